@@ -1,0 +1,31 @@
+import { index, integer, pgTable, text, timestamp } from 'drizzle-orm/pg-core'
+
+export const challenges = pgTable('challenges', {
+  nonce: text('nonce').primaryKey(),
+  wallet: text('wallet').notNull(),
+  scopes: text('scopes').array().notNull(),
+  label: text('label'),
+  message: text('message').notNull(),
+  issuedAt: timestamp('issued_at', { withTimezone: true }).notNull(),
+  expiresAt: timestamp('expires_at', { withTimezone: true }).notNull(),
+  usedAt: timestamp('used_at', { withTimezone: true }),
+})
+
+export const tokens = pgTable(
+  'tokens',
+  {
+    id: integer('id').primaryKey().generatedAlwaysAsIdentity(),
+    wallet: text('wallet').notNull(),
+    label: text('label'),
+    scopes: text('scopes').array().notNull(),
+    /** First characters of the token, for display. */
+    prefix: text('prefix').notNull(),
+    /** SHA-256 of the whole token, hex. */
+    hash: text('hash').notNull().unique(),
+    createdAt: timestamp('created_at', { withTimezone: true }).notNull(),
+    expiresAt: timestamp('expires_at', { withTimezone: true }).notNull(),
+    lastUsedAt: timestamp('last_used_at', { withTimezone: true }),
+    revokedAt: timestamp('revoked_at', { withTimezone: true }),
+  },
+  (table) => [index('tokens_wallet').on(table.wallet)],
+)

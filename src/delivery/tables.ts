@@ -1,0 +1,38 @@
+import { sql } from 'drizzle-orm'
+import { index, integer, jsonb, pgTable, text, timestamp, uuid } from 'drizzle-orm/pg-core'
+
+/** The outbox: one envelope for one destination. */
+export const deliveries = pgTable(
+  'deliveries',
+  {
+    id: uuid('id').primaryKey(),
+    wallet: text('wallet').notNull(),
+    alertId: integer('alert_id'),
+    recipientId: integer('recipient_id').notNull(),
+    channel: text('channel').notNull(),
+    /** Who serves the destination: bounds concurrency. */
+    lane: text('lane').notNull(),
+    /** Destination, watch and signal: deliveries of one key go out one after another, in order. */
+    orderKey: text('order_key').notNull(),
+    /** When the alert fired, by block time: the order within a key; ties by id. */
+    firedAt: timestamp('fired_at', { withTimezone: true }).notNull(),
+    envelope: jsonb('envelope').notNull().$type<unknown>(),
+    status: text('status').notNull(),
+    attempts: integer('attempts').notNull(),
+    nextAttemptAt: timestamp('next_attempt_at', { withTimezone: true }),
+    /** While a worker holds it; another may take it afterwards. */
+    leasedUntil: timestamp('leased_until', { withTimezone: true }),
+    lastStatusCode: integer('last_status_code'),
+    lastError: text('last_error'),
+    createdAt: timestamp('created_at', { withTimezone: true }).notNull(),
+    deliveredAt: timestamp('delivered_at', { withTimezone: true }),
+  },
+  (table) => [
+    index('deliveries_due').on(table.nextAttemptAt).where(sql`status in ('pending', 'retrying')`),
+    index('deliveries_order')
+      .on(table.orderKey, table.firedAt, table.id)
+      .where(sql`status in ('pending', 'retrying')`),
+    index('deliveries_alert').on(table.alertId),
+    index('deliveries_recipient').on(table.recipientId, table.createdAt),
+  ],
+)

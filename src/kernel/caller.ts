@@ -1,0 +1,16 @@
+import type { Address } from './units.ts'
+
+/** What a token may do. `read` is always among a token's scopes. */
+export const SCOPES = ['read', 'write', 'spend'] as const
+
+export type Scope = (typeof SCOPES)[number]
+
+/** The wallet and rights behind one request. */
+export interface Caller {
+  readonly wallet: Address
+  readonly scopes: readonly Scope[]
+  /** Which front door the request came through. */
+  readonly via: 'http' | 'telegram' | 'page'
+  /** The API token's id, for requests over HTTP. */
+  readonly tokenId?: number
+}

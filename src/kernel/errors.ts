@@ -1,0 +1,67 @@
+import type texts from '../../locales/en/errors.json'
+
+/** Each kind of refusal and the HTTP status it becomes. */
+export const ERROR_STATUS = {
+  invalid: 400,
+  unauthenticated: 401,
+  payment_required: 402,
+  forbidden: 403,
+  not_found: 404,
+  method_not_allowed: 405,
+  not_acceptable: 406,
+  conflict: 409,
+  stale: 412,
+  too_large: 413,
+  unsupported_media_type: 415,
+  key_reused: 422,
+  rate_limited: 429,
+  internal: 500,
+  upstream: 503,
+} as const
+
+export type ErrorKind = keyof typeof ERROR_STATUS
+
+type TitleKey<Key> = Key extends `${infer Code}.title` ? Code : never
+
+/** Every named problem. Derived from the English texts, so a code without a text does not compile. */
+export type ErrorCode = TitleKey<keyof typeof texts>
+
+/** One wrong place in an input. `pointer` is an RFC 6901 JSON pointer, `code` a text key `field.<code>`. */
+export interface FieldError {
+  readonly pointer: string
+  readonly code: string
+  readonly values?: Readonly<Record<string, string | number>>
+}
+
+export interface ErrorDetails {
+  readonly errors?: readonly FieldError[]
+  readonly retryAfterSeconds?: number
+  /** Members added to the problem body as they are, such as `shortfallCredits`. */
+  readonly members?: Readonly<Record<string, unknown>>
+  /** Values for the placeholders of the code's text. */
+  readonly values?: Readonly<Record<string, string | number>>
+}
+
+/**
+ * A refusal that a person or program can act on.
+ *
+ * The kind decides the status, the code names the problem and its text, the details carry values.
+ */
+export class AppError extends Error {
+  readonly kind: ErrorKind
+  readonly code: ErrorCode
+  readonly details: ErrorDetails
+
+  constructor(
+    kind: ErrorKind,
+    code: ErrorCode,
+    details: ErrorDetails = {},
+    options?: { readonly cause?: unknown },
+  ) {
+    super(code, options)
+    this.name = 'AppError'
+    this.kind = kind
+    this.code = code
+    this.details = details
+  }
+}

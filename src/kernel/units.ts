@@ -1,0 +1,81 @@
+import { getAddress, isAddress } from 'viem/utils'
+import { z } from 'zod'
+
+/**
+ * What crosses JSON as text and is a value inside: one codec per unit, `z.decode` on the way in,
+ * `z.encode` on the way out.
+ */
+
+/** An account, checksummed (EIP-55). Any case is accepted on the way in; a wrong checksum is refused. */
+export const Address = z.codec(
+  z.string().regex(/^0x[0-9a-fA-F]{40}$/).meta({ examples: ['0x3f12b8aC9d2e7F4b6A1c5D8e0F9a7B3c2d1eA91c'] }),
+  z.custom<`0x${string}`>((value) => typeof value === 'string'),
+  {
+    decode: (text, context) => {
+      if (isPlainCase(text) || isAddress(text)) return getAddress(text.toLowerCase())
+      context.issues.push({ code: 'custom', input: text, params: { code: 'checksum' } })
+      return z.NEVER
+    },
+    encode: (address) => getAddress(address),
+  },
+)
+export type Address = z.output<typeof Address>
+
+/** The zero address, which stands for "no contract". */
+export const ZERO_ADDRESS: Address = '0x0000000000000000000000000000000000000000'
+
+/** A 32-byte hash, lower case. */
+export const Hash = z.codec(
+  z.string().regex(/^0x[0-9a-fA-F]{64}$/),
+  z.custom<`0x${string}`>((value) => typeof value === 'string'),
+  { decode: (text) => asHex(text.toLowerCase()), encode: (hash) => hash },
+)
+export type Hash = z.output<typeof Hash>
+
+/** A whole number of smallest units, as a decimal string outside and a bigint inside. */
+export const Units = z.codec(z.string().regex(/^(0|[1-9]\d{0,77})$/), z.bigint(), {
+  decode: (text) => BigInt(text),
+  encode: (units) => units.toString(),
+})
+export type Units = z.output<typeof Units>
+
+/** An instant: RFC 3339 in UTC with milliseconds outside, a Date inside. */
+export const Instant = z.codec(z.iso.datetime({ offset: true }), z.date(), {
+  decode: (text) => new Date(text),
+  encode: (date) => date.toISOString(),
+})
+export type Instant = z.output<typeof Instant>
+
+/** A whole number of credits. */
+export const Credits = z.int()
+
+/**
+ * A positive decimal in whole units of an asset, such as `12.5`; stays text so that no digit is lost.
+ * At most 18 decimals.
+ */
+export const DecimalUnits = z.string().regex(/^(0|[1-9]\d{0,29})(\.\d{1,18})?$/)
+export type DecimalUnits = z.output<typeof DecimalUnits>
+
+/** A row's number, as the interface shows it. */
+export const Id = z.int().min(1).max(2_147_483_647)
+
+/** JSON as PostgreSQL and webhooks carry it. */
+export type Json = string | number | boolean | null | readonly Json[] | JsonObject
+export interface JsonObject {
+  readonly [key: string]: Json
+}
+
+/** Any JSON value. */
+export const Json: z.ZodType<Json> = z.json()
+/** A JSON object of any shape. */
+export const JsonObject: z.ZodType<JsonObject> = z.record(z.string(), z.json())
+
+function isPlainCase(text: string): boolean {
+  const digits = text.slice(2)
+  return digits === digits.toLowerCase() || digits === digits.toUpperCase()
+}
+
+/** The pattern above has already proved the form. */
+function asHex(text: string): `0x${string}` {
+  return `0x${text.slice(2)}`
+}

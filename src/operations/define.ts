@@ -1,0 +1,97 @@
+import type { z } from 'zod'
+import type { Channels } from '#src/channels/define.ts'
+import type { Chain } from '#src/chain/chain.ts'
+import type { Db } from '#src/db/connection.ts'
+import type { Caller, Scope } from '#src/kernel/caller.ts'
+import type { Clock } from '#src/kernel/clock.ts'
+import type { Locale } from '#src/kernel/locale.ts'
+import type { Logger } from '#src/kernel/logger.ts'
+import type { SecretBox } from '#src/kernel/secret-box.ts'
+
+/** Everything a verb may need, built once in `app.ts`. Verbs name only the parts they use. */
+export interface App {
+  readonly db: Db
+  readonly clock: Clock
+  readonly log: Logger
+  readonly chain: Chain
+  readonly channels: Channels
+  readonly box: SecretBox
+  /** The service's public address, without a trailing slash. */
+  readonly publicUrl: string
+  /** The bot's username without `@`; undefined while Telegram is not set up or not reached yet. */
+  readonly botUsername: () => string | undefined
+  /** Blocks counted from the tip, itself included, before a block is believed. */
+  readonly confirmations: number
+  readonly billing: {
+    readonly enabled: boolean
+    readonly chainName: string
+    readonly serviceTokenSymbol: string | undefined
+    readonly terms: { readonly version: string; readonly url: string }
+  }
+}
+
+export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
+
+/** What a handler is given: everything decoded. `caller` is undefined only where the scope is `none`. */
+export interface OperationInput<Params, Query, Body, C> {
+  readonly app: App
+  readonly caller: C
+  readonly params: Params
+  readonly query: Query
+  readonly body: Body
+  /** Language of the answer's own texts. */
+  readonly locale: Locale
+  /** The `If-Match` value of the request, if any. */
+  readonly ifMatch: string | undefined
+}
+
+/** One thing a caller may ask for: route, checks, explanation and OpenAPI all come from this entry. */
+export interface Operation<Params, Query, Body, Output, S extends Scope | 'none'> {
+  /** Also the OpenAPI operationId and the key of its texts in operations.json. */
+  readonly id: string
+  readonly method: Method
+  /** Below `/api/x402`, parameters in braces. undefined: exists only inside the service, never routed. */
+  readonly path?: string
+  readonly scope: S
+  /** Another scope instead of `scope`, when the body says so. */
+  readonly otherScope?: { readonly scope: Scope; readonly when: (body: Body) => boolean }
+  /** Accepts `Idempotency-Key`. */
+  readonly idempotent?: boolean
+  /** The status of success. A function where one operation has several. */
+  readonly status: number | ((output: Output) => number)
+  readonly params?: z.ZodType<Params>
+  readonly query?: z.ZodType<Query>
+  readonly body?: z.ZodType<Body>
+  /** Without a body the request may also send none at all. */
+  readonly bodyOptional?: boolean
+  readonly output?: z.ZodType<Output>
+  /** Answers `Cache-Control: no-store`. True for all whose answer may show a secret. */
+  readonly noStore?: boolean
+  /** Answers a strong ETag, from the output alone. */
+  readonly etag?: (output: Output) => string
+  /** `Location` of what was created. */
+  readonly location?: (output: Output) => string
+  /** Which limit of product decisions 2 applies. */
+  readonly rate: RateClass
+  handle(
+    input: OperationInput<Params, Query, Body, S extends 'none' ? undefined : Caller>,
+  ): Promise<Output>
+}
+
+export type RateClass = 'challenge' | 'token' | 'read' | 'write' | 'test' | 'public'
+
+/** Any entry of the registry. Inputs pass its own schemas before its own handler sees them. */
+export type AnyOperation = Operation<never, never, never, unknown, Scope | 'none'>
+
+/** Gives the entry back with its types joined. */
+export function defineOperation<
+  Params = undefined,
+  Query = undefined,
+  Body = undefined,
+  Output = undefined,
+  S extends Scope | 'none' = 'read',
+>(
+  operation: Operation<Params, Query, Body, Output, S>,
+): Operation<Params, Query, Body, Output, S> {
+  return operation
+}

@@ -1,0 +1,135 @@
+import type { z } from 'zod'
+import type { BlockRef, Chain } from '#src/chain/chain.ts'
+import type { Presentation, Severity } from '#src/kernel/facts.ts'
+import type { JsonObject } from '#src/kernel/units.ts'
+
+/** Groups of signals, in the order they are shown. */
+export const SIGNAL_GROUPS = [
+  'alerts',
+  'ftso',
+  'fdc',
+  'offences',
+  'transactions',
+  'fast-updates',
+  'registration',
+] as const
+export type SignalGroup = (typeof SIGNAL_GROUPS)[number]
+
+/** A fact about a target at a block. `at` is the block's time. */
+export interface Observed {
+  readonly blockNumber: number
+  readonly at: Date
+}
+
+/** Where observations come from. */
+export interface Sources {
+  readonly chain: Chain
+}
+
+/** What an evaluator returns for one event. The recorded form is an alert. */
+export interface Firing {
+  readonly event: string
+  readonly severity: Severity
+  /** Event-specific values, as webhooks carry them. */
+  readonly data: JsonObject
+}
+
+/** unknown: nothing judged yet. pending: bad, below the streak. firing: an episode is open. */
+export type Phase = 'unknown' | 'ok' | 'pending' | 'firing'
+
+/** One fold step: the next state, how the signal stands, and what fired. */
+export interface Evaluation<State> {
+  readonly state: State
+  readonly phase: Phase
+  readonly streak?: number
+  readonly firings: readonly Firing[]
+}
+
+/** A tuning value of a signal: bounds check, catalogue and editor come from this line. */
+export type Parameter =
+  | {
+      readonly key: string
+      readonly type: 'integer' | 'number'
+      readonly default: number
+      readonly min: number
+      readonly max: number
+      readonly step?: number
+    }
+  | { readonly key: string; readonly type: 'boolean'; readonly default: boolean }
+
+export type ParameterValues = Readonly<Record<string, number | boolean>>
+
+/**
+ * One thing a watch type can notice.
+ *
+ * `evaluate` is a pure fold: previous state, one observation, the watch's settings and the signal's
+ * parameters in, next state and firings out. It knows block time only, so a replay gives the same
+ * answer.
+ */
+export interface Signal<Observation extends Observed, Settings, State> {
+  readonly id: string
+  readonly group: SignalGroup
+  readonly events: { readonly alerts: readonly string[]; readonly recovery?: string }
+  readonly defaultEnabled: boolean
+  readonly parameters: readonly Parameter[]
+  /** Schema of the state between observations, as it is stored. */
+  readonly state: z.ZodType<State>
+  readonly initial: State
+  evaluate(
+    previous: State,
+    observation: Observation,
+    settings: Settings,
+    parameters: ParameterValues,
+  ): Evaluation<State>
+  /** What an alert of this signal shows, from the stored event and data alone. */
+  present(event: string, data: JsonObject): Presentation
+  /** Data of a believable example per event, for tests, previews and the catalogue. */
+  readonly examples: Readonly<Record<string, JsonObject>>
+}
+
+/** One kind of watch: what it observes and the signals that judge it. */
+export interface WatchType<Target, Settings, Observation extends Observed> {
+  readonly name: string
+  /** What is observed. Equal targets share one observation. */
+  readonly target: z.ZodType<Target>
+  /** How a watch judges it. */
+  readonly settings: z.ZodType<Settings>
+  /** Schema of an observation, as the last one is kept. */
+  readonly observation: z.ZodType<Observation>
+  /** Seconds between observations; 0 observes at every tick. */
+  readonly everySeconds: number
+  /**
+   * One look at every given target at `upTo`, in the order given, in as few requests as possible.
+   * undefined means no data: nothing is judged then.
+   */
+  observe(
+    sources: Sources,
+    targets: readonly Target[],
+    upTo: BlockRef,
+    signal?: AbortSignal,
+  ): Promise<readonly (Observation | undefined)[]>
+  /** Whether two observations say the same, so that no watch need be evaluated. */
+  isSame(a: Observation, b: Observation): boolean
+  readonly signals: readonly Signal<Observation, Settings, never>[]
+}
+
+/** A signal whose state type is known inside its file only. */
+export function defineSignal<Observation extends Observed, Settings, State>(
+  signal: Omit<Signal<Observation, Settings, State>, 'defaultEnabled' | 'parameters'> &
+    Partial<Pick<Signal<Observation, Settings, State>, 'defaultEnabled' | 'parameters'>>,
+): Signal<Observation, Settings, never> {
+  const complete: Signal<Observation, Settings, State> = {
+    defaultEnabled: true,
+    parameters: [],
+    ...signal,
+  }
+  // Safe: states are only ever produced by this signal's own `initial`, `evaluate` and `state` schema.
+  return complete as unknown as Signal<Observation, Settings, never>
+}
+
+/** Gives the entry back with its types joined, for the registry. */
+export function defineWatchType<Target, Settings, Observation extends Observed>(
+  type: WatchType<Target, Settings, Observation>,
+): WatchType<Target, Settings, Observation> {
+  return type
+}

@@ -1,0 +1,92 @@
+import {
+  boolean,
+  index,
+  integer,
+  jsonb,
+  pgTable,
+  primaryKey,
+  text,
+  timestamp,
+  uniqueIndex,
+} from 'drizzle-orm/pg-core'
+
+/** One row per distinct thing observed, however many watches look at it. */
+export const targets = pgTable(
+  'targets',
+  {
+    id: integer('id').primaryKey().generatedAlwaysAsIdentity(),
+    type: text('type').notNull(),
+    /** Canonical JSON of the encoded target: equal targets have equal keys. */
+    key: text('key').notNull(),
+    target: jsonb('target').notNull().$type<unknown>(),
+    /** Watches that are not deleted. A target without any is not observed. */
+    watchCount: integer('watch_count').notNull(),
+    /** The last observation, encoded by its watch type. */
+    observation: jsonb('observation').$type<unknown>(),
+    observedAt: timestamp('observed_at', { withTimezone: true }),
+    /** A watch joined or changed since the last look: evaluate even if nothing moved. */
+    stale: boolean('stale').notNull(),
+    /** Since when the chain gave no answer for this target. */
+    noDataSince: timestamp('no_data_since', { withTimezone: true }),
+  },
+  (table) => [
+    uniqueIndex('targets_type_key').on(table.type, table.key),
+    index('targets_type').on(table.type, table.id),
+  ],
+)
+
+export const watches = pgTable(
+  'watches',
+  {
+    id: integer('id').primaryKey().generatedAlwaysAsIdentity(),
+    wallet: text('wallet').notNull(),
+    type: text('type').notNull(),
+    targetId: integer('target_id')
+      .notNull()
+      .references(() => targets.id),
+    label: text('label').notNull(),
+    /** Encoded by the watch type. */
+    settings: jsonb('settings').notNull().$type<unknown>(),
+    /** Only what differs from the defaults: [{ id, enabled?, recovery?, parameters? }]. */
+    signals: jsonb('signals').notNull().$type<unknown>(),
+    recipientIds: integer('recipient_ids').array(),
+    minSeverity: text('min_severity').notNull(),
+    cooldownSeconds: integer('cooldown_seconds').notNull(),
+    status: text('status').notNull(),
+    mutedUntil: timestamp('muted_until', { withTimezone: true }),
+    /** Counts changes; the ETag. */
+    version: integer('version').notNull(),
+    createdAt: timestamp('created_at', { withTimezone: true }).notNull(),
+    updatedAt: timestamp('updated_at', { withTimezone: true }).notNull(),
+  },
+  (table) => [
+    index('watches_wallet').on(table.wallet, table.id),
+    index('watches_target').on(table.targetId, table.id),
+  ],
+)
+
+export const signalStates = pgTable(
+  'signal_states',
+  {
+    watchId: integer('watch_id')
+      .notNull()
+      .references(() => watches.id, { onDelete: 'cascade' }),
+    signal: text('signal').notNull(),
+    /** Encoded by the signal's own schema. */
+    state: jsonb('state').notNull().$type<unknown>(),
+    phase: text('phase').notNull(),
+    since: timestamp('since', { withTimezone: true }).notNull(),
+    streak: integer('streak'),
+    lastEvidenceAt: timestamp('last_evidence_at', { withTimezone: true }).notNull(),
+    lastFiredAt: timestamp('last_fired_at', { withTimezone: true }),
+  },
+  (table) => [primaryKey({ columns: [table.watchId, table.signal] })],
+)
+
+/** How far each watch type has been observed; one row per type keeps quiet ticks cheap. */
+export const observationCursors = pgTable('observation_cursors', {
+  type: text('type').primaryKey(),
+  blockNumber: integer('block_number').notNull(),
+  blockHash: text('block_hash').notNull(),
+  blockAt: timestamp('block_at', { withTimezone: true }).notNull(),
+})
