@@ -1,0 +1,227 @@
+CREATE TABLE "alerts" (
+	"id" integer PRIMARY KEY GENERATED ALWAYS AS IDENTITY (sequence name "alerts_id_seq" INCREMENT BY 1 MINVALUE 1 MAXVALUE 2147483647 START WITH 1 CACHE 1),
+	"wallet" text NOT NULL,
+	"watch_id" integer NOT NULL,
+	"watch_label" text NOT NULL,
+	"type" text NOT NULL,
+	"signal" text,
+	"group" text,
+	"event" text NOT NULL,
+	"severity" text NOT NULL,
+	"state" text NOT NULL,
+	"data" jsonb NOT NULL,
+	"block_number" integer NOT NULL,
+	"fired_at" timestamp with time zone NOT NULL,
+	"recovered_at" timestamp with time zone,
+	"recovery_of" integer,
+	"acknowledged_at" timestamp with time zone,
+	"created_at" timestamp with time zone NOT NULL
+);
+--> statement-breakpoint
+CREATE TABLE "challenges" (
+	"nonce" text PRIMARY KEY NOT NULL,
+	"wallet" text NOT NULL,
+	"scopes" text[] NOT NULL,
+	"label" text,
+	"message" text NOT NULL,
+	"issued_at" timestamp with time zone NOT NULL,
+	"expires_at" timestamp with time zone NOT NULL,
+	"used_at" timestamp with time zone
+);
+--> statement-breakpoint
+CREATE TABLE "tokens" (
+	"id" integer PRIMARY KEY GENERATED ALWAYS AS IDENTITY (sequence name "tokens_id_seq" INCREMENT BY 1 MINVALUE 1 MAXVALUE 2147483647 START WITH 1 CACHE 1),
+	"wallet" text NOT NULL,
+	"label" text,
+	"scopes" text[] NOT NULL,
+	"prefix" text NOT NULL,
+	"hash" text NOT NULL,
+	"created_at" timestamp with time zone NOT NULL,
+	"expires_at" timestamp with time zone NOT NULL,
+	"last_used_at" timestamp with time zone,
+	"revoked_at" timestamp with time zone,
+	CONSTRAINT "tokens_hash_unique" UNIQUE("hash")
+);
+--> statement-breakpoint
+CREATE TABLE "accounts" (
+	"wallet" text PRIMARY KEY NOT NULL,
+	"balance_credits" bigint NOT NULL,
+	"occupied_slots" integer NOT NULL,
+	"terms_version" text,
+	"terms_accepted_at" timestamp with time zone,
+	"created_at" timestamp with time zone NOT NULL,
+	CONSTRAINT "accounts_balance_not_negative" CHECK ("accounts"."balance_credits" >= 0),
+	CONSTRAINT "accounts_slots_not_negative" CHECK ("accounts"."occupied_slots" >= 0)
+);
+--> statement-breakpoint
+CREATE TABLE "trials" (
+	"wallet" text PRIMARY KEY NOT NULL,
+	"telegram_user_id" bigint,
+	"started_at" timestamp with time zone NOT NULL,
+	"ends_at" timestamp with time zone NOT NULL,
+	CONSTRAINT "trials_telegram_user_id_unique" UNIQUE("telegram_user_id")
+);
+--> statement-breakpoint
+CREATE TABLE "deliveries" (
+	"id" uuid PRIMARY KEY NOT NULL,
+	"wallet" text NOT NULL,
+	"alert_id" integer,
+	"recipient_id" integer NOT NULL,
+	"channel" text NOT NULL,
+	"lane" text NOT NULL,
+	"order_key" text NOT NULL,
+	"fired_at" timestamp with time zone NOT NULL,
+	"envelope" jsonb NOT NULL,
+	"status" text NOT NULL,
+	"attempts" integer NOT NULL,
+	"next_attempt_at" timestamp with time zone,
+	"leased_until" timestamp with time zone,
+	"last_status_code" integer,
+	"last_error" text,
+	"created_at" timestamp with time zone NOT NULL,
+	"delivered_at" timestamp with time zone
+);
+--> statement-breakpoint
+CREATE TABLE "idempotency_keys" (
+	"wallet" text NOT NULL,
+	"operation" text NOT NULL,
+	"key" text NOT NULL,
+	"fingerprint" text NOT NULL,
+	"status" integer NOT NULL,
+	"answer" text NOT NULL,
+	"created_at" timestamp with time zone NOT NULL,
+	CONSTRAINT "idempotency_keys_wallet_operation_key_pk" PRIMARY KEY("wallet","operation","key")
+);
+--> statement-breakpoint
+CREATE TABLE "link_codes" (
+	"hash" text PRIMARY KEY NOT NULL,
+	"wallet" text NOT NULL,
+	"name" text,
+	"scopes" text[] NOT NULL,
+	"made_by" text,
+	"created_at" timestamp with time zone NOT NULL,
+	"expires_at" timestamp with time zone NOT NULL,
+	"used_at" timestamp with time zone
+);
+--> statement-breakpoint
+CREATE TABLE "notification_settings" (
+	"wallet" text PRIMARY KEY NOT NULL,
+	"settings" jsonb NOT NULL,
+	"version" integer NOT NULL,
+	"updated_at" timestamp with time zone NOT NULL
+);
+--> statement-breakpoint
+CREATE TABLE "recipients" (
+	"id" integer PRIMARY KEY GENERATED ALWAYS AS IDENTITY (sequence name "recipients_id_seq" INCREMENT BY 1 MINVALUE 1 MAXVALUE 2147483647 START WITH 1 CACHE 1),
+	"wallet" text NOT NULL,
+	"channel" text NOT NULL,
+	"own" boolean NOT NULL,
+	"name" text,
+	"destination" text NOT NULL,
+	"target" text NOT NULL,
+	"lane" text NOT NULL,
+	"locale" text NOT NULL,
+	"timezone" text NOT NULL,
+	"status" text NOT NULL,
+	"status_reason" text,
+	"min_severity" text NOT NULL,
+	"is_default" boolean NOT NULL,
+	"chat_id" bigint,
+	"chat_scopes" text[],
+	"linked_by" bigint,
+	"created_at" timestamp with time zone NOT NULL,
+	"updated_at" timestamp with time zone NOT NULL,
+	"verified_at" timestamp with time zone,
+	"last_success_at" timestamp with time zone,
+	"last_failure_at" timestamp with time zone,
+	"failing_since" timestamp with time zone
+);
+--> statement-breakpoint
+CREATE TABLE "observation_cursors" (
+	"type" text PRIMARY KEY NOT NULL,
+	"block_number" integer NOT NULL,
+	"block_hash" text NOT NULL,
+	"block_at" timestamp with time zone NOT NULL
+);
+--> statement-breakpoint
+CREATE TABLE "signal_states" (
+	"watch_id" integer NOT NULL,
+	"signal" text NOT NULL,
+	"state" jsonb NOT NULL,
+	"phase" text NOT NULL,
+	"since" timestamp with time zone NOT NULL,
+	"streak" integer,
+	"last_evidence_at" timestamp with time zone NOT NULL,
+	"last_fired_at" timestamp with time zone,
+	CONSTRAINT "signal_states_watch_id_signal_pk" PRIMARY KEY("watch_id","signal")
+);
+--> statement-breakpoint
+CREATE TABLE "targets" (
+	"id" integer PRIMARY KEY GENERATED ALWAYS AS IDENTITY (sequence name "targets_id_seq" INCREMENT BY 1 MINVALUE 1 MAXVALUE 2147483647 START WITH 1 CACHE 1),
+	"type" text NOT NULL,
+	"key" text NOT NULL,
+	"target" jsonb NOT NULL,
+	"watch_count" integer NOT NULL,
+	"observation" jsonb,
+	"observed_at" timestamp with time zone,
+	"stale" boolean NOT NULL,
+	"no_data_since" timestamp with time zone
+);
+--> statement-breakpoint
+CREATE TABLE "watches" (
+	"id" integer PRIMARY KEY GENERATED ALWAYS AS IDENTITY (sequence name "watches_id_seq" INCREMENT BY 1 MINVALUE 1 MAXVALUE 2147483647 START WITH 1 CACHE 1),
+	"wallet" text NOT NULL,
+	"type" text NOT NULL,
+	"target_id" integer NOT NULL,
+	"label" text NOT NULL,
+	"settings" jsonb NOT NULL,
+	"signals" jsonb NOT NULL,
+	"recipient_ids" integer[],
+	"min_severity" text NOT NULL,
+	"cooldown_seconds" integer NOT NULL,
+	"status" text NOT NULL,
+	"muted_until" timestamp with time zone,
+	"version" integer NOT NULL,
+	"created_at" timestamp with time zone NOT NULL,
+	"updated_at" timestamp with time zone NOT NULL
+);
+--> statement-breakpoint
+CREATE TABLE "telegram_chats" (
+	"id" bigint PRIMARY KEY NOT NULL,
+	"kind" text NOT NULL,
+	"title" text NOT NULL,
+	"locale" text NOT NULL,
+	"wallet" text,
+	"created_at" timestamp with time zone NOT NULL,
+	"updated_at" timestamp with time zone NOT NULL
+);
+--> statement-breakpoint
+CREATE TABLE "telegram_updates" (
+	"update_id" bigint PRIMARY KEY NOT NULL,
+	"chat_key" text NOT NULL,
+	"update" jsonb,
+	"attempts" integer NOT NULL,
+	"received_at" timestamp with time zone NOT NULL,
+	"leased_until" timestamp with time zone,
+	"handled_at" timestamp with time zone
+);
+--> statement-breakpoint
+ALTER TABLE "signal_states" ADD CONSTRAINT "signal_states_watch_id_watches_id_fk" FOREIGN KEY ("watch_id") REFERENCES "public"."watches"("id") ON DELETE cascade ON UPDATE no action;--> statement-breakpoint
+ALTER TABLE "watches" ADD CONSTRAINT "watches_target_id_targets_id_fk" FOREIGN KEY ("target_id") REFERENCES "public"."targets"("id") ON DELETE no action ON UPDATE no action;--> statement-breakpoint
+CREATE UNIQUE INDEX "alerts_once" ON "alerts" USING btree ("watch_id",coalesce("signal", ''),"event","block_number");--> statement-breakpoint
+CREATE INDEX "alerts_wallet" ON "alerts" USING btree ("wallet","fired_at","id");--> statement-breakpoint
+CREATE INDEX "alerts_watch" ON "alerts" USING btree ("watch_id","fired_at");--> statement-breakpoint
+CREATE INDEX "tokens_wallet" ON "tokens" USING btree ("wallet");--> statement-breakpoint
+CREATE INDEX "deliveries_due" ON "deliveries" USING btree ("next_attempt_at") WHERE status in ('pending', 'retrying');--> statement-breakpoint
+CREATE INDEX "deliveries_order" ON "deliveries" USING btree ("order_key","fired_at","id") WHERE status in ('pending', 'retrying');--> statement-breakpoint
+CREATE INDEX "deliveries_alert" ON "deliveries" USING btree ("alert_id");--> statement-breakpoint
+CREATE INDEX "deliveries_recipient" ON "deliveries" USING btree ("recipient_id","created_at");--> statement-breakpoint
+CREATE INDEX "recipients_wallet" ON "recipients" USING btree ("wallet","id");--> statement-breakpoint
+CREATE UNIQUE INDEX "recipients_own_channel" ON "recipients" USING btree ("wallet","channel") WHERE own;--> statement-breakpoint
+CREATE UNIQUE INDEX "recipients_wallet_chat" ON "recipients" USING btree ("wallet","chat_id");--> statement-breakpoint
+CREATE INDEX "recipients_chat" ON "recipients" USING btree ("chat_id");--> statement-breakpoint
+CREATE UNIQUE INDEX "targets_type_key" ON "targets" USING btree ("type","key");--> statement-breakpoint
+CREATE INDEX "targets_type" ON "targets" USING btree ("type","id");--> statement-breakpoint
+CREATE INDEX "watches_wallet" ON "watches" USING btree ("wallet","id");--> statement-breakpoint
+CREATE INDEX "watches_target" ON "watches" USING btree ("target_id","id");--> statement-breakpoint
+CREATE INDEX "telegram_updates_open" ON "telegram_updates" USING btree ("handled_at","update_id");
