@@ -1,0 +1,162 @@
+import { createTestClient, http, publicActions, rpcSchema, walletActions } from 'viem'
+import { flare } from 'viem/chains'
+import type { Address, Hash } from '#src/kernel/units.ts'
+import { startAnvil } from './devnet/anvil.ts'
+import { MULTICALL3_ADDRESS, multicall3CreationCode } from './devnet/multicall.ts'
+import { PEOPLE } from './devnet/people.ts'
+
+/** How a local chain is started. */
+export interface DevnetOptions {
+  /** The anvil program (`ANVIL_PATH`); without it the one from npm, or else `anvil` on the PATH. */
+  readonly anvilPath?: string
+  /** 0, the default, takes any free port. */
+  readonly port?: number
+  /** A block every so often, and only then. Without it each transaction makes its block at once. */
+  readonly blockTimeSeconds?: number
+  /** The time of the first block; the present without it. Later blocks go on from there. */
+  readonly startsAt?: Date
+  /** Accounts to fund besides the people. */
+  readonly accounts?: readonly { readonly address: Address; readonly balanceWei: bigint }[]
+}
+
+/** A transaction in its block. */
+export interface Mined {
+  readonly hash: Hash
+  readonly blockNumber: bigint
+  readonly blockHash: Hash
+}
+
+/** Reads, writes and bends the chain: viem's public, wallet and test actions in one client. */
+export type DevnetClient = ReturnType<typeof connect>
+
+/** A Flare of our own (chain id 14), with Multicall3 where Flare has it. */
+export interface Devnet {
+  readonly rpcUrl: string
+  readonly people: typeof PEOPLE
+  readonly client: DevnetClient
+  /** Moves native coins, from anyone, and answers once the transaction is in a block. */
+  transfer(from: Address, to: Address, wei: bigint): Promise<Mined>
+  /** Makes blocks; with `secondsApart` their times differ by that much. */
+  mine(blocks?: number, secondsApart?: number): Promise<void>
+  /** Lets the chain's clock jump and makes a block at the new time. */
+  increaseTime(seconds: number): Promise<void>
+  /** Changes a balance without a transaction, as of the present block. */
+  setBalance(address: Address, wei: bigint): Promise<void>
+  /** Remembers the state of the chain. */
+  snapshot(): Promise<SnapshotId>
+  /** Goes back to a snapshot, once; it and all later ones are used up. */
+  revert(id: SnapshotId): Promise<void>
+  /** Replaces the last blocks by as many others without transactions. */
+  reorg(depth: number): Promise<void>
+  /** Ends the chain and everything of it. */
+  close(): Promise<void>
+}
+
+/** Names a state of the chain to go back to. */
+export type SnapshotId = `0x${string}`
+
+/** What each person owns at the start: 10,000 FLR. */
+const START_BALANCE_WEI = 10_000n * 10n ** 18n
+/** States kept for questions about the past; beyond this anvil would write to disk. */
+const KEPT_STATES = 20_000
+
+/**
+ * Starts a local chain on loopback.
+ *
+ * Anyone may send from any address without its key, as the chain is there to be bent. It ends with
+ * `close()`, and also when this process dies without calling it.
+ *
+ * @throws Error with what anvil printed when it does not start
+ */
+export async function startDevnet(options: DevnetOptions = {}): Promise<Devnet> {
+  const anvil = await startAnvil(options.anvilPath, anvilOptions(options))
+  try {
+    const client = connect(anvil.url)
+    await furnish(client, options)
+    return devnet(anvil.url, client, anvil.close, options)
+  } catch (error) {
+    await anvil.close()
+    throw error
+  }
+}
+
+function anvilOptions({ port, blockTimeSeconds, startsAt }: DevnetOptions): readonly string[] {
+  return [
+    ...['--host', '127.0.0.1', '--port', `${port ?? 0}`, '--chain-id', `${flare.id}`],
+    ...['--accounts', '0', '--order', 'fifo', '--auto-impersonate'],
+    // Flare's blocks are final at once; this is as near as anvil's `finalized` comes to it.
+    ...['--slots-in-an-epoch', '1', '--prune-history', `${KEPT_STATES}`],
+    ...(blockTimeSeconds === undefined ? [] : ['--block-time', `${blockTimeSeconds}`]),
+    ...(startsAt === undefined ? [] : ['--timestamp', `${Math.floor(startsAt.getTime() / 1000)}`]),
+  ]
+}
+
+function connect(url: string) {
+  return createTestClient({
+    mode: 'anvil',
+    chain: { ...flare, rpcUrls: { default: { http: [url] } } },
+    transport: http(url, { retryCount: 0 }),
+    cacheTime: 0,
+    pollingInterval: 20,
+    rpcSchema:
+      rpcSchema<
+        [
+          { Method: 'anvil_reorg'; Parameters: [number, []]; ReturnType: null },
+          { Method: 'evm_revert'; Parameters: [SnapshotId]; ReturnType: boolean },
+        ]
+      >(),
+  })
+    .extend(publicActions)
+    .extend(walletActions)
+}
+
+async function furnish(client: DevnetClient, { accounts = [] }: DevnetOptions): Promise<void> {
+  const { data } = await client.call({ data: await multicall3CreationCode() })
+  if (data === undefined) throw new Error('Multicall3 did not construct')
+  await client.setCode({ address: MULTICALL3_ADDRESS, bytecode: data })
+  for (const { account } of Object.values(PEOPLE)) {
+    await client.setBalance({ address: account.address, value: START_BALANCE_WEI })
+  }
+  for (const { address, balanceWei } of accounts) {
+    await client.setBalance({ address, value: balanceWei })
+  }
+}
+
+function devnet(
+  rpcUrl: string,
+  client: DevnetClient,
+  close: () => Promise<void>,
+  { blockTimeSeconds }: DevnetOptions,
+): Devnet {
+  return {
+    rpcUrl,
+    people: PEOPLE,
+    client,
+    transfer: async (account, to, value) => {
+      const hash = await client.sendTransaction({ account, to, value })
+      if (blockTimeSeconds !== undefined) await client.mine({ blocks: 1 })
+      const { blockHash, blockNumber } = await client.waitForTransactionReceipt({ hash })
+      return { hash, blockHash, blockNumber }
+    },
+    mine: async (blocks = 1, secondsApart) => {
+      await client.mine({
+        blocks,
+        ...(secondsApart === undefined ? {} : { interval: secondsApart }),
+      })
+    },
+    increaseTime: async (seconds) => {
+      await client.increaseTime({ seconds })
+      await client.mine({ blocks: 1 })
+    },
+    setBalance: (address, value) => client.setBalance({ address, value }),
+    snapshot: () => client.snapshot(),
+    revert: async (id) => {
+      const isDone = await client.request({ method: 'evm_revert', params: [id] })
+      if (isDone !== true) throw new Error(`snapshot ${id} is used up`)
+    },
+    reorg: async (depth) => {
+      await client.request({ method: 'anvil_reorg', params: [depth, []] })
+    },
+    close,
+  }
+}

@@ -1,0 +1,93 @@
+import { z } from 'zod'
+
+/** One JSON-RPC call as it is sent. */
+export const RpcCall = z.looseObject({
+  id: z.union([z.string(), z.number(), z.null()]).optional(),
+  method: z.string(),
+  params: z.unknown().optional(),
+})
+export type RpcCall = z.output<typeof RpcCall>
+
+/** One JSON-RPC answer. */
+export const RpcAnswer = z.looseObject({ id: RpcCall.shape.id, result: z.unknown().optional() })
+export type RpcAnswer = z.output<typeof RpcAnswer>
+
+/** A JSON-RPC error. */
+export interface RpcError {
+  readonly code: number
+  readonly message: string
+}
+
+/** How a call is refused: an HTTP status for its whole request, or a JSON-RPC error. */
+export type RpcFault = { readonly status: number } | RpcError
+
+/** What changes a result on its way back. */
+export type RpcChange = (result: unknown, params: unknown) => unknown
+
+/** What goes wrong at present. */
+export interface RpcFaults {
+  /** Requests are taken and never answered. */
+  hanging: boolean
+  delayMs: number
+  readonly refusals: RpcRefusal[]
+  /** By method. */
+  readonly changes: Map<string, RpcChange>
+}
+
+/** A refusal of the next calls, or of the next ones for a method. */
+export interface RpcRefusal {
+  readonly fault: RpcFault
+  readonly method: string | undefined
+  left: number
+}
+
+/** Nothing going wrong. */
+export function noFaults(): RpcFaults {
+  return { hanging: false, delayMs: 0, refusals: [], changes: new Map() }
+}
+
+/** Ends every fault. */
+export function clearFaults(faults: RpcFaults): void {
+  faults.hanging = false
+  faults.delayMs = 0
+  faults.refusals.length = 0
+  faults.changes.clear()
+}
+
+/** The status with which a request of these calls is refused, if it is; uses that refusal up by one. */
+export function takeStatus(faults: RpcFaults, calls: readonly RpcCall[]): number | undefined {
+  for (const refusal of faults.refusals) {
+    const { fault, left } = refusal
+    if (left === 0 || !('status' in fault) || !concerns(refusal, calls)) continue
+    refusal.left -= 1
+    return fault.status
+  }
+  return undefined
+}
+
+/** The error with which a call is refused, if it is; uses that refusal up by one. */
+export function takeError(faults: RpcFaults, call: RpcCall): RpcError | undefined {
+  for (const refusal of faults.refusals) {
+    const { fault, left } = refusal
+    if (left === 0 || !('code' in fault) || !concerns(refusal, [call])) continue
+    refusal.left -= 1
+    return fault
+  }
+  return undefined
+}
+
+/** The answer as it is passed on. */
+export function changeAnswer(
+  faults: RpcFaults,
+  answer: RpcAnswer,
+  calls: readonly RpcCall[],
+): RpcAnswer {
+  const call = calls.find(({ id }) => id === answer.id)
+  const change = call && faults.changes.get(call.method)
+  if (change === undefined || !('result' in answer)) return answer
+  return { ...answer, result: change(answer.result, call?.params) }
+}
+
+function concerns({ method }: RpcRefusal, calls: readonly RpcCall[]): boolean {
+  return method === undefined || calls.some((call) => call.method === method)
+}

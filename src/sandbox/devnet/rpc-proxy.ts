@@ -1,0 +1,191 @@
+import { once } from 'node:events'
+import { createServer, type Server } from 'node:http'
+import { text } from 'node:stream/consumers'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { z } from 'zod'
+import {
+  changeAnswer,
+  clearFaults,
+  noFaults,
+  RpcAnswer,
+  RpcCall,
+  type RpcChange,
+  type RpcFault,
+  type RpcFaults,
+  takeError,
+  takeStatus,
+} from './rpc-faults.ts'
+
+/** Stands before a JSON-RPC endpoint, counts what passes and misbehaves when told. */
+export interface RpcProxy {
+  readonly url: string
+  /** How often a method was asked for, alone or in a batch, whatever came of it. */
+  count(method: string): number
+  /** Every method asked for and how often. */
+  counts(): Readonly<Record<string, number>>
+  /** Counts from zero again. */
+  resetCounts(): void
+  /** Drops every connection and refuses new ones. */
+  down(): Promise<void>
+  /** Ends every fault and listens again where it did before. */
+  up(): Promise<void>
+  /** Takes requests and never answers them. */
+  hang(): void
+  /** Answers this much later. */
+  delay(ms: number): void
+  /**
+   * Refuses the next requests: with a status, that many HTTP requests; with an error, that many
+   * calls. Given a method, only those for it. What is refused does not reach the endpoint.
+   */
+  failNext(times: number, fault: RpcFault, method?: string): void
+  /** Changes what the endpoint answers to a method; its errors pass unchanged. */
+  rewrite(method: string, change: RpcChange): void
+  /** Answers as if there had never been an event: empty lists of logs. */
+  emptyLogs(): void
+  close(): Promise<void>
+}
+
+const LOG_METHODS = ['eth_getLogs', 'eth_getFilterLogs', 'eth_getFilterChanges']
+
+/**
+ * Starts a proxy on loopback before `targetUrl`.
+ *
+ * @param port 0, the default, takes any free port
+ */
+export async function startRpcProxy(targetUrl: string, port = 0): Promise<RpcProxy> {
+  const counts = new Map<string, number>()
+  const faults = noFaults()
+  const stopping = new AbortController()
+  const server = createServer(async (request, response) => {
+    try {
+      const body = await text(request)
+      for (const { method } of readCalls(body).calls) {
+        counts.set(method, (counts.get(method) ?? 0) + 1)
+      }
+      if (faults.hanging) return
+      if (faults.delayMs > 0) {
+        await sleep(faults.delayMs, undefined, { signal: stopping.signal })
+      }
+      const answer = await relay(targetUrl, body, faults, stopping.signal)
+      response.writeHead(answer.status, { 'content-type': 'application/json' }).end(answer.body)
+    } catch {
+      // The endpoint is gone or we are stopping; to the caller it looks like a broken line.
+      response.destroy()
+    }
+  })
+  const ownPort = await listen(server, port)
+  return {
+    url: `http://127.0.0.1:${ownPort}`,
+    count: (method) => counts.get(method) ?? 0,
+    counts: () => Object.fromEntries(counts),
+    resetCounts: () => counts.clear(),
+    ...controls(faults),
+    down: () => stopListening(server),
+    up: async () => {
+      clearFaults(faults)
+      if (!server.listening) await listen(server, ownPort)
+    },
+    close: async () => {
+      stopping.abort()
+      await stopListening(server)
+    },
+  }
+}
+
+type Controls = Pick<RpcProxy, 'hang' | 'delay' | 'failNext' | 'rewrite' | 'emptyLogs'>
+
+function controls(faults: RpcFaults): Controls {
+  return {
+    hang: () => {
+      faults.hanging = true
+    },
+    delay: (ms) => {
+      faults.delayMs = ms
+    },
+    failNext: (times, fault, method) => {
+      faults.refusals.push({ fault, method, left: times })
+    },
+    rewrite: (method, change) => {
+      faults.changes.set(method, change)
+    },
+    emptyLogs: () => {
+      for (const method of LOG_METHODS) faults.changes.set(method, () => [])
+    },
+  }
+}
+
+interface Relayed {
+  readonly status: number
+  readonly body: string
+}
+
+async function relay(
+  url: string,
+  body: string,
+  faults: RpcFaults,
+  signal: AbortSignal,
+): Promise<Relayed> {
+  const { calls, isBatch } = readCalls(body)
+  const status = takeStatus(faults, calls)
+  if (status !== undefined) return { status, body: JSON.stringify({ error: `status ${status}` }) }
+
+  const passed: RpcCall[] = []
+  const refused: unknown[] = []
+  for (const call of calls) {
+    const error = takeError(faults, call)
+    if (error === undefined) passed.push(call)
+    else refused.push({ jsonrpc: '2.0', id: call.id ?? null, error })
+  }
+  const isUntouched =
+    refused.length === 0 && !passed.some(({ method }) => faults.changes.has(method))
+  if (isUntouched) return post(url, body, signal)
+
+  const answers = passed.length === 0 ? [] : await ask(url, passed, signal)
+  const all = [...answers.map((answer) => changeAnswer(faults, answer, passed)), ...refused]
+  return { status: 200, body: JSON.stringify(isBatch ? all : all[0]) }
+}
+
+async function ask(
+  url: string,
+  calls: readonly RpcCall[],
+  signal: AbortSignal,
+): Promise<readonly RpcAnswer[]> {
+  const { body } = await post(url, JSON.stringify(calls), signal)
+  return z.array(RpcAnswer).parse(JSON.parse(body))
+}
+
+async function post(url: string, body: string, signal: AbortSignal): Promise<Relayed> {
+  const headers = { 'content-type': 'application/json' }
+  const response = await fetch(url, { method: 'POST', headers, body, signal })
+  return { status: response.status, body: await response.text() }
+}
+
+/** What is not JSON-RPC has no calls and passes as it is. */
+function readCalls(body: string): {
+  readonly calls: readonly RpcCall[]
+  readonly isBatch: boolean
+} {
+  try {
+    const json: unknown = JSON.parse(body)
+    const isBatch = Array.isArray(json)
+    return { calls: z.array(RpcCall).parse(isBatch ? json : [json]), isBatch }
+  } catch {
+    return { calls: [], isBatch: false }
+  }
+}
+
+async function listen(server: Server, port: number): Promise<number> {
+  server.listen(port, '127.0.0.1')
+  await once(server, 'listening')
+  const address = server.address()
+  if (address === null || typeof address === 'string') throw new Error('no port')
+  return address.port
+}
+
+async function stopListening(server: Server): Promise<void> {
+  if (!server.listening) return
+  const closed = once(server, 'close')
+  server.close()
+  server.closeAllConnections()
+  await closed
+}
