@@ -1,5 +1,5 @@
 import { sql } from 'drizzle-orm'
-import { index, integer, jsonb, pgTable, text, timestamp, uuid } from 'drizzle-orm/pg-core'
+import { index, integer, json, pgTable, text, timestamp, uuid } from 'drizzle-orm/pg-core'
 
 /** The outbox: one envelope for one destination. */
 export const deliveries = pgTable(
@@ -16,9 +16,11 @@ export const deliveries = pgTable(
     orderKey: text('order_key').notNull(),
     /** When the alert fired, by block time: the order within a key; ties by id. */
     firedAt: timestamp('fired_at', { withTimezone: true }).notNull(),
-    envelope: jsonb('envelope').notNull().$type<unknown>(),
+    /** `json`, not `jsonb`: kept as written, so that every attempt sends the same bytes. */
+    envelope: json('envelope').notNull().$type<unknown>(),
     status: text('status').notNull(),
     attempts: integer('attempts').notNull(),
+    /** Null while an earlier delivery of the same key is unfinished, and at the end. */
     nextAttemptAt: timestamp('next_attempt_at', { withTimezone: true }),
     /** While a worker holds it; another may take it afterwards. */
     leasedUntil: timestamp('leased_until', { withTimezone: true }),
@@ -28,7 +30,9 @@ export const deliveries = pgTable(
     deliveredAt: timestamp('delivered_at', { withTimezone: true }),
   },
   (table) => [
-    index('deliveries_due').on(table.nextAttemptAt).where(sql`status in ('pending', 'retrying')`),
+    index('deliveries_due')
+      .on(table.channel, table.nextAttemptAt, table.id)
+      .where(sql`status in ('pending', 'retrying')`),
     index('deliveries_order')
       .on(table.orderKey, table.firedAt, table.id)
       .where(sql`status in ('pending', 'retrying')`),
