@@ -79,3 +79,8 @@ function isPlainCase(text: string): boolean {
 function asHex(text: string): `0x${string}` {
   return `0x${text.slice(2)}`
 }
+
+/** An address out of our own tables: it was checksummed by the codec before it was written. */
+export function storedAddress(text: string): Address {
+  return asHex(text)
+}

@@ -1,5 +1,6 @@
 import type { z } from 'zod'
 import type { BlockRef, Chain } from '#src/chain/chain.ts'
+import type { FieldError } from '#src/kernel/errors.ts'
 import type { Presentation, Severity } from '#src/kernel/facts.ts'
 import type { JsonObject } from '#src/kernel/units.ts'
 
@@ -59,14 +60,27 @@ export type Parameter =
 
 export type ParameterValues = Readonly<Record<string, number | boolean>>
 
+/** How one watch looks at its target. */
+export interface WatchView<Target, Settings> {
+  readonly target: Target
+  readonly settings: Settings
+  readonly parameters: ParameterValues
+}
+
 /**
  * One thing a watch type can notice.
  *
- * `evaluate` is a pure fold: previous state, one observation, the watch's settings and the signal's
- * parameters in, next state and firings out. It knows block time only, so a replay gives the same
- * answer.
+ * `evaluate` is a pure fold: previous state, one observation and the watch's view in, next state and
+ * firings out. It knows block time only, so a replay gives the same answer. It returns what holds at
+ * this observation; whether that is news (an episode already open, recovery switched off, cooldown) is
+ * decided once for all signals in `evaluate.ts`.
  */
-export interface Signal<Observation extends Observed, Settings, State> {
+export interface Signal<
+  Target = unknown,
+  Settings = unknown,
+  Observation extends Observed = Observed,
+  State = unknown,
+> {
   readonly id: string
   readonly group: SignalGroup
   readonly events: { readonly alerts: readonly string[]; readonly recovery?: string }
@@ -78,17 +92,20 @@ export interface Signal<Observation extends Observed, Settings, State> {
   evaluate(
     previous: State,
     observation: Observation,
-    settings: Settings,
-    parameters: ParameterValues,
+    watch: WatchView<Target, Settings>,
   ): Evaluation<State>
   /** What an alert of this signal shows, from the stored event and data alone. */
   present(event: string, data: JsonObject): Presentation
-  /** Data of a believable example per event, for tests, previews and the catalogue. */
+  /** Data of a believable example per event, for tests, previews and documents. */
   readonly examples: Readonly<Record<string, JsonObject>>
 }
 
 /** One kind of watch: what it observes and the signals that judge it. */
-export interface WatchType<Target, Settings, Observation extends Observed> {
+export interface WatchType<
+  Target = unknown,
+  Settings = unknown,
+  Observation extends Observed = Observed,
+> {
   readonly name: string
   /** What is observed. Equal targets share one observation. */
   readonly target: z.ZodType<Target>
@@ -108,23 +125,21 @@ export interface WatchType<Target, Settings, Observation extends Observed> {
     upTo: BlockRef,
     signal?: AbortSignal,
   ): Promise<readonly (Observation | undefined)[]>
+  /** What only the chain can tell about a new watch: wrong places, [] if nothing is wrong. */
+  check(sources: Sources, target: Target, settings: Settings): Promise<readonly FieldError[]>
+  /** Name of a watch that was given none. The same in every language. */
+  defaultLabel(target: Target): string
   /** Whether two observations say the same, so that no watch need be evaluated. */
   isSame(a: Observation, b: Observation): boolean
-  readonly signals: readonly Signal<Observation, Settings, never>[]
+  readonly signals: readonly Signal<Target, Settings, Observation>[]
 }
 
-/** A signal whose state type is known inside its file only. */
-export function defineSignal<Observation extends Observed, Settings, State>(
-  signal: Omit<Signal<Observation, Settings, State>, 'defaultEnabled' | 'parameters'> &
-    Partial<Pick<Signal<Observation, Settings, State>, 'defaultEnabled' | 'parameters'>>,
-): Signal<Observation, Settings, never> {
-  const complete: Signal<Observation, Settings, State> = {
-    defaultEnabled: true,
-    parameters: [],
-    ...signal,
-  }
-  // Safe: states are only ever produced by this signal's own `initial`, `evaluate` and `state` schema.
-  return complete as unknown as Signal<Observation, Settings, never>
+/** Completes an entry with the usual values: enabled, no parameters. */
+export function defineSignal<Target, Settings, Observation extends Observed, State>(
+  signal: Omit<Signal<Target, Settings, Observation, State>, 'defaultEnabled' | 'parameters'> &
+    Partial<Pick<Signal<Target, Settings, Observation, State>, 'defaultEnabled' | 'parameters'>>,
+): Signal<Target, Settings, Observation, State> {
+  return { defaultEnabled: true, parameters: [], ...signal }
 }
 
 /** Gives the entry back with its types joined, for the registry. */

@@ -77,6 +77,8 @@ export const signalStates = pgTable(
     phase: text('phase').notNull(),
     since: timestamp('since', { withTimezone: true }).notNull(),
     streak: integer('streak'),
+    /** Severity of the open episode. */
+    severity: text('severity'),
     lastEvidenceAt: timestamp('last_evidence_at', { withTimezone: true }).notNull(),
     lastFiredAt: timestamp('last_fired_at', { withTimezone: true }),
   },
@@ -86,7 +88,10 @@ export const signalStates = pgTable(
 /** How far each watch type has been observed; one row per type keeps quiet ticks cheap. */
 export const observationCursors = pgTable('observation_cursors', {
   type: text('type').primaryKey(),
-  blockNumber: integer('block_number').notNull(),
-  blockHash: text('block_hash').notNull(),
-  blockAt: timestamp('block_at', { withTimezone: true }).notNull(),
+  blockNumber: integer('block_number'),
+  blockAt: timestamp('block_at', { withTimezone: true }),
+  /** When this was last looked at with an answer, by the service's clock. */
+  observedAt: timestamp('observed_at', { withTimezone: true }),
+  /** Since when the chain gave no answer at all; null while it does. */
+  failingSince: timestamp('failing_since', { withTimezone: true }),
 })

@@ -1,0 +1,66 @@
+/**
+ * An alert is a recorded firing. It is `firing` until its signal recovers or somebody acknowledges it;
+ * a recovery is an alert of its own that names the one it closes. History can be deleted, an open
+ * episode stays open.
+ */
+import { z } from 'zod'
+import { DeliveryEntry } from '#src/delivery/model.ts'
+import { SEVERITIES } from '#src/kernel/facts.ts'
+import { LOCALES } from '#src/kernel/locale.ts'
+import { Id, Instant, JsonObject } from '#src/kernel/units.ts'
+import { pageOf, pageQuery, textInteger } from '#src/kernel/query.ts'
+import { SIGNAL_GROUPS } from '#src/watches/define.ts'
+import { EVENTS } from '#src/watches/events.ts'
+import { REGISTRY } from '#src/watches/types/index.ts'
+
+export const ALERT_STATES = ['firing', 'recovered', 'acknowledged'] as const
+export type AlertState = (typeof ALERT_STATES)[number]
+
+/** Title and body in one locale. */
+export const Rendered = z
+  .object({ locale: z.enum(LOCALES), title: z.string(), body: z.string() })
+  .meta({ id: 'Rendered' })
+export type Rendered = z.output<typeof Rendered>
+
+/** An alert as callers see it. */
+export const Alert = z
+  .object({
+    id: Id,
+    watchId: Id,
+    watchLabel: z.string(),
+    type: z.string(),
+    signal: z.string().nullable(),
+    group: z.string().nullable(),
+    event: z.string(),
+    severity: z.enum(SEVERITIES),
+    state: z.enum(ALERT_STATES),
+    data: JsonObject,
+    rendered: Rendered,
+    firedAt: Instant,
+    recoveredAt: Instant.nullable(),
+    durationSeconds: z.number().nullable(),
+    recoveryOf: Id.nullable(),
+    acknowledgedAt: Instant.nullable(),
+    deliveries: z.array(DeliveryEntry),
+  })
+  .meta({ id: 'Alert' })
+export type Alert = z.output<typeof Alert>
+
+export const AlertPage = pageOf(Alert).meta({ id: 'AlertList' })
+
+/** What a list of alerts can be narrowed by. `from` is inclusive, `to` exclusive. */
+export const alertFilter = {
+  watchId: textInteger(1, 2_147_483_647).optional(),
+  type: z.enum(REGISTRY.map(({ name }) => name)).optional(),
+  group: z.enum(SIGNAL_GROUPS).optional(),
+  signal: z.string().max(64).optional(),
+  event: z.enum([...EVENTS]).optional(),
+  severity: z.enum(SEVERITIES).optional(),
+  state: z.enum(ALERT_STATES).optional(),
+  from: Instant.optional(),
+  to: Instant.optional(),
+}
+
+/** Query of `GET /alerts`. */
+export const AlertQuery = z.strictObject({ ...alertFilter, ...pageQuery })
+export type AlertQuery = z.output<typeof AlertQuery>

@@ -1,0 +1,131 @@
+import { and, desc, eq, gte, lt, or, sql } from 'drizzle-orm'
+import type { Db } from '#src/db/connection.ts'
+import type { Address } from '#src/kernel/units.ts'
+import type { Raised } from '#src/watches/evaluate.ts'
+import type { AlertQuery } from './model.ts'
+import { alerts } from './tables.ts'
+
+export type AlertRow = typeof alerts.$inferSelect
+
+/** Which firing an inserted alert came from, by the key that makes it unique. */
+export interface InsertedAlert {
+  readonly id: number
+  readonly key: string
+}
+
+/** The key that makes an alert unique: watch, signal, event, block. */
+export function alertKey(of: {
+  readonly watchId: number
+  readonly signal: string | null
+  readonly event: string
+  readonly blockNumber: number
+}): string {
+  return [of.watchId, of.signal ?? '', of.event, of.blockNumber].join(' ')
+}
+
+/** Writes alerts; those that exist already (a replayed block) are passed over and not given back. */
+export async function insertAlerts(
+  db: Db,
+  raised: readonly Raised[],
+  createdAt: Date,
+): Promise<InsertedAlert[]> {
+  if (raised.length === 0) return []
+  const rows = await db
+    .insert(alerts)
+    .values(
+      raised.map((one) => ({
+        wallet: one.watch.wallet,
+        watchId: one.watch.id,
+        watchLabel: one.watch.label,
+        type: one.type,
+        signal: one.signal,
+        group: one.group,
+        event: one.event,
+        severity: one.severity,
+        state: one.isRecovery ? 'recovered' : 'firing',
+        data: one.data,
+        blockNumber: one.blockNumber,
+        firedAt: one.firedAt,
+        recoveredAt: one.isRecovery ? one.firedAt : null,
+        createdAt,
+      })),
+    )
+    .onConflictDoNothing()
+    .returning({
+      id: alerts.id,
+      watchId: alerts.watchId,
+      signal: alerts.signal,
+      event: alerts.event,
+      blockNumber: alerts.blockNumber,
+    })
+  return rows.map((row) => ({ id: row.id, key: alertKey(row) }))
+}
+
+/** Closes the open alerts of a signal and names them in its recovery, if it has an alert of its own. */
+export async function closeEpisode(
+  db: Db,
+  input: {
+    readonly watchId: number
+    readonly signal: string
+    readonly recoveredAt: Date
+    readonly recoveryId: number | undefined
+  },
+): Promise<void> {
+  const closed = await db
+    .update(alerts)
+    .set({ state: 'recovered', recoveredAt: input.recoveredAt })
+    .where(
+      and(
+        eq(alerts.watchId, input.watchId),
+        eq(alerts.signal, input.signal),
+        sql`${alerts.recoveredAt} is null`,
+        lt(alerts.firedAt, input.recoveredAt),
+      ),
+    )
+    .returning({ id: alerts.id })
+  const recoveryOf = Math.min(...closed.map(({ id }) => id))
+  if (input.recoveryId === undefined || closed.length === 0) return
+  await db.update(alerts).set({ recoveryOf }).where(eq(alerts.id, input.recoveryId))
+}
+
+/** Alerts of the wallet, newest first, after the given place. */
+export function listAlerts(
+  db: Db,
+  wallet: Address,
+  filter: AlertQuery,
+  after: { readonly firedAt: Date; readonly id: number } | undefined,
+  limit: number,
+): Promise<AlertRow[]> {
+  const { watchId, type, group, signal, event, severity, state, from, to } = filter
+  return db
+    .select()
+    .from(alerts)
+    .where(
+      and(
+        eq(alerts.wallet, wallet),
+        watchId === undefined ? undefined : eq(alerts.watchId, watchId),
+        type === undefined ? undefined : eq(alerts.type, type),
+        group === undefined ? undefined : eq(alerts.group, group),
+        signal === undefined ? undefined : eq(alerts.signal, signal),
+        event === undefined ? undefined : eq(alerts.event, event),
+        severity === undefined ? undefined : eq(alerts.severity, severity),
+        state === undefined ? undefined : eq(alerts.state, state),
+        from === undefined ? undefined : gte(alerts.firedAt, from),
+        to === undefined ? undefined : lt(alerts.firedAt, to),
+        after === undefined
+          ? undefined
+          : or(
+              lt(alerts.firedAt, after.firedAt),
+              and(eq(alerts.firedAt, after.firedAt), lt(alerts.id, after.id)),
+            ),
+      ),
+    )
+    .orderBy(desc(alerts.firedAt), desc(alerts.id))
+    .limit(limit)
+}
+
+/** One alert, whoever owns it: the caller has proved a right to it. */
+export async function findAlert(db: Db, id: number): Promise<AlertRow | undefined> {
+  const [found] = await db.select().from(alerts).where(eq(alerts.id, id))
+  return found
+}

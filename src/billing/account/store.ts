@@ -1,0 +1,62 @@
+import { and, eq, lt, sql } from 'drizzle-orm'
+import type { Db } from '#src/db/connection.ts'
+import type { Address } from '#src/kernel/units.ts'
+import { accounts } from './tables.ts'
+
+export type AccountRow = typeof accounts.$inferSelect
+
+/** The wallet's account, if it has one. */
+export async function findAccount(db: Db, wallet: Address): Promise<AccountRow | undefined> {
+  const [found] = await db.select().from(accounts).where(eq(accounts.wallet, wallet))
+  return found
+}
+
+/** Makes the account if it is missing. */
+export async function ensureAccount(db: Db, wallet: Address, createdAt: Date): Promise<void> {
+  await db
+    .insert(accounts)
+    .values({ wallet, balanceCredits: 0, occupiedSlots: 0, createdAt })
+    .onConflictDoNothing()
+}
+
+/** Writes which terms the wallet accepted, and when; the same version keeps its first time. */
+export async function saveTerms(
+  db: Db,
+  wallet: Address,
+  version: string,
+  acceptedAt: Date,
+): Promise<void> {
+  await db
+    .insert(accounts)
+    .values({
+      wallet,
+      balanceCredits: 0,
+      occupiedSlots: 0,
+      termsVersion: version,
+      termsAcceptedAt: acceptedAt,
+      createdAt: acceptedAt,
+    })
+    .onConflictDoUpdate({
+      target: accounts.wallet,
+      set: { termsVersion: version, termsAcceptedAt: acceptedAt },
+      setWhere: sql`${accounts.termsVersion} is distinct from ${version}`,
+    })
+}
+
+/** Takes one slot if fewer than `capacity` are taken. @returns whether it did */
+export async function occupySlot(db: Db, wallet: Address, capacity: number): Promise<boolean> {
+  const taken = await db
+    .update(accounts)
+    .set({ occupiedSlots: sql`${accounts.occupiedSlots} + 1` })
+    .where(and(eq(accounts.wallet, wallet), lt(accounts.occupiedSlots, capacity)))
+    .returning({ wallet: accounts.wallet })
+  return taken.length > 0
+}
+
+/** Gives one slot back. */
+export async function releaseSlot(db: Db, wallet: Address): Promise<void> {
+  await db
+    .update(accounts)
+    .set({ occupiedSlots: sql`${accounts.occupiedSlots} - 1` })
+    .where(eq(accounts.wallet, wallet))
+}

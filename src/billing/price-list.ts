@@ -1,0 +1,31 @@
+/** The numbers of what is sold. Credits are whole; prices in USD are micro-dollars. */
+
+/** Micro-USD per 1000 credits. */
+export const USD_PER_1000_CREDITS_MICROS = 1_000_000
+export const MIN_TOPUP_CREDITS = 10_000
+/** Metered calls per UTC day that cost nothing. */
+export const FREE_TIER_DAILY_CALLS = 50
+
+/** What a slot costs for one period of 30 days. */
+export const SLOT_PRICE_CREDITS = 500
+/** Slots a wallet can have in all. */
+export const SLOTS_MAX = 20
+
+/** Basis points off from so many periods on. */
+export const DURATION_DISCOUNTS = [
+  { minPeriods: 12, discountBps: 2000 },
+  { minPeriods: 6, discountBps: 1000 },
+] as const
+
+/** Basis points off from so many slots on. */
+export const VOLUME_DISCOUNTS = [
+  { minQuantity: 10, discountBps: 1000 },
+  { minQuantity: 5, discountBps: 500 },
+] as const
+
+/** Periods offered to people. */
+export const UI_DURATIONS = [1, 6, 12] as const
+
+/** The one-time free start. */
+export const TRIAL_SLOTS = 1
+export const TRIAL_DAYS = 14

@@ -1,0 +1,92 @@
+import { createHash } from 'node:crypto'
+import { z } from 'zod'
+import { canonicalJson } from './canonical-json.ts'
+import { AppError } from './errors.ts'
+
+/**
+ * A whole number in a path or query, where everything is text.
+ *
+ * The JSON Schema shows the number it stands for.
+ */
+export function textInteger(min: number, max: number) {
+  return z.codec(
+    z
+      .string()
+      .regex(/^-?\d{1,15}$/)
+      .meta({ type: 'integer', minimum: min, maximum: max, pattern: undefined }),
+    z.int().min(min).max(max),
+    { decode: Number, encode: String },
+  )
+}
+
+/** `{id}` in a path. */
+export const IdParam = z.strictObject({ id: textInteger(1, 2_147_483_647) })
+
+/** Most rows of one page, and how many there are when nothing is said. */
+export const PAGE_LIMIT_MAX = 250
+export const PAGE_LIMIT_DEFAULT = 50
+
+/** `limit` and `cursor` of every list. */
+export const pageQuery = {
+  limit: textInteger(1, PAGE_LIMIT_MAX).optional(),
+  cursor: z.string().max(24).optional(),
+}
+
+/** One page of a list. */
+export function pageOf<Row extends z.ZodType>(row: Row) {
+  return z.object({ data: z.array(row), nextCursor: z.string().nullable() })
+}
+
+export interface Page<Row> {
+  readonly data: Row[]
+  readonly nextCursor: string | null
+}
+
+/**
+ * Cuts a page out of one row more than asked for.
+ *
+ * @param rows at most `limit + 1`, in order
+ * @param keys what the next page starts after: whole numbers of the last row shown
+ */
+export function cutPage<Row>(
+  rows: readonly Row[],
+  limit: number,
+  filter: unknown,
+  keys: (row: Row) => readonly number[],
+): Page<Row> {
+  const data = rows.slice(0, limit)
+  const last = data.at(-1)
+  const hasMore = rows.length > limit && last !== undefined
+  return { data, nextCursor: hasMore ? writeCursor(keys(last), filter) : null }
+}
+
+/** An opaque place in a list, at most 24 characters, good for the same filter only. */
+function writeCursor(keys: readonly number[], filter: unknown): string {
+  return [...keys.map((key) => key.toString(36)), digest(filter)].join('.')
+}
+
+/**
+ * The numbers a cursor was written with; undefined without a cursor.
+ *
+ * @throws AppError invalid `validation_failed` at `/cursor` for anything we did not write for this filter
+ */
+export function readCursor(
+  cursor: string | undefined,
+  count: number,
+  filter: unknown,
+): number[] | undefined {
+  if (cursor === undefined) return undefined
+  const parts = cursor.split('.')
+  const keys = parts.slice(0, -1).map((part) => Number.parseInt(part, 36))
+  const isOurs =
+    parts.length === count + 1 &&
+    parts.at(-1) === digest(filter) &&
+    keys.every((key, index) => key.toString(36) === parts[index])
+  if (isOurs) return keys
+  const errors = [{ pointer: '/cursor', code: 'cursor' }]
+  throw new AppError('invalid', 'validation_failed', { errors })
+}
+
+function digest(filter: unknown): string {
+  return createHash('sha256').update(canonicalJson(filter)).digest('base64url').slice(0, 6)
+}

@@ -1,0 +1,107 @@
+import { z } from 'zod'
+import { isAtLeast } from '#src/kernel/facts.ts'
+import type { Firing, Observed, Signal, SignalGroup, WatchType } from './define.ts'
+import { completeSignals, type EvaluatedWatch, type StoredState } from './model.ts'
+
+/** A firing with everything an alert needs to know of the watch behind it. */
+export interface Raised extends Firing {
+  readonly watch: Pick<
+    EvaluatedWatch,
+    'id' | 'wallet' | 'label' | 'recipientIds' | 'minSeverity' | 'mutedUntil'
+  >
+  readonly type: string
+  readonly signal: string
+  readonly group: SignalGroup
+  readonly isRecovery: boolean
+  /** False for a recovery the watch does not want to hear of: it closes its alert without a message. */
+  readonly isTold: boolean
+  readonly blockNumber: number
+  /** The block's time. */
+  readonly firedAt: Date
+}
+
+/** What one observation did to one watch. */
+export interface WatchOutcome {
+  /** The state of every enabled signal after it. */
+  readonly states: readonly StoredState[]
+  readonly raised: readonly Raised[]
+}
+
+/**
+ * Folds one observation through a watch's enabled signals.
+ *
+ * News only: while an episode is open its signal fires again only with a higher severity; a recovery
+ * counts only for an open episode; between two alerts of one signal lie `cooldownSeconds` at least.
+ */
+export function evaluateWatch(
+  type: WatchType,
+  target: unknown,
+  watch: EvaluatedWatch,
+  observation: Observed,
+): WatchOutcome {
+  const settings = z.decode(type.settings, watch.settings)
+  const choices = completeSignals(type.signals, watch.signals)
+  const outcomes = type.signals.flatMap((signal, index) => {
+    const choice = choices[index]
+    if (choice === undefined || !choice.enabled) return []
+    const stored = watch.states.find((state) => state.signal === signal.id)
+    const previous = stored === undefined ? signal.initial : z.decode(signal.state, stored.state)
+    const view = { target, settings, parameters: choice.parameters }
+    const { state, phase, streak, firings } = signal.evaluate(previous, observation, view)
+    const news = firings.filter((firing) =>
+      isNews(signal, firing, stored, observation, watch.cooldownSeconds),
+    )
+    const alert = news.find((firing) => firing.event !== signal.events.recovery)
+    // An alert held back by the cooldown has not opened its episode: it may fire at the next look.
+    const isHeld = phase === 'firing' && alert === undefined && stored?.phase !== 'firing'
+    const nextPhase = isHeld ? 'pending' : phase
+    const next: StoredState = {
+      signal: signal.id,
+      state: z.encode(signal.state, state),
+      phase: nextPhase,
+      since: stored?.phase === nextPhase ? stored.since : observation.at,
+      streak: streak ?? null,
+      severity: nextPhase === 'firing' ? (alert?.severity ?? stored?.severity ?? null) : null,
+      lastEvidenceAt: observation.at,
+      lastFiredAt: alert === undefined ? (stored?.lastFiredAt ?? null) : observation.at,
+    }
+    const raised = news.map((firing): Raised => {
+      const isRecovery = firing.event === signal.events.recovery
+      return {
+        ...firing,
+        watch,
+        type: type.name,
+        signal: signal.id,
+        group: signal.group,
+        isRecovery,
+        isTold: !isRecovery || choice.recovery?.enabled === true,
+        blockNumber: observation.blockNumber,
+        firedAt: observation.at,
+      }
+    })
+    return [{ next, raised }]
+  })
+  return {
+    states: outcomes.map(({ next }) => next),
+    raised: outcomes.flatMap(({ raised }) => raised),
+  }
+}
+
+function isNews(
+  signal: Signal,
+  firing: Firing,
+  stored: StoredState | undefined,
+  observation: Observed,
+  cooldownSeconds: number,
+): boolean {
+  const isOpen = stored?.phase === 'firing'
+  if (firing.event === signal.events.recovery) return isOpen
+  if (isOpen) {
+    const before = stored.severity ?? 'info'
+    const isRaised = firing.severity !== before && isAtLeast(firing.severity, before)
+    if (signal.events.recovery !== undefined) return isRaised
+  }
+  const lastFiredAt = stored?.lastFiredAt
+  if (lastFiredAt === undefined || lastFiredAt === null) return true
+  return observation.at.getTime() - lastFiredAt.getTime() >= cooldownSeconds * 1000
+}

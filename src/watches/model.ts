@@ -1,0 +1,167 @@
+/**
+ * A watch is a standing question about a target: its type says what is observed, its settings and
+ * signals how that is judged. It belongs to one wallet and takes one slot until it is deleted, paused
+ * or not. Equal targets of one type share one row and one observation, whoever watches.
+ */
+import { z } from 'zod'
+import { SEVERITIES } from '#src/kernel/facts.ts'
+import { Label } from '#src/kernel/label.ts'
+import { Address, Id, Instant } from '#src/kernel/units.ts'
+import type { Phase, Signal } from './define.ts'
+import { REGISTRY } from './types/index.ts'
+
+/** Most recipients a watch can name. */
+const RECIPIENTS_MAX = 20
+/** Longest quiet time between two alerts, in seconds: 30 days. */
+const COOLDOWN_SECONDS_MAX = 2_592_000
+
+const MinSeverity = z.enum(SEVERITIES)
+const CooldownSeconds = z.int().min(0).max(COOLDOWN_SECONDS_MAX)
+const RecipientIds = z.array(Id).max(RECIPIENTS_MAX)
+const ParameterValue = z.union([z.number(), z.boolean()])
+
+/** How one signal of a watch is set; what is left out has its default. */
+export const SignalChoice = z
+  .strictObject({
+    id: z.string(),
+    enabled: z.boolean().optional(),
+    recovery: z.strictObject({ enabled: z.boolean() }).optional(),
+    parameters: z.record(z.string(), ParameterValue).optional(),
+  })
+  .meta({ id: 'SignalChoice' })
+export type SignalChoice = z.output<typeof SignalChoice>
+
+/** How one signal of a watch is set, complete. */
+export const SignalSetting = z
+  .object({
+    id: z.string(),
+    enabled: z.boolean(),
+    recovery: z.object({ enabled: z.boolean() }).optional(),
+    parameters: z.record(z.string(), ParameterValue),
+  })
+  .meta({ id: 'SignalSetting' })
+export type SignalSetting = z.output<typeof SignalSetting>
+
+const common = {
+  label: Label.optional(),
+  signals: z.array(SignalChoice).optional(),
+  recipientIds: RecipientIds.nullish(),
+  minSeverity: MinSeverity.default('info'),
+  cooldownSeconds: CooldownSeconds.default(0),
+}
+
+const [firstType, ...otherTypes] = REGISTRY.map((type) =>
+  z.strictObject({
+    type: z.literal(type.name),
+    target: type.target,
+    settings: type.settings,
+    ...common,
+  }),
+)
+if (firstType === undefined) throw new Error('there is no watch type')
+
+/** Body of `POST /watches`, one form per watch type. */
+export const NewWatch = z
+  .discriminatedUnion('type', [firstType, ...otherTypes])
+  .meta({ id: 'NewWatch' })
+export type NewWatch = z.output<typeof NewWatch>
+
+/** Body of `PATCH /watches/{id}`: signals merge by id, settings by field; type and target never change. */
+export const WatchChanges = z
+  .strictObject({
+    label: Label.optional(),
+    settings: z.record(z.string(), z.unknown()).optional(),
+    signals: z.array(SignalChoice).optional(),
+    recipientIds: RecipientIds.nullish(),
+    minSeverity: MinSeverity.optional(),
+    cooldownSeconds: CooldownSeconds.optional(),
+    status: z.enum(['active', 'paused']).optional(),
+    mutedUntil: Instant.nullish(),
+  })
+  .meta({ id: 'WatchChanges' })
+export type WatchChanges = z.output<typeof WatchChanges>
+
+/** How a signal stands. */
+export const SignalState = z
+  .object({
+    id: z.string(),
+    state: z.enum(['unknown', 'ok', 'pending', 'firing'] satisfies Phase[]),
+    since: Instant.nullable(),
+    streak: z.int().optional(),
+    lastEvidenceAt: Instant.nullable(),
+  })
+  .meta({ id: 'SignalState' })
+export type SignalState = z.output<typeof SignalState>
+
+export const WATCH_STATUSES = ['active', 'paused', 'suspended'] as const
+export type WatchStatus = (typeof WATCH_STATUSES)[number]
+
+/** A watch as callers see it. */
+export const Watch = z
+  .object({
+    id: Id,
+    type: z.enum(REGISTRY.map((type) => type.name)),
+    label: z.string(),
+    target: z.unknown().meta({ description: 'As given at creation; its form depends on `type`.' }),
+    settings: z.unknown().meta({ description: 'Its form depends on `type`.' }),
+    signals: z.array(SignalSetting),
+    recipientIds: z.array(Id).nullable(),
+    minSeverity: MinSeverity,
+    cooldownSeconds: CooldownSeconds,
+    status: z.enum(WATCH_STATUSES),
+    mutedUntil: Instant.nullable(),
+    health: z.enum(['ok', 'no_data']),
+    signalStates: z.array(SignalState),
+    createdAt: Instant,
+    updatedAt: Instant,
+    lastEvaluatedAt: Instant.nullable(),
+    version: z.int().meta({ description: 'Counts changes by the owner.' }),
+  })
+  .meta({ id: 'Watch' })
+export type Watch = z.output<typeof Watch>
+
+/** A watch as an evaluation needs it: settings still encoded. */
+export interface EvaluatedWatch {
+  readonly id: number
+  readonly wallet: Address
+  readonly label: string
+  readonly settings: unknown
+  readonly signals: readonly SignalChoice[]
+  readonly recipientIds: readonly number[] | null
+  readonly minSeverity: (typeof SEVERITIES)[number]
+  readonly cooldownSeconds: number
+  readonly mutedUntil: Date | null
+  readonly states: readonly StoredState[]
+}
+
+/** What is kept of a signal between observations. */
+export interface StoredState {
+  readonly signal: string
+  /** Encoded by the signal's schema. */
+  readonly state: unknown
+  readonly phase: Phase
+  readonly since: Date
+  readonly streak: number | null
+  readonly severity: (typeof SEVERITIES)[number] | null
+  readonly lastEvidenceAt: Date
+  readonly lastFiredAt: Date | null
+}
+
+/** The complete setting of each signal: the watch's choices over the signal's defaults. */
+export function completeSignals(
+  signals: readonly Signal[],
+  choices: readonly SignalChoice[],
+): SignalSetting[] {
+  return signals.map((signal) => {
+    const choice = choices.find(({ id }) => id === signal.id)
+    const defaults = Object.fromEntries(signal.parameters.map((p) => [p.key, p.default]))
+    return {
+      id: signal.id,
+      enabled: choice?.enabled ?? signal.defaultEnabled,
+      ...(signal.events.recovery && {
+        recovery: { enabled: choice?.recovery?.enabled ?? true },
+      }),
+      parameters: { ...defaults, ...choice?.parameters },
+    }
+  })
+}

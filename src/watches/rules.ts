@@ -1,0 +1,60 @@
+import type { FieldError } from '#src/kernel/errors.ts'
+import type { Parameter, Signal } from './define.ts'
+import type { SignalChoice } from './model.ts'
+
+/** Wrong places in a watch's signal choices: unknown signals or parameters, values out of range. */
+export function checkSignals(
+  signals: readonly Signal[],
+  choices: readonly SignalChoice[],
+): FieldError[] {
+  return choices.flatMap((choice, index) => {
+    const pointer = `/signals/${index}`
+    const signal = signals.find(({ id }) => id === choice.id)
+    if (signal === undefined) return [{ pointer: `${pointer}/id`, code: 'signal' }]
+    if (choices.findIndex(({ id }) => id === choice.id) !== index) {
+      return [{ pointer: `${pointer}/id`, code: 'duplicate' }]
+    }
+    const noRecovery = choice.recovery !== undefined && signal.events.recovery === undefined
+    const recovery = noRecovery ? [{ pointer: `${pointer}/recovery`, code: 'unknown' }] : []
+    const parameters = Object.entries(choice.parameters ?? {}).flatMap(([key, value]) =>
+      checkParameter(signal.parameters, key, value).map((error) => ({
+        ...error,
+        pointer: `${pointer}/parameters/${key}`,
+      })),
+    )
+    return [...recovery, ...parameters]
+  })
+}
+
+function checkParameter(
+  parameters: readonly Parameter[],
+  key: string,
+  value: number | boolean,
+): Omit<FieldError, 'pointer'>[] {
+  const parameter = parameters.find((candidate) => candidate.key === key)
+  if (parameter === undefined) return [{ code: 'parameter' }]
+  if (parameter.type === 'boolean') {
+    return typeof value === 'boolean' ? [] : [{ code: 'type', values: { expected: 'boolean' } }]
+  }
+  const isNumber = typeof value === 'number' && Number.isFinite(value)
+  if (!isNumber || (parameter.type === 'integer' && !Number.isInteger(value))) {
+    return [{ code: 'type', values: { expected: parameter.type } }]
+  }
+  if (value < parameter.min) return [{ code: 'too_small', values: { minimum: parameter.min } }]
+  if (value > parameter.max) return [{ code: 'too_big', values: { maximum: parameter.max } }]
+  return []
+}
+
+/** Choices after a change: each changed signal merged over what it was, parameters by key. */
+export function mergeSignals(
+  before: readonly SignalChoice[],
+  changes: readonly SignalChoice[],
+): SignalChoice[] {
+  const merged = new Map(before.map((choice) => [choice.id, choice]))
+  for (const change of changes) {
+    const old = merged.get(change.id)
+    const parameters = { ...old?.parameters, ...change.parameters }
+    merged.set(change.id, { ...old, ...change, parameters })
+  }
+  return [...merged.values()]
+}

@@ -1,0 +1,246 @@
+import { z } from 'zod'
+import * as subscriptions from '#src/billing/subscriptions/service.ts'
+import type { Chain } from '#src/chain/chain.ts'
+import type { Db } from '#src/db/connection.ts'
+import type { Caller } from '#src/kernel/caller.ts'
+import { canonicalJson } from '#src/kernel/canonical-json.ts'
+import type { Clock } from '#src/kernel/clock.ts'
+import { AppError, type FieldError } from '#src/kernel/errors.ts'
+import { validationErrors } from '#src/kernel/validation.ts'
+import type { Address } from '#src/kernel/units.ts'
+import type { WatchType } from './define.ts'
+import {
+  completeSignals,
+  type NewWatch,
+  SignalChoice,
+  SignalState,
+  Watch,
+  type WatchChanges,
+} from './model.ts'
+import { checkSignals, mergeSignals } from './rules.ts'
+import * as store from './store.ts'
+import { getWatchType } from './types/index.ts'
+
+/** How long a target may be without an answer before its watches say so, in milliseconds. */
+const NO_DATA_MS = 90_000
+
+interface Deps {
+  readonly db: Db
+  readonly clock: Clock
+}
+
+/** Watches of the wallet with an id above `after`, by id. */
+export async function listWatches(
+  deps: Deps,
+  caller: Caller,
+  page: { readonly after: number; readonly limit: number },
+): Promise<Watch[]> {
+  const rows = await store.listWatches(deps.db, caller.wallet, page.after, page.limit)
+  return rows.map((row) => toWatch(row, deps.clock.now()))
+}
+
+/** @throws AppError not_found */
+export async function getWatch(deps: Deps, caller: Caller, id: number): Promise<Watch> {
+  const row = await store.findWatch(deps.db, caller.wallet, id)
+  if (row === undefined) throw new AppError('not_found', 'not_found')
+  return toWatch(row, deps.clock.now())
+}
+
+/**
+ * Creates a watch in a free slot. Its first observation is its baseline.
+ *
+ * What only the chain can tell (is this a token) is checked when the chain answers; when it does not,
+ * the watch starts all the same with the first value that is seen.
+ *
+ * @throws AppError invalid `validation_failed`, conflict `no_free_slot`
+ */
+export async function createWatch(
+  deps: Deps & { readonly chain: Chain },
+  caller: Caller,
+  input: NewWatch,
+): Promise<Watch> {
+  const type = getWatchType(input.type)
+  const signals = input.signals ?? []
+  const errors = [
+    ...checkSignals(type.signals, signals),
+    ...(await checkOnChain(deps, type, input.target, input.settings)),
+  ]
+  refuse(errors)
+  const now = deps.clock.now()
+  const target = z.encode(type.target, input.target)
+  const id = await deps.db.transaction(async (tx) => {
+    await subscriptions.occupySlot(tx, caller.wallet, now)
+    const key = canonicalJson(target)
+    const targetId = await store.joinTarget(tx, { type: type.name, key, target })
+    return store.insertWatch(tx, {
+      wallet: caller.wallet,
+      type: type.name,
+      targetId,
+      label: input.label ?? type.defaultLabel(input.target),
+      settings: z.encode(type.settings, input.settings),
+      signals,
+      recipientIds: input.recipientIds ?? null,
+      minSeverity: input.minSeverity,
+      cooldownSeconds: input.cooldownSeconds,
+      status: 'active',
+      version: 1,
+      createdAt: now,
+      updatedAt: now,
+    })
+  })
+  return getWatch(deps, caller, id)
+}
+
+/**
+ * Changes a watch. Settings merge by field, signals by id. A watch or signal that is switched on again
+ * starts with a fresh baseline.
+ *
+ * @param ifVersion only if the watch still has this version
+ * @throws AppError not_found, stale `etag_mismatch`, invalid `validation_failed`, conflict
+ */
+export async function updateWatch(
+  deps: Deps & { readonly chain: Chain },
+  caller: Caller,
+  input: { readonly id: number; readonly changes: WatchChanges; readonly ifVersion?: number },
+): Promise<Watch> {
+  const { id, changes } = input
+  await deps.db.transaction(async (tx) => {
+    await store.lockWatch(tx, caller.wallet, id)
+    const row = await store.findWatch(tx, caller.wallet, id)
+    if (row === undefined) throw new AppError('not_found', 'not_found')
+    if (input.ifVersion !== undefined && input.ifVersion !== row.version) {
+      throw new AppError('stale', 'etag_mismatch')
+    }
+    const type = getWatchType(row.type)
+    refuse(checkSignals(type.signals, changes.signals ?? []))
+    const before = z.array(SignalChoice).parse(row.signals)
+    const after = mergeSignals(before, changes.signals ?? [])
+    const settings = await changedSettings(deps, type, row, changes.settings)
+    await store.updateWatch(tx, id, {
+      ...(changes.label !== undefined && { label: changes.label }),
+      ...(settings !== undefined && { settings }),
+      ...(changes.signals !== undefined && { signals: after }),
+      ...(changes.recipientIds !== undefined && { recipientIds: changes.recipientIds }),
+      ...(changes.minSeverity !== undefined && { minSeverity: changes.minSeverity }),
+      ...(changes.cooldownSeconds !== undefined && { cooldownSeconds: changes.cooldownSeconds }),
+      ...(changes.mutedUntil !== undefined && { mutedUntil: changes.mutedUntil }),
+      ...(changes.status !== undefined && row.status !== 'suspended' && { status: changes.status }),
+      updatedAt: deps.clock.now(),
+    })
+    await startAfresh(tx, type, row, { status: changes.status, before, after })
+  })
+  return getWatch(deps, caller, id)
+}
+
+/** Deletes a watch and frees its slot; its alerts stay in the history. @throws AppError not_found */
+export async function deleteWatch(deps: Deps, caller: Caller, id: number): Promise<void> {
+  await deps.db.transaction(async (tx) => {
+    const targetId = await store.deleteWatch(tx, caller.wallet, id)
+    if (targetId === undefined) throw new AppError('not_found', 'not_found')
+    await store.leaveTarget(tx, targetId)
+    await subscriptions.releaseSlot(tx, caller.wallet)
+  })
+}
+
+/** Takes a deleted recipient off the wallet's watches, in the transaction that deletes it. */
+export async function forgetRecipient(tx: Db, wallet: Address, recipientId: number): Promise<void> {
+  await store.removeRecipient(tx, wallet, recipientId)
+}
+
+async function changedSettings(
+  deps: { readonly chain: Chain },
+  type: WatchType,
+  row: store.WatchRow,
+  changes: Readonly<Record<string, unknown>> | undefined,
+): Promise<unknown> {
+  if (changes === undefined) return undefined
+  const merged = { ...z.record(z.string(), z.unknown()).parse(row.settings), ...changes }
+  const parsed = type.settings.safeParse(merged)
+  if (!parsed.success) throw validationErrors(parsed.error, '/settings')
+  const target = z.decode(type.target, row.target)
+  refuse(await checkOnChain(deps, type, target, parsed.data))
+  return z.encode(type.settings, parsed.data)
+}
+
+async function checkOnChain(
+  deps: { readonly chain: Chain },
+  type: WatchType,
+  target: unknown,
+  settings: unknown,
+): Promise<readonly FieldError[]> {
+  try {
+    return await type.check(deps, target, settings)
+  } catch (error) {
+    if (error instanceof AppError && error.kind === 'upstream') return []
+    throw error
+  }
+}
+
+/** Drops the states of what was off and is on now, and asks for a look that sets the new baseline. */
+async function startAfresh(
+  tx: Db,
+  type: WatchType,
+  row: store.WatchRow,
+  change: {
+    readonly status: WatchChanges['status']
+    readonly before: readonly SignalChoice[]
+    readonly after: readonly SignalChoice[]
+  },
+): Promise<void> {
+  const isResumed = change.status === 'active' && row.status === 'paused'
+  const wasOn = completeSignals(type.signals, change.before)
+  const isOn = completeSignals(type.signals, change.after)
+  const flipped = isOn.filter((signal, index) => signal.enabled !== wasOn[index]?.enabled)
+  if (isResumed) await store.deleteStates(tx, row.id)
+  else if (flipped.length > 0) await store.deleteStates(tx, row.id, flipped.map(({ id }) => id))
+  if (isResumed || flipped.length > 0) await store.markStale(tx, row.targetId)
+}
+
+function refuse(errors: readonly FieldError[]): void {
+  if (errors.length > 0) throw new AppError('invalid', 'validation_failed', { errors })
+}
+
+function toWatch(row: store.WatchRow, now: Date): Watch {
+  const type = getWatchType(row.type)
+  const isQuiet =
+    row.noDataSince !== null && now.getTime() - row.noDataSince.getTime() >= NO_DATA_MS
+  const known = z.array(StateRow).parse(row.states)
+  const states = type.signals.map(
+    ({ id }): SignalState =>
+      known.find((state) => state.id === id) ?? {
+        id,
+        state: 'unknown',
+        since: null,
+        lastEvidenceAt: null,
+      },
+  )
+  return {
+    ...Watch.pick({ minSeverity: true, status: true }).parse(row),
+    id: row.id,
+    type: row.type,
+    label: row.label,
+    target: row.target,
+    settings: row.settings,
+    signals: completeSignals(type.signals, z.array(SignalChoice).parse(row.signals)),
+    recipientIds: row.recipientIds,
+    cooldownSeconds: row.cooldownSeconds,
+    mutedUntil: row.mutedUntil,
+    health: isQuiet ? 'no_data' : 'ok',
+    signalStates: states,
+    createdAt: row.createdAt,
+    updatedAt: row.updatedAt,
+    lastEvaluatedAt: row.observedAt,
+    version: row.version,
+  }
+}
+
+/** A state as the query builds it: streak is null where the signal counts none. */
+const StateRow = z
+  .object({
+    id: z.string(),
+    state: SignalState.shape.state,
+    since: z.coerce.date(),
+    streak: z.int().nullable(),
+    lastEvidenceAt: z.coerce.date(),
+  })
+  .transform(({ streak, ...state }) => (streak === null ? state : { ...state, streak }))

@@ -1,0 +1,266 @@
+import { and, eq, gt, type SQL, sql } from 'drizzle-orm'
+import { z } from 'zod'
+import type { Db } from '#src/db/connection.ts'
+import { SEVERITIES } from '#src/kernel/facts.ts'
+import { type Address, storedAddress } from '#src/kernel/units.ts'
+import { type EvaluatedWatch, SignalChoice, type StoredState } from './model.ts'
+import { signalStates, targets, watches } from './tables.ts'
+
+/** A watch as it is stored, with what its record shows of target, states and cursor. */
+export interface WatchRow {
+  readonly id: number
+  readonly type: string
+  readonly label: string
+  readonly target: unknown
+  readonly targetId: number
+  readonly settings: unknown
+  readonly signals: unknown
+  readonly recipientIds: number[] | null
+  readonly minSeverity: string
+  readonly cooldownSeconds: number
+  readonly status: string
+  readonly mutedUntil: Date | null
+  readonly version: number
+  readonly createdAt: Date
+  readonly updatedAt: Date
+  readonly observedAt: Date | null
+  readonly noDataSince: Date | null
+  readonly states: unknown
+}
+
+const states = sql<unknown>`coalesce((select jsonb_agg(jsonb_build_object('id', s.signal, 'state', s.phase,
+  'since', s.since, 'streak', s.streak, 'lastEvidenceAt', s.last_evidence_at))
+  from signal_states s where s.watch_id = ${watches.id}), '[]'::jsonb)`
+
+const row = {
+  id: watches.id,
+  type: watches.type,
+  label: watches.label,
+  target: targets.target,
+  targetId: watches.targetId,
+  settings: watches.settings,
+  signals: watches.signals,
+  recipientIds: watches.recipientIds,
+  minSeverity: watches.minSeverity,
+  cooldownSeconds: watches.cooldownSeconds,
+  status: watches.status,
+  mutedUntil: watches.mutedUntil,
+  version: watches.version,
+  createdAt: watches.createdAt,
+  updatedAt: watches.updatedAt,
+  observedAt: targets.observedAt,
+  noDataSince: targets.noDataSince,
+  states,
+}
+
+/** One watch of the wallet. */
+export async function findWatch(
+  db: Db,
+  wallet: Address,
+  id: number,
+): Promise<WatchRow | undefined> {
+  const [found] = await selectWatches(db, and(eq(watches.wallet, wallet), eq(watches.id, id)), 1)
+  return found
+}
+
+/** Watches of the wallet with an id above `after`, by id. */
+export function listWatches(
+  db: Db,
+  wallet: Address,
+  after: number,
+  limit: number,
+): Promise<WatchRow[]> {
+  return selectWatches(db, and(eq(watches.wallet, wallet), gt(watches.id, after)), limit)
+}
+
+function selectWatches(db: Db, where: SQL | undefined, limit: number): Promise<WatchRow[]> {
+  return db
+    .select(row)
+    .from(watches)
+    .innerJoin(targets, eq(targets.id, watches.targetId))
+    .where(where)
+    .orderBy(watches.id)
+    .limit(limit)
+}
+
+/** Locks the wallet's watch until the transaction ends, so that two changes merge one after another. */
+export async function lockWatch(db: Db, wallet: Address, id: number): Promise<boolean> {
+  const found = await db
+    .select({ id: watches.id })
+    .from(watches)
+    .where(and(eq(watches.wallet, wallet), eq(watches.id, id)))
+    .for('update')
+  return found.length > 0
+}
+
+/** Finds or makes the row of a target, counts one more watch on it, and asks for a look at it. */
+export async function joinTarget(
+  db: Db,
+  input: { readonly type: string; readonly key: string; readonly target: unknown },
+): Promise<number> {
+  const [target] = await db
+    .insert(targets)
+    .values({ ...input, watchCount: 1, stale: true })
+    .onConflictDoUpdate({
+      target: [targets.type, targets.key],
+      set: { watchCount: sql`${targets.watchCount} + 1`, stale: true },
+    })
+    .returning({ id: targets.id })
+  if (target === undefined) throw new Error('a target was neither found nor made')
+  return target.id
+}
+
+/** Counts one watch less on the target; one that nobody watches forgets what it saw last. */
+export async function leaveTarget(db: Db, targetId: number): Promise<void> {
+  await db
+    .update(targets)
+    .set({
+      watchCount: sql`${targets.watchCount} - 1`,
+      observation: sql`case when ${targets.watchCount} > 1 then ${targets.observation} end`,
+      noDataSince: sql`case when ${targets.watchCount} > 1 then ${targets.noDataSince} end`,
+    })
+    .where(eq(targets.id, targetId))
+}
+
+export type NewWatchRow = typeof watches.$inferInsert
+
+/** @returns the new watch's id */
+export async function insertWatch(db: Db, values: NewWatchRow): Promise<number> {
+  const [inserted] = await db.insert(watches).values(values).returning({ id: watches.id })
+  if (inserted === undefined) throw new Error('a watch was not inserted')
+  return inserted.id
+}
+
+/** Writes the named columns, and one version more. */
+export async function updateWatch(
+  db: Db,
+  id: number,
+  changes: Partial<Omit<NewWatchRow, 'id' | 'version'>>,
+): Promise<void> {
+  await db
+    .update(watches)
+    .set({ ...changes, version: sql`${watches.version} + 1` })
+    .where(eq(watches.id, id))
+}
+
+/** Asks for the next look at the watch's target to be judged even if nothing moved. */
+export async function markStale(db: Db, targetId: number): Promise<void> {
+  await db.update(targets).set({ stale: true }).where(eq(targets.id, targetId))
+}
+
+/** Forgets what signals of the watch saw: their next observation is a first one. */
+export async function deleteStates(db: Db, watchId: number, signals?: readonly string[]) {
+  const ofWatch = eq(signalStates.watchId, watchId)
+  const named = signals && sql`${signalStates.signal} = any(${sql.param([...signals])}::text[])`
+  await db.delete(signalStates).where(named === undefined ? ofWatch : and(ofWatch, named))
+}
+
+/** @returns the target it looked at, or undefined when the wallet has no such watch */
+export async function deleteWatch(
+  db: Db,
+  wallet: Address,
+  id: number,
+): Promise<number | undefined> {
+  const [gone] = await db
+    .delete(watches)
+    .where(and(eq(watches.wallet, wallet), eq(watches.id, id)))
+    .returning({ targetId: watches.targetId })
+  return gone?.targetId
+}
+
+/** Takes a recipient off every watch of the wallet; a watch left with none has the defaults again. */
+export async function removeRecipient(
+  db: Db,
+  wallet: Address,
+  recipientId: number,
+): Promise<void> {
+  const rest = sql`array_remove(${watches.recipientIds}, ${recipientId})`
+  await db
+    .update(watches)
+    .set({
+      recipientIds: sql`nullif(${rest}, '{}'::int[])`,
+      version: sql`${watches.version} + 1`,
+    })
+    .where(and(eq(watches.wallet, wallet), sql`${recipientId} = any(${watches.recipientIds})`))
+}
+
+const Choices = z.array(SignalChoice)
+const StoredStates = z.array(
+  z.object({
+    signal: z.string(),
+    state: z.unknown(),
+    phase: z.enum(['unknown', 'ok', 'pending', 'firing']),
+    since: z.coerce.date(),
+    streak: z.int().nullable(),
+    severity: z.enum(SEVERITIES).nullable(),
+    lastEvidenceAt: z.coerce.date(),
+    lastFiredAt: z.coerce.date().nullable(),
+  }),
+)
+
+/** Active watches on a target with an id above `after`, by id, with their states. */
+export async function listEvaluated(
+  db: Db,
+  targetId: number,
+  after: number,
+  limit: number,
+): Promise<EvaluatedWatch[]> {
+  const rows = await db
+    .select({
+      id: watches.id,
+      wallet: watches.wallet,
+      label: watches.label,
+      settings: watches.settings,
+      signals: watches.signals,
+      recipientIds: watches.recipientIds,
+      minSeverity: watches.minSeverity,
+      cooldownSeconds: watches.cooldownSeconds,
+      mutedUntil: watches.mutedUntil,
+      states: sql<unknown>`coalesce((select jsonb_agg(jsonb_build_object('signal', s.signal, 'state', s.state,
+        'phase', s.phase, 'since', s.since, 'streak', s.streak, 'severity', s.severity,
+        'lastEvidenceAt', s.last_evidence_at, 'lastFiredAt', s.last_fired_at))
+        from signal_states s where s.watch_id = ${watches.id}), '[]'::jsonb)`,
+    })
+    .from(watches)
+    .where(and(eq(watches.targetId, targetId), gt(watches.id, after), eq(watches.status, 'active')))
+    .orderBy(watches.id)
+    .limit(limit)
+  return rows.map((found) => ({
+    ...found,
+    wallet: storedAddress(found.wallet),
+    signals: Choices.parse(found.signals),
+    minSeverity: z.enum(SEVERITIES).parse(found.minSeverity),
+    states: StoredStates.parse(found.states),
+  }))
+}
+
+/** Writes states after an evaluation, all in one statement. A watch deleted meanwhile is passed over. */
+export async function saveStates(
+  db: Db,
+  rows: readonly { readonly watchId: number; readonly state: StoredState }[],
+): Promise<void> {
+  if (rows.length === 0) return
+  const records = rows.map(({ watchId, state }) => ({
+    watch_id: watchId,
+    signal: state.signal,
+    state: state.state,
+    phase: state.phase,
+    since: state.since.toISOString(),
+    streak: state.streak,
+    severity: state.severity,
+    last_evidence_at: state.lastEvidenceAt.toISOString(),
+    last_fired_at: state.lastFiredAt?.toISOString() ?? null,
+  }))
+  await db.execute(sql`
+    insert into signal_states (watch_id, signal, state, phase, since, streak, severity,
+      last_evidence_at, last_fired_at)
+    select r.watch_id, r.signal, r.state, r.phase, r.since, r.streak, r.severity,
+      r.last_evidence_at, r.last_fired_at
+    from jsonb_to_recordset(${JSON.stringify(records)}::jsonb) as r(watch_id int, signal text, state jsonb,
+      phase text, since timestamptz, streak int, severity text, last_evidence_at timestamptz,
+      last_fired_at timestamptz)
+    join watches w on w.id = r.watch_id
+    on conflict (watch_id, signal) do update set state = excluded.state, phase = excluded.phase,
+      since = excluded.since, streak = excluded.streak, severity = excluded.severity,
+      last_evidence_at = excluded.last_evidence_at, last_fired_at = excluded.last_fired_at`)
+}

@@ -1,0 +1,94 @@
+import { and, asc, eq, gt, sql } from 'drizzle-orm'
+import type { Db } from '#src/db/connection.ts'
+import { observationCursors, targets } from './tables.ts'
+
+/** A target as the observer needs it; observation still encoded. */
+export interface TargetRow {
+  readonly id: number
+  readonly target: unknown
+  readonly observation: unknown
+  readonly stale: boolean
+  readonly noDataSince: Date | null
+}
+
+/** Watched targets of a type with an id above `after`, by id. */
+export function listTargets(
+  db: Db,
+  type: string,
+  after: number,
+  limit: number,
+): Promise<TargetRow[]> {
+  return db
+    .select({
+      id: targets.id,
+      target: targets.target,
+      observation: targets.observation,
+      stale: targets.stale,
+      noDataSince: targets.noDataSince,
+    })
+    .from(targets)
+    .where(and(eq(targets.type, type), gt(targets.id, after), gt(targets.watchCount, 0)))
+    .orderBy(asc(targets.id))
+    .limit(limit)
+}
+
+/** Whether a watch joined or changed since the last look. */
+export async function hasStaleTarget(db: Db, type: string): Promise<boolean> {
+  const found = await db
+    .select({ id: targets.id })
+    .from(targets)
+    .where(and(eq(targets.type, type), eq(targets.stale, true), gt(targets.watchCount, 0)))
+    .limit(1)
+  return found.length > 0
+}
+
+/** Locks the target until the transaction ends and says whether a watch joined meanwhile. */
+export async function lockTarget(db: Db, id: number): Promise<{ stale: boolean } | undefined> {
+  const [found] = await db
+    .select({ stale: targets.stale })
+    .from(targets)
+    .where(eq(targets.id, id))
+    .for('update')
+  return found
+}
+
+/** Keeps what was seen last; its watches have been judged by it. */
+export async function saveObservation(
+  db: Db,
+  id: number,
+  observation: unknown,
+  observedAt: Date,
+): Promise<void> {
+  await db
+    .update(targets)
+    .set({ observation, observedAt, stale: false, noDataSince: null })
+    .where(eq(targets.id, id))
+}
+
+/** Notes that the chain had no answer for these targets. */
+export async function markNoData(db: Db, ids: readonly number[], since: Date): Promise<void> {
+  if (ids.length === 0) return
+  await db
+    .update(targets)
+    .set({ noDataSince: sql`coalesce(${targets.noDataSince}, ${since.toISOString()}::timestamptz)` })
+    .where(sql`${targets.id} = any(${sql.param([...ids])}::int[])`)
+}
+
+export type Cursor = typeof observationCursors.$inferSelect
+
+/** How far a type has been observed; undefined before its first look. */
+export async function findCursor(db: Db, type: string): Promise<Cursor | undefined> {
+  const [found] = await db
+    .select()
+    .from(observationCursors)
+    .where(eq(observationCursors.type, type))
+  return found
+}
+
+/** Writes how far a type has been observed. */
+export async function saveCursor(db: Db, cursor: Cursor): Promise<void> {
+  await db
+    .insert(observationCursors)
+    .values(cursor)
+    .onConflictDoUpdate({ target: observationCursors.type, set: cursor })
+}

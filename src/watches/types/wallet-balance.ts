@@ -1,0 +1,175 @@
+import { parseUnits } from 'viem/utils'
+import { z } from 'zod'
+import type { Presentation } from '#src/kernel/facts.ts'
+import { Address, Instant, type JsonObject, Units } from '#src/kernel/units.ts'
+import {
+  defineSignal,
+  defineWatchType,
+  type Evaluation,
+  type WatchView,
+} from '../define.ts'
+
+/** Whole units of the asset, more than zero: 0.000001 to 10^15. */
+const Threshold = z
+  .string()
+  .regex(/^(0|[1-9]\d{0,15})(\.\d{1,18})?$/)
+  .refine((text) => isThreshold(text), { params: { code: 'too_small', minimum: '0.000001' } })
+  .meta({ examples: ['250', '1250.5'] })
+
+const Target = z.strictObject({
+  address: Address,
+  asset: z.union([z.literal('FLR'), Address]),
+})
+type Target = z.output<typeof Target>
+
+const Settings = z.strictObject({
+  threshold: Threshold,
+  direction: z.enum(['any', 'up', 'down']).default('any'),
+})
+type Settings = z.output<typeof Settings>
+
+const Observation = z.object({
+  blockNumber: z.int(),
+  at: Instant,
+  balanceUnits: Units,
+  symbol: z.string(),
+  decimals: z.int(),
+})
+type Observation = z.output<typeof Observation>
+
+const State = z.object({ balanceUnits: Units.nullable() })
+type State = z.output<typeof State>
+
+/** `data` of `wallet-balance.moved`. Amounts are in the asset's smallest unit; `threshold` in whole units. */
+const Moved = z.object({
+  address: Address,
+  asset: z.union([z.literal('FLR'), Address]),
+  symbol: z.string(),
+  decimals: z.int(),
+  previousAmount: Units,
+  currentAmount: Units,
+  changeAmount: z.string().regex(/^-?\d+$/),
+  threshold: z.string(),
+  direction: z.enum(['any', 'up', 'down']),
+  blockNumber: z.int(),
+  blockTime: Instant,
+})
+
+/**
+ * Fires when the balance moved by at least the threshold since the last observation, in the chosen
+ * direction. The first observation only sets the baseline.
+ *
+ * @see specification, "Evaluation rules", 1
+ */
+export function balanceChange(
+  previous: State,
+  observation: Observation,
+  { target, settings }: Pick<WatchView<Target, Settings>, 'target' | 'settings'>,
+): Evaluation<State> {
+  const state = { balanceUnits: observation.balanceUnits }
+  if (previous.balanceUnits === null) return { state, phase: 'ok', firings: [] }
+  const change = observation.balanceUnits - previous.balanceUnits
+  const threshold = parseUnits(settings.threshold, observation.decimals)
+  const isFar = change >= threshold || -change >= threshold
+  const isWanted = settings.direction === 'any' || (settings.direction === 'up') === change > 0n
+  if (change === 0n || !isFar || !isWanted) return { state, phase: 'ok', firings: [] }
+  const data = z.encode(Moved, {
+    ...target,
+    symbol: observation.symbol,
+    decimals: observation.decimals,
+    previousAmount: previous.balanceUnits,
+    currentAmount: observation.balanceUnits,
+    changeAmount: change.toString(),
+    threshold: settings.threshold,
+    direction: settings.direction,
+    blockNumber: observation.blockNumber,
+    blockTime: observation.at,
+  })
+  return {
+    state,
+    phase: 'ok',
+    firings: [{ event: 'wallet-balance.moved', severity: 'info', data }],
+  }
+}
+
+function presentMoved(_event: string, data: JsonObject): Presentation {
+  const moved = Moved.parse(data)
+  const amount = { kind: 'amount', decimals: moved.decimals, symbol: moved.symbol } as const
+  return {
+    facts: {
+      delta: { ...amount, units: BigInt(moved.changeAmount), signed: true },
+      before: { ...amount, units: moved.previousAmount },
+      after: { ...amount, units: moved.currentAmount },
+      threshold: { kind: 'decimal', value: moved.threshold, symbol: moved.symbol },
+      address: { kind: 'address', address: moved.address },
+      time: { kind: 'instant', at: moved.blockTime },
+      block: { kind: 'block', number: moved.blockNumber },
+    },
+    fields: ['address', 'before', 'after', 'threshold'],
+  }
+}
+
+const balanceChangeSignal = defineSignal({
+  id: 'balance-change',
+  group: 'alerts',
+  events: { alerts: ['wallet-balance.moved'] },
+  state: State,
+  initial: { balanceUnits: null },
+  evaluate: balanceChange,
+  present: presentMoved,
+  examples: {
+    'wallet-balance.moved': {
+      address: '0x3f12b8AC9D2e7F4b6A1C5d8E0F9a7b3c2D1ea91C',
+      asset: 'FLR',
+      symbol: 'FLR',
+      decimals: 18,
+      previousAmount: '12742500000000000000000',
+      currentAmount: '242500000000000000000',
+      changeAmount: '-12500000000000000000000',
+      threshold: '100',
+      direction: 'any',
+      blockNumber: 41880123,
+      blockTime: '2026-11-20T21:04:31.000Z',
+    },
+  },
+})
+
+/** Watches one balance: the native coin or a token. */
+export const walletBalance = defineWatchType({
+  name: 'wallet-balance',
+  target: Target,
+  settings: Settings,
+  observation: Observation,
+  everySeconds: 0,
+  async observe({ chain }, targets, upTo, signal) {
+    const assets = await Promise.all(targets.map(({ asset }) => chain.assetInfo(asset, signal)))
+    const balances = await chain.balances(targets, upTo, signal)
+    return targets.map((_target, index) => {
+      const balanceUnits = balances[index]
+      const asset = assets[index]
+      if (balanceUnits === undefined || asset === undefined) return undefined
+      return { blockNumber: upTo.number, at: upTo.at, balanceUnits, ...asset }
+    })
+  },
+  async check({ chain }, target, settings) {
+    const asset = await chain.assetInfo(target.asset)
+    if (asset === undefined) return [{ pointer: '/target/asset', code: 'not_a_token' }]
+    const decimals = settings.threshold.split('.')[1]?.length ?? 0
+    if (decimals <= asset.decimals) return []
+    const values = { maximum: asset.decimals }
+    return [{ pointer: '/settings/threshold', code: 'too_many_decimals', values }]
+  },
+  defaultLabel: ({ address, asset }) =>
+    `${asset === 'FLR' ? asset : shorten(asset)} · ${shorten(address)}`,
+  isSame: (a, b) => a.balanceUnits === b.balanceUnits,
+  signals: [balanceChangeSignal],
+})
+
+function shorten(address: string): string {
+  return `${address.slice(0, 6)}…${address.slice(-4)}`
+}
+
+function isThreshold(text: string): boolean {
+  const units = parseUnits(text, 18)
+  return units >= parseUnits('0.000001', 18) && units <= parseUnits('1000000000000000', 18)
+}
