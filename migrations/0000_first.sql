@@ -71,7 +71,7 @@ CREATE TABLE "deliveries" (
 	"lane" text NOT NULL,
 	"order_key" text NOT NULL,
 	"fired_at" timestamp with time zone NOT NULL,
-	"envelope" jsonb NOT NULL,
+	"envelope" json NOT NULL,
 	"status" text NOT NULL,
 	"attempts" integer NOT NULL,
 	"next_attempt_at" timestamp with time zone,
@@ -91,6 +91,17 @@ CREATE TABLE "idempotency_keys" (
 	"answer" text NOT NULL,
 	"created_at" timestamp with time zone NOT NULL,
 	CONSTRAINT "idempotency_keys_wallet_operation_key_pk" PRIMARY KEY("wallet","operation","key")
+);
+--> statement-breakpoint
+CREATE TABLE "confirmation_mails" (
+	"id" integer PRIMARY KEY GENERATED ALWAYS AS IDENTITY (sequence name "confirmation_mails_id_seq" INCREMENT BY 1 MINVALUE 1 MAXVALUE 2147483647 START WITH 1 CACHE 1),
+	"recipient_id" integer NOT NULL,
+	"wallet" text NOT NULL,
+	"address_digest" text NOT NULL,
+	"due_at" timestamp with time zone NOT NULL,
+	"next_attempt_at" timestamp with time zone,
+	"attempts" integer NOT NULL,
+	"sent_at" timestamp with time zone
 );
 --> statement-breakpoint
 CREATE TABLE "link_codes" (
@@ -139,9 +150,10 @@ CREATE TABLE "recipients" (
 --> statement-breakpoint
 CREATE TABLE "observation_cursors" (
 	"type" text PRIMARY KEY NOT NULL,
-	"block_number" integer NOT NULL,
-	"block_hash" text NOT NULL,
-	"block_at" timestamp with time zone NOT NULL
+	"block_number" integer,
+	"block_at" timestamp with time zone,
+	"observed_at" timestamp with time zone,
+	"failing_since" timestamp with time zone
 );
 --> statement-breakpoint
 CREATE TABLE "signal_states" (
@@ -151,6 +163,7 @@ CREATE TABLE "signal_states" (
 	"phase" text NOT NULL,
 	"since" timestamp with time zone NOT NULL,
 	"streak" integer,
+	"severity" text,
 	"last_evidence_at" timestamp with time zone NOT NULL,
 	"last_fired_at" timestamp with time zone,
 	CONSTRAINT "signal_states_watch_id_signal_pk" PRIMARY KEY("watch_id","signal")
@@ -212,10 +225,13 @@ CREATE UNIQUE INDEX "alerts_once" ON "alerts" USING btree ("watch_id",coalesce("
 CREATE INDEX "alerts_wallet" ON "alerts" USING btree ("wallet","fired_at","id");--> statement-breakpoint
 CREATE INDEX "alerts_watch" ON "alerts" USING btree ("watch_id","fired_at");--> statement-breakpoint
 CREATE INDEX "tokens_wallet" ON "tokens" USING btree ("wallet");--> statement-breakpoint
-CREATE INDEX "deliveries_due" ON "deliveries" USING btree ("next_attempt_at") WHERE status in ('pending', 'retrying');--> statement-breakpoint
+CREATE INDEX "deliveries_due" ON "deliveries" USING btree ("channel","next_attempt_at","id") WHERE status in ('pending', 'retrying');--> statement-breakpoint
 CREATE INDEX "deliveries_order" ON "deliveries" USING btree ("order_key","fired_at","id") WHERE status in ('pending', 'retrying');--> statement-breakpoint
 CREATE INDEX "deliveries_alert" ON "deliveries" USING btree ("alert_id");--> statement-breakpoint
 CREATE INDEX "deliveries_recipient" ON "deliveries" USING btree ("recipient_id","created_at");--> statement-breakpoint
+CREATE INDEX "confirmation_mails_due" ON "confirmation_mails" USING btree ("next_attempt_at") WHERE next_attempt_at is not null;--> statement-breakpoint
+CREATE INDEX "confirmation_mails_recipient" ON "confirmation_mails" USING btree ("recipient_id");--> statement-breakpoint
+CREATE INDEX "confirmation_mails_address" ON "confirmation_mails" USING btree ("wallet","address_digest","due_at");--> statement-breakpoint
 CREATE INDEX "recipients_wallet" ON "recipients" USING btree ("wallet","id");--> statement-breakpoint
 CREATE UNIQUE INDEX "recipients_own_channel" ON "recipients" USING btree ("wallet","channel") WHERE own;--> statement-breakpoint
 CREATE UNIQUE INDEX "recipients_wallet_chat" ON "recipients" USING btree ("wallet","chat_id");--> statement-breakpoint
