@@ -10,14 +10,20 @@ import {
   timestamp,
   uniqueIndex,
 } from 'drizzle-orm/pg-core'
+import type { ChannelKey } from '#src/channels/define.ts'
+import type { Scope } from '#src/kernel/caller.ts'
+import type { Severity } from '#src/kernel/facts.ts'
+import type { Locale } from '#src/kernel/locale.ts'
+import type { Address } from '#src/kernel/units.ts'
+import type { RecipientStatus } from './model.ts'
 
 /** Named recipients and, with `own`, the wallet's own channel set-up: one row per destination. */
 export const recipients = pgTable(
   'recipients',
   {
     id: integer('id').primaryKey().generatedAlwaysAsIdentity(),
-    wallet: text('wallet').notNull(),
-    channel: text('channel').notNull(),
+    wallet: text('wallet').notNull().$type<Address>(),
+    channel: text('channel').notNull().$type<ChannelKey>(),
     /** True for the wallet's own destination of a channel (`/channels`), which has no name. */
     own: boolean('own').notNull(),
     name: text('name'),
@@ -27,15 +33,15 @@ export const recipients = pgTable(
     target: text('target').notNull(),
     /** Who serves it, as the channel's `lane` says: bounds concurrency. */
     lane: text('lane').notNull(),
-    locale: text('locale').notNull(),
+    locale: text('locale').notNull().$type<Locale>(),
     timezone: text('timezone').notNull(),
-    status: text('status').notNull(),
+    status: text('status').notNull().$type<RecipientStatus>(),
     statusReason: text('status_reason'),
-    minSeverity: text('min_severity').notNull(),
+    minSeverity: text('min_severity').notNull().$type<Severity>(),
     isDefault: boolean('is_default').notNull(),
     /** Telegram only: the chat, to find its wallets, and what the chat may do for this one. */
     chatId: bigint('chat_id', { mode: 'number' }),
-    chatScopes: text('chat_scopes').array(),
+    chatScopes: text('chat_scopes').array().$type<readonly Scope[]>(),
     /** Telegram only: the account that confirmed the link. */
     linkedBy: bigint('linked_by', { mode: 'number' }),
     createdAt: timestamp('created_at', { withTimezone: true }).notNull(),
@@ -57,9 +63,9 @@ export const recipients = pgTable(
 export const linkCodes = pgTable('link_codes', {
   /** SHA-256 of the code, hex. */
   hash: text('hash').primaryKey(),
-  wallet: text('wallet').notNull(),
+  wallet: text('wallet').notNull().$type<Address>(),
   name: text('name'),
-  scopes: text('scopes').array().notNull(),
+  scopes: text('scopes').array().notNull().$type<readonly Scope[]>(),
   /** Label of the token it was made with. */
   madeBy: text('made_by'),
   createdAt: timestamp('created_at', { withTimezone: true }).notNull(),
@@ -68,8 +74,34 @@ export const linkCodes = pgTable('link_codes', {
 })
 
 export const notificationSettings = pgTable('notification_settings', {
-  wallet: text('wallet').primaryKey(),
+  wallet: text('wallet').primaryKey().$type<Address>(),
   settings: jsonb('settings').notNull().$type<unknown>(),
   version: integer('version').notNull(),
   updatedAt: timestamp('updated_at', { withTimezone: true }).notNull(),
 })
+
+/** Confirmation mails asked for. Kept after sending, to count how often an address is written to. */
+export const confirmationMails = pgTable(
+  'confirmation_mails',
+  {
+    id: integer('id').primaryKey().generatedAlwaysAsIdentity(),
+    /** May be gone by now: the count outlives it. */
+    recipientId: integer('recipient_id').notNull(),
+    wallet: text('wallet').notNull().$type<Address>(),
+    /** As the links carry it. */
+    addressDigest: text('address_digest').notNull(),
+    /** When it was to be sent first, by the limits. */
+    dueAt: timestamp('due_at', { withTimezone: true }).notNull(),
+    /** Null once it is sent, given up or not wanted any more. */
+    nextAttemptAt: timestamp('next_attempt_at', { withTimezone: true }),
+    attempts: integer('attempts').notNull(),
+    sentAt: timestamp('sent_at', { withTimezone: true }),
+  },
+  (table) => [
+    index('confirmation_mails_due')
+      .on(table.nextAttemptAt)
+      .where(sql`next_attempt_at is not null`),
+    index('confirmation_mails_recipient').on(table.recipientId),
+    index('confirmation_mails_address').on(table.wallet, table.addressDigest, table.dueAt),
+  ],
+)

@@ -1,0 +1,171 @@
+/**
+ * A recipient is a named somebody or something with a destination in one channel, a language, a time
+ * zone and a lowest severity. It belongs to one wallet. A wallet's own destination of a channel is the
+ * same thing without a name, at most one a channel; linked Telegram chats are named and tell by
+ * default. Destinations are stored sealed and shown masked. A mailbox hears nothing before its reader
+ * agreed; a chat is linked by a code that works once.
+ */
+import { z } from 'zod'
+import type { ChannelKey } from '#src/channels/define.ts'
+import { isTimeZone } from '#src/i18n/format.ts'
+import type { Scope } from '#src/kernel/caller.ts'
+import { SEVERITIES } from '#src/kernel/facts.ts'
+import { Label } from '#src/kernel/label.ts'
+import { LOCALES, type Locale } from '#src/kernel/locale.ts'
+import { type Address, Id, Instant } from '#src/kernel/units.ts'
+
+/** Most named recipients of a wallet. */
+export const RECIPIENTS_MAX = 20
+/** How long a Telegram link code works. */
+export const LINK_MINUTES = 15
+/** How long the link of a confirmation mail works, from its sending. */
+export const CONFIRMATION_HOURS = 24
+/** Least time between two confirmation mails to one address. */
+export const CONFIRMATION_GAP_MINUTES = 5
+/** Most confirmation mails to one address, for one wallet, in 24 hours. */
+export const CONFIRMATIONS_PER_DAY = 3
+/** Nothing but failures for this long switches a destination off. */
+export const FAILING_HOURS_MAX = 120
+/** How long both secrets sign after a rotation. */
+export const ROTATION_HOURS = 24
+/** Longest address SMTP carries (RFC 5321, 4.5.3.1.3, without the brackets). */
+const EMAIL_LENGTH_MAX = 254
+const URL_LENGTH_MAX = 2048
+
+const CHANNEL_KEYS = ['telegram', 'email', 'webhook'] as const satisfies readonly ChannelKey[]
+const MinSeverity = z.enum(SEVERITIES)
+const LocaleCode = z.enum(LOCALES)
+
+/** pending: not confirmed yet. disabled: switched off, by somebody or by failures. blocked: the chat did. */
+export const RECIPIENT_STATUSES = ['pending', 'active', 'disabled', 'blocked'] as const
+export type RecipientStatus = (typeof RECIPIENT_STATUSES)[number]
+
+/** Why a destination is off where the reason is not the channel's own word for a failure. */
+export const OFF_BY_OWNER = 'by_owner'
+export const OFF_BY_READER = 'unsubscribed'
+export const OFF_BY_MOVE = 'moved'
+
+/** A mailbox: the parts a mail server needs, nothing that could end a header line. */
+export const EmailAddress = z
+  .string()
+  .max(EMAIL_LENGTH_MAX)
+  .refine((text) => /^[^\s@<>()[\]\\,;:"]{1,64}@[^\s@<>()[\]\\,;:"]+\.[^\s@<>()[\]\\,;:".]{2,}$/.test(text), {
+    params: { code: 'email' },
+  })
+  .meta({ format: 'email', examples: ['ops@example.org'] })
+
+const WebhookUrl = z
+  .string()
+  .max(URL_LENGTH_MAX)
+  .meta({ format: 'uri', examples: ['https://example.org/hook'] })
+
+/** An IANA time zone name this machine knows. */
+export const TimeZone = z
+  .string()
+  .refine((name) => isTimeZone(name), { params: { code: 'timezone' } })
+  .meta({ examples: ['Europe/Berlin'] })
+
+const changeable = {
+  name: Label,
+  address: EmailAddress.meta({ description: 'The mailbox, for `email`.' }),
+  url: WebhookUrl.meta({ description: 'Where webhooks are posted to, for `webhook`.' }),
+  locale: LocaleCode,
+  timezone: TimeZone,
+  minSeverity: MinSeverity,
+  default: z.boolean().meta({ description: 'Told by watches that name no recipients.' }),
+}
+
+/** Body of `POST /recipients`. */
+export const NewRecipient = z
+  .strictObject({
+    ...z.strictObject(changeable).partial().shape,
+    name: changeable.name,
+    channel: z.enum(CHANNEL_KEYS),
+  })
+  .meta({ id: 'NewRecipient' })
+export type NewRecipient = z.output<typeof NewRecipient>
+
+/** Body of `PATCH /recipients/{id}`. */
+export const RecipientChanges = z
+  .strictObject({
+    ...z.strictObject(changeable).partial().shape,
+    status: z.enum(['active', 'disabled']).optional(),
+    rotateSecret: z.boolean().optional(),
+  })
+  .meta({ id: 'RecipientChanges' })
+export type RecipientChanges = z.output<typeof RecipientChanges>
+
+/** A webhook's signing secret: there once, when it is made or rotated. */
+const ShownSecret = z
+  .string()
+  .optional()
+  .meta({ description: 'The signing secret. Shown only when it is made or rotated.' })
+
+/** A recipient as callers see it. */
+export const Recipient = z
+  .object({
+    id: Id,
+    name: z.string(),
+    channel: z.enum(CHANNEL_KEYS),
+    target: z.string().meta({ description: 'The destination, masked.' }),
+    locale: LocaleCode,
+    timezone: z.string(),
+    status: z.enum(RECIPIENT_STATUSES),
+    statusReason: z.string().nullable(),
+    minSeverity: MinSeverity,
+    default: z.boolean(),
+    createdAt: Instant,
+    verifiedAt: Instant.nullable(),
+    lastSuccessAt: Instant.nullable(),
+    lastFailureAt: Instant.nullable(),
+    secret: ShownSecret,
+  })
+  .meta({ id: 'Recipient' })
+export type Recipient = z.output<typeof Recipient>
+
+/** Body of `PUT /channels/{key}`: an address for `email`, a URL for `webhook`. */
+export const ChannelSetup = z
+  .strictObject({
+    address: changeable.address.optional(),
+    url: changeable.url.optional(),
+    rotateSecret: z.boolean().optional(),
+  })
+  .meta({ id: 'ChannelSetup' })
+export type ChannelSetup = z.output<typeof ChannelSetup>
+
+/** A channel and the wallet's own destination in it. */
+export const ChannelState = z
+  .object({
+    key: z.enum(CHANNEL_KEYS),
+    kind: z.enum(['input', 'link']),
+    available: z.boolean(),
+    configured: z.boolean(),
+    target: z.string().nullable(),
+    status: z.enum(RECIPIENT_STATUSES).nullable(),
+    statusReason: z.string().nullable(),
+    lastSuccessAt: Instant.nullable(),
+    lastFailureAt: Instant.nullable(),
+    secret: ShownSecret,
+  })
+  .meta({ id: 'ChannelState' })
+export type ChannelState = z.output<typeof ChannelState>
+
+/** Somebody who is to be told something now. */
+export interface Told {
+  readonly id: number
+  readonly channel: ChannelKey
+  readonly lane: string
+  readonly locale: Locale
+  readonly timezone: string
+}
+
+/** A one-time code's offer, as the link card shows it. */
+export interface TelegramLinkOffer {
+  readonly wallet: Address
+  readonly name: string | null
+  readonly scopes: readonly Scope[]
+  /** Label of the API token it was made with. */
+  readonly madeBy: string | null
+  readonly createdAt: Date
+  readonly expiresAt: Date
+}

@@ -1,0 +1,136 @@
+import type { Scope } from '#src/kernel/caller.ts'
+import { isAtLeast, type Severity } from '#src/kernel/facts.ts'
+import type { Address } from '#src/kernel/units.ts'
+import {
+  CONFIRMATION_GAP_MINUTES,
+  CONFIRMATIONS_PER_DAY,
+  type RecipientStatus,
+  type Told,
+} from './model.ts'
+
+const MINUTE_MS = 60_000
+const HOUR_MS = 60 * MINUTE_MS
+const DAY_MS = 24 * HOUR_MS
+
+/** A recipient as the choice of who is told sees it. */
+export interface Candidate extends Told {
+  readonly status: RecipientStatus
+  readonly minSeverity: Severity
+  /** The wallet's own channel, or marked as default. */
+  readonly byDefault: boolean
+}
+
+/** Something that happened on a wallet's watch: who the watch names, and how bad it is. */
+export interface TellRequest {
+  readonly wallet: Address
+  readonly recipientIds: readonly number[] | null
+  readonly severity: Severity
+}
+
+/**
+ * Who of a wallet's recipients is told.
+ *
+ * Those the watch names, if any of them still exists; else the wallet's own channels and defaults. Of
+ * these only active ones whose lowest severity lets it through.
+ *
+ * @see product decisions, 13.2
+ */
+export function chooseRecipients(
+  candidates: readonly Candidate[],
+  { recipientIds, severity }: Pick<TellRequest, 'recipientIds' | 'severity'>,
+): readonly Candidate[] {
+  const named = recipientIds ? candidates.filter(({ id }) => recipientIds.includes(id)) : []
+  const chosen = named.length > 0 ? named : candidates.filter(({ byDefault }) => byDefault)
+  return chosen.filter(
+    ({ status, minSeverity }) => status === 'active' && isAtLeast(severity, minSeverity),
+  )
+}
+
+/**
+ * The earliest instant another confirmation mail may go to an address, not before `now`.
+ *
+ * @param dueAt when the earlier mails to it were due, in any order; those not yet sent count too
+ */
+export function nextConfirmationAt(dueAt: readonly Date[], now: Date): Date {
+  const times = dueAt.map((date) => date.getTime()).sort((a, b) => b - a)
+  const last = times[0]
+  const firstOfDay = times[CONFIRMATIONS_PER_DAY - 1]
+  const afterGap = last === undefined ? 0 : last + CONFIRMATION_GAP_MINUTES * MINUTE_MS
+  const afterDay = firstOfDay === undefined ? 0 : firstOfDay + DAY_MS
+  return new Date(Math.max(now.getTime(), afterGap, afterDay))
+}
+
+const RETRY_MINUTES = [1, 5, 15, 60] as const
+const RETRY_HOURS_MAX = 72
+
+/**
+ * When a confirmation mail that could not be sent is tried again; undefined when it is given up.
+ *
+ * @param attempts tries so far, at least one
+ */
+export function retryConfirmationAt(attempts: number, dueAt: Date, now: Date): Date | undefined {
+  if (now.getTime() - dueAt.getTime() >= RETRY_HOURS_MAX * HOUR_MS) return undefined
+  const minutes = RETRY_MINUTES[Math.min(attempts, RETRY_MINUTES.length) - 1] ?? RETRY_MINUTES[0]
+  return new Date(now.getTime() + minutes * MINUTE_MS)
+}
+
+/** What one attempt to reach a recipient came to. */
+export interface Outcome {
+  readonly recipientId: number
+  readonly at: Date
+  readonly ok: boolean
+  /** The channel's word for the failure. */
+  readonly reason?: string
+  /** The destination is to be switched off at once. */
+  readonly disable?: 'disabled' | 'blocked'
+  /** The destination as it is to be stored from now on. */
+  readonly movedTo?: unknown
+}
+
+/** A recipient's outcomes in one: what its row has to say afterwards. */
+export interface OutcomeSum {
+  readonly recipientId: number
+  readonly successAt: Date | null
+  readonly failureAt: Date | null
+  /** The first failure since the last success among them; null if a success came last. */
+  readonly failingSince: Date | null
+  /** Reason of the last failure after the last success. */
+  readonly reason: string | null
+  readonly disable: 'disabled' | 'blocked' | null
+}
+
+/** Joins outcomes to one sum a recipient, whatever order they came in. Ordered by recipient. */
+export function sumOutcomes(outcomes: readonly Outcome[]): readonly OutcomeSum[] {
+  const byRecipient = Map.groupBy(outcomes, ({ recipientId }) => recipientId)
+  return [...byRecipient]
+    .map(([recipientId, all]) => {
+      const inOrder = all.toSorted((a, b) => a.at.getTime() - b.at.getTime())
+      const lastSuccess = inOrder.findLast(({ ok }) => ok)
+      const lastFailure = inOrder.findLast(({ ok }) => !ok)
+      const since = inOrder.slice(inOrder.findLastIndex(({ ok }) => ok) + 1)
+      return {
+        recipientId,
+        successAt: lastSuccess?.at ?? null,
+        failureAt: lastFailure?.at ?? null,
+        failingSince: since[0]?.at ?? null,
+        reason: since.at(-1)?.reason ?? null,
+        disable: since.findLast(({ disable }) => disable)?.disable ?? null,
+      }
+    })
+    .sort((a, b) => a.recipientId - b.recipientId)
+}
+
+/**
+ * The scopes a linked chat gets: what was asked for and `read`, else read and write. A chat never gets
+ * `spend` from a caller who does not hold it.
+ */
+export function linkScopes(
+  held: readonly Scope[],
+  asked: readonly Scope[] | undefined,
+): { readonly ok: true; readonly scopes: readonly Scope[] } | { readonly ok: false; readonly missing: Scope } {
+  const wanted: readonly Scope[] = asked ?? ['read', 'write']
+  const missing = wanted.find((scope) => !held.includes(scope))
+  if (missing !== undefined) return { ok: false, missing }
+  const scopes: readonly Scope[] = ['read', 'write', 'spend']
+  return { ok: true, scopes: scopes.filter((scope) => scope === 'read' || wanted.includes(scope)) }
+}

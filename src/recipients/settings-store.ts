@@ -1,0 +1,63 @@
+import { eq, sql } from 'drizzle-orm'
+import type { Db } from '#src/db/connection.ts'
+import type { Address } from '#src/kernel/units.ts'
+import { notificationSettings } from './tables.ts'
+
+/** Settings as they are stored, still encoded. */
+export interface SettingsRow {
+  readonly wallet: Address
+  readonly settings: unknown
+  readonly version: number
+}
+
+const row = {
+  wallet: notificationSettings.wallet,
+  settings: notificationSettings.settings,
+  version: notificationSettings.version,
+}
+
+/** The settings of these wallets; those that never changed theirs have none. */
+export function listSettings(db: Db, wallets: readonly Address[]): Promise<SettingsRow[]> {
+  return db
+    .select(row)
+    .from(notificationSettings)
+    .where(sql`${notificationSettings.wallet} = any(${sql.param([...wallets])}::text[])`)
+}
+
+/**
+ * Locks the wallet until the transaction ends, so that what is counted here (recipients, mails) cannot
+ * change meanwhile; gives its settings, which are written as `defaults` if it had none.
+ */
+export async function lockWallet(
+  db: Db,
+  wallet: Address,
+  defaults: { readonly settings: unknown; readonly version: number; readonly at: Date },
+): Promise<SettingsRow> {
+  const [found] = await db
+    .insert(notificationSettings)
+    .values({ wallet, settings: defaults.settings, version: defaults.version, updatedAt: defaults.at })
+    // Writing the key over itself changes nothing and takes the row's lock.
+    .onConflictDoUpdate({ target: notificationSettings.wallet, set: { wallet } })
+    .returning(row)
+  if (found === undefined) throw new Error('settings were neither found nor made')
+  return found
+}
+
+/** Writes settings and one version more; gives that version. */
+export async function saveSettings(
+  db: Db,
+  wallet: Address,
+  change: { readonly settings: unknown; readonly at: Date },
+): Promise<number> {
+  const [found] = await db
+    .update(notificationSettings)
+    .set({
+      settings: change.settings,
+      version: sql`${notificationSettings.version} + 1`,
+      updatedAt: change.at,
+    })
+    .where(eq(notificationSettings.wallet, wallet))
+    .returning({ version: notificationSettings.version })
+  if (found === undefined) throw new Error('settings were gone before they were saved')
+  return found.version
+}

@@ -1,0 +1,136 @@
+import { z } from 'zod'
+import type { Db } from '#src/db/connection.ts'
+import type { Caller } from '#src/kernel/caller.ts'
+import type { Clock } from '#src/kernel/clock.ts'
+import { AppError } from '#src/kernel/errors.ts'
+import { SEVERITIES } from '#src/kernel/facts.ts'
+import { LOCALES } from '#src/kernel/locale.ts'
+import type { Address } from '#src/kernel/units.ts'
+import { TimeZone } from './model.ts'
+import * as store from './settings-store.ts'
+
+/** Most reminders of one alert, and the latest of them: a day. */
+const REMINDERS_MAX = 24
+const REMINDER_MINUTES_MAX = 1440
+
+const TimeOfDay = z
+  .string()
+  .regex(/^([01]\d|2[0-3]):[0-5]\d$/)
+  .meta({ examples: ['22:00'] })
+
+const QuietHours = z
+  .strictObject({
+    enabled: z.boolean(),
+    from: TimeOfDay,
+    to: TimeOfDay,
+    criticalBypass: z.boolean().meta({ description: 'Critical alerts come through all the same.' }),
+  })
+  .check((context) => {
+    const { from, to } = context.value
+    if (from !== to) return
+    context.issues.push({
+      code: 'custom',
+      input: to,
+      path: ['to'],
+      params: { code: 'duplicate' },
+    })
+  })
+
+const Reminders = z
+  .array(z.int().min(1).max(REMINDER_MINUTES_MAX))
+  .max(REMINDERS_MAX)
+  .refine((minutes) => new Set(minutes).size === minutes.length, { params: { code: 'duplicate' } })
+  .meta({ description: 'Minutes after the alert at which an unacknowledged one is told again.' })
+
+const fields = {
+  locale: z.enum(LOCALES),
+  timezone: TimeZone,
+  minSeverity: z.enum(SEVERITIES),
+  recoveries: z.boolean(),
+  quietHours: QuietHours,
+  digest: z.enum(['off', '15m', '1h', 'daily']),
+  digestAt: TimeOfDay,
+  repeat: z.strictObject({ critical: Reminders }),
+}
+
+const StoredSettings = z.strictObject(fields)
+
+/** A wallet's notification settings: they hold for chat and mail, never for webhooks. */
+export const Settings = z
+  .strictObject({ ...fields, version: z.int().meta({ description: 'Counts changes.' }) })
+  .meta({ id: 'Settings' })
+export type Settings = z.output<typeof Settings>
+
+/** Body of `PUT /settings`: the whole object; `version`, if sent, must be the current one. */
+export const NewSettings = Settings.partial({ version: true }).meta({ id: 'NewSettings' })
+export type NewSettings = z.output<typeof NewSettings>
+
+const FIRST_VERSION = 1
+
+/** What holds for a wallet that never changed anything. @see product decisions, 13.33 */
+export const DEFAULT_SETTINGS: Settings = {
+  locale: 'en',
+  timezone: 'UTC',
+  minSeverity: 'info',
+  recoveries: true,
+  quietHours: { enabled: false, from: '22:00', to: '07:00', criticalBypass: true },
+  digest: 'off',
+  digestAt: '09:00',
+  repeat: { critical: [15, 60, 240] },
+  version: FIRST_VERSION,
+}
+
+/** The wallet's notification settings. */
+export async function getSettings(deps: { readonly db: Db }, caller: Caller): Promise<Settings> {
+  const found = await listSettings(deps.db, [caller.wallet])
+  return found.get(caller.wallet) ?? DEFAULT_SETTINGS
+}
+
+/**
+ * Replaces the wallet's notification settings as a whole.
+ *
+ * @param ifVersion only if this is still their version
+ * @throws AppError stale `etag_mismatch`
+ */
+export async function replaceSettings(
+  deps: { readonly db: Db; readonly clock: Clock },
+  caller: Caller,
+  input: { readonly settings: NewSettings; readonly ifVersion?: number | undefined },
+): Promise<Settings> {
+  const { version: bodyVersion, ...settings } = input.settings
+  return await deps.db.transaction(async (tx) => {
+    const now = deps.clock.now()
+    const current = await lockWallet(tx, caller.wallet, now)
+    for (const expected of [input.ifVersion, bodyVersion]) {
+      if (expected !== undefined && expected !== current.version) {
+        throw new AppError('stale', 'etag_mismatch')
+      }
+    }
+    const critical = settings.repeat.critical.toSorted((a, b) => a - b)
+    const sorted = { ...settings, repeat: { critical } }
+    const version = await store.saveSettings(tx, caller.wallet, { settings: sorted, at: now })
+    return { ...sorted, version }
+  })
+}
+
+/** The settings of these wallets; one that is missing here has `DEFAULT_SETTINGS`. */
+export async function listSettings(
+  db: Db,
+  wallets: readonly Address[],
+): Promise<ReadonlyMap<Address, Settings>> {
+  const rows = await store.listSettings(db, wallets)
+  return new Map(rows.map((row) => [row.wallet, toSettings(row)]))
+}
+
+/**
+ * Holds the wallet until the transaction ends: one at a time counts or changes its recipients and
+ * settings. Gives the settings.
+ */
+export async function lockWallet(tx: Db, wallet: Address, now: Date): Promise<Settings> {
+  const { version, ...settings } = DEFAULT_SETTINGS
+  return toSettings(await store.lockWallet(tx, wallet, { settings, version, at: now }))
+}
+
+function toSettings(row: store.SettingsRow): Settings {
+  return { ...StoredSettings.parse(row.settings), version: row.version }
+}

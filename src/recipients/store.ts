@@ -1,0 +1,222 @@
+import { and, asc, count, desc, eq, gt, or, type SQL, sql } from 'drizzle-orm'
+import type { ChannelKey } from '#src/channels/define.ts'
+import type { Db } from '#src/db/connection.ts'
+import type { Address } from '#src/kernel/units.ts'
+import type { Candidate, OutcomeSum } from './rules.ts'
+import { recipients } from './tables.ts'
+
+/** A recipient as it is stored, its destination sealed. */
+export type RecipientRow = typeof recipients.$inferSelect
+export type NewRecipientRow = typeof recipients.$inferInsert
+type Changes = Partial<Omit<NewRecipientRow, 'id' | 'wallet' | 'own' | 'channel'>>
+
+const NAMED = eq(recipients.own, false)
+
+/** Named recipients of the wallet with an id above `after`, by id. */
+export function listNamed(
+  db: Db,
+  wallet: Address,
+  page: { readonly after: number; readonly limit: number },
+): Promise<RecipientRow[]> {
+  return db
+    .select()
+    .from(recipients)
+    .where(and(eq(recipients.wallet, wallet), NAMED, gt(recipients.id, page.after)))
+    .orderBy(asc(recipients.id))
+    .limit(page.limit)
+}
+
+export function findNamed(db: Db, wallet: Address, id: number): Promise<RecipientRow | undefined> {
+  return findOne(db, and(eq(recipients.wallet, wallet), NAMED, eq(recipients.id, id)))
+}
+
+/** Any recipient, named or not, of any wallet. */
+export function findRow(db: Db, id: number): Promise<RecipientRow | undefined> {
+  return findOne(db, eq(recipients.id, id))
+}
+
+export function findOwn(
+  db: Db,
+  wallet: Address,
+  channel: ChannelKey,
+): Promise<RecipientRow | undefined> {
+  return findOne(
+    db,
+    and(eq(recipients.wallet, wallet), eq(recipients.own, true), eq(recipients.channel, channel)),
+  )
+}
+
+export function findChat(
+  db: Db,
+  wallet: Address,
+  chatId: number,
+): Promise<RecipientRow | undefined> {
+  return findOne(db, and(eq(recipients.wallet, wallet), eq(recipients.chatId, chatId)))
+}
+
+async function findOne(db: Db, where: SQL | undefined): Promise<RecipientRow | undefined> {
+  const [row] = await db.select().from(recipients).where(where).limit(1)
+  return row
+}
+
+/** The wallet's own destinations and its linked chats: what works first, then the oldest. */
+export function listForChannels(db: Db, wallet: Address): Promise<RecipientRow[]> {
+  return db
+    .select()
+    .from(recipients)
+    .where(
+      and(
+        eq(recipients.wallet, wallet),
+        or(eq(recipients.own, true), eq(recipients.channel, 'telegram')),
+      ),
+    )
+    .orderBy(desc(sql`${recipients.status} = 'active'`), asc(recipients.id))
+}
+
+export async function countNamed(db: Db, wallet: Address): Promise<number> {
+  const [row] = await db
+    .select({ named: count() })
+    .from(recipients)
+    .where(and(eq(recipients.wallet, wallet), NAMED))
+  return row?.named ?? 0
+}
+
+/** Which of these ids are named recipients of the wallet. */
+export async function listKnownIds(
+  db: Db,
+  wallet: Address,
+  ids: readonly number[],
+): Promise<number[]> {
+  const rows = await db
+    .select({ id: recipients.id })
+    .from(recipients)
+    .where(and(eq(recipients.wallet, wallet), NAMED, isOneOf(ids)))
+  return rows.map(({ id }) => id)
+}
+
+export async function insertRow(db: Db, values: NewRecipientRow): Promise<RecipientRow> {
+  const [row] = await db.insert(recipients).values(values).returning()
+  if (row === undefined) throw new Error('a recipient was not inserted')
+  return row
+}
+
+export async function updateRow(db: Db, id: number, changes: Changes): Promise<RecipientRow> {
+  const [row] = await db
+    .update(recipients)
+    .set(changes)
+    .where(eq(recipients.id, id))
+    .returning()
+  if (row === undefined) throw new Error('a recipient was gone before it was updated')
+  return row
+}
+
+export async function deleteRow(db: Db, id: number): Promise<void> {
+  await db.delete(recipients).where(eq(recipients.id, id))
+}
+
+/** Every recipient of these wallets, as far as the choice of who is told needs it; by id. */
+export async function listCandidates(
+  db: Db,
+  wallets: readonly Address[],
+): Promise<(Candidate & { readonly wallet: Address })[]> {
+  return db
+    .select({
+      id: recipients.id,
+      wallet: recipients.wallet,
+      channel: recipients.channel,
+      lane: recipients.lane,
+      locale: recipients.locale,
+      timezone: recipients.timezone,
+      status: recipients.status,
+      minSeverity: recipients.minSeverity,
+      byDefault: sql<boolean>`${recipients.own} or ${recipients.isDefault}`,
+    })
+    .from(recipients)
+    .where(sql`${recipients.wallet} = any(${sql.param([...wallets])}::text[])`)
+    .orderBy(asc(recipients.id))
+}
+
+export function listRows(db: Db, ids: readonly number[]): Promise<RecipientRow[]> {
+  return db.select().from(recipients).where(isOneOf(ids))
+}
+
+/** The rows as they are now, locked in one order so that two batches never wait for each other. */
+function locked(ids: readonly number[]): SQL {
+  return sql`locked as materialized (
+    select id, status, status_reason, failing_since, last_success_at, last_failure_at
+    from recipients where id = any(${sql.param([...ids])}::int[]) order by id for update)`
+}
+
+function records(sums: readonly OutcomeSum[]): SQL {
+  const rows = sums.map((sum) => ({
+    recipient_id: sum.recipientId,
+    success_at: sum.successAt?.toISOString() ?? null,
+    failure_at: sum.failureAt?.toISOString() ?? null,
+    failing_since: sum.failingSince?.toISOString() ?? null,
+    reason: sum.reason,
+    disable: sum.disable,
+  }))
+  return sql`jsonb_to_recordset(${JSON.stringify(rows)}::jsonb) as s(recipient_id int,
+    success_at timestamptz, failure_at timestamptz, failing_since timestamptz, reason text,
+    disable text)`
+}
+
+/**
+ * Notes successes, in one statement. A success ends a row of failures that began before it, and shows
+ * that a chat is not blocked any more.
+ */
+export async function saveSuccesses(db: Db, sums: readonly OutcomeSum[]): Promise<void> {
+  if (sums.length === 0) return
+  await db.execute(sql`
+    with ${locked(sums.map(({ recipientId }) => recipientId))}
+    update recipients r set
+      last_success_at = greatest(r.last_success_at, s.success_at),
+      last_failure_at = greatest(r.last_failure_at, s.failure_at),
+      failing_since = case when r.failing_since > s.success_at then r.failing_since end,
+      status = case when r.status = 'blocked' then 'active' else r.status end,
+      status_reason = case when r.status = 'blocked' then null else r.status_reason end
+    from ${records(sums)} join locked l on l.id = s.recipient_id
+    where r.id = s.recipient_id`)
+}
+
+/**
+ * Notes failures, in one statement, and switches off what is to be switched off or has failed for
+ * `failingHoursMax`.
+ *
+ * @returns ids of those switched off by this
+ */
+export async function saveFailures(
+  db: Db,
+  sums: readonly OutcomeSum[],
+  failingHoursMax: number,
+): Promise<number[]> {
+  if (sums.length === 0) return []
+  const rows = await db.execute<{ id: number }>(sql`
+    with ${locked(sums.map(({ recipientId }) => recipientId))},
+    judged as (
+      select l.*, s.failure_at, s.reason, failing.since,
+        case when l.status <> 'active' then l.status
+          when s.disable is not null then s.disable
+          when failing.since <= s.failure_at - make_interval(hours => ${failingHoursMax}::int)
+            then 'disabled'
+          else l.status end as becomes
+      from ${records(sums)} join locked l on l.id = s.recipient_id
+      cross join lateral (select case when l.last_success_at >= s.failing_since
+        then l.failing_since else least(l.failing_since, s.failing_since) end as since) failing
+    ),
+    saved as (
+      update recipients r set
+        last_failure_at = greatest(j.last_failure_at, j.failure_at),
+        failing_since = j.since,
+        status = j.becomes,
+        status_reason = case when j.becomes <> j.status then j.reason else j.status_reason end
+      from judged j where r.id = j.id
+      returning r.id, j.becomes <> j.status as stopped
+    )
+    select id from saved where stopped order by id`)
+  return rows.map(({ id }) => id)
+}
+
+function isOneOf(ids: readonly number[]): SQL {
+  return sql`${recipients.id} = any(${sql.param([...ids])}::int[])`
+}
