@@ -1,7 +1,7 @@
-import type { z } from 'zod'
-import type { Severity } from '#src/kernel/facts.ts'
-import type { Locale } from '#src/kernel/locale.ts'
-import type { JsonObject } from '#src/kernel/units.ts'
+import { z } from 'zod'
+import { SEVERITIES, type Severity } from '#src/kernel/facts.ts'
+import { LOCALES, type Locale } from '#src/kernel/locale.ts'
+import { JsonObject } from '#src/kernel/units.ts'
 
 /** The channels there are, in the order they are shown. */
 export type ChannelKey = 'telegram' | 'email' | 'webhook'
@@ -45,6 +45,40 @@ export interface Envelope {
   readonly message: Message
 }
 
+/** `Message` as JSON; what it does not name is dropped. */
+export const Message: z.ZodType<Message> = z.object({
+  alertId: z.int().nullable(),
+  watchId: z.int().nullable(),
+  watchLabel: z.string().nullable(),
+  event: z.string(),
+  severity: z.enum(SEVERITIES),
+  title: z.string(),
+  body: z.string(),
+  fields: z.array(
+    z.object({
+      key: z.string(),
+      label: z.string(),
+      value: z.string(),
+      href: z.string().exactOptional(),
+    }),
+  ),
+  link: z.string(),
+  firedAt: z.iso.datetime(),
+  test: z.boolean(),
+})
+
+/** `Envelope` as the outbox stores it. */
+export const Envelope: z.ZodType<Envelope> = z.object({
+  deliveryId: z.uuid(),
+  type: z.string().nullable(),
+  signal: z.string().nullable(),
+  group: z.string().nullable(),
+  data: JsonObject,
+  locale: z.enum(LOCALES),
+  timezone: z.string(),
+  message: Message,
+})
+
 /** What a channel learns beside its destination and envelope. */
 export interface SendContext {
   /** Counts from 1. */
@@ -52,6 +86,8 @@ export interface SendContext {
   /** The instant of this attempt. */
   readonly now: Date
   readonly signal: AbortSignal
+  /** Who wants this told: named in the footer of a mail. */
+  readonly wallet: string
   /** A link that ends these messages, for channels that need one (mail). */
   readonly unsubscribeUrl?: string
 }
@@ -76,6 +112,8 @@ export class DeliveryError extends Error {
   readonly reason: string
   readonly statusCode: number | undefined
   readonly retryAfterSeconds: number | undefined
+  /** `retryAfterSeconds` is an order, not a wish: not a moment earlier, and the attempt does not count. */
+  readonly binding: boolean
   /** The status the destination gets when it is switched off. */
   readonly becomes: 'disabled' | 'blocked'
 
@@ -85,6 +123,7 @@ export class DeliveryError extends Error {
       readonly permanent?: boolean
       readonly statusCode?: number
       readonly retryAfterSeconds?: number
+      readonly binding?: boolean
       readonly becomes?: 'disabled' | 'blocked'
       readonly cause?: unknown
     } = {},
@@ -95,6 +134,7 @@ export class DeliveryError extends Error {
     this.permanent = options.permanent ?? false
     this.statusCode = options.statusCode
     this.retryAfterSeconds = options.retryAfterSeconds
+    this.binding = options.binding ?? false
     this.becomes = options.becomes ?? 'disabled'
   }
 }

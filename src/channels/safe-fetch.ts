@@ -1,0 +1,173 @@
+/**
+ * Requests to addresses that users chose. Nothing inside our network can be reached through them: only
+ * https on two ports, and the addresses a name resolves to are checked in the same step that connects,
+ * so that a name cannot answer one thing to the check and another to the connection.
+ */
+import { Resolver } from 'node:dns/promises'
+import { isIP, type LookupFunction } from 'node:net'
+import { Agent, buildConnector, errors } from 'undici'
+import { DeliveryError } from './define.ts'
+import { isPublicAddress } from './public-address.ts'
+
+/** Longest wait for an answer, from the first DNS question to the status line. */
+export const REQUEST_TIMEOUT_MS = 15_000
+/** What is read of an answer's body before the connection is cut. */
+export const RESPONSE_BYTES_MAX = 16 * 1024
+/** The status has decided by then; the rest of the body only keeps the connection usable. */
+const BODY_TIMEOUT_MS = 1000
+const CONNECT_TIMEOUT_MS = 10_000
+const DNS_TIMEOUT_MS = 3000
+const DNS_TRIES = 2
+const PORTS = ['', '443', '8443']
+
+/** Sends one request and gives the head of the answer. Never follows a redirect. */
+export type SafePost = (
+  url: string,
+  request: {
+    readonly headers: Readonly<Record<string, string>>
+    readonly body: string
+    readonly signal: AbortSignal
+  },
+) => Promise<{ readonly statusCode: number; readonly retryAfter: string | undefined }>
+
+/** Why an address may not be used, as the code of a field error. */
+export type UrlProblem = 'url' | 'url_scheme' | 'url_port' | 'url_credentials' | 'url_private'
+
+/**
+ * Judges an address when it is set: its text only, no DNS. undefined when it may be used.
+ *
+ * Decimal, octal and hexadecimal IPv4 hosts count as the address they mean.
+ *
+ * @param allowPrivate tests and sandbox: http, any port and private hosts too
+ */
+export function checkWebhookUrl(text: string, allowPrivate: boolean): UrlProblem | undefined {
+  const url = URL.parse(text)
+  if (url === null || url.hostname === '') return 'url'
+  if (url.protocol !== 'https:' && !(allowPrivate && url.protocol === 'http:')) return 'url_scheme'
+  if (url.username !== '' || url.password !== '') return 'url_credentials'
+  if (allowPrivate) return undefined
+  if (!PORTS.includes(url.port)) return 'url_port'
+  const host = bareHost(url.hostname)
+  if (isIP(host) !== 0) return isPublicAddress(host) ? undefined : 'url_private'
+  return isPublicName(host) ? undefined : 'url_private'
+}
+
+/**
+ * Makes the one sender for user-chosen addresses.
+ *
+ * The sender throws DeliveryError `timeout`, `unknown_host`, `private_address`, `refused`, `reset`,
+ * `certificate`, `bad_answer` or `unreachable`, or the reason of `signal` when the caller gave up.
+ */
+export function createSafePost(options: {
+  readonly allowPrivate: boolean
+  readonly timeoutMs?: number
+}): SafePost {
+  const agent = new Agent({
+    allowH2: false,
+    connect: options.allowPrivate
+      ? { timeout: CONNECT_TIMEOUT_MS, allowH2: false }
+      : guardedConnector(),
+  })
+  const timeoutMs = options.timeoutMs ?? REQUEST_TIMEOUT_MS
+
+  return async (text, { headers, body, signal }) => {
+    const problem = checkWebhookUrl(text, options.allowPrivate)
+    if (problem !== undefined) throw new DeliveryError(problem)
+    const url = new URL(text)
+    try {
+      const answer = await agent.request({
+        origin: url.origin,
+        path: url.pathname + url.search,
+        method: 'POST',
+        headers,
+        body,
+        signal: AbortSignal.any([signal, AbortSignal.timeout(timeoutMs)]),
+      })
+      // A body that is cut or breaks off changes nothing about the status.
+      await answer.body
+        .dump({ limit: RESPONSE_BYTES_MAX, signal: AbortSignal.timeout(BODY_TIMEOUT_MS) })
+        .catch(() => undefined)
+      const retryAfter = answer.headers['retry-after']
+      return {
+        statusCode: answer.statusCode,
+        retryAfter: Array.isArray(retryAfter) ? retryAfter[0] : retryAfter,
+      }
+    } catch (error) {
+      signal.throwIfAborted()
+      throw new DeliveryError(reasonOf(error), { cause: error })
+    }
+  }
+}
+
+class PrivateAddressError extends Error {
+  readonly code = 'PRIVATE_ADDRESS'
+}
+
+/** Connects to public addresses only. A literal never reaches the lookup, so it is checked before. */
+function guardedConnector(): buildConnector.connector {
+  const connect = buildConnector({
+    timeout: CONNECT_TIMEOUT_MS,
+    allowH2: false,
+    lookup: guardedLookup(),
+  })
+  return (target, callback) => {
+    const host = bareHost(target.hostname)
+    if (isIP(host) !== 0 && !isPublicAddress(host)) callback(new PrivateAddressError(host), null)
+    else connect(target, callback)
+  }
+}
+
+/**
+ * Asks DNS itself: a slow name server then holds up no thread that others need, and names of this
+ * machine's hosts file do not exist. One closed address closes the whole answer.
+ */
+function guardedLookup(): LookupFunction {
+  const resolver = new Resolver({ timeout: DNS_TIMEOUT_MS, tries: DNS_TRIES })
+  const resolve = async (name: string) => {
+    const [ipv4, ipv6] = await Promise.allSettled([
+      resolver.resolve4(name),
+      resolver.resolve6(name),
+    ])
+    const found = [
+      ...(ipv4.status === 'fulfilled' ? ipv4.value : []).map((address) => ({ address, family: 4 })),
+      ...(ipv6.status === 'fulfilled' ? ipv6.value : []).map((address) => ({ address, family: 6 })),
+    ]
+    if (ipv4.status === 'rejected' && found.length === 0) throw ipv4.reason
+    const refused = found.find(({ address }) => !isPublicAddress(address))
+    if (refused !== undefined) throw new PrivateAddressError(refused.address)
+    return found
+  }
+  return (name, options, callback) => {
+    resolve(name).then(
+      (found) => {
+        const [first] = found
+        if (options.all || first === undefined) callback(null, found)
+        else callback(null, first.address, first.family)
+      },
+      (error) => callback(error, []),
+    )
+  }
+}
+
+/** Names that only mean something inside a network are refused before anyone is asked. */
+function isPublicName(host: string): boolean {
+  const name = host.replace(/\.$/, '')
+  return name.includes('.') && !/\.(localhost|local|internal|intranet|home|lan|corp)$/i.test(name)
+}
+
+function bareHost(hostname: string): string {
+  return hostname.startsWith('[') ? hostname.slice(1, -1) : hostname
+}
+
+function reasonOf(error: unknown): string {
+  if (error instanceof Error && error.name === 'TimeoutError') return 'timeout'
+  if (error instanceof errors.HTTPParserError) return 'bad_answer'
+  const code = error instanceof Error && 'code' in error ? String(error.code) : ''
+  if (/TIMEOUT|ETIMEDOUT|EAI_AGAIN/.test(code)) return 'timeout'
+  if (/^(ENOTFOUND|ENODATA|ESERVFAIL|EREFUSED|EBADNAME)$/.test(code)) return 'unknown_host'
+  if (code === 'PRIVATE_ADDRESS') return 'private_address'
+  if (code === 'ECONNREFUSED') return 'refused'
+  if (/^(ECONNRESET|EPIPE|UND_ERR_SOCKET)$/.test(code)) return 'reset'
+  if (/CERT|TLS|SSL|SIGNATURE/.test(code)) return 'certificate'
+  return /^(HPE_|UND_ERR_)/.test(code) ? 'bad_answer' : 'unreachable'
+}

@@ -1,0 +1,70 @@
+/**
+ * A delivery brings one envelope to one destination, however often it takes. It is written in the
+ * transaction of what caused it and sent afterwards, at least once, under one id. Deliveries of one
+ * order key (destination, watch, signal) go out one after another, so that a recovery never overtakes
+ * its alert. A worker holds a delivery by a lease; when the worker dies, the lease ends and another
+ * takes over.
+ */
+import { z } from 'zod'
+import type { ChannelKey, Envelope } from '#src/channels/define.ts'
+import { Id, Instant } from '#src/kernel/units.ts'
+
+/**
+ * pending: not tried yet. retrying: failed, to be tried again. held, muted: not to be sent now, or at
+ * all. disabled: the destination was switched off before it could be sent.
+ */
+export const DELIVERY_STATUSES = [
+  'pending',
+  'retrying',
+  'delivered',
+  'failed',
+  'held',
+  'muted',
+  'disabled',
+] as const
+export type DeliveryStatus = (typeof DELIVERY_STATUSES)[number]
+
+/** How long a worker may take for one attempt before another takes the delivery over. */
+export const LEASE_SECONDS = 60
+
+/** A delivery to be written. `orderKey` is made by `orderKeyOf`. */
+export interface NewDelivery {
+  /** UUID, also the envelope's `deliveryId`. */
+  readonly id: string
+  readonly wallet: string
+  readonly alertId: number | null
+  readonly recipientId: number
+  readonly channel: ChannelKey
+  /** Who serves the destination, as the channel's `lane` says. */
+  readonly lane: string
+  readonly orderKey: string
+  readonly firedAt: Date
+  readonly envelope: Envelope
+  readonly createdAt: Date
+  readonly status: Extract<DeliveryStatus, 'pending' | 'held' | 'muted'>
+}
+
+/** Deliveries with the same key are sent in the order they fired in. */
+export function orderKeyOf(parts: {
+  readonly recipientId: number
+  readonly watchId: number
+  readonly signal: string | null
+}): string {
+  return `${parts.recipientId}:${parts.watchId}:${parts.signal ?? ''}`
+}
+
+/** A delivery as an alert's record shows it. */
+export const DeliveryEntry = z
+  .object({
+    deliveryId: z.uuid(),
+    recipientId: Id,
+    channel: z.enum(['telegram', 'email', 'webhook'] as const satisfies readonly ChannelKey[]),
+    status: z.enum(DELIVERY_STATUSES),
+    attempts: z.int(),
+    lastStatusCode: z.int().nullable(),
+    lastError: z.string().nullable(),
+    nextAttemptAt: Instant.nullable(),
+    deliveredAt: Instant.nullable(),
+  })
+  .meta({ id: 'Delivery' })
+export type DeliveryEntry = z.output<typeof DeliveryEntry>
