@@ -18,6 +18,8 @@ export interface App {
   readonly box: SecretBox
   /** The service's public address, without a trailing slash. */
   readonly publicUrl: string
+  /** Webhooks may go to http and private addresses: tests and sandbox only. */
+  readonly allowPrivateUrls: boolean
   /** The bot's username without `@`; undefined while Telegram is not set up or not reached yet. */
   readonly botUsername: () => string | undefined
   /** Blocks counted from the tip, itself included, before a block is believed. */
