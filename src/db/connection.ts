@@ -1,0 +1,180 @@
+import { randomInt } from 'node:crypto'
+import { setTimeout as wait } from 'node:timers/promises'
+import { type PgDatabase, PgTransaction, type PgTransactionConfig } from 'drizzle-orm/pg-core'
+import { drizzle, type PostgresJsQueryResultHKT } from 'drizzle-orm/postgres-js'
+import postgres, { type Sql } from 'postgres'
+import type { Logger } from '#src/kernel/logger.ts'
+import { arrayParsers } from './arrays.ts'
+import { createPool, type PoolClient } from './pool.ts'
+import { endAttached, isConnectionFailure, openSession, postgresError } from './session.ts'
+
+export type { Sql } from 'postgres'
+
+/**
+ * Where a store sends its queries: the database, or a transaction of it.
+ *
+ * A `timestamptz` is a `Date`, also in `db.execute`. A `jsonb` column holds an object or an array at
+ * its top: Drizzle would parse a bare string twice.
+ */
+export type Db = PgDatabase<PostgresJsQueryResultHKT>
+
+/** An open database. It connects when it is first used. */
+export interface Connection {
+  readonly db: Db
+  /**
+   * The same database as postgres.js, for `listen`, the locks, migrations and COPY. Never for
+   * transactions: those are `db.transaction`, which alone is safe against lost connections.
+   */
+  readonly sql: Sql
+  /** Waits up to ten seconds for queries and transactions in hand, then closes every connection. */
+  close(): Promise<void>
+}
+
+interface ConnectOptions {
+  /** Most connections used at once for queries. Listening and locks take one more each. */
+  readonly max?: number
+  /** A statement is cancelled after this long; 0: never. */
+  readonly statementTimeoutMs?: number
+}
+
+const CLOSE_DEADLINE_MS = 10_000
+const CONNECT_TIMEOUT_SECONDS = 10
+const IDLE_MS = 300_000
+const LIFETIME_MS = 3_600_000
+
+/** Type numbers of PostgreSQL's own types, the same in every database. */
+const TIMESTAMPTZ = 1184
+const TIMESTAMP = 1114
+const DATE = 1082
+const JSON_TYPE = 114
+const JSONB = 3802
+
+/**
+ * The database at `url`.
+ *
+ * A lost connection fails what was running on it, and nothing else; the next query opens another.
+ */
+export function connect(url: string, options: ConnectOptions = {}): Connection {
+  const { max = 10, statementTimeoutMs = 30_000 } = options
+  const sql = postgres(url, {
+    max: 2,
+    idle_timeout: 30,
+    fetch_types: false,
+    connect_timeout: CONNECT_TIMEOUT_SECONDS,
+    onnotice: () => undefined,
+    connection: {
+      application_name: 'flare-watchdog',
+      statement_timeout: statementTimeoutMs,
+      idle_in_transaction_session_timeout: 60_000,
+      TimeZone: 'UTC',
+    },
+  })
+  const pool = createPool(sql, {
+    max,
+    idleMs: IDLE_MS,
+    lifetimeMs: LIFETIME_MS,
+    answerMs: statementTimeoutMs === 0 ? 0 : statementTimeoutMs + 15_000,
+  })
+  const db = openDrizzle(pool.client)
+  return {
+    db,
+    sql,
+    close: async () => {
+      await pool.end(CLOSE_DEADLINE_MS)
+      await endAttached(sql)
+      await sql.end({ timeout: 1 })
+    },
+  }
+}
+
+/** Drizzle takes the parsers of dates away and hands out text; plain queries get theirs back here. */
+function openDrizzle(client: PoolClient): Db {
+  // The pool offers exactly what Drizzle's driver uses of a postgres.js client.
+  const db = drizzle({ client: client as unknown as Sql })
+  const { parsers, serializers } = client.options
+  const dateText = (value: unknown) => (value instanceof Date ? value.toISOString() : value)
+  const jsonText = (value: unknown) => (typeof value === 'string' ? value : JSON.stringify(value))
+  parsers[TIMESTAMPTZ] = (text: string) => new Date(text)
+  for (const type of [TIMESTAMPTZ, TIMESTAMP, DATE]) serializers[type] = dateText
+  for (const type of [JSON_TYPE, JSONB]) serializers[type] = jsonText
+  for (const [type, parse] of arrayParsers()) parsers[type] = parse
+  return db
+}
+
+/**
+ * Waits until the database answers, for a start that must be patient.
+ *
+ * Says once that it waits. A refusal that waiting cannot heal, such as a wrong password, throws at
+ * once.
+ *
+ * @throws Error when `deadlineMs` has passed without an answer
+ */
+export async function waitForDatabase(
+  sql: Sql,
+  options: { readonly deadlineMs: number; readonly logger: Logger; readonly signal?: AbortSignal },
+): Promise<void> {
+  const deadline = AbortSignal.timeout(options.deadlineMs)
+  let waitMs = 50
+  for (;;) {
+    const problem = await tryOnce(sql)
+    if (problem === undefined) return
+    options.signal?.throwIfAborted()
+    if (deadline.aborted) {
+      const message = `the database did not answer within ${options.deadlineMs} ms`
+      throw new Error(message, { cause: problem })
+    }
+    if (waitMs === 50) options.logger.warn({ problem: problem.message }, 'waiting for the database')
+    await wait(waitMs, undefined, options.signal === undefined ? {} : { signal: options.signal })
+    waitMs = Math.min(waitMs * 2, 2000)
+  }
+}
+
+async function tryOnce(sql: Sql): Promise<Error | undefined> {
+  const session = openSession(sql, { onclose: () => undefined })
+  try {
+    await session`select 1`
+    return undefined
+  } catch (error) {
+    if (error instanceof Error && isConnectionFailure(error)) return error
+    throw error
+  } finally {
+    await session.end({ timeout: 1 })
+  }
+}
+
+/** Whether a statement failed because something must be unique; `constraint` is its index's name. */
+export function isUniqueViolation(error: unknown, constraint?: string): boolean {
+  const known = postgresError(error)
+  if (known?.code !== '23505') return false
+  return constraint === undefined || known.constraint_name === constraint
+}
+
+/** Whether a transaction lost against a concurrent one and may succeed when it is tried again. */
+export function isSerializationFailure(error: unknown): boolean {
+  const code = postgresError(error)?.code
+  return code === '40001' || code === '40P01'
+}
+
+const ATTEMPTS_MAX = 5
+
+/**
+ * Runs `work` in a transaction, and again if it lost against a concurrent one; at most five times.
+ *
+ * `work` must do nothing outside the transaction that may not happen twice. Inside a transaction it
+ * is a savepoint and tried once: only the whole transaction can be repeated.
+ */
+export async function transact<T>(
+  db: Db,
+  work: (tx: Db) => Promise<T>,
+  config?: PgTransactionConfig,
+): Promise<T> {
+  for (let attempt = 1; ; attempt += 1) {
+    try {
+      return await db.transaction(work, config)
+    } catch (error) {
+      const again = isSerializationFailure(error) && attempt < ATTEMPTS_MAX
+      if (!again || db instanceof PgTransaction) throw error
+      await wait(randomInt(5, 10 * 2 ** attempt))
+    }
+  }
+}

@@ -1,0 +1,149 @@
+/**
+ * A pool of single postgres.js connections, under Drizzle.
+ *
+ * postgres.js 3.4.9 speaks the protocol well, but its own pool must not carry money: when a server
+ * drops a connection it can stop the process with an uncatchable TypeError, run the rest of a
+ * transaction on a new connection, or wait forever (its issues 1154, 1155 and 1208); and a waiting
+ * transaction can starve behind pipelined queries. Here every connection has one user at a time, a
+ * lost one is thrown away, and nothing is sent for a transaction after its connection was lost.
+ */
+import type { Sql } from 'postgres'
+import { connectionLost, openSession } from './session.ts'
+import {
+  type QueryOptions,
+  type Slot,
+  type Statement,
+  send,
+  statement,
+  type Value,
+} from './slot.ts'
+import { runTransaction, type TransactionClient } from './transaction.ts'
+
+/** What Drizzle asks of a postgres.js client. */
+export interface PoolClient {
+  readonly options: Sql['options']
+  unsafe(text: string, values?: Value[], options?: QueryOptions): Statement
+  begin<T>(work: (client: TransactionClient) => Promise<T>): Promise<T>
+}
+
+export interface Pool {
+  readonly client: PoolClient
+  /** Refuses new and waiting work, gives running work until the deadline, closes everything. */
+  end(deadlineMs: number): Promise<void>
+}
+
+interface PoolOptions {
+  /** Most connections open at once. */
+  readonly max: number
+  /** An unused connection is closed after this long. */
+  readonly idleMs: number
+  /** A connection is not given out again after this long. */
+  readonly lifetimeMs: number
+  /** A connection that owes an answer for this long counts as lost; 0: never. */
+  readonly answerMs: number
+}
+
+/** A pool whose connections are set up like `base`, with its parsers and serializers. */
+export function createPool(base: Sql, options: PoolOptions): Pool {
+  const slots = new Set<Slot>()
+  const free: { readonly slot: Slot; readonly idleTimer: NodeJS.Timeout }[] = []
+  const waiters: PromiseWithResolvers<Slot>[] = []
+  const closing = new Set<Promise<void>>()
+  let ended: PromiseWithResolvers<void> | undefined
+
+  function open(): Slot {
+    const lifeTimer = setTimeout(() => retire(slot), options.lifetimeMs)
+    lifeTimer.unref()
+    const slot: Slot = {
+      client: openSession(base, { onclose: () => slot.lose(connectionLost()) }),
+      prepared: new Set(),
+      answerMs: options.answerMs,
+      lost: false,
+      retired: false,
+      onLost: undefined,
+      lose: (error) => {
+        if (slot.lost) return
+        slot.lost = true
+        clearTimeout(lifeTimer)
+        slots.delete(slot)
+        takeFree(slot)
+        slot.onLost?.(error)
+        const closed = slot.client.end({ timeout: 1 }).finally(() => closing.delete(closed))
+        closing.add(closed)
+        if (ended !== undefined && slots.size === 0) ended.resolve()
+        serveNext()
+      },
+    }
+    slots.add(slot)
+    return slot
+  }
+
+  function takeFree(slot?: Slot): Slot | undefined {
+    const at = slot === undefined ? free.length - 1 : free.findIndex((entry) => entry.slot === slot)
+    const [entry] = at < 0 ? [] : free.splice(at, 1)
+    clearTimeout(entry?.idleTimer)
+    return entry?.slot
+  }
+
+  function retire(slot: Slot): void {
+    slot.retired = true
+    if (free.some((entry) => entry.slot === slot)) slot.lose(connectionLost())
+  }
+
+  function serveNext(): void {
+    while (waiters.length > 0) {
+      const slot = takeFree() ?? (slots.size < options.max ? open() : undefined)
+      if (slot === undefined) return
+      waiters.shift()?.resolve(slot)
+    }
+  }
+
+  async function acquire(): Promise<Slot> {
+    if (ended !== undefined) throw connectionLost()
+    const waiter = Promise.withResolvers<Slot>()
+    waiters.push(waiter)
+    serveNext()
+    return await waiter.promise
+  }
+
+  function release(slot: Slot): void {
+    if (slot.lost) return
+    if (slot.retired || ended !== undefined) {
+      slot.lose(connectionLost())
+    } else {
+      const idleTimer = setTimeout(() => slot.lose(connectionLost()), options.idleMs)
+      free.push({ slot, idleTimer: idleTimer.unref() })
+      serveNext()
+    }
+  }
+
+  async function use<T>(work: (slot: Slot) => Promise<T>): Promise<T> {
+    const slot = await acquire()
+    try {
+      return await work(slot)
+    } finally {
+      release(slot)
+    }
+  }
+
+  return {
+    client: {
+      options: base.options,
+      unsafe: (text, values, query) =>
+        statement((raw) => use((slot) => send(slot, text, values, { ...query, raw }))),
+      begin: (work) => use((slot) => runTransaction(slot, base.options, work)),
+    },
+    end: async (deadlineMs) => {
+      ended ??= Promise.withResolvers()
+      for (const waiter of waiters.splice(0)) waiter.reject(connectionLost())
+      for (const entry of [...free]) entry.slot.lose(connectionLost())
+      if (slots.size === 0) ended.resolve()
+      const overdue = setTimeout(() => {
+        for (const slot of [...slots]) slot.lose(connectionLost())
+      }, deadlineMs)
+      await ended.promise
+      clearTimeout(overdue)
+      await Promise.all(closing)
+    },
+  }
+}

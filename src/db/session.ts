@@ -1,0 +1,86 @@
+import postgres, { type Sql } from 'postgres'
+
+interface SessionOptions {
+  /** Told synchronously when the connection has gone, whatever the reason. */
+  readonly onclose: () => void
+  readonly onnotify?: (channel: string, payload: string) => void
+  /** Session settings added to those of `base`. */
+  readonly connection?: Readonly<Record<string, string | number>>
+}
+
+/**
+ * A client with exactly one connection, set up like `base`; it connects with its first query.
+ *
+ * Use it until `onclose`, then never again: a query after that would open a new connection, without
+ * the locks, the transaction and the channels of the old one.
+ */
+export function openSession(base: Sql, options: SessionOptions): Sql {
+  const settings = {
+    ...base.options,
+    ...options,
+    connection: { ...base.options.connection, ...options.connection },
+    max: 1,
+    idle_timeout: null,
+    max_lifetime: null,
+  }
+  // postgres.js takes options it has parsed before as they are, which its types do not say.
+  return postgres(settings as unknown as postgres.Options<Record<string, never>>)
+}
+
+/** The error of a connection that went away while it was in use. */
+export function connectionLost(): Error {
+  const error = new Error('the connection to the database was lost')
+  return Object.assign(error, { code: 'CONNECTION_CLOSED' })
+}
+
+/** The server's own error behind whatever Drizzle or a caller wrapped around it. */
+export function postgresError(error: unknown): postgres.PostgresError | undefined {
+  for (let at = error; at instanceof Error; at = at.cause) {
+    if (at instanceof postgres.PostgresError) return at
+  }
+  return undefined
+}
+
+const UNREACHABLE = new Set([
+  'CONNECTION_CLOSED',
+  'CONNECTION_DESTROYED',
+  'CONNECTION_ENDED',
+  'CONNECT_TIMEOUT',
+  'ECONNREFUSED',
+  'ECONNRESET',
+  'EPIPE',
+  'ETIMEDOUT',
+  'EHOSTUNREACH',
+  'ENETUNREACH',
+  'ENOTFOUND',
+  'EAI_AGAIN',
+  'ENOENT',
+])
+
+/** Whether the server could not be reached, went away, or is only just starting. */
+export function isConnectionFailure(error: unknown): boolean {
+  const known = postgresError(error)
+  if (known !== undefined) {
+    // Class 08: connection exceptions. 57P01 to 57P05: stopping, starting, idle. 53300: no slot left.
+    return /^(08|57P0[1-5]|53300)/.test(known.code)
+  }
+  for (let at = error; at instanceof Error; at = at.cause) {
+    if ('code' in at && typeof at.code === 'string' && UNREACHABLE.has(at.code)) return true
+    if (at instanceof AggregateError && at.errors.some(isConnectionFailure)) return true
+  }
+  return false
+}
+
+const attached = new WeakMap<Sql, Set<() => Promise<void>>>()
+
+/** Has `end` run when the connection of `base` is closed. Gives what takes it back. */
+export function attach(base: Sql, end: () => Promise<void>): () => void {
+  const ends = attached.get(base) ?? new Set()
+  attached.set(base, ends.add(end))
+  return () => ends.delete(end)
+}
+
+/** Ends the listeners and locks that were opened beside `base`. */
+export async function endAttached(base: Sql): Promise<void> {
+  await Promise.all([...(attached.get(base) ?? [])].map((end) => end()))
+}

@@ -1,0 +1,98 @@
+import type { Sql } from 'postgres'
+import {
+  type QueryOptions,
+  type Slot,
+  type Statement,
+  send,
+  statement,
+  type Value,
+} from './slot.ts'
+
+/** What Drizzle asks of the client of a transaction. */
+export interface TransactionClient {
+  readonly options: Sql['options']
+  unsafe(text: string, values?: Value[], options?: QueryOptions): Statement
+  savepoint<T>(work: (client: TransactionClient) => Promise<T>): Promise<T>
+}
+
+interface Context {
+  readonly slot: Slot
+  readonly options: Sql['options']
+  savepoints: number
+}
+
+/**
+ * One transaction on one connection, committed when `work` is done.
+ *
+ * It fails as a whole the moment the connection is lost, and when a statement of it failed, even if
+ * `work` caught that error: PostgreSQL would turn such a commit into a silent rollback.
+ */
+export async function runTransaction<T>(
+  slot: Slot,
+  options: Sql['options'],
+  work: (client: TransactionClient) => Promise<T>,
+): Promise<T> {
+  const lost = Promise.withResolvers<never>()
+  lost.promise.catch(() => undefined)
+  slot.onLost = lost.reject
+  try {
+    await send(slot, 'begin')
+    const scope = runScope({ slot, options, savepoints: 0 }, 'rollback', work)
+    const result = await Promise.race([scope, lost.promise])
+    await send(slot, 'commit')
+    return result
+  } finally {
+    slot.onLost = undefined
+  }
+}
+
+/** The transaction itself, or what happens since a savepoint: undone as a whole when it fails. */
+async function runScope<T>(
+  context: Context,
+  undo: string,
+  work: (client: TransactionClient) => Promise<T>,
+): Promise<T> {
+  const { slot, options } = context
+  let over = false
+  let failure: { readonly error: unknown } | undefined
+
+  const client: TransactionClient = {
+    options,
+    unsafe: (text, values, query) =>
+      statement(async (raw) => {
+        if (over) throw new Error('a statement was sent after its transaction had ended')
+        try {
+          return await send(slot, text, values, { ...query, raw })
+        } catch (error) {
+          failure ??= { error }
+          throw error
+        }
+      }),
+    savepoint: async (inner) => {
+      context.savepoints += 1
+      const name = `savepoint_${context.savepoints}`
+      await client.unsafe(`savepoint ${name}`)
+      return await runScope(context, `rollback to savepoint ${name}`, inner)
+    },
+  }
+
+  try {
+    const result = await work(client)
+    if (failure !== undefined) throw failure.error
+    return result
+  } catch (error) {
+    if (!slot.lost) await rollBack(slot, undo)
+    throw error
+  } finally {
+    over = true
+  }
+}
+
+/** A connection that cannot even roll back is not used again; the first error is the one to tell. */
+async function rollBack(slot: Slot, undo: string): Promise<void> {
+  try {
+    await send(slot, undo)
+  } catch (error) {
+    slot.lose(error)
+  }
+}
