@@ -1,0 +1,223 @@
+import type { Backend } from './backend.ts'
+import { memberOf } from './chats.ts'
+import { keptEntities } from './entities.ts'
+import { readMarkup } from './keyboard.ts'
+import { placeOf } from './methods/content.ts'
+import { readInlineContent } from './methods/queries.ts'
+import type {
+  CallbackAnswer,
+  Chat,
+  ChatMessage,
+  GroupChat,
+  InlineAnswer,
+  Person,
+  StoredFile,
+} from './model.ts'
+import { findEntities, isBlank, storedText } from './text.ts'
+import { chatWire, messageWire, personWire } from './wire.ts'
+
+/** Who writes, and where in the chat. */
+export interface SendOptions {
+  /** In groups: who writes. The owner unless given. */
+  readonly from?: number
+  readonly threadId?: number
+  /** Id of the message this replies to. */
+  readonly replyTo?: number
+  /** Written by an administrator in the group's name. */
+  readonly anonymous?: boolean
+}
+
+/** A message somebody wrote. */
+export interface Sent {
+  readonly message: ChatMessage
+  /** Undefined when the bot does not learn of it: privacy mode, or not its kind of update. */
+  readonly updateId: number | undefined
+}
+
+/** A press on a button, on its way to the bot. */
+export interface Press {
+  readonly queryId: string
+  readonly updateId: number | undefined
+  /** What the bot answered; rejects when it did not within the time (5 s unless given). */
+  answer(timeoutMs?: number): Promise<CallbackAnswer>
+}
+
+/** A question typed behind the bot's name in some chat. */
+export interface InlineQuestion {
+  readonly queryId: string
+  readonly updateId: number | undefined
+  answer(timeoutMs?: number): Promise<InlineAnswer>
+}
+
+/** What people do in chats. */
+export interface Acting {
+  /** Writes a text. A first message starts the private chat; into a blocked one nobody can write. */
+  send(chatId: number, text: string, options?: SendOptions): Sent
+  /** Sends something that is no text. */
+  sendMedia(chatId: number, kind: StoredFile['kind'], options?: SendOptions): Sent
+  /** Presses a button, named by its callback data or its label. */
+  press(chatId: number, messageId: number, button: string, options?: { from?: number }): Press
+  /** Sends callback data no button has, as a forged client can; the message may be gone too. */
+  pressRaw(chatId: number, messageId: number, data: string, options?: { from?: number }): Press
+  /** Types `@bot query` somewhere. */
+  inlineQuery(personId: number, query: string): InlineQuestion
+  /** Posts one of the results the bot answered with. */
+  chooseInline(answer: InlineAnswer, resultId: string, chatId: number): ChatMessage
+}
+
+const ANSWER_TIMEOUT_MS = 5000
+
+/** Acts on a backend in the place of people. Impossible acts throw: they are mistakes of a test. */
+export function createActing(backend: Backend): Acting {
+  const { chats, messages, updates, queries, changes } = backend
+
+  const write = (
+    chatId: number,
+    content: Pick<ChatMessage, 'text' | 'entities' | 'file'>,
+    options: SendOptions,
+  ): Sent => {
+    const chat = opened(backend, chats.get(chatId))
+    const author = authorOf(chat, options.from)
+    const replied =
+      options.replyTo === undefined ? undefined : messages.find(chatId, options.replyTo)
+    if (options.replyTo !== undefined && !replied) {
+      throw new Error(`there is no message ${options.replyTo} to reply to`)
+    }
+    const message = messages.add(chat, {
+      from: author.id,
+      anonymous: options.anonymous ?? false,
+      ...content,
+      ...placeOf(chat, options.threadId, replied),
+    })
+    const isTold = chat.type === 'private' || isForBot(backend, chat, message, replied)
+    const wire = messageWire(backend, message)
+    return {
+      message,
+      updateId: isTold ? updates.add('message', wire, `chat ${chatId}`) : undefined,
+    }
+  }
+  const pressWith = (chatId: number, messageId: number, data: string, from?: number): Press => {
+    const chat = chats.get(chatId)
+    const author = authorOf(chat, from)
+    const { queryId } = queries.openPress({ chatId, messageId, personId: author.id })
+    const message = messages.find(chatId, messageId)
+    const updateId = updates.add(
+      'callback_query',
+      {
+        id: queryId,
+        from: personWire(author),
+        message: message
+          ? messageWire(backend, message)
+          : { chat: chatWire(chat), message_id: messageId, date: 0 },
+        chat_instance: String(Math.abs(chatId) * 31),
+        data,
+      },
+      `press ${author.id}`,
+    )
+    const find = () => queries.answers().find((answer) => answer.queryId === queryId)
+    return {
+      queryId,
+      updateId,
+      answer: (timeoutMs = ANSWER_TIMEOUT_MS) =>
+        changes.until(find, timeoutMs, `the answer to the press of "${data}"`),
+    }
+  }
+
+  return {
+    send(chatId, source, options = {}) {
+      const { text } = storedText({ text: source, entities: [] })
+      if (isBlank(text)) throw new Error('nobody can send an empty text')
+      const entities = keptEntities([], findEntities(text))
+      return write(chatId, { text, entities, file: undefined }, options)
+    },
+    sendMedia(chatId, kind, options = {}) {
+      const bytes = kind === 'photo' ? SMALL_PHOTO : new TextEncoder().encode('sample')
+      const name = kind === 'document' ? 'sample.txt' : `sample.${kind}`
+      const file = backend.files.add(kind, { name, mimeType: '', bytes })
+      return write(chatId, { text: '', entities: [], file }, options)
+    },
+    press(chatId, messageId, wanted, options = {}) {
+      const message = messages.find(chatId, messageId)
+      if (!message) throw new Error(`there is no message ${messageId} to press a button of`)
+      const buttons = message.keyboard.flat()
+      const button =
+        buttons.find((one) => one.callback_data === wanted) ??
+        buttons.find((one) => one.text === wanted)
+      if (!button?.callback_data) {
+        const labels = buttons.map((one) => `"${one.text}"`).join(', ')
+        throw new Error(`message ${messageId} has no button "${wanted}" to press, but ${labels}`)
+      }
+      return pressWith(chatId, messageId, button.callback_data, options.from)
+    },
+    pressRaw: (chatId, messageId, data, options = {}) =>
+      pressWith(chatId, messageId, data, options.from),
+    inlineQuery(personId, query) {
+      const { person } = chats.getPrivate(personId)
+      const queryId = queries.openInline(personId)
+      const updateId = updates.add(
+        'inline_query',
+        { id: queryId, from: personWire(person), query, offset: '', chat_type: 'sender' },
+        `inline ${personId}`,
+      )
+      const find = () => queries.inlineAnswers().find((answer) => answer.queryId === queryId)
+      return {
+        queryId,
+        updateId,
+        answer: (timeoutMs = ANSWER_TIMEOUT_MS) =>
+          changes.until(find, timeoutMs, `the answer to the inline query "${query}"`),
+      }
+    },
+    chooseInline(answer, resultId, chatId) {
+      const result = answer.results.find((one) => one.id === resultId)
+      if (!result) throw new Error(`there is no inline result "${resultId}"`)
+      return messages.add(chats.get(chatId), {
+        from: answer.personId,
+        ...readInlineContent(backend, result),
+        keyboard: readMarkup(result.reply_markup).keyboard,
+        viaBot: true,
+      })
+    },
+  }
+}
+
+/** The chat with its first message about to come; a blocked bot must be unblocked first. */
+function opened(backend: Backend, chat: Chat): Chat {
+  if (chat.type !== 'private') {
+    if (chat.migratedTo !== undefined) throw new Error(`"${chat.title}" is a supergroup now`)
+    return chat
+  }
+  if (chat.blocked) throw new Error(`${chat.person.firstName} has blocked the bot`)
+  return chat.started ? chat : backend.chats.put({ ...chat, started: true })
+}
+
+function authorOf(chat: Chat, from: number | undefined): Person {
+  if (chat.type === 'private') return chat.person
+  const member = from === undefined ? chat.members[0] : memberOf(chat, from)
+  if (!member || member.status === 'left') throw new Error(`${from} is not in "${chat.title}"`)
+  return member.person
+}
+
+/** Privacy mode: in groups a bot learns of commands, replies to it and mentions, unless it is an administrator. */
+function isForBot(
+  backend: Backend,
+  group: GroupChat,
+  message: ChatMessage,
+  replied: ChatMessage | undefined,
+): boolean {
+  if (group.bot === 'left' || group.bot === 'kicked') return false
+  if (group.bot === 'administrator' || replied?.from === backend.bot.id) return true
+  const own = `@${backend.bot.username.toLowerCase()}`
+  return message.entities.some((entity) => {
+    const part = message.text.slice(entity.offset, entity.offset + entity.length).toLowerCase()
+    if (entity.type === 'mention') return part === own
+    return entity.type === 'bot_command' && (!part.includes('@') || part.endsWith(own))
+  })
+}
+
+/** One grey pixel. */
+const SMALL_PHOTO = Uint8Array.from(
+  Buffer.from(
+    'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAAAAAA6fptVAAAACklEQVR42mNoAAAAggCBd81ytgAAAABJRU5ErkJggg==',
+    'base64',
+  ),
+)

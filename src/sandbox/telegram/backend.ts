@@ -1,0 +1,90 @@
+import type { Clock } from '#src/kernel/clock.ts'
+import { type Changes, createChanges } from './changes.ts'
+import { type Chats, createChats } from './chats.ts'
+import { createFaults, type Faults } from './faults.ts'
+import { createFiles, type Files } from './files.ts'
+import { createMessages, type Messages } from './messages.ts'
+import type { BotAccount, Call } from './model.ts'
+import { createProfile, type Profile } from './profile.ts'
+import { createQueries, type Queries } from './queries.ts'
+import { createRates, type Rates } from './rates.ts'
+import { createPoller, createUpdates, type Poller, type Updates } from './updates.ts'
+import { createWebhook, type Webhook } from './webhook.ts'
+
+/** Everything the server remembers. */
+export interface Backend {
+  readonly bot: BotAccount
+  readonly token: string
+  readonly clock: Clock
+  readonly changes: Changes
+  readonly chats: Chats
+  readonly messages: Messages
+  readonly files: Files
+  readonly updates: Updates
+  readonly poller: Poller
+  readonly webhook: Webhook
+  readonly profile: Profile
+  readonly queries: Queries
+  readonly faults: Faults
+  /** Absent when flood limits are off. */
+  readonly rates: Rates | undefined
+  readonly calls: CallLog
+}
+
+/** What the bot called, newest last. */
+export interface CallLog {
+  all(): readonly Call[]
+  add(call: Omit<Call, 'sequence'>): void
+}
+
+const CALLS_KEPT = 5000
+
+/** An empty memory for one bot. */
+export function createBackend(options: {
+  readonly token: string
+  readonly username: string
+  readonly firstName: string
+  readonly clock: Clock
+  readonly rates: boolean
+  readonly webhookPauseMs: number
+}): Backend {
+  const { clock, token } = options
+  const bot = {
+    id: Number.parseInt(token, 10),
+    firstName: options.firstName,
+    username: options.username,
+  }
+  const changes = createChanges()
+  const updates = createUpdates({ clock, changes })
+  return {
+    bot,
+    token,
+    clock,
+    changes,
+    updates,
+    chats: createChats(changes),
+    messages: createMessages({ clock, changes }),
+    files: createFiles(),
+    poller: createPoller(updates),
+    webhook: createWebhook({ clock, updates, firstPauseMs: options.webhookPauseMs }),
+    profile: createProfile(bot, changes),
+    queries: createQueries({ clock, changes }),
+    faults: createFaults(),
+    rates: options.rates ? createRates(clock) : undefined,
+    calls: createCallLog(changes),
+  }
+}
+
+function createCallLog(changes: Changes): CallLog {
+  const calls: Call[] = []
+  let sequence = 0
+  return {
+    all: () => calls,
+    add(given) {
+      const call = { ...given, sequence: ++sequence }
+      calls.push(call)
+      if (calls.length > CALLS_KEPT) calls.shift()
+      changes.emit({ kind: 'call', call })
+    },
+  }
+}

@@ -1,0 +1,96 @@
+import type { Entity } from './model.ts'
+
+/** Entities that may overlap each other and are joined where they touch. */
+const SPLITTABLE = new Set(['bold', 'italic', 'underline', 'strikethrough', 'spoiler'])
+
+/** Entities in which nothing else is marked up. */
+const VERBATIM = new Set(['code', 'pre', 'date_time'])
+
+const QUOTES = new Set(['blockquote', 'expandable_blockquote'])
+
+/** Of two entities over the same range the one with the lower number is the outer one. */
+const PRIORITY: Readonly<Record<string, number>> = {
+  blockquote: 0,
+  expandable_blockquote: 0,
+  pre: 11,
+  code: 20,
+  text_link: 49,
+  text_mention: 49,
+  bold: 90,
+  italic: 91,
+  underline: 92,
+  strikethrough: 93,
+  spoiler: 94,
+}
+
+/**
+ * Entities as Telegram keeps them: nothing is marked up inside code, a link inside a link or a quote
+ * inside a quote is dropped, equal neighbours are one, and what a client finds by itself (`found`)
+ * gives way to what the sender marked.
+ *
+ * @see TDLib, `fix_entities`
+ */
+export function keptEntities(marked: readonly Entity[], found: readonly Entity[]): Entity[] {
+  const filled = marked.filter((entity) => entity.length > 0).sort(byPlace)
+  const quotes = withoutOverlap(filled.filter((entity) => QUOTES.has(entity.type)))
+  const whole = withoutOverlap(
+    filled.filter((entity) => !SPLITTABLE.has(entity.type) && !QUOTES.has(entity.type)),
+  )
+  const free = found.filter((entity) => !whole.some((other) => overlap(entity, other)))
+  const verbatim = whole.filter((entity) => VERBATIM.has(entity.type))
+  const split = [...SPLITTABLE].flatMap((type) =>
+    without(joined(filled.filter((entity) => entity.type === type)), verbatim),
+  )
+  return [...quotes, ...whole, ...free, ...split].sort(byPlace)
+}
+
+function byPlace(a: Entity, b: Entity): number {
+  return (
+    a.offset - b.offset ||
+    b.length - a.length ||
+    (PRIORITY[a.type] ?? 50) - (PRIORITY[b.type] ?? 50)
+  )
+}
+
+function overlap(a: Entity, b: Entity): boolean {
+  return a.offset < b.offset + b.length && b.offset < a.offset + a.length
+}
+
+/** Keeps the outer one of two that overlap; expects them in order. */
+function withoutOverlap(entities: readonly Entity[]): Entity[] {
+  const kept: Entity[] = []
+  for (const entity of entities) {
+    const last = kept.at(-1)
+    if (!last || entity.offset >= last.offset + last.length) kept.push(entity)
+  }
+  return kept
+}
+
+/** Entities of one type, in order, with those that touch made one. */
+function joined(entities: readonly Entity[]): Entity[] {
+  const kept: Entity[] = []
+  for (const entity of entities) {
+    const last = kept.at(-1)
+    const end = entity.offset + entity.length
+    if (!last || entity.offset > last.offset + last.length) kept.push(entity)
+    else if (end > last.offset + last.length)
+      kept[kept.length - 1] = { ...last, length: end - last.offset }
+  }
+  return kept
+}
+
+/** The parts of `entities` that lie outside of `holes`. */
+function without(entities: readonly Entity[], holes: readonly Entity[]): Entity[] {
+  return entities.flatMap((entity) => {
+    const end = entity.offset + entity.length
+    let start = entity.offset
+    const parts: Entity[] = []
+    for (const hole of holes) {
+      if (!overlap({ ...entity, offset: start, length: end - start }, hole)) continue
+      if (hole.offset > start) parts.push({ ...entity, offset: start, length: hole.offset - start })
+      start = hole.offset + hole.length
+    }
+    if (start < end) parts.push({ ...entity, offset: start, length: end - start })
+    return parts
+  })
+}

@@ -1,0 +1,81 @@
+/** What goes wrong instead of, or after, a call. */
+export type Fault =
+  /** Refused with this answer. */
+  | {
+      readonly error_code: number
+      readonly description: string
+      readonly parameters?: Readonly<Record<string, number>>
+    }
+  /** A proxy's 502 page instead of JSON. */
+  | 'html'
+  /** The connection breaks before the call is carried out. */
+  | 'reset'
+  /** The call is carried out, but the connection breaks before its answer. */
+  | 'lost'
+  /** No answer until `release()`; then the connection breaks. */
+  | 'hang'
+
+/** Which calls a fault is for: the next so many, all kinds but `getUpdates`, or those of one method. */
+export type FaultFilter =
+  | number
+  | string
+  | { readonly method?: string; readonly times?: number; readonly chatId?: number }
+
+/** Faults that were ordered and not yet used. */
+export interface Faults {
+  order(filter: FaultFilter, fault: Fault): void
+  /** The fault for this call, used up by asking. `method` in lower case. */
+  take(method: string, chatId: string): Fault | undefined
+  clear(): void
+}
+
+interface Ordered {
+  readonly method: string | undefined
+  readonly chatId: number | undefined
+  readonly fault: Fault
+  left: number
+}
+
+/** The answer to too many messages: wait so many seconds. */
+export function tooMany(retryAfterSeconds: number): Fault {
+  return {
+    error_code: 429,
+    description: `Too Many Requests: retry after ${retryAfterSeconds}`,
+    parameters: { retry_after: retryAfterSeconds },
+  }
+}
+
+/** No faults. */
+export function createFaults(): Faults {
+  let ordered: Ordered[] = []
+  return {
+    order(filter, fault) {
+      const wanted =
+        typeof filter === 'number'
+          ? { times: filter }
+          : typeof filter === 'string'
+            ? { method: filter }
+            : filter
+      ordered.push({
+        method: wanted.method?.toLowerCase(),
+        chatId: wanted.chatId,
+        fault,
+        left: wanted.times ?? 1,
+      })
+    },
+    take(method, chatId) {
+      const found = ordered.find(
+        (order) =>
+          (order.method === undefined ? method !== 'getupdates' : order.method === method) &&
+          (order.chatId === undefined || String(order.chatId) === chatId),
+      )
+      if (!found) return undefined
+      found.left--
+      ordered = ordered.filter((order) => order.left > 0)
+      return found.fault
+    },
+    clear() {
+      ordered = []
+    },
+  }
+}

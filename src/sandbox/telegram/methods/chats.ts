@@ -1,0 +1,149 @@
+import { type Arguments, flag, integer, text } from '../arguments.ts'
+import type { Backend } from '../backend.ts'
+import { accessibleChat, isAdministrator, memberOf } from '../chats.ts'
+import type { Chat, GroupChat, Wire } from '../model.ts'
+import { badRequest } from '../refusal.ts'
+import { botMemberWire, fullChatWire, memberWire, messageWire, personWire } from '../wire.ts'
+import type { Method } from './define.ts'
+
+const TOPIC_NAME_LENGTH_MAX = 128
+const TOPIC_COLOR = 7_322_096
+
+/** Methods about a chat and who is in it. */
+export const CHATS: readonly Method[] = [
+  {
+    name: 'getChat',
+    run: (backend, args) => fullChatWire(backend, readable(backend, args)),
+  },
+  {
+    name: 'getChatMember',
+    run(backend, args) {
+      const chat = readable(backend, args)
+      const userId = integer(args, 'user_id')
+      if (userId <= 0) throw badRequest('invalid user_id specified')
+      return memberOrLeft(backend, chat, userId)
+    },
+  },
+  {
+    name: 'getChatAdministrators',
+    run(backend, args) {
+      const chat = readable(backend, args)
+      if (chat.type === 'private') {
+        throw badRequest('there are no administrators in the private chat')
+      }
+      const people = chat.members.filter(isAdministrator).map(memberWire)
+      return chat.bot === 'administrator'
+        ? [...people, botMemberWire(backend.bot, chat.bot)]
+        : people
+    },
+  },
+  {
+    name: 'getChatMemberCount',
+    run(backend, args) {
+      const chat = readable(backend, args)
+      if (chat.type === 'private') return 2
+      const people = chat.members.filter((member) => member.status !== 'left').length
+      return isInside(chat) ? people + 1 : people
+    },
+  },
+  {
+    name: 'pinChatMessage',
+    run(backend, args) {
+      const chat = pinnable(backend, args)
+      const message = backend.messages.find(chat.id, integer(args, 'message_id'))
+      if (!message || message.service) throw badRequest('message to pin not found')
+      const pinned = [...chat.pinned.filter((id) => id !== message.id), message.id]
+      backend.chats.put({ ...chat, pinned })
+      backend.messages.add(chat, {
+        from: backend.bot.id,
+        service: { pinned_message: messageWire(backend, message, false) },
+        replyTo: message.id,
+        silent: flag(args, 'disable_notification'),
+      })
+      return true
+    },
+  },
+  {
+    name: 'unpinChatMessage',
+    run(backend, args) {
+      const chat = pinnable(backend, args)
+      const wanted = args.texts.has('message_id')
+        ? integer(args, 'message_id')
+        : (chat.pinned.at(-1) ?? 0)
+      if (!backend.messages.find(chat.id, wanted)) throw badRequest('message to unpin not found')
+      backend.chats.put({ ...chat, pinned: chat.pinned.filter((id) => id !== wanted) })
+      return true
+    },
+  },
+  {
+    name: 'unpinAllChatMessages',
+    run(backend, args) {
+      backend.chats.put({ ...pinnable(backend, args), pinned: [] })
+      return true
+    },
+  },
+  {
+    name: 'createForumTopic',
+    run(backend, args) {
+      const chat = accessibleChat(backend.chats, text(args, 'chat_id'), 'write')
+      if (chat.type === 'private' || !chat.isForum) throw badRequest('the chat is not a forum')
+      if (chat.bot !== 'administrator') throw badRequest('not enough rights to create a topic')
+      const name = text(args, 'name').trim()
+      if (name === '') throw badRequest('TOPIC_TITLE_EMPTY')
+      if (name.length > TOPIC_NAME_LENGTH_MAX) throw badRequest('topic name is too long')
+      const id = addTopic(backend, chat, name, backend.bot.id)
+      return { message_thread_id: id, name, icon_color: TOPIC_COLOR }
+    },
+  },
+  {
+    name: 'leaveChat',
+    run(backend, args) {
+      const chat = accessibleChat(backend.chats, text(args, 'chat_id'), 'write')
+      if (chat.type === 'private')
+        throw badRequest("chat member status can't be changed in private chats")
+      backend.chats.put({ ...chat, bot: 'left' })
+      return true
+    },
+  },
+]
+
+/** Opens a topic: its id is that of the service message that announces it. */
+export function addTopic(backend: Backend, chat: GroupChat, name: string, from: number): number {
+  const created = backend.messages.add(chat, {
+    from,
+    isTopic: true,
+    service: { forum_topic_created: { name, icon_color: TOPIC_COLOR } },
+  })
+  backend.messages.replace({ ...created, threadId: created.id })
+  const topic = { id: created.id, name, closed: false }
+  backend.chats.put({ ...chat, topics: [...chat.topics, topic] })
+  return created.id
+}
+
+function isInside(chat: GroupChat): boolean {
+  return chat.bot !== 'left' && chat.bot !== 'kicked'
+}
+
+function readable(backend: Backend, args: Arguments): Chat {
+  return accessibleChat(backend.chats, text(args, 'chat_id'), 'read')
+}
+
+function pinnable(backend: Backend, args: Arguments): Chat {
+  const chat = accessibleChat(backend.chats, text(args, 'chat_id'), 'write')
+  if (chat.type !== 'private' && chat.bot !== 'administrator') {
+    throw badRequest('not enough rights to manage pinned messages in the chat')
+  }
+  return chat
+}
+
+function memberOrLeft(backend: Backend, chat: Chat, userId: number): Wire {
+  if (userId === backend.bot.id) {
+    return botMemberWire(backend.bot, chat.type === 'private' ? 'member' : chat.bot)
+  }
+  const person = backend.chats.findPerson(userId)
+  if (!person) throw badRequest('PARTICIPANT_ID_INVALID')
+  if (chat.type === 'private') {
+    return { user: personWire(person), status: chat.id === userId ? 'member' : 'left' }
+  }
+  return memberWire(memberOf(chat, userId) ?? { person, status: 'left' })
+}

@@ -1,0 +1,227 @@
+import { type Arguments, flag, integer, isObject, json, text } from '../arguments.ts'
+import type { Backend } from '../backend.ts'
+import { accessibleChat } from '../chats.ts'
+import { keptEntities } from '../entities.ts'
+import { parseHtml } from '../html.ts'
+import { checkKeyboardFits, type Markup, readMarkup } from '../keyboard.ts'
+import type { NewMessage } from '../messages.ts'
+import type { Chat, ChatMessage, Entity, Formatted, GroupChat, Wire } from '../model.ts'
+import { badRequest } from '../refusal.ts'
+import { checkCaption, checkText, findEntities, SOURCE_BYTES_MAX, storedText } from '../text.ts'
+
+/** The parameters that hold a text and its markup. */
+type TextField = 'text' | 'caption'
+
+/**
+ * The message text of a call, parsed and within its limits.
+ *
+ * @throws Refusal 400 empty, too long, or wrong markup
+ */
+export function readText(backend: Backend, args: Arguments): Formatted {
+  if (text(args, 'text') === '') throw badRequest('message text is empty')
+  return checkText(formatted(backend, args, 'text'))
+}
+
+/** The caption of a call; empty when absent. Refused as `readText`, but may be empty. */
+export function readCaption(backend: Backend, args: Arguments): Formatted {
+  return checkCaption(formatted(backend, args, 'caption'))
+}
+
+function formatted(backend: Backend, args: Arguments, field: TextField): Formatted {
+  const name = field === 'text' ? 'entities' : 'caption_entities'
+  return parseText(backend, {
+    source: text(args, field),
+    mode: text(args, 'parse_mode'),
+    entities: json(args, name, name),
+  })
+}
+
+/**
+ * A text as it will stand in the chat: markup taken out, cleaned, entities in order.
+ *
+ * @param given `mode` as in `parse_mode`; `entities` count only without it
+ * @throws Refusal 400 for wrong markup
+ */
+export function parseText(
+  backend: Backend,
+  given: { readonly source: string; readonly mode: string; readonly entities: unknown },
+): Formatted {
+  if (Buffer.byteLength(given.source) > SOURCE_BYTES_MAX) throw badRequest('text is too long')
+  const mode = given.mode.toLowerCase()
+  // Markdown is not built: the service speaks HTML only, and a refusal shows the mistake at once.
+  if (!['', 'none', 'html'].includes(mode)) throw badRequest('unsupported parse_mode')
+  const isHtml = mode === 'html' && given.source !== ''
+  const stored = storedText(
+    isHtml
+      ? parseHtml(given.source)
+      : { text: given.source, entities: readEntities(given.entities) },
+  )
+  const marked = stored.entities.flatMap((entity) => withKnownPerson(backend, entity))
+  return { text: stored.text, entities: keptEntities(marked, findEntities(stored.text)) }
+}
+
+/** Markup given as `entities`; those every client finds by itself are left out. */
+function readEntities(value: unknown): readonly Entity[] {
+  if (!Array.isArray(value)) return []
+  return value.flatMap((entity) => {
+    if (!isObject(entity)) throw cannotParse('expected an Object')
+    const { type, offset, length } = entity
+    if (typeof type !== 'string') throw cannotParse('Type is not specified')
+    if (typeof offset !== 'number' || typeof length !== 'number') {
+      throw cannotParse('Field "offset" must be a Number')
+    }
+    if (FOUND_BY_CLIENTS.includes(type)) return []
+    if (!MARKED_BY_SENDERS.includes(type)) throw cannotParse('Unsupported type specified')
+    return [{ ...entity, type, offset, length }]
+  })
+}
+
+function cannotParse(problem: string) {
+  return badRequest(`can't parse MessageEntity: ${problem}`)
+}
+
+const FOUND_BY_CLIENTS: readonly string[] = [
+  'mention',
+  'hashtag',
+  'cashtag',
+  'bot_command',
+  'url',
+  'email',
+  'phone_number',
+  'bank_card_number',
+]
+
+const MARKED_BY_SENDERS: readonly string[] = [
+  'bold',
+  'italic',
+  'underline',
+  'strikethrough',
+  'spoiler',
+  'code',
+  'pre',
+  'text_link',
+  'text_mention',
+  'custom_emoji',
+  'blockquote',
+  'expandable_blockquote',
+  'date_time',
+]
+
+/** A mention keeps its person only if the bot knows them. */
+function withKnownPerson(backend: Backend, entity: Entity): readonly Entity[] {
+  if (entity.type !== 'text_mention') return [entity]
+  const person = backend.chats.findPerson(Number(entity.user?.id ?? 0))
+  if (!person) return []
+  const user = { id: person.id, is_bot: false, first_name: person.firstName }
+  return [{ ...entity, user }]
+}
+
+/** `link_preview_options`, if any. */
+export function readLinkPreview(args: Arguments): Wire | undefined {
+  const value = json(args, 'link_preview_options', 'link preview options')
+  if (value !== undefined && !isObject(value)) {
+    throw badRequest('object expected as link preview options')
+  }
+  return value
+}
+
+/** `reply_markup`, checked. */
+export function readReplyMarkup(args: Arguments): Markup {
+  return readMarkup(json(args, 'reply_markup', 'reply keyboard markup'))
+}
+
+/**
+ * Sends what a method has read: looks whether the bot may, and where in the chat it belongs.
+ *
+ * @param kind how a missing right is named, such as `text messages`
+ * @throws Refusal 400, 403 or 429
+ */
+export function deliver(
+  backend: Backend,
+  args: Arguments,
+  content: Pick<NewMessage, 'text' | 'entities' | 'file' | 'linkPreview'>,
+  kind: string,
+): ChatMessage {
+  const reply = readReply(args)
+  const markup = readReplyMarkup(args)
+  const chat = accessibleChat(backend.chats, text(args, 'chat_id'), 'write')
+  const topic = readTopic(chat, integer(args, 'message_thread_id'))
+  const repliedTo = findReplied(backend, chat, reply)
+  if (chat.type !== 'private' && chat.bot === 'restricted') {
+    throw badRequest(`not enough rights to send ${kind} to the chat`)
+  }
+  checkKeyboardFits(markup.keyboard, chat.type)
+  backend.rates?.spend(chat)
+  return backend.messages.add(chat, {
+    from: backend.bot.id,
+    ...content,
+    ...placeOf(chat, topic, repliedTo),
+    keyboard: markup.keyboard,
+    otherMarkup: markup.other,
+    silent: flag(args, 'disable_notification'),
+  })
+}
+
+/** Where a message stands: its topic, or in other supergroups the root of its chain of replies. */
+export function placeOf(
+  chat: Chat,
+  topicId: number | undefined,
+  repliedTo: ChatMessage | undefined,
+): Pick<ChatMessage, 'threadId' | 'isTopic' | 'replyTo'> {
+  const replyTo = repliedTo?.id
+  if (chat.type !== 'supergroup') return { threadId: undefined, isTopic: false, replyTo }
+  if (chat.isForum) {
+    const threadId = topicId ?? (repliedTo?.isTopic ? repliedTo.threadId : undefined)
+    return { threadId, isTopic: threadId !== undefined, replyTo }
+  }
+  return { threadId: repliedTo?.threadId ?? replyTo, isTopic: false, replyTo }
+}
+
+interface ReplyRequest {
+  readonly messageId: number
+  readonly mayBeMissing: boolean
+}
+
+function readReply(args: Arguments): ReplyRequest | undefined {
+  if (!args.texts.has('reply_parameters')) {
+    const messageId = integer(args, 'reply_to_message_id')
+    return messageId > 0
+      ? { messageId, mayBeMissing: flag(args, 'allow_sending_without_reply') }
+      : undefined
+  }
+  const value = json(args, 'reply_parameters', 'reply parameters')
+  if (value === undefined) return undefined
+  if (!isObject(value)) throw badRequest('object expected as reply parameters')
+  const { message_id: messageId, allow_sending_without_reply: mayBeMissing } = value
+  if (typeof messageId !== 'number') {
+    throw badRequest('field "message_id" must be of type Number')
+  }
+  return { messageId, mayBeMissing: mayBeMissing === true }
+}
+
+function findReplied(
+  backend: Backend,
+  chat: Chat,
+  reply: ReplyRequest | undefined,
+): ChatMessage | undefined {
+  if (!reply) return undefined
+  const message = backend.messages.find(chat.id, reply.messageId)
+  if (!message && !reply.mayBeMissing) throw badRequest('message to be replied not found')
+  return message
+}
+
+/**
+ * The topic a thread id names. Refuses ids that are no topics, also in groups without topics: the
+ * server versions differ there, and a bot that relies on being let through would fail on some.
+ */
+function readTopic(chat: Chat, threadId: number): number | undefined {
+  if (threadId <= 0) return undefined
+  const topic = chat.type === 'private' ? undefined : findTopic(chat, threadId)
+  if (!topic || chat.type === 'private') throw badRequest('message thread not found')
+  if (topic.closed && chat.bot !== 'administrator') throw badRequest('TOPIC_CLOSED')
+  return topic.id
+}
+
+function findTopic(chat: GroupChat, threadId: number) {
+  return chat.isForum ? chat.topics.find((topic) => topic.id === threadId) : undefined
+}

@@ -1,0 +1,135 @@
+import { isDeepStrictEqual } from 'node:util'
+import { type Arguments, integer, json, text } from '../arguments.ts'
+import type { Backend } from '../backend.ts'
+import { accessibleChat } from '../chats.ts'
+import { checkKeyboardFits } from '../keyboard.ts'
+import type { Chat, ChatMessage, Keyboard } from '../model.ts'
+import { badRequest, type Refusal } from '../refusal.ts'
+import { messageWire } from '../wire.ts'
+import { readCaption, readLinkPreview, readReplyMarkup, readText } from './content.ts'
+import type { Method } from './define.ts'
+
+const DELETE_WINDOW_MS = 48 * 60 * 60 * 1000
+const IDS_MAX = 100
+
+/** Methods that change or remove what is already in a chat. */
+export const EDITING: readonly Method[] = [
+  {
+    name: 'editMessageText',
+    run(backend, args) {
+      const content = { ...readText(backend, args), linkPreview: readLinkPreview(args) }
+      const keyboard = readInlineKeyboard(args)
+      return edit(backend, args, (message) => {
+        if (message.file) throw badRequest('there is no text in the message to edit')
+        return { ...message, ...content, keyboard }
+      })
+    },
+  },
+  {
+    name: 'editMessageCaption',
+    run(backend, args) {
+      const content = readCaption(backend, args)
+      const keyboard = readInlineKeyboard(args)
+      return edit(backend, args, (message) => {
+        if (!message.file) throw badRequest('there is no caption in the message to edit')
+        return { ...message, ...content, keyboard }
+      })
+    },
+  },
+  {
+    name: 'editMessageReplyMarkup',
+    run(backend, args) {
+      const keyboard = readInlineKeyboard(args)
+      return edit(backend, args, (message) => ({ ...message, keyboard }))
+    },
+  },
+  {
+    name: 'deleteMessage',
+    run(backend, args) {
+      if (text(args, 'chat_id') === '') throw badRequest('chat identifier is not specified')
+      const id = integer(args, 'message_id')
+      if (id === 0) throw badRequest('message identifier is not specified')
+      const chat = accessibleChat(backend.chats, text(args, 'chat_id'), 'write')
+      const message = backend.messages.find(chat.id, id)
+      if (!message) throw badRequest('message to delete not found')
+      const refusal = refusedDeletion(backend, chat, message)
+      if (refusal) throw refusal
+      backend.messages.remove(chat.id, id)
+      return true
+    },
+  },
+  {
+    name: 'deleteMessages',
+    run(backend, args) {
+      const ids = json(args, 'message_ids', 'message_ids')
+      if (!Array.isArray(ids)) throw badRequest('expected an Array of message identifiers')
+      if (ids.length > IDS_MAX) throw badRequest('too many message identifiers specified')
+      const chat = accessibleChat(backend.chats, text(args, 'chat_id'), 'write')
+      // Those that are gone or may not be deleted are passed over, as documented.
+      for (const id of ids) {
+        const message = backend.messages.find(chat.id, Number(id))
+        if (message && !refusedDeletion(backend, chat, message)) {
+          backend.messages.remove(chat.id, message.id)
+        }
+      }
+      return true
+    },
+  },
+]
+
+function readInlineKeyboard(args: Arguments): Keyboard {
+  const markup = readReplyMarkup(args)
+  if (markup.other) throw badRequest('inline keyboard expected')
+  return markup.keyboard
+}
+
+/**
+ * Puts the changed message in the place of the old one.
+ *
+ * @throws Refusal 400 unknown, not the bot's own, or nothing changed
+ */
+function edit(
+  backend: Backend,
+  args: Arguments,
+  change: (message: ChatMessage) => ChatMessage,
+): unknown {
+  if (text(args, 'chat_id') === '' && integer(args, 'message_id') === 0) {
+    if (text(args, 'inline_message_id') === '') {
+      throw badRequest('message identifier is not specified')
+    }
+    // Inline messages are posted by people here and hold no buttons to press.
+    throw badRequest('MESSAGE_ID_INVALID')
+  }
+  const chat = accessibleChat(backend.chats, text(args, 'chat_id'), 'write')
+  const message = backend.messages.find(chat.id, integer(args, 'message_id'))
+  if (!message) throw badRequest('message to edit not found')
+  const isOwn = message.from === backend.bot.id && !message.service && !message.anonymous
+  if (!isOwn || message.otherMarkup) throw badRequest("message can't be edited")
+  const changed = change(message)
+  checkKeyboardFits(changed.keyboard, chat.type)
+  if (isDeepStrictEqual(withoutAbsent(changed), withoutAbsent(message))) {
+    throw badRequest(
+      'message is not modified: specified new message content and reply markup are exactly the same as a current content and reply markup of the message',
+    )
+  }
+  const editedAt = backend.clock.now()
+  return messageWire(backend, backend.messages.replace({ ...changed, editedAt }))
+}
+
+/** What an edit compares; the preview is no part of it. */
+function withoutAbsent(message: ChatMessage) {
+  const { text: shown, entities, keyboard } = message
+  return { shown, entities, keyboard }
+}
+
+function refusedDeletion(backend: Backend, chat: Chat, message: ChatMessage): Refusal | undefined {
+  const isOwn = message.from === backend.bot.id
+  const mayDelete = isOwn || chat.type === 'private' || chat.bot === 'administrator'
+  if (!mayDelete) return badRequest("message can't be deleted")
+  const isAdministrator = chat.type === 'supergroup' && chat.bot === 'administrator'
+  const ageMs = backend.clock.now().getTime() - message.at.getTime()
+  if (ageMs > DELETE_WINDOW_MS && !isAdministrator) {
+    return badRequest("message can't be deleted for everyone")
+  }
+  return undefined
+}

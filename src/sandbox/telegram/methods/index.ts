@@ -1,0 +1,17 @@
+import { CHATS } from './chats.ts'
+import type { Method } from './define.ts'
+import { EDITING } from './editing.ts'
+import { PROFILE } from './profile.ts'
+import { QUERIES } from './queries.ts'
+import { SENDING } from './sending.ts'
+import { UPDATES } from './updates.ts'
+
+/** Every method this server knows. */
+export const REGISTRY: readonly Method[] = [
+  ...UPDATES,
+  ...SENDING,
+  ...EDITING,
+  ...QUERIES,
+  ...CHATS,
+  ...PROFILE,
+]

@@ -1,0 +1,99 @@
+import { flag, integer, isObject, json, text, textField } from '../arguments.ts'
+import type { Backend } from '../backend.ts'
+import { readMarkup } from '../keyboard.ts'
+import type { Formatted, Wire } from '../model.ts'
+import { badRequest } from '../refusal.ts'
+import { checkText } from '../text.ts'
+import { parseText } from './content.ts'
+import type { Method } from './define.ts'
+
+const TOAST_UNITS_MAX = 200
+const INLINE_RESULTS_MAX = 50
+const RESULT_ID_BYTES_MAX = 64
+
+/** Methods that answer a press or an inline query. */
+export const QUERIES: readonly Method[] = [
+  {
+    name: 'answerCallbackQuery',
+    run(backend, args) {
+      const toast = text(args, 'text')
+      if (toast.length > TOAST_UNITS_MAX) throw badRequest('MESSAGE_TOO_LONG')
+      const url = text(args, 'url')
+      const own = `https://t.me/${backend.bot.username}?start=`
+      if (url !== '' && !url.startsWith(own)) throw badRequest('URL_INVALID')
+      backend.queries.answerPress(text(args, 'callback_query_id'), {
+        text: toast,
+        showAlert: flag(args, 'show_alert'),
+        url: url === '' ? undefined : url,
+      })
+      return true
+    },
+  },
+  {
+    name: 'answerInlineQuery',
+    run(backend, args) {
+      const results = json(args, 'results', 'inline query results')
+      if (!Array.isArray(results)) throw badRequest('expected an Array of inline query results')
+      if (results.length > INLINE_RESULTS_MAX) {
+        throw badRequest('too many inline query results specified')
+      }
+      const read = results.map((result) => readResult(backend, result))
+      if (new Set(read.map((result) => result.id)).size < read.length) {
+        throw badRequest('RESULT_ID_DUPLICATE')
+      }
+      const button = json(args, 'button', 'inline query results button')
+      backend.queries.answerInline(text(args, 'inline_query_id'), {
+        results: read,
+        button: isObject(button) ? readButton(button) : undefined,
+        cacheSeconds: args.texts.has('cache_time') ? integer(args, 'cache_time') : 300,
+        isPersonal: flag(args, 'is_personal'),
+      })
+      return true
+    },
+  },
+]
+
+function readResult(backend: Backend, value: unknown): Wire {
+  if (!isObject(value))
+    throw badRequest("can't parse inline query result: Inline query result must be an object")
+  const id = textField(value, 'id')
+  if (id === '' || Buffer.byteLength(id) > RESULT_ID_BYTES_MAX)
+    throw badRequest('RESULT_ID_INVALID')
+  if (value.type !== 'article') {
+    throw badRequest(
+      `can't parse inline query result: type "${textField(value, 'type')}" is unsupported for the inline query result`,
+    )
+  }
+  if (textField(value, 'title') === '') throw badRequest('ARTICLE_TITLE_EMPTY')
+  readInlineContent(backend, value)
+  readMarkup(value.reply_markup)
+  return value
+}
+
+/**
+ * The text an inline result posts.
+ *
+ * @throws Refusal 400 as for a message
+ */
+export function readInlineContent(backend: Backend, result: Wire): Formatted {
+  const content = result.input_message_content
+  if (!isObject(content)) {
+    throw badRequest("can't parse inline query result: Input message content is not specified")
+  }
+  return checkText(
+    parseText(backend, {
+      source: textField(content, 'message_text'),
+      mode: textField(content, 'parse_mode'),
+      entities: content.entities,
+    }),
+  )
+}
+
+function readButton(button: Wire): Wire {
+  const parameter = textField(button, 'start_parameter')
+  if (textField(button, 'text') === '') throw badRequest('BUTTON_TEXT_INVALID')
+  if (!button.web_app && !/^[\w-]{1,64}$/.test(parameter)) {
+    throw badRequest('START_PARAM_INVALID')
+  }
+  return button
+}

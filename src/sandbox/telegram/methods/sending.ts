@@ -1,0 +1,60 @@
+import { integer, text } from '../arguments.ts'
+import { accessibleChat } from '../chats.ts'
+import { readFile } from '../files.ts'
+import { badRequest } from '../refusal.ts'
+import { messageWire } from '../wire.ts'
+import { deliver, readCaption, readLinkPreview, readText } from './content.ts'
+import type { Method } from './define.ts'
+
+const ACTIONS: readonly string[] = [
+  'typing',
+  'upload_photo',
+  'record_video',
+  'upload_video',
+  'record_voice',
+  'upload_voice',
+  'upload_document',
+  'choose_sticker',
+  'find_location',
+  'record_video_note',
+  'upload_video_note',
+]
+
+/** Methods that put something new into a chat. */
+export const SENDING: readonly Method[] = [
+  {
+    name: 'sendMessage',
+    run(backend, args) {
+      const content = { ...readText(backend, args), linkPreview: readLinkPreview(args) }
+      return messageWire(backend, deliver(backend, args, content, 'text messages'))
+    },
+  },
+  {
+    name: 'sendPhoto',
+    run(backend, args) {
+      const file = readFile(backend.files, args, 'photo')
+      const content = { ...readCaption(backend, args), file }
+      return messageWire(backend, deliver(backend, args, content, 'photos'))
+    },
+  },
+  {
+    name: 'sendDocument',
+    run(backend, args) {
+      const file = readFile(backend.files, args, 'document')
+      const content = { ...readCaption(backend, args), file }
+      return messageWire(backend, deliver(backend, args, content, 'documents'))
+    },
+  },
+  {
+    name: 'sendChatAction',
+    run(backend, args) {
+      if (!ACTIONS.includes(text(args, 'action'))) {
+        throw badRequest('wrong parameter action in request')
+      }
+      const chat = accessibleChat(backend.chats, text(args, 'chat_id'), 'write')
+      const threadId = integer(args, 'message_thread_id') || undefined
+      backend.changes.emit({ kind: 'action', chatId: chat.id, threadId })
+      return true
+    },
+  },
+]

@@ -1,0 +1,197 @@
+/**
+ * The nouns of the local Bot API. State objects are replaced, not changed, so that whoever holds
+ * one holds a snapshot. `Wire` is what goes over HTTP, in Telegram's own names.
+ */
+
+/** A JSON object in the shape of the Bot API. */
+export type Wire = Readonly<Record<string, unknown>>
+
+/** A human with a Telegram account. The private chat with the bot has the same id. */
+export interface Person {
+  readonly id: number
+  readonly firstName: string
+  /** IETF tag of the app's language, as the bot sees it. */
+  readonly languageCode: string
+  readonly username: string | undefined
+}
+
+/** The bot whose token this server knows. */
+export interface BotAccount {
+  readonly id: number
+  readonly firstName: string
+  readonly username: string
+}
+
+/** The chat of one person with the bot. */
+export interface PrivateChat {
+  readonly type: 'private'
+  readonly id: number
+  readonly person: Person
+  /** False until the person wrote for the first time: before that the bot may not write. */
+  readonly started: boolean
+  readonly blocked: boolean
+  readonly pinned: readonly number[]
+}
+
+/** What a person is in a group. */
+export type MemberStatus = 'creator' | 'administrator' | 'member' | 'left'
+
+/** What the bot is in a group; `restricted` may read but not write. */
+export type BotStatus = 'administrator' | 'member' | 'restricted' | 'left' | 'kicked'
+
+/** A person in a group. */
+export interface Member {
+  readonly person: Person
+  readonly status: MemberStatus
+}
+
+/** One topic of a forum. Its id is its `message_thread_id`. */
+export interface Topic {
+  readonly id: number
+  readonly name: string
+  readonly closed: boolean
+}
+
+/** A basic group or a supergroup. */
+export interface GroupChat {
+  readonly type: 'group' | 'supergroup'
+  readonly id: number
+  readonly title: string
+  readonly isForum: boolean
+  readonly members: readonly Member[]
+  readonly bot: BotStatus
+  readonly topics: readonly Topic[]
+  /** The supergroup this basic group became; its own id no longer takes messages. */
+  readonly migratedTo: number | undefined
+  readonly pinned: readonly number[]
+}
+
+/** Where messages are. */
+export type Chat = PrivateChat | GroupChat
+
+/** A special part of a text; offsets in UTF-16 units. Names as on the wire. */
+export interface Entity {
+  readonly type: string
+  readonly offset: number
+  readonly length: number
+  readonly url?: string
+  readonly language?: string
+  readonly user?: Wire
+  readonly custom_emoji_id?: string
+  readonly unix_time?: number
+  readonly date_time_format?: string
+}
+
+/** A text with its markup taken out. */
+export interface Formatted {
+  readonly text: string
+  readonly entities: readonly Entity[]
+}
+
+/** A button below a message; exactly one of the actions is set. Names as on the wire. */
+export interface InlineButton {
+  readonly text: string
+  readonly style?: 'primary' | 'success' | 'danger'
+  readonly callback_data?: string
+  readonly url?: string
+  readonly web_app?: { readonly url: string }
+  readonly copy_text?: { readonly text: string }
+  readonly switch_inline_query?: string
+  readonly switch_inline_query_current_chat?: string
+  readonly switch_inline_query_chosen_chat?: Wire
+  readonly disabled?: Wire
+}
+
+/** Rows of buttons. */
+export type Keyboard = readonly (readonly InlineButton[])[]
+
+/** A file somebody sent. `width` and `height` are known for photos. */
+export interface StoredFile {
+  readonly id: string
+  readonly kind: 'photo' | 'document' | 'voice' | 'sticker'
+  readonly name: string
+  readonly mimeType: string
+  readonly bytes: Uint8Array
+  readonly width: number | undefined
+  readonly height: number | undefined
+}
+
+/** A message as it stands now. */
+export interface ChatMessage {
+  readonly chatId: number
+  readonly id: number
+  /** Id of the account that sent it; the bot's own id for its messages. */
+  readonly from: number
+  /** Sent in the group's name by an administrator who hides. */
+  readonly anonymous: boolean
+  readonly at: Date
+  readonly editedAt: Date | undefined
+  /** Text, or the caption of a photo or document. */
+  readonly text: string
+  readonly entities: readonly Entity[]
+  readonly file: StoredFile | undefined
+  /** Topic of a forum, or the root of a chain of replies in other supergroups. */
+  readonly threadId: number | undefined
+  readonly isTopic: boolean
+  readonly replyTo: number | undefined
+  readonly keyboard: Keyboard
+  /** A reply keyboard, its removal, or a prompt to reply: everything that is not inline. */
+  readonly otherMarkup: Wire | undefined
+  readonly linkPreview: Wire | undefined
+  /** Sent without sound. */
+  readonly silent: boolean
+  /** Posted by a person through an inline query of the bot. */
+  readonly viaBot: boolean
+  /** Fields of a service message, such as `pinned_message` or `migrate_to_chat_id`. */
+  readonly service: Wire | undefined
+}
+
+/** One request of the bot, with what it got. */
+export interface Call {
+  readonly sequence: number
+  /** In the spelling of the documentation, such as `sendMessage`. */
+  readonly method: string
+  /** Parameters with JSON decoded; a file appears as `{ file, bytes }`. */
+  readonly payload: Wire
+  readonly at: Date
+  readonly result: unknown
+  /** Set when the call was refused. */
+  readonly refused: { readonly code: number; readonly description: string } | undefined
+}
+
+/** What the bot answered to a press: nothing, a toast, or an alert box. */
+export interface CallbackAnswer {
+  readonly queryId: string
+  readonly chatId: number
+  readonly messageId: number
+  readonly personId: number
+  readonly text: string
+  readonly showAlert: boolean
+  readonly url: string | undefined
+  readonly at: Date
+}
+
+/** What the bot answered to an inline query. */
+export interface InlineAnswer {
+  readonly queryId: string
+  readonly personId: number
+  readonly results: readonly Wire[]
+  readonly button: Wire | undefined
+  readonly cacheSeconds: number
+  readonly isPersonal: boolean
+}
+
+/** Everything that can be noticed from outside. */
+export type Change =
+  | { readonly kind: 'chat'; readonly chat: Chat }
+  | { readonly kind: 'message'; readonly message: ChatMessage }
+  | { readonly kind: 'gone'; readonly chatId: number; readonly messageId: number }
+  | { readonly kind: 'call'; readonly call: Call }
+  | { readonly kind: 'answer'; readonly answer: CallbackAnswer }
+  | { readonly kind: 'inline'; readonly answer: InlineAnswer }
+  | { readonly kind: 'action'; readonly chatId: number; readonly threadId: number | undefined }
+  | { readonly kind: 'profile' }
+  | { readonly kind: 'confirmed' }
+
+/** The account Telegram puts in `from` when a group administrator writes anonymously. */
+export const ANONYMOUS_ADMINISTRATOR_ID = 1087968824

@@ -1,0 +1,241 @@
+import type { Backend } from './backend.ts'
+import { memberOf, withMember } from './chats.ts'
+import { addTopic } from './methods/chats.ts'
+import type {
+  BotStatus,
+  Chat,
+  GroupChat,
+  MemberStatus,
+  Person,
+  PrivateChat,
+  Wire,
+} from './model.ts'
+import {
+  botMemberWire,
+  botWire,
+  chatWire,
+  memberWire,
+  messageWire,
+  personWire,
+  unixSeconds,
+} from './wire.ts'
+
+/** A new Telegram account. */
+export interface NewPerson {
+  readonly id?: number
+  readonly firstName: string
+  readonly languageCode: string
+  readonly username?: string
+  /** Already wrote to the bot once, so that the bot may write first. */
+  readonly started?: boolean
+}
+
+/** A new group. People are named by id; the first administrator owns it. */
+export interface NewGroup {
+  readonly title: string
+  readonly members: readonly number[]
+  readonly admins?: readonly number[]
+  /** Forums are supergroups; anything else is a basic group unless `type` says so. */
+  readonly isForum?: boolean
+  readonly type?: GroupChat['type']
+  /** What the bot is there, as if it had always been; `left` by way of `addBot` tells the bot. */
+  readonly bot?: BotStatus
+}
+
+/** Who exists, and what happens to chats other than messages. */
+export interface People {
+  /** A person and the private chat with the bot, which has the same id. */
+  person(input: NewPerson): PrivateChat
+  group(input: NewGroup): GroupChat
+  chats(): readonly Chat[]
+  /** @throws Error when there is none */
+  chat(chatId: number): Chat
+  /** Opens a topic and gives its `message_thread_id`. */
+  topic(chatId: number, name: string): number
+  closeTopic(chatId: number, threadId: number): void
+  reopenTopic(chatId: number, threadId: number): void
+  /** Deletes the topic with its messages. */
+  deleteTopic(chatId: number, threadId: number): void
+  /** The person stops the bot: it learns of it and gets 403 from then on. */
+  block(chatId: number): void
+  unblock(chatId: number): void
+  /** The bot comes into a group, with `/start@bot payload` when it came through such a link. */
+  addBot(chatId: number, options?: { from?: number; admin?: boolean; payload?: string }): void
+  /** The bot is thrown out of a group. */
+  kick(chatId: number): void
+  /** The bot may read but not write. */
+  mute(chatId: number): void
+  /** Makes the bot, or this person, an administrator. */
+  promote(chatId: number, personId?: number): void
+  /** Makes the bot, or this person, an ordinary member. */
+  demote(chatId: number, personId?: number): void
+  join(chatId: number, personId: number): void
+  leave(chatId: number, personId: number): void
+  /** A basic group becomes a supergroup, which is given back; the old id refuses messages. */
+  migrate(chatId: number): GroupChat
+}
+
+/** Acts on a backend in the place of people. Wrong ids throw: they are mistakes of a test. */
+export function createPeople(backend: Backend): People {
+  const { chats, messages, updates } = backend
+
+  const owner = (group: GroupChat): Person => {
+    const first = group.members.find((member) => member.status === 'creator') ?? group.members[0]
+    if (!first) throw new Error(`nobody is in "${group.title}"`)
+    return first.person
+  }
+  const tellBot = (chat: Chat, from: Person, before: BotStatus, after: BotStatus) => {
+    updates.add(
+      'my_chat_member',
+      {
+        chat: chatWire(chat),
+        from: personWire(from),
+        date: unixSeconds(backend.clock.now()),
+        old_chat_member: botMemberWire(backend.bot, before),
+        new_chat_member: botMemberWire(backend.bot, after),
+      },
+      `chat ${chat.id}`,
+    )
+  }
+  const setBot = (chatId: number, status: BotStatus, by?: number) => {
+    const group = chats.getGroup(chatId)
+    if (group.bot === status) return
+    const next = chats.put({ ...group, bot: status })
+    const from = by === undefined ? owner(group) : (memberOf(group, by)?.person ?? owner(group))
+    tellBot(next, from, group.bot, status)
+  }
+  const setMember = (chatId: number, personId: number, status: MemberStatus) => {
+    const group = chats.getGroup(chatId)
+    const person = chats.getPrivate(personId).person
+    const before = memberOf(group, personId) ?? { person, status: 'left' as const }
+    const after = { person, status }
+    const next = chats.put(withMember(group, after))
+    if (group.bot !== 'administrator') return
+    updates.add(
+      'chat_member',
+      {
+        chat: chatWire(next),
+        from: personWire(owner(group)),
+        date: unixSeconds(backend.clock.now()),
+        old_chat_member: memberWire(before),
+        new_chat_member: memberWire(after),
+      },
+      `chat ${chatId}`,
+    )
+  }
+  const announce = (chatId: number, from: number, service: Wire, threadId?: number) => {
+    const group = chats.getGroup(chatId)
+    const message = messages.add(group, {
+      from,
+      service,
+      ...(threadId === undefined ? {} : { threadId, isTopic: true }),
+    })
+    if (group.bot !== 'left' && group.bot !== 'kicked') {
+      updates.add('message', messageWire(backend, message), `chat ${chatId}`)
+    }
+  }
+  const setBlocked = (chatId: number, blocked: boolean) => {
+    const chat = chats.getPrivate(chatId)
+    if (chat.blocked === blocked) return
+    chats.put({ ...chat, blocked })
+    tellBot(chat, chat.person, blocked ? 'member' : 'kicked', blocked ? 'kicked' : 'member')
+  }
+  const setTopicClosed = (chatId: number, threadId: number, closed: boolean) => {
+    const group = chats.getGroup(chatId)
+    if (!group.topics.some((topic) => topic.id === threadId)) {
+      throw new Error(`"${group.title}" has no topic ${threadId}`)
+    }
+    const topics = group.topics.map((topic) =>
+      topic.id === threadId ? { ...topic, closed } : topic,
+    )
+    chats.put({ ...group, topics })
+    const field = closed ? 'forum_topic_closed' : 'forum_topic_reopened'
+    announce(chatId, owner(group).id, { [field]: {} }, threadId)
+  }
+
+  return {
+    chats: () => chats.all(),
+    chat: (chatId) => chats.get(chatId),
+    person(input) {
+      const { firstName, languageCode, username, started = false } = input
+      const id = input.id ?? chats.nextPersonId()
+      if (chats.find(id)) throw new Error(`there is already a chat ${id}`)
+      const person = { id, firstName, languageCode, username }
+      return chats.put({ type: 'private', id, person, started, blocked: false, pinned: [] })
+    },
+    group(input) {
+      const { title, admins = [], isForum = false, bot = 'member' } = input
+      const type = input.type ?? (isForum ? 'supergroup' : 'group')
+      const ids = [...new Set([...admins, ...input.members])]
+      const members = ids.map((id, index) => {
+        const status: MemberStatus =
+          index === 0 ? 'creator' : admins.includes(id) ? 'administrator' : 'member'
+        return { person: chats.getPrivate(id).person, status }
+      })
+      const id = chats.nextGroupId(type)
+      const rest = { topics: [], migratedTo: undefined, pinned: [] }
+      return chats.put({ type, id, title, isForum, members, bot, ...rest })
+    },
+    topic(chatId, name) {
+      const group = chats.getGroup(chatId)
+      if (!group.isForum) throw new Error(`"${group.title}" has no topics`)
+      return addTopic(backend, group, name, owner(group).id)
+    },
+    closeTopic: (chatId, threadId) => setTopicClosed(chatId, threadId, true),
+    reopenTopic: (chatId, threadId) => setTopicClosed(chatId, threadId, false),
+    deleteTopic(chatId, threadId) {
+      const group = chats.getGroup(chatId)
+      for (const message of messages.all(chatId)) {
+        if (message.threadId === threadId) messages.remove(chatId, message.id)
+      }
+      chats.put({ ...group, topics: group.topics.filter((topic) => topic.id !== threadId) })
+    },
+    block: (chatId) => setBlocked(chatId, true),
+    unblock: (chatId) => setBlocked(chatId, false),
+    addBot(chatId, options = {}) {
+      const group = chats.getGroup(chatId)
+      const from = options.from ?? owner(group).id
+      setBot(chatId, options.admin ? 'administrator' : 'member', from)
+      announce(chatId, from, { new_chat_members: [botWire(backend.bot)] })
+      if (options.payload === undefined) return
+      const message = messages.add(chats.getGroup(chatId), {
+        from,
+        text: `/start@${backend.bot.username} ${options.payload}`,
+        entities: [
+          { type: 'bot_command', offset: 0, length: `/start@${backend.bot.username}`.length },
+        ],
+      })
+      updates.add('message', messageWire(backend, message), `chat ${chatId}`)
+    },
+    kick: (chatId) => setBot(chatId, 'kicked'),
+    mute: (chatId) => setBot(chatId, 'restricted'),
+    promote: (chatId, personId) =>
+      personId === undefined
+        ? setBot(chatId, 'administrator')
+        : setMember(chatId, personId, 'administrator'),
+    demote: (chatId, personId) =>
+      personId === undefined ? setBot(chatId, 'member') : setMember(chatId, personId, 'member'),
+    join(chatId, personId) {
+      setMember(chatId, personId, 'member')
+      const { person } = chats.getPrivate(personId)
+      announce(chatId, personId, { new_chat_members: [personWire(person)] })
+    },
+    leave(chatId, personId) {
+      setMember(chatId, personId, 'left')
+      const { person } = chats.getPrivate(personId)
+      announce(chatId, personId, { left_chat_member: personWire(person) })
+    },
+    migrate(chatId) {
+      const group = chats.getGroup(chatId)
+      if (group.type !== 'group' || group.migratedTo !== undefined) {
+        throw new Error(`"${group.title}" is no basic group`)
+      }
+      const id = chats.nextGroupId('supergroup')
+      const moved = chats.put({ ...group, type: 'supergroup', id, pinned: [] })
+      chats.put({ ...group, migratedTo: id })
+      announce(chatId, owner(group).id, { migrate_to_chat_id: id })
+      announce(id, owner(group).id, { migrate_from_chat_id: chatId })
+      return moved
+    },
+  }
+}

@@ -1,0 +1,73 @@
+import type { Clock } from '#src/kernel/clock.ts'
+import type { Changes } from './changes.ts'
+import type { CallbackAnswer, InlineAnswer } from './model.ts'
+import { badRequest } from './refusal.ts'
+
+/** A press that waits for its answer. */
+export interface OpenPress {
+  readonly queryId: string
+  readonly chatId: number
+  readonly messageId: number
+  readonly personId: number
+}
+
+/** Presses and inline queries, with what the bot answered. */
+export interface Queries {
+  openPress(press: Omit<OpenPress, 'queryId'>): OpenPress
+  /** @throws Refusal 400 for an unknown query, a late or a second answer */
+  answerPress(queryId: string, answer: Pick<CallbackAnswer, 'text' | 'showAlert' | 'url'>): void
+  openInline(personId: number): string
+  /** @throws Refusal 400 as above */
+  answerInline(queryId: string, answer: Omit<InlineAnswer, 'queryId' | 'personId'>): void
+  answers(): readonly CallbackAnswer[]
+  inlineAnswers(): readonly InlineAnswer[]
+}
+
+/** How long a client waits for the answer to a press. Telegram does not publish it; about this. */
+export const PRESS_LIFETIME_SECONDS = 30
+
+const INLINE_LIFETIME_SECONDS = 10
+const FIRST_QUERY_ID = 880_000_000_000_000_001n
+const TOO_OLD = 'query is too old and response timeout expired or query ID is invalid'
+
+/** No queries yet. */
+export function createQueries(deps: { clock: Clock; changes: Changes }): Queries {
+  const presses = new Map<string, OpenPress & { at: Date }>()
+  const inlines = new Map<string, { personId: number; at: Date }>()
+  const answers: CallbackAnswer[] = []
+  const inlineAnswers: InlineAnswer[] = []
+  let nextId = FIRST_QUERY_ID
+  const take = <T extends { at: Date }>(open: Map<string, T>, id: string, seconds: number): T => {
+    const query = open.get(id)
+    open.delete(id)
+    const oldest = deps.clock.now().getTime() - seconds * 1000
+    if (!query || query.at.getTime() < oldest) throw badRequest(TOO_OLD)
+    return query
+  }
+  return {
+    openPress(press) {
+      const queryId = String(nextId++)
+      presses.set(queryId, { ...press, queryId, at: deps.clock.now() })
+      return { ...press, queryId }
+    },
+    answerPress(queryId, given) {
+      const press = take(presses, queryId, PRESS_LIFETIME_SECONDS)
+      const answer = { ...press, ...given, at: deps.clock.now() }
+      answers.push(answer)
+      deps.changes.emit({ kind: 'answer', answer })
+    },
+    openInline(personId) {
+      const queryId = String(nextId++)
+      inlines.set(queryId, { personId, at: deps.clock.now() })
+      return queryId
+    },
+    answerInline(queryId, given) {
+      const { personId } = take(inlines, queryId, INLINE_LIFETIME_SECONDS)
+      const answer = { queryId, personId, ...given }
+      inlineAnswers.push(answer)
+      deps.changes.emit({ kind: 'inline', answer })
+    },
+    answers: () => answers,
+    inlineAnswers: () => inlineAnswers,
+  }
+}

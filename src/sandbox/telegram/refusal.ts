@@ -1,0 +1,36 @@
+/** An answer with `ok: false`, worded as the Bot API words it. */
+export class Refusal extends Error {
+  readonly code: number
+  readonly parameters: Readonly<Record<string, number>> | undefined
+
+  /** `description` is the whole text of the answer, its prefix (`Bad Request: `) included. */
+  constructor(code: number, description: string, parameters?: Readonly<Record<string, number>>) {
+    super(description)
+    this.code = code
+    this.parameters = parameters
+  }
+}
+
+/** A 400. Server codes in capitals keep their case, other texts begin in lower case, as the real server writes them. */
+export function badRequest(text: string, parameters?: Readonly<Record<string, number>>): Refusal {
+  const isCode = /^.[_A-Z]/.test(text)
+  const worded = isCode ? text : text.charAt(0).toLowerCase() + text.slice(1)
+  return new Refusal(400, `Bad Request: ${worded}`, parameters)
+}
+
+/** A 403: the bot may not write there any more, or not yet. */
+export function forbidden(text: string): Refusal {
+  return new Refusal(403, `Forbidden: ${text}`)
+}
+
+/** A 409: two readers of the same updates. */
+export function conflict(text: string): Refusal {
+  return new Refusal(409, `Conflict: ${text}`)
+}
+
+/** A 429 that asks for a pause of so many seconds. */
+export function tooManyRequests(retryAfterSeconds: number): Refusal {
+  return new Refusal(429, `Too Many Requests: retry after ${retryAfterSeconds}`, {
+    retry_after: retryAfterSeconds,
+  })
+}

@@ -1,0 +1,109 @@
+import type { Entity, Formatted } from './model.ts'
+import { badRequest } from './refusal.ts'
+
+/** Longest message text in UTF-16 units, after markup is taken out. */
+export const TEXT_UNITS_MAX = 4096
+
+/** Longest caption of a photo or document in UTF-16 units. */
+export const CAPTION_UNITS_MAX = 1024
+
+/** Longest text of a request in UTF-8 bytes, markup included. */
+export const SOURCE_BYTES_MAX = 32_768
+
+/**
+ * A text as Telegram stores it: control characters become spaces, line and paragraph separators and
+ * bidirectional embeddings (U+2028 to U+202E) vanish, of a run of U+200E and U+200F only the last
+ * stays; then outer space is cut. Entities move along.
+ *
+ * @see TDLib, `clean_input_string` and `fix_formatted_text`
+ */
+export function storedText(source: Formatted): Formatted {
+  const cleaned = clean(source)
+  const end = cleaned.text.replace(/[ \n]+$/, '').length
+  const firstEntity = Math.min(cleaned.text.length, ...cleaned.entities.map((e) => e.offset))
+  const leading = /^[ \n]*/.exec(cleaned.text.slice(0, Math.min(firstEntity, end)))
+  const start = leading?.[0].length ?? 0
+  const entities = cleaned.entities.flatMap((entity) => {
+    const length = Math.min(entity.offset + entity.length, end) - entity.offset
+    return length > 0 ? [{ ...entity, offset: entity.offset - start, length }] : []
+  })
+  return { text: cleaned.text.slice(start, end), entities }
+}
+
+/** True for a text in which nothing would be seen. */
+export function isBlank(text: string): boolean {
+  return !/[^\s\u00ad\u115f\u1160\u17b4\u17b5\u180e\u200b-\u200f\u2060-\u206f\u2800\u3164\ufeff\ufffc]/u.test(
+    text,
+  )
+}
+
+/**
+ * Refuses what no message may carry.
+ *
+ * @throws Refusal 400 empty or too long
+ */
+export function checkText(formatted: Formatted): Formatted {
+  if (isBlank(formatted.text)) throw badRequest('text must be non-empty')
+  if (formatted.text.length > TEXT_UNITS_MAX) throw badRequest('message is too long')
+  return formatted
+}
+
+/**
+ * Refuses a caption above its limit; an empty one is fine.
+ *
+ * @throws Refusal 400 too long
+ */
+export function checkCaption(formatted: Formatted): Formatted {
+  if (isBlank(formatted.text)) return { text: '', entities: [] }
+  if (formatted.text.length > CAPTION_UNITS_MAX) throw badRequest('message caption is too long')
+  return formatted
+}
+
+/** Commands, mentions, links, mail addresses and hashtags that every client finds by itself. */
+export function findEntities(text: string): readonly Entity[] {
+  const found: Entity[] = []
+  for (const [type, pattern] of PATTERNS) {
+    for (const match of text.matchAll(pattern)) {
+      const length =
+        type === 'url' ? match[0].replace(/[.,;:!?'")\]]+$/, '').length : match[0].length
+      const taken = found.some(
+        (e) => match.index < e.offset + e.length && e.offset < match.index + length,
+      )
+      if (!taken) found.push({ type, offset: match.index, length })
+    }
+  }
+  return found.sort((a, b) => a.offset - b.offset)
+}
+
+const PATTERNS: readonly (readonly [string, RegExp])[] = [
+  ['url', /(?<![\w@])(?:https?:\/\/[^\s<>"]*[^\s<>".]\.?[^\s<>"]+|t\.me\/[^\s<>"]+)/giu],
+  ['email', /(?<![\w.+-])[\w.+-]+@[\w-]+(?:\.[\w-]+)*\.[a-z]{2,}(?![\w-])/giu],
+  ['bot_command', /(?<![\w/<>@])\/\w{1,64}(?:@\w{3,32})?(?![\w/<>@])/gu],
+  ['mention', /(?<![\w@/])@\w{3,32}(?![\w@])/gu],
+  ['hashtag', /(?<![\p{L}\p{N}_#])#[\p{N}_]*\p{L}[\p{L}\p{N}_]*/gu],
+]
+
+/** Character by character, because every removed one moves the entities behind it. */
+function clean(source: Formatted): Formatted {
+  const moved: number[] = []
+  let text = ''
+  for (let index = 0; index < source.text.length; index++) {
+    moved.push(text.length)
+    const unit = source.text.charCodeAt(index)
+    if (unit === 0x0d || (unit >= 0x2028 && unit <= 0x202e)) continue
+    if (unit === 0x0333 || unit === 0x033f || unit === 0x030a) continue
+    const isMark = unit === 0x200e || unit === 0x200f
+    const next = source.text.charCodeAt(index + 1)
+    if (isMark && (next === 0x200e || next === 0x200f)) text += '\u200c'
+    else if (unit <= 0x20 && unit !== 0x0a) text += ' '
+    else text += source.text.charAt(index)
+  }
+  moved.push(text.length)
+  const at = (offset: number): number => moved[Math.min(offset, source.text.length)] ?? text.length
+  const entities = source.entities.map((entity) => ({
+    ...entity,
+    offset: at(entity.offset),
+    length: at(entity.offset + entity.length) - at(entity.offset),
+  }))
+  return { text, entities }
+}

@@ -1,0 +1,158 @@
+import type { Clock } from '#src/kernel/clock.ts'
+import type { Changes } from './changes.ts'
+import type { Wire } from './model.ts'
+import { conflict, type Refusal } from './refusal.ts'
+
+/** An update nobody has confirmed yet. */
+export interface PendingUpdate {
+  readonly id: number
+  /** The whole `Update` object. */
+  readonly wire: Wire
+  /** Updates of one queue are delivered to a webhook one after another. */
+  readonly queue: string
+  readonly expiresAt: Date
+}
+
+/** Updates on their way to the bot. */
+export interface Updates {
+  /** Queues an update; undefined when the bot did not ask for this type. */
+  add(type: string, value: Wire, queue: string): number | undefined
+  /** Unconfirmed ones, oldest first. */
+  pending(): readonly PendingUpdate[]
+  /** Forgets every update below `id`. */
+  confirmBelow(id: number): void
+  confirm(id: number): void
+  clear(): void
+  /** Which types are queued from now on; an empty list means Telegram's default. */
+  allow(types: readonly string[]): void
+  /** The types the bot asked for, unless it is the default. */
+  allowed(): readonly string[] | undefined
+  /** Calls back when an update is queued. */
+  onQueued(listener: () => void): void
+}
+
+const FIRST_UPDATE_ID = 501_000_001
+const CALLBACK_LIFETIME_MS = 150_000
+const LIFETIME_MS = 24 * 60 * 60 * 1000
+
+/** Every type that can happen here. */
+const TYPES: readonly string[] = [
+  'message',
+  'callback_query',
+  'inline_query',
+  'my_chat_member',
+  'chat_member',
+]
+const NOT_BY_DEFAULT = ['chat_member']
+
+/** An empty queue. An update nobody takes dies after 24 hours, a callback query after 150 seconds. */
+export function createUpdates(deps: { clock: Clock; changes: Changes }): Updates {
+  const byDefault = TYPES.filter((type) => !NOT_BY_DEFAULT.includes(type))
+  let asked: readonly string[] | undefined
+  let waiting: PendingUpdate[] = []
+  let nextId = FIRST_UPDATE_ID
+  const listeners: (() => void)[] = []
+  const keep = (isKept: (update: PendingUpdate) => boolean) => {
+    const before = waiting.length
+    waiting = waiting.filter(isKept)
+    if (waiting.length < before) deps.changes.emit({ kind: 'confirmed' })
+  }
+  return {
+    add(type, value, queue) {
+      if (!(asked ?? byDefault).includes(type)) return undefined
+      const id = nextId++
+      const lifetimeMs = type === 'callback_query' ? CALLBACK_LIFETIME_MS : LIFETIME_MS
+      const expiresAt = new Date(deps.clock.now().getTime() + lifetimeMs)
+      waiting.push({ id, wire: { update_id: id, [type]: value }, queue, expiresAt })
+      for (const listener of listeners) listener()
+      return id
+    },
+    pending() {
+      const now = deps.clock.now()
+      if (waiting.some((update) => update.expiresAt <= now)) {
+        keep((update) => update.expiresAt > now)
+      }
+      return waiting
+    },
+    confirmBelow: (id) => keep((update) => update.id >= id),
+    confirm: (id) => keep((update) => update.id !== id),
+    clear: () => keep(() => false),
+    allow(types) {
+      asked = types.length === 0 ? undefined : types.map((type) => type.toLowerCase())
+    },
+    allowed: () => asked,
+    onQueued(listener) {
+      listeners.push(listener)
+    },
+  }
+}
+
+/** One request for updates. */
+export interface Poll {
+  readonly offset: number
+  readonly limit: number
+  readonly timeoutSeconds: number
+  /** Aborts when the client has gone away. */
+  readonly signal: AbortSignal
+}
+
+/** The long poll: at most one waits at a time. */
+export interface Poller {
+  /**
+   * Updates from `offset` on; all below are confirmed. A negative offset keeps only the newest ones.
+   *
+   * @throws Refusal 409 when another poll or a webhook takes over meanwhile
+   */
+  poll(poll: Poll): Promise<readonly Wire[]>
+  /** Ends the waiting poll with a refusal. */
+  interrupt(refusal: Refusal): void
+  /** Ends the waiting poll without updates. */
+  release(): void
+}
+
+/** A poller over a queue. */
+export function createPoller(updates: Updates): Poller {
+  let waiting: { wake: () => void; fail: (refusal: Refusal) => void } | undefined
+  updates.onQueued(() => waiting?.wake())
+
+  const take = ({ offset, limit }: Poll): readonly Wire[] => {
+    if (offset > 0) updates.confirmBelow(offset)
+    if (offset < 0) {
+      const first = updates.pending().at(offset)
+      if (first) updates.confirmBelow(first.id)
+    }
+    return updates
+      .pending()
+      .slice(0, limit)
+      .map((update) => update.wire)
+  }
+  const interrupt = (refusal: Refusal) => waiting?.fail(refusal)
+
+  return {
+    interrupt,
+    release: () => waiting?.wake(),
+    async poll(poll) {
+      const ready = take(poll)
+      if (ready.length > 0 || poll.timeoutSeconds === 0) return ready
+      interrupt(
+        conflict(
+          'terminated by other getUpdates request; make sure that only one bot instance is running',
+        ),
+      )
+      await new Promise<void>((resolve, reject) => {
+        const finish = (settle: () => void) => {
+          clearTimeout(timer)
+          poll.signal.removeEventListener('abort', wake)
+          if (waiting === own) waiting = undefined
+          settle()
+        }
+        const wake = () => finish(resolve)
+        const own = { wake, fail: (refusal: Refusal) => finish(() => reject(refusal)) }
+        const timer = setTimeout(wake, poll.timeoutSeconds * 1000)
+        poll.signal.addEventListener('abort', wake)
+        waiting = own
+      })
+      return take({ ...poll, offset: 0 })
+    },
+  }
+}
