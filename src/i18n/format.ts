@@ -1,0 +1,242 @@
+import { formatUnits } from 'viem/utils'
+import type { Fact, Facts } from '#src/kernel/facts.ts'
+import type { Locale } from '#src/kernel/locale.ts'
+import { agoFormat, durationFormat, listFormat, numberFormat, plain, timeFormat } from './intl.ts'
+import { isolate, withoutIsolates } from './isolates.ts'
+import { builtKey, type TextValue, translate, typed } from './translate.ts'
+
+/**
+ * Numbers, amounts, dates and durations as a reader of a locale writes them, from `Intl`, with Latin
+ * digits everywhere. Pure. Results hold no direction marks; `translate` isolates them where needed.
+ */
+
+const NO_BREAK_SPACE = '\u00a0'
+
+/** A number with the locale's grouping and decimal sign, at most 3 decimals. */
+export function formatNumber(value: number, locale: Locale): string {
+  return plain(numberFormat(locale, 'number').format(value))
+}
+
+/** An amount in the smallest unit, with its symbol. `signed` shows a plus sign too. */
+export function formatAmount(
+  amount: {
+    readonly units: bigint
+    readonly decimals: number
+    readonly symbol: string
+    readonly signed?: boolean
+  },
+  locale: Locale,
+): string {
+  return formatDecimal({ ...amount, value: formatUnits(amount.units, amount.decimals) }, locale)
+}
+
+/**
+ * An amount in whole units, as decimal text, with its symbol: at most 4 decimals.
+ *
+ * What would round to 0 and is not 0 is shown with its first two significant digits.
+ */
+export function formatDecimal(
+  amount: { readonly value: string; readonly symbol: string; readonly signed?: boolean },
+  locale: Locale,
+): string {
+  const value = numeric(amount.value)
+  const isDust = /[1-9]/.test(value) && /^-?0\.0000[0-4]/.test(value)
+  const style = isDust ? (amount.signed ? 'dustChange' : 'dust') : undefined
+  const usual = amount.signed ? 'amountChange' : 'amount'
+  return withSymbol(numberFormat(locale, style ?? usual).format(value), amount.symbol)
+}
+
+/** A price as decimal text, 6 significant digits, with its symbol. */
+export function formatPrice(
+  price: { readonly value: string; readonly symbol: string },
+  locale: Locale,
+): string {
+  return withSymbol(numberFormat(locale, 'price').format(numeric(price.value)), price.symbol)
+}
+
+/** A share as percent: 0.05 is 5 %. `signed` shows a plus sign too. */
+export function formatPercent(
+  share: number,
+  locale: Locale,
+  options: { readonly signed?: boolean } = {},
+): string {
+  return plain(numberFormat(locale, options.signed ? 'move' : 'percent').format(share))
+}
+
+/** Date and wall time in a zone; carries the zone's offset unless told otherwise. */
+export function formatDateTime(
+  at: Date,
+  locale: Locale,
+  timeZone: string,
+  options: { readonly offset?: boolean; readonly year?: boolean } = {},
+): string {
+  const style = options.year === false ? 'dayTime' : 'dateTime'
+  const wall = plain(timeFormat(locale, style, timeZone).format(at))
+  return options.offset === false ? wall : withOffset(wall, at, timeZone)
+}
+
+/** The day in a zone, without time. */
+export function formatDate(at: Date, locale: Locale, timeZone: string): string {
+  return plain(timeFormat(locale, 'date', timeZone).format(at))
+}
+
+/** Wall time in a zone: `22:04`, with seconds and the zone's offset on demand. */
+export function formatTime(
+  at: Date,
+  locale: Locale,
+  timeZone: string,
+  options: { readonly seconds?: boolean; readonly offset?: boolean } = {},
+): string {
+  const style = options.seconds ? 'timeSeconds' : 'time'
+  const wall = plain(timeFormat(locale, style, timeZone).format(at))
+  return options.offset ? withOffset(wall, at, timeZone) : wall
+}
+
+/** The zone's distance from UTC at an instant: `UTC`, `UTC+1`, `UTC-3:30`. The same in every locale. */
+export function formatOffset(at: Date, timeZone: string): string {
+  const parts = timeFormat('en', 'offset', timeZone).formatToParts(at)
+  const name = parts.find((part) => part.type === 'timeZoneName')?.value ?? 'GMT'
+  return name.replace('GMT', 'UTC').replace(/^UTC[+-]0$/, 'UTC')
+}
+
+/**
+ * A length of time in its largest unit and the next smaller one, which is left out when it is 0.
+ *
+ * @param style `long` in sentences, `short` in fields and lists
+ */
+export function formatDuration(seconds: number, locale: Locale, style: 'long' | 'short'): string {
+  const whole = Math.max(0, Math.floor(seconds))
+  const first = unitFor(whole)
+  const next = UNITS[UNITS.indexOf(first) + 1] ?? first
+  const rest = Math.floor((whole % first.seconds) / next.seconds)
+  const duration = {
+    ...(rest > 0 && { [next.plural]: rest }),
+    [first.plural]: Math.floor(whole / first.seconds),
+  }
+  return plain(durationFormat(locale, style, whole === 0 ? 'always' : 'auto').format(duration))
+}
+
+/** How long ago something happened, in its largest unit: `3 minutes ago`. */
+export function formatAgo(seconds: number, locale: Locale): string {
+  const whole = Math.max(0, Math.floor(seconds))
+  const unit = unitFor(whole)
+  // Minus zero is past, zero would be future.
+  return plain(agoFormat(locale).format(-Math.floor(whole / unit.seconds), unit.name))
+}
+
+/** Words joined by commas and "and". In Arabic each of them is isolated. */
+export function formatList(items: readonly string[], locale: Locale): string {
+  return listFormat(locale).format(locale === 'ar' ? items.map(isolate) : items)
+}
+
+/** Who reads a fact. */
+export interface FactReader {
+  readonly locale: Locale
+  /** IANA name. */
+  readonly timeZone: string
+}
+
+/**
+ * A fact as the value of a field, for a person or a program: addresses and hashes whole, so that they
+ * can be copied, durations short, no isolates.
+ */
+export function formatFact(fact: Fact, reader: FactReader): string {
+  return withoutIsolates(write(fact, reader, { whole: true, duration: 'short' }))
+}
+
+/**
+ * Facts as values for the placeholders of a sentence: addresses and hashes cut, durations in words,
+ * names marked as typed.
+ */
+export function sentenceValues(facts: Facts, reader: FactReader): Record<string, TextValue> {
+  return Object.fromEntries(
+    Object.entries(facts).map(([name, fact]) => {
+      const text = write(fact, reader, { whole: false, duration: 'long' })
+      return [name, fact.kind === 'name' ? typed(text) : text]
+    }),
+  )
+}
+
+/** An address or hash cut to its first 6 and last 4 characters: `0x3f12…A91c`. */
+export function shortAddress(address: string): string {
+  return `${address.slice(0, 6)}…${address.slice(-4)}`
+}
+
+/** Whether a text is the IANA name of a time zone, in any case. Offsets such as `+01:00` are not. */
+export function isTimeZone(name: string): boolean {
+  if (!/^[A-Za-z][A-Za-z0-9_+/-]{1,63}$/.test(name)) return false
+  try {
+    new Intl.DateTimeFormat('en', { timeZone: name })
+    return true
+  } catch {
+    return false
+  }
+}
+
+function write(
+  fact: Fact,
+  { locale, timeZone }: FactReader,
+  how: { readonly whole: boolean; readonly duration: 'long' | 'short' },
+): string {
+  switch (fact.kind) {
+    case 'amount':
+      return formatAmount(fact, locale)
+    case 'decimal':
+      return formatDecimal(fact, locale)
+    case 'price':
+      return formatPrice(fact, locale)
+    case 'percent':
+      return formatPercent(fact.value, locale, fact)
+    case 'address':
+      return how.whole ? fact.address : shortAddress(fact.address)
+    case 'transaction':
+      return how.whole ? fact.hash : shortAddress(fact.hash)
+    case 'block':
+      return String(fact.number)
+    case 'identifier':
+      return String(fact.value)
+    case 'number':
+      return formatNumber(fact.value, locale)
+    case 'instant':
+      return formatDateTime(fact.at, locale, timeZone)
+    case 'duration':
+      return formatDuration(fact.seconds, locale, how.duration)
+    case 'counted':
+      return translate(locale, builtKey(`units:${fact.unit}`), { count: fact.count })
+    case 'term':
+      return translate(locale, builtKey(fact.key))
+    case 'name':
+      return fact.text
+    default:
+      return fact satisfies never
+  }
+}
+
+const UNITS = [
+  { name: 'day', plural: 'days', seconds: 86_400 },
+  { name: 'hour', plural: 'hours', seconds: 3_600 },
+  { name: 'minute', plural: 'minutes', seconds: 60 },
+  { name: 'second', plural: 'seconds', seconds: 1 },
+] as const
+
+function unitFor(seconds: number): (typeof UNITS)[number] {
+  return UNITS.find((unit) => seconds >= unit.seconds) ?? UNITS[3]
+}
+
+function withOffset(wall: string, at: Date, timeZone: string): string {
+  return `${wall}${NO_BREAK_SPACE}${formatOffset(at, timeZone)}`
+}
+
+function withSymbol(number: string, symbol: string): string {
+  return `${plain(number)}${NO_BREAK_SPACE}${symbol}`
+}
+
+/** Decimal text as `Intl` takes it, which formats it exactly; a `Number` would lose digits. */
+function numeric(text: string): `${number}` {
+  if (!isNumeric(text)) throw new Error(`not a decimal number: ${text}`)
+  return text
+}
+
+function isNumeric(text: string): text is `${number}` {
+  return /^-?\d+(\.\d+)?$/.test(text)
+}

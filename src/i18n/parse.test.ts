@@ -1,0 +1,147 @@
+import fc from 'fast-check'
+import { describe, expect, test } from 'vitest'
+import { LOCALES } from '#src/kernel/locale.ts'
+import { formatDecimal } from './format.ts'
+import { parseAmount } from './parse.ts'
+
+const decimals = fc
+  .tuple(fc.bigInt(0n, 10n ** 18n), fc.integer({ min: 0, max: 9_999 }))
+  .map(([whole, part]) => `${whole}.${String(part).padStart(4, '0')}`.replace(/\.?0+$/, '') || '0')
+
+describe('a typed number', () => {
+  test('is read back as it was shown, in every locale', () => {
+    fc.assert(
+      fc.property(
+        decimals,
+        fc.constantFrom(...LOCALES),
+        fc.boolean(),
+        (decimal, locale, isMinus) => {
+          const value = isMinus && /[1-9]/.test(decimal) ? `-${decimal}` : decimal
+          expect(parseAmount(formatDecimal({ value, symbol: 'FLR' }, locale), locale)).toBe(value)
+        },
+      ),
+    )
+  })
+
+  test('is read in the digits of every script', () => {
+    const zeros = ['০', '०', '٠', '۰', '０', '௦', '၀', '\u{1d7ce}', '\u{1d7d8}']
+    fc.assert(
+      fc.property(decimals, fc.constantFrom(...zeros), (decimal, zero) => {
+        const from = zero.codePointAt(0) ?? 0
+        const text = decimal.replace(/\d/g, (digit) => String.fromCodePoint(from + Number(digit)))
+        expect(parseAmount(text, 'en')).toBe(decimal)
+      }),
+    )
+  })
+
+  test.each([
+    ['250', 'en', '250'],
+    ['1,250.5', 'en', '1250.5'],
+    ['1.250,5', 'en', '1250.5'],
+    ['1.250,5', 'de', '1250.5'],
+    ['1,250.5', 'de', '1250.5'],
+    ['1,250', 'en', '1250'],
+    ['1.250', 'en', '1.25'],
+    ['1.250', 'de', '1250'],
+    ['1,250', 'de', '1.25'],
+    ['1.250', 'fr', '1.25'],
+    ['1,5', 'en', '1.5'],
+    ['1.5', 'de', '1.5'],
+    ['0.125', 'de', '0.125'],
+    ['1,234,567', 'de', '1234567'],
+    ['1.234.567', 'en', '1234567'],
+    ['12,34,567.25', 'hi', '1234567.25'],
+    ['1 234 567,89', 'fr', '1234567.89'],
+    ['1\u202f234', 'fr', '1234'],
+    ['1 234,567', 'en', '1234.567'],
+    ["1'250.50", 'de', '1250.5'],
+    ['1’250', 'de', '1250'],
+    ['١٬٢٥٠٫٥', 'ar', '1250.5'],
+    ['١٢٫٥', 'en', '12.5'],
+    ['۱۲٫۵٪', 'ar', '12.5'],
+    ['\u200f١٢\u200f', 'ar', '12'],
+    ['１，２５０．５', 'zh', '1250.5'],
+    ['.5', 'en', '0.5'],
+    ['5.', 'en', '5'],
+    ['007', 'en', '7'],
+    ['0.000', 'en', '0'],
+    ['+5', 'en', '5'],
+    ['-5', 'en', '-5'],
+    ['\u22125', 'en', '-5'],
+    ['-0', 'en', '0'],
+  ] as const)('%s is understood in %s as %s', (text, locale, value) => {
+    expect(parseAmount(text, locale)).toBe(value)
+  })
+
+  test.each([
+    '5%',
+    '5 %',
+    '5٪',
+    '5％',
+    '5 FLR',
+    '5flr',
+    '5 USDT0',
+    '5 €',
+    '5点',
+    '5 ক্রেডিট',
+    '5 मिनट',
+    '5 min',
+  ])('may carry a unit: %s', (text) => {
+    expect(parseAmount(text, 'en')).toBe('5')
+  })
+
+  test.each([
+    '5k',
+    '5 million',
+    '5e3',
+    '5 Mio',
+    '5万',
+    '5万点',
+    '5 लाख',
+    '5 হাজার',
+    '5 ألف',
+    '5 हज़ार',
+  ])('is refused when a word multiplies it: %s', (text) => {
+    expect(LOCALES.map((locale) => parseAmount(text, locale))).toEqual(LOCALES.map(() => undefined))
+  })
+
+  test.each([
+    '',
+    ' ',
+    '.',
+    ',',
+    '-',
+    '%',
+    'abc',
+    'FLR 5',
+    '1 5',
+    '1,23,45',
+    '1.2.3',
+    '1,250,5',
+    '1.234,567,890',
+    '1,250 .5 5',
+    '12345,678.5',
+    '0,125,000',
+    '1٫5٫5',
+    '5 FLR per day',
+    '5 - 6',
+    '--5',
+    '0x5',
+    '9'.repeat(101),
+  ])('is refused when it is none: %s', (text) => {
+    expect(LOCALES.map((locale) => parseAmount(text, locale))).toEqual(LOCALES.map(() => undefined))
+  })
+
+  test('is decimal text or nothing, whatever was sent', () => {
+    const typing = fc.string({ unit: fc.constantFrom(..."0123456789.,-+ '%٫٬eEkxFLR१२", '\u200f') })
+    fc.assert(
+      fc.property(
+        fc.oneof(typing, fc.string({ unit: 'binary' })),
+        fc.constantFrom(...LOCALES),
+        (text, locale) => {
+          expect(parseAmount(text, locale) ?? '0').toMatch(/^-?(0|[1-9]\d*)(\.\d*[1-9])?$/)
+        },
+      ),
+    )
+  })
+})

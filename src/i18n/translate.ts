@@ -1,0 +1,231 @@
+import { createInstance } from 'i18next'
+import { isLocale, type Locale } from '#src/kernel/locale.ts'
+import type bot from '../../locales/en/bot.json'
+import type errors from '../../locales/en/errors.json'
+import type mail from '../../locales/en/mail.json'
+import type messages from '../../locales/en/messages.json'
+import type operations from '../../locales/en/operations.json'
+import type pages from '../../locales/en/pages.json'
+import type signals from '../../locales/en/signals.json'
+import type units from '../../locales/en/units.json'
+import { KEYS, NAMESPACES, TEXTS } from './catalogue.ts'
+import { numberFormat, plain } from './intl.ts'
+import { isolate, isolatesOutside, withoutDirections } from './isolates.ts'
+
+interface English {
+  readonly bot: typeof bot
+  readonly errors: typeof errors
+  readonly mail: typeof mail
+  readonly messages: typeof messages
+  readonly operations: typeof operations
+  readonly pages: typeof pages
+  readonly signals: typeof signals
+  readonly units: typeof units
+}
+
+type PluralForm = 'zero' | 'one' | 'two' | 'few' | 'many' | 'other'
+type Context = 'critical' | 'warning' | 'info'
+
+type WithoutEnding<
+  Key extends string,
+  Ending extends string,
+> = Key extends `${infer Base}_${Ending}` ? Base : Key
+type Counted<Key extends string> = WithoutEnding<Key, PluralForm>
+type KeyOf<Texts> = Counted<keyof Texts & string>
+
+/**
+ * Every text there is, `<file>:<key>`, without the ending that `count` or `context` choose. Derived
+ * from the English files, so a literal key without a text does not compile.
+ */
+export type TextKey = {
+  readonly [Name in keyof English]: `${Name}:${KeyOf<English[Name]> | WithoutEnding<KeyOf<English[Name]>, Context>}`
+}[keyof English]
+
+/** An identifier: a round, an epoch, a block, a row's number. Printed bare, without grouping. */
+export interface Bare {
+  readonly kind: 'bare'
+  readonly text: string
+}
+
+/** Text or markup that somebody typed, or a name from outside. */
+export interface Typed<Content = string> {
+  readonly kind: 'typed'
+  readonly content: Content
+}
+
+/** Markup whose values are escaped already. */
+export interface Html {
+  readonly kind: 'html'
+  readonly html: string
+}
+
+/** A value for a placeholder. Numbers are written as the locale writes them. */
+export type TextValue = string | number | Bare | Typed
+
+/** A value for a placeholder of a text that becomes HTML. */
+export type HtmlValue = TextValue | Html | Typed<Html>
+
+/** Marks an identifier, so that it is printed as it is. */
+export function id(value: number | string): Bare {
+  return { kind: 'bare', text: String(value) }
+}
+
+/**
+ * Marks what a user typed (a name, a label, echoed input) so that it keeps its own direction in every
+ * locale and cannot turn the text around it.
+ */
+export function typed(content: string): Typed
+export function typed(content: Html): Typed<Html>
+export function typed(content: string | Html): Typed<string | Html> {
+  return { kind: 'typed', content }
+}
+
+/** Marks ready markup, such as `<code>…</code>`, whose values went through `escapeHtml`. */
+export function html(markup: string): Html {
+  return { kind: 'html', html: markup }
+}
+
+/** A text as it may stand in HTML, in an element or a quoted attribute. */
+export function escapeHtml(text: string): string {
+  return text
+    .replaceAll('&', '&amp;')
+    .replaceAll('<', '&lt;')
+    .replaceAll('>', '&gt;')
+    .replaceAll('"', '&quot;')
+}
+
+/**
+ * Values by placeholder. `count` also chooses the plural form, `context` (a severity) a variant of the
+ * text where there is one.
+ */
+export type TextValues = Readonly<Record<string, TextValue>>
+
+/** The same for texts that become HTML, where ready markup is a value too. */
+export type HtmlValues = Readonly<Record<string, HtmlValue>>
+
+/** `translate` for one reader. */
+export interface Translate {
+  (key: TextKey, values?: TextValues): string
+  /** `translateHtml` for the same reader. */
+  html(key: TextKey, values?: HtmlValues): string
+  readonly locale: Locale
+}
+
+/**
+ * The text of a key in a locale, in English where it is not translated.
+ *
+ * Numbers among the values are written as the locale writes them; amounts, dates and durations are
+ * formatted before they are passed in.
+ *
+ * @throws Error when the key has no text or a placeholder no value
+ */
+export function translate(locale: Locale, key: TextKey, values: TextValues = {}): string {
+  return textOf(locale, key, values, values)
+}
+
+/**
+ * The text of a key as HTML: values are escaped, tags of the text and of values marked with `html`
+ * stay. Isolates stand outside of `<code>` and `<a>`, where they would be copied or followed.
+ *
+ * @throws Error when the key has no text or a placeholder no value
+ */
+export function translateHtml(locale: Locale, key: TextKey, values: HtmlValues = {}): string {
+  const safe = Object.entries(values).map(([name, value]) => [name, escaped(value)])
+  return isolatesOutside(textOf(locale, key, Object.fromEntries(safe), values))
+}
+
+/** `translate` with the reader's locale filled in. */
+export function translator(locale: Locale): Translate {
+  return Object.assign((key: TextKey, values?: TextValues) => translate(locale, key, values), {
+    html: (key: TextKey, values?: HtmlValues) => translateHtml(locale, key, values),
+    locale,
+  })
+}
+
+/** Whether there is a text for this key, `<file>:<key>`. */
+export function hasText(key: string): key is TextKey {
+  return KEYS.has(key)
+}
+
+/**
+ * A key made from an entry of a registry: `builtKey(`errors:${code}.title`)`. Literal keys need no
+ * such check, the compiler knows them.
+ *
+ * @throws Error when there is no such text
+ */
+export function builtKey(key: string): TextKey {
+  if (!hasText(key)) throw new Error(`no text ${key}`)
+  return key
+}
+
+function textOf(locale: Locale, key: TextKey, replace: HtmlValues, choice: HtmlValues): string {
+  const { count, context } = choice
+  const colon = key.indexOf(':')
+  return engine.t(key.slice(colon + 1), {
+    lng: locale,
+    ns: key.slice(0, colon),
+    replace,
+    ...(typeof count === 'number' && { count }),
+    ...(typeof context === 'string' && { context }),
+    // A value may hold what looks like a nested key.
+    nest: false,
+  })
+}
+
+/** The same value for a text that becomes HTML. */
+function escaped(value: HtmlValue): HtmlValue {
+  if (typeof value === 'number') return value
+  if (typeof value === 'string') return html(escapeHtml(value))
+  if (value.kind === 'bare') return html(escapeHtml(value.text))
+  if (value.kind === 'html') return value
+  return typeof value.content === 'string' ? typed(html(escapeHtml(value.content))) : value
+}
+
+/**
+ * A value as it is put into a text: formatted, and isolated where its direction may differ. Arabic
+ * isolates every value, the others what was typed.
+ */
+function written(value: HtmlValue, locale: Locale): string {
+  if (typeof value === 'object' && value.kind === 'typed') {
+    const text = typeof value.content === 'string' ? value.content : value.content.html
+    return isolate(withoutDirections(text))
+  }
+  const text = bareText(value, locale)
+  return locale === 'ar' ? isolate(text) : text
+}
+
+function bareText(value: string | number | Bare | Html, locale: Locale): string {
+  if (typeof value === 'number') return plain(numberFormat(locale, 'number').format(value))
+  if (typeof value === 'string') return value
+  return value.kind === 'bare' ? value.text : value.html
+}
+
+/** What i18next calls for every value, found or not. */
+const formatter = {
+  type: 'formatter' as const,
+  init() {},
+  format(
+    value: HtmlValue | undefined,
+    _format: string | undefined,
+    lng: string | undefined,
+    options: Readonly<Record<string, unknown>> = {},
+  ): string {
+    if (value === undefined) throw new Error(`no value for {{${options.interpolationkey}}}`)
+    return written(value, isLocale(lng) ? lng : 'en')
+  },
+}
+
+const engine = createInstance()
+// Complete when it returns: the texts are in memory.
+engine.use(formatter).init({
+  resources: TEXTS,
+  ns: [...NAMESPACES],
+  fallbackLng: 'en',
+  keySeparator: false,
+  nsSeparator: false,
+  interpolation: { escapeValue: false, alwaysFormat: true },
+  initAsync: false,
+  parseMissingKeyHandler: (key, _default, options) => {
+    throw new Error(`no text ${options?.ns}:${key} for count ${options?.count}`)
+  },
+})
