@@ -1,15 +1,20 @@
 import { index, integer, pgTable, text, timestamp } from 'drizzle-orm/pg-core'
 
-export const challenges = pgTable('challenges', {
-  nonce: text('nonce').primaryKey(),
-  wallet: text('wallet').notNull(),
-  scopes: text('scopes').array().notNull(),
-  label: text('label'),
-  message: text('message').notNull(),
-  issuedAt: timestamp('issued_at', { withTimezone: true }).notNull(),
-  expiresAt: timestamp('expires_at', { withTimezone: true }).notNull(),
-  usedAt: timestamp('used_at', { withTimezone: true }),
-})
+export const challenges = pgTable(
+  'challenges',
+  {
+    nonce: text('nonce').primaryKey(),
+    wallet: text('wallet').notNull(),
+    scopes: text('scopes').array().notNull(),
+    label: text('label'),
+    /** The exact text that is to be signed. */
+    message: text('message').notNull(),
+    issuedAt: timestamp('issued_at', { withTimezone: true }).notNull(),
+    expiresAt: timestamp('expires_at', { withTimezone: true }).notNull(),
+    usedAt: timestamp('used_at', { withTimezone: true }),
+  },
+  (table) => [index('challenges_expires').on(table.expiresAt)],
+)
 
 export const tokens = pgTable(
   'tokens',

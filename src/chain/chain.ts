@@ -25,10 +25,14 @@ export interface BalanceQuery {
 
 /**
  * Facts read from the chain. Every method rejects with AppError upstream `dependency_unavailable` when
- * no endpoint answers in time; none of them ever guesses.
+ * no endpoint answers in time, and with the signal's reason when the caller gives up; none of them ever
+ * guesses.
  */
 export interface Chain {
-  /** The newest block with `confirmations` blocks counted from the tip, itself included (1: the tip). */
+  /**
+   * The newest block with `confirmations` blocks counted from the tip, itself included (1: the tip).
+   * Can be older than one given before, when an endpoint that is behind answered.
+   */
   confirmedBlock(confirmations: number, signal?: AbortSignal): Promise<BlockRef>
   /**
    * Balances in the smallest unit at the end of `block`, in the order asked; batched through Multicall3.
@@ -43,7 +47,7 @@ export interface Chain {
   assetInfo(asset: Asset, signal?: AbortSignal): Promise<AssetInfo | undefined>
   /**
    * Whether `signature` over `message` (EIP-191) is `address`'s: locally for plain accounts, by
-   * ERC-1271 or ERC-6492 through the RPC for contract wallets.
+   * ERC-1271 or ERC-6492 through the RPC for contract wallets. false for what is no signature at all.
    */
   verifyMessage(
     input: { readonly address: Address; readonly message: string; readonly signature: string },

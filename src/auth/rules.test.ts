@@ -1,0 +1,121 @@
+import fc from 'fast-check'
+import { describe, expect, test } from 'vitest'
+import type { KeptChallenge } from './model.ts'
+import {
+  challengeExpiry,
+  grantedScopes,
+  hasRoomForToken,
+  isUseNews,
+  judgeChallenge,
+  tokenExpiry,
+  tokenStatus,
+} from './rules.ts'
+
+const AT = new Date('2026-11-20T15:00:00.000Z')
+const plus = (ms: number) => new Date(AT.getTime() + ms)
+const MINUTE_MS = 60_000
+
+const challenge: KeptChallenge = {
+  nonce: '0123456789abcdef',
+  wallet: '0xf39Fd6e51aad88F6F4ce6aB8827279cffFb92266',
+  scopes: ['read'],
+  label: undefined,
+  message: 'the text',
+  expiresAt: challengeExpiry(AT),
+  usedAt: undefined,
+}
+const used = { ...challenge, usedAt: plus(1) }
+
+describe('judgeChallenge', () => {
+  test('takes the exact text until five minutes have passed', () => {
+    expect(judgeChallenge(challenge, 'the text', AT)).toEqual({ ok: true, challenge })
+    expect(judgeChallenge(challenge, 'the text', plus(5 * MINUTE_MS - 1)).ok).toBe(true)
+    expect(judgeChallenge(challenge, 'the text', plus(5 * MINUTE_MS))).toEqual({
+      ok: false,
+      reason: 'nonce_expired',
+    })
+  })
+
+  test.each([
+    'the text ',
+    ' the text',
+    'the  text',
+    'The text',
+    'the text\n',
+    '',
+  ])('refuses %j for another text', (text) => {
+    expect(judgeChallenge(challenge, text, AT)).toEqual({ ok: false, reason: 'message_mismatch' })
+  })
+
+  test('refuses a text with any one character changed', () => {
+    const long = { ...challenge, message: 'watch.example wants you to sign in\n\nNonce: 01234567' }
+    const { message } = long
+    fc.assert(
+      fc.property(
+        fc.nat({ max: message.length - 1 }),
+        fc.string({ unit: 'binary', minLength: 0, maxLength: 2 }),
+        (at, typed) => {
+          fc.pre(typed !== message.charAt(at))
+          const text = `${message.slice(0, at)}${typed}${message.slice(at + 1)}`
+          expect(judgeChallenge(long, text, AT)).toEqual({ ok: false, reason: 'message_mismatch' })
+        },
+      ),
+    )
+  })
+
+  test('refuses an unknown nonce as a text that is none of ours', () => {
+    expect(judgeChallenge(undefined, 'the text', AT)).toEqual({
+      ok: false,
+      reason: 'message_mismatch',
+    })
+  })
+
+  test('refuses a used one, also when it has expired since', () => {
+    const refusal = { ok: false, reason: 'nonce_used' }
+    expect(judgeChallenge(used, 'the text', plus(2))).toEqual(refusal)
+    expect(judgeChallenge(used, 'the text', plus(6 * MINUTE_MS))).toEqual(refusal)
+  })
+
+  test('says nothing of use or expiry to whoever does not have the text', () => {
+    const refusal = { ok: false, reason: 'message_mismatch' }
+    expect(judgeChallenge(used, 'other', plus(2))).toEqual(refusal)
+    expect(judgeChallenge(challenge, 'other', plus(6 * MINUTE_MS))).toEqual(refusal)
+  })
+})
+
+describe('tokens', () => {
+  test('always may read, and each scope counts once', () => {
+    expect(grantedScopes([])).toEqual(['read'])
+    expect(grantedScopes(['read'])).toEqual(['read'])
+    expect(grantedScopes(['spend'])).toEqual(['read', 'spend'])
+    expect(grantedScopes(['spend', 'write', 'write'])).toEqual(['read', 'write', 'spend'])
+  })
+
+  test('are active for thirty days', () => {
+    const token = { expiresAt: tokenExpiry(AT), revokedAt: null }
+    expect(token.expiresAt).toEqual(new Date('2026-12-20T15:00:00.000Z'))
+    expect(tokenStatus(token, AT)).toBe('active')
+    expect(tokenStatus(token, new Date(token.expiresAt.getTime() - 1))).toBe('active')
+    expect(tokenStatus(token, token.expiresAt)).toBe('expired')
+  })
+
+  test('are revoked from the instant of it on, expired or not', () => {
+    const token = { expiresAt: tokenExpiry(AT), revokedAt: AT }
+    expect(tokenStatus(token, AT)).toBe('revoked')
+    expect(tokenStatus(token, plus(40 * 24 * 60 * MINUTE_MS))).toBe('revoked')
+  })
+
+  test('are ten at most', () => {
+    expect(hasRoomForToken(0)).toBe(true)
+    expect(hasRoomForToken(9)).toBe(true)
+    expect(hasRoomForToken(10)).toBe(false)
+    expect(hasRoomForToken(11)).toBe(false)
+  })
+
+  test('have their use written at the first one and then once a minute', () => {
+    expect(isUseNews(null, AT)).toBe(true)
+    expect(isUseNews(AT, AT)).toBe(false)
+    expect(isUseNews(AT, plus(MINUTE_MS - 1))).toBe(false)
+    expect(isUseNews(AT, plus(MINUTE_MS))).toBe(true)
+  })
+})

@@ -1,0 +1,144 @@
+import { and, count, desc, eq, gt, isNull, lt, or, sql } from 'drizzle-orm'
+import type { Db } from '#src/db/connection.ts'
+import type { Scope } from '#src/kernel/caller.ts'
+import { type Address, storedAddress } from '#src/kernel/units.ts'
+import { type KeptChallenge, LISTED_TOKENS_MAX } from './model.ts'
+import { grantedScopes } from './rules.ts'
+import { challenges, tokens } from './tables.ts'
+
+export type TokenRow = typeof tokens.$inferSelect
+
+/** Keeps a challenge that has just been made. */
+export async function insertChallenge(
+  db: Db,
+  challenge: KeptChallenge & { readonly issuedAt: Date },
+): Promise<void> {
+  await db.insert(challenges).values({
+    nonce: challenge.nonce,
+    wallet: challenge.wallet,
+    scopes: [...challenge.scopes],
+    label: challenge.label ?? null,
+    message: challenge.message,
+    issuedAt: challenge.issuedAt,
+    expiresAt: challenge.expiresAt,
+  })
+}
+
+/** The challenge with this nonce, used or not. */
+export async function findChallenge(db: Db, nonce: string): Promise<KeptChallenge | undefined> {
+  const [found] = await db.select().from(challenges).where(eq(challenges.nonce, nonce))
+  if (found === undefined) return undefined
+  return {
+    nonce: found.nonce,
+    wallet: storedAddress(found.wallet),
+    scopes: grantedScopes(found.scopes),
+    label: found.label ?? undefined,
+    message: found.message,
+    expiresAt: found.expiresAt,
+    usedAt: found.usedAt ?? undefined,
+  }
+}
+
+/**
+ * Marks a challenge used if it is not, and keeps others waiting until the transaction ends.
+ *
+ * @returns whether it did
+ */
+export async function spendChallenge(db: Db, nonce: string, usedAt: Date): Promise<boolean> {
+  const spent = await db
+    .update(challenges)
+    .set({ usedAt })
+    .where(and(eq(challenges.nonce, nonce), isNull(challenges.usedAt)))
+    .returning({ nonce: challenges.nonce })
+  return spent.length > 0
+}
+
+/** Forgets challenges that expired before then. */
+export async function deleteChallengesExpiredBefore(db: Db, instant: Date): Promise<void> {
+  await db.delete(challenges).where(lt(challenges.expiresAt, instant))
+}
+
+/** Lets only this transaction count and make tokens of the wallet, until it ends. */
+export async function lockTokensOfWallet(db: Db, wallet: Address): Promise<void> {
+  await db.execute(sql`select pg_advisory_xact_lock(hashtextextended(${`tokens ${wallet}`}, 0))`)
+}
+
+/** How many tokens of the wallet are neither revoked nor expired. */
+export async function countActiveTokens(db: Db, wallet: Address, now: Date): Promise<number> {
+  const [row] = await db
+    .select({ active: count() })
+    .from(tokens)
+    .where(and(eq(tokens.wallet, wallet), isNull(tokens.revokedAt), gt(tokens.expiresAt, now)))
+  return row?.active ?? 0
+}
+
+/** Keeps what is known of a new token. */
+export async function insertToken(
+  db: Db,
+  token: {
+    readonly wallet: Address
+    readonly label: string | undefined
+    readonly scopes: readonly Scope[]
+    readonly prefix: string
+    readonly hash: string
+    readonly createdAt: Date
+    readonly expiresAt: Date
+  },
+): Promise<void> {
+  await db
+    .insert(tokens)
+    .values({ ...token, label: token.label ?? null, scopes: [...token.scopes] })
+}
+
+/** The token with this SHA-256, whatever became of it. */
+export async function findTokenByHash(db: Db, hash: string): Promise<TokenRow | undefined> {
+  const [found] = await db.select().from(tokens).where(eq(tokens.hash, hash))
+  return found
+}
+
+/** Writes a token's last use, unless somebody else wrote one after `staleBefore`. */
+export async function saveLastUse(
+  db: Db,
+  id: number,
+  { usedAt, staleBefore }: { readonly usedAt: Date; readonly staleBefore: Date },
+): Promise<void> {
+  const isStale = or(isNull(tokens.lastUsedAt), lt(tokens.lastUsedAt, staleBefore))
+  await db
+    .update(tokens)
+    .set({ lastUsedAt: usedAt })
+    .where(and(eq(tokens.id, id), isStale))
+}
+
+/** The wallet's tokens, active ones first, then the newest; no more than are listed. */
+export async function listTokens(db: Db, wallet: Address, now: Date): Promise<readonly TokenRow[]> {
+  const isActive = sql`(${and(isNull(tokens.revokedAt), gt(tokens.expiresAt, now))})`
+  return db
+    .select()
+    .from(tokens)
+    .where(eq(tokens.wallet, wallet))
+    .orderBy(desc(isActive), desc(tokens.createdAt), desc(tokens.id))
+    .limit(LISTED_TOKENS_MAX)
+}
+
+/**
+ * Revokes a token of the wallet; one that is revoked keeps its first time.
+ *
+ * @returns whether the wallet has such a token
+ */
+export async function revokeToken(
+  db: Db,
+  wallet: Address,
+  { id, revokedAt }: { readonly id: number; readonly revokedAt: Date },
+): Promise<boolean> {
+  const revoked = await db
+    .update(tokens)
+    .set({ revokedAt: sql`coalesce(${tokens.revokedAt}, ${revokedAt})` })
+    .where(and(eq(tokens.wallet, wallet), eq(tokens.id, id)))
+    .returning({ id: tokens.id })
+  return revoked.length > 0
+}
+
+/** Forgets tokens that ended, by expiry or revocation, before then. */
+export async function deleteTokensEndedBefore(db: Db, instant: Date): Promise<void> {
+  await db.delete(tokens).where(or(lt(tokens.expiresAt, instant), lt(tokens.revokedAt, instant)))
+}

@@ -1,0 +1,74 @@
+import fc from 'fast-check'
+import { describe, expect, test } from 'vitest'
+import { createToken, formatToken, hashToken, isTokenForm, prefixOf } from './token.ts'
+
+const secret = fc.uint8Array({ minLength: 32, maxLength: 32 })
+
+describe('a token', () => {
+  test('is fwd_, 43 characters of secret and 6 of checksum', () => {
+    // The checksums were computed with another implementation of CRC-32 (Python's zlib).
+    expect(formatToken(new Uint8Array(32))).toBe(`fwd_${'0'.repeat(43)}2S1Raz`)
+    expect(formatToken(new Uint8Array(32).fill(255))).toBe(
+      'fwd_yhjskwdA6OZ1AL1YmHWZWm8LLG7HjnuCA2j5rOw8Xp10qhkpl',
+    )
+  })
+
+  test('has its form whatever its bytes are', () => {
+    fc.assert(
+      fc.property(secret, (bytes) => {
+        const token = formatToken(bytes)
+        expect(token).toMatch(/^fwd_[0-9A-Za-z]{49}$/)
+        expect(isTokenForm(token)).toBe(true)
+      }),
+    )
+  })
+
+  test('is another one for other bytes', () => {
+    fc.assert(
+      fc.property(secret, secret, (one, other) => {
+        fc.pre(Buffer.compare(one, other) !== 0)
+        expect(formatToken(one)).not.toBe(formatToken(other))
+      }),
+    )
+  })
+
+  test('is not recognized with any one character mistyped', () => {
+    const typed = fc.constantFrom(
+      ...'0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz_-. ',
+    )
+    fc.assert(
+      fc.property(secret, fc.nat({ max: 52 }), typed, (bytes, at, character) => {
+        const token = formatToken(bytes)
+        fc.pre(token.charAt(at) !== character)
+        expect(isTokenForm(`${token.slice(0, at)}${character}${token.slice(at + 1)}`)).toBe(false)
+      }),
+    )
+  })
+
+  test('is not recognized with two neighbours swapped, cut or with something behind it', () => {
+    fc.assert(
+      fc.property(secret, fc.nat({ max: 51 }), (bytes, at) => {
+        const token = formatToken(bytes)
+        const [one, other] = [token.charAt(at), token.charAt(at + 1)]
+        fc.pre(one !== other)
+        expect(isTokenForm(`${token.slice(0, at)}${other}${one}${token.slice(at + 2)}`)).toBe(false)
+        expect(isTokenForm(token.slice(0, at))).toBe(false)
+        expect(isTokenForm(`${token}\n`)).toBe(false)
+        expect(isTokenForm(` ${token}`)).toBe(false)
+      }),
+    )
+  })
+
+  test('is new every time', () => {
+    const made = Array.from({ length: 1000 }, createToken)
+    expect(new Set(made).size).toBe(1000)
+    expect(made.every(isTokenForm)).toBe(true)
+  })
+
+  test('is known by its SHA-256 and shown by its first 8 characters', () => {
+    expect(hashToken('abc')).toBe(
+      'ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad',
+    )
+    expect(prefixOf('fwd_3Kd9QmT7')).toBe('fwd_3Kd9')
+  })
+})

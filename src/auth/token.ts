@@ -1,0 +1,58 @@
+import { createHash, randomBytes } from 'node:crypto'
+import { crc32 } from 'node:zlib'
+
+/**
+ * A token is `fwd_`, 256 random bits in 43 base62 characters, and the CRC-32 of all that in 6 more: a
+ * mistyped one is recognized without asking the database.
+ */
+const TOKEN_START = 'fwd_'
+const SECRET_BYTES = 32
+const SECRET_LENGTH = 43
+const CHECKSUM_LENGTH = 6
+const TOKEN_FORM = /^fwd_[0-9A-Za-z]{49}$/
+const BASE62 = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz'
+/** How much of a token is kept to be shown. */
+const PREFIX_LENGTH = 8
+
+/** A new token, from the system's random source. */
+export function createToken(): string {
+  return formatToken(randomBytes(SECRET_BYTES))
+}
+
+/** The token that carries these 32 bytes. */
+export function formatToken(secret: Uint8Array): string {
+  const number = BigInt(`0x${Buffer.from(secret).toString('hex')}`)
+  const body = `${TOKEN_START}${toBase62(number, SECRET_LENGTH)}`
+  return `${body}${checksumOf(body)}`
+}
+
+/** Whether it could be a token: the right form, and the checksum fits. Says nothing about its being one. */
+export function isTokenForm(text: string): boolean {
+  if (!TOKEN_FORM.test(text)) return false
+  const body = text.slice(0, -CHECKSUM_LENGTH)
+  return text.slice(-CHECKSUM_LENGTH) === checksumOf(body)
+}
+
+/** SHA-256 in hex: all that is stored of a token's secret. */
+export function hashToken(token: string): string {
+  return createHash('sha256').update(token).digest('hex')
+}
+
+/** The first characters, to tell a token from others. */
+export function prefixOf(token: string): string {
+  return token.slice(0, PREFIX_LENGTH)
+}
+
+function checksumOf(body: string): string {
+  return toBase62(BigInt(crc32(body)), CHECKSUM_LENGTH)
+}
+
+function toBase62(number: bigint, length: number): string {
+  let rest = number
+  let digits = ''
+  while (digits.length < length) {
+    digits = `${BASE62.charAt(Number(rest % 62n))}${digits}`
+    rest /= 62n
+  }
+  return digits
+}

@@ -1,0 +1,111 @@
+import { encodeFunctionData } from 'viem'
+import type { Address } from '#src/kernel/units.ts'
+import type { BalanceQuery, BlockRef } from './chain.ts'
+import { NATIVE_BALANCE_ABI, TOKEN_ABI } from './contracts.ts'
+import type { Endpoints } from './endpoints.ts'
+import { isExecutionFailure } from './failures.ts'
+import { type ContractCall, readBatch, readWord } from './multicall.ts'
+
+/** Where balances are read. */
+export interface BalanceSource {
+  readonly endpoints: Endpoints
+  readonly multicallAddress: Address
+}
+
+/** A question and its place among all that were asked. */
+interface Asked extends BalanceQuery {
+  readonly place: number
+}
+
+const BATCH_SIZE = 500
+const BATCHES_AT_ONCE = 4
+
+/**
+ * Balances in the smallest unit at the end of `block`, in the order asked; undefined where a contract
+ * gave no number.
+ *
+ * A token that burns all gas makes its neighbours in a batch fail too. So whatever failed is asked
+ * once more, apart from other tokens: a bad token spoils no answer but its own.
+ *
+ * @throws AppError upstream `dependency_unavailable`
+ */
+export async function readBalances(
+  source: BalanceSource,
+  queries: readonly BalanceQuery[],
+  block: BlockRef,
+  signal?: AbortSignal,
+): Promise<readonly (bigint | undefined)[]> {
+  const asked = queries.map((query, place): Asked => ({ ...query, place }))
+  const found = new Map<number, bigint>()
+  const failed: Asked[] = []
+  const read = async (batch: readonly Asked[], onFailure: (query: Asked) => void) => {
+    const balances = await readOneBatch(source, batch, block, signal)
+    batch.forEach((query, index) => {
+      const balance = balances[index]
+      if (typeof balance === 'bigint') found.set(query.place, balance)
+      else if (balance === 'failed') onFailure(query)
+    })
+  }
+
+  const native = asked.filter(({ asset }) => asset === 'FLR')
+  const tokens = asked.filter(({ asset }) => asset !== 'FLR')
+  await forEachAtOnce([...inBatches(native), ...inBatches(tokens)], (batch) =>
+    read(batch, (query) => failed.push(query)),
+  )
+  const apart = [...Map.groupBy(failed, ({ asset }) => asset).values()]
+  await forEachAtOnce(apart.flatMap(inBatches), (batch) => read(batch, () => undefined))
+  return asked.map(({ place }) => found.get(place))
+}
+
+/** Per question the balance, `failed` when the call failed, `none` when it answered something else. */
+function readOneBatch(
+  { endpoints, multicallAddress }: BalanceSource,
+  batch: readonly Asked[],
+  block: BlockRef,
+  signal: AbortSignal | undefined,
+): Promise<readonly (bigint | 'failed' | 'none')[]> {
+  const calls = batch.map((query) => balanceCall(query, multicallAddress))
+  return endpoints.ask(async (client) => {
+    try {
+      const answers = await readBatch(client, calls, { multicallAddress, block: block.number })
+      return answers.map((data) => (data === undefined ? 'failed' : (readWord(data) ?? 'none')))
+    } catch (error) {
+      if (isExecutionFailure(error)) return batch.map(() => 'failed')
+      throw error
+    }
+  }, signal)
+}
+
+/** The call that answers one question. */
+export function balanceCall(
+  { address, asset }: BalanceQuery,
+  multicallAddress: Address,
+): ContractCall {
+  if (asset === 'FLR') {
+    const call = { abi: NATIVE_BALANCE_ABI, args: [address] } as const
+    return { target: multicallAddress, callData: encodeFunctionData(call) }
+  }
+  const call = { abi: TOKEN_ABI, functionName: 'balanceOf', args: [address] } as const
+  return { target: asset, callData: encodeFunctionData(call) }
+}
+
+function inBatches(queries: readonly Asked[]): readonly (readonly Asked[])[] {
+  const starts = Array.from({ length: Math.ceil(queries.length / BATCH_SIZE) }, (_, n) => n)
+  return starts.map((n) => queries.slice(n * BATCH_SIZE, (n + 1) * BATCH_SIZE))
+}
+
+/** Runs `run` for each item, a few at a time; after the first failure no further one is begun. */
+async function forEachAtOnce<T>(
+  items: readonly T[],
+  run: (item: T) => Promise<void>,
+): Promise<void> {
+  const queue = [...items]
+  const work = async () => {
+    for (let item = queue.shift(); item !== undefined; item = queue.shift()) await run(item)
+  }
+  try {
+    await Promise.all(Array.from({ length: BATCHES_AT_ONCE }, work))
+  } finally {
+    queue.length = 0
+  }
+}

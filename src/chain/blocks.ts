@@ -1,0 +1,46 @@
+import { numberToHex } from 'viem'
+import { z } from 'zod'
+import { Hash } from '#src/kernel/units.ts'
+import type { BlockRef } from './chain.ts'
+import type { RpcClient } from './endpoints.ts'
+import { EndpointError } from './failures.ts'
+import { Quantity } from './quantity.ts'
+
+const Block = z.object({ number: Quantity, hash: Hash, timestamp: Quantity })
+
+/**
+ * The newest block with `confirmations` blocks counted from this endpoint's tip, itself included.
+ *
+ * Block 0 while the chain is shorter than that. Endpoints may be behind each other, so both reads
+ * use this one.
+ *
+ * @throws EndpointError when the endpoint does not have the block it just counted
+ */
+export async function readConfirmedBlock(
+  client: RpcClient,
+  confirmations: number,
+): Promise<BlockRef> {
+  const tip = z.decode(Quantity, await client.request({ method: 'eth_blockNumber' }))
+  const number = confirmedNumber(Number(tip), confirmations)
+  const block = await client.request({
+    method: 'eth_getBlockByNumber',
+    params: [numberToHex(number), false],
+  })
+  if (block === null) throw new EndpointError(`block ${number} is not there`)
+  return toBlockRef(block)
+}
+
+/** The number of the newest block with that many confirmations, itself included; at least 0. */
+export function confirmedNumber(tip: number, confirmations: number): number {
+  return Math.max(tip - confirmations + 1, 0)
+}
+
+/**
+ * A block as JSON-RPC answers it.
+ *
+ * @throws ZodError when it is not one
+ */
+export function toBlockRef(answer: unknown): BlockRef {
+  const { number, hash, timestamp } = Block.parse(answer)
+  return { number: Number(number), hash, at: new Date(Number(timestamp) * 1000) }
+}

@@ -1,0 +1,62 @@
+import { BaseError, HttpRequestError, RpcRequestError } from 'viem'
+import { ZodError } from 'zod'
+
+/** An endpoint gave no usable answer. Its message is safe to log: no address, no credentials. */
+export class EndpointError extends Error {
+  constructor(reason: string) {
+    super(reason)
+    this.name = 'EndpointError'
+  }
+}
+
+/** What nodes say when the contract itself failed, as opposed to the node. */
+const EXECUTION_FAILED =
+  /revert|out of ?gas|gas required exceeds|invalid ?opcode|opcode .+ not defined|invalid ?fe ?opcode|invalid ?jump|stack ?(under|over)flow|stack limit|write protection|returndata|return data out of bounds|max (init)?code size|initcode size|contract address collision|^EVM error/i
+
+/** The code of a revert with data. @see geth, `internal/ethapi/errors.go` */
+const REVERT_CODE = 3
+
+/** Whether the call itself failed on chain: asking another endpoint would give the same. */
+export function isExecutionFailure(error: unknown): boolean {
+  const answer = rpcErrorOf(error)
+  if (answer === undefined) return false
+  return answer.code === REVERT_CODE || EXECUTION_FAILED.test(answer.details)
+}
+
+/** Whether `error` says something about the endpoint; anything else is a mistake of ours. */
+export function isEndpointFailure(error: unknown): boolean {
+  return error instanceof BaseError || error instanceof ZodError || error instanceof EndpointError
+}
+
+/**
+ * Why an endpoint failed, short and safe to log.
+ *
+ * viem's own messages carry the endpoint's address, which may hold a key; a node may repeat it.
+ *
+ * @param url the endpoint's address, so that its parts can be kept out
+ */
+export function describeFailure(error: unknown, url: string): string {
+  if (error instanceof EndpointError) return error.message
+  if (error instanceof ZodError) return 'answer of another shape'
+  const answer = rpcErrorOf(error)
+  if (answer !== undefined) {
+    return `rpc ${answer.code}: ${withoutSecrets(answer.details, url)}`.slice(0, 160)
+  }
+  const http = error instanceof BaseError ? error.walk((e) => e instanceof HttpRequestError) : null
+  if (http instanceof HttpRequestError && http.status !== undefined) return `http ${http.status}`
+  return http instanceof HttpRequestError ? 'connection failed' : 'answer not readable'
+}
+
+function rpcErrorOf(error: unknown): RpcRequestError | undefined {
+  if (!(error instanceof BaseError)) return undefined
+  const found = error.walk((e) => e instanceof RpcRequestError)
+  return found instanceof RpcRequestError ? found : undefined
+}
+
+/** A path, a query or a password can be a key, or hold one. */
+function withoutSecrets(text: string, url: string): string {
+  const { pathname, search, username, password } = new URL(url)
+  return [...pathname.split('/'), ...search.split(/[?&=]/), username, password]
+    .filter((part) => part.length > 3)
+    .reduce((rest, part) => rest.replaceAll(part, '…'), text)
+}

@@ -1,0 +1,99 @@
+import fc from 'fast-check'
+import { serializeErc6492Signature } from 'viem'
+import { privateKeyToAccount } from 'viem/accounts'
+import { describe, expect, test } from 'vitest'
+import { isPlainSigner, isSignatureText, isUndeployedSignature } from './signatures.ts'
+
+// A key that everybody knows: the first of the phrase that every development chain funds.
+const KEY = '0xac0974bec39a17e36ba4a6b4d238ff944bacb478cbed5efcae784d7bf4f2ff80'
+const account = privateKeyToAccount(KEY)
+const OTHER = '0x70997970C51812dc3A010C7d01b50e0d17dc79C8'
+const MESSAGE = 'hello'
+/** Deterministic (RFC 6979): the same with any library. */
+const SIGNATURE =
+  '0xf16ea9a3478698f695fd1401bfe27e9e4a7e8e3da94aa72b021125e31fa899cc573c48ea3fe1d4ab61a9db10c19032026e3ed2dbccba5a178235ac27f94504311c'
+
+const bytes = Buffer.from(SIGNATURE.slice(2), 'hex')
+const changedAt = (at: number, value: number): `0x${string}` => {
+  const copy = Buffer.from(bytes)
+  copy[at] = value
+  return `0x${copy.toString('hex')}`
+}
+
+describe("a plain account's signature", () => {
+  test('is known', async () => {
+    expect(await account.signMessage({ message: MESSAGE })).toBe(SIGNATURE)
+    expect(await isPlainSigner(account.address, MESSAGE, SIGNATURE)).toBe(true)
+  })
+
+  test('holds for any message', async () => {
+    await fc.assert(
+      fc.asyncProperty(fc.string({ unit: 'binary', maxLength: 200 }), async (message) => {
+        const signature = await account.signMessage({ message })
+        expect(await isPlainSigner(account.address, message, signature)).toBe(true)
+        expect(await isPlainSigner(OTHER, message, signature)).toBe(false)
+        expect(await isPlainSigner(account.address, `${message} `, signature)).toBe(false)
+      }),
+      { numRuns: 30 },
+    )
+  })
+
+  test('fails with any byte changed', async () => {
+    await fc.assert(
+      fc.asyncProperty(fc.nat({ max: 64 }), fc.nat({ max: 255 }), async (at, value) => {
+        fc.pre(bytes[at] !== value)
+        // v has two spellings, 27 or 28 and 0 or 1; the other spelling is the same signature.
+        fc.pre(at !== 64 || (bytes[at] ?? 0) - 27 !== value)
+        expect(await isPlainSigner(account.address, MESSAGE, changedAt(at, value))).toBe(false)
+      }),
+      { numRuns: 400 },
+    )
+  })
+
+  test('holds with v as 0 or 1, as some hardware wallets write it', async () => {
+    expect(SIGNATURE.slice(-2)).toBe('1c')
+    expect(await isPlainSigner(account.address, MESSAGE, changedAt(64, 1))).toBe(true)
+    expect(await isPlainSigner(account.address, MESSAGE, changedAt(64, 0))).toBe(false)
+  })
+
+  test('has exactly 65 bytes', async () => {
+    const longer = `${SIGNATURE}00` as const
+    const shifted = `${SIGNATURE.slice(0, -2)}00${SIGNATURE.slice(-2)}`.slice(2)
+    expect(await isPlainSigner(account.address, MESSAGE, longer)).toBe(false)
+    expect(await isPlainSigner(account.address, MESSAGE, `0x${shifted}`)).toBe(false)
+    expect(await isPlainSigner(account.address, MESSAGE, `0x${SIGNATURE.slice(2, -2)}`)).toBe(false)
+  })
+})
+
+describe('the text of a signature', () => {
+  test('is whole bytes in hexadecimal, 4096 at most', () => {
+    expect(isSignatureText(SIGNATURE)).toBe(true)
+    expect(isSignatureText(`0x${'AB'.repeat(65)}`)).toBe(true)
+    expect(isSignatureText(`0x${'ab'.repeat(4096)}`)).toBe(true)
+    expect(isSignatureText(`0x${'ab'.repeat(4097)}`)).toBe(false)
+  })
+
+  test.each([
+    '',
+    '0x',
+    '0xabc',
+    'abcd',
+    '0xzz',
+    '0Xabcd',
+    ' 0xabcd',
+    '0xabcd\n',
+    '{}',
+  ])('is not %j', (text) => {
+    expect(isSignatureText(text)).toBe(false)
+  })
+
+  test('tells by its end that the wallet is not deployed yet', () => {
+    const wrapped = serializeErc6492Signature({
+      address: OTHER,
+      data: '0x01',
+      signature: SIGNATURE,
+    })
+    expect(isUndeployedSignature(wrapped)).toBe(true)
+    expect(isUndeployedSignature(SIGNATURE)).toBe(false)
+  })
+})

@@ -1,0 +1,114 @@
+import {
+  encodeDeployData,
+  erc6492SignatureValidatorAbi,
+  erc6492SignatureValidatorByteCode,
+  type Hex,
+  hashMessage,
+  isAddressEqual,
+  numberToHex,
+  recoverMessageAddress,
+  size,
+} from 'viem'
+import type { Address } from '#src/kernel/units.ts'
+import type { Endpoints, RpcClient } from './endpoints.ts'
+import { EndpointError, isExecutionFailure } from './failures.ts'
+
+/** Who is said to have signed what. */
+export interface SignedMessage {
+  readonly address: Address
+  readonly message: string
+  /** Hexadecimal; whatever else it is, it is nobody's signature. */
+  readonly signature: string
+}
+
+/** Most bytes of a signature; contract wallets with many owners have long ones. */
+export const SIGNATURE_BYTES_MAX = 4096
+
+/** r, s and v of a plain account's signature. */
+const PLAIN_SIGNATURE_BYTES = 65
+/** The last 32 bytes of a signature for a wallet that is not deployed yet. @see ERC-6492 */
+const UNDEPLOYED_SUFFIX = '6492'.repeat(16)
+/** How long a contract wallet may keep us waiting in all, over every endpoint. */
+const VERIFY_LIMIT_MS = 5000
+const VERIFY_GAS = 30_000_000
+
+/**
+ * Whether `signature` over `message` (EIP-191) is `address`'s.
+ *
+ * Plain accounts are recognized locally; v may be 27 or 28, or 0 or 1 as some hardware wallets have it.
+ * Contract wallets are asked through the RPC, deployed (ERC-1271) or not yet (ERC-6492).
+ *
+ * @throws AppError upstream `dependency_unavailable`; never for a plain account's good signature
+ */
+export async function verifyMessage(
+  endpoints: Endpoints,
+  { address, message, signature }: SignedMessage,
+  signal?: AbortSignal,
+): Promise<boolean> {
+  if (!isSignatureText(signature)) return false
+  if (await isPlainSigner(address, message, signature)) return true
+  const limitMs = Math.floor(VERIFY_LIMIT_MS / Math.max(endpoints.count, 1))
+  return endpoints.ask(
+    (client) => isContractSigner(client, address, hashMessage(message), signature),
+    signal,
+    limitMs,
+  )
+}
+
+/** Whole bytes in hexadecimal, at least one and not too many. */
+export function isSignatureText(text: string): text is Hex {
+  return text.length <= 2 + 2 * SIGNATURE_BYTES_MAX && /^0x([0-9a-fA-F]{2})+$/.test(text)
+}
+
+/** Whether it is for a wallet that is not deployed yet. */
+export function isUndeployedSignature(signature: Hex): boolean {
+  return signature.toLowerCase().endsWith(UNDEPLOYED_SUFFIX)
+}
+
+/** Whether the address itself signed the message, with the key it is derived from. */
+export async function isPlainSigner(
+  address: Address,
+  message: string,
+  signature: Hex,
+): Promise<boolean> {
+  if (size(signature) !== PLAIN_SIGNATURE_BYTES) return false
+  try {
+    return isAddressEqual(await recoverMessageAddress({ message, signature }), address)
+  } catch {
+    // Not a point on the curve: these bytes are nobody's signature.
+    return false
+  }
+}
+
+/**
+ * Whether the contract at `address` accepts the signature over `hash`.
+ *
+ * viem's own check takes an endpoint that does not answer for a refusal, so only its validator is used:
+ * a contract that is constructed inside the call and never exists.
+ */
+async function isContractSigner(
+  client: RpcClient,
+  address: Address,
+  hash: Hex,
+  signature: Hex,
+): Promise<boolean> {
+  if (!isUndeployedSignature(signature)) {
+    const code = await client.request({ method: 'eth_getCode', params: [address, 'latest'] })
+    if (code === '0x') return false
+  }
+  const data = encodeDeployData({
+    abi: erc6492SignatureValidatorAbi,
+    bytecode: erc6492SignatureValidatorByteCode,
+    args: [address, hash, signature],
+  })
+  try {
+    const call = { data, gas: numberToHex(VERIFY_GAS) }
+    const answer = await client.request({ method: 'eth_call', params: [call, 'latest'] })
+    if (answer === '0x01') return true
+    if (answer === '0x00') return false
+  } catch (error) {
+    if (isExecutionFailure(error)) return false
+    throw error
+  }
+  throw new EndpointError('answer is neither yes nor no')
+}

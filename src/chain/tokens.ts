@@ -1,0 +1,71 @@
+import { decodeFunctionResult, encodeFunctionData, type Hex, hexToString, size, trim } from 'viem'
+import type { Address } from '#src/kernel/units.ts'
+import type { AssetInfo } from './chain.ts'
+import { TOKEN_ABI } from './contracts.ts'
+import type { RpcClient } from './endpoints.ts'
+import { isExecutionFailure } from './failures.ts'
+import { readBatch, readWord } from './multicall.ts'
+
+/** Most code points of a symbol that are shown. */
+export const SYMBOL_LENGTH_MAX = 16
+
+/** An amount has at most 78 digits, so a token with more decimals has no whole unit. */
+const DECIMALS_MAX = 77n
+
+/** What is not seen, or changes how the rest is seen: controls, direction marks, invisible fillers. */
+const UNSEEN = /[\p{C}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}\ufffd]/gu
+
+/**
+ * Symbol and decimals of a token contract.
+ *
+ * @returns undefined when there is no contract, or one without a readable symbol and decimals
+ */
+export async function readAssetInfo(
+  client: RpcClient,
+  token: Address,
+  multicallAddress: Address,
+): Promise<AssetInfo | undefined> {
+  const calls = (['symbol', 'decimals'] as const).map((functionName) => ({
+    target: token,
+    callData: encodeFunctionData({ abi: TOKEN_ABI, functionName }),
+  }))
+  try {
+    const answers = await readBatch(client, calls, { multicallAddress, block: 'latest' })
+    return toAssetInfo(answers[0], answers[1])
+  } catch (error) {
+    if (isExecutionFailure(error)) return undefined
+    throw error
+  }
+}
+
+/** What a token's answers mean; undefined when it is none. */
+export function toAssetInfo(
+  symbolData: Hex | undefined,
+  decimalsData: Hex | undefined,
+): AssetInfo | undefined {
+  const symbol = symbolData && decodeSymbol(symbolData)
+  const decimals = decimalsData && readWord(decimalsData)
+  if (symbol === undefined || symbol === '') return undefined
+  if (typeof decimals !== 'bigint' || decimals > DECIMALS_MAX) return undefined
+  return { symbol, decimals: Number(decimals) }
+}
+
+/** A symbol fit to be shown, from a `string` or, with older tokens, a `bytes32`; empty if none is left. */
+export function decodeSymbol(data: Hex): string {
+  if (size(data) === 32) return cleanSymbol(hexToString(trim(data, { dir: 'right' })))
+  try {
+    const symbol = decodeFunctionResult({ abi: TOKEN_ABI, functionName: 'symbol', data })
+    return cleanSymbol(symbol)
+  } catch {
+    return ''
+  }
+}
+
+/** At most 16 code points, none of them invisible; anybody can deploy a token with any symbol. */
+export function cleanSymbol(text: string): string {
+  const seen = text
+    .replace(UNSEEN, '')
+    .replace(/\p{Zs}+/gu, ' ')
+    .trim()
+  return [...seen].slice(0, SYMBOL_LENGTH_MAX).join('').trim()
+}
