@@ -1,8 +1,5 @@
 import { z } from 'zod'
-
-/** What one process does; all of them by default. */
-export const ROLES = ['api', 'bot', 'watcher', 'delivery'] as const
-export type Role = (typeof ROLES)[number]
+import { ROLES } from '#src/kernel/role.ts'
 
 const flag = z.enum(['true', 'false']).transform((text) => text === 'true')
 const port = z.coerce.number().int().min(0).max(65535)
@@ -34,7 +31,7 @@ const Environment = z.object({
   BILLING_ENABLED: flag.default(true),
   TERMS_VERSION: z.string().optional(),
   TERMS_URL: z.url().optional(),
-  SERVICE_TOKEN_SYMBOL: z.string().optional(),
+  SERVICE_TOKEN_SYMBOL: z.string().default('WDG'),
   TELEGRAM_BOT_TOKEN: z.string().regex(/^\d+:[\w-]{30,}$/, 'a bot token').optional(),
   TELEGRAM_API_ROOT: httpUrl.default('https://api.telegram.org'),
   TELEGRAM_WEBHOOK_SECRET: z
@@ -117,8 +114,9 @@ function shape(env: z.output<typeof Environment>) {
   }
 }
 
-function trustProxy(text: string | undefined): boolean | number | string[] {
-  if (text === undefined) return false
+/** So many hops, or these addresses and CIDRs; unset trusts nobody. */
+function trustProxy(text: string | undefined): number | string[] {
+  if (text === undefined) return 0
   if (/^\d+$/.test(text)) return Number(text)
   return text.split(',').map((part) => part.trim())
 }

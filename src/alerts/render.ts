@@ -1,6 +1,7 @@
 import type { Message, MessageField } from '#src/channels/define.ts'
 import { formatFact } from '#src/i18n/format.ts'
-import { builtKey, hasText, translator, typed } from '#src/i18n/translate.ts'
+import { builtKey, translator } from '#src/i18n/translate.ts'
+import { typed } from '#src/i18n/values.ts'
 import type { Fact, Severity } from '#src/kernel/facts.ts'
 import type { Locale } from '#src/kernel/locale.ts'
 import type { JsonObject } from '#src/kernel/units.ts'
@@ -37,7 +38,7 @@ const EXPLORER_URL = 'https://flare-explorer.flare.network'
 export function renderMessage(alert: Renderable, reader: Reader): Message {
   const source = findEventSource(alert.event)
   if (source === undefined) throw new Error(`no signal emits ${alert.event}`)
-  const { facts, fields, count, context } = source.signal.present(alert.event, alert.data)
+  const { facts, fields, count } = source.signal.present(alert.event, alert.data)
   const t = translator(reader.locale)
   const format = (fact: Fact) =>
     formatFact(fact, { locale: reader.locale, timeZone: reader.timezone })
@@ -45,9 +46,8 @@ export function renderMessage(alert: Renderable, reader: Reader): Message {
     wallet: typed(alert.watchLabel ?? ''),
     ...Object.fromEntries(Object.entries(facts).map(([name, fact]) => [name, format(fact)])),
     ...(count !== undefined && { count }),
+    context: alert.severity,
   }
-  const critical = `messages:${alert.event}.body_${context ?? alert.severity}`
-  const bodyKey = hasText(critical) ? critical : builtKey(`messages:${alert.event}.body`)
   return {
     alertId: alert.alertId,
     watchId: alert.watchId,
@@ -55,7 +55,7 @@ export function renderMessage(alert: Renderable, reader: Reader): Message {
     event: alert.event,
     severity: alert.severity,
     title: t(builtKey(`messages:${alert.event}.title`), values),
-    body: t(bodyKey, values),
+    body: t(builtKey(`messages:${alert.event}.body`), values),
     fields: fields.flatMap((key): MessageField[] => {
       const fact = facts[key]
       if (fact === undefined) return []

@@ -29,3 +29,9 @@ export const UI_DURATIONS = [1, 6, 12] as const
 /** The one-time free start. */
 export const TRIAL_SLOTS = 1
 export const TRIAL_DAYS = 14
+
+/** Extra credits for paying with the service's own token, in basis points. */
+export const SERVICE_TOKEN_BONUS_BPS = 1000
+/** Whole XRP or FXRP that one top-up may bring, and that the treasury may hold. */
+export const XRP_CAP_PER_TOPUP = '1000'
+export const XRP_HOLDINGS_CAP = '5000'

@@ -13,4 +13,6 @@ export interface Caller {
   readonly via: 'http' | 'telegram' | 'page'
   /** The API token's id, for requests over HTTP. */
   readonly tokenId?: number
+  /** The person's Telegram account, for requests from a chat. */
+  readonly telegramUserId?: number
 }

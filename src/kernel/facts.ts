@@ -51,6 +51,4 @@ export interface Presentation {
   readonly fields: readonly string[]
   /** Value for the plural forms of title and body. */
   readonly count?: number
-  /** i18next context of the body, such as `critical`. */
-  readonly context?: string
 }

@@ -32,6 +32,12 @@ export const pageQuery = {
   cursor: z.string().max(24).optional(),
 }
 
+/** The same, decoded. */
+export interface PageQuery {
+  readonly limit?: number | undefined
+  readonly cursor?: string | undefined
+}
+
 /** One page of a list. */
 export function pageOf<Row extends z.ZodType>(row: Row) {
   return z.object({ data: z.array(row), nextCursor: z.string().nullable() })

@@ -22,12 +22,15 @@ export interface App {
   readonly allowPrivateUrls: boolean
   /** The bot's username without `@`; undefined while Telegram is not set up or not reached yet. */
   readonly botUsername: () => string | undefined
+  /** Every operation with a route, for the document that describes them. */
+  readonly operations: readonly AnyOperation[]
+  readonly chainId: number
   /** Blocks counted from the tip, itself included, before a block is believed. */
   readonly confirmations: number
   readonly billing: {
     readonly enabled: boolean
     readonly chainName: string
-    readonly serviceTokenSymbol: string | undefined
+    readonly serviceTokenSymbol: string
     readonly terms: { readonly version: string; readonly url: string }
   }
 }
@@ -56,11 +59,13 @@ export interface Operation<Params, Query, Body, Output, S extends Scope | 'none'
   readonly path?: string
   readonly scope: S
   /** Another scope instead of `scope`, when the body says so. */
-  readonly otherScope?: { readonly scope: Scope; readonly when: (body: Body) => boolean }
+  readonly otherScope?: { readonly scope: Scope; when(body: Body): boolean }
   /** Accepts `Idempotency-Key`. */
   readonly idempotent?: boolean
-  /** The status of success. A function where one operation has several. */
-  readonly status: number | ((output: Output) => number)
+  /** The status of success. */
+  readonly status: number
+  /** Another status for some answers: 202 for what is only queued. */
+  readonly queued?: { readonly status: number; when(output: Output): boolean }
   readonly params?: z.ZodType<Params>
   readonly query?: z.ZodType<Query>
   readonly body?: z.ZodType<Body>
@@ -70,9 +75,9 @@ export interface Operation<Params, Query, Body, Output, S extends Scope | 'none'
   /** Answers `Cache-Control: no-store`. True for all whose answer may show a secret. */
   readonly noStore?: boolean
   /** Answers a strong ETag, from the output alone. */
-  readonly etag?: (output: Output) => string
+  etag?(output: Output): string
   /** `Location` of what was created. */
-  readonly location?: (output: Output) => string
+  location?(output: Output): string
   /** Which limit of product decisions 2 applies. */
   readonly rate: RateClass
   handle(
@@ -82,8 +87,11 @@ export interface Operation<Params, Query, Body, Output, S extends Scope | 'none'
 
 export type RateClass = 'challenge' | 'token' | 'read' | 'write' | 'test' | 'public'
 
-/** Any entry of the registry. Inputs pass its own schemas before its own handler sees them. */
-export type AnyOperation = Operation<never, never, never, unknown, Scope | 'none'>
+/** Any entry that answers with `Output`. Inputs pass its own schemas before its own handler sees them. */
+export type Answering<Output> = Operation<unknown, unknown, unknown, Output, Scope | 'none'>
+
+/** Any entry of the registry. */
+export type AnyOperation = Answering<unknown>
 
 /** Gives the entry back with its types joined. */
 export function defineOperation<

@@ -6,6 +6,13 @@ import type { Caller } from '#src/kernel/caller.ts'
 import { canonicalJson } from '#src/kernel/canonical-json.ts'
 import type { Clock } from '#src/kernel/clock.ts'
 import { AppError, type FieldError } from '#src/kernel/errors.ts'
+import {
+  cutPage,
+  PAGE_LIMIT_DEFAULT,
+  type Page,
+  type PageQuery,
+  readCursor,
+} from '#src/kernel/query.ts'
 import { validationErrors } from '#src/kernel/validation.ts'
 import type { Address } from '#src/kernel/units.ts'
 import type { WatchType } from './define.ts'
@@ -24,19 +31,24 @@ import { getWatchType } from './types/index.ts'
 /** How long a target may be without an answer before its watches say so, in milliseconds. */
 const NO_DATA_MS = 90_000
 
+/** What a cursor of the list is bound to. */
+const LIST = 'watches'
+
 interface Deps {
   readonly db: Db
   readonly clock: Clock
 }
 
-/** Watches of the wallet with an id above `after`, by id. */
+/** The wallet's watches by id. */
 export async function listWatches(
   deps: Deps,
   caller: Caller,
-  page: { readonly after: number; readonly limit: number },
-): Promise<Watch[]> {
-  const rows = await store.listWatches(deps.db, caller.wallet, page.after, page.limit)
-  return rows.map((row) => toWatch(row, deps.clock.now()))
+  { limit = PAGE_LIMIT_DEFAULT, cursor }: PageQuery,
+): Promise<Page<Watch>> {
+  const [after = 0] = readCursor(cursor, 1, LIST) ?? []
+  const rows = await store.listWatches(deps.db, caller.wallet, after, limit + 1)
+  const page = cutPage(rows, limit, LIST, ({ id }) => [id])
+  return { ...page, data: page.data.map((row) => toWatch(row, deps.clock.now())) }
 }
 
 /** @throws AppError not_found */

@@ -13,20 +13,18 @@ import * as store from './store.ts'
 /**
  * Starts the free trial: one slot for 14 days, once per wallet and once per Telegram account.
  *
- * @param telegramUserId the account that asks, when a chat does
  * @throws AppError forbidden `terms_not_accepted`, conflict `trial_already_used`
  */
 export async function startTrial(
   deps: { readonly db: Db; readonly clock: Clock; readonly billing: { readonly terms: Terms } },
   caller: Caller,
-  telegramUserId?: number,
 ): Promise<Trial> {
   await requireTerms(deps, caller.wallet)
   const startedAt = deps.clock.now()
   const endsAt = trialEnd(startedAt)
   const trial = {
     wallet: caller.wallet,
-    telegramUserId: telegramUserId ?? null,
+    telegramUserId: caller.telegramUserId ?? null,
     startedAt,
     endsAt,
   }

@@ -1,0 +1,36 @@
+import * as auth from '#src/auth/service.ts'
+import type { Caller } from '#src/kernel/caller.ts'
+import { AppError } from '#src/kernel/errors.ts'
+import type { App } from '#src/operations/define.ts'
+
+/** What an API token looks like, right or wrong. */
+const TOKEN_SHAPE = /^fwd_/
+
+/**
+ * The caller behind an `Authorization: Bearer` header; undefined without one.
+ *
+ * @throws AppError unauthenticated `invalid_token`
+ */
+export async function authenticate(
+  app: App,
+  header: string | undefined,
+): Promise<Caller | undefined> {
+  if (header === undefined) return undefined
+  const token = /^Bearer +(\S+) *$/i.exec(header)?.[1]
+  if (token === undefined) throw new AppError('unauthenticated', 'invalid_token')
+  return auth.authenticate(app, token)
+}
+
+/**
+ * Refuses a request that carries a token in its address, where logs and histories keep it.
+ *
+ * @throws AppError invalid `validation_failed`
+ */
+export function refuseTokenInQuery(query: Readonly<Record<string, unknown>>): void {
+  const names = Object.entries(query)
+    .filter(([name, value]) => name === 'access_token' || TOKEN_SHAPE.test(String(value)))
+    .map(([name]) => name)
+  if (names.length === 0) return
+  const errors = names.map((name) => ({ pointer: `/${name}`, code: 'token_in_query' }))
+  throw new AppError('invalid', 'validation_failed', { errors })
+}

@@ -1,0 +1,84 @@
+import type { FastifyReply, FastifyRequest } from 'fastify'
+import { builtKey, translator } from '#src/i18n/translate.ts'
+import { AppError, ERROR_STATUS, type ErrorCode, type ErrorKind } from '#src/kernel/errors.ts'
+import { negotiateLocale } from '#src/kernel/locale.ts'
+import type { App } from '#src/operations/define.ts'
+
+/** Refusals Fastify makes before a route runs, by its error code. */
+const FROM_FASTIFY: Readonly<Record<string, readonly [ErrorKind, ErrorCode]>> = {
+  FST_ERR_CTP_BODY_TOO_LARGE: ['too_large', 'payload_too_large'],
+  FST_ERR_CTP_INVALID_MEDIA_TYPE: ['unsupported_media_type', 'unsupported_media_type'],
+  FST_ERR_CTP_INVALID_JSON_BODY: ['invalid', 'malformed_json'],
+  FST_ERR_CTP_INVALID_CONTENT_LENGTH: ['invalid', 'malformed_json'],
+  FST_ERR_BAD_URL: ['not_found', 'not_found'],
+}
+
+/**
+ * Answers a refusal as `application/problem+json` in the language of `Accept-Language`; anything that
+ * is not a refusal is logged with its stack and says `internal` only.
+ *
+ * @see RFC 9457
+ */
+export function answerError(
+  app: App,
+  error: unknown,
+  request: FastifyRequest,
+  reply: FastifyReply,
+): FastifyReply {
+  const problem = toAppError(error)
+  if (problem.kind === 'internal') {
+    app.log.error({ requestId: request.id, error: describe(error) }, 'request failed')
+  }
+  const locale = negotiateLocale(request.headers['accept-language'])
+  const t = translator(locale)
+  const { details, code } = problem
+  const seconds = details.retryAfterSeconds
+  const values = { ...details.values, ...(seconds !== undefined && { seconds }) }
+  const challenge = challengeOf(problem)
+  if (seconds !== undefined) reply.header('retry-after', String(seconds))
+  if (challenge !== undefined) reply.header('www-authenticate', challenge)
+  return reply
+    .code(ERROR_STATUS[problem.kind])
+    .header('content-language', locale)
+    .type('application/problem+json; charset=utf-8')
+    .send(
+      JSON.stringify({
+        type: `${app.publicUrl}/problems/${code}`,
+        title: t(builtKey(`errors:${code}.title`), values),
+        status: ERROR_STATUS[problem.kind],
+        detail: t(builtKey(`errors:${code}.detail`), values),
+        code,
+        requestId: request.id,
+        ...details.members,
+        ...(details.errors && {
+          errors: details.errors.map((field) => ({
+            pointer: field.pointer,
+            code: field.code,
+            detail: t(builtKey(`errors:field.${field.code}`), field.values),
+          })),
+        }),
+      }),
+    )
+}
+
+/** Any failure as a refusal: what is not one is an internal error. */
+function toAppError(error: unknown): AppError {
+  if (error instanceof AppError) return error
+  const code = error instanceof Error && 'code' in error ? String(error.code) : ''
+  const known = FROM_FASTIFY[code]
+  if (known !== undefined) return new AppError(known[0], known[1])
+  return new AppError('internal', 'internal', {}, { cause: error })
+}
+
+/** @see RFC 6750, section 3 */
+function challengeOf({ kind, code, details }: AppError): string | undefined {
+  if (kind === 'unauthenticated') {
+    return code === 'missing_token' ? 'Bearer' : 'Bearer error="invalid_token"'
+  }
+  if (code !== 'insufficient_scope') return undefined
+  return `Bearer error="insufficient_scope", scope="${details.values?.['scope']}"`
+}
+
+function describe(error: unknown): string {
+  return error instanceof Error ? (error.stack ?? error.message) : String(error)
+}

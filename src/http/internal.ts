@@ -1,0 +1,33 @@
+import Fastify, { type FastifyInstance } from 'fastify'
+import { collectDefaultMetrics, Registry } from 'prom-client'
+
+/** One thing the service needs: its name, and what is wrong with it, if anything. */
+export interface Check {
+  readonly name: string
+  problem(): Promise<string | undefined>
+}
+
+/**
+ * Health and metrics for the operator, on a port of its own.
+ *
+ * `/livez`: the process turns. `/readyz`: 200, or 503 with what is missing. `/metrics`: Prometheus.
+ */
+export function createInternalServer(checks: readonly Check[]): FastifyInstance {
+  const server = Fastify({ logger: false })
+  const registry = new Registry()
+  collectDefaultMetrics({ register: registry })
+  server.get('/livez', async () => ({ status: 'ok' }))
+  server.get('/readyz', async (_request, reply) => {
+    const results = await Promise.all(
+      checks.map(async ({ name, problem }) => ({ name, problem: await problem() })),
+    )
+    const problems = results.filter((result) => result.problem !== undefined)
+    reply.code(problems.length === 0 ? 200 : 503)
+    return { status: problems.length === 0 ? 'ok' : 'not ready', problems }
+  })
+  server.get('/metrics', async (_request, reply) => {
+    reply.type(registry.contentType)
+    return registry.metrics()
+  })
+  return server
+}

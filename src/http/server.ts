@@ -1,0 +1,133 @@
+import { randomUUID } from 'node:crypto'
+import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify'
+import { AppError } from '#src/kernel/errors.ts'
+import { negotiateLocale } from '#src/kernel/locale.ts'
+import type { AnyOperation, App } from '#src/operations/define.ts'
+import { encodeOutput } from '#src/operations/idempotency.ts'
+import { REGISTRY } from '#src/operations/index.ts'
+import { invoke } from '#src/operations/invoke.ts'
+import { authenticate, refuseTokenInQuery } from './authenticate.ts'
+import { answerError } from './errors.ts'
+
+/** Where every operation lives. */
+export const API_PREFIX = '/api/x402'
+const BODY_BYTES_MAX = 65_536
+const REQUEST_ID = /^[\w.-]{1,64}$/
+
+/**
+ * The public server: one route per operation, answers encoded by its schema, refusals as problems.
+ *
+ * Pages and Telegram's webhook are added to it by `app.ts`; it listens nowhere yet.
+ */
+export function createServer(
+  app: App,
+  options: { readonly trustProxy: number | readonly string[] },
+): FastifyInstance {
+  const server = Fastify({
+    logger: false,
+    bodyLimit: BODY_BYTES_MAX,
+    trustProxy: trusted(options.trustProxy),
+    genReqId: ({ headers }) => {
+      const given = headers['x-request-id']
+      return typeof given === 'string' && REQUEST_ID.test(given) ? given : randomUUID()
+    },
+  })
+  acceptJson(server)
+  server.addHook('onRequest', async (request, reply) => {
+    reply.header('x-request-id', request.id)
+  })
+  server.setErrorHandler((error, request, reply) => answerError(app, error, request, reply))
+  server.setNotFoundHandler((request, reply) => {
+    const allow = allowedMethods(request.url)
+    if (allow.length === 0) throw new AppError('not_found', 'not_found')
+    reply.header('allow', allow.join(', '))
+    throw new AppError('method_not_allowed', 'method_not_allowed')
+  })
+  for (const operation of REGISTRY) addRoute(server, app, operation)
+  return server
+}
+
+/** Whose word counts on where a request came from: so many hops, or these addresses. */
+function trusted(proxies: number | readonly string[]) {
+  return typeof proxies === 'number' ? (_address: string, hop: number) => hop < proxies : [...proxies]
+}
+
+/** A body of any operation is JSON; none at all is undefined. */
+function acceptJson(server: FastifyInstance): void {
+  server.removeAllContentTypeParsers()
+  const parseAs = { parseAs: 'string' } as const
+  server.addContentTypeParser('application/json', parseAs, (_request, text, done) => {
+    try {
+      done(null, text.length === 0 ? undefined : JSON.parse(text.toString()))
+    } catch {
+      done(new AppError('invalid', 'malformed_json'))
+    }
+  })
+}
+
+function addRoute(server: FastifyInstance, app: App, operation: AnyOperation): void {
+  if (operation.path === undefined) return
+  server.route({
+    method: operation.method,
+    url: API_PREFIX + operation.path.replaceAll(/\{(\w+)\}/g, ':$1'),
+    handler: (request, reply) => answer(app, operation, request, reply),
+  })
+}
+
+async function answer(
+  app: App,
+  operation: AnyOperation,
+  request: FastifyRequest,
+  reply: FastifyReply,
+): Promise<FastifyReply> {
+  if (operation.noStore === true) reply.header('cache-control', 'no-store')
+  const query = request.query as Readonly<Record<string, unknown>>
+  refuseTokenInQuery(query)
+  const needsCaller = operation.scope !== 'none'
+  const caller = needsCaller ? await authenticate(app, request.headers.authorization) : undefined
+  const { status, output, isReplay } = await invoke(app, operation, caller, {
+    params: request.params,
+    query,
+    body: request.body,
+    locale: negotiateLocale(request.headers['accept-language']),
+    ifMatch: request.headers['if-match'],
+    idempotencyKey: headerText(request.headers['idempotency-key']),
+  })
+  if (isReplay) reply.header('idempotent-replayed', 'true')
+  const tag = operation.etag?.(output)
+  if (tag !== undefined) {
+    reply.header('etag', tag)
+    if (operation.method === 'GET' && matches(request.headers['if-none-match'], tag)) {
+      return reply.code(304).send()
+    }
+  }
+  const location = operation.location?.(output)
+  if (location !== undefined) reply.header('location', API_PREFIX + location)
+  const body = encodeOutput(operation, output)
+  reply.code(status)
+  if (body === undefined) return reply.send()
+  return reply.type('application/json; charset=utf-8').send(JSON.stringify(body))
+}
+
+/** @see RFC 9110, section 13.1.2: weak comparison */
+function matches(header: string | undefined, tag: string): boolean {
+  if (header === undefined) return false
+  const tags = header.split(',').map((part) => part.trim().replace(/^W\//, ''))
+  return tags.includes('*') || tags.includes(tag)
+}
+
+function headerText(value: string | string[] | undefined): string | undefined {
+  return Array.isArray(value) ? value.join(', ') : value
+}
+
+/** The methods that operations answer at this address. */
+function allowedMethods(url: string): string[] {
+  const path = url.split('?')[0] ?? ''
+  if (!path.startsWith(`${API_PREFIX}/`)) return []
+  const rest = path.slice(API_PREFIX.length)
+  return REGISTRY.filter((operation) => {
+    if (operation.path === undefined) return false
+    const pattern = operation.path.replaceAll(/\{\w+\}/g, '[^/]+')
+    return new RegExp(`^${pattern}$`).test(rest)
+  }).map(({ method }) => method)
+}

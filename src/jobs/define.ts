@@ -1,0 +1,23 @@
+import type { Role } from '#src/kernel/role.ts'
+import type { App } from '#src/operations/define.ts'
+
+/** What a job needs beside the verbs' dependencies. */
+export interface JobApp extends App {
+  /** Longest time between two looks at the chain tip. */
+  readonly evaluationIntervalMs: number
+}
+
+/** Something that runs every so often. */
+export interface Job {
+  readonly name: string
+  /** The role of a process that runs it. */
+  readonly role: Role
+  /** Runs in every process at once; otherwise in one at a time, taken over when that one dies. */
+  readonly everywhere?: boolean
+  /** A NOTIFY channel that starts a run early. */
+  readonly wakeOn?: string
+  /** Milliseconds between the end of one run and the start of the next. */
+  everyMs(app: JobApp): number
+  /** One run. A refusal of kind `upstream` is a dependency that is down: the next run tries again. */
+  run(app: JobApp, signal: AbortSignal): Promise<void>
+}

@@ -1,0 +1,6 @@
+import type { Job } from './define.ts'
+import { deliverDue } from './deliver-due.ts'
+import { observeWatches } from './observe-watches.ts'
+
+/** Everything that runs by the clock. */
+export const REGISTRY: readonly Job[] = [observeWatches, deliverDue]

@@ -1,0 +1,60 @@
+import {
+  Challenge,
+  ChallengeRequest,
+  IssuedToken,
+  TokenList,
+  TokenRequest,
+} from '#src/auth/model.ts'
+import * as auth from '#src/auth/service.ts'
+import { IdParam } from '#src/kernel/query.ts'
+import { defineOperation } from './define.ts'
+
+export const createChallenge = defineOperation({
+  id: 'createChallenge',
+  method: 'POST',
+  path: '/auth/challenge',
+  scope: 'none',
+  rate: 'challenge',
+  noStore: true,
+  status: 200,
+  body: ChallengeRequest,
+  output: Challenge,
+  handle: ({ app, body }) => auth.createChallenge(app, body),
+})
+
+export const exchangeToken = defineOperation({
+  id: 'exchangeToken',
+  method: 'POST',
+  path: '/auth/token',
+  scope: 'none',
+  rate: 'token',
+  noStore: true,
+  status: 200,
+  body: TokenRequest,
+  output: IssuedToken,
+  handle: ({ app, body }) => auth.exchangeToken(app, body),
+})
+
+export const listTokens = defineOperation({
+  id: 'listTokens',
+  method: 'GET',
+  path: '/auth/tokens',
+  scope: 'read',
+  rate: 'read',
+  noStore: true,
+  status: 200,
+  output: TokenList,
+  handle: ({ app, caller }) => auth.listTokens(app, caller),
+})
+
+export const revokeToken = defineOperation({
+  id: 'revokeToken',
+  method: 'DELETE',
+  path: '/auth/tokens/{id}',
+  scope: 'write',
+  rate: 'write',
+  noStore: true,
+  status: 204,
+  params: IdParam,
+  handle: ({ app, caller, params }) => auth.revokeToken(app, caller, params),
+})

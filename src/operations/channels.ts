@@ -1,0 +1,71 @@
+import { z } from 'zod'
+import * as delivery from '#src/delivery/service.ts'
+import { TestResult } from '#src/delivery/model.ts'
+import * as destinations from '#src/recipients/destinations.ts'
+import { ChannelSetup, ChannelState } from '#src/recipients/model.ts'
+import { defineOperation } from './define.ts'
+
+const ChannelList = z
+  .object({ data: z.array(ChannelState), nextCursor: z.null() })
+  .meta({ id: 'ChannelList' })
+
+const KeyParam = z.strictObject({ key: z.string().max(32) })
+
+export const listChannels = defineOperation({
+  id: 'listChannels',
+  method: 'GET',
+  path: '/channels',
+  scope: 'read',
+  rate: 'read',
+  status: 200,
+  output: ChannelList,
+  handle: async ({ app, caller }) => ({
+    data: await destinations.listChannels(app, caller),
+    nextCursor: null,
+  }),
+})
+
+export const configureChannel = defineOperation({
+  id: 'configureChannel',
+  method: 'PUT',
+  path: '/channels/{key}',
+  scope: 'write',
+  rate: 'write',
+  idempotent: true,
+  noStore: true,
+  status: 200,
+  params: KeyParam,
+  body: ChannelSetup,
+  output: ChannelState,
+  handle: ({ app, caller, params, body }) =>
+    destinations.configureChannel(app, caller, { key: params.key, setup: body }),
+})
+
+export const removeChannel = defineOperation({
+  id: 'removeChannel',
+  method: 'DELETE',
+  path: '/channels/{key}',
+  scope: 'write',
+  rate: 'write',
+  status: 204,
+  params: KeyParam,
+  handle: ({ app, caller, params }) => destinations.removeChannel(app, caller, params),
+})
+
+export const testChannel = defineOperation({
+  id: 'testChannel',
+  method: 'POST',
+  path: '/channels/{key}/test',
+  scope: 'write',
+  rate: 'test',
+  status: 200,
+  queued: { status: 202, when: ({ status }) => status === 'queued' },
+  params: KeyParam,
+  body: z.strictObject({}),
+  bodyOptional: true,
+  output: TestResult,
+  handle: async ({ app, caller, params }) => {
+    const id = await destinations.getChannelRecipientId(app, caller, params)
+    return delivery.sendTest(app, caller, id)
+  },
+})

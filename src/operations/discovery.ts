@@ -1,0 +1,36 @@
+import { createHash } from 'node:crypto'
+import { z } from 'zod'
+import { LOCALES } from '#src/kernel/locale.ts'
+import { defineOperation } from './define.ts'
+import { openApiDocument } from './openapi.ts'
+import { PricingDocument, pricingDocument } from './pricing-document.ts'
+
+export const getOpenApi = defineOperation({
+  id: 'getOpenApi',
+  method: 'GET',
+  path: '/openapi.json',
+  scope: 'none',
+  rate: 'public',
+  status: 200,
+  query: z.strictObject({ locale: z.enum(LOCALES).optional() }),
+  output: z.record(z.string(), z.unknown()).meta({ id: 'OpenApiDocument' }),
+  etag: tagOf,
+  handle: async ({ app, query, locale }) => openApiDocument(app, query.locale ?? locale),
+})
+
+export const getPricing = defineOperation({
+  id: 'getPricing',
+  method: 'GET',
+  path: '/pricing',
+  scope: 'none',
+  rate: 'public',
+  status: 200,
+  output: PricingDocument,
+  etag: tagOf,
+  handle: async ({ app }) => pricingDocument(app),
+})
+
+function tagOf(document: unknown): string {
+  const digest = createHash('sha256').update(JSON.stringify(document)).digest('base64url')
+  return `"${digest.slice(0, 22)}"`
+}

@@ -1,0 +1,108 @@
+import { createHash } from 'node:crypto'
+import { z } from 'zod'
+import { canonicalJson } from '#src/kernel/canonical-json.ts'
+import { AppError, ERROR_STATUS, type ErrorDetails } from '#src/kernel/errors.ts'
+import type { Address } from '#src/kernel/units.ts'
+import type { Answering, App } from './define.ts'
+import { type Answer, statusOf } from './invoke.ts'
+import * as store from './store.ts'
+
+/** How long an answer is kept, in milliseconds. */
+const KEPT_MS = 24 * 3_600_000
+/** Refusals that are kept beside successes: repeating the request cannot change them. */
+const KEPT_KINDS = ['payment_required', 'conflict'] as const
+
+/**
+ * Runs a verb once per wallet, operation and key; repeats get the same answer.
+ *
+ * The key is written in the transaction of the effect: both are there, or neither.
+ *
+ * @throws AppError conflict `idempotency_in_progress` while a twin runs, key_reused
+ *   `idempotency_key_reused` for the same key with another input
+ */
+export async function runOnce<Output>(
+  app: App,
+  operation: Answering<Output>,
+  request: { readonly wallet: Address; readonly key: string; readonly input: unknown },
+  run: (app: App) => Promise<Output>,
+): Promise<Answer<Output>> {
+  const of = { wallet: request.wallet, operation: operation.id, key: request.key }
+  const fingerprint = createHash('sha256').update(canonicalJson(request.input)).digest('hex')
+  const now = app.clock.now()
+  const oldest = new Date(now.getTime() - KEPT_MS)
+  const result = await app.db.transaction(async (tx): Promise<Kept<Output>> => {
+    if (!(await store.holdKey(tx, of))) {
+      throw new AppError('conflict', 'idempotency_in_progress', { retryAfterSeconds: 1 })
+    }
+    const found = await store.findAnswer(tx, of, oldest)
+    if (found !== undefined) {
+      if (found.fingerprint !== fingerprint) {
+        throw new AppError('key_reused', 'idempotency_key_reused')
+      }
+      return readAnswer(app, operation, found)
+    }
+    const kept = await attempt(app, operation, (inside) => tx.transaction((t) => run(inside(t))))
+    const answer = writeAnswer(app, operation, kept)
+    await store.keepAnswer(tx, { ...of, ...answer, fingerprint, createdAt: now }, oldest)
+    return kept
+  })
+  if ('error' in result) throw result.error
+  return result
+}
+
+/** A kept refusal is an outcome here: its key must be committed with it. */
+type Kept<Output> = Answer<Output> | { readonly error: AppError }
+
+async function attempt<Output>(
+  app: App,
+  operation: Answering<Output>,
+  run: (inside: (tx: App['db']) => App) => Promise<Output>,
+): Promise<Kept<Output>> {
+  try {
+    const output = await run((tx) => ({ ...app, db: tx }))
+    return { status: statusOf(operation, output), output, isReplay: false }
+  } catch (error) {
+    const isKept = error instanceof AppError && KEPT_KINDS.some((kind) => kind === error.kind)
+    if (isKept) return { error }
+    throw error
+  }
+}
+
+const KeptRefusal = z.object({
+  kind: z.enum(KEPT_KINDS),
+  code: z.string(),
+  details: z.record(z.string(), z.unknown()),
+})
+
+function writeAnswer<Output>(app: App, operation: Answering<Output>, kept: Kept<Output>) {
+  const { status, value } =
+    'error' in kept
+      ? { status: ERROR_STATUS[kept.error.kind], value: refusal(kept.error) }
+      : { status: kept.status, value: encodeOutput(operation, kept.output) }
+  return { status, answer: app.box.seal('idempotency', JSON.stringify(value)) }
+}
+
+function readAnswer<Output>(
+  app: App,
+  operation: Answering<Output>,
+  found: store.KeptAnswer,
+): Kept<Output> {
+  const value: unknown = JSON.parse(app.box.open('idempotency', found.answer))
+  if (found.status < 300) {
+    const output = operation.output?.parse(value)
+    // Safe: the answer was encoded by this schema; an operation without one answers undefined.
+    return { status: found.status, output: output as Output, isReplay: true }
+  }
+  const { kind, code, details } = KeptRefusal.parse(value)
+  // Safe: written from an AppError, whose codes never lose their texts.
+  return { error: new AppError(kind, code as AppError['code'], details as ErrorDetails) }
+}
+
+function refusal({ kind, code, details }: AppError) {
+  return { kind, code, details }
+}
+
+/** The answer as JSON has it; undefined where the operation answers nothing. */
+export function encodeOutput<Output>(operation: Answering<Output>, output: Output): unknown {
+  return operation.output === undefined ? undefined : z.encode(operation.output, output)
+}

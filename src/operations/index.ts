@@ -1,0 +1,45 @@
+import { acceptTerms, getTerms } from './account.ts'
+import { listAlerts } from './alerts.ts'
+import { createChallenge, exchangeToken, listTokens, revokeToken } from './auth.ts'
+import { configureChannel, listChannels, removeChannel, testChannel } from './channels.ts'
+import type { AnyOperation } from './define.ts'
+import { getOpenApi, getPricing } from './discovery.ts'
+import {
+  createRecipient,
+  createTelegramLink,
+  deleteRecipient,
+  listRecipients,
+  testRecipient,
+  updateRecipient,
+} from './recipients.ts'
+import { startTrial } from './subscriptions.ts'
+import { createWatch, deleteWatch, getWatch, listWatches, updateWatch } from './watches.ts'
+
+/** Every operation with a route, in the order of the published table. */
+export const REGISTRY: readonly AnyOperation[] = [
+  getTerms,
+  acceptTerms,
+  listAlerts,
+  createChallenge,
+  exchangeToken,
+  listTokens,
+  revokeToken,
+  listChannels,
+  configureChannel,
+  removeChannel,
+  testChannel,
+  getOpenApi,
+  getPricing,
+  listRecipients,
+  createRecipient,
+  updateRecipient,
+  deleteRecipient,
+  testRecipient,
+  createTelegramLink,
+  startTrial,
+  listWatches,
+  createWatch,
+  getWatch,
+  updateWatch,
+  deleteWatch,
+]

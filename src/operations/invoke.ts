@@ -1,0 +1,95 @@
+import { z } from 'zod'
+import type { Caller, Scope } from '#src/kernel/caller.ts'
+import { AppError } from '#src/kernel/errors.ts'
+import type { Locale } from '#src/kernel/locale.ts'
+import { validationErrors } from '#src/kernel/validation.ts'
+import type { Answering, App } from './define.ts'
+import { runOnce } from './idempotency.ts'
+
+/** What a front door hands over: still encoded, as JSON and text have it. */
+export interface RawInput {
+  readonly params?: unknown
+  readonly query?: unknown
+  readonly body?: unknown
+  readonly locale?: Locale
+  readonly ifMatch?: string | undefined
+  readonly idempotencyKey?: string | undefined
+  /** Runs once scope and input hold, before the verb: rate limits of the front door. */
+  readonly admit?: () => Promise<void>
+}
+
+/** An operation's answer, and whether it is the kept answer of an earlier request. */
+export interface Answer<Output> {
+  readonly status: number
+  readonly output: Output
+  readonly isReplay: boolean
+}
+
+/**
+ * The gate every front door passes: scope, then input, then the front door's limits, then the verb.
+ *
+ * An idempotency key counts only where the entry says `idempotent`.
+ *
+ * @throws AppError unauthenticated `missing_token`, forbidden `insufficient_scope`, invalid
+ *   `validation_failed` or `invalid_idempotency_key`, and whatever the verb throws
+ */
+export async function invoke<Output>(
+  app: App,
+  operation: Answering<Output>,
+  caller: Caller | undefined,
+  raw: RawInput,
+): Promise<Answer<Output>> {
+  if (operation.scope !== 'none' && caller === undefined) {
+    throw new AppError('unauthenticated', 'missing_token')
+  }
+  const otherScope = operation.otherScope
+  if (otherScope === undefined) requireScope(caller, operation.scope)
+  const params = decode(operation.params, raw.params)
+  const query = decode(operation.query, raw.query ?? {})
+  const isBare = raw.body === undefined && operation.bodyOptional === true
+  const body = isBare ? undefined : decode(operation.body, raw.body)
+  if (otherScope !== undefined) {
+    requireScope(caller, otherScope.when(body) ? otherScope.scope : operation.scope)
+  }
+  const key = operation.idempotent === true ? checkKey(raw.idempotencyKey) : undefined
+  await raw.admit?.()
+  const request = { params, query, body, locale: raw.locale ?? 'en', ifMatch: raw.ifMatch } as const
+  // Safe: a caller was required above unless the scope is `none`, where the handler expects none.
+  const run = (inside: App) => operation.handle({ app: inside, caller: caller as never, ...request })
+  if (key === undefined || caller === undefined) {
+    const output = await run(app)
+    return { status: statusOf(operation, output), output, isReplay: false }
+  }
+  const input = { params: raw.params ?? null, body: raw.body ?? null }
+  return runOnce(app, operation, { wallet: caller.wallet, key, input }, run)
+}
+
+/** The status an operation answers with. */
+export function statusOf<Output>(operation: Answering<Output>, output: Output): number {
+  return operation.queued?.when(output) === true ? operation.queued.status : operation.status
+}
+
+function requireScope(caller: Caller | undefined, scope: Scope | 'none'): void {
+  if (scope === 'none' || caller?.scopes.includes(scope)) return
+  throw new AppError('forbidden', 'insufficient_scope', { values: { scope }, members: { scope } })
+}
+
+function decode(schema: z.ZodType | undefined, value: unknown): unknown {
+  if (schema === undefined) {
+    const isEmpty = value === undefined || value === null || isEmptyObject(value)
+    if (isEmpty) return undefined
+    return decode(z.strictObject({}), value)
+  }
+  const parsed = schema.safeParse(value)
+  if (!parsed.success) throw validationErrors(parsed.error)
+  return parsed.data
+}
+
+function isEmptyObject(value: unknown): boolean {
+  return typeof value === 'object' && value !== null && Object.keys(value).length === 0
+}
+
+function checkKey(key: string | undefined): string | undefined {
+  if (key === undefined || /^[\x20-\x7e]{1,255}$/.test(key)) return key
+  throw new AppError('invalid', 'invalid_idempotency_key')
+}

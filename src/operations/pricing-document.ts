@@ -1,0 +1,168 @@
+import { z } from 'zod'
+import * as prices from '#src/billing/price-list.ts'
+import { builtKey, translate } from '#src/i18n/translate.ts'
+import { ZERO_ADDRESS } from '#src/kernel/units.ts'
+import { type Parameter, SIGNAL_GROUPS, type Signal } from '#src/watches/define.ts'
+import { REGISTRY } from '#src/watches/types/index.ts'
+import type { App } from './define.ts'
+
+/** A text by its key, with the English text as the definition. */
+const Text = z.object({ key: z.string(), def: z.string() }).meta({ id: 'Text' })
+
+const AssetTerms = {
+  available: z.boolean(),
+  amountPer1000Credits: z.string(),
+  capPerTopup: z.string().nullable(),
+  holdingsCap: z.string().nullable(),
+  paused: z.boolean(),
+}
+
+const PaymentAsset = z
+  .object({
+    symbol: z.string(),
+    address: z.string(),
+    decimals: z.int(),
+    bonusBps: z.int(),
+    routerAllowlisted: z.boolean(),
+    ...AssetTerms,
+  })
+  .meta({ id: 'PaymentAsset' })
+
+const ParameterDefinition = z
+  .object({
+    key: z.string(),
+    type: z.enum(['integer', 'number', 'boolean']),
+    label: Text,
+    default: z.union([z.number(), z.boolean()]),
+    min: z.number().optional(),
+    max: z.number().optional(),
+    step: z.number().optional(),
+    help: Text,
+  })
+  .meta({ id: 'ParameterDefinition' })
+
+const SignalDefinition = z
+  .object({
+    id: z.string(),
+    help: z.object({ checked: Text, why: Text, causes: Text, action: Text }),
+    group: z.object({ id: z.enum(SIGNAL_GROUPS), help: Text, key: z.string(), def: z.string() }),
+    label: Text,
+    description: Text,
+    events: z.object({ alerts: z.array(z.string()), recovery: z.string().optional() }),
+    defaultEnabled: z.boolean(),
+    recovery: z.object({ defaultEnabled: z.boolean() }).optional(),
+    parameters: z.array(ParameterDefinition).optional(),
+  })
+  .meta({ id: 'SignalDefinition' })
+
+/** Answer of `GET /pricing`. @see specification, "Pricing document" */
+export const PricingDocument = z
+  .object({
+    docs: z.string(),
+    enabled: z.boolean(),
+    network: z.string(),
+    chainId: z.int(),
+    usdPer1000CreditsMicros: z.string(),
+    minTopupCredits: z.int(),
+    freeTierDailyCalls: z.int(),
+    assets: z.array(PaymentAsset),
+    nativeXrp: z.object({ ...AssetTerms, address: z.string(), note: z.string() }),
+    nativeFlr: z.object({ ...AssetTerms, payTo: z.string(), note: z.string() }),
+    watchdog: z.object({
+      model: z.literal('slots'),
+      slotPriceCreditsPer30d: z.int(),
+      maxSlotsPerWallet: z.int(),
+      durationDiscounts: z.array(z.object({ minPeriods: z.int(), discountBps: z.int() })),
+      volumeDiscounts: z.array(z.object({ minQuantity: z.int(), discountBps: z.int() })),
+      uiDurations: z.array(z.int()),
+      types: z.array(z.string()),
+      signalDefinitions: z.record(z.string(), z.array(SignalDefinition)),
+    }),
+  })
+  .meta({ id: 'PricingDocument' })
+export type PricingDocument = z.output<typeof PricingDocument>
+
+/** Prices, capacity and the signal catalogue, from the price list and the registries. */
+export function pricingDocument(app: Pick<App, 'billing' | 'chainId'>): PricingDocument {
+  const { billing } = app
+  const closed = { available: false, amountPer1000Credits: '0', paused: false }
+  const uncapped = { ...closed, capPerTopup: null, holdingsCap: null }
+  const capped = { ...closed, capPerTopup: prices.XRP_CAP_PER_TOPUP, holdingsCap: prices.XRP_HOLDINGS_CAP }
+  const token = { routerAllowlisted: false, bonusBps: 0, address: ZERO_ADDRESS }
+  return {
+    docs: '/docs',
+    enabled: billing.enabled,
+    network: billing.chainName,
+    chainId: app.chainId,
+    usdPer1000CreditsMicros: String(prices.USD_PER_1000_CREDITS_MICROS),
+    minTopupCredits: prices.MIN_TOPUP_CREDITS,
+    freeTierDailyCalls: prices.FREE_TIER_DAILY_CALLS,
+    assets: [
+      {
+        ...token,
+        ...uncapped,
+        symbol: billing.serviceTokenSymbol,
+        decimals: 18,
+        bonusBps: prices.SERVICE_TOKEN_BONUS_BPS,
+      },
+      { ...token, ...uncapped, symbol: 'WFLR', decimals: 18 },
+      { ...token, ...capped, symbol: 'FXRP', decimals: 6 },
+    ],
+    nativeXrp: { ...capped, address: '', note: translate('en', 'operations:note.nativeXrp') },
+    nativeFlr: {
+      ...uncapped,
+      payTo: ZERO_ADDRESS,
+      note: translate('en', 'operations:note.nativeFlr'),
+    },
+    watchdog: {
+      model: 'slots',
+      slotPriceCreditsPer30d: prices.SLOT_PRICE_CREDITS,
+      maxSlotsPerWallet: prices.SLOTS_MAX,
+      durationDiscounts: [...prices.DURATION_DISCOUNTS],
+      volumeDiscounts: [...prices.VOLUME_DISCOUNTS],
+      uiDurations: [...prices.UI_DURATIONS],
+      types: REGISTRY.map(({ name }) => name),
+      signalDefinitions: Object.fromEntries(
+        REGISTRY.map(({ name, signals }) => [name, signals.map((one) => definition(name, one))]),
+      ),
+    },
+  }
+}
+
+function definition(type: string, signal: Signal): z.output<typeof SignalDefinition> {
+  const prefix = `signals:${type}.${signal.id}`
+  const group = `signals:group.${signal.group}`
+  return {
+    id: signal.id,
+    help: {
+      checked: text(`${prefix}.help.checked`),
+      why: text(`${prefix}.help.why`),
+      causes: text(`${prefix}.help.causes`),
+      action: text(`${prefix}.help.action`),
+    },
+    group: { id: signal.group, help: text(`${group}.help`), ...text(`${group}.label`) },
+    label: text(`${prefix}.label`),
+    description: text(`${prefix}.description`),
+    events: {
+      alerts: [...signal.events.alerts],
+      ...(signal.events.recovery !== undefined && { recovery: signal.events.recovery }),
+    },
+    defaultEnabled: signal.defaultEnabled,
+    ...(signal.events.recovery !== undefined && { recovery: { defaultEnabled: true } }),
+    ...(signal.parameters.length > 0 && {
+      parameters: signal.parameters.map((parameter) => parameterDefinition(prefix, parameter)),
+    }),
+  }
+}
+
+function parameterDefinition(
+  prefix: string,
+  parameter: Parameter,
+): z.output<typeof ParameterDefinition> {
+  const key = `${prefix}.${parameter.key}`
+  return { ...parameter, label: text(`${key}.label`), help: text(`${key}.help`) }
+}
+
+function text(key: string): { key: string; def: string } {
+  return { key, def: translate('en', builtKey(key)) }
+}

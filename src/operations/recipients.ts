@@ -1,0 +1,97 @@
+import { z } from 'zod'
+import * as delivery from '#src/delivery/service.ts'
+import { TestResult } from '#src/delivery/model.ts'
+import { AppError } from '#src/kernel/errors.ts'
+import { IdParam, pageOf, pageQuery } from '#src/kernel/query.ts'
+import { NewRecipient, Recipient, RecipientChanges, TelegramLink, TelegramLinkRequest } from '#src/recipients/model.ts'
+import * as recipients from '#src/recipients/service.ts'
+import * as links from '#src/recipients/telegram-link.ts'
+import { defineOperation } from './define.ts'
+
+const RecipientList = pageOf(Recipient).meta({ id: 'RecipientList' })
+
+export const listRecipients = defineOperation({
+  id: 'listRecipients',
+  method: 'GET',
+  path: '/recipients',
+  scope: 'read',
+  rate: 'read',
+  status: 200,
+  query: z.strictObject(pageQuery),
+  output: RecipientList,
+  handle: ({ app, caller, query }) => recipients.listRecipients(app, caller, query),
+})
+
+export const createRecipient = defineOperation({
+  id: 'createRecipient',
+  method: 'POST',
+  path: '/recipients',
+  scope: 'write',
+  rate: 'write',
+  idempotent: true,
+  noStore: true,
+  status: 201,
+  body: NewRecipient,
+  output: Recipient,
+  location: ({ id }) => `/recipients/${id}`,
+  handle: ({ app, caller, body }) => recipients.createRecipient(app, caller, body),
+})
+
+export const updateRecipient = defineOperation({
+  id: 'updateRecipient',
+  method: 'PATCH',
+  path: '/recipients/{id}',
+  scope: 'write',
+  rate: 'write',
+  noStore: true,
+  status: 200,
+  params: IdParam,
+  body: RecipientChanges,
+  output: Recipient,
+  handle: ({ app, caller, params, body }) =>
+    recipients.updateRecipient(app, caller, { id: params.id, changes: body }),
+})
+
+export const deleteRecipient = defineOperation({
+  id: 'deleteRecipient',
+  method: 'DELETE',
+  path: '/recipients/{id}',
+  scope: 'write',
+  rate: 'write',
+  status: 204,
+  params: IdParam,
+  handle: ({ app, caller, params }) => recipients.deleteRecipient(app, caller, params.id),
+})
+
+export const testRecipient = defineOperation({
+  id: 'testRecipient',
+  method: 'POST',
+  path: '/recipients/{id}/test',
+  scope: 'write',
+  rate: 'test',
+  status: 200,
+  queued: { status: 202, when: ({ status }) => status === 'queued' },
+  params: IdParam,
+  body: z.strictObject({}),
+  bodyOptional: true,
+  output: TestResult,
+  handle: async ({ app, caller, params }) => {
+    const recipient = await recipients.findRecipient(app, caller, params.id)
+    if (recipient === undefined) throw new AppError('not_found', 'not_found')
+    return delivery.sendTest(app, caller, recipient.id)
+  },
+})
+
+export const createTelegramLink = defineOperation({
+  id: 'createTelegramLink',
+  method: 'POST',
+  path: '/recipients/telegram-link',
+  scope: 'write',
+  rate: 'write',
+  noStore: true,
+  status: 201,
+  body: TelegramLinkRequest,
+  bodyOptional: true,
+  output: TelegramLink,
+  handle: ({ app, caller, body }) => links.createTelegramLink(app, caller, body ?? {}),
+})

@@ -1,0 +1,118 @@
+import { z } from 'zod'
+import type { Caller } from '#src/kernel/caller.ts'
+import { AppError } from '#src/kernel/errors.ts'
+import { IdParam, pageOf, pageQuery } from '#src/kernel/query.ts'
+import * as recipients from '#src/recipients/service.ts'
+import { NewWatch, Watch, WatchChanges } from '#src/watches/model.ts'
+import * as watches from '#src/watches/service.ts'
+import { type App, defineOperation } from './define.ts'
+
+const WatchList = pageOf(Watch).meta({ id: 'WatchList' })
+
+export const listWatches = defineOperation({
+  id: 'listWatches',
+  method: 'GET',
+  path: '/watches',
+  scope: 'read',
+  rate: 'read',
+  status: 200,
+  query: z.strictObject(pageQuery),
+  output: WatchList,
+  handle: ({ app, caller, query }) => watches.listWatches(app, caller, query),
+})
+
+export const createWatch = defineOperation({
+  id: 'createWatch',
+  method: 'POST',
+  path: '/watches',
+  scope: 'write',
+  rate: 'write',
+  idempotent: true,
+  status: 201,
+  body: NewWatch,
+  output: Watch,
+  location: ({ id }) => `/watches/${id}`,
+  handle: async ({ app, caller, body }) => {
+    await requireRecipients(app, caller, body.recipientIds)
+    return watches.createWatch(app, caller, body)
+  },
+})
+
+export const getWatch = defineOperation({
+  id: 'getWatch',
+  method: 'GET',
+  path: '/watches/{id}',
+  scope: 'read',
+  rate: 'read',
+  status: 200,
+  params: IdParam,
+  output: Watch,
+  etag: watchTag,
+  handle: ({ app, caller, params }) => watches.getWatch(app, caller, params.id),
+})
+
+export const updateWatch = defineOperation({
+  id: 'updateWatch',
+  method: 'PATCH',
+  path: '/watches/{id}',
+  scope: 'write',
+  rate: 'write',
+  status: 200,
+  params: IdParam,
+  body: WatchChanges,
+  output: Watch,
+  etag: watchTag,
+  handle: async ({ app, caller, params, body, ifMatch }) => {
+    await requireRecipients(app, caller, body.recipientIds)
+    const ifVersion = versionOf(ifMatch)
+    return watches.updateWatch(app, caller, {
+      id: params.id,
+      changes: body,
+      ...(ifVersion !== undefined && { ifVersion }),
+    })
+  },
+})
+
+export const deleteWatch = defineOperation({
+  id: 'deleteWatch',
+  method: 'DELETE',
+  path: '/watches/{id}',
+  scope: 'write',
+  rate: 'write',
+  status: 204,
+  params: IdParam,
+  handle: ({ app, caller, params }) => watches.deleteWatch(app, caller, params.id),
+})
+
+/**
+ * The owner's version, which `If-Match` compares, and when the watch was judged last, so that a
+ * changed signal state is a changed representation.
+ */
+function watchTag(watch: Watch): string {
+  const evaluated = watch.lastEvaluatedAt?.getTime().toString(36) ?? ''
+  return `"${watch.version}.${watch.health}.${evaluated}"`
+}
+
+/** @throws AppError stale `etag_mismatch` for a tag that is none of a watch */
+function versionOf(ifMatch: string | undefined): number | undefined {
+  if (ifMatch === undefined || ifMatch.trim() === '*') return undefined
+  const version = /^"(\d+)\./.exec(ifMatch.trim())?.[1]
+  if (version === undefined) throw new AppError('stale', 'etag_mismatch')
+  return Number(version)
+}
+
+/** @throws AppError invalid `validation_failed` for a recipient the wallet does not have */
+async function requireRecipients(
+  app: App,
+  caller: Caller,
+  ids: readonly number[] | null | undefined,
+): Promise<void> {
+  if (!ids?.length) return
+  const unknown = await recipients.listUnknownRecipients(app, caller, ids)
+  if (unknown.length === 0) return
+  const errors = unknown.map((id) => ({
+    pointer: `/recipientIds/${ids.indexOf(id)}`,
+    code: 'recipient',
+  }))
+  throw new AppError('invalid', 'validation_failed', { errors })
+}
