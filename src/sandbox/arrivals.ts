@@ -1,0 +1,86 @@
+/** What came in from outside, in order, and who waits for more of it. */
+export interface Arrivals<Item> {
+  /** Oldest first. */
+  readonly all: readonly Item[]
+  add(item: Item): void
+  clear(): void
+  /**
+   * The first item that fits, already here or still to come.
+   *
+   * @throws Error naming what was here instead, once the time is over or the place is closed
+   */
+  waitFor(fits: (item: Item) => boolean, timeoutMs?: number): Promise<Item>
+  /** Tells the listener about every change until the returned function is called. */
+  subscribe(listener: () => void): () => void
+  /** Tells every listener that something is different now. */
+  announce(): void
+  /** Ends all waiting. */
+  close(): void
+}
+
+interface Waiting<Item> {
+  readonly fits: (item: Item) => boolean
+  readonly resolve: (item: Item) => void
+  readonly reject: (reason: string) => void
+}
+
+/**
+ * A place where things arrive.
+ *
+ * @param noun what arrives, for messages
+ * @param describe one short line about an item, for messages
+ */
+export function createArrivals<Item>(
+  noun: string,
+  describe: (item: Item) => string,
+): Arrivals<Item> {
+  const all: Item[] = []
+  const waiting = new Set<Waiting<Item>>()
+  const listeners = new Set<() => void>()
+  const announce = () => {
+    for (const listener of listeners) listener()
+  }
+  const failure = (reason: string) => {
+    const others = all.map((item) => `\n  ${describe(item)}`).join('')
+    return new Error(
+      `no such ${noun} ${reason}; there ${all.length === 0 ? 'is none' : `is${others}`}`,
+    )
+  }
+  return {
+    all,
+    add: (item) => {
+      all.push(item)
+      for (const one of waiting) if (one.fits(item)) one.resolve(item)
+      announce()
+    },
+    clear: () => {
+      all.length = 0
+      announce()
+    },
+    waitFor: async (fits, timeoutMs = 5_000) => {
+      const here = all.find(fits)
+      if (here !== undefined) return here
+      const { promise, resolve, reject } = Promise.withResolvers<Item>()
+      const one: Waiting<Item> = { fits, resolve, reject: (reason) => reject(failure(reason)) }
+      const timer = setTimeout(() => one.reject(`within ${timeoutMs} ms`), timeoutMs)
+      waiting.add(one)
+      try {
+        return await promise
+      } finally {
+        clearTimeout(timer)
+        waiting.delete(one)
+      }
+    },
+    subscribe: (listener) => {
+      listeners.add(listener)
+      return () => {
+        listeners.delete(listener)
+      }
+    },
+    announce,
+    close: () => {
+      for (const one of waiting) one.reject('before the end')
+      listeners.clear()
+    },
+  }
+}

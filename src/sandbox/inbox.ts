@@ -1,0 +1,157 @@
+import { once } from 'node:events'
+import type { Socket } from 'node:net'
+import { buffer } from 'node:stream/consumers'
+import { SMTPServer, type SMTPServerAddress, type SMTPServerSession } from 'smtp-server'
+import { type Clock, systemClock } from '#src/kernel/clock.ts'
+import { type Arrivals, createArrivals } from './arrivals.ts'
+import { type Mail, readMail } from './inbox/mail.ts'
+
+/** How mail is taken: all right, `450` try later, `550` no such mailbox, or nobody listening. */
+export const INBOX_MODES = ['ok', 'temporary', 'permanent', 'down'] as const
+
+export type InboxMode = (typeof INBOX_MODES)[number]
+
+/** How one mailbox answers. */
+export type MailboxAnswer = Exclude<InboxMode, 'down'>
+
+/** A mail server that keeps whatever it is given. */
+export interface Inbox {
+  /** For `SMTP_URL`: no encryption, no password. */
+  readonly url: string
+  /** Oldest first. */
+  readonly mails: readonly Mail[]
+  readonly mode: InboxMode
+  /** Changes how mail is taken from now on; `down` also drops the connections there are. */
+  setMode(mode: InboxMode): Promise<void>
+  /** Lets one address answer otherwise than the rest; `undefined` takes that back. */
+  setMailbox(address: string, answer: MailboxAnswer | undefined): void
+  /** The first mail that fits, here or still to come; fails after the time, by default 5 s. */
+  waitFor: Arrivals<Mail>['waitFor']
+  /** Tells about every new mail and change of mode until the returned function is called. */
+  subscribe: Arrivals<Mail>['subscribe']
+  /** Throws all mails away. */
+  clear(): void
+  close(): Promise<void>
+}
+
+export interface InboxOptions {
+  /** 0, the default, takes any free port. */
+  readonly port?: number
+  readonly clock?: Clock
+}
+
+const MAX_BYTES = 10 * 1024 * 1024
+
+const REFUSALS = {
+  temporary: { responseCode: 450, message: 'Mailbox busy, try again later' },
+  permanent: { responseCode: 550, message: 'No such mailbox here' },
+} as const
+
+/** Starts a mail server on loopback. */
+export async function startInbox(options: InboxOptions = {}): Promise<Inbox> {
+  const { port = 0, clock = systemClock } = options
+  const arrivals = createArrivals<Mail>('mail', (mail) => `to ${mail.to}: ${mail.subject}`)
+  const mailboxes = new Map<string, MailboxAnswer>()
+  let mode: InboxMode = 'ok'
+  let received = 0
+
+  const answerOf = (address: string) => mailboxes.get(address.toLowerCase()) ?? mode
+  const keep = async (raw: Buffer, session: SMTPServerSession) => {
+    received += 1
+    const arrival = { id: received, receivedAt: clock.now(), envelope: envelopeOf(session) }
+    arrivals.add(await readMail(raw, arrival))
+  }
+  const listen = (onPort: number) => listenForMail(onPort, answerOf, keep)
+
+  let listener: MailListener | undefined = await listen(port)
+  const ownPort = listener.port
+  const stop = async () => {
+    const stopped = listener
+    listener = undefined
+    await stopped?.close()
+  }
+  return {
+    url: `smtp://127.0.0.1:${ownPort}`,
+    mails: arrivals.all,
+    get mode() {
+      return mode
+    },
+    setMode: async (next) => {
+      mode = next
+      if (next === 'down') await stop()
+      else listener ??= await listen(ownPort)
+      arrivals.announce()
+    },
+    setMailbox: (address, answer) => {
+      if (answer === undefined) mailboxes.delete(address.toLowerCase())
+      else mailboxes.set(address.toLowerCase(), answer)
+    },
+    waitFor: arrivals.waitFor,
+    subscribe: arrivals.subscribe,
+    clear: arrivals.clear,
+    close: async () => {
+      arrivals.close()
+      await stop()
+    },
+  }
+}
+
+interface MailListener {
+  readonly port: number
+  close(): Promise<void>
+}
+
+async function listenForMail(
+  port: number,
+  answerOf: (address: string) => InboxMode,
+  keep: (raw: Buffer, session: SMTPServerSession) => Promise<void>,
+): Promise<MailListener> {
+  const smtp = new SMTPServer({
+    name: 'inbox.sandbox',
+    disabledCommands: ['AUTH', 'STARTTLS'],
+    disableReverseLookup: true,
+    size: MAX_BYTES,
+    onRcptTo: ({ address }: SMTPServerAddress, _session, callback) => {
+      const answer = answerOf(address)
+      const isTaken = answer === 'ok' || answer === 'down'
+      callback(isTaken ? null : Object.assign(new Error(), REFUSALS[answer]))
+    },
+    onData: async (stream, session, callback) => {
+      try {
+        const raw = await buffer(stream)
+        if (stream.sizeExceeded) throw Object.assign(new Error('Too large'), { responseCode: 552 })
+        await keep(raw, session)
+        callback()
+      } catch (error) {
+        callback(error instanceof Error ? error : new Error('Not kept'))
+      }
+    },
+  })
+  const sockets = new Set<Socket>()
+  const server = smtp.listen(port, '127.0.0.1')
+  server.on('connection', (socket: Socket) => {
+    sockets.add(socket)
+    socket.once('close', () => sockets.delete(socket))
+  })
+  // A client that breaks off is its own business; the server goes on.
+  smtp.on('error', () => undefined)
+  await once(server, 'listening')
+  const address = server.address()
+  if (address === null || typeof address === 'string') throw new Error('no port')
+  return {
+    port: address.port,
+    close: async () => {
+      const closed = once(server, 'close')
+      smtp.close()
+      for (const socket of sockets) socket.destroy()
+      await closed
+    },
+  }
+}
+
+function envelopeOf({ envelope: { mailFrom, rcptTo } }: SMTPServerSession): Mail['envelope'] {
+  return {
+    from: mailFrom === false ? '' : mailFrom.address,
+    to: rcptTo.map(({ address }) => address),
+  }
+}

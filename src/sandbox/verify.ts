@@ -1,0 +1,93 @@
+// How a customer checks that a delivery comes from Watchdog. Nothing of the service is used here:
+// this is written from the published description alone, so that it can disagree with the service.
+
+import { createHmac, timingSafeEqual } from 'node:crypto'
+
+/** The headers of a request as Node gives them: lower-case names. */
+export type RequestHeaders = Readonly<Record<string, string | readonly string[] | undefined>>
+
+/** What checking one signature came to. The age is how old its timestamp is, in seconds. */
+export type Verdict =
+  | { readonly ok: true; readonly ageSeconds: number }
+  | {
+      readonly ok: false
+      readonly reason: 'missing' | 'malformed' | 'stale' | 'mismatch'
+      readonly ageSeconds?: number
+    }
+
+const TOLERANCE_SECONDS = 300
+
+/**
+ * Checks `X-Watchdog-Signature`: `sha256=` and the lower-case hexadecimal HMAC-SHA256 of
+ * `<X-Watchdog-Timestamp>.<raw body>`, keyed with the secret as it was shown.
+ *
+ * @param body the raw bytes as received, before any parsing
+ * @param header `x-watchdog-signature-next` while the secret is being changed
+ */
+export function verifyWatchdog(
+  headers: RequestHeaders,
+  body: Uint8Array,
+  secret: string,
+  now: Date,
+  header = 'x-watchdog-signature',
+): Verdict {
+  const signature = headers[header]
+  const timestamp = headers['x-watchdog-timestamp']
+  if (typeof signature !== 'string' || typeof timestamp !== 'string') return fail('missing')
+  const ageSeconds = ageOf(timestamp, now)
+  if (ageSeconds === undefined) return fail('malformed')
+  if (Math.abs(ageSeconds) > TOLERANCE_SECONDS) return fail('stale', ageSeconds)
+
+  const hmac = createHmac('sha256', secret).update(`${timestamp}.`).update(body)
+  const isGood = isSame(signature, `sha256=${hmac.digest('hex')}`)
+  return isGood ? { ok: true, ageSeconds } : fail('mismatch', ageSeconds)
+}
+
+/**
+ * Checks `webhook-signature`: `v1,` and the base64 HMAC-SHA256 of
+ * `<webhook-id>.<webhook-timestamp>.<raw body>`, keyed with the bytes that the secret has in base64
+ * after `whsec_`. There may be several, separated by spaces; one good one is enough.
+ *
+ * @see https://www.standardwebhooks.com
+ */
+export function verifyStandard(
+  headers: RequestHeaders,
+  body: Uint8Array,
+  secret: string,
+  now: Date,
+): Verdict {
+  const id = headers['webhook-id']
+  const timestamp = headers['webhook-timestamp']
+  const signatures = headers['webhook-signature']
+  if (typeof id !== 'string' || typeof timestamp !== 'string' || typeof signatures !== 'string') {
+    return fail('missing')
+  }
+  const ageSeconds = ageOf(timestamp, now)
+  if (ageSeconds === undefined) return fail('malformed')
+  if (Math.abs(ageSeconds) > TOLERANCE_SECONDS) return fail('stale', ageSeconds)
+
+  const key = Buffer.from(secret.replace(/^whsec_/, ''), 'base64')
+  const hmac = createHmac('sha256', key).update(`${id}.${timestamp}.`).update(body)
+  const expected = `v1,${hmac.digest('base64')}`
+  const isGood = signatures.split(' ').some((signature) => isSame(signature, expected))
+  return isGood ? { ok: true, ageSeconds } : fail('mismatch', ageSeconds)
+}
+
+function ageOf(timestamp: string, now: Date): number | undefined {
+  if (!/^\d{1,12}$/.test(timestamp)) return undefined
+  return now.getTime() / 1000 - Number(timestamp)
+}
+
+/** Takes equally long wherever the two differ; another length is refused before. */
+function isSame(received: string, expected: string): boolean {
+  const a = Buffer.from(received)
+  const b = Buffer.from(expected)
+  return a.length === b.length && timingSafeEqual(a, b)
+}
+
+function fail(
+  reason: 'missing' | 'malformed' | 'stale' | 'mismatch',
+  ageSeconds?: number,
+): Verdict {
+  return { ok: false, reason, ...(ageSeconds === undefined ? {} : { ageSeconds }) }
+}
