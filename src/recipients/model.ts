@@ -8,7 +8,7 @@
 import { z } from 'zod'
 import type { ChannelKey } from '#src/channels/define.ts'
 import { isTimeZone } from '#src/i18n/format.ts'
-import type { Scope } from '#src/kernel/caller.ts'
+import { SCOPES, type Scope } from '#src/kernel/caller.ts'
 import { SEVERITIES } from '#src/kernel/facts.ts'
 import { Label } from '#src/kernel/label.ts'
 import { LOCALES, type Locale } from '#src/kernel/locale.ts'
@@ -26,8 +26,6 @@ export const CONFIRMATION_GAP_MINUTES = 5
 export const CONFIRMATIONS_PER_DAY = 3
 /** Nothing but failures for this long switches a destination off. */
 export const FAILING_HOURS_MAX = 120
-/** How long both secrets sign after a rotation. */
-export const ROTATION_HOURS = 24
 /** Longest address SMTP carries (RFC 5321, 4.5.3.1.3, without the brackets). */
 const EMAIL_LENGTH_MAX = 254
 const URL_LENGTH_MAX = 2048
@@ -49,9 +47,13 @@ export const OFF_BY_MOVE = 'moved'
 export const EmailAddress = z
   .string()
   .max(EMAIL_LENGTH_MAX)
-  .refine((text) => /^[^\s@<>()[\]\\,;:"]{1,64}@[^\s@<>()[\]\\,;:"]+\.[^\s@<>()[\]\\,;:".]{2,}$/.test(text), {
-    params: { code: 'email' },
-  })
+  .refine(
+    (text) =>
+      /^[^\s@<>()[\]\\,;:"]{1,64}@[^\s@<>()[\]\\,;:"]+\.[^\s@<>()[\]\\,;:".]{2,}$/.test(text),
+    {
+      params: { code: 'email' },
+    },
+  )
   .meta({ format: 'email', examples: ['ops@example.org'] })
 
 const WebhookUrl = z
@@ -149,6 +151,29 @@ export const ChannelState = z
   })
   .meta({ id: 'ChannelState' })
 export type ChannelState = z.output<typeof ChannelState>
+
+/** Body of `POST /recipients/telegram-link`. */
+export const TelegramLinkRequest = z
+  .strictObject({
+    name: Label.optional().meta({ description: 'Of the recipient; else the chat’s title.' }),
+    scopes: z
+      .array(z.enum(SCOPES))
+      .max(SCOPES.length)
+      .optional()
+      .meta({ description: 'What the chat may do; `read` and `write` when nothing is said.' }),
+  })
+  .meta({ id: 'TelegramLinkRequest' })
+export type TelegramLinkRequest = z.output<typeof TelegramLinkRequest>
+
+/** A one-time link for a chat with the bot. */
+export const TelegramLink = z
+  .object({
+    url: z.string().meta({ description: 'Opens a private chat with the bot.' }),
+    groupUrl: z.string().meta({ description: 'Adds the bot to a group.' }),
+    expiresAt: Instant,
+  })
+  .meta({ id: 'TelegramLink' })
+export type TelegramLink = z.output<typeof TelegramLink>
 
 /** Somebody who is to be told something now. */
 export interface Told {

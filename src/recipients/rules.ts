@@ -1,9 +1,11 @@
+import type { ChannelKey } from '#src/channels/define.ts'
 import type { Scope } from '#src/kernel/caller.ts'
 import { isAtLeast, type Severity } from '#src/kernel/facts.ts'
 import type { Address } from '#src/kernel/units.ts'
 import {
   CONFIRMATION_GAP_MINUTES,
   CONFIRMATIONS_PER_DAY,
+  OFF_BY_OWNER,
   type RecipientStatus,
   type Told,
 } from './model.ts'
@@ -44,6 +46,37 @@ export function chooseRecipients(
   return chosen.filter(
     ({ status, minSeverity }) => status === 'active' && isAtLeast(severity, minSeverity),
   )
+}
+
+/** How a recipient stands. */
+export interface Standing {
+  readonly status: RecipientStatus
+  readonly statusReason: string | null
+  readonly verifiedAt: Date | null
+}
+
+/**
+ * How a recipient stands after its owner moved its destination or switched it on or off.
+ *
+ * A mailbox is never on before its reader agreed; where it waits for that, `ask` says that a mail has
+ * to go out. Another place is another try, unless the owner had switched the recipient off.
+ */
+export function standAfter(
+  before: Standing & { readonly channel: ChannelKey },
+  change: { readonly moved: boolean; readonly wanted: 'active' | 'disabled' | undefined },
+): Standing & { readonly ask: boolean } {
+  const needsConsent = before.channel === 'email'
+  const verifiedAt = change.moved && needsConsent ? null : before.verifiedAt
+  if (change.wanted === 'disabled') {
+    return { status: 'disabled', statusReason: OFF_BY_OWNER, verifiedAt, ask: false }
+  }
+  const isTriedAnew = change.moved && before.statusReason !== OFF_BY_OWNER
+  if (change.wanted !== 'active' && !isTriedAnew) {
+    return { status: before.status, statusReason: before.statusReason, verifiedAt, ask: false }
+  }
+  return needsConsent && verifiedAt === null
+    ? { status: 'pending', statusReason: null, verifiedAt, ask: true }
+    : { status: 'active', statusReason: null, verifiedAt, ask: false }
 }
 
 /**
@@ -127,7 +160,9 @@ export function sumOutcomes(outcomes: readonly Outcome[]): readonly OutcomeSum[]
 export function linkScopes(
   held: readonly Scope[],
   asked: readonly Scope[] | undefined,
-): { readonly ok: true; readonly scopes: readonly Scope[] } | { readonly ok: false; readonly missing: Scope } {
+):
+  | { readonly ok: true; readonly scopes: readonly Scope[] }
+  | { readonly ok: false; readonly missing: Scope } {
   const wanted: readonly Scope[] = asked ?? ['read', 'write']
   const missing = wanted.find((scope) => !held.includes(scope))
   if (missing !== undefined) return { ok: false, missing }

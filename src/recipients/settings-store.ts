@@ -35,7 +35,12 @@ export async function lockWallet(
 ): Promise<SettingsRow> {
   const [found] = await db
     .insert(notificationSettings)
-    .values({ wallet, settings: defaults.settings, version: defaults.version, updatedAt: defaults.at })
+    .values({
+      wallet,
+      settings: defaults.settings,
+      version: defaults.version,
+      updatedAt: defaults.at,
+    })
     // Writing the key over itself changes nothing and takes the row's lock.
     .onConflictDoUpdate({ target: notificationSettings.wallet, set: { wallet } })
     .returning(row)

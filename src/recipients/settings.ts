@@ -8,6 +8,7 @@ import { LOCALES } from '#src/kernel/locale.ts'
 import type { Address } from '#src/kernel/units.ts'
 import { TimeZone } from './model.ts'
 import * as store from './settings-store.ts'
+import { updateOwnReaders } from './store.ts'
 
 /** Most reminders of one alert, and the latest of them: a day. */
 const REMINDERS_MAX = 24
@@ -87,7 +88,8 @@ export async function getSettings(deps: { readonly db: Db }, caller: Caller): Pr
 }
 
 /**
- * Replaces the wallet's notification settings as a whole.
+ * Replaces the wallet's notification settings as a whole. The wallet's own channels follow its language
+ * and time zone.
  *
  * @param ifVersion only if this is still their version
  * @throws AppError stale `etag_mismatch`
@@ -109,6 +111,8 @@ export async function replaceSettings(
     const critical = settings.repeat.critical.toSorted((a, b) => a - b)
     const sorted = { ...settings, repeat: { critical } }
     const version = await store.saveSettings(tx, caller.wallet, { settings: sorted, at: now })
+    const { locale, timezone } = settings
+    await updateOwnReaders(tx, caller.wallet, { locale, timezone, updatedAt: now })
     return { ...sorted, version }
   })
 }

@@ -1,6 +1,7 @@
 import { and, asc, count, desc, eq, gt, or, type SQL, sql } from 'drizzle-orm'
 import type { ChannelKey } from '#src/channels/define.ts'
 import type { Db } from '#src/db/connection.ts'
+import type { Locale } from '#src/kernel/locale.ts'
 import type { Address } from '#src/kernel/units.ts'
 import type { Candidate, OutcomeSum } from './rules.ts'
 import { recipients } from './tables.ts'
@@ -101,24 +102,48 @@ export async function insertRow(db: Db, values: NewRecipientRow): Promise<Recipi
 }
 
 export async function updateRow(db: Db, id: number, changes: Changes): Promise<RecipientRow> {
-  const [row] = await db
-    .update(recipients)
-    .set(changes)
-    .where(eq(recipients.id, id))
-    .returning()
+  const [row] = await db.update(recipients).set(changes).where(eq(recipients.id, id)).returning()
   if (row === undefined) throw new Error('a recipient was gone before it was updated')
   return row
+}
+
+/** Writes language and clock of the wallet's own channels, which have none of their own. */
+export async function updateOwnReaders(
+  db: Db,
+  wallet: Address,
+  reader: { readonly locale: Locale; readonly timezone: string; readonly updatedAt: Date },
+): Promise<void> {
+  await db
+    .update(recipients)
+    .set(reader)
+    .where(and(eq(recipients.wallet, wallet), eq(recipients.own, true)))
+}
+
+/** Notes why a mailbox that still waits for its reader cannot be asked. */
+export async function saveUnconfirmable(
+  db: Db,
+  id: number,
+  statusReason: string,
+  at: Date,
+): Promise<void> {
+  await db
+    .update(recipients)
+    .set({ statusReason, lastFailureAt: at, updatedAt: at })
+    .where(and(eq(recipients.id, id), eq(recipients.status, 'pending')))
 }
 
 export async function deleteRow(db: Db, id: number): Promise<void> {
   await db.delete(recipients).where(eq(recipients.id, id))
 }
 
+/** A candidate beside the wallet it belongs to. */
+export type WalletCandidate = Candidate & { readonly wallet: Address }
+
 /** Every recipient of these wallets, as far as the choice of who is told needs it; by id. */
 export async function listCandidates(
   db: Db,
   wallets: readonly Address[],
-): Promise<(Candidate & { readonly wallet: Address })[]> {
+): Promise<WalletCandidate[]> {
   return db
     .select({
       id: recipients.id,

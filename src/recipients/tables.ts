@@ -98,9 +98,7 @@ export const confirmationMails = pgTable(
     sentAt: timestamp('sent_at', { withTimezone: true }),
   },
   (table) => [
-    index('confirmation_mails_due')
-      .on(table.nextAttemptAt)
-      .where(sql`next_attempt_at is not null`),
+    index('confirmation_mails_due').on(table.nextAttemptAt).where(sql`next_attempt_at is not null`),
     index('confirmation_mails_recipient').on(table.recipientId),
     index('confirmation_mails_address').on(table.wallet, table.addressDigest, table.dueAt),
   ],

@@ -1,0 +1,222 @@
+/** Linked Telegram chats: which wallets they belong to, what they may do, and how they go. */
+import type { Channels } from '#src/channels/define.ts'
+import { TelegramDestination } from '#src/channels/telegram.ts'
+import { type Db, transact } from '#src/db/connection.ts'
+import type { Scope } from '#src/kernel/caller.ts'
+import type { Clock } from '#src/kernel/clock.ts'
+import { LABEL_LENGTH_MAX } from '#src/kernel/label.ts'
+import type { Locale } from '#src/kernel/locale.ts'
+import type { SecretBox } from '#src/kernel/secret-box.ts'
+import type { Address } from '#src/kernel/units.ts'
+import { openDestination, toStored } from './destination-box.ts'
+import { forget, requireRoom } from './destination-change.ts'
+import { moveDestination } from './destinations.ts'
+import * as links from './link-store.ts'
+import type { Recipient, RecipientStatus } from './model.ts'
+import { toRecipient } from './service.ts'
+import { lockWallet } from './settings.ts'
+import * as store from './store.ts'
+
+interface Deps {
+  readonly db: Db
+  readonly clock: Clock
+}
+
+interface SealingDeps extends Deps {
+  readonly box: SecretBox
+  readonly channels: Channels
+}
+
+/** A chat that is to be linked, and who confirmed it there. */
+export interface ChatOwner {
+  readonly chat: {
+    readonly id: number
+    readonly title: string
+    /** The topic alerts go to. */
+    readonly threadId?: number
+  }
+  readonly by: { readonly id: number }
+  /** The chat's language. */
+  readonly locale: Locale
+}
+
+/** What came of linking a chat. */
+export interface LinkedChat {
+  readonly recipient: Recipient
+  readonly wallet: Address
+  readonly scopes: readonly Scope[]
+  /** It was linked to this wallet before; its rights are now these. */
+  readonly again: boolean
+}
+
+/**
+ * Makes a chat a recipient of the wallet that tells by default, in the transaction that proves the
+ * right to. One that is linked already keeps its recipient and gets these rights.
+ *
+ * @param deps its `db` is that transaction
+ * @throws AppError conflict `recipient_limit_reached`
+ */
+export async function linkChat(
+  deps: SealingDeps,
+  link: ChatOwner & {
+    readonly wallet: Address
+    readonly scopes: readonly Scope[]
+    /** Of the recipient; else the chat's title. */
+    readonly name: string | null
+    /** Else the wallet's. */
+    readonly timezone?: string
+  },
+): Promise<LinkedChat> {
+  const { wallet, scopes, chat } = link
+  const now = deps.clock.now()
+  const settings = await lockWallet(deps.db, wallet, now)
+  const { threadId } = chat
+  const destination = { chatId: chat.id, ...(threadId !== undefined && { threadId }) }
+  const linked = {
+    ...toStored(deps.box, deps.channels.telegram, destination),
+    status: 'active',
+    statusReason: null,
+    chatScopes: scopes,
+    linkedBy: link.by.id,
+    verifiedAt: now,
+    failingSince: null,
+    updatedAt: now,
+  } as const
+  const before = await store.findChat(deps.db, wallet, chat.id)
+  if (before !== undefined) {
+    const named = link.name === null ? {} : { name: link.name }
+    const row = await store.updateRow(deps.db, before.id, { ...linked, ...named })
+    return { recipient: toRecipient(row), wallet, scopes, again: true }
+  }
+  await requireRoom(deps.db, wallet)
+  const row = await store.insertRow(deps.db, {
+    ...linked,
+    wallet,
+    channel: 'telegram',
+    own: false,
+    name: link.name ?? nameOf(chat.title),
+    locale: link.locale,
+    timezone: link.timezone ?? settings.timezone,
+    minSeverity: 'info',
+    isDefault: true,
+    chatId: chat.id,
+    createdAt: now,
+  })
+  return { recipient: toRecipient(row), wallet, scopes, again: false }
+}
+
+/** One wallet a chat belongs to. */
+export interface ChatLink {
+  readonly recipientId: number
+  readonly wallet: Address
+  readonly scopes: readonly Scope[]
+  readonly name: string
+  readonly status: RecipientStatus
+  readonly locale: Locale
+  readonly timezone: string
+  /** The Telegram account that confirmed the link. */
+  readonly linkedBy: number | null
+  /** The topic alerts go to. */
+  readonly threadId: number | null
+}
+
+/** The wallets a chat is linked to, the oldest link first. */
+export async function chatLinks(
+  deps: { readonly db: Db; readonly box: SecretBox },
+  chatId: number,
+): Promise<ChatLink[]> {
+  const rows = await links.listByChat(deps.db, chatId)
+  return rows.map((row) => {
+    const destination = TelegramDestination.parse(openDestination(deps.box, row.destination))
+    return {
+      recipientId: row.id,
+      wallet: row.wallet,
+      scopes: row.chatScopes ?? [],
+      name: row.name ?? '',
+      status: row.status,
+      locale: row.locale,
+      timezone: row.timezone,
+      linkedBy: row.linkedBy,
+      threadId: destination.threadId ?? null,
+    }
+  })
+}
+
+/** Ends the chat's links: to one wallet, or to all. Gives how many there were. */
+export async function unlinkChat(
+  deps: Deps,
+  input: { readonly chatId: number; readonly wallet?: Address },
+): Promise<number> {
+  return await transact(deps.db, async (tx) => {
+    const rows = await links.listByChat(tx, input.chatId)
+    const ending = rows.filter(({ wallet }) => wallet === (input.wallet ?? wallet))
+    for (const row of ending) await forget(tx, row)
+    return ending.length
+  })
+}
+
+/** Changes what belongs to the chat itself, for all its wallets. */
+export async function updateChat(
+  deps: SealingDeps,
+  input: {
+    readonly chatId: number
+    readonly locale?: Locale
+    readonly timezone?: string
+    /** The topic alerts go to; null: none. */
+    readonly threadId?: number | null
+  },
+): Promise<void> {
+  const { chatId, locale, timezone, threadId } = input
+  const updatedAt = deps.clock.now()
+  await transact(deps.db, async (tx) => {
+    await links.updateChatRows(tx, chatId, {
+      ...(locale !== undefined && { locale }),
+      ...(timezone !== undefined && { timezone }),
+      updatedAt,
+    })
+    if (threadId === undefined) return
+    const destination = { chatId, ...(threadId !== null && { threadId }) }
+    for (const row of await links.listByChat(tx, chatId)) {
+      await moveDestination({ ...deps, db: tx }, row, destination, updatedAt)
+    }
+  })
+}
+
+/** Follows a group that became another chat; topics do not survive that. */
+export async function moveChat(
+  deps: SealingDeps,
+  input: { readonly from: number; readonly to: number },
+): Promise<void> {
+  const at = deps.clock.now()
+  await transact(deps.db, async (tx) => {
+    for (const row of await links.listByChat(tx, input.from)) {
+      await moveDestination({ ...deps, db: tx }, row, { chatId: input.to }, at)
+    }
+  })
+}
+
+/** The chat blocked the bot or removed it: nothing is sent there until it comes back. */
+export async function blockChat(db: Db, chatId: number, at: Date): Promise<void> {
+  const blocked = { status: 'blocked', statusReason: 'blocked', updatedAt: at } as const
+  await links.updateChatRows(db, chatId, blocked, 'active')
+}
+
+/** The chat let the bot in again. */
+export async function unblockChat(db: Db, chatId: number, at: Date): Promise<void> {
+  const active = {
+    status: 'active',
+    statusReason: null,
+    failingSince: null,
+    updatedAt: at,
+  } as const
+  await links.updateChatRows(db, chatId, active, 'blocked')
+}
+
+/** Invisible characters that titles may hold and names may not. */
+const UNWANTED = /[\p{Cc}\p{Zl}\p{Zp}\p{Bidi_Control}]/gu
+
+/** A chat's title as a recipient's name. */
+function nameOf(title: string): string {
+  const clean = title.replace(UNWANTED, ' ').trim()
+  return [...clean].slice(0, LABEL_LENGTH_MAX).join('').trim() || 'Telegram'
+}

@@ -1,0 +1,185 @@
+/**
+ * Consent of a mailbox's reader. A mailbox is written to once, with a link; nothing else is sent before
+ * the reader has agreed on the page behind it. The mail is asked for in the transaction that needs it
+ * and sent by a job until the mail server has taken it, so that a mail server that is down loses
+ * nothing; one address gets few of them, however often somebody asks.
+ */
+import { DeliveryError } from '#src/channels/define.ts'
+import { type Db, transact } from '#src/db/connection.ts'
+import type { Caller } from '#src/kernel/caller.ts'
+import type { Clock } from '#src/kernel/clock.ts'
+import { AppError } from '#src/kernel/errors.ts'
+import type { Locale } from '#src/kernel/locale.ts'
+import type { Logger } from '#src/kernel/logger.ts'
+import type { SecretBox } from '#src/kernel/secret-box.ts'
+import type { Address } from '#src/kernel/units.ts'
+import * as mails from './confirmation-store.ts'
+import { openDestination } from './destination-box.ts'
+import { addressDigest, confirmationUrl } from './mail-links.ts'
+import { CONFIRMATION_HOURS } from './model.ts'
+import { nextConfirmationAt, retryConfirmationAt } from './rules.ts'
+import { lockWallet } from './settings.ts'
+import * as store from './store.ts'
+import { addressOf } from './typed-destination.ts'
+
+const HOUR_MS = 3_600_000
+const DAY_MS = 24 * HOUR_MS
+const KEPT_MS = 2 * DAY_MS
+/** Longer than the mail server is waited for. */
+const LEASE_MS = 120_000
+const MAILS_AT_ONCE = 10
+
+/**
+ * Asks for a confirmation mail at the earliest instant the limits allow, unless one to this address
+ * waits already. In the transaction that holds the wallet.
+ */
+export async function planConfirmation(
+  tx: Db,
+  row: Pick<store.RecipientRow, 'id' | 'wallet'>,
+  destination: unknown,
+  now: Date,
+): Promise<void> {
+  const digest = addressDigest(addressOf(destination) ?? '')
+  if ((await mails.findWaiting(tx, row.id, digest)) !== undefined) return
+  await mails.insertMail(tx, {
+    recipientId: row.id,
+    wallet: row.wallet,
+    addressDigest: digest,
+    dueAt: await earliest(tx, row.wallet, digest, now),
+  })
+}
+
+/** Calls off what would still be sent to a recipient's former address. */
+export async function callOffConfirmation(tx: Db, recipientId: number): Promise<void> {
+  await mails.cancelMails(tx, recipientId)
+}
+
+async function earliest(tx: Db, wallet: Address, digest: string, now: Date): Promise<Date> {
+  const since = new Date(now.getTime() - DAY_MS)
+  return nextConfirmationAt(await mails.listDueAt(tx, wallet, digest, since), now)
+}
+
+/**
+ * Sends a recipient's confirmation once more: at most every 5 minutes, 3 times in 24 hours. One that
+ * waits for the mail server is not doubled; one that is confirmed needs none.
+ *
+ * @throws AppError not_found; rate_limited with the seconds to wait
+ */
+export async function resendConfirmation(
+  deps: { readonly db: Db; readonly clock: Clock; readonly box: SecretBox },
+  caller: Caller,
+  id: number,
+): Promise<void> {
+  const now = deps.clock.now()
+  await transact(deps.db, async (tx) => {
+    await lockWallet(tx, caller.wallet, now)
+    const row = await store.findRow(tx, id)
+    if (row === undefined || row.wallet !== caller.wallet || row.channel !== 'email') {
+      throw new AppError('not_found', 'not_found')
+    }
+    if (row.verifiedAt !== null) return
+    const destination = openDestination(deps.box, row.destination)
+    const digest = addressDigest(addressOf(destination) ?? '')
+    const isWaiting = (await mails.findWaiting(tx, id, digest)) !== undefined
+    const dueAt = await earliest(tx, row.wallet, digest, now)
+    if (!isWaiting && dueAt > now) {
+      const seconds = Math.ceil((dueAt.getTime() - now.getTime()) / 1000)
+      throw new AppError('rate_limited', 'rate_limited', {
+        retryAfterSeconds: seconds,
+        values: { seconds },
+      })
+    }
+    await store.updateRow(tx, id, { status: 'pending', statusReason: null, updatedAt: now })
+    await planConfirmation(tx, row, destination, now)
+  })
+}
+
+/** What a confirmation mail says. */
+export interface ConfirmationMessage {
+  readonly address: string
+  readonly wallet: Address
+  readonly url: string
+  readonly askedAt: Date
+  readonly expiresAt: Date
+  readonly locale: Locale
+  readonly timezone: string
+}
+
+/** Hands one confirmation mail to the mail server. @throws DeliveryError */
+export type SendConfirmation = (message: ConfirmationMessage, signal: AbortSignal) => Promise<void>
+
+interface SendDeps {
+  readonly db: Db
+  readonly clock: Clock
+  readonly box: SecretBox
+  readonly log: Logger
+  readonly publicUrl: string
+  readonly sendConfirmation: SendConfirmation
+}
+
+/**
+ * Sends the confirmation mails that are due; those the mail server does not take are tried again later.
+ * Several processes may do this at once: each mail is held by one of them.
+ */
+export async function sendDueConfirmations(deps: SendDeps, stop: AbortSignal): Promise<void> {
+  for (;;) {
+    if (stop.aborted) return
+    const now = deps.clock.now()
+    const leasedUntil = new Date(now.getTime() + LEASE_MS)
+    const due = await mails.claimDue(deps.db, { now, leasedUntil, limit: MAILS_AT_ONCE })
+    await Promise.all(due.map((mail) => sendOne(deps, mail, stop)))
+    if (due.length < MAILS_AT_ONCE) return
+  }
+}
+
+async function sendOne(
+  deps: SendDeps,
+  mail: mails.ConfirmationMail,
+  stop: AbortSignal,
+): Promise<void> {
+  const row = await store.findRow(deps.db, mail.recipientId)
+  const address = row && addressOf(openDestination(deps.box, row.destination))
+  const isWanted =
+    row?.status === 'pending' &&
+    address !== undefined &&
+    addressDigest(address) === mail.addressDigest
+  if (!isWanted) return await mails.savePostponed(deps.db, mail.id, null)
+  const askedAt = deps.clock.now()
+  const expiresAt = new Date(askedAt.getTime() + CONFIRMATION_HOURS * HOUR_MS)
+  const link = { recipientId: row.id, addressDigest: mail.addressDigest }
+  const url = confirmationUrl(deps, link, expiresAt)
+  const { wallet, locale, timezone } = row
+  try {
+    const message = { address, wallet, url, askedAt, expiresAt, locale, timezone }
+    await deps.sendConfirmation(message, stop)
+    await mails.saveSent(deps.db, mail.id, deps.clock.now())
+  } catch (error) {
+    if (stop.aborted) return
+    if (!(error instanceof DeliveryError)) throw error
+    await notSent(deps, mail, error)
+  }
+}
+
+/** A server that will never take it ends it and leaves the reason; everything else is tried again. */
+async function notSent(
+  deps: SendDeps,
+  mail: mails.ConfirmationMail,
+  error: DeliveryError,
+): Promise<void> {
+  const now = deps.clock.now()
+  const again = error.permanent ? undefined : retryConfirmationAt(mail.attempts, mail.dueAt, now)
+  await mails.savePostponed(deps.db, mail.id, again ?? null)
+  if (again === undefined) {
+    await store.saveUnconfirmable(deps.db, mail.recipientId, error.reason, now)
+  }
+  const { recipientId, attempts } = mail
+  deps.log.warn({ recipientId, attempts, reason: error.reason }, 'confirmation mail not sent')
+}
+
+/** Forgets mails that no limit counts any more. */
+export async function pruneConfirmations(deps: {
+  readonly db: Db
+  readonly clock: Clock
+}): Promise<void> {
+  await mails.deleteOldMails(deps.db, new Date(deps.clock.now().getTime() - KEPT_MS))
+}

@@ -1,0 +1,78 @@
+/** What named recipients and the wallet's own channels have in common when they change. */
+import type { Channel, ChannelKey, Channels } from '#src/channels/define.ts'
+import type { Db } from '#src/db/connection.ts'
+import { AppError } from '#src/kernel/errors.ts'
+import type { SecretBox } from '#src/kernel/secret-box.ts'
+import type { Address } from '#src/kernel/units.ts'
+import { forgetRecipient } from '#src/watches/service.ts'
+import { callOffConfirmation, planConfirmation } from './confirmations.ts'
+import { openDestination, toStored } from './destination-box.ts'
+import { RECIPIENTS_MAX } from './model.ts'
+import { standAfter } from './rules.ts'
+import * as store from './store.ts'
+import { changedDestination, type TypedInput } from './typed-destination.ts'
+
+/** A channel that can be used now. @throws AppError upstream `channel_unavailable` */
+export function requireChannel(channels: Channels, key: ChannelKey): Channel<unknown> {
+  const channel = channels[key]
+  if (!channel.available()) throw new AppError('upstream', 'channel_unavailable')
+  return channel
+}
+
+/**
+ * Room for one more named recipient of a wallet that is locked.
+ *
+ * @throws AppError conflict `recipient_limit_reached`
+ */
+export async function requireRoom(tx: Db, wallet: Address): Promise<void> {
+  if ((await store.countNamed(tx, wallet)) < RECIPIENTS_MAX) return
+  throw new AppError('conflict', 'recipient_limit_reached', { values: { count: RECIPIENTS_MAX } })
+}
+
+/**
+ * Writes what an input changes about a row's destination, and how the row stands afterwards. In the
+ * transaction that holds the wallet.
+ *
+ * @throws AppError invalid `validation_failed`; upstream `channel_unavailable`
+ */
+export async function changeDestination(
+  deps: {
+    readonly box: SecretBox
+    readonly channels: Channels
+    readonly allowPrivateUrls: boolean
+  },
+  tx: Db,
+  row: store.RecipientRow,
+  change: {
+    readonly input: TypedInput
+    readonly wanted: 'active' | 'disabled' | undefined
+    readonly now: Date
+  },
+): Promise<{ readonly row: store.RecipientRow; readonly secret?: string | undefined }> {
+  const { now, input, wanted } = change
+  const { allowPrivateUrls } = deps
+  const before = openDestination(deps.box, row.destination)
+  const changed = changedDestination(row.channel, before, input, { allowPrivateUrls, now })
+  if (changed === undefined && wanted === undefined) return { row }
+  const moved = changed?.moved ?? false
+  const { ask, ...standing } = standAfter(row, { moved, wanted })
+  const channel =
+    changed || ask ? requireChannel(deps.channels, row.channel) : deps.channels[row.channel]
+  if (moved || wanted === 'disabled') await callOffConfirmation(tx, row.id)
+  const isFresh = moved || (standing.status === 'active' && row.status !== 'active')
+  const saved = await store.updateRow(tx, row.id, {
+    ...(changed && toStored(deps.box, channel, changed.destination)),
+    ...standing,
+    ...(isFresh && { failingSince: null }),
+    updatedAt: now,
+  })
+  if (ask) await planConfirmation(tx, saved, changed?.destination ?? before, now)
+  return { row: saved, secret: changed?.secret }
+}
+
+/** Deletes a row and everything that would still be sent for it. */
+export async function forget(tx: Db, row: store.RecipientRow): Promise<void> {
+  await callOffConfirmation(tx, row.id)
+  await forgetRecipient(tx, row.wallet, row.id)
+  await store.deleteRow(tx, row.id)
+}

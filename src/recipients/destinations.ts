@@ -1,0 +1,256 @@
+import type { ChannelKey, Channels } from '#src/channels/define.ts'
+import { type Db, transact } from '#src/db/connection.ts'
+import type { Caller } from '#src/kernel/caller.ts'
+import type { Clock } from '#src/kernel/clock.ts'
+import { AppError } from '#src/kernel/errors.ts'
+import type { Locale } from '#src/kernel/locale.ts'
+import type { SecretBox } from '#src/kernel/secret-box.ts'
+import type { Address } from '#src/kernel/units.ts'
+import { planConfirmation } from './confirmations.ts'
+import { openDestination, toStored } from './destination-box.ts'
+import { changeDestination, forget, requireChannel } from './destination-change.ts'
+import {
+  type ChannelSetup,
+  type ChannelState,
+  FAILING_HOURS_MAX,
+  OFF_BY_MOVE,
+  type RecipientStatus,
+} from './model.ts'
+import { type Outcome, sumOutcomes } from './rules.ts'
+import { lockWallet } from './settings.ts'
+import * as store from './store.ts'
+import { newDestination } from './typed-destination.ts'
+
+interface Deps {
+  readonly db: Db
+  readonly clock: Clock
+  readonly box: SecretBox
+  readonly channels: Channels
+  /** Webhooks may go to http and private addresses: tests and sandbox only. */
+  readonly allowPrivateUrls: boolean
+}
+
+/**
+ * Every channel and the wallet's own destination in it. For Telegram that is the linked chat that works,
+ * and the oldest of several.
+ */
+export async function listChannels(
+  deps: { readonly db: Db; readonly channels: Channels },
+  caller: Caller,
+): Promise<ChannelState[]> {
+  const rows = await store.listForChannels(deps.db, caller.wallet)
+  return Object.values(deps.channels).map(({ key }) =>
+    toChannelState(
+      deps.channels,
+      key,
+      rows.find((row) => row.channel === key),
+    ),
+  )
+}
+
+/**
+ * Sets the wallet's own destination of a channel, or switches the one it has on again. Setting the same
+ * once more changes nothing and shows no secret.
+ *
+ * @throws AppError not_found for an unknown channel; invalid `validation_failed`; conflict
+ *   `use_telegram_link`; upstream `channel_unavailable`
+ */
+export async function configureChannel(
+  deps: Deps,
+  caller: Caller,
+  input: { readonly key: string; readonly setup: ChannelSetup },
+): Promise<ChannelState> {
+  const key = requireKey(deps.channels, input.key)
+  if (key === 'telegram') throw new AppError('conflict', 'use_telegram_link')
+  const made = newDestination(key, input.setup, deps.allowPrivateUrls)
+  const channel = requireChannel(deps.channels, key)
+  const now = deps.clock.now()
+  return await transact(deps.db, async (tx) => {
+    const settings = await lockWallet(tx, caller.wallet, now)
+    const before = await store.findOwn(tx, caller.wallet, key)
+    if (before !== undefined) {
+      const change = { input: input.setup, wanted: 'active', now } as const
+      const { row, secret } = await changeDestination(deps, tx, before, change)
+      return toChannelState(deps.channels, key, row, secret)
+    }
+    const row = await store.insertRow(tx, {
+      wallet: caller.wallet,
+      channel: key,
+      own: true,
+      name: null,
+      ...toStored(deps.box, channel, made.destination),
+      locale: settings.locale,
+      timezone: settings.timezone,
+      status: key === 'email' ? 'pending' : 'active',
+      minSeverity: 'info',
+      isDefault: true,
+      createdAt: now,
+      updatedAt: now,
+    })
+    if (key === 'email') await planConfirmation(tx, row, made.destination, now)
+    return toChannelState(deps.channels, key, row, made.secret)
+  })
+}
+
+/** Removes what `listChannels` shows for a channel. @throws AppError not_found when nothing is set */
+export async function removeChannel(
+  deps: { readonly db: Db; readonly clock: Clock; readonly channels: Channels },
+  caller: Caller,
+  input: { readonly key: string },
+): Promise<void> {
+  const key = requireKey(deps.channels, input.key)
+  await transact(deps.db, async (tx) => {
+    await lockWallet(tx, caller.wallet, deps.clock.now())
+    await forget(tx, await requireShown(tx, caller.wallet, key))
+  })
+}
+
+/** Id of the destination that `listChannels` shows for a channel. @throws AppError not_found */
+export async function getChannelRecipientId(
+  deps: { readonly db: Db; readonly channels: Channels },
+  caller: Caller,
+  input: { readonly key: string },
+): Promise<number> {
+  const key = requireKey(deps.channels, input.key)
+  const row = await requireShown(deps.db, caller.wallet, key)
+  return row.id
+}
+
+/** A destination ready to be sent to. */
+export interface OpenDestination {
+  readonly id: number
+  readonly wallet: Address
+  readonly channel: ChannelKey
+  /** To be checked by the channel's schema, which `send` does. */
+  readonly destination: unknown
+  readonly status: RecipientStatus
+  readonly locale: Locale
+  readonly timezone: string
+  /** null for the wallet's own channels. */
+  readonly name: string | null
+  readonly own: boolean
+}
+
+/** These destinations, opened; those that are gone are missing. */
+export async function openDestinations(
+  deps: { readonly db: Db; readonly box: SecretBox },
+  ids: readonly number[],
+): Promise<Map<number, OpenDestination>> {
+  const rows = await store.listRows(deps.db, ids)
+  return new Map(rows.map((row) => [row.id, toOpen(deps.box, row)]))
+}
+
+/** A destination that has just been switched off by its failures. */
+export interface StoppedDestination {
+  readonly id: number
+  readonly wallet: Address
+  readonly channel: ChannelKey
+  readonly name: string | null
+  readonly target: string
+  readonly status: RecipientStatus
+  readonly statusReason: string | null
+}
+
+/**
+ * Notes what attempts came to, one statement for all successes and one for all failures, in whatever
+ * order they arrive. Nothing but failures for 120 hours switches a destination off.
+ *
+ * @param deps `db` is the transaction that records the deliveries
+ * @returns those switched off by this, whose owner is to be told elsewhere
+ */
+export async function recordOutcomes(
+  deps: { readonly db: Db; readonly box: SecretBox; readonly channels: Channels },
+  outcomes: readonly Outcome[],
+): Promise<readonly StoppedDestination[]> {
+  for (const { recipientId, movedTo, at } of outcomes) {
+    if (movedTo === undefined) continue
+    const row = await store.findRow(deps.db, recipientId)
+    if (row !== undefined) await moveDestination(deps, row, movedTo, at)
+  }
+  const sums = sumOutcomes(outcomes)
+  const failing = sums.filter(({ failingSince }) => failingSince !== null)
+  await store.saveSuccesses(
+    deps.db,
+    sums.filter(({ successAt }) => successAt !== null),
+  )
+  const stopped = await store.saveFailures(deps.db, failing, FAILING_HOURS_MAX)
+  return stopped.length === 0 ? [] : await store.listRows(deps.db, stopped)
+}
+
+/**
+ * Stores where a destination has moved to. A chat that moved to one the wallet has linked already is
+ * switched off: the other one goes on.
+ */
+export async function moveDestination(
+  deps: { readonly db: Db; readonly box: SecretBox; readonly channels: Channels },
+  row: store.RecipientRow,
+  movedTo: unknown,
+  at: Date,
+): Promise<void> {
+  const channel = deps.channels[row.channel]
+  const chatId = chatIdOf(movedTo)
+  const isTaken =
+    chatId !== null &&
+    chatId !== row.chatId &&
+    (await store.findChat(deps.db, row.wallet, chatId)) !== undefined
+  await store.updateRow(
+    deps.db,
+    row.id,
+    isTaken
+      ? { status: 'disabled', statusReason: OFF_BY_MOVE, chatId: null, updatedAt: at }
+      : { ...toStored(deps.box, channel, movedTo), chatId, updatedAt: at },
+  )
+}
+
+function chatIdOf(destination: unknown): number | null {
+  const isChat = typeof destination === 'object' && destination !== null && 'chatId' in destination
+  return isChat && typeof destination.chatId === 'number' ? destination.chatId : null
+}
+
+function requireKey(channels: Channels, text: string): ChannelKey {
+  const channel = Object.values(channels).find(({ key }) => key === text)
+  if (channel === undefined) throw new AppError('not_found', 'not_found')
+  return channel.key
+}
+
+async function requireShown(db: Db, wallet: Address, key: ChannelKey): Promise<store.RecipientRow> {
+  const rows = await store.listForChannels(db, wallet)
+  const row = rows.find(({ channel }) => channel === key)
+  if (row === undefined) throw new AppError('not_found', 'not_found')
+  return row
+}
+
+function toOpen(box: SecretBox, row: store.RecipientRow): OpenDestination {
+  return {
+    id: row.id,
+    wallet: row.wallet,
+    channel: row.channel,
+    destination: openDestination(box, row.destination),
+    status: row.status,
+    locale: row.locale,
+    timezone: row.timezone,
+    name: row.name,
+    own: row.own,
+  }
+}
+
+function toChannelState(
+  channels: Channels,
+  key: ChannelKey,
+  row: store.RecipientRow | undefined,
+  secret?: string,
+): ChannelState {
+  const channel = channels[key]
+  return {
+    key,
+    kind: channel.kind,
+    available: channel.available(),
+    configured: row !== undefined,
+    target: row?.target ?? null,
+    status: row?.status ?? null,
+    statusReason: row?.statusReason ?? null,
+    lastSuccessAt: row?.lastSuccessAt ?? null,
+    lastFailureAt: row?.lastFailureAt ?? null,
+    ...(secret !== undefined && { secret }),
+  }
+}

@@ -1,0 +1,67 @@
+/** The signed links in mails: what they carry, how they are written and read. */
+import { createHash } from 'node:crypto'
+import type { SecretBox } from '#src/kernel/secret-box.ts'
+import { addressOf } from './typed-destination.ts'
+
+interface Deps {
+  readonly box: SecretBox
+  readonly publicUrl: string
+}
+
+/** What a link stands for: a recipient, as long as it still has this address. */
+export interface MailLink {
+  readonly recipientId: number
+  readonly addressDigest: string
+}
+
+const CONFIRM = 'confirm-mail'
+const UNSUBSCRIBE = 'unsubscribe'
+const DIGEST_LENGTH = 12
+
+/** Stands for an address where the address itself has no business: equal for equal mailboxes. */
+export function addressDigest(address: string): string {
+  const hash = createHash('sha256').update(address.toLowerCase())
+  return hash.digest('base64url').slice(0, DIGEST_LENGTH)
+}
+
+/** Where the reader of an address is asked for consent, until `expiresAt`. */
+export function confirmationUrl(deps: Deps, link: MailLink, expiresAt: Date): string {
+  const until = Math.floor(expiresAt.getTime() / 1000).toString(36)
+  const payload = `${link.recipientId.toString(36)}.${until}.${link.addressDigest}`
+  return `${deps.publicUrl}/confirm/${deps.box.signLink(CONFIRM, payload)}`
+}
+
+/** What a confirmation link's code stands for; undefined for anything we did not sign. */
+export function readConfirmationLink(
+  box: SecretBox,
+  code: string,
+): (MailLink & { readonly expiresAt: Date }) | undefined {
+  const [id, until, digest] = box.readLink(CONFIRM, code)?.split('.') ?? []
+  if (id === undefined || until === undefined || digest === undefined) return undefined
+  return {
+    recipientId: Number.parseInt(id, 36),
+    addressDigest: digest,
+    expiresAt: new Date(Number.parseInt(until, 36) * 1000),
+  }
+}
+
+/**
+ * Where the reader of a mailbox ends its mails; undefined for destinations that are no mailbox. Has no
+ * end: old mails keep working.
+ */
+export function unsubscribeUrl(
+  deps: Deps,
+  { id, destination }: { readonly id: number; readonly destination: unknown },
+): string | undefined {
+  const address = addressOf(destination)
+  if (address === undefined) return undefined
+  const payload = `${id.toString(36)}.${addressDigest(address)}`
+  return `${deps.publicUrl}/unsubscribe/${deps.box.signLink(UNSUBSCRIBE, payload)}`
+}
+
+/** What an unsubscribe link's code stands for; undefined for anything we did not sign. */
+export function readUnsubscribeLink(box: SecretBox, code: string): MailLink | undefined {
+  const [id, digest] = box.readLink(UNSUBSCRIBE, code)?.split('.') ?? []
+  if (id === undefined || digest === undefined) return undefined
+  return { recipientId: Number.parseInt(id, 36), addressDigest: digest }
+}

@@ -1,0 +1,216 @@
+import type { Channels } from '#src/channels/define.ts'
+import { type Db, transact } from '#src/db/connection.ts'
+import type { Caller } from '#src/kernel/caller.ts'
+import type { Clock } from '#src/kernel/clock.ts'
+import { AppError } from '#src/kernel/errors.ts'
+import type { Locale } from '#src/kernel/locale.ts'
+import { cutPage, PAGE_LIMIT_DEFAULT, type Page, readCursor } from '#src/kernel/query.ts'
+import type { SecretBox } from '#src/kernel/secret-box.ts'
+import type { Address } from '#src/kernel/units.ts'
+import { planConfirmation } from './confirmations.ts'
+import { toStored } from './destination-box.ts'
+import { changeDestination, forget, requireChannel, requireRoom } from './destination-change.ts'
+import type { NewRecipient, Recipient, RecipientChanges, Told } from './model.ts'
+import { chooseRecipients, type TellRequest } from './rules.ts'
+import { lockWallet } from './settings.ts'
+import * as store from './store.ts'
+import { newDestination } from './typed-destination.ts'
+
+/** What a cursor of the list is bound to. */
+const LIST = 'recipients'
+
+interface PageQuery {
+  readonly limit?: number | undefined
+  readonly cursor?: string | undefined
+}
+
+interface Deps {
+  readonly db: Db
+  readonly clock: Clock
+  readonly box: SecretBox
+  readonly channels: Channels
+  /** Webhooks may go to http and private addresses: tests and sandbox only. */
+  readonly allowPrivateUrls: boolean
+}
+
+/** The wallet's named recipients, by id. @throws AppError invalid `validation_failed` for the cursor */
+export async function listRecipients(
+  deps: { readonly db: Db },
+  caller: Caller,
+  { limit = PAGE_LIMIT_DEFAULT, cursor }: PageQuery,
+): Promise<Page<Recipient>> {
+  const [after = 0] = readCursor(cursor, 1, LIST) ?? []
+  const rows = await store.listNamed(deps.db, caller.wallet, { after, limit: limit + 1 })
+  const page = cutPage(rows, limit, LIST, ({ id }) => [id])
+  return { ...page, data: page.data.map((row) => toRecipient(row)) }
+}
+
+/** One named recipient of the wallet, if there is such a one. */
+export async function findRecipient(
+  deps: { readonly db: Db },
+  caller: Caller,
+  id: number,
+): Promise<Recipient | undefined> {
+  const row = await store.findNamed(deps.db, caller.wallet, id)
+  return row && toRecipient(row)
+}
+
+/** Which of these ids are no named recipients of the wallet. */
+export async function listUnknownRecipients(
+  deps: { readonly db: Db },
+  caller: Caller,
+  ids: readonly number[],
+): Promise<number[]> {
+  const known = await store.listKnownIds(deps.db, caller.wallet, ids)
+  return ids.filter((id) => !known.includes(id))
+}
+
+/** In which language and on which clock a recipient reads, whoever it belongs to. */
+export async function findReader(
+  db: Db,
+  id: number,
+): Promise<{ readonly locale: Locale; readonly timezone: string } | undefined> {
+  const row = await store.findRow(db, id)
+  return row && { locale: row.locale, timezone: row.timezone }
+}
+
+/**
+ * Creates a recipient from a typed destination. A mailbox is written to first and hears nothing else
+ * until its reader agrees; a webhook's signing secret is in the answer, and only there.
+ *
+ * @throws AppError invalid `validation_failed`; conflict `use_telegram_link`,
+ *   `recipient_limit_reached`; upstream `channel_unavailable`
+ */
+export async function createRecipient(
+  deps: Deps,
+  caller: Caller,
+  input: NewRecipient,
+): Promise<Recipient> {
+  if (input.channel === 'telegram') throw new AppError('conflict', 'use_telegram_link')
+  const { channel: key } = input
+  const made = newDestination(key, input, deps.allowPrivateUrls)
+  const channel = requireChannel(deps.channels, key)
+  const now = deps.clock.now()
+  const row = await transact(deps.db, async (tx) => {
+    const settings = await lockWallet(tx, caller.wallet, now)
+    await requireRoom(tx, caller.wallet)
+    const created = await store.insertRow(tx, {
+      wallet: caller.wallet,
+      channel: key,
+      own: false,
+      name: input.name,
+      ...toStored(deps.box, channel, made.destination),
+      locale: input.locale ?? settings.locale,
+      timezone: input.timezone ?? settings.timezone,
+      status: key === 'email' ? 'pending' : 'active',
+      minSeverity: input.minSeverity ?? 'info',
+      isDefault: input.default ?? false,
+      createdAt: now,
+      updatedAt: now,
+    })
+    if (key === 'email') await planConfirmation(tx, created, made.destination, now)
+    return created
+  })
+  return toRecipient(row, made.secret)
+}
+
+/**
+ * Changes a recipient. A mailbox with another address waits for its reader again, as one does that is
+ * switched on without ever having been confirmed; a webhook's secret is in the answer when it is new.
+ *
+ * @throws AppError not_found; invalid `validation_failed`; upstream `channel_unavailable`
+ */
+export async function updateRecipient(
+  deps: Deps,
+  caller: Caller,
+  input: { readonly id: number; readonly changes: RecipientChanges },
+): Promise<Recipient> {
+  const { changes } = input
+  const now = deps.clock.now()
+  return await transact(deps.db, async (tx) => {
+    await lockWallet(tx, caller.wallet, now)
+    const row = await store.findNamed(tx, caller.wallet, input.id)
+    if (row === undefined) throw new AppError('not_found', 'not_found')
+    const { row: placed, secret } = await changeDestination(deps, tx, row, {
+      input: changes,
+      wanted: changes.status,
+      now,
+    })
+    const saved = await store.updateRow(tx, placed.id, {
+      ...(changes.name !== undefined && { name: changes.name }),
+      ...(changes.locale !== undefined && { locale: changes.locale }),
+      ...(changes.timezone !== undefined && { timezone: changes.timezone }),
+      ...(changes.minSeverity !== undefined && { minSeverity: changes.minSeverity }),
+      ...(changes.default !== undefined && { isDefault: changes.default }),
+      updatedAt: now,
+    })
+    return toRecipient(saved, secret)
+  })
+}
+
+/** Deletes a recipient; watches that named it alone tell the defaults from then on. */
+export async function deleteRecipient(
+  deps: { readonly db: Db; readonly clock: Clock },
+  caller: Caller,
+  id: number,
+): Promise<void> {
+  await transact(deps.db, async (tx) => {
+    await lockWallet(tx, caller.wallet, deps.clock.now())
+    const row = await store.findNamed(tx, caller.wallet, id)
+    if (row === undefined) throw new AppError('not_found', 'not_found')
+    await forget(tx, row)
+  })
+}
+
+const WALLETS_AT_ONCE = 5_000
+
+/**
+ * Who is told, for each request in order. One query for every 5,000 wallets.
+ *
+ * Equal requests share one array, so that 100,000 watches of few wallets stay small.
+ */
+export async function recipientsFor(
+  db: Db,
+  requests: readonly TellRequest[],
+): Promise<readonly (readonly Told[])[]> {
+  const wallets = [...new Set(requests.map(({ wallet }) => wallet))]
+  const byWallet = new Map<Address, readonly store.WalletCandidate[]>()
+  for (let from = 0; from < wallets.length; from += WALLETS_AT_ONCE) {
+    const some = await store.listCandidates(db, wallets.slice(from, from + WALLETS_AT_ONCE))
+    for (const [wallet, all] of Map.groupBy(some, (one) => one.wallet)) byWallet.set(wallet, all)
+  }
+  const chosen = new Map<string, readonly Told[]>()
+  return requests.map((request) => {
+    const key = `${request.wallet} ${request.severity} ${request.recipientIds?.join() ?? ''}`
+    const known = chosen.get(key)
+    if (known !== undefined) return known
+    const told = chooseRecipients(byWallet.get(request.wallet) ?? [], request).map(toTold)
+    chosen.set(key, told)
+    return told
+  })
+}
+
+function toTold({ id, channel, lane, locale, timezone }: Told): Told {
+  return { id, channel, lane, locale, timezone }
+}
+
+/** The record callers see. */
+export function toRecipient(row: store.RecipientRow, secret?: string): Recipient {
+  return {
+    id: row.id,
+    name: row.name ?? '',
+    channel: row.channel,
+    target: row.target,
+    locale: row.locale,
+    timezone: row.timezone,
+    status: row.status,
+    statusReason: row.statusReason,
+    minSeverity: row.minSeverity,
+    default: row.isDefault,
+    createdAt: row.createdAt,
+    verifiedAt: row.verifiedAt,
+    lastSuccessAt: row.lastSuccessAt,
+    lastFailureAt: row.lastFailureAt,
+    ...(secret !== undefined && { secret }),
+  }
+}

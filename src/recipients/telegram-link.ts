@@ -1,0 +1,117 @@
+/**
+ * One-time codes that link a Telegram chat to a wallet. A code is 128 random bits; what is stored is
+ * its hash, so that nobody who reads the table can use it. Whoever opens the link sees wallet and rights
+ * and confirms; only then the code is spent.
+ */
+import { createHash, randomBytes } from 'node:crypto'
+import { listTokens } from '#src/auth/service.ts'
+import type { Channels } from '#src/channels/define.ts'
+import { type Db, transact } from '#src/db/connection.ts'
+import type { Caller } from '#src/kernel/caller.ts'
+import type { Clock } from '#src/kernel/clock.ts'
+import { AppError } from '#src/kernel/errors.ts'
+import type { SecretBox } from '#src/kernel/secret-box.ts'
+import { type ChatOwner, type LinkedChat, linkChat } from './chats.ts'
+import * as links from './link-store.ts'
+import {
+  LINK_MINUTES,
+  type TelegramLink,
+  type TelegramLinkOffer,
+  type TelegramLinkRequest,
+} from './model.ts'
+import { linkScopes } from './rules.ts'
+
+interface Deps {
+  readonly db: Db
+  readonly clock: Clock
+}
+
+const CODE_BYTES = 16
+const MINUTE_MS = 60_000
+const DAY_MS = 24 * 60 * MINUTE_MS
+
+/**
+ * Makes a link that lets one chat receive the wallet's alerts, and manage it within `scopes`.
+ *
+ * @throws AppError forbidden `insufficient_scope` for `spend` that the caller does not hold; upstream
+ *   `channel_unavailable` without a bot
+ */
+export async function createTelegramLink(
+  deps: Deps & { readonly botUsername: () => string | undefined },
+  caller: Caller,
+  { name, scopes }: TelegramLinkRequest,
+): Promise<TelegramLink> {
+  const granted = linkScopes(caller.scopes, scopes)
+  if (!granted.ok) {
+    throw new AppError('forbidden', 'insufficient_scope', { values: { scope: granted.missing } })
+  }
+  const bot = deps.botUsername()
+  if (bot === undefined) throw new AppError('upstream', 'channel_unavailable')
+  const code = randomBytes(CODE_BYTES).toString('base64url')
+  const createdAt = deps.clock.now()
+  const expiresAt = new Date(createdAt.getTime() + LINK_MINUTES * MINUTE_MS)
+  await links.insertLinkCode(deps.db, {
+    hash: hashOf(code),
+    wallet: caller.wallet,
+    name: name ?? null,
+    scopes: granted.scopes,
+    madeBy: await labelOf(deps, caller),
+    createdAt,
+    expiresAt,
+    usedAt: null,
+  })
+  return {
+    url: `https://t.me/${bot}?start=${code}`,
+    groupUrl: `https://t.me/${bot}?startgroup=${code}`,
+    expiresAt,
+  }
+}
+
+/** What a code offers, without using it. @throws AppError not_found `link_not_valid` */
+export async function peekTelegramLink(deps: Deps, code: string): Promise<TelegramLinkOffer> {
+  return toOffer(await links.findUsable(deps.db, hashOf(code), deps.clock.now()))
+}
+
+/**
+ * Links a chat: the code is spent and the recipient exists, both or neither. A chat that is linked to
+ * the wallet already keeps its recipient and gets the link's rights.
+ *
+ * @throws AppError not_found `link_not_valid`; conflict `recipient_limit_reached`, which leaves the code
+ *   unspent
+ */
+export async function claimTelegramLink(
+  deps: Deps & { readonly box: SecretBox; readonly channels: Channels },
+  { code, chat, by, locale }: ChatOwner & { readonly code: string },
+): Promise<LinkedChat> {
+  const now = deps.clock.now()
+  return await transact(deps.db, async (tx) => {
+    const offer = toOffer(await links.spendCode(tx, hashOf(code), now))
+    return await linkChat({ ...deps, db: tx }, { ...offer, chat, by, locale })
+  })
+}
+
+/** Uses a code up without linking anything. One that is over already is fine. */
+export async function refuseTelegramLink(deps: Deps, code: string): Promise<void> {
+  await links.spendCode(deps.db, hashOf(code), deps.clock.now())
+}
+
+/** Forgets codes a day after they ended. */
+export async function pruneLinkCodes(deps: Deps): Promise<void> {
+  await links.deleteOldCodes(deps.db, new Date(deps.clock.now().getTime() - DAY_MS))
+}
+
+function hashOf(code: string): string {
+  return createHash('sha256').update(code).digest('hex')
+}
+
+function toOffer(row: links.LinkCodeRow | undefined): TelegramLinkOffer {
+  if (row === undefined) throw new AppError('not_found', 'link_not_valid')
+  const { wallet, name, scopes, madeBy, createdAt, expiresAt } = row
+  return { wallet, name, scopes, madeBy, createdAt, expiresAt }
+}
+
+async function labelOf(deps: Deps, caller: Caller): Promise<string | null> {
+  if (caller.tokenId === undefined) return null
+  const { data } = await listTokens(deps, caller)
+  return data.find(({ id }) => id === caller.tokenId)?.label ?? null
+}
