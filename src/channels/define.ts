@@ -114,6 +114,8 @@ export class DeliveryError extends Error {
   readonly retryAfterSeconds: number | undefined
   /** `retryAfterSeconds` is an order, not a wish: not a moment earlier, and the attempt does not count. */
   readonly binding: boolean
+  /** Nothing of the destination's doing, such as our mail server being down: not held against it. */
+  readonly ours: boolean
   /** The status the destination gets when it is switched off. */
   readonly becomes: 'disabled' | 'blocked'
 
@@ -124,6 +126,7 @@ export class DeliveryError extends Error {
       readonly statusCode?: number
       readonly retryAfterSeconds?: number
       readonly binding?: boolean
+      readonly ours?: boolean
       readonly becomes?: 'disabled' | 'blocked'
       readonly cause?: unknown
     } = {},
@@ -135,6 +138,7 @@ export class DeliveryError extends Error {
     this.statusCode = options.statusCode
     this.retryAfterSeconds = options.retryAfterSeconds
     this.binding = options.binding ?? false
+    this.ours = options.ours ?? false
     this.becomes = options.becomes ?? 'disabled'
   }
 }

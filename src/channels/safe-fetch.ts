@@ -30,26 +30,17 @@ export type SafePost = (
   },
 ) => Promise<{ readonly statusCode: number; readonly retryAfter: string | undefined }>
 
-/** Why an address may not be used, as the code of a field error. */
-export type UrlProblem = 'url' | 'url_scheme' | 'url_port' | 'url_credentials' | 'url_private'
-
 /**
- * Judges an address when it is set: its text only, no DNS. undefined when it may be used.
+ * Judges an address when it is set: its text only, no DNS. Gives the code of a field error, or
+ * undefined when it may be used.
  *
  * Decimal, octal and hexadecimal IPv4 hosts count as the address they mean.
  *
  * @param allowPrivate tests and sandbox: http, any port and private hosts too
  */
-export function checkWebhookUrl(text: string, allowPrivate: boolean): UrlProblem | undefined {
+export function checkWebhookUrl(text: string, allowPrivate: boolean): 'url' | undefined {
   const url = URL.parse(text)
-  if (url === null || url.hostname === '') return 'url'
-  if (url.protocol !== 'https:' && !(allowPrivate && url.protocol === 'http:')) return 'url_scheme'
-  if (url.username !== '' || url.password !== '') return 'url_credentials'
-  if (allowPrivate) return undefined
-  if (!PORTS.includes(url.port)) return 'url_port'
-  const host = bareHost(url.hostname)
-  if (isIP(host) !== 0) return isPublicAddress(host) ? undefined : 'url_private'
-  return isPublicName(host) ? undefined : 'url_private'
+  return url !== null && isAllowed(url, allowPrivate) ? undefined : 'url'
 }
 
 /**
@@ -147,6 +138,14 @@ function guardedLookup(): LookupFunction {
       (error) => callback(error, []),
     )
   }
+}
+
+function isAllowed(url: URL, allowPrivate: boolean): boolean {
+  if (url.hostname === '' || url.username !== '' || url.password !== '') return false
+  if (allowPrivate) return /^https?:$/.test(url.protocol)
+  if (url.protocol !== 'https:' || !PORTS.includes(url.port)) return false
+  const host = bareHost(url.hostname)
+  return isIP(host) === 0 ? isPublicName(host) : isPublicAddress(host)
 }
 
 /** Names that only mean something inside a network are refused before anyone is asked. */

@@ -1,10 +1,8 @@
 import { isIP } from 'node:net'
 import { formatTime } from '#src/i18n/format.ts'
-import { isolate, withoutDirections } from '#src/i18n/isolates.ts'
-import type { TextKey, TextValues, Translate } from '#src/i18n/translate.ts'
-import { typed } from '#src/i18n/values.ts'
+import { type TextKey, type TextValues, type Translate, typed } from '#src/i18n/translate.ts'
 import type { Severity } from '#src/kernel/facts.ts'
-import { directionOf } from '#src/kernel/locale.ts'
+import { directionOf, type Locale } from '#src/kernel/locale.ts'
 import type { Envelope, Message, MessageField } from './define.ts'
 
 /** What chat and mail say alike about a message: glyph, severity line, how values stand in a text. */
@@ -51,11 +49,9 @@ export function sinceTime({ message, locale, timezone }: Envelope): string {
   return formatTime(new Date(message.firedAt), locale, timezone, { seconds: true, offset: true })
 }
 
-/** A field's value that neither turns the text around it nor is turned by it. */
-export function shownValue(field: MessageField, envelope: Envelope): string {
-  const value = withoutDirections(field.value)
-  const isForeign = directionOf(envelope.locale) === 'rtl' || RIGHT_TO_LEFT.test(value)
-  return isForeign && !isCode(field) ? isolate(value) : value
+/** Whether a field's value runs against the direction of the reader's language. */
+export function isForeign(field: MessageField, locale: Locale): boolean {
+  return directionOf(locale) === 'ltr' && RIGHT_TO_LEFT.test(field.value)
 }
 
 /** Whether a field's value is an address or a hash: shown as code, never mirrored. */
@@ -68,6 +64,19 @@ export function isOpenLink(link: string): boolean {
   const url = URL.parse(link)
   if (url === null || !/^https?:$/.test(url.protocol)) return false
   return url.hostname.includes('.') || isIP(url.hostname.replace(/^\[|\]$/g, '')) !== 0
+}
+
+/** At most so many UTF-16 units, never half a character; `…` at the end where something went. */
+export function cut(text: string, max: number): string {
+  if (text.length <= max) return text
+  const kept: string[] = []
+  let length = 1
+  for (const character of text) {
+    length += character.length
+    if (length > max) break
+    kept.push(character)
+  }
+  return `${kept.join('')}…`
 }
 
 const RIGHT_TO_LEFT =

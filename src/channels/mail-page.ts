@@ -1,0 +1,168 @@
+import { escapeHtml } from '#src/i18n/translate.ts'
+import { directionOf, type Locale } from '#src/kernel/locale.ts'
+
+/**
+ * The frame of every mail as HTML: tables and inline styles, because mail programs know little else.
+ * Colours by class only add the dark scheme. No image, no script, nothing loaded from anywhere.
+ */
+
+const LIGHT = {
+  ground: '#F5F6F8',
+  card: '#FCFCFD',
+  text: '#151A21',
+  muted: '#566070',
+  line: '#DDE1E7',
+  accent: '#1755C7',
+  onAccent: '#FCFCFD',
+  critical: '#B3261E',
+  warning: '#8A4B00',
+  fine: '#0B6B3D',
+  info: '#1755C7',
+} as const
+const DARK: Readonly<Record<keyof typeof LIGHT, string>> = {
+  ground: '#11151B',
+  card: '#1A2029',
+  text: '#E8EBF0',
+  muted: '#A3ADBB',
+  line: '#2A323D',
+  accent: '#8AB4FF',
+  onAccent: '#0B1220',
+  critical: '#FF9A92',
+  warning: '#FFC36B',
+  fine: '#74DBA0',
+  info: '#8AB4FF',
+}
+
+/** The colours a severity line can have. */
+export type Tone = 'critical' | 'warning' | 'fine' | 'info'
+
+const BASE_FONTS = 'system-ui,-apple-system,Segoe UI,Roboto,Noto Sans,sans-serif'
+const FONTS: Readonly<Partial<Record<Locale, string>>> = {
+  bn: 'Noto Sans Bengali,Kohinoor Bangla,Nirmala UI,Vrinda,',
+  hi: 'Noto Sans Devanagari,Kohinoor Devanagari,Nirmala UI,Mangal,',
+  ar: 'Noto Sans Arabic,Geeza Pro,Segoe UI,Tahoma,',
+  zh: 'PingFang SC,Hiragino Sans GB,Microsoft YaHei,Noto Sans CJK SC,',
+}
+const CODE_FONT = 'ui-monospace,SF Mono,Consolas,Noto Sans Mono,monospace'
+const LINE_HEIGHTS: Readonly<Partial<Record<Locale, string>>> = {
+  zh: '1.6',
+  hi: '1.75',
+  bn: '1.75',
+  ar: '1.75',
+}
+
+/** Pieces of a mail in one locale. Arguments that end in `Html` are markup whose values are escaped. */
+export interface MailPieces {
+  /** Severity, watch, since: beside a bar in the tone's colour. */
+  toned(tone: Tone, lineHtml: string): string
+  heading(text: string): string
+  /** Line breaks of the text stay. */
+  paragraph(text: string): string
+  muted(lineHtml: string): string
+  button(label: string, url: string): string
+  /** Two columns: label, and the value's markup. */
+  table(rows: readonly { readonly label: string; readonly valueHtml: string }[]): string
+  link(labelHtml: string, url: string): string
+  /** The whole document around these pieces. */
+  page(parts: {
+    readonly title: string
+    readonly preheader: string
+    readonly aside: string
+    readonly content: readonly string[]
+    readonly footer: readonly string[]
+  }): string
+}
+
+/** The pieces for a reader's language and writing direction. */
+export function mailPieces(locale: Locale): MailPieces {
+  const direction = directionOf(locale)
+  const start = direction === 'rtl' ? 'right' : 'left'
+  const end = direction === 'rtl' ? 'left' : 'right'
+  const font = `font-family:${FONTS[locale] ?? ''}${BASE_FONTS}`
+  const lineHeight = `line-height:${LINE_HEIGHTS[locale] ?? '1.5'}`
+  const cell = (name: keyof typeof LIGHT, size: number, more = '') =>
+    `class="${name}" align="${start}" style="${font};${lineHeight};font-size:${size}px;color:${LIGHT[name]};text-align:${start};${more}"`
+  const row = (attributes: string, content: string) => `<tr><td ${attributes}>${content}</td></tr>`
+  const link = (labelHtml: string, url: string) =>
+    `<a class="accent" href="${escapeHtml(url)}" style="color:${LIGHT.accent}">${labelHtml}</a>`
+
+  return {
+    toned: (tone, lineHtml) =>
+      row(
+        cell(tone, 13, `font-weight:600;padding:0 12px;border-${start}:4px solid ${LIGHT[tone]}`),
+        lineHtml,
+      ),
+    heading: (text) =>
+      row(
+        cell('text', 20, 'padding:12px 0 0'),
+        `<h1 style="margin:0;font-size:20px;font-weight:600;${lineHeight}">${escapeHtml(text)}</h1>`,
+      ),
+    paragraph: (text) =>
+      row(cell('text', 16, 'padding:12px 0 0'), escapeHtml(text).replaceAll('\n', '<br>')),
+    muted: (lineHtml) => row(cell('muted', 13, 'padding:12px 0 0'), lineHtml),
+    button: (label, url) =>
+      row(
+        'style="padding:24px 0 0"',
+        `${table(direction)}<tr><td class="button" bgcolor="${LIGHT.accent}" style="border-radius:8px"><a class="onAccent" href="${escapeHtml(url)}" style="${font};display:inline-block;padding:12px 24px;font-size:16px;line-height:24px;font-weight:600;color:${LIGHT.onAccent};text-decoration:none">${escapeHtml(label)}</a></td></tr></table>`,
+      ),
+    table: (rows) => {
+      const cells = rows.map(
+        ({ label, valueHtml }) =>
+          `<tr><td width="40%" valign="top" ${cell('muted', 13, 'padding:4px 0')}>${escapeHtml(label)}</td><td valign="top" ${cell('text', 13, `padding:4px 0;font-family:${CODE_FONT};word-break:break-word`)}>${valueHtml}</td></tr>`,
+      )
+      return rows.length === 0
+        ? ''
+        : row('style="padding:12px 0 0"', `${table(direction, '100%')}${cells.join('')}</table>`)
+    },
+    link,
+    page: ({ title, preheader, aside, content, footer }) =>
+      [
+        `<!DOCTYPE html><html lang="${locale}" dir="${direction}"><head><meta charset="utf-8">`,
+        '<meta name="viewport" content="width=device-width,initial-scale=1">',
+        '<meta name="color-scheme" content="light dark"><meta name="supported-color-schemes" content="light dark">',
+        `<title>${escapeHtml(title)}</title><style>${darkScheme()}</style></head>`,
+        `<body class="ground" style="margin:0;padding:0;background:${LIGHT.ground}">`,
+        `<div style="display:none;max-height:0;overflow:hidden">${escapeHtml(preheader)}</div>`,
+        `${table(direction, '100%')}<tr><td class="ground" align="center" bgcolor="${LIGHT.ground}" style="padding:24px 12px">`,
+        `<table role="presentation" dir="${direction}" width="100%" cellpadding="0" cellspacing="0" border="0" class="card" bgcolor="${LIGHT.card}" style="max-width:560px;background:${LIGHT.card};border-radius:12px"><tr><td style="padding:24px">`,
+        table(direction, '100%'),
+        `<tr><td style="padding:0 0 12px">${table(direction, '100%')}<tr><td ${cell('muted', 13)}>Watchdog</td><td class="muted" align="${end}" style="${font};font-size:13px;color:${LIGHT.muted};text-align:${end}">${aside}</td></tr></table></td></tr>`,
+        ...content,
+        row(
+          `class="line" style="padding:24px 0 0;border-bottom:1px solid ${LIGHT.line};font-size:0;line-height:0"`,
+          '&nbsp;',
+        ),
+        ...footer,
+        '</table></td></tr></table></td></tr></table></body></html>',
+      ].join('\n'),
+  }
+}
+
+function table(direction: string, width?: string): string {
+  const size = width === undefined ? '' : ` width="${width}"`
+  return `<table role="presentation" dir="${direction}"${size} cellpadding="0" cellspacing="0" border="0">`
+}
+
+/** Inline colours win over rules, hence `!important`. */
+function darkScheme(): string {
+  const grounds = ['ground', 'card'] as const
+  const inks = [
+    'text',
+    'muted',
+    'accent',
+    'onAccent',
+    'critical',
+    'warning',
+    'fine',
+    'info',
+  ] as const
+  const rules = [
+    ...grounds.map((name) => `.${name}{background:${DARK[name]}!important}`),
+    ...inks.map(
+      (name) => `.${name}{color:${DARK[name]}!important;border-color:${DARK[name]}!important}`,
+    ),
+    `.button{background:${DARK.accent}!important}`,
+    `.line{border-color:${DARK.line}!important}`,
+  ]
+  return `:root{color-scheme:light dark}@media (prefers-color-scheme:dark){${rules.join('')}}`
+}

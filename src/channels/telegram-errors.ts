@@ -1,0 +1,69 @@
+import { DeliveryError } from './define.ts'
+
+/** A refusal as the Bot API words it. */
+export interface ApiRefusal {
+  readonly code: number
+  readonly description: string
+  readonly retryAfterSeconds?: number
+  readonly migrateToChatId?: number
+}
+
+/** What to do about a refusal: send the same once more in another form, or give up for now or for good. */
+export type Verdict =
+  | { readonly kind: 'send_plain' }
+  | { readonly kind: 'send_without_button' }
+  | { readonly kind: 'send_without_thread' }
+  | { readonly kind: 'send_to'; readonly chatId: number }
+  | { readonly kind: 'fail'; readonly error: DeliveryError }
+
+/** Gone for good, with the reason the destination is switched off for. Matched on the description. */
+const GONE: readonly (readonly [RegExp, string])[] = [
+  [/bot was blocked by the user/, 'blocked'],
+  [/user is deactivated/, 'deactivated'],
+  [/bot was kicked/, 'kicked'],
+  [/bot is not a (member|participant)/, 'not_a_member'],
+  [/group chat was deleted/, 'deleted'],
+  [/can't initiate conversation/, 'not_started'],
+]
+
+const MUTED = /not enough rights|need administrator rights|CHAT_WRITE_FORBIDDEN|have no rights/
+const UNKNOWN_CHAT = /chat not found|user not found|PEER_ID_INVALID|chat_id is empty/
+const TOPIC_GONE = /message thread not found|TOPIC_CLOSED|TOPIC_DELETED/
+const BUTTON_REFUSED = /inline keyboard button|BUTTON_\w+_INVALID|reply markup/i
+
+/**
+ * Judges a refusal. Codes together with descriptions decide: the same code means many things.
+ *
+ * @see Bot API server sources; the texts begin with "Bad Request: " or "Forbidden: "
+ */
+export function judgeRefusal(refusal: ApiRefusal): Verdict {
+  const { code, description } = refusal
+  if (refusal.migrateToChatId !== undefined) {
+    return { kind: 'send_to', chatId: refusal.migrateToChatId }
+  }
+  if (code === 429) {
+    const retryAfterSeconds = refusal.retryAfterSeconds ?? 1
+    return failed('flood', code, { retryAfterSeconds, binding: true, ours: true })
+  }
+  if (code === 400 && /can't parse entities/.test(description)) return { kind: 'send_plain' }
+  if (TOPIC_GONE.test(description)) return { kind: 'send_without_thread' }
+  if (MUTED.test(description)) return failed('no_rights', code)
+  if (code === 400 && BUTTON_REFUSED.test(description)) return { kind: 'send_without_button' }
+  if (code === 400 && UNKNOWN_CHAT.test(description)) {
+    return failed('chat_not_found', code, { permanent: true })
+  }
+  if (code === 403) {
+    const known = GONE.find(([pattern]) => pattern.test(description))
+    return failed(known?.[1] ?? 'forbidden', code, { permanent: true, becomes: 'blocked' })
+  }
+  if (code === 401 || code === 404) return failed('bot_token', code, { ours: true })
+  return code === 400 ? failed('refused', code) : failed(`status_${code}`, code, { ours: true })
+}
+
+function failed(
+  reason: string,
+  statusCode: number,
+  options: ConstructorParameters<typeof DeliveryError>[1] = {},
+): Verdict {
+  return { kind: 'fail', error: new DeliveryError(reason, { ...options, statusCode }) }
+}
