@@ -1,5 +1,6 @@
 import { and, count, desc, eq, gt, isNull, lt, or, sql } from 'drizzle-orm'
 import type { Db } from '#src/db/connection.ts'
+import { lockKey } from '#src/db/lock.ts'
 import type { Scope } from '#src/kernel/caller.ts'
 import { type Address, storedAddress } from '#src/kernel/units.ts'
 import { type KeptChallenge, LISTED_TOKENS_MAX } from './model.ts'
@@ -60,7 +61,8 @@ export async function deleteChallengesExpiredBefore(db: Db, instant: Date): Prom
 
 /** Lets only this transaction count and make tokens of the wallet, until it ends. */
 export async function lockTokensOfWallet(db: Db, wallet: Address): Promise<void> {
-  await db.execute(sql`select pg_advisory_xact_lock(hashtextextended(${`tokens ${wallet}`}, 0))`)
+  const key = lockKey(`tokens ${wallet}`)
+  await db.execute(sql`select pg_advisory_xact_lock(${key}::bigint)`)
 }
 
 /** How many tokens of the wallet are neither revoked nor expired. */

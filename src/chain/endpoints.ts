@@ -17,7 +17,7 @@ export interface Endpoints {
    *
    * An endpoint that failed is passed over for a while: the others are asked before it.
    *
-   * @param limitMs how long each endpoint may take; the usual limit without it
+   * @param limitMs how long each endpoint may take, if that is less than the usual limit
    * @throws AppError upstream `dependency_unavailable` when all of them failed
    * @throws the signal's reason when the caller gives up
    */
@@ -119,7 +119,7 @@ export function createEndpoints({
       for (const endpoint of inOrder(endpoints, clock.now().getTime())) {
         signal?.throwIfAborted()
         try {
-          const answer = await attempt(endpoint, read, signal, limitMs)
+          const answer = await attempt(endpoint, read, signal, Math.min(limitMs, timeoutMs))
           noteAnswer(endpoint)
           return answer
         } catch (error) {

@@ -2,7 +2,12 @@ import fc from 'fast-check'
 import { serializeErc6492Signature } from 'viem'
 import { privateKeyToAccount } from 'viem/accounts'
 import { describe, expect, test } from 'vitest'
-import { isPlainSigner, isSignatureText, isUndeployedSignature } from './signatures.ts'
+import {
+  isPlainSigner,
+  isSignatureText,
+  isUndeployedSignature,
+  verifyLimitMs,
+} from './signatures.ts'
 
 // A key that everybody knows: the first of the phrase that every development chain funds.
 const KEY = '0xac0974bec39a17e36ba4a6b4d238ff944bacb478cbed5efcae784d7bf4f2ff80'
@@ -96,4 +101,11 @@ describe('the text of a signature', () => {
     expect(isUndeployedSignature(wrapped)).toBe(true)
     expect(isUndeployedSignature(SIGNATURE)).toBe(false)
   })
+})
+
+test('all endpoints together have five seconds to answer for a contract wallet', () => {
+  expect(verifyLimitMs(1)).toBe(5000)
+  expect(verifyLimitMs(2)).toBe(2500)
+  expect(verifyLimitMs(3) * 3).toBeLessThanOrEqual(5000)
+  expect(verifyLimitMs(0)).toBe(5000)
 })

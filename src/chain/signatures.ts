@@ -47,12 +47,16 @@ export async function verifyMessage(
 ): Promise<boolean> {
   if (!isSignatureText(signature)) return false
   if (await isPlainSigner(address, message, signature)) return true
-  const limitMs = Math.floor(VERIFY_LIMIT_MS / Math.max(endpoints.count, 1))
   return endpoints.ask(
     (client) => isContractSigner(client, address, hashMessage(message), signature),
     signal,
-    limitMs,
+    verifyLimitMs(endpoints.count),
   )
+}
+
+/** How long each of that many endpoints may take, so that all of them together keep the limit. */
+export function verifyLimitMs(endpointCount: number): number {
+  return Math.floor(VERIFY_LIMIT_MS / Math.max(endpointCount, 1))
 }
 
 /** Whole bytes in hexadecimal, at least one and not too many. */

@@ -1,0 +1,256 @@
+import { once } from 'node:events'
+import { createServer, type Server } from 'node:http'
+import { inspect } from 'node:util'
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import type { Chain } from '#src/chain/chain.ts'
+import { createChain } from '#src/chain/client.ts'
+import { AppError } from '#src/kernel/errors.ts'
+import type { Logger } from '#src/kernel/logger.ts'
+import { type RpcProxy, startRpcProxy } from '#src/sandbox/devnet/rpc-proxy.ts'
+import { type Devnet, startDevnet } from '#src/sandbox/devnet.ts'
+
+const AT = new Date('2026-11-20T15:00:00Z').getTime()
+
+let devnet: Devnet
+let primary: RpcProxy
+let secondary: RpcProxy
+let nowMs: number
+let lines: { level: string; message: string; fields: Record<string, unknown> }[]
+
+const clock = { now: () => new Date(nowMs) }
+const record = (level: string) => (fields: Record<string, unknown>, message: string) => {
+  lines.push({ level, message, fields })
+}
+const log: Logger = {
+  error: record('error'),
+  warn: record('warn'),
+  info: record('info'),
+  debug: record('debug'),
+}
+const said = (level: string) => lines.filter((line) => line.level === level)
+
+function chainOf(...rpcUrls: readonly string[]): Chain {
+  return createChain({ rpcUrls, chainId: 14, log, clock, timeoutMs: 300 })
+}
+
+beforeAll(async () => {
+  devnet = await startDevnet()
+  await devnet.mine(10)
+})
+afterAll(() => devnet.close())
+beforeEach(async () => {
+  nowMs = AT
+  lines = []
+  primary = await startRpcProxy(devnet.rpcUrl)
+  secondary = await startRpcProxy(devnet.rpcUrl)
+})
+afterEach(() => Promise.all([primary.close(), secondary.close()]))
+
+const failures: readonly [string, (proxy: RpcProxy) => unknown, string][] = [
+  ['refuses connections', (proxy) => proxy.down(), 'connection failed'],
+  ['never answers', (proxy) => proxy.hang(), 'timeout'],
+  ['answers too late', (proxy) => proxy.delay(1000), 'timeout'],
+  ['answers 502', (proxy) => proxy.failNext(99, { status: 502 }), 'http 502'],
+  [
+    'wants fewer requests',
+    (proxy) => proxy.failNext(99, { code: -32005, message: 'rate limited' }),
+    'rpc -32005: rate limited',
+  ],
+  [
+    'answers nonsense',
+    (proxy) => proxy.rewrite('eth_blockNumber', () => ({ not: 'a number' })),
+    'answer of another shape',
+  ],
+  [
+    'does not have the block it counted',
+    (proxy) => proxy.rewrite('eth_getBlockByNumber', () => null),
+    'block 9 is not there',
+  ],
+]
+
+describe('with a second endpoint', () => {
+  test.each(failures)('asks it when the first %s, and says why', async (_, fail, reason) => {
+    await fail(primary)
+    const { number } = await chainOf(primary.url, secondary.url).confirmedBlock(2)
+    expect(number).toBe(9)
+    expect(said('warn')).toEqual([
+      {
+        level: 'warn',
+        message: 'rpc endpoint failed',
+        fields: { endpoint: 0, origin: primary.url, reason, restSeconds: 30 },
+      },
+    ])
+  })
+
+  test('uses only the first while that answers', async () => {
+    const chain = chainOf(primary.url, secondary.url)
+    await chain.confirmedBlock(1)
+    await chain.confirmedBlock(1)
+    expect(primary.count('eth_blockNumber')).toBe(2)
+    expect(secondary.counts()).toEqual({})
+  })
+
+  test('passes over one that failed for half a minute, then tries it again', async () => {
+    const chain = chainOf(primary.url, secondary.url)
+    await primary.down()
+    await chain.confirmedBlock(1)
+    await primary.up()
+
+    nowMs = AT + 29_999
+    await chain.confirmedBlock(1)
+    expect(primary.counts()).toEqual({})
+    expect(secondary.count('eth_blockNumber')).toBe(2)
+
+    nowMs = AT + 30_000
+    await chain.confirmedBlock(1)
+    expect(primary.count('eth_blockNumber')).toBe(1)
+    expect(secondary.count('eth_blockNumber')).toBe(2)
+    expect(said('info')).toEqual([
+      {
+        level: 'info',
+        message: 'rpc endpoint answers again',
+        fields: { endpoint: 0, origin: primary.url },
+      },
+    ])
+  })
+
+  test('asks one that rests when no other answers', async () => {
+    const chain = chainOf(primary.url, secondary.url)
+    await primary.down()
+    await chain.confirmedBlock(1)
+    await primary.up()
+    await secondary.down()
+    expect((await chain.confirmedBlock(1)).number).toBe(10)
+  })
+
+  test('reads tip and block from the same one, however far they are apart', async () => {
+    // The first counts blocks that it does not have; the second has fewer, and has them.
+    primary.rewrite('eth_blockNumber', () => '0xffff')
+    secondary.rewrite('eth_blockNumber', () => '0x8')
+    expect((await chainOf(primary.url, secondary.url).confirmedBlock(2)).number).toBe(7)
+  })
+})
+
+describe('without any that answers', () => {
+  test('is not available, with a time to come back', async () => {
+    const chain = chainOf(primary.url, secondary.url)
+    await primary.down()
+    secondary.hang()
+    const error = await chain.confirmedBlock(1).catch((e: unknown) => e)
+    expect(error).toBeInstanceOf(AppError)
+    expect(error).toMatchObject({
+      kind: 'upstream',
+      code: 'dependency_unavailable',
+      details: { retryAfterSeconds: 10 },
+      cause: { message: 'endpoint 0: connection failed; endpoint 1: timeout' },
+    })
+  })
+
+  test('says so once per endpoint, not once per question', async () => {
+    const chain = chainOf(primary.url)
+    await primary.down()
+    for (let asked = 0; asked < 5; asked += 1) {
+      await expect(chain.confirmedBlock(1)).rejects.toThrow('dependency_unavailable')
+    }
+    expect(said('warn')).toHaveLength(1)
+  })
+
+  test('is available again as soon as one answers', async () => {
+    const chain = chainOf(primary.url)
+    await primary.down()
+    await expect(chain.confirmedBlock(1)).rejects.toThrow('dependency_unavailable')
+    await primary.up()
+    expect((await chain.confirmedBlock(1)).number).toBe(10)
+  })
+
+  test('gives up within the limit also when the answer begins and never ends', async () => {
+    const slow = await startDripping()
+    await expect(chainOf(slow.url).confirmedBlock(1)).rejects.toMatchObject({
+      cause: { message: 'endpoint 0: timeout' },
+    })
+    await slow.close()
+  })
+})
+
+describe('an endpoint of another chain', () => {
+  test('is never used, and named once at error', async () => {
+    primary.rewrite('eth_chainId', () => '0x1')
+    const chain = chainOf(primary.url, secondary.url)
+    await chain.confirmedBlock(1)
+    await chain.confirmedBlock(1)
+    expect(primary.counts()).toEqual({ eth_chainId: 1 })
+    expect(lines).toEqual([
+      {
+        level: 'error',
+        message: 'rpc endpoint serves another chain',
+        fields: { endpoint: 0, origin: primary.url, chainId: '1', expectedChainId: 14 },
+      },
+    ])
+  })
+
+  test('is not used for want of a better one', async () => {
+    primary.rewrite('eth_chainId', () => '0x1')
+    const chain = chainOf(primary.url)
+    await expect(chain.confirmedBlock(1)).rejects.toThrow('dependency_unavailable')
+    await expect(chain.confirmedBlock(1)).rejects.toThrow('dependency_unavailable')
+    expect(primary.counts()).toEqual({ eth_chainId: 1 })
+  })
+
+  test('is looked for once per endpoint', async () => {
+    const chain = chainOf(primary.url)
+    await chain.confirmedBlock(1)
+    await chain.confirmedBlock(1)
+    expect(primary.count('eth_chainId')).toBe(1)
+  })
+})
+
+describe('a caller who gives up', () => {
+  test('gets its own reason, and the endpoint is not blamed', async () => {
+    primary.hang()
+    const controller = new AbortController()
+    const reason = new Error('no longer needed')
+    const asked = chainOf(primary.url, secondary.url).confirmedBlock(1, controller.signal)
+    controller.abort(reason)
+    await expect(asked).rejects.toBe(reason)
+    expect(lines).toEqual([])
+    expect(secondary.counts()).toEqual({})
+  })
+
+  test('asks nothing when it gave up before', async () => {
+    const reason = new Error('no longer needed')
+    const asked = chainOf(primary.url).confirmedBlock(1, AbortSignal.abort(reason))
+    await expect(asked).rejects.toBe(reason)
+    expect(primary.counts()).toEqual({})
+  })
+})
+
+test('keeps the keys of an address out of errors and log', async () => {
+  const url = primary.url.replace('http://', 'http://user:password-1@')
+  primary.failNext(99, { code: -32000, message: 'no such project: key-0123456789' })
+  const chain = chainOf(`${url}/v1/key-0123456789?token=token-9876543210`)
+  const error = await chain.confirmedBlock(1).catch((e: unknown) => e)
+  const everything = JSON.stringify(lines) + inspect(error, { depth: 20, showHidden: true })
+  expect(everything).toContain('no such project')
+  expect(everything).not.toMatch(/password-1|key-0123456789|token-9876543210/)
+})
+
+/** An endpoint that sends the head of an answer and then a space now and again. */
+async function startDripping(): Promise<{ url: string; close(): Promise<void> }> {
+  const server: Server = createServer((_, response) => {
+    response.writeHead(200, { 'content-type': 'application/json' })
+    const timer = setInterval(() => response.write(' '), 20)
+    response.on('close', () => clearInterval(timer))
+  })
+  server.listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  const address = server.address()
+  if (address === null || typeof address === 'string') throw new Error('no port')
+  return {
+    url: `http://127.0.0.1:${address.port}`,
+    close: async () => {
+      server.closeAllConnections()
+      server.close()
+      await once(server, 'close')
+    },
+  }
+}

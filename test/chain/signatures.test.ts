@@ -1,0 +1,176 @@
+import {
+  type Address,
+  concat,
+  getAddress,
+  type Hex,
+  numberToHex,
+  serializeErc6492Signature,
+} from 'viem'
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import type { Chain } from '#src/chain/chain.ts'
+import { createChain } from '#src/chain/client.ts'
+import { silentLogger } from '#src/kernel/logger.ts'
+import { PEOPLE } from '#src/sandbox/devnet/people.ts'
+import { type RpcProxy, startRpcProxy } from '#src/sandbox/devnet/rpc-proxy.ts'
+import { type Devnet, startDevnet } from '#src/sandbox/devnet.ts'
+import { factoryOf, GAS_BURNER, REVERTER, text, tokenCode, walletCode, word } from './contracts.ts'
+
+const numbered = (number: number): Address => getAddress(numberToHex(number, { size: 20 }))
+const { alice, bob } = PEOPLE
+const MESSAGE = 'I am the owner of this wallet.'
+const WALLET = numbered(0x1001)
+const FACTORY = numbered(0x1002)
+const TOKEN = numbered(0x1003)
+const BURNER = numbered(0x1004)
+const BROKEN = numbered(0x1005)
+
+let devnet: Devnet
+let proxy: RpcProxy
+let chain: Chain
+
+const factory = factoryOf(FACTORY, walletCode(bob.account.address))
+
+beforeAll(async () => {
+  devnet = await startDevnet()
+  const codes: readonly [Address, Hex][] = [
+    [WALLET, walletCode(alice.account.address)],
+    [FACTORY, factory.code],
+    [TOKEN, tokenCode({ symbol: text('TOKEN'), decimals: word(18n) })],
+    [BURNER, GAS_BURNER],
+    [BROKEN, REVERTER],
+  ]
+  for (const [address, bytecode] of codes) await devnet.client.setCode({ address, bytecode })
+  await devnet.mine()
+})
+afterAll(() => devnet.close())
+beforeEach(async () => {
+  proxy = await startRpcProxy(devnet.rpcUrl)
+  chain = createChain({ rpcUrls: [proxy.url], chainId: 14, log: silentLogger, timeoutMs: 1000 })
+})
+afterEach(() => proxy.close())
+
+const unavailable = { kind: 'upstream', code: 'dependency_unavailable' }
+
+describe('a plain account', () => {
+  test('is recognized without asking any endpoint', async () => {
+    await proxy.down()
+    const signature = await alice.account.signMessage({ message: MESSAGE })
+    const { address } = alice.account
+    expect(await chain.verifyMessage({ address, message: MESSAGE, signature })).toBe(true)
+    expect(proxy.counts()).toEqual({})
+  })
+
+  test("is not taken for somebody else's", async () => {
+    const signature = await alice.account.signMessage({ message: MESSAGE })
+    const { address } = bob.account
+    expect(await chain.verifyMessage({ address, message: MESSAGE, signature })).toBe(false)
+    expect(proxy.counts()).toEqual({ eth_chainId: 1, eth_getCode: 1 })
+  })
+
+  test.each([
+    '',
+    '0x',
+    '0x1',
+    'signature',
+    `0x${'00'.repeat(65)}`,
+    `0x${'ff'.repeat(4097)}`,
+  ])('did not sign %j', async (signature) => {
+    const { address } = alice.account
+    expect(await chain.verifyMessage({ address, message: MESSAGE, signature })).toBe(false)
+  })
+})
+
+describe('a contract wallet', () => {
+  test('accepts what its owner signed', async () => {
+    const signature = await alice.account.signMessage({ message: MESSAGE })
+    expect(await chain.verifyMessage({ address: WALLET, message: MESSAGE, signature })).toBe(true)
+  })
+
+  test('refuses what somebody else signed, or its owner for another message', async () => {
+    const others = await bob.account.signMessage({ message: MESSAGE })
+    const another = await alice.account.signMessage({ message: `${MESSAGE} ` })
+    for (const signature of [others, another]) {
+      expect(await chain.verifyMessage({ address: WALLET, message: MESSAGE, signature })).toBe(
+        false,
+      )
+    }
+  })
+
+  test('refuses its owner’s signature with any byte changed', async () => {
+    const signature = await alice.account.signMessage({ message: MESSAGE })
+    for (let at = 0; at < 65; at += 1) {
+      const bytes = Buffer.from(signature.slice(2), 'hex')
+      bytes[at] = (bytes[at] ?? 0) ^ 0x55
+      const changed = `0x${bytes.toString('hex')}`
+      const input = { address: WALLET, message: MESSAGE, signature: changed }
+      expect(await chain.verifyMessage(input)).toBe(false)
+    }
+  })
+
+  test('may have a signature of 4096 bytes and none longer', async () => {
+    const signature = await alice.account.signMessage({ message: MESSAGE })
+    const filled = (bytes: number) => concat([signature, `0x${'00'.repeat(bytes - 65)}`])
+    const verify = (bytes: number) =>
+      chain.verifyMessage({ address: WALLET, message: MESSAGE, signature: filled(bytes) })
+    expect(await verify(4096)).toBe(true)
+    expect(await verify(4097)).toBe(false)
+  })
+
+  test.each([
+    ['knows nothing of signatures', TOKEN],
+    ['fails', BROKEN],
+    ['burns all gas', BURNER],
+  ])('accepts nothing when its contract %s', async (_, address) => {
+    const signature = await alice.account.signMessage({ message: MESSAGE })
+    expect(await chain.verifyMessage({ address, message: MESSAGE, signature })).toBe(false)
+  })
+})
+
+describe('a contract wallet that is not deployed yet', () => {
+  const wrapped = async (signer: typeof bob) =>
+    serializeErc6492Signature({
+      address: FACTORY,
+      data: '0x01',
+      signature: await signer.account.signMessage({ message: MESSAGE }),
+    })
+
+  test('accepts what its owner signed, and is still not deployed', async () => {
+    const signature = await wrapped(bob)
+    const address = factory.deploys
+    expect(await chain.verifyMessage({ address, message: MESSAGE, signature })).toBe(true)
+    expect(await devnet.client.getCode({ address })).toBeUndefined()
+  })
+
+  test('refuses what somebody else signed', async () => {
+    const signature = await wrapped(alice)
+    const address = factory.deploys
+    expect(await chain.verifyMessage({ address, message: MESSAGE, signature })).toBe(false)
+  })
+
+  test('is not another address that its factory does not deploy', async () => {
+    const signature = await wrapped(bob)
+    const address = numbered(0x9999)
+    expect(await chain.verifyMessage({ address, message: MESSAGE, signature })).toBe(false)
+  })
+})
+
+describe('when no endpoint answers', () => {
+  test.each([
+    ['does not take connections', (rpc: RpcProxy) => rpc.down()],
+    ['answers 502', (rpc: RpcProxy) => rpc.failNext(99, { status: 502 })],
+    ['fails inside', (rpc: RpcProxy) => rpc.failNext(99, { code: -32603, message: 'oops' })],
+    [
+      'fails in the call',
+      (rpc: RpcProxy) =>
+        rpc.failNext(9, { code: -32000, message: 'execution aborted (timeout = 5s)' }, 'eth_call'),
+    ],
+    ['answers nonsense', (rpc: RpcProxy) => rpc.rewrite('eth_call', () => '0x')],
+    ['never answers', (rpc: RpcProxy) => rpc.hang()],
+  ])('a wallet is neither accepted nor refused: the endpoint %s', async (_, fail) => {
+    await fail(proxy)
+    const signature = await alice.account.signMessage({ message: MESSAGE })
+    await expect(
+      chain.verifyMessage({ address: WALLET, message: MESSAGE, signature }),
+    ).rejects.toMatchObject(unavailable)
+  })
+})
