@@ -130,7 +130,7 @@ export function formatList(items: readonly string[], locale: Locale): string {
 }
 
 /** Who reads a fact. */
-export interface FactReader {
+interface FactReader {
   readonly locale: Locale
   /** IANA name. */
   readonly timeZone: string

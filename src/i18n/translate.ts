@@ -42,13 +42,13 @@ export type TextKey = {
 }[keyof English]
 
 /** An identifier: a round, an epoch, a block, a row's number. Printed bare, without grouping. */
-export interface Bare {
+interface Bare {
   readonly kind: 'bare'
   readonly text: string
 }
 
 /** Text or markup that somebody typed, or a name from outside. */
-export interface Typed<Content = string> {
+interface Typed<Content = string> {
   readonly kind: 'typed'
   readonly content: Content
 }
