@@ -32,7 +32,10 @@ const Environment = z.object({
   TERMS_VERSION: z.string().optional(),
   TERMS_URL: z.url().optional(),
   SERVICE_TOKEN_SYMBOL: z.string().default('WDG'),
-  TELEGRAM_BOT_TOKEN: z.string().regex(/^\d+:[\w-]{30,}$/, 'a bot token').optional(),
+  TELEGRAM_BOT_TOKEN: z
+    .string()
+    .regex(/^\d+:[\w-]{30,}$/, 'a bot token')
+    .optional(),
   TELEGRAM_API_ROOT: httpUrl.default('https://api.telegram.org'),
   TELEGRAM_WEBHOOK_SECRET: z
     .string()

@@ -1,7 +1,6 @@
 import type { Message, MessageField } from '#src/channels/define.ts'
-import { formatFact } from '#src/i18n/format.ts'
-import { builtKey, translator } from '#src/i18n/translate.ts'
-import { typed } from '#src/i18n/values.ts'
+import { formatFact, sentenceValues } from '#src/i18n/format.ts'
+import { builtKey, translator, typed } from '#src/i18n/translate.ts'
 import type { Fact, Severity } from '#src/kernel/facts.ts'
 import type { Locale } from '#src/kernel/locale.ts'
 import type { JsonObject } from '#src/kernel/units.ts'
@@ -40,11 +39,10 @@ export function renderMessage(alert: Renderable, reader: Reader): Message {
   if (source === undefined) throw new Error(`no signal emits ${alert.event}`)
   const { facts, fields, count } = source.signal.present(alert.event, alert.data)
   const t = translator(reader.locale)
-  const format = (fact: Fact) =>
-    formatFact(fact, { locale: reader.locale, timeZone: reader.timezone })
+  const clock = { locale: reader.locale, timeZone: reader.timezone }
   const values = {
     wallet: typed(alert.watchLabel ?? ''),
-    ...Object.fromEntries(Object.entries(facts).map(([name, fact]) => [name, format(fact)])),
+    ...sentenceValues(facts, clock),
     ...(count !== undefined && { count }),
     context: alert.severity,
   }
@@ -61,7 +59,7 @@ export function renderMessage(alert: Renderable, reader: Reader): Message {
       if (fact === undefined) return []
       const href = linkOf(fact)
       const label = t(builtKey(`messages:field.${key}`))
-      return [{ key, label, value: format(fact), ...(href !== undefined && { href }) }]
+      return [{ key, label, value: formatFact(fact, clock), ...(href !== undefined && { href }) }]
     }),
     link: alert.link,
     firedAt: alert.firedAt.toISOString(),

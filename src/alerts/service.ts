@@ -12,7 +12,7 @@ import { cutPage, PAGE_LIMIT_DEFAULT, type Page, readCursor } from '#src/kernel/
 import type { SecretBox } from '#src/kernel/secret-box.ts'
 import { JsonObject, storedAddress } from '#src/kernel/units.ts'
 import * as recipients from '#src/recipients/service.ts'
-import { getSettings, listSettings, DEFAULT_SETTINGS } from '#src/recipients/settings.ts'
+import { DEFAULT_SETTINGS, getSettings, listSettings } from '#src/recipients/settings.ts'
 import type { Raised } from '#src/watches/evaluate.ts'
 import { alertUrl, readAlertLink } from './links.ts'
 import { ALERT_STATES, type Alert, type AlertQuery, type AlertState } from './model.ts'
@@ -122,7 +122,10 @@ export async function listAlerts(
     firedAtMs === undefined || id === undefined ? undefined : { firedAt: new Date(firedAtMs), id }
   const rows = await store.listAlerts(deps.db, caller.wallet, filter, after, limit + 1)
   const page = cutPage(rows, limit, filter, (row) => [row.firedAt.getTime(), row.id])
-  const deliveries = await delivery.listForAlerts(deps.db, page.data.map((row) => row.id))
+  const deliveries = await delivery.listForAlerts(
+    deps.db,
+    page.data.map((row) => row.id),
+  )
   const reader = await getSettings(deps, caller)
   return {
     nextCursor: page.nextCursor,

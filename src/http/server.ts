@@ -49,7 +49,9 @@ export function createServer(
 
 /** Whose word counts on where a request came from: so many hops, or these addresses. */
 function trusted(proxies: number | readonly string[]) {
-  return typeof proxies === 'number' ? (_address: string, hop: number) => hop < proxies : [...proxies]
+  return typeof proxies === 'number'
+    ? (_address: string, hop: number) => hop < proxies
+    : [...proxies]
 }
 
 /** A body of any operation is JSON; none at all is undefined. */

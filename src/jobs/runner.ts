@@ -19,11 +19,7 @@ const BACKOFF_MS_MAX = 30_000
  *
  * A failing run is logged and tried again, after longer and longer waits while it keeps failing.
  */
-export async function startJobs(
-  app: JobApp,
-  sql: Sql,
-  jobs: readonly Job[],
-): Promise<RunningJobs> {
+export async function startJobs(app: JobApp, sql: Sql, jobs: readonly Job[]): Promise<RunningJobs> {
   const stop = new AbortController()
   const started = await Promise.all(jobs.map((job) => startJob(app, sql, job, stop.signal)))
   return {
@@ -43,9 +39,7 @@ async function startJob(
   const waker = createWaker()
   const stopListening = job.wakeOn && (await listen(sql, job.wakeOn, waker.wake))
   const work = (inner: AbortSignal) => loop(app, job, waker, inner)
-  const running = job.everywhere
-    ? work(signal)
-    : whileHolding(sql, `job ${job.name}`, signal, work)
+  const running = job.everywhere ? work(signal) : whileHolding(sql, `job ${job.name}`, signal, work)
   const ended = running.then(async () => {
     if (stopListening) await stopListening()
   })

@@ -8,7 +8,10 @@ import { z } from 'zod'
 
 /** An account, checksummed (EIP-55). Any case is accepted on the way in; a wrong checksum is refused. */
 export const Address = z.codec(
-  z.string().regex(/^0x[0-9a-fA-F]{40}$/).meta({ examples: ['0x3f12b8aC9d2e7F4b6A1c5D8e0F9a7B3c2d1eA91c'] }),
+  z
+    .string()
+    .regex(/^0x[0-9a-fA-F]{40}$/)
+    .meta({ examples: ['0x3f12b8aC9d2e7F4b6A1c5D8e0F9a7B3c2d1eA91c'] }),
   z.custom<`0x${string}`>((value) => typeof value === 'string'),
   {
     decode: (text, context) => {

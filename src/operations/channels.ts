@@ -1,6 +1,6 @@
 import { z } from 'zod'
-import * as delivery from '#src/delivery/service.ts'
 import { TestResult } from '#src/delivery/model.ts'
+import * as delivery from '#src/delivery/service.ts'
 import * as destinations from '#src/recipients/destinations.ts'
 import { ChannelSetup, ChannelState } from '#src/recipients/model.ts'
 import { defineOperation } from './define.ts'

@@ -1,6 +1,6 @@
 import type { z } from 'zod'
-import type { Channels } from '#src/channels/define.ts'
 import type { Chain } from '#src/chain/chain.ts'
+import type { Channels } from '#src/channels/define.ts'
 import type { Db } from '#src/db/connection.ts'
 import type { Caller, Scope } from '#src/kernel/caller.ts'
 import type { Clock } from '#src/kernel/clock.ts'
@@ -100,8 +100,6 @@ export function defineOperation<
   Body = undefined,
   Output = undefined,
   S extends Scope | 'none' = 'read',
->(
-  operation: Operation<Params, Query, Body, Output, S>,
-): Operation<Params, Query, Body, Output, S> {
+>(operation: Operation<Params, Query, Body, Output, S>): Operation<Params, Query, Body, Output, S> {
   return operation
 }

@@ -55,7 +55,8 @@ export async function invoke<Output>(
   await raw.admit?.()
   const request = { params, query, body, locale: raw.locale ?? 'en', ifMatch: raw.ifMatch } as const
   // Safe: a caller was required above unless the scope is `none`, where the handler expects none.
-  const run = (inside: App) => operation.handle({ app: inside, caller: caller as never, ...request })
+  const run = (inside: App) =>
+    operation.handle({ app: inside, caller: caller as never, ...request })
   if (key === undefined || caller === undefined) {
     const output = await run(app)
     return { status: statusOf(operation, output), output, isReplay: false }

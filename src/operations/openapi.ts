@@ -35,8 +35,9 @@ export function openApiDocument(
   const paths: Record<string, Record<string, unknown>> = {}
   for (const operation of registry) {
     if (operation.path === undefined) continue
-    const path = (paths[operation.path] ??= {})
-    path[operation.method.toLowerCase()] = describeOperation(t, operation)
+    const others = paths[operation.path]
+    const method = operation.method.toLowerCase()
+    paths[operation.path] = { ...others, [method]: describeOperation(t, operation) }
   }
   return {
     openapi: '3.1.0',
@@ -131,9 +132,7 @@ function headers(t: Translate, operation: AnyOperation): unknown[] {
     schema: { type: 'string' },
   })
   return [
-    ...(operation.idempotent
-      ? [text('Idempotency-Key', t('operations:info.idempotencyKey'))]
-      : []),
+    ...(operation.idempotent ? [text('Idempotency-Key', t('operations:info.idempotencyKey'))] : []),
     ...(operation.etag && operation.method !== 'GET'
       ? [text('If-Match', t('operations:info.ifMatch'))]
       : []),
@@ -214,6 +213,10 @@ function jsonSchema(schema: z.ZodType): JsonObject {
 }
 
 /** Without the marks that only a schema of its own needs. */
-function withoutMarks({ $schema: _dialect, $id: _id, ...schema }: Record<string, unknown>): unknown {
+function withoutMarks({
+  $schema: _dialect,
+  $id: _id,
+  ...schema
+}: Record<string, unknown>): unknown {
   return schema
 }

@@ -87,7 +87,11 @@ export function pricingDocument(app: Pick<App, 'billing' | 'chainId'>): PricingD
   const { billing } = app
   const closed = { available: false, amountPer1000Credits: '0', paused: false }
   const uncapped = { ...closed, capPerTopup: null, holdingsCap: null }
-  const capped = { ...closed, capPerTopup: prices.XRP_CAP_PER_TOPUP, holdingsCap: prices.XRP_HOLDINGS_CAP }
+  const capped = {
+    ...closed,
+    capPerTopup: prices.XRP_CAP_PER_TOPUP,
+    holdingsCap: prices.XRP_HOLDINGS_CAP,
+  }
   const token = { routerAllowlisted: false, bonusBps: 0, address: ZERO_ADDRESS }
   return {
     docs: '/docs',

@@ -1,9 +1,15 @@
 import { z } from 'zod'
-import * as delivery from '#src/delivery/service.ts'
 import { TestResult } from '#src/delivery/model.ts'
+import * as delivery from '#src/delivery/service.ts'
 import { AppError } from '#src/kernel/errors.ts'
 import { IdParam, pageOf, pageQuery } from '#src/kernel/query.ts'
-import { NewRecipient, Recipient, RecipientChanges, TelegramLink, TelegramLinkRequest } from '#src/recipients/model.ts'
+import {
+  NewRecipient,
+  Recipient,
+  RecipientChanges,
+  TelegramLink,
+  TelegramLinkRequest,
+} from '#src/recipients/model.ts'
 import * as recipients from '#src/recipients/service.ts'
 import * as links from '#src/recipients/telegram-link.ts'
 import { defineOperation } from './define.ts'

@@ -23,7 +23,9 @@ export async function findAnswer(tx: Db, of: KeyOf, after: Date): Promise<KeptAn
 
 /** Keeps an answer; one that has grown too old gives way. */
 export async function keepAnswer(tx: Db, answer: KeptAnswer, after: Date): Promise<void> {
-  await tx.delete(idempotencyKeys).where(and(sameKey(answer), lte(idempotencyKeys.createdAt, after)))
+  await tx
+    .delete(idempotencyKeys)
+    .where(and(sameKey(answer), lte(idempotencyKeys.createdAt, after)))
   await tx.insert(idempotencyKeys).values(answer)
 }
 

@@ -6,7 +6,7 @@
 import { z } from 'zod'
 import { SEVERITIES } from '#src/kernel/facts.ts'
 import { Label } from '#src/kernel/label.ts'
-import { Address, Id, Instant } from '#src/kernel/units.ts'
+import { type Address, Id, Instant } from '#src/kernel/units.ts'
 import type { Phase, Signal } from './define.ts'
 import { REGISTRY } from './types/index.ts'
 

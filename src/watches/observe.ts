@@ -36,11 +36,7 @@ export async function observeWatches(deps: ObserveDeps, signal: AbortSignal): Pr
   for (const type of REGISTRY) await observeType(deps, type, signal)
 }
 
-async function observeType(
-  deps: ObserveDeps,
-  type: WatchType,
-  signal: AbortSignal,
-): Promise<void> {
+async function observeType(deps: ObserveDeps, type: WatchType, signal: AbortSignal): Promise<void> {
   const { db, chain, clock } = deps
   const cursor = await store.findCursor(db, type.name)
   try {
@@ -86,7 +82,11 @@ async function lookAt(
   const decoded = targets.map(({ target }) => z.decode(type.target, target))
   const observations = await type.observe({ chain }, decoded, upTo, signal)
   const missing = targets.filter((row, i) => observations[i] === undefined && !row.noDataSince)
-  await store.markNoData(db, missing.map(({ id }) => id), clock.now())
+  await store.markNoData(
+    db,
+    missing.map(({ id }) => id),
+    clock.now(),
+  )
   for (const [index, row] of targets.entries()) {
     const observation = observations[index]
     if (observation === undefined) continue
@@ -119,7 +119,10 @@ async function judge(
         states.map((state) => ({ watchId, state })),
       )
       await saveStates(tx, states)
-      await deps.raise(tx, outcomes.flatMap(({ raised }) => raised))
+      await deps.raise(
+        tx,
+        outcomes.flatMap(({ raised }) => raised),
+      )
     }
     const encoded = z.encode(type.observation, observation)
     await store.saveObservation(tx, row.id, encoded, observation.at)

@@ -13,8 +13,8 @@ import {
   type PageQuery,
   readCursor,
 } from '#src/kernel/query.ts'
-import { validationErrors } from '#src/kernel/validation.ts'
 import type { Address } from '#src/kernel/units.ts'
+import { validationErrors } from '#src/kernel/validation.ts'
 import type { WatchType } from './define.ts'
 import {
   completeSignals,
@@ -204,7 +204,12 @@ async function startAfresh(
   const isOn = completeSignals(type.signals, change.after)
   const flipped = isOn.filter((signal, index) => signal.enabled !== wasOn[index]?.enabled)
   if (isResumed) await store.deleteStates(tx, row.id)
-  else if (flipped.length > 0) await store.deleteStates(tx, row.id, flipped.map(({ id }) => id))
+  else if (flipped.length > 0)
+    await store.deleteStates(
+      tx,
+      row.id,
+      flipped.map(({ id }) => id),
+    )
   if (isResumed || flipped.length > 0) await store.markStale(tx, row.targetId)
 }
 

@@ -169,11 +169,7 @@ export async function deleteWatch(
 }
 
 /** Takes a recipient off every watch of the wallet; a watch left with none has the defaults again. */
-export async function removeRecipient(
-  db: Db,
-  wallet: Address,
-  recipientId: number,
-): Promise<void> {
+export async function removeRecipient(db: Db, wallet: Address, recipientId: number): Promise<void> {
   const rest = sql`array_remove(${watches.recipientIds}, ${recipientId})`
   await db
     .update(watches)

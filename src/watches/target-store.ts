@@ -70,7 +70,9 @@ export async function markNoData(db: Db, ids: readonly number[], since: Date): P
   if (ids.length === 0) return
   await db
     .update(targets)
-    .set({ noDataSince: sql`coalesce(${targets.noDataSince}, ${since.toISOString()}::timestamptz)` })
+    .set({
+      noDataSince: sql`coalesce(${targets.noDataSince}, ${since.toISOString()}::timestamptz)`,
+    })
     .where(sql`${targets.id} = any(${sql.param([...ids])}::int[])`)
 }
 

@@ -1,18 +1,14 @@
 import { parseUnits } from 'viem/utils'
 import { z } from 'zod'
+import { shortAddress } from '#src/i18n/format.ts'
 import type { Presentation } from '#src/kernel/facts.ts'
 import { Address, Instant, type JsonObject, Units } from '#src/kernel/units.ts'
-import {
-  defineSignal,
-  defineWatchType,
-  type Evaluation,
-  type WatchView,
-} from '../define.ts'
+import { defineSignal, defineWatchType, type Evaluation, type WatchView } from '../define.ts'
 
 /** Whole units of the asset, more than zero: 0.000001 to 10^15. */
 const Threshold = z
   .string()
-  .regex(/^(0|[1-9]\d{0,15})(\.\d{1,18})?$/)
+  .regex(/^(0|[1-9]\d{0,15})(\.\d{1,18})?$/, { abort: true })
   .refine((text) => isThreshold(text), { params: { code: 'too_small', minimum: '0.000001' } })
   .meta({ examples: ['250', '1250.5'] })
 
@@ -119,7 +115,7 @@ const balanceChangeSignal = defineSignal({
   present: presentMoved,
   examples: {
     'wallet-balance.moved': {
-      address: '0x3f12b8AC9D2e7F4b6A1C5d8E0F9a7b3c2D1ea91C',
+      address: '0x3f12B8ac9D2e7f4B6a1C5D8E0F9A7B3c2d1ea91C',
       asset: 'FLR',
       symbol: 'FLR',
       decimals: 18,
@@ -160,14 +156,10 @@ export const walletBalance = defineWatchType({
     return [{ pointer: '/settings/threshold', code: 'too_many_decimals', values }]
   },
   defaultLabel: ({ address, asset }) =>
-    `${asset === 'FLR' ? asset : shorten(asset)} · ${shorten(address)}`,
+    `${asset === 'FLR' ? asset : shortAddress(asset)} · ${shortAddress(address)}`,
   isSame: (a, b) => a.balanceUnits === b.balanceUnits,
   signals: [balanceChangeSignal],
 })
-
-function shorten(address: string): string {
-  return `${address.slice(0, 6)}…${address.slice(-4)}`
-}
 
 function isThreshold(text: string): boolean {
   const units = parseUnits(text, 18)

@@ -1,0 +1,141 @@
+import type { FastifyInstance } from 'fastify'
+import { Api } from 'grammy'
+import { createTransport } from 'nodemailer'
+import type { Sql } from 'postgres'
+import { createBotService } from '#bot/service.ts'
+import { createChain } from '#src/chain/client.ts'
+import { createChannels } from '#src/channels/index.ts'
+import type { Config } from '#src/config.ts'
+import { connect, waitForDatabase } from '#src/db/connection.ts'
+import { migrate } from '#src/db/migrate.ts'
+import { createInternalServer } from '#src/http/internal.ts'
+import { createServer } from '#src/http/server.ts'
+import type { JobApp } from '#src/jobs/define.ts'
+import { REGISTRY as JOBS } from '#src/jobs/index.ts'
+import { type RunningJobs, startJobs } from '#src/jobs/runner.ts'
+import { type Clock, systemClock } from '#src/kernel/clock.ts'
+import type { Logger } from '#src/kernel/logger.ts'
+import { createSecretBox } from '#src/kernel/secret-box.ts'
+import { REGISTRY as OPERATIONS } from '#src/operations/index.ts'
+import { registerPages } from '#src/pages/index.ts'
+
+/** The service, built but not started. */
+export interface Service {
+  readonly app: JobApp
+  readonly sql: Sql
+  /** The public server; tests inject requests into it. */
+  readonly server: FastifyInstance
+  /** Migrates, listens, starts bot and jobs, each as far as this process has the role. */
+  start(): Promise<void>
+  /** Undoes it in reverse and waits for work in hand. Closes the database also when never started. */
+  stop(): Promise<void>
+}
+
+const MIGRATIONS = new URL('../migrations', import.meta.url).pathname
+/** How long a start waits for a database that does not answer. */
+const DATABASE_DEADLINE_MS = 60_000
+const SMTP_TIMEOUT_MS = 20_000
+const TELEGRAM_TIMEOUT_SECONDS = 30
+
+/** Creates every dependency once. */
+export function createApp(
+  config: Config,
+  given: { readonly databaseUrl: string; readonly log: Logger; readonly clock?: Clock },
+): Service {
+  const { log, clock = systemClock } = given
+  const connection = connect(given.databaseUrl)
+  const { db, sql } = connection
+  const telegramApi = config.telegram.token === undefined ? undefined : telegram(config)
+  const channels = createChannels({
+    api: telegramApi,
+    mailer: mailer(config),
+    from: config.email.from ?? '',
+    publicUrl: config.publicUrl,
+    allowPrivateUrls: config.webhook.allowPrivate,
+  })
+  const chain = createChain({ rpcUrls: config.chain.rpcUrls, chainId: config.chain.id, log })
+  const app: JobApp = {
+    db,
+    clock,
+    log,
+    chain,
+    channels,
+    box: createSecretBox(config.secretKey),
+    publicUrl: config.publicUrl,
+    allowPrivateUrls: config.webhook.allowPrivate,
+    botUsername: () => bot?.username(),
+    operations: OPERATIONS,
+    chainId: config.chain.id,
+    confirmations: config.chain.confirmations,
+    evaluationIntervalMs: config.chain.evaluationIntervalMs,
+    billing: {
+      enabled: config.billing.enabled,
+      chainName: config.chain.name,
+      serviceTokenSymbol: config.billing.serviceTokenSymbol,
+      terms: config.billing.terms,
+    },
+  }
+  const server = createServer(app, config.http)
+  const bot =
+    config.telegram.token === undefined
+      ? undefined
+      : createBotService(app, sql, { ...config.telegram, token: config.telegram.token })
+  const internal = createInternalServer([
+    { name: 'database', problem: () => problemOf(sql`select 1`) },
+  ])
+  const plays = (role: Config['roles'][number]) => config.roles.includes(role)
+  let jobs: RunningJobs | undefined
+  return {
+    app,
+    sql,
+    server,
+    async start() {
+      await waitForDatabase(sql, { deadlineMs: DATABASE_DEADLINE_MS, logger: log })
+      await migrate(sql, MIGRATIONS)
+      await internal.listen({ host: config.http.host, port: config.http.internalPort })
+      if (plays('api')) {
+        await server.register(registerPages, { app })
+        if (bot !== undefined && config.telegram.webhookSecret !== undefined) bot.mount(server)
+        await server.listen({ host: config.http.host, port: config.http.port })
+      }
+      if (plays('bot')) await bot?.start()
+      jobs = await startJobs(
+        app,
+        sql,
+        JOBS.filter(({ role }) => plays(role)),
+      )
+    },
+    async stop() {
+      await jobs?.stop()
+      await bot?.stop()
+      await server.close()
+      await internal.close()
+      await connection.close()
+    },
+  }
+}
+
+function telegram({ telegram: { token = '', apiRoot } }: Config): Api {
+  return new Api(token, { apiRoot, timeoutSeconds: TELEGRAM_TIMEOUT_SECONDS })
+}
+
+function mailer({ email: { smtpUrl, from } }: Config) {
+  if (smtpUrl === undefined || from === undefined) return undefined
+  return createTransport({
+    url: smtpUrl,
+    pool: true,
+    maxConnections: 4,
+    connectionTimeout: SMTP_TIMEOUT_MS,
+    greetingTimeout: SMTP_TIMEOUT_MS,
+    socketTimeout: SMTP_TIMEOUT_MS,
+  })
+}
+
+async function problemOf(check: PromiseLike<unknown>): Promise<string | undefined> {
+  try {
+    await check
+    return undefined
+  } catch {
+    return 'does not answer'
+  }
+}

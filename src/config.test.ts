@@ -1,0 +1,80 @@
+import { readFileSync } from 'node:fs'
+import { describe, expect, test } from 'vitest'
+import { ConfigError, loadConfig } from './config.ts'
+
+const complete = {
+  PUBLIC_URL: 'https://watchdog.example.org/',
+  SECRET_KEY: Buffer.alloc(32, 7).toString('base64'),
+  FLARE_RPC_URLS: 'http://127.0.0.1:9650/ext/bc/C/rpc, https://rpc.example.org/',
+  TERMS_VERSION: '2026-11',
+  TERMS_URL: 'https://watchdog.example.org/terms',
+}
+
+function problemsOf(environment: Record<string, string | undefined>): readonly string[] {
+  try {
+    loadConfig(environment)
+    return []
+  } catch (error) {
+    if (error instanceof ConfigError) return error.problems
+    throw error
+  }
+}
+
+describe('the configuration', () => {
+  test('has its defaults', () => {
+    const config = loadConfig(complete)
+    expect(config.publicUrl).toBe('https://watchdog.example.org')
+    expect(config.chain.rpcUrls).toHaveLength(2)
+    expect(config).toMatchObject({
+      roles: ['api', 'bot', 'watcher', 'delivery'],
+      http: { host: '127.0.0.1', port: 8080, internalPort: 9090, trustProxy: 0 },
+      chain: { id: 14, confirmations: 2, evaluationIntervalMs: 2000 },
+      telegram: { apiRoot: 'https://api.telegram.org' },
+      webhook: { allowPrivate: false },
+    })
+  })
+
+  test('names every missing variable, one a line', () => {
+    expect(problemsOf({})).toEqual([
+      'PUBLIC_URL is missing',
+      'SECRET_KEY is missing',
+      'FLARE_RPC_URLS is missing',
+      'TERMS_VERSION is missing (required while BILLING_ENABLED is true)',
+      'TERMS_URL is missing (required while BILLING_ENABLED is true)',
+    ])
+  })
+
+  test('counts an empty variable as unset', () => {
+    expect(problemsOf({ ...complete, SECRET_KEY: '' })).toEqual(['SECRET_KEY is missing'])
+  })
+
+  test.each([
+    ['PUBLIC_URL', 'ftp://example.org'],
+    ['SECRET_KEY', 'c2hvcnQ='],
+    ['PORT', '99999'],
+    ['ROLES', 'api,cook'],
+    ['TELEGRAM_BOT_TOKEN', 'nonsense'],
+    ['DATABASE_URL', 'mysql://example.org'],
+    ['EVALUATION_INTERVAL_MS', '1.5'],
+    ['CONFIRMATIONS', '0'],
+    ['BILLING_ENABLED', 'yes'],
+  ])('refuses %s=%s by name, and never repeats the value', (name, value) => {
+    const problems = problemsOf({ ...complete, [name]: value })
+    expect(problems).toHaveLength(1)
+    expect(problems[0]).toMatch(new RegExp(`^${name} is wrong: `))
+    expect(problems[0]).not.toContain(value)
+  })
+
+  test('needs no terms while billing is off', () => {
+    const { TERMS_URL: _url, TERMS_VERSION: _version, ...rest } = complete
+    expect(problemsOf({ ...rest, BILLING_ENABLED: 'false' })).toEqual([])
+  })
+
+  test('knows every variable of .env.example, and no other', () => {
+    const example = readFileSync(new URL('../.env.example', import.meta.url), 'utf8')
+    const documented = [...example.matchAll(/^([A-Z_]+)=/gm)].map(([, name]) => name)
+    const source = readFileSync(new URL('./config.ts', import.meta.url), 'utf8')
+    const known = [...source.matchAll(/^ {2}([A-Z_]+): /gm)].map(([, name]) => name)
+    expect(documented.toSorted()).toEqual(known.toSorted())
+  })
+})

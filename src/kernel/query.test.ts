@@ -1,0 +1,47 @@
+import fc from 'fast-check'
+import { describe, expect, test } from 'vitest'
+import { cutPage, readCursor } from './query.ts'
+
+const rows = Array.from({ length: 11 }, (_, index) => ({ id: index + 1 }))
+const keys = ({ id }: { id: number }) => [id]
+
+describe('cursors', () => {
+  test('lead to the place they were made at', () => {
+    fc.assert(
+      fc.property(fc.array(fc.nat({ max: 2 ** 47 }), { minLength: 1, maxLength: 2 }), (numbers) => {
+        const page = cutPage([0, 1], 1, { type: 'x' }, () => numbers)
+        expect(readCursor(page.nextCursor ?? '', numbers.length, { type: 'x' })).toEqual(numbers)
+      }),
+    )
+  })
+
+  test('have at most 24 characters, so that they fit a button', () => {
+    const page = cutPage([0, 1], 1, {}, () => [Date.UTC(2120, 0), 2_147_483_647])
+    expect(page.nextCursor?.length).toBeLessThanOrEqual(24)
+  })
+
+  test('are good for their own filter only', () => {
+    const { nextCursor } = cutPage(rows, 10, { type: 'a' }, keys)
+    expect(() => readCursor(nextCursor ?? '', 1, { type: 'b' })).toThrow('validation_failed')
+  })
+
+  test.each([
+    '',
+    '.',
+    'zzz',
+    '1.',
+    '-1.abcdef',
+    '1.2.abcdef',
+    '1e5.abcdef',
+  ])('refuse %j', (cursor) => {
+    expect(() => readCursor(cursor, 1, {})).toThrow('validation_failed')
+  })
+})
+
+describe('a page', () => {
+  test('has a next cursor exactly when there is more', () => {
+    expect(cutPage(rows, 10, {}, keys).nextCursor).not.toBeNull()
+    expect(cutPage(rows, 11, {}, keys).nextCursor).toBeNull()
+    expect(cutPage([], 10, {}, keys)).toEqual({ data: [], nextCursor: null })
+  })
+})

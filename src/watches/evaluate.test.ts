@@ -1,0 +1,140 @@
+import fc from 'fast-check'
+import { describe, expect, test } from 'vitest'
+import { z } from 'zod'
+import type { Severity } from '#src/kernel/facts.ts'
+import { defineSignal, defineWatchType, type Firing, type Observed } from './define.ts'
+import { evaluateWatch } from './evaluate.ts'
+import type { EvaluatedWatch, StoredState } from './model.ts'
+
+/** A level signal: bad while `level` is above 0, critical above 1; `null` is missing evidence. */
+interface Level extends Observed {
+  readonly level: number
+}
+
+const level = defineSignal<unknown, unknown, Level, { seen: number }>({
+  id: 'level',
+  group: 'alerts',
+  events: { alerts: ['level.bad'], recovery: 'level.good' },
+  state: z.object({ seen: z.int() }),
+  initial: { seen: 0 },
+  evaluate: (previous, { level }) => {
+    const severity: Severity = level > 1 ? 'critical' : 'warning'
+    const firing: Firing =
+      level > 0
+        ? { event: 'level.bad', severity, data: {} }
+        : { event: 'level.good', severity: 'info', data: {} }
+    const state = { seen: previous.seen + 1 }
+    return { state, phase: level > 0 ? 'firing' : 'ok', firings: [firing] }
+  },
+  present: () => ({ facts: {}, fields: [] }),
+  examples: {},
+})
+
+const type = defineWatchType<unknown, unknown, Level>({
+  name: 'test',
+  target: z.unknown(),
+  settings: z.unknown(),
+  observation: z.custom<Level>(),
+  everySeconds: 0,
+  observe: async () => [],
+  check: async () => [],
+  defaultLabel: () => 'test',
+  isSame: (a, b) => a.level === b.level,
+  signals: [level],
+})
+
+const watch: EvaluatedWatch = {
+  id: 1,
+  wallet: '0x3f12B8ac9D2e7f4B6a1C5D8E0F9A7B3c2d1ea91C',
+  label: 'Test',
+  settings: {},
+  signals: [],
+  recipientIds: null,
+  minSeverity: 'info',
+  cooldownSeconds: 0,
+  mutedUntil: null,
+  states: [],
+}
+
+/** Folds levels, one block and one second each; gives what was raised, in order. */
+function fold(levels: readonly number[], over: Partial<EvaluatedWatch> = {}, start = 0) {
+  let states: readonly StoredState[] = over.states ?? []
+  const raised = levels.flatMap((value, index) => {
+    const blockNumber = start + index + 1
+    const observation = { level: value, blockNumber, at: new Date(blockNumber * 1000) }
+    const outcome = evaluateWatch(type, {}, { ...watch, ...over, states }, observation)
+    states = outcome.states
+    return outcome.raised.map(({ event, severity, isTold }) => ({ event, severity, isTold }))
+  })
+  return { raised, states }
+}
+
+const events = (levels: readonly number[], over: Partial<EvaluatedWatch> = {}) =>
+  fold(levels, over).raised.map(({ event, severity }) => `${event} ${severity}`)
+
+describe('evaluating a watch', () => {
+  test('opens one episode, however long it stays bad', () => {
+    expect(events([0, 1, 1, 1])).toEqual(['level.bad warning'])
+  })
+
+  test('tells again inside an episode only when the severity rises', () => {
+    expect(events([1, 1, 2, 1, 2])).toEqual(['level.bad warning', 'level.bad critical'])
+  })
+
+  test('recovers once, and only after an alert', () => {
+    expect(events([0, 0, 1, 0, 0])).toEqual(['level.bad warning', 'level.good info'])
+  })
+
+  test('closes an episode without a word when recoveries are off', () => {
+    const signals = [{ id: 'level', recovery: { enabled: false } }]
+    expect(fold([1, 0], { signals }).raised.map(({ isTold }) => isTold)).toEqual([true, false])
+  })
+
+  test('judges nothing that is switched off', () => {
+    expect(events([1, 2, 0], { signals: [{ id: 'level', enabled: false }] })).toEqual([])
+  })
+
+  test('leaves the cooldown between two alerts, and never holds back a recovery', () => {
+    expect(events([1, 0, 1, 0, 1], { cooldownSeconds: 4 })).toEqual([
+      'level.bad warning',
+      'level.good info',
+      'level.bad warning',
+    ])
+  })
+
+  test('never recovers without an alert before', () => {
+    fc.assert(
+      fc.property(
+        fc.array(fc.integer({ min: 0, max: 2 })),
+        fc.integer({ min: 0, max: 5 }),
+        (levels, cooldownSeconds) => {
+          let isOpen = false
+          for (const { event } of fold(levels, { cooldownSeconds }).raised) {
+            if (event === 'level.good') expect(isOpen).toBe(true)
+            isOpen = event === 'level.bad'
+          }
+        },
+      ),
+    )
+  })
+
+  test('says the same when stopped and started anywhere', () => {
+    fc.assert(
+      fc.property(
+        fc.array(fc.integer({ min: 0, max: 2 })),
+        fc.nat({ max: 20 }),
+        fc.integer({ min: 0, max: 5 }),
+        (levels, cut, cooldownSeconds) => {
+          const whole = fold(levels, { cooldownSeconds })
+          const first = fold(levels.slice(0, cut), { cooldownSeconds })
+          const second = fold(
+            levels.slice(cut),
+            { cooldownSeconds, states: first.states },
+            Math.min(cut, levels.length),
+          )
+          expect([...first.raised, ...second.raised]).toEqual(whole.raised)
+        },
+      ),
+    )
+  })
+})

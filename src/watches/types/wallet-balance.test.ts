@@ -1,0 +1,126 @@
+import fc from 'fast-check'
+import { describe, expect, test } from 'vitest'
+import { z } from 'zod'
+import { balanceChange, walletBalance } from './wallet-balance.ts'
+
+const target = { address: '0x3f12B8ac9D2e7f4B6a1C5D8E0F9A7B3c2d1ea91C', asset: 'FLR' } as const
+
+function observation(balanceUnits: bigint, blockNumber = 1) {
+  return {
+    blockNumber,
+    at: new Date(blockNumber * 1000),
+    balanceUnits,
+    symbol: 'FLR',
+    decimals: 18,
+  }
+}
+
+function look(before: bigint | null, after: bigint, threshold = '1', direction = 'any') {
+  const settings = z.decode(walletBalance.settings, { threshold, direction })
+  return balanceChange({ balanceUnits: before }, observation(after), { target, settings })
+}
+
+const FLR = 10n ** 18n
+
+describe('balance-change', () => {
+  test('never fires on its first observation', () => {
+    fc.assert(
+      fc.property(fc.bigInt({ min: 0n, max: 2n ** 256n - 1n }), (balance) => {
+        expect(look(null, balance).firings).toEqual([])
+      }),
+    )
+  })
+
+  test.each([
+    ['below the threshold', 100n * FLR, 101n * FLR - 1n, 'any', 0],
+    ['at the threshold', 100n * FLR, 101n * FLR, 'any', 1],
+    ['at the threshold, downwards', 100n * FLR, 99n * FLR, 'any', 1],
+    ['above the threshold', 100n * FLR, 200n * FLR, 'any', 1],
+    ['unchanged', 100n * FLR, 100n * FLR, 'any', 0],
+    ['up, wanted up', 100n * FLR, 102n * FLR, 'up', 1],
+    ['down, wanted up', 100n * FLR, 98n * FLR, 'up', 0],
+    ['up, wanted down', 100n * FLR, 102n * FLR, 'down', 0],
+    ['down, wanted down', 100n * FLR, 98n * FLR, 'down', 1],
+  ] as const)('a change %s fires as it should', (_name, before, after, direction, fired) => {
+    expect(look(before, after, '1', direction).firings).toHaveLength(fired)
+  })
+
+  test('compares exactly, however large the amounts are', () => {
+    fc.assert(
+      fc.property(
+        fc.bigInt({ min: 0n, max: 2n ** 200n }),
+        fc.bigInt({ min: 0n, max: 2n ** 200n }),
+        (before, after) => {
+          const change = after > before ? after - before : before - after
+          expect(look(before, after, '1000').firings.length).toBe(change >= 1000n * FLR ? 1 : 0)
+        },
+      ),
+    )
+  })
+
+  test('compares with the observation before, not with the last alert', () => {
+    const small = look(100n * FLR, 100n * FLR + FLR / 2n)
+    expect(small.firings).toEqual([])
+    expect(small.state.balanceUnits).toBe(100n * FLR + FLR / 2n)
+  })
+
+  test('says what was, what is and by how much, as text', () => {
+    expect(look(100n * FLR, 90n * FLR).firings).toEqual([
+      {
+        event: 'wallet-balance.moved',
+        severity: 'info',
+        data: {
+          ...target,
+          symbol: 'FLR',
+          decimals: 18,
+          previousAmount: '100000000000000000000',
+          currentAmount: '90000000000000000000',
+          changeAmount: '-10000000000000000000',
+          threshold: '1',
+          direction: 'any',
+          blockNumber: 1,
+          blockTime: '1970-01-01T00:00:01.000Z',
+        },
+      },
+    ])
+  })
+
+  test('keeps its state through storage', () => {
+    const [signal] = walletBalance.signals
+    const { state } = look(1n, 2n ** 255n)
+    const stored = JSON.parse(JSON.stringify(z.encode(signal?.state ?? z.never(), state)))
+    expect(z.decode(signal?.state ?? z.never(), stored)).toEqual(state)
+  })
+
+  test('presents every fact of its example', () => {
+    const [signal] = walletBalance.signals
+    const example = signal?.examples['wallet-balance.moved'] ?? {}
+    const shown = signal?.present('wallet-balance.moved', example)
+    expect(shown?.fields.every((name) => name in (shown?.facts ?? {}))).toBe(true)
+  })
+})
+
+describe('the settings of wallet-balance', () => {
+  test.each([
+    '0',
+    '0.0000001',
+    '-1',
+    '1e3',
+    '',
+    'abc',
+    '01',
+    '1.',
+    '10000000000000001',
+  ])('refuse the threshold %j', (threshold) => {
+    expect(walletBalance.settings.safeParse({ threshold }).success).toBe(false)
+  })
+
+  test.each([
+    '0.000001',
+    '1',
+    '250.5',
+    '1000000000000000',
+  ])('take the threshold %j', (threshold) => {
+    expect(walletBalance.settings.safeParse({ threshold }).success).toBe(true)
+  })
+})

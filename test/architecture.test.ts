@@ -1,0 +1,149 @@
+import { globSync, readFileSync } from 'node:fs'
+import { describe, expect, test } from 'vitest'
+
+/** Who may import whom: lower floors only. The first pattern that fits names a file's floor and room. */
+const FLOORS: readonly (readonly [RegExp, number, string])[] = [
+  [/^src\/sandbox\//, 10, 'sandbox'],
+  [/^src\/[\w-]+\.ts$/, 10, 'process'],
+  [/^bot\//, 9, 'bot'],
+  [/^src\/http\//, 9, 'http'],
+  [/^src\/pages\//, 9, 'pages'],
+  [/^src\/jobs\//, 9, 'jobs'],
+  [/^src\/operations\//, 8, 'operations'],
+  [/^src\/alerts\//, 7, 'alerts'],
+  [/^src\/delivery\//, 6, 'delivery'],
+  [/^src\/recipients\//, 5, 'recipients'],
+  [/^src\/channels\//, 4, 'channels'],
+  [/^src\/watches\//, 3, 'watches'],
+  [/^src\/billing\//, 2, 'billing'],
+  [/^src\/auth\//, 2, 'auth'],
+  [/^src\/db\//, 1, 'db'],
+  [/^src\/chain\//, 1, 'chain'],
+  [/^src\/i18n\//, 1, 'i18n'],
+  [/^src\/kernel\//, 0, 'kernel'],
+]
+
+/** Packages that only the named files may import. */
+const PACKAGES: Readonly<Record<string, RegExp>> = {
+  'drizzle-orm': /(tables|store)\.ts$|^src\/db\//,
+  fastify: /^src\/(http|pages|sandbox)\/|^src\/app\.ts$|^bot\/webhook\.ts$/,
+  grammy: /^bot\/|^src\/channels\/telegram[\w-]*\.ts$|^src\/channels\/index\.ts$|^src\/app\.ts$/,
+  siwe: /^src\/auth\/message\.ts$/,
+  i18next: /^src\/i18n\//,
+  nodemailer: /^src\/channels\/(email|smtp[\w-]*)\.ts$|^src\/app\.ts$/,
+}
+
+/** Things that only the named files may do. */
+const FORBIDDEN: readonly (readonly [string, RegExp, RegExp])[] = [
+  [
+    'process.env',
+    /\bprocess\.env\b/,
+    /^src\/(config|main)\.ts$|^src\/sandbox\/main\.ts$|^src\/db\/main\.ts$/,
+  ],
+  ['the machine’s clock', /\bDate\.now\(\)|\bnew Date\(\)/, /^src\/kernel\/clock\.ts$/],
+  ['console', /\bconsole\./, /^src\/sandbox\/.*browser\//],
+  ['Math.random', /\bMath\.random\b/, /^$/],
+]
+
+const LINES_MAX = 400
+
+interface Source {
+  readonly path: string
+  readonly text: string
+  readonly code: string
+  readonly imports: readonly string[]
+}
+
+const sources: readonly Source[] = globSync('{src,bot}/**/*.ts')
+  .filter((path) => !path.endsWith('.test.ts'))
+  .map((path) => {
+    const text = readFileSync(path, 'utf8')
+    const code = text.replaceAll(/\/\*[\s\S]*?\*\/|^\s*\/\/.*$/gm, '')
+    const imports = [...code.matchAll(/(?:from|import)\s*\(?\s*'([^']+)'/g)].flatMap(
+      ([, name]) => name ?? [],
+    )
+    return { path, text, code, imports }
+  })
+
+function floorOf(path: string): readonly [number, string] {
+  const found = FLOORS.find(([pattern]) => pattern.test(path))
+  if (found === undefined) throw new Error(`${path} is in no room`)
+  return [found[1], found[2]]
+}
+
+describe('the source tree', () => {
+  test('imports lower floors only', () => {
+    const wrong = sources.flatMap(({ path, imports }) => {
+      const [floor, room] = floorOf(path)
+      return imports
+        .filter((name) => name.startsWith('#'))
+        .filter((name) => {
+          const [otherFloor, otherRoom] = floorOf(name.slice(1))
+          return otherRoom !== room && otherFloor >= floor && floor < 10
+        })
+        .map((name) => `${path} imports ${name}`)
+    })
+    expect(wrong).toEqual([])
+  })
+
+  test('says #src only for another room', () => {
+    const wrong = sources.flatMap(({ path, imports }) => {
+      const [floor, room] = floorOf(path)
+      return imports
+        .filter((name) => name.startsWith('#') && floor < 10 && floorOf(name.slice(1))[1] === room)
+        .map((name) => `${path} imports ${name}`)
+    })
+    expect(wrong).toEqual([])
+  })
+
+  test('never imports out of its room by a relative path', () => {
+    const wrong = sources.flatMap(({ path, imports }) => {
+      const depth = path.split('/').length - (path.startsWith('bot/') ? 2 : 3)
+      return imports
+        .filter((name) => name.startsWith('../') && !name.includes('/locales/'))
+        .filter((name) => name.split('../').length - 1 > depth)
+        .map((name) => `${path} imports ${name}`)
+    })
+    expect(wrong).toEqual([])
+  })
+
+  test.each(Object.entries(PACKAGES))('imports %s in its own places only', (name, allowed) => {
+    const wrong = sources
+      .filter(
+        ({ path, imports }) =>
+          imports.some((one) => one === name || one.startsWith(`${name}/`)) && !allowed.test(path),
+      )
+      .map(({ path }) => path)
+    expect(wrong).toEqual([])
+  })
+
+  test.each(FORBIDDEN)('uses %s in its own place only', (_name, pattern, allowed) => {
+    const wrong = sources
+      .filter(({ path, code }) => pattern.test(code) && !allowed.test(path))
+      .map(({ path }) => path)
+    expect(wrong).toEqual([])
+  })
+
+  test('reads and writes a table in its own room only', () => {
+    const wrong = sources.flatMap(({ path, imports }) =>
+      imports
+        .filter((name) => name.startsWith('#') && /(tables|store)\.ts$/.test(name))
+        .map((name) => `${path} imports ${name}`),
+    )
+    expect(wrong).toEqual([])
+  })
+
+  test(`has no file above ${LINES_MAX} lines`, () => {
+    const wrong = sources
+      .filter(({ text }) => text.split('\n').length > LINES_MAX)
+      .map(({ path }) => path)
+    expect(wrong).toEqual([])
+  })
+
+  test('has no folder for odds and ends', () => {
+    const wrong = sources.filter(({ path }) =>
+      /\/(utils?|helpers?|common|shared|lib)(\/|\.ts)/.test(path),
+    )
+    expect(wrong.map(({ path }) => path)).toEqual([])
+  })
+})

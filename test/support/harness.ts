@@ -1,0 +1,95 @@
+import { createApp, type Service } from '#src/app.ts'
+import { loadConfig } from '#src/config.ts'
+import { silentLogger } from '#src/kernel/logger.ts'
+import * as alerts from '#src/alerts/service.ts'
+import * as delivery from '#src/delivery/service.ts'
+import { registerPages } from '#src/pages/index.ts'
+import { startDevnet } from '#src/sandbox/devnet.ts'
+import { startRpcProxy } from '#src/sandbox/devnet/rpc-proxy.ts'
+import { startInbox } from '#src/sandbox/inbox.ts'
+import { startReceiver } from '#src/sandbox/receiver.ts'
+import { startTelegramApi } from '#src/sandbox/telegram-api.ts'
+import { observeWatches } from '#src/watches/observe.ts'
+import { testClock } from './clock.ts'
+import { freshDatabase } from './database.ts'
+
+export const BOT_TOKEN = '4711:AAtest-token-of-the-local-bot-api-0000'
+export const BOT_NAME = 'watchdog_test_bot'
+
+/** Environment of a service in a test; nothing in it is a real secret. */
+export function testEnvironment(over: Readonly<Record<string, string>> = {}) {
+  return {
+    PUBLIC_URL: 'http://127.0.0.1:8080',
+    PORT: '0',
+    INTERNAL_PORT: '0',
+    SECRET_KEY: Buffer.alloc(32, 7).toString('base64'),
+    FLARE_RPC_URLS: 'http://127.0.0.1:1',
+    TERMS_VERSION: '2026-11',
+    TERMS_URL: 'https://watchdog.example.org/terms',
+    LOG_LEVEL: 'silent',
+    WEBHOOK_ALLOW_PRIVATE: 'true',
+    ...over,
+  }
+}
+
+/** The service over a fresh database, with a clock that stands still and no outside world. */
+export async function serviceOnly(over: Readonly<Record<string, string>> = {}) {
+  const database = await freshDatabase()
+  const clock = testClock()
+  const config = loadConfig(testEnvironment(over))
+  const service = createApp(config, { databaseUrl: database.url, log: silentLogger, clock })
+  await service.server.register(registerPages, { app: service.app })
+  const close = async () => {
+    await service.stop()
+    await database.drop()
+  }
+  return { ...service, service, clock, database, close }
+}
+
+/** The service and its whole world: chain, Telegram, mail server, webhook receiver. */
+export async function harness(over: Readonly<Record<string, string>> = {}) {
+  const [devnet, inbox, receiver, telegram] = await Promise.all([
+    startDevnet(),
+    startInbox(),
+    startReceiver(),
+    startTelegramApi({ token: BOT_TOKEN, username: BOT_NAME }),
+  ])
+  const rpc = await startRpcProxy(devnet.rpcUrl)
+  const only = await serviceOnly({
+    FLARE_RPC_URLS: rpc.url,
+    SMTP_URL: inbox.url,
+    EMAIL_FROM: 'Watchdog <watchdog@example.org>',
+    TELEGRAM_BOT_TOKEN: BOT_TOKEN,
+    TELEGRAM_API_ROOT: telegram.url,
+    ...over,
+  })
+  const signal = new AbortController().signal
+  return {
+    ...only,
+    devnet,
+    rpc,
+    inbox,
+    receiver,
+    telegram,
+    /** Two blocks more, so that the newest transaction is deep enough, then one look at the chain. */
+    observe: async () => {
+      await devnet.mine(2)
+      await look(only.service, signal)
+    },
+    /** One look at the chain as it is. */
+    look: () => look(only.service, signal),
+    /** Sends what is due. */
+    deliver: () => delivery.deliverDue(only.app, signal),
+    close: async () => {
+      await only.close()
+      await Promise.all([rpc.close(), inbox.close(), receiver.close(), telegram.close()])
+      await devnet.close()
+    },
+  }
+}
+
+export type World = Awaited<ReturnType<typeof harness>>
+
+async function look({ app }: Service, signal: AbortSignal): Promise<void> {
+  await observeWatches({ ...app, raise: (tx, raised) => alerts.raise(app, tx, raised) }, signal)
+}

@@ -1,0 +1,79 @@
+import type { Caller, Scope } from '#src/kernel/caller.ts'
+import { PEOPLE, type Person } from '#src/sandbox/devnet/people.ts'
+import type { Service } from '#src/app.ts'
+
+/** Sends requests as one person: a JSON body in, a parsed answer out. */
+export interface Client {
+  readonly person: Person
+  readonly token: string
+  readonly caller: Caller
+  request(method: string, path: string, body?: unknown, headers?: Headers): Promise<Answer>
+}
+
+type Headers = Readonly<Record<string, string>>
+
+export interface Answer {
+  readonly status: number
+  readonly headers: Readonly<Record<string, unknown>>
+  /** The parsed body; undefined where there is none. */
+  // biome-ignore lint/suspicious/noExplicitAny: tests read answers as a client without types would
+  readonly body: any
+  readonly text: string
+}
+
+const PREFIX = '/api/x402'
+
+/** One request without a token, or with the given headers. */
+export async function request(
+  { server }: Pick<Service, 'server'>,
+  method: string,
+  path: string,
+  body?: unknown,
+  headers: Headers = {},
+): Promise<Answer> {
+  const response = await server.inject({
+    method: method as 'GET',
+    url: PREFIX + path,
+    headers: { ...(body !== undefined && { 'content-type': 'application/json' }), ...headers },
+    ...(body !== undefined && {
+      payload: typeof body === 'string' ? body : JSON.stringify(body),
+    }),
+  })
+  const isJson = String(response.headers['content-type']).includes('json')
+  return {
+    status: response.statusCode,
+    headers: response.headers,
+    body: isJson && response.payload ? response.json() : undefined,
+    text: response.payload,
+  }
+}
+
+/** Signs in over the interface: challenge, signature, token. */
+export async function signIn(
+  service: Pick<Service, 'server'>,
+  name: keyof typeof PEOPLE,
+  scopes: readonly Scope[] = ['write', 'spend'],
+): Promise<Client> {
+  const person = PEOPLE[name]
+  const wallet = person.account.address
+  const challenge = await request(service, 'POST', '/auth/challenge', { wallet, scopes, label: name })
+  const { message } = challenge.body
+  const signature = await person.account.signMessage({ message })
+  const { body } = await request(service, 'POST', '/auth/token', { message, signature })
+  const token: string = body.token
+  return {
+    person,
+    token,
+    caller: { wallet: body.wallet, scopes: body.scopes, via: 'http' },
+    request: (method, path, payload, headers) =>
+      request(service, method, path, payload, { authorization: `Bearer ${token}`, ...headers }),
+  }
+}
+
+/** Accepts the terms and starts the trial, so that one watch can exist. */
+export async function withTrial(client: Client): Promise<Client> {
+  const { body } = await client.request('GET', '/account/terms')
+  await client.request('POST', '/account/terms', { version: body.currentVersion })
+  await client.request('POST', '/subscriptions/trial')
+  return client
+}
