@@ -69,22 +69,26 @@ export function connect(url: string, options: ConnectOptions = {}): Connection {
       TimeZone: 'UTC',
     },
   })
-  const pool = createPool(sql, {
-    max,
-    idleMs: IDLE_MS,
-    lifetimeMs: LIFETIME_MS,
-    answerMs: statementTimeoutMs === 0 ? 0 : statementTimeoutMs + 15_000,
-  })
-  const db = openDrizzle(pool.client)
+  const answerMs = statementTimeoutMs === 0 ? 0 : statementTimeoutMs + 15_000
+  const { db, end } = openDb(sql, { max, answerMs })
   return {
     db,
     sql,
     close: async () => {
-      await pool.end(CLOSE_DEADLINE_MS)
+      await end()
       await endAttached(sql)
       await sql.end({ timeout: 1 })
     },
   }
+}
+
+/** A pool beside others on the same database, with `max` connections. */
+export function openDb(
+  sql: Sql,
+  options: { readonly max: number; readonly answerMs: number },
+): { readonly db: Db; end(): Promise<void> } {
+  const pool = createPool(sql, { ...options, idleMs: IDLE_MS, lifetimeMs: LIFETIME_MS })
+  return { db: openDrizzle(pool.client), end: () => pool.end(CLOSE_DEADLINE_MS) }
 }
 
 /** Drizzle takes the parsers of dates away and hands out text; plain queries get theirs back here. */

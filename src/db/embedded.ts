@@ -1,0 +1,134 @@
+import { once } from 'node:events'
+import { createServer } from 'node:net'
+import { setTimeout as wait } from 'node:timers/promises'
+import type { Logger } from '#src/kernel/logger.ts'
+import { type Claim, claimServer } from './claim.ts'
+import { type Cluster, openCluster } from './cluster.ts'
+import { findPostmaster, stopPostmaster } from './postmaster.ts'
+import { type Server, startServer } from './server.ts'
+
+/** A PostgreSQL of our own, on this machine. */
+export interface EmbeddedDatabase {
+  /** Where its database is, for its superuser, over TCP from this machine only. Holds a password. */
+  readonly url: string
+  /** Stops the server in order and waits until it has gone. A second call does nothing more. */
+  stop(): Promise<void>
+}
+
+interface EmbeddedOptions {
+  /** Made if it is not there. Everything is kept in its folder `postgres`. */
+  readonly dataDir: string
+  readonly logger: Logger
+  /** A free one by default. */
+  readonly port?: number
+  /** False is faster, and a crash of the machine may destroy the data: for tests and sandbox. */
+  readonly durable?: boolean
+  /** Where root puts what the server's unprivileged user cannot reach elsewhere. */
+  readonly sharedDir?: string
+}
+
+const DATABASE = 'watchdog'
+const SHARED_DIR = '/var/lib/flare-watchdog'
+const RETRY_MS = 100
+const START_ATTEMPTS_MAX = 200
+/** A server needs a moment to notice that the service which had claimed it is dead. */
+const CLAIM_ATTEMPTS_MAX = 20
+
+/**
+ * Starts the PostgreSQL that comes with npm on the data directory, which is filled at first start.
+ *
+ * A server that a killed service left behind there is stopped first.
+ *
+ * @throws Error when another service is using the data directory, or the server does not start
+ */
+export async function startEmbedded(options: EmbeddedOptions): Promise<EmbeddedDatabase> {
+  const { dataDir, logger, durable = true, sharedDir = SHARED_DIR } = options
+  const cluster = await openCluster({ dataDir, sharedDir, durable, logger })
+  const { server, port } = await startWhenFree(cluster, { ...options, durable })
+  try {
+    const claim = await claimServer(urlOf(cluster, port, 'postgres'))
+    if (typeof claim === 'string') throw inUse(cluster)
+    await createDatabase(claim)
+    const stop = async () => {
+      await claim.release()
+      await server.stop()
+    }
+    let stopped: Promise<void> | undefined
+    return {
+      url: urlOf(cluster, port, DATABASE),
+      stop: () => {
+        stopped ??= stop()
+        return stopped
+      },
+    }
+  } catch (error) {
+    await server.stop()
+    throw error
+  }
+}
+
+function urlOf(cluster: Cluster, port: number, database: string): string {
+  return `postgres://postgres:${cluster.password}@127.0.0.1:${port}/${database}`
+}
+
+function inUse(cluster: Cluster): Error {
+  return new Error(`another service is using the database in ${cluster.path}`)
+}
+
+async function createDatabase({ connection }: Claim): Promise<void> {
+  const { sql } = connection
+  const [found] = await sql`select 1 from pg_database where datname = ${DATABASE}`
+  if (found === undefined) await sql`create database ${sql(DATABASE)}`
+}
+
+/** Two services may start at once, and what a dead one left may take a moment to go. */
+async function startWhenFree(
+  cluster: Cluster,
+  options: EmbeddedOptions & { readonly durable: boolean },
+): Promise<{ readonly server: Server; readonly port: number }> {
+  for (let attempt = 1; ; attempt += 1) {
+    const state = await clear(cluster, options.logger)
+    if (state === 'taken' && attempt >= CLAIM_ATTEMPTS_MAX) throw inUse(cluster)
+    if (state === 'free') {
+      const port = options.port ?? (await findFreePort())
+      const server = await startServer(cluster, { ...options, port })
+      if ('stop' in server) return { server, port }
+      if (attempt === START_ATTEMPTS_MAX || !isPassing(server.failure, options.port)) {
+        throw new Error(`PostgreSQL does not start on ${cluster.path}:\n${server.failure}`)
+      }
+    }
+    if (attempt === START_ATTEMPTS_MAX) {
+      throw new Error(`a PostgreSQL server on ${cluster.path} neither answers nor ends`)
+    }
+    await wait(RETRY_MS)
+  }
+}
+
+/** Stops a server that nobody has claimed. One that is just starting or stopping is `unreachable`. */
+async function clear(cluster: Cluster, logger: Logger): Promise<'free' | 'taken' | 'unreachable'> {
+  const postmaster = await findPostmaster(cluster.path)
+  if (postmaster === undefined) return 'free'
+  if (!postmaster.ready) return 'unreachable'
+  const claim = await claimServer(urlOf(cluster, postmaster.port, 'postgres'))
+  if (typeof claim === 'string') return claim
+  logger.warn({ pid: postmaster.pid }, 'stopping the postgres that an earlier service left behind')
+  await claim.release()
+  await stopPostmaster(postmaster.pid, cluster.path)
+  return 'free'
+}
+
+/** Another server came first, one is still ending, or somebody took the port we had found free. */
+function isPassing(failure: string, fixedPort: number | undefined): boolean {
+  if (/lock file|shared memory block/.test(failure)) return true
+  return fixedPort === undefined && /could not create any TCP/.test(failure)
+}
+
+async function findFreePort(): Promise<number> {
+  const probe = createServer().listen(0, '127.0.0.1')
+  await once(probe, 'listening')
+  const address = probe.address()
+  probe.close()
+  await once(probe, 'close')
+  if (address === null || typeof address === 'string') throw new Error('no TCP port was given')
+  return address.port
+}

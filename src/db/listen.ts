@@ -1,0 +1,113 @@
+import { setTimeout as wait } from 'node:timers/promises'
+import type { Sql } from 'postgres'
+import { attach, connectionLost, isConnectionFailure, openSession } from './session.ts'
+
+type OnNotify = (payload: string) => void
+
+/** One connection beside the pool that listens on every channel asked for. */
+interface Listener {
+  readonly channels: Map<string, Set<OnNotify>>
+  /** The connection once it listens on all channels; replaced when it is lost. */
+  session: PromiseWithResolvers<Sql>
+  end(): Promise<void>
+}
+
+const listeners = new WeakMap<Sql, Listener>()
+const RETRY_MS_MIN = 50
+const RETRY_MS_MAX = 5000
+
+/**
+ * Calls `onNotify` with the payload of every NOTIFY on the channel, from when the promise is
+ * fulfilled until the function it gives is called.
+ *
+ * A lost connection is opened again. What was sent meanwhile is lost, so `onNotify` is then called
+ * once with an empty payload: something may have happened, look. It must not throw.
+ */
+export async function listen(
+  sql: Sql,
+  channel: string,
+  onNotify: OnNotify,
+): Promise<() => Promise<void>> {
+  const listener = listeners.get(sql) ?? startListener(sql)
+  const handlers = listener.channels.get(channel) ?? new Set()
+  const handler: OnNotify = (payload) => onNotify(payload)
+  listener.channels.set(channel, handlers.add(handler))
+  await subscribe(listener, channel)
+  return async () => {
+    if (!handlers.delete(handler) || handlers.size > 0) return
+    listener.channels.delete(channel)
+    if (listener.channels.size === 0) await listener.end()
+  }
+}
+
+/** Listening twice on one connection is the same as once. */
+async function subscribe(listener: Listener, channel: string): Promise<void> {
+  for (;;) {
+    const session = await listener.session.promise
+    try {
+      await startListening(session, channel)
+      return
+    } catch (error) {
+      if (!isConnectionFailure(error)) throw error
+      await wait(RETRY_MS_MIN)
+    }
+  }
+}
+
+function startListener(sql: Sql): Listener {
+  const stop = new AbortController()
+  const listener: Listener = {
+    channels: new Map(),
+    session: Promise.withResolvers(),
+    end: async () => {
+      listeners.delete(sql)
+      detach()
+      stop.abort()
+      await running
+    },
+  }
+  const detach = attach(sql, listener.end)
+  listeners.set(sql, listener)
+  const running = keepListening(sql, listener, stop.signal)
+  return listener
+}
+
+async function keepListening(sql: Sql, listener: Listener, signal: AbortSignal): Promise<void> {
+  let retryMs = RETRY_MS_MIN
+  let wasReady = false
+  const stopped = new Promise<void>((resolve) => {
+    signal.addEventListener('abort', () => resolve())
+  })
+  while (!signal.aborted) {
+    const closed = Promise.withResolvers<void>()
+    const session = openSession(sql, {
+      onclose: closed.resolve,
+      onnotify: (channel, payload) => tell(listener.channels.get(channel), payload),
+    })
+    try {
+      for (const channel of listener.channels.keys()) await startListening(session, channel)
+      listener.session.resolve(session)
+      if (wasReady) for (const handlers of listener.channels.values()) tell(handlers, '')
+      wasReady = true
+      retryMs = RETRY_MS_MIN
+      await Promise.race([closed.promise, stopped])
+      listener.session = Promise.withResolvers()
+    } catch {
+      // Whatever the reason, listening only shortens the wait of those who look anyway.
+      retryMs = Math.min(retryMs * 2, RETRY_MS_MAX)
+    } finally {
+      await session.end({ timeout: 1 })
+    }
+    await wait(retryMs, undefined, { signal }).catch(() => undefined)
+  }
+  listener.session.promise.catch(() => undefined)
+  listener.session.reject(connectionLost())
+}
+
+async function startListening(session: Sql, channel: string): Promise<void> {
+  await session.unsafe(`listen "${channel.replaceAll('"', '""')}"`)
+}
+
+function tell(handlers: ReadonlySet<OnNotify> | undefined, payload: string): void {
+  for (const handler of handlers ?? []) handler(payload)
+}

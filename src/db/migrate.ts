@@ -1,0 +1,44 @@
+import { sql as query } from 'drizzle-orm'
+import { readMigrationFiles } from 'drizzle-orm/migrator'
+import type { PostgresJsDatabase } from 'drizzle-orm/postgres-js'
+import { migrate as applyMigrations } from 'drizzle-orm/postgres-js/migrator'
+import type { Sql } from 'postgres'
+import { type Db, openDb } from './connection.ts'
+import { lockKey } from './lock.ts'
+
+/**
+ * Brings the database to the newest migration of the folder, in one transaction.
+ *
+ * Processes that start at once wait for each other. What is already applied stays.
+ *
+ * @throws Error when a migration of the folder is not among those applied, because it was edited
+ *   afterwards or is older than the newest one the database knew
+ */
+export async function migrate(sql: Sql, folder: string): Promise<void> {
+  const { db, end } = openDb(sql, { max: 1, answerMs: 0 })
+  try {
+    await db.transaction(async (tx) => {
+      await tx.execute(query`set local statement_timeout = 0`)
+      await tx.execute(query`select pg_advisory_xact_lock(${lockKey('migrations')}::bigint)`)
+      // Of what it is given the migrator uses the dialect and the session, which a transaction has.
+      const migrated = tx as unknown as PostgresJsDatabase
+      await applyMigrations(migrated, { migrationsFolder: folder })
+      await checkApplied(tx, folder)
+    })
+  } finally {
+    await end()
+  }
+}
+
+async function checkApplied(db: Db, folder: string): Promise<void> {
+  const rows = await db.execute<{ hash: string }>(
+    query`select hash from drizzle.__drizzle_migrations`,
+  )
+  const applied = new Set(rows.map((row) => row.hash))
+  for (const migration of readMigrationFiles({ migrationsFolder: folder })) {
+    if (!applied.has(migration.hash)) {
+      const madeAt = new Date(migration.folderMillis).toISOString()
+      throw new Error(`the migration of ${madeAt} was edited after it was applied, or left out`)
+    }
+  }
+}

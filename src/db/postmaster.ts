@@ -1,0 +1,76 @@
+import { readFile, readlink, rm } from 'node:fs/promises'
+import { join } from 'node:path'
+import { setTimeout as wait } from 'node:timers/promises'
+import { runAs } from './account.ts'
+
+/** What a PostgreSQL server says of itself in the `postmaster.pid` of its cluster. */
+export interface Postmaster {
+  readonly pid: number
+  readonly port: number
+  /** Whether it takes connections, as far as the file says. */
+  readonly ready: boolean
+}
+
+/**
+ * The server that runs on the cluster, if there is one. The file of a server that is gone is
+ * removed, even if its process id belongs to another program by now.
+ *
+ * @param cluster its real path, without symbolic links
+ */
+export async function findPostmaster(cluster: string): Promise<Postmaster | undefined> {
+  const path = join(cluster, 'postmaster.pid')
+  const text = await readFile(path, 'utf8').catch(() => undefined)
+  if (text === undefined) return undefined
+  const [pid, , , port, , , , status] = text.split('\n')
+  if (!(await runsOn(Number(pid), cluster))) {
+    await rm(path, { force: true })
+    return undefined
+  }
+  return { pid: Number(pid), port: Number(port), ready: status?.trim() === 'ready' }
+}
+
+/** Whether the process is alive and a server of this cluster, where it has its working directory. */
+async function runsOn(pid: number, cluster: string): Promise<boolean> {
+  if (process.platform === 'linux') {
+    return (await readlink(`/proc/${pid}/cwd`).catch(() => undefined)) === cluster
+  }
+  const command = await runAs(undefined, 'ps', ['-ww', '-o', 'args=', '-p', String(pid)]).catch(
+    () => '',
+  )
+  return command.includes(cluster)
+}
+
+const FAST_SHUTDOWN_MS_MAX = 15_000
+const IMMEDIATE_SHUTDOWN_MS_MAX = 5000
+const LOOK_EVERY_MS = 20
+
+/**
+ * Stops the server and waits until it has gone: in order, which ends its connections, and without a
+ * checkpoint if that takes too long.
+ *
+ * @throws Error when it is still there after that
+ */
+export async function stopPostmaster(pid: number, cluster: string): Promise<void> {
+  const steps = [
+    ['SIGINT', FAST_SHUTDOWN_MS_MAX],
+    ['SIGQUIT', IMMEDIATE_SHUTDOWN_MS_MAX],
+  ] as const
+  for (const [signal, patienceMs] of steps) {
+    if (!(await runsOn(pid, cluster))) return
+    interrupt(pid, signal)
+    for (let waitedMs = 0; waitedMs < patienceMs; waitedMs += LOOK_EVERY_MS) {
+      if (!(await runsOn(pid, cluster))) return
+      await wait(LOOK_EVERY_MS)
+    }
+  }
+  throw new Error(`the PostgreSQL server ${pid} on ${cluster} does not stop`)
+}
+
+/** It may have gone by itself since we looked. */
+function interrupt(pid: number, signal: NodeJS.Signals): void {
+  try {
+    process.kill(pid, signal)
+  } catch (error) {
+    if (!(error instanceof Error && 'code' in error && error.code === 'ESRCH')) throw error
+  }
+}

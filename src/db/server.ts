@@ -1,0 +1,129 @@
+import { type ChildProcess, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { createInterface } from 'node:readline'
+import { setTimeout as wait } from 'node:timers/promises'
+import type { Logger } from '#src/kernel/logger.ts'
+import { type Account, PLAIN_ENVIRONMENT } from './account.ts'
+import type { Cluster } from './cluster.ts'
+import { findPostmaster, stopPostmaster } from './postmaster.ts'
+
+/** A PostgreSQL server that is our child. */
+export interface Server {
+  /** Stops it in order and waits until it has gone. A second call does nothing more. */
+  stop(): Promise<void>
+}
+
+interface ServerOptions {
+  readonly port: number
+  readonly durable: boolean
+  readonly logger: Logger
+}
+
+const SETTINGS = {
+  listen_addresses: '127.0.0.1',
+  unix_socket_directories: '',
+  max_connections: '200',
+  shared_buffers: '64MB',
+  max_wal_size: '256MB',
+  wal_level: 'minimal',
+  max_wal_senders: '0',
+  max_logical_replication_workers: '0',
+  io_method: 'sync',
+  jit: 'off',
+  timezone: 'UTC',
+  log_timezone: 'UTC',
+  // What is logged names no values: statements and their details can hold what people wrote.
+  log_min_messages: 'log',
+  log_min_error_statement: 'panic',
+  log_error_verbosity: 'terse',
+  log_line_prefix: '',
+}
+
+const UNSAFE_SETTINGS = { fsync: 'off', synchronous_commit: 'off', full_page_writes: 'off' }
+
+const LOOK_EVERY_MS = 10
+const LINES_KEPT = 5
+
+/**
+ * Starts a server on the cluster and waits until it takes connections, however long it has to
+ * recover from a crash.
+ *
+ * It has a session of its own, so that Ctrl-C in a terminal reaches us and not it; and when we die
+ * without a word, it is stopped.
+ *
+ * @returns the last lines it wrote if it ended instead
+ */
+export async function startServer(
+  cluster: Cluster,
+  options: ServerOptions,
+): Promise<Server | { readonly failure: string }> {
+  const { port, durable, logger } = options
+  const settings = { ...SETTINGS, ...(durable ? {} : UNSAFE_SETTINGS), port: String(port) }
+  const flags = Object.entries(settings).flatMap(([name, value]) => ['-c', `${name}=${value}`])
+  const child = spawn(cluster.binaries.postgres, ['-D', cluster.path, ...flags], {
+    ...cluster.account,
+    cwd: '/',
+    env: PLAIN_ENVIRONMENT,
+    detached: true,
+    stdio: ['ignore', 'ignore', 'pipe'],
+  })
+  const state = { stopping: false, lines: [] as string[] }
+  createInterface({ input: child.stderr }).on('line', (line) => {
+    state.lines = [...state.lines, line].slice(-LINES_KEPT)
+    const isGrave = /^(FATAL|PANIC)/.test(line) && !state.stopping
+    logger[isGrave ? 'warn' : 'debug']({ line }, 'postgres says')
+  })
+  const ended = once(child, 'close').then(() => undefined)
+  if (child.pid === undefined || !(await becomesReady(child, cluster))) {
+    await ended
+    return { failure: state.lines.join('\n') }
+  }
+  const guard = startGuard(child.pid, cluster.account)
+  child.once('exit', (code, signal) => {
+    if (!state.stopping) logger.error({ code, signal }, 'the embedded postgres ended by itself')
+    guard.release()
+  })
+  return {
+    stop: async () => {
+      state.stopping = true
+      if (isRunning(child)) await stopPostmaster(child.pid ?? 0, cluster.path)
+      await ended
+      await guard.ended
+    },
+  }
+}
+
+async function becomesReady(child: ChildProcess, cluster: Cluster): Promise<boolean> {
+  while (isRunning(child)) {
+    const postmaster = await findPostmaster(cluster.path)
+    if (postmaster?.ready && postmaster.pid === child.pid) return true
+    await wait(LOOK_EVERY_MS)
+  }
+  return false
+}
+
+function isRunning(child: ChildProcess): boolean {
+  return child.exitCode === null && child.signalCode === null
+}
+
+/**
+ * A shell that waits for us: its input ends without a line when we die, and then it stops the
+ * server, which would otherwise outlive us.
+ */
+function startGuard(
+  pid: number,
+  account: Account | undefined,
+): { readonly ended: Promise<void>; release(): void } {
+  const script = 'read -r line || kill -INT "$1"'
+  const child = spawn('/bin/sh', ['-c', script, 'sh', String(pid)], {
+    ...account,
+    cwd: '/',
+    env: PLAIN_ENVIRONMENT,
+    detached: true,
+    stdio: ['pipe', 'ignore', 'ignore'],
+  })
+  // If somebody ended the shell, there is nobody left to write to.
+  child.stdin.on('error', () => undefined)
+  const ended = once(child, 'close').then(() => undefined)
+  return { ended, release: () => child.stdin.end('\n') }
+}

@@ -1,0 +1,332 @@
+import { setTimeout as wait } from 'node:timers/promises'
+import { sql as query } from 'drizzle-orm'
+import { bigint, integer, jsonb, numeric, pgTable, timestamp } from 'drizzle-orm/pg-core'
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
+import {
+  connect,
+  type Db,
+  isSerializationFailure,
+  isUniqueViolation,
+  transact,
+  waitForDatabase,
+} from '#src/db/connection.ts'
+import { type FreshDatabase, freshDatabase } from '../support/database.ts'
+
+const things = pgTable('things', {
+  id: integer('id').primaryKey(),
+  credits: bigint('credits', { mode: 'number' }),
+  wei: numeric('wei', { precision: 78, scale: 0, mode: 'bigint' }),
+  madeAt: timestamp('made_at', { withTimezone: true }),
+  data: jsonb('data').$type<unknown>(),
+})
+
+let database: FreshDatabase
+beforeAll(async () => {
+  database = await freshDatabase()
+  await database.db.execute(query`
+    create table things (
+      id integer primary key, credits bigint, wei numeric(78, 0), made_at timestamptz, data jsonb)`)
+})
+afterAll(() => database.drop())
+
+/** As a store of a room does it. */
+async function insertThing(db: Db, id: number): Promise<void> {
+  await db.insert(things).values({ id })
+}
+
+async function countThings(db: Db, from: number, to: number): Promise<number> {
+  const [row] = await db.execute<{ count: number }>(
+    query`select count(*)::int as count from things where id between ${from} and ${to}`,
+  )
+  return row?.count ?? 0
+}
+
+async function backendOf(db: Db): Promise<number> {
+  const [row] = await db.execute<{ pid: number }>(query`select pg_backend_pid() as pid`)
+  return row?.pid ?? 0
+}
+
+async function terminate(pid: number): Promise<void> {
+  await database.sql`select pg_terminate_backend(${pid})`
+}
+
+describe('values', () => {
+  const madeAt = new Date('2026-03-04T05:06:07.089Z')
+  const values = {
+    id: 1,
+    credits: Number.MAX_SAFE_INTEGER,
+    wei: 10n ** 77n,
+    madeAt,
+    data: [{ a: 'é' }],
+  }
+
+  test('come back as they were stored', async () => {
+    await database.db.insert(things).values(values)
+    expect(await database.db.select().from(things)).toEqual([values])
+  })
+
+  test('are dates, arrays and JSON in plain statements too, in both directions', async () => {
+    const [row] = await database.db.execute(query`
+      select ${query.param(madeAt)}::timestamptz as at, array_agg(made_at) as instants,
+        ${query.param([1, 2])}::int[] as numbers, ${query.param({ b: [1] })}::jsonb as json,
+        ${query.param([madeAt, null])}::timestamptz[] as given
+      from things where id = 1`)
+    expect(row).toEqual({
+      at: madeAt,
+      instants: [madeAt],
+      numbers: [1, 2],
+      json: { b: [1] },
+      given: [madeAt, null],
+    })
+  })
+
+  test('are dates for postgres.js as well', async () => {
+    const [row] = await database.sql`select ${madeAt}::timestamptz as at`
+    expect(row).toEqual({ at: madeAt })
+  })
+})
+
+describe('a transaction', () => {
+  test('fits where a store takes the database, and a nested one too', async () => {
+    await database.db.transaction(async (tx) => {
+      await insertThing(tx, 10)
+      await tx.transaction((inner) => insertThing(inner, 11))
+    })
+    expect(await countThings(database.db, 10, 11)).toBe(2)
+  })
+
+  test('is undone as a whole when its work throws', async () => {
+    const work = database.db.transaction(async (tx) => {
+      await insertThing(tx, 20)
+      throw new Error('no')
+    })
+    await expect(work).rejects.toThrow('no')
+    expect(await countThings(database.db, 20, 20)).toBe(0)
+  })
+
+  test('keeps what came before a nested one that failed', async () => {
+    await database.db.transaction(async (tx) => {
+      await insertThing(tx, 30)
+      const inner = tx.transaction(async (nested) => {
+        await insertThing(nested, 31)
+        await nested.transaction((deeper) => insertThing(deeper, 32))
+        await insertThing(nested, 30)
+      })
+      await expect(inner).rejects.toThrow()
+      await insertThing(tx, 33)
+    })
+    expect(await countThings(database.db, 30, 32)).toBe(1)
+    expect(await countThings(database.db, 33, 33)).toBe(1)
+  })
+
+  test('does not pretend to have committed when a failure in it was caught', async () => {
+    await insertThing(database.db, 40)
+    const work = database.db.transaction(async (tx) => {
+      await insertThing(tx, 41)
+      await insertThing(tx, 40).catch(() => undefined)
+    })
+    await expect(work).rejects.toThrow()
+    expect(await countThings(database.db, 41, 41)).toBe(0)
+  })
+
+  test('sends nothing after it has ended', async () => {
+    let kept: Db | undefined
+    await database.db.transaction(async (tx) => {
+      kept = tx
+    })
+    await expect(kept && insertThing(kept, 50)).rejects.toThrow()
+    expect(await countThings(database.db, 50, 50)).toBe(0)
+  })
+
+  test('writes nothing when its connection is lost in the middle, whatever it does then', async () => {
+    const writes: Promise<void>[] = []
+    const work = database.db.transaction(async (tx) => {
+      await insertThing(tx, 60)
+      await terminate(await backendOf(tx))
+      for (const id of [61, 62, 63]) {
+        const write = insertThing(tx, id)
+        writes.push(write)
+        await write.catch(() => undefined)
+      }
+    })
+    await expect(work).rejects.toThrow()
+    const outcomes = await Promise.allSettled(writes)
+    expect(outcomes.every(({ status }) => status === 'rejected')).toBe(true)
+    expect(await countThings(database.db, 60, 63)).toBe(0)
+  })
+
+  test('fails at once when its connection is lost while it waits for something else', async () => {
+    const never = Promise.withResolvers<void>()
+    const work = database.db.transaction(async (tx) => {
+      await insertThing(tx, 70)
+      await terminate(await backendOf(tx))
+      await never.promise
+    })
+    await expect(work).rejects.toThrow('connection to the database was lost')
+    expect(await countThings(database.db, 70, 70)).toBe(0)
+  })
+})
+
+describe('the pool', () => {
+  test('serves on, with nothing half done, while the server keeps ending its connections', async () => {
+    const { db, close } = connect(database.url, { max: 4 })
+    await db.execute(query`create table steps (batch integer, step integer)`)
+    const stop = new AbortController()
+    let committed = 0
+    const writers = Array.from({ length: 8 }, async (_, writer) => {
+      for (let round = 0; !stop.signal.aborted; round += 1) {
+        const batch = writer * 1_000_000 + round
+        const work = db.transaction(async (tx) => {
+          await tx.execute(query`insert into steps values (${batch}, 1)`)
+          await tx.execute(query`insert into steps values (${batch}, 2)`)
+        })
+        const isDone = await work.then(
+          () => true,
+          () => false,
+        )
+        if (isDone) committed += 1
+      }
+    })
+    for (let round = 0; round < 30; round += 1) {
+      await wait(10)
+      await database.sql`
+        select pg_terminate_backend(pid) from pg_stat_activity
+        where datname = current_database() and backend_type = 'client backend'
+          and pid <> pg_backend_pid() and pid % 2 = ${round % 2}`
+    }
+    const before = committed
+    await vi.waitFor(() => expect(committed).toBeGreaterThan(before + 20), 5000)
+    stop.abort()
+    await Promise.all(writers)
+    const halves = await db.execute(
+      query`select batch from steps group by batch having count(*) <> 2`,
+    )
+    expect([...halves]).toEqual([])
+    // A commit whose answer was lost has happened all the same.
+    const [row] = await db.execute<{ batches: number }>(
+      query`select count(distinct batch)::int as batches from steps`,
+    )
+    expect(row?.batches).toBeGreaterThanOrEqual(committed)
+    await close()
+  })
+
+  test('lets a transaction begin although plain queries never pause', async () => {
+    const { db, close } = connect(database.url, { max: 2 })
+    const stop = new AbortController()
+    const load = Array.from({ length: 8 }, async () => {
+      while (!stop.signal.aborted) await db.execute(query`select pg_sleep(0.005)`)
+    })
+    await db.transaction((tx) => tx.execute(query`select 1`))
+    stop.abort()
+    await Promise.all(load)
+    await close()
+  })
+
+  test('never uses more connections than it may', async () => {
+    const { db, close } = connect(database.url, { max: 3 })
+    const pids = await Promise.all(Array.from({ length: 20 }, () => backendOf(db)))
+    expect(new Set(pids).size).toBeLessThanOrEqual(3)
+    await close()
+  })
+
+  test('waits for work in hand when it is closed, and takes no more', async () => {
+    const { db, close } = connect(database.url, { max: 1 })
+    const running = db.transaction(async (tx) => {
+      await tx.execute(query`select pg_sleep(0.05)`)
+      await insertThing(tx, 80)
+    })
+    await db.execute(query`select 1`).catch(() => undefined)
+    await Promise.all([running, close()])
+    expect(await countThings(database.db, 80, 80)).toBe(1)
+    await expect(backendOf(db)).rejects.toThrow()
+  })
+
+  test('cancels a statement that takes too long', async () => {
+    const { db, close } = connect(database.url, { max: 1, statementTimeoutMs: 50 })
+    await expect(db.execute(query`select pg_sleep(10)`)).rejects.toMatchObject({
+      cause: { code: '57014' },
+    })
+    await close()
+  })
+})
+
+describe('transact', () => {
+  test('runs the work again until it no longer loses against a concurrent one', async () => {
+    await insertThing(database.db, 90)
+    const raise = (): Promise<void> =>
+      transact(
+        database.db,
+        async (tx) => {
+          const [row] = await tx.select().from(things).where(query`id = 90`)
+          await wait(5)
+          const credits = (row?.credits ?? 0) + 1
+          await tx.update(things).set({ credits }).where(query`id = 90`)
+        },
+        { isolationLevel: 'serializable' },
+      )
+    await Promise.all([raise(), raise(), raise()])
+    const [row] = await database.db.select().from(things).where(query`id = 90`)
+    expect(row?.credits).toBe(3)
+  })
+
+  test('throws any other failure at once', async () => {
+    let runs = 0
+    const work = transact(database.db, async (tx) => {
+      runs += 1
+      await insertThing(tx, 90)
+    })
+    await expect(work).rejects.toSatisfy((error) => isUniqueViolation(error, 'things_pkey'))
+    expect(runs).toBe(1)
+  })
+
+  test('tries once inside a transaction, where repeating a part would not help', async () => {
+    let runs = 0
+    const work = database.db.transaction((tx) =>
+      transact(tx, async (inner) => {
+        runs += 1
+        await inner.execute(query`do $$ begin raise sqlstate '40001'; end $$`)
+      }),
+    )
+    await expect(work).rejects.toSatisfy(isSerializationFailure)
+    expect(runs).toBe(1)
+  })
+})
+
+describe('errors', () => {
+  test('of another constraint are not taken for the one asked for', async () => {
+    const error = await insertThing(database.db, 1).catch((thrown: unknown) => thrown)
+    expect(isUniqueViolation(error)).toBe(true)
+    expect(isUniqueViolation(error, 'things_pkey')).toBe(true)
+    expect(isUniqueViolation(error, 'others_pkey')).toBe(false)
+    expect(isUniqueViolation(new Error('23505'))).toBe(false)
+  })
+})
+
+describe('waitForDatabase', () => {
+  const warnings: string[] = []
+  const logger = {
+    error: () => undefined,
+    info: () => undefined,
+    debug: () => undefined,
+    warn: (_: unknown, message: string) => warnings.push(message),
+  }
+
+  test('gives up after its deadline and has said once that it waits', async () => {
+    const { sql, close } = connect('postgres://nobody@127.0.0.1:1/none')
+    await expect(waitForDatabase(sql, { deadlineMs: 400, logger })).rejects.toThrow(
+      'did not answer',
+    )
+    expect(warnings).toEqual(['waiting for the database'])
+    await close()
+  })
+
+  test('does not wait for what waiting cannot heal', async () => {
+    const url = new URL(database.url)
+    url.pathname = '/there_is_no_such_database'
+    const { sql, close } = connect(url.href)
+    await expect(waitForDatabase(sql, { deadlineMs: 60_000, logger })).rejects.toMatchObject({
+      code: '3D000',
+    })
+    await close()
+  })
+})
