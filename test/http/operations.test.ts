@@ -1,0 +1,105 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { SCOPES } from '#src/kernel/caller.ts'
+import { REGISTRY } from '#src/operations/index.ts'
+import { serviceOnly } from '../support/harness.ts'
+import { type Client, request, signIn } from '../support/people.ts'
+
+let service: Awaited<ReturnType<typeof serviceOnly>>
+let reader: Client
+
+beforeAll(async () => {
+  service = await serviceOnly()
+  reader = await signIn(service, 'carol', [])
+})
+afterAll(() => service.close())
+
+const routed = REGISTRY.flatMap((operation) => {
+  const path = operation.path?.replace('{id}', '1').replace('{key}', 'email')
+  return path === undefined ? [] : [[`${operation.method} ${operation.path}`, operation, path] as const]
+})
+const guarded = routed.filter(([, { scope }]) => scope !== 'none')
+
+describe('every operation', () => {
+  test.each(guarded)('%s needs a token', async (_name, { method }, path) => {
+    const answer = await request(service, method, path)
+    expect(answer).toMatchObject({ status: 401, body: { code: 'missing_token' } })
+    expect(answer.headers['www-authenticate']).toBe('Bearer')
+  })
+
+  test.each(guarded)('%s refuses a token that is made up', async (_name, { method }, path) => {
+    const authorization = `Bearer fwd_${'x'.repeat(49)}`
+    const answer = await request(service, method, path, undefined, { authorization })
+    expect(answer).toMatchObject({ status: 401, body: { code: 'invalid_token' } })
+  })
+
+  test.each(guarded)('%s needs its scope', async (_name, { method, scope }, path) => {
+    const answer = await reader.request(method, path)
+    const isHeld = scope === SCOPES[0]
+    if (isHeld) expect(answer.status).not.toBe(403)
+    else {
+      expect(answer).toMatchObject({ status: 403, body: { code: 'insufficient_scope', scope } })
+      expect(answer.headers['www-authenticate']).toContain(`scope="${scope}"`)
+    }
+  })
+
+  test.each(routed)('%s refuses a query it does not know', async (_name, { method }, path) => {
+    const token = await signIn(service, 'bob')
+    const answer = await token.request(method, `${path}?surprise=1`)
+    expect(answer.status).toBe(400)
+    expect(answer.body.errors).toContainEqual(
+      expect.objectContaining({ pointer: '/surprise', code: 'unknown' }),
+    )
+    await revokeAll(token)
+  })
+
+  test('an address that is none is not found, and another method not allowed', async () => {
+    expect(await request(service, 'GET', '/nowhere')).toMatchObject({
+      status: 404,
+      body: { code: 'not_found' },
+    })
+    const answer = await request(service, 'PUT', '/watches')
+    expect(answer).toMatchObject({ status: 405, body: { code: 'method_not_allowed' } })
+    expect(answer.headers.allow).toBe('GET, POST')
+  })
+
+  test('a body that is not JSON, too large or of another type is a named problem', async () => {
+    const post = (body: string, type = 'application/json') =>
+      request(service, 'POST', '/auth/challenge', body, { 'content-type': type })
+    expect(await post('{')).toMatchObject({ status: 400, body: { code: 'malformed_json' } })
+    expect(await post('x', 'text/plain')).toMatchObject({
+      status: 415,
+      body: { code: 'unsupported_media_type' },
+    })
+    expect(await post(`"${'x'.repeat(70_000)}"`)).toMatchObject({
+      status: 413,
+      body: { code: 'payload_too_large' },
+    })
+  })
+
+  test('a token in the address is refused', async () => {
+    const answer = await request(service, 'GET', `/pricing?key=${reader.token}`)
+    expect(answer.status).toBe(400)
+    expect(answer.body.errors[0].code).toBe('token_in_query')
+    expect(answer.text).not.toContain(reader.token)
+  })
+
+  test('a problem speaks the reader’s language and keeps its code', async () => {
+    const answer = await request(service, 'GET', '/watches', undefined, {
+      'accept-language': 'fr-CH, de;q=0.5',
+      'x-request-id': 'abc-123',
+    })
+    expect(answer.headers['content-language']).toBe('fr')
+    expect(answer.headers['x-request-id']).toBe('abc-123')
+    expect(answer.body).toMatchObject({
+      code: 'missing_token',
+      requestId: 'abc-123',
+      type: 'http://127.0.0.1:8080/problems/missing_token',
+    })
+    expect(answer.body.title).not.toBe('API token missing')
+  })
+})
+
+async function revokeAll(client: Client): Promise<void> {
+  const { body } = await client.request('GET', '/auth/tokens')
+  for (const { id } of body.data) await client.request('DELETE', `/auth/tokens/${id}`)
+}

@@ -1,0 +1,103 @@
+import { describe, expect, test } from 'vitest'
+import { z } from 'zod'
+import { hasText } from '#src/i18n/translate.ts'
+import { REGISTRY } from '#src/operations/index.ts'
+import { EVENTS } from '#src/watches/events.ts'
+import { REGISTRY as WATCH_TYPES } from '#src/watches/types/index.ts'
+import table from './fixtures/operations.json' with { type: 'json' }
+
+const published = z
+  .array(
+    z.object({
+      method: z.string(),
+      path: z.string(),
+      scope: z.string(),
+      idempotent: z.boolean(),
+      otherScope: z.string().optional(),
+    }),
+  )
+  .parse(table)
+
+const nameOf = ({ method, path }: { method: string; path?: string }) => `${method} ${path}`
+
+describe('the registry of operations', () => {
+  test('has rows of the published table only, in its order', () => {
+    const names = REGISTRY.map(nameOf)
+    const expected = published.map(nameOf).filter((name) => names.includes(name))
+    expect(names).toEqual(expected)
+  })
+
+  test.each(REGISTRY.map((operation) => [operation.id, operation] as const))(
+    '%s has the scope and idempotency that are published',
+    (_id, operation) => {
+      const row = published.find((candidate) => nameOf(candidate) === nameOf(operation))
+      expect({
+        scope: operation.scope,
+        idempotent: operation.idempotent ?? false,
+        otherScope: operation.otherScope?.scope,
+      }).toEqual({ scope: row?.scope, idempotent: row?.idempotent, otherScope: row?.otherScope })
+    },
+  )
+
+  test('explains every operation', () => {
+    const missing = REGISTRY.flatMap(({ id }) =>
+      [`operations:${id}.summary`, `operations:${id}.description`].filter((key) => !hasText(key)),
+    )
+    expect(missing).toEqual([])
+  })
+
+  test('names every body and answer, for the description', () => {
+    const nameless = REGISTRY.filter(({ output, status }) =>
+      status === 204 ? false : output === undefined || !z.globalRegistry.get(output)?.id,
+    )
+    expect(nameless.map(({ id }) => id)).toEqual([])
+  })
+
+  test('never lets an answer with a secret be stored', () => {
+    const open = REGISTRY.filter(({ output, noStore }) => {
+      const text = output ? JSON.stringify(z.toJSONSchema(output, { io: 'input' })) : ''
+      return /"(secret|token)"/.test(text) && noStore !== true && !text.includes('ChannelList')
+    })
+    expect(open.map(({ id }) => id)).toEqual(['listChannels', 'listRecipients'].filter((id) => open.some((one) => one.id === id)))
+  })
+})
+
+describe('the registry of watch types', () => {
+  const signals = WATCH_TYPES.flatMap((type) => type.signals.map((signal) => ({ type, signal })))
+
+  test('has texts for every type, signal, group and parameter', () => {
+    const keys = [
+      ...WATCH_TYPES.flatMap(({ name }) => [`type.${name}.label`, `type.${name}.description`]),
+      ...signals.flatMap(({ type, signal }) => {
+        const prefix = `${type.name}.${signal.id}`
+        return [
+          `group.${signal.group}.label`,
+          `group.${signal.group}.help`,
+          ...['label', 'description', 'help.checked', 'help.why', 'help.causes', 'help.action'].map(
+            (name) => `${prefix}.${name}`,
+          ),
+          ...signal.parameters.flatMap(({ key }) => [`${prefix}.${key}.label`, `${prefix}.${key}.help`]),
+        ]
+      }),
+    ]
+    expect(keys.filter((key) => !hasText(`signals:${key}`))).toEqual([])
+  })
+
+  test('has a title and a body for every event', () => {
+    const keys = EVENTS.flatMap((event) => [`messages:${event}.title`, `messages:${event}.body`])
+    expect(keys.filter((key) => !hasText(key))).toEqual([])
+  })
+
+  test('has a believable example of every event, and a label for each field it shows', () => {
+    const missing = signals.flatMap(({ signal }) => {
+      const { alerts, recovery } = signal.events
+      return [...alerts, ...(recovery ? [recovery] : [])].flatMap((event) => {
+        const data = signal.examples[event]
+        if (data === undefined) return [`example of ${event}`]
+        const { facts, fields } = signal.present(event, data)
+        return fields.filter((name) => !(name in facts) || !hasText(`messages:field.${name}`))
+      })
+    })
+    expect(missing).toEqual([])
+  })
+})
