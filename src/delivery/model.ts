@@ -27,7 +27,7 @@ export type DeliveryStatus = (typeof DELIVERY_STATUSES)[number]
 /** How long a worker may take for one attempt before another takes the delivery over. */
 export const LEASE_SECONDS = 60
 
-/** A delivery to be written. `orderKey` is made by `orderKeyOf`. */
+/** A delivery to be written. */
 export interface NewDelivery {
   /** UUID, also the envelope's `deliveryId`. */
   readonly id: string
@@ -37,20 +37,13 @@ export interface NewDelivery {
   readonly channel: ChannelKey
   /** Who serves the destination, as the channel's `lane` says. */
   readonly lane: string
+  /** Deliveries with the same key are sent in the order they fired in. */
   readonly orderKey: string
+  /** When it happened, by block time. */
   readonly firedAt: Date
   readonly envelope: Envelope
   readonly createdAt: Date
   readonly status: Extract<DeliveryStatus, 'pending' | 'held' | 'muted'>
-}
-
-/** Deliveries with the same key are sent in the order they fired in. */
-export function orderKeyOf(parts: {
-  readonly recipientId: number
-  readonly watchId: number
-  readonly signal: string | null
-}): string {
-  return `${parts.recipientId}:${parts.watchId}:${parts.signal ?? ''}`
 }
 
 /** A delivery as an alert's record shows it. */
@@ -68,3 +61,17 @@ export const DeliveryEntry = z
   })
   .meta({ id: 'Delivery' })
 export type DeliveryEntry = z.output<typeof DeliveryEntry>
+
+/** What came of a test: at once for a webhook, which answers by itself; else it is on its way. */
+export const TestResult = z
+  .discriminatedUnion('status', [
+    z.object({
+      deliveryId: z.uuid(),
+      status: z.enum(['delivered', 'failed']),
+      statusCode: z.int().nullable().meta({ description: 'Null when nobody answered.' }),
+      latencyMs: z.int(),
+    }),
+    z.object({ deliveryId: z.uuid(), status: z.literal('queued') }),
+  ])
+  .meta({ id: 'TestResult' })
+export type TestResult = z.output<typeof TestResult>

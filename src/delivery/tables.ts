@@ -1,5 +1,7 @@
 import { sql } from 'drizzle-orm'
 import { index, integer, json, pgTable, text, timestamp, uuid } from 'drizzle-orm/pg-core'
+import type { ChannelKey } from '#src/channels/define.ts'
+import type { DeliveryStatus } from './model.ts'
 
 /** The outbox: one envelope for one destination. */
 export const deliveries = pgTable(
@@ -9,7 +11,7 @@ export const deliveries = pgTable(
     wallet: text('wallet').notNull(),
     alertId: integer('alert_id'),
     recipientId: integer('recipient_id').notNull(),
-    channel: text('channel').notNull(),
+    channel: text('channel').notNull().$type<ChannelKey>(),
     /** Who serves the destination: bounds concurrency. */
     lane: text('lane').notNull(),
     /** Destination, watch and signal: deliveries of one key go out one after another, in order. */
@@ -18,7 +20,7 @@ export const deliveries = pgTable(
     firedAt: timestamp('fired_at', { withTimezone: true }).notNull(),
     /** `json`, not `jsonb`: kept as written, so that every attempt sends the same bytes. */
     envelope: json('envelope').notNull().$type<unknown>(),
-    status: text('status').notNull(),
+    status: text('status').notNull().$type<DeliveryStatus>(),
     attempts: integer('attempts').notNull(),
     /** Null while an earlier delivery of the same key is unfinished, and at the end. */
     nextAttemptAt: timestamp('next_attempt_at', { withTimezone: true }),

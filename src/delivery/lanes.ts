@@ -1,0 +1,88 @@
+import type { ChannelKey } from '#src/channels/define.ts'
+
+/**
+ * How much is sent at once, to whom. Every channel has its own room, so that a slow mail server leaves
+ * webhooks alone; within it every lane (a host, a chat, a mail domain) has a smaller one that grows
+ * while it answers quickly and shrinks to 1 while it does not, so that hanging hosts leave the others
+ * their room.
+ */
+
+interface Limits {
+  readonly room: number
+  readonly laneStart: number
+  readonly laneMax: number
+}
+
+const LIMITS: Readonly<Record<ChannelKey, Limits>> = {
+  telegram: { room: 30, laneStart: 1, laneMax: 1 },
+  email: { room: 16, laneStart: 4, laneMax: 8 },
+  webhook: { room: 256, laneStart: 8, laneMax: 64 },
+}
+const QUICK_MS = 1000
+const SLOW_MS = 5000
+
+/** What may be claimed of a channel now. */
+export interface Room {
+  /** In all. */
+  readonly free: number
+  /** Of each lane that is not in `lanes`. */
+  readonly perLane: number
+  readonly lanes: Readonly<Record<string, number>>
+}
+
+/** Counts what is on its way. */
+export interface Lanes {
+  roomOf(channel: ChannelKey): Room
+  enter(channel: ChannelKey, lane: string): void
+  /** @param latencyMs until the answer; undefined when none came */
+  leave(channel: ChannelKey, lane: string, latencyMs: number | undefined): void
+}
+
+interface Lane {
+  used: number
+  limit: number
+}
+
+/** Empty lanes. */
+export function createLanes(): Lanes {
+  const lanesOf = new Map<ChannelKey, Map<string, Lane>>()
+
+  function lanes(channel: ChannelKey): Map<string, Lane> {
+    const known = lanesOf.get(channel) ?? new Map<string, Lane>()
+    lanesOf.set(channel, known)
+    return known
+  }
+
+  return {
+    roomOf(channel) {
+      const { room, laneStart } = LIMITS[channel]
+      const entries = [...lanes(channel)]
+      const used = entries.reduce((sum, [, lane]) => sum + lane.used, 0)
+      return {
+        free: room - used,
+        perLane: laneStart,
+        lanes: Object.fromEntries(
+          entries.map(([name, { limit, used }]) => [name, Math.max(0, limit - used)]),
+        ),
+      }
+    },
+    enter(channel, name) {
+      const lane = lanes(channel).get(name) ?? { used: 0, limit: LIMITS[channel].laneStart }
+      lane.used += 1
+      lanes(channel).set(name, lane)
+    },
+    leave(channel, name, latencyMs) {
+      const lane = lanes(channel).get(name)
+      if (lane === undefined) throw new Error(`nothing is on its way to ${name}`)
+      const { laneStart, laneMax } = LIMITS[channel]
+      lane.used -= 1
+      lane.limit = nextLimit(lane.limit, latencyMs, laneMax)
+      if (lane.used === 0 && lane.limit === laneStart) lanes(channel).delete(name)
+    },
+  }
+}
+
+function nextLimit(limit: number, latencyMs: number | undefined, max: number): number {
+  if (latencyMs === undefined || latencyMs > SLOW_MS) return Math.max(1, Math.floor(limit / 2))
+  return latencyMs <= QUICK_MS ? Math.min(max, limit + 1) : limit
+}

@@ -1,0 +1,91 @@
+import { DeliveryError, type Receipt } from '#src/channels/define.ts'
+import type { Outcome } from '#src/recipients/rules.ts'
+import type { DeliveryStatus } from './model.ts'
+
+/** Waits after a failed attempt, in seconds: after the first, the second … The first try is at once. */
+export const RETRY_SECONDS = [5, 300, 1800, 7200, 18_000, 36_000, 36_000] as const
+/** How far a wait strays from its step, up and down, so that what failed together is spread out. */
+export const JITTER = 0.2
+
+/** How a delivery stands after an attempt. */
+export interface Next {
+  readonly status: Extract<DeliveryStatus, 'retrying' | 'failed'>
+  readonly attempts: number
+  readonly nextAttemptAt: Date | null
+}
+
+/**
+ * What follows from an attempt that failed.
+ *
+ * Tests and permanent failures end at once, others when the table is through. A binding wait is kept
+ * to the second and its attempt does not count.
+ *
+ * @param attempt counts from 1
+ * @param random from 0 to below 1
+ */
+export function afterFailure(
+  failure: Pick<DeliveryError, 'permanent' | 'binding' | 'retryAfterSeconds'>,
+  {
+    attempt,
+    isTest,
+    random,
+    now,
+  }: {
+    readonly attempt: number
+    readonly isTest: boolean
+    readonly random: number
+    readonly now: Date
+  },
+): Next {
+  const { permanent, binding, retryAfterSeconds } = failure
+  const step = RETRY_SECONDS[attempt - 1]
+  const isOrder = binding && retryAfterSeconds !== undefined
+  if (permanent || isTest || (step === undefined && !isOrder)) {
+    return { status: 'failed', attempts: attempt, nextAttemptAt: null }
+  }
+  const seconds =
+    isOrder || step === undefined
+      ? (retryAfterSeconds ?? 0) + random
+      : waitSeconds(step, retryAfterSeconds, random)
+  return {
+    status: 'retrying',
+    attempts: isOrder ? attempt - 1 : attempt,
+    nextAttemptAt: new Date(now.getTime() + Math.round(seconds * 1000)),
+  }
+}
+
+/**
+ * The wait of a step: the step ±20 %, or what the other side asked for, at least the step and at most
+ * twice as long.
+ */
+export function waitSeconds(
+  step: number,
+  retryAfterSeconds: number | undefined,
+  random: number,
+): number {
+  if (retryAfterSeconds !== undefined) return Math.min(Math.max(retryAfterSeconds, step), 2 * step)
+  return step * (1 - JITTER + 2 * JITTER * random)
+}
+
+/**
+ * Whether a destination gets messages as it stands. A test may also find out whether a chat that had
+ * blocked us takes messages again.
+ */
+export function canBeSentTo(status: string, isTest: boolean): boolean {
+  return status === 'active' || (isTest && status === 'blocked')
+}
+
+/** What an attempt says about its destination; nothing where the fault was ours. */
+export function outcomesOf(
+  recipientId: number,
+  at: Date,
+  result: Receipt | DeliveryError,
+): readonly Outcome[] {
+  if (!(result instanceof DeliveryError)) {
+    const { movedTo } = result
+    return [{ recipientId, at, ok: true, ...(movedTo !== undefined && { movedTo }) }]
+  }
+  if (result.ours) return []
+  const { permanent, becomes, reason } = result
+  return [{ recipientId, at, ok: false, reason, ...(permanent && { disable: becomes }) }]
+}
