@@ -4,7 +4,7 @@ import { setTimeout as wait } from 'node:timers/promises'
 import type { Logger } from '#src/kernel/logger.ts'
 import { type Claim, claimServer } from './claim.ts'
 import { type Cluster, openCluster } from './cluster.ts'
-import { findPostmaster, stopPostmaster } from './postmaster.ts'
+import { findPostmaster, removeStaleFile, stopPostmaster } from './postmaster.ts'
 import { type Server, startServer } from './server.ts'
 
 /** A PostgreSQL of our own, on this machine. */
@@ -86,7 +86,9 @@ async function startWhenFree(
   cluster: Cluster,
   options: EmbeddedOptions & { readonly durable: boolean },
 ): Promise<{ readonly server: Server; readonly port: number }> {
+  let isBlocked = false
   for (let attempt = 1; ; attempt += 1) {
+    if (isBlocked) await removeStaleFile(cluster.path)
     const state = await clear(cluster, options.logger)
     if (state === 'taken' && attempt >= CLAIM_ATTEMPTS_MAX) throw inUse(cluster)
     if (state === 'free') {
@@ -96,6 +98,7 @@ async function startWhenFree(
       if (attempt === START_ATTEMPTS_MAX || !isPassing(server.failure, options.port)) {
         throw new Error(`PostgreSQL does not start on ${cluster.path}:\n${server.failure}`)
       }
+      isBlocked = server.failure.includes('lock file')
     }
     if (attempt === START_ATTEMPTS_MAX) {
       throw new Error(`a PostgreSQL server on ${cluster.path} neither answers nor ends`)

@@ -12,21 +12,28 @@ export interface Postmaster {
 }
 
 /**
- * The server that runs on the cluster, if there is one. The file of a server that is gone is
- * removed, even if its process id belongs to another program by now.
+ * The server that runs on the cluster, if there is one.
  *
  * @param cluster its real path, without symbolic links
  */
 export async function findPostmaster(cluster: string): Promise<Postmaster | undefined> {
-  const path = join(cluster, 'postmaster.pid')
-  const text = await readFile(path, 'utf8').catch(() => undefined)
-  if (text === undefined) return undefined
+  const text = await readFile(fileIn(cluster), 'utf8').catch(() => '')
   const [pid, , , port, , , , status] = text.split('\n')
-  if (!(await runsOn(Number(pid), cluster))) {
-    await rm(path, { force: true })
-    return undefined
-  }
+  if (!(await runsOn(Number(pid), cluster))) return undefined
   return { pid: Number(pid), port: Number(port), ready: status?.trim() === 'ready' }
+}
+
+/**
+ * Removes a `postmaster.pid` that names no server of the cluster, because the process id belongs to
+ * another program by now or was never written. Only for when a server has refused to start because
+ * of it: one that is starting may not have written its own yet.
+ */
+export async function removeStaleFile(cluster: string): Promise<void> {
+  if ((await findPostmaster(cluster)) === undefined) await rm(fileIn(cluster), { force: true })
+}
+
+function fileIn(cluster: string): string {
+  return join(cluster, 'postmaster.pid')
 }
 
 /** Whether the process is alive and a server of this cluster, where it has its working directory. */

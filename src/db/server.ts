@@ -124,6 +124,9 @@ function startGuard(
   })
   // If somebody ended the shell, there is nobody left to write to.
   child.stdin.on('error', () => undefined)
-  const ended = once(child, 'close').then(() => undefined)
+  const ended = once(child, 'close').then(
+    () => undefined,
+    () => undefined,
+  )
   return { ended, release: () => child.stdin.end('\n') }
 }
