@@ -5,11 +5,11 @@
  * nothing; one address gets few of them, however often somebody asks.
  */
 import { DeliveryError } from '#src/channels/define.ts'
+import { type MailDeps, sendConfirmation } from '#src/channels/email.ts'
 import { type Db, transact } from '#src/db/connection.ts'
 import type { Caller } from '#src/kernel/caller.ts'
 import type { Clock } from '#src/kernel/clock.ts'
 import { AppError } from '#src/kernel/errors.ts'
-import type { Locale } from '#src/kernel/locale.ts'
 import type { Logger } from '#src/kernel/logger.ts'
 import type { SecretBox } from '#src/kernel/secret-box.ts'
 import type { Address } from '#src/kernel/units.ts'
@@ -94,27 +94,13 @@ export async function resendConfirmation(
   })
 }
 
-/** What a confirmation mail says. */
-export interface ConfirmationMessage {
-  readonly address: string
-  readonly wallet: Address
-  readonly url: string
-  readonly askedAt: Date
-  readonly expiresAt: Date
-  readonly locale: Locale
-  readonly timezone: string
-}
-
-/** Hands one confirmation mail to the mail server. @throws DeliveryError */
-export type SendConfirmation = (message: ConfirmationMessage, signal: AbortSignal) => Promise<void>
-
 interface SendDeps {
   readonly db: Db
   readonly clock: Clock
   readonly box: SecretBox
   readonly log: Logger
   readonly publicUrl: string
-  readonly sendConfirmation: SendConfirmation
+  readonly mail: MailDeps
 }
 
 /**
@@ -148,10 +134,10 @@ async function sendOne(
   const expiresAt = new Date(askedAt.getTime() + CONFIRMATION_HOURS * HOUR_MS)
   const link = { recipientId: row.id, addressDigest: mail.addressDigest }
   const url = confirmationUrl(deps, link, expiresAt)
-  const { wallet, locale, timezone } = row
   try {
-    const message = { address, wallet, url, askedAt, expiresAt, locale, timezone }
-    await deps.sendConfirmation(message, stop)
+    const { wallet, locale, timezone } = row
+    const request = { address, wallet, url, askedAt, expiresAt, locale, timezone }
+    await sendConfirmation(deps.mail, request, stop)
     await mails.saveSent(deps.db, mail.id, deps.clock.now())
   } catch (error) {
     if (stop.aborted) return

@@ -49,7 +49,9 @@ export const EmailAddress = z
   .max(EMAIL_LENGTH_MAX)
   .refine(
     (text) =>
-      /^[^\s@<>()[\]\\,;:"]{1,64}@[^\s@<>()[\]\\,;:"]+\.[^\s@<>()[\]\\,;:".]{2,}$/.test(text),
+      /^[^\s@<>()[\]\\,;:"\p{Cc}]{1,64}@[^\s@<>()[\]\\,;:"\p{Cc}]+\.[^\s@<>()[\]\\,;:".\p{Cc}]{2,}$/u.test(
+        text,
+      ),
     {
       params: { code: 'email' },
     },

@@ -1,0 +1,54 @@
+import texts from '../../locales/en/errors.json' with { type: 'json' }
+import { ERROR_STATUS, type ErrorCode, type ErrorKind } from './errors.ts'
+
+/**
+ * The kind a named problem is always thrown with, where that is not `conflict`. A test compares it with
+ * every place that throws.
+ */
+const KINDS: { readonly [Code in ErrorCode]?: ErrorKind } = {
+  malformed_json: 'invalid',
+  validation_failed: 'invalid',
+  invalid_idempotency_key: 'invalid',
+  missing_token: 'unauthenticated',
+  invalid_token: 'unauthenticated',
+  invalid_signature: 'unauthenticated',
+  message_mismatch: 'unauthenticated',
+  nonce_expired: 'unauthenticated',
+  nonce_used: 'unauthenticated',
+  insufficient_scope: 'forbidden',
+  terms_not_accepted: 'forbidden',
+  not_found: 'not_found',
+  link_not_valid: 'not_found',
+  method_not_allowed: 'method_not_allowed',
+  not_acceptable: 'not_acceptable',
+  etag_mismatch: 'stale',
+  payload_too_large: 'too_large',
+  unsupported_media_type: 'unsupported_media_type',
+  idempotency_key_reused: 'key_reused',
+  rate_limited: 'rate_limited',
+  internal: 'internal',
+  dependency_unavailable: 'upstream',
+  channel_unavailable: 'upstream',
+}
+
+/** Every named problem, by status. */
+export const ERROR_CODES: readonly ErrorCode[] = Object.keys(texts)
+  .filter((key) => key.endsWith('.title'))
+  .map((key) => key.slice(0, -'.title'.length))
+  .filter(isErrorCode)
+  .sort((a, b) => statusOf(a) - statusOf(b))
+
+/** Whether there is a problem of this name. */
+export function isErrorCode(name: string): name is ErrorCode {
+  return Object.hasOwn(texts, `${name}.title`)
+}
+
+/** The kind a named problem is thrown with. */
+export function kindOf(code: ErrorCode): ErrorKind {
+  return KINDS[code] ?? 'conflict'
+}
+
+/** The HTTP status of a named problem. */
+export function statusOf(code: ErrorCode): number {
+  return ERROR_STATUS[kindOf(code)]
+}

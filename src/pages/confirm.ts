@@ -1,0 +1,98 @@
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import { formatDateTime, shortAddress } from '#src/i18n/format.ts'
+import { id, type Translate, typed } from '#src/i18n/translate.ts'
+import type { App } from '#src/operations/define.ts'
+import { type Consent, confirmEmail, findConsent, refuseEmail } from '#src/recipients/consent.ts'
+import { formOf } from './form.ts'
+import { sendPage } from './layout.ts'
+
+type Outcome = 'done' | 'already' | 'refused' | 'over' | 'gone'
+
+interface Route {
+  Params: { code: string }
+}
+
+/** `/confirm/<code>`: the reader of a mailbox is asked for consent. Only the POST changes anything. */
+export function confirmPage(server: FastifyInstance, app: App): void {
+  server.get<Route>('/confirm/:code', async (request, reply) => {
+    const consent = await findConsent(app, request.params.code)
+    if (consent?.state === 'waiting') return ask(app, request, reply, consent)
+    return tell(app, request, reply, { consent, outcome: outcomeOf(consent) })
+  })
+  server.post<Route>('/confirm/:code', async (request, reply) => {
+    const { code } = request.params
+    switch (formOf(request).answer) {
+      case 'yes': {
+        const consent = await confirmEmail(app, code)
+        const outcome = consent?.state === 'confirmed' ? 'done' : outcomeOf(consent)
+        return tell(app, request, reply, { consent, outcome })
+      }
+      case 'no': {
+        const consent = await refuseEmail(app, code)
+        const outcome = consent?.state === 'waiting' ? 'refused' : outcomeOf(consent)
+        return tell(app, request, reply, { consent, outcome })
+      }
+      default: {
+        const consent = await findConsent(app, code)
+        if (consent?.state === 'waiting') return ask(app, request, reply, consent, 400)
+        return tell(app, request, reply, { consent, outcome: outcomeOf(consent) })
+      }
+    }
+  })
+}
+
+/** What a request that no longer waits for an answer has come to. */
+function outcomeOf(consent: Consent | undefined): Outcome {
+  if (consent === undefined) return 'gone'
+  return consent.state === 'over' ? 'over' : 'already'
+}
+
+function ask(
+  app: App,
+  request: FastifyRequest,
+  reply: FastifyReply,
+  consent: Consent,
+  status = 200,
+): FastifyReply {
+  return sendPage(app, request, reply, {
+    view: 'question',
+    status,
+    secret: true,
+    locale: consent.reader.locale,
+    data: (t) => ({
+      title: t('pages:confirm.question', values(consent)),
+      about: [t('pages:confirm.askedBy', askedBy(t, consent)), t('pages:confirm.meaning')],
+      choices: [
+        { value: 'yes', label: t('pages:confirm.yes'), isPrimary: true },
+        { value: 'no', label: t('pages:confirm.no') },
+      ],
+    }),
+  })
+}
+
+function tell(
+  app: App,
+  request: FastifyRequest,
+  reply: FastifyReply,
+  { consent, outcome }: { readonly consent: Consent | undefined; readonly outcome: Outcome },
+): FastifyReply {
+  return sendPage(app, request, reply, {
+    view: 'notice',
+    status: outcome === 'gone' ? 404 : 200,
+    secret: true,
+    locale: consent?.reader.locale,
+    data: (t) => ({
+      title: t(`pages:confirm.${outcome}.title`),
+      text: t(`pages:confirm.${outcome}.text`, consent && values(consent)),
+    }),
+  })
+}
+
+function values({ reader }: Consent) {
+  return { address: typed(reader.address), wallet: id(shortAddress(reader.wallet)) }
+}
+
+function askedBy(t: Translate, consent: Consent) {
+  const { askedAt, reader } = consent
+  return { ...values(consent), time: formatDateTime(askedAt, t.locale, reader.timezone) }
+}

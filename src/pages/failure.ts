@@ -1,0 +1,45 @@
+import type { FastifyReply, FastifyRequest } from 'fastify'
+import { builtKey } from '#src/i18n/translate.ts'
+import { AppError, ERROR_STATUS, type ErrorCode, type ErrorKind } from '#src/kernel/errors.ts'
+import type { App } from '#src/operations/define.ts'
+import { sendPage } from './layout.ts'
+
+/** Refusals Fastify makes before a route runs, by status. */
+const BY_STATUS: Readonly<Record<number, readonly [ErrorKind, ErrorCode]>> = {
+  413: ['too_large', 'payload_too_large'],
+  415: ['unsupported_media_type', 'unsupported_media_type'],
+}
+
+/** A refusal or a failure as a page: what happened, what to do, and where to go on. */
+export function answerFailure(
+  app: App,
+  error: unknown,
+  request: FastifyRequest,
+  reply: FastifyReply,
+): FastifyReply {
+  const problem = toAppError(error)
+  const { kind, code, details } = problem
+  if (kind === 'internal') {
+    const cause = error instanceof Error ? (error.stack ?? error.message) : String(error)
+    app.log.error({ requestId: request.id, error: cause }, 'page failed')
+  }
+  const seconds = details.retryAfterSeconds
+  if (seconds !== undefined) reply.header('retry-after', String(seconds))
+  return sendPage(app, request, reply, {
+    view: 'notice',
+    status: ERROR_STATUS[kind],
+    secret: true,
+    data: (t) => ({
+      title: t(builtKey(`errors:${code}.title`), details.values),
+      text: t(builtKey(`errors:${code}.detail`), details.values),
+      reference: kind === 'internal' ? request.id : undefined,
+    }),
+  })
+}
+
+function toAppError(error: unknown): AppError {
+  if (error instanceof AppError) return error
+  const status = error instanceof Error && 'statusCode' in error ? Number(error.statusCode) : 500
+  const [kind, code] = BY_STATUS[status] ?? ['internal', 'internal']
+  return new AppError(kind, code, {}, { cause: error })
+}

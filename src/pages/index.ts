@@ -1,0 +1,41 @@
+import helmet from '@fastify/helmet'
+import files from '@fastify/static'
+import type { FastifyInstance } from 'fastify'
+import type { App } from '#src/operations/define.ts'
+import { alertPage } from './alert.ts'
+import { confirmPage } from './confirm.ts'
+import { answerFailure } from './failure.ts'
+import { readForms } from './form.ts'
+import { homePage } from './home.ts'
+import { ASSETS, CONTENT_SECURITY_POLICY } from './layout.ts'
+import { problemPages } from './problems.ts'
+import { unsubscribePage } from './unsubscribe.ts'
+
+/** Every page, in the order of its address. */
+const PAGES = [homePage, alertPage, confirmPage, unsubscribePage, problemPages]
+
+/**
+ * The web front door: a Fastify plugin with every page, its styles and its security headers. All of it
+ * stays inside the plugin; other routes of the server are not changed.
+ */
+export async function registerPages(
+  server: FastifyInstance,
+  { app }: { readonly app: App },
+): Promise<void> {
+  await server.register(helmet, {
+    contentSecurityPolicy: { useDefaults: false, directives: CONTENT_SECURITY_POLICY },
+    referrerPolicy: { policy: 'no-referrer' },
+    crossOriginEmbedderPolicy: false,
+    xFrameOptions: { action: 'deny' },
+  })
+  await server.register(files, {
+    root: ASSETS,
+    prefix: '/assets/',
+    index: false,
+    maxAge: '1h',
+    decorateReply: false,
+  })
+  readForms(server)
+  server.setErrorHandler((error, request, reply) => answerFailure(app, error, request, reply))
+  for (const page of PAGES) page(server, app)
+}

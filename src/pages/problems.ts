@@ -1,0 +1,78 @@
+import type { FastifyInstance } from 'fastify'
+import { builtKey, type TextValues, type Translate } from '#src/i18n/translate.ts'
+import type { ErrorCode } from '#src/kernel/errors.ts'
+import { ERROR_CODES, isErrorCode, statusOf } from '#src/kernel/problems.ts'
+import type { App } from '#src/operations/define.ts'
+import { queryOf, sendPage } from './layout.ts'
+
+/** Believable values where a code's text has placeholders. */
+const EXAMPLES: { readonly [Code in ErrorCode]?: TextValues } = {
+  insufficient_scope: { scope: 'write' },
+  terms_not_accepted: { version: '2026-11' },
+  token_limit_reached: { count: 10 },
+  no_free_slot: { count: 3 },
+  terms_version_changed: { version: '2026-11' },
+  recipient_limit_reached: { count: 20 },
+  rate_limited: { seconds: 40 },
+}
+const EXAMPLE_REFERENCE = '6f1c2a9e-3b1d-4f0a-9c55-2f8f5d1f7f10'
+
+/** `/problems` and `/problems/<code>`: what `type` of an error leads to. */
+export function problemPages(server: FastifyInstance, app: App): void {
+  server.get('/problems', (request, reply) =>
+    sendPage(app, request, reply, { view: 'problems', data: (t) => index(t) }),
+  )
+  server.get<{ Params: { code: string } }>('/problems/:code', (request, reply) => {
+    const { code } = request.params
+    const page = isErrorCode(code)
+      ? ({
+          view: 'problem',
+          data: (t: Translate) => problem(app, t, code, queryOf(request).ref),
+        } as const)
+      : ({
+          view: 'problems',
+          status: 404,
+          data: (t: Translate) => ({ ...index(t), unknown: t('pages:problems.unknown') }),
+        } as const)
+    return sendPage(app, request, reply, page)
+  })
+}
+
+function index(t: Translate) {
+  const groups = Map.groupBy(ERROR_CODES, statusOf)
+  return {
+    title: t('pages:problems.title'),
+    groups: [...groups].map(([status, codes]) => ({
+      heading: t('pages:problems.status', { status: String(status) }),
+      codes: codes.map((code) => ({ code, title: titleOf(t, code) })),
+    })),
+  }
+}
+
+function problem(app: App, t: Translate, code: ErrorCode, reference: string | undefined) {
+  const title = titleOf(t, code)
+  const detail = t(builtKey(`errors:${code}.detail`), EXAMPLES[code])
+  const example = {
+    type: `${app.publicUrl}/problems/${code}`,
+    title,
+    status: statusOf(code),
+    detail,
+    code,
+    requestId: EXAMPLE_REFERENCE,
+    ...(code === 'validation_failed' && {
+      errors: [{ pointer: '/name', code: 'required', detail: t('errors:field.required') }],
+    }),
+  }
+  return {
+    title,
+    detail,
+    code,
+    status: example.status,
+    example: JSON.stringify(example, undefined, 2),
+    reference: reference?.match(/^[\w.-]{1,64}$/)?.[0],
+  }
+}
+
+function titleOf(t: Translate, code: ErrorCode): string {
+  return t(builtKey(`errors:${code}.title`), EXAMPLES[code])
+}
