@@ -48,6 +48,9 @@ function fieldErrors(issue: z.core.$ZodIssue, prefix: string): FieldError[] {
 
 /** A wrong discriminator names the choices; of several forms, the one that got furthest speaks. */
 function unionErrors(issue: z.core.$ZodIssueInvalidUnion, pointer: string): FieldError[] {
+  if ('options' in issue && issue.options !== undefined) {
+    return [{ pointer, code: 'choice', values: { options: issue.options.join(', ') } }]
+  }
   const closest = [...issue.errors].sort((a, b) => depth(b) - depth(a))[0]
   if (closest === undefined || closest.length === 0) return [{ pointer, code: 'invalid' }]
   return closest.flatMap((inner) => fieldErrors(inner, pointer))

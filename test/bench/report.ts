@@ -1,0 +1,42 @@
+/** One measured figure beside its floor, both from this run. */
+export interface Measurement {
+  readonly bench: string
+  readonly measure: string
+  readonly value: number
+  readonly unit: string
+  /** The floor's figure in the same unit; null where there is none. */
+  readonly floor: number | null
+  /** value / floor. */
+  readonly ratio: number | null
+  /** What is to be reached, in words. */
+  readonly goal: string
+  readonly met: boolean
+}
+
+/** A table for people, then one JSON line per measurement. */
+export function report(measurements: readonly Measurement[]): string {
+  const rows = measurements.map(({ bench, measure, value, unit, floor, ratio, goal, met }) => [
+    `${bench}: ${measure}`,
+    `${round(value)} ${unit}`,
+    floor === null ? '–' : `${round(floor)} ${unit}`,
+    ratio === null ? '–' : ratio.toFixed(2),
+    goal,
+    met ? 'met' : 'NOT MET',
+  ])
+  const table = [['measure', 'value', 'floor', 'ratio', 'goal', ''], ...rows]
+  const widths = table[0]?.map((_, column) => Math.max(...table.map((row) => row[column]?.length ?? 0)))
+  const lines = table.map((row) => row.map((cell, i) => cell.padEnd(widths?.[i] ?? 0)).join('  '))
+  return [...lines, ...measurements.map((one) => JSON.stringify(one))].join('\n')
+}
+
+/** The middle value; of an even number the mean of the two. */
+export function median(values: readonly number[]): number {
+  const sorted = values.toSorted((a, b) => a - b)
+  const upper = sorted[Math.floor(sorted.length / 2)] ?? Number.NaN
+  const lower = sorted[Math.ceil(sorted.length / 2) - 1] ?? Number.NaN
+  return (upper + lower) / 2
+}
+
+function round(value: number): string {
+  return value >= 100 ? value.toFixed(0) : value.toPrecision(3)
+}

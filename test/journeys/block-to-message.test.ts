@@ -1,0 +1,187 @@
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { headerOf } from '#src/sandbox/inbox/mail.ts'
+import { harness, type World } from '../support/harness.ts'
+import { confirmMailbox, linkChat } from '../support/destinations.ts'
+import { type Client, signIn, withTrial } from '../support/people.ts'
+
+/** Architecture, journey 6.3: from a block to a message. */
+
+const FLR = 10n ** 18n
+
+let world: World
+let alice: Client
+let ann: Awaited<ReturnType<typeof linkChat>>
+
+beforeAll(async () => {
+  world = await harness()
+  alice = await withTrial(await signIn(world, 'alice'))
+  await alice.request('PUT', '/channels/email', { address: 'ops@example.org' })
+  await confirmMailbox(world)
+  const { body } = await alice.request('PUT', '/channels/webhook', { url: world.receiver.url() })
+  world.receiver.setSecret('main', body.secret)
+  ann = await linkChat(world, alice)
+  world.inbox.clear()
+})
+afterAll(() => world.close())
+
+const bobAddress = () => world.devnet.people.bob.account.address
+
+test('a transfer on the chain arrives in chat, mailbox and webhook, once', async () => {
+  const { devnet, receiver, inbox, telegram } = world
+  const created = await alice.request('POST', '/watches', {
+    type: 'wallet-balance',
+    label: 'Treasury',
+    target: { address: bobAddress(), asset: 'FLR' },
+    settings: { threshold: '100' },
+  })
+
+  // The first look sets the baseline and says nothing.
+  await world.observe()
+  expect((await alice.request('GET', '/alerts')).body.data).toEqual([])
+
+  const mined = await devnet.transfer(devnet.people.carol.account.address, bobAddress(), 500n * FLR)
+  await world.observe()
+  await world.deliver()
+
+  const { body } = await alice.request('GET', '/alerts')
+  expect(body.data).toHaveLength(1)
+  const [alert] = body.data
+  expect(alert).toMatchObject({
+    watchId: created.body.id,
+    watchLabel: 'Treasury',
+    type: 'wallet-balance',
+    signal: 'balance-change',
+    group: 'alerts',
+    event: 'wallet-balance.moved',
+    severity: 'info',
+    state: 'firing',
+    data: {
+      address: bobAddress(),
+      previousAmount: (10_000n * FLR).toString(),
+      currentAmount: (10_500n * FLR).toString(),
+      changeAmount: (500n * FLR).toString(),
+    },
+    rendered: { locale: 'en', title: 'Balance changed: +500\u00a0FLR' },
+  })
+  expect(alert.data.blockNumber).toBeGreaterThanOrEqual(Number(mined.blockNumber))
+  expect(alert.deliveries.map(({ channel, status }: never) => `${channel} ${status}`).sort()).toEqual(
+    ['email delivered', 'telegram delivered', 'webhook delivered'],
+  )
+
+  const hook = await receiver.waitFor(({ hook }) => hook === 'main')
+  expect(hook.verdicts).toMatchObject({ watchdog: { ok: true }, standard: { ok: true } })
+  expect(hook.json).toMatchObject({
+    payloadVersion: 2,
+    signal: 'balance-change',
+    group: 'alerts',
+    alertId: alert.id,
+    watchId: created.body.id,
+    label: 'Treasury',
+    type: 'wallet-balance',
+    event: 'wallet-balance.moved',
+    severity: 'info',
+    firedAt: alert.firedAt,
+    rendered: { locale: 'en', title: alert.rendered.title, body: alert.rendered.body },
+    renderedMessage: { alertId: alert.id, test: false },
+  })
+
+  expect(inbox.mails).toHaveLength(1)
+  expect(inbox.mails[0]?.subject).toContain('Balance changed: +500')
+  expect(headerOf(inbox.mails[0], 'auto-submitted')).toBe('auto-generated')
+  expect(telegram.lastMessage(ann.chat)?.text).toContain('Balance changed: +500')
+})
+
+test('the same blocks again raise nothing again', async () => {
+  await world.look()
+  await world.look()
+  await world.deliver()
+  expect((await alice.request('GET', '/alerts')).body.data).toHaveLength(1)
+  expect(world.receiver.deliveries).toHaveLength(1)
+})
+
+test('a change below the threshold is seen and not told', async () => {
+  const { carol } = world.devnet.people
+  await world.devnet.transfer(carol.account.address, bobAddress(), 99n * FLR)
+  await world.observe()
+  expect((await alice.request('GET', '/alerts')).body.data).toHaveLength(1)
+})
+
+test('while the chain is down nothing is lost: the alert comes when it is back', async () => {
+  const { carol } = world.devnet.people
+  await world.rpc.down()
+  await world.devnet.transfer(carol.account.address, bobAddress(), 200n * FLR)
+  await expect(world.observe()).rejects.toThrow('dependency_unavailable')
+  await world.rpc.up()
+  await world.look()
+  const { body } = await alice.request('GET', '/alerts')
+  expect(body.data).toHaveLength(2)
+  expect(body.data[0].data.changeAmount).toBe((200n * FLR).toString())
+})
+
+test('while every channel is down nothing is lost: the messages come when they are back', async () => {
+  const { receiver, inbox, telegram } = world
+  receiver.clear()
+  receiver.answerAlways(500)
+  await inbox.setMode('down')
+  await telegram.down()
+  await world.deliver()
+  const waiting = (await alice.request('GET', '/alerts')).body.data[0].deliveries
+  expect(waiting.map(({ status }: never) => status)).toEqual(['retrying', 'retrying', 'retrying'])
+
+  receiver.answerAlways(undefined)
+  await inbox.setMode('ok')
+  await telegram.up()
+  world.clock.advance(10)
+  await world.deliver()
+  const done = (await alice.request('GET', '/alerts')).body.data[0].deliveries
+  expect(done.map(({ status }: never) => status)).toEqual(['delivered', 'delivered', 'delivered'])
+  expect(receiver.deliveries.map(({ json }) => (json as never)['deliveryId'])).toEqual([
+    done.find(({ channel }: never) => channel === 'webhook').deliveryId,
+    done.find(({ channel }: never) => channel === 'webhook').deliveryId,
+  ])
+})
+
+test('a muted watch records its alert and tells programs only', async () => {
+  const { carol } = world.devnet.people
+  const [watch] = (await alice.request('GET', '/watches')).body.data
+  const mutedUntil = new Date(world.clock.now().getTime() + 3_600_000).toISOString()
+  await alice.request('PATCH', `/watches/${watch.id}`, { mutedUntil })
+  await world.devnet.transfer(carol.account.address, bobAddress(), 300n * FLR)
+  await world.observe()
+  await world.deliver()
+  const [alert] = (await alice.request('GET', '/alerts')).body.data
+  expect(alert.deliveries.map(({ channel, status }: never) => `${channel} ${status}`).sort()).toEqual(
+    ['email muted', 'telegram muted', 'webhook delivered'],
+  )
+  await alice.request('PATCH', `/watches/${watch.id}`, { mutedUntil: null })
+})
+
+test('a paused watch judges nothing, and starts afresh when it is resumed', async () => {
+  const { carol } = world.devnet.people
+  const [watch] = (await alice.request('GET', '/watches')).body.data
+  const before = (await alice.request('GET', '/alerts')).body.data.length
+  await alice.request('PATCH', `/watches/${watch.id}`, { status: 'paused' })
+  await world.devnet.transfer(carol.account.address, bobAddress(), 400n * FLR)
+  await world.observe()
+  const { body } = await alice.request('PATCH', `/watches/${watch.id}`, { status: 'active' })
+  expect(body.signalStates[0].state).toBe('unknown')
+  await world.observe()
+  expect((await alice.request('GET', '/alerts')).body.data).toHaveLength(before)
+  await world.devnet.transfer(carol.account.address, bobAddress(), 500n * FLR)
+  await world.observe()
+  expect((await alice.request('GET', '/alerts')).body.data).toHaveLength(before + 1)
+})
+
+test('the history pages from newest to oldest without gap or repetition', async () => {
+  const all = (await alice.request('GET', '/alerts')).body.data.map(({ id }: never) => id)
+  const seen: number[] = []
+  let path = '/alerts?limit=1'
+  for (;;) {
+    const { body } = await alice.request('GET', path)
+    seen.push(...body.data.map(({ id }: never) => id))
+    if (body.nextCursor === null) break
+    path = `/alerts?limit=1&cursor=${body.nextCursor}`
+  }
+  expect(seen).toEqual(all)
+  expect(all).toEqual(all.toSorted((a: number, b: number) => b - a))
+})

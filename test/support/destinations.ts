@@ -1,0 +1,33 @@
+import { confirmLinkOf } from '#src/sandbox/inbox/mail.ts'
+import type { World } from './harness.ts'
+import type { Client } from './people.ts'
+
+/** Opens the link of the newest confirmation mail and presses its button. */
+export async function confirmMailbox(world: World): Promise<void> {
+  await world.sendConfirmations()
+  const mail = world.inbox.mails.at(-1)
+  const link = mail && confirmLinkOf(mail)
+  if (link === undefined) throw new Error('no confirmation mail has arrived')
+  const { pathname } = new URL(link)
+  const answer = await world.server.inject({
+    method: 'POST',
+    url: pathname,
+    headers: { 'content-type': 'application/x-www-form-urlencoded' },
+    payload: 'answer=yes',
+  })
+  if (answer.statusCode >= 400) throw new Error(`confirming answered ${answer.statusCode}`)
+}
+
+/** A person whose private chat is linked to the client's wallet. */
+export async function linkChat(world: World, client: Client, languageCode = 'en') {
+  const { body } = await client.request('POST', '/recipients/telegram-link', {})
+  const person = world.telegram.person({ firstName: 'Ann', languageCode })
+  const code = new URL(body.url).searchParams.get('start')
+  world.telegram.send(person.id, `/start ${code}`)
+  await world.handleUpdates()
+  const card = world.telegram.lastMessage(person.id)
+  if (card === undefined) throw new Error('the bot did not show the link card')
+  world.telegram.press(person.id, card.id, 'Link this chat')
+  await world.handleUpdates()
+  return { chat: person.id, person }
+}

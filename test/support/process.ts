@@ -1,0 +1,74 @@
+import { type ChildProcess, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { createServer } from 'node:net'
+import { createInterface } from 'node:readline'
+import { testEnvironment } from './harness.ts'
+
+/** The service in a process of its own, as `npm start` runs it. */
+export interface ServiceProcess {
+  readonly pid: number
+  /** Milliseconds from the start of the process to its line `ready`. */
+  readonly readyMs: number
+  readonly url: string
+  /** Orderly, by SIGTERM. */
+  stop(): Promise<void>
+  /** SIGKILL, and waits until it is gone. */
+  kill(): Promise<void>
+}
+
+const MAIN = new URL('../../src/main.ts', import.meta.url).pathname
+
+/** Starts `src/main.ts` with the test environment and what is given, and waits until it is ready. */
+export async function startServiceProcess(
+  over: Readonly<Record<string, string>>,
+): Promise<ServiceProcess> {
+  const port = await freePort()
+  const env = {
+    PATH: process.env.PATH,
+    ...testEnvironment({
+      LOG_LEVEL: 'info',
+      PORT: String(port),
+      PUBLIC_URL: `http://127.0.0.1:${port}`,
+      ...over,
+    }),
+  }
+  const startedAt = performance.now()
+  const child = spawn(process.execPath, [MAIN], { env, stdio: ['ignore', 'pipe', 'pipe'] })
+  const exited = once(child, 'exit')
+  await untilReady(child)
+  const end = async (signal: NodeJS.Signals) => {
+    child.kill(signal)
+    await exited
+  }
+  return {
+    pid: child.pid ?? 0,
+    readyMs: performance.now() - startedAt,
+    url: `http://127.0.0.1:${port}`,
+    stop: () => end('SIGTERM'),
+    kill: () => end('SIGKILL'),
+  }
+}
+
+async function untilReady(child: ChildProcess): Promise<void> {
+  if (child.stdout === null || child.stderr === null) throw new Error('the process has no output')
+  const lines: string[] = []
+  child.stderr.on('data', (chunk) => lines.push(String(chunk)))
+  for await (const line of createInterface({ input: child.stdout })) {
+    lines.push(line)
+    if (line.includes('"msg":"ready"')) {
+      child.stdout.resume()
+      return
+    }
+  }
+  throw new Error(`the service did not start:\n${lines.join('\n')}`)
+}
+
+async function freePort(): Promise<number> {
+  const server = createServer().listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  const address = server.address()
+  server.close()
+  await once(server, 'close')
+  if (address === null || typeof address === 'string') throw new Error('no port')
+  return address.port
+}
