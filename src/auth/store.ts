@@ -1,4 +1,4 @@
-import { and, count, desc, eq, gt, isNull, lt, or, sql } from 'drizzle-orm'
+import { and, count, desc, eq, gt, isNull, lt, lte, or, sql } from 'drizzle-orm'
 import type { Db } from '#src/db/connection.ts'
 import { lockKey } from '#src/db/lock.ts'
 import type { Scope } from '#src/kernel/caller.ts'
@@ -98,13 +98,13 @@ export async function findTokenByHash(db: Db, hash: string): Promise<TokenRow | 
   return found
 }
 
-/** Writes a token's last use, unless somebody else wrote one after `staleBefore`. */
+/** Writes a token's last use, unless there is one after `staleBefore`. */
 export async function saveLastUse(
   db: Db,
   id: number,
   { usedAt, staleBefore }: { readonly usedAt: Date; readonly staleBefore: Date },
 ): Promise<void> {
-  const isStale = or(isNull(tokens.lastUsedAt), lt(tokens.lastUsedAt, staleBefore))
+  const isStale = or(isNull(tokens.lastUsedAt), lte(tokens.lastUsedAt, staleBefore))
   await db
     .update(tokens)
     .set({ lastUsedAt: usedAt })

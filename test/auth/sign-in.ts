@@ -1,0 +1,36 @@
+import type { z } from 'zod'
+import { ChallengeRequest, type IssuedToken } from '#src/auth/model.ts'
+import { createChallenge, exchangeToken, type SignInDeps } from '#src/auth/service.ts'
+import type { Person } from '#src/sandbox/devnet/people.ts'
+
+/** What the verbs of signing in need. */
+export type Deps = SignInDeps & { readonly publicUrl: string }
+
+/** A challenge for the wallet and its owner's signature. */
+export async function signedChallenge(
+  deps: Deps,
+  owner: Person,
+  request: Partial<z.input<typeof ChallengeRequest>> = {},
+): Promise<{ readonly message: string; readonly signature: string }> {
+  const input = ChallengeRequest.decode({ wallet: owner.account.address, ...request })
+  const { message } = await createChallenge(deps, input)
+  return { message, signature: await owner.account.signMessage({ message }) }
+}
+
+/** A token of the person's wallet. */
+export async function signIn(
+  deps: Deps,
+  owner: Person,
+  request: Partial<z.input<typeof ChallengeRequest>> = {},
+): Promise<IssuedToken> {
+  return exchangeToken(deps, await signedChallenge(deps, owner, request))
+}
+
+/** The code an AppError has, or what else came of it. */
+export async function codeOf(work: Promise<unknown>): Promise<unknown> {
+  try {
+    return await work
+  } catch (error) {
+    return error instanceof Error && 'code' in error ? error.code : error
+  }
+}
