@@ -42,7 +42,7 @@ export const ChallengeRequest = z
       ),
     label: Label.optional()
       .describe(`A name for the token in lists, at most ${LABEL_LENGTH_MAX} characters.`)
-      .meta({ examples: ['deploy script'] }),
+      .meta({ examples: ['deploy script'], minLength: 1, maxLength: LABEL_LENGTH_MAX }),
   })
   .meta({ id: 'ChallengeRequest' })
 export type ChallengeRequest = z.output<typeof ChallengeRequest>
