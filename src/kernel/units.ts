@@ -68,10 +68,10 @@ export interface JsonObject {
   readonly [key: string]: Json
 }
 
-/** Any JSON value. */
-export const Json: z.ZodType<Json> = z.json()
-/** A JSON object of any shape. */
-export const JsonObject: z.ZodType<JsonObject> = z.record(z.string(), z.json())
+/** A JSON object of any shape, out of our own tables or messages. */
+export const JsonObject = z
+  .custom<JsonObject>((value) => value?.constructor === Object)
+  .meta({ type: 'object', additionalProperties: true })
 
 function isPlainCase(text: string): boolean {
   const digits = text.slice(2)

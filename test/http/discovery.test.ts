@@ -1,0 +1,126 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { LOCALES } from '#src/kernel/locale.ts'
+import { REGISTRY } from '#src/operations/index.ts'
+import { serviceOnly } from '../support/harness.ts'
+import { request } from '../support/people.ts'
+
+let service: Awaited<ReturnType<typeof serviceOnly>>
+
+beforeAll(async () => {
+  service = await serviceOnly()
+})
+afterAll(() => service.close())
+
+describe('GET /pricing', () => {
+  test('answers the published numbers, to anybody', async () => {
+    const { status, body } = await request(service, 'GET', '/pricing')
+    expect(status).toBe(200)
+    expect(body).toMatchObject({
+      docs: '/docs',
+      enabled: true,
+      network: 'flare',
+      chainId: 14,
+      usdPer1000CreditsMicros: '1000000',
+      minTopupCredits: 10000,
+      freeTierDailyCalls: 50,
+      watchdog: {
+        model: 'slots',
+        slotPriceCreditsPer30d: 500,
+        maxSlotsPerWallet: 20,
+        durationDiscounts: [
+          { minPeriods: 12, discountBps: 2000 },
+          { minPeriods: 6, discountBps: 1000 },
+        ],
+        volumeDiscounts: [
+          { minQuantity: 10, discountBps: 1000 },
+          { minQuantity: 5, discountBps: 500 },
+        ],
+        uiDurations: [1, 6, 12],
+      },
+    })
+    expect(body.assets.map(({ symbol, decimals, bonusBps }: never) => [symbol, decimals, bonusBps])).toEqual(
+      [
+        ['WDG', 18, 1000],
+        ['WFLR', 18, 0],
+        ['FXRP', 6, 0],
+      ],
+    )
+  })
+
+  test('describes every signal with its texts, groups and events', async () => {
+    const { body } = await request(service, 'GET', '/pricing')
+    const [signal] = body.watchdog.signalDefinitions['wallet-balance']
+    expect(signal).toMatchObject({
+      id: 'balance-change',
+      group: { id: 'alerts', def: 'General' },
+      label: { key: 'signals:wallet-balance.balance-change.label', def: 'Balance change' },
+      events: { alerts: ['wallet-balance.moved'] },
+      defaultEnabled: true,
+    })
+    expect(signal.events).not.toHaveProperty('recovery')
+    for (const part of ['checked', 'why', 'causes', 'action']) {
+      expect(signal.help[part].def.length).toBeGreaterThan(20)
+    }
+  })
+
+  test('answers 304 while nothing changed', async () => {
+    const first = await request(service, 'GET', '/pricing')
+    const again = await request(service, 'GET', '/pricing', undefined, {
+      'if-none-match': String(first.headers.etag),
+    })
+    expect(again.status).toBe(304)
+  })
+})
+
+describe('GET /openapi.json', () => {
+  test('describes exactly the operations of the registry', async () => {
+    const { body } = await request(service, 'GET', '/openapi.json')
+    expect(body.openapi).toBe('3.1.0')
+    const described = Object.entries<Record<string, { operationId: string }>>(body.paths).flatMap(
+      ([path, methods]) =>
+        Object.entries(methods).map(([method, one]) => `${method.toUpperCase()} ${path} ${one.operationId}`),
+    )
+    const routed = REGISTRY.map(({ method, path, id }) => `${method} ${path} ${id}`)
+    expect(described.toSorted()).toEqual(routed.toSorted())
+  })
+
+  test('refers to schemas that are there, and to no other', async () => {
+    const { body } = await request(service, 'GET', '/openapi.json')
+    const { schemas } = body.components
+    const names = new Set(
+      [...JSON.stringify(body).matchAll(/"#\/components\/schemas\/([^"]+)"/g)].map(([, name]) => name),
+    )
+    expect([...names].toSorted()).toEqual(Object.keys(schemas).toSorted())
+    expect(JSON.stringify(body)).not.toContain('$defs')
+  })
+
+  test('names scope, key and problems where they apply', async () => {
+    const { body } = await request(service, 'GET', '/openapi.json')
+    const create = body.paths['/watches'].post
+    expect(create['x-scope']).toBe('write')
+    expect(create.parameters).toContainEqual(expect.objectContaining({ name: 'Idempotency-Key' }))
+    expect(create.requestBody.content['application/json'].schema).toEqual({
+      $ref: '#/components/schemas/NewWatch',
+    })
+    expect(create.responses[409].content['application/problem+json'].schema).toEqual({
+      $ref: '#/components/schemas/Problem',
+    })
+    expect(body.paths['/pricing'].get.security).toEqual([])
+  })
+
+  test.each(LOCALES)('explains itself in %s', async (locale) => {
+    const { status, body } = await request(service, 'GET', `/openapi.json?locale=${locale}`)
+    expect(status).toBe(200)
+    const english = await request(service, 'GET', '/openapi.json?locale=en')
+    const summary = (document: never) => document['paths']['/watches']['get']['summary']
+    if (locale === 'en') expect(summary(body as never)).toBe('List watches')
+    else expect(summary(body as never)).not.toBe(summary(english.body as never))
+  })
+
+  test('refuses a locale it does not speak', async () => {
+    expect(await request(service, 'GET', '/openapi.json?locale=xx')).toMatchObject({
+      status: 400,
+      body: { errors: [{ pointer: '/locale', code: 'choice' }] },
+    })
+  })
+})
