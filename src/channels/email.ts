@@ -39,6 +39,8 @@ export interface MailDeps {
   readonly from: string
   /** The service's address; its host is the right side of every `Message-ID`. */
   readonly publicUrl: string
+  /** Longest wait for the server to take a mail; 30 seconds unless given. */
+  readonly timeoutMs?: number
 }
 
 /** Writes mails; without a mail server the channel is off. */
@@ -103,7 +105,7 @@ function unsubscribeHeaders(url: string): Record<string, string> {
 }
 
 async function sendMail(
-  { mailer, from, publicUrl }: MailDeps,
+  { mailer, from, publicUrl, timeoutMs = TIMEOUT_MS }: MailDeps,
   mail: {
     readonly to: string
     readonly content: MailContent
@@ -128,7 +130,7 @@ async function sendMail(
       },
       disableFileAccess: true,
       disableUrlAccess: true,
-      signal: AbortSignal.any([mail.signal, AbortSignal.timeout(TIMEOUT_MS)]),
+      signal: AbortSignal.any([mail.signal, AbortSignal.timeout(timeoutMs)]),
     })
   } catch (error) {
     mail.signal.throwIfAborted()

@@ -12,7 +12,10 @@ export interface ChannelDeps extends MailDeps, TelegramDeps {
 
 /** The registry of channels, in the order they are shown. */
 export function createChannels(deps: ChannelDeps): Channels {
-  const post = createSafePost({ allowPrivate: deps.allowPrivateUrls })
+  const post = createSafePost({
+    allowPrivate: deps.allowPrivateUrls,
+    timeoutMs: deps.timeoutMs,
+  })
   return {
     telegram: createTelegram(deps),
     email: createEmail(deps),

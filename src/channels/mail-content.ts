@@ -12,6 +12,7 @@ import {
   isRecovery,
   severityLine,
   severityWord,
+  shownLabel,
   sinceTime,
   TEST_GLYPH,
 } from './wording.ts'
@@ -44,7 +45,9 @@ export function alertMail(
   const { message } = envelope
   const title = cut(message.title, TITLE_MAX)
   const body = cut(message.body, BODY_MAX)
-  const fields = message.fields.slice(0, FIELDS_MAX)
+  const fields = message.fields
+    .slice(0, FIELDS_MAX)
+    .map((field) => ({ ...field, label: cut(field.label, VALUE_MAX) }))
   const test = message.test ? [`${TEST_GLYPH} ${t('messages:test.label')}`] : []
   const owner = { address: typed(reader.address), wallet: id(shortAddress(reader.wallet)) }
   const stop = reader.unsubscribeUrl
@@ -52,7 +55,8 @@ export function alertMail(
   const html = pieces.page({
     title,
     preheader: preheaderOf(t, envelope),
-    aside: message.watchLabel === null ? '' : `<bdi>${escapeHtml(message.watchLabel)}</bdi>`,
+    aside:
+      message.watchLabel === null ? '' : `<bdi>${escapeHtml(shownLabel(message.watchLabel))}</bdi>`,
     content: [
       ...test.map((line) => pieces.muted(escapeHtml(line))),
       pieces.toned(toneOf(message), `${glyphOf(message)} ${t.html(...severityLine(t, envelope))}`),
@@ -156,13 +160,14 @@ function preheaderOf(t: Translate, envelope: Envelope): string {
   const time = sinceTime(envelope)
   return watchLabel === null
     ? t('mail:preheaderNoWatch', { time })
-    : t('mail:preheader', { time, watch: typed(watchLabel) })
+    : t('mail:preheader', { time, watch: typed(shownLabel(watchLabel)) })
 }
 
 function valueHtml(pieces: MailPieces, field: MessageField): string {
   const value = escapeHtml(cut(withoutDirections(field.value), VALUE_MAX))
   const shown = isCode(field) ? `<span dir="ltr">${value}</span>` : `<bdi>${value}</bdi>`
-  return field.href === undefined ? shown : pieces.link(shown, field.href)
+  const { href = '' } = field
+  return /^https?:\/\//i.test(href) ? pieces.link(shown, href) : shown
 }
 
 function fieldText(t: Translate, field: MessageField): string {

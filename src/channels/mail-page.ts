@@ -134,7 +134,9 @@ export function mailPieces(locale: Locale): MailPieces {
         ),
         ...footer,
         '</table></td></tr></table></td></tr></table></body></html>',
-      ].join('\n'),
+      ]
+        .join('\n')
+        .toWellFormed(),
   }
 }
 

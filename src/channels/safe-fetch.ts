@@ -10,9 +10,9 @@ import { DeliveryError } from './define.ts'
 import { isPublicAddress } from './public-address.ts'
 
 /** Longest wait for an answer, from the first DNS question to the status line. */
-export const REQUEST_TIMEOUT_MS = 15_000
+const REQUEST_TIMEOUT_MS = 15_000
 /** What is read of an answer's body before the connection is cut. */
-export const RESPONSE_BYTES_MAX = 16 * 1024
+const RESPONSE_BYTES_MAX = 16 * 1024
 /** The status has decided by then; the rest of the body only keeps the connection usable. */
 const BODY_TIMEOUT_MS = 1000
 const CONNECT_TIMEOUT_MS = 10_000
@@ -51,13 +51,15 @@ export function checkWebhookUrl(text: string, allowPrivate: boolean): 'url' | un
  */
 export function createSafePost(options: {
   readonly allowPrivate: boolean
-  readonly timeoutMs?: number
+  readonly timeoutMs?: number | undefined
+  /** Who is asked for addresses; the machine's own name servers unless given. */
+  readonly nameServers?: readonly string[]
 }): SafePost {
   const agent = new Agent({
     allowH2: false,
     connect: options.allowPrivate
       ? { timeout: CONNECT_TIMEOUT_MS, allowH2: false }
-      : guardedConnector(),
+      : guardedConnector(options.nameServers),
   })
   const timeoutMs = options.timeoutMs ?? REQUEST_TIMEOUT_MS
 
@@ -95,11 +97,11 @@ class PrivateAddressError extends Error {
 }
 
 /** Connects to public addresses only. A literal never reaches the lookup, so it is checked before. */
-function guardedConnector(): buildConnector.connector {
+function guardedConnector(nameServers?: readonly string[]): buildConnector.connector {
   const connect = buildConnector({
     timeout: CONNECT_TIMEOUT_MS,
     allowH2: false,
-    lookup: guardedLookup(),
+    lookup: guardedLookup(nameServers),
   })
   return (target, callback) => {
     const host = bareHost(target.hostname)
@@ -112,8 +114,9 @@ function guardedConnector(): buildConnector.connector {
  * Asks DNS itself: a slow name server then holds up no thread that others need, and names of this
  * machine's hosts file do not exist. One closed address closes the whole answer.
  */
-function guardedLookup(): LookupFunction {
+function guardedLookup(nameServers?: readonly string[]): LookupFunction {
   const resolver = new Resolver({ timeout: DNS_TIMEOUT_MS, tries: DNS_TRIES })
+  if (nameServers !== undefined) resolver.setServers(nameServers)
   const resolve = async (name: string) => {
     const [ipv4, ipv6] = await Promise.allSettled([
       resolver.resolve4(name),

@@ -34,10 +34,15 @@ export type TelegramDestination = z.output<typeof TelegramDestination>
 export interface TelegramDeps {
   /** The Bot API client; undefined: there is no bot. */
   readonly telegram: Api | undefined
+  /** Longest wait for an answer; 15 seconds unless given. */
+  readonly timeoutMs?: number
 }
 
 /** Writes to chats through the bot; without a bot the channel is off. */
-export function createTelegram({ telegram: api }: TelegramDeps): Channel<unknown> {
+export function createTelegram({
+  telegram: api,
+  timeoutMs = TIMEOUT_MS,
+}: TelegramDeps): Channel<unknown> {
   const pace = createPace({ allMs: ALL_MS, keyMs: CHAT_MS, now: () => performance.now() })
   return defineChannel<TelegramDestination>({
     key: 'telegram',
@@ -48,9 +53,15 @@ export function createTelegram({ telegram: api }: TelegramDeps): Channel<unknown
     lane: ({ chatId }) => String(chatId),
     send: async (destination, envelope, context) => {
       if (api === undefined) throw new DeliveryError('unavailable', { ours: true })
-      return sendAlert({ api, pace }, destination, envelope, context)
+      return sendAlert({ api, pace, timeoutMs }, destination, envelope, context)
     },
   })
+}
+
+interface Sending {
+  readonly api: Api
+  readonly pace: Pace
+  readonly timeoutMs: number
 }
 
 /** How one message is being sent; each form falls back to a simpler one at most once. */
@@ -61,7 +72,7 @@ interface Form {
 }
 
 async function sendAlert(
-  deps: { readonly api: Api; readonly pace: Pace },
+  deps: Sending,
   destination: TelegramDestination,
   envelope: Envelope,
   context: SendContext,
@@ -85,7 +96,7 @@ async function sendAlert(
  * @throws DeliveryError when no other form would help
  */
 async function tryForm(
-  { api, pace }: { readonly api: Api; readonly pace: Pace },
+  { api, pace, timeoutMs }: Sending,
   form: Form,
   envelope: Envelope,
   context: SendContext,
@@ -109,7 +120,7 @@ async function tryForm(
         link_preview_options: { is_disabled: true },
         disable_notification: isSilent(envelope.message),
       },
-      asApiSignal(AbortSignal.any([context.signal, AbortSignal.timeout(TIMEOUT_MS)])),
+      asApiSignal(AbortSignal.any([context.signal, AbortSignal.timeout(timeoutMs)])),
     )
     return undefined
   } catch (error) {

@@ -9,6 +9,9 @@ import type { Envelope, Message, MessageField } from './define.ts'
 
 const GLYPHS: Readonly<Record<Severity, string>> = { info: '🔵', warning: '🟠', critical: '🔴' }
 
+/** Twice what a label may have: one of emoji has several units a character. */
+const LABEL_MAX = 80
+
 /** Stands before a test message. */
 export const TEST_GLYPH = '🧪'
 
@@ -41,7 +44,12 @@ export function severityLine(t: Translate, envelope: Envelope): readonly [TextKe
   const severity = severityWord(t, message)
   return message.watchLabel === null
     ? ['messages:lineNoWatch', { severity, time }]
-    : ['messages:line', { severity, time, watch: typed(message.watchLabel) }]
+    : ['messages:line', { severity, time, watch: typed(shownLabel(message.watchLabel)) }]
+}
+
+/** A watch's label, cut where it would take the place of what matters. */
+export function shownLabel(label: string): string {
+  return cut(label, LABEL_MAX)
 }
 
 /** When it happened, as the reader's wall time with its offset. */

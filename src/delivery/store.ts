@@ -19,19 +19,27 @@ export type ClaimedRow = Pick<
 /** Writes deliveries, a thousand a statement, and wakes whoever sends. */
 export async function insertDeliveries(db: Db, all: readonly NewDelivery[]): Promise<void> {
   for (let start = 0; start < all.length; start += ROWS_MAX) {
-    const rows = all.slice(start, start + ROWS_MAX).map((row) => ({
-      ...row,
-      nextAttemptAt: row.status === 'pending' ? row.createdAt : null,
-    }))
+    const rows = all.slice(start, start + ROWS_MAX)
+    const column = <T>(read: (row: NewDelivery) => T) => sql.param(rows.map(read))
+    // One array per column: envelopes pass as they are, while a recordset would unpack their texts.
     await db.execute(sql`
       insert into deliveries (id, wallet, alert_id, recipient_id, channel, lane, order_key, fired_at,
-        envelope, status, attempts, next_attempt_at, created_at)
-      select id, wallet, "alertId", "recipientId", channel, lane, "orderKey", "firedAt",
-        envelope, status, 0, "nextAttemptAt", "createdAt"
-      from json_to_recordset(${JSON.stringify(rows)}::json) as r(id uuid, wallet text,
-        "alertId" int, "recipientId" int, channel text, lane text, "orderKey" text,
-        "firedAt" timestamptz, envelope json, status text, "nextAttemptAt" timestamptz,
-        "createdAt" timestamptz)`)
+        envelope, status, created_at, next_attempt_at, attempts)
+      select r.*, case when r.status = 'pending' then r.created_at end, 0
+      from unnest(
+        ${column(({ id }) => id)}::uuid[],
+        ${column(({ wallet }) => wallet)}::text[],
+        ${column(({ alertId }) => alertId)}::int[],
+        ${column(({ recipientId }) => recipientId)}::int[],
+        ${column(({ channel }) => channel)}::text[],
+        ${column(({ lane }) => lane)}::text[],
+        ${column(({ orderKey }) => orderKey)}::text[],
+        ${column(({ firedAt }) => firedAt)}::timestamptz[],
+        ${column(({ envelope }) => JSON.stringify(envelope))}::json[],
+        ${column(({ status }) => status)}::text[],
+        ${column(({ createdAt }) => createdAt)}::timestamptz[]
+      ) as r(id, wallet, alert_id, recipient_id, channel, lane, order_key, fired_at, envelope, status,
+        created_at)`)
   }
   const isAnyDue = all.some(({ status }) => status === 'pending')
   if (isAnyDue) await db.execute(sql`select pg_notify('deliveries', '')`)

@@ -1,0 +1,158 @@
+import fc from 'fast-check'
+import { describe, expect, test } from 'vitest'
+import { LOCALES } from '#src/kernel/locale.ts'
+import { envelopeOf, HOSTILE_TEXTS } from '../../test/support/envelopes.ts'
+import { alertMail, confirmationMail } from './mail-content.ts'
+
+const WALLET = '0x3f12b8aC9d2e7F4b6A1c5D8e0F9a7B3c2d1eA91c'
+const reader = {
+  address: 'ops@example.org',
+  wallet: WALLET,
+  unsubscribeUrl: 'https://watchdog.example.org/unsubscribe/xyz',
+}
+
+describe('alertMail', () => {
+  test('says the same in its text part as the alert does', () => {
+    const { subject, text } = alertMail(envelopeOf(), reader)
+    expect(subject).toBe('Info: Balance changed: -12,500 FLR')
+    expect(text).toBe(
+      [
+        'Watchdog',
+        '',
+        '🔵 Info · \u2068Treasury\u2069 · since 14:02:31\u00a0UTC+1',
+        'Balance changed: -12,500 FLR',
+        '',
+        'Treasury: the balance went from 12,742.5 FLR to 242.5 FLR.',
+        '',
+        'Address: 0x3f12b8aC9d2e7F4b6A1c5D8e0F9a7B3c2d1eA91c',
+        'Now: 242.5 FLR',
+        '',
+        'See the alert',
+        'https://watchdog.example.org/a/abc123',
+        '',
+        '---',
+        'Sent to \u2068ops@example.org\u2069 because 0x3f12…A91c chose it.',
+        'Stop these mails',
+        'https://watchdog.example.org/unsubscribe/xyz',
+        '',
+      ].join('\n'),
+    )
+  })
+
+  test('holds no image, script or anything else that is loaded', () => {
+    const { html } = alertMail(envelopeOf(), reader)
+    expect(html).not.toMatch(/<(img|script|link|iframe|object|svg|form)\b|url\(|@import/i)
+    expect(html).toContain('<meta name="color-scheme" content="light dark">')
+    expect(html).toContain('@media (prefers-color-scheme:dark)')
+    expect(html.match(/<table(?! role="presentation")/g)).toBeNull()
+  })
+
+  test('names language and direction on the document and its outer table', () => {
+    const arabic = alertMail(envelopeOf({ locale: 'ar' }), reader).html
+    expect(arabic).toContain('<html lang="ar" dir="rtl">')
+    expect(arabic).toMatch(
+      /<body[^>]*>\s*<div[^>]*>[^<]*<\/div>\s*<table role="presentation" dir="rtl"/,
+    )
+    expect(arabic).toContain('border-right:4px solid')
+    expect(arabic).not.toContain('text-align:left;')
+    expect(arabic).toContain(`<span dir="ltr">${WALLET}</span>`)
+    const english = alertMail(envelopeOf(), reader).html
+    expect(english).toContain('<html lang="en" dir="ltr">')
+    expect(english).toContain('border-left:4px solid')
+  })
+
+  test('marks a test in subject and text', () => {
+    const { subject, text } = alertMail(envelopeOf({ message: { test: true } }), reader)
+    expect(subject).toBe('Test: Balance changed: -12,500 FLR')
+    expect(text).toContain('🧪 Test\n')
+  })
+
+  test('offers no way to stop where there is none', () => {
+    const { html, text } = alertMail(envelopeOf(), { ...reader, unsubscribeUrl: undefined })
+    expect(html + text).not.toContain('Stop these mails')
+  })
+
+  test('breaks lines at 72 columns, but no link', () => {
+    const link = `https://watchdog.example.org/a/${'x'.repeat(90)}`
+    const body = 'word '.repeat(60).trim()
+    const { text } = alertMail(envelopeOf({ message: { body, link } }), reader)
+    const long = text.split('\n').filter((line) => line.length > 72)
+    expect(long).toEqual([link])
+  })
+
+  test('keeps subject, size and markup whatever the message holds', () => {
+    const anyText = fc.oneof(fc.string({ unit: 'binary' }), fc.constantFrom(...HOSTILE_TEXTS))
+    const field = fc.record({
+      key: fc.constant('x'),
+      label: anyText,
+      value: anyText,
+      href: anyText,
+    })
+    fc.assert(
+      fc.property(
+        fc.record({
+          title: anyText,
+          body: anyText,
+          watchLabel: fc.option(anyText),
+          fields: fc.array(field, { maxLength: 8 }),
+        }),
+        fc.constantFrom(...LOCALES),
+        (message, locale) => {
+          const mail = alertMail(envelopeOf({ locale, message }), reader)
+          expect([...mail.subject].length).toBeLessThanOrEqual(78)
+          expect(mail.subject).not.toMatch(/\p{Cc}/u)
+          expect(Buffer.byteLength(mail.html)).toBeLessThan(60_000)
+          expect(mail.html.isWellFormed() && mail.text.isWellFormed()).toBe(true)
+          expect(tagsOf(mail.html)).toEqual(tagsOf(mail.html).filter(isOurs))
+        },
+      ),
+    )
+  })
+})
+
+describe('confirmationMail', () => {
+  test('holds the question, the button, until when and who asked, and nothing else', () => {
+    const mail = confirmationMail({
+      address: 'ops@example.org',
+      wallet: WALLET,
+      url: 'https://watchdog.example.org/confirm/abc',
+      askedAt: new Date('2026-11-20T13:02:00Z'),
+      expiresAt: new Date('2026-11-21T13:02:00Z'),
+      locale: 'en',
+      timezone: 'Europe/Berlin',
+    })
+    expect(mail.subject).toBe('Confirm this address for Watchdog alerts')
+    expect(mail.text).toBe(
+      [
+        'Watchdog',
+        '',
+        'Send Watchdog alerts to \u2068ops@example.org\u2069?',
+        '',
+        'Asked for by 0x3f12…A91c on Nov 20, 2026, 14:02\u00a0UTC+1.',
+        '',
+        'Answer',
+        'https://watchdog.example.org/confirm/abc',
+        '',
+        'The link works for 24 hours, until Nov 21, 2026, 14:02\u00a0UTC+1. Without a',
+        'confirmation no alert is sent.',
+        '',
+        '---',
+        'If you do not know this wallet, no action is needed.',
+        '',
+      ].join('\n'),
+    )
+    expect(mail.html.match(/href="[^"]*"/g)).toEqual([
+      'href="https://watchdog.example.org/confirm/abc"',
+    ])
+  })
+})
+
+function tagsOf(html: string): string[] {
+  const body = html.slice(html.indexOf('<body'))
+  return body.match(/<[^>]*>/g) ?? []
+}
+
+/** Only tags we write: a quote or bracket from a value would show as something else. */
+function isOurs(tag: string): boolean {
+  return /^<\/?(body|div|table|tr|td|h1|a|bdi|span|br|html)(\s+[a-z]+="[^"<>]*")*>$/.test(tag)
+}

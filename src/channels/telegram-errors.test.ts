@@ -1,0 +1,68 @@
+import { describe, expect, test } from 'vitest'
+import { judgeRefusal } from './telegram-errors.ts'
+
+describe('judgeRefusal', () => {
+  test.each([
+    [403, 'Forbidden: bot was blocked by the user', 'blocked'],
+    [403, 'Forbidden: user is deactivated', 'deactivated'],
+    [403, 'Forbidden: bot was kicked from the supergroup chat', 'kicked'],
+    [403, 'Forbidden: bot is not a member of the channel chat', 'not_a_member'],
+    [403, 'Forbidden: the group chat was deleted', 'deleted'],
+    [403, "Forbidden: bot can't initiate conversation with a user", 'not_started'],
+    [403, 'Forbidden: something new', 'forbidden'],
+  ])('blocks the destination: %i %s', (code, description, reason) => {
+    expect(judgeRefusal({ code, description })).toMatchObject({
+      kind: 'fail',
+      error: { reason, permanent: true, becomes: 'blocked', statusCode: 403 },
+    })
+  })
+
+  test('switches off a chat that does not exist', () => {
+    expect(judgeRefusal({ code: 400, description: 'Bad Request: chat not found' })).toMatchObject({
+      kind: 'fail',
+      error: { reason: 'chat_not_found', permanent: true, becomes: 'disabled' },
+    })
+  })
+
+  test.each([
+    [400, "Bad Request: can't parse entities: Unsupported start tag", 'send_plain'],
+    [400, "Bad Request: inline keyboard button URL 'x' is invalid: Wrong", 'send_without_button'],
+    [400, 'Bad Request: BUTTON_TYPE_INVALID', 'send_without_button'],
+    [400, 'Bad Request: message thread not found', 'send_without_thread'],
+    [400, 'Bad Request: TOPIC_CLOSED', 'send_without_thread'],
+    [400, 'Bad Request: TOPIC_DELETED', 'send_without_thread'],
+  ])('sends in another form: %i %s', (code, description, kind) => {
+    expect(judgeRefusal({ code, description })).toEqual({ kind })
+  })
+
+  test('follows a chat to its new id', () => {
+    const description = 'Bad Request: group chat was upgraded to a supergroup chat'
+    expect(judgeRefusal({ code: 400, description, migrateToChatId: -100123 })).toEqual({
+      kind: 'send_to',
+      chatId: -100123,
+    })
+  })
+
+  test('obeys the wait of a flood, which is nobody’s fault', () => {
+    const description = 'Too Many Requests: retry after 35'
+    expect(judgeRefusal({ code: 429, description, retryAfterSeconds: 35 })).toMatchObject({
+      kind: 'fail',
+      error: { reason: 'flood', retryAfterSeconds: 35, binding: true, ours: true },
+    })
+  })
+
+  test.each([
+    [400, 'Bad Request: not enough rights to send text messages to the chat', 'no_rights', false],
+    [403, 'Forbidden: CHAT_WRITE_FORBIDDEN', 'no_rights', false],
+    [400, 'Bad Request: message is too long', 'refused', false],
+    [401, 'Unauthorized', 'bot_token', true],
+    [404, 'Not Found', 'bot_token', true],
+    [500, 'Internal Server Error', 'status_500', true],
+    [502, 'Bad Gateway', 'status_502', true],
+  ])('tries again later: %i %s', (code, description, reason, ours) => {
+    expect(judgeRefusal({ code, description })).toMatchObject({
+      kind: 'fail',
+      error: { reason, permanent: false, ours },
+    })
+  })
+})

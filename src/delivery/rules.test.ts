@@ -1,0 +1,111 @@
+import fc from 'fast-check'
+import { describe, expect, test } from 'vitest'
+import { DeliveryError } from '#src/channels/define.ts'
+import { afterFailure, canBeSentTo, outcomesOf, RETRY_SECONDS, waitSeconds } from './rules.ts'
+
+const NOW = new Date('2026-11-20T12:00:00.000Z')
+const HOUR = 3600
+const plain = new DeliveryError('status_500')
+
+describe('afterFailure', () => {
+  test('tries again after 5 s, 5 min, 30 min, 2 h, 5 h, 10 h and 10 h, then no more', () => {
+    const waits = [1, 2, 3, 4, 5, 6, 7, 8].map((attempt) => seconds(plain, attempt))
+    expect(waits).toEqual([5, 300, 1800, 2 * HOUR, 5 * HOUR, 10 * HOUR, 10 * HOUR, undefined])
+    expect(next(plain, 8)).toMatchObject({ status: 'failed', attempts: 8, nextAttemptAt: null })
+    expect(next(plain, 9).status).toBe('failed')
+    expect(next(plain, 3)).toMatchObject({ status: 'retrying', attempts: 3 })
+  })
+
+  test('does not repeat a test, or what failed for good', () => {
+    expect(next(plain, 1, { isTest: true }).status).toBe('failed')
+    expect(next(new DeliveryError('gone', { permanent: true }), 1).status).toBe('failed')
+  })
+
+  test('obeys a binding wait without counting the attempt, however often', () => {
+    const flood = new DeliveryError('flood', { retryAfterSeconds: 35, binding: true })
+    for (const attempt of [1, 8, 40]) {
+      const { status, attempts } = next(flood, attempt)
+      expect({ status, attempts }).toEqual({ status: 'retrying', attempts: attempt - 1 })
+      const wait = seconds(flood, attempt) ?? 0
+      expect(wait).toBeGreaterThanOrEqual(35)
+      expect(wait).toBeLessThanOrEqual(36)
+    }
+  })
+})
+
+describe('waitSeconds', () => {
+  test('stays within a fifth of the step, spread over all of it', () => {
+    fc.assert(
+      fc.property(fc.constantFrom(...RETRY_SECONDS), random(), (step, value) => {
+        const wait = waitSeconds(step, undefined, value)
+        expect(wait).toBeGreaterThanOrEqual(step * 0.8)
+        expect(wait).toBeLessThanOrEqual(step * 1.2)
+      }),
+    )
+    expect(waitSeconds(100, undefined, 0)).toBeCloseTo(80)
+    expect(waitSeconds(100, undefined, 1)).toBeCloseTo(120)
+  })
+
+  test('grows from step to step with any jitter', () => {
+    const steps = [...new Set(RETRY_SECONDS)]
+    for (const [index, step] of steps.slice(1).entries()) {
+      const before = steps[index] ?? 0
+      expect(waitSeconds(step, undefined, 0)).toBeGreaterThan(waitSeconds(before, undefined, 1))
+    }
+  })
+
+  test('honours Retry-After between the step and twice the step', () => {
+    expect(waitSeconds(300, 0, 0.5)).toBe(300)
+    expect(waitSeconds(300, 301, 0.5)).toBe(301)
+    expect(waitSeconds(300, 600, 0.5)).toBe(600)
+    expect(waitSeconds(300, 86_400, 0.5)).toBe(600)
+  })
+})
+
+describe('canBeSentTo', () => {
+  test('sends to active destinations only, and tests to blocked ones', () => {
+    expect(canBeSentTo('active', false)).toBe(true)
+    expect(canBeSentTo('blocked', true)).toBe(true)
+    for (const status of ['pending', 'disabled', 'blocked']) {
+      expect(canBeSentTo(status, false)).toBe(false)
+    }
+    expect(canBeSentTo('pending', true)).toBe(false)
+    expect(canBeSentTo('disabled', true)).toBe(false)
+  })
+})
+
+describe('outcomesOf', () => {
+  test('tells a success, and where the destination moved to', () => {
+    expect(outcomesOf(7, NOW, { statusCode: 200 })).toEqual([{ recipientId: 7, at: NOW, ok: true }])
+    expect(outcomesOf(7, NOW, { movedTo: { chatId: -100 } })).toEqual([
+      { recipientId: 7, at: NOW, ok: true, movedTo: { chatId: -100 } },
+    ])
+  })
+
+  test('tells a failure, and switches off what is gone', () => {
+    expect(outcomesOf(7, NOW, plain)).toEqual([
+      { recipientId: 7, at: NOW, ok: false, reason: 'status_500' },
+    ])
+    const blocked = new DeliveryError('blocked', { permanent: true, becomes: 'blocked' })
+    expect(outcomesOf(7, NOW, blocked)).toEqual([
+      { recipientId: 7, at: NOW, ok: false, reason: 'blocked', disable: 'blocked' },
+    ])
+  })
+
+  test('holds nothing against a destination that was our own fault', () => {
+    expect(outcomesOf(7, NOW, new DeliveryError('mail_login', { ours: true }))).toEqual([])
+  })
+})
+
+function next(error: DeliveryError, attempt: number, { isTest = false } = {}) {
+  return afterFailure(error, { attempt, isTest, random: 0.5, now: NOW })
+}
+
+function seconds(error: DeliveryError, attempt: number): number | undefined {
+  const { nextAttemptAt } = next(error, attempt)
+  return nextAttemptAt === null ? undefined : (nextAttemptAt.getTime() - NOW.getTime()) / 1000
+}
+
+function random() {
+  return fc.double({ min: 0, max: 1, maxExcluded: true, noNaN: true })
+}
