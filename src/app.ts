@@ -46,20 +46,24 @@ export function createApp(
   const connection = connect(given.databaseUrl)
   const { db, sql } = connection
   const telegramApi = config.telegram.token === undefined ? undefined : telegram(config)
-  const channels = createChannels({
-    api: telegramApi,
+  const mail = {
     mailer: mailer(config),
     from: config.email.from ?? '',
     publicUrl: config.publicUrl,
+  }
+  const channels = createChannels({
+    ...mail,
+    telegram: telegramApi,
     allowPrivateUrls: config.webhook.allowPrivate,
   })
-  const chain = createChain({ rpcUrls: config.chain.rpcUrls, chainId: config.chain.id, log })
+  const chain = createChain({ rpcUrls: config.chain.rpcUrls, chainId: config.chain.id, log, clock })
   const app: JobApp = {
     db,
     clock,
     log,
     chain,
     channels,
+    mail,
     box: createSecretBox(config.secretKey),
     publicUrl: config.publicUrl,
     allowPrivateUrls: config.webhook.allowPrivate,

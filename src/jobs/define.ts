@@ -1,3 +1,4 @@
+import type { MailDeps } from '#src/channels/email.ts'
 import type { Role } from '#src/kernel/role.ts'
 import type { App } from '#src/operations/define.ts'
 
@@ -5,6 +6,8 @@ import type { App } from '#src/operations/define.ts'
 export interface JobApp extends App {
   /** Longest time between two looks at the chain tip. */
   readonly evaluationIntervalMs: number
+  /** For mails that are not alerts. */
+  readonly mail: MailDeps
 }
 
 /** Something that runs every so often. */

@@ -106,3 +106,8 @@ function refusal({ kind, code, details }: AppError) {
 export function encodeOutput<Output>(operation: Answering<Output>, output: Output): unknown {
   return operation.output === undefined ? undefined : z.encode(operation.output, output)
 }
+
+/** Forgets answers that are no longer given. */
+export async function pruneAnswers({ db, clock }: Pick<App, 'db' | 'clock'>): Promise<void> {
+  await store.deleteAnswersBefore(db, new Date(clock.now().getTime() - KEPT_MS))
+}

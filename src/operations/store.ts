@@ -29,6 +29,11 @@ export async function keepAnswer(tx: Db, answer: KeptAnswer, after: Date): Promi
   await tx.insert(idempotencyKeys).values(answer)
 }
 
+/** Deletes the answers kept up to `before`. */
+export async function deleteAnswersBefore(db: Db, before: Date): Promise<void> {
+  await db.delete(idempotencyKeys).where(lte(idempotencyKeys.createdAt, before))
+}
+
 function sameKey(of: KeyOf) {
   return and(
     eq(idempotencyKeys.wallet, of.wallet),

@@ -1,4 +1,4 @@
-import { integer, pgTable, primaryKey, text, timestamp } from 'drizzle-orm/pg-core'
+import { index, integer, pgTable, primaryKey, text, timestamp } from 'drizzle-orm/pg-core'
 
 /** Answers kept for repeats of the same request. */
 export const idempotencyKeys = pgTable(
@@ -14,5 +14,8 @@ export const idempotencyKeys = pgTable(
     answer: text('answer').notNull(),
     createdAt: timestamp('created_at', { withTimezone: true }).notNull(),
   },
-  (table) => [primaryKey({ columns: [table.wallet, table.operation, table.key] })],
+  (table) => [
+    primaryKey({ columns: [table.wallet, table.operation, table.key] }),
+    index('idempotency_keys_created').on(table.createdAt),
+  ],
 )

@@ -85,9 +85,9 @@ test('a transfer on the chain arrives in chat, mailbox and webhook, once', async
     renderedMessage: { alertId: alert.id, test: false },
   })
 
+  const mail = await inbox.waitFor(({ subject }) => subject.includes('Balance changed: +500'))
   expect(inbox.mails).toHaveLength(1)
-  expect(inbox.mails[0]?.subject).toContain('Balance changed: +500')
-  expect(headerOf(inbox.mails[0], 'auto-submitted')).toBe('auto-generated')
+  expect(headerOf(mail, 'auto-submitted')).toBe('auto-generated')
   expect(telegram.lastMessage(ann.chat)?.text).toContain('Balance changed: +500')
 })
 

@@ -9,6 +9,7 @@ import { startRpcProxy } from '#src/sandbox/devnet/rpc-proxy.ts'
 import { startInbox } from '#src/sandbox/inbox.ts'
 import { startReceiver } from '#src/sandbox/receiver.ts'
 import { startTelegramApi } from '#src/sandbox/telegram-api.ts'
+import { sendDueConfirmations } from '#src/recipients/confirmations.ts'
 import { observeWatches } from '#src/watches/observe.ts'
 import { testClock } from './clock.ts'
 import { freshDatabase } from './database.ts'
@@ -78,6 +79,8 @@ export async function harness(over: Readonly<Record<string, string>> = {}) {
     },
     /** One look at the chain as it is. */
     look: () => look(only.service, signal),
+    /** Sends the confirmation mails that are due. */
+    sendConfirmations: () => sendDueConfirmations(only.app, signal),
     /** Sends what is due. */
     deliver: () => delivery.deliverDue(only.app, signal),
     close: async () => {

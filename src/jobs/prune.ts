@@ -1,0 +1,18 @@
+import { pruneSignIns } from '#src/auth/service.ts'
+import { pruneAnswers } from '#src/operations/idempotency.ts'
+import { pruneConfirmations } from '#src/recipients/confirmations.ts'
+import type { Job } from './define.ts'
+
+const HOUR_MS = 3_600_000
+
+/** Forgets what nothing asks for any more. */
+export const prune: Job = {
+  name: 'prune',
+  role: 'watcher',
+  everyMs: () => HOUR_MS,
+  run: async (app) => {
+    await pruneSignIns(app)
+    await pruneConfirmations(app)
+    await pruneAnswers(app)
+  },
+}
