@@ -35,6 +35,11 @@ interface ClusterOptions {
   readonly logger: Logger
 }
 
+interface NewCluster extends ClusterOptions {
+  readonly account: Account | undefined
+  readonly binaries: Binaries
+}
+
 const PASSWORD_FILE = 'superuser-password'
 /** The rules of C.UTF-8 are PostgreSQL's own, so indexes do not depend on the machine's libraries. */
 const INITDB_ARGS = [
@@ -60,15 +65,16 @@ export async function openCluster(options: ClusterOptions): Promise<Cluster> {
   const dataDir = resolve(options.dataDir)
   const link = join(dataDir, 'postgres')
   await makeOpenDir(dataDir)
-  if (!(await exists(link))) await createCluster(dataDir, link, options)
+  const isNew = !(await exists(link))
+  const account = isNew ? await findAccount() : await ownerOf(await realpath(link))
+  const binaries = await findBinaries(account, options.sharedDir, options.logger)
+  if (isNew) await createCluster(dataDir, link, { ...options, account, binaries })
   const path = await realpath(link)
-  const account = await ownerOf(path)
   if (!(await canEnter(account, path))) {
     throw new Error(
       `${path} holds a database that its user cannot reach: open the folders above it`,
     )
   }
-  const binaries = await findBinaries(account, options.sharedDir, options.logger)
   const password = await readFile(join(path, PASSWORD_FILE), 'utf8')
   return { path, account, binaries, password: password.trim() }
 }
@@ -90,18 +96,12 @@ async function ownerOf(path: string): Promise<Account | undefined> {
 }
 
 /** Whole or not at all: two processes may do this at once, and either may be killed. */
-async function createCluster(
-  dataDir: string,
-  link: string,
-  options: ClusterOptions,
-): Promise<void> {
-  const account = await findAccount()
-  const binaries = await findBinaries(account, options.sharedDir, options.logger)
-  const isReachable = await canEnter(account, dataDir)
+async function createCluster(dataDir: string, link: string, options: NewCluster): Promise<void> {
+  const isReachable = await canEnter(options.account, dataDir)
   if (!isReachable) await makeOpenDir(options.sharedDir)
   const draft = await mkdtemp(join(isReachable ? dataDir : options.sharedDir, 'postgres-new-'))
   try {
-    const made = await initialise(draft, { account, binaries, durable: options.durable })
+    const made = await initialise(draft, options)
     if (isReachable) await rename(made, link)
     else await placeElsewhere(made, link, options)
   } catch (error) {
@@ -124,21 +124,19 @@ async function placeElsewhere(made: string, link: string, options: ClusterOption
   options.logger.info({ place, link }, 'the database is kept where its user can reach it')
 }
 
-async function initialise(
-  draft: string,
-  how: { readonly account: Account | undefined; binaries: Binaries; readonly durable: boolean },
-): Promise<string> {
+async function initialise(draft: string, options: NewCluster): Promise<string> {
   const passwordFile = join(draft, PASSWORD_FILE)
   const cluster = join(draft, 'cluster')
   await writeFile(passwordFile, `${randomBytes(24).toString('hex')}\n`, { mode: 0o600 })
-  if (how.account !== undefined) {
-    for (const path of [passwordFile, draft]) await chown(path, how.account.uid, how.account.gid)
+  if (options.account !== undefined) {
+    for (const path of [passwordFile, draft])
+      await chown(path, options.account.uid, options.account.gid)
   }
-  await runAs(how.account, how.binaries.initdb, [
+  await runAs(options.account, options.binaries.initdb, [
     ...INITDB_ARGS,
     `--pgdata=${cluster}`,
     `--pwfile=${passwordFile}`,
-    ...(how.durable ? [] : ['--no-sync']),
+    ...(options.durable ? [] : ['--no-sync']),
   ])
   await rename(passwordFile, join(cluster, PASSWORD_FILE))
   return cluster

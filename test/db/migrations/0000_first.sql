@@ -1,0 +1,1 @@
+create table first (id integer primary key)
