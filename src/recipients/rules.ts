@@ -70,7 +70,8 @@ export function standAfter(
   if (change.wanted === 'disabled') {
     return { status: 'disabled', statusReason: OFF_BY_OWNER, verifiedAt, ask: false }
   }
-  const isTriedAnew = change.moved && before.statusReason !== OFF_BY_OWNER
+  const isOffByOwner = before.status === 'disabled' && before.statusReason === OFF_BY_OWNER
+  const isTriedAnew = change.moved && !isOffByOwner
   if (change.wanted !== 'active' && !isTriedAnew) {
     return { status: before.status, statusReason: before.statusReason, verifiedAt, ask: false }
   }

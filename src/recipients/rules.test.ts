@@ -1,0 +1,243 @@
+import fc from 'fast-check'
+import { describe, expect, test } from 'vitest'
+import { SEVERITIES } from '#src/kernel/facts.ts'
+import { OFF_BY_OWNER, OFF_BY_READER } from './model.ts'
+import {
+  type Candidate,
+  chooseRecipients,
+  linkScopes,
+  nextConfirmationAt,
+  type Outcome,
+  retryConfirmationAt,
+  type Standing,
+  standAfter,
+  sumOutcomes,
+} from './rules.ts'
+
+const NOW = new Date('2026-11-20T12:00:00.000Z')
+const after = (minutes: number) => new Date(NOW.getTime() + minutes * 60_000)
+
+function candidate(over: Partial<Candidate>): Candidate {
+  return {
+    id: 1,
+    channel: 'webhook',
+    lane: 'example.org',
+    locale: 'en',
+    timezone: 'UTC',
+    status: 'active',
+    minSeverity: 'info',
+    byDefault: false,
+    ...over,
+  }
+}
+
+describe('who is told', () => {
+  const own = candidate({ id: 1, byDefault: true })
+  const named = candidate({ id: 2 })
+  const late = candidate({ id: 3, byDefault: true, minSeverity: 'critical' })
+  const off = candidate({ id: 4, byDefault: true, status: 'disabled' })
+  const all = [own, named, late, off]
+  const ids = (recipientIds: number[] | null, severity: (typeof SEVERITIES)[number]) =>
+    chooseRecipients(all, { recipientIds, severity }).map(({ id }) => id)
+
+  test('those the watch names and nobody else', () => {
+    expect(ids([2], 'critical')).toEqual([2])
+  })
+  test('the defaults when the watch names nobody', () => {
+    expect(ids(null, 'critical')).toEqual([1, 3])
+    expect(ids([], 'critical')).toEqual([1, 3])
+  })
+  test('the defaults when none of the named exists any more', () => {
+    expect(ids([99], 'critical')).toEqual([1, 3])
+  })
+  test('not the defaults when a named one is only switched off', () => {
+    expect(ids([4], 'critical')).toEqual([])
+    expect(ids([4, 2], 'critical')).toEqual([2])
+  })
+  test('nobody below their lowest severity', () => {
+    expect(ids(null, 'warning')).toEqual([1])
+    expect(ids([3], 'warning')).toEqual([])
+  })
+})
+
+describe('how a recipient stands after a change', () => {
+  const stood = fc.record({
+    channel: fc.constantFrom('telegram', 'email', 'webhook'),
+    status: fc.constantFrom('pending', 'active', 'disabled', 'blocked'),
+    statusReason: fc.constantFrom(null, OFF_BY_OWNER, OFF_BY_READER, 'status_500'),
+    verifiedAt: fc.constantFrom(null, NOW),
+  } as const)
+  const change = fc.record({
+    moved: fc.boolean(),
+    wanted: fc.constantFrom('active', 'disabled', undefined),
+  } as const)
+
+  test('no mailbox is on that its reader has not agreed to', () => {
+    fc.assert(
+      fc.property(stood, change, (before, what) => {
+        fc.pre(before.channel === 'email' && !(before.status === 'active' && !before.verifiedAt))
+        const result = standAfter(before, what)
+        expect(result.status === 'active' && result.verifiedAt === null).toBe(false)
+        if (result.ask) expect(result.status).toBe('pending')
+      }),
+    )
+  })
+  test('what the owner switches off is off, and says so', () => {
+    fc.assert(
+      fc.property(stood, fc.boolean(), (before, moved) => {
+        const { status, statusReason, ask } = standAfter(before, { moved, wanted: 'disabled' })
+        expect({ status, statusReason, ask }).toEqual({
+          status: 'disabled',
+          statusReason: OFF_BY_OWNER,
+          ask: false,
+        })
+      }),
+    )
+  })
+  test.each<[string, 'email' | 'webhook', Standing, boolean, Standing & { ask: boolean }]>([
+    [
+      'a mailbox with another address waits for its reader',
+      'email',
+      { status: 'active', statusReason: null, verifiedAt: NOW },
+      true,
+      { status: 'pending', statusReason: null, verifiedAt: null, ask: true },
+    ],
+    [
+      'a hook that failed is tried at its new address',
+      'webhook',
+      { status: 'disabled', statusReason: 'status_500', verifiedAt: null },
+      true,
+      { status: 'active', statusReason: null, verifiedAt: null, ask: false },
+    ],
+    [
+      'a hook that the owner switched off stays off at its new address',
+      'webhook',
+      { status: 'disabled', statusReason: OFF_BY_OWNER, verifiedAt: null },
+      true,
+      { status: 'disabled', statusReason: OFF_BY_OWNER, verifiedAt: null, ask: false },
+    ],
+    [
+      'a rotated secret changes nothing',
+      'webhook',
+      { status: 'disabled', statusReason: 'gone', verifiedAt: null },
+      false,
+      { status: 'disabled', statusReason: 'gone', verifiedAt: null, ask: false },
+    ],
+  ])('%s', (_what, channel, before, moved, expected) => {
+    expect(standAfter({ ...before, channel }, { moved, wanted: undefined })).toEqual(expected)
+  })
+  test('an unsubscribed mailbox that its owner switches on asks its reader again', () => {
+    const before = { status: 'disabled', statusReason: OFF_BY_READER, verifiedAt: null } as const
+    expect(
+      standAfter({ ...before, channel: 'email' }, { moved: false, wanted: 'active' }),
+    ).toMatchObject({ status: 'pending', ask: true })
+  })
+})
+
+describe('confirmation mails', () => {
+  test('the first goes at once', () => {
+    expect(nextConfirmationAt([], NOW)).toEqual(NOW)
+  })
+  test('the next after five minutes', () => {
+    expect(nextConfirmationAt([after(-4)], NOW)).toEqual(after(1))
+    expect(nextConfirmationAt([after(-5)], NOW)).toEqual(NOW)
+  })
+  test('the fourth a day after the first', () => {
+    const dueAt = [after(-60), after(-1200), after(-30)]
+    expect(nextConfirmationAt(dueAt, NOW)).toEqual(after(-1200 + 1440))
+  })
+  test('never more than three in any 24 hours, never two within five minutes', () => {
+    fc.assert(
+      fc.property(fc.array(fc.integer({ min: 0, max: 600 }), { maxLength: 30 }), (gaps) => {
+        const dueAt: Date[] = []
+        let now = NOW
+        for (const minutes of gaps) {
+          now = new Date(now.getTime() + minutes * 60_000)
+          dueAt.push(nextConfirmationAt(dueAt, now))
+        }
+        const times = dueAt.map((date) => date.getTime())
+        times.forEach((time, index) => {
+          const next = times[index + 1]
+          const fourth = times[index + 3]
+          if (next !== undefined) expect(next - time).toBeGreaterThanOrEqual(300_000)
+          if (fourth !== undefined) expect(fourth - time).toBeGreaterThanOrEqual(86_400_000)
+        })
+      }),
+    )
+  })
+  test('waits longer after each failure and gives up after three days', () => {
+    const waits = [1, 2, 3, 4, 5, 50].map((attempts) => retryConfirmationAt(attempts, NOW, NOW))
+    expect(waits).toEqual([after(1), after(5), after(15), after(60), after(60), after(60)])
+    expect(retryConfirmationAt(3, NOW, after(72 * 60 - 1))).toEqual(after(72 * 60 + 14))
+    expect(retryConfirmationAt(3, NOW, after(72 * 60))).toBeUndefined()
+  })
+})
+
+describe('outcomes in one', () => {
+  const ok = (minutes: number): Outcome => ({ recipientId: 7, at: after(minutes), ok: true })
+  const failed = (minutes: number, over: Partial<Outcome> = {}): Outcome => ({
+    recipientId: 7,
+    at: after(minutes),
+    ok: false,
+    reason: 'timeout',
+    ...over,
+  })
+
+  test('a success at the end leaves nothing failing', () => {
+    expect(sumOutcomes([ok(2), failed(1)])).toEqual([
+      {
+        recipientId: 7,
+        successAt: after(2),
+        failureAt: after(1),
+        failingSince: null,
+        reason: null,
+        disable: null,
+      },
+    ])
+  })
+  test('failures begin with the first after the last success', () => {
+    const [sum] = sumOutcomes([failed(5, { reason: 'gone', disable: 'disabled' }), ok(2), failed(3)])
+    expect(sum).toMatchObject({
+      successAt: after(2),
+      failureAt: after(5),
+      failingSince: after(3),
+      reason: 'gone',
+      disable: 'disabled',
+    })
+  })
+  test('the order they arrive in says nothing', () => {
+    const outcome = fc.record({
+      recipientId: fc.integer({ min: 1, max: 3 }),
+      ok: fc.boolean(),
+    })
+    fc.assert(
+      fc.property(fc.array(outcome, { maxLength: 20 }), fc.infiniteStream(fc.nat()), (all, mix) => {
+        const timed = all.map((one, index) => ({ ...one, at: after(index) }))
+        const mixed = timed
+          .map((one) => ({ one, key: mix.next().value }))
+          .sort((a, b) => a.key - b.key)
+          .map(({ one }) => one)
+        expect(sumOutcomes(mixed)).toEqual(sumOutcomes(timed))
+      }),
+    )
+  })
+})
+
+describe('rights of a linked chat', () => {
+  test('are read and write when nothing is said', () => {
+    expect(linkScopes(['read', 'write', 'spend'], undefined)).toEqual({
+      ok: true,
+      scopes: ['read', 'write'],
+    })
+  })
+  test('always hold read, in one order, once', () => {
+    expect(linkScopes(['read', 'write', 'spend'], ['spend', 'write', 'spend'])).toEqual({
+      ok: true,
+      scopes: ['read', 'write', 'spend'],
+    })
+    expect(linkScopes(['read', 'write'], [])).toEqual({ ok: true, scopes: ['read'] })
+  })
+  test('never exceed those of who made the link', () => {
+    expect(linkScopes(['read', 'write'], ['spend'])).toEqual({ ok: false, missing: 'spend' })
+  })
+})

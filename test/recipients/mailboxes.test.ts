@@ -1,0 +1,346 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import type { Caller } from '#src/kernel/caller.ts'
+import {
+  confirmEmail,
+  findConsent,
+  findSubscription,
+  limitMail,
+  refuseEmail,
+  resubscribe,
+  unsubscribe,
+} from '#src/recipients/consent.ts'
+import {
+  pruneConfirmations,
+  resendConfirmation,
+  sendDueConfirmations,
+} from '#src/recipients/confirmations.ts'
+import { openDestinations } from '#src/recipients/destinations.ts'
+import { confirmationUrl, unsubscribeUrl } from '#src/recipients/mail-links.ts'
+import {
+  createRecipient,
+  deleteRecipient,
+  findRecipient,
+  updateRecipient,
+} from '#src/recipients/service.ts'
+import { PUBLIC_URL, openRoom, type Room, refusal, stranger } from './room.ts'
+
+let room: Room
+let caller: Caller
+let address: string
+let count = 0
+beforeAll(async () => {
+  room = await openRoom()
+})
+beforeEach(async () => {
+  caller = stranger()
+  count += 1
+  address = `ops${count}@example.org`
+  await room.inbox.setMode('ok')
+  room.clock.advance(86_400)
+})
+afterAll(() => room.close())
+
+const mailsTo = (to: string) => room.inbox.mails.filter((mail) => mail.to === to)
+const read = (id: number) => findRecipient(room.deps, caller, id)
+const change = (id: number, changes: Parameters<typeof updateRecipient>[2]['changes']) =>
+  updateRecipient(room.deps, caller, { id, changes })
+
+async function pending(over: { readonly locale?: 'de' } = {}) {
+  const input = { name: 'Desk', channel: 'email', address, ...over } as const
+  return await createRecipient(room.deps, caller, input)
+}
+
+async function confirmed() {
+  const { id } = await pending()
+  await room.sendMails()
+  await confirmEmail(room.deps, room.newestCode())
+  return id
+}
+
+async function stopCode(id: number): Promise<string> {
+  const opened = (await openDestinations(room.deps, [id])).get(id)
+  const url = opened && unsubscribeUrl(room.deps, opened)
+  return url?.replace(`${PUBLIC_URL}/unsubscribe/`, '') ?? ''
+}
+
+describe('a new mailbox', () => {
+  test('waits, is asked once, and is on when its reader agrees', async () => {
+    const made = await pending({ locale: 'de' })
+    expect(made).toMatchObject({ status: 'pending', verifiedAt: null, locale: 'de' })
+    expect(made).not.toHaveProperty('secret')
+    expect(made.target).toBe('o…@example.org')
+    await room.sendMails()
+    await room.sendMails()
+    expect(mailsTo(address)).toHaveLength(1)
+    const code = room.newestCode()
+    expect(await findConsent(room.deps, code)).toEqual({
+      state: 'waiting',
+      reader: { address, wallet: caller.wallet, locale: 'de', timezone: 'UTC' },
+      askedAt: room.clock.now(),
+    })
+    room.clock.advance(3600)
+    expect(await confirmEmail(room.deps, code)).toMatchObject({ state: 'confirmed' })
+    expect(await read(made.id)).toMatchObject({
+      status: 'active',
+      statusReason: null,
+      verifiedAt: room.clock.now(),
+    })
+  })
+  test('looking at the link changes nothing', async () => {
+    const { id } = await pending()
+    await room.sendMails()
+    await findConsent(room.deps, room.newestCode())
+    expect(await read(id)).toMatchObject({ status: 'pending' })
+  })
+  test('agrees once; again is fine, also when the link is over by then', async () => {
+    const id = await confirmed()
+    const code = room.newestCode()
+    const { verifiedAt } = (await read(id)) ?? {}
+    room.clock.advance(2 * 86_400)
+    expect(await confirmEmail(room.deps, code)).toMatchObject({ state: 'confirmed' })
+    expect(await refuseEmail(room.deps, code)).toMatchObject({ state: 'confirmed' })
+    expect(await read(id)).toMatchObject({ status: 'active', verifiedAt })
+  })
+  test('cannot be confirmed after a day', async () => {
+    const { id } = await pending()
+    await room.sendMails()
+    room.clock.advance(86_400)
+    expect(await confirmEmail(room.deps, room.newestCode())).toMatchObject({ state: 'over' })
+    expect(await refuseEmail(room.deps, room.newestCode())).toMatchObject({ state: 'over' })
+    expect(await read(id)).toMatchObject({ status: 'pending' })
+  })
+  test('is removed when its reader refuses', async () => {
+    const { id } = await pending()
+    await room.sendMails()
+    expect(await refuseEmail(room.deps, room.newestCode())).toMatchObject({ state: 'waiting' })
+    expect(await read(id)).toBeUndefined()
+    expect(await confirmEmail(room.deps, room.newestCode())).toBeUndefined()
+  })
+  test('is not confirmed by a link that is not ours, or for somebody else', async () => {
+    const { id } = await pending()
+    await room.sendMails()
+    const code = room.newestCode()
+    const expiresAt = new Date(room.clock.now().getTime() + 1000)
+    const other = { recipientId: id, addressDigest: 'AAAAAAAAAAAA' }
+    const forged = confirmationUrl(room.deps, other, expiresAt).replace(`${PUBLIC_URL}/confirm/`, '')
+    const changed = `${code.slice(0, -2)}${code.endsWith('AA') ? 'BB' : 'AA'}`
+    for (const wrong of [forged, changed, '', 'x', await stopCode(id)]) {
+      expect(await confirmEmail(room.deps, wrong)).toBeUndefined()
+    }
+    expect(await read(id)).toMatchObject({ status: 'pending' })
+  })
+})
+
+describe('a changed address', () => {
+  test('waits again, and the old link works no more', async () => {
+    const id = await confirmed()
+    const old = room.newestCode()
+    const changed = await change(id, { address: `new-${address}` })
+    expect(changed).toMatchObject({ status: 'pending', verifiedAt: null, target: 'n…@example.org' })
+    await room.sendMails()
+    expect(mailsTo(`new-${address}`)).toHaveLength(1)
+    expect(await confirmEmail(room.deps, old)).toBeUndefined()
+    expect(await confirmEmail(room.deps, room.newestCode())).toMatchObject({ state: 'confirmed' })
+    expect(await read(id)).toMatchObject({ status: 'active' })
+  })
+  test('calls off the mail to the former one', async () => {
+    await room.inbox.setMode('down')
+    const { id } = await pending()
+    await change(id, { address: `new-${address}` })
+    await room.inbox.setMode('ok')
+    await room.sendMails()
+    expect(mailsTo(address)).toHaveLength(0)
+    expect(mailsTo(`new-${address}`)).toHaveLength(1)
+  })
+  test('is the same in another case', async () => {
+    const id = await confirmed()
+    expect(await change(id, { address: address.toUpperCase() })).toMatchObject({ status: 'active' })
+  })
+})
+
+describe('a mail server', () => {
+  test('that is down loses nothing', async () => {
+    await room.inbox.setMode('down')
+    const { id } = await pending()
+    await room.sendMails()
+    expect(mailsTo(address)).toHaveLength(0)
+    await room.inbox.setMode('ok')
+    await room.sendMails()
+    expect(mailsTo(address)).toHaveLength(0)
+    room.clock.advance(60)
+    await room.sendMails()
+    expect(mailsTo(address)).toHaveLength(1)
+    await confirmEmail(room.deps, room.newestCode())
+    expect(await read(id)).toMatchObject({ status: 'active' })
+  })
+  test('that refuses the mailbox ends it, and says why', async () => {
+    room.inbox.setMailbox(address, 'permanent')
+    const { id } = await pending()
+    await room.sendMails()
+    room.inbox.setMailbox(address, undefined)
+    room.clock.advance(3600)
+    await room.sendMails()
+    expect(mailsTo(address)).toHaveLength(0)
+    const { status, statusReason } = (await read(id)) ?? {}
+    expect(status).toBe('pending')
+    expect(statusReason).toEqual(expect.any(String))
+  })
+  test('gets each mail from one process only', async () => {
+    const others = Array.from({ length: 15 }, (_, index) =>
+      createRecipient(room.deps, caller, {
+        name: `Desk ${index}`,
+        channel: 'email',
+        address: `p${index}-${address}`,
+      }),
+    )
+    await Promise.all(others)
+    await Promise.all([room.sendMails(), room.sendMails(), room.sendMails()])
+    const arrived = room.inbox.mails.filter(({ to }) => to.endsWith(`-${address}`))
+    expect(arrived).toHaveLength(15)
+    expect(new Set(arrived.map(({ to }) => to)).size).toBe(15)
+  })
+  test('that takes over from a process that died gets the mail again', async () => {
+    await pending()
+    const died = AbortSignal.abort(new Error('the process dies'))
+    const { mailer } = room.mail
+    const hanging = { sendMail: () => Promise.reject(new Error('cut')) }
+    const stop = new AbortController()
+    const mail = {
+      ...room.mail,
+      mailer: {
+        sendMail: () => {
+          stop.abort(died.reason)
+          return hanging.sendMail()
+        },
+      } as unknown as typeof mailer,
+    }
+    await sendDueConfirmations({ ...room.deps, mail }, stop.signal)
+    await room.sendMails()
+    expect(mailsTo(address)).toHaveLength(0)
+    room.clock.advance(120)
+    await room.sendMails()
+    expect(mailsTo(address)).toHaveLength(1)
+  })
+})
+
+describe('asking again', () => {
+  const again = (id: number) => resendConfirmation(room.deps, caller, id)
+
+  test('is possible after five minutes and three times a day', async () => {
+    const { id } = await pending()
+    await room.sendMails()
+    expect(await refusal(again(id))).toMatchObject({
+      kind: 'rate_limited',
+      retryAfterSeconds: 300,
+      values: { seconds: 300 },
+    })
+    for (let sent = 2; sent <= 3; sent += 1) {
+      room.clock.advance(300)
+      await again(id)
+      await room.sendMails()
+      expect(mailsTo(address)).toHaveLength(sent)
+    }
+    room.clock.advance(300)
+    expect(await refusal(again(id))).toMatchObject({ retryAfterSeconds: 86_400 - 900 })
+  })
+  test('goes by address: deleting and creating does not write more often', async () => {
+    for (let made = 0; made < 5; made += 1) {
+      const { id } = await pending()
+      await room.sendMails()
+      await deleteRecipient(room.deps, caller, id)
+    }
+    expect(mailsTo(address)).toHaveLength(1)
+    const { id } = await pending()
+    room.clock.advance(300)
+    await room.sendMails()
+    expect(mailsTo(address)).toHaveLength(2)
+    expect(await read(id)).toMatchObject({ status: 'pending' })
+  })
+  test('does not double what waits for the mail server', async () => {
+    await room.inbox.setMode('down')
+    const { id } = await pending()
+    await room.sendMails()
+    await again(id)
+    await room.inbox.setMode('ok')
+    room.clock.advance(3600)
+    await room.sendMails()
+    expect(mailsTo(address)).toHaveLength(1)
+  })
+  test('is also what switching on a mailbox does that never agreed', async () => {
+    const { id } = await pending()
+    await room.sendMails()
+    expect(await change(id, { status: 'active' })).toMatchObject({ status: 'pending' })
+    await room.sendMails()
+    expect(mailsTo(address)).toHaveLength(1)
+    room.clock.advance(300)
+    await room.sendMails()
+    expect(mailsTo(address)).toHaveLength(2)
+  })
+  test('is for the owner alone, and nothing for one that agreed', async () => {
+    const id = await confirmed()
+    room.clock.advance(3600)
+    await again(id)
+    await room.sendMails()
+    expect(mailsTo(address)).toHaveLength(1)
+    expect(await refusal(resendConfirmation(room.deps, stranger(), id))).toMatchObject({
+      code: 'not_found',
+    })
+  })
+  test('is counted for two days and forgotten then', async () => {
+    await pending()
+    await room.sendMails()
+    const count = async () => {
+      const { wallet } = caller
+      const rows = await room.database.sql`select 1 from confirmation_mails where wallet = ${wallet}`
+      return rows.length
+    }
+    await pruneConfirmations(room.deps)
+    expect(await count()).toBe(1)
+    room.clock.advance(2 * 86_400 + 1)
+    await pruneConfirmations(room.deps)
+    expect(await count()).toBe(0)
+  })
+})
+
+describe('unsubscribing', () => {
+  test('ends all mail, twice is fine, and can be taken back', async () => {
+    const id = await confirmed()
+    const code = await stopCode(id)
+    expect(await findSubscription(room.deps, code)).toMatchObject({ on: true })
+    expect(await unsubscribe(room.deps, code)).toMatchObject({ on: false })
+    expect(await unsubscribe(room.deps, code)).toMatchObject({ on: false })
+    expect(await read(id)).toMatchObject({ status: 'disabled', statusReason: 'unsubscribed' })
+    expect(await resubscribe(room.deps, code)).toMatchObject({ on: true })
+    expect(await read(id)).toMatchObject({ status: 'active', statusReason: null })
+  })
+  test('holds against the owner: only a new consent switches it on', async () => {
+    const id = await confirmed()
+    await unsubscribe(room.deps, await stopCode(id))
+    expect(await change(id, { status: 'active' })).toMatchObject({ status: 'pending' })
+    room.clock.advance(300)
+    await room.sendMails()
+    await confirmEmail(room.deps, room.newestCode())
+    expect(await read(id)).toMatchObject({ status: 'active' })
+  })
+  test('of a mailbox the owner switched off holds when it is switched on again', async () => {
+    const id = await confirmed()
+    await change(id, { status: 'disabled' })
+    await unsubscribe(room.deps, await stopCode(id))
+    expect(await read(id)).toMatchObject({ status: 'disabled', statusReason: 'by_owner' })
+    expect(await change(id, { status: 'active' })).toMatchObject({ status: 'pending' })
+  })
+  test('can leave critical alerts', async () => {
+    const id = await confirmed()
+    const limited = await limitMail(room.deps, await stopCode(id), 'critical')
+    expect(limited).toMatchObject({ on: true, minSeverity: 'critical' })
+    expect(await read(id)).toMatchObject({ status: 'active', minSeverity: 'critical' })
+  })
+  test('works with links of old mails, until the address changes', async () => {
+    const id = await confirmed()
+    const code = await stopCode(id)
+    room.clock.advance(400 * 86_400)
+    expect(await findSubscription(room.deps, code)).toMatchObject({ on: true })
+    await change(id, { address: `new-${address}` })
+    expect(await unsubscribe(room.deps, code)).toBeUndefined()
+  })
+})

@@ -1,0 +1,80 @@
+import { randomBytes } from 'node:crypto'
+import { createTransport } from 'nodemailer'
+import { createChannels } from '#src/channels/index.ts'
+import type { Caller, Scope } from '#src/kernel/caller.ts'
+import { silentLogger } from '#src/kernel/logger.ts'
+import { createSecretBox } from '#src/kernel/secret-box.ts'
+import { sendDueConfirmations } from '#src/recipients/confirmations.ts'
+import { PEOPLE } from '#src/sandbox/devnet/people.ts'
+import { startInbox } from '#src/sandbox/inbox.ts'
+import { confirmLinkOf } from '#src/sandbox/inbox/mail.ts'
+import { testClock } from '../support/clock.ts'
+import { freshDatabase } from '../support/database.ts'
+
+export const PUBLIC_URL = 'https://watchdog.example.org'
+const MAIL_FROM = 'Watchdog <alerts@example.org>'
+
+/** The recipients' room alone: a real database, a real mail server, a clock that stands still. */
+export async function openRoom() {
+  const [database, inbox] = await Promise.all([freshDatabase(), startInbox()])
+  const clock = testClock()
+  const mailer = createTransport({ url: inbox.url })
+  const mail = { mailer, from: MAIL_FROM, publicUrl: PUBLIC_URL }
+  const deps = {
+    db: database.db,
+    clock,
+    log: silentLogger,
+    box: createSecretBox(Buffer.alloc(32, 7)),
+    publicUrl: PUBLIC_URL,
+    channels: createChannels({ ...mail, telegram: undefined, allowPrivateUrls: false }),
+    allowPrivateUrls: false,
+    botUsername: () => 'watchdog_test_bot',
+    mail,
+  }
+  const signal = new AbortController().signal
+  return {
+    ...deps,
+    deps,
+    inbox,
+    database,
+    /** Hands what is due to the mail server. */
+    sendMails: () => sendDueConfirmations(deps, signal),
+    /** The code in the newest confirmation mail. */
+    newestCode: (): string => {
+      const mail = inbox.mails.at(-1)
+      const link = mail && confirmLinkOf(mail)
+      if (link === undefined) throw new Error('no confirmation mail has arrived')
+      return new URL(link).pathname.replace('/confirm/', '')
+    },
+    close: async () => {
+      mailer.close()
+      await Promise.all([database.drop(), inbox.close()])
+    },
+  }
+}
+
+export type Room = Awaited<ReturnType<typeof openRoom>>
+
+/** Alice or Bob, as their token would make them. */
+export function callerOf(name: 'alice' | 'bob', scopes: readonly Scope[] = ['read', 'write']): Caller {
+  return { wallet: PEOPLE[name].account.address, scopes, via: 'http' }
+}
+
+/** Somebody nobody else in the file is. */
+export function stranger(): Caller {
+  const wallet = `0x${randomBytes(20).toString('hex')}` as const
+  return { wallet, scopes: ['read', 'write', 'spend'], via: 'http' }
+}
+
+/** Code and kind of the refusal a promise ends in. */
+export async function refusal(work: Promise<unknown>): Promise<unknown> {
+  const { AppError } = await import('#src/kernel/errors.ts')
+  return await work.then(
+    () => 'nothing was refused',
+    (error: unknown) => {
+      if (!(error instanceof AppError)) throw error
+      const { kind, code, details } = error
+      return { kind, code, ...details }
+    },
+  )
+}
