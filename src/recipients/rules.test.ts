@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { SEVERITIES } from '#src/kernel/facts.ts'
+import type { SEVERITIES } from '#src/kernel/facts.ts'
 import { OFF_BY_OWNER, OFF_BY_READER } from './model.ts'
 import {
   type Candidate,
@@ -15,7 +15,7 @@ import {
 } from './rules.ts'
 
 const NOW = new Date('2026-11-20T12:00:00.000Z')
-const after = (minutes: number) => new Date(NOW.getTime() + minutes * 60_000)
+const minute = (minutes: number) => new Date(NOW.getTime() + minutes * 60_000)
 
 function candidate(over: Partial<Candidate>): Candidate {
   return {
@@ -139,12 +139,12 @@ describe('confirmation mails', () => {
     expect(nextConfirmationAt([], NOW)).toEqual(NOW)
   })
   test('the next after five minutes', () => {
-    expect(nextConfirmationAt([after(-4)], NOW)).toEqual(after(1))
-    expect(nextConfirmationAt([after(-5)], NOW)).toEqual(NOW)
+    expect(nextConfirmationAt([minute(-4)], NOW)).toEqual(minute(1))
+    expect(nextConfirmationAt([minute(-5)], NOW)).toEqual(NOW)
   })
   test('the fourth a day after the first', () => {
-    const dueAt = [after(-60), after(-1200), after(-30)]
-    expect(nextConfirmationAt(dueAt, NOW)).toEqual(after(-1200 + 1440))
+    const dueAt = [minute(-60), minute(-1200), minute(-30)]
+    expect(nextConfirmationAt(dueAt, NOW)).toEqual(minute(-1200 + 1440))
   })
   test('never more than three in any 24 hours, never two within five minutes', () => {
     fc.assert(
@@ -167,17 +167,17 @@ describe('confirmation mails', () => {
   })
   test('waits longer after each failure and gives up after three days', () => {
     const waits = [1, 2, 3, 4, 5, 50].map((attempts) => retryConfirmationAt(attempts, NOW, NOW))
-    expect(waits).toEqual([after(1), after(5), after(15), after(60), after(60), after(60)])
-    expect(retryConfirmationAt(3, NOW, after(72 * 60 - 1))).toEqual(after(72 * 60 + 14))
-    expect(retryConfirmationAt(3, NOW, after(72 * 60))).toBeUndefined()
+    expect(waits).toEqual([minute(1), minute(5), minute(15), minute(60), minute(60), minute(60)])
+    expect(retryConfirmationAt(3, NOW, minute(72 * 60 - 1))).toEqual(minute(72 * 60 + 14))
+    expect(retryConfirmationAt(3, NOW, minute(72 * 60))).toBeUndefined()
   })
 })
 
 describe('outcomes in one', () => {
-  const ok = (minutes: number): Outcome => ({ recipientId: 7, at: after(minutes), ok: true })
+  const ok = (minutes: number): Outcome => ({ recipientId: 7, at: minute(minutes), ok: true })
   const failed = (minutes: number, over: Partial<Outcome> = {}): Outcome => ({
     recipientId: 7,
-    at: after(minutes),
+    at: minute(minutes),
     ok: false,
     reason: 'timeout',
     ...over,
@@ -187,8 +187,8 @@ describe('outcomes in one', () => {
     expect(sumOutcomes([ok(2), failed(1)])).toEqual([
       {
         recipientId: 7,
-        successAt: after(2),
-        failureAt: after(1),
+        successAt: minute(2),
+        failureAt: minute(1),
         failingSince: null,
         reason: null,
         disable: null,
@@ -196,11 +196,15 @@ describe('outcomes in one', () => {
     ])
   })
   test('failures begin with the first after the last success', () => {
-    const [sum] = sumOutcomes([failed(5, { reason: 'gone', disable: 'disabled' }), ok(2), failed(3)])
+    const [sum] = sumOutcomes([
+      failed(5, { reason: 'gone', disable: 'disabled' }),
+      ok(2),
+      failed(3),
+    ])
     expect(sum).toMatchObject({
-      successAt: after(2),
-      failureAt: after(5),
-      failingSince: after(3),
+      successAt: minute(2),
+      failureAt: minute(5),
+      failingSince: minute(3),
       reason: 'gone',
       disable: 'disabled',
     })
@@ -212,7 +216,7 @@ describe('outcomes in one', () => {
     })
     fc.assert(
       fc.property(fc.array(outcome, { maxLength: 20 }), fc.infiniteStream(fc.nat()), (all, mix) => {
-        const timed = all.map((one, index) => ({ ...one, at: after(index) }))
+        const timed = all.map((one, index) => ({ ...one, at: minute(index) }))
         const mixed = timed
           .map((one) => ({ one, key: mix.next().value }))
           .sort((a, b) => a.key - b.key)

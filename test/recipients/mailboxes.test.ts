@@ -1,6 +1,11 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import type { Caller } from '#src/kernel/caller.ts'
 import {
+  pruneConfirmations,
+  resendConfirmation,
+  sendDueConfirmations,
+} from '#src/recipients/confirmations.ts'
+import {
   confirmEmail,
   findConsent,
   findSubscription,
@@ -9,11 +14,6 @@ import {
   resubscribe,
   unsubscribe,
 } from '#src/recipients/consent.ts'
-import {
-  pruneConfirmations,
-  resendConfirmation,
-  sendDueConfirmations,
-} from '#src/recipients/confirmations.ts'
 import { openDestinations } from '#src/recipients/destinations.ts'
 import { confirmationUrl, unsubscribeUrl } from '#src/recipients/mail-links.ts'
 import {
@@ -22,7 +22,7 @@ import {
   findRecipient,
   updateRecipient,
 } from '#src/recipients/service.ts'
-import { PUBLIC_URL, openRoom, type Room, refusal, stranger } from './room.ts'
+import { openRoom, PUBLIC_URL, type Room, refusal, stranger } from './room.ts'
 
 let room: Room
 let caller: Caller
@@ -122,7 +122,10 @@ describe('a new mailbox', () => {
     const code = room.newestCode()
     const expiresAt = new Date(room.clock.now().getTime() + 1000)
     const other = { recipientId: id, addressDigest: 'AAAAAAAAAAAA' }
-    const forged = confirmationUrl(room.deps, other, expiresAt).replace(`${PUBLIC_URL}/confirm/`, '')
+    const forged = confirmationUrl(room.deps, other, expiresAt).replace(
+      `${PUBLIC_URL}/confirm/`,
+      '',
+    )
     const changed = `${code.slice(0, -2)}${code.endsWith('AA') ? 'BB' : 'AA'}`
     for (const wrong of [forged, changed, '', 'x', await stopCode(id)]) {
       expect(await confirmEmail(room.deps, wrong)).toBeUndefined()
@@ -291,7 +294,8 @@ describe('asking again', () => {
     await room.sendMails()
     const count = async () => {
       const { wallet } = caller
-      const rows = await room.database.sql`select 1 from confirmation_mails where wallet = ${wallet}`
+      const rows = await room.database
+        .sql`select 1 from confirmation_mails where wallet = ${wallet}`
       return rows.length
     }
     await pruneConfirmations(room.deps)

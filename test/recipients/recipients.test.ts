@@ -205,7 +205,9 @@ describe('a wallet’s recipients', () => {
     expect((await listRecipients(room.deps, other, {})).data).toEqual([])
     const notFound = { kind: 'not_found', code: 'not_found' }
     const changes = { name: 'Mine' }
-    expect(await refusal(updateRecipient(room.deps, other, { id, changes }))).toMatchObject(notFound)
+    expect(await refusal(updateRecipient(room.deps, other, { id, changes }))).toMatchObject(
+      notFound,
+    )
     expect(await refusal(deleteRecipient(room.deps, other, id))).toMatchObject(notFound)
     expect(await listUnknownRecipients(room.deps, other, [id, 999_999])).toEqual([id, 999_999])
   })
@@ -216,6 +218,23 @@ describe('a wallet’s recipients', () => {
     const changes = { name: 'Desk', minSeverity: 'warning', default: true } as const
     const after = await updateRecipient(room.deps, caller, { id: before.id, changes })
     expect(after).toEqual({ ...before, name: 'Desk', minSeverity: 'warning', default: true })
+  })
+  test('are forgotten by watches when they are deleted', async () => {
+    const caller = stranger()
+    const [one, two] = [await hook(caller), await hook(caller)]
+    const { sql } = room.database
+    const [target] = await sql`insert into targets (type, key, target, watch_count, stale)
+      values ('wallet-balance', ${caller.wallet}, '{}', 2, false) returning id`
+    for (const ids of [[one.id], [one.id, two.id]]) {
+      await sql`insert into watches (wallet, type, target_id, label, settings, signals, recipient_ids,
+          min_severity, cooldown_seconds, status, version, created_at, updated_at)
+        values (${caller.wallet}, 'wallet-balance', ${target?.id}, 'A', '{}', '[]', ${`{${ids}}`}, 'info', 0,
+          'active', 1, ${room.clock.now()}, ${room.clock.now()})`
+    }
+    await deleteRecipient(room.deps, caller, one.id)
+    const rows =
+      await sql`select recipient_ids from watches where wallet = ${caller.wallet} order by id`
+    expect(rows.map((row) => row.recipient_ids)).toEqual([null, [two.id]])
   })
   test('go off and on by their owner', async () => {
     const caller = stranger()

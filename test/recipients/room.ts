@@ -6,8 +6,8 @@ import { silentLogger } from '#src/kernel/logger.ts'
 import { createSecretBox } from '#src/kernel/secret-box.ts'
 import { sendDueConfirmations } from '#src/recipients/confirmations.ts'
 import { PEOPLE } from '#src/sandbox/devnet/people.ts'
-import { startInbox } from '#src/sandbox/inbox.ts'
 import { confirmLinkOf } from '#src/sandbox/inbox/mail.ts'
+import { startInbox } from '#src/sandbox/inbox.ts'
 import { testClock } from '../support/clock.ts'
 import { freshDatabase } from '../support/database.ts'
 
@@ -56,7 +56,10 @@ export async function openRoom() {
 export type Room = Awaited<ReturnType<typeof openRoom>>
 
 /** Alice or Bob, as their token would make them. */
-export function callerOf(name: 'alice' | 'bob', scopes: readonly Scope[] = ['read', 'write']): Caller {
+export function callerOf(
+  name: 'alice' | 'bob',
+  scopes: readonly Scope[] = ['read', 'write'],
+): Caller {
   return { wallet: PEOPLE[name].account.address, scopes, via: 'http' }
 }
 

@@ -1,0 +1,228 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import type { Caller } from '#src/kernel/caller.ts'
+import { LABEL_LENGTH_MAX, Label } from '#src/kernel/label.ts'
+import {
+  blockChat,
+  chatLinks,
+  moveChat,
+  unblockChat,
+  unlinkChat,
+  updateChat,
+} from '#src/recipients/chats.ts'
+import { openDestinations } from '#src/recipients/destinations.ts'
+import { createRecipient, listRecipients, recipientsFor } from '#src/recipients/service.ts'
+import { DEFAULT_SETTINGS, replaceSettings } from '#src/recipients/settings.ts'
+import {
+  claimTelegramLink,
+  createTelegramLink,
+  peekTelegramLink,
+  pruneLinkCodes,
+  refuseTelegramLink,
+} from '#src/recipients/telegram-link.ts'
+import { openRoom, type Room, refusal, stranger } from './room.ts'
+
+let room: Room
+let caller: Caller
+let chatId = 1000
+beforeAll(async () => {
+  room = await openRoom()
+})
+beforeEach(() => {
+  caller = stranger()
+  chatId += 1
+})
+afterAll(() => room.close())
+
+type Request = Parameters<typeof createTelegramLink>[2]
+
+async function makeCode(request: Request = {}, by = caller): Promise<string> {
+  const { url } = await createTelegramLink(room.deps, by, request)
+  return new URL(url).searchParams.get('start') ?? ''
+}
+
+const claim = (code: string, over: { id?: number; threadId?: number; title?: string } = {}) =>
+  claimTelegramLink(room.deps, {
+    code,
+    chat: { id: chatId, title: 'Ann Lee', ...over },
+    by: { id: 77 },
+    locale: 'fr',
+  })
+const link = async (request: Request = {}, by = caller) => claim(await makeCode(request, by))
+const links = () => chatLinks(room.deps, chatId)
+const NOT_VALID = { kind: 'not_found', code: 'link_not_valid' }
+
+describe('a link', () => {
+  test('leads to the bot, privately and in a group, for 15 minutes', async () => {
+    const made = await createTelegramLink(room.deps, caller, {})
+    const code = made.url.replace('https://t.me/watchdog_test_bot?start=', '')
+    expect(code).toMatch(/^[\w-]{22}$/)
+    expect(made.groupUrl).toBe(`https://t.me/watchdog_test_bot?startgroup=${code}`)
+    expect(made.expiresAt.getTime() - room.clock.now().getTime()).toBe(15 * 60_000)
+  })
+  test('is stored as a hash', async () => {
+    const code = await makeCode()
+    const rows = await room.database.sql`select * from link_codes where wallet = ${caller.wallet}`
+    expect(rows).toHaveLength(1)
+    expect(JSON.stringify(rows)).not.toContain(code)
+  })
+  test('offers what it was made for, without being used by a look', async () => {
+    const code = await makeCode({ name: 'Phone', scopes: ['spend'] })
+    const offer = {
+      wallet: caller.wallet,
+      name: 'Phone',
+      scopes: ['read', 'spend'],
+      madeBy: null,
+      createdAt: room.clock.now(),
+    }
+    expect(await peekTelegramLink(room.deps, code)).toMatchObject(offer)
+    expect(await peekTelegramLink(room.deps, code)).toMatchObject(offer)
+  })
+  test('is not made for rights its maker does not hold, or without a bot', async () => {
+    const writer: Caller = { ...caller, scopes: ['read', 'write'] }
+    const spend = createTelegramLink(room.deps, writer, { scopes: ['spend'] })
+    expect(await refusal(spend)).toMatchObject({
+      kind: 'forbidden',
+      code: 'insufficient_scope',
+      values: { scope: 'spend' },
+    })
+    const deps = { ...room.deps, botUsername: () => undefined }
+    expect(await refusal(createTelegramLink(deps, caller, {}))).toMatchObject({
+      kind: 'upstream',
+      code: 'channel_unavailable',
+    })
+  })
+  test('works once, not after 15 minutes, not after a refusal', async () => {
+    const used = await makeCode()
+    await claim(used)
+    const late = await makeCode()
+    room.clock.advance(15 * 60)
+    const refused = await makeCode()
+    await refuseTelegramLink(room.deps, refused)
+    await refuseTelegramLink(room.deps, refused)
+    for (const code of [used, late, refused, 'AAAAAAAAAAAAAAAAAAAAAA', '']) {
+      expect(await refusal(claim(code))).toMatchObject(NOT_VALID)
+      expect(await refusal(peekTelegramLink(room.deps, code))).toMatchObject(NOT_VALID)
+    }
+  })
+  test('gives one chat to one of many who press at once', async () => {
+    const code = await makeCode()
+    const works = Array.from({ length: 10 }, (_, index) =>
+      refusal(claim(code, { id: 9000 + index })),
+    )
+    const done = (await Promise.all(works)).filter((one) => one === 'nothing was refused')
+    expect(done).toHaveLength(1)
+    expect((await listRecipients(room.deps, caller, {})).data).toHaveLength(1)
+  })
+  test('stays good when the wallet has twenty recipients', async () => {
+    const hook = { name: 'A', channel: 'webhook', url: 'https://example.org/a' } as const
+    for (let made = 0; made < 20; made += 1) await createRecipient(room.deps, caller, hook)
+    const code = await makeCode()
+    expect(await refusal(claim(code))).toMatchObject({ code: 'recipient_limit_reached' })
+    expect(await peekTelegramLink(room.deps, code)).toMatchObject({ wallet: caller.wallet })
+  })
+  test('is forgotten a day after it ended', async () => {
+    await makeCode()
+    const count = async () => (await room.database.sql`select 1 from link_codes`).length
+    room.clock.advance(86_400)
+    await pruneLinkCodes(room.deps)
+    expect(await count()).toBeGreaterThan(0)
+    room.clock.advance(901)
+    await pruneLinkCodes(room.deps)
+    expect(await count()).toBe(0)
+  })
+})
+
+describe('a linked chat', () => {
+  test('is a recipient that tells by default, in its own language, on the wallet’s clock', async () => {
+    const settings = { ...DEFAULT_SETTINGS, timezone: 'Africa/Cairo' }
+    await replaceSettings(room.deps, caller, { settings })
+    const { recipient, wallet, scopes, again } = await link()
+    expect({ wallet, scopes, again }).toEqual({
+      wallet: caller.wallet,
+      scopes: ['read', 'write'],
+      again: false,
+    })
+    expect(recipient).toMatchObject({
+      name: 'Ann Lee',
+      channel: 'telegram',
+      locale: 'fr',
+      timezone: 'Africa/Cairo',
+      status: 'active',
+      default: true,
+      verifiedAt: room.clock.now(),
+    })
+    const request = { wallet: caller.wallet, recipientIds: null, severity: 'info' as const }
+    expect(await recipientsFor(room.db, [request])).toMatchObject([
+      [{ id: recipient.id, channel: 'telegram', lane: String(chatId) }],
+    ])
+  })
+  test('keeps its recipient and gets new rights when it is linked again', async () => {
+    const first = await link({ name: 'Phone' })
+    await blockChat(room.db, chatId, room.clock.now())
+    const again = await link({ scopes: ['read'] })
+    expect(again).toMatchObject({ again: true, scopes: ['read'] })
+    expect(again.recipient).toMatchObject({
+      id: first.recipient.id,
+      name: 'Phone',
+      status: 'active',
+    })
+    expect(await links()).toMatchObject([{ scopes: ['read'], name: 'Phone', linkedBy: 77 }])
+  })
+  test('may belong to several wallets, and leave one or all', async () => {
+    const other = stranger()
+    await link()
+    await link({}, other)
+    expect((await links()).map(({ wallet }) => wallet)).toEqual([caller.wallet, other.wallet])
+    expect(await unlinkChat(room.deps, { chatId, wallet: caller.wallet })).toBe(1)
+    expect((await links()).map(({ wallet }) => wallet)).toEqual([other.wallet])
+    expect(await unlinkChat(room.deps, { chatId })).toBe(1)
+    expect(await unlinkChat(room.deps, { chatId })).toBe(0)
+  })
+  test('is told nothing while it blocks the bot', async () => {
+    await link()
+    await blockChat(room.db, chatId, room.clock.now())
+    const request = { wallet: caller.wallet, recipientIds: null, severity: 'critical' as const }
+    expect(await recipientsFor(room.db, [request])).toEqual([[]])
+    expect(await links()).toMatchObject([{ status: 'blocked' }])
+    await unblockChat(room.db, chatId, room.clock.now())
+    expect(await links()).toMatchObject([{ status: 'active' }])
+  })
+  test('does not come back by itself when its owner switched it off', async () => {
+    await link()
+    await room.database.sql`update recipients set status = 'disabled' where chat_id = ${chatId}`
+    await blockChat(room.db, chatId, room.clock.now())
+    await unblockChat(room.db, chatId, room.clock.now())
+    expect(await links()).toMatchObject([{ status: 'disabled' }])
+  })
+  test('chooses language, clock and topic for all its wallets', async () => {
+    const one = await link()
+    await link({}, stranger())
+    const input = { chatId, locale: 'ar', timezone: 'Asia/Dubai', threadId: 12 } as const
+    await updateChat(room.deps, input)
+    const chosen = { locale: 'ar', timezone: 'Asia/Dubai', threadId: 12 }
+    expect(await links()).toMatchObject([chosen, chosen])
+    await updateChat(room.deps, { chatId, threadId: null })
+    const { id } = one.recipient
+    const opened = (await openDestinations(room.deps, [id])).get(id)
+    expect(opened?.destination).toEqual({ chatId })
+    expect(await links()).toMatchObject([{ locale: 'ar', threadId: null }, { locale: 'ar' }])
+  })
+  test('is followed when the group becomes another chat', async () => {
+    await claim(await makeCode(), { threadId: 3 })
+    const from = chatId
+    chatId = -1_000_000_000_000 - from
+    await moveChat(room.deps, { from, to: chatId })
+    expect(await chatLinks(room.deps, from)).toEqual([])
+    expect(await links()).toMatchObject([{ wallet: caller.wallet, threadId: null }])
+  })
+  test.each([
+    ['x'.repeat(100), 'x'.repeat(LABEL_LENGTH_MAX)],
+    ['\u202eevil\u0000 crew\n', 'evil  crew'],
+    ['\u200f', 'Telegram'],
+    ['👩‍🚀'.repeat(30), expect.any(String)],
+  ])('titled %j has a name that can be typed', async (title, name) => {
+    const { recipient } = await claim(await makeCode(), { title })
+    expect(recipient.name).toEqual(name)
+    expect(Label.safeParse(recipient.name).success).toBe(true)
+  })
+})
