@@ -64,3 +64,47 @@ export const alertFilter = {
 /** Query of `GET /alerts`. */
 export const AlertQuery = z.strictObject({ ...alertFilter, ...pageQuery })
 export type AlertQuery = z.output<typeof AlertQuery>
+
+const IDS_MAX = 500
+
+/** `1,2,3` in a query. */
+const IdList = z.codec(
+  z
+    .string()
+    .regex(/^\d{1,10}(,\d{1,10})*$/)
+    .meta({ examples: ['4711,4712'] }),
+  z.array(Id).min(1).max(IDS_MAX),
+  {
+    decode: (text) => text.split(',').map(Number),
+    encode: (ids) => ids.join(','),
+  },
+)
+
+/** Which alerts to delete, as a query. One of `ids`, `before` or `all` is needed; filters narrow it. */
+export const AlertSelectionQuery = z.strictObject({
+  ...alertFilter,
+  ids: IdList.optional(),
+  before: Instant.optional(),
+  all: z.literal('true').optional(),
+})
+
+/** The same as a body. */
+export const AlertSelection = z
+  .strictObject({
+    ...alertFilter,
+    watchId: Id.optional(),
+    ids: z.array(Id).min(1).max(IDS_MAX).optional(),
+    before: Instant.optional(),
+    all: z.literal(true).optional(),
+  })
+  .meta({ id: 'AlertSelection' })
+export type AlertSelection = z.output<typeof AlertSelection>
+
+/** Answer of `DELETE /alerts`. */
+export const DeletedAlerts = z.object({ deleted: z.int() }).meta({ id: 'DeletedAlerts' })
+
+/** What a list of alerts can be narrowed by, decoded. */
+export type AlertFilter = Omit<AlertQuery, 'limit' | 'cursor'>
+
+/** Query of `GET /alerts/export`: the filters of the list. */
+export const AlertExportQuery = z.strictObject(alertFilter)

@@ -6,6 +6,7 @@ import type { DeliveryEntry } from '#src/delivery/model.ts'
 import * as delivery from '#src/delivery/service.ts'
 import type { Caller } from '#src/kernel/caller.ts'
 import type { Clock } from '#src/kernel/clock.ts'
+import { AppError } from '#src/kernel/errors.ts'
 import { isAtLeast, SEVERITIES } from '#src/kernel/facts.ts'
 import type { Locale } from '#src/kernel/locale.ts'
 import { cutPage, PAGE_LIMIT_DEFAULT, type Page, readCursor } from '#src/kernel/query.ts'
@@ -14,8 +15,16 @@ import { JsonObject, storedAddress } from '#src/kernel/units.ts'
 import * as recipients from '#src/recipients/service.ts'
 import { DEFAULT_SETTINGS, getSettings, listSettings } from '#src/recipients/settings.ts'
 import type { Raised } from '#src/watches/evaluate.ts'
+import { type Cell, csvLine } from './csv.ts'
 import { alertUrl, readAlertLink } from './links.ts'
-import { ALERT_STATES, type Alert, type AlertQuery, type AlertState } from './model.ts'
+import {
+  ALERT_STATES,
+  type Alert,
+  type AlertFilter,
+  type AlertQuery,
+  type AlertSelection,
+  type AlertState,
+} from './model.ts'
 import { type Reader, renderMessage } from './render.ts'
 import * as store from './store.ts'
 
@@ -131,6 +140,97 @@ export async function listAlerts(
     nextCursor: page.nextCursor,
     data: page.data.map((row) => toAlert(deps, row, reader, deliveries.get(row.id) ?? [])),
   }
+}
+
+/** Rows that one statement deletes, so that no lock lasts long. */
+const DELETED_AT_ONCE = 5000
+
+/**
+ * Deletes history; episodes that are open stay open.
+ *
+ * @returns how many alerts are gone
+ * @throws AppError invalid `validation_failed` without `ids`, `before` or `all`
+ */
+export async function deleteAlerts(
+  deps: Pick<Deps, 'db'>,
+  caller: Caller,
+  selection: AlertSelection,
+): Promise<{ deleted: number }> {
+  const { all, ...chosen } = selection
+  if (all === undefined && chosen.ids === undefined && chosen.before === undefined) {
+    const errors = [{ pointer: '', code: 'selector' }]
+    throw new AppError('invalid', 'validation_failed', { errors })
+  }
+  let deleted = 0
+  for (;;) {
+    const gone = await store.deleteAlerts(deps.db, caller.wallet, chosen, DELETED_AT_ONCE)
+    deleted += gone
+    if (gone < DELETED_AT_ONCE) return { deleted }
+  }
+}
+
+/** Deletes one alert. @throws AppError not_found */
+export async function deleteAlert(
+  deps: Pick<Deps, 'db'>,
+  caller: Caller,
+  id: number,
+): Promise<void> {
+  const gone = await store.deleteAlerts(deps.db, caller.wallet, { ids: [id] }, 1)
+  if (gone === 0) throw new AppError('not_found', 'not_found')
+}
+
+/** Alerts read at once for an export; bounds its memory. */
+const EXPORTED_AT_ONCE = 1000
+
+const COLUMNS = [
+  'id',
+  'firedAt',
+  'recoveredAt',
+  'watchId',
+  'watchLabel',
+  'type',
+  'signal',
+  'group',
+  'event',
+  'severity',
+  'state',
+  'title',
+  'body',
+  'data',
+] as const
+
+/** The history that fits as CSV, newest first, line by line as it is read. */
+export async function* exportAlerts(
+  deps: Pick<Deps, 'db' | 'box' | 'publicUrl'>,
+  caller: Caller,
+  filter: AlertFilter,
+): AsyncGenerator<string> {
+  const reader = await getSettings(deps, caller)
+  yield csvLine(COLUMNS)
+  let after: { firedAt: Date; id: number } | undefined
+  for (;;) {
+    const rows = await store.listAlerts(deps.db, caller.wallet, filter, after, EXPORTED_AT_ONCE)
+    if (rows.length > 0) yield rows.map((row) => exportLine(deps, row, reader)).join('')
+    after = rows.at(-1)
+    if (rows.length < EXPORTED_AT_ONCE) return
+  }
+}
+
+function exportLine(
+  deps: Pick<Deps, 'box' | 'publicUrl'>,
+  row: store.AlertRow,
+  reader: Reader,
+): string {
+  const { title, body } = messageOf(deps, row, reader)
+  const cells: Record<(typeof COLUMNS)[number], Cell> = {
+    ...row,
+    firedAt: row.firedAt.toISOString(),
+    recoveredAt: row.recoveredAt?.toISOString() ?? null,
+    title,
+    body,
+    data: JSON.stringify(row.data),
+  }
+  return csvLine(COLUMNS.map((column) => cells[column]))
 }
 
 /** An alert as its own page shows it. */

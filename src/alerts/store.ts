@@ -1,8 +1,8 @@
-import { and, desc, eq, gte, lt, or, sql } from 'drizzle-orm'
+import { and, desc, eq, gte, inArray, lt, or, type SQL, sql } from 'drizzle-orm'
 import type { Db } from '#src/db/connection.ts'
 import type { Address } from '#src/kernel/units.ts'
 import type { Raised } from '#src/watches/evaluate.ts'
-import type { AlertQuery } from './model.ts'
+import type { AlertFilter } from './model.ts'
 import { alerts } from './tables.ts'
 
 export type AlertRow = typeof alerts.$inferSelect
@@ -92,36 +92,68 @@ export async function closeEpisode(
 export function listAlerts(
   db: Db,
   wallet: Address,
-  filter: AlertQuery,
+  filter: AlertFilter,
   after: { readonly firedAt: Date; readonly id: number } | undefined,
   limit: number,
 ): Promise<AlertRow[]> {
-  const { watchId, type, group, signal, event, severity, state, from, to } = filter
+  const isAfter =
+    after === undefined
+      ? undefined
+      : or(
+          lt(alerts.firedAt, after.firedAt),
+          and(eq(alerts.firedAt, after.firedAt), lt(alerts.id, after.id)),
+        )
   return db
     .select()
     .from(alerts)
-    .where(
-      and(
-        eq(alerts.wallet, wallet),
-        watchId === undefined ? undefined : eq(alerts.watchId, watchId),
-        type === undefined ? undefined : eq(alerts.type, type),
-        group === undefined ? undefined : eq(alerts.group, group),
-        signal === undefined ? undefined : eq(alerts.signal, signal),
-        event === undefined ? undefined : eq(alerts.event, event),
-        severity === undefined ? undefined : eq(alerts.severity, severity),
-        state === undefined ? undefined : eq(alerts.state, state),
-        from === undefined ? undefined : gte(alerts.firedAt, from),
-        to === undefined ? undefined : lt(alerts.firedAt, to),
-        after === undefined
-          ? undefined
-          : or(
-              lt(alerts.firedAt, after.firedAt),
-              and(eq(alerts.firedAt, after.firedAt), lt(alerts.id, after.id)),
-            ),
-      ),
-    )
+    .where(and(fits(wallet, filter), isAfter))
     .orderBy(desc(alerts.firedAt), desc(alerts.id))
     .limit(limit)
+}
+
+/** Deletes up to `limit` of the wallet's alerts that fit. @returns how many */
+export async function deleteAlerts(
+  db: Db,
+  wallet: Address,
+  {
+    ids,
+    before,
+    ...filter
+  }: AlertFilter & { ids?: number[] | undefined; before?: Date | undefined },
+  limit: number,
+): Promise<number> {
+  const chosen = db
+    .select({ id: alerts.id })
+    .from(alerts)
+    .where(
+      and(
+        fits(wallet, filter),
+        ids && inArray(alerts.id, ids),
+        before && lt(alerts.firedAt, before),
+      ),
+    )
+    .limit(limit)
+  const gone = await db
+    .delete(alerts)
+    .where(inArray(alerts.id, chosen))
+    .returning({ id: alerts.id })
+  return gone.length
+}
+
+function fits(wallet: Address, filter: AlertFilter): SQL | undefined {
+  const { watchId, type, group, signal, event, severity, state, from, to } = filter
+  return and(
+    eq(alerts.wallet, wallet),
+    watchId === undefined ? undefined : eq(alerts.watchId, watchId),
+    type === undefined ? undefined : eq(alerts.type, type),
+    group === undefined ? undefined : eq(alerts.group, group),
+    signal === undefined ? undefined : eq(alerts.signal, signal),
+    event === undefined ? undefined : eq(alerts.event, event),
+    severity === undefined ? undefined : eq(alerts.severity, severity),
+    state === undefined ? undefined : eq(alerts.state, state),
+    from === undefined ? undefined : gte(alerts.firedAt, from),
+    to === undefined ? undefined : lt(alerts.firedAt, to),
+  )
 }
 
 /** One alert, whoever owns it: the caller has proved a right to it. */

@@ -1,5 +1,7 @@
 import { randomUUID } from 'node:crypto'
+import { Readable } from 'node:stream'
 import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify'
+import { z } from 'zod'
 import { AppError } from '#src/kernel/errors.ts'
 import { negotiateLocale } from '#src/kernel/locale.ts'
 import type { AnyOperation, App } from '#src/operations/define.ts'
@@ -105,10 +107,20 @@ async function answer(
   }
   const location = operation.location?.(output)
   if (location !== undefined) reply.header('location', API_PREFIX + location)
+  if (operation.produces !== undefined) return sendPieces(reply.code(status), operation, output)
   const body = encodeOutput(operation, output)
   reply.code(status)
   if (body === undefined) return reply.send()
   return reply.type('application/json; charset=utf-8').send(JSON.stringify(body))
+}
+
+/** An answer that is not JSON goes out as it is made. */
+function sendPieces(reply: FastifyReply, operation: AnyOperation, output: unknown): FastifyReply {
+  const pieces = z.custom<AsyncIterable<string>>().parse(output)
+  return reply
+    .type(`${operation.produces}; charset=utf-8`)
+    .header('content-disposition', `attachment; filename="${operation.id}.csv"`)
+    .send(Readable.from(pieces))
 }
 
 /** @see RFC 9110, section 13.1.2: weak comparison */

@@ -1,5 +1,13 @@
-import { AlertPage, AlertQuery } from '#src/alerts/model.ts'
+import {
+  AlertExportQuery,
+  AlertPage,
+  AlertQuery,
+  AlertSelection,
+  AlertSelectionQuery,
+  DeletedAlerts,
+} from '#src/alerts/model.ts'
 import * as alerts from '#src/alerts/service.ts'
+import { IdParam } from '#src/kernel/query.ts'
 import { defineOperation } from './define.ts'
 
 export const listAlerts = defineOperation({
@@ -12,4 +20,42 @@ export const listAlerts = defineOperation({
   query: AlertQuery,
   output: AlertPage,
   handle: ({ app, caller, query }) => alerts.listAlerts(app, caller, query),
+})
+
+export const deleteAlerts = defineOperation({
+  id: 'deleteAlerts',
+  method: 'DELETE',
+  path: '/alerts',
+  scope: 'write',
+  rate: 'write',
+  status: 200,
+  query: AlertSelectionQuery,
+  body: AlertSelection,
+  bodyOptional: true,
+  output: DeletedAlerts,
+  handle: ({ app, caller, query: { all, ...query }, body }) =>
+    alerts.deleteAlerts(app, caller, { ...query, ...(all && { all: true }), ...body }),
+})
+
+export const deleteAlert = defineOperation({
+  id: 'deleteAlert',
+  method: 'DELETE',
+  path: '/alerts/{id}',
+  scope: 'write',
+  rate: 'write',
+  status: 204,
+  params: IdParam,
+  handle: ({ app, caller, params }) => alerts.deleteAlert(app, caller, params.id),
+})
+
+export const exportAlerts = defineOperation({
+  id: 'exportAlerts',
+  method: 'GET',
+  path: '/alerts/export',
+  scope: 'read',
+  rate: 'export',
+  status: 200,
+  query: AlertExportQuery,
+  produces: 'text/csv',
+  handle: async ({ app, caller, query }) => alerts.exportAlerts(app, caller, query),
 })

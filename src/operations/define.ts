@@ -72,6 +72,8 @@ export interface Operation<Params, Query, Body, Output, S extends Scope | 'none'
   /** Without a body the request may also send none at all. */
   readonly bodyOptional?: boolean
   readonly output?: z.ZodType<Output>
+  /** The answer's media type where it is not JSON; the handler then gives the text in pieces. */
+  readonly produces?: 'text/csv'
   /** Answers `Cache-Control: no-store`. True for all whose answer may show a secret. */
   readonly noStore?: boolean
   /** Answers a strong ETag, from the output alone. */
@@ -85,7 +87,15 @@ export interface Operation<Params, Query, Body, Output, S extends Scope | 'none'
   ): Promise<Output>
 }
 
-export type RateClass = 'challenge' | 'token' | 'read' | 'write' | 'test' | 'public'
+export type RateClass =
+  | 'challenge'
+  | 'token'
+  | 'read'
+  | 'write'
+  | 'test'
+  | 'preview'
+  | 'export'
+  | 'public'
 
 /** Any entry that answers with `Output`. Inputs pass its own schemas before its own handler sees them. */
 export type Answering<Output> = Operation<unknown, unknown, unknown, Output, Scope | 'none'>

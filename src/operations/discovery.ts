@@ -1,7 +1,7 @@
-import { createHash } from 'node:crypto'
 import { z } from 'zod'
 import { LOCALES } from '#src/kernel/locale.ts'
 import { defineOperation } from './define.ts'
+import { tagOfDocument } from './etag.ts'
 import { openApiDocument } from './openapi.ts'
 import { PricingDocument, pricingDocument } from './pricing-document.ts'
 
@@ -14,7 +14,7 @@ export const getOpenApi = defineOperation({
   status: 200,
   query: z.strictObject({ locale: z.enum(LOCALES).optional() }),
   output: z.record(z.string(), z.unknown()).meta({ id: 'OpenApiDocument' }),
-  etag: tagOf,
+  etag: tagOfDocument,
   handle: async ({ app, query, locale }) => openApiDocument(app, query.locale ?? locale),
 })
 
@@ -26,11 +26,6 @@ export const getPricing = defineOperation({
   rate: 'public',
   status: 200,
   output: PricingDocument,
-  etag: tagOf,
+  etag: tagOfDocument,
   handle: async ({ app }) => pricingDocument(app),
 })
-
-function tagOf(document: unknown): string {
-  const digest = createHash('sha256').update(JSON.stringify(document)).digest('base64url')
-  return `"${digest.slice(0, 22)}"`
-}

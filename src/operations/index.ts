@@ -1,9 +1,10 @@
 import { acceptTerms, getTerms } from './account.ts'
-import { listAlerts } from './alerts.ts'
+import { deleteAlert, deleteAlerts, exportAlerts, listAlerts } from './alerts.ts'
 import { createChallenge, exchangeToken, listTokens, revokeToken } from './auth.ts'
 import { configureChannel, listChannels, removeChannel, testChannel } from './channels.ts'
 import type { AnyOperation } from './define.ts'
 import { getOpenApi, getPricing } from './discovery.ts'
+import { previewMessage } from './messages.ts'
 import {
   createRecipient,
   createTelegramLink,
@@ -12,6 +13,7 @@ import {
   testRecipient,
   updateRecipient,
 } from './recipients.ts'
+import { getSettings, replaceSettings } from './settings.ts'
 import { startTrial } from './subscriptions.ts'
 import { createWatch, deleteWatch, getWatch, listWatches, updateWatch } from './watches.ts'
 
@@ -20,6 +22,9 @@ export const REGISTRY: readonly AnyOperation[] = [
   getTerms,
   acceptTerms,
   listAlerts,
+  deleteAlerts,
+  deleteAlert,
+  exportAlerts,
   createChallenge,
   exchangeToken,
   listTokens,
@@ -28,6 +33,7 @@ export const REGISTRY: readonly AnyOperation[] = [
   configureChannel,
   removeChannel,
   testChannel,
+  previewMessage,
   getOpenApi,
   getPricing,
   listRecipients,
@@ -36,6 +42,8 @@ export const REGISTRY: readonly AnyOperation[] = [
   deleteRecipient,
   testRecipient,
   createTelegramLink,
+  getSettings,
+  replaceSettings,
   startTrial,
   listWatches,
   createWatch,

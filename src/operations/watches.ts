@@ -6,6 +6,7 @@ import * as recipients from '#src/recipients/service.ts'
 import { NewWatch, Watch, WatchChanges } from '#src/watches/model.ts'
 import * as watches from '#src/watches/service.ts'
 import { type App, defineOperation } from './define.ts'
+import { tagOfVersion, versionOf } from './etag.ts'
 
 const WatchList = pageOf(Watch).meta({ id: 'WatchList' })
 
@@ -84,21 +85,9 @@ export const deleteWatch = defineOperation({
   handle: ({ app, caller, params }) => watches.deleteWatch(app, caller, params.id),
 })
 
-/**
- * The owner's version, which `If-Match` compares, and when the watch was judged last, so that a
- * changed signal state is a changed representation.
- */
-function watchTag(watch: Watch): string {
-  const evaluated = watch.lastEvaluatedAt?.getTime().toString(36) ?? ''
-  return `"${watch.version}.${watch.health}.${evaluated}"`
-}
-
-/** @throws AppError stale `etag_mismatch` for a tag that is none of a watch */
-function versionOf(ifMatch: string | undefined): number | undefined {
-  if (ifMatch === undefined || ifMatch.trim() === '*') return undefined
-  const version = /^"(\d+)\./.exec(ifMatch.trim())?.[1]
-  if (version === undefined) throw new AppError('stale', 'etag_mismatch')
-  return Number(version)
+/** Changes with the owner's version, and when the watch was judged again. */
+function watchTag({ version, health, lastEvaluatedAt }: Watch): string {
+  return tagOfVersion(version, health, lastEvaluatedAt?.getTime().toString(36) ?? '')
 }
 
 /** @throws AppError invalid `validation_failed` for a recipient the wallet does not have */

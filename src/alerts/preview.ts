@@ -1,0 +1,109 @@
+import { randomUUID } from 'node:crypto'
+import { z } from 'zod'
+import type { ChannelKey, Envelope } from '#src/channels/define.ts'
+import { alertMail } from '#src/channels/mail-content.ts'
+import { chatText } from '#src/channels/telegram-html.ts'
+import { payload } from '#src/channels/webhook.ts'
+import { AppError } from '#src/kernel/errors.ts'
+import { SEVERITIES } from '#src/kernel/facts.ts'
+import { LOCALES } from '#src/kernel/locale.ts'
+import { type Address, Id, JsonObject } from '#src/kernel/units.ts'
+import { EVENTS, findEventSource } from '#src/watches/events.ts'
+import { Rendered } from './model.ts'
+import { type Reader, renderMessage } from './render.ts'
+
+/** Body of `POST /message-preview`. */
+export const PreviewRequest = z
+  .strictObject({
+    event: z.enum([...EVENTS]),
+    locale: z.enum(LOCALES).optional(),
+    channel: z
+      .enum(['telegram', 'email', 'webhook'] as const satisfies readonly ChannelKey[])
+      .optional(),
+    severity: z.enum(SEVERITIES).optional(),
+    data: JsonObject.optional(),
+    watchId: Id.optional(),
+  })
+  .meta({ id: 'PreviewRequest' })
+export type PreviewRequest = z.output<typeof PreviewRequest>
+
+/** A message as each channel would send it; with `channel` asked for, that one's form alone. */
+export const Preview = z
+  .object({
+    rendered: Rendered,
+    renderedMessage: JsonObject,
+    telegram: z.object({ html: z.string() }).optional(),
+    email: z.object({ subject: z.string(), html: z.string(), text: z.string() }).optional(),
+    webhook: z
+      .object({ body: z.string().meta({ description: 'The exact body that would be sent.' }) })
+      .optional(),
+  })
+  .meta({ id: 'Preview' })
+export type Preview = z.output<typeof Preview>
+
+/**
+ * A sample message for an event: its example, with the given data over it.
+ *
+ * @throws AppError invalid `validation_failed` at `/data` when the event cannot be told with it
+ */
+export function previewMessage(
+  request: PreviewRequest,
+  about: {
+    readonly reader: Reader
+    readonly wallet: Address
+    readonly watch: { readonly id: number; readonly label: string } | undefined
+    readonly publicUrl: string
+    readonly now: Date
+  },
+): Preview {
+  const source = findEventSource(request.event)
+  if (source === undefined) throw new Error(`no signal emits ${request.event}`)
+  const data = { ...source.signal.examples[request.event], ...request.data }
+  const { reader, watch, publicUrl, now } = about
+  const message = renderOr400(() =>
+    renderMessage(
+      {
+        alertId: null,
+        watchId: watch?.id ?? null,
+        watchLabel: watch?.label ?? source.type,
+        event: request.event,
+        severity: request.severity ?? 'info',
+        data,
+        firedAt: now,
+        link: `${publicUrl}/`,
+        test: true,
+      },
+      reader,
+    ),
+  )
+  const { type, signal } = source
+  const { locale, timezone } = reader
+  const place = { type, signal: signal.id, group: signal.group, data, locale, timezone }
+  const envelope: Envelope = { deliveryId: randomUUID(), ...place, message }
+  const isWanted = (channel: ChannelKey) => (request.channel ?? channel) === channel
+  return {
+    rendered: { locale, title: message.title, body: message.body },
+    renderedMessage: JSON.parse(JSON.stringify(message)),
+    ...(isWanted('telegram') && {
+      telegram: { html: chatText(envelope, { linkAsText: false }).html },
+    }),
+    ...(isWanted('email') && { email: mailOf(envelope, about.wallet) }),
+    ...(isWanted('webhook') && { webhook: { body: payload(envelope) } }),
+  }
+}
+
+function renderOr400<T>(render: () => T): T {
+  try {
+    return render()
+  } catch (error) {
+    if (!(error instanceof z.ZodError)) throw error
+    const errors = [{ pointer: '/data', code: 'event_data' }]
+    throw new AppError('invalid', 'validation_failed', { errors }, { cause: error })
+  }
+}
+
+function mailOf(envelope: Envelope, wallet: Address) {
+  const reader = { address: 'you@example.org', wallet, unsubscribeUrl: undefined }
+  const { subject, html, text } = alertMail(envelope, reader)
+  return { subject, html, text }
+}

@@ -1,0 +1,34 @@
+import {
+  getSettings as get,
+  NewSettings,
+  replaceSettings as replace,
+  Settings,
+} from '#src/recipients/settings.ts'
+import { defineOperation } from './define.ts'
+import { tagOfVersion, versionOf } from './etag.ts'
+
+export const getSettings = defineOperation({
+  id: 'getSettings',
+  method: 'GET',
+  path: '/settings',
+  scope: 'read',
+  rate: 'read',
+  status: 200,
+  output: Settings,
+  etag: ({ version }) => tagOfVersion(version),
+  handle: ({ app, caller }) => get(app, caller),
+})
+
+export const replaceSettings = defineOperation({
+  id: 'replaceSettings',
+  method: 'PUT',
+  path: '/settings',
+  scope: 'write',
+  rate: 'write',
+  status: 200,
+  body: NewSettings,
+  output: Settings,
+  etag: ({ version }) => tagOfVersion(version),
+  handle: ({ app, caller, body, ifMatch }) =>
+    replace(app, caller, { settings: body, ifVersion: versionOf(ifMatch) }),
+})
