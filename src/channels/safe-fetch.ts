@@ -67,15 +67,17 @@ export function createSafePost(options: {
     const problem = checkWebhookUrl(text, options.allowPrivate)
     if (problem !== undefined) throw new DeliveryError(problem)
     const url = new URL(text)
+    const either = AbortSignal.any([signal, AbortSignal.timeout(timeoutMs)])
     try {
-      const answer = await agent.request({
+      const request = agent.request({
         origin: url.origin,
         path: url.pathname + url.search,
         method: 'POST',
         headers,
         body,
-        signal: AbortSignal.any([signal, AbortSignal.timeout(timeoutMs)]),
+        signal: either,
       })
+      const answer = await unlessAborted(request, either)
       // A body that is cut or breaks off changes nothing about the status.
       await answer.body
         .dump({ limit: RESPONSE_BYTES_MAX, signal: AbortSignal.timeout(BODY_TIMEOUT_MS) })
@@ -89,6 +91,20 @@ export function createSafePost(options: {
       signal.throwIfAborted()
       throw new DeliveryError(reasonOf(error), { cause: error })
     }
+  }
+}
+
+/** undici only heeds the signal once it is connected. */
+async function unlessAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
+  const aborted = Promise.withResolvers<never>()
+  const abort = () => aborted.reject(signal.reason)
+  signal.addEventListener('abort', abort, { once: true })
+  if (signal.aborted) abort()
+  try {
+    return await Promise.race([work, aborted.promise])
+  } finally {
+    signal.removeEventListener('abort', abort)
+    work.catch(() => undefined)
   }
 }
 

@@ -1,0 +1,130 @@
+import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { DeliveryError } from '#src/channels/define.ts'
+import { LOCALES } from '#src/kernel/locale.ts'
+import { envelopeOf, HOSTILE_TEXTS } from '../support/envelopes.ts'
+import { contextOf, emailWorld, telegramWorld, type World, webhookWorld } from './worlds.ts'
+
+/** What every channel promises, asked of each with the real thing on the other side. */
+describe.each([
+  ['telegram', telegramWorld],
+  ['email', emailWorld],
+  ['webhook', webhookWorld],
+] as const)('%s', (key, start) => {
+  let world: World
+
+  beforeEach(async () => {
+    world = await start()
+  })
+
+  afterEach(() => world.close())
+
+  test('delivers title, body, fields and link', async () => {
+    const { message } = envelopeOf()
+    await world.channel.send(world.destination(), envelopeOf(), contextOf())
+    const { count, text } = world.arrived()
+    expect(count).toBe(1)
+    for (const part of [message.title, message.body, 'Address', '242.5 FLR']) {
+      expect(text).toContain(part)
+    }
+  })
+
+  test('delivers in every language', async () => {
+    for (const locale of LOCALES) {
+      await world.channel.send(world.destination(), envelopeOf({ locale }), contextOf())
+    }
+    expect(world.arrived().count).toBe(LOCALES.length)
+  })
+
+  test('gives up a send that gets no answer', async () => {
+    const destination = world.destination()
+    world.hang()
+    const error = await failure(world.channel.send(destination, envelopeOf(), contextOf()))
+    expect(error).toMatchObject({ reason: 'timeout', permanent: false })
+  })
+
+  test('says when a destination is gone for good', async () => {
+    const destination = world.destination()
+    world.gone(destination)
+    const error = await failure(world.channel.send(destination, envelopeOf(), contextOf()))
+    expect(error).toMatchObject({ permanent: true, ours: false })
+    expect(error.becomes).toBe(key === 'telegram' ? 'blocked' : 'disabled')
+    expect(world.arrived().count).toBe(key === 'webhook' ? 1 : 0)
+  })
+
+  test('says when to try again, and then delivers', async () => {
+    const destination = world.destination()
+    world.busy()
+    const error = await failure(world.channel.send(destination, envelopeOf(), contextOf()))
+    expect(error).toMatchObject({ permanent: false, retryAfterSeconds: world.busyWaitSeconds })
+    const other = world.destination()
+    await world.channel.send(other, envelopeOf(), contextOf())
+    expect(world.arrived().text).toContain('242.5 FLR')
+  })
+
+  test('delivers what is far too large, title included', async () => {
+    const fields = Array.from({ length: 60 }, (_, index) => ({
+      key: `field${index}`,
+      label: `Label ${index}`,
+      value: 'value '.repeat(200),
+    }))
+    const body = 'sentence '.repeat(2000)
+    await world.channel.send(
+      world.destination(),
+      envelopeOf({ message: { body, fields } }),
+      contextOf(),
+    )
+    expect(world.arrived()).toMatchObject({ count: 1 })
+    expect(world.arrived().text).toContain('Balance changed')
+  })
+
+  test('delivers hostile texts as texts, each in one message', async () => {
+    for (const text of HOSTILE_TEXTS) {
+      const fields = [{ key: 'x', label: text, value: text, href: text }]
+      const message = { title: text, body: text, watchLabel: text, fields }
+      await world.channel.send(world.destination(), envelopeOf({ message }), contextOf())
+    }
+    expect(world.arrived().count).toBe(HOSTILE_TEXTS.length)
+  })
+
+  test('breaks off when it is told to, which is not the other side’s failure', async () => {
+    const stop = new AbortController()
+    const destination = world.destination()
+    world.hang()
+    const sent = world.channel.send(destination, envelopeOf(), contextOf({ signal: stop.signal }))
+    stop.abort(new Error('stopped'))
+    await expect(sent).rejects.toThrow('stopped')
+  })
+
+  test('refuses a destination that is none', async () => {
+    const send = world.channel.send(world.nonsense, envelopeOf(), contextOf())
+    await expect(send).rejects.toThrow()
+    expect(world.arrived().count).toBe(0)
+    expect(() => world.channel.mask(world.nonsense)).toThrow()
+    expect(() => world.channel.lane(world.nonsense)).toThrow()
+  })
+
+  test('shows a destination without giving it away', () => {
+    const destination = world.destination()
+    const mask = world.channel.mask(destination)
+    expect(mask).toContain('…')
+    for (const part of Object.values(destination as object)) expect(mask).not.toContain(part)
+    expect(world.channel.lane(destination)).toBe(world.channel.lane(structuredClone(destination)))
+  })
+
+  test('is off where its outside service is not set up', async () => {
+    expect(world.channel.available()).toBe(true)
+    if (world.unset === undefined) return
+    expect(world.unset.available()).toBe(false)
+    const send = world.unset.send(world.destination(), envelopeOf(), contextOf())
+    expect(await failure(send)).toMatchObject({ reason: 'unavailable', ours: true })
+  })
+})
+
+async function failure(send: Promise<unknown>): Promise<DeliveryError> {
+  const error = await send.then(
+    () => new Error('it was delivered'),
+    (reason: unknown) => reason,
+  )
+  if (error instanceof DeliveryError) return error
+  throw error
+}

@@ -1,0 +1,108 @@
+import { createTransport } from 'nodemailer'
+import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import type { Message, SendContext } from '#src/channels/define.ts'
+import { sendConfirmation } from '#src/channels/email.ts'
+import { headerOf, type Mail, oneClickUrlOf } from '#src/sandbox/inbox/mail.ts'
+import { envelopeOf } from '../support/envelopes.ts'
+import { contextOf, type EmailWorld, emailWorld, NOW, WALLET } from './worlds.ts'
+
+let world: EmailWorld
+
+beforeEach(async () => {
+  world = await emailWorld()
+})
+
+afterEach(() => world.close())
+
+describe('a mail', () => {
+  test('says who it is from, what it is, and how to end it', async () => {
+    const unsubscribeUrl = 'https://watchdog.example.org/unsubscribe/abc'
+    const mail = await sent({}, { unsubscribeUrl })
+    expect(mail.from).toContain('watchdog@example.org')
+    expect(mail.subject).toBe('Info: Balance changed: -12,500 FLR')
+    expect(mail.messageId).toBe(`<${envelopeOf().deliveryId}@watchdog.example.org>`)
+    expect(headerOf(mail, 'Auto-Submitted')).toBe('auto-generated')
+    expect(headerOf(mail, 'Date')).toContain('20 Nov 2026 12:00:00')
+    expect(oneClickUrlOf(mail)).toBe(unsubscribeUrl)
+    expect(mail.html).toContain('<html lang="en" dir="ltr">')
+    expect(mail.text).toContain(unsubscribeUrl)
+  })
+
+  test('has the same Message-ID on every attempt', async () => {
+    const first = await sent({}, { attempt: 1 })
+    const second = await sent({}, { attempt: 2, now: new Date('2026-11-20T12:05:00Z') })
+    expect(second.messageId).toBe(first.messageId)
+  })
+
+  test('goes to one address, whatever its texts try to add', async () => {
+    const evil = 'Hi\r\nBcc: victim@example.org\r\nContent-Type: text/html\r\n\r\n<b>x</b>'
+    const mail = await sent({ title: evil, body: evil, watchLabel: evil, event: 'x' })
+    expect(mail.envelope.to).toEqual([mail.to])
+    expect(headerOf(mail, 'Bcc')).toBeUndefined()
+    expect(mail.headers.filter(({ name }) => /^content-type$/i.test(name))).toHaveLength(1)
+    expect(mail.subject).toContain('Bcc: victim@example.org')
+    expect(mail.html).not.toContain('<b>x</b>')
+  })
+
+  test.each([
+    'ops@example.org, other@example.org',
+    'ops@example.org>\r\nRCPT TO:<x@example.org',
+    '"a b"@example.org',
+    'Ops <ops@example.org>',
+    'ops',
+    '@example.org',
+  ])('is never written to %j', async (address) => {
+    const send = world.channel.send({ address }, envelopeOf(), contextOf())
+    await expect(send).rejects.toThrow()
+    expect(world.inbox.mails).toHaveLength(0)
+  })
+
+  test('to a server that is down is tried again and not held against the mailbox', async () => {
+    await world.inbox.setMode('down')
+    const send = world.channel.send(world.destination(), envelopeOf(), contextOf())
+    await expect(send).rejects.toMatchObject({ permanent: false, ours: true })
+  })
+
+  test('shows a mailbox by its first character and its host', () => {
+    expect(world.channel.mask({ address: 'ops@example.org' })).toBe('o…@example.org')
+    expect(world.channel.lane({ address: 'ops@EXAMPLE.org' })).toBe('example.org')
+  })
+})
+
+describe('the mail that asks for consent', () => {
+  test('asks, and carries no way to act without the page', async () => {
+    const mailer = createTransport({ url: world.inbox.url })
+    const deps = {
+      mailer,
+      from: 'Watchdog <watchdog@example.org>',
+      publicUrl: 'https://watchdog.example.org',
+    }
+    await sendConfirmation(
+      deps,
+      {
+        address: 'ops@example.org',
+        wallet: WALLET,
+        url: 'https://watchdog.example.org/confirm/abc',
+        askedAt: NOW,
+        expiresAt: new Date('2026-11-21T12:00:00Z'),
+        locale: 'en',
+        timezone: 'UTC',
+      },
+      new AbortController().signal,
+    )
+    const [mail] = world.inbox.mails
+    expect(mail?.to).toBe('ops@example.org')
+    expect(mail?.text).toContain('Send Watchdog alerts to \u2068ops@example.org\u2069?')
+    expect(mail?.text).toContain('https://watchdog.example.org/confirm/abc')
+    expect(mail && headerOf(mail, 'Auto-Submitted')).toBe('auto-generated')
+    expect(mail && headerOf(mail, 'List-Unsubscribe')).toBeUndefined()
+    mailer.close()
+  })
+})
+
+async function sent(message: Partial<Message>, context: Partial<SendContext> = {}): Promise<Mail> {
+  await world.channel.send(world.destination(), envelopeOf({ message }), contextOf(context))
+  const mail = world.inbox.mails.at(-1)
+  if (mail === undefined) throw new Error('no mail arrived')
+  return mail
+}

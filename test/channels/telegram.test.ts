@@ -1,0 +1,181 @@
+import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import type { Message } from '#src/channels/define.ts'
+import { envelopeOf } from '../support/envelopes.ts'
+import { contextOf, type TelegramWorld, telegramWorld } from './worlds.ts'
+
+let world: TelegramWorld
+
+beforeEach(async () => {
+  world = await telegramWorld()
+})
+
+afterEach(() => world.close())
+
+describe('an alert in a chat', () => {
+  test('has a Details button, no link preview, and no sound when it is only info', async () => {
+    const chatId = await sent({})
+    const message = world.telegram.lastMessage(chatId)
+    expect(message?.keyboard).toEqual([
+      [{ text: 'Details', url: 'https://watchdog.example.org/a/abc123' }],
+    ])
+    expect(message?.silent).toBe(true)
+    expect(payload()).toMatchObject({ link_preview_options: { is_disabled: true } })
+    expect(message?.text).toContain('#4711')
+  })
+
+  test('has a sound when it is a warning or critical, and none when it is over', async () => {
+    const silent = async (over: Partial<Message>) =>
+      world.telegram.lastMessage(await sent(over))?.silent
+    expect(await silent({ severity: 'warning' })).toBe(false)
+    expect(await silent({ severity: 'critical' })).toBe(false)
+    expect(await silent({ severity: 'critical', event: 'provider.recovered' })).toBe(true)
+  })
+
+  test('gives the link as text where no button can hold it', async () => {
+    const message = world.telegram.lastMessage(await sent({ link: 'http://localhost:8080/a/x' }))
+    expect(message?.keyboard).toEqual([])
+    expect(message?.text).toContain('http://localhost:8080/a/x')
+  })
+
+  test('goes into its topic', async () => {
+    const { forum, threadId } = makeForum()
+    const receipt = await send({ chatId: forum, threadId })
+    expect(receipt).toEqual({})
+    expect(world.telegram.lastMessage(forum)?.threadId).toBe(threadId)
+  })
+})
+
+describe('an alert that is refused in its form', () => {
+  test('is sent once more as plain text', async () => {
+    refuse("Bad Request: can't parse entities: Unsupported start tag")
+    const chatId = await sent({})
+    const message = world.telegram.lastMessage(chatId)
+    expect(message?.entities).not.toContainEqual(expect.objectContaining({ type: 'bold' }))
+    expect(message?.text).toContain('🔵 Balance changed: -12,500 FLR\n')
+    expect(payload()).not.toHaveProperty('parse_mode')
+  })
+
+  test('is sent without the button, its link as text', async () => {
+    refuse("Bad Request: inline keyboard button URL 'x' is invalid: Wrong HTTP URL")
+    const message = world.telegram.lastMessage(await sent({}))
+    expect(message?.keyboard).toEqual([])
+    expect(message?.text).toContain('https://watchdog.example.org/a/abc123')
+  })
+
+  test('goes to the chat when its topic is closed, and from then on', async () => {
+    const { forum, threadId } = makeForum()
+    world.telegram.closeTopic(forum, threadId)
+    const receipt = await send({ chatId: forum, threadId })
+    expect(receipt).toEqual({ movedTo: { chatId: forum } })
+    expect(world.telegram.lastMessage(forum)?.threadId).toBeUndefined()
+  })
+
+  test('goes to the chat when its topic is deleted', async () => {
+    const { forum, threadId } = makeForum()
+    world.telegram.deleteTopic(forum, threadId)
+    expect(await send({ chatId: forum, threadId })).toEqual({ movedTo: { chatId: forum } })
+  })
+
+  test('follows a group that became a supergroup', async () => {
+    const { id } = world.telegram.person({ firstName: 'Ann', languageCode: 'en' })
+    const group = world.telegram.group({ title: 'Node crew', members: [id], admins: [id] })
+    const moved = world.telegram.migrate(group.id)
+    expect(await send({ chatId: group.id })).toEqual({ movedTo: { chatId: moved.id } })
+    expect(world.telegram.lastMessage(moved.id)?.text).toContain('Balance changed')
+  })
+
+  test('is not tried for ever', async () => {
+    for (let time = 0; time < 9; time += 1) refuse("Bad Request: can't parse entities: no")
+    await expect(sent({})).rejects.toMatchObject({ reason: 'refused', permanent: false })
+    expect(calls()).toBe(2)
+  })
+})
+
+describe('a chat that is gone or closed to us', () => {
+  test('is blocked for ever when the bot was thrown out', async () => {
+    const { forum } = makeForum()
+    world.telegram.kick(forum)
+    await expect(send({ chatId: forum })).rejects.toMatchObject({
+      reason: 'kicked',
+      permanent: true,
+      becomes: 'blocked',
+    })
+  })
+
+  test('is switched off when there is no such chat', async () => {
+    await expect(send({ chatId: 1 })).rejects.toMatchObject({
+      reason: 'chat_not_found',
+      permanent: true,
+      becomes: 'disabled',
+    })
+  })
+
+  test('is kept where the bot may only read', async () => {
+    const { forum } = makeForum()
+    world.telegram.mute(forum)
+    await expect(send({ chatId: forum })).rejects.toMatchObject({
+      reason: 'no_rights',
+      permanent: false,
+    })
+  })
+})
+
+describe('floods', () => {
+  test('are waited out without asking again', async () => {
+    const destination = world.destination()
+    world.busy()
+    await expect(send(destination)).rejects.toMatchObject({ reason: 'flood', binding: true })
+    const before = calls()
+    await expect(send(destination)).rejects.toMatchObject({
+      reason: 'flood',
+      binding: true,
+      retryAfterSeconds: 35,
+    })
+    expect(calls()).toBe(before)
+  })
+
+  test('do not happen: a chat gets one message a second', async () => {
+    const destination = world.destination()
+    const startedAt = performance.now()
+    await Promise.all([send(destination), send(destination)])
+    expect(performance.now() - startedAt).toBeGreaterThanOrEqual(990)
+    expect(calls()).toBe(2)
+  })
+})
+
+test('a Bot API that is down is not held against the chat', async () => {
+  const destination = world.destination()
+  await world.telegram.down()
+  await expect(send(destination)).rejects.toMatchObject({ permanent: false, ours: true })
+  await world.telegram.up()
+  world.telegram.failNext('sendMessage', 'html')
+  await expect(send(world.destination())).rejects.toMatchObject({ permanent: false, ours: true })
+})
+
+async function sent(message: Partial<Message>): Promise<number> {
+  const destination = world.destination() as { chatId: number }
+  await world.channel.send(destination, envelopeOf({ message }), contextOf())
+  return destination.chatId
+}
+
+function send(destination: unknown) {
+  return world.channel.send(destination, envelopeOf(), contextOf())
+}
+
+function makeForum(): { forum: number; threadId: number } {
+  const { id } = world.telegram.person({ firstName: 'Ann', languageCode: 'en' })
+  const forum = world.telegram.group({ title: 'Ops', members: [id], admins: [id], isForum: true })
+  return { forum: forum.id, threadId: world.telegram.topic(forum.id, 'Watchdog') }
+}
+
+function refuse(description: string): void {
+  world.telegram.failNext('sendMessage', { error_code: 400, description })
+}
+
+function payload() {
+  return world.telegram.lastCall('sendMessage')?.payload
+}
+
+function calls(): number {
+  return world.telegram.calls.filter(({ method }) => method === 'sendMessage').length
+}

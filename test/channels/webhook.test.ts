@@ -1,0 +1,141 @@
+import { once } from 'node:events'
+import { createServer, type RequestListener, type Server } from 'node:http'
+import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { makeSecret, payload, rotateSecret } from '#src/channels/webhook.ts'
+import { envelopeOf } from '../support/envelopes.ts'
+import { contextOf, NOW, type WebhookWorld, webhookWorld } from './worlds.ts'
+
+let world: WebhookWorld
+
+beforeEach(async () => {
+  world = await webhookWorld()
+})
+
+afterEach(() => world.close())
+
+describe('a delivery', () => {
+  test('carries signatures a customer finds good, over the very bytes', async () => {
+    await world.channel.send(world.destination(), envelopeOf(), contextOf({ attempt: 2 }))
+    const [delivery] = world.receiver.deliveries
+    expect(delivery?.verdicts).toMatchObject({
+      watchdog: { ok: true, ageSeconds: 0 },
+      watchdogNext: { ok: false, reason: 'missing' },
+      standard: { ok: true },
+    })
+    expect(delivery?.rawBody.toString('utf8')).toBe(payload(envelopeOf()))
+    expect(delivery?.headers).toMatchObject({
+      'content-type': 'application/json',
+      'x-watchdog-delivery': envelopeOf().deliveryId,
+      'x-watchdog-event': 'wallet-balance.moved',
+      'x-watchdog-attempt': '2',
+      'webhook-id': envelopeOf().deliveryId,
+    })
+  })
+
+  test('is good for the old and the new secret while one replaces the other', async () => {
+    const next = makeSecret()
+    const destination = rotateSecret({ url: world.receiver.url(), secret: world.secret }, next, NOW)
+    await world.channel.send(destination, envelopeOf(), contextOf())
+    world.receiver.setSecret('main', next)
+    await world.channel.send(destination, envelopeOf(), contextOf())
+    const [old, fresh] = world.receiver.deliveries
+    expect(old?.verdicts).toMatchObject({ watchdog: { ok: true }, standard: { ok: true } })
+    expect(fresh?.verdicts).toMatchObject({
+      watchdog: { ok: false, reason: 'mismatch' },
+      watchdogNext: { ok: true },
+      standard: { ok: true },
+    })
+  })
+})
+
+describe('an endpoint', () => {
+  test('that refuses connections fails with the word for it', async () => {
+    const url = world.receiver.url()
+    await world.receiver.close()
+    await expect(sendTo(url)).rejects.toMatchObject({ reason: 'refused', permanent: false })
+  })
+
+  test('that breaks the connection fails', async () => {
+    world.receiver.answerNext('reset')
+    await expect(sendTo(world.receiver.url())).rejects.toMatchObject({ reason: 'reset' })
+  })
+
+  test('that redirects is not followed', async () => {
+    const headers = { Location: world.receiver.url('other') }
+    world.receiver.answerNext({ status: 307, headers })
+    await expect(sendTo(world.receiver.url())).rejects.toMatchObject({
+      reason: 'redirect',
+      statusCode: 307,
+    })
+    expect(world.receiver.deliveries).toHaveLength(1)
+  })
+
+  test('that answers with an endless body has taken the delivery, and is cut off', async () => {
+    let sentBytes = 0
+    const isCut = Promise.withResolvers<void>()
+    const server = await serve((_request, response) => {
+      response.writeHead(200)
+      response.once('close', isCut.resolve)
+      const more = () => {
+        while (!response.destroyed) {
+          sentBytes += 1024
+          if (!response.write('x'.repeat(1024))) break
+        }
+      }
+      response.on('drain', more)
+      more()
+    })
+    await expect(sendTo(server.url)).resolves.toEqual({ statusCode: 200 })
+    await isCut.promise
+    expect(sentBytes).toBeLessThan(8 * 1024 * 1024)
+    await server.close()
+  })
+
+  test('that never ends its body has taken the delivery within a second or so', async () => {
+    const server = await serve((_request, response) => {
+      response.writeHead(200)
+      response.write('begun')
+    })
+    const startedAt = performance.now()
+    await expect(sendTo(server.url)).resolves.toEqual({ statusCode: 200 })
+    expect(performance.now() - startedAt).toBeLessThan(5000)
+    await server.close()
+  })
+
+  test('that talks something else than HTTP fails', async () => {
+    const server = await serve((_request, response) => {
+      response.socket?.end('SSH-2.0-OpenSSH_9.9\r\n\r\n')
+    })
+    await expect(sendTo(server.url)).rejects.toMatchObject({ reason: 'bad_answer' })
+    await server.close()
+  })
+
+  test('with huge headers fails', async () => {
+    const server = await serve((_request, response) => {
+      response.writeHead(200, { 'X-Huge': 'x'.repeat(64 * 1024) }).end()
+    })
+    await expect(sendTo(server.url)).rejects.toMatchObject({ permanent: false })
+    await server.close()
+  })
+})
+
+function sendTo(url: string) {
+  return world.channel.send({ url, secret: world.secret }, envelopeOf(), contextOf())
+}
+
+async function serve(listener: RequestListener): Promise<{ url: string; close(): Promise<void> }> {
+  const server: Server = createServer(listener)
+  server.listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  const address = server.address()
+  if (address === null || typeof address === 'string') throw new Error('no port')
+  return {
+    url: `http://127.0.0.1:${address.port}/hook`,
+    close: async () => {
+      const closed = once(server, 'close')
+      server.close()
+      server.closeAllConnections()
+      await closed
+    },
+  }
+}

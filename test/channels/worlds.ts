@@ -1,0 +1,190 @@
+import { once } from 'node:events'
+import { createServer, type Server } from 'node:net'
+import { Api } from 'grammy'
+import { createTransport } from 'nodemailer'
+import type { Channel, ChannelKey, SendContext } from '#src/channels/define.ts'
+import { createChannels } from '#src/channels/index.ts'
+import { makeSecret } from '#src/channels/webhook.ts'
+import { type Inbox, startInbox } from '#src/sandbox/inbox.ts'
+import { type Receiver, startReceiver } from '#src/sandbox/receiver.ts'
+import { startTelegramApi, type TelegramApi } from '#src/sandbox/telegram-api.ts'
+
+export const NOW = new Date('2026-11-20T12:00:00.000Z')
+export const WALLET = '0x3f12b8aC9d2e7F4b6A1c5D8e0F9a7B3c2d1eA91c'
+const TOKEN = '4242:test-token-of-the-local-bot-api-00000'
+const TIMEOUT_MS = 300
+
+/** What one channel looks like from its other side. */
+export interface World {
+  readonly key: ChannelKey
+  readonly channel: Channel<unknown>
+  /** The same channel where its outside service is not set up; undefined for one that needs none. */
+  readonly unset: Channel<unknown> | undefined
+  /** A destination that takes messages, another one each time. */
+  destination(): unknown
+  /** Something no destination of this channel looks like. */
+  readonly nonsense: unknown
+  /** How many messages arrived, and the text of the last. */
+  arrived(): { readonly count: number; readonly text: string }
+  /** The next message gets no answer. */
+  hang(): void
+  /** The destination is gone for good. */
+  gone(destination: unknown): void
+  /** The next message is refused for now; with a wait where the channel knows one. */
+  busy(): void
+  readonly busyWaitSeconds: number | undefined
+  close(): Promise<void>
+}
+
+/** What a channel learns beside destination and envelope, when it does not matter. */
+export function contextOf(over: Partial<SendContext> = {}): SendContext {
+  const signal = new AbortController().signal
+  return { attempt: 1, now: NOW, signal, wallet: WALLET, ...over }
+}
+
+export interface TelegramWorld extends World {
+  readonly telegram: TelegramApi
+}
+
+export async function telegramWorld(): Promise<TelegramWorld> {
+  const clock = { now: () => NOW }
+  const telegram = await startTelegramApi({ token: TOKEN, username: 'watchdog_bot', clock })
+  const api = new Api(TOKEN, { apiRoot: telegram.url })
+  const common = { from: '', publicUrl: 'https://watchdog.example.org', allowPrivateUrls: false }
+  const made = { ...common, mailer: undefined, timeoutMs: TIMEOUT_MS }
+  const sent = () => telegram.chats().flatMap((chat) => telegram.messages(chat.id))
+  return {
+    key: 'telegram',
+    telegram,
+    channel: createChannels({ ...made, telegram: api }).telegram,
+    unset: createChannels({ ...made, telegram: undefined }).telegram,
+    destination: () => {
+      const { id } = telegram.person({ firstName: 'Ann', languageCode: 'en', started: true })
+      return { chatId: id }
+    },
+    nonsense: { chatId: 'ann' },
+    arrived: () => ({ count: sent().length, text: sent().at(-1)?.text ?? '' }),
+    hang: () => telegram.failNext('sendMessage', 'hang'),
+    gone: (destination) => telegram.block(chatIdOf(destination)),
+    busy: () =>
+      telegram.failNext('sendMessage', {
+        error_code: 429,
+        description: 'Too Many Requests: retry after 35',
+        parameters: { retry_after: 35 },
+      }),
+    busyWaitSeconds: 35,
+    close: async () => {
+      telegram.release()
+      await telegram.close()
+    },
+  }
+}
+
+export interface EmailWorld extends World {
+  readonly inbox: Inbox
+}
+
+export async function emailWorld(): Promise<EmailWorld> {
+  const inbox = await startInbox()
+  const silent = await startSilentServer()
+  const open = createTransport({ url: inbox.url })
+  const hanging = createTransport({ url: silent.url })
+  const made = {
+    telegram: undefined,
+    from: 'Watchdog <watchdog@example.org>',
+    publicUrl: 'https://watchdog.example.org',
+    allowPrivateUrls: false,
+    timeoutMs: TIMEOUT_MS,
+  }
+  let mailer: Pick<typeof open, 'sendMail'> = open
+  let mailbox = 0
+  const switching = { sendMail: ((mail) => mailer.sendMail(mail)) as typeof open.sendMail }
+  return {
+    key: 'email',
+    inbox,
+    channel: createChannels({ ...made, mailer: switching }).email,
+    unset: createChannels({ ...made, mailer: undefined }).email,
+    destination: () => {
+      mailbox += 1
+      return { address: `ops${mailbox}@example.org` }
+    },
+    nonsense: { address: 'ops@example.org\r\nBcc: all@example.org' },
+    arrived: () => ({ count: inbox.mails.length, text: inbox.mails.at(-1)?.text ?? '' }),
+    hang: () => {
+      mailer = hanging
+    },
+    gone: (destination) => inbox.setMailbox(addressOf(destination), 'permanent'),
+    busy: () => inbox.setMailbox(`ops${mailbox}@example.org`, 'temporary'),
+    busyWaitSeconds: undefined,
+    close: async () => {
+      open.close()
+      hanging.close()
+      await silent.close()
+      await inbox.close()
+    },
+  }
+}
+
+export interface WebhookWorld extends World {
+  readonly receiver: Receiver
+  readonly secret: string
+}
+
+export async function webhookWorld(): Promise<WebhookWorld> {
+  const secret = makeSecret()
+  const receiver = await startReceiver({ secret, clock: { now: () => NOW } })
+  const channels = createChannels({
+    telegram: undefined,
+    mailer: undefined,
+    from: '',
+    publicUrl: 'https://watchdog.example.org',
+    allowPrivateUrls: true,
+    timeoutMs: TIMEOUT_MS,
+  })
+  return {
+    key: 'webhook',
+    receiver,
+    secret,
+    channel: channels.webhook,
+    unset: undefined,
+    destination: () => ({ url: receiver.url(), secret }),
+    nonsense: { url: receiver.url(), secret: 'short' },
+    arrived: () => ({
+      count: receiver.deliveries.length,
+      text: receiver.deliveries.at(-1)?.rawBody.toString('utf8') ?? '',
+    }),
+    hang: () => receiver.answerNext('hang'),
+    gone: () => receiver.answerAlways(410),
+    busy: () => receiver.answerNext({ status: 503, headers: { 'Retry-After': '120' } }),
+    busyWaitSeconds: 120,
+    close: () => receiver.close(),
+  }
+}
+
+/** A server that takes connections and says nothing. */
+async function startSilentServer(): Promise<{ url: string; close(): Promise<void> }> {
+  const server: Server = createServer()
+  const sockets = new Set<{ destroy(): void }>()
+  server.on('connection', (socket) => sockets.add(socket))
+  server.listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  const address = server.address()
+  if (address === null || typeof address === 'string') throw new Error('no port')
+  return {
+    url: `smtp://127.0.0.1:${address.port}`,
+    close: async () => {
+      const closed = once(server, 'close')
+      server.close()
+      for (const socket of sockets) socket.destroy()
+      await closed
+    },
+  }
+}
+
+function chatIdOf(destination: unknown): number {
+  return (destination as { chatId: number }).chatId
+}
+
+function addressOf(destination: unknown): string {
+  return (destination as { address: string }).address
+}
