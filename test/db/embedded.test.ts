@@ -26,6 +26,7 @@ import type { Logger } from '#src/kernel/logger.ts'
 
 const isRoot = process.getuid?.() === 0
 const isLinux = process.platform === 'linux'
+const SERVICE = new URL('./embedded-service.ts', import.meta.url)
 const CHECKOUT = join(import.meta.dirname, '../..')
 
 let base: string
@@ -91,7 +92,7 @@ async function postmasterPid(): Promise<number> {
 }
 
 /** A service in a process of its own. */
-async function startElsewhere(script = join(import.meta.dirname, 'embedded-service.ts')) {
+async function startElsewhere(script: string | URL = SERVICE) {
   const child = fork(script, [dataDir, sharedDir])
   services.push(child)
   const [message] = await once(child, 'message')

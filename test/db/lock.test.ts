@@ -1,6 +1,5 @@
 import { type ChildProcess, fork } from 'node:child_process'
 import { once } from 'node:events'
-import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { connect } from '#src/db/connection.ts'
 import { tryLock, whileHolding } from '#src/db/lock.ts'
@@ -14,7 +13,7 @@ afterAll(() => database.drop())
 
 /** Another process that holds the lock until it is killed. */
 async function holdElsewhere(name: string): Promise<ChildProcess> {
-  const child = fork(join(import.meta.dirname, 'hold-lock.ts'), [database.url, name])
+  const child = fork(new URL('./hold-lock.ts', import.meta.url), [database.url, name])
   await once(child, 'message')
   return child
 }
