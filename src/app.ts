@@ -2,7 +2,7 @@ import type { FastifyInstance } from 'fastify'
 import { Api } from 'grammy'
 import { createTransport } from 'nodemailer'
 import type { Sql } from 'postgres'
-import { createBotService } from '#bot/service.ts'
+import { type BotService, createBotService } from '#bot/service.ts'
 import { createChain } from '#src/chain/client.ts'
 import { createChannels } from '#src/channels/index.ts'
 import type { Config } from '#src/config.ts'
@@ -25,6 +25,8 @@ export interface Service {
   readonly sql: Sql
   /** The public server; tests inject requests into it. */
   readonly server: FastifyInstance
+  /** The bot, if there is a token for one. */
+  readonly bot: BotService | undefined
   /** Migrates, listens, starts bot and jobs, each as far as this process has the role. */
   start(): Promise<void>
   /** Undoes it in reverse and waits for work in hand. Closes the database also when never started. */
@@ -93,13 +95,15 @@ export function createApp(
     app,
     sql,
     server,
+    bot,
     async start() {
       await waitForDatabase(sql, { deadlineMs: DATABASE_DEADLINE_MS, logger: log })
       await migrate(sql, MIGRATIONS)
       await internal.listen({ host: config.http.host, port: config.http.internalPort })
       if (plays('api')) {
         await server.register(registerPages, { app })
-        if (bot !== undefined && config.telegram.webhookSecret !== undefined) bot.mount(server)
+        bot?.introduce()
+        bot?.mount(server)
         await server.listen({ host: config.http.host, port: config.http.port })
       }
       if (plays('bot')) await bot?.start()

@@ -10,6 +10,7 @@ import { REGISTRY } from '#src/operations/index.ts'
 import { invoke } from '#src/operations/invoke.ts'
 import { authenticate, refuseTokenInQuery } from './authenticate.ts'
 import { answerError } from './errors.ts'
+import { createLimits, type Limits } from './limits.ts'
 
 /** Where every operation lives. */
 export const API_PREFIX = '/api/x402'
@@ -45,7 +46,8 @@ export function createServer(
     reply.header('allow', allow.join(', '))
     throw new AppError('method_not_allowed', 'method_not_allowed')
   })
-  for (const operation of REGISTRY) addRoute(server, app, operation)
+  const limits = createLimits()
+  for (const operation of REGISTRY) addRoute(server, { app, limits }, operation)
   return server
 }
 
@@ -69,17 +71,23 @@ function acceptJson(server: FastifyInstance): void {
   })
 }
 
-function addRoute(server: FastifyInstance, app: App, operation: AnyOperation): void {
+/** What every route works with. */
+interface Front {
+  readonly app: App
+  readonly limits: Limits
+}
+
+function addRoute(server: FastifyInstance, front: Front, operation: AnyOperation): void {
   if (operation.path === undefined) return
   server.route({
     method: operation.method,
     url: API_PREFIX + operation.path.replaceAll(/\{(\w+)\}/g, ':$1'),
-    handler: (request, reply) => answer(app, operation, request, reply),
+    handler: (request, reply) => answer(front, operation, request, reply),
   })
 }
 
 async function answer(
-  app: App,
+  { app, limits }: Front,
   operation: AnyOperation,
   request: FastifyRequest,
   reply: FastifyReply,
@@ -87,8 +95,11 @@ async function answer(
   if (operation.noStore === true) reply.header('cache-control', 'no-store')
   const query = request.query as Readonly<Record<string, unknown>>
   refuseTokenInQuery(query)
+  requireAcceptable(request.headers.accept, operation)
+  if (operation.rate === 'public') reply.header('access-control-allow-origin', '*')
   const needsCaller = operation.scope !== 'none'
   const caller = needsCaller ? await authenticate(app, request.headers.authorization) : undefined
+  const limited = { operation, caller, request, reply }
   const { status, output, isReplay } = await invoke(app, operation, caller, {
     params: request.params,
     query,
@@ -96,6 +107,11 @@ async function answer(
     locale: negotiateLocale(request.headers['accept-language']),
     ifMatch: request.headers['if-match'],
     idempotencyKey: headerText(request.headers['idempotency-key']),
+    admit: () => limits.admit(limited),
+  }).catch(async (error: unknown) => {
+    const isRefused = error instanceof AppError && error.kind === 'unauthenticated'
+    if (isRefused) await limits.punish(limited)
+    throw error
   })
   if (isReplay) reply.header('idempotent-replayed', 'true')
   const tag = operation.etag?.(output)
@@ -112,6 +128,18 @@ async function answer(
   reply.code(status)
   if (body === undefined) return reply.send()
   return reply.type('application/json; charset=utf-8').send(JSON.stringify(body))
+}
+
+/** @throws AppError not_acceptable when `Accept` leaves out the one type the operation answers with */
+function requireAcceptable(header: string | undefined, operation: AnyOperation): void {
+  if (header === undefined) return
+  const [type, subtype] = (operation.produces ?? 'application/json').split('/')
+  const fits = header.split(',').some((part) => {
+    const [range = '', ...parameters] = part.split(';').map((piece) => piece.trim().toLowerCase())
+    const isRefused = parameters.some((parameter) => /^q=0(\.0*)?$/.test(parameter))
+    return !isRefused && [`${type}/${subtype}`, `${type}/*`, '*/*'].includes(range)
+  })
+  if (!fits) throw new AppError('not_acceptable', 'not_acceptable')
 }
 
 /** An answer that is not JSON goes out as it is made. */

@@ -22,12 +22,11 @@ export async function confirmMailbox(world: World): Promise<void> {
 export async function linkChat(world: World, client: Client, languageCode = 'en') {
   const { body } = await client.request('POST', '/recipients/telegram-link', {})
   const person = world.telegram.person({ firstName: 'Ann', languageCode })
+  const { telegram } = world
   const code = new URL(body.url).searchParams.get('start')
-  world.telegram.send(person.id, `/start ${code}`)
-  await world.handleUpdates()
-  const card = world.telegram.lastMessage(person.id)
-  if (card === undefined) throw new Error('the bot did not show the link card')
-  world.telegram.press(person.id, card.id, 'Link this chat')
-  await world.handleUpdates()
+  telegram.send(person.id, `/start ${code}`)
+  const card = await telegram.waitFor(() => telegram.lastMessage(person.id))
+  telegram.press(person.id, card.id, 'Link this chat')
+  await telegram.waitFor(() => telegram.lastMessage(person.id)?.text !== card.text)
   return { chat: person.id, person }
 }

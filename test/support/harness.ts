@@ -64,6 +64,8 @@ export async function harness(over: Readonly<Record<string, string>> = {}) {
     TELEGRAM_API_ROOT: telegram.url,
     ...over,
   })
+  await only.service.bot?.start()
+  await telegram.waitFor(() => only.service.bot?.username())
   const signal = new AbortController().signal
   return {
     ...only,
@@ -74,7 +76,7 @@ export async function harness(over: Readonly<Record<string, string>> = {}) {
     telegram,
     /** Two blocks more, so that the newest transaction is deep enough, then one look at the chain. */
     observe: async () => {
-      await devnet.mine(2)
+      await devnet.mine(2, 1)
       await look(only.service, signal)
     },
     /** One look at the chain as it is. */

@@ -1,0 +1,114 @@
+import { isIPv6 } from 'node:net'
+import type { FastifyReply, FastifyRequest } from 'fastify'
+import { RateLimiterMemory, RateLimiterRes } from 'rate-limiter-flexible'
+import type { Caller } from '#src/kernel/caller.ts'
+import { AppError } from '#src/kernel/errors.ts'
+import type { AnyOperation, RateClass } from '#src/operations/define.ts'
+
+const MINUTE = 60
+const HOUR = 3600
+
+/** Requests a class allows in so many seconds. @see product decisions, 2 */
+const LIMITS: Readonly<Record<RateClass, { readonly points: number; readonly seconds: number }>> = {
+  challenge: { points: 10, seconds: MINUTE },
+  token: { points: 10, seconds: MINUTE },
+  read: { points: 600, seconds: MINUTE },
+  write: { points: 120, seconds: MINUTE },
+  test: { points: 10, seconds: HOUR },
+  preview: { points: 60, seconds: MINUTE },
+  export: { points: 6, seconds: HOUR },
+  public: { points: 120, seconds: MINUTE },
+}
+
+/** Counts requests and refuses those that are too many. The counts are this process's own. */
+export interface Limits {
+  /**
+   * Counts one request, and tells the client how it stands.
+   *
+   * @throws AppError rate_limited `rate_limited`
+   */
+  admit(request: LimitedRequest): Promise<void>
+  /** Counts a request that failed, where only failures count. */
+  punish(request: LimitedRequest): Promise<void>
+}
+
+interface LimitedRequest {
+  readonly operation: AnyOperation
+  readonly caller: Caller | undefined
+  readonly request: FastifyRequest
+  readonly reply: FastifyReply
+}
+
+/** One counter per class, and per token or client address; for tests per target, too. */
+export function createLimits(): Limits {
+  const limiters = new Map(
+    Object.entries(LIMITS).map(([name, { points, seconds }]) => [
+      name,
+      new RateLimiterMemory({ keyPrefix: name, points, duration: seconds }),
+    ]),
+  )
+  const limiterOf = (name: RateClass): RateLimiterMemory => {
+    const limiter = limiters.get(name)
+    if (limiter === undefined) throw new Error(`no limit is called ${name}`)
+    return limiter
+  }
+  return {
+    async admit(limited) {
+      const { rate } = limited.operation
+      const limiter = limiterOf(rate)
+      const key = keyOf(limited)
+      const count = countsFailuresOnly(rate)
+        ? await limiter.get(key)
+        : await limiter.consume(key).catch(refusalOf)
+      tell(limited.reply, rate, count)
+      const isOver = count !== null && count.consumedPoints > LIMITS[rate].points
+      const isFull = countsFailuresOnly(rate) && count !== null && count.remainingPoints <= 0
+      if (!isOver && !isFull) return
+      const retryAfterSeconds = Math.max(1, Math.ceil(count.msBeforeNext / 1000))
+      throw new AppError('rate_limited', 'rate_limited', { retryAfterSeconds })
+    },
+    async punish(limited) {
+      if (!countsFailuresOnly(limited.operation.rate)) return
+      await limiterOf(limited.operation.rate).consume(keyOf(limited)).catch(refusalOf)
+    },
+  }
+}
+
+/** Signing in may be done often; guessing may not. @see product decisions, 13.24 */
+function countsFailuresOnly(rate: RateClass): boolean {
+  return rate === 'token'
+}
+
+/** The limiter rejects with its count when it is exceeded; anything else is a fault. */
+function refusalOf(reason: unknown): RateLimiterRes {
+  if (reason instanceof RateLimiterRes) return reason
+  throw reason
+}
+
+function keyOf({ operation, caller, request }: LimitedRequest): string {
+  const who = caller?.tokenId === undefined ? networkOf(request.ip) : `token ${caller.tokenId}`
+  return operation.rate === 'test' ? `${who} ${request.url.split('?')[0]}` : who
+}
+
+/** An IPv4 address, or the /64 of an IPv6 address: one customer's network. */
+export function networkOf(address: string): string {
+  const mapped = /^::ffff:(\d+\.\d+\.\d+\.\d+)$/i.exec(address)?.[1]
+  if (mapped !== undefined) return mapped
+  if (!isIPv6(address)) return address
+  const [head = '', tail = ''] = address.split('%')[0]?.split('::') ?? []
+  const before = head === '' ? [] : head.split(':')
+  const after = tail === '' ? [] : tail.split(':')
+  const isShort = address.includes('::')
+  const zeros = isShort ? Array(Math.max(0, 8 - before.length - after.length)).fill('0') : []
+  const groups = [...before, ...zeros, ...after].slice(0, 4)
+  return `${groups.map((group) => Number.parseInt(group, 16).toString(16)).join(':')}::/64`
+}
+
+/** @see draft-ietf-httpapi-ratelimit-headers */
+function tell(reply: FastifyReply, rate: RateClass, count: RateLimiterRes | null): void {
+  const { points, seconds } = LIMITS[rate]
+  const remaining = Math.max(0, count?.remainingPoints ?? points)
+  const reset = Math.ceil((count?.msBeforeNext ?? 0) / 1000)
+  reply.header('ratelimit-policy', `"${rate}";q=${points};w=${seconds}`)
+  reply.header('ratelimit', `"${rate}";r=${remaining};t=${reset}`)
+}

@@ -1,0 +1,164 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { LOCALES } from '#src/kernel/locale.ts'
+import { harness, type World } from '../support/harness.ts'
+import { type Client, signIn, withTrial } from '../support/people.ts'
+
+const FLR = 10n ** 18n
+
+let world: World
+let alice: Client
+let bob: Client
+
+beforeAll(async () => {
+  world = await harness()
+  alice = await withTrial(await signIn(world, 'alice'))
+  bob = await signIn(world, 'bob')
+  await alice.request('POST', '/watches', {
+    type: 'wallet-balance',
+    label: '=SUM(A1), "quoted"',
+    target: { address: bob.caller.wallet, asset: 'FLR' },
+    settings: { threshold: '1' },
+  })
+  await world.observe()
+  for (let n = 1n; n <= 5n; n++) {
+    await world.devnet.transfer(world.devnet.people.carol.account.address, bob.caller.wallet, n * FLR)
+    await world.observe()
+  }
+})
+afterAll(() => world.close())
+
+const list = async (query = '') => (await alice.request('GET', `/alerts${query}`)).body.data
+const ids = (alerts: readonly { id: number }[]) => alerts.map(({ id }) => id)
+
+describe('GET /alerts', () => {
+  test('is narrowed by every filter', async () => {
+    const all = await list()
+    expect(all).toHaveLength(5)
+    const { firedAt } = all[2]
+    for (const [query, expected] of [
+      ['?type=wallet-balance&group=alerts&signal=balance-change', 5],
+      ['?event=wallet-balance.moved&severity=info&state=firing', 5],
+      ['?severity=critical', 0],
+      ['?state=recovered', 0],
+      [`?watchId=${all[0].watchId}`, 5],
+      ['?watchId=999999', 0],
+      [`?from=${firedAt}`, 3],
+      [`?to=${firedAt}`, 2],
+    ] as const) {
+      expect([query, (await list(query)).length]).toEqual([query, expected])
+    }
+  })
+
+  test('pages through a filter, and refuses its cursor for another', async () => {
+    const first = await alice.request('GET', '/alerts?limit=2&severity=info')
+    expect(first.body.nextCursor.length).toBeLessThanOrEqual(24)
+    const cursor = encodeURIComponent(first.body.nextCursor)
+    const second = await alice.request('GET', `/alerts?limit=2&severity=info&cursor=${cursor}`)
+    expect([...ids(first.body.data), ...ids(second.body.data)]).toEqual(ids(await list()).slice(0, 4))
+    expect(await alice.request('GET', `/alerts?severity=critical&cursor=${cursor}`)).toMatchObject({
+      status: 400,
+      body: { errors: [{ pointer: '/cursor', code: 'cursor' }] },
+    })
+  })
+
+  test('shows nothing of another wallet', async () => {
+    expect((await bob.request('GET', '/alerts')).body.data).toEqual([])
+  })
+})
+
+describe('GET /alerts/export', () => {
+  test('gives the same rows as a file that no spreadsheet runs', async () => {
+    const { status, headers, text } = await alice.request('GET', '/alerts/export')
+    expect(status).toBe(200)
+    expect(headers['content-type']).toBe('text/csv; charset=utf-8')
+    const [head, ...rows] = text.trimEnd().split('\r\n')
+    expect(head).toBe(
+      'id,firedAt,recoveredAt,watchId,watchLabel,type,signal,group,event,severity,state,title,body,data',
+    )
+    expect(rows.map((row) => Number(row.split(',')[0]))).toEqual(ids(await list()))
+    expect(rows[0]).toContain(`"'=SUM(A1), ""quoted"""`)
+  })
+
+  test('is narrowed by the filters of the list', async () => {
+    const { text } = await alice.request('GET', '/alerts/export?severity=critical')
+    expect(text.trimEnd().split('\r\n')).toHaveLength(1)
+  })
+})
+
+describe('POST /message-preview', () => {
+  test.each(LOCALES)('shows every channel’s form in %s', async (locale) => {
+    const { status, body } = await alice.request('POST', '/message-preview', {
+      event: 'wallet-balance.moved',
+      locale,
+    })
+    expect(status).toBe(200)
+    expect(body.rendered.locale).toBe(locale)
+    expect(body.telegram.html).toContain('<b>')
+    expect(body.email.html).toContain(`lang="${locale}"`)
+    expect(JSON.parse(body.webhook.body)).toMatchObject({
+      payloadVersion: 2,
+      rendered: body.rendered,
+      renderedMessage: body.renderedMessage,
+    })
+  })
+
+  test('shows one channel alone when asked, with the data and watch that are given', async () => {
+    const [watch] = (await alice.request('GET', '/watches')).body.data
+    const { body } = await alice.request('POST', '/message-preview', {
+      event: 'wallet-balance.moved',
+      channel: 'telegram',
+      severity: 'critical',
+      data: { changeAmount: '5000000000000000000' },
+      watchId: watch.id,
+    })
+    expect(body).not.toHaveProperty('email')
+    expect(body.rendered.title).toBe('Balance changed: +5\u00a0FLR')
+    expect(body.renderedMessage).toMatchObject({ watchId: watch.id, severity: 'critical', test: true })
+  })
+
+  test.each([
+    [{ event: 'nope' }, '/event'],
+    [{ event: 'wallet-balance.moved', data: { changeAmount: 'x' } }, '/data'],
+    [{ event: 'wallet-balance.moved', locale: 'xx' }, '/locale'],
+    [{ event: 'wallet-balance.moved', data: [] }, '/data'],
+  ])('refuses %j', async (body, pointer) => {
+    const answer = await alice.request('POST', '/message-preview', body)
+    expect(answer).toMatchObject({ status: 400, body: { errors: [{ pointer }] } })
+  })
+
+  test('does not know another wallet’s watch', async () => {
+    const [watch] = (await alice.request('GET', '/watches')).body.data
+    const body = { event: 'wallet-balance.moved', watchId: watch.id }
+    expect((await bob.request('POST', '/message-preview', body)).status).toBe(404)
+  })
+})
+
+describe('DELETE /alerts', () => {
+  test('needs to be told which', async () => {
+    for (const path of ['/alerts', '/alerts?severity=info']) {
+      expect(await alice.request('DELETE', path)).toMatchObject({
+        status: 400,
+        body: { errors: [{ code: 'selector' }] },
+      })
+    }
+  })
+
+  test('deletes nothing of another wallet', async () => {
+    const [alert] = await list()
+    expect((await bob.request('DELETE', `/alerts/${alert.id}`)).status).toBe(404)
+    expect((await bob.request('DELETE', '/alerts', { all: true })).body).toEqual({ deleted: 0 })
+    expect(await list()).toHaveLength(5)
+  })
+
+  test('deletes one, those named, those before, then all', async () => {
+    const all = await list()
+    expect((await alice.request('DELETE', `/alerts/${all[0].id}`)).status).toBe(204)
+    expect((await alice.request('DELETE', `/alerts/${all[0].id}`)).status).toBe(404)
+    const named = `/alerts?ids=${all[1].id},${all[0].id}`
+    expect((await alice.request('DELETE', named)).body).toEqual({ deleted: 1 })
+    const before = { before: all[3].firedAt, severity: 'info' }
+    expect((await alice.request('DELETE', '/alerts', before)).body).toEqual({ deleted: 1 })
+    expect((await alice.request('DELETE', '/alerts?all=true')).body).toEqual({ deleted: 2 })
+    expect(await list()).toEqual([])
+  })
+})
