@@ -37,6 +37,7 @@ beforeEach(async () => {
   address = `ops${count}@example.org`
   await room.inbox.setMode('ok')
   room.clock.advance(86_400)
+  room.warnings.length = 0
 })
 afterAll(() => room.close())
 
@@ -53,7 +54,9 @@ async function pending(over: { readonly locale?: 'de' } = {}) {
 async function confirmed() {
   const { id } = await pending()
   await room.sendMails()
-  await confirmEmail(room.deps, room.newestCode())
+  expect(room.warnings).toEqual([])
+  const consent = await confirmEmail(room.deps, room.newestCode(address))
+  expect(consent).toMatchObject({ state: 'confirmed', reader: { address } })
   return id
 }
 
@@ -72,7 +75,7 @@ describe('a new mailbox', () => {
     await room.sendMails()
     await room.sendMails()
     expect(mailsTo(address)).toHaveLength(1)
-    const code = room.newestCode()
+    const code = room.newestCode(address)
     expect(await findConsent(room.deps, code)).toEqual({
       state: 'waiting',
       reader: { address, wallet: caller.wallet, locale: 'de', timezone: 'UTC' },
@@ -89,12 +92,12 @@ describe('a new mailbox', () => {
   test('looking at the link changes nothing', async () => {
     const { id } = await pending()
     await room.sendMails()
-    await findConsent(room.deps, room.newestCode())
+    await findConsent(room.deps, room.newestCode(address))
     expect(await read(id)).toMatchObject({ status: 'pending' })
   })
   test('agrees once; again is fine, also when the link is over by then', async () => {
     const id = await confirmed()
-    const code = room.newestCode()
+    const code = room.newestCode(address)
     const { verifiedAt } = (await read(id)) ?? {}
     room.clock.advance(2 * 86_400)
     expect(await confirmEmail(room.deps, code)).toMatchObject({ state: 'confirmed' })
@@ -105,21 +108,23 @@ describe('a new mailbox', () => {
     const { id } = await pending()
     await room.sendMails()
     room.clock.advance(86_400)
-    expect(await confirmEmail(room.deps, room.newestCode())).toMatchObject({ state: 'over' })
-    expect(await refuseEmail(room.deps, room.newestCode())).toMatchObject({ state: 'over' })
+    expect(await confirmEmail(room.deps, room.newestCode(address))).toMatchObject({ state: 'over' })
+    expect(await refuseEmail(room.deps, room.newestCode(address))).toMatchObject({ state: 'over' })
     expect(await read(id)).toMatchObject({ status: 'pending' })
   })
   test('is removed when its reader refuses', async () => {
     const { id } = await pending()
     await room.sendMails()
-    expect(await refuseEmail(room.deps, room.newestCode())).toMatchObject({ state: 'waiting' })
+    expect(await refuseEmail(room.deps, room.newestCode(address))).toMatchObject({
+      state: 'waiting',
+    })
     expect(await read(id)).toBeUndefined()
-    expect(await confirmEmail(room.deps, room.newestCode())).toBeUndefined()
+    expect(await confirmEmail(room.deps, room.newestCode(address))).toBeUndefined()
   })
   test('is not confirmed by a link that is not ours, or for somebody else', async () => {
     const { id } = await pending()
     await room.sendMails()
-    const code = room.newestCode()
+    const code = room.newestCode(address)
     const expiresAt = new Date(room.clock.now().getTime() + 1000)
     const other = { recipientId: id, addressDigest: 'AAAAAAAAAAAA' }
     const forged = confirmationUrl(room.deps, other, expiresAt).replace(
@@ -137,13 +142,14 @@ describe('a new mailbox', () => {
 describe('a changed address', () => {
   test('waits again, and the old link works no more', async () => {
     const id = await confirmed()
-    const old = room.newestCode()
+    const old = room.newestCode(address)
     const changed = await change(id, { address: `new-${address}` })
     expect(changed).toMatchObject({ status: 'pending', verifiedAt: null, target: 'n…@example.org' })
     await room.sendMails()
     expect(mailsTo(`new-${address}`)).toHaveLength(1)
     expect(await confirmEmail(room.deps, old)).toBeUndefined()
-    expect(await confirmEmail(room.deps, room.newestCode())).toMatchObject({ state: 'confirmed' })
+    const code = room.newestCode(`new-${address}`)
+    expect(await confirmEmail(room.deps, code)).toMatchObject({ state: 'confirmed' })
     expect(await read(id)).toMatchObject({ status: 'active' })
   })
   test('calls off the mail to the former one', async () => {
@@ -173,7 +179,7 @@ describe('a mail server', () => {
     room.clock.advance(60)
     await room.sendMails()
     expect(mailsTo(address)).toHaveLength(1)
-    await confirmEmail(room.deps, room.newestCode())
+    await confirmEmail(room.deps, room.newestCode(address))
     expect(await read(id)).toMatchObject({ status: 'active' })
   })
   test('that refuses the mailbox ends it, and says why', async () => {
@@ -323,7 +329,7 @@ describe('unsubscribing', () => {
     expect(await change(id, { status: 'active' })).toMatchObject({ status: 'pending' })
     room.clock.advance(300)
     await room.sendMails()
-    await confirmEmail(room.deps, room.newestCode())
+    await confirmEmail(room.deps, room.newestCode(address))
     expect(await read(id)).toMatchObject({ status: 'active' })
   })
   test('of a mailbox the owner switched off holds when it is switched on again', async () => {

@@ -18,12 +18,16 @@ const MAIL_FROM = 'Watchdog <alerts@example.org>'
 export async function openRoom() {
   const [database, inbox] = await Promise.all([freshDatabase(), startInbox()])
   const clock = testClock()
+  const warnings: Record<string, unknown>[] = []
   const mailer = createTransport({ url: inbox.url })
   const mail = { mailer, from: MAIL_FROM, publicUrl: PUBLIC_URL }
   const deps = {
     db: database.db,
     clock,
-    log: silentLogger,
+    log: {
+      ...silentLogger,
+      warn: (fields: Record<string, unknown>) => void warnings.push(fields),
+    },
     box: createSecretBox(Buffer.alloc(32, 7)),
     publicUrl: PUBLIC_URL,
     channels: createChannels({ ...mail, telegram: undefined, allowPrivateUrls: false }),
@@ -37,11 +41,13 @@ export async function openRoom() {
     deps,
     inbox,
     database,
+    /** What was logged as a warning. */
+    warnings,
     /** Hands what is due to the mail server. */
     sendMails: () => sendDueConfirmations(deps, signal),
-    /** The code in the newest confirmation mail. */
-    newestCode: (): string => {
-      const mail = inbox.mails.at(-1)
+    /** The code in the newest confirmation mail, or in the newest to one address. */
+    newestCode: (to?: string): string => {
+      const mail = inbox.mails.findLast((one) => to === undefined || one.to === to)
       const link = mail && confirmLinkOf(mail)
       if (link === undefined) throw new Error('no confirmation mail has arrived')
       return new URL(link).pathname.replace('/confirm/', '')
