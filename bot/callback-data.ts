@@ -1,0 +1,115 @@
+/**
+ * What a button carries: `1:<verb>[:<argument>…]` in ASCII, at most 64 bytes. `1` is the version of
+ * this codec. Any client can send any data: arguments are parsed, and whoever handles a press looks the
+ * object up by id and wallet and checks the rights of the person who pressed.
+ *
+ * A changed meaning gets a new verb; a changed list of arguments raises the version.
+ */
+import { z } from 'zod'
+import { LOCALES } from '#src/kernel/locale.ts'
+
+const VERSION = '1'
+const BYTES_MAX = 64
+
+/** A whole number in base 36, written in one way only. */
+function base36(max: number) {
+  return z.codec(z.string().regex(/^[1-9a-z][0-9a-z]{0,6}$/), z.int().min(1).max(max), {
+    decode: (text) => Number.parseInt(text, 36),
+    encode: (number) => number.toString(36),
+  })
+}
+
+/** The number of a row. */
+const id = base36(2_147_483_647)
+/** A page of a list: two digits. */
+const page = base36(36 ** 2 - 1)
+/** A one-time link code: it is no more secret than the link that brought it into the chat. */
+const code = z.string().regex(/^[\w-]{22}$/)
+const locale = z.enum(LOCALES)
+
+/** Every verb that exists, with its arguments in order. */
+const VERBS = {
+  home: {},
+  none: {},
+  'link.yes': { code },
+  'link.no': { code },
+  'watch.list': { page },
+  'watch.card': { id },
+  'watch.pause': { id },
+  'watch.resume': { id },
+  'watch.delete': { id },
+  'watch.deleteYes': { id },
+  'settings.lang': {},
+  'settings.langSet': { locale },
+} as const satisfies Readonly<Record<string, Readonly<Record<string, z.ZodType<unknown, string>>>>>
+
+export type Verb = keyof typeof VERBS
+
+/** The arguments of a verb, decoded. */
+export type ArgumentsOf<V extends Verb> = {
+  readonly [Name in keyof (typeof VERBS)[V]]: z.output<(typeof VERBS)[V][Name] & z.ZodType>
+}
+
+/** A button's data, taken apart. */
+export interface Press<V extends Verb = Verb> {
+  readonly verb: V
+  readonly args: Readonly<Record<string, unknown>>
+}
+
+/** The names of all verbs. */
+export const VERB_NAMES: readonly Verb[] = Object.keys(VERBS).filter(isVerb)
+
+/**
+ * The data of a button: `packed('watch.pause', { id: 42 })` is `1:watch.pause:16`.
+ *
+ * @throws Error for arguments outside of their bounds, or when it would be longer than 64 bytes
+ */
+export function packed<V extends Verb>(
+  verb: V,
+  ...[args]: keyof ArgumentsOf<V> extends never ? [] : [ArgumentsOf<V>]
+): string {
+  return write(verb, { ...args })
+}
+
+/** The verb and arguments of a button's data; undefined for anything `packed` did not write. */
+export function unpacked(data: string): Press | undefined {
+  const [version, verb, ...texts] = data.split(':')
+  if (version !== VERSION || verb === undefined || !isVerb(verb)) return undefined
+  const schemas = Object.entries<z.ZodType<unknown, string>>(VERBS[verb])
+  if (texts.length !== schemas.length) return undefined
+  const args: Record<string, unknown> = {}
+  for (const [index, [name, schema]] of schemas.entries()) {
+    const parsed = schema.safeParse(texts[index])
+    if (!parsed.success) return undefined
+    args[name] = parsed.data
+  }
+  return { verb, args }
+}
+
+/** The arguments of a press whose verb is known. */
+export function argumentsOf<V extends Verb>(press: Press<V>): ArgumentsOf<V> {
+  // Safe: `unpacked` parsed them by the schemas of this verb.
+  return press.args as ArgumentsOf<V>
+}
+
+/**
+ * The watch a button was about, also one of another version or with a verb that is gone, so that an
+ * old button can lead to the screen it belonged to.
+ */
+export function watchBehind(data: string): number | undefined {
+  const digits = /^\d+:watch\.(?!list:)\w+:([0-9a-z]{1,7})(?::|$)/.exec(data)?.[1]
+  const parsed = id.safeParse(digits)
+  return parsed.success ? parsed.data : undefined
+}
+
+function write(verb: Verb, args: Readonly<Record<string, unknown>>): string {
+  const schemas = Object.entries<z.ZodType<unknown, string>>(VERBS[verb])
+  const texts = schemas.map(([name, schema]) => z.encode(schema, args[name]))
+  const data = [VERSION, verb, ...texts].join(':')
+  if (Buffer.byteLength(data) > BYTES_MAX) throw new Error(`${data} is too long for a button`)
+  return data
+}
+
+function isVerb(name: string): name is Verb {
+  return Object.hasOwn(VERBS, name)
+}

@@ -1,0 +1,47 @@
+import { Composer } from 'grammy'
+import type { ChatMember } from 'grammy/types'
+import { blockChat, moveChat, unblockChat } from '#src/recipients/chats.ts'
+import type { BotContext } from '../context.ts'
+import { homeScreen } from '../screens.ts'
+import { send } from '../show.ts'
+import { moveChat as moveKnown } from '../store.ts'
+import { groupHello } from '../views/home.ts'
+import { defineFeature } from './define.ts'
+
+const composer = new Composer<BotContext>()
+
+/** The bot was let in or thrown out: started or blocked in private, added or removed in a group. */
+composer.on('my_chat_member', async (ctx) => {
+  const { old_chat_member: before, new_chat_member: after } = ctx.myChatMember
+  const isIn = isInside(after)
+  if (isInside(before) === isIn) return
+  const now = ctx.app.clock.now()
+  if (!isIn) return blockChat(ctx.app.db, ctx.known.id, now)
+  const isBack = ctx.links.some(({ status }) => status === 'blocked')
+  await unblockChat(ctx.app.db, ctx.known.id, now)
+  if (isBack) {
+    const notice = ctx.t.html('bot:home.again')
+    await send(ctx, await homeScreen(ctx, notice))
+  } else if (ctx.reader.isGroup && ctx.links.length === 0) {
+    await send(ctx, groupHello(ctx.reader, ctx.known.title))
+  }
+})
+
+/** A group becomes a supergroup: another chat to Telegram, the same to its people. */
+composer.on('message:migrate_to_chat_id', (ctx) =>
+  follow(ctx, ctx.known.id, ctx.message.migrate_to_chat_id),
+)
+composer.on('message:migrate_from_chat_id', (ctx) =>
+  follow(ctx, ctx.message.migrate_from_chat_id, ctx.known.id),
+)
+
+async function follow({ app }: BotContext, from: number, to: number): Promise<void> {
+  await moveChat(app, { from, to })
+  await moveKnown(app.db, from, to, app.clock.now())
+}
+
+function isInside(member: ChatMember): boolean {
+  return member.status !== 'left' && member.status !== 'kicked'
+}
+
+export const membershipFeature = defineFeature({ commands: [], composer })

@@ -1,0 +1,106 @@
+import { and, eq, inArray, isNotNull, isNull, lt, sql } from 'drizzle-orm'
+import type { Db } from '#src/db/connection.ts'
+import { telegramUpdates } from './tables.ts'
+
+/** The NOTIFY channel that says: there is something in the inbox. */
+export const INBOX_CHANNEL = 'telegram_updates'
+
+/** An update as it came in. */
+export interface NewUpdate {
+  readonly updateId: number
+  /** Updates of one key are handled one after another. */
+  readonly chatKey: string
+  readonly update: object
+}
+
+/** An update that a worker has taken. */
+export interface ClaimedUpdate {
+  readonly updateId: number
+  readonly update: unknown
+  /** How often it was taken, this time included. */
+  readonly attempts: number
+}
+
+/** Writes updates down and wakes the workers; those that are there already are passed over. */
+export async function insertUpdates(
+  db: Db,
+  updates: readonly NewUpdate[],
+  receivedAt: Date,
+): Promise<void> {
+  if (updates.length === 0) return
+  await db.transaction(async (tx) => {
+    await tx
+      .insert(telegramUpdates)
+      .values(updates.map((one) => ({ ...one, attempts: 0, receivedAt })))
+      .onConflictDoNothing()
+    await tx.execute(sql`select pg_notify(${INBOX_CHANNEL}, '')`)
+  })
+}
+
+/**
+ * Takes the oldest update that is due, until `leasedUntil`. Of each key only the oldest open one can
+ * be taken, and none while another of the key is in hand.
+ */
+export async function claimUpdate(
+  db: Db,
+  now: Date,
+  leasedUntil: Date,
+): Promise<ClaimedUpdate | undefined> {
+  const [row] = await db.execute<{ id: string; update: unknown; attempts: number }>(sql`
+    update telegram_updates
+    set leased_until = ${leasedUntil}, attempts = attempts + 1
+    where update_id = (
+      select u.update_id from telegram_updates u
+      where u.handled_at is null and (u.leased_until is null or u.leased_until <= ${now})
+        and not exists (
+          select 1 from telegram_updates other
+          where other.chat_key = u.chat_key and other.handled_at is null
+            and other.update_id <> u.update_id
+            and (other.update_id < u.update_id or other.leased_until > ${now}))
+      order by u.update_id
+      for update skip locked limit 1)
+    returning update_id::text as id, update, attempts`)
+  return row && { updateId: Number(row.id), update: row.update, attempts: row.attempts }
+}
+
+/** Keeps updates in hand from being taken by others. */
+export async function extendLeases(
+  db: Db,
+  updateIds: readonly number[],
+  leasedUntil: Date,
+): Promise<void> {
+  if (updateIds.length === 0) return
+  await db
+    .update(telegramUpdates)
+    .set({ leasedUntil })
+    .where(
+      and(inArray(telegramUpdates.updateId, [...updateIds]), isNull(telegramUpdates.handledAt)),
+    )
+}
+
+/** Ends an update: what it said is forgotten, that it was there is kept. */
+export async function closeUpdate(db: Db, updateId: number, handledAt: Date): Promise<void> {
+  await db
+    .update(telegramUpdates)
+    .set({ handledAt, update: null, leasedUntil: null })
+    .where(eq(telegramUpdates.updateId, updateId))
+}
+
+/** Gives an update back, to be taken again from `dueAt` on. */
+export async function returnUpdate(
+  db: Db,
+  updateId: number,
+  input: { readonly dueAt: Date; readonly attempts: number },
+): Promise<void> {
+  await db
+    .update(telegramUpdates)
+    .set({ leasedUntil: input.dueAt, attempts: input.attempts })
+    .where(eq(telegramUpdates.updateId, updateId))
+}
+
+/** Forgets updates that were handled before `before`. */
+export async function deleteHandled(db: Db, before: Date): Promise<void> {
+  await db
+    .delete(telegramUpdates)
+    .where(and(isNotNull(telegramUpdates.handledAt), lt(telegramUpdates.handledAt, before)))
+}

@@ -1,0 +1,63 @@
+import { GrammyError, type Middleware } from 'grammy'
+import { builtKey, type Translate } from '#src/i18n/translate.ts'
+import { AppError } from '#src/kernel/errors.ts'
+import { blockChat } from '#src/recipients/chats.ts'
+import { describe } from '../api.ts'
+import type { BotContext } from '../context.ts'
+import { send, show, showAbove, verdictOf } from '../show.ts'
+import { gone, refusal } from '../views/notices.ts'
+
+/**
+ * Turns a refusal into one sentence in the reader's language, and ends an update whose chat cannot be
+ * written to. Everything else goes on to the inbox, which tries again.
+ */
+export const errors: Middleware<BotContext> = async (ctx, next) => {
+  try {
+    await withRefusals(ctx, next)
+  } catch (error) {
+    if (!(error instanceof GrammyError) || !(await isChatClosed(ctx, error))) throw error
+    const fields = { updateId: ctx.update.update_id, error: describe(error) }
+    ctx.app.log.info(fields, 'chat not reachable')
+  }
+}
+
+/** Whether the chat takes no messages, or not from here; one that is gone for good is told nothing more. */
+async function isChatClosed(ctx: BotContext, error: GrammyError): Promise<boolean> {
+  const verdict = verdictOf(error)
+  if (verdict.kind === 'send_to') return true
+  if (verdict.kind !== 'fail') return false
+  const { permanent, reason } = verdict.error
+  if (permanent) await blockChat(ctx.app.db, ctx.known.id, ctx.app.clock.now())
+  return permanent || reason === 'no_rights'
+}
+
+async function withRefusals(ctx: BotContext, next: () => Promise<void>): Promise<void> {
+  try {
+    await next()
+  } catch (error) {
+    if (!(error instanceof AppError)) throw error
+    await tell(ctx, error)
+  }
+}
+
+async function tell(ctx: BotContext, error: AppError): Promise<void> {
+  const { reader, t } = ctx
+  const isPress = ctx.callbackQuery !== undefined
+  const options = { buttons: !reader.isGroup }
+  if (error.code === 'rate_limited' && isPress) {
+    const seconds = error.details.retryAfterSeconds ?? 1
+    return ctx.answer(t('bot:toast.wait', { seconds }))
+  }
+  if (error.kind === 'not_found') return show(ctx, gone(reader, options))
+  const sentence = sentenceOf(t, error)
+  if (isPress && (await showAbove(ctx, sentence))) return
+  await send(ctx, refusal(reader, sentence, options))
+}
+
+function sentenceOf(t: Translate, { code, details }: AppError): string {
+  if (code === 'insufficient_scope') return t('bot:error.scope')
+  if (code === 'etag_mismatch') return t('bot:error.changed')
+  const seconds = details.retryAfterSeconds
+  const values = { ...details.values, ...(seconds !== undefined && { seconds }) }
+  return t(builtKey(`errors:${code}.detail`), values)
+}

@@ -1,0 +1,37 @@
+import { describe, expect, test } from 'vitest'
+import { judgePress } from './flood.ts'
+
+/** How many of presses at these instants are taken. */
+function taken(times: readonly number[]): number {
+  let presses: Parameters<typeof judgePress>[0] = { times: [], slowUntil: 0 }
+  return times.filter((at) => {
+    const judged = judgePress(presses, at)
+    presses = judged.presses
+    return judged.isTaken
+  }).length
+}
+
+const every = (ms: number, count: number, from = 0) =>
+  Array.from({ length: count }, (_, index) => from + index * ms)
+
+describe('a chat that presses', () => {
+  test('is never slowed down at a pace people read at', () => {
+    expect(taken(every(400, 500))).toBe(500)
+  })
+
+  test('has 30 presses taken in ten seconds and no more', () => {
+    expect(taken(every(10, 100))).toBe(30)
+  })
+
+  test('has one press in two seconds taken for a minute afterwards', () => {
+    const burst = every(10, 40)
+    const after = every(100, 490, 10_500)
+    expect(taken([...burst, ...after]) - 30).toBeLessThanOrEqual(30)
+    expect(taken([...burst, ...after]) - 30).toBeGreaterThanOrEqual(24)
+  })
+
+  test('is free again after that minute', () => {
+    const burst = every(10, 40)
+    expect(taken([...burst, ...every(400, 20, 120_000)])).toBe(50)
+  })
+})

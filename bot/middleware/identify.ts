@@ -1,0 +1,133 @@
+import { GrammyError, type Middleware } from 'grammy'
+import type { Chat, User } from 'grammy/types'
+import { translator } from '#src/i18n/translate.ts'
+import { localeOfTag } from '#src/kernel/locale.ts'
+import type { App } from '#src/operations/define.ts'
+import { invoke } from '#src/operations/invoke.ts'
+import { type ChatLink, chatLinks } from '#src/recipients/chats.ts'
+import { unpacked } from '../callback-data.ts'
+import type { BotContext, BotState, Membership } from '../context.ts'
+import { CHAT_KINDS, type ChatKind, findChat, type KnownChat, keepChat } from '../store.ts'
+
+/** The account Telegram names when an administrator writes in the group's own name. */
+const ANONYMOUS_ADMINISTRATOR_ID = 1_087_968_824
+
+/**
+ * Finds out where an update comes from: the chat and its language, the wallets it is linked to, and
+ * what the person may do there. Updates from channels and from other bots end here.
+ */
+export function identify(app: App): Middleware<BotContext> {
+  return async (ctx, next) => {
+    const source = sourceOf(ctx)
+    if (source === undefined) return
+    const isAdministrator =
+      source.kind === 'private' || (await isGroupAdministrator(ctx, source.from))
+    Object.assign(ctx, await stateOf(app, ctx, source, isAdministrator))
+    await next()
+  }
+}
+
+/** Looks again after something changed: the chat's language, its links. */
+export async function identifyAgain(ctx: BotContext): Promise<void> {
+  const source = sourceOf(ctx)
+  if (source === undefined) throw new Error('an update lost its chat')
+  Object.assign(ctx, await stateOf(ctx.app, ctx, source, ctx.isAdministrator))
+}
+
+interface Source {
+  readonly chat: Chat
+  readonly kind: ChatKind
+  readonly from: User
+  readonly isAnonymous: boolean
+}
+
+function sourceOf({ chat, from }: BotContext): Source | undefined {
+  const kind = CHAT_KINDS.find((one) => one === chat?.type)
+  if (chat === undefined || from === undefined || kind === undefined) return undefined
+  const isAnonymous = from.id === ANONYMOUS_ADMINISTRATOR_ID
+  return from.is_bot && !isAnonymous ? undefined : { chat, kind, from, isAnonymous }
+}
+
+async function stateOf(
+  app: App,
+  ctx: BotContext,
+  source: Source,
+  isAdministrator: boolean,
+): Promise<BotState> {
+  const known = await knowChat(app, source)
+  const links = await memberships(app, known, source, isAdministrator)
+  const t = translator(known.locale)
+  const reader = { t, timezone: links[0]?.timezone ?? 'UTC', isGroup: known.kind !== 'private' }
+  return {
+    app,
+    known,
+    links,
+    isAdministrator,
+    isAnonymous: source.isAnonymous,
+    t,
+    reader,
+    press: unpacked(ctx.callbackQuery?.data ?? ''),
+    call: async (operation, input, link = links[0]) => {
+      const idempotencyKey = `telegram ${ctx.update.update_id}`
+      const raw = { ...input, locale: known.locale, idempotencyKey }
+      return (await invoke(app, operation, link?.caller, raw)).output
+    },
+  }
+}
+
+/** The chat as it was written down, with the name it has now. A new one speaks the person's language. */
+async function knowChat(app: App, { chat, kind, from }: Source): Promise<KnownChat> {
+  const title = titleOf(chat)
+  const known = await findChat(app.db, chat.id)
+  if (known?.title === title && known.kind === kind) return known
+  const locale = localeOfTag(from.language_code) ?? 'en'
+  return keepChat(app.db, { id: chat.id, kind, title, locale }, app.clock.now())
+}
+
+function titleOf(chat: Chat): string {
+  if (chat.title !== undefined) return chat.title
+  return [chat.first_name, chat.last_name].filter(Boolean).join(' ')
+}
+
+/** Asked only when somebody wants something: a press or a command. */
+async function isGroupAdministrator(ctx: BotContext, from: User): Promise<boolean> {
+  const isAsking = ctx.callbackQuery !== undefined || ctx.message?.text?.startsWith('/') === true
+  if (!isAsking || from.is_bot) return false
+  try {
+    const { status } = await ctx.getChatMember(from.id)
+    return status === 'creator' || status === 'administrator'
+  } catch (error) {
+    // Telegram does not tell: then it is nobody with rights.
+    if (error instanceof GrammyError && [400, 403].includes(error.error_code)) return false
+    throw error
+  }
+}
+
+/**
+ * The chat's wallets, the chosen one first, else the newest, each with the rights of the person: those
+ * of the link in private; in groups those of the link for an administrator who linked the wallet there
+ * or in their own chat, and reading for everybody else.
+ */
+async function memberships(
+  app: App,
+  known: KnownChat,
+  { from, isAnonymous }: Source,
+  isAdministrator: boolean,
+): Promise<readonly Membership[]> {
+  const links = await chatLinks(app, known.id)
+  const isPrivate = known.kind === 'private'
+  const isOwnNeeded = !isPrivate && isAdministrator && links.length > 0
+  const own = isOwnNeeded ? await chatLinks(app, from.id) : []
+  const isLinker = ({ wallet, linkedBy }: ChatLink) =>
+    linkedBy === from.id || own.some((link) => link.wallet === wallet && link.status === 'active')
+  const rank = ({ wallet }: ChatLink) => (wallet === known.wallet ? 0 : 1)
+  return links
+    .toSorted((a, b) => rank(a) - rank(b) || b.recipientId - a.recipientId)
+    .map((link) => {
+      const manages = isPrivate || (isAdministrator && isLinker(link))
+      const scopes: ChatLink['scopes'] = manages ? link.scopes : ['read']
+      const caller = { wallet: link.wallet, scopes, via: 'telegram' } as const
+      const person = isAnonymous ? {} : { telegramUserId: from.id }
+      return { ...link, manages, caller: { ...caller, ...person } }
+    })
+}

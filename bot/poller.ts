@@ -1,0 +1,89 @@
+import type { Api } from 'grammy'
+import type { Sql } from '#src/db/connection.ts'
+import { whileHolding } from '#src/db/lock.ts'
+import type { App } from '#src/operations/define.ts'
+import { apiSignal, describe, floodWaitMs, isConflict, isTokenRefused } from './api.ts'
+import { putUpdates } from './inbox.ts'
+import { pause } from './waker.ts'
+
+/** Everything the bot wants to know of. The setting stays on Telegram's side. */
+export const ALLOWED_UPDATES = ['message', 'callback_query', 'my_chat_member'] as const
+
+/** How long Telegram holds a request that has nothing to answer, in seconds. */
+export const POLL_SECONDS = 30
+const BATCH_MAX = 100
+const BACKOFF_MS_MIN = 1000
+const BACKOFF_MS_MAX = 30_000
+/** Another poller, perhaps the one this process replaces: it needs a moment to go. */
+const CONFLICT_MS = 5000
+
+type Deps = Pick<App, 'db' | 'clock' | 'log'>
+
+/**
+ * Fetches updates into the inbox until the signal: each batch is written down before Telegram is told
+ * that it arrived. One process at a time; another takes over within seconds when it dies.
+ *
+ * Nothing Telegram answers ends it but a refused token.
+ *
+ * @param api its calls may take longer than `POLL_SECONDS`
+ */
+export async function pollUpdates(
+  deps: Deps,
+  sql: Sql,
+  api: Api,
+  signal: AbortSignal,
+): Promise<void> {
+  await whileHolding(sql, 'telegram poller', signal, (held) => poll(deps, api, held))
+}
+
+async function poll(deps: Deps, api: Api, signal: AbortSignal): Promise<void> {
+  let offset = 0
+  let failures = 0
+  let isOurs = false
+  while (!signal.aborted) {
+    try {
+      // A webhook that is set keeps every update from us.
+      if (!isOurs) await api.deleteWebhook(undefined, apiSignal(signal))
+      isOurs = true
+      offset = await fetchUpdates(deps, api, { offset, waitSeconds: POLL_SECONDS }, signal)
+      if (failures > 0) deps.log.info({ failures }, 'updates are fetched again')
+      failures = 0
+    } catch (error) {
+      if (signal.aborted) return
+      if (isTokenRefused(error)) {
+        deps.log.error({ error: describe(error) }, 'telegram refuses the bot token')
+        return
+      }
+      failures += 1
+      if (isConflict(error)) isOurs = false
+      if (failures === 1) deps.log.warn({ error: describe(error) }, 'updates not fetched')
+      await pause(waitMs(error, failures), signal)
+    }
+  }
+}
+
+function waitMs(error: unknown, failures: number): number {
+  const backoffMs = Math.min(BACKOFF_MS_MIN * 2 ** (failures - 1), BACKOFF_MS_MAX)
+  return floodWaitMs(error) ?? (isConflict(error) ? CONFLICT_MS : backoffMs)
+}
+
+/**
+ * One request: what Telegram has is written down.
+ *
+ * @returns the offset of the next request, which tells Telegram what arrived
+ */
+export async function fetchUpdates(
+  deps: Deps,
+  api: Api,
+  from: { readonly offset: number; readonly waitSeconds: number },
+  signal: AbortSignal,
+): Promise<number> {
+  const { offset, waitSeconds: timeout } = from
+  const updates = await api.getUpdates(
+    { offset, limit: BATCH_MAX, timeout, allowed_updates: ALLOWED_UPDATES },
+    apiSignal(signal),
+  )
+  await putUpdates(deps, updates)
+  const last = updates.at(-1)
+  return last === undefined ? offset : last.update_id + 1
+}

@@ -1,0 +1,179 @@
+import { GrammyError } from 'grammy'
+import type { InlineKeyboardMarkup } from 'grammy/types'
+import { judgeRefusal, type Verdict } from '#src/channels/telegram-errors.ts'
+import { plainOf } from '#src/channels/telegram-html.ts'
+import { describe } from './api.ts'
+import type { BotContext } from './context.ts'
+import { WARNING } from './views/notices.ts'
+import type { Rows, View } from './views/view.ts'
+
+/**
+ * Shows a screen: in the message whose button was pressed, else as a new one. Where that message is
+ * gone or too old, the screen comes anew.
+ */
+export async function show(ctx: BotContext, view: View): Promise<void> {
+  const message = ctx.callbackQuery?.message
+  if (message === undefined || !(await edit(ctx, message.message_id, view))) {
+    await send(ctx, view)
+  }
+}
+
+/** Shows a screen as a new message, in the topic of the update. */
+export async function send(ctx: BotContext, view: View): Promise<void> {
+  const { msg } = ctx
+  const topic = msg?.is_topic_message === true ? msg.message_thread_id : undefined
+  const attempt = (form: Form) =>
+    ctx.api.sendMessage(ctx.known.id, form.text, {
+      ...form.options,
+      ...(form.topic !== undefined && { message_thread_id: form.topic }),
+      ...(form.rows.length > 0 && { reply_markup: keyboard(form.rows) }),
+    })
+  await simplified(ctx, attempt, { ...htmlForm(view), topic })
+}
+
+/**
+ * Puts a warning above what the pressed message says and offers the same press again. A warning that
+ * stands there already gives way.
+ *
+ * @param sentence plain text
+ * @returns false when that message cannot be edited
+ */
+export async function showAbove(ctx: BotContext, sentence: string): Promise<boolean> {
+  const { callbackQuery: query } = ctx
+  const message = query?.message
+  const data = query?.data
+  if (message?.text === undefined || data === undefined) return false
+  const cut = message.text.startsWith(WARNING) ? message.text.indexOf('\n\n') + 2 : 0
+  const start = `${WARNING} ${sentence}\n\n`
+  const shift = start.length - cut
+  const entities = (message.entities ?? [])
+    .filter(({ offset }) => offset >= cut)
+    .map((entity) => ({ ...entity, offset: entity.offset + shift }))
+  const rows = message.reply_markup?.inline_keyboard ?? []
+  const retry = { text: ctx.t('bot:button.retry'), callback_data: data }
+  const others = rows.filter(([first]) => first?.text !== retry.text)
+  return edited(() =>
+    ctx.api.editMessageText(ctx.known.id, message.message_id, start + message.text?.slice(cut), {
+      entities,
+      ...NO_PREVIEW,
+      reply_markup: { inline_keyboard: [[retry], ...others] },
+    }),
+  )
+}
+
+/** Takes the buttons off the message that was pressed. One that is gone is fine. */
+export async function removeButtons(ctx: BotContext): Promise<void> {
+  try {
+    await ctx.editMessageReplyMarkup({ reply_markup: { inline_keyboard: [] } })
+  } catch (error) {
+    if (!(error instanceof GrammyError) || error.error_code !== 400) throw error
+  }
+}
+
+/** Edits a message into a screen. @returns false when there is nothing to edit any more */
+async function edit(ctx: BotContext, messageId: number, view: View): Promise<boolean> {
+  const attempt = (form: Form) =>
+    ctx.api.editMessageText(ctx.known.id, messageId, form.text, {
+      ...form.options,
+      reply_markup: keyboard(form.rows),
+    })
+  return edited(() => simplified(ctx, attempt, { ...htmlForm(view), topic: undefined }))
+}
+
+/** Runs an edit. @returns false when there is nothing to edit any more */
+async function edited(run: () => Promise<unknown>): Promise<boolean> {
+  try {
+    await run()
+    return true
+  } catch (error) {
+    if (error instanceof GrammyError && UNCHANGED.test(error.description)) return true
+    if (error instanceof GrammyError && NOT_EDITABLE.test(error.description)) return false
+    throw error
+  }
+}
+
+const UNCHANGED = /message is not modified/
+const NOT_EDITABLE =
+  /message to edit not found|message can't be edited|no text in the message|MESSAGE_ID_INVALID/
+
+/** How a screen goes out; each part can be left out when Telegram refuses it. */
+interface Form {
+  readonly text: string
+  readonly plain: string
+  readonly options: {
+    readonly parse_mode?: 'HTML'
+    readonly link_preview_options: { readonly is_disabled: true }
+  }
+  readonly rows: Rows
+  readonly topic: number | undefined
+}
+
+const NO_PREVIEW = { link_preview_options: { is_disabled: true } } as const
+
+function htmlForm({ html, rows }: View): Omit<Form, 'topic'> {
+  return { text: html, plain: plainOf(html), options: { ...NO_PREVIEW, parse_mode: 'HTML' }, rows }
+}
+
+/** Tries the form, and simpler ones while Telegram refuses just a part of it. */
+async function simplified(
+  { app, update }: BotContext,
+  attempt: (form: Form) => Promise<unknown>,
+  first: Form,
+): Promise<void> {
+  for (let form = first; ; ) {
+    try {
+      await attempt(form)
+      return
+    } catch (error) {
+      const verdict = error instanceof GrammyError ? verdictOf(error) : undefined
+      const simpler = verdict && simplerForm(form, verdict)
+      if (simpler === undefined) throw error
+      const fields = { updateId: update.update_id, error: describe(error) }
+      if (verdict?.kind === 'send_without_thread') app.log.info(fields, 'topic is gone')
+      else app.log.error(fields, 'screen refused and simplified')
+      form = simpler
+    }
+  }
+}
+
+function simplerForm(form: Form, verdict: Verdict): Form | undefined {
+  switch (verdict.kind) {
+    case 'send_plain':
+      return form.options === NO_PREVIEW
+        ? undefined
+        : { ...form, text: form.plain, options: NO_PREVIEW }
+    case 'send_without_button':
+      return form.rows.length === 0 ? undefined : { ...form, rows: [] }
+    case 'send_without_thread':
+      return form.topic === undefined ? undefined : { ...form, topic: undefined }
+    case 'send_to':
+    case 'fail':
+      return undefined
+    default:
+      return verdict satisfies never
+  }
+}
+
+/** What a refusal of Telegram means. */
+export function verdictOf(error: GrammyError): Verdict {
+  const { retry_after: retryAfterSeconds, migrate_to_chat_id: migrateToChatId } = error.parameters
+  return judgeRefusal({
+    code: error.error_code,
+    description: error.description,
+    ...(retryAfterSeconds !== undefined && { retryAfterSeconds }),
+    ...(migrateToChatId !== undefined && { migrateToChatId }),
+  })
+}
+
+/** Rows of buttons as Telegram takes them. */
+export function keyboard(rows: Rows): InlineKeyboardMarkup {
+  return {
+    inline_keyboard: rows.map((row) =>
+      row.map(({ label, data, style }) => ({
+        text: label,
+        callback_data: data,
+        ...(style !== undefined && { style }),
+      })),
+    ),
+  }
+}

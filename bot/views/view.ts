@@ -1,0 +1,96 @@
+import { shortAddress } from '#src/i18n/format.ts'
+import { isolate, withoutDirections } from '#src/i18n/isolates.ts'
+import { escapeHtml, type Html, html, type Translate } from '#src/i18n/translate.ts'
+import { packed } from '../callback-data.ts'
+
+/** One button below a message. */
+export interface Button {
+  readonly label: string
+  /** What its press carries, as `packed` wrote it. */
+  readonly data: string
+  readonly style?: 'primary' | 'danger'
+}
+
+/** Rows of buttons. */
+export type Rows = readonly (readonly Button[])[]
+
+/** One screen: Telegram's HTML and what is below it. */
+export interface View {
+  readonly html: string
+  readonly rows: Rows
+}
+
+/** Who looks at a screen. */
+export interface Reader {
+  readonly t: Translate
+  /** IANA name. */
+  readonly timezone: string
+  /** In a group every member has a clock of their own. */
+  readonly isGroup: boolean
+}
+
+/** A screen of lines; those that are undefined are left out, and with them empty rows. */
+export function screen(lines: readonly (string | undefined)[], rows: Rows = []): View {
+  const text = lines.filter((line) => line !== undefined).join('\n')
+  return { html: text.toWellFormed(), rows: layout(rows) }
+}
+
+/** Most code points of a label by how many buttons share its row, beginning with one. */
+const LABEL_BUDGETS = [24, 16, 10] as const
+/** Most user-written characters of a label; more are cut. */
+const NAME_GRAPHEMES_MAX = 16
+
+/**
+ * Rows as they fit: three, two or one button each, in the order drawn. A label that is too long for
+ * its row moves its buttons to wider ones.
+ */
+export function layout(drawn: Rows): Rows {
+  return drawn.flatMap((row) => {
+    const rows: Button[][] = []
+    let rest = [...row]
+    while (rest.length > 0) {
+      const count = [3, 2].find((size) => fits(rest.slice(0, size), size)) ?? 1
+      rows.push(rest.slice(0, count))
+      rest = rest.slice(count)
+    }
+    return rows
+  })
+}
+
+function fits(buttons: readonly Button[], size: number): boolean {
+  const budget = LABEL_BUDGETS[size - 1] ?? 0
+  return buttons.length === size && buttons.every(({ label }) => [...label].length <= budget)
+}
+
+/** The button that leads back, always the left one of the last row. */
+export function back(label: string, data: string): Button {
+  return { label: `‹ ${label}`, data }
+}
+
+/** Back to the start of everything. */
+export function menuButton(t: Translate): Button {
+  return back(t('bot:button.menu'), packed('home'))
+}
+
+/** A name that somebody typed, as it stands on a button: cut, and with a direction of its own. */
+export function nameOnButton(name: string): string {
+  return isolate(cutName(withoutDirections(name)))
+}
+
+/** A name of at most 16 characters as a reader counts them. */
+export function cutName(name: string): string {
+  const characters = [...new Intl.Segmenter('en').segment(name)]
+  if (characters.length <= NAME_GRAPHEMES_MAX) return name
+  const kept = characters.slice(0, NAME_GRAPHEMES_MAX - 1).map(({ segment }) => segment)
+  return `${kept.join('').trimEnd()}…`
+}
+
+/** An address that can be copied whole. */
+export function wholeAddress(address: string): Html {
+  return html(`<code>${escapeHtml(address)}</code>`)
+}
+
+/** An address as a name of a wallet. */
+export function walletName(address: string): string {
+  return shortAddress(address)
+}

@@ -1,0 +1,54 @@
+import type { Watch } from '#src/watches/model.ts'
+
+/** How a watch stands, in the order lists show it. */
+export const STANDINGS = [
+  'firing',
+  'noData',
+  'suspended',
+  'pending',
+  'fine',
+  'muted',
+  'paused',
+] as const
+export type Standing = (typeof STANDINGS)[number]
+
+/** The one sign a watch shows. */
+export const GLYPHS: Readonly<Record<Standing, string>> = {
+  firing: '🔴',
+  noData: '⚪',
+  suspended: '🎟',
+  pending: '🟡',
+  fine: '🟢',
+  muted: '🔕',
+  paused: '⏸',
+}
+
+/** How a watch stands at `now`: the worst that applies. What is not judged can only be firing still. */
+export function standingOf(watch: Watch, now: Date): Standing {
+  const isActive = watch.status === 'active'
+  const has = (state: string) => watch.signalStates.some((signal) => signal.state === state)
+  if (has('firing')) return 'firing'
+  if (isActive && watch.health === 'no_data') return 'noData'
+  if (watch.status === 'suspended') return 'suspended'
+  if (watch.status === 'paused') return 'paused'
+  if (isMuted(watch, now)) return 'muted'
+  return has('pending') ? 'pending' : 'fine'
+}
+
+/** Whether the watch is silenced at `now`. */
+export function isMuted(watch: Watch, now: Date): boolean {
+  return watch.mutedUntil !== null && watch.mutedUntil > now
+}
+
+/** The worst first, then by name. */
+export function inOrder(watches: readonly Watch[], now: Date): readonly Watch[] {
+  const rank = (watch: Watch) => STANDINGS.indexOf(standingOf(watch, now))
+  return watches.toSorted(
+    (a, b) => rank(a) - rank(b) || compareText(a.label, b.label) || a.id - b.id,
+  )
+}
+
+/** The same order in every language, so that pages stay where they are. */
+function compareText(a: string, b: string): number {
+  return a < b ? -1 : a > b ? 1 : 0
+}

@@ -1,0 +1,31 @@
+import { setTimeout as wait } from 'node:timers/promises'
+
+/** A sleep that somebody can end early. */
+export interface Waker {
+  wake(): void
+  /** Ends after the time, when woken, at once if woken since the last sleep, or when aborted. */
+  sleep(ms: number, signal: AbortSignal): Promise<void>
+}
+
+export function createWaker(): Waker {
+  let isWoken = false
+  let alarm: AbortController | undefined
+  return {
+    wake() {
+      isWoken = true
+      alarm?.abort()
+    },
+    async sleep(ms, signal) {
+      if (!isWoken) {
+        alarm = new AbortController()
+        await pause(ms, AbortSignal.any([signal, alarm.signal]))
+      }
+      isWoken = false
+    },
+  }
+}
+
+/** Ends after the time or when aborted, whichever is first. */
+export async function pause(ms: number, signal: AbortSignal): Promise<void> {
+  await wait(ms, undefined, { signal }).catch(() => undefined)
+}

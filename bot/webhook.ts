@@ -1,0 +1,54 @@
+import { createHash, timingSafeEqual } from 'node:crypto'
+import type { FastifyInstance } from 'fastify'
+import type { Api } from 'grammy'
+import type { App } from '#src/operations/define.ts'
+import { apiSignal, patiently } from './api.ts'
+import { putUpdates, readUpdate } from './inbox.ts'
+import { ALLOWED_UPDATES } from './poller.ts'
+
+/** Where Telegram posts updates, below `PUBLIC_URL`. */
+export const WEBHOOK_PATH = '/telegram/webhook'
+
+const BODY_BYTES_MAX = 1_048_576
+
+/** A server that Telegram's webhook can be put on. */
+export type WebhookServer = FastifyInstance
+
+/**
+ * Takes updates from Telegram: written down, then 200. Anything without the secret is 401; Telegram
+ * repeats what it got another answer than 2xx for.
+ */
+export function mountWebhook(
+  server: WebhookServer,
+  app: Pick<App, 'db' | 'clock' | 'log'>,
+  secret: string,
+): void {
+  server.post(WEBHOOK_PATH, { bodyLimit: BODY_BYTES_MAX }, async (request, reply) => {
+    const given = request.headers['x-telegram-bot-api-secret-token']
+    if (typeof given !== 'string' || !isSame(given, secret)) return reply.code(401).send()
+    const update = readUpdate(request.body)
+    if (update === undefined) return reply.code(400).send()
+    await putUpdates(app, [update])
+    return reply.code(200).send()
+  })
+}
+
+/** In constant time, whatever the lengths. */
+function isSame(a: string, b: string): boolean {
+  const digest = (text: string) => createHash('sha256').update(text).digest()
+  return timingSafeEqual(digest(a), digest(b))
+}
+
+/** Tells Telegram where to post, until it has taken it. */
+export async function pointWebhook(
+  app: Pick<App, 'log' | 'publicUrl'>,
+  api: Api,
+  secret: string,
+  signal: AbortSignal,
+): Promise<void> {
+  const url = `${app.publicUrl}${WEBHOOK_PATH}`
+  const options = { secret_token: secret, allowed_updates: ALLOWED_UPDATES }
+  await patiently(app.log, 'webhook not set', signal, () =>
+    api.setWebhook(url, options, apiSignal(signal)),
+  )
+}
