@@ -35,7 +35,10 @@ export async function findBinaries(
   if (await isMissing(copy)) await copyReadable(installed, copy)
   await assertOursAlone(copy)
   const remaining = await tryPrograms(account, copy)
-  if (remaining !== undefined) throw unusable(copy, remaining)
+  if (remaining !== undefined) {
+    await rm(copy, { recursive: true, force: true })
+    throw unusable(installed, remaining)
+  }
   logger.info({ from: installed, to: copy }, 'postgres runs from a copy its user can read')
   return programsIn(copy)
 }
