@@ -26,6 +26,7 @@ export interface PoolClient {
   begin<T>(work: (client: TransactionClient) => Promise<T>): Promise<T>
 }
 
+/** Connections that are opened when needed, and used by one query or transaction at a time. */
 export interface Pool {
   readonly client: PoolClient
   /** Refuses new and waiting work, gives running work until the deadline, closes everything. */

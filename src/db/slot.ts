@@ -5,6 +5,7 @@ import { connectionLost, postgresError } from './session.ts'
 /** A value of a statement, as postgres.js takes it. */
 export type Value = NonNullable<Parameters<Sql['unsafe']>[1]>[number]
 
+/** `prepare`: kept prepared even beyond the bounds below. */
 export interface QueryOptions {
   readonly prepare?: boolean
 }
