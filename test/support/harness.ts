@@ -34,9 +34,11 @@ export function testEnvironment(over: Readonly<Record<string, string>> = {}) {
 }
 
 /** The service over a fresh database, with a clock that stands still and no outside world. */
-export async function serviceOnly(over: Readonly<Record<string, string>> = {}) {
+export async function serviceOnly(
+  over: Readonly<Record<string, string>> = {},
+  clock = testClock(),
+) {
   const database = await freshDatabase()
-  const clock = testClock()
   const config = loadConfig(testEnvironment(over))
   const service = createApp(config, { databaseUrl: database.url, log: silentLogger, clock })
   await service.server.register(registerPages, { app: service.app })
@@ -49,21 +51,23 @@ export async function serviceOnly(over: Readonly<Record<string, string>> = {}) {
 
 /** The service and its whole world: chain, Telegram, mail server, webhook receiver. */
 export async function harness(over: Readonly<Record<string, string>> = {}) {
+  const clock = testClock()
   const [devnet, inbox, receiver, telegram] = await Promise.all([
     startDevnet(),
-    startInbox(),
-    startReceiver(),
-    startTelegramApi({ token: BOT_TOKEN, username: BOT_NAME }),
+    startInbox({ clock }),
+    startReceiver({ clock }),
+    startTelegramApi({ token: BOT_TOKEN, username: BOT_NAME, clock }),
   ])
   const rpc = await startRpcProxy(devnet.rpcUrl)
-  const only = await serviceOnly({
+  const environment = {
     FLARE_RPC_URLS: rpc.url,
     SMTP_URL: inbox.url,
     EMAIL_FROM: 'Watchdog <watchdog@example.org>',
     TELEGRAM_BOT_TOKEN: BOT_TOKEN,
     TELEGRAM_API_ROOT: telegram.url,
     ...over,
-  })
+  }
+  const only = await serviceOnly(environment, clock)
   await only.service.bot?.start()
   await telegram.waitFor(() => only.service.bot?.username())
   const signal = new AbortController().signal
