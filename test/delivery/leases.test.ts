@@ -1,0 +1,138 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { setTimeout as wait } from 'node:timers/promises'
+import { sql } from 'drizzle-orm'
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { deliverDue } from '#src/delivery/service.ts'
+import type { Logger } from '#src/kernel/logger.ts'
+import { silentLogger } from '#src/kernel/logger.ts'
+import { type Outbox, openOutbox, outboxDeps, serve, type Target } from './outbox.ts'
+
+const WORKER = new URL('./worker-that-hangs.ts', import.meta.url).pathname
+
+let outbox: Outbox
+let target: Target
+
+beforeAll(async () => {
+  outbox = await openOutbox()
+})
+
+beforeEach(async () => {
+  await outbox.reset()
+  target = await outbox.recipient()
+})
+
+afterAll(() => outbox.close())
+
+describe('a worker that is killed between claim and send', () => {
+  test('loses nothing: another one sends after the lease, once', async () => {
+    const [id] = await outbox.enqueue({ to: target, key: 'key' })
+    await outbox.enqueue({ to: target, key: 'key', firedAt: 1 })
+    await killOnceItClaimed()
+
+    await outbox.deliver()
+    outbox.clock.advance(59)
+    await outbox.deliver()
+    expect(outbox.receiver.deliveries).toHaveLength(0)
+
+    outbox.clock.advance(2)
+    await Promise.all([outbox.deliver(), outbox.deliver()])
+    expect(outbox.receiver.deliveries).toHaveLength(2)
+    expect(outbox.receiver.deliveries[0]?.headers['x-watchdog-delivery']).toBe(id)
+    const rows = await outbox.rows()
+    expect(rows.map(({ status }) => status)).toEqual(['delivered', 'delivered'])
+  })
+})
+
+describe('workers', () => {
+  test('never send the same delivery twice, however many look at once', async () => {
+    await outbox.enqueue(...Array.from({ length: 300 }, () => ({ to: target })))
+    await Promise.all(Array.from({ length: 6 }, () => outbox.deliver()))
+    const ids = outbox.receiver.deliveries.map(({ headers }) => headers['x-watchdog-delivery'])
+    expect(ids).toHaveLength(300)
+    expect(new Set(ids).size).toBe(300)
+  })
+
+  test('whose lease ran out do not undo what another one achieved', async () => {
+    const gate = Promise.withResolvers<void>()
+    let requests = 0
+    const server = await serve(async (_request, response) => {
+      requests += 1
+      const isFirst = requests === 1
+      if (isFirst) await gate.promise
+      response.writeHead(isFirst ? 500 : 200).end()
+    })
+    await outbox.enqueue({ to: await outbox.recipient(server.url()) })
+    const slow = outbox.deliver()
+    while (requests === 0) await wait(5)
+    outbox.clock.advance(61)
+    const second = outboxDeps(outbox.db)
+    second.clock.set(outbox.clock.now())
+    await deliverDue(second, new AbortController().signal)
+    gate.resolve()
+    await slow
+    expect(await outbox.rows()).toMatchObject([
+      { status: 'delivered', attempts: 2, lastStatusCode: 200, leasedUntil: null },
+    ])
+    await server.close()
+  })
+
+  test('that cannot record a result leave the delivery to its lease', async () => {
+    const warnings: string[] = []
+    const log: Logger = { ...silentLogger, warn: (_fields, message) => warnings.push(message) }
+    const deps = outboxDeps(outbox.db, { log })
+    const [id] = await outbox.enqueue({ to: target })
+    await outbox.db.execute(sql`alter table deliveries
+      add constraint nothing_is_recorded check (status <> 'delivered') not valid`)
+    await deliverDue(deps, new AbortController().signal)
+    await outbox.db.execute(sql`alter table deliveries drop constraint nothing_is_recorded`)
+    expect(warnings).toEqual(['delivery results not recorded'])
+    expect(await outbox.rows()).toMatchObject([{ id, status: 'pending', attempts: 1 }])
+
+    outbox.clock.advance(61)
+    await outbox.deliver()
+    const ids = outbox.receiver.deliveries.map(({ headers }) => headers['x-watchdog-delivery'])
+    expect(ids).toEqual([id, id])
+    expect(await outbox.rows()).toMatchObject([{ status: 'delivered', attempts: 2 }])
+  })
+
+  test('that are stopped take nothing more and finish what is on its way', async () => {
+    const stop = new AbortController()
+    const server = await serve(async (_request, response) => {
+      stop.abort()
+      await wait(100)
+      response.end()
+    })
+    const slow = await outbox.recipient(server.url())
+    await outbox.enqueue({ to: slow, key: 'key' }, { to: slow, key: 'key', firedAt: 1 })
+    await outbox.deliver(stop.signal)
+    expect((await outbox.rows()).map(({ status }) => status)).toEqual(['delivered', 'pending'])
+    await server.close()
+  })
+
+  test('that are stopped give back what does not end, as if it had not been tried', async () => {
+    const stop = new AbortController()
+    const server = await serve(async () => stop.abort())
+    await outbox.enqueue({ to: await outbox.recipient(server.url()) })
+    const deps = outboxDeps(outbox.db, { timeoutMs: 60_000 })
+    const startedAt = performance.now()
+    await deliverDue(deps, stop.signal)
+    expect(performance.now() - startedAt).toBeLessThan(9000)
+    expect(await outbox.rows()).toMatchObject([
+      { status: 'pending', attempts: 0, leasedUntil: null },
+    ])
+    await server.close()
+  })
+})
+
+/** Starts a worker in a process of its own and kills it when it holds something. */
+async function killOnceItClaimed(): Promise<void> {
+  const child = spawn(process.execPath, [WORKER, outbox.database.url], {
+    stdio: ['ignore', 'pipe', 'inherit'],
+  })
+  const exited = once(child, 'exit')
+  const [line] = await Promise.race([once(child.stdout, 'data'), exited])
+  expect(String(line)).toBe('claimed\n')
+  child.kill('SIGKILL')
+  await exited
+}

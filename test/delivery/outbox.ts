@@ -1,0 +1,177 @@
+import { randomUUID } from 'node:crypto'
+import { once } from 'node:events'
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
+import { buffer } from 'node:stream/consumers'
+import { sql } from 'drizzle-orm'
+import { createChannels } from '#src/channels/index.ts'
+import type { Db } from '#src/db/connection.ts'
+import { deliverDue, enqueue, type NewDelivery } from '#src/delivery/service.ts'
+import type { Caller } from '#src/kernel/caller.ts'
+import { type Logger, silentLogger } from '#src/kernel/logger.ts'
+import { createSecretBox } from '#src/kernel/secret-box.ts'
+import { createRecipient } from '#src/recipients/service.ts'
+import { startReceiver } from '#src/sandbox/receiver.ts'
+import { testClock } from '../support/clock.ts'
+import { freshDatabase } from '../support/database.ts'
+import { envelopeOf } from '../support/envelopes.ts'
+
+const WALLET = '0x3f12b8aC9d2e7F4b6A1c5D8e0F9a7B3c2d1eA91c'
+
+const NOON = new Date('2026-11-20T12:00:00.000Z')
+
+export const CALLER: Caller = { wallet: WALLET, scopes: ['read', 'write'], via: 'http' }
+
+/** What a worker needs, in this process or another one, over a database. */
+export function outboxDeps(
+  db: Db,
+  { log = silentLogger, timeoutMs = 2000 }: { log?: Logger; timeoutMs?: number } = {},
+) {
+  const channels = createChannels({
+    telegram: undefined,
+    mailer: undefined,
+    from: '',
+    publicUrl: 'https://watchdog.example.org',
+    allowPrivateUrls: true,
+    timeoutMs,
+  })
+  return {
+    db,
+    clock: testClock(NOON),
+    log,
+    box: createSecretBox(Buffer.alloc(32, 7)),
+    channels,
+    publicUrl: 'https://watchdog.example.org',
+    allowPrivateUrls: true,
+  }
+}
+
+/** An outbox over a fresh database, and a customer's receiver. */
+export async function openOutbox() {
+  const [database, receiver] = await Promise.all([freshDatabase(), startReceiver()])
+  const deps = outboxDeps(database.db)
+  let recipients = 0
+  const outbox = {
+    ...deps,
+    deps,
+    database,
+    receiver,
+    /** One run of a worker. */
+    deliver: (signal = new AbortController().signal) => deliverDue(deps, signal),
+    /** A recipient of the wallet, at this address. */
+    recipient: async (url = receiver.url()): Promise<Target> => {
+      recipients += 1
+      const wallet = CALLER.wallet
+      const name = `Hook ${recipients}`
+      const caller: Caller = recipients > 15 ? { ...CALLER, wallet: walletOf(recipients) } : CALLER
+      const { id } = await createRecipient(deps, caller, { name, channel: 'webhook', url })
+      return { id, lane: new URL(url).host, wallet }
+    },
+    /** Puts deliveries into the outbox; gives their ids. */
+    enqueue: async (...drafts: Draft[]): Promise<string[]> => {
+      const deliveries = drafts.map((draft) => deliveryOf(draft, deps.clock.now()))
+      await deps.db.transaction((tx) => enqueue(tx, deliveries))
+      return deliveries.map(({ id }) => id)
+    },
+    /** The rows as they stand, oldest first. */
+    rows: async () =>
+      await deps.db.execute<Row>(sql`
+        select id, status, attempts, recipient_id as "recipientId", order_key as "orderKey",
+          next_attempt_at as "nextAttemptAt", leased_until as "leasedUntil",
+          last_status_code as "lastStatusCode", last_error as "lastError",
+          delivered_at as "deliveredAt"
+        from deliveries order by fired_at, created_at, id`),
+    /** Everything as at the beginning, for the next test. */
+    reset: async () => {
+      recipients = 0
+      receiver.clear()
+      receiver.answerAlways(undefined)
+      deps.clock.set(NOON)
+      await deps.db.execute(sql`truncate deliveries, recipients`)
+    },
+    close: async () => {
+      await receiver.close()
+      await database.drop()
+    },
+  }
+  return outbox
+}
+
+export type Outbox = Awaited<ReturnType<typeof openOutbox>>
+
+export interface Target {
+  readonly id: number
+  readonly lane: string
+  readonly wallet: string
+}
+
+export interface Draft {
+  readonly to: Target
+  /** Seconds after noon. */
+  readonly firedAt?: number
+  readonly key?: string
+  readonly alertId?: number
+  readonly title?: string
+  readonly status?: NewDelivery['status']
+}
+
+export interface Row extends Record<string, unknown> {
+  readonly id: string
+  readonly status: string
+  readonly attempts: number
+  readonly recipientId: number
+  readonly orderKey: string
+  readonly nextAttemptAt: Date | null
+  readonly leasedUntil: Date | null
+  readonly lastStatusCode: number | null
+  readonly lastError: string | null
+  readonly deliveredAt: Date | null
+}
+
+function deliveryOf(draft: Draft, now: Date): NewDelivery {
+  const id = randomUUID()
+  const firedAt = new Date(Date.UTC(2026, 10, 20, 12, 0, draft.firedAt ?? 0))
+  const title = draft.title ?? 'Balance changed'
+  return {
+    id,
+    wallet: draft.to.wallet,
+    alertId: draft.alertId ?? null,
+    recipientId: draft.to.id,
+    channel: 'webhook',
+    lane: draft.to.lane,
+    orderKey: draft.key ?? `${draft.to.id} ${id}`,
+    firedAt,
+    envelope: envelopeOf({
+      deliveryId: id,
+      message: { title, firedAt: firedAt.toISOString() },
+    }),
+    createdAt: now,
+    status: draft.status ?? 'pending',
+  }
+}
+
+/** A web server of the test's own, for what the receiver does not do. */
+export async function serve(
+  answer: (request: IncomingMessage, response: ServerResponse, body: string) => Promise<void>,
+): Promise<{ url(path?: string): string; close(): Promise<void> }> {
+  const server = createServer(async (request, response) => {
+    const body = await buffer(request)
+    await answer(request, response, body.toString('utf8'))
+  })
+  server.listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  const address = server.address()
+  if (address === null || typeof address === 'string') throw new Error('no port')
+  return {
+    url: (path = 'hook') => `http://127.0.0.1:${address.port}/${path}`,
+    close: async () => {
+      const closed = once(server, 'close')
+      server.close()
+      server.closeAllConnections()
+      await closed
+    },
+  }
+}
+
+function walletOf(number: number): `0x${string}` {
+  return `0x${number.toString(16).padStart(40, '0')}`
+}

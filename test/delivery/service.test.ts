@@ -1,0 +1,168 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { deliverDue, listForAlerts, sendTest } from '#src/delivery/service.ts'
+import { AppError } from '#src/kernel/errors.ts'
+import { toStored } from '#src/recipients/destination-box.ts'
+import { findRecipient, updateRecipient } from '#src/recipients/service.ts'
+import * as recipientRows from '#src/recipients/store.ts'
+import { CALLER, type Outbox, openOutbox, type Target } from './outbox.ts'
+
+let outbox: Outbox
+let target: Target
+
+beforeAll(async () => {
+  outbox = await openOutbox()
+})
+
+beforeEach(async () => {
+  await outbox.reset()
+  target = await outbox.recipient()
+})
+
+afterAll(() => outbox.close())
+
+describe('a test of a webhook', () => {
+  test('is a real message, marked as a test, and answers at once', async () => {
+    const result = await sendTest(outbox.deps, CALLER, target.id)
+    expect(result).toEqual({
+      deliveryId: expect.stringMatching(/^[0-9a-f-]{36}$/),
+      status: 'delivered',
+      statusCode: 200,
+      latencyMs: expect.any(Number),
+    })
+    const [delivery] = outbox.receiver.deliveries
+    expect(delivery?.json).toMatchObject({
+      payloadVersion: 2,
+      deliveryId: result.deliveryId,
+      alertId: null,
+      watchId: null,
+      event: 'wallet-balance.moved',
+      severity: 'info',
+      rendered: { locale: 'en', title: 'Alerts arrive here' },
+      renderedMessage: { test: true, link: 'https://watchdog.example.org/' },
+    })
+    expect(await outbox.rows()).toMatchObject([
+      { id: result.deliveryId, status: 'delivered', attempts: 1, lastStatusCode: 200 },
+    ])
+  })
+
+  test('that fails says how, and is not repeated', async () => {
+    outbox.receiver.answerNext(500)
+    expect(await sendTest(outbox.deps, CALLER, target.id)).toMatchObject({
+      status: 'failed',
+      statusCode: 500,
+    })
+    outbox.receiver.answerNext('reset')
+    expect(await sendTest(outbox.deps, CALLER, target.id)).toMatchObject({
+      status: 'failed',
+      statusCode: null,
+    })
+    outbox.clock.advance(86_400)
+    await outbox.deliver()
+    expect(outbox.receiver.deliveries).toHaveLength(2)
+    const recipient = await findRecipient(outbox.deps, CALLER, target.id)
+    expect(recipient?.lastFailureAt).not.toBeNull()
+  })
+
+  test('that learns the endpoint is gone switches it off', async () => {
+    outbox.receiver.answerNext(410)
+    await sendTest(outbox.deps, CALLER, target.id)
+    const recipient = await findRecipient(outbox.deps, CALLER, target.id)
+    expect(recipient).toMatchObject({ status: 'disabled', statusReason: 'gone' })
+  })
+
+  test('is refused for a destination that is off, another wallet’s or none', async () => {
+    const changes = { status: 'disabled' } as const
+    await updateRecipient(outbox.deps, CALLER, { id: target.id, changes })
+    const stranger = { ...CALLER, wallet: `0x${'ab'.repeat(20)}` } as const
+    expect(await refusal(sendTest(outbox.deps, CALLER, target.id))).toBe('recipient_not_active')
+    expect(await refusal(sendTest(outbox.deps, stranger, target.id))).toBe('not_found')
+    expect(await refusal(sendTest(outbox.deps, CALLER, 999_999))).toBe('not_found')
+    expect(outbox.receiver.deliveries).toHaveLength(0)
+  })
+})
+
+describe('a test of another channel', () => {
+  test('is queued, tried once, and not repeated', async () => {
+    let sends = 0
+    const telegram = {
+      ...outbox.channels.telegram,
+      available: () => true,
+      send: async () => {
+        sends += 1
+        throw new Error('the chat channel of this test has nobody behind it')
+      },
+    }
+    const deps = { ...outbox.deps, channels: { ...outbox.channels, telegram } }
+    const now = outbox.clock.now()
+    const chat = await recipientRows.insertRow(outbox.db, {
+      wallet: CALLER.wallet,
+      channel: 'telegram',
+      own: false,
+      name: 'Ann',
+      ...toStored(outbox.box, telegram, { chatId: 4711 }),
+      locale: 'en',
+      timezone: 'UTC',
+      status: 'active',
+      minSeverity: 'info',
+      isDefault: true,
+      createdAt: now,
+      updatedAt: now,
+    })
+    const result = await sendTest(deps, CALLER, chat.id)
+    expect(result).toEqual({ deliveryId: expect.any(String), status: 'queued' })
+    expect(sends).toBe(0)
+    await deliverDue(deps, new AbortController().signal)
+    outbox.clock.advance(60)
+    await deliverDue(deps, new AbortController().signal)
+    expect(sends).toBe(1)
+    expect(await outbox.rows()).toMatchObject([{ id: result.deliveryId, status: 'failed' }])
+    expect(await refusal(sendTest(outbox.deps, CALLER, chat.id))).toBe('channel_unavailable')
+  })
+})
+
+describe('the deliveries of alerts', () => {
+  test('are listed by alert, as they stand', async () => {
+    const other = await outbox.recipient(outbox.receiver.url('other'))
+    outbox.receiver.answerNext(503)
+    const [first] = await outbox.enqueue({ to: target, alertId: 1 })
+    await outbox.deliver()
+    const [second] = await outbox.enqueue({ to: other, alertId: 1 })
+    await outbox.enqueue({ to: target, alertId: 2 })
+    await outbox.deliver()
+    const entries = await listForAlerts(outbox.db, [1, 3])
+    expect(entries.get(3)).toEqual([])
+    expect(entries.get(2)).toBeUndefined()
+    expect(entries.get(1)).toEqual([
+      {
+        deliveryId: first,
+        recipientId: target.id,
+        channel: 'webhook',
+        status: 'retrying',
+        attempts: 1,
+        lastStatusCode: 503,
+        lastError: 'status_503',
+        nextAttemptAt: expect.any(Date),
+        deliveredAt: null,
+      },
+      {
+        deliveryId: second,
+        recipientId: other.id,
+        channel: 'webhook',
+        status: 'delivered',
+        attempts: 1,
+        lastStatusCode: 200,
+        lastError: null,
+        nextAttemptAt: null,
+        deliveredAt: outbox.clock.now(),
+      },
+    ])
+  })
+})
+
+async function refusal(work: Promise<unknown>): Promise<string> {
+  const error = await work.then(
+    () => 'nothing was refused',
+    (reason: unknown) => reason,
+  )
+  return error instanceof AppError ? error.code : String(error)
+}
