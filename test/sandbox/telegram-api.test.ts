@@ -1,76 +1,19 @@
-import { once } from 'node:events'
-import { createServer, type IncomingMessage } from 'node:http'
-import type { AddressInfo } from 'node:net'
-import {
-  Bot,
-  type Context,
-  GrammyError,
-  HttpError,
-  InlineKeyboard,
-  InputFile,
-  webhookCallback,
-} from 'grammy'
+import { Bot, type Context, InlineKeyboard, InputFile } from 'grammy'
 import QRCode from 'qrcode'
-import { afterEach, beforeEach, describe, expect, test } from 'vitest'
-import { tooMany } from '#src/sandbox/telegram/faults.ts'
-import { startTelegramApi, type TelegramApi } from '#src/sandbox/telegram-api.ts'
+import { describe, expect, test } from 'vitest'
+import {
+  ann,
+  api,
+  bot,
+  NOON,
+  polling,
+  refusal,
+  TOKEN,
+  time,
+  useTelegram,
+} from './telegram-setup.ts'
 
-const TOKEN = '4242:test-token'
-const NOON = new Date('2026-11-20T12:00:00Z')
-
-let now: Date
-let api: TelegramApi
-let bot: Bot
-let undo: (() => Promise<unknown>)[]
-
-beforeEach(async () => {
-  now = NOON
-  undo = []
-  await start({})
-})
-
-afterEach(async () => {
-  for (const step of undo.reverse()) await step()
-})
-
-async function start(options: { rates?: boolean }): Promise<void> {
-  api = await startTelegramApi({
-    token: TOKEN,
-    username: 'watchdog_bot',
-    firstName: 'Watchdog',
-    clock: { now: () => now },
-    webhookPauseMs: 5,
-    ...options,
-  })
-  const own = api
-  undo.push(() => own.close())
-  bot = new Bot(TOKEN, { client: { apiRoot: api.url } })
-}
-
-/** Lets the bot poll until the test ends. */
-async function polling(own = bot): Promise<void> {
-  own.catch(() => {})
-  await new Promise<void>((ready) => {
-    const run = own.start({ onStart: () => ready(), timeout: 30 })
-    undo.push(async () => {
-      await own.stop()
-      await run
-    })
-  })
-}
-
-async function refusal(call: Promise<unknown>): Promise<{ code: number; text: string }> {
-  try {
-    await call
-  } catch (error) {
-    if (error instanceof GrammyError) return { code: error.error_code, text: error.description }
-    throw error
-  }
-  throw new Error('the call was not refused')
-}
-
-const ann = (started = true) =>
-  api.person({ firstName: 'Ann', languageCode: 'en', username: 'ann', started }).id
+useTelegram()
 
 describe('polling', () => {
   test('brings commands with their entities and takes the reply', async () => {
@@ -119,9 +62,9 @@ describe('polling', () => {
     })
     api.press(chat, message_id, 'a')
     api.send(chat, 'hello')
-    now = new Date(NOON.getTime() + 151_000)
+    time.now = new Date(NOON.getTime() + 151_000)
     expect(api.pendingUpdates).toBe(1)
-    now = new Date(NOON.getTime() + 24 * 3_600_000 + 1)
+    time.now = new Date(NOON.getTime() + 24 * 3_600_000 + 1)
     expect(api.pendingUpdates).toBe(0)
   })
 })
@@ -329,7 +272,7 @@ describe('presses', () => {
     await bot.api.answerCallbackQuery(press.queryId, { text: 'x'.repeat(200) })
     expect((await refusal(bot.api.answerCallbackQuery(press.queryId))).text).toBe(tooOld)
     const late = api.press(chat, message_id, 'a')
-    now = new Date(NOON.getTime() + 31_000)
+    time.now = new Date(NOON.getTime() + 31_000)
     expect((await refusal(bot.api.answerCallbackQuery(late.queryId))).text).toBe(tooOld)
   })
 
@@ -353,9 +296,9 @@ describe('edits and deletions', () => {
     const { message_id } = await bot.api.sendMessage(chat, 'one', {
       reply_markup: new InlineKeyboard().text('A', 'a'),
     })
-    now = new Date(NOON.getTime() + 5000)
+    time.now = new Date(NOON.getTime() + 5000)
     await bot.api.editMessageText(chat, message_id, '<i>two</i>', { parse_mode: 'HTML' })
-    expect(api.messages(chat)).toMatchObject([{ text: 'two', editedAt: now, keyboard: [] }])
+    expect(api.messages(chat)).toMatchObject([{ text: 'two', editedAt: time.now, keyboard: [] }])
     await bot.api.editMessageReplyMarkup(chat, message_id, {
       reply_markup: new InlineKeyboard().text('B', 'b'),
     })
@@ -382,7 +325,7 @@ describe('edits and deletions', () => {
     await bot.api.deleteMessage(chat, typed)
     expect(api.messages(chat)).toEqual([])
     const old = api.send(chat, 'old').message.id
-    now = new Date(NOON.getTime() + 48 * 3_600_000 + 1)
+    time.now = new Date(NOON.getTime() + 48 * 3_600_000 + 1)
     expect((await refusal(bot.api.deleteMessage(chat, old))).text).toBe(
       "Bad Request: message can't be deleted for everyone",
     )
@@ -437,327 +380,5 @@ describe('photos and documents', () => {
     })
     const long = bot.api.sendDocument(chat, text, { caption: 'x'.repeat(1025) })
     expect((await refusal(long)).text).toBe('Bad Request: message caption is too long')
-  })
-})
-
-describe('who may be written to', () => {
-  test('nobody who has not written, nor anybody unknown', async () => {
-    const chat = ann(false)
-    const toStranger = async (id: number) => await refusal(bot.api.sendMessage(id, 'x'))
-    expect(await toStranger(1)).toEqual({ code: 400, text: 'Bad Request: chat not found' })
-    expect(await toStranger(chat)).toEqual({ code: 400, text: 'Bad Request: chat not found' })
-    api.group({ title: 'Node crew', members: [chat] })
-    expect(await toStranger(chat)).toEqual({
-      code: 403,
-      text: "Forbidden: bot can't initiate conversation with a user",
-    })
-  })
-
-  test('nobody who blocked the bot, which learns of it', async () => {
-    const chat = ann()
-    api.block(chat)
-    expect(await refusal(bot.api.sendMessage(chat, 'x'))).toEqual({
-      code: 403,
-      text: 'Forbidden: bot was blocked by the user',
-    })
-    api.unblock(chat)
-    await bot.api.sendMessage(chat, 'x')
-    const updates = await bot.api.getUpdates()
-    expect(updates.map((update) => update.my_chat_member?.new_chat_member.status)).toEqual([
-      'kicked',
-      'member',
-    ])
-  })
-})
-
-describe('groups', () => {
-  test('keep from the bot what is not meant for it', () => {
-    const [a, b] = [ann(), api.person({ firstName: 'Ben', languageCode: 'de' }).id]
-    const { id } = api.group({ title: 'Node crew', members: [b], admins: [a] })
-    const heard = (text: string, options = {}) =>
-      api.send(id, text, { from: b, ...options }).updateId !== undefined
-    expect(heard('hello')).toBe(false)
-    expect(heard('/status')).toBe(true)
-    expect(heard('/status@watchdog_bot')).toBe(true)
-    expect(heard('/status@other_bot')).toBe(false)
-    expect(heard('hi @watchdog_bot')).toBe(true)
-    api.promote(id)
-    expect(heard('hello')).toBe(true)
-  })
-
-  test('tell who administers them', async () => {
-    const [a, b] = [ann(), api.person({ firstName: 'Ben', languageCode: 'de' }).id]
-    const { id } = api.group({ title: 'Node crew', members: [b], admins: [a] })
-    const status = async (user: number) => (await bot.api.getChatMember(id, user)).status
-    expect([await status(a), await status(b), await status(4242)]).toEqual([
-      'creator',
-      'member',
-      'member',
-    ])
-    api.promote(id, b)
-    const admins = await bot.api.getChatAdministrators(id)
-    expect(admins.map((admin) => admin.user.id).sort()).toEqual([a, b].sort())
-    expect(await bot.api.getChatMemberCount(id)).toBe(3)
-    expect((await refusal(bot.api.getChatAdministrators(a))).text).toBe(
-      'Bad Request: there are no administrators in the private chat',
-    )
-  })
-
-  test('refuse a bot that was thrown out, muted, or may not pin', async () => {
-    const { id } = api.group({ title: 'Node crew', members: [ann()] })
-    const { message_id } = await bot.api.sendMessage(id, 'x')
-    expect((await refusal(bot.api.pinChatMessage(id, message_id))).text).toBe(
-      'Bad Request: not enough rights to manage pinned messages in the chat',
-    )
-    api.mute(id)
-    expect((await refusal(bot.api.sendMessage(id, 'x'))).text).toBe(
-      'Bad Request: not enough rights to send text messages to the chat',
-    )
-    api.kick(id)
-    expect(await refusal(bot.api.sendMessage(id, 'x'))).toEqual({
-      code: 403,
-      text: 'Forbidden: bot was kicked from the group chat',
-    })
-  })
-
-  test('move to a supergroup and name it', async () => {
-    const { id } = api.group({ title: 'Node crew', members: [ann()] })
-    const moved = api.migrate(id)
-    const error = await bot.api.sendMessage(id, 'x').catch((problem: unknown) => problem)
-    expect(error).toMatchObject({
-      error_code: 400,
-      description: 'Bad Request: group chat was upgraded to a supergroup chat',
-      parameters: { migrate_to_chat_id: moved.id },
-    })
-    await bot.api.sendMessage(moved.id, 'x')
-    const updates = await bot.api.getUpdates()
-    expect(updates.map((update) => update.message)).toMatchObject([
-      { chat: { id }, migrate_to_chat_id: moved.id },
-      { chat: { id: moved.id }, migrate_from_chat_id: id },
-    ])
-  })
-
-  test('have topics that close and go', async () => {
-    const { id } = api.group({ title: 'Ops forum', members: [ann()], isForum: true })
-    const topic = api.topic(id, 'Alerts')
-    const send = (thread: number) => bot.api.sendMessage(id, 'x', { message_thread_id: thread })
-    expect(await send(topic)).toMatchObject({ message_thread_id: topic, is_topic_message: true })
-    expect((await refusal(send(1))).text).toBe('Bad Request: message thread not found')
-    api.closeTopic(id, topic)
-    expect((await refusal(send(topic))).text).toBe('Bad Request: TOPIC_CLOSED')
-    api.deleteTopic(id, topic)
-    expect((await refusal(send(topic))).text).toBe('Bad Request: message thread not found')
-    expect((await refusal(bot.api.createForumTopic(id, 'New'))).text).toBe(
-      'Bad Request: not enough rights to create a topic',
-    )
-    api.promote(id)
-    const made = await bot.api.createForumTopic(id, 'New')
-    expect(await send(made.message_thread_id)).toMatchObject({ is_topic_message: true })
-  })
-
-  test('let a bot in through a startgroup link', async () => {
-    const a = ann()
-    const { id } = api.group({ title: 'Node crew', members: [a], bot: 'left' })
-    api.addBot(id, { from: a, payload: 'abc' })
-    const updates = await bot.api.getUpdates()
-    expect(updates).toMatchObject([
-      { my_chat_member: { new_chat_member: { status: 'member' } } },
-      { message: { new_chat_members: [{ id: 4242 }] } },
-      { message: { text: '/start@watchdog_bot abc', from: { id: a } } },
-    ])
-  })
-})
-
-describe('the profile', () => {
-  test('prefers the narrower scope, and there the language', async () => {
-    const ben = api.person({ firstName: 'Ben', languageCode: 'de-AT' }).id
-    const commands = (description: string) => [{ command: 'start', description }]
-    const seen = () => api.commandsFor(ben, ben)[0]?.description
-    await bot.api.setMyCommands(commands('default de'), { language_code: 'de' })
-    expect(seen()).toBe('default de')
-    await bot.api.setMyCommands(commands('private'), { scope: { type: 'all_private_chats' } })
-    expect(seen()).toBe('private')
-    await bot.api.setMyCommands(commands('private de'), {
-      scope: { type: 'all_private_chats' },
-      language_code: 'de',
-    })
-    expect(seen()).toBe('private de')
-    await bot.api.deleteMyCommands({ scope: { type: 'all_private_chats' }, language_code: 'de' })
-    await bot.api.deleteMyCommands({ scope: { type: 'all_private_chats' } })
-    expect(seen()).toBe('default de')
-    expect(await bot.api.getMyCommands()).toEqual([])
-  })
-
-  test('keeps its texts within their limits', async () => {
-    await bot.api.setMyDescription('x'.repeat(512), { language_code: 'ar' })
-    expect(await bot.api.getMyDescription({ language_code: 'ar' })).toEqual({
-      description: 'x'.repeat(512),
-    })
-    expect(api.profileText('name', 'ar')).toBe('Watchdog')
-    const refused = [
-      bot.api.setMyDescription('x'.repeat(513)),
-      bot.api.setMyShortDescription('x'.repeat(121)),
-      bot.api.setMyName('x'.repeat(65)),
-      bot.api.setMyCommands([{ command: 'Start', description: 'x' }]),
-      bot.api.setMyCommands([{ command: 'start', description: '' }]),
-      bot.api.setMyName('x', { language_code: 'deu' as 'de' }),
-    ]
-    for (const call of refused) expect((await refusal(call)).code).toBe(400)
-  })
-})
-
-describe('inline queries', () => {
-  test('show results, and a chosen one is posted', async () => {
-    bot.on('inline_query', (ctx) =>
-      ctx.answerInlineQuery(
-        [
-          {
-            type: 'article',
-            id: 'p1',
-            title: 'Alpha',
-            input_message_content: { message_text: '<b>Alpha</b>', parse_mode: 'HTML' },
-          },
-        ],
-        { cache_time: 30, is_personal: true },
-      ),
-    )
-    await polling()
-    const a = ann()
-    const answer = await api.inlineQuery(a, 'alp').answer()
-    expect(answer).toMatchObject({ cacheSeconds: 30, isPersonal: true, results: [{ id: 'p1' }] })
-    const { id } = api.group({ title: 'Node crew', members: [a] })
-    expect(api.chooseInline(answer, 'p1', id)).toMatchObject({ text: 'Alpha', viaBot: true })
-  })
-})
-
-describe('a webhook', () => {
-  const listen = async (handler: (request: IncomingMessage) => number | Promise<number>) => {
-    const server = createServer(async (request, response) => {
-      response.statusCode = await handler(request)
-      response.end()
-    })
-    server.listen(0, '127.0.0.1')
-    await once(server, 'listening')
-    undo.push(async () => {
-      server.close()
-      server.closeAllConnections()
-    })
-    return `http://127.0.0.1:${(server.address() as AddressInfo).port}/hook`
-  }
-
-  test('brings updates to a grammY bot, with the secret', async () => {
-    bot.command('ping', (ctx) => ctx.reply('pong'))
-    await bot.init()
-    const handle = webhookCallback(bot, 'http', { secretToken: 's3cret' })
-    const server = createServer((request, response) => void handle(request, response))
-    server.listen(0, '127.0.0.1')
-    await once(server, 'listening')
-    undo.push(async () => server.close())
-    const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/`
-    await bot.api.setWebhook(url, { secret_token: 's3cret' })
-    const chat = ann()
-    api.send(chat, '/ping')
-    expect(await api.waitFor(() => api.lastMessage(chat))).toMatchObject({ text: 'pong' })
-    await api.waitFor(() => api.pendingUpdates === 0)
-    expect(await refusal(bot.api.getUpdates())).toEqual({
-      code: 409,
-      text: "Conflict: can't use getUpdates method while webhook is active; use deleteWebhook to delete the webhook first",
-    })
-  })
-
-  test('repeats an update until it is taken, and keeps the order of a chat', async () => {
-    const got: string[] = []
-    let fails = 2
-    const url = await listen(async (request) => {
-      const chunks: Buffer[] = []
-      for await (const chunk of request) chunks.push(chunk as Buffer)
-      const update = JSON.parse(Buffer.concat(chunks).toString()) as { message: { text: string } }
-      got.push(update.message.text)
-      return fails-- > 0 ? 500 : 204
-    })
-    const chat = ann()
-    api.send(chat, 'one')
-    api.send(chat, 'two')
-    await bot.api.setWebhook(url)
-    await api.waitFor(() => api.pendingUpdates === 0)
-    expect(got).toEqual(['one', 'one', 'one', 'two'])
-    expect(await bot.api.getWebhookInfo()).toMatchObject({
-      url,
-      pending_update_count: 0,
-      last_error_message: 'Wrong response from the webhook: 500 Internal Server Error',
-    })
-    await bot.api.deleteWebhook()
-    expect(await bot.api.getUpdates()).toEqual([])
-  })
-
-  test('needs https outside of this machine, and a plain secret', async () => {
-    expect((await refusal(bot.api.setWebhook('http://a.example/hook'))).text).toBe(
-      'Bad Request: bad webhook: An HTTPS URL must be provided for webhook',
-    )
-    expect((await refusal(bot.api.setWebhook('https://a.example:9000/hook'))).text).toBe(
-      'Bad Request: bad webhook: Webhook can be set up only on ports 80, 88, 443 or 8443',
-    )
-    const secret = bot.api.setWebhook('https://a.example/hook', { secret_token: 'a b' })
-    expect((await refusal(secret)).text).toBe(
-      'Bad Request: secret token contains unallowed characters',
-    )
-  })
-})
-
-describe('faults', () => {
-  test('happen as ordered and then no more', async () => {
-    const chat = ann()
-    const send = () => bot.api.sendMessage(chat, 'x')
-    api.failNext('sendMessage', tooMany(7))
-    api.failNext(1, { error_code: 500, description: 'Internal Server Error' })
-    const flood = await send().catch((error: unknown) => error)
-    expect(flood).toMatchObject({ error_code: 429, parameters: { retry_after: 7 } })
-    expect(await refusal(send())).toEqual({ code: 500, text: 'Internal Server Error' })
-    api.failNext({ method: 'sendMessage', times: 2 }, 'html')
-    await expect(send()).rejects.toThrow(HttpError)
-    await expect(send()).rejects.toThrow(HttpError)
-    await send()
-    expect(api.messages(chat)).toHaveLength(1)
-    expect(api.calls.map((call) => call.refused?.code ?? 200)).toEqual([429, 500, 0, 0, 200])
-  })
-
-  test('lose the answer of a call that was carried out', async () => {
-    const chat = ann()
-    api.failNext('sendMessage', 'lost')
-    await expect(bot.api.sendMessage(chat, 'x')).rejects.toThrow(HttpError)
-    expect(api.messages(chat)).toHaveLength(1)
-    api.failNext('sendMessage', 'reset')
-    await expect(bot.api.sendMessage(chat, 'y')).rejects.toThrow(HttpError)
-    expect(api.messages(chat)).toHaveLength(1)
-  })
-
-  test('hang until they are released', async () => {
-    const chat = ann()
-    api.failNext('sendMessage', 'hang')
-    const call = bot.api.sendMessage(chat, 'x').catch((error: unknown) => error)
-    await api.waitFor(() => api.lastCall('sendMessage'))
-    api.release()
-    expect(await call).toBeInstanceOf(HttpError)
-  })
-
-  test('take the whole server down and bring it up again', async () => {
-    bot.command('ping', (ctx) => ctx.reply('pong'))
-    await api.down()
-    await expect(bot.api.getMe()).rejects.toThrow(HttpError)
-    await api.up()
-    await polling()
-    const chat = ann()
-    api.send(chat, '/ping')
-    expect(await api.waitFor(() => api.lastMessage(chat))).toMatchObject({ text: 'pong' })
-  })
-
-  test('enforce the flood limits when asked', async () => {
-    await start({ rates: true })
-    const chat = ann()
-    for (const text of ['1', '2', '3']) await bot.api.sendMessage(chat, text)
-    const flood = await bot.api.sendMessage(chat, '4').catch((error: unknown) => error)
-    expect(flood).toMatchObject({ error_code: 429, parameters: { retry_after: 1 } })
-    now = new Date(NOON.getTime() + 1000)
-    await bot.api.sendMessage(chat, '4')
   })
 })

@@ -32,7 +32,7 @@ export interface Backend {
 }
 
 /** What the bot called, newest last. */
-export interface CallLog {
+interface CallLog {
   all(): readonly Call[]
   add(call: Omit<Call, 'sequence'>): void
 }

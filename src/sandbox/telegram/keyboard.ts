@@ -17,7 +17,7 @@ export interface Markup {
 }
 
 /** No buttons. */
-export const NO_MARKUP: Markup = { keyboard: [], other: undefined }
+const NO_MARKUP: Markup = { keyboard: [], other: undefined }
 
 /**
  * Reads `reply_markup`.

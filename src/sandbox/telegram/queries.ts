@@ -4,7 +4,7 @@ import type { CallbackAnswer, InlineAnswer } from './model.ts'
 import { badRequest } from './refusal.ts'
 
 /** A press that waits for its answer. */
-export interface OpenPress {
+interface OpenPress {
   readonly queryId: string
   readonly chatId: number
   readonly messageId: number
@@ -24,7 +24,7 @@ export interface Queries {
 }
 
 /** How long a client waits for the answer to a press. Telegram does not publish it; about this. */
-export const PRESS_LIFETIME_SECONDS = 30
+const PRESS_LIFETIME_SECONDS = 30
 
 const INLINE_LIFETIME_SECONDS = 10
 const FIRST_QUERY_ID = 880_000_000_000_000_001n

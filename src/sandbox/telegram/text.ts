@@ -2,10 +2,10 @@ import type { Entity, Formatted } from './model.ts'
 import { badRequest } from './refusal.ts'
 
 /** Longest message text in UTF-16 units, after markup is taken out. */
-export const TEXT_UNITS_MAX = 4096
+const TEXT_UNITS_MAX = 4096
 
 /** Longest caption of a photo or document in UTF-16 units. */
-export const CAPTION_UNITS_MAX = 1024
+const CAPTION_UNITS_MAX = 1024
 
 /** Longest text of a request in UTF-8 bytes, markup included. */
 export const SOURCE_BYTES_MAX = 32_768

@@ -88,7 +88,7 @@ export function createUpdates(deps: { clock: Clock; changes: Changes }): Updates
 }
 
 /** One request for updates. */
-export interface Poll {
+interface Poll {
   readonly offset: number
   readonly limit: number
   readonly timeoutSeconds: number

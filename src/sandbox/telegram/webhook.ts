@@ -5,7 +5,7 @@ import type { PendingUpdate, Updates } from './updates.ts'
 import { unixSeconds } from './wire.ts'
 
 /** Where updates are delivered. */
-export interface WebhookTarget {
+interface WebhookTarget {
   readonly url: string
   readonly secretToken: string
   readonly maxConnections: number

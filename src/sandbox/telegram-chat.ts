@@ -1,0 +1,136 @@
+import { readdir, readFile } from 'node:fs/promises'
+import type { FastifyPluginAsync } from 'fastify'
+import { z } from 'zod'
+import { serveEvents } from './live.ts'
+import { Act, perform } from './telegram/chat-acts.ts'
+import { changeData, createOldButtons, snapshot } from './telegram/chat-data.ts'
+import type { TelegramApi } from './telegram-api.ts'
+
+/** What stands around the chat. Both are HTML and are put in as they are. */
+export interface ChatPageOptions {
+  /** Above the chat. */
+  readonly topBar?: string
+  /** In the page's head: the style and the script of the top bar. */
+  readonly head?: string
+}
+
+const ASSETS = new URL('./telegram/browser/', import.meta.url)
+const STYLES = ['chat', 'columns', 'messages', 'entities', 'composer']
+const TYPES: Readonly<Record<string, string>> = {
+  css: 'text/css; charset=utf-8',
+  js: 'text/javascript; charset=utf-8',
+}
+const POLICY = [
+  "default-src 'none'",
+  "script-src 'self'",
+  "style-src 'self'",
+  "img-src 'self' data:",
+  "connect-src 'self'",
+  "form-action 'self'",
+  "base-uri 'none'",
+  "frame-ancestors 'none'",
+].join('; ')
+
+const AboutQuery = z.object({ chat: z.coerce.number().int(), person: z.coerce.number().int() })
+
+/**
+ * The chat page at `/chat`: every person and group of a local Bot API, as Telegram would show them.
+ *
+ * `?person=<username or name>` chooses who is in view; `&start=<payload>` opens the bot as the link
+ * `t.me/<bot>?start=<payload>` would, `?startgroup=<payload>` asks for a group first.
+ */
+export function chatPages(api: TelegramApi, options: ChatPageOptions = {}): FastifyPluginAsync {
+  return async (app) => {
+    const old = createOldButtons()
+    for (const chat of api.chats()) api.messages(chat.id).forEach(old.see)
+    const stop = api.onChange((change) => {
+      if (change.kind === 'message') old.see(change.message)
+    })
+    app.addHook('onClose', async () => stop())
+
+    app.get('/chat', async (_request, reply) =>
+      reply
+        .type('text/html; charset=utf-8')
+        .header('content-security-policy', POLICY)
+        .header('referrer-policy', 'no-referrer')
+        .header('cache-control', 'no-store')
+        .send(shell(options)),
+    )
+    for (const name of await readdir(ASSETS)) {
+      const type = TYPES[name.slice(name.lastIndexOf('.') + 1)]
+      if (!type) continue
+      const content = await readFile(new URL(name, ASSETS))
+      app.get(`/chat/${name}`, async (_request, reply) =>
+        reply.type(type).header('cache-control', 'no-cache').send(content),
+      )
+    }
+    serveEvents(app, '/chat/events', (send) => {
+      send(snapshot(api, old))
+      return api.onChange((change) => {
+        const data = changeData(api, old, change)
+        if (data) send(data)
+      })
+    })
+    app.get('/chat/about', async (request, reply) => {
+      const query = AboutQuery.safeParse(request.query)
+      const chat = api.chats().find((one) => one.id === query.data?.chat)
+      const person = api.chats().find((one) => one.id === query.data?.person)
+      if (!chat || person?.type !== 'private') return reply.code(404).send({ error: 'not found' })
+      return {
+        commands: api.commandsFor(chat.id, person.id),
+        name: api.profileText('name', person.person.languageCode),
+        description: api.profileText('description', person.person.languageCode),
+      }
+    })
+    app.get<{ Params: { id: string } }>('/chat/files/:id', async (request, reply) => {
+      const file = api.file(request.params.id)
+      if (!file) return reply.code(404).send({ error: 'not found' })
+      // Only pictures are shown; anything else a bot sent is saved, never opened in this origin.
+      const isPicture = file.mimeType === 'image/png' || file.mimeType === 'image/jpeg'
+      const type = isPicture ? file.mimeType : 'application/octet-stream'
+      const name = encodeURIComponent(file.name)
+      return reply
+        .type(type)
+        .header('x-content-type-options', 'nosniff')
+        .header(
+          'content-disposition',
+          `${isPicture ? 'inline' : 'attachment'}; filename*=UTF-8''${name}`,
+        )
+        .send(Buffer.from(file.bytes))
+    })
+    app.post('/chat/act', async (request, reply) => {
+      const act = Act.safeParse(request.body)
+      if (!act.success) return reply.code(400).send({ error: z.prettifyError(act.error) })
+      try {
+        return perform(api, act.data)
+      } catch (problem) {
+        const error = problem instanceof Error ? problem.message : 'that did not work'
+        return reply.code(400).send({ error })
+      }
+    })
+  }
+}
+
+/** The page without content: its script fills it from the events. */
+function shell({ topBar = '', head = '' }: ChatPageOptions): string {
+  return `<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta name="color-scheme" content="light dark">
+<title>Chat · Watchdog sandbox</title>
+<link rel="icon" href="data:,">
+${head}
+${STYLES.map((name) => `<link rel="stylesheet" href="/chat/${name}.css">`).join('\n')}
+<script type="module" src="/chat/main.js"></script>
+</head>
+<body class="chat-page">
+${topBar}
+<main class="tg" id="content">
+<noscript>This page needs JavaScript.</noscript>
+</main>
+</body>
+</html>
+`
+}

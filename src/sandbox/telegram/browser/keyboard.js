@@ -1,0 +1,158 @@
+import { copy, h, toast } from './dom.js'
+import { act } from './store.js'
+
+/** @import { InlineButton } from '../model.ts' */
+/** @import { MessageView, Viewer } from '../chat-view.ts' */
+
+/** How long a press waits before the page says that the bot was silent. */
+const PATIENCE_MS = 15_000
+
+/**
+ * What to do when a press is answered, by query.
+ *
+ * @type {Map<string, () => void>}
+ */
+const waiting = new Map()
+
+/**
+ * The buttons below a message; undefined when it has none.
+ *
+ * @param {MessageView} message
+ * @param {Viewer} view
+ */
+export function keyboard(message, view) {
+  if (message.keyboard.length > 0) {
+    return h(
+      'div',
+      { class: 'keyboard' },
+      ...message.keyboard.map((row) =>
+        h(
+          'div',
+          { class: 'button-row' },
+          ...row.map((button) => inlineButton(message, button, view)),
+        ),
+      ),
+    )
+  }
+  if (message.replyKeyboard.length === 0) return undefined
+  return h(
+    'div',
+    { class: 'keyboard' },
+    ...message.replyKeyboard.map((row) =>
+      h('div', { class: 'button-row' }, ...row.map((label) => replyButton(label, view))),
+    ),
+  )
+}
+
+/**
+ * @param {string} label
+ * @param {Viewer} view
+ */
+function replyButton(label, view) {
+  return h(
+    'button',
+    { type: 'button', class: 'inline', onclick: () => view.say(label) },
+    h('span', { class: 'label', dir: 'auto' }, label),
+  )
+}
+
+/**
+ * @param {MessageView} message
+ * @param {InlineButton} button
+ * @param {Viewer} view
+ */
+function inlineButton(message, button, view) {
+  const sign = signOf(button)
+  const element = h(
+    'button',
+    {
+      type: 'button',
+      class: `inline ${button.style ?? ''}`,
+      title: hint(button),
+      disabled: button.disabled !== undefined,
+      onclick: () => run(message, button, view, element),
+    },
+    h('span', { class: 'label', dir: 'auto' }, button.text),
+    sign && h('span', { class: 'corner', 'aria-hidden': 'true' }, sign),
+  )
+  return element
+}
+
+/** @param {InlineButton} button */
+function signOf(button) {
+  if (button.url) return '↗'
+  if (button.copy_text) return '⧉'
+  if (button.web_app) return '▣'
+  return button.callback_data === undefined && button.disabled === undefined ? '@' : undefined
+}
+
+/** @param {InlineButton} button */
+function hint(button) {
+  return button.callback_data ?? button.url ?? button.web_app?.url ?? button.copy_text?.text ?? ''
+}
+
+/**
+ * @param {MessageView} message
+ * @param {InlineButton} button
+ * @param {Viewer} view
+ * @param {Element} element
+ */
+function run(message, button, view, element) {
+  const inline = button.switch_inline_query_current_chat ?? button.switch_inline_query
+  if (button.callback_data !== undefined) void press(message, button.callback_data, view, element)
+  else if (button.url) view.open(button.url)
+  else if (button.web_app) view.open(button.web_app.url)
+  else if (button.copy_text) void copy(button.copy_text.text)
+  else if (inline !== undefined) view.typeInline(inline)
+}
+
+/**
+ * Presses a button, or sends data no button has.
+ *
+ * @param {{ readonly chatId: number, readonly id: number }} message
+ * @param {string} data
+ * @param {Viewer} view
+ * @param {Element} [element] shows that the answer is awaited
+ */
+export async function press(message, data, view, element) {
+  element?.classList.add('waiting')
+  const sent = await act({
+    act: 'press',
+    chat: message.chatId,
+    message: message.id,
+    data,
+    from: view.me,
+  })
+  if (!sent?.queryId) {
+    element?.classList.remove('waiting')
+    return
+  }
+  const { queryId } = sent
+  const timer = setTimeout(() => {
+    settle(queryId)
+    toast('The bot did not answer this press.', true)
+  }, PATIENCE_MS)
+  waiting.set(queryId, () => {
+    clearTimeout(timer)
+    element?.classList.remove('waiting')
+  })
+  if (answered.has(queryId)) settle(queryId)
+}
+
+/**
+ * Answers that came, some before the page knew that their press was sent.
+ *
+ * @type {Set<string>}
+ */
+const answered = new Set()
+
+/**
+ * Takes the waiting sign from the button whose press was answered.
+ *
+ * @param {string} queryId
+ */
+export function settle(queryId) {
+  answered.add(queryId)
+  waiting.get(queryId)?.()
+  waiting.delete(queryId)
+}

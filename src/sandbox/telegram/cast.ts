@@ -1,0 +1,49 @@
+import type { TelegramApi } from '../telegram-api.ts'
+import type { GroupChat, PrivateChat } from './model.ts'
+
+/** The people and groups a sandbox begins with. */
+export interface Cast {
+  /** By username: `ann`, `ben`, `chloe`, `devi`, `bithi`, `chen`, `salma`. */
+  readonly people: ReadonlyMap<string, PrivateChat>
+  readonly nodeCrew: GroupChat
+  readonly opsForum: GroupChat
+}
+
+const PEOPLE = [
+  { username: 'ann', firstName: 'Ann', languageCode: 'en' },
+  { username: 'ben', firstName: 'Ben', languageCode: 'de' },
+  { username: 'chloe', firstName: 'Chloé', languageCode: 'fr' },
+  { username: 'devi', firstName: 'Devi', languageCode: 'hi' },
+  { username: 'bithi', firstName: 'Bithi', languageCode: 'bn' },
+  { username: 'chen', firstName: '陈', languageCode: 'zh-hans' },
+  { username: 'salma', firstName: 'سلمى', languageCode: 'ar' },
+] as const
+
+/**
+ * One person per language, and two groups the bot has yet to be added to: *Node crew*, a basic group
+ * owned by Ann, and *Ops forum*, with topics, owned by Ben.
+ */
+export function addCast(api: TelegramApi): Cast {
+  const people = new Map(PEOPLE.map((person) => [person.username as string, api.person(person)]))
+  const idOf = (username: string): number => {
+    const chat = people.get(username)
+    if (!chat) throw new Error(`nobody is called ${username}`)
+    return chat.id
+  }
+  const nodeCrew = api.group({
+    title: 'Node crew',
+    admins: ['ann', 'ben'].map(idOf),
+    members: ['chloe', 'chen'].map(idOf),
+    bot: 'left',
+  })
+  const opsForum = api.group({
+    title: 'Ops forum',
+    admins: [idOf('ben')],
+    members: ['ann', 'devi', 'bithi', 'salma'].map(idOf),
+    isForum: true,
+    bot: 'left',
+  })
+  api.topic(opsForum.id, 'Alerts')
+  api.topic(opsForum.id, 'Chat')
+  return { people, nodeCrew, opsForum }
+}

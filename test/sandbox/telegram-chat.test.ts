@@ -1,0 +1,246 @@
+import { existsSync } from 'node:fs'
+import chromium from '@sparticuz/chromium'
+import { type FastifyInstance, fastify } from 'fastify'
+import { Bot, InlineKeyboard } from 'grammy'
+import { type Browser, chromium as launcher, type Page } from 'playwright-core'
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { addCast, type Cast } from '#src/sandbox/telegram/cast.ts'
+import { startTelegramApi, type TelegramApi } from '#src/sandbox/telegram-api.ts'
+import { chatPages } from '#src/sandbox/telegram-chat.ts'
+
+const TOKEN = '4242:test-token'
+const SYSTEM_CHROMIUM = '/usr/bin/chromium'
+
+let browser: Browser
+let api: TelegramApi
+let cast: Cast
+let app: FastifyInstance
+let address: string
+let bot: Bot
+let polling: Promise<void>
+let page: Page
+let problems: string[]
+
+beforeAll(async () => {
+  const isInstalled = existsSync(SYSTEM_CHROMIUM)
+  browser = await launcher.launch({
+    executablePath: isInstalled ? SYSTEM_CHROMIUM : await chromium.executablePath(),
+    // In one process, as the package would have it, the browser ends with its first page.
+    args: isInstalled
+      ? ['--no-sandbox']
+      : chromium.args.filter((arg) => !['--single-process', '--no-zygote'].includes(arg)),
+  })
+})
+
+afterAll(async () => {
+  await browser.close()
+})
+
+beforeEach(async () => {
+  const now = new Date('2026-11-20T13:02:00Z')
+  const options = { token: TOKEN, username: 'watchdog_bot', firstName: 'Watchdog' }
+  api = await startTelegramApi({ ...options, clock: { now: () => now } })
+  cast = addCast(api)
+  app = fastify()
+  await app.register(chatPages(api, { topBar: '<header id="bar">Sandbox</header>' }))
+  address = await app.listen({ host: '127.0.0.1', port: 0 })
+  bot = new Bot(TOKEN, { client: { apiRoot: api.url } })
+  bot.command('start', (ctx) => ctx.reply(`Hello: ${ctx.match}`))
+  bot.callbackQuery('toast', (ctx) => ctx.answerCallbackQuery('Muted'))
+  bot.callbackQuery('alert', (ctx) =>
+    ctx.answerCallbackQuery({ text: 'Not for you', show_alert: true }),
+  )
+  bot.on('callback_query', (ctx) => ctx.answerCallbackQuery(`Got ${ctx.callbackQuery.data}`))
+  bot.on('message', (ctx) => ctx.reply(`Echo: ${ctx.message.text}`))
+  await new Promise<void>((ready) => {
+    polling = bot.start({ onStart: () => ready() })
+  })
+  page = await browser.newPage()
+  problems = []
+  page.on('pageerror', (error) => problems.push(error.message))
+  page.on('console', (message) => {
+    if (message.type() === 'error') problems.push(message.text())
+  })
+})
+
+afterEach(async () => {
+  await page.close()
+  await bot.stop()
+  await polling
+  await app.close()
+  await api.close()
+  expect(problems).toEqual([])
+})
+
+const idOf = (username: string): number => cast.people.get(username)?.id ?? 0
+
+async function open(query: string): Promise<void> {
+  await page.goto(`${address}/chat?${query}`)
+  await page.locator('.chat-head').waitFor()
+}
+
+/** The newest bubble of the bot that holds this text. */
+const bubble = (text: string) => page.locator('.message', { hasText: text }).last()
+
+describe('the chat page', () => {
+  test('opens a deep link with a Start button and shows the reply', async () => {
+    await open('person=ben&start=abc_-123')
+    expect(await page.locator('#bar').textContent()).toBe('Sandbox')
+    await page.getByRole('button', { name: 'Start', exact: true }).click()
+    await bubble('Hello: abc_-123').waitFor()
+    expect(api.messages(idOf('ben'))[0]).toMatchObject({ text: '/start abc_-123' })
+    await page.getByLabel('Message', { exact: true }).fill('Guten Tag')
+    await page.keyboard.press('Enter')
+    await bubble('Echo: Guten Tag').waitFor()
+  })
+
+  test('follows links to the bot inside of messages, for people and for groups', async () => {
+    const ann = idOf('ann')
+    api.send(ann, 'hi')
+    const start = 'https://t.me/watchdog_bot?start='
+    await bot.api.sendMessage(ann, `<a href="${start}w42">watch</a>`, {
+      parse_mode: 'HTML',
+      reply_markup: new InlineKeyboard().url('Group', 'https://t.me/watchdog_bot?startgroup=code'),
+    })
+    await open('person=ann')
+    await page.getByRole('link', { name: 'watch' }).click()
+    await page.getByRole('button', { name: 'Start', exact: true }).click()
+    await bubble('Hello: w42').waitFor()
+    await page.getByRole('button', { name: 'Group', exact: true }).click()
+    await page.getByRole('dialog').getByRole('button', { name: 'Node crew' }).click()
+    await bubble('Hello: code').waitFor()
+    expect(api.chat(cast.nodeCrew.id)).toMatchObject({ bot: 'member' })
+  })
+
+  test('presses buttons and shows toasts and alert boxes', async () => {
+    const ann = idOf('ann')
+    api.send(ann, 'hi')
+    const sent = await bot.api.sendMessage(ann, 'Alert', {
+      reply_markup: new InlineKeyboard().text('Mute', 'toast').text('Ack', 'alert'),
+    })
+    await open('person=ann')
+    await page.getByRole('button', { name: 'Mute' }).click()
+    await page.getByRole('status').filter({ hasText: 'Muted' }).waitFor()
+    await page.getByRole('button', { name: 'Ack' }).click()
+    await page.getByRole('dialog').filter({ hasText: 'Not for you' }).waitFor()
+    await page.getByRole('button', { name: 'OK' }).click()
+
+    await bot.api.editMessageReplyMarkup(ann, sent.message_id)
+    await page.getByText('edited').waitFor()
+    await bubble('Alert').hover()
+    await bubble('Alert').getByLabel('More').click()
+    await page.getByRole('dialog').getByRole('button', { name: 'Mute' }).click()
+    await page.getByRole('status').filter({ hasText: 'Muted' }).waitFor()
+    await bubble('Alert').hover()
+    await bubble('Alert').getByLabel('More').click()
+    await page.getByLabel(/^Callback data/).fill('1:forged:zz')
+    await page.getByRole('button', { name: 'Send data' }).click()
+    await page.getByRole('status').filter({ hasText: 'Got 1:forged:zz' }).waitFor()
+  })
+
+  test('shows what was written as text, whatever it says', async () => {
+    const evil = '<img src=x onerror="document.title=1">'
+    const person = api.person({ firstName: evil, languageCode: 'en', started: true })
+    api.send(person.id, evil)
+    await open(`chat=${person.id}`)
+    await bubble(`Echo: ${evil}`).waitFor()
+    expect(await page.locator('.tg img').count()).toBe(0)
+    expect(await page.title()).toBe('Chat · Watchdog sandbox')
+  })
+
+  test('renders entities: quotes that open, spoilers, code, right-to-left lines', async () => {
+    const salma = idOf('salma')
+    api.send(salma, 'مرحبا')
+    await bot.api.sendMessage(
+      salma,
+      '🔴 <b>حرج</b>\nالمحفظة <code>0xabc</code>\n<tg-spoiler>hidden</tg-spoiler>\n' +
+        `<blockquote expandable>${'سطر\n'.repeat(9)}end</blockquote>`,
+      { parse_mode: 'HTML', disable_notification: true },
+    )
+    await open('person=salma')
+    const text = bubble('حرج').locator('.text')
+    await text.waitFor()
+    expect(await text.evaluate((element) => getComputedStyle(element).direction)).toBe('rtl')
+    expect(await text.locator('b').textContent()).toBe('حرج')
+    expect(await bubble('حرج').getByLabel('silent').count()).toBe(1)
+    const spoiler = text.locator('.spoiler')
+    await spoiler.click()
+    expect(await spoiler.getAttribute('class')).toContain('shown')
+    const fold = text.getByRole('button', { name: /▾/ })
+    const before = await text.locator('blockquote').boundingBox()
+    await fold.click()
+    const after = await text.locator('blockquote').boundingBox()
+    expect(after?.height).toBeGreaterThan(2 * (before?.height ?? 0))
+  })
+
+  test('blocks the bot, shows the refusal in red, and restarts it', async () => {
+    const ann = idOf('ann')
+    api.send(ann, 'hi')
+    await open('person=ann')
+    await page.locator('.menu summary').click()
+    await page.getByRole('button', { name: 'Block the bot' }).click()
+    await page.getByRole('button', { name: 'Restart bot' }).waitFor()
+    await bot.api.sendMessage(ann, 'unheard').catch(() => {})
+    await page
+      .locator('.call.refused', { hasText: '403 Forbidden: bot was blocked by the user' })
+      .waitFor()
+    await page.getByRole('button', { name: 'Restart bot' }).click()
+    await bubble('Hello:').waitFor()
+  })
+
+  test('offers the commands in the person’s language', async () => {
+    await bot.api.setMyCommands([{ command: 'watches', description: 'Watches' }])
+    await bot.api.setMyCommands([{ command: 'watches', description: 'Überwachungen' }], {
+      language_code: 'de',
+    })
+    api.send(idOf('ben'), 'hallo')
+    await open('person=ben')
+    await page.getByLabel('Message', { exact: true }).fill('/wa')
+    await page.locator('.suggestions button', { hasText: 'Überwachungen' }).click()
+    await bubble('Echo: /watches').waitFor()
+  })
+
+  test('writes into topics in a chosen person’s name', async () => {
+    const forum = api.chat(cast.opsForum.id)
+    const topic = forum.type === 'private' ? undefined : forum.topics[0]
+    api.addBot(forum.id)
+    api.promote(forum.id)
+    await open(`chat=${forum.id}`)
+    await page.getByRole('button', { name: '# Alerts' }).click()
+    await page.getByLabel('Write as').selectOption({ label: 'Devi' })
+    await page.getByLabel('Message', { exact: true }).fill('from Devi')
+    await page.keyboard.press('Enter')
+    const message = await api.waitFor(() =>
+      api.messages(forum.id).find((one) => one.text === 'from Devi'),
+    )
+    expect(message).toMatchObject({ from: idOf('devi'), threadId: topic?.id })
+  })
+
+  test('adds a person', async () => {
+    await open('person=ann')
+    await page.getByRole('button', { name: '+ Add' }).click()
+    await page.getByLabel('First name').fill('Yuki')
+    await page.getByLabel('Language of the app').selectOption('ja')
+    await page.getByRole('dialog').getByRole('button', { name: 'Add' }).click()
+    await page.locator('.chat-row.current', { hasText: 'Yuki' }).waitFor()
+    expect(api.chats().at(-1)).toMatchObject({
+      person: { firstName: 'Yuki', languageCode: 'ja' },
+      started: false,
+    })
+  })
+
+  test('takes acts as JSON only and says what was wrong with them', async () => {
+    const post = (body: string, contentType: string) =>
+      app.inject({
+        method: 'POST',
+        url: '/chat/act',
+        headers: { 'content-type': contentType },
+        body,
+      })
+    const act = JSON.stringify({ act: 'block', chat: 1 })
+    expect((await post(act, 'application/json')).json()).toEqual({ error: 'there is no chat 1' })
+    expect((await post(act, 'text/plain')).statusCode).toBe(400)
+    expect((await post('{"act":"fly"}', 'application/json')).statusCode).toBe(400)
+    expect((await app.inject('/chat/files/none')).statusCode).toBe(404)
+  })
+})
