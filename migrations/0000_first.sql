@@ -54,6 +54,26 @@ CREATE TABLE "accounts" (
 	CONSTRAINT "accounts_slots_not_negative" CHECK ("accounts"."occupied_slots" >= 0)
 );
 --> statement-breakpoint
+CREATE TABLE "ledger_entries" (
+	"id" bigint PRIMARY KEY GENERATED ALWAYS AS IDENTITY (sequence name "ledger_entries_id_seq" INCREMENT BY 1 MINVALUE 1 MAXVALUE 9223372036854775807 START WITH 1 CACHE 1),
+	"wallet" text NOT NULL,
+	"type" text NOT NULL,
+	"delta_credits" bigint NOT NULL,
+	"balance_after_credits" bigint NOT NULL,
+	"reference" text NOT NULL,
+	"note" text,
+	"created_at" timestamp with time zone NOT NULL,
+	CONSTRAINT "ledger_entries_reference_unique" UNIQUE("reference"),
+	CONSTRAINT "ledger_balance_not_negative" CHECK ("ledger_entries"."balance_after_credits" >= 0)
+);
+--> statement-breakpoint
+CREATE TABLE "free_calls" (
+	"subject" text NOT NULL,
+	"day" date NOT NULL,
+	"calls" integer NOT NULL,
+	CONSTRAINT "free_calls_subject_day_pk" PRIMARY KEY("subject","day")
+);
+--> statement-breakpoint
 CREATE TABLE "trials" (
 	"wallet" text PRIMARY KEY NOT NULL,
 	"telegram_user_id" bigint,
@@ -223,11 +243,14 @@ ALTER TABLE "signal_states" ADD CONSTRAINT "signal_states_watch_id_watches_id_fk
 ALTER TABLE "watches" ADD CONSTRAINT "watches_target_id_targets_id_fk" FOREIGN KEY ("target_id") REFERENCES "public"."targets"("id") ON DELETE no action ON UPDATE no action;--> statement-breakpoint
 CREATE UNIQUE INDEX "alerts_once" ON "alerts" USING btree ("watch_id",coalesce("signal", ''),"event","block_number");--> statement-breakpoint
 CREATE INDEX "alerts_wallet" ON "alerts" USING btree ("wallet","fired_at","id");--> statement-breakpoint
+CREATE INDEX "alerts_created" ON "alerts" USING btree ("created_at");--> statement-breakpoint
 CREATE INDEX "alerts_watch" ON "alerts" USING btree ("watch_id","fired_at");--> statement-breakpoint
 CREATE INDEX "challenges_expires" ON "challenges" USING btree ("expires_at");--> statement-breakpoint
 CREATE INDEX "tokens_wallet" ON "tokens" USING btree ("wallet");--> statement-breakpoint
+CREATE INDEX "ledger_entries_wallet" ON "ledger_entries" USING btree ("wallet","created_at","id");--> statement-breakpoint
 CREATE INDEX "deliveries_due" ON "deliveries" USING btree ("channel","next_attempt_at","id") WHERE status in ('pending', 'retrying');--> statement-breakpoint
 CREATE INDEX "deliveries_order" ON "deliveries" USING btree ("order_key","fired_at","id") WHERE status in ('pending', 'retrying');--> statement-breakpoint
+CREATE INDEX "deliveries_created" ON "deliveries" USING btree ("created_at");--> statement-breakpoint
 CREATE INDEX "deliveries_alert" ON "deliveries" USING btree ("alert_id");--> statement-breakpoint
 CREATE INDEX "deliveries_recipient" ON "deliveries" USING btree ("recipient_id","created_at");--> statement-breakpoint
 CREATE INDEX "idempotency_keys_created" ON "idempotency_keys" USING btree ("created_at");--> statement-breakpoint

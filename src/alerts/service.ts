@@ -331,3 +331,8 @@ function durationOf(row: store.AlertRow): number | null {
   if (row.recoveredAt === null || row.recoveredAt.getTime() === row.firedAt.getTime()) return null
   return (row.recoveredAt.getTime() - row.firedAt.getTime()) / 1000
 }
+
+/** Alerts of all wallets recorded since then, for the public figures. */
+export function countRecent(db: Db, since: Date): Promise<number> {
+  return store.countSince(db, since)
+}

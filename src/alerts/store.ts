@@ -1,4 +1,4 @@
-import { and, desc, eq, gte, inArray, lt, or, type SQL, sql } from 'drizzle-orm'
+import { and, count, desc, eq, gte, inArray, lt, or, type SQL, sql } from 'drizzle-orm'
 import type { Db } from '#src/db/connection.ts'
 import type { Address } from '#src/kernel/units.ts'
 import type { Raised } from '#src/watches/evaluate.ts'
@@ -160,4 +160,10 @@ function fits(wallet: Address, filter: AlertFilter): SQL | undefined {
 export async function findAlert(db: Db, id: number): Promise<AlertRow | undefined> {
   const [found] = await db.select().from(alerts).where(eq(alerts.id, id))
   return found
+}
+
+/** Alerts of all wallets recorded since then. */
+export async function countSince(db: Db, since: Date): Promise<number> {
+  const [row] = await db.select({ count: count() }).from(alerts).where(gte(alerts.createdAt, since))
+  return row?.count ?? 0
 }

@@ -33,6 +33,7 @@ export const alerts = pgTable(
       table.blockNumber,
     ),
     index('alerts_wallet').on(table.wallet, table.firedAt, table.id),
+    index('alerts_created').on(table.createdAt),
     index('alerts_watch').on(table.watchId, table.firedAt),
   ],
 )

@@ -164,3 +164,8 @@ async function settled(send: Promise<Receipt>): Promise<Receipt | DeliveryError>
     throw error
   }
 }
+
+/** Deliveries of all wallets since then, for the public figures. */
+export function countRecent(db: Db, since: Date) {
+  return store.countSince(db, since)
+}

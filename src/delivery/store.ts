@@ -1,4 +1,4 @@
-import { asc, inArray, sql } from 'drizzle-orm'
+import { asc, gte, inArray, sql } from 'drizzle-orm'
 import type { ChannelKey } from '#src/channels/define.ts'
 import type { Db } from '#src/db/connection.ts'
 import type { Room } from './lanes.ts'
@@ -216,4 +216,20 @@ export function listOfAlerts(db: Db, alertIds: readonly number[]) {
     .from(deliveries)
     .where(inArray(deliveries.alertId, [...alertIds]))
     .orderBy(asc(deliveries.recipientId), asc(deliveries.id))
+}
+
+/** Deliveries of all wallets since then, and how the finished ones ended. */
+export async function countSince(db: Db, since: Date) {
+  const { status, createdAt } = deliveries
+  const [row] = await db
+    .select({
+      sent: sql`count(*) filter (where ${status} in ('delivered', 'failed', 'retrying'))`.mapWith(
+        Number,
+      ),
+      delivered: sql`count(*) filter (where ${status} = 'delivered')`.mapWith(Number),
+      failed: sql`count(*) filter (where ${status} = 'failed')`.mapWith(Number),
+    })
+    .from(deliveries)
+    .where(gte(createdAt, since))
+  return { sent: row?.sent ?? 0, delivered: row?.delivered ?? 0, failed: row?.failed ?? 0 }
 }

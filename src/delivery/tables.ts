@@ -38,6 +38,7 @@ export const deliveries = pgTable(
     index('deliveries_order')
       .on(table.orderKey, table.firedAt, table.id)
       .where(sql`status in ('pending', 'retrying')`),
+    index('deliveries_created').on(table.createdAt),
     index('deliveries_alert').on(table.alertId),
     index('deliveries_recipient').on(table.recipientId, table.createdAt),
   ],

@@ -1,6 +1,19 @@
-import { AcceptTerms, TermsAcceptance } from '#src/billing/account/model.ts'
+import { AcceptTerms, Account, AccountQuery, TermsAcceptance } from '#src/billing/account/model.ts'
 import * as account from '#src/billing/account/service.ts'
+import * as overview from '#src/billing/overview.ts'
 import { defineOperation } from './define.ts'
+
+export const getAccount = defineOperation({
+  id: 'getAccount',
+  method: 'GET',
+  path: '/account',
+  scope: 'read',
+  rate: 'read',
+  status: 200,
+  query: AccountQuery,
+  output: Account,
+  handle: ({ app, caller, query }) => overview.getAccount(app, caller, query),
+})
 
 export const getTerms = defineOperation({
   id: 'getTerms',

@@ -1,4 +1,4 @@
-import { acceptTerms, getTerms } from './account.ts'
+import { acceptTerms, getAccount, getTerms } from './account.ts'
 import { deleteAlert, deleteAlerts, exportAlerts, listAlerts } from './alerts.ts'
 import { createChallenge, exchangeToken, listTokens, revokeToken } from './auth.ts'
 import { configureChannel, listChannels, removeChannel, testChannel } from './channels.ts'
@@ -14,11 +14,13 @@ import {
   updateRecipient,
 } from './recipients.ts'
 import { getSettings, replaceSettings } from './settings.ts'
+import { getStats } from './stats.ts'
 import { startTrial } from './subscriptions.ts'
 import { createWatch, deleteWatch, getWatch, listWatches, updateWatch } from './watches.ts'
 
 /** Every operation with a route, in the order of the published table. */
 export const REGISTRY: readonly AnyOperation[] = [
+  getAccount,
   getTerms,
   acceptTerms,
   listAlerts,
@@ -44,6 +46,7 @@ export const REGISTRY: readonly AnyOperation[] = [
   createTelegramLink,
   getSettings,
   replaceSettings,
+  getStats,
   startTrial,
   listWatches,
   createWatch,

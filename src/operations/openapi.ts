@@ -113,6 +113,7 @@ function problems(t: Translate, operation: AnyOperation): Record<string, unknown
     ...(operation.etag && isChange ? [412] : []),
     ...(body ? [413, 415] : []),
     ...(idempotent ? [422] : []),
+    429,
     500,
     503,
   ]

@@ -154,6 +154,11 @@ export async function deleteWatch(deps: Deps, caller: Caller, id: number): Promi
   })
 }
 
+/** Watches of all wallets that are being judged, for the public figures. */
+export function countActiveWatches(db: Db): Promise<number> {
+  return store.countActive(db)
+}
+
 /** Takes a deleted recipient off the wallet's watches, in the transaction that deletes it. */
 export async function forgetRecipient(tx: Db, wallet: Address, recipientId: number): Promise<void> {
   await store.removeRecipient(tx, wallet, recipientId)

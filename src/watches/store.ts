@@ -1,4 +1,4 @@
-import { and, eq, gt, type SQL, sql } from 'drizzle-orm'
+import { and, count, eq, gt, type SQL, sql } from 'drizzle-orm'
 import { z } from 'zod'
 import type { Db } from '#src/db/connection.ts'
 import { SEVERITIES } from '#src/kernel/facts.ts'
@@ -259,4 +259,13 @@ export async function saveStates(
     on conflict (watch_id, signal) do update set state = excluded.state, phase = excluded.phase,
       since = excluded.since, streak = excluded.streak, severity = excluded.severity,
       last_evidence_at = excluded.last_evidence_at, last_fired_at = excluded.last_fired_at`)
+}
+
+/** Watches of all wallets that are being judged. */
+export async function countActive(db: Db): Promise<number> {
+  const [row] = await db
+    .select({ count: count() })
+    .from(watches)
+    .where(eq(watches.status, 'active'))
+  return row?.count ?? 0
 }

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { serviceOnly } from '../support/harness.ts'
-import { type Client, signIn } from '../support/people.ts'
+import { type Client, request, signIn } from '../support/people.ts'
 
 let service: Awaited<ReturnType<typeof serviceOnly>>
 let alice: Client
@@ -71,5 +71,39 @@ describe('the trial', () => {
       status: 409,
       body: { code: 'no_free_slot' },
     })
+  })
+})
+
+describe('GET /account', () => {
+  test('shows balance, free calls, slots and an empty ledger of a new wallet', async () => {
+    const bob = await signIn(service, 'bob')
+    expect(await bob.request('GET', '/account')).toMatchObject({
+      status: 200,
+      body: {
+        wallet: bob.caller.wallet,
+        balanceCredits: 0,
+        freeTier: { limit: 50, used: 0 },
+        slots: { purchased: 0, trial: 0, used: 0, available: 0, max: 20 },
+        ledger: { data: [], nextCursor: null },
+      },
+    })
+  })
+
+  test('starts the free calls anew at the next midnight in UTC', async () => {
+    service.clock.set(new Date('2026-12-31T23:59:59.999Z'))
+    const bob = await signIn(service, 'bob')
+    const { body } = await bob.request('GET', '/account')
+    expect(body.freeTier.resetsAt).toBe('2027-01-01T00:00:00.000Z')
+  })
+})
+
+describe('GET /stats', () => {
+  test('gives totals to anybody, and no more often than once a minute', async () => {
+    const first = await request(service, 'GET', '/stats')
+    expect(first).toMatchObject({ status: 200, body: { wallets: 1, deliverySuccessRate24h: null } })
+    service.clock.advance(30)
+    expect((await request(service, 'GET', '/stats')).body).toEqual(first.body)
+    service.clock.advance(31)
+    expect((await request(service, 'GET', '/stats')).body.asOf).not.toBe(first.body.asOf)
   })
 })

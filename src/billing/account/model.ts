@@ -3,7 +3,8 @@
  * take. It exists from the first write on. A balance is never negative.
  */
 import { z } from 'zod'
-import { Instant } from '#src/kernel/units.ts'
+import { pageOf, pageQuery } from '#src/kernel/query.ts'
+import { Address, Instant } from '#src/kernel/units.ts'
 
 /** What the wallet has accepted of the terms. */
 export const TermsAcceptance = z
@@ -22,3 +23,53 @@ export const AcceptTerms = z.strictObject({ version: z.string().min(1).max(100) 
   id: 'AcceptTerms',
 })
 export type AcceptTerms = z.output<typeof AcceptTerms>
+
+export const LEDGER_TYPES = [
+  'topup',
+  'bonus',
+  'usage',
+  'subscription',
+  'refund',
+  'adjustment',
+] as const
+
+/** One change of the balance. */
+export const LedgerEntry = z
+  .object({
+    id: z.int(),
+    type: z.enum(LEDGER_TYPES),
+    deltaCredits: z.int(),
+    balanceAfterCredits: z.int(),
+    reference: z.string(),
+    note: z.string().optional(),
+    createdAt: Instant,
+  })
+  .meta({ id: 'LedgerEntry' })
+export type LedgerEntry = z.output<typeof LedgerEntry>
+
+/** Answer of `GET /account`. The ledger is newest first. */
+export const Account = z
+  .object({
+    wallet: Address,
+    balanceCredits: z.int(),
+    freeTier: z.object({ limit: z.int(), used: z.int(), resetsAt: Instant }),
+    slots: z.object({
+      purchased: z.int(),
+      trial: z.int(),
+      used: z.int(),
+      available: z.int(),
+      max: z.int(),
+    }),
+    ledger: pageOf(LedgerEntry),
+  })
+  .meta({ id: 'Account' })
+export type Account = z.output<typeof Account>
+
+/** Query of `GET /account`: which ledger entries. `from` is inclusive, `to` exclusive. */
+export const AccountQuery = z.strictObject({
+  ...pageQuery,
+  type: z.enum(LEDGER_TYPES).optional(),
+  from: Instant.optional(),
+  to: Instant.optional(),
+})
+export type AccountQuery = z.output<typeof AccountQuery>

@@ -1,7 +1,8 @@
-import { and, eq, lt, sql } from 'drizzle-orm'
+import { and, count, desc, eq, gte, lt, or, sql } from 'drizzle-orm'
 import type { Db } from '#src/db/connection.ts'
 import type { Address } from '#src/kernel/units.ts'
-import { accounts } from './tables.ts'
+import type { AccountQuery } from './model.ts'
+import { accounts, ledgerEntries } from './tables.ts'
 
 export type AccountRow = typeof accounts.$inferSelect
 
@@ -59,4 +60,56 @@ export async function releaseSlot(db: Db, wallet: Address): Promise<void> {
     .update(accounts)
     .set({ occupiedSlots: sql`${accounts.occupiedSlots} - 1` })
     .where(eq(accounts.wallet, wallet))
+}
+
+export type LedgerRow = typeof ledgerEntries.$inferSelect
+
+/** Entries of the wallet, newest first, after the given place. */
+export function listLedger(
+  db: Db,
+  wallet: Address,
+  { type, from, to }: Pick<AccountQuery, 'type' | 'from' | 'to'>,
+  after: { readonly createdAt: Date; readonly id: number } | undefined,
+  limit: number,
+): Promise<LedgerRow[]> {
+  const { createdAt, id } = ledgerEntries
+  return db
+    .select()
+    .from(ledgerEntries)
+    .where(
+      and(
+        eq(ledgerEntries.wallet, wallet),
+        type && eq(ledgerEntries.type, type),
+        from && gte(createdAt, from),
+        to && lt(createdAt, to),
+        after &&
+          or(lt(createdAt, after.createdAt), and(eq(createdAt, after.createdAt), lt(id, after.id))),
+      ),
+    )
+    .orderBy(desc(createdAt), desc(id))
+    .limit(limit)
+}
+
+/** Totals over all wallets, for the public figures. */
+export async function sumAccounts(db: Db) {
+  const [accountsRow] = await db.select({ wallets: count() }).from(accounts)
+  const { type, deltaCredits } = ledgerEntries
+  const [ledger] = await db
+    .select({
+      sold: sql`coalesce(sum(${deltaCredits}) filter (where ${type} in ('topup', 'bonus')), 0)`.mapWith(
+        Number,
+      ),
+      spent:
+        sql`coalesce(-sum(${deltaCredits}) filter (where ${type} in ('usage', 'subscription', 'refund')), 0)`.mapWith(
+          Number,
+        ),
+      topups: sql`count(*) filter (where ${type} = 'topup')`.mapWith(Number),
+    })
+    .from(ledgerEntries)
+  return {
+    wallets: accountsRow?.wallets ?? 0,
+    creditsSold: ledger?.sold ?? 0,
+    creditsSpent: ledger?.spent ?? 0,
+    topups: ledger?.topups ?? 0,
+  }
 }

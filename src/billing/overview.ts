@@ -1,0 +1,55 @@
+import { z } from 'zod'
+import type { Db } from '#src/db/connection.ts'
+import type { Caller } from '#src/kernel/caller.ts'
+import type { Clock } from '#src/kernel/clock.ts'
+import { cutPage, PAGE_LIMIT_DEFAULT, readCursor } from '#src/kernel/query.ts'
+import { type Account, type AccountQuery, LEDGER_TYPES, type LedgerEntry } from './account/model.ts'
+import * as accounts from './account/store.ts'
+import { nextUtcDay, utcDay } from './metering/rules.ts'
+import * as metering from './metering/store.ts'
+import { FREE_TIER_DAILY_CALLS, SLOTS_MAX } from './price-list.ts'
+import { trialSlots } from './subscriptions/rules.ts'
+import { findTrial } from './subscriptions/store.ts'
+
+/** Balance, free calls, slots and ledger of the caller's wallet: everything the sub-rooms know of it. */
+export async function getAccount(
+  { db, clock }: { readonly db: Db; readonly clock: Clock },
+  { wallet }: Caller,
+  query: AccountQuery,
+): Promise<Account> {
+  const now = clock.now()
+  const account = await accounts.findAccount(db, wallet)
+  const trial = trialSlots(await findTrial(db, wallet), now)
+  const used = account?.occupiedSlots ?? 0
+  return {
+    wallet,
+    balanceCredits: account?.balanceCredits ?? 0,
+    freeTier: {
+      limit: FREE_TIER_DAILY_CALLS,
+      used: await metering.countFreeCalls(db, wallet, utcDay(now)),
+      resetsAt: nextUtcDay(now),
+    },
+    slots: { purchased: 0, trial, used, available: Math.max(0, trial - used), max: SLOTS_MAX },
+    ledger: await listLedger(db, wallet, query),
+  }
+}
+
+async function listLedger(
+  db: Db,
+  wallet: Caller['wallet'],
+  { limit = PAGE_LIMIT_DEFAULT, cursor, ...filter }: AccountQuery,
+): Promise<Account['ledger']> {
+  const [createdAtMs, id] = readCursor(cursor, 2, filter) ?? []
+  const after =
+    createdAtMs === undefined || id === undefined
+      ? undefined
+      : { createdAt: new Date(createdAtMs), id }
+  const rows = await accounts.listLedger(db, wallet, filter, after, limit + 1)
+  const page = cutPage(rows, limit, filter, (row) => [row.createdAt.getTime(), row.id])
+  return { ...page, data: page.data.map(toEntry) }
+}
+
+function toEntry({ type, note, ...row }: accounts.LedgerRow): LedgerEntry {
+  const known = z.enum(LEDGER_TYPES).parse(type)
+  return { ...row, type: known, ...(note !== null && { note }) }
+}
