@@ -90,6 +90,21 @@ describe('tokens and methods', () => {
     expect(await call('GETME')).toMatchObject({ ok: true, result: { id: 4242, is_bot: true } })
   })
 
+  test.each([
+    ['application/json', '{"chat_id":'],
+    ['application/json', '[1]'],
+    ['multipart/form-data; boundary=x', 'no form'],
+    ['text/plain', 'chat_id=1'],
+  ])('refuses a body of %s that cannot be read', async (contentType, body) => {
+    const headers = { 'content-type': contentType }
+    const address = `${api.url}/bot${TOKEN}/sendMessage`
+    const response = await fetch(address, { method: 'POST', headers, body })
+    expect([response.status, await response.json()]).toMatchObject([
+      400,
+      { ok: false, error_code: 400 },
+    ])
+  })
+
   test('reads queries, forms and JSON alike', async () => {
     const chat = ann()
     const address = `${api.url}/bot${TOKEN}/sendMessage`

@@ -1,12 +1,19 @@
 import { once } from 'node:events'
 import type { AddressInfo } from 'node:net'
 import { type FastifyInstance, type FastifyReply, type FastifyRequest, fastify } from 'fastify'
-import { type Arguments, argumentsFrom, readable, text, type UploadedFile } from './arguments.ts'
+import {
+  type Arguments,
+  argumentsFrom,
+  isObject,
+  readable,
+  text,
+  type UploadedFile,
+} from './arguments.ts'
 import type { Backend } from './backend.ts'
 import type { Fault } from './faults.ts'
 import { REGISTRY } from './methods/index.ts'
 import type { Wire } from './model.ts'
-import { Refusal } from './refusal.ts'
+import { badRequest, Refusal } from './refusal.ts'
 
 /** The HTTP side. */
 export interface Server {
@@ -29,15 +36,9 @@ export async function startServer(backend: Backend, port: number): Promise<Serve
   const app = fastify({ bodyLimit: BODY_BYTES_MAX, forceCloseConnections: true, logger: false })
   const hanging = new Set<FastifyReply>()
   readBodies(app)
-  app.setErrorHandler((error: { statusCode?: number }, _request, reply) => {
-    const tooBig = error.statusCode === 413
-    return refuse(
-      reply,
-      tooBig
-        ? new Refusal(413, 'Request Entity Too Large')
-        : new Refusal(400, "Bad Request: can't read the request"),
-    )
-  })
+  app.setErrorHandler((error: Error & { statusCode?: number }, _request, reply) =>
+    refuse(reply, asRefusal(error)),
+  )
   app.setNotFoundHandler((_request, reply) => refuse(reply, new Refusal(404, 'Not Found')))
   app.all<{ Params: { token: string; method: string } }>(
     '/bot:token/:method',
@@ -76,6 +77,15 @@ export async function startServer(backend: Backend, port: number): Promise<Serve
       await app.close()
     },
   }
+}
+
+/** A request that cannot be read is the client's fault, anything else a fault of this server. */
+function asRefusal(error: Error & { statusCode?: number }): Refusal {
+  const { statusCode = 500 } = error
+  if (error instanceof Refusal) return error
+  if (statusCode === 413) return new Refusal(413, 'Request Entity Too Large')
+  if (statusCode < 500) return new Refusal(400, `Bad Request: ${error.message}`)
+  return new Refusal(500, `Internal Server Error: ${error.message}`)
 }
 
 /** Malformed tokens are no path of the real server at all; others are merely unknown. */
@@ -198,8 +208,7 @@ function readBodies(app: FastifyInstance): void {
     'application/json',
     asText,
     async (_: FastifyRequest, body: string) => {
-      const values: Wire = body === '' ? {} : JSON.parse(body)
-      return { values, files: new Map() } satisfies ParsedBody
+      return { values: readJson(body), files: new Map() } satisfies ParsedBody
     },
   )
   app.addContentTypeParser<string>(
@@ -218,9 +227,21 @@ function readBodies(app: FastifyInstance): void {
   )
 }
 
+function readJson(body: string): Wire {
+  try {
+    const value: unknown = body === '' ? {} : JSON.parse(body)
+    if (isObject(value)) return value
+  } catch {
+    throw badRequest("can't parse the JSON of the request")
+  }
+  throw badRequest('the body of the request must be a JSON object')
+}
+
 async function readMultipart(contentType: string, body: Buffer): Promise<ParsedBody> {
   const headers = { 'content-type': contentType }
-  const form = await new Response(new Uint8Array(body), { headers }).formData()
+  const form = await new Response(new Uint8Array(body), { headers }).formData().catch(() => {
+    throw badRequest("can't parse the form of the request")
+  })
   const values: Record<string, unknown> = {}
   const files = new Map<string, UploadedFile>()
   for (const [name, value] of form) {
