@@ -4,6 +4,7 @@ const FORM_BYTES_MAX = 8192
 
 /** Lets the server read forms: what browsers post, and what mail programs post for one click. */
 export function readForms(server: FastifyInstance): void {
+  server.removeAllContentTypeParsers()
   const options = { parseAs: 'string', bodyLimit: FORM_BYTES_MAX } as const
   server.addContentTypeParser(
     'application/x-www-form-urlencoded',

@@ -32,6 +32,7 @@ export async function registerPages(
     root: ASSETS,
     prefix: '/assets/',
     index: false,
+    wildcard: false,
     maxAge: '1h',
     decorateReply: false,
   })

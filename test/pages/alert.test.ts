@@ -1,0 +1,74 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { OWNER, openSite, type Site } from './site.ts'
+
+let site: Site
+beforeAll(async () => {
+  site = await openSite()
+})
+afterAll(() => site.close())
+
+describe('/a/<code>', () => {
+  test('shows what happened, to what, when, and every field', async () => {
+    const { path, alertId } = await site.alert()
+    const { status, text, html } = await site.get(path)
+    expect(status).toBe(200)
+    expect(text).toContain('🔵 Info')
+    expect(text).toContain('Balance changed: -12,500 FLR')
+    expect(text).toContain('Treasury Nov 20, 2026, 21:04 UTC')
+    expect(text).toContain(`Alert ${alertId}`)
+    expect(text).toContain('from 12,742.5 FLR to 242.5 FLR')
+    expect(html).toContain('<code><bdi dir="ltr">0x3f12')
+    expect(html).toContain('rel="noreferrer"')
+    expect(html).not.toContain('<form')
+    expect(text).not.toContain(OWNER.wallet)
+  })
+  test('shows the reader’s clock', async () => {
+    const { id } = await site.mailbox({ timezone: 'Asia/Kolkata' })
+    const { path } = await site.alert({ recipientId: id, block_number: 1 })
+    expect((await site.get(path)).text).toContain('Nov 21, 2026, 02:34 UTC+5:30')
+  })
+  test('says that and after how long it recovered', async () => {
+    const recovered_at = new Date('2026-11-20T21:17:01.000Z')
+    const { path } = await site.alert({ state: 'recovered', recovered_at, block_number: 2 })
+    const { text } = await site.get(path)
+    expect(text).toContain('🟢 Recovered')
+    expect(text).toContain('Recovered on Nov 20, 2026, 21:17 UTC after 12 minutes, 30 seconds')
+  })
+  test.each([
+    ['warning', '🟠 Warning'],
+    ['critical', '🔴 Critical'],
+  ])('shows %s as glyph and word', async (severity, chip) => {
+    const { path } = await site.alert({ severity, watch_id: severity.length })
+    expect((await site.get(path)).text).toContain(chip)
+  })
+  test('says that somebody has it', async () => {
+    const { path } = await site.alert({ state: 'acknowledged', block_number: 3 })
+    expect((await site.get(path)).text).toContain('✓ Acknowledged')
+  })
+  test('escapes what people typed', async () => {
+    const { path } = await site.alert({
+      watch_label: '<img src=x onerror=alert(1)>',
+      block_number: 4,
+    })
+    const { html, text } = await site.get(path)
+    expect(html).not.toContain('<img src=x')
+    expect(text).toContain('<img src=x onerror=alert(1)>')
+  })
+  test('opens by our links only, and not when the alert is deleted', async () => {
+    const { path, alertId } = await site.alert({ block_number: 5 })
+    const wrong = [`${path.slice(0, -2)}xx`, '/a/x', `/a/${alertId}`, '/a/%00']
+    for (const one of wrong) {
+      const { status, text } = await site.get(one)
+      expect([status, text], one).toEqual([
+        404,
+        expect.stringContaining('This link does not open an alert'),
+      ])
+    }
+    await site.database.sql`delete from alerts where id = ${alertId}`
+    expect((await site.get(path)).status).toBe(404)
+  })
+  test('is not found by search engines’ methods that act', async () => {
+    const { path } = await site.alert({ block_number: 6 })
+    expect((await site.post(path, '')).status).toBeGreaterThanOrEqual(404)
+  })
+})

@@ -1,0 +1,138 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { directionOf, LOCALE_NAMES, LOCALES } from '#src/kernel/locale.ts'
+import { openSite, type Site } from './site.ts'
+
+let site: Site
+beforeAll(async () => {
+  site = await openSite()
+})
+afterAll(() => site.close())
+
+const PAGE_BYTES_MAX = 100_000
+
+async function allPages(): Promise<string[]> {
+  const asked = await site.askedMailbox()
+  const mailbox = await site.mailbox()
+  const alert = await site.alert({ block_number: Math.floor(performance.now() * 1000) })
+  return [
+    '/',
+    '/problems',
+    '/problems/no_free_slot',
+    '/problems/unknown',
+    asked.path,
+    mailbox.path,
+    alert.path,
+    '/a/none',
+    '/confirm/none',
+    '/unsubscribe/none',
+  ]
+}
+
+describe('every page', () => {
+  test('loads nothing from elsewhere, runs nothing inline and is in no frame', async () => {
+    for (const path of await allPages()) {
+      const { headers, html } = await site.get(path)
+      expect(headers, path).toMatchObject({
+        'content-security-policy':
+          "default-src 'none';script-src 'self';style-src 'self';img-src 'self' data:;" +
+          "connect-src 'self';form-action 'self';base-uri 'none';frame-ancestors 'none'",
+        'referrer-policy': 'no-referrer',
+        'x-content-type-options': 'nosniff',
+        'content-type': 'text/html; charset=utf-8',
+      })
+      expect(html).not.toMatch(/<script|<style|\sstyle=|\son\w+=|javascript:/i)
+      expect(html).not.toMatch(/(?:src|<link[^>]*href)="(?:https?:)?\/\//)
+      expect(html.length).toBeLessThan(PAGE_BYTES_MAX)
+    }
+  })
+  test('has one heading, a title, landmarks and a way past the menu', async () => {
+    for (const path of await allPages()) {
+      const { html } = await site.get(path)
+      expect(html.match(/<h1/g), path).toHaveLength(1)
+      expect(html).toMatch(/<title>[^<]+ · Watchdog<\/title>/)
+      expect(html.match(/<(?:header|main|footer)\b/g)).toHaveLength(3)
+      expect(html).toContain('<a class="skip" href="#content">')
+    }
+  })
+  test('is not kept where its address holds a code', async () => {
+    for (const path of await allPages()) {
+      const { headers } = await site.get(path)
+      const hasCode = /^\/(?:a|confirm|unsubscribe)\//.test(path)
+      const kept = hasCode ? 'no-store' : 'public, max-age=300'
+      expect(headers['cache-control'], path).toBe(kept)
+    }
+  })
+  test.each(LOCALES)('reads in %s', async (locale) => {
+    for (const path of await allPages()) {
+      const { headers, html } = await site.get(`${path}?lang=${locale}`)
+      expect(html).toContain(`<html lang="${locale}" dir="${directionOf(locale)}">`)
+      expect(headers['content-language']).toBe(locale)
+      expect(html).not.toContain('{{')
+      expect(html).not.toContain('undefined')
+    }
+  })
+})
+
+describe('the language', () => {
+  test('is what the reader chose, then what the browser asks for, then English', async () => {
+    const of = async (path: string, accept?: string) => {
+      const headers = accept === undefined ? {} : { 'accept-language': accept }
+      return (await site.get(path, headers)).headers['content-language']
+    }
+    expect(await of('/?lang=ar', 'fr')).toBe('ar')
+    expect(await of('/', 'pt, fr;q=0.5')).toBe('fr')
+    expect(await of('/?lang=xx', 'hi')).toBe('hi')
+    expect(await of('/')).toBe('en')
+  })
+  test('is the recipient’s before the browser’s', async () => {
+    const { path, id } = await site.mailbox({ locale: 'de' })
+    const french = { 'accept-language': 'fr' }
+    expect((await site.get(path, french)).headers['content-language']).toBe('de')
+    const alert = await site.alert({ recipientId: id })
+    expect((await site.get(alert.path, french)).headers['content-language']).toBe('de')
+    expect((await site.get(`${path}?lang=bn`, french)).headers['content-language']).toBe('bn')
+  })
+  test('can be chosen on every page and stays with the links', async () => {
+    const { html } = await site.get('/problems/not_found?lang=zh&ref=abc')
+    for (const locale of LOCALES) {
+      expect(html).toContain(`href="/problems/not_found?ref=abc&amp;lang=${locale}"`)
+      expect(html).toContain(LOCALE_NAMES[locale])
+    }
+    expect(html).toContain('href="/problems?lang=zh"')
+    const { path } = await site.mailbox()
+    expect((await site.get(`${path}?lang=ar`)).html).toContain(`action="${path}?lang=ar"`)
+  })
+})
+
+describe('files', () => {
+  test('are served for an hour, and nothing beside them', async () => {
+    const { html } = await site.get('/')
+    const style = /<link rel="stylesheet" href="([^"]+)">/.exec(html)?.[1] ?? ''
+    const file = await site.get(style)
+    expect(file.status).toBe(200)
+    expect(file.headers).toMatchObject({
+      'content-type': 'text/css; charset=utf-8',
+      'cache-control': 'public, max-age=3600',
+    })
+    expect((await site.get('/assets/mark.svg')).headers['content-type']).toBe('image/svg+xml')
+    for (const path of [
+      '/assets/',
+      '/assets/none.css',
+      '/assets/..%2findex.ts',
+      '/views/home.eta',
+    ]) {
+      expect((await site.get(path)).status, path).toBe(404)
+    }
+  })
+})
+
+describe('a request that no page answers', () => {
+  test('says what is wrong in the reader’s language', async () => {
+    const json = { 'content-type': 'application/json' }
+    const refused = await site.post('/confirm/none', '{}', { ...json, 'accept-language': 'en' })
+    expect(refused.status).toBe(415)
+    expect(refused.text).toContain('Unsupported content type')
+    const long = await site.post('/confirm/none', `answer=${'x'.repeat(9000)}`)
+    expect(long.status).toBe(413)
+  })
+})

@@ -1,0 +1,153 @@
+import { randomBytes } from 'node:crypto'
+import { alertUrl } from '#src/alerts/links.ts'
+import type { Caller } from '#src/kernel/caller.ts'
+import { sendDueConfirmations } from '#src/recipients/confirmations.ts'
+import { confirmEmail } from '#src/recipients/consent.ts'
+import { openDestinations } from '#src/recipients/destinations.ts'
+import { unsubscribeUrl } from '#src/recipients/mail-links.ts'
+import type { NewRecipient } from '#src/recipients/model.ts'
+import { createRecipient } from '#src/recipients/service.ts'
+import { PEOPLE } from '#src/sandbox/devnet/people.ts'
+import { confirmLinkOf } from '#src/sandbox/inbox/mail.ts'
+import { startInbox } from '#src/sandbox/inbox.ts'
+import { walletBalance } from '#src/watches/types/wallet-balance.ts'
+import { serviceOnly } from '../support/harness.ts'
+
+/** Owns the alerts. */
+export const OWNER: Caller = {
+  wallet: PEOPLE.alice.account.address,
+  scopes: ['read', 'write'],
+  via: 'http',
+}
+
+/** Owns one mailbox: the numbers of a wallet's mailboxes and mails are limited. */
+function newOwner(): Caller {
+  return { ...OWNER, wallet: `0x${randomBytes(20).toString('hex')}` }
+}
+
+/** What a page answered. */
+export interface Answer {
+  readonly status: number
+  readonly headers: Readonly<Record<string, unknown>>
+  readonly html: string
+  /** What a reader sees, in one line, entities read. */
+  readonly text: string
+}
+
+/** The service's pages over a fresh database, and a mail server. */
+export async function openSite(over: Readonly<Record<string, string>> = {}) {
+  const inbox = await startInbox()
+  const mail = { SMTP_URL: inbox.url, EMAIL_FROM: 'Watchdog <alerts@example.org>' }
+  const service = await serviceOnly({ ...mail, ...over })
+  const { app, server, database } = service
+  const signal = new AbortController().signal
+  let mailboxes = 0
+
+  async function ask(
+    method: 'GET' | 'POST',
+    path: string,
+    options: { readonly headers?: Record<string, string>; readonly body?: string } = {},
+  ): Promise<Answer> {
+    const form = { 'content-type': 'application/x-www-form-urlencoded' }
+    const response = await server.inject({
+      method,
+      url: path,
+      headers: { ...(options.body !== undefined && form), ...options.headers },
+      ...(options.body !== undefined && { payload: options.body }),
+    })
+    const { statusCode: status, headers, payload: html } = response
+    return { status, headers, html, text: textOf(html) }
+  }
+
+  /** A mailbox that was asked, and the path of the page that asks. */
+  async function askedMailbox(over: Partial<NewRecipient> = {}) {
+    mailboxes += 1
+    const address = over.address ?? `ops${mailboxes}@example.org`
+    const input = { name: 'Desk', channel: 'email', ...over, address } as const
+    const owner = newOwner()
+    const recipient = await createRecipient(app, owner, input)
+    await sendDueConfirmations(app, signal)
+    const asked = inbox.mails.findLast(({ to }) => to === address)
+    const link = asked && confirmLinkOf(asked)
+    if (link === undefined) throw new Error('no confirmation mail has arrived')
+    return { id: recipient.id, owner, address, path: new URL(link).pathname }
+  }
+
+  return {
+    ...service,
+    inbox,
+    get: (path: string, headers?: Record<string, string>) =>
+      ask('GET', path, headers === undefined ? {} : { headers }),
+    post: (path: string, body: string, headers: Record<string, string> = {}) =>
+      ask('POST', path, { body, headers }),
+    askedMailbox,
+    /** A mailbox whose reader agreed, and the path of the page that ends its mail. */
+    mailbox: async (over: Partial<NewRecipient> = {}) => {
+      const { id, owner, address, path } = await askedMailbox(over)
+      await confirmEmail(app, path.replace('/confirm/', ''))
+      const opened = (await openDestinations(app, [id])).get(id)
+      const url = (opened && unsubscribeUrl(app, opened)) ?? ''
+      return { id, owner, address, path: new URL(url).pathname }
+    },
+    /** An alert in the history, and the path of its page. */
+    alert: async (over: AlertOver = {}) => {
+      const { recipientId = null, ...rest } = over
+      const row = {
+        wallet: OWNER.wallet,
+        watch_id: 42,
+        watch_label: 'Treasury',
+        type: walletBalance.name,
+        signal: 'balance-change',
+        group: 'alerts',
+        event: 'wallet-balance.moved',
+        severity: 'info',
+        state: 'firing',
+        data: JSON.stringify(walletBalance.signals[0]?.examples['wallet-balance.moved']),
+        block_number: 41880123,
+        fired_at: new Date('2026-11-20T21:04:31.000Z'),
+        created_at: new Date('2026-11-20T21:04:33.000Z'),
+        ...rest,
+      }
+      const { sql } = database
+      const [inserted] = await sql`insert into alerts ${sql(row)} returning id`
+      const alertId = Number(inserted?.id)
+      return { alertId, path: new URL(alertUrl(app, { alertId, recipientId })).pathname }
+    },
+    /** Listens on loopback, for a browser. */
+    listen: () => server.listen({ host: '127.0.0.1', port: 0 }),
+    close: async () => {
+      await service.close()
+      await inbox.close()
+    },
+  }
+}
+
+interface AlertOver {
+  readonly recipientId?: number
+  readonly watch_label?: string
+  readonly watch_id?: number
+  readonly severity?: string
+  readonly state?: string
+  readonly recovered_at?: Date
+  readonly block_number?: number
+}
+
+export type Site = Awaited<ReturnType<typeof openSite>>
+
+const ENTITIES: Readonly<Record<string, string>> = {
+  '&lt;': '<',
+  '&gt;': '>',
+  '&quot;': '"',
+  '&#39;': "'",
+  '&amp;': '&',
+}
+
+function textOf(html: string): string {
+  const body = html.replace(/^[\s\S]*<main[^>]*>|<\/main>[\s\S]*$/g, '')
+  return body
+    .replace(/<[^>]*>/g, ' ')
+    .replace(/&(?:lt|gt|quot|#39|amp);/g, (entity) => ENTITIES[entity] ?? entity)
+    .replace(/[\u2066-\u2069]/g, '')
+    .replace(/\s+/g, ' ')
+    .trim()
+}
