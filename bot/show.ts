@@ -92,6 +92,7 @@ async function edited(run: () => Promise<unknown>): Promise<boolean> {
   }
 }
 
+const EDIT_ANSWER = /message is not modified|message to edit|message can't be edited/
 const UNCHANGED = /message is not modified/
 const NOT_EDITABLE =
   /message to edit not found|message can't be edited|no text in the message|MESSAGE_ID_INVALID/
@@ -125,7 +126,9 @@ async function simplified(
       await attempt(form)
       return
     } catch (error) {
-      const verdict = error instanceof GrammyError ? verdictOf(error) : undefined
+      // What edits say about their message is no matter of form, though it names the markup.
+      const isForm = error instanceof GrammyError && !EDIT_ANSWER.test(error.description)
+      const verdict = isForm ? verdictOf(error) : undefined
       const simpler = verdict && simplerForm(form, verdict)
       if (simpler === undefined) throw error
       const fields = { updateId: update.update_id, error: describe(error) }

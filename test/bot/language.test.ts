@@ -1,0 +1,76 @@
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { packed } from '#bot/callback-data.ts'
+import { translate } from '#src/i18n/translate.ts'
+import { LOCALE_NAMES, LOCALES } from '#src/kernel/locale.ts'
+import { chatLinks } from '#src/recipients/chats.ts'
+import { type BotWorld, botWorld } from '../support/bot.ts'
+
+let world: BotWorld
+
+beforeAll(async () => {
+  world = await botWorld()
+})
+afterAll(() => world.close())
+
+test('offers every language in its own name and marks the one in use', async () => {
+  const ann = world.person()
+  await ann.say('/language')
+  const labels = ann.labels().flat()
+  for (const locale of LOCALES) {
+    const mark = locale === 'en' ? '✓ ' : ''
+    expect(labels).toContain(mark + LOCALE_NAMES[locale])
+  }
+  expect(ann.labels().at(-1)).toEqual(['‹ Menu'])
+})
+
+test.each(LOCALES)('redraws in %s, and keeps it for what comes', async (locale) => {
+  const ann = world.person(locale === 'en' ? 'de' : 'en')
+  await ann.say('/language')
+  await ann.press(packed('settings.langSet', { locale }))
+  expect(ann.labels().flat()).toContain(`✓ ${LOCALE_NAMES[locale]}`)
+  expect(ann.last().text).toContain(LOCALE_NAMES[locale])
+  await ann.say('/cancel')
+  expect(ann.last().text).toBe(translate(locale, 'bot:cancel.nothing'))
+})
+
+test('changes the language of the alerts of a linked chat', async () => {
+  const ann = world.person()
+  await ann.say(`/start ${await world.linkCode('alice')}`)
+  await ann.press('Link this chat')
+  await ann.say('/language de')
+  expect(await chatLinks(world.app, ann.id)).toMatchObject([{ locale: 'de' }])
+})
+
+test('is kept for a chat that only receives', async () => {
+  const ann = world.person()
+  await ann.say(`/start ${await world.linkCode('alice', ['read'])}`)
+  await ann.press('Link this chat')
+  await ann.say('/language fr')
+  expect(await chatLinks(world.app, ann.id)).toMatchObject([{ locale: 'fr' }])
+})
+
+test('sets the chat’s own menu, and takes it away when the app speaks that language itself', async () => {
+  const ann = world.person('de')
+  await ann.say('/language fr')
+  const menu = world.telegram.commandsFor(ann.id, ann.id)
+  expect(menu).toContainEqual({
+    command: 'watches',
+    description: translate('fr', 'bot:command.watches'),
+  })
+  await ann.say('/language de')
+  expect(world.telegram.lastCall('deleteMyCommands')?.refused).toBeUndefined()
+  expect(world.telegram.commandsFor(ann.id, ann.id)).toEqual([])
+})
+
+test('is changed even when Telegram does not take the menu', async () => {
+  const ann = world.person()
+  world.telegram.failNext('setMyCommands', { error_code: 400, description: 'Bad Request: no' })
+  await ann.say('/language fr')
+  expect(ann.labels().flat()).toContain('✓ Français')
+})
+
+test('of a wrong name shows the choice', async () => {
+  const ann = world.person()
+  await ann.say('/language klingon')
+  expect(ann.labels().flat()).toContain('✓ English')
+})

@@ -1,0 +1,217 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { packed } from '#bot/callback-data.ts'
+import { translate } from '#src/i18n/translate.ts'
+import { LOCALES } from '#src/kernel/locale.ts'
+import { chatLinks } from '#src/recipients/chats.ts'
+import { type BotWorld, botWorld, walletOf } from '../support/bot.ts'
+
+let world: BotWorld
+
+beforeAll(async () => {
+  world = await botWorld()
+})
+afterAll(() => world.close())
+
+const linksOf = (chatId: number) => chatLinks(world.app, chatId)
+
+async function linked(name: 'alice' | 'bob' = 'alice') {
+  const ann = world.person()
+  await ann.say(`/start ${await world.linkCode(name)}`)
+  await ann.press('Link this chat')
+  return ann
+}
+
+describe('/start', () => {
+  test('greets who is not linked and offers nothing that does not work yet', async () => {
+    const ann = world.person()
+    await ann.say('/start')
+    expect(ann.last().text).toContain('Watchdog watches wallets, price feeds and data providers')
+    expect(ann.last().text).toContain('POST /recipients/telegram-link')
+    expect(ann.last().text).toContain('never asks for a private key')
+    expect(ann.labels()).toEqual([['🌐 English']])
+    expect(ann.last().linkPreview).toEqual({ is_disabled: true })
+  })
+
+  test.each(LOCALES)('speaks %s when the person’s app does', async (locale) => {
+    const ann = world.person(locale === 'zh' ? 'zh-hans' : locale)
+    await ann.say('/start')
+    const firstLine = translate(locale, 'bot:start.safety')
+    expect(ann.last().text).toContain(firstLine)
+    expect(ann.labels()[0]?.[0]).toMatch(/^🌐 /)
+  })
+
+  test('speaks English to who speaks another language', async () => {
+    const ann = world.person('pt-br')
+    await ann.say('/start')
+    expect(ann.last().text).toContain('Watchdog watches')
+  })
+
+  test('shows a linked person how the watches stand', async () => {
+    const ann = await linked('bob')
+    await world.addWatch('bob', { label: 'One' })
+    await ann.say('/start')
+    expect(ann.last().text).toContain('1 watch, all quiet')
+    await world.addWatch('bob', { label: 'Two', status: 'paused' })
+    await ann.say('/start')
+    expect(ann.last().text).toContain('🟢 1 fine')
+    expect(ann.last().text).toContain('⏸ 1 paused')
+    expect(ann.labels()).toEqual([['Watches'], ['🌐 English']])
+  })
+
+  test('opens a watch by its deep link, and of nobody else', async () => {
+    const ann = await linked()
+    const own = await world.addWatch('alice', { label: 'Mine' })
+    const other = await world.addWatch('carol', { label: 'Hers' })
+    await ann.say(`/start w${own}`)
+    expect(ann.last().text).toContain('Mine')
+    await ann.say(`/start w${other}`)
+    expect(ann.last().text).toBe('This no longer exists, or belongs to another wallet.')
+    const stranger = world.person()
+    await stranger.say(`/start w${own}`)
+    expect(stranger.last().text).toContain('This link needs a linked chat.')
+    expect(stranger.last().text).not.toContain('Mine')
+  })
+})
+
+describe('a link', () => {
+  test('shows wallet, chat, rights and its end, and links when confirmed', async () => {
+    const ann = world.person()
+    const code = await world.linkCode('alice')
+    await ann.say(`/start ${code}`)
+    expect(ann.last().text).toContain(walletOf('alice'))
+    expect(ann.last().text).toContain('Ann')
+    expect(ann.last().text).toContain('private')
+    expect(ann.last().text).toContain('receive alerts, manage watches')
+    const end = new Date(world.clock.now().getTime() + 15 * 60_000).toISOString().slice(11, 16)
+    expect(ann.last().text).toContain(`Valid until: ${end}\u00a0UTC`)
+    expect(ann.labels()).toEqual([['Link this chat'], ['Cancel']])
+    expect(await linksOf(ann.id)).toEqual([])
+
+    const card = ann.last().id
+    await ann.press('Link this chat')
+    expect(ann.last().id).toBe(card)
+    expect(ann.last().text).toContain('✅ This chat is linked.')
+    expect(await linksOf(ann.id)).toMatchObject([
+      { wallet: walletOf('alice'), scopes: ['read', 'write'], linkedBy: ann.id, name: 'Ann' },
+    ])
+  })
+
+  test('names what a chat may do', async () => {
+    const ann = world.person()
+    await ann.say(`/start ${await world.linkCode('alice', ['read'])}`)
+    expect(ann.last().text).toContain('Allows: receive alerts\n')
+    await ann.say(`/start ${await world.linkCode('alice', ['read', 'write', 'spend'])}`)
+    expect(ann.last().text).toContain('manage watches, spend credits on slots')
+  })
+
+  test('links nothing when it is canceled, and is spent by that', async () => {
+    const ann = world.person()
+    const code = await world.linkCode('alice')
+    await ann.say(`/start ${code}`)
+    await ann.press('Cancel')
+    expect(ann.last().text).toBe('Canceled. Nothing was linked.')
+    await ann.say(`/start ${code}`)
+    expect(ann.last().text).toContain('This link is no longer valid.')
+    expect(await linksOf(ann.id)).toEqual([])
+  })
+
+  test('works once, and for 15 minutes', async () => {
+    const ann = world.person()
+    const ben = world.person('en', 'Ben')
+    const code = await world.linkCode('alice')
+    await ann.say(`/start ${code}`)
+    await ben.say(`/start ${code}`)
+    await ann.press('Link this chat')
+    await ben.press('Link this chat')
+    expect(ben.last().text).toContain('This link is no longer valid.')
+    expect(await linksOf(ben.id)).toEqual([])
+
+    const late = await world.linkCode('alice')
+    await ben.say(`/start ${late}`)
+    world.clock.advance(15 * 60)
+    await ben.press('Link this chat')
+    expect(ben.last().text).toContain('This link is no longer valid.')
+    await ben.say('/start AAAAAAAAAAAAAAAAAAAAAA')
+    expect(ben.last().text).toContain('This link is no longer valid.')
+  })
+
+  test('makes one recipient when its button is pressed again and again', async () => {
+    const ann = world.person()
+    const code = await world.linkCode('alice')
+    await ann.say(`/start ${code}`)
+    const { id } = ann.last()
+    world.telegram.press(ann.id, id, packed('link.yes', { code }))
+    world.telegram.press(ann.id, id, packed('link.yes', { code }))
+    await world.settle()
+    expect(await linksOf(ann.id)).toHaveLength(1)
+  })
+
+  test('changes the rights of a chat that is linked already', async () => {
+    const ann = await linked()
+    await ann.say(`/start ${await world.linkCode('alice', ['read'])}`)
+    await ann.press('Link this chat')
+    expect(ann.last().text).toContain('Already linked. Its rights are now: receive alerts.')
+    expect(await linksOf(ann.id)).toMatchObject([{ scopes: ['read'] }])
+  })
+
+  test('adds a second wallet, which the chat then works on', async () => {
+    const ann = await linked()
+    await ann.say(`/start ${await world.linkCode('carol')}`)
+    await ann.press('Link this chat')
+    await ann.say('/start')
+    expect(ann.last().text).toContain(walletOf('carol').slice(0, 6))
+    expect(await linksOf(ann.id)).toHaveLength(2)
+  })
+
+  test('stays unspent when the wallet tells 20 recipients already, and says so above the card', async () => {
+    const chats = await Promise.all(Array.from({ length: 21 }, () => world.linkCode('bob')))
+    const people = chats.map(() => world.person())
+    for (const [index, ann] of people.entries()) {
+      await ann.say(`/start ${chats[index]}`)
+      await ann.press('Link this chat')
+    }
+    const last = people.at(-1)
+    expect(last?.last().text).toMatch(/^⚠️ A wallet can have 20 recipients/)
+    expect(last?.last().text).toContain('Link this chat?')
+    expect(last?.labels()[0]).toEqual(['Retry'])
+    const code = last?.last().entities.find(({ type }) => type === 'code')
+    const shown = last?.last().text.slice(code?.offset, (code?.offset ?? 0) + (code?.length ?? 0))
+    expect(shown).toBe(walletOf('bob'))
+    await last?.press('Retry')
+    expect(last?.last().text.match(/⚠️/g)).toHaveLength(1)
+    expect(last?.labels().flat()).toEqual(['Retry', 'Link this chat', 'Cancel'])
+  })
+
+  test('is not told to chats with hostile names', async () => {
+    const ann = world.person('en', '<b>&"\'_*[]()~ <3\u202e')
+    await ann.say(`/start ${await world.linkCode('alice')}`)
+    expect(ann.last().text).toContain('<b>&"\'_*[]()~ <3')
+    await ann.press('Link this chat')
+    expect(await linksOf(ann.id)).toHaveLength(1)
+  })
+})
+
+describe('a chat that blocks the bot', () => {
+  test('gets nothing more, and alerts again when it comes back', async () => {
+    const ann = await linked()
+    world.telegram.block(ann.id)
+    await world.settle()
+    expect(await linksOf(ann.id)).toMatchObject([{ status: 'blocked' }])
+    world.telegram.unblock(ann.id)
+    await world.settle()
+    expect(await linksOf(ann.id)).toMatchObject([{ status: 'active' }])
+    expect(ann.last().text).toContain('Alerts to this chat are on again.')
+  })
+
+  test('while it is answered ends the update without an error', async () => {
+    const ann = await linked()
+    world.telegram.failNext('sendMessage', {
+      error_code: 403,
+      description: 'Forbidden: bot was blocked by the user',
+    })
+    await ann.say('/watches')
+    expect(await linksOf(ann.id)).toMatchObject([{ status: 'blocked' }])
+    await ann.say('/start')
+    expect(await linksOf(ann.id)).toMatchObject([{ status: 'active' }])
+  })
+})
