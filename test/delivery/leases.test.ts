@@ -77,6 +77,32 @@ describe('workers', () => {
     await server.close()
   })
 
+  test('whose lease ran out leave the delivery to who holds it now', async () => {
+    const gates = [Promise.withResolvers<void>(), Promise.withResolvers<void>()] as const
+    let requests = 0
+    const server = await serve(async (_request, response) => {
+      const gate = gates[requests]
+      requests += 1
+      await gate?.promise
+      response.writeHead(requests === 1 ? 200 : 500).end()
+    })
+    await outbox.enqueue({ to: await outbox.recipient(server.url()) })
+    const first = outbox.deliver()
+    while (requests === 0) await wait(5)
+    outbox.clock.advance(61)
+    const second = outbox.deliver()
+    while (requests === 1) await wait(5)
+    gates[0].resolve()
+    await first
+    expect(await outbox.rows()).toMatchObject([
+      { status: 'pending', attempts: 2, leasedUntil: new Date('2026-11-20T12:02:01.000Z') },
+    ])
+    gates[1].resolve()
+    await second
+    expect(await outbox.rows()).toMatchObject([{ status: 'retrying', attempts: 2 }])
+    await server.close()
+  })
+
   test('that cannot record a result leave the delivery to its lease', async () => {
     const warnings: string[] = []
     const log: Logger = { ...silentLogger, warn: (_fields, message) => warnings.push(message) }

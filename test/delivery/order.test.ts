@@ -1,5 +1,6 @@
 import { setTimeout as wait } from 'node:timers/promises'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import * as store from '#src/delivery/store.ts'
 import { type Draft, type Outbox, openOutbox, serve } from './outbox.ts'
 
 let outbox: Outbox
@@ -66,6 +67,29 @@ describe('deliveries of one key', () => {
     await outbox.enqueue(draft(target, 'a', 1), draft(target, 'b', 0))
     await outbox.deliver()
     expect(titles()).toEqual(['a 0', 'b 0'])
+  })
+
+  test('are never left behind by one that ends just when they are set aside', async () => {
+    const target = await outbox.recipient()
+    const [head, follower] = await outbox.enqueue(draft(target, 'key', 0), draft(target, 'key', 1))
+    if (head === undefined || follower === undefined) throw new Error('nothing was put in')
+    const ended = {
+      id: head,
+      attempt: 0,
+      attempts: 1,
+      orderKey: 'key',
+      status: 'delivered',
+      nextAttemptAt: null,
+      statusCode: 200,
+      error: null,
+      deliveredAt: outbox.clock.now(),
+    } as const
+    await outbox.db.transaction(async (tx) => {
+      await store.finish(tx, [ended], outbox.clock.now())
+      await store.parkBlocked(outbox.db, [follower])
+    })
+    await outbox.deliver()
+    expect(titles()).toEqual(['key 1'])
   })
 
   test('are never left behind while they keep coming in', async () => {
