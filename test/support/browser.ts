@@ -1,0 +1,39 @@
+import { existsSync } from 'node:fs'
+import { mkdir, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { setTimeout as wait } from 'node:timers/promises'
+import packaged from '@sparticuz/chromium'
+import { type Browser, chromium } from 'playwright-core'
+
+const INSTALLED = '/usr/bin/chromium'
+const UNPACKING_MS_MAX = 60_000
+
+/** A real Chromium: `CHROMIUM_PATH`, the machine's own, or else the one that ships in npm. */
+export async function openBrowser(): Promise<Browser> {
+  const given = process.env.CHROMIUM_PATH ?? (existsSync(INSTALLED) ? INSTALLED : undefined)
+  if (given !== undefined) {
+    return await chromium.launch({ executablePath: given, args: ['--no-sandbox'] })
+  }
+  // In one process, as the package would have it, the browser ends with its first page.
+  const args = packaged.args.filter((arg) => !['--single-process', '--no-zygote'].includes(arg))
+  return await chromium.launch({ executablePath: await unpack(), args })
+}
+
+/** Several test files may come first at once; one of them unpacks. */
+async function unpack(): Promise<string> {
+  const lock = join(tmpdir(), 'watchdog-chromium.lock')
+  for (let waitedMs = 0; waitedMs < UNPACKING_MS_MAX; waitedMs += 100) {
+    try {
+      await mkdir(lock)
+      break
+    } catch {
+      await wait(100)
+    }
+  }
+  try {
+    return await packaged.executablePath()
+  } finally {
+    await rm(lock, { recursive: true, force: true })
+  }
+}
