@@ -1,9 +1,11 @@
 import { describe, expect, test } from 'vitest'
 import { z } from 'zod'
-import { hasText } from '#src/i18n/translate.ts'
+import { builtKey, hasText, translate } from '#src/i18n/translate.ts'
+import { LOCALES } from '#src/kernel/locale.ts'
 import { REGISTRY } from '#src/operations/index.ts'
-import { EVENTS } from '#src/watches/events.ts'
-import { REGISTRY as WATCH_TYPES } from '#src/watches/types/index.ts'
+import { SIGNAL_GROUPS } from '#src/watches/define.ts'
+import { CATALOGUE, REGISTRY as WATCH_TYPES } from '#src/watches/types/index.ts'
+import texts from '../locales/en/signals.json' with { type: 'json' }
 import table from './fixtures/operations.json' with { type: 'json' }
 
 const published = z
@@ -27,17 +29,16 @@ describe('the registry of operations', () => {
     expect(names).toEqual(expected)
   })
 
-  test.each(REGISTRY.map((operation) => [operation.id, operation] as const))(
-    '%s has the scope and idempotency that are published',
-    (_id, operation) => {
-      const row = published.find((candidate) => nameOf(candidate) === nameOf(operation))
-      expect({
-        scope: operation.scope,
-        idempotent: operation.idempotent ?? false,
-        otherScope: operation.otherScope?.scope,
-      }).toEqual({ scope: row?.scope, idempotent: row?.idempotent, otherScope: row?.otherScope })
-    },
-  )
+  test.each(
+    REGISTRY.map((operation) => [operation.id, operation] as const),
+  )('%s has the scope and idempotency that are published', (_id, operation) => {
+    const row = published.find((candidate) => nameOf(candidate) === nameOf(operation))
+    expect({
+      scope: operation.scope,
+      idempotent: operation.idempotent ?? false,
+      otherScope: operation.otherScope?.scope,
+    }).toEqual({ scope: row?.scope, idempotent: row?.idempotent, otherScope: row?.otherScope })
+  })
 
   test('explains every operation', () => {
     const missing = REGISTRY.flatMap(({ id }) =>
@@ -64,41 +65,62 @@ function isEmpty(body: z.ZodType): boolean {
 }
 
 describe('the registry of watch types', () => {
-  const signals = WATCH_TYPES.flatMap((type) => type.signals.map((signal) => ({ type, signal })))
+  const signals = CATALOGUE.flatMap((type) => type.signals.map((signal) => ({ type, signal })))
+  const running = WATCH_TYPES.flatMap((type) =>
+    type.signals.map((signal) => {
+      const { alerts, recovery } = signal.events
+      return { signal, events: recovery === undefined ? alerts : [...alerts, recovery] }
+    }),
+  )
 
   test('has texts for every type, signal, group and parameter', () => {
     const keys = [
-      ...WATCH_TYPES.flatMap(({ name }) => [`type.${name}.label`, `type.${name}.description`]),
+      ...CATALOGUE.flatMap(({ name }) => [`type.${name}.label`, `type.${name}.description`]),
+      ...SIGNAL_GROUPS.flatMap((group) => [`group.${group}.label`, `group.${group}.help`]),
       ...signals.flatMap(({ type, signal }) => {
         const prefix = `${type.name}.${signal.id}`
         return [
-          `group.${signal.group}.label`,
-          `group.${signal.group}.help`,
-          ...['label', 'description', 'help.checked', 'help.why', 'help.causes', 'help.action'].map(
-            (name) => `${prefix}.${name}`,
-          ),
-          ...signal.parameters.flatMap(({ key }) => [`${prefix}.${key}.label`, `${prefix}.${key}.help`]),
+          ...['label', 'short', 'description'].map((name) => `${prefix}.${name}`),
+          ...['checked', 'why', 'causes', 'action'].map((part) => `${prefix}.help.${part}`),
+          ...signal.parameters.flatMap(({ key }) => [
+            `${prefix}.${key}.label`,
+            `${prefix}.${key}.help`,
+          ]),
         ]
       }),
     ]
     expect(keys.filter((key) => !hasText(`signals:${key}`))).toEqual([])
+    expect(Object.keys(texts).filter((key) => !keys.includes(key))).toEqual([])
   })
 
-  test('has a title and a body for every event', () => {
-    const keys = EVENTS.flatMap((event) => [`messages:${event}.title`, `messages:${event}.body`])
+  test.each(
+    LOCALES,
+  )('has %s names of signals that fit on buttons and differ in their group', (locale) => {
+    const shorts = signals.map(({ type, signal }) => ({
+      group: `${type.name} ${signal.group}`,
+      short: translate(locale, builtKey(`signals:${type.name}.${signal.id}.short`)),
+    }))
+    expect(shorts.filter(({ short }) => [...short].length > 16)).toEqual([])
+    const names = shorts.map(({ group, short }) => `${group} ${short}`)
+    expect(names.filter((name, index) => names.indexOf(name) < index)).toEqual([])
+  })
+
+  test('has a title and a body for every event that can be raised', () => {
+    const keys = running.flatMap(({ events }) =>
+      events.flatMap((event) => [`messages:${event}.title`, `messages:${event}.body`]),
+    )
     expect(keys.filter((key) => !hasText(key))).toEqual([])
   })
 
   test('has a believable example of every event, and a label for each field it shows', () => {
-    const missing = signals.flatMap(({ signal }) => {
-      const { alerts, recovery } = signal.events
-      return [...alerts, ...(recovery ? [recovery] : [])].flatMap((event) => {
+    const missing = running.flatMap(({ signal, events }) =>
+      events.flatMap((event) => {
         const data = signal.examples[event]
         if (data === undefined) return [`example of ${event}`]
         const { facts, fields } = signal.present(event, data)
         return fields.filter((name) => !(name in facts) || !hasText(`messages:field.${name}`))
-      })
-    })
+      }),
+    )
     expect(missing).toEqual([])
   })
 })

@@ -11,7 +11,7 @@ import { pageOf, pageQuery, textInteger } from '#src/kernel/query.ts'
 import { Id, Instant, JsonObject } from '#src/kernel/units.ts'
 import { SIGNAL_GROUPS } from '#src/watches/define.ts'
 import { EVENTS } from '#src/watches/events.ts'
-import { REGISTRY } from '#src/watches/types/index.ts'
+import { CATALOGUE } from '#src/watches/types/index.ts'
 
 export const ALERT_STATES = ['firing', 'recovered', 'acknowledged'] as const
 export type AlertState = (typeof ALERT_STATES)[number]
@@ -51,7 +51,7 @@ export const AlertPage = pageOf(Alert).meta({ id: 'AlertList' })
 /** What a list of alerts can be narrowed by. `from` is inclusive, `to` exclusive. */
 export const alertFilter = {
   watchId: textInteger(1, 2_147_483_647).optional(),
-  type: z.enum(REGISTRY.map(({ name }) => name)).optional(),
+  type: z.enum(CATALOGUE.map(({ name }) => name)).optional(),
   group: z.enum(SIGNAL_GROUPS).optional(),
   signal: z.string().max(64).optional(),
   event: z.enum([...EVENTS]).optional(),

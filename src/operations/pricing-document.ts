@@ -2,8 +2,8 @@ import { z } from 'zod'
 import * as prices from '#src/billing/price-list.ts'
 import { builtKey, translate } from '#src/i18n/translate.ts'
 import { ZERO_ADDRESS } from '#src/kernel/units.ts'
-import { type Parameter, SIGNAL_GROUPS, type Signal } from '#src/watches/define.ts'
-import { REGISTRY } from '#src/watches/types/index.ts'
+import { type Parameter, SIGNAL_GROUPS, type SignalDefinition } from '#src/watches/define.ts'
+import { CATALOGUE } from '#src/watches/types/index.ts'
 import type { App } from './define.ts'
 
 /** A text by its key, with the English text as the definition. */
@@ -41,7 +41,7 @@ const ParameterDefinition = z
   })
   .meta({ id: 'ParameterDefinition' })
 
-const SignalDefinition = z
+const SignalEntry = z
   .object({
     id: z.string(),
     help: z.object({ checked: Text, why: Text, causes: Text, action: Text }),
@@ -76,7 +76,7 @@ export const PricingDocument = z
       volumeDiscounts: z.array(z.object({ minQuantity: z.int(), discountBps: z.int() })),
       uiDurations: z.array(z.int()),
       types: z.array(z.string()),
-      signalDefinitions: z.record(z.string(), z.array(SignalDefinition)),
+      signalDefinitions: z.record(z.string(), z.array(SignalEntry)),
     }),
   })
   .meta({ id: 'PricingDocument' })
@@ -125,15 +125,15 @@ export function pricingDocument(app: Pick<App, 'billing' | 'chainId'>): PricingD
       durationDiscounts: [...prices.DURATION_DISCOUNTS],
       volumeDiscounts: [...prices.VOLUME_DISCOUNTS],
       uiDurations: [...prices.UI_DURATIONS],
-      types: REGISTRY.map(({ name }) => name),
+      types: CATALOGUE.map(({ name }) => name),
       signalDefinitions: Object.fromEntries(
-        REGISTRY.map(({ name, signals }) => [name, signals.map((one) => definition(name, one))]),
+        CATALOGUE.map(({ name, signals }) => [name, signals.map((one) => definition(name, one))]),
       ),
     },
   }
 }
 
-function definition(type: string, signal: Signal): z.output<typeof SignalDefinition> {
+function definition(type: string, signal: SignalDefinition): z.output<typeof SignalEntry> {
   const prefix = `signals:${type}.${signal.id}`
   const group = `signals:group.${signal.group}`
   return {

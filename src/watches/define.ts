@@ -67,6 +67,15 @@ export interface WatchView<Target, Settings> {
   readonly parameters: ParameterValues
 }
 
+/** What everybody may know of a signal: what the catalogue says and a watch is checked against. */
+export interface SignalDefinition {
+  readonly id: string
+  readonly group: SignalGroup
+  readonly events: { readonly alerts: readonly string[]; readonly recovery?: string }
+  readonly defaultEnabled: boolean
+  readonly parameters: readonly Parameter[]
+}
+
 /**
  * One thing a watch type can notice.
  *
@@ -80,12 +89,7 @@ export interface Signal<
   Settings = unknown,
   Observation extends Observed = Observed,
   State = unknown,
-> {
-  readonly id: string
-  readonly group: SignalGroup
-  readonly events: { readonly alerts: readonly string[]; readonly recovery?: string }
-  readonly defaultEnabled: boolean
-  readonly parameters: readonly Parameter[]
+> extends SignalDefinition {
   /** Schema of the state between observations, as it is stored. */
   readonly state: z.ZodType<State>
   readonly initial: State
@@ -100,13 +104,18 @@ export interface Signal<
   readonly examples: Readonly<Record<string, JsonObject>>
 }
 
+/** What everybody may know of a watch type. */
+export interface WatchTypeDefinition {
+  readonly name: string
+  readonly signals: readonly SignalDefinition[]
+}
+
 /** One kind of watch: what it observes and the signals that judge it. */
 export interface WatchType<
   Target = unknown,
   Settings = unknown,
   Observation extends Observed = Observed,
-> {
-  readonly name: string
+> extends WatchTypeDefinition {
   /** What is observed. Equal targets share one observation. */
   readonly target: z.ZodType<Target>
   /** How a watch judges it. */
@@ -134,17 +143,32 @@ export interface WatchType<
   readonly signals: readonly Signal<Target, Settings, Observation>[]
 }
 
+/** A signal as it is written down: what is usual may be left out. */
+type Written<One extends SignalDefinition> = Omit<One, keyof typeof USUAL> &
+  Partial<Pick<One, keyof typeof USUAL>>
+
+const USUAL = { defaultEnabled: true, parameters: [] } as const
+
 /** Completes an entry with the usual values: enabled, no parameters. */
 export function defineSignal<Target, Settings, Observation extends Observed, State>(
-  signal: Omit<Signal<Target, Settings, Observation, State>, 'defaultEnabled' | 'parameters'> &
-    Partial<Pick<Signal<Target, Settings, Observation, State>, 'defaultEnabled' | 'parameters'>>,
+  signal: Written<Signal<Target, Settings, Observation, State>>,
 ): Signal<Target, Settings, Observation, State> {
-  return { defaultEnabled: true, parameters: [], ...signal }
+  return { ...USUAL, ...signal }
 }
 
 /** Gives the entry back with its types joined, for the registry. */
 export function defineWatchType<Target, Settings, Observation extends Observed>(
   type: WatchType<Target, Settings, Observation>,
 ): WatchType<Target, Settings, Observation> {
+  return type
+}
+
+/** A signal that is in the catalogue before it can be evaluated, completed with the usual values. */
+export function announceSignal(signal: Written<SignalDefinition>): SignalDefinition {
+  return { ...USUAL, ...signal }
+}
+
+/** A watch type that is in the catalogue before it can observe: everybody sees it, none can be made. */
+export function announceWatchType(type: WatchTypeDefinition): WatchTypeDefinition {
   return type
 }

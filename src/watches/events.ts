@@ -1,5 +1,5 @@
-import type { Signal } from './define.ts'
-import { REGISTRY } from './types/index.ts'
+import type { Signal, SignalDefinition } from './define.ts'
+import { CATALOGUE, REGISTRY } from './types/index.ts'
 
 /** Where an event comes from. */
 export interface EventSource {
@@ -9,23 +9,31 @@ export interface EventSource {
   readonly isRecovery: boolean
 }
 
+/** What no signal emits: that the chain cannot be seen, and that it can be seen again. */
+const MONITORING_EVENTS = ['fsp.monitoring', 'fsp.monitoring.recovered'] as const
+
+/** Every event name, in the order of the catalogue, those of announced watch types too. */
+export const EVENTS: readonly string[] = [
+  ...CATALOGUE.flatMap(({ signals }) => signals.flatMap(eventsOf)),
+  ...MONITORING_EVENTS,
+]
+
 const SOURCES: ReadonlyMap<string, EventSource> = new Map(
   REGISTRY.flatMap((type) =>
-    type.signals.flatMap((signal) => {
-      const { alerts, recovery } = signal.events
-      const names = recovery === undefined ? alerts : [...alerts, recovery]
-      return names.map((event): [string, EventSource] => [
+    type.signals.flatMap((signal) =>
+      eventsOf(signal).map((event): [string, EventSource] => [
         event,
-        { event, type: type.name, signal, isRecovery: event === recovery },
-      ])
-    }),
+        { event, type: type.name, signal, isRecovery: event === signal.events.recovery },
+      ]),
+    ),
   ),
 )
 
-/** Every event name, in registry order. */
-export const EVENTS: readonly string[] = [...SOURCES.keys()]
-
-/** @returns undefined for a name that no signal emits */
+/** @returns undefined for a name that no signal emits, or none yet */
 export function findEventSource(event: string): EventSource | undefined {
   return SOURCES.get(event)
+}
+
+function eventsOf({ events }: SignalDefinition): readonly string[] {
+  return events.recovery === undefined ? events.alerts : [...events.alerts, events.recovery]
 }

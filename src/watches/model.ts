@@ -8,7 +8,7 @@ import { SEVERITIES } from '#src/kernel/facts.ts'
 import { Label } from '#src/kernel/label.ts'
 import { type Address, Id, Instant } from '#src/kernel/units.ts'
 import type { Phase, Signal } from './define.ts'
-import { REGISTRY } from './types/index.ts'
+import { CATALOGUE, canObserve } from './types/index.ts'
 
 /** Most recipients a watch can name. */
 const RECIPIENTS_MAX = 20
@@ -42,6 +42,9 @@ export const SignalSetting = z
   .meta({ id: 'SignalSetting' })
 export type SignalSetting = z.output<typeof SignalSetting>
 
+/** Target and settings of a type whose form is not known yet. */
+const ANYTHING = { target: z.unknown().optional(), settings: z.unknown().optional() }
+
 const common = {
   label: Label.optional(),
   signals: z.array(SignalChoice).optional(),
@@ -50,14 +53,11 @@ const common = {
   cooldownSeconds: CooldownSeconds.default(0),
 }
 
-const [firstType, ...otherTypes] = REGISTRY.map((type) =>
-  z.strictObject({
-    type: z.literal(type.name),
-    target: type.target,
-    settings: type.settings,
-    ...common,
-  }),
-)
+const [firstType, ...otherTypes] = CATALOGUE.map((entry) => {
+  const type = canObserve(entry) ? z.literal(entry.name) : announced(entry.name)
+  const { target, settings } = canObserve(entry) ? entry : ANYTHING
+  return z.strictObject({ type, target, settings, ...common })
+})
 if (firstType === undefined) throw new Error('there is no watch type')
 
 /** Body of `POST /watches`, one form per watch type. */
@@ -100,7 +100,7 @@ export type WatchStatus = (typeof WATCH_STATUSES)[number]
 export const Watch = z
   .object({
     id: Id,
-    type: z.enum(REGISTRY.map((type) => type.name)),
+    type: z.enum(CATALOGUE.map((type) => type.name)),
     label: z.string(),
     target: z.unknown().meta({ description: 'As given at creation; its form depends on `type`.' }),
     settings: z.unknown().meta({ description: 'Its form depends on `type`.' }),
@@ -145,6 +145,16 @@ export interface StoredState {
   readonly severity: (typeof SEVERITIES)[number] | null
   readonly lastEvidenceAt: Date
   readonly lastFiredAt: Date | null
+}
+
+/** The name of a type that is only announced: known, and refused. */
+function announced(name: string): z.ZodLiteral<string> {
+  return z
+    .literal(name)
+    .refine(() => false, { params: { code: 'not_available' } })
+    .meta({
+      description: 'Announced: refused with `not_available` until watches of it can be made.',
+    })
 }
 
 /** The complete setting of each signal: the watch's choices over the signal's defaults. */

@@ -1,17 +1,32 @@
-import type { WatchType } from '../define.ts'
+import type { WatchType, WatchTypeDefinition } from '../define.ts'
+import { creditsBalance } from './credits-balance.ts'
+import { feedMove } from './feed-move.ts'
+import { providerEligibility } from './provider-eligibility.ts'
+import { providerFsp } from './provider-fsp/index.ts'
+import { rewardSigning } from './reward-signing.ts'
 import { walletBalance } from './wallet-balance.ts'
 
-/** Every watch type there is, in the order it is shown. */
-export const REGISTRY: readonly WatchType[] = [walletBalance]
+/** Every watch type of the catalogue in the order it is shown, those that are only announced too. */
+export const CATALOGUE: readonly WatchTypeDefinition[] = [
+  walletBalance,
+  feedMove,
+  providerEligibility,
+  creditsBalance,
+  rewardSigning,
+  providerFsp,
+]
 
-/** @returns undefined for a name that is no watch type */
-export function findWatchType(name: string): WatchType | undefined {
-  return REGISTRY.find((type) => type.name === name)
+/** The watch types that can be created, in the same order. */
+export const REGISTRY: readonly WatchType[] = CATALOGUE.filter(canObserve)
+
+/** Whether watches of this type can be made; false while it is only announced. */
+export function canObserve(type: WatchTypeDefinition): type is WatchType {
+  return 'observe' in type
 }
 
 /** The type of a stored watch. @throws Error for an unknown name: stored types always exist */
 export function getWatchType(name: string): WatchType {
-  const type = findWatchType(name)
+  const type = REGISTRY.find((one) => one.name === name)
   if (type === undefined) throw new Error(`no watch type is called ${name}`)
   return type
 }
