@@ -1,6 +1,8 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import { sendTest } from '#src/delivery/service.ts'
 import { formatDateTime, shortAddress } from '#src/i18n/format.ts'
 import { id, type Translate, typed } from '#src/i18n/translate.ts'
+import { AppError } from '#src/kernel/errors.ts'
 import type { App } from '#src/operations/define.ts'
 import { type Consent, confirmEmail, findConsent, refuseEmail } from '#src/recipients/consent.ts'
 import { formOf } from './form.ts'
@@ -24,6 +26,7 @@ export function confirmPage(server: FastifyInstance, app: App): void {
     switch (formOf(request).answer) {
       case 'yes': {
         const consent = await confirmEmail(app, code)
+        if (consent?.first) await sendTestTo(app, consent)
         const outcome = consent?.state === 'confirmed' ? 'done' : outcomeOf(consent)
         return tell(app, request, reply, { consent, outcome })
       }
@@ -39,6 +42,17 @@ export function confirmPage(server: FastifyInstance, app: App): void {
       }
     }
   })
+}
+
+/** The first mail shows that alerts arrive. What does not work is told by the next alert. */
+async function sendTestTo(app: App, { recipientId, reader }: Consent): Promise<void> {
+  const owner = { wallet: reader.wallet, scopes: ['read', 'write'], via: 'page' } as const
+  try {
+    await sendTest(app, owner, recipientId)
+  } catch (error) {
+    if (!(error instanceof AppError)) throw error
+    app.log.warn({ recipientId, code: error.code }, 'no test after a confirmation')
+  }
 }
 
 /** What a request that no longer waits for an answer has come to. */

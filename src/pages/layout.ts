@@ -58,7 +58,7 @@ const styleVersion = createHash('sha256')
   .slice(0, 8)
 
 /** The reader's language: `?lang=`, then what the link knows, then the browser's, then English. */
-export function localeOf(request: FastifyRequest, known?: Locale): Locale {
+function localeOf(request: FastifyRequest, known?: Locale): Locale {
   const { lang } = queryOf(request)
   if (isLocale(lang)) return lang
   return known ?? negotiateLocale(request.headers['accept-language'])

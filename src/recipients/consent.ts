@@ -28,7 +28,7 @@ interface Deps {
 const HOUR_MS = 3_600_000
 
 /** Who reads a mailbox, and whose alerts it gets. */
-export interface MailReader {
+interface MailReader {
   readonly address: string
   readonly wallet: Address
   readonly locale: Locale
@@ -37,6 +37,7 @@ export interface MailReader {
 
 /** How a request for consent stands. over: the link is older than a day. */
 export interface Consent {
+  readonly recipientId: number
   readonly state: 'waiting' | 'confirmed' | 'over'
   readonly reader: MailReader
   /** When the mail with this link was written. */
@@ -54,16 +55,19 @@ export async function findConsent(deps: Deps, code: string): Promise<Consent | u
  * The reader agrees: the mailbox gets alerts from now on. Twice is fine; a link that is over changes
  * nothing.
  *
- * @returns how it stands afterwards
+ * @returns how it stands afterwards; `first` when it was this that confirmed it
  */
-export async function confirmEmail(deps: Deps, code: string): Promise<Consent | undefined> {
+export async function confirmEmail(
+  deps: Deps,
+  code: string,
+): Promise<(Consent & { readonly first: boolean }) | undefined> {
   const link = readConfirmationLink(deps.box, code)
   return await withLinked(deps, link, async (tx, found, now) => {
     const consent = toConsent(found, link, now)
-    if (consent.state !== 'waiting') return consent
+    if (consent.state !== 'waiting') return { ...consent, first: false }
     await callOffConfirmation(tx, found.row.id)
     await store.updateRow(tx, found.row.id, switchedOn(found.row, now))
-    return { ...consent, state: 'confirmed' }
+    return { ...consent, state: 'confirmed', first: true }
   })
 }
 
@@ -193,8 +197,9 @@ function toConsent(
 ): Consent {
   const expiresAt = link?.expiresAt ?? now
   const askedAt = new Date(expiresAt.getTime() - CONFIRMATION_HOURS * HOUR_MS)
-  if (row.verifiedAt !== null) return { state: 'confirmed', reader, askedAt }
-  return { state: now < expiresAt ? 'waiting' : 'over', reader, askedAt }
+  const recipientId = row.id
+  if (row.verifiedAt !== null) return { recipientId, state: 'confirmed', reader, askedAt }
+  return { recipientId, state: now < expiresAt ? 'waiting' : 'over', reader, askedAt }
 }
 
 function toSubscription({ row, reader }: Linked): Subscription {

@@ -35,7 +35,7 @@ const MinSeverity = z.enum(SEVERITIES)
 const LocaleCode = z.enum(LOCALES)
 
 /** pending: not confirmed yet. disabled: switched off, by somebody or by failures. blocked: the chat did. */
-export const RECIPIENT_STATUSES = ['pending', 'active', 'disabled', 'blocked'] as const
+const RECIPIENT_STATUSES = ['pending', 'active', 'disabled', 'blocked'] as const
 export type RecipientStatus = (typeof RECIPIENT_STATUSES)[number]
 
 /** Why a destination is off where the reason is not the channel's own word for a failure. */
@@ -44,7 +44,7 @@ export const OFF_BY_READER = 'unsubscribed'
 export const OFF_BY_MOVE = 'moved'
 
 /** A mailbox: the parts a mail server needs, nothing that could end a header line. */
-export const EmailAddress = z
+const EmailAddress = z
   .string()
   .max(EMAIL_LENGTH_MAX)
   .refine(

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { deliverDue } from '#src/delivery/service.ts'
 import { shortAddress } from '#src/i18n/format.ts'
 import { findRecipient, updateRecipient } from '#src/recipients/service.ts'
 import { openSite, type Site } from './site.ts'
@@ -40,6 +41,14 @@ describe('/confirm/<code>', () => {
     expect((await site.get(path)).text).toMatch(/^Already confirmed /)
     expect((await site.post(path, 'answer=no')).text).toMatch(/^Already confirmed /)
     expect(await statusOf(mailbox)).toBe('active')
+  })
+  test('sends a test to the mailbox that agreed, and one only', async () => {
+    const mailbox = await site.askedMailbox()
+    const mails = () => site.inbox.mails.filter(({ to }) => to === mailbox.address)
+    for (let presses = 0; presses < 2; presses += 1) await site.post(mailbox.path, 'answer=yes')
+    await deliverDue(site.app, new AbortController().signal)
+    expect(mails()).toHaveLength(2)
+    expect(mails()[1]?.subject).toBe('Test: Alerts arrive here')
   })
   test('removes the recipient when the reader refuses', async () => {
     const mailbox = await site.askedMailbox()

@@ -77,12 +77,14 @@ describe('a new mailbox', () => {
     expect(mailsTo(address)).toHaveLength(1)
     const code = room.newestCode(address)
     expect(await findConsent(room.deps, code)).toEqual({
+      recipientId: made.id,
       state: 'waiting',
       reader: { address, wallet: caller.wallet, locale: 'de', timezone: 'UTC' },
       askedAt: room.clock.now(),
     })
     room.clock.advance(3600)
-    expect(await confirmEmail(room.deps, code)).toMatchObject({ state: 'confirmed' })
+    const agreed = await confirmEmail(room.deps, code)
+    expect(agreed).toMatchObject({ state: 'confirmed', first: true })
     expect(await read(made.id)).toMatchObject({
       status: 'active',
       statusReason: null,
@@ -100,7 +102,8 @@ describe('a new mailbox', () => {
     const code = room.newestCode(address)
     const { verifiedAt } = (await read(id)) ?? {}
     room.clock.advance(2 * 86_400)
-    expect(await confirmEmail(room.deps, code)).toMatchObject({ state: 'confirmed' })
+    const again = await confirmEmail(room.deps, code)
+    expect(again).toMatchObject({ state: 'confirmed', first: false })
     expect(await refuseEmail(room.deps, code)).toMatchObject({ state: 'confirmed' })
     expect(await read(id)).toMatchObject({ status: 'active', verifiedAt })
   })

@@ -1,11 +1,11 @@
 import { randomBytes } from 'node:crypto'
 import { createTransport } from 'nodemailer'
 import { createChannels } from '#src/channels/index.ts'
-import type { Caller, Scope } from '#src/kernel/caller.ts'
+import type { Caller } from '#src/kernel/caller.ts'
+import { AppError } from '#src/kernel/errors.ts'
 import { silentLogger } from '#src/kernel/logger.ts'
 import { createSecretBox } from '#src/kernel/secret-box.ts'
 import { sendDueConfirmations } from '#src/recipients/confirmations.ts'
-import { PEOPLE } from '#src/sandbox/devnet/people.ts'
 import { confirmLinkOf } from '#src/sandbox/inbox/mail.ts'
 import { startInbox } from '#src/sandbox/inbox.ts'
 import { testClock } from '../support/clock.ts'
@@ -61,14 +61,6 @@ export async function openRoom() {
 
 export type Room = Awaited<ReturnType<typeof openRoom>>
 
-/** Alice or Bob, as their token would make them. */
-export function callerOf(
-  name: 'alice' | 'bob',
-  scopes: readonly Scope[] = ['read', 'write'],
-): Caller {
-  return { wallet: PEOPLE[name].account.address, scopes, via: 'http' }
-}
-
 /** Somebody nobody else in the file is. */
 export function stranger(): Caller {
   const wallet = `0x${randomBytes(20).toString('hex')}` as const
@@ -77,7 +69,6 @@ export function stranger(): Caller {
 
 /** Code and kind of the refusal a promise ends in. */
 export async function refusal(work: Promise<unknown>): Promise<unknown> {
-  const { AppError } = await import('#src/kernel/errors.ts')
   return await work.then(
     () => 'nothing was refused',
     (error: unknown) => {

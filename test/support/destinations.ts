@@ -2,7 +2,7 @@ import { confirmLinkOf } from '#src/sandbox/inbox/mail.ts'
 import type { World } from './harness.ts'
 import type { Client } from './people.ts'
 
-/** Opens the link of the newest confirmation mail and presses its button. */
+/** Opens the link of the newest confirmation mail, presses its button and takes the test that follows. */
 export async function confirmMailbox(world: World): Promise<void> {
   await world.sendConfirmations()
   const mail = world.inbox.mails.at(-1)
@@ -16,6 +16,7 @@ export async function confirmMailbox(world: World): Promise<void> {
     payload: 'answer=yes',
   })
   if (answer.statusCode >= 400) throw new Error(`confirming answered ${answer.statusCode}`)
+  await world.deliver()
 }
 
 /** A person whose private chat is linked to the client's wallet. */
