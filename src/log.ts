@@ -16,7 +16,7 @@ const SECRET_FIELDS = [
 const SECRET_SHAPES: readonly (readonly [RegExp, string])[] = [
   [/fwd_[0-9A-Za-z]{10,}/g, 'fwd_…'],
   [/whsec_[0-9A-Za-z+/=]{10,}/g, 'whsec_…'],
-  [/\b\d{6,}:[\w-]{30,}/g, '[bot token]'],
+  [/\d+:[\w-]{30,}/g, '[bot token]'],
   [/(\w+:\/\/)[^\s/@:]+:[^\s/@]+@/g, '$1…@'],
   [/0x[0-9a-fA-F]{130,}/g, '[signature]'],
 ]

@@ -1,6 +1,6 @@
 import { createApp, type Service } from '#src/app.ts'
 import { loadConfig } from '#src/config.ts'
-import { silentLogger } from '#src/kernel/logger.ts'
+import { type Logger, silentLogger } from '#src/kernel/logger.ts'
 import * as alerts from '#src/alerts/service.ts'
 import * as delivery from '#src/delivery/service.ts'
 import { registerPages } from '#src/pages/index.ts'
@@ -37,10 +37,11 @@ export function testEnvironment(over: Readonly<Record<string, string>> = {}) {
 export async function serviceOnly(
   over: Readonly<Record<string, string>> = {},
   clock = testClock(),
+  log: Logger = silentLogger,
 ) {
   const database = await freshDatabase()
   const config = loadConfig(testEnvironment(over))
-  const service = createApp(config, { databaseUrl: database.url, log: silentLogger, clock })
+  const service = createApp(config, { databaseUrl: database.url, log, clock })
   await service.server.register(registerPages, { app: service.app })
   const close = async () => {
     await service.stop()
@@ -50,7 +51,10 @@ export async function serviceOnly(
 }
 
 /** The service and its whole world: chain, Telegram, mail server, webhook receiver. */
-export async function harness(over: Readonly<Record<string, string>> = {}) {
+export async function harness(
+  over: Readonly<Record<string, string>> = {},
+  log: Logger = silentLogger,
+) {
   const clock = testClock()
   const [devnet, inbox, receiver, telegram] = await Promise.all([
     startDevnet(),
@@ -67,7 +71,7 @@ export async function harness(over: Readonly<Record<string, string>> = {}) {
     TELEGRAM_API_ROOT: telegram.url,
     ...over,
   }
-  const only = await serviceOnly(environment, clock)
+  const only = await serviceOnly(environment, clock, log)
   await only.service.bot?.start()
   await telegram.waitFor(() => only.service.bot?.username())
   const signal = new AbortController().signal

@@ -30,9 +30,11 @@ export async function request(
   path: string,
   body?: unknown,
   headers: Headers = {},
+  remoteAddress = '127.0.0.1',
 ): Promise<Answer> {
   const response = await server.inject({
     method: method as 'GET',
+    remoteAddress,
     url: PREFIX + path,
     headers: { ...(body !== undefined && { 'content-type': 'application/json' }), ...headers },
     ...(body !== undefined && {
@@ -53,13 +55,16 @@ export async function signIn(
   service: Pick<Service, 'server'>,
   name: keyof typeof PEOPLE,
   scopes: readonly Scope[] = ['write', 'spend'],
+  remoteAddress = '127.0.0.1',
 ): Promise<Client> {
   const person = PEOPLE[name]
   const wallet = person.account.address
-  const challenge = await request(service, 'POST', '/auth/challenge', { wallet, scopes, label: name })
+  const ask = (path: string, body: object) =>
+    request(service, 'POST', path, body, {}, remoteAddress)
+  const challenge = await ask('/auth/challenge', { wallet, scopes, label: name })
   const { message } = challenge.body
   const signature = await person.account.signMessage({ message })
-  const { body } = await request(service, 'POST', '/auth/token', { message, signature })
+  const { body } = await ask('/auth/token', { message, signature })
   const token: string = body.token
   return {
     person,
