@@ -1,5 +1,5 @@
 import { shortAddress } from '#src/i18n/format.ts'
-import { isolate, withoutDirections } from '#src/i18n/isolates.ts'
+import { withoutDirections } from '#src/i18n/isolates.ts'
 import { escapeHtml, type Html, html, type Translate } from '#src/i18n/translate.ts'
 import { packed } from '../callback-data.ts'
 
@@ -72,17 +72,23 @@ export function menuButton(t: Translate): Button {
   return back(t('bot:button.menu'), packed('home'))
 }
 
-/** A name that somebody typed, as it stands on a button: cut, and with a direction of its own. */
-export function nameOnButton(name: string): string {
-  return isolate(cutName(withoutDirections(name)))
-}
-
-/** A name of at most 16 characters as a reader counts them. */
-export function cutName(name: string): string {
-  const characters = [...new Intl.Segmenter('en').segment(name)]
-  if (characters.length <= NAME_GRAPHEMES_MAX) return name
-  const kept = characters.slice(0, NAME_GRAPHEMES_MAX - 1).map(({ segment }) => segment)
-  return `${kept.join('').trimEnd()}…`
+/**
+ * A label with a name that somebody typed, for a button with a row of its own: the name is cut to 16
+ * characters as a reader counts them, and further to what the row has room for.
+ *
+ * @param write puts the name, cut, into the label
+ */
+export function labelWithName(name: string, write: (name: string) => string): string {
+  const clean = withoutDirections(name)
+  const characters = [...new Intl.Segmenter('en').segment(clean)].map(({ segment }) => segment)
+  const most = Math.min(characters.length, NAME_GRAPHEMES_MAX)
+  for (let kept = most; kept > 0; kept -= 1) {
+    const isWhole = kept === characters.length
+    const start = characters.slice(0, isWhole ? kept : kept - 1).join('')
+    const label = write(isWhole ? clean : `${start.trimEnd()}…`)
+    if ([...label].length <= LABEL_BUDGETS[0]) return label
+  }
+  return write('…')
 }
 
 /** An address that can be copied whole. */

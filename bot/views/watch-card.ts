@@ -2,7 +2,7 @@ import { id, typed } from '#src/i18n/translate.ts'
 import type { Watch } from '#src/watches/model.ts'
 import { packed } from '../callback-data.ts'
 import { clockTime, nearTime } from './time.ts'
-import { type Button, back, cutName, type Reader, screen, type View } from './view.ts'
+import { type Button, back, labelWithName, type Reader, screen, type View } from './view.ts'
 import { GLYPHS, isMuted, standingOf } from './watch-state.ts'
 import { typeLines, typeName } from './watch-types.ts'
 
@@ -100,7 +100,9 @@ export function deleteQuestion({ t }: Reader, watch: Watch): View {
   return screen(lines, [
     [
       {
-        label: t('bot:button.deleteWatch', { label: typed(cutName(watch.label)) }),
+        label: labelWithName(watch.label, (name) =>
+          t('bot:button.deleteWatch', { label: typed(name) }),
+        ),
         data: packed('watch.deleteYes', { id: watch.id }),
         style: 'danger',
       },

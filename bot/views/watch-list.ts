@@ -1,11 +1,12 @@
+import { isolate } from '#src/i18n/isolates.ts'
 import { builtKey, html, id, typed } from '#src/i18n/translate.ts'
 import type { Watch } from '#src/watches/model.ts'
 import { packed } from '../callback-data.ts'
 import { nearTime } from './time.ts'
 import {
   type Button,
+  labelWithName,
   menuButton,
-  nameOnButton,
   type Reader,
   type Rows,
   screen,
@@ -68,7 +69,8 @@ function watchLine(reader: Reader, watch: Watch, now: Date): string {
 }
 
 function cardButton(watch: Watch, now: Date): Button {
-  const label = `${GLYPHS[standingOf(watch, now)]} ${nameOnButton(watch.label)}`
+  const glyph = GLYPHS[standingOf(watch, now)]
+  const label = labelWithName(watch.label, (name) => `${glyph} ${isolate(name)}`)
   return { label, data: packed('watch.card', { id: watch.id }) }
 }
 

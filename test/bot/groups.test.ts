@@ -1,0 +1,299 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { packed } from '#bot/callback-data.ts'
+import { findChat } from '#bot/store.ts'
+import { invoke } from '#src/operations/invoke.ts'
+import { getWatch } from '#src/operations/watches.ts'
+import { chatLinks } from '#src/recipients/chats.ts'
+import { type BotWorld, botWorld, type Chatting, walletOf } from '../support/bot.ts'
+import { BOT_NAME } from '../support/harness.ts'
+
+const LINKERS = 'Only this group’s administrators who linked the wallet can do that.'
+const ADMINISTRATORS = 'Only this group’s administrators can do that.'
+
+let world: BotWorld
+
+beforeAll(async () => {
+  world = await botWorld()
+})
+afterAll(() => world.close())
+
+interface Group extends Chatting {
+  readonly owner: number
+  readonly admin: number
+  readonly member: number
+}
+
+/** A group of Ann, who owns it, Bo, who administers it, and Cy; the bot is in it. */
+function makeGroup(options: { isForum?: boolean; title?: string } = {}): Group {
+  const [owner = 0, admin = 0, member = 0] = ['Ann', 'Bo', 'Cy'].map(
+    (firstName) => world.telegram.person({ firstName, languageCode: 'en', started: true }).id,
+  )
+  const { title = 'Node crew', isForum = false } = options
+  const members = [owner, admin, member]
+  const { id } = world.telegram.group({ title, members, admins: [owner, admin], isForum })
+  return { ...world.chat(id, owner), owner, admin, member }
+}
+
+async function linkedGroup(): Promise<Group> {
+  const group = makeGroup()
+  await group.say(`/start@${BOT_NAME} ${await world.linkCode('alice')}`)
+  await group.press('Link this chat')
+  return group
+}
+
+async function statusOf(id: number): Promise<string> {
+  const caller = { wallet: walletOf('alice'), scopes: ['read'], via: 'http' } as const
+  const { output } = await invoke(world.app, getWatch, caller, { params: { id: String(id) } })
+  return output.status
+}
+
+describe('a group the bot joins', () => {
+  test('gets one short hello with the way to link it', async () => {
+    const [owner = 0] = ['Ann'].map(
+      (firstName) => world.telegram.person({ firstName, languageCode: 'de', started: true }).id,
+    )
+    const { id } = world.telegram.group({ title: 'Ops <b>', members: [owner], bot: 'left' })
+    const group = world.chat(id, owner)
+    world.telegram.addBot(id, { from: owner })
+    await world.settle()
+    expect(group.all()).toHaveLength(1)
+    expect(group.last().text).toContain('👋')
+    expect(group.last().text).toContain('Ops <b>')
+    expect(group.last().text).toContain('POST /recipients/telegram-link')
+    expect(group.last().keyboard).toEqual([])
+    expect(await findChat(world.app.db, id)).toMatchObject({ kind: 'group', locale: 'de' })
+
+    world.telegram.promote(id)
+    world.telegram.demote(id)
+    await world.settle()
+    expect(group.all()).toHaveLength(1)
+  })
+
+  test('by a link shows its card, which only an administrator can confirm', async () => {
+    const group = makeGroup()
+    await group.say(`/start@${BOT_NAME} ${await world.linkCode('alice')}`)
+    expect(group.last().text).toContain('Node crew')
+    expect(group.last().text).toContain('group')
+    expect(group.last().text).toContain('Only an administrator of this group can confirm.')
+    expect(group.last().entities.some(({ type }) => type === 'date_time')).toBe(true)
+    expect(await group.press('Link this chat', group.member)).toEqual({
+      text: ADMINISTRATORS,
+      box: true,
+    })
+    expect(await group.press('Cancel', group.member)).toEqual({ text: ADMINISTRATORS, box: true })
+    expect(await chatLinks(world.app, group.id)).toEqual([])
+
+    await group.press('Link this chat', group.admin)
+    expect(await chatLinks(world.app, group.id)).toMatchObject([
+      { wallet: walletOf('alice'), linkedBy: group.admin, name: 'Node crew' },
+    ])
+    expect(group.last().text).toContain('\u2068Node crew\u2069 is linked to 0xf39F…2266')
+    expect(group.labels()).toEqual([['Watches', '🌐 English']])
+  })
+
+  test('hears commands for itself only and keeps silent about everything else', async () => {
+    const group = makeGroup()
+    await group.say('/watches@somebody_else_bot')
+    await group.say('/nonsense')
+    await group.say('hello everybody')
+    expect(group.all()).toEqual([])
+  })
+})
+
+describe('in a linked group', () => {
+  test('members see the list and cards without buttons', async () => {
+    const group = await linkedGroup()
+    const id = await world.addWatch('alice', { label: 'Treasury' })
+    const cy = world.chat(group.id, group.member)
+    await cy.say('/watches')
+    expect(cy.last().text).toContain('Treasury')
+    expect(cy.last().keyboard).toEqual([])
+    await cy.say(`/watches ${id}`)
+    expect(cy.last().text).toContain('Alert: a change of 100')
+    expect(cy.last().keyboard).toEqual([])
+    expect(cy.last().text).not.toContain('only receives')
+    await cy.say('/help')
+    expect(cy.last().text.match(/^\/\w+/gm)).toEqual(['/watches', '/help'])
+    expect(cy.last().keyboard).toEqual([])
+  })
+
+  test('the administrator who linked it manages, nobody else', async () => {
+    const group = await linkedGroup()
+    const id = await world.addWatch('alice', { label: 'Treasury' })
+    await group.say(`/watches ${id}`)
+    expect(group.labels()).toEqual([
+      ['Pause', 'Delete…'],
+      ['‹ Watches', 'Refresh'],
+    ])
+    for (const other of [group.member, group.admin]) {
+      expect(await group.press('Pause', other)).toEqual({ text: LINKERS, box: true })
+    }
+    expect(await statusOf(id)).toBe('active')
+    await group.press('Pause', group.owner)
+    expect(await statusOf(id)).toBe('paused')
+  })
+
+  test('an administrator with a private chat linked to the same wallet manages too', async () => {
+    const group = await linkedGroup()
+    const id = await world.addWatch('alice', { label: 'Treasury' })
+    const bo = world.chat(group.admin)
+    await bo.say(`/start ${await world.linkCode('alice')}`)
+    await bo.press('Link this chat')
+    await group.say(`/watches ${id}`)
+    await group.press('Pause', group.admin)
+    expect(await statusOf(id)).toBe('paused')
+  })
+
+  test('a linker who is no administrator any more manages nothing', async () => {
+    const group = makeGroup()
+    await group.say(`/start@${BOT_NAME} ${await world.linkCode('alice')}`)
+    await group.press('Link this chat', group.admin)
+    const id = await world.addWatch('alice', { label: 'Treasury' })
+    const bo = world.chat(group.id, group.admin)
+    await bo.say(`/watches ${id}`)
+    world.telegram.demote(group.id, group.admin)
+    expect(await bo.press('Pause')).toEqual({ text: LINKERS, box: true })
+    await bo.say(`/watches ${id}`)
+    expect(bo.last().keyboard).toEqual([])
+    expect(await statusOf(id)).toBe('active')
+  })
+
+  test('somebody whom Telegram does not know as a member manages nothing', async () => {
+    const group = await linkedGroup()
+    const id = await world.addWatch('alice', { label: 'Treasury' })
+    await group.say(`/watches ${id}`)
+    world.telegram.failNext('getChatMember', {
+      error_code: 400,
+      description: 'Bad Request: PARTICIPANT_ID_INVALID',
+    })
+    expect(await group.press('Pause')).toEqual({ text: LINKERS, box: true })
+  })
+
+  test('an anonymous administrator sees, and is told to write under a name', async () => {
+    const group = await linkedGroup()
+    await world.addWatch('alice', { label: 'Treasury' })
+    world.telegram.send(group.id, `/watches@${BOT_NAME}`, { from: group.owner, anonymous: true })
+    await world.settle()
+    expect(group.last().text).toContain('Treasury')
+    expect(group.last().text).toContain('Send this under your own name')
+    expect(group.last().keyboard).toEqual([])
+    world.telegram.send(group.id, `/language@${BOT_NAME}`, { from: group.owner, anonymous: true })
+    await world.settle()
+    expect(group.last().text).toContain('Send this under your own name')
+    expect(group.last().keyboard).toEqual([])
+  })
+
+  test('any administrator chooses the language, for everybody', async () => {
+    const group = await linkedGroup()
+    const cy = world.chat(group.id, group.member)
+    await cy.say('/language')
+    expect(cy.last().text).toContain(ADMINISTRATORS)
+    expect(cy.last().keyboard).toEqual([])
+    const bo = world.chat(group.id, group.admin)
+    await bo.say('/language')
+    expect(await bo.press('Deutsch', group.member)).toEqual({ text: ADMINISTRATORS, box: true })
+    await bo.press('Deutsch')
+    expect(bo.labels().flat()).toContain('✓ Deutsch')
+    expect(await chatLinks(world.app, group.id)).toMatchObject([{ locale: 'de' }])
+    const names = (person: number) =>
+      world.telegram.commandsFor(group.id, person).map(({ command }) => command)
+    expect(names(group.member)).toEqual(['watches', 'help'])
+    expect(names(group.admin)).toEqual(['watches', 'language', 'help'])
+  })
+
+  test('a wallet that somebody else linked is out of reach for another linker', async () => {
+    const group = await linkedGroup()
+    await group.say(`/start@${BOT_NAME} ${await world.linkCode('bob')}`)
+    await group.press('Link this chat', group.admin)
+    const id = await world.addWatch('alice', { label: 'Treasury' })
+    const bo = world.chat(group.id, group.admin)
+    await bo.say('/watches')
+    world.telegram.pressRaw(group.id, group.last().id, packed('watch.pause', { id }), {
+      from: group.admin,
+    })
+    await world.settle()
+    expect(await statusOf(id)).toBe('active')
+    expect(world.telegram.answers.at(-1)).toMatchObject({ text: LINKERS, showAlert: true })
+  })
+
+  test('alerts stop when the bot is thrown out and come again when it is back', async () => {
+    const group = await linkedGroup()
+    world.telegram.kick(group.id)
+    await world.settle()
+    expect(await chatLinks(world.app, group.id)).toMatchObject([{ status: 'blocked' }])
+    world.telegram.addBot(group.id)
+    await world.settle()
+    expect(await chatLinks(world.app, group.id)).toMatchObject([{ status: 'active' }])
+    expect(group.last().text).toContain('Alerts to this chat are on again.')
+  })
+
+  test('a group that becomes a supergroup stays linked and keeps its language', async () => {
+    const group = await linkedGroup()
+    await group.say('/language fr')
+    const { id } = world.telegram.migrate(group.id)
+    await world.settle()
+    expect(await chatLinks(world.app, group.id)).toEqual([])
+    expect(await chatLinks(world.app, id)).toMatchObject([{ wallet: walletOf('alice') }])
+    expect(await findChat(world.app.db, id)).toMatchObject({ kind: 'supergroup', locale: 'fr' })
+    expect(await findChat(world.app.db, group.id)).toBeUndefined()
+  })
+})
+
+describe('in a forum', () => {
+  test('a link opened in a topic brings alerts and answers there', async () => {
+    const group = makeGroup({ isForum: true })
+    const threadId = world.telegram.topic(group.id, 'Alerts')
+    world.telegram.send(group.id, `/start@${BOT_NAME} ${await world.linkCode('alice')}`, {
+      from: group.owner,
+      threadId,
+    })
+    await world.settle()
+    expect(group.last()).toMatchObject({ threadId, isTopic: true })
+    expect(group.last().text).toContain('Alerts come to this topic.')
+    await group.press('Link this chat')
+    expect(await chatLinks(world.app, group.id)).toMatchObject([{ threadId }])
+  })
+
+  test('a link opened in General names no topic', async () => {
+    const group = makeGroup({ isForum: true })
+    await group.say(`/start@${BOT_NAME} ${await world.linkCode('alice')}`)
+    expect(group.last().text).toContain('Alerts come to the topic General.')
+    await group.press('Link this chat')
+    expect(await chatLinks(world.app, group.id)).toMatchObject([{ threadId: null }])
+  })
+
+  test('the root of a chain of replies is no topic', async () => {
+    const group = makeGroup()
+    const { id } = world.telegram.migrate(group.id)
+    await world.settle()
+    const moved = world.chat(id, group.owner)
+    const first = world.telegram.send(id, 'a message', { from: group.owner })
+    world.telegram.send(id, `/start@${BOT_NAME} ${await world.linkCode('carol')}`, {
+      from: group.owner,
+      replyTo: first.message.id,
+    })
+    await world.settle()
+    await moved.press('Link this chat')
+    expect(await chatLinks(world.app, id)).toMatchObject([{ threadId: null }])
+  })
+
+  test('an answer goes to General when its topic was closed meanwhile', async () => {
+    const group = makeGroup({ isForum: true })
+    const threadId = world.telegram.topic(group.id, 'Alerts')
+    world.telegram.send(group.id, `/help@${BOT_NAME}`, { from: group.owner, threadId })
+    world.telegram.closeTopic(group.id, threadId)
+    await world.settle()
+    expect(group.last()).toMatchObject({ threadId: undefined })
+    expect(group.last().text).toContain('How it works')
+  })
+
+  test('a group that mutes the bot does not stop it', async () => {
+    const group = makeGroup()
+    world.telegram.mute(group.id)
+    await group.say(`/help@${BOT_NAME}`)
+    expect(group.all()).toEqual([])
+    world.telegram.promote(group.id)
+    await group.say(`/help@${BOT_NAME}`)
+    expect(group.last().text).toContain('How it works')
+  })
+})

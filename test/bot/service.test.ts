@@ -1,0 +1,299 @@
+import { fastify } from 'fastify'
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
+import { type BotService, createBotService } from '#bot/service.ts'
+import { translate } from '#src/i18n/translate.ts'
+import { LOCALES } from '#src/kernel/locale.ts'
+import type { Logger } from '#src/kernel/logger.ts'
+import type { App } from '#src/operations/define.ts'
+import { startTelegramApi, type TelegramApi } from '#src/sandbox/telegram-api.ts'
+import { BOT_NAME, BOT_TOKEN, serviceOnly } from '../support/harness.ts'
+
+let only: Awaited<ReturnType<typeof serviceOnly>>
+let telegram: TelegramApi
+let app: App
+const logged: { readonly level: string; readonly message: string }[] = []
+const services: BotService[] = []
+const log: Logger = {
+  error: (_fields, message) => logged.push({ level: 'error', message }),
+  warn: (_fields, message) => logged.push({ level: 'warn', message }),
+  info: (_fields, message) => logged.push({ level: 'info', message }),
+  debug: () => undefined,
+}
+
+beforeAll(async () => {
+  only = await serviceOnly()
+  telegram = await startTelegramApi({ token: BOT_TOKEN, username: BOT_NAME, webhookPauseMs: 20 })
+  app = { ...only.app, log }
+})
+afterEach(async () => {
+  telegram.clearFaults()
+  telegram.release()
+  for (const service of services.splice(0)) await service.stop()
+  logged.length = 0
+})
+afterAll(async () => {
+  await telegram.close()
+  await only.close()
+})
+
+function create(
+  over: { token?: string; webhookSecret?: string; publicUrl?: string } = {},
+): BotService {
+  const { token = BOT_TOKEN, webhookSecret, publicUrl = app.publicUrl } = over
+  const settings = { token, apiRoot: telegram.url, webhookSecret }
+  const service = createBotService({ ...app, publicUrl }, only.sql, settings)
+  services.push(service)
+  return service
+}
+
+/** Writes as a new person and waits for the bot's answer. */
+async function hello(): Promise<string> {
+  const { id } = telegram.person({ firstName: 'Ann', languageCode: 'en' })
+  telegram.send(id, '/help')
+  const answer = await telegram.waitFor(() => telegram.lastMessage(id), 15_000)
+  return answer.text
+}
+
+/** Lets time pass while something is waited for. */
+async function asTimePasses<T>(waiting: Promise<T>): Promise<T> {
+  const timer = setInterval(() => only.clock.advance(1), 20)
+  try {
+    return await waiting
+  } finally {
+    clearInterval(timer)
+  }
+}
+
+const said = (message: string) => logged.some((line) => line.message === message)
+
+describe('long polling', () => {
+  test('answers, says who the bot is, and stops when told', async () => {
+    const service = create()
+    expect(service.username()).toBeUndefined()
+    await service.start()
+    expect(await hello()).toContain('How it works')
+    expect(service.username()).toBe(BOT_NAME)
+    await service.stop()
+    services.length = 0
+    expect(telegram.pendingUpdates).toBe(0)
+  })
+
+  test('takes a webhook away that was set before', async () => {
+    const service = create({ webhookSecret: 'secret', publicUrl: 'https://watchdog.example.org' })
+    await service.start()
+    await telegram.waitFor(() => telegram.lastCall('setWebhook'))
+    await service.stop()
+    services.length = 0
+    await create().start()
+    expect(await hello()).toContain('How it works')
+    expect(telegram.lastCall('deleteWebhook')?.payload).toEqual({})
+  })
+
+  test('is done by one process at a time, and taken over when it stops', async () => {
+    const first = create()
+    await first.start()
+    await hello()
+    await create().start()
+    await hello()
+    expect(logged.filter(({ level }) => level !== 'info')).toEqual([])
+    await first.stop()
+    services.splice(services.indexOf(first), 1)
+    expect(await hello()).toContain('How it works')
+  })
+
+  test('goes on after a conflict, a flood, broken answers and a server that is away', async () => {
+    await create().start()
+    await hello()
+    const conflict = 'Conflict: terminated by other getUpdates request'
+    telegram.failNext({ method: 'getUpdates' }, { error_code: 502, description: 'Bad Gateway' })
+    telegram.failNext({ method: 'getUpdates' }, 'html')
+    telegram.failNext(
+      { method: 'getUpdates' },
+      { error_code: 429, description: 'Too Many Requests', parameters: { retry_after: 1 } },
+    )
+    telegram.failNext({ method: 'getUpdates' }, { error_code: 409, description: conflict })
+    expect(await hello()).toContain('How it works')
+    await telegram.down()
+    await telegram.up()
+    expect(await hello()).toContain('How it works')
+    expect(logged.filter(({ level }) => level === 'error')).toEqual([])
+  }, 40_000)
+
+  test('starts without Telegram, which may come later', async () => {
+    await telegram.down()
+    const service = create()
+    await service.start()
+    expect(service.username()).toBeUndefined()
+    await telegram.up()
+    expect(await hello()).toContain('How it works')
+  }, 40_000)
+
+  test('with a wrong token says so once and rests', async () => {
+    const service = create({ token: '4712:AAanother-token-that-telegram-does-not-know' })
+    await service.start()
+    expect(await service.introduce()).toBe(false)
+    expect(logged).toEqual([{ level: 'error', message: 'telegram refuses the bot token' }])
+    expect(service.username()).toBeUndefined()
+  })
+
+  test('ends when the token is taken back while it runs', async () => {
+    await create().start()
+    await hello()
+    telegram.failNext({ method: 'getUpdates' }, { error_code: 401, description: 'Unauthorized' })
+    const { id } = telegram.person({ firstName: 'Ann', languageCode: 'en' })
+    telegram.send(id, '/help')
+    telegram.send(id, '/help')
+    await expect.poll(() => said('telegram refuses the bot token'), { timeout: 10_000 }).toBe(true)
+  })
+
+  test('never calls anybody before it is started', async () => {
+    const before = telegram.calls.length
+    create()
+    expect(telegram.calls).toHaveLength(before)
+  })
+})
+
+describe('an update that fails', () => {
+  test('for a moment is answered a little later, and its press is answered at once', async () => {
+    await create().start()
+    const { id } = telegram.person({ firstName: 'Ann', languageCode: 'en' })
+    telegram.send(id, '/start')
+    const start = await telegram.waitFor(() => telegram.lastMessage(id))
+    telegram.failNext('editMessageText', { error_code: 500, description: 'Internal Server Error' })
+    const press = telegram.press(id, start.id, '🌐 English')
+    await press.answer()
+    const edited = await asTimePasses(
+      telegram.waitFor(() => telegram.messages(id).find((one) => one.editedAt)),
+    )
+    expect(edited.text).toContain('Language of this chat')
+  })
+
+  test('for good ends in an apology with a reference and the same button', async () => {
+    await create().start()
+    const { id } = telegram.person({ firstName: 'Ann', languageCode: 'en' })
+    telegram.send(id, '/start')
+    const start = await telegram.waitFor(() => telegram.lastMessage(id))
+    const fault = { error_code: 400, description: 'Bad Request: message is too long' }
+    telegram.failNext({ method: 'editMessageText', times: 3 }, fault)
+    const press = telegram.press(id, start.id, '🌐 English')
+    const isSorry = () => telegram.messages(id).find(({ text }) => text.startsWith('⚠️'))
+    const sorry = await asTimePasses(telegram.waitFor(isSorry))
+    expect(sorry.text).toBe(`⚠️ Not done: internal error. Reference: ${press.updateId}`)
+    expect(sorry.keyboard.flat()).toMatchObject([
+      { text: 'Retry', callback_data: '1:settings.lang' },
+    ])
+    expect(said('update given up')).toBe(true)
+  }, 40_000)
+})
+
+describe('the webhook', () => {
+  const secret = 'A_secret-of-the-webhook'
+  let server: ReturnType<typeof fastify>
+  let url: string
+
+  beforeAll(async () => {
+    server = fastify()
+    const service = createBotService(app, only.sql, {
+      token: BOT_TOKEN,
+      apiRoot: telegram.url,
+      webhookSecret: secret,
+    })
+    service.mount(server)
+    url = await server.listen({ host: '127.0.0.1', port: 0 })
+  })
+  afterAll(() => server.close())
+
+  const post = (body: unknown, headers: Readonly<Record<string, string>>) =>
+    server.inject({
+      method: 'POST',
+      url: '/telegram/webhook',
+      headers: { 'content-type': 'application/json', ...headers },
+      payload: JSON.stringify(body),
+    })
+  const countUpdates = async () =>
+    (await only.sql`select update_id from telegram_updates where update_id < 1000`).length
+
+  test('brings updates to a bot in another process', async () => {
+    const service = create({ webhookSecret: secret, publicUrl: url })
+    await service.start()
+    expect(await hello()).toContain('How it works')
+    expect(telegram.lastCall('setWebhook')?.payload).toEqual({
+      url: `${url}/telegram/webhook`,
+      secret_token: secret,
+      allowed_updates: ['message', 'callback_query', 'my_chat_member'],
+    })
+  })
+
+  test('takes nothing without the secret', async () => {
+    const before = await countUpdates()
+    const name = 'x-telegram-bot-api-secret-token'
+    for (const given of [{}, { [name]: '' }, { [name]: `${secret}x` }, { [name]: 'a' }]) {
+      const answer = await post({ update_id: 1 }, given)
+      expect(answer.statusCode).toBe(401)
+      expect(answer.payload).toBe('')
+    }
+    expect(await countUpdates()).toBe(before)
+  })
+
+  test('takes an update twice and keeps it once; what is no update is refused', async () => {
+    const header = { 'x-telegram-bot-api-secret-token': secret }
+    expect((await post({ update_id: 7 }, header)).statusCode).toBe(200)
+    expect((await post({ update_id: 7 }, header)).statusCode).toBe(200)
+    expect((await post({ update_id: 'seven' }, header)).statusCode).toBe(400)
+    expect((await post([], header)).statusCode).toBe(400)
+    expect(await countUpdates()).toBe(1)
+  })
+
+  test('is not there without a secret', async () => {
+    const bare = fastify()
+    create().mount(bare)
+    const answer = await bare.inject({ method: 'POST', url: '/telegram/webhook', payload: {} })
+    expect(answer.statusCode).toBe(404)
+    await bare.close()
+  })
+})
+
+describe('registration', () => {
+  const languages = ['', ...LOCALES]
+
+  test('sets menus and texts in every language, then changes nothing', async () => {
+    const service = create()
+    await service.start()
+    const isDone = () =>
+      telegram.calls.filter(({ method }) => method === 'getMyShortDescription').length >=
+      languages.length
+    await telegram.waitFor(isDone)
+    const written = () => telegram.calls.filter(({ method }) => method.startsWith('setMy')).length
+    await expect.poll(() => telegram.profileText('shortDescription', 'ar')).not.toBe('')
+    const { id } = telegram.person({ firstName: 'Ben', languageCode: 'de' })
+    expect(telegram.commandsFor(id, id)).toEqual(
+      ['watches', 'language', 'help'].map((command) => ({
+        command,
+        description: translate('de', `bot:command.${command}` as 'bot:command.help'),
+      })),
+    )
+    expect(telegram.profileText('description', 'fr')).toBe(
+      translate('fr', 'bot:profile.description'),
+    )
+    await service.stop()
+    services.length = 0
+
+    const before = written()
+    const reads = telegram.calls.length
+    await create().start()
+    await telegram.waitFor(() => telegram.calls.length - reads >= languages.length * 6)
+    expect(written()).toBe(before)
+  })
+
+  test('never stops the bot, whatever Telegram says', async () => {
+    telegram.failNext({ method: 'getMyCommands' }, { error_code: 400, description: 'Bad Request' })
+    telegram.failNext({ method: 'getMyDescription' }, 'reset')
+    telegram.failNext(
+      { method: 'getMyShortDescription' },
+      { error_code: 429, description: 'Too Many Requests', parameters: { retry_after: 1 } },
+    )
+    await create().start()
+    expect(await hello()).toContain('How it works')
+    await expect.poll(() => said('bot profile not written'), { timeout: 5000 }).toBe(true)
+  })
+})
