@@ -18,18 +18,41 @@ describe('lanes', () => {
     expect(lanes.roomOf('webhook')).toMatchObject({ perLane: 8, lanes: { 'a.example': 7 } })
   })
 
-  test('widen while a host answers quickly, up to 64', () => {
+  test('widen while a host answers quickly, up to 64', async () => {
     const lanes = createLanes()
     answer(lanes, 'a.example', 100, 20)
-    lanes.enter('webhook', 'a.example')
-    expect(lanes.roomOf('webhook').lanes['a.example']).toBe(63)
+    await expect(granted(lanes, 'webhook', 'a.example', 80)).resolves.toBe(64)
+  })
+
+  test('let as many more wait where a host has proved quick, and call them in order', async () => {
+    const lanes = createLanes()
+    answer(lanes, 'a.example', 2, 20)
+    const called: number[] = []
+    for (let index = 0; index < 12; index += 1) {
+      lanes.enter('webhook', 'a.example').then(() => called.push(index))
+    }
+    expect(lanes.roomOf('webhook').lanes['a.example']).toBe(8)
+    await settle()
+    expect(called).toEqual([0, 1, 2, 3, 4, 5, 6, 7, 8, 9])
+    lanes.leave('webhook', 'a.example', 3000)
+    await settle()
+    expect(called).toEqual([0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10])
+    expect(lanes.roomOf('webhook').free).toBe(256 - 11)
+  })
+
+  test('let nobody wait for a chat or a host that has proved nothing', async () => {
+    const lanes = createLanes()
+    lanes.enter('telegram', '4711')
+    for (let index = 0; index < 8; index += 1) lanes.enter('webhook', 'new.example')
+    expect(lanes.roomOf('telegram').lanes).toEqual({ 4711: 0 })
+    expect(lanes.roomOf('webhook').lanes).toEqual({ 'new.example': 0 })
   })
 
   test('keep the width of a host that answers in between', () => {
     const lanes = createLanes()
     answer(lanes, 'a.example', 4, 20)
     answer(lanes, 'a.example', 10, 3000)
-    expect(lanes.roomOf('webhook').lanes['a.example']).toBe(12)
+    expect(lanes.roomOf('webhook').lanes['a.example']).toBe(24)
   })
 
   test('narrow to one while a host hangs, and widen again', () => {
@@ -57,6 +80,27 @@ describe('lanes', () => {
     expect(lanes.roomOf('webhook').lanes).toEqual({})
   })
 })
+
+/** How many of so many that enter get a place at once. */
+async function granted(
+  lanes: Lanes,
+  channel: 'webhook',
+  lane: string,
+  count: number,
+): Promise<number> {
+  let places = 0
+  for (let index = 0; index < count; index += 1) {
+    lanes.enter(channel, lane).then(() => {
+      places += 1
+    })
+  }
+  await settle()
+  return places
+}
+
+function settle(): Promise<void> {
+  return new Promise((resolve) => setImmediate(resolve))
+}
 
 function fill(lanes: Lanes, channel: 'email' | 'webhook', count: number): void {
   for (let index = 0; index < count; index += 1) lanes.enter(channel, `host${index}`)

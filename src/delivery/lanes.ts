@@ -4,7 +4,8 @@ import type { ChannelKey } from '#src/channels/define.ts'
  * How much is sent at once, to whom. Every channel has its own room, so that a slow mail server leaves
  * webhooks alone; within it every lane (a host, a chat, a mail domain) has a smaller one that grows
  * while it answers quickly and shrinks to 1 while it does not, so that hanging hosts leave the others
- * their room.
+ * their room. A lane that has proved quick may have as many more waiting, so that none of its places
+ * stands empty while the next ones are fetched.
  */
 
 interface Limits {
@@ -33,7 +34,8 @@ export interface Room {
 /** Counts what is on its way. */
 export interface Lanes {
   roomOf(channel: ChannelKey): Room
-  enter(channel: ChannelKey, lane: string): void
+  /** Takes a place, counted at once; fulfilled when it is free. */
+  enter(channel: ChannelKey, lane: string): Promise<void>
   /** @param latencyMs until the answer; undefined when none came */
   leave(channel: ChannelKey, lane: string, latencyMs: number | undefined): void
 }
@@ -41,6 +43,7 @@ export interface Lanes {
 interface Lane {
   used: number
   limit: number
+  readonly waiting: (() => void)[]
 }
 
 /** Empty lanes. */
@@ -57,19 +60,21 @@ export function createLanes(): Lanes {
     roomOf(channel) {
       const { room, laneStart } = LIMITS[channel]
       const entries = [...lanes(channel)]
-      const used = entries.reduce((sum, [, lane]) => sum + lane.used, 0)
+      const used = entries.reduce((sum, [, lane]) => sum + taken(lane), 0)
       return {
         free: room - used,
         perLane: laneStart,
         lanes: Object.fromEntries(
-          entries.map(([name, { limit, used }]) => [name, Math.max(0, limit - used)]),
+          entries.map(([name, lane]) => [name, Math.max(0, places(lane, laneStart) - taken(lane))]),
         ),
       }
     },
-    enter(channel, name) {
-      const lane = lanes(channel).get(name) ?? { used: 0, limit: LIMITS[channel].laneStart }
-      lane.used += 1
-      lanes(channel).set(name, lane)
+    async enter(channel, name) {
+      const known = lanes(channel).get(name)
+      const lane = known ?? { used: 0, limit: LIMITS[channel].laneStart, waiting: [] }
+      if (known === undefined) lanes(channel).set(name, lane)
+      if (lane.used < lane.limit) lane.used += 1
+      else await new Promise<void>((resolve) => lane.waiting.push(resolve))
     },
     leave(channel, name, latencyMs) {
       const lane = lanes(channel).get(name)
@@ -77,9 +82,21 @@ export function createLanes(): Lanes {
       const { laneStart, laneMax } = LIMITS[channel]
       lane.used -= 1
       lane.limit = nextLimit(lane.limit, latencyMs, laneMax)
-      if (lane.used === 0 && lane.limit === laneStart) lanes(channel).delete(name)
+      while (lane.used < lane.limit && lane.waiting.length > 0) {
+        lane.used += 1
+        lane.waiting.shift()?.()
+      }
+      if (taken(lane) === 0 && lane.limit === laneStart) lanes(channel).delete(name)
     },
   }
+}
+
+function taken(lane: Lane): number {
+  return lane.used + lane.waiting.length
+}
+
+function places(lane: Lane, laneStart: number): number {
+  return lane.limit > laneStart ? 2 * lane.limit : lane.limit
 }
 
 function nextLimit(limit: number, latencyMs: number | undefined, max: number): number {

@@ -38,10 +38,11 @@ export async function deliverDue(deps: DeliveryDeps, stop: AbortSignal): Promise
   try {
     while (!stop.aborted) {
       const before = worker.recordings()
+      const startedAt = performance.now()
       const found = await worker.claim()
       const isOver = !found && worker.isIdle() && worker.recordings() === before
       if (isOver) return
-      await worker.pause()
+      await worker.pause(performance.now() - startedAt)
     }
   } finally {
     await worker.finish()

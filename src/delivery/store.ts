@@ -7,8 +7,11 @@ import { deliveries } from './tables.ts'
 
 /** Rows written by one statement. */
 const ROWS_MAX = 1000
-/** Due rows looked at for one claim: enough to fill the room past lanes that take only a part. */
-const SCAN_MAX = 1000
+/**
+ * Due rows looked at for one claim. A lane that has them all and room for few is full afterwards, and
+ * left out of the next look.
+ */
+const SCAN_MAX = 256
 
 /** A delivery as a worker holds it. `attempts` counts the one it holds it for. */
 export type ClaimedRow = Pick<

@@ -35,8 +35,12 @@ export interface DeliveryDeps {
 const CLAIM_GAP_MS = 10
 /** While something is on its way, how often what came in meanwhile is looked for. */
 const LOOK_MS = 50
+/** Looking past a long backlog of a host that hangs takes at most a fifth of the time. */
+const LOOK_SHARE = 4
 /** After a stop, how long sends may go on before they are broken off. */
 const GRACE_MS = 5000
+/** What waited longer for its place goes back, so that its lease never ends while it is sent. */
+const PATIENCE_MS = 20_000
 const RANDOM_STEPS = 2 ** 32
 
 /** What an attempt came to. */
@@ -63,8 +67,8 @@ export interface Worker {
   isIdle(): boolean
   /** Grows with everything that may make more deliveries due. */
   recordings(): number
-  /** Waits for something to end, and a little more. */
-  pause(): Promise<void>
+  /** Waits for something to end, and a little more; the longer, the more the last look cost. */
+  pause(lookedMs: number): Promise<void>
   /** Waits until everything taken is sent and recorded; after a stop not for long. */
   finish(): Promise<void>
 }
@@ -81,8 +85,10 @@ export function createWorker(deps: DeliveryDeps, stop: AbortSignal): Worker {
 
   async function claim(): Promise<boolean> {
     const channels = Object.values(deps.channels).filter((channel) => channel.available())
-    const found = await Promise.all(channels.map(({ key }) => claimOf(key)))
-    return found.some((isAny) => isAny)
+    const found = await Promise.allSettled(channels.map(({ key }) => claimOf(key)))
+    const failed = found.find((one) => one.status === 'rejected')
+    if (failed !== undefined) throw failed.reason
+    return found.some((one) => one.status === 'fulfilled' && one.value)
   }
 
   async function claimOf(channel: ChannelKey): Promise<boolean> {
@@ -104,17 +110,30 @@ export function createWorker(deps: DeliveryDeps, stop: AbortSignal): Worker {
     row: store.ClaimedRow,
     destination: OpenDestination | undefined,
   ): void {
-    lanes.enter(channel, row.lane)
-    const startedAt = performance.now()
-    const sent = attempt(deps, channel, row, destination, breakOff.signal).then((result) => {
-      const isAnswered = result.ending.kind !== 'failed' || hasAnswered(result.ending.error)
-      lanes.leave(channel, row.lane, isAnswered ? performance.now() - startedAt : undefined)
+    const sent = sendInTurn(channel, row, destination).then((result) => {
       ended.push(result)
       sending.delete(sent)
       recording ??= recordAll()
       ring()
     })
     sending.add(sent)
+  }
+
+  async function sendInTurn(
+    channel: ChannelKey,
+    row: store.ClaimedRow,
+    destination: OpenDestination | undefined,
+  ): Promise<Ended> {
+    const claimedAt = performance.now()
+    await lanes.enter(channel, row.lane)
+    const startedAt = performance.now()
+    const isLate = startedAt - claimedAt > PATIENCE_MS || breakOff.signal.aborted
+    const result = isLate
+      ? { row, isTest: false, at: deps.clock.now(), ending: { kind: 'broken_off' } as const }
+      : await attempt(deps, channel, row, destination, breakOff.signal)
+    const latencyMs = performance.now() - startedAt
+    lanes.leave(channel, row.lane, hasAnswered(result.ending) ? latencyMs : undefined)
+    return result
   }
 
   /** One transaction after another, each with all that ended meanwhile. */
@@ -138,14 +157,16 @@ export function createWorker(deps: DeliveryDeps, stop: AbortSignal): Worker {
     bell.resolve()
     bell = Promise.withResolvers()
   }
+  stop.addEventListener('abort', ring)
 
   return {
     claim,
     isIdle: () => sending.size === 0 && recording === undefined,
     recordings: () => recordings,
-    pause: async () => {
+    pause: async (lookedMs) => {
+      const lookMs = Math.max(LOOK_MS, LOOK_SHARE * lookedMs)
       const quiet = new AbortController()
-      const timer = wait(LOOK_MS, undefined, { signal: AbortSignal.any([quiet.signal, stop]) })
+      const timer = wait(lookMs, undefined, { signal: quiet.signal })
       await Promise.race([bell.promise, timer.catch(() => undefined)])
       quiet.abort()
       if (!stop.aborted) await wait(CLAIM_GAP_MS)
@@ -161,6 +182,7 @@ export function createWorker(deps: DeliveryDeps, stop: AbortSignal): Worker {
       await Promise.all(sending)
       quiet.abort()
       await recording
+      stop.removeEventListener('abort', ring)
     },
   }
 }
@@ -172,13 +194,14 @@ async function attempt(
   opened: OpenDestination | undefined,
   signal: AbortSignal,
 ): Promise<Ended> {
-  const envelope = Envelope.parse(row.envelope)
-  const isTest = envelope.message.test
   const now = deps.clock.now()
+  let isTest = false
   const end = (ending: Ending): Ended => ({ row, isTest, at: deps.clock.now(), ending })
-  if (opened === undefined || !canBeSentTo(opened.status, isTest)) return end({ kind: 'off' })
-  const url = unsubscribeUrl(deps, opened)
   try {
+    const envelope = Envelope.parse(row.envelope)
+    isTest = envelope.message.test
+    if (opened === undefined || !canBeSentTo(opened.status, isTest)) return end({ kind: 'off' })
+    const url = unsubscribeUrl(deps, opened)
     const receipt = await deps.channels[channel].send(opened.destination, envelope, {
       attempt: row.attempts,
       now,
@@ -190,7 +213,8 @@ async function attempt(
   } catch (error) {
     if (error instanceof DeliveryError) return end({ kind: 'failed', error })
     if (signal.aborted) return end({ kind: 'broken_off' })
-    deps.log.error({ deliveryId: row.id, channel, error: String(error) }, 'delivery broke')
+    const fields = { deliveryId: row.id, channel, error: String(error) }
+    deps.log.error(fields, 'delivery broke')
     return end({
       kind: 'failed',
       error: new DeliveryError('internal', { ours: true, cause: error }),
@@ -254,6 +278,6 @@ function finishedRow({ row, isTest, at, ending }: Ended): store.FinishedRow[] {
 }
 
 /** A refusal is an answer too: the other side is there. */
-function hasAnswered(error: DeliveryError): boolean {
-  return error.statusCode !== undefined
+function hasAnswered(ending: Ending): boolean {
+  return ending.kind !== 'failed' || ending.error.statusCode !== undefined
 }

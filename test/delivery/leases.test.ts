@@ -122,6 +122,16 @@ describe('workers', () => {
     expect(await outbox.rows()).toMatchObject([{ status: 'delivered', attempts: 2 }])
   })
 
+  test('get past a delivery that cannot be read', async () => {
+    const [broken, good] = await outbox.enqueue({ to: target }, { to: target, firedAt: 1 })
+    await outbox.db.execute(sql`update deliveries set envelope = '{}' where id = ${broken}`)
+    await outbox.deliver()
+    expect(await outbox.rows()).toMatchObject([
+      { id: broken, status: 'retrying', lastError: 'internal' },
+      { id: good, status: 'delivered' },
+    ])
+  })
+
   test('that are stopped take nothing more and finish what is on its way', async () => {
     const stop = new AbortController()
     const server = await serve(async (_request, response) => {
