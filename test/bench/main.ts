@@ -1,13 +1,16 @@
 import { report } from './report.ts'
+import { benchRest } from './rest.ts'
 import { benchStart } from './start.ts'
 
 /** Every benchmark by name: `npm run bench -- <name>`; all of them without a name. */
-const BENCHES = { start: benchStart }
+const BENCHES = { rest: benchRest, start: benchStart }
 
 const names = process.argv.slice(2)
 const unknown = names.filter((name) => !(name in BENCHES))
 if (unknown.length > 0) {
-  process.stderr.write(`no such benchmark: ${unknown.join(', ')}. There are: ${Object.keys(BENCHES)}\n`)
+  process.stderr.write(
+    `no such benchmark: ${unknown.join(', ')}. There are: ${Object.keys(BENCHES)}\n`,
+  )
   process.exitCode = 1
 } else {
   for (const [name, run] of Object.entries(BENCHES)) {

@@ -24,7 +24,9 @@ export function report(measurements: readonly Measurement[]): string {
     met ? 'met' : 'NOT MET',
   ])
   const table = [['measure', 'value', 'floor', 'ratio', 'goal', ''], ...rows]
-  const widths = table[0]?.map((_, column) => Math.max(...table.map((row) => row[column]?.length ?? 0)))
+  const widths = table[0]?.map((_, column) =>
+    Math.max(...table.map((row) => row[column]?.length ?? 0)),
+  )
   const lines = table.map((row) => row.map((cell, i) => cell.padEnd(widths?.[i] ?? 0)).join('  '))
   return [...lines, ...measurements.map((one) => JSON.stringify(one))].join('\n')
 }

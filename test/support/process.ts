@@ -2,6 +2,7 @@ import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { createServer } from 'node:net'
 import { createInterface } from 'node:readline'
+import packageJson from '../../package.json' with { type: 'json' }
 import { testEnvironment } from './harness.ts'
 
 /** The service in a process of its own, as `npm start` runs it. */
@@ -16,7 +17,10 @@ export interface ServiceProcess {
   kill(): Promise<void>
 }
 
-const MAIN = new URL('../../src/main.ts', import.meta.url).pathname
+const ROOT = new URL('../../', import.meta.url).pathname
+
+/** What `npm start` runs, without npm. */
+const [, ...START] = packageJson.scripts.start.split(' ')
 
 /** Starts `src/main.ts` with the test environment and what is given, and waits until it is ready. */
 export async function startServiceProcess(
@@ -33,7 +37,11 @@ export async function startServiceProcess(
     }),
   }
   const startedAt = performance.now()
-  const child = spawn(process.execPath, [MAIN], { env, stdio: ['ignore', 'pipe', 'pipe'] })
+  const child = spawn(process.execPath, START, {
+    cwd: ROOT,
+    env,
+    stdio: ['ignore', 'pipe', 'pipe'],
+  })
   const exited = once(child, 'exit')
   await untilReady(child)
   const end = async (signal: NodeJS.Signals) => {

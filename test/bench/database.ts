@@ -1,0 +1,39 @@
+import { chmod, mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { connect } from '#src/db/connection.ts'
+import { startEmbedded } from '#src/db/embedded.ts'
+import { migrate } from '#src/db/migrate.ts'
+import { silentLogger } from '#src/kernel/logger.ts'
+import { PEOPLE } from '#src/sandbox/devnet/people.ts'
+
+/** Runs work with a migrated PostgreSQL of its own, which is gone afterwards. */
+export async function withDatabase<T>(work: (databaseUrl: string) => Promise<T>): Promise<T> {
+  const folder = await mkdtemp(join(tmpdir(), 'watchdog-bench-'))
+  await chmod(folder, 0o755)
+  const embedded = await startEmbedded({ dataDir: folder, logger: silentLogger, durable: false })
+  try {
+    const { sql, close } = connect(embedded.url)
+    await migrate(sql, new URL('../../migrations', import.meta.url).pathname)
+    await close()
+    return await work(embedded.url)
+  } finally {
+    await embedded.stop()
+    await rm(folder, { recursive: true, force: true })
+  }
+}
+
+/** Writes watches on as many different targets, all of Bob's wallet. */
+export async function fillWatches(databaseUrl: string, count: number): Promise<void> {
+  const { sql, close } = connect(databaseUrl)
+  await sql`insert into targets (type, key, target, watch_count, stale)
+    select 'wallet-balance', address, jsonb_build_object('address', address, 'asset', 'FLR'), 1, true
+    from (select '0x' || lpad(to_hex(n), 40, '0') as address
+      from generate_series(1, ${count}::int) n) t`
+  await sql`insert into watches (wallet, type, target_id, label, settings, signals, min_severity,
+      cooldown_seconds, status, version, created_at, updated_at)
+    select ${PEOPLE.bob.account.address}, 'wallet-balance', id, 'Bench ' || id,
+      '{"threshold":"1","direction":"any"}', '[]', 'info', 0, 'active', 1, now(), now() from targets`
+  await sql`analyze`
+  await close()
+}
