@@ -20,16 +20,16 @@ import { judgeSmtp } from './smtp-errors.ts'
 const TIMEOUT_MS = 30_000
 
 /** A mailbox. Nothing in it can end a header line or name a second one. */
-export const EmailDestination = z.strictObject({
+const EmailDestination = z.strictObject({
   address: z
     .string()
     .max(254)
     .regex(/^[^\s@<>()[\]\\,;:"\p{Cc}]{1,64}@[^\s@<>()[\]\\,;:"\p{Cc}]+$/u),
 })
-export type EmailDestination = z.output<typeof EmailDestination>
+type EmailDestination = z.output<typeof EmailDestination>
 
 /** What takes mails: nodemailer's transport, made from `SMTP_URL`. */
-export type Mailer = Pick<Transporter, 'sendMail'>
+type Mailer = Pick<Transporter, 'sendMail'>
 
 /** What every mail needs. */
 export interface MailDeps {

@@ -14,7 +14,7 @@ import {
 import type { SafePost } from './safe-fetch.ts'
 
 /** How long both secrets sign after a rotation. */
-export const ROTATION_OVERLAP_HOURS = 24
+const ROTATION_OVERLAP_HOURS = 24
 const HOUR_MS = 3_600_000
 const SECRET_BYTES = 32
 const SECRET_PREFIX = 'whsec_'
@@ -36,7 +36,7 @@ export type WebhookDestination = z.output<typeof WebhookDestination>
  *
  * @see specification, "Webhook payload, version 2"
  */
-export const WebhookPayload = z
+const WebhookPayload = z
   .strictObject({
     payloadVersion: z.literal(2),
     signal: z.string().nullable(),

@@ -13,7 +13,7 @@ import { Id, Instant } from '#src/kernel/units.ts'
  * pending: not tried yet. retrying: failed, to be tried again. held, muted: not to be sent now, or at
  * all. disabled: the destination was switched off before it could be sent.
  */
-export const DELIVERY_STATUSES = [
+const DELIVERY_STATUSES = [
   'pending',
   'retrying',
   'delivered',

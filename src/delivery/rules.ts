@@ -5,7 +5,7 @@ import type { DeliveryStatus } from './model.ts'
 /** Waits after a failed attempt, in seconds: after the first, the second … The first try is at once. */
 export const RETRY_SECONDS = [5, 300, 1800, 7200, 18_000, 36_000, 36_000] as const
 /** How far a wait strays from its step, up and down, so that what failed together is spread out. */
-export const JITTER = 0.2
+const JITTER = 0.2
 
 /** How a delivery stands after an attempt. */
 export interface Next {
