@@ -1,5 +1,6 @@
 import Fastify, { type FastifyInstance } from 'fastify'
 import { collectDefaultMetrics, Registry } from 'prom-client'
+import { closePromptly } from './closing.ts'
 
 /** One thing the service needs: its name, and what is wrong with it, if anything. */
 export interface Check {
@@ -14,6 +15,7 @@ export interface Check {
  */
 export function createInternalServer(checks: readonly Check[]): FastifyInstance {
   const server = Fastify({ logger: false })
+  closePromptly(server)
   const registry = new Registry()
   collectDefaultMetrics({ register: registry })
   server.get('/livez', async () => ({ status: 'ok' }))

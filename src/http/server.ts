@@ -9,6 +9,7 @@ import { encodeOutput } from '#src/operations/idempotency.ts'
 import { REGISTRY } from '#src/operations/index.ts'
 import { invoke } from '#src/operations/invoke.ts'
 import { authenticate, refuseTokenInQuery } from './authenticate.ts'
+import { closePromptly } from './closing.ts'
 import { answerError } from './errors.ts'
 import { createLimits, type Limits } from './limits.ts'
 
@@ -35,6 +36,7 @@ export function createServer(
       return typeof given === 'string' && REQUEST_ID.test(given) ? given : randomUUID()
     },
   })
+  closePromptly(server)
   acceptJson(server)
   server.addHook('onRequest', async (request, reply) => {
     reply.header('x-request-id', request.id)

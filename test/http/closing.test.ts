@@ -1,0 +1,57 @@
+import { once } from 'node:events'
+import { connect, type Socket } from 'node:net'
+import { setTimeout as wait } from 'node:timers/promises'
+import Fastify, { type FastifyInstance } from 'fastify'
+import { afterEach, expect, test } from 'vitest'
+import { closePromptly } from '#src/http/closing.ts'
+
+const ANSWER_MS = 300
+
+let server: FastifyInstance
+
+afterEach(() => server.close())
+
+async function listening(): Promise<number> {
+  server = Fastify()
+  closePromptly(server)
+  server.get('/slow', async () => {
+    await wait(ANSWER_MS)
+    return 'answered'
+  })
+  return Number(new URL(await server.listen({ host: '127.0.0.1', port: 0 })).port)
+}
+
+async function connected(port: number): Promise<Socket> {
+  const socket = connect(port, '127.0.0.1')
+  await once(socket, 'connect')
+  return socket
+}
+
+async function closingMs(): Promise<number> {
+  const startedAt = performance.now()
+  await server.close()
+  return performance.now() - startedAt
+}
+
+test('a connection that never asked for anything does not hold the closing up', async () => {
+  const socket = await connected(await listening())
+  const ended = once(socket, 'close')
+  expect(await closingMs()).toBeLessThan(1000)
+  await ended
+})
+
+test('an answer in hand is given, and its connection is not kept alive then', async () => {
+  const socket = await connected(await listening())
+  socket.setEncoding('utf8').write('GET /slow HTTP/1.1\r\nhost: localhost\r\n\r\n')
+  await wait(ANSWER_MS / 3)
+  let answer = ''
+  socket.on('data', (chunk) => {
+    answer += chunk
+  })
+  const ended = once(socket, 'close')
+  const ms = await closingMs()
+  await ended
+  expect(answer).toMatch(/^HTTP\/1\.1 200[\s\S]*answered$/)
+  expect(ms).toBeGreaterThan(ANSWER_MS / 3)
+  expect(ms).toBeLessThan(2000)
+})
