@@ -12,7 +12,7 @@ import { watchList } from './views/watch-list.ts'
 const PAGE_LIMIT = '250'
 
 /** Whether screens have buttons for this person: in private always, in groups for who may press them. */
-export function hasButtons({ reader, links }: BotContext): boolean {
+function hasButtons({ reader, links }: BotContext): boolean {
   return !reader.isGroup || links.some(({ manages }) => manages)
 }
 

@@ -4,6 +4,7 @@ import { judgeRefusal, type Verdict } from '#src/channels/telegram-errors.ts'
 import { plainOf } from '#src/channels/telegram-html.ts'
 import { describe } from './api.ts'
 import type { BotContext } from './context.ts'
+import { changeChat } from './store.ts'
 import { WARNING } from './views/notices.ts'
 import type { Rows, View } from './views/view.ts'
 
@@ -13,13 +14,23 @@ import type { Rows, View } from './views/view.ts'
  */
 export async function show(ctx: BotContext, view: View): Promise<void> {
   const message = ctx.callbackQuery?.message
-  if (message === undefined || !(await edit(ctx, message.message_id, view))) {
+  if (message !== undefined && (await edit(ctx, message.message_id, view))) {
+    await keepLiving(ctx, message.message_id, view)
+  } else {
     await send(ctx, view)
   }
 }
 
-/** Shows a screen as a new message, in the topic of the update. */
+/**
+ * Shows a screen as a new message, in the topic of the update. It is the one people go on with: the
+ * one before loses its buttons.
+ */
 export async function send(ctx: BotContext, view: View): Promise<void> {
+  await keepLiving(ctx, await ask(ctx, view), view)
+}
+
+/** Shows a question as a message of its own, beside the one people go on with. @returns its id */
+export async function ask(ctx: BotContext, view: View): Promise<number> {
   const { msg } = ctx
   const topic = msg?.is_topic_message === true ? msg.message_thread_id : undefined
   const attempt = (form: Form) =>
@@ -28,7 +39,28 @@ export async function send(ctx: BotContext, view: View): Promise<void> {
       ...(form.topic !== undefined && { message_thread_id: form.topic }),
       ...(form.rows.length > 0 && { reply_markup: keyboard(form.rows) }),
     })
-  await simplified(ctx, attempt, { ...htmlForm(view), topic })
+  const sent = await simplified(ctx, attempt, { ...htmlForm(view), topic })
+  return sent.message_id
+}
+
+/** Notes the message people go on with. A screen without buttons leads nowhere and changes nothing. */
+async function keepLiving(ctx: BotContext, messageId: number, { rows }: View): Promise<void> {
+  const { app, known } = ctx
+  const { livingMessageId: before } = known
+  if (rows.length === 0 || before === messageId) return
+  await changeChat(app.db, known.id, { livingMessageId: messageId }, app.clock.now())
+  if (before !== null) await removeButtons(ctx, before)
+}
+
+/** Takes the buttons off a message. That it cannot be done is no failure. */
+export async function removeButtons(ctx: BotContext, messageId: number): Promise<void> {
+  const empty = { reply_markup: { inline_keyboard: [] } }
+  try {
+    await ctx.api.editMessageReplyMarkup(ctx.known.id, messageId, empty)
+  } catch (error) {
+    const fields = { updateId: ctx.update.update_id, error: describe(error) }
+    ctx.app.log.debug(fields, 'buttons not removed')
+  }
 }
 
 /**
@@ -59,15 +91,6 @@ export async function showAbove(ctx: BotContext, sentence: string): Promise<bool
       reply_markup: { inline_keyboard: [[retry], ...others] },
     }),
   )
-}
-
-/** Takes the buttons off the message that was pressed. One that is gone is fine. */
-export async function removeButtons(ctx: BotContext): Promise<void> {
-  try {
-    await ctx.editMessageReplyMarkup({ reply_markup: { inline_keyboard: [] } })
-  } catch (error) {
-    if (!(error instanceof GrammyError) || error.error_code !== 400) throw error
-  }
 }
 
 /** Edits a message into a screen. @returns false when there is nothing to edit any more */
@@ -116,15 +139,14 @@ function htmlForm({ html, rows }: View): Omit<Form, 'topic'> {
 }
 
 /** Tries the form, and simpler ones while Telegram refuses just a part of it. */
-async function simplified(
+async function simplified<T>(
   { app, update }: BotContext,
-  attempt: (form: Form) => Promise<unknown>,
+  attempt: (form: Form) => Promise<T>,
   first: Form,
-): Promise<void> {
+): Promise<T> {
   for (let form = first; ; ) {
     try {
-      await attempt(form)
-      return
+      return await attempt(form)
     } catch (error) {
       // What edits say about their message is no matter of form, though it names the markup.
       const isForm = error instanceof GrammyError && !EDIT_ANSWER.test(error.description)

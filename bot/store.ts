@@ -12,6 +12,8 @@ export interface KnownChat {
   readonly locale: Locale
   /** The wallet it chose last, when it is linked to several. */
   readonly wallet: string | null
+  /** The newest message with buttons that lead through the screens. */
+  readonly livingMessageId: number | null
 }
 
 export const CHAT_KINDS = ['private', 'group', 'supergroup'] as const
@@ -25,7 +27,7 @@ export async function findChat(db: Db, id: number): Promise<KnownChat | undefine
 /** Writes a chat down; of one that is known only kind and title change. */
 export async function keepChat(
   db: Db,
-  chat: Omit<KnownChat, 'wallet'>,
+  chat: Pick<KnownChat, 'id' | 'kind' | 'title' | 'locale'>,
   now: Date,
 ): Promise<KnownChat> {
   const { kind, title } = chat
@@ -38,11 +40,15 @@ export async function keepChat(
   return toKnown(row)
 }
 
-/** Writes language or chosen wallet of a known chat. */
+/** Writes language, chosen wallet or newest message of a known chat. */
 export async function changeChat(
   db: Db,
   id: number,
-  changes: { readonly locale?: Locale; readonly wallet?: string },
+  changes: {
+    readonly locale?: Locale
+    readonly wallet?: string
+    readonly livingMessageId?: number
+  },
   now: Date,
 ): Promise<void> {
   await db
@@ -66,7 +72,8 @@ export async function moveChat(db: Db, from: number, to: number, now: Date): Pro
 }
 
 function toKnown(row: typeof chats.$inferSelect): KnownChat {
-  const { id, title, wallet } = row
+  const { id, title, wallet, livingMessageId } = row
   const kind = z.enum(CHAT_KINDS).parse(row.kind)
-  return { id, kind, title, locale: z.enum(LOCALES).parse(row.locale), wallet }
+  const locale = z.enum(LOCALES).parse(row.locale)
+  return { id, kind, title, locale, wallet, livingMessageId }
 }

@@ -8,6 +8,8 @@ export const chats = pgTable('telegram_chats', {
   locale: text('locale').notNull(),
   /** The wallet the chat works on, when it is linked to several. */
   wallet: text('wallet'),
+  /** The newest message with buttons that lead through the screens; only one has them. */
+  livingMessageId: integer('living_message_id'),
   createdAt: timestamp('created_at', { withTimezone: true }).notNull(),
   updatedAt: timestamp('updated_at', { withTimezone: true }).notNull(),
 })

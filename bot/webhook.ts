@@ -7,7 +7,7 @@ import { putUpdates, readUpdate } from './inbox.ts'
 import { ALLOWED_UPDATES } from './poller.ts'
 
 /** Where Telegram posts updates, below `PUBLIC_URL`. */
-export const WEBHOOK_PATH = '/telegram/webhook'
+const WEBHOOK_PATH = '/telegram/webhook'
 
 const BODY_BYTES_MAX = 1_048_576
 

@@ -225,6 +225,7 @@ CREATE TABLE "telegram_chats" (
 	"title" text NOT NULL,
 	"locale" text NOT NULL,
 	"wallet" text,
+	"living_message_id" integer,
 	"created_at" timestamp with time zone NOT NULL,
 	"updated_at" timestamp with time zone NOT NULL
 );

@@ -7,7 +7,7 @@ import type { BotContext } from '../context.ts'
 export type Menu = 'private' | 'group' | 'administrators'
 
 /** A command with a line in the menus, described by the text `bot:command.<name>`. */
-export interface MenuCommand {
+interface MenuCommand {
   readonly name: string
   readonly menus: readonly Menu[]
 }

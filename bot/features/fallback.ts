@@ -13,7 +13,8 @@ const composer = new Composer<BotContext>()
 /** An unknown, old or forged button: its message keeps its text, the fresh screen comes below. */
 composer.on('callback_query', async (ctx) => {
   await ctx.answer(ctx.t('bot:toast.oldButton'))
-  await removeButtons(ctx)
+  const messageId = ctx.callbackQuery.message?.message_id
+  if (messageId !== undefined) await removeButtons(ctx, messageId)
   await send(ctx, await freshScreen(ctx))
 })
 

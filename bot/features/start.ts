@@ -10,7 +10,7 @@ import { unblockChat } from '#src/recipients/chats.ts'
 import type { BotContext } from '../context.ts'
 import { identifyAgain } from '../middleware/identify.ts'
 import { homeScreen, showCard } from '../screens.ts'
-import { send, show } from '../show.ts'
+import { ask, send, show } from '../show.ts'
 import { changeChat } from '../store.ts'
 import { linkCard, linkOver, linkRefused, rightsText } from '../views/link-card.ts'
 import { defineFeature, onPress } from './define.ts'
@@ -65,7 +65,7 @@ async function offerLink(ctx: BotContext, code: string): Promise<void> {
     username: chat?.type === 'private' ? chat.username : undefined,
     place: known.kind === 'private' ? 'private' : inGroup,
   } as const
-  await send(ctx, linkCard(ctx.reader, offer, asked, code))
+  await ask(ctx, linkCard(ctx.reader, offer, asked, code))
 }
 
 /** Runs a step with a link code. One that is used, over or unknown is told so; then undefined. */

@@ -6,7 +6,7 @@ import { type Button, type Reader, screen, type View, walletName } from './view.
 import { GLYPHS, STANDINGS, standingOf } from './watch-state.ts'
 
 /** The button that leads to the languages, in the reader's own. */
-export function languageButton(locale: Locale): Button {
+function languageButton(locale: Locale): Button {
   return { label: `🌐 ${LOCALE_NAMES[locale]}`, data: packed('settings.lang') }
 }
 

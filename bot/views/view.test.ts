@@ -1,0 +1,66 @@
+import fc from 'fast-check'
+import { describe, expect, test } from 'vitest'
+import { type Button, labelWithName, layout, screen } from './view.ts'
+
+const button = (label: string): Button => ({ label, data: '1:home' })
+const rowsOf = (...labels: readonly string[]) =>
+  layout([labels.map(button)]).map((row) => row.map(({ label }) => label))
+
+describe('rows of buttons', () => {
+  test('stay as drawn while their labels fit', () => {
+    expect(rowsOf('Pause', 'Mute', 'Test')).toEqual([['Pause', 'Mute', 'Test']])
+    expect(rowsOf('x'.repeat(16), 'y'.repeat(16))).toEqual([['x'.repeat(16), 'y'.repeat(16)]])
+  })
+
+  test('become wider rows where a label is too long, in the order drawn', () => {
+    expect(rowsOf('x'.repeat(11), 'b', 'c')).toEqual([['x'.repeat(11), 'b'], ['c']])
+    expect(rowsOf('a', 'b', 'x'.repeat(17))).toEqual([['a', 'b'], ['x'.repeat(17)]])
+    expect(rowsOf('x'.repeat(17), 'b', 'c')).toEqual([['x'.repeat(17)], ['b', 'c']])
+  })
+
+  test('lose no button and keep to the budgets', () => {
+    const labels = fc.array(fc.string({ minLength: 1, maxLength: 30 }), { maxLength: 6 })
+    fc.assert(
+      fc.property(labels, (drawn) => {
+        const rows = rowsOf(...drawn)
+        expect(rows.flat()).toEqual(drawn)
+        for (const row of rows) {
+          expect(row.length).toBeLessThanOrEqual(3)
+          if (row.length === 1) continue
+          const budget = row.length === 2 ? 16 : 10
+          for (const label of row) expect([...label].length).toBeLessThanOrEqual(budget)
+        }
+      }),
+    )
+  })
+})
+
+describe('a label with a name', () => {
+  const write = (name: string) => `Delete ${name}`
+
+  test('keeps a short name whole and cuts a long one', () => {
+    expect(labelWithName('Treasury', write)).toBe('Delete Treasury')
+    expect(labelWithName('x'.repeat(16), write)).toBe(`Delete ${'x'.repeat(16)}`)
+    expect(labelWithName('x'.repeat(17), write)).toBe(`Delete ${'x'.repeat(15)}…`)
+  })
+
+  test('never cuts a character in half, and fits', () => {
+    const family = '👩‍👩‍👧‍👦'
+    expect(labelWithName(family.repeat(4), write)).toBe(`Delete ${family.repeat(2)}…`)
+    fc.assert(
+      fc.property(fc.string({ unit: 'grapheme', minLength: 1, maxLength: 40 }), (name) => {
+        const label = labelWithName(name, write)
+        expect([...label].length).toBeLessThanOrEqual(24)
+        expect(label.isWellFormed()).toBe(true)
+      }),
+    )
+  })
+
+  test('cannot turn the direction of what is around it', () => {
+    expect(labelWithName('a\u202eb\u2067c', write)).toBe('Delete abc')
+  })
+})
+
+test('a screen leaves out lines that are not there', () => {
+  expect(screen(['a', undefined, '', 'b'])).toEqual({ html: 'a\n\nb', rows: [] })
+})

@@ -1,0 +1,71 @@
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { type BotWorld, botWorld, type Chatting } from '../support/bot.ts'
+
+let world: BotWorld
+
+beforeAll(async () => {
+  world = await botWorld()
+})
+afterAll(() => world.close())
+
+const withButtons = (chat: Chatting) =>
+  chat.all().flatMap(({ id, keyboard }) => (keyboard.length > 0 ? [id] : []))
+
+async function linked() {
+  const ann = world.person()
+  await ann.say(`/start ${await world.linkCode('alice')}`)
+  await ann.press('Link this chat')
+  return ann
+}
+
+test('a command starts a new message and takes the buttons off the one before', async () => {
+  const ann = await linked()
+  for (const text of ['/start', '/watches', '/language', '/help', 'hello']) {
+    await ann.say(text)
+    expect(withButtons(ann)).toEqual([ann.last().id])
+  }
+})
+
+test('a press changes its own message and sends none', async () => {
+  const ann = await linked()
+  await ann.say('/start')
+  const count = ann.all().length
+  for (const label of ['Watches', '‹ Menu', '🌐 English', '‹ Menu']) await ann.press(label)
+  expect(ann.all()).toHaveLength(count)
+})
+
+test('a link card keeps its buttons whatever else is looked at, and becomes the message to go on with', async () => {
+  const ann = await linked()
+  await ann.say('/watches')
+  await ann.say(`/start ${await world.linkCode('bob')}`)
+  const card = ann.last().id
+  await ann.say('/help')
+  expect(withButtons(ann)).toEqual([card, ann.last().id])
+  await ann.press('Link this chat')
+  expect(withButtons(ann)).toEqual([card])
+})
+
+test('a message that was deleted does not stand in the way of the next', async () => {
+  const ann = await linked()
+  await ann.say('/watches')
+  world.telegram.failNext('editMessageReplyMarkup', {
+    error_code: 400,
+    description: 'Bad Request: message to edit not found',
+  })
+  await ann.say('/help')
+  expect(ann.last().text).toContain('How it works')
+})
+
+test('what a group member looks at leaves the administrator’s buttons alone', async () => {
+  const [owner = 0, member = 0] = ['Ann', 'Cy'].map(
+    (firstName) => world.telegram.person({ firstName, languageCode: 'en', started: true }).id,
+  )
+  const { id } = world.telegram.group({ title: 'Crew', members: [owner, member] })
+  const group = world.chat(id, owner)
+  await group.say(`/start ${await world.linkCode('carol')}`)
+  await group.press('Link this chat')
+  await group.say('/watches')
+  const list = group.last().id
+  await world.chat(id, member).say('/watches')
+  expect(withButtons(group)).toEqual([list])
+})
