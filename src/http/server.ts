@@ -25,7 +25,7 @@ const REQUEST_ID = /^[\w.-]{1,64}$/
  */
 export function createServer(
   app: App,
-  options: { readonly trustProxy: number | readonly string[] },
+  options: { readonly trustProxy: number | readonly string[]; readonly limits?: Limits },
 ): FastifyInstance {
   const server = Fastify({
     logger: false,
@@ -48,7 +48,7 @@ export function createServer(
     reply.header('allow', allow.join(', '))
     throw new AppError('method_not_allowed', 'method_not_allowed')
   })
-  const limits = createLimits()
+  const limits = options.limits ?? createLimits()
   for (const operation of REGISTRY) addRoute(server, { app, limits }, operation)
   return server
 }

@@ -2,7 +2,6 @@ import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { createInterface } from 'node:readline'
 import { PEOPLE } from '#src/sandbox/devnet/people.ts'
-import { startServiceProcess } from '../support/process.ts'
 import { fillWatches, withDatabase } from './database.ts'
 import { requestsPerSecond } from './load.ts'
 import { type Measurement, median } from './report.ts'
@@ -17,8 +16,8 @@ const WATCHES = 1000
 export async function benchRest(): Promise<Measurement[]> {
   return withDatabase(async (databaseUrl) => {
     await fillWatches(databaseUrl, WATCHES)
-    const service = await startServiceProcess({ DATABASE_URL: databaseUrl, ROLES: 'api' })
-    const floor = await startFloor(databaseUrl)
+    const service = await start('./rest-subject.ts', databaseUrl)
+    const floor = await start('./rest-floor.ts', databaseUrl)
     try {
       const token = await signIn(service.url)
       const options = {
@@ -52,13 +51,13 @@ export async function benchRest(): Promise<Measurement[]> {
       ]
     } finally {
       floor.stop()
-      await service.stop()
+      service.stop()
     }
   })
 }
 
-async function startFloor(databaseUrl: string) {
-  const script = new URL('./rest-floor.ts', import.meta.url).pathname
+async function start(name: string, databaseUrl: string) {
+  const script = new URL(name, import.meta.url).pathname
   const child = spawn(process.execPath, [script, databaseUrl], {
     stdio: ['ignore', 'pipe', 'inherit'],
   })

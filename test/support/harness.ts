@@ -1,37 +1,22 @@
+import * as alerts from '#src/alerts/service.ts'
 import { createApp, type Service } from '#src/app.ts'
 import { loadConfig } from '#src/config.ts'
-import { type Logger, silentLogger } from '#src/kernel/logger.ts'
-import * as alerts from '#src/alerts/service.ts'
 import * as delivery from '#src/delivery/service.ts'
+import { type Logger, silentLogger } from '#src/kernel/logger.ts'
 import { registerPages } from '#src/pages/index.ts'
-import { startDevnet } from '#src/sandbox/devnet.ts'
+import { sendDueConfirmations } from '#src/recipients/confirmations.ts'
 import { startRpcProxy } from '#src/sandbox/devnet/rpc-proxy.ts'
+import { startDevnet } from '#src/sandbox/devnet.ts'
 import { startInbox } from '#src/sandbox/inbox.ts'
 import { startReceiver } from '#src/sandbox/receiver.ts'
 import { startTelegramApi } from '#src/sandbox/telegram-api.ts'
-import { sendDueConfirmations } from '#src/recipients/confirmations.ts'
 import { observeWatches } from '#src/watches/observe.ts'
 import { testClock } from './clock.ts'
 import { freshDatabase } from './database.ts'
+import { testEnvironment } from './environment.ts'
 
 export const BOT_TOKEN = '4711:AAtest-token-of-the-local-bot-api-0000'
 export const BOT_NAME = 'watchdog_test_bot'
-
-/** Environment of a service in a test; nothing in it is a real secret. */
-export function testEnvironment(over: Readonly<Record<string, string>> = {}) {
-  return {
-    PUBLIC_URL: 'http://127.0.0.1:8080',
-    PORT: '0',
-    INTERNAL_PORT: '0',
-    SECRET_KEY: Buffer.alloc(32, 7).toString('base64'),
-    FLARE_RPC_URLS: 'http://127.0.0.1:1',
-    TERMS_VERSION: '2026-11',
-    TERMS_URL: 'https://watchdog.example.org/terms',
-    LOG_LEVEL: 'silent',
-    WEBHOOK_ALLOW_PRIVATE: 'true',
-    ...over,
-  }
-}
 
 /** The service over a fresh database, with a clock that stands still and no outside world. */
 export async function serviceOnly(

@@ -3,7 +3,7 @@ import { once } from 'node:events'
 import { createServer } from 'node:net'
 import { createInterface } from 'node:readline'
 import packageJson from '../../package.json' with { type: 'json' }
-import { testEnvironment } from './harness.ts'
+import { testEnvironment } from './environment.ts'
 
 /** The service in a process of its own, as `npm start` runs it. */
 export interface ServiceProcess {

@@ -1,0 +1,15 @@
+/** Environment of a service in a test; nothing in it is a real secret. */
+export function testEnvironment(over: Readonly<Record<string, string>> = {}) {
+  return {
+    PUBLIC_URL: 'http://127.0.0.1:8080',
+    PORT: '0',
+    INTERNAL_PORT: '0',
+    SECRET_KEY: Buffer.alloc(32, 7).toString('base64'),
+    FLARE_RPC_URLS: 'http://127.0.0.1:1',
+    TERMS_VERSION: '2026-11',
+    TERMS_URL: 'https://watchdog.example.org/terms',
+    LOG_LEVEL: 'silent',
+    WEBHOOK_ALLOW_PRIVATE: 'true',
+    ...over,
+  }
+}
