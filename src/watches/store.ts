@@ -1,4 +1,4 @@
-import { and, count, eq, gt, type SQL, sql } from 'drizzle-orm'
+import { and, count, eq, gt, sql } from 'drizzle-orm'
 import { z } from 'zod'
 import type { Db } from '#src/db/connection.ts'
 import { SEVERITIES } from '#src/kernel/facts.ts'
@@ -7,7 +7,7 @@ import { type EvaluatedWatch, SignalChoice, type StoredState } from './model.ts'
 import { signalStates, targets, watches } from './tables.ts'
 
 /** A watch as it is stored, with what its record shows of target, states and cursor. */
-export interface WatchRow {
+export interface WatchRow extends Record<string, unknown> {
   readonly id: number
   readonly type: string
   readonly label: string
@@ -28,30 +28,17 @@ export interface WatchRow {
   readonly states: unknown
 }
 
-const states = sql<unknown>`coalesce((select jsonb_agg(jsonb_build_object('id', s.signal, 'state', s.phase,
-  'since', s.since, 'streak', s.streak, 'lastEvidenceAt', s.last_evidence_at))
-  from signal_states s where s.watch_id = ${watches.id}), '[]'::jsonb)`
-
-const row = {
-  id: watches.id,
-  type: watches.type,
-  label: watches.label,
-  target: targets.target,
-  targetId: watches.targetId,
-  settings: watches.settings,
-  signals: watches.signals,
-  recipientIds: watches.recipientIds,
-  minSeverity: watches.minSeverity,
-  cooldownSeconds: watches.cooldownSeconds,
-  status: watches.status,
-  mutedUntil: watches.mutedUntil,
-  version: watches.version,
-  createdAt: watches.createdAt,
-  updatedAt: watches.updatedAt,
-  observedAt: targets.observedAt,
-  noDataSince: targets.noDataSince,
-  states,
-}
+// Plain SQL: this is the query of every read, and building it from tables costs more than running it.
+const selectWatch = sql`
+  select w.id, w.type, w.label, t.target, w.target_id as "targetId", w.settings, w.signals,
+    w.recipient_ids as "recipientIds", w.min_severity as "minSeverity",
+    w.cooldown_seconds as "cooldownSeconds", w.status, w.muted_until as "mutedUntil", w.version,
+    w.created_at as "createdAt", w.updated_at as "updatedAt", t.observed_at as "observedAt",
+    t.no_data_since as "noDataSince",
+    coalesce((select jsonb_agg(jsonb_build_object('id', s.signal, 'state', s.phase,
+      'since', s.since, 'streak', s.streak, 'lastEvidenceAt', s.last_evidence_at))
+      from signal_states s where s.watch_id = w.id), '[]'::jsonb) as states
+  from watches w join targets t on t.id = w.target_id`
 
 /** One watch of the wallet. */
 export async function findWatch(
@@ -59,28 +46,22 @@ export async function findWatch(
   wallet: Address,
   id: number,
 ): Promise<WatchRow | undefined> {
-  const [found] = await selectWatches(db, and(eq(watches.wallet, wallet), eq(watches.id, id)), 1)
+  const [found] = await db.execute<WatchRow>(
+    sql`${selectWatch} where w.wallet = ${wallet} and w.id = ${id}`,
+  )
   return found
 }
 
 /** Watches of the wallet with an id above `after`, by id. */
-export function listWatches(
+export async function listWatches(
   db: Db,
   wallet: Address,
   after: number,
   limit: number,
 ): Promise<WatchRow[]> {
-  return selectWatches(db, and(eq(watches.wallet, wallet), gt(watches.id, after)), limit)
-}
-
-function selectWatches(db: Db, where: SQL | undefined, limit: number): Promise<WatchRow[]> {
-  return db
-    .select(row)
-    .from(watches)
-    .innerJoin(targets, eq(targets.id, watches.targetId))
-    .where(where)
-    .orderBy(watches.id)
-    .limit(limit)
+  return await db.execute<WatchRow>(
+    sql`${selectWatch} where w.wallet = ${wallet} and w.id > ${after} order by w.id limit ${limit}`,
+  )
 }
 
 /** Locks the wallet's watch until the transaction ends, so that two changes merge one after another. */
