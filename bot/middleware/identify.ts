@@ -14,7 +14,7 @@ const ANONYMOUS_ADMINISTRATOR_ID = 1_087_968_824
 
 /**
  * Finds out where an update comes from: the chat and its language, the wallets it is linked to, and
- * what the person may do there. Updates from channels and from other bots end here.
+ * what the person may do there. Updates from channels and texts of other bots end here.
  */
 export function identify(app: App): Middleware<BotContext> {
   return async (ctx, next) => {
@@ -41,11 +41,12 @@ interface Source {
   readonly isAnonymous: boolean
 }
 
-function sourceOf({ chat, from }: BotContext): Source | undefined {
+function sourceOf({ chat, from, message }: BotContext): Source | undefined {
   const kind = CHAT_KINDS.find((one) => one === chat?.type)
   if (chat === undefined || from === undefined || kind === undefined) return undefined
   const isAnonymous = from.id === ANONYMOUS_ADMINISTRATOR_ID
-  return from.is_bot && !isAnonymous ? undefined : { chat, kind, from, isAnonymous }
+  const isOtherBot = from.is_bot && !isAnonymous && message?.text !== undefined
+  return isOtherBot ? undefined : { chat, kind, from, isAnonymous }
 }
 
 async function stateOf(

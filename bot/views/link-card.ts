@@ -36,8 +36,10 @@ export function linkCard(
     ...(isPrivate ? [] : ['', t.html('bot:link.adminsOnly')]),
   ]
   return screen(lines, [
-    [{ label: t('bot:button.link'), data: packed('link.yes', { code }), style: 'primary' }],
-    [{ label: t('bot:button.cancel'), data: packed('link.no', { code }) }],
+    [
+      { label: t('bot:button.link'), data: packed('link.yes', { code }), style: 'primary' },
+      { label: t('bot:button.cancel'), data: packed('link.no', { code }) },
+    ],
   ])
 }
 

@@ -84,7 +84,7 @@ describe('a link', () => {
     expect(ann.last().text).toContain('receive alerts, manage watches')
     const end = new Date(world.clock.now().getTime() + 15 * 60_000).toISOString().slice(11, 16)
     expect(ann.last().text).toContain(`Valid until: ${end}\u00a0UTC`)
-    expect(ann.labels()).toEqual([['Link this chat'], ['Cancel']])
+    expect(ann.labels()).toEqual([['Link this chat', 'Cancel']])
     expect(await linksOf(ann.id)).toEqual([])
 
     const card = ann.last().id

@@ -14,25 +14,18 @@ import { insertWatch, joinTarget } from '#src/watches/store.ts'
 import { BOT_NAME, BOT_TOKEN, serviceOnly } from './harness.ts'
 
 /** The real bot, introduced, as the inbox uses it. */
-export async function createHandler(app: App, telegram: TelegramApi): Promise<UpdateHandler> {
+async function createHandler(app: App, telegram: TelegramApi): Promise<UpdateHandler> {
   const bot = createBot({ app, token: BOT_TOKEN, apiRoot: telegram.url })
   bot.botInfo = await bot.api.getMe()
   return updateHandler(app, bot)
 }
 
 /** Writes what Telegram has for the bot into the inbox, and tells Telegram so. */
-export async function fetchAll(app: App, telegram: TelegramApi): Promise<void> {
+async function fetchAll(app: App, telegram: TelegramApi): Promise<void> {
   const api = createApi({ token: BOT_TOKEN, apiRoot: telegram.url }, API_TIMEOUT_SECONDS)
   const { signal } = new AbortController()
   const offset = await fetchUpdates(app, api, { offset: 0, waitSeconds: 0 }, signal)
   await fetchUpdates(app, api, { offset, waitSeconds: 0 }, signal)
-}
-
-/** Fetches and handles what Telegram has for the bot, to the end. */
-export async function handleUpdates(app: App, telegram: TelegramApi): Promise<void> {
-  const handler = await createHandler(app, telegram)
-  await fetchAll(app, telegram)
-  await drainInbox(app, handler)
 }
 
 /** Where somebody writes to the bot. */

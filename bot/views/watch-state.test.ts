@@ -1,0 +1,63 @@
+import { describe, expect, test } from 'vitest'
+import type { Watch } from '#src/watches/model.ts'
+import { inOrder, standingOf } from './watch-state.ts'
+
+const now = new Date('2026-11-20T12:00:00.000Z')
+const later = new Date('2026-11-20T13:00:00.000Z')
+
+type State = Watch['signalStates'][number]['state']
+
+function watch(over: Partial<Watch> = {}, states: readonly State[] = ['ok']): Watch {
+  return {
+    id: 1,
+    type: 'wallet-balance',
+    label: 'A',
+    target: {},
+    settings: {},
+    signals: [],
+    recipientIds: null,
+    minSeverity: 'info',
+    cooldownSeconds: 0,
+    status: 'active',
+    mutedUntil: null,
+    health: 'ok',
+    signalStates: states.map((state) => ({
+      id: 'balance-change',
+      state,
+      since: now,
+      lastEvidenceAt: now,
+    })),
+    createdAt: now,
+    updatedAt: now,
+    lastEvaluatedAt: now,
+    version: 1,
+    ...over,
+  }
+}
+
+describe('a watch shows the worst that applies', () => {
+  test.each([
+    ['firing', watch({ mutedUntil: later }, ['ok', 'firing'])],
+    ['firing', watch({ status: 'paused' }, ['firing'])],
+    ['noData', watch({ health: 'no_data', mutedUntil: later })],
+    ['suspended', watch({ status: 'suspended', health: 'no_data' })],
+    ['paused', watch({ status: 'paused', health: 'no_data', mutedUntil: later })],
+    ['muted', watch({ mutedUntil: later }, ['pending'])],
+    ['pending', watch({}, ['ok', 'pending'])],
+    ['fine', watch({}, ['unknown'])],
+    ['fine', watch({ mutedUntil: now })],
+  ] as const)('%s', (standing, one) => {
+    expect(standingOf(one, now)).toBe(standing)
+  })
+})
+
+test('lists have the worst first, then names, then numbers', () => {
+  const watches = [
+    watch({ id: 1, label: 'b', status: 'paused' }),
+    watch({ id: 3, label: 'b' }),
+    watch({ id: 2, label: 'b' }),
+    watch({ id: 4, label: 'a' }),
+    watch({ id: 5, label: 'z' }, ['firing']),
+  ]
+  expect(inOrder(watches, now).map(({ id }) => id)).toEqual([5, 4, 2, 3, 1])
+})
