@@ -206,7 +206,14 @@ function componentUri(id: string): string {
 }
 
 // Answers are encoded, bodies decoded: the JSON side of every codec is its input.
-const OPTIONS = { io: 'input', unrepresentable: 'any' } as const
+const OPTIONS = { io: 'input', unrepresentable: 'any', override: withoutNoise } as const
+
+/** Leaves out what zod says of every whole number and every instant. */
+function withoutNoise({ jsonSchema }: { jsonSchema: z.core.JSONSchema.BaseSchema }): void {
+  if (jsonSchema.minimum === Number.MIN_SAFE_INTEGER) delete jsonSchema.minimum
+  if (jsonSchema.maximum === Number.MAX_SAFE_INTEGER) delete jsonSchema.maximum
+  if (jsonSchema.format !== undefined) delete jsonSchema.pattern
+}
 
 function jsonSchema(schema: z.ZodType): JsonObject {
   const { $schema: _dialect, ...rest } = z.toJSONSchema(schema, OPTIONS)

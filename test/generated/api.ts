@@ -1,0 +1,938 @@
+export interface AcceptTerms {
+  /**
+   * @minLength 1
+   * @maxLength 100
+   */
+  version: string;
+}
+
+export interface Account {
+  balanceCredits: number;
+  freeTier: {
+    limit: number;
+    /** @format date-time */
+    resetsAt: string;
+    used: number;
+  };
+  ledger: {
+    data: LedgerEntry[];
+    nextCursor: string | null;
+  };
+  slots: {
+    available: number;
+    max: number;
+    purchased: number;
+    trial: number;
+    used: number;
+  };
+  /** @pattern ^0x[0-9a-fA-F]{40}$ */
+  wallet: string;
+}
+
+export interface Alert {
+  acknowledgedAt: string | null;
+  data: Record<string, any>;
+  deliveries: Delivery[];
+  durationSeconds: number | null;
+  event: string;
+  /** @format date-time */
+  firedAt: string;
+  group: string | null;
+  /**
+   * @min 1
+   * @max 2147483647
+   */
+  id: number;
+  recoveredAt: string | null;
+  recoveryOf: number | null;
+  rendered: Rendered;
+  severity: "info" | "warning" | "critical";
+  signal: string | null;
+  state: "firing" | "recovered" | "acknowledged";
+  type: string;
+  /**
+   * @min 1
+   * @max 2147483647
+   */
+  watchId: number;
+  watchLabel: string;
+}
+
+export interface AlertList {
+  data: Alert[];
+  nextCursor: string | null;
+}
+
+export interface AlertSelection {
+  all?: true;
+  /** @format date-time */
+  before?: string;
+  event?:
+    | "wallet-balance.moved"
+    | "feed-move.threshold"
+    | "provider.unregistered"
+    | "provider.eligibility-lost"
+    | "provider.recovered"
+    | "credits.low-balance"
+    | "credits.recovered"
+    | "signing.uptime-open"
+    | "signing.rewards-open"
+    | "signing.rewards-reminder"
+    | "signing.missed"
+    | "signing.done"
+    | "fsp.ftso-commit"
+    | "fsp.ftso-commit.recovered"
+    | "fsp.ftso-reveal"
+    | "fsp.ftso-reveal.recovered"
+    | "fsp.ftso-signature"
+    | "fsp.ftso-signature.recovered"
+    | "fsp.fdc-bitvote"
+    | "fsp.fdc-bitvote.recovered"
+    | "fsp.fdc-signature"
+    | "fsp.fdc-signature.recovered"
+    | "fsp.fdc-submit1"
+    | "fsp.fdc-submit1.recovered"
+    | "fsp.reveal-offence"
+    | "fsp.reveal-offence.recovered"
+    | "fsp.signature-mismatch"
+    | "fsp.signature-mismatch.recovered"
+    | "fsp.signature-grace"
+    | "fsp.signature-grace.recovered"
+    | "fsp.tx-failed"
+    | "fsp.tx-failed.recovered"
+    | "fsp.fast-updates"
+    | "fsp.fast-updates.recovered"
+    | "fsp.registration"
+    | "fsp.registration.recovered"
+    | "fsp.not-in-policy"
+    | "fsp.not-in-policy.recovered"
+    | "fsp.fdc-bitvote-length"
+    | "fsp.fdc-bitvote-length.recovered"
+    | "fsp.fdc-consensus"
+    | "fsp.fdc-consensus.recovered"
+    | "fsp.fdc-reveal-offence"
+    | "fsp.fdc-reveal-offence.recovered"
+    | "fsp.mc-anchor"
+    | "fsp.mc-anchor.recovered"
+    | "fsp.mc-fdc"
+    | "fsp.mc-fdc.recovered"
+    | "fsp.mc-uptime"
+    | "fsp.mc-uptime.recovered"
+    | "fsp.validator-not-listed"
+    | "fsp.validator-not-listed.recovered"
+    | "fsp.balance-low"
+    | "fsp.balance-low.recovered"
+    | "fsp.rewards-unclaimed"
+    | "fsp.rewards-unclaimed.recovered"
+    | "fsp.monitoring"
+    | "fsp.monitoring.recovered";
+  /** @format date-time */
+  from?: string;
+  group?:
+    | "alerts"
+    | "ftso"
+    | "fdc"
+    | "offences"
+    | "transactions"
+    | "fast-updates"
+    | "registration";
+  /**
+   * @maxItems 500
+   * @minItems 1
+   */
+  ids?: number[];
+  severity?: "info" | "warning" | "critical";
+  /** @maxLength 64 */
+  signal?: string;
+  state?: "firing" | "recovered" | "acknowledged";
+  /** @format date-time */
+  to?: string;
+  type?:
+    | "wallet-balance"
+    | "feed-move"
+    | "provider-eligibility"
+    | "credits-balance"
+    | "reward-signing"
+    | "provider-fsp";
+  /**
+   * @min 1
+   * @max 2147483647
+   */
+  watchId?: number;
+}
+
+export interface Challenge {
+  /** @format date-time */
+  issuedAt: string;
+  /** EIP-4361 text. Sign it exactly as it is (personal_sign), whitespace included. */
+  message: string;
+  /** Works once, for five minutes. */
+  nonce: string;
+  /**
+   * The wallet that must sign.
+   * @pattern ^0x[0-9a-fA-F]{40}$
+   */
+  wallet: string;
+}
+
+export interface ChallengeRequest {
+  /**
+   * A name for the token in lists, at most 40 characters.
+   * @minLength 1
+   * @maxLength 40
+   */
+  label?: string;
+  /**
+   * What the token may do besides reading: `write`, `spend`. Ask only for what you need.
+   * @maxItems 3
+   * @default []
+   */
+  scopes?: ("read" | "write" | "spend")[];
+  /**
+   * The wallet that will sign.
+   * @pattern ^0x[0-9a-fA-F]{40}$
+   */
+  wallet: string;
+}
+
+export interface ChannelList {
+  data: ChannelState[];
+  nextCursor: null;
+}
+
+export interface ChannelSetup {
+  /**
+   * The mailbox, for `email`.
+   * @format email
+   * @maxLength 254
+   */
+  address?: string;
+  rotateSecret?: boolean;
+  /**
+   * Where webhooks are posted to, for `webhook`.
+   * @format uri
+   * @maxLength 2048
+   */
+  url?: string;
+}
+
+export interface ChannelState {
+  available: boolean;
+  configured: boolean;
+  key: "telegram" | "email" | "webhook";
+  kind: "input" | "link";
+  lastFailureAt: string | null;
+  lastSuccessAt: string | null;
+  /** The signing secret. Shown only when it is made or rotated. */
+  secret?: string;
+  status: "pending" | "active" | "disabled" | "blocked" | null;
+  statusReason: string | null;
+  target: string | null;
+}
+
+export interface DeletedAlerts {
+  deleted: number;
+}
+
+export interface Delivery {
+  attempts: number;
+  channel: "telegram" | "email" | "webhook";
+  deliveredAt: string | null;
+  /** @format uuid */
+  deliveryId: string;
+  lastError: string | null;
+  lastStatusCode: number | null;
+  nextAttemptAt: string | null;
+  /**
+   * @min 1
+   * @max 2147483647
+   */
+  recipientId: number;
+  status:
+    | "pending"
+    | "retrying"
+    | "delivered"
+    | "failed"
+    | "held"
+    | "muted"
+    | "disabled";
+}
+
+export interface IssuedToken {
+  /**
+   * Thirty days after it was issued.
+   * @format date-time
+   */
+  expiresAt: string;
+  /** What the token may do. `read` is always included. */
+  scopes: ("read" | "write" | "spend")[];
+  /** Send it as `Authorization: Bearer`. It is not shown again. */
+  token: string;
+  /** @pattern ^0x[0-9a-fA-F]{40}$ */
+  wallet: string;
+}
+
+export interface LedgerEntry {
+  balanceAfterCredits: number;
+  /** @format date-time */
+  createdAt: string;
+  deltaCredits: number;
+  id: number;
+  note?: string;
+  reference: string;
+  type: "topup" | "bonus" | "usage" | "subscription" | "refund" | "adjustment";
+}
+
+export interface NewRecipient {
+  /**
+   * The mailbox, for `email`.
+   * @format email
+   * @maxLength 254
+   */
+  address?: string;
+  channel: "telegram" | "email" | "webhook";
+  /** Told by watches that name no recipients. */
+  default?: boolean;
+  locale?: "en" | "de" | "fr" | "bn" | "zh" | "hi" | "ar";
+  minSeverity?: "info" | "warning" | "critical";
+  name: string;
+  timezone?: string;
+  /**
+   * Where webhooks are posted to, for `webhook`.
+   * @format uri
+   * @maxLength 2048
+   */
+  url?: string;
+}
+
+export interface NewSettings {
+  digest: "off" | "15m" | "1h" | "daily";
+  /** @pattern ^([01]\d|2[0-3]):[0-5]\d$ */
+  digestAt: string;
+  locale: "en" | "de" | "fr" | "bn" | "zh" | "hi" | "ar";
+  minSeverity: "info" | "warning" | "critical";
+  quietHours: {
+    /** Critical alerts come through all the same. */
+    criticalBypass: boolean;
+    enabled: boolean;
+    /** @pattern ^([01]\d|2[0-3]):[0-5]\d$ */
+    from: string;
+    /** @pattern ^([01]\d|2[0-3]):[0-5]\d$ */
+    to: string;
+  };
+  recoveries: boolean;
+  repeat: {
+    /**
+     * Minutes after the alert at which an unacknowledged one is told again.
+     * @maxItems 24
+     */
+    critical: number[];
+  };
+  timezone: string;
+  /** Counts changes. */
+  version?: number;
+}
+
+export type NewWatch =
+  | {
+      /**
+       * @min 0
+       * @max 2592000
+       * @default 0
+       */
+      cooldownSeconds?: number;
+      label?: string;
+      /** @default "info" */
+      minSeverity?: "info" | "warning" | "critical";
+      recipientIds?: number[] | null;
+      settings: {
+        /** @default "any" */
+        direction?: "any" | "up" | "down";
+        /** @pattern ^(0|[1-9]\d{0,15})(\.\d{1,18})?$ */
+        threshold: string;
+      };
+      signals?: SignalChoice[];
+      target: {
+        /** @pattern ^0x[0-9a-fA-F]{40}$ */
+        address: string;
+        asset: "FLR" | string;
+      };
+      type: "wallet-balance";
+    }
+  | {
+      /**
+       * @min 0
+       * @max 2592000
+       * @default 0
+       */
+      cooldownSeconds?: number;
+      label?: string;
+      /** @default "info" */
+      minSeverity?: "info" | "warning" | "critical";
+      recipientIds?: number[] | null;
+      settings?: any;
+      signals?: SignalChoice[];
+      target?: any;
+      /** Announced: refused with `not_available` until watches of it can be made. */
+      type: "feed-move";
+    }
+  | {
+      /**
+       * @min 0
+       * @max 2592000
+       * @default 0
+       */
+      cooldownSeconds?: number;
+      label?: string;
+      /** @default "info" */
+      minSeverity?: "info" | "warning" | "critical";
+      recipientIds?: number[] | null;
+      settings?: any;
+      signals?: SignalChoice[];
+      target?: any;
+      /** Announced: refused with `not_available` until watches of it can be made. */
+      type: "provider-eligibility";
+    }
+  | {
+      /**
+       * @min 0
+       * @max 2592000
+       * @default 0
+       */
+      cooldownSeconds?: number;
+      label?: string;
+      /** @default "info" */
+      minSeverity?: "info" | "warning" | "critical";
+      recipientIds?: number[] | null;
+      settings?: any;
+      signals?: SignalChoice[];
+      target?: any;
+      /** Announced: refused with `not_available` until watches of it can be made. */
+      type: "credits-balance";
+    }
+  | {
+      /**
+       * @min 0
+       * @max 2592000
+       * @default 0
+       */
+      cooldownSeconds?: number;
+      label?: string;
+      /** @default "info" */
+      minSeverity?: "info" | "warning" | "critical";
+      recipientIds?: number[] | null;
+      settings?: any;
+      signals?: SignalChoice[];
+      target?: any;
+      /** Announced: refused with `not_available` until watches of it can be made. */
+      type: "reward-signing";
+    }
+  | {
+      /**
+       * @min 0
+       * @max 2592000
+       * @default 0
+       */
+      cooldownSeconds?: number;
+      label?: string;
+      /** @default "info" */
+      minSeverity?: "info" | "warning" | "critical";
+      recipientIds?: number[] | null;
+      settings?: any;
+      signals?: SignalChoice[];
+      target?: any;
+      /** Announced: refused with `not_available` until watches of it can be made. */
+      type: "provider-fsp";
+    };
+
+export type OpenApiDocument = Partial<Record<string, any>>;
+
+export interface ParameterDefinition {
+  default: number | boolean;
+  help: Text;
+  key: string;
+  label: Text;
+  max?: number;
+  min?: number;
+  step?: number;
+  type: "integer" | "number" | "boolean";
+}
+
+export interface PaymentAsset {
+  amountPer1000Credits: string;
+  address: string;
+  available: boolean;
+  bonusBps: number;
+  capPerTopup: string | null;
+  decimals: number;
+  holdingsCap: string | null;
+  paused: boolean;
+  routerAllowlisted: boolean;
+  symbol: string;
+}
+
+export interface Preview {
+  email?: {
+    html: string;
+    subject: string;
+    text: string;
+  };
+  rendered: Rendered;
+  renderedMessage: Record<string, any>;
+  telegram?: {
+    html: string;
+  };
+  webhook?: {
+    /** The exact body that would be sent. */
+    body: string;
+  };
+}
+
+export interface PreviewRequest {
+  channel?: "telegram" | "email" | "webhook";
+  data?: Record<string, any>;
+  event:
+    | "wallet-balance.moved"
+    | "feed-move.threshold"
+    | "provider.unregistered"
+    | "provider.eligibility-lost"
+    | "provider.recovered"
+    | "credits.low-balance"
+    | "credits.recovered"
+    | "signing.uptime-open"
+    | "signing.rewards-open"
+    | "signing.rewards-reminder"
+    | "signing.missed"
+    | "signing.done"
+    | "fsp.ftso-commit"
+    | "fsp.ftso-commit.recovered"
+    | "fsp.ftso-reveal"
+    | "fsp.ftso-reveal.recovered"
+    | "fsp.ftso-signature"
+    | "fsp.ftso-signature.recovered"
+    | "fsp.fdc-bitvote"
+    | "fsp.fdc-bitvote.recovered"
+    | "fsp.fdc-signature"
+    | "fsp.fdc-signature.recovered"
+    | "fsp.fdc-submit1"
+    | "fsp.fdc-submit1.recovered"
+    | "fsp.reveal-offence"
+    | "fsp.reveal-offence.recovered"
+    | "fsp.signature-mismatch"
+    | "fsp.signature-mismatch.recovered"
+    | "fsp.signature-grace"
+    | "fsp.signature-grace.recovered"
+    | "fsp.tx-failed"
+    | "fsp.tx-failed.recovered"
+    | "fsp.fast-updates"
+    | "fsp.fast-updates.recovered"
+    | "fsp.registration"
+    | "fsp.registration.recovered"
+    | "fsp.not-in-policy"
+    | "fsp.not-in-policy.recovered"
+    | "fsp.fdc-bitvote-length"
+    | "fsp.fdc-bitvote-length.recovered"
+    | "fsp.fdc-consensus"
+    | "fsp.fdc-consensus.recovered"
+    | "fsp.fdc-reveal-offence"
+    | "fsp.fdc-reveal-offence.recovered"
+    | "fsp.mc-anchor"
+    | "fsp.mc-anchor.recovered"
+    | "fsp.mc-fdc"
+    | "fsp.mc-fdc.recovered"
+    | "fsp.mc-uptime"
+    | "fsp.mc-uptime.recovered"
+    | "fsp.validator-not-listed"
+    | "fsp.validator-not-listed.recovered"
+    | "fsp.balance-low"
+    | "fsp.balance-low.recovered"
+    | "fsp.rewards-unclaimed"
+    | "fsp.rewards-unclaimed.recovered"
+    | "fsp.monitoring"
+    | "fsp.monitoring.recovered";
+  locale?: "en" | "de" | "fr" | "bn" | "zh" | "hi" | "ar";
+  severity?: "info" | "warning" | "critical";
+  /**
+   * @min 1
+   * @max 2147483647
+   */
+  watchId?: number;
+}
+
+export interface PricingDocument {
+  usdPer1000CreditsMicros: string;
+  assets: PaymentAsset[];
+  chainId: number;
+  docs: string;
+  enabled: boolean;
+  freeTierDailyCalls: number;
+  minTopupCredits: number;
+  nativeFlr: {
+    amountPer1000Credits: string;
+    available: boolean;
+    capPerTopup: string | null;
+    holdingsCap: string | null;
+    note: string;
+    paused: boolean;
+    payTo: string;
+  };
+  nativeXrp: {
+    amountPer1000Credits: string;
+    address: string;
+    available: boolean;
+    capPerTopup: string | null;
+    holdingsCap: string | null;
+    note: string;
+    paused: boolean;
+  };
+  network: string;
+  watchdog: {
+    slotPriceCreditsPer30d: number;
+    durationDiscounts: {
+      discountBps: number;
+      minPeriods: number;
+    }[];
+    maxSlotsPerWallet: number;
+    model: "slots";
+    signalDefinitions: Partial<Record<string, SignalDefinition[]>>;
+    types: string[];
+    uiDurations: number[];
+    volumeDiscounts: {
+      discountBps: number;
+      minQuantity: number;
+    }[];
+  };
+}
+
+export interface Problem {
+  code: string;
+  detail: string;
+  errors?: {
+    code: string;
+    detail: string;
+    pointer: string;
+  }[];
+  requestId: string;
+  status: number;
+  title: string;
+  /** @format uri */
+  type: string;
+}
+
+export interface Recipient {
+  channel: "telegram" | "email" | "webhook";
+  /** @format date-time */
+  createdAt: string;
+  default: boolean;
+  /**
+   * @min 1
+   * @max 2147483647
+   */
+  id: number;
+  lastFailureAt: string | null;
+  lastSuccessAt: string | null;
+  locale: "en" | "de" | "fr" | "bn" | "zh" | "hi" | "ar";
+  minSeverity: "info" | "warning" | "critical";
+  name: string;
+  /** The signing secret. Shown only when it is made or rotated. */
+  secret?: string;
+  status: "pending" | "active" | "disabled" | "blocked";
+  statusReason: string | null;
+  /** The destination, masked. */
+  target: string;
+  timezone: string;
+  verifiedAt: string | null;
+}
+
+export interface RecipientChanges {
+  /**
+   * The mailbox, for `email`.
+   * @format email
+   * @maxLength 254
+   */
+  address?: string;
+  /** Told by watches that name no recipients. */
+  default?: boolean;
+  locale?: "en" | "de" | "fr" | "bn" | "zh" | "hi" | "ar";
+  minSeverity?: "info" | "warning" | "critical";
+  name?: string;
+  rotateSecret?: boolean;
+  status?: "active" | "disabled";
+  timezone?: string;
+  /**
+   * Where webhooks are posted to, for `webhook`.
+   * @format uri
+   * @maxLength 2048
+   */
+  url?: string;
+}
+
+export interface RecipientList {
+  data: Recipient[];
+  nextCursor: string | null;
+}
+
+export interface Rendered {
+  body: string;
+  locale: "en" | "de" | "fr" | "bn" | "zh" | "hi" | "ar";
+  title: string;
+}
+
+export interface Settings {
+  digest: "off" | "15m" | "1h" | "daily";
+  /** @pattern ^([01]\d|2[0-3]):[0-5]\d$ */
+  digestAt: string;
+  locale: "en" | "de" | "fr" | "bn" | "zh" | "hi" | "ar";
+  minSeverity: "info" | "warning" | "critical";
+  quietHours: {
+    /** Critical alerts come through all the same. */
+    criticalBypass: boolean;
+    enabled: boolean;
+    /** @pattern ^([01]\d|2[0-3]):[0-5]\d$ */
+    from: string;
+    /** @pattern ^([01]\d|2[0-3]):[0-5]\d$ */
+    to: string;
+  };
+  recoveries: boolean;
+  repeat: {
+    /**
+     * Minutes after the alert at which an unacknowledged one is told again.
+     * @maxItems 24
+     */
+    critical: number[];
+  };
+  timezone: string;
+  /** Counts changes. */
+  version: number;
+}
+
+export interface SignalChoice {
+  enabled?: boolean;
+  id: string;
+  parameters?: Partial<Record<string, number | boolean>>;
+  recovery?: {
+    enabled: boolean;
+  };
+}
+
+export interface SignalDefinition {
+  defaultEnabled: boolean;
+  description: Text;
+  events: {
+    alerts: string[];
+    recovery?: string;
+  };
+  group: {
+    def: string;
+    help: Text;
+    id:
+      | "alerts"
+      | "ftso"
+      | "fdc"
+      | "offences"
+      | "transactions"
+      | "fast-updates"
+      | "registration";
+    key: string;
+  };
+  help: {
+    action: Text;
+    causes: Text;
+    checked: Text;
+    why: Text;
+  };
+  id: string;
+  label: Text;
+  parameters?: ParameterDefinition[];
+  recovery?: {
+    defaultEnabled: boolean;
+  };
+}
+
+export interface SignalSetting {
+  enabled: boolean;
+  id: string;
+  parameters: Partial<Record<string, number | boolean>>;
+  recovery?: {
+    enabled: boolean;
+  };
+}
+
+export interface SignalState {
+  id: string;
+  lastEvidenceAt: string | null;
+  since: string | null;
+  state: "unknown" | "ok" | "pending" | "firing";
+  streak?: number;
+}
+
+export interface Stats {
+  alerts24h: number;
+  deliveries24h: number;
+  /** Delivered of those that are finished, 0 to 1; null when there are none. */
+  deliverySuccessRate24h: number | null;
+  /** @format date-time */
+  asOf: string;
+  creditsSold: number;
+  creditsSpent: number;
+  topupsConfirmed: number;
+  wallets: number;
+  watchesActive: number;
+}
+
+export interface TelegramLink {
+  /** @format date-time */
+  expiresAt: string;
+  /** Adds the bot to a group. */
+  groupUrl: string;
+  /** Opens a private chat with the bot. */
+  url: string;
+}
+
+export interface TelegramLinkRequest {
+  /** Of the recipient; else the chat’s title. */
+  name?: string;
+  /**
+   * What the chat may do; `read` and `write` when nothing is said.
+   * @maxItems 3
+   */
+  scopes?: ("read" | "write" | "spend")[];
+}
+
+export interface TermsAcceptance {
+  /** Whether the current version is accepted. */
+  accepted: boolean;
+  acceptedAt: string | null;
+  acceptedVersion: string | null;
+  currentVersion: string;
+  url: string;
+}
+
+export type TestResult =
+  | {
+      /** @format uuid */
+      deliveryId: string;
+      latencyMs: number;
+      status: "delivered" | "failed";
+      /** Null when nobody answered. */
+      statusCode: number | null;
+    }
+  | {
+      /** @format uuid */
+      deliveryId: string;
+      status: "queued";
+    };
+
+export interface Text {
+  def: string;
+  key: string;
+}
+
+export interface TokenList {
+  /** @maxItems 50 */
+  data: TokenMetadata[];
+  nextCursor: null;
+}
+
+export interface TokenMetadata {
+  /** @format date-time */
+  createdAt: string;
+  /** @format date-time */
+  expiresAt: string;
+  /**
+   * @min 1
+   * @max 2147483647
+   */
+  id: number;
+  label: string | null;
+  /** To the minute; null when it was never used. */
+  lastUsedAt: string | null;
+  /** The first characters of the token, to tell it from others. */
+  prefix: string;
+  revokedAt: string | null;
+  /** What the token may do. `read` is always included. */
+  scopes: ("read" | "write" | "spend")[];
+  status: "active" | "expired" | "revoked";
+}
+
+export interface TokenRequest {
+  /**
+   * The message of the challenge, unchanged.
+   * @minLength 1
+   * @maxLength 4096
+   */
+  message: string;
+  /**
+   * EIP-191 signature of the message, hexadecimal. Of a contract wallet: what ERC-1271 or ERC-6492 asks for, at most 4096 bytes.
+   * @minLength 1
+   * @maxLength 8194
+   */
+  signature: string;
+}
+
+export interface Trial {
+  /** @format date-time */
+  endsAt: string;
+  slots: number;
+  /** @format date-time */
+  startedAt: string;
+}
+
+export interface Watch {
+  /**
+   * @min 0
+   * @max 2592000
+   */
+  cooldownSeconds: number;
+  /** @format date-time */
+  createdAt: string;
+  health: "ok" | "no_data";
+  /**
+   * @min 1
+   * @max 2147483647
+   */
+  id: number;
+  label: string;
+  lastEvaluatedAt: string | null;
+  minSeverity: "info" | "warning" | "critical";
+  mutedUntil: string | null;
+  recipientIds: number[] | null;
+  /** Its form depends on `type`. */
+  settings: any;
+  signalStates: SignalState[];
+  signals: SignalSetting[];
+  status: "active" | "paused" | "suspended";
+  /** As given at creation; its form depends on `type`. */
+  target: any;
+  type:
+    | "wallet-balance"
+    | "feed-move"
+    | "provider-eligibility"
+    | "credits-balance"
+    | "reward-signing"
+    | "provider-fsp";
+  /** @format date-time */
+  updatedAt: string;
+  /** Counts changes by the owner. */
+  version: number;
+}
+
+export interface WatchChanges {
+  /**
+   * @min 0
+   * @max 2592000
+   */
+  cooldownSeconds?: number;
+  label?: string;
+  minSeverity?: "info" | "warning" | "critical";
+  mutedUntil?: string | null;
+  recipientIds?: number[] | null;
+  settings?: Partial<Record<string, any>>;
+  signals?: SignalChoice[];
+  status?: "active" | "paused";
+}
+
+export interface WatchList {
+  data: Watch[];
+  nextCursor: string | null;
+}
