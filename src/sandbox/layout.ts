@@ -23,6 +23,8 @@ export interface SandboxPage {
   readonly current: SandboxPageName
   /** Path of a further JavaScript module. */
   readonly script?: string
+  /** Path of a further style sheet. */
+  readonly style?: string
   /**
    * Path of server-sent events. At each of them the page is fetched again, and what is inside
    * elements with `data-live` is brought up to date; children with an `id` stay as they are while

@@ -1,0 +1,104 @@
+// How a customer's program uses the service: over HTTP, from the published description alone. Nothing
+// of the service is used here, so that it can disagree with the service.
+
+import { z } from 'zod'
+import type { Person } from './devnet/people.ts'
+
+/** What a request is to be answered with. */
+interface Wanted<Body extends z.ZodType> {
+  readonly status: number
+  /** Form of the answer's body, as far as it matters. */
+  readonly body: Body
+  /** The body to send, as JSON. */
+  readonly json?: unknown
+}
+
+/** A program with a token. */
+export interface Customer {
+  /** The `Authorization` header's `Bearer`. */
+  readonly token: string
+  /**
+   * Asks for one thing below `/api/x402` and gives the answer's body.
+   *
+   * @throws Unexpected when status or body are not as wanted
+   */
+  call<Body extends z.ZodType>(
+    method: string,
+    path: string,
+    wanted: Wanted<Body>,
+  ): Promise<z.output<Body>>
+}
+
+/** Something else came than was to be expected. */
+export class Unexpected extends Error {
+  readonly expected: string
+  readonly came: string
+  constructor(expected: string, came: string) {
+    super(`expected ${expected}, but ${came} came`)
+    this.name = 'Unexpected'
+    this.expected = expected
+    this.came = came
+  }
+}
+
+/** For answers without a body, or where it does not matter. */
+export const ANY_BODY = z.unknown()
+
+const ANSWER_TIMEOUT_MS = 10_000
+const Challenge = z.object({ message: z.string() })
+const Issued = z.object({ token: z.string().startsWith('fwd_'), wallet: z.string() })
+
+/**
+ * Signs in with a wallet: a challenge is asked for, signed and exchanged for a token.
+ *
+ * @throws Unexpected when the service answers otherwise than it says
+ */
+export async function signIn(
+  publicUrl: string,
+  { account }: Person,
+  options: { readonly scopes: readonly string[]; readonly label: string },
+): Promise<Customer> {
+  const anonymous = customer(publicUrl, '')
+  const { message } = await anonymous.call('POST', '/auth/challenge', {
+    json: { wallet: account.address, ...options },
+    status: 200,
+    body: Challenge,
+  })
+  const signature = await account.signMessage({ message })
+  const { token, wallet } = await anonymous.call('POST', '/auth/token', {
+    json: { message, signature },
+    status: 200,
+    body: Issued,
+  })
+  if (wallet !== account.address) throw new Unexpected(`a token of ${account.address}`, wallet)
+  return customer(publicUrl, token)
+}
+
+function customer(publicUrl: string, token: string): Customer {
+  return {
+    token,
+    call: async (method, path, { status, body, json }) => {
+      const response = await fetch(`${publicUrl}/api/x402${path}`, {
+        method,
+        headers: {
+          ...(token === '' ? {} : { authorization: `Bearer ${token}` }),
+          ...(json === undefined ? {} : { 'content-type': 'application/json' }),
+        },
+        ...(json === undefined ? {} : { body: JSON.stringify(json) }),
+        signal: AbortSignal.timeout(ANSWER_TIMEOUT_MS),
+      })
+      const text = await response.text()
+      const asked = `${method} ${path}`
+      if (response.status !== status) {
+        throw new Unexpected(`${status} to ${asked}`, `${response.status} ${text}`)
+      }
+      const parsed = body.safeParse(text === '' ? undefined : JSON.parse(text))
+      if (parsed.success) return parsed.data
+      throw new Unexpected(`an answer to ${asked} in its form`, `${text} (${faults(parsed.error)})`)
+    },
+  }
+}
+
+function faults({ issues }: z.ZodError): string {
+  return issues.map(({ path, message }) => `${path.join('.')}: ${message}`).join('; ')
+}

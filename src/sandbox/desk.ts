@@ -1,0 +1,149 @@
+import { z } from 'zod'
+import { ANY_BODY, type Customer, signIn, Unexpected } from './customer.ts'
+import type { WorldParts } from './world.ts'
+
+/** How far Alice has come. */
+export interface DeskState {
+  readonly linked: boolean
+  readonly watching: boolean
+  readonly mailing: 'no' | 'pending' | 'yes'
+  readonly hooked: boolean
+  readonly alerted: boolean
+}
+
+/** Does over REST what one would otherwise do by hand, as Alice, each as often as one likes. */
+export interface Desk {
+  /** Her token, once she has signed in. */
+  token(): string | undefined
+  /** Accepts the terms, starts the trial and makes a link for a chat. @returns the `t.me` link */
+  makeChatLink(): Promise<string>
+  /** Watches her balance, unless that is done already. */
+  watchBalance(): Promise<void>
+  /** Asks her mailbox for consent and tells the receiver the secret of a webhook. */
+  setUpMailAndHook(): Promise<void>
+  /** Nothing done as long as nobody has signed in. */
+  state(): Promise<DeskState>
+}
+
+export const MAILBOX = 'alice@example.org'
+const HOOK = 'alice'
+const THRESHOLD_FLR = '100'
+const NOTHING_DONE: DeskState = {
+  linked: false,
+  watching: false,
+  mailing: 'no',
+  hooked: false,
+  alerted: false,
+}
+
+const Terms = z.object({ currentVersion: z.string(), accepted: z.boolean() })
+const Link = z.object({ url: z.string() })
+const Hooked = z.object({ secret: z.string().optional() })
+const Channels = z.object({
+  data: z.array(z.object({ key: z.string(), status: z.string().nullable() })),
+})
+const Listed = z.object({ data: z.array(z.unknown()) })
+
+/** A desk in a world. */
+export function createDesk({ service, devnet, receiver }: WorldParts): Desk {
+  let customer: Promise<Customer> | undefined
+  let token: string | undefined
+
+  const enter = async () => {
+    const signedIn = signIn(service.publicUrl, devnet.people.alice, {
+      scopes: ['write'],
+      label: 'Sandbox desk',
+    })
+    customer = signedIn
+    token = (await signedIn).token
+    return signedIn
+  }
+  /** With the token there is, or a new one when that is none any more. */
+  const asAlice = async <T>(work: (alice: Customer) => Promise<T>): Promise<T> => {
+    const known = await customer?.catch(() => undefined)
+    if (known === undefined) return work(await enter())
+    try {
+      return await work(known)
+    } catch (error) {
+      if (!isAnswer(error, 401)) throw error
+      return work(await enter())
+    }
+  }
+
+  return {
+    token: () => token,
+    makeChatLink: () =>
+      asAlice(async (alice) => {
+        await acceptTerms(alice)
+        await startTrial(alice)
+        const wanted = { json: {}, status: 201, body: Link }
+        const { url } = await alice.call('POST', '/recipients/telegram-link', wanted)
+        return url
+      }),
+    watchBalance: () =>
+      asAlice(async (alice) => {
+        if (await hasWatch(alice)) return
+        await acceptTerms(alice)
+        await startTrial(alice)
+        const json = {
+          type: 'wallet-balance',
+          label: 'Alice’s wallet',
+          target: { address: devnet.people.alice.account.address, asset: 'FLR' },
+          settings: { threshold: THRESHOLD_FLR },
+        }
+        await alice.call('POST', '/watches', { json, status: 201, body: ANY_BODY })
+      }),
+    setUpMailAndHook: () =>
+      asAlice(async (alice) => {
+        const mail = { json: { address: MAILBOX }, status: 200, body: ANY_BODY }
+        await alice.call('PUT', '/channels/email', mail)
+        const hook = { json: { url: receiver.url(HOOK) }, status: 200, body: Hooked }
+        const { secret } = await alice.call('PUT', '/channels/webhook', hook)
+        // Shown once, when it is made.
+        if (secret !== undefined) receiver.setSecret(HOOK, secret)
+      }),
+    state: async () => (token === undefined ? NOTHING_DONE : asAlice(readState)),
+  }
+}
+
+async function readState(alice: Customer): Promise<DeskState> {
+  const [channels, watching, alerts] = await Promise.all([
+    alice.call('GET', '/channels', { status: 200, body: Channels }),
+    hasWatch(alice),
+    alice.call('GET', '/alerts?limit=1', { status: 200, body: Listed }),
+  ])
+  const statusOf = (key: string) => channels.data.find((one) => one.key === key)?.status
+  const mail = statusOf('email')
+  return {
+    linked: statusOf('telegram') === 'active',
+    watching,
+    mailing: mail === 'active' ? 'yes' : mail === 'pending' ? 'pending' : 'no',
+    hooked: statusOf('webhook') === 'active',
+    alerted: alerts.data.length > 0,
+  }
+}
+
+async function hasWatch(alice: Customer): Promise<boolean> {
+  const { data } = await alice.call('GET', '/watches?limit=1', { status: 200, body: Listed })
+  return data.length > 0
+}
+
+async function acceptTerms(alice: Customer): Promise<void> {
+  const path = '/account/terms'
+  const { currentVersion, accepted } = await alice.call('GET', path, { status: 200, body: Terms })
+  if (accepted) return
+  await alice.call('POST', path, { json: { version: currentVersion }, status: 200, body: Terms })
+}
+
+/** Once per wallet; later ones are refused. */
+async function startTrial(alice: Customer): Promise<void> {
+  try {
+    await alice.call('POST', '/subscriptions/trial', { status: 201, body: ANY_BODY })
+  } catch (error) {
+    if (!isAnswer(error, 409)) throw error
+  }
+}
+
+function isAnswer(error: unknown, status: number): boolean {
+  return error instanceof Unexpected && error.came.startsWith(`${status} `)
+}

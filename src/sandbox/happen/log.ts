@@ -1,0 +1,75 @@
+/** Something somebody let happen, and what has followed so far. */
+export interface Entry {
+  /** Counts from 1. */
+  readonly id: number
+  /** Of the happening. */
+  readonly happening: string
+  readonly at: Date
+  readonly what: string
+  readonly notes: readonly string[]
+  /** going: more may follow. */
+  readonly state: 'going' | 'over' | 'failed'
+}
+
+/** Where a happening says what follows. */
+interface OpenEntry {
+  note(text: string): void
+  /** Ends it. */
+  close(): void
+  /** Ends it with what went wrong. */
+  fail(problem: string): void
+}
+
+/** What happened, oldest first. */
+export interface HappenLog {
+  readonly entries: readonly Entry[]
+  open(happening: string, what: string): OpenEntry
+  /** Calls the listener after every change until the returned function is called. */
+  subscribe(listener: () => void): () => void
+  announce(): void
+}
+
+const KEPT = 200
+
+/** An empty log. */
+export function createHappenLog(now: () => Date): HappenLog {
+  const entries: Entry[] = []
+  const listeners = new Set<() => void>()
+  let count = 0
+  const announce = () => {
+    for (const listener of listeners) listener()
+  }
+  const change = (id: number, changed: (entry: Entry) => Partial<Entry>) => {
+    const index = entries.findIndex((entry) => entry.id === id)
+    const entry = entries[index]
+    if (entry === undefined) return
+    entries[index] = { ...entry, ...changed(entry) }
+    announce()
+  }
+  return {
+    entries,
+    open: (happening, what) => {
+      count += 1
+      const id = count
+      entries.push({ id, happening, at: now(), what, notes: [], state: 'going' })
+      if (entries.length > KEPT) entries.shift()
+      announce()
+      const add = (text: string) => change(id, ({ notes }) => ({ notes: [...notes, text] }))
+      return {
+        note: add,
+        close: () => change(id, () => ({ state: 'over' })),
+        fail: (problem) => {
+          add(problem)
+          change(id, () => ({ state: 'failed' }))
+        },
+      }
+    },
+    subscribe: (listener) => {
+      listeners.add(listener)
+      return () => {
+        listeners.delete(listener)
+      }
+    },
+    announce,
+  }
+}

@@ -1,0 +1,88 @@
+import { readFileSync } from 'node:fs'
+import type { FastifyInstance } from 'fastify'
+import { formatEther } from 'viem/utils'
+import { createHappenings, type Happenings } from '../happen.ts'
+import { acceptForms, renderView, sandboxPage, sendPage, serveLayout } from '../layout.ts'
+import { serveEvents } from '../live.ts'
+import type { WorldParts } from '../world.ts'
+import type { Happening } from './define.ts'
+import type { Entry } from './log.ts'
+
+const SCRIPT = readFileSync(new URL('../browser/happen.js', import.meta.url))
+
+/** The page `/happen`: what one can let happen, and what has followed. */
+export async function happenPage(
+  app: FastifyInstance,
+  { world }: { world: WorldParts },
+): Promise<void> {
+  const happenings = createHappenings(world)
+  app.addHook('preClose', () => happenings.close())
+  serveLayout(app)
+  acceptForms(app)
+  serveEvents(app, '/happen/events', (send) => happenings.log.subscribe(() => send('changed')))
+
+  app.get('/happen.js', (_request, reply) =>
+    reply.type('text/javascript; charset=utf-8').header('cache-control', 'no-cache').send(SCRIPT),
+  )
+  app.get('/happen', async (_request, reply) => sendPage(reply, await render(world, happenings)))
+  app.post<{ Params: { id: string } }>('/happen/:id', (request, reply) =>
+    happenings.start(request.params.id)
+      ? reply.redirect('/happen', 303)
+      : reply.code(404).type('text/plain').send('Nothing of that name can happen'),
+  )
+}
+
+async function render(world: WorldParts, { groups, log }: Happenings): Promise<string> {
+  const newestFirst = log.entries.toReversed()
+  const body = renderView('happen', {
+    wallets: await walletsOf(world),
+    groups: groups.map((group) => ({
+      ...group,
+      id: group.title.toLowerCase(),
+      happenings: group.happenings.map((one) => shown(one, newestFirst)),
+    })),
+    entries: newestFirst.map(entryData),
+  })
+  return sandboxPage({
+    title: 'Happen',
+    current: 'happen',
+    events: '/happen/events',
+    script: '/happen.js',
+    style: '/world.css',
+    body,
+  })
+}
+
+function shown({ id, label, follows, look, lasting }: Happening, newestFirst: readonly Entry[]) {
+  const last = newestFirst.find(({ happening }) => happening === id)
+  return { id, label, follows, look, lasting: lasting?.(), last: last && entryData(last) }
+}
+
+function entryData({ id, at, what, notes, state }: Entry) {
+  return {
+    id,
+    what,
+    state,
+    at: at.toISOString(),
+    time: at.toISOString().slice(11, 19),
+    outcome: notes.join(' · '),
+  }
+}
+
+async function walletsOf({ devnet: { client, people } }: WorldParts) {
+  return Promise.all(
+    [people.alice, people.bob].map(async ({ name, account: { address } }) => ({
+      name,
+      balance: flr(await client.getBalance({ address })),
+    })),
+  )
+}
+
+/** An amount to two decimals, such as `9,500.00 FLR`. */
+export function flr(wei: bigint): string {
+  const amount = Number(formatEther(wei)).toLocaleString('en', {
+    minimumFractionDigits: 2,
+    maximumFractionDigits: 2,
+  })
+  return `${amount} FLR`
+}

@@ -1,0 +1,72 @@
+import type { WorldParts } from '../world.ts'
+import { CHAT, type Happening, type HappeningGroup, INDEX } from './define.ts'
+
+const MINUTE = 60
+const HOUR = 60 * MINUTE
+const DAY = 24 * HOUR
+
+/** Lets time pass at once, for the chain and everybody else in the world. */
+export function timeHappenings(world: WorldParts): HappeningGroup {
+  const pass = (
+    id: string,
+    label: string,
+    seconds: (now: Date) => number,
+    follows: string,
+  ): Happening => ({
+    id,
+    label,
+    follows,
+    look: [INDEX, CHAT],
+    run: async (note) => {
+      await world.skip(seconds(world.clock.now()))
+      const block = await world.devnet.client.getBlockNumber()
+      note(`it is ${timeText(world.clock.now())}, block ${block}`)
+    },
+  })
+  return {
+    title: 'Time',
+    about: 'The chain’s clock and everybody else’s jump ahead together. Times are UTC.',
+    happenings: [
+      pass(
+        'time-1m',
+        '+1 min',
+        () => MINUTE,
+        'Whatever waits for its next try within a minute gets it.',
+      ),
+      pass(
+        'time-1h',
+        '+1 h',
+        () => HOUR,
+        'Sign-in messages (5 min) and chat links (15 min) made before are over.',
+      ),
+      pass(
+        'time-12h',
+        '+12 h',
+        () => 12 * HOUR,
+        'Whatever waits for its next try gets it; the longest wait is 12 hours.',
+      ),
+      pass('time-22', 'to 22:00', untilHour(22), 'Late in the evening, of today or tomorrow.'),
+      pass('time-07', 'to 07:00', untilHour(7), 'Early in the morning, of today or tomorrow.'),
+      pass(
+        'time-30d',
+        '+30 d',
+        () => 30 * DAY,
+        'Tokens (30 d), trials (14 d) and links in mails (24 h) made before are over.',
+      ),
+    ],
+  }
+}
+
+/** Seconds until it is that hour the next time. */
+function untilHour(hour: number): (now: Date) => number {
+  return (now) => {
+    const passed = (now.getTime() / 1000) % DAY
+    const left = (hour * HOUR - passed + DAY) % DAY
+    return Math.ceil(left === 0 ? DAY : left)
+  }
+}
+
+function timeText(at: Date): string {
+  const [day, time = ''] = at.toISOString().split('T')
+  return `${time.slice(0, 8)} on ${day}`
+}

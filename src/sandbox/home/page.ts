@@ -1,0 +1,139 @@
+import { readFileSync } from 'node:fs'
+import type { FastifyInstance, FastifyReply } from 'fastify'
+import { z } from 'zod'
+import { createDesk, type Desk, type DeskState, MAILBOX } from '../desk.ts'
+import { flr } from '../happen/page.ts'
+import { acceptForms, renderView, sandboxPage, sendPage, serveLayout } from '../layout.ts'
+import { serveEvents } from '../live.ts'
+import type { WorldParts } from '../world.ts'
+import { checkParts } from './parts.ts'
+import { newestPages, type Sample } from './samples.ts'
+
+const STYLE = readFileSync(new URL('../browser/world.css', import.meta.url))
+const REFRESH_MS = 2000
+const LinkForm = z.object({ link: z.string().trim() })
+
+/** The page `/`: whether everything runs, what to try first, and where everything is. */
+export async function homePage(
+  app: FastifyInstance,
+  { world }: { world: WorldParts },
+): Promise<void> {
+  const desk = createDesk(world)
+  let problem: string | undefined
+  serveLayout(app)
+  acceptForms(app)
+  serveEvents(app, '/home/events', (send) => {
+    const timer = setInterval(() => send('look again'), REFRESH_MS)
+    return () => clearInterval(timer)
+  })
+
+  /** Does something as Alice and goes on to a page; what went wrong is said on this one. */
+  const act = async (reply: FastifyReply, work: () => Promise<string>) => {
+    try {
+      const next = await work()
+      problem = undefined
+      return reply.redirect(next, 303)
+    } catch (error) {
+      problem = error instanceof Error ? error.message : String(error)
+      return reply.redirect('/', 303)
+    }
+  }
+
+  app.get('/world.css', (_request, reply) =>
+    reply.type('text/css; charset=utf-8').header('cache-control', 'no-cache').send(STYLE),
+  )
+  app.get('/', async (_request, reply) => sendPage(reply, await render(world, desk, problem)))
+  app.get('/terms', (_request, reply) => sendPage(reply, terms()))
+  app.post('/home/link', (_request, reply) =>
+    act(reply, async () => chatPathOf(world, await desk.makeChatLink())),
+  )
+  app.post('/home/watch', (_request, reply) =>
+    act(reply, async () => {
+      await desk.watchBalance()
+      return '/'
+    }),
+  )
+  app.post('/home/destinations', (_request, reply) =>
+    act(reply, async () => {
+      await desk.setUpMailAndHook()
+      return '/'
+    }),
+  )
+  app.post('/home/open', (request, reply) =>
+    act(reply, async () => chatPathOf(world, LinkForm.parse(request.body).link)),
+  )
+}
+
+/** Where the chat page opens a `t.me` link, as Ann. @throws Error when it is none to the bot */
+function chatPathOf({ telegram }: WorldParts, link: string): string {
+  const url = URL.parse(link)
+  if (url?.host !== 't.me' || url.pathname !== `/${telegram.bot.username}`) {
+    throw new Error(`This is no link to the bot: https://t.me/${telegram.bot.username}?start=…`)
+  }
+  return `/chat?${new URLSearchParams([['person', 'ann'], ...url.searchParams])}`
+}
+
+async function render(world: WorldParts, desk: Desk, problem: string | undefined): Promise<string> {
+  const [parts, state, wallets] = await Promise.all([
+    checkParts(world),
+    desk.state().catch(() => undefined),
+    walletsOf(world),
+  ])
+  const down = parts.filter(({ works }) => !works).map(({ name }) => name)
+  const body = renderView('home', {
+    down,
+    problem,
+    mailbox: MAILBOX,
+    steps: stepsDone(state),
+    parts,
+    wallets,
+    token: desk.token(),
+    api: `${world.service.publicUrl}/api/x402`,
+    bot: world.telegram.bot.username,
+    pages: servicePages(world),
+    newest: newestPages(world),
+  })
+  return sandboxPage({
+    title: 'Index',
+    current: 'index',
+    events: '/home/events',
+    style: '/world.css',
+    body,
+  })
+}
+
+function stepsDone(state: DeskState | undefined) {
+  return {
+    link: state?.linked === true,
+    watch: state?.watching === true,
+    alert: state?.alerted === true,
+    destinations: state?.mailing === 'yes' && state.hooked,
+    isMailPending: state?.mailing === 'pending',
+  }
+}
+
+async function walletsOf({ devnet: { client, people } }: WorldParts) {
+  return Promise.all(
+    Object.values(people).map(async ({ name, account: { address } }) => ({
+      name,
+      address,
+      balance: flr(await client.getBalance({ address })),
+    })),
+  )
+}
+
+function servicePages({ service: { publicUrl, internalUrl } }: WorldParts): readonly Sample[] {
+  return [
+    { label: 'Start page', href: `${publicUrl}/` },
+    { label: 'Problems', href: `${publicUrl}/problems` },
+    { label: 'Pricing document', href: `${publicUrl}/api/x402/pricing` },
+    { label: 'OpenAPI', href: `${publicUrl}/api/x402/openapi.json` },
+    { label: 'Readiness', href: `${internalUrl}/readyz` },
+    { label: 'Metrics', href: `${internalUrl}/metrics` },
+  ]
+}
+
+function terms(): string {
+  const body = renderView('terms', {})
+  return sandboxPage({ title: 'Terms', current: 'index', body })
+}

@@ -1,0 +1,187 @@
+import { createApp } from '#src/app.ts'
+import { startEmbedded } from '#src/db/embedded.ts'
+import type { Clock } from '#src/kernel/clock.ts'
+import type { Logger } from '#src/kernel/logger.ts'
+import { type RpcProxy, startRpcProxy } from './devnet/rpc-proxy.ts'
+import { type Devnet, startDevnet } from './devnet.ts'
+import { type Inbox, startInbox } from './inbox.ts'
+import { type Receiver, startReceiver } from './receiver.ts'
+import { addCast, type Cast } from './telegram/cast.ts'
+import { startTelegramApi, type TelegramApi } from './telegram-api.ts'
+import { createWorldClock } from './world/clock.ts'
+import { makeDataDir } from './world/data-dir.ts'
+import { findPort } from './world/ports.ts'
+import { BOT_USERNAME, configFor, makeBotToken } from './world/settings.ts'
+import { openLinksInChat } from './world/telegram-links.ts'
+import { startWeb } from './world/web.ts'
+
+/** Ports that are named are taken or the start fails; others have a usual one, or else any free one. */
+export interface WorldOptions {
+  readonly log: Logger
+  /** Of the sandbox's pages; usually 8090. 0 takes any free one, also for the others. */
+  readonly port?: number | undefined
+  /** Of the service; usually 8080. */
+  readonly servicePort?: number | undefined
+  /** Of the service's health and metrics; usually 9090. */
+  readonly internalPort?: number | undefined
+  /** The anvil program; the one from npm without it. */
+  readonly anvilPath?: string | undefined
+  /** Breaks the start off: it undoes what it has done and fails. */
+  readonly signal?: AbortSignal
+}
+
+/** What there is in a world besides its pages. */
+export interface WorldParts {
+  /** Address of the sandbox's pages, without a slash at the end. */
+  readonly url: string
+  readonly service: {
+    readonly publicUrl: string
+    /** Health and metrics. */
+    readonly internalUrl: string
+  }
+  /** Host and port of PostgreSQL. */
+  readonly database: string
+  /** The time of everything in this world. */
+  readonly clock: Clock
+  /** The chain itself. */
+  readonly devnet: Devnet
+  /** What stands between the service and the chain. */
+  readonly rpc: RpcProxy
+  readonly telegram: TelegramApi
+  readonly cast: Cast
+  readonly inbox: Inbox
+  readonly receiver: Receiver
+  /** Lets time pass at once, for the chain and everybody else. */
+  skip(seconds: number): Promise<void>
+}
+
+/** A running sandbox. */
+export interface World extends WorldParts {
+  /** Ends everything and leaves nothing behind. A second call waits for the first. */
+  close(): Promise<void>
+}
+
+const USUAL_PORTS = { port: 8090, servicePort: 8080, internalPort: 9090 } as const
+const BLOCK_TIME_SECONDS = 1
+
+/**
+ * Starts a whole world on this machine, and the real service in it.
+ *
+ * @throws Error when a part does not start, or the signal breaks the start off; nothing is left then
+ */
+export async function startWorld(options: WorldOptions): Promise<World> {
+  await using undo = new AsyncDisposableStack()
+  const parts = await build(options, undo)
+  const kept = undo.move()
+  let closing: Promise<void> | undefined
+  return {
+    ...parts,
+    close: () => {
+      closing ??= kept.disposeAsync()
+      return closing
+    },
+  }
+}
+
+async function build(options: WorldOptions, undo: AsyncDisposableStack): Promise<WorldParts> {
+  const { log, signal } = options
+  signal?.throwIfAborted()
+  const clock = createWorldClock()
+  const botToken = makeBotToken()
+  const keep = async <T extends { close(): Promise<void> }>(starting: Promise<T>): Promise<T> => {
+    const part = await starting
+    undo.defer(() => part.close())
+    return part
+  }
+  const starting = [
+    startDatabase(log, undo),
+    startChain(options, keep),
+    keep(
+      startTelegramApi({ token: botToken, username: BOT_USERNAME, firstName: 'Watchdog', clock }),
+    ),
+    keep(startInbox({ clock })),
+    keep(startReceiver({ clock })),
+    choosePorts(options),
+  ] as const
+  // All of them end one way or the other before anything is undone.
+  await Promise.allSettled(starting)
+  signal?.throwIfAborted()
+  const [database, chain, telegram, inbox, receiver, ports] = await Promise.all(starting)
+
+  const { devnet, rpc } = chain
+  const url = `http://127.0.0.1:${ports.port}`
+  const config = configFor(
+    {
+      ...ports,
+      rpcUrl: rpc.url,
+      telegramUrl: telegram.url,
+      smtpUrl: inbox.url,
+      termsUrl: `${url}/terms`,
+    },
+    botToken,
+  )
+  const service = createApp(config, { databaseUrl: database.url, log, clock })
+  undo.defer(() => service.stop())
+  openLinksInChat(service.server, BOT_USERNAME, `${url}/chat`)
+  await service.start()
+  signal?.throwIfAborted()
+
+  const parts: WorldParts = {
+    url,
+    service: {
+      publicUrl: config.publicUrl,
+      internalUrl: `http://127.0.0.1:${ports.internalPort}`,
+    },
+    database: new URL(database.url).host,
+    clock,
+    devnet,
+    rpc,
+    telegram,
+    cast: addCast(telegram),
+    inbox,
+    receiver,
+    skip: async (seconds) => {
+      await devnet.increaseTime(seconds)
+      clock.moveAhead(seconds)
+    },
+  }
+  await keep(startWeb(parts, ports.port))
+  signal?.throwIfAborted()
+  return parts
+}
+
+async function startDatabase(
+  logger: Logger,
+  undo: AsyncDisposableStack,
+): Promise<{ readonly url: string }> {
+  const dir = await makeDataDir()
+  undo.defer(() => dir.remove())
+  const database = await startEmbedded({ dataDir: dir.path, logger, durable: false })
+  undo.defer(() => database.stop())
+  return database
+}
+
+async function startChain(
+  { anvilPath }: WorldOptions,
+  keep: <T extends { close(): Promise<void> }>(starting: Promise<T>) => Promise<T>,
+): Promise<{ readonly devnet: Devnet; readonly rpc: RpcProxy }> {
+  const devnet = await keep(
+    startDevnet({
+      blockTimeSeconds: BLOCK_TIME_SECONDS,
+      ...(anvilPath === undefined ? {} : { anvilPath }),
+    }),
+  )
+  return { devnet, rpc: await keep(startRpcProxy(devnet.rpcUrl)) }
+}
+
+async function choosePorts(options: WorldOptions) {
+  const choose = (name: keyof typeof USUAL_PORTS) => {
+    const named = options[name] ?? (options.port === 0 ? 0 : undefined)
+    return named || findPort(named ?? USUAL_PORTS[name])
+  }
+  return {
+    port: await choose('port'),
+    servicePort: await choose('servicePort'),
+    internalPort: await choose('internalPort'),
+  }
+}

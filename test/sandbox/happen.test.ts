@@ -1,0 +1,203 @@
+import type { Browser, Page } from 'playwright-core'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { silentLogger } from '#src/kernel/logger.ts'
+import { confirmLinkOf } from '#src/sandbox/inbox/mail.ts'
+import { startWorld, type World } from '#src/sandbox/world.ts'
+import { openBrowser } from '../support/browser.ts'
+
+/** The index and happen pages as somebody uses them, in a real browser. The tests go on from each other. */
+
+const HOUR_MS = 3_600_000
+const CLOCKS_APART_MS_MAX = 5000
+
+let world: World
+let browser: Browser
+let page: Page
+const problems: string[] = []
+
+beforeAll(async () => {
+  world = await startWorld({ log: silentLogger, port: 0 })
+  browser = await openBrowser()
+  page = await browser.newPage()
+  page.on('pageerror', ({ message }) => problems.push(message))
+  page.on('console', (message) => {
+    if (message.type() === 'error') problems.push(message.text())
+  })
+})
+
+afterAll(async () => {
+  await browser?.close()
+  await world?.close()
+})
+
+const open = (path: string) => page.goto(world.url + path)
+const press = (name: string) => page.getByRole('button', { name, exact: true }).click()
+const logged = (text: string) => page.locator('#log li', { hasText: text }).first().waitFor()
+
+test('the index shows that everything runs, and nobody’s token before somebody signs in', async () => {
+  await open('/')
+  expect(await page.locator('h1').textContent()).toBe('Everything is ready. Try this:')
+  expect(await page.locator('#parts .critical').count()).toBe(0)
+  expect(await page.locator('#accounts').textContent()).toContain('10,000.00 FLR')
+  expect(await page.content()).not.toContain('fwd_')
+})
+
+test('the links of the index lead to pages that are there', async () => {
+  const links = await page
+    .locator('main a')
+    .evaluateAll((all) => all.map((a) => Reflect.get(a, 'href')))
+  expect(links.length).toBeGreaterThan(8)
+  for (const href of new Set(links)) {
+    expect({ href, status: (await fetch(href)).status }).toEqual({ href, status: 200 })
+  }
+})
+
+test('one press signs Alice in and brings the link into Ann’s chat, where it works', async () => {
+  await press('Link Ann’s chat')
+  await page.waitForURL(/\/chat\?person=ann/)
+  await press('Start')
+  await press('Link this chat')
+  await page.getByText('This chat is linked').first().waitFor()
+})
+
+test('the steps are ticked off as they are done', async () => {
+  await open('/')
+  expect(await page.locator('#step-link').textContent()).toContain('done')
+  expect(await page.locator('#curl').textContent()).toContain('fwd_')
+  await press('Watch Alice’s balance')
+  await page.locator('#step-watch', { hasText: 'done' }).waitFor()
+  await press('Set up both')
+  await page.locator('#step-destinations', { hasText: 'Now follow the link' }).waitFor()
+  const mail = await world.inbox.waitFor((one) => confirmLinkOf(one) !== undefined)
+  const body = new URLSearchParams({ answer: 'yes' })
+  expect((await fetch(confirmLinkOf(mail) ?? '', { method: 'POST', body })).status).toBe(200)
+  await page.locator('#step-destinations', { hasText: 'done' }).waitFor()
+})
+
+test('a move leads to alerts in chat, mailbox and webhook, and the log says when', async () => {
+  await open('/happen')
+  await press('Move 500 FLR out')
+  await logged('Move 500 FLR out → alert')
+  for (const where of [
+    'in Ann’s chat',
+    'in the mailbox of alice@example.org',
+    'at the hook “alice”',
+  ]) {
+    await logged(`alert ${where} after`)
+  }
+  expect(new URL(page.url()).pathname).toBe('/happen')
+  expect(await page.locator('#wallets').textContent()).toContain('Bob has 10,500.00 FLR')
+  expect(world.receiver.deliveries.every(({ answer }) => answer === 200)).toBe(true)
+})
+
+test('time passes for the chain and everybody else together', async () => {
+  const before = world.clock.now().getTime()
+  await press('+1 h')
+  await logged('+1 h → it is')
+  const after = world.clock.now().getTime()
+  expect(after - before).toBeGreaterThanOrEqual(HOUR_MS)
+  expect(after - before).toBeLessThan(HOUR_MS + 60_000)
+  const { timestamp } = await world.devnet.client.getBlock()
+  expect(Math.abs(Number(timestamp) * 1000 - after)).toBeLessThan(CLOCKS_APART_MS_MAX)
+
+  await press('to 22:00')
+  await logged('to 22:00 → it is 22:00:0')
+  await press('to 07:00')
+  await logged('to 07:00 → it is 07:00:0')
+})
+
+test('after time has passed alerts still come, signed at the time of the world', async () => {
+  const seen = world.receiver.deliveries.length
+  await press('Move 500 FLR in')
+  const isNew = (one: { readonly id: number }) => one.id > seen
+  const { verdicts } = await world.receiver.waitFor(isNew, 10_000)
+  expect(verdicts).toMatchObject({ watchdog: { ok: true }, standard: { ok: true } })
+})
+
+test('while the RPC is down the index says so, and one press ends it', async () => {
+  await press('RPC down 2 min')
+  await page.getByText('The RPC endpoint is down.').waitFor()
+  await open('/')
+  await page.getByRole('heading', { name: 'Down right now: Chain 14' }).waitFor()
+  await open('/happen')
+  await press('RPC back now')
+  await logged('RPC down 2 min → for 2 min · over after')
+  await open('/')
+  await page.getByRole('heading', { name: 'Everything is ready.' }).waitFor()
+})
+
+test('Telegram and the mail server go down and come up again', async () => {
+  await open('/happen')
+  await press('Telegram down')
+  await page.getByText('Telegram is down.').waitFor()
+  await expect(fetch(world.telegram.url)).rejects.toThrow()
+  await press('Telegram up again')
+  await logged('Telegram down → until it is ended · over after')
+  expect((await fetch(world.telegram.url)).status).toBe(404)
+
+  await press('Mail down')
+  await page.getByText('The mail server is down.').waitFor()
+  expect(world.inbox.mode).toBe('down')
+  // On the inbox page instead of here.
+  await world.inbox.setMode('ok')
+  await logged('Mail down → until it is ended · over after')
+  await page.getByRole('button', { name: 'Mail down' }).waitFor()
+})
+
+test('the next message is refused with 429, unless that is taken back', async () => {
+  await press('Telegram 429')
+  await press('Do not refuse it')
+  await logged('Telegram 429 → taken back')
+  await press('Telegram 429')
+  await page.getByText('The next message will be refused.').waitFor()
+  const ann = world.cast.people.get('ann')?.id ?? 0
+  world.telegram.send(ann, '/watches')
+  await logged('Telegram 429 → a message was refused')
+  const refused = world.telegram.calls.filter((call) => call.refused?.code === 429)
+  expect(refused).toHaveLength(1)
+})
+
+test('a link to the bot opens in Ann’s chat, another one does not', async () => {
+  await open('/')
+  const link = page.getByRole('textbox')
+  await link.fill(`https://t.me/${world.telegram.bot.username}?start=menu`)
+  await press('Open in Ann’s chat')
+  await page.waitForURL('**/chat?person=ann**')
+  await open('/')
+  await link.fill('https://t.me/SomeOtherBot?start=menu')
+  await press('Open in Ann’s chat')
+  await page.getByText('This is no link to the bot').waitFor()
+})
+
+test('links to the bot on the service’s pages lead to the sandbox’s chat', async () => {
+  const html = await (await fetch(`${world.service.publicUrl}/`)).text()
+  expect(html).toContain(`href="${world.url}/chat"`)
+  expect(html).not.toContain('t.me/')
+})
+
+test('after 30 days Alice signs in anew', async () => {
+  await open('/happen')
+  await press('+30 d')
+  await logged('+30 d → it is')
+  await open('/')
+  await press('Link Ann’s chat')
+  await page.waitForURL(/\/chat\?person=ann/)
+})
+
+test('nothing of another name happens', async () => {
+  const { status } = await fetch(`${world.url}/happen/earthquake`, { method: 'POST' })
+  expect(status).toBe(404)
+})
+
+test('the pages fit a phone, light and dark, without an error', async () => {
+  await page.setViewportSize({ width: 360, height: 780 })
+  for (const colorScheme of ['light', 'dark'] as const) {
+    await page.emulateMedia({ colorScheme })
+    for (const path of ['/', '/happen', '/terms']) {
+      await open(path)
+      const width = await page.evaluate('document.documentElement.scrollWidth')
+      expect({ path, width }).toEqual({ path, width: 360 })
+    }
+  }
+  expect(problems).toEqual([])
+})
