@@ -12,6 +12,8 @@ export interface SandboxProcess {
   /** Waits until it has printed that; fails with what it printed instead. */
   printed(text: string | RegExp): Promise<RegExpExecArray>
   signal(signal: NodeJS.Signals): void
+  /** Ctrl-C at a terminal: SIGINT for it and for what it has started in the same session. */
+  pressCtrlC(): void
   /** Waits for its end. */
   exit(): Promise<{ readonly code: number | null; readonly signal: NodeJS.Signals | null }>
   /** Command lines of the processes that work for it now; itself does not count. */
@@ -36,6 +38,7 @@ export async function startSandboxProcess(
   const child = spawn(process.execPath, [MAIN, ...args], {
     env: { PATH: process.env.PATH, TMPDIR: folder, ...environment },
     stdio: ['ignore', 'pipe', 'pipe'],
+    detached: true,
   })
   const exited = once(child, 'close').then(() => ({
     code: child.exitCode,
@@ -47,6 +50,9 @@ export async function startSandboxProcess(
     printed: (text) => untilPrinted(output, new RegExp(text), exited),
     signal: (signal) => {
       child.kill(signal)
+    },
+    pressCtrlC: () => {
+      if (child.pid !== undefined) process.kill(-child.pid, 'SIGINT')
     },
     exit: () => exited,
     processes: () => processesOf(child.pid ?? 0, folder),

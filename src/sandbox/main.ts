@@ -1,0 +1,132 @@
+import { once } from 'node:events'
+import { parseArgs } from 'node:util'
+import { z } from 'zod'
+import { createReadableLog } from './readable-log.ts'
+import { runTour } from './tour.ts'
+import { startWorld, type World } from './world.ts'
+
+/** What may be set from outside; everything else a sandbox makes up. */
+const Environment = z.object({
+  ANVIL_PATH: z.string().optional(),
+  PORT: z.coerce.number().int().min(1).max(65535).optional(),
+  INTERNAL_PORT: z.coerce.number().int().min(1).max(65535).optional(),
+  LOG_LEVEL: z.enum(['error', 'warn', 'info', 'debug', 'silent']).default('warn'),
+})
+
+const USAGE = `Usage: main.ts [tour] [--port <number>]
+
+  (nothing)   starts a whole world on this machine and says where everything is
+  tour        goes through such a world from beginning to end and says how it went
+  --port      of the sandbox's pages: 8090, or any free port if that is taken
+`
+
+const print = (line: string) => process.stdout.write(`${line}\n`)
+const stopping = new AbortController()
+for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
+  process.on(signal, () => {
+    if (!stopping.signal.aborted) print('Stopping …')
+    stopping.abort(new Error('stopped'))
+  })
+}
+process.exitCode = await main()
+
+async function main(): Promise<number> {
+  const asked = readArguments()
+  if (asked === undefined) {
+    process.stderr.write(USAGE)
+    return 2
+  }
+  const environment = readEnvironment()
+  if (environment === undefined) return 2
+  const log = createReadableLog(environment.LOG_LEVEL, (line) => process.stderr.write(`${line}\n`))
+  const common = { log, anvilPath: environment.ANVIL_PATH, signal: stopping.signal }
+  if (asked.isTour) return (await runTour({ ...common, print })) ? 0 : 1
+  return runSandbox({
+    ...common,
+    port: asked.port,
+    servicePort: environment.PORT,
+    internalPort: environment.INTERNAL_PORT,
+  })
+}
+
+async function runSandbox(options: Parameters<typeof startWorld>[0]): Promise<number> {
+  const since = performance.now()
+  print('Starting PostgreSQL, a chain, Telegram, mail, a receiver and Watchdog …')
+  let world: World
+  try {
+    world = await startWorld(options)
+  } catch (error) {
+    if (error === stopping.signal.reason) return farewell()
+    process.stderr.write(`The sandbox does not start: ${reasonOf(error)}\n`)
+    return 1
+  }
+  print(welcome(world, (performance.now() - since) / 1000))
+  if (!stopping.signal.aborted) await once(stopping.signal, 'abort')
+  await world.close()
+  return farewell()
+}
+
+function farewell(): number {
+  print('Stopped. Nothing is left.')
+  return 0
+}
+
+function welcome(world: World, seconds: number): string {
+  const { url, service, rpc, telegram, inbox, receiver, database } = world
+  const places = [
+    ['Start here', `${url}/`],
+    ['Chat', `${url}/chat`],
+    ['Inbox', `${url}/inbox`],
+    ['Receiver', `${url}/receiver`],
+    ['Happen', `${url}/happen`],
+    ['', ''],
+    ['Watchdog', `${service.publicUrl}/`],
+    ['REST', `${service.publicUrl}/api/x402`],
+    ['Health', `${service.internalUrl}/readyz`],
+    ['Chain 14', rpc.url],
+    ['Bot API', `${telegram.url} (@${telegram.bot.username})`],
+    ['Mail', inbox.url],
+    ['Webhooks', receiver.url()],
+    ['PostgreSQL', database],
+  ]
+  const lines = places.map(([name = '', place = '']) => `  ${name.padEnd(12)}${place}`.trimEnd())
+  return ['', `Ready after ${seconds.toFixed(1)} s.`, '', ...lines, '', 'Stop with Ctrl-C.'].join(
+    '\n',
+  )
+}
+
+function readArguments():
+  | { readonly isTour: boolean; readonly port: number | undefined }
+  | undefined {
+  try {
+    const { values, positionals } = parseArgs({
+      allowPositionals: true,
+      options: { port: { type: 'string' } },
+    })
+    const [what, ...more] = positionals
+    const port = values.port === undefined ? undefined : Number(values.port)
+    const isPort = port === undefined || (Number.isInteger(port) && port >= 0 && port < 65536)
+    if ((what !== undefined && what !== 'tour') || more.length > 0 || !isPort) return undefined
+    return { isTour: what === 'tour', port }
+  } catch {
+    return undefined
+  }
+}
+
+function readEnvironment(): z.output<typeof Environment> | undefined {
+  const set = Object.entries(process.env).filter(([, value]) => value !== '')
+  const parsed = Environment.safeParse(Object.fromEntries(set))
+  if (parsed.success) return parsed.data
+  for (const { path, message } of parsed.error.issues) {
+    process.stderr.write(`${String(path[0])} is wrong: ${message}\n`)
+  }
+  return undefined
+}
+
+function reasonOf(error: unknown): string {
+  if (error instanceof SuppressedError) {
+    return `${reasonOf(error.suppressed)}; then ${reasonOf(error.error)}`
+  }
+  if (!(error instanceof Error)) return String(error)
+  return error.cause === undefined ? error.message : `${error.message} (${reasonOf(error.cause)})`
+}

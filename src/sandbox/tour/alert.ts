@@ -1,0 +1,66 @@
+import { z } from 'zod'
+import { Unexpected } from '../customer.ts'
+import type { Received } from '../receiver.ts'
+import { plain } from './chat.ts'
+import { openPage } from './web-page.ts'
+
+/** What an alert is checked for. */
+export interface ExpectedAlert {
+  readonly label: string
+  /** In the asset's smallest unit, with its sign if it is negative. */
+  readonly changeAmount: string
+}
+
+const Payload = z.object({
+  event: z.literal('wallet-balance.moved'),
+  label: z.string(),
+  data: z.object({ changeAmount: z.string() }),
+  renderedMessage: z.object({ link: z.url(), test: z.literal(false) }),
+})
+
+/** Whether a webhook tells of a balance that moved; tests only tell that they arrive. */
+export function isBalanceAlert({ json }: Received): boolean {
+  return Payload.safeParse(json).success
+}
+
+/**
+ * Checks a webhook as a customer does.
+ *
+ * @returns the link to the alert's page
+ * @throws Unexpected when a signature does not hold or the alert is another
+ */
+export function checkWebhook(received: Received, expected: ExpectedAlert): string {
+  checkSignatures(received)
+  const { label, data, renderedMessage } = Payload.parse(received.json)
+  const came = { label, changeAmount: data.changeAmount }
+  if (label !== expected.label || data.changeAmount !== expected.changeAmount) {
+    throw new Unexpected(JSON.stringify(expected), JSON.stringify(came))
+  }
+  return renderedMessage.link
+}
+
+/** @throws Unexpected unless both signatures hold */
+export function checkSignatures({ verdicts }: Received): void {
+  if (verdicts?.watchdog.ok === true && verdicts.standard.ok) return
+  throw new Unexpected('signatures that hold', JSON.stringify(verdicts))
+}
+
+/** The addresses of alert pages in a text, markup or JSON. @throws Unexpected when there is none */
+export function alertLinksIn(publicUrl: string, text: string): readonly string[] {
+  const links = text.match(/https?:\/\/[^\s"'<>\\]+/g) ?? []
+  const found = links.filter((link) => link.startsWith(`${publicUrl}/a/`))
+  if (found.length === 0) throw new Unexpected(`a link to ${publicUrl}/a/…`, text)
+  return found
+}
+
+/** Opens each page and looks for the texts on it. @throws Unexpected where one is missing */
+export async function openAlertPages(
+  links: readonly string[],
+  texts: readonly string[],
+): Promise<void> {
+  for (const link of new Set(links)) {
+    const page = await openPage(link)
+    const missing = texts.find((text) => !plain(page.text).includes(plain(text)))
+    if (missing !== undefined) throw new Unexpected(`“${missing}” on ${link}`, `“${page.text}”`)
+  }
+}

@@ -1,0 +1,91 @@
+import { Unexpected } from '../customer.ts'
+
+/** How a tour went. */
+interface Outcome {
+  readonly held: number
+  /** The title of the step that did not hold, if one did not. */
+  readonly failed: string | undefined
+  readonly seconds: number
+}
+
+/** Adds something to the line of a step. */
+export type Note = (text: string) => void
+
+/** Takes one step after the other and says how each went. */
+export interface Steps {
+  /**
+   * Takes a step and prints a line about it.
+   *
+   * @throws StepFailed when it does not hold, after saying what was expected and what came
+   */
+  take<T>(title: string, work: (note: Note) => Promise<T>): Promise<T>
+  outcome(): Outcome
+}
+
+/** A step did not hold, and what went wrong has been said. */
+export class StepFailed extends Error {
+  constructor(title: string) {
+    super(`this step did not hold: ${title}`)
+    this.name = 'StepFailed'
+  }
+}
+
+/**
+ * Steps of a tour.
+ *
+ * @param deadline breaks the step in hand off
+ */
+export function createSteps(print: (line: string) => void, deadline: AbortSignal): Steps {
+  const startedAt = performance.now()
+  let held = 0
+  let failed: string | undefined
+  const line = (mark: string, since: number, title: string, notes: readonly string[]) => {
+    const seconds = `${((performance.now() - since) / 1000).toFixed(1)} s`
+    const more = notes.length === 0 ? '' : ` · ${notes.join(' · ')}`
+    print(` ${mark} ${seconds.padStart(7)}  ${title}${more}`)
+  }
+  return {
+    take: async (title, work) => {
+      const since = performance.now()
+      const notes: string[] = []
+      try {
+        const result = await before(
+          deadline,
+          work((note) => notes.push(note)),
+        )
+        held += 1
+        line('✓', since, title, notes)
+        return result
+      } catch (error) {
+        failed = title
+        line('✗', since, title, notes)
+        for (const detail of explain(error)) print(`            ${detail}`)
+        throw new StepFailed(title)
+      }
+    },
+    outcome: () => ({ held, failed, seconds: (performance.now() - startedAt) / 1000 }),
+  }
+}
+
+/** The result, or a failure as soon as the signal is aborted; what goes on then is of no interest. */
+async function before<T>(signal: AbortSignal, work: Promise<T>): Promise<T> {
+  signal.throwIfAborted()
+  const { promise, reject } = Promise.withResolvers<never>()
+  const end = () => reject(signal.reason)
+  signal.addEventListener('abort', end, { once: true })
+  try {
+    return await Promise.race([work, promise])
+  } finally {
+    signal.removeEventListener('abort', end)
+  }
+}
+
+function explain(error: unknown): readonly string[] {
+  if (error instanceof Unexpected) {
+    return [`expected: ${error.expected}`, `came:     ${error.came}`]
+  }
+  if (error instanceof Error && error.name === 'TimeoutError') {
+    return ['expected: an end within the time', 'came:     nothing']
+  }
+  return (error instanceof Error ? error.message : String(error)).split('\n')
+}

@@ -1,0 +1,146 @@
+import { once } from 'node:events'
+import { createServer, type Server } from 'node:net'
+import { setTimeout as wait } from 'node:timers/promises'
+import { afterEach, describe, expect, it } from 'vitest'
+import { findPort } from '#src/sandbox/world/ports.ts'
+import { type SandboxProcess, startSandboxProcess } from '../support/sandbox-process.ts'
+
+/** The promise of `npm run sandbox` on a slow machine with two cores. */
+const READY_SECONDS_MAX = 15
+const TOUR_SECONDS_MAX = 60
+
+const started: SandboxProcess[] = []
+const servers: Server[] = []
+
+afterEach(async () => {
+  await Promise.all(started.splice(0).map((one) => one.discard()))
+  for (const server of servers.splice(0)) server.close()
+})
+
+async function start(...given: Parameters<typeof startSandboxProcess>): Promise<SandboxProcess> {
+  const sandbox = await startSandboxProcess(...given)
+  started.push(sandbox)
+  return sandbox
+}
+
+async function takenPort(): Promise<number> {
+  const server = createServer().listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  servers.push(server)
+  const address = server.address()
+  if (address === null || typeof address === 'string') throw new Error('no port')
+  return address.port
+}
+
+async function expectNothingLeft(sandbox: SandboxProcess): Promise<void> {
+  expect(await sandbox.processes()).toEqual([])
+  expect(await sandbox.files()).toEqual([])
+}
+
+describe('sandbox', { timeout: 60_000 }, () => {
+  it('starts a whole world, shows its pages, and leaves nothing when it is stopped', async () => {
+    const sandbox = await start(['--port', '0'])
+    const [, seconds] = await sandbox.printed(/Ready after ([\d.]+) s/)
+    expect(Number(seconds)).toBeLessThan(READY_SECONDS_MAX)
+    await sandbox.printed('Stop with Ctrl-C')
+    const placeOf = (name: string) =>
+      new RegExp(`^  ${name} +(\\S+)$`, 'm').exec(sandbox.output())?.[1] ?? ''
+
+    const pages = {
+      'Start here': 'Everything is ready. Try this:',
+      Chat: 'aria-current="page">Chat',
+      Inbox: '<h1>Inbox</h1>',
+      Receiver: '<h1>Receiver</h1>',
+      Happen: '<h1>Happen</h1>',
+      Watchdog: 'Know before it costs money',
+      Health: '"status":"ok"',
+    }
+    for (const [name, content] of Object.entries(pages)) {
+      const response = await fetch(placeOf(name))
+      expect({ name, status: response.status }).toEqual({ name, status: 200 })
+      expect(await response.text()).toContain(content)
+    }
+    const pricing = await fetch(`${placeOf('REST')}/pricing`)
+    expect(await pricing.json()).toMatchObject({ chainId: 14 })
+    const programs = (await sandbox.processes()).join('\n')
+    expect(programs).toContain('anvil')
+    expect(programs).toContain('postgres')
+
+    sandbox.pressCtrlC()
+    await sandbox.printed('Stopping')
+    sandbox.pressCtrlC()
+    sandbox.signal('SIGTERM')
+    expect(await sandbox.exit()).toEqual({ code: 0, signal: null })
+    expect(sandbox.output()).toContain('Stopped. Nothing is left.')
+    await expectNothingLeft(sandbox)
+  })
+
+  it.each([
+    0, 250, 500, 750, 1000, 1500,
+  ])('leaves nothing when Ctrl-C is pressed %d ms after it began to start', async (afterMs) => {
+    const sandbox = await start(['--port', '0'])
+    await sandbox.printed('Starting')
+    await wait(afterMs)
+    sandbox.pressCtrlC()
+    expect(await sandbox.exit()).toEqual({ code: 0, signal: null })
+    expect(sandbox.output()).toContain('Stopped. Nothing is left.')
+    await expectNothingLeft(sandbox)
+  })
+
+  it('leaves nothing when it is told to end while it starts', async () => {
+    const sandbox = await start(['--port', '0'])
+    await sandbox.printed('Starting')
+    sandbox.signal('SIGTERM')
+    expect(await sandbox.exit()).toEqual({ code: 0, signal: null })
+    await expectNothingLeft(sandbox)
+  })
+
+  it('says why it does not start and leaves nothing', async () => {
+    const sandbox = await start(['--port', '0'], { ANVIL_PATH: '/nowhere/anvil' })
+    expect(await sandbox.exit()).toEqual({ code: 1, signal: null })
+    expect(sandbox.output()).toContain('The sandbox does not start: anvil ended')
+    await expectNothingLeft(sandbox)
+  })
+
+  it('does not start on another port than the one that was asked for', async () => {
+    const sandbox = await start(['--port', `${await takenPort()}`])
+    expect(await sandbox.exit()).toEqual({ code: 1, signal: null })
+    expect(sandbox.output()).toContain('EADDRINUSE')
+    await expectNothingLeft(sandbox)
+  })
+
+  it('takes a free port when nobody asked for the usual one', async () => {
+    const taken = await takenPort()
+    const found = await findPort(taken)
+    expect(found).not.toBe(taken)
+    expect(found).toBeGreaterThan(0)
+    expect(await findPort(found)).toBe(found)
+  })
+
+  it.each([[['fly']], [['--port', 'x']]])('explains itself when called with %j', async (args) => {
+    const sandbox = await start(args)
+    expect(await sandbox.exit()).toEqual({ code: 2, signal: null })
+    expect(sandbox.output()).toContain('Usage:')
+  })
+})
+
+describe('tour', { timeout: 90_000 }, () => {
+  it('goes from signing in to a deleted watch, every step holds, and nothing is left', async () => {
+    const startedAt = performance.now()
+    const sandbox = await start(['tour'])
+    const { code } = await sandbox.exit()
+    expect(sandbox.output()).toMatch(/^(?: ✓ .*\n){19}\nAll 19 steps held, after [\d.]+ s\.\n$/)
+    expect(code).toBe(0)
+    expect(performance.now() - startedAt).toBeLessThan(TOUR_SECONDS_MAX * 1000)
+    await expectNothingLeft(sandbox)
+  })
+
+  it('ends with a failure, and leaves nothing, when it is broken off', async () => {
+    const sandbox = await start(['tour'])
+    await sandbox.printed('A world starts')
+    sandbox.signal('SIGINT')
+    expect(await sandbox.exit()).toEqual({ code: 1, signal: null })
+    expect(sandbox.output()).toContain('✗')
+    await expectNothingLeft(sandbox)
+  })
+})
