@@ -29,7 +29,7 @@ const GONE: readonly (readonly [RegExp, string])[] = [
 const MUTED = /not enough rights|need administrator rights|CHAT_WRITE_FORBIDDEN|have no rights/
 const UNKNOWN_CHAT = /chat not found|user not found|PEER_ID_INVALID|chat_id is empty/
 const TOPIC_GONE = /message thread not found|TOPIC_CLOSED|TOPIC_DELETED/
-const BUTTON_REFUSED = /inline keyboard button|BUTTON_\w+_INVALID|reply markup/i
+const BUTTON_REFUSED = /inline keyboard button|BUTTON_\w+_INVALID|reply markup is too long/i
 
 /**
  * Judges a refusal. Codes together with descriptions decide: the same code means many things.
