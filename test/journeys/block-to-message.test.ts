@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { headerOf } from '#src/sandbox/inbox/mail.ts'
-import { harness, type World } from '../support/harness.ts'
 import { confirmMailbox, linkChat } from '../support/destinations.ts'
+import { harness, type World } from '../support/harness.ts'
 import { type Client, signIn, withTrial } from '../support/people.ts'
 
 /** Architecture, journey 6.3: from a block to a message. */
@@ -64,9 +64,9 @@ test('a transfer on the chain arrives in chat, mailbox and webhook, once', async
     rendered: { locale: 'en', title: 'Balance changed: +500\u00a0FLR' },
   })
   expect(alert.data.blockNumber).toBeGreaterThanOrEqual(Number(mined.blockNumber))
-  expect(alert.deliveries.map(({ channel, status }: never) => `${channel} ${status}`).sort()).toEqual(
-    ['email delivered', 'telegram delivered', 'webhook delivered'],
-  )
+  expect(
+    alert.deliveries.map(({ channel, status }: never) => `${channel} ${status}`).sort(),
+  ).toEqual(['email delivered', 'telegram delivered', 'webhook delivered'])
 
   const hook = await receiver.waitFor(({ hook }) => hook === 'main')
   expect(hook.verdicts).toMatchObject({ watchdog: { ok: true }, standard: { ok: true } })
@@ -150,9 +150,9 @@ test('a muted watch records its alert and tells programs only', async () => {
   await world.observe()
   await world.deliver()
   const [alert] = (await alice.request('GET', '/alerts')).body.data
-  expect(alert.deliveries.map(({ channel, status }: never) => `${channel} ${status}`).sort()).toEqual(
-    ['email muted', 'telegram muted', 'webhook delivered'],
-  )
+  expect(
+    alert.deliveries.map(({ channel, status }: never) => `${channel} ${status}`).sort(),
+  ).toEqual(['email muted', 'telegram muted', 'webhook delivered'])
   await alice.request('PATCH', `/watches/${watch.id}`, { mutedUntil: null })
 })
 

@@ -21,9 +21,14 @@ afterAll(() => world.close())
 
 test('nothing secret is logged, also when everything fails', async () => {
   const alice = await withTrial(await signIn(world, 'alice'))
-  const secrets = new Map([['API token', alice.token], ['bot token', BOT_TOKEN]])
+  const secrets = new Map([
+    ['API token', alice.token],
+    ['bot token', BOT_TOKEN],
+  ])
 
-  const hook = await alice.request('PUT', '/channels/webhook', { url: world.receiver.url(HOOK_PATH) })
+  const hook = await alice.request('PUT', '/channels/webhook', {
+    url: world.receiver.url(HOOK_PATH),
+  })
   secrets.set('webhook secret', hook.body.secret)
   secrets.set('webhook address', HOOK_PATH)
   await alice.request('PUT', '/channels/email', { address: MAILBOX })

@@ -47,7 +47,12 @@ test('a wallet signs a message and gets a token that works', async () => {
   const authorization = `Bearer ${issued.body.token}`
   const list = await request(service, 'GET', '/auth/tokens', undefined, { authorization })
   expect(list.body.data).toMatchObject([
-    { label: 'laptop', scopes: ['read', 'write', 'spend'], status: 'active', prefix: issued.body.token.slice(0, 8) },
+    {
+      label: 'laptop',
+      scopes: ['read', 'write', 'spend'],
+      status: 'active',
+      prefix: issued.body.token.slice(0, 8),
+    },
   ])
   expect(list.text).not.toContain(issued.body.token)
 })
@@ -61,7 +66,10 @@ test('a message works once', async () => {
 test('a message works for five minutes', async () => {
   const { body } = await challenge()
   service.clock.advance(301)
-  expect(await exchange(body.message)).toMatchObject({ status: 401, body: { code: 'nonce_expired' } })
+  expect(await exchange(body.message)).toMatchObject({
+    status: 401,
+    body: { code: 'nonce_expired' },
+  })
 })
 
 test('a message must come back exactly as it was', async () => {
