@@ -55,9 +55,9 @@ describe('the trial', () => {
       body: { slots: 1, startedAt: '2026-11-20T12:01:00.000Z', endsAt: '2026-12-04T12:01:00.000Z' },
     })
     expect(started?.headers.location).toBe('/api/x402/subscriptions')
-    expect(refused.every(({ status, body }) => status === 409 && body.code === 'trial_already_used')).toBe(
-      true,
-    )
+    expect(
+      refused.every(({ status, body }) => status === 409 && body.code === 'trial_already_used'),
+    ).toBe(true)
   })
 
   test('gives no slot once it has ended', async () => {

@@ -21,7 +21,11 @@ beforeAll(async () => {
   })
   await world.observe()
   for (let n = 1n; n <= 5n; n++) {
-    await world.devnet.transfer(world.devnet.people.carol.account.address, bob.caller.wallet, n * FLR)
+    await world.devnet.transfer(
+      world.devnet.people.carol.account.address,
+      bob.caller.wallet,
+      n * FLR,
+    )
     await world.observe()
   }
 })
@@ -54,7 +58,9 @@ describe('GET /alerts', () => {
     expect(first.body.nextCursor.length).toBeLessThanOrEqual(24)
     const cursor = encodeURIComponent(first.body.nextCursor)
     const second = await alice.request('GET', `/alerts?limit=2&severity=info&cursor=${cursor}`)
-    expect([...ids(first.body.data), ...ids(second.body.data)]).toEqual(ids(await list()).slice(0, 4))
+    expect([...ids(first.body.data), ...ids(second.body.data)]).toEqual(
+      ids(await list()).slice(0, 4),
+    )
     expect(await alice.request('GET', `/alerts?severity=critical&cursor=${cursor}`)).toMatchObject({
       status: 400,
       body: { errors: [{ pointer: '/cursor', code: 'cursor' }] },
@@ -113,7 +119,11 @@ describe('POST /message-preview', () => {
     })
     expect(body).not.toHaveProperty('email')
     expect(body.rendered.title).toBe('Balance changed: +5\u00a0FLR')
-    expect(body.renderedMessage).toMatchObject({ watchId: watch.id, severity: 'critical', test: true })
+    expect(body.renderedMessage).toMatchObject({
+      watchId: watch.id,
+      severity: 'critical',
+      test: true,
+    })
   })
 
   test.each([

@@ -38,13 +38,13 @@ describe('GET /pricing', () => {
         uiDurations: [1, 6, 12],
       },
     })
-    expect(body.assets.map(({ symbol, decimals, bonusBps }: never) => [symbol, decimals, bonusBps])).toEqual(
-      [
-        ['WDG', 18, 1000],
-        ['WFLR', 18, 0],
-        ['FXRP', 6, 0],
-      ],
-    )
+    expect(
+      body.assets.map(({ symbol, decimals, bonusBps }: never) => [symbol, decimals, bonusBps]),
+    ).toEqual([
+      ['WDG', 18, 1000],
+      ['WFLR', 18, 0],
+      ['FXRP', 6, 0],
+    ])
   })
 
   test('describes every signal with its texts, groups and events', async () => {
@@ -78,7 +78,9 @@ describe('GET /openapi.json', () => {
     expect(body.openapi).toBe('3.1.0')
     const described = Object.entries<Record<string, { operationId: string }>>(body.paths).flatMap(
       ([path, methods]) =>
-        Object.entries(methods).map(([method, one]) => `${method.toUpperCase()} ${path} ${one.operationId}`),
+        Object.entries(methods).map(
+          ([method, one]) => `${method.toUpperCase()} ${path} ${one.operationId}`,
+        ),
     )
     const routed = REGISTRY.map(({ method, path, id }) => `${method} ${path} ${id}`)
     expect(described.toSorted()).toEqual(routed.toSorted())
@@ -88,7 +90,9 @@ describe('GET /openapi.json', () => {
     const { body } = await request(service, 'GET', '/openapi.json')
     const { schemas } = body.components
     const names = new Set(
-      [...JSON.stringify(body).matchAll(/"#\/components\/schemas\/([^"]+)"/g)].map(([, name]) => name),
+      [...JSON.stringify(body).matchAll(/"#\/components\/schemas\/([^"]+)"/g)].map(
+        ([, name]) => name,
+      ),
     )
     expect([...names].toSorted()).toEqual(Object.keys(schemas).toSorted())
     expect(JSON.stringify(body)).not.toContain('$defs')

@@ -17,7 +17,9 @@ afterAll(() => service.close())
 
 const routed = REGISTRY.flatMap((operation) => {
   const path = operation.path?.replace('{id}', '1').replace('{key}', 'email')
-  return path === undefined ? [] : [[`${operation.method} ${operation.path}`, operation, path] as const]
+  return path === undefined
+    ? []
+    : [[`${operation.method} ${operation.path}`, operation, path] as const]
 })
 const guarded = routed.filter(([, { scope }]) => scope !== 'none')
 

@@ -1,9 +1,9 @@
 import fc from 'fast-check'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { z } from 'zod'
-import { PEOPLE } from '#src/sandbox/devnet/people.ts'
 import type { AnyOperation } from '#src/operations/define.ts'
 import { REGISTRY } from '#src/operations/index.ts'
+import { PEOPLE } from '#src/sandbox/devnet/people.ts'
 import { serviceOnly } from '../support/harness.ts'
 import { type Client, request, signIn } from '../support/people.ts'
 
@@ -49,9 +49,11 @@ const scalar = fc.oneof(
 
 /** Bodies of the operation's own fields with any values, and bodies of any shape. */
 function bodies(operation: AnyOperation): fc.Arbitrary<unknown> {
-  const schema = operation.body && z.toJSONSchema(operation.body, { io: 'input', unrepresentable: 'any' })
+  const schema =
+    operation.body && z.toJSONSchema(operation.body, { io: 'input', unrepresentable: 'any' })
   const names = new Set<string>()
-  for (const [, name] of JSON.stringify(schema ?? {}).matchAll(/"(\w+)":\{/g)) if (name) names.add(name)
+  for (const [, name] of JSON.stringify(schema ?? {}).matchAll(/"(\w+)":\{/g))
+    if (name) names.add(name)
   const known = ['address', 'asset', 'threshold', 'type', 'target', 'settings', ...names]
   const value = fc.oneof(
     { maxDepth: 3, withCrossShrink: true },
@@ -59,14 +61,22 @@ function bodies(operation: AnyOperation): fc.Arbitrary<unknown> {
     fc.array(scalar, { maxLength: 3 }),
     fc.dictionary(fc.constantFrom(...known), scalar, { maxKeys: 4 }),
   )
-  return fc.oneof(
-    fc.dictionary(fc.constantFrom(...known), value, { maxKeys: 6 }),
-    fc.jsonValue(),
-  )
+  return fc.oneof(fc.dictionary(fc.constantFrom(...known), value, { maxKeys: 6 }), fc.jsonValue())
 }
 
 const idText = fc.oneof(
-  fc.constantFrom('0', '-1', '1', 'abc', '1e9', '99999999999999999999', '%00', '..', 'email', 'telegram'),
+  fc.constantFrom(
+    '0',
+    '-1',
+    '1',
+    'abc',
+    '1e9',
+    '99999999999999999999',
+    '%00',
+    '..',
+    'email',
+    'telegram',
+  ),
   fc.nat().map(String),
 )
 
@@ -84,7 +94,9 @@ const queries = fc.oneof(
 
 describe('any input', () => {
   test.each(
-    REGISTRY.map((operation, index) => [`${operation.method} ${operation.path}`, operation, index] as const),
+    REGISTRY.map(
+      (operation, index) => [`${operation.method} ${operation.path}`, operation, index] as const,
+    ),
   )('%s answers with a success or a named problem', async (_name, operation, index) => {
     const remoteAddress = `10.0.0.${index + 1}`
     const client: Client = await signIn(service, 'alice', ['write', 'spend'], remoteAddress)

@@ -44,7 +44,10 @@ describe('POST /watches', () => {
       lastEvaluatedAt: null,
     })
     expect((await alice.request('GET', `/watches/${body.id}`)).body).toEqual(body)
-    expect((await alice.request('GET', '/watches')).body).toEqual({ data: [body], nextCursor: null })
+    expect((await alice.request('GET', '/watches')).body).toEqual({
+      data: [body],
+      nextCursor: null,
+    })
   })
 
   test('refuses when every slot is taken', async () => {
@@ -108,7 +111,12 @@ describe('POST /watches', () => {
   test.each([
     ['an unknown type', { type: 'weather' }, '/type', 'choice'],
     ['an unknown property', { colour: 'red' }, '/colour', 'unknown'],
-    ['an address that is none', { target: { ...target, address: '0x12' } }, '/target/address', 'format'],
+    [
+      'an address that is none',
+      { target: { ...target, address: '0x12' } },
+      '/target/address',
+      'format',
+    ],
     [
       'an address with one letter wrong',
       { target: { ...target, address: '0x70997970C51812dc3A010C7d01b50e0d17dc79c8' } },
@@ -116,7 +124,12 @@ describe('POST /watches', () => {
       'checksum',
     ],
     ['no threshold', { settings: {} }, '/settings/threshold', 'required'],
-    ['a threshold of nothing', { settings: { threshold: '0' } }, '/settings/threshold', 'too_small'],
+    [
+      'a threshold of nothing',
+      { settings: { threshold: '0' } },
+      '/settings/threshold',
+      'too_small',
+    ],
     ['a label too long', { label: 'x'.repeat(41) }, '/label', 'too_long'],
     ['a label with a line break', { label: 'a\nb' }, '/label', 'control_characters'],
     ['a recipient that is not there', { recipientIds: [99] }, '/recipientIds/0', 'recipient'],
