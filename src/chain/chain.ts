@@ -24,6 +24,75 @@ export interface BalanceQuery {
 }
 
 /**
+ * One payment found on a chain: a fact, whatever it is worth to us.
+ *
+ * `txHash` and `logIndex` name it: the event's own index for the router, 0 for the other two ways, which
+ * know one payment per transaction.
+ */
+export interface Payment {
+  readonly way: 'router' | 'native' | 'xrpl'
+  /** As its chain writes it: `0x` and lower case, or upper case without `0x` on the XRP Ledger. */
+  readonly txHash: string
+  readonly logIndex: number
+  /** The 32 bytes the payer named it by; null on the XRP Ledger. */
+  readonly handle: Hash | null
+  /** The destination tag; null where there is none, and always on Flare. */
+  readonly tag: number | null
+  /** Who paid: a checksummed address, or a classic one (`r…`). */
+  readonly payer: string
+  readonly asset: Address | 'FLR' | 'XRP'
+  /** What arrived, in the asset's smallest unit. */
+  readonly amountUnits: bigint
+  /** XRP Ledger: the ledger's index, hash (as 0x-hex) and close time. */
+  readonly block: BlockRef
+}
+
+/** Where payments on Flare go to; undefined is not looked for. */
+export interface PaymentPlaces {
+  readonly router: Address | undefined
+  /** Receives plain transfers whose data is exactly a handle. */
+  readonly payTo: Address | undefined
+}
+
+/** What became of a transaction, and what it paid to us. */
+export type TransactionFacts =
+  | { readonly status: 'unknown' }
+  | { readonly status: 'pending' }
+  | {
+      readonly status: 'reverted'
+      readonly block: BlockRef
+      /** What the contract said, short and printable; null when that cannot be learnt. */
+      readonly reason: string | null
+      /** The handle it was to pay, where its data says so. */
+      readonly handle: Hash | null
+    }
+  | {
+      readonly status: 'mined'
+      readonly block: BlockRef
+      /** None when it paid nothing to our places. */
+      readonly payments: readonly Payment[]
+    }
+
+/** The price feeds that payments are counted with. */
+export type FeedName = 'FLR/USD' | 'XRP/USD'
+
+/** US dollars for one whole unit: `value / 10 ** decimals`, exactly; decimals may be negative. */
+export interface FeedPrice {
+  readonly value: bigint
+  readonly decimals: number
+  /** When the feed was last updated. */
+  readonly at: Date
+}
+
+/** What a payment router says of itself. */
+export interface RouterState {
+  readonly paused: boolean
+  readonly treasury: Address
+  /** Per token asked about, in that order. */
+  readonly allowed: readonly boolean[]
+}
+
+/**
  * Facts read from the chain. Every method rejects with AppError upstream `dependency_unavailable` when
  * no endpoint answers in time, and with the signal's reason when the caller gives up; none of them ever
  * guesses.
@@ -53,4 +122,36 @@ export interface Chain {
     input: { readonly address: Address; readonly message: string; readonly signature: string },
     signal?: AbortSignal,
   ): Promise<boolean>
+  /**
+   * What a transaction paid to these places. Every endpoint is asked before it is `unknown`. Its block
+   * was canonical when it was read; `blockAt` tells whether it still is.
+   */
+  transactionPayments(
+    txHash: Hash,
+    places: PaymentPlaces,
+    signal?: AbortSignal,
+  ): Promise<TransactionFacts>
+  /**
+   * Every payment of these blocks, both included, in the order of the chain. Rejects rather than leave
+   * one out when an endpoint does not have all of them.
+   */
+  paymentsBetween(
+    fromBlock: number,
+    toBlock: number,
+    places: PaymentPlaces,
+    signal?: AbortSignal,
+  ): Promise<readonly Payment[]>
+  /** The canonical block of that number; undefined while the chain is shorter. */
+  blockAt(number: number, signal?: AbortSignal): Promise<BlockRef | undefined>
+  /**
+   * A feed's price; undefined when there is none or when it is older than 10 minutes by the service's
+   * clock.
+   */
+  feedPrice(name: FeedName, signal?: AbortSignal): Promise<FeedPrice | undefined>
+  /** The router's own state; undefined when the address is not a payment router. */
+  routerState(
+    router: Address,
+    tokens: readonly Address[],
+    signal?: AbortSignal,
+  ): Promise<RouterState | undefined>
 }
