@@ -51,7 +51,7 @@ test.each([
   const ann = world.person()
   world.telegram.sendMedia(ann.id, kind)
   await world.settle()
-  expect(ann.last().text).toBe('Please send text, or use the buttons.')
+  expect(ann.last().text).toBe('Send text, or use the buttons.')
 })
 
 test.each([

@@ -7,7 +7,7 @@ import { chatLinks } from '#src/recipients/chats.ts'
 import { type BotWorld, botWorld, type Chatting, walletOf } from '../support/bot.ts'
 import { BOT_NAME } from '../support/harness.ts'
 
-const LINKERS = 'Only this group’s administrators who linked the wallet can do that.'
+const LINKERS = 'Only this group’s administrators who are linked to the wallet can do that.'
 const ADMINISTRATORS = 'Only this group’s administrators can do that.'
 
 let world: BotWorld

@@ -79,7 +79,7 @@ describe('the list', () => {
       ['‹', '1 / 2', '›'],
       ['‹ Menu'],
     ])
-    expect(bob.last().text).toContain('🔴 \u2068Loud\u2069 · Wallet balance · firing')
+    expect(bob.last().text).toContain('🔴 \u2068Loud\u2069 · Wallet balance · active')
     expect(bob.last().text).toContain('🎟 \u2068Waiting\u2069 · Wallet balance · no slot')
     await bob.press('›')
     expect(bob.last().id).toBe(page)
