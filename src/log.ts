@@ -22,7 +22,7 @@ const SECRET_SHAPES: readonly (readonly [RegExp, string])[] = [
 ]
 
 /** The text without anything that has the shape of a secret. */
-export function withoutSecrets(text: string): string {
+function withoutSecrets(text: string): string {
   return SECRET_SHAPES.reduce((rest, [shape, mark]) => rest.replace(shape, mark), text)
 }
 

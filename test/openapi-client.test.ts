@@ -30,7 +30,15 @@ test('the description has no fault that its linter knows', async () => {
 test('a client generated from the description compiles', async () => {
   const file = join(folder, 'client.ts')
   await writeFile(file, await generate({ client: true }))
-  const options = ['--noEmit', '--strict', '--skipLibCheck', '--target', 'es2024', '--lib', 'es2024,dom']
+  const options = [
+    '--noEmit',
+    '--strict',
+    '--skipLibCheck',
+    '--target',
+    'es2024',
+    '--lib',
+    'es2024,dom',
+  ]
   await run(bin('tsc'), [...options, '--ignoreConfig', file], { cwd: folder })
 })
 

@@ -49,7 +49,7 @@ export type Alert = z.output<typeof Alert>
 export const AlertPage = pageOf(Alert).meta({ id: 'AlertList' })
 
 /** What a list of alerts can be narrowed by. `from` is inclusive, `to` exclusive. */
-export const alertFilter = {
+const alertFilter = {
   watchId: textInteger(1, 2_147_483_647).optional(),
   type: z.enum(CATALOGUE.map(({ name }) => name)).optional(),
   group: z.enum(SIGNAL_GROUPS).optional(),

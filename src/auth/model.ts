@@ -25,7 +25,7 @@ export const LAST_USE_PRECISION_MS = 60 * 1000
 /** Longest message that is looked at; ours are far shorter. */
 export const MESSAGE_LENGTH_MAX = 4096
 /** `0x` and two digits for each of at most 4096 bytes. */
-export const SIGNATURE_LENGTH_MAX = 2 + 2 * 4096
+const SIGNATURE_LENGTH_MAX = 2 + 2 * 4096
 
 const Scopes = z.array(z.enum(SCOPES)).describe('What the token may do. `read` is always included.')
 
@@ -109,7 +109,7 @@ export const IssuedToken = z
 export type IssuedToken = z.output<typeof IssuedToken>
 
 /** Whether a token opens anything. */
-export const TOKEN_STATUSES = ['active', 'expired', 'revoked'] as const
+const TOKEN_STATUSES = ['active', 'expired', 'revoked'] as const
 export type TokenStatus = (typeof TOKEN_STATUSES)[number]
 
 /** What is shown of a token: never itself or its hash. */

@@ -22,7 +22,7 @@ export interface SignedMessage {
 }
 
 /** Most bytes of a signature; contract wallets with many owners have long ones. */
-export const SIGNATURE_BYTES_MAX = 4096
+const SIGNATURE_BYTES_MAX = 4096
 
 /** r, s and v of a plain account's signature. */
 const PLAIN_SIGNATURE_BYTES = 65

@@ -14,7 +14,7 @@ import { answerError } from './errors.ts'
 import { createLimits, type Limits } from './limits.ts'
 
 /** Where every operation lives. */
-export const API_PREFIX = '/api/x402'
+const API_PREFIX = '/api/x402'
 const BODY_BYTES_MAX = 65_536
 const REQUEST_ID = /^[\w.-]{1,64}$/
 

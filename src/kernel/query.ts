@@ -23,7 +23,7 @@ export function textInteger(min: number, max: number) {
 export const IdParam = z.strictObject({ id: textInteger(1, 2_147_483_647) })
 
 /** Most rows of one page, and how many there are when nothing is said. */
-export const PAGE_LIMIT_MAX = 250
+const PAGE_LIMIT_MAX = 250
 export const PAGE_LIMIT_DEFAULT = 50
 
 /** `limit` and `cursor` of every list. */

@@ -49,16 +49,6 @@ export const Instant = z.codec(z.iso.datetime({ offset: true }), z.date(), {
 })
 export type Instant = z.output<typeof Instant>
 
-/** A whole number of credits. */
-export const Credits = z.int()
-
-/**
- * A positive decimal in whole units of an asset, such as `12.5`; stays text so that no digit is lost.
- * At most 18 decimals.
- */
-export const DecimalUnits = z.string().regex(/^(0|[1-9]\d{0,29})(\.\d{1,18})?$/)
-export type DecimalUnits = z.output<typeof DecimalUnits>
-
 /** A row's number, as the interface shows it. */
 export const Id = z.int().min(1).max(2_147_483_647)
 

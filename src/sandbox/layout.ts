@@ -5,7 +5,7 @@ import type { FastifyInstance, FastifyReply } from 'fastify'
 import { serveEvents } from './live.ts'
 
 /** The sandbox's pages, in the order of the top bar. */
-export const SANDBOX_PAGES = [
+const SANDBOX_PAGES = [
   { name: 'index', label: 'Index', href: '/' },
   { name: 'chat', label: 'Chat', href: '/chat' },
   { name: 'inbox', label: 'Inbox', href: '/inbox' },

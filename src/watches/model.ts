@@ -93,8 +93,7 @@ export const SignalState = z
   .meta({ id: 'SignalState' })
 export type SignalState = z.output<typeof SignalState>
 
-export const WATCH_STATUSES = ['active', 'paused', 'suspended'] as const
-export type WatchStatus = (typeof WATCH_STATUSES)[number]
+const WATCH_STATUSES = ['active', 'paused', 'suspended'] as const
 
 /** A watch as callers see it. */
 export const Watch = z

@@ -83,7 +83,7 @@ export function factoryOf(
 }
 
 /** What a transaction carries to create a contract with this code. */
-export function creationOf(code: Hex): Hex {
+function creationOf(code: Hex): Hex {
   return concat(['0x61', numberToHex(size(code), { size: 2 }), '0x80600c6000396000f3', code])
 }
 
