@@ -54,6 +54,54 @@ describe('every operation', () => {
     )
   })
 
+  const withBody = routed.filter(([, { body, bodyOptional }]) => body && bodyOptional !== true)
+  const send = (path: string, method: string, body: unknown, headers = {}) =>
+    writer.request(method, path, body, headers)
+
+  test.each(withBody)('%s needs a body of JSON', async (_name, { method }, path) => {
+    const invalid = await send(path, method, '{"half":')
+    expect(invalid).toMatchObject({ status: 400, body: { code: 'malformed_json' } })
+    const other = await send(path, method, 'a=b', { 'content-type': 'text/plain' })
+    expect(other).toMatchObject({ status: 415, body: { code: 'unsupported_media_type' } })
+    const huge = await send(path, method, `{"x":"${'x'.repeat(70_000)}"}`)
+    expect(huge).toMatchObject({ status: 413, body: { code: 'payload_too_large' } })
+    const none = await send(path, method, undefined)
+    expect(none).toMatchObject({ status: 400, body: { code: 'validation_failed' } })
+    for (const body of [null, [], 'text', 7, true]) {
+      const answer = await send(path, method, body === 'text' ? '"text"' : body)
+      expect(answer).toMatchObject({ status: 400, body: { code: 'validation_failed' } })
+    }
+  })
+
+  test.each(
+    routed.filter(([, { body }]) => body),
+  )('%s refuses a property it does not know', async (_name, { method }, path) => {
+    const answer = await send(path, method, { surprise: 1, type: 'wallet-balance' })
+    expect(answer).toMatchObject({ status: 400, body: { code: 'validation_failed' } })
+    expect(answer.body.errors).toContainEqual(
+      expect.objectContaining({ pointer: '/surprise', code: 'unknown' }),
+    )
+  })
+
+  const withId = REGISTRY.filter(({ path }) => path?.includes('{id}'))
+  const ids = ['0', '-1', 'abc', '1.5', '1e3', '2147483648', '99999999999999999999', '%20', 'NaN']
+
+  test.each(
+    withId.map((operation) => [`${operation.method} ${operation.path}`, operation] as const),
+  )('%s refuses an id that is none, and does not know one of another wallet', async (_name, {
+    method,
+    path = '',
+    body,
+  }) => {
+    const payload = body === undefined ? undefined : {}
+    for (const id of ids) {
+      const answer = await send(path.replace('{id}', id), method, payload)
+      expect([id, answer.status, answer.body.errors?.[0]?.pointer]).toEqual([id, 400, '/id'])
+    }
+    const answer = await send(path.replace('{id}', '2147483647'), method, payload)
+    expect(answer).toMatchObject({ status: 404, body: { code: 'not_found' } })
+  })
+
   test('an address that is none is not found, and another method not allowed', async () => {
     expect(await request(service, 'GET', '/nowhere')).toMatchObject({
       status: 404,
