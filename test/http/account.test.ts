@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import type { Account } from '../generated/api.ts'
 import { serviceOnly } from '../support/harness.ts'
 import { type Client, request, signIn } from '../support/people.ts'
 
@@ -77,7 +78,7 @@ describe('the trial', () => {
 describe('GET /account', () => {
   test('shows balance, free calls, slots and an empty ledger of a new wallet', async () => {
     const bob = await signIn(service, 'bob')
-    expect(await bob.request('GET', '/account')).toMatchObject({
+    expect(await bob.request<Account>('GET', '/account')).toMatchObject({
       status: 200,
       body: {
         wallet: bob.caller.wallet,
@@ -92,7 +93,7 @@ describe('GET /account', () => {
   test('starts the free calls anew at the next midnight in UTC', async () => {
     service.clock.set(new Date('2026-12-31T23:59:59.999Z'))
     const bob = await signIn(service, 'bob')
-    const { body } = await bob.request('GET', '/account')
+    const { body } = await bob.request<Account>('GET', '/account')
     expect(body.freeTier.resetsAt).toBe('2027-01-01T00:00:00.000Z')
   })
 })

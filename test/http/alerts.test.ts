@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { LOCALES } from '#src/kernel/locale.ts'
+import type { Alert, AlertList } from '../generated/api.ts'
 import { harness, type World } from '../support/harness.ts'
 import { type Client, signIn, withTrial } from '../support/people.ts'
 
@@ -31,20 +32,29 @@ beforeAll(async () => {
 })
 afterAll(() => world.close())
 
-const list = async (query = '') => (await alice.request('GET', `/alerts${query}`)).body.data
+async function list(query = ''): Promise<Alert[]> {
+  return (await alice.request<AlertList>('GET', `/alerts${query}`)).body.data
+}
+
+/** The alert at a place of the list, which the test knows to be there. */
+function at(alerts: readonly Alert[], index: number): Alert {
+  const alert = alerts[index]
+  if (alert === undefined) throw new Error(`there is no alert ${index}`)
+  return alert
+}
 const ids = (alerts: readonly { id: number }[]) => alerts.map(({ id }) => id)
 
 describe('GET /alerts', () => {
   test('is narrowed by every filter', async () => {
     const all = await list()
     expect(all).toHaveLength(5)
-    const { firedAt } = all[2]
+    const { firedAt } = at(all, 2)
     for (const [query, expected] of [
       ['?type=wallet-balance&group=alerts&signal=balance-change', 5],
       ['?event=wallet-balance.moved&severity=info&state=firing', 5],
       ['?severity=critical', 0],
       ['?state=recovered', 0],
-      [`?watchId=${all[0].watchId}`, 5],
+      [`?watchId=${at(all, 0).watchId}`, 5],
       ['?watchId=999999', 0],
       [`?from=${firedAt}`, 3],
       [`?to=${firedAt}`, 2],
@@ -154,7 +164,7 @@ describe('DELETE /alerts', () => {
   })
 
   test('deletes nothing of another wallet', async () => {
-    const [alert] = await list()
+    const alert = at(await list(), 0)
     expect((await bob.request('DELETE', `/alerts/${alert.id}`)).status).toBe(404)
     expect((await bob.request('DELETE', '/alerts', { all: true })).body).toEqual({ deleted: 0 })
     expect(await list()).toHaveLength(5)
@@ -162,11 +172,11 @@ describe('DELETE /alerts', () => {
 
   test('deletes one, those named, those before, then all', async () => {
     const all = await list()
-    expect((await alice.request('DELETE', `/alerts/${all[0].id}`)).status).toBe(204)
-    expect((await alice.request('DELETE', `/alerts/${all[0].id}`)).status).toBe(404)
-    const named = `/alerts?ids=${all[1].id},${all[0].id}`
+    expect((await alice.request('DELETE', `/alerts/${at(all, 0).id}`)).status).toBe(204)
+    expect((await alice.request('DELETE', `/alerts/${at(all, 0).id}`)).status).toBe(404)
+    const named = `/alerts?ids=${at(all, 1).id},${at(all, 0).id}`
     expect((await alice.request('DELETE', named)).body).toEqual({ deleted: 1 })
-    const before = { before: all[3].firedAt, severity: 'info' }
+    const before = { before: at(all, 3).firedAt, severity: 'info' }
     expect((await alice.request('DELETE', '/alerts', before)).body).toEqual({ deleted: 1 })
     expect((await alice.request('DELETE', '/alerts?all=true')).body).toEqual({ deleted: 2 })
     expect(await list()).toEqual([])

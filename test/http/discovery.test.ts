@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { LOCALES } from '#src/kernel/locale.ts'
 import { REGISTRY } from '#src/operations/index.ts'
+import type { PricingDocument } from '../generated/api.ts'
 import { serviceOnly } from '../support/harness.ts'
 import { request } from '../support/people.ts'
 
@@ -13,7 +14,7 @@ afterAll(() => service.close())
 
 describe('GET /pricing', () => {
   test('answers the published numbers, to anybody', async () => {
-    const { status, body } = await request(service, 'GET', '/pricing')
+    const { status, body } = await request<PricingDocument>(service, 'GET', '/pricing')
     expect(status).toBe(200)
     expect(body).toMatchObject({
       docs: '/docs',
@@ -39,7 +40,7 @@ describe('GET /pricing', () => {
       },
     })
     expect(
-      body.assets.map(({ symbol, decimals, bonusBps }: never) => [symbol, decimals, bonusBps]),
+      body.assets.map(({ symbol, decimals, bonusBps }) => [symbol, decimals, bonusBps]),
     ).toEqual([
       ['WDG', 18, 1000],
       ['WFLR', 18, 0],

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import type { Problem, Watch } from '../generated/api.ts'
 import { harness, type World } from '../support/harness.ts'
 import { type Client, signIn, withTrial } from '../support/people.ts'
 
@@ -21,8 +22,12 @@ beforeEach(async () => {
   for (const { id } of body.data) await alice.request('DELETE', `/watches/${id}`)
 })
 
+/** A watch, or the problem that prevented it. */
 async function create(over: object = {}) {
-  return alice.request('POST', '/watches', { ...balance, ...over })
+  return alice.request<Watch & Pick<Problem, 'detail' | 'errors'>>('POST', '/watches', {
+    ...balance,
+    ...over,
+  })
 }
 
 describe('POST /watches', () => {

@@ -7,31 +7,39 @@ export interface Client {
   readonly person: Person
   readonly token: string
   readonly caller: Caller
-  request(method: string, path: string, body?: unknown, headers?: Headers): Promise<Answer>
+  request<Body = Anything>(
+    method: string,
+    path: string,
+    body?: unknown,
+    headers?: Headers,
+  ): Promise<Answer<Body>>
 }
 
 type Headers = Readonly<Record<string, string>>
 
-export interface Answer {
+// biome-ignore lint/suspicious/noExplicitAny: a client without types reads answers like this
+type Anything = any
+
+/** What came back. The body is typed by the generated types where a test names one. */
+export interface Answer<Body = Anything> {
   readonly status: number
   readonly headers: Readonly<Record<string, unknown>>
   /** The parsed body; undefined where there is none. */
-  // biome-ignore lint/suspicious/noExplicitAny: tests read answers as a client without types would
-  readonly body: any
+  readonly body: Body
   readonly text: string
 }
 
 const PREFIX = '/api/x402'
 
 /** One request without a token, or with the given headers. */
-export async function request(
+export async function request<Body = Anything>(
   { server }: Pick<Service, 'server'>,
   method: string,
   path: string,
   body?: unknown,
   headers: Headers = {},
   remoteAddress = '127.0.0.1',
-): Promise<Answer> {
+): Promise<Answer<Body>> {
   const response = await server.inject({
     method: method as 'GET',
     remoteAddress,
