@@ -39,17 +39,17 @@ async function listLedger(
   wallet: Caller['wallet'],
   { limit = PAGE_LIMIT_DEFAULT, cursor, ...filter }: AccountQuery,
 ): Promise<Account['ledger']> {
-  const [createdAtMs, id] = readCursor(cursor, 2, filter) ?? []
+  const [createdAtMs, position] = readCursor(cursor, 2, filter) ?? []
   const after =
-    createdAtMs === undefined || id === undefined
+    createdAtMs === undefined || position === undefined
       ? undefined
-      : { createdAt: new Date(createdAtMs), id }
+      : { createdAt: new Date(createdAtMs), position }
   const rows = await accounts.listLedger(db, wallet, filter, after, limit + 1)
-  const page = cutPage(rows, limit, filter, (row) => [row.createdAt.getTime(), row.id])
+  const page = cutPage(rows, limit, filter, (row) => [row.createdAt.getTime(), row.position])
   return { ...page, data: page.data.map(toEntry) }
 }
 
-function toEntry({ type, note, ...row }: accounts.LedgerRow): LedgerEntry {
+function toEntry({ wallet, position, type, note, ...row }: accounts.LedgerRow): LedgerEntry {
   const known = z.enum(LEDGER_TYPES).parse(type)
-  return { ...row, type: known, ...(note !== null && { note }) }
+  return { id: position, ...row, type: known, ...(note !== null && { note }) }
 }

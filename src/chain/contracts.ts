@@ -22,3 +22,52 @@ export const TOKEN_ABI = parseAbi([
   'function symbol() view returns (string)',
   'function decimals() view returns (uint8)',
 ])
+
+/**
+ * Flare's list of its own contracts, at the same address on all its networks.
+ *
+ * @see flare-foundation/flare-smart-contracts-v2, `IFlareContractRegistry`
+ */
+export const CONTRACT_REGISTRY_ADDRESS: Address = '0xaD67FE66660Fb8dFE9d6b1b4240d8650e30F6019'
+
+/** What is read of the list: the zero address for a name it does not know. */
+export const CONTRACT_REGISTRY_ABI = parseAbi([
+  'function getContractAddressByName(string name) view returns (address)',
+])
+
+/**
+ * What is read of the price feeds. Reading can cost a fee, which an `eth_call` only has to name.
+ *
+ * @see flare-foundation/flare-smart-contracts-v2, `FtsoV2Interface`
+ */
+export const FTSO_V2_ABI = parseAbi([
+  'function getFeedById(bytes21 feedId) payable returns (uint256 value, int8 decimals, uint64 timestamp)',
+  'function calculateFeeByIds(bytes21[] feedIds) view returns (uint256 fee)',
+])
+
+/** What is read of our payment router. @see `router/PrepaidRouter.sol` */
+export const ROUTER_ABI = parseAbi([
+  'event Paid(bytes32 indexed handle, address indexed payer, address indexed token, uint256 amount)',
+  'function pay(bytes32 handle, address token, uint256 amount)',
+  'function paused() view returns (bool)',
+  'function treasury() view returns (address)',
+  'function allowed(address token) view returns (bool)',
+  'error IsPaused()',
+  'error NotOwner()',
+  'error NotPendingOwner()',
+  'error NoContract(address account)',
+  'error TokenNotAllowed(address token)',
+  'error TransferFailed(address token)',
+  'error WrongAmountReceived(uint256 expected, uint256 received)',
+  'error ZeroAddress()',
+  'error ZeroAmount()',
+  'error Reentered()',
+])
+
+/** What tokens say when they refuse a transfer. @see EIP-6093 */
+export const TOKEN_ERRORS_ABI = parseAbi([
+  'error ERC20InsufficientBalance(address sender, uint256 balance, uint256 needed)',
+  'error ERC20InsufficientAllowance(address spender, uint256 allowance, uint256 needed)',
+  'error ERC20InvalidSender(address sender)',
+  'error ERC20InvalidReceiver(address receiver)',
+])

@@ -26,6 +26,18 @@ export interface Endpoints {
     signal: AbortSignal | undefined,
     limitMs?: number,
   ): Promise<T>
+  /**
+   * The first answer that is enough, from as many endpoints as it takes; when none is, one of the others.
+   *
+   * For questions of absence: what one endpoint has not seen another may have.
+   *
+   * @throws as `ask` does, when no endpoint gave any answer
+   */
+  askUntil<T>(
+    isEnough: (answer: T) => boolean,
+    read: (client: RpcClient) => Promise<T>,
+    signal: AbortSignal | undefined,
+  ): Promise<T>
 }
 
 /** What endpoints need to know. */
@@ -112,28 +124,39 @@ export function createEndpoints({
     endpoint.restsUntilMs = nowMs + REST_MS
   }
 
+  async function askUntil<T>(
+    isEnough: (answer: T) => boolean,
+    read: (client: RpcClient) => Promise<T>,
+    signal: AbortSignal | undefined,
+    limitMs = timeoutMs,
+  ): Promise<T> {
+    const failures: string[] = []
+    let poor: { readonly answer: T } | undefined
+    for (const endpoint of inOrder(endpoints, clock.now().getTime())) {
+      signal?.throwIfAborted()
+      try {
+        const answer = await attempt(endpoint, read, signal, Math.min(limitMs, timeoutMs))
+        noteAnswer(endpoint)
+        if (isEnough(answer)) return answer
+        poor = { answer }
+      } catch (error) {
+        signal?.throwIfAborted()
+        if (!isEndpointFailure(error)) throw error
+        const reason = describeFailure(error, endpoint.url)
+        if (endpoint.chain !== 'wrong') noteFailure(endpoint, reason)
+        failures.push(`endpoint ${endpoint.name.endpoint}: ${reason}`)
+      }
+    }
+    if (poor !== undefined) return poor.answer
+    const cause = new EndpointError(failures.join('; ') || 'no endpoint of this chain')
+    const details = { retryAfterSeconds: RETRY_AFTER_SECONDS }
+    throw new AppError('upstream', 'dependency_unavailable', details, { cause })
+  }
+
   return {
     count: endpoints.length,
-    async ask(read, signal, limitMs = timeoutMs) {
-      const failures: string[] = []
-      for (const endpoint of inOrder(endpoints, clock.now().getTime())) {
-        signal?.throwIfAborted()
-        try {
-          const answer = await attempt(endpoint, read, signal, Math.min(limitMs, timeoutMs))
-          noteAnswer(endpoint)
-          return answer
-        } catch (error) {
-          signal?.throwIfAborted()
-          if (!isEndpointFailure(error)) throw error
-          const reason = describeFailure(error, endpoint.url)
-          if (endpoint.chain !== 'wrong') noteFailure(endpoint, reason)
-          failures.push(`endpoint ${endpoint.name.endpoint}: ${reason}`)
-        }
-      }
-      const cause = new EndpointError(failures.join('; ') || 'no endpoint of this chain')
-      const details = { retryAfterSeconds: RETRY_AFTER_SECONDS }
-      throw new AppError('upstream', 'dependency_unavailable', details, { cause })
-    },
+    ask: (read, signal, limitMs) => askUntil(() => true, read, signal, limitMs),
+    askUntil,
   }
 }
 

@@ -97,7 +97,13 @@ async function build(options: WorldOptions, undo: AsyncDisposableStack): Promise
     startDatabase(log, undo),
     startChain(options, keep),
     keep(
-      startTelegramApi({ token: botToken, username: BOT_USERNAME, firstName: 'Watchdog', clock }),
+      startTelegramApi({
+        token: botToken,
+        username: BOT_USERNAME,
+        firstName: 'Watchdog',
+        clock,
+        rates: true,
+      }),
     ),
     keep(startInbox({ clock })),
     keep(startReceiver({ clock })),

@@ -175,13 +175,19 @@ test('links to the bot on the service’s pages lead to the sandbox’s chat', a
   expect(html).not.toContain('t.me/')
 })
 
-test('after 30 days Alice signs in anew', async () => {
+test('after 30 days Alice’s token is over, and she gets another', async () => {
+  const shownToken = async () => {
+    await open('/')
+    return (await page.locator('#curl-token').textContent())?.match(/fwd_\w+/)?.[0] ?? ''
+  }
+  const before = await shownToken()
   await open('/happen')
   await press('+30 d')
   await logged('+30 d → it is')
   await open('/')
   await press('Link Ann’s chat')
   await page.waitForURL(/\/chat\?person=ann/)
+  expect(await shownToken()).not.toBe(before)
 })
 
 test('nothing of another name happens', async () => {

@@ -53,7 +53,7 @@ export async function request<Body = Anything>(
   return {
     status: response.statusCode,
     headers: response.headers,
-    body: isJson && response.payload ? response.json() : undefined,
+    body: JSON.parse(isJson && response.payload ? response.payload : 'null') ?? undefined,
     text: response.payload,
   }
 }

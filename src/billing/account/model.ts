@@ -32,11 +32,24 @@ export const LEDGER_TYPES = [
   'refund',
   'adjustment',
 ] as const
+export type LedgerType = (typeof LEDGER_TYPES)[number]
+
+/** One change of a balance, asked for. */
+export interface LedgerInput {
+  readonly wallet: Address
+  readonly type: LedgerType
+  /** Whole and above 0; whether it is added or taken is the verb's. */
+  readonly amountCredits: number
+  /** What causes it, once in the whole ledger: the same one again changes nothing. */
+  readonly reference: string
+  readonly note?: string
+  readonly at: Date
+}
 
 /** One change of the balance. */
 export const LedgerEntry = z
   .object({
-    id: z.int(),
+    id: z.int().meta({ description: 'Counts the entries of this wallet: 1, 2, 3 …' }),
     type: z.enum(LEDGER_TYPES),
     deltaCredits: z.int(),
     balanceAfterCredits: z.int(),

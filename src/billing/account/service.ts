@@ -3,7 +3,7 @@ import type { Caller } from '#src/kernel/caller.ts'
 import type { Clock } from '#src/kernel/clock.ts'
 import { AppError } from '#src/kernel/errors.ts'
 import type { Address } from '#src/kernel/units.ts'
-import type { AcceptTerms, TermsAcceptance } from './model.ts'
+import type { AcceptTerms, LedgerInput, TermsAcceptance } from './model.ts'
 import * as store from './store.ts'
 
 /** The terms in force. */
@@ -54,4 +54,71 @@ export async function requireTerms(deps: TermsDeps, wallet: Address): Promise<vo
   const account = await store.findAccount(deps.db, wallet)
   if (account?.termsVersion === version) return
   throw new AppError('forbidden', 'terms_not_accepted', { values: { version } })
+}
+
+/** How a credit ended. */
+export interface Credited {
+  readonly balanceCredits: number
+  /** False when the reference had been credited before: nothing changed now. */
+  readonly isNew: boolean
+}
+
+/**
+ * Adds credits, once per reference. The account is made if there is none.
+ *
+ * Whoever changes several wallets in one transaction does it in the order of the wallets, or may lose
+ * against a concurrent one.
+ *
+ * @throws Error when the reference belongs to another change
+ */
+export async function credit(tx: Db, input: LedgerInput): Promise<Credited> {
+  const entry = toEntry(input, 1)
+  let posted = await store.postEntry(tx, entry)
+  if (posted === undefined) {
+    await store.ensureAccount(tx, input.wallet, input.at)
+    posted = await store.postEntry(tx, entry)
+  }
+  if (posted === undefined) throw new Error('an account was neither found nor made')
+  if (posted.afterCredits !== undefined) return { balanceCredits: posted.afterCredits, isNew: true }
+  const isReplay = await wasPosted(tx, entry)
+  if (!isReplay) throw new Error(`a credit was not written: ${entry.reference}`)
+  return { balanceCredits: posted.beforeCredits, isNew: false }
+}
+
+/** How a debit ended. `ok: false`: there is less than that, and nothing was taken. */
+export type Debited =
+  | { readonly ok: true; readonly balanceCredits: number; readonly isNew: boolean }
+  | { readonly ok: false; readonly balanceCredits: number }
+
+/**
+ * Takes credits, once per reference and never more than there are.
+ *
+ * @throws Error when the reference belongs to another change
+ */
+export async function debit(tx: Db, input: LedgerInput): Promise<Debited> {
+  const entry = toEntry(input, -1)
+  const posted = await store.postEntry(tx, entry)
+  if (posted?.afterCredits !== undefined) {
+    return { ok: true, balanceCredits: posted.afterCredits, isNew: true }
+  }
+  const isReplay = await wasPosted(tx, entry)
+  const balanceCredits = posted?.beforeCredits ?? 0
+  return isReplay ? { ok: true, balanceCredits, isNew: false } : { ok: false, balanceCredits }
+}
+
+function toEntry({ amountCredits, note, ...rest }: LedgerInput, sign: 1 | -1): store.NewEntry {
+  if (!Number.isSafeInteger(amountCredits) || amountCredits <= 0) {
+    throw new Error(`not a number of credits: ${amountCredits}`)
+  }
+  return { ...rest, note, deltaCredits: sign * amountCredits }
+}
+
+async function wasPosted(tx: Db, entry: store.NewEntry): Promise<boolean> {
+  const found = await store.findEntry(tx, entry.reference)
+  if (found === undefined) return false
+  const isSame = (['wallet', 'type', 'deltaCredits'] as const).every(
+    (key) => found[key] === entry[key],
+  )
+  if (!isSame) throw new Error(`a ledger reference was used twice: ${entry.reference}`)
+  return true
 }

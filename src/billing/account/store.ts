@@ -1,8 +1,10 @@
 import { and, count, desc, eq, gte, lt, or, sql } from 'drizzle-orm'
 import type { Db } from '#src/db/connection.ts'
 import type { Address } from '#src/kernel/units.ts'
-import type { AccountQuery } from './model.ts'
+import type { AccountQuery, LedgerType } from './model.ts'
 import { accounts, ledgerEntries } from './tables.ts'
+
+const EMPTY = { balanceCredits: 0, occupiedSlots: 0, entryCount: 0 } as const
 
 export type AccountRow = typeof accounts.$inferSelect
 
@@ -16,7 +18,7 @@ export async function findAccount(db: Db, wallet: Address): Promise<AccountRow |
 export async function ensureAccount(db: Db, wallet: Address, createdAt: Date): Promise<void> {
   await db
     .insert(accounts)
-    .values({ wallet, balanceCredits: 0, occupiedSlots: 0, createdAt })
+    .values({ wallet, ...EMPTY, createdAt })
     .onConflictDoNothing()
 }
 
@@ -31,8 +33,7 @@ export async function saveTerms(
     .insert(accounts)
     .values({
       wallet,
-      balanceCredits: 0,
-      occupiedSlots: 0,
+      ...EMPTY,
       termsVersion: version,
       termsAcceptedAt: acceptedAt,
       createdAt: acceptedAt,
@@ -62,6 +63,67 @@ export async function releaseSlot(db: Db, wallet: Address): Promise<void> {
     .where(eq(accounts.wallet, wallet))
 }
 
+/** A change of a balance before it is written. */
+export interface NewEntry {
+  readonly wallet: Address
+  readonly type: LedgerType
+  /** Positive adds, negative takes. */
+  readonly deltaCredits: number
+  readonly reference: string
+  readonly note: string | undefined
+  readonly at: Date
+}
+
+/**
+ * Changes the balance and writes its entry, in one statement, and tells the channel `ledger` on commit.
+ *
+ * Nothing happens when the reference has an entry, or the balance would become negative. It waits for
+ * whoever is changing the same account.
+ *
+ * @returns the balance before, and after if it changed; undefined when there is no account
+ */
+export async function postEntry(
+  db: Db,
+  { wallet, type, deltaCredits, reference, note, at }: NewEntry,
+): Promise<{ beforeCredits: number; afterCredits: number | undefined } | undefined> {
+  const [found] = await db.execute<{ before: string; after: string | null }>(sql`
+    with account as materialized (
+      select balance_credits, entry_count, last_entry_at from accounts
+      where wallet = ${wallet} for update
+    ), entry as (
+      insert into ledger_entries (wallet, position, type, delta_credits, balance_after_credits,
+        reference, note, created_at)
+      select ${wallet}, entry_count + 1, ${type}, ${deltaCredits}::bigint,
+        balance_credits + ${deltaCredits}::bigint, ${reference}, ${note ?? null},
+        greatest(${at.toISOString()}::timestamptz, last_entry_at)
+      from account where balance_credits + ${deltaCredits}::bigint >= 0
+      on conflict (reference) do nothing
+      returning position, balance_after_credits, created_at
+    ), changed as (
+      update accounts set balance_credits = entry.balance_after_credits,
+        entry_count = entry.position, last_entry_at = entry.created_at
+      from entry where wallet = ${wallet}
+      returning pg_notify('ledger', wallet)
+    )
+    select account.balance_credits as before, entry.balance_after_credits as after
+    from account left join entry on true left join changed on true`)
+  return (
+    found && {
+      beforeCredits: Number(found.before),
+      afterCredits: found.after === null ? undefined : Number(found.after),
+    }
+  )
+}
+
+/** The entry of a reference, if it was written. */
+export async function findEntry(db: Db, reference: string): Promise<LedgerRow | undefined> {
+  const [found] = await db
+    .select()
+    .from(ledgerEntries)
+    .where(eq(ledgerEntries.reference, reference))
+  return found
+}
+
 export type LedgerRow = typeof ledgerEntries.$inferSelect
 
 /** Entries of the wallet, newest first, after the given place. */
@@ -69,10 +131,10 @@ export function listLedger(
   db: Db,
   wallet: Address,
   { type, from, to }: Pick<AccountQuery, 'type' | 'from' | 'to'>,
-  after: { readonly createdAt: Date; readonly id: number } | undefined,
+  after: { readonly createdAt: Date; readonly position: number } | undefined,
   limit: number,
 ): Promise<LedgerRow[]> {
-  const { createdAt, id } = ledgerEntries
+  const { createdAt, position } = ledgerEntries
   return db
     .select()
     .from(ledgerEntries)
@@ -83,10 +145,13 @@ export function listLedger(
         from && gte(createdAt, from),
         to && lt(createdAt, to),
         after &&
-          or(lt(createdAt, after.createdAt), and(eq(createdAt, after.createdAt), lt(id, after.id))),
+          or(
+            lt(createdAt, after.createdAt),
+            and(eq(createdAt, after.createdAt), lt(position, after.position)),
+          ),
       ),
     )
-    .orderBy(desc(createdAt), desc(id))
+    .orderBy(desc(createdAt), desc(position))
     .limit(limit)
 }
 

@@ -1,5 +1,14 @@
 import { sql } from 'drizzle-orm'
-import { bigint, check, index, integer, pgTable, text, timestamp } from 'drizzle-orm/pg-core'
+import {
+  bigint,
+  check,
+  index,
+  integer,
+  pgTable,
+  primaryKey,
+  text,
+  timestamp,
+} from 'drizzle-orm/pg-core'
 
 export const accounts = pgTable(
   'accounts',
@@ -8,32 +17,46 @@ export const accounts = pgTable(
     balanceCredits: bigint('balance_credits', { mode: 'number' }).notNull(),
     /** Slots taken by watches; changed in the transaction that creates or deletes a watch. */
     occupiedSlots: integer('occupied_slots').notNull(),
+    /** How many ledger entries there are: the position of the newest. */
+    entryCount: bigint('entry_count', { mode: 'number' }).notNull(),
+    /** When the newest ledger entry was made. */
+    lastEntryAt: timestamp('last_entry_at', { withTimezone: true }),
     termsVersion: text('terms_version'),
     termsAcceptedAt: timestamp('terms_accepted_at', { withTimezone: true }),
     createdAt: timestamp('created_at', { withTimezone: true }).notNull(),
   },
   (table) => [
     check('accounts_balance_not_negative', sql`${table.balanceCredits} >= 0`),
+    // Numbers above this are not exact outside the database.
+    check('accounts_balance_exact', sql`${table.balanceCredits} <= 9007199254740991`),
     check('accounts_slots_not_negative', sql`${table.occupiedSlots} >= 0`),
   ],
 )
 
-/** Every change of a balance, never edited: the sum of a wallet's deltas is its balance. */
+/**
+ * Every change of a balance, never edited: the sum of a wallet's deltas is its balance.
+ *
+ * The order of a wallet's entries is their position, given while its account is locked; identity
+ * numbers and clocks of several processes give none.
+ */
 export const ledgerEntries = pgTable(
   'ledger_entries',
   {
-    id: bigint('id', { mode: 'number' }).primaryKey().generatedAlwaysAsIdentity(),
     wallet: text('wallet').notNull(),
+    /** 1, 2, 3 … within the wallet, without a gap. */
+    position: bigint('position', { mode: 'number' }).notNull(),
     type: text('type').notNull(),
     deltaCredits: bigint('delta_credits', { mode: 'number' }).notNull(),
     balanceAfterCredits: bigint('balance_after_credits', { mode: 'number' }).notNull(),
     /** What caused it; an entry of one reference is written once. */
     reference: text('reference').notNull().unique(),
     note: text('note'),
+    /** Never before that of the entry at the position before. */
     createdAt: timestamp('created_at', { withTimezone: true }).notNull(),
   },
   (table) => [
-    index('ledger_entries_wallet').on(table.wallet, table.createdAt, table.id),
+    primaryKey({ columns: [table.wallet, table.position] }),
+    index('ledger_entries_wallet').on(table.wallet, table.createdAt, table.position),
     check('ledger_balance_not_negative', sql`${table.balanceAfterCredits} >= 0`),
   ],
 )

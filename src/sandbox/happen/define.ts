@@ -44,5 +44,5 @@ export const INDEX: Look = { label: 'Index', href: '/' }
 
 /** The time since an instant of `performance.now()`, such as `1.4 s`. */
 export function secondsSince(start: number): string {
-  return `${((performance.now() - start) / 1000).toFixed(1)} s`
+  return `${((performance.now() - start) / 1000).toFixed(1)}\u00a0s`
 }
