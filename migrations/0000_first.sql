@@ -47,22 +47,26 @@ CREATE TABLE "accounts" (
 	"wallet" text PRIMARY KEY NOT NULL,
 	"balance_credits" bigint NOT NULL,
 	"occupied_slots" integer NOT NULL,
+	"entry_count" bigint NOT NULL,
+	"last_entry_at" timestamp with time zone,
 	"terms_version" text,
 	"terms_accepted_at" timestamp with time zone,
 	"created_at" timestamp with time zone NOT NULL,
 	CONSTRAINT "accounts_balance_not_negative" CHECK ("accounts"."balance_credits" >= 0),
+	CONSTRAINT "accounts_balance_exact" CHECK ("accounts"."balance_credits" <= 9007199254740991),
 	CONSTRAINT "accounts_slots_not_negative" CHECK ("accounts"."occupied_slots" >= 0)
 );
 --> statement-breakpoint
 CREATE TABLE "ledger_entries" (
-	"id" bigint PRIMARY KEY GENERATED ALWAYS AS IDENTITY (sequence name "ledger_entries_id_seq" INCREMENT BY 1 MINVALUE 1 MAXVALUE 9223372036854775807 START WITH 1 CACHE 1),
 	"wallet" text NOT NULL,
+	"position" bigint NOT NULL,
 	"type" text NOT NULL,
 	"delta_credits" bigint NOT NULL,
 	"balance_after_credits" bigint NOT NULL,
 	"reference" text NOT NULL,
 	"note" text,
 	"created_at" timestamp with time zone NOT NULL,
+	CONSTRAINT "ledger_entries_wallet_position_pk" PRIMARY KEY("wallet","position"),
 	CONSTRAINT "ledger_entries_reference_unique" UNIQUE("reference"),
 	CONSTRAINT "ledger_balance_not_negative" CHECK ("ledger_entries"."balance_after_credits" >= 0)
 );
@@ -248,7 +252,7 @@ CREATE INDEX "alerts_created" ON "alerts" USING btree ("created_at");--> stateme
 CREATE INDEX "alerts_watch" ON "alerts" USING btree ("watch_id","fired_at");--> statement-breakpoint
 CREATE INDEX "challenges_expires" ON "challenges" USING btree ("expires_at");--> statement-breakpoint
 CREATE INDEX "tokens_wallet" ON "tokens" USING btree ("wallet");--> statement-breakpoint
-CREATE INDEX "ledger_entries_wallet" ON "ledger_entries" USING btree ("wallet","created_at","id");--> statement-breakpoint
+CREATE INDEX "ledger_entries_wallet" ON "ledger_entries" USING btree ("wallet","created_at","position");--> statement-breakpoint
 CREATE INDEX "deliveries_due" ON "deliveries" USING btree ("channel","next_attempt_at","id") WHERE status in ('pending', 'retrying');--> statement-breakpoint
 CREATE INDEX "deliveries_order" ON "deliveries" USING btree ("order_key","fired_at","id") WHERE status in ('pending', 'retrying');--> statement-breakpoint
 CREATE INDEX "deliveries_created" ON "deliveries" USING btree ("created_at");--> statement-breakpoint
