@@ -5,6 +5,7 @@ import { NATIVE_BALANCE_ABI, TOKEN_ABI } from './contracts.ts'
 import type { Endpoints } from './endpoints.ts'
 import { isExecutionFailure } from './failures.ts'
 import { type ContractCall, readBatch, readWord } from './multicall.ts'
+import { forEachAtOnce } from './parallel.ts'
 
 /** Where balances are read. */
 export interface BalanceSource {
@@ -49,11 +50,13 @@ export async function readBalances(
 
   const native = asked.filter(({ asset }) => asset === 'FLR')
   const tokens = asked.filter(({ asset }) => asset !== 'FLR')
-  await forEachAtOnce([...inBatches(native), ...inBatches(tokens)], (batch) =>
+  await forEachAtOnce([...inBatches(native), ...inBatches(tokens)], BATCHES_AT_ONCE, (batch) =>
     read(batch, (query) => failed.push(query)),
   )
   const apart = [...Map.groupBy(failed, ({ asset }) => asset).values()]
-  await forEachAtOnce(apart.flatMap(inBatches), (batch) => read(batch, () => undefined))
+  await forEachAtOnce(apart.flatMap(inBatches), BATCHES_AT_ONCE, (batch) =>
+    read(batch, () => undefined),
+  )
   return asked.map(({ place }) => found.get(place))
 }
 
@@ -92,20 +95,4 @@ export function balanceCall(
 function inBatches(queries: readonly Asked[]): readonly (readonly Asked[])[] {
   const starts = Array.from({ length: Math.ceil(queries.length / BATCH_SIZE) }, (_, n) => n)
   return starts.map((n) => queries.slice(n * BATCH_SIZE, (n + 1) * BATCH_SIZE))
-}
-
-/** Runs `run` for each item, a few at a time; after the first failure no further one is begun. */
-async function forEachAtOnce<T>(
-  items: readonly T[],
-  run: (item: T) => Promise<void>,
-): Promise<void> {
-  const queue = [...items]
-  const work = async () => {
-    for (let item = queue.shift(); item !== undefined; item = queue.shift()) await run(item)
-  }
-  try {
-    await Promise.all(Array.from({ length: BATCHES_AT_ONCE }, work))
-  } finally {
-    queue.length = 0
-  }
 }

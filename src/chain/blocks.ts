@@ -22,12 +22,28 @@ export async function readConfirmedBlock(
 ): Promise<BlockRef> {
   const tip = z.decode(Quantity, await client.request({ method: 'eth_blockNumber' }))
   const number = confirmedNumber(Number(tip), confirmations)
+  const block = await readBlock(client, number)
+  if (block === undefined) throw new EndpointError(`block ${number} is not there`)
+  return block
+}
+
+/** This endpoint's canonical block of that number; undefined when it has none. */
+export async function readBlock(client: RpcClient, number: number): Promise<BlockRef | undefined> {
   const block = await client.request({
     method: 'eth_getBlockByNumber',
     params: [numberToHex(number), false],
   })
-  if (block === null) throw new EndpointError(`block ${number} is not there`)
-  return toBlockRef(block)
+  return block === null ? undefined : toBlockRef(block)
+}
+
+/**
+ * Makes sure that an endpoint has all blocks up to `number`: what it knows of later ones is nothing.
+ *
+ * @throws EndpointError when it is behind
+ */
+export async function requireBlock(client: RpcClient, number: number): Promise<void> {
+  const tip = z.decode(Quantity, await client.request({ method: 'eth_blockNumber' }))
+  if (tip < BigInt(number)) throw new EndpointError(`is behind: no block ${number} yet`)
 }
 
 /** The number of the newest block with that many confirmations, itself included; at least 0. */

@@ -2,10 +2,15 @@ import { type Clock, systemClock } from '#src/kernel/clock.ts'
 import type { Logger } from '#src/kernel/logger.ts'
 import type { Address } from '#src/kernel/units.ts'
 import { readBalances } from './balances.ts'
-import { readConfirmedBlock } from './blocks.ts'
+import { readBlock, readConfirmedBlock } from './blocks.ts'
 import type { AssetInfo, Chain } from './chain.ts'
-import { MULTICALL3_ADDRESS, NATIVE_DECIMALS } from './contracts.ts'
+import { CONTRACT_REGISTRY_ADDRESS, MULTICALL3_ADDRESS, NATIVE_DECIMALS } from './contracts.ts'
 import { createEndpoints } from './endpoints.ts'
+import { createFeeds } from './feeds.ts'
+import { createLogReader } from './logs.ts'
+import { scanPayments } from './payment-scan.ts'
+import { readTransactionFacts } from './payments.ts'
+import { readRouterState } from './router-state.ts'
 import { verifyMessage } from './signatures.ts'
 import { readAssetInfo } from './tokens.ts'
 
@@ -19,6 +24,8 @@ export interface ChainOptions {
   readonly timeoutMs?: number
   /** Multicall3, where it is not at its usual address. */
   readonly multicallAddress?: Address
+  /** The FlareContractRegistry, where it is not at its usual address. */
+  readonly contractRegistry?: Address | undefined
   /** Says when an endpoint that failed is tried again; the machine's clock without it. */
   readonly clock?: Clock
 }
@@ -35,10 +42,13 @@ export function createChain({
   log,
   timeoutMs = TIMEOUT_MS,
   multicallAddress = MULTICALL3_ADDRESS,
+  contractRegistry = CONTRACT_REGISTRY_ADDRESS,
   clock = systemClock,
 }: ChainOptions): Chain {
   const endpoints = createEndpoints({ rpcUrls, chainId, log, clock, timeoutMs })
   const tokens = new Map<Address, AssetInfo>()
+  const logs = createLogReader()
+  const feeds = createFeeds({ endpoints, registry: contractRegistry, clock, log })
 
   return {
     confirmedBlock: (confirmations, signal) =>
@@ -57,6 +67,26 @@ export function createChain({
       return info
     },
     verifyMessage: (input, signal) => verifyMessage(endpoints, input, signal),
+    transactionPayments: (txHash, places, signal) =>
+      endpoints.askUntil(
+        (client) => readTransactionFacts(client, txHash, places),
+        ({ status }) => status !== 'unknown',
+        signal,
+      ),
+    paymentsBetween: (fromBlock, toBlock, places, signal) =>
+      scanPayments({ endpoints, logs }, { fromBlock, toBlock }, places, signal),
+    blockAt: (number, signal) =>
+      endpoints.askUntil(
+        (client) => readBlock(client, number),
+        (block) => block !== undefined,
+        signal,
+      ),
+    feedPrice: (name, signal) => feeds.price(name, signal),
+    routerState: (router, addresses, signal) =>
+      endpoints.ask(
+        (client) => readRouterState(client, router, addresses, multicallAddress),
+        signal,
+      ),
   }
 }
 

@@ -34,8 +34,8 @@ export interface Endpoints {
    * @throws as `ask` does, when no endpoint gave any answer
    */
   askUntil<T>(
-    isEnough: (answer: T) => boolean,
     read: (client: RpcClient) => Promise<T>,
+    isEnough: (answer: T) => boolean,
     signal: AbortSignal | undefined,
   ): Promise<T>
 }
@@ -125,8 +125,8 @@ export function createEndpoints({
   }
 
   async function askUntil<T>(
-    isEnough: (answer: T) => boolean,
     read: (client: RpcClient) => Promise<T>,
+    isEnough: (answer: T) => boolean,
     signal: AbortSignal | undefined,
     limitMs = timeoutMs,
   ): Promise<T> {
@@ -155,7 +155,7 @@ export function createEndpoints({
 
   return {
     count: endpoints.length,
-    ask: (read, signal, limitMs) => askUntil(() => true, read, signal, limitMs),
+    ask: (read, signal, limitMs) => askUntil(read, () => true, signal, limitMs),
     askUntil,
   }
 }

@@ -1,0 +1,21 @@
+import { type Hex, hexToBytes, keccak256, size } from 'viem'
+
+const BLOOM_BYTES = 256
+
+/**
+ * Whether a block may have an event with this address or topic, by the bloom filter in its head.
+ *
+ * false is certain. true is not: some blocks only look as if.
+ *
+ * @see Ethereum yellow paper, 4.3.1
+ */
+export function mayContain(bloom: Hex, value: Hex): boolean {
+  if (size(bloom) !== BLOOM_BYTES) return true
+  const bits = hexToBytes(bloom)
+  const hash = hexToBytes(keccak256(value))
+  return [0, 2, 4].every((at) => {
+    const bit = (((hash[at] ?? 0) << 8) | (hash[at + 1] ?? 0)) % (BLOOM_BYTES * 8)
+    const byte = bits[BLOOM_BYTES - 1 - (bit >> 3)] ?? 0
+    return (byte & (1 << (bit & 7))) !== 0
+  })
+}

@@ -1,0 +1,169 @@
+import {
+  decodeEventLog,
+  decodeFunctionData,
+  type Hex,
+  isAddressEqual,
+  size,
+  toEventSelector,
+} from 'viem'
+import { z } from 'zod'
+import { Address, Hash } from '#src/kernel/units.ts'
+import { readBlock } from './blocks.ts'
+import type { BlockRef, Payment, PaymentPlaces, TransactionFacts } from './chain.ts'
+import { ROUTER_ABI } from './contracts.ts'
+import type { RpcClient } from './endpoints.ts'
+import { EndpointError } from './failures.ts'
+import { HexData, Log } from './logs.ts'
+import { Quantity } from './quantity.ts'
+import { readRevertReason } from './revert-reason.ts'
+
+/** The first topic of a payment through the router. */
+export const PAID_TOPIC = toEventSelector('Paid(bytes32,address,address,uint256)')
+
+/** A transaction as JSON-RPC answers it; not in a block yet while its hash is null. */
+export const Transaction = z.object({
+  hash: Hash,
+  from: Address,
+  to: Address.nullish().transform((to) => to ?? undefined),
+  value: Quantity,
+  input: HexData,
+  gas: Quantity,
+  blockHash: Hash.nullish(),
+  blockNumber: Quantity.nullish(),
+})
+export type Transaction = z.output<typeof Transaction>
+
+const Receipt = z.object({
+  status: Quantity,
+  blockHash: Hash,
+  blockNumber: Quantity,
+  logs: z.array(Log),
+})
+
+const HANDLE_BYTES = 32
+
+/**
+ * What one endpoint knows of a transaction and its payments.
+ *
+ * @throws EndpointError when its answers do not fit together, as while a block is being replaced
+ */
+export async function readTransactionFacts(
+  client: RpcClient,
+  txHash: Hash,
+  places: PaymentPlaces,
+): Promise<TransactionFacts> {
+  const answer = await client.request({ method: 'eth_getTransactionByHash', params: [txHash] })
+  if (answer === null) return { status: 'unknown' }
+  const transaction = Transaction.parse(answer)
+  if (transaction.blockHash == null) return { status: 'pending' }
+
+  const receipt = await readReceipt(client, txHash)
+  const block = await readBlock(client, Number(receipt.blockNumber))
+  if (block?.hash !== receipt.blockHash) throw replaced(receipt.blockNumber)
+  if (receipt.status === 0n) {
+    const reason = await readRevertReason(client, transaction, block.number)
+    return { status: 'reverted', block, reason, handle: intendedHandle(transaction, places) }
+  }
+  const native = nativePayment(transaction, block, places)
+  const routed = receipt.logs.flatMap((log) => routerPayment(log, block, places) ?? [])
+  return { status: 'mined', block, payments: native === undefined ? routed : [native, ...routed] }
+}
+
+/**
+ * The payment that an event of the router tells of; undefined for any other event.
+ *
+ * @param block the event's own block
+ */
+export function routerPayment(
+  log: Log,
+  block: BlockRef,
+  { router }: PaymentPlaces,
+): Payment | undefined {
+  if (router === undefined || !isAddressEqual(log.address, router)) return undefined
+  const [topic, ...rest] = log.topics
+  if (topic !== PAID_TOPIC) return undefined
+  const { args } = decodeEventLog({
+    abi: ROUTER_ABI,
+    eventName: 'Paid',
+    topics: [topic, ...rest],
+    data: log.data,
+  })
+  return {
+    way: 'router',
+    txHash: log.transactionHash,
+    logIndex: Number(log.logIndex),
+    handle: args.handle,
+    tag: null,
+    payer: args.payer,
+    asset: args.token,
+    amountUnits: args.amount,
+    block,
+  }
+}
+
+/** The payment that a plain transfer is, if it succeeded; undefined when it is none. */
+export function nativePayment(
+  { hash, from, to, value, input }: Transaction,
+  block: BlockRef,
+  { payTo }: PaymentPlaces,
+): Payment | undefined {
+  const handle = handleOf(input)
+  if (payTo === undefined || to === undefined || handle === undefined) return undefined
+  if (value === 0n || !isAddressEqual(to, payTo)) return undefined
+  return {
+    way: 'native',
+    txHash: hash,
+    logIndex: 0,
+    handle,
+    tag: null,
+    payer: from,
+    asset: 'FLR',
+    amountUnits: value,
+    block,
+  }
+}
+
+/**
+ * Whether a transaction in a block succeeded.
+ *
+ * @param block the block it was found in
+ * @throws EndpointError when the receipt says another block
+ */
+export async function hasSucceeded(
+  client: RpcClient,
+  txHash: Hash,
+  block: BlockRef,
+): Promise<boolean> {
+  const { status, blockHash, blockNumber } = await readReceipt(client, txHash)
+  if (blockHash !== block.hash) throw replaced(blockNumber)
+  return status !== 0n
+}
+
+/** An endpoint answered from two versions of one block. */
+export function replaced(blockNumber: bigint | number): EndpointError {
+  return new EndpointError(`block ${blockNumber} was replaced meanwhile`)
+}
+
+async function readReceipt(client: RpcClient, txHash: Hash): Promise<z.output<typeof Receipt>> {
+  const answer = await client.request({ method: 'eth_getTransactionReceipt', params: [txHash] })
+  if (answer === null) throw new EndpointError('receipt is not there')
+  return Receipt.parse(answer)
+}
+
+/** What a failed transaction was to pay. */
+function intendedHandle({ to, input }: Transaction, { router, payTo }: PaymentPlaces): Hash | null {
+  if (to === undefined) return null
+  if (payTo !== undefined && isAddressEqual(to, payTo)) return handleOf(input) ?? null
+  if (router === undefined || !isAddressEqual(to, router)) return null
+  try {
+    const { functionName, args } = decodeFunctionData({ abi: ROUTER_ABI, data: input })
+    return functionName === 'pay' ? args[0] : null
+  } catch {
+    // Some other call of the router, or bytes that are none.
+    return null
+  }
+}
+
+function handleOf(input: Hex): Hash | undefined {
+  return size(input) === HANDLE_BYTES ? z.decode(Hash, input) : undefined
+}
