@@ -21,6 +21,8 @@ const USAGE = `Usage: main.ts [tour] [--port <number>]
 `
 
 const print = (line: string) => process.stdout.write(`${line}\n`)
+// A reader that has gone, such as a closed terminal, must not keep us from stopping in order.
+for (const output of [process.stdout, process.stderr]) output.on('error', () => undefined)
 const stopping = new AbortController()
 for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
   process.on(signal, () => {

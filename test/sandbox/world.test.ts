@@ -95,6 +95,15 @@ describe('sandbox', { timeout: 60_000 }, () => {
     await expectNothingLeft(sandbox)
   })
 
+  it('leaves nothing when its terminal is closed', async () => {
+    const sandbox = await start(['--port', '0'])
+    await sandbox.printed('Stop with Ctrl-C')
+    sandbox.closeOutput()
+    sandbox.signal('SIGHUP')
+    expect(await sandbox.exit()).toEqual({ code: 0, signal: null })
+    await expectNothingLeft(sandbox)
+  })
+
   it('says why it does not start and leaves nothing', async () => {
     const sandbox = await start(['--port', '0'], { ANVIL_PATH: '/nowhere/anvil' })
     expect(await sandbox.exit()).toEqual({ code: 1, signal: null })

@@ -14,6 +14,8 @@ export interface SandboxProcess {
   signal(signal: NodeJS.Signals): void
   /** Ctrl-C at a terminal: SIGINT for it and for what it has started in the same session. */
   pressCtrlC(): void
+  /** Reads no more of what it prints, as when a terminal is closed. */
+  closeOutput(): void
   /** Waits for its end. */
   exit(): Promise<{ readonly code: number | null; readonly signal: NodeJS.Signals | null }>
   /** Command lines of the processes that work for it now; itself does not count. */
@@ -53,6 +55,10 @@ export async function startSandboxProcess(
     },
     pressCtrlC: () => {
       if (child.pid !== undefined) process.kill(-child.pid, 'SIGINT')
+    },
+    closeOutput: () => {
+      child.stdout.destroy()
+      child.stderr.destroy()
     },
     exit: () => exited,
     processes: () => processesOf(child.pid ?? 0, folder),
