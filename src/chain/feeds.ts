@@ -35,7 +35,7 @@ const CRYPTO = '01'
 const FEED_ID_BYTES = 20
 
 /** The 21 bytes that name a feed: its category, then its name and zeros. */
-export function feedId(name: FeedName): Hex {
+export function feedId(name: string): Hex {
   return `0x${CRYPTO}${stringToHex(name, { size: FEED_ID_BYTES }).slice(2)}`
 }
 

@@ -1,9 +1,12 @@
 import { createTestClient, http, publicActions, rpcSchema, walletActions } from 'viem'
 import { flare } from 'viem/chains'
-import type { Address, Hash } from '#src/kernel/units.ts'
+import type { Address } from '#src/kernel/units.ts'
 import { startAnvil } from './devnet/anvil.ts'
+import { type DevnetContracts, useContracts } from './devnet/contracts.ts'
+import { deployContracts } from './devnet/deployment.ts'
 import { MULTICALL3_ADDRESS, multicall3CreationCode } from './devnet/multicall.ts'
 import { PEOPLE } from './devnet/people.ts'
+import { createSender, type Mined, type Send } from './devnet/sending.ts'
 
 /** How a local chain is started. */
 export interface DevnetOptions {
@@ -17,13 +20,8 @@ export interface DevnetOptions {
   readonly startsAt?: Date
   /** Accounts to fund besides the people. */
   readonly accounts?: readonly { readonly address: Address; readonly balanceWei: bigint }[]
-}
-
-/** A transaction in its block. */
-export interface Mined {
-  readonly hash: Hash
-  readonly blockNumber: bigint
-  readonly blockHash: Hash
+  /** Deploys the payment router, tokens and stand-ins for Flare's contracts. */
+  readonly contracts?: boolean
 }
 
 /** Reads, writes and bends the chain: viem's public, wallet and test actions in one client. */
@@ -52,6 +50,11 @@ export interface Devnet {
   close(): Promise<void>
 }
 
+/** A local chain with the payment router, tokens and stand-ins for Flare's own contracts. */
+export interface FurnishedDevnet extends Devnet {
+  readonly contracts: DevnetContracts
+}
+
 /** Names a state of the chain to go back to. */
 export type SnapshotId = `0x${string}`
 
@@ -68,12 +71,22 @@ const KEPT_STATES = 20_000
  *
  * @throws Error with what anvil printed when it does not start
  */
+export async function startDevnet(
+  options: DevnetOptions & { readonly contracts: true },
+): Promise<FurnishedDevnet>
+export async function startDevnet(options?: DevnetOptions): Promise<Devnet>
 export async function startDevnet(options: DevnetOptions = {}): Promise<Devnet> {
   const anvil = await startAnvil(options.anvilPath, anvilOptions(options))
   try {
     const client = connect(anvil.url)
     await furnish(client, options)
-    return devnet(anvil.url, client, anvil.close, options)
+    const isAutomined = options.blockTimeSeconds === undefined
+    const send = createSender(client, !isAutomined)
+    const chain = devnet(anvil.url, client, anvil.close, send)
+    if (options.contracts !== true) return chain
+    const contracts = useContracts(await deployContracts(client, isAutomined), send)
+    const furnished: FurnishedDevnet = { ...chain, contracts }
+    return furnished
   } catch (error) {
     await anvil.close()
     throw error
@@ -126,17 +139,16 @@ function devnet(
   rpcUrl: string,
   client: DevnetClient,
   close: () => Promise<void>,
-  { blockTimeSeconds }: DevnetOptions,
+  send: Send,
 ): Devnet {
   return {
     rpcUrl,
     people: PEOPLE,
     client,
-    transfer: async (account, to, value) => {
-      const hash = await client.sendTransaction({ account, to, value })
-      if (blockTimeSeconds !== undefined) await client.mine({ blocks: 1 })
-      const { blockHash, blockNumber } = await client.waitForTransactionReceipt({ hash })
-      return { hash, blockHash, blockNumber }
+    transfer: async (from, to, value) => {
+      const [mined] = await send({ from, to, value })
+      if (mined === undefined) throw new Error('nothing was sent')
+      return mined
     },
     mine: async (blocks = 1, secondsApart) => {
       await client.mine({

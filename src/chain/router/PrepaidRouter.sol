@@ -1,0 +1,163 @@
+// SPDX-License-Identifier: MIT
+pragma solidity 0.8.37;
+
+/// @dev The two functions of a token that a payment needs. See ERC-20.
+interface IToken {
+    function balanceOf(address account) external view returns (uint256);
+
+    function transferFrom(address from, address to, uint256 amount) external returns (bool);
+}
+
+/// @title Prepaid router
+/// @notice Takes payments for top-ups. A payment names its top-up by a handle; the token goes straight
+/// from the payer to the treasury, and an event tells what was paid for what. Nothing stays here: the
+/// contract never holds a token of its own accord and cannot receive the chain's coin.
+contract PrepaidRouter {
+    /// @notice Where every payment goes. Never changes: another treasury is another router.
+    address public immutable treasury;
+
+    /// @notice Who says which tokens are taken and whether any are.
+    address public owner;
+
+    /// @notice Who may become the owner by saying so; the zero address when nobody may.
+    address public pendingOwner;
+
+    /// @notice Whether payments are refused for now.
+    bool public paused;
+
+    /// @notice Whether payments in a token are taken.
+    mapping(address token => bool) public allowed;
+
+    bool private _paying;
+
+    /// @notice `amount` of `token` went from `payer` to the treasury for the top-up `handle`.
+    event Paid(
+        bytes32 indexed handle,
+        address indexed payer,
+        address indexed token,
+        uint256 amount
+    );
+
+    /// @notice Payments in `token` are taken from now on, or no longer.
+    event AllowedSet(address indexed token, bool on);
+
+    /// @notice Payments are refused from now on, or taken again.
+    event PausedSet(bool on);
+
+    /// @notice `pendingOwner` may accept the ownership; the zero address takes an offer back.
+    event OwnershipTransferStarted(address indexed owner, address indexed pendingOwner);
+
+    /// @notice The ownership has changed.
+    event OwnershipTransferred(address indexed previousOwner, address indexed newOwner);
+
+    /// @notice Only the owner may do this.
+    error NotOwner();
+
+    /// @notice Only whom the ownership was offered to may accept it.
+    error NotPendingOwner();
+
+    /// @notice The zero address cannot stand for an owner or a treasury.
+    error ZeroAddress();
+
+    /// @notice There is no contract at `account`, so it cannot be a token.
+    error NoContract(address account);
+
+    /// @notice Payments are refused for now.
+    error IsPaused();
+
+    /// @notice Payments in `token` are not taken.
+    error TokenNotAllowed(address token);
+
+    /// @notice A payment is of something.
+    error ZeroAmount();
+
+    /// @notice `token` did not make the transfer and did not say why.
+    error TransferFailed(address token);
+
+    /// @notice The treasury got something else than was to be paid, as with a fee on transfers.
+    error WrongAmountReceived(uint256 expected, uint256 received);
+
+    /// @notice A token called back while it was being paid with.
+    error Reentered();
+
+    modifier onlyOwner() {
+        if (msg.sender != owner) revert NotOwner();
+        _;
+    }
+
+    /// @param owner_ who owns the router at first
+    /// @param treasury_ where every payment goes
+    constructor(address owner_, address treasury_) {
+        if (owner_ == address(0) || treasury_ == address(0)) revert ZeroAddress();
+        owner = owner_;
+        treasury = treasury_;
+        emit OwnershipTransferred(address(0), owner_);
+    }
+
+    /// @notice Pays `amount` of `token` for the top-up `handle`. The caller must have approved this
+    /// contract for that amount before. Exactly that amount arrives at the treasury, or nothing happens.
+    /// @param handle the 32 bytes that name the top-up
+    /// @param token an ERC-20 token that is taken here
+    /// @param amount in the token's smallest unit, above zero
+    function pay(bytes32 handle, address token, uint256 amount) external {
+        if (_paying) revert Reentered();
+        if (paused) revert IsPaused();
+        if (!allowed[token]) revert TokenNotAllowed(token);
+        if (amount == 0) revert ZeroAmount();
+
+        _paying = true;
+        uint256 balanceBefore = IToken(token).balanceOf(treasury);
+        _transferFrom(token, msg.sender, amount);
+        uint256 balanceAfter = IToken(token).balanceOf(treasury);
+        uint256 received = balanceAfter > balanceBefore ? balanceAfter - balanceBefore : 0;
+        if (received != amount) revert WrongAmountReceived(amount, received);
+        _paying = false;
+
+        emit Paid(handle, msg.sender, token, amount);
+    }
+
+    /// @notice Says whether payments in `token` are taken.
+    function setAllowed(address token, bool on) external onlyOwner {
+        if (on && token.code.length == 0) revert NoContract(token);
+        allowed[token] = on;
+        emit AllowedSet(token, on);
+    }
+
+    /// @notice Refuses payments, or takes them again.
+    function setPaused(bool on) external onlyOwner {
+        paused = on;
+        emit PausedSet(on);
+    }
+
+    /// @notice Offers the ownership to `newOwner`, who becomes the owner by accepting it. A later offer
+    /// replaces it; offering to the zero address takes it back.
+    function transferOwnership(address newOwner) external onlyOwner {
+        pendingOwner = newOwner;
+        emit OwnershipTransferStarted(msg.sender, newOwner);
+    }
+
+    /// @notice Accepts the ownership that was offered to the caller.
+    function acceptOwnership() external {
+        if (msg.sender != pendingOwner) revert NotPendingOwner();
+        address previousOwner = owner;
+        owner = msg.sender;
+        pendingOwner = address(0);
+        emit OwnershipTransferred(previousOwner, msg.sender);
+    }
+
+    /// @dev Some tokens return nothing; others return false instead of failing. A token that says why it
+    /// fails is quoted as it is.
+    function _transferFrom(address token, address from, uint256 amount) private {
+        (bool done, bytes memory answer) = token.call(
+            abi.encodeCall(IToken.transferFrom, (from, treasury, amount))
+        );
+        if (!done && answer.length > 0) {
+            assembly ("memory-safe") {
+                revert(add(answer, 32), mload(answer))
+            }
+        }
+        bool saysYes = answer.length == 0 ||
+            (answer.length >= 32 && abi.decode(answer, (uint256)) == 1);
+        if (!done || !saysYes) revert TransferFailed(token);
+    }
+}

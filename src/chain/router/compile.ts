@@ -1,0 +1,76 @@
+import { globSync, readFileSync, writeFileSync } from 'node:fs'
+import { basename, dirname, join } from 'node:path'
+import solc from 'solc'
+import { z } from 'zod'
+
+/** A contract as it is kept beside its source. */
+export interface Compiled {
+  readonly abi: readonly unknown[]
+  /** What a transaction carries to create it, without its constructor's arguments. */
+  readonly bytecode: `0x${string}`
+}
+
+const ROOT = new URL('../../..', import.meta.url).pathname
+const SOURCES = ['src/chain/router/*.sol', 'src/sandbox/contracts/*.sol']
+/** Flare need not know newer instructions; and without metadata the same source gives the same bytes. */
+const SETTINGS = {
+  evmVersion: 'paris',
+  optimizer: { enabled: true, runs: 200 },
+  metadata: { bytecodeHash: 'none', appendCBOR: false },
+  outputSelection: { '*': { '*': ['abi', 'evm.bytecode.object'] } },
+}
+
+const Output = z.object({
+  errors: z.array(z.object({ formattedMessage: z.string() })).optional(),
+  contracts: z.record(
+    z.string(),
+    z.record(
+      z.string(),
+      z.object({
+        abi: z.array(z.unknown()),
+        evm: z.object({ bytecode: z.object({ object: z.string() }) }),
+      }),
+    ),
+  ),
+})
+
+/**
+ * Every contract of this repository, compiled: by the path of its JSON file, which has its name and is
+ * beside its source. A source file has one contract, of the same name.
+ *
+ * @throws Error with everything the compiler remarked, warnings too
+ */
+export function compileContracts(): ReadonlyMap<string, Compiled> {
+  const paths = globSync(SOURCES, { cwd: ROOT }).toSorted()
+  const sources = Object.fromEntries(
+    paths.map((path) => [path, { content: readFileSync(join(ROOT, path), 'utf8') }]),
+  )
+  const input = { language: 'Solidity', sources, settings: SETTINGS }
+  const { errors = [], contracts } = Output.parse(JSON.parse(solc.compile(JSON.stringify(input))))
+  if (errors.length > 0) {
+    throw new Error(errors.map(({ formattedMessage }) => formattedMessage).join('\n'))
+  }
+  return new Map(
+    paths.map((path) => {
+      const name = basename(path, '.sol')
+      const contract = contracts[path]?.[name]
+      if (contract === undefined) throw new Error(`${path} has no contract ${name}`)
+      const { abi, evm } = contract
+      return [
+        join(dirname(path), `${name}.json`),
+        { abi, bytecode: `0x${evm.bytecode.object}` as const },
+      ]
+    }),
+  )
+}
+
+/** The text of a JSON file for a contract. */
+export function toJson(contract: Compiled): string {
+  return `${JSON.stringify(contract, undefined, 2)}\n`
+}
+
+if (process.argv[1] === new URL(import.meta.url).pathname) {
+  for (const [path, contract] of compileContracts()) {
+    writeFileSync(join(ROOT, path), toJson(contract))
+  }
+}

@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: MIT
+pragma solidity 0.8.37;
+
+/// @title Stands in for FtsoV2
+/// @notice Answers as the real one does; here anybody may say what a feed is worth.
+contract PriceFeeds {
+    struct Feed {
+        uint256 value;
+        int8 decimals;
+        /// Zero: always the present.
+        uint64 timestamp;
+        bool isKnown;
+    }
+
+    struct FeedIdChange {
+        bytes21 oldFeedId;
+        bytes21 newFeedId;
+    }
+
+    /// @notice What reading one feed costs.
+    uint256 public feePerFeed;
+
+    bytes21[] private _ids;
+    mapping(bytes21 id => Feed) private _feeds;
+
+    /// @notice Says what a feed is worth, and since when; with a timestamp of zero, at any time.
+    function set(bytes21 id, uint256 value, int8 decimals, uint64 timestamp) external {
+        if (!_feeds[id].isKnown) _ids.push(id);
+        _feeds[id] = Feed(value, decimals, timestamp, true);
+    }
+
+    function setFeePerFeed(uint256 fee) external {
+        feePerFeed = fee;
+    }
+
+    function getFeedById(bytes21 id) external payable returns (uint256, int8, uint64) {
+        _charge(1);
+        Feed memory feed = _read(id);
+        return (feed.value, feed.decimals, feed.timestamp);
+    }
+
+    /// @return values one per feed
+    /// @return decimals one per feed
+    /// @return timestamp of the feed that is the oldest
+    function getFeedsById(
+        bytes21[] calldata ids
+    )
+        external
+        payable
+        returns (uint256[] memory values, int8[] memory decimals, uint64 timestamp)
+    {
+        _charge(ids.length);
+        values = new uint256[](ids.length);
+        decimals = new int8[](ids.length);
+        timestamp = uint64(block.timestamp);
+        for (uint256 i = 0; i < ids.length; i++) {
+            Feed memory feed = _read(ids[i]);
+            values[i] = feed.value;
+            decimals[i] = feed.decimals;
+            if (feed.timestamp < timestamp) timestamp = feed.timestamp;
+        }
+    }
+
+    function getFeedByIdInWei(bytes21 id) external payable returns (uint256, uint64) {
+        _charge(1);
+        Feed memory feed = _read(id);
+        return (_inWei(feed), feed.timestamp);
+    }
+
+    function getFeedsByIdInWei(
+        bytes21[] calldata ids
+    ) external payable returns (uint256[] memory values, uint64 timestamp) {
+        _charge(ids.length);
+        values = new uint256[](ids.length);
+        timestamp = uint64(block.timestamp);
+        for (uint256 i = 0; i < ids.length; i++) {
+            Feed memory feed = _read(ids[i]);
+            values[i] = _inWei(feed);
+            if (feed.timestamp < timestamp) timestamp = feed.timestamp;
+        }
+    }
+
+    function calculateFeeByIds(bytes21[] calldata ids) external view returns (uint256) {
+        return feePerFeed * ids.length;
+    }
+
+    function getSupportedFeedIds() external view returns (bytes21[] memory) {
+        return _ids;
+    }
+
+    /// @return Always none: no feed has been renamed here.
+    function getFeedIdChanges() external pure returns (FeedIdChange[] memory) {
+        return new FeedIdChange[](0);
+    }
+
+    function _charge(uint256 feeds) private {
+        require(msg.value >= feePerFeed * feeds, "too low fee");
+    }
+
+    function _read(bytes21 id) private view returns (Feed memory feed) {
+        feed = _feeds[id];
+        require(feed.isKnown, "feed does not exist");
+        if (feed.timestamp == 0) feed.timestamp = uint64(block.timestamp);
+    }
+
+    function _inWei(Feed memory feed) private pure returns (uint256) {
+        int256 exponent = 18 - int256(feed.decimals);
+        return
+            exponent < 0
+                ? feed.value / 10 ** uint256(-exponent)
+                : feed.value * 10 ** uint256(exponent);
+    }
+}

@@ -1,0 +1,196 @@
+import {
+  type Abi,
+  encodeDeployData,
+  encodeFunctionData,
+  getAddress,
+  getContractAddress,
+  type Hex,
+  isHex,
+  parseAbi,
+  parseUnits,
+  stringToHex,
+} from 'viem'
+import { CONTRACT_REGISTRY_ADDRESS } from '#src/chain/contracts.ts'
+import { feedId } from '#src/chain/feeds.ts'
+import router from '#src/chain/router/PrepaidRouter.json' with { type: 'json' }
+import type { Address } from '#src/kernel/units.ts'
+import registry from '../contracts/ContractRegistry.json' with { type: 'json' }
+import feeds from '../contracts/PriceFeeds.json' with { type: 'json' }
+import token from '../contracts/Token.json' with { type: 'json' }
+import wrapped from '../contracts/WrappedCoin.json' with { type: 'json' }
+import type { DevnetClient } from '../devnet.ts'
+import { PEOPLE } from './people.ts'
+import { createSender, type Outgoing } from './sending.ts'
+
+/** Where everything is that payments need. */
+export interface ContractPlaces {
+  /** Owns the router. */
+  readonly operator: Address
+  /** Where the router sends every payment. */
+  readonly treasury: Address
+  /** Where plain transfers of the coin go. */
+  readonly payTo: Address
+  readonly router: Address
+  /** Has 18 decimals, as WFLR has. */
+  readonly serviceToken: Address
+  readonly wflr: Address
+  /** Has 6 decimals. */
+  readonly fxrp: Address
+  /** Stands in for the FlareContractRegistry, at its usual address. */
+  readonly registry: Address
+  /** Stands in for FtsoV2; the registry names it. */
+  readonly ftsoV2: Address
+}
+
+/** What a token stand-in can be told. */
+export const TOKEN_ABI = parseAbi([
+  'function approve(address spender, uint256 value) returns (bool)',
+  'function mint(address to, uint256 value)',
+])
+
+/** What the router's owner and its payers can tell it. */
+export const ROUTER_ABI = parseAbi([
+  'function pay(bytes32 handle, address token, uint256 amount)',
+  'function setAllowed(address token, bool on)',
+  'function setPaused(bool on)',
+])
+
+/** How the stand-in for FtsoV2 is told a price. */
+export const FEEDS_ABI = parseAbi([
+  'function set(bytes21 id, uint256 value, int8 decimals, uint64 timestamp)',
+])
+
+const REGISTRY_ABI = parseAbi(['function set(string name, address contractAddress)'])
+const TOKEN_CREATION = parseAbi(['constructor(bytes32 symbol, uint8 decimals)'])
+const WRAPPED_CREATION = parseAbi(['constructor(bytes32 symbol)'])
+const ROUTER_CREATION = parseAbi(['constructor(address owner, address treasury)'])
+
+const OPERATOR = getAddress('0x00000000000000000000000000000000000f1a01')
+const TREASURY = getAddress('0x00000000000000000000000000000000000f1a02')
+const PAY_TO = getAddress('0x00000000000000000000000000000000000f1a03')
+const OPERATOR_WEI = 1000n * 10n ** 18n
+/** What each person has of every token at the start. */
+const START_TOKENS = '100000'
+/** Prices not far from real ones: 0.02 and 2.50 US dollars. They are always fresh. */
+const PRICES = [
+  { name: 'FLR/USD', value: 200_000n, decimals: 7 },
+  { name: 'XRP/USD', value: 250_000n, decimals: 5 },
+] as const
+
+/**
+ * Puts the router, three tokens and the stand-ins on the chain, in one block: tokens allowed, prices set,
+ * everybody with some of each token.
+ *
+ * @param isAutomined whether each transaction makes its block at once
+ */
+export async function deployContracts(
+  client: DevnetClient,
+  isAutomined: boolean,
+): Promise<ContractPlaces> {
+  const { data } = await client.call({ data: bytecodeOf(registry) })
+  if (data === undefined) throw new Error('the contract registry did not construct')
+  await client.setCode({ address: CONTRACT_REGISTRY_ADDRESS, bytecode: data })
+  await client.setBalance({ address: OPERATOR, value: OPERATOR_WEI })
+
+  const creations = creationCodes()
+  const places = placesOf(await client.getTransactionCount({ address: OPERATOR }))
+  const transactions = [...creations, ...setUp(places)].map((one) => ({ ...one, from: OPERATOR }))
+  if (isAutomined) await client.setAutomine(false)
+  const mined = await createSender(client, true)(...transactions)
+  if (isAutomined) await client.setAutomine(true)
+  const failed = mined.findIndex(({ status }) => status === 'reverted')
+  if (failed !== -1) throw new Error(`transaction ${failed} of the deployment failed`)
+  return places
+}
+
+type Unsigned = Omit<Outgoing, 'from'>
+
+/** In the order in which `placesOf` counts them. */
+function creationCodes(): readonly Unsigned[] {
+  const symbol = (text: string) => stringToHex(text, { size: 32 })
+  return [
+    created(token, TOKEN_CREATION, [symbol('WDG'), 18]),
+    created(wrapped, WRAPPED_CREATION, [symbol('WFLR')]),
+    created(token, TOKEN_CREATION, [symbol('FXRP'), 6]),
+    created(router, ROUTER_CREATION, [OPERATOR, TREASURY]),
+    created(feeds, [], []),
+  ]
+}
+
+function placesOf(firstNonce: number): ContractPlaces {
+  const at = (place: number) =>
+    getContractAddress({ from: OPERATOR, nonce: BigInt(firstNonce + place) })
+  return {
+    operator: OPERATOR,
+    treasury: TREASURY,
+    payTo: PAY_TO,
+    serviceToken: at(0),
+    wflr: at(1),
+    fxrp: at(2),
+    router: at(3),
+    ftsoV2: at(4),
+    registry: CONTRACT_REGISTRY_ADDRESS,
+  }
+}
+
+function setUp(places: ContractPlaces): readonly Unsigned[] {
+  const { serviceToken, wflr, fxrp, ftsoV2 } = places
+  const name = (text: string, address: Address): Unsigned => ({
+    to: places.registry,
+    data: encodeFunctionData({ abi: REGISTRY_ABI, args: [text, address] }),
+  })
+  const tokens = [
+    { address: serviceToken, units: parseUnits(START_TOKENS, 18) },
+    { address: wflr, units: parseUnits(START_TOKENS, 18) },
+    { address: fxrp, units: parseUnits(START_TOKENS, 6) },
+  ]
+  return [
+    name('FtsoV2', ftsoV2),
+    name('WNat', wflr),
+    ...PRICES.map((price): Unsigned => ({ to: ftsoV2, data: setFeedData(price) })),
+    ...tokens.map(
+      ({ address }): Unsigned => ({ to: places.router, data: setAllowedData(address, true) }),
+    ),
+    ...tokens.flatMap(({ address, units }) =>
+      Object.values(PEOPLE).map(
+        ({ account }): Unsigned => ({ to: address, data: mintData(account.address, units) }),
+      ),
+    ),
+  ]
+}
+
+/** What tells the stand-in for FtsoV2 a price; without `at` it is fresh whenever it is read. */
+export function setFeedData(price: {
+  readonly name: string
+  readonly value: bigint
+  readonly decimals: number
+  readonly at?: Date | undefined
+}): Hex {
+  const seconds = Math.floor((price.at?.getTime() ?? 0) / 1000)
+  const args = [feedId(price.name), price.value, price.decimals, BigInt(seconds)] as const
+  return encodeFunctionData({ abi: FEEDS_ABI, args })
+}
+
+/** What tells the router whether to take a token. */
+export function setAllowedData(address: Address, on: boolean): Hex {
+  return encodeFunctionData({ abi: ROUTER_ABI, functionName: 'setAllowed', args: [address, on] })
+}
+
+/** What makes more of a token. */
+export function mintData(to: Address, units: bigint): Hex {
+  return encodeFunctionData({ abi: TOKEN_ABI, functionName: 'mint', args: [to, units] })
+}
+
+function created(
+  contract: { readonly bytecode: string },
+  abi: Abi,
+  args: readonly unknown[],
+): Unsigned {
+  return { data: encodeDeployData({ abi, bytecode: bytecodeOf(contract), args }) }
+}
+
+/** The creation code in a compiled contract's JSON. */
+export function bytecodeOf({ bytecode }: { readonly bytecode: string }): Hex {
+  if (!isHex(bytecode)) throw new Error('not a compiled contract')
+  return bytecode
+}
