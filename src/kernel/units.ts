@@ -49,6 +49,9 @@ export const Instant = z.codec(z.iso.datetime({ offset: true }), z.date(), {
 })
 export type Instant = z.output<typeof Instant>
 
+/** A whole number of credits. */
+export const Credits = z.int()
+
 /** A row's number, as the interface shows it. */
 export const Id = z.int().min(1).max(2_147_483_647)
 
