@@ -1,8 +1,8 @@
-import { once } from 'node:events'
-import { createServer, type Server } from 'node:http'
+import { createServer } from 'node:http'
 import { text } from 'node:stream/consumers'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { z } from 'zod'
+import { listen, stopListening } from '../loopback.ts'
 import {
   changeAnswer,
   clearFaults,
@@ -172,20 +172,4 @@ function readCalls(body: string): {
   } catch {
     return { calls: [], isBatch: false }
   }
-}
-
-async function listen(server: Server, port: number): Promise<number> {
-  server.listen(port, '127.0.0.1')
-  await once(server, 'listening')
-  const address = server.address()
-  if (address === null || typeof address === 'string') throw new Error('no port')
-  return address.port
-}
-
-async function stopListening(server: Server): Promise<void> {
-  if (!server.listening) return
-  const closed = once(server, 'close')
-  server.close()
-  server.closeAllConnections()
-  await closed
 }

@@ -1,0 +1,96 @@
+import { z } from 'zod'
+import type { XrplRpc } from './xrpl-rpc.ts'
+import { Entry, type Validated } from './xrpl-transactions.ts'
+
+/** The validated ledgers that a server has without a gap, up to the newest. */
+export interface HeldLedgers {
+  readonly oldest: number
+  readonly newest: number
+}
+
+const PAGE_SIZE = 200
+/** Pages read in one go; what is left is read the next time. */
+const PAGES_MAX = 20
+
+const ServerInfo = z.object({
+  info: z.object({
+    complete_ledgers: z.string(),
+    validated_ledger: z.object({ seq: z.int() }).optional(),
+  }),
+})
+const Page = z.object({
+  ledger_index_min: z.int(),
+  ledger_index_max: z.int(),
+  transactions: z.array(Entry),
+  marker: z.unknown().optional(),
+})
+type Page = z.output<typeof Page>
+
+/**
+ * Which validated ledgers a server has now.
+ *
+ * @throws AppError upstream `dependency_unavailable` also while it has not found the network
+ */
+export async function readHeldLedgers(
+  rpc: XrplRpc,
+  signal: AbortSignal | undefined,
+): Promise<HeldLedgers> {
+  const call = { method: 'server_info', parameters: {}, schema: ServerInfo }
+  const { info } = await rpc.ask(call, signal)
+  const [, oldest, end = oldest] = /(\d+)(?:-(\d+))?$/.exec(info.complete_ledgers) ?? []
+  if (oldest === undefined || info.validated_ledger === undefined) {
+    throw rpc.unusable('not synced to the network')
+  }
+  return { oldest: Number(oldest), newest: Math.min(Number(end), info.validated_ledger.seq) }
+}
+
+/**
+ * Every validated transaction of an account in a range of ledgers, in order, and the ledger up to which
+ * that is complete.
+ *
+ * @throws AppError upstream `dependency_unavailable` also when the server did not search all of them
+ */
+export async function readTransactions(
+  rpc: XrplRpc,
+  account: string,
+  { from, to }: { readonly from: number; readonly to: number },
+  signal: AbortSignal | undefined,
+): Promise<{ readonly transactions: readonly Validated[]; readonly upTo: number }> {
+  const range = { account, ledger_index_min: from, ledger_index_max: to }
+  const found: Validated[] = []
+  let upTo = to
+  let marker: unknown
+  for (let page = 1; ; page += 1) {
+    const parameters = { ...range, forward: true, binary: false, limit: PAGE_SIZE, marker }
+    const call = { method: 'account_tx', parameters, schema: Page }
+    const answer = await rpc.find(call, 'actNotFound', signal)
+    if (answer === undefined) return { transactions: [], upTo }
+    if (answer.ledger_index_min > from) throw rpc.unusable(`lacks ledger ${from}`)
+    upTo = Math.min(upTo, answer.ledger_index_max)
+    found.push(...validatedOf(rpc, answer))
+    marker = answer.marker
+    if (marker == null) return { transactions: inOrder(found), upTo }
+    const last = Math.max(from, ...found.map(({ ledgerIndex }) => ledgerIndex))
+    // The rest of the last ledger may be on the next page.
+    if (page >= PAGES_MAX && last > from) {
+      const whole = found.filter(({ ledgerIndex }) => ledgerIndex < last)
+      return { transactions: inOrder(whole), upTo: last - 1 }
+    }
+  }
+}
+
+function validatedOf(rpc: XrplRpc, { transactions }: Page): readonly Validated[] {
+  return transactions.map((transaction) => {
+    if (transaction === 'waiting') throw rpc.unusable('a transaction that is not validated')
+    return transaction
+  })
+}
+
+/** Pages are in order, but not always what is on one. */
+function inOrder(transactions: readonly Validated[]): readonly Validated[] {
+  return transactions.toSorted(
+    (one, other) =>
+      one.ledgerIndex - other.ledgerIndex ||
+      one.meta.TransactionIndex - other.meta.TransactionIndex,
+  )
+}

@@ -1,0 +1,132 @@
+import { createHash } from 'node:crypto'
+import { toClassicAddress } from '#src/chain/xrpl-address.ts'
+import type { Clock } from '#src/kernel/clock.ts'
+
+/** An amount that is not XRP. */
+export interface IssuedAmount {
+  readonly currency: string
+  readonly issuer: string
+  readonly value: string
+}
+
+/** A payment to the deposit address, to be made. */
+export interface Deposit {
+  /** The destination tag; none without it. */
+  readonly tag?: number | undefined
+  /** What arrives. */
+  readonly drops: bigint
+  /** The payment names this amount and may deliver less (`tfPartialPayment`); `drops` is what it does. */
+  readonly partialOfDrops?: bigint
+  /** Arrives instead of XRP. */
+  readonly issued?: IssuedAmount
+  /** Who pays; somebody without it. */
+  readonly from?: string
+  /** What comes of it, such as `tecPATH_PARTIAL`; `tesSUCCESS` without it. */
+  readonly result?: string
+}
+
+/** A transaction, in a ledger or still waiting for one. */
+export interface Transaction {
+  readonly hash: string
+  readonly deposit: Deposit
+  readonly from: string
+  readonly sequence: number
+}
+
+/** A transaction and where it stands in its ledger. */
+export interface Placed {
+  readonly transaction: Transaction
+  readonly ledger: Ledger
+  readonly index: number
+}
+
+/** A closed and validated ledger. */
+export interface Ledger {
+  readonly index: number
+  readonly hash: string
+  readonly parentHash: string
+  readonly closedAt: Date
+}
+
+/** The history of an XRP Ledger as far as one account is concerned. */
+export interface LedgerHistory {
+  readonly address: string
+  /** The newest validated ledger. */
+  newest(): Ledger
+  find(index: number): Ledger | undefined
+  /** Everything validated, oldest first. */
+  readonly placed: readonly Placed[]
+  readonly waiting: readonly Transaction[]
+  /** What the account holds at the end of a ledger, in drops. */
+  balanceAt(index: number): bigint
+  /** Takes a transaction that no ledger has yet. */
+  submit(deposit: Deposit): Transaction
+  /** Closes a ledger with everything that waits. */
+  close(): Ledger
+}
+
+const FIRST_INDEX = 90_000_000
+const SOMEBODY = toClassicAddress(sha('somebody').subarray(0, 20))
+
+/**
+ * A history that begins with one ledger.
+ *
+ * @param balanceDrops what the account holds at the start; with 0 it does not exist until it is paid
+ */
+export function createHistory(address: string, balanceDrops: bigint, clock: Clock): LedgerHistory {
+  const ledgers: Ledger[] = []
+  const placed: Placed[] = []
+  let waiting: Transaction[] = []
+  let sequence = 1
+  const newest = () => {
+    const ledger = ledgers.at(-1)
+    if (ledger === undefined) throw new Error('no ledger yet')
+    return ledger
+  }
+  const close = () => {
+    const index = FIRST_INDEX + ledgers.length
+    const parentHash = ledgers.at(-1)?.hash ?? hashOf('genesis')
+    const hash = hashOf(`ledger ${parentHash} ${waiting.map((one) => one.hash).join()}`)
+    const closedAt = new Date(Math.floor(clock.now().getTime() / 1000) * 1000)
+    const ledger: Ledger = { index, hash, parentHash, closedAt }
+    ledgers.push(ledger)
+    placed.push(...waiting.map((transaction, at) => ({ transaction, ledger, index: at })))
+    waiting = []
+    return ledger
+  }
+  close()
+  return {
+    address,
+    newest,
+    find: (index) => ledgers[index - FIRST_INDEX],
+    placed,
+    get waiting() {
+      return waiting
+    },
+    balanceAt: (index) =>
+      placed
+        .filter(({ ledger, transaction }) => ledger.index <= index && bringsXrp(transaction))
+        .reduce((sum, { transaction }) => sum + transaction.deposit.drops, balanceDrops),
+    submit: (deposit) => {
+      sequence += 1
+      const from = deposit.from ?? SOMEBODY
+      const transaction = { hash: hashOf(`tx ${sequence} ${from}`), deposit, from, sequence }
+      waiting.push(transaction)
+      return transaction
+    },
+    close,
+  }
+}
+
+function bringsXrp({ deposit }: Transaction): boolean {
+  return deposit.issued === undefined && (deposit.result ?? 'tesSUCCESS') === 'tesSUCCESS'
+}
+
+function sha(text: string): Buffer {
+  return createHash('sha512').update(text).digest()
+}
+
+/** The first half of SHA-512, in capitals, as the ledger names everything. */
+function hashOf(text: string): string {
+  return sha(text).subarray(0, 32).toString('hex').toUpperCase()
+}

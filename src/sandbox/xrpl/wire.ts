@@ -1,0 +1,96 @@
+import type { Ledger, Placed, Transaction } from './ledger.ts'
+
+/** JSON as the server writes it. */
+export type JsonObject = Readonly<Record<string, unknown>>
+
+const TF_PARTIAL_PAYMENT = 0x0002_0000
+const TF_FULLY_CANONICAL_SIG = 0x8000_0000
+/** 2000-01-01T00:00:00Z, from which the ledger counts seconds. */
+const RIPPLE_EPOCH_SECONDS = 946_684_800
+
+/** A ledger's close time in the ledger's own count. */
+export function closeTimeOf({ closedAt }: Ledger): number {
+  return closedAt.getTime() / 1000 - RIPPLE_EPOCH_SECONDS
+}
+
+/** A ledger's close time as text, in whole seconds. */
+export function isoTime({ closedAt }: Ledger): string {
+  return closedAt.toISOString().replace('.000Z', 'Z')
+}
+
+/** A transaction in a list of an account's. */
+export function entryOf(placed: Placed, destination: string, apiVersion: number): JsonObject {
+  const { transaction, ledger } = placed
+  const { index } = ledger
+  const date = closeTimeOf(ledger)
+  const fields = fieldsOf(transaction, destination, apiVersion)
+  const meta = metaOf(placed)
+  if (apiVersion === 1) {
+    const tx = { ...fields, date, hash: transaction.hash, inLedger: index, ledger_index: index }
+    return { meta, tx, validated: true }
+  }
+  return {
+    meta,
+    tx_json: { ...fields, date, ledger_index: index },
+    hash: transaction.hash,
+    ledger_index: index,
+    ledger_hash: ledger.hash,
+    close_time_iso: isoTime(ledger),
+    validated: true,
+  }
+}
+
+/** A transaction by itself; one that waits has no ledger yet and is not validated. */
+export function transactionOf(
+  found: Placed | Transaction | undefined,
+  destination: string,
+  apiVersion: number,
+): JsonObject {
+  if (found === undefined) return {}
+  if ('transaction' in found) {
+    const entry = entryOf(found, destination, apiVersion)
+    if (apiVersion > 1) return entry
+    const { tx, ...rest } = entry
+    return { ...(tx instanceof Object ? tx : {}), ...rest }
+  }
+  const fields = fieldsOf(found, destination, apiVersion)
+  const hash = { hash: found.hash, validated: false }
+  return apiVersion === 1 ? { ...fields, ...hash } : { tx_json: fields, ...hash }
+}
+
+/** The payment itself. Version 2 calls its amount by another name, so that nobody takes it for paid. */
+function fieldsOf(
+  { deposit, from, sequence }: Transaction,
+  destination: string,
+  apiVersion: number,
+): JsonObject {
+  const isPartial = deposit.partialOfDrops !== undefined
+  const amount = deposit.issued ?? (deposit.partialOfDrops ?? deposit.drops).toString()
+  const sendMax = { currency: 'USD', issuer: from, value: '1000' }
+  return {
+    Account: from,
+    ...(apiVersion === 1 && { Amount: amount }),
+    DeliverMax: amount,
+    Destination: destination,
+    ...(deposit.tag !== undefined && { DestinationTag: deposit.tag }),
+    Fee: '12',
+    Flags: (isPartial ? TF_PARTIAL_PAYMENT : 0) + TF_FULLY_CANONICAL_SIG,
+    ...(isPartial && { SendMax: sendMax }),
+    Sequence: sequence,
+    SigningPubKey: '',
+    TransactionType: 'Payment',
+  }
+}
+
+function metaOf({ transaction: { deposit }, index }: Placed): JsonObject {
+  const result = deposit.result ?? 'tesSUCCESS'
+  const delivered = deposit.issued ?? deposit.drops.toString()
+  const isPartial = deposit.partialOfDrops !== undefined
+  return {
+    AffectedNodes: [],
+    ...(result === 'tesSUCCESS' && isPartial && { DeliveredAmount: delivered }),
+    TransactionIndex: index,
+    TransactionResult: result,
+    ...(result === 'tesSUCCESS' && { delivered_amount: delivered }),
+  }
+}

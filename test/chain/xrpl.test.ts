@@ -1,0 +1,322 @@
+import { createServer } from 'node:http'
+import { text } from 'node:stream/consumers'
+import { inspect } from 'node:util'
+import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { createXrpl, type Xrpl } from '#src/chain/xrpl.ts'
+import { toClassicAddress } from '#src/chain/xrpl-address.ts'
+import type { Logger } from '#src/kernel/logger.ts'
+import { listen, stopListening } from '#src/sandbox/loopback.ts'
+import { startXrpl, type XrplServer } from '#src/sandbox/xrpl.ts'
+import { testClock } from '../support/clock.ts'
+
+const AT = new Date('2026-11-20T15:00:00Z')
+const PAYER = toClassicAddress(Buffer.alloc(20, 7))
+const ISSUED = { currency: 'USD', issuer: PAYER, value: '25' }
+
+let server: XrplServer
+let xrpl: Xrpl
+let lines: { level: string; message: string; fields: Record<string, unknown> }[]
+
+const clock = testClock(AT)
+const record = (level: string) => (fields: Record<string, unknown>, message: string) => {
+  lines.push({ level, message, fields })
+}
+const log: Logger = {
+  error: record('error'),
+  warn: record('warn'),
+  info: record('info'),
+  debug: record('debug'),
+}
+const said = (level: string) => lines.filter((line) => line.level === level)
+const unavailable = { kind: 'upstream', code: 'dependency_unavailable' }
+
+beforeEach(async () => {
+  lines = []
+  clock.set(AT)
+  server = await startXrpl({ clock })
+  xrpl = createXrpl({ url: server.url, address: server.address, log, timeoutMs: 300 })
+})
+afterEach(() => server.close())
+
+describe('deposits', () => {
+  test('are payments to the address, with all that names them', async () => {
+    const { hash, ledgerIndex } = server.deposit({ tag: 4_294_967_295, drops: 7n, from: PAYER })
+    const { payments, upTo } = await xrpl.deposits(undefined)
+    expect(upTo).toBe(ledgerIndex)
+    expect(payments).toEqual([
+      {
+        way: 'xrpl',
+        txHash: hash,
+        logIndex: 0,
+        handle: null,
+        tag: 4_294_967_295,
+        payer: PAYER,
+        asset: 'XRP',
+        amountUnits: 7n,
+        block: { number: ledgerIndex, hash: expect.stringMatching(/^0x[0-9a-f]{64}$/), at: AT },
+      },
+    ])
+    expect(hash).toMatch(/^[0-9A-F]{64}$/)
+  })
+
+  test('come in order, from after the ledger named, each once', async () => {
+    server.submit({ tag: 1, drops: 1n })
+    server.submit({ tag: 2, drops: 2n })
+    server.closeLedger()
+    const first = await xrpl.deposits(undefined)
+    expect(first.payments.map(({ tag }) => tag)).toEqual([1, 2])
+    server.closeLedger(3)
+    server.deposit({ tag: 3, drops: 3n })
+    const second = await xrpl.deposits(first.upTo)
+    expect(second.payments.map(({ tag }) => tag)).toEqual([3])
+    expect(second.upTo).toBe(first.upTo + 4)
+    expect(await xrpl.deposits(second.upTo)).toEqual({ payments: [], upTo: second.upTo })
+  })
+
+  test('go on without any when ledgers close without any', async () => {
+    const { upTo } = await xrpl.deposits(undefined)
+    const newest = server.closeLedger(5)
+    expect(await xrpl.deposits(upTo)).toEqual({ payments: [], upTo: newest })
+  })
+
+  test('of a partial payment are what was delivered, not what it names', async () => {
+    server.deposit({ tag: 1, drops: 5n, partialOfDrops: 1_000_000_000n })
+    const { payments } = await xrpl.deposits(undefined)
+    expect(payments.map(({ amountUnits }) => amountUnits)).toEqual([5n])
+  })
+
+  test('have no tag when the payer gave none, and zero is a tag', async () => {
+    server.deposit({ drops: 1n })
+    server.deposit({ tag: 0, drops: 1n })
+    const { payments } = await xrpl.deposits(undefined)
+    expect(payments.map(({ tag }) => tag)).toEqual([null, 0])
+  })
+
+  test('can be all the XRP there is', async () => {
+    server.deposit({ tag: 1, drops: 10n ** 17n })
+    const { payments } = await xrpl.deposits(undefined)
+    expect(payments[0]?.amountUnits).toBe(10n ** 17n)
+  })
+
+  test('are not other things than XRP, and the log says so', async () => {
+    const { hash, ledgerIndex } = server.deposit({ tag: 1, drops: 0n, issued: ISSUED })
+    expect((await xrpl.deposits(undefined)).payments).toEqual([])
+    expect(said('warn')).toEqual([
+      {
+        level: 'warn',
+        message: 'xrp ledger payment ignored',
+        fields: { txHash: hash, ledgerIndex, reason: 'not XRP' },
+      },
+    ])
+  })
+
+  test('are not payments that failed', async () => {
+    server.deposit({ tag: 1, drops: 5n, result: 'tecPATH_PARTIAL' })
+    expect((await xrpl.deposits(undefined)).payments).toEqual([])
+    expect(lines).toEqual([])
+  })
+
+  test('are not payments that no validated ledger has', async () => {
+    server.submit({ tag: 1, drops: 5n })
+    const before = await xrpl.deposits(undefined)
+    expect(before.payments).toEqual([])
+    server.closeLedger()
+    expect((await xrpl.deposits(before.upTo)).payments).toHaveLength(1)
+  })
+
+  test('are read page by page', async () => {
+    server.limitPages(3)
+    for (let tag = 1; tag <= 10; tag += 1) server.submit({ tag, drops: BigInt(tag) })
+    server.closeLedger()
+    const { payments } = await xrpl.deposits(undefined)
+    expect(payments.map(({ tag }) => tag)).toEqual([1, 2, 3, 4, 5, 6, 7, 8, 9, 10])
+    expect(server.count('account_tx')).toBe(4)
+  })
+
+  test('of a long history are read over several times, none of them lost or twice', async () => {
+    server.limitPages(2)
+    for (let tag = 1; tag <= 60; tag += 1) {
+      server.submit({ tag, drops: 1n })
+      if (tag % 3 === 0) server.closeLedger()
+    }
+    const tags: (number | null)[] = []
+    let since: number | undefined
+    let times = 0
+    for (let last = -1; since !== last; times += 1) {
+      last = since ?? -1
+      const { payments, upTo } = await xrpl.deposits(since)
+      tags.push(...payments.map(({ tag }) => tag))
+      since = upTo
+    }
+    expect(tags).toEqual(Array.from({ length: 60 }, (_, place) => place + 1))
+    expect(times).toBeGreaterThan(2)
+  })
+
+  test('are none, up to the ledger known, from a server that is behind', async () => {
+    server.deposit({ tag: 1, drops: 1n })
+    const { upTo } = await xrpl.deposits(undefined)
+    server.lag(1)
+    expect(await xrpl.deposits(upTo)).toEqual({ payments: [], upTo })
+  })
+
+  test('are not passed over when the server lacks ledgers', async () => {
+    const { upTo } = await xrpl.deposits(undefined)
+    server.deposit({ tag: 1, drops: 1n })
+    server.forgetBefore(server.closeLedger(4))
+    await expect(xrpl.deposits(upTo)).rejects.toMatchObject(unavailable)
+    expect(said('error')).toHaveLength(1)
+    expect((await xrpl.deposits(undefined)).payments).toEqual([])
+  })
+
+  test('of an account that does not exist yet are none', async () => {
+    await server.close()
+    server = await startXrpl({ clock, balanceDrops: 0n })
+    const fresh = createXrpl({ url: server.url, address: server.address, log })
+    const newest = server.closeLedger()
+    expect(await fresh.deposits(undefined)).toEqual({ payments: [], upTo: newest })
+    expect(await fresh.balanceUnits()).toBe(0n)
+  })
+})
+
+describe('a transaction', () => {
+  test('is what it paid', async () => {
+    const { hash, ledgerIndex } = server.deposit({ tag: 9, drops: 4n, partialOfDrops: 50n })
+    const facts = await xrpl.transaction(hash.toLowerCase())
+    expect(facts).toMatchObject({
+      status: 'mined',
+      block: { number: ledgerIndex, at: AT },
+      payments: [{ way: 'xrpl', txHash: hash, tag: 9, amountUnits: 4n }],
+    })
+    const { payments } = await xrpl.deposits(undefined)
+    expect(facts).toMatchObject({ payments })
+  })
+
+  test('is pending until a validated ledger has it', async () => {
+    const hash = server.submit({ tag: 9, drops: 4n })
+    expect(await xrpl.transaction(hash)).toEqual({ status: 'pending' })
+    server.closeLedger()
+    expect(await xrpl.transaction(hash)).toMatchObject({ status: 'mined' })
+  })
+
+  test('that failed says why', async () => {
+    const { hash, ledgerIndex } = server.deposit({ drops: 1n, result: 'tecUNFUNDED_PAYMENT' })
+    expect(await xrpl.transaction(hash)).toMatchObject({
+      status: 'reverted',
+      block: { number: ledgerIndex },
+      reason: 'tecUNFUNDED_PAYMENT',
+      handle: null,
+    })
+  })
+
+  test('that brought something else than XRP paid nothing', async () => {
+    const { hash } = server.deposit({ tag: 1, drops: 0n, issued: ISSUED })
+    expect(await xrpl.transaction(hash)).toMatchObject({ status: 'mined', payments: [] })
+  })
+
+  test('that nobody made is unknown', async () => {
+    expect(await xrpl.transaction('AB'.repeat(32))).toEqual({ status: 'unknown' })
+  })
+
+  test.each([
+    '',
+    'AB',
+    `0x${'ab'.repeat(32)}`,
+    '../../etc',
+    'Z'.repeat(64),
+  ])('named %j is unknown, and nobody is asked', async (hash) => {
+    expect(await xrpl.transaction(hash)).toEqual({ status: 'unknown' })
+    expect(server.count('tx')).toBe(0)
+  })
+})
+
+test('the balance is that of the newest validated ledger', async () => {
+  expect(await xrpl.balanceUnits()).toBe(10_000_000n)
+  server.submit({ drops: 5n })
+  server.deposit({ drops: 6n, partialOfDrops: 100n })
+  server.deposit({ drops: 100n, result: 'tecPATH_PARTIAL' })
+  server.deposit({ drops: 100n, issued: ISSUED })
+  expect(await xrpl.balanceUnits()).toBe(10_000_011n)
+})
+
+describe('a server of the first version of the interface', () => {
+  test('is understood, though it names ledgers by number only', async () => {
+    server.deposit({ tag: 3, drops: 8n, partialOfDrops: 90n })
+    const old = await startVersionOne(server.url)
+    const reader = createXrpl({ url: old.url, address: server.address, log })
+    const { payments, upTo } = await xrpl.deposits(undefined)
+    expect(await reader.deposits(undefined)).toEqual({ payments, upTo })
+    const [payment] = payments
+    expect(await reader.transaction(payment?.txHash ?? '')).toEqual({
+      status: 'mined',
+      block: payment?.block,
+      payments,
+    })
+    await old.close()
+  })
+})
+
+describe('a server that fails', () => {
+  test.each([
+    ['does not take connections', () => server.down()],
+    ['never answers', () => server.hang()],
+    ['answers too late', () => server.delay(600)],
+    ['answers 503', () => server.failNext(9, { status: 503 })],
+    ['wants us to slow down', () => server.failNext(9, 'slowDown')],
+    ['is not in the network', () => server.failNext(9, 'noNetwork')],
+  ])('leaves every question open: it %s', async (_, fail) => {
+    const { hash } = server.deposit({ tag: 1, drops: 1n })
+    await fail()
+    await expect(xrpl.deposits(undefined)).rejects.toMatchObject(unavailable)
+    await expect(xrpl.transaction(hash)).rejects.toMatchObject(unavailable)
+    await expect(xrpl.balanceUnits()).rejects.toMatchObject(unavailable)
+    await server.up()
+  })
+
+  test('says nothing of deposits while it is not synced', async () => {
+    server.setSynced(false)
+    await expect(xrpl.deposits(undefined)).rejects.toMatchObject(unavailable)
+  })
+
+  test('is told once, and once again when it answers', async () => {
+    server.failNext(3, 'tooBusy')
+    for (const _ of [1, 2, 3]) await expect(xrpl.balanceUnits()).rejects.toThrow()
+    await xrpl.balanceUnits()
+    await xrpl.balanceUnits()
+    expect(lines.map(({ level, message }) => [level, message])).toEqual([
+      ['warn', 'xrp ledger server failed'],
+      ['info', 'xrp ledger server answers again'],
+    ])
+  })
+
+  test('never has its credentials in errors or log', async () => {
+    const url = `${server.url.replace('http://', 'http://user:password-1@')}/key-0123456789`
+    await server.down()
+    const reader = createXrpl({ url, address: server.address, log })
+    const error = await reader.balanceUnits().catch((e: unknown) => e)
+    const everything = JSON.stringify(lines) + inspect(error, { depth: 20, showHidden: true })
+    expect(everything).toContain('connection failed')
+    expect(everything).not.toMatch(/password-1|key-0123456789/)
+  })
+
+  test('is not blamed when the caller gives up', async () => {
+    server.hang()
+    const controller = new AbortController()
+    const reason = new Error('stopping')
+    const asked = xrpl.balanceUnits(controller.signal)
+    controller.abort(reason)
+    await expect(asked).rejects.toBe(reason)
+    await expect(xrpl.balanceUnits(AbortSignal.abort(reason))).rejects.toBe(reason)
+    expect(lines).toEqual([])
+  })
+})
+
+/** The same server, asked as if nobody had heard of version 2. */
+async function startVersionOne(url: string): Promise<{ url: string; close(): Promise<void> }> {
+  const server = createServer(async (request, response) => {
+    const body = (await text(request)).replace('"api_version":2', '"api_version":1')
+    const answer = await fetch(url, { method: 'POST', body })
+    response.end(await answer.text())
+  })
+  const port = await listen(server, 0)
+  return { url: `http://127.0.0.1:${port}`, close: () => stopListening(server) }
+}
