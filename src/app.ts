@@ -3,12 +3,13 @@ import { Api } from 'grammy'
 import { createTransport } from 'nodemailer'
 import type { Sql } from 'postgres'
 import { type BotService, createBotService } from '#bot/service.ts'
+import { findLastProof } from '#src/billing/account/proof.ts'
 import { createChain } from '#src/chain/client.ts'
 import { createChannels } from '#src/channels/index.ts'
 import type { Config } from '#src/config.ts'
 import { connect, waitForDatabase } from '#src/db/connection.ts'
 import { migrate } from '#src/db/migrate.ts'
-import { createInternalServer } from '#src/http/internal.ts'
+import { createInternalServer, type Reading } from '#src/http/internal.ts'
 import { createServer } from '#src/http/server.ts'
 import type { JobApp } from '#src/jobs/define.ts'
 import { REGISTRY as JOBS } from '#src/jobs/index.ts'
@@ -86,9 +87,10 @@ export function createApp(
     config.telegram.token === undefined
       ? undefined
       : createBotService(app, sql, { ...config.telegram, token: config.telegram.token })
-  const internal = createInternalServer([
-    { name: 'database', problem: () => problemOf(sql`select 1`) },
-  ])
+  const internal = createInternalServer(
+    [{ name: 'database', problem: () => problemOf(sql`select 1`) }],
+    ledgerReadings(app),
+  )
   const plays = (role: Config['roles'][number]) => config.roles.includes(role)
   let jobs: RunningJobs | undefined
   return {
@@ -121,6 +123,31 @@ export function createApp(
       await connection.close()
     },
   }
+}
+
+/** How the last proof of the ledger went, for the operator. */
+function ledgerReadings({ db }: Pick<JobApp, 'db'>): readonly Reading[] {
+  return [
+    {
+      name: 'watchdog_ledger_wrong_wallets',
+      help: 'Wallets whose entries did not add up to their balance in the last proof of the ledger.',
+      read: async () => (await findLastProof(db))?.wrongWallets,
+    },
+    {
+      name: 'watchdog_ledger_proved_timestamp_seconds',
+      help: 'When the ledger was proved last.',
+      read: async () => {
+        const proof = await findLastProof(db)
+        return proof && proof.provedAt.getTime() / 1000
+      },
+    },
+  ]
+}
+
+function xrpLedger({ xrpl, billing }: Config, log: Logger): Xrpl | undefined {
+  const { rpcUrl: url } = xrpl
+  const address = billing.payments.xrpDepositAddress
+  return url === undefined || address === undefined ? undefined : createXrpl({ url, address, log })
 }
 
 function telegram({ telegram: { token = '', apiRoot } }: Config): Api {

@@ -37,7 +37,7 @@ interface Deps {
 
 /**
  * Records firings as alerts and puts their deliveries into the outbox, in the transaction that caused
- * them. A firing that is recorded already (a replayed block) is passed over.
+ * them. A firing that is recorded already (a replayed observation) is passed over.
  */
 export async function raise(deps: Deps, tx: Db, raised: readonly Raised[]): Promise<void> {
   const told = raised.filter(({ isTold }) => isTold)
@@ -49,6 +49,7 @@ export async function raise(deps: Deps, tx: Db, raised: readonly Raised[]): Prom
       watchId: one.watch.id,
       signal: one.signal,
       recoveredAt: one.firedAt,
+      position: one.position,
       recoveryId: withId(one),
     })
   }
@@ -84,6 +85,7 @@ async function tell(deps: Deps, tx: Db, recorded: readonly Recorded[]): Promise<
         lane: recipient.lane,
         orderKey: `${recipient.id} ${alert.watch.id} ${alert.signal}`,
         firedAt: alert.firedAt,
+        position: alert.position,
         envelope: envelopeOf(deps, alert, recipient, id),
         createdAt,
         status: isMuted && recipient.channel !== 'webhook' ? 'muted' : 'pending',

@@ -13,17 +13,17 @@ export interface InsertedAlert {
   readonly key: string
 }
 
-/** The key that makes an alert unique: watch, signal, event, block. */
+/** The key that makes an alert unique: watch, signal, event, position. */
 export function alertKey(of: {
   readonly watchId: number
   readonly signal: string | null
   readonly event: string
-  readonly blockNumber: number
+  readonly position: number
 }): string {
-  return [of.watchId, of.signal ?? '', of.event, of.blockNumber].join(' ')
+  return [of.watchId, of.signal ?? '', of.event, of.position].join(' ')
 }
 
-/** Writes alerts; those that exist already (a replayed block) are passed over and not given back. */
+/** Writes alerts; those that exist already (a replayed observation) are passed over and not given back. */
 export async function insertAlerts(
   db: Db,
   raised: readonly Raised[],
@@ -44,7 +44,7 @@ export async function insertAlerts(
         severity: one.severity,
         state: one.isRecovery ? 'recovered' : 'firing',
         data: one.data,
-        blockNumber: one.blockNumber,
+        position: one.position,
         firedAt: one.firedAt,
         recoveredAt: one.isRecovery ? one.firedAt : null,
         createdAt,
@@ -56,7 +56,7 @@ export async function insertAlerts(
       watchId: alerts.watchId,
       signal: alerts.signal,
       event: alerts.event,
-      blockNumber: alerts.blockNumber,
+      position: alerts.position,
     })
   return rows.map((row) => ({ id: row.id, key: alertKey(row) }))
 }
@@ -68,6 +68,8 @@ export async function closeEpisode(
     readonly watchId: number
     readonly signal: string
     readonly recoveredAt: Date
+    /** The recovery's: what fired before it is closed. */
+    readonly position: number
     readonly recoveryId: number | undefined
   },
 ): Promise<void> {
@@ -79,7 +81,7 @@ export async function closeEpisode(
         eq(alerts.watchId, input.watchId),
         eq(alerts.signal, input.signal),
         sql`${alerts.recoveredAt} is null`,
-        lt(alerts.firedAt, input.recoveredAt),
+        lt(alerts.position, input.position),
       ),
     )
     .returning({ id: alerts.id })

@@ -1,5 +1,14 @@
 import { sql } from 'drizzle-orm'
-import { index, integer, jsonb, pgTable, text, timestamp, uniqueIndex } from 'drizzle-orm/pg-core'
+import {
+  bigint,
+  index,
+  integer,
+  jsonb,
+  pgTable,
+  text,
+  timestamp,
+  uniqueIndex,
+} from 'drizzle-orm/pg-core'
 
 export const alerts = pgTable(
   'alerts',
@@ -16,7 +25,8 @@ export const alerts = pgTable(
     severity: text('severity').notNull(),
     state: text('state').notNull(),
     data: jsonb('data').notNull().$type<unknown>(),
-    blockNumber: integer('block_number').notNull(),
+    /** Of the observation that raised it: rising for a watch; on the chain the block's number. */
+    position: bigint('position', { mode: 'number' }).notNull(),
     firedAt: timestamp('fired_at', { withTimezone: true }).notNull(),
     recoveredAt: timestamp('recovered_at', { withTimezone: true }),
     /** The alert this recovery closes. */
@@ -25,12 +35,12 @@ export const alerts = pgTable(
     createdAt: timestamp('created_at', { withTimezone: true }).notNull(),
   },
   (table) => [
-    // Replaying a block raises nothing twice. An alert without a signal has the empty signal here.
+    // Replaying an observation raises nothing twice. An alert without a signal has the empty signal here.
     uniqueIndex('alerts_once').on(
       table.watchId,
       sql`coalesce(${table.signal}, '')`,
       table.event,
-      table.blockNumber,
+      table.position,
     ),
     index('alerts_wallet').on(table.wallet, table.firedAt, table.id),
     index('alerts_created').on(table.createdAt),

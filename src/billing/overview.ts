@@ -7,9 +7,8 @@ import { type Account, type AccountQuery, LEDGER_TYPES, type LedgerEntry } from 
 import * as accounts from './account/store.ts'
 import { nextUtcDay, utcDay } from './metering/rules.ts'
 import * as metering from './metering/store.ts'
-import { FREE_TIER_DAILY_CALLS, SLOTS_MAX } from './price-list.ts'
-import { trialSlots } from './subscriptions/rules.ts'
-import { findTrial } from './subscriptions/store.ts'
+import { FREE_TIER_DAILY_CALLS } from './price-list.ts'
+import { getCapacity } from './subscriptions/capacity.ts'
 
 /** Balance, free calls, slots and ledger of the caller's wallet: everything the sub-rooms know of it. */
 export async function getAccount(
@@ -19,8 +18,6 @@ export async function getAccount(
 ): Promise<Account> {
   const now = clock.now()
   const account = await accounts.findAccount(db, wallet)
-  const trial = trialSlots(await findTrial(db, wallet), now)
-  const used = account?.occupiedSlots ?? 0
   return {
     wallet,
     balanceCredits: account?.balanceCredits ?? 0,
@@ -29,7 +26,7 @@ export async function getAccount(
       used: await metering.countFreeCalls(db, wallet, utcDay(now)),
       resetsAt: nextUtcDay(now),
     },
-    slots: { purchased: 0, trial, used, available: Math.max(0, trial - used), max: SLOTS_MAX },
+    slots: await getCapacity(db, wallet, now),
     ledger: await listLedger(db, wallet, query),
   }
 }

@@ -8,6 +8,8 @@ export const FREE_TIER_DAILY_CALLS = 50
 
 /** What a slot costs for one period of 30 days. */
 export const SLOT_PRICE_CREDITS = 500
+/** Days of 24 hours in one period. */
+export const PERIOD_DAYS = 30
 /** Slots a wallet can have in all. */
 export const SLOTS_MAX = 20
 

@@ -39,8 +39,10 @@ export interface NewDelivery {
   readonly lane: string
   /** Deliveries with the same key are sent in the order they fired in. */
   readonly orderKey: string
-  /** When it happened, by block time. */
+  /** When it happened, by its source's time. */
   readonly firedAt: Date
+  /** Orders what happened at one moment. */
+  readonly position: number
   readonly envelope: Envelope
   readonly createdAt: Date
   readonly status: Extract<DeliveryStatus, 'pending' | 'held' | 'muted'>

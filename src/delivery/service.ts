@@ -120,6 +120,7 @@ function testDelivery(
     lane: channel.lane(destination.destination),
     orderKey: `${recipientId} test ${id}`,
     firedAt: now,
+    position: 0,
     envelope: { deliveryId: id, ...about, locale, timezone, message },
     createdAt: now,
     status: 'pending',

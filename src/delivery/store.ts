@@ -27,7 +27,7 @@ export async function insertDeliveries(db: Db, all: readonly NewDelivery[]): Pro
     // One array per column: envelopes pass as they are, while a recordset would unpack their texts.
     await db.execute(sql`
       insert into deliveries (id, wallet, alert_id, recipient_id, channel, lane, order_key, fired_at,
-        envelope, status, created_at, next_attempt_at, attempts)
+        position, envelope, status, created_at, next_attempt_at, attempts)
       select r.*, case when r.status = 'pending' then r.created_at end, 0
       from unnest(
         ${column(({ id }) => id)}::uuid[],
@@ -38,11 +38,12 @@ export async function insertDeliveries(db: Db, all: readonly NewDelivery[]): Pro
         ${column(({ lane }) => lane)}::text[],
         ${column(({ orderKey }) => orderKey)}::text[],
         ${column(({ firedAt }) => firedAt)}::timestamptz[],
+        ${column(({ position }) => position)}::bigint[],
         ${column(({ envelope }) => JSON.stringify(envelope))}::json[],
         ${column(({ status }) => status)}::text[],
         ${column(({ createdAt }) => createdAt)}::timestamptz[]
-      ) as r(id, wallet, alert_id, recipient_id, channel, lane, order_key, fired_at, envelope, status,
-        created_at)`)
+      ) as r(id, wallet, alert_id, recipient_id, channel, lane, order_key, fired_at, position,
+        envelope, status, created_at)`)
   }
   const isAnyDue = all.some(({ status }) => status === 'pending')
   if (isAnyDue) await db.execute(sql`select pg_notify('deliveries', '')`)
@@ -100,7 +101,7 @@ export async function claimDue(
       select d.id, exists (
         select from deliveries e
         where e.order_key = d.order_key and e.status in ('pending', 'retrying')
-          and (e.fired_at, e.id) < (d.fired_at, d.id)
+          and (e.fired_at, e.position, e.id) < (d.fired_at, d.position, d.id)
       ) as blocked
       from due join deliveries d on d.id = due.id
       where ${isDue}
@@ -136,8 +137,8 @@ export async function parkBlocked(db: Db, ids: readonly string[]): Promise<void>
       from deliveries d cross join lateral (
         select e.id from deliveries e
         where e.order_key = d.order_key and e.status in ('pending', 'retrying')
-          and (e.fired_at, e.id) < (d.fired_at, d.id)
-        order by e.fired_at desc, e.id desc
+          and (e.fired_at, e.position, e.id) < (d.fired_at, d.position, d.id)
+        order by e.fired_at desc, e.position desc, e.id desc
         limit 1
         for share of e skip locked
       ) earlier
@@ -184,7 +185,7 @@ export async function finish(tx: Db, rows: readonly FinishedRow[], now: Date): P
     cross join lateral (
       select e.id from deliveries e
       where e.order_key = freed.order_key and e.status in ('pending', 'retrying')
-      order by e.fired_at, e.id
+      order by e.fired_at, e.position, e.id
       limit 1
     ) head
     where d.id = head.id and d.next_attempt_at is null`)

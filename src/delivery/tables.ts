@@ -1,5 +1,5 @@
 import { sql } from 'drizzle-orm'
-import { index, integer, json, pgTable, text, timestamp, uuid } from 'drizzle-orm/pg-core'
+import { bigint, index, integer, json, pgTable, text, timestamp, uuid } from 'drizzle-orm/pg-core'
 import type { ChannelKey } from '#src/channels/define.ts'
 import type { DeliveryStatus } from './model.ts'
 
@@ -16,8 +16,10 @@ export const deliveries = pgTable(
     lane: text('lane').notNull(),
     /** Destination, watch and signal: deliveries of one key go out one after another, in order. */
     orderKey: text('order_key').notNull(),
-    /** When the alert fired, by block time: the order within a key; ties by id. */
+    /** When the alert fired, by its source's time: the order within a key. */
     firedAt: timestamp('fired_at', { withTimezone: true }).notNull(),
+    /** The alert's position: the order of what fired at one moment; then by id. */
+    position: bigint('position', { mode: 'number' }).notNull(),
     /** `json`, not `jsonb`: kept as written, so that every attempt sends the same bytes. */
     envelope: json('envelope').notNull().$type<unknown>(),
     status: text('status').notNull().$type<DeliveryStatus>(),
@@ -36,7 +38,7 @@ export const deliveries = pgTable(
       .on(table.channel, table.nextAttemptAt, table.id)
       .where(sql`status in ('pending', 'retrying')`),
     index('deliveries_order')
-      .on(table.orderKey, table.firedAt, table.id)
+      .on(table.orderKey, table.firedAt, table.position, table.id)
       .where(sql`status in ('pending', 'retrying')`),
     index('deliveries_created').on(table.createdAt),
     index('deliveries_alert').on(table.alertId),

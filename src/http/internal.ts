@@ -1,5 +1,5 @@
 import Fastify, { type FastifyInstance } from 'fastify'
-import { collectDefaultMetrics, Registry } from 'prom-client'
+import { collectDefaultMetrics, Gauge, Registry } from 'prom-client'
 import { closePromptly } from './closing.ts'
 
 /** One thing the service needs: its name, and what is wrong with it, if anything. */
@@ -8,16 +8,40 @@ export interface Check {
   problem(): Promise<string | undefined>
 }
 
+/** One number of the service, read when it is asked for; undefined: not known. */
+export interface Reading {
+  /** Of the metric. */
+  readonly name: string
+  readonly help: string
+  read(): Promise<number | undefined>
+}
+
 /**
  * Health and metrics for the operator, on a port of its own.
  *
  * `/livez`: the process turns. `/readyz`: 200, or 503 with what is missing. `/metrics`: Prometheus.
  */
-export function createInternalServer(checks: readonly Check[]): FastifyInstance {
+export function createInternalServer(
+  checks: readonly Check[],
+  readings: readonly Reading[],
+): FastifyInstance {
   const server = Fastify({ logger: false })
   closePromptly(server)
   const registry = new Registry()
   collectDefaultMetrics({ register: registry })
+  for (const { name, help, read } of readings) {
+    new Gauge({
+      name,
+      help,
+      registers: [registry],
+      async collect() {
+        // What cannot be read now is not shown; the other metrics are.
+        const value = await read().catch(() => undefined)
+        if (value === undefined) this.reset()
+        else this.set(value)
+      },
+    })
+  }
   server.get('/livez', async () => ({ status: 'ok' }))
   server.get('/readyz', async (_request, reply) => {
     const results = await Promise.all(

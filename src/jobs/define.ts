@@ -21,6 +21,11 @@ export interface Job {
   readonly wakeOn?: string
   /** Milliseconds between the end of one run and the start of the next. */
   everyMs(app: JobApp): number
-  /** One run. A refusal of kind `upstream` is a dependency that is down: the next run tries again. */
-  run(app: JobApp, signal: AbortSignal): Promise<void>
+  /**
+   * One run. A refusal of kind `upstream` is a dependency that is down: the next run tries again.
+   *
+   * @param news the payloads it was woken with since its last run; undefined when something may have
+   *   happened that nobody told: at the start, when its time has passed, after a failure
+   */
+  run(app: JobApp, signal: AbortSignal, news: ReadonlySet<string> | undefined): Promise<void>
 }

@@ -1,8 +1,23 @@
 import type { Job } from './define.ts'
 import { deliverDue } from './deliver-due.ts'
+import { fitWatches } from './fit-watches.ts'
+import { judgeLedgers } from './judge-ledgers.ts'
 import { observeWatches } from './observe-watches.ts'
+import { proveLedger } from './prove-ledger.ts'
 import { prune } from './prune.ts'
+import { renewSubscriptions } from './renew-subscriptions.ts'
 import { sendConfirmations } from './send-confirmations.ts'
+import { settleDeposits } from './settle-deposits.ts'
 
 /** Everything that runs by the clock. */
-export const REGISTRY: readonly Job[] = [observeWatches, deliverDue, sendConfirmations, prune]
+export const REGISTRY: readonly Job[] = [
+  observeWatches,
+  settleDeposits,
+  judgeLedgers,
+  fitWatches,
+  renewSubscriptions,
+  deliverDue,
+  sendConfirmations,
+  proveLedger,
+  prune,
+]

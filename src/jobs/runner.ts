@@ -11,6 +11,8 @@ export interface RunningJobs {
   stop(): Promise<void>
 }
 
+/** More payloads than this are not told apart. */
+const PAYLOADS_MAX = 1000
 /** Longest wait after failures in a row, in milliseconds. */
 const BACKOFF_MS_MAX = 30_000
 
@@ -48,9 +50,12 @@ async function startJob(
 
 async function loop(app: JobApp, job: Job, waker: Waker, signal: AbortSignal): Promise<void> {
   let failures = 0
+  let news: ReadonlySet<string> | undefined
+  let lookedAtAllAt = performance.now()
   while (!signal.aborted) {
     try {
-      await job.run(app, signal)
+      if (news === undefined) lookedAtAllAt = performance.now()
+      await job.run(app, signal, news)
       if (failures > 0) app.log.info({ job: job.name, failures }, 'job works again')
       failures = 0
     } catch (error) {
@@ -59,7 +64,10 @@ async function loop(app: JobApp, job: Job, waker: Waker, signal: AbortSignal): P
       report(app, job, error, failures)
     }
     const backoffMs = failures === 0 ? 0 : Math.min(2 ** failures * 250, BACKOFF_MS_MAX)
-    await waker.sleep(Math.max(job.everyMs(app), backoffMs), signal)
+    const everyMs = job.everyMs(app)
+    const told = await waker.sleep(Math.max(everyMs, backoffMs), signal)
+    const isTime = performance.now() - lookedAtAllAt >= everyMs
+    news = failures > 0 || isTime ? undefined : told
   }
 }
 
@@ -77,26 +85,35 @@ function report(app: JobApp, job: Job, error: unknown, failures: number): void {
 }
 
 interface Waker {
-  wake(): void
-  /** Ends after the time, when woken, or at once if woken since the last sleep. */
-  sleep(ms: number, signal: AbortSignal): Promise<void>
+  /** An empty payload: something may have been missed. */
+  wake(payload: string): void
+  /**
+   * Ends after the time, when woken, or at once if woken since the last sleep.
+   *
+   * @returns what it was woken with; undefined when the time has passed or something may have been missed
+   */
+  sleep(ms: number, signal: AbortSignal): Promise<ReadonlySet<string> | undefined>
 }
 
 function createWaker(): Waker {
-  let isWoken = false
+  let payloads = new Set<string>()
   let alarm: AbortController | undefined
   return {
-    wake() {
-      isWoken = true
+    wake(payload) {
+      // Where the job runs in another process nobody takes them: then it is enough to know of some.
+      if (payloads.size >= PAYLOADS_MAX) payloads = new Set([''])
+      else payloads.add(payload)
       alarm?.abort()
     },
     async sleep(ms, signal) {
-      if (!isWoken) {
+      if (payloads.size === 0) {
         alarm = new AbortController()
         const either = AbortSignal.any([signal, alarm.signal])
         await wait(ms, undefined, { signal: either }).catch(() => undefined)
       }
-      isWoken = false
+      const woken = payloads
+      payloads = new Set()
+      return woken.size === 0 || woken.has('') ? undefined : woken
     },
   }
 }

@@ -15,6 +15,7 @@ const KINDS: { readonly [Code in ErrorCode]?: ErrorKind } = {
   message_mismatch: 'unauthenticated',
   nonce_expired: 'unauthenticated',
   nonce_used: 'unauthenticated',
+  insufficient_credits: 'payment_required',
   insufficient_scope: 'forbidden',
   terms_not_accepted: 'forbidden',
   not_found: 'not_found',

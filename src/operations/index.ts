@@ -15,7 +15,13 @@ import {
 } from './recipients.ts'
 import { getSettings, replaceSettings } from './settings.ts'
 import { getStats } from './stats.ts'
-import { startTrial } from './subscriptions.ts'
+import {
+  createSubscription,
+  listSubscriptions,
+  quoteSubscription,
+  startTrial,
+  updateSubscriptions,
+} from './subscriptions.ts'
 import { createWatch, deleteWatch, getWatch, listWatches, updateWatch } from './watches.ts'
 
 /** Every operation with a route, in the order of the published table. */
@@ -47,6 +53,10 @@ export const REGISTRY: readonly AnyOperation[] = [
   getSettings,
   replaceSettings,
   getStats,
+  listSubscriptions,
+  createSubscription,
+  updateSubscriptions,
+  quoteSubscription,
   startTrial,
   listWatches,
   createWatch,

@@ -43,7 +43,9 @@ export async function invoke<Output>(
     throw new AppError('unauthenticated', 'missing_token')
   }
   const otherScope = operation.otherScope
-  if (otherScope === undefined) requireScope(caller, operation.scope)
+  // Which of two scopes it takes is in the body; without either nobody reads it.
+  const mayBeEnough = otherScope !== undefined && caller?.scopes.includes(otherScope.scope)
+  if (mayBeEnough !== true) requireScope(caller, operation.scope)
   const params = decode(operation.params, raw.params)
   const query = decode(operation.query, raw.query ?? {})
   const isBare = raw.body === undefined && operation.bodyOptional === true

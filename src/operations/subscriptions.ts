@@ -1,7 +1,67 @@
 import { z } from 'zod'
-import { Trial } from '#src/billing/subscriptions/model.ts'
+import {
+  NewSubscription,
+  SlotQuote,
+  SlotQuoteQuery,
+  Subscription,
+  SubscriptionChanges,
+  SubscriptionList,
+  SubscriptionQuery,
+  Trial,
+} from '#src/billing/subscriptions/model.ts'
 import * as subscriptions from '#src/billing/subscriptions/service.ts'
 import { defineOperation } from './define.ts'
+
+export const listSubscriptions = defineOperation({
+  id: 'listSubscriptions',
+  method: 'GET',
+  path: '/subscriptions',
+  scope: 'read',
+  rate: 'read',
+  status: 200,
+  query: SubscriptionQuery,
+  output: SubscriptionList,
+  handle: ({ app, caller, query }) => subscriptions.listSubscriptions(app, caller, query),
+})
+
+export const createSubscription = defineOperation({
+  id: 'createSubscription',
+  method: 'POST',
+  path: '/subscriptions',
+  scope: 'spend',
+  rate: 'write',
+  idempotent: true,
+  status: 201,
+  body: NewSubscription,
+  output: Subscription,
+  location: () => '/subscriptions',
+  handle: ({ app, caller, body }) => subscriptions.createSubscription(app, caller, body),
+})
+
+export const updateSubscriptions = defineOperation({
+  id: 'updateSubscriptions',
+  method: 'PATCH',
+  path: '/subscriptions',
+  scope: 'write',
+  otherScope: { scope: 'spend', when: ({ autoRenew }) => autoRenew },
+  rate: 'write',
+  status: 200,
+  body: SubscriptionChanges,
+  output: SubscriptionList,
+  handle: ({ app, caller, body }) => subscriptions.setAutoRenew(app, caller, body),
+})
+
+export const quoteSubscription = defineOperation({
+  id: 'quoteSubscription',
+  method: 'GET',
+  path: '/subscriptions/quote',
+  scope: 'read',
+  rate: 'read',
+  status: 200,
+  query: SlotQuoteQuery,
+  output: SlotQuote,
+  handle: ({ app, caller, query }) => subscriptions.quoteSlots(app, caller, query),
+})
 
 export const startTrial = defineOperation({
   id: 'startTrial',

@@ -1,8 +1,8 @@
-import type { z } from 'zod'
+import { z } from 'zod'
 import type { BlockRef, Chain } from '#src/chain/chain.ts'
 import type { FieldError } from '#src/kernel/errors.ts'
 import type { Presentation, Severity } from '#src/kernel/facts.ts'
-import type { JsonObject } from '#src/kernel/units.ts'
+import { Instant, type JsonObject } from '#src/kernel/units.ts'
 
 /** Groups of signals, in the order they are shown. */
 export const SIGNAL_GROUPS = [
@@ -16,9 +16,11 @@ export const SIGNAL_GROUPS = [
 ] as const
 export type SignalGroup = (typeof SIGNAL_GROUPS)[number]
 
-/** A fact about a target at a block. `at` is the block's time. */
+/** A fact about a target at a moment of its source. */
 export interface Observed {
-  readonly blockNumber: number
+  /** Its place among the observations of the target, rising: on the chain the block's number. */
+  readonly position: number
+  /** The moment, by the source's own time: the block's, the ledger entry's. */
   readonly at: Date
 }
 
@@ -80,7 +82,7 @@ export interface SignalDefinition {
  * One thing a watch type can notice.
  *
  * `evaluate` is a pure fold: previous state, one observation and the watch's view in, next state and
- * firings out. It knows block time only, so a replay gives the same answer. It returns what holds at
+ * firings out. It knows the source's time only, so a replay gives the same answer. It returns what holds at
  * this observation; whether that is news (an episode already open, recovery switched off, cooldown) is
  * decided once for all signals in `evaluate.ts`.
  */
@@ -116,12 +118,28 @@ export interface WatchType<
   Settings = unknown,
   Observation extends Observed = Observed,
 > extends WatchTypeDefinition {
+  /** Where its observations come from, and so who looks: see the two kinds below. */
+  readonly reads: 'chain' | 'ledger'
   /** What is observed. Equal targets share one observation. */
   readonly target: z.ZodType<Target>
   /** How a watch judges it. */
   readonly settings: z.ZodType<Settings>
   /** Schema of an observation, as the last one is kept. */
   readonly observation: z.ZodType<Observation>
+  /** What only the chain can tell about a new watch: wrong places, [] if nothing is wrong. */
+  check(sources: Sources, target: Target, settings: Settings): Promise<readonly FieldError[]>
+  /** Name of a watch that was given none. The same in every language. */
+  defaultLabel(target: Target): string
+  readonly signals: readonly Signal<Target, Settings, Observation>[]
+}
+
+/** A kind of watch that looks at the chain, at every tick. */
+export interface ChainWatchType<
+  Target = unknown,
+  Settings = unknown,
+  Observation extends Observed = Observed,
+> extends WatchType<Target, Settings, Observation> {
+  readonly reads: 'chain'
   /** Seconds between observations; 0 observes at every tick. */
   readonly everySeconds: number
   /**
@@ -134,14 +152,34 @@ export interface WatchType<
     upTo: BlockRef,
     signal?: AbortSignal,
   ): Promise<readonly (Observation | undefined)[]>
-  /** What only the chain can tell about a new watch: wrong places, [] if nothing is wrong. */
-  check(sources: Sources, target: Target, settings: Settings): Promise<readonly FieldError[]>
-  /** Name of a watch that was given none. The same in every language. */
-  defaultLabel(target: Target): string
   /** Whether two observations say the same, so that no watch need be evaluated. */
   isSame(a: Observation, b: Observation): boolean
-  readonly signals: readonly Signal<Target, Settings, Observation>[]
 }
+
+/** The credits of a wallet after a ledger entry, or as a new or changed watch finds them. */
+export const Balance = z.object({
+  /** Counts the looks at this wallet: a watch that changes looks again at the same entry. */
+  position: z.int(),
+  at: Instant,
+  /** The ledger entry's position; 0 before the first. */
+  entry: z.int(),
+  balanceCredits: z.int(),
+  /** When credits are needed next to keep slots, and how many. */
+  nextRenewal: z.object({ at: Instant, credits: z.int() }).nullable(),
+})
+export type Balance = z.output<typeof Balance>
+
+/**
+ * A kind of watch that looks at the owner's own ledger, after every entry. Its target is empty: the
+ * wallet is the owner's.
+ */
+export interface LedgerWatchType<Settings = unknown>
+  extends WatchType<EmptyTarget, Settings, Balance> {
+  readonly reads: 'ledger'
+}
+
+/** The target of a watch that looks at its owner's own. */
+export type EmptyTarget = Readonly<Record<string, never>>
 
 /** A signal as it is written down: what is usual may be left out. */
 type Written<One extends SignalDefinition> = Omit<One, keyof typeof USUAL> &
@@ -158,9 +196,17 @@ export function defineSignal<Target, Settings, Observation extends Observed, Sta
 
 /** Gives the entry back with its types joined, for the registry. */
 export function defineWatchType<Target, Settings, Observation extends Observed>(
-  type: WatchType<Target, Settings, Observation>,
-): WatchType<Target, Settings, Observation> {
-  return type
+  type: Omit<ChainWatchType<Target, Settings, Observation>, 'reads'>,
+): ChainWatchType<Target, Settings, Observation> {
+  return { ...type, reads: 'chain' }
+}
+
+/** The same for a type that looks at the ledger. */
+export function defineLedgerWatchType<Settings>(
+  type: Omit<LedgerWatchType<Settings>, 'reads' | 'target' | 'observation' | 'check'>,
+): LedgerWatchType<Settings> {
+  const own = { target: z.strictObject({}), observation: Balance, check: async () => [] }
+  return { ...type, ...own, reads: 'ledger' }
 }
 
 /** A signal that is in the catalogue before it can be evaluated, completed with the usual values. */

@@ -60,8 +60,8 @@ const watch: EvaluatedWatch = {
 function fold(levels: readonly number[], over: Partial<EvaluatedWatch> = {}, start = 0) {
   let states: readonly StoredState[] = over.states ?? []
   const raised = levels.flatMap((value, index) => {
-    const blockNumber = start + index + 1
-    const observation = { level: value, blockNumber, at: new Date(blockNumber * 1000) }
+    const position = start + index + 1
+    const observation = { level: value, position, at: new Date(position * 1000) }
     const outcome = evaluateWatch(type, {}, { ...watch, ...over, states }, observation)
     states = outcome.states
     return outcome.raised.map(({ event, severity, isTold }) => ({ event, severity, isTold }))

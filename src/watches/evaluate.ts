@@ -15,8 +15,9 @@ export interface Raised extends Firing {
   readonly isRecovery: boolean
   /** False for a recovery the watch does not want to hear of: it closes its alert without a message. */
   readonly isTold: boolean
-  readonly blockNumber: number
-  /** The block's time. */
+  /** Of the observation that it comes from. */
+  readonly position: number
+  /** The observation's time. */
   readonly firedAt: Date
 }
 
@@ -75,7 +76,7 @@ export function evaluateWatch(
         group: signal.group,
         isRecovery,
         isTold: !isRecovery || choice.recovery?.enabled === true,
-        blockNumber: observation.blockNumber,
+        position: observation.position,
         firedAt: observation.at,
       }
     })

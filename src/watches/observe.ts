@@ -3,11 +3,11 @@ import type { BlockRef, Chain } from '#src/chain/chain.ts'
 import type { Db } from '#src/db/connection.ts'
 import type { Clock } from '#src/kernel/clock.ts'
 import type { Logger } from '#src/kernel/logger.ts'
-import type { Observed, WatchType } from './define.ts'
+import type { ChainWatchType, Observed } from './define.ts'
 import { evaluateWatch, type Raised } from './evaluate.ts'
 import { listEvaluated, saveStates } from './store.ts'
 import * as store from './target-store.ts'
-import { REGISTRY } from './types/index.ts'
+import { CHAIN_TYPES } from './types/index.ts'
 
 /** Targets looked at in one request. */
 const TARGETS_PER_LOOK = 500
@@ -26,17 +26,21 @@ export interface ObserveDeps {
 }
 
 /**
- * One observation pass: every distinct target of every type looked at once, its watches judged only
- * if it moved or a watch joined.
+ * One observation pass: every distinct target of every type that reads the chain looked at once, its
+ * watches judged only if it moved or a watch joined.
  *
  * Each target's states, alerts and last observation are one transaction, so a stop anywhere loses and
  * repeats nothing. When the chain does not answer nothing is judged, and the type's cursor says so.
  */
 export async function observeWatches(deps: ObserveDeps, signal: AbortSignal): Promise<void> {
-  for (const type of REGISTRY) await observeType(deps, type, signal)
+  for (const type of CHAIN_TYPES) await observeType(deps, type, signal)
 }
 
-async function observeType(deps: ObserveDeps, type: WatchType, signal: AbortSignal): Promise<void> {
+async function observeType(
+  deps: ObserveDeps,
+  type: ChainWatchType,
+  signal: AbortSignal,
+): Promise<void> {
   const { db, chain, clock } = deps
   const cursor = await store.findCursor(db, type.name)
   try {
@@ -73,7 +77,7 @@ async function observeType(deps: ObserveDeps, type: WatchType, signal: AbortSign
 
 async function lookAt(
   deps: ObserveDeps,
-  type: WatchType,
+  type: ChainWatchType,
   targets: readonly store.TargetRow[],
   upTo: BlockRef,
   signal: AbortSignal,
@@ -100,7 +104,7 @@ async function lookAt(
 /** Judges every watch on one target and keeps the observation, all in one transaction. */
 async function judge(
   deps: ObserveDeps,
-  type: WatchType,
+  type: ChainWatchType,
   row: { readonly id: number; readonly decoded: unknown },
   observation: Observed,
 ): Promise<void> {

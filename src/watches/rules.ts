@@ -1,5 +1,8 @@
+import { z } from 'zod'
+import { canonicalJson } from '#src/kernel/canonical-json.ts'
 import type { FieldError } from '#src/kernel/errors.ts'
-import type { Parameter, Signal } from './define.ts'
+import { Address } from '#src/kernel/units.ts'
+import type { Parameter, Signal, WatchType } from './define.ts'
 import type { SignalChoice } from './model.ts'
 
 /** Wrong places in a watch's signal choices: unknown signals or parameters, values out of range. */
@@ -57,4 +60,23 @@ export function mergeSignals(
     merged.set(change.id, { ...old, ...change, parameters })
   }
   return [...merged.values()]
+}
+
+/** What makes two watches of a type look at the same: their target, or their owner's own. */
+export function targetKey(
+  type: Pick<WatchType, 'reads'>,
+  target: unknown,
+  wallet: Address,
+): string {
+  return type.reads === 'ledger' ? keyOfOwn(wallet) : canonicalJson(target)
+}
+
+/** The key of what is a wallet's own. */
+export function keyOfOwn(wallet: string): string {
+  return canonicalJson({ wallet })
+}
+
+/** The wallet in such a key. */
+export function ownerOfKey(key: string): Address {
+  return z.object({ wallet: Address }).parse(JSON.parse(key)).wallet
 }

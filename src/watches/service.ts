@@ -1,9 +1,8 @@
 import { z } from 'zod'
-import * as subscriptions from '#src/billing/subscriptions/service.ts'
+import * as slots from '#src/billing/subscriptions/capacity.ts'
 import type { Chain } from '#src/chain/chain.ts'
-import type { Db } from '#src/db/connection.ts'
+import { type Db, transact } from '#src/db/connection.ts'
 import type { Caller } from '#src/kernel/caller.ts'
-import { canonicalJson } from '#src/kernel/canonical-json.ts'
 import type { Clock } from '#src/kernel/clock.ts'
 import { AppError, type FieldError } from '#src/kernel/errors.ts'
 import {
@@ -24,7 +23,8 @@ import {
   Watch,
   type WatchChanges,
 } from './model.ts'
-import { checkSignals, mergeSignals } from './rules.ts'
+import { checkSignals, mergeSignals, targetKey } from './rules.ts'
+import { fitWatches } from './slots.ts'
 import * as store from './store.ts'
 import { getWatchType } from './types/index.ts'
 
@@ -81,9 +81,10 @@ export async function createWatch(
   const now = deps.clock.now()
   const target = z.encode(type.target, input.target)
   const id = await deps.db.transaction(async (tx) => {
-    await subscriptions.occupySlot(tx, caller.wallet, now)
-    const key = canonicalJson(target)
+    await slots.occupySlot(tx, caller.wallet, now)
+    const key = targetKey(type, target, caller.wallet)
     const targetId = await store.joinTarget(tx, { type: type.name, key, target })
+    await askForLook(tx, type, caller.wallet)
     return store.insertWatch(tx, {
       wallet: caller.wallet,
       type: type.name,
@@ -136,21 +137,32 @@ export async function updateWatch(
       ...(changes.minSeverity !== undefined && { minSeverity: changes.minSeverity }),
       ...(changes.cooldownSeconds !== undefined && { cooldownSeconds: changes.cooldownSeconds }),
       ...(changes.mutedUntil !== undefined && { mutedUntil: changes.mutedUntil }),
-      ...(changes.status !== undefined && row.status !== 'suspended' && { status: changes.status }),
+      ...(changes.status !== undefined && { status: changes.status }),
       updatedAt: deps.clock.now(),
     })
+    if (settings !== undefined) await store.markStale(tx, row.targetId)
     await startAfresh(tx, type, row, { status: changes.status, before, after })
+    await askForLook(tx, type, caller.wallet)
   })
   return getWatch(deps, caller, id)
 }
 
-/** Deletes a watch and frees its slot; its alerts stay in the history. @throws AppError not_found */
+/**
+ * Deletes a watch and frees its slot, for the oldest suspended one if there is any; its alerts stay in
+ * the history.
+ *
+ * @throws AppError not_found
+ */
 export async function deleteWatch(deps: Deps, caller: Caller, id: number): Promise<void> {
-  await deps.db.transaction(async (tx) => {
-    const targetId = await store.deleteWatch(tx, caller.wallet, id)
+  const { wallet } = caller
+  const now = deps.clock.now()
+  await transact(deps.db, async (tx) => {
+    await slots.lockSlots(tx, wallet)
+    const targetId = await store.deleteWatch(tx, wallet, id)
     if (targetId === undefined) throw new AppError('not_found', 'not_found')
     await store.leaveTarget(tx, targetId)
-    await subscriptions.releaseSlot(tx, caller.wallet)
+    await slots.releaseSlot(tx, wallet)
+    await fitWatches(tx, wallet, await slots.countSlots(tx, wallet, now), now)
   })
 }
 
@@ -193,6 +205,11 @@ async function checkOnChain(
   }
 }
 
+/** Wakes who looks at ledgers. The chain is looked at anyway. */
+async function askForLook(tx: Db, type: WatchType, wallet: Address): Promise<void> {
+  if (type.reads === 'ledger') await store.notifyLedger(tx, wallet)
+}
+
 /** Drops the states of what was off and is on now, and asks for a look that sets the new baseline. */
 async function startAfresh(
   tx: Db,
@@ -204,7 +221,7 @@ async function startAfresh(
     readonly after: readonly SignalChoice[]
   },
 ): Promise<void> {
-  const isResumed = change.status === 'active' && row.status === 'paused'
+  const isResumed = change.status === 'active' && row.wanted === 'paused'
   const wasOn = completeSignals(type.signals, change.before)
   const isOn = completeSignals(type.signals, change.after)
   const flipped = isOn.filter((signal, index) => signal.enabled !== wasOn[index]?.enabled)

@@ -1,4 +1,4 @@
-import { and, count, eq, gt, sql } from 'drizzle-orm'
+import { and, count, eq, gt, isNull, sql } from 'drizzle-orm'
 import { z } from 'zod'
 import type { Db } from '#src/db/connection.ts'
 import { SEVERITIES } from '#src/kernel/facts.ts'
@@ -18,6 +18,9 @@ export interface WatchRow extends Record<string, unknown> {
   readonly recipientIds: number[] | null
   readonly minSeverity: string
   readonly cooldownSeconds: number
+  /** What the owner wants: active or paused. */
+  readonly wanted: string
+  /** How it stands: that, or suspended. */
   readonly status: string
   readonly mutedUntil: Date | null
   readonly version: number
@@ -32,7 +35,8 @@ export interface WatchRow extends Record<string, unknown> {
 const selectWatch = sql`
   select w.id, w.type, w.label, t.target, w.target_id as "targetId", w.settings, w.signals,
     w.recipient_ids as "recipientIds", w.min_severity as "minSeverity",
-    w.cooldown_seconds as "cooldownSeconds", w.status, w.muted_until as "mutedUntil", w.version,
+    w.cooldown_seconds as "cooldownSeconds", w.status as wanted,
+    case when w.suspended_at is null then w.status else 'suspended' end as status, w.muted_until as "mutedUntil", w.version,
     w.created_at as "createdAt", w.updated_at as "updatedAt", t.observed_at as "observedAt",
     t.no_data_since as "noDataSince",
     coalesce((select jsonb_agg(jsonb_build_object('id', s.signal, 'state', s.phase,
@@ -129,6 +133,11 @@ export async function markStale(db: Db, targetId: number): Promise<void> {
   await db.update(targets).set({ stale: true }).where(eq(targets.id, targetId))
 }
 
+/** Wakes who looks at the wallet's ledger, as its entries do. */
+export async function notifyLedger(db: Db, wallet: Address): Promise<void> {
+  await db.execute(sql`select pg_notify('ledger', ${wallet})`)
+}
+
 /** Forgets what signals of the watch saw: their next observation is a first one. */
 export async function deleteStates(db: Db, watchId: number, signals?: readonly string[]) {
   const ofWatch = eq(signalStates.watchId, watchId)
@@ -175,7 +184,7 @@ const StoredStates = z.array(
   }),
 )
 
-/** Active watches on a target with an id above `after`, by id, with their states. */
+/** Watches on a target that are neither paused nor suspended, with an id above `after`, by id, with their states. */
 export async function listEvaluated(
   db: Db,
   targetId: number,
@@ -199,7 +208,7 @@ export async function listEvaluated(
         from signal_states s where s.watch_id = ${watches.id}), '[]'::jsonb)`,
     })
     .from(watches)
-    .where(and(eq(watches.targetId, targetId), gt(watches.id, after), eq(watches.status, 'active')))
+    .where(and(eq(watches.targetId, targetId), gt(watches.id, after), isJudged()))
     .orderBy(watches.id)
     .limit(limit)
   return rows.map((found) => ({
@@ -244,9 +253,10 @@ export async function saveStates(
 
 /** Watches of all wallets that are being judged. */
 export async function countActive(db: Db): Promise<number> {
-  const [row] = await db
-    .select({ count: count() })
-    .from(watches)
-    .where(eq(watches.status, 'active'))
+  const [row] = await db.select({ count: count() }).from(watches).where(isJudged())
   return row?.count ?? 0
+}
+
+function isJudged() {
+  return and(eq(watches.status, 'active'), isNull(watches.suspendedAt))
 }

@@ -52,7 +52,10 @@ export const watches = pgTable(
     recipientIds: integer('recipient_ids').array(),
     minSeverity: text('min_severity').notNull(),
     cooldownSeconds: integer('cooldown_seconds').notNull(),
+    /** What the owner wants: active or paused. */
     status: text('status').notNull(),
+    /** Since when there is no slot for it, whatever the owner wants. */
+    suspendedAt: timestamp('suspended_at', { withTimezone: true }),
     mutedUntil: timestamp('muted_until', { withTimezone: true }),
     /** Counts changes; the ETag. */
     version: integer('version').notNull(),

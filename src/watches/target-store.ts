@@ -1,14 +1,24 @@
-import { and, asc, eq, gt, sql } from 'drizzle-orm'
+import { and, asc, eq, gt, inArray, sql } from 'drizzle-orm'
 import type { Db } from '#src/db/connection.ts'
 import { observationCursors, targets } from './tables.ts'
 
 /** A target as the observer needs it; observation still encoded. */
 export interface TargetRow {
   readonly id: number
+  readonly key: string
   readonly target: unknown
   readonly observation: unknown
   readonly stale: boolean
   readonly noDataSince: Date | null
+}
+
+const TARGET_ROW = {
+  id: targets.id,
+  key: targets.key,
+  target: targets.target,
+  observation: targets.observation,
+  stale: targets.stale,
+  noDataSince: targets.noDataSince,
 }
 
 /** Watched targets of a type with an id above `after`, by id. */
@@ -19,17 +29,20 @@ export function listTargets(
   limit: number,
 ): Promise<TargetRow[]> {
   return db
-    .select({
-      id: targets.id,
-      target: targets.target,
-      observation: targets.observation,
-      stale: targets.stale,
-      noDataSince: targets.noDataSince,
-    })
+    .select(TARGET_ROW)
     .from(targets)
     .where(and(eq(targets.type, type), gt(targets.id, after), gt(targets.watchCount, 0)))
     .orderBy(asc(targets.id))
     .limit(limit)
+}
+
+/** Watched targets of a type with one of these keys, by id. */
+export function listTargetsOf(db: Db, type: string, keys: readonly string[]): Promise<TargetRow[]> {
+  return db
+    .select(TARGET_ROW)
+    .from(targets)
+    .where(and(eq(targets.type, type), inArray(targets.key, [...keys]), gt(targets.watchCount, 0)))
+    .orderBy(asc(targets.id))
 }
 
 /** Whether a watch joined or changed since the last look. */
@@ -42,13 +55,9 @@ export async function hasStaleTarget(db: Db, type: string): Promise<boolean> {
   return found.length > 0
 }
 
-/** Locks the target until the transaction ends and says whether a watch joined meanwhile. */
-export async function lockTarget(db: Db, id: number): Promise<{ stale: boolean } | undefined> {
-  const [found] = await db
-    .select({ stale: targets.stale })
-    .from(targets)
-    .where(eq(targets.id, id))
-    .for('update')
+/** Locks the target until the transaction ends and gives it as it is then. */
+export async function lockTarget(db: Db, id: number): Promise<TargetRow | undefined> {
+  const [found] = await db.select(TARGET_ROW).from(targets).where(eq(targets.id, id)).for('update')
   return found
 }
 

@@ -108,6 +108,7 @@ export interface Draft {
   readonly to: Target
   /** Seconds after noon. */
   readonly firedAt?: number
+  readonly position?: number
   readonly key?: string
   readonly alertId?: number
   readonly title?: string
@@ -140,6 +141,7 @@ function deliveryOf(draft: Draft, now: Date): NewDelivery {
     lane: draft.to.lane,
     orderKey: draft.key ?? `${draft.to.id} ${id}`,
     firedAt,
+    position: draft.position ?? 0,
     envelope: envelopeOf({
       deliveryId: id,
       message: { title, firedAt: firedAt.toISOString() },

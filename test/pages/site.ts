@@ -103,7 +103,7 @@ export async function openSite(over: Readonly<Record<string, string>> = {}) {
         severity: 'info',
         state: 'firing',
         data: JSON.stringify(walletBalance.signals[0]?.examples['wallet-balance.moved']),
-        block_number: 41880123,
+        position: 41880123,
         fired_at: new Date('2026-11-20T21:04:31.000Z'),
         created_at: new Date('2026-11-20T21:04:33.000Z'),
         ...rest,

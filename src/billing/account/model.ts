@@ -5,6 +5,7 @@
 import { z } from 'zod'
 import { pageOf, pageQuery } from '#src/kernel/query.ts'
 import { Address, Instant } from '#src/kernel/units.ts'
+import { Capacity } from '../subscriptions/model.ts'
 
 /** What the wallet has accepted of the terms. */
 export const TermsAcceptance = z
@@ -66,13 +67,7 @@ export const Account = z
     wallet: Address,
     balanceCredits: z.int(),
     freeTier: z.object({ limit: z.int(), used: z.int(), resetsAt: Instant }),
-    slots: z.object({
-      purchased: z.int(),
-      trial: z.int(),
-      used: z.int(),
-      available: z.int(),
-      max: z.int(),
-    }),
+    slots: Capacity,
     ledger: pageOf(LedgerEntry),
   })
   .meta({ id: 'Account' })

@@ -122,3 +122,30 @@ async function wasPosted(tx: Db, entry: store.NewEntry): Promise<boolean> {
   if (!isSame) throw new Error(`a ledger reference was used twice: ${entry.reference}`)
   return true
 }
+
+/** The wallet's balance, and the position of the ledger entry that made it; 0 before the first. */
+export async function readBalance(
+  db: Db,
+  wallet: Address,
+): Promise<{ balanceCredits: number; entry: number }> {
+  const account = await store.findAccount(db, wallet)
+  return { balanceCredits: account?.balanceCredits ?? 0, entry: account?.entryCount ?? 0 }
+}
+
+/** Up to `limit` entries of the wallet after a position, in their order. */
+export function listEntriesAfter(
+  db: Db,
+  wallet: Address,
+  position: number,
+  limit: number,
+): Promise<store.LedgerRow[]> {
+  return store.listEntriesAfter(db, wallet, position, limit)
+}
+
+/** Those of the wallets whose ledger has gone on since the position known of each. */
+export function listMoved(
+  db: Db,
+  known: readonly { readonly wallet: Address; readonly position: number }[],
+): Promise<Address[]> {
+  return store.listMoved(db, known)
+}

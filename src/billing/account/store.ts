@@ -1,6 +1,6 @@
-import { and, count, desc, eq, gte, lt, or, sql } from 'drizzle-orm'
+import { and, asc, count, desc, eq, gt, gte, lt, or, sql } from 'drizzle-orm'
 import type { Db } from '#src/db/connection.ts'
-import type { Address } from '#src/kernel/units.ts'
+import { type Address, storedAddress } from '#src/kernel/units.ts'
 import type { AccountQuery, LedgerType } from './model.ts'
 import { accounts, ledgerEntries } from './tables.ts'
 
@@ -12,6 +12,15 @@ export type AccountRow = typeof accounts.$inferSelect
 export async function findAccount(db: Db, wallet: Address): Promise<AccountRow | undefined> {
   const [found] = await db.select().from(accounts).where(eq(accounts.wallet, wallet))
   return found
+}
+
+/** Keeps the wallet's account as it is for everybody else until the transaction ends. */
+export async function lockAccount(db: Db, wallet: Address): Promise<void> {
+  await db
+    .select({ wallet: accounts.wallet })
+    .from(accounts)
+    .where(eq(accounts.wallet, wallet))
+    .for('update')
 }
 
 /** Makes the account if it is missing. */
@@ -113,6 +122,35 @@ export async function postEntry(
       afterCredits: found.after === null ? undefined : Number(found.after),
     }
   )
+}
+
+/** Entries of the wallet after a position, in their order. */
+export function listEntriesAfter(
+  db: Db,
+  wallet: Address,
+  position: number,
+  limit: number,
+): Promise<LedgerRow[]> {
+  return db
+    .select()
+    .from(ledgerEntries)
+    .where(and(eq(ledgerEntries.wallet, wallet), gt(ledgerEntries.position, position)))
+    .orderBy(asc(ledgerEntries.position))
+    .limit(limit)
+}
+
+/** Those of the wallets that have an entry after the position. */
+export async function listMoved(
+  db: Db,
+  known: readonly { readonly wallet: Address; readonly position: number }[],
+): Promise<Address[]> {
+  const rows = await db.execute<{ wallet: string }>(sql`
+    select a.wallet from unnest(
+      ${sql.param(known.map(({ wallet }) => wallet))}::text[],
+      ${sql.param(known.map(({ position }) => position))}::bigint[]
+    ) as k(wallet, position) join accounts a on a.wallet = k.wallet
+    where a.entry_count > k.position`)
+  return rows.map(({ wallet }) => storedAddress(wallet))
 }
 
 /** The entry of a reference, if it was written. */

@@ -2,6 +2,7 @@ import { sql } from 'drizzle-orm'
 import {
   bigint,
   check,
+  date,
   index,
   integer,
   pgTable,
@@ -60,3 +61,14 @@ export const ledgerEntries = pgTable(
     check('ledger_balance_not_negative', sql`${table.balanceAfterCredits} >= 0`),
   ],
 )
+
+/** Each night's proof that the ledger adds up. */
+export const ledgerProofs = pgTable('ledger_proofs', {
+  /** UTC day. */
+  on: date('on', { mode: 'string' }).primaryKey(),
+  wallets: bigint('wallets', { mode: 'number' }).notNull(),
+  entries: bigint('entries', { mode: 'number' }).notNull(),
+  /** Wallets whose entries do not add up to their balance. */
+  wrongWallets: bigint('wrong_wallets', { mode: 'number' }).notNull(),
+  provedAt: timestamp('proved_at', { withTimezone: true }).notNull(),
+})

@@ -1,12 +1,117 @@
 /**
  * Capacity is how many slots a wallet may fill now: the running trial's one, and the slots of its
- * subscriptions. Every watch that is not deleted takes one.
+ * subscriptions, in their grace too. Every watch that is not deleted takes one.
+ *
+ * A subscription is slots paid for a term of periods. At its end it is renewed for the same slots and
+ * periods at the price of that day, or it is over. A renewal that fails is tried again after 24 and 48
+ * hours; the slots stay for 72.
  */
 import { z } from 'zod'
-import { Instant } from '#src/kernel/units.ts'
+import { pageOf, pageQuery, textInteger } from '#src/kernel/query.ts'
+import { Credits, Id, Instant } from '#src/kernel/units.ts'
+import { SLOTS_MAX } from '../price-list.ts'
+
+/** Most periods bought at once: ten years. */
+export const PERIODS_MAX = 120
 
 /** Answer of `POST /subscriptions/trial`. */
 export const Trial = z
   .object({ slots: z.int(), startedAt: Instant, endsAt: Instant })
   .meta({ id: 'Trial' })
 export type Trial = z.output<typeof Trial>
+
+/** Query of `GET /subscriptions/quote`. */
+export const SlotQuoteQuery = z.strictObject({
+  quantity: textInteger(1, SLOTS_MAX),
+  periods: textInteger(1, PERIODS_MAX),
+})
+export type SlotQuoteQuery = z.output<typeof SlotQuoteQuery>
+
+/** What slots would cost now. Answer of `GET /subscriptions/quote`. */
+export const SlotQuote = z
+  .object({
+    quantity: z.int(),
+    periods: z.int(),
+    slotPriceCredits: Credits,
+    listCredits: Credits,
+    durationDiscountBps: z.int(),
+    volumeDiscountBps: z.int(),
+    totalCredits: Credits,
+    startsAt: Instant,
+    endsAt: Instant,
+    balanceCredits: Credits,
+    shortfallCredits: Credits.meta({ description: '0 when the balance is enough.' }),
+  })
+  .meta({ id: 'SlotQuote' })
+export type SlotQuote = z.output<typeof SlotQuote>
+
+/** Body of `POST /subscriptions`. */
+export const NewSubscription = z
+  .strictObject({
+    quantity: z.int().min(1).max(SLOTS_MAX),
+    periods: z.int().min(1).max(PERIODS_MAX),
+    autoRenew: z.boolean().default(false),
+    expectedCredits: Credits.min(0)
+      .optional()
+      .meta({ description: 'Buy at this price only: the `totalCredits` of a quote.' }),
+  })
+  .meta({ id: 'NewSubscription' })
+export type NewSubscription = z.output<typeof NewSubscription>
+
+export const SUBSCRIPTION_STATUSES = ['active', 'grace', 'expired'] as const
+export type SubscriptionStatus = (typeof SUBSCRIPTION_STATUSES)[number]
+
+/** A subscription as callers see it. `startsAt`, `endsAt` and `totalCredits` are those of its last paid term. */
+export const Subscription = z
+  .object({
+    id: Id,
+    quantity: z.int(),
+    periods: z.int(),
+    status: z.enum(SUBSCRIPTION_STATUSES),
+    startsAt: Instant,
+    endsAt: Instant,
+    autoRenew: z.boolean(),
+    totalCredits: Credits,
+    nextRenewalAt: Instant.nullable(),
+    lastRenewalError: z
+      .string()
+      .nullable()
+      .meta({ description: 'Code of the problem that the last renewal failed with.' }),
+  })
+  .meta({ id: 'Subscription' })
+export type Subscription = z.output<typeof Subscription>
+
+/** Slots of a wallet. */
+export const Capacity = z
+  .object({
+    purchased: z.int(),
+    trial: z.int(),
+    used: z.int(),
+    available: z.int(),
+    max: z.int(),
+  })
+  .meta({ id: 'Capacity' })
+export type Capacity = z.output<typeof Capacity>
+
+/** Query of `GET /subscriptions`. */
+export const SubscriptionQuery = z.strictObject(pageQuery)
+export type SubscriptionQuery = z.output<typeof SubscriptionQuery>
+
+/** Answer of `GET /subscriptions`. */
+export const SubscriptionList = pageOf(Subscription)
+  .extend({
+    capacity: Capacity,
+    trial: z.object({
+      available: z.boolean().meta({ description: 'Whether it can still be started.' }),
+      startedAt: Instant.nullable(),
+      endsAt: Instant.nullable(),
+    }),
+  })
+  .meta({ id: 'SubscriptionList' })
+export type SubscriptionList = z.output<typeof SubscriptionList>
+
+/** Body of `PATCH /subscriptions`: of one subscription, or of all that are not over. */
+export const SubscriptionChanges = z
+  .strictObject({ autoRenew: z.boolean(), id: Id.optional() })
+  .meta({ id: 'SubscriptionChanges' })
+export type SubscriptionChanges = z.output<typeof SubscriptionChanges>

@@ -1,6 +1,14 @@
-import { TRIAL_DAYS, TRIAL_SLOTS } from '../price-list.ts'
+import {
+  DURATION_DISCOUNTS,
+  PERIOD_DAYS,
+  SLOT_PRICE_CREDITS,
+  TRIAL_DAYS,
+  TRIAL_SLOTS,
+  VOLUME_DISCOUNTS,
+} from '../price-list.ts'
 
-const DAY_MS = 86_400_000
+const HOUR_MS = 3_600_000
+const DAY_MS = 24 * HOUR_MS
 
 /** When a trial started now will end: 14 days of 24 hours later. */
 export function trialEnd(startedAt: Date): Date {
@@ -10,4 +18,92 @@ export function trialEnd(startedAt: Date): Date {
 /** Slots the trial gives at `now`: none before it is started and after it has ended. */
 export function trialSlots(trial: { readonly endsAt: Date } | undefined, now: Date): number {
   return trial !== undefined && now < trial.endsAt ? TRIAL_SLOTS : 0
+}
+
+/** What slots cost, and why. */
+export interface SlotPrice {
+  /** Without discounts. */
+  readonly listCredits: number
+  readonly durationDiscountBps: number
+  readonly volumeDiscountBps: number
+  /** What is paid. */
+  readonly totalCredits: number
+}
+
+const FULL_BPS = 10_000n
+
+/**
+ * The price of `quantity` slots for `periods` of 30 days. Both discounts multiply; rounded up once, at
+ * the end.
+ *
+ * @see product decisions, 7
+ */
+export function priceSlots(quantity: number, periods: number): SlotPrice {
+  const duration = DURATION_DISCOUNTS.find(({ minPeriods }) => periods >= minPeriods)
+  const volume = VOLUME_DISCOUNTS.find(({ minQuantity }) => quantity >= minQuantity)
+  const listCredits = SLOT_PRICE_CREDITS * quantity * periods
+  const durationDiscountBps = duration?.discountBps ?? 0
+  const volumeDiscountBps = volume?.discountBps ?? 0
+  const totalCredits = discounted(listCredits, [durationDiscountBps, volumeDiscountBps])
+  return { listCredits, durationDiscountBps, volumeDiscountBps, totalCredits }
+}
+
+/** Credits after discounts in basis points, each on what the one before left; rounded up once. */
+export function discounted(listCredits: number, discountsBps: readonly number[]): number {
+  const shares = discountsBps.map((bps) => FULL_BPS - BigInt(bps))
+  const amount = shares.reduce((left, share) => left * share, BigInt(listCredits))
+  const divisor = FULL_BPS ** BigInt(shares.length)
+  return Number((amount + divisor - 1n) / divisor)
+}
+
+/** When so many periods that start then are over: periods of 30 days of 24 hours. */
+export function termEnd(startsAt: Date, periods: number): Date {
+  return new Date(startsAt.getTime() + periods * PERIOD_DAYS * DAY_MS)
+}
+
+/** The ledger reference of a paid term. */
+export function termReference(id: number, term: number): string {
+  return `subscription:${id}:${term}`
+}
+
+/** After the end of a term: how long its slots stay while renewals fail. */
+const GRACE_MS = 72 * HOUR_MS
+/** After the end of a term: when a renewal is tried. */
+const RENEWAL_TRIES_MS = [0, 24 * HOUR_MS, 48 * HOUR_MS]
+
+/** What decides when a subscription changes. */
+export interface Standing {
+  readonly status: 'active' | 'grace' | 'expired'
+  readonly endsAt: Date
+  readonly autoRenew: boolean
+  /** Renewals tried in vain since the term ended. */
+  readonly failedRenewals: number
+}
+
+/** When the next renewal is tried: undefined when none will be. */
+export function nextRenewal(standing: Standing): Date | undefined {
+  const { status, endsAt, autoRenew, failedRenewals } = standing
+  const after = RENEWAL_TRIES_MS[failedRenewals]
+  if (status === 'expired' || !autoRenew || after === undefined) return undefined
+  return new Date(endsAt.getTime() + after)
+}
+
+/**
+ * When something will have to be done with a subscription: undefined when it is over.
+ *
+ * A term that ends unrenewed by choice ends at once; one whose renewal failed has its grace, and keeps
+ * it when renewing is switched off meanwhile.
+ */
+export function dueAt(standing: Standing): Date | undefined {
+  const { status, endsAt } = standing
+  if (status === 'expired') return undefined
+  if (status === 'active') return endsAt
+  return nextRenewal(standing) ?? new Date(endsAt.getTime() + GRACE_MS)
+}
+
+/** What has to be done with a subscription at `now`. */
+export function dueStep(standing: Standing, now: Date): 'nothing' | 'renew' | 'expire' {
+  const due = dueAt(standing)
+  if (due === undefined || now < due) return 'nothing'
+  return nextRenewal(standing) === undefined ? 'expire' : 'renew'
 }

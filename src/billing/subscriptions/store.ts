@@ -1,14 +1,24 @@
-import { eq } from 'drizzle-orm'
+import { and, asc, eq, gt, inArray, lte, sql } from 'drizzle-orm'
 import type { Db } from '#src/db/connection.ts'
-import type { Address } from '#src/kernel/units.ts'
-import { trials } from './tables.ts'
+import { type Address, storedAddress } from '#src/kernel/units.ts'
+import { capacityChanges, subscriptions, trials } from './tables.ts'
 
 export type TrialRow = typeof trials.$inferSelect
+export type SubscriptionRow = typeof subscriptions.$inferSelect
 
 /** The wallet's trial, running or over. */
 export async function findTrial(db: Db, wallet: Address): Promise<TrialRow | undefined> {
   const [found] = await db.select().from(trials).where(eq(trials.wallet, wallet))
   return found
+}
+
+/** Whether this Telegram account has started a trial, for whichever wallet. */
+export async function hasTrial(db: Db, telegramUserId: number): Promise<boolean> {
+  const found = await db
+    .select({ wallet: trials.wallet })
+    .from(trials)
+    .where(eq(trials.telegramUserId, telegramUserId))
+  return found.length > 0
 }
 
 /** @returns false when this wallet or Telegram account has had its trial */
@@ -19,4 +29,115 @@ export async function insertTrial(db: Db, trial: TrialRow): Promise<boolean> {
     .onConflictDoNothing()
     .returning({ wallet: trials.wallet })
   return inserted.length > 0
+}
+
+/** Slots of the wallet's subscriptions that are not over. */
+export async function sumPurchased(db: Db, wallet: Address): Promise<number> {
+  const [row] = await db
+    .select({ slots: sql`coalesce(sum(${subscriptions.quantity}), 0)`.mapWith(Number) })
+    .from(subscriptions)
+    .where(and(eq(subscriptions.wallet, wallet), isRunning()))
+  return row?.slots ?? 0
+}
+
+export async function insertSubscription(
+  db: Db,
+  values: typeof subscriptions.$inferInsert,
+): Promise<SubscriptionRow> {
+  const [inserted] = await db.insert(subscriptions).values(values).returning()
+  if (inserted === undefined) throw new Error('a subscription was not inserted')
+  return inserted
+}
+
+/** Subscriptions of the wallet with an id above `after`, by id, those that are over too. */
+export function listSubscriptions(
+  db: Db,
+  wallet: Address,
+  after: number,
+  limit: number,
+): Promise<SubscriptionRow[]> {
+  return db
+    .select()
+    .from(subscriptions)
+    .where(and(eq(subscriptions.wallet, wallet), gt(subscriptions.id, after)))
+    .orderBy(asc(subscriptions.id))
+    .limit(limit)
+}
+
+/** Subscriptions of the wallet that are not over, by id. */
+export function listRunning(db: Db, wallet: Address): Promise<SubscriptionRow[]> {
+  return db
+    .select()
+    .from(subscriptions)
+    .where(and(eq(subscriptions.wallet, wallet), isRunning()))
+    .orderBy(asc(subscriptions.id))
+}
+
+/** Subscriptions of the wallet that are not over, by id, locked until the transaction ends. */
+export function lockRunning(db: Db, wallet: Address): Promise<SubscriptionRow[]> {
+  return db
+    .select()
+    .from(subscriptions)
+    .where(and(eq(subscriptions.wallet, wallet), isRunning()))
+    .orderBy(asc(subscriptions.id))
+    .for('update')
+}
+
+/** Whether the wallet has this subscription, over or not. */
+export async function hasSubscription(db: Db, wallet: Address, id: number): Promise<boolean> {
+  const found = await db
+    .select({ id: subscriptions.id })
+    .from(subscriptions)
+    .where(and(eq(subscriptions.wallet, wallet), eq(subscriptions.id, id)))
+  return found.length > 0
+}
+
+/** The wallets of some subscriptions that are due, the longest due first. */
+export async function listDueWallets(db: Db, now: Date, limit: number): Promise<Address[]> {
+  const rows = await db
+    .select({ wallet: subscriptions.wallet })
+    .from(subscriptions)
+    .where(lte(subscriptions.dueAt, now))
+    .orderBy(asc(subscriptions.dueAt))
+    .limit(limit)
+  return [...new Set(rows.map(({ wallet }) => storedAddress(wallet)))]
+}
+
+/** Writes the named columns. */
+export async function updateSubscription(
+  db: Db,
+  id: number,
+  changes: Partial<Omit<typeof subscriptions.$inferInsert, 'id'>>,
+): Promise<void> {
+  await db.update(subscriptions).set(changes).where(eq(subscriptions.id, id))
+}
+
+/** Notes that the wallet's capacity changes then, and wakes who fits its watches to it. */
+export async function insertCapacityChange(db: Db, wallet: Address, at: Date): Promise<void> {
+  await db.insert(capacityChanges).values({ wallet, at }).onConflictDoNothing()
+  await db.execute(sql`select pg_notify('capacity', '')`)
+}
+
+/** Some wallets whose capacity has changed, the longest waiting first. */
+export async function listChangedWallets(db: Db, now: Date, limit: number): Promise<Address[]> {
+  const rows = await db
+    .select({ wallet: capacityChanges.wallet })
+    .from(capacityChanges)
+    .where(lte(capacityChanges.at, now))
+    .orderBy(asc(capacityChanges.at))
+    .limit(limit)
+  return [...new Set(rows.map(({ wallet }) => storedAddress(wallet)))]
+}
+
+/** Removes the wallet's changes up to then. @returns whether there were any */
+export async function deleteCapacityChanges(db: Db, wallet: Address, upTo: Date): Promise<boolean> {
+  const gone = await db
+    .delete(capacityChanges)
+    .where(and(eq(capacityChanges.wallet, wallet), lte(capacityChanges.at, upTo)))
+    .returning({ wallet: capacityChanges.wallet })
+  return gone.length > 0
+}
+
+function isRunning() {
+  return inArray(subscriptions.status, ['active', 'grace'])
 }

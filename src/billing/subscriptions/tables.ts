@@ -1,4 +1,15 @@
-import { bigint, pgTable, text, timestamp } from 'drizzle-orm/pg-core'
+import { sql } from 'drizzle-orm'
+import {
+  bigint,
+  boolean,
+  index,
+  integer,
+  pgTable,
+  primaryKey,
+  text,
+  timestamp,
+} from 'drizzle-orm/pg-core'
+import type { SubscriptionStatus } from './model.ts'
 
 export const trials = pgTable('trials', {
   wallet: text('wallet').primaryKey(),
@@ -7,3 +18,47 @@ export const trials = pgTable('trials', {
   startedAt: timestamp('started_at', { withTimezone: true }).notNull(),
   endsAt: timestamp('ends_at', { withTimezone: true }).notNull(),
 })
+
+export const subscriptions = pgTable(
+  'subscriptions',
+  {
+    id: integer('id').primaryKey().generatedAlwaysAsIdentity(),
+    wallet: text('wallet').notNull(),
+    quantity: integer('quantity').notNull(),
+    periods: integer('periods').notNull(),
+    status: text('status').notNull().$type<SubscriptionStatus>(),
+    /** Terms paid: 1, 2, 3 … The ledger reference of each names it. */
+    term: integer('term').notNull(),
+    startsAt: timestamp('starts_at', { withTimezone: true }).notNull(),
+    endsAt: timestamp('ends_at', { withTimezone: true }).notNull(),
+    /** What the term cost. */
+    totalCredits: bigint('total_credits', { mode: 'number' }).notNull(),
+    autoRenew: boolean('auto_renew').notNull(),
+    /** Renewals tried in vain since the term ended. */
+    failedRenewals: integer('failed_renewals').notNull(),
+    lastRenewalError: text('last_renewal_error'),
+    /** When something has to be done with it; null once it is over. */
+    dueAt: timestamp('due_at', { withTimezone: true }),
+    createdAt: timestamp('created_at', { withTimezone: true }).notNull(),
+  },
+  (table) => [
+    index('subscriptions_wallet').on(table.wallet, table.id),
+    index('subscriptions_due').on(table.dueAt).where(sql`due_at is not null`),
+  ],
+)
+
+/**
+ * Wallets whose capacity changes, and when: written in the transaction that causes it, removed in the
+ * one that has fitted their watches to it.
+ */
+export const capacityChanges = pgTable(
+  'capacity_changes',
+  {
+    wallet: text('wallet').notNull(),
+    at: timestamp('at', { withTimezone: true }).notNull(),
+  },
+  (table) => [
+    primaryKey({ columns: [table.wallet, table.at] }),
+    index('capacity_changes_at').on(table.at),
+  ],
+)

@@ -1,13 +1,96 @@
-import { announceSignal, announceWatchType } from '../define.ts'
+import { z } from 'zod'
+import type { Presentation } from '#src/kernel/facts.ts'
+import { Credits, Instant, type JsonObject } from '#src/kernel/units.ts'
+import {
+  type Balance,
+  defineLedgerWatchType,
+  defineSignal,
+  type EmptyTarget,
+  type Evaluation,
+  type WatchView,
+} from '../define.ts'
 
-const creditsThresholdSignal = announceSignal({
+const LIMIT_CREDITS_MAX = 1_000_000_000
+
+const Settings = z.strictObject({ limit: Credits.min(1).max(LIMIT_CREDITS_MAX) })
+type Settings = z.output<typeof Settings>
+
+/** A balance says all there is: nothing is kept. */
+const State = z.object({})
+type State = z.output<typeof State>
+
+/** `data` of both events. */
+const Threshold = z.object({
+  balanceCredits: Credits,
+  limitCredits: Credits,
+  nextRenewal: z.object({ at: Instant, credits: Credits }).nullable(),
+})
+
+/**
+ * Fires when the credits are strictly below the limit; recovers at the limit and above it. It judges
+ * the first balance it sees too.
+ *
+ * @see specification, "Evaluation rules", 4
+ */
+export function creditsThreshold(
+  _previous: State,
+  { balanceCredits, nextRenewal }: Balance,
+  { settings: { limit } }: Pick<WatchView<EmptyTarget, Settings>, 'settings'>,
+): Evaluation<State> {
+  const data = z.encode(Threshold, { balanceCredits, limitCredits: limit, nextRenewal })
+  if (balanceCredits < limit) {
+    const firing = { event: 'credits.low-balance', severity: 'warning', data } as const
+    return { state: {}, phase: 'firing', firings: [firing] }
+  }
+  const firing = { event: 'credits.recovered', severity: 'info', data } as const
+  return { state: {}, phase: 'ok', firings: [firing] }
+}
+
+function presentThreshold(_event: string, data: JsonObject): Presentation {
+  const { balanceCredits, limitCredits, nextRenewal } = Threshold.parse(data)
+  const credits = (count: number) => ({ kind: 'counted', unit: 'credits', count }) as const
+  return {
+    facts: {
+      balance: credits(balanceCredits),
+      limit: credits(limitCredits),
+      ...(nextRenewal !== null && {
+        renewal: { kind: 'instant', at: nextRenewal.at },
+        renewalPrice: credits(nextRenewal.credits),
+      }),
+    },
+    fields: ['balance', 'limit', ...(nextRenewal === null ? [] : ['renewal', 'renewalPrice'])],
+    count: balanceCredits,
+  }
+}
+
+const nextRenewalExample = { at: '2026-12-20T12:00:00.000Z', credits: 1500 }
+
+const creditsThresholdSignal = defineSignal<EmptyTarget, Settings, Balance, State>({
   id: 'credits-threshold',
   group: 'alerts',
   events: { alerts: ['credits.low-balance'], recovery: 'credits.recovered' },
+  state: State,
+  initial: {},
+  evaluate: creditsThreshold,
+  present: presentThreshold,
+  examples: {
+    'credits.low-balance': {
+      balanceCredits: 420,
+      limitCredits: 500,
+      nextRenewal: nextRenewalExample,
+    },
+    'credits.recovered': {
+      balanceCredits: 10_420,
+      limitCredits: 500,
+      nextRenewal: nextRenewalExample,
+    },
+  },
 })
 
-/** Watches the wallet's own credits. @see specification, "Evaluation rules", 4 */
-export const creditsBalance = announceWatchType({
+/** Watches the owner's own credits. */
+export const creditsBalance = defineLedgerWatchType({
   name: 'credits-balance',
+  settings: Settings,
+  defaultLabel: () => 'Credits',
   signals: [creditsThresholdSignal],
 })

@@ -1,4 +1,4 @@
-import type { WatchType, WatchTypeDefinition } from '../define.ts'
+import type { ChainWatchType, LedgerWatchType, WatchType, WatchTypeDefinition } from '../define.ts'
 import { creditsBalance } from './credits-balance.ts'
 import { feedMove } from './feed-move.ts'
 import { providerEligibility } from './provider-eligibility.ts'
@@ -21,7 +21,21 @@ export const REGISTRY: readonly WatchType[] = CATALOGUE.filter(canObserve)
 
 /** Whether watches of this type can be made; false while it is only announced. */
 export function canObserve(type: WatchTypeDefinition): type is WatchType {
-  return 'observe' in type
+  return 'reads' in type
+}
+
+/** Those that look at the chain. */
+export const CHAIN_TYPES: readonly ChainWatchType[] = REGISTRY.filter(readsChain)
+
+/** Those that look at their owner's ledger. */
+export const LEDGER_TYPES: readonly LedgerWatchType[] = REGISTRY.filter(readsLedger)
+
+function readsChain(type: WatchType): type is ChainWatchType {
+  return type.reads === 'chain'
+}
+
+function readsLedger(type: WatchType): type is LedgerWatchType {
+  return type.reads === 'ledger'
 }
 
 /** The type of a stored watch. @throws Error for an unknown name: stored types always exist */

@@ -5,10 +5,10 @@ import { balanceChange, walletBalance } from './wallet-balance.ts'
 
 const target = { address: '0x3f12B8ac9D2e7f4B6a1C5D8E0F9A7B3c2d1ea91C', asset: 'FLR' } as const
 
-function observation(balanceUnits: bigint, blockNumber = 1) {
+function observation(balanceUnits: bigint, position = 1) {
   return {
-    blockNumber,
-    at: new Date(blockNumber * 1000),
+    position,
+    at: new Date(position * 1000),
     balanceUnits,
     symbol: 'FLR',
     decimals: 18,

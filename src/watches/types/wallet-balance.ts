@@ -25,7 +25,7 @@ const Settings = z.strictObject({
 type Settings = z.output<typeof Settings>
 
 const Observation = z.object({
-  blockNumber: z.int(),
+  position: z.int(),
   at: Instant,
   balanceUnits: Units,
   symbol: z.string(),
@@ -78,7 +78,7 @@ export function balanceChange(
     changeAmount: change.toString(),
     threshold: settings.threshold,
     direction: settings.direction,
-    blockNumber: observation.blockNumber,
+    blockNumber: observation.position,
     blockTime: observation.at,
   })
   return {
@@ -144,7 +144,7 @@ export const walletBalance = defineWatchType({
       const balanceUnits = balances[index]
       const asset = assets[index]
       if (balanceUnits === undefined || asset === undefined) return undefined
-      return { blockNumber: upTo.number, at: upTo.at, balanceUnits, ...asset }
+      return { position: upTo.number, at: upTo.at, balanceUnits, ...asset }
     })
   },
   async check({ chain }, target, settings) {

@@ -1,0 +1,121 @@
+import { asc, desc, eq, gt, sql } from 'drizzle-orm'
+import type { Db } from '#src/db/connection.ts'
+import type { Link } from './rules.ts'
+import { accounts, ledgerProofs } from './tables.ts'
+
+/** What an account says of its ledger. */
+export interface Claim {
+  readonly wallet: string
+  readonly balanceCredits: number
+  readonly entryCount: number
+}
+
+/** Accounts of wallets above `after`, in order. */
+export function listClaims(db: Db, after: string, limit: number): Promise<Claim[]> {
+  const { wallet, balanceCredits, entryCount } = accounts
+  return db
+    .select({ wallet, balanceCredits, entryCount })
+    .from(accounts)
+    .where(gt(wallet, after))
+    .orderBy(asc(wallet))
+    .limit(limit)
+}
+
+/** What the wallet's account says, if it has one. */
+export async function findClaim(db: Db, wallet: string): Promise<Claim | undefined> {
+  const { balanceCredits, entryCount } = accounts
+  const [found] = await db
+    .select({ wallet: accounts.wallet, balanceCredits, entryCount })
+    .from(accounts)
+    .where(eq(accounts.wallet, wallet))
+  return found
+}
+
+/** A place in the ledger: all entries of earlier wallets, and of this one up to the position. */
+export interface Place {
+  readonly wallet: string
+  readonly position: number
+}
+
+/** Some entries of a wallet, added up. */
+export type WalletLink = Link & { readonly wallet: string }
+
+interface LinkRow extends Record<string, unknown> {
+  readonly wallet: string
+  readonly first: string
+  readonly last: string
+  readonly entries: string
+  readonly total: string
+  readonly start: string
+  readonly end: string
+  readonly broken: string
+}
+
+/**
+ * The next `limit` entries after a place, added up per wallet in order, up to the wallet `upTo`
+ * (undefined: to the end). Of the claimed wallets only entries that their claim knew.
+ */
+export async function addUpEntries(
+  db: Db,
+  after: Place,
+  upTo: string | undefined,
+  claims: readonly Claim[],
+  limit: number,
+): Promise<WalletLink[]> {
+  const known = {
+    wallets: sql.param(claims.map(({ wallet }) => wallet)),
+    counts: sql.param(claims.map(({ entryCount }) => entryCount)),
+  }
+  const isWithin = upTo === undefined ? sql`true` : sql`e.wallet <= ${upTo}`
+  const rows = await db.execute<LinkRow>(sql`
+    with batch as (
+      select e.wallet, e.position, e.delta_credits as delta, e.balance_after_credits as after
+      from ledger_entries e
+      left join unnest(${known.wallets}::text[], ${known.counts}::bigint[]) as k(wallet, entries)
+        on k.wallet = e.wallet
+      where (e.wallet, e.position) > (${after.wallet}, ${after.position}::bigint) and ${isWithin}
+        and (k.entries is null or e.position <= k.entries)
+      order by e.wallet, e.position
+      limit ${limit}
+    ), linked as (
+      select *, lag(position) over chain as previous, lag(after) over chain as before
+      from batch window chain as (partition by wallet order by position)
+    )
+    select wallet, min(position) as first, max(position) as last, count(*) as entries,
+      sum(delta) as total,
+      (array_agg(after - delta order by position))[1] as start,
+      (array_agg(after order by position desc))[1] as "end",
+      count(*) filter (where previous is not null
+        and (position <> previous + 1 or after <> before + delta)) as broken
+    from linked group by wallet order by wallet`)
+  return rows.map(({ wallet, total, start, end, ...row }) => ({
+    wallet,
+    first: Number(row.first),
+    last: Number(row.last),
+    entries: Number(row.entries),
+    totalCredits: Number(total),
+    startCredits: Number(start),
+    endCredits: Number(end),
+    broken: Number(row.broken),
+  }))
+}
+
+export type ProofRow = typeof ledgerProofs.$inferSelect
+
+export async function hasProof(db: Db, on: string): Promise<boolean> {
+  const found = await db
+    .select({ on: ledgerProofs.on })
+    .from(ledgerProofs)
+    .where(eq(ledgerProofs.on, on))
+  return found.length > 0
+}
+
+/** Keeps a proof; one of the same day stays. */
+export async function insertProof(db: Db, proof: ProofRow): Promise<void> {
+  await db.insert(ledgerProofs).values(proof).onConflictDoNothing()
+}
+
+export async function findLastProof(db: Db): Promise<ProofRow | undefined> {
+  const [found] = await db.select().from(ledgerProofs).orderBy(desc(ledgerProofs.on)).limit(1)
+  return found
+}

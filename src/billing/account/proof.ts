@@ -1,0 +1,122 @@
+/** The nightly proof that every balance is the sum of its entries. */
+import type { Db } from '#src/db/connection.ts'
+import type { Clock } from '#src/kernel/clock.ts'
+import type { Logger } from '#src/kernel/logger.ts'
+import * as store from './proof-store.ts'
+import { type Chain, EMPTY_CHAIN, extendChain, proofDay, proves } from './rules.ts'
+
+interface Deps {
+  readonly db: Db
+  readonly clock: Clock
+  readonly log: Logger
+}
+
+/** Accounts proved together; bounds memory. */
+const WALLETS_PER_PAGE = 500
+/** Entries added up by one statement; bounds how long it runs. */
+const ENTRIES_PER_BATCH = 20_000
+
+/** What a proof found. */
+export interface Proof {
+  readonly wallets: number
+  readonly entries: number
+  readonly wrong: readonly string[]
+}
+
+/**
+ * Proves the ledger once a UTC day, in the night, and keeps how it went. Every wallet that does not add
+ * up is an error in the log.
+ */
+export async function proveNightly(deps: Deps, signal: AbortSignal): Promise<void> {
+  const on = proofDay(deps.clock.now())
+  if (await store.hasProof(deps.db, on)) return
+  const proof = await proveLedger(deps, signal)
+  if (proof === undefined) return
+  const { wallets, entries, wrong } = proof
+  const provedAt = deps.clock.now()
+  await store.insertProof(deps.db, { on, wallets, entries, wrongWallets: wrong.length, provedAt })
+  deps.log.info({ on, wallets, entries, wrongWallets: wrong.length }, 'ledger proved')
+}
+
+/** How the last proof went; undefined before the first. */
+export function findLastProof(db: Db): Promise<store.ProofRow | undefined> {
+  return store.findLastProof(db)
+}
+
+/**
+ * Adds up every wallet's entries and compares them with its balance and with each other.
+ *
+ * It reads in short statements and locks nothing. An account is read before its entries, of which only
+ * those are taken that it knew: entries made meanwhile belong to the next proof.
+ *
+ * @returns undefined when it was stopped
+ */
+export async function proveLedger(deps: Deps, signal: AbortSignal): Promise<Proof | undefined> {
+  let wallets = 0
+  let entries = 0
+  const wrong: string[] = []
+  for (let after: string | undefined = ''; after !== undefined; ) {
+    if (signal.aborted) return undefined
+    const claims: readonly store.Claim[] = await store.listClaims(deps.db, after, WALLETS_PER_PAGE)
+    const upTo = claims.length < WALLETS_PER_PAGE ? undefined : claims.at(-1)?.wallet
+    // No position is above this one: the page begins behind the wallet that ended the last page.
+    const from = { wallet: after, position: Number.MAX_SAFE_INTEGER }
+    const page = await addUp(deps.db, from, upTo, claims, signal)
+    if (page === undefined) return undefined
+    for (const wallet of findWrong(claims, page.chains)) {
+      if (!(await isProved(deps, wallet))) wrong.push(wallet)
+    }
+    wallets += claims.length
+    entries += page.entries
+    after = upTo
+  }
+  return { wallets, entries, wrong }
+}
+
+async function addUp(
+  db: Db,
+  from: store.Place,
+  upTo: string | undefined,
+  claims: readonly store.Claim[],
+  signal: AbortSignal,
+): Promise<{ entries: number; chains: ReadonlyMap<string, Chain> } | undefined> {
+  const chains = new Map<string, Chain>()
+  let entries = 0
+  let place = from
+  for (;;) {
+    if (signal.aborted) return undefined
+    const links = await store.addUpEntries(db, place, upTo, claims, ENTRIES_PER_BATCH)
+    const last = links.at(-1)
+    if (last === undefined) return { entries, chains }
+    for (const link of links) {
+      chains.set(link.wallet, extendChain(chains.get(link.wallet) ?? EMPTY_CHAIN, link))
+      entries += link.entries
+    }
+    place = { wallet: last.wallet, position: last.last }
+  }
+}
+
+/** Wallets whose account and entries differ, also those that have entries and no account. */
+function findWrong(
+  claims: readonly store.Claim[],
+  chains: ReadonlyMap<string, Chain>,
+): ReadonlySet<string> {
+  const claimed = new Set(claims.map(({ wallet }) => wallet))
+  const wrong = claims
+    .filter((claim) => !proves(chains.get(claim.wallet) ?? EMPTY_CHAIN, claim))
+    .map(({ wallet }) => wallet)
+  return new Set([...wrong, ...[...chains.keys()].filter((wallet) => !claimed.has(wallet))])
+}
+
+/** Looks again at one wallet: its account may have been made while its page was read. */
+async function isProved(deps: Deps, wallet: string): Promise<boolean> {
+  const claim = await store.findClaim(deps.db, wallet)
+  const claims = claim === undefined ? [] : [claim]
+  const page = await addUp(deps.db, { wallet, position: 0 }, wallet, claims, NEVER)
+  const chain = page?.chains.get(wallet) ?? EMPTY_CHAIN
+  if (claim !== undefined && proves(chain, claim)) return true
+  deps.log.error({ wallet, ...claim, ...chain }, 'the ledger of a wallet does not add up')
+  return false
+}
+
+const NEVER = new AbortController().signal

@@ -1,0 +1,91 @@
+import fc from 'fast-check'
+import { describe, expect, test } from 'vitest'
+import { type Chain, EMPTY_CHAIN, extendChain, type Link, proofDay, proves } from './rules.ts'
+
+/** Entries as the ledger has them: each delta keeps the balance from going negative. */
+const deltas = fc
+  .array(fc.integer({ min: -1000, max: 1000 }).filter((delta) => delta !== 0))
+  .map((wanted) => {
+    let balance = 0
+    return wanted.map((delta) => {
+      const possible = balance + delta < 0 ? -delta : delta
+      balance += possible
+      return possible
+    })
+  })
+
+/** The entries added up in links of the given sizes, the last one taking the rest. */
+function linksOf(all: readonly number[], sizes: readonly number[]): Link[] {
+  const links: Link[] = []
+  let at = 0
+  let balance = 0
+  for (const size of [...sizes, all.length]) {
+    const part = all.slice(at, at + size)
+    if (part.length === 0) continue
+    const total = part.reduce((sum, delta) => sum + delta, 0)
+    links.push({
+      first: at + 1,
+      last: at + part.length,
+      entries: part.length,
+      totalCredits: total,
+      startCredits: balance,
+      endCredits: balance + total,
+      broken: 0,
+    })
+    balance += total
+    at += part.length
+  }
+  return links
+}
+
+const chainOf = (links: readonly Link[]): Chain => links.reduce(extendChain, EMPTY_CHAIN)
+const sum = (all: readonly number[]) => all.reduce((total, delta) => total + delta, 0)
+const sizes = fc.array(fc.integer({ min: 1, max: 10 }))
+
+describe('a chain of entries', () => {
+  test('proves the balance it adds up to, however it is cut, and no other', () => {
+    fc.assert(
+      fc.property(deltas, sizes, fc.integer({ min: 1 }), (all, cuts, off) => {
+        const chain = chainOf(linksOf(all, cuts))
+        const balanceCredits = sum(all)
+        const entryCount = all.length
+        expect(proves(chain, { entryCount, balanceCredits })).toBe(true)
+        expect(proves(chain, { entryCount, balanceCredits: balanceCredits + off })).toBe(false)
+        expect(proves(chain, { entryCount: entryCount + off, balanceCredits })).toBe(false)
+      }),
+    )
+  })
+
+  test('proves nothing when a part of it is missing or says another balance', () => {
+    const whole = linksOf([10, -5, 20, 5], [1, 1, 1])
+    const account = { entryCount: 4, balanceCredits: 30 }
+    expect(proves(chainOf(whole), account)).toBe(true)
+    for (const missing of whole.keys()) {
+      expect(proves(chainOf(whole.toSpliced(missing, 1)), account)).toBe(false)
+    }
+    for (const [index, link] of whole.entries()) {
+      for (const wrong of [
+        { ...link, startCredits: link.startCredits + 1 },
+        { ...link, endCredits: link.endCredits + 1 },
+        { ...link, totalCredits: link.totalCredits + 1 },
+        { ...link, entries: 2 },
+        { ...link, broken: 1 },
+      ]) {
+        expect(proves(chainOf(whole.toSpliced(index, 1, wrong)), account)).toBe(false)
+      }
+    }
+  })
+
+  test('without entries proves an empty account', () => {
+    expect(proves(EMPTY_CHAIN, { entryCount: 0, balanceCredits: 0 })).toBe(true)
+    expect(proves(EMPTY_CHAIN, { entryCount: 0, balanceCredits: 1 })).toBe(false)
+  })
+})
+
+test.each([
+  ['2026-11-20T01:59:59.999Z', '2026-11-19'],
+  ['2026-11-20T02:00:00.000Z', '2026-11-20'],
+  ['2026-11-20T23:59:59.999Z', '2026-11-20'],
+])('at %s the proof of %s is due', (now, day) => {
+  expect(proofDay(new Date(now))).toBe(day)
+})

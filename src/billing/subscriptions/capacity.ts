@@ -1,0 +1,86 @@
+/** How many slots a wallet may fill and does, and who has to be told when that changes. */
+import { type Db, transact } from '#src/db/connection.ts'
+import type { Clock } from '#src/kernel/clock.ts'
+import { AppError } from '#src/kernel/errors.ts'
+import type { Address } from '#src/kernel/units.ts'
+import * as accounts from '../account/store.ts'
+import { SLOTS_MAX } from '../price-list.ts'
+import type { Capacity } from './model.ts'
+import { trialSlots } from './rules.ts'
+import * as store from './store.ts'
+
+/** The wallet's slots at `now`. */
+export async function getCapacity(db: Db, wallet: Address, now: Date): Promise<Capacity> {
+  const purchased = await store.sumPurchased(db, wallet)
+  const trial = trialSlots(await store.findTrial(db, wallet), now)
+  const used = (await accounts.findAccount(db, wallet))?.occupiedSlots ?? 0
+  const available = Math.max(0, purchased + trial - used)
+  return { purchased, trial, used, available, max: SLOTS_MAX }
+}
+
+/** How many watches of the wallet may run at `now`. */
+export async function countSlots(db: Db, wallet: Address, now: Date): Promise<number> {
+  const { purchased, trial } = await getCapacity(db, wallet, now)
+  return purchased + trial
+}
+
+/** @throws AppError conflict `slot_limit_reached` when `more` slots were too many for one wallet */
+export function requireRoom({ purchased, trial, max }: Capacity, more: number): void {
+  if (purchased + trial + more <= max) return
+  throw new AppError('conflict', 'slot_limit_reached', { values: { count: max } })
+}
+
+/**
+ * Keeps the wallet's slots as they are for everybody else until the transaction ends. Taken before any
+ * watch or subscription of the wallet is touched, so that nobody waits in a circle.
+ */
+export async function lockSlots(tx: Db, wallet: Address): Promise<void> {
+  await accounts.lockAccount(tx, wallet)
+}
+
+/**
+ * Takes one slot for a new watch, in the watch's transaction.
+ *
+ * @throws AppError conflict `no_free_slot`
+ */
+export async function occupySlot(tx: Db, wallet: Address, now: Date): Promise<void> {
+  await accounts.ensureAccount(tx, wallet, now)
+  await lockSlots(tx, wallet)
+  const capacity = await countSlots(tx, wallet, now)
+  const isTaken = await accounts.occupySlot(tx, wallet, capacity)
+  if (!isTaken) throw new AppError('conflict', 'no_free_slot', { values: { count: capacity } })
+}
+
+/** Gives a deleted watch's slot back, in the watch's transaction. */
+export async function releaseSlot(tx: Db, wallet: Address): Promise<void> {
+  await accounts.releaseSlot(tx, wallet)
+}
+
+/** Wallets read at once. */
+const WALLETS_PER_READ = 100
+
+/**
+ * Calls `adjust` for every wallet whose capacity has changed, once, with how many of its watches may run.
+ *
+ * Each wallet is a transaction of its own, in which the change is forgotten: what `adjust` does there
+ * happens with it or not at all.
+ */
+export async function fitChanged(
+  { db, clock }: { readonly db: Db; readonly clock: Clock },
+  adjust: (tx: Db, wallet: Address, capacity: number, now: Date) => Promise<void>,
+  signal: AbortSignal,
+): Promise<void> {
+  const now = clock.now()
+  for (;;) {
+    const wallets = await store.listChangedWallets(db, now, WALLETS_PER_READ)
+    if (wallets.length === 0) return
+    for (const wallet of wallets) {
+      if (signal.aborted) return
+      await transact(db, async (tx) => {
+        await lockSlots(tx, wallet)
+        const isChanged = await store.deleteCapacityChanges(tx, wallet, now)
+        if (isChanged) await adjust(tx, wallet, await countSlots(tx, wallet, now), now)
+      })
+    }
+  }
+}

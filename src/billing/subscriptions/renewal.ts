@@ -1,0 +1,119 @@
+/** What time does to subscriptions: renewed, in grace, over. */
+import { type Db, transact } from '#src/db/connection.ts'
+import type { Clock } from '#src/kernel/clock.ts'
+import type { Logger } from '#src/kernel/logger.ts'
+import type { Address } from '#src/kernel/units.ts'
+import { debit } from '../account/service.ts'
+import { lockSlots } from './capacity.ts'
+import { dueAt, dueStep, nextRenewal, priceSlots, termEnd, termReference } from './rules.ts'
+import * as store from './store.ts'
+
+interface Deps {
+  readonly db: Db
+  readonly clock: Clock
+  readonly log: Logger
+}
+
+/** Wallets read at once. */
+const WALLETS_PER_READ = 100
+
+/**
+ * Renews or ends every subscription that is due.
+ *
+ * A wallet's subscriptions are one transaction, payment included, and each term has one ledger
+ * reference: whenever the process dies, a term is paid once or not at all. After a pause of the service
+ * the tries that were missed are made up for; a renewed term begins where the last one ended.
+ */
+export async function renewDue(deps: Deps, signal: AbortSignal): Promise<void> {
+  const now = deps.clock.now()
+  for (;;) {
+    const wallets = await store.listDueWallets(deps.db, now, WALLETS_PER_READ)
+    if (wallets.length === 0) return
+    for (const wallet of wallets) {
+      if (signal.aborted) return
+      const settled = await transact(deps.db, (tx) => settleWallet(tx, wallet, now))
+      for (const { id, status, endsAt } of settled) {
+        deps.log.info({ wallet, subscription: id, status, endsAt }, 'subscription settled')
+      }
+    }
+  }
+}
+
+/** @returns the subscriptions that changed, as they are now */
+async function settleWallet(tx: Db, wallet: Address, now: Date): Promise<store.SubscriptionRow[]> {
+  await lockSlots(tx, wallet)
+  const settled: store.SubscriptionRow[] = []
+  for (const row of await store.lockRunning(tx, wallet)) {
+    const next = await settle(tx, wallet, row, now)
+    if (next === row) continue
+    const { id, ...columns } = next
+    await store.updateSubscription(tx, id, { ...columns, dueAt: dueAt(next) ?? null })
+    settled.push(next)
+  }
+  if (settled.some(({ status }) => status === 'expired')) {
+    await store.insertCapacityChange(tx, wallet, now)
+  }
+  return settled
+}
+
+async function settle(
+  tx: Db,
+  wallet: Address,
+  row: store.SubscriptionRow,
+  now: Date,
+): Promise<store.SubscriptionRow> {
+  const step = dueStep(row, now)
+  if (step === 'nothing') return row
+  if (step === 'expire') return { ...row, status: 'expired' }
+  return settle(tx, wallet, await renew(tx, wallet, row, now), now)
+}
+
+/** The next term, paid; or the same one in grace. */
+async function renew(
+  tx: Db,
+  wallet: Address,
+  row: store.SubscriptionRow,
+  now: Date,
+): Promise<store.SubscriptionRow> {
+  const { totalCredits } = priceSlots(row.quantity, row.periods)
+  const term = row.term + 1
+  const paid = await debit(tx, {
+    wallet,
+    type: 'subscription',
+    amountCredits: totalCredits,
+    reference: termReference(row.id, term),
+    at: now,
+  })
+  if (!paid.ok) {
+    const failedRenewals = row.failedRenewals + 1
+    return { ...row, status: 'grace', failedRenewals, lastRenewalError: 'insufficient_credits' }
+  }
+  return {
+    ...row,
+    status: 'active',
+    term,
+    startsAt: row.endsAt,
+    endsAt: termEnd(row.endsAt, row.periods),
+    totalCredits,
+    failedRenewals: 0,
+    lastRenewalError: null,
+  }
+}
+
+/** When credits are needed next to keep slots, and how many. */
+export interface NextRenewal {
+  readonly at: Date
+  readonly credits: number
+}
+
+/** The next renewal of any of the wallet's subscriptions, at today's price; undefined when there is none. */
+export async function findNextRenewal(db: Db, wallet: Address): Promise<NextRenewal | undefined> {
+  const rows = await store.listRunning(db, wallet)
+  return rows
+    .flatMap((row): NextRenewal[] => {
+      const at = nextRenewal(row)
+      const { totalCredits: credits } = priceSlots(row.quantity, row.periods)
+      return at === undefined ? [] : [{ at, credits }]
+    })
+    .toSorted((a, b) => a.at.getTime() - b.at.getTime())[0]
+}

@@ -1,0 +1,184 @@
+import fc from 'fast-check'
+import { describe, expect, test } from 'vitest'
+import { SLOTS_MAX } from '../price-list.ts'
+import { PERIODS_MAX } from './model.ts'
+import {
+  discounted,
+  dueAt,
+  dueStep,
+  nextRenewal,
+  priceSlots,
+  type Standing,
+  termEnd,
+  trialEnd,
+  trialSlots,
+} from './rules.ts'
+
+const quantity = fc.integer({ min: 1, max: SLOTS_MAX })
+const periods = fc.integer({ min: 1, max: PERIODS_MAX })
+const bps = fc.integer({ min: 0, max: 10_000 })
+
+describe('the price of slots', () => {
+  test.each([
+    [1, 1, 500, 0, 0, 500],
+    [3, 1, 1500, 0, 0, 1500],
+    [4, 5, 10_000, 0, 0, 10_000],
+    [5, 5, 12_500, 0, 500, 11_875],
+    [1, 6, 3000, 1000, 0, 2700],
+    [3, 6, 9000, 1000, 0, 8100],
+    [5, 6, 15_000, 1000, 500, 12_825],
+    [9, 11, 49_500, 1000, 500, 42_323],
+    [10, 12, 60_000, 2000, 1000, 43_200],
+    [20, 120, 1_200_000, 2000, 1000, 864_000],
+  ])('of %i for %i periods is as the table says', (q, p, list, duration, volume, total) => {
+    expect(priceSlots(q, p)).toEqual({
+      listCredits: list,
+      durationDiscountBps: duration,
+      volumeDiscountBps: volume,
+      totalCredits: total,
+    })
+  })
+
+  test('is whole, above nothing and never above the list', () => {
+    fc.assert(
+      fc.property(quantity, periods, (q, p) => {
+        const { listCredits, totalCredits } = priceSlots(q, p)
+        expect(Number.isSafeInteger(totalCredits)).toBe(true)
+        expect(totalCredits).toBeGreaterThan(0)
+        expect(totalCredits).toBeLessThanOrEqual(listCredits)
+      }),
+    )
+  })
+
+  test('is less than one credit above the exact price', () => {
+    fc.assert(
+      fc.property(quantity, periods, (q, p) => {
+        const { listCredits, durationDiscountBps, volumeDiscountBps, totalCredits } = priceSlots(
+          q,
+          p,
+        )
+        const exact =
+          BigInt(listCredits) *
+          BigInt(10_000 - durationDiscountBps) *
+          BigInt(10_000 - volumeDiscountBps)
+        const paid = BigInt(totalCredits) * 10n ** 8n
+        expect(paid).toBeGreaterThanOrEqual(exact)
+        expect(paid - exact).toBeLessThan(10n ** 8n)
+      }),
+    )
+  })
+
+  test('is never dearer with a larger discount', () => {
+    fc.assert(
+      fc.property(fc.integer({ min: 0, max: 10 ** 9 }), bps, bps, bps, (list, a, b, other) => {
+        const [small, large] = a < b ? [a, b] : [b, a]
+        expect(discounted(list, [large, other])).toBeLessThanOrEqual(
+          discounted(list, [small, other]),
+        )
+        expect(discounted(list, [large])).toBeGreaterThanOrEqual(0)
+      }),
+    )
+  })
+
+  test('of more slots for the same time is never lower', () => {
+    fc.assert(
+      fc.property(quantity, quantity, periods, (a, b, p) => {
+        const [few, many] = a < b ? [a, b] : [b, a]
+        const price = (q: number) => priceSlots(q, p).totalCredits
+        expect(price(many)).toBeGreaterThanOrEqual(price(few))
+      }),
+    )
+  })
+
+  test('of one slot for one period never rises with how many or how long', () => {
+    const left = (q: number, p: number) => {
+      const { durationDiscountBps, volumeDiscountBps } = priceSlots(q, p)
+      return (10_000 - durationDiscountBps) * (10_000 - volumeDiscountBps)
+    }
+    fc.assert(
+      fc.property(quantity, periods, quantity, periods, (q, p, moreQ, moreP) => {
+        const [wide, long] = [Math.max(q, moreQ), Math.max(p, moreP)]
+        expect(left(wide, long)).toBeLessThanOrEqual(left(q, p))
+      }),
+    )
+  })
+})
+
+const END = new Date('2026-12-20T12:00:00.000Z')
+const hours = (count: number) => new Date(END.getTime() + count * 3_600_000)
+const standing = (over: Partial<Standing> = {}): Standing => ({
+  status: 'active',
+  endsAt: END,
+  autoRenew: true,
+  failedRenewals: 0,
+  ...over,
+})
+
+describe('a subscription', () => {
+  test('runs for periods of 30 days', () => {
+    const start = new Date('2026-11-20T12:00:00.000Z')
+    expect(termEnd(start, 1)).toEqual(new Date('2026-12-20T12:00:00.000Z'))
+    expect(termEnd(start, 12)).toEqual(new Date('2027-11-15T12:00:00.000Z'))
+  })
+
+  test.each([
+    ['active, a moment before its end', standing(), -0.001, 'nothing'],
+    ['active, at its end', standing(), 0, 'renew'],
+    ['active, long after its end', standing(), 500, 'renew'],
+    ['active, not to be renewed, before its end', standing({ autoRenew: false }), -1, 'nothing'],
+    ['active, not to be renewed, at its end', standing({ autoRenew: false }), 0, 'expire'],
+    ['in grace, after one try', standing({ status: 'grace', failedRenewals: 1 }), 23.9, 'nothing'],
+    ['in grace, after a day', standing({ status: 'grace', failedRenewals: 1 }), 24, 'renew'],
+    [
+      'in grace, after two tries',
+      standing({ status: 'grace', failedRenewals: 2 }),
+      47.9,
+      'nothing',
+    ],
+    ['in grace, after two days', standing({ status: 'grace', failedRenewals: 2 }), 48, 'renew'],
+    [
+      'in grace, after all tries',
+      standing({ status: 'grace', failedRenewals: 3 }),
+      71.9,
+      'nothing',
+    ],
+    ['in grace, after three days', standing({ status: 'grace', failedRenewals: 3 }), 72, 'expire'],
+    ['expired', standing({ status: 'expired', failedRenewals: 3 }), 1000, 'nothing'],
+  ] as const)('%s, needs what it should', (_name, given, atHour, step) => {
+    expect(dueStep(given, hours(atHour))).toBe(step)
+  })
+
+  test('keeps its grace when renewing is switched off in it, and is tried no more', () => {
+    const given = standing({ status: 'grace', failedRenewals: 1, autoRenew: false })
+    expect(nextRenewal(given)).toBeUndefined()
+    expect(dueStep(given, hours(71.9))).toBe('nothing')
+    expect(dueStep(given, hours(72))).toBe('expire')
+  })
+
+  test('says when it is tried next', () => {
+    expect(nextRenewal(standing())).toEqual(END)
+    expect(nextRenewal(standing({ status: 'grace', failedRenewals: 1 }))).toEqual(hours(24))
+    expect(nextRenewal(standing({ status: 'grace', failedRenewals: 2 }))).toEqual(hours(48))
+    expect(nextRenewal(standing({ status: 'grace', failedRenewals: 3 }))).toBeUndefined()
+    expect(nextRenewal(standing({ autoRenew: false }))).toBeUndefined()
+    expect(nextRenewal(standing({ status: 'expired' }))).toBeUndefined()
+  })
+
+  test('has a time at which it is due until it is over', () => {
+    expect(dueAt(standing())).toEqual(END)
+    expect(dueAt(standing({ status: 'grace', failedRenewals: 3 }))).toEqual(hours(72))
+    expect(dueAt(standing({ status: 'expired' }))).toBeUndefined()
+  })
+})
+
+describe('the trial', () => {
+  test('gives its slot until it ends, and not at its end', () => {
+    const startedAt = new Date('2026-11-20T12:00:00.000Z')
+    const trial = { endsAt: trialEnd(startedAt) }
+    expect(trial.endsAt).toEqual(new Date('2026-12-04T12:00:00.000Z'))
+    expect(trialSlots(trial, startedAt)).toBe(1)
+    expect(trialSlots(trial, new Date(trial.endsAt.getTime() - 1))).toBe(1)
+    expect(trialSlots(trial, trial.endsAt)).toBe(0)
+    expect(trialSlots(undefined, startedAt)).toBe(0)
+  })
+})

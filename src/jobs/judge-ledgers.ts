@@ -1,0 +1,13 @@
+import * as alerts from '#src/alerts/service.ts'
+import { judgeLedgers as judge } from '#src/watches/ledger.ts'
+import type { Job } from './define.ts'
+
+/** Woken by every ledger entry with the wallet; the minute is for lost wake-ups. */
+export const judgeLedgers: Job = {
+  name: 'judge-ledgers',
+  role: 'watcher',
+  wakeOn: 'ledger',
+  everyMs: () => 60_000,
+  run: (app, signal, wallets) =>
+    judge({ ...app, raise: (tx, raised) => alerts.raise(app, tx, raised) }, wallets, signal),
+}

@@ -1,0 +1,32 @@
+import { randomUUID } from 'node:crypto'
+import type { Service } from '#src/app.ts'
+import { credit, debit } from '#src/billing/account/service.ts'
+import { transact } from '#src/db/connection.ts'
+import type { Address } from '#src/kernel/units.ts'
+
+type App = Pick<Service['app'], 'db' | 'clock'>
+
+/** Credits the wallet, as a paid top-up would. @returns the balance */
+export async function giveCredits(
+  { db, clock }: App,
+  wallet: Address,
+  amountCredits: number,
+): Promise<number> {
+  const entry = { wallet, type: 'topup', amountCredits, at: clock.now() } as const
+  const reference = `test:${randomUUID()}`
+  const { balanceCredits } = await transact(db, (tx) => credit(tx, { ...entry, reference }))
+  return balanceCredits
+}
+
+/** Debits the wallet, as a metered call would. @throws Error when it has less */
+export async function spendCredits(
+  { db, clock }: App,
+  wallet: Address,
+  amountCredits: number,
+): Promise<number> {
+  const entry = { wallet, type: 'usage', amountCredits, at: clock.now() } as const
+  const reference = `test:${randomUUID()}`
+  const spent = await transact(db, (tx) => debit(tx, { ...entry, reference }))
+  if (!spent.ok) throw new Error('the wallet has fewer credits')
+  return spent.balanceCredits
+}
