@@ -2,6 +2,8 @@ import { defineConfig } from 'vitest/config'
 
 export default defineConfig({
   test: {
+    // Files wait for processes, blocks and time-outs more than they compute.
+    maxWorkers: '100%',
     projects: [
       {
         extends: true,
