@@ -1,0 +1,102 @@
+import { globSync, readFileSync } from 'node:fs'
+import { hexToBytes, parseAbi } from 'viem'
+import { beforeAll, describe, expect, test } from 'vitest'
+import { ROUTER_ABI } from '#src/chain/contracts.ts'
+import { type Compiled, compileContracts, toJson } from '#src/chain/router/compile.ts'
+import router from '#src/chain/router/PrepaidRouter.json' with { type: 'json' }
+
+const COMMITTED = globSync(['src/chain/router/*.json', 'src/sandbox/contracts/*.json']).toSorted()
+
+let compiled: ReadonlyMap<string, Compiled>
+
+beforeAll(() => {
+  compiled = compileContracts()
+})
+
+describe('a committed contract', () => {
+  test('belongs to a source', () => {
+    expect(COMMITTED.length).toBeGreaterThan(5)
+    expect(COMMITTED).toEqual([...compiled.keys()].toSorted())
+  })
+
+  test.each(COMMITTED)('is what its source compiles to: %s', (path) => {
+    const contract = compiled.get(path)
+    expect(contract && toJson(contract)).toBe(readFileSync(path, 'utf8'))
+  })
+
+  test.each(COMMITTED)('needs no instruction newer than Paris: %s', (path) => {
+    expect([...instructionsOf(compiled.get(path)?.bytecode ?? '0x')]).not.toContain(PUSH0)
+  })
+})
+
+describe("the router's interface", () => {
+  test('is the one agreed', () => {
+    const agreed = parseAbi([
+      'constructor(address owner_, address treasury_)',
+      'function acceptOwnership()',
+      'function allowed(address token) view returns (bool)',
+      'function owner() view returns (address)',
+      'function pay(bytes32 handle, address token, uint256 amount)',
+      'function paused() view returns (bool)',
+      'function pendingOwner() view returns (address)',
+      'function setAllowed(address token, bool on)',
+      'function setPaused(bool on)',
+      'function transferOwnership(address newOwner)',
+      'function treasury() view returns (address)',
+      'event Paid(bytes32 indexed handle, address indexed payer, address indexed token, uint256 amount)',
+    ])
+    for (const entry of agreed) expect(shapes(router.abi)).toContainEqual(shapeOf(entry))
+    const functions = router.abi.filter(({ type }) => type === 'function')
+    expect(functions).toHaveLength(agreed.filter(({ type }) => type === 'function').length)
+    // It cannot be sent coins.
+    expect(router.abi.map(({ type }) => type)).not.toContain('receive')
+    expect(JSON.stringify(router.abi)).not.toContain('"payable"')
+  })
+
+  test('is read by its own names', () => {
+    for (const entry of ROUTER_ABI) expect(shapes(router.abi)).toContainEqual(shapeOf(entry))
+    const errors = (abi: readonly { readonly type: string }[]) =>
+      abi.filter(({ type }) => type === 'error').length
+    expect(errors(ROUTER_ABI)).toBe(errors(router.abi))
+  })
+})
+
+const PUSH0 = 0x5f
+const PUSH1 = 0x60
+const PUSH32 = 0x7f
+
+/** Every instruction of a code, without the data they push. */
+function* instructionsOf(code: `0x${string}`): Generator<number> {
+  const bytes = hexToBytes(code)
+  for (let at = 0; at < bytes.length; at += 1) {
+    const instruction = bytes[at] ?? 0
+    yield instruction
+    if (instruction >= PUSH1 && instruction <= PUSH32) at += instruction - PUSH1 + 1
+  }
+}
+
+interface Entry {
+  readonly type: string
+  readonly name?: string
+  readonly inputs?: readonly Parameter[]
+  readonly outputs?: readonly Parameter[]
+}
+
+interface Parameter {
+  readonly type: string
+  readonly name?: string
+  readonly indexed?: boolean
+}
+
+function shapes(abi: readonly Entry[]) {
+  return abi.map(shapeOf)
+}
+
+function shapeOf({ type, name, inputs = [], outputs = [] }: Entry) {
+  return {
+    type,
+    name,
+    inputs: inputs.map((input) => [input.type, input.name, input.indexed ?? false]),
+    outputs: outputs.map((output) => output.type),
+  }
+}

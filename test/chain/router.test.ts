@@ -1,0 +1,429 @@
+import {
+  type Abi,
+  type Address,
+  decodeErrorResult,
+  encodeDeployData,
+  encodeFunctionData,
+  getAddress,
+  type Hex,
+  keccak256,
+  pad,
+  parseAbi,
+  parseEther,
+  parseEventLogs,
+  stringToHex,
+  toHex,
+} from 'viem'
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import router from '#src/chain/router/PrepaidRouter.json' with { type: 'json' }
+import callingToken from '#src/sandbox/contracts/CallingToken.json' with { type: 'json' }
+import falseToken from '#src/sandbox/contracts/FalseToken.json' with { type: 'json' }
+import feeToken from '#src/sandbox/contracts/FeeToken.json' with { type: 'json' }
+import silentToken from '#src/sandbox/contracts/SilentToken.json' with { type: 'json' }
+import { bytecodeOf } from '#src/sandbox/devnet/deployment.ts'
+import { PEOPLE } from '#src/sandbox/devnet/people.ts'
+import { type FurnishedDevnet, startDevnet } from '#src/sandbox/devnet.ts'
+
+const alice = PEOPLE.alice.account.address
+const bob = PEOPLE.bob.account.address
+const HANDLE = keccak256(toHex('a top-up'))
+const ZERO = '0x0000000000000000000000000000000000000000'
+
+const ROUTER = parseAbi([
+  'constructor(address owner, address treasury)',
+  'function acceptOwnership()',
+  'function allowed(address token) view returns (bool)',
+  'function owner() view returns (address)',
+  'function pay(bytes32 handle, address token, uint256 amount)',
+  'function paused() view returns (bool)',
+  'function pendingOwner() view returns (address)',
+  'function setAllowed(address token, bool on)',
+  'function setPaused(bool on)',
+  'function transferOwnership(address newOwner)',
+  'function treasury() view returns (address)',
+  'event Paid(bytes32 indexed handle, address indexed payer, address indexed token, uint256 amount)',
+  'event AllowedSet(address indexed token, bool on)',
+  'event PausedSet(bool on)',
+  'event OwnershipTransferStarted(address indexed owner, address indexed pendingOwner)',
+  'event OwnershipTransferred(address indexed previousOwner, address indexed newOwner)',
+  'error IsPaused()',
+  'error NotOwner()',
+  'error NotPendingOwner()',
+  'error NoContract(address account)',
+  'error TokenNotAllowed(address token)',
+  'error TransferFailed(address token)',
+  'error WrongAmountReceived(uint256 expected, uint256 received)',
+  'error ZeroAddress()',
+  'error ZeroAmount()',
+  'error Reentered()',
+  'error ERC20InsufficientBalance(address sender, uint256 balance, uint256 needed)',
+  'error ERC20InsufficientAllowance(address spender, uint256 allowance, uint256 needed)',
+])
+const TOKEN = parseAbi([
+  'constructor(bytes32 symbol, uint8 decimals)',
+  'function balanceOf(address account) view returns (uint256)',
+  'function allowance(address owner, address spender) view returns (uint256)',
+  'function approve(address spender, uint256 value) returns (bool)',
+  'function mint(address to, uint256 value)',
+  'function transfer(address to, uint256 value) returns (bool)',
+])
+
+let devnet: FurnishedDevnet
+let contracts: FurnishedDevnet['contracts']
+let snapshot: `0x${string}`
+
+beforeAll(async () => {
+  devnet = await startDevnet({ contracts: true })
+  contracts = devnet.contracts
+})
+afterAll(() => devnet.close())
+beforeEach(async () => {
+  if (snapshot !== undefined) await devnet.revert(snapshot)
+  snapshot = await devnet.snapshot()
+})
+
+describe('a payment', () => {
+  test('takes exactly the amount to the treasury and says so', async () => {
+    const before = await balance(contracts.fxrp, alice)
+    const paid = await contracts.pay(alice, HANDLE, contracts.fxrp, 12_345_678n)
+    expect(paid.status).toBe('success')
+    expect(await balance(contracts.fxrp, contracts.treasury)).toBe(12_345_678n)
+    expect(await balance(contracts.fxrp, alice)).toBe(before - 12_345_678n)
+
+    const { logs } = await devnet.client.getTransactionReceipt({ hash: paid.hash })
+    const [event, ...others] = logs.filter(({ address }) => isSame(address, contracts.router))
+    expect(others).toEqual([])
+    expect(event?.topics).toEqual([
+      keccak256(toHex('Paid(bytes32,address,address,uint256)')),
+      HANDLE,
+      pad(alice, { size: 32 }).toLowerCase(),
+      pad(contracts.fxrp, { size: 32 }).toLowerCase(),
+    ])
+    expect(event?.data).toBe(toHex(12_345_678n, { size: 32 }))
+  })
+
+  test('leaves nothing with the router', async () => {
+    for (const token of [contracts.serviceToken, contracts.wflr, contracts.fxrp]) {
+      await contracts.pay(bob, HANDLE, token, 5_000_000n)
+      expect(await balance(token, contracts.router)).toBe(0n)
+    }
+    expect(await devnet.client.getBalance({ address: contracts.router })).toBe(0n)
+  })
+
+  test('leaves nothing of what was approved for it', async () => {
+    await contracts.pay(alice, HANDLE, contracts.wflr, 77n)
+    expect(await allowance(contracts.wflr, alice)).toBe(0n)
+  })
+
+  test('of one handle may be made again, and by others', async () => {
+    const all = [
+      await contracts.pay(alice, HANDLE, contracts.wflr, 1n),
+      await contracts.pay(alice, HANDLE, contracts.wflr, 2n),
+      await contracts.pay(bob, HANDLE, contracts.fxrp, 3n),
+    ]
+    expect(all.map(({ status }) => status)).toEqual(['success', 'success', 'success'])
+    expect(await balance(contracts.wflr, contracts.treasury)).toBe(3n)
+  })
+
+  test('may be all that there can be of a token', async () => {
+    const all = 2n ** 256n - 1n
+    const token = await deploy(silentToken, [], [])
+    await send(bob, token, 'mint', [alice, all])
+    await contracts.setAllowed(token, true)
+    expect(await contracts.pay(alice, HANDLE, token, all)).toMatchObject({ status: 'success' })
+    expect(await balance(token, contracts.treasury)).toBe(all)
+  })
+
+  test('is refused for a zero amount', async () => {
+    expect(await refusal(alice, pay(contracts.wflr, 0n))).toEqual(['ZeroAmount', undefined])
+  })
+
+  test('is refused for a token that is not taken', async () => {
+    const token = await deploy(silentToken, [], [])
+    const refused = ['TokenNotAllowed', [token]]
+    expect(await refusal(alice, pay(token, 1n))).toEqual(refused)
+    expect(await refusal(alice, pay(ZERO, 1n))).toEqual(['TokenNotAllowed', [ZERO]])
+    await contracts.setAllowed(contracts.wflr, false)
+    expect(await refusal(alice, pay(contracts.wflr, 1n))).toEqual([
+      'TokenNotAllowed',
+      [contracts.wflr],
+    ])
+    await contracts.setAllowed(contracts.wflr, true)
+    expect(await contracts.pay(alice, HANDLE, contracts.wflr, 1n)).toMatchObject({
+      status: 'success',
+    })
+  })
+
+  test('is refused while paused, and changes nothing', async () => {
+    await contracts.setPaused(true)
+    const before = await balance(contracts.wflr, alice)
+    expect(await contracts.pay(alice, HANDLE, contracts.wflr, 1n)).toMatchObject({
+      status: 'reverted',
+    })
+    expect(await refusal(alice, pay(contracts.wflr, 1n))).toEqual(['IsPaused', undefined])
+    expect(await balance(contracts.wflr, alice)).toBe(before)
+    await contracts.setPaused(false)
+    expect(await contracts.pay(alice, HANDLE, contracts.wflr, 1n)).toMatchObject({
+      status: 'success',
+    })
+  })
+
+  test('is refused, in the token’s own words, for too little approved or owned', async () => {
+    await send(alice, contracts.wflr, 'approve', [contracts.router, 9n])
+    expect(await refusal(alice, pay(contracts.wflr, 10n))).toEqual([
+      'ERC20InsufficientAllowance',
+      [contracts.router, 9n, 10n],
+    ])
+    const owned = await balance(contracts.wflr, alice)
+    await send(alice, contracts.wflr, 'approve', [contracts.router, owned + 1n])
+    expect(await refusal(alice, pay(contracts.wflr, owned + 1n))).toEqual([
+      'ERC20InsufficientBalance',
+      [alice, owned, owned + 1n],
+    ])
+  })
+
+  test('never takes from anybody but who makes it', async () => {
+    await send(alice, contracts.wflr, 'approve', [contracts.router, 10n])
+    expect(await refusal(bob, pay(contracts.wflr, 10n))).toEqual([
+      'ERC20InsufficientAllowance',
+      [contracts.router, 0n, 10n],
+    ])
+  })
+
+  test('from the treasury to itself is none', async () => {
+    await contracts.mint(contracts.wflr, contracts.treasury, 10n)
+    await devnet.setBalance(contracts.treasury, parseEther('1'))
+    await send(contracts.treasury, contracts.wflr, 'approve', [contracts.router, 10n])
+    expect(await refusal(contracts.treasury, pay(contracts.wflr, 10n))).toEqual([
+      'WrongAmountReceived',
+      [10n, 0n],
+    ])
+  })
+
+  test('cannot come with coins, and coins alone are refused', async () => {
+    const call = { from: alice, to: contracts.router, value: 1n }
+    await expect(devnet.client.call({ ...call, account: alice })).rejects.toThrow('revert')
+    const data = pay(contracts.wflr, 1n)
+    await expect(devnet.client.call({ ...call, account: alice, data })).rejects.toThrow('revert')
+  })
+})
+
+describe('a token', () => {
+  const symbol = stringToHex('ODD', { size: 32 })
+
+  test('that keeps a fee on transfers is refused', async () => {
+    const token = await odd(feeToken, TOKEN, [symbol, 18])
+    await send(alice, token, 'approve', [contracts.router, 1000n])
+    expect(await refusal(alice, pay(token, 1000n))).toEqual(['WrongAmountReceived', [1000n, 990n]])
+    // Of so little it keeps nothing.
+    expect(await contracts.pay(alice, HANDLE, token, 99n)).toMatchObject({ status: 'success' })
+  })
+
+  test('that returns nothing is taken, and refused when it fails without a word', async () => {
+    const token = await odd(silentToken, [], [])
+    expect(await contracts.pay(alice, HANDLE, token, 1000n)).toMatchObject({ status: 'success' })
+    expect(await balance(token, contracts.treasury)).toBe(1000n)
+    expect(await refusal(alice, pay(token, 1000n))).toEqual(['TransferFailed', [token]])
+  })
+
+  test('that says no instead of failing is refused when it says so', async () => {
+    const token = await odd(falseToken, TOKEN, [symbol, 18])
+    expect(await refusal(alice, pay(token, 1000n))).toEqual(['TransferFailed', [token]])
+    expect(await contracts.pay(alice, HANDLE, token, 1000n)).toMatchObject({ status: 'success' })
+  })
+
+  test('that pays once more in between is refused, though the sums look right', async () => {
+    const token = await odd(callingToken, TOKEN, [symbol, 18])
+    expect(await refusal(alice, pay(token, 1000n))).toEqual(['Reentered', undefined])
+    expect(await balance(token, contracts.treasury)).toBe(0n)
+    // The router is not stuck afterwards.
+    expect(await contracts.pay(alice, HANDLE, contracts.wflr, 1n)).toMatchObject({
+      status: 'success',
+    })
+  })
+
+  test('must be a contract to be taken, and may be dropped when it no longer is', async () => {
+    const { operator } = contracts
+    const set = (on: boolean) => call('setAllowed', [bob, on])
+    expect(await refusal(operator, set(true))).toEqual(['NoContract', [bob]])
+    expect(await refusal(operator, set(false))).toBeUndefined()
+  })
+
+  async function odd(contract: { bytecode: string }, abi: Abi, args: readonly unknown[]) {
+    const token = await deploy(contract, abi, args)
+    await send(bob, token, 'mint', [alice, 1_000_000n])
+    await contracts.setAllowed(token, true)
+    return token
+  }
+})
+
+describe('the owner', () => {
+  test('is who was named at the start, and alone may allow and pause', async () => {
+    expect(await read('owner')).toBe(contracts.operator)
+    for (const data of [
+      call('setAllowed', [contracts.wflr, false]),
+      call('setPaused', [true]),
+      call('transferOwnership', [alice]),
+    ]) {
+      expect(await refusal(alice, data)).toEqual(['NotOwner', undefined])
+      expect(await refusal(contracts.treasury, data)).toEqual(['NotOwner', undefined])
+      expect(await refusal(contracts.operator, data)).toBeUndefined()
+    }
+  })
+
+  test('changes only when the next one accepts', async () => {
+    await tell(contracts.operator, 'transferOwnership', [alice])
+    expect(await read('owner')).toBe(contracts.operator)
+    expect(await read('pendingOwner')).toBe(alice)
+    expect(await refusal(alice, call('setPaused', [true]))).toEqual(['NotOwner', undefined])
+    expect(await refusal(bob, call('acceptOwnership', []))).toEqual(['NotPendingOwner', undefined])
+
+    const accepted = await tell(alice, 'acceptOwnership', [])
+    expect(accepted).toEqual([
+      {
+        eventName: 'OwnershipTransferred',
+        args: { previousOwner: contracts.operator, newOwner: alice },
+      },
+    ])
+    expect(await read('owner')).toBe(alice)
+    expect(await read('pendingOwner')).toBe(ZERO)
+    expect(await refusal(contracts.operator, call('setPaused', [true]))).toEqual([
+      'NotOwner',
+      undefined,
+    ])
+    expect(await refusal(alice, call('setPaused', [true]))).toBeUndefined()
+    expect(await refusal(alice, call('acceptOwnership', []))).toEqual([
+      'NotPendingOwner',
+      undefined,
+    ])
+  })
+
+  test('may offer to somebody else instead, or to nobody', async () => {
+    await tell(contracts.operator, 'transferOwnership', [alice])
+    await tell(contracts.operator, 'transferOwnership', [bob])
+    expect(await refusal(alice, call('acceptOwnership', []))).toEqual([
+      'NotPendingOwner',
+      undefined,
+    ])
+    await tell(contracts.operator, 'transferOwnership', [ZERO])
+    expect(await refusal(bob, call('acceptOwnership', []))).toEqual(['NotPendingOwner', undefined])
+    expect(await read('owner')).toBe(contracts.operator)
+  })
+
+  test('leaves a trace of every decision', async () => {
+    const { operator, wflr } = contracts
+    expect(await tell(operator, 'setAllowed', [wflr, false])).toEqual([
+      { eventName: 'AllowedSet', args: { token: wflr, on: false } },
+    ])
+    expect(await tell(operator, 'setPaused', [true])).toEqual([
+      { eventName: 'PausedSet', args: { on: true } },
+    ])
+    expect(await tell(operator, 'transferOwnership', [bob])).toEqual([
+      { eventName: 'OwnershipTransferStarted', args: { owner: operator, pendingOwner: bob } },
+    ])
+    expect(await read('allowed', [wflr])).toBe(false)
+    expect(await read('paused')).toBe(true)
+  })
+})
+
+describe('a new router', () => {
+  test('takes no token and is not paused', async () => {
+    const address = await deploy(router, ROUTER, [alice, bob])
+    expect(await read('owner', [], address)).toBe(alice)
+    expect(await read('treasury', [], address)).toBe(bob)
+    expect(await read('paused', [], address)).toBe(false)
+    expect(await read('allowed', [contracts.wflr], address)).toBe(false)
+    expect(await read('pendingOwner', [], address)).toBe(ZERO)
+  })
+
+  test.each([
+    ['an owner', [ZERO, bob]],
+    ['a treasury', [alice, ZERO]],
+  ] as const)('is not made without %s', async (_, args) => {
+    const data = encodeDeployData({ abi: ROUTER, bytecode: bytecodeOf(router), args })
+    expect(await refusal(alice, data, null)).toEqual(['ZeroAddress', undefined])
+  })
+})
+
+function pay(token: Address, amount: bigint): Hex {
+  return call('pay', [HANDLE, token, amount])
+}
+
+function call(functionName: string, args: readonly unknown[]): Hex {
+  const abi: Abi = ROUTER
+  return encodeFunctionData({ abi, functionName, args })
+}
+
+/** The name and values of the error that a call of the router ends in; undefined when it does not. */
+async function refusal(from: Address, data: Hex, to: Address | null = contracts.router) {
+  const parameters = [to === null ? { from, data } : { from, to, data }, 'latest']
+  const response = await fetch(devnet.rpcUrl, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'eth_call', params: parameters }),
+  })
+  const { error }: { error?: { data: Hex } } = JSON.parse(await response.text())
+  if (error === undefined) return undefined
+  const { errorName, args } = decodeErrorResult({ abi: ROUTER, data: error.data })
+  return [errorName, args]
+}
+
+/** The events of a call of the router that is made. */
+async function tell(from: Address, functionName: string, args: readonly unknown[]) {
+  const hash = await devnet.client.sendTransaction({
+    account: from,
+    to: contracts.router,
+    data: call(functionName, args),
+  })
+  const { logs } = await devnet.client.waitForTransactionReceipt({ hash })
+  return parseEventLogs({ abi: ROUTER, logs }).map(({ eventName, args: values }) => ({
+    eventName,
+    args: values,
+  }))
+}
+
+async function read(
+  functionName: 'owner' | 'pendingOwner' | 'treasury' | 'paused' | 'allowed',
+  args: readonly unknown[] = [],
+  address = contracts.router,
+): Promise<unknown> {
+  const abi: Abi = ROUTER
+  return devnet.client.readContract({ abi, address, functionName, args })
+}
+
+async function send(from: Address, to: Address, functionName: string, args: readonly unknown[]) {
+  const abi: Abi = TOKEN
+  const data = encodeFunctionData({ abi, functionName, args })
+  const hash = await devnet.client.sendTransaction({ account: from, to, data })
+  await devnet.client.waitForTransactionReceipt({ hash })
+}
+
+async function deploy(
+  contract: { readonly bytecode: string },
+  abi: Abi,
+  args: readonly unknown[],
+): Promise<Address> {
+  const data = encodeDeployData({ abi, bytecode: bytecodeOf(contract), args })
+  const hash = await devnet.client.sendTransaction({ account: bob, data })
+  const { contractAddress } = await devnet.client.waitForTransactionReceipt({ hash })
+  if (contractAddress == null) throw new Error('nothing was deployed')
+  return getAddress(contractAddress)
+}
+
+function balance(token: Address, account: Address): Promise<bigint> {
+  return devnet.client.readContract({
+    abi: TOKEN,
+    address: token,
+    functionName: 'balanceOf',
+    args: [account],
+  })
+}
+
+function allowance(token: Address, owner: Address): Promise<bigint> {
+  const args = [owner, contracts.router] as const
+  return devnet.client.readContract({ abi: TOKEN, address: token, functionName: 'allowance', args })
+}
+
+function isSame(one: string, other: string): boolean {
+  return one.toLowerCase() === other.toLowerCase()
+}
