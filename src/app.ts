@@ -4,7 +4,9 @@ import { createTransport } from 'nodemailer'
 import type { Sql } from 'postgres'
 import { type BotService, createBotService } from '#bot/service.ts'
 import { findLastProof } from '#src/billing/account/proof.ts'
+import { createMarket } from '#src/billing/topups/market.ts'
 import { createChain } from '#src/chain/client.ts'
+import { createXrpl, type Xrpl } from '#src/chain/xrpl.ts'
 import { createChannels } from '#src/channels/index.ts'
 import type { Config } from '#src/config.ts'
 import { connect, waitForDatabase } from '#src/db/connection.ts'
@@ -59,12 +61,17 @@ export function createApp(
     telegram: telegramApi,
     allowPrivateUrls: config.webhook.allowPrivate,
   })
-  const chain = createChain({ rpcUrls: config.chain.rpcUrls, chainId: config.chain.id, log, clock })
+  const { rpcUrls, contractRegistry, id: chainId } = config.chain
+  const chain = createChain({ rpcUrls, chainId, contractRegistry, log, clock })
+  const xrpl = xrpLedger(config, log)
+  const billing = { ...config.billing, chainName: config.chain.name }
   const app: JobApp = {
     db,
     clock,
     log,
     chain,
+    xrpl,
+    market: createMarket({ chain, xrpl, clock, log, billing }),
     channels,
     mail,
     box: createSecretBox(config.secretKey),
@@ -72,15 +79,10 @@ export function createApp(
     allowPrivateUrls: config.webhook.allowPrivate,
     botUsername: () => bot?.username(),
     operations: OPERATIONS,
-    chainId: config.chain.id,
+    chainId,
     confirmations: config.chain.confirmations,
     evaluationIntervalMs: config.chain.evaluationIntervalMs,
-    billing: {
-      enabled: config.billing.enabled,
-      chainName: config.chain.name,
-      serviceTokenSymbol: config.billing.serviceTokenSymbol,
-      terms: config.billing.terms,
-    },
+    billing,
   }
   const server = createServer(app, config.http)
   const bot =

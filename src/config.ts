@@ -1,11 +1,21 @@
 import { z } from 'zod'
+import { isClassicAddress } from '#src/chain/xrpl-address.ts'
 import { ROLES } from '#src/kernel/role.ts'
+import { Address } from '#src/kernel/units.ts'
 
 const flag = z.enum(['true', 'false']).transform((text) => text === 'true')
 const port = z.coerce.number().int().min(0).max(65535)
 const httpUrl = z.url({ protocol: /^https?$/ }).transform((text) => text.replace(/\/+$/, ''))
 const commaList = z.string().transform((text) => text.split(',').map((part) => part.trim()))
-const address = z.string().regex(/^0x[0-9a-fA-F]{40}$/, 'an address of 0x and 40 hex digits')
+const ADDRESS_HINT = 'an address of 0x and 40 hex digits, in one case or with its checksum'
+const address = z
+  .string()
+  .refine((text) => Address.safeParse(text).success, ADDRESS_HINT)
+  .transform((text) => z.decode(Address, text))
+const xrplAddress = z.string().refine(isClassicAddress, 'a classic address (r…)')
+const microUsd = z.string().regex(/^[1-9]\d{0,14}$/, 'a whole number of micro-dollars')
+/** Tickers of the other payment assets, which the service's own token cannot have too. */
+const TAKEN_SYMBOLS = ['FLR', 'WFLR', 'XRP', 'FXRP']
 
 /** The whole environment. Names are fixed; `.env.example` explains each. */
 const Environment = z.object({
@@ -31,7 +41,19 @@ const Environment = z.object({
   BILLING_ENABLED: flag.default(true),
   TERMS_VERSION: z.string().optional(),
   TERMS_URL: z.url().optional(),
-  SERVICE_TOKEN_SYMBOL: z.string().default('WDG'),
+  SERVICE_TOKEN_SYMBOL: z
+    .string()
+    .regex(/^[A-Za-z0-9.]{1,12}$/, '1 to 12 letters, digits or dots')
+    .refine((text) => !TAKEN_SYMBOLS.includes(text), 'another payment asset has this symbol')
+    .default('WDG'),
+  PAYMENT_ROUTER: address.optional(),
+  NATIVE_PAY_TO: address.optional(),
+  SERVICE_TOKEN_ADDRESS: address.optional(),
+  SERVICE_TOKEN_USD_MICROS: microUsd.transform(BigInt).optional(),
+  WFLR_ADDRESS: address.optional(),
+  FXRP_ADDRESS: address.optional(),
+  XRPL_RPC_URL: httpUrl.optional(),
+  XRPL_DEPOSIT_ADDRESS: xrplAddress.optional(),
   TELEGRAM_BOT_TOKEN: z
     .string()
     .regex(/^\d+:[\w-]{30,}$/, 'a bot token')
@@ -73,8 +95,34 @@ export function loadConfig(environment: Readonly<Record<string, string | undefin
     if (billing && set[name] === undefined)
       problems.push(`${name} is missing (required while BILLING_ENABLED is true)`)
   }
+  problems.push(...halfSetUp(set))
   if (!parsed.success || problems.length > 0) throw new ConfigError(problems)
   return shape(parsed.data)
+}
+
+const TOKEN_ADDRESSES = ['SERVICE_TOKEN_ADDRESS', 'WFLR_ADDRESS', 'FXRP_ADDRESS'] as const
+const PAIRS = [
+  ['SERVICE_TOKEN_ADDRESS', 'SERVICE_TOKEN_USD_MICROS'],
+  ['XRPL_RPC_URL', 'XRPL_DEPOSIT_ADDRESS'],
+] as const
+
+/** Ways to pay that were begun and cannot work. Ways that are not named at all are off. */
+function halfSetUp(set: Readonly<Record<string, string | undefined>>): readonly string[] {
+  const has = (name: string) => set[name] !== undefined
+  const tokens = TOKEN_ADDRESSES.flatMap((name) => set[name]?.toLowerCase() ?? [])
+  return [
+    ...PAIRS.flatMap(([one, other]) => {
+      if (has(one) === has(other)) return []
+      const [missing, given] = has(one) ? [other, one] : [one, other]
+      return [`${missing} is missing (required with ${given})`]
+    }),
+    ...(has('PAYMENT_ROUTER') && tokens.length === 0
+      ? [`PAYMENT_ROUTER needs a token to take: ${TOKEN_ADDRESSES.join(', ')}`]
+      : []),
+    ...(new Set(tokens).size < tokens.length
+      ? [`${TOKEN_ADDRESSES.join(', ')} must be different`]
+      : []),
+  ]
 }
 
 function problem(issue: z.core.$ZodIssue, set: Readonly<Record<string, unknown>>): string {
@@ -99,6 +147,7 @@ function shape(env: z.output<typeof Environment>) {
       id: env.CHAIN_ID,
       name: env.CHAIN_NAME,
       rpcUrls: env.FLARE_RPC_URLS,
+      contractRegistry: env.FLARE_CONTRACT_REGISTRY,
       confirmations: env.CONFIRMATIONS,
       evaluationIntervalMs: env.EVALUATION_INTERVAL_MS,
     },
@@ -106,7 +155,19 @@ function shape(env: z.output<typeof Environment>) {
       enabled: env.BILLING_ENABLED,
       serviceTokenSymbol: env.SERVICE_TOKEN_SYMBOL,
       terms: { version: env.TERMS_VERSION ?? '', url: env.TERMS_URL ?? '' },
+      payments: {
+        router: env.PAYMENT_ROUTER,
+        nativePayTo: env.NATIVE_PAY_TO,
+        tokens: {
+          service: env.SERVICE_TOKEN_ADDRESS,
+          WFLR: env.WFLR_ADDRESS,
+          FXRP: env.FXRP_ADDRESS,
+        },
+        serviceTokenUsdMicros: env.SERVICE_TOKEN_USD_MICROS,
+        xrpDepositAddress: env.XRPL_DEPOSIT_ADDRESS,
+      },
     },
+    xrpl: { rpcUrl: env.XRPL_RPC_URL },
     telegram: {
       token: env.TELEGRAM_BOT_TOKEN,
       apiRoot: env.TELEGRAM_API_ROOT,

@@ -32,8 +32,21 @@ export const UI_DURATIONS = [1, 6, 12] as const
 export const TRIAL_SLOTS = 1
 export const TRIAL_DAYS = 14
 
-/** Extra credits for paying with the service's own token, in basis points. */
-export const SERVICE_TOKEN_BONUS_BPS = 1000
-/** Whole XRP or FXRP that one top-up may bring, and that the treasury may hold. */
-export const XRP_CAP_PER_TOPUP = '1000'
-export const XRP_HOLDINGS_CAP = '5000'
+/** Whole XRP or FXRP that one top-up may bring, and that we may hold of each. */
+const XRP_CAPS = { capPerTopup: 1000, holdingsCap: 5000 } as const
+const NO_CAPS = { capPerTopup: null, holdingsCap: null } as const
+
+/** Every way to pay, in the order of the pricing document: tokens through the router, then the coins. */
+export const PAYMENT_ASSETS = [
+  /** The service's own token. Its price is set, not read from a feed. */
+  { key: 'service', way: 'router', decimals: 18, feed: null, bonusBps: 1000, ...NO_CAPS },
+  { key: 'WFLR', way: 'router', decimals: 18, feed: 'FLR/USD', bonusBps: 0, ...NO_CAPS },
+  { key: 'FXRP', way: 'router', decimals: 6, feed: 'XRP/USD', bonusBps: 0, ...XRP_CAPS },
+  { key: 'FLR', way: 'native', decimals: 18, feed: 'FLR/USD', bonusBps: 0, ...NO_CAPS },
+  { key: 'XRP', way: 'xrpl', decimals: 6, feed: 'XRP/USD', bonusBps: 0, ...XRP_CAPS },
+] as const
+
+/** One way to pay. Caps are in whole units. */
+export type PaymentAsset = (typeof PAYMENT_ASSETS)[number]
+export type AssetKey = PaymentAsset['key']
+export type TokenKey = Extract<PaymentAsset, { way: 'router' }>['key']

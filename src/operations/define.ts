@@ -1,5 +1,8 @@
 import type { z } from 'zod'
+import type { Market } from '#src/billing/topups/market.ts'
+import type { PaymentSetup } from '#src/billing/topups/model.ts'
 import type { Chain } from '#src/chain/chain.ts'
+import type { Xrpl } from '#src/chain/xrpl.ts'
 import type { Channels } from '#src/channels/define.ts'
 import type { Db } from '#src/db/connection.ts'
 import type { Caller, Scope } from '#src/kernel/caller.ts'
@@ -14,6 +17,10 @@ export interface App {
   readonly clock: Clock
   readonly log: Logger
   readonly chain: Chain
+  /** Undefined: XRP is not set up. */
+  readonly xrpl: Xrpl | undefined
+  /** Prices and availability of the ways to pay. */
+  readonly market: Market
   readonly channels: Channels
   readonly box: SecretBox
   /** The service's public address, without a trailing slash. */
@@ -32,6 +39,7 @@ export interface App {
     readonly chainName: string
     readonly serviceTokenSymbol: string
     readonly terms: { readonly version: string; readonly url: string }
+    readonly payments: PaymentSetup
   }
 }
 

@@ -22,6 +22,7 @@ import {
   startTrial,
   updateSubscriptions,
 } from './subscriptions.ts'
+import { confirmTopup, createTopup, getTopup } from './topups.ts'
 import { createWatch, deleteWatch, getWatch, listWatches, updateWatch } from './watches.ts'
 
 /** Every operation with a route, in the order of the published table. */
@@ -58,6 +59,9 @@ export const REGISTRY: readonly AnyOperation[] = [
   updateSubscriptions,
   quoteSubscription,
   startTrial,
+  createTopup,
+  getTopup,
+  confirmTopup,
   listWatches,
   createWatch,
   getWatch,

@@ -1,5 +1,7 @@
 import { z } from 'zod'
 import * as prices from '#src/billing/price-list.ts'
+import type { AssetState } from '#src/billing/topups/market.ts'
+import { rateOf, symbolOf, unitsFor } from '#src/billing/topups/rules.ts'
 import { builtKey, translate } from '#src/i18n/translate.ts'
 import { ZERO_ADDRESS } from '#src/kernel/units.ts'
 import { type Parameter, SIGNAL_GROUPS, type SignalDefinition } from '#src/watches/define.ts'
@@ -82,17 +84,12 @@ export const PricingDocument = z
   .meta({ id: 'PricingDocument' })
 export type PricingDocument = z.output<typeof PricingDocument>
 
-/** Prices, capacity and the signal catalogue, from the price list and the registries. */
-export function pricingDocument(app: Pick<App, 'billing' | 'chainId'>): PricingDocument {
+/** Prices, capacity and the signal catalogue, from the market, the price list and the registries. */
+export async function pricingDocument(
+  app: Pick<App, 'billing' | 'chainId' | 'market'>,
+): Promise<PricingDocument> {
   const { billing } = app
-  const closed = { available: false, amountPer1000Credits: '0', paused: false }
-  const uncapped = { ...closed, capPerTopup: null, holdingsCap: null }
-  const capped = {
-    ...closed,
-    capPerTopup: prices.XRP_CAP_PER_TOPUP,
-    holdingsCap: prices.XRP_HOLDINGS_CAP,
-  }
-  const token = { routerAllowlisted: false, bonusBps: 0, address: ZERO_ADDRESS }
+  const states = await app.market.list()
   return {
     docs: '/docs',
     enabled: billing.enabled,
@@ -101,21 +98,24 @@ export function pricingDocument(app: Pick<App, 'billing' | 'chainId'>): PricingD
     usdPer1000CreditsMicros: String(prices.USD_PER_1000_CREDITS_MICROS),
     minTopupCredits: prices.MIN_TOPUP_CREDITS,
     freeTierDailyCalls: prices.FREE_TIER_DAILY_CALLS,
-    assets: [
-      {
-        ...token,
-        ...uncapped,
-        symbol: billing.serviceTokenSymbol,
-        decimals: 18,
-        bonusBps: prices.SERVICE_TOKEN_BONUS_BPS,
-      },
-      { ...token, ...uncapped, symbol: 'WFLR', decimals: 18 },
-      { ...token, ...capped, symbol: 'FXRP', decimals: 6 },
-    ],
-    nativeXrp: { ...capped, address: '', note: translate('en', 'operations:note.nativeXrp') },
+    assets: states
+      .filter(({ asset }) => asset.way === 'router')
+      .map((state) => ({
+        symbol: symbolOf(state.asset.key, billing.serviceTokenSymbol),
+        address: state.place?.token ?? ZERO_ADDRESS,
+        decimals: state.asset.decimals,
+        bonusBps: state.asset.bonusBps,
+        routerAllowlisted: state.routerAllowlisted,
+        ...assetTerms(state),
+      })),
+    nativeXrp: {
+      ...assetTerms(stateOf(states, 'XRP')),
+      address: stateOf(states, 'XRP').place?.payTo ?? '',
+      note: translate('en', 'operations:note.nativeXrp'),
+    },
     nativeFlr: {
-      ...uncapped,
-      payTo: ZERO_ADDRESS,
+      ...assetTerms(stateOf(states, 'FLR')),
+      payTo: stateOf(states, 'FLR').place?.payTo ?? ZERO_ADDRESS,
       note: translate('en', 'operations:note.nativeFlr'),
     },
     watchdog: {
@@ -130,6 +130,24 @@ export function pricingDocument(app: Pick<App, 'billing' | 'chainId'>): PricingD
         CATALOGUE.map(({ name, signals }) => [name, signals.map((one) => definition(name, one))]),
       ),
     },
+  }
+}
+
+function stateOf(states: readonly AssetState[], key: prices.AssetKey): AssetState {
+  const state = states.find(({ asset }) => asset.key === key)
+  if (state === undefined) throw new Error(`no payment asset ${key}`)
+  return state
+}
+
+/** An asset that quotes cannot be had for costs nothing here, rather than something unsure. */
+function assetTerms({ asset, available, paused, price }: AssetState) {
+  const amount = available && price ? unitsFor(1000, rateOf(asset.key, price)) : undefined
+  return {
+    available: available && amount !== undefined,
+    amountPer1000Credits: String(amount ?? 0),
+    capPerTopup: asset.capPerTopup === null ? null : String(asset.capPerTopup),
+    holdingsCap: asset.holdingsCap === null ? null : String(asset.holdingsCap),
+    paused,
   }
 }
 

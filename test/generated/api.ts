@@ -18,13 +18,7 @@ export interface Account {
     data: LedgerEntry[];
     nextCursor: string | null;
   };
-  slots: {
-    available: number;
-    max: number;
-    purchased: number;
-    trial: number;
-    used: number;
-  };
+  slots: Capacity;
   /** @pattern ^0x[0-9a-fA-F]{40}$ */
   wallet: string;
 }
@@ -161,6 +155,14 @@ export interface AlertSelection {
   watchId?: number;
 }
 
+export interface Capacity {
+  available: number;
+  max: number;
+  purchased: number;
+  trial: number;
+  used: number;
+}
+
 export interface Challenge {
   /** @format date-time */
   issuedAt: string;
@@ -230,6 +232,14 @@ export interface ChannelState {
   target: string | null;
 }
 
+export interface ConfirmTopup {
+  /**
+   * 32 bytes in hex, as the chain of the asset writes them.
+   * @pattern ^(0x)?[0-9a-fA-F]{64}$
+   */
+  txHash: string;
+}
+
 export interface DeletedAlerts {
   deleted: number;
 }
@@ -277,6 +287,7 @@ export interface LedgerEntry {
   /** @format date-time */
   createdAt: string;
   deltaCredits: number;
+  /** Counts the entries of this wallet: 1, 2, 3 … */
   id: number;
   note?: string;
   reference: string;
@@ -331,6 +342,39 @@ export interface NewSettings {
   timezone: string;
   /** Counts changes. */
   version?: number;
+}
+
+export interface NewSubscription {
+  /** @default false */
+  autoRenew?: boolean;
+  /**
+   * Buy at this price only: the `totalCredits` of a quote.
+   * @min 0
+   */
+  expectedCredits?: number;
+  /**
+   * @min 1
+   * @max 120
+   */
+  periods: number;
+  /**
+   * @min 1
+   * @max 20
+   */
+  quantity: number;
+}
+
+export interface NewTopup {
+  /**
+   * Symbol of a payment asset, such as FLR.
+   * @maxLength 32
+   */
+  asset?: string;
+  /**
+   * @min 10000
+   * @max 1000000000000
+   */
+  credits?: number;
 }
 
 export type NewWatch =
@@ -404,10 +448,15 @@ export type NewWatch =
       /** @default "info" */
       minSeverity?: "info" | "warning" | "critical";
       recipientIds?: number[] | null;
-      settings?: any;
+      settings: {
+        /**
+         * @min 1
+         * @max 1000000000
+         */
+        limit: number;
+      };
       signals?: SignalChoice[];
-      target?: any;
-      /** Announced: refused with `not_available` until watches of it can be made. */
+      target: object;
       type: "credits-balance";
     }
   | {
@@ -612,9 +661,18 @@ export interface Problem {
     detail: string;
     pointer: string;
   }[];
+  /** Why a top-up came to nothing. */
+  reason?: string | null;
   requestId: string;
+  /** Which scope is missing. */
+  scope?: string;
+  /** How many credits are missing. */
+  shortfallCredits?: number;
   status: number;
   title: string;
+  topupStatus?: string;
+  /** What it costs now. */
+  totalCredits?: number;
   /** @format uri */
   type: string;
 }
@@ -766,6 +824,23 @@ export interface SignalState {
   streak?: number;
 }
 
+export interface SlotQuote {
+  balanceCredits: number;
+  durationDiscountBps: number;
+  /** @format date-time */
+  endsAt: string;
+  listCredits: number;
+  periods: number;
+  quantity: number;
+  /** 0 when the balance is enough. */
+  shortfallCredits: number;
+  slotPriceCredits: number;
+  /** @format date-time */
+  startsAt: string;
+  totalCredits: number;
+  volumeDiscountBps: number;
+}
+
 export interface Stats {
   alerts24h: number;
   deliveries24h: number;
@@ -778,6 +853,47 @@ export interface Stats {
   topupsConfirmed: number;
   wallets: number;
   watchesActive: number;
+}
+
+export interface Subscription {
+  autoRenew: boolean;
+  /** @format date-time */
+  endsAt: string;
+  /**
+   * @min 1
+   * @max 2147483647
+   */
+  id: number;
+  /** Code of the problem that the last renewal failed with. */
+  lastRenewalError: string | null;
+  nextRenewalAt: string | null;
+  periods: number;
+  quantity: number;
+  /** @format date-time */
+  startsAt: string;
+  status: "active" | "grace" | "expired";
+  totalCredits: number;
+}
+
+export interface SubscriptionChanges {
+  autoRenew: boolean;
+  /**
+   * @min 1
+   * @max 2147483647
+   */
+  id?: number;
+}
+
+export interface SubscriptionList {
+  capacity: Capacity;
+  data: Subscription[];
+  nextCursor: string | null;
+  trial: {
+    /** Whether it can still be started. */
+    available: boolean;
+    endsAt: string | null;
+    startedAt: string | null;
+  };
 }
 
 export interface TelegramLink {
@@ -868,6 +984,131 @@ export interface TokenRequest {
    * @maxLength 8194
    */
   signature: string;
+}
+
+export interface Topup {
+  /**
+   * In the smallest unit of the asset.
+   * @pattern ^(0|[1-9]\d{0,77})$
+   */
+  amount: string;
+  /** What the token contract is told first; null where there is no token. */
+  approval: {
+    /** @pattern ^(0|[1-9]\d{0,77})$ */
+    amount: string;
+    /** @pattern ^0x[0-9a-fA-F]{40}$ */
+    spender: string;
+    /** @pattern ^0x[0-9a-fA-F]{40}$ */
+    token: string;
+  } | null;
+  asset: string;
+  bonusCredits: number;
+  chainId: number;
+  confirmations: number;
+  /** Credits added so far, bonus included. */
+  creditedCredits: number;
+  credits: number;
+  decimals: number;
+  destinationTag: number | null;
+  /** @format date-time */
+  expiresAt: string;
+  /** @pattern ^0x[0-9a-fA-F]{64}$ */
+  handle: string;
+  instructions: string;
+  /** @format uri */
+  page: string;
+  /**
+   * For a QR code: the page, or a wallet link for XRP.
+   * @format uri
+   */
+  pageQr: string;
+  /** What was paid; null before a payment. */
+  paidAmount: string | null;
+  payTo: string;
+  /** Why it failed or was rejected. */
+  reason: string | null;
+  requiredConfirmations: number;
+  settlement:
+    | "onchain_router_prepaid"
+    | "native_transfer_prepaid"
+    | "xrpl_tag_prepaid";
+  status:
+    | "draft"
+    | "submitted"
+    | "confirming"
+    | "credited"
+    | "expired"
+    | "failed"
+    | "rejected";
+  /** What the wallet sends; null for XRP. */
+  transaction: {
+    data: string;
+    /** @pattern ^0x[0-9a-fA-F]{40}$ */
+    to: string;
+    /** @pattern ^(0|[1-9]\d{0,77})$ */
+    value: string;
+  } | null;
+  txHash: string | null;
+  /** @pattern ^0x[0-9a-fA-F]{40}$ */
+  wallet: string;
+}
+
+export interface TopupDraft {
+  /**
+   * In the smallest unit of the asset.
+   * @pattern ^(0|[1-9]\d{0,77})$
+   */
+  amount: string;
+  /** What the token contract is told first; null where there is no token. */
+  approval: {
+    /** @pattern ^(0|[1-9]\d{0,77})$ */
+    amount: string;
+    /** @pattern ^0x[0-9a-fA-F]{40}$ */
+    spender: string;
+    /** @pattern ^0x[0-9a-fA-F]{40}$ */
+    token: string;
+  } | null;
+  asset: string;
+  bonusCredits: number;
+  chainId: number;
+  credits: number;
+  decimals: number;
+  destinationTag: number | null;
+  /** @format date-time */
+  expiresAt: string;
+  /** @pattern ^0x[0-9a-fA-F]{64}$ */
+  handle: string;
+  instructions: string;
+  /** @format uri */
+  page: string;
+  /**
+   * For a QR code: the page, or a wallet link for XRP.
+   * @format uri
+   */
+  pageQr: string;
+  payTo: string;
+  settlement:
+    | "onchain_router_prepaid"
+    | "native_transfer_prepaid"
+    | "xrpl_tag_prepaid";
+  status:
+    | "draft"
+    | "submitted"
+    | "confirming"
+    | "credited"
+    | "expired"
+    | "failed"
+    | "rejected";
+  /** What the wallet sends; null for XRP. */
+  transaction: {
+    data: string;
+    /** @pattern ^0x[0-9a-fA-F]{40}$ */
+    to: string;
+    /** @pattern ^(0|[1-9]\d{0,77})$ */
+    value: string;
+  } | null;
+  /** @pattern ^0x[0-9a-fA-F]{40}$ */
+  wallet: string;
 }
 
 export interface Trial {

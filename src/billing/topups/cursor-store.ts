@@ -1,0 +1,30 @@
+import { eq, sql } from 'drizzle-orm'
+import type { Db } from '#src/db/connection.ts'
+import { paymentCursors } from './tables.ts'
+
+export type CursorRow = typeof paymentCursors.$inferSelect
+export type PaymentChain = CursorRow['chain']
+
+/** How far a chain was read, if it ever was. */
+export async function findCursor(db: Db, chain: PaymentChain): Promise<CursorRow | undefined> {
+  const [found] = await db.select().from(paymentCursors).where(eq(paymentCursors.chain, chain))
+  return found
+}
+
+/** Begins to read a chain, unless somebody has. */
+export async function insertCursor(db: Db, cursor: CursorRow): Promise<void> {
+  await db.insert(paymentCursors).values(cursor).onConflictDoNothing()
+}
+
+/** Everything up to here was read; never goes back. */
+export async function moveCursor(db: Db, chain: PaymentChain, position: number): Promise<void> {
+  await db
+    .update(paymentCursors)
+    .set({ position: sql`greatest(${paymentCursors.position}, ${position}::bigint)` })
+    .where(eq(paymentCursors.chain, chain))
+}
+
+/** The newest block that was seen. */
+export async function saveTip(db: Db, chain: PaymentChain, tip: number): Promise<void> {
+  await db.update(paymentCursors).set({ tip }).where(eq(paymentCursors.chain, chain))
+}

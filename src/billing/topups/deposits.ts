@@ -1,0 +1,138 @@
+import { transact } from '#src/db/connection.ts'
+import type { AssetKey } from '../price-list.ts'
+import { type CursorRow, findCursor, insertCursor, moveCursor, saveTip } from './cursor-store.ts'
+import { listOpenPayments, type PaymentPlace } from './payment-store.ts'
+import { recordPayments } from './payments.ts'
+import { assetOf } from './rules.ts'
+import { findTopup, listWaitingSubmissions } from './store.ts'
+import { type FollowDeps, followTransaction, isUpstream, settleOpen } from './transactions.ts'
+
+/** Blocks read in one go: fewer while the chain does not answer for so many, then more again. */
+const SPAN_MIN = 10
+const SPAN_MAX = 1000
+/** Most readings before everything else has its turn, after a long pause. */
+const READINGS_PER_PASS = 10
+const SUBMISSIONS_PER_PASS = 50
+const PAYMENTS_PER_PAGE = 100
+/** Clocks of ours and of the XRP Ledger may differ by this much. */
+const CLOCK_TOLERANCE_MS = 600_000
+
+/**
+ * One pass: reads what was paid since the last one, follows the transactions that were named, and
+ * settles what is deep enough. Whatever stops it, the next pass goes on from what is written.
+ *
+ * @throws the first failure, when everything has had its turn
+ */
+export async function settleDeposits(deps: FollowDeps, signal: AbortSignal): Promise<void> {
+  const failures: unknown[] = []
+  for (const turn of [readFlare, readXrpl, followSubmissions, settlePages]) {
+    if (signal.aborted) break
+    try {
+      await turn(deps, signal)
+    } catch (error) {
+      failures.push(error)
+    }
+  }
+  if (failures.length === 0) return
+  throw failures.find((error) => !isUpstream(error)) ?? failures[0]
+}
+
+/** Begins to look for payments on a chain, before the first of them can be made. */
+export async function beginReading(
+  { db, chain, clock, confirmations }: FollowDeps,
+  which: CursorRow['chain'],
+  signal?: AbortSignal,
+): Promise<CursorRow> {
+  const found = await findCursor(db, which)
+  if (found !== undefined) return found
+  const block = which === 'flare' ? await chain.confirmedBlock(confirmations, signal) : undefined
+  const position = block?.number ?? null
+  await insertCursor(db, { chain: which, position, tip: position, sinceAt: clock.now() })
+  const cursor = await findCursor(db, which)
+  if (cursor === undefined) throw new Error('a payment cursor was neither found nor made')
+  return cursor
+}
+
+/**
+ * Reads blocks up to the tip. The cursor stays behind it by the confirmations, so that blocks that may
+ * still be replaced are read again.
+ */
+async function readFlare(deps: FollowDeps, signal: AbortSignal): Promise<void> {
+  const { db, chain, clock, confirmations } = deps
+  const { router, nativePayTo: payTo } = deps.billing.payments
+  if (router === undefined && payTo === undefined) return
+  const cursor = await beginReading(deps, 'flare', signal)
+  const tip = (await chain.confirmedBlock(1, signal)).number
+  let from = (cursor.position ?? tip) + 1
+  let span = SPAN_MAX
+  for (let reading = 0; reading < READINGS_PER_PASS && from <= tip; reading += 1) {
+    const to = Math.min(from + span - 1, tip)
+    const payments = await chain
+      .paymentsBetween(from, to, { router, payTo }, signal)
+      .catch((error: unknown) => {
+        if (!isUpstream(error) || to - from < SPAN_MIN) throw error
+        return undefined
+      })
+    if (payments === undefined) {
+      span = Math.max(SPAN_MIN, Math.floor((to - from) / 4))
+      continue
+    }
+    await transact(db, async (tx) => {
+      await recordPayments(deps, tx, payments, clock.now())
+      await moveCursor(tx, 'flare', Math.min(to, tip - confirmations + 1))
+    })
+    from = to + 1
+    span = Math.min(span * 2, SPAN_MAX)
+  }
+  await saveTip(db, 'flare', tip)
+}
+
+/** Reads validated ledgers, which stay. Deposits of before the service's first day are none of ours. */
+async function readXrpl(deps: FollowDeps, signal: AbortSignal): Promise<void> {
+  const { db, xrpl, clock } = deps
+  if (xrpl === undefined) return
+  const cursor = await beginReading(deps, 'xrpl', signal)
+  const since = cursor.sinceAt.getTime() - CLOCK_TOLERANCE_MS
+  let position = cursor.position ?? undefined
+  for (let reading = 0; reading < READINGS_PER_PASS; reading += 1) {
+    const { payments, upTo } = await xrpl.deposits(position, signal)
+    const ours = payments.filter(({ block }) => block.at.getTime() >= since)
+    await transact(db, async (tx) => {
+      await recordPayments(deps, tx, ours, clock.now())
+      await moveCursor(tx, 'xrpl', upTo)
+    })
+    if (payments.length === 0 || upTo === position) break
+    position = upTo
+  }
+}
+
+/** The ones looked for longest ago have their turn first; a chain that is down is asked once. */
+async function followSubmissions(deps: FollowDeps, signal: AbortSignal): Promise<void> {
+  const down = new Map<CursorRow['chain'], unknown>()
+  for (const submission of await listWaitingSubmissions(deps.db, SUBMISSIONS_PER_PASS)) {
+    signal.throwIfAborted()
+    const topup = await findTopup(deps.db, submission.handle)
+    if (topup === undefined) throw new Error(`a submission without a top-up: ${submission.handle}`)
+    const chain = chainOf(topup.asset)
+    if (down.has(chain)) continue
+    await followTransaction(deps, topup, submission, signal).catch((error: unknown) => {
+      if (!isUpstream(error)) throw error
+      down.set(chain, error)
+    })
+  }
+  for (const error of down.values()) throw error
+}
+
+/** Which chain an asset is paid on. */
+export function chainOf(asset: AssetKey): CursorRow['chain'] {
+  return assetOf(asset).way === 'xrpl' ? 'xrpl' : 'flare'
+}
+
+async function settlePages(deps: FollowDeps, signal: AbortSignal): Promise<void> {
+  for (let after: PaymentPlace | undefined; ; ) {
+    const page = await listOpenPayments(deps.db, after, PAYMENTS_PER_PAGE)
+    await settleOpen(deps, page, signal)
+    after = page.at(-1)
+    if (after === undefined) return
+  }
+}

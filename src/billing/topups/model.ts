@@ -1,0 +1,135 @@
+/**
+ * A top-up is a wallet's quote to buy credits: an asset, an amount and a price that is locked for ten
+ * minutes. Its handle is what a payment names it by: a parameter of the router, the data of a plain
+ * transfer, or, by the destination tag that stands for it, a deposit on the XRP Ledger.
+ *
+ * A payment is a fact of a chain. Each is judged once, when it is deep enough, and either credited or
+ * kept among the unmatched. The state of a top-up is never written: it follows from the payments and
+ * the transactions that were named for it, and from the clock.
+ */
+import { z } from 'zod'
+import { Address, Hash, Instant, Units } from '#src/kernel/units.ts'
+import { MIN_TOPUP_CREDITS, type TokenKey } from '../price-list.ts'
+
+/** How long a quote is good. */
+export const QUOTE_SECONDS = 600
+/** Most credits that one top-up or payment can bring: a thousand million US dollars. */
+export const TOPUP_CREDITS_MAX = 1_000_000_000_000
+/** How long a transaction that no endpoint knows is asked for again. */
+export const UNKNOWN_TRANSACTION_SECONDS = 600
+/** The same for one that waits to get into a block. */
+export const PENDING_TRANSACTION_SECONDS = 86_400
+
+/** Where payments go, as far as this service is set up for them. */
+export interface PaymentSetup {
+  readonly router: Address | undefined
+  /** Receives plain transfers of FLR. */
+  readonly nativePayTo: Address | undefined
+  /** Contracts of the tokens that are paid through the router. */
+  readonly tokens: Readonly<Record<TokenKey, Address | undefined>>
+  /** What one of the service's own token is worth. */
+  readonly serviceTokenUsdMicros: bigint | undefined
+  /** Receives deposits on the XRP Ledger. */
+  readonly xrpDepositAddress: string | undefined
+}
+
+export const TOPUP_STATUSES = [
+  'draft',
+  'submitted',
+  'confirming',
+  'credited',
+  'expired',
+  'failed',
+  'rejected',
+] as const
+export type TopupStatus = (typeof TOPUP_STATUSES)[number]
+
+export const SETTLEMENTS = {
+  router: 'onchain_router_prepaid',
+  native: 'native_transfer_prepaid',
+  xrpl: 'xrpl_tag_prepaid',
+} as const
+
+/** Why a payment is not credited, or a named transaction brought none. */
+export const REFUSALS = [
+  /** It names no top-up of ours. */
+  'unknown_reference',
+  'wrong_asset',
+  /** The transaction paid nothing to our addresses. */
+  'wrong_recipient',
+  'over_cap',
+  /** Worth less than one credit. */
+  'too_small',
+  /** Worth more credits than can be counted. */
+  'too_large',
+] as const
+export type Refusal = (typeof REFUSALS)[number]
+
+/** Body of `POST /topup`. */
+export const NewTopup = z
+  .strictObject({
+    asset: z
+      .string()
+      .max(32)
+      .optional()
+      .meta({ description: 'Symbol of a payment asset, such as FLR.', examples: ['FLR'] }),
+    credits: z.int().min(MIN_TOPUP_CREDITS).max(TOPUP_CREDITS_MAX).optional(),
+  })
+  .meta({ id: 'NewTopup' })
+export type NewTopup = z.output<typeof NewTopup>
+
+const draft = {
+  handle: Hash,
+  status: z.enum(TOPUP_STATUSES),
+  wallet: Address,
+  asset: z.string(),
+  credits: z.int(),
+  bonusCredits: z.int(),
+  amount: Units.meta({ description: 'In the smallest unit of the asset.' }),
+  decimals: z.int(),
+  payTo: z.string(),
+  destinationTag: z.int().nullable(),
+  settlement: z.enum(Object.values(SETTLEMENTS)),
+  chainId: z.int(),
+  transaction: z
+    .object({ to: Address, value: Units, data: z.string() })
+    .nullable()
+    .meta({ description: 'What the wallet sends; null for XRP.' }),
+  approval: z
+    .object({ token: Address, spender: Address, amount: Units })
+    .nullable()
+    .meta({ description: 'What the token contract is told first; null where there is no token.' }),
+  page: z.url(),
+  pageQr: z.url().meta({ description: 'For a QR code: the page, or a wallet link for XRP.' }),
+  expiresAt: Instant,
+  instructions: z.string(),
+}
+
+/** Answer of `POST /topup`. */
+export const TopupDraft = z.object(draft).meta({ id: 'TopupDraft' })
+export type TopupDraft = z.output<typeof TopupDraft>
+
+/** Answer of `GET /topup/{handle}` and of a confirmation. */
+export const Topup = z
+  .object({
+    ...draft,
+    txHash: z.string().nullable(),
+    confirmations: z.int(),
+    requiredConfirmations: z.int(),
+    paidAmount: Units.nullable().meta({ description: 'What was paid; null before a payment.' }),
+    creditedCredits: z.int().meta({ description: 'Credits added so far, bonus included.' }),
+    reason: z.string().nullable().meta({ description: 'Why it failed or was rejected.' }),
+  })
+  .meta({ id: 'Topup' })
+export type Topup = z.output<typeof Topup>
+
+/** Body of `POST /topup/{handle}/confirm`. */
+export const ConfirmTopup = z
+  .strictObject({
+    txHash: z
+      .string()
+      .regex(/^(0x)?[0-9a-fA-F]{64}$/)
+      .meta({ description: '32 bytes in hex, as the chain of the asset writes them.' }),
+  })
+  .meta({ id: 'ConfirmTopup' })
+export type ConfirmTopup = z.output<typeof ConfirmTopup>

@@ -1,0 +1,53 @@
+import type { TopupStatus } from './model.ts'
+
+/** One transaction that paid a top-up or was named for it, as far as is known. */
+export interface Attempt {
+  readonly txHash: string
+  readonly state: 'credited' | 'confirming' | 'submitted' | 'rejected' | 'failed' | 'dropped'
+  /** What arrived; null while no payment of it is known. */
+  readonly amountUnits: bigint | null
+  /** Credits it brought, bonus included. */
+  readonly credits: number
+  readonly confirmations: number
+  readonly reason: string | null
+}
+
+/** Where a top-up stands. */
+export interface Outcome {
+  readonly status: TopupStatus
+  readonly txHash: string | null
+  readonly confirmations: number
+  readonly paidUnits: bigint | null
+  readonly creditedCredits: number
+  readonly reason: string | null
+}
+
+/** Best first. */
+const RANKING = ['credited', 'confirming', 'submitted', 'rejected', 'failed', 'dropped'] as const
+
+/**
+ * The state that follows from what was tried: the best of it, or else whether there is still time.
+ *
+ * Amounts and credits are those of all attempts that came as far as the best.
+ *
+ * @param attempts oldest first
+ */
+export function outcomeOf(
+  attempts: readonly Attempt[],
+  { expiresAt }: { readonly expiresAt: Date },
+  now: Date,
+): Outcome {
+  const best = RANKING.find((state) => attempts.some((one) => one.state === state))
+  const alike = attempts.filter(({ state }) => state === best)
+  const amounts = alike.flatMap(({ amountUnits }) => amountUnits ?? [])
+  const [first] = alike
+  const isOpen = best === undefined || best === 'dropped'
+  return {
+    status: isOpen ? (now < expiresAt ? 'draft' : 'expired') : best,
+    txHash: first?.txHash ?? null,
+    confirmations: first?.confirmations ?? 0,
+    paidUnits: amounts.length === 0 ? null : amounts.reduce((sum, one) => sum + one, 0n),
+    creditedCredits: alike.reduce((sum, { credits }) => sum + credits, 0),
+    reason: first?.reason ?? null,
+  }
+}

@@ -1,0 +1,127 @@
+import { and, asc, eq, isNull, ne, sql } from 'drizzle-orm'
+import type { Db } from '#src/db/connection.ts'
+import type { Refusal } from './model.ts'
+import { topupPayments, unmatchedPayments } from './tables.ts'
+
+export type PaymentRow = typeof topupPayments.$inferSelect
+export type NewPayment = Omit<
+  PaymentRow,
+  'settledAt' | 'confirmations' | 'credits' | 'bonusCredits'
+>
+
+/** Which payment: a transaction and the place of its event. */
+type PaymentId = Pick<PaymentRow, 'txHash' | 'logIndex'>
+
+/** Writes a payment down. One that is known and not settled moves to the given block. */
+export async function savePayment(db: Db, payment: NewPayment): Promise<void> {
+  const { seenAt: _, txHash: _hash, logIndex: _index, ...facts } = payment
+  await db
+    .insert(topupPayments)
+    .values(payment)
+    .onConflictDoUpdate({
+      target: [topupPayments.txHash, topupPayments.logIndex],
+      set: facts,
+      setWhere: isNull(topupPayments.settledAt),
+    })
+}
+
+/** Payments of a transaction, settled or not, in their order. */
+export function listPaymentsOf(db: Db, txHash: string): Promise<PaymentRow[]> {
+  return db
+    .select()
+    .from(topupPayments)
+    .where(eq(topupPayments.txHash, txHash))
+    .orderBy(asc(topupPayments.logIndex))
+}
+
+/** Payments of a top-up, oldest first, with the reason where they are among the unmatched. */
+export function listPaymentsFor(
+  db: Db,
+  handle: string,
+): Promise<{ payment: PaymentRow; reason: Refusal | null }[]> {
+  return db
+    .select({ payment: topupPayments, reason: unmatchedPayments.reason })
+    .from(topupPayments)
+    .leftJoin(
+      unmatchedPayments,
+      and(
+        eq(unmatchedPayments.txHash, topupPayments.txHash),
+        eq(unmatchedPayments.logIndex, topupPayments.logIndex),
+      ),
+    )
+    .where(eq(topupPayments.handle, handle))
+    .orderBy(asc(topupPayments.blockNumber), asc(topupPayments.logIndex))
+}
+
+/** Where a payment stands among those seen. */
+export type PaymentPlace = PaymentId & Pick<PaymentRow, 'seenAt'>
+
+/** Payments that are not settled, seen longest ago first, after the given one. */
+export function listOpenPayments(
+  db: Db,
+  after: PaymentPlace | undefined,
+  limit: number,
+): Promise<PaymentRow[]> {
+  const { seenAt, txHash, logIndex, settledAt } = topupPayments
+  const place = sql`(${seenAt}, ${txHash}, ${logIndex})`
+  const behind =
+    after &&
+    sql`${place} > (${after.seenAt.toISOString()}::timestamptz, ${after.txHash}, ${after.logIndex}::integer)`
+  return db
+    .select()
+    .from(topupPayments)
+    .where(and(isNull(settledAt), behind))
+    .orderBy(asc(seenAt), asc(txHash), asc(logIndex))
+    .limit(limit)
+}
+
+/** Forgets payments of a transaction that are not settled and in no such block any more. */
+export async function deleteMovedPayments(
+  db: Db,
+  txHash: string,
+  blockHash: string,
+): Promise<PaymentRow[]> {
+  return await db
+    .delete(topupPayments)
+    .where(
+      and(
+        eq(topupPayments.txHash, txHash),
+        ne(topupPayments.blockHash, blockHash),
+        isNull(topupPayments.settledAt),
+      ),
+    )
+    .returning()
+}
+
+/** Forgets payments of a transaction that are not settled. */
+export async function deleteOpenPayments(db: Db, txHash: string): Promise<PaymentRow[]> {
+  return await db
+    .delete(topupPayments)
+    .where(and(eq(topupPayments.txHash, txHash), isNull(topupPayments.settledAt)))
+    .returning()
+}
+
+/**
+ * Settles a payment as it is in that block, once; whoever comes second waits for the first.
+ *
+ * @returns false when it is settled, or in another block by now
+ */
+export async function settlePayment(
+  db: Db,
+  { txHash, logIndex, blockHash }: PaymentId & Pick<PaymentRow, 'blockHash'>,
+  settled: Pick<PaymentRow, 'settledAt' | 'confirmations' | 'credits' | 'bonusCredits'>,
+): Promise<boolean> {
+  const changed = await db
+    .update(topupPayments)
+    .set(settled)
+    .where(
+      and(
+        eq(topupPayments.txHash, txHash),
+        eq(topupPayments.logIndex, logIndex),
+        eq(topupPayments.blockHash, blockHash),
+        isNull(topupPayments.settledAt),
+      ),
+    )
+    .returning({ txHash: topupPayments.txHash })
+  return changed.length > 0
+}

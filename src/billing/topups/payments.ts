@@ -1,0 +1,194 @@
+import type { Chain, Payment } from '#src/chain/chain.ts'
+import { type Db, transact } from '#src/db/connection.ts'
+import type { Clock } from '#src/kernel/clock.ts'
+import type { Logger } from '#src/kernel/logger.ts'
+import { storedAddress } from '#src/kernel/units.ts'
+import { credit } from '../account/service.ts'
+import type { Market } from './market.ts'
+import type { Refusal } from './model.ts'
+import type { PaymentRow } from './payment-store.ts'
+import * as payments from './payment-store.ts'
+import { judgePayment, type Rate, rateOf, type Verdict, type Worth } from './rules.ts'
+import type { TopupRow } from './store.ts'
+import * as store from './store.ts'
+
+/** What settling a payment needs. */
+export interface SettleDeps {
+  readonly db: Db
+  readonly clock: Clock
+  readonly log: Logger
+  readonly chain: Chain
+  readonly market: Market
+}
+
+/**
+ * Writes payments down, each once, as they stand in their blocks. Those of the same transaction that
+ * stood in another block have moved with it.
+ *
+ * A payment that is settled stays so: it is not another one when its block is replaced afterwards.
+ */
+export async function recordPayments(
+  { log }: Pick<SettleDeps, 'log'>,
+  tx: Db,
+  found: readonly Payment[],
+  seenAt: Date,
+): Promise<void> {
+  for (const payment of found) {
+    await payments.deleteMovedPayments(tx, payment.txHash, payment.block.hash)
+    const known = await payments.listPaymentsOf(tx, payment.txHash)
+    const moved = known.find(({ blockHash }) => blockHash !== payment.block.hash)
+    if (moved !== undefined) {
+      const { txHash, logIndex } = payment
+      log.error({ txHash, logIndex }, 'settled payment is in another block')
+      continue
+    }
+    const topup = await findNamed(tx, payment)
+    await payments.savePayment(tx, toRow(payment, topup, seenAt))
+    if (topup !== undefined) {
+      await store.deleteSubmission(tx, { handle: topup.handle, txHash: payment.txHash })
+    }
+  }
+}
+
+/** The top-up that a payment names, if it is one of ours. */
+export async function findNamed(
+  db: Db,
+  { handle, tag }: Pick<Payment, 'handle' | 'tag'>,
+): Promise<TopupRow | undefined> {
+  if (handle !== null) return store.findTopup(db, handle)
+  return tag === null ? undefined : store.findTopupByTag(db, tag)
+}
+
+function toRow(
+  { txHash, logIndex, way, handle, tag, payer, asset, amountUnits, block }: Payment,
+  topup: TopupRow | undefined,
+  seenAt: Date,
+): payments.NewPayment {
+  return {
+    txHash,
+    logIndex,
+    way,
+    handle: topup?.handle ?? null,
+    reference: handle ?? (tag === null ? null : String(tag)),
+    payer,
+    asset,
+    amountUnits,
+    blockNumber: block.number,
+    blockHash: block.hash,
+    blockAt: block.at,
+    seenAt,
+  }
+}
+
+/**
+ * Credits a payment, or keeps it among the unmatched: once, whatever happens at the same time. The
+ * caller has made sure that its block is deep enough and still there.
+ *
+ * A late one is counted at the price of now; while there is none it waits.
+ */
+export async function settlePayment(
+  deps: SettleDeps,
+  payment: PaymentRow,
+  confirmations: number,
+  signal?: AbortSignal,
+): Promise<void> {
+  const { db, clock, log } = deps
+  const topup = payment.handle === null ? undefined : await store.findTopup(db, payment.handle)
+  const rate = topup && (await rateAt(deps, topup, payment, signal))
+  const { txHash, logIndex, asset, payer, reference } = payment
+  const fields = { txHash, logIndex, handle: payment.handle, reference, asset, payer }
+  if (topup !== undefined && rate === undefined) {
+    log.warn(fields, 'late payment waits for a price')
+    return
+  }
+  const verdict = judgePayment({ asset, amountUnits: payment.amountUnits, topup, rate })
+  const at = clock.now()
+  const isDone = await transact(db, (tx) =>
+    write(tx, { payment, topup, verdict, confirmations, at }),
+  )
+  if (!isDone) return
+  const amount = payment.amountUnits.toString()
+  if (verdict.ok) log.info({ ...fields, amount, ...verdict.worth }, 'payment credited')
+  else log.error({ ...fields, amount, reason: verdict.reason }, 'payment not matched')
+}
+
+interface Settlement {
+  readonly payment: PaymentRow
+  readonly topup: TopupRow | undefined
+  readonly verdict: Verdict
+  readonly confirmations: number
+  readonly at: Date
+}
+
+/** All of it or nothing: the payment, its ledger entries, or its place among the unmatched. */
+async function write(
+  tx: Db,
+  { payment, topup, verdict, confirmations, at }: Settlement,
+): Promise<boolean> {
+  const worth = verdict.ok ? verdict.worth : { credits: null, bonusCredits: null }
+  const isFirst = await payments.settlePayment(tx, payment, {
+    settledAt: at,
+    confirmations,
+    ...worth,
+  })
+  if (!isFirst) return false
+  if (!verdict.ok) await keepUnmatched(tx, payment, verdict.reason, at)
+  else if (topup !== undefined) await addCredits(tx, { payment, topup, worth: verdict.worth, at })
+  return true
+}
+
+async function keepUnmatched(
+  tx: Db,
+  { txHash, logIndex }: PaymentRow,
+  reason: Refusal,
+  foundAt: Date,
+): Promise<void> {
+  await store.insertUnmatched(tx, { txHash, logIndex, reason, foundAt })
+}
+
+/** What was paid, and its bonus as an entry of its own. */
+async function addCredits(
+  tx: Db,
+  settled: {
+    readonly payment: PaymentRow
+    readonly topup: TopupRow
+    readonly worth: Worth
+    readonly at: Date
+  },
+): Promise<void> {
+  const { payment, topup, worth, at } = settled
+  const wallet = storedAddress(topup.wallet)
+  const name = `${topup.handle}:${payment.txHash}:${payment.logIndex}`
+  await credit(tx, {
+    wallet,
+    type: 'topup',
+    amountCredits: worth.credits,
+    reference: `topup:${name}`,
+    at,
+  })
+  if (worth.bonusCredits === 0) return
+  await credit(tx, {
+    wallet,
+    type: 'bonus',
+    amountCredits: worth.bonusCredits,
+    reference: `bonus:${name}`,
+    at,
+  })
+}
+
+/** The locked rate of a payment that got into its block in time, or else the one of now. */
+async function rateAt(
+  { market }: SettleDeps,
+  topup: TopupRow,
+  payment: PaymentRow,
+  signal?: AbortSignal,
+): Promise<Rate | undefined> {
+  if (payment.blockAt <= topup.expiresAt) return lockedRate(topup)
+  const price = await market.price(topup.asset, signal)
+  return price && rateOf(topup.asset, price)
+}
+
+function lockedRate({ asset, priceValue, priceDecimals, usdPer1000CreditsMicros }: TopupRow): Rate {
+  const rate = rateOf(asset, { value: priceValue, decimals: priceDecimals })
+  return { ...rate, usdPer1000CreditsMicros }
+}

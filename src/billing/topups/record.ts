@@ -1,0 +1,103 @@
+import { encodeFunctionData, formatUnits } from 'viem/utils'
+import { z } from 'zod'
+import { ROUTER_ABI } from '#src/chain/contracts.ts'
+import { id, translate } from '#src/i18n/translate.ts'
+import type { Locale } from '#src/kernel/locale.ts'
+import { Hash, storedAddress } from '#src/kernel/units.ts'
+import type { PaymentAsset } from '../price-list.ts'
+import { SETTLEMENTS, type Topup } from './model.ts'
+import type { Outcome } from './outcome.ts'
+import { assetOf, symbolOf, xrpWalletLink } from './rules.ts'
+import type { TopupRow } from './store.ts'
+
+/** What a record tells of the service. */
+export interface RecordContext {
+  readonly publicUrl: string
+  readonly chainId: number
+  readonly confirmations: number
+  readonly billing: { readonly serviceTokenSymbol: string }
+}
+
+/** A validated ledger is final. */
+export const XRPL_CONFIRMATIONS = 1
+
+/** How many confirmations a payment needs before it is credited. */
+export function requiredConfirmations(way: PaymentAsset['way'], confirmations: number): number {
+  return way === 'xrpl' ? XRPL_CONFIRMATIONS : confirmations
+}
+
+/** A top-up as the interface shows it: how to pay it, and where it stands. */
+export function toRecord(
+  context: RecordContext,
+  topup: TopupRow,
+  outcome: Outcome,
+  locale: Locale,
+): Topup {
+  const asset = assetOf(topup.asset)
+  const handle = z.decode(Hash, topup.handle)
+  const page = `${context.publicUrl}/pay/${handle}`
+  return {
+    handle,
+    status: outcome.status,
+    wallet: storedAddress(topup.wallet),
+    asset: symbolOf(topup.asset, context.billing.serviceTokenSymbol),
+    credits: topup.credits,
+    bonusCredits: topup.bonusCredits,
+    amount: topup.amountUnits,
+    decimals: asset.decimals,
+    payTo: topup.payTo,
+    destinationTag: topup.destinationTag,
+    settlement: SETTLEMENTS[asset.way],
+    chainId: context.chainId,
+    ...payment(topup, handle),
+    page,
+    pageQr:
+      topup.destinationTag === null
+        ? page
+        : xrpWalletLink(topup.payTo, topup.destinationTag, topup.amountUnits),
+    expiresAt: topup.expiresAt,
+    instructions: instructions(context, topup, locale),
+    txHash: outcome.txHash,
+    confirmations: outcome.confirmations,
+    requiredConfirmations: requiredConfirmations(asset.way, context.confirmations),
+    paidAmount: outcome.paidUnits,
+    creditedCredits: outcome.creditedCredits,
+    reason: outcome.reason,
+  }
+}
+
+/** What a wallet signs. */
+function payment(
+  { asset, token, payTo, amountUnits }: TopupRow,
+  handle: Hash,
+): Pick<Topup, 'transaction' | 'approval'> {
+  if (assetOf(asset).way === 'xrpl') return { transaction: null, approval: null }
+  const to = storedAddress(payTo)
+  if (token === null) {
+    return { transaction: { to, value: amountUnits, data: handle }, approval: null }
+  }
+  const contract = storedAddress(token)
+  const args = [handle, contract, amountUnits] as const
+  const data = encodeFunctionData({ abi: ROUTER_ABI, functionName: 'pay', args })
+  return {
+    transaction: { to, value: 0n, data },
+    approval: { token: contract, spender: to, amount: amountUnits },
+  }
+}
+
+function instructions(
+  { billing }: RecordContext,
+  { asset, amountUnits, payTo, destinationTag, handle }: TopupRow,
+  locale: Locale,
+): string {
+  const { way, decimals } = assetOf(asset)
+  const symbol = symbolOf(asset, billing.serviceTokenSymbol)
+  // The exact amount, whatever its length: it is what has to be paid.
+  const amount = id(`${formatUnits(amountUnits, decimals)}\u00a0${symbol}`)
+  return translate(locale, `operations:instructions.${way}`, {
+    amount,
+    address: id(payTo),
+    handle: id(handle),
+    tag: id(destinationTag ?? ''),
+  })
+}

@@ -1,0 +1,140 @@
+import { formatUnits } from 'viem/utils'
+import {
+  type AssetKey,
+  PAYMENT_ASSETS,
+  type PaymentAsset,
+  USD_PER_1000_CREDITS_MICROS,
+} from '../price-list.ts'
+import { type Refusal, TOPUP_CREDITS_MAX } from './model.ts'
+
+/** US dollars for one whole unit: `value / 10 ** decimals`, exactly; decimals may be negative. */
+export interface UsdPrice {
+  readonly value: bigint
+  readonly decimals: number
+}
+
+/** A price and what it is counted in. */
+export interface Rate {
+  readonly price: UsdPrice
+  /** Of the asset's smallest unit. */
+  readonly decimals: number
+  readonly usdPer1000CreditsMicros: number
+}
+
+const UINT256_MAX = 2n ** 256n - 1n
+const BPS = 10_000n
+
+/** The price list's entry. */
+export function assetOf(key: AssetKey): PaymentAsset {
+  const asset = PAYMENT_ASSETS.find((one) => one.key === key)
+  if (asset === undefined) throw new Error(`no payment asset ${key}`)
+  return asset
+}
+
+/** What people call an asset: its ticker. */
+export function symbolOf(key: AssetKey, serviceTokenSymbol: string): string {
+  return key === 'service' ? serviceTokenSymbol : key
+}
+
+/** The rate of an asset at a price, credits costing what they cost today. */
+export function rateOf(key: AssetKey, price: UsdPrice): Rate {
+  const { decimals } = assetOf(key)
+  return { price, decimals, usdPer1000CreditsMicros: USD_PER_1000_CREDITS_MICROS }
+}
+
+/**
+ * What credits cost in the asset's smallest unit, rounded up once; undefined when there is no such
+ * amount on the chain.
+ */
+export function unitsFor(credits: number, rate: Rate): bigint | undefined {
+  const { units, credits: per } = exactRate(rate)
+  if (units <= 0n || per <= 0n) return undefined
+  const amount = (BigInt(credits) * units + per - 1n) / per
+  return amount <= UINT256_MAX ? amount : undefined
+}
+
+/** Whole credits that an amount is worth, rounded down; the remainder is not kept. */
+export function creditsFor(amountUnits: bigint, rate: Rate): bigint {
+  const { units, credits } = exactRate(rate)
+  return units <= 0n ? 0n : (amountUnits * credits) / units
+}
+
+/** Credits on top, rounded down. */
+export function bonusFor(credits: bigint, key: AssetKey): bigint {
+  return (credits * BigInt(assetOf(key).bonusBps)) / BPS
+}
+
+/** So many units are worth so many credits, without any rounding. */
+function exactRate({ price, decimals, usdPer1000CreditsMicros }: Rate) {
+  const { value, decimals: places } = price
+  const scale = 10n ** BigInt(Math.abs(places))
+  return {
+    units: BigInt(usdPer1000CreditsMicros) * 10n ** BigInt(decimals) * (places > 0 ? scale : 1n),
+    // 1000 credits, and a million micro-dollars to the dollar.
+    credits: 1_000_000_000n * value * (places < 0 ? scale : 1n),
+  }
+}
+
+/** A cap of the price list in the smallest unit; undefined where there is none. */
+export function capUnits(asset: PaymentAsset, cap: 'capPerTopup' | 'holdingsCap') {
+  const whole = asset[cap]
+  return whole === null ? undefined : BigInt(whole) * 10n ** BigInt(asset.decimals)
+}
+
+/** How a quote or a payment is worth its credits. */
+export interface Worth {
+  readonly credits: number
+  readonly bonusCredits: number
+}
+
+/** Bonus and all, for a quote of so many credits. */
+export function worthOf(credits: number, key: AssetKey): Worth {
+  return { credits, bonusCredits: Number(bonusFor(BigInt(credits), key)) }
+}
+
+/** What a judge needs of a payment and of the top-up it names. */
+export interface Case {
+  readonly asset: string
+  readonly amountUnits: bigint
+  /** Undefined when the payment names none of ours. */
+  readonly topup: { readonly asset: AssetKey; readonly token: string | null } | undefined
+  readonly rate: Rate | undefined
+}
+
+export type Verdict =
+  | { readonly ok: true; readonly worth: Worth }
+  | { readonly ok: false; readonly reason: Refusal }
+
+/**
+ * What becomes of a payment: its credits, or why there are none. It is refused as a whole.
+ *
+ * @see product decisions, 5 and 13.18
+ */
+export function judgePayment({ asset, amountUnits, topup, rate }: Case): Verdict {
+  if (topup === undefined || rate === undefined) return refused('unknown_reference')
+  if (asset !== (topup.token ?? topup.asset)) return refused('wrong_asset')
+  const cap = capUnits(assetOf(topup.asset), 'capPerTopup')
+  if (cap !== undefined && amountUnits > cap) return refused('over_cap')
+  const credits = creditsFor(amountUnits, rate)
+  const bonusCredits = bonusFor(credits, topup.asset)
+  if (credits < 1n) return refused('too_small')
+  if (credits + bonusCredits > BigInt(TOPUP_CREDITS_MAX)) return refused('too_large')
+  return {
+    ok: true,
+    worth: { credits: Number(credits), bonusCredits: Number(bonusCredits) },
+  }
+}
+
+function refused(reason: Refusal): Verdict {
+  return { ok: false, reason }
+}
+
+/** What a wallet on the XRP Ledger opens to pay. @see Xaman, "Payment Request Link" */
+export function xrpWalletLink(address: string, tag: number, drops: bigint): string {
+  const query = new URLSearchParams({
+    amount: formatUnits(drops, 6),
+    network: 'XRPL',
+    dt: String(tag),
+  })
+  return `https://xaman.app/detect/request:${address}?${query}`
+}

@@ -1,0 +1,250 @@
+import { randomBytes, randomInt } from 'node:crypto'
+import type { Caller } from '#src/kernel/caller.ts'
+import { AppError } from '#src/kernel/errors.ts'
+import type { Locale } from '#src/kernel/locale.ts'
+import type { Hash } from '#src/kernel/units.ts'
+import { requireTerms, type Terms } from '../account/service.ts'
+import { type AssetKey, MIN_TOPUP_CREDITS, PAYMENT_ASSETS } from '../price-list.ts'
+import * as cursors from './cursor-store.ts'
+import { beginReading, chainOf } from './deposits.ts'
+import type { AssetPlace, AssetState } from './market.ts'
+import { type NewTopup, QUOTE_SECONDS, type Topup } from './model.ts'
+import { type Attempt, outcomeOf } from './outcome.ts'
+import { listPaymentsFor, listPaymentsOf, type PaymentRow } from './payment-store.ts'
+import { type RecordContext, toRecord } from './record.ts'
+import { assetOf, capUnits, rateOf, symbolOf, unitsFor, worthOf } from './rules.ts'
+import type { TopupRow } from './store.ts'
+import * as store from './store.ts'
+import { type FollowDeps, followTransaction } from './transactions.ts'
+
+/** What top-ups need. */
+export interface TopupDeps extends FollowDeps, RecordContext {
+  readonly billing: FollowDeps['billing'] &
+    RecordContext['billing'] & { readonly enabled: boolean; readonly terms: Terms }
+}
+
+/** Which top-up, and the language of its instructions. */
+interface Asked {
+  readonly handle: Hash
+  readonly locale: Locale
+}
+
+const TAG_MAX = 2 ** 32 - 1
+/** Two top-ups in four thousand million have the same tag: more than one try is luck, five a mistake. */
+const TAG_ATTEMPTS = 5
+
+/**
+ * A quote for credits, locked for ten minutes. Without an asset it is the service's own token, or FLR
+ * where that is not to be had.
+ *
+ * @throws AppError invalid `validation_failed` for an asset there is not, forbidden
+ *   `terms_not_accepted`, conflict `asset_unavailable`, `asset_paused` or `cap_exceeded`, upstream
+ *   `dependency_unavailable`
+ */
+export async function createTopup(
+  deps: TopupDeps,
+  caller: Caller,
+  { input, locale }: { readonly input: NewTopup; readonly locale: Locale },
+): Promise<Topup> {
+  const named = input.asset === undefined ? undefined : readAsset(deps, input.asset)
+  await requireTerms(deps, caller.wallet)
+  const state = await chooseAsset(deps, named)
+  const credits = input.credits ?? MIN_TOPUP_CREDITS
+  const { place, price, amountUnits } = quote(deps, state, credits)
+  const { key } = state.asset
+  await beginReading(deps, chainOf(key))
+  const createdAt = deps.clock.now()
+  const rate = rateOf(key, price)
+  const topup = await insert(deps, {
+    wallet: caller.wallet,
+    asset: key,
+    token: place.token ?? null,
+    payTo: place.payTo,
+    ...worthOf(credits, key),
+    amountUnits,
+    priceValue: price.value,
+    priceDecimals: price.decimals,
+    usdPer1000CreditsMicros: rate.usdPer1000CreditsMicros,
+    createdAt,
+    expiresAt: new Date(createdAt.getTime() + QUOTE_SECONDS * 1000),
+  })
+  return toRecord(deps, topup, outcomeOf([], topup, createdAt), locale)
+}
+
+/** @throws AppError invalid `validation_failed` at `/asset` */
+function readAsset({ billing }: TopupDeps, text: string): AssetKey {
+  const names = new Map(
+    PAYMENT_ASSETS.map(({ key }) => [symbolOf(key, billing.serviceTokenSymbol), key]),
+  )
+  const key = names.get(text)
+  if (key !== undefined) return key
+  const values = { options: [...names.keys()].join(', ') }
+  const errors = [{ pointer: '/asset', code: 'choice', values }]
+  throw new AppError('invalid', 'validation_failed', { errors })
+}
+
+async function chooseAsset(
+  { market }: TopupDeps,
+  named: AssetKey | undefined,
+): Promise<AssetState> {
+  if (named !== undefined) return market.read(named)
+  const own = await market.read('service')
+  return own.available && !own.paused ? own : market.read('FLR')
+}
+
+interface Quote {
+  readonly place: AssetPlace
+  readonly price: NonNullable<AssetState['price']>
+  readonly amountUnits: bigint
+}
+
+/** What so many credits cost, if they can be had for this asset now. */
+function quote(
+  { billing }: TopupDeps,
+  { asset, place, price, available, paused, holdingsUnits }: AssetState,
+  credits: number,
+): Quote {
+  const values = { asset: symbolOf(asset.key, billing.serviceTokenSymbol) }
+  const amountUnits = price && unitsFor(credits, rateOf(asset.key, price))
+  if (!available || place === undefined || price === undefined || amountUnits === undefined) {
+    throw new AppError('conflict', 'asset_unavailable', { values })
+  }
+  if (paused) throw new AppError('conflict', 'asset_paused', { values })
+  const cap = capUnits(asset, 'capPerTopup')
+  const room = capUnits(asset, 'holdingsCap')
+  const isOverCap = cap !== undefined && amountUnits > cap
+  const isOverRoom = room !== undefined && (holdingsUnits ?? 0n) + amountUnits > room
+  if (isOverCap || isOverRoom) {
+    throw new AppError('conflict', 'cap_exceeded', {
+      values: { ...values, maximum: asset.capPerTopup ?? 0, holdings: asset.holdingsCap ?? 0 },
+    })
+  }
+  return { place, price, amountUnits }
+}
+
+async function insert(
+  { db }: TopupDeps,
+  topup: Omit<TopupRow, 'handle' | 'destinationTag'>,
+): Promise<TopupRow> {
+  const needsTag = assetOf(topup.asset).way === 'xrpl'
+  for (let attempt = 0; attempt < TAG_ATTEMPTS; attempt += 1) {
+    const handle = `0x${randomBytes(32).toString('hex')}`
+    const destinationTag = needsTag ? randomInt(1, TAG_MAX) : null
+    const row = { ...topup, handle, destinationTag }
+    if (await store.insertTopup(db, row)) return row
+  }
+  throw new Error('no free destination tag')
+}
+
+/**
+ * A top-up of the caller's wallet and where it stands.
+ *
+ * @throws AppError not_found `not_found`
+ */
+export async function getTopup(
+  deps: TopupDeps,
+  caller: Caller,
+  { handle, locale }: Asked,
+): Promise<Topup> {
+  return show(deps, await requireTopup(deps, caller, handle), locale)
+}
+
+/** Any top-up by its handle, for whoever knows it; undefined when there is none. */
+export async function findLinkedTopup(
+  deps: TopupDeps,
+  { handle, locale }: Asked,
+): Promise<Topup | undefined> {
+  const topup = await store.findTopup(deps.db, handle)
+  return topup && show(deps, topup, locale)
+}
+
+/**
+ * Names the transaction that pays a top-up, and says where that transaction stands. Named again it has
+ * the same answer; once credited, without asking the chain.
+ *
+ * @throws AppError not_found `not_found`, conflict `tx_already_used` when it pays another top-up,
+ *   `topup_state` when it failed or was rejected, upstream `dependency_unavailable`
+ */
+export async function confirmTopup(
+  deps: TopupDeps,
+  caller: Caller,
+  { handle, txHash: text, locale }: Asked & { readonly txHash: string },
+): Promise<Topup> {
+  const topup = await requireTopup(deps, caller, handle)
+  const txHash = hashOf(topup, text)
+  await follow(deps, topup, txHash)
+  const record = await show(deps, topup, locale, txHash)
+  if (record.status === 'failed' || record.status === 'rejected') {
+    const { status, reason } = record
+    throw new AppError('conflict', 'topup_state', { members: { topupStatus: status, reason } })
+  }
+  return record
+}
+
+async function follow(deps: TopupDeps, topup: TopupRow, txHash: string): Promise<void> {
+  const { db, clock } = deps
+  const known = await listPaymentsOf(db, txHash)
+  const ours = known.filter(({ handle }) => handle === topup.handle)
+  if (ours.length > 0 && ours.every(({ settledAt }) => settledAt !== null)) return
+  const isOthers = known.some(({ handle }) => handle !== null && handle !== topup.handle)
+  if (isOthers && ours.length === 0) throw new AppError('conflict', 'tx_already_used')
+  const now = clock.now()
+  await store.renewSubmission(db, { handle: topup.handle, txHash }, now)
+  const isKept = await followTransaction(deps, topup, { txHash, submittedAt: now })
+  if (!isKept) throw new AppError('conflict', 'tx_already_used')
+}
+
+/** As the asset's chain writes it. */
+function hashOf({ asset }: TopupRow, text: string): string {
+  const digits = text.replace(/^0x/, '')
+  return assetOf(asset).way === 'xrpl' ? digits.toUpperCase() : `0x${digits.toLowerCase()}`
+}
+
+async function requireTopup(deps: TopupDeps, { wallet }: Caller, handle: Hash): Promise<TopupRow> {
+  const topup = await store.findTopup(deps.db, handle, wallet)
+  if (topup === undefined) throw new AppError('not_found', 'not_found')
+  return topup
+}
+
+/** @param txHash only what this transaction came to */
+async function show(
+  deps: TopupDeps,
+  topup: TopupRow,
+  locale: Locale,
+  txHash?: string,
+): Promise<Topup> {
+  const attempts = await listAttempts(deps, topup)
+  const shown = txHash === undefined ? attempts : attempts.filter((one) => one.txHash === txHash)
+  return toRecord(deps, topup, outcomeOf(shown, topup, deps.clock.now()), locale)
+}
+
+async function listAttempts({ db }: TopupDeps, topup: TopupRow): Promise<readonly Attempt[]> {
+  const payments = await listPaymentsFor(db, topup.handle)
+  const submissions = await store.listSubmissions(db, topup.handle)
+  const isCounting = payments.some(({ payment }) => payment.settledAt === null)
+  const cursor = isCounting ? await cursors.findCursor(db, chainOf(topup.asset)) : undefined
+  return [
+    ...payments.map(({ payment, reason }) => ({
+      txHash: payment.txHash,
+      amountUnits: payment.amountUnits,
+      credits: (payment.credits ?? 0) + (payment.bonusCredits ?? 0),
+      confirmations: confirmationsOf(payment, cursor?.tip ?? null),
+      reason,
+      state: stateOf(payment),
+    })),
+    ...submissions.map(({ state, reason, txHash }) => {
+      const nothing = { amountUnits: null, credits: 0, confirmations: 0 }
+      return { ...nothing, txHash, reason, state }
+    }),
+  ]
+}
+
+function stateOf({ settledAt, credits }: PaymentRow): Attempt['state'] {
+  if (settledAt === null) return 'confirming'
+  return credits === null ? 'rejected' : 'credited'
+}
+
+/** Counted when it was settled, so that it does not change any more. */
+function confirmationsOf({ confirmations, blockNumber }: PaymentRow, tip: number | null): number {
+  return confirmations ?? Math.max(1, (tip ?? blockNumber) - blockNumber + 1)
+}

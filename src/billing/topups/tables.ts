@@ -1,0 +1,114 @@
+import { sql } from 'drizzle-orm'
+import {
+  bigint,
+  index,
+  integer,
+  numeric,
+  pgTable,
+  primaryKey,
+  text,
+  timestamp,
+} from 'drizzle-orm/pg-core'
+import type { AssetKey } from '../price-list.ts'
+import type { Refusal } from './model.ts'
+
+const units = (name: string) => numeric(name, { precision: 78, scale: 0, mode: 'bigint' })
+const instant = (name: string) => timestamp(name, { withTimezone: true })
+
+/** Quotes, never changed: what was asked for and at what price. */
+export const topups = pgTable(
+  'topups',
+  {
+    /** 32 random bytes as 0x-hex. */
+    handle: text('handle').primaryKey(),
+    wallet: text('wallet').notNull(),
+    asset: text('asset').$type<AssetKey>().notNull(),
+    /** The contract of a token; null for coins. */
+    token: text('token'),
+    payTo: text('pay_to').notNull(),
+    /** Stands for the handle on the XRP Ledger. */
+    destinationTag: bigint('destination_tag', { mode: 'number' }).unique(),
+    credits: bigint('credits', { mode: 'number' }).notNull(),
+    bonusCredits: bigint('bonus_credits', { mode: 'number' }).notNull(),
+    amountUnits: units('amount_units').notNull(),
+    /** US dollars for one whole unit: `price_value / 10 ** price_decimals`. */
+    priceValue: units('price_value').notNull(),
+    priceDecimals: integer('price_decimals').notNull(),
+    usdPer1000CreditsMicros: integer('usd_per_1000_credits_micros').notNull(),
+    createdAt: instant('created_at').notNull(),
+    expiresAt: instant('expires_at').notNull(),
+  },
+  (table) => [index('topups_wallet').on(table.wallet, table.createdAt)],
+)
+
+/** Every payment that was ever seen. Settled: it is credited, or among the unmatched. */
+export const topupPayments = pgTable(
+  'topup_payments',
+  {
+    txHash: text('tx_hash').notNull(),
+    logIndex: integer('log_index').notNull(),
+    way: text('way').$type<'router' | 'native' | 'xrpl'>().notNull(),
+    /** The top-up it names; null when there is none. */
+    handle: text('handle'),
+    /** The handle or tag as the payer gave it; null when there was none. */
+    reference: text('reference'),
+    payer: text('payer').notNull(),
+    /** A token contract, FLR or XRP. */
+    asset: text('asset').notNull(),
+    amountUnits: units('amount_units').notNull(),
+    blockNumber: bigint('block_number', { mode: 'number' }).notNull(),
+    blockHash: text('block_hash').notNull(),
+    blockAt: instant('block_at').notNull(),
+    seenAt: instant('seen_at').notNull(),
+    settledAt: instant('settled_at'),
+    /** Counted when it was settled. */
+    confirmations: integer('confirmations'),
+    credits: bigint('credits', { mode: 'number' }),
+    bonusCredits: bigint('bonus_credits', { mode: 'number' }),
+  },
+  (table) => [
+    primaryKey({ columns: [table.txHash, table.logIndex] }),
+    index('topup_payments_handle').on(table.handle),
+    index('topup_payments_open').on(table.seenAt).where(sql`${table.settledAt} is null`),
+  ],
+)
+
+/** Payments that nobody was credited for: somebody must look at each. */
+export const unmatchedPayments = pgTable(
+  'unmatched_payments',
+  {
+    txHash: text('tx_hash').notNull(),
+    logIndex: integer('log_index').notNull(),
+    reason: text('reason').$type<Refusal>().notNull(),
+    foundAt: instant('found_at').notNull(),
+  },
+  (table) => [primaryKey({ columns: [table.txHash, table.logIndex] })],
+)
+
+/** Transactions named for a top-up that have brought no payment, or not yet. */
+export const topupSubmissions = pgTable(
+  'topup_submissions',
+  {
+    handle: text('handle').notNull(),
+    txHash: text('tx_hash').notNull(),
+    state: text('state').$type<'submitted' | 'rejected' | 'failed' | 'dropped'>().notNull(),
+    reason: text('reason'),
+    submittedAt: instant('submitted_at').notNull(),
+    checkedAt: instant('checked_at').notNull(),
+  },
+  (table) => [
+    primaryKey({ columns: [table.handle, table.txHash] }),
+    index('topup_submissions_due').on(table.checkedAt).where(sql`${table.state} = 'submitted'`),
+  ],
+)
+
+/** How far each chain was read for payments. */
+export const paymentCursors = pgTable('payment_cursors', {
+  chain: text('chain').$type<'flare' | 'xrpl'>().primaryKey(),
+  /** Everything up to this block or ledger was read; null before the first reading. */
+  position: bigint('position', { mode: 'number' }),
+  /** The newest block that was seen. */
+  tip: bigint('tip', { mode: 'number' }),
+  /** Payments of before are none of ours. */
+  sinceAt: instant('since_at').notNull(),
+})

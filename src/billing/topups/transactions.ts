@@ -1,0 +1,214 @@
+import type { Payment, PaymentPlaces, TransactionFacts } from '#src/chain/chain.ts'
+import type { Xrpl } from '#src/chain/xrpl.ts'
+import { type Db, transact } from '#src/db/connection.ts'
+import { AppError } from '#src/kernel/errors.ts'
+import { storedAddress } from '#src/kernel/units.ts'
+import * as cursors from './cursor-store.ts'
+import {
+  type PaymentSetup,
+  PENDING_TRANSACTION_SECONDS,
+  UNKNOWN_TRANSACTION_SECONDS,
+} from './model.ts'
+import { deleteOpenPayments, listPaymentsOf, type PaymentRow } from './payment-store.ts'
+import { findNamed, recordPayments, type SettleDeps, settlePayment } from './payments.ts'
+import { requiredConfirmations, XRPL_CONFIRMATIONS } from './record.ts'
+import { assetOf } from './rules.ts'
+import type { SubmissionRow, TopupRow } from './store.ts'
+import * as store from './store.ts'
+
+/** What following transactions needs. */
+export interface FollowDeps extends SettleDeps {
+  readonly xrpl: Xrpl | undefined
+  readonly confirmations: number
+  readonly billing: { readonly payments: PaymentSetup }
+}
+
+/**
+ * Finds out what became of a transaction that was named for a top-up, writes it down, and settles what
+ * it paid as far as that is deep enough.
+ *
+ * @returns false when it pays another top-up: nothing is kept of it for this one
+ * @throws AppError upstream `dependency_unavailable`
+ */
+export async function followTransaction(
+  deps: FollowDeps,
+  topup: TopupRow,
+  { txHash, submittedAt }: Pick<SubmissionRow, 'txHash' | 'submittedAt'>,
+  signal?: AbortSignal,
+): Promise<boolean> {
+  const { db, clock } = deps
+  const facts = await readFacts(deps, topup, txHash, signal)
+  const now = clock.now()
+  const save = (state: SubmissionRow['state'], reason: string | null = null) =>
+    store.saveSubmission(db, {
+      handle: topup.handle,
+      txHash,
+      state,
+      reason,
+      submittedAt,
+      checkedAt: now,
+    })
+  switch (facts.status) {
+    case 'unknown':
+    case 'pending': {
+      // An endpoint that is behind knows less than what was seen already.
+      if ((await listPaymentsOf(db, txHash)).length > 0) break
+      const isOver = isGivenUp(facts.status, submittedAt, now)
+      await (isOver ? save('dropped', 'transaction_not_found') : save('submitted'))
+      break
+    }
+    case 'reverted':
+      await save('failed', facts.reason ?? 'reverted')
+      break
+    case 'mined': {
+      const others = await namedByOthers(db, topup, facts.payments)
+      if (facts.payments.some((payment) => names(topup, payment))) {
+        await transact(db, (tx) => recordPayments(deps, tx, facts.payments, now))
+        await settleOpen(deps, await listPaymentsOf(db, txHash), signal)
+      } else if (others) {
+        await store.deleteSubmission(db, { handle: topup.handle, txHash })
+        return false
+      } else {
+        const isElsewhere = facts.payments.length === 0
+        await save('rejected', isElsewhere ? 'wrong_recipient' : 'unknown_reference')
+      }
+      break
+    }
+    default:
+      return facts satisfies never
+  }
+  return true
+}
+
+/** Whether nobody waits any more for a transaction that is in no block. */
+function isGivenUp(status: 'unknown' | 'pending', submittedAt: Date, now: Date): boolean {
+  const seconds = status === 'unknown' ? UNKNOWN_TRANSACTION_SECONDS : PENDING_TRANSACTION_SECONDS
+  return now.getTime() - submittedAt.getTime() > seconds * 1000
+}
+
+function names(topup: TopupRow, { handle, tag }: Payment): boolean {
+  if (handle !== null) return handle === topup.handle
+  return tag !== null && tag === topup.destinationTag
+}
+
+async function namedByOthers(
+  db: Db,
+  topup: TopupRow,
+  payments: readonly Payment[],
+): Promise<boolean> {
+  const named = await Promise.all(payments.map((payment) => findNamed(db, payment)))
+  return named.some((other) => other !== undefined && other.handle !== topup.handle)
+}
+
+async function readFacts(
+  { chain, xrpl, billing }: FollowDeps,
+  topup: Pick<TopupRow, 'asset' | 'token' | 'payTo'>,
+  txHash: string,
+  signal?: AbortSignal,
+): Promise<TransactionFacts> {
+  const { way } = assetOf(topup.asset)
+  if (way === 'xrpl') return readLedger(xrpl, txHash, signal)
+  const { router, nativePayTo } = billing.payments
+  // Where the quote said, should the service be set up otherwise by now.
+  const to = storedAddress(topup.payTo)
+  const places = way === 'router' ? { router: to, payTo: nativePayTo } : { router, payTo: to }
+  return chain.transactionPayments(storedHash(txHash), places, signal)
+}
+
+function readLedger(
+  xrpl: Xrpl | undefined,
+  txHash: string,
+  signal?: AbortSignal,
+): Promise<TransactionFacts> {
+  if (xrpl === undefined) throw new AppError('upstream', 'dependency_unavailable')
+  return xrpl.transaction(txHash, signal)
+}
+
+/**
+ * Settles payments that are deep enough, each after another look at its block. What stood in a block
+ * that was replaced is looked for again.
+ *
+ * One that fails stops none of the others, unless it is the chain that does not answer.
+ *
+ * @throws the first failure, when all are through
+ */
+export async function settleOpen(
+  deps: FollowDeps,
+  rows: readonly PaymentRow[],
+  signal?: AbortSignal,
+): Promise<void> {
+  const failures: unknown[] = []
+  let tip: number | undefined
+  let isDown = false
+  for (const row of rows.filter(({ settledAt }) => settledAt === null)) {
+    signal?.throwIfAborted()
+    if (isDown && row.way !== 'xrpl') continue
+    try {
+      if (row.way === 'xrpl') await settlePayment(deps, row, XRPL_CONFIRMATIONS, signal)
+      else {
+        tip ??= await readTip(deps, signal)
+        await settleOnFlare(deps, row, tip, signal)
+      }
+    } catch (error) {
+      isDown ||= isUpstream(error)
+      failures.push(error)
+    }
+  }
+  if (failures.length > 0) throw failures[0]
+}
+
+/** Whether it is a chain that does not answer. */
+export function isUpstream(error: unknown): boolean {
+  return error instanceof AppError && error.kind === 'upstream'
+}
+
+async function readTip({ db, chain }: FollowDeps, signal?: AbortSignal): Promise<number> {
+  const { number } = await chain.confirmedBlock(1, signal)
+  await cursors.saveTip(db, 'flare', number)
+  return number
+}
+
+async function settleOnFlare(
+  deps: FollowDeps,
+  row: PaymentRow,
+  tip: number,
+  signal?: AbortSignal,
+): Promise<void> {
+  const block = await deps.chain.blockAt(row.blockNumber, signal)
+  if (block === undefined) return
+  if (block.hash !== row.blockHash) return relocate(deps, row, signal)
+  const confirmations = tip - row.blockNumber + 1
+  if (confirmations < requiredConfirmations(row.way, deps.confirmations)) return
+  await settlePayment(deps, row, confirmations, signal)
+}
+
+/** Looks for a transaction whose block was replaced; without a payment it is one that was named. */
+async function relocate(deps: FollowDeps, row: PaymentRow, signal?: AbortSignal): Promise<void> {
+  const { db, chain, clock, log, billing } = deps
+  const { router, nativePayTo } = billing.payments
+  const places: PaymentPlaces = { router, payTo: nativePayTo }
+  const facts = await chain.transactionPayments(storedHash(row.txHash), places, signal)
+  const now = clock.now()
+  log.warn({ txHash: row.txHash, status: facts.status }, 'payment lost its block')
+  await transact(db, async (tx) => {
+    if (facts.status === 'mined' && facts.payments.length > 0) {
+      return recordPayments(deps, tx, facts.payments, now)
+    }
+    const lost = await deleteOpenPayments(tx, row.txHash)
+    for (const handle of new Set(lost.flatMap(({ handle }) => handle ?? []))) {
+      const named = { handle, txHash: row.txHash, submittedAt: now, checkedAt: now }
+      await store.saveSubmission(tx, { ...named, ...stateOf(facts) })
+    }
+  })
+}
+
+function stateOf(facts: TransactionFacts): Pick<SubmissionRow, 'state' | 'reason'> {
+  if (facts.status === 'reverted') return { state: 'failed', reason: facts.reason ?? 'reverted' }
+  if (facts.status === 'mined') return { state: 'rejected', reason: 'wrong_recipient' }
+  return { state: 'submitted', reason: null }
+}
+
+/** A hash out of our own tables: it was checked before it was written. */
+function storedHash(text: string): `0x${string}` {
+  return `0x${text.slice(2)}`
+}

@@ -1,0 +1,51 @@
+import { z } from 'zod'
+import { ConfirmTopup, NewTopup, Topup, TopupDraft } from '#src/billing/topups/model.ts'
+import * as topups from '#src/billing/topups/service.ts'
+import { Hash } from '#src/kernel/units.ts'
+import { defineOperation } from './define.ts'
+
+const HandleParam = z.strictObject({ handle: Hash })
+
+export const createTopup = defineOperation({
+  id: 'createTopup',
+  method: 'POST',
+  path: '/topup',
+  scope: 'write',
+  rate: 'write',
+  idempotent: true,
+  status: 201,
+  body: NewTopup,
+  bodyOptional: true,
+  output: TopupDraft,
+  location: ({ handle }) => `/topup/${handle}`,
+  handle: ({ app, caller, body, locale }) =>
+    topups.createTopup(app, caller, { input: body ?? {}, locale }),
+})
+
+export const getTopup = defineOperation({
+  id: 'getTopup',
+  method: 'GET',
+  path: '/topup/{handle}',
+  scope: 'read',
+  rate: 'read',
+  status: 200,
+  params: HandleParam,
+  output: Topup,
+  handle: ({ app, caller, params, locale }) =>
+    topups.getTopup(app, caller, { handle: params.handle, locale }),
+})
+
+export const confirmTopup = defineOperation({
+  id: 'confirmTopup',
+  method: 'POST',
+  path: '/topup/{handle}/confirm',
+  scope: 'write',
+  rate: 'write',
+  status: 200,
+  queued: { status: 202, when: ({ status }) => status !== 'credited' },
+  params: HandleParam,
+  body: ConfirmTopup,
+  output: Topup,
+  handle: ({ app, caller, params, body, locale }) =>
+    topups.confirmTopup(app, caller, { handle: params.handle, txHash: body.txHash, locale }),
+})

@@ -1,0 +1,144 @@
+import { settleDeposits } from '#src/billing/topups/deposits.ts'
+import { type Logger, silentLogger } from '#src/kernel/logger.ts'
+import type { Address } from '#src/kernel/units.ts'
+import { startRpcProxy } from '#src/sandbox/devnet/rpc-proxy.ts'
+import { startDevnet } from '#src/sandbox/devnet.ts'
+import { startXrpl } from '#src/sandbox/xrpl.ts'
+import type { Topup, TopupDraft } from '../generated/api.ts'
+import { testClock } from './clock.ts'
+import { serviceOnly } from './harness.ts'
+import { type Client, signIn } from './people.ts'
+
+/** What one service token is worth here: 5 cents. */
+export const TOKEN_USD_MICROS = 50_000n
+
+/** An error that was logged: its phrase and its fields. */
+export interface Logged {
+  readonly message: string
+  readonly fields: Readonly<Record<string, unknown>>
+}
+
+/**
+ * The service with every way to pay set up: a chain with the router, tokens and feeds, an XRP Ledger,
+ * and no jobs of its own. The chain's time and the service's go together.
+ */
+export async function payWorld(over: Readonly<Record<string, string>> = {}) {
+  const clock = testClock()
+  const errors: Logged[] = []
+  const log: Logger = {
+    ...silentLogger,
+    error: (fields, message) => {
+      errors.push({ message, fields })
+    },
+  }
+  const [devnet, xrpl] = await Promise.all([
+    startDevnet({ contracts: true, startsAt: clock.now() }),
+    startXrpl({ clock }),
+  ])
+  const rpc = await startRpcProxy(devnet.rpcUrl)
+  const { contracts } = devnet
+  const environment = {
+    FLARE_RPC_URLS: rpc.url,
+    PAYMENT_ROUTER: contracts.router,
+    NATIVE_PAY_TO: contracts.payTo,
+    SERVICE_TOKEN_ADDRESS: contracts.serviceToken,
+    SERVICE_TOKEN_USD_MICROS: TOKEN_USD_MICROS.toString(),
+    WFLR_ADDRESS: contracts.wflr,
+    FXRP_ADDRESS: contracts.fxrp,
+    XRPL_RPC_URL: xrpl.url,
+    XRPL_DEPOSIT_ADDRESS: xrpl.address,
+    ...over,
+  }
+  const only = await serviceOnly(environment, clock, log)
+  const signal = new AbortController().signal
+
+  /** The service's clock at the chain's newest block, which may have run ahead. */
+  async function sync(): Promise<void> {
+    const { timestamp } = await devnet.client.getBlock()
+    clock.set(new Date(Math.max(clock.now().getTime(), Number(timestamp) * 1000)))
+  }
+
+  /** One look for payments. */
+  async function settle(): Promise<void> {
+    await sync()
+    await settleDeposits(only.app, signal)
+  }
+
+  return {
+    ...only,
+    environment,
+    devnet,
+    contracts,
+    xrpl,
+    rpc,
+    errors,
+    sync,
+    settle,
+    /** Blocks on top of the newest payment, until it is deep enough, then one look. */
+    confirmAll: async () => {
+      await devnet.mine(2, 1)
+      await settle()
+    },
+    /** Lets time pass for everybody. */
+    pass: async (seconds: number) => {
+      await sync()
+      await devnet.increaseTime(seconds)
+      await sync()
+    },
+    /** Pays a draft as it says, or another amount. @returns the transaction's hash */
+    pay: async (
+      draft: Pick<TopupDraft, 'handle' | 'amount' | 'approval' | 'transaction' | 'destinationTag'>,
+      amountUnits = BigInt(draft.amount),
+      from: Address = devnet.people.bob.account.address,
+    ): Promise<string> => {
+      const handle = draft.handle as `0x${string}`
+      if (draft.transaction === null) {
+        const tag = draft.destinationTag ?? undefined
+        return xrpl.deposit({ tag, drops: amountUnits }).hash
+      }
+      const { hash } =
+        draft.approval === null
+          ? await contracts.sendNative(from, contracts.payTo, amountUnits, handle)
+          : await contracts.pay(from, handle, draft.approval.token as Address, amountUnits)
+      return hash
+    },
+    close: async () => {
+      await only.close()
+      await Promise.all([rpc.close(), xrpl.close()])
+      await devnet.close()
+    },
+  }
+}
+
+export type PayWorld = Awaited<ReturnType<typeof payWorld>>
+
+/** Somebody who accepted the terms. */
+export async function buyer(
+  world: Pick<PayWorld, 'server'>,
+  name: 'alice' | 'bob' | 'carol',
+): Promise<Client> {
+  const client = await signIn(world, name)
+  const { body } = await client.request('GET', '/account/terms')
+  await client.request('POST', '/account/terms', { version: body.currentVersion })
+  return client
+}
+
+/** A quote that is had, or the test fails. */
+export async function draftOf(client: Client, input: object = {}): Promise<TopupDraft> {
+  const { status, body, text } = await client.request<TopupDraft>('POST', '/topup', input)
+  if (status !== 201) throw new Error(`no quote: ${text}`)
+  return body
+}
+
+/** Where a top-up stands. */
+export async function topupOf(client: Client, { handle }: { handle: string }): Promise<Topup> {
+  const { body } = await client.request<Topup>('GET', `/topup/${handle}`)
+  return body
+}
+
+/** What is in a ledger, newest first: type and change. */
+export async function ledgerOf(client: Client) {
+  const { body } = await client.request('GET', '/account?limit=250')
+  const entries: { type: string; deltaCredits: number; reference: string }[] = body.ledger.data
+  return { balance: body.balanceCredits as number, entries }
+}
