@@ -47,7 +47,8 @@ export function describeFailure(error: unknown, url: string): string {
   return http instanceof HttpRequestError ? 'connection failed' : 'answer not readable'
 }
 
-function rpcErrorOf(error: unknown): RpcRequestError | undefined {
+/** The JSON-RPC error that a node answered with, if that is what went wrong. */
+export function rpcErrorOf(error: unknown): RpcRequestError | undefined {
   if (!(error instanceof BaseError)) return undefined
   const found = error.walk((e) => e instanceof RpcRequestError)
   return found instanceof RpcRequestError ? found : undefined

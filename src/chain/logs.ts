@@ -1,7 +1,8 @@
-import { type Hex, numberToHex, RpcRequestError } from 'viem'
+import { type Hex, numberToHex } from 'viem'
 import { z } from 'zod'
 import { Address, Hash } from '#src/kernel/units.ts'
 import type { RpcClient } from './endpoints.ts'
+import { rpcErrorOf } from './failures.ts'
 import { Quantity } from './quantity.ts'
 
 /** Bytes as JSON-RPC writes them. */
@@ -97,8 +98,8 @@ async function readLogs(
 
 /** The next step to try after a refusal; undefined when it was not for being too much. */
 function smallerStep(error: unknown, step: number): number | undefined {
-  if (!(error instanceof RpcRequestError) || step <= STEP_MIN) return undefined
-  if (!TOO_MUCH.test(error.details)) return undefined
-  const allowed = Number(/maximum is set to (\d+)/.exec(error.details)?.[1] ?? step)
+  const answer = rpcErrorOf(error)
+  if (answer === undefined || step <= STEP_MIN || !TOO_MUCH.test(answer.details)) return undefined
+  const allowed = Number(/maximum is set to (\d+)/.exec(answer.details)?.[1] ?? step)
   return Math.max(STEP_MIN, Math.min(allowed, Math.floor(step / 2)))
 }

@@ -1,8 +1,8 @@
-import { decodeErrorResult, type Hex, numberToHex, parseAbi, RpcRequestError } from 'viem'
+import { decodeErrorResult, type Hex, numberToHex, parseAbi } from 'viem'
 import type { Address } from '#src/kernel/units.ts'
 import { ROUTER_ABI, TOKEN_ERRORS_ABI } from './contracts.ts'
 import type { RpcClient } from './endpoints.ts'
-import { isEndpointFailure } from './failures.ts'
+import { isEndpointFailure, rpcErrorOf } from './failures.ts'
 import { HexData } from './logs.ts'
 
 /** A transaction, enough to make it again. */
@@ -41,8 +41,8 @@ export async function readRevertReason(
     return null
   } catch (error) {
     if (!isEndpointFailure(error)) throw error
-    const data = error instanceof RpcRequestError ? HexData.safeParse(error.data) : undefined
-    return data?.success ? decodeRevertReason(data.data) : null
+    const { data } = HexData.safeParse(rpcErrorOf(error)?.data)
+    return data === undefined ? null : decodeRevertReason(data)
   }
 }
 

@@ -1,0 +1,123 @@
+import { createServer } from 'node:http'
+import { text } from 'node:stream/consumers'
+import { type Hex, keccak256, toHex } from 'viem'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import type { PaymentPlaces } from '#src/chain/chain.ts'
+import { createChain } from '#src/chain/client.ts'
+import { silentLogger } from '#src/kernel/logger.ts'
+import { PEOPLE } from '#src/sandbox/devnet/people.ts'
+import { type FurnishedDevnet, startDevnet } from '#src/sandbox/devnet.ts'
+import { listen, stopListening } from '#src/sandbox/loopback.ts'
+
+const alice = PEOPLE.alice.account.address
+const HANDLES = ['1', '2', '3', '4'].map((one) => keccak256(toHex(one)))
+const tooMany = (from: number, to: number, max: number) =>
+  `requested too many blocks from ${from} to ${to}, maximum is set to ${max}`
+
+let devnet: FurnishedDevnet
+let places: PaymentPlaces
+let tip: number
+
+const chainAt = (...rpcUrls: readonly string[]) =>
+  createChain({ rpcUrls, chainId: 14, log: silentLogger })
+
+beforeAll(async () => {
+  devnet = await startDevnet({ contracts: true })
+  const { contracts } = devnet
+  for (const [index, handle] of HANDLES.entries()) {
+    await contracts.pay(alice, handle, contracts.fxrp, BigInt(index + 1))
+    await devnet.mine(150)
+  }
+  tip = Number(await devnet.client.getBlockNumber())
+  places = { router: contracts.router, payTo: undefined }
+})
+afterAll(() => devnet.close())
+
+describe('events of many blocks', () => {
+  test.each([
+    ['the public endpoints of Flare', 30, tooMany],
+    ['an endpoint that says it otherwise', 200, () => 'block range is too wide'],
+    ['an endpoint without a limit', 1_000_000, tooMany],
+  ])('are all found at %s', async (_, max, message) => {
+    const limited = await startLimited(max, message)
+    const chain = chainAt(limited.url)
+    const payments = await chain.paymentsBetween(0, tip, places)
+    expect(payments.map(({ handle }) => handle)).toEqual(HANDLES)
+    await limited.close()
+  })
+
+  test('are asked for in the largest steps allowed, which are remembered', async () => {
+    const limited = await startLimited(30, tooMany)
+    const chain = chainAt(limited.url)
+    await chain.paymentsBetween(0, tip, places)
+    expect(limited.refused()).toBe(1)
+    expect(new Set(limited.ranges().slice(0, -1))).toEqual(new Set([30]))
+    expect(limited.ranges().reduce((sum, blocks) => sum + blocks, 0)).toBe(tip + 1)
+    await chain.paymentsBetween(0, tip, places)
+    expect(limited.refused()).toBe(1)
+    await limited.close()
+  })
+
+  test('come by the same steps when coins are looked for too', async () => {
+    const limited = await startLimited(30, tooMany)
+    const both = { ...places, payTo: devnet.contracts.payTo }
+    const paid = await devnet.contracts.sendNative(alice, both.payTo, 1n, HANDLES[0])
+    const last = Number(paid.blockNumber)
+    const payments = await chainAt(limited.url).paymentsBetween(tip - 200, last, both)
+    expect(payments.map(({ way }) => way)).toEqual(['router', 'native'])
+    expect(limited.refused()).toBe(0)
+    await limited.close()
+  })
+
+  test('are not available where fewer than 30 blocks may be asked for', async () => {
+    const limited = await startLimited(29, tooMany)
+    await expect(chainAt(limited.url).paymentsBetween(0, tip, places)).rejects.toMatchObject({
+      code: 'dependency_unavailable',
+    })
+    const free = await startLimited(1000, tooMany)
+    const payments = await chainAt(limited.url, free.url).paymentsBetween(0, tip, places)
+    expect(payments.map(({ handle }) => handle)).toEqual(HANDLES)
+    await Promise.all([limited.close(), free.close()])
+  })
+
+  test('are not asked for in smaller steps because of another failure', async () => {
+    const limited = await startLimited(0, () => 'internal error')
+    await expect(chainAt(limited.url).paymentsBetween(0, tip, places)).rejects.toThrow()
+    expect(limited.refused()).toBe(1)
+    await limited.close()
+  })
+})
+
+/** The chain behind an endpoint that answers about few blocks at once, as coreth does. */
+async function startLimited(
+  max: number,
+  message: (from: number, to: number, max: number) => string,
+) {
+  const ranges: number[] = []
+  let refused = 0
+  const server = createServer(async (request, response) => {
+    const body = await text(request)
+    const { id, method, params }: { id: number; method: string; params: unknown[] } =
+      JSON.parse(body)
+    if (method === 'eth_getLogs') {
+      const { fromBlock, toBlock } = params[0] as { fromBlock: Hex; toBlock: Hex }
+      const [from, to] = [Number(fromBlock), Number(toBlock)]
+      if (to - from + 1 > max) {
+        refused += 1
+        const error = { code: -32000, message: message(from, to, max) }
+        return response.end(JSON.stringify({ jsonrpc: '2.0', id, error }))
+      }
+      ranges.push(to - from + 1)
+    }
+    const headers = { 'content-type': 'application/json' }
+    const answer = await fetch(devnet.rpcUrl, { method: 'POST', headers, body })
+    return response.end(await answer.text())
+  })
+  const port = await listen(server, 0)
+  return {
+    url: `http://127.0.0.1:${port}`,
+    ranges: () => ranges,
+    refused: () => refused,
+    close: () => stopListening(server),
+  }
+}
