@@ -4,6 +4,9 @@ export default defineConfig({
   test: {
     // Files wait for processes, blocks and time-outs more than they compute.
     maxWorkers: '100%',
+    // Only against hanging: a busy machine may take its time.
+    testTimeout: 60_000,
+    hookTimeout: 120_000,
     projects: [
       {
         extends: true,
@@ -15,8 +18,6 @@ export default defineConfig({
           name: 'integration',
           include: ['test/**/*.test.ts'],
           globalSetup: ['test/support/global-setup.ts'],
-          testTimeout: 30_000,
-          hookTimeout: 60_000,
         },
       },
     ],
