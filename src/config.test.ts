@@ -65,6 +65,57 @@ describe('the configuration', () => {
     expect(problems[0]).not.toContain(value)
   })
 
+  describe('of ways to pay', () => {
+    const ROUTER = '0x00000000000000000000000000000000000f1a00'
+    const TOKEN = '0x3f12B8ac9D2e7f4B6a1C5D8E0F9A7B3c2d1ea91C'
+    const DEPOSIT = 'rHb9CJAWyB4rj91VRWn96DkukG4bwdtyTh'
+
+    test('names nothing: all of them are off', () => {
+      expect(loadConfig(complete).billing.payments).toEqual({
+        router: undefined,
+        nativePayTo: undefined,
+        tokens: { service: undefined, WFLR: undefined, FXRP: undefined },
+        serviceTokenUsdMicros: undefined,
+        xrpDepositAddress: undefined,
+      })
+    })
+
+    test('reads addresses in any case and keeps them with their checksum', () => {
+      const over = { PAYMENT_ROUTER: ROUTER, WFLR_ADDRESS: TOKEN.toLowerCase() }
+      const { payments } = loadConfig({ ...complete, ...over }).billing
+      expect(payments.tokens.WFLR).toBe(TOKEN)
+    })
+
+    test.each([
+      ['PAYMENT_ROUTER', { PAYMENT_ROUTER: ROUTER }],
+      ['SERVICE_TOKEN_USD_MICROS', { PAYMENT_ROUTER: ROUTER, SERVICE_TOKEN_ADDRESS: TOKEN }],
+      ['SERVICE_TOKEN_ADDRESS', { SERVICE_TOKEN_USD_MICROS: '5' }],
+      ['XRPL_DEPOSIT_ADDRESS', { XRPL_RPC_URL: 'https://xrpl.example.org' }],
+      ['XRPL_RPC_URL', { XRPL_DEPOSIT_ADDRESS: DEPOSIT }],
+      [
+        'SERVICE_TOKEN_ADDRESS',
+        { PAYMENT_ROUTER: ROUTER, WFLR_ADDRESS: TOKEN, FXRP_ADDRESS: TOKEN },
+      ],
+    ])('says by %s what is missing to one that was begun', (name, over) => {
+      const problems = problemsOf({ ...complete, ...over })
+      expect(problems).toHaveLength(1)
+      expect(problems[0]).toMatch(new RegExp(`^${name}\\b`))
+    })
+
+    test.each([
+      ['PAYMENT_ROUTER', '0x3F12b8aC9d2e7F4b6A1c5D8e0F9a7B3c2d1eA91c'],
+      ['NATIVE_PAY_TO', '0x3f12'],
+      ['SERVICE_TOKEN_USD_MICROS', '0'],
+      ['SERVICE_TOKEN_USD_MICROS', '0.5'],
+      ['SERVICE_TOKEN_SYMBOL', 'FXRP'],
+      ['XRPL_DEPOSIT_ADDRESS', 'rHb9CJAWyB4rj91VRWn96DkukG4bwdtyTi'],
+      ['XRPL_RPC_URL', 'wss://xrpl.example.org'],
+    ])('refuses %s=%s by name', (name, value) => {
+      const problems = problemsOf({ ...complete, [name]: value })
+      expect(problems[0]).toMatch(new RegExp(`^${name} is wrong: `))
+    })
+  })
+
   test('needs no terms while billing is off', () => {
     const { TERMS_URL: _url, TERMS_VERSION: _version, ...rest } = complete
     expect(problemsOf({ ...rest, BILLING_ENABLED: 'false' })).toEqual([])

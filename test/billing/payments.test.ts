@@ -1,5 +1,6 @@
-import { parseEther, parseUnits } from 'viem'
+import { parseEther } from 'viem'
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
+import type { Hash } from '#src/kernel/units.ts'
 import {
   buyer,
   draftOf,
@@ -7,33 +8,29 @@ import {
   type PayWorld,
   payWorld,
   topupOf,
+  unmatched,
 } from '../support/pay-world.ts'
 import type { Client } from '../support/people.ts'
 
-/** What is paid on the chain and what becomes of it. */
+/** What is paid, whether it is confirmed or found by itself, and what becomes of it. */
 
 let world: PayWorld
 let alice: Client
-let bob: Client
 
 beforeAll(async () => {
   world = await payWorld()
   alice = await buyer(world, 'alice')
-  bob = await buyer(world, 'bob')
 })
 afterAll(() => world.close())
 afterEach(() => {
   world.errors.length = 0
 })
 
-const confirm = (client: Client, { handle }: { handle: string }, txHash: string) =>
-  client.request('POST', `/topup/${handle}/confirm`, { txHash })
-
-/** How many credits a wallet gains while something happens. */
-async function gained(client: Client, work: () => Promise<unknown>): Promise<number> {
-  const before = await ledgerOf(client)
+/** How many credits Alice gains while something happens. */
+async function gained(work: () => Promise<unknown>): Promise<number> {
+  const before = await ledgerOf(alice)
   await work()
-  return (await ledgerOf(client)).balance - before.balance
+  return (await ledgerOf(alice)).balance - before.balance
 }
 
 describe('a payment as quoted', () => {
@@ -58,10 +55,7 @@ describe('a payment as quoted', () => {
       reason: null,
     })
     const added = after.entries.slice(0, after.entries.length - before.entries.length)
-    expect(added.reduce((sum, { deltaCredits }) => sum + deltaCredits, 0)).toBe(credits)
-    expect(added.every(({ reference }) => reference.includes(`:${draft.handle}:${hash}:`))).toBe(
-      true,
-    )
+    for (const { reference } of added) expect(reference).toContain(`:${draft.handle}:${hash}:`)
     expect(world.errors).toEqual([])
   })
 
@@ -69,11 +63,400 @@ describe('a payment as quoted', () => {
     const draft = await draftOf(alice, { asset: 'WDG', credits: 12_345 })
     const hash = await world.pay(draft)
     await world.confirmAll()
-    const { entries } = await ledgerOf(alice)
-    const [bonus, topup] = entries
+    const [bonus, topup] = (await ledgerOf(alice)).entries
     expect(topup).toMatchObject({ type: 'topup', deltaCredits: 12_345 })
     expect(topup?.reference).toMatch(new RegExp(`^topup:${draft.handle}:${hash}:\\d+$`))
     expect(bonus).toMatchObject({ type: 'bonus', deltaCredits: 1234 })
     expect(bonus?.reference).toBe(topup?.reference.replace('topup', 'bonus'))
+  })
+
+  test('by somebody else is the owner’s', async () => {
+    const draft = await draftOf(alice, { asset: 'FLR' })
+    const carol = world.devnet.people.carol.account.address
+    await world.pay(draft, BigInt(draft.amount), carol)
+    expect(await gained(() => world.confirmAll())).toBe(10_000)
+  })
+})
+
+describe('another amount than quoted', () => {
+  test('is credited at the locked price, less as well as more', async () => {
+    const less = await draftOf(alice, { asset: 'WFLR', credits: 10_000 })
+    await world.pay(less, (BigInt(less.amount) * 3n) / 4n)
+    const more = await draftOf(alice, { asset: 'FXRP', credits: 10_000 })
+    await world.pay(more, BigInt(more.amount) * 3n)
+    await world.confirmAll()
+    expect(await topupOf(alice, less)).toMatchObject({ status: 'credited', creditedCredits: 7500 })
+    expect(await topupOf(alice, more)).toMatchObject({
+      status: 'credited',
+      creditedCredits: 30_000,
+    })
+  })
+
+  test('keeps the price of the quote when the market moves', async () => {
+    const draft = await draftOf(alice, { asset: 'FLR' })
+    await world.contracts.setFeed('FLR/USD', 400_000n, 7)
+    await world.pay(draft)
+    expect(await gained(() => world.confirmAll())).toBe(10_000)
+    await world.contracts.setFeed('FLR/USD', 200_000n, 7)
+  })
+
+  test('rounds down to whole credits', async () => {
+    const draft = await draftOf(alice, { asset: 'FLR' })
+    // 0.05 FLR a credit.
+    await world.pay(draft, parseEther('0.05') * 8n - 1n)
+    expect(await gained(() => world.confirmAll())).toBe(7)
+  })
+
+  test('is credited once more for each further payment, and all of them are shown', async () => {
+    const draft = await draftOf(alice, { asset: 'FLR' })
+    const first = await world.pay(draft, BigInt(draft.amount) / 2n)
+    await world.confirmAll()
+    await world.pay(draft, BigInt(draft.amount) / 2n)
+    expect(await gained(() => world.confirmAll())).toBe(5000)
+    expect(await topupOf(alice, draft)).toMatchObject({
+      status: 'credited',
+      txHash: first,
+      paidAmount: draft.amount,
+      creditedCredits: 10_000,
+    })
+  })
+})
+
+describe('a late payment', () => {
+  test('is credited at the price of the moment it is seen', async () => {
+    const draft = await draftOf(alice, { asset: 'FLR' })
+    await world.pass(601)
+    expect(await topupOf(alice, draft)).toMatchObject({ status: 'expired', txHash: null })
+    await world.contracts.setFeed('FLR/USD', 100_000n, 7)
+    await world.pay(draft)
+    expect(await gained(() => world.confirmAll())).toBe(5000)
+    expect(await topupOf(alice, draft)).toMatchObject({ status: 'credited', creditedCredits: 5000 })
+    await world.contracts.setFeed('FLR/USD', 200_000n, 7)
+  })
+
+  test('in XRP too', async () => {
+    const draft = await draftOf(alice, { asset: 'XRP' })
+    await world.pass(601)
+    await world.contracts.setFeed('XRP/USD', 500_000n, 5)
+    await world.pay(draft)
+    expect(await gained(() => world.confirmAll())).toBe(20_000)
+    await world.contracts.setFeed('XRP/USD', 250_000n, 5)
+  })
+
+  test('is not late when only the look came late', async () => {
+    const draft = await draftOf(alice, { asset: 'FLR' })
+    await world.pay(draft)
+    await world.pass(3600)
+    await world.contracts.setFeed('FLR/USD', 100_000n, 7)
+    expect(await gained(() => world.confirmAll())).toBe(10_000)
+    await world.contracts.setFeed('FLR/USD', 200_000n, 7)
+  })
+
+  test('waits while there is no price, and is not lost', async () => {
+    const draft = await draftOf(alice, { asset: 'FLR' })
+    await world.pass(601)
+    await world.pay(draft)
+    await world.contracts.setFeed(
+      'FLR/USD',
+      200_000n,
+      7,
+      new Date(world.clock.now().getTime() - 660_000),
+    )
+    expect(await gained(() => world.confirmAll())).toBe(0)
+    expect(await topupOf(alice, draft)).toMatchObject({ status: 'confirming' })
+    await world.contracts.setFeed('FLR/USD', 200_000n, 7)
+    expect(await gained(() => world.settle())).toBe(10_000)
+  })
+})
+
+describe('a payment that cannot be credited', () => {
+  /** What is kept of it, and that somebody was told. */
+  async function expectKept(hash: string, reason: string): Promise<void> {
+    expect(await unmatched(world)).toContainEqual(
+      expect.objectContaining({ tx_hash: hash, reason }),
+    )
+    expect(world.errors).toEqual([
+      {
+        message: 'payment not matched',
+        fields: expect.objectContaining({ txHash: hash, reason }),
+      },
+    ])
+  }
+
+  test('in another token is rejected as a whole and kept', async () => {
+    const draft = await draftOf(alice, { asset: 'WFLR' })
+    const { contracts, devnet } = world
+    const bob = devnet.people.bob.account.address
+    const { hash } = await contracts.pay(bob, draft.handle as Hash, contracts.fxrp, 5_000_000n)
+    expect(await gained(() => world.confirmAll())).toBe(0)
+    expect(await topupOf(alice, draft)).toMatchObject({
+      status: 'rejected',
+      reason: 'wrong_asset',
+      txHash: hash,
+      paidAmount: '5000000',
+      creditedCredits: 0,
+    })
+    await expectKept(hash, 'wrong_asset')
+  })
+
+  test('in FLR for a token is rejected too, and what follows in the right one is credited', async () => {
+    const draft = await draftOf(alice, { asset: 'WFLR' })
+    const { contracts, devnet } = world
+    const bob = devnet.people.bob.account.address
+    const { hash } = await contracts.sendNative(
+      bob,
+      contracts.payTo,
+      10n ** 18n,
+      draft.handle as Hash,
+    )
+    await world.confirmAll()
+    await expectKept(hash, 'wrong_asset')
+    await world.pay(draft)
+    await world.confirmAll()
+    expect(await topupOf(alice, draft)).toMatchObject({
+      status: 'credited',
+      creditedCredits: 10_000,
+      paidAmount: draft.amount,
+      reason: null,
+    })
+  })
+
+  test.each([
+    'FXRP',
+    'XRP',
+  ])('above the cap in %s is rejected as a whole and kept', async (asset) => {
+    const draft = await draftOf(alice, { asset })
+    const hash = await world.pay(draft, 1_000_000_001n)
+    expect(await gained(() => world.confirmAll())).toBe(0)
+    expect(await topupOf(alice, draft)).toMatchObject({ status: 'rejected', reason: 'over_cap' })
+    await expectKept(hash, 'over_cap')
+  })
+
+  test('worth less than one credit is kept', async () => {
+    const draft = await draftOf(alice, { asset: 'FLR' })
+    const hash = await world.pay(draft, 1n)
+    expect(await gained(() => world.confirmAll())).toBe(0)
+    await expectKept(hash, 'too_small')
+  })
+
+  test('worth more than can be counted is kept, to the last unit', async () => {
+    const draft = await draftOf(alice, { asset: 'WDG' })
+    const { contracts, devnet, database } = world
+    const supply = await devnet.client.readContract({
+      address: contracts.serviceToken,
+      abi: [
+        {
+          type: 'function',
+          name: 'totalSupply',
+          stateMutability: 'view',
+          inputs: [],
+          outputs: [{ type: 'uint256' }],
+        },
+      ],
+      functionName: 'totalSupply',
+    })
+    const most = 2n ** 256n - 1n - supply
+    const bob = devnet.people.bob.account.address
+    await contracts.mint(contracts.serviceToken, bob, most)
+    const hash = await world.pay(draft, most)
+    expect(await gained(() => world.confirmAll())).toBe(0)
+    await expectKept(hash, 'too_large')
+    expect(await topupOf(alice, draft)).toMatchObject({
+      status: 'rejected',
+      paidAmount: most.toString(),
+    })
+    const [row] =
+      await database.sql`select amount_units from topup_payments where tx_hash = ${hash}`
+    expect(row?.['amount_units']).toBe(most.toString())
+  })
+
+  test('without a top-up of ours is kept', async () => {
+    const { contracts, devnet } = world
+    const bob = devnet.people.bob.account.address
+    const nobody: Hash = `0x${'ab'.repeat(32)}`
+    const { hash } = await contracts.pay(bob, nobody, contracts.wflr, 10n ** 18n)
+    await world.confirmAll()
+    await expectKept(hash, 'unknown_reference')
+    const [row] = await world.database
+      .sql`select reference, payer, handle from topup_payments where tx_hash = ${hash}`
+    expect(row).toMatchObject({ reference: nobody, payer: bob, handle: null })
+  })
+
+  test.each([
+    ['with a tag that stands for nothing', { tag: 7 }],
+    ['without a tag', {}],
+  ])('in XRP %s is kept', async (_what, tag) => {
+    const { hash } = world.xrpl.deposit({ ...tag, drops: 5_000_000n })
+    await world.settle()
+    await expectKept(hash, 'unknown_reference')
+  })
+})
+
+describe('an XRP deposit', () => {
+  test('counts what was delivered, not what was named', async () => {
+    const draft = await draftOf(alice, { asset: 'XRP' })
+    const tag = draft.destinationTag ?? undefined
+    world.xrpl.deposit({ tag, drops: 40_000n, partialOfDrops: 999_000_000n })
+    expect(await gained(() => world.settle())).toBe(100)
+  })
+
+  test('in something that is not XRP brings nothing', async () => {
+    const draft = await draftOf(alice, { asset: 'XRP' })
+    const tag = draft.destinationTag ?? undefined
+    const issued = { currency: 'USD', issuer: world.xrpl.address, value: '1000' }
+    world.xrpl.deposit({ tag, drops: 0n, issued })
+    expect(await gained(() => world.settle())).toBe(0)
+    expect((await topupOf(alice, draft)).status).toBe('draft')
+  })
+
+  test('is found over many pages, once each', async () => {
+    world.xrpl.limitPages(2)
+    const drafts = []
+    for (let n = 0; n < 5; n += 1) drafts.push(await draftOf(alice, { asset: 'XRP' }))
+    for (const draft of drafts) await world.pay(draft)
+    expect(await gained(() => world.settle())).toBe(50_000)
+    expect(await gained(() => world.settle())).toBe(0)
+    world.xrpl.limitPages(400)
+  })
+
+  test('is found when the server answers again, and Flare does not wait for it', async () => {
+    const [xrp, flr] = [
+      await draftOf(alice, { asset: 'XRP' }),
+      await draftOf(alice, { asset: 'FLR' }),
+    ]
+    await world.pay(xrp)
+    await world.pay(flr)
+    await world.xrpl.down()
+    await world.devnet.mine(2)
+    const pass = () =>
+      world.settle().catch((error: { kind: string }) => expect(error.kind).toBe('upstream'))
+    expect(await gained(pass)).toBe(10_000)
+    expect((await topupOf(alice, xrp)).status).toBe('draft')
+    await world.xrpl.up()
+    expect(await gained(() => world.settle())).toBe(10_000)
+  })
+})
+
+describe('a block that is replaced', () => {
+  /** A payment in a transaction that can be sent again. */
+  async function signedPayment(amountWei: bigint, handle: string) {
+    const { devnet, contracts } = world
+    const { account } = devnet.people.bob
+    const serialized = await account.signTransaction({
+      chainId: 14,
+      type: 'eip1559',
+      nonce: await devnet.client.getTransactionCount({ address: account.address }),
+      to: contracts.payTo,
+      value: amountWei,
+      data: handle as Hash,
+      gas: 100_000n,
+      maxFeePerGas: 10n ** 12n,
+      maxPriorityFeePerGas: 1n,
+    })
+    return {
+      send: () => devnet.client.sendRawTransaction({ serializedTransaction: serialized }),
+    }
+  }
+
+  test('takes a payment back before it is credited, and brings it again', async () => {
+    const draft = await draftOf(alice, { asset: 'FLR' })
+    const payment = await signedPayment(BigInt(draft.amount), draft.handle)
+    const hash = await payment.send()
+    await world.settle()
+    expect(await topupOf(alice, draft)).toMatchObject({
+      status: 'confirming',
+      txHash: hash,
+      confirmations: 1,
+      requiredConfirmations: 2,
+    })
+    await world.devnet.reorg(1)
+    await world.settle()
+    expect(await topupOf(alice, draft)).toMatchObject({ status: 'submitted', txHash: hash })
+    await world.confirmAll()
+    expect((await topupOf(alice, draft)).creditedCredits).toBe(0)
+
+    await payment.send()
+    await world.settle()
+    expect((await topupOf(alice, draft)).status).toBe('confirming')
+    expect(await gained(() => world.confirmAll())).toBe(10_000)
+    expect(await gained(() => world.confirmAll())).toBe(0)
+    expect(await topupOf(alice, draft)).toMatchObject({ status: 'credited', txHash: hash })
+  })
+
+  test('is waited for as long as the quote and a while, then the payment is given up', async () => {
+    const draft = await draftOf(alice, { asset: 'FLR' })
+    await world.pay(draft)
+    await world.settle()
+    await world.devnet.reorg(1)
+    await world.settle()
+    expect((await topupOf(alice, draft)).status).toBe('submitted')
+    await world.pass(601)
+    await world.settle()
+    expect(await topupOf(alice, draft)).toMatchObject({
+      status: 'expired',
+      reason: 'transaction_not_found',
+      creditedCredits: 0,
+    })
+  })
+
+  test('credits nothing twice when it was deeper than anybody waits for', async () => {
+    const draft = await draftOf(alice, { asset: 'FLR' })
+    const payment = await signedPayment(BigInt(draft.amount), draft.handle)
+    await payment.send()
+    expect(await gained(() => world.confirmAll())).toBe(10_000)
+    await world.devnet.reorg(3)
+    await world.devnet.mine(2)
+    await payment.send()
+    expect(await gained(() => world.confirmAll())).toBe(0)
+    expect(world.errors).toContainEqual(
+      expect.objectContaining({ message: 'settled payment is in another block' }),
+    )
+    expect((await topupOf(alice, draft)).creditedCredits).toBe(10_000)
+  })
+})
+
+describe('the scan', () => {
+  test('goes on where it was, however long it stood still', async () => {
+    const draft = await draftOf(alice, { asset: 'FLR' })
+    await world.pay(draft)
+    await world.devnet.mine(300)
+    expect(await gained(() => world.settle())).toBe(10_000)
+  }, 60_000)
+
+  test('comes as near as it can to a block that is missing, and passes nothing over', async () => {
+    const [before, after] = [await draftOf(alice, { asset: 'FLR' }), await draftOf(alice)]
+    await world.pay(before)
+    await world.devnet.mine(40)
+    const missing = await world.devnet.client.getBlockNumber({ cacheTime: 0 })
+    await world.devnet.mine(10)
+    await world.pay(after)
+    await world.devnet.mine(2)
+    world.rpc.rewrite('eth_getBlockByNumber', (block, params) =>
+      Array.isArray(params) && BigInt(params[0]) === missing ? null : block,
+    )
+    const look = () =>
+      world.settle().catch(({ code }) => expect(code).toBe('dependency_unavailable'))
+    expect(await gained(look)).toBe(10_000)
+    expect(await gained(look)).toBe(0)
+    expect((await topupOf(alice, after)).status).toBe('draft')
+    await world.rpc.up()
+    expect(await gained(() => world.settle())).toBe(11_000)
+  }, 60_000)
+
+  test('credits once when many look at the same time', async () => {
+    const draft = await draftOf(alice, { asset: 'WDG' })
+    await world.pay(draft)
+    await world.devnet.mine(2)
+    expect(await gained(() => Promise.all(Array.from({ length: 8 }, () => world.settle())))).toBe(
+      11_000,
+    )
+  })
+
+  test('costs nothing much while nothing happens', async () => {
+    await world.confirmAll()
+    world.rpc.resetCounts()
+    await world.settle()
+    const calls = Object.values(world.rpc.counts()).reduce((sum, count) => sum + count, 0)
+    expect(calls).toBeLessThanOrEqual(6)
   })
 })

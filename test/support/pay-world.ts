@@ -142,3 +142,8 @@ export async function ledgerOf(client: Client) {
   const entries: { type: string; deltaCredits: number; reference: string }[] = body.ledger.data
   return { balance: body.balanceCredits as number, entries }
 }
+
+/** Payments that somebody must look at, newest first. */
+export async function unmatched({ database }: Pick<PayWorld, 'database'>) {
+  return [...(await database.sql`select * from unmatched_payments order by found_at desc`)]
+}

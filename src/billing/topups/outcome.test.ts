@@ -1,0 +1,59 @@
+import { describe, expect, test } from 'vitest'
+import { type Attempt, outcomeOf } from './outcome.ts'
+
+const NOW = new Date('2026-11-20T12:00:00Z')
+const LATER = { expiresAt: new Date('2026-11-20T12:00:01Z') }
+const OVER = { expiresAt: NOW }
+
+function attempt(state: Attempt['state'], over: Partial<Attempt> = {}): Attempt {
+  const nothing = { amountUnits: null, credits: 0, confirmations: 0, reason: null }
+  return { txHash: `0x${state}`, state, ...nothing, ...over }
+}
+
+describe('a top-up', () => {
+  test('waits for its payment until the quote is over', () => {
+    expect(outcomeOf([], LATER, NOW)).toEqual({
+      status: 'draft',
+      txHash: null,
+      confirmations: 0,
+      paidUnits: null,
+      creditedCredits: 0,
+      reason: null,
+    })
+    expect(outcomeOf([], OVER, NOW).status).toBe('expired')
+  })
+
+  test('shows the best of what was tried, whatever came first', () => {
+    const worse = ['dropped', 'failed', 'rejected', 'submitted', 'confirming', 'credited'] as const
+    for (const [index, state] of worse.entries()) {
+      const tried = worse.slice(0, index + 1).map((one) => attempt(one))
+      const expected = state === 'dropped' ? 'expired' : state
+      expect(outcomeOf(tried, OVER, NOW).status).toBe(expected)
+      expect(outcomeOf(tried.toReversed(), OVER, NOW).status).toBe(expected)
+    }
+  })
+
+  test('counts all payments that were credited, and names the first', () => {
+    const tried = [
+      attempt('credited', { txHash: '0x1', amountUnits: 5n, credits: 50, confirmations: 2 }),
+      attempt('rejected', { amountUnits: 900n, reason: 'wrong_asset' }),
+      attempt('credited', { txHash: '0x2', amountUnits: 7n, credits: 70, confirmations: 3 }),
+    ]
+    expect(outcomeOf(tried, OVER, NOW)).toEqual({
+      status: 'credited',
+      txHash: '0x1',
+      confirmations: 2,
+      paidUnits: 12n,
+      creditedCredits: 120,
+      reason: null,
+    })
+  })
+
+  test('waits again for a transaction that nobody knows, and says so', () => {
+    const tried = [attempt('dropped', { reason: 'transaction_not_found' })]
+    expect(outcomeOf(tried, LATER, NOW)).toMatchObject({
+      status: 'draft',
+      reason: 'transaction_not_found',
+    })
+  })
+})

@@ -1,0 +1,208 @@
+import fc from 'fast-check'
+import { describe, expect, test } from 'vitest'
+import { type AssetKey, PAYMENT_ASSETS } from '../price-list.ts'
+import { TOPUP_CREDITS_MAX } from './model.ts'
+import {
+  bonusFor,
+  creditsFor,
+  judgePayment,
+  type Rate,
+  rateOf,
+  symbolOf,
+  unitsFor,
+  worthOf,
+  xrpWalletLink,
+} from './rules.ts'
+
+const UINT256_MAX = 2n ** 256n - 1n
+const FLR_RATE = rateOf('FLR', { value: 200_000n, decimals: 7 })
+const XRP_RATE = rateOf('XRP', { value: 250_000n, decimals: 5 })
+
+const keys = fc.constantFrom(...PAYMENT_ASSETS.map(({ key }) => key))
+const prices = fc.record({
+  value: fc.bigInt({ min: 1n, max: 10n ** 18n }),
+  decimals: fc.integer({ min: -10, max: 30 }),
+})
+const rates = fc.tuple(keys, prices).map(([key, price]) => rateOf(key, price))
+const amounts = fc.oneof(
+  fc.bigInt({ min: 0n, max: 10n ** 24n }),
+  fc.bigInt({ min: 0n, max: UINT256_MAX }),
+)
+const credits = fc.integer({ min: 1, max: TOPUP_CREDITS_MAX })
+
+describe('the amount of a quote', () => {
+  test.each([
+    // 10 USD at 0.02 USD.
+    ['FLR', 10_000, { value: 200_000n, decimals: 7 }, 500n * 10n ** 18n],
+    ['WFLR', 10_000, { value: 2n, decimals: 2 }, 500n * 10n ** 18n],
+    // 10 USD at 2.50 USD, six decimals.
+    ['XRP', 10_000, { value: 250_000n, decimals: 5 }, 4_000_000n],
+    ['FXRP', 12_345, { value: 250_000n, decimals: 5 }, 4_938_000n],
+    // 10 USD at 3 USD does not come out even: up.
+    ['XRP', 10_000, { value: 3n, decimals: 0 }, 3_333_334n],
+    // Decimals may be negative: 30 USD.
+    ['XRP', 10_000, { value: 3n, decimals: -1 }, 333_334n],
+    ['service', 10_000, { value: 50_000n, decimals: 6 }, 200n * 10n ** 18n],
+  ] as const)('in %s for %i credits is exact, rounded up at the end', (key, count, price, units) => {
+    expect(unitsFor(count, rateOf(key, price))).toBe(units)
+  })
+
+  test('is the smallest that is worth the credits', () => {
+    fc.assert(
+      fc.property(credits, rates, (count, rate) => {
+        const units = unitsFor(count, rate)
+        fc.pre(units !== undefined)
+        expect(creditsFor(units, rate)).toBeGreaterThanOrEqual(BigInt(count))
+        expect(creditsFor(units - 1n, rate)).toBeLessThan(BigInt(count))
+      }),
+    )
+  })
+
+  test('grows with the credits and falls with the price', () => {
+    fc.assert(
+      fc.property(credits, credits, rates, (a, b, rate) => {
+        const [less, more] = [unitsFor(Math.min(a, b), rate), unitsFor(Math.max(a, b), rate)]
+        fc.pre(less !== undefined && more !== undefined)
+        expect(less).toBeLessThanOrEqual(more)
+      }),
+    )
+    fc.assert(
+      fc.property(
+        credits,
+        keys,
+        prices,
+        fc.bigInt({ min: 1n, max: 1000n }),
+        (count, key, price, times) => {
+          const now = unitsFor(count, rateOf(key, price))
+          const dearer = unitsFor(count, rateOf(key, { ...price, value: price.value * times }))
+          fc.pre(now !== undefined && dearer !== undefined)
+          expect(dearer).toBeLessThanOrEqual(now)
+        },
+      ),
+    )
+  })
+
+  test('is never zero, and never more than a chain can move', () => {
+    fc.assert(
+      fc.property(credits, rates, (count, rate) => {
+        const units = unitsFor(count, rate)
+        if (units === undefined) return
+        expect(units).toBeGreaterThan(0n)
+        expect(units).toBeLessThanOrEqual(UINT256_MAX)
+      }),
+    )
+    expect(unitsFor(TOPUP_CREDITS_MAX, rateOf('FLR', { value: 1n, decimals: 60 }))).toBeUndefined()
+    expect(unitsFor(10_000, rateOf('FLR', { value: 0n, decimals: 0 }))).toBeUndefined()
+  })
+
+  test('of 1000 credits at a time is never less than of all at once', () => {
+    fc.assert(
+      fc.property(fc.integer({ min: 1, max: 1000 }), rates, (thousands, rate) => {
+        const all = unitsFor(thousands * 1000, rate)
+        const each = unitsFor(1000, rate)
+        fc.pre(all !== undefined && each !== undefined)
+        expect(all).toBeLessThanOrEqual(each * BigInt(thousands))
+      }),
+    )
+  })
+})
+
+describe('the credits of an amount', () => {
+  test('never fall when more is paid, and in two parts are never more', () => {
+    fc.assert(
+      fc.property(amounts, amounts, rates, (a, b, rate) => {
+        const together = creditsFor(a + b, rate)
+        const apart = creditsFor(a, rate) + creditsFor(b, rate)
+        expect(together).toBeGreaterThanOrEqual(apart)
+        expect(together - apart).toBeLessThanOrEqual(1n)
+      }),
+    )
+  })
+
+  test('are exact at the largest amount there is', () => {
+    // 0.02 USD a coin: 20 credits for 10^18 units.
+    expect(creditsFor(UINT256_MAX, FLR_RATE)).toBe((UINT256_MAX * 20n) / 10n ** 18n)
+  })
+})
+
+describe('the bonus', () => {
+  test('is a tenth for the service’s own token, rounded down, and nothing for others', () => {
+    expect(worthOf(12_345, 'service')).toEqual({ credits: 12_345, bonusCredits: 1234 })
+    for (const key of ['WFLR', 'FXRP', 'FLR', 'XRP'] as const) {
+      expect(bonusFor(10n ** 30n, key)).toBe(0n)
+    }
+  })
+})
+
+describe('a payment', () => {
+  const judge = (
+    asset: string,
+    amountUnits: bigint,
+    topup: { asset: AssetKey; token: string | null } | undefined,
+    rate: Rate | undefined,
+  ) => judgePayment({ asset, amountUnits, topup, rate })
+  const flr = { asset: 'FLR', token: null } as const
+  const fxrp = { asset: 'FXRP', token: '0xF' } as const
+  const FXRP_RATE = { ...XRP_RATE }
+
+  test('is worth what was paid, whatever was quoted', () => {
+    expect(judge('FLR', 10n ** 18n, flr, FLR_RATE)).toEqual({
+      ok: true,
+      worth: { credits: 20, bonusCredits: 0 },
+    })
+  })
+
+  test.each([
+    ['that names nothing of ours', 'FLR', 10n ** 18n, undefined, 'unknown_reference'],
+    ['in another coin', 'XRP', 10n ** 18n, flr, 'wrong_asset'],
+    ['in a token for a coin', '0xF', 10n ** 18n, flr, 'wrong_asset'],
+    ['worth less than a credit', 'FLR', 5n * 10n ** 16n - 1n, flr, 'too_small'],
+    ['of nothing', 'FLR', 0n, flr, 'too_small'],
+    ['worth more than can be counted', 'FLR', UINT256_MAX, flr, 'too_large'],
+  ] as const)('%s is refused', (_what, asset, amount, topup, reason) => {
+    expect(judge(asset, amount, topup, FLR_RATE)).toEqual({ ok: false, reason })
+  })
+
+  test('worth exactly one credit is taken', () => {
+    expect(judge('FLR', 5n * 10n ** 16n, flr, FLR_RATE)).toMatchObject({ worth: { credits: 1 } })
+  })
+
+  test('is taken up to the cap and refused above, as a whole', () => {
+    const cap = 1000n * 10n ** 6n
+    expect(judge('0xF', cap, fxrp, FXRP_RATE)).toMatchObject({ ok: true })
+    expect(judge('0xF', cap + 1n, fxrp, FXRP_RATE)).toEqual({ ok: false, reason: 'over_cap' })
+  })
+
+  test('never overflows, whatever it is', () => {
+    fc.assert(
+      fc.property(amounts, keys, prices, (amountUnits, key, price) => {
+        const topup = { asset: key, token: null }
+        const verdict = judgePayment({ asset: key, amountUnits, topup, rate: rateOf(key, price) })
+        if (!verdict.ok) return
+        const { credits: base, bonusCredits } = verdict.worth
+        expect(Number.isSafeInteger(base) && base >= 1).toBe(true)
+        expect(Number.isSafeInteger(bonusCredits) && bonusCredits >= 0).toBe(true)
+        expect(base + bonusCredits).toBeLessThanOrEqual(TOPUP_CREDITS_MAX)
+      }),
+    )
+  })
+})
+
+test('the own token is called as the service says', () => {
+  expect(symbolOf('service', 'ABC')).toBe('ABC')
+  expect(symbolOf('FXRP', 'ABC')).toBe('FXRP')
+})
+
+test('a wallet on the XRP Ledger is told address, exact amount and tag', () => {
+  const link = new URL(
+    xrpWalletLink('rQa5iZoN1aw2U7GuN5CygB31QMyJV7CJ5Z', 4_294_967_295, 4_000_001n),
+  )
+  expect(link.href).toContain(
+    'https://xaman.app/detect/request:rQa5iZoN1aw2U7GuN5CygB31QMyJV7CJ5Z?',
+  )
+  expect(Object.fromEntries(link.searchParams)).toEqual({
+    amount: '4.000001',
+    network: 'XRPL',
+    dt: '4294967295',
+  })
+})
