@@ -80,7 +80,7 @@ function readOneBatch(
 }
 
 /** The call that answers one question. */
-export function balanceCall(
+function balanceCall(
   { address, asset }: BalanceQuery,
   multicallAddress: Address,
 ): ContractCall {

@@ -56,7 +56,7 @@ export const ROUTER_ABI = parseAbi([
 ])
 
 /** How the stand-in for FtsoV2 is told a price. */
-export const FEEDS_ABI = parseAbi([
+const FEEDS_ABI = parseAbi([
   'function set(bytes21 id, uint256 value, int8 decimals, uint64 timestamp)',
 ])
 
