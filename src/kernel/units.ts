@@ -11,7 +11,7 @@ export const Address = z.codec(
   z
     .string()
     .regex(/^0x[0-9a-fA-F]{40}$/)
-    .meta({ examples: ['0x3f12b8aC9d2e7F4b6A1c5D8e0F9a7B3c2d1eA91c'] }),
+    .meta({ examples: ['0x3f12B8ac9D2e7f4B6a1C5D8E0F9A7B3c2d1ea91C'] }),
   z.custom<`0x${string}`>((value) => typeof value === 'string'),
   {
     decode: (text, context) => {

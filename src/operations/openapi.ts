@@ -3,41 +3,36 @@ import { builtKey, type Translate, translator } from '#src/i18n/translate.ts'
 import type { Locale } from '#src/kernel/locale.ts'
 import type { JsonObject } from '#src/kernel/units.ts'
 import type { AnyOperation, App } from './define.ts'
+import type { OperationExample } from './examples/define.ts'
+import { examplesAt } from './examples/index.ts'
+import { Problem, problemAnswers, problemReferences } from './openapi-problems.ts'
 
 const JSON_TYPE = 'application/json'
-const PROBLEM_TYPE = 'application/problem+json'
 
-/** The problem body of every refusal. @see RFC 9457 */
-const Problem = z
-  .object({
-    type: z.url(),
-    title: z.string(),
-    status: z.int(),
-    detail: z.string(),
-    code: z.string(),
-    requestId: z.string(),
-    errors: z
-      .array(z.object({ pointer: z.string(), code: z.string(), detail: z.string() }))
-      .optional(),
-  })
-  .meta({ id: 'Problem' })
+/** Who the document is written for, and what it shows. */
+interface Edition {
+  readonly t: Translate
+  readonly publicUrl: string
+  readonly examples: Readonly<Record<string, OperationExample>>
+}
 
 /**
- * The registry as OpenAPI 3.1: real schemas, scopes, headers and problems of every operation, explained
- * in the given language.
+ * The registry as OpenAPI 3.1: real schemas, scopes, headers, problems and examples of every operation,
+ * explained in the given language.
  */
 export function openApiDocument(
   app: Pick<App, 'publicUrl' | 'operations'>,
   locale: Locale,
 ): Record<string, unknown> {
-  const registry = app.operations
+  const { operations: registry, publicUrl } = app
   const t = translator(locale)
+  const edition = { t, publicUrl, examples: examplesAt(publicUrl) }
   const paths: Record<string, Record<string, unknown>> = {}
   for (const operation of registry) {
     if (operation.path === undefined) continue
     const others = paths[operation.path]
     const method = operation.method.toLowerCase()
-    paths[operation.path] = { ...others, [method]: describeOperation(t, operation) }
+    paths[operation.path] = { ...others, [method]: describeOperation(edition, operation) }
   }
   return {
     openapi: '3.1.0',
@@ -47,7 +42,7 @@ export function openApiDocument(
       description: t('operations:info.description'),
       license: { name: 'MIT', identifier: 'MIT' },
     },
-    servers: [{ url: `${app.publicUrl}/api/x402` }],
+    servers: [{ url: `${publicUrl}/api/x402` }],
     tags: tagsOf(t, registry),
     paths,
     components: {
@@ -58,14 +53,15 @@ export function openApiDocument(
           description: t('operations:info.security'),
         },
       },
+      responses: problemAnswers(edition, registry),
       schemas: componentSchemas(registry),
     },
   }
 }
 
-function describeOperation(t: Translate, operation: AnyOperation): Record<string, unknown> {
-  const { id, scope, body, output, status } = operation
-  const success = [status, ...(operation.queued ? [operation.queued.status] : [])]
+function describeOperation(edition: Edition, operation: AnyOperation): Record<string, unknown> {
+  const { id, scope, body } = operation
+  const { t, examples } = edition
   const description = t(builtKey(`operations:${id}.description`))
   return {
     operationId: id,
@@ -83,45 +79,28 @@ function describeOperation(t: Translate, operation: AnyOperation): Record<string
     ...(body && {
       requestBody: {
         required: operation.bodyOptional !== true,
-        content: { [JSON_TYPE]: { schema: reference(body) } },
+        content: { [JSON_TYPE]: { schema: reference(body), example: examples[id]?.request } },
       },
     }),
-    responses: {
-      ...Object.fromEntries(
-        success.map((code) => [
-          code,
-          {
-            description: t('operations:info.success'),
-            ...(output && { content: { [JSON_TYPE]: { schema: reference(output) } } }),
-          },
-        ]),
-      ),
-      ...problems(t, operation),
-    },
+    responses: { ...answers(edition, operation), ...problemReferences(operation) },
   }
 }
 
-/** The refusals an operation can answer with, by status. */
-function problems(t: Translate, operation: AnyOperation): Record<string, unknown> {
-  const { scope, params, query, body, idempotent, method } = operation
-  const isChange = method !== 'GET'
-  const statuses = [
-    ...(params || query || body ? [400] : []),
-    ...(scope === 'none' ? [] : [401, 403]),
-    ...(params ? [404] : []),
-    ...(isChange ? [409] : []),
-    ...(operation.etag && isChange ? [412] : []),
-    ...(body ? [413, 415] : []),
-    ...(idempotent ? [422] : []),
-    429,
-    500,
-    503,
-  ]
-  const answer = {
-    description: t('operations:info.problem'),
-    content: { [PROBLEM_TYPE]: { schema: { $ref: '#/components/schemas/Problem' } } },
+/** What success looks like, by status. */
+function answers({ t, examples }: Edition, operation: AnyOperation): Record<string, unknown> {
+  const { id, output, produces, status, queued } = operation
+  const example = examples[id]
+  const schema = output ? reference(output) : produces && { type: 'string' }
+  const answer = (shown: unknown) => ({
+    description: t('operations:info.success'),
+    ...(schema !== undefined && {
+      content: { [produces ?? JSON_TYPE]: { schema, example: shown } },
+    }),
+  })
+  return {
+    [status]: answer(example?.response),
+    ...(queued && { [queued.status]: answer(example?.queued) }),
   }
-  return Object.fromEntries(statuses.map((status) => [status, answer]))
 }
 
 function headers(t: Translate, operation: AnyOperation): unknown[] {

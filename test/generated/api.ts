@@ -661,7 +661,7 @@ export interface Problem {
     detail: string;
     pointer: string;
   }[];
-  /** Why a top-up came to nothing. */
+  /** Why nothing came of it. */
   reason?: string | null;
   requestId: string;
   /** Which scope is missing. */
@@ -670,6 +670,7 @@ export interface Problem {
   shortfallCredits?: number;
   status: number;
   title: string;
+  /** What became of a top-up. */
   topupStatus?: string;
   /** What it costs now. */
   totalCredits?: number;

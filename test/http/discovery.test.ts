@@ -107,9 +107,9 @@ describe('GET /openapi.json', () => {
     expect(create.requestBody.content['application/json'].schema).toEqual({
       $ref: '#/components/schemas/NewWatch',
     })
-    expect(create.responses[409].content['application/problem+json'].schema).toEqual({
-      $ref: '#/components/schemas/Problem',
-    })
+    expect(create.responses[409]).toEqual({ $ref: '#/components/responses/Problem409' })
+    const conflict = body.components.responses.Problem409.content['application/problem+json']
+    expect(conflict.schema).toEqual({ $ref: '#/components/schemas/Problem' })
     expect(body.paths['/pricing'].get.security).toEqual([])
   })
 

@@ -1,0 +1,52 @@
+import { writeMessage } from '#src/auth/message.ts'
+import { prefixOf } from '#src/auth/token.ts'
+import type * as operations from '../auth.ts'
+import type { ExamplesOf } from './define.ts'
+import { at, READ_AT, SCOPES, TOKEN, TOKEN_ID, WALLET } from './story.ts'
+
+const LABEL = 'deploy script'
+const NONCE = 'b1f06c4dd2a94be7305d7a8c61e2f943'
+const ISSUED_AT = at('08:30:00')
+const EXPIRES_AT = '2026-12-20T08:30:12.000Z'
+/** Of the right length; no key signs like this. */
+const SIGNATURE = `0x${'00'.repeat(64)}1b`
+
+/** Signing in. The message names the service's own address. */
+export function authExamples(publicUrl: string): ExamplesOf<typeof operations> {
+  const message = writeMessage({
+    publicUrl,
+    wallet: WALLET,
+    scopes: SCOPES,
+    nonce: NONCE,
+    issuedAt: new Date(ISSUED_AT),
+    expiresAt: new Date(at('08:35:00')),
+  })
+  return {
+    createChallenge: {
+      request: { wallet: WALLET, scopes: ['write', 'spend'], label: LABEL },
+      response: { wallet: WALLET, nonce: NONCE, issuedAt: ISSUED_AT, message },
+    },
+    exchangeToken: {
+      request: { message, signature: SIGNATURE },
+      response: { token: TOKEN, wallet: WALLET, scopes: SCOPES, expiresAt: EXPIRES_AT },
+    },
+    listTokens: {
+      response: {
+        data: [
+          {
+            id: TOKEN_ID,
+            label: LABEL,
+            scopes: SCOPES,
+            prefix: prefixOf(TOKEN),
+            status: 'active',
+            createdAt: at('08:30:12'),
+            expiresAt: EXPIRES_AT,
+            lastUsedAt: READ_AT,
+            revokedAt: null,
+          },
+        ],
+        nextCursor: null,
+      },
+    },
+  }
+}

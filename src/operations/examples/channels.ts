@@ -1,0 +1,34 @@
+import type * as operations from '../channels.ts'
+import type { ExamplesOf } from './define.ts'
+import { MAILBOX, TESTED } from './story.ts'
+
+const unset = {
+  available: true,
+  configured: false,
+  target: null,
+  status: null,
+  statusReason: null,
+  lastSuccessAt: null,
+  lastFailureAt: null,
+}
+
+const mailbox = { ...unset, configured: true, target: 'o…@example.org' }
+
+/** The wallet's own mailbox, which waits for its confirmation first. */
+export const channelExamples: ExamplesOf<typeof operations> = {
+  listChannels: {
+    response: {
+      data: [
+        { key: 'telegram', kind: 'link', ...unset },
+        { key: 'email', kind: 'input', ...mailbox, status: 'active' },
+        { key: 'webhook', kind: 'input', ...unset },
+      ],
+      nextCursor: null,
+    },
+  },
+  configureChannel: {
+    request: { address: MAILBOX },
+    response: { key: 'email', kind: 'input', ...mailbox, status: 'pending' },
+  },
+  testChannel: TESTED,
+}

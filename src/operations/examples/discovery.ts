@@ -1,0 +1,111 @@
+import * as prices from '#src/billing/price-list.ts'
+import { assetOf, rateOf, symbolOf, unitsFor } from '#src/billing/topups/rules.ts'
+import { builtKey, translate } from '#src/i18n/translate.ts'
+import type { JsonObject } from '#src/kernel/units.ts'
+import { CATALOGUE } from '#src/watches/types/index.ts'
+import type * as operations from '../discovery.ts'
+import type { ExamplesOf } from './define.ts'
+import * as story from './story.ts'
+
+/** The documents themselves, cut short: one operation, the signals of one watch type. */
+export function discoveryExamples(publicUrl: string): ExamplesOf<typeof operations> {
+  return { getOpenApi: { response: description(publicUrl) }, getPricing: { response: pricing } }
+}
+
+function description(publicUrl: string): JsonObject {
+  return {
+    openapi: '3.1.0',
+    info: { title: translate('en', 'operations:info.title'), version: '1.0.0' },
+    servers: [{ url: `${publicUrl}/api/x402` }],
+    paths: {
+      '/stats': {
+        get: {
+          operationId: 'getStats',
+          summary: translate('en', 'operations:getStats.summary'),
+          security: [],
+          responses: { 200: { description: translate('en', 'operations:info.success') } },
+        },
+      },
+    },
+  }
+}
+
+const TYPE = 'wallet-balance'
+const SIGNAL = 'balance-change'
+
+const pricing = {
+  docs: '/docs',
+  enabled: true,
+  network: 'flare',
+  chainId: story.CHAIN_ID,
+  usdPer1000CreditsMicros: String(prices.USD_PER_1000_CREDITS_MICROS),
+  minTopupCredits: prices.MIN_TOPUP_CREDITS,
+  freeTierDailyCalls: prices.FREE_TIER_DAILY_CALLS,
+  assets: [token('service'), token('WFLR'), token('FXRP')],
+  nativeXrp: {
+    ...termsOf('XRP'),
+    address: story.XRP_ADDRESS,
+    note: translate('en', 'operations:note.nativeXrp'),
+  },
+  nativeFlr: {
+    ...termsOf('FLR'),
+    payTo: story.PAY_TO,
+    note: translate('en', 'operations:note.nativeFlr'),
+  },
+  watchdog: {
+    model: 'slots',
+    slotPriceCreditsPer30d: prices.SLOT_PRICE_CREDITS,
+    maxSlotsPerWallet: prices.SLOTS_MAX,
+    durationDiscounts: prices.DURATION_DISCOUNTS,
+    volumeDiscounts: prices.VOLUME_DISCOUNTS,
+    uiDurations: prices.UI_DURATIONS,
+    types: CATALOGUE.map(({ name }) => name),
+    signalDefinitions: { [TYPE]: [signal()] },
+  },
+}
+
+function token(key: prices.TokenKey): JsonObject {
+  const { decimals, bonusBps } = assetOf(key)
+  return {
+    symbol: symbolOf(key, story.SERVICE_TOKEN),
+    address: story.TOKENS[key],
+    decimals,
+    bonusBps,
+    routerAllowlisted: true,
+    ...termsOf(key),
+  }
+}
+
+function termsOf(key: prices.AssetKey): JsonObject {
+  const { capPerTopup, holdingsCap } = assetOf(key)
+  return {
+    available: true,
+    amountPer1000Credits: String(unitsFor(1000, rateOf(key, story.PRICES[key]))),
+    capPerTopup: capPerTopup && String(capPerTopup),
+    holdingsCap: holdingsCap && String(holdingsCap),
+    paused: false,
+  }
+}
+
+function signal(): JsonObject {
+  const prefix = `signals:${TYPE}.${SIGNAL}`
+  const group = 'signals:group.alerts'
+  return {
+    id: SIGNAL,
+    help: {
+      checked: text(`${prefix}.help.checked`),
+      why: text(`${prefix}.help.why`),
+      causes: text(`${prefix}.help.causes`),
+      action: text(`${prefix}.help.action`),
+    },
+    group: { id: 'alerts', help: text(`${group}.help`), ...text(`${group}.label`) },
+    label: text(`${prefix}.label`),
+    description: text(`${prefix}.description`),
+    events: { alerts: [story.EVENT] },
+    defaultEnabled: true,
+  }
+}
+
+function text(key: string): { readonly key: string; readonly def: string } {
+  return { key, def: translate('en', builtKey(key)) }
+}

@@ -1,0 +1,34 @@
+import { accountExamples } from './account.ts'
+import { alertExamples } from './alerts.ts'
+import { authExamples } from './auth.ts'
+import { channelExamples } from './channels.ts'
+import type { OperationExample } from './define.ts'
+import { discoveryExamples } from './discovery.ts'
+import { messageExamples } from './messages.ts'
+import { recipientExamples } from './recipients.ts'
+import { settingsExamples } from './settings.ts'
+import { statsExamples } from './stats.ts'
+import { subscriptionExamples } from './subscriptions.ts'
+import { topupExamples } from './topups.ts'
+import { watchExamples } from './watches.ts'
+
+/**
+ * The examples of all operations by id, for a service at this address. One story runs through them, see
+ * `story.ts`.
+ */
+export function examplesAt(publicUrl: string): Readonly<Record<string, OperationExample>> {
+  return {
+    ...accountExamples,
+    ...alertExamples(),
+    ...authExamples(publicUrl),
+    ...channelExamples,
+    ...messageExamples(publicUrl),
+    ...discoveryExamples(publicUrl),
+    ...recipientExamples,
+    ...settingsExamples,
+    ...statsExamples,
+    ...subscriptionExamples,
+    ...topupExamples(publicUrl),
+    ...watchExamples,
+  }
+}

@@ -1,0 +1,68 @@
+import { builtKey, type TextValues, type Translate } from '#src/i18n/translate.ts'
+import type { ERROR_STATUS, ErrorCode } from '#src/kernel/errors.ts'
+import type { JsonObject } from '#src/kernel/units.ts'
+import { PAID } from './subscriptions.ts'
+
+/** A refusal as it is told: the values of its text, and what its body carries besides. */
+interface Told {
+  readonly code: ErrorCode
+  readonly values?: TextValues
+  readonly members?: JsonObject
+  /** Wrong places by pointer: the code and the values of each. */
+  readonly errors?: readonly (readonly [pointer: string, code: string, values?: TextValues])[]
+}
+
+/** The status of any refusal. */
+export type ProblemStatus = (typeof ERROR_STATUS)[keyof typeof ERROR_STATUS]
+
+/** One problem of every status there is. */
+const PROBLEMS: Readonly<Record<ProblemStatus, Told>> = {
+  400: {
+    code: 'validation_failed',
+    errors: [
+      ['/settings/threshold', 'required'],
+      ['/cooldownSeconds', 'too_big', { maximum: 2_592_000 }],
+    ],
+  },
+  401: { code: 'invalid_token' },
+  402: {
+    code: 'insufficient_credits',
+    values: { count: PAID.credits },
+    members: { shortfallCredits: PAID.credits },
+  },
+  403: { code: 'insufficient_scope', values: { scope: 'write' }, members: { scope: 'write' } },
+  404: { code: 'not_found' },
+  405: { code: 'method_not_allowed' },
+  406: { code: 'not_acceptable' },
+  409: { code: 'no_free_slot', values: { count: 3 } },
+  412: { code: 'etag_mismatch' },
+  413: { code: 'payload_too_large' },
+  415: { code: 'unsupported_media_type' },
+  422: { code: 'idempotency_key_reused' },
+  429: { code: 'rate_limited', values: { seconds: 40 } },
+  500: { code: 'internal' },
+  503: { code: 'dependency_unavailable' },
+}
+
+const REQUEST_ID = '6f1c2a9e-3b1d-4f0a-9c55-2f8f5d1f7f10'
+
+/** The body of one problem of this status, told in the reader's language. */
+export function problemExample(t: Translate, publicUrl: string, status: ProblemStatus): JsonObject {
+  const { code, values, members, errors } = PROBLEMS[status]
+  return {
+    type: `${publicUrl}/problems/${code}`,
+    title: t(builtKey(`errors:${code}.title`), values),
+    status,
+    detail: t(builtKey(`errors:${code}.detail`), values),
+    code,
+    requestId: REQUEST_ID,
+    ...members,
+    ...(errors && {
+      errors: errors.map(([pointer, field, about]) => ({
+        pointer,
+        code: field,
+        detail: t(builtKey(`errors:field.${field}`), about),
+      })),
+    }),
+  }
+}

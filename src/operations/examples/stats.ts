@@ -1,0 +1,20 @@
+import type * as operations from '../stats.ts'
+import type { ExamplesOf } from './define.ts'
+import { READ_AT } from './story.ts'
+
+/** A service that a few hundred wallets use. */
+export const statsExamples: ExamplesOf<typeof operations> = {
+  getStats: {
+    response: {
+      wallets: 318,
+      watchesActive: 1042,
+      alerts24h: 1873,
+      deliveries24h: 3906,
+      deliverySuccessRate24h: 0.9962,
+      creditsSold: 6_420_000,
+      creditsSpent: 4_137_250,
+      topupsConfirmed: 297,
+      asOf: READ_AT,
+    },
+  },
+}

@@ -1,0 +1,60 @@
+import type * as operations from '../watches.ts'
+import type { ExamplesOf } from './define.ts'
+import { at, FIRED_AT, RECIPIENT, WALLET, WATCH } from './story.ts'
+
+const target = { address: WALLET, asset: 'FLR' }
+
+const created = {
+  id: WATCH.id,
+  type: 'wallet-balance',
+  label: WATCH.label,
+  target,
+  settings: { threshold: '100', direction: 'any' },
+  signals: [{ id: 'balance-change', enabled: true, parameters: {} }],
+  recipientIds: [RECIPIENT.id],
+  minSeverity: 'info',
+  cooldownSeconds: 0,
+  status: 'active',
+  mutedUntil: null,
+  health: 'ok',
+  signalStates: [{ id: 'balance-change', state: 'unknown', since: null, lastEvidenceAt: null }],
+  createdAt: at('08:45:00'),
+  updatedAt: at('08:45:00'),
+  lastEvaluatedAt: null,
+  version: 1,
+}
+
+/** After the alert: its signal has no recovery, so it stands well again. */
+const evaluated = {
+  ...created,
+  signalStates: [
+    { id: 'balance-change', state: 'ok', since: at('08:45:03'), lastEvidenceAt: FIRED_AT },
+  ],
+  lastEvaluatedAt: FIRED_AT,
+}
+
+/** A watch over the wallet itself; in the end it is made less sensitive. */
+export const watchExamples: ExamplesOf<typeof operations> = {
+  listWatches: { response: { data: [evaluated], nextCursor: null } },
+  createWatch: {
+    request: {
+      type: 'wallet-balance',
+      label: WATCH.label,
+      target,
+      settings: { threshold: '100' },
+      recipientIds: [RECIPIENT.id],
+    },
+    response: created,
+  },
+  getWatch: { response: evaluated },
+  updateWatch: {
+    request: { settings: { threshold: '250' }, cooldownSeconds: 300 },
+    response: {
+      ...evaluated,
+      settings: { threshold: '250', direction: 'any' },
+      cooldownSeconds: 300,
+      updatedAt: at('21:20:00'),
+      version: 2,
+    },
+  },
+}

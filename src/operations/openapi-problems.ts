@@ -1,0 +1,81 @@
+/** The refusals in the OpenAPI document: one answer per status, which operations refer to. */
+import { z } from 'zod'
+import type { Translate } from '#src/i18n/translate.ts'
+import type { AnyOperation } from './define.ts'
+import { type ProblemStatus, problemExample } from './examples/problems.ts'
+
+const PROBLEM_TYPE = 'application/problem+json'
+
+/** The problem body of every refusal. @see RFC 9457 */
+export const Problem = z
+  .object({
+    type: z.url(),
+    title: z.string(),
+    status: z.int(),
+    detail: z.string(),
+    code: z.string(),
+    requestId: z.string(),
+    errors: z
+      .array(z.object({ pointer: z.string(), code: z.string(), detail: z.string() }))
+      .optional(),
+    scope: z.string().optional().meta({ description: 'Which scope is missing.' }),
+    shortfallCredits: z.int().optional().meta({ description: 'How many credits are missing.' }),
+    totalCredits: z.int().optional().meta({ description: 'What it costs now.' }),
+    topupStatus: z.string().optional().meta({ description: 'What became of a top-up.' }),
+    reason: z.string().nullable().optional().meta({ description: 'Why nothing came of it.' }),
+  })
+  .meta({ id: 'Problem' })
+
+/** The refusals an operation can answer with, by status. */
+export function problemReferences(operation: AnyOperation): Record<string, unknown> {
+  return Object.fromEntries(
+    problemStatuses(operation).map((status) => [
+      status,
+      { $ref: `#/components/responses/${problemName(status)}` },
+    ]),
+  )
+}
+
+function problemStatuses(operation: AnyOperation): readonly ProblemStatus[] {
+  const { scope, params, query, body, idempotent, method } = operation
+  const isChange = method !== 'GET'
+  const isSigned = scope !== 'none'
+  const table: readonly (readonly [ProblemStatus, unknown])[] = [
+    [400, params || query || body],
+    [401, isSigned],
+    [402, scope === 'spend'],
+    [403, isSigned],
+    [404, params],
+    [409, isChange],
+    [412, operation.etag && isChange],
+    [413, body],
+    [415, body],
+    [422, idempotent],
+    [429, true],
+    [500, true],
+    [503, true],
+  ]
+  return table.flatMap(([status, applies]) => (applies ? [status] : []))
+}
+
+function problemName(status: ProblemStatus): string {
+  return `Problem${status}`
+}
+
+/** One answer for every status that any of these operations can refuse with. */
+export function problemAnswers(
+  { t, publicUrl }: { readonly t: Translate; readonly publicUrl: string },
+  registry: readonly AnyOperation[],
+): unknown {
+  const schema = { $ref: '#/components/schemas/Problem' }
+  const statuses = [...new Set(registry.flatMap(problemStatuses))].sort()
+  return Object.fromEntries(
+    statuses.map((status) => [
+      problemName(status),
+      {
+        description: t('operations:info.problem'),
+        content: { [PROBLEM_TYPE]: { schema, example: problemExample(t, publicUrl, status) } },
+      },
+    ]),
+  )
+}
