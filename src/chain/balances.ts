@@ -80,10 +80,7 @@ function readOneBatch(
 }
 
 /** The call that answers one question. */
-function balanceCall(
-  { address, asset }: BalanceQuery,
-  multicallAddress: Address,
-): ContractCall {
+function balanceCall({ address, asset }: BalanceQuery, multicallAddress: Address): ContractCall {
   if (asset === 'FLR') {
     const call = { abi: NATIVE_BALANCE_ABI, args: [address] } as const
     return { target: multicallAddress, callData: encodeFunctionData(call) }
