@@ -83,7 +83,7 @@ function decode(schema: z.ZodType | undefined, value: unknown): unknown {
     if (isEmpty) return undefined
     return decode(z.strictObject({}), value)
   }
-  const parsed = schema.safeParse(value)
+  const parsed = schema.safeParse(value, { reportInput: true })
   if (!parsed.success) throw validationErrors(parsed.error)
   return parsed.data
 }

@@ -16,7 +16,10 @@ beforeAll(async () => {
 afterAll(() => service.close())
 
 const routed = REGISTRY.flatMap((operation) => {
-  const path = operation.path?.replace('{id}', '1').replace('{key}', 'email')
+  const path = operation.path
+    ?.replace('{id}', '1')
+    .replace('{key}', 'email')
+    .replace('{handle}', `0x${'1'.repeat(64)}`)
   return path === undefined
     ? []
     : [[`${operation.method} ${operation.path}`, operation, path] as const]

@@ -1,0 +1,170 @@
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import type { PricingDocument } from '../generated/api.ts'
+import { serviceOnly } from '../support/harness.ts'
+import { type PayWorld, payWorld } from '../support/pay-world.ts'
+import { request } from '../support/people.ts'
+
+/** What the pricing document says of the ways to pay is read from the chain, and seldom. */
+
+let world: PayWorld
+beforeAll(async () => {
+  world = await payWorld()
+})
+afterAll(() => world.close())
+
+async function pricing(): Promise<PricingDocument> {
+  return (await request<PricingDocument>(world, 'GET', '/pricing')).body
+}
+
+/** As it is once what was read is too old. */
+async function fresh(): Promise<PricingDocument> {
+  await world.sync()
+  world.clock.advance(15)
+  return pricing()
+}
+
+test('shows every way to pay with its price, router and caps', async () => {
+  const { contracts, xrpl } = world
+  const { assets, nativeFlr, nativeXrp } = await fresh()
+  const open = { available: true, paused: false }
+  const free = { capPerTopup: null, holdingsCap: null }
+  const capped = { capPerTopup: '1000', holdingsCap: '5000' }
+  expect(assets).toEqual([
+    {
+      symbol: 'WDG',
+      address: contracts.serviceToken,
+      decimals: 18,
+      bonusBps: 1000,
+      routerAllowlisted: true,
+      amountPer1000Credits: '20000000000000000000',
+      ...open,
+      ...free,
+    },
+    {
+      symbol: 'WFLR',
+      address: contracts.wflr,
+      decimals: 18,
+      bonusBps: 0,
+      routerAllowlisted: true,
+      amountPer1000Credits: '50000000000000000000',
+      ...open,
+      ...free,
+    },
+    {
+      symbol: 'FXRP',
+      address: contracts.fxrp,
+      decimals: 6,
+      bonusBps: 0,
+      routerAllowlisted: true,
+      amountPer1000Credits: '400000',
+      ...open,
+      ...capped,
+    },
+  ])
+  expect(nativeFlr).toMatchObject({
+    payTo: contracts.payTo,
+    amountPer1000Credits: '50000000000000000000',
+    ...open,
+    ...free,
+  })
+  expect(nativeXrp).toMatchObject({
+    address: xrpl.address,
+    amountPer1000Credits: '400000',
+    ...open,
+    ...capped,
+  })
+})
+
+test('asks the chain once for many readers, and again after 15 seconds', async () => {
+  await fresh()
+  world.rpc.resetCounts()
+  await Promise.all(Array.from({ length: 30 }, pricing))
+  world.clock.advance(14)
+  await pricing()
+  expect(world.rpc.counts()).toEqual({})
+  world.clock.advance(1)
+  await Promise.all(Array.from({ length: 30 }, pricing))
+  const calls = Object.values(world.rpc.counts()).reduce((sum, count) => sum + count, 0)
+  expect(calls).toBeGreaterThan(0)
+  expect(calls).toBeLessThanOrEqual(12)
+})
+
+test('rounds the amount up', async () => {
+  await world.contracts.setFeed('XRP/USD', 3n, 0)
+  const { nativeXrp } = await fresh()
+  expect(nativeXrp.amountPer1000Credits).toBe('333334')
+  await world.contracts.setFeed('XRP/USD', 250_000n, 5)
+})
+
+test('shows a paused router and a token it does not take', async () => {
+  const { contracts } = world
+  await contracts.setPaused(true)
+  await contracts.setAllowed(contracts.wflr, false)
+  const { assets, nativeFlr } = await fresh()
+  expect(assets.map(({ paused }) => paused)).toEqual([true, true, true])
+  expect(assets[1]).toMatchObject({
+    available: false,
+    routerAllowlisted: false,
+    amountPer1000Credits: '0',
+    address: contracts.wflr,
+  })
+  expect(nativeFlr).toMatchObject({ available: true, paused: false })
+  await contracts.setPaused(false)
+  await contracts.setAllowed(contracts.wflr, true)
+})
+
+test('shows what we hold enough of as paused', async () => {
+  const { contracts, xrpl } = world
+  await contracts.mint(contracts.fxrp, contracts.treasury, 5_000_000_000n)
+  xrpl.deposit({ drops: 4_990_000_000n })
+  const { assets, nativeXrp } = await fresh()
+  expect(assets[2]).toMatchObject({ symbol: 'FXRP', available: true, paused: true })
+  expect(nativeXrp).toMatchObject({ available: true, paused: true })
+})
+
+test('offers nothing at a price older than ten minutes', async () => {
+  await world.sync()
+  const old = new Date(world.clock.now().getTime() - 601_000)
+  await world.contracts.setFeed('FLR/USD', 200_000n, 7, old)
+  const { assets, nativeFlr, nativeXrp } = await fresh()
+  expect(assets[1]).toMatchObject({ available: false, amountPer1000Credits: '0' })
+  expect(nativeFlr.available).toBe(false)
+  expect([assets[0]?.available, nativeXrp.available]).toEqual([true, true])
+  await world.contracts.setFeed('FLR/USD', 200_000n, 7)
+})
+
+test('is answered while a chain is down, with what needs it not available', async () => {
+  await world.xrpl.down()
+  let document = await fresh()
+  expect(document.nativeXrp.available).toBe(false)
+  expect(document.nativeFlr.available).toBe(true)
+  await world.xrpl.up()
+  await world.rpc.down()
+  world.clock.advance(15)
+  document = await pricing()
+  expect(document.assets.map(({ available }) => available)).toEqual([false, false, false])
+  expect([document.nativeFlr.available, document.nativeXrp.available]).toEqual([false, false])
+  await world.rpc.up()
+  expect((await fresh()).nativeFlr.available).toBe(true)
+})
+
+test('takes no token that counts in other units than the price list', async () => {
+  const { wflr, fxrp } = world.contracts
+  const other = await payWorldWith({ WFLR_ADDRESS: fxrp, FXRP_ADDRESS: wflr })
+  expect(other.errors).toContainEqual(
+    expect.objectContaining({ message: 'payment token is another one' }),
+  )
+  expect(other.available).toEqual([true, false, false])
+})
+
+/** The same chain, another set-up. */
+async function payWorldWith(over: Record<string, string>) {
+  const errors: { message: string }[] = []
+  const note = (_fields: unknown, message: string) => errors.push({ message })
+  const none = () => undefined
+  const log = { error: note, warn: none, info: none, debug: none }
+  const service = await serviceOnly({ ...world.environment, ...over }, world.clock, log)
+  const { body } = await request<PricingDocument>(service, 'GET', '/pricing')
+  await service.close()
+  return { errors, available: body.assets.map(({ available }) => available) }
+}

@@ -1,0 +1,316 @@
+import { decodeFunctionData, parseAbi, parseEther } from 'viem'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import type { PricingDocument, Topup, TopupDraft } from '../generated/api.ts'
+import { serviceOnly } from '../support/harness.ts'
+import { buyer, draftOf, type PayWorld, payWorld, topupOf } from '../support/pay-world.ts'
+import { type Client, request, signIn } from '../support/people.ts'
+
+let world: PayWorld
+let alice: Client
+let bob: Client
+
+beforeAll(async () => {
+  world = await payWorld()
+  alice = await buyer(world, 'alice')
+  bob = await buyer(world, 'bob')
+})
+afterAll(() => world.close())
+
+const ROUTER = parseAbi(['function pay(bytes32 handle, address token, uint256 amount)'])
+const create = (input: unknown, headers?: Record<string, string>) =>
+  alice.request('POST', '/topup', input, headers)
+
+describe('POST /topup', () => {
+  test('quotes a token through the router, with everything to sign', async () => {
+    const { status, headers, body } = await create({ asset: 'WFLR', credits: 12_000 })
+    const { contracts, clock } = world
+    expect(status).toBe(201)
+    expect(headers['location']).toBe(`/api/x402/topup/${body.handle}`)
+    expect(body).toEqual({
+      handle: expect.stringMatching(/^0x[0-9a-f]{64}$/),
+      status: 'draft',
+      wallet: alice.caller.wallet,
+      asset: 'WFLR',
+      credits: 12_000,
+      bonusCredits: 0,
+      amount: parseEther('600').toString(),
+      decimals: 18,
+      payTo: contracts.router,
+      destinationTag: null,
+      settlement: 'onchain_router_prepaid',
+      chainId: 14,
+      transaction: { to: contracts.router, value: '0', data: expect.any(String) },
+      approval: {
+        token: contracts.wflr,
+        spender: contracts.router,
+        amount: parseEther('600').toString(),
+      },
+      page: `http://127.0.0.1:8080/pay/${body.handle}`,
+      pageQr: `http://127.0.0.1:8080/pay/${body.handle}`,
+      expiresAt: new Date(clock.now().getTime() + 600_000).toISOString(),
+      instructions: expect.stringContaining('600'),
+    })
+    const { args } = decodeFunctionData({ abi: ROUTER, data: body.transaction.data })
+    expect(args).toEqual([body.handle, contracts.wflr, parseEther('600')])
+  })
+
+  test('quotes the service’s own token when no asset is named, with its bonus', async () => {
+    for (const body of [undefined, {}]) {
+      expect((await create(body)).body).toMatchObject({
+        asset: 'WDG',
+        credits: 10_000,
+        bonusCredits: 1000,
+        amount: parseEther('200').toString(),
+      })
+    }
+  })
+
+  test('quotes FLR as a plain transfer with the handle as data', async () => {
+    const { body } = await create({ asset: 'FLR' })
+    expect(body).toMatchObject({
+      settlement: 'native_transfer_prepaid',
+      payTo: world.contracts.payTo,
+      approval: null,
+      transaction: {
+        to: world.contracts.payTo,
+        value: parseEther('500').toString(),
+        data: body.handle,
+      },
+    })
+    expect(body.instructions).toContain(body.handle)
+  })
+
+  test('quotes XRP with a tag of its own and a link for wallets', async () => {
+    const drafts: TopupDraft[] = []
+    for (let n = 0; n < 5; n += 1) drafts.push(await draftOf(alice, { asset: 'XRP' }))
+    const [draft] = drafts
+    expect(draft).toMatchObject({
+      settlement: 'xrpl_tag_prepaid',
+      payTo: world.xrpl.address,
+      transaction: null,
+      approval: null,
+      amount: '4000000',
+      decimals: 6,
+      page: `http://127.0.0.1:8080/pay/${draft?.handle}`,
+    })
+    const tags = drafts.map(({ destinationTag }) => destinationTag ?? 0)
+    expect(new Set(tags).size).toBe(5)
+    for (const tag of tags) {
+      expect(Number.isInteger(tag) && tag > 0 && tag < 2 ** 32).toBe(true)
+    }
+    const link = new URL(draft?.pageQr ?? '')
+    expect(link.pathname).toBe(`/detect/request:${world.xrpl.address}`)
+    expect(Object.fromEntries(link.searchParams)).toEqual({
+      amount: '4',
+      network: 'XRPL',
+      dt: String(tags[0]),
+    })
+  })
+
+  test('names the exact amount in the instructions, in the reader’s language', async () => {
+    await world.contracts.setFeed('FLR/USD', 300_000n, 7)
+    const { body } = await create({ asset: 'FLR' }, { 'accept-language': 'en' })
+    expect(body.amount).toBe('333333333333333333334')
+    expect(body.instructions).toContain('333.333333333333333334\u00a0FLR')
+    await world.contracts.setFeed('FLR/USD', 200_000n, 7)
+  })
+
+  test('answers a repeat with the same key with the same quote', async () => {
+    const headers = { 'idempotency-key': 'topup-1' }
+    const first = await create({ asset: 'XRP' }, headers)
+    const again = await create({ asset: 'XRP' }, headers)
+    expect(again.status).toBe(201)
+    expect(again.headers['idempotent-replayed']).toBe('true')
+    expect(again.body).toEqual(first.body)
+    expect((await create({ asset: 'FLR' }, headers)).status).toBe(422)
+  })
+
+  test.each([
+    [{ credits: 9999 }, '/credits', 'too_small'],
+    [{ credits: 0 }, '/credits', 'too_small'],
+    [{ credits: -10_000 }, '/credits', 'too_small'],
+    [{ credits: 10_000.5 }, '/credits', 'type'],
+    [{ credits: '10000' }, '/credits', 'type'],
+    [{ credits: null }, '/credits', 'type'],
+    [{ credits: 1e12 + 1 }, '/credits', 'too_big'],
+    [{ credits: 2 ** 53 - 1 }, '/credits', 'too_big'],
+    [{ asset: 'USDT' }, '/asset', 'choice'],
+    [{ asset: 'flr' }, '/asset', 'choice'],
+    [{ asset: 'service' }, '/asset', 'choice'],
+    [{ asset: '' }, '/asset', 'choice'],
+    [{ asset: '__proto__' }, '/asset', 'choice'],
+    [{ asset: 7 }, '/asset', 'type'],
+    [{ asset: 'x'.repeat(33) }, '/asset', 'too_long'],
+  ])('refuses %j', async (input, pointer, code) => {
+    const { status, body } = await create(input)
+    expect([status, body.code]).toEqual([400, 'validation_failed'])
+    expect(body.errors).toEqual([expect.objectContaining({ pointer, code })])
+  })
+
+  test('needs the terms, but not to say that an asset does not exist', async () => {
+    const carol = await signIn(world, 'carol')
+    expect(await carol.request('POST', '/topup', {})).toMatchObject({
+      status: 403,
+      body: { code: 'terms_not_accepted' },
+    })
+    expect((await carol.request('POST', '/topup', { asset: 'USDT' })).status).toBe(400)
+  })
+
+  test('answers 503 while the chain is down, and keeps nothing', async () => {
+    await world.rpc.down()
+    const headers = { 'idempotency-key': 'topup-down' }
+    expect(await create({ asset: 'FLR' }, headers)).toMatchObject({
+      status: 503,
+      body: { code: 'dependency_unavailable' },
+    })
+    await world.rpc.up()
+    expect((await create({ asset: 'FLR' }, headers)).status).toBe(201)
+  })
+})
+
+describe('an asset that is not to be had', () => {
+  const refusal = async (asset: string, credits = 10_000) => {
+    const { status, body } = await create({ asset, credits })
+    return [status, body.code]
+  }
+
+  test('is refused when its price is older than ten minutes, and again offered when it is not', async () => {
+    await world.sync()
+    const now = world.clock.now().getTime()
+    await world.contracts.setFeed('FLR/USD', 200_000n, 7, new Date(now - 601_000))
+    for (const asset of ['FLR', 'WFLR']) {
+      expect(await refusal(asset)).toEqual([409, 'asset_unavailable'])
+    }
+    expect((await create({ asset: 'XRP' })).status).toBe(201)
+    await world.contracts.setFeed('FLR/USD', 200_000n, 7, new Date(now - 590_000))
+    expect((await create({ asset: 'FLR' })).status).toBe(201)
+    await world.contracts.setFeed('FLR/USD', 200_000n, 7)
+  })
+
+  test('is refused while the router does not take it, and FLR is quoted in its place', async () => {
+    const { contracts } = world
+    await contracts.setAllowed(contracts.serviceToken, false)
+    expect(await refusal('WDG')).toEqual([409, 'asset_unavailable'])
+    expect((await create({})).body.asset).toBe('FLR')
+    await contracts.setAllowed(contracts.serviceToken, true)
+  })
+
+  test('is refused while the router is paused, and FLR is quoted in its place', async () => {
+    await world.contracts.setPaused(true)
+    for (const asset of ['WDG', 'WFLR', 'FXRP']) {
+      expect(await refusal(asset)).toEqual([409, 'asset_paused'])
+    }
+    expect((await create({})).body.asset).toBe('FLR')
+    await world.contracts.setPaused(false)
+  })
+
+  test.each(['FXRP', 'XRP'])('is refused in %s above the cap of one top-up', async (asset) => {
+    // 1000 at 2.50 USD.
+    expect((await create({ asset, credits: 2_500_000 })).body.amount).toBe('1000000000')
+    expect(await refusal(asset, 2_500_001)).toEqual([409, 'cap_exceeded'])
+  })
+
+  test('is refused in FXRP as the treasury fills, and paused once it is full', async () => {
+    const { contracts } = world
+    const fill = (units: bigint) => contracts.mint(contracts.fxrp, contracts.treasury, units)
+    await fill(4_995_000_000n)
+    expect((await create({ asset: 'FXRP', credits: 12_500 })).status).toBe(201)
+    expect(await refusal('FXRP', 12_501)).toEqual([409, 'cap_exceeded'])
+    await fill(5_000_000n)
+    expect(await refusal('FXRP')).toEqual([409, 'asset_paused'])
+  })
+
+  test('is refused in XRP as the deposit address fills, and paused once it is full', async () => {
+    // It holds 10 XRP from the start.
+    world.xrpl.deposit({ drops: 4_985_000_000n })
+    expect((await create({ asset: 'XRP', credits: 12_500 })).status).toBe(201)
+    expect(await refusal('XRP', 12_501)).toEqual([409, 'cap_exceeded'])
+    world.xrpl.deposit({ drops: 5_000_000n })
+    expect(await refusal('XRP')).toEqual([409, 'asset_paused'])
+  })
+})
+
+describe('a service without ways to pay', () => {
+  test('quotes nothing and says so in the pricing document', async () => {
+    const service = await serviceOnly()
+    const client = await buyer(service, 'alice')
+    for (const asset of ['WDG', 'WFLR', 'FXRP', 'FLR', 'XRP']) {
+      expect(await client.request('POST', '/topup', { asset })).toMatchObject({
+        status: 409,
+        body: { code: 'asset_unavailable' },
+      })
+    }
+    expect((await client.request('POST', '/topup')).body.code).toBe('asset_unavailable')
+    const { body } = await request<PricingDocument>(service, 'GET', '/pricing')
+    for (const asset of [...body.assets, body.nativeFlr, body.nativeXrp]) {
+      expect(asset).toMatchObject({ available: false, amountPer1000Credits: '0', paused: false })
+    }
+    for (const { address, routerAllowlisted } of body.assets) {
+      expect([address, routerAllowlisted]).toEqual([`0x${'0'.repeat(40)}`, false])
+    }
+    await service.close()
+  })
+
+  test('quotes nothing with billing off', async () => {
+    const { FLARE_RPC_URLS, NATIVE_PAY_TO } = world.environment
+    const service = await serviceOnly({ BILLING_ENABLED: 'false', FLARE_RPC_URLS, NATIVE_PAY_TO })
+    const client = await buyer(service, 'alice')
+    expect((await client.request('POST', '/topup', { asset: 'FLR' })).body.code).toBe(
+      'asset_unavailable',
+    )
+    const { body } = await request<PricingDocument>(service, 'GET', '/pricing')
+    expect(body).toMatchObject({ enabled: false, nativeFlr: { available: false } })
+    await service.close()
+  })
+})
+
+describe('GET /topup/{handle}', () => {
+  test('shows the draft and where it stands, to its owner alone', async () => {
+    const draft = await draftOf(alice, { asset: 'FLR' })
+    expect(await topupOf(alice, draft)).toEqual({
+      ...draft,
+      txHash: null,
+      confirmations: 0,
+      requiredConfirmations: 2,
+      paidAmount: null,
+      creditedCredits: 0,
+      reason: null,
+    })
+    const others = [`/topup/${draft.handle}`, `/topup/0x${'0'.repeat(64)}`]
+    for (const path of others) {
+      expect(await bob.request('GET', path)).toMatchObject({
+        status: 404,
+        body: { code: 'not_found' },
+      })
+    }
+  })
+
+  test.each([
+    'abc',
+    '0x',
+    `0x${'a'.repeat(63)}`,
+    `0x${'a'.repeat(65)}`,
+    `0x${'g'.repeat(64)}`,
+    'a'.repeat(64),
+  ])('refuses a handle that is none: %s', async (handle) => {
+    const { status, body } = await alice.request('GET', `/topup/${handle}`)
+    expect([status, body.errors?.[0]?.pointer]).toEqual([400, '/handle'])
+  })
+
+  test('knows a handle in any case', async () => {
+    const draft = await draftOf(alice, { asset: 'FLR' })
+    const upper = `0x${draft.handle.slice(2).toUpperCase()}`
+    expect((await topupOf(alice, { handle: upper })).handle).toBe(draft.handle)
+  })
+
+  test('says when the quote is over, to the second', async () => {
+    const draft = await draftOf(alice, { asset: 'FLR' })
+    const expiresAt = new Date(draft.expiresAt).getTime()
+    const at = async (offsetMs: number): Promise<Topup['status']> => {
+      world.clock.set(new Date(expiresAt + offsetMs))
+      return (await topupOf(alice, draft)).status
+    }
+    expect(await at(-1)).toBe('draft')
+    expect(await at(0)).toBe('expired')
+  })
+})
