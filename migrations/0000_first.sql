@@ -10,7 +10,7 @@ CREATE TABLE "alerts" (
 	"severity" text NOT NULL,
 	"state" text NOT NULL,
 	"data" jsonb NOT NULL,
-	"block_number" integer NOT NULL,
+	"position" bigint NOT NULL,
 	"fired_at" timestamp with time zone NOT NULL,
 	"recovered_at" timestamp with time zone,
 	"recovery_of" integer,
@@ -71,11 +71,43 @@ CREATE TABLE "ledger_entries" (
 	CONSTRAINT "ledger_balance_not_negative" CHECK ("ledger_entries"."balance_after_credits" >= 0)
 );
 --> statement-breakpoint
+CREATE TABLE "ledger_proofs" (
+	"on" date PRIMARY KEY NOT NULL,
+	"wallets" bigint NOT NULL,
+	"entries" bigint NOT NULL,
+	"wrong_wallets" bigint NOT NULL,
+	"proved_at" timestamp with time zone NOT NULL
+);
+--> statement-breakpoint
 CREATE TABLE "free_calls" (
 	"subject" text NOT NULL,
 	"day" date NOT NULL,
 	"calls" integer NOT NULL,
-	CONSTRAINT "free_calls_subject_day_pk" PRIMARY KEY("subject","day")
+	CONSTRAINT "free_calls_subject_day_pk" PRIMARY KEY("subject","day"),
+	CONSTRAINT "free_calls_not_negative" CHECK ("free_calls"."calls" >= 0)
+);
+--> statement-breakpoint
+CREATE TABLE "capacity_changes" (
+	"wallet" text NOT NULL,
+	"at" timestamp with time zone NOT NULL,
+	CONSTRAINT "capacity_changes_wallet_at_pk" PRIMARY KEY("wallet","at")
+);
+--> statement-breakpoint
+CREATE TABLE "subscriptions" (
+	"id" integer PRIMARY KEY GENERATED ALWAYS AS IDENTITY (sequence name "subscriptions_id_seq" INCREMENT BY 1 MINVALUE 1 MAXVALUE 2147483647 START WITH 1 CACHE 1),
+	"wallet" text NOT NULL,
+	"quantity" integer NOT NULL,
+	"periods" integer NOT NULL,
+	"status" text NOT NULL,
+	"term" integer NOT NULL,
+	"starts_at" timestamp with time zone NOT NULL,
+	"ends_at" timestamp with time zone NOT NULL,
+	"total_credits" bigint NOT NULL,
+	"auto_renew" boolean NOT NULL,
+	"failed_renewals" integer NOT NULL,
+	"last_renewal_error" text,
+	"due_at" timestamp with time zone,
+	"created_at" timestamp with time zone NOT NULL
 );
 --> statement-breakpoint
 CREATE TABLE "trials" (
@@ -84,6 +116,69 @@ CREATE TABLE "trials" (
 	"started_at" timestamp with time zone NOT NULL,
 	"ends_at" timestamp with time zone NOT NULL,
 	CONSTRAINT "trials_telegram_user_id_unique" UNIQUE("telegram_user_id")
+);
+--> statement-breakpoint
+CREATE TABLE "payment_cursors" (
+	"chain" text PRIMARY KEY NOT NULL,
+	"position" bigint,
+	"tip" bigint,
+	"since_at" timestamp with time zone NOT NULL
+);
+--> statement-breakpoint
+CREATE TABLE "topup_payments" (
+	"tx_hash" text NOT NULL,
+	"log_index" integer NOT NULL,
+	"way" text NOT NULL,
+	"handle" text,
+	"reference" text,
+	"payer" text NOT NULL,
+	"asset" text NOT NULL,
+	"amount_units" numeric(78, 0) NOT NULL,
+	"block_number" bigint NOT NULL,
+	"block_hash" text NOT NULL,
+	"block_at" timestamp with time zone NOT NULL,
+	"seen_at" timestamp with time zone NOT NULL,
+	"settled_at" timestamp with time zone,
+	"confirmations" integer,
+	"credits" bigint,
+	"bonus_credits" bigint,
+	CONSTRAINT "topup_payments_tx_hash_log_index_pk" PRIMARY KEY("tx_hash","log_index")
+);
+--> statement-breakpoint
+CREATE TABLE "topup_submissions" (
+	"handle" text NOT NULL,
+	"tx_hash" text NOT NULL,
+	"state" text NOT NULL,
+	"reason" text,
+	"submitted_at" timestamp with time zone NOT NULL,
+	"checked_at" timestamp with time zone NOT NULL,
+	CONSTRAINT "topup_submissions_handle_tx_hash_pk" PRIMARY KEY("handle","tx_hash")
+);
+--> statement-breakpoint
+CREATE TABLE "topups" (
+	"handle" text PRIMARY KEY NOT NULL,
+	"wallet" text NOT NULL,
+	"asset" text NOT NULL,
+	"token" text,
+	"pay_to" text NOT NULL,
+	"destination_tag" bigint,
+	"credits" bigint NOT NULL,
+	"bonus_credits" bigint NOT NULL,
+	"amount_units" numeric(78, 0) NOT NULL,
+	"price_value" numeric(78, 0) NOT NULL,
+	"price_decimals" integer NOT NULL,
+	"usd_per_1000_credits_micros" integer NOT NULL,
+	"created_at" timestamp with time zone NOT NULL,
+	"expires_at" timestamp with time zone NOT NULL,
+	CONSTRAINT "topups_destination_tag_unique" UNIQUE("destination_tag")
+);
+--> statement-breakpoint
+CREATE TABLE "unmatched_payments" (
+	"tx_hash" text NOT NULL,
+	"log_index" integer NOT NULL,
+	"reason" text NOT NULL,
+	"found_at" timestamp with time zone NOT NULL,
+	CONSTRAINT "unmatched_payments_tx_hash_log_index_pk" PRIMARY KEY("tx_hash","log_index")
 );
 --> statement-breakpoint
 CREATE TABLE "deliveries" (
@@ -95,6 +190,7 @@ CREATE TABLE "deliveries" (
 	"lane" text NOT NULL,
 	"order_key" text NOT NULL,
 	"fired_at" timestamp with time zone NOT NULL,
+	"position" bigint NOT NULL,
 	"envelope" json NOT NULL,
 	"status" text NOT NULL,
 	"attempts" integer NOT NULL,
@@ -217,6 +313,7 @@ CREATE TABLE "watches" (
 	"min_severity" text NOT NULL,
 	"cooldown_seconds" integer NOT NULL,
 	"status" text NOT NULL,
+	"suspended_at" timestamp with time zone,
 	"muted_until" timestamp with time zone,
 	"version" integer NOT NULL,
 	"created_at" timestamp with time zone NOT NULL,
@@ -246,15 +343,22 @@ CREATE TABLE "telegram_updates" (
 --> statement-breakpoint
 ALTER TABLE "signal_states" ADD CONSTRAINT "signal_states_watch_id_watches_id_fk" FOREIGN KEY ("watch_id") REFERENCES "public"."watches"("id") ON DELETE cascade ON UPDATE no action;--> statement-breakpoint
 ALTER TABLE "watches" ADD CONSTRAINT "watches_target_id_targets_id_fk" FOREIGN KEY ("target_id") REFERENCES "public"."targets"("id") ON DELETE no action ON UPDATE no action;--> statement-breakpoint
-CREATE UNIQUE INDEX "alerts_once" ON "alerts" USING btree ("watch_id",coalesce("signal", ''),"event","block_number");--> statement-breakpoint
+CREATE UNIQUE INDEX "alerts_once" ON "alerts" USING btree ("watch_id",coalesce("signal", ''),"event","position");--> statement-breakpoint
 CREATE INDEX "alerts_wallet" ON "alerts" USING btree ("wallet","fired_at","id");--> statement-breakpoint
 CREATE INDEX "alerts_created" ON "alerts" USING btree ("created_at");--> statement-breakpoint
 CREATE INDEX "alerts_watch" ON "alerts" USING btree ("watch_id","fired_at");--> statement-breakpoint
 CREATE INDEX "challenges_expires" ON "challenges" USING btree ("expires_at");--> statement-breakpoint
 CREATE INDEX "tokens_wallet" ON "tokens" USING btree ("wallet");--> statement-breakpoint
 CREATE INDEX "ledger_entries_wallet" ON "ledger_entries" USING btree ("wallet","created_at","position");--> statement-breakpoint
+CREATE INDEX "capacity_changes_at" ON "capacity_changes" USING btree ("at");--> statement-breakpoint
+CREATE INDEX "subscriptions_wallet" ON "subscriptions" USING btree ("wallet","id");--> statement-breakpoint
+CREATE INDEX "subscriptions_due" ON "subscriptions" USING btree ("due_at") WHERE due_at is not null;--> statement-breakpoint
+CREATE INDEX "topup_payments_handle" ON "topup_payments" USING btree ("handle");--> statement-breakpoint
+CREATE INDEX "topup_payments_open" ON "topup_payments" USING btree ("seen_at") WHERE "topup_payments"."settled_at" is null;--> statement-breakpoint
+CREATE INDEX "topup_submissions_due" ON "topup_submissions" USING btree ("checked_at") WHERE "topup_submissions"."state" = 'submitted';--> statement-breakpoint
+CREATE INDEX "topups_wallet" ON "topups" USING btree ("wallet","created_at");--> statement-breakpoint
 CREATE INDEX "deliveries_due" ON "deliveries" USING btree ("channel","next_attempt_at","id") WHERE status in ('pending', 'retrying');--> statement-breakpoint
-CREATE INDEX "deliveries_order" ON "deliveries" USING btree ("order_key","fired_at","id") WHERE status in ('pending', 'retrying');--> statement-breakpoint
+CREATE INDEX "deliveries_order" ON "deliveries" USING btree ("order_key","fired_at","position","id") WHERE status in ('pending', 'retrying');--> statement-breakpoint
 CREATE INDEX "deliveries_created" ON "deliveries" USING btree ("created_at");--> statement-breakpoint
 CREATE INDEX "deliveries_alert" ON "deliveries" USING btree ("alert_id");--> statement-breakpoint
 CREATE INDEX "deliveries_recipient" ON "deliveries" USING btree ("recipient_id","created_at");--> statement-breakpoint
