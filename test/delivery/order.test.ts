@@ -29,6 +29,19 @@ describe('deliveries of one key', () => {
     await close()
   })
 
+  test('that fired at one moment arrive in the order of their positions', async () => {
+    const target = await outbox.recipient()
+    const drafts = range(20).map((position) => ({
+      to: target,
+      key: 'key',
+      position,
+      title: `key ${position}`,
+    }))
+    await outbox.enqueue(...shuffled(drafts))
+    await outbox.deliver()
+    expect(titles()).toEqual(range(20).map((position) => `key ${position}`))
+  })
+
   test('wait for one that failed until it is through or given up', async () => {
     const target = await outbox.recipient()
     outbox.receiver.answerNext(500)

@@ -1,0 +1,346 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import * as alerts from '#src/alerts/service.ts'
+import { renewDue } from '#src/billing/subscriptions/renewal.ts'
+import { transact } from '#src/db/connection.ts'
+import { judgeLedgers as job } from '#src/jobs/judge-ledgers.ts'
+import { startJobs } from '#src/jobs/runner.ts'
+import { judgeLedgers } from '#src/watches/ledger.ts'
+import { fitChangedWallets } from '#src/watches/slots.ts'
+import { giveCredits, spendCredits } from '../support/credits.ts'
+import { serviceOnly } from '../support/harness.ts'
+import { type Client, signIn, withTrial } from '../support/people.ts'
+import { startServiceProcess } from '../support/process.ts'
+
+let service: Awaited<ReturnType<typeof serviceOnly>>
+let alice: Client
+let bob: Client
+
+const START = new Date('2026-11-20T12:00:00.000Z')
+const DAY_SECONDS = 86_400
+const signal = new AbortController().signal
+const LOW = 'credits.low-balance'
+const AGAIN = 'credits.recovered'
+
+beforeAll(async () => {
+  service = await serviceOnly()
+  alice = await signIn(service, 'alice')
+  bob = await signIn(service, 'bob')
+  await service.sql`update tokens set expires_at = ${new Date('2030-01-01T00:00:00.000Z')}`
+})
+beforeEach(async () => {
+  service.clock.set(START)
+  await service.sql`
+    truncate accounts, ledger_entries, trials, subscriptions, capacity_changes, watches, targets,
+      alerts, deliveries cascade`
+  for (const client of [alice, bob]) {
+    await client.request('POST', '/account/terms', { version: '2026-11' })
+    await give(5500, client)
+    await client.request('POST', '/subscriptions', { quantity: 10, periods: 1 })
+  }
+})
+afterAll(() => service.close())
+
+// Both have 1,000 credits left after their slots.
+const give = (amount: number, client = alice) =>
+  giveCredits(service.app, client.caller.wallet, amount)
+const spend = (amount: number, client = alice) =>
+  spendCredits(service.app, client.caller.wallet, amount)
+
+/** Judges what is new: everywhere, or told which wallets. */
+const judge = (wallets?: ReadonlySet<string>) =>
+  judgeLedgers(
+    { ...service.app, raise: (tx, raised) => alerts.raise(service.app, tx, raised) },
+    wallets,
+    signal,
+  )
+
+async function watchCredits(limit: number, client = alice, over: object = {}): Promise<number> {
+  const input = { type: 'credits-balance', target: {}, settings: { limit }, ...over }
+  const { status, body } = await client.request('POST', '/watches', input)
+  expect(status).toBe(201)
+  return body.id
+}
+
+const alertsOf = async (client = alice) =>
+  (await client.request('GET', '/alerts?limit=250')).body.data.toReversed()
+const events = async (client = alice) =>
+  (await alertsOf(client)).map(({ event }: { event: string }) => event)
+
+describe('a watch of the own credits', () => {
+  test('shows an empty target and a name of its own', async () => {
+    const id = await watchCredits(500)
+    expect((await alice.request('GET', `/watches/${id}`)).body).toMatchObject({
+      type: 'credits-balance',
+      label: 'Credits',
+      target: {},
+      settings: { limit: 500 },
+      status: 'active',
+      health: 'ok',
+      signalStates: [{ id: 'credits-threshold', state: 'unknown' }],
+      lastEvaluatedAt: null,
+    })
+  })
+
+  test.each([
+    [{ wallet: '0x70997970C51812dc3A010C7d01b50e0d17dc79C8' }, { limit: 1 }, '/target/wallet'],
+    [undefined, { limit: 1 }, '/target'],
+    [{}, { limit: 0 }, '/settings/limit'],
+    [{}, { limit: 0.5 }, '/settings/limit'],
+    [{}, {}, '/settings/limit'],
+  ])('refuses target %j with settings %j', async (target, settings, pointer) => {
+    const answer = await alice.request('POST', '/watches', {
+      type: 'credits-balance',
+      target,
+      settings,
+    })
+    expect(answer).toMatchObject({ status: 400, body: { errors: [{ pointer }] } })
+  })
+
+  test('alerts strictly below the limit, and recovers at it, at the time of the entry', async () => {
+    const id = await watchCredits(500)
+    await judge()
+    service.clock.advance(60)
+    await spend(500)
+    await judge()
+    expect(await events()).toEqual([])
+    service.clock.advance(60)
+    await spend(1)
+    service.clock.advance(5)
+    await judge()
+    service.clock.advance(60)
+    await give(1)
+    service.clock.advance(5)
+    await judge()
+    expect(await alertsOf()).toMatchObject([
+      {
+        watchId: id,
+        type: 'credits-balance',
+        signal: 'credits-threshold',
+        group: 'alerts',
+        event: LOW,
+        severity: 'warning',
+        state: 'recovered',
+        firedAt: '2026-11-20T12:02:00.000Z',
+        recoveredAt: '2026-11-20T12:03:05.000Z',
+        durationSeconds: 65,
+        data: { balanceCredits: 499, limitCredits: 500, nextRenewal: null },
+        rendered: {
+          title: 'Only 499 credits left',
+          body: expect.stringContaining('below your limit (500 credits)'),
+        },
+      },
+      {
+        event: AGAIN,
+        severity: 'info',
+        rendered: { title: '500 credits again' },
+      },
+    ])
+    const { body } = await alice.request('GET', `/watches/${id}`)
+    expect(body).toMatchObject({
+      lastEvaluatedAt: '2026-11-20T12:03:05.000Z',
+      signalStates: [{ state: 'ok', since: '2026-11-20T12:03:05.000Z' }],
+    })
+  })
+
+  test('judges the credits it finds when it is made, at the time it looks', async () => {
+    await watchCredits(1001)
+    service.clock.advance(60)
+    await judge()
+    expect(await alertsOf()).toMatchObject([{ event: LOW, firedAt: '2026-11-20T12:01:00.000Z' }])
+  })
+
+  test('judges a wallet that never had credits', async () => {
+    const carol = await withTrial(await signIn(service, 'carol'))
+    await watchCredits(1, carol)
+    await judge()
+    expect(await alertsOf(carol)).toMatchObject([
+      { event: LOW, data: { balanceCredits: 0 }, rendered: { title: 'No credits left' } },
+    ])
+    await give(1, carol)
+    await judge()
+    expect(await events(carol)).toEqual([LOW, AGAIN])
+  })
+
+  test('misses no entry between two looks, and keeps their order at one moment', async () => {
+    await watchCredits(500)
+    await judge()
+    for (let round = 0; round < 3; round += 1) {
+      await spend(600)
+      await give(600)
+    }
+    await judge()
+    const all = await alertsOf()
+    expect(all.map(({ event }: { event: string }) => event)).toEqual([
+      LOW,
+      AGAIN,
+      LOW,
+      AGAIN,
+      LOW,
+      AGAIN,
+    ])
+    expect(all.map(({ state }: { state: string }) => state)).toEqual(Array(6).fill('recovered'))
+    const ids = all.map(({ id }: { id: number }) => id)
+    expect(all.map(({ recoveryOf }: { recoveryOf: number }) => recoveryOf)).toEqual([
+      null,
+      ids[0],
+      null,
+      ids[2],
+      null,
+      ids[4],
+    ])
+  })
+
+  test('goes through more entries than it reads at once', async () => {
+    await watchCredits(500)
+    await judge()
+    for (let count = 0; count < 520; count += 1) await spend(1)
+    await judge()
+    expect(await alertsOf()).toMatchObject([{ data: { balanceCredits: 499 } }])
+  }, 60_000)
+
+  test('says nothing twice, however often it looks', async () => {
+    await watchCredits(500)
+    await judge()
+    await spend(600)
+    await Promise.all([judge(), judge(), judge()])
+    await judge()
+    expect(await events()).toEqual([LOW])
+  })
+
+  test('judges each watch of a wallet by its own limit, and nobody else’s', async () => {
+    await watchCredits(500)
+    await watchCredits(900)
+    await watchCredits(900, bob)
+    await judge()
+    await spend(200)
+    await judge()
+    expect(await alertsOf()).toMatchObject([{ data: { limitCredits: 900, balanceCredits: 800 } }])
+    expect(await events(bob)).toEqual([])
+  })
+
+  test('looks only at wallets it is told of, and then at all', async () => {
+    await watchCredits(500)
+    await watchCredits(500, bob)
+    await judge()
+    await spend(600)
+    await spend(600, bob)
+    await judge(new Set([bob.caller.wallet, '0x0000000000000000000000000000000000000001']))
+    expect([await events(), await events(bob)]).toEqual([[], [LOW]])
+    await judge()
+    expect([await events(), await events(bob)]).toEqual([[LOW], [LOW]])
+  })
+
+  test('judges a changed limit at once, every time', async () => {
+    const id = await watchCredits(500)
+    await judge()
+    for (const limit of [2000, 1000, 2000, 1000]) {
+      service.clock.advance(60)
+      await alice.request('PATCH', `/watches/${id}`, { settings: { limit } })
+      await judge(new Set([alice.caller.wallet]))
+    }
+    expect(await events()).toEqual([LOW, AGAIN, LOW, AGAIN])
+  })
+
+  test('says nothing while paused, and judges afresh when it goes on', async () => {
+    const id = await watchCredits(500)
+    await judge()
+    await alice.request('PATCH', `/watches/${id}`, { status: 'paused' })
+    await spend(600)
+    await judge()
+    expect(await events()).toEqual([])
+    service.clock.advance(60)
+    await alice.request('PATCH', `/watches/${id}`, { status: 'active' })
+    await judge()
+    expect(await alertsOf()).toMatchObject([
+      { event: LOW, firedAt: '2026-11-20T12:01:00.000Z', data: { balanceCredits: 400 } },
+    ])
+  })
+
+  test('says nothing while suspended, and judges afresh when there is a slot', async () => {
+    await watchCredits(500)
+    await judge()
+    service.clock.advance(30 * DAY_SECONDS)
+    await renewDue(service.app, signal)
+    await fitChangedWallets(service.app, signal)
+    await spend(600)
+    await judge()
+    expect(await events()).toEqual([])
+    await give(200)
+    await alice.request('POST', '/subscriptions', { quantity: 1, periods: 1 })
+    await fitChangedWallets(service.app, signal)
+    await judge()
+    expect(await alertsOf()).toMatchObject([{ event: LOW, data: { balanceCredits: 100 } }])
+  })
+
+  test('names the next renewal', async () => {
+    await watchCredits(500)
+    await alice.request('PATCH', '/subscriptions', { autoRenew: true })
+    await judge()
+    await spend(600)
+    await judge()
+    const [alert] = await alertsOf()
+    expect(alert.data.nextRenewal).toEqual({ at: '2026-12-20T12:00:00.000Z', credits: 4500 })
+  })
+
+  test('hears nothing of a change that is rolled back', async () => {
+    await watchCredits(500)
+    await judge()
+    const broken = transact(service.app.db, async (tx) => {
+      await spendCredits({ ...service.app, db: tx }, alice.caller.wallet, 600)
+      throw new Error('changed my mind')
+    })
+    await expect(broken).rejects.toThrow('changed my mind')
+    await judge()
+    expect(await events()).toEqual([])
+  })
+})
+
+describe('the job', () => {
+  test('is woken by an entry, a new watch and a changed one, long before its time', async () => {
+    const running = await startJobs(service.app, service.sql, [job])
+    try {
+      const id = await watchCredits(1001)
+      await expect.poll(() => events()).toEqual([LOW])
+      await give(100)
+      await expect.poll(() => events()).toEqual([LOW, AGAIN])
+      await spend(200)
+      await expect.poll(() => events()).toEqual([LOW, AGAIN, LOW])
+      await alice.request('PATCH', `/watches/${id}`, { settings: { limit: 10 } })
+      await expect.poll(() => events()).toEqual([LOW, AGAIN, LOW, AGAIN])
+    } finally {
+      await running.stop()
+    }
+  })
+})
+
+test('a process killed at any moment loses and repeats no alert', async () => {
+  const ROUNDS = 30
+  service.clock.set(new Date(Date.now()))
+  await watchCredits(500)
+  await judge()
+  const start = () => startServiceProcess({ DATABASE_URL: service.database.url, ROLES: 'watcher' })
+  const countAlerts = async () => {
+    const [row] = await service.sql<{ count: number }[]>`select count(*)::int from alerts`
+    return row?.count ?? 0
+  }
+  let isOver = false
+  const busy = (async () => {
+    for (let round = 0; round < ROUNDS && !isOver; round += 1) {
+      await spend(600)
+      // Not far ahead of those who judge, so that every process finds work in hand.
+      await expect.poll(countAlerts, { timeout: 60_000 }).toBeGreaterThanOrEqual(round * 2 - 4)
+      await give(600)
+    }
+  })()
+  for (const killAt of [1, 10, 20, 35, 50]) {
+    const process = await start()
+    while ((await countAlerts()) < killAt);
+    await process.kill()
+  }
+  const last = await start()
+  await busy
+  await expect.poll(countAlerts, { timeout: 60_000 }).toBe(ROUNDS * 2)
+  isOver = true
+  await last.stop()
+  expect(await events()).toEqual(Array.from({ length: ROUNDS }, () => [LOW, AGAIN]).flat())
+}, 180_000)
