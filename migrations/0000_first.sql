@@ -372,6 +372,7 @@ CREATE UNIQUE INDEX "recipients_wallet_chat" ON "recipients" USING btree ("walle
 CREATE INDEX "recipients_chat" ON "recipients" USING btree ("chat_id");--> statement-breakpoint
 CREATE UNIQUE INDEX "targets_type_key" ON "targets" USING btree ("type","key");--> statement-breakpoint
 CREATE INDEX "targets_type" ON "targets" USING btree ("type","id");--> statement-breakpoint
+CREATE INDEX "targets_stale" ON "targets" USING btree ("type","id") WHERE stale;--> statement-breakpoint
 CREATE INDEX "watches_wallet" ON "watches" USING btree ("wallet","id");--> statement-breakpoint
 CREATE INDEX "watches_target" ON "watches" USING btree ("target_id","id");--> statement-breakpoint
 CREATE INDEX "telegram_updates_open" ON "telegram_updates" USING btree ("handled_at","update_id");

@@ -62,7 +62,7 @@ async function* named(
 
 async function* all(db: Db, type: LedgerWatchType): AsyncGenerator<readonly store.TargetRow[]> {
   for (let after = 0; ; ) {
-    const targets = await store.listTargets(db, type.name, after, TARGETS_PER_READ)
+    const targets = await store.listTargets(db, type.name, { after, limit: TARGETS_PER_READ })
     const last = targets.at(-1)
     if (last === undefined) return
     after = last.id

@@ -45,16 +45,19 @@ async function observeType(
   const cursor = await store.findCursor(db, type.name)
   try {
     const upTo = await chain.confirmedBlock(deps.confirmations, signal)
-    const isOld = cursor?.blockNumber != null && upTo.number <= cursor.blockNumber
-    if (isOld && !(await store.hasStaleTarget(db, type.name))) return
-    if (cursor?.blockNumber != null && upTo.number < cursor.blockNumber) return
+    const seen = cursor?.blockNumber ?? -1
+    // An endpoint that lags behind says nothing new; at the same block only newly watched targets do.
+    if (upTo.number < seen) return
+    const staleOnly = upTo.number === seen
     for (let after = 0; ; ) {
-      const targets = await store.listTargets(db, type.name, after, TARGETS_PER_LOOK)
+      const page = { after, limit: TARGETS_PER_LOOK, staleOnly }
+      const targets = await store.listTargets(db, type.name, page)
       const last = targets.at(-1)
       if (last === undefined) break
       after = last.id
       await lookAt(deps, type, targets, upTo, signal)
     }
+    if (staleOnly && cursor?.failingSince === null) return
     await store.saveCursor(db, {
       type: type.name,
       blockNumber: upTo.number,

@@ -268,9 +268,15 @@ function toWatch(row: store.WatchRow, now: Date): Watch {
     signalStates: states,
     createdAt: row.createdAt,
     updatedAt: row.updatedAt,
-    lastEvaluatedAt: row.observedAt,
+    lastEvaluatedAt: lastEvaluated(row, known.length > 0),
     version: row.version,
   }
+}
+
+/** A quiet look judges too: nothing moved. A paused watch, or one not yet looked at, is not judged. */
+function lastEvaluated(row: store.WatchRow, isJudged: boolean): Date | null {
+  if (!isJudged) return null
+  return row.status === 'active' ? (row.lookedAt ?? row.observedAt) : row.observedAt
 }
 
 /** A state as the query builds it: streak is null where the signal counts none. */

@@ -26,7 +26,10 @@ export interface WatchRow extends Record<string, unknown> {
   readonly version: number
   readonly createdAt: Date
   readonly updatedAt: Date
+  /** When the target was judged last; quiet looks after that change nothing. */
   readonly observedAt: Date | null
+  /** Block time of the newest look at targets of this type. */
+  readonly lookedAt: Date | null
   readonly noDataSince: Date | null
   readonly states: unknown
 }
@@ -38,11 +41,12 @@ const selectWatch = sql`
     w.cooldown_seconds as "cooldownSeconds", w.status as wanted,
     case when w.suspended_at is null then w.status else 'suspended' end as status, w.muted_until as "mutedUntil", w.version,
     w.created_at as "createdAt", w.updated_at as "updatedAt", t.observed_at as "observedAt",
-    t.no_data_since as "noDataSince",
+    c.block_at as "lookedAt", coalesce(t.no_data_since, c.failing_since) as "noDataSince",
     coalesce((select jsonb_agg(jsonb_build_object('id', s.signal, 'state', s.phase,
       'since', s.since, 'streak', s.streak, 'lastEvidenceAt', s.last_evidence_at))
       from signal_states s where s.watch_id = w.id), '[]'::jsonb) as states
-  from watches w join targets t on t.id = w.target_id`
+  from watches w join targets t on t.id = w.target_id
+    left join observation_cursors c on c.type = w.type`
 
 /** One watch of the wallet. */
 export async function findWatch(

@@ -1,3 +1,4 @@
+import { sql } from 'drizzle-orm'
 import {
   boolean,
   index,
@@ -32,6 +33,7 @@ export const targets = pgTable(
   (table) => [
     uniqueIndex('targets_type_key').on(table.type, table.key),
     index('targets_type').on(table.type, table.id),
+    index('targets_stale').on(table.type, table.id).where(sql`stale`),
   ],
 )
 

@@ -21,19 +21,25 @@ const TARGET_ROW = {
   noDataSince: targets.noDataSince,
 }
 
-/** Watched targets of a type with an id above `after`, by id. */
+/** Watched targets of a type, by id; with `staleOnly` those a watch joined since the last look. */
 export function listTargets(
   db: Db,
   type: string,
-  after: number,
-  limit: number,
+  page: { readonly after: number; readonly limit: number; readonly staleOnly?: boolean },
 ): Promise<TargetRow[]> {
   return db
     .select(TARGET_ROW)
     .from(targets)
-    .where(and(eq(targets.type, type), gt(targets.id, after), gt(targets.watchCount, 0)))
+    .where(
+      and(
+        eq(targets.type, type),
+        gt(targets.id, page.after),
+        gt(targets.watchCount, 0),
+        page.staleOnly ? eq(targets.stale, true) : undefined,
+      ),
+    )
     .orderBy(asc(targets.id))
-    .limit(limit)
+    .limit(page.limit)
 }
 
 /** Watched targets of a type with one of these keys, by id. */
@@ -43,16 +49,6 @@ export function listTargetsOf(db: Db, type: string, keys: readonly string[]): Pr
     .from(targets)
     .where(and(eq(targets.type, type), inArray(targets.key, [...keys]), gt(targets.watchCount, 0)))
     .orderBy(asc(targets.id))
-}
-
-/** Whether a watch joined or changed since the last look. */
-export async function hasStaleTarget(db: Db, type: string): Promise<boolean> {
-  const found = await db
-    .select({ id: targets.id })
-    .from(targets)
-    .where(and(eq(targets.type, type), eq(targets.stale, true), gt(targets.watchCount, 0)))
-    .limit(1)
-  return found.length > 0
 }
 
 /** Locks the target until the transaction ends and gives it as it is then. */

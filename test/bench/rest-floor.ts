@@ -16,11 +16,12 @@ server.get<{ Params: { id: string } }>('/api/x402/watches/:id', async (request, 
     from tokens where hash = ${hash}`
   if (found === undefined) return reply.code(401).send()
   const [watch] = await sql`
-    select w.*, t.target, t.observed_at, t.no_data_since,
+    select w.*, t.target, t.observed_at, c.block_at, coalesce(t.no_data_since, c.failing_since),
       coalesce((select jsonb_agg(jsonb_build_object('id', s.signal, 'state', s.phase, 'since', s.since,
         'streak', s.streak, 'lastEvidenceAt', s.last_evidence_at))
         from signal_states s where s.watch_id = w.id), '[]'::jsonb) as states
     from watches w join targets t on t.id = w.target_id
+      left join observation_cursors c on c.type = w.type
     where w.wallet = ${found['wallet']} and w.id = ${request.params.id}`
   return watch
 })
