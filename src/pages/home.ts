@@ -18,10 +18,7 @@ export function homePage(server: FastifyInstance, app: App): void {
       data: (t) => ({
         title: t('pages:home.title'),
         botUrl: botUrl(app),
-        watches: REGISTRY.map(({ name }) => ({
-          label: t(builtKey(`signals:type.${name}.label`)),
-          description: t(builtKey(`signals:type.${name}.description`)),
-        })),
+        watches: watchTypes(app, t),
         costs: costs(app, t),
       }),
     }),
@@ -33,6 +30,15 @@ export function botUrl(app: App, start?: string): string | undefined {
   const bot = app.botUsername()
   if (bot === undefined) return undefined
   return start === undefined ? `https://t.me/${bot}` : `https://t.me/${bot}?start=${start}`
+}
+
+/** Where nothing costs credits, nobody watches them. */
+function watchTypes(app: App, t: Translate) {
+  const shown = REGISTRY.filter(({ reads }) => reads === 'chain' || app.billing.enabled)
+  return shown.map(({ name }) => ({
+    label: t(builtKey(`signals:type.${name}.label`)),
+    description: t(builtKey(`signals:type.${name}.description`)),
+  }))
 }
 
 function costs(app: App, t: Translate): readonly string[] {

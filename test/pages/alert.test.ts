@@ -24,12 +24,12 @@ describe('/a/<code>', () => {
   })
   test('shows the reader’s clock', async () => {
     const { id } = await site.mailbox({ timezone: 'Asia/Kolkata' })
-    const { path } = await site.alert({ recipientId: id, block_number: 1 })
+    const { path } = await site.alert({ recipientId: id, position: 1 })
     expect((await site.get(path)).text).toContain('Nov 21, 2026, 02:34 UTC+5:30')
   })
   test('says that and after how long it recovered', async () => {
     const recovered_at = new Date('2026-11-20T21:17:01.000Z')
-    const { path } = await site.alert({ state: 'recovered', recovered_at, block_number: 2 })
+    const { path } = await site.alert({ state: 'recovered', recovered_at, position: 2 })
     const { text } = await site.get(path)
     expect(text).toContain('🟢 Recovered')
     expect(text).toContain('Recovered on Nov 20, 2026, 21:17 UTC after 12 minutes, 30 seconds')
@@ -42,20 +42,20 @@ describe('/a/<code>', () => {
     expect((await site.get(path)).text).toContain(chip)
   })
   test('says that somebody has it', async () => {
-    const { path } = await site.alert({ state: 'acknowledged', block_number: 3 })
+    const { path } = await site.alert({ state: 'acknowledged', position: 3 })
     expect((await site.get(path)).text).toContain('✓ Acknowledged')
   })
   test('escapes what people typed', async () => {
     const { path } = await site.alert({
       watch_label: '<img src=x onerror=alert(1)>',
-      block_number: 4,
+      position: 4,
     })
     const { html, text } = await site.get(path)
     expect(html).not.toContain('<img src=x')
     expect(text).toContain('<img src=x onerror=alert(1)>')
   })
   test('opens by our links only, and not when the alert is deleted', async () => {
-    const { path, alertId } = await site.alert({ block_number: 5 })
+    const { path, alertId } = await site.alert({ position: 5 })
     const wrong = [`${path.slice(0, -2)}xx`, '/a/x', `/a/${alertId}`, '/a/%00']
     for (const one of wrong) {
       const { status, text } = await site.get(one)
@@ -68,7 +68,7 @@ describe('/a/<code>', () => {
     expect((await site.get(path)).status).toBe(404)
   })
   test('is not found by search engines’ methods that act', async () => {
-    const { path } = await site.alert({ block_number: 6 })
+    const { path } = await site.alert({ position: 6 })
     expect((await site.post(path, '')).status).toBeGreaterThanOrEqual(404)
   })
 })

@@ -66,11 +66,11 @@ async function samples(): Promise<Readonly<Record<string, string>>> {
   })
   const mailbox = await site.mailbox()
   const alert = await site.alert({
-    block_number: tick(),
+    position: tick(),
     watch_label: 'Schatzkammer der Genossenschaft am See',
   })
   const recovered = await site.alert({
-    block_number: tick(),
+    position: tick(),
     severity: 'critical',
     state: 'recovered',
     recovered_at: new Date('2026-11-20T21:17:01.000Z'),

@@ -13,7 +13,7 @@ const PAGE_BYTES_MAX = 100_000
 async function allPages(): Promise<string[]> {
   const asked = await site.askedMailbox()
   const mailbox = await site.mailbox()
-  const alert = await site.alert({ block_number: Math.floor(performance.now() * 1000) })
+  const alert = await site.alert({ position: Math.floor(performance.now() * 1000) })
   return [
     '/',
     '/problems',

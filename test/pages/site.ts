@@ -129,7 +129,7 @@ interface AlertOver {
   readonly severity?: string
   readonly state?: string
   readonly recovered_at?: Date
-  readonly block_number?: number
+  readonly position?: number
 }
 
 export type Site = Awaited<ReturnType<typeof openSite>>
