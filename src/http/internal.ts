@@ -37,7 +37,7 @@ export function createInternalServer(
       async collect() {
         // What cannot be read now is not shown; the other metrics are.
         const value = await read().catch(() => undefined)
-        if (value === undefined) this.reset()
+        if (value === undefined) this.remove()
         else this.set(value)
       },
     })
