@@ -1,0 +1,100 @@
+import { randomBytes } from 'node:crypto'
+import { expect } from 'vitest'
+import { createTokenLookup } from '#src/auth/service.ts'
+import * as tokens from '#src/auth/store.ts'
+import { createToken, hashToken, prefixOf } from '#src/auth/token.ts'
+import { credit } from '#src/billing/account/service.ts'
+import { listLedger } from '#src/billing/account/store.ts'
+import type { Charge, Outcome, Payer } from '#src/billing/metering/model.ts'
+import { utcDay } from '#src/billing/metering/rules.ts'
+import { createMetering, getStanding, type Metering } from '#src/billing/metering/service.ts'
+import { takeFreeCalls } from '#src/billing/metering/store.ts'
+import type { ResourceId } from '#src/billing/price-list.ts'
+import type { Db } from '#src/db/connection.ts'
+import { type Logger, silentLogger } from '#src/kernel/logger.ts'
+import type { Address } from '#src/kernel/units.ts'
+import type { TestClock } from '../support/clock.ts'
+
+/** Somebody who makes metered calls. */
+export interface Caller {
+  readonly wallet: Address
+  /** As the gate names the token. */
+  readonly payer: Payer & { readonly kind: 'token' }
+}
+
+/** Metering as one process has it. */
+export function meteringOn(db: Db, clock: TestClock, log: Logger = silentLogger): Metering {
+  return createMetering({ db, clock, log, tokens: createTokenLookup({ db, log }) })
+}
+
+/** A wallet with a token; with credits, and with free calls used, as many as said. */
+export async function newCaller(
+  db: Db,
+  clock: TestClock,
+  has: { readonly credits?: number; readonly freeUsed?: number } = {},
+): Promise<Caller> {
+  const wallet: Address = `0x${randomBytes(20).toString('hex')}`
+  const payer = await newToken(db, clock, wallet)
+  const { credits = 0, freeUsed = 0 } = has
+  const at = clock.now()
+  if (credits > 0) {
+    const reference = `seed:${wallet}`
+    await credit(db, { wallet, type: 'topup', amountCredits: credits, reference, at })
+  }
+  if (freeUsed > 0) await takeFreeCalls(db, wallet, utcDay(at), freeUsed)
+  return { wallet, payer }
+}
+
+/** Another token of a wallet, good for an hour. */
+export async function newToken(db: Db, clock: TestClock, wallet: Address) {
+  const token = createToken()
+  const hash = hashToken(token)
+  const createdAt = clock.now()
+  const expiresAt = new Date(createdAt.getTime() + 3_600_000)
+  const known = { prefix: prefixOf(token), hash, createdAt, expiresAt }
+  await tokens.insertToken(db, { wallet, label: undefined, scopes: ['read'], ...known })
+  return { kind: 'token', hash } as const
+}
+
+/** Calls at the same time. */
+export function callMany(
+  metering: Metering,
+  payer: Payer,
+  calls: number,
+  resource: ResourceId = 'ftso-analytics',
+): Promise<readonly Outcome[]> {
+  return Promise.all(Array.from({ length: calls }, () => metering.charge({ resource, payer })))
+}
+
+/** How many of the outcomes were free, paid and refused. */
+export function count(outcomes: readonly Outcome[]) {
+  const kinds = outcomes.map((one) => (one.ok ? one.charge.kind : one.reason))
+  const of = (kind: string) => kinds.filter((one) => one === kind).length
+  return {
+    free: of('free'),
+    paid: of('paid'),
+    refused: of('payment_required'),
+    unknown: of('invalid_token'),
+  }
+}
+
+/** What the outcomes took. */
+export function chargesOf(outcomes: readonly Outcome[]): readonly Charge[] {
+  return outcomes.flatMap((one) => (one.ok ? one.charge : []))
+}
+
+/** The wallet's entries, oldest first, proved to follow from each other and to make the balance. */
+export async function provedLedger(db: Db, clock: TestClock, wallet: Address) {
+  const rows = (await listLedger(db, wallet, {}, undefined, 10_000)).toReversed()
+  let balance = 0
+  for (const [index, row] of rows.entries()) {
+    balance += row.deltaCredits
+    expect(row.position).toBe(index + 1)
+    expect(row.balanceAfterCredits).toBe(balance)
+    expect(balance).toBeGreaterThanOrEqual(0)
+  }
+  expect(new Set(rows.map(({ reference }) => reference)).size).toBe(rows.length)
+  const { balanceCredits } = await getStanding({ db, clock }, { wallet })
+  expect(balanceCredits).toBe(balance)
+  return rows
+}

@@ -1,0 +1,94 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import {
+  buyer,
+  draftOf,
+  ledgerOf,
+  type PayWorld,
+  payWorld,
+  TOKEN_USD_MICROS,
+  topupOf,
+} from '../support/pay-world.ts'
+import type { Client } from '../support/people.ts'
+import { type SeveringProxy, startSeveringProxy } from '../support/severing-proxy.ts'
+
+/** Whatever moment a process dies at between seeing a payment and crediting it: it is credited once. */
+
+const PROGRAM = new URL('./pay-and-wait.ts', import.meta.url).pathname
+/** The first thing that is written of a payment. */
+const SEEN = /insert into "topup_payments"/
+
+let world: PayWorld
+let alice: Client
+let database: SeveringProxy
+
+beforeAll(async () => {
+  world = await payWorld()
+  alice = await buyer(world, 'alice')
+  const { hostname, port } = new URL(world.database.url)
+  database = await startSeveringProxy({ host: hostname, port: Number(port) })
+})
+afterAll(async () => {
+  await database.close()
+  await world.close()
+})
+
+type Work = 'looks for payments' | 'confirms one'
+
+/** Lets a process pay attention, and kills it before its nth message to the database. */
+async function run(work: Work, nth?: number) {
+  const child = startProgram()
+  const exited = once(child, 'exit')
+  await once(child.stdout, 'data')
+  const draft = await draftOf(alice, { asset: 'WDG' })
+  const txHash = await world.pay(draft)
+  await world.devnet.mine(2)
+  const before = (await ledgerOf(alice)).balance
+  const { handle, wallet } = draft
+  database.watch(nth, () => child.kill('SIGKILL'))
+  const order = work === 'confirms one' ? { wallet, handle, txHash } : {}
+  child.stdin.write(`${JSON.stringify(order)}\n`)
+  const [, signal] = await exited
+  const messages = database.messages()
+  database.watch()
+  return { draft, before, signal, messages }
+}
+
+function startProgram() {
+  const url = new URL(world.database.url)
+  url.port = String(database.port)
+  const { router, serviceToken: token } = world.contracts
+  const usdMicros = TOKEN_USD_MICROS.toString()
+  const setUp = { databaseUrl: url.href, rpcUrl: world.rpc.url, router, token, usdMicros }
+  return spawn(process.execPath, [PROGRAM, JSON.stringify(setUp)], {
+    env: { PATH: process.env.PATH },
+    stdio: ['pipe', 'pipe', 'inherit'],
+  })
+}
+
+test.each<Work>([
+  'looks for payments',
+  'confirms one',
+])('a process that %s, killed at each of its steps', async (work) => {
+  const whole = await run(work)
+  expect(whole.signal).toBeNull()
+  const seen = whole.messages.findIndex((message) => SEEN.test(message)) + 1
+  const steps = whole.messages.length
+  expect(seen).toBeGreaterThan(0)
+  expect(steps - seen).toBeGreaterThan(8)
+
+  for (let step = seen; step <= steps; step += 1) {
+    const { draft, before, signal } = await run(work, step)
+    expect([step, signal]).toEqual([step, 'SIGKILL'])
+    await world.settle()
+    const { balance, entries } = await ledgerOf(alice)
+    expect([step, balance - before]).toEqual([step, 11_000])
+    const own = entries.filter(({ reference }) => reference.includes(draft.handle))
+    expect(own.map(({ type }) => type).toSorted()).toEqual(['bonus', 'topup'])
+    expect(await topupOf(alice, draft)).toMatchObject({
+      status: 'credited',
+      creditedCredits: 11_000,
+    })
+  }
+}, 180_000)

@@ -1,0 +1,57 @@
+import { once } from 'node:events'
+import { settleDeposits } from '#src/billing/topups/deposits.ts'
+import { createMarket } from '#src/billing/topups/market.ts'
+import { confirmTopup } from '#src/billing/topups/service.ts'
+import { createChain } from '#src/chain/client.ts'
+import { connect } from '#src/db/connection.ts'
+import { systemClock } from '#src/kernel/clock.ts'
+import { silentLogger } from '#src/kernel/logger.ts'
+import { type Hash, storedAddress } from '#src/kernel/units.ts'
+
+/**
+ * Looks for payments once, or confirms one, in a process of its own that can be killed. It says when it
+ * is connected, and begins when it reads what to do.
+ */
+interface SetUp {
+  readonly databaseUrl: string
+  readonly rpcUrl: string
+  readonly router: string
+  readonly token: string
+  readonly usdMicros: string
+}
+
+/** What to confirm; nothing: look for payments. */
+interface Order {
+  readonly wallet?: string
+  readonly handle: Hash
+  readonly txHash: string
+}
+
+const setUp: SetUp = JSON.parse(process.argv[2] ?? '')
+const { db } = connect(setUp.databaseUrl, { max: 1 })
+const log = silentLogger
+const clock = systemClock
+const chain = createChain({ rpcUrls: [setUp.rpcUrl], chainId: 14, log })
+const payments = {
+  router: storedAddress(setUp.router),
+  nativePayTo: undefined,
+  tokens: { service: storedAddress(setUp.token), WFLR: undefined, FXRP: undefined },
+  serviceTokenUsdMicros: BigInt(setUp.usdMicros),
+  xrpDepositAddress: undefined,
+}
+const terms = { version: '', url: '' }
+const billing = { enabled: true, serviceTokenSymbol: 'WDG', terms, payments }
+const market = createMarket({ chain, xrpl: undefined, clock, log, billing })
+const service = { publicUrl: 'http://127.0.0.1', chainId: 14, confirmations: 2, xrpl: undefined }
+const deps = { db, clock, log, chain, market, billing, ...service }
+
+await db.execute('select 1')
+process.stdout.write('connected\n')
+const [text] = await once(process.stdin, 'data')
+const { wallet, handle, txHash }: Order = JSON.parse(String(text))
+if (wallet === undefined) await settleDeposits(deps, new AbortController().signal)
+else {
+  const caller = { wallet: storedAddress(wallet), scopes: ['write'], via: 'http' } as const
+  await confirmTopup(deps, caller, { handle, txHash, locale: 'en' })
+}
+process.exit(0)

@@ -1,0 +1,60 @@
+import { once } from 'node:events'
+import { connect, createServer, type Socket } from 'node:net'
+
+/** Stands before a server and tells when so many messages have come: to cut the line right there. */
+export interface SeveringProxy {
+  readonly port: number
+  /**
+   * Counts messages to the server from now on, and calls `cut` in place of passing the nth on. Without
+   * arguments it only counts.
+   */
+  watch(nth?: number, cut?: () => void): void
+  /** The messages since, as text. */
+  messages(): readonly string[]
+  close(): Promise<void>
+}
+
+/** Starts a proxy on loopback before a server on this machine. */
+export async function startSeveringProxy(target: {
+  readonly host: string
+  readonly port: number
+}): Promise<SeveringProxy> {
+  let order: { readonly nth?: number | undefined; cut?(): void } = {}
+  let messages: string[] = []
+  const sockets = new Set<Socket>()
+  const server = createServer((client) => {
+    const upstream = connect(target)
+    for (const socket of [client, upstream]) {
+      sockets.add(socket)
+      socket.on('error', () => undefined)
+      socket.once('close', () => {
+        sockets.delete(socket)
+        client.destroy()
+        upstream.destroy()
+      })
+    }
+    upstream.pipe(client)
+    client.on('data', (message) => {
+      messages.push(message.toString('latin1'))
+      if (messages.length === order.nth) order.cut?.()
+      else upstream.write(message)
+    })
+  })
+  server.listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  const address = server.address()
+  if (address === null || typeof address === 'string') throw new Error('no port')
+  return {
+    port: address.port,
+    watch: (nth, cut = () => undefined) => {
+      messages = []
+      order = { nth, cut }
+    },
+    messages: () => messages,
+    close: async () => {
+      for (const socket of sockets) socket.destroy()
+      server.close()
+      await once(server, 'close')
+    },
+  }
+}
