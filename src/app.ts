@@ -3,7 +3,9 @@ import { Api } from 'grammy'
 import { createTransport } from 'nodemailer'
 import type { Sql } from 'postgres'
 import { type BotService, createBotService } from '#bot/service.ts'
+import { createTokenLookup } from '#src/auth/service.ts'
 import { findLastProof } from '#src/billing/account/proof.ts'
+import { createMetering } from '#src/billing/metering/service.ts'
 import { createMarket } from '#src/billing/topups/market.ts'
 import { createChain } from '#src/chain/client.ts'
 import { createXrpl, type Xrpl } from '#src/chain/xrpl.ts'
@@ -72,6 +74,7 @@ export function createApp(
     chain,
     xrpl,
     market: createMarket({ chain, xrpl, clock, log, billing }),
+    metering: createMetering({ db, clock, log, tokens: createTokenLookup({ db, log }) }),
     channels,
     mail,
     box: createSecretBox(config.secretKey),
@@ -122,6 +125,7 @@ export function createApp(
       await bot?.stop()
       await server.close()
       await internal.close()
+      await app.metering.stop()
       await connection.close()
     },
   }

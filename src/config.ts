@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { RESOURCES } from '#src/billing/price-list.ts'
 import { isClassicAddress } from '#src/chain/xrpl-address.ts'
 import { ROLES } from '#src/kernel/role.ts'
 import { Address } from '#src/kernel/units.ts'
@@ -14,6 +15,22 @@ const address = z
   .transform((text) => z.decode(Address, text))
 const xrplAddress = z.string().refine(isClassicAddress, 'a classic address (r…)')
 const microUsd = z.string().regex(/^[1-9]\d{0,14}$/, 'a whole number of micro-dollars')
+const baseUrl = httpUrl.refine((text) => {
+  const { search, hash, username, password } = new URL(text)
+  return [search, hash, username, password].every((part) => part === '')
+}, 'a base URL: no query, no fragment, no credentials')
+/** Resource ids and base URLs, as JSON. */
+const upstreams = z
+  .string()
+  .transform((text, context) => {
+    try {
+      return JSON.parse(text)
+    } catch {
+      context.addIssue('not JSON')
+      return z.NEVER
+    }
+  })
+  .pipe(z.partialRecord(z.enum(RESOURCES), baseUrl))
 /** Tickers of the other payment assets, which the service's own token cannot have too. */
 const TAKEN_SYMBOLS = ['FLR', 'WFLR', 'XRP', 'FXRP']
 
@@ -54,6 +71,7 @@ const Environment = z.object({
   FXRP_ADDRESS: address.optional(),
   XRPL_RPC_URL: httpUrl.optional(),
   XRPL_DEPOSIT_ADDRESS: xrplAddress.optional(),
+  METERED_UPSTREAMS: upstreams.default({}),
   TELEGRAM_BOT_TOKEN: z
     .string()
     .regex(/^\d+:[\w-]{30,}$/, 'a bot token')
@@ -142,6 +160,7 @@ function shape(env: z.output<typeof Environment>) {
       port: env.PORT,
       internalPort: env.INTERNAL_PORT,
       trustProxy: trustProxy(env.TRUST_PROXY),
+      upstreams: env.METERED_UPSTREAMS,
     },
     chain: {
       id: env.CHAIN_ID,

@@ -1,9 +1,10 @@
 import { randomBytes } from 'node:crypto'
 import type { Chain } from '#src/chain/chain.ts'
-import type { Db } from '#src/db/connection.ts'
+import type { Db, SQL } from '#src/db/connection.ts'
 import type { Caller } from '#src/kernel/caller.ts'
 import type { Clock } from '#src/kernel/clock.ts'
 import { AppError } from '#src/kernel/errors.ts'
+import type { Logger } from '#src/kernel/logger.ts'
 import { storedAddress } from '#src/kernel/units.ts'
 import { readMessage, writeMessage } from './message.ts'
 import {
@@ -136,8 +137,7 @@ export async function authenticate(deps: Deps, token: string): Promise<Caller> {
     throw new AppError('unauthenticated', 'invalid_token')
   }
   if (isUseNews(found.lastUsedAt, now)) {
-    const staleBefore = new Date(now.getTime() - LAST_USE_PRECISION_MS)
-    await store.saveLastUse(deps.db, found.id, { usedAt: now, staleBefore })
+    await store.saveLastUse(deps.db, found.id, { usedAt: now, staleBefore: lastNews(now) })
   }
   return {
     wallet: storedAddress(found.wallet),
@@ -145,6 +145,42 @@ export async function authenticate(deps: Deps, token: string): Promise<Caller> {
     via: 'http',
     tokenId: found.id,
   }
+}
+
+/** What `authenticate` does, for a statement of another room that does it on the way. */
+export interface TokenLookup {
+  /** Selects `id`, `wallet` and `last_used_at` of the token with this SHA-256 if it is active then. */
+  selectActive(hash: SQL, now: Date): SQL
+  /** Writes down, at most once a minute, a use that the statement found. Never rejects. */
+  noteUse(
+    token: { readonly id: number; readonly lastUsedAt: Date | null },
+    now: Date,
+  ): Promise<void>
+}
+
+/** Finds tokens in statements of this database. */
+export function createTokenLookup(deps: { readonly db: Db; readonly log: Logger }): TokenLookup {
+  return {
+    selectActive: store.selectActiveToken,
+    async noteUse({ id, lastUsedAt }, now) {
+      if (!isUseNews(lastUsedAt, now)) return
+      try {
+        await store.saveLastUse(deps.db, id, { usedAt: now, staleBefore: lastNews(now) })
+      } catch (error) {
+        deps.log.warn({ tokenId: id, problem: String(error) }, 'use of a token not noted')
+      }
+    },
+  }
+}
+
+/**
+ * The SHA-256 by which such a statement finds a token.
+ *
+ * @throws AppError unauthenticated `invalid_token` for what is no token
+ */
+export function readToken(token: string): string {
+  if (!isTokenForm(token)) throw new AppError('unauthenticated', 'invalid_token')
+  return hashToken(token)
 }
 
 /** The wallet's tokens, active ones first, then the newest; at most 50. */
@@ -174,6 +210,11 @@ export async function pruneSignIns(deps: Deps): Promise<void> {
   const ago = (ms: number) => new Date(deps.clock.now().getTime() - ms)
   await store.deleteChallengesExpiredBefore(deps.db, ago(CHALLENGES_KEPT_MS))
   await store.deleteTokensEndedBefore(deps.db, ago(ENDED_TOKENS_KEPT_MS))
+}
+
+/** A use before this is old enough for another to be written down at `now`. */
+function lastNews(now: Date): Date {
+  return new Date(now.getTime() - LAST_USE_PRECISION_MS)
 }
 
 function toMetadata(row: store.TokenRow, now: Date): TokenMetadata {

@@ -1,4 +1,4 @@
-import { and, count, desc, eq, gt, isNull, lt, lte, or, sql } from 'drizzle-orm'
+import { and, count, desc, eq, gt, isNull, lt, lte, or, type SQL, sql } from 'drizzle-orm'
 import type { Db } from '#src/db/connection.ts'
 import { lockKey } from '#src/db/lock.ts'
 import type { Scope } from '#src/kernel/caller.ts'
@@ -100,6 +100,12 @@ export async function findTokenByHash(db: Db, hash: string): Promise<TokenRow | 
       last_used_at as "lastUsedAt", revoked_at as "revokedAt"
     from tokens where hash = ${hash}`)
   return found
+}
+
+/** Selects `id`, `wallet` and `last_used_at` of the token with this SHA-256 if it is active at `now`. */
+export function selectActiveToken(hash: SQL, now: Date): SQL {
+  return sql`select id, wallet, last_used_at from tokens
+    where hash = ${hash} and revoked_at is null and expires_at > ${now}::timestamptz`
 }
 
 /** Writes a token's last use, unless there is one after `staleBefore`. */

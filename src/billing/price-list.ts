@@ -6,6 +6,21 @@ export const MIN_TOPUP_CREDITS = 10_000
 /** Metered calls per UTC day that cost nothing. */
 export const FREE_TIER_DAILY_CALLS = 50
 
+/** What can be called for credits. Their descriptions: `operations:resource.<id>`. */
+export const RESOURCES = [
+  'rewards-intelligence-reports',
+  'providers-rewards',
+  'ftso-analytics',
+] as const
+export type ResourceId = (typeof RESOURCES)[number]
+
+/** What one call costs. */
+export const RESOURCE_PRICES_CREDITS: Readonly<Record<ResourceId, number>> = {
+  'rewards-intelligence-reports': 10,
+  'providers-rewards': 2,
+  'ftso-analytics': 1,
+}
+
 /** What a slot costs for one period of 30 days. */
 export const SLOT_PRICE_CREDITS = 500
 /** Days of 24 hours in one period. */

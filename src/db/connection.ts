@@ -8,6 +8,8 @@ import { arrayParsers } from './arrays.ts'
 import { createPool, type PoolClient } from './pool.ts'
 import { endAttached, isConnectionFailure, openSession, postgresError } from './session.ts'
 
+/** A part of a statement, made in a room's store. */
+export type { SQL } from 'drizzle-orm'
 export type { Sql } from 'postgres'
 
 /**

@@ -15,10 +15,18 @@ export async function authenticate(
   app: App,
   header: string | undefined,
 ): Promise<Caller | undefined> {
-  if (header === undefined) return undefined
+  return header === undefined ? undefined : auth.authenticate(app, bearerToken(header))
+}
+
+/**
+ * The token of an `Authorization` header.
+ *
+ * @throws AppError unauthenticated `invalid_token` when the header has another form
+ */
+export function bearerToken(header: string): string {
   const token = /^Bearer +(\S+) *$/i.exec(header)?.[1]
   if (token === undefined) throw new AppError('unauthenticated', 'invalid_token')
-  return auth.authenticate(app, token)
+  return token
 }
 
 /**

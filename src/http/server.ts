@@ -10,6 +10,7 @@ import { REGISTRY } from '#src/operations/index.ts'
 import { invoke } from '#src/operations/invoke.ts'
 import { authenticate, refuseTokenInQuery } from './authenticate.ts'
 import { closePromptly } from './closing.ts'
+import { registerData, type Upstreams } from './data.ts'
 import { answerError } from './errors.ts'
 import { createLimits, type Limits } from './limits.ts'
 
@@ -25,7 +26,11 @@ const REQUEST_ID = /^[\w.-]{1,64}$/
  */
 export function createServer(
   app: App,
-  options: { readonly trustProxy: number | readonly string[]; readonly limits?: Limits },
+  options: {
+    readonly trustProxy: number | readonly string[]
+    readonly upstreams: Upstreams
+    readonly limits?: Limits
+  },
 ): FastifyInstance {
   const server = Fastify({
     logger: false,
@@ -50,6 +55,7 @@ export function createServer(
   })
   const limits = options.limits ?? createLimits()
   for (const operation of REGISTRY) addRoute(server, { app, limits }, operation)
+  server.register(registerData, { app, upstreams: options.upstreams })
   return server
 }
 

@@ -6,6 +6,7 @@ import { observeWatches } from './observe-watches.ts'
 import { proveLedger } from './prove-ledger.ts'
 import { prune } from './prune.ts'
 import { renewSubscriptions } from './renew-subscriptions.ts'
+import { returnCharges } from './return-charges.ts'
 import { sendConfirmations } from './send-confirmations.ts'
 import { settleDeposits } from './settle-deposits.ts'
 
@@ -17,6 +18,7 @@ export const REGISTRY: readonly Job[] = [
   fitWatches,
   renewSubscriptions,
   deliverDue,
+  returnCharges,
   sendConfirmations,
   proveLedger,
   prune,

@@ -1,4 +1,5 @@
 import { pruneSignIns } from '#src/auth/service.ts'
+import { pruneFreeCalls } from '#src/billing/metering/service.ts'
 import { pruneAnswers } from '#src/operations/idempotency.ts'
 import { pruneConfirmations } from '#src/recipients/confirmations.ts'
 import type { Job } from './define.ts'
@@ -14,5 +15,6 @@ export const prune: Job = {
     await pruneSignIns(app)
     await pruneConfirmations(app)
     await pruneAnswers(app)
+    await pruneFreeCalls(app)
   },
 }

@@ -15,6 +15,7 @@ const KINDS: { readonly [Code in ErrorCode]?: ErrorKind } = {
   message_mismatch: 'unauthenticated',
   nonce_expired: 'unauthenticated',
   nonce_used: 'unauthenticated',
+  payment_required: 'payment_required',
   insufficient_credits: 'payment_required',
   insufficient_scope: 'forbidden',
   terms_not_accepted: 'forbidden',

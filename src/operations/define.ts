@@ -1,4 +1,5 @@
 import type { z } from 'zod'
+import type { Metering } from '#src/billing/metering/service.ts'
 import type { Market } from '#src/billing/topups/market.ts'
 import type { PaymentSetup } from '#src/billing/topups/model.ts'
 import type { Chain } from '#src/chain/chain.ts'
@@ -21,6 +22,8 @@ export interface App {
   readonly xrpl: Xrpl | undefined
   /** Prices and availability of the ways to pay. */
   readonly market: Market
+  /** Charges metered calls. */
+  readonly metering: Metering
   readonly channels: Channels
   readonly box: SecretBox
   /** The service's public address, without a trailing slash. */

@@ -7,11 +7,18 @@ import { migrate } from '#src/db/migrate.ts'
 import { silentLogger } from '#src/kernel/logger.ts'
 import { PEOPLE } from '#src/sandbox/devnet/people.ts'
 
-/** Runs work with a migrated PostgreSQL of its own, which is gone afterwards. */
-export async function withDatabase<T>(work: (databaseUrl: string) => Promise<T>): Promise<T> {
+/**
+ * Runs work with a migrated PostgreSQL of its own, which is gone afterwards.
+ *
+ * @param durable every commit waits for the disk, as in production
+ */
+export async function withDatabase<T>(
+  work: (databaseUrl: string) => Promise<T>,
+  { durable = false } = {},
+): Promise<T> {
   const folder = await mkdtemp(join(tmpdir(), 'watchdog-bench-'))
   await chmod(folder, 0o755)
-  const embedded = await startEmbedded({ dataDir: folder, logger: silentLogger, durable: false })
+  const embedded = await startEmbedded({ dataDir: folder, logger: silentLogger, durable })
   try {
     const { sql, close } = connect(embedded.url)
     await migrate(sql, new URL('../../migrations', import.meta.url).pathname)

@@ -1,9 +1,10 @@
+import { benchMetering } from './metering.ts'
 import { report } from './report.ts'
 import { benchRest } from './rest.ts'
 import { benchStart } from './start.ts'
 
 /** Every benchmark by name: `npm run bench -- <name>`; all of them without a name. */
-const BENCHES = { rest: benchRest, start: benchStart }
+const BENCHES = { rest: benchRest, metering: benchMetering, start: benchStart }
 
 const names = process.argv.slice(2)
 const unknown = names.filter((name) => !(name in BENCHES))

@@ -45,12 +45,15 @@ export async function newCaller(
   return { wallet, payer }
 }
 
-/** Another token of a wallet, good for an hour. */
+/** How long the tokens here are good. */
+export const TOKEN_SECONDS = 3 * 86_400
+
+/** Another token of a wallet. */
 export async function newToken(db: Db, clock: TestClock, wallet: Address) {
   const token = createToken()
   const hash = hashToken(token)
   const createdAt = clock.now()
-  const expiresAt = new Date(createdAt.getTime() + 3_600_000)
+  const expiresAt = new Date(createdAt.getTime() + TOKEN_SECONDS * 1000)
   const known = { prefix: prefixOf(token), hash, createdAt, expiresAt }
   await tokens.insertToken(db, { wallet, label: undefined, scopes: ['read'], ...known })
   return { kind: 'token', hash } as const

@@ -19,6 +19,7 @@ import {
   newCaller,
   newToken,
   provedLedger,
+  TOKEN_SECONDS,
 } from './callers.ts'
 
 const clock = testClock()
@@ -131,7 +132,7 @@ describe('a metered call', () => {
   test('is refused from the moment its token has expired', async () => {
     const alice = await caller({ credits: 100 })
     const now = clock.now()
-    clock.advance(3599)
+    clock.advance(TOKEN_SECONDS - 1)
     expect(count(await callMany(metering, alice.payer, 1))).toMatchObject({ free: 1 })
     clock.advance(1)
     expect(count(await callMany(metering, alice.payer, 1))).toMatchObject({ unknown: 1 })

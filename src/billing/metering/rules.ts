@@ -1,3 +1,7 @@
+import { storedAddress } from '#src/kernel/units.ts'
+import { FREE_TIER_DAILY_CALLS } from '../price-list.ts'
+import type { Outcome, Settlement } from './model.ts'
+
 const DAY_MS = 86_400_000
 
 /** The UTC day of an instant, `YYYY-MM-DD`. */
@@ -8,4 +12,46 @@ export function utcDay(at: Date): string {
 /** When the free calls begin anew: the next midnight in UTC. */
 export function nextUtcDay(at: Date): Date {
   return new Date((Math.floor(at.getTime() / DAY_MS) + 1) * DAY_MS)
+}
+
+/** Free calls left when so many were counted. A count may be above the limit: it is not cut off. */
+export function freeLeft(countedCalls: number): number {
+  return Math.max(0, FREE_TIER_DAILY_CALLS - countedCalls)
+}
+
+/** What the references of a batch's ledger entries begin with; the number of the paid call follows. */
+export function usageStart(batch: string): string {
+  return `usage:${batch}:`
+}
+
+/** Reference of the ledger entry of the `number`th paid call of a batch, from 1 on. */
+export function usageReference(batch: string, number: number): string {
+  return `${usageStart(batch)}${number}`
+}
+
+/** Reference of the entry that gives back what the entry `usage` took. */
+export function refundReference(usage: string): string {
+  return `refund:${usage}`
+}
+
+/**
+ * What each call of a batch is told, in their order: first those that were free, then those that were
+ * paid, each with the balance after its own entry, then those that were refused.
+ */
+export function shareOut(settlement: Settlement, calls: number): readonly Outcome[] {
+  const { subject, day, priceCredits, batch, free, paid, balanceBeforeCredits } = settlement
+  return Array.from({ length: calls }, (_, index): Outcome => {
+    const freeLeft = Math.max(0, settlement.freeLeftBefore - index - 1)
+    const number = index - free + 1
+    if (number < 1) {
+      const charge = { kind: 'free', subject, day } as const
+      return { ok: true, charge, balanceCredits: balanceBeforeCredits, freeLeft }
+    }
+    const balanceCredits = balanceBeforeCredits - Math.min(number, paid) * priceCredits
+    if (number > paid) return { ok: false, reason: 'payment_required', balanceCredits, freeLeft }
+    const wallet = storedAddress(subject)
+    const reference = usageReference(batch, number)
+    const charge = { kind: 'paid', wallet, reference, priceCredits } as const
+    return { ok: true, charge, balanceCredits, freeLeft }
+  })
 }

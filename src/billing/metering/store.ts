@@ -1,6 +1,11 @@
-import { and, eq } from 'drizzle-orm'
+import { and, eq, lt, type SQL, sql } from 'drizzle-orm'
 import type { Db } from '#src/db/connection.ts'
+import { FREE_TIER_DAILY_CALLS } from '../price-list.ts'
+import { usageStart } from './rules.ts'
 import { freeCalls } from './tables.ts'
+
+/** A constant of ours as it stands in a statement. */
+const LIMIT = sql.raw(String(FREE_TIER_DAILY_CALLS))
 
 /** Free calls made on a UTC day (`YYYY-MM-DD`). */
 export async function countFreeCalls(db: Db, subject: string, day: string): Promise<number> {
@@ -8,5 +13,181 @@ export async function countFreeCalls(db: Db, subject: string, day: string): Prom
     .select({ calls: freeCalls.calls })
     .from(freeCalls)
     .where(and(eq(freeCalls.subject, subject), eq(freeCalls.day, day)))
-  return found?.calls ?? 0
+  return Math.min(found?.calls ?? 0, FREE_TIER_DAILY_CALLS)
+}
+
+/** Calls of one token for one price. */
+export interface ChargeRow {
+  /** SHA-256 of the token. */
+  readonly hash: string
+  readonly calls: number
+  readonly priceCredits: number
+  /** Names them in the references of their ledger entries. @see usageStart */
+  readonly batch: string
+  /** Note of their ledger entries. */
+  readonly note: string
+}
+
+/** What became of a row. */
+export interface ChargedRow {
+  readonly tokenId: number
+  readonly lastUsedAt: Date | null
+  readonly wallet: string
+  /** Undefined: the account was in other hands, or there is none; nothing was done. */
+  readonly charge: RowCharge | undefined
+}
+
+/** How the calls of a row were settled. */
+export interface RowCharge {
+  readonly balanceBeforeCredits: number
+  /** Free calls counted, these included; null when none were left. */
+  readonly counted: number | null
+  readonly free: number
+  readonly paid: number
+}
+
+interface FoundRow extends Record<string, unknown> {
+  readonly row: string
+  readonly id: number
+  readonly used_at: Date | null
+  readonly wallet: string
+  readonly balance: string | null
+  readonly counted: number | null
+  readonly free: number | null
+  readonly paid: number | null
+}
+
+/**
+ * Settles rows in one statement. For each: finds the wallet by the token, takes free calls while there
+ * are any, pays the rest as far as the balance goes, with one ledger entry per paid call.
+ *
+ * An account is locked before anything is done for it, and what is done goes by how it is then: free
+ * calls and credits are taken once, whoever else is at it. With `isPatient` it waits for accounts that
+ * others have locked and does without those that do not exist; otherwise it passes them over. Of two
+ * rows of one wallet it passes over the second.
+ *
+ * @param activeTokens selects `id`, `wallet` and `last_used_at` of the active token with a given hash
+ * @returns one for each row, undefined where the token opens nothing
+ */
+export async function chargeRows(
+  db: Db,
+  rows: readonly ChargeRow[],
+  options: {
+    readonly activeToken: (hash: SQL) => SQL
+    readonly at: Date
+    readonly day: string
+    readonly isPatient: boolean
+  },
+): Promise<readonly (ChargedRow | undefined)[]> {
+  const { activeToken, day, isPatient } = options
+  const at = sql`${options.at}::timestamptz`
+  const column = (values: readonly unknown[]) => sql.param(values)
+  // Plain SQL: this is the query of every metered call. Tokens are found one by one, so that the plan
+  // is the same for few and for many and is made once.
+  const found = await db.execute<FoundRow>(sql`
+    with asked as (
+      select * from unnest(
+        ${column(rows.map(({ hash }) => hash))}::text[],
+        ${column(rows.map(({ calls }) => calls))}::int[],
+        ${column(rows.map(({ priceCredits }) => priceCredits))}::int[],
+        ${column(rows.map(({ batch }) => usageStart(batch)))}::text[],
+        ${column(rows.map(({ note }) => note))}::text[]
+      ) with ordinality as asked (hash, calls, price, reference, note, row)
+    ), caller as materialized (
+      select asked.*, id, wallet, last_used_at as used_at,
+        row_number() over (partition by wallet order by row) as turn
+      from asked cross join lateral (${activeToken(sql`asked.hash`)} limit 1) as token
+    ), account as materialized (
+      select wallet, balance_credits as balance, entry_count as entries, last_entry_at from accounts
+      where wallet = any(array(select wallet from caller))
+      for update ${isPatient ? sql`` : sql`skip locked`}
+    ), payer as materialized (
+      select caller.*, coalesce(balance, 0) as balance, entries, last_entry_at
+      from caller ${isPatient ? sql`left` : sql``} join account using (wallet) where turn = 1
+    ), counted as (
+      insert into free_calls (subject, day, calls)
+      select wallet, ${day}::date, calls from payer
+      where not exists (select from free_calls as known where known.subject = wallet
+        and known.day = ${day}::date and known.calls >= ${LIMIT})
+      on conflict (subject, day) do update set calls = free_calls.calls + excluded.calls
+        where free_calls.calls < ${LIMIT}
+      returning subject as wallet, calls as counted
+    ), charge as materialized (
+      select payer.*, counted, free, least(calls - free, balance / price)::int as paid
+      from payer left join counted using (wallet) cross join lateral (
+        select case when counted is null then 0
+          else least(calls, ${LIMIT} + calls - counted) end as free) as gratis
+    ), entry as (
+      insert into ledger_entries (wallet, position, type, delta_credits, balance_after_credits,
+        reference, note, created_at)
+      select wallet, entries + number, 'usage', -price, balance - number * price,
+        reference || number, note, greatest(${at}, last_entry_at)
+      from charge cross join generate_series(1, paid) as number
+    ), changed as (
+      update accounts set balance_credits = balance - paid * price, entry_count = entries + paid,
+        last_entry_at = greatest(${at}, charge.last_entry_at)
+      from charge where accounts.wallet = charge.wallet and paid > 0
+    )
+    select caller.row, caller.id, caller.used_at, caller.wallet, balance, counted, free, paid
+    from caller left join charge on charge.row = caller.row`)
+  const charged = new Map(found.map((one) => [Number(one.row), toCharged(one)]))
+  return rows.map((_, index) => charged.get(index + 1))
+}
+
+function toCharged({ id, used_at, wallet, balance, counted, free, paid }: FoundRow): ChargedRow {
+  const isDone = balance !== null && free !== null && paid !== null
+  return {
+    tokenId: id,
+    lastUsedAt: used_at,
+    wallet,
+    charge: isDone ? { balanceBeforeCredits: Number(balance), counted, free, paid } : undefined,
+  }
+}
+
+/**
+ * Takes free calls of a subject while there are any.
+ *
+ * @returns what is counted now, these calls included; undefined when none were left
+ */
+export async function takeFreeCalls(
+  db: Db,
+  subject: string,
+  day: string,
+  calls: number,
+): Promise<number | undefined> {
+  const [counted] = await db.execute<{ calls: number }>(sql`
+    insert into free_calls (subject, day, calls)
+    select ${subject}::text, ${day}::date, ${calls}::int
+    where not exists (select from free_calls
+      where subject = ${subject} and day = ${day}::date and calls >= ${LIMIT})
+    on conflict (subject, day) do update set calls = free_calls.calls + excluded.calls
+      where free_calls.calls < ${LIMIT}
+    returning calls`)
+  return counted?.calls
+}
+
+/** Makes so many calls free again. @returns the count after that */
+export async function giveBackFreeCalls(
+  db: Db,
+  subject: string,
+  day: string,
+  calls: number,
+): Promise<number> {
+  const [counted] = await db
+    .update(freeCalls)
+    .set({ calls: sql`greatest(0, least(${freeCalls.calls}, ${LIMIT}) - ${calls}::int)` })
+    .where(and(eq(freeCalls.subject, subject), eq(freeCalls.day, day)))
+    .returning({ calls: freeCalls.calls })
+  return counted?.calls ?? 0
+}
+
+/** Forgets the counts of the days before that one. */
+export async function deleteFreeCallsBefore(db: Db, day: string): Promise<void> {
+  await db.delete(freeCalls).where(lt(freeCalls.day, day))
+}
+
+/** Tells the channel `ledger` of wallets whose entries are written. */
+export async function notifyLedger(db: Db, wallets: readonly string[]): Promise<void> {
+  await db.execute(sql`
+    select pg_notify('ledger', wallet) from unnest(${sql.param(wallets)}::text[]) as told(wallet)`)
 }

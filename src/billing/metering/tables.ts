@@ -1,4 +1,5 @@
-import { date, integer, pgTable, primaryKey, text } from 'drizzle-orm/pg-core'
+import { sql } from 'drizzle-orm'
+import { check, date, integer, pgTable, primaryKey, text } from 'drizzle-orm/pg-core'
 
 /** Free calls made, per UTC day and per wallet or client network. */
 export const freeCalls = pgTable(
@@ -7,7 +8,14 @@ export const freeCalls = pgTable(
     /** A wallet, or the network of a client without a token. */
     subject: text('subject').notNull(),
     day: date('day', { mode: 'string' }).notNull(),
+    /**
+     * Calls that came while there were free ones left. Those that came together with the last free
+     * one are counted too, so that the count before them is known from the count after.
+     */
     calls: integer('calls').notNull(),
   },
-  (table) => [primaryKey({ columns: [table.subject, table.day] })],
+  (table) => [
+    primaryKey({ columns: [table.subject, table.day] }),
+    check('free_calls_not_negative', sql`${table.calls} >= 0`),
+  ],
 )

@@ -1,0 +1,198 @@
+import { setImmediate as turn } from 'node:timers/promises'
+import fc from 'fast-check'
+import { describe, expect, test } from 'vitest'
+import { createBatcher, type Group } from './batcher.ts'
+
+interface Item {
+  readonly name: string
+  readonly kind?: string
+}
+type Result = { readonly of: string }
+
+const LIMITS = {
+  batchesAtOnce: 1,
+  groupsPerBatch: 3,
+  itemsPerGroup: 4,
+  itemsPerBatch: 6,
+  waitingPerKeyMax: 10,
+  itemsMax: 20,
+}
+const isAlike = (one: Item, other: Item) => one.kind === other.kind
+const answers = (group: Group<Item>): readonly Result[] => group.map(({ name }) => ({ of: name }))
+
+/** A batcher whose work waits until it is let go, one piece after the other. */
+function held(over: Partial<typeof LIMITS> = {}) {
+  const begun: string[][][] = []
+  const gates: PromiseWithResolvers<void>[] = []
+  const batcher = createBatcher<Item, Result>({
+    ...LIMITS,
+    ...over,
+    isAlike,
+    together: async (groups) => {
+      const gate = Promise.withResolvers<void>()
+      begun.push(groups.map((group) => group.map(({ name }) => name)))
+      gates.push(gate)
+      await gate.promise
+      return groups.map(answers)
+    },
+    alone: async () => {
+      throw new Error('nothing is done alone here')
+    },
+  })
+  const letGo = async () => {
+    gates.shift()?.resolve()
+    await turn()
+  }
+  return { batcher, begun, letGo }
+}
+
+describe('a batcher', () => {
+  test('begins at once when nothing is in hand', async () => {
+    const { batcher, begun, letGo } = held()
+    const result = batcher.add('a', { name: 'a1' })
+    expect(begun).toEqual([[['a1']]])
+    await letGo()
+    expect(await result).toEqual({ of: 'a1' })
+    await batcher.idle()
+  })
+
+  test('does what came meanwhile in one batch, one group a key, each with its own result', async () => {
+    const { batcher, begun, letGo } = held()
+    const names = ['a1', 'a2', 'b1', 'a3', 'c1', 'b2']
+    const results = names.map((name) => batcher.add(name.slice(0, 1), { name }))
+    await letGo()
+    // The key that has just had a turn goes behind those that wait.
+    expect(begun.slice(1)).toEqual([[['b1', 'b2'], ['c1'], ['a2', 'a3']]])
+    await letGo()
+    expect(await Promise.all(results)).toEqual(names.map((name) => ({ of: name })))
+  })
+
+  test('never has two groups of a key in hand', async () => {
+    const { batcher, begun, letGo } = held({ batchesAtOnce: 3 })
+    for (const name of ['a1', 'a2', 'b1']) void batcher.add(name.slice(0, 1), { name })
+    expect(begun).toEqual([[['a1']], [['b1']]])
+    await letGo()
+    expect(begun.slice(2)).toEqual([[['a2']]])
+    await letGo()
+    await letGo()
+    await batcher.idle()
+  })
+
+  test('puts into a group only what is alike, and the rest has its turn next', async () => {
+    const { batcher, begun, letGo } = held()
+    const kinds = ['x', 'x', 'y', 'x', 'y']
+    for (const [index, kind] of kinds.entries()) void batcher.add('a', { name: `${index}`, kind })
+    for (let round = 0; round < 4; round++) await letGo()
+    expect(begun).toEqual([[['0']], [['1', '3']], [['2', '4']]])
+  })
+
+  test('keeps groups and batches small', async () => {
+    const { batcher, begun, letGo } = held({ waitingPerKeyMax: 20, itemsMax: 40 })
+    void batcher.add('z', { name: 'z' })
+    for (const key of ['a', 'b', 'c', 'd']) {
+      for (let index = 0; index < 5; index++) void batcher.add(key, { name: `${key}${index}` })
+    }
+    for (let round = 0; round < 12; round++) await letGo()
+    expect(begun.every((batch) => batch.length <= 3)).toBe(true)
+    expect(begun.flat().every((group) => group.length <= 4)).toBe(true)
+    expect(begun[1]?.map((group) => group.length)).toEqual([4, 4])
+    expect(begun.flat(2)).toHaveLength(21)
+  })
+
+  test('refuses what is too many, of one key or in all, and takes more when there is room', async () => {
+    const { batcher, letGo } = held({ waitingPerKeyMax: 2, itemsMax: 4 })
+    const add = (key: string) => batcher.add(key, { name: key }) !== undefined
+    expect([add('a'), add('a'), add('a'), add('a')]).toEqual([true, true, true, false])
+    expect([add('b'), add('c')]).toEqual([true, false])
+    await letGo()
+    expect(add('c')).toBe(true)
+    await letGo()
+    await letGo()
+    await batcher.idle()
+  })
+
+  test('lets nobody wait for a group that is done alone', async () => {
+    const slow = Promise.withResolvers<void>()
+    const batcher = createBatcher<Item, Result>({
+      ...LIMITS,
+      isAlike,
+      together: async (groups) =>
+        groups.map((group) => (group[0].name.startsWith('slow') ? undefined : answers(group))),
+      alone: async (group) => {
+        await slow.promise
+        return answers(group)
+      },
+    })
+    const first = batcher.add('s', { name: 'slow 1' })
+    const second = batcher.add('s', { name: 'slow 2' })
+    expect(await batcher.add('a', { name: 'quick 1' })).toEqual({ of: 'quick 1' })
+    expect(await batcher.add('a', { name: 'quick 2' })).toEqual({ of: 'quick 2' })
+    slow.resolve()
+    expect(await Promise.all([first, second])).toEqual([{ of: 'slow 1' }, { of: 'slow 2' }])
+  })
+
+  test('tells every item of a batch what it failed with, and goes on', async () => {
+    let isBroken = true
+    const batcher = createBatcher<Item, Result>({
+      ...LIMITS,
+      isAlike,
+      alone: async (group) => {
+        if (isBroken) throw new Error('broken')
+        return answers(group)
+      },
+    })
+    const failing = ['a', 'b'].map((key) => batcher.add(key, { name: key }))
+    const told = await Promise.allSettled(failing)
+    expect(told.map(({ status }) => status)).toEqual(['rejected', 'rejected'])
+    isBroken = false
+    expect(await batcher.add('a', { name: 'again' })).toEqual({ of: 'again' })
+  })
+
+  test('gives each of any items its own result, in the order of its key', async () => {
+    const step = fc.record({
+      key: fc.constantFrom('a', 'b', 'c', 'd', 'e'),
+      kind: fc.constantFrom('x', 'y'),
+      pause: fc.boolean(),
+    })
+    await fc.assert(
+      fc.asyncProperty(fc.array(step, { maxLength: 60 }), async (steps) => {
+        const inHand = new Set<string>()
+        const done: Item[] = []
+        const work = async (group: Group<Item>) => {
+          const key = group[0].name.slice(0, 1)
+          expect(inHand.has(key)).toBe(false)
+          inHand.add(key)
+          await turn()
+          done.push(...group)
+          inHand.delete(key)
+          return answers(group)
+        }
+        const batcher = createBatcher<Item, Result>({
+          ...LIMITS,
+          batchesAtOnce: 2,
+          waitingPerKeyMax: 100,
+          itemsMax: 100,
+          isAlike,
+          together: (groups) =>
+            Promise.all(groups.map(async (one) => (one.length === 3 ? undefined : work(one)))),
+          alone: work,
+        })
+        const results: (Promise<Result> | undefined)[] = []
+        for (const [index, { key, kind, pause }] of steps.entries()) {
+          results.push(batcher.add(key, { name: `${key}${index}`, kind }))
+          if (pause) await turn()
+        }
+        expect(await Promise.all(results)).toEqual(
+          steps.map(({ key }, index) => ({ of: `${key}${index}` })),
+        )
+        await batcher.idle()
+        const orders = Map.groupBy(done, ({ name, kind }) => `${name.slice(0, 1)}${kind}`)
+        for (const own of orders.values()) {
+          const numbers = own.map(({ name }) => Number(name.slice(1)))
+          expect(numbers).toEqual(numbers.toSorted((a, b) => a - b))
+        }
+      }),
+      { numRuns: 50 },
+    )
+  })
+})

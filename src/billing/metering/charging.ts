@@ -1,0 +1,133 @@
+/** Settling calls that came together: one statement for all of them, whoever pays. */
+import { randomUUID } from 'node:crypto'
+import type { Db, SQL } from '#src/db/connection.ts'
+import { isConnectionFailure } from '#src/db/session.ts'
+import type { Clock } from '#src/kernel/clock.ts'
+import { AppError } from '#src/kernel/errors.ts'
+import type { Logger } from '#src/kernel/logger.ts'
+import { RESOURCE_PRICES_CREDITS, type ResourceId } from '../price-list.ts'
+import type { Group } from './batcher.ts'
+import type { Outcome, TokenLookup } from './model.ts'
+import { freeLeft, shareOut, usageReference, utcDay } from './rules.ts'
+import * as store from './store.ts'
+
+/** A call with a token. */
+export interface TokenCall {
+  /** SHA-256 of the token. */
+  readonly hash: string
+  readonly resource: ResourceId
+}
+
+/** A token that a statement found active, and what was charged for it. */
+export type FoundToken = store.ChargedRow & { readonly hash: string }
+
+/** What settling needs, and whom it tells. */
+export interface ChargingDeps {
+  readonly db: Db
+  readonly clock: Clock
+  readonly log: Logger
+  readonly tokens: TokenLookup
+  /** Which wallet a token turned out to be of, and whether its ledger has new entries. */
+  found(token: FoundToken, at: Date): void
+  /** Nobody knows whether these ledger entries were written; their calls have failed. */
+  doubt(references: readonly string[]): void
+}
+
+const RETRY_AFTER_LOSS_SECONDS = 5
+
+/**
+ * Settles calls of several tokens, alike in each group.
+ *
+ * @returns for each group what its calls are told; undefined: nothing was done, settle it alone
+ * @throws AppError upstream `dependency_unavailable` when the database was lost meanwhile
+ */
+export async function settleTogether(
+  deps: ChargingDeps,
+  groups: readonly Group<TokenCall>[],
+): Promise<readonly (readonly Outcome[] | undefined)[]> {
+  const rows = groups.map(toRow)
+  const at = deps.clock.now()
+  try {
+    return await settle(deps, rows, { at, isPatient: false })
+  } catch (error) {
+    if (error instanceof AppError) throw error
+    // Whatever is wrong with one of them is not to hurt the others.
+    deps.log.warn({ payers: rows.length, problem: String(error) }, 'calls not settled together')
+    return []
+  }
+}
+
+/** Settles calls of one token, as long as others may be at the same account. @throws as above */
+export async function settleAlone(
+  deps: ChargingDeps,
+  group: Group<TokenCall>,
+): Promise<readonly Outcome[]> {
+  const at = deps.clock.now()
+  const [outcomes] = await settle(deps, [toRow(group)], { at, isPatient: true })
+  if (outcomes === undefined) throw new Error('calls were passed over')
+  return outcomes
+}
+
+/** Settles calls from one network, where all there is to take is free calls. */
+export async function settleNetwork(
+  { db, clock }: Pick<ChargingDeps, 'db' | 'clock'>,
+  [network, ...others]: Group<string>,
+): Promise<readonly Outcome[]> {
+  const calls = others.length + 1
+  const day = utcDay(clock.now())
+  const counted = await store.takeFreeCalls(db, network, day, calls)
+  const freeLeftBefore = leftBefore(counted, calls)
+  const free = Math.min(calls, freeLeftBefore)
+  const nothing = { priceCredits: 0, batch: '', paid: 0, balanceBeforeCredits: 0 }
+  return shareOut({ ...nothing, subject: network, day, freeLeftBefore, free }, calls)
+}
+
+async function settle(
+  deps: ChargingDeps,
+  rows: readonly store.ChargeRow[],
+  { at, isPatient }: { readonly at: Date; readonly isPatient: boolean },
+): Promise<readonly (readonly Outcome[] | undefined)[]> {
+  const day = utcDay(at)
+  const activeToken = (hash: SQL) => deps.tokens.selectActive(hash, at)
+  const charged = await store
+    .chargeRows(deps.db, rows, { activeToken, at, day, isPatient })
+    .catch((error: unknown) => {
+      if (!isConnectionFailure(error)) throw error
+      deps.doubt(rows.flatMap(referencesOf))
+      const details = { retryAfterSeconds: RETRY_AFTER_LOSS_SECONDS }
+      throw new AppError('upstream', 'dependency_unavailable', details, { cause: error })
+    })
+  return rows.map((row, index) => {
+    const found = charged[index]
+    if (found === undefined) {
+      return Array.from({ length: row.calls }, () => ({ ok: false, reason: 'invalid_token' }))
+    }
+    deps.found({ ...found, hash: row.hash }, at)
+    return found.charge && outcomesOf(row, day, found.wallet, found.charge)
+  })
+}
+
+function outcomesOf(
+  { calls, priceCredits, batch }: store.ChargeRow,
+  day: string,
+  wallet: string,
+  { counted, ...charge }: store.RowCharge,
+): readonly Outcome[] {
+  const freeLeftBefore = leftBefore(counted, calls)
+  return shareOut({ ...charge, subject: wallet, day, priceCredits, batch, freeLeftBefore }, calls)
+}
+
+function toRow([{ hash, resource }, ...others]: Group<TokenCall>): store.ChargeRow {
+  const priceCredits = RESOURCE_PRICES_CREDITS[resource]
+  return { hash, calls: others.length + 1, priceCredits, batch: randomUUID(), note: resource }
+}
+
+/** The references that a row's ledger entries can have. */
+function referencesOf({ batch, calls }: store.ChargeRow): readonly string[] {
+  return Array.from({ length: calls }, (_, index) => usageReference(batch, index + 1))
+}
+
+/** @param counted free calls counted with these; nothing when none were left */
+function leftBefore(counted: number | null | undefined, calls: number): number {
+  return counted === null || counted === undefined ? 0 : freeLeft(counted - calls)
+}

@@ -1,0 +1,54 @@
+import type { Db } from '#src/db/connection.ts'
+import type { Logger } from '#src/kernel/logger.ts'
+import { NEWS_EVERY_MS } from './model.ts'
+import { notifyLedger } from './store.ts'
+
+/**
+ * Says on the channel `ledger` whose ledgers have new entries.
+ *
+ * Not in the statement that writes them: PostgreSQL lets transactions that notify commit only one
+ * after the other, and each call would wait for the disk behind all others. A stop in between loses
+ * the news, not the entries; who listens looks at times without being told.
+ */
+export interface News {
+  tell(wallet: string): void
+  /** Fulfilled when everything is told. */
+  idle(): Promise<void>
+}
+
+/** The first news goes out at once, what follows together every 50 ms. */
+export function createNews({ db, log }: { readonly db: Db; readonly log: Logger }): News {
+  const wallets = new Set<string>()
+  let telling: Promise<void> | undefined
+  let hurry = Promise.withResolvers<void>()
+
+  async function tellAll(): Promise<void> {
+    while (wallets.size > 0) {
+      const told = [...wallets]
+      wallets.clear()
+      try {
+        await notifyLedger(db, told)
+      } catch (error) {
+        log.warn({ wallets: told.length, problem: String(error) }, 'ledger news not told')
+      }
+      await Promise.race([pause(), hurry.promise])
+    }
+    telling = undefined
+  }
+
+  return {
+    tell(wallet) {
+      wallets.add(wallet)
+      telling ??= tellAll()
+    },
+    async idle() {
+      hurry.resolve()
+      await telling
+      hurry = Promise.withResolvers()
+    },
+  }
+}
+
+function pause(): Promise<void> {
+  return new Promise((resolve) => setTimeout(resolve, NEWS_EVERY_MS).unref())
+}

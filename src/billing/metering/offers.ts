@@ -1,0 +1,133 @@
+/** How a payer is told what a call costs and how to get credits: the offers, in both forms of x402. */
+import { builtKey, translate } from '#src/i18n/translate.ts'
+import { ZERO_ADDRESS } from '#src/kernel/units.ts'
+import {
+  MIN_TOPUP_CREDITS,
+  RESOURCE_PRICES_CREDITS,
+  type ResourceId,
+  USD_PER_1000_CREDITS_MICROS,
+} from '../price-list.ts'
+import type { AssetState } from '../topups/market.ts'
+import { SETTLEMENTS } from '../topups/model.ts'
+import { symbolOf } from '../topups/rules.ts'
+
+/** Ours alone: credits are bought beforehand, a call carries no payment. */
+export const SCHEME = 'flare-watchdog-prepaid'
+const MAX_TIMEOUT_SECONDS = 600
+const MIME_TYPE = 'application/json'
+/** Prepaid: nothing is due with the call itself. */
+const NOTHING_DUE = '0'
+
+/** Where the offers are made. */
+export interface OfferPlace {
+  readonly publicUrl: string
+  readonly chainId: number
+  readonly chainName: string
+  readonly serviceTokenSymbol: string
+}
+
+/** One way to pay for a resource. @see specification, "Paid resource offers" */
+export interface Offer {
+  readonly scheme: string
+  readonly network: string
+  readonly maxAmountRequired: string
+  readonly resource: string
+  readonly description: string
+  readonly mimeType: string
+  readonly payTo: string
+  readonly asset: string
+  readonly maxTimeoutSeconds: number
+  readonly extra: Readonly<Record<string, string | number>>
+}
+
+/** A metered resource as it is offered. */
+export interface ResourceEntry {
+  readonly resource: ResourceId
+  readonly priceCredits: number
+  readonly description: string
+  readonly accepts: readonly Offer[]
+}
+
+/** What a resource costs, and an offer for each way to pay on the EVM chain that can be used now. */
+export function resourceEntry(
+  resource: ResourceId,
+  place: OfferPlace,
+  assets: readonly AssetState[],
+): ResourceEntry {
+  const priceCredits = RESOURCE_PRICES_CREDITS[resource]
+  const description = translate('en', builtKey(`operations:resource.${resource}`))
+  const common = {
+    scheme: SCHEME,
+    network: place.chainName,
+    maxAmountRequired: NOTHING_DUE,
+    resource: addressOf(resource, place),
+    description,
+    mimeType: MIME_TYPE,
+    maxTimeoutSeconds: MAX_TIMEOUT_SECONDS,
+  }
+  const accepts = assets.flatMap(({ asset, place: to, available, paused }): Offer[] => {
+    if (asset.way === 'xrpl' || to === undefined || !available || paused) return []
+    const extra = {
+      settlement: SETTLEMENTS[asset.way],
+      docs: '/docs',
+      chainId: place.chainId,
+      assetSymbol: symbolOf(asset.key, place.serviceTokenSymbol),
+      assetDecimals: asset.decimals,
+      bonusBps: asset.bonusBps,
+      priceCredits,
+      usdPer1000CreditsMicros: String(USD_PER_1000_CREDITS_MICROS),
+      minTopupCredits: MIN_TOPUP_CREDITS,
+      ...PATHS,
+      flow: translate('en', `operations:flow.${asset.way}`),
+    }
+    return [{ ...common, payTo: to.payTo, asset: to.token ?? ZERO_ADDRESS, extra }]
+  })
+  return { resource, priceCredits, description, accepts }
+}
+
+function addressOf(resource: ResourceId, { publicUrl }: OfferPlace): string {
+  return `${publicUrl}${PATHS.pricingEndpoint}#${resource}`
+}
+
+/** Paths of the operations that the purchase sequence needs. */
+const PATHS = {
+  authEndpoint: '/api/x402/auth/challenge',
+  tokenEndpoint: '/api/x402/auth/token',
+  topupEndpoint: '/api/x402/topup',
+  accountEndpoint: '/api/x402/account',
+  pricingEndpoint: '/api/x402/pricing',
+} as const
+
+/** Why a call is to be paid, in the words of x402. */
+export type PaymentError = 'payment_required' | 'unsupported_scheme'
+
+/** The members of a 402 body that x402 version 1 reads. */
+export function paymentRequiredV1(error: PaymentError, { accepts }: ResourceEntry) {
+  return { x402Version: 1, error, accepts } as const
+}
+
+/** The value of the header `PAYMENT-REQUIRED`: x402 version 2 in base64. */
+export function paymentRequiredV2(
+  error: PaymentError,
+  { resource, accepts, description }: ResourceEntry,
+  place: OfferPlace,
+): string {
+  const url = addressOf(resource, place)
+  const required = {
+    x402Version: 2,
+    error,
+    resource: { url, description, mimeType: MIME_TYPE },
+    accepts: accepts.map(
+      ({ scheme, maxAmountRequired, asset, payTo, maxTimeoutSeconds, extra }) => ({
+        scheme,
+        network: `eip155:${place.chainId}`,
+        amount: maxAmountRequired,
+        asset,
+        payTo,
+        maxTimeoutSeconds,
+        extra,
+      }),
+    ),
+  }
+  return Buffer.from(JSON.stringify(required)).toString('base64')
+}

@@ -1,0 +1,111 @@
+/** Giving back what a call took, also when that is not possible at once. */
+import { type Db, transact } from '#src/db/connection.ts'
+import type { Clock } from '#src/kernel/clock.ts'
+import type { Logger } from '#src/kernel/logger.ts'
+import { storedAddress } from '#src/kernel/units.ts'
+import { credit } from '../account/service.ts'
+import { findEntry } from '../account/store.ts'
+import { type Charge, DEBTS_MAX, type Returned, UNCERTAIN_MS } from './model.ts'
+import { freeLeft, refundReference } from './rules.ts'
+import { giveBackFreeCalls } from './store.ts'
+
+interface Deps {
+  readonly db: Db
+  readonly clock: Clock
+  readonly log: Logger
+}
+
+/** Ledger entries whose credits belong to somebody else again. This process keeps them in mind. */
+export interface Debts {
+  /** Remembers entries, also such of which nobody knows whether they were written. */
+  owe(references: readonly string[]): void
+  /** Gives back what can be. @throws Error when the database does not answer */
+  settle(): Promise<void>
+  /** Tries once more, and says in the log what is left. */
+  close(): Promise<void>
+}
+
+/** No debts. */
+export function createDebts({ db, clock, log }: Deps): Debts {
+  const owedSince = new Map<string, Date>()
+
+  async function settle(): Promise<void> {
+    for (const [reference, since] of owedSince) {
+      const now = clock.now()
+      const balance = await transact(db, (tx) => refundEntry(tx, reference, now))
+      const isOver = now.getTime() - since.getTime() >= UNCERTAIN_MS
+      if (balance !== undefined || isOver) owedSince.delete(reference)
+    }
+  }
+
+  return {
+    owe(references) {
+      const free = DEBTS_MAX - owedSince.size
+      for (const reference of references.slice(0, free)) owedSince.set(reference, clock.now())
+      const lost = references.slice(Math.max(0, free))
+      if (lost.length > 0) log.error({ references: lost }, 'credits not given back')
+    },
+    settle,
+    async close() {
+      await settle().catch(() => undefined)
+      if (owedSince.size > 0) {
+        log.error({ references: [...owedSince.keys()] }, 'credits not given back')
+      }
+    },
+  }
+}
+
+/**
+ * Gives back charges of one payer, all free calls of one day or all paid. Never rejects: paid ones that
+ * cannot be given back now are owed.
+ */
+export async function giveBack(
+  deps: Deps,
+  charges: readonly [Charge, ...Charge[]],
+  debts: Debts,
+): Promise<readonly Returned[]> {
+  const [first] = charges
+  try {
+    if (first.kind === 'free') {
+      const { subject, day } = first
+      const counted = await giveBackFreeCalls(deps.db, subject, day, charges.length)
+      return charges.map(() => ({ ok: true, freeLeft: freeLeft(counted) }))
+    }
+    const references = referencesOf(charges)
+    return await transact(deps.db, async (tx) => {
+      const returned: Returned[] = []
+      for (const reference of references) {
+        const balanceCredits = await refundEntry(tx, reference, deps.clock.now())
+        returned.push({ ok: true, ...(balanceCredits !== undefined && { balanceCredits }) })
+      }
+      return returned
+    })
+  } catch (error) {
+    deps.log.warn({ calls: charges.length, problem: String(error) }, 'charges not given back yet')
+    debts.owe(referencesOf(charges))
+    return charges.map(() => ({ ok: false }))
+  }
+}
+
+function referencesOf(charges: readonly Charge[]): readonly string[] {
+  return charges.flatMap((charge) => (charge.kind === 'paid' ? charge.reference : []))
+}
+
+/**
+ * Adds the credits that a `usage` entry took, once.
+ *
+ * @returns the balance; undefined when there is no such entry
+ */
+async function refundEntry(tx: Db, usage: string, at: Date): Promise<number | undefined> {
+  const entry = await findEntry(tx, usage)
+  if (entry === undefined) return undefined
+  const { balanceCredits } = await credit(tx, {
+    wallet: storedAddress(entry.wallet),
+    type: 'refund',
+    amountCredits: -entry.deltaCredits,
+    reference: refundReference(usage),
+    ...(entry.note !== null && { note: entry.note }),
+    at,
+  })
+  return balanceCredits
+}

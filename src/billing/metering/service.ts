@@ -1,0 +1,148 @@
+import type { Db } from '#src/db/connection.ts'
+import type { Clock } from '#src/kernel/clock.ts'
+import { AppError } from '#src/kernel/errors.ts'
+import type { Logger } from '#src/kernel/logger.ts'
+import type { Address } from '#src/kernel/units.ts'
+import { findAccount } from '../account/store.ts'
+import { createBatcher } from './batcher.ts'
+import {
+  type FoundToken,
+  settleAlone,
+  settleNetwork,
+  settleTogether,
+  type TokenCall,
+} from './charging.ts'
+import * as model from './model.ts'
+import { createNews } from './news.ts'
+import { createDebts, giveBack } from './refunds.ts'
+import { freeLeft, utcDay } from './rules.ts'
+import { countFreeCalls, deleteFreeCallsBefore } from './store.ts'
+
+interface Deps {
+  readonly db: Db
+  readonly clock: Clock
+  readonly log: Logger
+  readonly tokens: model.TokenLookup
+}
+
+/** Charges metered calls. Calls that come at the same time to this process are settled together. */
+export interface Metering {
+  /**
+   * Settles a call: free, paid, or refused.
+   *
+   * @throws AppError rate_limited `rate_limited` when too many calls are waiting
+   * @throws AppError upstream `dependency_unavailable` when the database was lost meanwhile; what the
+   *   call may have paid is given back then
+   */
+  charge(call: model.MeteredCall): Promise<model.Outcome>
+  /**
+   * Gives back what a call took: the free call, or the credits with an entry `refund`. Never rejects:
+   * credits that cannot be given back now are left to `settleDebts`.
+   */
+  giveBack(charge: model.Charge): Promise<model.Returned>
+  /** Gives back what could not be when it was due. @throws Error when the database does not answer */
+  settleDebts(): Promise<void>
+  /** Waits for what is in hand. */
+  stop(): Promise<void>
+}
+
+const LIMITS = {
+  batchesAtOnce: model.BATCHES_AT_ONCE,
+  groupsPerBatch: model.PAYERS_PER_BATCH_MAX,
+  itemsPerGroup: model.CALLS_PER_PAYER_MAX,
+  itemsPerBatch: model.CALLS_PER_BATCH,
+  waitingPerKeyMax: model.WAITING_PER_PAYER_MAX,
+  itemsMax: model.CALLS_MAX,
+} as const
+
+/** Has charged nothing yet. */
+export function createMetering(deps: Deps): Metering {
+  const news = createNews(deps)
+  const debts = createDebts(deps)
+  /** Which wallet a token is of, as far as this process has learned; that never changes. */
+  const wallets = new Map<string, string>()
+  const notes = new Set<Promise<void>>()
+  const charging = {
+    ...deps,
+    found: (token: FoundToken, at: Date) => {
+      learn(wallets, token)
+      if (token.charge !== undefined && token.charge.paid > 0) news.tell(token.wallet)
+      const note = deps.tokens.noteUse({ id: token.tokenId, lastUsedAt: token.lastUsedAt }, at)
+      notes.add(note)
+      void note.then(() => notes.delete(note))
+    },
+    doubt: debts.owe,
+  }
+  const tokenCalls = createBatcher<TokenCall, model.Outcome>({
+    ...LIMITS,
+    together: (groups) => settleTogether(charging, groups),
+    alone: (group) => settleAlone(charging, group),
+    isAlike: (one, other) => one.hash === other.hash && one.resource === other.resource,
+  })
+  const networkCalls = createBatcher<string, model.Outcome>({
+    ...LIMITS,
+    alone: (group) => settleNetwork(deps, group),
+    isAlike: () => true,
+  })
+  const returns = createBatcher<model.Charge, model.Returned>({
+    ...LIMITS,
+    waitingPerKeyMax: model.CALLS_MAX,
+    alone: (group) => giveBack(deps, group, debts),
+    isAlike: (one, other) => dayOf(one) === dayOf(other),
+  })
+
+  return {
+    async charge({ resource, payer }) {
+      const outcome =
+        payer.kind === 'token'
+          ? tokenCalls.add(wallets.get(payer.hash) ?? payer.hash, { hash: payer.hash, resource })
+          : networkCalls.add(payer.network, payer.network)
+      if (outcome !== undefined) return outcome
+      throw new AppError('rate_limited', 'rate_limited', { retryAfterSeconds: 1 })
+    },
+    async giveBack(charge) {
+      const returned = returns.add(charge.kind === 'free' ? charge.subject : charge.wallet, charge)
+      if (returned !== undefined) return returned
+      if (charge.kind === 'paid') debts.owe([charge.reference])
+      return { ok: false }
+    },
+    settleDebts: debts.settle,
+    async stop() {
+      await Promise.all([tokenCalls.idle(), networkCalls.idle()])
+      await returns.idle()
+      await debts.close()
+      await Promise.all([news.idle(), ...notes])
+    },
+  }
+}
+
+/** How a wallet, or a network, stands before a call. */
+export async function getStanding(
+  { db, clock }: Pick<Deps, 'db' | 'clock'>,
+  subject: { readonly wallet: Address } | { readonly network: string },
+): Promise<model.Standing> {
+  const isWallet = 'wallet' in subject
+  const account = isWallet ? await findAccount(db, subject.wallet) : undefined
+  const name = isWallet ? subject.wallet : subject.network
+  const counted = await countFreeCalls(db, name, utcDay(clock.now()))
+  return { balanceCredits: account?.balanceCredits ?? 0, freeLeft: freeLeft(counted) }
+}
+
+/** Days whose counts are kept: today's, and yesterday's for calls begun before midnight. */
+const DAYS_KEPT_MS = 86_400_000
+
+/** Forgets the free calls of days that are over. */
+export async function pruneFreeCalls({ db, clock }: Pick<Deps, 'db' | 'clock'>): Promise<void> {
+  await deleteFreeCallsBefore(db, utcDay(new Date(clock.now().getTime() - DAYS_KEPT_MS)))
+}
+
+function learn(wallets: Map<string, string>, { hash, wallet }: FoundToken): void {
+  if (wallets.has(hash)) return
+  const [oldest] = wallets.keys()
+  if (wallets.size >= model.KNOWN_TOKENS_MAX && oldest !== undefined) wallets.delete(oldest)
+  wallets.set(hash, wallet)
+}
+
+function dayOf(charge: model.Charge): string | undefined {
+  return charge.kind === 'free' ? charge.day : undefined
+}

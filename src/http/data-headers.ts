@@ -1,0 +1,112 @@
+/** Which headers pass between a client and an upstream, and which stay behind. */
+
+/** Headers by lower-case name, as Node gives and takes them. */
+type Headers = Readonly<Record<string, string | string[] | undefined>>
+
+/** About one connection, not about the message. @see RFC 9110, section 7.6.1 */
+const HOP_BY_HOP = [
+  'connection',
+  'keep-alive',
+  'proxy-authenticate',
+  'proxy-authentication-info',
+  'proxy-authorization',
+  'proxy-connection',
+  'te',
+  'trailer',
+  'transfer-encoding',
+  'upgrade',
+]
+
+/** Between the client and us: who it is, how it pays, which way it came. */
+const FROM_CLIENT_ONLY = new Set([
+  ...HOP_BY_HOP,
+  'authorization',
+  'cookie',
+  'expect',
+  'forwarded',
+  'http2-settings',
+  'payment-signature',
+  'x-payment',
+  'x-real-ip',
+  'x-request-id',
+])
+
+/** What is ours to say, or would act on the whole of our origin. */
+const FROM_US_ONLY = new Set([
+  ...HOP_BY_HOP,
+  'alt-svc',
+  'clear-site-data',
+  'payment-required',
+  'payment-response',
+  'ratelimit',
+  'ratelimit-policy',
+  'set-cookie',
+  'strict-transport-security',
+  'x-credits-balance',
+  'x-credits-charged',
+  'x-free-tier-remaining',
+  'x-payment-response',
+  'x-request-id',
+])
+
+/** What Fastify or we have put on an answer that is not the upstream's. */
+export function isOurs(name: string): boolean {
+  return FROM_US_ONLY.has(name)
+}
+
+/** The headers of a request as an upstream gets them. */
+export function headersForUpstream(
+  headers: Headers,
+  request: { readonly id: string; readonly method: string },
+): Record<string, string | string[]> {
+  const isBodyless = request.method === 'GET' || request.method === 'HEAD'
+  const passed = Object.entries(headers).filter(
+    ([name]) =>
+      !FROM_CLIENT_ONLY.has(name) &&
+      !name.startsWith('x-forwarded-') &&
+      // Fastify reads no body of these; a length would announce one.
+      !(isBodyless && name.startsWith('content-')),
+  )
+  return { ...defined(passed), 'x-request-id': request.id }
+}
+
+/**
+ * The headers of an upstream's answer as the client gets them. Redirects to itself lead to us.
+ */
+export function headersForClient(
+  headers: Headers,
+  { upstream, prefix }: { readonly upstream: string; readonly prefix: string },
+): Record<string, string | string[]> {
+  const named = new Set(listOf(headers['connection']))
+  const passed = Object.entries(headers).filter(
+    ([name]) => !FROM_US_ONLY.has(name) && !named.has(name) && !name.startsWith('access-control-'),
+  )
+  const { location, ...rest } = defined(passed)
+  if (typeof location !== 'string') return rest
+  return { ...rest, location: locationForClient(location, upstream, prefix) }
+}
+
+function locationForClient(location: string, upstream: string, prefix: string): string {
+  const base = new URL(upstream)
+  const target = URL.parse(location, base)
+  const path = base.pathname.replace(/\/$/, '')
+  // A relative path without a leading slash means the same on both sides.
+  const isAbsolute = location.startsWith('/') || URL.canParse(location)
+  if (target === null || !isAbsolute || target.origin !== base.origin) return location
+  if (target.pathname !== path && !target.pathname.startsWith(`${path}/`)) return location
+  return `${prefix}${target.pathname.slice(path.length)}${target.search}${target.hash}`
+}
+
+function listOf(header: string | string[] | undefined): readonly string[] {
+  return String(header ?? '')
+    .split(',')
+    .map((part) => part.trim().toLowerCase())
+}
+
+function defined(
+  entries: readonly (readonly [string, string | string[] | undefined])[],
+): Record<string, string | string[]> {
+  return Object.fromEntries(
+    entries.flatMap(([name, value]) => (value === undefined ? [] : [[name, value]])),
+  )
+}

@@ -1,0 +1,140 @@
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import { readToken } from '#src/auth/service.ts'
+import type { Outcome, Payer, Standing } from '#src/billing/metering/model.ts'
+import {
+  type PaymentError,
+  paymentRequiredV1,
+  paymentRequiredV2,
+  resourceEntry,
+} from '#src/billing/metering/offers.ts'
+import { nextUtcDay } from '#src/billing/metering/rules.ts'
+import { getStanding } from '#src/billing/metering/service.ts'
+import {
+  FREE_TIER_DAILY_CALLS,
+  RESOURCE_PRICES_CREDITS,
+  type ResourceId,
+} from '#src/billing/price-list.ts'
+import { AppError } from '#src/kernel/errors.ts'
+import type { App } from '#src/operations/define.ts'
+import { authenticate, bearerToken, refuseTokenInQuery } from './authenticate.ts'
+import { networkOf } from './limits.ts'
+
+/** Puts routes of one server behind the metering gate. */
+export interface Meter {
+  /**
+   * The gate of a route, as its `preHandler`: a free call or the price, or a refusal.
+   *
+   * Its hook throws AppError payment_required `payment_required`, unauthenticated `invalid_token`,
+   * rate_limited `rate_limited`, upstream `dependency_unavailable`.
+   */
+  meter(resource: ResourceId): (request: FastifyRequest, reply: FastifyReply) => Promise<void>
+  /** Gives back what a call took that fails after its head has gone out. Twice is once. */
+  giveBack(request: object): Promise<void>
+}
+
+/** What x402 clients pay with: version 1 and version 2. Calls here are paid beforehand. */
+const PAYMENT_HEADERS = ['x-payment', 'payment-signature'] as const
+
+type Charged = Outcome & { readonly ok: true }
+
+/**
+ * A meter for routes of this server and of plugins inside it.
+ *
+ * Every call is charged before its handler runs. An answer of 5xx gives back what the call took, before
+ * it goes out, and its headers say so.
+ */
+export function createMeter(server: FastifyInstance, app: App): Meter {
+  const open = new WeakMap<object, Charged>()
+
+  const giveBack = async (request: object) => {
+    const charged = open.get(request)
+    open.delete(request)
+    return charged && { charged, now: await app.metering.giveBack(charged.charge) }
+  }
+
+  server.addHook('onSend', async (request, reply) => {
+    if (reply.statusCode < 500) return
+    const returned = await giveBack(request)
+    if (returned?.now.ok) tell(reply, 0, { ...returned.charged, ...returned.now })
+  })
+
+  return {
+    meter: (resource) => async (request, reply) => {
+      if (!app.billing.enabled) return
+      refuseTokenInQuery(request.query as Readonly<Record<string, unknown>>)
+      if (PAYMENT_HEADERS.some((name) => request.headers[name] !== undefined)) {
+        // Whoever sends a payment means to pay with it, and nothing else is to be taken for the call.
+        const standing = await standingOf(app, request)
+        throw await refusal(app, reply, { resource, error: 'unsupported_scheme', standing })
+      }
+      const outcome = await app.metering.charge({ resource, payer: payerOf(request) })
+      if (outcome.ok) {
+        const { charge } = outcome
+        open.set(request, outcome)
+        tell(reply, charge.kind === 'paid' ? charge.priceCredits : 0, outcome)
+      } else if (outcome.reason === 'invalid_token') {
+        throw new AppError('unauthenticated', 'invalid_token')
+      } else {
+        const { reason: error } = outcome
+        throw await refusal(app, reply, { resource, error, standing: outcome })
+      }
+    },
+    giveBack: async (request) => {
+      await giveBack(request)
+    },
+  }
+}
+
+function payerOf({ headers, ip }: FastifyRequest): Payer {
+  const { authorization } = headers
+  return authorization === undefined
+    ? { kind: 'network', network: networkOf(ip) }
+    : { kind: 'token', hash: readToken(bearerToken(authorization)) }
+}
+
+async function standingOf(app: App, { headers, ip }: FastifyRequest): Promise<Standing> {
+  const caller = await authenticate(app, headers.authorization)
+  return getStanding(app, caller ?? { network: networkOf(ip) })
+}
+
+/** What a call took and how its payer stands after it. */
+function tell(reply: FastifyReply, chargedCredits: number, standing: Standing): void {
+  reply.header('x-credits-charged', String(chargedCredits))
+  reply.header('x-credits-balance', String(standing.balanceCredits))
+  reply.header('x-free-tier-remaining', String(standing.freeLeft))
+}
+
+/**
+ * 402 in both forms of x402: version 1 in the body beside the problem, version 2 in a header.
+ *
+ * @see product decisions, 6
+ */
+async function refusal(
+  app: App,
+  reply: FastifyReply,
+  refused: {
+    readonly resource: ResourceId
+    readonly error: PaymentError
+    readonly standing: Standing
+  },
+): Promise<AppError> {
+  const { resource, error, standing } = refused
+  const { publicUrl, chainId, billing } = app
+  const place = { publicUrl, chainId, ...billing }
+  const entry = resourceEntry(resource, place, await app.market.list())
+  reply.header('payment-required', paymentRequiredV2(error, entry, place))
+  const priceCredits = RESOURCE_PRICES_CREDITS[resource]
+  return new AppError('payment_required', 'payment_required', {
+    values: { count: priceCredits },
+    members: {
+      ...paymentRequiredV1(error, entry),
+      priceCredits,
+      balanceCredits: standing.balanceCredits,
+      freeTier: {
+        limit: FREE_TIER_DAILY_CALLS,
+        used: FREE_TIER_DAILY_CALLS - standing.freeLeft,
+        resetsAt: nextUtcDay(app.clock.now()).toISOString(),
+      },
+    },
+  })
+}

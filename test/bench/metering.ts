@@ -1,0 +1,153 @@
+import { createHash } from 'node:crypto'
+import { formatToken } from '#src/auth/token.ts'
+import { connect } from '#src/db/connection.ts'
+import { withDatabase } from './database.ts'
+import { requestsPerSecond } from './load.ts'
+import { type BenchServer, startServer } from './process.ts'
+import { type Measurement, median } from './report.ts'
+
+const ROUNDS = 7
+const SECONDS = 2
+const WALLETS = 1000
+const CONNECTIONS = 64
+const SPREAD_GOAL_RATIO = 0.7
+const HOT_GOAL_RATIO = 2
+const BALANCE_CREDITS = 1_000_000_000
+
+/** One wallet with a token. Its free calls of the day are used up. */
+interface Owner {
+  readonly wallet: string
+  readonly token: string
+}
+
+/**
+ * A metered call beside bare Fastify with one statement that updates and inserts, on a database that
+ * waits for the disk: spread over 1000 wallets, and 64 at a time from one. All balances are exact.
+ */
+export async function benchMetering(): Promise<Measurement[]> {
+  const work = async (databaseUrl: string) => {
+    const owners = await fillWallets(databaseUrl)
+    const service = await startServer('./metering-subject.ts', databaseUrl)
+    const floor = await startServer('./metering-floor.ts', databaseUrl)
+    try {
+      const [first] = owners
+      if (first === undefined) throw new Error('there are no wallets')
+      const spread = await compare(service, floor, (request) => owners[request % WALLETS] ?? first)
+      const hot = await compare(service, floor, () => first)
+      await proveBalances(databaseUrl, spread.calls + hot.calls)
+      return [
+        measurement(`spread over ${WALLETS} wallets`, spread, SPREAD_GOAL_RATIO),
+        measurement(`one wallet, ${CONNECTIONS} calls at a time`, hot, HOT_GOAL_RATIO),
+      ]
+    } finally {
+      floor.stop()
+      service.stop()
+    }
+  }
+  return withDatabase(work, { durable: true })
+}
+
+interface Comparison {
+  readonly value: number
+  readonly floor: number
+  readonly ratio: number
+  /** Calls that were answered, by both. */
+  readonly calls: number
+}
+
+/** Floor and subject in turns. Every call of a wallet must be answered with a balance of its own. */
+async function compare(
+  service: BenchServer,
+  floor: BenchServer,
+  ownerOf: (request: number) => Owner,
+): Promise<Comparison> {
+  const subjects: number[] = []
+  const floors: number[] = []
+  let calls = 0
+  const run = async ({ url }: BenchServer) => {
+    const balances: string[] = []
+    const perSecond = await requestsPerSecond(url, {
+      path: '/metered',
+      headers: (request) => {
+        const { wallet, token } = ownerOf(request)
+        return { authorization: `Bearer ${token}`, 'x-wallet': wallet }
+      },
+      connections: CONNECTIONS,
+      seconds: SECONDS,
+      onAnswer: (headers) => balances.push(String(headers['x-credits-balance'])),
+    })
+    calls += balances.length
+    const isOneWallet = ownerOf(0) === ownerOf(1)
+    if (isOneWallet && new Set(balances).size < balances.length) {
+      throw new Error('two calls were answered with the same balance')
+    }
+    return perSecond
+  }
+  for (let round = 0; round <= ROUNDS; round++) {
+    const below = await run(floor)
+    const subject = await run(service)
+    // The first round warms both up.
+    if (round === 0) continue
+    floors.push(below)
+    subjects.push(subject)
+  }
+  const ratio = median(subjects.map((value, round) => value / (floors[round] ?? Number.NaN)))
+  return { value: median(subjects), floor: median(floors), ratio, calls }
+}
+
+function measurement(measure: string, result: Comparison, goal: number): Measurement {
+  const { value, floor, ratio } = result
+  return {
+    bench: 'metering',
+    measure,
+    value,
+    unit: 'calls/s',
+    floor,
+    ratio,
+    goal: `>= ${goal} of bare Fastify with one update-and-insert`,
+    met: ratio >= goal,
+  }
+}
+
+/** Wallets with credits, a token each, and no free call left. */
+async function fillWallets(databaseUrl: string): Promise<readonly Owner[]> {
+  const owners = Array.from({ length: WALLETS }, (_, index) => ({
+    wallet: `0x${(index + 1).toString(16).padStart(40, '0')}`,
+    token: formatToken(createHash('sha256').update(`bench ${index}`).digest()),
+  }))
+  const wallets = owners.map(({ wallet }) => wallet).join()
+  const hashes = owners.map(({ token }) => createHash('sha256').update(token).digest('hex')).join()
+  const { sql, close } = connect(databaseUrl)
+  await sql`insert into accounts (wallet, balance_credits, occupied_slots, entry_count,
+      last_entry_at, created_at)
+    select wallet, ${BALANCE_CREDITS}, 0, 1, now(), now() from string_to_table(${wallets}, ',') wallet`
+  await sql`insert into ledger_entries (wallet, position, type, delta_credits,
+      balance_after_credits, reference, created_at)
+    select wallet, 1, 'adjustment', ${BALANCE_CREDITS}, ${BALANCE_CREDITS}, 'bench:' || wallet, now()
+    from string_to_table(${wallets}, ',') wallet`
+  await sql`insert into tokens (wallet, scopes, prefix, hash, created_at, expires_at, last_used_at)
+    select wallet, '{read}', 'fwd_', hash, now(), now() + interval '1 day', now()
+    from unnest(string_to_array(${wallets}, ','), string_to_array(${hashes}, ','))
+      as made (wallet, hash)`
+  await sql`insert into free_calls (subject, day, calls)
+    select wallet, day, 50 from string_to_table(${wallets}, ',') wallet,
+      unnest(array[current_date, current_date + 1]) day`
+  await sql`analyze`
+  await close()
+  return owners
+}
+
+/** Every answered call has its entry, and every balance is the sum of its entries. */
+async function proveBalances(databaseUrl: string, calls: number): Promise<void> {
+  const { sql, close } = connect(databaseUrl)
+  const [found] = await sql`
+    select sum(entries.calls) as calls, count(*) filter (where a.balance_credits <> entries.total
+      or a.entry_count <> entries.calls + 1) as wrong
+    from accounts a join (select wallet, sum(delta_credits) as total, count(*) - 1 as calls
+      from ledger_entries group by wallet) entries using (wallet)`
+  await close()
+  if (Number(found?.['wrong']) > 0) throw new Error(`${found?.['wrong']} balances are not exact`)
+  if (Number(found?.['calls']) !== calls) {
+    throw new Error(`${calls} calls were answered and ${found?.['calls']} were charged`)
+  }
+}

@@ -1,0 +1,19 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { createInterface } from 'node:readline'
+
+/** A server of a benchmark, in a process of its own. */
+export interface BenchServer {
+  readonly url: string
+  stop(): void
+}
+
+/** Starts a script beside this one; it prints its address when it listens. */
+export async function startServer(name: string, databaseUrl: string): Promise<BenchServer> {
+  const script = new URL(name, import.meta.url).pathname
+  const child = spawn(process.execPath, [script, databaseUrl], {
+    stdio: ['ignore', 'pipe', 'inherit'],
+  })
+  const [line] = await once(createInterface({ input: child.stdout }), 'line')
+  return { url: String(line), stop: () => child.kill() }
+}

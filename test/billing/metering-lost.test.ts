@@ -1,0 +1,160 @@
+import { once } from 'node:events'
+import { connect as connectTo, createServer, type Socket } from 'node:net'
+import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
+import type { Charge } from '#src/billing/metering/model.ts'
+import { getStanding, type Metering } from '#src/billing/metering/service.ts'
+import { type Connection, connect } from '#src/db/connection.ts'
+import { type Logger, silentLogger } from '#src/kernel/logger.ts'
+import { testClock } from '../support/clock.ts'
+import { type FreshDatabase, freshDatabase } from '../support/database.ts'
+import { type Caller, callMany, chargesOf, meteringOn, newCaller, provedLedger } from './callers.ts'
+
+/** What is charged and given back when the database goes away at the worst moment. */
+
+const clock = testClock()
+let database: FreshDatabase
+let line: Awaited<ReturnType<typeof startLine>>
+let far: Connection
+/** A process whose line to the database can be cut. */
+let metering: Metering
+const errors: Readonly<Record<string, unknown>>[] = []
+const log: Logger = { ...silentLogger, error: (fields) => errors.push(fields) }
+
+beforeAll(async () => {
+  database = await freshDatabase()
+  line = await startLine(database.url)
+})
+beforeEach(async () => {
+  errors.length = 0
+  far = connect(line.url)
+  metering = meteringOn(far.db, clock, log)
+  return async () => {
+    await metering.stop()
+    await far.close()
+  }
+})
+afterAll(async () => {
+  await line.close()
+  await database.drop()
+})
+
+const caller = () => newCaller(database.db, clock, { credits: 100, freeUsed: 50 })
+const ledgerOf = ({ wallet }: Caller) => provedLedger(database.db, clock, wallet)
+const balanceOf = async ({ wallet }: Caller) =>
+  (await getStanding({ db: database.db, clock }, { wallet })).balanceCredits
+
+function referenceOf(charge: Charge | undefined): string {
+  if (charge?.kind !== 'paid') throw new Error('the call was not paid')
+  return charge.reference
+}
+
+async function failToCharge({ payer }: Caller, calls: number): Promise<void> {
+  const ended = await Promise.allSettled(
+    Array.from({ length: calls }, () => metering.charge({ resource: 'ftso-analytics', payer })),
+  )
+  for (const one of ended) {
+    expect(one).toMatchObject({ reason: { kind: 'upstream', code: 'dependency_unavailable' } })
+  }
+}
+
+test('calls that were charged while the answer was lost are given back, once', async () => {
+  const alice = await caller()
+  await callMany(metering, alice.payer, 1)
+  line.loseAnswer(alice.payer.hash)
+  await failToCharge(alice, 1)
+  expect(await balanceOf(alice)).toBe(98)
+  await metering.settleDebts()
+  expect(await balanceOf(alice)).toBe(99)
+  await metering.settleDebts()
+  const rows = await ledgerOf(alice)
+  expect(rows.map(({ type }) => type)).toEqual(['topup', 'usage', 'usage', 'refund'])
+})
+
+test('calls that never came to the database cost nothing', async () => {
+  const alice = await caller()
+  await callMany(metering, alice.payer, 1)
+  line.loseQuestion(alice.payer.hash)
+  await failToCharge(alice, 1)
+  await metering.settleDebts()
+  clock.advance(60)
+  await metering.settleDebts()
+  expect(await balanceOf(alice)).toBe(99)
+  expect(await ledgerOf(alice)).toHaveLength(2)
+})
+
+test('credits that cannot be given back now are given back later', async () => {
+  const alice = await caller()
+  const charges = chargesOf(await callMany(metering, alice.payer, 3))
+  line.loseQuestion(referenceOf(charges.at(-1)))
+  const returned = await Promise.all(charges.map((charge) => metering.giveBack(charge)))
+  // The first one goes alone; the others came meanwhile and go together.
+  expect(returned).toEqual([{ ok: true, balanceCredits: 98 }, { ok: false }, { ok: false }])
+  line.loseQuestion(referenceOf(charges.at(-1)))
+  await expect(metering.settleDebts()).rejects.toThrow()
+  expect(await balanceOf(alice)).toBe(99)
+  await metering.settleDebts()
+  expect(await balanceOf(alice)).toBe(100)
+  expect(await ledgerOf(alice)).toHaveLength(7)
+  expect(errors).toEqual([])
+})
+
+test('credits that are still owed when the process stops are an error somebody reads', async () => {
+  const alice = await caller()
+  const [charge] = chargesOf(await callMany(metering, alice.payer, 1))
+  if (charge === undefined) throw new Error('the call was not charged')
+  line.loseQuestion(referenceOf(charge))
+  await metering.giveBack(charge)
+  line.loseQuestion(referenceOf(charge))
+  await metering.stop()
+  expect(errors).toEqual([{ references: [referenceOf(charge)] }])
+})
+
+/** A line to the database that is cut once, by a question that holds a given text. */
+async function startLine(databaseUrl: string) {
+  const target = new URL(databaseUrl)
+  let order: { readonly text: string; readonly loses: 'question' | 'answer' } | undefined
+  const sockets = new Set<Socket>()
+  const server = createServer((client) => {
+    const database = connectTo(Number(target.port), target.hostname)
+    for (const socket of [client, database]) {
+      sockets.add(socket)
+      socket.on('error', () => undefined)
+      socket.once('close', () => sockets.delete(socket))
+    }
+    let isAnswerLost = false
+    // What the database has been asked it finishes.
+    client.once('close', () => database.end())
+    database.once('close', () => client.destroy())
+    client.on('data', (data) => {
+      const isIt = order !== undefined && data.includes(order.text)
+      if (isIt) {
+        isAnswerLost = order?.loses === 'answer'
+        order = undefined
+      }
+      if (isIt && !isAnswerLost) client.destroy()
+      else database.write(data)
+    })
+    database.on('data', (data) => (isAnswerLost ? client.destroy() : client.write(data)))
+  })
+  server.listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  const address = server.address()
+  if (address === null || typeof address === 'string') throw new Error('no port')
+  const url = new URL(databaseUrl)
+  url.hostname = '127.0.0.1'
+  url.port = String(address.port)
+  return {
+    url: url.href,
+    loseQuestion: (text: string) => {
+      order = { text, loses: 'question' }
+    },
+    loseAnswer: (text: string) => {
+      order = { text, loses: 'answer' }
+    },
+    close: async () => {
+      for (const socket of sockets) socket.destroy()
+      server.close()
+      await once(server, 'close')
+    },
+  }
+}
