@@ -7,12 +7,13 @@ import { confirmPage } from './confirm.ts'
 import { answerFailure } from './failure.ts'
 import { readForms } from './form.ts'
 import { homePage } from './home.ts'
-import { ASSETS, CONTENT_SECURITY_POLICY } from './layout.ts'
+import { ASSETS, CONTENT_SECURITY_POLICY, SCRIPTS } from './layout.ts'
+import { payPage } from './pay.ts'
 import { problemPages } from './problems.ts'
 import { unsubscribePage } from './unsubscribe.ts'
 
 /** Every page, in the order of its address. */
-const PAGES = [homePage, alertPage, confirmPage, unsubscribePage, problemPages]
+const PAGES = [homePage, payPage, alertPage, confirmPage, unsubscribePage, problemPages]
 
 /**
  * The web front door: a Fastify plugin with every page, its styles and its security headers. All of it
@@ -28,14 +29,9 @@ export async function registerPages(
     crossOriginEmbedderPolicy: false,
     xFrameOptions: { action: 'deny' },
   })
-  await server.register(files, {
-    root: ASSETS,
-    prefix: '/assets/',
-    index: false,
-    wildcard: false,
-    maxAge: '1h',
-    decorateReply: false,
-  })
+  const served = { index: false, wildcard: false, maxAge: '1h', decorateReply: false } as const
+  await server.register(files, { root: ASSETS, prefix: '/assets/', ...served })
+  await server.register(files, { root: SCRIPTS, prefix: '/scripts/', ...served })
   readForms(server)
   server.setErrorHandler((error, request, reply) => answerFailure(app, error, request, reply))
   for (const page of PAGES) page(server, app)

@@ -20,6 +20,8 @@ import type { App } from '#src/operations/define.ts'
 
 /** Where the styles and the mark are. */
 export const ASSETS = fileURLToPath(new URL('./assets', import.meta.url))
+/** Where the pages' scripts are. */
+export const SCRIPTS = fileURLToPath(new URL('./browser', import.meta.url))
 
 /**
  * Nothing but our own files, and no page of ours in a frame.
@@ -58,7 +60,7 @@ const styleVersion = createHash('sha256')
   .slice(0, 8)
 
 /** The reader's language: `?lang=`, then what the link knows, then the browser's, then English. */
-function localeOf(request: FastifyRequest, known?: Locale): Locale {
+export function localeOf(request: FastifyRequest, known?: Locale): Locale {
   const { lang } = queryOf(request)
   if (isLocale(lang)) return lang
   return known ?? negotiateLocale(request.headers['accept-language'])

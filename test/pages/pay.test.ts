@@ -1,0 +1,186 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { LOCALES } from '#src/kernel/locale.ts'
+import type { TopupDraft } from '../generated/api.ts'
+import { buyer, draftOf, type PayWorld, payWorld } from '../support/pay-world.ts'
+import type { Client } from '../support/people.ts'
+
+let world: PayWorld
+let alice: Client
+
+beforeAll(async () => {
+  world = await payWorld()
+  alice = await buyer(world, 'alice')
+})
+afterAll(() => world.close())
+
+async function get(path: string) {
+  const { statusCode, headers, payload } = await world.server.inject({ method: 'GET', url: path })
+  return { status: statusCode, headers, html: payload }
+}
+const pageOf = ({ handle }: TopupDraft, query = '') => get(`/pay/${handle}${query}`)
+const statusOf = async ({ handle }: TopupDraft, query = '') => {
+  const { status, headers, html } = await get(`/pay/${handle}/status${query}`)
+  expect([status, headers['cache-control']]).toEqual([200, 'no-store'])
+  return JSON.parse(html)
+}
+
+describe('the pay page', () => {
+  test('shows everything to pay a token with, and to scan it elsewhere', async () => {
+    const draft = await draftOf(alice, { asset: 'WFLR', credits: 12_345 })
+    const { status, headers, html } = await pageOf(draft)
+    expect(status).toBe(200)
+    expect(headers['cache-control']).toBe('no-store')
+    expect(html).toContain('Pay 617.25\u00a0WFLR')
+    const { approval, transaction } = draft
+    for (const value of [
+      approval?.token,
+      approval?.spender,
+      approval?.amount,
+      transaction?.data,
+      draft.handle,
+    ]) {
+      expect(html).toContain(`<bdi dir="ltr">${value}</bdi>`)
+    }
+    expect(html).toMatch(/<img class="qr" src="data:image\/svg\+xml;base64,[\w+/=]+"/)
+    expect(html).toContain('12,345 credits')
+    expect(html).toContain('12.345\u00a0USD')
+  })
+
+  test('shows the exact amount and the data of a plain transfer', async () => {
+    await world.contracts.setFeed('FLR/USD', 300_000n, 7)
+    const draft = await draftOf(alice, { asset: 'FLR' })
+    await world.contracts.setFeed('FLR/USD', 200_000n, 7)
+    const { html } = await pageOf(draft)
+    expect(html).toContain('333.333333333333333334\u00a0FLR')
+    expect(html).toContain(`data-copy="${draft.handle}"`)
+    expect(html).toContain(`<bdi dir="ltr">${world.contracts.payTo}</bdi>`)
+  })
+
+  test('shows address, tag and wallet link of XRP, and no wallet of the browser', async () => {
+    const draft = await draftOf(alice, { asset: 'XRP' })
+    const { html } = await pageOf(draft)
+    expect(html).toContain(`<code class="tag"><bdi dir="ltr">${draft.destinationTag}</bdi></code>`)
+    expect(html).toContain(`href="${draft.pageQr.replaceAll('&', '&amp;')}"`)
+    expect(html).not.toContain('data-wallet=')
+  })
+
+  test('runs nothing inline and loads nothing from elsewhere', async () => {
+    const { headers, html } = await pageOf(await draftOf(alice))
+    expect(headers['content-security-policy']).toContain("script-src 'self'")
+    expect(html).not.toMatch(
+      /<script(?![^>]* src="\/scripts\/)|<style|\sstyle=|\son\w+=|javascript:/i,
+    )
+    expect(html).not.toMatch(/(?:src|<link[^>]*href)="(?:https?:)?\/\//)
+    for (const script of ['/scripts/pay.js', '/scripts/pay-wallet.js']) {
+      const file = await get(script)
+      expect(file.headers['content-type']).toContain('javascript')
+    }
+    expect((await get('/scripts/')).status).toBe(404)
+  })
+
+  test('shows nothing of the wallet but its short address', async () => {
+    const draft = await draftOf(alice, { asset: 'FLR' })
+    const { html } = await pageOf(draft)
+    expect(html).not.toContain(draft.wallet)
+    expect(Object.keys(await statusOf(draft)).toSorted()).toEqual(
+      [
+        'amount',
+        'asset',
+        'bonusCredits',
+        'confirmations',
+        'creditedCredits',
+        'credits',
+        'decimals',
+        'expiresAt',
+        'paidAmount',
+        'reason',
+        'requiredConfirmations',
+        'status',
+        'text',
+        'txHash',
+      ].toSorted(),
+    )
+  })
+
+  test.each(LOCALES)('reads in %s, in every state of it', async (locale) => {
+    const drafts = [await draftOf(alice), await draftOf(alice, { asset: 'XRP' })]
+    for (const draft of drafts) {
+      const { html } = await pageOf(draft, `?lang=${locale}`)
+      expect(html).toContain(`<html lang="${locale}"`)
+      expect(html).not.toMatch(/\{\{|undefined/)
+    }
+  })
+
+  test.each([
+    'none',
+    '0x12',
+    `0x${'0'.repeat(64)}`,
+    `0x${'z'.repeat(64)}`,
+  ])('does not open %s', async (handle) => {
+    const { status, html } = await get(`/pay/${handle}`)
+    expect(status).toBe(404)
+    expect(html).toContain('This link does not open a payment')
+    expect((await get(`/pay/${handle}/status`)).status).toBe(404)
+  })
+})
+
+describe('the status', () => {
+  test('follows a payment from the quote to the credits', async () => {
+    const draft = await draftOf(alice, { asset: 'WDG' })
+    expect(await statusOf(draft)).toMatchObject({
+      status: 'draft',
+      text: 'Waiting for the payment.',
+      amount: draft.amount,
+      txHash: null,
+    })
+    const txHash = await world.pay(draft)
+    await world.settle()
+    expect(await statusOf(draft)).toMatchObject({
+      status: 'confirming',
+      text: 'Payment seen: 200\u00a0WDG. Confirmations: 1 of 2.',
+      txHash,
+    })
+    expect((await pageOf(draft)).html).not.toContain('data-wallet=')
+    await world.confirmAll()
+    const { status, text } = await statusOf(draft)
+    expect(status).toBe('credited')
+    expect(text).toMatch(/^11,000 credits added to 0xf39F…2266\. Paid: 200\u00a0WDG\.$/)
+    expect((await statusOf(draft, '?lang=de')).text).toContain('11.000')
+  })
+
+  test('says why a payment was not credited', async () => {
+    const draft = await draftOf(alice, { asset: 'FLR' })
+    await world.pay(draft, 1n)
+    await world.confirmAll()
+    expect((await statusOf(draft)).text).toContain('worth less than one credit')
+  })
+
+  test('says what a contract said of a failed one, and lets it be tried again', async () => {
+    const draft = await draftOf(alice, { asset: 'WFLR' })
+    await world.contracts.setPaused(true)
+    const txHash = await world.pay(draft)
+    await world.contracts.setPaused(false)
+    await alice.request('POST', `/topup/${draft.handle}/confirm`, { txHash })
+    expect((await statusOf(draft)).text).toContain('IsPaused')
+    expect((await pageOf(draft)).html).toContain('data-wallet=')
+  })
+
+  test('says when the quote is over, and the page offers nothing to pay', async () => {
+    const draft = await draftOf(alice, { asset: 'FLR' })
+    await world.pass(600)
+    expect((await statusOf(draft)).text).toContain('nothing is lost')
+    const { html } = await pageOf(draft)
+    expect(html).not.toContain('data-wallet=')
+    expect(html).not.toContain('<img class="qr"')
+  })
+})
+
+test('a paused asset is not to be paid, and the page says so', async () => {
+  const draft = await draftOf(alice, { asset: 'WFLR' })
+  await world.contracts.setPaused(true)
+  world.clock.advance(15)
+  const { html } = await pageOf(draft)
+  expect(html).toContain('WFLR is paused right now. Do not pay.')
+  expect(html).not.toContain('data-wallet=')
+  await world.contracts.setPaused(false)
+})
