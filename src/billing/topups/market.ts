@@ -208,7 +208,7 @@ async function readHoldings(
 }
 
 /** Where an asset is paid to, if this service is set up for it. */
-export function placeOf(
+function placeOf(
   { billing, xrpl }: Pick<MarketSources, 'billing' | 'xrpl'>,
   asset: PaymentAsset,
 ): AssetPlace | undefined {

@@ -38,7 +38,7 @@ export async function followTransaction(
 ): Promise<boolean> {
   const { db, clock } = deps
   const facts = await readFacts(deps, topup, txHash, signal)
-  const now = clock.now()
+  const checkedAt = clock.now()
   const save = (state: SubmissionRow['state'], reason: string | null = null) =>
     store.saveSubmission(db, {
       handle: topup.handle,
@@ -46,36 +46,23 @@ export async function followTransaction(
       state,
       reason,
       submittedAt,
-      checkedAt: now,
+      checkedAt,
     })
-  switch (facts.status) {
-    case 'unknown':
-    case 'pending': {
-      // An endpoint that is behind knows less than what was seen already.
-      if ((await listPaymentsOf(db, txHash)).length > 0) break
-      const isOver = isGivenUp(facts.status, submittedAt, now)
-      await (isOver ? save('dropped', 'transaction_not_found') : save('submitted'))
-      break
-    }
-    case 'reverted':
-      await save('failed', facts.reason ?? 'reverted')
-      break
-    case 'mined': {
-      const others = await namedByOthers(db, topup, facts.payments)
-      if (facts.payments.some((payment) => names(topup, payment))) {
-        await transact(db, (tx) => recordPayments(deps, tx, facts.payments, now))
-        await settleOpen(deps, await listPaymentsOf(db, txHash), signal)
-      } else if (others) {
-        await store.deleteSubmission(db, { handle: topup.handle, txHash })
-        return false
-      } else {
-        const isElsewhere = facts.payments.length === 0
-        await save('rejected', isElsewhere ? 'wrong_recipient' : 'unknown_reference')
-      }
-      break
-    }
-    default:
-      return facts satisfies never
+  if (facts.status === 'mined') {
+    const { payments } = facts
+    if (payments.some((payment) => names(topup, payment))) {
+      await transact(db, (tx) => recordPayments(deps, tx, payments, checkedAt))
+      await settleOpen(deps, await listPaymentsOf(db, txHash), signal)
+    } else if (await nameOurs(db, payments)) {
+      await store.deleteSubmission(db, { handle: topup.handle, txHash })
+      return false
+    } else await save('rejected', payments.length === 0 ? 'wrong_recipient' : 'unknown_reference')
+  } else if (facts.status === 'reverted') {
+    await save('failed', facts.reason ?? 'reverted')
+  } else if ((await listPaymentsOf(db, txHash)).length === 0) {
+    // Otherwise it was seen already, by an endpoint that is ahead of this one.
+    const isOver = isGivenUp(facts.status, submittedAt, checkedAt)
+    await (isOver ? save('dropped', 'transaction_not_found') : save('submitted'))
   }
   return true
 }
@@ -91,13 +78,10 @@ function names(topup: TopupRow, { handle, tag }: Payment): boolean {
   return tag !== null && tag === topup.destinationTag
 }
 
-async function namedByOthers(
-  db: Db,
-  topup: TopupRow,
-  payments: readonly Payment[],
-): Promise<boolean> {
+/** Whether any of them names a top-up of ours. */
+async function nameOurs(db: Db, payments: readonly Payment[]): Promise<boolean> {
   const named = await Promise.all(payments.map((payment) => findNamed(db, payment)))
-  return named.some((other) => other !== undefined && other.handle !== topup.handle)
+  return named.some((topup) => topup !== undefined)
 }
 
 async function readFacts(
