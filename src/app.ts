@@ -30,10 +30,13 @@ export interface Service {
   readonly sql: Sql
   /** The public server; tests inject requests into it. */
   readonly server: FastifyInstance
+  /** Channels that are not set up. */
+  readonly off: readonly string[]
   /** The bot, if there is a token for one. */
   readonly bot: BotService | undefined
   /** Migrates, listens, starts bot and jobs, each as far as this process has the role. */
-  start(): Promise<void>
+  /** @param signal gives up waiting for the database */
+  start(signal?: AbortSignal): Promise<void>
   /** Undoes it in reverse and waits for work in hand. Closes the database also when never started. */
   stop(): Promise<void>
 }
@@ -103,8 +106,10 @@ export function createApp(
     sql,
     server,
     bot,
-    async start() {
-      await waitForDatabase(sql, { deadlineMs: DATABASE_DEADLINE_MS, logger: log })
+    off: Object.values(channels).flatMap((channel) => (channel.available() ? [] : [channel.key])),
+    async start(signal) {
+      const patience = { deadlineMs: DATABASE_DEADLINE_MS, logger: log }
+      await waitForDatabase(sql, { ...patience, ...(signal && { signal }) })
       await migrate(sql, MIGRATIONS)
       await internal.listen({ host: config.http.host, port: config.http.internalPort })
       if (plays('api')) {

@@ -58,6 +58,8 @@ describe('the configuration', () => {
     ['EVALUATION_INTERVAL_MS', '1.5'],
     ['CONFIRMATIONS', '0'],
     ['BILLING_ENABLED', 'yes'],
+    ['TRUST_PROXY', 'banana'],
+    ['TRUST_PROXY', '10.0.0.0/40'],
   ])('refuses %s=%s by name, and never repeats the value', (name, value) => {
     const problems = problemsOf({ ...complete, [name]: value })
     expect(problems).toHaveLength(1)
@@ -114,6 +116,20 @@ describe('the configuration', () => {
       const problems = problemsOf({ ...complete, [name]: value })
       expect(problems[0]).toMatch(new RegExp(`^${name} is wrong: `))
     })
+  })
+
+  test.each([
+    ['2', 2],
+    ['127.0.0.1, 10.0.0.0/8,2001:db8::/32', ['127.0.0.1', '10.0.0.0/8', '2001:db8::/32']],
+  ])('trusts the proxies of %s', (given, trusted) => {
+    const config = loadConfig({ ...complete, TRUST_PROXY: given })
+    expect(config.http.trustProxy).toEqual(trusted)
+  })
+
+  test('refuses a mail server without a sender', () => {
+    expect(problemsOf({ ...complete, SMTP_URL: 'smtp://mail.example.org' })).toEqual([
+      'EMAIL_FROM is missing (required with SMTP_URL)',
+    ])
   })
 
   test('needs no terms while billing is off', () => {

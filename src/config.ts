@@ -1,3 +1,4 @@
+import { isIP } from 'node:net'
 import { z } from 'zod'
 import { RESOURCES } from '#src/billing/price-list.ts'
 import { isClassicAddress } from '#src/chain/xrpl-address.ts'
@@ -42,7 +43,10 @@ const Environment = z.object({
   HOST: z.string().default('127.0.0.1'),
   PORT: port.default(8080),
   INTERNAL_PORT: port.default(9090),
-  TRUST_PROXY: z.string().optional(),
+  TRUST_PROXY: z
+    .string()
+    .refine(isTrustProxy, 'a number of hops, or addresses and CIDRs')
+    .optional(),
   SECRET_KEY: z
     .base64()
     .refine((text) => Buffer.from(text, 'base64').length === 32, '32 bytes in base64')
@@ -120,11 +124,12 @@ export function loadConfig(environment: Readonly<Record<string, string | undefin
 
 const TOKEN_ADDRESSES = ['SERVICE_TOKEN_ADDRESS', 'WFLR_ADDRESS', 'FXRP_ADDRESS'] as const
 const PAIRS = [
+  ['SMTP_URL', 'EMAIL_FROM'],
   ['SERVICE_TOKEN_ADDRESS', 'SERVICE_TOKEN_USD_MICROS'],
   ['XRPL_RPC_URL', 'XRPL_DEPOSIT_ADDRESS'],
 ] as const
 
-/** Ways to pay that were begun and cannot work. Ways that are not named at all are off. */
+/** What was begun and cannot work. What is not named at all is off. */
 function halfSetUp(set: Readonly<Record<string, string | undefined>>): readonly string[] {
   const has = (name: string) => set[name] !== undefined
   const tokens = TOKEN_ADDRESSES.flatMap((name) => set[name]?.toLowerCase() ?? [])
@@ -195,6 +200,18 @@ function shape(env: z.output<typeof Environment>) {
     email: { smtpUrl: env.SMTP_URL, from: env.EMAIL_FROM },
     webhook: { allowPrivate: env.WEBHOOK_ALLOW_PRIVATE },
   }
+}
+
+/** A number, or a list of addresses and networks such as `10.0.0.0/8`. */
+function isTrustProxy(text: string): boolean {
+  if (/^\d{1,2}$/.test(text)) return true
+  return text.split(',').every((part) => {
+    const [ip = '', bits, ...rest] = part.trim().split('/')
+    const isMask =
+      bits === undefined ||
+      (/^\d{1,3}$/.test(bits) && Number(bits) <= 8 * (isIP(ip) === 4 ? 4 : 16))
+    return isIP(ip) !== 0 && isMask && rest.length === 0
+  })
 }
 
 /** So many hops, or these addresses and CIDRs; unset trusts nobody. */

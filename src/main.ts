@@ -1,3 +1,4 @@
+import { once } from 'node:events'
 import { createApp } from '#src/app.ts'
 import { type Config, ConfigError, loadConfig } from '#src/config.ts'
 import { startEmbedded } from '#src/db/embedded.ts'
@@ -18,29 +19,30 @@ function readConfig(): Config | undefined {
   }
 }
 
+/** Runs the service until it is told to stop, also while it is still starting. */
 async function run(config: Config): Promise<void> {
   const log = createLogger(config.logLevel)
   const { url, dataDir } = config.database
-  const embedded = url === undefined ? await startEmbedded({ dataDir, logger: log }) : undefined
-  const service = createApp(config, { databaseUrl: url ?? embedded?.url ?? '', log })
-  let stopping: Promise<void> | undefined
-  const stop = () => {
-    stopping ??= (async () => {
-      log.info({}, 'stopping')
-      await service.stop()
-      await embedded?.stop()
-      log.info({}, 'stopped')
-    })()
-    return stopping
-  }
-  process.once('SIGINT', stop)
-  process.once('SIGTERM', stop)
+  const stopping = new AbortController()
+  const stopped = once(stopping.signal, 'abort')
+  for (const signal of ['SIGINT', 'SIGTERM']) process.once(signal, () => stopping.abort())
+  await using undo = new AsyncDisposableStack()
   try {
-    await service.start()
-    log.info({ publicUrl: config.publicUrl, roles: config.roles }, 'ready')
+    const embedded = url === undefined ? await startEmbedded({ dataDir, logger: log }) : undefined
+    if (embedded !== undefined) undo.defer(() => embedded.stop())
+    const service = createApp(config, { databaseUrl: url ?? embedded?.url ?? '', log })
+    undo.defer(() => service.stop())
+    await service.start(stopping.signal)
+    log.info({ publicUrl: config.publicUrl, roles: config.roles, off: service.off }, 'ready')
+    await stopped
   } catch (error) {
-    log.error({ error: error instanceof Error ? error.stack : String(error) }, 'start failed')
-    process.exitCode = 1
-    await stop()
+    if (!stopping.signal.aborted) {
+      const said = error instanceof Error ? error.message : String(error)
+      log.error({ error: said }, 'start failed')
+      process.exitCode = 1
+    }
   }
+  log.info({}, 'stopping')
+  await undo.disposeAsync()
+  log.info({}, 'stopped')
 }

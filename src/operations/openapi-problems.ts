@@ -40,9 +40,10 @@ function problemStatuses(operation: AnyOperation): readonly ProblemStatus[] {
   const { scope, params, query, body, idempotent, method } = operation
   const isChange = method !== 'GET'
   const isSigned = scope !== 'none'
+  const isExchange = operation.rate === 'token'
   const table: readonly (readonly [ProblemStatus, unknown])[] = [
     [400, params || query || body],
-    [401, isSigned],
+    [401, isSigned || isExchange],
     [402, scope === 'spend'],
     [403, isSigned],
     [404, params],

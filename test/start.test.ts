@@ -1,0 +1,47 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { expect, test } from 'vitest'
+import packageJson from '../package.json' with { type: 'json' }
+import { testEnvironment } from './support/environment.ts'
+
+const [, ...START] = packageJson.scripts.start.split(' ')
+const ROOT = new URL('../', import.meta.url).pathname
+
+/** `npm start` without npm: what it printed, and how it ended. */
+function start(environment: Readonly<Record<string, string>>) {
+  const child = spawn(process.execPath, START, {
+    cwd: ROOT,
+    env: { PATH: process.env.PATH, ...environment },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  })
+  const printed = { out: '', err: '' }
+  child.stdout.on('data', (chunk) => {
+    printed.out += chunk
+  })
+  child.stderr.on('data', (chunk) => {
+    printed.err += chunk
+  })
+  return { child, printed, ended: once(child, 'exit') }
+}
+
+test('a missing or wrong variable stops the start with one line per problem', async () => {
+  const { printed, ended } = start({ ...testEnvironment({ PORT: '99999' }), SECRET_KEY: '' })
+  expect((await ended)[0]).toBe(1)
+  expect(printed.err.trim().split('\n')).toEqual([
+    expect.stringMatching(/^PORT is wrong: /),
+    'SECRET_KEY is missing',
+  ])
+})
+
+test('a start that waits for its database stops when it is told to', async () => {
+  const { child, printed, ended } = start(
+    testEnvironment({
+      LOG_LEVEL: 'info',
+      DATABASE_URL: 'postgres://nobody@127.0.0.1:1/nothing',
+    }),
+  )
+  for await (const chunk of child.stdout) if (String(chunk).includes('database')) break
+  child.kill('SIGTERM')
+  expect(await ended).toEqual([0, null])
+  expect(printed.err).toBe('')
+})
