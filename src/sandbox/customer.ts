@@ -6,7 +6,8 @@ import type { Person } from './devnet/people.ts'
 
 /** What a request is to be answered with. */
 interface Wanted<Body extends z.ZodType> {
-  readonly status: number
+  /** Or any of several. */
+  readonly status: number | readonly number[]
   /** Form of the answer's body, as far as it matters. */
   readonly body: Body
   /** The body to send, as JSON. */
@@ -89,8 +90,9 @@ function customer(publicUrl: string, token: string): Customer {
       })
       const text = await response.text()
       const asked = `${method} ${path}`
-      if (response.status !== status) {
-        throw new Unexpected(`${status} to ${asked}`, `${response.status} ${text}`)
+      const statuses = [status].flat()
+      if (!statuses.includes(response.status)) {
+        throw new Unexpected(`${statuses.join(' or ')} to ${asked}`, `${response.status} ${text}`)
       }
       const parsed = body.safeParse(text === '' ? undefined : JSON.parse(text))
       if (parsed.success) return parsed.data

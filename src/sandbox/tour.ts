@@ -10,6 +10,7 @@ import {
 } from './tour/alert.ts'
 import * as api from './tour/alice.ts'
 import { createPhone, type Phone, plain } from './tour/chat.ts'
+import * as money from './tour/money.ts'
 import { createSteps, type Note, StepFailed, type Steps } from './tour/steps.ts'
 import { openPage, pressButton } from './tour/web-page.ts'
 import { startWorld, type World } from './world.ts'
@@ -63,12 +64,13 @@ async function walk(world: World, { take }: Steps): Promise<void> {
   const ann = createPhone(world.telegram, world.cast.people.get('ann')?.id ?? 0)
   const alice = await take('Alice signs in with her wallet', () =>
     signIn(world.service.publicUrl, world.devnet.people.alice, {
-      scopes: ['write'],
+      scopes: ['write', 'spend'],
       label: 'Tour',
     }),
   )
   await take('Alice accepts the terms', () => api.acceptTerms(alice))
   await take('Alice starts the free trial', () => api.startTrial(alice))
+  await spend(world, alice, { take })
   await take('Alice asks for mails', () => api.setUpMailbox(alice, MAILBOX))
   await take('The link in the mail is opened and “Yes” pressed', () => consent(world, alice))
   await take('A webhook is set up; its test arrives signed', () => setUpHook(world, alice))
@@ -116,6 +118,25 @@ async function walk(world: World, { take }: Steps): Promise<void> {
     await api.checkWatch(alice, id, 'active')
   })
   await take('Alice deletes the watch', () => api.deleteWatch(alice, id))
+}
+
+/** Credits are bought, and spent on a slot and on data. */
+async function spend(world: World, alice: Customer, { take }: Pick<Steps, 'take'>): Promise<void> {
+  await take('All five ways to pay are open', () => money.checkPrices(alice))
+  const draft = await take('Alice asks for 10,000 credits for WFLR', () => money.draftTopup(alice))
+  const txHash = await take('She pays 500 WFLR through the router', async (note) => {
+    const { hash, block } = await money.payTopup(world, draft)
+    note(`block ${block}`)
+    return hash
+  })
+  await take('She names the payment; her balance is 10,000 credits', () =>
+    money.confirmTopup(alice, draft, txHash),
+  )
+  await take('She buys a slot for 30 days; 9,500 are left', () => money.buySlot(alice))
+  await take('50 calls for data are free', () => money.useFreeCalls(world, alice))
+  await take('The 51st costs 1 credit, and the ledger says so', () =>
+    money.makePaidCall(world, alice),
+  )
 }
 
 /** Looking at the page changes nothing; pressing its button does. */

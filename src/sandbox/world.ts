@@ -3,17 +3,20 @@ import { startEmbedded } from '#src/db/embedded.ts'
 import type { Clock } from '#src/kernel/clock.ts'
 import type { Logger } from '#src/kernel/logger.ts'
 import { type RpcProxy, startRpcProxy } from './devnet/rpc-proxy.ts'
-import { type Devnet, startDevnet } from './devnet.ts'
+import { type FurnishedDevnet, startDevnet } from './devnet.ts'
 import { type Inbox, startInbox } from './inbox.ts'
 import { type Receiver, startReceiver } from './receiver.ts'
 import { addCast, type Cast } from './telegram/cast.ts'
 import { startTelegramApi, type TelegramApi } from './telegram-api.ts'
 import { createWorldClock } from './world/clock.ts'
 import { makeDataDir } from './world/data-dir.ts'
+import { startDataUpstream } from './world/data-upstream.ts'
 import { findPort } from './world/ports.ts'
 import { BOT_USERNAME, configFor, makeBotToken } from './world/settings.ts'
 import { openLinksInChat } from './world/telegram-links.ts'
+import { createTopupDesk, type TopupDesk } from './world/topups.ts'
 import { startWeb } from './world/web.ts'
+import { startXrpl, type XrplServer } from './xrpl.ts'
 
 /** Ports that are named are taken or the start fails; others have a usual one, or else any free one. */
 export interface WorldOptions {
@@ -43,8 +46,11 @@ export interface WorldParts {
   readonly database: string
   /** The time of everything in this world. */
   readonly clock: Clock
-  /** The chain itself. */
-  readonly devnet: Devnet
+  /** The chain itself, with the payment router, tokens and price feeds, which are always fresh. */
+  readonly devnet: FurnishedDevnet
+  /** A server of the XRP Ledger. */
+  readonly xrpl: XrplServer
+  readonly topups: TopupDesk
   /** What stands between the service and the chain. */
   readonly rpc: RpcProxy
   readonly telegram: TelegramApi
@@ -107,12 +113,15 @@ async function build(options: WorldOptions, undo: AsyncDisposableStack): Promise
     ),
     keep(startInbox({ clock })),
     keep(startReceiver({ clock })),
+    keep(startXrpl({ clock })),
+    keep(startDataUpstream({ clock })),
     choosePorts(options),
   ] as const
   // All of them end one way or the other before anything is undone.
   await Promise.allSettled(starting)
   signal?.throwIfAborted()
-  const [database, chain, telegram, inbox, receiver, ports] = await Promise.all(starting)
+  const [database, chain, telegram, inbox, receiver, xrpl, data, ports] =
+    await Promise.all(starting)
 
   const { devnet, rpc } = chain
   const url = `http://127.0.0.1:${ports.port}`
@@ -123,6 +132,9 @@ async function build(options: WorldOptions, undo: AsyncDisposableStack): Promise
       telegramUrl: telegram.url,
       smtpUrl: inbox.url,
       termsUrl: `${url}/terms`,
+      contracts: devnet.contracts,
+      xrpl,
+      dataUrls: data.urls,
     },
     botToken,
   )
@@ -141,6 +153,8 @@ async function build(options: WorldOptions, undo: AsyncDisposableStack): Promise
     database: new URL(database.url).host,
     clock,
     devnet,
+    xrpl,
+    topups: createTopupDesk({ sql: service.sql, publicUrl: config.publicUrl, devnet, xrpl }),
     rpc,
     telegram,
     cast: addCast(telegram),
@@ -170,10 +184,11 @@ async function startDatabase(
 async function startChain(
   { anvilPath }: WorldOptions,
   keep: <T extends { close(): Promise<void> }>(starting: Promise<T>) => Promise<T>,
-): Promise<{ readonly devnet: Devnet; readonly rpc: RpcProxy }> {
+): Promise<{ readonly devnet: FurnishedDevnet; readonly rpc: RpcProxy }> {
   const devnet = await keep(
     startDevnet({
       blockTimeSeconds: BLOCK_TIME_SECONDS,
+      contracts: true,
       ...(anvilPath === undefined ? {} : { anvilPath }),
     }),
   )

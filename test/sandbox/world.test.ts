@@ -138,7 +138,7 @@ describe('tour', { timeout: 90_000 }, () => {
     const startedAt = performance.now()
     const sandbox = await start(['tour'])
     const { code } = await sandbox.exit()
-    expect(sandbox.output()).toMatch(/^(?: ✓ .*\n){19}\nAll 19 steps held, after [\d.]+ s\.\n$/)
+    expect(sandbox.output()).toMatch(/^(?: ✓ .*\n){26}\nAll 26 steps held, after [\d.]+ s\.\n$/)
     expect(code).toBe(0)
     expect(performance.now() - startedAt).toBeLessThan(TOUR_SECONDS_MAX * 1000)
     await expectNothingLeft(sandbox)

@@ -1,5 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import { type Config, loadConfig } from '#src/config.ts'
+import type { ContractPlaces } from '../devnet/deployment.ts'
+import type { DataUpstream } from './data-upstream.ts'
 
 /** Where the parts of a world are. */
 export interface Places {
@@ -9,12 +11,18 @@ export interface Places {
   readonly telegramUrl: string
   readonly smtpUrl: string
   readonly termsUrl: string
+  readonly contracts: ContractPlaces
+  readonly xrpl: { readonly url: string; readonly address: string }
+  /** Where the metered data comes from. */
+  readonly dataUrls: DataUpstream['urls']
 }
 
 export const BOT_USERNAME = 'WatchdogSandboxBot'
 /** Looks at the chain often, so that nobody waits for it. */
 const EVALUATION_INTERVAL_MS = 250
 const TERMS_VERSION = 'sandbox-1'
+/** What the service's own token is worth: a tenth of a cent. */
+const SERVICE_TOKEN_USD_MICROS = 1000
 
 /** A token of the right form, new each time. */
 export function makeBotToken(): string {
@@ -37,5 +45,23 @@ export function configFor(places: Places, botToken: string): Config {
     SMTP_URL: places.smtpUrl,
     EMAIL_FROM: 'Watchdog <alerts@watchdog.example>',
     WEBHOOK_ALLOW_PRIVATE: 'true',
+    ...paymentSettings(places),
   })
+}
+
+/** Every way to pay, and everything that is sold by the call. */
+function paymentSettings({ contracts, xrpl, dataUrls }: Places): Readonly<Record<string, string>> {
+  return {
+    FLARE_CONTRACT_REGISTRY: contracts.registry,
+    PAYMENT_ROUTER: contracts.router,
+    NATIVE_PAY_TO: contracts.payTo,
+    SERVICE_TOKEN_SYMBOL: 'WDG',
+    SERVICE_TOKEN_ADDRESS: contracts.serviceToken,
+    SERVICE_TOKEN_USD_MICROS: `${SERVICE_TOKEN_USD_MICROS}`,
+    WFLR_ADDRESS: contracts.wflr,
+    FXRP_ADDRESS: contracts.fxrp,
+    XRPL_RPC_URL: xrpl.url,
+    XRPL_DEPOSIT_ADDRESS: xrpl.address,
+    METERED_UPSTREAMS: JSON.stringify(dataUrls),
+  }
 }

@@ -1,0 +1,84 @@
+import type { Sql } from 'postgres'
+import { z } from 'zod'
+import { Address, Hash } from '#src/kernel/units.ts'
+import type { FurnishedDevnet } from '../devnet.ts'
+import type { XrplServer } from '../xrpl.ts'
+
+/** A top-up somebody asked for. */
+export type AskedTopup = z.output<typeof Row>
+
+/** How a top-up stands, from its public page. */
+export type TopupState = z.output<typeof State>
+
+/** Finds the top-ups of a world and pays them, as their wallets would. */
+export interface TopupDesk {
+  /** The newest one, of that asset if one is named; undefined when there is none. */
+  newest(asset?: 'XRP'): Promise<AskedTopup | undefined>
+  /**
+   * Pays so many units for it, on the chain of its asset. Somebody without a known wallet is paid for by
+   * Alice.
+   *
+   * @returns the hash of the payment
+   * @throws Error when the payment fails in its block
+   */
+  pay(topup: AskedTopup, units: bigint): Promise<string>
+  state(topup: Pick<AskedTopup, 'handle'>): Promise<TopupState>
+  /** Where somebody can pay it by hand. */
+  pageOf(topup: Pick<AskedTopup, 'handle'>): string
+}
+
+const Row = z.object({
+  handle: Hash,
+  wallet: Address,
+  asset: z.string(),
+  token: Address.nullable(),
+  payTo: z.string(),
+  destinationTag: z.coerce.number().nullable(),
+  amountUnits: z.coerce.bigint(),
+})
+const State = z.object({
+  status: z.string(),
+  asset: z.string(),
+  decimals: z.int(),
+  creditedCredits: z.int(),
+  reason: z.string().nullable(),
+})
+
+/** A desk in a world. */
+export function createTopupDesk(world: {
+  readonly sql: Sql
+  readonly publicUrl: string
+  readonly devnet: FurnishedDevnet
+  readonly xrpl: XrplServer
+}): TopupDesk {
+  const { sql, publicUrl, devnet, xrpl } = world
+  const pageOf = ({ handle }: Pick<AskedTopup, 'handle'>) => `${publicUrl}/pay/${handle}`
+  return {
+    newest: async (asset) => {
+      const [row] = await sql`
+        select handle, wallet, asset, token, pay_to as "payTo", destination_tag as "destinationTag",
+          amount_units as "amountUnits"
+        from topups where ${asset ?? null}::text is null or asset = ${asset ?? null}
+        order by created_at desc limit 1`
+      return row && Row.parse(row)
+    },
+    pay: async ({ handle, wallet, token, payTo, destinationTag }, units) => {
+      if (destinationTag !== null) return xrpl.deposit({ tag: destinationTag, drops: units }).hash
+      const { alice, ...others } = devnet.people
+      const payer = Object.values(others).find(({ account }) => account.address === wallet) ?? alice
+      const from = payer.account.address
+      const { contracts } = devnet
+      const { hash, status } = await (token === null
+        ? contracts.sendNative(from, Address.parse(payTo), units, handle)
+        : contracts.pay(from, handle, token, units))
+      if (status === 'reverted') throw new Error(`${payer.name}’s payment failed in its block`)
+      return hash
+    },
+    state: async (topup) => {
+      const response = await fetch(`${pageOf(topup)}/status`)
+      if (!response.ok) throw new Error(`the state of the top-up is not told: ${response.status}`)
+      return State.parse(await response.json())
+    },
+    pageOf,
+  }
+}
