@@ -17,18 +17,24 @@ export type Upstreams = Readonly<Partial<Record<ResourceId, string>>>
 
 const CONNECT_TIMEOUT_MS = 5000
 /** Until an upstream begins to answer, and between two pieces of its answer. */
-const SILENCE_MS_MAX = 30_000
+const SILENCE_MS = 30_000
 const RETRY_AFTER_SECONDS = 60
 
 /** A Fastify plugin with the data routes; other routes of the server are not changed. */
 export async function registerData(
   server: FastifyInstance,
-  { app, upstreams }: { readonly app: App; readonly upstreams: Upstreams },
+  options: {
+    readonly app: App
+    readonly upstreams: Upstreams
+    /** Longest silence of an upstream; 30 s unless given. */
+    readonly silenceMs?: number
+  },
 ): Promise<void> {
+  const { app, upstreams, silenceMs = SILENCE_MS } = options
   const agent = new Agent({
     connect: { timeout: CONNECT_TIMEOUT_MS },
-    headersTimeout: SILENCE_MS_MAX,
-    bodyTimeout: SILENCE_MS_MAX,
+    headersTimeout: silenceMs,
+    bodyTimeout: silenceMs,
   })
   server.addHook('onClose', () => agent.destroy())
   // Bodies pass as they are: any type, any length.

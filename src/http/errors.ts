@@ -11,6 +11,7 @@ const FROM_FASTIFY: Readonly<Record<string, readonly [ErrorKind, ErrorCode]>> = 
   FST_ERR_CTP_INVALID_JSON_BODY: ['invalid', 'malformed_json'],
   FST_ERR_CTP_INVALID_CONTENT_LENGTH: ['invalid', 'malformed_json'],
   FST_ERR_BAD_URL: ['not_found', 'not_found'],
+  FST_ERR_MAX_PARAM_LENGTH: ['not_found', 'not_found'],
 }
 
 /**

@@ -40,6 +40,11 @@ export function createServer(
       const given = headers['x-request-id']
       return typeof given === 'string' && REQUEST_ID.test(given) ? given : randomUUID()
     },
+    // Addresses that no route is looked up for: no hook runs.
+    frameworkErrors: (error, request, reply) => {
+      reply.header('x-request-id', request.id)
+      answerError(app, error, request, reply)
+    },
   })
   closePromptly(server)
   acceptJson(server)

@@ -1,9 +1,7 @@
-import { spawn } from 'node:child_process'
-import { once } from 'node:events'
-import { createInterface } from 'node:readline'
 import { PEOPLE } from '#src/sandbox/devnet/people.ts'
 import { fillWatches, withDatabase } from './database.ts'
 import { requestsPerSecond } from './load.ts'
+import { startServer } from './process.ts'
 import { type Measurement, median } from './report.ts'
 
 const ROUNDS = 7
@@ -16,8 +14,8 @@ const WATCHES = 1000
 export async function benchRest(): Promise<Measurement[]> {
   return withDatabase(async (databaseUrl) => {
     await fillWatches(databaseUrl, WATCHES)
-    const service = await start('./rest-subject.ts', databaseUrl)
-    const floor = await start('./rest-floor.ts', databaseUrl)
+    const service = await startServer('./rest-subject.ts', databaseUrl)
+    const floor = await startServer('./rest-floor.ts', databaseUrl)
     try {
       const token = await signIn(service.url)
       const options = {
@@ -54,15 +52,6 @@ export async function benchRest(): Promise<Measurement[]> {
       service.stop()
     }
   })
-}
-
-async function start(name: string, databaseUrl: string) {
-  const script = new URL(name, import.meta.url).pathname
-  const child = spawn(process.execPath, [script, databaseUrl], {
-    stdio: ['ignore', 'pipe', 'inherit'],
-  })
-  const [line] = await once(createInterface({ input: child.stdout }), 'line')
-  return { url: String(line), stop: () => child.kill() }
 }
 
 /** A token of the wallet that the watches belong to. */

@@ -1,0 +1,386 @@
+import { decodePaymentRequiredHeader } from '@x402/core/http'
+import { parsePaymentRequired } from '@x402/core/schemas'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { credit } from '#src/billing/account/service.ts'
+import { SCHEME } from '#src/billing/metering/offers.ts'
+import { takeFreeCalls } from '#src/billing/metering/store.ts'
+import { RESOURCE_PRICES_CREDITS, RESOURCES } from '#src/billing/price-list.ts'
+import { createMeter } from '#src/http/meter.ts'
+import { ZERO_ADDRESS } from '#src/kernel/units.ts'
+import type { Account } from '../generated/api.ts'
+import { serviceOnly } from '../support/harness.ts'
+import { type PayWorld, payWorld } from '../support/pay-world.ts'
+import { type Client, signIn } from '../support/people.ts'
+
+let world: PayWorld
+let alice: Client
+/** Has no free calls left. */
+let bob: Client
+/** How often a guarded handler ran. */
+let handled = 0
+let references = 0
+
+beforeAll(async () => {
+  world = await payWorld()
+  addRoutes(world)
+  alice = await signIn(world, 'alice')
+  bob = await signIn(world, 'bob', [])
+  await useFreeCalls(bob.caller.wallet, 50)
+})
+afterAll(() => world.close())
+
+/** Routes behind the gate: one for each resource, and some that fail. */
+function addRoutes({ server, app }: Pick<PayWorld, 'server' | 'app'>): void {
+  const { meter } = createMeter(server, app)
+  for (const resource of RESOURCES) {
+    server.get(`/metered/${resource}`, { preHandler: meter(resource) }, async () => {
+      handled += 1
+      return { ok: true }
+    })
+  }
+  const preHandler = meter('providers-rewards')
+  server.get('/metered/throws', { preHandler }, async () => {
+    throw new Error('broken')
+  })
+  server.get<{ Querystring: { status: string } }>(
+    '/metered/answers',
+    { preHandler },
+    async (request, reply) => reply.code(Number(request.query.status)).send('as asked'),
+  )
+}
+
+interface Asked {
+  readonly token?: string
+  readonly from?: string
+  readonly headers?: Readonly<Record<string, string>>
+}
+
+async function call(path: string, { token, from, headers = {} }: Asked = {}) {
+  const response = await world.server.inject({
+    url: `/metered/${path}`,
+    remoteAddress: from ?? '192.0.2.200',
+    headers: { ...(token !== undefined && { authorization: `Bearer ${token}` }), ...headers },
+  })
+  const isJson = String(response.headers['content-type']).includes('json')
+  const { 'x-credits-charged': charged, 'x-credits-balance': balance } = response.headers
+  return {
+    status: response.statusCode,
+    headers: response.headers,
+    body: isJson ? JSON.parse(response.payload) : response.payload,
+    told: [charged, balance, response.headers['x-free-tier-remaining']],
+  }
+}
+
+async function give(client: Client, amountCredits: number): Promise<void> {
+  references += 1
+  const reference = `seed:${references}`
+  const { wallet } = client.caller
+  const at = world.clock.now()
+  await credit(world.app.db, { wallet, type: 'topup', amountCredits, reference, at })
+}
+
+async function useFreeCalls(subject: string, calls: number): Promise<void> {
+  await takeFreeCalls(world.app.db, subject, '2026-11-20', calls)
+}
+
+const balanceOf = async (client: Client) =>
+  (await client.request<Account>('GET', '/account')).body.balanceCredits
+
+describe('a guarded route', () => {
+  test('is free 50 times a day with a token, then costs its price', async () => {
+    const { token } = alice
+    expect((await call('ftso-analytics', { token })).told).toEqual(['0', '0', '49'])
+    await useFreeCalls(alice.caller.wallet, 48)
+    expect((await call('ftso-analytics', { token })).told).toEqual(['0', '0', '0'])
+    expect(await call('ftso-analytics', { token })).toMatchObject({ status: 402 })
+    await give(alice, 25)
+    expect((await call('rewards-intelligence-reports', { token })).told).toEqual(['10', '15', '0'])
+    expect((await call('providers-rewards', { token })).told).toEqual(['2', '13', '0'])
+    expect((await call('ftso-analytics', { token })).told).toEqual(['1', '12', '0'])
+    const { body } = await alice.request<Account>('GET', '/account')
+    expect(body).toMatchObject({ balanceCredits: 12, freeTier: { limit: 50, used: 50 } })
+    expect(body.ledger.data.map(({ type, note }) => note ?? type)).toEqual([
+      'ftso-analytics',
+      'providers-rewards',
+      'rewards-intelligence-reports',
+      'topup',
+    ])
+  })
+
+  test('is free 50 times a day without a token, per network, then asks for payment', async () => {
+    const from = '2001:db8:1:2::7'
+    expect((await call('ftso-analytics', { from })).told).toEqual(['0', '0', '49'])
+    await useFreeCalls('2001:db8:1:2::/64', 48)
+    const last = await call('ftso-analytics', { from: '2001:db8:1:2:ffff::1' })
+    expect(last).toMatchObject({ status: 200, told: ['0', '0', '0'] })
+    expect(await call('ftso-analytics', { from })).toMatchObject({ status: 402 })
+    const neighbour = await call('ftso-analytics', { from: '2001:db8:1:3::7' })
+    expect(neighbour.told).toEqual(['0', '0', '49'])
+    expect((await call('ftso-analytics', { from: '192.0.2.1' })).told).toEqual(['0', '0', '49'])
+    expect((await call('ftso-analytics', { from: '::ffff:192.0.2.1' })).told[2]).toBe('48')
+  })
+
+  test('runs nothing before it is charged', async () => {
+    const before = handled
+    expect(await call('ftso-analytics', { token: bob.token })).toMatchObject({ status: 402 })
+    expect(await call('ftso-analytics', { token: `${bob.token}x` })).toMatchObject({ status: 401 })
+    expect(handled).toBe(before)
+  })
+
+  test('takes a token with the scope read', async () => {
+    const carol = await signIn(world, 'carol', [])
+    expect(await call('ftso-analytics', { token: carol.token })).toMatchObject({ status: 200 })
+  })
+
+  const strangers = ['192.0.2.90', '192.0.2.91', '192.0.2.92']
+  test.each([
+    ['a scheme that is none of ours', 'Basic YTpi'],
+    ['no token', 'Bearer'],
+    ['a mistyped token', `Bearer fwd_${'x'.repeat(49)}`],
+  ])('refuses %s and takes no free call of the network for it', async (_name, authorization) => {
+    const from = strangers.pop() ?? ''
+    const answer = await call('ftso-analytics', { from, headers: { authorization } })
+    expect(answer).toMatchObject({ status: 401, body: { code: 'invalid_token' } })
+    expect(answer.headers['www-authenticate']).toBe('Bearer error="invalid_token"')
+    expect(answer.told).toEqual([undefined, undefined, undefined])
+    expect((await call('ftso-analytics', { from })).told[2]).toBe('49')
+  })
+
+  test('refuses a token as soon as it is revoked', async () => {
+    const carol = await signIn(world, 'carol', ['write'])
+    const { token } = carol
+    expect(await call('ftso-analytics', { token })).toMatchObject({ status: 200 })
+    const { body } = await carol.request('GET', '/auth/tokens')
+    await carol.request('DELETE', `/auth/tokens/${body.data[0].id}`)
+    expect(await call('ftso-analytics', { token })).toMatchObject({
+      status: 401,
+      body: { code: 'invalid_token' },
+    })
+  })
+
+  test('refuses a token in its address before it takes anything', async () => {
+    const from = '192.0.2.94'
+    const answer = await call(`ftso-analytics?access_token=${alice.token}`, { from })
+    expect(answer).toMatchObject({ status: 400, body: { code: 'validation_failed' } })
+    expect((await call('ftso-analytics', { from })).told[2]).toBe('49')
+  })
+})
+
+describe('a handler that fails', () => {
+  beforeAll(() => give(bob, 20))
+
+  test.each([
+    ['throws', 500],
+    ['answers?status=500', 500],
+    ['answers?status=503', 503],
+  ])('gives its price back: %s', async (path, status) => {
+    const before = await balanceOf(bob)
+    const answer = await call(path, { token: bob.token })
+    expect(answer).toMatchObject({ status, told: ['0', String(before), '0'] })
+    const { body } = await bob.request<Account>('GET', '/account?limit=2')
+    const [refund, usage] = body.ledger.data
+    expect(refund).toMatchObject({ type: 'refund', deltaCredits: 2, balanceAfterCredits: before })
+    expect(usage).toMatchObject({ type: 'usage', deltaCredits: -2 })
+    expect(refund?.reference).toBe(`refund:${usage?.reference}`)
+  })
+
+  test('gives a free call back, with a token and without', async () => {
+    const from = '192.0.2.93'
+    expect(await call('throws', { from })).toMatchObject({ status: 500, told: ['0', '0', '50'] })
+    expect((await call('ftso-analytics', { from })).told).toEqual(['0', '0', '49'])
+  })
+
+  test.each([
+    'answers?status=404',
+    'answers?status=429',
+    'answers?status=301',
+  ])('keeps its price when it answers: %s', async (path) => {
+    const answer = await call(path, { token: bob.token })
+    expect(answer.told[0]).toBe('2')
+    const { body } = await bob.request<Account>('GET', '/account?limit=1')
+    expect(body.ledger.data).toMatchObject([{ type: 'usage', deltaCredits: -2 }])
+  })
+})
+
+describe('402', () => {
+  const poor = { from: '198.51.100.7' }
+  beforeAll(() => useFreeCalls(poor.from, 50))
+
+  test('is a problem in the caller’s language', async () => {
+    const headers = { 'accept-language': 'de' }
+    const answer = await call('rewards-intelligence-reports', { ...poor, headers })
+    expect(answer.status).toBe(402)
+    expect(answer.headers['content-type']).toBe('application/problem+json; charset=utf-8')
+    expect(answer.headers['content-language']).toBe('de')
+    expect(answer.body).toMatchObject({
+      type: `${world.app.publicUrl}/problems/payment_required`,
+      status: 402,
+      code: 'payment_required',
+      requestId: answer.headers['x-request-id'],
+      error: 'payment_required',
+      priceCredits: 10,
+      balanceCredits: 0,
+      freeTier: { limit: 50, used: 50, resetsAt: '2026-11-21T00:00:00.000Z' },
+    })
+  })
+
+  test('says what the wallet has and what the call costs', async () => {
+    const has = await balanceOf(bob)
+    for (let left = has; left >= 10; left -= 10) {
+      await call('rewards-intelligence-reports', { token: bob.token })
+    }
+    const answer = await call('rewards-intelligence-reports', { token: bob.token })
+    expect(answer.body).toMatchObject({ priceCredits: 10, balanceCredits: has % 10 })
+  })
+
+  test('offers every way to pay on the chain, as x402 version 1 in its body', async () => {
+    const { body } = await call('providers-rewards', poor)
+    const parsed = parsePaymentRequired(body)
+    expect(parsed.error).toBeUndefined()
+    const { contracts } = world
+    const router = { settlement: 'onchain_router_prepaid', payTo: contracts.router }
+    const ways = body.accepts.map(({ asset, payTo, extra }: Offer) => {
+      const { settlement, assetSymbol, assetDecimals, bonusBps } = extra
+      return { asset, payTo, settlement, assetSymbol, assetDecimals, bonusBps }
+    })
+    const token = { ...router, assetDecimals: 18, bonusBps: 0 }
+    expect(ways).toEqual([
+      { ...token, asset: contracts.serviceToken, assetSymbol: 'WDG', bonusBps: 1000 },
+      { ...token, asset: contracts.wflr, assetSymbol: 'WFLR' },
+      { ...token, asset: contracts.fxrp, assetSymbol: 'FXRP', assetDecimals: 6 },
+      {
+        settlement: 'native_transfer_prepaid',
+        payTo: contracts.payTo,
+        asset: ZERO_ADDRESS,
+        assetSymbol: 'FLR',
+        assetDecimals: 18,
+        bonusBps: 0,
+      },
+    ])
+    expect(body.accepts[0]).toEqual({
+      scheme: SCHEME,
+      network: 'flare',
+      maxAmountRequired: '0',
+      resource: `${world.app.publicUrl}/api/x402/pricing#providers-rewards`,
+      description: expect.stringMatching(/./),
+      mimeType: 'application/json',
+      payTo: contracts.router,
+      asset: contracts.serviceToken,
+      maxTimeoutSeconds: 600,
+      extra: {
+        settlement: 'onchain_router_prepaid',
+        docs: '/docs',
+        chainId: 14,
+        assetSymbol: 'WDG',
+        assetDecimals: 18,
+        bonusBps: 1000,
+        priceCredits: 2,
+        usdPer1000CreditsMicros: '1000000',
+        minTopupCredits: 10000,
+        authEndpoint: '/api/x402/auth/challenge',
+        tokenEndpoint: '/api/x402/auth/token',
+        topupEndpoint: '/api/x402/topup',
+        accountEndpoint: '/api/x402/account',
+        pricingEndpoint: '/api/x402/pricing',
+        flow: expect.stringMatching(/./),
+      },
+    })
+  })
+
+  test.each(RESOURCES)('offers %s as x402 version 2 in its header', async (resource) => {
+    const { body, headers } = await call(resource, poor)
+    const header = String(headers['payment-required'])
+    const decoded = decodePaymentRequiredHeader(header)
+    expect(parsePaymentRequired(decoded)).toMatchObject({ success: true })
+    expect(decoded).toEqual({
+      x402Version: 2,
+      error: 'payment_required',
+      resource: {
+        url: `${world.app.publicUrl}/api/x402/pricing#${resource}`,
+        description: body.accepts[0].description,
+        mimeType: 'application/json',
+      },
+      accepts: body.accepts.map((offer: Offer) => ({
+        scheme: SCHEME,
+        network: 'eip155:14',
+        amount: '0',
+        asset: offer.asset,
+        payTo: offer.payTo,
+        maxTimeoutSeconds: 600,
+        extra: offer.extra,
+      })),
+    })
+    expect(body.accepts[0].extra.priceCredits).toBe(RESOURCE_PRICES_CREDITS[resource])
+    // Proxies in front of us have room for so much.
+    expect(header.length).toBeLessThan(8000)
+  })
+
+  test('leaves out a way to pay that is paused', async () => {
+    await world.contracts.setPaused(true)
+    world.clock.advance(16)
+    const { body } = await call('ftso-analytics', poor)
+    expect(body.accepts.map(({ extra }: Offer) => extra.assetSymbol)).toEqual(['FLR'])
+    await world.contracts.setPaused(false)
+    world.clock.advance(16)
+  })
+
+  const ofScheme = (scheme: string) => JSON.stringify({ x402Version: 1, scheme })
+  test.each([
+    ['that is no base64', 'x-payment', 'not base64 at all'],
+    ['of another scheme', 'x-payment', Buffer.from(ofScheme('exact')).toString('base64')],
+    ['of our scheme', 'x-payment', Buffer.from(ofScheme(SCHEME)).toString('base64')],
+    ['that is empty', 'x-payment', ''],
+    ['that is long and not ASCII', 'x-payment', '\u00ff'.repeat(3000)],
+    ['of version 2', 'payment-signature', 'e30='],
+  ])('answers a call with a payment %s and takes nothing', async (_name, name, value) => {
+    const { token } = alice
+    const before = await balanceOf(alice)
+    const answer = await call('ftso-analytics', { token, headers: { [name]: value } })
+    expect(answer).toMatchObject({
+      status: 402,
+      body: {
+        code: 'payment_required',
+        x402Version: 1,
+        error: 'unsupported_scheme',
+        priceCredits: 1,
+        balanceCredits: before,
+      },
+    })
+    expect(decodePaymentRequiredHeader(String(answer.headers['payment-required']))).toMatchObject({
+      error: 'unsupported_scheme',
+    })
+    expect(await balanceOf(alice)).toBe(before)
+  })
+
+  test('with a payment and a token that opens nothing is 401', async () => {
+    const headers = { 'x-payment': 'e30=' }
+    const token = `fwd_${'x'.repeat(49)}`
+    expect(await call('ftso-analytics', { token, headers })).toMatchObject({ status: 401 })
+  })
+
+  test('with a payment takes no free call', async () => {
+    const from = '198.51.100.8'
+    const answer = await call('ftso-analytics', { from, headers: { 'x-payment': 'e30=' } })
+    expect(answer.body.freeTier).toMatchObject({ used: 0 })
+    expect((await call('ftso-analytics', { from })).told[2]).toBe('49')
+  })
+})
+
+interface Offer {
+  readonly asset: string
+  readonly payTo: string
+  readonly extra: Readonly<Record<string, unknown>>
+}
+
+describe('with billing off', () => {
+  test('calls pass without a charge, with any token or none', async () => {
+    const free = await serviceOnly({ BILLING_ENABLED: 'false' })
+    addRoutes(free)
+    for (const headers of [{}, { authorization: 'Bearer nonsense' }, { 'x-payment': 'e30=' }]) {
+      const answer = await free.server.inject({ url: '/metered/ftso-analytics', headers })
+      expect(answer.statusCode).toBe(200)
+      expect(answer.headers['x-credits-charged']).toBeUndefined()
+    }
+    await free.close()
+  })
+})
