@@ -5,7 +5,7 @@ import { startRpcProxy } from '#src/sandbox/devnet/rpc-proxy.ts'
 import { startDevnet } from '#src/sandbox/devnet.ts'
 import { startXrpl } from '#src/sandbox/xrpl.ts'
 import type { Topup, TopupDraft } from '../generated/api.ts'
-import { testClock } from './clock.ts'
+import { type TestClock, testClock } from './clock.ts'
 import { serviceOnly } from './harness.ts'
 import { type Client, signIn } from './people.ts'
 
@@ -22,8 +22,10 @@ export interface Logged {
  * The service with every way to pay set up: a chain with the router, tokens and feeds, an XRP Ledger,
  * and no jobs of its own. The chain's time and the service's go together.
  */
-export async function payWorld(over: Readonly<Record<string, string>> = {}) {
-  const clock = testClock()
+export async function payWorld(
+  over: Readonly<Record<string, string>> = {},
+  clock: TestClock = testClock(),
+) {
   const errors: Logged[] = []
   const log: Logger = {
     ...silentLogger,
