@@ -18,9 +18,11 @@ import type { TestClock } from '../support/clock.ts'
 /** Somebody who makes metered calls. */
 export interface Caller {
   readonly wallet: Address
-  /** As the gate names the token. */
-  readonly payer: Payer & { readonly kind: 'token' }
+  readonly payer: TokenPayer
 }
+
+/** A token, as it is sent and as the gate names it. */
+type TokenPayer = Payer & { readonly kind: 'token'; readonly token: string }
 
 /** Metering as one process has it. */
 export function meteringOn(db: Db, clock: TestClock, log: Logger = silentLogger): Metering {
@@ -49,14 +51,14 @@ export async function newCaller(
 export const TOKEN_SECONDS = 3 * 86_400
 
 /** Another token of a wallet. */
-export async function newToken(db: Db, clock: TestClock, wallet: Address) {
+export async function newToken(db: Db, clock: TestClock, wallet: Address): Promise<TokenPayer> {
   const token = createToken()
   const hash = hashToken(token)
   const createdAt = clock.now()
   const expiresAt = new Date(createdAt.getTime() + TOKEN_SECONDS * 1000)
   const known = { prefix: prefixOf(token), hash, createdAt, expiresAt }
   await tokens.insertToken(db, { wallet, label: undefined, scopes: ['read'], ...known })
-  return { kind: 'token', hash } as const
+  return { kind: 'token', hash, token }
 }
 
 /** Calls at the same time. */
