@@ -60,11 +60,24 @@ describe('the configuration', () => {
     ['BILLING_ENABLED', 'yes'],
     ['TRUST_PROXY', 'banana'],
     ['TRUST_PROXY', '10.0.0.0/40'],
+    ['METERED_UPSTREAMS', 'ftso-analytics=http://127.0.0.1:9100'],
+    ['METERED_UPSTREAMS', '["http://127.0.0.1:9100"]'],
+    ['METERED_UPSTREAMS', '{"weather":"http://127.0.0.1:9100"}'],
+    ['METERED_UPSTREAMS', '{"ftso-analytics":"ftp://127.0.0.1"}'],
+    ['METERED_UPSTREAMS', '{"ftso-analytics":"http://127.0.0.1/?key=1"}'],
+    ['METERED_UPSTREAMS', '{"ftso-analytics":"http://user:secret@127.0.0.1"}'],
   ])('refuses %s=%s by name, and never repeats the value', (name, value) => {
     const problems = problemsOf({ ...complete, [name]: value })
     expect(problems).toHaveLength(1)
     expect(problems[0]).toMatch(new RegExp(`^${name} is wrong: `))
     expect(problems[0]).not.toContain(value)
+  })
+
+  test('has the upstreams of metered resources, as far as they are named', () => {
+    const METERED_UPSTREAMS = '{"ftso-analytics":"http://127.0.0.1:9100/api/"}'
+    const upstreams = { 'ftso-analytics': 'http://127.0.0.1:9100/api' }
+    expect(loadConfig({ ...complete, METERED_UPSTREAMS }).http.upstreams).toEqual(upstreams)
+    expect(loadConfig(complete).http.upstreams).toEqual({})
   })
 
   describe('of ways to pay', () => {
