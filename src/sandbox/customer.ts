@@ -28,6 +28,22 @@ export interface Customer {
     path: string,
     wanted: Wanted<Body>,
   ): Promise<z.output<Body>>
+  /**
+   * Asks for metered data, below `/data`.
+   *
+   * @throws Unexpected when none comes
+   */
+  callForData(path: string): Promise<DataCall>
+}
+
+/** Data that was had, and what its answer's headers say about it. */
+export interface DataCall {
+  readonly data: unknown
+  /** Credits this call took. */
+  readonly charged: number
+  /** Credits after it. */
+  readonly balance: number
+  readonly freeLeft: number
 }
 
 /** Something else came than was to be expected. */
@@ -97,6 +113,23 @@ function customer(publicUrl: string, token: string): Customer {
       const parsed = body.safeParse(text === '' ? undefined : JSON.parse(text))
       if (parsed.success) return parsed.data
       throw new Unexpected(`an answer to ${asked} in its form`, `${text} (${faults(parsed.error)})`)
+    },
+    callForData: async (path) => {
+      const response = await fetch(`${publicUrl}/data${path}`, {
+        headers: { authorization: `Bearer ${token}` },
+        signal: AbortSignal.timeout(ANSWER_TIMEOUT_MS),
+      })
+      const text = await response.text()
+      if (response.status !== 200) {
+        throw new Unexpected(`200 to GET /data${path}`, `${response.status} ${text}`)
+      }
+      const numberOf = (header: string) => Number(response.headers.get(header) ?? 'NaN')
+      return {
+        data: JSON.parse(text),
+        charged: numberOf('x-credits-charged'),
+        balance: numberOf('x-credits-balance'),
+        freeLeft: numberOf('x-free-tier-remaining'),
+      }
     },
   }
 }

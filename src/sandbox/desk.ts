@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { ANY_BODY, type Customer, signIn, Unexpected } from './customer.ts'
+import { ANY_BODY, type Customer, type DataCall, signIn, Unexpected } from './customer.ts'
 import type { WorldParts } from './world.ts'
 
 /** How far Alice has come. */
@@ -21,6 +21,10 @@ export interface Desk {
   watchBalance(): Promise<void>
   /** Asks her mailbox for consent and tells the receiver the secret of a webhook. */
   setUpMailAndHook(): Promise<void>
+  /** Accepts the terms and asks for a top-up. */
+  askForCredits(asset: string, credits: number): Promise<void>
+  /** Asks for metered data below `/data`, with her token. */
+  callForData(path: string): Promise<DataCall>
   /** Nothing done as long as nobody has signed in. */
   state(): Promise<DeskState>
 }
@@ -102,6 +106,13 @@ export function createDesk({ service, devnet, receiver }: WorldParts): Desk {
         // Shown once, when it is made.
         if (secret !== undefined) receiver.setSecret(HOOK, secret)
       }),
+    askForCredits: (asset, credits) =>
+      asAlice(async (alice) => {
+        await acceptTerms(alice)
+        const wanted = { json: { asset, credits }, status: 201, body: ANY_BODY }
+        await alice.call('POST', '/topup', wanted)
+      }),
+    callForData: (path) => asAlice((alice) => alice.callForData(path)),
     state: async () => (token === undefined ? NOTHING_DONE : asAlice(readState)),
   }
 }

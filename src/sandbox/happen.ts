@@ -1,6 +1,7 @@
 import type { HappeningGroup } from './happen/define.ts'
 import { faultHappenings } from './happen/faults.ts'
 import { createHappenLog, type HappenLog } from './happen/log.ts'
+import { moneyHappenings } from './happen/money.ts'
 import { timeHappenings } from './happen/time.ts'
 import { walletHappenings } from './happen/wallet.ts'
 import type { WorldParts } from './world.ts'
@@ -17,7 +18,12 @@ export interface Happenings {
 
 /** What can happen to a world. */
 export function createHappenings(world: WorldParts): Happenings {
-  const groups = [walletHappenings(world), timeHappenings(world), faultHappenings(world)]
+  const groups = [
+    walletHappenings(world),
+    moneyHappenings(world),
+    timeHappenings(world),
+    faultHappenings(world),
+  ]
   const log = createHappenLog(() => world.clock.now())
   const closing = new AbortController()
   const running = new Set<Promise<void>>()

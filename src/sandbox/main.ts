@@ -74,7 +74,7 @@ function farewell(): number {
 }
 
 function welcome(world: World, seconds: number): string {
-  const { url, service, rpc, telegram, inbox, receiver, database } = world
+  const { url, service, rpc, xrpl, telegram, inbox, receiver, database } = world
   const places = [
     ['Start here', `${url}/`],
     ['Chat', `${url}/chat`],
@@ -86,6 +86,7 @@ function welcome(world: World, seconds: number): string {
     ['REST', `${service.publicUrl}/api/x402`],
     ['Health', `${service.internalUrl}/readyz`],
     ['Chain 14', rpc.url],
+    ['XRP Ledger', xrpl.url],
     ['Bot API', `${telegram.url} (@${telegram.bot.username})`],
     ['Mail', inbox.url],
     ['Webhooks', receiver.url()],

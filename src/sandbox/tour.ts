@@ -133,10 +133,8 @@ async function spend(world: World, alice: Customer, { take }: Pick<Steps, 'take'
     money.confirmTopup(alice, draft, txHash),
   )
   await take('She buys a slot for 30 days; 9,500 are left', () => money.buySlot(alice))
-  await take('50 calls for data are free', () => money.useFreeCalls(world, alice))
-  await take('The 51st costs 1 credit, and the ledger says so', () =>
-    money.makePaidCall(world, alice),
-  )
+  await take('50 calls for data are free', () => money.useFreeCalls(alice))
+  await take('The 51st costs 1 credit, and the ledger says so', () => money.makePaidCall(alice))
 }
 
 /** Looking at the page changes nothing; pressing its button does. */

@@ -90,6 +90,39 @@ test('a move leads to alerts in chat, mailbox and webhook, and the log says when
   expect(world.receiver.deliveries.every(({ answer }) => answer === 200)).toBe(true)
 })
 
+test('a top-up is asked for, paid by halves and credited, and its page is on the index', async () => {
+  await open('/happen')
+  await press('Pay the newest top-up')
+  await logged('Pay the newest top-up → nobody has asked for a top-up yet')
+  await press('Top-up in WFLR')
+  await logged('Top-up in WFLR → 500 WFLR to pay')
+  await press('Pay half of it')
+  await logged('Pay half of it → 250 WFLR paid · 5,000 credits after')
+  await press('Pay the newest top-up')
+  await logged('Pay the newest top-up → 500 WFLR paid · 10,000 credits after')
+  await open('/')
+  const link = page.getByRole('link', { name: 'Paying a top-up' })
+  const { status } = await fetch((await link.getAttribute('href')) ?? '')
+  expect(status).toBe(200)
+})
+
+test('XRP with the tag of a top-up is credited', async () => {
+  await open('/happen')
+  await press('Top-up in XRP')
+  await logged('Top-up in XRP → 4 XRP to pay')
+  await press('Deposit XRP')
+  await logged('Deposit XRP → 4 XRP paid · 10,000 credits after')
+})
+
+test('calls for data are free until the free ones are used up', async () => {
+  await press('1 metered call')
+  await logged('0 credits charged · 49 free calls left · balance 25,000')
+  await press('Use up the free calls')
+  await logged('0 credits charged · 0 free calls left · balance 25,000')
+  await press('1 metered call')
+  await logged('1 credit charged · 0 free calls left · balance 24,999')
+})
+
 test('time passes for the chain and everybody else together', async () => {
   const before = world.clock.now().getTime()
   await press('+1 h')
@@ -188,6 +221,12 @@ test('after 30 days Alice’s token is over, and she gets another', async () => 
   await press('Link Ann’s chat')
   await page.waitForURL(/\/chat\?person=ann/)
   expect(await shownToken()).not.toBe(before)
+})
+
+test('after all that time every way to pay is still open', async () => {
+  const pricing = await (await fetch(`${world.service.publicUrl}/api/x402/pricing`)).json()
+  const open = { available: true, paused: false }
+  expect(pricing).toMatchObject({ assets: [open, open, open], nativeFlr: open, nativeXrp: open })
 })
 
 test('nothing of another name happens', async () => {

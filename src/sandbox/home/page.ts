@@ -74,10 +74,11 @@ function chatPathOf({ telegram }: WorldParts, link: string): string {
 }
 
 async function render(world: WorldParts, desk: Desk, problem: string | undefined): Promise<string> {
-  const [parts, state, wallets] = await Promise.all([
+  const [parts, state, wallets, newest] = await Promise.all([
     checkParts(world),
     desk.state().catch(() => undefined),
     walletsOf(world),
+    newestPages(world),
   ])
   const down = parts.filter(({ works }) => !works).map(({ name }) => name)
   const body = renderView('home', {
@@ -91,7 +92,7 @@ async function render(world: WorldParts, desk: Desk, problem: string | undefined
     api: `${world.service.publicUrl}/api/x402`,
     bot: world.telegram.bot.username,
     pages: servicePages(world),
-    newest: newestPages(world),
+    newest,
   })
   return sandboxPage({
     title: 'Index',

@@ -17,10 +17,11 @@ const CHECK_TIMEOUT_MS = 1000
 
 /** Everything that runs in a world, each asked just now. */
 export async function checkParts(world: WorldParts): Promise<readonly Part[]> {
-  const { service, database, rpc, telegram, inbox, receiver } = world
-  const [isReady, tip, isTelegramUp, isInboxUp, isReceiverUp] = await Promise.all([
+  const { service, database, rpc, xrpl, telegram, inbox, receiver } = world
+  const [isReady, tip, isXrplUp, isTelegramUp, isInboxUp, isReceiverUp] = await Promise.all([
     answers(`${service.internalUrl}/readyz`),
     tipOf(rpc.url),
+    listens(xrpl.url),
     listens(telegram.url),
     listens(inbox.url),
     listens(receiver.url()),
@@ -35,6 +36,7 @@ export async function checkParts(world: WorldParts): Promise<readonly Part[]> {
       works: tip !== undefined,
       ...(tip === undefined ? {} : { detail: `block ${tip.toLocaleString('en')}` }),
     },
+    { name: 'XRP Ledger', address: xrpl.url, works: isXrplUp },
     {
       name: 'Telegram',
       address: telegram.url,

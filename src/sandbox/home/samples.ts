@@ -10,13 +10,16 @@ export interface Sample {
 
 const WithLink = z.object({ renderedMessage: z.object({ link: z.string() }) })
 
-/** The newest of each page that only a message leads to, as far as there is one. */
-export function newestPages({ receiver, inbox }: WorldParts): readonly Sample[] {
+/** The newest of each page that something must lead to, as far as there is one. */
+export async function newestPages(world: WorldParts): Promise<readonly Sample[]> {
+  const { receiver, inbox, topups } = world
+  const topup = await topups.newest()
   const mails = inbox.mails.toReversed()
   const found: readonly (readonly [string, string | undefined])[] = [
     ['An alert', firstOf(receiver.deliveries.toReversed(), ({ json }) => linkIn(json))],
     ['A mailbox’s consent', firstOf(mails, confirmLinkOf)],
     ['Unsubscribing', firstOf(mails, oneClickUrlOf)],
+    ['Paying a top-up', topup && topups.pageOf(topup)],
   ]
   return found.flatMap(([label, href]) => (href === undefined ? [] : [{ label, href }]))
 }

@@ -13,8 +13,7 @@ const SLOT_CREDITS = 500
 const FREE_CALLS = 50
 const CALL_CREDITS = 1
 const CALLS_AT_ONCE = 10
-const DATA_PATH = '/data/ftso-analytics/feeds'
-const ANSWER_TIMEOUT_MS = 10_000
+const DATA_PATH = '/ftso-analytics/feeds'
 
 const Asset = z.object({ symbol: z.string(), available: z.boolean() })
 const Coin = z.object({ available: z.boolean() })
@@ -29,6 +28,7 @@ const Draft = z.object({
 const Topup = z.object({ status: z.string(), creditedCredits: z.int() })
 const Quote = z.object({ totalCredits: z.literal(SLOT_CREDITS), shortfallCredits: z.literal(0) })
 const Bought = z.object({ quantity: z.literal(1), totalCredits: z.literal(SLOT_CREDITS) })
+const Data = z.object({ feeds: z.array(z.object({ name: z.string(), value: z.string() })) })
 const Account = z.object({
   balanceCredits: z.int(),
   freeTier: z.object({ used: z.int() }),
@@ -114,10 +114,10 @@ export async function buySlot(alice: Customer): Promise<void> {
 }
 
 /** Calls for data as often as it costs nothing. */
-export async function useFreeCalls(world: World, alice: Customer): Promise<void> {
+export async function useFreeCalls(alice: Customer): Promise<void> {
   const left: number[] = []
   while (left.length < FREE_CALLS) {
-    const calls = Array.from({ length: CALLS_AT_ONCE }, () => callForData(world, alice))
+    const calls = Array.from({ length: CALLS_AT_ONCE }, () => callForData(alice))
     for (const { charged, freeLeft } of await Promise.all(calls)) {
       if (charged !== 0) throw new Unexpected('a free call', `one for ${charged} credits`)
       left.push(freeLeft)
@@ -129,9 +129,9 @@ export async function useFreeCalls(world: World, alice: Customer): Promise<void>
 }
 
 /** Calls once more, which costs a credit. */
-export async function makePaidCall(world: World, alice: Customer): Promise<void> {
+export async function makePaidCall(alice: Customer): Promise<void> {
   const balance = CREDITS - SLOT_CREDITS - CALL_CREDITS
-  const call = await callForData(world, alice)
+  const call = await callForData(alice)
   if (call.charged !== CALL_CREDITS || call.balance !== balance) {
     throw new Unexpected(`1 credit charged, ${balance} left`, JSON.stringify(call))
   }
@@ -146,21 +146,10 @@ export async function makePaidCall(world: World, alice: Customer): Promise<void>
   })
 }
 
-async function callForData({ service }: World, { token }: Customer) {
-  const response = await fetch(service.publicUrl + DATA_PATH, {
-    headers: { authorization: `Bearer ${token}` },
-    signal: AbortSignal.timeout(ANSWER_TIMEOUT_MS),
-  })
-  const text = await response.text()
-  if (response.status !== 200 || !text.includes('votingEpoch')) {
-    throw new Unexpected(`data of ${DATA_PATH}`, `${response.status} ${text}`)
-  }
-  const numberOf = (name: string) => Number(response.headers.get(name) ?? 'NaN')
-  return {
-    charged: numberOf('x-credits-charged'),
-    balance: numberOf('x-credits-balance'),
-    freeLeft: numberOf('x-free-tier-remaining'),
-  }
+async function callForData(alice: Customer) {
+  const { data, ...call } = await alice.callForData(DATA_PATH)
+  if (!Data.safeParse(data).success) throw new Unexpected('feeds', JSON.stringify(data))
+  return call
 }
 
 /** @throws Unexpected unless balance and ledger, newest first, are exactly these */
