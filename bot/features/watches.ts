@@ -1,5 +1,6 @@
 import { Composer } from 'grammy'
 import { typed } from '#src/i18n/translate.ts'
+import { AppError } from '#src/kernel/errors.ts'
 import { deleteWatch, updateWatch } from '#src/operations/watches.ts'
 import type { Watch } from '#src/watches/model.ts'
 import type { BotContext, Membership } from '../context.ts'
@@ -30,13 +31,39 @@ onPress(composer, 'watch.delete', (ctx, { id }) =>
   }),
 )
 
-onPress(composer, 'watch.deleteYes', (ctx, { id }) =>
-  withManaged(ctx, id, async (watch, link) => {
-    await ctx.call(deleteWatch, { params: { id: String(id) } }, link)
-    const done = ctx.t.html('bot:delete.done', { label: typed(watch.label) })
-    await showList(ctx, { page: 1, notice: `✓ ${done}` })
-  }),
-)
+onPress(composer, 'watch.deleteYes', async (ctx, { id }) => {
+  try {
+    await withManaged(ctx, id, async (watch, link) => {
+      await ctx.call(deleteWatch, { params: { id: String(id) } }, link)
+      await showDeleted(ctx, watch.label)
+    })
+  } catch (error) {
+    if (!(error instanceof AppError) || error.kind !== 'not_found') throw error
+    const label = labelInQuestion(ctx)
+    if (label !== undefined) await showDeleted(ctx, label)
+  }
+})
+
+async function showDeleted(ctx: BotContext, label: string): Promise<void> {
+  const done = ctx.t.html('bot:delete.done', { label: typed(label) })
+  await showList(ctx, { page: 1, notice: `✓ ${done}` })
+}
+
+/**
+ * The name in the question whose button was pressed, for a second press that finds nothing left to
+ * delete; undefined when the message has gone on to something else.
+ */
+function labelInQuestion({ callbackQuery: query }: BotContext): string | undefined {
+  const { text, entities, reply_markup: markup } = query?.message ?? {}
+  const buttons = markup?.inline_keyboard.flat() ?? []
+  const isAsked = buttons.some((one) => 'callback_data' in one && one.callback_data === query?.data)
+  const bold = entities?.find(({ type }) => type === 'bold')
+  if (!isAsked || bold === undefined) return undefined
+  return text?.slice(bold.offset, bold.offset + bold.length).replace(ISOLATES, '')
+}
+
+/** What stands around a typed name in a text. */
+const ISOLATES = /^\u2068|\u2069$/g
 
 async function setStatus(ctx: BotContext, id: number, status: 'active' | 'paused'): Promise<void> {
   await withManaged(ctx, id, async (_watch, link) => {

@@ -105,6 +105,21 @@ export async function linkChat(
   return { recipient: toRecipient(row), wallet, scopes, again: false }
 }
 
+/**
+ * What came of linking a chat at `at`, for whoever asks again; undefined when nothing was linked then,
+ * not by this person, or when it is no longer so.
+ */
+export async function findLinked(
+  db: Db,
+  link: Pick<ChatOwner, 'chat' | 'by'> & { readonly wallet: Address; readonly at: Date },
+): Promise<LinkedChat | undefined> {
+  const { wallet, chat, by, at } = link
+  const row = await store.findChat(db, wallet, chat.id)
+  if (row?.verifiedAt?.getTime() !== at.getTime() || row.linkedBy !== by.id) return undefined
+  const again = row.createdAt.getTime() !== at.getTime()
+  return { recipient: toRecipient(row), wallet, scopes: row.chatScopes ?? [], again }
+}
+
 /** One wallet a chat belongs to. */
 export interface ChatLink {
   readonly recipientId: number

@@ -1,4 +1,4 @@
-import { and, asc, eq, gt, isNull, lt, type SQL } from 'drizzle-orm'
+import { and, asc, eq, gt, isNotNull, isNull, lt, type SQL } from 'drizzle-orm'
 import type { Db } from '#src/db/connection.ts'
 import type { NewRecipientRow, RecipientRow } from './store.ts'
 import { linkCodes, recipients } from './tables.ts'
@@ -26,6 +26,13 @@ export async function spendCode(db: Db, hash: string, now: Date): Promise<LinkCo
     .set({ usedAt: now })
     .where(isUsable(hash, now))
     .returning()
+  return row
+}
+
+/** A code that was used up, by whomever. */
+export async function findSpent(db: Db, hash: string): Promise<LinkCodeRow | undefined> {
+  const where = and(eq(linkCodes.hash, hash), isNotNull(linkCodes.usedAt))
+  const [row] = await db.select().from(linkCodes).where(where)
   return row
 }
 

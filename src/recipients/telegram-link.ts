@@ -11,7 +11,7 @@ import type { Caller } from '#src/kernel/caller.ts'
 import type { Clock } from '#src/kernel/clock.ts'
 import { AppError } from '#src/kernel/errors.ts'
 import type { SecretBox } from '#src/kernel/secret-box.ts'
-import { type ChatOwner, type LinkedChat, linkChat } from './chats.ts'
+import { type ChatOwner, findLinked, type LinkedChat, linkChat } from './chats.ts'
 import * as links from './link-store.ts'
 import {
   LINK_MINUTES,
@@ -74,7 +74,8 @@ export async function peekTelegramLink(deps: Deps, code: string): Promise<Telegr
 
 /**
  * Links a chat: the code is spent and the recipient exists, both or neither. A chat that is linked to
- * the wallet already keeps its recipient and gets the link's rights.
+ * the wallet already keeps its recipient and gets the link's rights. The same claim made again, by a
+ * second press or a repeated update, gets the first one's answer.
  *
  * @throws AppError not_found `link_not_valid`; conflict `recipient_limit_reached`, which leaves the code
  *   unspent
@@ -85,9 +86,22 @@ export async function claimTelegramLink(
 ): Promise<LinkedChat> {
   const now = deps.clock.now()
   return await transact(deps.db, async (tx) => {
-    const offer = toOffer(await links.spendCode(tx, hashOf(code), now))
-    return await linkChat({ ...deps, db: tx }, { ...offer, chat, by, locale })
+    const hash = hashOf(code)
+    const row = await links.spendCode(tx, hash, now)
+    const done = row === undefined ? await findClaimed(tx, hash, { chat, by }) : undefined
+    return done ?? (await linkChat({ ...deps, db: tx }, { ...toOffer(row), chat, by, locale }))
   })
+}
+
+/** What a used code has linked already, if that was this chat and this person. */
+async function findClaimed(
+  db: Db,
+  hash: string,
+  who: Pick<ChatOwner, 'chat' | 'by'>,
+): Promise<LinkedChat | undefined> {
+  const spent = await links.findSpent(db, hash)
+  if (spent === undefined || spent.usedAt === null) return undefined
+  return await findLinked(db, { ...who, wallet: spent.wallet, at: spent.usedAt })
 }
 
 /** Uses a code up without linking anything. One that is over already is fine. */

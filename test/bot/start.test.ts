@@ -144,6 +144,10 @@ describe('a link', () => {
     world.telegram.press(ann.id, id, packed('link.yes', { code }))
     await world.settle()
     expect(await linksOf(ann.id)).toHaveLength(1)
+    expect(ann.last()).toMatchObject({
+      id,
+      text: expect.stringContaining('✅ This chat is linked.'),
+    })
   })
 
   test('changes the rights of a chat that is linked already', async () => {

@@ -181,13 +181,31 @@ describe('the card', () => {
   test('of a watch that is gone says so, whatever is pressed', async () => {
     const alice = await linked('alice')
     const id = await world.addWatch('alice', { label: 'Short-lived' })
-    for (const verb of ['watch.card', 'watch.pause', 'watch.resume', 'watch.deleteYes'] as const) {
+    for (const verb of ['watch.card', 'watch.pause', 'watch.resume', 'watch.delete'] as const) {
       await openCard(alice, id)
       world.telegram.pressRaw(alice.id, alice.last().id, packed(verb, { id: id + 1_000_000 }))
       await world.settle()
       expect(alice.last().text).toBe('This no longer exists, or belongs to another wallet.')
       expect(alice.labels()).toEqual([['‹ Watches']])
     }
+  })
+
+  test('is deleted by a double click as by one, and stays so when it is pressed late', async () => {
+    const carol = await linked('carol')
+    const id = await world.addWatch('carol', { label: 'Twice' })
+    await openCard(carol, id)
+    await carol.press('Delete…')
+    const data = packed('watch.deleteYes', { id })
+    const { id: question } = carol.last()
+    world.telegram.press(carol.id, question, data)
+    world.telegram.press(carol.id, question, data)
+    await world.settle()
+    const { text } = carol.last()
+    expect(text).toContain('✓ \u2068Twice\u2069 is deleted.')
+    await expect(watchOf('carol', id)).rejects.toMatchObject({ kind: 'not_found' })
+    world.telegram.pressRaw(carol.id, question, data)
+    await world.settle()
+    expect(carol.last()).toMatchObject({ id: question, text })
   })
 
   test('of another wallet is not found', async () => {

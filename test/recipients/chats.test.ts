@@ -93,7 +93,7 @@ describe('a link', () => {
   })
   test('works once, not after 15 minutes, not after a refusal', async () => {
     const used = await makeCode()
-    await claim(used)
+    await claim(used, { id: chatId + 500_000 })
     const late = await makeCode()
     room.clock.advance(15 * 60)
     const refused = await makeCode()
@@ -103,6 +103,41 @@ describe('a link', () => {
       expect(await refusal(claim(code))).toMatchObject(NOT_VALID)
       expect(await refusal(peekTelegramLink(room.deps, code))).toMatchObject(NOT_VALID)
     }
+  })
+  test('answers the same claim made again as it did the first time, at once and later', async () => {
+    const code = await makeCode({ scopes: ['read'] })
+    const answers = await Promise.all([claim(code), claim(code), claim(code)])
+    room.clock.advance(16 * 60)
+    answers.push(await claim(code))
+    for (const answer of answers) {
+      expect(answer).toMatchObject({ wallet: caller.wallet, scopes: ['read'], again: false })
+    }
+    expect(await links()).toHaveLength(1)
+    expect(await refusal(peekTelegramLink(room.deps, code))).toMatchObject(NOT_VALID)
+  })
+  test('says again that the chat was linked before, when it was', async () => {
+    await link()
+    room.clock.advance(1)
+    const code = await makeCode()
+    expect([(await claim(code)).again, (await claim(code)).again]).toEqual([true, true])
+  })
+  test('that was used answers nobody else, and not once the chat is unlinked', async () => {
+    const code = await makeCode()
+    await claim(code)
+    expect(await refusal(claim(code, { id: chatId + 1 }))).toMatchObject(NOT_VALID)
+    const chat = { id: chatId, title: 'Ann Lee' }
+    const other = { code, chat, by: { id: 78 }, locale: 'fr' } as const
+    expect(await refusal(claimTelegramLink(room.deps, other))).toMatchObject(NOT_VALID)
+    await unlinkChat(room.deps, { chatId })
+    expect(await refusal(claim(code))).toMatchObject(NOT_VALID)
+    expect(await links()).toEqual([])
+  })
+  test('that was refused is not taken for one that linked the chat', async () => {
+    await link()
+    room.clock.advance(1)
+    const code = await makeCode()
+    await refuseTelegramLink(room.deps, code)
+    expect(await refusal(claim(code))).toMatchObject(NOT_VALID)
   })
   test('gives one chat to one of many who press at once', async () => {
     const code = await makeCode()
