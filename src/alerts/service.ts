@@ -7,13 +7,18 @@ import * as delivery from '#src/delivery/service.ts'
 import type { Caller } from '#src/kernel/caller.ts'
 import type { Clock } from '#src/kernel/clock.ts'
 import { AppError } from '#src/kernel/errors.ts'
-import { isAtLeast, SEVERITIES } from '#src/kernel/facts.ts'
+import { isAtLeast, SEVERITIES, type Severity } from '#src/kernel/facts.ts'
 import type { Locale } from '#src/kernel/locale.ts'
 import { cutPage, PAGE_LIMIT_DEFAULT, type Page, readCursor } from '#src/kernel/query.ts'
 import type { SecretBox } from '#src/kernel/secret-box.ts'
 import { JsonObject, storedAddress } from '#src/kernel/units.ts'
 import * as recipients from '#src/recipients/service.ts'
-import { DEFAULT_SETTINGS, getSettings, listSettings } from '#src/recipients/settings.ts'
+import {
+  DEFAULT_SETTINGS,
+  getSettings,
+  listSettings,
+  type Settings,
+} from '#src/recipients/settings.ts'
 import type { Raised } from '#src/watches/evaluate.ts'
 import { type Cell, csvLine } from './csv.ts'
 import { alertUrl, readAlertLink } from './links.ts'
@@ -44,39 +49,46 @@ export async function raise(deps: Deps, tx: Db, raised: readonly Raised[]): Prom
   const inserted = await store.insertAlerts(tx, told, deps.clock.now())
   const idOf = new Map(inserted.map(({ id, key }) => [key, id]))
   const withId = (one: Raised) => idOf.get(store.alertKey({ ...one, watchId: one.watch.id }))
+  const closed = new Map<Raised, readonly Severity[]>()
   for (const one of raised.filter(({ isRecovery }) => isRecovery)) {
-    await store.closeEpisode(tx, {
+    const severities = await store.closeEpisode(tx, {
       watchId: one.watch.id,
       signal: one.signal,
       recoveredAt: one.firedAt,
       position: one.position,
       recoveryId: withId(one),
     })
+    closed.set(one, severities)
   }
   const fresh = told.flatMap((one) => {
     const alertId = withId(one)
-    return alertId === undefined ? [] : [{ ...one, alertId }]
+    // Whoever was told of an alert is told of its end, although a recovery itself is only info.
+    const weight = worstOf([one.severity, ...(closed.get(one) ?? [])])
+    return alertId === undefined ? [] : [{ ...one, alertId, weight }]
   })
   await tell(deps, tx, fresh)
 }
 
-type Recorded = Raised & { readonly alertId: number }
+type Recorded = Raised & { readonly alertId: number; readonly weight: Severity }
 
 /** One delivery per alert and recipient; each text is rendered once per language and time zone. */
 async function tell(deps: Deps, tx: Db, recorded: readonly Recorded[]): Promise<void> {
-  const wanted = recorded.filter(({ severity, watch }) => isAtLeast(severity, watch.minSeverity))
-  const requests = wanted.map(({ watch, severity }) => ({
+  const wanted = recorded.filter(({ weight, watch }) => isAtLeast(weight, watch.minSeverity))
+  const requests = wanted.map(({ watch, weight }) => ({
     wallet: watch.wallet,
     recipientIds: watch.recipientIds,
-    severity,
+    severity: weight,
   }))
+  const settings = await listSettings(tx, [...new Set(wanted.map(({ watch }) => watch.wallet))])
   const told = await recipients.recipientsFor(tx, requests)
   const createdAt = deps.clock.now()
   const deliveries = wanted.flatMap((alert, index) =>
-    (told[index] ?? []).map((recipient): delivery.NewDelivery => {
+    (told[index] ?? []).flatMap((recipient): delivery.NewDelivery[] => {
+      const own = settings.get(alert.watch.wallet) ?? DEFAULT_SETTINGS
+      if (recipient.channel !== 'webhook' && !isWelcome(alert, own)) return []
       const id = randomUUID()
       const isMuted = (alert.watch.mutedUntil ?? createdAt) > createdAt
-      return {
+      const one: delivery.NewDelivery = {
         id,
         wallet: alert.watch.wallet,
         alertId: alert.alertId,
@@ -90,9 +102,19 @@ async function tell(deps: Deps, tx: Db, recorded: readonly Recorded[]): Promise<
         createdAt,
         status: isMuted && recipient.channel !== 'webhook' ? 'muted' : 'pending',
       }
+      return [one]
     }),
   )
   await delivery.enqueue(tx, deliveries)
+}
+
+/** Whether the wallet's settings want it in chats and mailboxes; they never hold for webhooks. */
+function isWelcome(alert: Recorded, { minSeverity, recoveries }: Settings): boolean {
+  return isAtLeast(alert.weight, minSeverity) && (recoveries || !alert.isRecovery)
+}
+
+function worstOf(severities: readonly Severity[]): Severity {
+  return SEVERITIES.findLast((severity) => severities.includes(severity)) ?? 'info'
 }
 
 function envelopeOf(

@@ -1,5 +1,7 @@
 import { and, count, desc, eq, gte, inArray, lt, or, type SQL, sql } from 'drizzle-orm'
+import { z } from 'zod'
 import type { Db } from '#src/db/connection.ts'
+import { SEVERITIES, type Severity } from '#src/kernel/facts.ts'
 import type { Address } from '#src/kernel/units.ts'
 import type { Raised } from '#src/watches/evaluate.ts'
 import type { AlertFilter } from './model.ts'
@@ -61,7 +63,11 @@ export async function insertAlerts(
   return rows.map((row) => ({ id: row.id, key: alertKey(row) }))
 }
 
-/** Closes the open alerts of a signal and names them in its recovery, if it has an alert of its own. */
+/**
+ * Closes the open alerts of a signal and names them in its recovery, if it has an alert of its own.
+ *
+ * @returns how bad the closed ones were
+ */
 export async function closeEpisode(
   db: Db,
   input: {
@@ -72,7 +78,7 @@ export async function closeEpisode(
     readonly position: number
     readonly recoveryId: number | undefined
   },
-): Promise<void> {
+): Promise<Severity[]> {
   const closed = await db
     .update(alerts)
     .set({ state: 'recovered', recoveredAt: input.recoveredAt })
@@ -84,10 +90,13 @@ export async function closeEpisode(
         lt(alerts.position, input.position),
       ),
     )
-    .returning({ id: alerts.id })
+    .returning({ id: alerts.id, severity: alerts.severity })
+  const severities = closed.map(({ severity }) => z.enum(SEVERITIES).parse(severity))
   const recoveryOf = Math.min(...closed.map(({ id }) => id))
-  if (input.recoveryId === undefined || closed.length === 0) return
-  await db.update(alerts).set({ recoveryOf }).where(eq(alerts.id, input.recoveryId))
+  if (input.recoveryId !== undefined && closed.length > 0) {
+    await db.update(alerts).set({ recoveryOf }).where(eq(alerts.id, input.recoveryId))
+  }
+  return severities
 }
 
 /** Alerts of the wallet, newest first, after the given place. */

@@ -1,0 +1,96 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { credit, debit } from '#src/billing/account/service.ts'
+import { judgeLedgers } from '#src/jobs/judge-ledgers.ts'
+import type { Alert, AlertList, Settings } from '../generated/api.ts'
+import { confirmMailbox } from '../support/destinations.ts'
+import { harness, type World } from '../support/harness.ts'
+import { type Client, signIn, withTrial } from '../support/people.ts'
+
+let world: World
+let alice: Client
+let at = 0
+
+beforeAll(async () => {
+  world = await harness()
+  alice = await withTrial(await signIn(world, 'alice'))
+  await alice.request('PUT', '/channels/email', { address: 'ops@example.org' })
+  await confirmMailbox(world)
+  await alice.request('PUT', '/channels/webhook', { url: world.receiver.url() })
+  await change(1000)
+  const type = 'credits-balance'
+  await alice.request('POST', '/watches', { type, target: {}, settings: { limit: 500 } })
+})
+afterAll(() => world.close())
+
+/** Adds or takes credits, and lets the watch of the own credits judge. */
+async function change(credits: number): Promise<void> {
+  at += 1
+  const entry = {
+    wallet: alice.caller.wallet,
+    type: 'adjustment',
+    amountCredits: Math.abs(credits),
+    reference: `test:${at}`,
+    at: world.clock.now(),
+  } as const
+  await world.app.db.transaction((tx) => (credits > 0 ? credit(tx, entry) : debit(tx, entry)))
+  await judgeLedgers.run(world.app, new AbortController().signal)
+  world.clock.advance(1)
+}
+
+async function settings(over: Partial<Settings>) {
+  const { body } = await alice.request<Settings>('GET', '/settings')
+  const { version: _version, ...rest } = body
+  return alice.request('PUT', '/settings', { ...rest, ...over })
+}
+
+/** The channels that the newest alert is for. */
+async function newest(): Promise<{ alert: Alert; channels: string[] }> {
+  const { body } = await alice.request<AlertList>('GET', '/alerts?limit=1')
+  const [alert] = body.data
+  if (alert === undefined) throw new Error('there is no alert')
+  return { alert, channels: alert.deliveries.map(({ channel }) => channel).toSorted() }
+}
+
+describe('the settings', () => {
+  test('promise no quiet hours and no digest before there are any', async () => {
+    const quietHours = { enabled: true, from: '22:00', to: '07:00', criticalBypass: true }
+    expect(await settings({ quietHours, digest: 'daily' })).toMatchObject({
+      status: 400,
+      body: {
+        errors: [
+          { pointer: '/quietHours/enabled', code: 'setting_not_available' },
+          { pointer: '/digest', code: 'setting_not_available' },
+        ],
+      },
+    })
+  })
+
+  test('keep what is below the lowest severity from mailboxes, never from programs', async () => {
+    await settings({ minSeverity: 'critical' })
+    await change(-900)
+    const { alert, channels } = await newest()
+    expect(alert.event).toBe('credits.low-balance')
+    expect(channels).toEqual(['webhook'])
+    await change(900)
+    expect((await newest()).channels).toEqual(['webhook'])
+  })
+
+  test('tell whoever was told of an alert of its end, although that is only info', async () => {
+    await settings({ minSeverity: 'warning' })
+    await change(-900)
+    expect((await newest()).channels).toEqual(['email', 'webhook'])
+    await change(900)
+    const { alert, channels } = await newest()
+    expect(alert).toMatchObject({ event: 'credits.recovered', severity: 'info' })
+    expect(channels).toEqual(['email', 'webhook'])
+  })
+
+  test('keep recoveries from mailboxes when they are not wanted', async () => {
+    await settings({ recoveries: false })
+    await change(-900)
+    await change(900)
+    const { alert, channels } = await newest()
+    expect(alert.event).toBe('credits.recovered')
+    expect(channels).toEqual(['webhook'])
+  })
+})
