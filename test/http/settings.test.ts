@@ -32,7 +32,9 @@ async function change(credits: number): Promise<void> {
     reference: `test:${at}`,
     at: world.clock.now(),
   } as const
-  await world.app.db.transaction((tx) => (credits > 0 ? credit(tx, entry) : debit(tx, entry)))
+  await world.app.db.transaction(async (tx) => {
+    await (credits > 0 ? credit : debit)(tx, entry)
+  })
   await judgeLedgers.run(world.app, new AbortController().signal)
   world.clock.advance(1)
 }
