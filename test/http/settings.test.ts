@@ -35,7 +35,7 @@ async function change(credits: number): Promise<void> {
   await world.app.db.transaction(async (tx) => {
     await (credits > 0 ? credit : debit)(tx, entry)
   })
-  await judgeLedgers.run(world.app, new AbortController().signal)
+  await judgeLedgers.run(world.app, new AbortController().signal, undefined)
   world.clock.advance(1)
 }
 
