@@ -8,14 +8,13 @@ import type { AnyOperation, App } from '#src/operations/define.ts'
 import { encodeOutput } from '#src/operations/idempotency.ts'
 import { REGISTRY } from '#src/operations/index.ts'
 import { invoke } from '#src/operations/invoke.ts'
+import { API_PREFIX } from '#src/operations/openapi.ts'
 import { authenticate, refuseTokenInQuery } from './authenticate.ts'
 import { closePromptly } from './closing.ts'
 import { registerData, type Upstreams } from './data.ts'
 import { answerError } from './errors.ts'
 import { createLimits, type Limits } from './limits.ts'
 
-/** Where every operation lives. */
-const API_PREFIX = '/api/x402'
 const BODY_BYTES_MAX = 65_536
 const REQUEST_ID = /^[\w.-]{1,64}$/
 

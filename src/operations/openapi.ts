@@ -7,6 +7,8 @@ import type { OperationExample } from './examples/define.ts'
 import { examplesAt } from './examples/index.ts'
 import { Problem, problemAnswers, problemReferences } from './openapi-problems.ts'
 
+/** Where every operation lives. */
+export const API_PREFIX = '/api/x402'
 const JSON_TYPE = 'application/json'
 
 /** Who the document is written for, and what it shows. */
@@ -42,7 +44,7 @@ export function openApiDocument(
       description: t('operations:info.description'),
       license: { name: 'MIT', identifier: 'MIT' },
     },
-    servers: [{ url: `${publicUrl}/api/x402` }],
+    servers: [{ url: publicUrl + API_PREFIX }],
     tags: tagsOf(t, registry),
     paths,
     components: {

@@ -37,7 +37,7 @@ interface Chip {
 
 function alertData(app: App, t: Translate, page: AlertPage) {
   const { message, timezone } = page
-  const { alertId } = message
+  const { alertId, watchId } = message
   return {
     title: message.title,
     paragraphs: message.body.split('\n').filter((line) => line !== ''),
@@ -48,7 +48,7 @@ function alertData(app: App, t: Translate, page: AlertPage) {
     number: alertId === null ? undefined : t('pages:alert.number', { id: id(alertId) }),
     recovered: recoveredLine(t, page),
     fields: message.fields.map((field) => ({ ...field, isCode: isCode(field) })),
-    botUrl: alertId === null ? undefined : botUrl(app, `a${alertId}`),
+    botUrl: watchId === null ? undefined : botUrl(app, `w${watchId}`),
   }
 }
 

@@ -4,16 +4,27 @@ import type { FastifyInstance } from 'fastify'
 import type { App } from '#src/operations/define.ts'
 import { alertPage } from './alert.ts'
 import { confirmPage } from './confirm.ts'
+import { docsPage } from './docs.ts'
 import { answerFailure } from './failure.ts'
 import { readForms } from './form.ts'
 import { homePage } from './home.ts'
 import { ASSETS, CONTENT_SECURITY_POLICY, SCRIPTS } from './layout.ts'
+import { nowherePage } from './nowhere.ts'
 import { payPage } from './pay.ts'
 import { problemPages } from './problems.ts'
 import { unsubscribePage } from './unsubscribe.ts'
 
 /** Every page, in the order of its address. */
-const PAGES = [homePage, payPage, alertPage, confirmPage, unsubscribePage, problemPages]
+const PAGES = [
+  homePage,
+  docsPage,
+  payPage,
+  alertPage,
+  confirmPage,
+  unsubscribePage,
+  problemPages,
+  nowherePage,
+]
 
 /**
  * The web front door: a Fastify plugin with every page, its styles and its security headers. All of it

@@ -120,8 +120,9 @@ function hrefIn(request: FastifyRequest, locale: Locale): string {
   return `${pathOf(request)}?${new URLSearchParams({ ...others, lang: locale })}`
 }
 
+/** With one slash before it: two would name another host in a link. */
 function pathOf(request: FastifyRequest): string {
-  return request.url.split('?')[0] ?? '/'
+  return (request.url.split('?')[0] ?? '').replace(/^[/\\]*/, '/')
 }
 
 /** The parameters of the address that stand there once. */

@@ -1,4 +1,7 @@
+import Fastify from 'fastify'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { registerPages } from '#src/pages/index.ts'
+import { BOT_NAME } from '../support/harness.ts'
 import { OWNER, openSite, type Site } from './site.ts'
 
 let site: Site
@@ -40,6 +43,15 @@ describe('/a/<code>', () => {
   ])('shows %s as glyph and word', async (severity, chip) => {
     const { path } = await site.alert({ severity, watch_id: severity.length })
     expect((await site.get(path)).text).toContain(chip)
+  })
+  test('leads to the watch’s card in the bot', async () => {
+    const { path } = await site.alert({ watch_id: 4711 })
+    const app = { ...site.app, botUsername: () => BOT_NAME }
+    const server = Fastify()
+    await server.register(registerPages, { app })
+    const { payload } = await server.inject({ method: 'GET', url: path })
+    await server.close()
+    expect(payload).toContain(`href="https://t.me/${BOT_NAME}?start=w4711"`)
   })
   test('says that somebody has it', async () => {
     const { path } = await site.alert({ state: 'acknowledged', position: 3 })

@@ -77,6 +77,8 @@ async function samples(): Promise<Readonly<Record<string, string>>> {
   })
   return {
     home: '/',
+    docs: '/docs',
+    nowhere: '/nowhere',
     problems: '/problems',
     problem: '/problems/insufficient_scope?ref=01JD-3f9a',
     alert: alert.path,

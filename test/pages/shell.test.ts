@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { translate } from '#src/i18n/translate.ts'
 import { directionOf, LOCALE_NAMES, LOCALES } from '#src/kernel/locale.ts'
 import { openSite, type Site } from './site.ts'
 
@@ -16,6 +17,7 @@ async function allPages(): Promise<string[]> {
   const alert = await site.alert({ position: Math.floor(performance.now() * 1000) })
   return [
     '/',
+    '/docs',
     '/problems',
     '/problems/no_free_slot',
     '/problems/unknown',
@@ -123,6 +125,47 @@ describe('files', () => {
     ]) {
       expect((await site.get(path)).status, path).toBe(404)
     }
+  })
+})
+
+describe('an address that is none', () => {
+  const browser = { accept: 'text/html,application/xhtml+xml,*/*;q=0.8', 'accept-language': 'de' }
+
+  test('is a page in the reader’s language for a browser', async () => {
+    for (const path of ['/nowhere', '/nowhere/at/all?x=1', '/assets/none.css', '/apiary']) {
+      const { status, headers, html, text } = await site.get(path, browser)
+      expect(status, path).toBe(404)
+      expect(headers).toMatchObject({
+        'content-type': 'text/html; charset=utf-8',
+        'content-language': 'de',
+        'cache-control': 'no-store',
+      })
+      expect(headers['content-security-policy']).toContain("default-src 'none'")
+      expect(html).toContain('<html lang="de"')
+      expect(text).toContain(translate('de', 'errors:not_found.title'))
+    }
+  })
+  test('never becomes a link to another host', async () => {
+    const { status, html } = await site.get('//elsewhere.example/x', browser)
+    expect(status).toBe(404)
+    expect(html).toContain('href="/elsewhere.example/x?lang=de"')
+    expect(html).not.toContain('"//')
+  })
+  test('is a problem for a program, and below /api/ for everybody', async () => {
+    const asked = [
+      ['/nowhere', {}],
+      ['/nowhere', { accept: '*/*' }],
+      ['/api/x402/nowhere', browser],
+      ['/api', browser],
+    ] as const
+    for (const [path, headers] of asked) {
+      const answer = await site.get(path, headers)
+      expect(answer.status, path).toBe(404)
+      expect(answer.headers['content-type']).toBe('application/problem+json; charset=utf-8')
+      expect(JSON.parse(answer.html)).toMatchObject({ code: 'not_found' })
+    }
+    const other = await site.get('/api/x402/auth/challenge', browser)
+    expect([other.status, other.headers['allow']]).toEqual([405, 'POST'])
   })
 })
 

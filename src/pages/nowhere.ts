@@ -1,0 +1,13 @@
+import type { FastifyInstance } from 'fastify'
+import { AppError } from '#src/kernel/errors.ts'
+
+/** Every address that is none: a page for whoever reads HTML, the server's own refusal for programs. */
+export function nowherePage(server: FastifyInstance): void {
+  server.get('/*', async (request, reply) => {
+    const { url, headers } = request
+    const isRead = headers.accept?.includes('text/html') === true && !/^\/+api(?:[/?]|$)/.test(url)
+    if (isRead) throw new AppError('not_found', 'not_found')
+    reply.callNotFound()
+    return reply
+  })
+}
