@@ -216,6 +216,20 @@ describe('the chat page', () => {
     expect(message).toMatchObject({ from: idOf('devi'), threadId: topic?.id })
   })
 
+  test.each([320, 360])('keeps all of itself within %i pixels', async (width) => {
+    await page.setViewportSize({ width, height: 780 })
+    const forum = cast.opsForum.id
+    api.addBot(forum)
+    api.send(idOf('ann'), 'hi')
+    for (const query of ['person=ann', `chat=${forum}`]) {
+      await open(query)
+      const send = await page.locator('.send').boundingBox()
+      expect((send?.x ?? width) + (send?.width ?? 0), query).toBeLessThanOrEqual(width)
+      const scrolled = await page.evaluate(() => document.documentElement.scrollWidth)
+      expect(scrolled, query).toBeLessThanOrEqual(width)
+    }
+  })
+
   test('adds a person', async () => {
     await open('person=ann')
     await page.getByRole('button', { name: '+ Add' }).click()
