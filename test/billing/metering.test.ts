@@ -1,12 +1,12 @@
 import { setTimeout as wait } from 'node:timers/promises'
 import { sql } from 'drizzle-orm'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { revokeToken } from '#src/auth/store.ts'
+import { revokeToken, selectActiveToken } from '#src/auth/store.ts'
 import { debit } from '#src/billing/account/service.ts'
 import { findAccount } from '#src/billing/account/store.ts'
 import { getStanding, type Metering, pruneFreeCalls } from '#src/billing/metering/service.ts'
-import { countFreeCalls } from '#src/billing/metering/store.ts'
-import { transact } from '#src/db/connection.ts'
+import { chargeRows, countFreeCalls } from '#src/billing/metering/store.ts'
+import { type SQL, transact } from '#src/db/connection.ts'
 import { listen } from '#src/db/listen.ts'
 import { testClock } from '../support/clock.ts'
 import { type FreshDatabase, freshDatabase } from '../support/database.ts'
@@ -226,6 +226,28 @@ describe('calls at the same time', () => {
     const all = await Promise.all(wallets.map(({ payer }) => callMany(metering, payer, 50)))
     expect(all.map((outcomes) => count(outcomes).paid)).toEqual(wallets.map((_, index) => index))
     for (const wallet of wallets) await ledgerOf(wallet)
+  })
+
+  test('of wallets that are new to the service never stand in each other’s way', async () => {
+    const wallets = await Promise.all(Array.from({ length: 40 }, () => caller()))
+    const twice = [wallets, wallets.toReversed()].map((order, index) =>
+      Promise.all(order.map(({ payer }) => callMany(index === 0 ? metering : other, payer, 30))),
+    )
+    const all = (await Promise.all(twice)).flat(2)
+    expect(count(all)).toMatchObject({ free: 40 * 50, refused: 40 * 10 })
+  })
+
+  test('are settled in one statement also for wallets that have no account', async () => {
+    const wallets = await Promise.all(Array.from({ length: 3 }, () => caller()))
+    const rows = wallets.map(({ payer: { hash } }, index) => {
+      const asked = { calls: 2, priceCredits: 1, note: 'ftso-analytics' }
+      return { ...asked, hash, batch: `direct ${hash} ${index}` }
+    })
+    const at = clock.now()
+    const activeToken = (hash: SQL) => selectActiveToken(hash, at)
+    const options = { activeToken, at, day: '2026-11-20', isPatient: false }
+    const charged = await chargeRows(db, rows, options)
+    expect(charged.map((one) => one?.charge?.free)).toEqual([2, 2, 2])
   })
 
   test('wait for nobody else’s account, and for their own', async () => {

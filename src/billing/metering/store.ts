@@ -33,7 +33,7 @@ export interface ChargedRow {
   readonly tokenId: number
   readonly lastUsedAt: Date | null
   readonly wallet: string
-  /** Undefined: the account was in other hands, or there is none; nothing was done. */
+  /** Undefined: the account was in other hands, and nothing was done. */
   readonly charge: RowCharge | undefined
 }
 
@@ -63,16 +63,16 @@ interface FoundRow extends Record<string, unknown> {
  *
  * An account is locked before anything is done for it, and what is done goes by how it is then: free
  * calls and credits are taken once, whoever else is at it. With `isPatient` it waits for accounts that
- * others have locked and does without those that do not exist; otherwise it passes them over. Of two
- * rows of one wallet it passes over the second.
+ * others have locked, otherwise it passes them over. Of two rows of one wallet it passes over the
+ * second. Rows of free calls are locked in the order of their wallets, so that nobody waits in a circle.
  *
- * @param activeTokens selects `id`, `wallet` and `last_used_at` of the active token with a given hash
  * @returns one for each row, undefined where the token opens nothing
  */
 export async function chargeRows(
   db: Db,
   rows: readonly ChargeRow[],
   options: {
+    /** Selects `id`, `wallet` and `last_used_at` of the active token with a hash. */
     readonly activeToken: (hash: SQL) => SQL
     readonly at: Date
     readonly day: string
@@ -103,12 +103,15 @@ export async function chargeRows(
       for update ${isPatient ? sql`` : sql`skip locked`}
     ), payer as materialized (
       select caller.*, coalesce(balance, 0) as balance, entries, last_entry_at
-      from caller ${isPatient ? sql`left` : sql``} join account using (wallet) where turn = 1
+      from caller left join account using (wallet)
+      where turn = 1 and (account.wallet is not null
+        or not exists (select from accounts where accounts.wallet = caller.wallet))
     ), counted as (
       insert into free_calls (subject, day, calls)
       select wallet, ${day}::date, calls from payer
       where not exists (select from free_calls as known where known.subject = wallet
         and known.day = ${day}::date and known.calls >= ${LIMIT})
+      order by wallet
       on conflict (subject, day) do update set calls = free_calls.calls + excluded.calls
         where free_calls.calls < ${LIMIT}
       returning subject as wallet, calls as counted
