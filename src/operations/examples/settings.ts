@@ -2,13 +2,13 @@ import { DEFAULT_SETTINGS } from '#src/recipients/settings.ts'
 import type * as operations from '../settings.ts'
 import type { ExamplesOf } from './define.ts'
 
-const changed = {
+const changed: typeof DEFAULT_SETTINGS = {
   ...DEFAULT_SETTINGS,
   timezone: 'Europe/Berlin',
-  quietHours: { ...DEFAULT_SETTINGS.quietHours, enabled: true },
+  minSeverity: 'warning',
 }
 
-/** What holds at first, then quiet nights in Berlin. */
+/** What holds at first, then warnings and worse, on Berlin's clock. */
 export const settingsExamples: ExamplesOf<typeof operations> = {
   getSettings: { response: DEFAULT_SETTINGS },
   replaceSettings: {
