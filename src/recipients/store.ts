@@ -162,7 +162,7 @@ export async function listCandidates(
 }
 
 export function listRows(db: Db, ids: readonly number[]): Promise<RecipientRow[]> {
-  return db.select().from(recipients).where(isOneOf(ids))
+  return db.select().from(recipients).where(isOneOf(ids)).orderBy(asc(recipients.id))
 }
 
 /** The rows as they are now, locked in one order so that two batches never wait for each other. */
