@@ -126,7 +126,7 @@ export async function updateWatch(
     }
     const type = getWatchType(row.type)
     refuse(checkSignals(type.signals, changes.signals ?? []))
-    const before = z.array(SignalChoice).parse(row.signals)
+    const before = SignalChoices.parse(row.signals)
     const after = mergeSignals(before, changes.signals ?? [])
     const settings = await changedSettings(deps, type, row, changes.settings)
     await store.updateWatch(tx, id, {
@@ -243,7 +243,7 @@ function toWatch(row: store.WatchRow, now: Date): Watch {
   const type = getWatchType(row.type)
   const isQuiet =
     row.noDataSince !== null && now.getTime() - row.noDataSince.getTime() >= NO_DATA_MS
-  const known = z.array(StateRow).parse(row.states)
+  const known = StateRows.parse(row.states)
   const states = type.signals.map(
     ({ id }): SignalState =>
       known.find((state) => state.id === id) ?? {
@@ -254,13 +254,13 @@ function toWatch(row: store.WatchRow, now: Date): Watch {
       },
   )
   return {
-    ...Watch.pick({ minSeverity: true, status: true }).parse(row),
+    ...Chosen.parse(row),
     id: row.id,
     type: row.type,
     label: row.label,
     target: row.target,
     settings: row.settings,
-    signals: completeSignals(type.signals, z.array(SignalChoice).parse(row.signals)),
+    signals: completeSignals(type.signals, SignalChoices.parse(row.signals)),
     recipientIds: row.recipientIds,
     cooldownSeconds: row.cooldownSeconds,
     mutedUntil: row.mutedUntil,
@@ -289,3 +289,8 @@ const StateRow = z
     lastEvidenceAt: z.coerce.date(),
   })
   .transform(({ streak, ...state }) => (streak === null ? state : { ...state, streak }))
+
+// Made once: building a schema costs more than using it.
+const StateRows = z.array(StateRow)
+const SignalChoices = z.array(SignalChoice)
+const Chosen = Watch.pick({ minSeverity: true, status: true })
