@@ -390,7 +390,8 @@ describe('a block that is replaced', () => {
     await world.devnet.reorg(1)
     await world.settle()
     expect((await topupOf(alice, draft)).status).toBe('submitted')
-    await world.pass(601)
+    // A node may keep the transaction in its pool: then it is waited for a day.
+    await world.pass(2 * 86_400)
     await world.settle()
     expect(await topupOf(alice, draft)).toMatchObject({
       status: 'expired',
