@@ -6,11 +6,13 @@ import { API_TIMEOUT_SECONDS, type ApiAccess, describe } from './api.ts'
 import type { BotContext } from './context.ts'
 import { REGISTRY } from './features/index.ts'
 import type { UpdateHandler } from './inbox.ts'
+import { inlineQueries } from './inline.ts'
 import { answering } from './middleware/answering.ts'
 import { errors } from './middleware/errors.ts'
 import { flood } from './middleware/flood.ts'
 import { guard } from './middleware/guard.ts'
 import { identify } from './middleware/identify.ts'
+import { questions } from './middleware/questions.ts'
 import { keyboard } from './show.ts'
 import { findChat } from './store.ts'
 import { apology } from './views/notices.ts'
@@ -19,7 +21,8 @@ import { apology } from './views/notices.ts'
 export function createBot({ app, ...access }: { readonly app: App } & ApiAccess): Bot<BotContext> {
   const client = { apiRoot: access.apiRoot, timeoutSeconds: API_TIMEOUT_SECONDS }
   const bot = new Bot<BotContext>(access.token, { client })
-  bot.use(answering(app), identify(app), errors, flood(), guard)
+  bot.use(inlineQueries(app), answering(app), identify(app), errors, flood(), guard)
+  bot.use(questions(() => REGISTRY.flatMap((feature) => feature.questions ?? [])))
   for (const { composer } of REGISTRY) bot.use(composer)
   return bot
 }
@@ -49,7 +52,9 @@ async function apologize(app: App, bot: Bot<BotContext>, update: Update): Promis
   try {
     const known = await findChat(app.db, place.chat.id)
     const isGroup = place.chat.type !== 'private'
-    const reader = { t: translator(known?.locale ?? 'en'), timezone: 'UTC', isGroup }
+    const { username } = bot.botInfo
+    const t = translator(known?.locale ?? 'en')
+    const reader = { t, timezone: 'UTC', isGroup, bot: username }
     const { html, rows } = apology(reader, update.update_id, query?.data)
     await bot.api.sendMessage(place.chat.id, html, {
       parse_mode: 'HTML',

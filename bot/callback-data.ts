@@ -6,44 +6,13 @@
  * A changed meaning gets a new verb; a changed list of arguments raises the version.
  */
 import { z } from 'zod'
-import { LOCALES } from '#src/kernel/locale.ts'
+import { VERBS, type Verb } from './verbs.ts'
+
+export type { HelpPart, MuteDuration, Verb } from './verbs.ts'
 
 const VERSION = '1'
 const BYTES_MAX = 64
-
-/** A whole number in base 36, written in one way only. */
-function base36(max: number) {
-  return z.codec(z.string().regex(/^[1-9a-z][0-9a-z]{0,6}$/), z.int().min(1).max(max), {
-    decode: (text) => Number.parseInt(text, 36),
-    encode: (number) => number.toString(36),
-  })
-}
-
-/** The number of a row. */
-const id = base36(2_147_483_647)
-/** A page of a list: two digits. */
-const page = base36(36 ** 2 - 1)
-/** A one-time link code: it is no more secret than the link that brought it into the chat. */
-const code = z.string().regex(/^[\w-]{22}$/)
-const locale = z.enum(LOCALES)
-
-/** Every verb that exists, with its arguments in order. */
-const VERBS = {
-  home: {},
-  none: {},
-  'link.yes': { code },
-  'link.no': { code },
-  'watch.list': { page },
-  'watch.card': { id },
-  'watch.pause': { id },
-  'watch.resume': { id },
-  'watch.delete': { id },
-  'watch.deleteYes': { id },
-  'settings.lang': {},
-  'settings.langSet': { locale },
-} as const satisfies Readonly<Record<string, Readonly<Record<string, z.ZodType<unknown, string>>>>>
-
-export type Verb = keyof typeof VERBS
+const ROW_ID = VERBS['watch.card'].id
 
 /** The arguments of a verb, decoded. */
 export type ArgumentsOf<V extends Verb> = {
@@ -97,8 +66,10 @@ export function argumentsOf<V extends Verb>(press: Press<V>): ArgumentsOf<V> {
  * old button can lead to the screen it belonged to.
  */
 export function watchBehind(data: string): number | undefined {
-  const digits = /^\d+:watch\.(?!list:)\w+:([0-9a-z]{1,7})(?::|$)/.exec(data)?.[1]
-  const parsed = id.safeParse(digits)
+  const digits = /^\d+:(?:watch\.(?!list:)|signal\.)\w+:([1-9a-z][0-9a-z]{0,6})(?::|$)/.exec(
+    data,
+  )?.[1]
+  const parsed = ROW_ID.safeParse(digits)
   return parsed.success ? parsed.data : undefined
 }
 

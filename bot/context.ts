@@ -1,7 +1,7 @@
 import type { Context } from 'grammy'
 import type { Translate } from '#src/i18n/translate.ts'
 import type { Caller } from '#src/kernel/caller.ts'
-import type { Answering, App } from '#src/operations/define.ts'
+import type { App, Answering as Operation } from '#src/operations/define.ts'
 import type { RawInput } from '#src/operations/invoke.ts'
 import type { ChatLink } from '#src/recipients/chats.ts'
 import type { Press } from './callback-data.ts'
@@ -32,22 +32,44 @@ export interface BotState {
   readonly press: Press | undefined
   /**
    * Asks for an operation through the gate, as the chat's first wallet or another; as nobody while
-   * there is none.
+   * there is none. Its idempotency key is the update's, unless the input has one.
    *
    * @throws AppError as the gate does
    */
   call<Output>(
-    operation: Answering<Output>,
-    input?: Omit<RawInput, 'locale' | 'idempotencyKey' | 'admit'>,
+    operation: Operation<Output>,
+    input?: Omit<RawInput, 'locale' | 'admit'>,
     link?: Membership,
   ): Promise<Output>
 }
 
 /** How a press is answered. */
 export interface PressAnswer {
-  /** A toast, a box to be closed, or nothing. Only the first call counts. */
-  answer(text?: string, options?: { readonly box: boolean }): Promise<void>
+  /**
+   * A toast, a box to be closed, a deep link that is opened, or nothing. Only the first call counts.
+   */
+  answer(text?: string, options?: { readonly box?: boolean; readonly url?: string }): Promise<void>
+  /**
+   * Ends what shows that work goes on, before the message with the pressed button is changed; whoever
+   * changes it then also sets its buttons.
+   */
+  takeOver(): Promise<void>
+}
+
+/** The question that a text or file of this update answers. */
+export interface Answering {
+  /** The message that asks. */
+  readonly messageId: number
+  readonly askedAt: Date
+  /** A question was asked meanwhile, this one again or the next. */
+  isAsked: boolean
+}
+
+/** What handlers find while they take an answer. */
+export interface SessionState {
+  /** undefined: the update answers nothing. */
+  answering?: Answering
 }
 
 /** grammY's context with what the middleware adds. */
-export type BotContext = Context & BotState & PressAnswer
+export type BotContext = Context & BotState & PressAnswer & SessionState

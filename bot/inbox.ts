@@ -10,6 +10,7 @@ import { listen } from '#src/db/listen.ts'
 import type { App } from '#src/operations/define.ts'
 import { describe, floodWaitMs, isPassing } from './api.ts'
 import * as store from './inbox-store.ts'
+import { deleteExpired } from './session-store.ts'
 import { createWaker, pause } from './waker.ts'
 
 /** Updates in hand at once, of different chats. */
@@ -64,6 +65,8 @@ export async function putUpdates(deps: Deps, updates: readonly Update[]): Promis
 /** Updates of one chat go one after another. */
 function chatKeyOf(update: Update): string {
   const { message, callback_query: query, my_chat_member: membership } = update
+  // What somebody types elsewhere does not wait behind their chat, nor hold it up.
+  if (update.inline_query !== undefined) return `inline ${update.inline_query.from.id}`
   const chatId =
     message?.chat.id ?? query?.message?.chat.id ?? membership?.chat.id ?? query?.from.id
   return chatId === undefined ? `update ${update.update_id}` : `chat ${chatId}`
@@ -125,6 +128,7 @@ export async function startInbox(
     const nowMs = deps.clock.now().getTime()
     if (nowMs - prunedAtMs < PRUNE_MS) return
     await store.deleteHandled(deps.db, new Date(nowMs - KEPT_MS))
+    await deleteExpired(deps.db, new Date(nowMs))
     prunedAtMs = nowMs
   }
 

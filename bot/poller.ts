@@ -7,7 +7,12 @@ import { putUpdates } from './inbox.ts'
 import { pause } from './waker.ts'
 
 /** Everything the bot wants to know of. The setting stays on Telegram's side. */
-export const ALLOWED_UPDATES = ['message', 'callback_query', 'my_chat_member'] as const
+export const ALLOWED_UPDATES = [
+  'message',
+  'callback_query',
+  'my_chat_member',
+  'inline_query',
+] as const
 
 /** How long Telegram holds a request that has nothing to answer, in seconds. */
 export const POLL_SECONDS = 30

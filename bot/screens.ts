@@ -1,18 +1,22 @@
 import { AppError } from '#src/kernel/errors.ts'
+import { getAccount } from '#src/operations/account.ts'
+import { listAlerts } from '#src/operations/alerts.ts'
 import { getWatch, listWatches } from '#src/operations/watches.ts'
 import type { Watch } from '#src/watches/model.ts'
 import type { BotContext, Membership } from './context.ts'
+import { peopleOf } from './people.ts'
 import { show } from './show.ts'
 import { firstContact, groupHello, groupHome, home } from './views/home.ts'
 import type { View } from './views/view.ts'
-import { watchCard } from './views/watch-card.ts'
+import { type LastAlert, watchCard } from './views/watch-card.ts'
 import { watchList } from './views/watch-list.ts'
+import { isReachable, personName, toldBy } from './views/watch-people.ts'
 
 /** Most rows the gate gives at once. */
 const PAGE_LIMIT = '250'
 
 /** Whether screens have buttons for this person: in private always, in groups for who may press them. */
-function hasButtons({ reader, links }: BotContext): boolean {
+export function hasButtons({ reader, links }: BotContext): boolean {
   return !reader.isGroup || links.some(({ manages }) => manages)
 }
 
@@ -25,8 +29,15 @@ export async function homeScreen(ctx: BotContext, notice?: string): Promise<View
   }
   const watches = await allWatches(ctx)
   const options = { now: ctx.app.clock.now(), ...(notice !== undefined && { notice }) }
-  if (!reader.isGroup) return home(reader, link.wallet, watches, options)
-  const group = { title: known.title, wallets: links.map(({ wallet }) => wallet) }
+  if (!reader.isGroup) {
+    const { balanceCredits, slots } = await ctx.call(getAccount, { query: { limit: '1' } })
+    const total = slots.purchased + slots.trial
+    const funds = { balanceCredits, slotsUsed: slots.used, slotsTotal: total }
+    const canWrite = link.caller.scopes.includes('write')
+    return home(reader, { address: link.wallet, funds, canWrite }, watches, options)
+  }
+  const wallets = links.map(({ wallet }) => wallet)
+  const group = { title: known.title, wallets, isForum: ctx.chat?.is_forum === true }
   return groupHome(reader, group, watches, { ...options, buttons: hasButtons(ctx) })
 }
 
@@ -37,23 +48,73 @@ export async function showList(
 ): Promise<void> {
   const watches = await allWatches(ctx)
   const now = ctx.app.clock.now()
-  await show(ctx, watchList(ctx.reader, watches, { ...options, now, buttons: hasButtons(ctx) }))
+  const isPrivate = !ctx.reader.isGroup
+  const canCreate = isPrivate && ctx.links[0]?.caller.scopes.includes('write') === true
+  const slots = isPrivate ? { slots: await slotsOf(ctx) } : {}
+  const shown = { ...options, ...slots, now, canCreate, buttons: hasButtons(ctx) }
+  await show(ctx, watchList(ctx.reader, watches, shown))
+}
+
+/** How many watches the chat's first wallet has room for. */
+async function slotsOf(ctx: BotContext): Promise<number> {
+  const { slots } = await ctx.call(getAccount, { query: { limit: '1' } })
+  return slots.purchased + slots.trial
 }
 
 /** Shows a watch of one of the chat's wallets. @throws AppError not_found */
-export async function showCard(ctx: BotContext, id: number): Promise<void> {
+export async function showCard(ctx: BotContext, id: number, notice?: string): Promise<void> {
   const { watch, link } = await findWatch(ctx, id)
-  await show(ctx, cardOf(ctx, watch, link))
+  await show(ctx, await cardOf(ctx, watch, link, notice))
 }
 
-/** The card of a watch, with what the person may do about it. */
-export function cardOf(ctx: BotContext, watch: Watch, link: Membership, notice?: string): View {
+/** The card of a watch, with what the person may do about it. @param notice HTML */
+export async function cardOf(
+  ctx: BotContext,
+  watch: Watch,
+  link: Membership,
+  notice?: string,
+): Promise<View> {
   const mayLook = link.manages ? 'read' : 'none'
-  return watchCard(ctx.reader, watch, {
+  const [tells, lastAlert] = await Promise.all([
+    toldNames(ctx, watch, link),
+    newestAlert(ctx, watch, link),
+  ])
+  const data = { watch, tells, lastAlert }
+  return watchCard(ctx.reader, data, {
     now: ctx.app.clock.now(),
     rights: link.caller.scopes.includes('write') ? 'write' : mayLook,
     ...(notice !== undefined && { notice }),
   })
+}
+
+/** Who hears of a watch; not for everybody in a group. */
+async function toldNames(
+  ctx: BotContext,
+  watch: Watch,
+  link: Membership,
+): Promise<readonly string[] | undefined> {
+  if (ctx.reader.isGroup) return undefined
+  const told = toldBy(watch.recipientIds, await peopleOf(ctx, link))
+  return told.filter(isReachable).map((one) => personName(ctx.reader, one))
+}
+
+/** The open alert of a watch that fires, else its newest one. */
+async function newestAlert(
+  ctx: BotContext,
+  watch: Watch,
+  link: Membership,
+): Promise<LastAlert | undefined> {
+  const isFiring = watch.signalStates.some(({ state }) => state === 'firing')
+  const newest = async (over: { readonly state?: string }) => {
+    const query = { watchId: String(watch.id), limit: '1', ...over }
+    const { data } = await ctx.call(listAlerts, { query }, link)
+    return data[0]
+  }
+  const open = isFiring ? await newest({ state: 'firing' }) : undefined
+  const alert = open ?? (await newest({}))
+  if (alert === undefined) return undefined
+  const { id, firedAt, rendered } = alert
+  return { id, firedAt, title: rendered.title, isOpen: open !== undefined }
 }
 
 /**
@@ -81,12 +142,13 @@ async function ownWatch(ctx: BotContext, id: number, link: Membership): Promise<
   }
 }
 
-async function allWatches(ctx: BotContext): Promise<readonly Watch[]> {
+/** All watches of a wallet: of the chat's first one unless another is named. */
+export async function allWatches(ctx: BotContext, link?: Membership): Promise<readonly Watch[]> {
   const all: Watch[] = []
   let cursor: string | null | undefined
   while (cursor !== null) {
     const query = { limit: PAGE_LIMIT, ...(cursor !== undefined && { cursor }) }
-    const page = await ctx.call(listWatches, { query })
+    const page = await ctx.call(listWatches, { query }, link)
     all.push(...page.data)
     cursor = page.nextCursor
   }

@@ -10,9 +10,12 @@ import {
   patiently,
 } from './api.ts'
 import { createBot, updateHandler } from './bot.ts'
+import { runConnectNews } from './connect-news.ts'
 import type { BotContext } from './context.ts'
 import { REGISTRY } from './features/index.ts'
+import { runFollowUps } from './follow-ups.ts'
 import { type RunningInbox, startInbox } from './inbox.ts'
+import { runLiveNews } from './live-news.ts'
 import { POLL_SECONDS, pollUpdates } from './poller.ts'
 import { registerProfile } from './registration.ts'
 import { pause } from './waker.ts'
@@ -65,6 +68,9 @@ export function createBotService(app: App, sql: Sql, settings: BotSettings): Bot
     await Promise.all([
       webhookSecret === undefined ? poll() : pointWebhook(app, bot.api, webhookSecret, signal),
       registerProfile(app, bot.api, REGISTRY, signal),
+      runConnectNews({ app, api: bot.api, username: bot.botInfo.username }, sql, signal),
+      runLiveNews({ app, api: bot.api, username: bot.botInfo.username }, sql, signal),
+      runFollowUps({ app, api: bot.api, username: bot.botInfo.username }, signal),
     ])
   }
 

@@ -2,31 +2,48 @@ import { GrammyError } from 'grammy'
 import type { InlineKeyboardMarkup } from 'grammy/types'
 import { judgeRefusal, type Verdict } from '#src/channels/telegram-errors.ts'
 import { plainOf } from '#src/channels/telegram-html.ts'
+import { hasMessage } from '#src/delivery/service.ts'
 import { describe } from './api.ts'
 import type { BotContext } from './context.ts'
-import { changeChat } from './store.ts'
+import { isHandled } from './handled.ts'
+import { deleteLive } from './live-store.ts'
+import { changeChat, type Living, type Task } from './store.ts'
 import { WARNING } from './views/notices.ts'
-import type { Rows, View } from './views/view.ts'
+import type { Button, Rows, View } from './views/view.ts'
 
 /**
- * Shows a screen: in the message whose button was pressed, else as a new one. Where that message is
- * gone or too old, the screen comes anew.
+ * Shows a screen: in the message whose button was pressed; for a typed answer in the message that asked
+ * for it; else as a new one. Where that message is gone or too old, the screen comes anew. An alert or a
+ * notice whose button was pressed stays what it is.
+ *
+ * @param task whose living message it becomes: of each task only the newest one has buttons
+ * @returns the message's id
  */
-export async function show(ctx: BotContext, view: View): Promise<void> {
-  const message = ctx.callbackQuery?.message
-  if (message !== undefined && (await edit(ctx, message.message_id, view))) {
-    await keepLiving(ctx, message.message_id, view)
-  } else {
-    await send(ctx, view)
-  }
+export async function show(
+  ctx: BotContext,
+  view: View,
+  task: Task = 'navigation',
+): Promise<number> {
+  const messageId = (await pressedScreen(ctx)) ?? (await answeredMessage(ctx))
+  if (messageId === undefined || !(await edit(ctx, messageId, view))) return send(ctx, view, task)
+  await keepLiving(ctx, messageId, view, task)
+  return messageId
 }
 
 /**
  * Shows a screen as a new message, in the topic of the update. It is the one people go on with: the
  * one before loses its buttons.
+ *
+ * @returns the message's id
  */
-export async function send(ctx: BotContext, view: View): Promise<void> {
-  await keepLiving(ctx, await ask(ctx, view), view)
+export async function send(
+  ctx: BotContext,
+  view: View,
+  task: Task = 'navigation',
+): Promise<number> {
+  const messageId = await ask(ctx, view)
+  await keepLiving(ctx, messageId, view, task)
+  return messageId
 }
 
 /** Shows a question as a message of its own, beside the one people go on with. @returns its id */
@@ -43,12 +60,81 @@ export async function ask(ctx: BotContext, view: View): Promise<number> {
   return sent.message_id
 }
 
+/** The screen whose button was pressed. */
+async function pressedScreen(ctx: BotContext): Promise<number | undefined> {
+  return (await isDelivered(ctx)) ? undefined : ctx.callbackQuery?.message?.message_id
+}
+
+/** Whether the pressed message is an alert, a summary or a notice, and no screen of the bot. */
+export async function isDelivered({
+  app,
+  callbackQuery,
+  known,
+  links,
+}: BotContext): Promise<boolean> {
+  const messageId = callbackQuery?.message?.message_id
+  if (messageId === undefined || Object.values(known.living).includes(messageId)) return false
+  const recipientIds = links.map(({ recipientId }) => recipientId)
+  return hasMessage(app.db, recipientIds, String(messageId))
+}
+
+/**
+ * Changes the pressed message without going on with it: an alert stays an alert.
+ *
+ * @returns false when there is nothing to change any more
+ */
+export async function redraw(ctx: BotContext, view: View): Promise<boolean> {
+  const messageId = ctx.callbackQuery?.message?.message_id
+  return messageId !== undefined && (await edit(ctx, messageId, view))
+}
+
+/**
+ * The message to go on with after a typed answer, which is taken away: the one that asked, while it is
+ * the newest of the bot; if something came below it, it is taken away too.
+ */
+async function answeredMessage(ctx: BotContext): Promise<number | undefined> {
+  const { answering, known } = ctx
+  if (answering === undefined) return undefined
+  const { messageId, askedAt } = answering
+  const typedId = ctx.message?.message_id
+  if (typedId !== undefined) await remove(ctx, typedId)
+  const isLiving = Object.values(known.living).includes(messageId)
+  const isCovered = ctx.links.some((link) => link.lastSuccessAt && link.lastSuccessAt > askedAt)
+  if (isLiving && !isCovered) return messageId
+  await remove(ctx, messageId)
+  Object.assign(ctx, { known: { ...known, living: without(known.living, messageId) } })
+  return undefined
+}
+
+/** The living messages without one that is none any more. */
+function without(living: Living, messageId: number): Living {
+  const rest = Object.entries(living).map(([task, id]) => [task, id === messageId ? null : id])
+  return { ...living, ...Object.fromEntries(rest) }
+}
+
+/** Deletes a message. That it cannot be done is no failure. */
+export async function remove(ctx: BotContext, messageId: number): Promise<void> {
+  try {
+    await ctx.api.deleteMessage(ctx.known.id, messageId)
+  } catch (error) {
+    const fields = { updateId: ctx.update.update_id, error: describe(error) }
+    ctx.app.log.debug(fields, 'message not deleted')
+  }
+}
+
 /** Notes the message people go on with. A screen without buttons leads nowhere and changes nothing. */
-async function keepLiving(ctx: BotContext, messageId: number, { rows }: View): Promise<void> {
+export async function keepLiving(
+  ctx: BotContext,
+  messageId: number,
+  { rows }: View,
+  task: Task,
+): Promise<void> {
   const { app, known } = ctx
-  const { livingMessageId: before } = known
+  const before = known.living[task]
   if (rows.length === 0 || before === messageId) return
-  await changeChat(app.db, known.id, { livingMessageId: messageId }, app.clock.now())
+  const living = { ...without(known.living, messageId), [task]: messageId }
+  await changeChat(app.db, known.id, { living }, app.clock.now())
+  Object.assign(ctx, { known: { ...known, living } })
   if (before !== null) await removeButtons(ctx, before)
 }
 
@@ -56,6 +142,7 @@ async function keepLiving(ctx: BotContext, messageId: number, { rows }: View): P
 export async function removeButtons(ctx: BotContext, messageId: number): Promise<void> {
   const empty = { reply_markup: { inline_keyboard: [] } }
   try {
+    if (ctx.callbackQuery?.message?.message_id === messageId) await ctx.takeOver()
     await ctx.api.editMessageReplyMarkup(ctx.known.id, messageId, empty)
   } catch (error) {
     const fields = { updateId: ctx.update.update_id, error: describe(error) }
@@ -75,6 +162,7 @@ export async function showAbove(ctx: BotContext, sentence: string): Promise<bool
   const message = query?.message
   const data = query?.data
   if (message?.text === undefined || data === undefined) return false
+  if (await isDelivered(ctx)) return false
   const cut = message.text.startsWith(WARNING) ? message.text.indexOf('\n\n') + 2 : 0
   const start = `${WARNING} ${sentence}\n\n`
   const shift = start.length - cut
@@ -84,7 +172,7 @@ export async function showAbove(ctx: BotContext, sentence: string): Promise<bool
   const rows = message.reply_markup?.inline_keyboard ?? []
   const retry = { text: ctx.t('bot:button.retry'), callback_data: data }
   const others = rows.filter(([first]) => first?.text !== retry.text)
-  return edited(() =>
+  return edited(ctx, () =>
     ctx.api.editMessageText(ctx.known.id, message.message_id, start + message.text?.slice(cut), {
       entities,
       ...NO_PREVIEW,
@@ -93,19 +181,25 @@ export async function showAbove(ctx: BotContext, sentence: string): Promise<bool
   )
 }
 
-/** Edits a message into a screen. @returns false when there is nothing to edit any more */
+/**
+ * Edits a message into a screen. What it followed before no longer changes it.
+ *
+ * @returns false when there is nothing to edit any more
+ */
 async function edit(ctx: BotContext, messageId: number, view: View): Promise<boolean> {
+  await deleteLive(ctx.app.db, { chatId: ctx.known.id, messageId })
   const attempt = (form: Form) =>
     ctx.api.editMessageText(ctx.known.id, messageId, form.text, {
       ...form.options,
       reply_markup: keyboard(form.rows),
     })
-  return edited(() => simplified(ctx, attempt, { ...htmlForm(view), topic: undefined }))
+  return edited(ctx, () => simplified(ctx, attempt, { ...htmlForm(view), topic: undefined }))
 }
 
 /** Runs an edit. @returns false when there is nothing to edit any more */
-async function edited(run: () => Promise<unknown>): Promise<boolean> {
+async function edited(ctx: BotContext, run: () => Promise<unknown>): Promise<boolean> {
   try {
+    await ctx.takeOver()
     await run()
     return true
   } catch (error) {
@@ -172,6 +266,7 @@ function simplerForm(form: Form, verdict: Verdict): Form | undefined {
     case 'send_without_thread':
       return form.topic === undefined ? undefined : { ...form, topic: undefined }
     case 'send_to':
+    case 'settled':
     case 'fail':
       return undefined
     default:
@@ -190,15 +285,25 @@ export function verdictOf(error: GrammyError): Verdict {
   })
 }
 
-/** Rows of buttons as Telegram takes them. */
+/** Rows of buttons as Telegram takes them, without those that lead nowhere. */
 export function keyboard(rows: Rows): InlineKeyboardMarkup {
+  const leading = rows.map((row) => row.filter((one) => !('data' in one) || isHandled(one.data)))
   return {
-    inline_keyboard: rows.map((row) =>
-      row.map(({ label, data, style }) => ({
-        text: label,
-        callback_data: data,
-        ...(style !== undefined && { style }),
-      })),
-    ),
+    inline_keyboard: leading
+      .filter((row) => row.length > 0)
+      .map((row) =>
+        row.map((button) => ({
+          text: button.label,
+          ...(button.style !== undefined && { style: button.style }),
+          ...actionOf(button),
+        })),
+      ),
   }
+}
+
+function actionOf(button: Button) {
+  if ('data' in button) return { callback_data: button.data }
+  if ('url' in button) return { url: button.url }
+  if ('copy' in button) return { copy_text: { text: button.copy } }
+  return { switch_inline_query: button.share }
 }

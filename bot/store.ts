@@ -1,8 +1,8 @@
-import { eq } from 'drizzle-orm'
+import { eq, or } from 'drizzle-orm'
 import { z } from 'zod'
 import type { Db } from '#src/db/connection.ts'
 import { LOCALES, type Locale } from '#src/kernel/locale.ts'
-import { chats } from './tables.ts'
+import { chats, drafts, followUps, liveMessages, questions } from './tables.ts'
 
 /** What the bot knows of a chat beyond its links. */
 export interface KnownChat {
@@ -12,9 +12,13 @@ export interface KnownChat {
   readonly locale: Locale
   /** The wallet it chose last, when it is linked to several. */
   readonly wallet: string | null
-  /** The newest message with buttons that lead through the screens. */
-  readonly livingMessageId: number | null
+  /** The message people go on with, by task. */
+  readonly living: Living
 }
+
+/** What people do in a chat that has a message of its own. */
+export type Task = 'navigation' | 'wizard' | 'topup' | 'status'
+export type Living = Readonly<Record<Task, number | null>>
 
 export const CHAT_KINDS = ['private', 'group', 'supergroup'] as const
 export type ChatKind = (typeof CHAT_KINDS)[number]
@@ -40,20 +44,30 @@ export async function keepChat(
   return toKnown(row)
 }
 
-/** Writes language, chosen wallet or newest message of a known chat. */
+/** Writes language, chosen wallet or living messages of a known chat. */
 export async function changeChat(
   db: Db,
   id: number,
   changes: {
     readonly locale?: Locale
     readonly wallet?: string
-    readonly livingMessageId?: number
+    readonly living?: Living
   },
   now: Date,
 ): Promise<void> {
+  const { living, ...rest } = changes
   await db
     .update(chats)
-    .set({ ...changes, updatedAt: now })
+    .set({
+      ...rest,
+      ...(living && {
+        livingMessageId: living.navigation,
+        wizardMessageId: living.wizard,
+        topupMessageId: living.topup,
+        statusMessageId: living.status,
+      }),
+      updatedAt: now,
+    })
     .where(eq(chats.id, id))
 }
 
@@ -71,9 +85,31 @@ export async function moveChat(db: Db, from: number, to: number, now: Date): Pro
   })
 }
 
+/** Forgets everything the bot knows of a chat and its person. */
+export async function forgetChat(
+  db: Db,
+  { chatId, personId }: { readonly chatId: number; readonly personId: number },
+): Promise<void> {
+  await db.transaction(async (tx) => {
+    await tx.delete(followUps).where(eq(followUps.chatId, chatId))
+    await tx.delete(liveMessages).where(eq(liveMessages.chatId, chatId))
+    await tx
+      .delete(questions)
+      .where(or(eq(questions.chatId, chatId), eq(questions.personId, personId)))
+    await tx.delete(drafts).where(or(eq(drafts.chatId, chatId), eq(drafts.personId, personId)))
+    await tx.delete(chats).where(eq(chats.id, chatId))
+  })
+}
+
 function toKnown(row: typeof chats.$inferSelect): KnownChat {
-  const { id, title, wallet, livingMessageId } = row
+  const { id, title, wallet } = row
   const kind = z.enum(CHAT_KINDS).parse(row.kind)
   const locale = z.enum(LOCALES).parse(row.locale)
-  return { id, kind, title, locale, wallet, livingMessageId }
+  const living = {
+    navigation: row.livingMessageId,
+    wizard: row.wizardMessageId,
+    topup: row.topupMessageId,
+    status: row.statusMessageId,
+  }
+  return { id, kind, title, locale, wallet, living }
 }

@@ -8,11 +8,15 @@ import { findLastProof } from '#src/billing/account/proof.ts'
 import { createMetering } from '#src/billing/metering/service.ts'
 import { createMarket } from '#src/billing/topups/market.ts'
 import { createChain } from '#src/chain/client.ts'
+import { createPChain, type PChain } from '#src/chain/pchain.ts'
+import { createPublished } from '#src/chain/published.ts'
 import { createXrpl, type Xrpl } from '#src/chain/xrpl.ts'
 import { createChannels } from '#src/channels/index.ts'
 import type { Config } from '#src/config.ts'
 import { connect, waitForDatabase } from '#src/db/connection.ts'
 import { migrate } from '#src/db/migrate.ts'
+import { readBacklog } from '#src/delivery/service.ts'
+import { createTally } from '#src/delivery/tally.ts'
 import { createInternalServer, type Reading } from '#src/http/internal.ts'
 import { createServer } from '#src/http/server.ts'
 import type { JobApp } from '#src/jobs/define.ts'
@@ -21,8 +25,10 @@ import { type RunningJobs, startJobs } from '#src/jobs/runner.ts'
 import { type Clock, systemClock } from '#src/kernel/clock.ts'
 import type { Logger } from '#src/kernel/logger.ts'
 import { createSecretBox } from '#src/kernel/secret-box.ts'
+import { createNotices } from '#src/notices/service.ts'
 import { REGISTRY as OPERATIONS } from '#src/operations/index.ts'
 import { registerPages } from '#src/pages/index.ts'
+import { createFacts } from '#src/watches/facts.ts'
 
 /** The service, built but not started. */
 export interface Service {
@@ -50,7 +56,13 @@ const TELEGRAM_TIMEOUT_SECONDS = 30
 /** Creates every dependency once. */
 export function createApp(
   config: Config,
-  given: { readonly databaseUrl: string; readonly log: Logger; readonly clock?: Clock },
+  given: {
+    readonly databaseUrl: string
+    readonly log: Logger
+    readonly clock?: Clock
+    /** Least time between two messages to a chat; Telegram's second unless given. */
+    readonly chatMs?: number
+  },
 ): Service {
   const { log, clock = systemClock } = given
   const connection = connect(given.databaseUrl)
@@ -64,30 +76,41 @@ export function createApp(
   const channels = createChannels({
     ...mail,
     telegram: telegramApi,
+    botUsername: () => bot?.username(),
+    ...(given.chatMs === undefined ? {} : { chatMs: given.chatMs }),
     allowPrivateUrls: config.webhook.allowPrivate,
   })
   const { rpcUrls, contractRegistry, id: chainId } = config.chain
   const chain = createChain({ rpcUrls, chainId, contractRegistry, log, clock })
   const xrpl = xrpLedger(config, log)
   const billing = { ...config.billing, chainName: config.chain.name }
+  const { publicUrl } = config
+  const botUsername = () => bot?.username()
   const app: JobApp = {
     db,
     clock,
     log,
     chain,
+    facts: createFacts({
+      ...{ db, chain, clock, log, chainId },
+      ...config.published,
+      pChain: pChain(config, log),
+      published: createPublished({ log }),
+    }),
     xrpl,
     market: createMarket({ chain, xrpl, clock, log, billing }),
     metering: createMetering({ db, clock, log, tokens: createTokenLookup({ db, log }) }),
     channels,
+    notices: createNotices({ clock, publicUrl, botUsername, billing }),
     mail,
     box: createSecretBox(config.secretKey),
-    publicUrl: config.publicUrl,
-    allowPrivateUrls: config.webhook.allowPrivate,
-    botUsername: () => bot?.username(),
+    publicUrl,
+    botUsername,
     operations: OPERATIONS,
     chainId,
     confirmations: config.chain.confirmations,
     evaluationIntervalMs: config.chain.evaluationIntervalMs,
+    tally: createTally(),
     billing,
   }
   const server = createServer(app, config.http)
@@ -97,7 +120,7 @@ export function createApp(
       : createBotService(app, sql, { ...config.telegram, token: config.telegram.token })
   const internal = createInternalServer(
     [{ name: 'database', problem: () => problemOf(sql`select 1`) }],
-    ledgerReadings(app),
+    [...ledgerReadings(app), ...deliveryReadings(app)],
   )
   const plays = (role: Config['roles'][number]) => config.roles.includes(role)
   let jobs: RunningJobs | undefined
@@ -153,6 +176,41 @@ function ledgerReadings({ db }: Pick<JobApp, 'db'>): readonly Reading[] {
       },
     },
   ]
+}
+
+/** How sending does, for the operator. */
+function deliveryReadings({ db, clock, tally }: JobApp): readonly Reading[] {
+  const backlog = () => readBacklog(db, clock.now())
+  return [
+    {
+      name: 'watchdog_deliveries_due',
+      help: 'Deliveries that are due and not sent yet.',
+      labels: ['channel'],
+      read: async () =>
+        (await backlog()).map(({ channel, due }) => ({ labels: { channel }, value: due })),
+    },
+    {
+      name: 'watchdog_deliveries_oldest_due_seconds',
+      help: 'How long the longest waiting delivery has been due.',
+      labels: ['channel'],
+      read: async () =>
+        (await backlog()).map(({ channel, oldestAt }) => ({
+          labels: { channel },
+          value: Math.max(0, clock.now().getTime() - oldestAt.getTime()) / 1000,
+        })),
+    },
+    {
+      name: 'watchdog_delivery_attempts_total',
+      help: 'Attempts to send by this process, by what came of them.',
+      labels: ['channel', 'outcome'],
+      read: async () =>
+        tally.read().map(({ attempts, ...labels }) => ({ labels, value: attempts })),
+    },
+  ]
+}
+
+function pChain({ pChain: { rpcUrl: url } }: Config, log: Logger): PChain | undefined {
+  return url === undefined ? undefined : createPChain({ url, log })
 }
 
 function xrpLedger({ xrpl, billing }: Config, log: Logger): Xrpl | undefined {

@@ -44,6 +44,23 @@ describe('the configuration', () => {
     ])
   })
 
+  test('knows where reward epochs are published, or that nobody says', () => {
+    expect(loadConfig(complete).published).toEqual({ datasetUrl: undefined, rewardDataUrls: [] })
+    const named = {
+      ...complete,
+      PROVIDER_DATASET_URL: 'https://data.example.org/flare/{epoch}/passes.json',
+      REWARD_DATA_URLS: 'https://one.example.org/flare/, https://two.example.org/{epoch}.json',
+    }
+    expect(loadConfig(named).published).toEqual({
+      datasetUrl: 'https://data.example.org/flare/{epoch}/passes.json',
+      rewardDataUrls: ['https://one.example.org/flare', 'https://two.example.org/{epoch}.json'],
+    })
+    const everyEpoch = { ...complete, PROVIDER_DATASET_URL: 'https://data.example.org/passes.json' }
+    expect(problemsOf(everyEpoch)).toEqual([
+      'PROVIDER_DATASET_URL is wrong: a URL with {epoch} in it',
+    ])
+  })
+
   test('counts an empty variable as unset', () => {
     expect(problemsOf({ ...complete, SECRET_KEY: '' })).toEqual(['SECRET_KEY is missing'])
   })

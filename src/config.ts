@@ -20,6 +20,7 @@ const baseUrl = httpUrl.refine((text) => {
   const { search, hash, username, password } = new URL(text)
   return [search, hash, username, password].every((part) => part === '')
 }, 'a base URL: no query, no fragment, no credentials')
+const datasetUrl = httpUrl.refine((text) => text.includes('{epoch}'), 'a URL with {epoch} in it')
 /** Resource ids and base URLs, as JSON. */
 const upstreams = z
   .string()
@@ -75,6 +76,9 @@ const Environment = z.object({
   FXRP_ADDRESS: address.optional(),
   XRPL_RPC_URL: httpUrl.optional(),
   XRPL_DEPOSIT_ADDRESS: xrplAddress.optional(),
+  PROVIDER_DATASET_URL: datasetUrl.optional(),
+  REWARD_DATA_URLS: commaList.pipe(z.array(httpUrl).min(1)).optional(),
+  P_CHAIN_RPC_URL: httpUrl.optional(),
   METERED_UPSTREAMS: upstreams.default({}),
   TELEGRAM_BOT_TOKEN: z
     .string()
@@ -190,6 +194,11 @@ function shape(env: z.output<typeof Environment>) {
         serviceTokenUsdMicros: env.SERVICE_TOKEN_USD_MICROS,
         xrpDepositAddress: env.XRPL_DEPOSIT_ADDRESS,
       },
+    },
+    pChain: { rpcUrl: env.P_CHAIN_RPC_URL },
+    published: {
+      datasetUrl: env.PROVIDER_DATASET_URL,
+      rewardDataUrls: env.REWARD_DATA_URLS ?? [],
     },
     xrpl: { rpcUrl: env.XRPL_RPC_URL },
     telegram: {

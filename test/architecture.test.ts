@@ -11,6 +11,7 @@ const FLOORS: readonly (readonly [RegExp, number, string])[] = [
   [/^src\/jobs\//, 9, 'jobs'],
   [/^src\/operations\//, 8, 'operations'],
   [/^src\/alerts\//, 7, 'alerts'],
+  [/^src\/notices\//, 7, 'notices'],
   [/^src\/delivery\//, 6, 'delivery'],
   [/^src\/recipients\//, 5, 'recipients'],
   [/^src\/channels\//, 4, 'channels'],

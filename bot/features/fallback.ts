@@ -24,7 +24,7 @@ async function freshScreen(ctx: BotContext): Promise<View> {
   if (id === undefined) return homeScreen(ctx)
   try {
     const { watch, link } = await findWatch(ctx, id)
-    return cardOf(ctx, watch, link)
+    return await cardOf(ctx, watch, link)
   } catch (error) {
     if (error instanceof AppError && error.kind === 'not_found') return homeScreen(ctx)
     throw error

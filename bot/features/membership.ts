@@ -16,7 +16,7 @@ composer.on('my_chat_member', async (ctx) => {
   const isIn = isInside(after)
   if (isInside(before) === isIn) return
   const now = ctx.app.clock.now()
-  if (!isIn) return blockChat(ctx.app.db, ctx.known.id, now)
+  if (!isIn) return blockChat(ctx.app, ctx.known.id, now)
   const isBack = ctx.links.some(({ status }) => status === 'blocked')
   await unblockChat(ctx.app.db, ctx.known.id, now)
   if (isBack) {

@@ -7,27 +7,54 @@ import {
   refuseTelegramLink,
 } from '#src/operations/chat.ts'
 import { unblockChat } from '#src/recipients/chats.ts'
+import { showAlert } from '../alerts.ts'
 import type { BotContext } from '../context.ts'
 import { identifyAgain } from '../middleware/identify.ts'
+import { showRecipient } from '../recipients.ts'
 import { homeScreen, showCard } from '../screens.ts'
 import { ask, send, show } from '../show.ts'
 import { changeChat } from '../store.ts'
 import { linkCard, linkOver, linkRefused, rightsText } from '../views/link-card.ts'
-import { defineFeature, onPress } from './define.ts'
+import { showConnect } from './connect.ts'
+import { defineFeature, onCommand, onPress } from './define.ts'
+import { openWizard } from './new.ts'
+import { showChatChoice } from './recipient-add.ts'
+import { showSlots } from './slots.ts'
+import { openTopup } from './topup.ts'
 
 const composer = new Composer<BotContext>()
 
 composer.command('start', async (ctx) => {
   const payload = ctx.match.trim()
   if (LinkCode.safeParse(payload).success) return offerLink(ctx, payload)
+  if (payload === 'connect') return showConnect(ctx, false)
   // Who writes does not block us any more, whatever was heard before.
   if (ctx.links.some(({ status }) => status === 'blocked')) {
     await unblockChat(ctx.app.db, ctx.known.id, ctx.app.clock.now())
   }
   const watchId = /^w(\d{1,9})$/.exec(payload)?.[1]
-  if (watchId !== undefined && ctx.links.length > 0) return showCard(ctx, Number(watchId))
-  const notice = watchId === undefined ? undefined : ctx.t.html('bot:start.needsLink')
+  const isLinked = ctx.links.length > 0
+  if (watchId !== undefined && isLinked) return showCard(ctx, Number(watchId))
+  const alertId = /^a(\d{1,9})$/.exec(payload)?.[1]
+  if (alertId !== undefined && isLinked) return showAlert(ctx, Number(alertId))
+  const recipientId = /^r(\d{1,9})$/.exec(payload)?.[1]
+  const isPrivate = !ctx.reader.isGroup
+  if (recipientId !== undefined && isLinked && isPrivate) {
+    return showRecipient(ctx, Number(recipientId))
+  }
+  if (payload === 'group' && isPrivate) {
+    return isLinked ? showChatChoice(ctx) : showConnect(ctx, false)
+  }
+  const type = /^new(?:-([a-z-]{1,20}))?$/.exec(payload)
+  if (type !== null && isLinked && !ctx.reader.isGroup) return openWizard(ctx, type[1] ?? '')
+  if (payload === 'topup' && isLinked && isPrivate) return openTopup(ctx)
+  if (payload === 'slots' && isLinked && isPrivate) return showSlots(ctx)
+  const notice = payload === '' || isLinked ? undefined : ctx.t.html('bot:start.needsLink')
   await send(ctx, await homeScreen(ctx, notice))
+})
+
+onCommand(composer, 'menu', async (ctx) => {
+  await send(ctx, await homeScreen(ctx))
 })
 
 onPress(composer, 'home', async (ctx) => show(ctx, await homeScreen(ctx)))
@@ -79,4 +106,7 @@ async function whileValid<T>(ctx: BotContext, step: () => Promise<T>): Promise<T
   }
 }
 
-export const startFeature = defineFeature({ commands: [], composer })
+export const startFeature = defineFeature({
+  commands: [{ name: 'menu', menus: ['private'] }],
+  composer,
+})

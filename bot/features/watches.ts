@@ -1,19 +1,23 @@
 import { Composer } from 'grammy'
+import { z } from 'zod'
 import { typed } from '#src/i18n/translate.ts'
 import { AppError } from '#src/kernel/errors.ts'
-import { deleteWatch, updateWatch } from '#src/operations/watches.ts'
-import type { Watch } from '#src/watches/model.ts'
-import type { BotContext, Membership } from '../context.ts'
-import { cardOf, findWatch, homeScreen, showCard, showList } from '../screens.ts'
-import { send, show } from '../show.ts'
-import { deleteQuestion } from '../views/watch-card.ts'
-import { defineFeature, onPress } from './define.ts'
+import { deleteWatch } from '#src/operations/watches.ts'
+import { digestPeriodAt } from '#src/recipients/timing.ts'
+import { Watch } from '#src/watches/model.ts'
+import type { MuteDuration } from '../callback-data.ts'
+import type { BotContext } from '../context.ts'
+import { changeWatch, withManaged } from '../manage.ts'
+import { allWatches, cardOf, showCard, showList } from '../screens.ts'
+import { show } from '../show.ts'
+import { nearTime } from '../views/time.ts'
+import { deleteQuestion, moreCard, muteChoice, rawCard } from '../views/watch-card.ts'
+import { defineFeature, onCommand, onPress } from './define.ts'
 
 const composer = new Composer<BotContext>()
 
-composer.command('watches', async (ctx) => {
-  if (ctx.links.length === 0) return send(ctx, await homeScreen(ctx))
-  const id = /^\d{1,9}$/.exec(ctx.match.trim())?.[0]
+onCommand(composer, 'watches', async (ctx, text) => {
+  const id = /^\d{1,9}$/.exec(text)?.[0]
   if (id !== undefined && Number(id) > 0) return showCard(ctx, Number(id))
   const notice = ctx.isAnonymous ? { notice: ctx.t.html('bot:group.anonymous') } : {}
   await showList(ctx, { page: 1, ...notice })
@@ -22,20 +26,98 @@ composer.command('watches', async (ctx) => {
 onPress(composer, 'none', (ctx) => ctx.answer())
 onPress(composer, 'watch.list', (ctx, { page }) => showList(ctx, { page }))
 onPress(composer, 'watch.card', (ctx, { id }) => showCard(ctx, id))
+
 onPress(composer, 'watch.pause', (ctx, { id }) => setStatus(ctx, id, 'paused'))
 onPress(composer, 'watch.resume', (ctx, { id }) => setStatus(ctx, id, 'active'))
 
-onPress(composer, 'watch.delete', (ctx, { id }) =>
-  withManaged(ctx, id, async (watch) => {
-    await show(ctx, deleteQuestion(ctx.reader, watch))
+async function setStatus(ctx: BotContext, id: number, status: 'active' | 'paused'): Promise<void> {
+  const key = status === 'paused' ? 'bot:watch.nowPaused' : 'bot:watch.nowActive'
+  await change(ctx, id, { status }, ctx.t.html(key))
+}
+
+/** Changes a watch and shows its card with a line about it. */
+async function change(
+  ctx: BotContext,
+  id: number,
+  changes: Readonly<Record<string, unknown>>,
+  done: string,
+): Promise<void> {
+  await withManaged(ctx, id, (before, link) =>
+    changeWatch(ctx, { watch: before, link }, changes, async (watch) =>
+      show(ctx, await cardOf(ctx, watch, link, `✓ ${done}`)),
+    ),
+  )
+}
+
+onPress(composer, 'watch.mute', (ctx, { id }) =>
+  withManaged(ctx, id, (watch) => show(ctx, muteChoice(ctx.reader, watch))),
+)
+
+onPress(composer, 'watch.muteFor', async (ctx, { id, duration }) => {
+  const now = ctx.app.clock.now()
+  const until = muteEnd(duration, ctx.reader.timezone, now)
+  if (until === undefined) return unmute(ctx, id)
+  const done = ctx.t.html('bot:watch.nowMuted', { until: nearTime(ctx.reader, until, now) })
+  await change(ctx, id, { mutedUntil: until.toISOString() }, done)
+})
+
+onPress(composer, 'watch.unmute', (ctx, { id }) => unmute(ctx, id))
+
+async function unmute(ctx: BotContext, id: number): Promise<void> {
+  await change(ctx, id, { mutedUntil: null }, ctx.t.html('bot:watch.nowHeard'))
+}
+
+const HOUR_MS = 3_600_000
+
+/** When a mute ends; undefined for none, and for one that ends with an episode. */
+export function muteEnd(duration: MuteDuration, timezone: string, now: Date): Date | undefined {
+  const after = (hours: number) => new Date(now.getTime() + hours * HOUR_MS)
+  switch (duration) {
+    case '1h':
+      return after(1)
+    case '8h':
+      return after(8)
+    case '24h':
+      return after(24)
+    case '7d':
+      return after(7 * 24)
+    case '8am':
+      return digestPeriodAt('daily', '08:00', timezone, now).to
+    case 'rec':
+    case '0':
+      return undefined
+    default:
+      return duration satisfies never
+  }
+}
+
+onPress(composer, 'watch.more', (ctx, { id }) =>
+  withManaged(ctx, id, (watch) =>
+    show(ctx, moreCard(ctx.reader, watch, { now: ctx.app.clock.now() })),
+  ),
+)
+
+onPress(composer, 'watch.raw', (ctx, { id }) =>
+  withManaged(ctx, id, (watch) => {
+    const json = JSON.stringify(z.encode(Watch, watch), null, 2)
+    return show(ctx, rawCard(ctx.reader, watch, json))
   }),
+)
+
+onPress(composer, 'watch.delete', (ctx, { id }) =>
+  withManaged(ctx, id, (watch) => show(ctx, deleteQuestion(ctx.reader, watch))),
 )
 
 onPress(composer, 'watch.deleteYes', async (ctx, { id }) => {
   try {
     await withManaged(ctx, id, async (watch, link) => {
+      const waiting = (await allWatches(ctx, link)).filter(({ status }) => status === 'suspended')
       await ctx.call(deleteWatch, { params: { id: String(id) } }, link)
-      await showDeleted(ctx, watch.label)
+      const after = await allWatches(ctx, link)
+      const runs = waiting.find((one) =>
+        after.some((other) => other.id === one.id && other.status !== 'suspended'),
+      )
+      await showDeleted(ctx, watch.label, runs?.label)
     })
   } catch (error) {
     if (!(error instanceof AppError) || error.kind !== 'not_found') throw error
@@ -44,8 +126,12 @@ onPress(composer, 'watch.deleteYes', async (ctx, { id }) => {
   }
 })
 
-async function showDeleted(ctx: BotContext, label: string): Promise<void> {
-  const done = ctx.t.html('bot:delete.done', { label: typed(label) })
+/** @param runs label of a watch that has the slot now */
+async function showDeleted(ctx: BotContext, label: string, runs?: string): Promise<void> {
+  const done =
+    runs === undefined
+      ? ctx.t.html('bot:delete.done', { label: typed(label) })
+      : ctx.t.html('bot:delete.doneNext', { label: typed(label), next: typed(runs) })
   await showList(ctx, { page: 1, notice: `✓ ${done}` })
 }
 
@@ -64,30 +150,6 @@ function labelInQuestion({ callbackQuery: query }: BotContext): string | undefin
 
 /** What stands around a typed name in a text. */
 const ISOLATES = /^\u2068|\u2069$/g
-
-async function setStatus(ctx: BotContext, id: number, status: 'active' | 'paused'): Promise<void> {
-  await withManaged(ctx, id, async (_watch, link) => {
-    const params = { id: String(id) }
-    const watch = await ctx.call(updateWatch, { params, body: { status } }, link)
-    const key = status === 'paused' ? 'bot:watch.nowPaused' : 'bot:watch.nowActive'
-    await show(ctx, cardOf(ctx, watch, link, `✓ ${ctx.t.html(key)}`))
-  })
-}
-
-/**
- * Does something about a watch as its wallet; who did not link that wallet to the group is told so.
- *
- * @throws AppError not_found
- */
-async function withManaged(
-  ctx: BotContext,
-  id: number,
-  act: (watch: Watch, link: Membership) => Promise<void>,
-): Promise<void> {
-  const { watch, link } = await findWatch(ctx, id)
-  if (link.manages) return act(watch, link)
-  await ctx.answer(ctx.t('bot:group.linkersOnly'), { box: true })
-}
 
 export const watchesFeature = defineFeature({
   commands: [{ name: 'watches', menus: ['private', 'group', 'administrators'] }],

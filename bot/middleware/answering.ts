@@ -1,22 +1,30 @@
 import { GrammyError, type Middleware } from 'grammy'
+import type { InlineKeyboardMarkup } from 'grammy/types'
 import type { App } from '#src/operations/define.ts'
 import { describe } from '../api.ts'
+import { packed } from '../callback-data.ts'
 import type { BotContext, PressAnswer } from '../context.ts'
 
-/** After this long a press is answered without a word, so that the button stops waiting. */
+/** After this long a press is answered without a word, and the chat shows that work goes on. */
 const PATIENCE_MS = 700
 
 /** Every press is answered once: by its handler, when it takes long, or when it is over. */
 export function answering(app: Pick<App, 'log'>): Middleware<BotContext> {
   return async (ctx, next) => {
     const answer = once(app, ctx)
-    Object.assign(ctx, { answer } satisfies PressAnswer)
-    const timer = setTimeout(() => void answer(), PATIENCE_MS)
+    const waiting = createWaiting(app, ctx)
+    const { takeOver } = waiting
+    Object.assign(ctx, { answer, takeOver } satisfies PressAnswer)
+    const timer = setTimeout(() => {
+      void answer()
+      waiting.begin()
+    }, PATIENCE_MS)
     try {
       await next()
     } finally {
       clearTimeout(timer)
       await answer()
+      await waiting.end()
     }
   }
 }
@@ -24,9 +32,11 @@ export function answering(app: Pick<App, 'log'>): Middleware<BotContext> {
 /** Never throws: a press that is too old to be answered, or answered already, is no failure. */
 function once(app: Pick<App, 'log'>, ctx: BotContext): PressAnswer['answer'] {
   let answered: Promise<void> | undefined
-  const send = async (text: string | undefined, isBox: boolean) => {
+  const send: PressAnswer['answer'] = async (text, options = {}) => {
+    const { box = false, url } = options
+    const toast = text === undefined ? {} : { text, show_alert: box }
     try {
-      await ctx.answerCallbackQuery(text === undefined ? {} : { text, show_alert: isBox })
+      await ctx.answerCallbackQuery({ ...toast, ...(url !== undefined && { url }) })
     } catch (error) {
       if (error instanceof GrammyError && error.error_code === 400) return
       const fields = { updateId: ctx.update.update_id, error: describe(error) }
@@ -35,7 +45,56 @@ function once(app: Pick<App, 'log'>, ctx: BotContext): PressAnswer['answer'] {
   }
   return async (text, options) => {
     if (ctx.callbackQuery === undefined) return
-    answered ??= send(text, options?.box ?? false)
+    answered ??= send(text, options)
     await answered
   }
 }
+
+/** What shows that work goes on: the pressed message waits, or the bot is typing. */
+interface Waiting {
+  begin(): void
+  takeOver: PressAnswer['takeOver']
+  /** Gives a message that nobody changed its buttons back. */
+  end(): Promise<void>
+}
+
+/** None of it throws: nothing depends on it. */
+function createWaiting(app: Pick<App, 'log'>, ctx: BotContext): Waiting {
+  const message = ctx.callbackQuery?.message
+  const markup = message?.reply_markup
+  let shown: Promise<unknown> | undefined
+  let isTaken = false
+  const quietly = async (run: () => Promise<unknown>) => {
+    try {
+      await run()
+    } catch (error) {
+      const fields = { updateId: ctx.update.update_id, error: describe(error) }
+      app.log.debug(fields, 'waiting not shown')
+    }
+  }
+  const setButtons = (rows: InlineKeyboardMarkup) =>
+    quietly(async () => {
+      if (message === undefined) return
+      const options = { reply_markup: rows }
+      await ctx.api.editMessageReplyMarkup(message.chat.id, message.message_id, options)
+    })
+  return {
+    begin() {
+      if (isTaken) return
+      if (markup !== undefined) shown = setButtons(WAITING)
+      else if (ctx.message?.chat.type === 'private') {
+        void quietly(() => ctx.replyWithChatAction('typing'))
+      }
+    },
+    async takeOver() {
+      isTaken = true
+      await shown
+    },
+    async end() {
+      await shown
+      if (shown !== undefined && !isTaken && markup !== undefined) await setButtons(markup)
+    },
+  }
+}
+
+const WAITING = { inline_keyboard: [[{ text: '⏳ …', callback_data: packed('none') }]] }

@@ -1,9 +1,9 @@
 import { GrammyError, type Middleware } from 'grammy'
-import { builtKey, type Translate } from '#src/i18n/translate.ts'
 import { AppError } from '#src/kernel/errors.ts'
 import { blockChat } from '#src/recipients/chats.ts'
 import { describe } from '../api.ts'
 import type { BotContext } from '../context.ts'
+import { sentenceOf } from '../refusals.ts'
 import { send, show, showAbove, verdictOf } from '../show.ts'
 import { gone, refusal } from '../views/notices.ts'
 
@@ -27,7 +27,7 @@ async function isChatClosed(ctx: BotContext, error: GrammyError): Promise<boolea
   if (verdict.kind === 'send_to') return true
   if (verdict.kind !== 'fail') return false
   const { permanent, reason } = verdict.error
-  if (permanent) await blockChat(ctx.app.db, ctx.known.id, ctx.app.clock.now())
+  if (permanent) await blockChat(ctx.app, ctx.known.id, ctx.app.clock.now())
   return permanent || reason === 'no_rights'
 }
 
@@ -48,16 +48,11 @@ async function tell(ctx: BotContext, error: AppError): Promise<void> {
     const seconds = error.details.retryAfterSeconds ?? 1
     return ctx.answer(t('bot:toast.wait', { seconds }))
   }
-  if (error.kind === 'not_found') return show(ctx, gone(reader, options))
+  if (error.kind === 'not_found') {
+    await show(ctx, gone(reader, options))
+    return
+  }
   const sentence = sentenceOf(t, error)
   if (isPress && (await showAbove(ctx, sentence))) return
   await send(ctx, refusal(reader, sentence, options))
-}
-
-function sentenceOf(t: Translate, { code, details }: AppError): string {
-  if (code === 'insufficient_scope') return t('bot:error.scope')
-  if (code === 'etag_mismatch') return t('bot:error.changed')
-  const seconds = details.retryAfterSeconds
-  const values = { ...details.values, ...(seconds !== undefined && { seconds }) }
-  return t(builtKey(`errors:${code}.detail`), values)
 }

@@ -58,7 +58,8 @@ async function stateOf(
   const known = await knowChat(app, source)
   const links = await memberships(app, known, source, isAdministrator)
   const t = translator(known.locale)
-  const reader = { t, timezone: links[0]?.timezone ?? 'UTC', isGroup: known.kind !== 'private' }
+  const isGroup = known.kind !== 'private'
+  const reader = { t, timezone: links[0]?.timezone ?? 'UTC', isGroup, bot: ctx.me.username }
   return {
     app,
     known,
@@ -70,7 +71,7 @@ async function stateOf(
     press: unpacked(ctx.callbackQuery?.data ?? ''),
     call: async (operation, input, link = links[0]) => {
       const idempotencyKey = `telegram ${ctx.update.update_id}`
-      const raw = { ...input, locale: known.locale, idempotencyKey }
+      const raw = { idempotencyKey, ...input, locale: known.locale }
       return (await invoke(app, operation, link?.caller, raw)).output
     },
   }

@@ -1,8 +1,17 @@
-import { builtKey, typed } from '#src/i18n/translate.ts'
+import { builtKey, type Translate, typed } from '#src/i18n/translate.ts'
 import { LOCALE_NAMES, type Locale } from '#src/kernel/locale.ts'
 import type { Watch } from '#src/watches/model.ts'
 import { packed } from '../callback-data.ts'
-import { type Button, type Reader, screen, type View, walletName } from './view.ts'
+import {
+  act,
+  type Button,
+  deepLink,
+  type Reader,
+  type Rows,
+  screen,
+  type View,
+  walletName,
+} from './view.ts'
 import { GLYPHS, STANDINGS, standingOf } from './watch-state.ts'
 
 /** The button that leads to the languages, in the reader's own. */
@@ -21,35 +30,96 @@ export function firstContact({ t }: Reader, notice?: string): View {
     t.html('bot:start.greeting'),
     '',
     t.html('bot:start.safety'),
-    '',
-    t.html('bot:start.howToLink'),
   ]
-  return screen(lines, [[languageButton(t.locale)]])
+  const connect = packed('connect', { spend: false })
+  return screen(lines, [
+    [{ label: t('bot:button.connect'), data: connect, style: 'primary' }],
+    [languageButton(t.locale)],
+  ])
+}
+
+/** What the wallet has, for the first lines of its home. */
+export interface Funds {
+  readonly balanceCredits: number
+  readonly slotsUsed: number
+  readonly slotsTotal: number
 }
 
 /** Everything at a glance, for a linked private chat. */
 export function home(
   reader: Reader,
-  wallet: string,
+  wallet: { readonly address: string; readonly funds: Funds; readonly canWrite: boolean },
   watches: readonly Watch[],
   options: { readonly now: Date; readonly notice?: string },
 ): View {
   const { t } = reader
+  const { balanceCredits, slotsUsed, slotsTotal } = wallet.funds
   const lines = [
     options.notice,
-    t.html('bot:home.title', { wallet: walletName(wallet) }),
+    t.html('bot:home.title', { wallet: walletName(wallet.address) }),
     ...summary(reader, watches, options.now),
+    [
+      `💳 ${t.html('units:credits', { count: balanceCredits })}`,
+      `🎟 ${t.html('bot:home.slots', { used: slotsUsed, total: slotsTotal })}`,
+    ].join(' · '),
+    wallet.canWrite ? undefined : t.html('bot:chat.receiveOnly'),
   ]
-  return screen(lines, [
-    [{ label: t('bot:button.watches'), data: packed('watch.list', { page: 1 }), style: 'primary' }],
-    [languageButton(t.locale)],
-  ])
+  return screen(lines, wallet.canWrite ? managerRows(t, watches.length > 0) : readerRows(t))
+}
+
+function managerRows(t: Translate, watchesAny: boolean): Rows {
+  const newWatch = act(t('bot:button.newWatch'), packed('new.start'), 'primary')
+  const watches = act(t('bot:button.watches'), packed('watch.list', { page: 1 }), 'primary')
+  const alerts = act(t('bot:button.alerts'), alertsData())
+  return [
+    watchesAny ? [watches, act(newWatch.label, packed('new.start')), alerts] : [newWatch, watches],
+    [
+      act(t('bot:button.status'), packed('status')),
+      act(t('bot:button.topUp'), packed('topup')),
+      act(t('bot:button.slots'), packed('slots')),
+    ],
+    [
+      act(t('bot:button.recipients'), packed('rec.list')),
+      act(t('bot:button.settings'), packed('settings')),
+      act(t('bot:button.mute'), packed('mute.list')),
+    ],
+    [
+      act(t('bot:button.help'), packed('help', { topic: undefined })),
+      act(t('bot:button.wallets'), packed('wallet.list')),
+      languageButton(t.locale),
+    ],
+  ]
+}
+
+function readerRows(t: Translate): Rows {
+  return [
+    [
+      act(t('bot:button.watches'), packed('watch.list', { page: 1 })),
+      act(t('bot:button.alerts'), alertsData()),
+      act(t('bot:button.status'), packed('status')),
+    ],
+    [
+      act(t('bot:button.settings'), packed('settings')),
+      act(t('bot:button.mute'), packed('mute.list')),
+      act(t('bot:button.help'), packed('help', { topic: undefined })),
+    ],
+    [act(t('bot:button.wallets'), packed('wallet.list')), languageButton(t.locale)],
+  ]
+}
+
+function alertsData(): string {
+  const filter = { state: 'all', severity: 'all', time: '7d', watchId: undefined } as const
+  return packed('alert.list', { filter, cursor: undefined })
 }
 
 /** The same for a linked group. Buttons are for those who may manage. */
 export function groupHome(
   reader: Reader,
-  group: { readonly title: string; readonly wallets: readonly string[] },
+  group: {
+    readonly title: string
+    readonly wallets: readonly string[]
+    readonly isForum: boolean
+  },
   watches: readonly Watch[],
   options: { readonly now: Date; readonly buttons: boolean; readonly notice?: string },
 ): View {
@@ -63,23 +133,32 @@ export function groupHome(
   ]
   const rows = [
     [
-      { label: t('bot:button.watches'), data: packed('watch.list', { page: 1 }) },
+      act(t('bot:button.watches'), packed('watch.list', { page: 1 })),
+      act(t('bot:button.status'), packed('status')),
+      act(t('bot:button.mute'), packed('mute.list')),
+    ],
+    [
+      ...(group.isForum
+        ? [act(t('bot:button.topic'), packed('group.topic', { choice: 'ask' }))]
+        : []),
       languageButton(t.locale),
+      act(t('bot:button.unlinkGroup'), packed('stop')),
     ],
   ]
   return screen(lines, options.buttons ? rows : [])
 }
 
 /** What a group sees that is not linked. */
-export function groupHello({ t }: Reader, title: string): View {
-  return screen([
-    `👋 ${t.html('bot:group.hello', { name: typed(title) })}`,
-    t.html('bot:group.howToLink'),
-  ])
+export function groupHello(reader: Reader, title: string): View {
+  const { t } = reader
+  return screen(
+    [`👋 ${t.html('bot:group.hello', { name: typed(title) })}`, t.html('bot:group.howToLink')],
+    [[{ label: t('bot:button.setUp'), url: deepLink(reader, 'group'), style: 'primary' }]],
+  )
 }
 
 /** One line for each way watches stand. */
-function summary({ t }: Reader, watches: readonly Watch[], now: Date): readonly string[] {
+export function summary({ t }: Reader, watches: readonly Watch[], now: Date): readonly string[] {
   if (watches.length === 0) return [t.html('bot:home.empty')]
   const counts = Map.groupBy(watches, (watch) => standingOf(watch, now))
   if (counts.get('fine')?.length === watches.length) {

@@ -1,6 +1,6 @@
 import { builtKey, escapeHtml, id } from '#src/i18n/translate.ts'
 import { packed } from '../callback-data.ts'
-import { back, menuButton, type Reader, screen, type View } from './view.ts'
+import { back, menuButton, type Reader, type Rows, screen, type View } from './view.ts'
 
 /** How the bot is used, and its commands. Buttons are for chats where they lead somewhere. */
 export function help(
@@ -54,6 +54,28 @@ export function refusal(
 ): View {
   const lines = [`${WARNING} ${escapeHtml(sentence)}`]
   return screen(lines, options.buttons ? [[menuButton(t)]] : [])
+}
+
+/** After so many refused answers the way out is named. */
+const REFUSALS_PATIENT = 3
+
+/** A question asked again: why the answer was refused, and what may have been meant, above it. */
+export function withRefusal(
+  { t }: Reader,
+  view: View,
+  refusal: { readonly html: string; readonly rows?: Rows; readonly refusals: number },
+): View {
+  const way = refusal.refusals >= REFUSALS_PATIENT ? t.html('bot:typed.cancel') : undefined
+  const lines = [`${WARNING} ${refusal.html}`, way, '', view.html]
+  return screen(lines, [...(refusal.rows ?? []), ...view.rows])
+}
+
+/** Something that is never shown in a group. @param link into the private chat */
+export function privateMatter({ t }: Reader, link: string): View {
+  return screen(
+    [t.html('bot:group.private')],
+    [[{ label: t('bot:button.openPrivate'), url: link }]],
+  )
 }
 
 /** The sign before a refusal. */

@@ -3,7 +3,12 @@ import { translator } from '#src/i18n/translate.ts'
 import { clockTime, nearTime } from './time.ts'
 
 const at = new Date('2026-11-20T13:05:12.000Z')
-const reader = (timezone: string, isGroup = false) => ({ t: translator('en'), timezone, isGroup })
+const reader = (timezone: string, isGroup = false) => ({
+  t: translator('en'),
+  timezone,
+  isGroup,
+  bot: 'watchdog_bot',
+})
 
 describe('a time in a private chat', () => {
   test('is the reader’s wall time', () => {

@@ -18,8 +18,14 @@ describe('rows of buttons', () => {
     expect(rowsOf('x'.repeat(17), 'b', 'c')).toEqual([['x'.repeat(17)], ['b', 'c']])
   })
 
+  test('cut a label that fits nowhere', () => {
+    expect(rowsOf('x'.repeat(24))).toEqual([['x'.repeat(24)]])
+    expect(rowsOf('x'.repeat(25))).toEqual([[`${'x'.repeat(23)}…`]])
+    expect(rowsOf('👩‍👩‍👧‍👦'.repeat(10))).toEqual([['👩‍👩‍👧‍👦'.repeat(3).concat('…')]])
+  })
+
   test('lose no button and keep to the budgets', () => {
-    const labels = fc.array(fc.string({ minLength: 1, maxLength: 30 }), { maxLength: 6 })
+    const labels = fc.array(fc.string({ minLength: 1, maxLength: 24 }), { maxLength: 6 })
     fc.assert(
       fc.property(labels, (drawn) => {
         const rows = rowsOf(...drawn)

@@ -4,12 +4,27 @@ import { escapeHtml, type Html, html, type Translate } from '#src/i18n/translate
 import { packed } from '../callback-data.ts'
 
 /** One button below a message. */
-export interface Button {
+export type Button = {
   readonly label: string
-  /** What its press carries, as `packed` wrote it. */
-  readonly data: string
   readonly style?: 'primary' | 'danger'
-}
+} & (
+  | {
+      /** What its press carries, as `packed` wrote it. */
+      readonly data: string
+    }
+  | {
+      /** Opens a page. Only hosts with a dot: `isOpenLink` says which. */
+      readonly url: string
+    }
+  | {
+      /** Copied by the press, at most 256 characters. */
+      readonly copy: string
+    }
+  | {
+      /** Put behind the bot's name in a chat that the person chooses. */
+      readonly share: string
+    }
+)
 
 /** Rows of buttons. */
 export type Rows = readonly (readonly Button[])[]
@@ -27,6 +42,13 @@ export interface Reader {
   readonly timezone: string
   /** In a group every member has a clock of their own. */
   readonly isGroup: boolean
+  /** The bot's username, without `@`. */
+  readonly bot: string
+}
+
+/** A button whose press the bot handles. */
+export function act(label: string, data: string, style?: 'primary' | 'danger'): Button {
+  return { label, data, ...(style !== undefined && { style }) }
 }
 
 /** A screen of lines; those that are undefined are left out, and with them empty rows. */
@@ -47,7 +69,7 @@ const NAME_GRAPHEMES_MAX = 16
 export function layout(drawn: Rows): Rows {
   return drawn.flatMap((row) => {
     const rows: Button[][] = []
-    let rest = [...row]
+    let rest = row.map((button) => ({ ...button, label: shortened(button.label) }))
     while (rest.length > 0) {
       const count = [3, 2].find((size) => fits(rest.slice(0, size), size)) ?? 1
       rows.push(rest.slice(0, count))
@@ -57,9 +79,32 @@ export function layout(drawn: Rows): Rows {
   })
 }
 
+/** A label as it fits a row of its own. */
+function shortened(label: string): string {
+  const [most] = LABEL_BUDGETS
+  if ([...label].length <= most) return label
+  let kept = ''
+  for (const { segment } of new Intl.Segmenter('en').segment(label)) {
+    if ([...kept, ...segment].length >= most) break
+    kept += segment
+  }
+  return `${kept.trimEnd()}…`
+}
+
 function fits(buttons: readonly Button[], size: number): boolean {
   const budget = LABEL_BUDGETS[size - 1] ?? 0
   return buttons.length === size && buttons.every(({ label }) => [...label].length <= budget)
+}
+
+/** A link into the private chat with the bot. @param payload as screens, section 3.2 */
+export function deepLink({ bot }: Pick<Reader, 'bot'>, payload: string): string {
+  return `https://t.me/${bot}?start=${payload}`
+}
+
+/** Buttons in rows of at most `size`. */
+export function inRows(buttons: readonly Button[], size: number): Rows {
+  const count = Math.ceil(buttons.length / size)
+  return Array.from({ length: count }, (_, at) => buttons.slice(at * size, (at + 1) * size))
 }
 
 /** The button that leads back, always the left one of the last row. */
@@ -73,12 +118,17 @@ export function menuButton(t: Translate): Button {
 }
 
 /**
- * A label with a name that somebody typed, for a button with a row of its own: the name is cut to 16
- * characters as a reader counts them, and further to what the row has room for.
+ * A label with a name that somebody typed: the name is cut to 16 characters as a reader counts them,
+ * and further to what the row has room for.
  *
  * @param write puts the name, cut, into the label
+ * @param inRow how many such labels share a row
  */
-export function labelWithName(name: string, write: (name: string) => string): string {
+export function labelWithName(
+  name: string,
+  write: (name: string) => string,
+  inRow: 1 | 2 = 1,
+): string {
   const clean = withoutDirections(name)
   const characters = [...new Intl.Segmenter('en').segment(clean)].map(({ segment }) => segment)
   const most = Math.min(characters.length, NAME_GRAPHEMES_MAX)
@@ -86,7 +136,7 @@ export function labelWithName(name: string, write: (name: string) => string): st
     const isWhole = kept === characters.length
     const start = characters.slice(0, isWhole ? kept : kept - 1).join('')
     const label = write(isWhole ? clean : `${start.trimEnd()}…`)
-    if ([...label].length <= LABEL_BUDGETS[0]) return label
+    if ([...label].length <= (LABEL_BUDGETS[inRow - 1] ?? 0)) return label
   }
   return write('…')
 }

@@ -1,10 +1,14 @@
+import { formatDuration } from '#src/i18n/format.ts'
 import { isolate } from '#src/i18n/isolates.ts'
 import { builtKey, html, id, typed } from '#src/i18n/translate.ts'
 import type { Watch } from '#src/watches/model.ts'
 import { packed } from '../callback-data.ts'
+import { signalShort } from './signals.ts'
 import { nearTime } from './time.ts'
 import {
+  act,
   type Button,
+  inRows,
   labelWithName,
   menuButton,
   type Reader,
@@ -12,11 +16,15 @@ import {
   screen,
   type View,
 } from './view.ts'
-import { GLYPHS, inOrder, standingOf } from './watch-state.ts'
+import { typeLine } from './watch-facts.ts'
+import { glyphOf, inOrder, severityOf, standingOf } from './watch-state.ts'
+import { typeButtons } from './wizard.ts'
 
 /** Watches on one page, and on the only one there is without buttons. */
 const PAGE_SIZE = 5
 const PLAIN_SIZE = 20
+/** Types offered to somebody who watches nothing. */
+const TYPES_OFFERED = 3
 
 interface ListOptions {
   /** Counts from 1; pages that are not there any more become the last one. */
@@ -26,6 +34,10 @@ interface ListOptions {
   readonly buttons: boolean
   /** A line about what has just happened, or about what the reader may not do: HTML. */
   readonly notice?: string
+  /** Slots of the wallet, all of them; undefined where that is nobody's business. */
+  readonly slots?: number
+  /** Watches can be made from here. */
+  readonly canCreate?: boolean
 }
 
 /** The wallet's watches, five a page, the worst first. */
@@ -33,8 +45,9 @@ export function watchList(reader: Reader, watches: readonly Watch[], options: Li
   const { t } = reader
   const { now, buttons, notice } = options
   if (watches.length === 0) {
-    const empty = t.html('bot:watches.empty')
-    return screen([notice, empty], buttons ? [[menuButton(t)]] : [])
+    const empty = t.html('bot:watches.nothing')
+    const first = options.canCreate ? typeButtons(t, TYPES_OFFERED) : []
+    return screen([notice, empty], buttons ? [...inRows(first, 2), [menuButton(t)]] : [])
   }
   const size = buttons ? PAGE_SIZE : PLAIN_SIZE
   const pages = Math.ceil(watches.length / size)
@@ -43,33 +56,60 @@ export function watchList(reader: Reader, watches: readonly Watch[], options: Li
   const hidden = watches.length - shown.length
   const lines = [
     notice,
-    t.html('bot:watches.title', { total: watches.length }),
+    options.slots === undefined
+      ? t.html('bot:watches.title', { total: watches.length })
+      : t.html('bot:watches.titleSlots', { used: watches.length, slots: options.slots }),
     ...shown.map((watch) => watchLine(reader, watch, now)),
     buttons || hidden === 0 ? undefined : t.html('bot:watches.more', { count: hidden }),
   ]
   const rows: Rows = [
     ...shown.map((watch) => [cardButton(watch, now)]),
     ...(pages > 1 ? [pageRow(page, pages)] : []),
+    options.canCreate ? [act(t('bot:button.newWatch'), packed('new.start'))] : [],
     [menuButton(t)],
   ]
   return screen(lines, buttons ? rows : [])
 }
 
-function watchLine(reader: Reader, watch: Watch, now: Date): string {
+/** A watch in one line: its sign, name, type, and how it stands or what was seen last. */
+export function watchLine(reader: Reader, watch: Watch, now: Date): string {
   const { t } = reader
   const standing = standingOf(watch, now)
+  const glyph = glyphOf(watch, now)
   const values = {
     label: typed(watch.label),
     type: t(builtKey(`signals:type.${watch.type}.label`)),
   }
-  if (standing === 'fine') return `${GLYPHS.fine} ${t.html('bot:watches.line', values)}`
+  const state = standing === 'fine' ? valueLine(reader, watch, now) : stateText(reader, watch, now)
+  if (state === undefined) return `${glyph} ${t.html('bot:watches.line', values)}`
+  return `${glyph} ${t.html('bot:watches.lineState', { ...values, state: html(state) })}`
+}
+
+function valueLine(reader: Reader, watch: Watch, now: Date): string | undefined {
+  return typeLine(reader, watch, 'value', now)
+}
+
+/** What is not as usual: of what fires, which signal and for how long. */
+function stateText(reader: Reader, watch: Watch, now: Date): string {
+  const { t } = reader
+  const standing = standingOf(watch, now)
+  const worst = severityOf(watch)
+  const open = watch.signalStates.find(
+    ({ state, severity }) => state === 'firing' && (severity ?? 'warning') === worst,
+  )
+  if (standing === 'firing' && open?.since) {
+    const seconds = (now.getTime() - open.since.getTime()) / 1000
+    return t.html('bot:state.firingSignal', {
+      signal: signalShort(t, watch.type, open.id),
+      duration: formatDuration(seconds, t.locale, 'short'),
+    })
+  }
   const until = watch.mutedUntil === null ? '' : nearTime(reader, watch.mutedUntil, now)
-  const state = html(t.html(builtKey(`bot:state.${standing}`), { until }))
-  return `${GLYPHS[standing]} ${t.html('bot:watches.lineState', { ...values, state })}`
+  return t.html(builtKey(`bot:state.${standing}`), { until })
 }
 
 function cardButton(watch: Watch, now: Date): Button {
-  const glyph = GLYPHS[standingOf(watch, now)]
+  const glyph = glyphOf(watch, now)
   const label = labelWithName(watch.label, (name) => `${glyph} ${isolate(name)}`)
   return { label, data: packed('watch.card', { id: watch.id }) }
 }

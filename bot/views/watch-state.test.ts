@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import type { Watch } from '#src/watches/model.ts'
-import { inOrder, standingOf } from './watch-state.ts'
+import { glyphOf, inOrder, standingOf } from './watch-state.ts'
 
 const now = new Date('2026-11-20T12:00:00.000Z')
 const later = new Date('2026-11-20T13:00:00.000Z')
@@ -25,11 +25,13 @@ function watch(over: Partial<Watch> = {}, states: readonly State[] = ['ok']): Wa
       id: 'balance-change',
       state,
       since: now,
+      severity: state === 'firing' ? 'warning' : null,
       lastEvidenceAt: now,
     })),
     createdAt: now,
     updatedAt: now,
     lastEvaluatedAt: now,
+    lastObservation: null,
     version: 1,
     ...over,
   }
@@ -49,6 +51,19 @@ describe('a watch shows the worst that applies', () => {
   ] as const)('%s', (standing, one) => {
     expect(standingOf(one, now)).toBe(standing)
   })
+})
+
+test('what fires shows the worst of its severities, and comes in their order', () => {
+  const [calm] = watch({}, ['firing']).signalStates
+  if (calm === undefined) throw new Error('a watch has no signal')
+  const firing = (id: number, ...severities: ('info' | 'warning' | 'critical')[]) =>
+    watch({ id, signalStates: severities.map((severity) => ({ ...calm, severity })) })
+  expect(glyphOf(firing(1, 'warning', 'critical', 'info'), now)).toBe('🔴')
+  expect(glyphOf(firing(1, 'info', 'warning'), now)).toBe('🟠')
+  expect(glyphOf(firing(1, 'info'), now)).toBe('🔵')
+  expect(glyphOf(watch(), now)).toBe('🟢')
+  const mixed = [firing(1, 'info'), watch({ id: 2 }), firing(3, 'critical'), firing(4, 'warning')]
+  expect(inOrder(mixed, now).map(({ id }) => id)).toEqual([3, 4, 1, 2])
 })
 
 test('lists have the worst first, then names, then numbers', () => {

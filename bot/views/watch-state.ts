@@ -1,3 +1,4 @@
+import { SEVERITIES, type Severity } from '#src/kernel/facts.ts'
 import type { Watch } from '#src/watches/model.ts'
 
 /** How a watch stands, in the order lists show it. */
@@ -12,7 +13,7 @@ export const STANDINGS = [
 ] as const
 export type Standing = (typeof STANDINGS)[number]
 
-/** The one sign a watch shows. */
+/** The sign of each way a watch stands; of what fires, the sign of its severity: `glyphOf`. */
 export const GLYPHS: Readonly<Record<Standing, string>> = {
   firing: '🔴',
   noData: '⚪',
@@ -21,6 +22,25 @@ export const GLYPHS: Readonly<Record<Standing, string>> = {
   fine: '🟢',
   muted: '🔕',
   paused: '⏸',
+}
+
+/** The sign of a severity. */
+export const SEVERITY_GLYPHS: Readonly<Record<Severity, string>> = {
+  critical: '🔴',
+  warning: '🟠',
+  info: '🔵',
+}
+
+/** The one sign a watch shows. */
+export function glyphOf(watch: Watch, now: Date): string {
+  const standing = standingOf(watch, now)
+  return standing === 'firing' ? SEVERITY_GLYPHS[severityOf(watch)] : GLYPHS[standing]
+}
+
+/** The worst severity among what fires. */
+export function severityOf({ signalStates }: Pick<Watch, 'signalStates'>): Severity {
+  const open = signalStates.filter(({ state }) => state === 'firing')
+  return SEVERITIES.findLast((one) => open.some(({ severity }) => severity === one)) ?? 'warning'
 }
 
 /** How a watch stands at `now`: the worst that applies. What is not judged can only be firing still. */
@@ -43,8 +63,14 @@ export function isMuted(watch: Watch, now: Date): boolean {
 /** The worst first, then by name. */
 export function inOrder(watches: readonly Watch[], now: Date): readonly Watch[] {
   const rank = (watch: Watch) => STANDINGS.indexOf(standingOf(watch, now))
+  const loudness = (watch: Watch) =>
+    standingOf(watch, now) === 'firing' ? -SEVERITIES.indexOf(severityOf(watch)) : 0
   return watches.toSorted(
-    (a, b) => rank(a) - rank(b) || compareText(a.label, b.label) || a.id - b.id,
+    (a, b) =>
+      rank(a) - rank(b) ||
+      loudness(a) - loudness(b) ||
+      compareText(a.label, b.label) ||
+      a.id - b.id,
   )
 }
 

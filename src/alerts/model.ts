@@ -10,8 +10,8 @@ import { LOCALES } from '#src/kernel/locale.ts'
 import { pageOf, pageQuery, textInteger } from '#src/kernel/query.ts'
 import { Id, Instant, JsonObject } from '#src/kernel/units.ts'
 import { SIGNAL_GROUPS } from '#src/watches/define.ts'
-import { EVENTS } from '#src/watches/events.ts'
-import { CATALOGUE } from '#src/watches/types/index.ts'
+import { describeEventData, EVENTS } from '#src/watches/events.ts'
+import { REGISTRY as WATCH_TYPES } from '#src/watches/types/index.ts'
 
 export const ALERT_STATES = ['firing', 'recovered', 'acknowledged'] as const
 export type AlertState = (typeof ALERT_STATES)[number]
@@ -21,6 +21,13 @@ export const Rendered = z
   .object({ locale: z.enum(LOCALES), title: z.string(), body: z.string() })
   .meta({ id: 'Rendered' })
 export type Rendered = z.output<typeof Rendered>
+
+/** Its form depends on the event. */
+const AlertData = JsonObject.meta({
+  type: 'object',
+  additionalProperties: true,
+  description: `Depends on \`event\`. More properties may come.\n\n${describeEventData()}`,
+})
 
 /** An alert as callers see it. */
 export const Alert = z
@@ -34,7 +41,7 @@ export const Alert = z
     event: z.string(),
     severity: z.enum(SEVERITIES),
     state: z.enum(ALERT_STATES),
-    data: JsonObject,
+    data: AlertData,
     rendered: Rendered,
     firedAt: Instant,
     recoveredAt: Instant.nullable(),
@@ -51,7 +58,7 @@ export const AlertPage = pageOf(Alert).meta({ id: 'AlertList' })
 /** What a list of alerts can be narrowed by. `from` is inclusive, `to` exclusive. */
 const alertFilter = {
   watchId: textInteger(1, 2_147_483_647).optional(),
-  type: z.enum(CATALOGUE.map(({ name }) => name)).optional(),
+  type: z.enum(WATCH_TYPES.map(({ name }) => name)).optional(),
   group: z.enum(SIGNAL_GROUPS).optional(),
   signal: z.string().max(64).optional(),
   event: z.enum([...EVENTS]).optional(),

@@ -1,9 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { z } from 'zod'
-import type { ChannelKey, Envelope } from '#src/channels/define.ts'
-import { alertMail } from '#src/channels/mail-content.ts'
-import { chatText } from '#src/channels/telegram-html.ts'
-import { payload } from '#src/channels/webhook.ts'
+import { CHANNEL_KEYS, type Envelope } from '#src/channels/define.ts'
+import { PREVIEWS } from '#src/channels/previews.ts'
 import { AppError } from '#src/kernel/errors.ts'
 import { SEVERITIES } from '#src/kernel/facts.ts'
 import { LOCALES } from '#src/kernel/locale.ts'
@@ -17,9 +15,7 @@ export const PreviewRequest = z
   .strictObject({
     event: z.enum([...EVENTS]),
     locale: z.enum(LOCALES).optional(),
-    channel: z
-      .enum(['telegram', 'email', 'webhook'] as const satisfies readonly ChannelKey[])
-      .optional(),
+    channel: z.enum(CHANNEL_KEYS).optional(),
     severity: z.enum(SEVERITIES).optional(),
     data: JsonObject.optional(),
     watchId: Id.optional(),
@@ -32,11 +28,11 @@ export const Preview = z
   .object({
     rendered: Rendered,
     renderedMessage: JsonObject,
-    telegram: z.object({ html: z.string() }).optional(),
-    email: z.object({ subject: z.string(), html: z.string(), text: z.string() }).optional(),
-    webhook: z
-      .object({ body: z.string().meta({ description: 'The exact body that would be sent.' }) })
-      .optional(),
+    telegram: PREVIEWS.telegram.form.optional(),
+    email: PREVIEWS.email.form.optional(),
+    webhook: PREVIEWS.webhook.form.optional(),
+    discord: PREVIEWS.discord.form.optional(),
+    slack: PREVIEWS.slack.form.optional(),
   })
   .meta({ id: 'Preview' })
 export type Preview = z.output<typeof Preview>
@@ -80,15 +76,11 @@ export function previewMessage(
   const { locale, timezone } = reader
   const place = { type, signal: signal.id, group: signal.group, data, locale, timezone }
   const envelope: Envelope = { deliveryId: randomUUID(), ...place, message }
-  const isWanted = (channel: ChannelKey) => (request.channel ?? channel) === channel
+  const wanted = CHANNEL_KEYS.filter((channel) => (request.channel ?? channel) === channel)
   return {
     rendered: { locale, title: message.title, body: message.body },
     renderedMessage: JSON.parse(JSON.stringify(message)),
-    ...(isWanted('telegram') && {
-      telegram: { html: chatText(envelope, { linkAsText: false }).html },
-    }),
-    ...(isWanted('email') && { email: mailOf(envelope, about.wallet) }),
-    ...(isWanted('webhook') && { webhook: { body: payload(envelope) } }),
+    ...Object.fromEntries(wanted.map((key) => [key, PREVIEWS[key].write(envelope, about.wallet)])),
   }
 }
 
@@ -100,10 +92,4 @@ function renderOr400<T>(render: () => T): T {
     const errors = [{ pointer: '/data', code: 'event_data' }]
     throw new AppError('invalid', 'validation_failed', { errors }, { cause: error })
   }
-}
-
-function mailOf(envelope: Envelope, wallet: Address) {
-  const reader = { address: 'you@example.org', wallet, unsubscribeUrl: undefined }
-  const { subject, html, text } = alertMail(envelope, reader)
-  return { subject, html, text }
 }

@@ -1,6 +1,14 @@
 import type { Message, MessageField } from '#src/channels/define.ts'
-import { formatFact, sentenceValues } from '#src/i18n/format.ts'
-import { builtKey, translator, typed } from '#src/i18n/translate.ts'
+import {
+  formatDateTime,
+  formatDuration,
+  formatFact,
+  formatList,
+  formatTime,
+  sentenceValues,
+} from '#src/i18n/format.ts'
+import { withoutDirections } from '#src/i18n/isolates.ts'
+import { builtKey, hasText, type Translate, translator, typed } from '#src/i18n/translate.ts'
 import type { Fact, Severity } from '#src/kernel/facts.ts'
 import type { Locale } from '#src/kernel/locale.ts'
 import type { JsonObject } from '#src/kernel/units.ts'
@@ -24,10 +32,35 @@ export interface Renderable {
   readonly firedAt: Date
   readonly link: string
   readonly test: boolean
+  /** What is said after the body. */
+  readonly notes?: readonly Note[]
 }
+
+/** Another open alert of the same watch. */
+export interface StillFiring {
+  readonly type: string
+  readonly signal: string | null
+  readonly event: string
+  /** Since it fired. */
+  readonly seconds: number
+}
+
+/** Something about an alert that its signal does not know. */
+export type Note =
+  /** Of a recovery: how long it took. */
+  | { readonly kind: 'lasted'; readonly seconds: number }
+  /** Of a recovery: its alert was no message of its own. */
+  | { readonly kind: 'held'; readonly firedAt: Date }
+  | { readonly kind: 'stillFiring'; readonly alerts: readonly StillFiring[] }
 
 /** Where a person can look a public fact up. */
 const EXPLORER_URL = 'https://flare-explorer.flare.network'
+
+/** What a message says, whichever watch it is about. */
+type Words = Pick<Message, 'title' | 'body' | 'fields'>
+
+/** Stands in shared words for what the watch is called: no character of any text. */
+const LABEL = '\ufdd0'
 
 /**
  * The complete message of an alert in one language: texts by event, values by what they are.
@@ -35,25 +68,66 @@ const EXPLORER_URL = 'https://flare-explorer.flare.network'
  * Pure: the same alert and reader give the same message.
  */
 export function renderMessage(alert: Renderable, reader: Reader): Message {
-  const source = findEventSource(alert.event)
-  if (source === undefined) throw new Error(`no signal emits ${alert.event}`)
-  const { facts, fields, count } = source.signal.present(alert.event, alert.data)
+  return createRenderer()(alert, reader)
+}
+
+/**
+ * `renderMessage` for many alerts: what equal ones say to equal readers is put into words once. It
+ * remembers all that it said, so it is made anew for each batch.
+ */
+export function createRenderer(): typeof renderMessage {
+  const known = new Map<string, Words>()
+  return (alert, reader) => {
+    const { event, severity, data, notes = [] } = alert
+    const key = JSON.stringify([reader.locale, reader.timezone, event, severity, data, notes])
+    const words = known.get(key) ?? wordsOf(alert, reader)
+    known.set(key, words)
+    return {
+      alertId: alert.alertId,
+      watchId: alert.watchId,
+      watchLabel: alert.watchLabel,
+      event,
+      severity,
+      title: labelled(words.title, alert),
+      body: labelled(words.body, alert),
+      fields: words.fields,
+      link: alert.link,
+      firedAt: alert.firedAt.toISOString(),
+      test: alert.test,
+    }
+  }
+}
+
+function labelled(text: string, { watchLabel }: Renderable): string {
+  return text.includes(LABEL)
+    ? text.replaceAll(LABEL, () => withoutDirections(watchLabel ?? ''))
+    : text
+}
+
+function wordsOf(
+  { event, severity, data, notes = [] }: Pick<Renderable, 'event' | 'severity' | 'data' | 'notes'>,
+  reader: Reader,
+): Words {
+  const source = findEventSource(event)
+  if (source === undefined) throw new Error(`no signal emits ${event}`)
+  const { facts, fields, count } = source.signal.present(event, data)
   const t = translator(reader.locale)
   const clock = { locale: reader.locale, timeZone: reader.timezone }
   const values = {
-    wallet: typed(alert.watchLabel ?? ''),
+    wallet: typed(LABEL),
     ...sentenceValues(facts, clock),
     ...(count !== undefined && { count }),
-    context: alert.severity,
+    context: severity,
   }
   return {
-    alertId: alert.alertId,
-    watchId: alert.watchId,
-    watchLabel: alert.watchLabel,
-    event: alert.event,
-    severity: alert.severity,
-    title: t(builtKey(`messages:${alert.event}.title`), values),
-    body: t(builtKey(`messages:${alert.event}.body`), values),
+    title: t(builtKey(`messages:${event}.title`), values),
+    body: [
+      t(builtKey(`messages:${event}.body`), values),
+      ...notes
+        // A text that says how long it took needs no second one.
+        .filter(({ kind }) => kind !== 'lasted' || facts.duration === undefined)
+        .map((note) => noteText(t, note, reader)),
+    ].join('\n'),
     fields: fields.flatMap((key): MessageField[] => {
       const fact = facts[key]
       if (fact === undefined) return []
@@ -61,10 +135,65 @@ export function renderMessage(alert: Renderable, reader: Reader): Message {
       const label = t(builtKey(`messages:field.${key}`))
       return [{ key, label, value: formatFact(fact, clock), ...(href !== undefined && { href }) }]
     }),
-    link: alert.link,
-    firedAt: alert.firedAt.toISOString(),
-    test: alert.test,
   }
+}
+
+/**
+ * What a reminder says: the alert again, with how long it has been open.
+ *
+ * @param message the alert's
+ */
+export function remind(
+  message: Message,
+  reminder: {
+    readonly openSeconds: number
+    /** Counts from 1; undefined: it is told again for another reason than that nobody acknowledged it. */
+    readonly number: number | undefined
+    readonly nextAt: Date | undefined
+  },
+  { locale, timezone }: Reader,
+): Message {
+  const t = translator(locale)
+  const { openSeconds, number, nextAt } = reminder
+  const duration = formatDuration(openSeconds, locale, 'long')
+  const lines = [
+    number === undefined
+      ? t('messages:reminder.open', { duration })
+      : t('messages:reminder.unacknowledged', { duration, number }),
+    ...(nextAt === undefined
+      ? []
+      : [t('messages:reminder.next', { time: formatTime(nextAt, locale, timezone) })]),
+  ]
+  const title = t('messages:reminder.head', { title: message.title })
+  return { ...message, title, body: lines.join(' ') }
+}
+
+function noteText(t: Translate, note: Note, { locale, timezone }: Reader): string {
+  switch (note.kind) {
+    case 'lasted':
+      return t('messages:recovered.lasted', {
+        duration: formatDuration(note.seconds, locale, 'long'),
+      })
+    case 'held':
+      return t('messages:recovered.held', { time: formatDateTime(note.firedAt, locale, timezone) })
+    case 'stillFiring': {
+      const alerts = note.alerts.map(({ type, signal, event, seconds }) =>
+        t('messages:firing.entry', {
+          signal: signalName(t, type, signal, event),
+          duration: formatDuration(seconds, locale, 'short'),
+        }),
+      )
+      return t('messages:recovered.stillFiring', { alerts: formatList(alerts, locale) })
+    }
+    default:
+      return note satisfies never
+  }
+}
+
+/** What a signal is called; an event without one is called by its title. */
+function signalName(t: Translate, type: string, signal: string | null, event: string): string {
+  const key = `signals:${type}.${signal}.label`
+  return hasText(key) ? t(key) : t(builtKey(`messages:${event}.title`))
 }
 
 function linkOf(fact: Fact): string | undefined {

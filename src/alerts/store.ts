@@ -1,10 +1,24 @@
-import { and, count, desc, eq, gte, inArray, lt, or, type SQL, sql } from 'drizzle-orm'
-import { z } from 'zod'
+import {
+  and,
+  asc,
+  count,
+  desc,
+  eq,
+  gte,
+  inArray,
+  isNotNull,
+  isNull,
+  lt,
+  or,
+  type SQL,
+  sql,
+} from 'drizzle-orm'
+import { jsonTexts } from '#src/db/arrays.ts'
 import type { Db } from '#src/db/connection.ts'
-import { SEVERITIES, type Severity } from '#src/kernel/facts.ts'
 import type { Address } from '#src/kernel/units.ts'
 import type { Raised } from '#src/watches/evaluate.ts'
 import type { AlertFilter } from './model.ts'
+import { hasRecovery } from './rules.ts'
 import { alerts } from './tables.ts'
 
 export type AlertRow = typeof alerts.$inferSelect
@@ -25,78 +39,54 @@ export function alertKey(of: {
   return [of.watchId, of.signal ?? '', of.event, of.position].join(' ')
 }
 
-/** Writes alerts; those that exist already (a replayed observation) are passed over and not given back. */
+/**
+ * Writes alerts, in one statement; those that exist already (a replayed observation) are passed over and
+ * not given back.
+ */
 export async function insertAlerts(
   db: Db,
   raised: readonly Raised[],
   createdAt: Date,
 ): Promise<InsertedAlert[]> {
   if (raised.length === 0) return []
-  const rows = await db
-    .insert(alerts)
-    .values(
-      raised.map((one) => ({
-        wallet: one.watch.wallet,
-        watchId: one.watch.id,
-        watchLabel: one.watch.label,
-        type: one.type,
-        signal: one.signal,
-        group: one.group,
-        event: one.event,
-        severity: one.severity,
-        state: one.isRecovery ? 'recovered' : 'firing',
-        data: one.data,
-        position: one.position,
-        firedAt: one.firedAt,
-        recoveredAt: one.isRecovery ? one.firedAt : null,
-        createdAt,
-      })),
-    )
-    .onConflictDoNothing()
-    .returning({
-      id: alerts.id,
-      watchId: alerts.watchId,
-      signal: alerts.signal,
-      event: alerts.event,
-      position: alerts.position,
-    })
-  return rows.map((row) => ({ id: row.id, key: alertKey(row) }))
+  const column = <T>(read: (one: Raised) => T) => sql.param(raised.map(read))
+  const rows = await db.execute<InsertedRow>(sql`
+    insert into alerts (wallet, watch_id, watch_label, type, signal, "group", event, severity, data,
+      position, fired_at, state, recovered_at, is_episode, told_at, reminders_sent, created_at)
+    select r.wallet, r.watch_id, r.watch_label, r.type, r.signal, r.group, r.event, r.severity,
+      r.data, r.position, r.fired_at, case when r.is_recovery then 'recovered' else 'firing' end,
+      case when r.is_recovery then r.fired_at end, r.is_episode, ${createdAt}, 0, ${createdAt}
+    from unnest(
+      ${column(({ watch }) => watch.wallet)}::text[],
+      ${column(({ watch }) => watch.id)}::int[],
+      ${column(({ watch }) => watch.label)}::text[],
+      ${column(({ type }) => type)}::text[],
+      ${column(({ signal }) => signal)}::text[],
+      ${column(({ group }) => group)}::text[],
+      ${column(({ event }) => event)}::text[],
+      ${column(({ severity }) => severity)}::text[],
+      string_to_array(${jsonTexts(raised.map(({ data }) => data))}, e'\\x1f')::jsonb[],
+      ${column(({ position }) => position)}::bigint[],
+      ${column(({ firedAt }) => firedAt)}::timestamptz[],
+      ${column(({ isRecovery }) => isRecovery)}::bool[],
+      ${column(({ isRecovery, event }) => !isRecovery && hasRecovery(event))}::bool[]
+    ) as r(wallet, watch_id, watch_label, type, signal, "group", event, severity, data, position,
+      fired_at, is_recovery, is_episode)
+    on conflict do nothing
+    returning id, watch_id as "watchId", signal, event, position`)
+  return rows.map(({ id, position, ...row }) => ({
+    id,
+    key: alertKey({ ...row, position: Number(position) }),
+  }))
 }
 
-/**
- * Closes the open alerts of a signal and names them in its recovery, if it has an alert of its own.
- *
- * @returns how bad the closed ones were
- */
-export async function closeEpisode(
-  db: Db,
-  input: {
-    readonly watchId: number
-    readonly signal: string
-    readonly recoveredAt: Date
-    /** The recovery's: what fired before it is closed. */
-    readonly position: number
-    readonly recoveryId: number | undefined
-  },
-): Promise<Severity[]> {
-  const closed = await db
-    .update(alerts)
-    .set({ state: 'recovered', recoveredAt: input.recoveredAt })
-    .where(
-      and(
-        eq(alerts.watchId, input.watchId),
-        eq(alerts.signal, input.signal),
-        sql`${alerts.recoveredAt} is null`,
-        lt(alerts.position, input.position),
-      ),
-    )
-    .returning({ id: alerts.id, severity: alerts.severity })
-  const severities = closed.map(({ severity }) => z.enum(SEVERITIES).parse(severity))
-  const recoveryOf = Math.min(...closed.map(({ id }) => id))
-  if (input.recoveryId !== undefined && closed.length > 0) {
-    await db.update(alerts).set({ recoveryOf }).where(eq(alerts.id, input.recoveryId))
-  }
-  return severities
+interface InsertedRow extends Record<string, unknown> {
+  readonly id: number
+  readonly watchId: number
+  readonly signal: string | null
+  readonly event: string
+  /** A bigint comes as text. */
+  readonly position: string
 }
 
 /** Alerts of the wallet, newest first, after the given place. */
@@ -171,6 +161,31 @@ function fits(wallet: Address, filter: AlertFilter): SQL | undefined {
 export async function findAlert(db: Db, id: number): Promise<AlertRow | undefined> {
   const [found] = await db.select().from(alerts).where(eq(alerts.id, id))
   return found
+}
+
+/** These alerts, whoever owns them; those that are gone are missing. */
+export function listByIds(db: Db, ids: readonly number[]): Promise<AlertRow[]> {
+  return db
+    .select()
+    .from(alerts)
+    .where(sql`${alerts.id} = any(${sql.param([...ids])}::int[])`)
+    .orderBy(asc(alerts.id))
+}
+
+/** The open alerts of these watches' episodes that were told, the oldest first. */
+export function listOpenOfWatches(db: Db, watchIds: readonly number[]): Promise<AlertRow[]> {
+  return db
+    .select()
+    .from(alerts)
+    .where(
+      and(
+        sql`${alerts.watchId} = any(${sql.param([...watchIds])}::int[])`,
+        sql`${alerts.isEpisode}`,
+        isNull(alerts.recoveredAt),
+        isNotNull(alerts.toldAt),
+      ),
+    )
+    .orderBy(asc(alerts.position), asc(alerts.id))
 }
 
 /** Alerts of all wallets recorded since then. */

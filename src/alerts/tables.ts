@@ -1,19 +1,23 @@
 import { sql } from 'drizzle-orm'
 import {
   bigint,
+  boolean,
   index,
   integer,
   jsonb,
   pgTable,
+  primaryKey,
+  serial,
   text,
   timestamp,
   uniqueIndex,
 } from 'drizzle-orm/pg-core'
 
+/** Partitioned by the time they fired at, see `retention.ts`. */
 export const alerts = pgTable(
   'alerts',
   {
-    id: integer('id').primaryKey().generatedAlwaysAsIdentity(),
+    id: serial('id').notNull(),
     wallet: text('wallet').notNull(),
     /** Kept when the watch is deleted: history stays. */
     watchId: integer('watch_id').notNull(),
@@ -31,19 +35,46 @@ export const alerts = pgTable(
     recoveredAt: timestamp('recovered_at', { withTimezone: true }),
     /** The alert this recovery closes. */
     recoveryOf: integer('recovery_of'),
+    /** Of a recovery: when what it closes began. */
+    startedAt: timestamp('started_at', { withTimezone: true }),
+    /** Its signal has a recovery event: it is open until that comes. */
+    isEpisode: boolean('is_episode').notNull(),
+    /** The alert whose severity this one raises. */
+    raises: integer('raises'),
+    /** When it was given to those who are told; null while another alert holds it back. */
+    toldAt: timestamp('told_at', { withTimezone: true }),
     acknowledgedAt: timestamp('acknowledged_at', { withTimezone: true }),
+    /** Who acknowledged it, as they are called where they did. */
+    acknowledgedBy: text('acknowledged_by'),
+    /** Since when chats and mailboxes hear nothing of it until it recovers. */
+    mutedAt: timestamp('muted_at', { withTimezone: true }),
+    remindersSent: integer('reminders_sent').notNull(),
+    /** When it is told once more, if it is still as it was. */
+    remindAt: timestamp('remind_at', { withTimezone: true }),
+    /** The alert whose message tells of this change too, while the signal comes and goes. */
+    flapOf: integer('flap_of'),
+    /** What became of the signal since this message began to tell of its changes. */
+    flapping: jsonb('flapping').$type<unknown>(),
     createdAt: timestamp('created_at', { withTimezone: true }).notNull(),
   },
   (table) => [
-    // Replaying an observation raises nothing twice. An alert without a signal has the empty signal here.
+    primaryKey({ columns: [table.id, table.firedAt] }),
+    // Replaying an observation raises nothing twice: its position says when it was. An alert without a
+    // signal has the empty signal here.
     uniqueIndex('alerts_once').on(
       table.watchId,
       sql`coalesce(${table.signal}, '')`,
       table.event,
       table.position,
+      table.firedAt,
     ),
     index('alerts_wallet').on(table.wallet, table.firedAt, table.id),
     index('alerts_created').on(table.createdAt),
     index('alerts_watch').on(table.watchId, table.firedAt),
+    index('alerts_open')
+      .on(table.wallet, table.watchId, table.signal)
+      .where(sql`is_episode and recovered_at is null`),
+    index('alerts_held_back').on(table.wallet).where(sql`told_at is null and recovered_at is null`),
+    index('alerts_remind').on(table.remindAt).where(sql`remind_at is not null`),
   ],
 )

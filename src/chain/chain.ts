@@ -1,4 +1,7 @@
 import type { Address, Hash } from '#src/kernel/units.ts'
+import type { FeedEntry, FeedList } from './feed-names.ts'
+import type { RoundReader } from './fsp/round-reader.ts'
+import type { SigningProtocol } from './fsp/system.ts'
 
 /** One block, enough to name it and to notice that it was replaced. */
 export interface BlockRef {
@@ -34,7 +37,7 @@ export interface Payment {
   /** As its chain writes it: `0x` and lower case, or upper case without `0x` on the XRP Ledger. */
   readonly txHash: string
   readonly logIndex: number
-  /** The 32 bytes the payer named it by; null on the XRP Ledger. */
+  /** The 32 bytes the payer named it by; null where there are none, and always on the XRP Ledger. */
   readonly handle: Hash | null
   /** The destination tag; null where there is none, and always on Flare. */
   readonly tag: number | null
@@ -50,7 +53,7 @@ export interface Payment {
 /** Where payments on Flare go to; undefined is not looked for. */
 export interface PaymentPlaces {
   readonly router: Address | undefined
-  /** Receives plain transfers whose data is exactly a handle. */
+  /** Receives plain transfers, which name what they are for by data that is exactly a handle. */
   readonly payTo: Address | undefined
 }
 
@@ -83,6 +86,9 @@ export interface FeedPrice {
   /** When the feed was last updated. */
   readonly at: Date
 }
+
+/** A feed's price with what the feed is called now. */
+export interface FeedReading extends FeedPrice, FeedEntry {}
 
 /** What a payment router says of itself. */
 export interface RouterState {
@@ -148,6 +154,22 @@ export interface Chain {
    * clock.
    */
   feedPrice(name: FeedName, signal?: AbortSignal): Promise<FeedPrice | undefined>
+  /** The chain's feeds; undefined when it does not list them. Read again every 10 minutes. */
+  feedList(signal?: AbortSignal): Promise<FeedList | undefined>
+  /**
+   * Prices at the end of `block`, of feeds by name or id, in the order asked and in one request while all
+   * of them are well. undefined where there is no such feed, or its price is 0 or older than 10 minutes by
+   * the block's time.
+   */
+  feedPrices(
+    feeds: readonly string[],
+    block: BlockRef,
+    signal?: AbortSignal,
+  ): Promise<readonly (FeedReading | undefined)[]>
+  /** The signing protocol: reward epochs, voters, votes. */
+  readonly protocol: SigningProtocol
+  /** Voting rounds: blocks, policies, how providers stand. */
+  readonly rounds: RoundReader
   /** The router's own state; undefined when the address is not a payment router. */
   routerState(
     router: Address,

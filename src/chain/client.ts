@@ -3,13 +3,16 @@ import type { Logger } from '#src/kernel/logger.ts'
 import type { Address } from '#src/kernel/units.ts'
 import { readBalances } from './balances.ts'
 import { readBlock, readConfirmedBlock } from './blocks.ts'
-import type { AssetInfo, Chain } from './chain.ts'
+import type { AssetInfo, BlockRef, Chain } from './chain.ts'
 import { CONTRACT_REGISTRY_ADDRESS, MULTICALL3_ADDRESS, NATIVE_DECIMALS } from './contracts.ts'
 import { createEndpoints } from './endpoints.ts'
 import { createFeeds } from './feeds.ts'
+import { createRoundReader } from './fsp/round-reader.ts'
+import { createSigningProtocol } from './fsp/system.ts'
 import { createLogReader } from './logs.ts'
 import { scanPayments } from './payment-scan.ts'
 import { readTransactionFacts } from './payments.ts'
+import { createContractAddresses } from './registry.ts'
 import { readRouterState } from './router-state.ts'
 import { verifyMessage } from './signatures.ts'
 import { readAssetInfo } from './tokens.ts'
@@ -31,6 +34,8 @@ export interface ChainOptions {
 }
 
 const TIMEOUT_MS = 5000
+/** Without a new block for so long every endpoint is asked for one. */
+const STANDSTILL_MS = 10_000
 /** Anybody can ask about any address, so what is remembered has a bound. */
 const REMEMBERED_TOKENS_MAX = 10_000
 const NATIVE_ASSET: AssetInfo = { symbol: 'FLR', decimals: NATIVE_DECIMALS }
@@ -48,11 +53,26 @@ export function createChain({
   const endpoints = createEndpoints({ rpcUrls, chainId, log, clock, timeoutMs })
   const tokens = new Map<Address, AssetInfo>()
   const logs = createLogReader()
-  const feeds = createFeeds({ endpoints, registry: contractRegistry, clock, log })
+  const contracts = createContractAddresses({ registry: contractRegistry, clock, log })
+  const feeds = createFeeds({ endpoints, contracts, clock, log })
+
+  let newest = { number: 0, atMs: 0 }
 
   return {
-    confirmedBlock: (confirmations, signal) =>
-      endpoints.ask((client) => readConfirmedBlock(client, confirmations), signal),
+    // An endpoint that is behind the others, or stands still, is passed over while one of them does not.
+    confirmedBlock: async (confirmations, signal) => {
+      const nowMs = clock.now().getTime()
+      const isQuick = nowMs - newest.atMs < STANDSTILL_MS
+      const heard: BlockRef[] = []
+      await endpoints.askUntil(
+        async (client) => heard.push(await readConfirmedBlock(client, confirmations)),
+        () => heard.some(({ number }) => number > newest.number - (isQuick ? 1 : 0)),
+        signal,
+      )
+      const block = heard.reduce((one, other) => (other.number > one.number ? other : one))
+      if (block.number > newest.number) newest = { number: block.number, atMs: nowMs }
+      return block
+    },
     balances: (queries, block, signal) =>
       readBalances({ endpoints, multicallAddress }, queries, block, signal),
     assetInfo: async (asset, signal) => {
@@ -82,6 +102,10 @@ export function createChain({
         signal,
       ),
     feedPrice: (name, signal) => feeds.price(name, signal),
+    feedList: (signal) => feeds.list(signal),
+    feedPrices: (names, block, signal) => feeds.at(names, block, signal),
+    protocol: createSigningProtocol({ endpoints, contracts, logs, multicallAddress }),
+    rounds: createRoundReader({ endpoints, contracts, logs, multicallAddress }),
     routerState: (router, addresses, signal) =>
       endpoints.ask(
         (client) => readRouterState(client, router, addresses, multicallAddress),

@@ -30,9 +30,9 @@ export const TOKEN_ABI = parseAbi([
  */
 export const CONTRACT_REGISTRY_ADDRESS: Address = '0xaD67FE66660Fb8dFE9d6b1b4240d8650e30F6019'
 
-/** What is read of the list: the zero address for a name it does not know. */
+/** What is read of the list: all of it at once. */
 export const CONTRACT_REGISTRY_ABI = parseAbi([
-  'function getContractAddressByName(string name) view returns (address)',
+  'function getAllContracts() view returns (string[] names, address[] addresses)',
 ])
 
 /**
@@ -42,7 +42,11 @@ export const CONTRACT_REGISTRY_ABI = parseAbi([
  */
 export const FTSO_V2_ABI = parseAbi([
   'function getFeedById(bytes21 feedId) payable returns (uint256 value, int8 decimals, uint64 timestamp)',
+  'function getFeedsById(bytes21[] feedIds) payable returns (uint256[] values, int8[] decimals, uint64 timestamp)',
   'function calculateFeeByIds(bytes21[] feedIds) view returns (uint256 fee)',
+  'function getSupportedFeedIds() view returns (bytes21[] feedIds)',
+  'struct FeedIdChange { bytes21 oldFeedId; bytes21 newFeedId; }',
+  'function getFeedIdChanges() view returns (FeedIdChange[] changes)',
 ])
 
 /** What is read of our payment router. @see `router/PrepaidRouter.sol` */

@@ -38,6 +38,17 @@ export interface Endpoints {
     isEnough: (answer: T) => boolean,
     signal: AbortSignal | undefined,
   ): Promise<T>
+  /**
+   * The same, and whether that is all there is to hear: false when the answer is not enough and one of the
+   * other endpoints, which might have known more, did not answer.
+   *
+   * @throws as `ask` does, when no endpoint gave any answer
+   */
+  askForMost<T>(
+    read: (client: RpcClient) => Promise<T>,
+    isEnough: (answer: T) => boolean,
+    signal: AbortSignal | undefined,
+  ): Promise<{ readonly answer: T; readonly isSure: boolean }>
 }
 
 /** What endpoints need to know. */
@@ -56,11 +67,15 @@ interface Endpoint {
   /** How the log names it: its place in the list and its origin, which hold no credentials. */
   readonly name: { readonly endpoint: number; readonly origin: string }
   chain: 'unknown' | 'right' | 'wrong'
+  /** When it was asked which chain it serves, as epoch milliseconds. */
+  checkedAtMs: number
   /** Passed over until then, as epoch milliseconds; 0 when it answered last time. */
   restsUntilMs: number
 }
 
 const REST_MS = 30_000
+/** How long what an endpoint said of its chain is believed. */
+const CHECK_MS = 3_600_000
 const RETRY_AFTER_SECONDS = 10
 
 /** Watches over endpoints; connects to none before the first question. */
@@ -76,6 +91,7 @@ export function createEndpoints({
       url,
       name: { endpoint, origin: new URL(url).origin },
       chain: 'unknown',
+      checkedAtMs: 0,
       restsUntilMs: 0,
     }),
   )
@@ -89,7 +105,7 @@ export function createEndpoints({
     const limit = AbortSignal.timeout(limitMs)
     try {
       const client = connect(endpoint.url, signal ? AbortSignal.any([signal, limit]) : limit)
-      if (endpoint.chain === 'unknown') await checkChain(endpoint, client)
+      if (mustCheck(endpoint)) await checkChain(endpoint, client)
       return await read(client)
     } catch (error) {
       signal?.throwIfAborted()
@@ -98,10 +114,16 @@ export function createEndpoints({
     }
   }
 
+  function mustCheck({ chain, checkedAtMs }: Endpoint): boolean {
+    return chain === 'unknown' || clock.now().getTime() - checkedAtMs >= CHECK_MS
+  }
+
   async function checkChain(endpoint: Endpoint, client: RpcClient): Promise<void> {
+    if (endpoint.chain === 'wrong') endpoint.checkedAtMs = clock.now().getTime()
     const found = z.decode(Quantity, await client.request({ method: 'eth_chainId' }))
     // Several questions may check at once; the first one to know says it.
-    const isNews = endpoint.chain === 'unknown'
+    const isNews = endpoint.chain !== 'wrong'
+    endpoint.checkedAtMs = clock.now().getTime()
     endpoint.chain = found === BigInt(chainId) ? 'right' : 'wrong'
     if (endpoint.chain === 'right') return
     if (isNews) {
@@ -124,30 +146,34 @@ export function createEndpoints({
     endpoint.restsUntilMs = nowMs + REST_MS
   }
 
-  async function askUntil<T>(
+  async function askForMost<T>(
     read: (client: RpcClient) => Promise<T>,
     isEnough: (answer: T) => boolean,
     signal: AbortSignal | undefined,
     limitMs = timeoutMs,
-  ): Promise<T> {
+  ): Promise<{ readonly answer: T; readonly isSure: boolean }> {
     const failures: string[] = []
+    let isSure = true
     let poor: { readonly answer: T } | undefined
-    for (const endpoint of inOrder(endpoints, clock.now().getTime())) {
+    const usable = endpoints.filter((one) => one.chain !== 'wrong' || mustCheck(one))
+    for (const endpoint of inOrder(usable, clock.now().getTime())) {
       signal?.throwIfAborted()
       try {
         const answer = await attempt(endpoint, read, signal, Math.min(limitMs, timeoutMs))
         noteAnswer(endpoint)
-        if (isEnough(answer)) return answer
+        if (isEnough(answer)) return { answer, isSure: true }
         poor = { answer }
       } catch (error) {
         signal?.throwIfAborted()
         if (!isEndpointFailure(error)) throw error
         const reason = describeFailure(error, endpoint.url)
-        if (endpoint.chain !== 'wrong') noteFailure(endpoint, reason)
         failures.push(`endpoint ${endpoint.name.endpoint}: ${reason}`)
+        if (endpoint.chain === 'wrong') continue
+        noteFailure(endpoint, reason)
+        isSure = false
       }
     }
-    if (poor !== undefined) return poor.answer
+    if (poor !== undefined) return { ...poor, isSure }
     const cause = new EndpointError(failures.join('; ') || 'no endpoint of this chain')
     const details = { retryAfterSeconds: RETRY_AFTER_SECONDS }
     throw new AppError('upstream', 'dependency_unavailable', details, { cause })
@@ -155,17 +181,22 @@ export function createEndpoints({
 
   return {
     count: endpoints.length,
-    ask: (read, signal, limitMs) => askUntil(read, () => true, signal, limitMs),
-    askUntil,
+    ask: async (read, signal, limitMs) => {
+      const { answer } = await askForMost(read, () => true, signal, limitMs)
+      return answer
+    },
+    askUntil: async (read, isEnough, signal) => {
+      const { answer } = await askForMost(read, isEnough, signal)
+      return answer
+    },
+    askForMost,
   }
 }
 
 /** Those that are well in the order given, then the resting ones, the longest rested first. */
 function inOrder(endpoints: readonly Endpoint[], nowMs: number): readonly Endpoint[] {
   const restMs = ({ restsUntilMs }: Endpoint) => Math.max(restsUntilMs - nowMs, 0)
-  return endpoints
-    .filter(({ chain }) => chain !== 'wrong')
-    .sort((one, other) => restMs(one) - restMs(other))
+  return endpoints.toSorted((one, other) => restMs(one) - restMs(other))
 }
 
 function connect(url: string, signal: AbortSignal): RpcClient {

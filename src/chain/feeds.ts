@@ -1,22 +1,24 @@
-import { decodeFunctionResult, encodeFunctionData, type Hex, numberToHex, stringToHex } from 'viem'
+import { decodeFunctionResult, encodeFunctionData, type Hex } from 'viem'
 import type { Clock } from '#src/kernel/clock.ts'
 import type { Logger } from '#src/kernel/logger.ts'
-import { type Address, ZERO_ADDRESS } from '#src/kernel/units.ts'
-import type { FeedName, FeedPrice } from './chain.ts'
-import { CONTRACT_REGISTRY_ABI, FTSO_V2_ABI } from './contracts.ts'
+import type { Address } from '#src/kernel/units.ts'
+import { readCall } from './calls.ts'
+import type { BlockRef, FeedName, FeedPrice, FeedReading } from './chain.ts'
+import { FTSO_V2_ABI } from './contracts.ts'
 import type { Endpoints, RpcClient } from './endpoints.ts'
-import { isExecutionFailure } from './failures.ts'
+import { type FeedEntry, type FeedList, feedId, feedName, findFeed } from './feed-names.ts'
+import { forEachAtOnce } from './parallel.ts'
+import type { ContractAddresses } from './registry.ts'
 
 /** Where prices are read. */
 export interface FeedSource {
   readonly endpoints: Endpoints
-  /** The list of the chain's own contracts: price feeds move from time to time. */
-  readonly registry: Address
+  readonly contracts: ContractAddresses
   readonly clock: Clock
   readonly log: Logger
 }
 
-/** Prices of feeds by name. */
+/** Prices of feeds. */
 export interface Feeds {
   /**
    * The price now; undefined when the chain has no such feed, or it is zero or older than 10 minutes.
@@ -24,43 +26,77 @@ export interface Feeds {
    * @throws AppError upstream `dependency_unavailable`
    */
   price(name: FeedName, signal?: AbortSignal): Promise<FeedPrice | undefined>
+  /** Every feed the chain has; undefined when it does not say. */
+  list(signal?: AbortSignal): Promise<FeedList | undefined>
+  /** Prices at the end of a block, in the order asked; undefined where there is none worth anything. */
+  at(
+    texts: readonly string[],
+    block: BlockRef,
+    signal?: AbortSignal,
+  ): Promise<readonly (FeedReading | undefined)[]>
 }
 
 /** Feeds are updated every few seconds; one as old as this has stopped. */
 const AGE_MAX_MS = 10 * 60_000
-/** How long the address from the list is used before the list is asked again. */
-const ADDRESS_KEPT_MS = 10 * 60_000
-/** The first byte of the id of a feed of a currency pair of crypto assets. */
-const CRYPTO = '01'
-const FEED_ID_BYTES = 20
-
-/** The 21 bytes that name a feed: its category, then its name and zeros. */
-export function feedId(name: string): Hex {
-  return `0x${CRYPTO}${stringToHex(name, { size: FEED_ID_BYTES }).slice(2)}`
-}
+/** How long the list of feeds is used before it is read again. */
+const LIST_KEPT_MS = 10 * 60_000
+const APART_AT_ONCE = 4
 
 /** Prices from FtsoV2, found through the contract registry. */
-export function createFeeds({ endpoints, registry, clock, log }: FeedSource): Feeds {
-  let kept: { readonly address: Address; readonly untilMs: number } | undefined
+export function createFeeds({ endpoints, contracts, clock, log }: FeedSource): Feeds {
   const silent = new Set<FeedName>()
-
-  async function findAddress(client: RpcClient): Promise<Address | undefined> {
-    const nowMs = clock.now().getTime()
-    if (kept !== undefined && nowMs < kept.untilMs) return kept.address
-    const address = await readRegistry(client, registry)
-    kept = address === undefined ? undefined : { address, untilMs: nowMs + ADDRESS_KEPT_MS }
-    return address
-  }
+  /** Feeds that gave no good price with the others, so that they do not spoil theirs. */
+  const apart = new Set<Hex>()
+  let kept: { readonly list: FeedList | undefined; readonly untilMs: number } | undefined
 
   async function read(client: RpcClient, name: FeedName): Promise<FeedPrice | undefined> {
-    const isKept = kept !== undefined
-    const address = await findAddress(client)
+    const address = await contracts.find(client, 'FtsoV2')
     const price = address && (await readFeed(client, address, feedId(name)))
-    if (price !== undefined || !isKept) return price
+    if (price !== undefined) return price
     // The contract may have moved since.
-    kept = undefined
-    const now = await findAddress(client)
+    contracts.forget()
+    const now = await contracts.find(client, 'FtsoV2')
     return now === undefined || now === address ? undefined : readFeed(client, now, feedId(name))
+  }
+
+  async function list(signal?: AbortSignal): Promise<FeedList | undefined> {
+    const nowMs = clock.now().getTime()
+    if (kept !== undefined && nowMs < kept.untilMs) return kept.list
+    const found = await endpoints.ask(async (client) => {
+      const address = await contracts.find(client, 'FtsoV2')
+      return address && (await readList(client, address))
+    }, signal)
+    kept = { list: found, untilMs: nowMs + (found === undefined ? 0 : LIST_KEPT_MS) }
+    return found
+  }
+
+  async function readAll(
+    client: RpcClient,
+    ids: readonly Hex[],
+    block: BlockRef,
+  ): Promise<ReadonlyMap<Hex, FeedPrice>> {
+    const found = new Map<Hex, FeedPrice>()
+    const address = await contracts.find(client, 'FtsoV2')
+    if (address === undefined) return found
+    const isFresh = (price: FeedPrice) => block.at.getTime() - price.at.getTime() <= AGE_MAX_MS
+    const together = ids.filter((id) => !apart.has(id))
+    const prices = await readFeeds(client, address, together, block.number)
+    const areGood = prices?.every(isFresh) ?? false
+    for (const [index, id] of together.entries()) {
+      const price = prices?.[index]
+      if (areGood && price !== undefined && price.value > 0n) found.set(id, price)
+    }
+    const rest = areGood ? ids.filter((id) => apart.has(id)) : ids
+    await forEachAtOnce(rest, APART_AT_ONCE, async (id) => {
+      const price = await readFeed(client, address, id, block.number)
+      const isGood = price !== undefined && isFresh(price)
+      if (isGood) found.set(id, price)
+      // One that is well again is read with the others from now on.
+      if (isGood) apart.delete(id)
+      else apart.add(id)
+    })
+    if (found.size === 0) contracts.forget()
+    return found
   }
 
   return {
@@ -79,69 +115,89 @@ export function createFeeds({ endpoints, registry, clock, log }: FeedSource): Fe
       log.warn(fields, 'price feed is missing or stale')
       return undefined
     },
+    list,
+    async at(texts, block, signal) {
+      const known = await list(signal)
+      const entries = texts.map((text) =>
+        known === undefined ? guess(text) : findFeed(known, text),
+      )
+      const ids = [...new Set(entries.flatMap((entry) => entry?.id ?? []))]
+      if (ids.length === 0) return texts.map(() => undefined)
+      const prices = await endpoints.ask((client) => readAll(client, ids, block), signal)
+      return entries.map((entry) => {
+        const price = entry && prices.get(entry.id)
+        return entry && price && { ...entry, ...price }
+      })
+    },
   }
 }
 
-/** Where the price feeds are; undefined when the chain has no such list or it names none. */
-async function readRegistry(client: RpcClient, registry: Address): Promise<Address | undefined> {
-  const call = {
-    abi: CONTRACT_REGISTRY_ABI,
-    functionName: 'getContractAddressByName',
-    args: ['FtsoV2'],
-  } as const
-  const data = await readCall(client, { to: registry, data: encodeFunctionData(call) })
+/** Where the chain does not list its feeds: an id, or a pair of crypto assets. */
+function guess(text: string): FeedEntry | undefined {
+  const name = feedName(text)
+  if (name !== undefined) return { id: `0x${text.slice(2).toLowerCase()}`, name }
+  return /^[\w.]{1,9}\/[\w.]{1,9}$/.test(text) ? { id: feedId(text), name: text } : undefined
+}
+
+async function readList(client: RpcClient, ftsoV2: Address): Promise<FeedList | undefined> {
+  const supported = { abi: FTSO_V2_ABI, functionName: 'getSupportedFeedIds' } as const
+  const data = await readCall(client, { to: ftsoV2, data: encodeFunctionData(supported) })
   if (data === undefined) return undefined
-  const address = decodeFunctionResult({ ...call, data })
-  return address === ZERO_ADDRESS ? undefined : address
+  const changes = { abi: FTSO_V2_ABI, functionName: 'getFeedIdChanges' } as const
+  const changed = await readCall(client, { to: ftsoV2, data: encodeFunctionData(changes) })
+  const renamed = changed === undefined ? [] : decodeFunctionResult({ ...changes, data: changed })
+  return {
+    feeds: decodeFunctionResult({ ...supported, data }).flatMap((id) => {
+      const name = feedName(id)
+      return name === undefined ? [] : [{ id, name }]
+    }),
+    renamed: new Map(renamed.map(({ oldFeedId, newFeedId }) => [oldFeedId, newFeedId])),
+  }
+}
+
+/** Several feeds in one request; undefined when one of them spoils it. */
+async function readFeeds(
+  client: RpcClient,
+  ftsoV2: Address,
+  ids: readonly Hex[],
+  block: number,
+): Promise<readonly FeedPrice[] | undefined> {
+  if (ids.length === 0) return []
+  const call = { abi: FTSO_V2_ABI, functionName: 'getFeedsById', args: [ids] } as const
+  const data = await readPayable(client, ftsoV2, encodeFunctionData(call), ids, block)
+  if (data === undefined) return undefined
+  const [values, decimals, timestamp] = decodeFunctionResult({ ...call, data })
+  if (values.length !== ids.length || decimals.length !== ids.length) return undefined
+  const at = new Date(Number(timestamp) * 1000)
+  return values.map((value, index) => ({ value, decimals: decimals[index] ?? 0, at }))
 }
 
 async function readFeed(
   client: RpcClient,
   ftsoV2: Address,
   id: Hex,
+  block?: number,
 ): Promise<FeedPrice | undefined> {
   const call = { abi: FTSO_V2_ABI, functionName: 'getFeedById', args: [id] } as const
-  const asked = { to: ftsoV2, data: encodeFunctionData(call) }
-  const data = (await readCall(client, asked)) ?? (await readPaid(client, asked, id))
+  const data = await readPayable(client, ftsoV2, encodeFunctionData(call), [id], block)
   if (data === undefined) return undefined
   const [value, decimals, timestamp] = decodeFunctionResult({ ...call, data })
   if (value === 0n) return undefined
   return { value, decimals, at: new Date(Number(timestamp) * 1000) }
 }
 
-interface Call {
-  readonly to: Address
-  readonly data: Hex
-}
-
-/** The same, paid for, where reading that feed costs something. */
-async function readPaid(client: RpcClient, call: Call, id: Hex): Promise<Hex | undefined> {
-  const fees = { abi: FTSO_V2_ABI, functionName: 'calculateFeeByIds', args: [[id]] } as const
-  const data = await readCall(client, { to: call.to, data: encodeFunctionData(fees) })
-  const fee = data === undefined ? 0n : decodeFunctionResult({ ...fees, data })
-  return fee === 0n ? undefined : readCall(client, call, fee)
-}
-
-/**
- * What a contract answers; undefined when it fails or is not there.
- *
- * @param value what the call pays, out of coins that exist for this call alone
- */
-async function readCall(
+/** Asks, and once more paid for where reading those feeds costs something. */
+async function readPayable(
   client: RpcClient,
-  { to, data }: Call,
-  value = 0n,
+  to: Address,
+  data: Hex,
+  ids: readonly Hex[],
+  block: number | undefined,
 ): Promise<Hex | undefined> {
-  const balance = { [ZERO_ADDRESS]: { balance: numberToHex(value) } }
-  const paid = { from: ZERO_ADDRESS, to, data, value: numberToHex(value) }
-  try {
-    const answer = await client.request({
-      method: 'eth_call',
-      params: value === 0n ? [{ to, data }, 'latest'] : [paid, 'latest', balance],
-    })
-    return answer === '0x' ? undefined : answer
-  } catch (error) {
-    if (isExecutionFailure(error)) return undefined
-    throw error
-  }
+  const free = await readCall(client, { to, data }, { block })
+  if (free !== undefined) return free
+  const fees = { abi: FTSO_V2_ABI, functionName: 'calculateFeeByIds', args: [ids] } as const
+  const answer = await readCall(client, { to, data: encodeFunctionData(fees) }, { block })
+  const value = answer === undefined ? 0n : decodeFunctionResult({ ...fees, data: answer })
+  return value === 0n ? undefined : readCall(client, { to, data }, { block, value })
 }

@@ -22,10 +22,10 @@ export const Log = z.object({
 })
 export type Log = z.output<typeof Log>
 
-/** Which events: of one contract, by their first topic. */
+/** Which events: of one contract or several, by their topics as `eth_getLogs` takes them. */
 export interface LogFilter {
-  readonly address: Address
-  readonly topic: Hex
+  readonly address: Address | readonly Address[]
+  readonly topics: readonly (Hex | readonly Hex[] | null)[]
 }
 
 /** Reads events of many blocks, in steps that the endpoints put up with. */
@@ -47,27 +47,86 @@ export interface LogReader {
 const STEP_MAX = 1000
 /** What the public endpoints of Flare allow. @see coreth, `eth/filters/filter.go` */
 const STEP_MIN = 30
+/** Answers of one size before twice as many blocks are asked for again. */
+const ANSWERS_TO_GROW = 64
 /** How nodes say that a request covers too much, in many words. */
 const TOO_MUCH = /too (many|large|wide)|range|limit|maximum|exceed|more than|timed? ?out/i
 
-/** Remembers the largest step that worked. */
+/** What one endpoint puts up with. */
+interface Step {
+  blocks: number
+  /** Never more than this: the endpoint said so. */
+  max: number
+  answers: number
+  /** Answers before the next try with more; doubled by each try that fails. */
+  patience: number
+  /** The last size was a try. */
+  isTry: boolean
+}
+
+/** Remembers for each endpoint the largest step that worked, and tries a larger one from time to time. */
 export function createLogReader(): LogReader {
-  let step = STEP_MAX
+  const steps = new Map<string, Step>()
+
+  function stepOf(client: RpcClient): Step {
+    const url = client.transport.url ?? ''
+    const known = steps.get(url)
+    if (known !== undefined) return known
+    const step = {
+      blocks: STEP_MAX,
+      max: STEP_MAX,
+      answers: 0,
+      patience: ANSWERS_TO_GROW,
+      isTry: false,
+    }
+    steps.set(url, step)
+    return step
+  }
+
   return {
     async read(client, filter, fromBlock, toBlock) {
+      const step = stepOf(client)
       for (;;) {
-        const upTo = Math.min(toBlock, fromBlock + step - 1)
+        const blocks = Math.min(step.blocks, toBlock - fromBlock + 1)
+        const upTo = fromBlock + blocks - 1
         try {
           const range = { fromBlock: numberToHex(fromBlock), toBlock: numberToHex(upTo) }
-          return { logs: await readLogs(client, filter, range), upTo }
+          const logs = await readLogs(client, filter, range)
+          if (blocks === step.blocks) grow(step)
+          return { logs, upTo }
         } catch (error) {
-          const smaller = smallerStep(error, upTo - fromBlock + 1)
-          if (smaller === undefined) throw error
-          step = smaller
+          if (!shrink(step, error, blocks)) throw error
         }
       }
     },
   }
+}
+
+function grow(step: Step): void {
+  step.answers += 1
+  step.isTry = false
+  if (step.answers < step.patience || step.blocks >= step.max) return
+  step.blocks = Math.min(step.blocks * 2, step.max)
+  step.answers = 0
+  step.isTry = true
+}
+
+/** Takes a smaller step after a refusal; false when it was not for being too much, or is small already. */
+function shrink(step: Step, error: unknown, blocks: number): boolean {
+  const answer = rpcErrorOf(error)
+  if (answer === undefined || !TOO_MUCH.test(answer.details)) return false
+  const told = Number(/maximum is set to (\d+)/.exec(answer.details)?.[1] ?? Number.NaN)
+  if (told >= 1 && told < blocks) {
+    step.max = told
+    step.blocks = told
+  } else {
+    if (blocks <= STEP_MIN) return false
+    step.blocks = Math.max(STEP_MIN, Math.floor(blocks / 2))
+  }
+  if (step.isTry) step.patience *= 2
+  step.isTry = false
+  step.answers = 0
+  return true
 }
 
 /** Events of one block, by its hash: an endpoint that does not know that block fails. */
@@ -83,23 +142,20 @@ type Range = { readonly fromBlock: Hex; readonly toBlock: Hex } | { readonly blo
 
 async function readLogs(
   client: RpcClient,
-  { address, topic }: LogFilter,
+  { address, topics }: LogFilter,
   range: Range,
 ): Promise<readonly Log[]> {
+  const asked = topics.map((topic) =>
+    topic === null || typeof topic === 'string' ? topic : [...topic],
+  )
   const answer = await client.request({
     method: 'eth_getLogs',
-    params: [{ address, topics: [topic], ...range }],
+    params: [
+      { address: typeof address === 'string' ? address : [...address], topics: asked, ...range },
+    ],
   })
   return z
     .array(Log)
     .parse(answer)
     .filter(({ removed }) => removed !== true)
-}
-
-/** The next step to try after a refusal; undefined when it was not for being too much. */
-function smallerStep(error: unknown, step: number): number | undefined {
-  const answer = rpcErrorOf(error)
-  if (answer === undefined || step <= STEP_MIN || !TOO_MUCH.test(answer.details)) return undefined
-  const allowed = Number(/maximum is set to (\d+)/.exec(answer.details)?.[1] ?? step)
-  return Math.max(STEP_MIN, Math.min(allowed, Math.floor(step / 2)))
 }

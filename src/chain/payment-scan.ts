@@ -1,12 +1,9 @@
-import { numberToHex } from 'viem'
 import { z } from 'zod'
 import { type Address, Hash } from '#src/kernel/units.ts'
-import { readBlock, requireBlock, toBlockRef } from './blocks.ts'
-import { mayContain } from './bloom.ts'
+import { readBlock, requireBlock } from './blocks.ts'
 import type { BlockRef, Payment, PaymentPlaces } from './chain.ts'
 import type { Endpoints, RpcClient } from './endpoints.ts'
-import { EndpointError } from './failures.ts'
-import { HexData, type Log, type LogReader, readLogsOfBlock } from './logs.ts'
+import type { Log, LogFilter, LogReader } from './logs.ts'
 import { forEachAtOnce } from './parallel.ts'
 import {
   hasSucceeded,
@@ -16,6 +13,7 @@ import {
   routerPayment,
   Transaction,
 } from './payments.ts'
+import { askForLogs, BLOCKS_PER_STEP, doubtfulBlocks, readBlocks, type SpanBlock } from './spans.ts'
 
 /** What a scan needs besides its range. */
 export interface ScanSource {
@@ -29,19 +27,9 @@ interface Found {
   readonly transactionIndex: number
 }
 
-/** A block with its transactions, of which only possible payments are looked at closely. */
-interface FullBlock {
-  readonly ref: BlockRef
-  readonly logsBloom: `0x${string}`
-  readonly transactions: readonly unknown[]
-}
-
-const Contents = z.object({ logsBloom: HexData, transactions: z.array(z.unknown()) })
 const Recipient = z.object({ to: z.string().nullish(), transactionIndex: z.string() })
 
-/** Blocks with transactions read in one go, so that it ends within an endpoint's time limit. */
-const BLOCKS_PER_STEP = 30
-const BLOCKS_AT_ONCE = 6
+const HEADS_AT_ONCE = 6
 
 /**
  * Every payment of the blocks from `fromBlock` to `toBlock`, in the order of the chain.
@@ -91,15 +79,16 @@ async function readStep(
   const { logs, upTo } =
     router === undefined
       ? { logs: [], upTo: last }
-      : await source.logs.read(client, { address: router, topic: PAID_TOPIC }, from, last)
+      : await source.logs.read(client, paidBy(router), from, last)
   if (payTo === undefined) {
     const blocks = await readHeads(client, logs)
     return { found: routed(logs, blocks, places), doubtful: [], upTo }
   }
-  const blocks = await readFullBlocks(client, from, upTo)
+  const blocks = await readBlocks(client, { from, to: upTo, withTransactions: true })
   const refs = new Map(blocks.map(({ ref }) => [ref.number, ref]))
   const native = await transfers(client, blocks, places)
-  const doubtful = router === undefined ? [] : doubted(blocks, logs, router)
+  const doubtful =
+    router === undefined ? [] : doubtfulBlocks(blocks, logs, paidBy(router)).map(({ ref }) => ref)
   return { found: [...routed(logs, refs, places), ...native], doubtful, upTo }
 }
 
@@ -112,12 +101,12 @@ async function ask(
 ): Promise<readonly Found[]> {
   const { router } = places
   if (router === undefined) return []
-  const logs = await endpoints.askUntil(
-    (client) => readLogsOfBlock(client, { address: router, topic: PAID_TOPIC }, block.hash),
-    (answer) => answer.length > 0,
-    signal,
-  )
+  const logs = await askForLogs({ endpoints }, paidBy(router), block, signal)
   return routed(logs, new Map([[block.number, block]]), places)
+}
+
+function paidBy(router: Address): LogFilter {
+  return { address: router, topics: [PAID_TOPIC] }
 }
 
 function routed(
@@ -135,7 +124,7 @@ function routed(
 
 async function transfers(
   client: RpcClient,
-  blocks: readonly FullBlock[],
+  blocks: readonly SpanBlock[],
   places: PaymentPlaces,
 ): Promise<readonly Found[]> {
   const found: Found[] = []
@@ -152,48 +141,17 @@ async function transfers(
   return found
 }
 
-/** Blocks whose head says that the router may have logged a payment, but no event of it is there. */
-function doubted(
-  blocks: readonly FullBlock[],
-  logs: readonly Log[],
-  router: Address,
-): readonly BlockRef[] {
-  const seen = new Set(logs.map(({ blockNumber }) => Number(blockNumber)))
-  return blocks
-    .filter(({ ref }) => !seen.has(ref.number))
-    .filter(({ logsBloom }) => mayContain(logsBloom, router) && mayContain(logsBloom, PAID_TOPIC))
-    .map(({ ref }) => ref)
-}
-
 async function readHeads(
   client: RpcClient,
   logs: readonly Log[],
 ): Promise<ReadonlyMap<number, BlockRef>> {
   const heads = new Map<number, BlockRef>()
   const numbers = new Set(logs.map(({ blockNumber }) => Number(blockNumber)))
-  await forEachAtOnce([...numbers], BLOCKS_AT_ONCE, async (number) => {
+  await forEachAtOnce([...numbers], HEADS_AT_ONCE, async (number) => {
     const block = await readBlock(client, number)
     if (block !== undefined) heads.set(number, block)
   })
   return heads
-}
-
-async function readFullBlocks(
-  client: RpcClient,
-  from: number,
-  to: number,
-): Promise<readonly FullBlock[]> {
-  const numbers = Array.from({ length: to - from + 1 }, (_, index) => from + index)
-  const blocks: FullBlock[] = []
-  await forEachAtOnce(numbers, BLOCKS_AT_ONCE, async (number) => {
-    const answer = await client.request({
-      method: 'eth_getBlockByNumber',
-      params: [numberToHex(number), true],
-    })
-    if (answer === null) throw new EndpointError(`block ${number} is not there`)
-    blocks.push({ ref: toBlockRef(answer), ...Contents.parse(answer) })
-  })
-  return blocks.toSorted((one, other) => one.ref.number - other.ref.number)
 }
 
 function byPlace(one: Found, other: Found): number {

@@ -101,20 +101,19 @@ export function routerPayment(
   }
 }
 
-/** The payment that a plain transfer is, if it succeeded; undefined when it is none. */
+/** The payment that a plain transfer to us is, if it succeeded, with or without a handle as its data. */
 export function nativePayment(
   { hash, from, to, value, input }: Transaction,
   block: BlockRef,
   { payTo }: PaymentPlaces,
 ): Payment | undefined {
-  const handle = handleOf(input)
-  if (payTo === undefined || to === undefined || handle === undefined) return undefined
+  if (payTo === undefined || to === undefined) return undefined
   if (value === 0n || !isAddressEqual(to, payTo)) return undefined
   return {
     way: 'native',
     txHash: hash,
     logIndex: 0,
-    handle,
+    handle: handleOf(input) ?? null,
     tag: null,
     payer: from,
     asset: 'FLR',

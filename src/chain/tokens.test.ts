@@ -13,6 +13,8 @@ describe('a symbol', () => {
   test('is read from a string and from 32 bytes', () => {
     expect(decodeSymbol(text('WFLR'))).toBe('WFLR')
     expect(decodeSymbol(stringToHex('MKR', { size: 32 }))).toBe('MKR')
+    // The last byte of this one ends in a zero of its own.
+    expect(decodeSymbol(stringToHex('XRP', { size: 32 }))).toBe('XRP')
     expect(decodeSymbol(text('USD₮0'))).toBe('USD₮0')
   })
 

@@ -1,10 +1,11 @@
-import { decodeFunctionResult, encodeFunctionData, type Hex, hexToString, size, trim } from 'viem'
+import { decodeFunctionResult, encodeFunctionData, type Hex, size } from 'viem'
 import type { Address } from '#src/kernel/units.ts'
 import type { AssetInfo } from './chain.ts'
 import { TOKEN_ABI } from './contracts.ts'
 import type { RpcClient } from './endpoints.ts'
 import { isExecutionFailure } from './failures.ts'
 import { readBatch, readWord } from './multicall.ts'
+import { paddedText } from './padded-text.ts'
 
 /** Most code points of a symbol that are shown. */
 export const SYMBOL_LENGTH_MAX = 16
@@ -52,7 +53,7 @@ export function toAssetInfo(
 
 /** A symbol fit to be shown, from a `string` or, with older tokens, a `bytes32`; empty if none is left. */
 export function decodeSymbol(data: Hex): string {
-  if (size(data) === 32) return cleanSymbol(hexToString(trim(data, { dir: 'right' })))
+  if (size(data) === 32) return cleanSymbol(paddedText(data))
   try {
     const symbol = decodeFunctionResult({ abi: TOKEN_ABI, functionName: 'symbol', data })
     return cleanSymbol(symbol)

@@ -1,10 +1,12 @@
 import { z } from 'zod'
+import type { FieldError } from '#src/kernel/errors.ts'
 import { SEVERITIES, type Severity } from '#src/kernel/facts.ts'
 import { LOCALES, type Locale } from '#src/kernel/locale.ts'
 import { JsonObject } from '#src/kernel/units.ts'
 
-/** The channels there are, in the order they are shown. */
-export type ChannelKey = 'telegram' | 'email' | 'webhook'
+/** The channels there are, in the order they are shown. Everything that names channels follows it. */
+export const CHANNEL_KEYS = ['telegram', 'email', 'webhook', 'discord', 'slack'] as const
+export type ChannelKey = (typeof CHANNEL_KEYS)[number]
 
 /** One labelled value of a message. `value` is formatted for the message's locale, without isolates. */
 export interface MessageField {
@@ -31,6 +33,31 @@ export interface Message {
   readonly test: boolean
 }
 
+/**
+ * What a message is for. alert: something fired, or recovered. raised: an open alert became worse.
+ * reminder: an open alert nobody has acknowledged. group: several alerts of one watch. rollup: many
+ * alerts of a minute. summary: what was held back by quiet hours or for the digest. notice: about the
+ * service, never sent to webhooks.
+ */
+export const ENVELOPE_KINDS = [
+  'alert',
+  'raised',
+  'reminder',
+  'group',
+  'rollup',
+  'summary',
+  'notice',
+] as const
+export type EnvelopeKind = (typeof ENVELOPE_KINDS)[number]
+
+/**
+ * Something the reader can do at once: a page, or an act of the bot named by its button data. Channels
+ * without buttons show pages as links and leave acts out.
+ */
+export type MessageButton =
+  | { readonly label: string; readonly url: string }
+  | { readonly label: string; readonly act: string }
+
 /** What a delivery carries: the message and what a program needs beside it. Plain JSON. */
 export interface Envelope {
   /** UUID, the same on every attempt. */
@@ -43,6 +70,16 @@ export interface Envelope {
   /** IANA name of the reader's time zone. */
   readonly timezone: string
   readonly message: Message
+  /** `alert` where it is not said. */
+  readonly kind?: EnvelopeKind
+  /** The alert this one answers: a recovery, a reminder, a raised severity. */
+  readonly answers?: number
+  /** How that alert was told to this reader, so that a mail keeps its subject. */
+  readonly answered?: { readonly severity: Severity; readonly title: string }
+  /** Of a group, roll-up or summary: the messages in it, in their order. */
+  readonly items?: readonly Message[]
+  /** Rows of buttons of a notice or summary; those of an alert follow from the alert. */
+  readonly buttons?: readonly (readonly MessageButton[])[]
 }
 
 /** `Message` as JSON; what it does not name is dropped. */
@@ -77,6 +114,20 @@ export const Envelope: z.ZodType<Envelope> = z.object({
   locale: z.enum(LOCALES),
   timezone: z.string(),
   message: Message,
+  kind: z.enum(ENVELOPE_KINDS).exactOptional(),
+  answers: z.int().exactOptional(),
+  answered: z.object({ severity: z.enum(SEVERITIES), title: z.string() }).exactOptional(),
+  items: z.array(Message).exactOptional(),
+  buttons: z
+    .array(
+      z.array(
+        z.union([
+          z.object({ label: z.string(), url: z.string() }),
+          z.object({ label: z.string(), act: z.string() }),
+        ]),
+      ),
+    )
+    .exactOptional(),
 })
 
 /** What a channel learns beside its destination and envelope. */
@@ -88,6 +139,8 @@ export interface SendContext {
   readonly signal: AbortSignal
   /** Who wants this told: named in the footer of a mail. */
   readonly wallet: string
+  /** What the message it answers was called at this destination, as its receipt said. */
+  readonly answersMessageId?: string
   /** A link that ends these messages, for channels that need one (mail). */
   readonly unsubscribeUrl?: string
 }
@@ -96,8 +149,12 @@ export interface SendContext {
 export interface Receipt {
   /** HTTP status, where the channel has one. */
   readonly statusCode?: number
+  /** The message's name at its destination, where it can be answered or changed there. */
+  readonly messageId?: string
   /** The destination as it is to be stored from now on, such as a migrated Telegram chat. */
   readonly movedTo?: unknown
+  /** Why it moved: the chat has another id now, or its topic is gone and General takes the messages. */
+  readonly moved?: 'migrated' | 'topic_gone'
 }
 
 /**
@@ -143,6 +200,67 @@ export class DeliveryError extends Error {
   }
 }
 
+/** The parts of a signal's help: why it matters, what may have caused it, what to do. */
+export const HELP_PARTS = ['why', 'causes', 'action'] as const
+export type HelpPart = (typeof HELP_PARTS)[number]
+
+/** What became of an alert after its message was sent, in the reader's words where a person is named. */
+export interface MessageState {
+  readonly acknowledged?: { readonly at: Date; readonly by: string | null }
+  /** Chat and mail are quiet about its watch until then, or until it recovers. */
+  readonly muted?: { readonly until: Date | 'recovered' }
+  readonly recoveredAt?: Date
+  /** It comes and goes: this message tells of its changes, and none is sent. */
+  readonly flapping?: { readonly changes: number; readonly since: Date }
+  /** The part of its help that is open below it. */
+  readonly help?: HelpPart
+  /** Of a group: what became of each alert in it, by id. */
+  readonly items?: ReadonlyMap<number, MessageState>
+}
+
+/** The parts of a body that say where something goes. */
+export interface TypedInput {
+  readonly address?: string | undefined
+  readonly url?: string | undefined
+  readonly rotateSecret?: boolean | undefined
+}
+
+/** A destination made of what somebody typed in, as it is to be stored. */
+export interface TypedDestination<Destination = unknown> {
+  readonly destination: Destination
+  /** A signing secret made for it, to be shown once. */
+  readonly secret?: string
+  /** It is another place than before. */
+  readonly moved: boolean
+}
+
+/** How a channel's destination is typed in. */
+export interface DestinationForm<Destination> {
+  /** The parts it takes. */
+  readonly parts: readonly (keyof TypedInput)[]
+  /** The one a new destination cannot do without. */
+  readonly required: keyof TypedInput
+  /** What is wrong with the parts that are there; [] when nothing is. */
+  check(input: TypedInput): readonly FieldError[]
+  /** A new destination of parts that are there and right. */
+  make(input: TypedInput): TypedDestination<Destination>
+  /** What the parts change about a destination; undefined when nothing. */
+  change(
+    before: Destination,
+    input: TypedInput,
+    now: Date,
+  ): TypedDestination<Destination> | undefined
+}
+
+/** How many messages a channel has on their way at once: in all, and to one lane (a host, a chat). */
+export interface SendingLimits {
+  readonly room: number
+  /** To a lane of which nothing is known yet. */
+  readonly laneStart: number
+  /** To a lane that answers quickly. */
+  readonly laneMax: number
+}
+
 /** How to speak to one kind of destination. */
 export interface Channel<Destination> {
   readonly key: ChannelKey
@@ -150,6 +268,9 @@ export interface Channel<Destination> {
   readonly kind: 'input' | 'link'
   /** What is stored (encrypted) per destination. */
   readonly destination: z.ZodType<Destination>
+  /** For those that are typed in. */
+  readonly form?: DestinationForm<Destination>
+  readonly limits: SendingLimits
   /** Whether the outside service behind it is configured. */
   available(): boolean
   /** The destination as it may be shown: enough to recognize it, not to use it. */
@@ -158,6 +279,19 @@ export interface Channel<Destination> {
   lane(destination: Destination): string
   /** @throws DeliveryError for every failure of the other side */
   send(destination: Destination, envelope: Envelope, context: SendContext): Promise<Receipt>
+  /**
+   * Changes a message that was sent, where the channel can. Gone or unchanged is no failure.
+   *
+   * @returns with the message's `messageId`; without one when it is gone, so that the outbox sends anew
+   * @throws DeliveryError for every failure of the other side
+   */
+  edit?(
+    destination: Destination,
+    messageId: string,
+    envelope: Envelope,
+    state: MessageState,
+    context: SendContext,
+  ): Promise<Receipt>
 }
 
 /** The channels of a running service, by key. Built once, in `app.ts`. */
@@ -166,8 +300,19 @@ export type Channels = Readonly<Record<ChannelKey, Channel<unknown>>>
 /** A channel whose destination type is known inside its file only; every destination passes its schema. */
 export function defineChannel<Destination>(channel: Channel<Destination>): Channel<unknown> {
   const parsed = (destination: unknown) => channel.destination.parse(destination)
+  const { edit, form } = channel
   return {
     ...channel,
+    ...(form && {
+      form: {
+        ...form,
+        change: (before, input, now) => form.change(parsed(before), input, now),
+      },
+    }),
+    ...(edit && {
+      edit: async (destination, messageId, envelope, state, context) =>
+        edit(parsed(destination), messageId, envelope, state, context),
+    }),
     mask: (destination) => channel.mask(parsed(destination)),
     lane: (destination) => channel.lane(parsed(destination)),
     send: async (destination, envelope, context) =>

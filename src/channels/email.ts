@@ -9,15 +9,14 @@ import {
   type Receipt,
   type SendContext,
 } from './define.ts'
-import {
-  alertMail,
-  type ConfirmationRequest,
-  confirmationMail,
-  type MailContent,
-} from './mail-content.ts'
+import { type ConfirmationRequest, confirmationMail } from './mail-confirmation.ts'
+import { alertMail } from './mail-content.ts'
+import type { MailContent } from './mail-text.ts'
 import { judgeSmtp } from './smtp-errors.ts'
 
 const TIMEOUT_MS = 30_000
+/** A group names so many of its alerts in its thread. */
+const THREAD_MAX = 20
 
 /** A mailbox. Nothing in it can end a header line or name a second one. */
 const EmailDestination = z.strictObject({
@@ -49,6 +48,17 @@ export function createEmail(deps: MailDeps): Channel<unknown> {
     key: 'email',
     kind: 'input',
     destination: EmailDestination,
+    form: {
+      parts: ['address'],
+      required: 'address',
+      check: () => [],
+      make: ({ address = '' }) => ({ destination: { address }, moved: true }),
+      change: (before, { address }) =>
+        address === undefined || address.toLowerCase() === before.address.toLowerCase()
+          ? undefined
+          : { destination: { address }, moved: true },
+    },
+    limits: { room: 16, laneStart: 4, laneMax: 8 },
     available: () => deps.mailer !== undefined,
     mask: ({ address }) =>
       `${address.slice(0, firstLength(address))}…${address.slice(atOf(address))}`,
@@ -71,7 +81,9 @@ export async function sendConfirmation(
   await sendMail(deps, {
     to: address,
     content: confirmationMail(request),
-    messageId: createHash('sha256').update(request.url).digest('hex').slice(0, 32),
+    messageId: bracketed(deps, createHash('sha256').update(request.url).digest('hex').slice(0, 32)),
+    ancestors: [],
+    isAnswer: false,
     date: request.askedAt,
     headers: {},
     signal,
@@ -82,18 +94,66 @@ async function sendAlert(
   deps: MailDeps,
   { address }: EmailDestination,
   envelope: Envelope,
-  { unsubscribeUrl, wallet, now, signal }: SendContext,
+  context: SendContext,
 ): Promise<Receipt> {
-  const headers = unsubscribeUrl === undefined ? {} : unsubscribeHeaders(unsubscribeUrl)
+  const { unsubscribeUrl, wallet, now, signal } = context
+  const messageId = bracketed(deps, idOf(envelope, address))
+  const ancestors = ancestorsOf(deps, envelope, { address, context })
   await sendMail(deps, {
     to: address,
-    content: alertMail(envelope, { address, wallet, unsubscribeUrl }),
-    messageId: envelope.deliveryId,
+    content: alertMail(envelope, { address, wallet, unsubscribeUrl }, now),
+    messageId,
+    ancestors: ancestors.filter((ancestor) => ancestor !== messageId),
+    isAnswer: envelope.answers !== undefined,
     date: now,
-    headers,
+    headers: unsubscribeUrl === undefined ? {} : unsubscribeHeaders(unsubscribeUrl),
     signal,
   })
-  return {}
+  return { messageId }
+}
+
+/**
+ * What a mail is called: an alert by itself and its reader, so that every answer knows the name without
+ * being told; everything else by its delivery.
+ */
+function idOf({ kind = 'alert', message, deliveryId }: Envelope, address: string): string {
+  return kind === 'alert' && message.alertId !== null
+    ? idOfAlert(message.alertId, address)
+    : deliveryId
+}
+
+function idOfAlert(alertId: number, address: string): string {
+  const about = `${alertId} ${address.toLowerCase()}`
+  const digest = createHash('sha256').update(about).digest('hex').slice(0, 24)
+  return `alert-${alertId}-${digest}`
+}
+
+/**
+ * The mails that this one belongs to: the one that told of the alert it answers, and that alert's own
+ * name. A group names its alerts, so that an answer to any of them finds it.
+ */
+function ancestorsOf(
+  deps: MailDeps,
+  { kind, answers, items = [] }: Envelope,
+  { address, context }: { readonly address: string; readonly context: SendContext },
+): readonly string[] {
+  const inGroup =
+    kind === 'group'
+      ? items.flatMap(({ alertId }) => (alertId === null ? [] : [alertId])).slice(0, THREAD_MAX)
+      : []
+  const named = [...inGroup, ...(answers === undefined ? [] : [answers])]
+  const told = context.answersMessageId
+  const isName = told !== undefined && answers !== undefined && /^<[^\s<>]+>$/.test(told)
+  return [
+    ...new Set([
+      ...named.map((alertId) => bracketed(deps, idOfAlert(alertId, address))),
+      ...(isName ? [told] : []),
+    ]),
+  ]
+}
+
+function bracketed({ publicUrl }: MailDeps, id: string): string {
+  return `<${id}@${new URL(publicUrl).hostname}>`
 }
 
 /** @see RFC 8058 */
@@ -105,23 +165,31 @@ function unsubscribeHeaders(url: string): Record<string, string> {
 }
 
 async function sendMail(
-  { mailer, from, publicUrl, timeoutMs = TIMEOUT_MS }: MailDeps,
+  { mailer, from, timeoutMs = TIMEOUT_MS }: MailDeps,
   mail: {
     readonly to: string
     readonly content: MailContent
+    /** In brackets, like everything that names a mail. */
     readonly messageId: string
+    /** Oldest first. */
+    readonly ancestors: readonly string[]
+    readonly isAnswer: boolean
     readonly date: Date
     readonly headers: Readonly<Record<string, string>>
     readonly signal: AbortSignal
   },
 ): Promise<void> {
   if (mailer === undefined) throw new DeliveryError('unavailable', { ours: true })
+  const { ancestors } = mail
+  const parent = mail.isAnswer ? ancestors.at(-1) : undefined
   try {
     await mailer.sendMail({
       from,
       to: { name: '', address: mail.to },
       ...mail.content,
-      messageId: `<${mail.messageId}@${new URL(publicUrl).hostname}>`,
+      messageId: mail.messageId,
+      ...(parent === undefined ? {} : { inReplyTo: parent }),
+      ...(ancestors.length === 0 ? {} : { references: [...ancestors] }),
       date: mail.date,
       headers: {
         'Auto-Submitted': 'auto-generated',

@@ -1,24 +1,27 @@
 import type { Channels } from './define.ts'
+import { createDiscord } from './discord.ts'
 import { createEmail, type MailDeps } from './email.ts'
 import { createSafePost } from './safe-fetch.ts'
+import { createSlack } from './slack.ts'
 import { createTelegram, type TelegramDeps } from './telegram.ts'
 import { createWebhook } from './webhook.ts'
 
 /** What the channels speak through. */
 export interface ChannelDeps extends MailDeps, TelegramDeps {
-  /** Webhooks may go to http and private addresses: tests and sandbox only. */
+  /** Hooks may go to http and private addresses: tests and sandbox only. */
   readonly allowPrivateUrls: boolean
 }
 
 /** The registry of channels, in the order they are shown. */
 export function createChannels(deps: ChannelDeps): Channels {
-  const post = createSafePost({
-    allowPrivate: deps.allowPrivateUrls,
-    timeoutMs: deps.timeoutMs,
-  })
+  const { allowPrivateUrls: allowPrivate, timeoutMs, publicUrl } = deps
+  const post = createSafePost({ allowPrivate, timeoutMs })
+  const hooks = { post, allowPrivate, userAgent: `flare-watchdog (+${publicUrl})` }
   return {
     telegram: createTelegram(deps),
     email: createEmail(deps),
-    webhook: createWebhook({ post, userAgent: `flare-watchdog (+${deps.publicUrl})` }),
+    webhook: createWebhook(hooks),
+    discord: createDiscord(hooks),
+    slack: createSlack(hooks),
   }
 }

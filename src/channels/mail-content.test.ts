@@ -2,7 +2,9 @@ import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { LOCALES } from '#src/kernel/locale.ts'
 import { envelopeOf, HOSTILE_TEXTS } from '../../test/support/envelopes.ts'
-import { alertMail, confirmationMail } from './mail-content.ts'
+import { ENVELOPE_KINDS, type Message } from './define.ts'
+import { confirmationMail } from './mail-confirmation.ts'
+import { alertMail } from './mail-content.ts'
 
 const WALLET = '0x3f12b8aC9d2e7F4b6A1c5D8e0F9a7B3c2d1eA91c'
 const reader = {
@@ -29,6 +31,11 @@ describe('alertMail', () => {
         '',
         'See the alert',
         'https://watchdog.example.org/a/abc123',
+        '',
+        'What to do',
+        '1. Look at the latest transactions of the address in a block explorer.',
+        '2. If you do not recognize one, move the remaining funds to a new',
+        'wallet.',
         '',
         '---',
         'Sent to \u2068ops@example.org\u2069 because 0x3f12…A91c chose it.',
@@ -80,6 +87,86 @@ describe('alertMail', () => {
     expect(long).toEqual([link])
   })
 
+  test('tells what to do about what is open, and not about what is over', () => {
+    const told = (message: Partial<Message>) => alertMail(envelopeOf({ message }), reader).text
+    expect(told({})).toContain('What to do\n1. Look at')
+    expect(told({ event: 'fsp.ftso-commit.recovered' })).not.toContain('What to do')
+    expect(told({ test: true })).not.toContain('What to do')
+  })
+
+  test('answers under the subject of what it answers', () => {
+    const alert = { severity: 'warning', title: 'FTSO commit missing in 2 rounds' } as const
+    const { subject } = alertMail(envelopeOf({ message: alert }), reader)
+    const recovery = envelopeOf({
+      answers: 4711,
+      answered: alert,
+      message: { alertId: 4712, event: 'fsp.ftso-commit.recovered', title: 'Commits again' },
+    })
+    const answer = alertMail(recovery, reader)
+    expect(answer.subject).toBe(`Re: ${subject}`)
+    expect(answer.html).toContain('🟢 Recovered')
+    expect(answer.html).toContain('#0B6B3D')
+  })
+
+  test('answers under the same subject however long it is', () => {
+    const alert = { severity: 'warning', title: 'long '.repeat(40) } as const
+    const { subject } = alertMail(envelopeOf({ message: alert }), reader)
+    const reminder = envelopeOf({ kind: 'reminder', answers: 4711, answered: alert })
+    const answer = alertMail(reminder, reader)
+    expect(answer.subject).toBe(`Re: ${subject}`)
+    expect([...answer.subject].length).toBeLessThanOrEqual(78)
+  })
+
+  test('of a group lists its alerts, each with its page', () => {
+    const { subject, html, text } = alertMail(
+      envelopeOf({ kind: 'group', items: itemsOf(3) }),
+      reader,
+    )
+    expect(subject).toBe('Critical: \u2068Node A\u2069: 3 alerts')
+    expect(text).toContain('🟠 Alert 1 #101\n🔴 Alert 2 #102\n')
+    expect(html).toContain('href="https://watchdog.example.org/a/102"')
+    expect(text).toContain('See the alerts\n')
+  })
+
+  test('of a summary has its own subject and names at most twenty', () => {
+    const title = '☀️ While it was quiet, 22:00 – 07:00'
+    const { subject, text } = alertMail(
+      envelopeOf({
+        kind: 'summary',
+        items: itemsOf(25),
+        message: { title, body: '25 alerts, 4 recovered by themselves.', fields: [] },
+      }),
+      reader,
+    )
+    expect(subject).toBe(title)
+    expect(text).toContain('14:02 🟠 \u2068Node A\u2069: Alert 1\n')
+    expect(text).toContain('\nand 5 more\n')
+    expect(text).not.toContain('Alert 20')
+  })
+
+  test('of a notice has its pages as buttons and leaves out what the bot alone can do', () => {
+    const { subject, html, text } = alertMail(
+      envelopeOf({
+        kind: 'notice',
+        message: {
+          title: '🎟 3 slots end on 20 Jan',
+          body: 'Without renewal Node A stops.',
+          fields: [],
+        },
+        buttons: [
+          [
+            { label: 'Renew', act: '1:slots' },
+            { label: 'Open', url: 'https://watchdog.example.org/x' },
+          ],
+        ],
+      }),
+      reader,
+    )
+    expect(subject).toBe('🎟 3 slots end on 20 Jan')
+    expect(text).toContain('Open\nhttps://watchdog.example.org/x\n')
+    expect(html + text).not.toMatch(/Renew<|1:slots|See the alert/)
+  })
+
   test('keeps subject, size and markup whatever the message holds', () => {
     const anyText = fc.oneof(fc.string({ unit: 'binary' }), fc.constantFrom(...HOSTILE_TEXTS))
     const field = fc.record({
@@ -97,8 +184,10 @@ describe('alertMail', () => {
           fields: fc.array(field, { maxLength: 8 }),
         }),
         fc.constantFrom(...LOCALES),
-        (message, locale) => {
-          const mail = alertMail(envelopeOf({ locale, message }), reader)
+        fc.constantFrom(...ENVELOPE_KINDS),
+        (message, locale, kind) => {
+          const items = Array.from({ length: 30 }, () => envelopeOf({ message }).message)
+          const mail = alertMail(envelopeOf({ locale, kind, items, message }), reader)
           expect([...mail.subject].length).toBeLessThanOrEqual(78)
           expect(mail.subject).not.toMatch(/\p{Cc}/u)
           expect(Buffer.byteLength(mail.html)).toBeLessThan(60_000)
@@ -147,6 +236,15 @@ describe('confirmationMail', () => {
   })
 })
 
+function itemsOf(count: number): Message[] {
+  return Array.from({ length: count }, (_, index) => {
+    const severity = index === 2 ? 'critical' : 'warning'
+    const link = `https://watchdog.example.org/a/${100 + index}`
+    const about = { alertId: 100 + index, watchLabel: 'Node A', title: `Alert ${index}` }
+    return envelopeOf({ message: { ...about, severity, event: 'fsp.ftso-commit', link } }).message
+  })
+}
+
 function tagsOf(html: string): string[] {
   const body = html.slice(html.indexOf('<body'))
   return body.match(/<[^>]*>/g) ?? []
@@ -154,5 +252,5 @@ function tagsOf(html: string): string[] {
 
 /** Only tags we write: a quote or bracket from a value would show as something else. */
 function isOurs(tag: string): boolean {
-  return /^<\/?(body|div|table|tr|td|h1|a|bdi|span|br|html)(\s+[a-z]+="[^"<>]*")*>$/.test(tag)
+  return /^<\/?(body|div|table|tr|td|h1|a|b|bdi|span|br|html)(\s+[a-z]+="[^"<>]*")*>$/.test(tag)
 }

@@ -1,166 +1,205 @@
-import { formatDateTime, shortAddress } from '#src/i18n/format.ts'
+import { shortAddress } from '#src/i18n/format.ts'
 import { withoutDirections } from '#src/i18n/isolates.ts'
 import { escapeHtml, id, type Translate, translator, typed } from '#src/i18n/translate.ts'
-import type { Locale } from '#src/kernel/locale.ts'
-import type { Envelope, Message, MessageField } from './define.ts'
-import { type MailPieces, mailPieces, type Tone } from './mail-page.ts'
+import { type Card, type CardItem, cardOf, itemLine } from './card.ts'
+import type { Envelope, MessageField } from './define.ts'
+import { type MailPieces, mailPieces } from './mail-page.ts'
+import { type MailContent, mailSubject, mailText } from './mail-text.ts'
 import {
   cut,
-  glyphOf,
+  helpOf,
   isCode,
   isForeign,
   isRecovery,
-  severityLine,
+  plainLines,
   severityWord,
   shownLabel,
-  sinceTime,
-  TEST_GLYPH,
+  worstOf,
+  written,
 } from './wording.ts'
 
-/** What a mail says, twice: for programs that show HTML and for those that do not. */
-export interface MailContent {
-  readonly subject: string
-  readonly html: string
-  readonly text: string
-}
-
-const SUBJECT_MAX = 78
-const COLUMNS = 72
 /** Far above what a text of ours holds, so that a mail stays under 60 kB whatever is put into it. */
 const BODY_MAX = 4000
 const TITLE_MAX = 300
+const LABEL_MAX = 300
 const VALUE_MAX = 300
 const FIELDS_MAX = 20
+/** What to do is told in its first lines; the rest is on the alert's page. */
+const HELP_LINES = 2
+const HELP_MAX = 600
 
-/** The mail of an alert, in the language of the envelope. */
-export function alertMail(
-  envelope: Envelope,
-  reader: {
-    readonly address: string
-    readonly wallet: string
-    readonly unsubscribeUrl: string | undefined
-  },
-): MailContent {
+/** Who a mail goes to. */
+interface MailReader {
+  readonly address: string
+  /** Who wants this told. */
+  readonly wallet: string
+  readonly unsubscribeUrl: string | undefined
+}
+
+/**
+ * The mail of a message of any kind, in the language of the envelope.
+ *
+ * @param now of the first telling
+ */
+export function alertMail(envelope: Envelope, reader: MailReader, now?: Date): MailContent {
   const t = translator(envelope.locale)
+  const whole = cardOf(envelope, { ...(now && { now }) })
+  const card: Card = {
+    ...whole,
+    body: cut(whole.body, BODY_MAX),
+    fields: whole.fields
+      .slice(0, FIELDS_MAX)
+      .map((field) => ({ ...field, label: cut(field.label, LABEL_MAX) })),
+  }
+  const action = actionOf(envelope)
+  return {
+    subject: subjectOf(t, envelope, card),
+    html: htmlOf(t, envelope, { card, action, reader }),
+    text: textOf(t, envelope, { card, action, reader }),
+  }
+}
+
+interface Parts {
+  readonly card: Card
+  /** What to do, in its first lines. */
+  readonly action: readonly string[]
+  readonly reader: MailReader
+}
+
+function htmlOf(t: Translate, envelope: Envelope, { card, action, reader }: Parts): string {
   const { message } = envelope
-  const title = cut(message.title, TITLE_MAX)
-  const body = cut(message.body, BODY_MAX)
-  const fields = message.fields
-    .slice(0, FIELDS_MAX)
-    .map((field) => ({ ...field, label: cut(field.label, VALUE_MAX) }))
-  const test = message.test ? [`${TEST_GLYPH} ${t('messages:test.label')}`] : []
-  const owner = { address: typed(reader.address), wallet: id(shortAddress(reader.wallet)) }
+  const pieces = mailPieces(t.locale)
+  const { test, first, others } = linesOf(card, message.test)
   const stop = reader.unsubscribeUrl
-  const pieces = mailPieces(envelope.locale)
-  const html = pieces.page({
-    title,
-    preheader: preheaderOf(t, envelope),
+  return pieces.page({
+    title: card.title,
+    preheader: preheaderOf(t, envelope, card),
     aside:
       message.watchLabel === null ? '' : `<bdi>${escapeHtml(shownLabel(message.watchLabel))}</bdi>`,
     content: [
       ...test.map((line) => pieces.muted(escapeHtml(line))),
-      pieces.toned(toneOf(message), `${glyphOf(message)} ${t.html(...severityLine(t, envelope))}`),
-      pieces.heading(title),
-      pieces.paragraph(body),
+      first === undefined ? '' : pieces.toned(card.tone, escapeHtml(first)),
+      ...others.map((line) => pieces.muted(escapeHtml(line))),
+      pieces.heading(card.title),
+      card.body.trim() === '' ? '' : pieces.paragraph(card.body),
+      pieces.lines([
+        ...card.items.map((item) => itemHtml(t, pieces, item)),
+        ...(card.more === undefined ? [] : [escapeHtml(card.more)]),
+      ]),
       pieces.table(
-        fields.map((field) => ({ label: field.label, valueHtml: valueHtml(pieces, field) })),
+        card.fields.map((field) => ({ label: field.label, valueHtml: valueHtml(pieces, field) })),
       ),
-      pieces.button(t('mail:seeAlert'), message.link),
+      ...buttonsOf(t, envelope, card).map(({ label, url }) => pieces.button(label, url)),
+      action.length === 0
+        ? ''
+        : pieces.lines([
+            `<b>${escapeHtml(t('messages:button.action'))}</b>`,
+            ...action.map(escapeHtml),
+            pieces.link(escapeHtml(t('mail:more')), message.link),
+          ]),
     ],
     footer: [
       pieces.muted(
-        t.html('mail:footer', owner) +
+        t.html('mail:footer', ownerOf(reader)) +
           (stop === undefined ? '' : ` ${pieces.link(escapeHtml(t('mail:stop')), stop)}`),
       ),
     ],
   })
-  const text = textOf([
+}
+
+function textOf(t: Translate, envelope: Envelope, { card, action, reader }: Parts): string {
+  const { test, first, others } = linesOf(card, envelope.message.test)
+  const stop = reader.unsubscribeUrl
+  return mailText([
     ...test,
-    `${glyphOf(message)} ${t(...severityLine(t, envelope))}`,
-    title,
+    ...(first === undefined ? [] : [first]),
+    ...others,
+    card.title,
     '',
-    body,
+    card.body,
     '',
-    ...fields.map((field) => fieldText(t, field)),
+    ...card.items.map((item) => itemLine(item, t.locale)),
+    ...(card.more === undefined ? [] : [card.more]),
     '',
-    t('mail:seeAlert'),
-    message.link,
+    ...card.fields.map((field) => fieldText(t, field)),
     '',
+    ...buttonsOf(t, envelope, card).flatMap(({ label, url }) => [label, url, '']),
+    ...(action.length === 0 ? [] : [t('messages:button.action'), ...action, '']),
     '---',
-    t('mail:footer', owner),
+    t('mail:footer', ownerOf(reader)),
     ...(stop === undefined ? [] : [t('mail:stop'), stop]),
   ])
-  const severity = message.test ? t('messages:test.label') : severityWord(t, message)
-  return { subject: subjectOf(t('messages:email.subject', { severity, title })), html, text }
 }
 
-/** What is asked of an address before anything else goes there. */
-export interface ConfirmationRequest {
-  readonly address: string
-  /** Who asked. */
-  readonly wallet: string
-  /** The page that takes the answer. */
-  readonly url: string
-  readonly askedAt: Date
-  readonly expiresAt: Date
-  readonly locale: Locale
-  /** IANA name of the zone times are written in. */
-  readonly timezone: string
-}
-
-/** The mail that asks for consent: the question, the button, until when, who asked, and no more. */
-export function confirmationMail(mail: ConfirmationRequest): MailContent {
-  const { locale, timezone } = mail
-  const t = translator(locale)
-  const pieces = mailPieces(locale)
-  const values = {
-    question: { address: typed(mail.address) },
-    askedBy: {
-      wallet: id(shortAddress(mail.wallet)),
-      time: formatDateTime(mail.askedAt, locale, timezone),
-    },
-    until: { time: formatDateTime(mail.expiresAt, locale, timezone) },
+/** That it is a test; how bad it is, with its glyph; the rest. */
+function linesOf({ glyph, lines }: Card, isTest: boolean) {
+  const [first, ...others] = isTest ? lines.slice(1) : lines
+  return {
+    test: isTest ? lines.slice(0, 1) : [],
+    first: first === undefined ? undefined : `${glyph === '' ? '' : `${glyph} `}${first}`,
+    others,
   }
-  const subject = t('mail:confirm.subject')
-  const askedBy = t('mail:confirm.askedBy', values.askedBy)
-  const html = pieces.page({
-    title: subject,
-    preheader: askedBy,
-    aside: '',
-    content: [
-      pieces.heading(t('mail:confirm.question', values.question)),
-      pieces.paragraph(askedBy),
-      pieces.button(t('mail:confirm.button'), mail.url),
-      pieces.muted(t.html('mail:confirm.until', values.until)),
-    ],
-    footer: [pieces.muted(t.html('mail:confirm.footer'))],
-  })
-  const text = textOf([
-    t('mail:confirm.question', values.question),
-    '',
-    askedBy,
-    '',
-    t('mail:confirm.button'),
-    mail.url,
-    '',
-    t('mail:confirm.until', values.until),
-    '',
-    '---',
-    t('mail:confirm.footer'),
-  ])
-  return { subject: subjectOf(subject), html, text }
 }
 
-function toneOf(message: Message): Tone {
-  return isRecovery(message.event) ? 'fine' : message.severity
+/** An answer has the subject of what it answers, so that mail programs keep them together. */
+function subjectOf(t: Translate, envelope: Envelope, { title }: Card): string {
+  const { kind = 'alert', message, items = [], answers, answered } = envelope
+  if (message.test) {
+    return mailSubject(t('messages:email.subject', { severity: t('messages:test.label'), title }))
+  }
+  if (kind === 'summary' || kind === 'notice') return mailSubject(title)
+  const isCounted = kind === 'group' || kind === 'rollup'
+  const worst = (isCounted ? worstOf(items) : undefined) ?? message
+  const isAnswer = answers !== undefined
+  const severity =
+    answered === undefined ? severityWord(t, worst) : t(`messages:severity.${answered.severity}`)
+  const about = { severity, title: cut(answered?.title ?? title, TITLE_MAX) }
+  const text = t('messages:email.subject', about)
+  return mailSubject(text, { isAnswer })
 }
 
-function preheaderOf(t: Translate, envelope: Envelope): string {
-  const { watchLabel } = envelope.message
-  const time = sinceTime(envelope)
-  return watchLabel === null
+/** What a mail program shows beside the subject. */
+function preheaderOf(t: Translate, envelope: Envelope, card: Card): string {
+  const { kind = 'alert', message } = envelope
+  if (kind === 'summary' || kind === 'notice') return cut(card.body, 120)
+  if (kind === 'group' || kind === 'rollup') return card.lines[0] ?? ''
+  const time = plainLines(envelope).time(new Date(message.firedAt), { seconds: true, offset: true })
+  return message.watchLabel === null
     ? t('mail:preheaderNoWatch', { time })
-    : t('mail:preheader', { time, watch: typed(shownLabel(watchLabel)) })
+    : t('mail:preheader', { time, watch: typed(shownLabel(message.watchLabel)) })
+}
+
+/** Pages to open; what the bot alone can do is left out. */
+function buttonsOf(t: Translate, envelope: Envelope, { links }: Card) {
+  const { kind = 'alert', message } = envelope
+  if (kind === 'notice' || (kind === 'summary' && links.length > 0)) return links
+  const isOne = kind === 'alert' || kind === 'raised' || kind === 'reminder'
+  return [{ label: t(isOne ? 'mail:seeAlert' : 'mail:seeAlerts'), url: message.link }]
+}
+
+/** The first lines of what to do about an open alert. */
+function actionOf(envelope: Envelope): readonly string[] {
+  const { kind = 'alert', message } = envelope
+  const isOpen = (kind === 'alert' || kind === 'raised' || kind === 'reminder') && !message.test
+  if (!isOpen || isRecovery(message.event)) return []
+  const lines = helpOf(envelope, 'action')?.split('\n') ?? []
+  return lines.slice(0, HELP_LINES).map((line) => cut(line, HELP_MAX))
+}
+
+function itemHtml(
+  t: Translate,
+  pieces: MailPieces,
+  { glyph, time, text, message }: CardItem,
+): string {
+  const title = `<bdi>${escapeHtml(text)}</bdi>`
+  const shown = /^https?:\/\//i.test(message.link) ? pieces.link(title, message.link) : title
+  return [...(time === undefined ? [] : [escapeHtml(written(t.locale, time))]), glyph, shown].join(
+    ' ',
+  )
+}
+
+function ownerOf({ address, wallet }: MailReader) {
+  return { address: typed(address), wallet: id(shortAddress(wallet)) }
 }
 
 function valueHtml(pieces: MailPieces, field: MessageField): string {
@@ -176,33 +215,4 @@ function fieldText(t: Translate, field: MessageField): string {
     label: field.label,
     value: isForeign(field, t.locale) ? typed(value) : value,
   })
-}
-
-/** One line without control characters, at most 78 characters long. */
-function subjectOf(text: string): string {
-  const line = text
-    .replace(/\p{Cc}+/gu, ' ')
-    .toWellFormed()
-    .trim()
-  const characters = [...line]
-  return characters.length <= SUBJECT_MAX
-    ? line
-    : `${characters.slice(0, SUBJECT_MAX - 1).join('')}…`
-}
-
-/** Lines of at most 72 columns; words longer than that, such as links, stay whole. */
-function textOf(lines: readonly string[]): string {
-  const text = lines.join('\n').replace(/\n{3,}/g, '\n\n')
-  return `Watchdog\n\n${text.split('\n').map(wrapped).join('\n')}\n`.toWellFormed()
-}
-
-function wrapped(line: string): string {
-  const rows = ['']
-  for (const word of line.split(' ')) {
-    const last = rows.at(-1) ?? ''
-    const longer = last === '' ? word : `${last} ${word}`
-    if (longer.length <= COLUMNS || last === '') rows[rows.length - 1] = longer
-    else rows.push(word)
-  }
-  return rows.join('\n')
 }

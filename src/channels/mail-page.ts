@@ -1,5 +1,6 @@
 import { escapeHtml } from '#src/i18n/translate.ts'
 import { directionOf, type Locale } from '#src/kernel/locale.ts'
+import type { Tone } from './card.ts'
 
 /**
  * The frame of every mail as HTML: tables and inline styles, because mail programs know little else.
@@ -33,9 +34,6 @@ const DARK: Readonly<Record<keyof typeof LIGHT, string>> = {
   info: '#8AB4FF',
 }
 
-/** The colours a severity line can have. */
-export type Tone = 'critical' | 'warning' | 'fine' | 'info'
-
 const BASE_FONTS = 'system-ui,-apple-system,Segoe UI,Roboto,Noto Sans,sans-serif'
 const FONTS: Readonly<Partial<Record<Locale, string>>> = {
   bn: 'Noto Sans Bengali,Kohinoor Bangla,Nirmala UI,Vrinda,',
@@ -59,6 +57,8 @@ export interface MailPieces {
   /** Line breaks of the text stay. */
   paragraph(text: string): string
   muted(lineHtml: string): string
+  /** Lines below one another; nothing when there are none. */
+  lines(linesHtml: readonly string[]): string
   button(label: string, url: string): string
   /** Two columns: label, and the value's markup. */
   table(rows: readonly { readonly label: string; readonly valueHtml: string }[]): string
@@ -99,6 +99,10 @@ export function mailPieces(locale: Locale): MailPieces {
       ),
     paragraph: (text) =>
       row(cell('text', 16, 'padding:12px 0 0'), escapeHtml(text).replaceAll('\n', '<br>')),
+    lines: (linesHtml) =>
+      linesHtml.length === 0
+        ? ''
+        : row(cell('text', 16, 'padding:12px 0 0'), linesHtml.join('<br>')),
     muted: (lineHtml) => row(cell('muted', 13, 'padding:12px 0 0'), lineHtml),
     button: (label, url) =>
       row(
@@ -127,7 +131,7 @@ export function mailPieces(locale: Locale): MailPieces {
         `<table role="presentation" dir="${direction}" width="100%" cellpadding="0" cellspacing="0" border="0" class="card" bgcolor="${LIGHT.card}" style="max-width:560px;background:${LIGHT.card};border-radius:12px"><tr><td style="padding:24px">`,
         table(direction, '100%'),
         `<tr><td style="padding:0 0 12px">${table(direction, '100%')}<tr><td ${cell('muted', 13)}>Watchdog</td><td class="muted" align="${end}" style="${font};font-size:13px;color:${LIGHT.muted};text-align:${end}">${aside}</td></tr></table></td></tr>`,
-        ...content,
+        ...content.filter((piece) => piece !== ''),
         row(
           `class="line" style="padding:24px 0 0;border-bottom:1px solid ${LIGHT.line};font-size:0;line-height:0"`,
           '&nbsp;',

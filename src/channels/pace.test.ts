@@ -1,45 +1,115 @@
-import { describe, expect, test } from 'vitest'
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
 import { createPace } from './pace.ts'
 
-const signal = new AbortController().signal
+const { signal } = new AbortController()
 
 describe('a pace', () => {
+  beforeEach(() => {
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance'] })
+  })
+
+  afterEach(() => {
+    vi.useRealTimers()
+  })
+
   test('says how early it is instead of waiting longer than the patience', async () => {
-    const { pace } = paceAt(0)
-    expect(await pace.turn('a', 10, signal)).toBeUndefined()
-    expect(await pace.turn('a', 10, signal)).toBe(1000)
-    expect(await pace.turn('b', 100, signal)).toBeUndefined()
+    const pace = paceOf()
+    expect(await pace.turn('a', { patienceMs: 10, signal })).toBeUndefined()
+    expect(await pace.turn('a', { patienceMs: 10, signal })).toBe(1000)
+    vi.advanceTimersByTime(34)
+    expect(await pace.turn('b', { patienceMs: 10, signal })).toBeUndefined()
   })
 
   test('takes no turn from others when it is too early', async () => {
-    const { pace, time } = paceAt(0)
+    const pace = paceOf()
     pace.hold('a', 35_000)
-    for (let times = 0; times < 100; times += 1) await pace.turn('a', 10, signal)
-    expect(await pace.turn('b', 0, signal)).toBeUndefined()
-    time.ms = 34_999
-    expect(await pace.turn('a', 0, signal)).toBe(1)
-    time.ms = 35_000
-    expect(await pace.turn('a', 0, signal)).toBeUndefined()
+    for (let times = 0; times < 100; times += 1) await pace.turn('a', { patienceMs: 10, signal })
+    expect(await pace.turn('b', { patienceMs: 0, signal })).toBeUndefined()
+    vi.advanceTimersByTime(34_999)
+    expect(await pace.turn('a', { patienceMs: 0, signal })).toBe(1)
+    vi.advanceTimersByTime(1)
+    expect(await pace.turn('a', { patienceMs: 0, signal })).toBeUndefined()
   })
 
   test('spaces out everybody together', async () => {
-    const { pace, time } = paceAt(0)
-    expect(await pace.turn('a', 0, signal)).toBeUndefined()
-    expect(await pace.turn('b', 0, signal)).toBe(34)
-    time.ms = 34
-    expect(await pace.turn('b', 0, signal)).toBeUndefined()
+    const pace = paceOf()
+    expect(await pace.turn('a', { patienceMs: 0, signal })).toBeUndefined()
+    expect(await pace.turn('b', { patienceMs: 0, signal })).toBe(34)
+    vi.advanceTimersByTime(34)
+    expect(await pace.turn('b', { patienceMs: 0, signal })).toBeUndefined()
   })
 
-  test('stops waiting when it is told to', async () => {
-    const { pace } = paceAt(0)
-    await pace.turn('a', 10, signal)
-    const stopped = AbortSignal.abort(new Error('stopped'))
-    await expect(pace.turn('a', 5000, stopped)).rejects.toThrow()
+  test('lets the most urgent go first, and equals in the order they came', async () => {
+    const pace = paceOf()
+    const order: string[] = []
+    const go = (key: string, urgency: number) =>
+      pace.turn(key, { patienceMs: 5000, urgency, signal }).then((early) => {
+        order.push(early === undefined ? key : `${key} is early`)
+      })
+    const all = [go('first', 0), go('info', 0), go('warning', 1), go('critical', 2), go('other', 0)]
+    await vi.advanceTimersByTimeAsync(1000)
+    await Promise.all(all)
+    expect(order).toEqual(['first', 'critical', 'warning', 'info', 'other'])
+  })
+
+  test('tells who waits that somebody more urgent took the turn for longer than the patience', async () => {
+    const pace = paceOf()
+    const turn = (urgency: number) => pace.turn('a', { patienceMs: 1500, urgency, signal })
+    await turn(0)
+    const patient = turn(0)
+    const urgent = turn(2)
+    await vi.advanceTimersByTimeAsync(1499)
+    expect(await urgent).toBeUndefined()
+    await vi.advanceTimersByTimeAsync(10)
+    expect(await patient).toBeGreaterThan(400)
+  })
+
+  test('gives a key no more than its window holds, and others theirs', async () => {
+    const pace = createPace({
+      allMs: 0,
+      keyMs: 1000,
+      windowOf: (key) => (key.startsWith('-') ? { count: 20, ms: 60_000 } : undefined),
+      now: () => performance.now(),
+    })
+    let sent = 0
+    for (let second = 0; second < 60; second += 1) {
+      if ((await pace.turn('-100', { patienceMs: 0, signal })) === undefined) sent += 1
+      expect(await pace.turn('100', { patienceMs: 0, signal })).toBeUndefined()
+      vi.advanceTimersByTime(1000)
+    }
+    expect(sent).toBe(20)
+    expect(await pace.turn('-100', { patienceMs: 0, signal })).toBeUndefined()
+  })
+
+  test('keeps 30 a second while many wait', async () => {
+    const pace = paceOf()
+    let sent = 0
+    for (let key = 0; key < 300; key += 1) {
+      pace.turn(`${key}`, { patienceMs: 60_000, signal }).then(() => {
+        sent += 1
+      })
+    }
+    await vi.advanceTimersByTimeAsync(5000)
+    expect(sent).toBeGreaterThanOrEqual(145)
+    expect(sent).toBeLessThanOrEqual(150)
+    await vi.advanceTimersByTimeAsync(60_000)
+    expect(sent).toBe(300)
+  })
+
+  test('stops waiting when it is told to, and takes no turn', async () => {
+    const pace = paceOf()
+    await pace.turn('a', { patienceMs: 10, signal })
+    const stop = new AbortController()
+    const waiting = pace.turn('a', { patienceMs: 5000, signal: stop.signal })
+    stop.abort(new Error('stopped'))
+    await expect(waiting).rejects.toThrow('stopped')
+    await expect(pace.turn('a', { patienceMs: 5000, signal: stop.signal })).rejects.toThrow()
+    vi.advanceTimersByTime(1000)
+    expect(await pace.turn('a', { patienceMs: 0, signal })).toBeUndefined()
   })
 })
 
-/** A pace of one message a second for each, 34 ms apart in all, on a clock that moves when told. */
-function paceAt(ms: number) {
-  const time = { ms }
-  return { time, pace: createPace({ allMs: 34, keyMs: 1000, now: () => time.ms }) }
+/** A pace of one message a second for each, 34 ms apart in all. */
+function paceOf() {
+  return createPace({ allMs: 34, keyMs: 1000, now: () => performance.now() })
 }

@@ -5,6 +5,7 @@
  */
 import { Resolver } from 'node:dns/promises'
 import { isIP, type LookupFunction } from 'node:net'
+import { addAbortSignal, type Readable } from 'node:stream'
 import { Agent, buildConnector, errors } from 'undici'
 import { DeliveryError } from './define.ts'
 import { isPublicAddress } from './public-address.ts'
@@ -20,15 +21,25 @@ const DNS_TIMEOUT_MS = 3000
 const DNS_TRIES = 2
 const PORTS = ['', '443', '8443']
 
-/** Sends one request and gives the head of the answer. Never follows a redirect. */
+/** What came back: the status, how long to wait, and the start of the body. */
+export interface SafeAnswer {
+  readonly statusCode: number
+  readonly retryAfter: string | undefined
+  /** At most 16 KiB, and what came within a second; a body that breaks off gives what was there. */
+  readonly text: string
+}
+
+/** Sends one request and gives its answer. Never follows a redirect. */
 export type SafePost = (
   url: string,
   request: {
+    /** `POST` unless given. */
+    readonly method?: 'POST' | 'PATCH'
     readonly headers: Readonly<Record<string, string>>
     readonly body: string
     readonly signal: AbortSignal
   },
-) => Promise<{ readonly statusCode: number; readonly retryAfter: string | undefined }>
+) => Promise<SafeAnswer>
 
 /**
  * Judges an address when it is set: its text only, no DNS. Gives the code of a field error, or
@@ -63,7 +74,7 @@ export function createSafePost(options: {
   })
   const timeoutMs = options.timeoutMs ?? REQUEST_TIMEOUT_MS
 
-  return async (text, { headers, body, signal }) => {
+  return async (text, { method = 'POST', headers, body, signal }) => {
     const problem = checkWebhookUrl(text, options.allowPrivate)
     if (problem !== undefined) throw new DeliveryError(problem)
     const url = new URL(text)
@@ -72,26 +83,40 @@ export function createSafePost(options: {
       const request = agent.request({
         origin: url.origin,
         path: url.pathname + url.search,
-        method: 'POST',
+        method,
         headers,
         body,
         signal: either,
       })
       const answer = await unlessAborted(request, either)
-      // A body that is cut or breaks off changes nothing about the status.
-      await answer.body
-        .dump({ limit: RESPONSE_BYTES_MAX, signal: AbortSignal.timeout(BODY_TIMEOUT_MS) })
-        .catch(() => undefined)
+      const start = await startOf(answer.body)
       const retryAfter = answer.headers['retry-after']
       return {
         statusCode: answer.statusCode,
         retryAfter: Array.isArray(retryAfter) ? retryAfter[0] : retryAfter,
+        text: start,
       }
     } catch (error) {
       signal.throwIfAborted()
       throw new DeliveryError(reasonOf(error), { cause: error })
     }
   }
+}
+
+/** Reads what fits; the rest is cut off with its connection. A body that breaks changes no status. */
+async function startOf(body: Readable): Promise<string> {
+  const chunks: Buffer[] = []
+  let bytes = 0
+  try {
+    for await (const chunk of addAbortSignal(AbortSignal.timeout(BODY_TIMEOUT_MS), body)) {
+      chunks.push(chunk)
+      bytes += chunk.length
+      if (bytes >= RESPONSE_BYTES_MAX) break
+    }
+  } catch {
+    // Too slow or broken: what came is what there is.
+  }
+  return Buffer.concat(chunks).subarray(0, RESPONSE_BYTES_MAX).toString('utf8')
 }
 
 /** undici only heeds the signal once it is connected. */

@@ -14,6 +14,8 @@ export type Verdict =
   | { readonly kind: 'send_without_button' }
   | { readonly kind: 'send_without_thread' }
   | { readonly kind: 'send_to'; readonly chatId: number }
+  /** Nothing is left to do: the message to be changed looks so already, or is not there any more. */
+  | { readonly kind: 'settled'; readonly gone: boolean }
   | { readonly kind: 'fail'; readonly error: DeliveryError }
 
 /** Gone for good, with the reason the destination is switched off for. Matched on the description. */
@@ -29,6 +31,9 @@ const GONE: readonly (readonly [RegExp, string])[] = [
 const MUTED = /not enough rights|need administrator rights|CHAT_WRITE_FORBIDDEN|have no rights/
 const UNKNOWN_CHAT = /chat not found|user not found|PEER_ID_INVALID|chat_id is empty/
 const TOPIC_GONE = /message thread not found|TOPIC_CLOSED|TOPIC_DELETED/
+const UNCHANGED = /message is not modified/
+const MESSAGE_GONE =
+  /message to edit not found|message can't be edited|MESSAGE_ID_INVALID|there is no text in the message/
 const BUTTON_REFUSED = /inline keyboard button|BUTTON_\w+_INVALID|reply markup is too long/i
 
 /**
@@ -46,6 +51,8 @@ export function judgeRefusal(refusal: ApiRefusal): Verdict {
     return failed('flood', code, { retryAfterSeconds, binding: true, ours: true })
   }
   if (code === 400 && /can't parse entities/.test(description)) return { kind: 'send_plain' }
+  if (code === 400 && UNCHANGED.test(description)) return { kind: 'settled', gone: false }
+  if (code === 400 && MESSAGE_GONE.test(description)) return { kind: 'settled', gone: true }
   if (TOPIC_GONE.test(description)) return { kind: 'send_without_thread' }
   if (MUTED.test(description)) return failed('no_rights', code)
   if (code === 400 && BUTTON_REFUSED.test(description)) return { kind: 'send_without_button' }

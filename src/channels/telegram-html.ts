@@ -1,7 +1,15 @@
+import { formatTime } from '#src/i18n/format.ts'
 import { withoutDirections } from '#src/i18n/isolates.ts'
-import { escapeHtml, html, type Translate, translator, typed } from '#src/i18n/translate.ts'
+import {
+  escapeHtml,
+  type HtmlValue,
+  html,
+  type Translate,
+  translator,
+  typed,
+} from '#src/i18n/translate.ts'
 import type { Envelope, MessageField } from './define.ts'
-import { cut, glyphOf, isCode, isForeign, isOpenLink, severityLine, TEST_GLYPH } from './wording.ts'
+import { cut, isCode, isForeign, isOpenLink, type LineWriter, shownLabel } from './wording.ts'
 
 /** A chat message as Telegram's HTML, and the same without any markup. */
 export interface ChatText {
@@ -11,26 +19,72 @@ export interface ChatText {
 
 /** Longest text of a message, in UTF-16 units after the markup is taken out. */
 export const TEXT_MAX = 4096
-const FIELDS_MAX = 6
-const TITLE_MAX = 300
+
+/** A message in the order it is read. What ends in `Html` is markup whose values are escaped. */
+export interface ChatParts {
+  readonly headHtml: readonly string[]
+  /** Plain text; cut where all else has gone. */
+  readonly body: string
+  /** Fields or messages, one a line; they go from the end where there is no room. */
+  readonly linesHtml: readonly string[]
+  /** Says that not all lines are shown. */
+  readonly moreHtml: string
+  /** Lines there are that are not shown in any case. */
+  readonly hidden: number
+  readonly tailHtml: readonly string[]
+  /** After everything else. */
+  readonly linksHtml: readonly string[]
+  /** Plain text in a quote that opens; cut before the body is. */
+  readonly quote: string
+  /** Everything follows the head at once. */
+  readonly isTight?: boolean
+}
 
 /**
- * An alert as a chat message, in the language of the envelope.
- *
- * Over the limit fields go from the end, then the body is cut; title and link stay.
- *
- * @param linkAsText for links that cannot be put on a button
+ * A message within the limit: lines go from the end, then the quote and the body are cut; the head and
+ * what stands at the end stay.
  */
-export function chatText(envelope: Envelope, options: { readonly linkAsText: boolean }): ChatText {
-  const t = translator(envelope.locale)
-  const all = envelope.message.fields
-  for (let shown = Math.min(all.length, FIELDS_MAX); shown >= 0; shown -= 1) {
-    const text = written(t, envelope, { ...options, shown, body: envelope.message.body })
+export function chatText(parts: ChatParts): ChatText {
+  const { linesHtml, body, quote } = parts
+  for (let shown = linesHtml.length; shown >= 0; shown -= 1) {
+    const text = compose(parts, { shown, body, quote })
     if (text.plain.length <= TEXT_MAX) return text
   }
-  const bare = written(t, envelope, { ...options, shown: 0, body: '' })
-  const room = TEXT_MAX - bare.plain.length - '\n\n'.length
-  return written(t, envelope, { ...options, shown: 0, body: cut(envelope.message.body, room) })
+  const withBody = compose(parts, { shown: 0, body, quote: '' })
+  const quoteRoom = TEXT_MAX - withBody.plain.length - BREAK.length
+  if (quote !== '' && quoteRoom > QUOTE_LEAST) {
+    return compose(parts, { shown: 0, body, quote: cut(quote, quoteRoom) })
+  }
+  if (withBody.plain.length <= TEXT_MAX) return withBody
+  const bare = compose(parts, { shown: 0, body: '', quote: '' })
+  const bodyRoom = TEXT_MAX - bare.plain.length - BREAK.length
+  return compose(parts, { shown: 0, body: cut(body, bodyRoom), quote: '' })
+}
+
+const BREAK = '\n\n'
+/** Fewer characters of a quote are not worth showing. */
+const QUOTE_LEAST = 80
+
+function compose(
+  parts: ChatParts,
+  chosen: { readonly shown: number; readonly body: string; readonly quote: string },
+): ChatText {
+  const { headHtml, linesHtml, tailHtml, linksHtml, moreHtml, hidden, isTight = false } = parts
+  const isCut = hidden > 0 || chosen.shown < linesHtml.length
+  const lines = linesHtml.slice(0, chosen.shown)
+  const more = isCut ? [moreHtml] : []
+  const quote = escapeHtml(chosen.quote)
+  const blocks = [
+    [...headHtml, ...(isTight ? [...lines, ...more, ...tailHtml] : [])].join('\n'),
+    escapeHtml(chosen.body),
+    [...(isTight ? [] : [...lines, ...tailHtml, ...more]), ...linksHtml].join('\n'),
+    quote === '' ? '' : `<blockquote expandable>${quote}</blockquote>`,
+  ]
+  const markup = blocks
+    .filter((block) => block !== '')
+    .join(BREAK)
+    .toWellFormed()
+  return { html: markup, plain: plainOf(markup) }
 }
 
 /** The text a reader sees of HTML that was written here. */
@@ -43,33 +97,55 @@ export function plainOf(markup: string): string {
     .replaceAll('&amp;', '&')
 }
 
-function written(
-  t: Translate,
-  envelope: Envelope,
-  parts: { readonly shown: number; readonly body: string; readonly linkAsText: boolean },
-): ChatText {
-  const { message } = envelope
-  const title = escapeHtml(cut(message.title, TITLE_MAX))
-  const head = [
-    ...(message.test ? [`${TEST_GLYPH} ${t.html('messages:test.label')}`] : []),
-    `${glyphOf(message)} <b>${title}</b>`,
-    t.html(...severityLine(t, envelope)),
-  ]
-  const fields = message.fields.slice(0, parts.shown).map((field) => fieldLine(t, field))
-  const isCut = parts.shown < message.fields.length
-  const tail = [
-    ...(message.alertId === null ? [] : [`#${message.alertId}`]),
-    ...(isCut ? [t.html('messages:moreInDetails')] : []),
-    ...(parts.linkAsText ? [linkLine(t, message.link)] : []),
-  ]
-  const markup = [head.join('\n'), escapeHtml(parts.body), [...fields, ...tail].join('\n')]
-    .filter((block) => block !== '')
-    .join('\n\n')
-    .toWellFormed()
-  return { html: markup, plain: plainOf(markup) }
+/** Who reads a message, and where. */
+export interface ChatReader {
+  /** In a group every member has a clock of their own. */
+  readonly isGroup?: boolean
+  /** Without `@`; names of watches and numbers of alerts lead to the bot. */
+  readonly botUsername?: string | undefined
 }
 
-function fieldLine(t: Translate, field: MessageField): string {
+/** Writes lines of markup: watches lead to their cards, times are on the reader's clock. */
+export function chatLines(
+  { locale, timezone, message }: Pick<Envelope, 'locale' | 'timezone' | 'message'>,
+  { isGroup = false, botUsername }: ChatReader,
+): LineWriter<HtmlValue> {
+  const t = translator(locale)
+  const { watchId } = message
+  return {
+    write: t.html,
+    text: escapeHtml,
+    watch: (label) => {
+      const name = escapeHtml(withoutDirections(shownLabel(label)))
+      const link = watchId === null ? undefined : botLink(botUsername, `w${watchId}`)
+      return link === undefined
+        ? typed(shownLabel(label))
+        : typed(html(`<a href="${link}">${name}</a>`))
+    },
+    time: (at, options) =>
+      isGroup ? groupTime(at, locale, options) : formatTime(at, locale, timezone, options),
+  }
+}
+
+/** A deep link to the bot; undefined while its name is not known. */
+export function botLink(username: string | undefined, start: string): string | undefined {
+  return username === undefined ? undefined : `https://t.me/${username}?start=${start}`
+}
+
+/** @see Bot API, HTML style: `tg-time` */
+function groupTime(
+  at: Date,
+  locale: Envelope['locale'],
+  { seconds = false }: { readonly seconds?: boolean },
+): HtmlValue {
+  const text = formatTime(at, locale, 'UTC', { seconds, offset: true })
+  const unix = Math.floor(at.getTime() / 1000)
+  const format = seconds ? 'T' : 't'
+  return html(`<tg-time unix="${unix}" format="${format}">${escapeHtml(text)}</tg-time>`)
+}
+
+/** A field on a line of its own; addresses can be copied, public facts can be looked up. */
+export function fieldLine(t: Translate, field: MessageField): string {
   const value = html(valueMarkup(field))
   return t.html('messages:fieldLine', {
     label: field.label,
@@ -87,9 +163,4 @@ function valueMarkup(field: MessageField): string {
 /** A hash with a page of its own is followed rather than copied. */
 function isLong(field: MessageField): boolean {
   return field.href !== undefined && field.value.length > 42
-}
-
-/** On a line of its own, so that nothing beside it becomes a part of it. */
-function linkLine(t: Translate, link: string): string {
-  return `${t.html('messages:details')}\n${escapeHtml(link)}`
 }

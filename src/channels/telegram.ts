@@ -1,6 +1,6 @@
 import { type Api, GrammyError, HttpError } from 'grammy'
 import { z } from 'zod'
-import { translate } from '#src/i18n/translate.ts'
+import { SEVERITIES } from '#src/kernel/facts.ts'
 import {
   type Channel,
   DeliveryError,
@@ -9,19 +9,21 @@ import {
   type Receipt,
   type SendContext,
 } from './define.ts'
+import { floodError } from './http-answer.ts'
 import { createPace, type Pace } from './pace.ts'
+import { type AlertView, type AlertViewOptions, alertView } from './telegram-alert.ts'
 import { judgeRefusal, type Verdict } from './telegram-errors.ts'
-import { chatText } from './telegram-html.ts'
-import { isOpenLink, isSilent } from './wording.ts'
+import { isRecovery, isSilent, worstOf } from './wording.ts'
 
 const TIMEOUT_MS = 15_000
-/** Telegram's limits: one message a second to a chat, 30 a second in all. */
+/** Telegram's limits: one message a second to a chat, 20 a minute to a group, 30 a second in all. */
 const CHAT_MS = 1000
+const GROUP_WINDOW = { count: 20, ms: 60_000 }
 const ALL_MS = 34
 /** A turn further away than this is left to the outbox, so that no worker waits long. */
 const PATIENCE_MS = 5000
-/** Plain text, no button, no topic, another chat: each once. */
-const FORMS_MAX = 5
+/** Plain text, no links on buttons, no buttons, no topic, another chat: each once. */
+const FORMS_MAX = 6
 
 /** A chat, and the topic in it. */
 export const TelegramDestination = z.strictObject({
@@ -34,98 +36,164 @@ export type TelegramDestination = z.output<typeof TelegramDestination>
 export interface TelegramDeps {
   /** The Bot API client; undefined: there is no bot. */
   readonly telegram: Api | undefined
+  /** The bot's name without `@`, once it is known: watches and alerts then lead to it. */
+  readonly botUsername?: () => string | undefined
   /** Longest wait for an answer; 15 seconds unless given. */
   readonly timeoutMs?: number
+  /** Least time between two messages to a chat; a second unless given. */
+  readonly chatMs?: number
 }
 
 /** Writes to chats through the bot; without a bot the channel is off. */
 export function createTelegram({
   telegram: api,
+  botUsername,
   timeoutMs = TIMEOUT_MS,
+  chatMs = CHAT_MS,
 }: TelegramDeps): Channel<unknown> {
-  const pace = createPace({ allMs: ALL_MS, keyMs: CHAT_MS, now: () => performance.now() })
+  const pace = createPace({
+    allMs: ALL_MS,
+    keyMs: chatMs,
+    windowOf: (key) => (isGroup(Number(key)) ? GROUP_WINDOW : undefined),
+    now: () => performance.now(),
+  })
+  const readerOf = ({ chatId }: TelegramDestination) => ({
+    isGroup: isGroup(chatId),
+    botUsername: botUsername?.(),
+  })
+  const requireApi = () => {
+    if (api === undefined) throw new DeliveryError('unavailable', { ours: true })
+    return { api, pace, timeoutMs }
+  }
   return defineChannel<TelegramDestination>({
     key: 'telegram',
     kind: 'link',
     destination: TelegramDestination,
+    limits: { room: 30, laneStart: 1, laneMax: 1 },
     available: () => api !== undefined,
     mask: ({ chatId }) => `chat …${String(chatId).slice(-4)}`,
     lane: ({ chatId }) => String(chatId),
     send: async (destination, envelope, context) => {
-      if (api === undefined) throw new DeliveryError('unavailable', { ours: true })
-      return sendAlert({ api, pace, timeoutMs }, destination, envelope, context)
+      const options = { ...readerOf(destination), now: context.now }
+      const view = (more: AlertViewOptions) => alertView(envelope, {}, { ...options, ...more })
+      const urgency = urgencyOf(envelope)
+      return await inSomeForm(requireApi(), { destination, view, urgency, context }, (call) =>
+        sendMessage(call, envelope, context),
+      )
+    },
+    edit: async (destination, id, envelope, state, context) => {
+      const options = readerOf(destination)
+      const view = (more: AlertViewOptions) => alertView(envelope, state, { ...options, ...more })
+      const messageId = Number(id)
+      const wish = { destination, view, urgency: 0, messageId, context }
+      return await inSomeForm(requireApi(), wish, (call) => editMessage(call, messageId))
     },
   })
 }
 
-interface Sending {
+interface Deps {
   readonly api: Api
   readonly pace: Pace
   readonly timeoutMs: number
+}
+
+/** What is to be said, in whatever form it is taken. */
+interface Wish {
+  readonly destination: TelegramDestination
+  readonly view: (options: AlertViewOptions) => AlertView
+  readonly urgency: number
+  /** The message to be changed. */
+  readonly messageId?: number
+  readonly context: SendContext
 }
 
 /** How one message is being sent; each form falls back to a simpler one at most once. */
 interface Form {
   readonly destination: TelegramDestination
   readonly isPlain: boolean
-  readonly hasButton: boolean
+  readonly buttons: 'all' | 'no_links' | 'none'
 }
 
-async function sendAlert(
-  deps: Sending,
-  destination: TelegramDestination,
-  envelope: Envelope,
-  context: SendContext,
+/** One call of the Bot API. */
+interface Call {
+  readonly api: Api
+  readonly destination: TelegramDestination
+  readonly view: AlertView
+  readonly isPlain: boolean
+  readonly signal: ApiSignal
+}
+
+interface Taken {
+  readonly kind: 'taken'
+  /** Absent where the message to be changed is gone. */
+  readonly messageId?: string
+}
+
+type ApiSignal = NonNullable<Parameters<Api['sendMessage']>[3]>
+
+/**
+ * Calls until a form is taken. Gives the message's id, and the destination where it is another now.
+ *
+ * @throws DeliveryError
+ */
+async function inSomeForm(
+  deps: Deps,
+  wish: Wish,
+  call: (call: Call) => Promise<string>,
 ): Promise<Receipt> {
-  let form: Form = { destination, isPlain: false, hasButton: isOpenLink(envelope.message.link) }
+  const { destination } = wish
+  let form: Form = { destination, isPlain: false, buttons: 'all' }
+  let moved: Receipt['moved']
   for (let tries = 0; tries < FORMS_MAX; tries += 1) {
-    const verdict = await tryForm(deps, form, envelope, context)
-    if (verdict === undefined) {
-      return form.destination === destination ? {} : { movedTo: form.destination }
+    const result = await tryForm(deps, form, wish, call)
+    if (result.kind === 'taken') {
+      const { kind: _, ...name } = result
+      return { ...name, ...(moved !== undefined && { movedTo: form.destination, moved }) }
     }
-    const next = simpler(form, verdict)
+    const next = simpler(form, result)
     if (next === undefined) break
+    if (result.kind === 'send_to') moved = 'migrated'
+    if (result.kind === 'send_without_thread') moved = 'topic_gone'
     form = next
   }
   throw new DeliveryError('refused', { statusCode: 400 })
 }
 
 /**
- * Sends once. undefined when it was taken.
+ * Calls once, when it is the chat's turn.
  *
  * @throws DeliveryError when no other form would help
  */
 async function tryForm(
-  { api, pace, timeoutMs }: Sending,
+  { api, pace, timeoutMs }: Deps,
   form: Form,
-  envelope: Envelope,
-  context: SendContext,
-): Promise<Exclude<Verdict, { kind: 'fail' }> | undefined> {
-  const { chatId, threadId } = form.destination
-  const key = String(chatId)
-  const earlyMs = await pace.turn(key, PATIENCE_MS, context.signal)
-  if (earlyMs !== undefined) {
-    const retryAfterSeconds = Math.ceil(earlyMs / 1000)
-    throw new DeliveryError('flood', { retryAfterSeconds, binding: true, ours: true })
-  }
-  const text = chatText(envelope, { linkAsText: !form.hasButton })
+  wish: Wish,
+  call: (call: Call) => Promise<string>,
+): Promise<Taken | Exclude<Verdict, { kind: 'fail' | 'settled' }>> {
+  const { destination, isPlain, buttons } = form
+  const { view, urgency, context } = wish
+  const key = String(destination.chatId)
+  const { signal } = context
+  const earlyMs = await pace.turn(key, { patienceMs: PATIENCE_MS, urgency, signal })
+  if (earlyMs !== undefined) throw floodError(earlyMs / 1000)
+  const shown = view({ linksAsText: buttons !== 'all' })
+  const either = asApiSignal(AbortSignal.any([signal, AbortSignal.timeout(timeoutMs)]))
+  const keyboard = buttons === 'none' ? [] : shown.keyboard
   try {
-    await api.sendMessage(
-      chatId,
-      form.isPlain ? text.plain : text.html,
-      {
-        ...(form.isPlain ? {} : { parse_mode: 'HTML' as const }),
-        ...(threadId === undefined ? {} : { message_thread_id: threadId }),
-        ...(form.hasButton ? { reply_markup: detailsButton(envelope) } : {}),
-        link_preview_options: { is_disabled: true },
-        disable_notification: isSilent(envelope.message),
-      },
-      asApiSignal(AbortSignal.any([context.signal, AbortSignal.timeout(timeoutMs)])),
-    )
-    return undefined
+    const messageId = await call({
+      api,
+      destination,
+      view: { ...shown, keyboard },
+      isPlain,
+      signal: either,
+    })
+    return { kind: 'taken', messageId }
   } catch (error) {
-    context.signal.throwIfAborted()
+    signal.throwIfAborted()
     const verdict = judge(error)
+    if (verdict.kind === 'settled') {
+      return { kind: 'taken', ...(!verdict.gone && { messageId: String(wish.messageId) }) }
+    }
     if (verdict.kind !== 'fail') return verdict
     const { binding, retryAfterSeconds = 0 } = verdict.error
     if (binding) pace.hold(key, retryAfterSeconds * 1000)
@@ -133,9 +201,67 @@ async function tryForm(
   }
 }
 
+async function sendMessage(
+  { api, destination, view, isPlain, signal }: Call,
+  envelope: Envelope,
+  { answersMessageId }: SendContext,
+): Promise<string> {
+  const { chatId, threadId } = destination
+  const answered = Number(answersMessageId)
+  const message = await api.sendMessage(
+    chatId,
+    isPlain ? view.plain : view.html,
+    {
+      ...(isPlain ? {} : { parse_mode: 'HTML' as const }),
+      ...(threadId === undefined ? {} : { message_thread_id: threadId }),
+      ...(Number.isInteger(answered) && {
+        reply_parameters: { message_id: answered, allow_sending_without_reply: true },
+      }),
+      ...(view.keyboard.length === 0 ? {} : { reply_markup: markupOf(view) }),
+      link_preview_options: { is_disabled: true },
+      disable_notification: isSilent(envelope),
+    },
+    signal,
+  )
+  return String(message.message_id)
+}
+
+async function editMessage(
+  { api, destination, view, isPlain, signal }: Call,
+  messageId: number,
+): Promise<string> {
+  await api.editMessageText(
+    destination.chatId,
+    messageId,
+    isPlain ? view.plain : view.html,
+    {
+      ...(isPlain ? {} : { parse_mode: 'HTML' as const }),
+      reply_markup: markupOf(view),
+      link_preview_options: { is_disabled: true },
+    },
+    signal,
+  )
+  return String(messageId)
+}
+
+function markupOf({ keyboard }: AlertView) {
+  return { inline_keyboard: keyboard.map((row) => row.map((button) => ({ ...button }))) }
+}
+
 /** grammY names the type of an older package; what Node makes has all of its members. */
-function asApiSignal(signal: AbortSignal): NonNullable<Parameters<Api['sendMessage']>[3]> {
-  return signal as unknown as NonNullable<Parameters<Api['sendMessage']>[3]>
+function asApiSignal(signal: AbortSignal): ApiSignal {
+  return signal as unknown as ApiSignal
+}
+
+/** Groups have negative ids. */
+function isGroup(chatId: number): boolean {
+  return chatId < 0
+}
+
+/** Critical messages go first, then warnings; a recovery is as urgent as info, a changed message less. */
+function urgencyOf({ message, items = [] }: Envelope): number {
+  const worst = worstOf([message, ...items]) ?? message
+  return 1 + (isRecovery(worst.event) ? 0 : SEVERITIES.indexOf(worst.severity))
 }
 
 function judge(error: unknown): Verdict {
@@ -157,13 +283,17 @@ function judge(error: unknown): Verdict {
   }
 }
 
-function simpler(form: Form, verdict: Exclude<Verdict, { kind: 'fail' }>): Form | undefined {
+function simpler(
+  form: Form,
+  verdict: Exclude<Verdict, { kind: 'fail' | 'settled' }>,
+): Form | undefined {
   const { chatId, threadId } = form.destination
   switch (verdict.kind) {
     case 'send_plain':
       return form.isPlain ? undefined : { ...form, isPlain: true }
     case 'send_without_button':
-      return form.hasButton ? { ...form, hasButton: false } : undefined
+      if (form.buttons === 'none') return undefined
+      return { ...form, buttons: form.buttons === 'all' ? 'no_links' : 'none' }
     case 'send_without_thread':
       return threadId === undefined ? undefined : { ...form, destination: { chatId } }
     case 'send_to':
@@ -173,9 +303,4 @@ function simpler(form: Form, verdict: Exclude<Verdict, { kind: 'fail' }>): Form 
     default:
       return verdict satisfies never
   }
-}
-
-function detailsButton({ locale, message }: Envelope) {
-  const text = translate(locale, 'messages:details')
-  return { inline_keyboard: [[{ text, url: message.link }]] }
 }

@@ -2,11 +2,11 @@ import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { envelopeOf, HOSTILE_TEXTS } from '../../test/support/envelopes.ts'
 import type { SendContext } from './define.ts'
+import { retryAfterSeconds } from './http-answer.ts'
 import {
   createWebhook,
   makeSecret,
   payload,
-  retryAfterSeconds,
   rotateSecret,
   sign,
   signStandard,
@@ -184,7 +184,7 @@ describe('a webhook', () => {
   })
 
   test('shows its host and the end of its path', () => {
-    const channel = createWebhook({ post: answering(200), userAgent: '' })
+    const channel = createWebhook({ post: answering(200), allowPrivate: false, userAgent: '' })
     const destination = { url: 'https://hooks.example.org:8443/secret/path-1234', secret: OLD }
     expect(channel.mask(destination)).toBe('hooks.example.org:8443/…1234')
     expect(channel.lane(destination)).toBe('hooks.example.org:8443')
@@ -215,10 +215,11 @@ interface Sent {
 async function sent(destination: WebhookDestination): Promise<Sent> {
   const requests: Sent[] = []
   const channel = createWebhook({
+    allowPrivate: false,
     userAgent: 'watchdog test',
     post: async (url, { headers, body }) => {
       requests.push({ url, headers, body })
-      return { statusCode: 200, retryAfter: undefined }
+      return { statusCode: 200, retryAfter: undefined, text: '' }
     },
   })
   await channel.send(destination, envelopeOf(), context())
@@ -228,12 +229,16 @@ async function sent(destination: WebhookDestination): Promise<Sent> {
 }
 
 function answered(statusCode: number, retryAfter?: string) {
-  const channel = createWebhook({ userAgent: '', post: answering(statusCode, retryAfter) })
+  const channel = createWebhook({
+    allowPrivate: false,
+    userAgent: '',
+    post: answering(statusCode, retryAfter),
+  })
   return channel.send({ url: URL_TEXT, secret: OLD }, envelopeOf(), context())
 }
 
 function answering(statusCode: number, retryAfter?: string) {
-  return async () => ({ statusCode, retryAfter })
+  return async () => ({ statusCode, retryAfter, text: '' })
 }
 
 function context(): SendContext {

@@ -5,13 +5,15 @@ import { LOCALES } from '#src/kernel/locale.ts'
 import { JsonObject } from '#src/kernel/units.ts'
 import {
   type Channel,
-  DeliveryError,
+  type DestinationForm,
   defineChannel,
   type Envelope,
+  type EnvelopeKind,
   Message,
   type SendContext,
 } from './define.ts'
-import type { SafePost } from './safe-fetch.ts'
+import { refusalOf } from './http-answer.ts'
+import { checkWebhookUrl, type SafePost } from './safe-fetch.ts'
 
 /** How long both secrets sign after a rotation. */
 const ROTATION_OVERLAP_HOURS = 24
@@ -59,21 +61,30 @@ const WebhookPayload = z
   })
   .meta({ id: 'WebhookPayload' })
 
+/** Every alert stands alone here; what sums up or is about the service goes to people. */
+const TOLD: readonly EnvelopeKind[] = ['alert', 'raised']
+
 /** Posts signed JSON. */
 export function createWebhook(deps: {
   readonly post: SafePost
   readonly userAgent: string
+  /** http and private addresses may be set: tests and sandbox only. */
+  readonly allowPrivate: boolean
 }): Channel<unknown> {
   return defineChannel<WebhookDestination>({
     key: 'webhook',
     kind: 'input',
     destination: WebhookDestination,
+    form: webhookForm(deps.allowPrivate),
+    limits: { room: 256, laneStart: 8, laneMax: 64 },
     available: () => true,
     mask: ({ url }) => `${URL.parse(url)?.host ?? ''}/…${url.slice(-4)}`,
     lane: ({ url }) => URL.parse(url)?.host ?? url,
     send: async (destination, envelope, context) => {
+      const { kind = 'alert' } = envelope
+      if (!TOLD.includes(kind)) throw new Error(`webhooks are not told of a ${kind}`)
       const body = payload(envelope)
-      const { statusCode, retryAfter } = await deps.post(destination.url, {
+      const answer = await deps.post(destination.url, {
         headers: {
           'Content-Type': 'application/json',
           'User-Agent': deps.userAgent,
@@ -82,15 +93,39 @@ export function createWebhook(deps: {
         body,
         signal: context.signal,
       })
-      if (statusCode >= 200 && statusCode < 300) return { statusCode }
-      const wait = retryAfterSeconds(retryAfter, context.now)
-      throw new DeliveryError(reasonOf(statusCode), {
-        permanent: statusCode === 410,
-        statusCode,
-        ...(wait === undefined ? {} : { retryAfterSeconds: wait }),
-      })
+      const refusal = refusalOf(answer, { gone: [410], now: context.now })
+      if (refusal !== undefined) throw refusal
+      return { statusCode: answer.statusCode }
     },
   })
+}
+
+/**
+ * A secret belongs to its URL: another URL gets another secret, so that who received at the old one
+ * cannot write in our name to the new one. Rotation keeps the URL and lets both secrets sign for 24 h.
+ */
+function webhookForm(allowPrivate: boolean): DestinationForm<WebhookDestination> {
+  const make = (url: string) => {
+    const secret = makeSecret()
+    return { destination: { url, secret }, secret, moved: true }
+  }
+  return {
+    parts: ['url', 'rotateSecret'],
+    required: 'url',
+    check: ({ url }) =>
+      url === undefined || checkWebhookUrl(url, allowPrivate) === undefined
+        ? []
+        : [{ pointer: '/url', code: 'url' }],
+    make: ({ url = '' }) => make(url),
+    change: (before, { url, rotateSecret: isRotated }, now) => {
+      if (url !== undefined && URL.parse(url)?.href !== URL.parse(before.url)?.href) {
+        return make(url)
+      }
+      if (!isRotated) return undefined
+      const secret = makeSecret()
+      return { destination: rotateSecret(before, secret, now), secret, moved: false }
+    },
+  }
 }
 
 /** The body of a webhook, version 2: the exact string that is sent and signed. */
@@ -160,19 +195,6 @@ export function rotateSecret(
   return { url: destination.url, secret, nextSecret, rotatedAt: now.toISOString() }
 }
 
-/**
- * What a `Retry-After` value asks for, in seconds from `now`, never negative. undefined when it says
- * nothing usable.
- *
- * @see RFC 9110, section 10.2.3
- */
-export function retryAfterSeconds(value: string | undefined, now: Date): number | undefined {
-  const text = value?.trim() ?? ''
-  if (/^\d{1,9}$/.test(text)) return Number(text)
-  const at = /^[A-Z][a-z]{2}/.test(text) ? Date.parse(text) : Number.NaN
-  return Number.isNaN(at) ? undefined : Math.max(0, Math.ceil((at - now.getTime()) / 1000))
-}
-
 function signedHeaders(
   destination: WebhookDestination,
   envelope: Envelope,
@@ -207,9 +229,4 @@ function secretsAt(
   if (nextSecret === undefined || rotatedAt === undefined) return { secret }
   const isOverlap = now.getTime() - Date.parse(rotatedAt) < ROTATION_OVERLAP_HOURS * HOUR_MS
   return isOverlap ? { secret, nextSecret } : { secret: nextSecret }
-}
-
-function reasonOf(statusCode: number): string {
-  if (statusCode === 410) return 'gone'
-  return statusCode >= 300 && statusCode < 400 ? 'redirect' : `status_${statusCode}`
 }

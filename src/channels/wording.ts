@@ -1,16 +1,29 @@
 import { isIP } from 'node:net'
-import { formatTime } from '#src/i18n/format.ts'
-import { type TextKey, type TextValues, type Translate, typed } from '#src/i18n/translate.ts'
-import type { Severity } from '#src/kernel/facts.ts'
+import { formatDuration, formatTime } from '#src/i18n/format.ts'
+import { isolate } from '#src/i18n/isolates.ts'
+import {
+  builtKey,
+  type HtmlValue,
+  hasText,
+  type TextKey,
+  type TextValue,
+  type Translate,
+  translator,
+  typed,
+} from '#src/i18n/translate.ts'
+import { SEVERITIES, type Severity } from '#src/kernel/facts.ts'
 import { directionOf, type Locale } from '#src/kernel/locale.ts'
-import type { Envelope, Message, MessageField } from './define.ts'
+import { REGISTRY as WATCH_TYPES } from '#src/watches/types/index.ts'
+import type { Envelope, HelpPart, Message, MessageField, MessageState } from './define.ts'
 
-/** What chat and mail say alike about a message: glyph, severity line, how values stand in a text. */
+/** What channels for people say alike about a message: glyph, severity line, how values stand in a text. */
 
 const GLYPHS: Readonly<Record<Severity, string>> = { info: '🔵', warning: '🟠', critical: '🔴' }
+const RECOVERED_GLYPH = '🟢'
 
 /** Twice what a label may have: one of emoji has several units a character. */
 const LABEL_MAX = 80
+const LATE_SECONDS = 60
 
 /** Stands before a test message. */
 export const TEST_GLYPH = '🧪'
@@ -20,41 +33,151 @@ export function isRecovery(event: string): boolean {
   return event.endsWith('.recovered') || event === 'signing.done'
 }
 
-/** How bad it is, as a sign. The severity word always follows it. */
-export function glyphOf(message: Message): string {
-  return isRecovery(message.event) ? '🟢' : GLYPHS[message.severity]
+/** Whether what happened can be over, so that a recovery follows it. */
+export function canRecover({ type, signal, message }: Envelope): boolean {
+  if (isRecovery(message.event)) return false
+  if (message.event === 'fsp.monitoring') return true
+  const signals = WATCH_TYPES.find(({ name }) => name === type)?.signals ?? []
+  return signals.find(({ id }) => id === signal)?.events.recovery !== undefined
 }
 
-/** Whether a message arrives without a sound. */
-export function isSilent(message: Message): boolean {
-  return message.severity === 'info' || isRecovery(message.event)
+/** How bad it is or was, as a sign. The severity word always follows it. */
+export function glyphOf(message: Message, state: MessageState = {}): string {
+  const isOver = isRecovery(message.event) || state.recoveredAt !== undefined
+  return isOver ? RECOVERED_GLYPH : GLYPHS[message.severity]
+}
+
+/** The worst of several messages; the first of equals, and recoveries last. */
+export function worstOf(messages: readonly Message[]): Message | undefined {
+  const rank = ({ event, severity }: Message) =>
+    isRecovery(event) ? -1 : SEVERITIES.indexOf(severity)
+  return messages.toSorted((a, b) => rank(b) - rank(a))[0]
+}
+
+/** Whether a message arrives without a sound. What sums up quiet hours is quiet itself. */
+export function isSilent({ kind = 'alert', message, items = [] }: Envelope): boolean {
+  if (kind === 'summary') return true
+  const loudest = (kind === 'group' || kind === 'rollup' ? worstOf(items) : undefined) ?? message
+  return loudest.severity === 'info' || isRecovery(loudest.event)
 }
 
 /** How bad it is, as a word. */
-export function severityWord(t: Translate, message: Message): string {
-  return t(
-    isRecovery(message.event) ? 'messages:recovered' : `messages:severity.${message.severity}`,
-  )
+export function severityWord(t: Translate, message: Message, state: MessageState = {}): string {
+  const isOver = isRecovery(message.event) || state.recoveredAt !== undefined
+  return t(isOver ? 'messages:recovered' : `messages:severity.${message.severity}`)
 }
 
-/** The line "how bad, which watch, since when", ready for `t` or `t.html`. */
-export function severityLine(t: Translate, envelope: Envelope): readonly [TextKey, TextValues] {
-  const { message } = envelope
-  const time = sinceTime(envelope)
-  const severity = severityWord(t, message)
-  return message.watchLabel === null
-    ? ['messages:lineNoWatch', { severity, time }]
-    : ['messages:line', { severity, time, watch: typed(shownLabel(message.watchLabel)) }]
+/** Puts a line into words: for text or for markup. */
+export interface LineWriter<Value extends HtmlValue> {
+  write(key: TextKey, values: Readonly<Record<string, Value | TextValue>>): string
+  /** A text as it is, escaped where that is needed. */
+  text(text: string): string
+  watch(label: string): Value | TextValue
+  time(
+    at: Date,
+    options: { readonly seconds?: boolean; readonly offset?: boolean },
+  ): Value | TextValue
+}
+
+/** Writes lines of plain text, on the reader's clock. */
+export function plainLines({ locale, timezone }: Pick<Envelope, 'locale' | 'timezone'>) {
+  const t = translator(locale)
+  const writer: LineWriter<TextValue> = {
+    write: t,
+    text: (text) => text,
+    watch: (label) => typed(shownLabel(label)),
+    time: (at, options) => formatTime(at, locale, timezone, options),
+  }
+  return writer
+}
+
+/**
+ * The line "how bad, which watch, since when, how long", and what became of it.
+ *
+ * @param now of a first telling; how long it has lasted is said from a minute on
+ */
+export function severityLine<Value extends HtmlValue>(
+  envelope: Envelope,
+  writer: LineWriter<Value>,
+  { state = {}, now }: { readonly state?: MessageState; readonly now?: Date | undefined } = {},
+): string {
+  const { locale, message } = envelope
+  const t = translator(locale)
+  const firedAt = new Date(message.firedAt)
+  const watch = message.watchLabel === null ? {} : { watch: writer.watch(message.watchLabel) }
+  const noWatch = message.watchLabel === null ? 'NoWatch' : ''
+  const { acknowledged, muted, recoveredAt } = state
+  if (recoveredAt !== undefined) {
+    const seconds = (recoveredAt.getTime() - firedAt.getTime()) / 1000
+    return writer.write(`messages:lineOver${noWatch}`, {
+      ...watch,
+      severity: t('messages:recovered'),
+      from: writer.time(firedAt, {}),
+      to: writer.time(recoveredAt, { offset: true }),
+      duration: formatDuration(seconds, locale, 'short'),
+    })
+  }
+  const isRaised = envelope.kind === 'raised' && message.severity !== 'info'
+  const severity = isRaised
+    ? t(builtKey(`messages:raised.${message.severity}`))
+    : severityWord(t, message)
+  const time = writer.time(firedAt, { seconds: true, offset: true })
+  const parts = [writer.write(`messages:line${noWatch}`, { ...watch, severity, time })]
+  const seconds = now === undefined ? 0 : (now.getTime() - firedAt.getTime()) / 1000
+  if (seconds >= LATE_SECONDS && canRecover(envelope)) {
+    parts.push(writer.text(written(locale, formatDuration(seconds, locale, 'short'))))
+  }
+  if (acknowledged !== undefined) {
+    const { by, at } = acknowledged
+    const when = { time: writer.time(at, {}) }
+    parts.push(
+      by === null
+        ? writer.write('messages:state.acknowledged', when)
+        : writer.write('messages:state.acknowledgedBy', {
+            ...when,
+            name: typed(cut(by, LABEL_MAX)),
+          }),
+    )
+  }
+  if (muted !== undefined) {
+    parts.push(
+      muted.until === 'recovered'
+        ? writer.write('messages:state.mutedRecovered', {})
+        : writer.write('messages:state.mutedUntil', { time: writer.time(muted.until, {}) }),
+    )
+  }
+  return parts.join(' · ')
+}
+
+/** A value beside others in a line that is not one sentence. */
+export function written(locale: Locale, text: string): string {
+  return locale === 'ar' ? isolate(text) : text
+}
+
+/** Begins a line that may hold foreign text only, so that it runs in the reader's direction. */
+export function lineStart(locale: Locale): string {
+  return directionOf(locale) === 'rtl' ? '\u200f' : ''
+}
+
+/** A part of a signal's help. */
+export type HelpTopic = HelpPart
+
+/** A part of the help of the signal behind an alert; undefined where there is none. */
+export function helpOf(
+  { locale, type, signal }: Pick<Envelope, 'locale' | 'type' | 'signal'>,
+  topic: HelpTopic,
+): string | undefined {
+  const t = translator(locale)
+  const keys = (topic === 'why' ? ['checked', 'why'] : [topic]).map(
+    (part) => `signals:${type}.${signal}.help.${part}`,
+  )
+  const texts = keys.flatMap((key) => (hasText(key) ? [t(key)] : []))
+  return texts.length === 0 ? undefined : texts.join('\n\n')
 }
 
 /** A watch's label, cut where it would take the place of what matters. */
 export function shownLabel(label: string): string {
   return cut(label, LABEL_MAX)
-}
-
-/** When it happened, as the reader's wall time with its offset. */
-export function sinceTime({ message, locale, timezone }: Envelope): string {
-  return formatTime(new Date(message.firedAt), locale, timezone, { seconds: true, offset: true })
 }
 
 /** Whether a field's value runs against the direction of the reader's language. */
@@ -85,6 +208,18 @@ export function cut(text: string, max: number): string {
     kept.push(character)
   }
   return `${kept.join('')}…`
+}
+
+/** Pieces that stay whole, such as escaped characters, in at most so many UTF-16 units; trimmed. */
+export function fitPieces(pieces: readonly string[], max: number): string {
+  const whole = pieces.join('').trim()
+  if (whole.length <= max) return whole
+  let kept = ''
+  for (const piece of pieces) {
+    if (kept.length + piece.length >= max) break
+    kept += piece
+  }
+  return `${kept}…`
 }
 
 const RIGHT_TO_LEFT =

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { arrayText, parseArray } from './arrays.ts'
+import { arrayText, jsonTexts, parseArray } from './arrays.ts'
 
 describe('array text', () => {
   test('reads back whatever texts it wrote, nulls and nesting included', () => {
@@ -27,7 +27,20 @@ describe('array text', () => {
   test('writes instants, bytes, integers of any size and JSON', () => {
     const instant = new Date('2026-01-02T03:04:05.678Z')
     expect(arrayText([instant, 2n ** 63n, Buffer.from([1, 255]), { a: '"' }, true])).toBe(
-      '{"2026-01-02T03:04:05.678Z","9223372036854775808","\\\\x01ff","{\\"a\\":\\"\\\\\\"\\"}","true"}',
+      '{"2026-01-02T03:04:05.678Z","9223372036854775808","\\\\x01ff","{\\"a\\":\\"\\\\\\"\\"}",true}',
+    )
+  })
+
+  test('of JSON values comes apart where it was put together, whatever they hold', () => {
+    fc.assert(
+      fc.property(fc.array(fc.json({ stringUnit: 'binary' }), { minLength: 1 }), (texts) => {
+        const values = texts.map((text) => JSON.parse(text))
+        expect(
+          jsonTexts(values)
+            .split('\x1f')
+            .map((text) => JSON.parse(text)),
+        ).toEqual(values)
+      }),
     )
   })
 })

@@ -33,6 +33,7 @@ export function arrayText(values: readonly unknown[]): string {
 
 function elementText(value: unknown): string {
   if (value === null || value === undefined) return 'NULL'
+  if (typeof value === 'number' || typeof value === 'boolean') return String(value)
   if (Array.isArray(value)) return arrayText(value)
   return `"${scalarText(value).replace(/["\\]/g, '\\$&')}"`
 }
@@ -41,6 +42,14 @@ function scalarText(value: unknown): string {
   if (value instanceof Date) return value.toISOString()
   if (value instanceof Uint8Array) return `\\x${Buffer.from(value).toString('hex')}`
   return typeof value === 'object' ? JSON.stringify(value) : String(value)
+}
+
+/**
+ * JSON values as one text, for `string_to_array(…, e'\\x1f')`. JSON never holds that character, so that
+ * nothing needs to be quoted, which for large values costs more than writing them.
+ */
+export function jsonTexts(values: readonly unknown[]): string {
+  return values.map((value) => JSON.stringify(value)).join('\x1f')
 }
 
 /** Reads an array of any depth; `read` gets every element but nulls. */

@@ -1,9 +1,20 @@
 import { describe, expect, test } from 'vitest'
 import { createLanes, type Lanes } from './lanes.ts'
 
+const SLOW = { room: 30, laneStart: 1, laneMax: 1 }
+const MAIL = { room: 16, laneStart: 4, laneMax: 8 }
+const QUICK = { room: 256, laneStart: 8, laneMax: 64 }
+const CHANNELS = {
+  telegram: { limits: SLOW },
+  email: { limits: MAIL },
+  webhook: { limits: QUICK },
+  discord: { limits: SLOW },
+  slack: { limits: SLOW },
+}
+
 describe('lanes', () => {
   test('give every channel its own room', () => {
-    const lanes = createLanes()
+    const lanes = createLanes(CHANNELS)
     fill(lanes, 'email', 16)
     expect(lanes.roomOf('email').free).toBe(0)
     expect(lanes.roomOf('webhook').free).toBe(256)
@@ -11,7 +22,7 @@ describe('lanes', () => {
   })
 
   test('let one chat have one message on its way, and a host eight', () => {
-    const lanes = createLanes()
+    const lanes = createLanes(CHANNELS)
     lanes.enter('telegram', '4711')
     expect(lanes.roomOf('telegram')).toMatchObject({ free: 29, perLane: 1, lanes: { 4711: 0 } })
     lanes.enter('webhook', 'a.example')
@@ -19,13 +30,13 @@ describe('lanes', () => {
   })
 
   test('widen while a host answers quickly, up to 64', async () => {
-    const lanes = createLanes()
+    const lanes = createLanes(CHANNELS)
     answer(lanes, 'a.example', 100, 20)
     await expect(granted(lanes, 'webhook', 'a.example', 80)).resolves.toBe(64)
   })
 
   test('let as many more wait where a host has proved quick, and call them in order', async () => {
-    const lanes = createLanes()
+    const lanes = createLanes(CHANNELS)
     answer(lanes, 'a.example', 2, 20)
     const called: number[] = []
     for (let index = 0; index < 12; index += 1) {
@@ -41,7 +52,7 @@ describe('lanes', () => {
   })
 
   test('let nobody wait for a chat or a host that has proved nothing', async () => {
-    const lanes = createLanes()
+    const lanes = createLanes(CHANNELS)
     lanes.enter('telegram', '4711')
     for (let index = 0; index < 8; index += 1) lanes.enter('webhook', 'new.example')
     expect(lanes.roomOf('telegram').lanes).toEqual({ 4711: 0 })
@@ -49,14 +60,14 @@ describe('lanes', () => {
   })
 
   test('keep the width of a host that answers in between', () => {
-    const lanes = createLanes()
+    const lanes = createLanes(CHANNELS)
     answer(lanes, 'a.example', 4, 20)
     answer(lanes, 'a.example', 10, 3000)
     expect(lanes.roomOf('webhook').lanes['a.example']).toBe(24)
   })
 
   test('narrow to one while a host hangs, and widen again', () => {
-    const lanes = createLanes()
+    const lanes = createLanes(CHANNELS)
     answer(lanes, 'a.example', 10, undefined)
     expect(lanes.roomOf('webhook').lanes['a.example']).toBe(1)
     answer(lanes, 'a.example', 1, 6000)
@@ -66,7 +77,7 @@ describe('lanes', () => {
   })
 
   test('leave others their room when many hosts hang', () => {
-    const lanes = createLanes()
+    const lanes = createLanes(CHANNELS)
     for (let host = 0; host < 100; host += 1) {
       answer(lanes, `dead${host}.example`, 4, undefined)
       lanes.enter('webhook', `dead${host}.example`)
@@ -75,7 +86,7 @@ describe('lanes', () => {
   })
 
   test('forget a lane that is as it began', () => {
-    const lanes = createLanes()
+    const lanes = createLanes(CHANNELS)
     answer(lanes, 'a.example', 1, 3000)
     expect(lanes.roomOf('webhook').lanes).toEqual({})
   })

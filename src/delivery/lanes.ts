@@ -1,4 +1,4 @@
-import type { ChannelKey } from '#src/channels/define.ts'
+import type { ChannelKey, SendingLimits } from '#src/channels/define.ts'
 
 /**
  * How much is sent at once, to whom. Every channel has its own room, so that a slow mail server leaves
@@ -8,17 +8,6 @@ import type { ChannelKey } from '#src/channels/define.ts'
  * stands empty while the next ones are fetched.
  */
 
-interface Limits {
-  readonly room: number
-  readonly laneStart: number
-  readonly laneMax: number
-}
-
-const LIMITS: Readonly<Record<ChannelKey, Limits>> = {
-  telegram: { room: 30, laneStart: 1, laneMax: 1 },
-  email: { room: 16, laneStart: 4, laneMax: 8 },
-  webhook: { room: 256, laneStart: 8, laneMax: 64 },
-}
 const QUICK_MS = 1000
 const SLOW_MS = 5000
 
@@ -46,8 +35,10 @@ interface Lane {
   readonly waiting: (() => void)[]
 }
 
-/** Empty lanes. */
-export function createLanes(): Lanes {
+/** Empty lanes of these channels. */
+export function createLanes(
+  channels: Readonly<Record<ChannelKey, { readonly limits: SendingLimits }>>,
+): Lanes {
   const lanesOf = new Map<ChannelKey, Map<string, Lane>>()
 
   function lanes(channel: ChannelKey): Map<string, Lane> {
@@ -58,7 +49,7 @@ export function createLanes(): Lanes {
 
   return {
     roomOf(channel) {
-      const { room, laneStart } = LIMITS[channel]
+      const { room, laneStart } = channels[channel].limits
       const entries = [...lanes(channel)]
       const used = entries.reduce((sum, [, lane]) => sum + taken(lane), 0)
       return {
@@ -71,7 +62,7 @@ export function createLanes(): Lanes {
     },
     async enter(channel, name) {
       const known = lanes(channel).get(name)
-      const lane = known ?? { used: 0, limit: LIMITS[channel].laneStart, waiting: [] }
+      const lane = known ?? { used: 0, limit: channels[channel].limits.laneStart, waiting: [] }
       if (known === undefined) lanes(channel).set(name, lane)
       if (lane.used < lane.limit) lane.used += 1
       else await new Promise<void>((resolve) => lane.waiting.push(resolve))
@@ -79,7 +70,7 @@ export function createLanes(): Lanes {
     leave(channel, name, latencyMs) {
       const lane = lanes(channel).get(name)
       if (lane === undefined) throw new Error(`nothing is on its way to ${name}`)
-      const { laneStart, laneMax } = LIMITS[channel]
+      const { laneStart, laneMax } = channels[channel].limits
       lane.used -= 1
       lane.limit = nextLimit(lane.limit, latencyMs, laneMax)
       while (lane.used < lane.limit && lane.waiting.length > 0) {

@@ -6,12 +6,12 @@
  * takes over.
  */
 import { z } from 'zod'
-import type { ChannelKey, Envelope } from '#src/channels/define.ts'
+import { CHANNEL_KEYS, type ChannelKey, type Envelope, type Message } from '#src/channels/define.ts'
 import { Id, Instant } from '#src/kernel/units.ts'
 
 /**
  * pending: not tried yet. retrying: failed, to be tried again. held, muted: not to be sent now, or at
- * all. disabled: the destination was switched off before it could be sent.
+ * all. disabled: the destination is off; the newest are kept for a week, for when it is back.
  */
 const DELIVERY_STATUSES = [
   'pending',
@@ -26,6 +26,10 @@ export type DeliveryStatus = (typeof DELIVERY_STATUSES)[number]
 
 /** How long a worker may take for one attempt before another takes the delivery over. */
 export const LEASE_SECONDS = 60
+
+/** What could not be sent to a destination that is off is kept so long, and so many of the newest. */
+export const KEPT_DAYS = 7
+export const KEPT_MAX = 100
 
 /** A delivery to be written. */
 export interface NewDelivery {
@@ -45,7 +49,28 @@ export interface NewDelivery {
   readonly position: number
   readonly envelope: Envelope
   readonly createdAt: Date
-  readonly status: Extract<DeliveryStatus, 'pending' | 'held' | 'muted'>
+  /** `disabled`: its destination is off; it is kept for when that is back. */
+  readonly status: Extract<DeliveryStatus, 'pending' | 'held' | 'muted' | 'disabled'>
+  /** Of a held one: when it is to be told in a summary. */
+  readonly heldUntil?: Date
+}
+
+/** A delivery that waits for quiet hours to end or for the digest. */
+export interface HeldDelivery {
+  readonly id: string
+  readonly wallet: string
+  readonly alertId: number | null
+  readonly recipientId: number
+  readonly firedAt: Date
+  readonly envelope: Envelope
+}
+
+/** A delivery that its destination missed while it was off. */
+export interface KeptDelivery {
+  readonly deliveryId: string
+  readonly alertId: number | null
+  readonly message: Message
+  readonly keptUntil: Date
 }
 
 /** A delivery as an alert's record shows it. */
@@ -53,7 +78,7 @@ export const DeliveryEntry = z
   .object({
     deliveryId: z.uuid(),
     recipientId: Id,
-    channel: z.enum(['telegram', 'email', 'webhook'] as const satisfies readonly ChannelKey[]),
+    channel: z.enum(CHANNEL_KEYS),
     status: z.enum(DELIVERY_STATUSES),
     attempts: z.int(),
     lastStatusCode: z.int().nullable(),

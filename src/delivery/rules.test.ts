@@ -16,6 +16,23 @@ describe('afterFailure', () => {
     expect(next(plain, 3)).toMatchObject({ status: 'retrying', attempts: 3 })
   })
 
+  test('comes back to its time when it was tried before that, without counting', () => {
+    const plannedAt = new Date(NOW.getTime() + 900_000)
+    const early = { attempt: 4, isTest: false, random: 0.5, now: NOW, plannedAt }
+    const expected = { status: 'retrying', attempts: 3 }
+    expect(afterFailure(plain, early)).toEqual({
+      ...expected,
+      nextAttemptAt: plannedAt,
+      plannedAt,
+    })
+    const flood = new DeliveryError('flood', { retryAfterSeconds: 3600, binding: true })
+    const { nextAttemptAt } = afterFailure(flood, early)
+    expect(nextAttemptAt?.getTime()).toBeGreaterThanOrEqual(NOW.getTime() + 3_600_000)
+    const gone = new DeliveryError('gone', { permanent: true })
+    expect(afterFailure(gone, early)).toMatchObject({ status: 'failed', attempts: 4 })
+    expect(afterFailure(plain, { ...early, plannedAt: NOW })).toMatchObject({ attempts: 4 })
+  })
+
   test('does not repeat a test, or what failed for good', () => {
     expect(next(plain, 1, { isTest: true }).status).toBe('failed')
     expect(next(new DeliveryError('gone', { permanent: true }), 1).status).toBe('failed')

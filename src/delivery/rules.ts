@@ -12,16 +12,20 @@ export interface Next {
   readonly status: Extract<DeliveryStatus, 'retrying' | 'failed'>
   readonly attempts: number
   readonly nextAttemptAt: Date | null
+  /** Not to be tried earlier than then, although its destination may answer again. */
+  readonly plannedAt: Date | null
 }
 
 /**
  * What follows from an attempt that failed.
  *
  * Tests and permanent failures end at once, others when the table is through. A binding wait is kept
- * to the second and its attempt does not count.
+ * to the second and its attempt does not count. Neither does one that was made before its time: it is
+ * tried again when it would have been.
  *
  * @param attempt counts from 1
  * @param random from 0 to below 1
+ * @param plannedAt when the attempt was due by the table, where it was made earlier
  */
 export function afterFailure(
   failure: Pick<DeliveryError, 'permanent' | 'binding' | 'retryAfterSeconds'>,
@@ -30,27 +34,36 @@ export function afterFailure(
     isTest,
     random,
     now,
+    plannedAt = null,
   }: {
     readonly attempt: number
     readonly isTest: boolean
     readonly random: number
     readonly now: Date
+    readonly plannedAt?: Date | null
   },
 ): Next {
   const { permanent, binding, retryAfterSeconds } = failure
   const step = RETRY_SECONDS[attempt - 1]
   const isOrder = binding && retryAfterSeconds !== undefined
+  if (plannedAt !== null && plannedAt > now && !permanent && !isTest) {
+    const orderedMs = isOrder ? now.getTime() + Math.round((retryAfterSeconds + random) * 1000) : 0
+    const at = new Date(Math.max(plannedAt.getTime(), orderedMs))
+    return { status: 'retrying', attempts: attempt - 1, nextAttemptAt: at, plannedAt: at }
+  }
   if (permanent || isTest || (step === undefined && !isOrder)) {
-    return { status: 'failed', attempts: attempt, nextAttemptAt: null }
+    return { status: 'failed', attempts: attempt, nextAttemptAt: null, plannedAt: null }
   }
   const seconds =
     isOrder || step === undefined
       ? (retryAfterSeconds ?? 0) + random
       : waitSeconds(step, retryAfterSeconds, random)
+  const at = new Date(now.getTime() + Math.round(seconds * 1000))
   return {
     status: 'retrying',
     attempts: isOrder ? attempt - 1 : attempt,
-    nextAttemptAt: new Date(now.getTime() + Math.round(seconds * 1000)),
+    nextAttemptAt: at,
+    plannedAt: retryAfterSeconds === undefined ? null : at,
   }
 }
 

@@ -1,26 +1,20 @@
-import { randomUUID } from 'node:crypto'
-import { type Channel, DeliveryError, type Receipt } from '#src/channels/define.ts'
+import { Envelope, type HelpPart, type MessageState } from '#src/channels/define.ts'
 import { type Db, transact } from '#src/db/connection.ts'
-import { shortAddress } from '#src/i18n/format.ts'
-import { id as bare, translator } from '#src/i18n/translate.ts'
 import type { Caller } from '#src/kernel/caller.ts'
+import type { Clock } from '#src/kernel/clock.ts'
 import { AppError } from '#src/kernel/errors.ts'
-import {
-  type OpenDestination,
-  openDestinations,
-  recordOutcomes,
-} from '#src/recipients/destinations.ts'
-import { type DeliveryEntry, LEASE_SECONDS, type NewDelivery, type TestResult } from './model.ts'
-import { canBeSentTo, outcomesOf } from './rules.ts'
+import { openDestinations } from '#src/recipients/destinations.ts'
+import { readMessage as readSent, type StateReader } from './chats.ts'
+import * as kept from './kept-store.ts'
+import * as messages from './message-store.ts'
+import type { DeliveryEntry, HeldDelivery, KeptDelivery, NewDelivery } from './model.ts'
 import * as store from './store.ts'
-import { createWorker, type DeliveryDeps } from './worker.ts'
+import type { TestDeps } from './test-message.ts'
+import { createWorker, type WorkerDeps } from './worker.ts'
 
+export { newDeliveryId } from './delivery-id.ts'
 export type { NewDelivery } from './model.ts'
-
-/**
- * What a test pretends to be about: the payload names one of the published events, also in a test.
- */
-const TEST_EVENT = 'wallet-balance.moved'
+export { sendTest } from './test-message.ts'
 
 /** Puts deliveries into the outbox, in the transaction of what caused them. */
 export async function enqueue(tx: Db, deliveries: readonly NewDelivery[]): Promise<void> {
@@ -33,7 +27,7 @@ export async function enqueue(tx: Db, deliveries: readonly NewDelivery[]): Promi
  * One key's deliveries go out one after another; a slow destination only holds up itself. After `stop`
  * nothing more is taken; what is on its way has five seconds, then it is given back.
  */
-export async function deliverDue(deps: DeliveryDeps, stop: AbortSignal): Promise<void> {
+export async function deliverDue(deps: WorkerDeps, stop: AbortSignal): Promise<void> {
   const worker = createWorker(deps, stop)
   try {
     while (!stop.aborted) {
@@ -63,108 +57,151 @@ export async function listForAlerts(
 }
 
 /**
- * Sends a real message, marked as a test and never repeated, to a destination of the wallet. A webhook
- * answers at once; elsewhere the message is put into the outbox.
- *
- * @throws AppError not_found; upstream `channel_unavailable`; conflict `recipient_not_active`
+ * Marks every chat message that tells of these alerts to be changed, to show what became of them: soon
+ * after the transaction, again and again until it works; the latest state wins.
  */
-export async function sendTest(
-  deps: DeliveryDeps,
+export async function reviseMessages(tx: Db, alertIds: readonly number[]): Promise<void> {
+  if (alertIds.length === 0) return
+  const ids = await messages.lockCarriers(tx, alertIds)
+  await messages.markStale(tx, ids)
+}
+
+/**
+ * The alerts that a chat message tells of, recoveries left out.
+ *
+ * @param recipientIds the chat's, one a wallet
+ * @param messageId its name in the chat
+ */
+export function alertsOfMessage(
+  db: Db,
+  recipientIds: readonly number[],
+  messageId: string,
+): Promise<number[]> {
+  return messages.listAlertsOf(db, recipientIds, messageId)
+}
+
+/** Whether a message with this name in a chat is one of ours, and not a screen of the bot. */
+export async function hasMessage(
+  db: Db,
+  recipientIds: readonly number[],
+  messageId: string,
+): Promise<boolean> {
+  return (await messages.findByName(db, recipientIds, messageId)) !== undefined
+}
+
+/**
+ * Notes which part of the help is open below a message, so that it stays open whatever becomes of the
+ * alert; null: none. Whoever asked for it shows it.
+ */
+export function openHelp(
+  db: Db,
+  recipientIds: readonly number[],
+  messageId: string,
+  help: HelpPart | null,
+): Promise<void> {
+  return messages.setHelp(db, recipientIds, messageId, help)
+}
+
+/** A message that stands in a chat: whose it is, and what it is to show now. */
+export interface StandingMessage {
+  readonly wallet: string
+  readonly envelope: Envelope
+  readonly state: MessageState
+}
+
+/**
+ * The message with this name in a chat; undefined when none of ours has it, or it is forgotten.
+ *
+ * @param recipientIds the chat's, one a wallet
+ */
+export async function findMessage(
+  deps: { readonly db: Db; readonly stateOf: StateReader },
+  recipientIds: readonly number[],
+  messageId: string,
+): Promise<StandingMessage | undefined> {
+  const sent = await messages.findByName(deps.db, recipientIds, messageId)
+  const shown = sent && (await readSent(deps, sent))
+  return sent && shown && { wallet: sent.wallet, ...shown }
+}
+
+/** Recipients, by id, above `after`, for whom held messages may be told by then. */
+export function listHolding(
+  db: Db,
+  until: Date,
+  page: { readonly after: number; readonly limit: number },
+): Promise<number[]> {
+  return kept.listHolding(db, until, page)
+}
+
+/**
+ * What is held for a recipient and may be told by then, in the order it fired. It counts as delivered
+ * from now on: the summary that tells it is to be written in the same transaction.
+ */
+export async function takeHeld(
+  tx: Db,
+  recipientId: number,
+  until: Date,
+): Promise<readonly HeldDelivery[]> {
+  const rows = await kept.takeHeld(tx, recipientId, until)
+  return rows.map((row) => ({ ...row, envelope: Envelope.parse(row.envelope) }))
+}
+
+/** Changes until when everything held for a recipient waits: its quiet hours or its digest changed. */
+export function retimeHeld(tx: Db, recipientId: number, until: Date): Promise<void> {
+  return kept.retimeHeld(tx, recipientId, until)
+}
+
+/** What a recipient of the wallet missed while it was off, newest first: at most 100 of 7 days. */
+export async function listKept(
+  deps: { readonly db: Db; readonly clock: Clock },
   caller: Caller,
   recipientId: number,
-): Promise<TestResult> {
-  const destination = (await openDestinations(deps, [recipientId])).get(recipientId)
-  if (destination === undefined || destination.wallet !== caller.wallet) {
-    throw new AppError('not_found', 'not_found')
-  }
-  const channel = deps.channels[destination.channel]
-  if (!channel.available()) throw new AppError('upstream', 'channel_unavailable')
-  if (!canBeSentTo(destination.status, true)) {
-    throw new AppError('conflict', 'recipient_not_active')
-  }
-  const test = testDelivery(deps, destination, channel)
-  if (destination.channel === 'webhook') return await sendNow(deps, destination, test)
-  await transact(deps.db, (tx) => enqueue(tx, [test]))
-  return { deliveryId: test.id, status: 'queued' }
-}
-
-function testDelivery(
-  { clock, publicUrl }: DeliveryDeps,
-  destination: OpenDestination,
-  channel: Channel<unknown>,
-): NewDelivery {
-  const { id: recipientId, wallet, locale, timezone } = destination
-  const id = randomUUID()
-  const now = clock.now()
-  const t = translator(locale)
-  const message = {
-    alertId: null,
-    watchId: null,
-    watchLabel: null,
-    event: TEST_EVENT,
-    severity: 'info',
-    title: t('messages:test.title'),
-    body: t('messages:test.body', { wallet: bare(shortAddress(wallet)) }),
-    fields: [],
-    link: `${publicUrl}/`,
-    firedAt: now.toISOString(),
-    test: true,
-  } as const
-  const about = { type: null, signal: null, group: null, data: {} }
-  return {
-    id,
-    wallet,
-    alertId: null,
-    recipientId,
-    channel: channel.key,
-    lane: channel.lane(destination.destination),
-    orderKey: `${recipientId} test ${id}`,
-    firedAt: now,
-    position: 0,
-    envelope: { deliveryId: id, ...about, locale, timezone, message },
-    createdAt: now,
-    status: 'pending',
-  }
-}
-
-async function sendNow(
-  deps: DeliveryDeps,
-  { id: recipientId, wallet, destination }: OpenDestination,
-  test: NewDelivery,
-): Promise<TestResult> {
-  const startedAt = performance.now()
-  const now = deps.clock.now()
-  const signal = AbortSignal.timeout(LEASE_SECONDS * 1000)
-  const context = { attempt: 1, now, signal, wallet }
-  const result = await settled(
-    deps.channels[test.channel].send(destination, test.envelope, context),
-  )
-  const latencyMs = Math.round(performance.now() - startedAt)
-  const at = deps.clock.now()
-  const error = result instanceof DeliveryError ? result : undefined
-  const statusCode = result.statusCode ?? null
-  const status = error === undefined ? 'delivered' : 'failed'
-  await transact(deps.db, async (tx) => {
-    await store.insertFinished(tx, {
-      ...test,
-      status,
-      statusCode,
-      error: error?.reason ?? null,
-      deliveredAt: error === undefined ? at : null,
-    })
-    await recordOutcomes({ ...deps, db: tx }, outcomesOf(recipientId, at, result))
+): Promise<readonly KeptDelivery[]> {
+  const rows = await kept.listKept(deps.db, caller.wallet, recipientId, deps.clock.now())
+  return rows.map(({ id, alertId, envelope, keptUntil }) => {
+    const { message } = Envelope.parse(envelope)
+    return { deliveryId: id, alertId, message, keptUntil }
   })
-  return { deliveryId: test.id, status, statusCode, latencyMs }
 }
 
-/** What a send gave, its refusal as a value. */
-async function settled(send: Promise<Receipt>): Promise<Receipt | DeliveryError> {
-  try {
-    return await send
-  } catch (error) {
-    if (error instanceof DeliveryError) return error
-    throw error
-  }
+/**
+ * Sends what `listKept` shows, the oldest first and after everything new.
+ *
+ * @returns how many
+ * @throws AppError not_found; conflict `recipient_not_active` while it is off
+ */
+export async function sendKept(
+  deps: Pick<TestDeps, 'db' | 'clock' | 'box' | 'channels'>,
+  caller: Caller,
+  recipientId: number,
+): Promise<number> {
+  const opened = (await openDestinations(deps, [recipientId])).get(recipientId)
+  if (opened?.wallet !== caller.wallet) throw new AppError('not_found', 'not_found')
+  if (opened.status !== 'active') throw new AppError('conflict', 'recipient_not_active')
+  const lane = deps.channels[opened.channel].lane(opened.destination)
+  const now = deps.clock.now()
+  return await transact(deps.db, (tx) =>
+    kept.reviveKept(tx, caller.wallet, { recipientId, lane, now }),
+  )
+}
+
+/** Lets go of what `listKept` shows. @returns how many there were */
+export function dropKept(db: Db, caller: Caller, recipientId: number): Promise<number> {
+  return kept.dropKept(db, caller.wallet, recipientId)
+}
+
+/** How many messages of each recipient wait for its destination: unsent, or kept while it is off. */
+export function countWaiting(
+  db: Db,
+  recipientIds: readonly number[],
+  now: Date,
+): Promise<ReadonlyMap<number, number>> {
+  return store.countWaiting(db, recipientIds, now)
+}
+
+/** How much is due and not sent, by channel, and since when; for the operator. */
+export function readBacklog(db: Db, now: Date) {
+  return store.countDue(db, now)
 }
 
 /** Deliveries of all wallets since then, for the public figures. */

@@ -1,23 +1,16 @@
 import { asc, gte, inArray, sql } from 'drizzle-orm'
-import type { ChannelKey } from '#src/channels/define.ts'
+import { CHANNEL_KEYS } from '#src/channels/define.ts'
+import { isRecovery } from '#src/channels/wording.ts'
+import { jsonTexts } from '#src/db/arrays.ts'
 import type { Db } from '#src/db/connection.ts'
-import type { Room } from './lanes.ts'
-import type { DeliveryStatus, NewDelivery } from './model.ts'
+import { SEVERITIES } from '#src/kernel/facts.ts'
+import { type DeliveryStatus, KEPT_DAYS, KEPT_MAX, type NewDelivery } from './model.ts'
 import { deliveries } from './tables.ts'
 
 /** Rows written by one statement. */
 const ROWS_MAX = 1000
-/**
- * Due rows looked at for one claim. A lane that has them all and room for few is full afterwards, and
- * left out of the next look.
- */
-const SCAN_MAX = 256
-
-/** A delivery as a worker holds it. `attempts` counts the one it holds it for. */
-export type ClaimedRow = Pick<
-  typeof deliveries.$inferSelect,
-  'id' | 'wallet' | 'recipientId' | 'lane' | 'orderKey' | 'envelope' | 'attempts'
->
+/** How long what could not be sent is kept. */
+export const KEPT = sql.raw(`interval '${KEPT_DAYS} days'`)
 
 /** Writes deliveries, a thousand a statement, and wakes whoever sends. */
 export async function insertDeliveries(db: Db, all: readonly NewDelivery[]): Promise<void> {
@@ -27,8 +20,10 @@ export async function insertDeliveries(db: Db, all: readonly NewDelivery[]): Pro
     // One array per column: envelopes pass as they are, while a recordset would unpack their texts.
     await db.execute(sql`
       insert into deliveries (id, wallet, alert_id, recipient_id, channel, lane, order_key, fired_at,
-        position, envelope, status, created_at, next_attempt_at, attempts)
-      select r.*, case when r.status = 'pending' then r.created_at end, 0
+        position, envelope, status, created_at, held_until, watch_id, kind, answers, recovery, test,
+        urgency, next_attempt_at, kept_until, attempts)
+      select r.*, case when r.status = 'pending' then r.created_at end,
+        case when r.status = 'disabled' then r.created_at + ${KEPT} end, 0
       from unnest(
         ${column(({ id }) => id)}::uuid[],
         ${column(({ wallet }) => wallet)}::text[],
@@ -39,28 +34,45 @@ export async function insertDeliveries(db: Db, all: readonly NewDelivery[]): Pro
         ${column(({ orderKey }) => orderKey)}::text[],
         ${column(({ firedAt }) => firedAt)}::timestamptz[],
         ${column(({ position }) => position)}::bigint[],
-        ${column(({ envelope }) => JSON.stringify(envelope))}::json[],
+        string_to_array(${jsonTexts(rows.map(({ envelope }) => envelope))}, e'\\x1f')::json[],
         ${column(({ status }) => status)}::text[],
-        ${column(({ createdAt }) => createdAt)}::timestamptz[]
+        ${column(({ createdAt }) => createdAt)}::timestamptz[],
+        ${column(({ heldUntil }) => heldUntil ?? null)}::timestamptz[],
+        ${column(({ envelope }) => envelope.message.watchId)}::int[],
+        ${column(({ envelope }) => envelope.kind ?? 'alert')}::text[],
+        ${column(({ envelope }) => envelope.answers ?? null)}::int[],
+        ${column(({ envelope }) => isRecovery(envelope.message.event))}::bool[],
+        ${column(({ envelope }) => envelope.message.test)}::bool[],
+        ${column(urgencyOf)}::smallint[]
       ) as r(id, wallet, alert_id, recipient_id, channel, lane, order_key, fired_at, position,
-        envelope, status, created_at)`)
+        envelope, status, created_at, held_until, watch_id, kind, answers, recovery, test, urgency)`)
   }
   const isAnyDue = all.some(({ status }) => status === 'pending')
   if (isAnyDue) await db.execute(sql`select pg_notify('deliveries', '')`)
 }
 
+function urgencyOf({ envelope }: Pick<NewDelivery, 'envelope'>): number {
+  return SEVERITIES.indexOf(envelope.message.severity)
+}
+
 /** Writes a delivery that is over already: a test that was sent at once. */
 export async function insertFinished(
   db: Db,
-  row: Omit<NewDelivery, 'status'> & {
+  row: Omit<NewDelivery, 'status' | 'heldUntil'> & {
     readonly status: DeliveryStatus
     readonly statusCode: number | null
     readonly error: string | null
     readonly deliveredAt: Date | null
   },
 ): Promise<void> {
+  const { message, kind = 'alert' } = row.envelope
   await db.insert(deliveries).values({
     ...row,
+    watchId: message.watchId,
+    kind,
+    recovery: isRecovery(message.event),
+    test: message.test,
+    urgency: urgencyOf(row),
     attempts: 1,
     nextAttemptAt: null,
     leasedUntil: null,
@@ -69,117 +81,75 @@ export async function insertFinished(
   })
 }
 
-/**
- * Takes due deliveries of a channel for one attempt each, oldest first, as far as there is room in the
- * channel and in each lane. Never one whose key has an earlier unfinished delivery: the ids of such
- * ones are given as `blocked`.
- */
-export async function claimDue(
-  db: Db,
-  channel: ChannelKey,
-  {
-    room,
-    now,
-    leasedUntil,
-  }: { readonly room: Room; readonly now: Date; readonly leasedUntil: Date },
-): Promise<{ readonly claimed: ClaimedRow[]; readonly blocked: string[] }> {
-  const full = Object.entries(room.lanes).flatMap(([lane, free]) => (free === 0 ? [lane] : []))
-  const isDue = sql`d.status in ('pending', 'retrying') and d.next_attempt_at <= ${now}
-    and (d.leased_until is null or d.leased_until <= ${now})`
-  const rows = await db.execute<ClaimedRow & { blocked: boolean }>(sql`
-    with due as (
-      select d.id, d.lane,
-        row_number() over (partition by d.lane order by d.next_attempt_at, d.id) as place
-      from (
-        select * from deliveries d
-        where d.channel = ${channel} and ${isDue} and d.lane <> all(${sql.param(full)}::text[])
-        order by d.next_attempt_at, d.id
-        limit ${SCAN_MAX}
-      ) d
-    ),
-    chosen as (
-      select d.id, exists (
-        select from deliveries e
-        where e.order_key = d.order_key and e.status in ('pending', 'retrying')
-          and (e.fired_at, e.position, e.id) < (d.fired_at, d.position, d.id)
-      ) as blocked
-      from due join deliveries d on d.id = due.id
-      where ${isDue}
-        and due.place <= coalesce((${JSON.stringify(room.lanes)}::jsonb ->> due.lane)::int,
-          ${room.perLane}::int)
-      order by d.next_attempt_at, d.id
-      limit ${room.free}
-      for update of d skip locked
-    ),
-    claimed as (
-      update deliveries d set leased_until = ${leasedUntil}, attempts = d.attempts + 1
-      from chosen c where c.id = d.id and not c.blocked
-      returning d.id, d.wallet, d.recipient_id, d.lane, d.order_key, d.envelope, d.attempts
-    )
-    select c.id, c.blocked, d.wallet, d.recipient_id as "recipientId", d.lane,
-      d.order_key as "orderKey", d.envelope, d.attempts
-    from chosen c left join claimed d on d.id = c.id`)
-  return {
-    claimed: rows.filter(({ blocked }) => !blocked),
-    blocked: rows.filter(({ blocked }) => blocked).map(({ id }) => id),
-  }
-}
-
-/**
- * Takes deliveries that wait for an earlier one of their key out of the due ones, until `finish` frees
- * the key. Holds the earlier one meanwhile, so that it cannot be finished unseen; where somebody else
- * holds one of the two, the delivery stays due and is looked at again.
- */
-export async function parkBlocked(db: Db, ids: readonly string[]): Promise<void> {
-  await db.execute(sql`
-    with blocked as (
-      select d.id
-      from deliveries d cross join lateral (
-        select e.id from deliveries e
-        where e.order_key = d.order_key and e.status in ('pending', 'retrying')
-          and (e.fired_at, e.position, e.id) < (d.fired_at, d.position, d.id)
-        order by e.fired_at desc, e.position desc, e.id desc
-        limit 1
-        for share of e skip locked
-      ) earlier
-      where d.id = any(${sql.param([...ids])}::uuid[]) and d.status in ('pending', 'retrying')
-      for update of d skip locked
-    )
-    update deliveries d set next_attempt_at = null from blocked b where d.id = b.id`)
-}
-
 /** How an attempt ended. */
 export interface FinishedRow {
   readonly id: string
   /** The attempt this is about; a worker whose lease ran out speaks of an earlier one. */
   readonly attempt: number
+  readonly recipientId: number
   readonly orderKey: string
   readonly status: Extract<DeliveryStatus, 'retrying' | 'delivered' | 'failed' | 'disabled'>
   readonly attempts: number
   readonly nextAttemptAt: Date | null
+  /** See the column. */
+  readonly plannedAt: Date | null
   readonly statusCode: number | null
   readonly error: string | null
   readonly deliveredAt: Date | null
+  /** For a destination that is off: until then it can be sent when that is back. */
+  readonly keptUntil: Date | null
+  readonly messageId: string | null
+  /** The message it came in; null for webhooks. */
+  readonly carriedBy: string | null
 }
+
+/** A recipient that answered again gets so many at once, so far apart, of those that wait longer. */
+const WOKEN_MAX = 200
+const WOKEN_GAP = sql.raw(`interval '10 milliseconds'`)
+const WOKEN_WAIT = sql.raw(`interval '10 seconds'`)
 
 /**
  * Writes how attempts ended and makes the next delivery of each key that is free now due at `now`.
+ * Where one arrived, what failed before to the same recipient is tried at once, once a step of the
+ * table.
  *
  * What another worker has taken over since is left to it, but a success always counts.
  */
 export async function finish(tx: Db, rows: readonly FinishedRow[], now: Date): Promise<void> {
   await tx.execute(sql`
     update deliveries d set status = r.status, attempts = r.attempts, leased_until = null,
-      next_attempt_at = r."nextAttemptAt", last_status_code = r."statusCode",
-      last_error = r.error, delivered_at = r."deliveredAt"
+      next_attempt_at = r."nextAttemptAt", planned_at = r."plannedAt",
+      last_status_code = r."statusCode", last_error = r.error, delivered_at = r."deliveredAt",
+      kept_until = case when d.test or d.kind = 'notice' then null else r."keptUntil" end,
+      message_id = r."messageId", carried_by = r."carriedBy"
     from json_to_recordset(${JSON.stringify(rows)}::json) as r(id uuid, attempt int, status text,
-      attempts int, "nextAttemptAt" timestamptz, "statusCode" int, error text,
-      "deliveredAt" timestamptz)
+      attempts int, "nextAttemptAt" timestamptz, "plannedAt" timestamptz, "statusCode" int,
+      error text, "deliveredAt" timestamptz, "keptUntil" timestamptz, "messageId" text,
+      "carriedBy" uuid)
     where d.id = r.id and d.status in ('pending', 'retrying')
       and (d.attempts = r.attempt or r.status = 'delivered')`)
   const keys = rows.filter(({ status }) => status !== 'retrying').map(({ orderKey }) => orderKey)
   if (keys.length === 0) return
+  const answering = rows.filter(({ status }) => status === 'delivered')
+  const ids = [...new Set(answering.map(({ recipientId }) => recipientId))]
   await tx.execute(sql`
+    with waking as (
+      select d.id from deliveries d
+      where d.recipient_id = any(${sql.param(ids)}::int[])
+        and d.status = 'retrying' and d.planned_at is null
+        and d.next_attempt_at > ${now}::timestamptz + ${WOKEN_WAIT}
+        and (d.leased_until is null or d.leased_until <= ${now})
+      order by d.next_attempt_at, d.id
+      limit ${WOKEN_MAX}
+      for update skip locked
+    ),
+    woken as (
+      update deliveries d
+      set planned_at = d.next_attempt_at,
+        next_attempt_at = ${now}::timestamptz + w.place * ${WOKEN_GAP}
+      from (select id, row_number() over (order by id) - 1 as place from waking) w
+      where d.id = w.id
+    )
     update deliveries d set next_attempt_at = ${now}
     from unnest(${sql.param(keys)}::text[]) as freed(order_key)
     cross join lateral (
@@ -189,17 +159,6 @@ export async function finish(tx: Db, rows: readonly FinishedRow[], now: Date): P
       limit 1
     ) head
     where d.id = head.id and d.next_attempt_at is null`)
-}
-
-/** Gives deliveries back whose attempt was broken off: they are due as before. */
-export async function release(
-  db: Db,
-  rows: readonly { readonly id: string; readonly attempt: number }[],
-): Promise<void> {
-  await db.execute(sql`
-    update deliveries d set leased_until = null, attempts = d.attempts - 1
-    from json_to_recordset(${JSON.stringify(rows)}::json) as r(id uuid, attempt int)
-    where d.id = r.id and d.attempts = r.attempt and d.status in ('pending', 'retrying')`)
 }
 
 /** The deliveries of alerts, in the order of the recipients. */
@@ -236,4 +195,35 @@ export async function countSince(db: Db, since: Date) {
     .from(deliveries)
     .where(gte(createdAt, since))
   return { sent: row?.sent ?? 0, delivered: row?.delivered ?? 0, failed: row?.failed ?? 0 }
+}
+
+/** What is due and not sent, by channel; those without any, too. */
+export async function countDue(
+  db: Db,
+  now: Date,
+): Promise<readonly { channel: string; due: number; oldestAt: Date }[]> {
+  return await db.execute<{ channel: string; due: number; oldestAt: Date }>(sql`
+    select c.key as channel, count(d.id)::int as due,
+      coalesce(min(d.next_attempt_at), ${now}::timestamptz) as "oldestAt"
+    from unnest(${sql.param([...CHANNEL_KEYS])}::text[]) as c(key)
+    left join deliveries d on d.channel = c.key and d.status in ('pending', 'retrying')
+      and d.next_attempt_at <= ${now}
+    group by c.key`)
+}
+
+/** Alerts that are not sent yet, or are kept for when the destination is back, by recipient. */
+export async function countWaiting(
+  db: Db,
+  recipientIds: readonly number[],
+  now: Date,
+): Promise<ReadonlyMap<number, number>> {
+  if (recipientIds.length === 0) return new Map()
+  const rows = await db.execute<{ recipientId: number; waiting: number }>(sql`
+    select recipient_id as "recipientId", least(count(*), ${KEPT_MAX})::int as waiting
+    from deliveries d
+    where recipient_id = any(${sql.param([...recipientIds])}::int[])
+      and (status in ('pending', 'retrying', 'held') or kept_until > ${now})
+      and not (d.test or d.kind = 'notice')
+    group by recipient_id`)
+  return new Map(rows.map(({ recipientId, waiting }) => [recipientId, waiting]))
 }

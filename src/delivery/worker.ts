@@ -1,34 +1,20 @@
-import { randomInt } from 'node:crypto'
 import { setTimeout as wait } from 'node:timers/promises'
-import {
-  type ChannelKey,
-  type Channels,
-  DeliveryError,
-  Envelope,
-  type Receipt,
-} from '#src/channels/define.ts'
-import { type Db, transact } from '#src/db/connection.ts'
-import type { Clock } from '#src/kernel/clock.ts'
-import type { Logger } from '#src/kernel/logger.ts'
-import type { SecretBox } from '#src/kernel/secret-box.ts'
-import {
-  type OpenDestination,
-  openDestinations,
-  recordOutcomes,
-} from '#src/recipients/destinations.ts'
-import { unsubscribeUrl } from '#src/recipients/mail-links.ts'
+import type { ChannelKey } from '#src/channels/define.ts'
+import { type OpenDestination, openDestinations } from '#src/recipients/destinations.ts'
+import { attempt } from './attempt.ts'
+import { claimChats, claimStale, type Look } from './chats.ts'
+import * as due from './due-store.ts'
 import { createLanes } from './lanes.ts'
 import { LEASE_SECONDS } from './model.ts'
-import { afterFailure, canBeSentTo, outcomesOf } from './rules.ts'
-import * as store from './store.ts'
+import { type RecordDeps, record } from './record.ts'
+import type { Tally } from './tally.ts'
+import type { Ended, Ending, Task } from './task.ts'
 
-export interface DeliveryDeps {
-  readonly db: Db
-  readonly clock: Clock
-  readonly log: Logger
-  readonly box: SecretBox
-  readonly channels: Channels
+/** What sending needs. */
+export interface WorkerDeps extends RecordDeps {
   readonly publicUrl: string
+  /** Counts attempts, for the operator. */
+  readonly tally?: Tally
 }
 
 /** Least time between two claims, so that each takes many. */
@@ -41,23 +27,6 @@ const LOOK_SHARE = 4
 const GRACE_MS = 5000
 /** What waited longer for its place goes back, so that its lease never ends while it is sent. */
 const PATIENCE_MS = 20_000
-const RANDOM_STEPS = 2 ** 32
-
-/** What an attempt came to. */
-type Ending =
-  | { readonly kind: 'delivered'; readonly receipt: Receipt }
-  | { readonly kind: 'failed'; readonly error: DeliveryError }
-  /** The destination is gone or off: nothing was sent. */
-  | { readonly kind: 'off' }
-  /** Broken off by our own stop. */
-  | { readonly kind: 'broken_off' }
-
-interface Ended {
-  readonly row: store.ClaimedRow
-  readonly isTest: boolean
-  readonly at: Date
-  readonly ending: Ending
-}
 
 /** Claims, sends and records until there is nothing to do, or until `stop`. */
 export interface Worker {
@@ -74,9 +43,11 @@ export interface Worker {
 }
 
 /** A worker with nothing to do yet. */
-export function createWorker(deps: DeliveryDeps, stop: AbortSignal): Worker {
-  const lanes = createLanes()
+export function createWorker(deps: WorkerDeps, stop: AbortSignal): Worker {
+  const lanes = createLanes(deps.channels)
   const sending = new Set<Promise<void>>()
+  /** How many messages are on their way to each recipient of a chat or mailbox. */
+  const busy = new Map<number, number>()
   const breakOff = new AbortController()
   let bell = Promise.withResolvers<void>()
   let ended: Ended[] = []
@@ -91,26 +62,48 @@ export function createWorker(deps: DeliveryDeps, stop: AbortSignal): Worker {
     return found.some((one) => one.status === 'fulfilled' && one.value)
   }
 
-  async function claimOf(channel: ChannelKey): Promise<boolean> {
-    const room = lanes.roomOf(channel)
-    if (room.free <= 0) return false
-    const now = deps.clock.now()
-    const leasedUntil = new Date(now.getTime() + LEASE_SECONDS * 1000)
-    const { claimed, blocked } = await store.claimDue(deps.db, channel, { room, now, leasedUntil })
-    if (blocked.length > 0) await store.parkBlocked(deps.db, blocked)
-    if (claimed.length === 0) return blocked.length > 0
-    const ids = [...new Set(claimed.map(({ recipientId }) => recipientId))]
-    const destinations = await openDestinations(deps, ids)
-    for (const row of claimed) start(channel, row, destinations.get(row.recipientId))
-    return true
+  async function claimOf(key: ChannelKey): Promise<boolean> {
+    const channel = deps.channels[key]
+    const look = lookAt(key)
+    if (look.room.free <= 0) return false
+    const { tasks, changed } =
+      key === 'webhook' ? await claimEach(key, look) : await claimChats(deps, channel, look)
+    await startAll(tasks)
+    if (channel.edit === undefined) return changed
+    const later = lookAt(key)
+    const stale = later.room.free <= 0 ? [] : await claimStale(deps, key, later)
+    await startAll(stale)
+    return changed || stale.length > 0
   }
 
-  function start(
-    channel: ChannelKey,
-    row: store.ClaimedRow,
-    destination: OpenDestination | undefined,
-  ): void {
-    const sent = sendInTurn(channel, row, destination).then((result) => {
+  function lookAt(key: ChannelKey): Look {
+    const now = deps.clock.now()
+    const leasedUntil = new Date(now.getTime() + LEASE_SECONDS * 1000)
+    return { room: lanes.roomOf(key), busy: [...busy.keys()], now, leasedUntil }
+  }
+
+  /** Each delivery by itself. */
+  async function claimEach(channel: ChannelKey, look: Look) {
+    const { claimed, blocked } = await due.claimDue(deps.db, channel, look)
+    if (blocked.length > 0) await due.parkBlocked(deps.db, blocked)
+    const tasks = claimed.map((row): Task => {
+      const { recipientId, wallet, lane, envelope } = row
+      return { channel, recipientId, wallet, lane, rows: [row], envelope }
+    })
+    return { tasks, changed: claimed.length + blocked.length > 0 }
+  }
+
+  async function startAll(tasks: readonly Task[]): Promise<void> {
+    if (tasks.length === 0) return
+    const ids = [...new Set(tasks.map(({ recipientId }) => recipientId))]
+    const destinations = await openDestinations(deps, ids)
+    for (const task of tasks) start(task, destinations.get(task.recipientId))
+  }
+
+  function start(task: Task, destination: OpenDestination | undefined): void {
+    const isKept = task.keep !== undefined
+    if (isKept) busy.set(task.recipientId, (busy.get(task.recipientId) ?? 0) + 1)
+    const sent = sendInTurn(task, destination).then((result) => {
       ended.push(result)
       sending.delete(sent)
       recording ??= recordAll()
@@ -119,20 +112,18 @@ export function createWorker(deps: DeliveryDeps, stop: AbortSignal): Worker {
     sending.add(sent)
   }
 
-  async function sendInTurn(
-    channel: ChannelKey,
-    row: store.ClaimedRow,
-    destination: OpenDestination | undefined,
-  ): Promise<Ended> {
+  async function sendInTurn(task: Task, destination: OpenDestination | undefined): Promise<Ended> {
+    const { channel, lane } = task
     const claimedAt = performance.now()
-    await lanes.enter(channel, row.lane)
+    await lanes.enter(channel, lane)
     const startedAt = performance.now()
     const isLate = startedAt - claimedAt > PATIENCE_MS || breakOff.signal.aborted
-    const result = isLate
-      ? { row, isTest: false, at: deps.clock.now(), ending: { kind: 'broken_off' } as const }
-      : await attempt(deps, channel, row, destination, breakOff.signal)
+    const result: Ended = isLate
+      ? { task, isTest: false, at: deps.clock.now(), ending: { kind: 'broken_off' } }
+      : await attempt(deps, task, destination, breakOff.signal)
     const latencyMs = performance.now() - startedAt
-    lanes.leave(channel, row.lane, hasAnswered(result.ending) ? latencyMs : undefined)
+    lanes.leave(channel, lane, hasAnswered(result.ending) ? latencyMs : undefined)
+    if (!isLate) deps.tally?.count(channel, result.ending)
     return result
   }
 
@@ -147,10 +138,18 @@ export function createWorker(deps: DeliveryDeps, stop: AbortSignal): Worker {
         // The rows keep their leases and are taken again when these end.
         deps.log.warn({ rows: batch.length, error: String(error) }, 'delivery results not recorded')
       }
+      for (const { task } of batch) if (task.keep !== undefined) leaveAlone(task.recipientId)
       recordings += 1
     }
     recording = undefined
     ring()
+  }
+
+  /** One message less is on its way to it, and recorded: what comes next knows of it. */
+  function leaveAlone(recipientId: number): void {
+    const others = (busy.get(recipientId) ?? 1) - 1
+    if (others === 0) busy.delete(recipientId)
+    else busy.set(recipientId, others)
   }
 
   function ring(): void {
@@ -184,96 +183,6 @@ export function createWorker(deps: DeliveryDeps, stop: AbortSignal): Worker {
       await recording
       stop.removeEventListener('abort', ring)
     },
-  }
-}
-
-async function attempt(
-  deps: DeliveryDeps,
-  channel: ChannelKey,
-  row: store.ClaimedRow,
-  opened: OpenDestination | undefined,
-  signal: AbortSignal,
-): Promise<Ended> {
-  const now = deps.clock.now()
-  let isTest = false
-  const end = (ending: Ending): Ended => ({ row, isTest, at: deps.clock.now(), ending })
-  try {
-    const envelope = Envelope.parse(row.envelope)
-    isTest = envelope.message.test
-    if (opened === undefined || !canBeSentTo(opened.status, isTest)) return end({ kind: 'off' })
-    const url = unsubscribeUrl(deps, opened)
-    const receipt = await deps.channels[channel].send(opened.destination, envelope, {
-      attempt: row.attempts,
-      now,
-      signal,
-      wallet: row.wallet,
-      ...(url === undefined ? {} : { unsubscribeUrl: url }),
-    })
-    return end({ kind: 'delivered', receipt })
-  } catch (error) {
-    if (error instanceof DeliveryError) return end({ kind: 'failed', error })
-    if (signal.aborted) return end({ kind: 'broken_off' })
-    const fields = { deliveryId: row.id, channel, error: String(error) }
-    deps.log.error(fields, 'delivery broke')
-    return end({
-      kind: 'failed',
-      error: new DeliveryError('internal', { ours: true, cause: error }),
-    })
-  }
-}
-
-async function record(deps: DeliveryDeps, all: readonly Ended[]): Promise<void> {
-  const brokenOff = all.filter(({ ending }) => ending.kind === 'broken_off')
-  if (brokenOff.length > 0) {
-    await store.release(
-      deps.db,
-      brokenOff.map(({ row }) => ({ id: row.id, attempt: row.attempts })),
-    )
-  }
-  const over = all.filter(({ ending }) => ending.kind !== 'broken_off')
-  if (over.length === 0) return
-  const rows = over.flatMap((one) => finishedRow(one))
-  const outcomes = over.flatMap(({ row, at, ending }) => {
-    if (ending.kind === 'delivered') return outcomesOf(row.recipientId, at, ending.receipt)
-    return ending.kind === 'failed' ? outcomesOf(row.recipientId, at, ending.error) : []
-  })
-  const stopped = await transact(deps.db, async (tx) => {
-    await store.finish(tx, rows, deps.clock.now())
-    return outcomes.length === 0 ? [] : await recordOutcomes({ ...deps, db: tx }, outcomes)
-  })
-  for (const { id, channel, statusReason } of stopped) {
-    deps.log.info({ recipientId: id, channel, reason: statusReason }, 'destination switched off')
-  }
-}
-
-function finishedRow({ row, isTest, at, ending }: Ended): store.FinishedRow[] {
-  const { id, orderKey, attempts: attempt } = row
-  const plain = { id, orderKey, attempt, attempts: attempt, nextAttemptAt: null, deliveredAt: null }
-  switch (ending.kind) {
-    case 'delivered':
-      return [
-        {
-          ...plain,
-          status: 'delivered',
-          statusCode: ending.receipt.statusCode ?? null,
-          error: null,
-          deliveredAt: at,
-        },
-      ]
-    case 'off':
-      return [
-        { ...plain, attempts: attempt - 1, status: 'disabled', statusCode: null, error: null },
-      ]
-    case 'failed': {
-      const { error } = ending
-      const random = randomInt(RANDOM_STEPS) / RANDOM_STEPS
-      const next = afterFailure(error, { attempt, isTest, random, now: at })
-      return [{ ...plain, ...next, statusCode: error.statusCode ?? null, error: error.reason }]
-    }
-    case 'broken_off':
-      return []
-    default:
-      return ending satisfies never
   }
 }
 

@@ -1,8 +1,9 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import { builtKey, translator } from '#src/i18n/translate.ts'
+import { translator } from '#src/i18n/translate.ts'
 import { AppError, ERROR_STATUS, type ErrorCode, type ErrorKind } from '#src/kernel/errors.ts'
 import { negotiateLocale } from '#src/kernel/locale.ts'
 import type { App } from '#src/operations/define.ts'
+import { problemBody } from '#src/operations/problem.ts'
 
 /** Refusals Fastify makes before a route runs, by its error code. */
 const FROM_FASTIFY: Readonly<Record<string, readonly [ErrorKind, ErrorCode]>> = {
@@ -35,6 +36,7 @@ export function answerError(
   const { details, code } = problem
   const seconds = details.retryAfterSeconds
   const values = { ...details.values, ...(seconds !== undefined && { seconds }) }
+  const told = { ...details, code, values, requestId: request.id }
   const challenge = challengeOf(problem)
   if (seconds !== undefined) reply.header('retry-after', String(seconds))
   if (challenge !== undefined) reply.header('www-authenticate', challenge)
@@ -42,24 +44,7 @@ export function answerError(
     .code(ERROR_STATUS[problem.kind])
     .header('content-language', locale)
     .type('application/problem+json; charset=utf-8')
-    .send(
-      JSON.stringify({
-        type: `${app.publicUrl}/problems/${code}`,
-        title: t(builtKey(`errors:${code}.title`), values),
-        status: ERROR_STATUS[problem.kind],
-        detail: t(builtKey(`errors:${code}.detail`), values),
-        code,
-        requestId: request.id,
-        ...details.members,
-        ...(details.errors && {
-          errors: details.errors.map((field) => ({
-            pointer: field.pointer,
-            code: field.code,
-            detail: t(builtKey(`errors:field.${field.code}`), field.values),
-          })),
-        }),
-      }),
-    )
+    .send(JSON.stringify(problemBody(t, app.publicUrl, told)))
 }
 
 /** Any failure as a refusal: what is not one is an internal error. */

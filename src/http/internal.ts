@@ -1,5 +1,5 @@
 import Fastify, { type FastifyInstance } from 'fastify'
-import { collectDefaultMetrics, Gauge, Registry } from 'prom-client'
+import { Counter, collectDefaultMetrics, Gauge, Registry } from 'prom-client'
 import { closePromptly } from './closing.ts'
 
 /** One thing the service needs: its name, and what is wrong with it, if anything. */
@@ -8,12 +8,20 @@ export interface Check {
   problem(): Promise<string | undefined>
 }
 
-/** One number of the service, read when it is asked for; undefined: not known. */
+/** What the operator may watch of the service, read when it is asked for. */
 export interface Reading {
-  /** Of the metric. */
+  /** Of the metric. A name that ends in `_total` is a counter. */
   readonly name: string
   readonly help: string
-  read(): Promise<number | undefined>
+  /** Names of what tells its values apart; none where there is one value. */
+  readonly labels?: readonly string[]
+  /** One number, or one for each set of labels; undefined: not known. */
+  read(): Promise<number | readonly LabelledValue[] | undefined>
+}
+
+export interface LabelledValue {
+  readonly labels: Readonly<Record<string, string>>
+  readonly value: number
 }
 
 /**
@@ -29,19 +37,7 @@ export function createInternalServer(
   closePromptly(server)
   const registry = new Registry()
   collectDefaultMetrics({ register: registry })
-  for (const { name, help, read } of readings) {
-    new Gauge({
-      name,
-      help,
-      registers: [registry],
-      async collect() {
-        // What cannot be read now is not shown; the other metrics are.
-        const value = await read().catch(() => undefined)
-        if (value === undefined) this.remove()
-        else this.set(value)
-      },
-    })
-  }
+  for (const reading of readings) expose(registry, reading)
   server.get('/livez', async () => ({ status: 'ok' }))
   server.get('/readyz', async (_request, reply) => {
     const results = await Promise.all(
@@ -56,4 +52,31 @@ export function createInternalServer(
     return registry.metrics()
   })
   return server
+}
+
+function expose(registry: Registry, { name, help, labels = [], read }: Reading): void {
+  const about = { name, help, labelNames: [...labels], registers: [registry] }
+  const show = async (metric: Gauge | Counter, put: (one: LabelledValue) => void) => {
+    // What cannot be read now is not shown; the other metrics are.
+    const values = await read().catch(() => undefined)
+    metric.reset()
+    if (values === undefined) metric.remove()
+    else if (typeof values === 'number') put({ labels: {}, value: values })
+    else for (const one of values) put(one)
+  }
+  if (name.endsWith('_total')) {
+    new Counter({
+      ...about,
+      async collect() {
+        await show(this, ({ labels: of, value }) => this.inc(of, value))
+      },
+    })
+  } else {
+    new Gauge({
+      ...about,
+      async collect() {
+        await show(this, ({ labels: of, value }) => this.set(of, value))
+      },
+    })
+  }
 }

@@ -1,8 +1,8 @@
-import { isIPv6 } from 'node:net'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { RateLimiterMemory, RateLimiterRes } from 'rate-limiter-flexible'
 import type { Caller } from '#src/kernel/caller.ts'
 import { AppError } from '#src/kernel/errors.ts'
+import { networkOf } from '#src/kernel/network.ts'
 import type { AnyOperation, RateClass } from '#src/operations/define.ts'
 
 const MINUTE = 60
@@ -93,20 +93,6 @@ function refusalOf(reason: unknown): RateLimiterRes {
 function keyOf({ operation, caller, request }: LimitedRequest): string {
   const who = caller?.tokenId === undefined ? networkOf(request.ip) : `token ${caller.tokenId}`
   return operation.rate === 'test' ? `${who} ${request.url.split('?')[0]}` : who
-}
-
-/** An IPv4 address, or the /64 of an IPv6 address: one customer's network. */
-export function networkOf(address: string): string {
-  const mapped = /^::ffff:(\d+\.\d+\.\d+\.\d+)$/i.exec(address)?.[1]
-  if (mapped !== undefined) return mapped
-  if (!isIPv6(address)) return address
-  const [head = '', tail = ''] = address.split('%')[0]?.split('::') ?? []
-  const before = head === '' ? [] : head.split(':')
-  const after = tail === '' ? [] : tail.split(':')
-  const isShort = address.includes('::')
-  const zeros = isShort ? Array(Math.max(0, 8 - before.length - after.length)).fill('0') : []
-  const groups = [...before, ...zeros, ...after].slice(0, 4)
-  return `${groups.map((group) => Number.parseInt(group, 16).toString(16)).join(':')}::/64`
 }
 
 /** @see draft-ietf-httpapi-ratelimit-headers */

@@ -15,9 +15,9 @@ import {
   type ResourceId,
 } from '#src/billing/price-list.ts'
 import { AppError } from '#src/kernel/errors.ts'
+import { networkOf } from '#src/kernel/network.ts'
 import type { App } from '#src/operations/define.ts'
 import { authenticate, bearerToken, refuseTokenInQuery } from './authenticate.ts'
-import { networkOf } from './limits.ts'
 
 /** Puts routes of one server behind the metering gate. */
 export interface Meter {

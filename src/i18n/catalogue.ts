@@ -8,6 +8,7 @@ export const NAMESPACES = [
   'errors',
   'mail',
   'messages',
+  'notices',
   'operations',
   'pages',
   'signals',

@@ -4,6 +4,7 @@ import type bot from '../../locales/en/bot.json'
 import type errors from '../../locales/en/errors.json'
 import type mail from '../../locales/en/mail.json'
 import type messages from '../../locales/en/messages.json'
+import type notices from '../../locales/en/notices.json'
 import type operations from '../../locales/en/operations.json'
 import type pages from '../../locales/en/pages.json'
 import type signals from '../../locales/en/signals.json'
@@ -17,6 +18,7 @@ interface English {
   readonly errors: typeof errors
   readonly mail: typeof mail
   readonly messages: typeof messages
+  readonly notices: typeof notices
   readonly operations: typeof operations
   readonly pages: typeof pages
   readonly signals: typeof signals

@@ -1,4 +1,5 @@
 import type { MailDeps } from '#src/channels/email.ts'
+import type { Tally } from '#src/delivery/tally.ts'
 import type { Role } from '#src/kernel/role.ts'
 import type { App } from '#src/operations/define.ts'
 
@@ -8,6 +9,8 @@ export interface JobApp extends App {
   readonly evaluationIntervalMs: number
   /** For mails that are not alerts. */
   readonly mail: MailDeps
+  /** Counts attempts to send. */
+  readonly tally: Tally
 }
 
 /** Something that runs every so often. */

@@ -1,3 +1,4 @@
+import { messageStates } from '#src/alerts/states.ts'
 import * as delivery from '#src/delivery/service.ts'
 import type { Job } from './define.ts'
 
@@ -8,5 +9,9 @@ export const deliverDue: Job = {
   everywhere: true,
   wakeOn: 'deliveries',
   everyMs: () => 1000,
-  run: (app, signal) => delivery.deliverDue(app, signal),
+  run: (app, signal) =>
+    delivery.deliverDue(
+      { ...app, stateOf: (db, alertIds) => messageStates({ ...app, db }, alertIds) },
+      signal,
+    ),
 }

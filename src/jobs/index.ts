@@ -6,20 +6,30 @@ import { observeWatches } from './observe-watches.ts'
 import { proveLedger } from './prove-ledger.ts'
 import { prune } from './prune.ts'
 import { renewSubscriptions } from './renew-subscriptions.ts'
+import { retain } from './retain.ts'
 import { returnCharges } from './return-charges.ts'
+import { scanRounds } from './scan-rounds.ts'
 import { sendConfirmations } from './send-confirmations.ts'
+import { sendNotices } from './send-notices.ts'
+import { sendReminders } from './send-reminders.ts'
+import { sendSummaries } from './send-summaries.ts'
 import { settleDeposits } from './settle-deposits.ts'
 
 /** Everything that runs by the clock. */
 export const REGISTRY: readonly Job[] = [
+  scanRounds,
   observeWatches,
   settleDeposits,
   judgeLedgers,
   fitWatches,
+  sendNotices,
   renewSubscriptions,
+  sendReminders,
+  sendSummaries,
   deliverDue,
   returnCharges,
   sendConfirmations,
   proveLedger,
   prune,
+  retain,
 ]

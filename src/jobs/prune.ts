@@ -1,7 +1,10 @@
 import { pruneSignIns } from '#src/auth/service.ts'
 import { pruneFreeCalls } from '#src/billing/metering/service.ts'
+import { pruneNotices } from '#src/notices/service.ts'
 import { pruneAnswers } from '#src/operations/idempotency.ts'
 import { pruneConfirmations } from '#src/recipients/confirmations.ts'
+import { pruneConnectCodes } from '#src/recipients/connect.ts'
+import { pruneLinkCodes } from '#src/recipients/telegram-link.ts'
 import type { Job } from './define.ts'
 
 const HOUR_MS = 3_600_000
@@ -14,7 +17,11 @@ export const prune: Job = {
   run: async (app) => {
     await pruneSignIns(app)
     await pruneConfirmations(app)
+    await pruneConnectCodes(app)
+    await pruneLinkCodes(app)
     await pruneAnswers(app)
     await pruneFreeCalls(app)
+    await app.facts.prune()
+    await pruneNotices(app)
   },
 }

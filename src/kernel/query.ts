@@ -67,7 +67,7 @@ export function cutPage<Row>(
 }
 
 /** An opaque place in a list, at most 24 characters, good for the same filter only. */
-function writeCursor(keys: readonly number[], filter: unknown): string {
+export function writeCursor(keys: readonly number[], filter: unknown): string {
   return [...keys.map((key) => key.toString(36)), digest(filter)].join('.')
 }
 

@@ -2,7 +2,9 @@ import {
   createCipheriv,
   createDecipheriv,
   createHmac,
+  createSecretKey,
   hkdfSync,
+  type KeyObject,
   randomBytes,
   timingSafeEqual,
 } from 'node:crypto'
@@ -69,7 +71,9 @@ export function createSecretBox(secretKey: Uint8Array): SecretBox {
   }
 }
 
-function deriveKey(secretKey: Uint8Array, use: string): Buffer {
+/** As an object that is made once: given as bytes, every signature would make it anew. */
+function deriveKey(secretKey: Uint8Array, use: string): KeyObject {
   if (secretKey.length !== 32) throw new Error('the secret key must have 32 bytes')
-  return Buffer.from(hkdfSync('sha256', secretKey, '', `flare-watchdog ${use}`, 32))
+  const key = hkdfSync('sha256', secretKey, '', `flare-watchdog ${use}`, 32)
+  return createSecretKey(Buffer.from(key))
 }

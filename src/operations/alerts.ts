@@ -1,3 +1,4 @@
+import * as alerts from '#src/alerts/history.ts'
 import {
   AlertExportQuery,
   AlertPage,
@@ -6,7 +7,6 @@ import {
   AlertSelectionQuery,
   DeletedAlerts,
 } from '#src/alerts/model.ts'
-import * as alerts from '#src/alerts/service.ts'
 import { IdParam } from '#src/kernel/query.ts'
 import { defineOperation } from './define.ts'
 

@@ -11,6 +11,8 @@ import type { Clock } from '#src/kernel/clock.ts'
 import type { Locale } from '#src/kernel/locale.ts'
 import type { Logger } from '#src/kernel/logger.ts'
 import type { SecretBox } from '#src/kernel/secret-box.ts'
+import type { Notices } from '#src/notices/service.ts'
+import type { Facts } from '#src/watches/facts.ts'
 
 /** Everything a verb may need, built once in `app.ts`. Verbs name only the parts they use. */
 export interface App {
@@ -18,6 +20,8 @@ export interface App {
   readonly clock: Clock
   readonly log: Logger
   readonly chain: Chain
+  /** What is remembered of the chain's past, and published beside it. */
+  readonly facts: Facts
   /** Undefined: XRP is not set up. */
   readonly xrpl: Xrpl | undefined
   /** Prices and availability of the ways to pay. */
@@ -25,11 +29,11 @@ export interface App {
   /** Charges metered calls. */
   readonly metering: Metering
   readonly channels: Channels
+  /** Tells a wallet's people about the service itself. */
+  readonly notices: Notices
   readonly box: SecretBox
   /** The service's public address, without a trailing slash. */
   readonly publicUrl: string
-  /** Webhooks may go to http and private addresses: tests and sandbox only. */
-  readonly allowPrivateUrls: boolean
   /** The bot's username without `@`; undefined while Telegram is not set up or not reached yet. */
   readonly botUsername: () => string | undefined
   /** Every operation with a route, for the document that describes them. */

@@ -5,6 +5,7 @@ import { configureChannel, listChannels, removeChannel, testChannel } from './ch
 import type { AnyOperation } from './define.ts'
 import { getOpenApi, getPricing } from './discovery.ts'
 import { previewMessage } from './messages.ts'
+import { getProviderFsp } from './providers.ts'
 import {
   createRecipient,
   createTelegramLink,
@@ -45,6 +46,7 @@ export const REGISTRY: readonly AnyOperation[] = [
   previewMessage,
   getOpenApi,
   getPricing,
+  getProviderFsp,
   listRecipients,
   createRecipient,
   updateRecipient,

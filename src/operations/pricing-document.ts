@@ -5,7 +5,7 @@ import { rateOf, symbolOf, unitsFor } from '#src/billing/topups/rules.ts'
 import { builtKey, translate } from '#src/i18n/translate.ts'
 import { ZERO_ADDRESS } from '#src/kernel/units.ts'
 import { type Parameter, SIGNAL_GROUPS, type SignalDefinition } from '#src/watches/define.ts'
-import { CATALOGUE } from '#src/watches/types/index.ts'
+import { REGISTRY as WATCH_TYPES } from '#src/watches/types/index.ts'
 import type { App } from './define.ts'
 
 /** A text by its key, with the English text as the definition. */
@@ -125,9 +125,9 @@ export async function pricingDocument(
       durationDiscounts: [...prices.DURATION_DISCOUNTS],
       volumeDiscounts: [...prices.VOLUME_DISCOUNTS],
       uiDurations: [...prices.UI_DURATIONS],
-      types: CATALOGUE.map(({ name }) => name),
+      types: WATCH_TYPES.map(({ name }) => name),
       signalDefinitions: Object.fromEntries(
-        CATALOGUE.map(({ name, signals }) => [name, signals.map((one) => definition(name, one))]),
+        WATCH_TYPES.map(({ name, signals }) => [name, signals.map((one) => definition(name, one))]),
       ),
     },
   }

@@ -1,10 +1,5 @@
-import { AppError } from '#src/kernel/errors.ts'
-import {
-  getSettings as get,
-  NewSettings,
-  replaceSettings as replace,
-  Settings,
-} from '#src/recipients/settings.ts'
+import { replaceSettings as replace } from '#src/alerts/changes.ts'
+import { getSettings as get, NewSettings, Settings } from '#src/recipients/settings.ts'
 import { defineOperation } from './define.ts'
 import { tagOfVersion, versionOf } from './etag.ts'
 
@@ -30,22 +25,6 @@ export const replaceSettings = defineOperation({
   body: NewSettings,
   output: Settings,
   etag: ({ version }) => tagOfVersion(version),
-  handle: async ({ app, caller, body, ifMatch }) => {
-    refuseUnserved(body)
-    return replace(app, caller, { settings: body, ifVersion: versionOf(ifMatch) })
-  },
+  handle: async ({ app, caller, body, ifMatch }) =>
+    replace(app, caller, { settings: body, ifVersion: versionOf(ifMatch) }),
 })
-
-/**
- * Quiet hours and digests are kept for the channels that will hold messages back. None does yet, so
- * switching them on is refused instead of promised.
- *
- * @throws AppError invalid `validation_failed`
- */
-function refuseUnserved({ quietHours, digest }: NewSettings): void {
-  const errors = [
-    ...(quietHours.enabled ? ['/quietHours/enabled'] : []),
-    ...(digest === 'off' ? [] : ['/digest']),
-  ].map((pointer) => ({ pointer, code: 'setting_not_available' }))
-  if (errors.length > 0) throw new AppError('invalid', 'validation_failed', { errors })
-}

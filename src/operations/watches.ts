@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { deleteWatch as deleteAndClose } from '#src/alerts/changes.ts'
 import type { Caller } from '#src/kernel/caller.ts'
 import { AppError } from '#src/kernel/errors.ts'
 import { IdParam, pageOf, pageQuery } from '#src/kernel/query.ts'
@@ -82,7 +83,7 @@ export const deleteWatch = defineOperation({
   rate: 'write',
   status: 204,
   params: IdParam,
-  handle: ({ app, caller, params }) => watches.deleteWatch(app, caller, params.id),
+  handle: ({ app, caller, params }) => deleteAndClose(app, caller, params.id),
 })
 
 /** Changes with the owner's version, and when the watch was judged again. */

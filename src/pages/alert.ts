@@ -1,73 +1,124 @@
-import type { FastifyInstance } from 'fastify'
-import { type AlertPage, readLinked } from '#src/alerts/service.ts'
-import { glyphOf, isCode, isRecovery, severityWord, TEST_GLYPH } from '#src/channels/wording.ts'
-import { formatDateTime, formatDuration } from '#src/i18n/format.ts'
-import { id, type Translate } from '#src/i18n/translate.ts'
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import {
+  type AlertPage,
+  findLinkedActor,
+  isAlertLink,
+  type LinkedActor,
+  readLinked,
+} from '#src/alerts/linked.ts'
+import { AppError } from '#src/kernel/errors.ts'
 import { isLocale } from '#src/kernel/locale.ts'
+import { Instant } from '#src/kernel/units.ts'
+import { acknowledgeAlert, muteEpisode, muteWatchOf } from '#src/operations/chat.ts'
 import type { App } from '#src/operations/define.ts'
-import { botUrl } from './home.ts'
+import { invoke } from '#src/operations/invoke.ts'
+import { getProviderView, type ProviderView } from '#src/watches/provider-view.ts'
+import { type AlertAct, alertView, isAlertAct } from './alert-view.ts'
+import { formOf } from './form.ts'
 import { queryOf, sendPage } from './layout.ts'
+import type { PageLimits } from './limits.ts'
 
-/** `/a/<code>`: one alert, to read, for whoever holds the link. */
-export function alertPage(server: FastifyInstance, app: App): void {
-  server.get<{ Params: { code: string } }>('/a/:code', async (request, reply) => {
-    const { lang } = queryOf(request)
-    const page = await readLinked(app, request.params.code, isLocale(lang) ? lang : undefined)
-    if (page === undefined) {
-      return sendPage(app, request, reply, {
-        view: 'notice',
-        status: 404,
-        secret: true,
-        data: (t) => ({ title: t('pages:alert.gone.title'), text: t('pages:alert.gone.text') }),
-      })
-    }
-    return sendPage(app, request, reply, {
-      view: 'alert',
-      secret: true,
-      locale: page.locale,
-      data: (t) => alertData(app, t, page),
-    })
+interface Route {
+  Params: { code: string }
+}
+
+const HOUR_MS = 3_600_000
+const ROUNDS = 20
+
+/**
+ * `/a/<code>`: one alert with all that is known of it, for whoever holds the link. Looking changes
+ * nothing; a link of a person's own may also acknowledge and silence, by POST.
+ */
+export function alertPage(server: FastifyInstance, app: App, limits: PageLimits): void {
+  server.get<Route>('/a/:code', async (request, reply) => {
+    const page = await read(app, request)
+    if (page === undefined) return sendGone(app, request, reply)
+    return await sendAlert(app, request, reply, page)
+  })
+  server.post<Route>('/a/:code', async (request, reply) => {
+    const page = await read(app, request)
+    if (page === undefined) return sendGone(app, request, reply)
+    await limits.admit('act', request)
+    const { answer } = formOf(request)
+    const actor = await findLinkedActor(app, request.params.code)
+    if (actor === undefined)
+      throw new AppError('forbidden', 'insufficient_scope', { values: { scope: 'write' } })
+    if (isAlertAct(answer)) await act(app, actor, answer)
+    return reply.redirect(request.url, 303)
   })
 }
 
-interface Chip {
-  readonly tone: string
-  readonly text: string
+function read(app: App, request: FastifyRequest<Route>): Promise<AlertPage | undefined> {
+  const { lang } = queryOf(request)
+  return readLinked(app, request.params.code, isLocale(lang) ? lang : undefined)
 }
 
-function alertData(app: App, t: Translate, page: AlertPage) {
-  const { message, timezone } = page
-  const { alertId, watchId } = message
-  return {
-    title: message.title,
-    paragraphs: message.body.split('\n').filter((line) => line !== ''),
-    chips: chips(t, page),
-    label: message.watchLabel,
-    firedAt: message.firedAt,
-    time: formatDateTime(new Date(message.firedAt), t.locale, timezone),
-    number: alertId === null ? undefined : t('pages:alert.number', { id: id(alertId) }),
-    recovered: recoveredLine(t, page),
-    fields: message.fields.map((field) => ({ ...field, isCode: isCode(field) })),
-    botUrl: watchId === null ? undefined : botUrl(app, `w${watchId}`),
+function sendGone(app: App, request: FastifyRequest<Route>, reply: FastifyReply): FastifyReply {
+  const why = isAlertLink(app.box, request.params.code) ? 'deleted' : 'gone'
+  return sendPage(app, request, reply, {
+    view: 'notice',
+    status: 404,
+    secret: true,
+    data: (t) => ({ title: t(`pages:alert.${why}.title`), text: t(`pages:alert.${why}.text`) }),
+  })
+}
+
+async function sendAlert(
+  app: App,
+  request: FastifyRequest,
+  reply: FastifyReply,
+  page: AlertPage,
+): Promise<FastifyReply> {
+  const provider = await providerOf(app, page)
+  const now = app.clock.now()
+  return sendPage(app, request, reply, {
+    view: 'alert',
+    secret: true,
+    locale: page.locale,
+    data: (t) => alertView(app, t, { page, provider, now }),
+  })
+}
+
+/** The rounds of the provider an alert is about; without them the page says all the rest. */
+async function providerOf(app: App, page: AlertPage): Promise<ProviderView | undefined> {
+  const { provider } = page
+  if (provider === null) return undefined
+  try {
+    return await getProviderView(app, { provider, rounds: ROUNDS })
+  } catch (error) {
+    if (error instanceof AppError && error.kind === 'upstream') return undefined
+    throw error
   }
 }
 
-/** How bad it is or was, as glyph and word; colour says nothing alone. */
-function chips(t: Translate, { message, state }: AlertPage): readonly Chip[] {
-  const isOver = state === 'recovered' || isRecovery(message.event)
-  const severity = isOver
-    ? { tone: 'fine', text: `🟢 ${t('messages:recovered')}` }
-    : { tone: message.severity, text: `${glyphOf(message)} ${severityWord(t, message)}` }
-  const seen = { tone: '', text: `✓ ${t('pages:alert.acknowledged')}` }
-  const test = { tone: '', text: `${TEST_GLYPH} ${t('pages:alert.test')}` }
-  return [...(message.test ? [test] : []), severity, ...(state === 'acknowledged' ? [seen] : [])]
-}
-
-function recoveredLine(t: Translate, page: AlertPage): string | undefined {
-  const { recoveredAt, durationSeconds, timezone } = page
-  if (recoveredAt === null || durationSeconds === null) return undefined
-  return t('pages:alert.recovered', {
-    time: formatDateTime(recoveredAt, t.locale, timezone),
-    duration: formatDuration(durationSeconds, t.locale, 'long'),
-  })
+async function act(app: App, actor: LinkedActor, answer: AlertAct): Promise<void> {
+  const { caller, alertId: alert, by } = actor
+  const id = alert
+  const run = (operation: typeof muteEpisode | typeof muteWatchOf, body: object) =>
+    invoke<unknown>(app, operation, caller, { body })
+  const until = (hours: number) =>
+    Instant.encode(new Date(app.clock.now().getTime() + hours * HOUR_MS))
+  switch (answer) {
+    case 'ack':
+    case 'unack':
+      await invoke(app, acknowledgeAlert, caller, {
+        body: { id, acknowledged: answer === 'ack', by },
+      })
+      return
+    case 'mute1':
+      await run(muteWatchOf, { id, until: until(1) })
+      return
+    case 'mute8':
+      await run(muteWatchOf, { id, until: until(8) })
+      return
+    case 'muteRecovered':
+      await run(muteEpisode, { id, muted: true })
+      return
+    case 'unmute':
+      await run(muteEpisode, { id, muted: false })
+      await run(muteWatchOf, { id, until: null })
+      return
+    default:
+      answer satisfies never
+  }
 }

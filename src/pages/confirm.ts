@@ -7,6 +7,7 @@ import type { App } from '#src/operations/define.ts'
 import { type Consent, confirmEmail, findConsent, refuseEmail } from '#src/recipients/consent.ts'
 import { formOf } from './form.ts'
 import { sendPage } from './layout.ts'
+import { sendQuestion } from './question.ts'
 
 type Outcome = 'done' | 'already' | 'refused' | 'over' | 'gone'
 
@@ -68,12 +69,10 @@ function ask(
   consent: Consent,
   status = 200,
 ): FastifyReply {
-  return sendPage(app, request, reply, {
-    view: 'question',
+  return sendQuestion(app, request, reply, {
     status,
-    secret: true,
     locale: consent.reader.locale,
-    data: (t) => ({
+    question: (t) => ({
       title: t('pages:confirm.question', values(consent)),
       about: [t('pages:confirm.askedBy', askedBy(t, consent)), t('pages:confirm.meaning')],
       choices: [

@@ -1,30 +1,171 @@
-import type { FastifyInstance } from 'fastify'
-import { builtKey, type Translate } from '#src/i18n/translate.ts'
-import type { AnyOperation, App } from '#src/operations/define.ts'
+import { readFileSync } from 'node:fs'
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import type { Translate } from '#src/i18n/translate.ts'
+import { AppError } from '#src/kernel/errors.ts'
+import type { App } from '#src/operations/define.ts'
 import { API_PREFIX } from '#src/operations/openapi.ts'
-import { sendPage } from './layout.ts'
+import { apiReference } from './api-reference.ts'
+import { eventList, findType, signalDoc, typeDoc, watchTypes } from './docs-watches.ts'
+import { botUrl } from './home.ts'
+import { type Page, sendPage } from './layout.ts'
 
-/** `/docs`: every operation, one below the other, from the registry that makes the routes. */
+/** The parts of the docs, in the order they are read. */
+const PARTS = ['', '/api', '/webhooks', '/watches', '/events'] as const
+/** Verifiers of webhooks that are tried with the published vector, by what they are written in. */
+const VERIFIERS = [
+  ['TypeScript', 'typescript.ts'],
+  ['Python', 'python.py'],
+  ['Go', 'go/main.go'],
+  ['Shell', 'verify.sh'],
+] as const
+const EXAMPLES = new URL('../../examples/verify/', import.meta.url)
+
+/** A page of the docs before its frame. */
+interface DocsPage {
+  readonly part: (typeof PARTS)[number]
+  readonly view: string
+  data(t: Translate): { readonly title: string } & Readonly<Record<string, unknown>>
+}
+
+/**
+ * `/docs`: how to begin, the API from the registry that makes the routes, webhooks, watches with the help of
+ * every signal, events. Split so that no page is heavy.
+ */
 export function docsPage(server: FastifyInstance, app: App): void {
+  const reference = ({ locale }: Translate) => apiReference(app, locale)
+  const verifiers = VERIFIERS.map(([name, file]) => ({ name, code: readExample(file) }))
+  const vector = {
+    headers: readExample('vector/headers.txt'),
+    body: readExample('vector/body.txt'),
+  }
+
   server.get('/docs', (request, reply) =>
-    sendPage(app, request, reply, {
+    sendDocs(app, request, reply, {
+      part: '',
       view: 'docs',
       data: (t) => ({
-        title: t('pages:frame.docs'),
-        intro: t('operations:info.description'),
+        title: t('pages:docs.title'),
+        botUrl: botUrl(app),
         security: t('operations:info.security'),
-        operations: app.operations.flatMap((operation) => described(t, operation)),
-        openapi: `${API_PREFIX}/openapi.json?locale=${t.locale}`,
       }),
     }),
   )
+  server.get('/docs/api', (request, reply) =>
+    sendDocs(app, request, reply, {
+      part: '/api',
+      view: 'docs-api',
+      data: (t) => ({
+        title: t('pages:docs.api'),
+        intro: t('operations:info.description'),
+        openapi: `${API_PREFIX}/openapi.json?locale=${t.locale}`,
+        tags: reference(t).tags.map((tag) => ({
+          ...tag,
+          description: asHeading(tag.description),
+          operations: reference(t).operations.filter((one) => one.tag === tag.name),
+        })),
+      }),
+    }),
+  )
+  server.get<{ Params: { tag: string } }>('/docs/api/:tag', (request, reply) =>
+    sendDocs(app, request, reply, {
+      part: '/api',
+      view: 'docs-tag',
+      data: (t) => {
+        const { tags, operations } = reference(t)
+        const tag = tags.find(({ name }) => name === request.params.tag)
+        if (tag === undefined) throw nowhere()
+        return {
+          title: asHeading(tag.description),
+          operations: operations.filter((one) => one.tag === tag.name),
+          problemPath: '/problems',
+        }
+      },
+    }),
+  )
+  server.get('/docs/webhooks', (request, reply) =>
+    sendDocs(app, request, reply, {
+      part: '/webhooks',
+      view: 'docs-webhooks',
+      data: (t) => ({ title: t('pages:docs.webhooks'), verifiers, vector }),
+    }),
+  )
+  server.get('/docs/events', (request, reply) =>
+    sendDocs(app, request, reply, {
+      part: '/events',
+      view: 'docs-events',
+      data: (t) => ({ title: t('pages:docs.events'), events: eventList(app, t) }),
+    }),
+  )
+  server.get('/docs/watches', (request, reply) =>
+    sendDocs(app, request, reply, {
+      part: '/watches',
+      view: 'docs-watches',
+      data: (t) => ({ title: t('pages:docs.watches'), types: watchTypes(t) }),
+    }),
+  )
+  server.get<{ Params: { type: string } }>('/docs/watches/:type', (request, reply) => {
+    const type = findType(request.params.type)
+    if (type === undefined) throw nowhere()
+    return sendDocs(app, request, reply, {
+      part: '/watches',
+      view: 'docs-type',
+      data: (t) => typeDoc(t, type),
+    })
+  })
+  server.get<{ Params: { type: string; signal: string } }>(
+    '/docs/watches/:type/:signal',
+    (request, reply) => {
+      const type = findType(request.params.type)
+      const signal = type?.signals.find(({ id }) => id === request.params.signal)
+      if (type === undefined || signal === undefined) throw nowhere()
+      return sendDocs(app, request, reply, {
+        part: '/watches',
+        view: 'docs-signal',
+        data: (t) => signalDoc(app, t, type, signal),
+      })
+    },
+  )
 }
 
-/** Nothing for an operation without a route. */
-function described(t: Translate, { id, method, path, scope }: AnyOperation) {
-  if (path === undefined) return []
-  const address = API_PREFIX + path
-  const summary = t(builtKey(`operations:${id}.summary`))
-  const description = t(builtKey(`operations:${id}.description`))
-  return [{ id, method, address, summary, description, scope: scope === 'none' ? null : scope }]
+function sendDocs(
+  app: App,
+  request: FastifyRequest,
+  reply: FastifyReply,
+  { part, view, data }: DocsPage,
+): FastifyReply {
+  const page: Page = {
+    view: 'docs-frame',
+    data: (t) => ({
+      ...data(t),
+      inner: `./${view}`,
+      parts: PARTS.map((one) => ({
+        path: `/docs${one}`,
+        label: t(PART_LABELS[one]),
+        isCurrent: one === part,
+      })),
+      script: '/scripts/docs.js',
+    }),
+  }
+  return sendPage(app, request, reply, page)
+}
+
+const PART_LABELS = {
+  '': 'pages:docs.start',
+  '/api': 'pages:docs.api',
+  '/webhooks': 'pages:docs.webhooks',
+  '/watches': 'pages:docs.watches',
+  '/events': 'pages:docs.events',
+} as const
+
+/** A sentence as a heading: without its full stop. */
+function asHeading(sentence: string): string {
+  return sentence.replace(/[.。।]$/u, '')
+}
+
+function nowhere(): AppError {
+  return new AppError('not_found', 'not_found')
+}
+
+function readExample(file: string): string {
+  return readFileSync(new URL(file, EXAMPLES), 'utf8')
 }

@@ -1,28 +1,51 @@
 import type { FastifyInstance } from 'fastify'
 import {
+  DURATION_DISCOUNTS,
   SLOT_PRICE_CREDITS,
   TRIAL_DAYS,
   USD_PER_1000_CREDITS_MICROS,
 } from '#src/billing/price-list.ts'
-import { formatAmount } from '#src/i18n/format.ts'
+import type { AssetState } from '#src/billing/topups/market.ts'
+import { symbolOf } from '#src/billing/topups/rules.ts'
+import { glyphOf, severityWord } from '#src/channels/wording.ts'
+import {
+  formatAmount,
+  formatList,
+  formatNumber,
+  formatPercent,
+  formatTime,
+} from '#src/i18n/format.ts'
 import { builtKey, type Translate } from '#src/i18n/translate.ts'
 import type { App } from '#src/operations/define.ts'
+import { invoke } from '#src/operations/invoke.ts'
+import { getStats } from '#src/operations/stats.ts'
 import { REGISTRY } from '#src/watches/types/index.ts'
+import { exampleMessage } from './example-message.ts'
 import { sendPage } from './layout.ts'
 
-/** `/`: what this is, and the ways in. */
+/** What most of those who run a data provider come for. */
+const SAMPLE_EVENT = 'fsp.ftso-commit'
+
+/** `/`: what this is, how a message looks, what it costs now, and the ways in. */
 export function homePage(server: FastifyInstance, app: App): void {
-  server.get('/', (request, reply) =>
-    sendPage(app, request, reply, {
+  server.get('/', async (request, reply) => {
+    const [assets, { output: stats }] = await Promise.all([
+      app.billing.enabled ? app.market.list() : [],
+      invoke(app, getStats, undefined, {}),
+    ])
+    return sendPage(app, request, reply, {
       view: 'home',
       data: (t) => ({
         title: t('pages:home.title'),
         botUrl: botUrl(app),
+        sample: sample(app, t),
         watches: watchTypes(app, t),
-        costs: costs(app, t),
+        costs: costs(app, t, assets),
+        isBilled: app.billing.enabled,
+        stats: statsLine(t, stats),
       }),
-    }),
-  )
+    })
+  })
 }
 
 /** The bot's own page, or one place in it; undefined without a bot. */
@@ -32,24 +55,81 @@ export function botUrl(app: App, start?: string): string | undefined {
   return start === undefined ? `https://t.me/${bot}` : `https://t.me/${bot}?start=${start}`
 }
 
+/** A message as people get it. */
+function sample(app: App, t: Translate) {
+  const message = exampleMessage(app, SAMPLE_EVENT, { locale: t.locale, severity: 'warning' })
+  return {
+    title: message.title,
+    chip: { tone: message.severity, text: `${glyphOf(message)} ${severityWord(t, message)}` },
+    label: message.watchLabel,
+    paragraphs: message.body.split('\n').filter((line) => line !== ''),
+  }
+}
+
 /** Where nothing costs credits, nobody watches them. */
 function watchTypes(app: App, t: Translate) {
   const shown = REGISTRY.filter(({ reads }) => reads === 'chain' || app.billing.enabled)
   return shown.map(({ name }) => ({
+    path: `/docs/watches/${name}`,
     label: t(builtKey(`signals:type.${name}.label`)),
     description: t(builtKey(`signals:type.${name}.description`)),
   }))
 }
 
-function costs(app: App, t: Translate): readonly string[] {
+function costs(app: App, t: Translate, assets: readonly AssetState[]): readonly string[] {
   if (!app.billing.enabled) return [t('pages:home.cost.free')]
-  const usd = { units: BigInt(USD_PER_1000_CREDITS_MICROS), decimals: 6, symbol: 'USD' }
+  const usd = (credits: number) => {
+    const micros = (BigInt(credits) * BigInt(USD_PER_1000_CREDITS_MICROS)) / 1000n
+    return formatAmount({ units: micros, decimals: 6, symbol: 'USD' }, t.locale)
+  }
   return [
     t('pages:home.cost.slot', {
       slot: t('units:credits', { count: SLOT_PRICE_CREDITS }),
+      usd: usd(SLOT_PRICE_CREDITS),
       amount: t('units:credits', { count: 1000 }),
-      price: formatAmount(usd, t.locale),
+      price: usd(1000),
     }),
+    ...DURATION_DISCOUNTS.toReversed().map(({ minPeriods, discountBps }) =>
+      t('pages:home.cost.discount', {
+        percent: formatPercent(discountBps / 10_000, t.locale),
+        count: minPeriods,
+      }),
+    ),
+    ...payments(app, t, assets),
     t('pages:home.cost.trial', { count: TRIAL_DAYS }),
   ]
+}
+
+/** What can be paid with at this moment, and what brings more. */
+function payments(
+  { billing }: App,
+  t: Translate,
+  assets: readonly AssetState[],
+): readonly string[] {
+  const usable = assets.filter(({ available, paused }) => available && !paused)
+  if (usable.length === 0) return []
+  const names = usable.map(({ asset }) => {
+    const symbol = symbolOf(asset.key, billing.serviceTokenSymbol)
+    if (asset.bonusBps === 0) return symbol
+    const percent = formatPercent(asset.bonusBps / 10_000, t.locale, { signed: true })
+    return `${symbol} (${percent})`
+  })
+  return [t('pages:home.cost.assets', { assets: formatList(names, t.locale) })]
+}
+
+function statsLine(
+  t: Translate,
+  stats: {
+    readonly alerts24h: number
+    readonly deliverySuccessRate24h: number | null
+    readonly asOf: Date
+  },
+): string | undefined {
+  const { alerts24h, deliverySuccessRate24h: rate, asOf } = stats
+  if (alerts24h === 0 || rate === null) return undefined
+  return t('pages:home.stats', {
+    alerts: formatNumber(alerts24h, t.locale),
+    percent: formatPercent(rate, t.locale),
+    time: formatTime(asOf, t.locale, 'UTC', { offset: true }),
+  })
 }

@@ -4,11 +4,13 @@ import type { FastifyInstance } from 'fastify'
 import type { App } from '#src/operations/define.ts'
 import { alertPage } from './alert.ts'
 import { confirmPage } from './confirm.ts'
+import { connectPage } from './connect.ts'
 import { docsPage } from './docs.ts'
 import { answerFailure } from './failure.ts'
 import { readForms } from './form.ts'
 import { homePage } from './home.ts'
 import { ASSETS, CONTENT_SECURITY_POLICY, SCRIPTS } from './layout.ts'
+import { createPageLimits } from './limits.ts'
 import { nowherePage } from './nowhere.ts'
 import { payPage } from './pay.ts'
 import { problemPages } from './problems.ts'
@@ -18,6 +20,7 @@ import { unsubscribePage } from './unsubscribe.ts'
 const PAGES = [
   homePage,
   docsPage,
+  connectPage,
   payPage,
   alertPage,
   confirmPage,
@@ -45,5 +48,6 @@ export async function registerPages(
   await server.register(files, { root: SCRIPTS, prefix: '/scripts/', ...served })
   readForms(server)
   server.setErrorHandler((error, request, reply) => answerFailure(app, error, request, reply))
-  for (const page of PAGES) page(server, app)
+  const limits = createPageLimits()
+  for (const page of PAGES) page(server, app, limits)
 }

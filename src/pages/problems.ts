@@ -3,6 +3,8 @@ import { builtKey, type TextValues, type Translate } from '#src/i18n/translate.t
 import type { ErrorCode } from '#src/kernel/errors.ts'
 import { ERROR_CODES, isErrorCode, statusOf } from '#src/kernel/problems.ts'
 import type { App } from '#src/operations/define.ts'
+import { problemBody } from '#src/operations/problem.ts'
+import { apiReference } from './api-reference.ts'
 import { queryOf, sendPage } from './layout.ts'
 
 /** Believable values where a code's text has placeholders. */
@@ -50,6 +52,7 @@ function index(t: Translate) {
   return {
     title: t('pages:problems.title'),
     groups: [...groups].map(([status, codes]) => ({
+      status,
       heading: t('pages:problems.status', { status: String(status) }),
       codes: codes.map((code) => ({ code, title: titleOf(t, code) })),
     })),
@@ -57,22 +60,20 @@ function index(t: Translate) {
 }
 
 function problem(app: App, t: Translate, code: ErrorCode, reference: string | undefined) {
-  const title = titleOf(t, code)
-  const detail = t(builtKey(`errors:${code}.detail`), EXAMPLES[code])
-  const example = {
-    type: `${app.publicUrl}/problems/${code}`,
-    title,
-    status: statusOf(code),
-    detail,
+  const errors = code === 'validation_failed' ? [{ pointer: '/name', code: 'required' }] : undefined
+  const values = EXAMPLES[code]
+  const example = problemBody(t, app.publicUrl, {
     code,
+    values,
+    errors,
     requestId: EXAMPLE_REFERENCE,
-    ...(code === 'validation_failed' && {
-      errors: [{ pointer: '/name', code: 'required', detail: t('errors:field.required') }],
-    }),
-  }
+  })
+  const status = String(example.status)
+  const { operations } = apiReference(app, t.locale)
   return {
-    title,
-    detail,
+    operations: operations.filter(({ refusals }) => refusals.includes(status)),
+    title: example.title,
+    detail: example.detail,
     code,
     status: example.status,
     example: JSON.stringify(example, undefined, 2),

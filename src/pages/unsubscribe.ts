@@ -12,6 +12,7 @@ import {
 } from '#src/recipients/consent.ts'
 import { formOf } from './form.ts'
 import { sendPage } from './layout.ts'
+import { sendQuestion } from './question.ts'
 
 type Outcome = 'stopped' | 'limited' | 'undone'
 
@@ -88,12 +89,10 @@ function ask(
   subscription: Subscription,
   status = 200,
 ): FastifyReply {
-  return sendPage(app, request, reply, {
-    view: 'question',
+  return sendQuestion(app, request, reply, {
     status,
-    secret: true,
     locale: subscription.reader.locale,
-    data: (t) => ({
+    question: (t) => ({
       title: t('pages:unsubscribe.question', values(subscription)),
       about: [t('pages:unsubscribe.about', values(subscription))],
       choices: choices(t, subscription),
@@ -119,11 +118,9 @@ function done(
   },
 ): FastifyReply {
   const { subscription, outcome, undo } = result
-  return sendPage(app, request, reply, {
-    view: 'question',
-    secret: true,
+  return sendQuestion(app, request, reply, {
     locale: subscription.reader.locale,
-    data: (t) => ({
+    question: (t) => ({
       title: t(`pages:unsubscribe.${outcome}.title`),
       about: [t(`pages:unsubscribe.${outcome}.text`, values(subscription))],
       hidden: undo === undefined ? undefined : { name: 'was', value: undo },

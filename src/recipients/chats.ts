@@ -8,10 +8,12 @@ import { LABEL_LENGTH_MAX } from '#src/kernel/label.ts'
 import type { Locale } from '#src/kernel/locale.ts'
 import type { SecretBox } from '#src/kernel/secret-box.ts'
 import type { Address } from '#src/kernel/units.ts'
+import { forgetCodes } from './connect-store.ts'
 import { openDestination, toStored } from './destination-box.ts'
 import { forget, requireRoom } from './destination-change.ts'
-import { moveDestination } from './destinations.ts'
+import { moveDestination, type SwitchNews } from './destinations.ts'
 import * as links from './link-store.ts'
+import { type LinkNews, toLinked } from './linked.ts'
 import type { Recipient, RecipientStatus } from './model.ts'
 import { toRecipient } from './service.ts'
 import { lockWallet } from './settings.ts'
@@ -25,6 +27,11 @@ interface Deps {
 interface SealingDeps extends Deps {
   readonly box: SecretBox
   readonly channels: Channels
+}
+
+/** What linking a chat needs. */
+export interface LinkingDeps extends SealingDeps {
+  readonly notices: LinkNews
 }
 
 /** A chat that is to be linked, and who confirmed it there. */
@@ -51,13 +58,14 @@ export interface LinkedChat {
 
 /**
  * Makes a chat a recipient of the wallet that tells by default, in the transaction that proves the
- * right to. One that is linked already keeps its recipient and gets these rights.
+ * right to, and has the wallet's others told. One that is linked already keeps its recipient and gets
+ * these rights.
  *
  * @param deps its `db` is that transaction
  * @throws AppError conflict `recipient_limit_reached`
  */
 export async function linkChat(
-  deps: SealingDeps,
+  deps: LinkingDeps,
   link: ChatOwner & {
     readonly wallet: Address
     readonly scopes: readonly Scope[]
@@ -65,6 +73,8 @@ export async function linkChat(
     readonly name: string | null
     /** Else the wallet's. */
     readonly timezone?: string
+    /** Label of the API token that asked for it. */
+    readonly madeBy?: string | null
   },
 ): Promise<LinkedChat> {
   const { wallet, scopes, chat } = link
@@ -102,6 +112,7 @@ export async function linkChat(
     chatId: chat.id,
     createdAt: now,
   })
+  await deps.notices.linked(deps.db, toLinked(row, link.madeBy ?? null))
   return { recipient: toRecipient(row), wallet, scopes, again: false }
 }
 
@@ -133,6 +144,10 @@ export interface ChatLink {
   readonly linkedBy: number | null
   /** The topic alerts go to. */
   readonly threadId: number | null
+  /** When something was delivered to the chat last. */
+  readonly lastSuccessAt: Date | null
+  /** Until when the chat hears nothing; in the past: it is not muted any more. */
+  readonly mutedUntil: Date | null
 }
 
 /** The wallets a chat is linked to, the oldest link first. */
@@ -153,6 +168,8 @@ export async function chatLinks(
       timezone: row.timezone,
       linkedBy: row.linkedBy,
       threadId: destination.threadId ?? null,
+      lastSuccessAt: row.lastSuccessAt,
+      mutedUntil: row.mutedUntil,
     }
   })
 }
@@ -168,6 +185,24 @@ export async function unlinkChat(
     for (const row of ending) await forget(tx, row)
     return ending.length
   })
+}
+
+/**
+ * Ends the chat's links and forgets the Telegram account that is behind it, here and in the groups it
+ * linked. The wallets stay as they are.
+ *
+ * @param deps its `db` is the transaction that also forgets the chat's messages
+ * @returns the recipients that were the chat, and their wallets
+ */
+export async function forgetChat(
+  deps: Deps,
+  who: { readonly chatId: number; readonly personId: number },
+): Promise<readonly { readonly id: number; readonly wallet: Address }[]> {
+  const rows = await links.listByChat(deps.db, who.chatId)
+  for (const row of rows) await forget(deps.db, row)
+  await links.forgetLinker(deps.db, who.personId)
+  await forgetCodes(deps.db, who)
+  return rows.map(({ id, wallet }) => ({ id, wallet }))
 }
 
 /** Changes what belongs to the chat itself, for all its wallets. */
@@ -197,6 +232,22 @@ export async function updateChat(
   })
 }
 
+/**
+ * Lets a chat hear nothing for so many minutes, for all its wallets; 0 ends that.
+ *
+ * @param deps its `db` is the transaction that also moves what is held
+ */
+export async function muteChat(
+  deps: Deps,
+  input: { readonly chatId: number; readonly minutes: number },
+): Promise<{ readonly mutedUntil: Date | null; readonly wallets: readonly Address[] }> {
+  const { chatId, minutes } = input
+  const now = deps.clock.now()
+  const mutedUntil = minutes === 0 ? null : new Date(now.getTime() + minutes * 60_000)
+  const rows = await links.updateChatRows(deps.db, chatId, { mutedUntil, updatedAt: now })
+  return { mutedUntil, wallets: rows.map(({ wallet }) => wallet) }
+}
+
 /** Follows a group that became another chat; topics do not survive that. */
 export async function moveChat(
   deps: SealingDeps,
@@ -210,10 +261,20 @@ export async function moveChat(
   })
 }
 
-/** The chat blocked the bot or removed it: nothing is sent there until it comes back. */
-export async function blockChat(db: Db, chatId: number, at: Date): Promise<void> {
+/**
+ * The chat blocked the bot or removed it: nothing is sent there until it comes back. The wallets' other
+ * recipients are told.
+ */
+export async function blockChat(
+  deps: { readonly db: Db; readonly notices: SwitchNews },
+  chatId: number,
+  at: Date,
+): Promise<void> {
   const blocked = { status: 'blocked', statusReason: 'blocked', updatedAt: at } as const
-  await links.updateChatRows(db, chatId, blocked, 'active')
+  await transact(deps.db, async (tx) => {
+    const stopped = await links.updateChatRows(tx, chatId, blocked, 'active')
+    await deps.notices.switchedOff(tx, stopped)
+  })
 }
 
 /** The chat let the bot in again. */

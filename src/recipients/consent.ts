@@ -8,6 +8,7 @@ import type { Address } from '#src/kernel/units.ts'
 import { callOffConfirmation } from './confirmations.ts'
 import { openDestination } from './destination-box.ts'
 import { forget } from './destination-change.ts'
+import type { SwitchNews } from './destinations.ts'
 import {
   addressDigest,
   type MailLink,
@@ -23,6 +24,10 @@ interface Deps {
   readonly db: Db
   readonly clock: Clock
   readonly box: SecretBox
+}
+
+interface EndingDeps extends Deps {
+  readonly notices: SwitchNews
 }
 
 const HOUR_MS = 3_600_000
@@ -103,8 +108,14 @@ export async function findSubscription(
   return found && toSubscription(found)
 }
 
-/** Ends all mail to the reader. The owner alone cannot switch it on again. Twice is fine. */
-export async function unsubscribe(deps: Deps, code: string): Promise<Subscription | undefined> {
+/**
+ * Ends all mail to the reader. The owner alone cannot switch it on again, and is told elsewhere. Twice is
+ * fine.
+ */
+export async function unsubscribe(
+  deps: EndingDeps,
+  code: string,
+): Promise<Subscription | undefined> {
   return await changeSubscription(deps, code, (row) => {
     if (row.verifiedAt === null) return {}
     const isOffAlready = row.statusReason === OFF_BY_OWNER
@@ -116,7 +127,10 @@ export async function unsubscribe(deps: Deps, code: string): Promise<Subscriptio
 }
 
 /** Takes unsubscribing back. */
-export async function resubscribe(deps: Deps, code: string): Promise<Subscription | undefined> {
+export async function resubscribe(
+  deps: EndingDeps,
+  code: string,
+): Promise<Subscription | undefined> {
   return await changeSubscription(deps, code, (row, now) =>
     row.verifiedAt === null ? switchedOn(row, now) : {},
   )
@@ -124,7 +138,7 @@ export async function resubscribe(deps: Deps, code: string): Promise<Subscriptio
 
 /** Lets only alerts of this severity and above through to the reader. */
 export async function limitMail(
-  deps: Deps,
+  deps: EndingDeps,
   code: string,
   minSeverity: Severity,
 ): Promise<Subscription | undefined> {
@@ -134,14 +148,16 @@ export async function limitMail(
 type Changes = Omit<Parameters<typeof store.updateRow>[2], 'updatedAt'>
 
 async function changeSubscription(
-  deps: Deps,
+  deps: EndingDeps,
   code: string,
   change: (row: store.RecipientRow, now: Date) => Changes,
 ): Promise<Subscription | undefined> {
   const link = readUnsubscribeLink(deps.box, code)
   return await withLinked(deps, link, async (tx, { row, reader }, now) => {
-    const changes = { ...change(row, now), updatedAt: now }
-    return toSubscription({ row: await store.updateRow(tx, row.id, changes), reader })
+    const saved = await store.updateRow(tx, row.id, { ...change(row, now), updatedAt: now })
+    const isStopped = row.status === 'active' && saved.status === 'disabled'
+    if (isStopped) await deps.notices.switchedOff(tx, [saved])
+    return toSubscription({ row: saved, reader })
   })
 }
 

@@ -1,5 +1,5 @@
 /** What named recipients and the wallet's own channels have in common when they change. */
-import type { Channel, ChannelKey, Channels } from '#src/channels/define.ts'
+import type { Channel, ChannelKey, Channels, TypedInput } from '#src/channels/define.ts'
 import type { Db } from '#src/db/connection.ts'
 import { AppError } from '#src/kernel/errors.ts'
 import type { SecretBox } from '#src/kernel/secret-box.ts'
@@ -10,7 +10,7 @@ import { openDestination, toStored } from './destination-box.ts'
 import { RECIPIENTS_MAX } from './model.ts'
 import { standAfter } from './rules.ts'
 import * as store from './store.ts'
-import { changedDestination, type TypedInput } from './typed-destination.ts'
+import { changedDestination } from './typed-destination.ts'
 
 /** A channel that can be used now. @throws AppError upstream `channel_unavailable` */
 export function requireChannel(channels: Channels, key: ChannelKey): Channel<unknown> {
@@ -39,7 +39,6 @@ export async function changeDestination(
   deps: {
     readonly box: SecretBox
     readonly channels: Channels
-    readonly allowPrivateUrls: boolean
   },
   tx: Db,
   row: store.RecipientRow,
@@ -50,9 +49,8 @@ export async function changeDestination(
   },
 ): Promise<{ readonly row: store.RecipientRow; readonly secret?: string | undefined }> {
   const { now, input, wanted } = change
-  const { allowPrivateUrls } = deps
   const before = openDestination(deps.box, row.destination)
-  const changed = changedDestination(row.channel, before, input, { allowPrivateUrls, now })
+  const changed = changedDestination(deps.channels[row.channel], before, input, now)
   if (changed === undefined && wanted === undefined) return { row }
   const moved = changed?.moved ?? false
   const { ask, ...standing } = standAfter(row, { moved, wanted })

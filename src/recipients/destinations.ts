@@ -9,6 +9,7 @@ import type { Address } from '#src/kernel/units.ts'
 import { planConfirmation } from './confirmations.ts'
 import { openDestination, toStored } from './destination-box.ts'
 import { changeDestination, forget, requireChannel } from './destination-change.ts'
+import { type LinkNews, labelOf, toLinked } from './linked.ts'
 import {
   type ChannelSetup,
   type ChannelState,
@@ -26,8 +27,7 @@ interface Deps {
   readonly clock: Clock
   readonly box: SecretBox
   readonly channels: Channels
-  /** Webhooks may go to http and private addresses: tests and sandbox only. */
-  readonly allowPrivateUrls: boolean
+  readonly notices: LinkNews
 }
 
 /**
@@ -61,8 +61,7 @@ export async function configureChannel(
   input: { readonly key: string; readonly setup: ChannelSetup },
 ): Promise<ChannelState> {
   const key = requireKey(deps.channels, input.key)
-  if (key === 'telegram') throw new AppError('conflict', 'use_telegram_link')
-  const made = newDestination(key, input.setup, deps.allowPrivateUrls)
+  const made = newDestination(deps.channels[key], input.setup)
   const channel = requireChannel(deps.channels, key)
   const now = deps.clock.now()
   return await transact(deps.db, async (tx) => {
@@ -88,6 +87,7 @@ export async function configureChannel(
       updatedAt: now,
     })
     if (key === 'email') await planConfirmation(tx, row, made.destination, now)
+    await deps.notices.linked(tx, toLinked(row, await labelOf({ ...deps, db: tx }, caller)))
     return toChannelState(deps.channels, key, row, made.secret)
   })
 }
@@ -140,7 +140,7 @@ export async function openDestinations(
   return new Map(rows.map((row) => [row.id, toOpen(deps.box, row)]))
 }
 
-/** A destination that has just been switched off by its failures. */
+/** A destination that has just been switched off, and not by its owner. */
 export interface StoppedDestination {
   readonly id: number
   readonly wallet: Address
@@ -149,6 +149,13 @@ export interface StoppedDestination {
   readonly target: string
   readonly status: RecipientStatus
   readonly statusReason: string | null
+  /** Since when every attempt failed. */
+  readonly failingSince: Date | null
+}
+
+/** Who tells the wallet's other people, in the transaction that switches off. */
+export interface SwitchNews {
+  switchedOff(tx: Db, stopped: readonly StoppedDestination[]): Promise<void>
 }
 
 /**

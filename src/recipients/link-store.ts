@@ -49,21 +49,26 @@ export function listByChat(db: Db, chatId: number): Promise<RecipientRow[]> {
     .orderBy(asc(recipients.id))
 }
 
-/** Changes the chat's recipients of all wallets, or only those with one status. */
+/** Changes the chat's recipients of all wallets, or only those with one status. @returns them */
 export async function updateChatRows(
   db: Db,
   chatId: number,
   changes: Pick<
     Partial<NewRecipientRow>,
-    'locale' | 'timezone' | 'status' | 'statusReason' | 'failingSince'
+    'locale' | 'timezone' | 'status' | 'statusReason' | 'failingSince' | 'mutedUntil'
   > & {
     readonly updatedAt: Date
   },
   onlyStatus?: RecipientRow['status'],
-): Promise<void> {
+): Promise<RecipientRow[]> {
   const ofChat = eq(recipients.chatId, chatId)
   const where = onlyStatus === undefined ? ofChat : and(ofChat, eq(recipients.status, onlyStatus))
-  await db.update(recipients).set(changes).where(where)
+  return await db.update(recipients).set(changes).where(where).returning()
+}
+
+/** Forgets who linked chats, where it was this Telegram account. */
+export async function forgetLinker(db: Db, personId: number): Promise<void> {
+  await db.update(recipients).set({ linkedBy: null }).where(eq(recipients.linkedBy, personId))
 }
 
 /** Forgets codes that ended before `before`. */

@@ -6,7 +6,7 @@
  * agreed; a chat is linked by a code that works once.
  */
 import { z } from 'zod'
-import type { ChannelKey } from '#src/channels/define.ts'
+import { CHANNEL_KEYS, type ChannelKey } from '#src/channels/define.ts'
 import { isTimeZone } from '#src/i18n/format.ts'
 import { SCOPES, type Scope } from '#src/kernel/caller.ts'
 import { SEVERITIES } from '#src/kernel/facts.ts'
@@ -30,7 +30,6 @@ export const FAILING_HOURS_MAX = 120
 const EMAIL_LENGTH_MAX = 254
 const URL_LENGTH_MAX = 2048
 
-const CHANNEL_KEYS = ['telegram', 'email', 'webhook'] as const satisfies readonly ChannelKey[]
 const MinSeverity = z.enum(SEVERITIES)
 const LocaleCode = z.enum(LOCALES)
 
@@ -72,7 +71,7 @@ export const TimeZone = z
 const changeable = {
   name: Label,
   address: EmailAddress.meta({ description: 'The mailbox, for `email`.' }),
-  url: WebhookUrl.meta({ description: 'Where webhooks are posted to, for `webhook`.' }),
+  url: WebhookUrl.meta({ description: 'Where messages are posted to, for every other channel.' }),
   locale: LocaleCode,
   timezone: TimeZone,
   minSeverity: MinSeverity,
@@ -127,7 +126,7 @@ export const Recipient = z
   .meta({ id: 'Recipient' })
 export type Recipient = z.output<typeof Recipient>
 
-/** Body of `PUT /channels/{key}`: an address for `email`, a URL for `webhook`. */
+/** Body of `PUT /channels/{key}`: an address for `email`, a URL for the others. */
 export const ChannelSetup = z
   .strictObject({
     address: changeable.address.optional(),
@@ -177,13 +176,17 @@ export const TelegramLink = z
   .meta({ id: 'TelegramLink' })
 export type TelegramLink = z.output<typeof TelegramLink>
 
-/** Somebody who is to be told something now. */
+/** Somebody who is to be told something. */
 export interface Told {
   readonly id: number
   readonly channel: ChannelKey
   readonly lane: string
   readonly locale: Locale
   readonly timezone: string
+  /** Until then it hears nothing: what comes meanwhile is held. */
+  readonly mutedUntil: Date | null
+  /** Its destination is off, or not confirmed yet: what it is told is kept for when that is over. */
+  readonly off: boolean
 }
 
 /** A one-time code's offer, as the link card shows it. */

@@ -22,6 +22,7 @@ function candidate(over: Partial<Candidate>): Candidate {
     id: 1,
     channel: 'webhook',
     lane: 'example.org',
+    mutedUntil: null,
     locale: 'en',
     timezone: 'UTC',
     status: 'active',
@@ -44,18 +45,18 @@ describe('who is told', () => {
     expect(ids([2], 'critical')).toEqual([2])
   })
   test('the defaults when the watch names nobody', () => {
-    expect(ids(null, 'critical')).toEqual([1, 3])
-    expect(ids([], 'critical')).toEqual([1, 3])
+    expect(ids(null, 'critical')).toEqual([1, 3, 4])
+    expect(ids([], 'critical')).toEqual([1, 3, 4])
   })
   test('the defaults when none of the named exists any more', () => {
-    expect(ids([99], 'critical')).toEqual([1, 3])
+    expect(ids([99], 'critical')).toEqual([1, 3, 4])
   })
   test('not the defaults when a named one is only switched off', () => {
-    expect(ids([4], 'critical')).toEqual([])
-    expect(ids([4, 2], 'critical')).toEqual([2])
+    expect(ids([4], 'critical')).toEqual([4])
+    expect(ids([4, 2], 'critical')).toEqual([2, 4])
   })
   test('nobody below their lowest severity', () => {
-    expect(ids(null, 'warning')).toEqual([1])
+    expect(ids(null, 'warning')).toEqual([1, 4])
     expect(ids([3], 'warning')).toEqual([])
   })
 })

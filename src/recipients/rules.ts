@@ -15,7 +15,7 @@ const HOUR_MS = 60 * MINUTE_MS
 const DAY_MS = 24 * HOUR_MS
 
 /** A recipient as the choice of who is told sees it. */
-export interface Candidate extends Told {
+export interface Candidate extends Omit<Told, 'off'> {
   readonly status: RecipientStatus
   readonly minSeverity: Severity
   /** The wallet's own channel, or marked as default. */
@@ -33,7 +33,7 @@ export interface TellRequest {
  * Who of a wallet's recipients is told.
  *
  * Those the watch names, if any of them still exists; else the wallet's own channels and defaults. Of
- * these only active ones whose lowest severity lets it through.
+ * these only those whose lowest severity lets it through; also those that are off, for whom it is kept.
  *
  * @see product decisions, 13.2
  */
@@ -43,9 +43,7 @@ export function chooseRecipients(
 ): readonly Candidate[] {
   const named = recipientIds ? candidates.filter(({ id }) => recipientIds.includes(id)) : []
   const chosen = named.length > 0 ? named : candidates.filter(({ byDefault }) => byDefault)
-  return chosen.filter(
-    ({ status, minSeverity }) => status === 'active' && isAtLeast(severity, minSeverity),
-  )
+  return chosen.filter(({ minSeverity }) => isAtLeast(severity, minSeverity))
 }
 
 /** How a recipient stands. */

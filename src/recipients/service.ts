@@ -3,15 +3,15 @@ import { type Db, transact } from '#src/db/connection.ts'
 import type { Caller } from '#src/kernel/caller.ts'
 import type { Clock } from '#src/kernel/clock.ts'
 import { AppError } from '#src/kernel/errors.ts'
-import type { Locale } from '#src/kernel/locale.ts'
 import { cutPage, PAGE_LIMIT_DEFAULT, type Page, readCursor } from '#src/kernel/query.ts'
 import type { SecretBox } from '#src/kernel/secret-box.ts'
 import type { Address } from '#src/kernel/units.ts'
 import { planConfirmation } from './confirmations.ts'
 import { toStored } from './destination-box.ts'
 import { changeDestination, forget, requireChannel, requireRoom } from './destination-change.ts'
+import { type LinkNews, labelOf, toLinked } from './linked.ts'
 import type { NewRecipient, Recipient, RecipientChanges, Told } from './model.ts'
-import { chooseRecipients, type TellRequest } from './rules.ts'
+import { type Candidate, chooseRecipients, type TellRequest } from './rules.ts'
 import { lockWallet } from './settings.ts'
 import * as store from './store.ts'
 import { newDestination } from './typed-destination.ts'
@@ -29,8 +29,10 @@ interface Deps {
   readonly clock: Clock
   readonly box: SecretBox
   readonly channels: Channels
-  /** Webhooks may go to http and private addresses: tests and sandbox only. */
-  readonly allowPrivateUrls: boolean
+}
+
+interface CreatingDeps extends Deps {
+  readonly notices: LinkNews
 }
 
 /** The wallet's named recipients, by id. @throws AppError invalid `validation_failed` for the cursor */
@@ -65,13 +67,38 @@ export async function listUnknownRecipients(
   return ids.filter((id) => !known.includes(id))
 }
 
-/** In which language and on which clock a recipient reads, whoever it belongs to. */
-export async function findReader(
+/** A recipient as the rooms above act for it. */
+export type ReaderRow = Pick<
+  store.RecipientRow,
+  | 'id'
+  | 'wallet'
+  | 'channel'
+  | 'lane'
+  | 'name'
+  | 'target'
+  | 'locale'
+  | 'timezone'
+  | 'status'
+  | 'mutedUntil'
+  | 'chatId'
+  | 'chatScopes'
+>
+
+/** These recipients, by id; those that are gone are missing. */
+export async function findReaders(
   db: Db,
-  id: number,
-): Promise<{ readonly locale: Locale; readonly timezone: string } | undefined> {
-  const row = await store.findRow(db, id)
-  return row && { locale: row.locale, timezone: row.timezone }
+  ids: readonly number[],
+): Promise<ReadonlyMap<number, ReaderRow>> {
+  const rows = ids.length === 0 ? [] : await store.listRows(db, [...new Set(ids)])
+  return new Map(rows.map((row) => [row.id, row]))
+}
+
+/** Every recipient of a wallet, its own channels too, by id. */
+export function listReaders(
+  db: Db,
+  wallet: Address,
+): Promise<readonly Pick<ReaderRow, 'id' | 'timezone' | 'mutedUntil'>[]> {
+  return store.listCandidates(db, [wallet])
 }
 
 /**
@@ -82,13 +109,12 @@ export async function findReader(
  *   `recipient_limit_reached`; upstream `channel_unavailable`
  */
 export async function createRecipient(
-  deps: Deps,
+  deps: CreatingDeps,
   caller: Caller,
   input: NewRecipient,
 ): Promise<Recipient> {
-  if (input.channel === 'telegram') throw new AppError('conflict', 'use_telegram_link')
   const { channel: key } = input
-  const made = newDestination(key, input, deps.allowPrivateUrls)
+  const made = newDestination(deps.channels[key], input)
   const channel = requireChannel(deps.channels, key)
   const now = deps.clock.now()
   const row = await transact(deps.db, async (tx) => {
@@ -109,6 +135,7 @@ export async function createRecipient(
       updatedAt: now,
     })
     if (key === 'email') await planConfirmation(tx, created, made.destination, now)
+    await deps.notices.linked(tx, toLinked(created, await labelOf({ ...deps, db: tx }, caller)))
     return created
   })
   return toRecipient(row, made.secret)
@@ -125,11 +152,21 @@ export async function updateRecipient(
   caller: Caller,
   input: { readonly id: number; readonly changes: RecipientChanges },
 ): Promise<Recipient> {
-  const { changes } = input
+  const { row, secret } = await changeRow(deps, caller, input, store.findNamed)
+  return toRecipient(row, secret)
+}
+
+/** `updateRecipient` for whatever `find` gives, the wallet locked. */
+export async function changeRow(
+  deps: Deps,
+  caller: Caller,
+  { id, changes }: { readonly id: number; readonly changes: RecipientChanges },
+  find: typeof store.findNamed,
+): Promise<{ readonly row: store.RecipientRow; readonly secret?: string | undefined }> {
   const now = deps.clock.now()
   return await transact(deps.db, async (tx) => {
     await lockWallet(tx, caller.wallet, now)
-    const row = await store.findNamed(tx, caller.wallet, input.id)
+    const row = await find(tx, caller.wallet, id)
     if (row === undefined) throw new AppError('not_found', 'not_found')
     const { row: placed, secret } = await changeDestination(deps, tx, row, {
       input: changes,
@@ -144,19 +181,29 @@ export async function updateRecipient(
       ...(changes.default !== undefined && { isDefault: changes.default }),
       updatedAt: now,
     })
-    return toRecipient(saved, secret)
+    return { row: saved, secret }
   })
 }
 
 /** Deletes a recipient; watches that named it alone tell the defaults from then on. */
-export async function deleteRecipient(
+export function deleteRecipient(
   deps: { readonly db: Db; readonly clock: Clock },
   caller: Caller,
   id: number,
 ): Promise<void> {
+  return deleteFound(deps, caller, id, store.findNamed)
+}
+
+/** `deleteRecipient` for whatever `find` gives, the wallet locked. */
+export async function deleteFound(
+  deps: { readonly db: Db; readonly clock: Clock },
+  caller: Caller,
+  id: number,
+  find: typeof store.findNamed,
+): Promise<void> {
   await transact(deps.db, async (tx) => {
     await lockWallet(tx, caller.wallet, deps.clock.now())
-    const row = await store.findNamed(tx, caller.wallet, id)
+    const row = await find(tx, caller.wallet, id)
     if (row === undefined) throw new AppError('not_found', 'not_found')
     await forget(tx, row)
   })
@@ -190,8 +237,9 @@ export async function recipientsFor(
   })
 }
 
-function toTold({ id, channel, lane, locale, timezone }: Told): Told {
-  return { id, channel, lane, locale, timezone }
+function toTold({ status, ...candidate }: Candidate): Told {
+  const { id, channel, lane, locale, timezone, mutedUntil } = candidate
+  return { id, channel, lane, locale, timezone, mutedUntil, off: status !== 'active' }
 }
 
 /** The record callers see. */

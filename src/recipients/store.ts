@@ -36,6 +36,24 @@ export function findRow(db: Db, id: number): Promise<RecipientRow | undefined> {
   return findOne(db, eq(recipients.id, id))
 }
 
+/** Any recipient of the wallet, named or not. */
+export function findOfWallet(
+  db: Db,
+  wallet: Address,
+  id: number,
+): Promise<RecipientRow | undefined> {
+  return findOne(db, and(eq(recipients.wallet, wallet), eq(recipients.id, id)))
+}
+
+/** Every recipient of the wallet, named or not, by id. */
+export function listOfWallet(db: Db, wallet: Address): Promise<RecipientRow[]> {
+  return db
+    .select()
+    .from(recipients)
+    .where(eq(recipients.wallet, wallet))
+    .orderBy(asc(recipients.id))
+}
+
 export function findOwn(
   db: Db,
   wallet: Address,
@@ -72,6 +90,16 @@ export function listForChannels(db: Db, wallet: Address): Promise<RecipientRow[]
       ),
     )
     .orderBy(desc(sql`${recipients.status} = 'active'`), asc(recipients.id))
+}
+
+/** The wallet's own destinations and its default recipients, on or off, by id. */
+export function listByDefault(db: Db, wallet: Address): Promise<RecipientRow[]> {
+  const byDefault = or(eq(recipients.own, true), eq(recipients.isDefault, true))
+  return db
+    .select()
+    .from(recipients)
+    .where(and(eq(recipients.wallet, wallet), byDefault))
+    .orderBy(asc(recipients.id))
 }
 
 export async function countNamed(db: Db, wallet: Address): Promise<number> {
@@ -152,6 +180,7 @@ export async function listCandidates(
       lane: recipients.lane,
       locale: recipients.locale,
       timezone: recipients.timezone,
+      mutedUntil: recipients.mutedUntil,
       status: recipients.status,
       minSeverity: recipients.minSeverity,
       byDefault: sql<boolean>`${recipients.own} or ${recipients.isDefault}`,

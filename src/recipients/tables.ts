@@ -44,6 +44,8 @@ export const recipients = pgTable(
     chatScopes: text('chat_scopes').array().$type<readonly Scope[]>(),
     /** Telegram only: the account that confirmed the link. */
     linkedBy: bigint('linked_by', { mode: 'number' }),
+    /** Until when it is to hear nothing at all; what comes meanwhile is held. */
+    mutedUntil: timestamp('muted_until', { withTimezone: true }),
     createdAt: timestamp('created_at', { withTimezone: true }).notNull(),
     updatedAt: timestamp('updated_at', { withTimezone: true }).notNull(),
     verifiedAt: timestamp('verified_at', { withTimezone: true }),
@@ -72,6 +74,34 @@ export const linkCodes = pgTable('link_codes', {
   expiresAt: timestamp('expires_at', { withTimezone: true }).notNull(),
   usedAt: timestamp('used_at', { withTimezone: true }),
 })
+
+/** Codes a chat opens the connect page with: one a chat, the newest. */
+export const connectCodes = pgTable(
+  'connect_codes',
+  {
+    chatId: bigint('chat_id', { mode: 'number' }).primaryKey(),
+    /** SHA-256 of the code, hex. */
+    hash: text('hash').notNull().unique(),
+    /** The Telegram account that asked for it. */
+    askedBy: bigint('asked_by', { mode: 'number' }).notNull(),
+    title: text('title').notNull(),
+    username: text('username'),
+    locale: text('locale').notNull().$type<Locale>(),
+    /** The chat asked for the right to spend. */
+    spend: boolean('spend').notNull(),
+    createdAt: timestamp('created_at', { withTimezone: true }).notNull(),
+    expiresAt: timestamp('expires_at', { withTimezone: true }).notNull(),
+    usedAt: timestamp('used_at', { withTimezone: true }),
+    /** What it was used for: the wallet that was linked; null when it was refused. */
+    wallet: text('wallet').$type<Address>(),
+    /** The chat's message that shows it. */
+    messageId: bigint('message_id', { mode: 'number' }),
+    /** When the chat is to be told what came of it; null when it knows. */
+    tellAt: timestamp('tell_at', { withTimezone: true }),
+    tellAttempts: integer('tell_attempts').notNull(),
+  },
+  (table) => [index('connect_codes_tell').on(table.tellAt).where(sql`tell_at is not null`)],
+)
 
 export const notificationSettings = pgTable('notification_settings', {
   wallet: text('wallet').primaryKey().$type<Address>(),

@@ -4,15 +4,13 @@
  * and confirms; only then the code is spent.
  */
 import { createHash, randomBytes } from 'node:crypto'
-import { listTokens } from '#src/auth/service.ts'
-import type { Channels } from '#src/channels/define.ts'
 import { type Db, transact } from '#src/db/connection.ts'
 import type { Caller } from '#src/kernel/caller.ts'
 import type { Clock } from '#src/kernel/clock.ts'
 import { AppError } from '#src/kernel/errors.ts'
-import type { SecretBox } from '#src/kernel/secret-box.ts'
-import { type ChatOwner, findLinked, type LinkedChat, linkChat } from './chats.ts'
+import { type ChatOwner, findLinked, type LinkedChat, type LinkingDeps, linkChat } from './chats.ts'
 import * as links from './link-store.ts'
+import { labelOf } from './linked.ts'
 import {
   LINK_MINUTES,
   type TelegramLink,
@@ -81,7 +79,7 @@ export async function peekTelegramLink(deps: Deps, code: string): Promise<Telegr
  *   unspent
  */
 export async function claimTelegramLink(
-  deps: Deps & { readonly box: SecretBox; readonly channels: Channels },
+  deps: LinkingDeps,
   { code, chat, by, locale }: ChatOwner & { readonly code: string },
 ): Promise<LinkedChat> {
   const now = deps.clock.now()
@@ -122,10 +120,4 @@ function toOffer(row: links.LinkCodeRow | undefined): TelegramLinkOffer {
   if (row === undefined) throw new AppError('not_found', 'link_not_valid')
   const { wallet, name, scopes, madeBy, createdAt, expiresAt } = row
   return { wallet, name, scopes, madeBy, createdAt, expiresAt }
-}
-
-async function labelOf(deps: Deps, caller: Caller): Promise<string | null> {
-  if (caller.tokenId === undefined) return null
-  const { data } = await listTokens(deps, caller)
-  return data.find(({ id }) => id === caller.tokenId)?.label ?? null
 }

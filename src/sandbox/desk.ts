@@ -1,3 +1,4 @@
+import { setTimeout as wait } from 'node:timers/promises'
 import { z } from 'zod'
 import { ANY_BODY, type Customer, type DataCall, signIn, Unexpected } from './customer.ts'
 import type { WorldParts } from './world.ts'
@@ -11,6 +12,14 @@ export interface DeskState {
   readonly alerted: boolean
 }
 
+/** A watch as it is asked for. */
+export interface NewWatch {
+  readonly type: string
+  readonly label: string
+  readonly target: Readonly<Record<string, string>>
+  readonly settings: Readonly<Record<string, string | number>>
+}
+
 /** Does over REST what one would otherwise do by hand, as Alice, each as often as one likes. */
 export interface Desk {
   /** Her token, once she has signed in. */
@@ -19,6 +28,12 @@ export interface Desk {
   makeChatLink(): Promise<string>
   /** Watches her balance, unless that is done already. */
   watchBalance(): Promise<void>
+  /**
+   * Watches something. Without a free slot she buys one, and the credits for it.
+   *
+   * @returns whether she did not do so before
+   */
+  watch(watch: NewWatch): Promise<boolean>
   /** Asks her mailbox for consent and tells the receiver the secret of a webhook. */
   setUpMailAndHook(): Promise<void>
   /** Accepts the terms and asks for a top-up. */
@@ -32,6 +47,9 @@ export interface Desk {
 export const MAILBOX = 'alice@example.org'
 const HOOK = 'alice'
 const THRESHOLD_FLR = '100'
+const CREDITS = 10_000
+const CREDIT_PATIENCE_MS = 20_000
+const LOOK_MS = 100
 const NOTHING_DONE: DeskState = {
   linked: false,
   watching: false,
@@ -46,16 +64,19 @@ const Hooked = z.object({ secret: z.string().optional() })
 const Channels = z.object({
   data: z.array(z.object({ key: z.string(), status: z.string().nullable() })),
 })
+const Labels = z.object({ data: z.array(z.object({ label: z.string().nullable() })) })
+const Quote = z.object({ totalCredits: z.int() })
+const Account = z.object({ balanceCredits: z.int() })
 const Listed = z.object({ data: z.array(z.unknown()) })
 
 /** A desk in a world. */
-export function createDesk({ service, devnet, receiver }: WorldParts): Desk {
+export function createDesk({ service, devnet, receiver, topups }: WorldParts): Desk {
   let customer: Promise<Customer> | undefined
   let token: string | undefined
 
   const enter = async () => {
     const signedIn = signIn(service.publicUrl, devnet.people.alice, {
-      scopes: ['write'],
+      scopes: ['write', 'spend'],
       label: 'Sandbox desk',
     })
     customer = signedIn
@@ -97,6 +118,26 @@ export function createDesk({ service, devnet, receiver }: WorldParts): Desk {
         }
         await alice.call('POST', '/watches', { json, status: 201, body: ANY_BODY })
       }),
+    watch: (watch) =>
+      asAlice(async (alice) => {
+        await acceptTerms(alice)
+        await startTrial(alice)
+        const { data } = await alice.call('GET', '/watches?limit=100', {
+          status: 200,
+          body: Labels,
+        })
+        if (data.some(({ label }) => label === watch.label)) return false
+        const make = () =>
+          alice.call('POST', '/watches', { json: watch, status: 201, body: ANY_BODY })
+        try {
+          await make()
+        } catch (error) {
+          if (!isAnswer(error, 409)) throw error
+          await buySlot(alice, topups)
+          await make()
+        }
+        return true
+      }),
     setUpMailAndHook: () =>
       asAlice(async (alice) => {
         const mail = { json: { address: MAILBOX }, status: 200, body: ANY_BODY }
@@ -131,6 +172,30 @@ async function readState(alice: Customer): Promise<DeskState> {
     mailing: mail === 'active' ? 'yes' : mail === 'pending' ? 'pending' : 'no',
     hooked: statusOf('webhook') === 'active',
     alerted: alerts.data.length > 0,
+  }
+}
+
+/** A slot for one period, with credits that are paid for in WFLR where there are too few. */
+async function buySlot(alice: Customer, topups: WorldParts['topups']): Promise<void> {
+  const slots = 'quantity=1&periods=1'
+  const quote = { status: 200, body: Quote } as const
+  const { totalCredits } = await alice.call('GET', `/subscriptions/quote?${slots}`, quote)
+  const enough = { status: 200, body: Account } as const
+  const { balanceCredits } = await alice.call('GET', '/account', enough)
+  if (balanceCredits < totalCredits) await buyCredits(alice, topups)
+  const json = { quantity: 1, periods: 1, expectedCredits: totalCredits }
+  await alice.call('POST', '/subscriptions', { json, status: 201, body: ANY_BODY })
+}
+
+async function buyCredits(alice: Customer, topups: WorldParts['topups']): Promise<void> {
+  const json = { asset: 'WFLR', credits: CREDITS }
+  await alice.call('POST', '/topup', { json, status: 201, body: ANY_BODY })
+  const topup = await topups.newest()
+  if (topup === undefined) throw new Error('no top-up was made')
+  await topups.pay(topup, topup.amountUnits)
+  for (let waitedMs = 0; (await topups.state(topup)).creditedCredits === 0; waitedMs += LOOK_MS) {
+    if (waitedMs > CREDIT_PATIENCE_MS) throw new Error('the payment is not credited')
+    await wait(LOOK_MS)
   }
 }
 

@@ -30,6 +30,8 @@ export type DevnetClient = ReturnType<typeof connect>
 /** A Flare of our own (chain id 14), with Multicall3 where Flare has it. */
 export interface Devnet {
   readonly rpcUrl: string
+  /** A block every so often; undefined while each transaction makes its own. */
+  readonly blockTimeSeconds: number | undefined
   readonly people: typeof PEOPLE
   readonly client: DevnetClient
   /** Moves native coins, from anyone, and answers once the transaction is in a block. */
@@ -60,6 +62,8 @@ export type SnapshotId = `0x${string}`
 
 /** What each person owns at the start: 10,000 FLR. */
 const START_BALANCE_WEI = 10_000n * 10n ** 18n
+/** Room for everything that a world begins with. */
+const BLOCK_GAS = 500_000_000
 /** States kept for questions about the past; beyond this anvil would write to disk. */
 const KEPT_STATES = 20_000
 
@@ -82,7 +86,7 @@ export async function startDevnet(options: DevnetOptions = {}): Promise<Devnet> 
     await furnish(client, options)
     const isAutomined = options.blockTimeSeconds === undefined
     const send = createSender(client, !isAutomined)
-    const chain = devnet(anvil.url, client, anvil.close, send)
+    const chain = devnet(anvil.url, options.blockTimeSeconds, client, anvil.close, send)
     if (options.contracts !== true) return chain
     const contracts = useContracts(await deployContracts(client, isAutomined), send)
     const furnished: FurnishedDevnet = { ...chain, contracts }
@@ -99,6 +103,7 @@ function anvilOptions({ port, blockTimeSeconds, startsAt }: DevnetOptions): read
     ...['--accounts', '0', '--order', 'fifo', '--auto-impersonate'],
     // Flare's blocks are final at once; this is as near as anvil's `finalized` comes to it.
     ...['--slots-in-an-epoch', '1', '--prune-history', `${KEPT_STATES}`],
+    ...['--gas-limit', `${BLOCK_GAS}`],
     ...(blockTimeSeconds === undefined ? [] : ['--block-time', `${blockTimeSeconds}`]),
     ...(startsAt === undefined ? [] : ['--timestamp', `${Math.floor(startsAt.getTime() / 1000)}`]),
   ]
@@ -137,12 +142,14 @@ async function furnish(client: DevnetClient, { accounts = [] }: DevnetOptions): 
 
 function devnet(
   rpcUrl: string,
+  blockTimeSeconds: number | undefined,
   client: DevnetClient,
   close: () => Promise<void>,
   send: Send,
 ): Devnet {
   return {
     rpcUrl,
+    blockTimeSeconds,
     people: PEOPLE,
     client,
     transfer: async (from, to, value) => {

@@ -1,7 +1,11 @@
+import { createDesk } from './desk.ts'
 import type { HappeningGroup } from './happen/define.ts'
+import { epochHappenings } from './happen/epochs.ts'
 import { faultHappenings } from './happen/faults.ts'
 import { createHappenLog, type HappenLog } from './happen/log.ts'
 import { moneyHappenings } from './happen/money.ts'
+import { priceHappenings } from './happen/prices.ts'
+import { providerHappenings } from './happen/providers.ts'
 import { timeHappenings } from './happen/time.ts'
 import { walletHappenings } from './happen/wallet.ts'
 import type { WorldParts } from './world.ts'
@@ -12,21 +16,30 @@ export interface Happenings {
   readonly log: HappenLog
   /** Lets it happen, or ends it while it lasts. Whether there is such a thing. */
   start(id: string): boolean
+  /** Waits no more for what follows an entry of the log. Whether anybody did. */
+  dismiss(entry: number): boolean
   /** Follows nothing up any more. */
   close(): Promise<void>
 }
 
 /** What can happen to a world. */
 export function createHappenings(world: WorldParts): Happenings {
+  const desk = createDesk(world)
   const groups = [
     walletHappenings(world),
-    moneyHappenings(world),
+    priceHappenings(world, desk),
+    providerHappenings(world, desk),
+    epochHappenings(world),
+    moneyHappenings(world, desk),
     timeHappenings(world),
     faultHappenings(world),
   ]
   const log = createHappenLog(() => world.clock.now())
   const closing = new AbortController()
-  const running = new Set<Promise<void>>()
+  const running = new Map<
+    Promise<void>,
+    { readonly entry: number; readonly stop: AbortController }
+  >()
   return {
     groups,
     log,
@@ -38,22 +51,28 @@ export function createHappenings(world: WorldParts): Happenings {
         lasting.end()
         return true
       }
-      const entry = log.open(id, happening.label)
+      const entry = log.open(id, happening.label, happening.waits ?? false)
+      const stop = new AbortController()
       const run = happening
-        .run((text) => entry.note(text), closing.signal)
+        .run((text) => entry.note(text), AbortSignal.any([closing.signal, stop.signal]))
         .then(
           () => entry.close(),
           (error: unknown) => entry.fail(error instanceof Error ? error.message : String(error)),
         )
         .finally(() => running.delete(run))
-      running.add(run)
+      running.set(run, { entry: entry.id, stop })
       // What lasts has begun by now, and its button says so.
       log.announce()
       return true
     },
+    dismiss: (entry) => {
+      const found = [...running.values()].find((one) => one.entry === entry)
+      found?.stop.abort()
+      return found !== undefined
+    },
     close: async () => {
       closing.abort()
-      await Promise.all(running)
+      await Promise.all(running.keys())
     },
   }
 }

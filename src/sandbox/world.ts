@@ -2,16 +2,19 @@ import { createApp } from '#src/app.ts'
 import { startEmbedded } from '#src/db/embedded.ts'
 import type { Clock } from '#src/kernel/clock.ts'
 import type { Logger } from '#src/kernel/logger.ts'
+import { createPlayer, type Player } from './devnet/player.ts'
 import { type RpcProxy, startRpcProxy } from './devnet/rpc-proxy.ts'
 import { type FurnishedDevnet, startDevnet } from './devnet.ts'
 import { type Inbox, startInbox } from './inbox.ts'
 import { type Receiver, startReceiver } from './receiver.ts'
 import { addCast, type Cast } from './telegram/cast.ts'
 import { startTelegramApi, type TelegramApi } from './telegram-api.ts'
-import { createWorldClock } from './world/clock.ts'
+import { serveWallet } from './wallet.ts'
+import { createWorldClock, type WorldClock } from './world/clock.ts'
 import { makeDataDir } from './world/data-dir.ts'
 import { startDataUpstream } from './world/data-upstream.ts'
 import { findPort } from './world/ports.ts'
+import { startProtocolData } from './world/protocol-data.ts'
 import { BOT_USERNAME, configFor, makeBotToken } from './world/settings.ts'
 import { openLinksInChat } from './world/telegram-links.ts'
 import { createTopupDesk, type TopupDesk } from './world/topups.ts'
@@ -48,6 +51,8 @@ export interface WorldParts {
   readonly clock: Clock
   /** The chain itself, with the payment router, tokens and price feeds, which are always fresh. */
   readonly devnet: FurnishedDevnet
+  /** Data providers on that chain, in its rounds and reward epochs. */
+  readonly player: Player
   /** A server of the XRP Ledger. */
   readonly xrpl: XrplServer
   readonly topups: TopupDesk
@@ -69,6 +74,11 @@ export interface World extends WorldParts {
 
 const USUAL_PORTS = { port: 8090, servicePort: 8080, internalPort: 9090 } as const
 const BLOCK_TIME_SECONDS = 1
+/** All of the same weight; the first is the one that does something wrong. */
+const PROVIDERS = ['Alpha', 'Bravo', 'Charlie', 'Delta', 'Echo'] as const
+/** As much time is played in full; more is skipped but for its end. */
+const FULL_SECONDS = 3 * 3600
+const FULL_END_SECONDS = 10 * 60
 
 /**
  * Starts a whole world on this machine, and the real service in it.
@@ -101,7 +111,7 @@ async function build(options: WorldOptions, undo: AsyncDisposableStack): Promise
   }
   const starting = [
     startDatabase(log, undo),
-    startChain(options, keep),
+    startChain(options, clock, keep),
     keep(
       startTelegramApi({
         token: botToken,
@@ -123,7 +133,8 @@ async function build(options: WorldOptions, undo: AsyncDisposableStack): Promise
   const [database, chain, telegram, inbox, receiver, xrpl, data, ports] =
     await Promise.all(starting)
 
-  const { devnet, rpc } = chain
+  const { devnet, player, rpc } = chain
+  const published = await keep(startProtocolData({ player, clock }))
   const url = `http://127.0.0.1:${ports.port}`
   const config = configFor(
     {
@@ -135,12 +146,14 @@ async function build(options: WorldOptions, undo: AsyncDisposableStack): Promise
       contracts: devnet.contracts,
       xrpl,
       dataUrls: data.urls,
+      published,
     },
     botToken,
   )
   const service = createApp(config, { databaseUrl: database.url, log, clock })
   undo.defer(() => service.stop())
   openLinksInChat(service.server, BOT_USERNAME, `${url}/chat`)
+  serveWallet(service.server, rpc.url)
   await service.start()
   signal?.throwIfAborted()
 
@@ -153,6 +166,7 @@ async function build(options: WorldOptions, undo: AsyncDisposableStack): Promise
     database: new URL(database.url).host,
     clock,
     devnet,
+    player,
     xrpl,
     topups: createTopupDesk({ sql: service.sql, publicUrl: config.publicUrl, devnet, xrpl }),
     rpc,
@@ -161,10 +175,19 @@ async function build(options: WorldOptions, undo: AsyncDisposableStack): Promise
     inbox,
     receiver,
     skip: async (seconds) => {
-      await devnet.increaseTime(seconds)
-      clock.moveAhead(seconds)
+      const to = Math.ceil(clock.now().getTime() / 1000) + seconds
+      if (seconds > FULL_SECONDS) await player.playTo(to - FULL_END_SECONDS)
+      await player.playTo(to, { inFull: true })
     },
   }
+  const keepingUp = new AbortController()
+  const upToDate = player.keepUp(clock, keepingUp.signal, (error) =>
+    log.warn({ err: error }, 'the data providers stumbled'),
+  )
+  undo.defer(async () => {
+    keepingUp.abort()
+    await upToDate
+  })
   await keep(startWeb(parts, ports.port))
   signal?.throwIfAborted()
   return parts
@@ -183,8 +206,9 @@ async function startDatabase(
 
 async function startChain(
   { anvilPath }: WorldOptions,
+  clock: WorldClock,
   keep: <T extends { close(): Promise<void> }>(starting: Promise<T>) => Promise<T>,
-): Promise<{ readonly devnet: FurnishedDevnet; readonly rpc: RpcProxy }> {
+): Promise<{ readonly devnet: FurnishedDevnet; readonly player: Player; readonly rpc: RpcProxy }> {
   const devnet = await keep(
     startDevnet({
       blockTimeSeconds: BLOCK_TIME_SECONDS,
@@ -192,7 +216,12 @@ async function startChain(
       ...(anvilPath === undefined ? {} : { anvilPath }),
     }),
   )
-  return { devnet, rpc: await keep(startRpcProxy(devnet.rpcUrl)) }
+  const player = await createPlayer(devnet, {
+    providers: PROVIDERS.map((name) => ({ name })),
+    // Whatever is played, the world's clock goes with the chain's.
+    onTime: (seconds) => clock.moveTo(new Date(seconds * 1000)),
+  })
+  return { devnet, player, rpc: await keep(startRpcProxy(devnet.rpcUrl)) }
 }
 
 async function choosePorts(options: WorldOptions) {

@@ -3,6 +3,8 @@ import type { BlockRef, Chain } from '#src/chain/chain.ts'
 import type { FieldError } from '#src/kernel/errors.ts'
 import type { Presentation, Severity } from '#src/kernel/facts.ts'
 import { Instant, type JsonObject } from '#src/kernel/units.ts'
+import type { Facts } from './facts.ts'
+import type { Guide } from './guide.ts'
 
 /** Groups of signals, in the order they are shown. */
 export const SIGNAL_GROUPS = [
@@ -27,6 +29,8 @@ export interface Observed {
 /** Where observations come from. */
 export interface Sources {
   readonly chain: Chain
+  /** What several types share, and what is remembered of the past. */
+  readonly facts: Facts
 }
 
 /** What an evaluator returns for one event. The recorded form is an alert. */
@@ -76,6 +80,13 @@ export interface SignalDefinition {
   readonly events: { readonly alerts: readonly string[]; readonly recovery?: string }
   readonly defaultEnabled: boolean
   readonly parameters: readonly Parameter[]
+  /** An alert of it can be critical. */
+  readonly canBeCritical: boolean
+  /**
+   * Its state says what it has told, so that each of its firings is told, also while an episode is open;
+   * one that the cooldown holds back leaves the state as it was and comes again at the next look.
+   */
+  readonly tellsOnce: boolean
 }
 
 /**
@@ -100,6 +111,8 @@ export interface Signal<
     observation: Observation,
     watch: WatchView<Target, Settings>,
   ): Evaluation<State>
+  /** Schema of the data of all its events. Programs put up with more than it names. */
+  readonly data: z.ZodType
   /** What an alert of this signal shows, from the stored event and data alone. */
   present(event: string, data: JsonObject): Presentation
   /** Data of a believable example per event, for tests, previews and documents. */
@@ -127,10 +140,59 @@ export interface WatchType<
   /** Schema of an observation, as the last one is kept. */
   readonly observation: z.ZodType<Observation>
   /** What only the chain can tell about a new watch: wrong places, [] if nothing is wrong. */
-  check(sources: Sources, target: Target, settings: Settings): Promise<readonly FieldError[]>
+  check(
+    sources: Pick<Sources, 'chain'>,
+    target: Target,
+    settings: Settings,
+  ): Promise<readonly FieldError[]>
+  /** The target as the chain knows it, whatever it was called: by name, by another of its addresses. */
+  resolve?(sources: Pick<Sources, 'chain'>, target: Target): Promise<Target>
   /** Name of a watch that was given none. The same in every language. */
   defaultLabel(target: Target): string
+  /** How people make and read watches of this type. */
+  readonly guide: Guide<Target, Settings, Observation>
   readonly signals: readonly Signal<Target, Settings, Observation>[]
+}
+
+/** One target to be looked at. */
+export interface Look<Target = unknown, Lens = unknown> {
+  readonly target: Target
+  /** What of its watches' settings decides what is observed; undefined for types without a lens. */
+  readonly lens: Lens
+  /** It has never been observed. */
+  readonly isNew: boolean
+}
+
+/** Which blocks a look covers. */
+export interface Span {
+  /** The newest block of the last look; null before the first. */
+  readonly after: number | null
+  readonly upTo: BlockRef
+}
+
+/**
+ * Keeps many watches from being visited where few can fire: sums up all watches on a target so that an
+ * observation can be told to concern none of them.
+ */
+export interface Guard<Settings = unknown, Observation = unknown, Summary = unknown> {
+  /** Schema of the summary, as it is stored beside the observation. */
+  readonly schema: z.ZodType<Summary>
+  readonly empty: Summary
+  /** Adds one watch as the observation left it: the states of its signals by id, encoded. */
+  add(
+    summary: Summary,
+    watch: { readonly settings: Settings; readonly states: ReadonlyMap<string, unknown> },
+    observation: Observation,
+  ): Summary
+  /** Whether the observation can change nothing for any of them. */
+  isQuiet(summary: Summary, observation: Observation): boolean
+}
+
+/** How far facts are known. */
+export interface Reach {
+  readonly block: number
+  /** Since when they cannot be read on; null while they can. */
+  readonly failingSince: Date | null
 }
 
 /** A kind of watch that looks at the chain, at every tick. */
@@ -138,22 +200,40 @@ export interface ChainWatchType<
   Target = unknown,
   Settings = unknown,
   Observation extends Observed = Observed,
+  Lens = unknown,
+  Summary = unknown,
 > extends WatchType<Target, Settings, Observation> {
   readonly reads: 'chain'
-  /** Seconds between observations; 0 observes at every tick. */
+  /** Seconds of the chain's time between looks; 0 looks at every tick. New targets never wait. */
   readonly everySeconds: number
   /**
-   * One look at every given target at `upTo`, in the order given, in as few requests as possible.
-   * undefined means no data: nothing is judged then.
+   * `state`: an observation says all there is, so the newest one is enough and may be judged again.
+   * `history`: each says what happened once; every one is judged, exactly once.
+   */
+  readonly tells: 'state' | 'history'
+  /** For `history`: the longest span of one look, in blocks; further looks follow until the tip. */
+  readonly blocksPerLook?: number
+  /**
+   * How far its facts are known, where others read them beforehand: nothing is looked at beyond it.
+   * undefined: nothing is known yet.
+   */
+  reach?(sources: Sources): Promise<Reach | undefined>
+  /** Watches that differ in this part of their settings look at different things: targets of their own. */
+  readonly lens?: { readonly schema: z.ZodType<Lens>; of(settings: Settings): Lens }
+  /**
+   * What there is to see of every target in the span, in the order given and in as few requests as
+   * possible: observations with rising positions, none where nothing happened. undefined means no data:
+   * nothing is judged then.
    */
   observe(
     sources: Sources,
-    targets: readonly Target[],
-    upTo: BlockRef,
+    looks: readonly Look<Target, Lens>[],
+    span: Span,
     signal?: AbortSignal,
-  ): Promise<readonly (Observation | undefined)[]>
+  ): Promise<readonly (readonly Observation[] | undefined)[]>
   /** Whether two observations say the same, so that no watch need be evaluated. */
-  isSame(a: Observation, b: Observation): boolean
+  isSame?(a: Observation, b: Observation): boolean
+  readonly guard?: Guard<Settings, Observation, Summary>
 }
 
 /** The credits of a wallet after a ledger entry, or as a new or changed watch finds them. */
@@ -185,20 +265,35 @@ export type EmptyTarget = Readonly<Record<string, never>>
 type Written<One extends SignalDefinition> = Omit<One, keyof typeof USUAL> &
   Partial<Pick<One, keyof typeof USUAL>>
 
-const USUAL = { defaultEnabled: true, parameters: [] } as const
+const USUAL = {
+  defaultEnabled: true,
+  parameters: [],
+  canBeCritical: false,
+  tellsOnce: false,
+} as const
 
-/** Completes an entry with the usual values: enabled, no parameters. */
+/** Completes an entry with the usual values: enabled, no parameters, never critical, one open episode. */
 export function defineSignal<Target, Settings, Observation extends Observed, State>(
   signal: Written<Signal<Target, Settings, Observation, State>>,
 ): Signal<Target, Settings, Observation, State> {
   return { ...USUAL, ...signal }
 }
 
-/** Gives the entry back with its types joined, for the registry. */
-export function defineWatchType<Target, Settings, Observation extends Observed>(
-  type: Omit<ChainWatchType<Target, Settings, Observation>, 'reads'>,
-): ChainWatchType<Target, Settings, Observation> {
-  return { ...type, reads: 'chain' }
+/** Completes an entry with what is usual: a state, looked at every tick. */
+export function defineWatchType<
+  Target,
+  Settings,
+  Observation extends Observed,
+  Lens = unknown,
+  Summary = unknown,
+>(
+  type: Omit<
+    ChainWatchType<Target, Settings, Observation, Lens, Summary>,
+    'reads' | 'tells' | 'everySeconds'
+  > &
+    Partial<Pick<ChainWatchType, 'tells' | 'everySeconds'>>,
+): ChainWatchType<Target, Settings, Observation, Lens, Summary> {
+  return { everySeconds: 0, tells: 'state', ...type, reads: 'chain' }
 }
 
 /** The same for a type that looks at the ledger. */
@@ -207,14 +302,4 @@ export function defineLedgerWatchType<Settings>(
 ): LedgerWatchType<Settings> {
   const own = { target: z.strictObject({}), observation: Balance, check: async () => [] }
   return { ...type, ...own, reads: 'ledger' }
-}
-
-/** A signal that is in the catalogue before it can be evaluated, completed with the usual values. */
-export function announceSignal(signal: Written<SignalDefinition>): SignalDefinition {
-  return { ...USUAL, ...signal }
-}
-
-/** A watch type that is in the catalogue before it can observe: everybody sees it, none can be made. */
-export function announceWatchType(type: WatchTypeDefinition): WatchTypeDefinition {
-  return type
 }

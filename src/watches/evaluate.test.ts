@@ -16,6 +16,7 @@ const level = defineSignal<unknown, unknown, Level, { seen: number }>({
   group: 'alerts',
   events: { alerts: ['level.bad'], recovery: 'level.good' },
   state: z.object({ seen: z.int() }),
+  data: z.object({}),
   initial: { seen: 0 },
   evaluate: (previous, { level }) => {
     const severity: Severity = level > 1 ? 'critical' : 'warning'
@@ -35,10 +36,10 @@ const type = defineWatchType<unknown, unknown, Level>({
   target: z.unknown(),
   settings: z.unknown(),
   observation: z.custom<Level>(),
-  everySeconds: 0,
   observe: async () => [],
   check: async () => [],
   defaultLabel: () => 'test',
+  guide: { icon: '🧪', target: [], settings: [], facts: () => ({}) },
   isSame: (a, b) => a.level === b.level,
   signals: [level],
 })

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { isAtLeast } from '#src/kernel/facts.ts'
+import { isAtLeast, type Severity } from '#src/kernel/facts.ts'
 import type { Firing, Observed, Signal, SignalGroup, WatchType } from './define.ts'
 import { completeSignals, type EvaluatedWatch, type StoredState } from './model.ts'
 
@@ -10,8 +10,9 @@ export interface Raised extends Firing {
     'id' | 'wallet' | 'label' | 'recipientIds' | 'minSeverity' | 'mutedUntil'
   >
   readonly type: string
-  readonly signal: string
-  readonly group: SignalGroup
+  /** null: about the watch as a whole, as that the chain cannot be seen. */
+  readonly signal: string | null
+  readonly group: SignalGroup | null
   readonly isRecovery: boolean
   /** False for a recovery the watch does not want to hear of: it closes its alert without a message. */
   readonly isTold: boolean
@@ -52,22 +53,24 @@ export function evaluateWatch(
     const news = firings.filter((firing) =>
       isNews(signal, firing, stored, observation, watch.cooldownSeconds),
     )
-    const alert = news.find((firing) => firing.event !== signal.events.recovery)
+    const alert = worstOf(news.filter((firing) => !isRecoveryOf(signal, firing)))
     // An alert held back by the cooldown has not opened its episode: it may fire at the next look.
     const isHeld = phase === 'firing' && alert === undefined && stored?.phase !== 'firing'
     const nextPhase = isHeld ? 'pending' : phase
+    const isUntold =
+      signal.tellsOnce && alert === undefined && firings.some((one) => !isRecoveryOf(signal, one))
     const next: StoredState = {
       signal: signal.id,
-      state: z.encode(signal.state, state),
+      state: z.encode(signal.state, isUntold ? previous : state),
       phase: nextPhase,
       since: stored?.phase === nextPhase ? stored.since : observation.at,
       streak: streak ?? null,
-      severity: nextPhase === 'firing' ? (alert?.severity ?? stored?.severity ?? null) : null,
+      severity: nextPhase === 'firing' ? openSeverity(stored, alert) : null,
       lastEvidenceAt: observation.at,
       lastFiredAt: alert === undefined ? (stored?.lastFiredAt ?? null) : observation.at,
     }
     const raised = news.map((firing): Raised => {
-      const isRecovery = firing.event === signal.events.recovery
+      const isRecovery = isRecoveryOf(signal, firing)
       return {
         ...firing,
         watch,
@@ -88,6 +91,45 @@ export function evaluateWatch(
   }
 }
 
+/**
+ * Folds observations through a watch, one after another.
+ *
+ * @see evaluateWatch
+ */
+export function foldWatch(
+  type: WatchType,
+  target: unknown,
+  watch: EvaluatedWatch,
+  observations: readonly Observed[],
+): WatchOutcome {
+  let states = watch.states
+  const raised = observations.flatMap((observation) => {
+    const outcome = evaluateWatch(type, target, { ...watch, states }, observation)
+    states = outcome.states
+    return outcome.raised
+  })
+  return { states, raised }
+}
+
+/** How bad the open episode is: as its worst alert. */
+function openSeverity(stored: StoredState | undefined, alert: Firing | undefined): Severity | null {
+  const before = stored?.phase === 'firing' ? stored.severity : null
+  if (alert === undefined || before === null) return alert?.severity ?? before
+  return isAtLeast(before, alert.severity) ? before : alert.severity
+}
+
+function isRecoveryOf(signal: Signal, { event }: Firing): boolean {
+  return event === signal.events.recovery
+}
+
+/** The worst of several at once; of equals the first. */
+function worstOf(firings: readonly Firing[]): Firing | undefined {
+  return firings.reduce<Firing | undefined>(
+    (worst, one) => (worst === undefined || !isAtLeast(worst.severity, one.severity) ? one : worst),
+    undefined,
+  )
+}
+
 function isNews(
   signal: Signal,
   firing: Firing,
@@ -96,8 +138,8 @@ function isNews(
   cooldownSeconds: number,
 ): boolean {
   const isOpen = stored?.phase === 'firing'
-  if (firing.event === signal.events.recovery) return isOpen
-  if (isOpen) {
+  if (isRecoveryOf(signal, firing)) return isOpen
+  if (isOpen && !signal.tellsOnce) {
     const before = stored.severity ?? 'info'
     const isRaised = firing.severity !== before && isAtLeast(firing.severity, before)
     if (signal.events.recovery !== undefined) return isRaised

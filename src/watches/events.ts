@@ -1,25 +1,50 @@
-import type { Signal, SignalDefinition } from './define.ts'
-import { CATALOGUE, REGISTRY } from './types/index.ts'
+import { z } from 'zod'
+import type { Signal, SignalDefinition, SignalGroup } from './define.ts'
+import {
+  Blindness,
+  MONITORING_EVENTS,
+  MONITORING_EXAMPLES,
+  presentMonitoring,
+} from './monitoring.ts'
+import { REGISTRY } from './types/index.ts'
 
 /** Where an event comes from. */
 export interface EventSource {
   readonly event: string
-  readonly type: string
-  readonly signal: Signal
+  /** null: it can come from every type that reads the chain. */
+  readonly type: string | null
+  readonly signal: Teller
   readonly isRecovery: boolean
 }
 
-/** What no signal emits: that the chain cannot be seen, and that it can be seen again. */
-const MONITORING_EVENTS = ['fsp.monitoring', 'fsp.monitoring.recovered'] as const
+/** What an event comes from, as far as telling of it goes. */
+export interface Teller extends Pick<Signal, 'data' | 'present' | 'examples'> {
+  /** null: no signal. */
+  readonly id: string | null
+  readonly group: SignalGroup | null
+}
+
+/** That the chain cannot be seen is no signal's matter. */
+const monitoring: Teller = {
+  id: null,
+  group: null,
+  data: Blindness,
+  present: presentMonitoring,
+  examples: MONITORING_EXAMPLES,
+}
 
 /** Every event name, in the order of the catalogue, those of announced watch types too. */
 export const EVENTS: readonly string[] = [
-  ...CATALOGUE.flatMap(({ signals }) => signals.flatMap(eventsOf)),
+  ...REGISTRY.flatMap(({ signals }) => signals.flatMap(eventsOf)),
   ...MONITORING_EVENTS,
 ]
 
-const SOURCES: ReadonlyMap<string, EventSource> = new Map(
-  REGISTRY.flatMap((type) =>
+const SOURCES: ReadonlyMap<string, EventSource> = new Map([
+  ...MONITORING_EVENTS.map((event): [string, EventSource] => [
+    event,
+    { event, type: null, signal: monitoring, isRecovery: event.endsWith('.recovered') },
+  ]),
+  ...REGISTRY.flatMap((type) =>
     type.signals.flatMap((signal) =>
       eventsOf(signal).map((event): [string, EventSource] => [
         event,
@@ -27,7 +52,7 @@ const SOURCES: ReadonlyMap<string, EventSource> = new Map(
       ]),
     ),
   ),
-)
+])
 
 /** @returns undefined for a name that no signal emits, or none yet */
 export function findEventSource(event: string): EventSource | undefined {
@@ -36,4 +61,30 @@ export function findEventSource(event: string): EventSource | undefined {
 
 function eventsOf({ events }: SignalDefinition): readonly string[] {
   return events.recovery === undefined ? events.alerts : [...events.alerts, events.recovery]
+}
+
+/** What `data` holds, by event, in Markdown: each property with its JSON types. */
+export function describeEventData(): string {
+  const lines = [...SOURCES.values()].map(({ event, signal }) => {
+    const { properties = {} } = JsonShape.parse(z.toJSONSchema(signal.data, JSON_SIDE))
+    const parts = Object.entries(properties).map(([name, shape]) => `${name} (${typesOf(shape)})`)
+    return `- \`${event}\`: ${parts.join(', ')}`
+  })
+  return lines.join('\n')
+}
+
+/** What is stored and sent is the input of every codec. */
+const JSON_SIDE = { io: 'input', unrepresentable: 'any' } as const
+
+const JsonShape = z.looseObject({
+  type: z.union([z.string(), z.array(z.string())]).optional(),
+  const: z.unknown().optional(),
+  properties: z.record(z.string(), z.unknown()).optional(),
+  anyOf: z.array(z.unknown()).optional(),
+})
+
+function typesOf(shape: unknown): string {
+  const { type, anyOf = [], const: only } = JsonShape.parse(shape)
+  const types = anyOf.flatMap((one) => typesOf(one).split(' or '))
+  return [...new Set(type === undefined ? types : [type].flat())].join(' or ') || typeof only
 }

@@ -120,7 +120,10 @@ async function judge(
     }
     await saveStates(tx, fold.states())
     await deps.raise(tx, fold.takeRaised())
-    await store.saveObservation(tx, targetId, z.encode(Balance, last), last.at)
+    await store.saveObservation(tx, targetId, {
+      observation: z.encode(Balance, last),
+      observedAt: last.at,
+    })
   })
 }
 

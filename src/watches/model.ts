@@ -8,7 +8,7 @@ import { SEVERITIES } from '#src/kernel/facts.ts'
 import { Label } from '#src/kernel/label.ts'
 import { type Address, Id, Instant } from '#src/kernel/units.ts'
 import type { Phase, Signal } from './define.ts'
-import { CATALOGUE, canObserve } from './types/index.ts'
+import { REGISTRY } from './types/index.ts'
 
 /** Most recipients a watch can name. */
 const RECIPIENTS_MAX = 20
@@ -42,9 +42,6 @@ export const SignalSetting = z
   .meta({ id: 'SignalSetting' })
 export type SignalSetting = z.output<typeof SignalSetting>
 
-/** Target and settings of a type whose form is not known yet. */
-const ANYTHING = { target: z.unknown().optional(), settings: z.unknown().optional() }
-
 const common = {
   label: Label.optional(),
   signals: z.array(SignalChoice).optional(),
@@ -53,11 +50,9 @@ const common = {
   cooldownSeconds: CooldownSeconds.default(0),
 }
 
-const [firstType, ...otherTypes] = CATALOGUE.map((entry) => {
-  const type = canObserve(entry) ? z.literal(entry.name) : announced(entry.name)
-  const { target, settings } = canObserve(entry) ? entry : ANYTHING
-  return z.strictObject({ type, target, settings, ...common })
-})
+const [firstType, ...otherTypes] = REGISTRY.map(({ name, target, settings }) =>
+  z.strictObject({ type: z.literal(name), target, settings, ...common }),
+)
 if (firstType === undefined) throw new Error('there is no watch type')
 
 /** Body of `POST /watches`, one form per watch type. */
@@ -87,6 +82,7 @@ export const SignalState = z
     id: z.string(),
     state: z.enum(['unknown', 'ok', 'pending', 'firing'] satisfies Phase[]),
     since: Instant.nullable(),
+    severity: MinSeverity.nullable().meta({ description: 'Of the open alert.' }),
     streak: z.int().optional(),
     lastEvidenceAt: Instant.nullable(),
   })
@@ -99,7 +95,7 @@ const WATCH_STATUSES = ['active', 'paused', 'suspended'] as const
 export const Watch = z
   .object({
     id: Id,
-    type: z.enum(CATALOGUE.map((type) => type.name)),
+    type: z.enum(REGISTRY.map((type) => type.name)),
     label: z.string(),
     target: z.unknown().meta({ description: 'As given at creation; its form depends on `type`.' }),
     settings: z.unknown().meta({ description: 'Its form depends on `type`.' }),
@@ -114,6 +110,9 @@ export const Watch = z
     createdAt: Instant,
     updatedAt: Instant,
     lastEvaluatedAt: Instant.nullable(),
+    lastObservation: z
+      .unknown()
+      .meta({ description: 'What was seen last, null before that. Its form depends on `type`.' }),
     version: z.int().meta({ description: 'Counts changes by the owner.' }),
   })
   .meta({ id: 'Watch' })
@@ -144,16 +143,6 @@ export interface StoredState {
   readonly severity: (typeof SEVERITIES)[number] | null
   readonly lastEvidenceAt: Date
   readonly lastFiredAt: Date | null
-}
-
-/** The name of a type that is only announced: known, and refused. */
-function announced(name: string): z.ZodLiteral<string> {
-  return z
-    .literal(name)
-    .refine(() => false, { params: { code: 'not_available' } })
-    .meta({
-      description: 'Announced: refused with `not_available` until watches of it can be made.',
-    })
 }
 
 /** The complete setting of each signal: the watch's choices over the signal's defaults. */

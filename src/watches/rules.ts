@@ -62,13 +62,15 @@ export function mergeSignals(
   return [...merged.values()]
 }
 
-/** What makes two watches of a type look at the same: their target, or their owner's own. */
+/** What makes two watches of a type look at the same: their target, with their lens if there is one. */
 export function targetKey(
   type: Pick<WatchType, 'reads'>,
   target: unknown,
   wallet: Address,
+  lens?: unknown,
 ): string {
-  return type.reads === 'ledger' ? keyOfOwn(wallet) : canonicalJson(target)
+  if (type.reads === 'ledger') return keyOfOwn(wallet)
+  return canonicalJson(lens === undefined ? target : { target, lens })
 }
 
 /** The key of what is a wallet's own. */

@@ -23,13 +23,12 @@ import {
   Watch,
   type WatchChanges,
 } from './model.ts'
+import { BLIND_MS } from './monitoring.ts'
+import { resolveTarget } from './preview.ts'
 import { checkSignals, mergeSignals, targetKey } from './rules.ts'
-import { fitWatches } from './slots.ts'
+import { fitWatches, type SlotNews } from './slots.ts'
 import * as store from './store.ts'
-import { getWatchType } from './types/index.ts'
-
-/** How long a target may be without an answer before its watches say so, in milliseconds. */
-const NO_DATA_MS = 90_000
+import { CHAIN_TYPES, getWatchType } from './types/index.ts'
 
 /** What a cursor of the list is bound to. */
 const LIST = 'watches'
@@ -73,23 +72,25 @@ export async function createWatch(
 ): Promise<Watch> {
   const type = getWatchType(input.type)
   const signals = input.signals ?? []
+  const meant = await resolveTarget(deps, type, input.target)
   const errors = [
     ...checkSignals(type.signals, signals),
-    ...(await checkOnChain(deps, type, input.target, input.settings)),
+    ...(await checkOnChain(deps, type, meant, input.settings)),
   ]
   refuse(errors)
   const now = deps.clock.now()
-  const target = z.encode(type.target, input.target)
+  const target = z.encode(type.target, meant)
   const id = await deps.db.transaction(async (tx) => {
     await slots.occupySlot(tx, caller.wallet, now)
-    const key = targetKey(type, target, caller.wallet)
-    const targetId = await store.joinTarget(tx, { type: type.name, key, target })
+    const lens = lensOf(type, input.settings)
+    const key = targetKey(type, target, caller.wallet, lens)
+    const targetId = await store.joinTarget(tx, { type: type.name, key, target, lens })
     await askForLook(tx, type, caller.wallet)
     return store.insertWatch(tx, {
       wallet: caller.wallet,
       type: type.name,
       targetId,
-      label: input.label ?? type.defaultLabel(input.target),
+      label: input.label ?? type.defaultLabel(meant),
       settings: z.encode(type.settings, input.settings),
       signals,
       recipientIds: input.recipientIds ?? null,
@@ -117,7 +118,7 @@ export async function updateWatch(
   input: { readonly id: number; readonly changes: WatchChanges; readonly ifVersion?: number },
 ): Promise<Watch> {
   const { id, changes } = input
-  await deps.db.transaction(async (tx) => {
+  await transact(deps.db, async (tx) => {
     await store.lockWatch(tx, caller.wallet, id)
     const row = await store.findWatch(tx, caller.wallet, id)
     if (row === undefined) throw new AppError('not_found', 'not_found')
@@ -140,8 +141,11 @@ export async function updateWatch(
       ...(changes.status !== undefined && { status: changes.status }),
       updatedAt: deps.clock.now(),
     })
-    if (settings !== undefined) await store.markStale(tx, row.targetId)
-    await startAfresh(tx, type, row, { status: changes.status, before, after })
+    const targetId =
+      settings === undefined
+        ? row.targetId
+        : await lookAnew(tx, type, row, { settings, wallet: caller.wallet })
+    await startAfresh(tx, type, { ...row, targetId }, { status: changes.status, before, after })
     await askForLook(tx, type, caller.wallet)
   })
   return getWatch(deps, caller, id)
@@ -153,7 +157,11 @@ export async function updateWatch(
  *
  * @throws AppError not_found
  */
-export async function deleteWatch(deps: Deps, caller: Caller, id: number): Promise<void> {
+export async function deleteWatch(
+  deps: Deps & { readonly notices: SlotNews },
+  caller: Caller,
+  id: number,
+): Promise<void> {
   const { wallet } = caller
   const now = deps.clock.now()
   await transact(deps.db, async (tx) => {
@@ -162,7 +170,8 @@ export async function deleteWatch(deps: Deps, caller: Caller, id: number): Promi
     if (targetId === undefined) throw new AppError('not_found', 'not_found')
     await store.leaveTarget(tx, targetId)
     await slots.releaseSlot(tx, wallet)
-    await fitWatches(tx, wallet, await slots.countSlots(tx, wallet, now), now)
+    const capacity = await slots.countSlots(tx, wallet, now)
+    await fitWatches(deps, tx, { wallet, capacity, trialEndedAt: undefined, at: now })
   })
 }
 
@@ -184,7 +193,7 @@ async function changedSettings(
 ): Promise<unknown> {
   if (changes === undefined) return undefined
   const merged = { ...z.record(z.string(), z.unknown()).parse(row.settings), ...changes }
-  const parsed = type.settings.safeParse(merged)
+  const parsed = type.settings.safeParse(merged, { reportInput: true })
   if (!parsed.success) throw validationErrors(parsed.error, '/settings')
   const target = z.decode(type.target, row.target)
   refuse(await checkOnChain(deps, type, target, parsed.data))
@@ -203,6 +212,36 @@ async function checkOnChain(
     if (error instanceof AppError && error.kind === 'upstream') return []
     throw error
   }
+}
+
+/** What of the settings decides what is observed; undefined where nothing does. */
+function lensOf(type: WatchType, settings: unknown): unknown {
+  const lens = CHAIN_TYPES.find(({ name }) => name === type.name)?.lens
+  return lens && z.encode(lens.schema, lens.of(settings))
+}
+
+/**
+ * Asks for a look with changed settings: where they decide what is observed, at another target.
+ *
+ * @returns the id of the watch's target from now on
+ */
+async function lookAnew(
+  tx: Db,
+  type: WatchType,
+  row: store.WatchRow,
+  { settings, wallet }: { readonly settings: unknown; readonly wallet: Address },
+): Promise<number> {
+  const { target, targetId } = row
+  const lens = lensOf(type, z.decode(type.settings, settings))
+  if (lens === undefined) {
+    await store.markStale(tx, targetId)
+    return targetId
+  }
+  const key = targetKey(type, target, wallet, lens)
+  const joined = await store.joinTarget(tx, { type: type.name, key, target, lens })
+  await store.leaveTarget(tx, targetId)
+  if (joined !== targetId) await store.updateTarget(tx, row.id, joined)
+  return joined
 }
 
 /** Wakes who looks at ledgers. The chain is looked at anyway. */
@@ -241,8 +280,7 @@ function refuse(errors: readonly FieldError[]): void {
 
 function toWatch(row: store.WatchRow, now: Date): Watch {
   const type = getWatchType(row.type)
-  const isQuiet =
-    row.noDataSince !== null && now.getTime() - row.noDataSince.getTime() >= NO_DATA_MS
+  const isQuiet = row.noDataSince !== null && now.getTime() - row.noDataSince.getTime() >= BLIND_MS
   const known = StateRows.parse(row.states)
   const states = type.signals.map(
     ({ id }): SignalState =>
@@ -250,6 +288,7 @@ function toWatch(row: store.WatchRow, now: Date): Watch {
         id,
         state: 'unknown',
         since: null,
+        severity: null,
         lastEvidenceAt: null,
       },
   )
@@ -269,6 +308,7 @@ function toWatch(row: store.WatchRow, now: Date): Watch {
     createdAt: row.createdAt,
     updatedAt: row.updatedAt,
     lastEvaluatedAt: lastEvaluated(row, known.length > 0),
+    lastObservation: row.observation,
     version: row.version,
   }
 }
@@ -285,6 +325,7 @@ const StateRow = z
     id: z.string(),
     state: SignalState.shape.state,
     since: z.coerce.date(),
+    severity: SignalState.shape.severity,
     streak: z.int().nullable(),
     lastEvidenceAt: z.coerce.date(),
   })

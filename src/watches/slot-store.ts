@@ -7,25 +7,29 @@ const inOrder = (wallet: Address) => sql`
   select id, row_number() over (order by created_at, id) as place from watches
   where wallet = ${wallet}`
 
-/** Suspends the wallet's watches that come after the first `capacity`. @returns how many */
+/** A watch that was suspended or runs again, and its target. */
+export interface FittedRow extends Record<string, unknown> {
+  readonly id: number
+  readonly targetId: number
+  readonly label: string
+  /** Among the wallet's watches, oldest first, from 1. */
+  readonly place: number
+}
+
+const fittedColumns = sql`w.id, w.target_id as "targetId", w.label, o.place::int as place`
+
+/** Suspends the wallet's watches that come after the first `capacity`. */
 export async function suspendBeyond(
   db: Db,
   wallet: Address,
   capacity: number,
   at: Date,
-): Promise<number> {
-  const suspended = await db.execute(sql`
+): Promise<FittedRow[]> {
+  return await db.execute<FittedRow>(sql`
     update watches w set suspended_at = ${at}, updated_at = ${at}, version = version + 1
     from (${inOrder(wallet)}) o
     where o.id = w.id and o.place > ${capacity} and w.suspended_at is null
-    returning w.id`)
-  return suspended.length
-}
-
-/** A watch that runs again, and its target. */
-export interface ResumedRow extends Record<string, unknown> {
-  readonly id: number
-  readonly targetId: number
+    returning ${fittedColumns}`)
 }
 
 /** Lets the suspended ones among the wallet's first `capacity` watches run again. */
@@ -34,10 +38,23 @@ export async function resumeWithin(
   wallet: Address,
   capacity: number,
   at: Date,
-): Promise<ResumedRow[]> {
-  return await db.execute<ResumedRow>(sql`
+): Promise<FittedRow[]> {
+  return await db.execute<FittedRow>(sql`
     update watches w set suspended_at = null, updated_at = ${at}, version = version + 1
     from (${inOrder(wallet)}) o
     where o.id = w.id and o.place <= ${capacity} and w.suspended_at is not null
-    returning w.id, w.target_id as "targetId"`)
+    returning ${fittedColumns}`)
+}
+
+/** Labels of the watches that run and come after the wallet's first `capacity`, oldest first. */
+export async function listLabelsBeyond(
+  db: Db,
+  wallet: Address,
+  capacity: number,
+): Promise<string[]> {
+  const rows = await db.execute<{ label: string }>(sql`
+    select w.label from watches w join (${inOrder(wallet)}) o on o.id = w.id
+    where o.place > ${capacity} and w.suspended_at is null
+    order by o.place`)
+  return rows.map(({ label }) => label)
 }

@@ -2,7 +2,7 @@
  * Watches and the slots they need. When a wallet has fewer slots than watches, the newest are suspended:
  * they keep their place, are not judged, and run again by themselves when there is a slot.
  */
-import { fitChanged } from '#src/billing/subscriptions/capacity.ts'
+import { type ChangedCapacity, fitChanged } from '#src/billing/subscriptions/capacity.ts'
 import type { Db } from '#src/db/connection.ts'
 import type { Clock } from '#src/kernel/clock.ts'
 import type { Logger } from '#src/kernel/logger.ts'
@@ -10,41 +10,66 @@ import type { Address } from '#src/kernel/units.ts'
 import * as slotStore from './slot-store.ts'
 import * as store from './store.ts'
 
-/** What fitting a wallet's watches did. */
-export interface Fitted {
-  readonly suspended: number
-  readonly resumed: number
+/** What fitting a wallet's watches to its slots did. */
+export interface Fitted extends ChangedCapacity {
+  /** Labels, oldest watch first. */
+  readonly suspended: readonly string[]
+  readonly resumed: readonly string[]
+}
+
+/** Who tells a wallet's people, in the transaction of what happened. */
+export interface SlotNews {
+  fitted(tx: Db, fitted: Fitted): Promise<void>
 }
 
 /**
  * Suspends the wallet's newest watches beyond `capacity`, and lets the oldest suspended ones below it
- * run again, each with a fresh baseline. Twice is fine. The wallet's slots must be locked.
+ * run again, each with a fresh baseline, and has it told. Twice is fine. The wallet's slots must be
+ * locked.
  */
 export async function fitWatches(
+  { notices }: { readonly notices: SlotNews },
   tx: Db,
-  wallet: Address,
-  capacity: number,
-  now: Date,
+  changed: ChangedCapacity,
 ): Promise<Fitted> {
-  const suspended = await slotStore.suspendBeyond(tx, wallet, capacity, now)
-  const resumed = await slotStore.resumeWithin(tx, wallet, capacity, now)
+  const { wallet, capacity, at } = changed
+  const suspended = await slotStore.suspendBeyond(tx, wallet, capacity, at)
+  const resumed = await slotStore.resumeWithin(tx, wallet, capacity, at)
   for (const { id, targetId } of resumed.toSorted((a, b) => a.targetId - b.targetId)) {
     await store.markStale(tx, targetId)
     await store.deleteStates(tx, id)
   }
   if (resumed.length > 0) await store.notifyLedger(tx, wallet)
-  return { suspended, resumed: resumed.length }
+  const fitted = { ...changed, suspended: labelsOf(suspended), resumed: labelsOf(resumed) }
+  await notices.fitted(tx, fitted)
+  return fitted
+}
+
+function labelsOf(rows: readonly slotStore.FittedRow[]): readonly string[] {
+  return rows.toSorted((a, b) => a.place - b.place).map(({ label }) => label)
+}
+
+/** Labels of the wallet's running watches that would be suspended if it had so many slots. */
+export function listBeyond(db: Db, wallet: Address, capacity: number): Promise<string[]> {
+  return slotStore.listLabelsBeyond(db, wallet, capacity)
 }
 
 /** Fits the watches of every wallet whose slots have changed. */
 export async function fitChangedWallets(
-  deps: { readonly db: Db; readonly clock: Clock; readonly log: Logger },
+  deps: {
+    readonly db: Db
+    readonly clock: Clock
+    readonly log: Logger
+    readonly notices: SlotNews
+  },
   signal: AbortSignal,
 ): Promise<void> {
-  const fit = async (tx: Db, wallet: Address, capacity: number, now: Date) => {
-    const fitted = await fitWatches(tx, wallet, capacity, now)
-    if (fitted.suspended + fitted.resumed === 0) return
-    deps.log.info({ wallet, capacity, ...fitted }, 'watches fitted to their slots')
+  const fit = async (tx: Db, changed: ChangedCapacity) => {
+    const { suspended, resumed } = await fitWatches(deps, tx, changed)
+    if (suspended.length + resumed.length === 0) return
+    const { wallet, capacity } = changed
+    const counts = { suspended: suspended.length, resumed: resumed.length }
+    deps.log.info({ wallet, capacity, ...counts }, 'watches fitted to their slots')
   }
   await fitChanged(deps, fit, signal)
 }

@@ -1,10 +1,14 @@
-import { and, count, eq, gt, isNull, sql } from 'drizzle-orm'
+import { and, count, eq, gt, isNull, ne, sql } from 'drizzle-orm'
 import { z } from 'zod'
+import { jsonTexts } from '#src/db/arrays.ts'
 import type { Db } from '#src/db/connection.ts'
 import { SEVERITIES } from '#src/kernel/facts.ts'
 import { type Address, storedAddress } from '#src/kernel/units.ts'
 import { type EvaluatedWatch, SignalChoice, type StoredState } from './model.ts'
 import { signalStates, targets, watches } from './tables.ts'
+
+/** What stands for the signal where an alert has none. */
+export const NO_SIGNAL = ''
 
 /** A watch as it is stored, with what its record shows of target, states and cursor. */
 export interface WatchRow extends Record<string, unknown> {
@@ -31,6 +35,8 @@ export interface WatchRow extends Record<string, unknown> {
   /** Block time of the newest look at targets of this type. */
   readonly lookedAt: Date | null
   readonly noDataSince: Date | null
+  /** The last observation, encoded. */
+  readonly observation: unknown
   readonly states: unknown
 }
 
@@ -40,10 +46,11 @@ const selectWatch = sql`
     w.recipient_ids as "recipientIds", w.min_severity as "minSeverity",
     w.cooldown_seconds as "cooldownSeconds", w.status as wanted,
     case when w.suspended_at is null then w.status else 'suspended' end as status, w.muted_until as "mutedUntil", w.version,
-    w.created_at as "createdAt", w.updated_at as "updatedAt", t.observed_at as "observedAt",
+    w.created_at as "createdAt", w.updated_at as "updatedAt", t.observed_at as "observedAt", t.observation,
     c.block_at as "lookedAt", coalesce(t.no_data_since, c.failing_since) as "noDataSince",
     coalesce((select jsonb_agg(jsonb_build_object('id', s.signal, 'state', s.phase,
-      'since', s.since, 'streak', s.streak, 'lastEvidenceAt', s.last_evidence_at))
+      'since', s.since, 'streak', s.streak, 'severity', s.severity,
+      'lastEvidenceAt', s.last_evidence_at))
       from signal_states s where s.watch_id = w.id), '[]'::jsonb) as states
   from watches w join targets t on t.id = w.target_id
     left join observation_cursors c on c.type = w.type`
@@ -85,7 +92,12 @@ export async function lockWatch(db: Db, wallet: Address, id: number): Promise<bo
 /** Finds or makes the row of a target, counts one more watch on it, and asks for a look at it. */
 export async function joinTarget(
   db: Db,
-  input: { readonly type: string; readonly key: string; readonly target: unknown },
+  input: {
+    readonly type: string
+    readonly key: string
+    readonly target: unknown
+    readonly lens?: unknown
+  },
 ): Promise<number> {
   const [target] = await db
     .insert(targets)
@@ -106,6 +118,7 @@ export async function leaveTarget(db: Db, targetId: number): Promise<void> {
     .set({
       watchCount: sql`${targets.watchCount} - 1`,
       observation: sql`case when ${targets.watchCount} > 1 then ${targets.observation} end`,
+      summary: sql`case when ${targets.watchCount} > 1 then ${targets.summary} end`,
       noDataSince: sql`case when ${targets.watchCount} > 1 then ${targets.noDataSince} end`,
     })
     .where(eq(targets.id, targetId))
@@ -132,6 +145,11 @@ export async function updateWatch(
     .where(eq(watches.id, id))
 }
 
+/** Has the watch look at another target. */
+export async function updateTarget(db: Db, id: number, targetId: number): Promise<void> {
+  await db.update(watches).set({ targetId }).where(eq(watches.id, id))
+}
+
 /** Asks for the next look at the watch's target to be judged even if nothing moved. */
 export async function markStale(db: Db, targetId: number): Promise<void> {
   await db.update(targets).set({ stale: true }).where(eq(targets.id, targetId))
@@ -142,9 +160,12 @@ export async function notifyLedger(db: Db, wallet: Address): Promise<void> {
   await db.execute(sql`select pg_notify('ledger', ${wallet})`)
 }
 
-/** Forgets what signals of the watch saw: their next observation is a first one. */
+/**
+ * Forgets what signals of the watch saw: their next observation is a first one. That the chain cannot be
+ * seen is no signal's matter and stays.
+ */
 export async function deleteStates(db: Db, watchId: number, signals?: readonly string[]) {
-  const ofWatch = eq(signalStates.watchId, watchId)
+  const ofWatch = and(eq(signalStates.watchId, watchId), ne(signalStates.signal, NO_SIGNAL))
   const named = signals && sql`${signalStates.signal} = any(${sql.param([...signals])}::text[])`
   await db.delete(signalStates).where(named === undefined ? ofWatch : and(ofWatch, named))
 }
@@ -175,14 +196,17 @@ export async function removeRecipient(db: Db, wallet: Address, recipientId: numb
 }
 
 const Choices = z.array(SignalChoice)
-const StoredStates = z.array(
+const Phase = z.enum(['unknown', 'ok', 'pending', 'firing'])
+const Worst = z.enum(SEVERITIES).nullable()
+/** States as the queries build them. */
+export const StoredStates = z.array(
   z.object({
     signal: z.string(),
     state: z.unknown(),
-    phase: z.enum(['unknown', 'ok', 'pending', 'firing']),
+    phase: Phase,
     since: z.coerce.date(),
     streak: z.int().nullable(),
-    severity: z.enum(SEVERITIES).nullable(),
+    severity: Worst,
     lastEvidenceAt: z.coerce.date(),
     lastFiredAt: z.coerce.date().nullable(),
   }),
@@ -206,22 +230,42 @@ export async function listEvaluated(
       minSeverity: watches.minSeverity,
       cooldownSeconds: watches.cooldownSeconds,
       mutedUntil: watches.mutedUntil,
-      states: sql<unknown>`coalesce((select jsonb_agg(jsonb_build_object('signal', s.signal, 'state', s.state,
-        'phase', s.phase, 'since', s.since, 'streak', s.streak, 'severity', s.severity,
-        'lastEvidenceAt', s.last_evidence_at, 'lastFiredAt', s.last_fired_at))
-        from signal_states s where s.watch_id = ${watches.id}), '[]'::jsonb)`,
     })
     .from(watches)
     .where(and(eq(watches.targetId, targetId), gt(watches.id, after), isJudged()))
     .orderBy(watches.id)
     .limit(limit)
+  const states = await listStates(
+    db,
+    rows.map(({ id }) => id),
+  )
   return rows.map((found) => ({
     ...found,
     wallet: storedAddress(found.wallet),
     signals: Choices.parse(found.signals),
     minSeverity: z.enum(SEVERITIES).parse(found.minSeverity),
-    states: StoredStates.parse(found.states),
+    states: states.get(found.id) ?? [],
   }))
+}
+
+/** The states of watches, by watch. A query of its own: building JSON for each watch costs more. */
+async function listStates(
+  db: Db,
+  watchIds: readonly number[],
+): Promise<ReadonlyMap<number, StoredState[]>> {
+  if (watchIds.length === 0) return new Map()
+  const rows = await db
+    .select()
+    .from(signalStates)
+    .where(sql`${signalStates.watchId} = any(${sql.param([...watchIds])}::int[])`)
+  const states = new Map<number, StoredState[]>()
+  for (const { watchId, ...row } of rows) {
+    const state = { ...row, phase: Phase.parse(row.phase), severity: Worst.parse(row.severity) }
+    const others = states.get(watchId)
+    if (others === undefined) states.set(watchId, [state])
+    else others.push(state)
+  }
+  return states
 }
 
 /** Writes states after an evaluation, all in one statement. A watch deleted meanwhile is passed over. */
@@ -230,26 +274,24 @@ export async function saveStates(
   rows: readonly { readonly watchId: number; readonly state: StoredState }[],
 ): Promise<void> {
   if (rows.length === 0) return
-  const records = rows.map(({ watchId, state }) => ({
-    watch_id: watchId,
-    signal: state.signal,
-    state: state.state,
-    phase: state.phase,
-    since: state.since.toISOString(),
-    streak: state.streak,
-    severity: state.severity,
-    last_evidence_at: state.lastEvidenceAt.toISOString(),
-    last_fired_at: state.lastFiredAt?.toISOString() ?? null,
-  }))
+  const column = <T>(read: (state: StoredState) => T) =>
+    sql.param(rows.map((row) => read(row.state)))
   await db.execute(sql`
     insert into signal_states (watch_id, signal, state, phase, since, streak, severity,
       last_evidence_at, last_fired_at)
-    select r.watch_id, r.signal, r.state, r.phase, r.since, r.streak, r.severity,
-      r.last_evidence_at, r.last_fired_at
-    from jsonb_to_recordset(${JSON.stringify(records)}::jsonb) as r(watch_id int, signal text, state jsonb,
-      phase text, since timestamptz, streak int, severity text, last_evidence_at timestamptz,
-      last_fired_at timestamptz)
-    join watches w on w.id = r.watch_id
+    select r.* from unnest(
+      ${sql.param(rows.map(({ watchId }) => watchId))}::int[],
+      ${column(({ signal }) => signal)}::text[],
+      string_to_array(${jsonTexts(rows.map(({ state }) => state.state))}, e'\\x1f')::jsonb[],
+      ${column(({ phase }) => phase)}::text[],
+      ${column(({ since }) => since)}::timestamptz[],
+      ${column(({ streak }) => streak)}::int[],
+      ${column(({ severity }) => severity)}::text[],
+      ${column(({ lastEvidenceAt }) => lastEvidenceAt)}::timestamptz[],
+      ${column(({ lastFiredAt }) => lastFiredAt)}::timestamptz[]
+    ) as r(watch_id, signal, state, phase, since, streak, severity, last_evidence_at, last_fired_at)
+    -- One look into the index for each; a join may be planned as a scan of all watches.
+    cross join lateral (select from watches w where w.id = r.watch_id limit 1) w
     on conflict (watch_id, signal) do update set state = excluded.state, phase = excluded.phase,
       since = excluded.since, streak = excluded.streak, severity = excluded.severity,
       last_evidence_at = excluded.last_evidence_at, last_fired_at = excluded.last_fired_at`)

@@ -4,8 +4,10 @@ import {
   index,
   integer,
   jsonb,
+  numeric,
   pgTable,
   primaryKey,
+  smallint,
   text,
   timestamp,
   uniqueIndex,
@@ -20,10 +22,14 @@ export const targets = pgTable(
     /** Canonical JSON of the encoded target: equal targets have equal keys. */
     key: text('key').notNull(),
     target: jsonb('target').notNull().$type<unknown>(),
+    /** What of its watches' settings decides what is observed; null for types without a lens. */
+    lens: jsonb('lens').$type<unknown>(),
     /** Watches that are not deleted. A target without any is not observed. */
     watchCount: integer('watch_count').notNull(),
     /** The last observation, encoded by its watch type. */
     observation: jsonb('observation').$type<unknown>(),
+    /** All its watches summed up by the type's guard, as of that observation. */
+    summary: jsonb('summary').$type<unknown>(),
     observedAt: timestamp('observed_at', { withTimezone: true }),
     /** A watch joined or changed since the last look: evaluate even if nothing moved. */
     stale: boolean('stale').notNull(),
@@ -67,6 +73,7 @@ export const watches = pgTable(
   (table) => [
     index('watches_wallet').on(table.wallet, table.id),
     index('watches_target').on(table.targetId, table.id),
+    index('watches_muted').on(table.mutedUntil).where(sql`muted_until is not null`),
   ],
 )
 
@@ -90,13 +97,132 @@ export const signalStates = pgTable(
   (table) => [primaryKey({ columns: [table.watchId, table.signal] })],
 )
 
-/** How far each watch type has been observed; one row per type keeps quiet ticks cheap. */
+/**
+ * How far each watch type has been observed; one row per type keeps quiet ticks cheap. The row `chain`
+ * is about the tip of the chain itself.
+ */
 export const observationCursors = pgTable('observation_cursors', {
   type: text('type').primaryKey(),
   blockNumber: integer('block_number'),
   blockAt: timestamp('block_at', { withTimezone: true }),
   /** When this was last looked at with an answer, by the service's clock. */
   observedAt: timestamp('observed_at', { withTimezone: true }),
-  /** Since when the chain gave no answer at all; null while it does. */
+  /** Since when the chain gave no answer at all, or no new block; null while it does. */
+  failingSince: timestamp('failing_since', { withTimezone: true }),
+  /** When that was last found so. */
+  checkedAt: timestamp('checked_at', { withTimezone: true }),
+  /** How bad the watches of this type are being told it is; null: they are not, or that it is over. */
+  alarm: text('alarm'),
+  /** How bad all of them have been told it is. */
+  alarmTold: text('alarm_told'),
+})
+
+/** Prices of feeds as they were seen, thinned out with their age. */
+export const feedPoints = pgTable(
+  'feed_points',
+  {
+    /** The feed's id: 21 bytes in hex. */
+    feed: text('feed').notNull(),
+    /** Time of the block it was read at. */
+    at: timestamp('at', { withTimezone: true }).notNull(),
+    /** The price is `value / 10 ** decimals` US dollars. */
+    value: numeric('value', { precision: 78, scale: 0 }).notNull(),
+    decimals: smallint('decimals').notNull(),
+    /** How coarse a window must be to still use it: 0 is the finest. */
+    grade: smallint('grade').notNull(),
+  },
+  (table) => [
+    primaryKey({ columns: [table.feed, table.at] }),
+    index('feed_points_grade').on(table.grade, table.at),
+  ],
+)
+
+/** What others publish about a reward epoch, as it was seen last. */
+export const publications = pgTable(
+  'publications',
+  {
+    kind: text('kind').notNull(),
+    rewardEpochId: integer('reward_epoch_id').notNull(),
+    data: jsonb('data').notNull().$type<unknown>(),
+    /** Time of the block at which it was first seen. */
+    seenAt: timestamp('seen_at', { withTimezone: true }).notNull(),
+  },
+  (table) => [primaryKey({ columns: [table.kind, table.rewardEpochId] })],
+)
+
+/** Signatures on the votes about a reward epoch, out of events. */
+export const voteSignatures = pgTable(
+  'vote_signatures',
+  {
+    rewardEpochId: integer('reward_epoch_id').notNull(),
+    /** uptime or rewards. */
+    kind: text('kind').notNull(),
+    voter: text('voter').notNull(),
+    hash: text('hash').notNull(),
+    signedAt: timestamp('signed_at', { withTimezone: true }).notNull(),
+    /** It was the one that concluded the vote. */
+    isLast: boolean('is_last').notNull(),
+  },
+  (table) => [primaryKey({ columns: [table.rewardEpochId, table.kind, table.voter, table.hash] })],
+)
+
+/** Blocks whose events have been read and stored, as ranges; what lies between them is still to be read. */
+export const readRanges = pgTable(
+  'read_ranges',
+  {
+    /** What was looked for. */
+    name: text('name').notNull(),
+    fromBlock: integer('from_block').notNull(),
+    toBlock: integer('to_block').notNull(),
+  },
+  (table) => [primaryKey({ columns: [table.name, table.fromBlock] })],
+)
+
+/** Voting rounds as they were judged, every provider of the signing policy in one row. */
+export const fspRounds = pgTable(
+  'fsp_rounds',
+  {
+    round: integer('round').primaryKey(),
+    rewardEpoch: integer('reward_epoch').notNull(),
+    startsAt: timestamp('starts_at', { withTimezone: true }).notNull(),
+    /** The block that completed it. */
+    blockNumber: integer('block_number').notNull(),
+    blockAt: timestamp('block_at', { withTimezone: true }).notNull(),
+    /** By identity address, as `facts/round-record.ts` writes it. */
+    providers: jsonb('providers').notNull().$type<unknown>(),
+  },
+  (table) => [index('fsp_rounds_block').on(table.blockNumber)],
+)
+
+/** A provider's own rewards of a reward epoch, by claim: as published, and whether claimed since. */
+export const fspRewards = pgTable(
+  'fsp_rewards',
+  {
+    rewardEpoch: integer('reward_epoch').notNull(),
+    beneficiary: text('beneficiary').notNull(),
+    claimType: integer('claim_type').notNull(),
+    /** Whose it is, by identity; null while only the claim is known. */
+    voter: text('voter'),
+    /** Null while only the claim is known. */
+    amountWei: numeric('amount_wei', { precision: 78, scale: 0 }),
+    claimed: boolean('claimed').notNull(),
+  },
+  (table) => [
+    primaryKey({ columns: [table.rewardEpoch, table.beneficiary, table.claimType] }),
+    index('fsp_rewards_waiting').on(table.voter).where(sql`not claimed`),
+  ],
+)
+
+/** How far voting rounds have been read; one row. */
+export const fspProgress = pgTable('fsp_progress', {
+  id: integer('id').primaryKey(),
+  /** Up to this block everything has been counted. */
+  blockNumber: integer('block_number').notNull(),
+  blockAt: timestamp('block_at', { withTimezone: true }).notNull(),
+  /** Where reading begins again after a stop: before the first block of the oldest open round. */
+  resumeFrom: integer('resume_from').notNull(),
+  /** What goes on from round to round, as `facts/round-keeper.ts` writes it. */
+  state: jsonb('state').notNull().$type<unknown>(),
+  /** Since when nothing could be read; null while it can. */
   failingSince: timestamp('failing_since', { withTimezone: true }),
 })

@@ -7,7 +7,9 @@ export interface TargetRow {
   readonly id: number
   readonly key: string
   readonly target: unknown
+  readonly lens: unknown
   readonly observation: unknown
+  readonly summary: unknown
   readonly stale: boolean
   readonly noDataSince: Date | null
 }
@@ -16,7 +18,9 @@ const TARGET_ROW = {
   id: targets.id,
   key: targets.key,
   target: targets.target,
+  lens: targets.lens,
   observation: targets.observation,
+  summary: targets.summary,
   stale: targets.stale,
   noDataSince: targets.noDataSince,
 }
@@ -57,17 +61,25 @@ export async function lockTarget(db: Db, id: number): Promise<TargetRow | undefi
   return found
 }
 
-/** Keeps what was seen last; its watches have been judged by it. */
+/** Keeps what was seen last and the sum of its watches; they have been judged by it. */
 export async function saveObservation(
   db: Db,
   id: number,
-  observation: unknown,
-  observedAt: Date,
+  seen: { readonly observation: unknown; readonly observedAt: Date; readonly summary?: unknown },
 ): Promise<void> {
   await db
     .update(targets)
-    .set({ observation, observedAt, stale: false, noDataSince: null })
+    .set({ summary: null, ...seen, stale: false, noDataSince: null })
     .where(eq(targets.id, id))
+}
+
+/** Notes that the chain has answers for these targets again, though nothing new. */
+export async function markData(db: Db, ids: readonly number[]): Promise<void> {
+  if (ids.length === 0) return
+  await db
+    .update(targets)
+    .set({ noDataSince: null })
+    .where(sql`${targets.id} = any(${sql.param([...ids])}::int[])`)
 }
 
 /** Notes that the chain had no answer for these targets. */
@@ -83,6 +95,9 @@ export async function markNoData(db: Db, ids: readonly number[], since: Date): P
 
 export type Cursor = typeof observationCursors.$inferSelect
 
+/** The cursor of the chain's own tip. */
+export const TIP = 'chain'
+
 /** How far a type has been observed; undefined before its first look. */
 export async function findCursor(db: Db, type: string): Promise<Cursor | undefined> {
   const [found] = await db
@@ -92,8 +107,11 @@ export async function findCursor(db: Db, type: string): Promise<Cursor | undefin
   return found
 }
 
-/** Writes how far a type has been observed. */
-export async function saveCursor(db: Db, cursor: Cursor): Promise<void> {
+/** Writes how far a type has been observed; what is not named stays. */
+export async function saveCursor(
+  db: Db,
+  cursor: typeof observationCursors.$inferInsert,
+): Promise<void> {
   await db
     .insert(observationCursors)
     .values(cursor)

@@ -1,11 +1,16 @@
 import { chmod, mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { connect } from '#src/db/connection.ts'
+import { retainAlerts } from '#src/alerts/retention.ts'
+import { type Connection, connect } from '#src/db/connection.ts'
 import { startEmbedded } from '#src/db/embedded.ts'
 import { migrate } from '#src/db/migrate.ts'
+import { retainDeliveries } from '#src/delivery/retention.ts'
 import { silentLogger } from '#src/kernel/logger.ts'
 import { PEOPLE } from '#src/sandbox/devnet/people.ts'
+
+const DAY_MS = 86_400_000
+const YEAR_DAYS = 380
 
 /**
  * Runs work with a migrated PostgreSQL of its own, which is gone afterwards.
@@ -43,4 +48,14 @@ export async function fillWatches(databaseUrl: string, count: number): Promise<v
       '{"threshold":"1","direction":"any"}', '[]', 'info', 0, 'active', 1, now(), now() from targets`
   await sql`analyze`
   await close()
+}
+
+/** Partitions as after more than a year of service. */
+export async function arrangeYear({ db }: Connection, now: Date): Promise<void> {
+  for (const days of [YEAR_DAYS, 0]) {
+    const at = new Date(now.getTime() - days * DAY_MS)
+    const deps = { db, clock: { now: () => at }, log: silentLogger }
+    await retainAlerts(deps)
+    await retainDeliveries(deps)
+  }
 }

@@ -1,10 +1,20 @@
+import { benchFanout } from './fanout.ts'
+import { benchFsp } from './fsp.ts'
 import { benchMetering } from './metering.ts'
+import { benchObserve } from './observe.ts'
 import { report } from './report.ts'
 import { benchRest } from './rest.ts'
 import { benchStart } from './start.ts'
 
 /** Every benchmark by name: `npm run bench -- <name>`; all of them without a name. */
-const BENCHES = { rest: benchRest, metering: benchMetering, start: benchStart }
+const BENCHES = {
+  rest: benchRest,
+  metering: benchMetering,
+  observe: benchObserve,
+  fanout: benchFanout,
+  start: benchStart,
+  fsp: benchFsp,
+}
 
 const names = process.argv.slice(2)
 const unknown = names.filter((name) => !(name in BENCHES))

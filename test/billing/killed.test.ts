@@ -1,6 +1,7 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { chatOf, notices } from '../notices/told.ts'
 import {
   buyer,
   draftOf,
@@ -13,7 +14,10 @@ import {
 import type { Client } from '../support/people.ts'
 import { type SeveringProxy, startSeveringProxy } from '../support/severing-proxy.ts'
 
-/** Whatever moment a process dies at between seeing a payment and crediting it: it is credited once. */
+/**
+ * Whatever moment a process dies at between seeing a payment and crediting it: it is credited once, and
+ * that is told once.
+ */
 
 const PROGRAM = new URL('./pay-and-wait.ts', import.meta.url).pathname
 /** The first thing that is written of a payment. */
@@ -26,6 +30,7 @@ let database: SeveringProxy
 beforeAll(async () => {
   world = await payWorld()
   alice = await buyer(world, 'alice')
+  await chatOf(world, alice)
   const { hostname, port } = new URL(world.database.url)
   database = await startSeveringProxy({ host: hostname, port: Number(port) })
 })
@@ -79,6 +84,7 @@ test.each<Work>([
   expect(steps - seen).toBeGreaterThan(8)
 
   for (let step = seen; step <= steps; step += 1) {
+    await world.sql`truncate deliveries, notices`
     const { draft, before, signal } = await run(work, step)
     expect([step, signal]).toEqual([step, 'SIGKILL'])
     await world.settle()
@@ -90,5 +96,9 @@ test.each<Work>([
       status: 'credited',
       creditedCredits: 11_000,
     })
+    expect([step, (await notices(world)).map(({ title }) => title)]).toEqual([
+      step,
+      ['11,000 credits added'],
+    ])
   }
-}, 180_000)
+}, 400_000)

@@ -7,6 +7,7 @@ import { connect } from '#src/db/connection.ts'
 import { systemClock } from '#src/kernel/clock.ts'
 import { silentLogger } from '#src/kernel/logger.ts'
 import { type Hash, storedAddress } from '#src/kernel/units.ts'
+import { createNotices } from '#src/notices/service.ts'
 
 /**
  * Looks for payments once, or confirms one, in a process of its own that can be killed. It says when it
@@ -43,7 +44,8 @@ const terms = { version: '', url: '' }
 const billing = { enabled: true, serviceTokenSymbol: 'WDG', terms, payments }
 const market = createMarket({ chain, xrpl: undefined, clock, log, billing })
 const service = { publicUrl: 'http://127.0.0.1', chainId: 14, confirmations: 2, xrpl: undefined }
-const deps = { db, clock, log, chain, market, billing, ...service }
+const notices = createNotices({ clock, billing, botUsername: () => undefined, ...service })
+const deps = { db, clock, log, chain, market, notices, billing, ...service }
 
 await db.execute('select 1')
 process.stdout.write('connected\n')

@@ -282,6 +282,20 @@ describe('a payment that cannot be credited', () => {
     expect(row).toMatchObject({ reference: nobody, payer: bob, handle: null })
   })
 
+  test.each<[string, Hash | undefined]>([
+    ['without data', undefined],
+    ['with data that is no handle', '0x1234'],
+  ])('in plain FLR %s is kept, and somebody is called', async (_what, data) => {
+    const { contracts, devnet } = world
+    const bob = devnet.people.bob.account.address
+    const { hash } = await contracts.sendNative(bob, contracts.payTo, 3n * 10n ** 18n, data)
+    await world.confirmAll()
+    await expectKept(hash, 'unknown_reference')
+    const [row] = await world.database
+      .sql`select way, reference, payer, handle from topup_payments where tx_hash = ${hash}`
+    expect(row).toMatchObject({ way: 'native', reference: null, payer: bob, handle: null })
+  })
+
   test.each([
     ['with a tag that stands for nothing', { tag: 7 }],
     ['without a tag', {}],

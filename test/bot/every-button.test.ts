@@ -1,11 +1,20 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { unpacked, VERB_NAMES } from '#bot/callback-data.ts'
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { packed, unpacked, VERB_NAMES } from '#bot/callback-data.ts'
+import { isHandled, isVerbHandled } from '#bot/handled.ts'
 import { changeChat } from '#bot/store.ts'
-import { directionOf, LOCALES, type Locale } from '#src/kernel/locale.ts'
+import { GUIDED_TYPES } from '#bot/views/wizard.ts'
+import { directionOf, type Locale } from '#src/kernel/locale.ts'
+import { listAlerts } from '#src/operations/alerts.ts'
+import { createRecipient, updateRecipient } from '#src/operations/recipients.ts'
 import type { ChatMessage } from '#src/sandbox/telegram/model.ts'
-import { type BotWorld, botWorld, type Chatting } from '../support/bot.ts'
+import { REGISTRY } from '#src/watches/types/index.ts'
+import { type BotWorld, botWorld, type Chatting, walletOf } from '../support/bot.ts'
+import { alertsIn } from '../support/bot-alerts.ts'
+import { WALKED } from '../support/locales.ts'
 
 const ROWS_MAX = 8
+/** Hundreds of presses take their time on a busy machine. */
+const TIMEOUT_MS = 300_000
 const LABEL_BUDGETS = [24, 16, 10]
 
 const worlds: BotWorld[] = []
@@ -18,35 +27,61 @@ afterAll(async () => {
 /** What may stand on a message, whatever the language. */
 function check(message: ChatMessage): void {
   expect(message.text.length).toBeLessThanOrEqual(4096)
-  expect(message.keyboard.length).toBeLessThanOrEqual(ROWS_MAX)
+  expect(message.keyboard.length, message.text).toBeLessThanOrEqual(ROWS_MAX)
   for (const row of message.keyboard) {
     expect(row.length).toBeLessThanOrEqual(3)
-    for (const { text, callback_data: data = '' } of row) {
+    for (const { text, callback_data: data } of row) {
       expect([...text].length, text).toBeLessThanOrEqual(LABEL_BUDGETS[row.length - 1] ?? 0)
+      if (data === undefined) continue
       expect(Buffer.byteLength(data)).toBeLessThanOrEqual(64)
-      expect(unpacked(data), data).toBeDefined()
+      const press = unpacked(data)
+      expect(press, data).toBeDefined()
+      expect(isHandled(data), data).toBe(true)
+      verbs.add(press?.verb ?? '')
     }
   }
 }
 
 function dataOf(message: ChatMessage): string[] {
-  return message.keyboard.flat().map(({ callback_data: data = '' }) => data)
+  return message.keyboard.flat().flatMap(({ callback_data: data }) => data ?? [])
 }
 
+/** Presses a button and looks at what comes of it. */
+async function press(world: BotWorld, chat: Chatting, data: string): Promise<void> {
+  world.clock.advance(5)
+  const pressed = world.telegram.pressRaw(chat.id, chat.last().id, data)
+  await world.settle()
+  expect((await pressed.answer()).text.length).toBeLessThanOrEqual(200)
+  check(chat.last())
+}
+
+/**
+ * Verbs whose buttons depend on the step before them; and those that take the chat's language or link
+ * away, which other tests press.
+ */
+const APART = /^(?:new\.(?!start|type)|link\.|stop\.(?:unlink|dataYes))/
+
+/** Screens are all opened; of the same button on many of them so many are pressed. */
+const SCREENS = /\.(?:card|group|edit|more)$/
+const SAME_MAX = 6
+
 /** Presses every button that can be reached, once; what a press shows is looked at too. */
-async function pressAll(world: BotWorld, chat: Chatting, locale: Locale): Promise<void> {
-  const pressed = new Set<string>()
+async function pressAll(
+  world: BotWorld,
+  chat: Chatting,
+  locale: Locale,
+  pressed: Set<string>,
+  only = /^/,
+): Promise<void> {
   const waiting = [...dataOf(chat.last())]
   for (let data = waiting.shift(); data !== undefined; data = waiting.shift()) {
-    if (pressed.has(data)) continue
-    pressed.add(data)
     const verb = unpacked(data)?.verb ?? ''
-    verbs.add(verb)
-    world.clock.advance(5)
-    const press = world.telegram.pressRaw(chat.id, chat.last().id, data)
-    await world.settle()
-    expect((await press.answer()).text.length).toBeLessThanOrEqual(200)
-    check(chat.last())
+    const isScreen = SCREENS.test(verb) && !verb.startsWith('alert.')
+    const isSame = (one: string) => unpacked(one)?.verb === verb
+    const isEnough = !isScreen && [...pressed].filter(isSame).length >= SAME_MAX
+    if (pressed.has(data) || APART.test(verb) || isEnough || !only.test(verb)) continue
+    pressed.add(data)
+    await press(world, chat, data)
     if (verb === 'settings.langSet') {
       await changeChat(world.app.db, chat.id, { locale }, world.app.clock.now())
     }
@@ -54,65 +89,209 @@ async function pressAll(world: BotWorld, chat: Chatting, locale: Locale): Promis
   }
 }
 
-describe.each(LOCALES)('in %s', (locale) => {
+describe.each(WALKED)('in %s', (locale) => {
   let world: BotWorld
   let chat: Chatting
 
   beforeAll(async () => {
-    world = await botWorld()
+    world = await botWorld({ SMTP_URL: 'smtp://127.0.0.1:1', EMAIL_FROM: 'W <w@example.org>' })
     worlds.push(world)
-    const name = directionOf(locale) === 'rtl' ? 'سلمى بنت عبد الرحمن' : 'Wolfgang Amadeus'
-    chat = world.person(locale, name)
-    const label = 'ওয়ালেট <b>&"\'_*[]()~` Ж'.repeat(3).slice(0, 40)
-    const until = new Date(world.app.clock.now().getTime() + 30 * 86_400_000)
-    await world.addWatch('alice', { label })
-    await world.addWatch('alice', { label, status: 'paused' })
-    await world.addWatch('alice', { label, status: 'suspended' })
-    await world.addWatch('alice', { label, mutedUntil: until })
-    for (const direction of ['any', 'up', 'down'] as const) {
-      await world.addWatch('alice', { label: `عربي ${direction}`, direction })
-    }
-  })
-
-  test('every button of every screen leads somewhere and is answered', async () => {
+    await world.giveSlots('alice', 20)
+    chat = world.person(locale, directionOf(locale) === 'rtl' ? 'سلمى بنت عبد الرحمن' : 'Wolfgang')
     await chat.say('/start')
     check(chat.last())
-    await pressAll(world, chat, locale)
+    await pressAll(world, chat, locale, new Set())
     for (const answer of ['link.no', 'link.yes']) {
       await chat.say(`/start ${await world.linkCode('alice', ['read', 'write', 'spend'])}`)
       check(chat.last())
-      const data = dataOf(chat.last()).find((one) => one.includes(answer)) ?? ''
-      verbs.add(answer)
-      await chat.press(data)
+      await chat.press(dataOf(chat.last()).find((one) => one.includes(answer)) ?? '')
       check(chat.last())
-    }
-    await chat.say('/start')
-    await pressAll(world, chat, locale)
-    for (const text of ['/watches', '/language', '/help', '/cancel', 'hello']) {
-      await chat.say(text)
-      check(chat.last())
-      await pressAll(world, chat, locale)
     }
   })
 
-  test('every button that was there is answered after everything is gone, too', async () => {
-    const seen = new Set(chat.all().flatMap(dataOf))
-    await chat.say('/watches')
-    for (const data of seen) {
+  beforeEach(() => world.clock.advance(90))
+
+  test('every step of every form has buttons that lead on and back', async () => {
+    for (const type of GUIDED_TYPES) {
+      await press(world, chat, packed('new.type', { type, address: undefined }))
+      for (const text of ['nonsense', walletOf('bob'), 'FLR/USD']) {
+        await chat.say(text)
+        check(chat.last())
+        await pressStep(world, chat)
+      }
+      for (let steps = 0; steps < STEPS_MAX; steps += 1) {
+        await pressStep(world, chat)
+        const buttons = dataOf(chat.last())
+        const on = ON.flatMap((verb) => buttons.find((data) => unpacked(data)?.verb === verb) ?? [])
+        if (on[0] !== undefined) await press(world, chat, on[0])
+      }
+      for (const verb of ['new.back', 'new.cancel'] as const) {
+        await press(world, chat, packed('new.type', { type, address: undefined }))
+        const data = dataOf(chat.last()).find((one) => unpacked(one)?.verb === verb)
+        await press(world, chat, data ?? '')
+      }
+    }
+  })
+
+  test(
+    'every button of every screen leads somewhere and is answered',
+    async () => {
+      const label = HOSTILE
+      const now = world.app.clock.now()
+      for (const channel of ['one', 'two']) {
+        const url = `https://${'long-'.repeat(12)}example.org:8443/${channel}`
+        await world.as('alice', createRecipient, { body: { name: label, channel: 'webhook', url } })
+      }
+      for (const { name, guide } of REGISTRY) {
+        if (guide === undefined || name === 'wallet-balance') continue
+        await world.addWatch('alice', { label, type: name, ...EXAMPLES[name] })
+      }
+      const muted = { label, mutedUntil: new Date(now.getTime() + 30 * 86_400_000) }
+      for (const over of [{}, { status: 'paused' }, { status: 'suspended' }, muted] as const) {
+        await world.addWatch('alice', { label, direction: 'down', ...over })
+      }
+      const pressed = new Set<string>()
+      for (const text of ['/start', '/watches', '/new', '/language', '/help', '/cancel', 'hello']) {
+        await chat.say(text)
+        check(chat.last())
+        await pressAll(world, chat, locale, pressed)
+      }
+    },
+    TIMEOUT_MS,
+  )
+
+  test(
+    'every button of alerts, recipients, settings and the ways out is, too',
+    async () => {
+      const { fire, deliver } = alertsIn(world)
+      const hook = { name: HOSTILE, channel: 'webhook', default: true }
+      const mail = { name: HOSTILE, channel: 'email', address: 'ops@example.org' }
+      await world.as('alice', createRecipient, { body: mail })
+      const hooks = [...'abcdefgh'].map((name) => `https://example.org/${name}`)
+      const [off] = await Promise.all(
+        hooks.map((url) => world.as('alice', createRecipient, { body: { ...hook, url } })),
+      )
+      const params = { id: String(off?.id) }
+      await world.as('alice', updateRecipient, { params, body: { status: 'disabled' } })
+      await deliver()
+      check(chat.last())
+      for (const events of LOOKS) {
+        world.clock.advance(400)
+        // What is pressed below an alert silences its watch.
+        await fire(await world.addWatch('alice', { label: HOSTILE }), ...events)
+        await pressMessage(world, chat)
+      }
+      const first = await world.as('alice', listAlerts, { query: { limit: '1' } })
+      const { id = 1 } = first.data[0] ?? {}
+      const safe = new Set<string>()
+      for (const data of [packed('mute.list'), packed('alert.card', { id }), packed('rec.list')]) {
+        await press(world, chat, data)
+        await pressAll(world, chat, locale, safe, KEEPING)
+      }
+      await world.as('alice', updateRecipient, { params, body: { status: 'active' } })
+      await press(world, chat, packed('rec.card', { id: off?.id ?? 1 }))
+      await pressAll(world, chat, locale, safe, KEEPING)
+      // Now there is something to be cleared.
+      world.clock.advance(8 * 86_400)
+      const pressed = new Set<string>()
+      for (const text of ['/alerts', '/recipients', '/settings', '/mute 1h', '/mute', '/stop']) {
+        await chat.say(text)
+        check(chat.last())
+        await pressAll(world, chat, locale, pressed, APART_FROM_WATCHES)
+      }
+    },
+    TIMEOUT_MS,
+  )
+
+  test(
+    'every button that was there is answered after everything is gone, too',
+    async () => {
+      const seen = new Set(chat.all().flatMap(dataOf))
+      await chat.say('/watches')
+      for (const data of seen) await press(world, chat, data)
+      const refused = world.telegram.calls.filter(({ refused }) => refused !== undefined)
+      const HARMLESS = /not modified|no text in the message|message to (?:edit|delete) not found/
+      expect(refused.filter(({ refused: why }) => !HARMLESS.test(why?.description ?? ''))).toEqual(
+        [],
+      )
+    },
+    TIMEOUT_MS,
+  )
+})
+
+/** Presses what is done about an alert below its message, and back again. */
+async function pressMessage(world: BotWorld, chat: Chatting): Promise<void> {
+  const { id } = chat.last()
+  const message = () => chat.all().find((one) => one.id === id) ?? chat.last()
+  for (const round of ['there', 'back']) {
+    check(message())
+    for (const data of dataOf(message())) {
+      const isAct = /^(?:alert\.(?:ack|unack|ackAll|mute|help)|watch\.unmute)$/
+      if (!isAct.test(unpacked(data)?.verb ?? '')) continue
       world.clock.advance(5)
-      const press = world.telegram.pressRaw(chat.id, chat.last().id, data)
+      const pressed = world.telegram.pressRaw(chat.id, id, data)
       await world.settle()
-      await press.answer()
-      check(chat.last())
+      expect((await pressed.answer()).text.length, round).toBeLessThanOrEqual(200)
+      check(message())
     }
-    const { calls } = world.telegram
-    const refused = calls.filter(({ refused }) => refused !== undefined)
-    expect(refused.filter(({ refused }) => !refused?.description.includes('not modified'))).toEqual(
-      [],
-    )
-  })
+  }
+}
+
+/** Verbs about alerts and recipients after which these are still there. */
+const KEEPING = /^(?:alert|rec)\.(?!\w+Yes$)|^mute\.off$/
+
+/** Verbs that are no business of a watch; those of watches are pressed elsewhere. */
+const APART_FROM_WATCHES = /^(?:alert|rec|settings|mute|stop)\b/
+
+/** What somebody may call something: long, and full of what markup and codecs may stumble over. */
+const HOSTILE = 'ওয়ালেট <b>&"\'_*[]()~` Ж'.repeat(3).slice(0, 40)
+
+/** Looks at a watch in which these fire: alone, with a way to pay, never over, several at once. */
+const LOOKS = [
+  [{ event: 'fsp.fdc-consensus', severity: 'critical' }],
+  [{ event: 'credits.low-balance' }],
+  [{ event: 'wallet-balance.moved', severity: 'info' }],
+  [{ event: 'fsp.ftso-commit' }, { event: 'fsp.ftso-reveal' }],
+] as const
+
+const provider = { target: { provider: walletOf('bob') }, settings: {} }
+const EXAMPLES: Readonly<Record<string, { readonly target: unknown; readonly settings: unknown }>> =
+  {
+    'feed-move': {
+      target: { feed: 'FLR/USD' },
+      settings: { percent: 5, windowSeconds: 604_800, direction: 'any' },
+    },
+    'credits-balance': { target: {}, settings: { limit: 1_000_000_000 } },
+    'provider-eligibility': provider,
+    'reward-signing': provider,
+    'provider-fsp': provider,
+  }
+
+/** What leads on at a step, in the order it is looked for; and more steps than a form has. */
+const ON = ['new.create', 'new.next', 'new.set'] as const
+const STEPS_MAX = 4
+
+const CHOICES: ReadonlySet<string> = new Set(['new.flip', 'new.who', 'new.page', 'new.ask'])
+
+/** Presses what is chosen at a step of a form, and at the screens beside it; what leads on is left. */
+async function pressStep(world: BotWorld, chat: Chatting): Promise<void> {
+  for (const data of dataOf(chat.last())) {
+    const { verb, args } = unpacked(data) ?? { verb: 'none', args: {} }
+    const isBeside = args.field === 'who' || args.value === 'choose'
+    if (!CHOICES.has(verb) && !isBeside) continue
+    await press(world, chat, data)
+    if (isBeside) await pressStep(world, chat)
+    const leave = isBeside ? 'new.next' : verb === 'new.ask' ? 'new.back' : undefined
+    const back = dataOf(chat.last()).find((one) => unpacked(one)?.verb === leave)
+    if (back !== undefined) await press(world, chat, back)
+  }
+}
+
+test('every verb that is handled stands on some screen', () => {
+  const missing = VERB_NAMES.filter((verb) => isVerbHandled(verb) && !verbs.has(verb))
+  expect(missing.filter((verb) => !ELSEWHERE.test(verb))).toEqual([])
 })
 
-test('every verb stands on some screen', () => {
-  expect([...verbs].sort()).toEqual([...VERB_NAMES].sort())
-})
+/** Verbs on messages that only something that happened brings, those of groups, money and status. */
+const ELSEWHERE =
+  /^(?:trial|terms|group|topup|slots|subs|ledger|status)\b|^(?:none|close|demo|alert\.ackAll)$/

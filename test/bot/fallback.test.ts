@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { type BotWorld, botWorld } from '../support/bot.ts'
+import { type BotWorld, botWorld, menuNames } from '../support/bot.ts'
 
 let world: BotWorld
 
@@ -22,7 +22,7 @@ test('/help tells what the bot does, every command it has, and nothing it has no
   expect(ann.last().text).toContain('/watches: Your watches')
   expect(ann.last().text).toContain('/language: Change the language')
   expect(ann.last().text).toContain('never asks for a private key')
-  expect(ann.last().text.match(/^\/\w+/gm)).toEqual(['/watches', '/language', '/help'])
+  expect(ann.last().text.match(/^\/\w+/gm)).toEqual(menuNames('private').map((name) => `/${name}`))
   await ann.press('‹ Menu')
   expect(ann.last().text).toContain('Watchdog watches')
 })
@@ -79,10 +79,10 @@ test('an old button about a watch leads to its card, one about a foreign watch d
   const id = await world.addWatch('alice', { label: 'Treasury' })
   const foreign = await world.addWatch('bob', { label: 'Foreign' })
   await ann.say('/watches')
-  world.telegram.pressRaw(ann.id, ann.last().id, `1:watch.mute:${id.toString(36)}`)
+  world.telegram.pressRaw(ann.id, ann.last().id, `0:watch.gone:${id.toString(36)}`)
   await world.settle()
   expect(ann.last().text).toContain('🟢 \u2068Treasury\u2069')
-  world.telegram.pressRaw(ann.id, ann.last().id, `1:watch.mute:${foreign.toString(36)}`)
+  world.telegram.pressRaw(ann.id, ann.last().id, `0:watch.gone:${foreign.toString(36)}`)
   await world.settle()
   expect(ann.last().text).not.toContain('Foreign')
 })

@@ -1,11 +1,13 @@
 import { fastify } from 'fastify'
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
+import { ALLOWED_UPDATES } from '#bot/poller.ts'
 import { type BotService, createBotService } from '#bot/service.ts'
 import { translate } from '#src/i18n/translate.ts'
 import { LOCALES } from '#src/kernel/locale.ts'
 import type { Logger } from '#src/kernel/logger.ts'
 import type { App } from '#src/operations/define.ts'
 import { startTelegramApi, type TelegramApi } from '#src/sandbox/telegram-api.ts'
+import { menuNames } from '../support/bot.ts'
 import { BOT_NAME, BOT_TOKEN, serviceOnly } from '../support/harness.ts'
 
 let only: Awaited<ReturnType<typeof serviceOnly>>
@@ -220,7 +222,7 @@ describe('the webhook', () => {
     expect(telegram.lastCall('setWebhook')?.payload).toEqual({
       url: `${url}/telegram/webhook`,
       secret_token: secret,
-      allowed_updates: ['message', 'callback_query', 'my_chat_member'],
+      allowed_updates: [...ALLOWED_UPDATES],
     })
   })
 
@@ -267,7 +269,7 @@ describe('registration', () => {
     await expect.poll(() => telegram.profileText('shortDescription', 'ar')).not.toBe('')
     const { id } = telegram.person({ firstName: 'Ben', languageCode: 'de' })
     expect(telegram.commandsFor(id, id)).toEqual(
-      ['watches', 'language', 'help'].map((command) => ({
+      menuNames('private').map((command) => ({
         command,
         description: translate('de', `bot:command.${command}` as 'bot:command.help'),
       })),

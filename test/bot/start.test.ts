@@ -22,13 +22,12 @@ async function linked(name: 'alice' | 'bob' = 'alice') {
 }
 
 describe('/start', () => {
-  test('greets who is not linked and offers nothing that does not work yet', async () => {
+  test('greets who is not linked, with the way to connect', async () => {
     const ann = world.person()
     await ann.say('/start')
     expect(ann.last().text).toContain('Watchdog watches wallets, price feeds and data providers')
-    expect(ann.last().text).toContain('POST /recipients/telegram-link')
     expect(ann.last().text).toContain('never asks for a private key')
-    expect(ann.labels()).toEqual([['🌐 English']])
+    expect(ann.labels()).toEqual([['Connect wallet'], ['🌐 English']])
     expect(ann.last().linkPreview).toEqual({ is_disabled: true })
   })
 
@@ -37,7 +36,7 @@ describe('/start', () => {
     await ann.say('/start')
     const firstLine = translate(locale, 'bot:start.safety')
     expect(ann.last().text).toContain(firstLine)
-    expect(ann.labels()[0]?.[0]).toMatch(/^🌐 /)
+    expect(ann.labels().at(-1)?.[0]).toMatch(/^🌐 /)
   })
 
   test('speaks English to who speaks another language', async () => {
@@ -55,7 +54,7 @@ describe('/start', () => {
     await ann.say('/start')
     expect(ann.last().text).toContain('🟢 1 fine')
     expect(ann.last().text).toContain('⏸ 1 paused')
-    expect(ann.labels()).toEqual([['Watches'], ['🌐 English']])
+    expect(ann.labels()[0]).toEqual(expect.arrayContaining(['Watches', 'New watch']))
   })
 
   test('opens a watch by its deep link, and of nobody else', async () => {

@@ -1,10 +1,12 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { sql } from 'drizzle-orm'
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { packed } from '#bot/callback-data.ts'
 import { invoke } from '#src/operations/invoke.ts'
-import { getWatch } from '#src/operations/watches.ts'
-import { unlinkChat } from '#src/recipients/chats.ts'
+import { getWatch, listWatches } from '#src/operations/watches.ts'
+import { unlinkChat, updateChat } from '#src/recipients/chats.ts'
 import { saveStates } from '#src/watches/store.ts'
 import { type BotWorld, botWorld, type Chatting, walletOf } from '../support/bot.ts'
+import { BOT_NAME } from '../support/harness.ts'
 
 let world: BotWorld
 
@@ -15,18 +17,59 @@ afterAll(() => world.close())
 
 type Name = 'alice' | 'bob' | 'carol'
 
-/** A person whose chat is linked to a wallet. */
-async function linked(name: Name, scopes: ('read' | 'write')[] = ['read', 'write']) {
-  const chat = world.person()
-  await chat.say(`/start ${await world.linkCode(name, scopes)}`)
-  await chat.press('Link this chat')
-  return chat
-}
+const linked = (name: Name, scopes?: ('read' | 'write')[]) => world.linked(name, scopes)
+
+beforeEach(() => world.clock.advance(90))
 
 async function watchOf(name: Name, id: number) {
   const caller = { wallet: walletOf(name), scopes: ['read'], via: 'http' } as const
   const { output } = await invoke(world.app, getWatch, caller, { params: { id: String(id) } })
   return output
+}
+
+/** Buttons of a card of a balance, as far as somebody handles them. */
+const CARD = [
+  ['Pause', 'Mute', 'Test'],
+  ['Threshold', 'Direction', 'Name'],
+  ['Recipients', 'Alerts', 'More'],
+  ['‹ Watches', 'Refresh'],
+]
+
+/** The watch's target was looked at, and the watch judged for the first time. */
+async function observed(id: number, at: Date): Promise<void> {
+  const observation = {
+    position: 41_234_567,
+    at: at.toISOString(),
+    balanceUnits: '12345678000000000000000',
+    symbol: 'FLR',
+    decimals: 18,
+  }
+  await world.app.db.execute(sql`
+    update targets set observation = ${JSON.stringify(observation)}::jsonb,
+      observed_at = ${at.toISOString()} where id = (select target_id from watches where id = ${id})`)
+  await saveStates(world.app.db, [
+    { watchId: id, state: { ...STATE, since: at, lastEvidenceAt: at } },
+  ])
+}
+
+const STATE = {
+  signal: 'balance-change',
+  state: { balanceUnits: null },
+  phase: 'ok',
+  streak: null,
+  severity: null,
+  lastFiredAt: null,
+} as const
+
+async function firing(
+  watchId: number,
+  signal: string,
+  since: Date,
+  severity: 'info' | 'warning' | 'critical',
+): Promise<void> {
+  const state = { ...STATE, signal, state: {}, phase: 'firing', severity, since } as const
+  const states = [{ watchId, state: { ...state, lastEvidenceAt: since, lastFiredAt: since } }]
+  await saveStates(world.app.db, states)
 }
 
 async function openCard(chat: Chatting, id: number): Promise<void> {
@@ -38,7 +81,13 @@ describe('the list', () => {
     const carol = await linked('carol')
     await carol.say('/watches')
     expect(carol.last().text).toContain('Nothing is watched yet.')
-    expect(carol.labels()).toEqual([['‹ Menu']])
+    expect(carol.labels()).toEqual([
+      ['💰 Wallet balance', '📈 Price'],
+      ['🪪 Eligibility'],
+      ['‹ Menu'],
+    ])
+    await carol.press('💰 Wallet balance')
+    expect(carol.last().text).toContain('Whose balance?')
   })
 
   test('has five watches a page, the worst first, and pages that lead round', async () => {
@@ -69,7 +118,7 @@ describe('the list', () => {
 
     await bob.say('/watches')
     const page = bob.last().id
-    expect(bob.last().text).toContain('Watches · 8')
+    expect(bob.last().text).toContain('Watches · 8 of 0 slots')
     expect(bob.labels()).toEqual([
       ['🔴 \u2068Loud\u2069'],
       ['🎟 \u2068Waiting\u2069'],
@@ -77,9 +126,12 @@ describe('the list', () => {
       ['🟢 \u2068E\u2069'],
       ['🟢 \u2068F\u2069'],
       ['‹', '1 / 2', '›'],
+      ['New watch'],
       ['‹ Menu'],
     ])
-    expect(bob.last().text).toContain('🔴 \u2068Loud\u2069 · Wallet balance · active')
+    expect(bob.last().text).toContain(
+      '🔴 \u2068Loud\u2069 · Wallet balance · Balance change, 0 sec',
+    )
     expect(bob.last().text).toContain('🎟 \u2068Waiting\u2069 · Wallet balance · no slot')
     await bob.press('›')
     expect(bob.last().id).toBe(page)
@@ -111,12 +163,42 @@ describe('the card', () => {
     await openCard(alice, id)
     expect(alice.last().text).toContain('🟢 \u2068Treasury\u2069')
     expect(alice.last().text).toContain(`Wallet balance · #${id} · not checked yet`)
-    expect(alice.last().text).toContain(`Wallet: ${walletOf('bob')} (FLR)`)
+    expect(alice.last().text).toContain(`Wallet: ${walletOf('bob')} (\u2068FLR\u2069)`)
     expect(alice.last().text).toContain('Alert: a change of 100\u00a0FLR or more, any direction')
-    expect(alice.labels()).toEqual([
-      ['Pause', 'Delete…'],
-      ['‹ Watches', 'Refresh'],
-    ])
+    expect(alice.last().text).toContain('Tells: \u2068this chat')
+    expect(alice.labels()).toEqual(CARD)
+  })
+
+  test('shows what was seen last, and that it is not from now', async () => {
+    const alice = await linked('alice')
+    const id = await world.addWatch('alice', { label: 'Treasury' })
+    await observed(id, world.app.clock.now())
+    await openCard(alice, id)
+    expect(alice.last().text).toContain('Balance: 12,345.678\u00a0FLR (block 41234567)')
+    expect(alice.last().text).toContain('First value taken at')
+    expect(alice.last().text).not.toContain('behind')
+    world.clock.advance(180)
+    await alice.press('Refresh')
+    expect(alice.last().text).toMatch(/⚪ As of .*; the chain reader is 3 min behind\./)
+    await alice.say('/watches')
+    expect(alice.last().text).toContain('Wallet balance · 12,345.678\u00a0FLR')
+  })
+
+  test('says since when it fires, how bad it is, and which alert came last', async () => {
+    const alice = await linked('alice')
+    const id = await world.addWatch('alice', {
+      label: 'Credits',
+      type: 'credits-balance',
+      target: {},
+      settings: { limit: 500 },
+    })
+    const since = new Date(world.app.clock.now().getTime() - 12 * 60_000)
+    await firing(id, 'credits-threshold', since, 'warning')
+    await openCard(alice, id)
+    expect(alice.last().text).toMatch(/^🟠 \u2068Credits\u2069 · for 12 min/)
+    expect(alice.last().text).toMatch(/🟠 Warning since \d\d:\d\d/)
+    expect(alice.last().text).toContain('Alert: below 500 credits')
+    expect(alice.labels()[1]).toEqual(['Limit', 'Recovery: on'])
   })
 
   test('names a token by its contract', async () => {
@@ -124,7 +206,7 @@ describe('the card', () => {
     const asset = '0x1D80c49BbBCd1C0911346656B529DF9E5c2F783d'
     const id = await world.addWatch('alice', { label: 'Wrapped', asset, direction: 'down' })
     await openCard(alice, id)
-    expect(alice.last().text).toContain('(0x1D80…783d)')
+    expect(alice.last().text).toContain('(\u20680x1D80…783d\u2069)')
     expect(alice.last().text).toContain('Alert: a decrease of 100\u00a00x1D80…783d or more')
   })
 
@@ -162,6 +244,7 @@ describe('the card', () => {
     const alice = await linked('alice')
     const id = await world.addWatch('alice', { label: 'A name of more than sixteen letters' })
     await openCard(alice, id)
+    await alice.press('More')
     await alice.press('Delete…')
     expect(alice.last().text).toContain('Delete \u2068A name of more than sixteen letters\u2069?')
     expect(alice.last().keyboard).toMatchObject([
@@ -169,7 +252,8 @@ describe('the card', () => {
       [{ text: '‹ Keep' }],
     ])
     await alice.press('‹ Keep')
-    expect(alice.labels()[0]).toEqual(['Pause', 'Delete…'])
+    expect(alice.labels()).toEqual(CARD)
+    await alice.press('More')
     await alice.press('Delete…')
     await alice.press(packed('watch.deleteYes', { id }))
     expect(alice.last().text).toContain(
@@ -194,6 +278,7 @@ describe('the card', () => {
     const carol = await linked('carol')
     const id = await world.addWatch('carol', { label: 'Twice' })
     await openCard(carol, id)
+    await carol.press('More')
     await carol.press('Delete…')
     const data = packed('watch.deleteYes', { id })
     const { id: question } = carol.last()
@@ -247,15 +332,16 @@ describe('the card', () => {
   })
 
   test('with a hostile name stays readable', async () => {
-    const alice = await linked('alice')
+    const carol = await linked('carol')
     const label = '<b>&"\'_*[]()~`</a> عربي <3'
-    const id = await world.addWatch('alice', { label })
-    await openCard(alice, id)
-    expect(alice.last().text).toContain(label)
-    await alice.press('Delete…')
-    await alice.press('‹ Keep')
-    await alice.say('/watches')
-    expect(alice.last().text).toContain(label)
+    const id = await world.addWatch('carol', { label })
+    await openCard(carol, id)
+    expect(carol.last().text).toContain(label)
+    await carol.press('More')
+    await carol.press('Delete…')
+    await carol.press('‹ Keep')
+    await carol.say('/watches')
+    expect(carol.last().text).toContain(label)
   })
 
   test('comes anew when its message was deleted', async () => {
@@ -282,10 +368,76 @@ describe('the card', () => {
     await openCard(alice, id)
     expect(alice.last().text).toContain('Treasury')
     expect(alice.last().entities.filter(({ type }) => type === 'bold')).toEqual([])
-    expect(alice.labels()).toEqual([
-      ['Pause', 'Delete…'],
-      ['‹ Watches', 'Refresh'],
-    ])
+    expect(alice.labels()).toEqual(CARD)
+  })
+})
+
+describe('More', () => {
+  test('has what is seldom needed', async () => {
+    const alice = await linked('alice')
+    const id = await world.addWatch('alice', { label: 'Treasury' })
+    await openCard(alice, id)
+    await alice.press('More')
+    expect(alice.last().text).toContain('Lowest severity: Info')
+    expect(alice.last().text).toContain('Quiet time: Off')
+    const copy = alice
+      .last()
+      .keyboard.flat()
+      .find(({ text }) => text === 'Copy link')
+    expect(copy?.copy_text?.text).toBe(`https://t.me/${BOT_NAME}?start=w${id}`)
+    await alice.press('Raw record')
+    expect(JSON.parse(alice.last().text)).toMatchObject({ id, label: 'Treasury' })
+    await alice.press('‹ More')
+    expect(alice.last().text).toContain('Lowest severity')
+  })
+
+  test('says which watch has the slot of the one that is deleted', async () => {
+    const dave = await linked('bob')
+    for (const { id } of (await world.as('bob', listWatches)).data) {
+      await world.app.db.execute(sql`delete from watches where id = ${id}`)
+    }
+    await world.giveSlots('bob', 1)
+    const first = await world.addWatch('bob', { label: 'First' })
+    await world.addWatch('bob', { label: 'Second', status: 'suspended' })
+    await dave.say(`/watches ${first}`)
+    await dave.press('More')
+    await dave.press('Delete…')
+    await dave.press(packed('watch.deleteYes', { id: first }))
+    expect(dave.last().text).toContain('The oldest waiting watch runs again: \u2068Second\u2069.')
+  })
+})
+
+describe('a mute', () => {
+  test.each([
+    ['1 h', 1],
+    ['8 h', 8],
+    ['24 h', 24],
+    ['7 d', 168],
+  ])('of %s ends by itself', async (label, hours) => {
+    const alice = await linked('alice')
+    const id = await world.addWatch('alice', { label: 'Treasury' })
+    await openCard(alice, id)
+    await alice.press('Mute')
+    expect(alice.last().text).toContain('Webhooks still receive them.')
+    await alice.press(label)
+    expect(alice.last().text).toContain('✓ Muted until')
+    const until = world.app.clock.now().getTime() + hours * 3_600_000
+    expect((await watchOf('alice', id)).mutedUntil?.getTime()).toBe(until)
+    await alice.press('Unmute')
+    expect(alice.last().text).toContain('✓ No longer muted.')
+    expect((await watchOf('alice', id)).mutedUntil).toBeNull()
+  })
+
+  test('until 08:00 goes by the reader’s clock', async () => {
+    const alice = await linked('alice')
+    await updateChat(world.app, { chatId: alice.id, timezone: 'Asia/Dhaka' })
+    const id = await world.addWatch('alice', { label: 'Treasury' })
+    await openCard(alice, id)
+    await alice.press('Mute')
+    await alice.press('Until 08:00')
+    const { mutedUntil } = await watchOf('alice', id)
+    expect(mutedUntil?.toISOString()).toMatch(/T02:00:00\.000Z$/)
+    expect(alice.last().text).toContain('08:00')
   })
 })
 

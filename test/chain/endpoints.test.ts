@@ -33,6 +33,8 @@ function chainOf(...rpcUrls: readonly string[]): Chain {
   return createChain({ rpcUrls, chainId: 14, log, clock, timeoutMs: 300 })
 }
 
+const tip = async () => Number(await devnet.client.getBlockNumber())
+
 beforeAll(async () => {
   devnet = await startDevnet()
   await devnet.mine(10)
@@ -97,6 +99,7 @@ describe('with a second endpoint', () => {
     await primary.up()
 
     nowMs = AT + 29_999
+    await devnet.mine(1)
     await chain.confirmedBlock(1)
     expect(primary.counts()).toEqual({})
     expect(secondary.count('eth_blockNumber')).toBe(2)
@@ -120,7 +123,7 @@ describe('with a second endpoint', () => {
     await chain.confirmedBlock(1)
     await primary.up()
     await secondary.down()
-    expect((await chain.confirmedBlock(1)).number).toBe(10)
+    expect((await chain.confirmedBlock(1)).number).toBe(await tip())
   })
 
   test('reads tip and block from the same one, however far they are apart', async () => {
@@ -160,7 +163,7 @@ describe('without any that answers', () => {
     await primary.down()
     await expect(chain.confirmedBlock(1)).rejects.toThrow('dependency_unavailable')
     await primary.up()
-    expect((await chain.confirmedBlock(1)).number).toBe(10)
+    expect((await chain.confirmedBlock(1)).number).toBe(await tip())
   })
 
   test('gives up within the limit also when the answer begins and never ends', async () => {
@@ -186,6 +189,33 @@ describe('an endpoint of another chain', () => {
         fields: { endpoint: 0, origin: primary.url, chainId: '1', expectedChainId: 14 },
       },
     ])
+  })
+
+  test('is looked for once an hour, and not used any more when its chain has changed', async () => {
+    const chain = chainOf(primary.url, secondary.url)
+    await chain.confirmedBlock(1)
+    primary.rewrite('eth_chainId', () => '0x1')
+    nowMs = AT + 3_599_000
+    await devnet.mine(1)
+    await chain.confirmedBlock(1)
+    expect(primary.count('eth_chainId')).toBe(1)
+    nowMs = AT + 3_600_000
+    await devnet.mine(1)
+    await chain.confirmedBlock(1)
+    expect(said('error')).toMatchObject([
+      { message: 'rpc endpoint serves another chain', fields: { endpoint: 0, chainId: '1' } },
+    ])
+    primary.resetCounts()
+    await devnet.mine(1)
+    await chain.confirmedBlock(1)
+    expect(primary.counts()).toEqual({})
+    await primary.up()
+    nowMs = AT + 7_200_000
+    await devnet.mine(1)
+    await chain.confirmedBlock(1)
+    await devnet.mine(1)
+    await chain.confirmedBlock(1)
+    expect(primary.count('eth_blockNumber')).toBeGreaterThan(0)
   })
 
   test('is not used for want of a better one', async () => {
@@ -254,3 +284,32 @@ async function startDripping(): Promise<{ url: string; close(): Promise<void> }>
     },
   }
 }
+
+describe('the newest block', () => {
+  test('comes from an endpoint that has it, while another is behind', async () => {
+    const chain = chainOf(primary.url, secondary.url)
+    const { number } = await chain.confirmedBlock(1)
+    primary.rewrite('eth_blockNumber', () => `0x${(number - 3).toString(16)}`)
+    expect((await chain.confirmedBlock(1)).number).toBe(number)
+    expect(secondary.count('eth_blockNumber')).toBe(1)
+  })
+
+  test('comes from another endpoint when one stands still', async () => {
+    const chain = chainOf(primary.url, secondary.url)
+    const { number } = await chain.confirmedBlock(1)
+    primary.rewrite('eth_blockNumber', () => `0x${number.toString(16)}`)
+    await devnet.mine(4)
+    expect((await chain.confirmedBlock(1)).number).toBe(number)
+    nowMs = AT + 10_000
+    expect((await chain.confirmedBlock(1)).number).toBe(number + 4)
+  })
+
+  test('is not one that only an endpoint claims to have', async () => {
+    const chain = chainOf(primary.url, secondary.url)
+    const { number } = await chain.confirmedBlock(1)
+    primary.rewrite('eth_blockNumber', () => '0xffffff')
+    await devnet.mine(1)
+    expect((await chain.confirmedBlock(1)).number).toBe(number + 1)
+    expect(said('warn')).toMatchObject([{ fields: { endpoint: 0 } }])
+  })
+})

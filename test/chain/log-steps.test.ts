@@ -69,15 +69,35 @@ describe('events of many blocks', () => {
     await limited.close()
   })
 
-  test('are not available where fewer than 30 blocks may be asked for', async () => {
-    const limited = await startLimited(29, tooMany)
+  test('are asked for in steps below 30 only where the endpoint says so', async () => {
+    const told = await startLimited(7, tooMany)
+    const payments = await chainAt(told.url).paymentsBetween(0, tip, places)
+    expect(payments.map(({ handle }) => handle)).toEqual(HANDLES)
+    expect(Math.max(...told.ranges())).toBe(7)
+    await told.close()
+  })
+
+  test('are not available where fewer than 30 blocks may be asked for and nobody says how many', async () => {
+    const limited = await startLimited(29, () => 'block range is too wide')
     await expect(chainAt(limited.url).paymentsBetween(0, tip, places)).rejects.toMatchObject({
       code: 'dependency_unavailable',
     })
     const free = await startLimited(1000, tooMany)
     const payments = await chainAt(limited.url, free.url).paymentsBetween(0, tip, places)
     expect(payments.map(({ handle }) => handle)).toEqual(HANDLES)
+    expect(Math.max(...free.ranges())).toBeGreaterThan(30)
     await Promise.all([limited.close(), free.close()])
+  })
+
+  test('are asked for in larger steps again once an endpoint allows them', async () => {
+    const limited = await startLimited(40, () => 'block range is too wide')
+    const chain = chainAt(limited.url)
+    await chain.paymentsBetween(0, tip, places)
+    expect(Math.max(...limited.ranges())).toBeLessThanOrEqual(40)
+    limited.allow(1000)
+    for (let scan = 0; scan < 8; scan++) await chain.paymentsBetween(0, tip, places)
+    expect(Math.max(...limited.ranges())).toBeGreaterThan(40)
+    await limited.close()
   })
 
   test('are not asked for in smaller steps because of another failure', async () => {
@@ -90,10 +110,11 @@ describe('events of many blocks', () => {
 
 /** The chain behind an endpoint that answers about few blocks at once, as coreth does. */
 async function startLimited(
-  max: number,
+  allowed: number,
   message: (from: number, to: number, max: number) => string,
 ) {
   const ranges: number[] = []
+  let max = allowed
   let refused = 0
   const server = createServer(async (request, response) => {
     const body = await text(request)
@@ -118,6 +139,9 @@ async function startLimited(
     url: `http://127.0.0.1:${port}`,
     ranges: () => ranges,
     refused: () => refused,
+    allow: (blocks: number) => {
+      max = blocks
+    },
     close: () => stopListening(server),
   }
 }

@@ -156,13 +156,19 @@ describe('a plain transfer', () => {
     ['with 31 bytes', 1n, `0x${'11'.repeat(31)}`],
     ['with 33 bytes', 1n, `0x${'11'.repeat(33)}`],
     ['with two handles', 1n, concat([HANDLE, HANDLE])],
-    ['of nothing', 0n, HANDLE],
-  ])('%s is none', async (_, wei, data) => {
+  ])('%s is a payment without a handle', async (_, wei, data) => {
     const paid = await contracts.sendNative(alice, contracts.payTo, wei, data)
-    expect(await chain.transactionPayments(paid.hash, places)).toMatchObject({
-      status: 'mined',
-      payments: [],
-    })
+    const payments = [{ way: 'native', handle: null, tag: null, payer: alice, amountUnits: wei }]
+    const facts = await chain.transactionPayments(paid.hash, places)
+    expect(facts).toMatchObject({ status: 'mined', payments })
+    const block = Number(paid.blockNumber)
+    expect(await chain.paymentsBetween(block, block, places)).toMatchObject(payments)
+  })
+
+  test('of nothing is none', async () => {
+    const paid = await contracts.sendNative(alice, contracts.payTo, 0n, HANDLE)
+    const facts = await chain.transactionPayments(paid.hash, places)
+    expect(facts).toMatchObject({ status: 'mined', payments: [] })
     const block = Number(paid.blockNumber)
     expect(await chain.paymentsBetween(block, block, places)).toEqual([])
   })

@@ -1,19 +1,31 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
-import { DeliveryError } from '#src/channels/define.ts'
+import { CHANNEL_KEYS, type ChannelKey, DeliveryError } from '#src/channels/define.ts'
 import { LOCALES } from '#src/kernel/locale.ts'
 import { envelopeOf, HOSTILE_TEXTS } from '../support/envelopes.ts'
-import { contextOf, emailWorld, telegramWorld, type World, webhookWorld } from './worlds.ts'
+import {
+  contextOf,
+  discordWorld,
+  emailWorld,
+  slackWorld,
+  telegramWorld,
+  type World,
+  webhookWorld,
+} from './worlds.ts'
+
+const WORLDS: Readonly<Record<ChannelKey, () => Promise<World>>> = {
+  telegram: telegramWorld,
+  email: emailWorld,
+  webhook: webhookWorld,
+  discord: discordWorld,
+  slack: slackWorld,
+}
 
 /** What every channel promises, asked of each with the real thing on the other side. */
-describe.each([
-  ['telegram', telegramWorld],
-  ['email', emailWorld],
-  ['webhook', webhookWorld],
-] as const)('%s', (key, start) => {
+describe.each(CHANNEL_KEYS)('%s', (key) => {
   let world: World
 
   beforeEach(async () => {
-    world = await start()
+    world = await WORLDS[key]()
   })
 
   afterEach(() => world.close())
@@ -38,8 +50,22 @@ describe.each([
   test('gives up a send that gets no answer', async () => {
     const destination = world.destination()
     world.hang()
-    const error = await failure(world.channel.send(destination, envelopeOf(), contextOf()))
+    const error = await failure(world.hasty.send(destination, envelopeOf(), contextOf()))
     expect(error).toMatchObject({ reason: 'timeout', permanent: false })
+  })
+
+  test('is to be tried again after a connection that broke', async () => {
+    const destination = world.destination()
+    world.reset()
+    const error = await failure(world.channel.send(destination, envelopeOf(), contextOf()))
+    expect(error).toMatchObject({ permanent: false, binding: false })
+  })
+
+  test('is to be tried again after a failure of the other side', async () => {
+    const destination = world.destination()
+    world.fault()
+    const error = await failure(world.channel.send(destination, envelopeOf(), contextOf()))
+    expect(error).toMatchObject({ permanent: false, binding: false })
   })
 
   test('says when a destination is gone for good', async () => {

@@ -20,7 +20,7 @@ describe('a mail', () => {
     const mail = await sent({}, { unsubscribeUrl })
     expect(mail.from).toContain('watchdog@example.org')
     expect(mail.subject).toBe('Info: Balance changed: -12,500 FLR')
-    expect(mail.messageId).toBe(`<${envelopeOf().deliveryId}@watchdog.example.org>`)
+    expect(mail.messageId).toMatch(/^<alert-4711-[0-9a-f]{24}@watchdog\.example\.org>$/)
     expect(headerOf(mail, 'Auto-Submitted')).toBe('auto-generated')
     expect(headerOf(mail, 'Date')).toContain('20 Nov 2026 12:00:00')
     expect(oneClickUrlOf(mail)).toBe(unsubscribeUrl)
@@ -29,9 +29,68 @@ describe('a mail', () => {
   })
 
   test('has the same Message-ID on every attempt', async () => {
-    const first = await sent({}, { attempt: 1 })
-    const second = await sent({}, { attempt: 2, now: new Date('2026-11-20T12:05:00Z') })
-    expect(second.messageId).toBe(first.messageId)
+    const destination = world.destination()
+    for (const attempt of [1, 2]) {
+      const now = new Date(NOW.getTime() + attempt * 300_000)
+      await world.channel.send(destination, envelopeOf(), contextOf({ attempt, now }))
+    }
+    const [first, second] = world.inbox.mails
+    expect(second?.messageId).toBe(first?.messageId)
+  })
+
+  test('has another Message-ID for another reader and for another alert', async () => {
+    const address = 'ops@example.org'
+    const other = envelopeOf({ message: { alertId: 4712 } })
+    await world.channel.send({ address }, envelopeOf(), contextOf())
+    await world.channel.send({ address }, other, contextOf())
+    await world.channel.send({ address: 'other@example.org' }, envelopeOf(), contextOf())
+    const names = world.inbox.mails.map(({ messageId }) => messageId)
+    expect(new Set(names).size).toBe(3)
+    expect(names.join()).not.toContain('other')
+  })
+
+  test('that answers an alert belongs to its thread', async () => {
+    const destination = world.destination()
+    const { messageId } = await world.channel.send(destination, envelopeOf(), contextOf())
+    const recovery = envelopeOf({
+      answers: 4711,
+      answered: { severity: 'info', title: 'Balance changed: -12,500 FLR' },
+      message: { alertId: 4712, event: 'provider.recovered' },
+    })
+    await world.channel.send(destination, recovery, contextOf())
+    const [alert, answer] = world.inbox.mails
+    expect(alert?.messageId).toBe(messageId)
+    expect(answer && headerOf(answer, 'In-Reply-To')).toBe(messageId)
+    expect(answer && headerOf(answer, 'References')).toBe(messageId)
+    expect(answer?.subject).toBe(`Re: ${alert?.subject}`)
+    expect(answer?.messageId).not.toBe(messageId)
+  })
+
+  test('that answers one of a group belongs to the group’s thread', async () => {
+    const destination = world.destination()
+    const items = [4711, 4712].map((alertId) => envelopeOf({ message: { alertId } }).message)
+    const group = envelopeOf({ kind: 'group', items })
+    const { messageId = '' } = await world.channel.send(destination, group, contextOf())
+    const recovery = envelopeOf({ answers: 4712, message: { alertId: 4713 } })
+    const context = contextOf({ answersMessageId: messageId })
+    await world.channel.send(destination, recovery, context)
+    const [first, answer] = world.inbox.mails
+    expect(answer && headerOf(answer, 'In-Reply-To')).toBe(messageId)
+    const inGroup = first === undefined ? [] : referencesOf(first)
+    expect(inGroup).toHaveLength(2)
+    expect(answer && referencesOf(answer)).toEqual([inGroup[1], messageId])
+  })
+
+  test('puts no foreign name into its thread', async () => {
+    const answersMessageId = '<x@y>\r\nBcc: victim@example.org'
+    await world.channel.send(
+      world.destination(),
+      envelopeOf({ answers: 4711, message: { alertId: 4712 } }),
+      contextOf({ answersMessageId }),
+    )
+    const mail = world.inbox.mails.at(-1)
+    expect(mail && headerOf(mail, 'Bcc')).toBeUndefined()
+    expect(mail && headerOf(mail, 'In-Reply-To')).toMatch(/^<alert-4711-[0-9a-f]{24}@/)
   })
 
   test('goes to one address, whatever its texts try to add', async () => {
@@ -99,6 +158,10 @@ describe('the mail that asks for consent', () => {
     mailer.close()
   })
 })
+
+function referencesOf(mail: Mail): string[] {
+  return headerOf(mail, 'References')?.split(/\s+/) ?? []
+}
 
 async function sent(message: Partial<Message>, context: Partial<SendContext> = {}): Promise<Mail> {
   await world.channel.send(world.destination(), envelopeOf({ message }), contextOf(context))

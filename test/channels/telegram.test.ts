@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
-import type { Message } from '#src/channels/define.ts'
+import type { Message, MessageState } from '#src/channels/define.ts'
 import { envelopeOf } from '../support/envelopes.ts'
 import { contextOf, type TelegramWorld, telegramWorld } from './worlds.ts'
 
@@ -12,11 +12,12 @@ beforeEach(async () => {
 afterEach(() => world.close())
 
 describe('an alert in a chat', () => {
-  test('has a Details button, no link preview, and no sound when it is only info', async () => {
+  test('has its buttons, no link preview, and no sound when it is only info', async () => {
     const chatId = await sent({})
     const message = world.telegram.lastMessage(chatId)
-    expect(message?.keyboard).toEqual([
-      [{ text: 'Details', url: 'https://watchdog.example.org/a/abc123' }],
+    expect(message?.keyboard[0]).toEqual([
+      { text: 'Acknowledge', callback_data: '1:alert.ack:3mv' },
+      { text: 'Details', url: 'https://watchdog.example.org/a/abc123' },
     ])
     expect(message?.silent).toBe(true)
     expect(payload()).toMatchObject({ link_preview_options: { is_disabled: true } })
@@ -33,16 +34,113 @@ describe('an alert in a chat', () => {
 
   test('gives the link as text where no button can hold it', async () => {
     const message = world.telegram.lastMessage(await sent({ link: 'http://localhost:8080/a/x' }))
-    expect(message?.keyboard).toEqual([])
+    expect(JSON.stringify(message?.keyboard)).not.toContain('localhost')
     expect(message?.text).toContain('http://localhost:8080/a/x')
   })
 
   test('goes into its topic', async () => {
     const { forum, threadId } = makeForum()
     const receipt = await send({ chatId: forum, threadId })
-    expect(receipt).toEqual({})
+    expect(receipt).toEqual({ messageId: String(world.telegram.lastMessage(forum)?.id) })
     expect(world.telegram.lastMessage(forum)?.threadId).toBe(threadId)
   })
+
+  test('leads to its watch in the bot', async () => {
+    const message = world.telegram.lastMessage(await sent({}))
+    expect(message?.entities).toContainEqual(
+      expect.objectContaining({ type: 'text_link', url: 'https://t.me/watchdog_bot?start=w42' }),
+    )
+  })
+
+  test('shows every member of a group their own clock', async () => {
+    const { forum } = makeForum()
+    await send({ chatId: forum })
+    expect(world.telegram.lastMessage(forum)?.entities).toContainEqual(
+      expect.objectContaining({ type: 'date_time' }),
+    )
+  })
+})
+
+describe('an answer', () => {
+  test('is a reply to the message it answers', async () => {
+    const destination = world.destination()
+    const { messageId = '' } = await world.channel.send(destination, envelopeOf(), contextOf())
+    const recovery = envelopeOf({
+      answers: 4711,
+      message: { alertId: 4712, event: 'provider.recovered' },
+    })
+    const context = contextOf({ answersMessageId: messageId })
+    await world.channel.send(destination, recovery, context)
+    const message = world.telegram.lastMessage(chatOf(destination))
+    expect(message?.replyTo).toBe(Number(messageId))
+    expect(message?.silent).toBe(true)
+  })
+
+  test('arrives all the same when what it answers is gone', async () => {
+    const destination = world.destination()
+    const context = contextOf({ answersMessageId: '999' })
+    await world.channel.send(destination, envelopeOf({ answers: 4711 }), context)
+    expect(world.telegram.lastMessage(chatOf(destination))?.text).toContain('#4711')
+    expect(world.telegram.lastMessage(chatOf(destination))?.replyTo).toBeUndefined()
+  })
+})
+
+describe('a message that is changed', () => {
+  const acknowledged = { at: new Date('2026-11-20T13:05:00Z'), by: 'Ann' }
+
+  test('says what became of its alert', async () => {
+    const { destination, messageId } = await told()
+    const receipt = await edit(destination, messageId, { acknowledged })
+    expect(receipt).toEqual({ messageId })
+    const message = world.telegram.lastMessage(chatOf(destination))
+    expect(message?.text).toContain('acknowledged by \u2068Ann\u2069, 14:05')
+    expect(message?.keyboard[0]?.[0]).toEqual({
+      text: 'Undo',
+      callback_data: '1:alert.unack:3mv',
+    })
+    await edit(destination, messageId, {
+      acknowledged,
+      recoveredAt: new Date('2026-11-20T13:15:01Z'),
+    })
+    const after = world.telegram.lastMessage(chatOf(destination))
+    expect(after?.text).toContain('🟢')
+    expect(after?.keyboard).toHaveLength(1)
+  })
+
+  test('may look so already, or be gone', async () => {
+    const { destination, messageId } = await told()
+    await edit(destination, messageId, {})
+    expect(await edit(destination, messageId, {})).toEqual({ messageId })
+    expect(await edit(destination, '999', { acknowledged })).toEqual({})
+  })
+
+  test('ends with the chat', async () => {
+    const { destination, messageId } = await told()
+    world.gone(destination)
+    const refused = { reason: 'blocked', permanent: true, becomes: 'blocked' }
+    await expect(edit(destination, messageId, { acknowledged })).rejects.toMatchObject(refused)
+  })
+
+  test('waits as long as the Bot API says', async () => {
+    const { destination, messageId } = await told()
+    world.telegram.failNext('editMessageText', {
+      error_code: 429,
+      description: 'Too Many Requests: retry after 7',
+      parameters: { retry_after: 7 },
+    })
+    const flood = { reason: 'flood', binding: true, retryAfterSeconds: 7 }
+    await expect(edit(destination, messageId, { acknowledged })).rejects.toMatchObject(flood)
+  })
+
+  async function told() {
+    const destination = world.destination()
+    const { messageId = '' } = await world.channel.send(destination, envelopeOf(), contextOf())
+    return { destination, messageId }
+  }
+
+  async function edit(destination: unknown, messageId: string, state: MessageState) {
+    return await world.channel.edit?.(destination, messageId, envelopeOf(), state, contextOf())
+  }
 })
 
 describe('an alert that is refused in its form', () => {
@@ -55,8 +153,18 @@ describe('an alert that is refused in its form', () => {
     expect(payload()).not.toHaveProperty('parse_mode')
   })
 
-  test('is sent without the button, its link as text', async () => {
+  test('is sent without the link on a button, which is text then', async () => {
     refuse("Bad Request: inline keyboard button URL 'x' is invalid: Wrong HTTP URL")
+    const message = world.telegram.lastMessage(await sent({}))
+    expect(message?.keyboard[0]).toEqual([
+      { text: 'Acknowledge', callback_data: '1:alert.ack:3mv' },
+    ])
+    expect(message?.text).toContain('https://watchdog.example.org/a/abc123')
+  })
+
+  test('is sent without any button when none is taken', async () => {
+    refuse('Bad Request: BUTTON_DATA_INVALID')
+    refuse('Bad Request: BUTTON_DATA_INVALID')
     const message = world.telegram.lastMessage(await sent({}))
     expect(message?.keyboard).toEqual([])
     expect(message?.text).toContain('https://watchdog.example.org/a/abc123')
@@ -66,21 +174,27 @@ describe('an alert that is refused in its form', () => {
     const { forum, threadId } = makeForum()
     world.telegram.closeTopic(forum, threadId)
     const receipt = await send({ chatId: forum, threadId })
-    expect(receipt).toEqual({ movedTo: { chatId: forum } })
+    expect(receipt).toMatchObject({ movedTo: { chatId: forum }, moved: 'topic_gone' })
     expect(world.telegram.lastMessage(forum)?.threadId).toBeUndefined()
   })
 
   test('goes to the chat when its topic is deleted', async () => {
     const { forum, threadId } = makeForum()
     world.telegram.deleteTopic(forum, threadId)
-    expect(await send({ chatId: forum, threadId })).toEqual({ movedTo: { chatId: forum } })
+    expect(await send({ chatId: forum, threadId })).toMatchObject({
+      movedTo: { chatId: forum },
+      moved: 'topic_gone',
+    })
   })
 
   test('follows a group that became a supergroup', async () => {
     const { id } = world.telegram.person({ firstName: 'Ann', languageCode: 'en' })
     const group = world.telegram.group({ title: 'Node crew', members: [id], admins: [id] })
     const moved = world.telegram.migrate(group.id)
-    expect(await send({ chatId: group.id })).toEqual({ movedTo: { chatId: moved.id } })
+    expect(await send({ chatId: group.id })).toMatchObject({
+      movedTo: { chatId: moved.id },
+      moved: 'migrated',
+    })
     expect(world.telegram.lastMessage(moved.id)?.text).toContain('Balance changed')
   })
 
@@ -156,6 +270,10 @@ async function sent(message: Partial<Message>): Promise<number> {
   const destination = world.destination() as { chatId: number }
   await world.channel.send(destination, envelopeOf({ message }), contextOf())
   return destination.chatId
+}
+
+function chatOf(destination: unknown): number {
+  return (destination as { chatId: number }).chatId
 }
 
 function send(destination: unknown) {

@@ -1,7 +1,7 @@
 import { once } from 'node:events'
 import { createServer, type RequestListener, type Server } from 'node:http'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
-import { makeSecret, payload, rotateSecret } from '#src/channels/webhook.ts'
+import { makeSecret, payload, rotateSecret, sign } from '#src/channels/webhook.ts'
 import { envelopeOf } from '../support/envelopes.ts'
 import { contextOf, NOW, type WebhookWorld, webhookWorld } from './worlds.ts'
 
@@ -45,6 +45,51 @@ describe('a delivery', () => {
       watchdogNext: { ok: true },
       standard: { ok: true },
     })
+  })
+})
+
+describe('a rotation', () => {
+  test('lasts 24 hours on the wire, to the millisecond', async () => {
+    const next = makeSecret()
+    const destination = rotateSecret({ url: world.receiver.url(), secret: world.secret }, next, NOW)
+    const day = 86_400_000
+    world.receiver.answerAlways(200)
+    for (const elapsed of [0, day - 1, day]) {
+      const now = new Date(NOW.getTime() + elapsed)
+      await world.channel.send(destination, envelopeOf(), contextOf({ now }))
+    }
+    const signed = world.receiver.deliveries.map(({ headers, rawBody }) => {
+      const at = Number(headers['x-watchdog-timestamp'])
+      const by = (header: string) =>
+        [world.secret, next].findIndex(
+          (secret) => headers[header] === sign(secret, at, rawBody.toString('utf8')),
+        )
+      return [by('x-watchdog-signature'), by('x-watchdog-signature-next')]
+    })
+    const [OLD, NEW, NONE] = [0, 1, -1]
+    expect(signed).toEqual([
+      [OLD, NEW],
+      [OLD, NEW],
+      [NEW, NONE],
+    ])
+    const standard = world.receiver.deliveries.map(
+      ({ headers }) => String(headers['webhook-signature']).split(' ').length,
+    )
+    expect(standard).toEqual([2, 2, 1])
+  })
+})
+
+describe('what sums up or is about the service', () => {
+  test.each([
+    'reminder',
+    'group',
+    'rollup',
+    'summary',
+    'notice',
+  ] as const)('is never sent: %s', async (kind) => {
+    const send = world.channel.send(world.destination(), envelopeOf({ kind }), contextOf())
+    await expect(send).rejects.toThrow(kind)
+    expect(world.receiver.deliveries).toHaveLength(0)
   })
 })
 

@@ -5,6 +5,7 @@ import { createTransport } from 'nodemailer'
 import type { Channel, ChannelKey, SendContext } from '#src/channels/define.ts'
 import { createChannels } from '#src/channels/index.ts'
 import { makeSecret } from '#src/channels/webhook.ts'
+import { type ChatHooks, type HookFault, startChatHooks } from '#src/sandbox/chat-hooks.ts'
 import { type Inbox, startInbox } from '#src/sandbox/inbox.ts'
 import { type Receiver, startReceiver } from '#src/sandbox/receiver.ts'
 import { startTelegramApi, type TelegramApi } from '#src/sandbox/telegram-api.ts'
@@ -12,12 +13,24 @@ import { startTelegramApi, type TelegramApi } from '#src/sandbox/telegram-api.ts
 export const NOW = new Date('2026-11-20T12:00:00.000Z')
 export const WALLET = '0x3f12b8aC9d2e7F4b6A1c5D8e0F9a7B3c2d1eA91c'
 const TOKEN = '4242:test-token-of-the-local-bot-api-00000'
-const TIMEOUT_MS = 300
+/** For sends that get no answer; the others may take as long as a busy machine needs. */
+const HASTE_MS = 300
+
+/** For channels that post to addresses of this machine. */
+const POSTING = {
+  telegram: undefined,
+  mailer: undefined,
+  from: '',
+  publicUrl: 'https://watchdog.example.org',
+  allowPrivateUrls: true,
+}
 
 /** What one channel looks like from its other side. */
 export interface World {
   readonly key: ChannelKey
   readonly channel: Channel<unknown>
+  /** The same channel, with little patience. */
+  readonly hasty: Channel<unknown>
   /** The same channel where its outside service is not set up; undefined for one that needs none. */
   readonly unset: Channel<unknown> | undefined
   /** A destination that takes messages, another one each time. */
@@ -28,6 +41,10 @@ export interface World {
   arrived(): { readonly count: number; readonly text: string }
   /** The next message gets no answer. */
   hang(): void
+  /** The connection breaks in the next message. */
+  reset(): void
+  /** The next message is refused for a reason of the other side's own, such as 500. */
+  fault(): void
   /** The destination is gone for good. */
   gone(destination: unknown): void
   /** The next message is refused for now; with a wait where the channel knows one. */
@@ -51,12 +68,13 @@ export async function telegramWorld(): Promise<TelegramWorld> {
   const telegram = await startTelegramApi({ token: TOKEN, username: 'watchdog_bot', clock })
   const api = new Api(TOKEN, { apiRoot: telegram.url })
   const common = { from: '', publicUrl: 'https://watchdog.example.org', allowPrivateUrls: false }
-  const made = { ...common, mailer: undefined, timeoutMs: TIMEOUT_MS }
+  const made = { ...common, mailer: undefined, telegram: api, botUsername: () => 'watchdog_bot' }
   const sent = () => telegram.chats().flatMap((chat) => telegram.messages(chat.id))
   return {
     key: 'telegram',
     telegram,
-    channel: createChannels({ ...made, telegram: api }).telegram,
+    channel: createChannels(made).telegram,
+    hasty: createChannels({ ...made, timeoutMs: HASTE_MS }).telegram,
     unset: createChannels({ ...made, telegram: undefined }).telegram,
     destination: () => {
       const { id } = telegram.person({ firstName: 'Ann', languageCode: 'en', started: true })
@@ -65,6 +83,8 @@ export async function telegramWorld(): Promise<TelegramWorld> {
     nonsense: { chatId: 'ann' },
     arrived: () => ({ count: sent().length, text: sent().at(-1)?.text ?? '' }),
     hang: () => telegram.failNext('sendMessage', 'hang'),
+    reset: () => telegram.failNext('sendMessage', 'reset'),
+    fault: () => telegram.failNext('sendMessage', 'html'),
     gone: (destination) => telegram.block(chatIdOf(destination)),
     busy: () =>
       telegram.failNext('sendMessage', {
@@ -87,14 +107,15 @@ export interface EmailWorld extends World {
 export async function emailWorld(): Promise<EmailWorld> {
   const inbox = await startInbox()
   const silent = await startSilentServer()
+  const rude = await startSilentServer({ isRude: true })
   const open = createTransport({ url: inbox.url })
   const hanging = createTransport({ url: silent.url })
+  const breaking = createTransport({ url: rude.url })
   const made = {
     telegram: undefined,
     from: 'Watchdog <watchdog@example.org>',
     publicUrl: 'https://watchdog.example.org',
     allowPrivateUrls: false,
-    timeoutMs: TIMEOUT_MS,
   }
   let mailer: Pick<typeof open, 'sendMail'> = open
   let mailbox = 0
@@ -103,6 +124,7 @@ export async function emailWorld(): Promise<EmailWorld> {
     key: 'email',
     inbox,
     channel: createChannels({ ...made, mailer: switching }).email,
+    hasty: createChannels({ ...made, mailer: switching, timeoutMs: HASTE_MS }).email,
     unset: createChannels({ ...made, mailer: undefined }).email,
     destination: () => {
       mailbox += 1
@@ -113,13 +135,19 @@ export async function emailWorld(): Promise<EmailWorld> {
     hang: () => {
       mailer = hanging
     },
+    reset: () => {
+      mailer = breaking
+    },
+    fault: () => inbox.setMailbox(`ops${mailbox}@example.org`, 'temporary'),
     gone: (destination) => inbox.setMailbox(addressOf(destination), 'permanent'),
     busy: () => inbox.setMailbox(`ops${mailbox}@example.org`, 'temporary'),
     busyWaitSeconds: undefined,
     close: async () => {
       open.close()
       hanging.close()
+      breaking.close()
       await silent.close()
+      await rude.close()
       await inbox.close()
     },
   }
@@ -133,19 +161,12 @@ export interface WebhookWorld extends World {
 export async function webhookWorld(): Promise<WebhookWorld> {
   const secret = makeSecret()
   const receiver = await startReceiver({ secret, clock: { now: () => NOW } })
-  const channels = createChannels({
-    telegram: undefined,
-    mailer: undefined,
-    from: '',
-    publicUrl: 'https://watchdog.example.org',
-    allowPrivateUrls: true,
-    timeoutMs: TIMEOUT_MS,
-  })
   return {
     key: 'webhook',
     receiver,
     secret,
-    channel: channels.webhook,
+    channel: createChannels(POSTING).webhook,
+    hasty: createChannels({ ...POSTING, timeoutMs: HASTE_MS }).webhook,
     unset: undefined,
     destination: () => ({ url: receiver.url(), secret }),
     nonsense: { url: receiver.url(), secret: 'short' },
@@ -154,6 +175,8 @@ export async function webhookWorld(): Promise<WebhookWorld> {
       text: receiver.deliveries.at(-1)?.rawBody.toString('utf8') ?? '',
     }),
     hang: () => receiver.answerNext('hang'),
+    reset: () => receiver.answerNext('reset'),
+    fault: () => receiver.answerNext(500),
     gone: () => receiver.answerAlways(410),
     busy: () => receiver.answerNext({ status: 503, headers: { 'Retry-After': '120' } }),
     busyWaitSeconds: 120,
@@ -161,11 +184,48 @@ export async function webhookWorld(): Promise<WebhookWorld> {
   }
 }
 
-/** A server that takes connections and says nothing. */
-async function startSilentServer(): Promise<{ url: string; close(): Promise<void> }> {
+export interface HookWorld extends World {
+  readonly hooks: ChatHooks
+}
+
+export const discordWorld = () => hookWorld('discord')
+export const slackWorld = () => hookWorld('slack')
+
+async function hookWorld(key: 'discord' | 'slack'): Promise<HookWorld> {
+  const hooks = await startChatHooks()
+  const busy: HookFault =
+    key === 'discord'
+      ? { status: 429, body: JSON.stringify({ message: 'slow', retry_after: 34.2, global: false }) }
+      : { status: 429, headers: { 'Retry-After': '35' }, body: 'rate_limited' }
+  return {
+    key,
+    hooks,
+    channel: createChannels(POSTING)[key],
+    hasty: createChannels({ ...POSTING, timeoutMs: HASTE_MS })[key],
+    unset: undefined,
+    destination: () => ({ url: key === 'discord' ? hooks.discordUrl() : hooks.slackUrl() }),
+    nonsense: { url: 'https://example.org/api/webhooks/x' },
+    arrived: () => ({ count: hooks.messages.length, text: hooks.messages.at(-1)?.shown ?? '' }),
+    hang: () => hooks.failNext('hang'),
+    reset: () => hooks.failNext('reset'),
+    fault: () => hooks.failNext({ status: 500, body: 'rollup_error' }),
+    gone: (destination) => hooks.remove(urlOf(destination)),
+    busy: () => hooks.failNext(busy),
+    busyWaitSeconds: 35,
+    close: () => hooks.close(),
+  }
+}
+
+/** A server that takes connections and says nothing; a rude one breaks them. */
+async function startSilentServer(
+  options: { isRude?: boolean } = {},
+): Promise<{ url: string; close(): Promise<void> }> {
   const server: Server = createServer()
   const sockets = new Set<{ destroy(): void }>()
-  server.on('connection', (socket) => sockets.add(socket))
+  server.on('connection', (socket) => {
+    if (options.isRude) socket.resetAndDestroy()
+    else sockets.add(socket)
+  })
   server.listen(0, '127.0.0.1')
   await once(server, 'listening')
   const address = server.address()
@@ -183,6 +243,10 @@ async function startSilentServer(): Promise<{ url: string; close(): Promise<void
 
 function chatIdOf(destination: unknown): number {
   return (destination as { chatId: number }).chatId
+}
+
+function urlOf(destination: unknown): string {
+  return (destination as { url: string }).url
 }
 
 function addressOf(destination: unknown): string {

@@ -1,5 +1,6 @@
 import { setTimeout as wait } from 'node:timers/promises'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { parkBlocked } from '#src/delivery/due-store.ts'
 import * as store from '#src/delivery/store.ts'
 import { type Draft, type Outbox, openOutbox, serve } from './outbox.ts'
 
@@ -96,10 +97,15 @@ describe('deliveries of one key', () => {
       statusCode: 200,
       error: null,
       deliveredAt: outbox.clock.now(),
+      recipientId: target.id,
+      plannedAt: null,
+      keptUntil: null,
+      messageId: null,
+      carriedBy: null,
     } as const
     await outbox.db.transaction(async (tx) => {
       await store.finish(tx, [ended], outbox.clock.now())
-      await store.parkBlocked(outbox.db, [follower])
+      await parkBlocked(outbox.db, [follower])
     })
     await outbox.deliver()
     expect(titles()).toEqual(['key 1'])

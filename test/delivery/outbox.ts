@@ -1,14 +1,15 @@
-import { randomUUID } from 'node:crypto'
 import { once } from 'node:events'
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import { buffer } from 'node:stream/consumers'
 import { sql } from 'drizzle-orm'
+import type { MessageState } from '#src/channels/define.ts'
 import { createChannels } from '#src/channels/index.ts'
 import type { Db } from '#src/db/connection.ts'
-import { deliverDue, enqueue, type NewDelivery } from '#src/delivery/service.ts'
+import { deliverDue, enqueue, type NewDelivery, newDeliveryId } from '#src/delivery/service.ts'
 import type { Caller } from '#src/kernel/caller.ts'
 import { type Logger, silentLogger } from '#src/kernel/logger.ts'
 import { createSecretBox } from '#src/kernel/secret-box.ts'
+import { createNotices } from '#src/notices/service.ts'
 import { createRecipient } from '#src/recipients/service.ts'
 import { startReceiver } from '#src/sandbox/receiver.ts'
 import { testClock } from '../support/clock.ts'
@@ -34,14 +35,23 @@ export function outboxDeps(
     allowPrivateUrls: true,
     timeoutMs,
   })
+  const clock = testClock(NOON)
+  const states = new Map<number, MessageState>()
+  const publicUrl = 'https://watchdog.example.org'
+  const billing = { serviceTokenSymbol: 'WDG' }
   return {
     db,
-    clock: testClock(NOON),
+    clock,
     log,
     box: createSecretBox(Buffer.alloc(32, 7)),
     channels,
-    publicUrl: 'https://watchdog.example.org',
+    notices: createNotices({ clock, publicUrl, botUsername: () => undefined, billing }),
+    publicUrl,
     allowPrivateUrls: true,
+    /** What became of alerts, as a test says. */
+    states,
+    stateOf: async (_db: Db, ids: readonly number[]) =>
+      new Map([...states].filter(([id]) => ids.includes(id))),
   }
 }
 
@@ -86,7 +96,8 @@ export async function openOutbox() {
       receiver.clear()
       receiver.answerAlways(undefined)
       deps.clock.set(NOON)
-      await deps.db.execute(sql`truncate deliveries, recipients`)
+      deps.states.clear()
+      await deps.db.execute(sql`truncate deliveries, sent_messages, recipients`)
     },
     close: async () => {
       await receiver.close()
@@ -129,7 +140,7 @@ export interface Row extends Record<string, unknown> {
 }
 
 function deliveryOf(draft: Draft, now: Date): NewDelivery {
-  const id = randomUUID()
+  const id = newDeliveryId(now)
   const firedAt = new Date(Date.UTC(2026, 10, 20, 12, 0, draft.firedAt ?? 0))
   const title = draft.title ?? 'Balance changed'
   return {

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { findRecipient } from '#src/recipients/service.ts'
-import { CALLER, type Outbox, openOutbox, type Target } from './outbox.ts'
+import { CALLER, type Outbox, openOutbox, serve, type Target } from './outbox.ts'
 
 let outbox: Outbox
 let target: Target
@@ -93,6 +93,66 @@ describe('a delivery', () => {
     outbox.clock.advance(86_400)
     await outbox.deliver()
     expect(outbox.receiver.deliveries).toHaveLength(8)
+  })
+
+  test('that failed goes as soon as its recipient takes another one', async () => {
+    outbox.receiver.answerAlways(500)
+    const other = await outbox.recipient(outbox.receiver.url('other'))
+    const [late] = await outbox.enqueue({ to: target }, { to: other, firedAt: 1 })
+    await outbox.deliver()
+    outbox.clock.advance(7)
+    await outbox.deliver()
+    outbox.receiver.answerAlways(200)
+    outbox.clock.advance(60)
+    await outbox.enqueue({ to: target, firedAt: 70 })
+    await outbox.deliver()
+    outbox.clock.advance(1)
+    await outbox.deliver()
+    expect(await outbox.rows()).toMatchObject([
+      { id: late, status: 'delivered', attempts: 3 },
+      { status: 'retrying', recipientId: other.id, attempts: 2 },
+      { status: 'delivered' },
+    ])
+  })
+
+  test('that fails again when it is tried early keeps its times and its attempts', async () => {
+    let refused = 0
+    const server = await serve(async (_request, response, body) => {
+      const isPoison = body.includes('Poison')
+      refused += isPoison ? 1 : 0
+      response.writeHead(isPoison ? 500 : 200).end()
+    })
+    const picky = await outbox.recipient(server.url())
+    await outbox.enqueue({ to: picky, title: 'Poison' })
+    await outbox.deliver()
+    outbox.clock.advance(7)
+    await outbox.deliver()
+    const [before] = await outbox.rows()
+    for (const firedAt of [1, 2, 3]) {
+      outbox.clock.advance(20)
+      await outbox.enqueue({ to: picky, firedAt })
+      await outbox.deliver()
+    }
+    const [after] = await outbox.rows()
+    expect(after).toEqual(before)
+    // Twice by the table, and early once a step.
+    expect(refused).toBe(3)
+    outbox.clock.advance(300)
+    await outbox.deliver()
+    expect((await outbox.rows())[0]).toMatchObject({ status: 'retrying', attempts: 3 })
+    await server.close()
+  })
+
+  test('that was told to wait is not tried early', async () => {
+    outbox.receiver.answerNext(500, { status: 429, headers: { 'Retry-After': '600' } })
+    await outbox.enqueue({ to: target })
+    await outbox.deliver()
+    outbox.clock.advance(7)
+    await outbox.deliver()
+    const [before] = await outbox.rows()
+    await outbox.enqueue({ to: target, firedAt: 1 })
+    await outbox.deliver()
+    expect((await outbox.rows())[0]).toEqual(before)
   })
 
   test('that is held or muted is kept and not sent', async () => {

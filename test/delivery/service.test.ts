@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
-import { deliverDue, listForAlerts, sendTest } from '#src/delivery/service.ts'
+import { deliverDue, listForAlerts, readBacklog, sendTest } from '#src/delivery/service.ts'
+import { createTally } from '#src/delivery/tally.ts'
 import { AppError } from '#src/kernel/errors.ts'
 import { toStored } from '#src/recipients/destination-box.ts'
 import { findRecipient, updateRecipient } from '#src/recipients/service.ts'
@@ -117,6 +118,32 @@ describe('a test of another channel', () => {
     expect(sends).toBe(1)
     expect(await outbox.rows()).toMatchObject([{ id: result.deliveryId, status: 'failed' }])
     expect(await refusal(sendTest(outbox.deps, CALLER, chat.id))).toBe('channel_unavailable')
+  })
+})
+
+describe('the operator', () => {
+  test('sees what is due, since when, and what attempts came to', async () => {
+    const tally = createTally()
+    outbox.receiver.answerNext(200, 500, 410)
+    await outbox.enqueue({ to: target }, { to: target }, { to: target })
+    outbox.clock.advance(30)
+    const due = async () => {
+      const all = await readBacklog(outbox.db, outbox.clock.now())
+      return all.find(({ channel }) => channel === 'webhook')
+    }
+    expect(await due()).toEqual({
+      channel: 'webhook',
+      due: 3,
+      oldestAt: new Date(outbox.clock.now().getTime() - 30_000),
+    })
+    await deliverDue({ ...outbox.deps, tally }, new AbortController().signal)
+    expect(await due()).toMatchObject({ due: 0, oldestAt: outbox.clock.now() })
+    const counted = tally.read().filter(({ attempts }) => attempts > 0)
+    expect(counted).toEqual([
+      { channel: 'webhook', outcome: 'delivered', attempts: 1 },
+      { channel: 'webhook', outcome: 'temporary', attempts: 1 },
+      { channel: 'webhook', outcome: 'permanent', attempts: 1 },
+    ])
   })
 })
 

@@ -25,6 +25,68 @@ export interface Account {
 
 export interface Alert {
   acknowledgedAt: string | null;
+  /**
+   * Depends on `event`. More properties may come.
+   *
+   * - `fsp.monitoring`: since (string), lastBlock (object or null), reason (string), until (string or null)
+   * - `fsp.monitoring.recovered`: since (string), lastBlock (object or null), reason (string), until (string or null)
+   * - `wallet-balance.moved`: address (string), asset (string), symbol (string), decimals (integer), previousAmount (string), currentAmount (string), changeAmount (string), threshold (string), direction (string), blockNumber (integer), blockTime (string)
+   * - `feed-move.threshold`: feed (string), feedId (string), fromPrice (string), toPrice (string), movePercent (number), thresholdPercent (number), windowSeconds (integer), direction (string), fromTime (string), toTime (string), blockNumber (integer)
+   * - `provider.unregistered`: provider (string), providerName (string or null), registered (boolean), eligible (boolean or null), rewardEpochId (integer), eligibilityEpochId (integer or null), passes (number or null), failures (array), recovered (array), blockTime (string)
+   * - `provider.eligibility-lost`: provider (string), providerName (string or null), registered (boolean), eligible (boolean or null), rewardEpochId (integer), eligibilityEpochId (integer or null), passes (number or null), failures (array), recovered (array), blockTime (string)
+   * - `provider.recovered`: provider (string), providerName (string or null), registered (boolean), eligible (boolean or null), rewardEpochId (integer), eligibilityEpochId (integer or null), passes (number or null), failures (array), recovered (array), blockTime (string)
+   * - `credits.low-balance`: balanceCredits (integer), limitCredits (integer), nextRenewal (object or null)
+   * - `credits.recovered`: balanceCredits (integer), limitCredits (integer), nextRenewal (object or null)
+   * - `signing.uptime-open`: provider (string), rewardEpochId (integer), vote (string), endedAt (string), openedAt (string or null), publishedAt (string or null), concludedAt (string or null), signedAt (string or null), signedOtherHash (boolean), weightSignedPercent (number or null)
+   * - `signing.rewards-open`: provider (string), rewardEpochId (integer), vote (string), endedAt (string), openedAt (string or null), publishedAt (string or null), concludedAt (string or null), signedAt (string or null), signedOtherHash (boolean), weightSignedPercent (number or null)
+   * - `signing.rewards-reminder`: provider (string), rewardEpochId (integer), vote (string), endedAt (string), openedAt (string or null), publishedAt (string or null), concludedAt (string or null), signedAt (string or null), signedOtherHash (boolean), weightSignedPercent (number or null)
+   * - `signing.missed`: provider (string), rewardEpochId (integer), vote (string), endedAt (string), openedAt (string or null), publishedAt (string or null), concludedAt (string or null), signedAt (string or null), signedOtherHash (boolean), weightSignedPercent (number or null)
+   * - `signing.done`: provider (string), rewardEpochId (integer), vote (string), endedAt (string), openedAt (string or null), publishedAt (string or null), concludedAt (string or null), signedAt (string or null), signedOtherHash (boolean), weightSignedPercent (number or null)
+   * - `fsp.ftso-commit`: provider (string), votingRoundId (integer), rewardEpochId (integer), since (string), streak (integer), missedRounds (integer), gapSeconds (integer), reason (string or null), tx (string or null), address (string or null)
+   * - `fsp.ftso-commit.recovered`: provider (string), votingRoundId (integer), rewardEpochId (integer), since (string), streak (integer), missedRounds (integer), gapSeconds (integer), reason (string or null), tx (string or null), address (string or null)
+   * - `fsp.ftso-reveal`: provider (string), votingRoundId (integer), rewardEpochId (integer), since (string), streak (integer), missedRounds (integer), gapSeconds (integer), reason (string or null), tx (string or null), address (string or null)
+   * - `fsp.ftso-reveal.recovered`: provider (string), votingRoundId (integer), rewardEpochId (integer), since (string), streak (integer), missedRounds (integer), gapSeconds (integer), reason (string or null), tx (string or null), address (string or null)
+   * - `fsp.ftso-signature`: provider (string), votingRoundId (integer), rewardEpochId (integer), since (string), streak (integer), missedRounds (integer), gapSeconds (integer), reason (string or null), tx (string or null), address (string or null)
+   * - `fsp.ftso-signature.recovered`: provider (string), votingRoundId (integer), rewardEpochId (integer), since (string), streak (integer), missedRounds (integer), gapSeconds (integer), reason (string or null), tx (string or null), address (string or null)
+   * - `fsp.fdc-bitvote`: provider (string), votingRoundId (integer), rewardEpochId (integer), since (string), streak (integer), missedRounds (integer), gapSeconds (integer), reason (string or null), tx (string or null), address (string or null)
+   * - `fsp.fdc-bitvote.recovered`: provider (string), votingRoundId (integer), rewardEpochId (integer), since (string), streak (integer), missedRounds (integer), gapSeconds (integer), reason (string or null), tx (string or null), address (string or null)
+   * - `fsp.fdc-signature`: provider (string), votingRoundId (integer), rewardEpochId (integer), since (string), streak (integer), missedRounds (integer), gapSeconds (integer), reason (string or null), tx (string or null), address (string or null)
+   * - `fsp.fdc-signature.recovered`: provider (string), votingRoundId (integer), rewardEpochId (integer), since (string), streak (integer), missedRounds (integer), gapSeconds (integer), reason (string or null), tx (string or null), address (string or null)
+   * - `fsp.fdc-submit1`: provider (string), votingRoundId (integer), rewardEpochId (integer), since (string), streak (integer), missedRounds (integer), gapSeconds (integer), reason (string or null), tx (string or null), address (string or null)
+   * - `fsp.fdc-submit1.recovered`: provider (string), votingRoundId (integer), rewardEpochId (integer), since (string), streak (integer), missedRounds (integer), gapSeconds (integer), reason (string or null), tx (string or null), address (string or null)
+   * - `fsp.reveal-offence`: provider (string), votingRoundId (integer), rewardEpochId (integer), since (string), streak (integer), missedRounds (integer), gapSeconds (integer), reason (string or null), tx (string or null), address (string or null)
+   * - `fsp.reveal-offence.recovered`: provider (string), votingRoundId (integer), rewardEpochId (integer), since (string), streak (integer), missedRounds (integer), gapSeconds (integer), reason (string or null), tx (string or null), address (string or null)
+   * - `fsp.signature-mismatch`: provider (string), votingRoundId (integer), rewardEpochId (integer), since (string), streak (integer), missedRounds (integer), gapSeconds (integer), reason (string or null), tx (string or null), address (string or null)
+   * - `fsp.signature-mismatch.recovered`: provider (string), votingRoundId (integer), rewardEpochId (integer), since (string), streak (integer), missedRounds (integer), gapSeconds (integer), reason (string or null), tx (string or null), address (string or null)
+   * - `fsp.signature-grace`: provider (string), votingRoundId (integer), rewardEpochId (integer), since (string), streak (integer), missedRounds (integer), gapSeconds (integer), reason (string or null), tx (string or null), address (string or null)
+   * - `fsp.signature-grace.recovered`: provider (string), votingRoundId (integer), rewardEpochId (integer), since (string), streak (integer), missedRounds (integer), gapSeconds (integer), reason (string or null), tx (string or null), address (string or null)
+   * - `fsp.tx-failed`: provider (string), tx (string), from (string), role (string), to (string), contract (string), selector (string), function (string), reason (string or null), block (integer), gasUsed (integer), gasLimit (integer)
+   * - `fsp.tx-failed.recovered`: provider (string), tx (string), from (string), role (string), to (string), contract (string), selector (string), function (string), reason (string or null), block (integer), gasUsed (integer), gasLimit (integer)
+   * - `fsp.fast-updates`: provider (string), rewardEpochId (integer), blocksSinceUpdate (integer), lastUpdateBlock (integer or null), probabilityOfSilence (string), threshold (number), sortitionWeight (integer), sampleSize (number), onePercentBlocks (integer), weightShare (number), rule (string), since (string), gapSeconds (integer)
+   * - `fsp.fast-updates.recovered`: provider (string), rewardEpochId (integer), blocksSinceUpdate (integer), lastUpdateBlock (integer or null), probabilityOfSilence (string), threshold (number), sortitionWeight (integer), sampleSize (number), onePercentBlocks (integer), weightShare (number), rule (string), since (string), gapSeconds (integer)
+   * - `fsp.registration`: provider (string), rewardEpochId (integer), openedAt (string), closesAtEarliest (string), minutes (integer), isClosed (boolean), preRegistered (boolean or null), preRegistrationFailed (boolean)
+   * - `fsp.registration.recovered`: provider (string), rewardEpochId (integer), openedAt (string), closesAtEarliest (string), minutes (integer), isClosed (boolean), preRegistered (boolean or null), preRegistrationFailed (boolean)
+   * - `fsp.not-in-policy`: provider (string), rewardEpochId (integer), startVotingRoundId (integer), voters (integer), startsAt (string), active (boolean)
+   * - `fsp.not-in-policy.recovered`: provider (string), rewardEpochId (integer), startVotingRoundId (integer), voters (integer), startsAt (string), active (boolean)
+   * - `fsp.fdc-bitvote-length`: provider (string), votingRoundId (integer), rewardEpochId (integer), since (string), streak (integer), missedRounds (integer), gapSeconds (integer), reason (string or null), tx (string or null), address (string or null)
+   * - `fsp.fdc-bitvote-length.recovered`: provider (string), votingRoundId (integer), rewardEpochId (integer), since (string), streak (integer), missedRounds (integer), gapSeconds (integer), reason (string or null), tx (string or null), address (string or null)
+   * - `fsp.fdc-consensus`: provider (string), votingRoundId (integer), rewardEpochId (integer), since (string), streak (integer), missedRounds (integer), gapSeconds (integer), reason (string or null), tx (string or null), address (string or null)
+   * - `fsp.fdc-consensus.recovered`: provider (string), votingRoundId (integer), rewardEpochId (integer), since (string), streak (integer), missedRounds (integer), gapSeconds (integer), reason (string or null), tx (string or null), address (string or null)
+   * - `fsp.fdc-reveal-offence`: provider (string), votingRoundId (integer), rewardEpochId (integer), since (string), streak (integer), missedRounds (integer), gapSeconds (integer), reason (string or null), tx (string or null), address (string or null)
+   * - `fsp.fdc-reveal-offence.recovered`: provider (string), votingRoundId (integer), rewardEpochId (integer), since (string), streak (integer), missedRounds (integer), gapSeconds (integer), reason (string or null), tx (string or null), address (string or null)
+   * - `fsp.mc-anchor`: provider (string), rewardEpochId (integer), votingRoundId (integer), rate (number), threshold (number), protocolMinimum (number), rounds (integer)
+   * - `fsp.mc-anchor.recovered`: provider (string), rewardEpochId (integer), votingRoundId (integer), rate (number), threshold (number), protocolMinimum (number), rounds (integer)
+   * - `fsp.mc-fdc`: provider (string), rewardEpochId (integer), votingRoundId (integer), rate (number), threshold (number), protocolMinimum (number), rounds (integer)
+   * - `fsp.mc-fdc.recovered`: provider (string), rewardEpochId (integer), votingRoundId (integer), rate (number), threshold (number), protocolMinimum (number), rounds (integer)
+   * - `fsp.mc-uptime`: provider (string), nodeId (string), rate (number), threshold (number), protocolMinimum (number), polls (integer)
+   * - `fsp.mc-uptime.recovered`: provider (string), nodeId (string), rate (number), threshold (number), protocolMinimum (number), polls (integer)
+   * - `fsp.validator-not-listed`: provider (string), nodeIds (array), listed (integer)
+   * - `fsp.validator-not-listed.recovered`: provider (string), nodeIds (array), listed (integer)
+   * - `fsp.balance-low`: provider (string), role (string), address (string), balanceWei (string), limitWei (string)
+   * - `fsp.balance-low.recovered`: provider (string), role (string), address (string), balanceWei (string), limitWei (string)
+   * - `fsp.rewards-unclaimed`: provider (string), epochs (array), amountWei (string), expiresAt (string or null)
+   * - `fsp.rewards-unclaimed.recovered`: provider (string), epochs (array), amountWei (string), expiresAt (string or null)
+   */
   data: Record<string, any>;
   deliveries: Delivery[];
   durationSeconds: number | null;
@@ -211,7 +273,7 @@ export interface ChannelSetup {
   address?: string;
   rotateSecret?: boolean;
   /**
-   * Where webhooks are posted to, for `webhook`.
+   * Where messages are posted to, for every other channel.
    * @format uri
    * @maxLength 2048
    */
@@ -221,7 +283,7 @@ export interface ChannelSetup {
 export interface ChannelState {
   available: boolean;
   configured: boolean;
-  key: "telegram" | "email" | "webhook";
+  key: "telegram" | "email" | "webhook" | "discord" | "slack";
   kind: "input" | "link";
   lastFailureAt: string | null;
   lastSuccessAt: string | null;
@@ -246,7 +308,7 @@ export interface DeletedAlerts {
 
 export interface Delivery {
   attempts: number;
-  channel: "telegram" | "email" | "webhook";
+  channel: "telegram" | "email" | "webhook" | "discord" | "slack";
   deliveredAt: string | null;
   /** @format uuid */
   deliveryId: string;
@@ -301,7 +363,7 @@ export interface NewRecipient {
    * @maxLength 254
    */
   address?: string;
-  channel: "telegram" | "email" | "webhook";
+  channel: "telegram" | "email" | "webhook" | "discord" | "slack";
   /** Told by watches that name no recipients. */
   default?: boolean;
   locale?: "en" | "de" | "fr" | "bn" | "zh" | "hi" | "ar";
@@ -309,7 +371,7 @@ export interface NewRecipient {
   name: string;
   timezone?: string;
   /**
-   * Where webhooks are posted to, for `webhook`.
+   * Where messages are posted to, for every other channel.
    * @format uri
    * @maxLength 2048
    */
@@ -414,10 +476,26 @@ export type NewWatch =
       /** @default "info" */
       minSeverity?: "info" | "warning" | "critical";
       recipientIds?: number[] | null;
-      settings?: any;
+      settings: {
+        /** @default "any" */
+        direction?: "any" | "up" | "down";
+        /**
+         * @min 0.01
+         * @multipleOf 0.01
+         * @max 1000
+         */
+        percent: number;
+        /**
+         * @min 60
+         * @max 604800
+         */
+        windowSeconds: number;
+      };
       signals?: SignalChoice[];
-      target?: any;
-      /** Announced: refused with `not_available` until watches of it can be made. */
+      target: {
+        /** @pattern ^(0x[0-9a-fA-F]{42}|[\w.+-]{1,16}(\/[\w.+-]{1,16})?)$ */
+        feed: string;
+      };
       type: "feed-move";
     }
   | {
@@ -431,10 +509,12 @@ export type NewWatch =
       /** @default "info" */
       minSeverity?: "info" | "warning" | "critical";
       recipientIds?: number[] | null;
-      settings?: any;
+      settings: object;
       signals?: SignalChoice[];
-      target?: any;
-      /** Announced: refused with `not_available` until watches of it can be made. */
+      target: {
+        /** @pattern ^0x[0-9a-fA-F]{40}$ */
+        provider: string;
+      };
       type: "provider-eligibility";
     }
   | {
@@ -470,10 +550,12 @@ export type NewWatch =
       /** @default "info" */
       minSeverity?: "info" | "warning" | "critical";
       recipientIds?: number[] | null;
-      settings?: any;
+      settings: object;
       signals?: SignalChoice[];
-      target?: any;
-      /** Announced: refused with `not_available` until watches of it can be made. */
+      target: {
+        /** @pattern ^0x[0-9a-fA-F]{40}$ */
+        provider: string;
+      };
       type: "reward-signing";
     }
   | {
@@ -487,10 +569,12 @@ export type NewWatch =
       /** @default "info" */
       minSeverity?: "info" | "warning" | "critical";
       recipientIds?: number[] | null;
-      settings?: any;
+      settings: object;
       signals?: SignalChoice[];
-      target?: any;
-      /** Announced: refused with `not_available` until watches of it can be made. */
+      target: {
+        /** @pattern ^0x[0-9a-fA-F]{40}$ */
+        provider: string;
+      };
       type: "provider-fsp";
     };
 
@@ -521,6 +605,10 @@ export interface PaymentAsset {
 }
 
 export interface Preview {
+  discord?: {
+    /** The exact body that would be sent. */
+    body: string;
+  };
   email?: {
     html: string;
     subject: string;
@@ -528,6 +616,10 @@ export interface Preview {
   };
   rendered: Rendered;
   renderedMessage: Record<string, any>;
+  slack?: {
+    /** The exact body that would be sent. */
+    body: string;
+  };
   telegram?: {
     html: string;
   };
@@ -538,7 +630,7 @@ export interface Preview {
 }
 
 export interface PreviewRequest {
-  channel?: "telegram" | "email" | "webhook";
+  channel?: "telegram" | "email" | "webhook" | "discord" | "slack";
   data?: Record<string, any>;
   event:
     | "wallet-balance.moved"
@@ -678,8 +770,117 @@ export interface Problem {
   type: string;
 }
 
+export interface ProviderView {
+  addresses: {
+    /** @pattern ^0x[0-9a-fA-F]{40}$ */
+    signingPolicy: string;
+    /** @pattern ^0x[0-9a-fA-F]{40}$ */
+    submit: string;
+    /** @pattern ^0x[0-9a-fA-F]{40}$ */
+    submitSignatures: string;
+  } | null;
+  asOf: string | null;
+  balances: {
+    /** @pattern ^0x[0-9a-fA-F]{40}$ */
+    address: string;
+    /** @pattern ^(0|[1-9]\d{0,77})$ */
+    balanceWei: string;
+    role: string;
+  }[];
+  currentRound: number | null;
+  fastUpdates: {
+    blocksSinceUpdate: number;
+    lastUpdateBlock: number | null;
+    probabilityOfSilence: number;
+  } | null;
+  inPolicy: boolean;
+  minimalConditions: {
+    /** Over the last 80 rounds; null without enough evidence. */
+    anchor: {
+      /** What the protocol asks for over a reward epoch. */
+      minimum: number;
+      /** 0 to 1. */
+      rate: number;
+    } | null;
+    /** Over the last 80 rounds; null without enough evidence. */
+    fdc: {
+      /** What the protocol asks for over a reward epoch. */
+      minimum: number;
+      /** 0 to 1. */
+      rate: number;
+    } | null;
+    /** Over the last 80 rounds; null without enough evidence. */
+    uptime: {
+      /** What the protocol asks for over a reward epoch. */
+      minimum: number;
+      /** 0 to 1. */
+      rate: number;
+    } | null;
+  };
+  /** @pattern ^0x[0-9a-fA-F]{40}$ */
+  provider: string;
+  registered: boolean;
+  /** Null before registration for the next reward epoch opens. */
+  registeredNext: boolean | null;
+  rewardEpoch: number | null;
+  /** Newest first. */
+  rounds: {
+    fdc: {
+      bitvote:
+        | "ok"
+        | "late"
+        | "early"
+        | "missing"
+        | "mismatch"
+        | "offence"
+        | "unknown";
+      signature:
+        | "ok"
+        | "late"
+        | "early"
+        | "missing"
+        | "mismatch"
+        | "offence"
+        | "unknown";
+    };
+    ftso: {
+      commit:
+        | "ok"
+        | "late"
+        | "early"
+        | "missing"
+        | "mismatch"
+        | "offence"
+        | "unknown";
+      reveal:
+        | "ok"
+        | "late"
+        | "early"
+        | "missing"
+        | "mismatch"
+        | "offence"
+        | "unknown";
+      signature:
+        | "ok"
+        | "late"
+        | "early"
+        | "missing"
+        | "mismatch"
+        | "offence"
+        | "unknown";
+    };
+    id: number;
+    /** @format date-time */
+    startsAt: string;
+  }[];
+  /** The last judged round is older than 5 minutes. */
+  stale: boolean;
+  /** Share of the weight of the signing policy, 0 to 1. */
+  weight: number | null;
+}
+
 export interface Recipient {
-  channel: "telegram" | "email" | "webhook";
+  channel: "telegram" | "email" | "webhook" | "discord" | "slack";
   /** @format date-time */
   createdAt: string;
   default: boolean;
@@ -719,7 +920,7 @@ export interface RecipientChanges {
   status?: "active" | "disabled";
   timezone?: string;
   /**
-   * Where webhooks are posted to, for `webhook`.
+   * Where messages are posted to, for every other channel.
    * @format uri
    * @maxLength 2048
    */
@@ -820,6 +1021,8 @@ export interface SignalSetting {
 export interface SignalState {
   id: string;
   lastEvidenceAt: string | null;
+  /** Of the open alert. */
+  severity: "info" | "warning" | "critical" | null;
   since: string | null;
   state: "unknown" | "ok" | "pending" | "firing";
   streak?: number;
@@ -1136,6 +1339,8 @@ export interface Watch {
   id: number;
   label: string;
   lastEvaluatedAt: string | null;
+  /** What was seen last, null before that. Its form depends on `type`. */
+  lastObservation: any;
   minSeverity: "info" | "warning" | "critical";
   mutedUntil: string | null;
   recipientIds: number[] | null;

@@ -235,7 +235,7 @@ describe('a transaction that does not pay this top-up', () => {
     )
   })
 
-  test('is rejected when it paid somebody else', async () => {
+  test('is rejected when it paid somebody else, or us without naming anything', async () => {
     const { devnet, contracts } = world
     const [bobs, carols] = [devnet.people.bob.account.address, devnet.people.carol.account.address]
     const draft = await draftOf(alice, { asset: 'FLR' })
@@ -247,7 +247,7 @@ describe('a transaction that does not pay this top-up', () => {
     )
     expect(await confirm(alice, draft, elsewhere.hash)).toMatchObject(refused('wrong_recipient'))
     const plain = await contracts.sendNative(bobs, contracts.payTo, BigInt(draft.amount))
-    expect(await confirm(alice, draft, plain.hash)).toMatchObject(refused('wrong_recipient'))
+    expect(await confirm(alice, draft, plain.hash)).toMatchObject(refused('unknown_reference'))
     expect((await topupOf(alice, draft)).status).toBe('rejected')
     expect(await gained(alice, () => world.confirmAll())).toBe(0)
   })

@@ -1,15 +1,26 @@
 import { afterAll, expect, test } from 'vitest'
-import { createInternalServer } from '#src/http/internal.ts'
+import { createInternalServer, type Reading } from '#src/http/internal.ts'
 
-const readings = new Map<string, () => Promise<number | undefined>>([
+const readings = new Map<string, Reading['read']>([
   ['watchdog_known', async () => 7],
   ['watchdog_unknown', async () => undefined],
   ['watchdog_broken', () => Promise.reject(new Error('no answer'))],
 ])
 
+let attempts = 3
+const byChannel: Reading = {
+  name: 'watchdog_attempts_total',
+  help: 'For this test.',
+  labels: ['channel'],
+  read: async () => [
+    { labels: { channel: 'telegram' }, value: attempts },
+    { labels: { channel: 'webhook' }, value: 0 },
+  ],
+}
+
 const server = createInternalServer(
   [],
-  [...readings].map(([name, read]) => ({ name, help: 'For this test.', read })),
+  [...[...readings].map(([name, read]) => ({ name, help: 'For this test.', read })), byChannel],
 )
 afterAll(() => server.close())
 
@@ -20,4 +31,13 @@ test('metrics show what can be read, and nothing else of their own', async () =>
   expect(payload).toMatch(/^process_cpu_seconds_total /m)
   expect(payload).not.toMatch(/^watchdog_unknown \d/m)
   expect(payload).not.toMatch(/^watchdog_broken \d/m)
+})
+
+test('counters by label show what was read last', async () => {
+  await server.inject({ method: 'GET', url: '/metrics' })
+  attempts = 5
+  const { payload } = await server.inject({ method: 'GET', url: '/metrics' })
+  expect(payload).toMatch(/^# TYPE watchdog_attempts_total counter$/m)
+  expect(payload).toMatch(/^watchdog_attempts_total\{channel="telegram"\} 5$/m)
+  expect(payload).toMatch(/^watchdog_attempts_total\{channel="webhook"\} 0$/m)
 })

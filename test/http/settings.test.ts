@@ -53,18 +53,28 @@ async function newest(): Promise<{ alert: Alert; channels: string[] }> {
   return { alert, channels: alert.deliveries.map(({ channel }) => channel).toSorted() }
 }
 
+/** How the newest alert stands with each channel. */
+async function statuses(): Promise<string[]> {
+  const { alert } = await newest()
+  return alert.deliveries.map(({ channel, status }) => `${channel} ${status}`).toSorted()
+}
+
 describe('the settings', () => {
-  test('promise no quiet hours and no digest before there are any', async () => {
-    const quietHours = { enabled: true, from: '22:00', to: '07:00', criticalBypass: true }
-    expect(await settings({ quietHours, digest: 'daily' })).toMatchObject({
-      status: 400,
-      body: {
-        errors: [
-          { pointer: '/quietHours/enabled', code: 'setting_not_available' },
-          { pointer: '/digest', code: 'setting_not_available' },
-        ],
-      },
-    })
+  test('hold messages for mailboxes in quiet hours, never for programs', async () => {
+    const quietHours = { enabled: true, from: '11:00', to: '13:00', criticalBypass: true }
+    expect(await settings({ quietHours })).toMatchObject({ status: 200, body: { quietHours } })
+    await change(-900)
+    expect(await statuses()).toEqual(['email held', 'webhook pending'])
+    await change(900)
+    await settings({ quietHours: { ...quietHours, enabled: false } })
+  })
+
+  test('hold them for the digest', async () => {
+    expect(await settings({ digest: 'daily' })).toMatchObject({ body: { digest: 'daily' } })
+    await change(-900)
+    expect(await statuses()).toEqual(['email held', 'webhook pending'])
+    await change(900)
+    await settings({ digest: 'off' })
   })
 
   test('keep what is below the lowest severity from mailboxes, never from programs', async () => {

@@ -2,7 +2,6 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { z } from 'zod'
 import { PricingDocument } from '#src/operations/pricing-document.ts'
 import { EVENTS } from '#src/watches/events.ts'
-import { CATALOGUE, canObserve } from '#src/watches/types/index.ts'
 import tables from '../fixtures/signals.json' with { type: 'json' }
 import { serviceOnly } from '../support/harness.ts'
 import { type Client, request, signIn, withTrial } from '../support/people.ts'
@@ -144,28 +143,5 @@ describe('the events', () => {
       body: { data: [] },
     })
     expect((await alice.request('GET', '/alerts?event=fsp.nothing')).status).toBe(400)
-  })
-})
-
-describe('POST /watches', () => {
-  const announced = CATALOGUE.filter((type) => !canObserve(type)).map(({ name }) => name)
-
-  test.each(announced)('refuses %s by name while it is only announced', async (type) => {
-    const bodies = [
-      { type },
-      { type, target: { provider: alice.person.account.address }, settings: {} },
-    ]
-    for (const body of bodies) {
-      const answer = await alice.request('POST', '/watches', body)
-      expect(answer).toMatchObject({ status: 400, body: { code: 'validation_failed' } })
-      expect(answer.body.errors).toEqual([
-        {
-          pointer: '/type',
-          code: 'not_available',
-          detail: 'This watch type is not available yet.',
-        },
-      ])
-    }
-    expect((await alice.request('GET', '/watches')).body.data).toEqual([])
   })
 })

@@ -1,5 +1,5 @@
 import { decodeFunctionData, parseAbi, parseEther } from 'viem'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import type { PricingDocument, Topup, TopupDraft } from '../generated/api.ts'
 import { serviceOnly } from '../support/harness.ts'
 import { buyer, draftOf, type PayWorld, payWorld, topupOf } from '../support/pay-world.ts'
@@ -169,6 +169,9 @@ describe('POST /topup', () => {
 })
 
 describe('an asset that is not to be had', () => {
+  // What is asked for elsewhere counts against the caps.
+  beforeEach(() => world.sql`truncate topups, topup_payments`)
+
   const refusal = async (asset: string, credits = 10_000) => {
     const { status, body } = await create({ asset, credits })
     return [status, body.code]
@@ -210,12 +213,33 @@ describe('an asset that is not to be had', () => {
     expect(await refusal(asset, 2_500_001)).toEqual([409, 'cap_exceeded'])
   })
 
+  test('is refused when open quotes would fill the service’s cap, and not when they are over', async () => {
+    const most = { asset: 'FXRP', credits: 2_500_000 }
+    const drafts: TopupDraft[] = []
+    for (let quotes = 0; quotes < 5; quotes += 1) drafts.push((await create(most)).body)
+    expect(await refusal('FXRP')).toEqual([409, 'cap_exceeded'])
+    expect((await create({ asset: 'XRP' })).status).toBe(201)
+    await world.sql`update topups set expires_at = ${world.clock.now()}
+      where handle = ${drafts[0]?.handle ?? ''}`
+    expect((await create(most)).status).toBe(201)
+    expect(await refusal('FXRP')).toEqual([409, 'cap_exceeded'])
+  })
+
+  test('is not taken away from others by one who asks often', async () => {
+    const most = { asset: 'FXRP', credits: 2_500_000 }
+    for (let quotes = 0; quotes < 5; quotes += 1) await create(most)
+    for (let quotes = 0; quotes < 4; quotes += 1) {
+      expect((await bob.request('POST', '/topup', most)).status).toBe(201)
+    }
+    expect((await bob.request('POST', '/topup', most)).body.code).toBe('cap_exceeded')
+  })
+
   test('is refused in FXRP as the treasury fills, and paused once it is full', async () => {
     const { contracts } = world
     const fill = (units: bigint) => contracts.mint(contracts.fxrp, contracts.treasury, units)
     await fill(4_995_000_000n)
-    expect((await create({ asset: 'FXRP', credits: 12_500 })).status).toBe(201)
     expect(await refusal('FXRP', 12_501)).toEqual([409, 'cap_exceeded'])
+    expect((await create({ asset: 'FXRP', credits: 12_500 })).status).toBe(201)
     await fill(5_000_000n)
     expect(await refusal('FXRP')).toEqual([409, 'asset_paused'])
   })
@@ -223,8 +247,8 @@ describe('an asset that is not to be had', () => {
   test('is refused in XRP as the deposit address fills, and paused once it is full', async () => {
     // It holds 10 XRP from the start.
     world.xrpl.deposit({ drops: 4_985_000_000n })
-    expect((await create({ asset: 'XRP', credits: 12_500 })).status).toBe(201)
     expect(await refusal('XRP', 12_501)).toEqual([409, 'cap_exceeded'])
+    expect((await create({ asset: 'XRP', credits: 12_500 })).status).toBe(201)
     world.xrpl.deposit({ drops: 5_000_000n })
     expect(await refusal('XRP')).toEqual([409, 'asset_paused'])
   })

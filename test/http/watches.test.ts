@@ -202,6 +202,16 @@ describe('PATCH /watches/{id}', () => {
     ])
   })
 
+  test('tells a setting of the wrong type from one that is missing', async () => {
+    const { body } = await create()
+    const settings = { threshold: 5 }
+    const answer = await alice.request('PATCH', `/watches/${body.id}`, { settings })
+    expect([answer.status, answer.body.errors]).toEqual([
+      400,
+      [expect.objectContaining({ pointer: '/settings/threshold', code: 'type' })],
+    ])
+  })
+
   test('with If-Match changes only what nobody changed meanwhile', async () => {
     const { body } = await create()
     const { headers } = await alice.request('GET', `/watches/${body.id}`)

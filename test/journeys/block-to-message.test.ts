@@ -20,6 +20,8 @@ beforeAll(async () => {
   const { body } = await alice.request('PUT', '/channels/webhook', { url: world.receiver.url() })
   world.receiver.setSecret('main', body.secret)
   ann = await linkChat(world, alice)
+  // What each was told of the others.
+  await world.deliver()
   world.inbox.clear()
 })
 afterAll(() => world.close())
@@ -112,6 +114,8 @@ test('while the chain is down nothing is lost: the alert comes when it is back',
   await world.devnet.transfer(carol.account.address, bobAddress(), 200n * FLR)
   await expect(world.observe()).rejects.toThrow('dependency_unavailable')
   await world.rpc.up()
+  // Later than the first alert's message, which it would join otherwise.
+  world.clock.advance(60)
   await world.look()
   const { body } = await alice.request('GET', '/alerts')
   expect(body.data).toHaveLength(2)

@@ -79,8 +79,65 @@ describe('/a/<code>', () => {
     await site.database.sql`delete from alerts where id = ${alertId}`
     expect((await site.get(path)).status).toBe(404)
   })
-  test('is not found by search engines’ methods that act', async () => {
-    const { path } = await site.alert({ position: 6 })
-    expect((await site.post(path, '')).status).toBeGreaterThanOrEqual(404)
+  test('that is deleted says so', async () => {
+    const { path, alertId } = await site.alert({ position: 7 })
+    await site.database.sql`delete from alerts where id = ${alertId}`
+    expect((await site.get(path)).text).toContain('This alert was deleted')
   })
+  test('shows the help of its signal, and a timeline', async () => {
+    const { path } = await site.alert({ position: 8 })
+    const { text } = await site.get(path)
+    expect(text).toContain('What is checked')
+    expect(text).toContain('What to do')
+    expect(text).toContain('21:04:31 UTC fired')
+  })
+})
+
+describe('a link of a person’s own', () => {
+  async function own(position: number) {
+    const mailbox = await site.mailbox({ name: 'Ann' })
+    const wallet = mailbox.owner.wallet
+    const watch_id = 5000 + position
+    const alert = await site.alert({ recipientId: mailbox.id, wallet, position, watch_id })
+    return { ...alert, mailbox }
+  }
+
+  test('acknowledges, says by whom, and takes it back', async () => {
+    const { path } = await own(20)
+    expect((await site.get(path)).text).toContain('Acknowledge Mute 1 h Mute 8 h')
+    const done = await site.post(path, 'answer=ack')
+    expect([done.status, done.headers['location']]).toEqual([303, path])
+    const { text } = await site.get(path)
+    expect(text).toContain('✓ Acknowledged')
+    expect(text).toMatch(/acknowledged by .?Ann/)
+    expect((await site.post(path, 'answer=unack')).status).toBe(303)
+    expect((await site.get(path)).text).not.toContain('✓ Acknowledged')
+  })
+  test('silences until it recovers, and ends that', async () => {
+    const { path } = await own(21)
+    await site.post(path, 'answer=muteRecovered')
+    expect((await site.get(path)).text).toContain('Muted in chat and mail until it recovers.')
+  })
+  test('changes nothing by being looked at, or by an answer that is none', async () => {
+    const { path } = await own(22)
+    const before = (await site.get(path)).text
+    expect((await site.post(path, 'answer=explode')).status).toBe(303)
+    expect((await site.get(path)).text).toBe(before)
+  })
+  test('only reads after seven days', async () => {
+    const { path } = await own(23)
+    await site.database.sql`
+      update alerts set created_at = '2026-11-01T00:00:00Z' where position = 23`
+    const { text, html } = await site.get(path)
+    expect(html).not.toContain('<form')
+    expect(text).toContain('This link only reads.')
+    expect((await site.post(path, 'answer=ack')).status).toBe(403)
+  })
+})
+
+test('a link without a person of its own cannot act', async () => {
+  const { path } = await site.alert({ position: 30 })
+  expect((await site.get(path)).html).not.toContain('<form')
+  expect((await site.post(path, 'answer=ack')).status).toBe(403)
+  expect((await site.get(path)).text).not.toContain('✓ Acknowledged')
 })

@@ -1,7 +1,13 @@
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { builtKey, translator } from '#src/i18n/translate.ts'
 import { LOCALES } from '#src/kernel/locale.ts'
+import { openApiDocument } from '#src/operations/openapi.ts'
+import { apiDocs } from '#src/pages/docs-api.ts'
+import { EVENTS } from '#src/watches/events.ts'
+import { REGISTRY as WATCH_TYPES } from '#src/watches/types/index.ts'
 import { openSite, type Site } from './site.ts'
+
+const PAGE_BYTES_MAX = 100_000
 
 let site: Site
 beforeAll(async () => {
@@ -9,33 +15,111 @@ beforeAll(async () => {
 })
 afterAll(() => site.close())
 
-test.each(LOCALES)('/docs explains every operation in %s', async (locale) => {
-  const t = translator(locale)
-  const { status, html, text } = await site.get('/docs', { 'accept-language': locale })
-  expect(status).toBe(200)
-  expect(Buffer.byteLength(html)).toBeLessThan(100_000)
-  const plain = (line: string) => line.replace(/[\u2066-\u2069]/g, '').replace(/\s+/g, ' ')
-  expect(text).toContain(plain(t('operations:info.description')))
-  const routed = site.app.operations.filter(({ path }) => path !== undefined)
-  expect(routed.length).toBeGreaterThan(30)
-  for (const { id, method, path, scope } of routed) {
-    const start = html.indexOf(`<h2 id="${id}">`)
-    expect(start, id).toBeGreaterThan(0)
-    expect(html).toContain(`<a href="#${id}">`)
-    const section = html.slice(start, html.indexOf('</section>', start))
-    expect(section).toContain(`<code>${method} /api/x402${path}</code>`)
-    expect(section.includes(`<bdi dir="ltr">${scope}</bdi>`)).toBe(scope !== 'none')
-    expect(text).toContain(plain(t(builtKey(`operations:${id}.summary`))))
-    expect(text).toContain(plain(t(builtKey(`operations:${id}.description`))))
+const plain = (line: string) =>
+  line
+    .replace(/[\u2066-\u2069]/g, '')
+    .replace(/\s+/g, ' ')
+    .trim()
+const routed = () => site.app.operations.filter(({ path }) => path !== undefined)
+
+/** Every page of the docs there is a link to, from the first one on. */
+async function crawl(locale: string): Promise<ReadonlyMap<string, { html: string; text: string }>> {
+  const pages = new Map<string, { html: string; text: string }>()
+  const waiting = ['/docs']
+  for (let path = waiting.shift(); path !== undefined; path = waiting.shift()) {
+    if (pages.has(path)) continue
+    const { status, html, text } = await site.get(path, { 'accept-language': locale })
+    expect([path, status]).toEqual([path, 200])
+    pages.set(path, { html, text })
+    waiting.push(...[...html.matchAll(/href="(\/docs[^"#?]*)/g)].flatMap(([, link]) => link ?? []))
   }
+  return pages
+}
+
+describe.each(LOCALES)('in %s', (locale) => {
+  const t = translator(locale)
+
+  test('every operation is explained, with its fields and two ways to try it', async () => {
+    const pages = await crawl(locale)
+    expect(routed().length).toBeGreaterThan(30)
+    for (const { id, method, path, scope } of routed()) {
+      const tag = path?.split('/')[1]?.replace('.json', '')
+      const page = pages.get(`/docs/api/${tag}`)
+      const start = page?.html.indexOf(`<h2 id="${id}">`) ?? -1
+      expect(start, id).toBeGreaterThan(0)
+      const section = page?.html.slice(start, page.html.indexOf('</section>', start)) ?? ''
+      expect(section).toContain(`<code>${method} /api/x402${path}</code>`)
+      expect(section.includes(`<bdi dir="ltr">${scope}</bdi>`)).toBe(scope !== 'none')
+      expect(section).toMatch(/curl (?:&#39;)?http/)
+      expect(section).toContain('await fetch(')
+      expect(page?.text).toContain(plain(t(builtKey(`operations:${id}.summary`))))
+      expect(page?.text).toContain(plain(t(builtKey(`operations:${id}.description`))))
+      expect(pages.get('/docs/api')?.html).toContain(`/docs/api/${tag}#${id}"`)
+    }
+  })
+
+  test('every signal has its help, its tuning and its events, and no page is heavy', async () => {
+    const pages = await crawl(locale)
+    for (const { name, signals } of WATCH_TYPES) {
+      for (const { id, parameters, events } of signals) {
+        const page = pages.get(`/docs/watches/${name}/${id}`)
+        for (const part of ['checked', 'why', 'causes', 'action']) {
+          const help = t(builtKey(`signals:${name}.${id}.help.${part}`))
+          expect(page?.text, `${id} ${part}`).toContain(plain(help))
+        }
+        for (const { key } of parameters) expect(page?.text).toContain(key)
+        for (const event of events.alerts) expect(page?.html).toContain(`id="${event}"`)
+      }
+    }
+    for (const [path, { html }] of pages) {
+      expect([path, Buffer.byteLength(html) < PAGE_BYTES_MAX]).toEqual([path, true])
+      expect(html, path).not.toContain('>undefined<')
+      expect(html.match(/<h1/g), path).toHaveLength(1)
+    }
+    for (const event of EVENTS) expect(pages.get('/docs/events')?.text).toContain(event)
+  })
 })
 
-test('/docs leads to the description in the language the reader chose', async () => {
-  const { html } = await site.get('/docs?lang=fr')
+test('the reference leads to the description in the language the reader chose', async () => {
+  const { html } = await site.get('/docs/api?lang=fr')
   const href = /href="([^"]*openapi\.json[^"]*)"/.exec(html)?.[1] ?? ''
   const description = await site.get(href)
   expect(description.headers['content-type']).toContain('application/json')
   expect(JSON.parse(description.html).info.description).toBe(
     translator('fr')('operations:info.description'),
   )
+})
+
+test('what is not there is not found', async () => {
+  for (const path of [
+    '/docs/none',
+    '/docs/api/none',
+    '/docs/watches/none',
+    '/docs/watches/feed-move/none',
+  ]) {
+    expect((await site.get(path, { accept: 'text/html' })).status, path).toBe(404)
+  }
+})
+
+test('webhooks are verified in four languages, with the published vector', async () => {
+  const { text } = await site.get('/docs/webhooks')
+  for (const name of ['TypeScript', 'Python', 'Go', 'Shell']) expect(text).toContain(name)
+  expect(text).toContain('timingSafeEqual')
+  expect(text).toContain('X-Watchdog-Timestamp: 1795176000')
+})
+
+test('the reference names fields inside of fields, lists and what may be absent', () => {
+  const { publicUrl } = site.app
+  const document = openApiDocument({ publicUrl, operations: site.app.operations }, 'en')
+  const { operations } = apiDocs(JSON.parse(JSON.stringify(document)))
+  const create = operations.find(({ id }) => id === 'createWatch')
+  const row = (name: string) => create?.body.find((one) => one.name === name)
+  expect(row('type')).toMatchObject({ required: true })
+  expect(row('label')).toMatchObject({ type: 'string', required: false })
+  expect(row('signals[].id')).toMatchObject({ required: true })
+  expect(create?.isIdempotent).toBe(true)
+  expect(create?.curl).toContain('-X POST')
+  expect(create?.curl).toContain('Authorization: Bearer $TOKEN')
+  expect(create?.typescript).toContain("method: 'POST'")
+  expect(create?.refusals).toContain('409')
 })

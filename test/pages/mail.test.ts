@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { deliverDue } from '#src/delivery/service.ts'
 import { shortAddress } from '#src/i18n/format.ts'
+import { deliverDue } from '#src/jobs/deliver-due.ts'
 import { findRecipient, updateRecipient } from '#src/recipients/service.ts'
 import { openSite, type Site } from './site.ts'
 
@@ -46,7 +46,7 @@ describe('/confirm/<code>', () => {
     const mailbox = await site.askedMailbox()
     const mails = () => site.inbox.mails.filter(({ to }) => to === mailbox.address)
     for (let presses = 0; presses < 2; presses += 1) await site.post(mailbox.path, 'answer=yes')
-    await deliverDue(site.app, new AbortController().signal)
+    await deliverDue.run(site.app, new AbortController().signal, undefined)
     expect(mails()).toHaveLength(2)
     expect(mails()[1]?.subject).toBe('Test: Alerts arrive here')
   })

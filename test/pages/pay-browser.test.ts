@@ -1,11 +1,15 @@
 import type { Browser, BrowserContext, Page } from 'playwright-core'
+import { parseEther } from 'viem'
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
 import type { TopupDraft } from '../generated/api.ts'
 import { openBrowser } from '../support/browser.ts'
 import { buyer, draftOf, type PayWorld, payWorld, topupOf } from '../support/pay-world.ts'
 import type { Client } from '../support/people.ts'
+import { giveWallet, type PageWallet, type WalletOptions } from './wallet.ts'
 
-/** Paying in a real browser, with a wallet in it that signs on the local chain. */
+/** Paying in a real browser, with a wallet in it that signs and sends on the local chain. */
+
+const WAIT_MS = 10_000
 
 let browser: Browser
 let world: PayWorld
@@ -16,7 +20,7 @@ let page: Page
 let problems: string[]
 
 beforeAll(async () => {
-  ;[browser, world] = await Promise.all([openBrowser(), payWorld()])
+  ;[browser, world] = await Promise.all([openBrowser(), payWorld({ TRUST_PROXY: '1' })])
   alice = await buyer(world, 'alice')
   base = await world.server.listen({ host: '127.0.0.1', port: 0 })
 })
@@ -26,142 +30,146 @@ afterAll(async () => {
 })
 afterEach(() => context.close())
 
-/** What a wallet is like. */
-interface WalletOptions {
-  /** The chain it is on at first. */
-  readonly chainId?: string
-  /** Chains it knows. */
-  readonly knows?: readonly string[]
-  /** Methods that its user declines. */
-  readonly declines?: readonly string[]
-  /** Says its name, as wallets do. */
-  readonly name?: string
-}
+let visitors = 0
 
 async function open(
-  draft: TopupDraft,
+  draft: Pick<TopupDraft, 'handle'>,
   wallet?: WalletOptions,
   { script = true, width = 360 } = {},
-): Promise<string[]> {
+): Promise<PageWallet> {
+  visitors += 1
   context = await browser.newContext({
     javaScriptEnabled: script,
     viewport: { width, height: 780 },
+    extraHTTPHeaders: { 'x-forwarded-for': `192.0.2.${visitors}` },
   })
+  context.setDefaultTimeout(WAIT_MS)
   page = await context.newPage()
   problems = []
   page.on('pageerror', (error) => problems.push(error.message))
   page.on('console', (message) => {
     if (message.type() === 'error') problems.push(message.text())
   })
-  const asked = wallet === undefined ? [] : await giveWallet(wallet)
+  const none = { asked: [], decline: () => undefined, chain: () => '' }
+  const given = wallet === undefined ? none : await giveWallet(page, world.devnet.rpcUrl, wallet)
   await page.goto(`${base}/pay/${draft.handle}`)
-  return asked
-}
-
-/** Puts a wallet of Bob's into the page. @returns what it is asked for, as it happens */
-async function giveWallet({
-  chainId = '0xe',
-  knows = ['0xe'],
-  declines = [],
-  name,
-}: WalletOptions) {
-  const asked: string[] = []
-  const bob = world.devnet.people.bob.account.address
-  let chain = chainId
-  const known = new Set(knows)
-  const answer = async (method: string, params: readonly unknown[]) => {
-    asked.push(method)
-    const [first] = params as readonly [{ chainId: string }]
-    if (declines.includes(method)) return { error: { code: 4001 } }
-    if (method === 'eth_requestAccounts') return { result: [bob] }
-    if (method === 'eth_chainId') return { result: chain }
-    if (method === 'wallet_switchEthereumChain') {
-      if (!known.has(first.chainId)) return { error: { code: 4902 } }
-      chain = first.chainId
-      return { result: null }
-    }
-    if (method === 'wallet_addEthereumChain') {
-      known.add(first.chainId)
-      chain = first.chainId
-      return { result: null }
-    }
-    // Enough gas named by the wallet, so that nobody asks first whether it will fail.
-    const sent = method === 'eth_sendTransaction' ? [{ ...first, gas: '0x7a120' }] : params
-    const response = await fetch(world.devnet.rpcUrl, {
-      method: 'POST',
-      headers: { 'content-type': 'application/json' },
-      body: JSON.stringify({ jsonrpc: '2.0', id: 1, method, params: sent }),
-    })
-    return response.json()
-  }
-  await page.exposeFunction('askWallet', answer)
-  await page.addInitScript((label: string | undefined) => {
-    const { askWallet } = window as unknown as {
-      askWallet(method: string, params: unknown[]): Promise<{ result: unknown; error?: object }>
-    }
-    const provider = {
-      request: async ({ method, params = [] }: { method: string; params?: unknown[] }) => {
-        const { result, error } = await askWallet(method, params)
-        if (error !== undefined) throw error
-        return result
-      },
-    }
-    if (label === undefined) return Object.assign(window, { ethereum: provider })
-    const detail = Object.freeze({ info: { uuid: 'one', name: label }, provider })
-    return window.addEventListener('eip6963:requestProvider', () => {
-      window.dispatchEvent(new CustomEvent('eip6963:announceProvider', { detail }))
-    })
-  }, name)
-  return asked
+  return given
 }
 
 const button = (name: RegExp | string) => page.getByRole('button', { name })
-const says = (text: string | RegExp) => page.getByText(text).waitFor()
+const says = (text: string | RegExp) => page.getByText(text).first().waitFor()
+const sent = ({ asked }: PageWallet) =>
+  asked.filter((method) => method === 'eth_sendTransaction').length
 
 describe('with a wallet', () => {
   test('a token is approved, paid and credited before the reader’s eyes', async () => {
     const draft = await draftOf(alice, { asset: 'WDG' })
-    const asked = await open(draft, {})
+    const wallet = await open(draft, {})
     await button('Connect wallet').click()
     await button(/^Approve 200/).click()
     await button(/^Pay 200/).click()
     await says('Sent. You may close this page')
+    await says(/Confirming \d of 2/)
     await world.confirmAll()
-    await says(/11,000 credits added/)
+    await page.getByRole('heading', { name: '11,000 credits added' }).waitFor()
     expect(await page.locator('#wallet').count()).toBe(0)
-    expect(asked.filter((method) => method === 'eth_sendTransaction')).toHaveLength(2)
-    expect((await topupOf(alice, draft)).paidAmount).toBe(draft.amount)
+    expect(sent(wallet)).toBe(2)
+    const { paidAmount, txHash } = await topupOf(alice, draft)
+    expect(paidAmount).toBe(draft.amount)
+    const receipt = page.locator('section', { hasText: 'Receipt' })
+    expect(await receipt.textContent()).toContain(txHash)
     expect(problems).toEqual([])
   })
 
   test('a coin is paid in one step', async () => {
     const draft = await draftOf(alice, { asset: 'FLR' })
-    await open(draft, { name: 'Test Wallet' })
-    await button('Test Wallet').click()
-    expect(await button(/^Approve/).count()).toBe(0)
+    const wallet = await open(draft, { name: 'Test Wallet' })
+    await button('Connect wallet').click()
     await button(/^Pay 500/).click()
     await says('Sent. You may close this page')
     await world.confirmAll()
     await says(/10,000 credits added/)
+    expect(sent(wallet)).toBe(1)
     expect((await topupOf(alice, draft)).status).toBe('credited')
+  })
+
+  test('that may take the amount already is asked for one signature only', async () => {
+    const first = await draftOf(alice, { asset: 'WFLR' })
+    await open(first, {})
+    await button('Connect wallet').click()
+    await button(/^Approve 500/).click()
+    await button(/^Pay 500/).waitFor()
+    await context.close()
+    const second = await draftOf(alice, { asset: 'WFLR' })
+    await open(second, {})
+    await button('Connect wallet').click()
+    await button(/^Pay 500/).waitFor()
+    expect(await button(/^Approve/).count()).toBe(0)
+    await button(/^Pay 500/).click()
+    await says('Sent. You may close this page')
+    await world.confirmAll()
   })
 
   test('on another chain is asked to switch, and told of Flare where it does not know it', async () => {
     const draft = await draftOf(alice, { asset: 'FLR' })
-    const asked = await open(draft, { chainId: '0x1', knows: ['0x1'] })
+    const wallet = await open(draft, { chainId: '0x1', knows: ['0x1'] })
     await button('Connect wallet').click()
     await button(/^Pay 500/).waitFor()
-    expect(asked).toContain('wallet_addEthereumChain')
+    expect(wallet.asked).toContain('wallet_addEthereumChain')
+    expect(wallet.chain()).toBe('0xe')
+  })
+
+  test('that stays on another chain is told which, and can switch later', async () => {
+    const draft = await draftOf(alice, { asset: 'FLR' })
+    const wallet = await open(draft, { chainId: '0x1', declines: ['wallet_switchEthereumChain'] })
+    await button('Connect wallet').click()
+    await says('Your wallet is on Ethereum. This payment is on Flare.')
+    expect(await button(/^Pay 500/).count()).toBe(0)
+    wallet.decline()
+    await button('Switch to Flare').click()
+    await button(/^Pay 500/).waitFor()
+  })
+
+  test('that declines to be connected is asked again', async () => {
+    const wallet = await open(await draftOf(alice), { declines: ['eth_requestAccounts'] })
+    await button('Connect wallet').click()
+    await says('You declined in your wallet. Nothing was paid.')
+    wallet.decline()
+    await button('Connect wallet').click()
+    await button(/^Approve/).waitFor()
   })
 
   test('that declines has paid nothing, and can be asked again', async () => {
     const draft = await draftOf(alice, { asset: 'FLR' })
-    await open(draft, { declines: ['eth_sendTransaction'] })
+    const wallet = await open(draft, { declines: ['eth_sendTransaction'] })
     await button('Connect wallet').click()
     await button(/^Pay 500/).click()
     await says('You declined in your wallet. Nothing was paid.')
-    expect(await button(/^Pay 500/).isEnabled()).toBe(true)
     expect((await topupOf(alice, draft)).status).toBe('draft')
+    wallet.decline()
+    await button(/^Pay 500/).click()
+    await says('Sent. You may close this page')
+    await world.confirmAll()
+  })
+
+  test('with too little is told what it needs and has', async () => {
+    const draft = await draftOf(alice, { asset: 'FXRP', credits: 1_000_000 })
+    await open(draft, { owner: 'carol', says: { eth_call: `0x${'0'.repeat(64)}` } })
+    await button('Connect wallet').click()
+    await says(/You need [\d,.]+.FXRP and have 0.FXRP\./)
+    expect(await button(/^(Approve|Pay) /).count()).toBe(0)
+    await context.close()
+    const coins = await draftOf(alice, { asset: 'FLR' })
+    await open(coins, { says: { eth_getBalance: `0x${parseEther('499.5').toString(16)}` } })
+    await button('Connect wallet').click()
+    await says(/You need 500.FLR and have 499\.5.FLR\./)
+  })
+
+  test('without coins for the fee is told so', async () => {
+    await open(await draftOf(alice, { asset: 'WFLR' }), { says: { eth_getBalance: '0x0' } })
+    await button('Connect wallet').click()
+    await says(/You need about [\d.]+.FLR for the network fee and have 0.FLR\./)
+    expect(await button(/^(Approve|Pay) /).count()).toBe(0)
   })
 
   test('whose transaction fails is told so, and offers to pay again', async () => {
@@ -172,15 +180,22 @@ describe('with a wallet', () => {
     await button(/^Pay 500/).waitFor()
     await world.contracts.setPaused(true)
     await button(/^Pay 500/).click()
-    await says('The transaction failed on the chain. Nothing was paid.')
+    await says('The transaction failed on the chain')
     await world.contracts.setPaused(false)
+    world.clock.advance(15)
+    await says('Reason: IsPaused')
+    await button('Connect wallet').click()
     await button(/^Pay 500/).click()
     await says('Sent. You may close this page')
+    await world.confirmAll()
+    await says(/10,000 credits added/)
   })
 
   test('that has paid is not asked again after a reload', async () => {
     const draft = await draftOf(alice, { asset: 'FLR' })
     await open(draft, {})
+    // The service is away, so that it does not hear of the payment.
+    await page.route('**/confirm', (route) => route.abort())
     await button('Connect wallet').click()
     await button(/^Pay 500/).click()
     await says('Sent. You may close this page')
@@ -188,6 +203,7 @@ describe('with a wallet', () => {
     await says('Sent. You may close this page')
     expect(await button('Connect wallet').isVisible()).toBe(false)
     await world.confirmAll()
+    await says(/10,000 credits added/)
   })
 })
 
@@ -203,6 +219,7 @@ describe('without a wallet', () => {
     const draft = await draftOf(alice, { asset: 'XRP' })
     await open(draft)
     await says('Waiting for the payment.')
+    await says('Without the destination tag the payment cannot be assigned.')
     await world.pay(draft)
     await world.settle()
     await says(/10,000 credits added/)
@@ -218,6 +235,45 @@ describe('without a wallet', () => {
     await world.confirmAll()
     await page.getByRole('link', { name: 'Refresh' }).click()
     await says(/10,000 credits added/)
+  })
+})
+
+describe('the time that is left', () => {
+  test('is counted on the page, and the page changes at its end', async () => {
+    const draft = await draftOf(alice, { asset: 'FLR' })
+    await world.pass(597)
+    await open(draft, {})
+    await says(/^0:0\d$/)
+    await world.pass(10)
+    await says('This quote is over')
+    expect(await button('Connect wallet').count()).toBe(0)
+  })
+
+  test('over, a new quote for the same is one press away, three times', async () => {
+    const draft = await draftOf(alice, { asset: 'FLR', credits: 20_000 })
+    await world.pass(600)
+    await open(draft, undefined, { script: false })
+    for (const left of [2, 1, 0]) {
+      const before = page.url()
+      await button('New quote').click()
+      await says('Waiting for the payment.')
+      expect(page.url(), `${left} left`).not.toBe(before)
+      await page.getByRole('heading', { name: 'Pay 1,000' }).waitFor()
+      await world.pass(600)
+      await page.reload()
+    }
+    await says('This quote is over')
+    expect(await button('New quote').count()).toBe(0)
+  })
+
+  test('over, a payment still counts and the page says how', async () => {
+    const draft = await draftOf(alice, { asset: 'FLR' })
+    await world.pass(600)
+    await open(draft)
+    await world.pay(draft, BigInt(draft.amount) / 2n)
+    await world.confirmAll()
+    await says('You paid 250\u00a0FLR of 500\u00a0FLR')
+    await says('It came after the end of the quote')
   })
 })
 

@@ -184,3 +184,9 @@ test('a paused asset is not to be paid, and the page says so', async () => {
   expect(html).not.toContain('data-wallet=')
   await world.contracts.setPaused(false)
 })
+
+test('the start page names what can be paid with now', async () => {
+  world.clock.advance(15)
+  const { html } = await get('/')
+  expect(html).toContain('Paid with WDG (+10%), WFLR, FXRP, FLR, and XRP.')
+})

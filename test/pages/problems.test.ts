@@ -72,7 +72,7 @@ describe('/problems/<code>', () => {
     const { text } = await site.get('/problems/no_free_slot')
     expect(text).toContain('No free slot')
     expect(text).toContain('All 3 slots are in use.')
-    const example = JSON.parse(/\{.*\}/.exec(text)?.[0] ?? '')
+    const example = JSON.parse(/\{ "type".* \}(?= Operations)/.exec(text)?.[0] ?? '')
     expect(example).toMatchObject({
       type: `${site.app.publicUrl}/problems/no_free_slot`,
       status: 409,

@@ -102,6 +102,9 @@ export async function openSite(over: Readonly<Record<string, string>> = {}) {
         event: 'wallet-balance.moved',
         severity: 'info',
         state: 'firing',
+        is_episode: true,
+        told_at: new Date('2026-11-20T21:04:33.000Z'),
+        reminders_sent: 0,
         data: JSON.stringify(walletBalance.signals[0]?.examples['wallet-balance.moved']),
         position: 41880123,
         fired_at: new Date('2026-11-20T21:04:31.000Z'),
@@ -124,6 +127,7 @@ export async function openSite(over: Readonly<Record<string, string>> = {}) {
 
 interface AlertOver {
   readonly recipientId?: number
+  readonly wallet?: string
   readonly watch_label?: string
   readonly watch_id?: number
   readonly severity?: string

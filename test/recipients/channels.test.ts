@@ -41,7 +41,7 @@ const put = (key: string, setup: ChannelSetup) =>
 const told = async (recipientIds: number[] | null = null) => {
   const request = { wallet: caller.wallet, recipientIds, severity: 'info' as const }
   const [all] = await recipientsFor(room.db, [request])
-  return all?.map(({ channel }) => channel)
+  return all?.flatMap(({ channel, off }) => (off ? [] : [channel]))
 }
 
 describe('the wallet’s channels', () => {
@@ -58,6 +58,8 @@ describe('the wallet’s channels', () => {
       { key: 'telegram', kind: 'link', available: false, ...nothing },
       { key: 'email', kind: 'input', available: true, ...nothing },
       { key: 'webhook', kind: 'input', available: true, ...nothing },
+      { key: 'discord', kind: 'input', available: true, ...nothing },
+      { key: 'slack', kind: 'input', available: true, ...nothing },
     ])
   })
   test('show a webhook’s secret when it is made and never again', async () => {

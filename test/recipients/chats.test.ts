@@ -193,7 +193,7 @@ describe('a linked chat', () => {
   })
   test('keeps its recipient and gets new rights when it is linked again', async () => {
     const first = await link({ name: 'Phone' })
-    await blockChat(room.db, chatId, room.clock.now())
+    await blockChat(room.deps, chatId, room.clock.now())
     const again = await link({ scopes: ['read'] })
     expect(again).toMatchObject({ again: true, scopes: ['read'] })
     expect(again.recipient).toMatchObject({
@@ -215,9 +215,9 @@ describe('a linked chat', () => {
   })
   test('is told nothing while it blocks the bot', async () => {
     await link()
-    await blockChat(room.db, chatId, room.clock.now())
+    await blockChat(room.deps, chatId, room.clock.now())
     const request = { wallet: caller.wallet, recipientIds: null, severity: 'critical' as const }
-    expect(await recipientsFor(room.db, [request])).toEqual([[]])
+    expect(await recipientsFor(room.db, [request])).toMatchObject([[{ off: true }]])
     expect(await links()).toMatchObject([{ status: 'blocked' }])
     await unblockChat(room.db, chatId, room.clock.now())
     expect(await links()).toMatchObject([{ status: 'active' }])
@@ -225,7 +225,7 @@ describe('a linked chat', () => {
   test('does not come back by itself when its owner switched it off', async () => {
     await link()
     await room.database.sql`update recipients set status = 'disabled' where chat_id = ${chatId}`
-    await blockChat(room.db, chatId, room.clock.now())
+    await blockChat(room.deps, chatId, room.clock.now())
     await unblockChat(room.db, chatId, room.clock.now())
     expect(await links()).toMatchObject([{ status: 'disabled' }])
   })

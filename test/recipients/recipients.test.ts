@@ -273,6 +273,8 @@ describe('who is told', () => {
         lane: 'hooks.example.org',
         locale: 'fr',
         timezone: 'Europe/Paris',
+        mutedUntil: null,
+        off: false,
       },
     ])
   })

@@ -5,6 +5,7 @@ import type { Caller } from '#src/kernel/caller.ts'
 import { AppError } from '#src/kernel/errors.ts'
 import { silentLogger } from '#src/kernel/logger.ts'
 import { createSecretBox } from '#src/kernel/secret-box.ts'
+import { createNotices } from '#src/notices/service.ts'
 import { sendDueConfirmations } from '#src/recipients/confirmations.ts'
 import { confirmLinkOf } from '#src/sandbox/inbox/mail.ts'
 import { startInbox } from '#src/sandbox/inbox.ts'
@@ -21,6 +22,7 @@ export async function openRoom() {
   const warnings: Record<string, unknown>[] = []
   const mailer = createTransport({ url: inbox.url })
   const mail = { mailer, from: MAIL_FROM, publicUrl: PUBLIC_URL }
+  const botUsername = () => 'watchdog_test_bot'
   const deps = {
     db: database.db,
     clock,
@@ -31,8 +33,13 @@ export async function openRoom() {
     box: createSecretBox(Buffer.alloc(32, 7)),
     publicUrl: PUBLIC_URL,
     channels: createChannels({ ...mail, telegram: undefined, allowPrivateUrls: false }),
-    allowPrivateUrls: false,
-    botUsername: () => 'watchdog_test_bot',
+    botUsername,
+    notices: createNotices({
+      clock,
+      publicUrl: PUBLIC_URL,
+      botUsername,
+      billing: { serviceTokenSymbol: 'WDG' },
+    }),
     mail,
   }
   const signal = new AbortController().signal

@@ -1,5 +1,7 @@
 import type { Browser, Page } from 'playwright-core'
+import { parseAbi } from 'viem'
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { feedId } from '#src/chain/feed-names.ts'
 import { silentLogger } from '#src/kernel/logger.ts'
 import { confirmLinkOf } from '#src/sandbox/inbox/mail.ts'
 import { startWorld, type World } from '#src/sandbox/world.ts'
@@ -7,6 +9,10 @@ import { openBrowser } from '../support/browser.ts'
 
 /** The index and happen pages as somebody uses them, in a real browser. The tests go on from each other. */
 
+const EVENT_PATIENCE_MS = 60_000
+const FTSO_V2 = parseAbi([
+  'function getFeedById(bytes21 id) view returns (uint256 value, int8 decimals, uint64 timestamp)',
+])
 const HOUR_MS = 3_600_000
 const CLOCKS_APART_MS_MAX = 5000
 
@@ -145,6 +151,97 @@ test('after time has passed alerts still come, signed at the time of the world',
   const isNew = (one: { readonly id: number }) => one.id > seen
   const { verdicts } = await world.receiver.waitFor(isNew, 10_000)
   expect(verdicts).toMatchObject({ watchdog: { ok: true }, standard: { ok: true } })
+})
+
+test('a price moves, and its alert is waited for until it comes or somebody has enough', async () => {
+  await open('/happen')
+  await press('FLR/USD +6 %')
+  await logged('FLR/USD +6 % → it is 0.0212 …')
+  await page.getByText('FLR/USD is at 0.0212.').waitFor()
+  const stop = page.getByRole('button', { name: 'Stop waiting for what follows “FLR/USD +6 %”' })
+  await stop.click()
+  await logged('FLR/USD +6 % → it is 0.0212 · no alert came')
+  await stop.waitFor({ state: 'detached' })
+})
+
+test('a feed that stands still is old for whoever reads it, until it moves again', async () => {
+  await press('Feed stands still 12 min')
+  await page.getByText('FLR/USD has not been updated for 12 minutes').waitFor()
+  const { player, devnet } = world
+  const read = () =>
+    devnet.client.readContract({
+      address: devnet.contracts.ftsoV2,
+      abi: FTSO_V2,
+      functionName: 'getFeedById',
+      args: [feedId('FLR/USD')],
+    })
+  const ageS = async () => world.clock.now().getTime() / 1000 - Number((await read())[2])
+  expect(await ageS()).toBeGreaterThan(11 * 60)
+  expect(player.feed('FLR/USD')).toBe(0.0212)
+  await press('Feed moves again')
+  await expect.poll(ageS).toBeLessThan(30)
+})
+
+test('a provider does something wrong for some rounds, and is healthy again', async () => {
+  const alpha = world.player.provider('Alpha')
+  await page
+    .getByText(`${alpha.accounts.identity.address} is the one to watch; it is healthy.`)
+    .waitFor()
+  const { round } = world.player
+  await press('Commits only')
+  await logged('Commits only → rounds')
+  expect(world.player.round).toBeGreaterThanOrEqual(round + 4)
+  await page.getByText('it commits and never reveals.').waitFor()
+  await press('Healthy again')
+  await logged('Healthy again → rounds')
+  await page.getByText('it is healthy.').waitFor()
+  expect(alpha.behaviours.size).toBe(0)
+})
+
+test('whoever watches a provider is told what is wrong with it, and that it is over', async () => {
+  await press('Alice watches Alpha')
+  await logged('watches: Alpha’s rounds · watches: Alpha’s standing · watches: Alpha’s votes')
+  await press('Alice watches Alpha')
+  await logged('watched already: Alpha’s rounds')
+  // Rounds before the watch was made do not count.
+  await press('10 rounds')
+  await logged('10 rounds → rounds')
+  const seen = world.receiver.deliveries.length
+  const told = (event: string) =>
+    world.receiver.waitFor(
+      ({ id, headers }) => id > seen && headers['x-watchdog-event'] === event,
+      EVENT_PATIENCE_MS,
+    )
+  await press('Silent')
+  await told('fsp.ftso-commit')
+  await press('Healthy again')
+  await told('fsp.ftso-commit.recovered')
+})
+
+test('whoever watches a price is told of its move', async () => {
+  await press('Alice watches FLR/USD')
+  await logged('watches: FLR/USD by 5 %')
+  const seen = world.receiver.deliveries.length
+  // Its first price, which it compares with.
+  await press('+1 min')
+  await logged('+1 min → it is')
+  await press('FLR/USD +12 %')
+  await world.receiver.waitFor(
+    ({ id, headers }) => id > seen && headers['x-watchdog-event'] === 'feed-move.threshold',
+    EVENT_PATIENCE_MS,
+  )
+  await logged('FLR/USD +12 % → it is 0.023744 · alert')
+})
+
+test('the reward epoch ends, and the next one goes on in the time of the world', async () => {
+  const { rewardEpoch } = world.player
+  await press('Next reward epoch')
+  await logged(`Reward epoch ${rewardEpoch + 1}, round`)
+  expect(world.player.rewardEpoch).toBe(rewardEpoch + 1)
+  const { timestamp } = await world.devnet.client.getBlock()
+  expect(Math.abs(Number(timestamp) * 1000 - world.clock.now().getTime())).toBeLessThan(
+    CLOCKS_APART_MS_MAX,
+  )
 })
 
 test('while the RPC is down the index says so, and one press ends it', async () => {

@@ -1,16 +1,25 @@
+import { sql } from 'drizzle-orm'
 import { API_TIMEOUT_SECONDS, createApi } from '#bot/api.ts'
 import { createBot, updateHandler } from '#bot/bot.ts'
+import type { Menu } from '#bot/features/define.ts'
+import { REGISTRY } from '#bot/features/index.ts'
 import { drainInbox, type UpdateHandler } from '#bot/inbox.ts'
 import { fetchUpdates } from '#bot/poller.ts'
+import { SLOT_PRICE_CREDITS } from '#src/billing/price-list.ts'
+import { translator } from '#src/i18n/translate.ts'
 import type { Caller, Scope } from '#src/kernel/caller.ts'
 import { canonicalJson } from '#src/kernel/canonical-json.ts'
-import type { App } from '#src/operations/define.ts'
-import { invoke } from '#src/operations/invoke.ts'
+import type { Locale } from '#src/kernel/locale.ts'
+import { acceptTerms } from '#src/operations/account.ts'
+import type { Answering, App } from '#src/operations/define.ts'
+import { invoke, type RawInput } from '#src/operations/invoke.ts'
 import { createTelegramLink } from '#src/operations/recipients.ts'
+import { createSubscription } from '#src/operations/subscriptions.ts'
 import { PEOPLE } from '#src/sandbox/devnet/people.ts'
 import type { ChatMessage } from '#src/sandbox/telegram/model.ts'
 import { startTelegramApi, type TelegramApi } from '#src/sandbox/telegram-api.ts'
 import { insertWatch, joinTarget } from '#src/watches/store.ts'
+import { giveCredits } from './credits.ts'
 import { BOT_NAME, BOT_TOKEN, serviceOnly } from './harness.ts'
 
 /** The real bot, introduced, as the inbox uses it. */
@@ -44,14 +53,15 @@ export interface Chatting {
 }
 
 /** The service over a fresh database and the strict local Bot API, without chain and mail. */
-export async function botWorld() {
+export async function botWorld(over: Readonly<Record<string, string>> = {}) {
   const telegram = await startTelegramApi({ token: BOT_TOKEN, username: BOT_NAME })
   const only = await serviceOnly({
     TELEGRAM_BOT_TOKEN: BOT_TOKEN,
     TELEGRAM_API_ROOT: telegram.url,
+    ...over,
   })
   const app: App = { ...only.app, botUsername: () => BOT_NAME }
-  const handler = await createHandler(app, telegram)
+  let handler = await createHandler(app, telegram)
   const settle = async () => {
     await fetchAll(app, telegram)
     await drainInbox(app, handler)
@@ -61,7 +71,14 @@ export async function botWorld() {
     ...only,
     app,
     telegram,
-    handler,
+    /** The bot as the inbox uses it. */
+    get handler() {
+      return handler
+    },
+    /** Another bot in the place of the one before, which remembers nothing but what is written down. */
+    restart: async () => {
+      handler = await createHandler(app, telegram)
+    },
     /** Lets the bot handle everything that has happened. */
     settle,
     /** A person who has never written. */
@@ -74,6 +91,29 @@ export async function botWorld() {
     /** A one-time code for a chat. */
     linkCode: (name: keyof typeof PEOPLE, scopes: readonly Scope[] = ['read', 'write']) =>
       linkCode(app, name, scopes),
+    /** A person whose chat is linked to a wallet. */
+    linked: async (
+      name: keyof typeof PEOPLE,
+      scopes: readonly Scope[] = ['read', 'write'],
+      languageCode = 'en',
+    ) => {
+      const chat = chatting(
+        telegram,
+        settle,
+        telegram.person({ firstName: 'Ann', languageCode }).id,
+      )
+      await chat.say(`/start ${await linkCode(app, name, scopes)}`)
+      await chat.press(translator(languageCode as Locale)('bot:button.link'))
+      return chat
+    },
+    /** Slots of one person, paid for 30 days. */
+    giveSlots: (name: keyof typeof PEOPLE, quantity: number) => giveSlots(app, name, quantity),
+    /** Asks for an operation as the owner of a wallet. */
+    as: async <Output>(
+      name: keyof typeof PEOPLE,
+      operation: Answering<Output>,
+      input: RawInput = {},
+    ) => (await invoke(app, operation, callerOf(name), input)).output,
     /** A watch of one person, past the limit of slots. @returns its id */
     addWatch: (name: keyof typeof PEOPLE, watch: WatchInput) => addWatch(app, name, watch),
     close: async () => {
@@ -123,14 +163,31 @@ function chatting(
   }
 }
 
+function callerOf(name: keyof typeof PEOPLE): Caller {
+  return { wallet: walletOf(name), scopes: ['read', 'write', 'spend'], via: 'http' }
+}
+
+async function giveSlots(app: App, name: keyof typeof PEOPLE, quantity: number): Promise<void> {
+  await giveCredits(app, walletOf(name), quantity * SLOT_PRICE_CREDITS)
+  const { version } = app.billing.terms
+  await invoke(app, acceptTerms, callerOf(name), { body: { version } })
+  await invoke(app, createSubscription, callerOf(name), { body: { quantity, periods: 1 } })
+}
+
 async function linkCode(
   app: App,
   name: keyof typeof PEOPLE,
   scopes: readonly Scope[],
 ): Promise<string> {
-  const caller: Caller = { wallet: walletOf(name), scopes: ['read', 'write', 'spend'], via: 'http' }
-  const { output } = await invoke(app, createTelegramLink, caller, { body: { scopes } })
+  const { output } = await invoke(app, createTelegramLink, callerOf(name), { body: { scopes } })
   return new URL(output.url).searchParams.get('start') ?? ''
+}
+
+/** Names of the commands in a menu, in their order. */
+export function menuNames(menu: Menu): readonly string[] {
+  return REGISTRY.flatMap(({ commands }) => commands).flatMap(({ name, menus }) =>
+    menus.includes(menu) ? [name] : [],
+  )
 }
 
 /** The address of one of the three people. */
@@ -140,6 +197,11 @@ export function walletOf(name: keyof typeof PEOPLE) {
 
 interface WatchInput {
   readonly label: string
+  /** Else a balance of bob's. */
+  readonly type?: string
+  readonly target?: unknown
+  readonly settings?: unknown
+  readonly recipientIds?: readonly number[]
   readonly status?: 'active' | 'paused' | 'suspended'
   readonly mutedUntil?: Date
   readonly asset?: string
@@ -151,21 +213,26 @@ async function addWatch(
   name: keyof typeof PEOPLE,
   input: WatchInput,
 ): Promise<number> {
-  const target = { address: walletOf('bob'), asset: input.asset ?? 'FLR' }
-  const type = 'wallet-balance'
+  const { type = 'wallet-balance' } = input
+  const target = input.target ?? { address: walletOf('bob'), asset: input.asset ?? 'FLR' }
   const now = clock.now()
   const targetId = await joinTarget(db, { type, key: canonicalJson(target), target })
+  // Whoever has an account has the watch counted there.
+  await db.execute(
+    sql`update accounts set occupied_slots = occupied_slots + 1 where wallet = ${walletOf(name)}`,
+  )
   return insertWatch(db, {
     wallet: walletOf(name),
     type,
     targetId,
     label: input.label,
-    settings: { threshold: '100', direction: input.direction ?? 'any' },
+    settings: input.settings ?? { threshold: '100', direction: input.direction ?? 'any' },
     signals: [],
-    recipientIds: null,
+    recipientIds: input.recipientIds === undefined ? null : [...input.recipientIds],
     minSeverity: 'info',
     cooldownSeconds: 0,
-    status: input.status ?? 'active',
+    status: input.status === 'paused' ? 'paused' : 'active',
+    suspendedAt: input.status === 'suspended' ? now : null,
     mutedUntil: input.mutedUntil ?? null,
     version: 1,
     createdAt: now,

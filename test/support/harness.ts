@@ -1,7 +1,7 @@
 import * as alerts from '#src/alerts/service.ts'
 import { createApp, type Service } from '#src/app.ts'
 import { loadConfig } from '#src/config.ts'
-import * as delivery from '#src/delivery/service.ts'
+import { deliverDue } from '#src/jobs/deliver-due.ts'
 import { type Logger, silentLogger } from '#src/kernel/logger.ts'
 import { registerPages } from '#src/pages/index.ts'
 import { sendDueConfirmations } from '#src/recipients/confirmations.ts'
@@ -18,7 +18,7 @@ import { testEnvironment } from './environment.ts'
 export const BOT_TOKEN = '4711:AAtest-token-of-the-local-bot-api-0000'
 export const BOT_NAME = 'watchdog_test_bot'
 
-/** The service over a fresh database, with a clock that stands still and no outside world. */
+/** The service over a fresh database, with a clock that stands still, no outside world and no pauses between messages. */
 export async function serviceOnly(
   over: Readonly<Record<string, string>> = {},
   clock = testClock(),
@@ -26,7 +26,7 @@ export async function serviceOnly(
 ) {
   const database = await freshDatabase()
   const config = loadConfig(testEnvironment(over))
-  const service = createApp(config, { databaseUrl: database.url, log, clock })
+  const service = createApp(config, { databaseUrl: database.url, log, clock, chatMs: 0 })
   await service.server.register(registerPages, { app: service.app })
   const close = async () => {
     await service.stop()
@@ -77,7 +77,7 @@ export async function harness(
     /** Sends the confirmation mails that are due. */
     sendConfirmations: () => sendDueConfirmations(only.app, signal),
     /** Sends what is due. */
-    deliver: () => delivery.deliverDue(only.app, signal),
+    deliver: () => deliverDue.run(only.app, signal, undefined),
     close: async () => {
       await only.close()
       await Promise.all([rpc.close(), inbox.close(), receiver.close(), telegram.close()])

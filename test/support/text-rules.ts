@@ -93,10 +93,10 @@ function isNested(tags: readonly string[]): boolean {
 
 /** Chat commands: these words must not be told to readers of mails and webhooks. */
 const COMMAND = /(?:^|[\s\u2068])\/[a-z]{3,}\b/
-const TITLE = /^(?:messages|errors):.*\.title$|^bot:(?:button|command)\./
+const TITLE = /^(?:messages|errors|notices):.*\.title$|^bot:(?:button|command)\.|^notices:button\./
 
 function shape(text: string, { file, key }: Place): readonly string[] {
-  const isEverywhere = file === 'messages' || file === 'errors'
+  const isEverywhere = file === 'messages' || file === 'errors' || file === 'notices'
   return found(
     [isEverywhere && COMMAND.test(text), 'names a chat command, which only bot.json may'],
     [TITLE.test(`${file}:${key}`) && /[.。।]\s*$/.test(text), 'ends with a full stop'],
@@ -153,7 +153,11 @@ function beginsArabic(line: string): boolean {
 /** Budgets in code points, values filled in; the first that fits the place counts. */
 const BUDGETS: readonly (readonly [RegExp, number])[] = [
   [/^(?:messages|mail):.*subject$/i, 78],
-  [/^messages:.*\.title$/, 60],
+  [/^(?:messages|notices):.*\.title$/, 60],
+  [/^notices:.*\.title\w+$/i, 60],
+  [/^notices:linked\.title\./, 60],
+  [/^notices:button\./, 24],
+  [/^notices:/, 400],
   [/^messages:.*\.body$/, 320],
   [/^errors:.*\.title$/, 40],
   [/^errors:/, 200],
@@ -228,4 +232,5 @@ const LONGEST: Readonly<Record<string, (locale: Locale) => string>> = {
   scope: () => 'write',
   seconds: () => '3,600',
   options: () => 'x'.repeat(100),
+  watches: () => 'x'.repeat(220),
 }

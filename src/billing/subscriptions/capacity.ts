@@ -59,15 +59,25 @@ export async function releaseSlot(tx: Db, wallet: Address): Promise<void> {
 /** Wallets read at once. */
 const WALLETS_PER_READ = 100
 
+/** A wallet's capacity after it has changed. */
+export interface ChangedCapacity {
+  readonly wallet: Address
+  /** How many of its watches may run. */
+  readonly capacity: number
+  /** When its trial ended, if that is among what changed it. */
+  readonly trialEndedAt: Date | undefined
+  readonly at: Date
+}
+
 /**
- * Calls `adjust` for every wallet whose capacity has changed, once, with how many of its watches may run.
+ * Calls `adjust` for every wallet whose capacity has changed, once.
  *
  * Each wallet is a transaction of its own, in which the change is forgotten: what `adjust` does there
  * happens with it or not at all.
  */
 export async function fitChanged(
   { db, clock }: { readonly db: Db; readonly clock: Clock },
-  adjust: (tx: Db, wallet: Address, capacity: number, now: Date) => Promise<void>,
+  adjust: (tx: Db, changed: ChangedCapacity) => Promise<void>,
   signal: AbortSignal,
 ): Promise<void> {
   const now = clock.now()
@@ -78,8 +88,13 @@ export async function fitChanged(
       if (signal.aborted) return
       await transact(db, async (tx) => {
         await lockSlots(tx, wallet)
-        const isChanged = await store.deleteCapacityChanges(tx, wallet, now)
-        if (isChanged) await adjust(tx, wallet, await countSlots(tx, wallet, now), now)
+        const changes = await store.deleteCapacityChanges(tx, wallet, now)
+        if (changes.length === 0) return
+        const endsAt = (await store.findTrial(tx, wallet))?.endsAt
+        const isTrialOver = changes.some((at) => at.getTime() === endsAt?.getTime())
+        const capacity = await countSlots(tx, wallet, now)
+        const trialEndedAt = isTrialOver ? endsAt : undefined
+        await adjust(tx, { wallet, capacity, trialEndedAt, at: now })
       })
     }
   }

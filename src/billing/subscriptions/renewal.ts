@@ -4,14 +4,52 @@ import type { Clock } from '#src/kernel/clock.ts'
 import type { Logger } from '#src/kernel/logger.ts'
 import type { Address } from '#src/kernel/units.ts'
 import { debit } from '../account/service.ts'
+import * as accounts from '../account/store.ts'
 import { lockSlots } from './capacity.ts'
-import { dueAt, dueStep, nextRenewal, priceSlots, termEnd, termReference } from './rules.ts'
+import {
+  dueAt,
+  dueStep,
+  firstReminder,
+  goneAt,
+  lastRenewalTry,
+  nextRenewal,
+  priceSlots,
+  slotsLeft,
+  termEnd,
+  termReference,
+  trialSlots,
+} from './rules.ts'
 import * as store from './store.ts'
+
+/** A renewal that failed for want of credits, after however many tries. */
+export interface FailedRenewal {
+  readonly wallet: Address
+  /** The subscription, which term is unpaid, and how often that was tried. */
+  readonly id: number
+  readonly term: number
+  readonly tries: number
+  readonly quantity: number
+  readonly missingCredits: number
+  /** undefined: this was the last one. */
+  readonly nextTryAt: Date | undefined
+  readonly lastTryAt: Date
+  /** Until when the slots stay. */
+  readonly goneAt: Date
+  /** Slots the wallet has left then. */
+  readonly slotsLeft: number
+  readonly at: Date
+}
+
+/** Who tells a wallet's people, in the transaction of what happened. */
+interface RenewalNews {
+  renewalFailed(tx: Db, failed: FailedRenewal): Promise<void>
+}
 
 interface Deps {
   readonly db: Db
   readonly clock: Clock
   readonly log: Logger
+  readonly notices: RenewalNews
 }
 
 /** Wallets read at once. */
@@ -20,9 +58,10 @@ const WALLETS_PER_READ = 100
 /**
  * Renews or ends every subscription that is due.
  *
- * A wallet's subscriptions are one transaction, payment included, and each term has one ledger
- * reference: whenever the process dies, a term is paid once or not at all. After a pause of the service
- * the tries that were missed are made up for; a renewed term begins where the last one ended.
+ * A wallet's subscriptions are one transaction, payment and notices included, and each term has one
+ * ledger reference: whenever the process dies, a term is paid once or not at all. After a pause of the
+ * service the tries that were missed are made up for, and told as one; a renewed term begins where the
+ * last one ended.
  */
 export async function renewDue(deps: Deps, signal: AbortSignal): Promise<void> {
   const now = deps.clock.now()
@@ -31,7 +70,7 @@ export async function renewDue(deps: Deps, signal: AbortSignal): Promise<void> {
     if (wallets.length === 0) return
     for (const wallet of wallets) {
       if (signal.aborted) return
-      const settled = await transact(deps.db, (tx) => settleWallet(tx, wallet, now))
+      const settled = await transact(deps.db, (tx) => settleWallet(deps, tx, wallet, now))
       for (const { id, status, endsAt } of settled) {
         deps.log.info({ wallet, subscription: id, status, endsAt }, 'subscription settled')
       }
@@ -40,15 +79,24 @@ export async function renewDue(deps: Deps, signal: AbortSignal): Promise<void> {
 }
 
 /** @returns the subscriptions that changed, as they are now */
-async function settleWallet(tx: Db, wallet: Address, now: Date): Promise<store.SubscriptionRow[]> {
+async function settleWallet(
+  { notices }: Deps,
+  tx: Db,
+  wallet: Address,
+  now: Date,
+): Promise<store.SubscriptionRow[]> {
   await lockSlots(tx, wallet)
   const settled: store.SubscriptionRow[] = []
   for (const row of await store.lockRunning(tx, wallet)) {
     const next = await settle(tx, wallet, row, now)
     if (next === row) continue
     const { id, ...columns } = next
-    await store.updateSubscription(tx, id, { ...columns, dueAt: dueAt(next) ?? null })
+    const remindAt = next.status === 'active' ? firstReminder('term', next.endsAt) : null
+    await store.updateSubscription(tx, id, { ...columns, dueAt: dueAt(next) ?? null, remindAt })
     settled.push(next)
+  }
+  for (const row of settled.filter(({ status }) => status === 'grace')) {
+    await notices.renewalFailed(tx, await describeFailure(tx, wallet, row, now))
   }
   if (settled.some(({ status }) => status === 'expired')) {
     await store.insertCapacityChange(tx, wallet, now)
@@ -97,6 +145,32 @@ async function renew(
     totalCredits,
     failedRenewals: 0,
     lastRenewalError: null,
+  }
+}
+
+/** As it stands when everything of the wallet is settled. */
+async function describeFailure(
+  tx: Db,
+  wallet: Address,
+  row: store.SubscriptionRow,
+  at: Date,
+): Promise<FailedRenewal> {
+  const { id, quantity, periods, endsAt, failedRenewals: tries } = row
+  const { balanceCredits = 0 } = (await accounts.findAccount(tx, wallet)) ?? {}
+  const gone = goneAt(row) ?? endsAt
+  const trial = await store.findTrial(tx, wallet)
+  return {
+    wallet,
+    id,
+    term: row.term + 1,
+    tries,
+    quantity,
+    missingCredits: Math.max(0, priceSlots(quantity, periods).totalCredits - balanceCredits),
+    nextTryAt: nextRenewal(row),
+    lastTryAt: lastRenewalTry(endsAt),
+    goneAt: gone,
+    slotsLeft: slotsLeft(await store.listRunning(tx, wallet), id, gone) + trialSlots(trial, gone),
+    at,
   }
 }
 

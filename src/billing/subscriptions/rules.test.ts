@@ -6,9 +6,15 @@ import {
   discounted,
   dueAt,
   dueStep,
+  firstReminder,
+  goneAt,
+  missingCredits,
+  nextReminder,
   nextRenewal,
   priceSlots,
+  type Renewing,
   type Standing,
+  slotsLeft,
   termEnd,
   trialEnd,
   trialSlots,
@@ -180,5 +186,95 @@ describe('the trial', () => {
     expect(trialSlots(trial, new Date(trial.endsAt.getTime() - 1))).toBe(1)
     expect(trialSlots(trial, trial.endsAt)).toBe(0)
     expect(trialSlots(undefined, startedAt)).toBe(0)
+  })
+})
+
+describe('a reminder', () => {
+  const endsAt = new Date('2026-12-20T12:00:00.000Z')
+  const daysBefore = (days: number) => new Date(endsAt.getTime() - days * 86_400_000)
+
+  test('of a term is due 7 days and 1 day before its end, of a trial 2 days', () => {
+    expect(firstReminder('term', endsAt)).toEqual(daysBefore(7))
+    expect(firstReminder('trial', endsAt)).toEqual(daysBefore(2))
+  })
+
+  test.each([
+    [30, 7],
+    [7, 1],
+    [3, 1],
+    [1, undefined],
+    [0.5, undefined],
+    [-3, undefined],
+  ])('looked for %s days before the end is the one %s days before it', (days, next) => {
+    expect(nextReminder('term', endsAt, daysBefore(days))).toEqual(next && daysBefore(next))
+  })
+})
+
+describe('several subscriptions', () => {
+  const END = new Date('2026-12-20T12:00:00.000Z')
+  const base = { status: 'active', endsAt: END, autoRenew: true, failedRenewals: 0 } as const
+  const one = (id: number, over: Partial<Renewing> = {}): Renewing => ({
+    ...base,
+    id,
+    quantity: 1,
+    periods: 1,
+    ...over,
+  })
+  const later = (days: number) => new Date(END.getTime() + days * 86_400_000)
+
+  test.each([
+    ['covered exactly', [one(1)], 1, 500, 0],
+    ['short of one credit', [one(1)], 1, 499, 1],
+    ['after another of the same moment', [one(1), one(2)], 2, 700, 300],
+    ['before another', [one(1), one(2)], 1, 700, 0],
+    ['after one that cannot be paid', [one(1, { quantity: 3 }), one(2)], 2, 700, 0],
+    ['before one that ends later', [one(1, { endsAt: later(1) }), one(2)], 2, 500, 0],
+    ['beside one that is not renewed', [one(1, { autoRenew: false }), one(2)], 2, 500, 0],
+    ['that is not renewed itself', [one(1, { autoRenew: false })], 1, 0, 0],
+  ])('one %s misses what is left over', (_what, all, id, balance, missing) => {
+    expect(missingCredits(all, id, balance)).toBe(missing)
+  })
+
+  test('never miss more with more credits, nor more than the price', () => {
+    const some = fc.array(
+      fc.record({ quantity, periods, autoRenew: fc.boolean(), days: fc.nat(40) }),
+      { minLength: 1, maxLength: 6 },
+    )
+    fc.assert(
+      fc.property(some, fc.nat(20_000), (drafts, balance) => {
+        const all = drafts.map(({ days, ...draft }, index) =>
+          one(index + 1, { ...draft, endsAt: later(days) }),
+        )
+        for (const { id, quantity: q, periods: p } of all) {
+          const missing = missingCredits(all, id, balance)
+          expect(missing).toBeGreaterThanOrEqual(0)
+          expect(missing).toBeLessThanOrEqual(priceSlots(q, p).totalCredits)
+        }
+        const price = all.reduce((sum, { quantity: q, periods: p }) => {
+          return sum + priceSlots(q, p).totalCredits
+        }, 0)
+        expect(all.every(({ id }) => missingCredits(all, id, price) === 0)).toBe(true)
+      }),
+    )
+  })
+
+  test('leave the slots that are still there then', () => {
+    const all = [
+      one(1, { autoRenew: false, quantity: 1 }),
+      one(2, { autoRenew: false, quantity: 2, endsAt: later(1) }),
+      one(3, { quantity: 4 }),
+      one(4, { status: 'grace', quantity: 8, failedRenewals: 1 }),
+    ]
+    expect(slotsLeft(all, undefined, later(-1))).toBe(15)
+    expect(slotsLeft(all, 1, END)).toBe(14)
+    expect(slotsLeft(all, 2, later(1))).toBe(12)
+    expect(slotsLeft(all, 4, later(3))).toBe(4)
+  })
+
+  test('are gone at their end, after their grace, or not while they renew themselves', () => {
+    expect(goneAt(one(1))).toBeUndefined()
+    expect(goneAt(one(1, { autoRenew: false }))).toEqual(END)
+    expect(goneAt(one(1, { status: 'grace' }))).toEqual(later(3))
+    expect(goneAt(one(1, { status: 'expired' }))).toEqual(END)
   })
 })

@@ -101,6 +101,80 @@ export function dueAt(standing: Standing): Date | undefined {
   return nextRenewal(standing) ?? new Date(endsAt.getTime() + GRACE_MS)
 }
 
+/** When the slots of a subscription are gone as things stand; undefined while it renews itself. */
+export function goneAt({ status, endsAt, autoRenew }: Standing): Date | undefined {
+  if (status === 'expired') return endsAt
+  if (status === 'grace') return new Date(endsAt.getTime() + GRACE_MS)
+  return autoRenew ? undefined : endsAt
+}
+
+/** When the last of the tries to renew a term is made. */
+export function lastRenewalTry(endsAt: Date): Date {
+  return new Date(endsAt.getTime() + Math.max(...RENEWAL_TRIES_MS))
+}
+
+/** Before an end: when its owner is reminded of it, the earliest first. */
+const REMINDERS_MS = { term: [7 * DAY_MS, DAY_MS], trial: [2 * DAY_MS] } as const
+
+/** When the owner of something is reminded first that it ends. */
+export function firstReminder(of: keyof typeof REMINDERS_MS, endsAt: Date): Date {
+  return new Date(endsAt.getTime() - REMINDERS_MS[of][0])
+}
+
+/** The next reminder after `now`; undefined when there is none any more. */
+export function nextReminder(
+  of: keyof typeof REMINDERS_MS,
+  endsAt: Date,
+  now: Date,
+): Date | undefined {
+  return REMINDERS_MS[of]
+    .map((before) => new Date(endsAt.getTime() - before))
+    .find((at) => at > now)
+}
+
+/** A subscription among others of its wallet. */
+export interface Renewing extends Standing {
+  readonly id: number
+  readonly quantity: number
+  readonly periods: number
+}
+
+/**
+ * Credits that the balance is short of when a subscription renews itself, if nothing changes: the
+ * renewals before it are paid first, as far as they can be. 0 when it is covered.
+ */
+export function missingCredits(
+  all: readonly Renewing[],
+  id: number,
+  balanceCredits: number,
+): number {
+  const inOrder = all
+    .flatMap((one) => {
+      const at = nextRenewal(one)
+      const { totalCredits } = priceSlots(one.quantity, one.periods)
+      return at === undefined ? [] : [{ id: one.id, at, totalCredits }]
+    })
+    .toSorted((a, b) => a.at.getTime() - b.at.getTime() || a.id - b.id)
+  let left = balanceCredits
+  for (const renewal of inOrder) {
+    if (renewal.id === id) return Math.max(0, renewal.totalCredits - left)
+    if (renewal.totalCredits <= left) left -= renewal.totalCredits
+  }
+  return 0
+}
+
+/** Slots of subscriptions that are left at an instant, as things stand; without the one named. */
+export function slotsLeft(all: readonly Renewing[], without: number | undefined, at: Date): number {
+  return all
+    .filter((one) => one.id !== without && isThereAt(one, at))
+    .reduce((slots, { quantity }) => slots + quantity, 0)
+}
+
+function isThereAt(standing: Standing, at: Date): boolean {
+  const end = goneAt(standing)
+  return end === undefined || end > at
+}
+
 /** What has to be done with a subscription at `now`. */
 export function dueStep(standing: Standing, now: Date): 'nothing' | 'renew' | 'expire' {
   const due = dueAt(standing)

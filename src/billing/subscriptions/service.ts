@@ -17,7 +17,15 @@ import type {
   SubscriptionQuery,
   Trial,
 } from './model.ts'
-import { dueAt, nextRenewal, priceSlots, termEnd, termReference, trialEnd } from './rules.ts'
+import {
+  dueAt,
+  firstReminder,
+  nextRenewal,
+  priceSlots,
+  termEnd,
+  termReference,
+  trialEnd,
+} from './rules.ts'
 import * as store from './store.ts'
 
 interface Deps {
@@ -47,7 +55,9 @@ export async function startTrial(deps: BuyingDeps, caller: Caller): Promise<Tria
   await transact(deps.db, async (tx) => {
     await lockSlots(tx, wallet)
     const capacity = await getCapacity(tx, wallet, startedAt)
-    const isFirst = await store.insertTrial(tx, { wallet, telegramUserId, startedAt, endsAt })
+    const remindAt = firstReminder('trial', endsAt)
+    const trial = { wallet, telegramUserId, startedAt, endsAt, remindAt }
+    const isFirst = await store.insertTrial(tx, trial)
     if (!isFirst) throw new AppError('conflict', 'trial_already_used')
     requireRoom(capacity, TRIAL_SLOTS)
     await store.insertCapacityChange(tx, wallet, startedAt)
@@ -113,6 +123,7 @@ export async function createSubscription(
       autoRenew,
       failedRenewals: 0,
       dueAt: endsAt,
+      remindAt: firstReminder('term', endsAt),
       createdAt: now,
     })
     const reference = termReference(bought.id, bought.term)

@@ -31,6 +31,27 @@ export async function insertTrial(db: Db, trial: TrialRow): Promise<boolean> {
   return inserted.length > 0
 }
 
+/** Notes that the owner of a trial needs no more reminders. */
+export async function endTrialReminders(db: Db, wallet: Address): Promise<void> {
+  await db.update(trials).set({ remindAt: null }).where(eq(trials.wallet, wallet))
+}
+
+/** The wallets of some ends that somebody is to be reminded of, in no order. */
+export async function listWalletsToRemind(db: Db, now: Date, limit: number): Promise<Address[]> {
+  const [ofTerms, ofTrials] = await Promise.all(
+    [subscriptions, trials].map((table) =>
+      db
+        .select({ wallet: table.wallet })
+        .from(table)
+        .where(lte(table.remindAt, now))
+        .orderBy(asc(table.remindAt))
+        .limit(limit),
+    ),
+  )
+  const rows = [...(ofTerms ?? []), ...(ofTrials ?? [])]
+  return [...new Set(rows.map(({ wallet }) => storedAddress(wallet)))]
+}
+
 /** Slots of the wallet's subscriptions that are not over. */
 export async function sumPurchased(db: Db, wallet: Address): Promise<number> {
   const [row] = await db
@@ -129,13 +150,13 @@ export async function listChangedWallets(db: Db, now: Date, limit: number): Prom
   return [...new Set(rows.map(({ wallet }) => storedAddress(wallet)))]
 }
 
-/** Removes the wallet's changes up to then. @returns whether there were any */
-export async function deleteCapacityChanges(db: Db, wallet: Address, upTo: Date): Promise<boolean> {
+/** Removes the wallet's changes up to then. @returns when they were */
+export async function deleteCapacityChanges(db: Db, wallet: Address, upTo: Date): Promise<Date[]> {
   const gone = await db
     .delete(capacityChanges)
     .where(and(eq(capacityChanges.wallet, wallet), lte(capacityChanges.at, upTo)))
-    .returning({ wallet: capacityChanges.wallet })
-  return gone.length > 0
+    .returning({ at: capacityChanges.at })
+  return gone.map(({ at }) => at)
 }
 
 function isRunning() {

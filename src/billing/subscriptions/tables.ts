@@ -11,13 +11,19 @@ import {
 } from 'drizzle-orm/pg-core'
 import type { SubscriptionStatus } from './model.ts'
 
-export const trials = pgTable('trials', {
-  wallet: text('wallet').primaryKey(),
-  /** The Telegram account that started it, if one did; each may start one trial. */
-  telegramUserId: bigint('telegram_user_id', { mode: 'number' }).unique(),
-  startedAt: timestamp('started_at', { withTimezone: true }).notNull(),
-  endsAt: timestamp('ends_at', { withTimezone: true }).notNull(),
-})
+export const trials = pgTable(
+  'trials',
+  {
+    wallet: text('wallet').primaryKey(),
+    /** The Telegram account that started it, if one did; each may start one trial. */
+    telegramUserId: bigint('telegram_user_id', { mode: 'number' }).unique(),
+    startedAt: timestamp('started_at', { withTimezone: true }).notNull(),
+    endsAt: timestamp('ends_at', { withTimezone: true }).notNull(),
+    /** When its owner is reminded of the end; null afterwards. */
+    remindAt: timestamp('remind_at', { withTimezone: true }),
+  },
+  (table) => [index('trials_remind').on(table.remindAt).where(sql`remind_at is not null`)],
+)
 
 export const subscriptions = pgTable(
   'subscriptions',
@@ -39,11 +45,14 @@ export const subscriptions = pgTable(
     lastRenewalError: text('last_renewal_error'),
     /** When something has to be done with it; null once it is over. */
     dueAt: timestamp('due_at', { withTimezone: true }),
+    /** When its owner is reminded next of the end of the term; null when that is over. */
+    remindAt: timestamp('remind_at', { withTimezone: true }),
     createdAt: timestamp('created_at', { withTimezone: true }).notNull(),
   },
   (table) => [
     index('subscriptions_wallet').on(table.wallet, table.id),
     index('subscriptions_due').on(table.dueAt).where(sql`due_at is not null`),
+    index('subscriptions_remind').on(table.remindAt).where(sql`remind_at is not null`),
   ],
 )
 

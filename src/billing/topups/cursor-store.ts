@@ -1,4 +1,4 @@
-import { eq, sql } from 'drizzle-orm'
+import { and, eq, sql } from 'drizzle-orm'
 import type { Db } from '#src/db/connection.ts'
 import { paymentCursors } from './tables.ts'
 
@@ -24,7 +24,13 @@ export async function moveCursor(db: Db, chain: PaymentChain, position: number):
     .where(eq(paymentCursors.chain, chain))
 }
 
-/** The newest block that was seen. */
-export async function saveTip(db: Db, chain: PaymentChain, tip: number): Promise<void> {
-  await db.update(paymentCursors).set({ tip }).where(eq(paymentCursors.chain, chain))
+/** Notes the newest block that was seen. @returns whether it is another one than before */
+export async function saveTip(db: Db, chain: PaymentChain, tip: number): Promise<boolean> {
+  const isOther = sql`${paymentCursors.tip} is distinct from ${tip}::bigint`
+  const changed = await db
+    .update(paymentCursors)
+    .set({ tip })
+    .where(and(eq(paymentCursors.chain, chain), isOther))
+    .returning({ chain: paymentCursors.chain })
+  return changed.length > 0
 }

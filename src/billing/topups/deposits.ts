@@ -1,7 +1,7 @@
 import { transact } from '#src/db/connection.ts'
 import type { AssetKey } from '../price-list.ts'
 import { type CursorRow, findCursor, insertCursor, moveCursor, saveTip } from './cursor-store.ts'
-import { listOpenPayments, type PaymentPlace } from './payment-store.ts'
+import { listOpenPayments, notifyOpenOnFlare, type PaymentPlace } from './payment-store.ts'
 import { recordPayments } from './payments.ts'
 import { assetOf } from './rules.ts'
 import { findTopup, listWaitingSubmissions } from './store.ts'
@@ -84,7 +84,7 @@ async function readFlare(deps: FollowDeps, signal: AbortSignal): Promise<void> {
     from = to + 1
     span = Math.min(span * 2, SPAN_MAX)
   }
-  await saveTip(db, 'flare', tip)
+  if (await saveTip(db, 'flare', tip)) await notifyOpenOnFlare(db)
 }
 
 /** Reads validated ledgers, which stay. Deposits of before the service's first day are none of ours. */

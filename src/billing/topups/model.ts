@@ -11,6 +11,9 @@ import { z } from 'zod'
 import { Address, Hash, Instant, Units } from '#src/kernel/units.ts'
 import { MIN_TOPUP_CREDITS, type TokenKey } from '../price-list.ts'
 
+/** Where it is told whose payments have changed, by the top-up's handle. */
+export const TOPUPS_CHANNEL = 'topups'
+
 /** How long a quote is good. */
 export const QUOTE_SECONDS = 600
 /** Most credits that one top-up or payment can bring: a thousand million US dollars. */

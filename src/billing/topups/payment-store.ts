@@ -1,6 +1,6 @@
 import { and, asc, eq, isNull, ne, sql } from 'drizzle-orm'
 import type { Db } from '#src/db/connection.ts'
-import type { Refusal } from './model.ts'
+import { type Refusal, TOPUPS_CHANNEL } from './model.ts'
 import { topupPayments, unmatchedPayments } from './tables.ts'
 
 export type PaymentRow = typeof topupPayments.$inferSelect
@@ -122,6 +122,29 @@ export async function settlePayment(
         isNull(topupPayments.settledAt),
       ),
     )
-    .returning({ txHash: topupPayments.txHash })
+    .returning({ handle: topupPayments.handle })
+  await notifyTopups(db, changed)
   return changed.length > 0
+}
+
+/** Tells that something has changed about the payments of these top-ups, on commit. */
+export async function notifyTopups(
+  db: Db,
+  changed: readonly { readonly handle: string | null }[],
+): Promise<void> {
+  const handles = new Set(changed.flatMap(({ handle }) => handle ?? []))
+  if (handles.size === 0) return
+  await db.execute(sql`
+    select pg_notify(${TOPUPS_CHANNEL}, handle)
+    from unnest(${sql.param([...handles])}::text[]) as told(handle)`)
+}
+
+/** Tells that payments on Flare that are not settled have one more block on top. */
+export async function notifyOpenOnFlare(db: Db): Promise<void> {
+  const { handle, settledAt, way } = topupPayments
+  const open = await db
+    .selectDistinct({ handle })
+    .from(topupPayments)
+    .where(and(isNull(settledAt), ne(way, 'xrpl')))
+  await notifyTopups(db, open)
 }

@@ -2,8 +2,9 @@ import type { Chain, Payment } from '#src/chain/chain.ts'
 import { type Db, transact } from '#src/db/connection.ts'
 import type { Clock } from '#src/kernel/clock.ts'
 import type { Logger } from '#src/kernel/logger.ts'
-import { storedAddress } from '#src/kernel/units.ts'
+import { type Address, storedAddress } from '#src/kernel/units.ts'
 import { credit } from '../account/service.ts'
+import type { AssetKey } from '../price-list.ts'
 import type { Market } from './market.ts'
 import type { Refusal } from './model.ts'
 import type { PaymentRow } from './payment-store.ts'
@@ -12,6 +13,26 @@ import { judgePayment, type Rate, rateOf, type Verdict, type Worth } from './rul
 import type { TopupRow } from './store.ts'
 import * as store from './store.ts'
 
+/** A payment that was credited. */
+export interface CreditedPayment {
+  readonly wallet: Address
+  readonly handle: string
+  readonly txHash: string
+  readonly logIndex: number
+  readonly asset: AssetKey
+  readonly amountUnits: bigint
+  readonly credits: number
+  readonly bonusCredits: number
+  /** The wallet's, bonus included. */
+  readonly balanceCredits: number
+  readonly at: Date
+}
+
+/** Who tells a wallet's people, in the transaction that credits. */
+interface PaymentNews {
+  credited(tx: Db, payment: CreditedPayment): Promise<void>
+}
+
 /** What settling a payment needs. */
 export interface SettleDeps {
   readonly db: Db
@@ -19,6 +40,7 @@ export interface SettleDeps {
   readonly log: Logger
   readonly chain: Chain
   readonly market: Market
+  readonly notices: PaymentNews
 }
 
 /**
@@ -34,7 +56,7 @@ export async function recordPayments(
   seenAt: Date,
 ): Promise<void> {
   for (const payment of found) {
-    await payments.deleteMovedPayments(tx, payment.txHash, payment.block.hash)
+    const gone = await payments.deleteMovedPayments(tx, payment.txHash, payment.block.hash)
     const known = await payments.listPaymentsOf(tx, payment.txHash)
     const moved = known.find(({ blockHash }) => blockHash !== payment.block.hash)
     if (moved !== undefined) {
@@ -44,6 +66,8 @@ export async function recordPayments(
     }
     const topup = await findNamed(tx, payment)
     await payments.savePayment(tx, toRow(payment, topup, seenAt))
+    const isKnown = known.some(({ logIndex }) => logIndex === payment.logIndex)
+    await payments.notifyTopups(tx, isKnown ? gone : [...gone, { handle: topup?.handle ?? null }])
     if (topup !== undefined) {
       await store.deleteSubmission(tx, { handle: topup.handle, txHash: payment.txHash })
     }
@@ -104,7 +128,7 @@ export async function settlePayment(
   const verdict = judgePayment({ asset, amountUnits: payment.amountUnits, topup, rate })
   const at = clock.now()
   const isDone = await transact(db, (tx) =>
-    write(tx, { payment, topup, verdict, confirmations, at }),
+    write(deps, tx, { payment, topup, verdict, confirmations, at }),
   )
   if (!isDone) return
   const amount = payment.amountUnits.toString()
@@ -120,8 +144,9 @@ interface Settlement {
   readonly at: Date
 }
 
-/** All of it or nothing: the payment, its ledger entries, or its place among the unmatched. */
+/** All of it or nothing: the payment, its ledger entries and notice, or its place among the unmatched. */
 async function write(
+  { notices }: SettleDeps,
   tx: Db,
   { payment, topup, verdict, confirmations, at }: Settlement,
 ): Promise<boolean> {
@@ -133,7 +158,10 @@ async function write(
   })
   if (!isFirst) return false
   if (!verdict.ok) await keepUnmatched(tx, payment, verdict.reason, at)
-  else if (topup !== undefined) await addCredits(tx, { payment, topup, worth: verdict.worth, at })
+  else if (topup !== undefined) {
+    const settled = { payment, topup, worth: verdict.worth, at }
+    await notices.credited(tx, await addCredits(tx, settled))
+  }
   return true
 }
 
@@ -155,25 +183,20 @@ async function addCredits(
     readonly worth: Worth
     readonly at: Date
   },
-): Promise<void> {
+): Promise<CreditedPayment> {
   const { payment, topup, worth, at } = settled
+  const { handle, asset } = topup
+  const { txHash, logIndex, amountUnits } = payment
   const wallet = storedAddress(topup.wallet)
-  const name = `${topup.handle}:${payment.txHash}:${payment.logIndex}`
-  await credit(tx, {
-    wallet,
-    type: 'topup',
-    amountCredits: worth.credits,
-    reference: `topup:${name}`,
-    at,
-  })
-  if (worth.bonusCredits === 0) return
-  await credit(tx, {
-    wallet,
-    type: 'bonus',
-    amountCredits: worth.bonusCredits,
-    reference: `bonus:${name}`,
-    at,
-  })
+  const name = `${handle}:${txHash}:${logIndex}`
+  const paid = { type: 'topup', amountCredits: worth.credits } as const
+  const bonus = { type: 'bonus', amountCredits: worth.bonusCredits } as const
+  let { balanceCredits } = await credit(tx, { wallet, at, ...paid, reference: `topup:${name}` })
+  if (worth.bonusCredits > 0) {
+    const more = await credit(tx, { wallet, at, ...bonus, reference: `bonus:${name}` })
+    balanceCredits = more.balanceCredits
+  }
+  return { wallet, handle, txHash, logIndex, asset, amountUnits, ...worth, balanceCredits, at }
 }
 
 /** The locked rate of a payment that got into its block in time, or else the one of now. */

@@ -2,7 +2,7 @@ import { randomBytes, randomInt } from 'node:crypto'
 import type { Caller } from '#src/kernel/caller.ts'
 import { AppError } from '#src/kernel/errors.ts'
 import type { Locale } from '#src/kernel/locale.ts'
-import type { Hash } from '#src/kernel/units.ts'
+import type { Address, Hash } from '#src/kernel/units.ts'
 import { requireTerms, type Terms } from '../account/service.ts'
 import { type AssetKey, MIN_TOPUP_CREDITS, PAYMENT_ASSETS } from '../price-list.ts'
 import * as cursors from './cursor-store.ts'
@@ -43,17 +43,24 @@ const TAG_ATTEMPTS = 5
  */
 export async function createTopup(
   deps: TopupDeps,
-  caller: Caller,
-  { input, locale }: { readonly input: NewTopup; readonly locale: Locale },
+  caller: Pick<Caller, 'wallet'>,
+  request: {
+    readonly input: NewTopup
+    readonly locale: Locale
+    /** The quote it takes the place of. */
+    readonly renews?: Hash
+  },
 ): Promise<Topup> {
+  const { input, locale, renews = null } = request
   const named = input.asset === undefined ? undefined : readAsset(deps, input.asset)
   await requireTerms(deps, caller.wallet)
   const state = await chooseAsset(deps, named)
   const credits = input.credits ?? MIN_TOPUP_CREDITS
-  const { place, price, amountUnits } = quote(deps, state, credits)
-  const { key } = state.asset
-  await beginReading(deps, chainOf(key))
   const createdAt = deps.clock.now()
+  const { key } = state.asset
+  const openUnits = await readOpenQuotes(deps, state, { wallet: caller.wallet, now: createdAt })
+  const { place, price, amountUnits } = quote(deps, { ...state, openUnits }, credits)
+  await beginReading(deps, chainOf(key))
   const rate = rateOf(key, price)
   const topup = await insert(deps, {
     wallet: caller.wallet,
@@ -65,6 +72,7 @@ export async function createTopup(
     priceValue: price.value,
     priceDecimals: price.decimals,
     usdPer1000CreditsMicros: rate.usdPer1000CreditsMicros,
+    renews,
     createdAt,
     expiresAt: new Date(createdAt.getTime() + QUOTE_SECONDS * 1000),
   })
@@ -98,12 +106,23 @@ interface Quote {
   readonly amountUnits: bigint
 }
 
+/** Only what has a cap is looked at. */
+async function readOpenQuotes(
+  { db }: TopupDeps,
+  { asset }: AssetState,
+  by: { readonly wallet: Address; readonly now: Date },
+): Promise<bigint> {
+  if (asset.holdingsCap === null) return 0n
+  return await store.sumOpenQuotes(db, { asset: asset.key, ...by })
+}
+
 /** What so many credits cost, if they can be had for this asset now. */
 function quote(
   { billing }: TopupDeps,
-  { asset, place, price, available, paused, holdingsUnits }: AssetState,
+  state: AssetState & { readonly openUnits: bigint },
   credits: number,
 ): Quote {
+  const { asset, place, price, available, paused, holdingsUnits, openUnits } = state
   const values = { asset: symbolOf(asset.key, billing.serviceTokenSymbol) }
   const amountUnits = price && unitsFor(credits, rateOf(asset.key, price))
   if (!available || place === undefined || price === undefined || amountUnits === undefined) {
@@ -113,7 +132,8 @@ function quote(
   const cap = capUnits(asset, 'capPerTopup')
   const room = capUnits(asset, 'holdingsCap')
   const isOverCap = cap !== undefined && amountUnits > cap
-  const isOverRoom = room !== undefined && (holdingsUnits ?? 0n) + amountUnits > room
+  const taken = (holdingsUnits ?? 0n) + openUnits
+  const isOverRoom = room !== undefined && taken + amountUnits > room
   if (isOverCap || isOverRoom) {
     throw new AppError('conflict', 'cap_exceeded', {
       values: { ...values, maximum: asset.capPerTopup ?? 0, holdings: asset.holdingsCap ?? 0 },

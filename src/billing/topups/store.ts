@@ -1,6 +1,8 @@
-import { and, asc, eq } from 'drizzle-orm'
+import { and, asc, desc, eq, gt, sql } from 'drizzle-orm'
 import type { Db } from '#src/db/connection.ts'
 import type { Address } from '#src/kernel/units.ts'
+import type { AssetKey } from '../price-list.ts'
+import { notifyTopups } from './payment-store.ts'
 import { topupSubmissions, topups, unmatchedPayments } from './tables.ts'
 
 export type TopupRow = typeof topups.$inferSelect
@@ -29,6 +31,55 @@ export async function findTopup(
   return found
 }
 
+/** The same, and nobody else gets this one until the transaction ends. */
+export async function lockTopup(tx: Db, handle: string): Promise<TopupRow | undefined> {
+  const [found] = await tx.select().from(topups).where(eq(topups.handle, handle)).for('update')
+  return found
+}
+
+/** Quotes of a wallet that are not over at `now`, the newest first. */
+export function listOpenQuotes(
+  db: Db,
+  { wallet, now, limit }: { readonly wallet: Address; readonly now: Date; readonly limit: number },
+): Promise<TopupRow[]> {
+  return db
+    .select()
+    .from(topups)
+    .where(and(eq(topups.wallet, wallet), gt(topups.expiresAt, now)))
+    .orderBy(desc(topups.createdAt))
+    .limit(limit)
+}
+
+/** The quote that took the place of another. */
+export async function findRenewal(db: Db, handle: string): Promise<TopupRow | undefined> {
+  const [found] = await db.select().from(topups).where(eq(topups.renews, handle))
+  return found
+}
+
+/**
+ * What open quotes of an asset may still bring: of this wallet all of them, of every other one the
+ * largest, so that nobody keeps others from buying by asking often. Quotes that something was paid for
+ * are among what we hold.
+ */
+export async function sumOpenQuotes(
+  db: Db,
+  {
+    asset,
+    wallet,
+    now,
+  }: { readonly asset: AssetKey; readonly wallet: Address; readonly now: Date },
+): Promise<bigint> {
+  const [found] = await db.execute<{ units: string }>(sql`
+    select coalesce(sum(case when wallet = ${wallet} then total else largest end), 0) as units
+    from (
+      select wallet, sum(amount_units) as total, max(amount_units) as largest from topups t
+      where asset = ${asset} and expires_at > ${now}
+        and not exists (select from topup_payments p where p.handle = t.handle)
+      group by wallet
+    ) open`)
+  return BigInt(found?.units ?? 0)
+}
+
 /** The top-up that a destination tag stands for. */
 export async function findTopupByTag(db: Db, tag: number): Promise<TopupRow | undefined> {
   const [found] = await db.select().from(topups).where(eq(topups.destinationTag, tag))
@@ -54,6 +105,7 @@ export async function saveSubmission(db: Db, submission: SubmissionRow): Promise
       target: [topupSubmissions.handle, topupSubmissions.txHash],
       set: { state, reason, checkedAt },
     })
+  await notifyTopups(db, [submission])
 }
 
 /** Names a transaction once more that was given up. */

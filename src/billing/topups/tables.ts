@@ -35,10 +35,15 @@ export const topups = pgTable(
     priceValue: units('price_value').notNull(),
     priceDecimals: integer('price_decimals').notNull(),
     usdPer1000CreditsMicros: integer('usd_per_1000_credits_micros').notNull(),
+    /** The quote that this one takes the place of, made on the page of that one. */
+    renews: text('renews').unique(),
     createdAt: instant('created_at').notNull(),
     expiresAt: instant('expires_at').notNull(),
   },
-  (table) => [index('topups_wallet').on(table.wallet, table.createdAt)],
+  (table) => [
+    index('topups_wallet').on(table.wallet, table.createdAt),
+    index('topups_open').on(table.asset, table.expiresAt),
+  ],
 )
 
 /** Every payment that was ever seen. Settled: it is credited, or among the unmatched. */

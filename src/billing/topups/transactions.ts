@@ -9,7 +9,12 @@ import {
   PENDING_TRANSACTION_SECONDS,
   UNKNOWN_TRANSACTION_SECONDS,
 } from './model.ts'
-import { deleteOpenPayments, listPaymentsOf, type PaymentRow } from './payment-store.ts'
+import {
+  deleteOpenPayments,
+  listPaymentsOf,
+  notifyOpenOnFlare,
+  type PaymentRow,
+} from './payment-store.ts'
 import { findNamed, recordPayments, type SettleDeps, settlePayment } from './payments.ts'
 import { requiredConfirmations, XRPL_CONFIRMATIONS } from './record.ts'
 import { assetOf } from './rules.ts'
@@ -148,7 +153,7 @@ export function isUpstream(error: unknown): boolean {
 
 async function readTip({ db, chain }: FollowDeps, signal?: AbortSignal): Promise<number> {
   const { number } = await chain.confirmedBlock(1, signal)
-  await cursors.saveTip(db, 'flare', number)
+  if (await cursors.saveTip(db, 'flare', number)) await notifyOpenOnFlare(db)
   return number
 }
 

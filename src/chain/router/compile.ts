@@ -22,16 +22,19 @@ const SETTINGS = {
 
 const Output = z.object({
   errors: z.array(z.object({ formattedMessage: z.string() })).optional(),
-  contracts: z.record(
-    z.string(),
-    z.record(
+  // Missing when the compiler gave up.
+  contracts: z
+    .record(
       z.string(),
-      z.object({
-        abi: z.array(z.unknown()),
-        evm: z.object({ bytecode: z.object({ object: z.string() }) }),
-      }),
-    ),
-  ),
+      z.record(
+        z.string(),
+        z.object({
+          abi: z.array(z.unknown()),
+          evm: z.object({ bytecode: z.object({ object: z.string() }) }),
+        }),
+      ),
+    )
+    .default({}),
 })
 
 /**

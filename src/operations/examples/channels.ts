@@ -22,6 +22,8 @@ export const channelExamples: ExamplesOf<typeof operations> = {
         { key: 'telegram', kind: 'link', ...unset },
         { key: 'email', kind: 'input', ...mailbox, status: 'active' },
         { key: 'webhook', kind: 'input', ...unset },
+        { key: 'discord', kind: 'input', ...unset },
+        { key: 'slack', kind: 'input', ...unset },
       ],
       nextCursor: null,
     },

@@ -2,7 +2,7 @@ import * as prices from '#src/billing/price-list.ts'
 import { assetOf, rateOf, symbolOf, unitsFor } from '#src/billing/topups/rules.ts'
 import { builtKey, translate } from '#src/i18n/translate.ts'
 import type { JsonObject } from '#src/kernel/units.ts'
-import { CATALOGUE } from '#src/watches/types/index.ts'
+import { REGISTRY as WATCH_TYPES } from '#src/watches/types/index.ts'
 import type * as operations from '../discovery.ts'
 import type { ExamplesOf } from './define.ts'
 import * as story from './story.ts'
@@ -59,7 +59,7 @@ const pricing = {
     durationDiscounts: prices.DURATION_DISCOUNTS,
     volumeDiscounts: prices.VOLUME_DISCOUNTS,
     uiDurations: prices.UI_DURATIONS,
-    types: CATALOGUE.map(({ name }) => name),
+    types: WATCH_TYPES.map(({ name }) => name),
     signalDefinitions: { [TYPE]: [signal()] },
   },
 }

@@ -5,6 +5,7 @@ import { channelExamples } from './channels.ts'
 import type { OperationExample } from './define.ts'
 import { discoveryExamples } from './discovery.ts'
 import { messageExamples } from './messages.ts'
+import { providerExamples } from './providers.ts'
 import { recipientExamples } from './recipients.ts'
 import { settingsExamples } from './settings.ts'
 import { statsExamples } from './stats.ts'
@@ -24,6 +25,7 @@ export function examplesAt(publicUrl: string): Readonly<Record<string, Operation
     ...channelExamples,
     ...messageExamples(publicUrl),
     ...discoveryExamples(publicUrl),
+    ...providerExamples,
     ...recipientExamples,
     ...settingsExamples,
     ...statsExamples,

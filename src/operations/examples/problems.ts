@@ -1,6 +1,7 @@
-import { builtKey, type TextValues, type Translate } from '#src/i18n/translate.ts'
+import type { TextValues, Translate } from '#src/i18n/translate.ts'
 import type { ERROR_STATUS, ErrorCode } from '#src/kernel/errors.ts'
 import type { JsonObject } from '#src/kernel/units.ts'
+import { problemBody } from '../problem.ts'
 import { PAID } from './subscriptions.ts'
 
 /** A refusal as it is told: the values of its text, and what its body carries besides. */
@@ -47,22 +48,12 @@ const PROBLEMS: Readonly<Record<ProblemStatus, Told>> = {
 const REQUEST_ID = '6f1c2a9e-3b1d-4f0a-9c55-2f8f5d1f7f10'
 
 /** The body of one problem of this status, told in the reader's language. */
-export function problemExample(t: Translate, publicUrl: string, status: ProblemStatus): JsonObject {
-  const { code, values, members, errors } = PROBLEMS[status]
-  return {
-    type: `${publicUrl}/problems/${code}`,
-    title: t(builtKey(`errors:${code}.title`), values),
-    status,
-    detail: t(builtKey(`errors:${code}.detail`), values),
+export function problemExample(t: Translate, publicUrl: string, status: ProblemStatus): unknown {
+  const { errors, ...told } = PROBLEMS[status]
+  const places = errors?.map(([pointer, code, values]) => ({
+    pointer,
     code,
-    requestId: REQUEST_ID,
-    ...members,
-    ...(errors && {
-      errors: errors.map(([pointer, field, about]) => ({
-        pointer,
-        code: field,
-        detail: t(builtKey(`errors:field.${field}`), about),
-      })),
-    }),
-  }
+    ...(values && { values }),
+  }))
+  return problemBody(t, publicUrl, { ...told, errors: places, requestId: REQUEST_ID })
 }

@@ -54,6 +54,7 @@ function topup(publicUrl: string, status: TopupStatus, confirmations: number): T
       priceValue: price.value,
       priceDecimals: price.decimals,
       usdPer1000CreditsMicros: rate.usdPer1000CreditsMicros,
+      renews: null,
       createdAt,
       expiresAt: new Date(createdAt.getTime() + QUOTE_SECONDS * 1000),
     },

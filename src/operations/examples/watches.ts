@@ -17,10 +17,13 @@ const created = {
   status: 'active',
   mutedUntil: null,
   health: 'ok',
-  signalStates: [{ id: 'balance-change', state: 'unknown', since: null, lastEvidenceAt: null }],
+  signalStates: [
+    { id: 'balance-change', state: 'unknown', since: null, severity: null, lastEvidenceAt: null },
+  ],
   createdAt: at('08:45:00'),
   updatedAt: at('08:45:00'),
   lastEvaluatedAt: null,
+  lastObservation: null,
   version: 1,
 }
 
@@ -28,9 +31,22 @@ const created = {
 const evaluated = {
   ...created,
   signalStates: [
-    { id: 'balance-change', state: 'ok', since: at('08:45:03'), lastEvidenceAt: FIRED_AT },
+    {
+      id: 'balance-change',
+      state: 'ok',
+      since: at('08:45:03'),
+      severity: null,
+      lastEvidenceAt: FIRED_AT,
+    },
   ],
   lastEvaluatedAt: FIRED_AT,
+  lastObservation: {
+    position: 41_880_123,
+    at: FIRED_AT,
+    balanceUnits: '242500000000000000000',
+    symbol: 'FLR',
+    decimals: 18,
+  },
 }
 
 /** A watch over the wallet itself; in the end it is made less sensitive. */

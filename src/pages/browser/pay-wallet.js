@@ -1,246 +1,222 @@
-// Paying with a wallet in this browser (EIP-1193, found by EIP-6963 or as window.ethereum). The wallet
-// does all work on the chain; nothing is sent to the service.
+// Paying with a wallet in this browser. The wallet does all work on the chain; the service is told the
+// transaction's hash, so that it need not search for it.
+
+import { find, note, post, step } from './dom.js'
+import { callOf, formatUnits, isApproved, tokenBalance } from './pay-chain.js'
+import {
+  askAccount,
+  chainName,
+  chainOf,
+  isDeclined,
+  offerWallets,
+  shortAddress,
+  switchChain,
+} from './wallets.js'
 
 /**
- * @typedef {{ request(call: { method: string, params?: unknown[] }): Promise<any> }} Provider
- * @typedef {{
- *   chain: { chainId: string, chainName?: string },
- *   amount: string,
- *   payment: { to: string, value: string, data: string },
- *   approval: { token: string, spender: string, data: string } | null,
- * }} Order
+ * @typedef {import('./wallets.js').Provider} Provider
+ * @typedef {import('./wallets.js').Wallet} Wallet
+ * @typedef {import('./pay-chain.js').Order} Order
  */
 
 const RECEIPT_MS = 1500
-/** EIP-1193 and EIP-3085: declined by the user; chain not known to the wallet. */
-const DECLINED = 4001
-const UNKNOWN_CHAIN = 4902
-/** EIP-20: allowance(owner, spender) and balanceOf(owner). */
-const ALLOWANCE = '0xdd62ed3e'
-const BALANCE = '0x70a08231'
+const TELL_TRIES = 5
+const TELL_MS = 2000
+/** More than either of our transactions uses. */
+const GAS = 200_000n
+/** Of the fee's guess: a small coin amount in 18 decimals. */
+const COIN = { asset: 'FLR', decimals: 18 }
+
+/** @type {HTMLElement} */
+let section
+/** @type {Order} */
+let order
+/** Names this payment in the browser's memory of the session. */
+let key = ''
+/** @type {Provider} */
+let provider
+let account = ''
+let isBusy = false
 
 /**
  * Offers the wallets there are.
  *
- * @param {HTMLElement} section
- * @param {string} key names this payment in the browser's memory of the session
+ * @param {HTMLElement} element
+ * @param {string} memory
  */
-export function startWallet(section, key) {
-  /** @type {Order} */
-  const order = JSON.parse(section.dataset.wallet ?? '')
+export async function startWallet(element, memory) {
+  section = element
+  key = memory
+  order = JSON.parse(section.dataset.wallet ?? '')
   section.hidden = false
   // The page offers to pay again, so that one has not paid.
   if (sessionStorage.getItem(key) === section.dataset.tx) sessionStorage.removeItem(key)
-  if (sessionStorage.getItem(key) !== null) {
-    find('#connect').hidden = true
-    return note('sent')
+  const sent = sessionStorage.getItem(key)
+  if (sent !== null) {
+    show()
+    note('sent')
+    return await tellService(sent)
   }
-  const bare = find('#connect button')
-  offer(bare, windowWallet)
-
-  const known = new Set()
-  window.addEventListener('eip6963:announceProvider', (event) => {
-    if (!(event instanceof CustomEvent)) return
-    const { info, provider } = event.detail
-    const button = bare.cloneNode()
-    if (known.has(info.uuid) || !(button instanceof HTMLElement)) return
-    known.add(info.uuid)
-    // Wallets that say their names take the place of the one without.
-    bare.hidden = true
-    button.hidden = false
-    button.textContent = info.name
-    find('#connect').append(button)
-    offer(button, () => provider)
+  step('connect', 'next')
+  find('#switch').addEventListener('click', () => void once(moveToChain))
+  find('#send').addEventListener('click', () => void once(pay))
+  find('#other').addEventListener('click', () => void once(chooseAccount))
+  document.getElementById('approve')?.addEventListener('click', () => void once(approve))
+  await offerWallets(find('#connect'), {
+    choose: (wallet) => void once(() => connectTo(wallet)),
+    none: () => note('none'),
   })
-  window.dispatchEvent(new Event('eip6963:requestProvider'))
-
-  /** @param {HTMLElement} button @param {() => Provider | undefined} wallet */
-  function offer(button, wallet) {
-    button.addEventListener('click', () => {
-      const provider = wallet()
-      if (provider === undefined) note('none')
-      else void guarded(() => connect(provider, order, key))
-    })
-  }
 }
 
-/** @returns {Provider | undefined} */
-function windowWallet() {
-  return 'ethereum' in window ? /** @type {Provider} */ (window.ethereum) : undefined
+/** @param {Wallet} wallet */
+async function connectTo(wallet) {
+  provider = wallet.provider
+  note('waiting')
+  account = await askAccount(provider)
+  provider.on?.('accountsChanged', (accounts) => {
+    ;[account = account] = accounts
+    void once(look)
+  })
+  provider.on?.('chainChanged', () => void once(look))
+  await moveToChain()
 }
 
-/**
- * @param {Provider} provider
- * @param {Order} order
- * @param {string} key
- */
-async function connect(provider, order, key) {
-  note()
-  const [account] = await provider.request({ method: 'eth_requestAccounts' })
+async function chooseAccount() {
+  const permission = { eth_accounts: {} }
+  await provider.request({ method: 'wallet_requestPermissions', params: [permission] })
+  account = await askAccount(provider)
+  await look()
+}
+
+async function moveToChain() {
   await switchChain(provider, order.chain)
-  find('#connect').hidden = true
-  find('#steps').hidden = false
-  find('#account').hidden = false
-  find('#account bdi').textContent = account
-  const approve = find('#approve')
-  const send = find('#send')
-
-  if (order.approval !== null && !(await hasBalance(provider, order, account))) note('balance')
-  const isReady = order.approval === null || (await isApproved(provider, order, account))
-  approve.hidden = isReady
-  send.hidden = !isReady
-  approve.addEventListener('click', () =>
-    once(approve, async () => {
-      if (order.approval === null) return
-      const { token: to, data } = order.approval
-      await switchChain(provider, order.chain)
-      const hash = await sendTransaction(provider, { from: account, to, data })
-      note('approving')
-      if (!(await succeeds(provider, hash))) return note('failed')
-      note()
-      approve.hidden = true
-      send.hidden = false
-    }),
-  )
-  send.addEventListener('click', () =>
-    once(send, async () => {
-      await switchChain(provider, order.chain)
-      const hash = await sendTransaction(provider, { from: account, ...order.payment })
-      // Also after a reload the same page must not ask to pay twice.
-      sessionStorage.setItem(key, hash)
-      send.hidden = true
-      note('sent')
-      if (await succeeds(provider, hash)) return
-      sessionStorage.removeItem(key)
-      send.hidden = false
-      note('failed')
-    }),
-  )
+  await look()
 }
 
-/**
- * @param {Provider} provider
- * @param {Order['chain']} chain
- */
-async function switchChain(provider, chain) {
-  const { chainId } = chain
-  if ((await provider.request({ method: 'eth_chainId' })) === chainId) return
-  try {
-    const params = [{ chainId }]
-    await provider.request({ method: 'wallet_switchEthereumChain', params })
-  } catch (error) {
-    if (codeOf(error) === DECLINED) throw error
-    if (codeOf(error) !== UNKNOWN_CHAIN || chain.chainName === undefined) throw new WrongChain()
-    await provider.request({ method: 'wallet_addEthereumChain', params: [chain] })
+/** Finds out what is next, and what is in the way. */
+async function look() {
+  step('connect', 'done', shortAddress(account))
+  const chain = await chainOf(provider)
+  if (chain !== order.chain.chainId) {
+    show('switch')
+    return note('chain', { current: chainName(chain) })
   }
-  if ((await provider.request({ method: 'eth_chainId' })) !== chainId) throw new WrongChain()
+  note()
+  const needsApproval = order.approval !== null && !(await isApproved(provider, order, account))
+  if (order.approval !== null) step('approve', needsApproval ? 'next' : 'done')
+  step('send', needsApproval ? 'open' : 'next')
+  const isShort = await showShortage()
+  show(...(isShort ? [] : [needsApproval ? 'approve' : 'send']), ...(isShort ? ['other'] : []))
 }
 
-class WrongChain extends Error {}
+/** @returns {Promise<boolean>} whether this account has too little; the note says of what */
+async function showShortage() {
+  const coins = BigInt(await callOf(provider, 'eth_getBalance', [account, 'latest']))
+  const fee = BigInt(await callOf(provider, 'eth_gasPrice', [])) * GAS
+  const need = BigInt(order.amount)
+  const held = order.approval === null ? coins : await tokenBalance(provider, order, account)
+  if (held < need) {
+    note('balance', { have: formatUnits(held, order) })
+    return true
+  }
+  const forFee = order.approval === null ? coins - need : coins
+  if (forFee >= fee) return false
+  note('gas', { need: formatUnits(fee, COIN), have: formatUnits(forFee, COIN) })
+  return true
+}
+
+async function approve() {
+  const { approval } = order
+  if (approval === null || !(await isOnChain())) return
+  note('waiting')
+  const hash = await send({ to: approval.token, data: approval.data })
+  show()
+  note('approving')
+  const isGood = await succeeds(hash)
+  await look()
+  if (!isGood) note('failed')
+}
+
+async function pay() {
+  if (!(await isOnChain())) return
+  note('waiting')
+  const hash = await send(order.payment)
+  // Also after a reload the same page must not ask to pay twice.
+  sessionStorage.setItem(key, hash)
+  show()
+  step('send', 'done', shortAddress(hash))
+  note('sent')
+  void tellService(hash)
+  if (await succeeds(hash)) return
+  sessionStorage.removeItem(key)
+  await look()
+  note('failed')
+}
+
+/** The user may have changed it meanwhile. */
+async function isOnChain() {
+  if ((await chainOf(provider)) === order.chain.chainId) return true
+  await moveToChain()
+  return (await chainOf(provider)) === order.chain.chainId
+}
 
 /**
- * @param {Provider} provider
  * @param {object} transaction
  * @returns {Promise<string>}
  */
-function sendTransaction(provider, transaction) {
-  return provider.request({ method: 'eth_sendTransaction', params: [transaction] })
+function send(transaction) {
+  const params = [{ from: account, ...transaction }]
+  return provider.request({ method: 'eth_sendTransaction', params })
 }
 
 /**
  * Waits for the transaction's block.
  *
- * @param {Provider} provider
  * @param {string} hash
  */
-async function succeeds(provider, hash) {
+async function succeeds(hash) {
   for (;;) {
-    const params = [hash]
-    const receipt = await provider.request({ method: 'eth_getTransactionReceipt', params })
+    const receipt = await callOf(provider, 'eth_getTransactionReceipt', [hash])
     if (receipt) return BigInt(receipt.status) === 1n
     await new Promise((resolve) => setTimeout(resolve, RECEIPT_MS))
   }
 }
 
 /**
- * @param {Provider} provider
- * @param {Order} order
- * @param {string} account
- */
-async function hasBalance(provider, { approval, amount }, account) {
-  const held = await call(provider, approval?.token, BALANCE + word(account))
-  return held >= BigInt(amount)
-}
-
-/**
- * @param {Provider} provider
- * @param {Order} order
- * @param {string} account
- */
-async function isApproved(provider, { approval, amount }, account) {
-  const data = ALLOWANCE + word(account) + word(approval?.spender ?? '')
-  return (await call(provider, approval?.token, data)) >= BigInt(amount)
-}
-
-/**
- * @param {Provider} provider
- * @param {string | undefined} to
- * @param {string} data
- */
-async function call(provider, to, data) {
-  return BigInt(await provider.request({ method: 'eth_call', params: [{ to, data }, 'latest'] }))
-}
-
-/** @param {string} address */
-function word(address) {
-  return address.slice(2).toLowerCase().padStart(64, '0')
-}
-
-/**
- * Runs what a button does, and not twice at a time.
+ * Names the transaction to the service. It would be found all the same, a little later.
  *
- * @param {HTMLElement} button
+ * @param {string} txHash
+ */
+async function tellService(txHash) {
+  for (let tries = 0; tries < TELL_TRIES; tries += 1) {
+    const answer = await post(section.dataset.confirmPath ?? '', { txHash })
+    if (answer?.isOk) return
+    await new Promise((resolve) => setTimeout(resolve, TELL_MS))
+  }
+}
+
+/**
+ * Runs what a button does, and one at a time.
+ *
  * @param {() => Promise<void>} work
  */
-async function once(button, work) {
-  if (!(button instanceof HTMLButtonElement) || button.disabled) return
-  button.disabled = true
-  await guarded(work)
-  button.disabled = false
-}
-
-/** @param {() => Promise<void>} work */
-async function guarded(work) {
+async function once(work) {
+  if (isBusy) return
+  isBusy = true
+  section.setAttribute('aria-busy', 'true')
   try {
     await work()
   } catch (error) {
-    if (error instanceof WrongChain) note('chain')
-    else note(codeOf(error) === DECLINED ? 'declined' : 'error')
+    note(isDeclined(error) ? 'declined' : 'error')
+  } finally {
+    isBusy = false
+    section.removeAttribute('aria-busy')
   }
 }
 
-/** @param {unknown} error */
-function codeOf(error) {
-  return typeof error === 'object' && error !== null && 'code' in error ? error.code : undefined
-}
-
-/**
- * Shows one note, or none.
- *
- * @param {string} [name]
- */
-function note(name) {
-  for (const one of document.querySelectorAll('[data-note]')) {
-    if (one instanceof HTMLElement) one.hidden = one.dataset.note !== name
+/** Shows these buttons of the wallet's part. @param {readonly string[]} names */
+function show(...names) {
+  for (const button of section.querySelectorAll('.actions button')) {
+    if (button instanceof HTMLElement) button.hidden = !names.includes(button.id)
   }
-}
-
-/**
- * @param {string} selector
- * @returns {HTMLElement}
- */
-function find(selector) {
-  const element = document.querySelector(selector)
-  if (!(element instanceof HTMLElement)) throw new Error(`the page has no ${selector}`)
-  return element
 }

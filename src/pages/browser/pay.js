@@ -1,31 +1,69 @@
-// The pay page's script: keeps the status up to date, copies values, and lets a wallet in this browser
-// approve and pay. Without it everything that is needed stands on the page.
+// The pay page's script: keeps the status up to date, counts the time that is left, copies values, and
+// lets a wallet in this browser approve and pay. Without it everything that is needed stands on the page.
 
+import { find, offerCopies } from './dom.js'
 import { startWallet } from './pay-wallet.js'
 
 const POLL_MS = 3000
+const SECOND_MS = 1000
+/** From here on there is a second column. */
+const WIDE = '(min-width: 1024px)'
+/** How long a quote is good: a full ring. */
+const QUOTE_SECONDS = 600
 
-const page = document.getElementById('pay')
-if (page !== null) {
-  for (const button of document.querySelectorAll('button[data-copy]')) offerCopy(button)
-  const wallet = document.getElementById('wallet')
-  if (wallet !== null) startWallet(wallet, page.dataset.statusPath ?? '')
-  void follow(page)
+const page = find('#pay')
+offerCopies()
+offerPrint()
+foldDetails()
+const wallet = document.getElementById('wallet')
+if (wallet !== null) void startWallet(wallet, page.dataset.statusPath ?? '')
+const clock = document.getElementById('countdown')
+if (clock !== null) countDown(clock)
+void follow(page)
+
+/** With a script a wallet pays; what is only needed without stays within reach. */
+function foldDetails() {
+  if (matchMedia(WIDE).matches) return
+  for (const one of document.querySelectorAll('[data-folds]')) one.removeAttribute('open')
 }
 
-/** @param {Element} button */
-function offerCopy(button) {
-  if (!(button instanceof HTMLButtonElement) || navigator.clipboard === undefined) return
-  const label = button.textContent
-  const { copy = '', done = '' } = button.dataset
+function offerPrint() {
+  const button = document.getElementById('print')
+  if (button === null) return
   button.hidden = false
-  button.addEventListener('click', async () => {
-    await navigator.clipboard.writeText(copy)
-    button.textContent = done
-    setTimeout(() => {
-      button.textContent = label
-    }, 2000)
-  })
+  button.addEventListener('click', () => window.print())
+}
+
+/**
+ * Counts by this machine's clock, from what the server says is left.
+ *
+ * @param {HTMLElement} clock
+ */
+function countDown(clock) {
+  const total = Number(clock.dataset.seconds)
+  const endMs = performance.now() + total * SECOND_MS
+  const face = find('bdi', clock)
+  const ring = clock.querySelector('.left')
+  const said = find('[role="status"]', clock)
+  const announcements = [...clock.querySelectorAll('[data-at]')]
+  clock.hidden = false
+  const timer = setInterval(tick, SECOND_MS)
+  tick()
+
+  function tick() {
+    const left = Math.max(0, Math.ceil((endMs - performance.now()) / SECOND_MS))
+    const seconds = String(left % 60).padStart(2, '0')
+    face.textContent = `${Math.floor(left / 60)}:${seconds}`
+    ring?.setAttribute('stroke-dasharray', `${(left / QUOTE_SECONDS) * 100} 100`)
+    for (const one of announcements) {
+      const isNow = one instanceof HTMLElement && Number(one.dataset.at) === left
+      if (isNow) said.textContent = one.textContent
+    }
+    if (left > 0) return
+    clearInterval(timer)
+    // What is on the page now no longer holds.
+    location.reload()
+  }
 }
 
 /**
@@ -35,15 +73,15 @@ function offerCopy(button) {
  */
 async function follow(page) {
   const { statusPath = '', lang = '', status: first } = page.dataset
-  const line = document.getElementById('status')
-  const offline = document.getElementById('offline')
+  const line = find('#status')
+  const offline = find('#offline')
   for (;;) {
     await new Promise((resolve) => setTimeout(resolve, POLL_MS))
     if (document.hidden) continue
     const facts = await ask(`${statusPath}?lang=${lang}`)
-    if (offline !== null) offline.hidden = facts !== undefined
+    offline.hidden = facts !== undefined
     if (facts === undefined) continue
-    if (line !== null && line.textContent !== facts.text) line.textContent = facts.text
+    if (line.textContent !== facts.text) line.textContent = facts.text
     // In another state the page offers something else.
     if (facts.status !== first) return location.reload()
   }

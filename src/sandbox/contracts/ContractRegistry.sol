@@ -9,9 +9,12 @@ contract ContractRegistry {
 
     /// @notice Enters a contract, or another one under a name that is there already.
     function set(string calldata name, address contractAddress) external {
-        bytes32 nameHash = _hash(name);
-        if (_addresses[nameHash] == address(0)) _names.push(name);
-        _addresses[nameHash] = contractAddress;
+        _set(name, contractAddress);
+    }
+
+    /// @notice Enters several.
+    function setAll(string[] calldata names, address[] calldata addresses) external {
+        for (uint256 i = 0; i < names.length; i++) _set(names[i], addresses[i]);
     }
 
     /// @return The zero address for a name that is not there.
@@ -46,6 +49,12 @@ contract ContractRegistry {
         names = _names;
         addresses = new address[](names.length);
         for (uint256 i = 0; i < names.length; i++) addresses[i] = _addresses[_hash(names[i])];
+    }
+
+    function _set(string calldata name, address contractAddress) private {
+        bytes32 nameHash = _hash(name);
+        if (_addresses[nameHash] == address(0)) _names.push(name);
+        _addresses[nameHash] = contractAddress;
     }
 
     function _hash(string memory name) private pure returns (bytes32) {

@@ -21,12 +21,22 @@ contract PriceFeeds {
     uint256 public feePerFeed;
 
     bytes21[] private _ids;
+    FeedIdChange[] private _changes;
     mapping(bytes21 id => Feed) private _feeds;
 
     /// @notice Says what a feed is worth, and since when; with a timestamp of zero, at any time.
     function set(bytes21 id, uint256 value, int8 decimals, uint64 timestamp) external {
         if (!_feeds[id].isKnown) _ids.push(id);
         _feeds[id] = Feed(value, decimals, timestamp, true);
+    }
+
+    /// @notice Gives a feed another name; the old one goes on naming it where one feed is read.
+    function rename(bytes21 oldFeedId, bytes21 newFeedId) external {
+        _feeds[newFeedId] = _feeds[oldFeedId];
+        _changes.push(FeedIdChange(oldFeedId, newFeedId));
+        for (uint256 i = 0; i < _ids.length; i++) {
+            if (_ids[i] == oldFeedId) _ids[i] = newFeedId;
+        }
     }
 
     function setFeePerFeed(uint256 fee) external {
@@ -88,9 +98,8 @@ contract PriceFeeds {
         return _ids;
     }
 
-    /// @return Always none: no feed has been renamed here.
-    function getFeedIdChanges() external pure returns (FeedIdChange[] memory) {
-        return new FeedIdChange[](0);
+    function getFeedIdChanges() external view returns (FeedIdChange[] memory) {
+        return _changes;
     }
 
     function _charge(uint256 feeds) private {
@@ -98,9 +107,16 @@ contract PriceFeeds {
     }
 
     function _read(bytes21 id) private view returns (Feed memory feed) {
-        feed = _feeds[id];
+        feed = _feeds[_current(id)];
         require(feed.isKnown, "feed does not exist");
         if (feed.timestamp == 0) feed.timestamp = uint64(block.timestamp);
+    }
+
+    function _current(bytes21 id) private view returns (bytes21) {
+        for (uint256 i = 0; i < _changes.length; i++) {
+            if (_changes[i].oldFeedId == id) id = _changes[i].newFeedId;
+        }
+        return id;
     }
 
     function _inWei(Feed memory feed) private pure returns (uint256) {

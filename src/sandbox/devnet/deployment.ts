@@ -11,7 +11,7 @@ import {
   stringToHex,
 } from 'viem'
 import { CONTRACT_REGISTRY_ADDRESS } from '#src/chain/contracts.ts'
-import { feedId } from '#src/chain/feeds.ts'
+import { feedId } from '#src/chain/feed-names.ts'
 import router from '#src/chain/router/PrepaidRouter.json' with { type: 'json' }
 import type { Address } from '#src/kernel/units.ts'
 import registry from '../contracts/ContractRegistry.json' with { type: 'json' }
@@ -71,10 +71,17 @@ const PAY_TO = getAddress('0x00000000000000000000000000000000000f1a03')
 const OPERATOR_WEI = 1000n * 10n ** 18n
 /** What each person has of every token at the start. */
 const START_TOKENS = '100000'
-/** Prices not far from real ones: 0.02 and 2.50 US dollars. They are always fresh. */
-const PRICES = [
+/** Prices not far from real ones, in US dollars: `value / 10 ** decimals`. They are always fresh. */
+export const PRICES = [
   { name: 'FLR/USD', value: 200_000n, decimals: 7 },
   { name: 'XRP/USD', value: 250_000n, decimals: 5 },
+  { name: 'BTC/USD', value: 9_000_000n, decimals: 2 },
+  { name: 'ETH/USD', value: 3_000_000n, decimals: 3 },
+  { name: 'DOGE/USD', value: 150_000n, decimals: 6 },
+  { name: 'SOL/USD', value: 1_500_000n, decimals: 4 },
+  { name: 'USDT/USD', value: 100_000n, decimals: 5 },
+  { name: 'USDC/USD', value: 100_000n, decimals: 5 },
+  { name: 'SGB/USD', value: 400_000n, decimals: 8 },
 ] as const
 
 /**

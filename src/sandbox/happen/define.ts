@@ -20,12 +20,14 @@ export interface Happening {
   /** What should follow. */
   readonly follows: string
   readonly look: readonly Look[]
+  /** Whether it ends by waiting for what follows, which somebody may get tired of. */
+  readonly waits?: boolean
   /** Set while it lasts. */
   lasting?(): Lasting | undefined
   /**
    * Lets it happen. Comes to its end when nothing more follows.
    *
-   * @param signal the world ends
+   * @param signal the world ends, or nobody waits for what follows any more
    */
   run(note: (text: string) => void, signal: AbortSignal): Promise<void>
 }

@@ -9,10 +9,13 @@ export interface Entry {
   readonly notes: readonly string[]
   /** going: more may follow. */
   readonly state: 'going' | 'over' | 'failed'
+  /** Whether it is waited for what follows, until somebody gets tired of it. */
+  readonly waits: boolean
 }
 
 /** Where a happening says what follows. */
 interface OpenEntry {
+  readonly id: number
   note(text: string): void
   /** Ends it. */
   close(): void
@@ -23,7 +26,7 @@ interface OpenEntry {
 /** What happened, oldest first. */
 export interface HappenLog {
   readonly entries: readonly Entry[]
-  open(happening: string, what: string): OpenEntry
+  open(happening: string, what: string, waits: boolean): OpenEntry
   /** Calls the listener after every change until the returned function is called. */
   subscribe(listener: () => void): () => void
   announce(): void
@@ -48,14 +51,15 @@ export function createHappenLog(now: () => Date): HappenLog {
   }
   return {
     entries,
-    open: (happening, what) => {
+    open: (happening, what, waits) => {
       count += 1
       const id = count
-      entries.push({ id, happening, at: now(), what, notes: [], state: 'going' })
+      entries.push({ id, happening, at: now(), what, notes: [], state: 'going', waits })
       if (entries.length > KEPT) entries.shift()
       announce()
       const add = (text: string) => change(id, ({ notes }) => ({ notes: [...notes, text] }))
       return {
+        id,
         note: add,
         close: () => change(id, () => ({ state: 'over' })),
         fail: (problem) => {

@@ -1,6 +1,6 @@
 import { setTimeout as wait } from 'node:timers/promises'
 import { formatUnits } from 'viem/utils'
-import { createDesk, type Desk } from '../desk.ts'
+import type { Desk } from '../desk.ts'
 import type { AskedTopup } from '../world/topups.ts'
 import type { WorldParts } from '../world.ts'
 import { type Happening, type HappeningGroup, INDEX, type Look, secondsSince } from './define.ts'
@@ -13,8 +13,7 @@ const DATA = '/ftso-analytics/feeds'
 const PAY_PAGE: Look = { label: 'Pay page, on the index', href: '/#pages-title' }
 
 /** Buying credits and spending them. */
-export function moneyHappenings(world: WorldParts): HappeningGroup {
-  const desk = createDesk(world)
+export function moneyHappenings(world: WorldParts, desk: Desk): HappeningGroup {
   return {
     title: 'Money',
     about:

@@ -25,6 +25,11 @@ export async function happenPage(
     reply.type('text/javascript; charset=utf-8').header('cache-control', 'no-cache').send(SCRIPT),
   )
   app.get('/happen', async (_request, reply) => sendPage(reply, await render(world, happenings)))
+  app.post<{ Params: { entry: string } }>('/happen/log/:entry/dismiss', (request, reply) => {
+    // What is over meanwhile needs no dismissing.
+    happenings.dismiss(Number(request.params.entry))
+    return reply.redirect('/happen', 303)
+  })
   app.post<{ Params: { id: string } }>('/happen/:id', (request, reply) =>
     happenings.start(request.params.id)
       ? reply.redirect('/happen', 303)
@@ -38,7 +43,7 @@ async function render(world: WorldParts, { groups, log }: Happenings): Promise<s
     wallets: await walletsOf(world),
     groups: groups.map((group) => ({
       ...group,
-      id: group.title.toLowerCase(),
+      id: group.title.toLowerCase().replaceAll(' ', '-'),
       happenings: group.happenings.map((one) => shown(one, newestFirst)),
     })),
     entries: newestFirst.map(entryData),
@@ -58,11 +63,12 @@ function shown({ id, label, follows, look, lasting }: Happening, newestFirst: re
   return { id, label, follows, look, lasting: lasting?.(), last: last && entryData(last) }
 }
 
-function entryData({ id, at, what, notes, state }: Entry) {
+function entryData({ id, at, what, notes, state, waits }: Entry) {
   return {
     id,
     what,
     state,
+    isWaiting: waits && state === 'going',
     at: at.toISOString(),
     time: at.toISOString().slice(11, 19),
     outcome: notes.join(' · '),

@@ -1,21 +1,12 @@
-import { setTimeout as wait } from 'node:timers/promises'
 import { formatEther } from 'viem/utils'
 import type { Person } from '../devnet/people.ts'
 import type { WorldParts } from '../world.ts'
-import {
-  CHAT,
-  type Happening,
-  type HappeningGroup,
-  INBOX,
-  RECEIVER,
-  secondsSince,
-} from './define.ts'
+import { thenAlerts } from './alerts.ts'
+import { CHAT, type Happening, type HappeningGroup, INBOX, RECEIVER } from './define.ts'
 
 const AMOUNT_FLR = 500
 const AMOUNT_WEI = BigInt(AMOUNT_FLR) * 10n ** 18n
 const EVENT = 'wallet-balance.moved'
-/** How long alerts of a move are waited for. */
-const PATIENCE_MS = 20_000
 
 /** Moves between Alice and Bob. */
 export function walletHappenings(world: WorldParts): HappeningGroup {
@@ -53,6 +44,7 @@ function move(world: WorldParts, { from, to, ...shown }: Move): Happening {
   return {
     ...shown,
     look: [CHAT, INBOX, RECEIVER],
+    waits: true,
     run: async (note, signal) => {
       const { client, transfer } = world.devnet
       const { address } = from.account
@@ -60,57 +52,9 @@ function move(world: WorldParts, { from, to, ...shown }: Move): Happening {
       if (has <= AMOUNT_WEI) {
         throw new Error(`${from.name} has only ${Number(formatEther(has)).toFixed(2)} FLR`)
       }
-      const start = performance.now()
-      const alerts = noteAlerts(world, (where) =>
-        note(`alert ${where} after ${secondsSince(start)}`),
-      )
-      try {
+      await thenAlerts(world, { words: ['FLR'], events: [EVENT] }, { note, signal }, async () => {
         await transfer(address, to.account.address, AMOUNT_WEI)
-        await wait(PATIENCE_MS, undefined, { signal }).catch(() => undefined)
-      } finally {
-        alerts.end()
-      }
-      if (alerts.count() === 0) note('no alert: nobody watches this balance, or something is down')
-    },
-  }
-}
-
-/** Says once for each chat, mailbox and hook that an alert about a balance has come in. */
-function noteAlerts(
-  { telegram, inbox, receiver }: WorldParts,
-  note: (where: string) => void,
-): { count(): number; end(): void } {
-  const seen = new Set<string>()
-  const say = (where: string) => {
-    if (seen.has(where)) return
-    seen.add(where)
-    note(where)
-  }
-  const mailsBefore = inbox.mails.length
-  const deliveriesBefore = receiver.deliveries.length
-  const ends = [
-    telegram.onChange((change) => {
-      if (change.kind !== 'message') return
-      const { chatId, from, text, editedAt } = change.message
-      if (from !== telegram.bot.id || editedAt !== undefined || !text.includes('FLR')) return
-      const chat = telegram.chat(chatId)
-      say(chat.type === 'private' ? `in ${chat.person.firstName}’s chat` : `in “${chat.title}”`)
-    }),
-    inbox.subscribe(() => {
-      for (const mail of inbox.mails.slice(mailsBefore)) {
-        if (mail.subject.includes('FLR')) say(`in the mailbox of ${mail.to}`)
-      }
-    }),
-    receiver.subscribe(() => {
-      for (const { headers, hook } of receiver.deliveries.slice(deliveriesBefore)) {
-        if (headers['x-watchdog-event'] === EVENT) say(`at the hook “${hook}”`)
-      }
-    }),
-  ]
-  return {
-    count: () => seen.size,
-    end: () => {
-      for (const end of ends) end()
+      })
     },
   }
 }

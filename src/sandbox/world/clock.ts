@@ -2,8 +2,8 @@ import { type Clock, systemClock } from '#src/kernel/clock.ts'
 
 /** The machine's time plus whatever the world has been moved ahead by. */
 export interface WorldClock extends Clock {
-  /** Puts the clock ahead. */
-  moveAhead(seconds: number): void
+  /** Puts the clock ahead to a time; one that is past changes nothing. */
+  moveTo(time: Date): void
 }
 
 /** A clock that agrees with the machine's until it is moved. */
@@ -11,8 +11,8 @@ export function createWorldClock(): WorldClock {
   let aheadMs = 0
   return {
     now: () => new Date(systemClock.now().getTime() + aheadMs),
-    moveAhead: (seconds) => {
-      aheadMs += seconds * 1000
+    moveTo: (time) => {
+      aheadMs = Math.max(aheadMs, time.getTime() - systemClock.now().getTime())
     },
   }
 }

@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto'
 import { type Config, loadConfig } from '#src/config.ts'
 import type { ContractPlaces } from '../devnet/deployment.ts'
 import type { DataUpstream } from './data-upstream.ts'
+import type { ProtocolData } from './protocol-data.ts'
 
 /** Where the parts of a world are. */
 export interface Places {
@@ -15,6 +16,8 @@ export interface Places {
   readonly xrpl: { readonly url: string; readonly address: string }
   /** Where the metered data comes from. */
   readonly dataUrls: DataUpstream['urls']
+  /** What is published about providers and their rewards. */
+  readonly published: Pick<ProtocolData, 'passesUrl' | 'rewardsUrl' | 'pChainUrl'>
 }
 
 export const BOT_USERNAME = 'WatchdogSandboxBot'
@@ -45,6 +48,9 @@ export function configFor(places: Places, botToken: string): Config {
     SMTP_URL: places.smtpUrl,
     EMAIL_FROM: 'Watchdog <alerts@watchdog.example>',
     WEBHOOK_ALLOW_PRIVATE: 'true',
+    PROVIDER_DATASET_URL: places.published.passesUrl,
+    REWARD_DATA_URLS: places.published.rewardsUrl,
+    P_CHAIN_RPC_URL: places.published.pChainUrl,
     ...paymentSettings(places),
   })
 }

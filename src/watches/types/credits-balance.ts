@@ -48,7 +48,6 @@ export function creditsThreshold(
 
 function presentThreshold(_event: string, data: JsonObject): Presentation {
   const { balanceCredits, limitCredits, nextRenewal } = Threshold.parse(data)
-  const credits = (count: number) => ({ kind: 'counted', unit: 'credits', count }) as const
   return {
     facts: {
       balance: credits(balanceCredits),
@@ -63,6 +62,10 @@ function presentThreshold(_event: string, data: JsonObject): Presentation {
   }
 }
 
+function credits(count: number) {
+  return { kind: 'counted', unit: 'credits', count } as const
+}
+
 const nextRenewalExample = { at: '2026-12-20T12:00:00.000Z', credits: 1500 }
 
 const creditsThresholdSignal = defineSignal<EmptyTarget, Settings, Balance, State>({
@@ -70,6 +73,7 @@ const creditsThresholdSignal = defineSignal<EmptyTarget, Settings, Balance, Stat
   group: 'alerts',
   events: { alerts: ['credits.low-balance'], recovery: 'credits.recovered' },
   state: State,
+  data: Threshold,
   initial: {},
   evaluate: creditsThreshold,
   present: presentThreshold,
@@ -92,5 +96,27 @@ export const creditsBalance = defineLedgerWatchType({
   name: 'credits-balance',
   settings: Settings,
   defaultLabel: () => 'Credits',
+  guide: {
+    icon: '💳',
+    target: [],
+    settings: [
+      {
+        key: 'limit',
+        code: 'lim',
+        kind: 'integer',
+        unit: 'credits',
+        min: '1',
+        max: String(LIMIT_CREDITS_MAX),
+        decimals: 0,
+        presets: ['100', '500', '1000', '5000'],
+        suggested: '500',
+        as: 'number',
+      },
+    ],
+    facts: ({ settings, observation }) => ({
+      ...(settings && { limit: credits(settings.limit) }),
+      ...(observation && { balance: credits(observation.balanceCredits) }),
+    }),
+  },
   signals: [creditsThresholdSignal],
 })

@@ -1,10 +1,368 @@
-import { announceSignal, announceWatchType } from '../define.ts'
+import { parseUnits } from 'viem/utils'
+import { z } from 'zod'
+import { feedName, findFeed, nearestFeeds } from '#src/chain/feed-names.ts'
+import type { Presentation } from '#src/kernel/facts.ts'
+import { Instant, type JsonObject, Units } from '#src/kernel/units.ts'
+import {
+  defineSignal,
+  defineWatchType,
+  type Evaluation,
+  type Guard,
+  type WatchView,
+} from '../define.ts'
+import type { Guide } from '../guide.ts'
 
-const priceMoveSignal = announceSignal({
+const PERCENT_MIN = 0.01
+const PERCENT_MAX = 1000
+const WINDOW_SECONDS_MIN = 60
+const WINDOW_SECONDS_MAX = 604_800
+/** A price cannot fall by this much. */
+const PERCENT_ALL = 100
+/** Percent as whole numbers have so many decimals. */
+const PERCENT_DECIMALS = 6
+
+const Target = z.strictObject({
+  feed: z
+    .string()
+    .regex(/^(0x[0-9a-fA-F]{42}|[\w.+-]{1,16}(\/[\w.+-]{1,16})?)$/)
+    .meta({ examples: ['FLR/USD', '0x01464c522f55534400000000000000000000000000'] }),
+})
+type Target = z.output<typeof Target>
+
+const Settings = z.strictObject({
+  percent: z.number().min(PERCENT_MIN).max(PERCENT_MAX).multipleOf(PERCENT_MIN),
+  windowSeconds: z.int().min(WINDOW_SECONDS_MIN).max(WINDOW_SECONDS_MAX),
+  direction: z.enum(['any', 'up', 'down']).default('any'),
+})
+type Settings = z.output<typeof Settings>
+
+const Lens = Settings.pick({ windowSeconds: true })
+type Lens = z.output<typeof Lens>
+
+/** A price: `value / 10 ** decimals` US dollars. Decimals may be negative, and differ between two. */
+const Price = z.object({ value: Units, decimals: z.int() })
+type Price = z.output<typeof Price>
+
+const Point = Price.extend({ at: Instant })
+
+const Observation = z.object({
+  position: z.int(),
+  at: Instant,
+  /** What the feed is called now. */
+  feed: z.string(),
+  feedId: z.string(),
+  price: Price,
+  /** When the feed was updated last. */
+  updatedAt: Instant,
+  /** The oldest valid price inside the window. */
+  oldest: Point,
+})
+type Observation = z.output<typeof Observation>
+
+const State = z.object({
+  /** The first price that was seen. */
+  baseline: Point.nullable(),
+  /** When it fired last. */
+  firedAt: Instant.nullable(),
+})
+type State = z.output<typeof State>
+
+/** `data` of `feed-move.threshold`. Prices are US dollars for one whole unit. */
+const Moved = z.object({
+  feed: z.string(),
+  feedId: z.string(),
+  fromPrice: z.string(),
+  toPrice: z.string(),
+  movePercent: z.number(),
+  thresholdPercent: z.number(),
+  windowSeconds: z.int(),
+  direction: Settings.shape.direction.unwrap(),
+  fromTime: Instant,
+  toTime: Instant,
+  blockNumber: z.int(),
+})
+
+/**
+ * Fires when the price moved by at least the percentage since the oldest valid price inside the window, in
+ * the chosen direction, at most once per window; at twice the percentage it is critical.
+ *
+ * The first price only sets the baseline, and nothing before it counts.
+ *
+ * @see specification, "Evaluation rules", 2; product decisions 13.14
+ */
+export function priceMove(
+  previous: State,
+  observation: Observation,
+  { settings }: Pick<WatchView<Target, Settings>, 'settings'>,
+): Evaluation<State> {
+  const { at, price, oldest } = observation
+  const { baseline, firedAt } = previous
+  if (baseline === null) {
+    return { state: { baseline: { ...price, at }, firedAt: null }, phase: 'ok', firings: [] }
+  }
+  const windowMs = settings.windowSeconds * 1000
+  const from = isInside(baseline.at, at, windowMs) ? baseline : oldest
+  const isCooling = firedAt !== null && at.getTime() - firedAt.getTime() < windowMs
+  if (isCooling || !reaches(from, price, settings, 1n)) {
+    return { state: previous, phase: 'ok', firings: [] }
+  }
+  const severity = reaches(from, price, settings, 2n) ? 'critical' : 'warning'
+  const data = z.encode(Moved, {
+    feed: observation.feed,
+    feedId: observation.feedId,
+    fromPrice: decimalOf(from),
+    toPrice: decimalOf(price),
+    movePercent: movePercent(from, price),
+    thresholdPercent: settings.percent,
+    windowSeconds: settings.windowSeconds,
+    direction: settings.direction,
+    fromTime: from.at,
+    toTime: at,
+    blockNumber: observation.position,
+  })
+  const firing = { event: 'feed-move.threshold', severity, data } as const
+  return { state: { baseline, firedAt: at }, phase: 'ok', firings: [firing] }
+}
+
+function isInside(point: Date, now: Date, windowMs: number): boolean {
+  return now.getTime() - point.getTime() <= windowMs
+}
+
+/** Whether the price moved by `times` the percentage, in the chosen direction. Exact. */
+function reaches(
+  from: Price,
+  to: Price,
+  { percent, direction }: Pick<Settings, 'percent' | 'direction'>,
+  times: bigint,
+): boolean {
+  const [before, after] = comparable(from, to)
+  const change = after - before
+  if (change === 0n || (direction !== 'any' && (direction === 'up') !== change > 0n)) return false
+  const far = (change < 0n ? -change : change) * parseUnits('100', PERCENT_DECIMALS)
+  return far >= before * parseUnits(`${percent}`, PERCENT_DECIMALS) * times
+}
+
+/** Two prices in one unit. */
+function comparable(one: Price, other: Price): readonly [bigint, bigint] {
+  const decimals = Math.max(one.decimals, other.decimals)
+  const scaled = (price: Price) => price.value * 10n ** BigInt(decimals - price.decimals)
+  return [scaled(one), scaled(other)]
+}
+
+/** The move in percent, 4 decimals. */
+function movePercent(from: Price, to: Price): number {
+  const [before, after] = comparable(from, to)
+  if (before === 0n) return 0
+  return Number(((after - before) * 1_000_000n) / before) / 10_000
+}
+
+/** A price as decimal text. */
+function decimalOf({ value, decimals }: Price): string {
+  if (decimals <= 0) return `${value * 10n ** BigInt(-decimals)}`
+  const digits = value.toString().padStart(decimals + 1, '0')
+  const fraction = digits.slice(-decimals).replace(/0+$/, '')
+  return `${digits.slice(0, -decimals)}${fraction === '' ? '' : `.${fraction}`}`
+}
+
+/** All watches on a feed and window, summed up: the nearest prices and times at which one could fire. */
+const Summary = z.object({
+  /** Smallest percentages, upwards and downwards, of those that compare with the window's oldest price. */
+  up: z.number().nullable(),
+  down: z.number().nullable(),
+  /** Prices at which one that compares with its own baseline fires. */
+  above: z.number().nullable(),
+  below: z.number().nullable(),
+  /** When the next one stops cooling, or compares with the window instead of its baseline. */
+  dueAt: Instant.nullable(),
+})
+type Summary = z.output<typeof Summary>
+
+/** Prices of baselines are rounded, so one that is so close already counts as reached. */
+const ROUNDING = 1e-9
+
+const guard: Guard<Settings, Observation, Summary> = {
+  schema: Summary,
+  empty: { up: null, down: null, above: null, below: null, dueAt: null },
+  add(summary, { settings, states }, { at }) {
+    const stored = states.get('price-move')
+    if (stored === undefined) return summary
+    const { baseline, firedAt } = State.parse(stored)
+    const { percent, windowSeconds, direction } = settings
+    const windowMs = windowSeconds * 1000
+    const due = (since: Date, extraMs = 0) =>
+      least(summary.dueAt, new Date(since.getTime() + windowMs + extraMs))
+    if (firedAt !== null && at.getTime() - firedAt.getTime() < windowMs) {
+      return { ...summary, dueAt: due(firedAt) }
+    }
+    const goesUp = direction !== 'down'
+    const goesDown = direction !== 'up'
+    if (baseline === null || !isInside(baseline.at, at, windowMs)) {
+      return {
+        ...summary,
+        ...(goesUp && { up: Math.min(summary.up ?? percent, percent) }),
+        ...(goesDown && { down: Math.min(summary.down ?? percent, percent) }),
+      }
+    }
+    const price = Number(decimalOf(baseline))
+    const above = price * (1 + percent / PERCENT_ALL)
+    const below = price * (1 - percent / PERCENT_ALL)
+    return {
+      ...summary,
+      dueAt: due(baseline.at, 1),
+      ...(goesUp && { above: Math.min(summary.above ?? above, above) }),
+      ...(goesDown && { below: Math.max(summary.below ?? below, below) }),
+    }
+  },
+  isQuiet({ up, down, above, below, dueAt }, { at, price, oldest }) {
+    if (dueAt !== null && at >= dueAt) return false
+    const now = Number(decimalOf(price))
+    if (above !== null && now >= above * (1 - ROUNDING)) return false
+    if (below !== null && now <= below * (1 + ROUNDING)) return false
+    const isReached = (percent: number | null, direction: 'up' | 'down') =>
+      percent !== null && reaches(oldest, price, { percent, direction }, 1n)
+    return !isReached(up, 'up') && !isReached(down, 'down')
+  },
+}
+
+function least(one: Date | null, other: Date): Date {
+  return one === null || other < one ? other : one
+}
+
+function presentMoved(_event: string, data: JsonObject): Presentation {
+  const moved = Moved.parse(data)
+  return {
+    facts: {
+      feed: { kind: 'name', text: moved.feed },
+      move: { kind: 'percent', value: moved.movePercent / PERCENT_ALL, signed: true },
+      window: { kind: 'duration', seconds: moved.windowSeconds },
+      priceThen: { kind: 'price', value: moved.fromPrice, symbol: 'USD' },
+      priceNow: { kind: 'price', value: moved.toPrice, symbol: 'USD' },
+      since: { kind: 'instant', at: moved.fromTime },
+      limit: { kind: 'percent', value: moved.thresholdPercent / PERCENT_ALL },
+    },
+    fields: ['priceThen', 'priceNow', 'limit'],
+  }
+}
+
+const priceMoveSignal = defineSignal<Target, Settings, Observation, State>({
   id: 'price-move',
   group: 'alerts',
   events: { alerts: ['feed-move.threshold'] },
+  canBeCritical: true,
+  tellsOnce: true,
+  state: State,
+  data: Moved,
+  initial: { baseline: null, firedAt: null },
+  evaluate: priceMove,
+  present: presentMoved,
+  examples: {
+    'feed-move.threshold': {
+      feed: 'FLR/USD',
+      feedId: '0x01464c522f55534400000000000000000000000000',
+      fromPrice: '0.01997',
+      toPrice: '0.01873',
+      movePercent: -6.2093,
+      thresholdPercent: 5,
+      windowSeconds: 3600,
+      direction: 'any',
+      fromTime: '2026-11-20T13:05:10.000Z',
+      toTime: '2026-11-20T14:05:10.000Z',
+      blockNumber: 41_880_123,
+    },
+  },
 })
 
-/** Watches the USD price of one feed. @see specification, "Evaluation rules", 2 */
-export const feedMove = announceWatchType({ name: 'feed-move', signals: [priceMoveSignal] })
+const guide: Guide<Target, Settings, Observation> = {
+  icon: '📈',
+  target: [{ key: 'feed', kind: 'feed' }],
+  settings: [
+    {
+      key: 'percent',
+      code: 'pct',
+      kind: 'decimal',
+      unit: 'percent',
+      min: `${PERCENT_MIN}`,
+      max: `${PERCENT_MAX}`,
+      decimals: 2,
+      presets: ['1', '2', '5', '10', '20'],
+      suggested: '5',
+      as: 'number',
+    },
+    {
+      key: 'windowSeconds',
+      code: 'win',
+      kind: 'duration',
+      min: WINDOW_SECONDS_MIN,
+      max: WINDOW_SECONDS_MAX,
+      presets: [900, 3600, 21_600, 86_400, WINDOW_SECONDS_MAX],
+      suggested: 3600,
+    },
+    {
+      key: 'direction',
+      code: 'dir',
+      kind: 'choice',
+      options: ['any', 'up', 'down'],
+      suggested: 'any',
+    },
+  ],
+  facts: ({ target: { feed }, settings, observation }) => ({
+    feed: { kind: 'name', text: observation?.feed ?? feedName(feed) ?? feed },
+    ...(settings && {
+      percent: { kind: 'percent', value: settings.percent / PERCENT_ALL },
+      window: { kind: 'duration', seconds: settings.windowSeconds },
+    }),
+    ...(observation && {
+      price: { kind: 'price', value: decimalOf(observation.price), symbol: 'USD' },
+      time: { kind: 'instant', at: observation.updatedAt },
+      move: {
+        kind: 'percent',
+        value: movePercent(observation.oldest, observation.price) / PERCENT_ALL,
+        signed: true,
+      },
+      since: { kind: 'instant', at: observation.oldest.at },
+    }),
+  }),
+}
+
+/** Watches the USD price of one feed. */
+export const feedMove = defineWatchType<Target, Settings, Observation, Lens, Summary>({
+  name: 'feed-move',
+  target: Target,
+  settings: Settings,
+  observation: Observation,
+  everySeconds: 30,
+  lens: { schema: Lens, of: ({ windowSeconds }) => ({ windowSeconds }) },
+  async observe({ facts }, looks, { upTo }, signal) {
+    const windows = looks.map(({ target, lens }) => ({ ...target, ...lens }))
+    const found = await facts.feedWindows(windows, upTo, signal)
+    return found.map((window) => {
+      if (window === undefined) return undefined
+      const { now, oldest } = window
+      const price = { value: now.value, decimals: now.decimals }
+      const feed = { feed: now.name, feedId: now.id, updatedAt: now.at }
+      return [{ position: upTo.number, at: upTo.at, ...feed, price, oldest }]
+    })
+  },
+  async check({ chain }, { feed }, { percent, direction }) {
+    const list = await chain.feedList()
+    if (list !== undefined && findFeed(list, feed) === undefined) {
+      const values = { nearest: nearestFeeds(list, feedName(feed) ?? feed).join(', ') }
+      return [{ pointer: '/target/feed', code: 'feed', values }]
+    }
+    if (direction !== 'down' || percent < PERCENT_ALL) return []
+    const values = { maximum: PERCENT_ALL - PERCENT_MIN }
+    return [{ pointer: '/settings/percent', code: 'too_big', values }]
+  },
+  async resolve({ chain }, target) {
+    const list = await chain.feedList()
+    const found = list && findFeed(list, target.feed)
+    if (list === undefined || found === undefined) return target
+    // A name that two categories share is no name of either.
+    const isOnly = list.feeds.filter(({ name }) => name === found.name).length === 1
+    return { feed: isOnly ? found.name : found.id }
+  },
+  defaultLabel: ({ feed }) => feedName(feed) ?? feed,
+  guide,
+  guard,
+  signals: [priceMoveSignal],
+})

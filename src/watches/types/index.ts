@@ -1,4 +1,4 @@
-import type { ChainWatchType, LedgerWatchType, WatchType, WatchTypeDefinition } from '../define.ts'
+import type { ChainWatchType, LedgerWatchType, WatchType } from '../define.ts'
 import { creditsBalance } from './credits-balance.ts'
 import { feedMove } from './feed-move.ts'
 import { providerEligibility } from './provider-eligibility.ts'
@@ -6,8 +6,8 @@ import { providerFsp } from './provider-fsp/index.ts'
 import { rewardSigning } from './reward-signing.ts'
 import { walletBalance } from './wallet-balance.ts'
 
-/** Every watch type of the catalogue in the order it is shown, those that are only announced too. */
-export const CATALOGUE: readonly WatchTypeDefinition[] = [
+/** Every watch type, in the order it is shown. */
+export const REGISTRY: readonly WatchType[] = [
   walletBalance,
   feedMove,
   providerEligibility,
@@ -15,14 +15,6 @@ export const CATALOGUE: readonly WatchTypeDefinition[] = [
   rewardSigning,
   providerFsp,
 ]
-
-/** The watch types that can be created, in the same order. */
-export const REGISTRY: readonly WatchType[] = CATALOGUE.filter(canObserve)
-
-/** Whether watches of this type can be made; false while it is only announced. */
-export function canObserve(type: WatchTypeDefinition): type is WatchType {
-  return 'reads' in type
-}
 
 /** Those that look at the chain. */
 export const CHAIN_TYPES: readonly ChainWatchType[] = REGISTRY.filter(readsChain)
@@ -38,9 +30,14 @@ function readsLedger(type: WatchType): type is LedgerWatchType {
   return type.reads === 'ledger'
 }
 
+/** @returns undefined for a name of no type */
+export function findWatchType(name: string): WatchType | undefined {
+  return REGISTRY.find((one) => one.name === name)
+}
+
 /** The type of a stored watch. @throws Error for an unknown name: stored types always exist */
 export function getWatchType(name: string): WatchType {
-  const type = REGISTRY.find((one) => one.name === name)
+  const type = findWatchType(name)
   if (type === undefined) throw new Error(`no watch type is called ${name}`)
   return type
 }

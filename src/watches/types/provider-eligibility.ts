@@ -1,16 +1,239 @@
-import { announceSignal, announceWatchType } from '../define.ts'
+import { z } from 'zod'
+import type { Facts, Presentation } from '#src/kernel/facts.ts'
+import { Address, Instant, type JsonObject } from '#src/kernel/units.ts'
+import { defineSignal, defineWatchType, type Evaluation, type Firing } from '../define.ts'
+import {
+  PROVIDER_FIELDS,
+  ProviderTarget,
+  providerFacts,
+  providerLabel,
+  providerName,
+  resolveProvider,
+} from './provider-target.ts'
 
-const providerStatusSignal = announceSignal({
+/** Conditions by the id of their failure in the published calculation. @see protocol reference, 9.1 */
+const CONDITIONS: Readonly<Record<string, string>> = {
+  FTSO_SCALING_FAILURE: 'conditionAnchor',
+  FAST_UPDATES_FAILURE: 'conditionFastUpdates',
+  FDC_FAILURE: 'conditionFdc',
+  STAKING_AVAILABILITY: 'conditionStaking',
+}
+
+const Observation = z.object({
+  position: z.int(),
+  at: Instant,
+  provider: Address,
+  name: z.string().nullable(),
+  /** The reward epoch in force. */
+  rewardEpochId: z.int(),
+  registered: z.boolean(),
+  /** null: nothing has been published that says. */
+  eligible: z.boolean().nullable(),
+  eligibilityEpochId: z.int().nullable(),
+  passes: z.number().nullable(),
+  failures: z.array(z.string()),
+})
+type Observation = z.output<typeof Observation>
+
+const PARTS = ['registered', 'eligible'] as const
+type Part = (typeof PARTS)[number]
+
+const State = z.object({
+  /** As it was seen last; null: never. */
+  registered: z.boolean().nullable(),
+  eligible: z.boolean().nullable(),
+  /** What was reported lost and is not back. */
+  lost: z.array(z.enum(PARTS)),
+})
+type State = z.output<typeof State>
+
+/** `data` of all three events. */
+const Status = z.object({
+  provider: Address,
+  providerName: z.string().nullable(),
+  registered: z.boolean(),
+  eligible: z.boolean().nullable(),
+  rewardEpochId: z.int(),
+  /** The reward epoch that was calculated; null: none yet. */
+  eligibilityEpochId: z.int().nullable(),
+  passes: z.number().nullable(),
+  failures: z.array(z.string()),
+  /** Of a recovery: what is back. */
+  recovered: z.array(z.enum(PARTS)),
+  blockTime: Instant,
+})
+
+const LOSSES = {
+  registered: 'provider.unregistered',
+  eligible: 'provider.eligibility-lost',
+} as const
+
+/**
+ * Fires when registration or eligibility is lost, each once, and recovers when all that was lost is back.
+ * The first look is the baseline of both; eligibility has its own where it becomes known later.
+ *
+ * @see specification, "Evaluation rules", 3
+ */
+function providerStatus(previous: State, observation: Observation): Evaluation<State> {
+  const now: Readonly<Record<Part, boolean | null>> = {
+    registered: observation.registered,
+    eligible: observation.eligible ?? previous.eligible,
+  }
+  const fresh = PARTS.filter((part) => previous[part] === true && now[part] === false)
+  const alerts = fresh.map((part): Firing => {
+    const event = LOSSES[part]
+    return { event, severity: 'critical', data: dataOf(observation, []) }
+  })
+  const open = [...previous.lost, ...fresh.filter((part) => !previous.lost.includes(part))]
+  const isOver = open.length > 0 && open.every((part) => now[part] === true)
+  const recovery: Firing = {
+    event: 'provider.recovered',
+    severity: 'info',
+    data: dataOf(observation, open),
+  }
+  const lost = isOver ? [] : open
+  return {
+    state: { ...now, lost },
+    phase: lost.length > 0 ? 'firing' : 'ok',
+    firings: isOver ? [recovery] : alerts,
+  }
+}
+
+function dataOf(observation: Observation, recovered: readonly Part[]): JsonObject {
+  const { provider, name, at } = observation
+  const { registered, eligible, rewardEpochId, eligibilityEpochId, passes, failures } = observation
+  return z.encode(Status, {
+    provider,
+    providerName: name,
+    registered,
+    eligible,
+    rewardEpochId,
+    eligibilityEpochId,
+    passes,
+    failures,
+    recovered: [...recovered],
+    blockTime: at,
+  })
+}
+
+function presentStatus(event: string, data: JsonObject): Presentation {
+  const status = Status.parse(data)
+  const isEligibility = event === 'provider.eligibility-lost'
+  const epoch = isEligibility ? status.eligibilityEpochId : status.rewardEpochId
+  const names = isEligibility ? status.failures.flatMap((id) => CONDITIONS[id] ?? []) : []
+  const failed = Object.fromEntries(
+    names.map((name) => [name, { kind: 'term', key: 'messages:condition.failed' } as const]),
+  )
+  const facts: Facts = {
+    provider: { kind: 'address', address: status.provider },
+    who: providerName(status.provider, status.providerName),
+    epoch: { kind: 'identifier', value: epoch ?? status.rewardEpochId },
+    since: { kind: 'instant', at: status.blockTime },
+    ...failed,
+    ...(isEligibility &&
+      status.passes !== null && { passes: { kind: 'number', value: status.passes } }),
+  }
+  const fields = ['provider', 'epoch', 'since', 'passes', ...names]
+  return { facts, fields: fields.filter((name) => name in facts) }
+}
+
+const example = {
+  provider: '0x0Be579444595e122Bc9B236bEFCb598B1CB7F1cE',
+  providerName: 'Alpha Oracle',
+  registered: true,
+  eligible: true,
+  rewardEpochId: 453,
+  eligibilityEpochId: 451,
+  passes: 2,
+  failures: [],
+  recovered: [],
+  blockTime: '2026-11-23T07:00:31.000Z',
+}
+
+const providerStatusSignal = defineSignal<ProviderTarget, Settings, Observation, State>({
   id: 'provider-status',
   group: 'alerts',
   events: {
     alerts: ['provider.unregistered', 'provider.eligibility-lost'],
     recovery: 'provider.recovered',
   },
+  canBeCritical: true,
+  tellsOnce: true,
+  state: State,
+  data: Status,
+  initial: { registered: null, eligible: null, lost: [] },
+  evaluate: providerStatus,
+  present: presentStatus,
+  examples: {
+    'provider.unregistered': { ...example, registered: false },
+    'provider.eligibility-lost': {
+      ...example,
+      eligible: false,
+      passes: 0,
+      failures: ['FTSO_SCALING_FAILURE'],
+    },
+    'provider.recovered': { ...example, recovered: ['registered'] },
+  },
 })
 
-/** Watches whether a provider is registered and eligible. @see specification, "Evaluation rules", 3 */
-export const providerEligibility = announceWatchType({
+const Settings = z.strictObject({})
+type Settings = z.output<typeof Settings>
+
+function yesOrNo(value: boolean | null) {
+  const word = value === null ? 'unknown' : value ? 'yes' : 'no'
+  return { kind: 'term', key: `bot:term.${word}` } as const
+}
+
+/** Watches whether a provider is registered and eligible. */
+export const providerEligibility = defineWatchType<ProviderTarget, Settings, Observation>({
   name: 'provider-eligibility',
+  target: ProviderTarget,
+  settings: Settings,
+  observation: Observation,
+  everySeconds: 60,
+  async observe({ facts }, looks, { upTo }, signal) {
+    const voters = looks.map(({ target }) => target.provider)
+    const found = await facts.providers(voters, upTo, signal)
+    return looks.map(({ target }, index) => {
+      const standing = found[index]
+      if (standing === undefined) return undefined
+      const { name, rewardEpochId, isRegistered, eligibility } = standing
+      return [
+        {
+          position: upTo.number,
+          at: upTo.at,
+          ...target,
+          name,
+          rewardEpochId,
+          registered: isRegistered,
+          eligible: eligibility?.isEligible ?? null,
+          eligibilityEpochId: eligibility?.rewardEpochId ?? null,
+          passes: eligibility?.passes ?? null,
+          failures: [...(eligibility?.failures ?? [])],
+        },
+      ]
+    })
+  },
+  check: async () => [],
+  resolve: resolveProvider,
+  defaultLabel: providerLabel,
+  guide: {
+    icon: '🪪',
+    target: PROVIDER_FIELDS,
+    settings: [],
+    facts: ({ target, observation }) => ({
+      ...providerFacts(target.provider, observation?.name),
+      ...(observation && {
+        epoch: { kind: 'identifier', value: observation.rewardEpochId },
+        registered: yesOrNo(observation.registered),
+        eligible: yesOrNo(observation.eligible),
+      }),
+    }),
+  },
+  isSame: (a, b) =>
+    a.registered === b.registered &&
+    a.eligible === b.eligible &&
+    a.rewardEpochId === b.rewardEpochId &&
+    a.eligibilityEpochId === b.eligibilityEpochId,
   signals: [providerStatusSignal],
 })

@@ -1,6 +1,134 @@
-import { announceSignal, announceWatchType } from '../define.ts'
+import { z } from 'zod'
+import { canonicalJson } from '#src/kernel/canonical-json.ts'
+import type { Facts, Presentation } from '#src/kernel/facts.ts'
+import { Instant, type JsonObject } from '#src/kernel/units.ts'
+import { defineSignal, defineWatchType, type Guard } from '../define.ts'
+import {
+  PROVIDER_FIELDS,
+  ProviderTarget,
+  providerFacts,
+  providerLabel,
+  resolveProvider,
+} from './provider-target.ts'
+import {
+  AFTER_OPEN_MS,
+  Epoch,
+  Observation,
+  OPEN_MS,
+  REMINDER_MS,
+  rewardSigningStatus,
+  Signing,
+  State,
+  type Vote,
+} from './reward-votes.ts'
 
-const rewardSigningSignal = announceSignal({
+/** What was seen, and when the passing of time alone makes one of the watches fire. */
+const Summary = z.object({ seen: z.string(), dueAt: Instant.nullable() })
+type Summary = z.output<typeof Summary>
+
+const guard: Guard<Settings, Observation, Summary> = {
+  schema: Summary,
+  empty: { seen: '', dueAt: null },
+  add({ dueAt }, { states }, observation) {
+    const stored = states.get('reward-signing')
+    const told = stored === undefined ? [] : (State.parse(stored).epochs ?? [])
+    const due = [
+      ...observation.epochs.flatMap(({ endedAt, publishedAt }) => [
+        after(endedAt, OPEN_MS),
+        ...(publishedAt === null
+          ? []
+          : [after(publishedAt, OPEN_MS), after(publishedAt, REMINDER_MS)]),
+      ]),
+      ...told.flatMap(({ openToldAt }) =>
+        openToldAt === null ? [] : [after(openToldAt, AFTER_OPEN_MS)],
+      ),
+    ].filter((time) => time > observation.at)
+    // What comes with the next look is due at once.
+    const isLeft = stored !== undefined && hasMore(State.parse(stored), observation)
+    const others = [...(isLeft ? [observation.at] : []), ...(dueAt === null ? [] : [dueAt])]
+    const times = [...due, ...others].map((time) => time.getTime())
+    const next = times.length === 0 ? null : new Date(Math.min(...times))
+    return { seen: fingerprint(observation), dueAt: next }
+  },
+  isQuiet: ({ seen, dueAt }, observation) =>
+    seen === fingerprint(observation) && (dueAt === null || observation.at < dueAt),
+}
+
+function hasMore(state: State, observation: Observation): boolean {
+  const later = { ...observation, position: observation.position + 1 }
+  return rewardSigningStatus(state, later).firings.length > 0
+}
+
+function after(time: Date, ms: number): Date {
+  return new Date(time.getTime() + ms)
+}
+
+/** Everything that counts but the time. */
+function fingerprint({ epochs }: Observation): string {
+  const votes = epochs.map(({ uptime, rewards, ...epoch }) => ({
+    ...z.encode(Epoch.pick({ rewardEpochId: true, endedAt: true, publishedAt: true }), epoch),
+    votes: [uptime, rewards].map(({ isKnown, isConcluded, openedAt, signedAt }) => [
+      isKnown,
+      isConcluded,
+      openedAt !== null,
+      signedAt !== null,
+    ]),
+  }))
+  return canonicalJson(votes)
+}
+
+function presentSigning(event: string, data: JsonObject): Presentation {
+  const signing = Signing.parse(data)
+  const { openedAt, publishedAt, concludedAt, signedAt, weightSignedPercent } = signing
+  const instants = {
+    openSince: signing.vote === 'uptime' ? openedAt : null,
+    published: signing.vote === 'rewards' ? publishedAt : null,
+    closed: concludedAt,
+    signed: signedAt,
+  }
+  const facts: Facts = {
+    provider: { kind: 'address', address: signing.provider },
+    epoch: { kind: 'identifier', value: signing.rewardEpochId },
+    vote: { kind: 'term', key: `messages:vote.${signing.vote}` },
+    ended: { kind: 'instant', at: signing.endedAt },
+    ...Object.fromEntries(
+      Object.entries(instants).flatMap(([name, at]) =>
+        at === null ? [] : [[name, { kind: 'instant', at } as const]],
+      ),
+    ),
+    ...(weightSignedPercent !== null && {
+      weightSigned: { kind: 'percent', value: weightSignedPercent / 100 },
+    }),
+    ...(signing.signedOtherHash && {
+      otherHash: { kind: 'term', key: 'messages:vote.otherHash' },
+    }),
+  }
+  const fields =
+    event === 'signing.missed'
+      ? ['provider', 'vote', 'closed', 'otherHash']
+      : ['provider', 'epoch', 'openSince', 'published', 'weightSigned', 'signed']
+  return { facts, fields: fields.filter((name) => name in facts) }
+}
+
+const example = {
+  provider: '0x0Be579444595e122Bc9B236bEFCb598B1CB7F1cE',
+  rewardEpochId: 451,
+  endedAt: '2026-11-20T07:00:00.000Z',
+  openedAt: '2026-11-20T07:10:12.000Z',
+  publishedAt: null,
+  concludedAt: null,
+  signedAt: null,
+  signedOtherHash: false,
+  weightSignedPercent: 37.4,
+}
+const rewardsExample = {
+  ...example,
+  vote: 'rewards',
+  openedAt: '2026-11-20T10:05:00.000Z',
+  publishedAt: '2026-11-20T09:40:00.000Z',
+}
+
+const rewardSigningSignal = defineSignal<ProviderTarget, Settings, Observation, State>({
   id: 'reward-signing',
   group: 'alerts',
   events: {
@@ -12,10 +140,87 @@ const rewardSigningSignal = announceSignal({
     ],
     recovery: 'signing.done',
   },
+  canBeCritical: true,
+  tellsOnce: true,
+  state: State,
+  data: Signing,
+  initial: { epochs: null, position: 0, alerted: [] },
+  evaluate: rewardSigningStatus,
+  present: presentSigning,
+  examples: {
+    'signing.uptime-open': { ...example, vote: 'uptime' },
+    'signing.rewards-open': rewardsExample,
+    'signing.rewards-reminder': { ...rewardsExample, weightSignedPercent: 48.9 },
+    'signing.missed': {
+      ...rewardsExample,
+      concludedAt: '2026-11-20T22:14:00.000Z',
+      weightSignedPercent: null,
+    },
+    'signing.done': {
+      ...rewardsExample,
+      signedAt: '2026-11-20T12:31:00.000Z',
+      weightSignedPercent: 49.3,
+    },
+  },
 })
 
-/** Watches a provider's votes on uptime and rewards. @see specification, "Evaluation rules", 5 */
-export const rewardSigning = announceWatchType({
+const Settings = z.strictObject({})
+type Settings = z.output<typeof Settings>
+
+/** How a vote stands for the provider, in a word. */
+function standingOf(vote: Vote | undefined) {
+  const word = vote === undefined || !vote.isKnown ? 'unknown' : voteWord(vote)
+  return { kind: 'term', key: `bot:term.${word}` } as const
+}
+
+function voteWord({ signedAt, isConcluded, openedAt }: Vote): string {
+  if (signedAt !== null) return 'signed'
+  if (isConcluded) return 'missed'
+  return openedAt === null ? 'notOpen' : 'open'
+}
+
+/** Watches a provider's votes on uptime and rewards. */
+export const rewardSigning = defineWatchType<
+  ProviderTarget,
+  Settings,
+  Observation,
+  unknown,
+  Summary
+>({
   name: 'reward-signing',
+  target: ProviderTarget,
+  settings: Settings,
+  observation: Observation,
+  everySeconds: 60,
+  async observe({ facts }, looks, { upTo }, signal) {
+    const voters = looks.map(({ target }) => target.provider)
+    const found = await facts.votes(voters, upTo, signal)
+    return looks.map(({ target }, index) => {
+      const votes = found[index]
+      if (votes === undefined) return undefined
+      const { rewardEpochId, epochs } = votes
+      return [{ position: upTo.number, at: upTo.at, ...target, rewardEpochId, epochs: [...epochs] }]
+    })
+  },
+  check: async () => [],
+  resolve: resolveProvider,
+  defaultLabel: providerLabel,
+  guide: {
+    icon: '✍️',
+    target: PROVIDER_FIELDS,
+    settings: [],
+    facts: ({ target, observation }) => {
+      const last = observation?.epochs.at(-1)
+      return {
+        ...providerFacts(target.provider),
+        ...(observation && {
+          epoch: { kind: 'identifier', value: last?.rewardEpochId ?? observation.rewardEpochId },
+          uptime: standingOf(last?.uptime),
+          rewards: standingOf(last?.rewards),
+        }),
+      }
+    },
+  },
+  guard,
   signals: [rewardSigningSignal],
 })

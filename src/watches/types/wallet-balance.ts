@@ -5,11 +5,14 @@ import type { Presentation } from '#src/kernel/facts.ts'
 import { Address, Instant, type JsonObject, Units } from '#src/kernel/units.ts'
 import { defineSignal, defineWatchType, type Evaluation, type WatchView } from '../define.ts'
 
+const THRESHOLD_MIN = '0.000001'
+const THRESHOLD_MAX = '1000000000000000'
+
 /** Whole units of the asset, more than zero: 0.000001 to 10^15. */
 const Threshold = z
   .string()
   .regex(/^(0|[1-9]\d{0,15})(\.\d{1,18})?$/, { abort: true })
-  .refine((text) => isThreshold(text), { params: { code: 'too_small', minimum: '0.000001' } })
+  .refine((text) => isThreshold(text), { params: { code: 'too_small', minimum: THRESHOLD_MIN } })
   .meta({ examples: ['250', '1250.5'] })
 
 const Target = z.strictObject({
@@ -110,6 +113,7 @@ const balanceChangeSignal = defineSignal({
   group: 'alerts',
   events: { alerts: ['wallet-balance.moved'] },
   state: State,
+  data: Moved,
   initial: { balanceUnits: null },
   evaluate: balanceChange,
   present: presentMoved,
@@ -136,15 +140,15 @@ export const walletBalance = defineWatchType({
   target: Target,
   settings: Settings,
   observation: Observation,
-  everySeconds: 0,
-  async observe({ chain }, targets, upTo, signal) {
+  async observe({ chain }, looks, { upTo }, signal) {
+    const targets = looks.map(({ target }) => target)
     const assets = await Promise.all(targets.map(({ asset }) => chain.assetInfo(asset, signal)))
     const balances = await chain.balances(targets, upTo, signal)
     return targets.map((_target, index) => {
       const balanceUnits = balances[index]
       const asset = assets[index]
       if (balanceUnits === undefined || asset === undefined) return undefined
-      return { position: upTo.number, at: upTo.at, balanceUnits, ...asset }
+      return [{ position: upTo.number, at: upTo.at, balanceUnits, ...asset }]
     })
   },
   async check({ chain }, target, settings) {
@@ -157,11 +161,53 @@ export const walletBalance = defineWatchType({
   },
   defaultLabel: ({ address, asset }) =>
     `${asset === 'FLR' ? asset : shortAddress(asset)} · ${shortAddress(address)}`,
+  guide: {
+    icon: '💰',
+    target: [
+      { key: 'address', kind: 'address' },
+      { key: 'asset', kind: 'asset' },
+    ],
+    settings: [
+      {
+        key: 'threshold',
+        code: 'thr',
+        kind: 'decimal',
+        unit: 'asset',
+        min: THRESHOLD_MIN,
+        max: THRESHOLD_MAX,
+        decimals: 18,
+        presets: ['10', '100', '1000'],
+        suggested: '100',
+        shares: { of: 'balance', parts: [0.01, 0.1] },
+        as: 'text',
+      },
+      {
+        key: 'direction',
+        code: 'dir',
+        kind: 'choice',
+        options: ['any', 'up', 'down'],
+        suggested: 'any',
+      },
+    ],
+    facts: ({ target: { address, asset }, settings, observation }) => {
+      const named = asset === 'FLR' ? asset : shortAddress(asset)
+      const symbol = observation?.symbol ?? named
+      return {
+        address: { kind: 'address', address },
+        asset: { kind: 'name', text: symbol },
+        ...(settings && { threshold: { kind: 'decimal', value: settings.threshold, symbol } }),
+        ...(observation && {
+          balance: { ...observation, kind: 'amount', units: observation.balanceUnits },
+          block: { kind: 'block', number: observation.position },
+        }),
+      }
+    },
+  },
   isSame: (a, b) => a.balanceUnits === b.balanceUnits,
   signals: [balanceChangeSignal],
 })
 
 function isThreshold(text: string): boolean {
   const units = parseUnits(text, 18)
-  return units >= parseUnits('0.000001', 18) && units <= parseUnits('1000000000000000', 18)
+  return units >= parseUnits(THRESHOLD_MIN, 18) && units <= parseUnits(THRESHOLD_MAX, 18)
 }

@@ -1,7 +1,8 @@
 import { isDeepStrictEqual } from 'node:util'
-import { type Arguments, integer, json, text } from '../arguments.ts'
+import { type Arguments, integer, isObject, json, text, textField } from '../arguments.ts'
 import type { Backend } from '../backend.ts'
 import { accessibleChat } from '../chats.ts'
+import { readFile } from '../files.ts'
 import { checkKeyboardFits } from '../keyboard.ts'
 import type { Chat, ChatMessage, Keyboard } from '../model.ts'
 import { badRequest, type Refusal } from '../refusal.ts'
@@ -33,6 +34,19 @@ export const EDITING: readonly Method[] = [
       return edit(backend, args, (message) => {
         if (!message.file) throw badRequest('there is no caption in the message to edit')
         return { ...message, ...content, keyboard }
+      })
+    },
+  },
+  {
+    name: 'editMessageMedia',
+    run(backend, args) {
+      const media = readMedia(args)
+      const keyboard = readInlineKeyboard(args)
+      const content = readCaption(backend, media)
+      const file = readFile(backend.files, media, 'photo')
+      return edit(backend, args, (message) => {
+        if (!message.file) throw badRequest('there is no media in the message to edit')
+        return { ...message, ...content, file, keyboard }
       })
     },
   },
@@ -77,6 +91,23 @@ export const EDITING: readonly Method[] = [
   },
 ]
 
+/** A photo and its caption, as `sendPhoto` would have them. Other media are not built. */
+function readMedia(args: Arguments): Arguments {
+  const media = json(args, 'media', 'input media')
+  if (!isObject(media)) throw badRequest('input media is not specified')
+  if (textField(media, 'type') !== 'photo') {
+    throw badRequest(`can't parse InputMedia: type ${textField(media, 'type')} is unsupported`)
+  }
+  const { caption_entities: entities } = media
+  const texts = new Map([
+    ['photo', textField(media, 'media')],
+    ['caption', textField(media, 'caption')],
+    ['parse_mode', textField(media, 'parse_mode')],
+    ...(entities === undefined ? [] : [['caption_entities', JSON.stringify(entities)] as const]),
+  ])
+  return { ...args, texts }
+}
+
 function readInlineKeyboard(args: Arguments): Keyboard {
   const markup = readReplyMarkup(args)
   if (markup.other) throw badRequest('inline keyboard expected')
@@ -118,8 +149,8 @@ function edit(
 
 /** What an edit compares; the preview is no part of it. */
 function withoutAbsent(message: ChatMessage) {
-  const { text: shown, entities, keyboard } = message
-  return { shown, entities, keyboard }
+  const { text: shown, entities, keyboard, file } = message
+  return { shown, entities, keyboard, file: file?.id }
 }
 
 function refusedDeletion(backend: Backend, chat: Chat, message: ChatMessage): Refusal | undefined {

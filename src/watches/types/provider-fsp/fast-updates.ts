@@ -1,5 +1,17 @@
-import { announceSignal, type Parameter } from '../../define.ts'
+import { z } from 'zod'
+import { chanceOfSilence, isSilent } from '#src/chain/fsp/silence.ts'
+import type { Presentation } from '#src/kernel/facts.ts'
+import { Address, Instant, type JsonObject } from '#src/kernel/units.ts'
+import {
+  defineSignal,
+  type Evaluation,
+  type Parameter,
+  type ParameterValues,
+} from '../../define.ts'
+import type { ProviderTarget } from '../provider-target.ts'
 import { eventsOf } from './events.ts'
+import type { ProviderObservation } from './observation.ts'
+import { EXAMPLE } from './round-streak.ts'
 
 /** How unlikely the silence must be for a provider that works. @see specification, "Parameters" */
 const PROBABILITY: Parameter = {
@@ -13,10 +25,138 @@ const PROBABILITY: Parameter = {
 /** Whether 1% of a reward epoch's blocks without an update are worth a warning. */
 const WARNING_ENABLED: Parameter = { key: 'warningEnabled', type: 'boolean', default: false }
 
-/** Silence in fast updates that chance does not explain. @see specification, "Evaluation rules", 7 */
-export const fastUpdates = announceSignal({
+const State = z.object({
+  /** Silent too long, and not heard of since. */
+  isSilent: z.boolean(),
+  /** Block of the last update when that began. */
+  lastUpdateBlock: z.int().nullable(),
+  /** When that was seen. */
+  since: Instant.nullable(),
+})
+type State = z.output<typeof State>
+
+const INITIAL: State = { isSilent: false, lastUpdateBlock: null, since: null }
+
+/** `data` of both events. */
+const Silence = z.object({
+  provider: Address,
+  rewardEpochId: z.int(),
+  blocksSinceUpdate: z.int(),
+  lastUpdateBlock: z.int().nullable(),
+  /** The chance of so much silence by luck, such as `3.1e-9`. */
+  probabilityOfSilence: z.string(),
+  threshold: z.number(),
+  sortitionWeight: z.int(),
+  sampleSize: z.number(),
+  onePercentBlocks: z.int(),
+  weightShare: z.number(),
+  rule: z.enum(['probability', 'one-percent']),
+  since: Instant,
+  gapSeconds: z.int(),
+})
+
+/**
+ * Fires when chance does not explain the silence, or at 1 % of a reward epoch's blocks where that is
+ * wanted; recovers with the first update. Blocks that were not read say nothing.
+ *
+ * @see specification, "Evaluation rules", 7; protocol reference, 5
+ */
+function fastUpdateSilence(
+  previous: State,
+  { provider, rewardEpoch, at, fastUpdates: part }: ProviderObservation,
+  parameters: ParameterValues,
+): Evaluation<State> {
+  if (part === null) {
+    return { state: previous, phase: previous.isSilent ? 'firing' : 'unknown', firings: [] }
+  }
+  const threshold = Number(parameters['probability'])
+  const isUnlikely = isSilent(part.exponent, threshold)
+  const isOnePercent =
+    parameters['warningEnabled'] === true && part.blocksSinceUpdate >= part.onePercentBlocks
+  const since = previous.since ?? at
+  const data = z.encode(Silence, {
+    ...part,
+    provider,
+    rewardEpochId: rewardEpoch,
+    probabilityOfSilence: chanceOfSilence(part.exponent).toExponential(1),
+    threshold,
+    rule: isUnlikely ? 'probability' : 'one-percent',
+    since,
+    gapSeconds: Math.round((at.getTime() - since.getTime()) / 1000),
+  })
+  if (isUnlikely || isOnePercent) {
+    const severity = isUnlikely ? 'critical' : 'warning'
+    const state = { isSilent: true, lastUpdateBlock: part.lastUpdateBlock, since }
+    return { state, phase: 'firing', firings: [{ event: 'fsp.fast-updates', severity, data }] }
+  }
+  // A change of parameters is no update: only one that came ends the silence.
+  if (previous.isSilent && part.lastUpdateBlock === previous.lastUpdateBlock) {
+    return { state: previous, phase: 'firing', firings: [] }
+  }
+  const firing = { event: 'fsp.fast-updates.recovered', severity: 'info', data } as const
+  return { state: INITIAL, phase: 'ok', firings: [firing] }
+}
+
+function present(event: string, json: JsonObject): Presentation {
+  const data = Silence.parse(json)
+  const isRecovery = event.endsWith('.recovered')
+  return {
+    facts: {
+      provider: { kind: 'address', address: data.provider },
+      blocks: { kind: 'number', value: data.blocksSinceUpdate },
+      chance: { kind: 'identifier', value: data.probabilityOfSilence },
+      limit: { kind: 'identifier', value: data.threshold.toExponential() },
+      weight: { kind: 'percent', value: data.weightShare },
+      ...(data.lastUpdateBlock !== null && {
+        lastUpdate: { kind: 'block', number: data.lastUpdateBlock },
+      }),
+      since: { kind: 'instant', at: data.since },
+      duration: { kind: 'duration', seconds: data.gapSeconds },
+    },
+    fields: isRecovery
+      ? ['provider', 'lastUpdate']
+      : ['provider', 'lastUpdate', 'chance', 'limit', 'weight'],
+    count: data.blocksSinceUpdate,
+  }
+}
+
+const example = {
+  provider: EXAMPLE.provider,
+  rewardEpochId: 452,
+  blocksSinceUpdate: 463,
+  lastUpdateBlock: 41_879_660,
+  probabilityOfSilence: '2.6e-8',
+  threshold: 1e-7,
+  sortitionWeight: 103,
+  sampleSize: 1.5,
+  onePercentBlocks: 2520,
+  weightShare: 0.025,
+  rule: 'probability',
+  since: '2026-11-20T12:00:00.000Z',
+  gapSeconds: 0,
+}
+
+/** Silence in fast updates that chance does not explain. */
+export const fastUpdates = defineSignal<ProviderTarget, unknown, ProviderObservation, State>({
   id: 'fast-updates',
   group: 'fast-updates',
   events: eventsOf('fast-updates'),
   parameters: [PROBABILITY, WARNING_ENABLED],
+  canBeCritical: true,
+  state: State,
+  data: Silence,
+  initial: INITIAL,
+  evaluate: (previous, observation, { parameters }) =>
+    fastUpdateSilence(previous, observation, parameters),
+  present,
+  examples: {
+    'fsp.fast-updates': example,
+    'fsp.fast-updates.recovered': {
+      ...example,
+      blocksSinceUpdate: 2,
+      lastUpdateBlock: 41_880_540,
+      probabilityOfSilence: '9.3e-1',
+      gapSeconds: 720,
+    },
+  },
 })

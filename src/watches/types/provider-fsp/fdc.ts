@@ -1,44 +1,104 @@
-import { announceSignal } from '../../define.ts'
-import { eventsOf } from './events.ts'
-import { ROUNDS } from './round-streak.ts'
+import { z } from 'zod'
+import type { Facts } from '#src/kernel/facts.ts'
+import type { JsonObject } from '#src/kernel/units.ts'
+import { EXAMPLE, roundSignal } from './round-streak.ts'
 
 /** A bit vote in every voting round with attestation requests. */
-export const fdcBitvote = announceSignal({
+export const fdcBitvote = roundSignal({
   id: 'fdc-bitvote',
   group: 'fdc',
-  events: eventsOf('fdc-bitvote'),
-  parameters: [ROUNDS],
+  checks: ['bitVote'],
+  isStreak: true,
+  severity: 'warning',
+  role: 'submit',
+  facts: (data) => {
+    const { requests } = z.looseObject({ requests: z.int() }).parse(data)
+    return { requests: { kind: 'number', value: requests } }
+  },
+  example: { reason: 'missing', tx: null, requests: 5 },
 })
 
 /** A signature of the result of such a round. */
-export const fdcSignature = announceSignal({
+export const fdcSignature = roundSignal({
   id: 'fdc-signature',
   group: 'fdc',
-  events: eventsOf('fdc-signature'),
-  parameters: [ROUNDS],
+  checks: ['fdcSignature'],
+  isStreak: true,
+  severity: 'warning',
+  role: 'submitSignatures',
+  example: {
+    reason: 'missing',
+    tx: null,
+    finalised: true,
+    bitvotePresent: true,
+    dominated: false,
+    penalised: false,
+  },
 })
 
 /** FDC data in `submit1`, where nothing reads it. */
-export const fdcSubmit1 = announceSignal({
+export const fdcSubmit1 = roundSignal({
   id: 'fdc-submit1',
   group: 'fdc',
-  events: eventsOf('fdc-submit1'),
+  checks: ['strayCommit'],
+  isStreak: false,
+  severity: 'warning',
+  role: 'submit',
+  example: { tx: EXAMPLE.tx, payloadLength: 3 },
 })
 
 /** Bit votes for another number of requests than the round had. */
-export const fdcBitvoteLength = announceSignal({
+export const fdcBitvoteLength = roundSignal({
   id: 'fdc-bitvote-length',
   group: 'fdc',
-  events: eventsOf('fdc-bitvote-length'),
   defaultEnabled: false,
-  parameters: [ROUNDS],
+  checks: ['bitVoteLength'],
+  isStreak: true,
+  severity: 'warning',
+  role: 'submit',
+  facts: lengths,
+  example: { sentLength: 4, expectedLength: 5, tx: EXAMPLE.tx },
 })
 
+function lengths(data: JsonObject): Facts {
+  const { sentLength, expectedLength } = z
+    .looseObject({ sentLength: z.int().nullable(), expectedLength: z.int() })
+    .parse(data)
+  return {
+    sent: { kind: 'number', value: sentLength ?? 0 },
+    requests: { kind: 'number', value: expectedLength },
+  }
+}
+
 /** Bit votes that lack requests of the consensus. */
-export const fdcConsensus = announceSignal({
+export const fdcConsensus = roundSignal({
   id: 'fdc-consensus',
   group: 'fdc',
-  events: eventsOf('fdc-consensus'),
   defaultEnabled: false,
-  parameters: [ROUNDS],
+  checks: ['consensus'],
+  isStreak: true,
+  severity: 'warning',
+  role: 'submit',
+  facts: lacking,
+  example: {
+    missing: [
+      { index: 3, attestationType: 'Payment', source: 'XRP' },
+      { index: 8, attestationType: 'EVMTransaction', source: 'ETH' },
+    ],
+    confirmed: 3,
+    consensusCount: 5,
+  },
 })
+
+function lacking(data: JsonObject): Facts {
+  const { missing } = z
+    .looseObject({
+      missing: z.array(z.looseObject({ attestationType: z.string(), source: z.string() })),
+    })
+    .parse(data)
+  const kinds = missing.map(({ attestationType, source }) => `${attestationType} ${source}`.trim())
+  return {
+    lacking: { kind: 'number', value: missing.length },
+    missing: { kind: 'name', text: [...new Set(kinds)].join(', ') },
+  }
+}

@@ -1,27 +1,35 @@
-import { announceSignal } from '../../define.ts'
-import { eventsOf } from './events.ts'
-import { ROUNDS } from './round-streak.ts'
+import { EXAMPLE, roundSignal } from './round-streak.ts'
 
 /** A commit in every voting round. */
-export const ftsoCommit = announceSignal({
+export const ftsoCommit = roundSignal({
   id: 'ftso-commit',
   group: 'ftso',
-  events: eventsOf('ftso-commit'),
-  parameters: [ROUNDS],
+  checks: ['commit'],
+  isStreak: true,
+  severity: 'warning',
+  role: 'submit',
+  example: { reason: 'missing', tx: null },
 })
 
-/** A reveal in the first half of the round that follows. */
-export const ftsoReveal = announceSignal({
+/** A reveal in the first half of the round that follows. Missing after a commit it is penalised. */
+export const ftsoReveal = roundSignal({
   id: 'ftso-reveal',
   group: 'ftso',
-  events: eventsOf('ftso-reveal'),
-  parameters: [ROUNDS],
+  checks: ['reveal'],
+  isStreak: true,
+  severity: 'warning',
+  isCritical: ({ values }) => values?.['commitPresent'] === true,
+  role: 'submit',
+  example: { reason: 'late', tx: EXAMPLE.tx, commitPresent: true, penalised: true },
 })
 
 /** A signature of the result in the second half of the round that follows. */
-export const ftsoSignature = announceSignal({
+export const ftsoSignature = roundSignal({
   id: 'ftso-signature',
   group: 'ftso',
-  events: eventsOf('ftso-signature'),
-  parameters: [ROUNDS],
+  checks: ['signature'],
+  isStreak: true,
+  severity: 'warning',
+  role: 'submitSignatures',
+  example: { reason: 'missing', tx: null, finalised: true },
 })

@@ -1,17 +1,26 @@
-import { announceWatchType } from '../../define.ts'
+import { z } from 'zod'
+import { defineWatchType } from '../../define.ts'
+import {
+  PROVIDER_FIELDS,
+  ProviderTarget,
+  providerFacts,
+  providerLabel,
+  resolveProvider,
+} from '../provider-target.ts'
+import { mcAnchor, mcFdc, mcUptime, validatorNotListed } from './conditions.ts'
 import { fastUpdates } from './fast-updates.ts'
 import { fdcBitvote, fdcBitvoteLength, fdcConsensus, fdcSignature, fdcSubmit1 } from './fdc.ts'
 import { ftsoCommit, ftsoReveal, ftsoSignature } from './ftso.ts'
+import { checkOf, ProviderObservation } from './observation.ts'
 import { fdcRevealOffence, revealOffence, signatureGrace, signatureMismatch } from './offences.ts'
-import {
-  mcAnchor,
-  mcFdc,
-  mcUptime,
-  notInPolicy,
-  registration,
-  validatorNotListed,
-} from './registration.ts'
+import { notInPolicy, registration } from './registration.ts'
 import { balanceLow, rewardsUnclaimed, txFailed } from './transactions.ts'
+
+const Settings = z.strictObject({})
+
+/** Checks of a round that a person sees at a glance, and their marks. */
+const SHOWN = ['commit', 'reveal', 'signature', 'bitVote', 'fdcSignature'] as const
+const MARKS = { good: '✓', bad: '✕', unknown: '–' } as const
 
 /**
  * Watches a data provider in every voting round and reward epoch. First the signals of the published
@@ -19,8 +28,42 @@ import { balanceLow, rewardsUnclaimed, txFailed } from './transactions.ts'
  *
  * @see product decisions, 8
  */
-export const providerFsp = announceWatchType({
+export const providerFsp = defineWatchType<
+  ProviderTarget,
+  z.output<typeof Settings>,
+  ProviderObservation
+>({
   name: 'provider-fsp',
+  target: ProviderTarget,
+  settings: Settings,
+  observation: ProviderObservation,
+  tells: 'history',
+  check: async () => [],
+  resolve: resolveProvider,
+  defaultLabel: providerLabel,
+  guide: {
+    icon: '🛰',
+    target: PROVIDER_FIELDS,
+    settings: [],
+    facts: ({ target, observation }) => ({
+      ...providerFacts(target.provider),
+      ...(observation && {
+        round: { kind: 'identifier', value: observation.round },
+        ...Object.fromEntries(
+          SHOWN.map((check) => [
+            check,
+            { kind: 'identifier', value: MARKS[checkOf(observation, check).verdict] } as const,
+          ]),
+        ),
+      }),
+    }),
+  },
+  reach: ({ facts }) => facts.rounds.reach(),
+  observe: ({ facts }, looks, { after, upTo }) =>
+    facts.rounds.observations(
+      looks.map(({ target, isNew }) => ({ provider: target.provider, isNew })),
+      { after, upTo: upTo.number },
+    ),
   signals: [
     ftsoCommit,
     ftsoReveal,

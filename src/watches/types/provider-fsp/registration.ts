@@ -1,5 +1,16 @@
-import { announceSignal, type Parameter } from '../../define.ts'
+import { z } from 'zod'
+import type { Presentation } from '#src/kernel/facts.ts'
+import { Address, Instant, type JsonObject } from '#src/kernel/units.ts'
+import {
+  defineSignal,
+  type Evaluation,
+  type Parameter,
+  type ParameterValues,
+} from '../../define.ts'
+import type { ProviderTarget } from '../provider-target.ts'
 import { eventsOf } from './events.ts'
+import type { ProviderObservation } from './observation.ts'
+import { EXAMPLE } from './round-streak.ts'
 
 /** Minutes from the opening of registration to the alert. @see specification, "Parameters" */
 const MINUTES: Parameter = {
@@ -11,49 +22,198 @@ const MINUTES: Parameter = {
   step: 1,
 }
 
-/** Registration for the next reward epoch. @see specification, "Evaluation rules", 8 */
-export const registration = announceSignal({
+/** Registration stays open for so long at least. */
+const OPEN_SECONDS = 1800
+
+const RegistrationState = z.object({
+  /** Reward epoch whose registration was found missing; null while none is. */
+  missingFor: z.int().nullable(),
+})
+type RegistrationState = z.output<typeof RegistrationState>
+
+/** `data` of both events of `registration`. */
+const Registration = z.object({
+  provider: Address,
+  rewardEpochId: z.int(),
+  openedAt: Instant,
+  closesAtEarliest: Instant,
+  minutes: z.int(),
+  isClosed: z.boolean(),
+  preRegistered: z.boolean().nullable(),
+  preRegistrationFailed: z.boolean(),
+})
+
+/**
+ * Fires once per reward epoch when registration is still missing `minutes` after it opened, at the
+ * latest when the signing policy is fixed; recovers when the provider is registered, for that epoch or
+ * a later one. Says nothing of providers that are not registered for the epoch in force.
+ *
+ * @see specification, "Evaluation rules", 8; product decisions 13.38
+ */
+function registrationMissing(
+  previous: RegistrationState,
+  { provider, at, registration: part }: ProviderObservation,
+  parameters: ParameterValues,
+): Evaluation<RegistrationState> {
+  const isOpen = previous.missingFor !== null
+  if (part === null) return { state: previous, phase: isOpen ? 'firing' : 'unknown', firings: [] }
+  const minutes = Number(parameters['minutes'])
+  const data = z.encode(Registration, {
+    provider,
+    rewardEpochId: part.epoch,
+    openedAt: new Date(part.openedAt * 1000),
+    closesAtEarliest: new Date((part.openedAt + OPEN_SECONDS) * 1000),
+    minutes,
+    isClosed: part.isClosed,
+    preRegistered: part.preRegistered,
+    preRegistrationFailed: part.preRegistrationFailed,
+  })
+  if (part.isRegistered) {
+    const firing = { event: 'fsp.registration.recovered', severity: 'info', data } as const
+    return { state: { missingFor: null }, phase: 'ok', firings: [firing] }
+  }
+  const isDue = at.getTime() / 1000 >= part.openedAt + minutes * 60
+  const isFor = part.wasRegistered && (isDue || part.isClosed)
+  if (!isFor) {
+    const phase = isOpen ? 'firing' : part.wasRegistered ? 'pending' : 'ok'
+    return { state: previous, phase, firings: [] }
+  }
+  const firing = { event: 'fsp.registration', severity: 'critical', data } as const
+  return { state: { missingFor: part.epoch }, phase: 'firing', firings: [firing] }
+}
+
+function presentRegistration(_event: string, json: JsonObject): Presentation {
+  const data = Registration.parse(json)
+  return {
+    facts: {
+      provider: { kind: 'address', address: data.provider },
+      epoch: { kind: 'identifier', value: data.rewardEpochId },
+      opened: { kind: 'instant', at: data.openedAt },
+      closes: { kind: 'instant', at: data.closesAtEarliest },
+    },
+    fields: ['provider', 'epoch', 'opened', 'closes'],
+  }
+}
+
+const registrationExample = {
+  provider: EXAMPLE.provider,
+  rewardEpochId: 453,
+  openedAt: '2026-11-23T05:02:30.000Z',
+  closesAtEarliest: '2026-11-23T05:32:30.000Z',
+  minutes: 15,
+  isClosed: false,
+  preRegistered: false,
+  preRegistrationFailed: false,
+}
+
+/** Registration for the next reward epoch. */
+export const registration = defineSignal<
+  ProviderTarget,
+  unknown,
+  ProviderObservation,
+  RegistrationState
+>({
   id: 'registration',
   group: 'registration',
   events: eventsOf('registration'),
   parameters: [MINUTES],
+  canBeCritical: true,
+  state: RegistrationState,
+  data: Registration,
+  initial: { missingFor: null },
+  evaluate: (previous, observation, { parameters }) =>
+    registrationMissing(previous, observation, parameters),
+  present: presentRegistration,
+  examples: {
+    'fsp.registration': registrationExample,
+    'fsp.registration.recovered': registrationExample,
+  },
 })
 
+const PolicyState = z.object({
+  /** Reward epoch whose policy was found without the provider; null while none is. */
+  absentFrom: z.int().nullable(),
+})
+type PolicyState = z.output<typeof PolicyState>
+
+/** `data` of both events of `not-in-policy`. */
+const Membership = z.object({
+  provider: Address,
+  rewardEpochId: z.int(),
+  startVotingRoundId: z.int(),
+  voters: z.int(),
+  /** When the epoch starts, or started. */
+  startsAt: Instant,
+  /** Whether that epoch is in force already. */
+  active: z.boolean(),
+})
+
+/**
+ * Fires when the signing policy in force, or the next one once it is fixed, lacks the provider; recovers
+ * with a policy that has it. Judges the first policy it sees too.
+ */
+function notInSigningPolicy(
+  previous: PolicyState,
+  { provider, at, policy }: ProviderObservation,
+): Evaluation<PolicyState> {
+  if (policy === null) {
+    const phase = previous.absentFrom === null ? 'unknown' : 'firing'
+    return { state: previous, phase, firings: [] }
+  }
+  const { current, next } = policy
+  const last = next ?? { ...current, startsAt: at.getTime() / 1000 }
+  // The newest policy decides: it says how things will be.
+  const data = z.encode(Membership, {
+    provider,
+    rewardEpochId: last.epoch,
+    startVotingRoundId: last.startRound,
+    voters: last.voters,
+    startsAt: new Date(last.startsAt * 1000),
+    active: next === null,
+  })
+  if (last.isMember) {
+    const firing = { event: 'fsp.not-in-policy.recovered', severity: 'info', data } as const
+    return { state: { absentFrom: null }, phase: 'ok', firings: [firing] }
+  }
+  const firing = { event: 'fsp.not-in-policy', severity: 'critical', data } as const
+  return { state: { absentFrom: last.epoch }, phase: 'firing', firings: [firing] }
+}
+
+function presentMembership(_event: string, json: JsonObject): Presentation {
+  const data = Membership.parse(json)
+  return {
+    facts: {
+      provider: { kind: 'address', address: data.provider },
+      epoch: { kind: 'identifier', value: data.rewardEpochId },
+      starts: { kind: 'instant', at: data.startsAt },
+      round: { kind: 'identifier', value: data.startVotingRoundId },
+    },
+    fields: ['provider', 'epoch', 'starts'],
+  }
+}
+
+const membershipExample = {
+  provider: EXAMPLE.provider,
+  rewardEpochId: 453,
+  startVotingRoundId: 1_522_080,
+  voters: 98,
+  startsAt: '2026-11-23T07:00:00.000Z',
+  active: false,
+}
+
 /** A signing policy without the provider. */
-export const notInPolicy = announceSignal({
+export const notInPolicy = defineSignal<ProviderTarget, unknown, ProviderObservation, PolicyState>({
   id: 'not-in-policy',
   group: 'registration',
   events: eventsOf('not-in-policy'),
-})
-
-/** Minimal condition: prices close to the median. */
-export const mcAnchor = announceSignal({
-  id: 'mc-anchor',
-  group: 'registration',
-  events: eventsOf('mc-anchor'),
-  defaultEnabled: false,
-})
-
-/** Minimal condition: participation in the FDC. */
-export const mcFdc = announceSignal({
-  id: 'mc-fdc',
-  group: 'registration',
-  events: eventsOf('mc-fdc'),
-  defaultEnabled: false,
-})
-
-/** Minimal condition: uptime of the validators. */
-export const mcUptime = announceSignal({
-  id: 'mc-uptime',
-  group: 'registration',
-  events: eventsOf('mc-uptime'),
-  defaultEnabled: false,
-})
-
-/** A node that is no current validator. */
-export const validatorNotListed = announceSignal({
-  id: 'validator-not-listed',
-  group: 'registration',
-  events: eventsOf('validator-not-listed'),
-  defaultEnabled: false,
+  canBeCritical: true,
+  state: PolicyState,
+  data: Membership,
+  initial: { absentFrom: null },
+  evaluate: (previous, observation) => notInSigningPolicy(previous, observation),
+  present: presentMembership,
+  examples: {
+    'fsp.not-in-policy': membershipExample,
+    'fsp.not-in-policy.recovered': { ...membershipExample, rewardEpochId: 454 },
+  },
 })

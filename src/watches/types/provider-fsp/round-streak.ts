@@ -1,11 +1,269 @@
-import type { Parameter } from '../../define.ts'
+import { z } from 'zod'
+import { ROUND_CHECKS, type RoundCheck } from '#src/chain/fsp/verdicts.ts'
+import type { Facts, Presentation, Severity } from '#src/kernel/facts.ts'
+import { Address, Instant, type JsonObject } from '#src/kernel/units.ts'
+import {
+  defineSignal,
+  type Evaluation,
+  type Parameter,
+  type ParameterValues,
+  type Signal,
+  type SignalGroup,
+} from '../../define.ts'
+import type { ProviderTarget } from '../provider-target.ts'
+import { eventsOf } from './events.ts'
+import { type Check, checkOf, type ProviderObservation } from './observation.ts'
 
 /** Bad voting rounds in a row before an alert. @see specification, "Parameters" */
-export const ROUNDS: Parameter = {
+const ROUNDS: Parameter = {
   key: 'rounds',
   type: 'integer',
   default: 2,
   min: 1,
   max: 20,
   step: 1,
+}
+
+/** What is kept between rounds. */
+export const StreakState = z.object({
+  /** The last round judged; a gap resets the streak. */
+  lastRound: z.int().nullable(),
+  streak: z.int(),
+  /** First bad round since the last good one, and its start. */
+  firstRound: z.int().nullable(),
+  firstAt: z.int().nullable(),
+  /** Bad rounds since the last good one. */
+  missed: z.int(),
+  /** The streak was long enough once and no good round has come since. */
+  isBroken: z.boolean(),
+  /** Checks that were bad and have not been good since. */
+  bad: z.array(z.enum(ROUND_CHECKS)),
+})
+export type StreakState = z.output<typeof StreakState>
+
+const INITIAL: StreakState = {
+  lastRound: null,
+  streak: 0,
+  firstRound: null,
+  firstAt: null,
+  missed: 0,
+  isBroken: false,
+  bad: [],
+}
+
+/** What of a round signal's `data` a message needs, alert and recovery alike. */
+const RoundData = z.looseObject({
+  provider: Address,
+  votingRoundId: z.int(),
+  rewardEpochId: z.int(),
+  since: Instant,
+  streak: z.int().exactOptional(),
+  missedRounds: z.int().exactOptional(),
+  gapSeconds: z.int().exactOptional(),
+  reason: z.string().nullish(),
+  tx: z.string().nullish(),
+  address: Address.nullish(),
+})
+
+/** A signal about voting rounds, as it is written down. */
+export interface RoundSignal {
+  readonly id: string
+  readonly group: SignalGroup
+  readonly defaultEnabled?: boolean
+  /** Bad when one of them is; good when one is and each that was bad has been good since. */
+  readonly checks: readonly RoundCheck[]
+  /** Whether several rounds in a row make the alert; otherwise one does. */
+  readonly isStreak: boolean
+  readonly severity: Severity
+  /** Makes an alert of a streak critical whatever its length. */
+  isCritical?(check: Check): boolean
+  /** The address the reader should look after. */
+  readonly role: 'submit' | 'submitSignatures' | 'signingPolicy'
+  /** What an alert shows beside the usual. */
+  facts?(data: JsonObject): Facts
+  /** Values of a believable alert, beside the usual. */
+  readonly example: JsonObject
+}
+
+/**
+ * A signal that judges every voting round: it alerts after `rounds` bad ones in a row, or after one, and
+ * recovers with the first good one. Rounds without evidence reset the streak and prove nothing; one
+ * that was over before anybody watched is no evidence.
+ *
+ * @see product decisions 8, 13.15; protocol reference, 10.1
+ */
+export function roundSignal(
+  one: RoundSignal,
+): Signal<ProviderTarget, unknown, ProviderObservation, StreakState> {
+  const events = eventsOf(one.id)
+  return defineSignal<ProviderTarget, unknown, ProviderObservation, StreakState>({
+    id: one.id,
+    group: one.group,
+    events,
+    ...(one.defaultEnabled === undefined ? {} : { defaultEnabled: one.defaultEnabled }),
+    ...(one.isStreak ? { parameters: [ROUNDS] } : {}),
+    canBeCritical: one.isStreak || one.severity === 'critical',
+    state: StreakState,
+    data: RoundData,
+    initial: INITIAL,
+    evaluate: (previous, observation, { parameters }) =>
+      judge(one, previous, observation, parameters),
+    present: (event, data) => present(one, event, data),
+    examples: examplesOf(one),
+  })
+}
+
+function judge(
+  one: RoundSignal,
+  previous: StreakState,
+  observation: ProviderObservation,
+  parameters: ParameterValues,
+): Evaluation<StreakState> {
+  const { round, startsAt } = observation
+  const { check, bad } = combined(one.checks, previous.bad, observation)
+  const follows = previous.lastRound === round - 1
+  const rounds = one.isStreak ? Number(parameters['rounds']) : 1
+  const common = commonData(one, observation)
+  if (check.verdict === 'unknown') {
+    const state = { ...previous, lastRound: round, streak: 0, bad }
+    return { state, phase: state.isBroken ? 'firing' : 'unknown', streak: 0, firings: [] }
+  }
+  if (check.verdict === 'good') {
+    const firstAt = previous.firstAt ?? startsAt
+    const data: JsonObject = {
+      ...common,
+      since: instant(startsAt),
+      missedRounds: previous.missed,
+      gapSeconds: startsAt - firstAt,
+    }
+    const firing = { event: `fsp.${one.id}.recovered`, severity: 'info', data } as const
+    return { state: { ...INITIAL, lastRound: round }, phase: 'ok', streak: 0, firings: [firing] }
+  }
+  const streak = follows ? previous.streak + 1 : 1
+  const firstRound = previous.firstRound ?? round
+  const firstAt = previous.firstAt ?? startsAt
+  const isBroken = previous.isBroken || streak >= rounds
+  const state: StreakState = {
+    lastRound: round,
+    streak,
+    firstRound,
+    firstAt,
+    missed: previous.missed + 1,
+    isBroken,
+    bad,
+  }
+  if (!isBroken) return { state, phase: 'pending', streak, firings: [] }
+  const isLong = one.isStreak && streak >= 2 * rounds
+  const severity = isLong || one.isCritical?.(check) ? 'critical' : one.severity
+  const data: JsonObject = {
+    ...common,
+    since: instant(firstAt),
+    firstRoundId: firstRound,
+    streak,
+    rounds,
+    ...check.values,
+  }
+  return { state, phase: 'firing', streak, firings: [{ event: `fsp.${one.id}`, severity, data }] }
+}
+
+function combined(
+  names: readonly RoundCheck[],
+  before: readonly RoundCheck[],
+  observation: ProviderObservation,
+): { readonly check: Check; readonly bad: RoundCheck[] } {
+  if (observation.isPast) return { check: { verdict: 'unknown' }, bad: [...before] }
+  const checks = names.map((name) => ({ name, ...checkOf(observation, name) }))
+  const bad = checks
+    .filter(
+      ({ name, verdict }) => verdict === 'bad' || (verdict !== 'good' && before.includes(name)),
+    )
+    .map(({ name }) => name)
+  const worst = checks.find(({ verdict }) => verdict === 'bad')
+  if (worst !== undefined) return { check: worst, bad }
+  const isGood = bad.length === 0 && checks.some(({ verdict }) => verdict === 'good')
+  return { check: { verdict: isGood ? 'good' : 'unknown' }, bad }
+}
+
+function commonData(one: RoundSignal, observation: ProviderObservation): JsonObject {
+  const { provider, round, rewardEpoch, startsAt, addresses } = observation
+  return {
+    provider,
+    rewardEpochId: rewardEpoch,
+    votingRoundId: round,
+    roundStart: instant(startsAt),
+    ...(addresses && { address: addresses[one.role] }),
+  }
+}
+
+/** Epoch seconds as an instant in JSON. */
+function instant(seconds: number): string {
+  return new Date(seconds * 1000).toISOString()
+}
+
+function present(one: RoundSignal, event: string, json: JsonObject): Presentation {
+  const data = RoundData.parse(json)
+  const isRecovery = event.endsWith('.recovered')
+  const extra = isRecovery ? {} : (one.facts?.(json) ?? {})
+  const count = isRecovery ? data.missedRounds : data.streak
+  const facts: Facts = {
+    provider: { kind: 'address', address: data.provider },
+    since: { kind: 'instant', at: data.since },
+    round: { kind: 'identifier', value: data.votingRoundId },
+    epoch: { kind: 'identifier', value: data.rewardEpochId },
+    ...(data.address && { address: { kind: 'address', address: data.address } }),
+    ...(data.gapSeconds !== undefined && {
+      duration: { kind: 'duration', seconds: data.gapSeconds },
+    }),
+    ...(data.reason && { reason: { kind: 'term', key: `messages:reason.${data.reason}` } }),
+    ...(data.tx && { tx: { kind: 'transaction', hash: asHash(data.tx) } }),
+    ...extra,
+  }
+  const fields = ['provider', 'reason', 'round', ...Object.keys(extra), 'tx'].filter(
+    (name) => name in facts,
+  )
+  return {
+    facts,
+    fields: isRecovery ? ['provider', 'round'] : [...new Set(fields)],
+    ...(count !== undefined && { count }),
+  }
+}
+
+function asHash(text: string): `0x${string}` {
+  return `0x${text.replace(/^0x/, '')}`
+}
+
+/** Addresses of the provider that examples are about. */
+export const EXAMPLE = {
+  provider: '0x0Be579444595e122Bc9B236bEFCb598B1CB7F1cE',
+  address: '0xc4a19715F3Dd209F01E84ABe65De7c2E9C8b6269',
+  tx: '0x8f1b6ad9c2e34f70b5d1a8c6e7f90213d4b5a6978c0e1f2a3b4c5d6e7f801923',
+} as const
+
+function examplesOf(one: RoundSignal): Readonly<Record<string, JsonObject>> {
+  const common = {
+    provider: EXAMPLE.provider,
+    rewardEpochId: 452,
+    address: EXAMPLE.address,
+  }
+  const streak = one.isStreak ? 2 : 1
+  return {
+    [`fsp.${one.id}`]: {
+      ...common,
+      votingRoundId: 1_519_400,
+      roundStart: '2026-11-20T12:00:00.000Z',
+      since: one.isStreak ? '2026-11-20T11:58:30.000Z' : '2026-11-20T12:00:00.000Z',
+      firstRoundId: 1_519_401 - streak,
+      streak,
+      rounds: streak,
+      ...one.example,
+    },
+    [`fsp.${one.id}.recovered`]: {
+      ...common,
+      votingRoundId: 1_519_408,
+      roundStart: '2026-11-20T12:12:00.000Z',
+      since: '2026-11-20T12:12:00.000Z',
+      missedRounds: 8,
+      gapSeconds: 720,
+    },
+  }
 }

@@ -1,5 +1,135 @@
-import { announceSignal, type Parameter } from '../../define.ts'
+import { parseEther } from 'viem/utils'
+import { z } from 'zod'
+import type { Presentation } from '#src/kernel/facts.ts'
+import { Address, Hash, Instant, type JsonObject, Units } from '#src/kernel/units.ts'
+import {
+  defineSignal,
+  type Evaluation,
+  type Parameter,
+  type ParameterValues,
+} from '../../define.ts'
+import type { ProviderTarget } from '../provider-target.ts'
 import { eventsOf } from './events.ts'
+import type { ProviderObservation, TransactionPart } from './observation.ts'
+import { EXAMPLE } from './round-streak.ts'
+
+/** `data` of both events of `tx-failed`. */
+const Failed = z.object({
+  provider: Address,
+  tx: Hash,
+  from: Address,
+  role: z.string(),
+  to: Address,
+  contract: z.string(),
+  selector: z.string(),
+  function: z.string(),
+  reason: z.string().nullable(),
+  block: z.int(),
+  gasUsed: z.int(),
+  gasLimit: z.int(),
+})
+
+const FailedState = z.object({
+  /** What failed last time it was tried: sender, contract and function. */
+  failing: z.array(z.string()),
+  /** Told of a failure, and not yet of its end. */
+  isTold: z.boolean(),
+  /** The last success of something that had failed. */
+  repaired: Failed.nullable(),
+})
+type FailedState = z.output<typeof FailedState>
+
+const NOTHING_FAILED: FailedState = { failing: [], isTold: false, repaired: null }
+
+/**
+ * Fires when a transaction to a protocol contract was reverted, races that are lost every day apart;
+ * recovers when everything that failed has succeeded again.
+ *
+ * @see protocol reference, 10.5
+ */
+function transactionFailed(
+  previous: FailedState,
+  { provider, transactions }: ProviderObservation,
+): Evaluation<FailedState> {
+  const judged = transactions.filter(({ ok, isBenign }) => ok || !isBenign)
+  const failing = new Set(previous.failing)
+  let { repaired } = previous
+  for (const one of judged) {
+    if (!one.ok) failing.add(kindOf(one))
+    else if (failing.delete(kindOf(one))) repaired = dataOf(provider, one)
+  }
+  const failed = judged.findLast(({ ok }) => !ok)
+  if (failed !== undefined) {
+    const data = z.encode(Failed, dataOf(provider, failed))
+    const firing = { event: 'fsp.tx-failed', severity: 'warning', data } as const
+    const state = { failing: [...failing], isTold: true, repaired }
+    return { state, phase: 'firing', firings: [firing] }
+  }
+  if (failing.size > 0 || repaired === null) {
+    const phase = previous.isTold ? 'firing' : 'ok'
+    return {
+      state: { failing: [...failing], isTold: previous.isTold, repaired },
+      phase,
+      firings: [],
+    }
+  }
+  const data = z.encode(Failed, repaired)
+  const firing = { event: 'fsp.tx-failed.recovered', severity: 'info', data } as const
+  return { state: NOTHING_FAILED, phase: 'ok', firings: [firing] }
+}
+
+function kindOf({ from, to, selector }: TransactionPart): string {
+  return `${from} ${to} ${selector}`
+}
+
+function dataOf(provider: Address, one: TransactionPart): z.output<typeof Failed> {
+  return { ...one, provider, tx: z.decode(Hash, one.tx) }
+}
+
+function presentFailed(_event: string, json: JsonObject): Presentation {
+  const data = Failed.parse(json)
+  return {
+    facts: {
+      provider: { kind: 'address', address: data.provider },
+      function: { kind: 'identifier', value: data.function },
+      from: { kind: 'address', address: data.from },
+      tx: { kind: 'transaction', hash: data.tx },
+      ...(data.reason !== null && { revert: { kind: 'name', text: data.reason } }),
+    },
+    fields: ['provider', 'function', 'from', ...(data.reason === null ? [] : ['revert']), 'tx'],
+  }
+}
+
+const failedExample = {
+  provider: EXAMPLE.provider,
+  tx: EXAMPLE.tx,
+  from: EXAMPLE.address,
+  role: 'submit',
+  to: '0x2cA6571Daa15ce734Bbd0Bf27D5C9D16787fc33f',
+  contract: 'Submission',
+  selector: '0x9d00c9fd',
+  function: 'submit2',
+  reason: 'out of gas',
+  block: 41_880_123,
+  gasUsed: 60_000,
+  gasLimit: 60_000,
+}
+
+/** A protocol transaction that was reverted. */
+export const txFailed = defineSignal<ProviderTarget, unknown, ProviderObservation, FailedState>({
+  id: 'tx-failed',
+  group: 'transactions',
+  events: eventsOf('tx-failed'),
+  state: FailedState,
+  data: Failed,
+  initial: NOTHING_FAILED,
+  evaluate: (previous, observation) => transactionFailed(previous, observation),
+  present: presentFailed,
+  examples: {
+    'fsp.tx-failed': failedExample,
+    'fsp.tx-failed.recovered': { ...failedExample, reason: null, gasUsed: 41_200 },
+  },
+})
 
 /** Whole FLR below which an address counts as low. @see product decisions, 13.7 */
 const MINIMUM_FLR: Parameter = {
@@ -11,26 +141,194 @@ const MINIMUM_FLR: Parameter = {
   step: 1,
 }
 
-/** A protocol transaction that was reverted. */
-export const txFailed = announceSignal({
-  id: 'tx-failed',
-  group: 'transactions',
-  events: eventsOf('tx-failed'),
+/** At that much and below it is critical. */
+const CRITICAL_WEI = parseEther('5')
+
+const LowState = z.object({
+  /** Addresses that were found low and are not well above the limit again. */
+  low: z.array(Address),
+})
+type LowState = z.output<typeof LowState>
+
+/** `data` of both events of `balance-low`: the lowest address. */
+const Low = z.object({
+  provider: Address,
+  role: z.string(),
+  address: Address,
+  balanceWei: Units,
+  limitWei: Units,
 })
 
+/**
+ * Fires while an address that pays for the provider's transactions holds less than `minimumFlr`;
+ * recovers when all hold 1.2 times as much.
+ */
+function balanceTooLow(
+  previous: LowState,
+  { provider, balances }: ProviderObservation,
+  parameters: ParameterValues,
+): Evaluation<LowState> {
+  if (balances === null || balances.length === 0) {
+    return { state: previous, phase: previous.low.length > 0 ? 'firing' : 'unknown', firings: [] }
+  }
+  const limitWei = parseEther(String(parameters['minimumFlr']))
+  const read = balances
+    .map((one) => ({ ...one, balanceWei: BigInt(one.balanceWei) }))
+    .toSorted((a, b) => (a.balanceWei < b.balanceWei ? -1 : 1))
+  const low = read.filter(
+    ({ address, balanceWei }) =>
+      balanceWei < limitWei ||
+      (previous.low.includes(address) && balanceWei * 10n < limitWei * 12n),
+  )
+  const lowest = low[0] ?? read.find(({ address }) => previous.low.includes(address)) ?? read[0]
+  if (lowest === undefined) return { state: { low: [] }, phase: 'ok', firings: [] }
+  const data = z.encode(Low, { ...lowest, provider, limitWei })
+  const state = { low: low.map(({ address }) => address) }
+  if (low.length > 0) {
+    const severity = lowest.balanceWei <= CRITICAL_WEI ? 'critical' : 'warning'
+    return { state, phase: 'firing', firings: [{ event: 'fsp.balance-low', severity, data }] }
+  }
+  return {
+    state,
+    phase: 'ok',
+    firings: [{ event: 'fsp.balance-low.recovered', severity: 'info', data }],
+  }
+}
+
+function presentLow(_event: string, json: JsonObject): Presentation {
+  const data = Low.parse(json)
+  const flr = { kind: 'amount', decimals: 18, symbol: 'FLR' } as const
+  return {
+    facts: {
+      provider: { kind: 'address', address: data.provider },
+      role: { kind: 'term', key: `messages:role.${data.role}` },
+      balance: { ...flr, units: data.balanceWei },
+      limit: { ...flr, units: data.limitWei },
+      address: { kind: 'address', address: data.address },
+    },
+    fields: ['role', 'address', 'balance', 'limit'],
+  }
+}
+
+const lowExample = {
+  provider: EXAMPLE.provider,
+  role: 'submit',
+  address: EXAMPLE.address,
+  balanceWei: '18200000000000000000',
+  limitWei: '25000000000000000000',
+}
+
 /** An address that pays for transactions and runs out of FLR. */
-export const balanceLow = announceSignal({
+export const balanceLow = defineSignal<ProviderTarget, unknown, ProviderObservation, LowState>({
   id: 'balance-low',
   group: 'transactions',
   events: eventsOf('balance-low'),
   defaultEnabled: false,
   parameters: [MINIMUM_FLR],
+  canBeCritical: true,
+  state: LowState,
+  data: Low,
+  initial: { low: [] },
+  evaluate: (previous, observation, { parameters }) =>
+    balanceTooLow(previous, observation, parameters),
+  present: presentLow,
+  examples: {
+    'fsp.balance-low': lowExample,
+    'fsp.balance-low.recovered': { ...lowExample, balanceWei: '60000000000000000000' },
+  },
 })
 
+/** So long before the oldest expires, unclaimed rewards are a warning. */
+const NEAR_EXPIRY_SECONDS = 14 * 86_400
+
+/** `data` of both events of `rewards-unclaimed`. */
+const Unclaimed = z.object({
+  provider: Address,
+  epochs: z.array(z.int()),
+  amountWei: Units,
+  expiresAt: Instant.nullable(),
+})
+
+/** Fires while rewards wait to be claimed, as a warning when the oldest are about to expire. */
+function rewardsWaiting({
+  provider,
+  at,
+  rewards,
+}: ProviderObservation): Pick<Evaluation<unknown>, 'firings' | 'phase'> | undefined {
+  if (rewards === null) return undefined
+  const { epochs, amountWei, expiresAt } = rewards
+  const data = z.encode(Unclaimed, {
+    provider,
+    epochs,
+    amountWei: BigInt(amountWei),
+    expiresAt: expiresAt === null ? null : new Date(expiresAt * 1000),
+  })
+  if (epochs.length === 0) {
+    const firing = { event: 'fsp.rewards-unclaimed.recovered', severity: 'info', data } as const
+    return { phase: 'ok', firings: [firing] }
+  }
+  const isNear = expiresAt !== null && expiresAt - at.getTime() / 1000 <= NEAR_EXPIRY_SECONDS
+  const severity = isNear ? 'warning' : 'info'
+  return { phase: 'firing', firings: [{ event: 'fsp.rewards-unclaimed', severity, data }] }
+}
+
+function presentUnclaimed(_event: string, json: JsonObject): Presentation {
+  const { provider, epochs, amountWei, expiresAt } = Unclaimed.parse(json)
+  const first = epochs[0]
+  return {
+    facts: {
+      provider: { kind: 'address', address: provider },
+      amount: { kind: 'amount', units: amountWei, decimals: 18, symbol: 'FLR' },
+      epochs: { kind: 'name', text: epochs.join(', ') },
+      ...(first !== undefined && { epoch: { kind: 'identifier', value: first } }),
+      ...(expiresAt !== null && { expires: { kind: 'instant', at: expiresAt } }),
+    },
+    fields:
+      epochs.length === 0
+        ? ['provider']
+        : ['provider', 'amount', 'epochs', ...(expiresAt === null ? [] : ['expires'])],
+    count: epochs.length,
+  }
+}
+
+const WaitingState = z.object({ isWaiting: z.boolean() })
+
+const unclaimedExample = {
+  provider: EXAMPLE.provider,
+  epochs: [449, 450, 451],
+  amountWei: '184500000000000000000000',
+  expiresAt: '2027-02-08T07:00:00.000Z',
+}
+
 /** Rewards that wait to be claimed, and expire. */
-export const rewardsUnclaimed = announceSignal({
+export const rewardsUnclaimed = defineSignal<
+  ProviderTarget,
+  unknown,
+  ProviderObservation,
+  z.output<typeof WaitingState>
+>({
   id: 'rewards-unclaimed',
   group: 'transactions',
   events: eventsOf('rewards-unclaimed'),
   defaultEnabled: false,
+  state: WaitingState,
+  data: Unclaimed,
+  initial: { isWaiting: false },
+  evaluate: (previous, observation) => {
+    const judged = rewardsWaiting(observation)
+    if (judged === undefined) {
+      return { state: previous, phase: previous.isWaiting ? 'firing' : 'unknown', firings: [] }
+    }
+    return { ...judged, state: { isWaiting: judged.phase === 'firing' } }
+  },
+  present: presentUnclaimed,
+  examples: {
+    'fsp.rewards-unclaimed': unclaimedExample,
+    'fsp.rewards-unclaimed.recovered': {
+      ...unclaimedExample,
+      epochs: [],
+      amountWei: '0',
+      expiresAt: null,
+    },
+  },
 })

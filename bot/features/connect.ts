@@ -1,0 +1,97 @@
+import { Composer } from 'grammy'
+import { z } from 'zod'
+import { isOpenLink } from '#src/channels/wording.ts'
+import { formatDate } from '#src/i18n/format.ts'
+import { AppError } from '#src/kernel/errors.ts'
+import { Units } from '#src/kernel/units.ts'
+import { acceptTerms, getTerms } from '#src/operations/account.ts'
+import { createConnectCode } from '#src/operations/connect.ts'
+import { resolveTarget } from '#src/operations/previews.ts'
+import { startTrial } from '#src/operations/subscriptions.ts'
+import { createWatch } from '#src/operations/watches.ts'
+import { noteConnectMessage } from '#src/recipients/connect.ts'
+import type { BotContext } from '../context.ts'
+import { showCard } from '../screens.ts'
+import { show } from '../show.ts'
+import { suggestedThreshold, trialOffer } from '../trial.ts'
+import { connectScreen, trialTerms } from '../views/connect.ts'
+import { defineFeature, onCommand, onPress } from './define.ts'
+import { continueDraft, openWizard } from './new.ts'
+
+const composer = new Composer<BotContext>()
+
+onCommand(composer, 'connect', (ctx) => showConnect(ctx, false), {
+  privately: 'connect',
+  unlinked: true,
+})
+onPress(composer, 'connect', (ctx, { spend }) => showConnect(ctx, spend))
+
+/** Shows a new code for the page that signs in. The one before no longer works. */
+export async function showConnect(ctx: BotContext, spend: boolean): Promise<void> {
+  const { app, known, reader, chat, from } = ctx
+  if (from === undefined || known.kind !== 'private') return
+  const username = chat?.type === 'private' ? chat.username : undefined
+  const code = await ctx.call(createConnectCode, {
+    body: {
+      chat: { id: known.id, title: known.title, ...(username !== undefined && { username }) },
+      by: { id: from.id },
+      locale: known.locale,
+      spend,
+    },
+  })
+  const isLinked = ctx.links.length > 0
+  const view = connectScreen(reader, code, { spend, isOpen: isOpenLink(code.url), isLinked })
+  const messageId = await show(ctx, view)
+  await noteConnectMessage(app, { hash: code.hash, messageId })
+}
+
+onPress(composer, 'trial.start', async (ctx, { next, terms }) => {
+  const offer = trialOffer(ctx.app)
+  const { accepted } = await ctx.call(getTerms)
+  // Who was shown these terms with the button has accepted them by it.
+  const isShown = terms === offer.mark && (next === 'wallet' || next === 'choose')
+  if (!accepted && !isShown) {
+    await show(ctx, trialTerms(ctx.reader, offer, 'choose'))
+    return
+  }
+  if (!accepted) await ctx.call(acceptTerms, { body: { version: offer.terms.version } })
+  const { endsAt, slots } = await ctx.call(startTrial)
+  const date = formatDate(endsAt, ctx.t.locale, ctx.reader.timezone)
+  if (next === 'wallet' && (await watchOwnWallet(ctx, { date, count: slots }))) return
+  await ctx.answer(ctx.t('bot:trial.started', { date, count: slots }))
+  if (next !== 'choose' && (await continueDraft(ctx))) return
+  await openWizard(ctx, '')
+})
+
+const Seen = z.object({ balanceUnits: Units, decimals: z.int() })
+
+/**
+ * Watches the balance of the wallet itself.
+ *
+ * @returns false when that cannot be done right now
+ */
+async function watchOwnWallet(
+  ctx: BotContext,
+  trial: { readonly date: string; readonly count: number },
+): Promise<boolean> {
+  const type = 'wallet-balance'
+  const target = { address: ctx.links[0]?.wallet, asset: 'FLR' }
+  try {
+    const { observation } = await ctx.call(resolveTarget, { body: { type, target } })
+    const seen = Seen.safeParse(observation).data
+    const threshold = seen ? suggestedThreshold(seen.balanceUnits, seen.decimals) : '1'
+    const settings = { threshold, direction: 'any' }
+    const { id } = await ctx.call(createWatch, { body: { type, target, settings } })
+    await showCard(ctx, id, `✅ ${ctx.t.html('bot:trial.started', trial)}`)
+    return true
+  } catch (error) {
+    // The trial runs all the same; the wizard says more about what is in the way.
+    if (error instanceof AppError && error.kind !== 'internal') return false
+    throw error
+  }
+}
+
+export const connectFeature = defineFeature({
+  commands: [{ name: 'connect', menus: ['private'] }],
+  composer,
+})

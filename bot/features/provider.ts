@@ -1,0 +1,166 @@
+import { Composer } from 'grammy'
+import { z } from 'zod'
+import { shortAddress } from '#src/i18n/format.ts'
+import { typed } from '#src/i18n/translate.ts'
+import { Address } from '#src/kernel/units.ts'
+import type { App } from '#src/operations/define.ts'
+import { searchProviders } from '#src/operations/previews.ts'
+import { getProviderFsp } from '#src/operations/providers.ts'
+import type { Watch } from '#src/watches/model.ts'
+import type { NamedProvider } from '#src/watches/provider-names.ts'
+import { drawProvider, type PictureRounds } from '#src/watches/provider-picture.ts'
+import type { BotContext } from '../context.ts'
+import { allWatches, hasButtons } from '../screens.ts'
+import { defineQuestion, type Refusal } from '../session.ts'
+import { show } from '../show.ts'
+import { showPicture } from '../show-picture.ts'
+import { readAddress } from '../typed.ts'
+import { cut } from '../views/fields.ts'
+import {
+  providerButtons,
+  providerCaption,
+  providerQuestion,
+  providerText,
+} from '../views/provider.ts'
+import { propertyOf } from '../views/watch-facts.ts'
+import { defineFeature, onPress } from './define.ts'
+import { showStatus } from './status.ts'
+
+const composer = new Composer<BotContext>()
+
+/** Of several that a name fits so many are offered. */
+const OFFERED_MAX = 4
+/** Of what is near at hand, each so many. */
+const OWN_MAX = 6
+const RECENT_MAX = 5
+
+composer.command('status', async (ctx, next) => {
+  const text = ctx.match.trim()
+  if (text === '' || ctx.links.length === 0) return next()
+  const refusal = await showNamed(ctx, text)
+  if (refusal !== undefined) await pick.open(ctx, {}, refusal)
+})
+
+composer.command('start', async (ctx, next) => {
+  const digits = /^p([0-9a-f]{40})$/i.exec(ctx.match.trim())?.[1]
+  const address = Address.safeParse(`0x${digits?.toLowerCase()}`)
+  if (!address.success || ctx.links.length === 0) return next()
+  await showProvider(ctx, address.data, 20)
+})
+
+onPress(composer, 'status.pick', (ctx) => pick.open(ctx, {}))
+onPress(composer, 'status.provider', (ctx, { address, count }) =>
+  showProvider(ctx, address, count === 100 ? 100 : 20),
+)
+
+/** Which provider to show. */
+const pick = defineQuestion({
+  kind: 'status.pick',
+  task: 'status',
+  about: z.object({}),
+  ask: async (ctx) => providerQuestion(ctx.reader, await nearAtHand(ctx)),
+  answer: (ctx, _about, text) => showNamed(ctx, text),
+  cancel: (ctx) => showStatus(ctx),
+})
+
+/** Shows the provider a text names, by address or by a part of its name. @returns why it cannot */
+async function showNamed(ctx: BotContext, text: string): Promise<Refusal | undefined> {
+  const { t } = ctx.reader
+  const address = readAddress(text)
+  if (!address.ok && address.reason !== 'no_address') {
+    return { html: t.html(`bot:typed.${address.reason}`) }
+  }
+  const { data } = address.ok ? { data: [] } : await search(ctx, text)
+  const [only] = data
+  const isSure = data.length === 1 || only?.name.toLowerCase() === text.trim().toLowerCase()
+  if (only !== undefined && !isSure) {
+    const html = t.html('bot:provider.several', { input: typed(cut(text)) })
+    return { html, rows: providerButtons(data.slice(0, OFFERED_MAX)) }
+  }
+  const provider = address.ok ? address.value : only?.provider
+  const unknown = { html: t.html('bot:typed.noProvider', { input: typed(cut(text)) }) }
+  if (provider === undefined) return unknown
+  return (await showProvider(ctx, provider, 20, { mustBeKnown: true })) ? undefined : unknown
+}
+
+function search(ctx: BotContext, text: string) {
+  return ctx.call(searchProviders, { query: { text: text.slice(0, 200) } })
+}
+
+/** @returns false when nobody knows of such a provider, and that matters */
+async function showProvider(
+  ctx: BotContext,
+  address: Address,
+  rounds: PictureRounds,
+  options: { readonly mustBeKnown?: boolean } = {},
+): Promise<boolean> {
+  const query = { provider: address, rounds: String(rounds) }
+  const view = await ctx.call(getProviderFsp, { query })
+  const isSeen = view.rounds.some(({ ftso }) =>
+    Object.values(ftso).some((cell) => cell !== 'unknown'),
+  )
+  const isKnown = isSeen || view.registered || view.inPolicy || view.registeredNext === true
+  const named = (await search(ctx, view.provider)).data[0]?.name
+  if (options.mustBeKnown && !isKnown && !view.stale && named === undefined) return false
+  const watch = (await ownWatches(ctx)).find(({ provider }) => provider === view.provider)
+  const shown = {
+    view,
+    rounds,
+    name: (ctx.reader.isGroup ? undefined : watch?.name) ?? named,
+    watchId: watch?.isOnRounds ? watch.id : undefined,
+  }
+  remember(ctx, { provider: view.provider, name: shown.name ?? shortAddress(view.provider) })
+  const how = {
+    now: ctx.app.clock.now(),
+    buttons: hasButtons(ctx),
+    canShare: ctx.me.supports_inline_queries,
+  }
+  const svg = drawProvider(view, { rounds, palette: 'dark' })
+  const caption = providerCaption(ctx.reader, shown, how)
+  const isShown = await showPicture(ctx, svg, caption, 'status')
+  if (!isShown) await show(ctx, providerText(ctx.reader, shown, how), 'status')
+  return true
+}
+
+interface OwnProvider extends NamedProvider {
+  readonly id: number
+  /** It looks at every round. */
+  readonly isOnRounds: boolean
+}
+
+/** Providers the chat's wallet watches, by the names of its watches; those on rounds first. */
+async function ownWatches(ctx: BotContext): Promise<readonly OwnProvider[]> {
+  const own = (await allWatches(ctx)).flatMap((watch: Watch): OwnProvider[] => {
+    const address = Address.safeParse(propertyOf(watch.target, 'provider'))
+    if (!address.success) return []
+    const isOnRounds = watch.type === 'provider-fsp'
+    return [{ provider: address.data, name: watch.label, id: watch.id, isOnRounds }]
+  })
+  return own.toSorted((a, b) => Number(b.isOnRounds) - Number(a.isOnRounds))
+}
+
+/** What was looked at last, the newest first, by chat; a restart forgets it. */
+const recent = new WeakMap<App, Map<number, readonly NamedProvider[]>>()
+
+function remember({ app, known }: BotContext, one: NamedProvider): void {
+  const chats = recent.get(app) ?? new Map<number, readonly NamedProvider[]>()
+  recent.set(app, chats)
+  const others = (chats.get(known.id) ?? []).filter(({ provider }) => provider !== one.provider)
+  chats.set(known.id, [one, ...others].slice(0, RECENT_MAX))
+}
+
+/** The wallet's own providers and those looked at last, each once. */
+async function nearAtHand(ctx: BotContext): Promise<readonly NamedProvider[]> {
+  const own = ctx.reader.isGroup ? [] : await ownWatches(ctx)
+  const seen = recent.get(ctx.app)?.get(ctx.known.id) ?? []
+  const all = [...distinct(own).slice(0, OWN_MAX), ...seen]
+  return distinct(all)
+}
+
+function distinct(all: readonly NamedProvider[]): readonly NamedProvider[] {
+  return all.filter(
+    ({ provider }, index) => all.findIndex((one) => one.provider === provider) === index,
+  )
+}
+
+export const providerFeature = defineFeature({ commands: [], composer, questions: [pick] })

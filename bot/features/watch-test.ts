@@ -1,0 +1,47 @@
+import { Composer } from 'grammy'
+import { AppError } from '#src/kernel/errors.ts'
+import { testChannel } from '#src/operations/channels.ts'
+import { testRecipient } from '#src/operations/recipients.ts'
+import type { BotContext, Membership } from '../context.ts'
+import { withManaged } from '../manage.ts'
+import { peopleOf } from '../people.ts'
+import { show } from '../show.ts'
+import { takeTestTurn } from '../turns.ts'
+import { type Person, toldBy } from '../views/watch-people.ts'
+import { type TestOutcome, testResults } from '../views/watch-test.ts'
+import { defineFeature, onPress } from './define.ts'
+
+const composer = new Composer<BotContext>()
+
+onPress(composer, 'watch.test', (ctx, { id }) =>
+  withManaged(ctx, id, async (watch, link) => {
+    const told = toldBy(watch.recipientIds, await peopleOf(ctx, link))
+    const results = await Promise.all(
+      told.map(async (person) => ({ person, outcome: await test(ctx, link, person) })),
+    )
+    await show(ctx, testResults(ctx.reader, watch, results))
+  }),
+)
+
+/** Sends one test. What cannot be tested now is an outcome as well. */
+async function test(ctx: BotContext, link: Membership, person: Person): Promise<TestOutcome> {
+  const now = ctx.app.clock.now()
+  const target = `${link.wallet} ${person.id ?? person.channel}`
+  const nextAt = takeTestTurn(target, now)
+  if (nextAt !== undefined) return { kind: 'tooMany', nextAt }
+  try {
+    const result =
+      person.id === undefined
+        ? await ctx.call(testChannel, { params: { key: person.channel } }, link)
+        : await ctx.call(testRecipient, { params: { id: String(person.id) } }, link)
+    if (result.status === 'queued') return { kind: 'queued' }
+    const { statusCode, latencyMs } = result
+    return { kind: result.status, statusCode, latencyMs }
+  } catch (error) {
+    if (!(error instanceof AppError)) throw error
+    if (error.code === 'recipient_not_active' || error.kind === 'upstream') return { kind: 'off' }
+    throw error
+  }
+}
+
+export const watchTestFeature = defineFeature({ commands: [], composer })

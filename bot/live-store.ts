@@ -1,0 +1,101 @@
+import { and, desc, eq, gt, inArray, isNull, lte, or, sql } from 'drizzle-orm'
+import type { Db } from '#src/db/connection.ts'
+import { liveMessages } from './tables.ts'
+
+export type LiveRow = typeof liveMessages.$inferSelect
+type MessageName = Pick<LiveRow, 'chatId' | 'messageId'>
+
+/** Writes down that a message follows something, in the place of what it followed before. */
+export async function putLive(db: Db, row: LiveRow): Promise<void> {
+  await db
+    .insert(liveMessages)
+    .values(row)
+    .onConflictDoUpdate({ target: [liveMessages.chatId, liveMessages.messageId], set: row })
+}
+
+/** The message shows something else now, or is gone. */
+export async function deleteLive(db: Db, message: MessageName): Promise<void> {
+  await db.delete(liveMessages).where(isMessage(message))
+}
+
+export async function findLive(db: Db, message: MessageName): Promise<LiveRow | undefined> {
+  const [row] = await db.select().from(liveMessages).where(isMessage(message))
+  return row
+}
+
+/** Messages of a kind in a chat, the newest first. */
+export function listLive(
+  db: Db,
+  { chatId, kind, wallet }: Pick<LiveRow, 'chatId' | 'kind'> & { readonly wallet?: string },
+): Promise<LiveRow[]> {
+  const { createdAt, messageId } = liveMessages
+  return db
+    .select()
+    .from(liveMessages)
+    .where(
+      and(
+        eq(liveMessages.chatId, chatId),
+        eq(liveMessages.kind, kind),
+        wallet === undefined ? undefined : eq(liveMessages.wallet, wallet),
+      ),
+    )
+    .orderBy(desc(createdAt), desc(messageId))
+}
+
+/** Something was heard of these top-ups: their messages are looked at now. */
+export async function wakeLive(db: Db, handles: readonly string[], now: Date): Promise<void> {
+  await db
+    .update(liveMessages)
+    .set({ news: sql`${liveMessages.news} + 1`, dueAt: now })
+    .where(inArray(liveMessages.handle, [...handles]))
+}
+
+/** Takes what is due, so that nobody else looks at it before `leasedUntil`. */
+export async function claimLive(
+  db: Db,
+  by: { readonly now: Date; readonly leasedUntil: Date; readonly limit: number },
+): Promise<LiveRow[]> {
+  const { chatId, messageId, dueAt, leasedUntil, expiresAt } = liveMessages
+  await db.delete(liveMessages).where(lte(expiresAt, by.now))
+  const due = db
+    .select({ chatId, messageId })
+    .from(liveMessages)
+    .where(
+      and(lte(dueAt, by.now), or(isNull(leasedUntil), lte(leasedUntil, by.now)), isKept(by.now)),
+    )
+    .orderBy(dueAt)
+    .limit(by.limit)
+    .for('update', { skipLocked: true })
+  return await db
+    .update(liveMessages)
+    .set({ leasedUntil: by.leasedUntil })
+    .where(sql`(${chatId}, ${messageId}) in ${due}`)
+    .returning()
+}
+
+/**
+ * Notes what came of a look, and when the next one is: at once after its rest, if something was heard
+ * meanwhile. A message that shows something else by now is left alone.
+ */
+export async function settleLive(
+  db: Db,
+  row: LiveRow,
+  to: Pick<LiveRow, 'stage' | 'shown' | 'dueAt' | 'leasedUntil'>,
+): Promise<void> {
+  const { news, dueAt } = liveMessages
+  await db
+    .update(liveMessages)
+    .set({
+      ...to,
+      dueAt: sql`case when ${news} = ${row.news} then ${to.dueAt.toISOString()}::timestamptz else ${dueAt} end`,
+    })
+    .where(and(isMessage(row), eq(liveMessages.createdAt, row.createdAt)))
+}
+
+function isKept(now: Date) {
+  return or(isNull(liveMessages.expiresAt), gt(liveMessages.expiresAt, now))
+}
+
+function isMessage({ chatId, messageId }: MessageName) {
+  return and(eq(liveMessages.chatId, chatId), eq(liveMessages.messageId, messageId))
+}

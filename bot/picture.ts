@@ -1,0 +1,30 @@
+/** Drawings as pictures. The fonts come with the service: the same bytes on every machine. */
+import { fileURLToPath } from 'node:url'
+import { renderAsync } from '@resvg/resvg-js'
+
+const WIDTH = 1280
+const FAMILY = 'DejaVu Sans'
+
+const fontFiles = [
+  import.meta.resolve('dejavu-fonts-ttf/ttf/DejaVuSans.ttf'),
+  import.meta.resolve('dejavu-fonts-ttf/ttf/DejaVuSans-Bold.ttf'),
+].map((url) => fileURLToPath(url))
+
+/**
+ * A drawing as PNG, 1280 pixels wide, made beside the event loop.
+ *
+ * @param svg with no text but in DejaVu Sans
+ * @throws Error when it cannot be drawn
+ */
+export async function drawPng(svg: string): Promise<Buffer> {
+  const image = await renderAsync(svg, {
+    font: {
+      loadSystemFonts: false,
+      fontFiles,
+      defaultFontFamily: FAMILY,
+      sansSerifFamily: FAMILY,
+    },
+    fitTo: { mode: 'width', value: WIDTH },
+  })
+  return image.asPng()
+}

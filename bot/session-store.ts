@@ -1,0 +1,75 @@
+import { and, eq, gt, lte } from 'drizzle-orm'
+import type { Db } from '#src/db/connection.ts'
+import { drafts, questions } from './tables.ts'
+
+/** A person in a chat: who is asked, and whose draft it is. */
+export interface Place {
+  readonly chatId: number
+  readonly personId: number
+}
+
+export type QuestionRow = typeof questions.$inferSelect
+export type DraftRow = typeof drafts.$inferSelect
+
+/** The question a person has not answered, unless it is over. */
+export async function findQuestion(
+  db: Db,
+  place: Place,
+  now: Date,
+): Promise<QuestionRow | undefined> {
+  const [row] = await db
+    .select()
+    .from(questions)
+    .where(and(ofQuestion(place), gt(questions.expiresAt, now)))
+  return row
+}
+
+/** Writes a question down in the place of the one before. */
+export async function putQuestion(db: Db, row: QuestionRow): Promise<void> {
+  await db
+    .insert(questions)
+    .values(row)
+    .onConflictDoUpdate({ target: [questions.chatId, questions.personId], set: row })
+}
+
+/** @returns whether there was one */
+export async function deleteQuestion(db: Db, place: Place): Promise<boolean> {
+  const gone = await db.delete(questions).where(ofQuestion(place)).returning()
+  return gone.length > 0
+}
+
+/** The person's draft, unless it is over. */
+export async function findDraft(db: Db, place: Place, now: Date): Promise<DraftRow | undefined> {
+  const [row] = await db
+    .select()
+    .from(drafts)
+    .where(and(ofDraft(place), gt(drafts.expiresAt, now)))
+  return row
+}
+
+/** Writes a draft down in the place of the one before. */
+export async function putDraft(db: Db, row: DraftRow): Promise<void> {
+  await db
+    .insert(drafts)
+    .values(row)
+    .onConflictDoUpdate({ target: [drafts.chatId, drafts.personId], set: row })
+}
+
+/** Forgets a person's draft. */
+export async function deleteDraft(db: Db, place: Place): Promise<void> {
+  await db.delete(drafts).where(ofDraft(place))
+}
+
+/** Forgets what expired before `now`. */
+export async function deleteExpired(db: Db, now: Date): Promise<void> {
+  await db.delete(questions).where(lte(questions.expiresAt, now))
+  await db.delete(drafts).where(lte(drafts.expiresAt, now))
+}
+
+function ofQuestion({ chatId, personId }: Place) {
+  return and(eq(questions.chatId, chatId), eq(questions.personId, personId))
+}
+
+function ofDraft({ chatId, personId }: Place) {
+  return and(eq(drafts.chatId, chatId), eq(drafts.personId, personId))
+}

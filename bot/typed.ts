@@ -1,0 +1,132 @@
+/** What people type, as values: pure. @see screens, section 2.4 */
+import { getAddress, isAddress, parseUnits } from 'viem/utils'
+import { parseAmount } from '#src/i18n/parse.ts'
+import type { Locale } from '#src/kernel/locale.ts'
+import type { Address } from '#src/kernel/units.ts'
+import type { Parameter } from '#src/watches/define.ts'
+import type { DurationField, NumberField } from '#src/watches/guide.ts'
+
+/** A value out of a text, or why there is none. */
+export type Typed<Value> =
+  | { readonly ok: true; readonly value: Value }
+  | { readonly ok: false; readonly reason: TypedProblem }
+export type TypedProblem = 'not_understood' | 'too_small' | 'too_big' | 'too_many_decimals'
+export type AddressProblem = 'no_address' | 'two_addresses' | 'checksum'
+
+/** Digits behind the point in comparisons: more than any value has. */
+const SCALE = 40
+
+function compare(a: string, b: string): number {
+  const difference = parseUnits(a, SCALE) - parseUnits(b, SCALE)
+  return difference < 0n ? -1 : difference > 0n ? 1 : 0
+}
+
+function refused(reason: TypedProblem): { readonly ok: false; readonly reason: TypedProblem } {
+  return { ok: false, reason }
+}
+
+/** A number for a setting, as decimal text. */
+export function readNumber(
+  text: string,
+  field: Pick<NumberField, 'min' | 'max' | 'decimals'>,
+  locale: Locale,
+): Typed<string> {
+  const value = parseAmount(text, locale)
+  if (value === undefined) return refused('not_understood')
+  if (compare(value, field.min) < 0) return refused('too_small')
+  if (compare(value, field.max) > 0) return refused('too_big')
+  const decimals = value.split('.')[1]?.length ?? 0
+  return decimals > field.decimals ? refused('too_many_decimals') : { ok: true, value }
+}
+
+/** A length of time in whole seconds: `90m`, `2 h`, `1 day 12 hours`, in the words of every language. */
+export function readDuration(
+  text: string,
+  field: Pick<DurationField, 'min' | 'max'>,
+  locale: Locale,
+): Typed<number> {
+  const parts = [...text.toLowerCase().matchAll(DURATION_PART)]
+  const isWhole = parts.map(([part]) => part).join('') === text.toLowerCase().trim()
+  if (parts.length === 0 || !isWhole) return refused('not_understood')
+  let seconds = 0
+  for (const [, number = '', unit = ''] of parts) {
+    const count = parseAmount(number, locale)
+    const each = SECONDS.get(unit.normalize('NFC').replace(/\.$/, ''))
+    if (count === undefined || each === undefined) return refused('not_understood')
+    seconds += Math.round(Number(count) * each)
+  }
+  if (seconds < field.min) return refused('too_small')
+  return seconds > field.max ? refused('too_big') : { ok: true, value: seconds }
+}
+
+const DURATION_PART = /([\p{Nd}.,٫٬]+)\s*(\p{L}[\p{L}\p{M}]*\.?)[\s,،]*/gu
+
+const UNITS: readonly (readonly [number, string])[] = [
+  [60, 'm min mins minute minutes minuten মিনিট 分 分钟 मि मिनट دقيقة دقائق د'],
+  [3600, 'h hr hrs hour hours std stunde stunden heure heures ঘণ্টা 时 小时 घं घंटा घंटे ساعة ساعات س'],
+  [86_400, 'd day days tag tage j jour jours দিন 天 日 दिन يوم أيام ايام ي'],
+]
+const SECONDS: ReadonlyMap<string, number> = new Map(
+  UNITS.flatMap(([seconds, words]) =>
+    words.split(' ').map((word): [string, number] => [word.normalize('NFC'), seconds]),
+  ),
+)
+
+/** A parameter of a signal. Small chances may be written as `1e-8` and `1:10000000` too. */
+export function readParameter(
+  text: string,
+  parameter: Extract<Parameter, { readonly type: 'integer' | 'number' }>,
+  locale: Locale,
+): Typed<number> {
+  const value = readChance(text) ?? parseAmount(text, locale)
+  if (value === undefined) return refused('not_understood')
+  const number = Number(value)
+  if (number < parameter.min) return refused('too_small')
+  if (number > parameter.max) return refused('too_big')
+  const isWhole = Number.isInteger(number)
+  return parameter.type === 'integer' && !isWhole
+    ? refused('too_many_decimals')
+    : { ok: true, value: number }
+}
+
+function readChance(text: string): number | undefined {
+  const power = /^\d(?:[.,]\d+)?e[-−]\d{1,2}$/i.exec(text.trim())
+  if (power !== null) return Number(power[0].replace(',', '.').replace('−', '-'))
+  const odds = /^1\s*:\s*([\d., ]+)$/.exec(text.trim())
+  const against = odds?.[1] === undefined ? Number.NaN : Number(odds[1].replace(/[., ]/g, ''))
+  return against > 0 ? 1 / against : undefined
+}
+
+/**
+ * The address in a text: any case, with whatever stands around it, such as the link of an explorer.
+ * Two different ones are refused, and one whose checksum is wrong.
+ */
+export function readAddress(
+  text: string,
+):
+  | { readonly ok: true; readonly value: Address }
+  | { readonly ok: false; readonly reason: AddressProblem } {
+  const found = text.match(/(?<![0-9a-z])0x[0-9a-f]{40}(?![0-9a-z])/gi) ?? []
+  const [first] = found
+  if (first === undefined) return { ok: false, reason: 'no_address' }
+  if (new Set(found.map((one) => one.toLowerCase())).size > 1) {
+    return { ok: false, reason: 'two_addresses' }
+  }
+  const digits = first.slice(2)
+  const isPlain = digits === digits.toLowerCase() || digits === digits.toUpperCase()
+  if (!isPlain && !isAddress(`0x${digits}`)) return { ok: false, reason: 'checksum' }
+  return { ok: true, value: getAddress(`0x${digits.toLowerCase()}`) }
+}
+
+/** A time of day as `HH:MM`: `22:30`, `9.15`, `7 h`, `2230`, with the digits of any script. */
+export function readTime(text: string): string | undefined {
+  const plain = text
+    .normalize('NFKC')
+    .replace(/\p{Nd}/gu, (digit) => parseAmount(digit, 'en') ?? digit)
+    .trim()
+  const [, hours = '', minutes = '00'] =
+    /^(\d{1,2})(?:\s*[:.h٫]\s*(\d{2})|\s*h)?$/i.exec(plain.replace(/^(\d{2})(\d{2})$/, '$1:$2')) ??
+    []
+  const isTime = hours !== '' && Number(hours) < 24 && Number(minutes) < 60
+  return isTime ? `${hours.padStart(2, '0')}:${minutes}` : undefined
+}

@@ -1,0 +1,292 @@
+/**
+ * Every verb a button can carry, with its arguments in order. A changed meaning gets a new verb; a
+ * changed list of arguments raises the version in `callback-data.ts`.
+ */
+import { getAddress } from 'viem/utils'
+import { z } from 'zod'
+import { LOCALES } from '#src/kernel/locale.ts'
+import type { Address, Hash } from '#src/kernel/units.ts'
+import { SIGNAL_GROUPS } from '#src/watches/define.ts'
+
+type Argument = z.ZodType<unknown, string>
+
+/** A whole number in base 36, written in one way only. */
+function base36(max: number) {
+  return z.codec(z.string().regex(/^(0|[1-9a-z][0-9a-z]{0,6})$/), z.int().min(0).max(max), {
+    decode: (text) => Number.parseInt(text, 36),
+    encode: (number) => number.toString(36),
+  })
+}
+
+/** Bytes in base64url, as many characters as they need. */
+function bytes<Text extends string>(
+  length: number,
+  characters: number,
+  write: (hex: string) => Text,
+) {
+  return z.codec(
+    z.string().regex(new RegExp(`^[\\w-]{${characters}}$`)),
+    z.custom<Text>((value) => typeof value === 'string' && value.length === 2 + 2 * length),
+    {
+      decode: (text, context) => {
+        const read = Buffer.from(text, 'base64url')
+        if (read.length === length && read.toString('base64url') === text) {
+          return write(read.toString('hex'))
+        }
+        context.issues.push({ code: 'custom', input: text })
+        return z.NEVER
+      },
+      encode: (hex) => Buffer.from(hex.slice(2), 'hex').toString('base64url'),
+    },
+  )
+}
+
+/** The same argument, or nothing: an empty text. */
+function optional<Value>(schema: z.ZodType<Value, string>) {
+  return z.codec(
+    z.string(),
+    z.custom<Value | undefined>(() => true),
+    {
+      decode: (text, context) => {
+        if (text === '') return undefined
+        const parsed = schema.safeParse(text)
+        if (parsed.success) return parsed.data
+        context.issues.push({ code: 'custom', input: text })
+        return z.NEVER
+      },
+      encode: (value) => (value === undefined ? '' : z.encode(schema, value)),
+    },
+  )
+}
+
+/** The number of a row. */
+const id = base36(2_147_483_647).refine((value) => value > 0)
+/** A page of a list: two digits, from 1. */
+const page = base36(36 ** 2 - 1).refine((value) => value > 0)
+/** A place in what the screen offers, or a small count: three digits. */
+const index = base36(36 ** 3 - 1)
+/** Which wizard a button belongs to: four digits. */
+const rev = base36(36 ** 4 - 1)
+const count = base36(36 ** 2 - 1)
+const flag = z.codec(z.enum(['0', '1']), z.boolean(), {
+  decode: (text) => text === '1',
+  encode: (value) => (value ? '1' : '0'),
+})
+/** A one-time link code: it is no more secret than the link that brought it into the chat. */
+const code = z.string().regex(/^[\w-]{22}$/)
+const locale = z.enum(LOCALES)
+/** Ids of the registries of watches. */
+const type = z.string().regex(/^[a-z][a-z-]{0,19}$/)
+const signal = z.string().regex(/^[a-z][a-z0-9-]{0,19}$/)
+const parameter = z.string().regex(/^[a-zA-Z]{1,14}$/)
+const group = z.enum(SIGNAL_GROUPS)
+/** A setting by its short name. */
+const field = z.string().regex(/^[a-z]{2,4}$/)
+/** What a setting is set to: a decimal, a count of seconds, one of several words. */
+const value = z.string().regex(/^[\w.+-]{1,14}$/)
+const parameterValue = z.string().regex(/^[\w.+-]{1,5}$/)
+/** How long something is muted. `8am`: until 08:00. `rec`: until it recovers. `0`: not any more. */
+const duration = z.enum(['1h', '8h', '24h', '7d', '8am', 'rec', '0'])
+export type MuteDuration = z.output<typeof duration>
+/** A short word of one feature. */
+const word = z.string().regex(/^[a-z0-9]{1,3}$/)
+/** A page of the help, or what goes on after terms are accepted. */
+const topic = z.string().regex(/^[a-z]{1,8}$/)
+/** The first hex digits of the SHA-256 of the version of the terms that were shown. */
+const terms = z.string().regex(/^[0-9a-f]{8}$/)
+/** Which part of a signal's help: why, causes, what to do. */
+const part = z.enum(['w', 'c', 'd'])
+export type HelpPart = z.output<typeof part>
+const address = bytes<Address>(20, 27, (hex) => getAddress(`0x${hex}`))
+const handle = bytes<Hash>(32, 43, (hex) => `0x${hex}`)
+const asset = z.string().regex(/^[\w.-]{1,11}$/)
+const credits = z.codec(z.string().regex(/^[1-9]\d{0,8}$/), z.int().min(1).max(999_999_999), {
+  decode: Number,
+  encode: String,
+})
+/** A place in a list, as the operation that lists it wrote it; undefined: the start. */
+const cursor = optional(z.string().regex(/^[\w.-]{1,24}$/))
+const zone = z.string().regex(/^[A-Za-z][\w/+-]{1,31}$/)
+const signals = z.enum(['all', 'crt', 'def'])
+
+const STATES = { a: 'all', f: 'firing', r: 'recovered', k: 'acknowledged' } as const
+const LEVELS = { a: 'all', c: 'critical', w: 'warning', i: 'info' } as const
+const TIMES = { a: 'all', d: '24h', w: '7d', m: '30d' } as const
+
+/** Which alerts a list shows. */
+export interface AlertFilter {
+  readonly state: (typeof STATES)[keyof typeof STATES]
+  readonly severity: (typeof LEVELS)[keyof typeof LEVELS]
+  readonly time: (typeof TIMES)[keyof typeof TIMES]
+  /** undefined: all watches. */
+  readonly watchId: number | undefined
+}
+
+const filter = z.codec(
+  z.string().regex(/^[afrk][acwi][adwm](?:[1-9a-z][0-9a-z]{0,6})?$/),
+  z.custom<AlertFilter>((given) => typeof given === 'object' && given !== null),
+  {
+    decode: (text, context) => {
+      const state = nameOf(STATES, text[0])
+      const severity = nameOf(LEVELS, text[1])
+      const time = nameOf(TIMES, text[2])
+      const watch = optional(id).safeParse(text.slice(3))
+      if (state && severity && time && watch.success) {
+        return { state, severity, time, watchId: watch.data }
+      }
+      context.issues.push({ code: 'custom', input: text })
+      return z.NEVER
+    },
+    encode: ({ state, severity, time, watchId }) =>
+      [
+        letterOf(STATES, state),
+        letterOf(LEVELS, severity),
+        letterOf(TIMES, time),
+        z.encode(optional(id), watchId),
+      ].join(''),
+  },
+)
+
+function nameOf<Name extends string>(
+  names: Readonly<Record<string, Name>>,
+  letter: string | undefined,
+): Name | undefined {
+  return letter === undefined ? undefined : names[letter]
+}
+
+function letterOf(names: Readonly<Record<string, string>>, name: string): string {
+  const entry = Object.entries(names).find(([, one]) => one === name)
+  if (entry === undefined) throw new Error(`no letter for ${name}`)
+  return entry[0]
+}
+
+/** @see screens, section 12 */
+export const VERBS = {
+  home: {},
+  none: {},
+  close: {},
+  demo: { part: z.enum(['s', 'a', 'm', 'w', 'c', 'd']) },
+  connect: { spend: flag },
+  'link.yes': { code },
+  'link.no': { code },
+  'wallet.list': {},
+  'wallet.use': { id },
+  'terms.yes': { next: topic, terms },
+  'trial.start': { next: topic, terms },
+  'watch.list': { page },
+  'watch.card': { id },
+  'watch.pause': { id },
+  'watch.resume': { id },
+  'watch.unmute': { id },
+  'watch.mute': { id },
+  'watch.muteFor': { id, duration },
+  'watch.edit': { id, field },
+  'watch.ask': { id, field },
+  'watch.set': { id, field, value },
+  'watch.who': { id, page },
+  'watch.whoAll': { id },
+  'watch.whoFlip': { id, recipient: id },
+  'watch.test': { id },
+  'watch.more': { id },
+  'watch.raw': { id },
+  'watch.delete': { id },
+  'watch.deleteYes': { id },
+  'signal.list': { id },
+  'signal.group': { id, group },
+  'signal.card': { id, signal },
+  'signal.all': { id, signals },
+  'signal.flip': { id, signal },
+  'signal.recovery': { id, signal },
+  'signal.reset': { id, signal },
+  'signal.set': { id, signal, parameter, value: parameterValue },
+  'signal.ask': { id, signal, parameter },
+  'signal.help': { id, signal, part },
+  'new.start': {},
+  'new.type': { type, address: optional(address) },
+  'new.like': { id },
+  'new.pick': { rev, index },
+  'new.page': { rev, page },
+  'new.set': { rev, field, value },
+  'new.flip': { rev, signal },
+  'new.who': { rev, id },
+  'new.ask': { rev, field },
+  'new.next': { rev },
+  'new.back': { rev },
+  'new.cancel': { rev },
+  'new.create': { rev },
+  'alert.card': { id },
+  'alert.deliveries': { id },
+  'alert.ack': { id },
+  'alert.unack': { id },
+  'alert.ackAll': {},
+  'alert.mute': { id, duration },
+  'alert.help': { id, part },
+  'alert.list': { filter, cursor },
+  'alert.filter': { filter },
+  'alert.csv': { filter },
+  'alert.delete': { id },
+  'alert.deleteYes': { id },
+  'alert.clear': { filter },
+  'alert.clearYes': { filter, index },
+  status: {},
+  'status.pin': { on: flag },
+  'status.pick': {},
+  'status.provider': { address, count },
+  topup: {},
+  'topup.asset': { asset },
+  'topup.history': { cursor },
+  'topup.quote': { asset, credits },
+  'topup.check': { handle },
+  'topup.qr': { handle },
+  'topup.hash': { handle },
+  'topup.drop': { handle },
+  slots: {},
+  'slots.list': {},
+  'slots.quote': { quantity: count, periods: index, renew: flag },
+  'slots.buy': { quantity: count, periods: index, renew: flag, credits },
+  'slots.renew': { id, on: flag },
+  'rec.list': {},
+  'rec.page': { page },
+  'rec.card': { id },
+  'rec.log': { id, cursor },
+  'rec.add': {},
+  'rec.kind': { type },
+  'rec.ask': { id },
+  'rec.test': { id },
+  'rec.resend': { id },
+  'rec.rotate': { id },
+  'rec.rotateYes': { id },
+  'rec.saved': { id },
+  'rec.sev': { id, level: word },
+  'rec.default': { id, on: flag },
+  'rec.lang': { id },
+  'rec.langSet': { id, locale },
+  'rec.zone': { id },
+  'rec.zoneSet': { id, zone },
+  'rec.revive': { id },
+  'rec.kept': { id },
+  'rec.keptDrop': { id },
+  'rec.delete': { id },
+  'rec.deleteYes': { id },
+  settings: {},
+  'settings.lang': {},
+  'settings.langSet': { locale },
+  'settings.zone': { region: word, page },
+  'settings.zoneSet': { zone },
+  'settings.quiet': { field, value },
+  'settings.digest': { value },
+  'settings.remind': { choice: word },
+  'settings.severity': { level: word },
+  'settings.recoveries': { on: flag },
+  'mute.list': {},
+  'mute.all': { duration },
+  'mute.off': { kind: word, id },
+  help: { topic: optional(topic) },
+  'group.topic': { choice: word },
+  stop: {},
+  'stop.unlink': { id },
+  'stop.data': {},
+  'stop.dataYes': {},
+} as const satisfies Readonly<Record<string, Readonly<Record<string, Argument>>>>
+
+export type Verb = keyof typeof VERBS

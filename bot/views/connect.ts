@@ -1,0 +1,123 @@
+import { html, id, type Translate } from '#src/i18n/translate.ts'
+import type { Scope } from '#src/kernel/caller.ts'
+import type { ConnectCode } from '#src/recipients/connect.ts'
+import { packed } from '../callback-data.ts'
+import { rightsText } from './link-card.ts'
+import { clockTime } from './time.ts'
+import { act, back, menuButton, type Reader, screen, type View, wholeAddress } from './view.ts'
+
+/** What connecting goes on with: a slot that is free once. */
+export interface TrialOffer {
+  readonly days: number
+  readonly terms: { readonly version: string; readonly url: string }
+  /** What a button carries of the version. */
+  readonly mark: string
+}
+
+/** How a wallet is connected: the page, the code to compare, and what will be allowed. */
+export function connectScreen(
+  reader: Reader,
+  { url, match, expiresAt }: ConnectCode,
+  options: {
+    readonly spend: boolean
+    /** The page can be reached from outside: it gets a button. */
+    readonly isOpen: boolean
+    readonly isLinked: boolean
+  },
+): View {
+  const { t } = reader
+  const allows = options.spend ? t.html('bot:connect.allowsSpend') : t.html('bot:connect.allows')
+  const lines = [
+    `🔗 ${t.html('bot:connect.title')}`,
+    '',
+    t.html('bot:connect.steps', { code: html(`<b>${match}</b>`) }),
+    '',
+    allows,
+    t.html('bot:connect.validUntil', { time: clockTime(reader, expiresAt) }),
+    options.isOpen ? undefined : id(url).text,
+  ]
+  const again = act(t('bot:button.newCode'), packed('connect', { spend: options.spend }))
+  const open = { label: t('bot:button.openPage'), style: 'primary', url } as const
+  return screen(lines, [
+    options.isOpen ? [open] : [],
+    [{ label: t('bot:button.copyLink'), copy: url }, again],
+    [options.isLinked ? menuButton(t) : back(t('bot:button.back'), packed('home'))],
+  ])
+}
+
+/** The chat is linked. What comes first is one press away. */
+export function connected(
+  { t, timezone }: Reader,
+  link: { readonly wallet: string; readonly scopes: readonly Scope[] },
+  options: {
+    /** Where the wallet has none and may have one. */
+    readonly trial: TrialOffer | undefined
+    /** There is room for another watch. */
+    readonly hasSlot: boolean
+    readonly hasWatches: boolean
+  },
+): View {
+  const { trial } = options
+  const lines = [
+    `✅ ${t.html('bot:connect.done', { address: wholeAddress(link.wallet) })}`,
+    t.html('bot:connect.rights', { rights: rightsText(t, link.scopes) }),
+    t.html('bot:connect.zone', { zone: id(timezone) }),
+    ...(trial === undefined ? [] : ['', trialText(t, trial)]),
+  ]
+  const start = (label: string, next: string, mark: string, style?: 'primary') =>
+    act(label, packed('trial.start', { next, terms: mark }), style)
+  const first =
+    trial === undefined
+      ? nextButtons(t, link.scopes, options)
+      : [
+          [start(t('bot:button.trialWallet'), 'wallet', trial.mark, 'primary')],
+          [start(t('bot:button.trialChoose'), 'choose', trial.mark)],
+        ]
+  return screen(lines, [
+    ...first,
+    [
+      back(t('bot:button.later'), packed('home')),
+      act(t('bot:button.zone'), packed('settings.zone', { region: 'all', page: 1 })),
+    ],
+  ])
+}
+
+function nextButtons(
+  t: Translate,
+  scopes: readonly Scope[],
+  options: { readonly hasSlot: boolean; readonly hasWatches: boolean },
+) {
+  if (options.hasWatches) {
+    const list = packed('watch.list', { page: 1 })
+    return [[act(t('bot:button.watches'), list, 'primary')]]
+  }
+  if (!scopes.includes('write')) return []
+  return options.hasSlot
+    ? [[act(t('bot:button.newWatch'), packed('new.start'), 'primary')]]
+    : [[act(t('bot:button.getSlot'), packed('slots'), 'primary')]]
+}
+
+function trialText(t: Translate, { days, terms }: TrialOffer): string {
+  return t.html('bot:trial.offer', {
+    count: days,
+    terms: html(`<a href="${terms.url}">${t.html('bot:terms.link')}</a>`),
+    version: id(terms.version),
+  })
+}
+
+/** The page's reader said that the code is another one, or did not want to. */
+export function connectDeclined({ t }: Reader): View {
+  return screen(
+    [t.html('bot:connect.declined')],
+    [[act(t('bot:button.retry'), packed('connect', { spend: false }))], [menuButton(t)]],
+  )
+}
+
+/** The terms have to be accepted first, or are others by now. */
+export function trialTerms({ t }: Reader, trial: TrialOffer, next: string): View {
+  const accept = packed('trial.start', { next, terms: trial.mark })
+  return screen(
+    [`📄 ${trialText(t, trial)}`],
+    [[act(t('bot:button.startTrial'), accept, 'primary')], [menuButton(t)]],
+  )
+}

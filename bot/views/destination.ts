@@ -1,0 +1,26 @@
+import type { ChannelKey } from '#src/channels/define.ts'
+import { cut } from '#src/channels/wording.ts'
+import { builtKey, type Translate } from '#src/i18n/translate.ts'
+import type { Destination } from '#src/recipients/directory.ts'
+
+const NAME_MAX = 60
+
+/** What a destination is called: by its name, or what it is to the reader. */
+export function destinationName(
+  t: Translate,
+  { id, own, channel, name }: Pick<Destination, 'id' | 'own' | 'channel' | 'name'>,
+  hereId: number | undefined,
+): string {
+  if (id === hereId) return t('bot:rec.here')
+  return own ? t(builtKey(`bot:rec.own.${channel}`)) : cut(name, NAME_MAX)
+}
+
+/** What kind of place a channel reaches. */
+export function channelName(t: Translate, channel: ChannelKey): string {
+  return t(`bot:channel.${channel}`)
+}
+
+/** Whether something can be sent there now. */
+export function isOn({ status }: Pick<Destination, 'status'>): boolean {
+  return status === 'active'
+}

@@ -1,0 +1,208 @@
+/** Settings that people choose or type: what they are called, how values look, what is refused. */
+import { formatUnits } from 'viem/utils'
+import { formatDecimal, formatDuration, formatNumber, formatPercent } from '#src/i18n/format.ts'
+import { builtKey, hasText, type Translate, typed } from '#src/i18n/translate.ts'
+import { type Facts, SEVERITIES } from '#src/kernel/facts.ts'
+import type { NumberField, SettingField } from '#src/watches/guide.ts'
+import { readDuration, readNumber, type TypedProblem } from '../typed.ts'
+import type { Reader } from './view.ts'
+import { guideOf } from './watch-facts.ts'
+
+/** A setting and whose it is: a watch type's, or every watch's (`watch`). */
+export interface OwnedField {
+  readonly owner: string
+  readonly field: SettingField
+}
+
+const COOLDOWN_MAX_SECONDS = 30 * 86_400
+
+/** What every watch has beside the settings of its type. */
+const WATCH_FIELDS: readonly SettingField[] = [
+  { key: 'minSeverity', code: 'sev', kind: 'choice', options: SEVERITIES, suggested: 'info' },
+  {
+    key: 'cooldownSeconds',
+    code: 'cool',
+    kind: 'duration',
+    min: 0,
+    max: COOLDOWN_MAX_SECONDS,
+    presets: [0, 600, 3600, 21_600],
+    suggested: 0,
+  },
+]
+
+/** The setting with this short name among those of a type and those of every watch. */
+export function findField(type: string, code: string): OwnedField | undefined {
+  const own = guideOf(type)?.settings.find((field) => field.code === code)
+  if (own !== undefined) return { owner: type, field: own }
+  const general = WATCH_FIELDS.find((field) => field.code === code)
+  return general && { owner: 'watch', field: general }
+}
+
+/** The settings of a type, in their order. */
+export function fieldsOf(type: string): readonly OwnedField[] {
+  return (guideOf(type)?.settings ?? []).map((field) => ({ owner: type, field }))
+}
+
+/** A text about a setting; undefined where it has none. */
+export function fieldText(
+  t: Translate,
+  { owner, field }: OwnedField,
+  what: 'label' | 'ask' | 'help',
+): string | undefined {
+  const key = `bot:field.${owner}.${field.key}.${what}`
+  return hasText(key) ? t(key) : undefined
+}
+
+/** What a setting is called, on buttons and above its editor. */
+export function fieldLabel(t: Translate, { owner, field }: OwnedField): string {
+  return t(builtKey(`bot:field.${owner}.${field.key}.label`))
+}
+
+/** The word for an option of a choice. */
+function optionText(t: Translate, owner: string, key: string, option: string): string {
+  return t(builtKey(`bot:option.${owner}.${key}.${option}`))
+}
+
+/** A value of a setting as a reader sees it: `100 FLR`, `5%`, `1 hr`, `Incoming`. */
+export function valueText(
+  { t }: Reader,
+  { owner, field }: OwnedField,
+  value: string,
+  facts: Facts,
+): string {
+  switch (field.kind) {
+    case 'choice':
+      return optionText(t, owner, field.key, value)
+    case 'duration':
+      return value === '0' ? t('bot:value.off') : formatDuration(Number(value), t.locale, 'short')
+    case 'decimal':
+    case 'integer':
+      return numberText(t, field, value, facts)
+    default:
+      return field satisfies never
+  }
+}
+
+function numberText(t: Translate, { unit }: NumberField, value: string, facts: Facts): string {
+  const { locale } = t
+  if (unit === 'percent') return formatPercent(Number(value) / 100, locale)
+  if (unit === 'credits') return formatNumber(Number(value), locale)
+  const symbol = symbolIn(facts)
+  return symbol === undefined
+    ? formatDecimal({ value, symbol: '' }, locale).trim()
+    : formatDecimal({ value, symbol }, locale)
+}
+
+/** What amounts of a watch are counted in. */
+function symbolIn(facts: Facts): string | undefined {
+  const amount = Object.values(facts).find(({ kind }) => kind === 'amount' || kind === 'decimal')
+  if (amount?.kind === 'amount' || amount?.kind === 'decimal') return amount.symbol
+  return facts.asset?.kind === 'name' ? facts.asset.text : undefined
+}
+
+/** A value that is offered, and how its button reads. */
+export interface Preset {
+  readonly value: string
+  readonly label: string
+}
+
+/** What is offered for a setting: the usual values, and shares of what there is. */
+export function presetsOf(reader: Reader, owned: OwnedField, facts: Facts): readonly Preset[] {
+  const { field } = owned
+  const values = field.kind === 'choice' ? field.options : field.presets.map(String)
+  const usual = values.map((value) => ({ value, label: valueText(reader, owned, value, facts) }))
+  return [...usual, ...sharesOf(reader, owned, facts)]
+}
+
+/** Most characters of a value on a button. */
+const VALUE_LENGTH_MAX = 14
+
+function sharesOf(reader: Reader, owned: OwnedField, facts: Facts): readonly Preset[] {
+  const { field } = owned
+  if (field.kind !== 'decimal' && field.kind !== 'integer') return []
+  const { shares, min } = field
+  const whole = shares && facts[shares.of]
+  if (shares === undefined || whole?.kind !== 'amount') return []
+  const amount = Number(formatUnits(whole.units, whole.decimals))
+  return shares.parts.flatMap((part) => {
+    const value = rounded(amount * part)
+    if (Number(value) < Number(min) || value.length > VALUE_LENGTH_MAX) return []
+    const share = formatPercent(part, reader.t.locale)
+    const text = valueText(reader, owned, value, facts)
+    return [{ value, label: reader.t('bot:value.share', { share, amount: text }) }]
+  })
+}
+
+/** To three significant digits, as decimal text. */
+function rounded(amount: number): string {
+  if (amount <= 0) return '0'
+  const step = Math.floor(Math.log10(amount)) - 2
+  const decimals = Math.max(0, -step)
+  const value = (Math.round(amount / 10 ** step) * 10 ** step).toFixed(decimals)
+  return decimals === 0 ? value : value.replace(/\.?0+$/, '')
+}
+
+/** A typed value as the setting's text, or why it is refused: HTML. */
+export type ReadValue =
+  | { readonly ok: true; readonly value: string }
+  | { readonly ok: false; readonly html: string }
+
+/** Reads what was typed for a number or a length of time. Choices are pressed. */
+export function readValue(
+  reader: Reader,
+  owned: OwnedField,
+  text: string,
+  facts: Facts,
+): ReadValue {
+  const { field } = owned
+  const { t } = reader
+  if (field.kind === 'choice') return { ok: false, html: t.html('bot:typed.press') }
+  const read =
+    field.kind === 'duration'
+      ? readDuration(text, field, t.locale)
+      : readNumber(text, field, t.locale)
+  return read.ok
+    ? { ok: true, value: String(read.value) }
+    : { ok: false, html: problemText(reader, owned, read.reason, text, facts) }
+}
+
+function problemText(
+  reader: Reader,
+  owned: OwnedField,
+  problem: TypedProblem,
+  input: string,
+  facts: Facts,
+): string {
+  const { t } = reader
+  const { field } = owned
+  if (field.kind === 'choice') throw new Error('a choice is not typed')
+  const show = (value: string | number) => valueText(reader, owned, String(value), facts)
+  const values = { input: typed(cut(input)), min: show(field.min), max: show(field.max) }
+  const example = show(field.suggested)
+  switch (problem) {
+    case 'not_understood':
+      return field.kind === 'duration'
+        ? t.html('bot:typed.notDuration', values)
+        : t.html('bot:typed.notNumber', { ...values, example })
+    case 'too_small':
+      return t.html('bot:typed.tooSmall', values)
+    case 'too_big':
+      return t.html('bot:typed.tooBig', values)
+    case 'too_many_decimals': {
+      const count = field.kind === 'duration' ? 0 : field.decimals
+      return t.html('bot:typed.decimals', { count, example })
+    }
+    default:
+      return problem satisfies never
+  }
+}
+
+const ECHO_MAX = 40
+
+/** What somebody typed, as short as it has to be. */
+export function cut(text: string): string {
+  const characters = [...text.replace(/\s+/g, ' ')]
+  return characters.length <= ECHO_MAX
+    ? characters.join('')
+    : `${characters.slice(0, ECHO_MAX - 1).join('')}…`
+}

@@ -1,0 +1,64 @@
+import { describe, expect, test } from 'vitest'
+import { hasText, translator } from '#src/i18n/translate.ts'
+import { suggestedSettings } from '#src/watches/guide.ts'
+import { REGISTRY } from '#src/watches/types/index.ts'
+import { readNumber } from '../typed.ts'
+import { findField, presetsOf, valueText } from './fields.ts'
+
+/** Short names that mean something in every form. */
+const RESERVED = ['tok', 'rec', 'sev', 'who', 'sig', 'lab', 'cool']
+
+const reader = { t: translator('en'), timezone: 'UTC', isGroup: false, bot: 'watchdog_bot' }
+
+describe.each(REGISTRY)('the guide of $name', (type) => {
+  const { name, guide } = type
+  const owned = guide.settings.map((field) => ({ owner: name, field }))
+
+  test('suggests settings that the type takes', () => {
+    expect(type.settings.safeParse(suggestedSettings(guide)).success).toBe(true)
+  })
+
+  test('has short names that are its own', () => {
+    const codes = guide.settings.map(({ code }) => code)
+    expect(new Set([...codes, ...RESERVED]).size).toBe(codes.length + RESERVED.length)
+    for (const code of codes) expect(findField(name, code)?.field.code).toBe(code)
+  })
+
+  test('offers values inside its own bounds, the suggested one among them', () => {
+    for (const one of owned) {
+      const offered = presetsOf(reader, one, {}).map(({ value }) => value)
+      expect(offered).toContain(String(one.field.suggested))
+      const { field } = one
+      if (field.kind !== 'decimal' && field.kind !== 'integer') continue
+      for (const value of offered) expect(readNumber(value, field, 'en').ok, value).toBe(true)
+    }
+  })
+
+  test('has a text for everything it asks and says', () => {
+    const options = owned.flatMap(({ field }) =>
+      field.kind === 'choice' ? field.options.map((option) => [field.key, option] as const) : [],
+    )
+    const rules = owned.some(({ field }) => field.kind === 'choice')
+      ? options.map(([, option]) => option)
+      : ['rule']
+    const isTuned = type.signals.length > 1
+    const keys = [
+      `bot:button.type.${name}`,
+      ...(guide.target.length > 0 ? [`bot:type.${name}.target`, `bot:type.${name}.unread`] : []),
+      `bot:type.${name}.now`,
+      `bot:type.${name}.value`,
+      ...(isTuned ? [] : rules.map((rule) => `bot:type.${name}.${rule}`)),
+      ...owned.flatMap(({ field: { key } }) =>
+        ['label', 'ask', 'help'].map((what) => `bot:field.${name}.${key}.${what}`),
+      ),
+      ...options.map(([key, option]) => `bot:option.${name}.${key}.${option}`),
+    ]
+    expect(keys.filter((key) => !hasText(key))).toEqual([])
+  })
+
+  test('writes its values for people', () => {
+    for (const one of owned) {
+      expect(valueText(reader, one, String(one.field.suggested), {})).not.toBe('')
+    }
+  })
+})

@@ -1,0 +1,39 @@
+import { packed } from '../callback-data.ts'
+import { act, back, type Reader, screen, type View } from './view.ts'
+
+interface TopicOptions {
+  /** The topic alerts go to now; null: General. */
+  readonly current: number | null
+  /** The topic the question is asked in; undefined: General. */
+  readonly here: number | undefined
+  /** A line about what has just happened: HTML. */
+  readonly notice?: string
+}
+
+/** Where in a group with topics its alerts go. */
+export function topicChoice(reader: Reader, options: TopicOptions): View {
+  const { t } = reader
+  const { current, here, notice } = options
+  const tick = (label: string, isChosen: boolean) => (isChosen ? `✓ ${label}` : label)
+  const choice = (label: string, name: string) =>
+    act(label, packed('group.topic', { choice: name }))
+  return screen(
+    [
+      notice,
+      t.html('bot:topic.title'),
+      t.html(
+        current === null
+          ? 'bot:topic.general'
+          : current === here
+            ? 'bot:topic.here'
+            : 'bot:topic.other',
+      ),
+    ],
+    [
+      [choice(tick(t('bot:button.topicGeneral'), current === null), 'gen')],
+      here === undefined ? [] : [choice(tick(t('bot:button.topicHere'), current === here), 'her')],
+      [choice(t('bot:button.topicNew'), 'new')],
+      [back(t('bot:button.menu'), packed('home'))],
+    ],
+  )
+}

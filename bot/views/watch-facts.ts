@@ -1,0 +1,103 @@
+import { sentenceValues } from '#src/i18n/format.ts'
+import { builtKey, type HtmlValue, hasText, type Translate, typed } from '#src/i18n/translate.ts'
+import type { Fact, Facts } from '#src/kernel/facts.ts'
+import type { Guide } from '#src/watches/guide.ts'
+import { findWatchType } from '#src/watches/types/index.ts'
+import { nearTime } from './time.ts'
+import { type Reader, wholeAddress } from './view.ts'
+
+/** A watch, or one that is about to be made, as its record has it. */
+export interface Described {
+  readonly type: string
+  readonly target: unknown
+  readonly settings?: unknown
+  readonly lastObservation?: unknown
+}
+
+/** How people make and read watches of a type; undefined for a name of no type. */
+export function guideOf(type: string): Guide | undefined {
+  return findWatchType(type)?.guide
+}
+
+/** The name of a watch type. */
+export function typeName(t: Translate, type: string): string {
+  return t(builtKey(`signals:type.${type}.label`))
+}
+
+/** What is known of a watch. What does not fit its type any more is left out. */
+export function factsOf(watch: Described): Facts {
+  return read(watch)?.facts ?? {}
+}
+
+/** The facts, and which of what they are made from could be read. */
+function read({ type: name, target, settings, lastObservation }: Described) {
+  const type = findWatchType(name)
+  const seen = type?.target.safeParse(target)
+  if (type === undefined || seen?.success !== true) return undefined
+  const judged = settings === undefined ? undefined : type.settings.safeParse(settings)
+  const observed = lastObservation ? type.observation.safeParse(lastObservation) : undefined
+  const facts = type.guide.facts({
+    target: seen.data,
+    settings: judged?.data,
+    observation: observed?.data,
+  })
+  return { facts, isJudged: judged?.success === true, isSeen: observed?.success === true }
+}
+
+/** Facts as values for the placeholders of a screen. */
+export function factValues(reader: Reader, facts: Facts, now: Date): Record<string, HtmlValue> {
+  const { t, timezone } = reader
+  const plain = sentenceValues(facts, { locale: t.locale, timeZone: timezone })
+  return Object.fromEntries(
+    Object.entries(facts).map(([name, fact]) => [
+      name,
+      htmlValue(reader, fact, now) ?? plain[name] ?? '',
+    ]),
+  )
+}
+
+function htmlValue(reader: Reader, fact: Fact, now: Date): HtmlValue | undefined {
+  if (fact.kind === 'address') return wholeAddress(fact.address)
+  if (fact.kind === 'instant') return nearTime(reader, fact.at, now)
+  return fact.kind === 'name' ? typed(fact.text) : undefined
+}
+
+/**
+ * Lines about a watch: what is watched, what was seen last (also as a value alone), when an alert comes,
+ * and that nothing can be read right now.
+ */
+type Line = 'target' | 'now' | 'value' | 'rule' | 'unread'
+
+/**
+ * One line about a watch in the words of its type, HTML; undefined where the type has no such line, or
+ * what it tells is not known yet.
+ */
+export function typeLine(
+  reader: Reader,
+  watch: Described,
+  line: Line,
+  now: Date,
+): string | undefined {
+  const known = read(watch)
+  const key = `bot:type.${watch.type}.${line === 'rule' ? ruleOf(watch) : line}`
+  if (known === undefined || !hasText(key)) return undefined
+  if ((line === 'now' || line === 'value') && !known.isSeen) return undefined
+  if (line === 'rule' && !known.isJudged) return undefined
+  return reader.t.html(key, factValues(reader, known.facts, now))
+}
+
+/** The chosen options, joined, name the sentence; a type without options has one. */
+function ruleOf({ type, settings }: Described): string {
+  const fields = guideOf(type)?.settings ?? []
+  const chosen = fields.flatMap((field) =>
+    field.kind === 'choice' ? String(propertyOf(settings, field.key) ?? field.suggested) : [],
+  )
+  return chosen.length === 0 ? 'rule' : chosen.join('.')
+}
+
+/** A property of something decoded from JSON. */
+export function propertyOf(record: unknown, key: string): unknown {
+  return typeof record === 'object' && record !== null
+    ? Object.entries(record).find(([name]) => name === key)?.[1]
+    : undefined
+}

@@ -1,0 +1,144 @@
+/** Time zones as people choose them: by region and city, or by typing a part of the name. Pure. */
+import { cut } from '#src/channels/wording.ts'
+import { formatTime } from '#src/i18n/format.ts'
+import { builtKey, id, type Translate } from '#src/i18n/translate.ts'
+import type { Locale } from '#src/kernel/locale.ts'
+import { packed } from '../callback-data.ts'
+import {
+  act,
+  type Button,
+  back,
+  inRows,
+  type Reader,
+  type Rows,
+  screen,
+  type View,
+} from './view.ts'
+
+/** Regions by their short names, with the beginnings of the zones in them. */
+const REGIONS = {
+  eu: ['Europe/', 'Arctic/', 'Atlantic/'],
+  as: ['Asia/', 'Indian/'],
+  af: ['Africa/'],
+  am: ['America/'],
+  pa: ['Pacific/', 'Australia/', 'Antarctica/'],
+} as const satisfies Readonly<Record<string, readonly string[]>>
+type Region = keyof typeof REGIONS
+
+/** Names the world uses by now, where the list of the runtime has older ones. */
+const RENAMED: Readonly<Record<string, string>> = {
+  'Africa/Asmera': 'Africa/Asmara',
+  'America/Godthab': 'America/Nuuk',
+  'Asia/Calcutta': 'Asia/Kolkata',
+  'Asia/Katmandu': 'Asia/Kathmandu',
+  'Asia/Rangoon': 'Asia/Yangon',
+  'Asia/Saigon': 'Asia/Ho_Chi_Minh',
+  'Atlantic/Faeroe': 'Atlantic/Faroe',
+  'Europe/Kiev': 'Europe/Kyiv',
+}
+
+/** Every zone that can be chosen. */
+const ZONES: readonly string[] = [
+  'UTC',
+  ...Intl.supportedValuesOf('timeZone')
+    .filter((zone) => zone.includes('/'))
+    .map((zone) => RENAMED[zone] ?? zone),
+].sort()
+
+/** Where most readers of a language live; none for one that is spoken everywhere. */
+const GUESSES: Readonly<Partial<Record<Locale, string>>> = {
+  de: 'Europe/Berlin',
+  fr: 'Europe/Paris',
+  bn: 'Asia/Dhaka',
+  zh: 'Asia/Shanghai',
+  hi: 'Asia/Kolkata',
+  ar: 'Africa/Cairo',
+}
+
+/** Zones offered before anything is typed: what the language suggests, and UTC; not the current one. */
+export function suggestedZones(locale: Locale, current: string): readonly string[] {
+  return [GUESSES[locale], 'UTC'].filter(
+    (zone): zone is string => zone !== undefined && zone !== current,
+  )
+}
+
+/** Most zones offered for what was typed. */
+const MATCHES_MAX = 6
+
+/** The zones a text may mean, the likeliest first; none: it means none. */
+export function findZones(text: string): readonly string[] {
+  const wanted = plain(text)
+  if (wanted.length < 2) return []
+  const exact = ZONES.filter((zone) => [zone, cityOf(zone)].some((name) => plain(name) === wanted))
+  if (exact.length > 0) return exact.slice(0, MATCHES_MAX)
+  const starts = ZONES.filter((zone) => plain(cityOf(zone)).startsWith(wanted))
+  const others = ZONES.filter((zone) => plain(zone).includes(wanted) && !starts.includes(zone))
+  return [...starts, ...others].slice(0, MATCHES_MAX)
+}
+
+function plain(text: string): string {
+  return text
+    .normalize('NFKD')
+    .toLowerCase()
+    .replace(/[^a-z0-9/+]+/g, '')
+}
+
+function cityOf(zone: string): string {
+  return (zone.split('/').at(-1) ?? zone).replaceAll('_', ' ')
+}
+
+/** Most characters of a city on a button beside another. */
+const CITY_MAX = 10
+
+/** A button that sets a zone, with its city and what time it is there. */
+export function zoneButton({ t }: Reader, zone: string, now: Date, data: string): Button {
+  return act(`${cut(cityOf(zone), CITY_MAX)} ${formatTime(now, t.locale, zone)}`, data)
+}
+
+/** Regions, for a row of buttons each. */
+export function regionRows(t: Translate): Rows {
+  const names = Object.keys(REGIONS)
+  const buttons = names.map((region) =>
+    act(t(builtKey(`bot:region.${region}`)), packed('settings.zone', { region, page: 1 })),
+  )
+  return inRows(buttons, 3)
+}
+
+const PAGE_SIZE = 12
+
+/** The cities of a region, twelve a page; undefined for a region there is not. */
+export function cityList(
+  reader: Reader,
+  region: string,
+  options: { readonly page: number; readonly now: Date },
+): View | undefined {
+  const { t } = reader
+  if (!isRegion(region)) return undefined
+  const zones = ZONES.filter((zone) => REGIONS[region].some((start) => zone.startsWith(start)))
+  const inOrder = zones.toSorted((a, b) => (cityOf(a) < cityOf(b) ? -1 : 1))
+  const pages = Math.ceil(inOrder.length / PAGE_SIZE)
+  const page = Math.min(Math.max(options.page, 1), pages)
+  const shown = inOrder.slice((page - 1) * PAGE_SIZE, page * PAGE_SIZE)
+  const at = (to: number) => packed('settings.zone', { region, page: to })
+  return screen(
+    [t.html('bot:zone.cities', { region: t(builtKey(`bot:region.${region}`)) })],
+    [
+      ...inRows(
+        shown.map((zone) =>
+          zoneButton(reader, zone, options.now, packed('settings.zoneSet', { zone })),
+        ),
+        2,
+      ),
+      [
+        act('‹', at(page === 1 ? pages : page - 1)),
+        act(`${id(page).text} / ${id(pages).text}`, packed('none')),
+        act('›', at(page === pages ? 1 : page + 1)),
+      ],
+      [back(t('bot:button.zone'), packed('settings.zone', { region: 'all', page: 1 }))],
+    ],
+  )
+}
+
+function isRegion(name: string): name is Region {
+  return Object.hasOwn(REGIONS, name)
+}

@@ -1,0 +1,83 @@
+/** What people do about alerts. */
+import { type SQL, sql } from 'drizzle-orm'
+import type { Db } from '#src/db/connection.ts'
+import type { Address } from '#src/kernel/units.ts'
+
+/**
+ * The rows that an act on alert `c` is about: itself, and while its episode is open (or its message tells
+ * of one that comes and goes) every open alert of the same signal.
+ */
+const SAME_EPISODE = sql.raw(`(a.id = c.id or (a.is_episode and a.recovered_at is null
+  and c.is_episode and (c.recovered_at is null or c.flapping is not null)
+  and a.watch_id = c.watch_id and a.signal is not distinct from c.signal))`)
+
+function ofAlert(wallet: Address, id: number): SQL {
+  return sql`from alerts c
+    where c.wallet = ${wallet} and c.id = ${id} and a.wallet = c.wallet and ${SAME_EPISODE}`
+}
+
+/** Acknowledges what nobody has acknowledged yet. @returns the alerts that were */
+export async function acknowledge(
+  db: Db,
+  wallet: Address,
+  act: { readonly id: number; readonly at: Date; readonly by: string | null },
+): Promise<number[]> {
+  const rows = await db.execute<{ id: number }>(sql`
+    update alerts a set acknowledged_at = ${act.at}, acknowledged_by = ${act.by}, remind_at = null,
+      state = case when a.state = 'firing' then 'acknowledged' else a.state end
+    ${ofAlert(wallet, act.id)} and a.acknowledged_at is null
+    returning a.id`)
+  return rows.map(({ id }) => id)
+}
+
+/** Takes that back. @returns the alerts that are unacknowledged by this */
+export async function unacknowledge(db: Db, wallet: Address, id: number): Promise<number[]> {
+  const rows = await db.execute<{ id: number }>(sql`
+    update alerts a set acknowledged_at = null, acknowledged_by = null,
+      state = case when a.state = 'acknowledged' then 'firing' else a.state end
+    ${ofAlert(wallet, id)} and a.acknowledged_at is not null
+    returning a.id`)
+  return rows.map((row) => row.id)
+}
+
+/** Silences an open episode until it recovers, or ends that: `mutedAt` null. @returns its alerts */
+export async function muteEpisode(
+  db: Db,
+  wallet: Address,
+  act: { readonly id: number; readonly mutedAt: Date | null },
+): Promise<number[]> {
+  const rows = await db.execute<{ id: number }>(sql`
+    update alerts a set muted_at = ${act.mutedAt},
+      remind_at = case when ${act.mutedAt}::timestamptz is null then a.remind_at end
+    ${ofAlert(wallet, act.id)} and a.is_episode and a.recovered_at is null
+    returning a.id`)
+  return rows.map(({ id }) => id)
+}
+
+/** Sets when open alerts are told again. */
+export async function remindAgain(
+  db: Db,
+  rows: readonly { readonly id: number; readonly remindAt: Date | null }[],
+): Promise<void> {
+  if (rows.length === 0) return
+  await db.execute(sql`
+    update alerts a set remind_at = r."remindAt"
+    from jsonb_to_recordset(${JSON.stringify(rows)}::jsonb) as r(id int, "remindAt" timestamptz)
+    where a.id = r.id and a.recovered_at is null`)
+}
+
+/** Ends the open alerts of a watch that is deleted, without a message. @returns which */
+export async function closeOfWatch(db: Db, watchId: number, at: Date): Promise<number[]> {
+  const rows = await db.execute<{ id: number }>(sql`
+    update alerts a set state = 'recovered', recovered_at = ${at}, remind_at = null
+    where a.watch_id = ${watchId} and a.is_episode and a.recovered_at is null
+    returning a.id`)
+  return rows.map(({ id }) => id)
+}
+
+/** Forgets a name with what was done under it. */
+export async function forgetName(db: Db, wallets: readonly string[], name: string): Promise<void> {
+  await db.execute(sql`
+    update alerts set acknowledged_by = null
+    where wallet = any(${sql.param([...wallets])}::text[]) and acknowledged_by = ${name}`)
+}

@@ -1,0 +1,206 @@
+/**
+ * What people do about alerts: acknowledge, take that back, silence. Every message about an alert shows
+ * it afterwards, in every chat.
+ */
+import type { Chain } from '#src/chain/chain.ts'
+import { type Db, transact } from '#src/db/connection.ts'
+import * as delivery from '#src/delivery/service.ts'
+import type { Caller } from '#src/kernel/caller.ts'
+import type { Clock } from '#src/kernel/clock.ts'
+import { AppError } from '#src/kernel/errors.ts'
+import { getSettings } from '#src/recipients/settings.ts'
+import { updateWatch } from '#src/watches/service.ts'
+import { listTold } from '#src/watches/told.ts'
+import * as acting from './acting-store.ts'
+import { isMuted, nextReminder } from './rules.ts'
+import * as store from './store.ts'
+
+interface Deps {
+  readonly db: Db
+  readonly clock: Clock
+}
+
+/** How an alert stands after somebody acted on it. */
+export interface ActedAlert {
+  readonly id: number
+  readonly watchId: number
+  readonly watchLabel: string
+  readonly event: string
+  /** It is open until its signal recovers. */
+  readonly isEpisode: boolean
+  readonly recoveredAt: Date | null
+  readonly acknowledged: { readonly at: Date; readonly by: string | null } | null
+  /** Until when chats and mailboxes hear nothing of it. */
+  readonly muted: { readonly until: Date | 'recovered' } | null
+}
+
+/** The same, and whether it was so before: somebody else was quicker. */
+export interface Acted extends ActedAlert {
+  readonly already: boolean
+}
+
+/**
+ * Acknowledges an alert and with it the open episode it belongs to: no reminders until it recovers.
+ *
+ * @param by who does it, as the chat or the link calls them
+ * @throws AppError not_found
+ */
+export async function acknowledgeAlert(
+  deps: Deps,
+  caller: Caller,
+  { id, by }: { readonly id: number; readonly by: string | null },
+): Promise<Acted> {
+  return await act(deps, caller, id, (tx, at) =>
+    acting.acknowledge(tx, caller.wallet, { id, at, by }),
+  )
+}
+
+/** Takes an acknowledgement back; reminders go on. @throws AppError not_found */
+export async function unacknowledgeAlert(
+  deps: Deps,
+  caller: Caller,
+  { id }: { readonly id: number },
+): Promise<Acted> {
+  return await act(deps, caller, id, async (tx) => {
+    const ids = await acting.unacknowledge(tx, caller.wallet, id)
+    await goOnReminding(deps, tx, caller, ids)
+    return ids
+  })
+}
+
+/**
+ * Acknowledges every alert of one message of a chat.
+ *
+ * @param recipientId the chat, as the wallet's recipient
+ * @param messageId its name in the chat
+ * @throws AppError not_found when no alert of the wallet came in it
+ */
+export async function acknowledgeMessage(
+  deps: Deps,
+  caller: Caller,
+  input: {
+    readonly recipientId: number
+    readonly messageId: string
+    readonly by: string | null
+  },
+): Promise<readonly Acted[]> {
+  const { recipientId, messageId, by } = input
+  const ids = await delivery.alertsOfMessage(deps.db, [recipientId], messageId)
+  const rows = await store.listByIds(deps.db, ids)
+  const own = rows.filter(({ wallet }) => wallet === caller.wallet)
+  if (own.length === 0) throw new AppError('not_found', 'not_found')
+  const acted: Acted[] = []
+  for (const { id } of own) acted.push(await acknowledgeAlert(deps, caller, { id, by }))
+  return acted
+}
+
+/**
+ * Silences an alert's episode in chats and mailboxes until it recovers, which is told; or ends that.
+ * Nothing happens to what is over, or never recovers.
+ *
+ * @throws AppError not_found
+ */
+export async function muteEpisode(
+  deps: Deps,
+  caller: Caller,
+  { id, muted }: { readonly id: number; readonly muted: boolean },
+): Promise<Acted> {
+  return await act(deps, caller, id, async (tx, at) => {
+    const mutedAt = muted ? at : null
+    const ids = await acting.muteEpisode(tx, caller.wallet, { id, mutedAt })
+    if (!muted) await goOnReminding(deps, tx, caller, ids)
+    return ids
+  })
+}
+
+/**
+ * Silences the watch of an alert in chats and mailboxes until an instant; null ends that.
+ *
+ * @throws AppError not_found, also when the watch is gone
+ */
+export async function muteWatchOf(
+  deps: Deps & { readonly chain: Chain },
+  caller: Caller,
+  { id, until }: { readonly id: number; readonly until: Date | null },
+): Promise<Acted> {
+  const row = await requireAlert(deps.db, caller, id)
+  return await transact(deps.db, async (tx) => {
+    const inside = { ...deps, db: tx }
+    await updateWatch(inside, caller, { id: row.watchId, changes: { mutedUntil: until } })
+    const open = await store.listOpenOfWatches(tx, [row.watchId])
+    await delivery.reviseMessages(tx, [...new Set([id, ...open.map((one) => one.id)])])
+    return { ...(await standing(inside, caller, id)), already: false }
+  })
+}
+
+async function act(
+  deps: Deps,
+  caller: Caller,
+  id: number,
+  change: (tx: Db, at: Date) => Promise<readonly number[]>,
+): Promise<Acted> {
+  return await transact(deps.db, async (tx) => {
+    await requireAlert(tx, caller, id)
+    const changed = await change(tx, deps.clock.now())
+    await delivery.reviseMessages(tx, await withAnchors(tx, changed))
+    const already = changed.length === 0
+    return { ...(await standing({ ...deps, db: tx }, caller, id)), already }
+  })
+}
+
+/** These alerts, and those whose messages tell of them. */
+async function withAnchors(tx: Db, ids: readonly number[]): Promise<readonly number[]> {
+  const rows = await store.listByIds(tx, ids)
+  return [...new Set([...ids, ...rows.flatMap(({ flapOf }) => flapOf ?? [])])]
+}
+
+async function goOnReminding(
+  deps: Deps,
+  tx: Db,
+  caller: Caller,
+  ids: readonly number[],
+): Promise<void> {
+  const { repeat } = await getSettings({ db: tx }, caller)
+  const now = deps.clock.now()
+  const rows = await store.listByIds(tx, ids)
+  const critical = rows.filter(
+    ({ severity, isEpisode, acknowledgedAt, mutedAt, toldAt }) =>
+      severity === 'critical' && isEpisode && !acknowledgedAt && !mutedAt && toldAt,
+  )
+  await acting.remindAgain(
+    tx,
+    critical.map(({ id, toldAt }) => ({
+      id,
+      remindAt: nextReminder(repeat.critical, toldAt ?? now, now) ?? null,
+    })),
+  )
+}
+
+async function requireAlert(db: Db, caller: Caller, id: number): Promise<store.AlertRow> {
+  const row = await store.findAlert(db, id)
+  if (row === undefined || row.wallet !== caller.wallet) {
+    throw new AppError('not_found', 'not_found')
+  }
+  return row
+}
+
+/** How an alert of the wallet stands. @throws AppError not_found */
+export async function standing(deps: Deps, caller: Caller, id: number): Promise<ActedAlert> {
+  const row = await requireAlert(deps.db, caller, id)
+  const watch = (await listTold(deps.db, [row.watchId])).get(row.watchId)
+  const until = watch?.mutedUntil ?? null
+  const isOpen = row.isEpisode && row.recoveredAt === null
+  const watchMuted = isMuted({ mutedUntil: until }, deps.clock.now()) ? until : null
+  const mute = row.mutedAt !== null && isOpen ? 'recovered' : watchMuted
+  return {
+    id,
+    watchId: row.watchId,
+    watchLabel: row.watchLabel,
+    event: row.event,
+    isEpisode: row.isEpisode,
+    recoveredAt: row.recoveredAt,
+    acknowledged:
+      row.acknowledgedAt === null ? null : { at: row.acknowledgedAt, by: row.acknowledgedBy },
+    muted: mute === null ? null : { until: mute },
+  }
+}

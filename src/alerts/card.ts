@@ -1,0 +1,80 @@
+import { randomUUID } from 'node:crypto'
+import type { Envelope, HelpPart, MessageState } from '#src/channels/define.ts'
+import type { Db } from '#src/db/connection.ts'
+import type { StateReader } from '#src/delivery/chats.ts'
+import * as delivery from '#src/delivery/service.ts'
+import type { Caller } from '#src/kernel/caller.ts'
+import type { Clock } from '#src/kernel/clock.ts'
+import { AppError } from '#src/kernel/errors.ts'
+import { type ActedAlert, standing } from './acting.ts'
+import { type ReadDeps, toAlert } from './history.ts'
+import type { Alert } from './model.ts'
+import { messageOf, recordedOf } from './record.ts'
+import type { Reader } from './render.ts'
+import { messageStates } from './states.ts'
+import * as store from './store.ts'
+
+/** One alert with everything a chat shows of it. */
+export interface AlertCard {
+  readonly alert: Alert
+  readonly standing: ActedAlert
+  /** As its message would be sent now, with a link that only reads. */
+  readonly envelope: Envelope
+  readonly state: MessageState
+}
+
+/** One alert of the wallet, in the reader's language and on their clock. @throws AppError not_found */
+export async function getAlert(
+  deps: ReadDeps & { readonly clock: Clock },
+  caller: Caller,
+  { id, reader }: { readonly id: number; readonly reader: Reader },
+): Promise<AlertCard> {
+  const row = await store.findAlert(deps.db, id)
+  if (row === undefined || row.wallet !== caller.wallet) {
+    throw new AppError('not_found', 'not_found')
+  }
+  const deliveries = await delivery.listForAlerts(deps.db, [id])
+  const states = await messageStates(deps, [id])
+  const { type, signal, group, data } = recordedOf(row)
+  const message = messageOf(deps, row, reader)
+  const place = { type, signal, group, data, ...reader }
+  return {
+    alert: toAlert(deps, row, reader, deliveries.get(id) ?? []),
+    standing: await standing(deps, caller, id),
+    envelope: { deliveryId: randomUUID(), ...place, message },
+    state: states.get(id) ?? {},
+  }
+}
+
+/**
+ * What a message of a chat is to show now, one alert or several; undefined when it is none of the
+ * wallet's, or forgotten.
+ *
+ * @param recipientId the chat, as the wallet's recipient
+ * @param messageId its name in the chat
+ */
+export async function findMessage(
+  deps: { readonly db: Db; readonly clock: Clock },
+  caller: Caller,
+  { recipientId, messageId }: { readonly recipientId: number; readonly messageId: string },
+): Promise<Pick<AlertCard, 'envelope' | 'state'> | undefined> {
+  const stateOf: StateReader = (db, alertIds) => messageStates({ ...deps, db }, alertIds)
+  const found = await delivery.findMessage({ db: deps.db, stateOf }, [recipientId], messageId)
+  return found?.wallet === caller.wallet ? found : undefined
+}
+
+/** `findMessage` after a part of the help was opened below the message; null: none is open. */
+export async function openHelp(
+  deps: { readonly db: Db; readonly clock: Clock },
+  caller: Caller,
+  input: {
+    readonly recipientId: number
+    readonly messageId: string
+    readonly help: HelpPart | null
+  },
+): Promise<Pick<AlertCard, 'envelope' | 'state'> | undefined> {
+  const { recipientId, messageId, help } = input
+  if ((await findMessage(deps, caller, input)) === undefined) return undefined
+  await delivery.openHelp(deps.db, [recipientId], messageId, help)
+  return await findMessage(deps, caller, input)
+}

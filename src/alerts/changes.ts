@@ -1,0 +1,133 @@
+/** What else changes when settings, chats and watches do: what is held, what is open. */
+import { type Db, transact } from '#src/db/connection.ts'
+import { forgetMessages } from '#src/delivery/log.ts'
+import * as delivery from '#src/delivery/service.ts'
+import type { Caller } from '#src/kernel/caller.ts'
+import type { Clock } from '#src/kernel/clock.ts'
+import type { Address } from '#src/kernel/units.ts'
+import { forgetChat, muteChat as mute } from '#src/recipients/chats.ts'
+import { listReaders } from '#src/recipients/service.ts'
+import {
+  DEFAULT_SETTINGS,
+  listSettings,
+  type NewSettings,
+  replaceSettings as replace,
+  type Settings,
+} from '#src/recipients/settings.ts'
+import { timingOf } from '#src/recipients/timing.ts'
+import { deleteWatch as remove } from '#src/watches/service.ts'
+import * as acting from './acting-store.ts'
+import * as episodes from './episode-store.ts'
+import { nextReminder } from './rules.ts'
+
+interface Deps {
+  readonly db: Db
+  readonly clock: Clock
+}
+
+/**
+ * Replaces the wallet's settings. What is held goes by the new ones from now on, as do the reminders of
+ * what is open.
+ *
+ * @throws AppError as `recipients/settings.ts` does
+ */
+export async function replaceSettings(
+  deps: Deps,
+  caller: Caller,
+  input: { readonly settings: NewSettings; readonly ifVersion?: number | undefined },
+): Promise<Settings> {
+  return await transact(deps.db, async (tx) => {
+    const settings = await replace({ ...deps, db: tx }, caller, input)
+    await retime(deps, tx, caller.wallet, settings)
+    await replanReminders(deps, tx, caller.wallet, settings)
+    return settings
+  })
+}
+
+/**
+ * Holds everything for a chat, what is critical too, for so many minutes; 0 ends that, and what was held
+ * comes in a summary.
+ *
+ * @returns until when; null: it is not muted any more
+ */
+export async function muteChat(
+  deps: Deps,
+  input: { readonly chatId: number; readonly minutes: number },
+): Promise<Date | null> {
+  return await transact(deps.db, async (tx) => {
+    const { wallets, mutedUntil } = await mute({ ...deps, db: tx }, input)
+    const settings = await listSettings(tx, wallets)
+    for (const wallet of wallets) {
+      await retime(deps, tx, wallet, settings.get(wallet) ?? DEFAULT_SETTINGS)
+    }
+    return mutedUntil
+  })
+}
+
+/**
+ * Deletes a watch; its open alerts close without a message.
+ *
+ * @throws AppError not_found
+ */
+export async function deleteWatch(
+  deps: Parameters<typeof remove>[0],
+  caller: Caller,
+  id: number,
+): Promise<void> {
+  await transact(deps.db, async (tx) => {
+    await remove({ ...deps, db: tx }, caller, id)
+    const closed = await acting.closeOfWatch(tx, id, deps.clock.now())
+    await delivery.reviseMessages(tx, closed)
+  })
+}
+
+/**
+ * Deletes what there is of a chat and its person: links, messages with their texts, the name under what
+ * they did. The wallets with their watches, alerts and ledger stay.
+ *
+ * @param who `name`: what the person is called beside their acts
+ */
+export async function deleteChatData(
+  deps: Deps,
+  who: { readonly chatId: number; readonly personId: number; readonly name: string | null },
+): Promise<void> {
+  await transact(deps.db, async (tx) => {
+    const gone = await forgetChat({ ...deps, db: tx }, who)
+    await forgetMessages(
+      tx,
+      gone.map(({ id }) => id),
+    )
+    const wallets = gone.map(({ wallet }) => wallet)
+    if (who.name !== null) await acting.forgetName(tx, wallets, who.name)
+  })
+}
+
+/** Lets what is held for a wallet's readers wait as long as it would if it came now. */
+async function retime(deps: Deps, tx: Db, wallet: Address, settings: Settings): Promise<void> {
+  const now = deps.clock.now()
+  for (const reader of await listReaders(tx, wallet)) {
+    const timing = timingOf(settings, reader, { kind: 'alert', severity: 'warning', now })
+    await delivery.retimeHeld(tx, reader.id, timing.act === 'hold' ? timing.until : now)
+  }
+}
+
+async function replanReminders(
+  deps: Deps,
+  tx: Db,
+  wallet: Address,
+  { repeat }: Settings,
+): Promise<void> {
+  const now = deps.clock.now()
+  const open = await episodes.listOpen(tx, [wallet])
+  const waiting = open.filter(
+    ({ severity, toldAt, mutedAt, acknowledgedAt, flapOf }) =>
+      severity === 'critical' && toldAt && !mutedAt && !acknowledgedAt && flapOf === null,
+  )
+  await acting.remindAgain(
+    tx,
+    waiting.map(({ id, toldAt }) => ({
+      id,
+      remindAt: nextReminder(repeat.critical, toldAt ?? now, now) ?? null,
+    })),
+  )
+}

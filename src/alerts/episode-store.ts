@@ -1,0 +1,188 @@
+import { and, eq, gt, isNull, sql } from 'drizzle-orm'
+import { z } from 'zod'
+import type { Db } from '#src/db/connection.ts'
+import { SEVERITIES } from '#src/kernel/facts.ts'
+import { type Address, Instant, JsonObject, storedAddress } from '#src/kernel/units.ts'
+import type { Closing, OpenAlert } from './episodes.ts'
+import { alerts } from './tables.ts'
+
+/** A signal of a watch; one without a name is what no signal raised. */
+export interface SignalKey {
+  readonly watchId: number
+  readonly signal: string | null
+}
+
+/** The open alerts of these wallets' episodes, the oldest first. */
+export async function listOpen(db: Db, wallets: readonly Address[]): Promise<OpenAlert[]> {
+  const rows = await db
+    .select()
+    .from(alerts)
+    .where(
+      and(
+        sql`${alerts.wallet} = any(${sql.param([...wallets])}::text[])`,
+        sql`${alerts.isEpisode}`,
+        isNull(alerts.recoveredAt),
+      ),
+    )
+    .orderBy(alerts.position, alerts.id)
+  return rows.map((row) => ({
+    ...row,
+    wallet: storedAddress(row.wallet),
+    severity: z.enum(SEVERITIES).parse(row.severity),
+    data: JsonObject.parse(row.data),
+  }))
+}
+
+/** Wallets above `after` with open alerts that others hold back, in order. */
+export async function listHeldBack(db: Db, after: string, limit: number): Promise<Address[]> {
+  const rows = await db
+    .selectDistinct({ wallet: alerts.wallet })
+    .from(alerts)
+    .where(and(gt(alerts.wallet, after), isNull(alerts.toldAt), isNull(alerts.recoveredAt)))
+    .orderBy(alerts.wallet)
+    .limit(limit)
+  return rows.map(({ wallet }) => storedAddress(wallet))
+}
+
+/** Ends alerts; none of them is told again. */
+export async function closeAlerts(db: Db, closings: readonly Closing[]): Promise<void> {
+  const rows = closings.flatMap(({ alertIds, at }) =>
+    alertIds.map((id) => ({ id, at: at.toISOString() })),
+  )
+  if (rows.length === 0) return
+  await db.execute(sql`
+    update alerts a set state = 'recovered', recovered_at = r.at,
+      remind_at = null
+    from jsonb_to_recordset(${JSON.stringify(rows)}::jsonb) as r(id int, at timestamptz)
+    where a.id = r.id and a.recovered_at is null`)
+}
+
+/** What a new alert turned out to be. What is left out stays. */
+export interface Mark {
+  readonly id: number
+  readonly recoveryOf?: number
+  readonly startedAt?: Date
+  readonly raises?: number
+  /** Null: another alert holds it back. */
+  readonly toldAt?: Date | null
+  readonly mutedAt?: Date | undefined
+  readonly flapOf?: number | undefined
+  readonly remindAt?: Date | undefined
+}
+
+/** Writes what new alerts turned out to be, in one statement. */
+export async function markAlerts(db: Db, marks: readonly Mark[]): Promise<void> {
+  if (marks.length === 0) return
+  const rows = marks.map(({ toldAt, ...mark }) => ({
+    ...mark,
+    toldAt,
+    untold: toldAt === null,
+  }))
+  await db.execute(sql`
+    update alerts a set
+      recovery_of = coalesce(r."recoveryOf", a.recovery_of),
+      started_at = coalesce(r."startedAt", a.started_at),
+      raises = coalesce(r.raises, a.raises),
+      told_at = case when r.untold then null else coalesce(r."toldAt", a.told_at) end,
+      muted_at = coalesce(r."mutedAt", a.muted_at),
+      flap_of = coalesce(r."flapOf", a.flap_of),
+      remind_at = coalesce(r."remindAt", a.remind_at)
+    from jsonb_to_recordset(${JSON.stringify(rows)}::jsonb) as r(id int, "recoveryOf" int,
+      "startedAt" timestamptz, raises int, untold boolean, "toldAt" timestamptz,
+      "mutedAt" timestamptz, "flapOf" int, "remindAt" timestamptz)
+    where a.id = r.id`)
+}
+
+/** Notes that alerts held back until now are told. @returns those that nobody else tells */
+export async function markReleased(
+  db: Db,
+  rows: readonly {
+    readonly id: number
+    readonly toldAt: Date
+    readonly remindAt: Date | undefined
+  }[],
+): Promise<number[]> {
+  if (rows.length === 0) return []
+  const marked = await db.execute<{ id: number }>(sql`
+    update alerts a set told_at = r."toldAt", remind_at = r."remindAt"
+    from jsonb_to_recordset(${JSON.stringify(rows)}::jsonb) as r(id int, "toldAt" timestamptz,
+      "remindAt" timestamptz)
+    where a.id = r.id and a.told_at is null and a.recovered_at is null
+    returning a.id`)
+  return marked.map(({ id }) => id)
+}
+
+/** How often a signal came and went. */
+export interface Changes extends SignalKey {
+  readonly changes: number
+  /** The first of them. */
+  readonly since: Date
+}
+
+/** How often each of these signals fired or recovered after an instant; raised severities do not count. */
+export async function countChanges(
+  db: Db,
+  keys: readonly (SignalKey & { readonly after: Date })[],
+): Promise<readonly Changes[]> {
+  const rows = keys.map(({ watchId, signal, after }) => ({ watchId, signal: signal ?? '', after }))
+  return await db.execute<Changes & Record<string, unknown>>(sql`
+    select a.watch_id as "watchId", a.signal, min(a.fired_at) as since,
+      sum(case when a.is_episode then 1 + (a.recovered_at is not null)::int
+        when a.started_at <= k.after then 1 else 0 end)::int as changes
+    from jsonb_to_recordset(${JSON.stringify(rows)}::jsonb) as k("watchId" int, signal text,
+      after timestamptz)
+    join alerts a on a.watch_id = k."watchId" and coalesce(a.signal, '') = k.signal
+      and a.fired_at > k.after and a.raises is null
+    group by a.watch_id, a.signal`)
+}
+
+/** What became of a signal since a message began to tell of all its changes. */
+export const Flapping = z.object({
+  changes: z.int(),
+  since: Instant,
+  /** Null while it fires. */
+  recoveredAt: Instant.nullable(),
+})
+export type Flapping = z.output<typeof Flapping>
+
+/** The newest alert of each signal that was told by a message of its own, except these. */
+export async function findAnchors(
+  db: Db,
+  keys: readonly SignalKey[],
+  without: readonly number[],
+): Promise<readonly (SignalKey & { readonly id: number; readonly flapping: Flapping | null })[]> {
+  const rows = keys.map(({ watchId, signal }) => ({ watchId, signal: signal ?? '' }))
+  const found = await db.execute<{
+    id: number
+    watchId: number
+    signal: string | null
+    flapping: unknown
+  }>(sql`
+    select distinct on (a.watch_id, a.signal) a.id, a.watch_id as "watchId", a.signal, a.flapping
+    from jsonb_to_recordset(${JSON.stringify(rows)}::jsonb) as k("watchId" int, signal text)
+    join alerts a on a.watch_id = k."watchId" and coalesce(a.signal, '') = k.signal
+    where a.is_episode and a.told_at is not null and a.flap_of is null
+      and a.id <> all(${sql.param([...without])}::int[])
+    order by a.watch_id, a.signal, a.position desc, a.id desc`)
+  return found.map((row) => ({
+    ...row,
+    flapping: row.flapping === null ? null : Flapping.parse(row.flapping),
+  }))
+}
+
+/** Keeps what a message tells of a signal that comes and goes. */
+export async function saveFlapping(db: Db, id: number, flapping: Flapping): Promise<void> {
+  await db
+    .update(alerts)
+    .set({ flapping: z.encode(Flapping, flapping) })
+    .where(eq(alerts.id, id))
+}
+
+/** Notes in what a message tells of such a signal that it has recovered. */
+export async function restFlapping(db: Db, id: number, recoveredAt: Date): Promise<void> {
+  const at = sql`to_jsonb(${recoveredAt.toISOString()}::text)`
+  await db
+    .update(alerts)
+    .set({ flapping: sql`jsonb_set(${alerts.flapping}, '{recoveredAt}', ${at})` })
+    .where(and(eq(alerts.id, id), sql`${alerts.flapping} is not null`))
+}

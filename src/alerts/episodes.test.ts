@@ -1,0 +1,148 @@
+import fc from 'fast-check'
+import { describe, expect, test } from 'vitest'
+import type { Severity } from '#src/kernel/facts.ts'
+import { type Change, followEpisodes, type OpenAlert, worstOf } from './episodes.ts'
+
+const BASE = new Date('2026-11-20T12:00:00.000Z').getTime()
+const at = (position: number) => new Date(BASE + position * 1000)
+
+function openAlert(id: number, over: Partial<OpenAlert> = {}): OpenAlert {
+  const position = over.position ?? id
+  return {
+    id,
+    wallet: '0x3f12B8ac9D2e7f4B6a1C5D8E0F9A7B3c2d1ea91C',
+    watchId: 1,
+    type: 'provider-fsp',
+    signal: 'ftso-commit',
+    group: 'ftso',
+    event: 'fsp.ftso-commit',
+    severity: 'warning',
+    data: {},
+    position,
+    firedAt: at(position),
+    toldAt: at(position),
+    acknowledgedAt: null,
+    mutedAt: null,
+    flapOf: null,
+    ...over,
+  }
+}
+
+function change(position: number, over: Partial<Change> = {}): Change {
+  return {
+    alertId: position,
+    watchId: 1,
+    signal: 'ftso-commit',
+    event: 'fsp.ftso-commit',
+    severity: 'warning',
+    isRecovery: false,
+    position,
+    firedAt: at(position),
+    ...over,
+  }
+}
+const recovery = (position: number, over: Partial<Change> = {}) =>
+  change(position, {
+    event: 'fsp.ftso-commit.recovered',
+    severity: 'info',
+    isRecovery: true,
+    ...over,
+  })
+const ids = (alerts: readonly OpenAlert[] | undefined) => alerts?.map(({ id }) => id)
+
+describe('a recovery', () => {
+  test('closes every open alert of its signal and weighs as much as the worst of them', () => {
+    const one = recovery(9)
+    const open = [
+      openAlert(1),
+      openAlert(5, { severity: 'critical' }),
+      openAlert(2, { watchId: 2 }),
+    ]
+    const { meanings, closings, open: rest } = followEpisodes([one], open)
+    expect(ids(meanings.get(one)?.episode)).toEqual([1, 5])
+    expect(meanings.get(one)?.weight).toBe('critical')
+    expect(closings).toEqual([{ alertIds: [1, 5], at: at(9) }])
+    expect(ids(rest)).toEqual([2])
+  })
+
+  test('leaves other signals, and what fired after it, open', () => {
+    const open = [openAlert(10), openAlert(1, { signal: 'ftso-reveal' })]
+    expect(followEpisodes([recovery(9)], open).closings).toEqual([])
+  })
+
+  test('of nothing is only info', () => {
+    const one = recovery(9)
+    expect(followEpisodes([one], []).meanings.get(one)).toEqual({ episode: [], weight: 'info' })
+  })
+})
+
+describe('an alert', () => {
+  test('raises an open episode when it is worse than all before', () => {
+    const one = change(9, { severity: 'critical' })
+    const { meanings, closings, open } = followEpisodes(
+      [one],
+      [openAlert(1), openAlert(9, { severity: 'critical' })],
+    )
+    expect(ids(meanings.get(one)?.episode)).toEqual([1])
+    expect(closings).toEqual([])
+    expect(ids(open)).toEqual([1, 9])
+  })
+
+  test('that is no worse begins anew and ends the forgotten one without a word', () => {
+    const one = change(9)
+    const { meanings, closings, open } = followEpisodes([one], [openAlert(1), openAlert(9)])
+    expect(meanings.get(one)?.episode).toEqual([])
+    expect(closings).toEqual([{ alertIds: [1], at: at(9) }])
+    expect(ids(open)).toEqual([9])
+  })
+
+  test('of another event of the signal stands beside it', () => {
+    const one = change(9, { event: 'signing.rewards-open', signal: 'reward-signing' })
+    const before = openAlert(1, { event: 'signing.uptime-open', signal: 'reward-signing' })
+    expect(followEpisodes([one], [before]).closings).toEqual([])
+  })
+})
+
+test('changes of one pass count one after another', () => {
+  const [back, again] = [recovery(2), change(3, { severity: 'critical' })]
+  const open = [openAlert(1), openAlert(3, { severity: 'critical' })]
+  const { meanings, open: rest } = followEpisodes([change(1), back, again], open)
+  expect(ids(meanings.get(back)?.episode)).toEqual([1])
+  expect(meanings.get(again)?.episode).toEqual([])
+  expect(ids(rest)).toEqual([3])
+})
+
+test('whatever comes, an alert is closed at most once and never by what came before it', () => {
+  const severities: readonly Severity[] = ['warning', 'critical']
+  const story = fc.array(
+    fc.record({
+      isRecovery: fc.boolean(),
+      severity: fc.constantFrom(...severities),
+      signal: fc.constantFrom('a', 'b'),
+    }),
+    { maxLength: 20 },
+  )
+  fc.assert(
+    fc.property(story, (steps) => {
+      const changes = steps.map((step, index) =>
+        step.isRecovery ? recovery(index + 1, { signal: step.signal }) : change(index + 1, step),
+      )
+      const open = changes
+        .filter(({ isRecovery }) => !isRecovery)
+        .map(({ position, severity, signal }) => openAlert(position, { severity, signal }))
+      const { closings, open: rest, meanings } = followEpisodes(changes, open)
+      const closed = closings.flatMap(({ alertIds }) => alertIds)
+      expect(new Set(closed).size).toBe(closed.length)
+      expect([...closed, ...rest.map(({ id }) => id)].sort()).toEqual(
+        open.map(({ id }) => id).sort(),
+      )
+      for (const closing of closings) {
+        for (const id of closing.alertIds) expect(at(id) < closing.at).toBe(true)
+      }
+      for (const [one, { episode, weight }] of meanings) {
+        if (one.isRecovery)
+          expect(weight).toBe(worstOf(['info', ...episode.map((e) => e.severity)]))
+      }
+    }),
+  )
+})

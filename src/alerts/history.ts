@@ -1,0 +1,181 @@
+/** The alerts a wallet has had, as lists, files and records show them. */
+import { z } from 'zod'
+import type { Db } from '#src/db/connection.ts'
+import type { DeliveryEntry } from '#src/delivery/model.ts'
+import * as delivery from '#src/delivery/service.ts'
+import type { Caller } from '#src/kernel/caller.ts'
+import { AppError } from '#src/kernel/errors.ts'
+import { SEVERITIES } from '#src/kernel/facts.ts'
+import { cutPage, PAGE_LIMIT_DEFAULT, type Page, readCursor } from '#src/kernel/query.ts'
+import type { SecretBox } from '#src/kernel/secret-box.ts'
+import { JsonObject } from '#src/kernel/units.ts'
+import { getSettings } from '#src/recipients/settings.ts'
+import { type Cell, csvLine } from './csv.ts'
+import {
+  ALERT_STATES,
+  type Alert,
+  type AlertFilter,
+  type AlertQuery,
+  type AlertSelection,
+  type AlertState,
+} from './model.ts'
+import { messageOf } from './record.ts'
+import type { Reader } from './render.ts'
+import * as store from './store.ts'
+
+/** What reading alerts takes. */
+export interface ReadDeps {
+  readonly db: Db
+  readonly box: SecretBox
+  readonly publicUrl: string
+}
+
+/** The wallet's alerts, newest first, in the wallet's language. */
+export async function listAlerts(
+  deps: ReadDeps,
+  caller: Caller,
+  query: AlertQuery,
+): Promise<Page<Alert>> {
+  const { limit = PAGE_LIMIT_DEFAULT, cursor, ...filter } = query
+  const [firedAtMs, id] = readCursor(cursor, 2, filter) ?? []
+  const after =
+    firedAtMs === undefined || id === undefined ? undefined : { firedAt: new Date(firedAtMs), id }
+  const rows = await store.listAlerts(deps.db, caller.wallet, filter, after, limit + 1)
+  const page = cutPage(rows, limit, filter, (row) => [row.firedAt.getTime(), row.id])
+  const deliveries = await delivery.listForAlerts(
+    deps.db,
+    page.data.map((row) => row.id),
+  )
+  const reader = await getSettings(deps, caller)
+  return {
+    nextCursor: page.nextCursor,
+    data: page.data.map((row) => toAlert(deps, row, reader, deliveries.get(row.id) ?? [])),
+  }
+}
+
+/** Rows that one statement deletes, so that no lock lasts long. */
+const DELETED_AT_ONCE = 5000
+
+/**
+ * Deletes history; episodes that are open stay open.
+ *
+ * @returns how many alerts are gone
+ * @throws AppError invalid `validation_failed` without `ids`, `before` or `all`
+ */
+export async function deleteAlerts(
+  deps: Pick<ReadDeps, 'db'>,
+  caller: Caller,
+  selection: AlertSelection,
+): Promise<{ deleted: number }> {
+  const { all, ...chosen } = selection
+  if (all === undefined && chosen.ids === undefined && chosen.before === undefined) {
+    const errors = [{ pointer: '', code: 'selector' }]
+    throw new AppError('invalid', 'validation_failed', { errors })
+  }
+  let deleted = 0
+  for (;;) {
+    const gone = await store.deleteAlerts(deps.db, caller.wallet, chosen, DELETED_AT_ONCE)
+    deleted += gone
+    if (gone < DELETED_AT_ONCE) return { deleted }
+  }
+}
+
+/** Deletes one alert. @throws AppError not_found */
+export async function deleteAlert(
+  deps: Pick<ReadDeps, 'db'>,
+  caller: Caller,
+  id: number,
+): Promise<void> {
+  const gone = await store.deleteAlerts(deps.db, caller.wallet, { ids: [id] }, 1)
+  if (gone === 0) throw new AppError('not_found', 'not_found')
+}
+
+/** Alerts read at once for an export; bounds its memory. */
+const EXPORTED_AT_ONCE = 1000
+
+const COLUMNS = [
+  'id',
+  'firedAt',
+  'recoveredAt',
+  'watchId',
+  'watchLabel',
+  'type',
+  'signal',
+  'group',
+  'event',
+  'severity',
+  'state',
+  'title',
+  'body',
+  'data',
+] as const
+
+/** The history that fits as CSV, newest first, line by line as it is read. */
+export async function* exportAlerts(
+  deps: ReadDeps,
+  caller: Caller,
+  filter: AlertFilter,
+): AsyncGenerator<string> {
+  const reader = await getSettings(deps, caller)
+  yield csvLine(COLUMNS)
+  let after: { firedAt: Date; id: number } | undefined
+  for (;;) {
+    const rows = await store.listAlerts(deps.db, caller.wallet, filter, after, EXPORTED_AT_ONCE)
+    if (rows.length > 0) yield rows.map((row) => exportLine(deps, row, reader)).join('')
+    after = rows.at(-1)
+    if (rows.length < EXPORTED_AT_ONCE) return
+  }
+}
+
+function exportLine(deps: Omit<ReadDeps, 'db'>, row: store.AlertRow, reader: Reader): string {
+  const { title, body } = messageOf(deps, row, reader)
+  const cells: Record<(typeof COLUMNS)[number], Cell> = {
+    ...row,
+    firedAt: row.firedAt.toISOString(),
+    recoveredAt: row.recoveredAt?.toISOString() ?? null,
+    title,
+    body,
+    data: JSON.stringify(row.data),
+  }
+  return csvLine(COLUMNS.map((column) => cells[column]))
+}
+
+/** The record callers see. */
+export function toAlert(
+  deps: Omit<ReadDeps, 'db'>,
+  row: store.AlertRow,
+  reader: Reader,
+  deliveries: DeliveryEntry[],
+): Alert {
+  const { title, body } = messageOf(deps, row, reader)
+  return {
+    id: row.id,
+    watchId: row.watchId,
+    watchLabel: row.watchLabel,
+    type: row.type,
+    signal: row.signal,
+    group: row.group,
+    event: row.event,
+    severity: z.enum(SEVERITIES).parse(row.severity),
+    state: stateOf(row),
+    data: JsonObject.parse(row.data),
+    rendered: { locale: reader.locale, title, body },
+    firedAt: row.firedAt,
+    recoveredAt: row.recoveredAt,
+    durationSeconds: durationOf(row),
+    recoveryOf: row.recoveryOf,
+    acknowledgedAt: row.acknowledgedAt,
+    deliveries,
+  }
+}
+
+/** How an alert stands. */
+export function stateOf(row: store.AlertRow): AlertState {
+  return z.enum(ALERT_STATES).parse(row.state)
+}
+
+/** Seconds from firing to recovery; a recovery's own row has none. */
+export function durationOf(row: store.AlertRow): number | null {
+  if (row.recoveredAt === null || row.recoveredAt.getTime() === row.firedAt.getTime()) return null
+  return (row.recoveredAt.getTime() - row.firedAt.getTime()) / 1000
+}

@@ -1,0 +1,96 @@
+/**
+ * Which alerts are only consequences of another one. While that one is open they are recorded and not
+ * sent, on no channel; if they still hold when it ends they are sent then. Pure.
+ *
+ * Cause and consequence are looked for among the alerts of one wallet. The chain that cannot be seen
+ * is the watch's own matter; what is wrong with a provider is the same for every watch on it, which is
+ * told by the `provider` in the data of both.
+ *
+ * @see product decisions, 9
+ */
+import type { Address, JsonObject } from '#src/kernel/units.ts'
+import { REGISTRY as WATCH_TYPES } from '#src/watches/types/index.ts'
+
+/** An alert as far as cause and consequence go. */
+export interface Standing {
+  readonly wallet: Address
+  readonly watchId: number
+  readonly signal: string | null
+  readonly event: string
+  readonly data: JsonObject
+}
+
+/** Signals that count bad voting rounds in a row. */
+const STREAKS: ReadonlySet<string> = new Set(
+  WATCH_TYPES.flatMap(({ signals }) =>
+    signals.filter(({ parameters }) => parameters.some(({ key }) => key === 'rounds')),
+  ).map(({ id }) => id),
+)
+/** What nobody can do who is not registered, or not in the policy. */
+const VOTING: ReadonlySet<string> = new Set([
+  'ftso-commit',
+  'ftso-reveal',
+  'ftso-signature',
+  'fdc-bitvote',
+  'fdc-signature',
+])
+
+type Rule = (cause: Standing, consequence: Standing) => boolean
+
+const noVoting: Rule = (cause, consequence) =>
+  isOneOf(VOTING, consequence) && isSameProvider(cause, consequence)
+
+const RULES: Readonly<Record<string, Rule>> = {
+  'fsp.monitoring': (cause, consequence) =>
+    isOneOf(STREAKS, consequence) && cause.watchId === consequence.watchId,
+  'fsp.not-in-policy': noVoting,
+  'provider.unregistered': noVoting,
+  'fsp.reveal-offence': (cause, consequence) =>
+    consequence.signal === 'ftso-reveal' &&
+    isSameProvider(cause, consequence) &&
+    haveCommonRound(cause.data, consequence.data),
+}
+
+/** Whether an alert with this event can hold others back. */
+export function isCause(event: string): boolean {
+  return Object.hasOwn(RULES, event)
+}
+
+/** The open alert that holds this one back, if any does. */
+export function findCause<One extends Standing>(
+  alert: Standing,
+  open: readonly One[],
+): One | undefined {
+  return open.find(
+    (cause) => cause.wallet === alert.wallet && RULES[cause.event]?.(cause, alert) === true,
+  )
+}
+
+function isOneOf(signals: ReadonlySet<string>, { signal }: Standing): boolean {
+  return signal !== null && signals.has(signal)
+}
+
+function isSameProvider(one: Standing, other: Standing): boolean {
+  const provider = providerOf(one)
+  return one.watchId === other.watchId || (provider !== undefined && provider === providerOf(other))
+}
+
+function providerOf({ data: { provider } }: Standing): string | undefined {
+  return typeof provider === 'string' ? provider.toLowerCase() : undefined
+}
+
+/** The voting rounds an alert is about: from the first bad one to the one it fired in. */
+function roundsOf({ votingRoundId: last, firstRoundId: first }: JsonObject): Rounds | undefined {
+  if (typeof last !== 'number') return undefined
+  return { first: typeof first === 'number' ? first : last, last }
+}
+
+function haveCommonRound(one: JsonObject, other: JsonObject): boolean {
+  const [a, b] = [roundsOf(one), roundsOf(other)]
+  return a !== undefined && b !== undefined && a.first <= b.last && b.first <= a.last
+}
+
+interface Rounds {
+  readonly first: number
+  readonly last: number
+}

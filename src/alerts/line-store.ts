@@ -1,0 +1,89 @@
+/** Alerts as a chat lists them: each once, its recovery being a part of it. */
+import { and, count, desc, eq, gte, isNotNull, isNull, lt, or, type SQL, sql } from 'drizzle-orm'
+import type { Db } from '#src/db/connection.ts'
+import type { Severity } from '#src/kernel/facts.ts'
+import type { AlertState } from './model.ts'
+import type { AlertRow } from './store.ts'
+import { alerts } from './tables.ts'
+
+/** Which alerts; what is not named does not narrow. `from` is inclusive, `before` exclusive. */
+export interface LineFilter {
+  readonly state?: AlertState | undefined
+  readonly severity?: Severity | undefined
+  readonly watchId?: number | undefined
+  readonly from?: Date | undefined
+  readonly before?: Date | undefined
+}
+
+/** Alerts of the wallet that are no recoveries, newest first, after the given place. */
+export function listLines(
+  db: Db,
+  wallet: string,
+  filter: LineFilter,
+  page: {
+    readonly after: { readonly firedAt: Date; readonly id: number } | undefined
+    readonly limit: number
+  },
+): Promise<AlertRow[]> {
+  const { after, limit } = page
+  const isAfter =
+    after === undefined
+      ? undefined
+      : or(
+          lt(alerts.firedAt, after.firedAt),
+          and(eq(alerts.firedAt, after.firedAt), lt(alerts.id, after.id)),
+        )
+  return db
+    .select()
+    .from(alerts)
+    .where(and(fits(wallet, filter), isAfter))
+    .orderBy(desc(alerts.firedAt), desc(alerts.id))
+    .limit(limit)
+}
+
+/** How many there are, counted up to `max`. */
+export async function countLines(
+  db: Db,
+  wallet: string,
+  filter: LineFilter,
+  max: number,
+): Promise<number> {
+  const some = db
+    .select({ id: alerts.id })
+    .from(alerts)
+    .where(fits(wallet, filter))
+    .limit(max)
+    .as('some')
+  const [row] = await db.select({ count: count() }).from(some)
+  return row?.count ?? 0
+}
+
+/** Open alerts of the wallet that are silenced until they recover, the newest first. */
+export function listMuted(db: Db, wallet: string, limit: number): Promise<AlertRow[]> {
+  return db
+    .select()
+    .from(alerts)
+    .where(
+      and(
+        eq(alerts.wallet, wallet),
+        sql`${alerts.isEpisode}`,
+        isNull(alerts.recoveredAt),
+        isNotNull(alerts.mutedAt),
+      ),
+    )
+    .orderBy(desc(alerts.firedAt), desc(alerts.id))
+    .limit(limit)
+}
+
+function fits(wallet: string, filter: LineFilter): SQL | undefined {
+  const { state, severity, watchId, from, before } = filter
+  return and(
+    eq(alerts.wallet, wallet),
+    isNull(alerts.recoveryOf),
+    state === undefined ? undefined : eq(alerts.state, state),
+    severity === undefined ? undefined : eq(alerts.severity, severity),
+    watchId === undefined ? undefined : eq(alerts.watchId, watchId),
+    from === undefined ? undefined : gte(alerts.firedAt, from),
+    before === undefined ? undefined : lt(alerts.firedAt, before),
+  )
+}

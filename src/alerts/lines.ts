@@ -1,0 +1,119 @@
+/** A wallet's alerts as a chat lists them: in the chat's language, one line each. */
+import { z } from 'zod'
+import type { Db } from '#src/db/connection.ts'
+import type { Caller } from '#src/kernel/caller.ts'
+import type { Clock } from '#src/kernel/clock.ts'
+import { SEVERITIES, type Severity } from '#src/kernel/facts.ts'
+import { cutPage, type Page, readCursor } from '#src/kernel/query.ts'
+import { durationOf, type ReadDeps, stateOf } from './history.ts'
+import * as lines from './line-store.ts'
+import type { AlertState } from './model.ts'
+import { messageOf } from './record.ts'
+import type { Reader } from './render.ts'
+import type { AlertRow } from './store.ts'
+
+/** One alert in a list; its recovery is no line of its own. */
+export interface AlertLine {
+  readonly id: number
+  readonly watchId: number
+  readonly watchLabel: string
+  readonly title: string
+  readonly severity: Severity
+  readonly state: AlertState
+  readonly firedAt: Date
+  readonly recoveredAt: Date | null
+  readonly durationSeconds: number | null
+  readonly acknowledged: { readonly by: string | null } | null
+}
+
+/** Which alerts a list shows. */
+export interface LinesWanted {
+  readonly state?: AlertState | undefined
+  readonly severity?: Severity | undefined
+  readonly watchId?: number | undefined
+  /** Those of so many hours up to now. */
+  readonly hours?: number | undefined
+}
+
+/** Counting ends here. */
+const COUNTED_MAX = 10_000
+
+const HOUR_MS = 3_600_000
+
+interface Deps extends ReadDeps {
+  readonly clock: Clock
+}
+
+/**
+ * A page of the wallet's alerts, newest first, and how many there are in all (at most `COUNTED_MAX`).
+ *
+ * @throws AppError invalid `validation_failed` for a cursor of another filter
+ */
+export async function listAlertLines(
+  deps: Deps,
+  caller: Caller,
+  input: {
+    readonly wanted: LinesWanted
+    readonly limit: number
+    readonly cursor?: string | undefined
+    readonly reader: Reader
+  },
+): Promise<Page<AlertLine> & { readonly total: number }> {
+  const { wanted, limit, reader } = input
+  const filter = since(wanted, deps.clock.now())
+  const [firedAtMs, id] = readCursor(input.cursor, 2, wanted) ?? []
+  const after =
+    firedAtMs === undefined || id === undefined ? undefined : { firedAt: new Date(firedAtMs), id }
+  const [rows, total] = await Promise.all([
+    lines.listLines(deps.db, caller.wallet, filter, { after, limit: limit + 1 }),
+    lines.countLines(deps.db, caller.wallet, filter, COUNTED_MAX),
+  ])
+  const page = cutPage(rows, limit, wanted, (row) => [row.firedAt.getTime(), row.id])
+  return { ...page, total, data: page.data.map((row) => toLine(deps, row, reader)) }
+}
+
+/**
+ * How many alerts are older than those of the last `hours`; of all there are without that. At most
+ * `COUNTED_MAX`.
+ */
+export function countOlder(
+  deps: { readonly db: Db; readonly clock: Clock },
+  caller: Caller,
+  { hours, ...wanted }: LinesWanted,
+): Promise<number> {
+  const before = hours === undefined ? undefined : ago(hours, deps.clock.now())
+  return lines.countLines(deps.db, caller.wallet, { ...wanted, before }, COUNTED_MAX)
+}
+
+/** The wallet's open alerts that are silenced until they recover, the newest first. */
+export async function listMutedLines(
+  deps: Deps,
+  caller: Caller,
+  { limit, reader }: { readonly limit: number; readonly reader: Reader },
+): Promise<readonly AlertLine[]> {
+  const rows = await lines.listMuted(deps.db, caller.wallet, limit)
+  return rows.map((row) => toLine(deps, row, reader))
+}
+
+function since({ hours, ...wanted }: LinesWanted, now: Date): lines.LineFilter {
+  return { ...wanted, ...(hours !== undefined && { from: ago(hours, now) }) }
+}
+
+function ago(hours: number, now: Date): Date {
+  return new Date(now.getTime() - hours * HOUR_MS)
+}
+
+function toLine(deps: ReadDeps, row: AlertRow, reader: Reader): AlertLine {
+  return {
+    id: row.id,
+    watchId: row.watchId,
+    watchLabel: row.watchLabel,
+    title: messageOf(deps, row, reader).title,
+    severity: z.enum(SEVERITIES).parse(row.severity),
+    state: stateOf(row),
+    firedAt: row.firedAt,
+    recoveredAt: row.recoveredAt,
+    durationSeconds: durationOf(row),
+    acknowledged: row.acknowledgedAt === null ? null : { by: row.acknowledgedBy },
+  }
+}

@@ -1,0 +1,193 @@
+/** An alert behind a signed link: what its page shows, and what whoever holds the link may do there. */
+import { z } from 'zod'
+import type { Message, MessageState } from '#src/channels/define.ts'
+import type { DeliveryEntry } from '#src/delivery/model.ts'
+import * as delivery from '#src/delivery/service.ts'
+import { hasText, translator } from '#src/i18n/translate.ts'
+import type { Caller } from '#src/kernel/caller.ts'
+import type { Clock } from '#src/kernel/clock.ts'
+import type { Locale } from '#src/kernel/locale.ts'
+import type { SecretBox } from '#src/kernel/secret-box.ts'
+import { Address, storedAddress } from '#src/kernel/units.ts'
+import { findReaders, type ReaderRow } from '#src/recipients/service.ts'
+import { DEFAULT_SETTINGS, listSettings } from '#src/recipients/settings.ts'
+import { durationOf, type ReadDeps, stateOf } from './history.ts'
+import { readAlertLink } from './links.ts'
+import type { AlertState } from './model.ts'
+import { messageOf } from './record.ts'
+import { messageStates } from './states.ts'
+import * as store from './store.ts'
+
+/** How long a link may act, from when the alert was recorded. @see screens, 8.1 and 14 */
+const ACTING_MS = 7 * 86_400_000
+
+type Deps = ReadDeps & { readonly clock: Clock }
+
+/** The four texts of a signal's help; those that a signal does not have are missing. */
+export interface SignalHelp {
+  readonly checked?: string
+  readonly why?: string
+  readonly causes?: string
+  readonly action?: string
+}
+
+/** An alert as its own page shows it. */
+export interface AlertPage {
+  readonly message: Message
+  readonly locale: Locale
+  readonly timezone: string
+  readonly state: AlertState
+  readonly recoveredAt: Date | null
+  readonly durationSeconds: number | null
+  readonly acknowledged: { readonly at: Date; readonly by: string | null } | null
+  /** Until when chats and mailboxes hear nothing of it. */
+  readonly muted: MessageState['muted'] | null
+  /** It is open until its signal recovers: it can be silenced until then. */
+  readonly isOpen: boolean
+  readonly help: SignalHelp
+  /** The data provider it is about, by its identity. */
+  readonly provider: Address | null
+  /**
+   * How telling it went; to whom, by name or masked destination, only for one person's own link:
+   * recipients are never named to a group.
+   */
+  readonly deliveries: readonly (DeliveryEntry & { readonly to: string | null })[]
+  /** The link may acknowledge and silence, by POST. */
+  readonly mayAct: boolean
+}
+
+/**
+ * The alert behind a signed link, in the language of the recipient it was made for.
+ *
+ * @returns undefined when the link is not ours or the alert was deleted
+ */
+export async function readLinked(
+  deps: Deps,
+  code: string,
+  locale?: Locale,
+): Promise<AlertPage | undefined> {
+  const found = await follow(deps, code)
+  if (found === undefined) return undefined
+  const { row, recipient } = found
+  const wallet = storedAddress(row.wallet)
+  const reader =
+    recipient ?? (await listSettings(deps.db, [wallet])).get(wallet) ?? DEFAULT_SETTINGS
+  const { timezone } = reader
+  const language = locale ?? reader.locale
+  const state = (await messageStates(deps, [row.id])).get(row.id) ?? {}
+  return {
+    message: messageOf(deps, row, { locale: language, timezone }),
+    locale: language,
+    timezone,
+    state: stateOf(row),
+    recoveredAt: row.recoveredAt,
+    durationSeconds: durationOf(row),
+    acknowledged: state.acknowledged ?? null,
+    muted: state.muted ?? null,
+    isOpen: row.isEpisode && row.recoveredAt === null,
+    help: helpOf(language, row.type, row.signal),
+    provider: providerOf(row),
+    deliveries: await listDeliveries(
+      deps,
+      row.id,
+      recipient !== undefined && isPersonal(recipient),
+    ),
+    mayAct: mayAct(row, recipient, deps.clock.now()),
+  }
+}
+
+/** Whether a link was ours once: its alert may have been deleted since. */
+export function isAlertLink(box: SecretBox, code: string): boolean {
+  return readAlertLink(box, code) !== undefined
+}
+
+/** On whose behalf a link acts, on which alert. */
+export interface LinkedActor {
+  readonly caller: Caller
+  readonly alertId: number
+  readonly watchId: number
+  /** What the recipient is called. */
+  readonly by: string
+}
+
+/**
+ * Who acts with a link; undefined when it may only read: it is a group's, a webhook's or nobody's, its
+ * recipient is off, or it is older than seven days.
+ */
+export async function findLinkedActor(deps: Deps, code: string): Promise<LinkedActor | undefined> {
+  const found = await follow(deps, code)
+  if (found?.recipient === undefined) return undefined
+  const { row, recipient } = found
+  if (!mayAct(row, recipient, deps.clock.now())) return undefined
+  return {
+    caller: { wallet: recipient.wallet, scopes: ['read', 'write'], via: 'page' },
+    alertId: row.id,
+    watchId: row.watchId,
+    by: nameOf(recipient),
+  }
+}
+
+async function follow(
+  deps: Pick<Deps, 'db' | 'box'>,
+  code: string,
+): Promise<
+  { readonly row: store.AlertRow; readonly recipient: ReaderRow | undefined } | undefined
+> {
+  const link = readAlertLink(deps.box, code)
+  const row = link && (await store.findAlert(deps.db, link.alertId))
+  if (link === undefined || row === undefined) return undefined
+  const { recipientId } = link
+  if (recipientId === null) return { row, recipient: undefined }
+  return { row, recipient: (await findReaders(deps.db, [recipientId])).get(recipientId) }
+}
+
+function mayAct(row: store.AlertRow, recipient: ReaderRow | undefined, now: Date): boolean {
+  if (recipient === undefined || recipient.wallet !== row.wallet) return false
+  const isFresh = now.getTime() - row.createdAt.getTime() < ACTING_MS
+  return isFresh && recipient.status === 'active' && isPersonal(recipient)
+}
+
+/** One person's own: a mailbox, or a private chat that may change things. Groups have negative ids. */
+function isPersonal({ channel, chatId, chatScopes }: ReaderRow): boolean {
+  if (channel === 'email') return true
+  return chatId !== null && chatId > 0 && (chatScopes ?? []).includes('write')
+}
+
+async function listDeliveries(
+  deps: Pick<Deps, 'db'>,
+  alertId: number,
+  isNamed: boolean,
+): Promise<AlertPage['deliveries']> {
+  const entries = (await delivery.listForAlerts(deps.db, [alertId])).get(alertId) ?? []
+  if (!isNamed) return entries.map((entry) => ({ ...entry, to: null }))
+  const names = await findReaders(
+    deps.db,
+    entries.map(({ recipientId }) => recipientId),
+  )
+  return entries.map((entry) => {
+    const recipient = names.get(entry.recipientId)
+    return { ...entry, to: recipient === undefined ? null : nameOf(recipient) }
+  })
+}
+
+function nameOf({ name, target }: ReaderRow): string {
+  return name ?? target
+}
+
+const AboutProvider = z.looseObject({ provider: Address })
+
+function providerOf({ type, data }: store.AlertRow): Address | null {
+  if (type !== 'provider-fsp') return null
+  return AboutProvider.safeParse(data).data?.provider ?? null
+}
+
+function helpOf(locale: Locale, type: string, signal: string | null): SignalHelp {
+  const t = translator(locale)
+  const parts = ['checked', 'why', 'causes', 'action'] as const
+  return Object.fromEntries(
+    parts.flatMap((part) => {
+      const key = `signals:${type}.${signal}.help.${part}`
+      return hasText(key) ? [[part, t(key)]] : []
+    }),
+  )
+}

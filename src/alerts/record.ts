@@ -1,0 +1,38 @@
+/** A recorded alert in words. */
+import { z } from 'zod'
+import type { Message } from '#src/channels/define.ts'
+import { SEVERITIES } from '#src/kernel/facts.ts'
+import type { SecretBox } from '#src/kernel/secret-box.ts'
+import { JsonObject } from '#src/kernel/units.ts'
+import { type Note, type Reader, renderMessage } from './render.ts'
+import type { AlertRow } from './store.ts'
+import { type Recorded, renderable } from './tell.ts'
+
+/** What a row says happened. */
+export function recordedOf(row: AlertRow): Recorded {
+  return {
+    alertId: row.id,
+    type: row.type,
+    signal: row.signal,
+    group: row.group,
+    event: row.event,
+    severity: z.enum(SEVERITIES).parse(row.severity),
+    data: JsonObject.parse(row.data),
+    firedAt: row.firedAt,
+    position: row.position,
+  }
+}
+
+/** The message of an alert; of a recovery it says how long it took. */
+export function messageOf(
+  deps: { readonly box: SecretBox; readonly publicUrl: string },
+  row: AlertRow,
+  { locale, timezone }: Reader,
+  recipientId: number | null = null,
+): Message {
+  const seconds = row.startedAt && (row.firedAt.getTime() - row.startedAt.getTime()) / 1000
+  const notes: readonly Note[] = seconds === null ? [] : [{ kind: 'lasted', seconds }]
+  const watch = { id: row.watchId, label: row.watchLabel }
+  const about = renderable(deps, recordedOf(row), watch, { recipientId, notes })
+  return renderMessage(about, { locale, timezone })
+}

@@ -1,0 +1,104 @@
+/** Alerts that another one held back, and what is told of them when that is over. */
+import { type Db, transact } from '#src/db/connection.ts'
+import type { Address } from '#src/kernel/units.ts'
+import { DEFAULT_SETTINGS, listSettings, type Settings } from '#src/recipients/settings.ts'
+import { listTold } from '#src/watches/told.ts'
+import * as episodes from './episode-store.ts'
+import type { OpenAlert } from './episodes.ts'
+import { findCause, isCause } from './inhibition.ts'
+import { isMuted, nextReminder } from './rules.ts'
+import { recordOf, type TellDeps, type Telling, tell } from './tell.ts'
+
+/** Wallets looked at in one pass. */
+const AT_ONCE = 200
+
+/**
+ * The open alerts that hold others back. One whose watch is gone, paused or suspended, or whose signal
+ * does not fire any more, explains nothing.
+ *
+ * @param fresh alerts of this moment, whose signals are known to fire
+ */
+export async function liveCauses(
+  tx: Db,
+  open: readonly OpenAlert[],
+  fresh: readonly number[] = [],
+): Promise<readonly OpenAlert[]> {
+  const causes = open.filter(({ event }) => isCause(event))
+  const watches = await listTold(
+    tx,
+    causes.map(({ watchId }) => watchId),
+  )
+  return causes.filter(({ id, watchId, signal }) => {
+    if (fresh.includes(id)) return true
+    const watch = watches.get(watchId)
+    return watch?.isJudged === true && (signal === null || watch.firing.includes(signal))
+  })
+}
+
+/** Marks what nothing holds back any more as told, and gives it to be told. */
+export async function release(
+  tx: Db,
+  about: {
+    readonly open: readonly OpenAlert[]
+    readonly causes: readonly OpenAlert[]
+    readonly settings: ReadonlyMap<string, Settings>
+    readonly now: Date
+  },
+): Promise<readonly Telling[]> {
+  const { open, causes, settings, now } = about
+  const free = open.filter((one) => one.toldAt === null && findCause(one, causes) === undefined)
+  const watches = await listTold(
+    tx,
+    free.map(({ watchId }) => watchId),
+  )
+  const told = free.flatMap((alert) => {
+    const watch = watches.get(alert.watchId)
+    return watch === undefined ? [] : [{ alert, watch }]
+  })
+  const ids = await episodes.markReleased(
+    tx,
+    told.map(({ alert, watch }) => {
+      const { repeat } = settings.get(watch.wallet) ?? DEFAULT_SETTINGS
+      const isReminded = alert.severity === 'critical' && alert.mutedAt === null
+      const next = isReminded ? nextReminder(repeat.critical, now, now) : undefined
+      return { id: alert.id, toldAt: now, remindAt: next }
+    }),
+  )
+  const mine = told.filter(({ alert }) => ids.includes(alert.id))
+  return mine.map(({ alert, watch }) => ({
+    ...recordOf(alert),
+    watch,
+    kind: 'alert',
+    weight: alert.severity,
+    isRecovery: false,
+    isQuiet: alert.mutedAt !== null || isMuted(watch, now),
+  }))
+}
+
+/**
+ * Tells what was held back by an alert that nobody will close: its watch was deleted or paused, or it was
+ * deleted from the history.
+ */
+export async function releaseForgotten(
+  deps: TellDeps & { readonly db: Db },
+  signal: AbortSignal,
+): Promise<void> {
+  for (let after = ''; ; ) {
+    const wallets = await episodes.listHeldBack(deps.db, after, AT_ONCE)
+    for (const wallet of wallets) {
+      if (signal.aborted) return
+      await transact(deps.db, (tx) => releaseOf(deps, tx, wallet))
+    }
+    const last = wallets.at(-1)
+    if (last === undefined || wallets.length < AT_ONCE) return
+    after = last
+  }
+}
+
+async function releaseOf(deps: TellDeps, tx: Db, wallet: Address): Promise<void> {
+  const open = await episodes.listOpen(tx, [wallet])
+  const causes = await liveCauses(tx, open)
+  const settings = await listSettings(tx, [wallet])
+  const now = deps.clock.now()
+  await tell(deps, tx, await release(tx, { open, causes, settings, now }))
+}

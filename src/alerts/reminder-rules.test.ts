@@ -1,0 +1,90 @@
+import { describe, expect, test } from 'vitest'
+import type { ToldWatch } from '#src/watches/told.ts'
+import { stepFor } from './reminder-rules.ts'
+
+const TOLD = new Date('2026-11-20T12:00:00.000Z')
+const minute = (minutes: number) => new Date(TOLD.getTime() + minutes * 60_000)
+
+const WATCH: ToldWatch = {
+  id: 1,
+  wallet: '0x3f12B8ac9D2e7f4B6a1C5D8E0F9A7B3c2d1ea91C',
+  label: 'Node A',
+  recipientIds: null,
+  minSeverity: 'info',
+  mutedUntil: null,
+  isJudged: true,
+  firing: ['ftso-commit'],
+}
+const ALERT = {
+  isEpisode: true,
+  severity: 'critical',
+  signal: 'ftso-commit',
+  recoveredAt: null,
+  acknowledgedAt: null,
+  mutedAt: null,
+  toldAt: TOLD,
+  flapOf: null,
+} as const
+
+type About = Parameters<typeof stepFor>[1]
+const step = (
+  alert: Partial<Parameters<typeof stepFor>[0]> = {},
+  about: Partial<About> = {},
+  watch: Partial<ToldWatch> = {},
+) =>
+  stepFor(
+    { ...ALERT, ...alert },
+    {
+      watch: { ...WATCH, ...watch },
+      settings: { repeat: { critical: [15, 60, 240] } },
+      isOvertaken: false,
+      now: minute(15),
+      ...about,
+    },
+  )
+
+describe('an alert that is due', () => {
+  test('is told again, and then at the next of its times', () => {
+    expect(step()).toEqual({ act: 'remind', counts: true, nextAt: minute(60) })
+    expect(step({}, { now: minute(500) })).toEqual({ act: 'remind', counts: true })
+  })
+
+  test.each([
+    [{ acknowledgedAt: TOLD }, {}],
+    [{ mutedAt: TOLD }, {}],
+    [{ recoveredAt: TOLD }, {}],
+    [{ toldAt: null }, {}],
+    [{}, { isJudged: false }],
+  ])('is left alone when it is %j, its watch %j', (alert, watch) => {
+    expect(step(alert, {}, watch)).toEqual({ act: 'none' })
+  })
+
+  test('is left alone when its watch is gone', () => {
+    expect(step({}, { watch: undefined })).toEqual({ act: 'none' })
+  })
+
+  test('closes when its signal does not fire any more', () => {
+    expect(step({}, {}, { firing: [] })).toEqual({ act: 'close' })
+  })
+
+  test('waits for the end of a mute, and for times that were moved', () => {
+    expect(step({}, {}, { mutedUntil: minute(70) })).toEqual({ act: 'wait', nextAt: minute(240) })
+    const later = { settings: { repeat: { critical: [30] } } }
+    expect(step({}, later)).toEqual({ act: 'wait', nextAt: minute(30) })
+    expect(step({}, { settings: { repeat: { critical: [] } } })).toEqual({ act: 'wait' })
+  })
+})
+
+describe('a signal at rest after it came and went', () => {
+  test('is told as firing, whatever its severity', () => {
+    const warning = { severity: 'warning', flapOf: 7 }
+    expect(step(warning, { now: minute(30) })).toEqual({ act: 'remind', counts: false })
+  })
+
+  test('is told as recovered, unless it changed again', () => {
+    const recovery = { isEpisode: false, flapOf: 7, recoveredAt: TOLD }
+    expect(step(recovery)).toEqual({ act: 'recovered' })
+    expect(step(recovery, { isOvertaken: true })).toEqual({ act: 'none' })
+    expect(step({ ...recovery, flapOf: null })).toEqual({ act: 'none' })
+  })
+})

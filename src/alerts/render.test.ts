@@ -1,0 +1,64 @@
+import { expect, test } from 'vitest'
+import { LOCALES } from '#src/kernel/locale.ts'
+import { EVENTS, findEventSource } from '#src/watches/events.ts'
+import { createRenderer, type Renderable, renderMessage } from './render.ts'
+
+const FIRED_AT = new Date('2026-11-20T14:05:10.000Z')
+
+function alertOf(event: string, watchLabel: string, over: Partial<Renderable> = {}): Renderable {
+  return {
+    alertId: 1,
+    watchId: 2,
+    watchLabel,
+    event,
+    severity: 'info',
+    data: findEventSource(event)?.signal.examples[event] ?? {},
+    firedAt: FIRED_AT,
+    link: 'https://watchdog.example.org/a/1',
+    test: false,
+    ...over,
+  }
+}
+
+test('what a watch is called stands where the text has it, kept in its own direction', () => {
+  const { title, body } = renderMessage(alertOf('wallet-balance.moved', 'Cold $& wallet'), {
+    locale: 'en',
+    timezone: 'UTC',
+  })
+  expect(`${title}\n${body}`).toContain('\u2068Cold $& wallet\u2069: the balance went')
+  const turned = renderMessage(alertOf('wallet-balance.moved', 'a\u202eb\u2069c'), {
+    locale: 'ar',
+    timezone: 'UTC',
+  })
+  expect(turned.body).toContain('\u2068abc\u2069')
+})
+
+test('one renderer says of many alerts what it would say of each alone', () => {
+  const render = createRenderer()
+  const notes = [{ kind: 'lasted', seconds: 3700 }] as const
+  for (const event of EVENTS) {
+    for (const locale of LOCALES) {
+      for (const timezone of ['UTC', 'Asia/Kolkata']) {
+        for (const alert of [
+          alertOf(event, 'First'),
+          alertOf(event, 'Second', { alertId: 7, link: 'https://watchdog.example.org/a/7' }),
+          alertOf(event, 'Second', { severity: 'critical', notes }),
+        ]) {
+          const reader = { locale, timezone }
+          expect(render(alert, reader)).toEqual(renderMessage(alert, reader))
+        }
+      }
+    }
+  }
+})
+
+test('a renderer does not mix up alerts that differ in what they tell', () => {
+  const render = createRenderer()
+  const reader = { locale: 'en', timezone: 'UTC' } as const
+  const event = 'wallet-balance.moved'
+  const { data } = alertOf(event, '')
+  const one = render(alertOf(event, 'First'), reader)
+  const other = render(alertOf(event, 'First', { data: { ...data, blockNumber: 7 } }), reader)
+  expect(one.body).not.toContain('block 7)')
+  expect(other.body).toContain('block 7)')
+})

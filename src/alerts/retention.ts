@@ -1,0 +1,26 @@
+import type { Db } from '#src/db/connection.ts'
+import { arrangePartitions, type TimedTable } from '#src/db/partitions.ts'
+import type { Clock } from '#src/kernel/clock.ts'
+import type { Logger } from '#src/kernel/logger.ts'
+
+/** What happened is kept so long. */
+const KEPT_DAYS = 400
+const PARTITION_DAYS = 50
+
+const TABLE: TimedTable = {
+  name: 'alerts',
+  days: PARTITION_DAYS,
+  keptDays: KEPT_DAYS,
+  key: 'fired_at',
+  lowest: (at) => at.toISOString(),
+  age: 'created_at',
+}
+
+/** Makes room for the alerts to come, and forgets those from more than 400 days ago. */
+export async function retainAlerts(deps: {
+  readonly db: Db
+  readonly clock: Clock
+  readonly log: Logger
+}): Promise<void> {
+  await arrangePartitions(deps, TABLE)
+}

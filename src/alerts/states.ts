@@ -1,0 +1,43 @@
+/** What became of alerts, as the messages about them show it. */
+import type { MessageState } from '#src/channels/define.ts'
+import type { Db } from '#src/db/connection.ts'
+import type { Clock } from '#src/kernel/clock.ts'
+import { listTold } from '#src/watches/told.ts'
+import { Flapping } from './episode-store.ts'
+import { isMuted } from './rules.ts'
+import * as store from './store.ts'
+
+/** The state of each of these alerts that still exists, by id. */
+export async function messageStates(
+  deps: { readonly db: Db; readonly clock: Clock },
+  alertIds: readonly number[],
+): Promise<ReadonlyMap<number, MessageState>> {
+  const rows = await store.listByIds(deps.db, alertIds)
+  const watches = await listTold(
+    deps.db,
+    rows.map(({ watchId }) => watchId),
+  )
+  const now = deps.clock.now()
+  return new Map(
+    rows.map((row) => {
+      const until = watches.get(row.watchId)?.mutedUntil ?? null
+      return [row.id, stateOf(row, isMuted({ mutedUntil: until }, now) ? until : null)]
+    }),
+  )
+}
+
+function stateOf(row: store.AlertRow, mutedUntil: Date | null): MessageState {
+  const flapping = row.flapping === null ? null : Flapping.parse(row.flapping)
+  const recoveredAt = flapping === null ? row.recoveredAt : flapping.recoveredAt
+  const until = row.mutedAt !== null && recoveredAt === null ? 'recovered' : mutedUntil
+  return {
+    ...(row.acknowledgedAt !== null && {
+      acknowledged: { at: row.acknowledgedAt, by: row.acknowledgedBy },
+    }),
+    ...(until !== null && { muted: { until } }),
+    ...(recoveredAt !== null && { recoveredAt }),
+    ...(flapping !== null && {
+      flapping: { changes: flapping.changes, since: flapping.since },
+    }),
+  }
+}

@@ -1,0 +1,231 @@
+/** From a recorded alert to the outbox: who is told, in which words, now, later or not at all. */
+import type { Envelope, EnvelopeKind } from '#src/channels/define.ts'
+import type { Db } from '#src/db/connection.ts'
+import type { DeliveryEntry } from '#src/delivery/model.ts'
+import * as delivery from '#src/delivery/service.ts'
+import type { Clock } from '#src/kernel/clock.ts'
+import { isAtLeast, type Severity } from '#src/kernel/facts.ts'
+import type { SecretBox } from '#src/kernel/secret-box.ts'
+import type { JsonObject } from '#src/kernel/units.ts'
+import type { Told } from '#src/recipients/model.ts'
+import * as recipients from '#src/recipients/service.ts'
+import { DEFAULT_SETTINGS, listSettings, type Settings } from '#src/recipients/settings.ts'
+import { type Timing, timingOf } from '#src/recipients/timing.ts'
+import type { ToldWatch } from '#src/watches/told.ts'
+import type { OpenAlert } from './episodes.ts'
+import { alertUrl } from './links.ts'
+import { createRenderer, type Note, type Renderable, remind, type renderMessage } from './render.ts'
+
+export interface TellDeps {
+  readonly clock: Clock
+  readonly box: SecretBox
+  readonly publicUrl: string
+}
+
+/** An alert as it was recorded. */
+export interface Recorded {
+  readonly alertId: number
+  readonly type: string
+  readonly signal: string | null
+  readonly group: string | null
+  readonly event: string
+  readonly severity: Severity
+  readonly data: JsonObject
+  readonly firedAt: Date
+  readonly position: number
+}
+
+/** An alert that is told, and how. */
+export interface Telling extends Recorded {
+  readonly watch: Omit<ToldWatch, 'isJudged' | 'firing'>
+  readonly kind: Extract<EnvelopeKind, 'alert' | 'raised' | 'reminder'>
+  /** How bad it is to whoever heard of the episode: a recovery itself is only info. */
+  readonly weight: Severity
+  readonly isRecovery: boolean
+  /** The alert this one answers. */
+  readonly answers?: Recorded
+  readonly notes?: readonly Note[]
+  readonly reminder?: Parameters<typeof remind>[1]
+  /** Recorded for chats and mailboxes and not sent: muted, or the signal comes and goes. */
+  readonly isQuiet: boolean
+}
+
+/** Milliseconds between the reminders of an alert, so that they stay in order behind it. */
+const REMINDER_GAP_MS = 1
+
+/** One delivery per alert and recipient, in the language and on the clock of each. */
+export async function tell(deps: TellDeps, tx: Db, all: readonly Telling[]): Promise<void> {
+  const tellings = all.filter(({ weight, watch }) => isAtLeast(weight, watch.minSeverity))
+  if (tellings.length === 0) return
+  const requests = tellings.map(({ watch, weight }) => ({
+    wallet: watch.wallet,
+    recipientIds: watch.recipientIds,
+    severity: weight,
+  }))
+  const settings = await listSettings(tx, [...new Set(tellings.map(({ watch }) => watch.wallet))])
+  const told = await recipients.recipientsFor(tx, requests)
+  const earlier = await listEarlier(tx, tellings)
+  const createdAt = deps.clock.now()
+  const timings = createTimings(createdAt)
+  const render = createRenderer()
+  const deliveries = tellings.flatMap((telling, index) =>
+    (told[index] ?? []).flatMap((recipient): delivery.NewDelivery[] => {
+      const own = settings.get(telling.watch.wallet) ?? DEFAULT_SETTINGS
+      const plan = planFor(telling, recipient, own, timings)
+      if (plan === undefined) return []
+      const id = delivery.newDeliveryId(createdAt)
+      return [
+        {
+          ...plan,
+          id,
+          wallet: telling.watch.wallet,
+          alertId: telling.alertId,
+          recipientId: recipient.id,
+          channel: recipient.channel,
+          lane: recipient.lane,
+          orderKey: `${recipient.id} ${telling.watch.id} ${telling.signal}`,
+          firedAt: new Date(
+            telling.firedAt.getTime() + (telling.reminder?.number ?? 0) * REMINDER_GAP_MS,
+          ),
+          position: telling.position,
+          envelope: envelopeOf(deps, telling, recipient, {
+            render,
+            deliveryId: id,
+            wasHeld: wasHeld(earlier.get(telling.answers?.alertId ?? 0) ?? [], recipient.id),
+          }),
+          createdAt,
+        },
+      ]
+    }),
+  )
+  await delivery.enqueue(tx, deliveries)
+}
+
+type Plan = Pick<delivery.NewDelivery, 'status' | 'heldUntil'>
+
+/** Settings, mutes and time hold for chats and mailboxes; programs get everything but reminders. */
+function planFor(
+  telling: Telling,
+  recipient: Told,
+  settings: Settings,
+  timings: (telling: Telling, recipient: Told, settings: Settings) => Timing,
+): Plan | undefined {
+  const { kind, weight, isRecovery, isQuiet } = telling
+  if (kind === 'reminder' && recipient.off) return undefined
+  if (recipient.channel === 'webhook') {
+    return kind === 'reminder' ? undefined : { status: recipient.off ? 'disabled' : 'pending' }
+  }
+  if (!isAtLeast(weight, settings.minSeverity) || (isRecovery && !settings.recoveries)) {
+    return undefined
+  }
+  if (isQuiet) return { status: 'muted' }
+  const timing = timings(telling, recipient, settings)
+  if (timing.act === 'drop') return undefined
+  if (recipient.off) return { status: 'disabled' }
+  return timing.act === 'hold' ? { status: 'held', heldUntil: timing.until } : { status: 'pending' }
+}
+
+/** `timingOf` for one moment, asked once for readers who share settings and clock. */
+function createTimings(now: Date) {
+  const known = new Map<Settings, Map<string, Timing>>()
+  return ({ kind, weight: severity }: Telling, reader: Told, settings: Settings): Timing => {
+    const ofSettings = known.get(settings) ?? new Map<string, Timing>()
+    known.set(settings, ofSettings)
+    const key = [kind, severity, reader.timezone, reader.mutedUntil?.getTime()].join(' ')
+    const timing = ofSettings.get(key) ?? timingOf(settings, reader, { kind, severity, now })
+    ofSettings.set(key, timing)
+    return timing
+  }
+}
+
+/** How the alerts that recoveries answer were told, by alert. */
+async function listEarlier(
+  tx: Db,
+  tellings: readonly Telling[],
+): Promise<ReadonlyMap<number, readonly DeliveryEntry[]>> {
+  const ids = tellings.flatMap(({ isRecovery, answers }) =>
+    isRecovery && answers !== undefined ? [answers.alertId] : [],
+  )
+  return await delivery.listForAlerts(tx, [...new Set(ids)])
+}
+
+/** Whether the recipient has had no message about the alert by itself. */
+function wasHeld(entries: readonly DeliveryEntry[], recipientId: number): boolean {
+  const own = entries.filter((entry) => entry.recipientId === recipientId)
+  return own.length > 0 && own.every(isNoMessage)
+}
+
+/** What a summary told counts as delivered without an attempt. */
+function isNoMessage({ status, attempts }: DeliveryEntry): boolean {
+  return (
+    status === 'held' ||
+    status === 'muted' ||
+    status === 'disabled' ||
+    (status === 'delivered' && attempts === 0)
+  )
+}
+
+function envelopeOf(
+  deps: TellDeps,
+  telling: Telling,
+  recipient: Told,
+  how: {
+    readonly render: typeof renderMessage
+    readonly deliveryId: string
+    readonly wasHeld: boolean
+  },
+): Envelope {
+  const { locale, timezone } = recipient
+  const { type, signal, group, data, kind, answers, reminder, watch } = telling
+  const reader = { locale, timezone }
+  const held: readonly Note[] =
+    how.wasHeld && answers !== undefined ? [{ kind: 'held', firedAt: answers.firedAt }] : []
+  const render = (alert: Recorded, notes: readonly Note[]) =>
+    how.render(renderable(deps, alert, watch, { recipientId: recipient.id, notes }), reader)
+  const message = render(telling, [...held, ...(telling.notes ?? [])])
+  const title = answers === undefined ? '' : render(answers, []).title
+  return {
+    deliveryId: how.deliveryId,
+    type,
+    signal,
+    group,
+    data,
+    locale,
+    timezone,
+    message: reminder === undefined ? message : remind(message, reminder, reader),
+    ...(kind !== 'alert' && { kind }),
+    ...(answers !== undefined && {
+      answers: answers.alertId,
+      answered: { severity: answers.severity, title },
+    }),
+  }
+}
+
+/** An open alert as its messages need it. */
+export function recordOf(alert: OpenAlert): Recorded {
+  const { id: alertId, type, signal, group, event, severity, data, firedAt, position } = alert
+  return { alertId, type, signal, group, event, severity, data, firedAt, position }
+}
+
+/** An alert of a watch, with the link that this recipient gets. */
+export function renderable(
+  deps: Pick<TellDeps, 'box' | 'publicUrl'>,
+  alert: Recorded,
+  watch: { readonly id: number; readonly label: string },
+  { recipientId, notes = [] }: { recipientId: number | null; notes?: readonly Note[] },
+): Renderable {
+  const { alertId, event, severity, data, firedAt } = alert
+  const link = alertUrl(deps, { alertId, recipientId })
+  return {
+    alertId,
+    watchId: watch.id,
+    watchLabel: watch.label,
+    event,
+    severity,
+    data,
+    firedAt,
+    link,
+    test: false,
+    notes,
+  }
+}

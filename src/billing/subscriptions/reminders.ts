@@ -1,0 +1,107 @@
+/** Ends that owners are reminded of: of paid terms and of the trial. */
+import { type Db, transact } from '#src/db/connection.ts'
+import type { Clock } from '#src/kernel/clock.ts'
+import type { Address } from '#src/kernel/units.ts'
+import * as accounts from '../account/store.ts'
+import { lockSlots } from './capacity.ts'
+import { missingCredits, nextReminder, priceSlots, slotsLeft, trialSlots } from './rules.ts'
+import * as store from './store.ts'
+
+/** Slots that end soon. */
+export interface EndingSlots {
+  readonly wallet: Address
+  /** The subscription and its term. */
+  readonly id: number
+  readonly term: number
+  readonly quantity: number
+  readonly endsAt: Date
+  /** What its renewal costs and what is missing for it; null where it does not renew itself. */
+  readonly renewal: { readonly credits: number; readonly missingCredits: number } | null
+  /** Slots the wallet has left then. */
+  readonly slotsLeft: number
+  readonly at: Date
+}
+
+/** A trial that ends soon. */
+export interface EndingTrial {
+  readonly wallet: Address
+  readonly endsAt: Date
+  /** Slots the wallet has left then. */
+  readonly slotsLeft: number
+  readonly at: Date
+}
+
+/** Who tells a wallet's people, in the transaction that notes that they were told. */
+interface ReminderNews {
+  slotsEnd(tx: Db, ending: EndingSlots): Promise<void>
+  trialEnds(tx: Db, ending: EndingTrial): Promise<void>
+}
+
+interface Deps {
+  readonly db: Db
+  readonly clock: Clock
+  readonly notices: ReminderNews
+}
+
+/** Wallets read at once. */
+const WALLETS_PER_READ = 100
+
+/**
+ * Reminds of every end that is due to be told: of a term 7 days and 1 day before, unless it renews
+ * itself and the balance covers that; of the trial 2 days before.
+ *
+ * Each once, however many processes look: what was told is noted in the transaction that tells it, under
+ * the lock of the wallet's account. What a stopped service has missed is told as one, and not at all
+ * when the end is past.
+ */
+export async function remindDue(deps: Deps, signal: AbortSignal): Promise<void> {
+  const now = deps.clock.now()
+  for (;;) {
+    const wallets = await store.listWalletsToRemind(deps.db, now, WALLETS_PER_READ)
+    if (wallets.length === 0) return
+    for (const wallet of wallets) {
+      if (signal.aborted) return
+      await transact(deps.db, async (tx) => {
+        await lockSlots(tx, wallet)
+        await remindOfTerms(deps, tx, wallet, now)
+        await remindOfTrial(deps, tx, wallet, now)
+      })
+    }
+  }
+}
+
+async function remindOfTerms(deps: Deps, tx: Db, wallet: Address, now: Date): Promise<void> {
+  const rows = await store.lockRunning(tx, wallet)
+  const due = rows.filter(({ remindAt }) => remindAt !== null && remindAt <= now)
+  if (due.length === 0) return
+  const trial = await store.findTrial(tx, wallet)
+  const balanceCredits = (await accounts.findAccount(tx, wallet))?.balanceCredits ?? 0
+  for (const { id, term, quantity, periods, endsAt, autoRenew } of due) {
+    const remindAt = nextReminder('term', endsAt, now) ?? null
+    await store.updateSubscription(tx, id, { remindAt })
+    const missing = missingCredits(rows, id, balanceCredits)
+    if (now >= endsAt || (autoRenew && missing === 0)) continue
+    const { totalCredits: credits } = priceSlots(quantity, periods)
+    await deps.notices.slotsEnd(tx, {
+      wallet,
+      id,
+      term,
+      quantity,
+      endsAt,
+      renewal: autoRenew ? { credits, missingCredits: missing } : null,
+      slotsLeft: slotsLeft(rows, id, endsAt) + trialSlots(trial, endsAt),
+      at: now,
+    })
+  }
+}
+
+async function remindOfTrial(deps: Deps, tx: Db, wallet: Address, now: Date): Promise<void> {
+  const trial = await store.findTrial(tx, wallet)
+  if (trial === undefined || trial.remindAt === null || trial.remindAt > now) return
+  await store.endTrialReminders(tx, wallet)
+  const { endsAt } = trial
+  if (now >= endsAt) return
+  const rows = await store.listRunning(tx, wallet)
+  const left = slotsLeft(rows, undefined, endsAt)
+  await deps.notices.trialEnds(tx, { wallet, endsAt, slotsLeft: left, at: now })
+}

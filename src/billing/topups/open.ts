@@ -1,0 +1,25 @@
+import { z } from 'zod'
+import type { Caller } from '#src/kernel/caller.ts'
+import type { Locale } from '#src/kernel/locale.ts'
+import { Hash } from '#src/kernel/units.ts'
+import type { Topup } from './model.ts'
+import { getTopup, type TopupDeps } from './service.ts'
+import { listOpenQuotes } from './store.ts'
+
+/** So many of the newest quotes are looked at. */
+const QUOTES_MAX = 5
+
+/** The caller's newest quote that can still be paid and for which nothing was paid yet, or null. */
+export async function findOpenTopup(
+  deps: TopupDeps,
+  caller: Caller,
+  { locale }: { readonly locale: Locale },
+): Promise<Topup | null> {
+  const now = deps.clock.now()
+  const rows = await listOpenQuotes(deps.db, { wallet: caller.wallet, now, limit: QUOTES_MAX })
+  for (const row of rows) {
+    const topup = await getTopup(deps, caller, { handle: z.decode(Hash, row.handle), locale })
+    if (topup.status === 'draft') return topup
+  }
+  return null
+}

@@ -1,0 +1,68 @@
+import fc from 'fast-check'
+import { describe, expect, test } from 'vitest'
+import { type FeedList, feedId, feedName, findFeed, nearestFeeds } from './feed-names.ts'
+
+/** @see protocol reference, 8.1 */
+const KNOWN = [
+  ['FLR/USD', '0x01464c522f55534400000000000000000000000000'],
+  ['XRP/USD', '0x015852502f55534400000000000000000000000000'],
+  ['USDT/USD', '0x01555344542f555344000000000000000000000000'],
+  ['SOL/USD', '0x01534f4c2f55534400000000000000000000000000'],
+] as const
+
+const list: FeedList = {
+  feeds: [
+    ...KNOWN.map(([name, id]) => ({ name, id })),
+    { name: 'sFLR/USD', id: '0x2173464c522f555344000000000000000000000000' },
+    { name: 'POL/USD', id: feedId('POL/USD') },
+  ],
+  renamed: new Map([[feedId('MATIC/USD'), feedId('POL/USD')]]),
+}
+
+describe('the id of a feed', () => {
+  test.each(KNOWN)('of %s is known', (name, id) => {
+    expect(feedId(name)).toBe(id)
+    expect(feedName(id)).toBe(name)
+  })
+
+  test('has its name in any category, and what is none has no name', () => {
+    expect(feedName('0x2173464c522f555344000000000000000000000000')).toBe('sFLR/USD')
+    expect(feedName('0x01')).toBeUndefined()
+    expect(feedName('FLR/USD')).toBeUndefined()
+    expect(feedName(`0x${'00'.repeat(21)}`)).toBeUndefined()
+  })
+
+  test('and the name come back from each other', () => {
+    const name = fc.stringMatching(/^[A-Za-z0-9]{1,9}\/[A-Z]{3}$/)
+    fc.assert(
+      fc.property(name, (one) => {
+        expect(feedName(feedId(one))).toBe(one)
+      }),
+    )
+  })
+})
+
+describe('a feed', () => {
+  test.each([
+    ['FLR/USD', 'FLR/USD'],
+    ['flr/usd', 'FLR/USD'],
+    ['sol', 'SOL/USD'],
+    ['sflr', 'sFLR/USD'],
+    ['0x015852502F55534400000000000000000000000000', 'XRP/USD'],
+    ['0x2173464c522f555344000000000000000000000000', 'sFLR/USD'],
+    ['MATIC/USD', 'POL/USD'],
+    [feedId('MATIC/USD'), 'POL/USD'],
+  ])('is found by %s', (text, name) => {
+    expect(findFeed(list, text)?.name).toBe(name)
+  })
+
+  test.each(['BTC/USD', 'FLR/EUR', '', '0x01'])('is not found by “%s”', (text) => {
+    expect(findFeed(list, text)).toBeUndefined()
+  })
+
+  test('that is nearest to a mistyped name is offered first', () => {
+    expect(nearestFeeds(list, 'XPR/USD')[0]).toBe('XRP/USD')
+    expect(nearestFeeds(list, 'sl')[0]).toBe('SOL/USD')
+    expect(nearestFeeds(list, 'USDC')[0]).toBe('USDT/USD')
+  })
+})

@@ -1,0 +1,87 @@
+import { type Hex, isHex, size, slice, stringToHex } from 'viem'
+import { paddedText } from './padded-text.ts'
+
+/** A price feed as the chain knows it. */
+export interface FeedEntry {
+  /** 21 bytes, lower case: its category, then its name and zeros. */
+  readonly id: Hex
+  /** Such as `FLR/USD`. */
+  readonly name: string
+}
+
+/** The feeds of the chain, and what became of those that were renamed. */
+export interface FeedList {
+  readonly feeds: readonly FeedEntry[]
+  /** By the old id, the id it has now. */
+  readonly renamed: ReadonlyMap<Hex, Hex>
+}
+
+/** The first byte of the id of a feed of a pair of crypto assets. */
+const CRYPTO = '01'
+const NAME_BYTES = 20
+const ID_BYTES = 1 + NAME_BYTES
+const NEAREST_MAX = 3
+
+/** The 21 bytes that name a feed of a pair of crypto assets. */
+export function feedId(name: string): Hex {
+  return `0x${CRYPTO}${stringToHex(name, { size: NAME_BYTES }).slice(2)}`
+}
+
+/** The name in an id, whatever its category; undefined when it is no id of a feed. */
+export function feedName(id: string): string | undefined {
+  if (!isHex(id) || size(id) !== ID_BYTES) return undefined
+  const name = paddedText(slice(id, 1))
+  return /^[\x21-\x7e]+$/.test(name) ? name : undefined
+}
+
+/**
+ * The feed somebody means: by id or by name, in any case, `/USD` added where it is left out, a renamed one
+ * by its new name.
+ */
+export function findFeed({ feeds, renamed }: FeedList, text: string): FeedEntry | undefined {
+  const id = isHex(text) ? text : undefined
+  const wanted = id === undefined ? namesOf(text) : []
+  const fits = (entry: FeedEntry) =>
+    id === undefined ? wanted.includes(entry.name.toLowerCase()) : entry.id === id.toLowerCase()
+  const found = feeds.find(fits)
+  if (found !== undefined) return found
+  const old = [...renamed.keys()].find((one) => fits({ id: one, name: feedName(one) ?? '' }))
+  const now = old === undefined ? undefined : renamed.get(old)
+  return feeds.find((entry) => entry.id === now)
+}
+
+/** Names of feeds that look most like a text that names none. */
+export function nearestFeeds({ feeds }: FeedList, text: string): readonly string[] {
+  const [wanted = ''] = namesOf(text)
+  return feeds
+    .map(({ name }) => ({ name, distance: distance(name.toLowerCase(), wanted) }))
+    .toSorted((one, other) => one.distance - other.distance || (one.name < other.name ? -1 : 1))
+    .slice(0, NEAREST_MAX)
+    .map(({ name }) => name)
+}
+
+function namesOf(text: string): readonly string[] {
+  const name = text.trim().toLowerCase()
+  return name.includes('/') ? [name] : [`${name}/usd`, name]
+}
+
+/** Characters to change, swap with the next, add or leave out to come from one text to the other. */
+function distance(from: string, to: string): number {
+  const rows = [Array.from({ length: to.length + 1 }, (_, index) => index)]
+  const at = (row: number, column: number) => rows[row]?.[column] ?? 0
+  for (let row = 1; row <= from.length; row++) {
+    rows.push([row])
+    for (let column = 1; column <= to.length; column++) {
+      const isEqual = from[row - 1] === to[column - 1]
+      const isSwap = from[row - 1] === to[column - 2] && from[row - 2] === to[column - 1]
+      const ways = [
+        at(row - 1, column - 1) + (isEqual ? 0 : 1),
+        at(row - 1, column) + 1,
+        at(row, column - 1) + 1,
+        ...(isSwap && row > 1 && column > 1 ? [at(row - 2, column - 2) + 1] : []),
+      ]
+      rows[row]?.push(Math.min(...ways))
+    }
+  }
+  return at(from.length, to.length)
+}

@@ -1,0 +1,72 @@
+/**
+ * Calldata of the Submission contract: a selector, then frames of protocol, voting round and payload.
+ * The contract itself never looks at the frames, so anything may stand there.
+ */
+
+/** The FTSO's protocol id. */
+export const FTSO = 100
+/** The FDC's protocol id. */
+export const FDC = 200
+
+const SELECTORS = {
+  '6c532fae': 'submit1',
+  '9d00c9fd': 'submit2',
+  '57eed580': 'submitSignatures',
+} as const satisfies Readonly<Record<string, string>>
+export type SubmitFunction = (typeof SELECTORS)[keyof typeof SELECTORS]
+
+/** `submitAndPass(bytes)`, which carries fast updates. */
+export const SUBMIT_AND_PASS_SELECTOR = '833bf6c0'
+
+/** One protocol's part of a submission. */
+export interface Frame {
+  readonly protocol: number
+  readonly round: number
+  readonly payload: Uint8Array
+  /** The transaction held several frames of this protocol: the last one counts. */
+  readonly isRepeated: boolean
+}
+
+/** A submission taken apart: at most one frame a protocol. */
+export interface Submission {
+  readonly function: SubmitFunction
+  readonly frames: readonly Frame[]
+}
+
+const HEADER_BYTES = 7
+
+/** Which submit function calldata calls; undefined for every other call. */
+export function submitFunctionOf(input: string): SubmitFunction | undefined {
+  const selector = input.slice(2, 10).toLowerCase()
+  return selector in SELECTORS ? SELECTORS[selector as keyof typeof SELECTORS] : undefined
+}
+
+/**
+ * Takes the calldata of a submit function apart.
+ *
+ * @param input 0x-hex
+ * @returns undefined when it calls something else, or when a frame runs past the end, which makes the
+ *   whole transaction worthless
+ * @see protocol reference, 3.2
+ */
+export function decodeSubmission(input: string): Submission | undefined {
+  const name = submitFunctionOf(input)
+  if (name === undefined) return undefined
+  const bytes = Buffer.from(input.slice(10), 'hex')
+  if (bytes.length !== (input.length - 10) / 2) return undefined
+  const frames = new Map<number, Frame>()
+  for (let at = 0; at < bytes.length; ) {
+    if (at + HEADER_BYTES > bytes.length) return undefined
+    const protocol = bytes.readUInt8(at)
+    const end = at + HEADER_BYTES + bytes.readUInt16BE(at + 5)
+    if (end > bytes.length) return undefined
+    frames.set(protocol, {
+      protocol,
+      round: bytes.readUInt32BE(at + 1),
+      payload: bytes.subarray(at + HEADER_BYTES, end),
+      isRepeated: frames.has(protocol),
+    })
+    at = end
+  }
+  return { function: name, frames: [...frames.values()] }
+}

@@ -1,0 +1,83 @@
+import { keccak256 } from 'viem/utils'
+import type { Address, Hash } from '#src/kernel/units.ts'
+
+/** Commit and reveal of the FTSO, as they travel in submissions. */
+
+const WORD_BYTES = 32
+const VALUE_BYTES = 4
+/** A value is written as itself plus this; 0 is no value. */
+const VALUE_OFFSET = 2 ** 31
+
+/** What a provider revealed for a round. */
+export interface Reveal {
+  readonly random: Uint8Array
+  /** As sent: the commit's hash is over these bytes. */
+  readonly feedBytes: Uint8Array
+}
+
+/** The commit in a submit1 payload: exactly 32 bytes; else undefined. */
+export function decodeCommit(payload: Uint8Array): Hash | undefined {
+  if (payload.length !== WORD_BYTES) return undefined
+  return `0x${Buffer.from(payload).toString('hex')}`
+}
+
+/** The reveal in a submit2 payload; undefined when it cannot be one. */
+export function decodeReveal(payload: Uint8Array): Reveal | undefined {
+  const feedLength = payload.length - WORD_BYTES
+  if (feedLength < 0 || feedLength % VALUE_BYTES !== 0) return undefined
+  return { random: payload.subarray(0, WORD_BYTES), feedBytes: payload.subarray(WORD_BYTES) }
+}
+
+/** Prices of a reveal in canonical order, scaled by each feed's decimals; null where there is none. */
+export function feedValues({ feedBytes }: Pick<Reveal, 'feedBytes'>): (number | null)[] {
+  const words = Buffer.from(feedBytes.buffer, feedBytes.byteOffset, feedBytes.length)
+  return Array.from({ length: words.length / VALUE_BYTES }, (_, index) => {
+    const word = words.readUInt32BE(index * VALUE_BYTES)
+    return word === 0 ? null : word - VALUE_OFFSET
+  })
+}
+
+/**
+ * The commit that belongs to a reveal: keccak256 of the ABI encoding of
+ * (address submitAddress, uint32 round, uint256 random, bytes feedValues).
+ */
+export function commitHash(submitAddress: Address, round: number, reveal: Reveal): Hash {
+  const { random, feedBytes } = reveal
+  const padded = Math.ceil(feedBytes.length / WORD_BYTES) * WORD_BYTES
+  const encoded = Buffer.alloc(5 * WORD_BYTES + padded)
+  encoded.write(submitAddress.slice(2), WORD_BYTES - 20, 'hex')
+  encoded.writeUInt32BE(round, 2 * WORD_BYTES - 4)
+  encoded.set(random, 2 * WORD_BYTES)
+  encoded.writeUInt8(4 * WORD_BYTES, 4 * WORD_BYTES - 1)
+  encoded.writeUInt32BE(feedBytes.length, 5 * WORD_BYTES - 4)
+  encoded.set(feedBytes, 5 * WORD_BYTES)
+  return keccak256(encoded)
+}
+
+/** One provider's value with its weight. */
+export interface WeightedValue {
+  readonly value: number
+  readonly weight: number
+}
+
+/**
+ * The weighted median the protocol uses; undefined without a vote.
+ *
+ * Where the weights split exactly in half it lies between both values, rounded down.
+ *
+ * @see protocol reference, 10.3 `fsp.mc-anchor`
+ */
+export function weightedMedian(votes: readonly WeightedValue[]): number | undefined {
+  const sorted = votes.toSorted((a, b) => a.value - b.value)
+  const total = sorted.reduce((sum, { weight }) => sum + weight, 0)
+  const half = Math.floor(total / 2) + (total % 2)
+  let reached = 0
+  for (const [index, { value, weight }] of sorted.entries()) {
+    reached += weight
+    if (reached < half) continue
+    const next = sorted[index + 1]
+    const isSplit = reached === half && total % 2 === 0 && next !== undefined
+    return isSplit ? Math.floor((value + next.value) / 2) : value
+  }
+  return undefined
+}

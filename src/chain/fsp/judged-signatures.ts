@@ -1,0 +1,60 @@
+import type { Address } from '#src/kernel/units.ts'
+import type { FDC, FTSO } from './framing.ts'
+import type { RoundEvidence, Sent } from './round-evidence.ts'
+import {
+  decodeSigned,
+  digestsOf,
+  messageOf,
+  recoverSigner,
+  type SignedResult,
+} from './signatures.ts'
+
+/** What a provider's signatures of one protocol are worth. */
+export interface JudgedSignatures {
+  readonly any: Sent | undefined
+  /** The first that is the provider's, over the finalised result. */
+  readonly valid: { readonly sent: Sent; readonly signed: SignedResult } | undefined
+  /** The first that is not, with who made it instead. */
+  readonly wrong:
+    | {
+        readonly sent: Sent
+        readonly reason: 'wrong-key' | 'different-result'
+        readonly recovered: Address | null
+      }
+    | undefined
+}
+
+/** Judges every provider's signatures of one protocol, by place in the policy. */
+export function judgeSignatures(
+  chainId: number,
+  { policy, providers, finalised }: RoundEvidence,
+  protocol: typeof FTSO | typeof FDC,
+): ReadonlyMap<number, JudgedSignatures> {
+  const result = finalised[protocol]
+  const digests = result && digestsOf(result, chainId)
+  const message = result && messageOf(result)
+  const judged = new Map<number, JudgedSignatures>()
+  for (const [place, { signatures }] of providers) {
+    const expected = policy.providers[place]?.signingPolicy
+    let any: Sent | undefined
+    let valid: JudgedSignatures['valid']
+    let wrong: JudgedSignatures['wrong']
+    for (const sent of signatures[protocol]) {
+      const signed = decodeSigned(sent.payload)
+      if (signed === undefined) continue
+      any ??= sent
+      if (digests === undefined || (valid !== undefined && signed.message === undefined)) continue
+      const said = signed.message && `0x${Buffer.from(signed.message).toString('hex')}`
+      if (said !== undefined && said !== message) {
+        wrong ??= { sent, reason: 'different-result', recovered: null }
+        continue
+      }
+      const recovered = recoverSigner(signed, digests.chainBound)
+      const isOwn = recovered === expected || recoverSigner(signed, digests.legacy) === expected
+      if (isOwn) valid ??= { sent, signed }
+      else wrong ??= { sent, reason: 'wrong-key', recovered: recovered ?? null }
+    }
+    judged.set(place, { any, valid, wrong })
+  }
+  return judged
+}

@@ -1,0 +1,54 @@
+import type { Address } from '#src/kernel/units.ts'
+
+/** A provider as the signing policy of one reward epoch knows it. */
+export interface PolicyProvider {
+  /** The identity: what watches name. */
+  readonly voter: Address
+  /** Sends submit1 and submit2; part of the commit's hash. */
+  readonly submit: Address
+  /** Sends submitSignatures. */
+  readonly submitSignatures: Address
+  /** Signs results. */
+  readonly signingPolicy: Address
+  /** Normalised weight; all of a policy sum up to less than 65536. */
+  readonly weight: number
+}
+
+/** Who may take part in the rounds of one reward epoch. */
+export interface Policy {
+  readonly rewardEpoch: number
+  /** The epoch's first voting round: rounds before it belong to the epoch before. */
+  readonly startRound: number
+  readonly providers: readonly PolicyProvider[]
+}
+
+/** A policy with its addresses indexed. */
+export interface IndexedPolicy extends Policy {
+  /** Place of the provider that has a submit address, by the address in lower case. */
+  readonly bySubmit: ReadonlyMap<string, number>
+  readonly bySubmitSignatures: ReadonlyMap<string, number>
+}
+
+/** Indexes a policy once, for all rounds of its epoch. */
+export function indexPolicy(policy: Policy): IndexedPolicy {
+  const index = (read: (provider: PolicyProvider) => Address) =>
+    new Map(policy.providers.map((provider, place) => [read(provider).toLowerCase(), place]))
+  return {
+    ...policy,
+    bySubmit: index(({ submit }) => submit),
+    bySubmitSignatures: index(({ submitSignatures }) => submitSignatures),
+  }
+}
+
+/** The policy a voting round belongs to: of those that have begun by then, the last. */
+export function policyOfRound<P extends Pick<Policy, 'startRound'>>(
+  policies: readonly P[],
+  round: number,
+): P | undefined {
+  return policies
+    .filter(({ startRound }) => startRound <= round)
+    .reduce<P | undefined>(
+      (last, one) => (last === undefined || one.startRound > last.startRound ? one : last),
+      undefined,
+    )
+}

@@ -1,0 +1,203 @@
+import type { Hex } from 'viem'
+import { type Address, ZERO_ADDRESS } from '#src/kernel/units.ts'
+import type { BlockRef } from '../chain.ts'
+import type { RpcClient } from '../endpoints.ts'
+import { askViews, type View, view } from '../views.ts'
+import type { PolicyProvider } from './policy.ts'
+import {
+  BALANCE_ABI,
+  ENTITY_ABI,
+  FAST_UPDATER_ABI,
+  FORMER_PRE_REGISTRY_ABI,
+  INCENTIVE_ABI,
+  MANAGER_ABI,
+  PRE_REGISTRY_ABI,
+  REGISTRY_ABI,
+} from './rounds-abi.ts'
+import { sampleSize } from './silence.ts'
+import type { ProtocolSource } from './system.ts'
+
+/** How a provider stands at the end of a block. Null: the chain gave no answer. */
+export interface ProviderState {
+  readonly addresses: Omit<PolicyProvider, 'voter' | 'weight'> | null
+  readonly isRegistered: boolean | null
+  readonly isRegisteredNext: boolean | null
+  readonly isPreRegistered: boolean | null
+  /** Virtual providers it stands for in fast updates; null when it cannot take part. */
+  readonly sortitionWeight: number | null
+  /** Ids of its validators, 20 bytes each. */
+  readonly nodeIds: readonly Hex[] | null
+  /** Native coins by address. */
+  readonly balancesWei: ReadonlyMap<Address, bigint>
+}
+
+/** What is the same for all providers at the end of a block, and how each stands. */
+export interface SystemState {
+  /** Reward epoch that registration is open or over for, and since when; null before it opens. */
+  readonly registration: { readonly epoch: number; readonly openedAt: Date } | null
+  /** Fast updates expected a block. */
+  readonly sampleSize: number | null
+  readonly providers: ReadonlyMap<Address, ProviderState>
+}
+
+/** Whose states are asked for, and when. */
+export interface StatesQuery {
+  readonly currentEpoch: number
+  readonly voters: readonly Address[]
+  /** Further accounts of each, whose balances count. */
+  readonly extra: ReadonlyMap<Address, readonly Address[]>
+  readonly block: BlockRef
+}
+
+/** Providers asked about in one request. */
+const PROVIDERS_AT_ONCE = 50
+
+/** Reads how providers stand, two requests for each 50 of them. */
+export async function readStates(
+  { endpoints, contracts, multicallAddress }: ProtocolSource,
+  { currentEpoch, voters, extra, block }: StatesQuery,
+  signal: AbortSignal | undefined,
+): Promise<SystemState> {
+  return endpoints.ask(async (client) => {
+    const find = (name: string) => contracts.find(client, name)
+    const places = {
+      multicall: multicallAddress,
+      manager: await find('FlareSystemsManager'),
+      registry: await find('VoterRegistry'),
+      preRegistry: await find('VoterPreRegistry'),
+      entities: await find('EntityManager'),
+      updater: await find('FastUpdater'),
+      incentives: await find('FastUpdateIncentiveManager'),
+    }
+    const next = currentEpoch + 1
+    const opened = view(MANAGER_ABI, 'getRandomAcquisitionInfo', [next])
+    const size = view(INCENTIVE_ABI, 'getExpectedSampleSize', [])
+    const [openedAnswer, sizeAnswer] = await askViews(
+      client,
+      multicallAddress,
+      [
+        [places.manager, opened],
+        [places.incentives, size],
+      ],
+      block.number,
+    )
+    const [, , endTs = 0n] = opened.of(openedAnswer) ?? []
+    const fixedPoint = size.of(sizeAnswer)
+    const providers = new Map<Address, ProviderState>()
+    for (let at = 0; at < voters.length; at += PROVIDERS_AT_ONCE) {
+      const some = voters.slice(at, at + PROVIDERS_AT_ONCE)
+      const entities = await readEntities(client, places, some, block.number)
+      const states = await readProviders(client, places, entities, { currentEpoch, extra, block })
+      for (const [voter, state] of states) providers.set(voter, state)
+    }
+    return {
+      registration: endTs === 0n ? null : { epoch: next, openedAt: new Date(Number(endTs) * 1000) },
+      sampleSize: fixedPoint === undefined ? null : sampleSize(fixedPoint),
+      providers,
+    }
+  }, signal)
+}
+
+/** Where the contracts are; undefined: not on this chain. */
+type Places = Readonly<
+  Record<
+    'manager' | 'registry' | 'preRegistry' | 'entities' | 'updater' | 'incentives',
+    Address | undefined
+  >
+> & { readonly multicall: Address }
+
+interface Entity {
+  readonly voter: Address
+  readonly addresses: ProviderState['addresses']
+  readonly nodeIds: readonly Hex[] | null
+}
+
+async function readEntities(
+  client: RpcClient,
+  { entities, multicall }: Places,
+  voters: readonly Address[],
+  block: number,
+): Promise<readonly Entity[]> {
+  const rows = voters.map((voter) => ({
+    voter,
+    addresses: view(ENTITY_ABI, 'getVoterAddresses', [voter]),
+    nodes: view(ENTITY_ABI, 'getNodeIdsOf', [voter]),
+  }))
+  const questions = rows.flatMap(({ addresses, nodes }) => [
+    [entities, addresses] as const,
+    [entities, nodes] as const,
+  ])
+  const answers = await askViews(client, multicall, questions, block)
+  return rows.map(({ voter, addresses, nodes }, index) => {
+    const found = addresses.of(answers[2 * index])
+    return {
+      voter,
+      addresses:
+        found === undefined
+          ? null
+          : {
+              submit: found.submitAddress,
+              submitSignatures: found.submitSignaturesAddress,
+              signingPolicy: found.signingPolicyAddress,
+            },
+      nodeIds: nodes.of(answers[2 * index + 1]) ?? null,
+    }
+  })
+}
+
+async function readProviders(
+  client: RpcClient,
+  places: Places,
+  entities: readonly Entity[],
+  { currentEpoch, extra, block }: Pick<StatesQuery, 'currentEpoch' | 'extra' | 'block'>,
+): Promise<readonly (readonly [Address, ProviderState])[]> {
+  const next = currentEpoch + 1
+  const rows = entities.map((entity) => {
+    const { voter, addresses } = entity
+    const own = [...Object.values(addresses ?? {}), ...(extra.get(voter) ?? [])]
+    const accounts = [...new Set(own)].filter((one) => one !== ZERO_ADDRESS)
+    return {
+      ...entity,
+      accounts,
+      registered: view(REGISTRY_ABI, 'isVoterRegistered', [voter, BigInt(currentEpoch)]),
+      registeredNext: view(REGISTRY_ABI, 'isVoterRegistered', [voter, BigInt(next)]),
+      preRegistered: view(PRE_REGISTRY_ABI, 'isVoterPreRegistered', [BigInt(next), voter]),
+      formerly: view(FORMER_PRE_REGISTRY_ABI, 'isVoterPreRegistered', [next, voter]),
+      weight: view(FAST_UPDATER_ABI, 'currentSortitionWeight', [addresses?.signingPolicy ?? voter]),
+      balances: accounts.map((one) => view(BALANCE_ABI, 'getEthBalance', [one])),
+    }
+  })
+  const questionsOf = (
+    row: (typeof rows)[number],
+  ): (readonly [Address | undefined, View<unknown>])[] => [
+    [places.registry, row.registered],
+    [places.registry, row.registeredNext],
+    [places.preRegistry, row.preRegistered],
+    [places.preRegistry, row.formerly],
+    [places.updater, row.weight],
+    ...row.balances.map((one) => [places.multicall, one] as const),
+  ]
+  const answers = await askViews(client, places.multicall, rows.flatMap(questionsOf), block.number)
+  let at = 0
+  return rows.map((row) => {
+    const own = answers.slice(at, at + questionsOf(row).length)
+    at += own.length
+    const weight = row.weight.of(own[4])
+    const balances = row.accounts.flatMap((account, index) => {
+      const balance = row.balances[index]?.of(own[5 + index])
+      return balance === undefined ? [] : [[account, balance] as const]
+    })
+    return [
+      row.voter,
+      {
+        addresses: row.addresses,
+        nodeIds: row.nodeIds,
+        isRegistered: row.registered.of(own[0]) ?? null,
+        isRegisteredNext: row.registeredNext.of(own[1]) ?? null,
+        isPreRegistered: row.preRegistered.of(own[2]) ?? row.formerly.of(own[3]) ?? null,
+        sortitionWeight: weight === undefined ? null : Number(weight),
+        balancesWei: new Map(balances),
+      },
+    ]
+  })
+}

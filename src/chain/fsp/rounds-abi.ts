@@ -1,0 +1,64 @@
+import { parseAbi } from 'viem'
+
+/**
+ * What is read to judge providers, beside `abi.ts`. Both generations of a contract that changed its
+ * interface answer the same questions here; where they differ, both forms are listed.
+ *
+ * @see protocol reference, 11
+ */
+
+/** FlareSystemsManager: time, registration, policies. */
+export const MANAGER_ABI = parseAbi([
+  'function firstVotingRoundStartTs() view returns (uint64)',
+  'function votingEpochDurationSeconds() view returns (uint64)',
+  'function firstRewardEpochStartTs() view returns (uint64)',
+  'function rewardEpochDurationSeconds() view returns (uint64)',
+  'function getCurrentRewardEpochId() view returns (uint24)',
+  'function getStartVotingRoundId(uint256 rewardEpochId) view returns (uint32)',
+  'function getRandomAcquisitionInfo(uint24 rewardEpochId) view returns (uint64 startTs, uint64 startBlock, uint64 endTs, uint64 endBlock)',
+  'function getRewardEpochStartInfo(uint24 rewardEpochId) view returns (uint64 startTs, uint64 startBlock)',
+])
+
+/** VoterRegistry: who is registered, and once the policy is fixed with which addresses and weight. */
+export const REGISTRY_ABI = parseAbi([
+  'function isVoterRegistered(address voter, uint256 rewardEpochId) view returns (bool)',
+  'function getRegisteredVotersAndNormalisedWeights(uint256 rewardEpochId) view returns (address[] voters, uint16[] weights)',
+  'function getRegisteredSubmitAddresses(uint256 rewardEpochId) view returns (address[])',
+  'function getRegisteredSubmitSignaturesAddresses(uint256 rewardEpochId) view returns (address[])',
+  'function getRegisteredSigningPolicyAddresses(uint256 rewardEpochId) view returns (address[])',
+  'function getWeightsSums(uint256 rewardEpochId) view returns (uint128 weightsSum, uint16 normalisedWeightsSum, uint16 normalisedWeightsSumOfVotersWithPublicKeys)',
+])
+
+/** VoterPreRegistry, both generations. */
+export const PRE_REGISTRY_ABI = parseAbi([
+  'function isVoterPreRegistered(uint256 rewardEpochId, address voter) view returns (bool)',
+])
+export const FORMER_PRE_REGISTRY_ABI = parseAbi([
+  'function isVoterPreRegistered(uint24 rewardEpochId, address voter) view returns (bool)',
+])
+
+/** EntityManager: addresses of a provider that may not be in any policy. */
+export const ENTITY_ABI = parseAbi([
+  'struct VoterAddresses { address submitAddress; address submitSignaturesAddress; address signingPolicyAddress; }',
+  'function getVoterAddresses(address voter) view returns (VoterAddresses)',
+  'function getNodeIdsOf(address voter) view returns (bytes20[])',
+])
+
+/** FastUpdater and the manager of its incentives. */
+export const FAST_UPDATER_ABI = parseAbi([
+  'function currentSortitionWeight(address signingPolicyAddress) view returns (uint256)',
+])
+export const INCENTIVE_ABI = parseAbi(['function getExpectedSampleSize() view returns (uint256)'])
+
+/** Multicall3's own view. */
+export const BALANCE_ABI = parseAbi([
+  'function getEthBalance(address account) view returns (uint256)',
+])
+
+/** Events of a round, and of claims. */
+export const ROUND_EVENTS_ABI = parseAbi([
+  'event ProtocolMessageRelayed(uint8 indexed protocolId, uint32 indexed votingRoundId, bool isSecureRandom, bytes32 merkleRoot)',
+  'event AttestationRequest(bytes data, uint256 fee)',
+  'event FastUpdateFeedsSubmitted(uint32 indexed votingRoundId, address indexed signingPolicyAddress)',
+  'event RewardClaimed(address indexed beneficiary, address indexed rewardOwner, address indexed recipient, uint24 rewardEpochId, uint8 claimType, uint120 amount)',
+])

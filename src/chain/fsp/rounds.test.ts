@@ -1,0 +1,51 @@
+import { expect, test } from 'vitest'
+import { FLARE_CLOCK, roundStart } from './epochs.ts'
+import { indexPolicy } from './policy.ts'
+import { collectRounds, type RoundBlock } from './rounds.ts'
+
+const FIRST = 1_519_400
+const POLICY = indexPolicy({ rewardEpoch: 452, startRound: FIRST - 10, providers: [] })
+
+/** Blocks at these seconds after the start of the first round. */
+function roundsOf(seconds: readonly number[]): number[] {
+  const collector = collectRounds(FLARE_CLOCK, () => POLICY)
+  const start = roundStart(FLARE_CLOCK, FIRST)
+  return seconds.flatMap((second, index) => {
+    const block: RoundBlock = {
+      number: index,
+      at: start + second,
+      submissions: [],
+      finalised: [],
+      requests: [],
+    }
+    return collector.add(block).map(({ round }) => round - FIRST)
+  })
+}
+
+/** Every `step` seconds from one to another. */
+function every(step: number, from: number, to: number): number[] {
+  return Array.from({ length: Math.ceil((to - from) / step) }, (_, index) => from + index * step)
+}
+
+test('hands out each round that was seen from its beginning, when the next one is over', () => {
+  expect(roundsOf(every(10, -5, 366))).toEqual([0, 1, 2])
+  expect(roundsOf(every(10, 5, 366))).toEqual([1, 2])
+})
+
+test('says nothing of rounds during which the chain stood still', () => {
+  // From the middle of round 2 to the middle of round 4, which has less than half of its time.
+  expect(roundsOf([...every(10, -5, 225), ...every(10, 410, 721)])).toEqual([0, 5, 6])
+})
+
+test('goes on over a moment without a block', () => {
+  expect(roundsOf([...every(10, -5, 225), ...every(10, 255, 456)])).toEqual([0, 1, 2, 3])
+})
+
+test('forgets days without a block at once', () => {
+  const days = 3 * 86_400
+  expect(roundsOf([...every(10, -5, 200), ...every(10, days, days + 300)])).toEqual([
+    0,
+    days / 90,
+    days / 90 + 1,
+  ])
+})

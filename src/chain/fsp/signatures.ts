@@ -1,0 +1,88 @@
+import secp256k1 from 'secp256k1'
+import { concat, getAddress, hashMessage, keccak256, toBytes, toHex } from 'viem/utils'
+import type { Address, Hash } from '#src/kernel/units.ts'
+
+/** Signatures over the results of voting rounds. */
+
+const SIGNATURE_BYTES = 65
+const MESSAGE_BYTES = 38
+
+/** A result as providers sign it and the Relay finalises it. */
+export interface RoundResult {
+  readonly protocol: number
+  readonly round: number
+  readonly isSecureRandom: boolean
+  readonly merkleRoot: Hash
+}
+
+/** What a submitSignatures payload carries. */
+export interface SignedResult {
+  /** The result itself, in payloads of type 0 only: 38 bytes. */
+  readonly message: Uint8Array | undefined
+  readonly recovery: number
+  /** r and s, 64 bytes. */
+  readonly signature: Uint8Array
+  /** What stands behind the signature: the FDC's consensus bit vote. */
+  readonly unsigned: Uint8Array
+}
+
+/** Takes a submitSignatures payload apart; undefined when it cannot be one. @see protocol reference, 4.5 */
+export function decodeSigned(payload: Uint8Array): SignedResult | undefined {
+  const type = payload[0]
+  if (type !== 0 && type !== 1) return undefined
+  const start = type === 0 ? 1 + MESSAGE_BYTES : 1
+  const end = start + SIGNATURE_BYTES
+  const v = payload[start]
+  if (v === undefined || payload.length < end) return undefined
+  return {
+    message: type === 0 ? payload.subarray(1, start) : undefined,
+    recovery: v >= 27 ? v - 27 : v,
+    signature: payload.subarray(start + 1, end),
+    unsigned: payload.subarray(end),
+  }
+}
+
+/** The 38 bytes a result is signed as. */
+export function messageOf({ protocol, round, isSecureRandom, merkleRoot }: RoundResult): Hash {
+  return concat([
+    toHex(protocol, { size: 1 }),
+    toHex(round, { size: 4 }),
+    toHex(isSecureRandom, { size: 1 }),
+    merkleRoot,
+  ])
+}
+
+/** Both digests a result may be signed under: bound to a chain since Relay v2, and as before. */
+export interface ResultDigests {
+  readonly chainBound: Uint8Array
+  readonly legacy: Uint8Array
+}
+
+/** The digests of a result: each result's are worked out once, however many signed it. */
+export function digestsOf(result: RoundResult, chainId: number): ResultDigests {
+  const message = messageOf(result)
+  const digest = (raw: Hash) => toBytes(hashMessage({ raw: keccak256(raw) }))
+  return {
+    chainBound: digest(concat([toHex(chainId, { size: 32 }), message])),
+    legacy: digest(message),
+  }
+}
+
+/** Who made a signature over a digest; undefined when nobody can have. */
+export function recoverSigner(
+  { signature, recovery }: Pick<SignedResult, 'signature' | 'recovery'>,
+  digest: Uint8Array,
+): Address | undefined {
+  if (recovery > 3) return undefined
+  try {
+    const key = secp256k1.ecdsaRecover(signature, recovery, digest, false)
+    return addressOf(key)
+  } catch {
+    return undefined
+  }
+}
+
+/** The address of an uncompressed public key (65 bytes). */
+function addressOf(key: Uint8Array): Address {
+  return getAddress(`0x${keccak256(key.subarray(1)).slice(26)}`)
+}

@@ -1,0 +1,291 @@
+import { decodeEventLog, type Hex, numberToHex, toEventSelector } from 'viem'
+import { type Address, type Hash, ZERO_ADDRESS } from '#src/kernel/units.ts'
+import type { BlockRef } from '../chain.ts'
+import type { Endpoints, RpcClient } from '../endpoints.ts'
+import type { Log, LogFilter, LogReader } from '../logs.ts'
+import { readBatch } from '../multicall.ts'
+import type { ContractAddresses } from '../registry.ts'
+import { readSpan } from '../spans.ts'
+import { type View, view } from '../views.ts'
+import { ENTITY_MANAGER_ABI, SYSTEMS_MANAGER_ABI, VOTER_REGISTRY_ABI } from './abi.ts'
+
+/** The two votes on a reward epoch that has ended. */
+export const VOTE_KINDS = ['uptime', 'rewards'] as const
+export type VoteKind = (typeof VOTE_KINDS)[number]
+
+/** Who is registered for the reward epoch in force. */
+export interface Registrations {
+  readonly rewardEpochId: number
+  readonly voters: ReadonlySet<Address>
+  /** False when an endpoint that might have known more voters did not answer. */
+  readonly isSure: boolean
+}
+
+/** One vote as the contract has it. */
+export interface VoteState {
+  /** Since when it can be signed (uptime), or was signed first (rewards); null: not yet. */
+  readonly openedAt: Date | null
+  readonly openedIn: number | null
+  /** What won; null while the vote is open. */
+  readonly hash: Hash | null
+  /** When it was won, where the contract says so. */
+  readonly concludedAt: Date | null
+}
+
+/** Both votes on an ended reward epoch. */
+export interface EpochVotes extends Readonly<Record<VoteKind, VoteState>> {
+  readonly endedAt: Date
+}
+
+/** A signature of a vote. */
+export interface Vote {
+  readonly kind: VoteKind
+  readonly voter: Address
+  readonly hash: Hash
+  readonly at: Date
+  readonly isLast: boolean
+  readonly txHash: Hash
+}
+
+/** When a voter signed what won a vote: null never; undefined when that is not sure. */
+export type Signing = Date | null | undefined
+
+/** Facts of the signing protocol. Every method rejects as those of `Chain` do. */
+export interface SigningProtocol {
+  /** The reward epoch in force at the end of `block`; undefined where there is no such protocol. */
+  rewardEpoch(block: BlockRef, signal?: AbortSignal): Promise<number | undefined>
+  /**
+   * Who is registered for the reward epoch in force. Every endpoint is asked before one of `expected` is
+   * believed to be missing.
+   */
+  registrations(
+    block: BlockRef,
+    expected: readonly Address[],
+    signal?: AbortSignal,
+  ): Promise<Registrations | undefined>
+  /** Normalised weights of the voters of a reward epoch whose signing policy is fixed. */
+  weights(
+    rewardEpochId: number,
+    block: BlockRef,
+    signal?: AbortSignal,
+  ): Promise<ReadonlyMap<Address, number> | undefined>
+  /** How both votes on an ended reward epoch stand. */
+  votes(
+    rewardEpochId: number,
+    block: BlockRef,
+    signal?: AbortSignal,
+  ): Promise<EpochVotes | undefined>
+  /**
+   * When each voter signed what won a concluded vote. Every endpoint is asked before one is believed not
+   * to have signed.
+   */
+  signings(
+    rewardEpochId: number,
+    kind: VoteKind,
+    voters: readonly Address[],
+    block: BlockRef,
+    signal?: AbortSignal,
+  ): Promise<readonly Signing[]>
+  /** Signatures on both votes in as many blocks from `from` on as one step may have, none left out. */
+  signatures(
+    rewardEpochId: number,
+    range: { readonly from: number; readonly to: number },
+    signal?: AbortSignal,
+  ): Promise<{ readonly votes: readonly Vote[]; readonly upTo: number }>
+  /** The provider an address belongs to, or the address itself when it is nobody's. */
+  identityOf(address: Address, signal?: AbortSignal): Promise<Address>
+}
+
+/** What the protocol is read with. */
+export interface ProtocolSource {
+  readonly endpoints: Endpoints
+  readonly contracts: ContractAddresses
+  readonly logs: LogReader
+  readonly multicallAddress: Address
+}
+
+const TOPICS: Readonly<Record<VoteKind, Hash>> = {
+  uptime: toEventSelector('UptimeVoteSigned(uint24,address,address,bytes32,uint64,bool)'),
+  rewards: toEventSelector(
+    'RewardsSigned(uint24,address,address,bytes32,(uint256,uint256)[],uint64,bool)',
+  ),
+}
+
+/** Reads the signing protocol, its contracts found through the registry. */
+export function createSigningProtocol(source: ProtocolSource): SigningProtocol {
+  const { endpoints, contracts, multicallAddress } = source
+  let lastEpoch: number | undefined
+
+  /** What views of a contract answer at the end of a block; undefined where there is no such contract. */
+  async function ask(
+    client: RpcClient,
+    name: string,
+    views: readonly View<unknown>[],
+    block: number | 'latest',
+  ): Promise<readonly (Hex | undefined)[] | undefined> {
+    const target = await contracts.find(client, name)
+    if (target === undefined) return undefined
+    const calls = views.map(({ callData }) => ({ target, callData }))
+    return readBatch(client, calls, { multicallAddress, block })
+  }
+
+  /** A view of the first VoterRegistry that answers it: each knows its own reward epochs only. */
+  async function askRegistries<T>(
+    client: RpcClient,
+    one: View<T>,
+    block: BlockRef,
+  ): Promise<T | undefined> {
+    const targets = await contracts.all(client, REGISTRY)
+    const calls = targets.map((target) => ({ target, callData: one.callData }))
+    if (calls.length === 0) return undefined
+    const answers = await readBatch(client, calls, { multicallAddress, block: block.number })
+    return one.of(answers.find((answer) => answer !== undefined))
+  }
+
+  async function readEpoch(client: RpcClient, block: BlockRef): Promise<number | undefined> {
+    const one = view(SYSTEMS_MANAGER_ABI, 'getCurrentRewardEpochId', [])
+    const answers = await ask(client, MANAGER, [one], block.number)
+    const epoch = one.of(answers?.[0])
+    // Contracts are exchanged at the beginning of an epoch.
+    if (epoch !== lastEpoch) contracts.forget()
+    lastEpoch = epoch
+    return epoch
+  }
+
+  return {
+    rewardEpoch: (block, signal) => endpoints.ask((client) => readEpoch(client, block), signal),
+
+    async registrations(block, expected, signal) {
+      const heard: { readonly rewardEpochId: number; readonly voters: readonly Address[] }[] = []
+      const { answer, isSure } = await endpoints.askForMost(
+        async (client) => {
+          const rewardEpochId = await readEpoch(client, block)
+          if (rewardEpochId === undefined) return undefined
+          const one = view(VOTER_REGISTRY_ABI, 'getRegisteredVoters', [BigInt(rewardEpochId)])
+          const voters = await askRegistries(client, one, block)
+          if (voters === undefined) return undefined
+          heard.push({ rewardEpochId, voters })
+          return { rewardEpochId, voters }
+        },
+        (found) => found !== undefined && expected.every((voter) => found.voters.includes(voter)),
+        signal,
+      )
+      const last = answer ?? heard.at(-1)
+      if (last === undefined) return undefined
+      const { rewardEpochId } = last
+      const same = heard.filter((one) => one.rewardEpochId === rewardEpochId)
+      return { rewardEpochId, voters: new Set(same.flatMap(({ voters }) => voters)), isSure }
+    },
+
+    weights: (rewardEpochId, block, signal) =>
+      endpoints.ask(async (client) => {
+        const functionName = 'getRegisteredVotersAndNormalisedWeights'
+        const one = view(VOTER_REGISTRY_ABI, functionName, [BigInt(rewardEpochId)])
+        const found = await askRegistries(client, one, block)
+        if (found === undefined) return undefined
+        const [voters, weights] = found
+        return new Map(voters.map((voter, index) => [voter, weights[index] ?? 0]))
+      }, signal),
+
+    votes: (epoch, block, signal) =>
+      endpoints.ask(async (client) => {
+        const abi = SYSTEMS_MANAGER_ABI
+        const start = view(abi, 'getRewardEpochStartInfo', [epoch + 1])
+        const uptime = view(abi, 'getUptimeVoteSignStartInfo', [epoch])
+        const rewards = view(abi, 'getRewardsSignInfo', [epoch])
+        const uptimeHash = view(abi, 'uptimeVoteHash', [BigInt(epoch)])
+        const rewardsHash = view(abi, 'rewardsHash', [BigInt(epoch)])
+        const views = [start, uptime, rewards, uptimeHash, rewardsHash]
+        const answers = (await ask(client, MANAGER, views, block.number)) ?? []
+        const endedAt = instant(start.of(answers[0])?.[0])
+        const [uptimeTs, uptimeBlock] = uptime.of(answers[1]) ?? []
+        const [rewardsTs, rewardsBlock, concludedTs] = rewards.of(answers[2]) ?? []
+        if (endedAt === null || answers.includes(undefined)) return undefined
+        return {
+          endedAt,
+          uptime: {
+            openedAt: instant(uptimeTs),
+            openedIn: blockOf(uptimeBlock),
+            hash: hashOf(uptimeHash.of(answers[3])),
+            concludedAt: null,
+          },
+          rewards: {
+            openedAt: instant(rewardsTs),
+            openedIn: blockOf(rewardsBlock),
+            hash: hashOf(rewardsHash.of(answers[4])),
+            concludedAt: instant(concludedTs),
+          },
+        }
+      }, signal),
+
+    async signings(epoch, kind, voters, block, signal) {
+      const functionName =
+        kind === 'uptime' ? 'getVoterUptimeVoteSignInfo' : 'getVoterRewardsSignInfo'
+      const views = voters.map((voter) => view(SYSTEMS_MANAGER_ABI, functionName, [epoch, voter]))
+      const heard = voters.map((): Signing => undefined)
+      const { isSure } = await endpoints.askForMost(
+        async (client) => {
+          const answers = await ask(client, MANAGER, views, block.number)
+          for (const [index, one] of views.entries()) {
+            const answer = one.of(answers?.[index])
+            if (answer !== undefined) heard[index] = instant(answer[0]) ?? heard[index] ?? null
+          }
+        },
+        () => heard.every((at) => at instanceof Date),
+        signal,
+      )
+      return heard.map((at) => (at === null && !isSure ? undefined : at))
+    },
+
+    async signatures(epoch, range, signal) {
+      const address = await endpoints.ask((client) => contracts.all(client, MANAGER), signal)
+      const topics = [Object.values(TOPICS), numberToHex(epoch, { size: 32 })]
+      const filter: LogFilter = { address, topics }
+      const places = { ...range, withTransactions: false }
+      const { logs, upTo } = await readSpan(source, filter, places, signal)
+      return { votes: logs.flatMap((log) => decodeVote(log) ?? []), upTo }
+    },
+
+    identityOf: (address, signal) =>
+      endpoints.ask(async (client) => {
+        const tip = BigInt(await client.request({ method: 'eth_blockNumber' }))
+        const views = OWNER_VIEWS.map((name) => view(ENTITY_MANAGER_ABI, name, [address, tip]))
+        const answers = (await ask(client, 'EntityManager', views, 'latest')) ?? []
+        const owners = views.flatMap((one, index) => one.of(answers[index]) ?? [])
+        return owners.find((owner) => owner !== address && owner !== ZERO_ADDRESS) ?? address
+      }, signal),
+  }
+}
+
+const MANAGER = 'FlareSystemsManager'
+const REGISTRY = 'VoterRegistry'
+const OWNER_VIEWS = [
+  'getVoterForSubmitAddress',
+  'getVoterForSubmitSignaturesAddress',
+  'getVoterForSigningPolicyAddress',
+  'getVoterForDelegationAddress',
+] as const
+
+/** A contract's time; 0 is none. */
+function instant(seconds: bigint | undefined): Date | null {
+  return seconds === undefined || seconds === 0n ? null : new Date(Number(seconds) * 1000)
+}
+
+function blockOf(number: bigint | undefined): number | null {
+  return number === undefined || number === 0n ? null : Number(number)
+}
+
+function hashOf(hash: Hash | undefined): Hash | null {
+  return hash === undefined || BigInt(hash) === 0n ? null : hash
+}
+
+/** The signature an event tells of; undefined for any other event. */
+function decodeVote({ topics: [topic, ...rest], data, transactionHash }: Log): Vote | undefined {
+  if (topic !== TOPICS.uptime && topic !== TOPICS.rewards) return undefined
+  const event = decodeEventLog({ abi: SYSTEMS_MANAGER_ABI, topics: [topic, ...rest], data })
+  const { voter, timestamp, thresholdReached: isLast } = event.args
+  const common = { voter, at: new Date(Number(timestamp) * 1000), isLast, txHash: transactionHash }
+  return event.eventName === 'UptimeVoteSigned'
+    ? { ...common, kind: 'uptime', hash: event.args.uptimeVoteHash }
+    : { ...common, kind: 'rewards', hash: event.args.rewardsHash }
+}

@@ -1,0 +1,319 @@
+import fc from 'fast-check'
+import secp256k1 from 'secp256k1'
+import { getAddress, keccak256 } from 'viem/utils'
+import { describe, expect, test } from 'vitest'
+import { FLARE_CLOCK, windowsOf } from './epochs.ts'
+import { FDC, FTSO } from './framing.ts'
+import { commitHash } from './ftso.ts'
+import { indexPolicy } from './policy.ts'
+import { collectRounds, type RoundBlock } from './rounds.ts'
+import { digestsOf } from './signatures.ts'
+import { judgeRound, type ProviderRound, type Reason } from './verdicts.ts'
+
+const ROUND = 1_500_000
+const { start, end } = windowsOf(FLARE_CLOCK, ROUND)
+const CHAIN_ID = 14
+const KEYS = [1, 2, 3].map((byte) => new Uint8Array(32).fill(byte))
+const policy = indexPolicy({
+  rewardEpoch: 446,
+  startRound: 1_498_560,
+  providers: KEYS.map((key, place) => ({
+    voter: addressOf(90 + place),
+    submit: addressOf(10 + place),
+    submitSignatures: addressOf(20 + place),
+    signingPolicy: signerOf(key),
+    weight: 100 * (place + 1),
+  })),
+})
+const RESULTS = {
+  [FTSO]: { protocol: FTSO, round: ROUND, isSecureRandom: true, merkleRoot: hash('a') },
+  [FDC]: { protocol: FDC, round: ROUND, isSecureRandom: false, merkleRoot: hash('b') },
+} as const
+const TEN_REQUESTS = Array.from({ length: 10 }, (_, index) => `0x${'00'.repeat(64)}0${index}`)
+
+/** What one provider does in the round; what is left out it does right. */
+interface Deeds {
+  readonly commitAt?: number | null
+  readonly commitFor?: number
+  readonly revealAt?: number
+  readonly bitVote?: string | null
+  readonly signAt?: number | null
+  readonly key?: Uint8Array
+  readonly strayCommit?: boolean
+  readonly malformedSignature?: boolean
+}
+
+/** Plays the round and gives what the rules say of the first provider, the others being faultless. */
+function play(
+  deeds: Deeds,
+  world: {
+    readonly finalisedAt?: number | null
+    readonly requests?: readonly string[]
+    readonly skip?: number
+  } = {},
+): ProviderRound | undefined {
+  const { finalisedAt = end + 52, requests = TEN_REQUESTS } = world
+  const blocks = new Map<number, RoundBlock>()
+  const at = (seconds: number): Mutable => {
+    const known = blocks.get(seconds) as Mutable | undefined
+    const block = known ?? {
+      number: seconds,
+      at: seconds,
+      submissions: [],
+      finalised: [],
+      requests: [],
+    }
+    blocks.set(seconds, block)
+    return block
+  }
+  for (let seconds = start - 2; seconds <= end + 90; seconds += 1) at(seconds)
+  at(start + 3).requests.push(...requests)
+  for (const place of KEYS.keys()) submit(at, place, place === 0 ? deeds : {})
+  if (finalisedAt !== null) at(finalisedAt).finalised.push(RESULTS[FTSO], RESULTS[FDC])
+  const collector = collectRounds(FLARE_CLOCK, () => policy)
+  const done = [...blocks.values()]
+    .toSorted((a, b) => a.at - b.at)
+    .flatMap((block) => {
+      if (block.at === world.skip) {
+        collector.restart()
+        return []
+      }
+      return collector.add(block)
+    })
+  const evidence = done.find(({ round }) => round === ROUND)
+  return evidence && judgeRound(FLARE_CLOCK, CHAIN_ID, evidence)[0]
+}
+
+function submit(at: (seconds: number) => Mutable, place: number, deeds: Deeds): void {
+  const {
+    commitAt = end - 10,
+    revealAt = end + 20,
+    bitVote = '000a010b',
+    signAt = end + 47,
+  } = deeds
+  const reveal = { random: new Uint8Array(32).fill(place + 1), feedBytes: prices(place) }
+  const provider = policy.providers[place]
+  if (provider === undefined) throw new Error('no such provider')
+  const commitFor = policy.providers[deeds.commitFor ?? place]?.submit ?? provider.submit
+  if (commitAt !== null) {
+    const frames = [frame(FTSO, commitHash(commitFor, ROUND, reveal).slice(2))]
+    if (deeds.strayCommit) frames.push(frame(FDC, '0001'))
+    at(commitAt).submissions.push(tx('6c532fae', provider.submit, frames))
+  }
+  const body = Buffer.concat([reveal.random, reveal.feedBytes]).toString('hex')
+  const frames = [frame(FTSO, body), ...(bitVote === null ? [] : [frame(FDC, bitVote)])]
+  at(revealAt).submissions.push(tx('9d00c9fd', provider.submit, frames))
+  if (signAt === null) return
+  const key = deeds.key ?? KEYS[place] ?? new Uint8Array(32)
+  const signatures = deeds.malformedSignature
+    ? [frame(FTSO, '01')]
+    : [frame(FTSO, `01${signatureOf(key, FTSO)}`), frame(FDC, `01${signatureOf(key, FDC)}000a010b`)]
+  at(signAt).submissions.push(tx('57eed580', provider.submitSignatures, signatures))
+}
+
+type Mutable = {
+  -readonly [K in keyof RoundBlock]: RoundBlock[K] extends readonly (infer One)[]
+    ? One[]
+    : RoundBlock[K]
+}
+
+describe('one round by the rules', () => {
+  test('a faultless provider is good at everything', () => {
+    expect(verdicts(play({}))).toEqual({
+      commit: 'good',
+      reveal: 'good',
+      revealOffence: 'good',
+      signature: 'good',
+      fdcSignature: 'good',
+      bitVote: 'good',
+      bitVoteLength: 'good',
+      consensus: 'good',
+      fdcOffence: 'good',
+      strayCommit: 'good',
+      mismatch: 'good',
+      fdcMismatch: 'good',
+      grace: 'good',
+      fdcGrace: 'good',
+    })
+  })
+
+  test.each<[string, Deeds, Record<string, [string, Reason?]>]>([
+    [
+      'a late commit',
+      { commitAt: end + 1 },
+      { commit: ['bad', 'late'], revealOffence: ['unknown'] },
+    ],
+    ['no commit', { commitAt: null }, { commit: ['bad', 'missing'], reveal: ['good'] }],
+    [
+      'a reveal at B+46',
+      { revealAt: end + 46 },
+      {
+        reveal: ['bad', 'late'],
+        revealOffence: ['unknown'],
+        bitVote: ['bad', 'late'],
+        consensus: ['unknown'],
+        fdcSignature: ['good'],
+        fdcOffence: ['good'],
+      },
+    ],
+    [
+      'an early reveal',
+      { revealAt: end - 1 },
+      { reveal: ['bad', 'early'], bitVote: ['bad', 'early'] },
+    ],
+    [
+      'a commit for another address',
+      { commitFor: 1 },
+      { commit: ['good'], reveal: ['good'], revealOffence: ['bad'] },
+    ],
+    [
+      'a signature at B+61',
+      { signAt: end + 61 },
+      { signature: ['good'], grace: ['bad'], fdcGrace: ['bad'] },
+    ],
+    [
+      'no signatures',
+      { signAt: null },
+      {
+        signature: ['bad', 'missing'],
+        grace: ['unknown'],
+        mismatch: ['unknown'],
+        fdcSignature: ['bad', 'missing'],
+        fdcOffence: ['bad'],
+      },
+    ],
+    ['an early signature', { signAt: end + 44 }, { signature: ['bad', 'early'] }],
+    ['a malformed signature', { malformedSignature: true }, { signature: ['bad', 'malformed'] }],
+    [
+      'a bit vote short of the consensus',
+      { bitVote: '000a0103' },
+      { consensus: ['bad'], bitVote: ['good'] },
+    ],
+    [
+      'a bit vote of the wrong length',
+      { bitVote: '0009010b' },
+      { bitVoteLength: ['bad'], consensus: ['unknown'], bitVote: ['good'] },
+    ],
+    ['no bit vote', { bitVote: null }, { bitVote: ['bad', 'missing'], bitVoteLength: ['unknown'] }],
+    [
+      'data of the FDC in submit1',
+      { strayCommit: true },
+      { strayCommit: ['bad'], commit: ['good'] },
+    ],
+    [
+      'the wrong key',
+      { key: new Uint8Array(32).fill(9) },
+      { mismatch: ['bad'], fdcMismatch: ['bad'] },
+    ],
+  ])('%s', (_name, deeds, expected) => {
+    const round = play(deeds)
+    for (const [check, [verdict, reason]] of Object.entries(expected)) {
+      const found = Object.entries(round?.checks ?? {}).find(([name]) => name === check)?.[1]
+      expect([check, found?.verdict]).toEqual([check, verdict])
+      if (reason !== undefined) expect(found?.values?.['reason']).toBe(reason)
+    }
+  })
+
+  test('a signature at B+61 is in time when the round was finalised later', () => {
+    const round = play({ signAt: end + 61 }, { finalisedAt: end + 70 })
+    expect(round?.checks.grace.verdict).toBe('good')
+    expect(play({ signAt: end + 60 }, { finalisedAt: end + 60 })?.checks.grace.verdict).toBe('good')
+  })
+
+  test('says what a late bit vote lacks, and how late a signature was', () => {
+    expect(play({ bitVote: '000a0103' })?.checks.consensus.values).toMatchObject({
+      missing: [{ index: 3 }],
+      confirmed: 3,
+      consensusCount: 4,
+    })
+    expect(play({ signAt: end + 61 })?.checks.grace.values).toMatchObject({ secondsLate: 1 })
+  })
+
+  test('names who signed instead', () => {
+    const key = KEYS[1]
+    const round = play(key === undefined ? {} : { key })
+    expect(round?.checks.mismatch.values).toMatchObject({
+      reason: 'wrong-key',
+      recoveredSigner: policy.providers[1]?.signingPolicy,
+      expectedSigner: policy.providers[0]?.signingPolicy,
+    })
+  })
+
+  test('without a finalised result nothing is said of keys', () => {
+    const round = play({ key: new Uint8Array(32).fill(9) }, { finalisedAt: null })
+    expect(round?.checks.mismatch.verdict).toBe('unknown')
+    expect(round?.checks.signature.verdict).toBe('good')
+  })
+
+  test('a round without requests asks nothing of the FDC', () => {
+    const { checks } = play({ bitVote: null, signAt: null }, { requests: [] }) ?? {
+      checks: undefined,
+    }
+    expect(checks?.bitVote.verdict).toBe('unknown')
+    expect(checks?.fdcSignature.verdict).toBe('unknown')
+    expect(checks?.fdcOffence.verdict).toBe('unknown')
+    expect(checks?.signature.verdict).toBe('bad')
+  })
+
+  test('anchor prices are counted against the weighted median', () => {
+    expect(play({})?.anchors).toEqual({ hits: 2, possible: 3 })
+    expect(play({ commitAt: null })?.anchors).toEqual({ hits: 0, possible: 3 })
+  })
+
+  test('a round with a block missing is not judged, wherever the block was', () => {
+    fc.assert(
+      fc.property(fc.integer({ min: start - 1, max: end + 89 }), (skip) => {
+        expect(play({ commitAt: null }, { skip })).toBeUndefined()
+      }),
+      { numRuns: 25 },
+    )
+  })
+})
+
+function verdicts(round: ProviderRound | undefined) {
+  return Object.fromEntries(
+    Object.entries(round?.checks ?? {}).map(([name, { verdict }]) => [name, verdict]),
+  )
+}
+
+/** Three prices: equal for all, within the band of the others, and off for the first provider. */
+function prices(place: number): Buffer {
+  const values = [1000, 10_000 + place, place === 0 ? 500 : 700]
+  const bytes = Buffer.alloc(12)
+  for (const [index, value] of values.entries()) bytes.writeUInt32BE(value + 2 ** 31, index * 4)
+  return bytes
+}
+
+function frame(protocol: number, payload: string): string {
+  const head = Buffer.alloc(7)
+  head.writeUInt8(protocol, 0)
+  head.writeUInt32BE(ROUND, 1)
+  head.writeUInt16BE(payload.length / 2, 5)
+  return head.toString('hex') + payload
+}
+
+function tx(selector: string, from: string, frames: readonly string[]) {
+  const input = `0x${selector}${frames.join('')}`
+  return { hash: keccak256(`0x${from.slice(2)}${selector}`), from: from.toLowerCase(), input }
+}
+
+function signatureOf(key: Uint8Array, protocol: typeof FTSO | typeof FDC): string {
+  const { signature, recid } = secp256k1.ecdsaSign(
+    digestsOf(RESULTS[protocol], CHAIN_ID).chainBound,
+    key,
+  )
+  return Buffer.concat([Buffer.from([27 + recid]), signature]).toString('hex')
+}
+
+function signerOf(key: Uint8Array) {
+  const publicKey = secp256k1.publicKeyCreate(key, false)
+  return getAddress(`0x${keccak256(publicKey.subarray(1)).slice(26)}`)
+}
+
+function addressOf(byte: number) {
+  return getAddress(`0x${byte.toString(16).padStart(2, '0').repeat(20)}`)
+}
+
+function hash(digit: string) {
+  return `0x${digit.repeat(64)}` as const
+}

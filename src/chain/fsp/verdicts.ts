@@ -1,0 +1,381 @@
+import { type EpochClock, windowsOf } from './epochs.ts'
+import {
+  type BitVote,
+  consensusOf,
+  decodeBitVote,
+  dominates,
+  fits,
+  mergeRequests,
+  requestKind,
+} from './fdc.ts'
+import { FDC, FTSO } from './framing.ts'
+import { commitHash, decodeCommit, decodeReveal, feedValues, weightedMedian } from './ftso.ts'
+import { type JudgedSignatures, judgeSignatures } from './judged-signatures.ts'
+import type { PolicyProvider } from './policy.ts'
+import type { ProviderEvidence, RoundEvidence, Seen } from './round-evidence.ts'
+import { decodeSigned } from './signatures.ts'
+
+/**
+ * What the protocol's rules say of a round, provider by provider: `bad` is proven failure, `good`
+ * proven correctness, `unknown` neither. @see protocol reference, 10.3
+ */
+export type Verdict = 'good' | 'bad' | 'unknown'
+
+/** Why something did not count. */
+export type Reason = 'missing' | 'early' | 'late' | 'malformed' | 'bad-length'
+
+/** One check of one round. `values` say what stands behind a bad one. */
+export interface Check {
+  readonly verdict: Verdict
+  readonly values?: Readonly<Record<string, string | number | boolean | null | readonly unknown[]>>
+}
+
+/** The checks a round has, each a signal of its own. */
+export const ROUND_CHECKS = [
+  'commit',
+  'reveal',
+  'revealOffence',
+  'signature',
+  'fdcSignature',
+  'bitVote',
+  'bitVoteLength',
+  'consensus',
+  'fdcOffence',
+  'strayCommit',
+  'mismatch',
+  'fdcMismatch',
+  'grace',
+  'fdcGrace',
+] as const
+export type RoundCheck = (typeof ROUND_CHECKS)[number]
+
+/** A provider's round. */
+export interface ProviderRound {
+  readonly checks: Readonly<Record<RoundCheck, Check>>
+  /** Anchor prices within 0.5 % of the median, of those there was a median for; absent: not judged. */
+  readonly anchors?: { readonly hits: number; readonly possible: number }
+}
+
+const GOOD: Check = { verdict: 'good' }
+const UNKNOWN: Check = { verdict: 'unknown' }
+const ANCHOR_BAND = 0.005
+
+/** What is the same for all providers of a round. */
+interface Common {
+  readonly clock: EpochClock
+  readonly evidence: RoundEvidence
+  readonly requests: readonly string[]
+  readonly signed: Readonly<Record<typeof FTSO | typeof FDC, ReadonlyMap<number, JudgedSignatures>>>
+  readonly consensus: BitVote | undefined
+  readonly medians: readonly (number | undefined)[]
+  /** Places whose reveal belongs to their commit. */
+  readonly matched: ReadonlyMap<number, readonly (number | null)[]>
+}
+
+/** Judges a complete round for every provider of its policy, in the policy's order. */
+export function judgeRound(
+  clock: EpochClock,
+  chainId: number,
+  evidence: RoundEvidence,
+): readonly ProviderRound[] {
+  const { policy, providers } = evidence
+  const signed = {
+    [FTSO]: judgeSignatures(chainId, evidence, FTSO),
+    [FDC]: judgeSignatures(chainId, evidence, FDC),
+  }
+  const reveals = policy.providers.map((provider, place) =>
+    judgeReveal(provider, evidence.round, providers.get(place)),
+  )
+  const matched = new Map(
+    reveals.flatMap(({ values }, place) =>
+      values === undefined ? [] : [[place, values] as const],
+    ),
+  )
+  const common: Common = {
+    clock,
+    evidence,
+    requests: mergeRequests(evidence.requests),
+    signed,
+    consensus: findConsensus(evidence, signed[FDC]),
+    medians: mediansOf(policy.providers, matched),
+    matched,
+  }
+  return policy.providers.map((provider, place) =>
+    judgeProvider(common, provider, place, reveals[place]?.offence ?? UNKNOWN),
+  )
+}
+
+function judgeProvider(
+  common: Common,
+  provider: PolicyProvider,
+  place: number,
+  revealOffence: Check,
+): ProviderRound {
+  const sent = common.evidence.providers.get(place)
+  const anchors = anchorsOf(common, place)
+  return {
+    checks: {
+      commit: judgeCommit(sent),
+      reveal: judgeRevealSent(sent),
+      revealOffence,
+      signature: judgeSignatureSent(common, place, FTSO),
+      mismatch: judgeMismatch(common, provider, place, FTSO),
+      grace: judgeGrace(common, place, FTSO),
+      ...judgeFdc(common, provider, place),
+      strayCommit:
+        sent?.strayCommit === undefined
+          ? sent?.commit.inTime === undefined
+            ? UNKNOWN
+            : GOOD
+          : bad({ tx: sent.strayCommit.tx, payloadLength: sent.strayCommit.payload.length }),
+    },
+    ...(anchors && { anchors }),
+  }
+}
+
+function bad(values: NonNullable<Check['values']>): Check {
+  return { verdict: 'bad', values }
+}
+
+/** Why there is nothing in time, and the transaction that shows it. */
+function absence({ early, late }: Seen): { readonly reason: Reason; readonly tx: string | null } {
+  if (late !== undefined) return { reason: 'late', tx: late.tx }
+  return early === undefined ? { reason: 'missing', tx: null } : { reason: 'early', tx: early.tx }
+}
+
+function judgeCommit(sent: ProviderEvidence | undefined): Check {
+  const commit = sent?.commit ?? {}
+  if (commit.inTime === undefined) return bad(absence(commit))
+  const { payload, tx } = commit.inTime
+  if (decodeCommit(payload) !== undefined) return GOOD
+  return bad({ reason: 'bad-length', tx, length: payload.length })
+}
+
+function judgeRevealSent(sent: ProviderEvidence | undefined): Check {
+  const reveal = sent?.reveal ?? {}
+  const commitPresent = sent?.commit.inTime !== undefined
+  const about = { commitPresent, penalised: commitPresent }
+  if (reveal.inTime === undefined) return bad({ ...absence(reveal), ...about })
+  if (decodeReveal(reveal.inTime.payload) !== undefined) return GOOD
+  return bad({ reason: 'malformed', tx: reveal.inTime.tx, ...about })
+}
+
+/** Whether commit and reveal belong together, and the prices if they do. */
+function judgeReveal(
+  { submit }: PolicyProvider,
+  round: number,
+  sent: ProviderEvidence | undefined,
+): { readonly offence: Check; readonly values?: readonly (number | null)[] } {
+  const committed = sent?.commit.inTime
+  const revealed = sent?.reveal.inTime
+  const commit = committed && decodeCommit(committed.payload)
+  const reveal = revealed && decodeReveal(revealed.payload)
+  if (commit === undefined || reveal === undefined) return { offence: UNKNOWN }
+  const computed = commitHash(submit, round, reveal)
+  if (computed === commit) return { offence: GOOD, values: feedValues(reveal) }
+  const [submit1Tx, submit2Tx] = [committed?.tx ?? null, revealed?.tx ?? null]
+  return { offence: bad({ commit, computed, submit1Tx, submit2Tx }) }
+}
+
+function judgeSignatureSent(
+  { evidence, signed }: Common,
+  place: number,
+  protocol: typeof FTSO | typeof FDC,
+): Check {
+  if (signed[protocol].get(place)?.any !== undefined) return GOOD
+  const sent = evidence.providers.get(place)
+  const malformed = sent?.signatures[protocol][0]
+  const early = sent?.earlySignature[protocol]
+  const reason: Reason = malformed ? 'malformed' : early ? 'early' : 'missing'
+  const isFinalised = evidence.finalised[protocol] !== undefined
+  return bad({ reason, tx: (malformed ?? early)?.tx ?? null, finalised: isFinalised })
+}
+
+function judgeMismatch(
+  { evidence, signed }: Common,
+  { signingPolicy }: PolicyProvider,
+  place: number,
+  protocol: typeof FTSO | typeof FDC,
+): Check {
+  const result = evidence.finalised[protocol]
+  const judged = signed[protocol].get(place)
+  if (result === undefined || judged === undefined) return UNKNOWN
+  if (judged.wrong !== undefined && (judged.valid === undefined || isTwice(judged))) {
+    const { sent, reason, recovered } = judged.wrong
+    return bad({
+      protocol: protocol === FTSO ? 'ftso' : 'fdc',
+      reason,
+      recoveredSigner: recovered,
+      expectedSigner: signingPolicy,
+      digestTried: ['legacy', 'chain-bound'],
+      merkleRoot: result.merkleRoot,
+      tx: sent.tx,
+      doubleSigned: judged.valid !== undefined,
+    })
+  }
+  return judged.valid === undefined ? UNKNOWN : GOOD
+}
+
+/** Signed for the finalised result and for another one. */
+function isTwice({ wrong }: JudgedSignatures): boolean {
+  return wrong?.reason === 'different-result'
+}
+
+function judgeGrace(
+  { clock, evidence, signed }: Common,
+  place: number,
+  protocol: typeof FTSO | typeof FDC,
+): Check {
+  const result = evidence.finalised[protocol]
+  const judged = signed[protocol].get(place)
+  const first = result === undefined ? judged?.any : judged?.valid?.sent
+  if (first === undefined) return UNKNOWN
+  const { graceEnd } = windowsOf(clock, evidence.round)
+  const deadline = Math.max(graceEnd, result?.at ?? 0)
+  const isLate = first.at >= graceEnd && (result === undefined || first.at > result.at)
+  if (!isLate) return GOOD
+  return bad({
+    protocol: protocol === FTSO ? 'ftso' : 'fdc',
+    signatureAt: instant(first.at),
+    deadlineAt: instant(deadline),
+    secondsLate: first.at - deadline,
+    tx: first.tx,
+  })
+}
+
+function instant(seconds: number): string {
+  return new Date(seconds * 1000).toISOString()
+}
+
+/** The consensus by weight of valid signatures; where nothing was finalised, the most frequent vote. */
+function findConsensus(
+  { policy, finalised, providers }: RoundEvidence,
+  signed: ReadonlyMap<number, JudgedSignatures>,
+): BitVote | undefined {
+  const votes = [...signed].flatMap(([place, { any, valid }]) => {
+    if (finalised[FDC] !== undefined) {
+      const vote = valid && decodeBitVote(valid.signed.unsigned)
+      return vote ? [{ vote, weight: policy.providers[place]?.weight ?? 0 }] : []
+    }
+    const last = any && providers.get(place)?.signatures[FDC].at(-1)
+    const decoded = last && decodeSigned(last.payload)
+    const vote = decoded && decodeBitVote(decoded.unsigned)
+    return vote ? [{ vote, weight: 1 }] : []
+  })
+  return consensusOf(votes)
+}
+
+type FdcCheck =
+  | 'bitVote'
+  | 'bitVoteLength'
+  | 'consensus'
+  | 'fdcSignature'
+  | 'fdcOffence'
+  | 'fdcMismatch'
+  | 'fdcGrace'
+
+function judgeFdc(
+  common: Common,
+  provider: PolicyProvider,
+  place: number,
+): Readonly<Record<FdcCheck, Check>> {
+  const { evidence, requests, consensus, signed } = common
+  const seen = evidence.providers.get(place)?.bitVote ?? {}
+  const vote = seen.inTime && decodeBitVote(seen.inTime.payload)
+  const isValid = vote !== undefined && fits(vote, requests.length)
+  const isJudged = requests.length > 0 && consensus !== undefined
+  const isDominant = isValid && consensus !== undefined && dominates(vote, consensus)
+  const valid = signed[FDC].get(place)?.valid
+  const isSigned =
+    evidence.finalised[FDC] === undefined
+      ? signed[FDC].get(place)?.any !== undefined
+      : valid !== undefined
+  const signature = judgeSignatureSent(common, place, FDC)
+  const about = {
+    bitvotePresent: seen.inTime !== undefined,
+    dominated: isDominant,
+    penalised: isDominant && !isSigned,
+  }
+  return {
+    bitVote: !isJudged
+      ? UNKNOWN
+      : seen.inTime !== undefined
+        ? GOOD
+        : bad({ ...absence(seen), requests: requests.length }),
+    bitVoteLength:
+      seen.inTime === undefined || requests.length === 0
+        ? UNKNOWN
+        : isValid
+          ? GOOD
+          : bad({
+              sentLength: vote?.count ?? null,
+              expectedLength: requests.length,
+              tx: seen.inTime.tx,
+            }),
+    consensus:
+      !isJudged || !isValid ? UNKNOWN : isDominant ? GOOD : lacking(requests, vote, consensus),
+    fdcSignature: !isJudged
+      ? UNKNOWN
+      : signature.verdict === 'bad'
+        ? bad({ ...signature.values, ...about })
+        : signature,
+    fdcOffence: !isJudged
+      ? UNKNOWN
+      : isDominant && !isSigned
+        ? bad({ tx: seen.inTime?.tx ?? null })
+        : isSigned
+          ? GOOD
+          : UNKNOWN,
+    fdcMismatch: isJudged ? judgeMismatch(common, provider, place, FDC) : UNKNOWN,
+    fdcGrace: isJudged ? judgeGrace(common, place, FDC) : UNKNOWN,
+  }
+}
+
+/** Which requests of the consensus a vote does not confirm. */
+function lacking(requests: readonly string[], vote: BitVote, consensus: BitVote): Check {
+  const missing = requests.flatMap((data, index) => {
+    const bit = 1n << BigInt(index)
+    const isMissing = (consensus.bits & bit) !== 0n && (vote.bits & bit) === 0n
+    return isMissing ? [{ index, ...requestKind(data) }] : []
+  })
+  return bad({
+    missing,
+    confirmed: countBits(vote.bits),
+    consensusCount: countBits(consensus.bits),
+  })
+}
+
+function countBits(bits: bigint): number {
+  return bits.toString(2).replaceAll('0', '').length
+}
+
+/** The median of each feed over all reveals that belong to their commits. */
+function mediansOf(
+  providers: readonly PolicyProvider[],
+  matched: ReadonlyMap<number, readonly (number | null)[]>,
+): readonly (number | undefined)[] {
+  const feeds = Math.max(0, ...[...matched.values()].map(({ length }) => length))
+  return Array.from({ length: feeds }, (_, feed) =>
+    weightedMedian(
+      [...matched].flatMap(([place, values]) => {
+        const value = values[feed]
+        const weight = providers[place]?.weight
+        return value === undefined || value === null || weight === undefined
+          ? []
+          : [{ value, weight }]
+      }),
+    ),
+  )
+}
+
+function anchorsOf({ medians, matched }: Common, place: number): ProviderRound['anchors'] {
+  const possible = medians.filter((median) => median !== undefined).length
+  if (possible === 0) return undefined
+  const values = matched.get(place)
+  const hits = medians.filter((median, feed) => {
+    const value = values?.[feed]
+    if (median === undefined || value === undefined || value === null) return false
+    return Math.abs(value - median) <= Math.abs(median) * ANCHOR_BAND
+  })
+  return { hits: hits.length, possible }
+}

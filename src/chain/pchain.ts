@@ -1,0 +1,82 @@
+import { z } from 'zod'
+import type { Logger } from '#src/kernel/logger.ts'
+
+/** A current validator as the queried node sees it. */
+export interface Validator {
+  readonly connected: boolean
+  /** When its stake ends. */
+  readonly endsAt: Date | null
+}
+
+/** The chain on which validators stake. */
+export interface PChain {
+  /**
+   * Those of the given nodes that are current validators, by `NodeID-…`; undefined when nobody answers,
+   * which says nothing of any of them.
+   */
+  validators(
+    nodeIds: readonly string[],
+    signal?: AbortSignal,
+  ): Promise<ReadonlyMap<string, Validator> | undefined>
+}
+
+const TIMEOUT_MS = 10_000
+const Answer = z.object({
+  result: z.object({
+    validators: z.array(
+      z.looseObject({
+        nodeID: z.string(),
+        connected: z.boolean().optional(),
+        endTime: z.coerce.number().optional(),
+      }),
+    ),
+  }),
+})
+
+/**
+ * Asks a node's P-chain API. @see protocol reference, 9.3
+ *
+ * @param url the node, without the path of the API
+ */
+export function createPChain({ url, log }: { readonly url: string; readonly log: Logger }): PChain {
+  const api = `${url.replace(/\/$/, '')}/ext/bc/P`
+  let isFailing = false
+
+  return {
+    async validators(nodeIds, signal) {
+      const limit = AbortSignal.timeout(TIMEOUT_MS)
+      try {
+        const response = await fetch(api, {
+          method: 'POST',
+          headers: { 'content-type': 'application/json' },
+          body: JSON.stringify({
+            jsonrpc: '2.0',
+            id: 1,
+            method: 'platform.getCurrentValidators',
+            params: { nodeIDs: nodeIds },
+          }),
+          signal: signal === undefined ? limit : AbortSignal.any([signal, limit]),
+        })
+        if (!response.ok) throw new Error(`status ${response.status}`)
+        const { result } = Answer.parse(await response.json())
+        if (isFailing) log.info({}, 'P-chain answers again')
+        isFailing = false
+        return new Map(
+          result.validators.map(({ nodeID, connected, endTime }) => [
+            nodeID,
+            {
+              connected: connected ?? false,
+              endsAt: endTime === undefined ? null : new Date(endTime * 1000),
+            },
+          ]),
+        )
+      } catch (error) {
+        signal?.throwIfAborted()
+        const reason = error instanceof z.ZodError ? 'answer of another shape' : String(error)
+        if (!isFailing) log.warn({ reason }, 'P-chain does not answer')
+        isFailing = true
+        return undefined
+      }
+    },
+  }
+}

@@ -1,0 +1,63 @@
+import {
+  type Abi,
+  type ContractFunctionArgs,
+  type ContractFunctionName,
+  type ContractFunctionReturnType,
+  decodeFunctionResult,
+  encodeFunctionData,
+  type Hex,
+} from 'viem'
+import type { Address } from '#src/kernel/units.ts'
+import type { RpcClient } from './endpoints.ts'
+import { readBatch } from './multicall.ts'
+
+/** A question to a contract and how its answer is read. */
+export interface View<T> {
+  readonly callData: Hex
+  /** What an answer means; undefined for none, or one that cannot be read. */
+  of(answer: Hex | undefined): T | undefined
+}
+
+/** A view function with its arguments. */
+export function view<
+  const A extends Abi,
+  Name extends ContractFunctionName<A, 'view'>,
+  const Args extends ContractFunctionArgs<A, 'view', Name>,
+>(abi: A, functionName: Name, args: Args): View<ContractFunctionReturnType<A, 'view', Name, Args>> {
+  // The types above hold for every function; the compiler can only see it for one at a time.
+  const call = { abi: abi as Abi, functionName: functionName as string, args: args as unknown[] }
+  return {
+    callData: encodeFunctionData(call),
+    of: (data) => {
+      if (data === undefined || data === '0x') return undefined
+      try {
+        return decodeFunctionResult({ ...call, data }) as never
+      } catch {
+        return undefined
+      }
+    },
+  }
+}
+
+/**
+ * What each of many views of many contracts answers at the end of a block, in one request; undefined
+ * where there is no such contract or it gave no answer.
+ */
+export async function askViews(
+  client: RpcClient,
+  multicallAddress: Address,
+  questions: readonly (readonly [Address | undefined, View<unknown>])[],
+  block: number,
+): Promise<readonly (Hex | undefined)[]> {
+  const asked = questions.flatMap(([target, { callData }]) =>
+    target === undefined ? [] : [{ target, callData }],
+  )
+  const heard =
+    asked.length === 0 ? [] : await readBatch(client, asked, { multicallAddress, block })
+  let next = 0
+  return questions.map(([target]) => {
+    if (target === undefined) return undefined
+    next += 1
+    return heard[next - 1]
+  })
+}

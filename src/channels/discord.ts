@@ -1,0 +1,230 @@
+import { z } from 'zod'
+import { withoutDirections } from '#src/i18n/isolates.ts'
+import { type Card, type CardItem, cardOf, type Tone } from './card.ts'
+import {
+  type Channel,
+  defineChannel,
+  type Envelope,
+  type MessageState,
+  type SendContext,
+} from './define.ts'
+import { type HookDestination, type HookService, hookForm, isHookOf } from './hook-url.ts'
+import { floodError, refusalOf, retryAfterSeconds } from './http-answer.ts'
+import { createPace, type Pace } from './pace.ts'
+import type { SafeAnswer, SafePost } from './safe-fetch.ts'
+import { cut, fitPieces, isOpenLink, isSilent } from './wording.ts'
+
+/**
+ * Messages into a Discord channel by its incoming webhook.
+ *
+ * @see Discord developer documentation, "Execute Webhook", "Embed Limits", "Rate Limits"
+ */
+
+const SERVICE: HookService = {
+  hosts: ['discord.com', 'ptb.discord.com', 'canary.discord.com', 'discordapp.com'],
+  path: /^\/api\/(?:v\d{1,2}\/)?webhooks\/\d{5,25}\/[\w-]{20,200}\/?$/,
+  code: 'discord_url',
+}
+/** Without a version Discord answers as an old one, which counts waits in other units. */
+const API = '/api/v10'
+
+/** Five messages in two seconds to one webhook. */
+const HOOK_MS = 400
+const PATIENCE_MS = 5000
+
+/** Gone for good: no such webhook, a wrong token, no right any more. */
+const GONE = [401, 403, 404, 410]
+const UNKNOWN_MESSAGE = 10008
+
+const SUPPRESS_NOTIFICATIONS = 4096
+
+const COLORS: Readonly<Record<Tone, number>> = {
+  critical: 0xd93025,
+  warning: 0xe8830c,
+  fine: 0x188a4e,
+  info: 0x2f6fe0,
+}
+
+/** Discord's own are 256, 4096, 25, 256, 1024 and 6000 for all together; these add up to less. */
+const TITLE_MAX = 256
+const DESCRIPTION_MAX = 2600
+const FIELDS_MAX = 6
+const LABEL_MAX = 80
+const VALUE_MAX = 280
+const ITEM_MAX = 100
+/** A name or value must not be empty. */
+const NOTHING = '\u2013'
+
+const Destination = z.strictObject({ url: z.string() })
+
+const Answer = z.object({
+  id: z.string().optional().catch(undefined),
+  code: z.number().optional().catch(undefined),
+  /** Seconds, with a fraction. */
+  retry_after: z.number().optional().catch(undefined),
+})
+
+interface Deps {
+  readonly post: SafePost
+  readonly userAgent: string
+  readonly allowPrivate: boolean
+}
+
+/** Writes to Discord channels; what was written can be changed there. */
+export function createDiscord(deps: Deps): Channel<unknown> {
+  const pace = createPace({ allMs: 0, keyMs: HOOK_MS, now: () => performance.now() })
+  return defineChannel<HookDestination>({
+    key: 'discord',
+    kind: 'input',
+    destination: Destination.refine(({ url }) => isHookOf(SERVICE, url, deps.allowPrivate)),
+    form: hookForm(SERVICE, deps.allowPrivate),
+    limits: { room: 16, laneStart: 1, laneMax: 1 },
+    available: () => true,
+    mask: ({ url }) => `discord …${hookOf(url).id.slice(-4)}`,
+    lane: ({ url }) => `discord ${hookOf(url).id}`,
+    send: async ({ url }, envelope, context) => {
+      const body = discordBody(envelope, { now: context.now })
+      const answer = await request(deps, pace, { url, method: 'POST', body, context })
+      const { statusCode } = answer
+      const { id } = read(answer)
+      return { statusCode, ...(id !== undefined && { messageId: id }) }
+    },
+    edit: async ({ url }, messageId, envelope, state, context) => {
+      const body = discordBody(envelope, { state })
+      const asked = { url, method: 'PATCH', messageId, body, context } as const
+      const answer = await request(deps, pace, asked)
+      return read(answer).code === UNKNOWN_MESSAGE ? {} : { messageId }
+    },
+  })
+}
+
+/**
+ * The exact body of a message: one embed, and nobody is mentioned whatever it says.
+ *
+ * @param options `state`: of a message that is changed, which says nothing about sound any more
+ */
+export function discordBody(
+  envelope: Envelope,
+  options: { readonly state?: MessageState; readonly now?: Date } = {},
+): string {
+  const card = cardOf(envelope, options)
+  const link = card.links.find(({ url }) => isOpenLink(url))?.url
+  const glyph = card.glyph === '' ? [] : [card.glyph]
+  return JSON.stringify({
+    allowed_mentions: { parse: [] },
+    ...(options.state === undefined && isSilent(envelope) && { flags: SUPPRESS_NOTIFICATIONS }),
+    embeds: [
+      {
+        title: fitted([...glyph, card.title].join(' '), TITLE_MAX) || NOTHING,
+        ...(link !== undefined && { url: link }),
+        description: fitted(describe(card), DESCRIPTION_MAX),
+        color: COLORS[card.tone],
+        fields: card.fields.slice(0, FIELDS_MAX).map(({ label, value }) => ({
+          name: fitted(label, LABEL_MAX) || NOTHING,
+          value: fitted(withoutDirections(value), VALUE_MAX) || NOTHING,
+          inline: value.length <= 24,
+        })),
+        footer: { text: ['Watchdog', ...(card.number ? [card.number] : [])].join(' · ') },
+        timestamp: envelope.message.firedAt,
+      },
+    ],
+  })
+}
+
+/** Lines, messages, body, links; what is too much goes from the end of the messages, then of the body. */
+function describe(card: Card): string {
+  const links = card.links
+    .filter(({ url }, index) => index > 0 || !isOpenLink(url))
+    .map(({ label, url }) => `${escaped(label)}: ${isOpenLink(url) ? `<${url}>` : escaped(url)}`)
+  const write = (items: readonly string[], body: string) =>
+    [card.lines.map(escaped).join('\n'), items.join('\n'), body, links.join('\n')]
+      .filter((block) => block.trim() !== '')
+      .join('\n\n')
+  const more = card.more === undefined ? [] : [escaped(card.more)]
+  for (let shown = card.items.length; shown > 0; shown -= 1) {
+    const isAll = shown === card.items.length
+    const items = [...card.items.slice(0, shown).map(itemText), ...(isAll ? more : ['…'])]
+    const text = write(items, escaped(card.body))
+    if (text.length <= DESCRIPTION_MAX) return text
+  }
+  const room = DESCRIPTION_MAX - write([], '').length - 2
+  return write([], fitted(card.body, room)).slice(0, DESCRIPTION_MAX)
+}
+
+function itemText(item: CardItem): string {
+  const { message, glyph, time, text } = item
+  const title = escaped(cut(text, ITEM_MAX))
+  const shown = isOpenLink(message.link) ? `[${title}](<${message.link}>)` : title
+  return [...(time === undefined ? [] : [escaped(time)]), glyph, shown].join(' ')
+}
+
+/** A text in which nothing is markup or becomes a link. */
+function escaped(text: string): string {
+  return pieces(text).join('')
+}
+
+function fitted(text: string, max: number): string {
+  return fitPieces(pieces(text), max)
+}
+
+/** Every character, escaped where Discord would read it as markup. */
+function pieces(text: string): string[] {
+  const characters = [...text.toWellFormed()]
+  return characters.map((character, index) => {
+    const isLink = character === ':' && characters[index + 1] === '/'
+    return isLink || /[\\*_~`|<>#[\]()]/.test(character) ? `\\${character}` : character
+  })
+}
+
+async function request(
+  deps: Deps,
+  pace: Pace,
+  asked: {
+    readonly url: string
+    readonly method: 'POST' | 'PATCH'
+    readonly messageId?: string
+    readonly body: string
+    readonly context: SendContext
+  },
+): Promise<SafeAnswer> {
+  const { context } = asked
+  const { id, root, thread } = hookOf(asked.url)
+  const earlyMs = await pace.turn(id, { patienceMs: PATIENCE_MS, signal: context.signal })
+  if (earlyMs !== undefined) throw floodError(earlyMs / 1000)
+  const isNew = asked.messageId === undefined
+  const path = isNew ? '' : `/messages/${asked.messageId}`
+  const query = new URLSearchParams({ ...(isNew && { wait: 'true' }), ...thread })
+  const answer = await deps.post(`${root}${path}?${query}`, {
+    method: asked.method,
+    headers: { 'Content-Type': 'application/json', 'User-Agent': deps.userAgent },
+    body: asked.body,
+    signal: context.signal,
+  })
+  const { code, retry_after: wait } = read(answer)
+  if (answer.statusCode === 429) {
+    const seconds = wait ?? retryAfterSeconds(answer.retryAfter, context.now) ?? 1
+    pace.hold(id, seconds * 1000)
+    throw floodError(seconds, answer.statusCode)
+  }
+  const refusal = refusalOf(answer, { gone: GONE, now: context.now })
+  const isForgotten = !isNew && code === UNKNOWN_MESSAGE
+  if (refusal !== undefined && !isForgotten) throw refusal
+  return answer
+}
+
+/** A webhook's parts: its number, its address at the version spoken here, the thread it writes to. */
+function hookOf(text: string) {
+  const url = new URL(text)
+  const [id = '', token = ''] = url.pathname.split('/webhooks/')[1]?.split('/') ?? []
+  const threadId = url.searchParams.get('thread_id') ?? ''
+  const thread = /^\d{5,25}$/.test(threadId) ? { thread_id: threadId } : {}
+  return { id, root: `${url.origin}${API}/webhooks/${id}/${token}`, thread }
+}
+
+function read({ text }: SafeAnswer): z.output<typeof Answer> {
+  try {
+    return Answer.catch({}).parse(JSON.parse(text))
+  } catch {
+    return {}
+  }
+}

@@ -1,0 +1,18 @@
+import { formatTime } from '#src/i18n/format.ts'
+import { hasText, translator } from '#src/i18n/translate.ts'
+import type { Envelope, MessageState } from './define.ts'
+
+/**
+ * The message of an alert whose signal comes and goes: it says so, and how often, instead of what
+ * happened the first time.
+ */
+export function asFlapping(envelope: Envelope, { flapping }: MessageState): Envelope {
+  if (flapping === undefined) return envelope
+  const { locale, timezone, type, signal, message } = envelope
+  const t = translator(locale)
+  const key = `signals:${type}.${signal}.label`
+  const since = formatTime(flapping.since, locale, timezone, { offset: true })
+  const title = t('messages:flapping.head', { signal: hasText(key) ? t(key) : message.title })
+  const body = t('messages:flapping.changes', { count: flapping.changes, since })
+  return { ...envelope, message: { ...message, title, body } }
+}

@@ -1,0 +1,62 @@
+import { formatDateTime, shortAddress } from '#src/i18n/format.ts'
+import { id, translator, typed } from '#src/i18n/translate.ts'
+import type { Locale } from '#src/kernel/locale.ts'
+import { mailPieces } from './mail-page.ts'
+import { type MailContent, mailSubject, mailText } from './mail-text.ts'
+
+/** What is asked of an address before anything else goes there. */
+export interface ConfirmationRequest {
+  readonly address: string
+  /** Who asked. */
+  readonly wallet: string
+  /** The page that takes the answer. */
+  readonly url: string
+  readonly askedAt: Date
+  readonly expiresAt: Date
+  readonly locale: Locale
+  /** IANA name of the zone times are written in. */
+  readonly timezone: string
+}
+
+/** The mail that asks for consent: the question, the button, until when, who asked, and no more. */
+export function confirmationMail(mail: ConfirmationRequest): MailContent {
+  const { locale, timezone } = mail
+  const t = translator(locale)
+  const pieces = mailPieces(locale)
+  const values = {
+    question: { address: typed(mail.address) },
+    askedBy: {
+      wallet: id(shortAddress(mail.wallet)),
+      time: formatDateTime(mail.askedAt, locale, timezone),
+    },
+    until: { time: formatDateTime(mail.expiresAt, locale, timezone) },
+  }
+  const subject = t('mail:confirm.subject')
+  const askedBy = t('mail:confirm.askedBy', values.askedBy)
+  const html = pieces.page({
+    title: subject,
+    preheader: askedBy,
+    aside: '',
+    content: [
+      pieces.heading(t('mail:confirm.question', values.question)),
+      pieces.paragraph(askedBy),
+      pieces.button(t('mail:confirm.button'), mail.url),
+      pieces.muted(t.html('mail:confirm.until', values.until)),
+    ],
+    footer: [pieces.muted(t.html('mail:confirm.footer'))],
+  })
+  const text = mailText([
+    t('mail:confirm.question', values.question),
+    '',
+    askedBy,
+    '',
+    t('mail:confirm.button'),
+    mail.url,
+    '',
+    t('mail:confirm.until', values.until),
+    '',
+    '---',
+    t('mail:confirm.footer'),
+  ])
+  return { subject: mailSubject(subject), html, text }
+}

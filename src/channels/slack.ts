@@ -1,0 +1,173 @@
+import { z } from 'zod'
+import { withoutDirections } from '#src/i18n/isolates.ts'
+import { type Card, type CardItem, cardOf } from './card.ts'
+import { type Channel, defineChannel, type Envelope, type MessageField } from './define.ts'
+import { type HookDestination, type HookService, hookForm, isHookOf } from './hook-url.ts'
+import { floodError, refusalOf, retryAfterSeconds } from './http-answer.ts'
+import { createPace } from './pace.ts'
+import type { SafePost } from './safe-fetch.ts'
+import { cut, fitPieces, isOpenLink } from './wording.ts'
+
+/**
+ * Messages into a Slack channel by its incoming webhook. They cannot be changed afterwards.
+ *
+ * @see Slack developer documentation, "Incoming webhooks", "Block Kit", "Rate limits"
+ */
+
+const SERVICE: HookService = {
+  hosts: ['hooks.slack.com', 'hooks.slack-gov.com'],
+  path: /^\/services\/[A-Z0-9]{1,20}\/[A-Z0-9]{1,20}\/[A-Za-z0-9]{1,64}\/?$/,
+  code: 'slack_url',
+}
+
+/** One message a second to one webhook. */
+const HOOK_MS = 1000
+const PATIENCE_MS = 5000
+
+/** Gone for good: forbidden, no such webhook or channel, the channel is archived. */
+const GONE = [403, 404, 410]
+
+/** Slack's own limits, in characters after escaping; a value in a field is shorter, to stay readable. */
+const HEADER_MAX = 150
+const TEXT_MAX = 3000
+const FIELD_MAX = 600
+const FIELDS_MAX = 6
+const ITEM_MAX = 200
+const NOTHING = '\u2013'
+
+const Destination = z.strictObject({ url: z.string() })
+
+/** Writes to Slack channels. */
+export function createSlack(deps: {
+  readonly post: SafePost
+  readonly userAgent: string
+  readonly allowPrivate: boolean
+}): Channel<unknown> {
+  const pace = createPace({ allMs: 0, keyMs: HOOK_MS, now: () => performance.now() })
+  return defineChannel<HookDestination>({
+    key: 'slack',
+    kind: 'input',
+    destination: Destination.refine(({ url }) => isHookOf(SERVICE, url, deps.allowPrivate)),
+    form: hookForm(SERVICE, deps.allowPrivate),
+    limits: { room: 16, laneStart: 1, laneMax: 1 },
+    available: () => true,
+    mask: ({ url }) => `slack …${hookOf(url).slice(-4)}`,
+    lane: ({ url }) => `slack ${hookOf(url)}`,
+    send: async ({ url }, envelope, { now, signal }) => {
+      const key = hookOf(url)
+      const earlyMs = await pace.turn(key, { patienceMs: PATIENCE_MS, signal })
+      if (earlyMs !== undefined) throw floodError(earlyMs / 1000)
+      const answer = await deps.post(url, {
+        headers: { 'Content-Type': 'application/json', 'User-Agent': deps.userAgent },
+        body: slackBody(envelope, now),
+        signal,
+      })
+      const { statusCode } = answer
+      if (statusCode === 429) {
+        const seconds = retryAfterSeconds(answer.retryAfter, now) ?? 1
+        pace.hold(key, seconds * 1000)
+        throw floodError(seconds, statusCode)
+      }
+      const refusal = refusalOf(answer, { gone: GONE, now })
+      if (refusal !== undefined) throw refusal
+      return { statusCode }
+    },
+  })
+}
+
+/**
+ * The exact body of a message: blocks, and a line of text for notifications. What is not a link of ours
+ * is plain text, so that no label mentions anybody or leads anywhere.
+ */
+export function slackBody(envelope: Envelope, now?: Date): string {
+  const card = cardOf(envelope, { ...(now && { now }) })
+  const glyph = card.glyph === '' ? [] : [card.glyph]
+  const title = [...glyph, card.title].join(' ')
+  const lines = [...card.lines, ...(card.number === undefined ? [] : [card.number])]
+  const fields = card.fields.slice(0, FIELDS_MAX)
+  return JSON.stringify({
+    text: fitted([title, ...card.lines].join('\n'), TEXT_MAX),
+    blocks: [
+      { type: 'header', text: plain(title, HEADER_MAX) },
+      ...(lines.length === 0
+        ? []
+        : [{ type: 'context', elements: [plain(lines.join('\n'), TEXT_MAX)] }]),
+      ...itemBlocks(card),
+      ...(card.body.trim() === '' ? [] : [{ type: 'section', text: plain(card.body, TEXT_MAX) }]),
+      ...(fields.length === 0 ? [] : [{ type: 'section', fields: fields.map(fieldText) }]),
+      ...linkBlocks(card),
+    ],
+    unfurl_links: false,
+    unfurl_media: false,
+  })
+}
+
+/** Messages one a line, several to a block as they fit. */
+function itemBlocks(card: Card) {
+  const lines = card.items.map(itemText)
+  const blocks: string[] = []
+  for (const line of lines) {
+    const longer = `${blocks.at(-1) ?? ''}\n${line}`
+    if (blocks.length === 0 || longer.length > TEXT_MAX) blocks.push(line)
+    else blocks[blocks.length - 1] = longer
+  }
+  const more =
+    card.more === undefined ? [] : [{ type: 'context', elements: [plain(card.more, 200)] }]
+  return [...blocks.map((text) => ({ type: 'section', text: markup(text) })), ...more]
+}
+
+function itemText({ message, glyph, time, text }: CardItem): string {
+  const title = fitted(text, ITEM_MAX)
+  const shown = isOpenLink(message.link) ? link(message.link, title) : title
+  return [...(time === undefined ? [] : [escaped(time)]), glyph, shown].join(' ')
+}
+
+function fieldText({ label, value, href }: MessageField) {
+  const text = withoutDirections(value)
+  const isLink = href !== undefined && isOpenLink(href) && href.length < FIELD_MAX
+  return isLink
+    ? markup(`${fitted(label, 200)}\n${link(href, fitted(text, FIELD_MAX) || NOTHING)}`)
+    : plain(`${cut(label, 200)}\n${text}`, FIELD_MAX)
+}
+
+function linkBlocks(card: Card) {
+  const links = card.links.map(({ label, url }) =>
+    isOpenLink(url) ? link(url, escaped(label)) : escaped(`${label}: ${url}`),
+  )
+  return links.length === 0 ? [] : [{ type: 'section', text: markup(links.join(' · ')) }]
+}
+
+function plain(text: string, max: number) {
+  return { type: 'plain_text', text: fitted(text, max) || NOTHING, emoji: false }
+}
+
+/** Only ever holds escaped text and links of ours; `verbatim` keeps Slack from finding more. */
+function markup(text: string) {
+  return { type: 'mrkdwn', text, verbatim: true }
+}
+
+/** A bar would end the address. */
+function link(url: string, labelEscaped: string): string {
+  return `<${new URL(url).href.replaceAll('|', '%7C').replaceAll('>', '%3E')}|${labelEscaped}>`
+}
+
+/** @see Slack developer documentation, "Escaping text" */
+function escaped(text: string): string {
+  return pieces(text).join('')
+}
+
+function fitted(text: string, max: number): string {
+  return fitPieces(pieces(text), max)
+}
+
+const ENTITIES: Readonly<Record<string, string>> = { '&': '&amp;', '<': '&lt;', '>': '&gt;' }
+
+function pieces(text: string): string[] {
+  return [...text.toWellFormed()].map((character) => ENTITIES[character] ?? character)
+}
+
+/** Which webhook it is, without the part that lets one write to it. */
+function hookOf(url: string): string {
+  const [, , team = '', hook = ''] = new URL(url).pathname.split('/')
+  return `${team}/${hook}`
+}

@@ -1,0 +1,467 @@
+import fc from 'fast-check'
+import { describe, expect, test } from 'vitest'
+import { translate } from '#src/i18n/translate.ts'
+import { LOCALES } from '#src/kernel/locale.ts'
+import { parseHtml } from '#src/sandbox/telegram/html.ts'
+import { REGISTRY as WATCH_TYPES } from '#src/watches/types/index.ts'
+import { envelopeOf, HOSTILE_TEXTS } from '../../test/support/envelopes.ts'
+import type { Envelope, Message, MessageField, MessageState } from './define.ts'
+import { type AlertViewOptions, alertView } from './telegram-alert.ts'
+import { TEXT_MAX } from './telegram-html.ts'
+
+const commit = {
+  type: 'provider-fsp',
+  signal: 'ftso-commit',
+  group: 'ftso',
+  message: {
+    event: 'fsp.ftso-commit',
+    severity: 'warning',
+    watchLabel: 'Node A',
+    title: 'FTSO commit missing in 2 consecutive voting rounds',
+  },
+} as const
+
+describe('an alert', () => {
+  test('is written as it is drawn', () => {
+    expect(alertView(envelopeOf()).html).toBe(
+      [
+        '🔵 <b>Balance changed: -12,500 FLR</b>',
+        'Info · \u2068Treasury\u2069 · since 14:02:31\u00a0UTC+1',
+        '',
+        'Treasury: the balance went from 12,742.5 FLR to 242.5 FLR.',
+        '',
+        'Address: <code>0x3f12b8aC9d2e7F4b6A1c5D8e0F9a7B3c2d1eA91c</code>',
+        'Now: 242.5 FLR',
+        '#4711',
+      ].join('\n'),
+    )
+  })
+
+  test('has its buttons as they are drawn', () => {
+    expect(buttons(alertView(envelopeOf(commit)))).toEqual([
+      ['Acknowledge 1:alert.ack:3mv', 'Details https://watchdog.example.org/a/abc123'],
+      ['Mute 1 h 1:alert.mute:3mv:1h', 'Mute 8 h 1:alert.mute:3mv:8h'],
+      ['Mute until recovered 1:alert.mute:3mv:rec'],
+      ['Why? 1:alert.help:3mv:w', 'Causes 1:alert.help:3mv:c', 'What to do 1:alert.help:3mv:d'],
+    ])
+  })
+
+  test('cannot be muted until it recovers where nothing recovers', () => {
+    expect(JSON.stringify(alertView(envelopeOf()).keyboard)).not.toContain('alert.mute:3mv:rec')
+  })
+
+  test('about credits begins with the way to get some', () => {
+    const event = 'credits.low-balance'
+    const envelope = envelopeOf({
+      type: 'credits-balance',
+      signal: 'credits-threshold',
+      message: { event, severity: 'warning' },
+    })
+    expect(alertView(envelope).keyboard[0]).toEqual([
+      { text: 'Top up', callback_data: '1:topup', style: 'primary' },
+    ])
+  })
+
+  test('about the chain leads to the status instead of muting', () => {
+    const envelope = envelopeOf({
+      type: null,
+      signal: null,
+      group: null,
+      message: { event: 'fsp.monitoring', severity: 'warning' },
+    })
+    const rows = buttons(alertView(envelope))
+    expect(rows[1]).toEqual(['Status 1:status'])
+    expect(rows.flat().join()).not.toContain('mute')
+  })
+
+  test('leads to its watch in the bot, once the bot has a name', () => {
+    const { html } = alertView(envelopeOf(), {}, { botUsername: 'watchdog_bot' })
+    expect(html).toContain(
+      'Info · \u2068<a href="https://t.me/watchdog_bot?start=w42">Treasury</a>\u2069 · since',
+    )
+  })
+
+  test('shows everybody in a group their own clock', () => {
+    const { html, plain } = alertView(envelopeOf(), {}, { isGroup: true })
+    expect(html).toContain('<tg-time unix="1795179751" format="T">13:02:31\u00a0UTC</tg-time>')
+    expect(plain).toContain('since 13:02:31\u00a0UTC')
+  })
+
+  test('that is told late says how long it has lasted', () => {
+    const at = (time: string) => alertView(envelopeOf(commit), {}, { now: new Date(time) }).plain
+    expect(at('2026-11-20T13:05:40Z')).toContain('since 14:02:31\u00a0UTC+1 · 3 min')
+    expect(at('2026-11-20T13:03:00Z')).toMatch(/UTC\+1$/m)
+  })
+
+  test('of a test begins with a line that says so, and keeps only Details', () => {
+    const message = { test: true, alertId: null, watchLabel: null, fields: [] }
+    const view = alertView(envelopeOf({ message }))
+    expect(view.html.split('\n').slice(0, 3)).toEqual([
+      '🧪 Test',
+      '🔵 <b>Balance changed: -12,500 FLR</b>',
+      'Info · since 14:02:31\u00a0UTC+1',
+    ])
+    expect(view.html).not.toContain('#')
+    expect(view.keyboard).toHaveLength(1)
+  })
+
+  test('makes links of values that have one, but no code of links', () => {
+    const hash = `0x${'ab'.repeat(32)}`
+    const html = withFields([
+      { key: 'block', label: 'Block', value: '418', href: 'https://e.example/b?a=1&b="2"' },
+      { key: 'transaction', label: 'Transaction', value: hash, href: 'https://e.example/tx' },
+      { key: 'hash', label: 'Hash', value: hash },
+      { key: 'local', label: 'Local', value: 'here', href: 'http://localhost/x' },
+    ])
+    expect(html).toContain('<a href="https://e.example/b?a=1&amp;b=&quot;2&quot;">418</a>')
+    expect(html).toContain(`<a href="https://e.example/tx">${hash}</a>`)
+    expect(html).toContain(`Hash: <code>${hash}</code>`)
+    expect(html).toContain('Local: here')
+  })
+
+  test('gives the link as text where it cannot be on a button', () => {
+    const message = { link: 'http://localhost:8080/a/x' }
+    const { html, keyboard } = alertView(envelopeOf({ message }))
+    expect(html.endsWith('Details\nhttp://localhost:8080/a/x')).toBe(true)
+    expect(JSON.stringify(keyboard)).not.toContain('localhost')
+    expect(JSON.stringify(keyboard)).toContain('alert.ack')
+  })
+
+  test('shows six fields and says where the others are', () => {
+    const html = withFields(fieldsOf(8, 'x'))
+    expect(html).toContain('Label 5: x')
+    expect(html).not.toContain('Label 6: x')
+    expect(html.endsWith('#4711\n… more in Details')).toBe(true)
+  })
+
+  test('drops fields from the end over the limit, never title, body or link', () => {
+    const link = 'http://localhost/a'
+    const { plain } = alertView(
+      envelopeOf({ message: { fields: fieldsOf(6, 'y'.repeat(900)), link } }),
+    )
+    expect(plain.length).toBeLessThanOrEqual(TEXT_MAX)
+    expect(plain).toContain('Label 3')
+    expect(plain).not.toContain('Label 4')
+    expect(plain).toContain('Balance changed')
+    expect(plain).toContain('… more in Details\nDetails\nhttp://localhost/a')
+  })
+
+  test('isolates foreign text, outside of what is copied', () => {
+    const arabic = alertView(envelopeOf({ locale: 'ar' })).html
+    expect(arabic).toMatch(/\u2068<code>0x[0-9a-fA-F]{40}<\/code>\u2069/)
+    const html = withFields([{ key: 'x', label: 'Name', value: 'سلمى' }])
+    expect(html).toContain('Name: \u2068سلمى\u2069')
+  })
+})
+
+describe('after a press', () => {
+  const acknowledged = { at: new Date('2026-11-20T13:05:00Z'), by: 'Ann <3' }
+
+  test('an acknowledged alert says by whom, and offers to take it back', () => {
+    const view = alertView(envelopeOf(commit), { acknowledged })
+    expect(lineOf(view.plain)).toMatch(/ · acknowledged by \u2068Ann <3\u2069, 14:05$/)
+    expect(buttons(view)[0]?.[0]).toBe('Undo 1:alert.unack:3mv')
+    const nobody = alertView(envelopeOf(commit), { acknowledged: { ...acknowledged, by: null } })
+    expect(lineOf(nobody.plain)).toMatch(/ · acknowledged, 14:05$/)
+  })
+
+  test('a muted watch says until when, and offers to end it', () => {
+    const view = alertView(envelopeOf(commit), {
+      muted: { until: new Date('2026-11-20T14:05:00Z') },
+    })
+    expect(lineOf(view.plain)).toMatch(/ · 🔕 until 15:05$/)
+    expect(buttons(view)[1]).toEqual(['Unmute 1:watch.unmute:16'])
+    expect(buttons(view)).toHaveLength(3)
+  })
+
+  test('an episode that is muted until it recovers says so, and offers to end it', () => {
+    const view = alertView(envelopeOf(commit), { acknowledged, muted: { until: 'recovered' } })
+    expect(lineOf(view.plain)).toMatch(/, 14:05 · 🔕 until recovered$/)
+    expect(buttons(view)[1]).toEqual(['Unmute 1:alert.mute:3mv:0'])
+  })
+
+  test('help opens as a quote below the text, and its button carries a tick', () => {
+    for (const [help, part, label] of [
+      ['why', 'why', '✓ Why?'],
+      ['causes', 'causes', '✓ Causes'],
+      ['action', 'action', '✓ What to do'],
+    ] as const) {
+      const view = alertView(envelopeOf(commit), { help })
+      const key = `signals:provider-fsp.ftso-commit.help.${part}` as const
+      const text = translate('en', key)
+      expect(view.html).toMatch(/<blockquote expandable>[^<]+<\/blockquote>$/)
+      expect(view.plain).toContain(text)
+      expect(view.keyboard.flat().map((button) => button.text)).toContain(label)
+    }
+    const { plain } = alertView(envelopeOf(commit), { help: 'why' })
+    expect(plain).toContain(translate('en', 'signals:provider-fsp.ftso-commit.help.checked'))
+  })
+
+  test('a recovered alert is green, says from when to when, and keeps only Details', () => {
+    const recoveredAt = new Date('2026-11-20T13:15:01Z')
+    const view = alertView(envelopeOf(commit), { acknowledged, recoveredAt })
+    expect(view.plain.split('\n').slice(0, 2)).toEqual([
+      '🟢 FTSO commit missing in 2 consecutive voting rounds',
+      'Recovered · \u2068Node A\u2069 · 14:02 to 14:15\u00a0UTC+1 · 12 min, 30 sec',
+    ])
+    expect(buttons(view)).toEqual([['Details https://watchdog.example.org/a/abc123']])
+  })
+})
+
+describe('other messages', () => {
+  test('a recovery is green and has only Details', () => {
+    const message = {
+      ...commit.message,
+      event: 'fsp.ftso-commit.recovered',
+      severity: 'info',
+    } as const
+    const view = alertView(envelopeOf({ ...commit, message }))
+    expect(view.html).toMatch(/^🟢 .*\nRecovered · /)
+    expect(view.keyboard).toHaveLength(1)
+  })
+
+  test('a raised severity says so and has the buttons of an alert', () => {
+    const message = { ...commit.message, severity: 'critical' } as const
+    const view = alertView(envelopeOf({ ...commit, kind: 'raised', answers: 4711, message }))
+    expect(lineOf(view.plain)).toMatch(/^Severity raised to critical · \u2068Node A\u2069 · since/)
+    expect(buttons(view)[0]?.[0]).toBe('Acknowledge 1:alert.ack:3mv')
+  })
+
+  test('a reminder can be acknowledged, muted until it recovers, or switched off', () => {
+    const message = { ...commit.message, severity: 'critical' } as const
+    const view = alertView(envelopeOf({ ...commit, kind: 'reminder', answers: 4711, message }))
+    expect(buttons(view).slice(0, 3)).toEqual([
+      ['Acknowledge 1:alert.ack:3mv', 'Details https://watchdog.example.org/a/abc123'],
+      ['Mute until recovered 1:alert.mute:3mv:rec'],
+      ['Reminders off 1:settings.remind:off'],
+    ])
+  })
+
+  test('a group is written as it is drawn', () => {
+    const view = alertView(groupOf(), {}, { botUsername: 'watchdog_bot' })
+    expect(view.html).toBe(
+      [
+        '🔴 <b>\u2068Node A\u2069: 3 alerts</b>',
+        'Critical · since 14:02:31\u00a0UTC+1',
+        '🟠 FTSO commit missing <a href="https://t.me/watchdog_bot?start=a4711">#4711</a>',
+        '🔴 FTSO reveal missing <a href="https://t.me/watchdog_bot?start=a4712">#4712</a>',
+        '🟠 FDC bit vote missing <a href="https://t.me/watchdog_bot?start=a4713">#4713</a>',
+        'Sender: 0x52c1…07ae',
+      ].join('\n'),
+    )
+    expect(buttons(view)).toEqual([
+      ['Acknowledge all 1:alert.ackAll', 'Alerts 1:alert.list:aad16:'],
+      ['Mute 1 h 1:alert.mute:3mw:1h', 'Mute 8 h 1:alert.mute:3mw:8h'],
+      ['Mute until recovered 1:alert.mute:3mw:rec'],
+    ])
+  })
+
+  test('a group shows which of its alerts are over, and when all are', () => {
+    const over = (minute: number) => ({ recoveredAt: new Date(Date.UTC(2026, 10, 20, 13, minute)) })
+    const some = new Map<number, MessageState>([[4712, over(10)]])
+    expect(alertView(groupOf(), { items: some }).plain.split('\n').slice(0, 4)).toEqual([
+      '🟠 \u2068Node A\u2069: 3 alerts',
+      'Warning · since 14:02:31\u00a0UTC+1',
+      '🟠 FTSO commit missing #4711',
+      '🟢 FTSO reveal missing #4712',
+    ])
+    const all = new Map([4711, 4712, 4713].map((id, index) => [id, over(10 + index)]))
+    const view = alertView(groupOf(), { items: all })
+    expect(view.plain.split('\n').slice(0, 2)).toEqual([
+      '🟢 \u2068Node A\u2069: 3 alerts',
+      'Recovered · 14:02 to 14:12\u00a0UTC+1 · 9 min, 29 sec',
+    ])
+    expect(buttons(view)).toEqual([['Alerts 1:alert.list:aad16:']])
+  })
+
+  test('a roll-up counts by severity and watch, and names the newest', () => {
+    const items = Array.from({ length: 17 }, (_, index) => {
+      const severity = index < 9 ? 'critical' : index < 15 ? 'warning' : 'info'
+      const watchLabel = index % 3 === 0 ? 'Node B' : 'Node A'
+      return itemOf(5000 + index, { severity, watchLabel, title: `Alert ${index}` }, index)
+    })
+    const view = alertView(envelopeOf({ kind: 'rollup', items }))
+    expect(view.plain.split('\n')).toEqual([
+      '🔴 17 more alerts in the last minute',
+      '9 critical · 6 warnings · 2 info',
+      '\u2068Node A\u2069 11 · \u2068Node B\u2069 6',
+      'Newest: 14:02:47 \u2068Node A\u2069, \u2068Alert 16\u2069',
+    ])
+    expect(buttons(view)).toEqual([['Open them 1:alert.list:aad:'], ['Mute all 1 h 1:mute.all:1h']])
+  })
+
+  test('a summary names at most twenty, and how many more there are', () => {
+    const items = Array.from({ length: 32 }, (_, index) => itemOf(5000 + index, {}, index))
+    const title = '☀️ While it was quiet, 22:00 – 07:00'
+    const view = alertView(
+      envelopeOf({ kind: 'summary', items, message: { title, body: '32 alerts.', fields: [] } }),
+    )
+    const lines = view.plain.split('\n')
+    expect(lines[0]).toBe(title)
+    expect(lines[2]).toBe('32 alerts.')
+    expect(lines[4]).toBe('14:02 🟠 \u2068Node A\u2069: FTSO commit missing')
+    expect(lines.at(-1)).toBe('and 12 more')
+    expect(buttons(view)).toEqual([['Open them 1:alert.list:aad:']])
+  })
+
+  test('a notice has the buttons it brings, and pages no button can hold as text', () => {
+    const view = alertView(
+      envelopeOf({
+        kind: 'notice',
+        message: {
+          title: '🎟 3 slots end on 20 Jan',
+          body: 'Without renewal Node A stops.',
+          fields: [],
+        },
+        buttons: [
+          [
+            { label: 'Renew', act: '1:slots' },
+            { label: 'Open', url: 'https://watchdog.example.org/x' },
+          ],
+          [{ label: 'Local', url: 'http://localhost/x' }],
+        ],
+      }),
+    )
+    expect(view.html).toBe(
+      '<b>🎟 3 slots end on 20 Jan</b>\n\nWithout renewal Node A stops.\n\nLocal\nhttp://localhost/x',
+    )
+    expect(buttons(view)).toEqual([['Renew 1:slots', 'Open https://watchdog.example.org/x']])
+  })
+})
+
+describe('every view', () => {
+  const KINDS = ['alert', 'raised', 'reminder', 'group', 'rollup', 'summary', 'notice'] as const
+
+  test('is markup Telegram takes, within the limit, whatever it holds', () => {
+    const anyText = fc.oneof(fc.string({ unit: 'binary' }), fc.constantFrom(...HOSTILE_TEXTS))
+    const anyField = fc.record({
+      key: fc.constantFrom('x', 'sender'),
+      label: anyText,
+      value: anyText,
+      href: fc.oneof(fc.webUrl(), anyText),
+    })
+    const anyMessage = fc.record({
+      title: anyText,
+      body: anyText,
+      watchLabel: fc.option(anyText),
+      fields: fc.array(anyField, { maxLength: 9 }),
+    })
+    const anyState = fc.record(
+      {
+        acknowledged: fc.record({ at: fc.date({ noInvalidDate: true }), by: fc.option(anyText) }),
+        muted: fc.constantFrom({ until: 'recovered' as const }, { until: new Date(0) }),
+        recoveredAt: fc.constant(new Date('2026-11-20T14:00:00Z')),
+        help: fc.constantFrom('why', 'causes', 'action'),
+      },
+      { requiredKeys: [] },
+    )
+    fc.assert(
+      fc.property(
+        anyMessage,
+        fc.array(anyMessage, { maxLength: 30 }),
+        anyState,
+        fc.constantFrom(...LOCALES),
+        fc.constantFrom(...KINDS),
+        fc.record({ linksAsText: fc.boolean(), isGroup: fc.boolean() }),
+        (message, more, state, locale, kind, options) => {
+          const items = more.map((one, index) => itemOf(index + 1, one))
+          const envelope = envelopeOf({ ...commit, locale, kind, items, message })
+          const view = alertView(envelope, state, options)
+          const shown = parseHtml(view.html).text
+          expect(shown).toBe(view.plain)
+          expect(shown.length).toBeLessThanOrEqual(TEXT_MAX)
+          const isAlert = kind === 'alert' || kind === 'raised' || kind === 'reminder'
+          if (isAlert && options.linksAsText) {
+            expect(shown).toContain('https://watchdog.example.org/a/abc123')
+          }
+        },
+      ),
+      { numRuns: 200 },
+    )
+  })
+
+  test.each(LOCALES)('fits with the longest values of every signal, help open: %s', (locale) => {
+    const options: AlertViewOptions = { botUsername: 'b'.repeat(32), isGroup: true }
+    for (const { name, signals } of WATCH_TYPES) {
+      for (const { id, group, events } of signals) {
+        for (const help of ['why', 'causes', 'action'] as const) {
+          const envelope = envelopeOf({
+            type: name,
+            signal: id,
+            group,
+            locale,
+            message: {
+              event: events.alerts[0] ?? '',
+              alertId: 2_147_483_647,
+              watchId: 2_147_483_647,
+              watchLabel: 'ص'.repeat(40),
+              severity: 'critical',
+              title: 't'.repeat(60),
+              body: 'b'.repeat(320),
+              fields: fieldsOf(9, `0x${'ab'.repeat(32)}`),
+            },
+          })
+          const state = { help, acknowledged: { at: new Date(0), by: 'n'.repeat(64) } }
+          const view = alertView(envelope, state, options)
+          expect(view.plain.length).toBeLessThanOrEqual(TEXT_MAX)
+          expect(view.plain).toContain('b'.repeat(320))
+          for (const row of view.keyboard) {
+            const budget = [24, 16, 10][row.length - 1] ?? 0
+            for (const button of row) {
+              if (row.length > 1) expect([...button.text].length).toBeLessThanOrEqual(budget)
+              if ('callback_data' in button) {
+                expect(Buffer.byteLength(button.callback_data)).toBeLessThanOrEqual(64)
+              }
+            }
+          }
+          expect(view.keyboard.length).toBeLessThanOrEqual(8)
+        }
+      }
+    }
+  })
+})
+
+function groupOf(): Envelope {
+  const sender = { key: 'sender', label: 'Sender', value: '0x52c1…07ae' }
+  const of = (alertId: number, severity: Message['severity'], title: string, second: number) =>
+    itemOf(alertId, { severity, title, fields: [sender] }, second)
+  return envelopeOf({
+    ...commit,
+    kind: 'group',
+    items: [
+      of(4711, 'warning', 'FTSO commit missing', 0),
+      of(4712, 'critical', 'FTSO reveal missing', 1),
+      of(4713, 'warning', 'FDC bit vote missing', 3),
+    ],
+  })
+}
+
+function itemOf(alertId: number, over: Partial<Message>, second = 0): Message {
+  const firedAt = new Date(Date.UTC(2026, 10, 20, 13, 2, 31 + second)).toISOString()
+  const title = 'FTSO commit missing'
+  return envelopeOf({
+    message: { ...commit.message, alertId, title, firedAt, fields: [], ...over },
+  }).message
+}
+
+function buttons({ keyboard }: ReturnType<typeof alertView>): string[][] {
+  return keyboard.map((row) =>
+    row.map((button) => `${button.text} ${'url' in button ? button.url : button.callback_data}`),
+  )
+}
+
+function lineOf(plain: string): string {
+  return plain.split('\n')[1] ?? ''
+}
+
+function withFields(fields: readonly MessageField[]): string {
+  return alertView(envelopeOf({ message: { fields } })).html
+}
+
+function fieldsOf(count: number, value: string): MessageField[] {
+  return Array.from({ length: count }, (_, index) => ({
+    key: `field${index}`,
+    label: `Label ${index}`,
+    value,
+  }))
+}

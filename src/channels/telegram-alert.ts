@@ -1,0 +1,139 @@
+import { escapeHtml, translator } from '#src/i18n/translate.ts'
+import { type Card, type CardItem, cardOf } from './card.ts'
+import type { Envelope, MessageState } from './define.ts'
+import { asFlapping } from './flapping.ts'
+import {
+  botLink,
+  type ChatParts,
+  type ChatReader,
+  type ChatText,
+  chatLines,
+  chatText,
+  fieldLine,
+} from './telegram-html.ts'
+import { type ChatKeyboard, keyboardOf } from './telegram-keyboard.ts'
+import { helpOf, isOpenLink, lineStart, written } from './wording.ts'
+
+/** How a message looks in a chat. */
+export interface AlertView extends ChatText {
+  readonly keyboard: ChatKeyboard
+}
+
+/** What became of a message, and which part of the help is open below it. */
+export type AlertViewState = MessageState
+
+export interface AlertViewOptions extends ChatReader {
+  /** No page on a button: links are given as text. */
+  readonly linksAsText?: boolean
+  /** Of the first telling: how long it has lasted is said from a minute on. */
+  readonly now?: Date
+}
+
+const FIELDS_MAX = 6
+
+/**
+ * A message of the chat channel as it looks in a state: text and buttons, in the language of the
+ * envelope. The same for sending, for changing it later and for the bot after a press.
+ */
+export function alertView(
+  envelope: Envelope,
+  state: AlertViewState = {},
+  options: AlertViewOptions = {},
+): AlertView {
+  const shown = asFlapping(envelope, state)
+  const keyboard = keyboardOf(shown, state)
+  const { linksAsText = false } = options
+  return {
+    ...chatText(partsOf(shown, state, options)),
+    keyboard: linksAsText ? withoutLinks(keyboard) : keyboard,
+  }
+}
+
+function withoutLinks(keyboard: ChatKeyboard): ChatKeyboard {
+  return keyboard
+    .map((row) => row.filter((button) => !('url' in button)))
+    .filter((row) => row.length > 0)
+}
+
+function partsOf(envelope: Envelope, state: AlertViewState, options: AlertViewOptions): ChatParts {
+  const { kind = 'alert' } = envelope
+  const { now } = options
+  const writer = chatLines(envelope, options)
+  const card = cardOf(envelope, { state, writer, ...(now && { now }) })
+  const isAlert = kind === 'alert' || kind === 'raised' || kind === 'reminder'
+  return isAlert ? alertParts(envelope, card, state, options) : listParts(envelope, card, options)
+}
+
+function alertParts(
+  envelope: Envelope,
+  card: Card,
+  state: AlertViewState,
+  options: AlertViewOptions,
+): ChatParts {
+  const { message } = envelope
+  const t = translator(envelope.locale)
+  const help = state.help === undefined ? undefined : helpOf(envelope, state.help)
+  return {
+    headHtml: headOf(card, message.test),
+    body: message.body,
+    linesHtml: message.fields.slice(0, FIELDS_MAX).map((field) => fieldLine(t, field)),
+    hidden: Math.max(0, message.fields.length - FIELDS_MAX),
+    moreHtml: t.html('messages:moreInDetails'),
+    tailHtml: card.number === undefined ? [] : [card.number],
+    linksHtml: linkLines(card, options),
+    quote: help ?? '',
+  }
+}
+
+/** Groups, roll-ups, summaries and notices: a heading and lines. */
+function listParts(envelope: Envelope, card: Card, options: AlertViewOptions): ChatParts {
+  const { kind, locale } = envelope
+  const t = translator(locale)
+  const isTight = card.items.length > 0 && card.body === ''
+  const items = card.items.map((item) => itemLine(item, envelope, options))
+  const isCounted = kind === 'group' || kind === 'rollup'
+  return {
+    headHtml: headOf(card, false),
+    body: card.body,
+    linesHtml: isCounted ? items : [...items, ...card.fields.map((field) => fieldLine(t, field))],
+    hidden: card.more === undefined ? 0 : 1,
+    moreHtml: card.more === undefined ? '…' : escapeHtml(card.more),
+    tailHtml: isCounted ? card.fields.map((field) => fieldLine(t, field)) : [],
+    linksHtml: isCounted ? [] : linkLines(card, options),
+    quote: '',
+    isTight,
+  }
+}
+
+/** A test says first that it is one. */
+function headOf({ glyph, title, lines }: Card, isTest: boolean): readonly string[] {
+  const heading = `${glyph === '' ? '' : `${glyph} `}<b>${escapeHtml(title)}</b>`
+  const [first = '', ...others] = lines
+  return isTest ? [first, heading, ...others] : [heading, ...lines]
+}
+
+/** `02:14 🟠 Node A: title` in a summary, `🟠 title #4711` in a group; number or title leads on. */
+function itemLine(
+  { glyph, time, text, message }: CardItem,
+  { locale }: Envelope,
+  { botUsername }: AlertViewOptions,
+): string {
+  const { alertId } = message
+  const target = alertId === null ? undefined : botLink(botUsername, `a${alertId}`)
+  const page = isOpenLink(message.link) ? escapeHtml(message.link) : undefined
+  const href = target ?? page
+  const linked = (shown: string) => (href === undefined ? shown : `<a href="${href}">${shown}</a>`)
+  const title = escapeHtml(text)
+  const words =
+    time !== undefined
+      ? [escapeHtml(written(locale, time)), glyph, linked(title)]
+      : [glyph, title, ...(alertId === null ? [] : [linked(`#${alertId}`)])]
+  return lineStart(locale) + words.join(' ')
+}
+
+/** Each link on a line of its own, so that nothing beside it becomes a part of it. */
+function linkLines({ links }: Card, { linksAsText = false }: AlertViewOptions): readonly string[] {
+  return links
+    .filter(({ url }) => linksAsText || !isOpenLink(url))
+    .map(({ label, url }) => `${escapeHtml(label)}\n${escapeHtml(url)}`)
+}

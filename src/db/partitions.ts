@@ -1,0 +1,159 @@
+import { setTimeout as wait } from 'node:timers/promises'
+import { sql } from 'drizzle-orm'
+import type { Clock } from '#src/kernel/clock.ts'
+import type { Logger } from '#src/kernel/logger.ts'
+import { type Db, transact } from './connection.ts'
+import { postgresError } from './session.ts'
+
+/** A table that is partitioned by time, with a default partition for what fits nowhere else. */
+export interface TimedTable {
+  readonly name: string
+  /** Length of a partition. */
+  readonly days: number
+  /** Rows are kept so long at least, and the length of a partition longer at most. */
+  readonly keptDays: number
+  /** The partition key. */
+  readonly key: string
+  /** The lowest value of the key at an instant. */
+  lowest(at: Date): string
+  /** The column that says how old a row of the default partition is. */
+  readonly age: string
+}
+
+interface Part {
+  readonly name: string
+  readonly from: Date
+  readonly to: Date
+}
+
+const DAY_MS = 86_400_000
+/** How long everybody else may have to wait behind a lock that somebody holds up. */
+const LOCK_MS = 500
+const LOCK_ATTEMPTS = 3
+/** Rows deleted by one statement. */
+const ROWS_MAX = 1000
+
+/**
+ * Makes the partitions of this period and the next, and of those missed since the last one; drops those in
+ * which everything is older than is kept, and deletes such rows from the default partition.
+ *
+ * Rows of a new partition's period that are in the default partition already move. Where a long
+ * transaction is in the way, what it holds up is left to the next time.
+ */
+export async function arrangePartitions(
+  { db, clock, log }: { readonly db: Db; readonly clock: Clock; readonly log: Logger },
+  table: TimedTable,
+): Promise<void> {
+  const now = clock.now()
+  const keptFrom = new Date(now.getTime() - table.keptDays * DAY_MS)
+  const parts = await listParts(db, table)
+  const made: string[] = []
+  for (const part of missingParts(table, parts, now)) {
+    if (await briefly(db, (tx) => addPart(tx, table, part))) made.push(part.name)
+    else break
+  }
+  const dropped: string[] = []
+  for (const { name, to } of parts) {
+    if (to > keptFrom) continue
+    const drop = sql.raw(`drop table ${quoted(name)}`)
+    if (await briefly(db, (tx) => tx.execute(drop))) dropped.push(name)
+  }
+  const deleted = await deleteOld(db, table, keptFrom)
+  if (made.length + dropped.length + deleted === 0) return
+  log.info({ table: table.name, made, dropped, deleted }, 'partitions arranged')
+}
+
+async function listParts(db: Db, { name }: TimedTable): Promise<readonly Part[]> {
+  const rows = await db.execute<{ name: string }>(sql`
+    select c.relname as name from pg_inherits i join pg_class c on c.oid = i.inhrelid
+    where i.inhparent = ${name}::regclass order by 1`)
+  return rows.flatMap((row) => {
+    const [, from, to] = /_(\d{8})_(\d{8})$/.exec(row.name) ?? []
+    if (from === undefined || to === undefined) return []
+    return [{ name: row.name, from: dayOf(from), to: dayOf(to) }]
+  })
+}
+
+function missingParts(table: TimedTable, parts: readonly Part[], now: Date): readonly Part[] {
+  const { name, days, keptDays } = table
+  const length = days * DAY_MS
+  const startOf = (ms: number) => Math.floor(ms / length) * length
+  const end = startOf(now.getTime()) + 2 * length
+  const known = parts.map(({ to }) => to.getTime())
+  const missed = known.length === 0 ? startOf(now.getTime()) : Math.max(...known)
+  let from = Math.max(missed, startOf(now.getTime() - keptDays * DAY_MS))
+  const missing: Part[] = []
+  while (from < end) {
+    const part = { from: new Date(from), to: new Date(startOf(from) + length) }
+    missing.push({ ...part, name: `${name}_${dayText(part.from)}_${dayText(part.to)}` })
+    from = part.to.getTime()
+  }
+  return missing
+}
+
+/** Attaching a table that is there takes no lock on the others, unlike making it as a partition. */
+async function addPart(tx: Db, table: TimedTable, { name, from, to }: Part): Promise<void> {
+  const all = quoted(table.name)
+  const rest = quoted(`${table.name}_default`)
+  const part = quoted(name)
+  const key = quoted(table.key)
+  const [low, high] = [`'${table.lowest(from)}'`, `'${table.lowest(to)}'`]
+  const run = (text: string) => tx.execute(sql.raw(text))
+  await run(`create table ${part} (like ${all} including all)`)
+  const inPeriod = `${key} >= ${low} and ${key} < ${high}`
+  const found = await run(`select from ${rest} where ${inPeriod} limit 1`)
+  if (found.length > 0) {
+    await run(`lock table ${rest} in access exclusive mode`)
+    await run(`with moved as (delete from ${rest} where ${inPeriod} returning *)
+      insert into ${part} select * from moved`)
+  }
+  await run(`alter table ${all} attach partition ${part} for values from (${low}) to (${high})`)
+}
+
+async function deleteOld(db: Db, { name, age }: TimedTable, before: Date): Promise<number> {
+  const rest = sql.identifier(`${name}_default`)
+  let deleted = 0
+  for (;;) {
+    const gone = await db.execute(sql`
+      delete from ${rest} where id in (
+        select id from ${rest} where ${sql.identifier(age)} < ${before} limit ${ROWS_MAX})
+      returning id`)
+    deleted += gone.length
+    if (gone.length < ROWS_MAX) return deleted
+  }
+}
+
+/** Runs what needs a lock that everybody else waits behind. @returns false: it was not to be had */
+async function briefly(db: Db, work: (tx: Db) => Promise<unknown>): Promise<boolean> {
+  for (let attempt = 1; ; attempt++) {
+    try {
+      await transact(db, async (tx) => {
+        await tx.execute(sql.raw(`set local lock_timeout = ${LOCK_MS}`))
+        await work(tx)
+      })
+      return true
+    } catch (error) {
+      if (!isInTheWay(error)) throw error
+      if (attempt === LOCK_ATTEMPTS) return false
+      await wait(LOCK_MS)
+    }
+  }
+}
+
+/** A lock was held too long, or a row came into the default partition before it was closed. */
+function isInTheWay(error: unknown): boolean {
+  const code = postgresError(error)?.code
+  return code === '55P03' || code === '23514'
+}
+
+function quoted(name: string): string {
+  return `"${name}"`
+}
+
+function dayText(at: Date): string {
+  return at.toISOString().slice(0, 10).replaceAll('-', '')
+}
+
+function dayOf(text: string): Date {
+  return new Date(`${text.slice(0, 4)}-${text.slice(4, 6)}-${text.slice(6)}T00:00:00.000Z`)
+}

@@ -1,0 +1,325 @@
+/** Takes what is due to chats and mailboxes, one message a recipient, as storm control plans it. */
+import { type Channel, type ChannelKey, Envelope, type MessageState } from '#src/channels/define.ts'
+import { isRecovery, isSilent } from '#src/channels/wording.ts'
+import type { Db } from '#src/db/connection.ts'
+import * as chatStore from './chat-store.ts'
+import * as due from './due-store.ts'
+import { type AnsweredGroup, type Next, planNext, RECENT_SECONDS, type Recent } from './grouping.ts'
+import type { Room } from './lanes.ts'
+import * as messages from './message-store.ts'
+import { alertsIn, isOpenIn, type ShownPart, shownAs, together } from './shown.ts'
+import type { Task } from './task.ts'
+
+/** Reads what became of alerts; those that are unknown by now are missing. */
+export type StateReader = (
+  db: Db,
+  alertIds: readonly number[],
+) => Promise<ReadonlyMap<number, MessageState>>
+
+export interface ClaimDeps {
+  readonly db: Db
+  readonly stateOf: StateReader
+}
+
+/** What a look may take. */
+export interface Look {
+  readonly room: Room
+  /** Recipients to whom something is on its way. */
+  readonly busy: readonly number[]
+  readonly now: Date
+  readonly leasedUntil: Date
+}
+
+type Planned = Next & { readonly recipientId: number }
+
+/** Takes the next message of each recipient that has one. `looked`: whether anything was due at all. */
+export async function claimChats(
+  deps: ClaimDeps,
+  channel: Channel<unknown>,
+  look: Look,
+): Promise<{ readonly tasks: readonly Task[]; readonly changed: boolean }> {
+  const { db } = deps
+  const picked = await chatStore.pickRecipients(db, channel.key, look)
+  if (picked.length === 0) return { tasks: [], changed: false }
+  const scene = await observe(deps, channel, picked, look.now)
+  const planned: Planned[] = []
+  let changed = false
+  for (const recipientId of picked) {
+    const { next, blocked, postponed } = planNext(scene.situationOf(recipientId))
+    if (next !== undefined) planned.push({ ...next, recipientId })
+    if (blocked.length > 0) await due.parkBlocked(db, blocked)
+    for (const { ids, until } of postponed) await chatStore.postpone(db, ids, until)
+    changed ||= blocked.length + postponed.length > 0
+  }
+  const tasks = await take(deps, channel.key, planned, scene, look)
+  return { tasks, changed: changed || tasks.length > 0 }
+}
+
+interface Scene {
+  situationOf(recipientId: number): Parameters<typeof planNext>[0]
+  /** The name at the destination of the message that told this recipient of this alert. */
+  nameOf(recipientId: number, alertId: number): string | undefined
+}
+
+async function observe(
+  { db, stateOf }: ClaimDeps,
+  channel: Channel<unknown>,
+  recipientIds: readonly number[],
+  now: Date,
+): Promise<Scene> {
+  const since = new Date(now.getTime() - RECENT_SECONDS * 1000)
+  const [waiting, recent] = await Promise.all([
+    chatStore.listWaiting(db, recipientIds, now),
+    messages.listRecent(db, recipientIds, since),
+  ])
+  const alertIds = [...new Set(waiting.flatMap(({ answers }) => answers ?? []))]
+  const answered =
+    alertIds.length === 0 ? [] : await messages.listAnswered(db, recipientIds, alertIds)
+  const groupIds = answered.flatMap(({ id, kind }) => (kind === 'group' && id ? [id] : []))
+  const groups = await describeGroups({ db, stateOf }, [...new Set(groupIds)], now)
+  const isOf = (recipientId: number) => (one: { readonly recipientId: number }) =>
+    one.recipientId === recipientId
+  return {
+    situationOf: (recipientId) => ({
+      waiting: waiting.filter(isOf(recipientId)),
+      recent: recent.filter(isOf(recipientId)).map((one) => toRecent(one, now)),
+      groups: new Map(
+        answered.filter(isOf(recipientId)).flatMap(({ alertId, id }) => {
+          const group = id === null ? undefined : groups.get(id)
+          return group === undefined ? [] : [[alertId, group] as const]
+        }),
+      ),
+      canEdit: channel.edit !== undefined,
+      now,
+    }),
+    nameOf: (recipientId, alertId) =>
+      answered.find((one) => one.alertId === alertId && one.recipientId === recipientId)?.messageId,
+  }
+}
+
+function toRecent(message: messages.SentMessage, now: Date): Recent {
+  const busy = (message.leasedUntil ?? now) > now
+  return { ...message, open: message.messageId !== null && !busy, busy }
+}
+
+async function describeGroups(
+  { db, stateOf }: ClaimDeps,
+  ids: readonly string[],
+  now: Date,
+): Promise<ReadonlyMap<string, AnsweredGroup>> {
+  if (ids.length === 0) return new Map()
+  const [groups, parts] = await Promise.all([
+    messages.listByIds(db, ids),
+    messages.listParts(db, ids),
+  ])
+  const read = readParts(parts)
+  const states = await stateOf(db, alertsIn(read))
+  const stillOpen = new Set(
+    read.filter((part) => isOpenIn(states, part)).map(({ carriedBy }) => carriedBy),
+  )
+  return new Map(
+    groups.map((group) => {
+      const { open, busy } = toRecent(group, now)
+      return [group.id, { id: group.id, over: !stillOpen.has(group.id), open, busy }]
+    }),
+  )
+}
+
+async function take(
+  deps: ClaimDeps,
+  channel: ChannelKey,
+  planned: readonly Planned[],
+  scene: Scene,
+  look: Look,
+): Promise<Task[]> {
+  if (planned.length === 0) return []
+  const { db } = deps
+  const joins = planned.flatMap((one) => (one.how === 'join' ? [one.messageId] : []))
+  const leased = joins.length === 0 ? [] : await messages.lease(db, joins, look)
+  const targetOf = (one: Planned) =>
+    one.how === 'join' ? leased.find(({ id }) => id === one.messageId) : undefined
+  const possible = planned.filter((one) => one.how === 'send' || targetOf(one) !== undefined)
+  const claimed = await chatStore.claimRows(
+    db,
+    possible.flatMap(({ ids }) => ids),
+    look,
+  )
+  const rowOf = new Map(claimed.map((row) => [row.id, row]))
+  const tasks: Task[] = []
+  for (const one of possible) {
+    const rows = one.ids.flatMap((id) => rowOf.get(id) ?? [])
+    const target = targetOf(one)
+    if (rows.length === one.ids.length) {
+      const built = await build(deps, channel, { plan: one, rows, target }, scene, look)
+      tasks.push(...built)
+    } else {
+      // Somebody else took some of them: what is planned next knows of that.
+      if (rows.length > 0) await due.release(db, rows.map(toAttempt))
+      if (target) await messages.noteNoChange(db, target, { ...target, at: look.now })
+    }
+  }
+  return tasks
+}
+
+function toAttempt({ id, attempts }: due.ClaimedRow) {
+  return { id, attempt: attempts }
+}
+
+/** The task of a plan. Where something in it cannot be read, that alone, so that the others get through. */
+async function build(
+  deps: ClaimDeps,
+  channel: ChannelKey,
+  taken: {
+    readonly plan: Planned
+    readonly rows: readonly due.ClaimedRow[]
+    readonly target: messages.SentMessage | undefined
+  },
+  scene: Scene,
+  look: Look,
+): Promise<Task[]> {
+  const { plan, rows, target } = taken
+  const { db } = deps
+  const parts = rows.flatMap((row): ReadRow[] => {
+    const read = Envelope.safeParse(row.envelope)
+    return read.success ? [{ ...row, envelope: read.data }] : []
+  })
+  if (parts.length < rows.length) {
+    if (target) await messages.noteNoChange(db, target, { ...target, at: look.now })
+    const isRead = ({ id }: due.ClaimedRow) => parts.some((part) => part.id === id)
+    const broken = rows.find((row) => !isRead(row))
+    const alone = rows.find(({ orderKey }) => orderKey === broken?.orderKey)
+    const others = rows.filter((row) => row !== alone)
+    if (others.length > 0) await due.release(db, others.map(toAttempt))
+    return alone === undefined ? [] : [{ ...taskOf(channel, [alone]), envelope: alone.envelope }]
+  }
+  if (target !== undefined && plan.how === 'join') {
+    return joinTask(deps, channel, target, parts, plan.form)
+  }
+  const told = 'ends' in plan && plan.ends ? await recoveriesIn(db, plan.ends) : []
+  return sendTask(channel, [...told, ...parts], parts, plan, scene)
+}
+
+type ReadRow = Omit<due.ClaimedRow, 'envelope'> & { readonly envelope: Envelope }
+
+function taskOf(channel: ChannelKey, rows: readonly due.ClaimedRow[]) {
+  const [first] = rows
+  if (first === undefined) throw new Error('a task without deliveries')
+  const { recipientId, wallet, lane } = first
+  return { channel, recipientId, wallet, lane, rows }
+}
+
+/** Recoveries that a group has shown by its lines: told together with the last. */
+async function recoveriesIn(db: Db, messageId: string): Promise<readonly ShownPart[]> {
+  const parts = await messages.listParts(db, [messageId])
+  return readParts(parts).filter(({ envelope }) => isRecovery(envelope.message.event))
+}
+
+function sendTask(
+  channel: ChannelKey,
+  parts: readonly ShownPart[],
+  rows: readonly ReadRow[],
+  plan: Planned,
+  scene: Scene,
+): Task[] {
+  const [first] = rows
+  if (first === undefined) return []
+  const { recipientId } = plan
+  const kind = plan.form === 'rollup' ? 'rollup' : 'group'
+  const isMany = kind === 'rollup' || parts.length > 1
+  const envelope = isMany ? together(kind, first.id, parts) : first.envelope
+  const names = new Set(
+    rows.map(({ envelope: { answers } }) => answers && scene.nameOf(recipientId, answers)),
+  )
+  const [answersMessageId] = names
+  const { message } = first.envelope
+  return [
+    {
+      ...taskOf(channel, rows),
+      envelope,
+      keep: {
+        kind: isMany ? kind : (first.envelope.kind ?? 'alert'),
+        watchId: kind === 'rollup' ? null : message.watchId,
+        recovery: rows.every((row) => isRecovery(row.envelope.message.event)),
+        loud: !isSilent(envelope),
+        openedAt: new Date(Math.min(...rows.map(({ createdAt }) => createdAt.getTime()))),
+        states: new Map(),
+      },
+      ...(names.size === 1 && answersMessageId && { answersMessageId }),
+    },
+  ]
+}
+
+/** A message with more deliveries in it than before. */
+async function joinTask(
+  { db, stateOf }: ClaimDeps,
+  channel: ChannelKey,
+  target: messages.SentMessage,
+  rows: readonly ReadRow[],
+  kind: 'group' | 'rollup',
+): Promise<Task[]> {
+  const there = readParts(await messages.listParts(db, [target.id]))
+  const states = await stateOf(db, alertsIn([...there, ...rows]))
+  return changeTask(channel, { ...target, kind }, [...there, ...rows], states, rows)
+}
+
+/** Takes what is out of date in chats that have room for it. */
+export async function claimStale(
+  { db, stateOf }: ClaimDeps,
+  channel: ChannelKey,
+  look: Look,
+): Promise<readonly Task[]> {
+  const stale = await messages.leaseStale(db, channel, look)
+  if (stale.length === 0) return []
+  const ids = stale.map(({ id }) => id)
+  const parts = readParts(await messages.listParts(db, ids))
+  const states = await stateOf(db, alertsIn(parts))
+  const tasks: Task[] = []
+  for (const message of stale) {
+    const own = parts.filter(({ carriedBy }) => carriedBy === message.id)
+    const built = changeTask(channel, message, own, states, [])
+    if (built.length === 0) await messages.noteGone(db, message.id)
+    tasks.push(...built)
+  }
+  return tasks
+}
+
+function changeTask(
+  channel: ChannelKey,
+  message: messages.SentMessage,
+  parts: readonly ShownPart[],
+  states: ReadonlyMap<number, MessageState>,
+  rows: readonly ReadRow[],
+): Task[] {
+  const { id, messageId, version, leasedUntil, revisions } = message
+  const shown = shownAs(message, parts, states)
+  if (shown === undefined || messageId === null || leasedUntil === null) return []
+  const { recipientId, wallet, lane, kind, watchId, recovery, loud, openedAt } = message
+  return [
+    {
+      channel,
+      recipientId,
+      wallet,
+      lane,
+      rows,
+      envelope: shown.envelope,
+      keep: { kind, watchId, recovery, loud, openedAt, states },
+      change: { id, messageId, version, leasedUntil, revisions, state: shown.state },
+    },
+  ]
+}
+
+/** What a message that was sent is to show now; undefined when nothing of it can be read. */
+export async function readMessage(
+  { db, stateOf }: ClaimDeps,
+  message: messages.SentMessage,
+): Promise<ReturnType<typeof shownAs>> {
+  const parts = readParts(await messages.listParts(db, [message.id]))
+  return shownAs(message, parts, await stateOf(db, alertsIn(parts)))
+}
+
+function readParts(parts: readonly messages.Part[]): readonly (ShownPart & messages.Part)[] {
+  return parts.flatMap((part) => {
+    const read = Envelope.safeParse(part.envelope)
+    return read.success ? [{ ...part, envelope: read.data }] : []
+  })
+}

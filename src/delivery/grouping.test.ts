@@ -1,0 +1,353 @@
+import fc from 'fast-check'
+import { describe, expect, test } from 'vitest'
+import {
+  GROUP_SECONDS,
+  MESSAGES_PER_MINUTE,
+  planNext,
+  RECENT_SECONDS,
+  type Recent,
+  type Situation,
+  type Waiting,
+} from './grouping.ts'
+
+const NOON = Date.UTC(2026, 10, 20, 12)
+const at = (seconds: number) => new Date(NOON + seconds * 1000)
+
+function waiting(over: Partial<Waiting> & { readonly id: string }): Waiting {
+  return {
+    orderKey: over.id,
+    watchId: 1,
+    urgency: 1,
+    kind: 'alert',
+    recovery: false,
+    test: false,
+    answers: null,
+    createdAt: at(0),
+    dueAt: at(0),
+    taken: 'free',
+    ...over,
+  }
+}
+
+function recent(over: Partial<Recent> & { readonly id: string }): Recent {
+  return {
+    watchId: 1,
+    kind: 'alert',
+    recovery: false,
+    loud: true,
+    parts: 1,
+    openedAt: at(0),
+    sentAt: at(0),
+    open: true,
+    busy: false,
+    ...over,
+  }
+}
+
+function situation(over: Partial<Situation>): Situation {
+  return { waiting: [], recent: [], groups: new Map(), canEdit: true, now: at(1), ...over }
+}
+
+const full = Array.from({ length: MESSAGES_PER_MINUTE }, (_, index) =>
+  recent({ id: `m${index}`, watchId: 100 + index }),
+)
+
+describe('what is told next', () => {
+  test('the first of a quiet watch goes at once and alone', () => {
+    expect(planNext(situation({ waiting: [waiting({ id: 'a' })] })).next).toEqual({
+      how: 'send',
+      form: 'alone',
+      ids: ['a'],
+    })
+  })
+
+  test('what waits together of one watch goes as one, in order', () => {
+    const all = [
+      waiting({ id: 'a' }),
+      waiting({ id: 'b', watchId: 2 }),
+      waiting({ id: 'c', createdAt: at(5) }),
+      waiting({ id: 'd', createdAt: at(5.001) }),
+    ]
+    expect(planNext(situation({ waiting: all, now: at(9) })).next).toEqual({
+      how: 'send',
+      form: 'group',
+      ids: ['a', 'c'],
+    })
+  })
+
+  test('what follows within five seconds joins the message of its watch', () => {
+    const all = [waiting({ id: 'b', createdAt: at(5) })]
+    const next = (created: Waiting[]) =>
+      planNext(situation({ waiting: created, recent: [recent({ id: 'a' })], now: at(8) })).next
+    expect(next(all)).toEqual({ how: 'join', form: 'group', ids: ['b'], messageId: 'a' })
+    expect(next([waiting({ id: 'b', createdAt: at(5.001) })])).toMatchObject({ how: 'send' })
+    expect(next([waiting({ id: 'b', watchId: 2 })])).toMatchObject({ how: 'send' })
+  })
+
+  test('where messages cannot be changed, followers wait for the end of the five seconds', () => {
+    const all = [waiting({ id: 'b', createdAt: at(1) }), waiting({ id: 'c', createdAt: at(2) })]
+    const given = { waiting: all, recent: [recent({ id: 'a' })], canEdit: false }
+    expect(planNext(situation({ ...given, now: at(2) }))).toEqual({
+      postponed: [{ ids: ['b', 'c'], until: at(5) }],
+      blocked: [],
+    })
+    expect(planNext(situation({ ...given, now: at(5) })).next).toEqual({
+      how: 'send',
+      form: 'group',
+      ids: ['b', 'c'],
+    })
+  })
+
+  test('what makes a sound does not hide in a message without one', () => {
+    const quiet = recent({ id: 'a', loud: false })
+    const loud = waiting({ id: 'b', createdAt: at(1), urgency: 2 })
+    const next = planNext(situation({ waiting: [loud], recent: [quiet] })).next
+    expect(next).toEqual({ how: 'send', form: 'alone', ids: ['b'] })
+  })
+
+  test('the seventh of a minute begins a roll-up, which takes in what follows', () => {
+    const all = [waiting({ id: 'x' }), waiting({ id: 'y', watchId: 2, kind: 'raised' })]
+    const first = planNext(situation({ waiting: all, recent: full.slice(1) }))
+    expect(first.next).toMatchObject({ how: 'send', form: 'alone' })
+    const seventh = planNext(situation({ waiting: all, recent: full }))
+    expect(seventh.next).toEqual({ how: 'send', form: 'rollup', ids: ['x', 'y'] })
+    const rollup = recent({ id: 'r', kind: 'rollup', watchId: null })
+    const later = planNext(situation({ waiting: all, recent: [rollup, ...full] }))
+    expect(later.next).toEqual({ how: 'join', form: 'rollup', ids: ['x', 'y'], messageId: 'r' })
+  })
+
+  test('a full minute lets notices, tests and reminders through', () => {
+    for (const over of [{ kind: 'notice' }, { kind: 'reminder' }, { test: true }] as const) {
+      const next = planNext(
+        situation({ waiting: [waiting({ id: 'x', ...over })], recent: full }),
+      ).next
+      expect(next).toEqual({ how: 'send', form: 'alone', ids: ['x'] })
+    }
+  })
+
+  test('critical ones go before others, but never before an earlier one of their key', () => {
+    const all = [
+      waiting({ id: 'info', urgency: 0, watchId: 1 }),
+      waiting({ id: 'first', urgency: 0, watchId: 2, orderKey: 'k' }),
+      waiting({ id: 'worse', urgency: 2, watchId: 3, orderKey: 'k' }),
+      waiting({ id: 'critical', urgency: 2, watchId: 4 }),
+    ]
+    expect(planNext(situation({ waiting: all }))).toMatchObject({
+      next: { ids: ['critical'] },
+      blocked: ['worse'],
+    })
+  })
+
+  test('a recovery of a group turns its line, and one message tells when all are back', () => {
+    const one = waiting({ id: 'r', recovery: true, urgency: 0, answers: 7 })
+    const group = { id: 'g', over: false, open: true, busy: false }
+    const next = (over: boolean, busy = false) =>
+      planNext(
+        situation({
+          waiting: [one],
+          groups: new Map([[7, { ...group, over, open: !busy, busy }]]),
+        }),
+      ).next
+    expect(next(false)).toEqual({ how: 'join', form: 'group', ids: ['r'], messageId: 'g' })
+    expect(next(true)).toEqual({ how: 'send', form: 'alone', ids: ['r'], ends: 'g' })
+    expect(next(true, true)).toMatchObject({ how: 'send', ends: 'g' })
+  })
+
+  test('nothing is planned around what a worker has just taken', () => {
+    const all = [waiting({ id: 'a', taken: 'now' }), waiting({ id: 'b' })]
+    expect(planNext(situation({ waiting: all })).next).toBeUndefined()
+    const long = [waiting({ id: 'a', taken: 'later' }), waiting({ id: 'b' })]
+    expect(planNext(situation({ waiting: long })).next).toMatchObject({ ids: ['b'] })
+  })
+})
+
+const seconds = fc.integer({ min: 0, max: 120 })
+const anyWaiting = fc
+  .array(
+    fc.record({
+      key: fc.integer({ min: 0, max: 4 }),
+      watchId: fc.constantFrom(1, 2, null),
+      urgency: fc.integer({ min: 0, max: 2 }),
+      kind: fc.constantFrom('alert', 'alert', 'alert', 'raised', 'reminder', 'notice'),
+      recovery: fc.boolean(),
+      createdAt: fc.integer({ min: 0, max: 12 }).map(at),
+      dueAt: fc.constantFrom(null, at(0), at(1)),
+      taken: fc.constantFrom('free', 'free', 'free', 'later', 'now'),
+    } as const),
+    { maxLength: 20 },
+  )
+  .map((all) =>
+    all.map(({ key, ...one }, index) =>
+      waiting({ ...one, id: `d${index}`, orderKey: `${one.watchId} ${key}` }),
+    ),
+  )
+const anyRecent = fc
+  .array(
+    fc.record({
+      watchId: fc.constantFrom(1, 2, null),
+      kind: fc.constantFrom('alert', 'group', 'rollup', 'notice'),
+      recovery: fc.boolean(),
+      loud: fc.boolean(),
+      openedAt: fc.integer({ min: 0, max: 12 }).map(at),
+      sentAt: fc.integer({ min: 0, max: 12 }).map(at),
+      open: fc.boolean(),
+      busy: fc.boolean(),
+    } as const),
+    { maxLength: 9 },
+  )
+  .map((all) =>
+    all
+      .map((one, index) => recent({ ...one, id: `m${index}`, open: one.open && !one.busy }))
+      .sort((a, b) => b.sentAt.getTime() - a.sentAt.getTime()),
+  )
+const anySituation = fc
+  .record({ waiting: anyWaiting, recent: anyRecent, canEdit: fc.boolean() })
+  .map((given) => situation({ ...given, now: at(13) }))
+
+describe('whatever waits', () => {
+  test('nothing overtakes an earlier one of its key, and only what is free goes, once', () => {
+    fc.assert(
+      fc.property(anySituation, (given) => {
+        const ids = planNext(given).next?.ids ?? []
+        expect(new Set(ids).size).toBe(ids.length)
+        const going = given.waiting.filter(({ id }) => ids.includes(id))
+        expect(going.map(({ id }) => id)).toEqual(ids)
+        for (const one of going) {
+          expect(one.taken).toBe('free')
+          const before = given.waiting.slice(0, given.waiting.indexOf(one))
+          const earlier = before.filter(({ orderKey }) => orderKey === one.orderKey)
+          expect(ids).toEqual(expect.arrayContaining(earlier.map(({ id }) => id)))
+        }
+      }),
+    )
+  })
+
+  test('a group is of one watch, of one sort, within five seconds', () => {
+    fc.assert(
+      fc.property(anySituation, (given) => {
+        const { next } = planNext(given)
+        if (next?.form !== 'group') return
+        const parts = given.waiting.filter(({ id }) => next.ids.includes(id))
+        expect(new Set(parts.map(({ watchId }) => watchId)).size).toBe(1)
+        expect(new Set(parts.map(({ recovery }) => recovery)).size).toBe(1)
+        expect(parts.every(({ kind }) => kind === 'alert')).toBe(true)
+        const opened =
+          next.how === 'join'
+            ? given.recent.filter(({ id }) => id === next.messageId).map((one) => one.openedAt)
+            : []
+        const times = [...opened, ...parts.map(({ createdAt }) => createdAt)].map(Number)
+        expect(Math.max(...times) - Math.min(...times)).toBeLessThanOrEqual(GROUP_SECONDS * 1000)
+      }),
+    )
+  })
+
+  test('only an open message is joined, a silent one by nothing that makes a sound', () => {
+    fc.assert(
+      fc.property(anySituation, (given) => {
+        const { next } = planNext(given)
+        if (next?.how !== 'join') return
+        const message = given.recent.find(({ id }) => id === next.messageId)
+        expect(given.canEdit && message?.open).toBe(true)
+        const urgencies = given.waiting.flatMap(({ id, urgency }) =>
+          next.ids.includes(id) ? [urgency] : [],
+        )
+        if (message?.loud === false) expect(Math.max(...urgencies)).toBe(0)
+      }),
+    )
+  })
+
+  test('a full minute brings no further message but a roll-up and what stands alone', () => {
+    fc.assert(
+      fc.property(anySituation, (given) => {
+        fc.pre(given.recent.length >= MESSAGES_PER_MINUTE)
+        const { next } = planNext(given)
+        if (next?.how !== 'send' || next.form === 'rollup') return
+        const lead = given.waiting.find(({ id }) => id === next.ids[0])
+        expect(['reminder', 'notice']).toContain(lead?.kind)
+      }),
+    )
+  })
+
+  test('everything goes in the end: once, in the order of its key, few messages a minute', () => {
+    const arrival = fc.record({
+      second: seconds,
+      watchId: fc.integer({ min: 1, max: 3 }),
+      signal: fc.integer({ min: 1, max: 2 }),
+      urgency: fc.integer({ min: 0, max: 2 }),
+    })
+    fc.assert(
+      fc.property(fc.array(arrival, { maxLength: 60 }), fc.boolean(), (arrivals, canEdit) => {
+        const { told, sentAt } = run(arrivals, canEdit)
+        expect(told.map(({ id }) => id).sort()).toEqual(arrivals.map((_, i) => `d${i}`).sort())
+        for (const ofKey of Map.groupBy(told, ({ orderKey }) => orderKey).values()) {
+          const created = ofKey.map(({ createdAt }) => createdAt.getTime())
+          expect(created).toEqual(created.toSorted((a, b) => a - b))
+        }
+        for (const start of sentAt) {
+          const within = sentAt.filter((sent) => sent >= start && sent < start + RECENT_SECONDS)
+          // Six, a roll-up, and one more where what makes a sound came after a silent one.
+          expect(within.length).toBeLessThanOrEqual(MESSAGES_PER_MINUTE + 2)
+        }
+      }),
+      { numRuns: 60 },
+    )
+  })
+})
+
+/** Plays a chat through, one look a second, as the worker would. */
+function run(
+  arrivals: readonly {
+    readonly second: number
+    readonly watchId: number
+    readonly signal: number
+    readonly urgency: number
+  }[],
+  canEdit: boolean,
+) {
+  const all = arrivals
+    .map((one, index) =>
+      waiting({
+        id: `d${index}`,
+        orderKey: `${one.watchId} ${one.signal}`,
+        watchId: one.watchId,
+        urgency: one.urgency,
+        createdAt: at(one.second),
+        dueAt: at(one.second),
+      }),
+    )
+    .sort((a, b) => a.createdAt.getTime() - b.createdAt.getTime())
+  const told: Waiting[] = []
+  const sentAt: number[] = []
+  let messages: Recent[] = []
+  for (let second = 0; second < 400 && told.length < all.length; second += 1) {
+    const now = at(second)
+    const open = all.filter((one) => one.createdAt <= now && !told.includes(one))
+    const recents = messages.filter((one) => one.sentAt > at(second - RECENT_SECONDS))
+    const { next } = planNext(situation({ waiting: open, recent: recents, canEdit, now }))
+    if (next === undefined) continue
+    const parts = open.filter(({ id }) => next.ids.includes(id))
+    told.push(...parts)
+    if (next.how === 'join') {
+      messages = messages.map((one) =>
+        one.id === next.messageId
+          ? { ...one, kind: next.form, parts: one.parts + parts.length }
+          : one,
+      )
+      continue
+    }
+    sentAt.push(second)
+    const [first] = parts
+    messages.unshift(
+      recent({
+        id: `m${second}`,
+        kind: next.form === 'alone' ? 'alert' : next.form,
+        watchId: next.form === 'rollup' ? null : (first?.watchId ?? null),
+        loud: parts.some(({ urgency }) => urgency > 0),
+        parts: parts.length,
+        openedAt: first?.createdAt ?? now,
+        sentAt: now,
+      }),
+    )
+  }
+  return { told, sentAt }
+}

@@ -1,0 +1,133 @@
+/** What is not sent now: held back for a summary, or kept for a destination that is off. */
+import { sql } from 'drizzle-orm'
+import type { Db } from '#src/db/connection.ts'
+import { KEPT_MAX } from './model.ts'
+import { KEPT } from './store.ts'
+
+/**
+ * Keeps everything unsent of destinations that were switched off, except what is on its way. Tests and
+ * notices are not kept.
+ */
+export async function keepUnsent(
+  tx: Db,
+  recipientIds: readonly number[],
+  now: Date,
+): Promise<void> {
+  await tx.execute(sql`
+    update deliveries d set status = 'disabled', next_attempt_at = null, planned_at = null,
+      leased_until = null,
+      kept_until = case when d.test or d.kind = 'notice' then null
+        else ${now}::timestamptz + ${KEPT} end
+    where d.recipient_id = any(${sql.param([...recipientIds])}::int[])
+      and d.status in ('pending', 'retrying')
+      and (d.leased_until is null or d.leased_until <= ${now})`)
+}
+
+/** The newest that are kept for a recipient of the wallet. */
+function keptOf(wallet: string, recipientId: number, now: Date) {
+  return sql`(
+    select * from deliveries d
+    where d.wallet = ${wallet} and d.recipient_id = ${recipientId} and d.kept_until > ${now}
+    order by d.fired_at desc, d.position desc, d.id desc
+    limit ${KEPT_MAX})`
+}
+
+export interface KeptRow extends Record<string, unknown> {
+  readonly id: string
+  readonly alertId: number | null
+  readonly envelope: unknown
+  readonly keptUntil: Date
+}
+
+/** What is kept for a recipient of the wallet, newest first. */
+export async function listKept(
+  db: Db,
+  wallet: string,
+  recipientId: number,
+  now: Date,
+): Promise<KeptRow[]> {
+  return await db.execute<KeptRow>(sql`
+    select id, alert_id as "alertId", envelope, kept_until as "keptUntil"
+    from ${keptOf(wallet, recipientId, now)} d
+    order by fired_at desc, position desc, id desc`)
+}
+
+/**
+ * Makes what is kept due again, the oldest first and after everything new, and lets go of the rest.
+ *
+ * @returns how many
+ */
+export async function reviveKept(
+  tx: Db,
+  wallet: string,
+  {
+    recipientId,
+    lane,
+    now,
+  }: { readonly recipientId: number; readonly lane: string; readonly now: Date },
+): Promise<number> {
+  const revived = await tx.execute(sql`
+    update deliveries d set status = 'pending', attempts = 0, urgency = 0, lane = ${lane},
+      kept_until = null, last_error = null, last_status_code = null,
+      next_attempt_at = ${now}::timestamptz - k.place * interval '1 millisecond'
+    from (
+      select id, row_number() over (order by fired_at desc, position desc, id desc) as place
+      from ${keptOf(wallet, recipientId, now)} k
+    ) k
+    where d.id = k.id
+    returning d.id`)
+  await dropKept(tx, wallet, recipientId)
+  if (revived.length > 0) await tx.execute(sql`select pg_notify('deliveries', '')`)
+  return revived.length
+}
+
+/** Lets go of what is kept. @returns how many */
+export async function dropKept(tx: Db, wallet: string, recipientId: number): Promise<number> {
+  const dropped = await tx.execute(sql`
+    update deliveries set kept_until = null
+    where wallet = ${wallet} and recipient_id = ${recipientId} and kept_until is not null
+    returning id`)
+  return dropped.length
+}
+
+export interface HeldRow extends Record<string, unknown> {
+  readonly id: string
+  readonly wallet: string
+  readonly alertId: number | null
+  readonly recipientId: number
+  readonly firedAt: Date
+  readonly envelope: unknown
+}
+
+/** Takes what is held for a recipient until then: it counts as delivered. In the order it fired. */
+export async function takeHeld(tx: Db, recipientId: number, until: Date): Promise<HeldRow[]> {
+  return await tx.execute<HeldRow>(sql`
+    with taken as (
+      update deliveries set status = 'delivered', delivered_at = ${until}, held_until = null
+      where recipient_id = ${recipientId} and status = 'held' and held_until <= ${until}
+      returning *
+    )
+    select id, wallet, alert_id as "alertId", recipient_id as "recipientId",
+      fired_at as "firedAt", envelope
+    from taken order by fired_at, position, id`)
+}
+
+/** Changes until when everything held for a recipient waits. */
+export async function retimeHeld(tx: Db, recipientId: number, until: Date): Promise<void> {
+  await tx.execute(sql`
+    update deliveries set held_until = ${until}
+    where recipient_id = ${recipientId} and status = 'held'`)
+}
+
+/** Recipients for whom something is held that may be told by then, by id, above `after`. */
+export async function listHolding(
+  db: Db,
+  until: Date,
+  { after, limit }: { readonly after: number; readonly limit: number },
+): Promise<number[]> {
+  const rows = await db.execute<{ recipientId: number }>(sql`
+    select distinct recipient_id as "recipientId" from deliveries
+    where status = 'held' and held_until <= ${until} and recipient_id > ${after}
+    order by 1 limit ${limit}`)
+  return rows.map(({ recipientId }) => recipientId)
+}

@@ -1,0 +1,59 @@
+/** What was sent to one recipient. */
+import { sql } from 'drizzle-orm'
+import type { Db } from '#src/db/connection.ts'
+import type { DeliveryStatus } from './model.ts'
+
+export interface LogRow extends Record<string, unknown> {
+  readonly id: string
+  readonly event: string
+  readonly test: boolean
+  readonly status: DeliveryStatus
+  readonly attempts: number
+  readonly createdAt: Date
+  readonly deliveredAt: Date | null
+  readonly nextAttemptAt: Date | null
+  readonly lastStatusCode: number | null
+  readonly lastError: string | null
+}
+
+/**
+ * Deliveries to a recipient of the wallet, newest first, beginning with those written at `until`, of
+ * which so many are passed over.
+ */
+export async function listLog(
+  db: Db,
+  of: { readonly wallet: string; readonly recipientId: number },
+  page: { readonly until: Date | undefined; readonly skip: number; readonly limit: number },
+): Promise<LogRow[]> {
+  const { until, skip, limit } = page
+  return await db.execute<LogRow>(sql`
+    select id, envelope->'message'->>'event' as event, test, status, attempts,
+      created_at as "createdAt", delivered_at as "deliveredAt",
+      next_attempt_at as "nextAttemptAt", last_status_code as "lastStatusCode",
+      last_error as "lastError"
+    from deliveries
+    where wallet = ${of.wallet} and recipient_id = ${of.recipientId}
+      and (${until ?? null}::timestamptz is null or created_at <= ${until ?? null})
+    order by created_at desc, id
+    limit ${limit} offset ${skip}`)
+}
+
+/** How many deliveries to a recipient that were written since then have failed, for now or for good. */
+export async function countFailed(
+  db: Db,
+  of: { readonly wallet: string; readonly recipientId: number },
+  since: Date,
+): Promise<number> {
+  const [row] = await db.execute<{ failed: number }>(sql`
+    select count(*)::int as failed from deliveries
+    where wallet = ${of.wallet} and recipient_id = ${of.recipientId} and created_at >= ${since}
+      and status in ('retrying', 'failed')`)
+  return row?.failed ?? 0
+}
+
+/** Forgets everything that was or would be sent to these recipients. */
+export async function forgetDeliveries(tx: Db, recipientIds: readonly number[]): Promise<void> {
+  const ids = sql.param([...recipientIds])
+  await tx.execute(sql`delete from sent_messages where recipient_id = any(${ids}::int[])`)
+  await tx.execute(sql`delete from deliveries where recipient_id = any(${ids}::int[])`)
+}

@@ -1,0 +1,58 @@
+/** What became of the messages to one recipient, for its owner. */
+import type { Db } from '#src/db/connection.ts'
+import type { Caller } from '#src/kernel/caller.ts'
+import type { Clock } from '#src/kernel/clock.ts'
+import { type Page, readCursor, writeCursor } from '#src/kernel/query.ts'
+import * as store from './log-store.ts'
+
+/** One message to a recipient and what became of it. */
+export type LogEntry = store.LogRow
+
+/** What a cursor of the log is bound to. */
+const LIST = 'deliveries'
+const DAY_MS = 86_400_000
+
+/**
+ * Deliveries to a recipient of the wallet, newest first; none for anybody else's.
+ *
+ * @throws AppError invalid `validation_failed` for the cursor
+ */
+export async function listLog(
+  deps: { readonly db: Db },
+  caller: Caller,
+  input: {
+    readonly recipientId: number
+    readonly limit: number
+    readonly cursor?: string | undefined
+  },
+): Promise<Page<LogEntry>> {
+  const { recipientId, limit, cursor } = input
+  // Ids have no order, so a page begins within the rows of one instant by their count.
+  const [untilMs, skip = 0] = readCursor(cursor, 2, LIST) ?? []
+  const rows = await store.listLog(
+    deps.db,
+    { wallet: caller.wallet, recipientId },
+    { until: untilMs === undefined ? undefined : new Date(untilMs), skip, limit: limit + 1 },
+  )
+  const data = rows.slice(0, limit)
+  const lastMs = data.at(-1)?.createdAt.getTime()
+  if (rows.length <= limit || lastMs === undefined) return { data, nextCursor: null }
+  const same = data.filter(({ createdAt }) => createdAt.getTime() === lastMs).length
+  const passed = untilMs === lastMs ? skip + same : same
+  return { data, nextCursor: writeCursor([lastMs, passed], LIST) }
+}
+
+/** How many deliveries of the last day to a recipient of the wallet failed, for now or for good. */
+export function countFailures(
+  deps: { readonly db: Db; readonly clock: Clock },
+  caller: Caller,
+  recipientId: number,
+): Promise<number> {
+  const since = new Date(deps.clock.now().getTime() - DAY_MS)
+  return store.countFailed(deps.db, { wallet: caller.wallet, recipientId }, since)
+}
+
+/** Forgets every message that was or would be sent to these recipients. */
+export function forgetMessages(tx: Db, recipientIds: readonly number[]): Promise<void> {
+  return store.forgetDeliveries(tx, recipientIds)
+}

@@ -1,0 +1,263 @@
+/** What stands in chats and mailboxes, and what it is to show. */
+import { sql } from 'drizzle-orm'
+import type { ChannelKey, EnvelopeKind, HelpPart } from '#src/channels/define.ts'
+import type { Db } from '#src/db/connection.ts'
+import { placesOf } from './due-store.ts'
+import type { Room } from './lanes.ts'
+import { sentMessages } from './tables.ts'
+
+export type SentMessage = typeof sentMessages.$inferSelect
+
+/** Messages of these recipients since then, newest first. */
+export async function listRecent(
+  db: Db,
+  recipientIds: readonly number[],
+  since: Date,
+): Promise<SentMessage[]> {
+  return await db
+    .select()
+    .from(sentMessages)
+    .where(
+      sql`${sentMessages.recipientId} = any(${sql.param([...recipientIds])}::int[])
+        and ${sentMessages.sentAt} > ${since}`,
+    )
+    .orderBy(sql`${sentMessages.sentAt} desc, ${sentMessages.id}`)
+}
+
+/** The message an alert came in, as its recipient has it. */
+export interface AnsweredMessage extends Record<string, unknown> {
+  readonly recipientId: number
+  readonly alertId: number
+  readonly messageId: string
+  /** Null when it came before messages were kept. */
+  readonly id: string | null
+  readonly kind: EnvelopeKind | null
+}
+
+/** The messages that told these recipients of these alerts first; none for roll-ups and summaries. */
+export async function listAnswered(
+  db: Db,
+  recipientIds: readonly number[],
+  alertIds: readonly number[],
+): Promise<AnsweredMessage[]> {
+  return await db.execute<AnsweredMessage>(sql`
+    select distinct on (d.recipient_id, d.alert_id) d.recipient_id as "recipientId",
+      d.alert_id as "alertId", d.message_id as "messageId", m.id, m.kind
+    from deliveries d left join sent_messages m on m.id = d.carried_by
+    where d.alert_id = any(${sql.param([...alertIds])}::int[])
+      and d.recipient_id = any(${sql.param([...recipientIds])}::int[])
+      and d.message_id is not null and d.kind in ('alert', 'group')
+      and coalesce(m.kind, 'alert') in ('alert', 'group')
+    order by d.recipient_id, d.alert_id, d.delivered_at, d.id`)
+}
+
+/** A delivery in a message. */
+export interface Part extends Record<string, unknown> {
+  readonly carriedBy: string
+  readonly alertId: number | null
+  readonly recovery: boolean
+  readonly envelope: unknown
+}
+
+/** What is in these messages, in the order it fired. */
+export async function listParts(db: Db, ids: readonly string[]): Promise<Part[]> {
+  return await db.execute<Part>(sql`
+    select carried_by as "carriedBy", alert_id as "alertId", recovery, envelope from deliveries
+    where carried_by = any(${sql.param([...ids])}::uuid[])
+    order by fired_at, position, id`)
+}
+
+/** Messages by their ids. */
+export async function listByIds(db: Db, ids: readonly string[]): Promise<SentMessage[]> {
+  return await db
+    .select()
+    .from(sentMessages)
+    .where(sql`${sentMessages.id} = any(${sql.param([...ids])}::uuid[])`)
+}
+
+/** The message with this name at the destination of one of these recipients. */
+export async function findByName(
+  db: Db,
+  recipientIds: readonly number[],
+  messageId: string,
+): Promise<SentMessage | undefined> {
+  const [row] = await db
+    .select()
+    .from(sentMessages)
+    .where(
+      sql`${sentMessages.recipientId} = any(${sql.param([...recipientIds])}::int[])
+        and ${sentMessages.messageId} = ${messageId}`,
+    )
+    .limit(1)
+  return row
+}
+
+/**
+ * Takes messages to be changed; those that somebody else changes meanwhile are missing. Until the change
+ * is recorded they count as out of date, so that one that is broken off is made good.
+ */
+export async function lease(
+  db: Db,
+  ids: readonly string[],
+  { now, leasedUntil }: { readonly now: Date; readonly leasedUntil: Date },
+): Promise<SentMessage[]> {
+  return await db
+    .update(sentMessages)
+    .set({ leasedUntil, reviseAt: sql`coalesce(${sentMessages.reviseAt}, ${now})` })
+    .where(
+      sql`${sentMessages.id} in (
+        select m.id from sent_messages m
+        where m.id = any(${sql.param([...ids])}::uuid[]) and m.message_id is not null
+          and (m.leased_until is null or m.leased_until <= ${now})
+        order by m.id for update skip locked)`,
+    )
+    .returning()
+}
+
+/** Takes messages of a channel that are out of date, one a lane with room, the longest waiting first. */
+export async function leaseStale(
+  db: Db,
+  channel: ChannelKey,
+  {
+    room,
+    busy,
+    now,
+    leasedUntil,
+  }: {
+    readonly room: Room
+    readonly busy: readonly number[]
+    readonly now: Date
+    readonly leasedUntil: Date
+  },
+): Promise<SentMessage[]> {
+  const isStale = sql`m.channel = ${channel} and m.revise_at <= ${now}
+    and (m.leased_until is null or m.leased_until <= ${now})`
+  return await db
+    .update(sentMessages)
+    .set({ leasedUntil })
+    .where(
+      sql`${sentMessages.id} in (
+        select m.id from sent_messages m
+        join (
+          select distinct on (m.lane) m.id from sent_messages m
+          where ${isStale} and ${placesOf(room, sql`m.lane`)} > 0
+            and m.recipient_id <> all(${sql.param([...busy])}::int[])
+          order by m.lane, m.revise_at, m.id
+        ) first on first.id = m.id
+        where ${isStale}
+        order by m.revise_at, m.id
+        limit ${room.free}
+        for update of m skip locked)`,
+    )
+    .returning()
+}
+
+/** Writes a message that has arrived. One that was sent twice is known by its second name. */
+export async function insertMessage(tx: Db, message: SentMessage): Promise<void> {
+  await tx
+    .insert(sentMessages)
+    .values(message)
+    .onConflictDoUpdate({
+      target: sentMessages.id,
+      set: {
+        kind: message.kind,
+        messageId: message.messageId,
+        parts: message.parts,
+        version: sql`${sentMessages.version} + 1`,
+        reviseAt: sql`coalesce(${sentMessages.reviseAt}, ${message.sentAt})`,
+      },
+    })
+}
+
+/**
+ * Notes that a message shows what it was given, with so many more deliveries in it. What changed since
+ * it was taken, or another worker that had taken it over, leaves it out of date.
+ */
+export async function noteChange(
+  tx: Db,
+  taken: Pick<SentMessage, 'id' | 'version' | 'leasedUntil'>,
+  change: { readonly kind: EnvelopeKind; readonly parts: number; readonly at: Date },
+): Promise<void> {
+  const { kind, parts, at } = change
+  await tx.execute(sql`
+    update sent_messages m set kind = ${kind}, parts = m.parts + ${parts}, revisions = 0,
+      version = m.version + 1, leased_until = null,
+      revise_at = case when m.version = ${taken.version} and m.leased_until = ${taken.leasedUntil}
+        then null else ${at}::timestamptz end
+    where m.id = ${taken.id}`)
+}
+
+/** Notes that a message could not be changed, and when that is tried again; null: not any more. */
+export async function noteNoChange(
+  tx: Db,
+  taken: Pick<SentMessage, 'id' | 'leasedUntil'>,
+  again: { readonly at: Date | null; readonly revisions: number },
+): Promise<void> {
+  await tx.execute(sql`
+    update sent_messages m set leased_until = null, revisions = ${again.revisions},
+      revise_at = ${again.at}::timestamptz
+    where m.id = ${taken.id} and m.leased_until = ${taken.leasedUntil}`)
+}
+
+/** The message is gone from its destination, or cannot be changed there any more. */
+export async function noteGone(tx: Db, id: string): Promise<void> {
+  await tx.execute(sql`
+    update sent_messages m set message_id = null, revise_at = null, leased_until = null
+    where m.id = ${id}`)
+}
+
+/** Notes which part of the help is open below a message; null: none. */
+export async function setHelp(
+  db: Db,
+  recipientIds: readonly number[],
+  messageId: string,
+  help: HelpPart | null,
+): Promise<void> {
+  await db
+    .update(sentMessages)
+    .set({ help })
+    .where(
+      sql`${sentMessages.recipientId} = any(${sql.param([...recipientIds])}::int[])
+        and ${sentMessages.messageId} = ${messageId}`,
+    )
+}
+
+/** Puts messages out of date, due at once. */
+export async function markStale(tx: Db, ids: readonly string[]): Promise<void> {
+  if (ids.length === 0) return
+  await tx.execute(sql`
+    update sent_messages m set version = m.version + 1, revisions = 0, revise_at = m.sent_at
+    from (
+      select id from sent_messages
+      where id = any(${sql.param([...ids])}::uuid[]) and message_id is not null
+      order by id for update
+    ) old
+    where m.id = old.id`)
+}
+
+/**
+ * The messages these alerts came in. Waits for whoever records one at this moment, so that none is
+ * missed.
+ */
+export async function lockCarriers(tx: Db, alertIds: readonly number[]): Promise<string[]> {
+  const rows = await tx.execute<{ carriedBy: string | null }>(sql`
+    select carried_by as "carriedBy" from deliveries
+    where alert_id = any(${sql.param([...alertIds])}::int[]) and channel <> 'webhook'
+    order by id for update`)
+  return [...new Set(rows.flatMap(({ carriedBy }) => carriedBy ?? []))]
+}
+
+/** The alerts that came in a message, by its name at the destination of any of these recipients. */
+export async function listAlertsOf(
+  db: Db,
+  recipientIds: readonly number[],
+  messageId: string,
+): Promise<number[]> {
+  const rows = await db.execute<{ alertId: number }>(sql`
+    select distinct d.alert_id as "alertId" from sent_messages m
+    join deliveries d on d.carried_by = m.id
+    where m.recipient_id = any(${sql.param([...recipientIds])}::int[])
+      and m.message_id = ${messageId} and d.alert_id is not null and not d.recovery
+    order by 1`)
+  return rows.map(({ alertId }) => alertId)
+}

@@ -1,0 +1,237 @@
+import { randomInt } from 'node:crypto'
+import type { Channels, MessageState } from '#src/channels/define.ts'
+import { type Db, transact } from '#src/db/connection.ts'
+import type { Clock } from '#src/kernel/clock.ts'
+import type { Logger } from '#src/kernel/logger.ts'
+import type { SecretBox } from '#src/kernel/secret-box.ts'
+import {
+  recordOutcomes,
+  type StoppedDestination,
+  type SwitchNews,
+} from '#src/recipients/destinations.ts'
+import type { StateReader } from './chats.ts'
+import * as due from './due-store.ts'
+import * as kept from './kept-store.ts'
+import * as messages from './message-store.ts'
+import { KEPT_DAYS } from './model.ts'
+import { afterFailure, outcomesOf, RETRY_SECONDS } from './rules.ts'
+import * as store from './store.ts'
+import type { Ended, Task } from './task.ts'
+
+export interface RecordDeps {
+  readonly db: Db
+  readonly clock: Clock
+  readonly log: Logger
+  readonly box: SecretBox
+  readonly channels: Channels
+  /** What became of alerts, for messages that can be changed. */
+  readonly stateOf: StateReader
+  /** Told of destinations that this switched off, in the transaction that did. */
+  readonly notices: SwitchNews
+}
+
+const RANDOM_STEPS = 2 ** 32
+const DAY_MS = 86_400_000
+
+/**
+ * Writes what attempts came to, in one transaction: the deliveries, the messages they came in, how
+ * their destinations do. What was broken off is given back before.
+ */
+export async function record(deps: RecordDeps, all: readonly Ended[]): Promise<void> {
+  const undone = all.filter(isUndone)
+  if (undone.length > 0) await giveBack(deps, undone)
+  const over = all.filter((one) => !isUndone(one))
+  if (over.length === 0) return
+  const rows = over.flatMap(finishedRows)
+  const outcomes = over.flatMap((one) => outcomesIn(one))
+  const stopped = await transact(deps.db, async (tx) => {
+    if (rows.length > 0) await store.finish(tx, rows, deps.clock.now())
+    await recordMessages(deps, tx, over)
+    if (outcomes.length === 0) return []
+    const off = await recordOutcomes({ ...deps, db: tx }, outcomes)
+    await keepWaiting(deps, tx, off)
+    return off
+  })
+  for (const { id, channel, statusReason } of stopped) {
+    deps.log.info({ recipientId: id, channel, reason: statusReason }, 'destination switched off')
+  }
+}
+
+/** Keeps what waits for destinations that have just been switched off, and tells whoever is to know. */
+export async function keepWaiting(
+  deps: Pick<RecordDeps, 'clock' | 'notices'>,
+  tx: Db,
+  off: readonly StoppedDestination[],
+): Promise<void> {
+  if (off.length === 0) return
+  const ids = off.map(({ id }) => id)
+  await kept.keepUnsent(tx, ids, deps.clock.now())
+  await deps.notices.switchedOff(tx, off)
+}
+
+/** Nothing came of it that counts: what it brought is due as before. */
+function isUndone({ ending, task }: Ended): boolean {
+  if (ending.kind === 'broken_off' || ending.kind === 'gone') return true
+  // A message that cannot be changed is given up; what was to join it goes in one of its own.
+  return ending.kind === 'failed' && ending.error.permanent && task.change !== undefined
+}
+
+async function giveBack({ db, clock }: RecordDeps, undone: readonly Ended[]): Promise<void> {
+  const rows = undone.flatMap(({ task }) =>
+    task.rows.map(({ id, attempts }) => ({ id, attempt: attempts })),
+  )
+  for (const { ending, task } of undone) {
+    if (task.change === undefined) continue
+    const { change } = task
+    if (ending.kind === 'broken_off') {
+      await messages.noteNoChange(db, change, { ...change, at: clock.now() })
+    } else await messages.noteGone(db, change.id)
+  }
+  if (rows.length > 0) await due.release(db, rows)
+}
+
+/** Whether it tells something about its destination. */
+function outcomesIn({ task, at, ending }: Ended) {
+  if (task.rows.length === 0) return []
+  if (ending.kind === 'delivered') return outcomesOf(task.recipientId, at, ending.receipt)
+  return ending.kind === 'failed' ? outcomesOf(task.recipientId, at, ending.error) : []
+}
+
+function finishedRows({ task, isTest, at, ending }: Ended): store.FinishedRow[] {
+  // One for all of them, so that what failed together comes back together.
+  const random = randomInt(RANDOM_STEPS) / RANDOM_STEPS
+  const keptUntil = new Date(at.getTime() + KEPT_DAYS * DAY_MS)
+  return task.rows.map(({ id, orderKey, recipientId, attempts: attempt, plannedAt }) => {
+    const plain = {
+      id,
+      orderKey,
+      recipientId,
+      attempt,
+      attempts: attempt,
+      nextAttemptAt: null,
+      plannedAt: null,
+      statusCode: null,
+      error: null,
+      deliveredAt: null,
+      keptUntil: null,
+      messageId: null,
+      carriedBy: null,
+    }
+    switch (ending.kind) {
+      case 'delivered': {
+        const { statusCode = null, messageId = null } = ending.receipt
+        const carriedBy = task.keep === undefined ? null : carrierOf(task)
+        const arrived = { statusCode, messageId, carriedBy, deliveredAt: at }
+        return { ...plain, ...arrived, status: 'delivered' }
+      }
+      case 'off':
+        return { ...plain, attempts: attempt - 1, status: 'disabled', keptUntil }
+      case 'failed': {
+        const { error } = ending
+        const next = afterFailure(error, { attempt, isTest, random, now: at, plannedAt })
+        const about = { statusCode: error.statusCode ?? null, error: error.reason }
+        return { ...plain, ...about, ...next, keptUntil: error.permanent ? keptUntil : null }
+      }
+      case 'gone':
+      case 'broken_off':
+        throw new Error('what came to nothing is not recorded')
+      default:
+        return ending satisfies never
+    }
+  })
+}
+
+function carrierOf({ change, rows }: Task): string {
+  const id = change?.id ?? rows[0]?.id
+  if (id === undefined) throw new Error('a message of nothing')
+  return id
+}
+
+async function recordMessages(deps: RecordDeps, tx: Db, over: readonly Ended[]): Promise<void> {
+  for (const one of over) {
+    const { task, ending } = one
+    if (task.change !== undefined) await recordChange(tx, one, task.change)
+    else if (task.keep !== undefined && ending.kind === 'delivered') {
+      await messages.insertMessage(tx, sentMessage(deps, one, ending.receipt.messageId))
+    }
+  }
+  await reviseLate(deps, tx, over)
+}
+
+async function recordChange(
+  tx: Db,
+  { task, at, ending }: Ended,
+  change: NonNullable<Task['change']>,
+): Promise<void> {
+  if (ending.kind === 'delivered') {
+    const kind = task.keep?.kind ?? 'alert'
+    await messages.noteChange(tx, change, { kind, parts: task.rows.length, at })
+    return
+  }
+  const { revisions } = change
+  const step = RETRY_SECONDS[revisions]
+  const again = ending.kind === 'failed' && step !== undefined
+  const waitSeconds = again ? Math.max(step, ending.error.retryAfterSeconds ?? 0) : 0
+  await messages.noteNoChange(tx, change, {
+    at: again ? new Date(at.getTime() + waitSeconds * 1000) : null,
+    revisions: revisions + 1,
+  })
+}
+
+function sentMessage(
+  { channels }: RecordDeps,
+  { task, at }: Ended,
+  messageId: string | undefined,
+): messages.SentMessage {
+  const { keep, channel, recipientId, wallet, lane } = task
+  if (keep === undefined) throw new Error('a message that is not kept')
+  const { kind, watchId, recovery, loud, openedAt } = keep
+  const isChangeable = channels[channel].edit !== undefined
+  return {
+    id: carrierOf(task),
+    wallet,
+    recipientId,
+    channel,
+    lane,
+    watchId,
+    kind,
+    recovery,
+    loud,
+    parts: task.rows.length,
+    openedAt,
+    sentAt: at,
+    messageId: isChangeable ? (messageId ?? null) : null,
+    version: 0,
+    reviseAt: null,
+    revisions: 0,
+    help: null,
+    leasedUntil: null,
+  }
+}
+
+/** What changed while a message was on its way, before anybody could know its name. */
+async function reviseLate(deps: RecordDeps, tx: Db, over: readonly Ended[]): Promise<void> {
+  const arrived = over.filter(
+    ({ task, ending }) =>
+      ending.kind === 'delivered' &&
+      task.keep !== undefined &&
+      deps.channels[task.channel].edit !== undefined,
+  )
+  const alertIds = arrived.flatMap(({ task }) => task.rows.flatMap(({ alertId }) => alertId ?? []))
+  if (alertIds.length === 0) return
+  const states = await deps.stateOf(tx, alertIds)
+  const late = arrived.filter(({ task }) =>
+    task.rows.some(({ alertId }) => {
+      if (alertId === null || task.keep?.recovery === true) return false
+      return !isSame(states.get(alertId), task.keep?.states.get(alertId))
+    }),
+  )
+  await messages.markStale(
+    tx,
+    late.map(({ task }) => carrierOf(task)),
+  )
+}
+
+function isSame(a: MessageState = {}, b: MessageState = {}): boolean {
+  return JSON.stringify(a) === JSON.stringify(b)
+}

@@ -1,0 +1,31 @@
+import type { Db } from '#src/db/connection.ts'
+import { arrangePartitions, type TimedTable } from '#src/db/partitions.ts'
+import type { Clock } from '#src/kernel/clock.ts'
+import type { Logger } from '#src/kernel/logger.ts'
+import { lowestDeliveryId } from './delivery-id.ts'
+
+/** What was sent, and what stands in chats because of it, is kept so long. */
+const KEPT_DAYS = 30
+/** Few enough that a claim looks at all of them. */
+const PARTITION_DAYS = 7
+
+const common = {
+  days: PARTITION_DAYS,
+  keptDays: KEPT_DAYS,
+  key: 'id',
+  lowest: lowestDeliveryId,
+} as const
+
+const TABLES: readonly TimedTable[] = [
+  { ...common, name: 'deliveries', age: 'created_at' },
+  { ...common, name: 'sent_messages', age: 'sent_at' },
+]
+
+/** Makes room for the deliveries to come, and forgets those from more than 30 days ago. */
+export async function retainDeliveries(deps: {
+  readonly db: Db
+  readonly clock: Clock
+  readonly log: Logger
+}): Promise<void> {
+  for (const table of TABLES) await arrangePartitions(deps, table)
+}

@@ -1,0 +1,95 @@
+/** What a message shows: what came in it, and what became of that. Pure. */
+import type { Envelope, MessageState } from '#src/channels/define.ts'
+import { canRecover, isRecovery } from '#src/channels/wording.ts'
+import { SEVERITIES } from '#src/kernel/facts.ts'
+import type { SentMessage } from './message-store.ts'
+
+/** A delivery in a message. */
+export interface ShownPart {
+  readonly alertId: number | null
+  readonly envelope: Envelope
+}
+
+type States = ReadonlyMap<number, MessageState>
+
+/** One message that holds these, in the order they fired; the worst speaks for all. */
+export function together(
+  kind: 'group' | 'rollup',
+  deliveryId: string,
+  parts: readonly ShownPart[],
+): Envelope {
+  const inOrder = parts
+    .map(({ envelope }) => envelope)
+    .toSorted((a, b) => compare(a.message.firedAt, b.message.firedAt))
+  const [worst] = inOrder.toSorted((a, b) => rankOf(b) - rankOf(a))
+  if (worst === undefined) throw new Error('a group of nothing')
+  const { type, signal, group, data, locale, timezone, message } = worst
+  const items = inOrder.map((one) => one.message)
+  return { deliveryId, type, signal, group, data, locale, timezone, message, kind, items }
+}
+
+/** A message as it is to stand there now; undefined when nothing of it can be read. */
+export function shownAs(
+  { id, kind, help }: Pick<SentMessage, 'id' | 'kind' | 'help'>,
+  parts: readonly ShownPart[],
+  states: States,
+): { readonly envelope: Envelope; readonly state: MessageState } | undefined {
+  const [first] = parts
+  if (first === undefined) return undefined
+  if (kind !== 'group' && kind !== 'rollup') {
+    const state = { ...stateIn(states, first), ...(help !== null && { help }) }
+    return { envelope: first.envelope, state }
+  }
+  // In a group of alerts a recovery turns its alert's line and has none of its own.
+  const alerts = parts.filter(({ envelope }) => !isRecovery(envelope.message.event))
+  const lines = kind === 'group' && alerts.length > 0 ? alerts : parts
+  const envelope = together(kind, id, lines)
+  const items = new Map(
+    lines.flatMap((part) => {
+      const state = stateIn(states, part)
+      return part.alertId === null || state === undefined ? [] : [[part.alertId, state]]
+    }),
+  )
+  return { envelope, state: kind === 'group' ? { ...sumOf(lines, states), items } : { items } }
+}
+
+/** The alerts whose state a message shows. */
+export function alertsIn(parts: readonly ShownPart[]): number[] {
+  return parts.flatMap(({ alertId, envelope }) =>
+    alertId === null || isRecovery(envelope.message.event) ? [] : [alertId],
+  )
+}
+
+/** Whether it can be over and is not. */
+export function isOpenIn(states: States, part: ShownPart): boolean {
+  return canRecover(part.envelope) && stateIn(states, part)?.recoveredAt === undefined
+}
+
+/** A recovery is told once and stays as it is. */
+function stateIn(states: States, { alertId, envelope }: ShownPart): MessageState | undefined {
+  return alertId === null || isRecovery(envelope.message.event) ? undefined : states.get(alertId)
+}
+
+/** What holds for all of a group: the last to acknowledge, the last to recover. */
+function sumOf(parts: readonly ShownPart[], states: States): MessageState {
+  const all = parts.map((part) => stateIn(states, part) ?? {})
+  const acknowledged = all.flatMap((state) => state.acknowledged ?? [])
+  const lastAck = acknowledged.toSorted((a, b) => a.at.getTime() - b.at.getTime()).at(-1)
+  const recovered = all.flatMap(({ recoveredAt }) => recoveredAt?.getTime() ?? [])
+  const isOver = recovered.length > 0 && !parts.some((part) => isOpenIn(states, part))
+  const muted = all.map((state) => state.muted).find((one) => one !== undefined)
+  return {
+    ...(lastAck && acknowledged.length === parts.length && { acknowledged: lastAck }),
+    ...(muted && { muted }),
+    ...(isOver && { recoveredAt: new Date(Math.max(...recovered)) }),
+  }
+}
+
+function rankOf({ message }: Envelope): number {
+  return isRecovery(message.event) ? -1 : SEVERITIES.indexOf(message.severity)
+}
+
+function compare(a: string, b: string): number {
+  if (a === b) return 0
+  return a < b ? -1 : 1
+}

@@ -1,0 +1,53 @@
+import { CHANNEL_KEYS, type ChannelKey } from '#src/channels/define.ts'
+import type { Ending } from './task.ts'
+
+/** Counts attempts of this process by what came of them, for the operator. */
+export interface Tally {
+  count(channel: ChannelKey, ending: Ending): void
+  /** Attempts since the process started. */
+  read(): readonly {
+    readonly channel: ChannelKey
+    readonly outcome: Outcome
+    readonly attempts: number
+  }[]
+}
+
+/** delivered. temporary, permanent: a failure. off: the destination is. */
+const OUTCOMES = ['delivered', 'temporary', 'permanent', 'off'] as const
+type Outcome = (typeof OUTCOMES)[number]
+
+/** A tally that begins at nothing. */
+export function createTally(): Tally {
+  const counts = new Map<string, number>()
+  return {
+    count(channel, ending) {
+      const outcome = outcomeOf(ending)
+      if (outcome === undefined) return
+      const key = `${channel} ${outcome}`
+      counts.set(key, (counts.get(key) ?? 0) + 1)
+    },
+    read: () =>
+      CHANNEL_KEYS.flatMap((channel) =>
+        OUTCOMES.map((outcome) => ({
+          channel,
+          outcome,
+          attempts: counts.get(`${channel} ${outcome}`) ?? 0,
+        })),
+      ),
+  }
+}
+
+function outcomeOf(ending: Ending): Outcome | undefined {
+  switch (ending.kind) {
+    case 'delivered':
+    case 'off':
+      return ending.kind
+    case 'failed':
+      return ending.error.permanent ? 'permanent' : 'temporary'
+    case 'gone':
+    case 'broken_off':
+      return undefined
+    default:
+      return ending satisfies never
+  }
+}

@@ -1,0 +1,143 @@
+import { type Channel, type Channels, DeliveryError, type Receipt } from '#src/channels/define.ts'
+import { type Db, transact } from '#src/db/connection.ts'
+import { shortAddress } from '#src/i18n/format.ts'
+import { id as bare, translator } from '#src/i18n/translate.ts'
+import type { Caller } from '#src/kernel/caller.ts'
+import type { Clock } from '#src/kernel/clock.ts'
+import { AppError } from '#src/kernel/errors.ts'
+import type { SecretBox } from '#src/kernel/secret-box.ts'
+import {
+  type OpenDestination,
+  openDestinations,
+  recordOutcomes,
+  type SwitchNews,
+} from '#src/recipients/destinations.ts'
+import { newDeliveryId } from './delivery-id.ts'
+import { LEASE_SECONDS, type NewDelivery, type TestResult } from './model.ts'
+import { keepWaiting } from './record.ts'
+import { canBeSentTo, outcomesOf } from './rules.ts'
+import * as store from './store.ts'
+
+/** What sending a test needs. */
+export interface TestDeps {
+  readonly db: Db
+  readonly clock: Clock
+  readonly box: SecretBox
+  readonly channels: Channels
+  readonly publicUrl: string
+  readonly notices: SwitchNews
+}
+
+/**
+ * What a test pretends to be about: the payload names one of the published events, also in a test.
+ */
+const TEST_EVENT = 'wallet-balance.moved'
+
+/**
+ * Sends a real message, marked as a test and never repeated, to a destination of the wallet. A webhook
+ * answers at once; elsewhere the message is put into the outbox.
+ *
+ * @param options `evenIfOff`: a webhook that is switched off is tried all the same, and stays off
+ * @throws AppError not_found; upstream `channel_unavailable`; conflict `recipient_not_active`
+ */
+export async function sendTest(
+  deps: TestDeps,
+  caller: Caller,
+  recipientId: number,
+  options: { readonly evenIfOff?: boolean } = {},
+): Promise<TestResult> {
+  const destination = (await openDestinations(deps, [recipientId])).get(recipientId)
+  if (destination === undefined || destination.wallet !== caller.wallet) {
+    throw new AppError('not_found', 'not_found')
+  }
+  const channel = deps.channels[destination.channel]
+  if (!channel.available()) throw new AppError('upstream', 'channel_unavailable')
+  const isTried = options.evenIfOff === true && destination.channel === 'webhook'
+  if (!isTried && !canBeSentTo(destination.status, true)) {
+    throw new AppError('conflict', 'recipient_not_active')
+  }
+  const test = testDelivery(deps, destination, channel)
+  if (destination.channel === 'webhook') return await sendNow(deps, destination, test)
+  await transact(deps.db, (tx) => store.insertDeliveries(tx, [test]))
+  return { deliveryId: test.id, status: 'queued' }
+}
+
+function testDelivery(
+  { clock, publicUrl }: TestDeps,
+  destination: OpenDestination,
+  channel: Channel<unknown>,
+): NewDelivery {
+  const { id: recipientId, wallet, locale, timezone } = destination
+  const now = clock.now()
+  const id = newDeliveryId(now)
+  const t = translator(locale)
+  const message = {
+    alertId: null,
+    watchId: null,
+    watchLabel: null,
+    event: TEST_EVENT,
+    severity: 'info',
+    title: t('messages:test.title'),
+    body: t('messages:test.body', { wallet: bare(shortAddress(wallet)) }),
+    fields: [],
+    link: `${publicUrl}/`,
+    firedAt: now.toISOString(),
+    test: true,
+  } as const
+  const about = { type: null, signal: null, group: null, data: {} }
+  return {
+    id,
+    wallet,
+    alertId: null,
+    recipientId,
+    channel: channel.key,
+    lane: channel.lane(destination.destination),
+    orderKey: `${recipientId} test ${id}`,
+    firedAt: now,
+    position: 0,
+    envelope: { deliveryId: id, ...about, locale, timezone, message },
+    createdAt: now,
+    status: 'pending',
+  }
+}
+
+async function sendNow(
+  deps: TestDeps,
+  { id: recipientId, wallet, destination }: OpenDestination,
+  test: NewDelivery,
+): Promise<TestResult> {
+  const startedAt = performance.now()
+  const now = deps.clock.now()
+  const signal = AbortSignal.timeout(LEASE_SECONDS * 1000)
+  const context = { attempt: 1, now, signal, wallet }
+  const result = await settled(
+    deps.channels[test.channel].send(destination, test.envelope, context),
+  )
+  const latencyMs = Math.round(performance.now() - startedAt)
+  const at = deps.clock.now()
+  const error = result instanceof DeliveryError ? result : undefined
+  const statusCode = result.statusCode ?? null
+  const status = error === undefined ? 'delivered' : 'failed'
+  await transact(deps.db, async (tx) => {
+    await store.insertFinished(tx, {
+      ...test,
+      status,
+      statusCode,
+      error: error?.reason ?? null,
+      deliveredAt: error === undefined ? at : null,
+    })
+    const outcomes = outcomesOf(recipientId, at, result)
+    await keepWaiting(deps, tx, await recordOutcomes({ ...deps, db: tx }, outcomes))
+  })
+  return { deliveryId: test.id, status, statusCode, latencyMs }
+}
+
+/** What a send gave, its refusal as a value. */
+async function settled(send: Promise<Receipt>): Promise<Receipt | DeliveryError> {
+  try {
+    return await send
+  } catch (error) {
+    if (error instanceof DeliveryError) return error
+    throw error
+  }
+}

@@ -1,0 +1,16 @@
+import { retainAlerts } from '#src/alerts/retention.ts'
+import { retainDeliveries } from '#src/delivery/retention.ts'
+import type { Job } from './define.ts'
+
+const HOUR_MS = 3_600_000
+
+/** Makes room for the alerts and deliveries to come, and forgets the oldest. */
+export const retain: Job = {
+  name: 'retain',
+  role: 'watcher',
+  everyMs: () => HOUR_MS,
+  run: async (app) => {
+    await retainDeliveries(app)
+    await retainAlerts(app)
+  },
+}

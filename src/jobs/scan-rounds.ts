@@ -1,0 +1,11 @@
+import type { Job } from './define.ts'
+
+/** Reads voting rounds of every provider, whoever watches. */
+export const scanRounds: Job = {
+  name: 'scan-rounds',
+  role: 'watcher',
+  everyMs: ({ evaluationIntervalMs }) => evaluationIntervalMs,
+  run: async ({ chain, confirmations, facts }, signal) => {
+    await facts.rounds.advance(await chain.confirmedBlock(confirmations, signal), signal)
+  },
+}

@@ -1,0 +1,108 @@
+import { SLOTS_MAX } from '#src/billing/price-list.ts'
+import type { MessageButton } from '#src/channels/define.ts'
+import type { Translate } from '#src/i18n/translate.ts'
+import { ACTS } from './acts.ts'
+import type { Notice } from './model.ts'
+
+/** Where a button can be pressed. */
+export interface ButtonPlace {
+  /** A private chat: the bot acts in place. Elsewhere a link opens the chat with the bot. */
+  readonly inChat: boolean
+  /** Of the bot, without `@`; undefined: there is none, and no links to it. */
+  readonly botUsername: string | undefined
+}
+
+/** A button before it is put anywhere. */
+interface Choice {
+  readonly text:
+    | 'renew'
+    | 'slots'
+    | 'topup'
+    | 'getSlot'
+    | 'getSlots'
+    | 'later'
+    | 'watches'
+    | 'menu'
+    | 'repair'
+    | 'revive'
+    | 'log'
+    | 'status'
+    | 'recipients'
+    | 'fine'
+    | 'remove'
+  readonly act: string
+  /** What the bot is started with; undefined where there is nothing to open. */
+  readonly start?: string
+}
+
+/** The buttons of a notice, in one row. @see screens, 8.9 */
+export function buttonsOf(
+  t: Translate,
+  notice: Notice,
+  { inChat, botUsername }: ButtonPlace,
+): readonly (readonly MessageButton[])[] {
+  const row = choicesOf(notice).flatMap(({ text, act, start }): MessageButton[] => {
+    const label = t(`notices:button.${text}`)
+    if (inChat) return [{ label, act }]
+    if (botUsername === undefined || start === undefined) return []
+    return [{ label, url: `https://t.me/${botUsername}?start=${start}` }]
+  })
+  return row.length === 0 ? [] : [row]
+}
+
+const SLOTS: Choice = { text: 'slots', act: ACTS.slots(), start: 'slots' }
+const TOPUP: Choice = { text: 'topup', act: ACTS.topup(), start: 'topup' }
+const WATCHES: Choice = { text: 'watches', act: ACTS.watches(), start: 'menu' }
+const MENU: Choice = { text: 'menu', act: ACTS.home(), start: 'menu' }
+
+function choicesOf(notice: Notice): readonly Choice[] {
+  switch (notice.kind) {
+    case 'slots-end':
+      return notice.renewal === null
+        ? [{ text: 'renew', act: ACTS.renew(notice.id), start: 'slots' }, SLOTS]
+        : [TOPUP, SLOTS]
+    case 'renewal-failed':
+      return [TOPUP, SLOTS]
+    case 'suspended':
+      return [getSlots(notice.watches.length), WATCHES]
+    case 'resumed':
+      return [WATCHES]
+    case 'trial-ends':
+      return [getSlots(1), { text: 'later', act: ACTS.close() }]
+    case 'trial-ended':
+      return [getSlots(Math.max(1, notice.watches.length)), WATCHES]
+    case 'destination-off':
+      return repairs(notice)
+    case 'linked': {
+      const start = `r${notice.id}`
+      return [
+        { text: 'fine', act: ACTS.close() },
+        { text: 'remove', act: ACTS.remove(notice.id), start },
+      ]
+    }
+    case 'credited':
+      return [SLOTS, MENU]
+    default:
+      return notice satisfies never
+  }
+}
+
+function getSlots(count: number): Choice {
+  const act = ACTS.quoteSlots(Math.min(count, SLOTS_MAX))
+  return { text: count === 1 ? 'getSlot' : 'getSlots', act, start: 'slots' }
+}
+
+function repairs({ id, channel }: Extract<Notice, { kind: 'destination-off' }>): readonly Choice[] {
+  const start = `r${id}`
+  if (channel === 'telegram') {
+    return [{ text: 'recipients', act: ACTS.recipients(), start }]
+  }
+  if (channel === 'email') {
+    const status: Choice = { text: 'status', act: ACTS.status(), start: 'menu' }
+    return [{ text: 'repair', act: ACTS.recipient(id), start }, status]
+  }
+  return [
+    { text: 'revive', act: ACTS.revive(id), start },
+    { text: 'log', act: ACTS.log(id), start },
+  ]
+}

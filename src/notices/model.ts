@@ -1,0 +1,62 @@
+/**
+ * A notice tells a wallet's people about the service itself, not about the chain: slots that end,
+ * credits that came, a destination that is off. It goes to the wallet's own channels and to those who
+ * are told by default, never to webhooks, whatever the lowest severity of alerts is; in groups only what
+ * is about watches is said. Each recipient is given each notice once: what was given is noted in the
+ * transaction of what caused it.
+ */
+
+import type { EndingSlots, EndingTrial } from '#src/billing/subscriptions/reminders.ts'
+import type { FailedRenewal } from '#src/billing/subscriptions/renewal.ts'
+import type { CreditedPayment } from '#src/billing/topups/payments.ts'
+import type { Severity } from '#src/kernel/facts.ts'
+import type { StoppedDestination } from '#src/recipients/destinations.ts'
+import type { LinkedRecipient } from '#src/recipients/linked.ts'
+
+/** How each kind of notice is told: its sign, how bad it is, and whether groups are told too. */
+export const KINDS = {
+  'slots-end': { glyph: '🎟', severity: 'warning', inGroups: false },
+  'renewal-failed': { glyph: '🎟', severity: 'warning', inGroups: false },
+  suspended: { glyph: '🎟', severity: 'warning', inGroups: true },
+  resumed: { glyph: '🎟', severity: 'info', inGroups: true },
+  'trial-ends': { glyph: '🎟', severity: 'warning', inGroups: false },
+  'trial-ended': { glyph: '🎟', severity: 'warning', inGroups: false },
+  'destination-off': { glyph: '📪', severity: 'warning', inGroups: false },
+  linked: { glyph: '🔗', severity: 'warning', inGroups: false },
+  credited: { glyph: '💳', severity: 'info', inGroups: false },
+} as const satisfies Readonly<
+  Record<
+    string,
+    { readonly glyph: string; readonly severity: Severity; readonly inGroups: boolean }
+  >
+>
+
+/** Labels of watches, oldest first. */
+type Watches = readonly string[]
+
+/** What happened, as far as a reader is told. */
+export type Notice =
+  | ({ readonly kind: 'slots-end'; readonly stopping: Watches } & Pick<
+      EndingSlots,
+      'id' | 'quantity' | 'endsAt' | 'renewal'
+    >)
+  | ({ readonly kind: 'renewal-failed'; readonly stopping: Watches } & Pick<
+      FailedRenewal,
+      'quantity' | 'missingCredits' | 'nextTryAt' | 'lastTryAt' | 'goneAt'
+    >)
+  | { readonly kind: 'suspended'; readonly watches: Watches; readonly at: Date }
+  | { readonly kind: 'resumed'; readonly watches: Watches }
+  | ({ readonly kind: 'trial-ends'; readonly stopping: Watches } & Pick<EndingTrial, 'endsAt'>)
+  | { readonly kind: 'trial-ended'; readonly watches: Watches; readonly at: Date }
+  | ({ readonly kind: 'destination-off'; readonly kept: number; readonly at: Date } & Pick<
+      StoppedDestination,
+      'id' | 'channel' | 'name' | 'target' | 'statusReason' | 'failingSince'
+    >)
+  | ({ readonly kind: 'linked' } & LinkedRecipient)
+  | ({ readonly kind: 'credited'; readonly symbol: string } & Pick<
+      CreditedPayment,
+      'asset' | 'amountUnits' | 'credits' | 'bonusCredits' | 'balanceCredits'
+    >)
+
+/** How long it is kept who was given what: longer than any cause can be seen again. */
+export const KEPT_DAYS = 90

@@ -1,0 +1,89 @@
+import { formatDuration, shortAddress } from '#src/i18n/format.ts'
+import {
+  builtKey,
+  hasText,
+  id,
+  type TextKey,
+  type TextValues,
+  type Translate,
+  typed,
+} from '#src/i18n/translate.ts'
+import type { Scope } from '#src/kernel/caller.ts'
+import { type NoticeReader, type NoticeText, type Of, time } from './words.ts'
+
+/** A destination is off: why, since when, what is kept for it. Pure. */
+export function destinationOff(notice: Of<'destination-off'>, reader: NoticeReader): NoticeText {
+  const { t } = reader
+  const name = typed(notice.name ?? notice.target)
+  const key = notice.channel === 'telegram' ? 'destination-off.titleChat' : 'destination-off.title'
+  const since = notice.failingSince ?? notice.at
+  return {
+    title: t(`notices:${key}`, { name }),
+    lines: [
+      reasonLine(notice, reader),
+      t('notices:destination-off.since', { time: time(reader, since) }),
+      ...(notice.kept === 0 ? [] : [t('notices:destination-off.kept', { count: notice.kept })]),
+    ],
+  }
+}
+
+/** Reasons that have a sentence of their own are said in it; of the others the word itself is told. */
+function reasonLine(
+  { statusReason, failingSince, at }: Of<'destination-off'>,
+  { t }: NoticeReader,
+): string {
+  const reason = statusReason ?? ''
+  const key = `notices:reason.${reason}`
+  if (hasText(key) && !VARIABLE.includes(key)) return t(key)
+  const seconds = failingSince === null ? 0 : (at.getTime() - failingSince.getTime()) / 1000
+  if (seconds < 1) return t('notices:reason.other', { reason: id(reason) })
+  const duration = formatDuration(seconds, t.locale, 'long')
+  const status = /^status_(\d{3})$/.exec(reason)?.[1]
+  return status === undefined
+    ? t('notices:reason.failing', { duration, reason: id(reason) })
+    : t('notices:reason.status', { duration, status: id(status) })
+}
+
+/** Sentences that need values: never chosen by a reason's name. */
+const VARIABLE: readonly TextKey[] = [
+  'notices:reason.failing',
+  'notices:reason.status',
+  'notices:reason.other',
+]
+
+/** A destination was added: what it is, what it may do, who made it. Pure. */
+export function linked(notice: Of<'linked'>, reader: NoticeReader): NoticeText {
+  const { t } = reader
+  const made = { time: time(reader, notice.at) }
+  const { madeBy, status } = notice
+  return {
+    title: t(builtKey(`notices:linked.title.${notice.channel}`), {
+      address: id(shortAddress(notice.wallet)),
+    }),
+    lines: [
+      t(...whoIsLinked(notice, t)),
+      ...(status === 'pending' ? [t('notices:linked.pending')] : []),
+      madeBy === null
+        ? t('notices:linked.at', made)
+        : t('notices:linked.by', { ...made, token: typed(madeBy) }),
+      t('notices:linked.advice'),
+    ],
+  }
+}
+
+function whoIsLinked(notice: Of<'linked'>, t: Translate): readonly [TextKey, TextValues] {
+  const { name, chat } = notice
+  const target = typed(notice.target)
+  if (name === null) return ['notices:linked.own', { target }]
+  if (chat === null) return ['notices:linked.named', { name: typed(name), target }]
+  const rights = t(rightsKey(chat.scopes))
+  const key = chat.isGroup ? 'notices:linked.group' : 'notices:linked.private'
+  return [key, { name: typed(name), rights }]
+}
+
+function rightsKey(scopes: readonly Scope[]): TextKey {
+  const [writes, spends] = [scopes.includes('write'), scopes.includes('spend')]
+  if (writes && spends) return 'bot:rights.writeSpend'
+  if (spends) return 'bot:rights.spend'
+  return writes ? 'bot:rights.write' : 'bot:rights.read'
+}

@@ -1,0 +1,109 @@
+import fc from 'fast-check'
+import { describe, expect, test } from 'vitest'
+import { CHANNEL_KEYS } from '#src/channels/define.ts'
+import { translator } from '#src/i18n/translate.ts'
+import { LOCALES } from '#src/kernel/locale.ts'
+import { KINDS, type Notice } from './model.ts'
+import { renderNotice } from './render.ts'
+
+const AT = new Date('2026-12-20T12:00:00.000Z')
+const WALLET = '0x3f12b8aC9d2e7F4b6A1c5D8e0F9a7B3c2d1eA91c'
+const timezone = 'Asia/Kathmandu'
+
+const label = fc.string({ unit: 'binary', minLength: 1, maxLength: 40 })
+const labels = fc.array(label, { maxLength: 20 })
+const amount = fc.integer({ min: 0, max: 1_000_000_000_000 })
+const instant = fc.date({
+  min: AT,
+  max: new Date('2036-01-01T00:00:00.000Z'),
+  noInvalidDate: true,
+})
+const maybe = <T>(value: fc.Arbitrary<T>) => fc.option(value, { nil: null })
+
+const ANY: { readonly [Kind in Notice['kind']]: fc.Arbitrary<Extract<Notice, { kind: Kind }>> } = {
+  'slots-end': fc.record({
+    kind: fc.constant('slots-end'),
+    id: fc.nat(),
+    quantity: fc.integer({ min: 1, max: 20 }),
+    endsAt: instant,
+    renewal: maybe(fc.record({ credits: amount, missingCredits: amount })),
+    stopping: labels,
+  }),
+  'renewal-failed': fc.record({
+    kind: fc.constant('renewal-failed'),
+    quantity: fc.integer({ min: 1, max: 20 }),
+    missingCredits: amount,
+    nextTryAt: fc.option(instant, { nil: undefined }),
+    lastTryAt: instant,
+    goneAt: instant,
+    stopping: labels,
+  }),
+  suspended: fc.record({ kind: fc.constant('suspended'), watches: labels, at: instant }),
+  resumed: fc.record({ kind: fc.constant('resumed'), watches: labels }),
+  'trial-ends': fc.record({ kind: fc.constant('trial-ends'), endsAt: instant, stopping: labels }),
+  'trial-ended': fc.record({ kind: fc.constant('trial-ended'), watches: labels, at: instant }),
+  'destination-off': fc.record({
+    kind: fc.constant('destination-off'),
+    id: fc.nat(),
+    channel: fc.constantFrom(...CHANNEL_KEYS),
+    name: maybe(label),
+    target: label,
+    statusReason: maybe(fc.constantFrom('gone', 'blocked', 'status_500', 'other', 'timeout')),
+    failingSince: maybe(fc.constant(AT)),
+    kept: fc.nat(),
+    at: instant,
+  }),
+  linked: fc.record({
+    kind: fc.constant('linked'),
+    id: fc.nat(),
+    wallet: fc.constant(WALLET),
+    channel: fc.constantFrom(...CHANNEL_KEYS),
+    name: maybe(label),
+    target: label,
+    status: fc.constantFrom('active', 'pending'),
+    chat: maybe(
+      fc.record({
+        scopes: fc.subarray(['read', 'write', 'spend'] as const),
+        isGroup: fc.boolean(),
+      }),
+    ),
+    madeBy: maybe(label),
+    at: instant,
+  }),
+  credited: fc.record({
+    kind: fc.constant('credited'),
+    asset: fc.constantFrom('service', 'WFLR', 'FXRP', 'FLR', 'XRP'),
+    symbol: fc.constantFrom('WDG', 'WFLR'),
+    amountUnits: fc.bigInt({ min: 1n, max: 10n ** 40n }),
+    credits: amount,
+    bonusCredits: amount,
+    balanceCredits: amount,
+  }),
+}
+
+describe.each(LOCALES)('a notice in %s', (locale) => {
+  const reader = { t: translator(locale), timezone }
+
+  test.each(Object.keys(KINDS) as Notice['kind'][])('about %s is complete and short', (kind) => {
+    fc.assert(
+      fc.property(ANY[kind], (notice: Notice) => {
+        const { title, lines } = renderNotice(notice, reader)
+        for (const line of [title, ...lines]) {
+          expect(line.trim()).not.toBe('')
+          expect(line).not.toMatch(/[\u202a-\u202e]/)
+          expect(line.match(/\u2068/g)?.length ?? 0).toBe(line.match(/\u2069/g)?.length ?? 0)
+        }
+        expect([title, ...lines].join('\n').length).toBeLessThan(2000)
+      }),
+      { numRuns: 100 },
+    )
+  })
+})
+
+test('names at most five watches', () => {
+  const reader = { t: translator('en'), timezone: 'UTC' }
+  const watches = Array.from({ length: 20 }, (_, index) => `w${index}`)
+  const { lines } = renderNotice({ kind: 'resumed', watches }, reader)
+  expect(lines.join().match(/w\d+/g)).toEqual(['w0', 'w1', 'w2', 'w3', 'w4'])
+  expect(lines.join()).toContain('and 15 more')
+})

@@ -1,0 +1,143 @@
+import { assetOf } from '#src/billing/topups/rules.ts'
+import { formatAmount, formatNumber } from '#src/i18n/format.ts'
+import type { Notice } from './model.ts'
+import { destinationOff, linked } from './render-destination.ts'
+import {
+  credits,
+  day,
+  type NoticeReader,
+  type NoticeText,
+  names,
+  type Of,
+  slotPrice,
+  time,
+} from './words.ts'
+
+/** The words of a notice for one reader. Pure. */
+export function renderNotice(notice: Notice, reader: NoticeReader): NoticeText {
+  switch (notice.kind) {
+    case 'slots-end':
+      return slotsEnd(notice, reader)
+    case 'renewal-failed':
+      return renewalFailed(notice, reader)
+    case 'suspended':
+      return suspended(notice, reader)
+    case 'resumed':
+      return resumed(notice, reader)
+    case 'trial-ends':
+      return trialEnds(notice, reader)
+    case 'trial-ended':
+      return trialEnded(notice, reader)
+    case 'destination-off':
+      return destinationOff(notice, reader)
+    case 'linked':
+      return linked(notice, reader)
+    case 'credited':
+      return credited(notice, reader)
+    default:
+      return notice satisfies never
+  }
+}
+
+function slotsEnd(notice: Of<'slots-end'>, reader: NoticeReader): NoticeText {
+  const { t } = reader
+  const { quantity, renewal, stopping, endsAt } = notice
+  const watches = names(t, stopping)
+  const price = renewal && {
+    price: credits(t, renewal.credits),
+    count: renewal.missingCredits,
+  }
+  const stops = renewal === null ? 'slots-end.stops' : 'slots-end.stopsIfShort'
+  return {
+    title: t('notices:slots-end.title', { count: quantity, date: day(reader, endsAt) }),
+    lines: [
+      ...(price === null ? [] : [t('notices:slots-end.missing', price)]),
+      watches === undefined ? t('notices:slots-end.nothing') : t(`notices:${stops}`, { watches }),
+    ],
+  }
+}
+
+function renewalFailed(notice: Of<'renewal-failed'>, reader: NoticeReader): NoticeText {
+  const { t } = reader
+  const { quantity, missingCredits, nextTryAt, lastTryAt, goneAt, stopping } = notice
+  const date = day(reader, goneAt)
+  const watches = names(t, stopping)
+  const last = time(reader, lastTryAt)
+  const isLast = nextTryAt?.getTime() === lastTryAt.getTime()
+  const tries = () => {
+    if (nextTryAt === undefined) return t('notices:renewal-failed.over')
+    if (isLast) return t('notices:renewal-failed.nextIsLast', { last })
+    return t('notices:renewal-failed.next', { next: time(reader, nextTryAt), last })
+  }
+  return {
+    title: t('notices:renewal-failed.title', { count: missingCredits }),
+    lines: [
+      tries(),
+      watches === undefined
+        ? t('notices:renewal-failed.nothing', { count: quantity, date })
+        : t('notices:renewal-failed.suspends', { date, watches }),
+    ],
+  }
+}
+
+function suspended({ watches, at }: Of<'suspended'>, reader: NoticeReader): NoticeText {
+  const { t } = reader
+  return {
+    title: t('notices:suspended.title', { count: watches.length }),
+    lines: withoutSlot(reader, watches, at),
+  }
+}
+
+function withoutSlot(reader: NoticeReader, labels: readonly string[], at: Date): string[] {
+  const watches = names(reader.t, labels)
+  if (watches === undefined) return []
+  const which = { watches, time: time(reader, at) }
+  return [reader.t('notices:suspended.which', which), reader.t('notices:suspended.kept')]
+}
+
+function resumed({ watches }: Of<'resumed'>, { t }: NoticeReader): NoticeText {
+  return {
+    title: t('notices:resumed.title', { count: watches.length }),
+    lines: [t('notices:resumed.which', { watches: names(t, watches) ?? '' })],
+  }
+}
+
+function trialEnds({ endsAt, stopping }: Of<'trial-ends'>, reader: NoticeReader): NoticeText {
+  const { t } = reader
+  const watches = names(t, stopping)
+  return {
+    title: t('notices:trial-ends.title', { date: day(reader, endsAt) }),
+    lines: [
+      watches === undefined
+        ? t('notices:trial-ends.nothing')
+        : t('notices:trial-ends.stops', { watches }),
+      slotPrice(t),
+    ],
+  }
+}
+
+function trialEnded({ watches, at }: Of<'trial-ended'>, reader: NoticeReader): NoticeText {
+  const { t } = reader
+  const stopped = withoutSlot(reader, watches, at)
+  return {
+    title: t('notices:trial-ended.title'),
+    lines: [...(stopped.length === 0 ? [t('notices:trial-ended.nothing')] : stopped), slotPrice(t)],
+  }
+}
+
+function credited(notice: Of<'credited'>, { t }: NoticeReader): NoticeText {
+  const { asset, amountUnits, symbol, bonusCredits } = notice
+  const { decimals } = assetOf(asset)
+  const amount = formatAmount({ units: amountUnits, decimals, symbol }, t.locale)
+  const bonus = formatNumber(bonusCredits, t.locale)
+  const parts = { amount, bonus, credits: formatNumber(notice.credits, t.locale) }
+  return {
+    title: t('notices:credited.title', { count: notice.credits + bonusCredits }),
+    lines: [
+      bonusCredits === 0
+        ? t('notices:credited.paid', { amount })
+        : t('notices:credited.paidWithBonus', parts),
+      t('notices:credited.balance', { balance: credits(t, notice.balanceCredits) }),
+    ],
+  }
+}

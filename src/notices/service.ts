@@ -1,0 +1,209 @@
+import type { EndingSlots, EndingTrial } from '#src/billing/subscriptions/reminders.ts'
+import type { FailedRenewal } from '#src/billing/subscriptions/renewal.ts'
+import type { CreditedPayment } from '#src/billing/topups/payments.ts'
+import { symbolOf } from '#src/billing/topups/rules.ts'
+import type { Envelope } from '#src/channels/define.ts'
+import type { Db } from '#src/db/connection.ts'
+import * as delivery from '#src/delivery/service.ts'
+import { translator } from '#src/i18n/translate.ts'
+import type { Clock } from '#src/kernel/clock.ts'
+import type { Address } from '#src/kernel/units.ts'
+import type { StoppedDestination } from '#src/recipients/destinations.ts'
+import type { LinkedRecipient } from '#src/recipients/linked.ts'
+import { listNotified, type Notified } from '#src/recipients/notified.ts'
+import { DEFAULT_SETTINGS, listSettings } from '#src/recipients/settings.ts'
+import { timingOf } from '#src/recipients/timing.ts'
+import { type Fitted, listBeyond } from '#src/watches/slots.ts'
+import { buttonsOf } from './buttons.ts'
+import { KEPT_DAYS, KINDS, type Notice } from './model.ts'
+import { renderNotice } from './render.ts'
+import * as store from './store.ts'
+
+/** What notices are made with. */
+export interface NoticeDeps {
+  readonly clock: Clock
+  readonly publicUrl: string
+  /** Of the bot, without `@`; undefined while it is not known. */
+  readonly botUsername: () => string | undefined
+  readonly billing: { readonly serviceTokenSymbol: string }
+}
+
+/**
+ * What the rooms below call when something happened that a wallet's people should hear of: each in the
+ * transaction of what happened, so that both are written or neither is.
+ */
+export interface Notices {
+  /** Slots end soon, and nothing pays for them. */
+  slotsEnd(tx: Db, ending: EndingSlots): Promise<void>
+  trialEnds(tx: Db, ending: EndingTrial): Promise<void>
+  renewalFailed(tx: Db, failed: FailedRenewal): Promise<void>
+  /** Watches were suspended or run again, or the trial has ended. */
+  fitted(tx: Db, fitted: Fitted): Promise<void>
+  credited(tx: Db, payment: CreditedPayment): Promise<void>
+  /** Told to the wallet's other recipients. */
+  linked(tx: Db, recipient: LinkedRecipient): Promise<void>
+  /** Told to the wallet's other recipients. */
+  switchedOff(tx: Db, stopped: readonly StoppedDestination[]): Promise<void>
+}
+
+/** The notices of a running service. */
+export function createNotices(deps: NoticeDeps): Notices {
+  return {
+    async slotsEnd(tx, { wallet, id, term, slotsLeft, quantity, endsAt, renewal, at }) {
+      const stopping = await listBeyond(tx, wallet, slotsLeft)
+      const notice = { kind: 'slots-end', id, quantity, endsAt, renewal, stopping } as const
+      await tell(deps, tx, { wallet, notice, about: [id, term, at.toISOString()] })
+    },
+    async trialEnds(tx, { wallet, endsAt, slotsLeft }) {
+      const stopping = await listBeyond(tx, wallet, slotsLeft)
+      const notice = { kind: 'trial-ends', endsAt, stopping } as const
+      await tell(deps, tx, { wallet, notice, about: [wallet] })
+    },
+    async renewalFailed(tx, { wallet, id, term, tries, slotsLeft, ...failed }) {
+      const stopping = await listBeyond(tx, wallet, slotsLeft)
+      const notice = { kind: 'renewal-failed', ...failed, stopping } as const
+      await tell(deps, tx, { wallet, notice, about: [id, term, tries] })
+    },
+    async fitted(tx, { wallet, suspended, resumed, trialEndedAt, at }) {
+      const about = [wallet, at.toISOString()]
+      if (trialEndedAt !== undefined) {
+        const notice = { kind: 'trial-ended', watches: suspended, at: trialEndedAt } as const
+        await tell(deps, tx, { wallet, notice, about: [wallet] })
+      } else if (suspended.length > 0) {
+        await tell(deps, tx, {
+          wallet,
+          notice: { kind: 'suspended', watches: suspended, at },
+          about,
+        })
+      }
+      if (resumed.length === 0) return
+      await tell(deps, tx, { wallet, notice: { kind: 'resumed', watches: resumed }, about })
+    },
+    async credited(tx, { wallet, txHash, logIndex, ...payment }) {
+      const symbol = symbolOf(payment.asset, deps.billing.serviceTokenSymbol)
+      const notice = { kind: 'credited', ...payment, symbol } as const
+      await tell(deps, tx, { wallet, notice, about: [txHash, logIndex] })
+    },
+    async linked(tx, recipient) {
+      const { id, wallet } = recipient
+      const notice = { kind: 'linked', ...recipient } as const
+      await tell(deps, tx, { wallet, notice, about: [id], without: id })
+    },
+    async switchedOff(tx, stopped) {
+      const at = deps.clock.now()
+      const ids = stopped.map(({ id }) => id)
+      const kept = await delivery.countWaiting(tx, ids, at)
+      for (const one of stopped) {
+        const { id, wallet } = one
+        const count = kept.get(id) ?? 0
+        const notice = { kind: 'destination-off', ...one, kept: count, at } as const
+        await tell(deps, tx, { wallet, notice, about: [id, at.toISOString()], without: id })
+      }
+    },
+  }
+}
+
+/** Forgets who was given what, when nothing can cause it again. */
+export async function pruneNotices({
+  db,
+  clock,
+}: {
+  readonly db: Db
+  readonly clock: Clock
+}): Promise<void> {
+  const before = clock.now().getTime() - KEPT_DAYS * DAY_MS
+  await store.deleteOld(db, new Date(before))
+}
+
+const DAY_MS = 86_400_000
+
+/** A notice and whom it concerns. */
+interface Telling {
+  readonly wallet: Address
+  readonly notice: Notice
+  /** What makes it another one than the last of its kind. */
+  readonly about: readonly (string | number)[]
+  /** The recipient it is about, who is not told. */
+  readonly without?: number
+}
+
+/** One delivery for each recipient who was not given it yet, rendered for its language and clock. */
+async function tell(
+  deps: NoticeDeps,
+  tx: Db,
+  { wallet, notice, about, without }: Telling,
+): Promise<void> {
+  const { inGroups } = KINDS[notice.kind]
+  const all = await listNotified(tx, wallet)
+  const wanted = all.filter(({ id, isGroup }) => id !== without && (inGroups || !isGroup))
+  if (wanted.length === 0) return
+  const at = deps.clock.now()
+  const key = [notice.kind, ...about].join(' ')
+  const recipientIds = wanted.map(({ id }) => id)
+  const fresh = await store.insertNotices(tx, { key, recipientIds, at })
+  const settings = (await listSettings(tx, [wallet])).get(wallet) ?? DEFAULT_SETTINGS
+  const deliveries = wanted
+    .filter(({ id }) => fresh.has(id))
+    .map((reader): delivery.NewDelivery => {
+      const { severity } = KINDS[notice.kind]
+      const timing = timingOf(settings, reader, { kind: 'notice', severity, now: at })
+      const id = delivery.newDeliveryId(at)
+      return {
+        id,
+        wallet,
+        alertId: null,
+        recipientId: reader.id,
+        channel: reader.channel,
+        lane: reader.lane,
+        orderKey: `${reader.id} notice ${notice.kind}`,
+        firedAt: at,
+        position: 0,
+        envelope: envelopeOf(deps, notice, { reader, deliveryId: id, at }),
+        createdAt: at,
+        ...(timing.act === 'hold'
+          ? { status: 'held', heldUntil: timing.until }
+          : { status: 'pending' }),
+      }
+    })
+  await delivery.enqueue(tx, deliveries)
+}
+
+function envelopeOf(
+  deps: NoticeDeps,
+  notice: Notice,
+  {
+    reader,
+    deliveryId,
+    at,
+  }: { readonly reader: Notified; readonly deliveryId: string; readonly at: Date },
+): Envelope {
+  const { channel, isGroup, locale, timezone } = reader
+  const t = translator(locale)
+  const { glyph, severity } = KINDS[notice.kind]
+  const { title, lines } = renderNotice(notice, { t, timezone })
+  const inChat = channel === 'telegram' && !isGroup
+  return {
+    deliveryId,
+    type: null,
+    signal: null,
+    group: null,
+    data: { glyph },
+    locale,
+    timezone,
+    kind: 'notice',
+    message: {
+      alertId: null,
+      watchId: null,
+      watchLabel: null,
+      event: `notice.${notice.kind}`,
+      severity,
+      title,
+      body: lines.join('\n'),
+      fields: [],
+      link: `${deps.publicUrl}/`,
+      firedAt: at.toISOString(),
+      test: false,
+    },
+    buttons: buttonsOf(t, notice, { inChat, botUsername: deps.botUsername() }),
+  }
+}

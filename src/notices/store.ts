@@ -1,0 +1,30 @@
+import { lt } from 'drizzle-orm'
+import type { Db } from '#src/db/connection.ts'
+import { notices } from './tables.ts'
+
+/** Notes that recipients are given a notice. @returns those who were not given it before */
+export async function insertNotices(
+  db: Db,
+  {
+    key,
+    recipientIds,
+    at,
+  }: {
+    readonly key: string
+    readonly recipientIds: readonly number[]
+    readonly at: Date
+  },
+): Promise<ReadonlySet<number>> {
+  if (recipientIds.length === 0) return new Set()
+  const inserted = await db
+    .insert(notices)
+    .values(recipientIds.map((recipientId) => ({ recipientId, key, createdAt: at })))
+    .onConflictDoNothing()
+    .returning({ recipientId: notices.recipientId })
+  return new Set(inserted.map(({ recipientId }) => recipientId))
+}
+
+/** Forgets what was given before then. */
+export async function deleteOld(db: Db, before: Date): Promise<void> {
+  await db.delete(notices).where(lt(notices.createdAt, before))
+}

@@ -1,0 +1,152 @@
+/** What a chat shows as lists and cards beyond the published table: operations without a route. */
+import { z } from 'zod'
+import * as lines from '#src/alerts/lines.ts'
+import { ALERT_STATES } from '#src/alerts/model.ts'
+import * as log from '#src/delivery/log.ts'
+import * as delivery from '#src/delivery/service.ts'
+import { SEVERITIES } from '#src/kernel/facts.ts'
+import { LOCALES } from '#src/kernel/locale.ts'
+import { Id } from '#src/kernel/units.ts'
+import { resendConfirmation as askAgain } from '#src/recipients/confirmations.ts'
+import * as directory from '#src/recipients/directory.ts'
+import { RecipientChanges, TimeZone } from '#src/recipients/model.ts'
+import { defineOperation } from './define.ts'
+
+const Reader = z.strictObject({ locale: z.enum(LOCALES), timezone: TimeZone })
+const Cursor = z.string().max(24).optional()
+const LIMIT_MAX = 50
+
+const wanted = z.strictObject({
+  state: z.enum(ALERT_STATES).optional(),
+  severity: z.enum(SEVERITIES).optional(),
+  watchId: Id.optional(),
+  hours: z.int().positive().optional(),
+})
+
+/** A page of the wallet's alerts in the chat's language, recoveries left out, and how many there are. */
+export const listAlertLines = defineOperation({
+  id: 'listAlertLines',
+  method: 'POST',
+  scope: 'read',
+  rate: 'read',
+  status: 200,
+  body: z.strictObject({
+    wanted,
+    limit: z.int().min(1).max(LIMIT_MAX),
+    cursor: Cursor,
+    reader: Reader,
+  }),
+  handle: ({ app, caller, body }) => lines.listAlertLines(app, caller, body),
+})
+
+/** How many alerts are older than `hours`, or there are at all. */
+export const countOlderAlerts = defineOperation({
+  id: 'countOlderAlerts',
+  method: 'POST',
+  scope: 'read',
+  rate: 'read',
+  status: 200,
+  body: wanted,
+  handle: ({ app, caller, body }) => lines.countOlder(app, caller, body),
+})
+
+/** Open alerts that are silenced until they recover. */
+export const listMutedAlerts = defineOperation({
+  id: 'listMutedAlerts',
+  method: 'POST',
+  scope: 'read',
+  rate: 'read',
+  status: 200,
+  body: z.strictObject({ limit: z.int().min(1).max(LIMIT_MAX), reader: Reader }),
+  handle: ({ app, caller, body }) => lines.listMutedLines(app, caller, body),
+})
+
+/** Everything the wallet can tell, its own channels too. */
+export const listDestinations = defineOperation({
+  id: 'listDestinations',
+  method: 'POST',
+  scope: 'read',
+  rate: 'read',
+  status: 200,
+  handle: ({ app, caller }) => directory.listDestinations(app, caller),
+})
+
+const ById = z.strictObject({ id: Id })
+
+/** One destination, what waits for it, and how often it failed in a day. */
+export const getDestination = defineOperation({
+  id: 'getDestination',
+  method: 'POST',
+  scope: 'read',
+  rate: 'read',
+  status: 200,
+  body: ById,
+  handle: async ({ app, caller, body }) => {
+    const [destination, kept, failures] = await Promise.all([
+      directory.getDestination(app, caller, body.id),
+      delivery.listKept(app, caller, body.id),
+      log.countFailures(app, caller, body.id),
+    ])
+    return { destination, kept: kept.length, failures }
+  },
+})
+
+/** Changes a destination, named or the wallet's own. */
+export const changeDestination = defineOperation({
+  id: 'changeDestination',
+  method: 'POST',
+  scope: 'write',
+  rate: 'write',
+  status: 200,
+  body: z.strictObject({ id: Id, changes: RecipientChanges }),
+  handle: ({ app, caller, body }) => directory.changeDestination(app, caller, body),
+})
+
+/** Deletes a destination, named or the wallet's own. */
+export const removeDestination = defineOperation({
+  id: 'removeDestination',
+  method: 'POST',
+  scope: 'write',
+  rate: 'write',
+  status: 204,
+  body: ById,
+  handle: ({ app, caller, body }) => directory.removeDestination(app, caller, body.id),
+})
+
+/** Sends a test to a destination, named or the wallet's own; `evenIfOff` to find out whether it works. */
+export const testDestination = defineOperation({
+  id: 'testDestination',
+  method: 'POST',
+  scope: 'write',
+  rate: 'test',
+  status: 200,
+  body: z.strictObject({ id: Id, evenIfOff: z.boolean().exactOptional() }),
+  handle: ({ app, caller, body: { id, ...options } }) =>
+    delivery.sendTest(app, caller, id, options),
+})
+
+/** What was sent to a destination, newest first. */
+export const listDeliveries = defineOperation({
+  id: 'listDeliveries',
+  method: 'POST',
+  scope: 'read',
+  rate: 'read',
+  status: 200,
+  body: z.strictObject({
+    recipientId: Id,
+    limit: z.int().min(1).max(LIMIT_MAX),
+    cursor: Cursor,
+  }),
+  handle: ({ app, caller, body }) => log.listLog(app, caller, body),
+})
+
+/** Writes to a mailbox once more that has not agreed yet. */
+export const resendConfirmation = defineOperation({
+  id: 'resendConfirmation',
+  method: 'POST',
+  scope: 'write',
+  rate: 'write',
+  status: 204,
+  body: ById,
+  handle: ({ app, caller, body }) => askAgain(app, caller, body.id),
+})

@@ -1,0 +1,55 @@
+import type * as operations from '../providers.ts'
+import type { ExamplesOf } from './define.ts'
+
+const FINE = {
+  ftso: { commit: 'ok', reveal: 'ok', signature: 'ok' },
+  fdc: { bitvote: 'ok', signature: 'ok' },
+}
+
+/** A provider that has missed a commit. */
+export const providerExamples: ExamplesOf<typeof operations> = {
+  getProviderFsp: {
+    response: {
+      provider: '0x0Be579444595e122Bc9B236bEFCb598B1CB7F1cE',
+      addresses: {
+        submit: '0xc4a19715F3Dd209F01E84ABe65De7c2E9C8b6269',
+        submitSignatures: '0x73b05377E4057c76878f5F97D33792807baE171b',
+        signingPolicy: '0x84824513537A6d24cfcEDdc1Ab8f4079a6Bd4CFb',
+      },
+      rewardEpoch: 452,
+      registered: true,
+      registeredNext: null,
+      inPolicy: true,
+      weight: 0.025,
+      currentRound: 1_519_403,
+      rounds: [
+        {
+          id: 1_519_401,
+          startsAt: '2026-11-20T12:01:30.000Z',
+          ...FINE,
+          ftso: { ...FINE.ftso, commit: 'missing' },
+        },
+        { id: 1_519_400, startsAt: '2026-11-20T12:00:00.000Z', ...FINE },
+      ],
+      fastUpdates: {
+        lastUpdateBlock: 41_880_111,
+        blocksSinceUpdate: 12,
+        probabilityOfSilence: 0.636,
+      },
+      minimalConditions: {
+        anchor: { rate: 0.96, minimum: 0.8 },
+        fdc: { rate: 0.91, minimum: 0.6 },
+        uptime: { rate: 0.99, minimum: 0.8 },
+      },
+      balances: [
+        {
+          role: 'submit',
+          address: '0xc4a19715F3Dd209F01E84ABe65De7c2E9C8b6269',
+          balanceWei: '48200000000000000000',
+        },
+      ],
+      asOf: '2026-11-20T12:04:31.000Z',
+      stale: false,
+    },
+  },
+}

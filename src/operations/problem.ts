@@ -1,0 +1,38 @@
+import { builtKey, type TextValues, type Translate } from '#src/i18n/translate.ts'
+import type { ErrorCode } from '#src/kernel/errors.ts'
+import { statusOf } from '#src/kernel/problems.ts'
+
+/** A refusal as it is told. */
+export interface ToldProblem {
+  readonly code: ErrorCode
+  readonly requestId: string
+  /** For the placeholders of its texts. */
+  readonly values?: TextValues | undefined
+  /** What its body carries besides. */
+  readonly members?: Readonly<Record<string, unknown>> | undefined
+  /** Wrong places of an input. */
+  readonly errors?:
+    | readonly { readonly pointer: string; readonly code: string; readonly values?: TextValues }[]
+    | undefined
+}
+
+/** The body of a refusal, in the reader's language. @see RFC 9457 */
+export function problemBody(t: Translate, publicUrl: string, told: ToldProblem) {
+  const { code, requestId, values, members, errors } = told
+  return {
+    type: `${publicUrl}/problems/${code}`,
+    title: t(builtKey(`errors:${code}.title`), values),
+    status: statusOf(code),
+    detail: t(builtKey(`errors:${code}.detail`), values),
+    code,
+    requestId,
+    ...members,
+    ...(errors && {
+      errors: errors.map((field) => ({
+        pointer: field.pointer,
+        code: field.code,
+        detail: t(builtKey(`errors:field.${field.code}`), field.values),
+      })),
+    }),
+  }
+}

@@ -1,0 +1,215 @@
+import type { AlertPage } from '#src/alerts/linked.ts'
+import { glyphOf, isCode, isRecovery, severityWord, TEST_GLYPH } from '#src/channels/wording.ts'
+import { formatDateTime, formatDuration, formatTime } from '#src/i18n/format.ts'
+import { builtKey, id, type Translate, typed } from '#src/i18n/translate.ts'
+import type { App } from '#src/operations/define.ts'
+import { drawProvider } from '#src/watches/provider-picture.ts'
+import type { ProviderView, RoundCell } from '#src/watches/provider-view.ts'
+import { botUrl } from './home.ts'
+
+/** What the alert's page is made of. */
+export interface AlertFacts {
+  readonly page: AlertPage
+  /** The rounds of the provider it is about. */
+  readonly provider: ProviderView | undefined
+  readonly now: Date
+}
+
+const ACTS = ['ack', 'unack', 'mute1', 'mute8', 'muteRecovered', 'unmute'] as const
+/** What the page's forms send. */
+export type AlertAct = (typeof ACTS)[number]
+
+/** Whether a form's answer is one of them. */
+export function isAlertAct(answer: unknown): answer is AlertAct {
+  return ACTS.some((act) => act === answer)
+}
+
+const HELP_PARTS = ['checked', 'why', 'causes', 'action'] as const
+/** What a provider does in a round, as rows. */
+const DUTIES = ['commit', 'reveal', 'signature', 'bitvote', 'fdcSignature'] as const
+
+/** What the alert's page shows. */
+export function alertView(app: App, t: Translate, facts: AlertFacts) {
+  const { page, provider, now } = facts
+  const { message, timezone } = page
+  const { alertId, watchId } = message
+  const isFiring = page.isOpen && !isRecovery(message.event)
+  const lasted = (now.getTime() - new Date(message.firedAt).getTime()) / 1000
+  return {
+    title: message.title,
+    paragraphs: message.body.split('\n').filter((line) => line !== ''),
+    chips: chips(t, page),
+    label: message.watchLabel,
+    firedAt: message.firedAt,
+    time: formatDateTime(new Date(message.firedAt), t.locale, timezone),
+    number: alertId === null ? undefined : t('pages:alert.number', { id: id(alertId) }),
+    lasts: isFiring && lasted >= 60 ? formatDuration(lasted, t.locale, 'long') : undefined,
+    recovered: recoveredLine(t, page),
+    states: stateLines(t, page),
+    acts: page.mayAct ? acts(t, page, isFiring) : [],
+    mayNot: !page.mayAct && isFiring,
+    fields: message.fields.map((field) => ({ ...field, isCode: isCode(field) })),
+    rounds: provider && roundsGrid(t, provider, timezone),
+    help: HELP_PARTS.flatMap((part) => {
+      const text = page.help[part]
+      if (text === undefined) return []
+      return [{ title: t(`pages:alert.help.${part}`), lines: text.split('\n') }]
+    }),
+    timeline: timeline(t, page),
+    deliveries: deliveryRows(t, page),
+    botUrl: watchId === null ? undefined : botUrl(app, `w${watchId}`),
+    isLive: isFiring,
+    script: '/scripts/alert.js',
+  }
+}
+
+interface Chip {
+  readonly tone: string
+  readonly text: string
+}
+
+/** How bad it is or was, as glyph and word; colour says nothing alone. */
+function chips(t: Translate, { message, state, muted }: AlertPage): readonly Chip[] {
+  const isOver = state === 'recovered' || isRecovery(message.event)
+  const severity = isOver
+    ? { tone: 'fine', text: `🟢 ${t('messages:recovered')}` }
+    : { tone: message.severity, text: `${glyphOf(message)} ${severityWord(t, message)}` }
+  const seen = { tone: '', text: `✓ ${t('pages:alert.acknowledged')}` }
+  const quiet = { tone: '', text: `🔕 ${t('pages:alert.muted')}` }
+  const test = { tone: '', text: `${TEST_GLYPH} ${t('pages:alert.test')}` }
+  return [
+    ...(message.test ? [test] : []),
+    severity,
+    ...(state === 'acknowledged' ? [seen] : []),
+    ...(muted == null ? [] : [quiet]),
+  ]
+}
+
+function recoveredLine(t: Translate, page: AlertPage): string | undefined {
+  const { recoveredAt, durationSeconds, timezone } = page
+  if (recoveredAt === null || durationSeconds === null) return undefined
+  return t('pages:alert.recovered', {
+    time: formatDateTime(recoveredAt, t.locale, timezone),
+    duration: formatDuration(durationSeconds, t.locale, 'long'),
+  })
+}
+
+/** Who has it, and how long it is quiet. */
+function stateLines(t: Translate, page: AlertPage): readonly string[] {
+  const { acknowledged, timezone } = page
+  const muted = page.muted ?? null
+  const at = (date: Date) => formatTime(date, t.locale, timezone, { offset: true })
+  return [
+    ...(acknowledged === null ? [] : [acknowledgedLine(t, acknowledged, timezone)]),
+    ...(muted === null
+      ? []
+      : muted.until === 'recovered'
+        ? [t('pages:alert.mutedRecovered')]
+        : [t('pages:alert.mutedUntil', { time: at(muted.until) })]),
+  ]
+}
+
+function acknowledgedLine(
+  t: Translate,
+  { at, by }: NonNullable<AlertPage['acknowledged']>,
+  timezone: string,
+): string {
+  const time = formatTime(at, t.locale, timezone, { offset: true })
+  return by === null
+    ? t('pages:alert.acknowledgedAt', { time })
+    : t('pages:alert.acknowledgedBy', { time, name: typed(by) })
+}
+
+function acts(t: Translate, { acknowledged, muted }: AlertPage, isFiring: boolean) {
+  const act = (answer: AlertAct, isPrimary = false) => ({
+    answer,
+    isPrimary,
+    label: t(`pages:alert.act.${answer}`),
+  })
+  const seen = acknowledged === null ? [act('ack', true)] : [act('unack')]
+  const quiet =
+    muted == null
+      ? [act('mute1'), act('mute8'), ...(isFiring ? [act('muteRecovered')] : [])]
+      : [act('unmute')]
+  return [...(isFiring || acknowledged !== null ? seen : []), ...quiet]
+}
+
+/** What happened to it, in order. */
+function timeline(t: Translate, page: AlertPage) {
+  const { message, timezone, deliveries, acknowledged, recoveredAt, durationSeconds } = page
+  const delivered = deliveries.flatMap(({ deliveredAt }) => deliveredAt ?? [])
+  const first = delivered.toSorted((a, b) => a.getTime() - b.getTime())[0]
+  const events: readonly (readonly [Date, string])[] = [
+    [new Date(message.firedAt), t('pages:alert.event.fired')],
+    ...(first === undefined
+      ? []
+      : [[first, t('pages:alert.event.sent', { count: delivered.length })] as const]),
+    ...(acknowledged === null
+      ? []
+      : [
+          [
+            acknowledged.at,
+            acknowledged.by === null
+              ? t('pages:alert.acknowledged')
+              : t('pages:alert.event.acknowledged', { name: typed(acknowledged.by) }),
+          ] as const,
+        ]),
+    ...(recoveredAt === null || durationSeconds === null
+      ? []
+      : [
+          [
+            recoveredAt,
+            t('pages:alert.event.recovered', {
+              duration: formatDuration(durationSeconds, t.locale, 'long'),
+            }),
+          ] as const,
+        ]),
+  ]
+  return events
+    .toSorted(([a], [b]) => a.getTime() - b.getTime())
+    .map(([at, text]) => ({
+      at: at.toISOString(),
+      time: formatTime(at, t.locale, timezone, { seconds: true, offset: true }),
+      text,
+    }))
+}
+
+function deliveryRows(t: Translate, { deliveries, timezone }: AlertPage) {
+  return deliveries.map((one) => {
+    const at = one.deliveredAt ?? one.nextAttemptAt
+    return {
+      to: one.to ?? t(builtKey(`pages:channel.${one.channel}`)),
+      status: t(builtKey(`pages:delivery.${one.status}`)),
+      tries: t('pages:alert.tries', { count: one.attempts }),
+      time: at === null ? undefined : formatTime(at, t.locale, timezone, { seconds: true }),
+      answer: one.lastStatusCode ?? one.lastError,
+    }
+  })
+}
+
+/** The provider's last rounds: drawn, and the same as a table for whoever hears the page. Oldest first. */
+function roundsGrid(t: Translate, provider: ProviderView, timezone: string) {
+  const rounds = provider.rounds.toReversed()
+  if (rounds.length === 0) return undefined
+  const cellOf = (round: ProviderView['rounds'][number], duty: (typeof DUTIES)[number]) => {
+    if (duty === 'bitvote') return round.fdc.bitvote
+    return duty === 'fdcSignature' ? round.fdc.signature : round.ftso[duty]
+  }
+  return {
+    picture: drawProvider(provider, { rounds: 20, palette: 'page' }),
+    asOf:
+      provider.asOf === null
+        ? undefined
+        : t('pages:alert.rounds.asOf', {
+            time: formatTime(provider.asOf, t.locale, timezone, { seconds: true, offset: true }),
+          }),
+    ids: rounds.map(({ id: round }) => String(round)),
+    rows: DUTIES.map((duty) => ({
+      label: t(`pages:alert.duty.${duty}`),
+      words: rounds.map((round) => {
+        const cell: RoundCell = cellOf(round, duty)
+        return t(`pages:alert.cell.${cell}`)
+      }),
+    })),
+  }
+}

@@ -1,0 +1,34 @@
+// The alert page's script: copies values, and keeps what changes up to date while the alert is open.
+
+import { find, offerCopies } from './dom.js'
+
+const LOOK_MS = 15_000
+
+/** As the service wrote it last. */
+let shown = find('#live').innerHTML
+
+offerCopies()
+if (find('#live').dataset.live !== undefined) setInterval(() => void refresh(), LOOK_MS)
+
+/** Takes over what the page would show now, unless its reader is about to use it. */
+async function refresh() {
+  const live = find('#live')
+  if (document.hidden || live.contains(document.activeElement)) return
+  const fresh = await look()
+  if (fresh === undefined || fresh.innerHTML === shown) return
+  shown = fresh.innerHTML
+  live.replaceChildren(...fresh.childNodes)
+  offerCopies()
+}
+
+/** @returns {Promise<Element | undefined>} undefined while nobody answers */
+async function look() {
+  try {
+    const response = await fetch(location.href)
+    if (!response.ok) return undefined
+    const page = new DOMParser().parseFromString(await response.text(), 'text/html')
+    return page.querySelector('#live') ?? undefined
+  } catch {
+    return undefined
+  }
+}

@@ -1,0 +1,139 @@
+// The connect page's script: a wallet of this browser signs in. Without it the page has a form to sign
+// elsewhere.
+
+import { find, note, offerCopies, post, step, tell } from './dom.js'
+import {
+  askAccount,
+  chainName,
+  chainOf,
+  isDeclined,
+  offerWallets,
+  shortAddress,
+  switchChain,
+} from './wallets.js'
+
+/** @typedef {import('./wallets.js').Wallet} Wallet */
+
+/** What a refusal of the service means for the reader, where the page has its own words for it. */
+const NOTES = /** @type {Readonly<Record<string, string>>} */ ({
+  invalid_signature: 'signature',
+  message_mismatch: 'signature',
+  nonce_expired: 'again',
+  nonce_used: 'again',
+  dependency_unavailable: 'unavailable',
+  recipient_limit_reached: 'limit',
+})
+
+const card = find('#connect')
+const chain = JSON.parse(card.dataset.chain ?? '')
+const sign = find('#sign')
+const check = find('#check')
+let isBusy = false
+/** A signature that could not be checked yet. @type {Record<string, string> | undefined} */
+let kept
+
+void start()
+
+async function start() {
+  offerCopies()
+  const zone = document.getElementById('timezone')
+  if (zone instanceof HTMLInputElement) zone.value = timezone()
+  find('#no-script').hidden = true
+  const elsewhere = find('#elsewhere')
+  const isInUse = location.hash === '#elsewhere'
+  if (!isInUse) elsewhere.removeAttribute('open')
+  find('#wallets').hidden = false
+  check.addEventListener('click', () => void once(() => claim(kept ?? {})))
+  const count = await offerWallets(sign, {
+    choose: (wallet) => void once(() => signIn(wallet)),
+    none: () => {
+      note('none')
+      find('#open-in').setAttribute('open', '')
+    },
+  })
+  if (count === 0 && !isInUse) find('#open-in').setAttribute('open', '')
+}
+
+/** @param {() => Promise<void>} work */
+async function once(work) {
+  if (isBusy) return
+  isBusy = true
+  card.setAttribute('aria-busy', 'true')
+  try {
+    await work()
+  } catch (error) {
+    note(isDeclined(error) ? 'declined' : 'error')
+  } finally {
+    isBusy = false
+    card.removeAttribute('aria-busy')
+  }
+}
+
+/** @param {Wallet} wallet */
+async function signIn({ provider }) {
+  note()
+  check.hidden = true
+  find('#steps').hidden = false
+  for (const name of ['wallet', 'network', 'signature', 'link']) step(name, 'open', '')
+  step('wallet', 'next')
+  const account = await askAccount(provider)
+  step('wallet', 'done', shortAddress(account))
+  step('network', 'next')
+  // An ordinary account can sign on any chain, so that this stops nobody.
+  const isThere = await switchChain(provider, chain)
+  if (!isThere) note('network')
+  step('network', 'done', chainName(await chainOf(provider)))
+  step('signature', 'next')
+  const spend = find('#spend')
+  const isSpending = spend instanceof HTMLInputElement && spend.checked
+  const made = await ask({
+    answer: 'message',
+    wallet: account,
+    ...(isSpending && { spend: 'on' }),
+  })
+  if (made === undefined) return
+  const text = find('#message pre')
+  text.textContent = made.message
+  text.hidden = false
+  const params = [hexOf(made.message), account]
+  const signature = await provider.request({ method: 'personal_sign', params })
+  step('signature', 'done')
+  step('link', 'next')
+  await claim({ answer: 'claim', message: made.message, signature, timezone: timezone() })
+}
+
+/** @param {Record<string, string>} fields */
+async function claim(fields) {
+  kept = fields
+  if ((await ask(fields)) === undefined) return
+  step('link', 'done')
+  // The page of a code that is used says what came of it.
+  location.reload()
+}
+
+/**
+ * @param {Record<string, string>} fields
+ * @returns {Promise<any>} undefined when it was refused; the note says why
+ */
+async function ask(fields) {
+  const answer = await post(location.href.replace(location.hash, ''), fields)
+  if (answer?.isOk) return answer.body
+  const code = answer?.body.code
+  if (code === 'link_not_valid') return location.reload()
+  const name = answer === undefined ? 'offline' : NOTES[code]
+  // What was signed can be sent again as long as nobody has judged it.
+  check.hidden = fields.answer !== 'claim' || !['offline', 'unavailable'].includes(name ?? '')
+  if (name === undefined) tell(answer?.body.text)
+  else note(name)
+  return undefined
+}
+
+/** @param {string} text */
+function hexOf(text) {
+  const bytes = new TextEncoder().encode(text)
+  return `0x${[...bytes].map((byte) => byte.toString(16).padStart(2, '0')).join('')}`
+}
+
+function timezone() {
+  return new Intl.DateTimeFormat().resolvedOptions().timeZone
+}

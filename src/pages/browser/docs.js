@@ -1,0 +1,24 @@
+// The docs' script: a button to copy each example. Nothing is sent from here.
+
+import { find } from './dom.js'
+
+const COPIED_MS = 2000
+const { copy = '', done = '' } = find('.docs').dataset
+
+if (navigator.clipboard !== undefined) {
+  for (const example of document.querySelectorAll('pre')) offerCopy(example)
+}
+
+/** @param {HTMLElement} example */
+function offerCopy(example) {
+  const button = document.createElement('button')
+  Object.assign(button, { type: 'button', className: 'button copy', textContent: copy })
+  button.addEventListener('click', async () => {
+    await navigator.clipboard.writeText(example.querySelector('code')?.textContent ?? '')
+    button.textContent = done
+    setTimeout(() => {
+      button.textContent = copy
+    }, COPIED_MS)
+  })
+  example.append(button)
+}

@@ -1,0 +1,92 @@
+// What the pages' scripts do with the page.
+
+const COPIED_MS = 2000
+
+/**
+ * @param {string} selector
+ * @param {ParentNode} [root]
+ * @returns {HTMLElement}
+ */
+export function find(selector, root = document) {
+  const element = root.querySelector(selector)
+  if (!(element instanceof HTMLElement)) throw new Error(`the page has no ${selector}`)
+  return element
+}
+
+/**
+ * Shows one note, or none. What it tells of the moment is filled in.
+ *
+ * @param {string} [name]
+ * @param {Readonly<Record<string, string>>} [values]
+ */
+export function note(name, values = {}) {
+  for (const one of document.querySelectorAll('[data-note]')) {
+    if (!(one instanceof HTMLElement)) continue
+    one.hidden = one.dataset.note !== name
+    if (one.hidden) continue
+    for (const [key, value] of Object.entries(values)) {
+      for (const place of one.querySelectorAll(`[data-fill="${key}"]`)) place.textContent = value
+    }
+  }
+}
+
+/** Shows a sentence of the service as the note. @param {string} text */
+export function tell(text) {
+  find('[data-note="told"]').textContent = text
+  note('told')
+}
+
+/** Lets every button that copies something do so. */
+export function offerCopies() {
+  for (const button of document.querySelectorAll('button[data-copy]')) {
+    if (button instanceof HTMLButtonElement && navigator.clipboard !== undefined) offerCopy(button)
+  }
+}
+
+/** @param {HTMLButtonElement} button */
+function offerCopy(button) {
+  const label = button.textContent
+  const { copy = '', done = '' } = button.dataset
+  button.hidden = false
+  button.addEventListener('click', async () => {
+    await navigator.clipboard.writeText(copy)
+    button.textContent = done
+    setTimeout(() => {
+      button.textContent = label
+    }, COPIED_MS)
+  })
+}
+
+/**
+ * Marks a step of the list as the next one, or as done with what came of it.
+ *
+ * @param {string} name
+ * @param {'next' | 'done' | 'open'} state
+ * @param {string} [value]
+ */
+export function step(name, state, value) {
+  const item = find(`[data-step="${name}"]`)
+  item.classList.toggle('done', state === 'done')
+  if (state === 'next') item.setAttribute('aria-current', 'step')
+  else item.removeAttribute('aria-current')
+  const place = item.querySelector('[data-value]')
+  if (place !== null && value !== undefined) place.textContent = value
+}
+
+/**
+ * Sends a form's fields to an address of ours.
+ *
+ * @param {string} path
+ * @param {Record<string, string>} fields
+ * @returns {Promise<{ isOk: boolean, body: any } | undefined>} undefined while nobody answers
+ */
+export async function post(path, fields) {
+  try {
+    const headers = { accept: 'application/json' }
+    const body = new URLSearchParams(fields)
+    const response = await fetch(path, { method: 'POST', headers, body })
+    return { isOk: response.ok, body: await response.json() }
+  } catch {
+    return undefined
+  }
+}

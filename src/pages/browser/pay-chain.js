@@ -1,0 +1,82 @@
+// What the pay page asks the chain, through the reader's wallet.
+
+/**
+ * @typedef {import('./wallets.js').Provider} Provider
+ * @typedef {{
+ *   chain: import('./wallets.js').Chain,
+ *   asset: string,
+ *   decimals: number,
+ *   amount: string,
+ *   payment: { to: string, value: string, data: string },
+ *   approval: { token: string, spender: string, data: string } | null,
+ * }} Order
+ */
+
+/** EIP-20: allowance(owner, spender) and balanceOf(owner). */
+const ALLOWANCE = '0xdd62ed3e'
+const BALANCE = '0x70a08231'
+
+/**
+ * What an account holds of the order's token.
+ *
+ * @param {Provider} provider
+ * @param {Order} order
+ * @param {string} account
+ */
+export async function tokenBalance(provider, { approval }, account) {
+  return await call(provider, approval?.token, BALANCE + word(account))
+}
+
+/**
+ * Whether the payment contract may take the amount already.
+ *
+ * @param {Provider} provider
+ * @param {Order} order
+ * @param {string} account
+ */
+export async function isApproved(provider, { approval, amount }, account) {
+  const data = ALLOWANCE + word(account) + word(approval?.spender ?? '')
+  return (await call(provider, approval?.token, data)) >= BigInt(amount)
+}
+
+/**
+ * @param {Provider} provider
+ * @param {string} method
+ * @param {unknown[]} params
+ * @returns {Promise<any>}
+ */
+export function callOf(provider, method, params) {
+  return provider.request({ method, params })
+}
+
+/**
+ * An amount as the page's reader writes it, at most four decimals, rounded down.
+ *
+ * @param {bigint} units
+ * @param {Pick<Order, 'asset' | 'decimals'>} of
+ */
+export function formatUnits(units, { asset, decimals }) {
+  const digits = units.toString().padStart(decimals + 1, '0')
+  const whole = digits.slice(0, -decimals)
+  const locale = `${document.documentElement.lang}-u-nu-latn`
+  const format = new Intl.NumberFormat(locale, {
+    maximumFractionDigits: 4,
+    roundingMode: 'floor',
+  })
+  const text = /** @type {`${number}`} */ (`${whole}.${digits.slice(-decimals)}`)
+  return `${format.format(text)}\u00a0${asset}`
+}
+
+/**
+ * @param {Provider} provider
+ * @param {string | undefined} to
+ * @param {string} data
+ */
+async function call(provider, to, data) {
+  return BigInt(await callOf(provider, 'eth_call', [{ to, data }, 'latest']))
+}
+
+/** @param {string} address */
+function word(address) {
+  return address.slice(2).toLowerCase().padStart(64, '0')
+}

@@ -1,0 +1,209 @@
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import { isTimeZone, shortAddress } from '#src/i18n/format.ts'
+import { id, type Translate, typed } from '#src/i18n/translate.ts'
+import { AppError } from '#src/kernel/errors.ts'
+import { createChallenge } from '#src/operations/auth.ts'
+import { claimConnectCode, peekConnectCode, refuseConnectCode } from '#src/operations/connect.ts'
+import type { App } from '#src/operations/define.ts'
+import { invoke } from '#src/operations/invoke.ts'
+import { type ConnectOffer, connectScopes } from '#src/recipients/connect.ts'
+import { chainParams } from './chain-params.ts'
+import { formOf } from './form.ts'
+import { botUrl } from './home.ts'
+import { localeOf, sendPage } from './layout.ts'
+import type { PageLimits } from './limits.ts'
+import { qrImage } from './qr.ts'
+import { answerScript, isScript, refusalOf, type ToldRefusal } from './refusal.ts'
+import { walletApps } from './wallet-apps.ts'
+
+interface Route {
+  Params: { code: string }
+}
+
+/** What a reader has filled in to sign somewhere else. */
+interface Elsewhere {
+  readonly wallet: string
+  readonly spend: boolean
+  /** The text to be signed, once the wallet is known. */
+  readonly message?: string | undefined
+  readonly refusal?: ToldRefusal
+}
+
+/**
+ * `/connect/<code>`: a wallet signs in and the chat of the code is linked to it. What the chat will be
+ * allowed is said first. With a wallet in the browser a script does it; without, the text is signed
+ * elsewhere and the signature pasted.
+ */
+export function connectPage(server: FastifyInstance, app: App, limits: PageLimits): void {
+  server.get<Route>('/connect/:code', async (request, reply) => {
+    const offer = await peek(app, request)
+    if (offer === undefined) return sendOver(app, request, reply)
+    return sendOffer(app, request, reply, offer)
+  })
+  server.post<Route>('/connect/:code', async (request, reply) => {
+    const form = formOf(request)
+    if (form.answer === 'refuse') return await refuse(app, request, reply)
+    const work =
+      form.answer === 'claim'
+        ? () => claim(app, limits, request)
+        : () => makeMessage(app, limits, request)
+    if (isScript(request)) return await answerScript(request, reply, work)
+    return await answerForm(app, request, reply, work)
+  })
+}
+
+async function peek(
+  app: App,
+  { params }: FastifyRequest<Route>,
+): Promise<ConnectOffer | undefined> {
+  try {
+    const { output } = await invoke(app, peekConnectCode, undefined, { body: params })
+    return output
+  } catch (error) {
+    const isOver = error instanceof AppError && ['not_found', 'invalid'].includes(error.kind)
+    if (isOver) return undefined
+    throw error
+  }
+}
+
+/** The text for the wallet that is named, with the rights that are chosen. */
+async function makeMessage(app: App, limits: PageLimits, request: FastifyRequest<Route>) {
+  const { wallet, spend } = formOf(request)
+  const { params } = request
+  await invoke(app, peekConnectCode, undefined, { body: params })
+  const scopes = connectScopes(spend === 'on')
+  const { output } = await invoke(app, createChallenge, undefined, {
+    body: { wallet, scopes },
+    admit: () => limits.admit('challenge', request),
+  })
+  return { message: output.message, wallet: output.wallet }
+}
+
+async function claim(app: App, limits: PageLimits, request: FastifyRequest<Route>) {
+  const { message, signature, timezone } = formOf(request)
+  const body = {
+    code: request.params.code,
+    // Browsers send line ends as CR LF, whatever the text has.
+    message: typeof message === 'string' ? message.replaceAll('\r\n', '\n') : message,
+    signature: typeof signature === 'string' ? signature.trim() : signature,
+    // A zone this machine does not know is no reason to refuse.
+    ...(isTimeZone(textOf(timezone)) && { timezone }),
+  }
+  return await limits.guard('claim', request, async () => {
+    const { output } = await invoke(app, claimConnectCode, undefined, { body })
+    return output
+  })
+}
+
+async function refuse(
+  app: App,
+  request: FastifyRequest<Route>,
+  reply: FastifyReply,
+): Promise<FastifyReply> {
+  const isKnown = (await peek(app, request)) !== undefined
+  if (isKnown) await invoke(app, refuseConnectCode, undefined, { body: request.params })
+  return reply.redirect(request.url, 303)
+}
+
+async function answerForm(
+  app: App,
+  request: FastifyRequest<Route>,
+  reply: FastifyReply,
+  work: () => Promise<{ readonly message?: string; readonly wallet: string }>,
+): Promise<FastifyReply> {
+  const offer = await peek(app, request)
+  if (offer?.state !== 'open') return reply.redirect(request.url, 303)
+  const { wallet, message, spend, answer } = formOf(request)
+  const filled = { wallet: textOf(wallet), spend: spend === 'on' }
+  try {
+    const made = await work()
+    if (answer === 'claim') return reply.redirect(request.url, 303)
+    return await sendOffer(app, request, reply, offer, { ...filled, ...made })
+  } catch (error) {
+    const refusal = refusalOf(error, localeOf(request, offer.locale))
+    // A text that was refused once is used up; one that could not be checked is not.
+    const isKept = refusal.code === 'dependency_unavailable'
+    const kept = isKept ? textOf(message).replaceAll('\r\n', '\n') : undefined
+    return await sendOffer(app, request, reply, offer, { ...filled, message: kept, refusal })
+  }
+}
+
+function textOf(field: unknown): string {
+  return typeof field === 'string' ? field : ''
+}
+
+function sendOver(app: App, request: FastifyRequest, reply: FastifyReply): FastifyReply {
+  return sendPage(app, request, reply, {
+    view: 'notice',
+    status: 404,
+    secret: true,
+    data: (t) => ({
+      title: t('pages:connect.over.title'),
+      text: t('pages:connect.over.text'),
+      button: bot(app, 'connect', t('pages:connect.over.again')),
+    }),
+  })
+}
+
+/** A button that leads to the bot, where there is one. */
+function bot(app: App, start: string | undefined, label: string) {
+  const href = botUrl(app, start)
+  return href === undefined ? undefined : { href, label }
+}
+
+async function sendOffer(
+  app: App,
+  request: FastifyRequest,
+  reply: FastifyReply,
+  offer: ConnectOffer,
+  elsewhere?: Elsewhere,
+): Promise<FastifyReply> {
+  const { state, locale } = offer
+  if (state !== 'open') {
+    return sendPage(app, request, reply, {
+      view: 'notice',
+      secret: true,
+      locale,
+      data: (t) => ({
+        title: t(`pages:connect.${state}.title`),
+        text: t(`pages:connect.${state}.text`, {
+          wallet: id(offer.wallet === undefined ? '' : shortAddress(offer.wallet)),
+          chat: typed(offer.title),
+        }),
+        button: bot(app, undefined, t('pages:connect.back')),
+      }),
+    })
+  }
+  const address = app.publicUrl + request.url.split('?')[0]
+  const qr = await qrImage(address)
+  return sendPage(app, request, reply, {
+    view: 'connect',
+    status: elsewhere?.refusal === undefined ? 200 : 422,
+    secret: true,
+    locale,
+    data: (t) => ({
+      title: t('pages:connect.title'),
+      facts: facts(t, offer),
+      match: offer.match,
+      spend: elsewhere?.spend ?? offer.spend,
+      elsewhere,
+      apps: walletApps(address),
+      address,
+      qr,
+      chain: JSON.stringify(chainParams(app.chainId)),
+      script: '/scripts/connect.js',
+    }),
+  })
+}
+
+function facts(t: Translate, { title, username }: ConnectOffer) {
+  const name = username === undefined ? title : `${title} (@${username})`
+  return [
+    {
+      label: t('pages:connect.chat'),
+      value: t('pages:connect.privateChat', { name: typed(name) }),
+    },
+    { label: t('pages:connect.may'), value: t('pages:connect.may.write') },
+    { label: t('pages:connect.never'), value: t('pages:connect.never.funds') },
+  ]
+}

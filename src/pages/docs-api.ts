@@ -1,0 +1,273 @@
+/** The API reference as its pages show it, from the OpenAPI document alone. Pure. */
+import { z } from 'zod'
+
+const Schema = z.looseObject({
+  $ref: z.string().optional(),
+  type: z.union([z.string(), z.array(z.string())]).optional(),
+  format: z.string().optional(),
+  description: z.string().optional(),
+  enum: z.array(z.unknown()).optional(),
+  const: z.unknown().optional(),
+  properties: z.record(z.string(), z.unknown()).optional(),
+  required: z.array(z.string()).optional(),
+  items: z.unknown().optional(),
+  anyOf: z.array(z.unknown()).optional(),
+  oneOf: z.array(z.unknown()).optional(),
+  default: z.unknown().optional(),
+})
+type Schema = z.output<typeof Schema>
+
+const Content = z.record(z.string(), z.object({ schema: Schema.optional(), example: z.unknown() }))
+const Answer = z.looseObject({ content: Content.optional() })
+const OperationEntry = z.looseObject({
+  operationId: z.string(),
+  tags: z.array(z.string()),
+  summary: z.string(),
+  description: z.string(),
+  'x-scope': z.string().optional(),
+  parameters: z.array(
+    z.looseObject({
+      name: z.string(),
+      in: z.string(),
+      required: z.boolean(),
+      description: z.string().optional(),
+      schema: Schema,
+    }),
+  ),
+  requestBody: z.looseObject({ content: Content }).optional(),
+  responses: z.record(z.string(), Answer),
+})
+const Document = z.looseObject({
+  servers: z.tuple([z.object({ url: z.string() })]),
+  tags: z.array(z.object({ name: z.string(), description: z.string() })),
+  paths: z.record(z.string(), z.record(z.string(), OperationEntry)),
+  components: z.looseObject({ schemas: z.record(z.string(), Schema) }),
+})
+
+/** One line of a table of fields. */
+export interface FieldRow {
+  /** Dotted from the top; `[]` after a list. */
+  readonly name: string
+  /** As programmers write it: `string`, `integer | null`, `"a" | "b"`, `object[]`. */
+  readonly type: string
+  readonly required: boolean
+  /** English: schemas have one language. */
+  readonly description: string | undefined
+}
+
+/** One operation, for a page. */
+export interface OperationDoc {
+  readonly id: string
+  readonly tag: string
+  readonly method: string
+  readonly address: string
+  readonly summary: string
+  readonly description: string
+  /** undefined: anybody may ask. */
+  readonly scope: string | undefined
+  readonly isIdempotent: boolean
+  readonly parameters: readonly FieldRow[]
+  readonly body: readonly FieldRow[]
+  readonly answer: readonly FieldRow[]
+  readonly status: string
+  /** The answer as JSON or text; undefined where there is none. */
+  readonly answerExample: string | undefined
+  /** Statuses it refuses with. */
+  readonly refusals: readonly string[]
+  readonly curl: string
+  readonly typescript: string
+}
+
+/** The reference: what operations are about, and all of them in the order of the registry. */
+export interface ApiDocs {
+  readonly tags: readonly { readonly name: string; readonly description: string }[]
+  readonly operations: readonly OperationDoc[]
+}
+
+/** Fields of fields of fields: deeper ones are found in the example. */
+const DEPTH_MAX = 3
+
+/** Reads an OpenAPI document of ours. @throws ZodError when it is none */
+export function apiDocs(openApi: unknown): ApiDocs {
+  const { servers, tags, paths, components } = Document.parse(openApi)
+  const [{ url: base }] = servers
+  const operations = Object.entries(paths).flatMap(([path, methods]) =>
+    Object.entries(methods).map(([method, entry]) =>
+      operationDoc({ base, schemas: components.schemas }, { path, method, entry }),
+    ),
+  )
+  return { tags, operations }
+}
+
+interface Context {
+  readonly base: string
+  readonly schemas: Readonly<Record<string, Schema>>
+}
+
+function operationDoc(
+  context: Context,
+  one: { path: string; method: string; entry: z.output<typeof OperationEntry> },
+): OperationDoc {
+  const { path, entry } = one
+  const method = one.method.toUpperCase()
+  const address = context.base + path
+  const body = firstOf(entry.requestBody?.content)
+  const [status = '', answer] =
+    Object.entries(entry.responses).find(([code]) => code.startsWith('2')) ?? []
+  const success = firstOf(answer?.content)
+  const scope = entry['x-scope']
+  const call = { method, address, isSigned: scope !== undefined, body: body?.example }
+  return {
+    id: entry.operationId,
+    tag: entry.tags[0] ?? '',
+    method,
+    address: new URL(address).pathname.replaceAll('%7B', '{').replaceAll('%7D', '}'),
+    summary: entry.summary,
+    description: entry.description,
+    scope,
+    isIdempotent: entry.parameters.some(({ name }) => name === 'Idempotency-Key'),
+    parameters: entry.parameters.map(({ name, required, description, schema }) => ({
+      name,
+      required,
+      type: typeOf(context, schema),
+      description: description ?? resolve(context, schema).description,
+    })),
+    body: body?.schema ? rowsOf(context, body.schema) : [],
+    answer: success?.schema ? rowsOf(context, success.schema) : [],
+    status,
+    answerExample: textOf(success?.example),
+    refusals: Object.keys(entry.responses).filter((code) => !code.startsWith('2')),
+    curl: curlOf(call),
+    typescript: typescriptOf(call),
+  }
+}
+
+function firstOf(content: z.output<typeof Content> | undefined) {
+  return Object.values(content ?? {})[0]
+}
+
+function textOf(example: unknown): string | undefined {
+  if (example === undefined) return undefined
+  return typeof example === 'string' ? example : JSON.stringify(example, undefined, 2)
+}
+
+function rowsOf(context: Context, schema: Schema, prefix = '', depth = 1): readonly FieldRow[] {
+  const { properties = {}, required = [] } = objectIn(context, schema) ?? {}
+  return Object.entries(properties).flatMap(([key, value]) => {
+    const property = Schema.parse(value)
+    const name = prefix + key
+    const inner = objectIn(context, property)
+    const isList = listIn(context, property) !== undefined
+    const row = {
+      name,
+      required: required.includes(key),
+      type: typeOf(context, property),
+      description: property.description ?? resolve(context, property).description,
+    }
+    const below =
+      inner === undefined || depth === DEPTH_MAX
+        ? []
+        : rowsOf(context, property, `${name}${isList ? '[]' : ''}.`, depth + 1)
+    return [row, ...below]
+  })
+}
+
+function resolve({ schemas }: Context, schema: Schema): Schema {
+  const name = schema.$ref?.split('/').at(-1)
+  return name === undefined ? schema : (schemas[name] ?? schema)
+}
+
+function listIn(context: Context, schema: Schema): Schema | undefined {
+  const { items, anyOf } = resolve(context, schema)
+  if (items !== undefined) return Schema.parse(items)
+  const lists = (anyOf ?? []).map((one) => listIn(context, Schema.parse(one)))
+  return lists.find((list) => list !== undefined)
+}
+
+/** The object that a schema is, may be, or lists; of several the fields of all of them. */
+function objectIn(context: Context, schema: Schema): Schema | undefined {
+  const found = resolve(context, schema)
+  if (found.properties !== undefined) return found
+  if (found.items !== undefined) return objectIn(context, Schema.parse(found.items))
+  const among = (found.anyOf ?? found.oneOf ?? [])
+    .map((one) => objectIn(context, Schema.parse(one)))
+    .filter((one) => one !== undefined)
+  return among.length < 2 ? among[0] : merged(among)
+}
+
+/** Whatever any of them has; required is what all of them require. */
+function merged(objects: readonly Schema[]): Schema {
+  const names = new Set(objects.flatMap(({ properties }) => Object.keys(properties ?? {})))
+  const properties = [...names].map((name): [string, unknown] => {
+    const found = objects.flatMap(({ properties: own }) => own?.[name] ?? [])
+    const different = new Map(found.map((one) => [JSON.stringify(one), one]))
+    const variants = [...different.values()]
+    return [name, variants.length === 1 ? variants[0] : { anyOf: variants }]
+  })
+  const required = [...names].filter((name) =>
+    objects.every((object) => object.required?.includes(name) === true),
+  )
+  return { properties: Object.fromEntries(properties), required }
+}
+
+function typeOf(context: Context, schema: Schema): string {
+  const found = resolve(context, schema)
+  if (found.enum !== undefined) return found.enum.map((one) => JSON.stringify(one)).join(' | ')
+  if (found.const !== undefined) return JSON.stringify(found.const)
+  const either = found.anyOf ?? found.oneOf
+  if (either !== undefined) {
+    const types = either.map((one) => typeOf(context, Schema.parse(one)))
+    return [...new Set(types)].join(' | ')
+  }
+  if (found.items !== undefined) {
+    const item = typeOf(context, Schema.parse(found.items))
+    return item.includes(' ') ? `(${item})[]` : `${item}[]`
+  }
+  const { type } = found
+  if (Array.isArray(type)) return type.join(' | ')
+  return type ?? 'any'
+}
+
+interface Call {
+  readonly method: string
+  readonly address: string
+  readonly isSigned: boolean
+  readonly body: unknown
+}
+
+function curlOf({ method, address, isSigned, body }: Call): string {
+  const quoted = (text: string) => `'${text.replaceAll("'", "'\\''")}'`
+  return [
+    `curl ${address.includes('{') ? quoted(address) : address}`,
+    ...(method === 'GET' ? [] : [`-X ${method}`]),
+    ...(isSigned ? ['-H "Authorization: Bearer $TOKEN"'] : []),
+    ...(body === undefined
+      ? []
+      : [
+          "-H 'Content-Type: application/json'",
+          `-d ${quoted(JSON.stringify(body, undefined, 2))}`,
+        ]),
+  ].join(' \\\n  ')
+}
+
+function typescriptOf({ method, address, isSigned, body }: Call): string {
+  const headers = [
+    // biome-ignore lint/suspicious/noTemplateCurlyInString: it is shown
+    ...(isSigned ? ['authorization: `Bearer ${token}`'] : []),
+    ...(body === undefined ? [] : ["'content-type': 'application/json'"]),
+  ]
+  const options = [
+    ...(method === 'GET' ? [] : [`  method: '${method}',`]),
+    ...(headers.length === 0 ? [] : [`  headers: { ${headers.join(', ')} },`]),
+    ...(body === undefined
+      ? []
+      : [
+          `  body: JSON.stringify(${JSON.stringify(body, undefined, 2).replaceAll('\n', '\n  ')}),`,
+        ]),
+  ]
+  const call =
+    options.length === 0
+      ? `fetch('${address}')`
+      : `fetch('${address}', {\n${options.join('\n')}\n})`
+  return `const response = await ${call}\nconst answer = await response.json()`
+}

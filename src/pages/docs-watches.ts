@@ -1,0 +1,132 @@
+/** Watch types, their signals and events as the docs show them. */
+import { builtKey, type Translate } from '#src/i18n/translate.ts'
+import type { App } from '#src/operations/define.ts'
+import {
+  type Parameter,
+  SIGNAL_GROUPS,
+  type SignalDefinition,
+  type WatchTypeDefinition,
+} from '#src/watches/define.ts'
+import { EVENTS, findEventSource } from '#src/watches/events.ts'
+import { REGISTRY as WATCH_TYPES } from '#src/watches/types/index.ts'
+import { exampleMessage } from './example-message.ts'
+
+const HELP_PARTS = ['checked', 'why', 'causes', 'action'] as const
+
+/** Every watch type, to choose from. */
+export function watchTypes(t: Translate) {
+  return WATCH_TYPES.map(({ name }) => ({
+    name,
+    path: typePath(name),
+    label: t(builtKey(`signals:type.${name}.label`)),
+    description: t(builtKey(`signals:type.${name}.description`)),
+  }))
+}
+
+/** A watch type of the catalogue; undefined when there is none of this name. */
+export function findType(name: string): WatchTypeDefinition | undefined {
+  return WATCH_TYPES.find((type) => type.name === name)
+}
+
+/** One watch type: its signals by group. */
+export function typeDoc(t: Translate, { name, signals }: WatchTypeDefinition) {
+  const groups = SIGNAL_GROUPS.filter((group) => signals.some((signal) => signal.group === group))
+  return {
+    title: t(builtKey(`signals:type.${name}.label`)),
+    name,
+    description: t(builtKey(`signals:type.${name}.description`)),
+    groups: groups.map((group) => ({
+      id: group,
+      label: t(builtKey(`signals:group.${group}.label`)),
+      help: t(builtKey(`signals:group.${group}.help`)),
+      signals: signals
+        .filter((signal) => signal.group === group)
+        .map((signal) => ({
+          id: signal.id,
+          path: `${typePath(name)}/${signal.id}`,
+          label: t(builtKey(`signals:${name}.${signal.id}.label`)),
+          description: t(builtKey(`signals:${name}.${signal.id}.description`)),
+          isOff: !signal.defaultEnabled,
+        })),
+    })),
+  }
+}
+
+/** One signal: its help, its tuning, and every event with an example. */
+export function signalDoc(
+  app: App,
+  t: Translate,
+  type: WatchTypeDefinition,
+  signal: SignalDefinition,
+) {
+  const prefix = `signals:${type.name}.${signal.id}`
+  const { alerts, recovery } = signal.events
+  return {
+    title: t(builtKey(`${prefix}.label`)),
+    id: signal.id,
+    description: t(builtKey(`${prefix}.description`)),
+    type: { path: typePath(type.name), label: t(builtKey(`signals:type.${type.name}.label`)) },
+    isOff: !signal.defaultEnabled,
+    canBeCritical: signal.canBeCritical,
+    help: HELP_PARTS.map((part) => ({
+      title: t(`pages:alert.help.${part}`),
+      lines: t(builtKey(`${prefix}.help.${part}`)).split('\n'),
+    })),
+    parameters: signal.parameters.map((parameter) => parameterDoc(t, prefix, parameter)),
+    events: [...alerts, ...(recovery === undefined ? [] : [recovery])].map((event) =>
+      eventDoc(app, t, event),
+    ),
+  }
+}
+
+function parameterDoc(t: Translate, prefix: string, parameter: Parameter) {
+  const { key } = parameter
+  const bounds = parameter.type === 'boolean' ? undefined : `${parameter.min} – ${parameter.max}`
+  return {
+    key,
+    label: t(builtKey(`${prefix}.${key}.label`)),
+    help: t(builtKey(`${prefix}.${key}.help`)),
+    default: String(parameter.default),
+    bounds,
+  }
+}
+
+/** How an event reads, and what it carries. */
+function eventDoc(app: App, t: Translate, event: string) {
+  const source = findEventSource(event)
+  if (source === undefined) return { event, message: undefined, data: undefined }
+  const severity = source.isRecovery ? 'info' : 'warning'
+  const { title, body } = exampleMessage(app, event, { locale: t.locale, severity })
+  return {
+    event,
+    message: { title, paragraphs: body.split('\n').filter((line) => line !== '') },
+    data: JSON.stringify(source.signal.examples[event], undefined, 2),
+  }
+}
+
+/** Every event there is, with where it is explained. */
+export function eventList(app: App, t: Translate) {
+  return EVENTS.map((event) => {
+    const type = WATCH_TYPES.find(({ signals }) => signals.some((one) => emits(one, event)))
+    const signal = type?.signals.find((one) => emits(one, event))
+    const source = findEventSource(event)
+    const message = source && exampleMessage(app, event, { locale: t.locale, severity: 'warning' })
+    return {
+      event,
+      title: message?.title,
+      isRecovery: event === signal?.events.recovery || source?.isRecovery === true,
+      canBeCritical: signal?.canBeCritical === true,
+      path: type && signal && `${typePath(type.name)}/${signal.id}`,
+      when:
+        type && signal ? t(builtKey(`signals:${type.name}.${signal.id}.description`)) : undefined,
+    }
+  })
+}
+
+function emits({ events }: SignalDefinition, event: string): boolean {
+  return events.alerts.includes(event) || events.recovery === event
+}
+
+function typePath(name: string): string {
+  return `/docs/watches/${name}`
+}

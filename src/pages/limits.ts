@@ -1,0 +1,70 @@
+import type { FastifyRequest } from 'fastify'
+import { RateLimiterMemory, RateLimiterRes } from 'rate-limiter-flexible'
+import { AppError } from '#src/kernel/errors.ts'
+import { networkOf } from '#src/kernel/network.ts'
+
+/** What pages let their readers do, and how often a minute. @see product decisions, 2 */
+const LIMITS = { challenge: 10, claim: 10, payment: 10, quote: 10, status: 120, act: 60 } as const
+
+export type PageAct = keyof typeof LIMITS
+
+/** Counts what a client's network does on pages. The counts are this process's own. */
+export interface PageLimits {
+  /** Counts one. @throws AppError rate_limited `rate_limited` when there were too many */
+  admit(act: PageAct, request: FastifyRequest): Promise<void>
+  /**
+   * Runs what may be done often and may not fail often: only refusals count.
+   *
+   * @throws AppError rate_limited `rate_limited` when too many were refused, and what `run` throws
+   */
+  guard<T>(act: PageAct, request: FastifyRequest, run: () => Promise<T>): Promise<T>
+}
+
+const WINDOW_SECONDS = 60
+
+/** Limits with nothing counted yet. */
+export function createPageLimits(): PageLimits {
+  const limiters = new Map(
+    Object.entries(LIMITS).map(([act, points]) => [
+      act,
+      new RateLimiterMemory({ keyPrefix: `page ${act}`, points, duration: WINDOW_SECONDS }),
+    ]),
+  )
+  const limiterOf = (act: PageAct) => {
+    const limiter = limiters.get(act)
+    if (limiter === undefined) throw new Error(`no limit is called ${act}`)
+    return limiter
+  }
+  async function admit(act: PageAct, request: FastifyRequest): Promise<void> {
+    const count = await limiterOf(act).consume(networkOf(request.ip)).catch(asCount)
+    if (count.consumedPoints > LIMITS[act]) throw tooMany(count)
+  }
+  return {
+    admit,
+    async guard(act, request, run) {
+      const count = await limiterOf(act).get(networkOf(request.ip))
+      if (count !== null && count.remainingPoints <= 0) throw tooMany(count)
+      try {
+        return await run()
+      } catch (error) {
+        const isRefused = error instanceof AppError && error.kind === 'unauthenticated'
+        if (isRefused) await limiterOf(act).consume(networkOf(request.ip)).catch(asCount)
+        throw error
+      }
+    },
+  }
+}
+
+/** The limiter rejects with its count when it is exceeded; anything else is a fault. */
+function asCount(reason: unknown): RateLimiterRes {
+  if (reason instanceof RateLimiterRes) return reason
+  throw reason
+}
+
+function tooMany({ msBeforeNext }: RateLimiterRes): AppError {
+  const retryAfterSeconds = Math.max(1, Math.ceil(msBeforeNext / 1000))
+  return new AppError('rate_limited', 'rate_limited', {
+    retryAfterSeconds,
+    values: { seconds: retryAfterSeconds },
+  })
+}

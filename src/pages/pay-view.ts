@@ -1,0 +1,283 @@
+import { erc20Abi } from 'viem'
+import { encodeFunctionData, formatUnits, numberToHex } from 'viem/utils'
+import type { Topup, TopupStatus } from '#src/billing/topups/model.ts'
+import type { Receipt } from '#src/billing/topups/receipt.ts'
+import {
+  formatAmount,
+  formatDateTime,
+  formatPrice,
+  formatTime,
+  shortAddress,
+} from '#src/i18n/format.ts'
+import { builtKey, hasText, html, id, type Translate } from '#src/i18n/translate.ts'
+import type { App } from '#src/operations/define.ts'
+import { CHAIN_NAME, chainParams, explorerLink } from './chain-params.ts'
+import { botUrl } from './home.ts'
+import type { ToldRefusal } from './refusal.ts'
+import { walletApps } from './wallet-apps.ts'
+
+/** What the pay page is made of. */
+export interface PayPage {
+  readonly topup: Topup
+  readonly now: Date
+  /** The asset is not taken right now. */
+  readonly isPaused: boolean
+  readonly receipts: readonly Receipt[]
+  /** It is over and can be quoted anew. */
+  readonly canRenew: boolean
+  /** Address of the QR code's image. */
+  readonly qr: string
+  /** Why there is no new quote. */
+  readonly refusal: ToldRefusal | undefined
+}
+
+/** States in which nothing is on its way that would pay it. */
+const PAYABLE: readonly TopupStatus[] = ['draft', 'failed', 'rejected']
+/** The way of a payment, in order. */
+const PROGRESS = ['submitted', 'confirming', 'credited'] as const
+/** Seconds before the end at which a reader who cannot see the clock is told. */
+const ANNOUNCED_SECONDS = [300, 60] as const
+
+/** What the pay page shows. */
+export function payView(app: App, t: Translate, page: PayPage) {
+  const { topup, now, isPaused, canRenew } = page
+  const isUnpaid = PAYABLE.includes(topup.status) && now < topup.expiresAt
+  const isOpen = isUnpaid && !isPaused
+  return {
+    title: titleOf(t, topup),
+    about: aboutLine(t, topup),
+    price: isUnpaid ? priceLine(t, topup) : undefined,
+    countdown: isOpen ? countdown(t, topup, now) : undefined,
+    status: topup.status,
+    statusLine: statusLine(t, topup),
+    remarks: remarks(t, page),
+    progress: progress(t, topup),
+    paused: isUnpaid && isPaused ? t('pages:pay.paused', { asset: id(topup.asset) }) : undefined,
+    instructions: topup.instructions,
+    isOpen,
+    canRenew,
+    refusal: page.refusal,
+    isToken: topup.approval !== null,
+    isNative: topup.transaction !== null && topup.approval === null,
+    wallet: isOpen && topup.transaction !== null ? walletData(topup) : undefined,
+    texts: walletTexts(t, topup),
+    amount: shown(t, topup, topup.amount),
+    details: isOpen ? details(t, topup) : [],
+    receipt: receiptRows(t, page),
+    qr: page.qr,
+    xrpLink: topup.destinationTag === null ? undefined : topup.pageQr,
+    txHash: topup.txHash,
+    apps: walletApps(topup.page),
+    address: topup.page,
+    botUrl: botUrl(app),
+    otherAsset: botUrl(app, 'topup'),
+    support: botUrl(app, 'help'),
+    statusPath: `/pay/${topup.handle}/status`,
+    confirmPath: `/pay/${topup.handle}/confirm`,
+    script: '/scripts/pay.js',
+  }
+}
+
+function titleOf(t: Translate, topup: Topup): string {
+  if (topup.status !== 'credited') {
+    return t('pages:pay.title', { amount: shown(t, topup, topup.amount) })
+  }
+  const credits = t('units:credits', { count: topup.creditedCredits })
+  return t('pages:pay.title.credited', { credits })
+}
+
+function aboutLine(t: Translate, { credits, bonusCredits, wallet }: Topup): string {
+  const values = {
+    credits: t('units:credits', { count: credits }),
+    wallet: id(shortAddress(wallet)),
+  }
+  if (bonusCredits === 0) return t('pages:pay.about', values)
+  const bonus = t('units:credits', { count: bonusCredits })
+  return t('pages:pay.about.bonus', { ...values, bonus })
+}
+
+/** What it costs in all and by the unit, and how long that holds. */
+function priceLine(t: Translate, { credits, amount, asset, decimals, expiresAt }: Topup): string {
+  const usd = { units: BigInt(credits), decimals: 3, symbol: 'USD' }
+  const perUnit = credits / 1000 / Number(formatUnits(amount, decimals))
+  return t('pages:pay.price', {
+    price: formatAmount(usd, t.locale),
+    asset: id(asset),
+    unit: formatPrice({ value: perUnit.toPrecision(6), symbol: 'USD' }, t.locale),
+    time: formatTime(expiresAt, t.locale, 'UTC', { offset: true }),
+  })
+}
+
+/** The time that is left, for the page's script to count. */
+function countdown(t: Translate, { expiresAt }: Topup, now: Date) {
+  return {
+    seconds: Math.max(1, Math.ceil((expiresAt.getTime() - now.getTime()) / 1000)),
+    announcements: ANNOUNCED_SECONDS.map((seconds) => ({
+      seconds,
+      text: t('pages:pay.left', { count: seconds / 60 }),
+    })),
+  }
+}
+
+/** Where the payment stands, in one sentence or two. */
+export function statusLine(t: Translate, topup: Topup): string {
+  const { status, wallet, creditedCredits, confirmations, requiredConfirmations } = topup
+  return t(`pages:pay.status.${status}`, {
+    paid: topup.paidAmount === null ? '' : shown(t, topup, topup.paidAmount),
+    credits: t('units:credits', { count: creditedCredits }),
+    wallet: id(shortAddress(wallet)),
+    count: Math.min(confirmations, requiredConfirmations),
+    total: requiredConfirmations,
+    reason: reasonText(t, topup.reason),
+    reference: id(shortAddress(topup.handle)),
+  })
+}
+
+/** Our own reasons in words; what a contract said as it said it. */
+function reasonText(t: Translate, reason: string | null) {
+  if (reason === null) return ''
+  const key = `pages:pay.reason.${reason}`
+  return hasText(key) ? t(builtKey(key)) : id(reason)
+}
+
+/** What is particular about what was paid. */
+function remarks(t: Translate, { topup, receipts }: PayPage): readonly string[] {
+  const { status, paidAmount, amount, expiresAt } = topup
+  if (status !== 'credited' || paidAmount === null) return []
+  const isLate = receipts.some(({ paidAt }) => paidAt >= expiresAt)
+  const values = { paid: shown(t, topup, paidAmount), amount: shown(t, topup, amount) }
+  return [
+    ...(paidAmount < amount ? [t('pages:pay.less', values)] : []),
+    ...(paidAmount > amount ? [t('pages:pay.more', values)] : []),
+    ...(isLate ? [t('pages:pay.late')] : []),
+  ]
+}
+
+/** The way of a payment that has been seen; nothing before. */
+function progress(t: Translate, { status, confirmations, requiredConfirmations }: Topup) {
+  const order: readonly TopupStatus[] = PROGRESS
+  const at = order.indexOf(status)
+  if (at === -1) return []
+  return PROGRESS.map((step, index) => ({
+    isDone: index < at || status === 'credited',
+    isNow: index === at && status !== 'credited',
+    text: t(`pages:pay.progress.${step}`, {
+      count: Math.min(confirmations, requiredConfirmations),
+      total: requiredConfirmations,
+    }),
+  }))
+}
+
+/** An amount to read, rounded. */
+function shown(t: Translate, { asset, decimals }: Topup, units: bigint): string {
+  return formatAmount({ units, decimals, symbol: asset }, t.locale)
+}
+
+/** An amount to pay, to the last digit. */
+function exact({ asset, decimals }: Topup, units: bigint): string {
+  return `${formatUnits(units, decimals)}\u00a0${asset}`
+}
+
+interface Row {
+  readonly label: string
+  readonly value: string
+  /** What is copied, where that makes sense; the value itself where nothing is said. */
+  readonly copy?: string | null
+  readonly href?: string
+  readonly isBig?: boolean
+}
+
+/** Everything to pay by hand with. */
+function details(t: Translate, topup: Topup): readonly Row[] {
+  const { amount, decimals, payTo, approval, transaction, destinationTag, handle } = topup
+  const isToken = approval !== null
+  return [
+    {
+      label: t('pages:pay.details.amount'),
+      value: exact(topup, amount),
+      copy: formatUnits(amount, decimals),
+    },
+    ...(isToken
+      ? [
+          { label: t('pages:pay.details.token'), value: approval.token },
+          // Tokens that are sent straight to it would not count: it is there to be compared.
+          { label: t('pages:pay.details.contract'), value: payTo, copy: null },
+          { label: t('pages:pay.details.units'), value: String(amount) },
+        ]
+      : [{ label: t('pages:pay.details.address'), value: payTo }]),
+    ...(destinationTag === null
+      ? []
+      : [{ label: t('pages:pay.details.tag'), value: String(destinationTag), isBig: true }]),
+    ...(transaction === null
+      ? []
+      : [{ label: t('pages:pay.details.data'), value: transaction.data }]),
+    ...(isToken ? [{ label: t('pages:pay.details.reference'), value: handle }] : []),
+  ]
+}
+
+/** What was paid and what it brought. A payment that failed is named, too. */
+function receiptRows(t: Translate, { topup, receipts }: PayPage): readonly Row[] {
+  const isXrp = topup.destinationTag !== null
+  const link = (txHash: string) =>
+    isXrp ? `https://livenet.xrpl.org/transactions/${txHash}` : explorerLink(txHash)
+  const transaction = (txHash: string): Row => ({
+    label: t('pages:pay.details.transaction'),
+    value: txHash,
+    href: link(txHash),
+  })
+  if (receipts.length === 0) return topup.txHash === null ? [] : [transaction(topup.txHash)]
+  return receipts.flatMap(({ txHash, blockNumber, paidAt, amountUnits, credits }) => [
+    {
+      label: t('pages:pay.receipt.date'),
+      value: formatDateTime(paidAt, t.locale, 'UTC'),
+      copy: null,
+    },
+    { label: t('pages:pay.receipt.paid'), value: exact(topup, amountUnits), copy: null },
+    {
+      label: t('pages:pay.receipt.credits'),
+      value: t('units:credits', { count: credits }),
+      copy: null,
+    },
+    transaction(txHash),
+    {
+      label: t(isXrp ? 'pages:pay.receipt.ledger' : 'pages:pay.receipt.block'),
+      value: String(blockNumber),
+      copy: null,
+    },
+  ])
+}
+
+/** What the page's script hands to a wallet. */
+function walletData({ asset, decimals, transaction, approval, chainId, amount }: Topup) {
+  return JSON.stringify({
+    chain: chainParams(chainId),
+    asset,
+    decimals,
+    amount: numberToHex(amount),
+    payment: transaction && { ...transaction, value: numberToHex(transaction.value) },
+    approval: approval && {
+      token: approval.token,
+      spender: approval.spender,
+      data: encodeFunctionData({
+        abi: erc20Abi,
+        functionName: 'approve',
+        args: [approval.spender, approval.amount],
+      }),
+    },
+  })
+}
+
+/** Sentences of the wallet's part as HTML, with places that its script fills. */
+function walletTexts(t: Translate, topup: Topup) {
+  const place = (name: string) => html(`<bdi data-fill="${name}"></bdi>`)
+  const chain = CHAIN_NAME
+  return {
+    chain: t.html('pages:pay.wallet.chain', { chain, current: place('current') }),
+    balance: t.html('pages:pay.wallet.balance', {
+      need: shown(t, topup, topup.amount),
+      have: place('have'),
+    }),
+    gas: t.html('pages:pay.wallet.gas', { need: place('need'), have: place('have') }),
+    switch: t('pages:pay.wallet.switch', { chain }),
+  }
+}

@@ -1,0 +1,54 @@
+import type { FastifyReply, FastifyRequest } from 'fastify'
+import { builtKey, translator } from '#src/i18n/translate.ts'
+import { AppError, ERROR_STATUS } from '#src/kernel/errors.ts'
+import type { Locale } from '#src/kernel/locale.ts'
+import { localeOf } from './layout.ts'
+
+/** Whether a page's own script asks, which reads an answer itself. */
+export function isScript({ headers }: FastifyRequest): boolean {
+  return headers.accept === 'application/json'
+}
+
+/** Answers a page's script. */
+function sendFacts(reply: FastifyReply, facts: object): FastifyReply {
+  return reply.header('cache-control', 'no-store').send(facts)
+}
+
+/** A refusal as a page tells it. */
+export interface ToldRefusal {
+  readonly code: string
+  /** What happened and what to do, in one or two sentences. */
+  readonly text: string
+}
+
+/**
+ * What a refusal says in the reader's language.
+ *
+ * @throws whatever is none
+ */
+export function refusalOf(error: unknown, locale: Locale): ToldRefusal {
+  if (!(error instanceof AppError) || error.kind === 'internal') throw error
+  const { code, details } = error
+  const seconds = details.retryAfterSeconds
+  const values = { ...details.values, ...(seconds !== undefined && { seconds }) }
+  return { code, text: translator(locale)(builtKey(`errors:${code}.detail`), values) }
+}
+
+/**
+ * Runs what a script asked for and answers with its result, or with why it was refused.
+ *
+ * @throws whatever is no refusal
+ */
+export async function answerScript(
+  request: FastifyRequest,
+  reply: FastifyReply,
+  run: () => Promise<object>,
+): Promise<FastifyReply> {
+  try {
+    return sendFacts(reply, await run())
+  } catch (error) {
+    const refusal = refusalOf(error, localeOf(request))
+    if (error instanceof AppError) reply.code(ERROR_STATUS[error.kind])
+    return sendFacts(reply, refusal)
+  }
+}

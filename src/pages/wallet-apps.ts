@@ -1,0 +1,18 @@
+/** Wallet apps that open a page inside themselves, where their wallet is at hand. */
+const APPS: readonly { readonly name: string; link(url: URL): string }[] = [
+  {
+    name: 'MetaMask',
+    link: ({ host, pathname }) => `https://metamask.app.link/dapp/${host}${pathname}`,
+  },
+  {
+    name: 'Trust Wallet',
+    link: ({ href }) =>
+      `https://link.trustwallet.com/open_url?coin_id=60&url=${encodeURIComponent(href)}`,
+  },
+]
+
+/** Links that open a page of ours in a wallet app on the same phone. */
+export function walletApps(address: string): readonly { name: string; href: string }[] {
+  const url = new URL(address)
+  return APPS.map(({ name, link }) => ({ name, href: link(url) }))
+}

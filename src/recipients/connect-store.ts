@@ -1,0 +1,95 @@
+import { and, asc, eq, gt, inArray, isNull, lte, or, sql } from 'drizzle-orm'
+import type { Db } from '#src/db/connection.ts'
+import type { Address } from '#src/kernel/units.ts'
+import { connectCodes } from './tables.ts'
+
+export type ConnectCodeRow = typeof connectCodes.$inferSelect
+
+/** Who is waiting for news about codes: the bot. */
+export const CONNECTS_CHANNEL = 'connects'
+
+/** Keeps a chat's code in the place of the one before. */
+export async function putCode(db: Db, row: ConnectCodeRow): Promise<void> {
+  const { chatId: _, ...set } = row
+  await db.insert(connectCodes).values(row).onConflictDoUpdate({ target: connectCodes.chatId, set })
+}
+
+/** A code, whatever became of it. */
+export async function findCode(db: Db, hash: string): Promise<ConnectCodeRow | undefined> {
+  const [row] = await db.select().from(connectCodes).where(eq(connectCodes.hash, hash))
+  return row
+}
+
+/**
+ * Uses a code up and has the chat told; undefined when it is unknown, over or used: of many who try at
+ * once, one gets it.
+ *
+ * @param wallet the one that is linked; null when the code is refused
+ */
+export async function spendCode(
+  db: Db,
+  hash: string,
+  { now, wallet }: { readonly now: Date; readonly wallet: Address | null },
+): Promise<ConnectCodeRow | undefined> {
+  const isUsable = and(
+    eq(connectCodes.hash, hash),
+    isNull(connectCodes.usedAt),
+    gt(connectCodes.expiresAt, now),
+  )
+  const [row] = await db
+    .update(connectCodes)
+    .set({ usedAt: now, wallet, tellAt: now })
+    .where(isUsable)
+    .returning()
+  if (row !== undefined) await db.execute(sql`select pg_notify(${CONNECTS_CHANNEL}, '')`)
+  return row
+}
+
+/** Notes which message of the chat shows its code. */
+export async function saveMessage(db: Db, hash: string, messageId: number): Promise<void> {
+  await db.update(connectCodes).set({ messageId }).where(eq(connectCodes.hash, hash))
+}
+
+/** Takes a code whose chat is to be told; nobody else gets it before `leasedUntil`. */
+export async function claimUntold(
+  db: Db,
+  { now, leasedUntil }: { readonly now: Date; readonly leasedUntil: Date },
+): Promise<ConnectCodeRow | undefined> {
+  const due = db
+    .$with('due')
+    .as(
+      db
+        .select({ chatId: connectCodes.chatId })
+        .from(connectCodes)
+        .where(lte(connectCodes.tellAt, now))
+        .orderBy(asc(connectCodes.tellAt))
+        .limit(1)
+        .for('update', { skipLocked: true }),
+    )
+  const [row] = await db
+    .with(due)
+    .update(connectCodes)
+    .set({ tellAt: leasedUntil, tellAttempts: sql`${connectCodes.tellAttempts} + 1` })
+    .where(inArray(connectCodes.chatId, db.select({ chatId: due.chatId }).from(due)))
+    .returning()
+  return row
+}
+
+/** Notes that a chat knows what became of its code. A newer code is not touched. */
+export async function saveTold(db: Db, hash: string): Promise<void> {
+  await db.update(connectCodes).set({ tellAt: null }).where(eq(connectCodes.hash, hash))
+}
+
+/** Forgets codes that ended before `before`. */
+export async function deleteOldCodes(db: Db, before: Date): Promise<void> {
+  await db.delete(connectCodes).where(lte(connectCodes.expiresAt, before))
+}
+
+/** Forgets the code of a chat, and those that this Telegram account asked for. */
+export async function forgetCodes(
+  db: Db,
+  who: { readonly chatId: number; readonly personId: number },
+): Promise<void> {
+  const isTheirs = or(eq(connectCodes.chatId, who.chatId), eq(connectCodes.askedBy, who.personId))
+  await db.delete(connectCodes).where(isTheirs)
+}

@@ -1,0 +1,249 @@
+/**
+ * Linking from the chat's side: the chat shows a link with a one-time code, its page lets a wallet sign
+ * in, and the signed challenge links the chat. No token is made. A code is 128 random bits of which the
+ * hash is stored; the chat and the page show the same four digits, so that nobody signs for somebody
+ * else's chat.
+ */
+import { createHash, randomBytes } from 'node:crypto'
+import { readMessage } from '#src/auth/message.ts'
+import { type SignInDeps, signIn } from '#src/auth/service.ts'
+import { type Db, transact } from '#src/db/connection.ts'
+import type { Scope } from '#src/kernel/caller.ts'
+import type { Clock } from '#src/kernel/clock.ts'
+import { AppError } from '#src/kernel/errors.ts'
+import type { Locale } from '#src/kernel/locale.ts'
+import type { Address } from '#src/kernel/units.ts'
+import { type LinkingDeps, linkChat } from './chats.ts'
+import * as codes from './connect-store.ts'
+import { LINK_MINUTES } from './model.ts'
+
+interface Deps {
+  readonly db: Db
+  readonly clock: Clock
+}
+
+const CODE_BYTES = 16
+const MINUTE_MS = 60_000
+const DAY_MS = 24 * 60 * MINUTE_MS
+/** Longer than Telegram is waited for. */
+const LEASE_MS = 60_000
+/** A chat that cannot be told in this many tries finds out when it asks. */
+const TELL_TRIES_MAX = 5
+
+/** The NOTIFY channel on which a code's end is told. */
+export const CONNECTS_CHANNEL = codes.CONNECTS_CHANNEL
+
+/** A private chat that asks to be connected, and who is behind it. */
+export interface ConnectingChat {
+  readonly chat: {
+    readonly id: number
+    readonly title: string
+    /** Without `@`. */
+    readonly username?: string
+  }
+  readonly by: { readonly id: number }
+  readonly locale: Locale
+  /** It asks for the right to spend credits. */
+  readonly spend?: boolean
+}
+
+/** A new code, for the chat to show. */
+export interface ConnectCode {
+  /** Of the page that signs in. */
+  readonly url: string
+  /** Four digits that the page shows too. */
+  readonly match: string
+  readonly expiresAt: Date
+  /** Names the code without being it. */
+  readonly hash: string
+}
+
+/** What a code is for and what became of it, as its page shows it. */
+export interface ConnectOffer {
+  readonly state: 'open' | 'linked' | 'refused'
+  readonly title: string
+  readonly username: string | undefined
+  readonly locale: Locale
+  /** The chat asks for the right to spend credits. */
+  readonly spend: boolean
+  readonly match: string
+  readonly expiresAt: Date
+  /** The wallet that was linked. */
+  readonly wallet: Address | undefined
+}
+
+/** What came of a claim. */
+export interface Connected {
+  readonly wallet: Address
+  readonly title: string
+}
+
+/** Makes a chat's code. The one it had before no longer works. */
+export async function createConnectCode(
+  deps: Deps & { readonly publicUrl: string },
+  { chat, by, locale, spend }: ConnectingChat,
+): Promise<ConnectCode> {
+  const code = randomBytes(CODE_BYTES).toString('base64url')
+  const hash = hashOf(code)
+  const createdAt = deps.clock.now()
+  const expiresAt = new Date(createdAt.getTime() + LINK_MINUTES * MINUTE_MS)
+  await codes.putCode(deps.db, {
+    chatId: chat.id,
+    hash,
+    askedBy: by.id,
+    title: chat.title,
+    username: chat.username ?? null,
+    locale,
+    spend: spend === true,
+    createdAt,
+    expiresAt,
+    usedAt: null,
+    wallet: null,
+    messageId: null,
+    tellAt: null,
+    tellAttempts: 0,
+  })
+  return { url: `${deps.publicUrl}/connect/${code}`, match: matchOf(code), expiresAt, hash }
+}
+
+/** Notes which message of the chat shows its code, so that this one changes at its end. */
+export async function noteConnectMessage(
+  deps: Deps,
+  { hash, messageId }: { readonly hash: string; readonly messageId: number },
+): Promise<void> {
+  await codes.saveMessage(deps.db, hash, messageId)
+}
+
+/** What a code is for, without using it. @throws AppError not_found `link_not_valid` when it is over */
+export async function peekConnectCode(deps: Deps, code: string): Promise<ConnectOffer> {
+  const row = await codes.findCode(deps.db, hashOf(code))
+  if (row === undefined || row.expiresAt <= deps.clock.now()) throw notValid()
+  const { title, username, locale, spend, expiresAt, usedAt, wallet } = row
+  const ended = wallet === null ? 'refused' : 'linked'
+  return {
+    state: usedAt === null ? 'open' : ended,
+    title,
+    username: username ?? undefined,
+    locale,
+    spend,
+    match: matchOf(code),
+    expiresAt,
+    wallet: wallet ?? undefined,
+  }
+}
+
+/**
+ * Links the chat of a code to the wallet that signed; its scopes become the chat's. The code and the
+ * challenge are spent and the recipient exists, all or nothing. A chat that is linked to this wallet
+ * already gets the new scopes. The same claim made again gets the first one's answer.
+ *
+ * @throws AppError as `signIn` does; not_found `link_not_valid`; conflict `recipient_limit_reached`,
+ *   which leaves code and challenge unspent
+ */
+export async function claimConnectCode(
+  deps: SignInDeps & LinkingDeps,
+  input: {
+    readonly code: string
+    readonly message: string
+    readonly signature: string
+    readonly timezone?: string
+  },
+): Promise<Connected> {
+  const { code, message, signature, timezone } = input
+  const hash = hashOf(code)
+  const found = await codes.findCode(deps.db, hash)
+  const now = deps.clock.now()
+  if (found === undefined || found.expiresAt <= now) throw notValid()
+  if (found.usedAt !== null) return repeated(found, message)
+  return await signIn(deps, { message, signature }, async (tx, { wallet, scopes }) => {
+    const row = await codes.spendCode(tx, hash, { now, wallet })
+    if (row === undefined) throw notValid()
+    await linkChat(
+      { ...deps, db: tx },
+      {
+        chat: { id: row.chatId, title: row.title },
+        by: { id: row.askedBy },
+        locale: row.locale,
+        wallet,
+        scopes,
+        name: null,
+        ...(timezone !== undefined && { timezone }),
+      },
+    )
+    return { wallet, title: row.title }
+  })
+}
+
+/** The answer of the claim that used the code up, if this is that claim again. */
+function repeated({ wallet, title }: codes.ConnectCodeRow, message: string): Connected {
+  if (wallet === null || readMessage(message)?.wallet !== wallet) throw notValid()
+  return { wallet, title }
+}
+
+/** Uses a code up without linking anything, and has the chat told. One that is over already is fine. */
+export async function refuseConnectCode(deps: Deps, code: string): Promise<void> {
+  const now = deps.clock.now()
+  await transact(deps.db, (tx) => codes.spendCode(tx, hashOf(code), { now, wallet: null }))
+}
+
+/** What a chat is told about its code. */
+export interface ConnectNews {
+  readonly chatId: number
+  readonly by: number
+  /** The message that shows the code, if that is known. */
+  readonly messageId: number | undefined
+  readonly locale: Locale
+  /** The wallet that was linked; undefined when the page's reader refused. */
+  readonly wallet: Address | undefined
+}
+
+/**
+ * Tells chats what became of their codes, one after another, until nothing is left. Several processes
+ * may do this at once; a chat whose teller dies or fails is told later.
+ */
+export async function tellConnects(
+  deps: Deps,
+  tell: (news: ConnectNews) => Promise<void>,
+): Promise<void> {
+  for (;;) {
+    const now = deps.clock.now()
+    const leasedUntil = new Date(now.getTime() + LEASE_MS)
+    const row = await codes.claimUntold(deps.db, { now, leasedUntil })
+    if (row === undefined) return
+    if (row.tellAttempts <= TELL_TRIES_MAX) {
+      await tell({
+        chatId: row.chatId,
+        by: row.askedBy,
+        messageId: row.messageId ?? undefined,
+        locale: row.locale,
+        wallet: row.wallet ?? undefined,
+      })
+    }
+    await codes.saveTold(deps.db, row.hash)
+  }
+}
+
+/** Forgets codes a day after they ended. */
+export async function pruneConnectCodes(deps: Deps): Promise<void> {
+  await codes.deleteOldCodes(deps.db, new Date(deps.clock.now().getTime() - DAY_MS))
+}
+
+/** The scopes that a connect page asks for. */
+export function connectScopes(spend: boolean): readonly Scope[] {
+  return spend ? ['write', 'spend'] : ['write']
+}
+
+function hashOf(code: string): string {
+  return createHash('sha256').update(code).digest('hex')
+}
+
+/** Shown in two groups of two, as in `48 31`. */
+function matchOf(code: string): string {
+  const digest = createHash('sha256').update(`match ${code}`).digest()
+  const digits = String(digest.readUInt32BE() % 10_000).padStart(4, '0')
+  return `${digits.slice(0, 2)} ${digits.slice(2)}`
+}
+
+function notValid(): AppError {
+  return new AppError('not_found', 'link_not_valid')
+}

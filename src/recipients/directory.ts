@@ -1,0 +1,119 @@
+/**
+ * Everything a wallet can tell, in one list: named recipients, linked chats, and the wallet's own
+ * channels, which have no name, tell by default and follow the wallet's language and clock.
+ */
+import type { Channels } from '#src/channels/define.ts'
+import { WebhookDestination } from '#src/channels/webhook.ts'
+import type { Db } from '#src/db/connection.ts'
+import type { Caller, Scope } from '#src/kernel/caller.ts'
+import type { Clock } from '#src/kernel/clock.ts'
+import { AppError } from '#src/kernel/errors.ts'
+import type { SecretBox } from '#src/kernel/secret-box.ts'
+import { openDestination } from './destination-box.ts'
+import { isGroup } from './linked.ts'
+import type { Recipient, RecipientChanges } from './model.ts'
+import { changeRow, deleteFound, toRecipient } from './service.ts'
+import * as store from './store.ts'
+
+/** One destination with what its owner may know of it. */
+export interface Destination extends Recipient {
+  /** The wallet's own destination of its channel: it has no name and cannot be named by watches. */
+  readonly own: boolean
+  /** Of a chat: its number, whether it is a group, and what it may do. */
+  readonly chat: {
+    readonly id: number
+    readonly isGroup: boolean
+    readonly scopes: readonly Scope[]
+  } | null
+  /** Since when every attempt failed. */
+  readonly failingSince: Date | null
+  /** When it was last changed, by its owner or by what happened to it. */
+  readonly updatedAt: Date
+  /** Of a webhook: the end of the newest signing secret, and since when there is that one. */
+  readonly key: { readonly ending: string; readonly since: Date } | null
+}
+
+interface Deps {
+  readonly db: Db
+  readonly clock: Clock
+  readonly box: SecretBox
+  readonly channels: Channels
+}
+
+/** So much of a secret is shown to recognize it by. */
+const ENDING_LENGTH = 4
+
+/** All destinations of the wallet: the named ones, then its own channels. */
+export async function listDestinations(
+  deps: Pick<Deps, 'db' | 'box'>,
+  caller: Caller,
+): Promise<readonly Destination[]> {
+  const rows = await store.listOfWallet(deps.db, caller.wallet)
+  return rows
+    .toSorted((a, b) => Number(a.own) - Number(b.own) || a.id - b.id)
+    .map((row) => toDestination(deps.box, row))
+}
+
+/** One of them. @throws AppError not_found */
+export async function getDestination(
+  deps: Pick<Deps, 'db' | 'box'>,
+  caller: Caller,
+  id: number,
+): Promise<Destination> {
+  const row = await store.findOfWallet(deps.db, caller.wallet, id)
+  if (row === undefined) throw new AppError('not_found', 'not_found')
+  return toDestination(deps.box, row)
+}
+
+/**
+ * Changes a destination as `updateRecipient` does. The wallet's own have no name, language, clock and
+ * default of their own: what is said about these is passed over.
+ *
+ * @throws AppError not_found; invalid `validation_failed`; upstream `channel_unavailable`
+ */
+export async function changeDestination(
+  deps: Deps,
+  caller: Caller,
+  { id, changes }: { readonly id: number; readonly changes: RecipientChanges },
+): Promise<Destination> {
+  const { own } = await getDestination(deps, caller, id)
+  const { status, rotateSecret, minSeverity } = changes
+  const possible = own ? { status, rotateSecret, minSeverity } : changes
+  const { row, secret } = await changeRow(
+    deps,
+    caller,
+    { id, changes: possible },
+    store.findOfWallet,
+  )
+  return { ...toDestination(deps.box, row), ...(secret !== undefined && { secret }) }
+}
+
+/** Deletes a destination. @throws AppError not_found */
+export function removeDestination(
+  deps: Pick<Deps, 'db' | 'clock'>,
+  caller: Caller,
+  id: number,
+): Promise<void> {
+  return deleteFound(deps, caller, id, store.findOfWallet)
+}
+
+function toDestination(box: SecretBox, row: store.RecipientRow): Destination {
+  const { own, chatId, chatScopes, failingSince, updatedAt } = row
+  return {
+    ...toRecipient(row),
+    own,
+    chat: chatId === null ? null : { id: chatId, isGroup: isGroup(row), scopes: chatScopes ?? [] },
+    failingSince,
+    updatedAt,
+    key: row.channel === 'webhook' ? keyOf(box, row) : null,
+  }
+}
+
+function keyOf(box: SecretBox, row: store.RecipientRow): Destination['key'] {
+  const { secret, nextSecret, rotatedAt } = WebhookDestination.parse(
+    openDestination(box, row.destination),
+  )
+  const newest = nextSecret ?? secret
+  const since = rotatedAt === undefined ? row.createdAt : new Date(rotatedAt)
+  return { ending: newest.slice(-ENDING_LENGTH), since }
+}

@@ -1,0 +1,52 @@
+/** New destinations of a wallet, whose other recipients are to hear of them. */
+import { listTokens } from '#src/auth/service.ts'
+import type { ChannelKey } from '#src/channels/define.ts'
+import type { Db } from '#src/db/connection.ts'
+import type { Caller, Scope } from '#src/kernel/caller.ts'
+import type { Clock } from '#src/kernel/clock.ts'
+import type { Address } from '#src/kernel/units.ts'
+import type { RecipientStatus } from './model.ts'
+import type { RecipientRow } from './store.ts'
+
+/** A destination that was added to a wallet. */
+export interface LinkedRecipient {
+  readonly id: number
+  readonly wallet: Address
+  readonly channel: ChannelKey
+  /** null for the wallet's own channels. */
+  readonly name: string | null
+  readonly target: string
+  readonly status: RecipientStatus
+  /** Of a chat: what it may do, and whether it is a group. */
+  readonly chat: { readonly scopes: readonly Scope[]; readonly isGroup: boolean } | null
+  /** Label of the API token it was made with. */
+  readonly madeBy: string | null
+  readonly at: Date
+}
+
+/** Who tells the wallet's other people, in the transaction that adds it. */
+export interface LinkNews {
+  linked(tx: Db, recipient: LinkedRecipient): Promise<void>
+}
+
+/** A row that was just inserted, as it is told. */
+export function toLinked(row: RecipientRow, madeBy: string | null): LinkedRecipient {
+  const { id, wallet, channel, name, target, status, chatId, chatScopes, createdAt: at } = row
+  const chat = chatId === null ? null : { scopes: chatScopes ?? [], isGroup: isGroup(row) }
+  return { id, wallet, channel, name, target, status, chat, madeBy, at }
+}
+
+/** Whether a recipient is a Telegram group: those have negative ids. */
+export function isGroup({ chatId }: Pick<RecipientRow, 'chatId'>): boolean {
+  return chatId !== null && chatId < 0
+}
+
+/** The label of the caller's token; null for callers without one. */
+export async function labelOf(
+  deps: { readonly db: Db; readonly clock: Clock },
+  caller: Caller,
+): Promise<string | null> {
+  if (caller.tokenId === undefined) return null
+  const { data } = await listTokens(deps, caller)
+  return data.find(({ id }) => id === caller.tokenId)?.label ?? null
+}

@@ -1,0 +1,68 @@
+import { z } from 'zod'
+
+/** What Discord takes by a webhook, as far as anybody here sends it. Lengths as published. */
+
+const filled = (max: number) =>
+  z
+    .string()
+    .max(max)
+    .refine((text) => text.trim() !== '', 'This field is required')
+const Link = z.string().regex(/^https?:\/\/[^\s]+$/)
+
+const Embed = z.strictObject({
+  title: filled(256).optional(),
+  url: Link.optional(),
+  description: z.string().max(4096).optional(),
+  color: z.int().min(0).max(0xffffff).optional(),
+  timestamp: z.iso.datetime().optional(),
+  footer: z.strictObject({ text: filled(2048) }).optional(),
+  fields: z
+    .array(
+      z.strictObject({ name: filled(256), value: filled(1024), inline: z.boolean().optional() }),
+    )
+    .max(25)
+    .optional(),
+})
+
+const Message = z.strictObject({
+  content: z.string().max(2000).optional(),
+  flags: z.literal(4096).optional(),
+  allowed_mentions: z.strictObject({ parse: z.array(z.enum(['roles', 'users', 'everyone'])) }),
+  embeds: z.array(Embed).max(10),
+})
+type Message = z.output<typeof Message>
+
+const TOGETHER_MAX = 6000
+
+/** What is wrong with a body, in words; undefined when it is taken. */
+export function checkDiscord(body: unknown, method: string): string | undefined {
+  const parsed = Message.safeParse(body)
+  if (!parsed.success) return z.prettifyError(parsed.error)
+  if (parsed.data.allowed_mentions.parse.length > 0) return 'it may mention somebody'
+  if (method === 'PATCH' && parsed.data.flags !== undefined) return 'flags cannot be changed'
+  const length = textsOf(parsed.data).join('').length
+  if (length > TOGETHER_MAX) return `${length} characters in all embeds`
+  if (textsOf(parsed.data).every((text) => text.trim() === ''))
+    return 'Cannot send an empty message'
+  return undefined
+}
+
+/** What a reader sees, escapes and links taken out. */
+export function readerOfDiscord(body: unknown): string {
+  return textsOf(Message.parse(body))
+    .join('\n')
+    .replace(/(?<!\\)\[((?:\\.|[^\]\\])*)\]\(<?[^)>]*>?\)/g, '$1')
+    .replace(/\\([^0-9A-Za-z\s])/g, '$1')
+}
+
+function textsOf({ content = '', embeds }: Message): string[] {
+  return [
+    content,
+    ...embeds.flatMap(({ title = '', description = '', fields = [], footer }) => [
+      title,
+      description,
+      ...fields.flatMap(({ name, value }) => [name, value]),
+      footer?.text ?? '',
+    ]),
+  ]
+}

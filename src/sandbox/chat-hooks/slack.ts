@@ -1,0 +1,59 @@
+import { z } from 'zod'
+
+/** What Slack takes by an incoming webhook, as far as anybody here sends it. Lengths as published. */
+
+/** Control characters must be escaped; what is left of `<…>` is a link, or a mention, which is refused. */
+function hasStray(text: string): boolean {
+  const bare = text.replace(/&(amp|lt|gt);/g, '').replace(/<https?:\/\/[^<>|\s]+\|[^<>|]*>/g, '')
+  return /[<>&]/.test(bare)
+}
+
+const text = (max: number) =>
+  z
+    .string()
+    .max(max)
+    .refine((value) => value.trim() !== '', 'must be more than 0 characters')
+    .refine((value) => !hasStray(value), 'control characters that are not escaped')
+const Plain = (max: number) =>
+  z.strictObject({
+    type: z.literal('plain_text'),
+    text: text(max).refine((value) => !value.includes('<'), 'a link in plain text'),
+    emoji: z.boolean().optional(),
+  })
+const Markup = (max: number) =>
+  z.strictObject({ type: z.literal('mrkdwn'), text: text(max), verbatim: z.literal(true) })
+const Either = (max: number) => z.union([Plain(max), Markup(max)])
+
+const Block = z.union([
+  z.strictObject({ type: z.literal('header'), text: Plain(150) }),
+  z.strictObject({ type: z.literal('section'), text: Either(3000) }),
+  z.strictObject({ type: z.literal('section'), fields: z.array(Either(2000)).min(1).max(10) }),
+  z.strictObject({ type: z.literal('context'), elements: z.array(Either(3000)).min(1).max(10) }),
+])
+
+const Message = z.strictObject({
+  text: z.string().max(40_000),
+  blocks: z.array(Block).min(1).max(50),
+  unfurl_links: z.boolean().optional(),
+  unfurl_media: z.boolean().optional(),
+})
+
+/** What is wrong with a body, in words; undefined when it is taken. */
+export function checkSlack(body: unknown): string | undefined {
+  const parsed = Message.safeParse(body)
+  return parsed.success ? undefined : z.prettifyError(parsed.error)
+}
+
+/** What a reader sees, entities and links taken out. */
+export function readerOfSlack(body: unknown): string {
+  return Message.parse(body)
+    .blocks.flatMap((block) => {
+      if ('elements' in block) return block.elements.map((element) => element.text)
+      return 'fields' in block ? block.fields.map((field) => field.text) : [block.text.text]
+    })
+    .join('\n')
+    .replace(/<https?:\/\/[^<>|\s]+\|([^<>|]*)>/g, '$1')
+    .replaceAll('&lt;', '<')
+    .replaceAll('&gt;', '>')
+    .replaceAll('&amp;', '&')
+}

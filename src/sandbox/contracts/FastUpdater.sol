@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: MIT
+pragma solidity 0.8.37;
+
+interface ISortitionManager {
+    function getCurrentRewardEpochId() external view returns (uint24);
+    function getCurrentVotingEpochId() external view returns (uint32);
+    function registryOf(uint256 epoch) external view returns (address);
+}
+
+interface ISortitionRegistry {
+    function getPublicKeyAndNormalisedWeight(
+        uint256 epoch,
+        address signingPolicyAddress
+    ) external view returns (bytes32, bytes32, uint16, uint16);
+}
+
+/// @title Stands in for the FastUpdater
+/// @notice Knows who updates by the signature, as the real one does; the proof of having been drawn is not
+/// checked, and prices stay as they are.
+contract FastUpdater {
+    struct G1Point {
+        uint256 x;
+        uint256 y;
+    }
+
+    struct SortitionCredential {
+        uint256 replicate;
+        G1Point gamma;
+        uint256 c;
+        uint256 s;
+    }
+
+    struct Signature {
+        uint8 v;
+        bytes32 r;
+        bytes32 s;
+    }
+
+    struct FastUpdates {
+        uint256 sortitionBlock;
+        SortitionCredential sortitionCredential;
+        bytes deltas;
+        Signature signature;
+    }
+
+    event FastUpdateFeedsSubmitted(
+        uint32 indexed votingRoundId,
+        address indexed signingPolicyAddress
+    );
+    event FastUpdateFeeds(uint256 indexed votingEpochId, uint256[] feeds, int8[] decimals);
+
+    uint256 private constant VIRTUAL_PROVIDERS = 4096;
+
+    uint8 public submissionWindow;
+    ISortitionManager private _manager;
+    mapping(bytes32 update => bool) private _isIn;
+    mapping(uint256 blockNumber => uint256) private _numberOf;
+
+    function setUp(address manager, uint8 window) external {
+        _manager = ISortitionManager(manager);
+        submissionWindow = window;
+    }
+
+    /// @notice Tells what the feeds were worth at the end of a voting round.
+    function tellFeeds(
+        uint256 round,
+        uint256[] calldata feeds,
+        int8[] calldata decimals
+    ) external {
+        emit FastUpdateFeeds(round, feeds, decimals);
+    }
+
+    function submitUpdates(FastUpdates calldata updates) external {
+        require(
+            block.number < updates.sortitionBlock + submissionWindow,
+            "Updates no longer accepted for the given block"
+        );
+        require(
+            block.number >= updates.sortitionBlock,
+            "Updates not yet available for the given block"
+        );
+        bytes32 message = sha256(
+            abi.encode(updates.sortitionBlock, updates.sortitionCredential, updates.deltas)
+        );
+        bytes32 digest = keccak256(abi.encodePacked("\x19Ethereum Signed Message:\n32", message));
+        Signature calldata given = updates.signature;
+        address signer = ecrecover(digest, given.v, given.r, given.s);
+        currentSortitionWeight(signer);
+        bytes32 update = keccak256(
+            abi.encode(signer, updates.sortitionBlock, updates.sortitionCredential.replicate)
+        );
+        require(!_isIn[update], "submission already provided");
+        _isIn[update] = true;
+        _numberOf[block.number] += 1;
+        emit FastUpdateFeedsSubmitted(_manager.getCurrentVotingEpochId(), signer);
+    }
+
+    function currentRewardEpochId() public view returns (uint24) {
+        return _manager.getCurrentRewardEpochId();
+    }
+
+    function currentSortitionWeight(address signer) public view returns (uint256) {
+        uint24 epoch = currentRewardEpochId();
+        (bytes32 x, bytes32 y, uint16 weight, uint16 sum) = ISortitionRegistry(
+            _manager.registryOf(epoch)
+        ).getPublicKeyAndNormalisedWeight(epoch, signer);
+        require(x != 0 || y != 0, "Public key not registered");
+        return (uint256(weight) * VIRTUAL_PROVIDERS + sum - 1) / sum;
+    }
+
+    function numberOfUpdates(uint256 history) external view returns (uint256[] memory numbers) {
+        numbers = new uint256[](history);
+        for (uint256 i = 0; i < history && i <= block.number; i++) {
+            numbers[i] = _numberOf[block.number - i];
+        }
+    }
+}

@@ -1,0 +1,74 @@
+import type { Behaviour } from './behaviours.ts'
+import type { KnownPolicy, PolicyMember, ProviderState } from './policy.ts'
+import type { Vote } from './votes.ts'
+import type { Tx } from './writer.ts'
+
+/** What is voted on in a reward epoch. */
+export type BallotKind = 'policy' | 'uptime' | 'rewards'
+
+/** The votes that are open, and who has still to vote. */
+export interface Ballots {
+  /** Lets the members of a policy vote. */
+  open(kind: BallotKind, policy: KnownPolicy, vote: Vote): void
+  /** An epoch's uptime is decided, so that its rewards can be. */
+  allowRewards(epoch: number): void
+  /** Whether somebody would vote now. */
+  isWaiting(): boolean
+  /** The votes of everybody who has not voted yet and does not miss it. */
+  cast(): Promise<readonly Tx[]>
+}
+
+interface Ballot {
+  readonly kind: BallotKind
+  readonly policy: KnownPolicy
+  readonly vote: Vote
+  readonly voted: Set<ProviderState>
+  /** Of the votes for what is right. */
+  weight: number
+}
+
+const MISSES: Readonly<Record<BallotKind, Behaviour | undefined>> = {
+  policy: undefined,
+  uptime: 'misses-uptime-vote',
+  rewards: 'misses-rewards-vote',
+}
+
+/** No votes at all. */
+export function createBallots(): Ballots {
+  let ballots: readonly Ballot[] = []
+  const allowed = new Set<number>()
+  const isOpen = ({ kind, policy }: Ballot) => kind !== 'rewards' || allowed.has(policy.epoch)
+  return {
+    open: (kind, policy, vote) => {
+      ballots = [...ballots, { kind, policy, vote, voted: new Set(), weight: 0 }]
+    },
+    allowRewards: (epoch) => {
+      allowed.add(epoch)
+    },
+    isWaiting: () => ballots.some((ballot) => isOpen(ballot) && voting(ballot).length > 0),
+    cast: async () => {
+      const votes: Tx[] = []
+      for (const ballot of ballots.filter(isOpen)) {
+        for (const member of voting(ballot)) votes.push(await castOne(ballot, member))
+      }
+      // What is decided takes no more votes.
+      ballots = ballots.filter(({ weight, policy }) => weight <= policy.threshold)
+      return votes
+    },
+  }
+}
+
+function voting({ kind, policy, voted }: Ballot): readonly PolicyMember[] {
+  const misses = MISSES[kind]
+  return policy.members.filter(
+    ({ provider }) =>
+      !voted.has(provider) && (misses === undefined || !provider.behaviours.has(misses)),
+  )
+}
+
+function castOne(ballot: Ballot, { provider, accounts, weight }: PolicyMember): Promise<Tx> {
+  const isOther = ballot.kind !== 'policy' && provider.behaviours.has('other-vote')
+  ballot.voted.add(provider)
+  if (!isOther) ballot.weight += weight
+  return ballot.vote(accounts, isOther)
+}

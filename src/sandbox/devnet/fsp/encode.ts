@@ -1,0 +1,318 @@
+import { createHash } from 'node:crypto'
+import {
+  concatHex,
+  encodeAbiParameters,
+  encodePacked,
+  type Hex,
+  hexToBytes,
+  keccak256,
+  numberToHex,
+  pad,
+  parseAbiParameters,
+  size,
+  slice,
+  stringToHex,
+} from 'viem'
+import { sign } from 'viem/accounts'
+import type { Address, Hash } from '#src/kernel/units.ts'
+
+/** The protocols whose data goes through Submission. */
+export const FTSO_PROTOCOL = 100
+export const FDC_PROTOCOL = 200
+
+/** Of Submission's functions. */
+export const SELECTORS = {
+  submit1: '0x6c532fae',
+  submit2: '0x9d00c9fd',
+  submitSignatures: '0x57eed580',
+} as const
+
+/** A part of a submission, of one protocol. */
+export interface Frame {
+  readonly protocolId: number
+  readonly round: number
+  readonly payload: Hex
+}
+
+/** Call data of a submission. */
+export function submissionData(name: keyof typeof SELECTORS, frames: readonly Frame[]): Hex {
+  return concatHex([SELECTORS[name], ...frames.map(frameBytes)])
+}
+
+function frameBytes({ protocolId, round, payload }: Frame): Hex {
+  return concatHex([
+    numberToHex(protocolId, { size: 1 }),
+    numberToHex(round, { size: 4 }),
+    numberToHex(size(payload), { size: 2 }),
+    payload,
+  ])
+}
+
+/** Prices as a provider submits them, four bytes each; null where it has none. */
+export function feedValues(values: readonly (number | null)[]): Hex {
+  return concatHex(
+    values.map((value) => numberToHex(value === null ? 0 : value + 2 ** 31, { size: 4 })),
+  )
+}
+
+/** What a provider commits itself to. */
+export interface Reveal {
+  readonly random: bigint
+  readonly values: Hex
+}
+
+const COMMIT = parseAbiParameters('address, uint32, uint256, bytes')
+
+/** What a provider submits before it reveals. */
+export function commitHash(submitAddress: Address, round: number, reveal: Reveal): Hash {
+  return keccak256(
+    encodeAbiParameters(COMMIT, [submitAddress, round, reveal.random, reveal.values]),
+  )
+}
+
+/** What a provider reveals. */
+export function revealPayload({ random, values }: Reveal): Hex {
+  return concatHex([numberToHex(random, { size: 32 }), values])
+}
+
+/** Which of so many attestation requests are confirmed, the first in the lowest bit; in the shortest form. */
+export function bitVote(requests: number, bits: bigint): Hex {
+  return concatHex([numberToHex(requests, { size: 2 }), evenHex(bits)])
+}
+
+/** A number in as many whole bytes as it needs; none for zero. */
+function evenHex(value: bigint): Hex {
+  if (value === 0n) return '0x'
+  const digits = value.toString(16)
+  return `0x${digits.length % 2 === 0 ? digits : `0${digits}`}`
+}
+
+/** The result of a round, which providers sign. */
+export interface ProtocolMessage {
+  readonly protocolId: number
+  readonly round: number
+  readonly isSecureRandom: boolean
+  readonly merkleRoot: Hash
+}
+
+/** A result in its 38 bytes. */
+export function messageBytes(message: ProtocolMessage): Hex {
+  return concatHex([
+    numberToHex(message.protocolId, { size: 1 }),
+    numberToHex(message.round, { size: 4 }),
+    message.isSecureRandom ? '0x01' : '0x00',
+    message.merkleRoot,
+  ])
+}
+
+/**
+ * What is signed for a message.
+ *
+ * @param chainId bound to that chain, as since the newer Relay; without it as before
+ */
+export function preImage(message: Hex, chainId?: number): Hash {
+  return keccak256(
+    chainId === undefined ? message : concatHex([numberToHex(chainId, { size: 32 }), message]),
+  )
+}
+
+const SIGNED_MESSAGE = stringToHex('\x19Ethereum Signed Message:\n32')
+
+/** The digest of 32 bytes that are signed as a message (EIP-191). */
+export function messageDigest(bytes: Hash): Hash {
+  return keccak256(concatHex([SIGNED_MESSAGE, bytes]))
+}
+
+/** A signature in its parts. */
+export interface Signature {
+  readonly v: number
+  readonly r: Hash
+  readonly s: Hash
+}
+
+/** Signs 32 bytes as a message. */
+export async function signBytes(privateKey: Hash, bytes: Hash): Promise<Signature> {
+  const { r, s, yParity = 0 } = await sign({ hash: messageDigest(bytes), privateKey })
+  return { v: 27 + yParity, r: pad(r, { size: 32 }), s: pad(s, { size: 32 }) }
+}
+
+function signatureBytes({ v, r, s }: Signature): Hex {
+  return concatHex([numberToHex(v, { size: 1 }), r, s])
+}
+
+/**
+ * A signature as it is submitted.
+ *
+ * @param unsigned what goes with it, such as a consensus bit vote
+ * @param message given, the deprecated form that carries the message
+ */
+export function signaturePayload(signature: Signature, unsigned: Hex = '0x', message?: Hex): Hex {
+  const head: Hex = message === undefined ? '0x01' : concatHex(['0x00', message])
+  return concatHex([head, signatureBytes(signature), unsigned])
+}
+
+/** Who signs in a reward epoch, and how much weight is needed. */
+export interface SigningPolicy {
+  readonly epoch: number
+  readonly startRound: number
+  readonly threshold: number
+  readonly seed: bigint
+  readonly voters: readonly { readonly address: Address; readonly weight: number }[]
+}
+
+/** A policy in its bytes. */
+export function policyBytes(policy: SigningPolicy): Hex {
+  const { epoch, startRound, threshold, seed, voters } = policy
+  const head = encodePacked(
+    ['uint16', 'uint24', 'uint32', 'uint16', 'uint256'],
+    [voters.length, epoch, startRound, threshold, seed],
+  )
+  return concatHex([
+    head,
+    ...voters.map(({ address, weight }) => encodePacked(['address', 'uint16'], [address, weight])),
+  ])
+}
+
+/**
+ * What names a policy.
+ *
+ * @param chainId bound to that chain, as since the newer Relay; without it as before
+ */
+export function policyHash(bytes: Hex, chainId?: number): Hash {
+  if (chainId !== undefined) return preImage(bytes, chainId)
+  const parts = Array.from({ length: Math.ceil(size(bytes) / 32) }, (_, i) =>
+    pad(slice(bytes, 32 * i, Math.min(32 * (i + 1), size(bytes))), { size: 32, dir: 'right' }),
+  )
+  return parts.reduce((hash, part) => keccak256(concatHex([hash, part])))
+}
+
+const RELAY_SELECTOR = '0xb59589d1'
+
+/** A signature and the place of its voter in the policy. */
+export interface IndexedSignature extends Signature {
+  readonly index: number
+}
+
+/**
+ * Call data that finalises a message.
+ *
+ * @param signatures in the order of the policy
+ * @param random what the newer Relay is told besides
+ */
+export function relayData(
+  policy: Hex,
+  message: Hex,
+  signatures: readonly IndexedSignature[],
+  random?: bigint,
+): Hex {
+  return concatHex([
+    RELAY_SELECTOR,
+    policy,
+    message,
+    numberToHex(signatures.length, { size: 2 }),
+    ...signatures.map((one) =>
+      concatHex([signatureBytes(one), numberToHex(one.index, { size: 2 })]),
+    ),
+    random === undefined ? '0x' : numberToHex(random, { size: 32 }),
+  ])
+}
+
+/** Claims to have been drawn to update prices between rounds. */
+export interface SortitionCredential {
+  readonly replicate: bigint
+  readonly gamma: { readonly x: bigint; readonly y: bigint }
+  readonly c: bigint
+  readonly s: bigint
+}
+
+/** An update of prices between rounds, before it is signed. */
+export interface FastUpdate {
+  readonly sortitionBlock: bigint
+  readonly sortitionCredential: SortitionCredential
+  /** Two bits for each feed. */
+  readonly deltas: Hex
+}
+
+const FAST_UPDATE = parseAbiParameters([
+  'uint256, Credential, bytes',
+  'struct Credential { uint256 replicate; Point gamma; uint256 c; uint256 s; }',
+  'struct Point { uint256 x; uint256 y; }',
+])
+const SIGNED_FAST_UPDATE = parseAbiParameters([
+  'Update',
+  'struct Update { uint256 sortitionBlock; Credential sortitionCredential; bytes deltas; Signature signature; }',
+  'struct Credential { uint256 replicate; Point gamma; uint256 c; uint256 s; }',
+  'struct Point { uint256 x; uint256 y; }',
+  'struct Signature { uint8 v; bytes32 r; bytes32 s; }',
+])
+
+/** What is signed of an update of prices. */
+export function fastUpdateHash(update: FastUpdate): Hash {
+  const { sortitionBlock, sortitionCredential, deltas } = update
+  const encoded = encodeAbiParameters(FAST_UPDATE, [sortitionBlock, sortitionCredential, deltas])
+  return `0x${createHash('sha256').update(hexToBytes(encoded)).digest('hex')}`
+}
+
+/** An update of prices as it is passed to `submitAndPass`. */
+export function fastUpdateBytes(update: FastUpdate, signature: Signature): Hex {
+  return encodeAbiParameters(SIGNED_FAST_UPDATE, [{ ...update, signature }])
+}
+
+/** What names a provider's claim to be registered for an epoch. */
+export function registrationHash(epoch: number, voter: Address, chainId?: number): Hash {
+  return keccak256(
+    chainId === undefined
+      ? encodeAbiParameters(parseAbiParameters('uint24, address'), [epoch, voter])
+      : encodeAbiParameters(parseAbiParameters('uint256, uint24, address'), [
+          BigInt(chainId),
+          epoch,
+          voter,
+        ]),
+  )
+}
+
+/** What is signed to vote on an epoch's uptime. */
+export function uptimeVoteHash(epoch: number, hash: Hash): Hash {
+  return keccak256(encodeAbiParameters(parseAbiParameters('uint24, bytes32'), [epoch, hash]))
+}
+
+/** How many claims by weight a reward manager has. */
+export interface WeightBasedClaims {
+  readonly rewardManagerId: bigint
+  readonly noOfWeightBasedClaims: bigint
+}
+
+const CLAIMS = parseAbiParameters([
+  'Claims[]',
+  'struct Claims { uint256 rewardManagerId; uint256 noOfWeightBasedClaims; }',
+])
+
+/** What is signed to vote on an epoch's rewards. */
+export function rewardsVoteHash(
+  epoch: number,
+  claims: readonly WeightBasedClaims[],
+  hash: Hash,
+): Hash {
+  const inner = keccak256(encodeAbiParameters(CLAIMS, [claims]))
+  return keccak256(
+    encodeAbiParameters(parseAbiParameters('uint24, bytes32, bytes32'), [epoch, inner, hash]),
+  )
+}
+
+/** An attestation request's data: its type, its source, and what is asked for. */
+export function requestData(type: string, source: string, asked: Hex): Hex {
+  return concatHex([stringToHex(type, { size: 32 }), stringToHex(source, { size: 32 }), asked])
+}
+
+const BASE58 = '123456789ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz'
+
+/** A validator's node as the P-chain writes it. */
+export function nodeIdText(nodeId: Hex): string {
+  const bytes = hexToBytes(nodeId)
+  const check = createHash('sha256').update(bytes).digest().subarray(-4)
+  let rest = BigInt(concatHex([nodeId, `0x${check.toString('hex')}`]))
+  let text = ''
+  for (; rest > 0n; rest /= 58n) text = `${BASE58[Number(rest % 58n)]}${text}`
+  const zeros = bytes.findIndex((byte) => byte !== 0)
+  return `NodeID-${'1'.repeat(zeros === -1 ? bytes.length : zeros)}${text}`
+}

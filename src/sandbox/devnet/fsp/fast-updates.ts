@@ -1,0 +1,54 @@
+import { concatHex, encodeFunctionData } from 'viem'
+import { ROUNDS_ABI } from './abi.ts'
+import { type FastUpdate, fastUpdateBytes, fastUpdateHash, signBytes } from './encode.ts'
+import { FSP } from './places.ts'
+import type { KnownPolicy } from './policy.ts'
+import { drawn } from './provider.ts'
+import type { Tx } from './writer.ts'
+
+const VIRTUAL_PROVIDERS = 4096
+const UPDATES_PER_BLOCK = 1.5
+const GAS = 400_000
+
+/**
+ * The updates of prices in a block, of those members who are drawn for it: the heavier, the more often.
+ *
+ * @param block the one they are drawn for, which has to be about to come
+ */
+export async function fastUpdates(policy: KnownPolicy, block: number): Promise<readonly Tx[]> {
+  const sum = policy.members.reduce((all, { weight }) => all + weight, 0)
+  const transactions: Tx[] = []
+  for (const { provider, accounts, weight } of policy.members) {
+    if (provider.behaviours.has('no-fast-updates')) continue
+    const chance = chanceOf(Math.ceil((weight * VIRTUAL_PROVIDERS) / sum))
+    if (drawn('sortition', block, provider.name) >= chance) continue
+    const update = updateFor(block)
+    const signature = await signBytes(accounts.signingPolicy.privateKey, fastUpdateHash(update))
+    const sender = accounts.fastUpdates[block % accounts.fastUpdates.length] ?? accounts.identity
+    transactions.push({
+      from: sender.address,
+      to: FSP.submission,
+      data: encodeFunctionData({
+        abi: ROUNDS_ABI,
+        functionName: 'submitAndPass',
+        args: [fastUpdateBytes(update, signature)],
+      }),
+      gas: GAS,
+    })
+  }
+  return transactions
+}
+
+/** How probable it is to be drawn at least once in a block. */
+function chanceOf(weight: number): number {
+  return 1 - (1 - UPDATES_PER_BLOCK / VIRTUAL_PROVIDERS) ** weight
+}
+
+/** Leaves every price as it is; the proof of having been drawn is made up. */
+function updateFor(block: number): FastUpdate {
+  return {
+    sortitionBlock: BigInt(block),
+    sortitionCredential: { replicate: 0n, gamma: { x: 1n, y: 2n }, c: 3n, s: 4n },
+    deltas: concatHex(['0x00', '0x00', '0x00']),
+  }
+}

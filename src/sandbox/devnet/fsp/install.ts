@@ -1,0 +1,343 @@
+import { type Abi, encodeFunctionData, type Hex } from 'viem'
+import { CONTRACT_REGISTRY_ADDRESS } from '#src/chain/contracts.ts'
+import { feedId } from '#src/chain/feed-names.ts'
+import type { Address, Hash } from '#src/kernel/units.ts'
+import entityManager from '../../contracts/EntityManager.json' with { type: 'json' }
+import fastUpdater from '../../contracts/FastUpdater.json' with { type: 'json' }
+import fastUpdateSettings from '../../contracts/FastUpdateSettings.json' with { type: 'json' }
+import fdcHub from '../../contracts/FdcHub.json' with { type: 'json' }
+import calculator from '../../contracts/FlareSystemsCalculator.json' with { type: 'json' }
+import manager from '../../contracts/FlareSystemsManager.json' with { type: 'json' }
+import relay from '../../contracts/Relay.json' with { type: 'json' }
+import rewardManager from '../../contracts/RewardManager.json' with { type: 'json' }
+import submission from '../../contracts/Submission.json' with { type: 'json' }
+import validatorRewardManager from '../../contracts/ValidatorRewardManager.json' with {
+  type: 'json',
+}
+import voterPreRegistry from '../../contracts/VoterPreRegistry.json' with { type: 'json' }
+import voterRegistry from '../../contracts/VoterRegistry.json' with { type: 'json' }
+import { bytecodeOf, PRICES } from '../deployment.ts'
+import { FSP_ABI, RELAY_ABI, SET_UP_ABI, VOTERS_ABI } from './abi.ts'
+import { FSP, NAMED_PLACES } from './places.ts'
+import { drawnHash, type ProviderAccounts } from './provider.ts'
+import type { Timing } from './timing.ts'
+import { type BlockWriter, type Receipt, readReceipts, type Tx } from './writer.ts'
+
+/** A provider's standing when the chain begins. */
+export interface Founder {
+  readonly accounts: ProviderAccounts
+  /** In whole FLR. */
+  readonly stake: number
+}
+
+/** What the chain of Flare's systems begins with. */
+export interface Founding {
+  readonly timing: Timing
+  /** The reward epoch under way; the one before it is over with all its votes in. */
+  readonly epoch: number
+  /** Registered in both epochs. */
+  readonly founders: readonly Founder[]
+  /** Whether Relay and registries are those of the former generation. */
+  readonly isFormer: boolean
+}
+
+/** Sends what nobody in particular sends: the daemon's calls and whatever is set up. */
+export const PLAYER: Address = '0x00000000000000000000000000000000000f1A04'
+/** Funded at the start: a thousand FLR for everybody who sends. */
+export const FUNDED_WEI = 1000n * 10n ** 18n
+/** Votes on uptime are for this. @see flare-foundation/flare-system-client */
+export const UPTIME_HASH: Hash =
+  '0x290decd9548b62a8d60345a988386fc84ba6bc95484008f6362f93160ef3e563'
+
+const PLAYER_WEI = 1_000_000n * 10n ** 18n
+const MAX_VOTERS = 100n
+const FTSO = 100
+const SUBMISSION_WINDOW_BLOCKS = 10
+/** One and a half updates in a block, of 2^120. */
+const SAMPLE_SIZE = 3n << 119n
+const REWARD_EXPIRY_SECONDS = 7_776_000
+const SUBMIT_UPDATES_SELECTOR = '0x470e91df'
+const SET_UP_GAS = 1_000_000
+const GAS_PER_VOTER = 900_000
+/** A transaction must not use more than about 16 million. */
+const VOTERS_AT_ONCE = 15
+
+const CODES: readonly (readonly [Address, { readonly bytecode: string }])[] = [
+  [FSP.flareSystemsManager, manager],
+  [FSP.relay, relay],
+  [FSP.oldRelay, relay],
+  [FSP.submission, submission],
+  [FSP.voterRegistry, voterRegistry],
+  [FSP.oldVoterRegistry, voterRegistry],
+  [FSP.voterPreRegistry, voterPreRegistry],
+  [FSP.oldVoterPreRegistry, voterPreRegistry],
+  [FSP.flareSystemsCalculator, calculator],
+  [FSP.oldFlareSystemsCalculator, calculator],
+  [FSP.entityManager, entityManager],
+  [FSP.fastUpdater, fastUpdater],
+  [FSP.fastUpdatesConfiguration, fastUpdateSettings],
+  [FSP.fastUpdateIncentiveManager, fastUpdateSettings],
+  [FSP.fdcHub, fdcHub],
+  [FSP.rewardManager, rewardManager],
+  [FSP.validatorRewardManager, validatorRewardManager],
+]
+
+/**
+ * Puts the contracts of Flare's systems where Flare has them and founds their history, in one block.
+ *
+ * @param writer holds the chain
+ * @throws Error when a transaction fails
+ */
+export async function installFsp(
+  writer: BlockWriter,
+  founding: Founding,
+): Promise<readonly Receipt[]> {
+  await putCodes(writer)
+  await fund(writer, founding.founders)
+  const transactions = [
+    ...setUpContracts(founding),
+    ...enterFounders(founding.founders),
+    ...foundEpochs(founding),
+  ]
+  return expectSuccess(writer, await writer.block(writer.head.timestamp + 1, transactions))
+}
+
+/** Receipts of transactions that are in blocks; throws when one of them failed. */
+export async function expectSuccess(
+  writer: BlockWriter,
+  hashes: readonly Hash[],
+): Promise<readonly Receipt[]> {
+  const receipts = await readReceipts(writer, hashes)
+  return receipts.map((receipt, i) => {
+    if (receipt?.status === '0x1') return receipt
+    const how = receipt === null ? 'is in no block' : 'failed'
+    throw new Error(`transaction ${i} of ${hashes.length} ${how}`)
+  })
+}
+
+async function putCodes(writer: BlockWriter): Promise<void> {
+  const codes = await writer.ask(
+    CODES.map(([, code]) => ({
+      method: 'eth_call',
+      params: [{ data: bytecodeOf(code) }, 'latest'],
+    })),
+  )
+  await writer.ask(
+    CODES.map(([address], i) => ({ method: 'anvil_setCode', params: [address, codes[i]] })),
+  )
+}
+
+/** Gives everybody who sends something what that costs. */
+export async function fund(writer: BlockWriter, founders: readonly Founder[]): Promise<void> {
+  const senders = founders.flatMap(({ accounts }) => [
+    accounts.submit,
+    accounts.submitSignatures,
+    accounts.signingPolicy,
+    accounts.identity,
+    ...accounts.fastUpdates,
+  ])
+  const balance = (address: Address, wei: bigint) => ({
+    method: 'anvil_setBalance',
+    params: [address, `0x${wei.toString(16)}`],
+  })
+  await writer.ask([
+    balance(PLAYER, PLAYER_WEI),
+    ...senders.map(({ address }) => balance(address, FUNDED_WEI)),
+  ])
+}
+
+/** A call by the player. */
+export function played(to: Address, data: Hex, gas = SET_UP_GAS): Tx {
+  return { from: PLAYER, to, data, gas }
+}
+
+/** Says which generation is the present one, to the registry and to the manager. */
+export function useGeneration(isFormer: {
+  readonly relay: boolean
+  readonly registries: boolean
+}): readonly Tx[] {
+  const relay = isFormer.relay ? FSP.oldRelay : FSP.relay
+  const registries = isFormer.registries
+    ? {
+        VoterRegistry: FSP.oldVoterRegistry,
+        VoterPreRegistry: FSP.oldVoterPreRegistry,
+        FlareSystemsCalculator: FSP.oldFlareSystemsCalculator,
+      }
+    : {}
+  const places = { ...NAMED_PLACES, ...registries, Relay: relay, RandomNumberV2: relay }
+  return [
+    played(
+      CONTRACT_REGISTRY_ADDRESS,
+      encodeFunctionData({
+        abi: SET_UP_ABI.registry,
+        args: [Object.keys(places), Object.values(places)],
+      }),
+      5 * SET_UP_GAS,
+    ),
+    useContracts(relay, isFormer.registries),
+  ]
+}
+
+/** Says to the manager which contracts are its own. */
+export function useContracts(relay: Address, isFormer: boolean): Tx {
+  return played(
+    FSP.flareSystemsManager,
+    encodeFunctionData({
+      abi: FSP_ABI,
+      functionName: 'setContracts',
+      args: isFormer
+        ? [relay, FSP.oldVoterRegistry, FSP.oldVoterPreRegistry]
+        : [relay, FSP.voterRegistry, FSP.voterPreRegistry],
+    }),
+  )
+}
+
+function setUpContracts({ timing, isFormer, epoch }: Founding): readonly Tx[] {
+  const set = (to: Address, abi: Abi, functionName: string, args: readonly unknown[]) =>
+    played(to, encodeFunctionData({ abi, functionName, args }))
+  const state = {
+    randomNumberProtocolId: FTSO,
+    firstVotingRoundStartTs: timing.firstRoundStart,
+    votingEpochDurationSeconds: timing.roundSeconds,
+    firstRewardEpochStartVotingRoundId: 0,
+    rewardEpochDurationInVotingEpochs: timing.roundsPerEpoch,
+    thresholdIncreaseBIPS: 12_000,
+    randomVotingRoundId: 0,
+    isSecureRandom: false,
+    lastInitializedRewardEpoch: epoch,
+    noSigningPolicyRelay: true,
+    messageFinalizationWindowInRewardEpochs: 20,
+  }
+  const none = '0x0000000000000000000000000000000000000000'
+  const { flareSystemsManager: own, entityManager: entities } = FSP
+  return [
+    ...useGeneration({ relay: isFormer, registries: isFormer }),
+    played(own, constantsData(timing)),
+    set(FSP.oldRelay, RELAY_ABI, 'setUp', [false, none, state]),
+    set(FSP.relay, RELAY_ABI, 'setUp', [true, FSP.oldRelay, state]),
+    set(FSP.submission, SET_UP_ABI.submission, 'setSubmitAndPassData', [
+      FSP.fastUpdater,
+      SUBMIT_UPDATES_SELECTOR,
+    ]),
+    set(FSP.voterRegistry, SET_UP_ABI.voterRegistry, 'setUp', [
+      ...[false, own, entities, FSP.flareSystemsCalculator, FSP.voterPreRegistry, MAX_VOTERS],
+    ]),
+    set(FSP.oldVoterRegistry, SET_UP_ABI.voterRegistry, 'setUp', [
+      ...[true, own, entities, FSP.oldFlareSystemsCalculator, FSP.oldVoterPreRegistry, MAX_VOTERS],
+    ]),
+    set(FSP.voterPreRegistry, SET_UP_ABI.voterPreRegistry, 'setUp', [
+      ...[false, own, FSP.voterRegistry],
+    ]),
+    set(FSP.oldVoterPreRegistry, SET_UP_ABI.voterPreRegistry, 'setUp', [
+      ...[true, own, FSP.oldVoterRegistry],
+    ]),
+    set(FSP.flareSystemsCalculator, SET_UP_ABI.calculator, 'setUp', [false]),
+    set(FSP.oldFlareSystemsCalculator, SET_UP_ABI.calculator, 'setUp', [true]),
+    set(FSP.fastUpdater, SET_UP_ABI.fastUpdater, 'setUp', [own, SUBMISSION_WINDOW_BLOCKS]),
+    set(FSP.fastUpdatesConfiguration, SET_UP_ABI.fastUpdates, 'setFeedIds', [
+      PRICES.map(({ name }) => feedId(name)),
+    ]),
+    set(FSP.fastUpdateIncentiveManager, SET_UP_ABI.fastUpdates, 'setExpectedSampleSize', [
+      SAMPLE_SIZE,
+    ]),
+  ]
+}
+
+function constantsData(timing: Timing): Hex {
+  const { firstRoundStart, roundSeconds, roundsPerEpoch } = timing
+  return encodeFunctionData({
+    abi: FSP_ABI,
+    functionName: 'setConstants',
+    args: [
+      {
+        firstVotingRoundStartTs: BigInt(firstRoundStart),
+        votingEpochDurationSeconds: BigInt(roundSeconds),
+        firstRewardEpochStartTs: BigInt(firstRoundStart),
+        rewardEpochDurationSeconds: BigInt(roundSeconds * roundsPerEpoch),
+        newSigningPolicyInitializationStartSeconds: BigInt(timing.initializationSeconds),
+        randomAcquisitionSeconds: BigInt(timing.randomAcquisitionSeconds),
+        voterRegistrationMinDurationSeconds: BigInt(timing.registrationSeconds),
+        submitUptimeVoteMinDurationSeconds: BigInt(timing.uptimeVoteSeconds),
+        rewardExpiryOffsetSeconds: REWARD_EXPIRY_SECONDS,
+      },
+    ],
+  })
+}
+
+/** Makes providers known: their addresses, and what they weigh. */
+function enterFounders(founders: readonly Founder[]): readonly Tx[] {
+  return inParts(founders).flatMap((part) => {
+    const voters = part.map(({ accounts }) => accounts.identity.address)
+    const stakes = part.map(({ accounts, stake }) => ({
+      delegationAddress: accounts.delegation.address,
+      delegationFeeBIPS: 2000,
+      wNatWeight: BigInt(stake) * 10n ** 18n,
+      wNatCappedWeight: BigInt(stake) * 10n ** 18n,
+      nodeIds: accounts.nodeIds,
+      nodeWeights: accounts.nodeIds.map(() => 0n),
+    }))
+    const weigh = encodeFunctionData({
+      abi: VOTERS_ABI,
+      functionName: 'setStakes',
+      args: [voters, stakes],
+    })
+    const gas = SET_UP_GAS + part.length * GAS_PER_VOTER
+    return [
+      entityTx(part.map(({ accounts }) => accounts)),
+      played(FSP.flareSystemsCalculator, weigh, gas),
+      played(FSP.oldFlareSystemsCalculator, weigh, gas),
+    ]
+  })
+}
+
+/** Tells the EntityManager which accounts these providers have from now on. */
+export function entityTx(all: readonly ProviderAccounts[]): Tx {
+  const entities = all.map((accounts) => ({
+    addresses: {
+      submitAddress: accounts.submit.address,
+      submitSignaturesAddress: accounts.submitSignatures.address,
+      signingPolicyAddress: accounts.signingPolicy.address,
+    },
+    delegationAddress: accounts.delegation.address,
+    publicKeyPart1: accounts.sortitionKey.x,
+    publicKeyPart2: accounts.sortitionKey.y,
+    nodeIds: accounts.nodeIds,
+  }))
+  const args = [all.map(({ identity }) => identity.address), entities] as const
+  return played(
+    FSP.entityManager,
+    encodeFunctionData({ abi: VOTERS_ABI, functionName: 'set', args }),
+    SET_UP_GAS + all.length * GAS_PER_VOTER,
+  )
+}
+
+function foundEpochs({ epoch, founders, isFormer }: Founding): readonly Tx[] {
+  const registry = isFormer ? FSP.oldVoterRegistry : FSP.voterRegistry
+  const none: Hash = `0x${'0'.repeat(64)}`
+  return [
+    { epoch: epoch - 1, uptime: UPTIME_HASH, rewards: drawnHash('rewards', epoch - 1) },
+    { epoch, uptime: none, rewards: none },
+  ].flatMap(({ epoch: one, uptime, rewards }) => [
+    ...inParts(founders).map((part) => {
+      const voters = part.map(({ accounts }) => accounts.identity.address)
+      const args = [one, voters] as const
+      return played(
+        registry,
+        encodeFunctionData({ abi: VOTERS_ABI, functionName: 'seedVoters', args }),
+        SET_UP_GAS + part.length * GAS_PER_VOTER,
+      )
+    }),
+    played(
+      FSP.flareSystemsManager,
+      encodeFunctionData({ abi: FSP_ABI, functionName: 'seedEpoch', args: [one, uptime, rewards] }),
+      SET_UP_GAS * 15,
+    ),
+  ])
+}
+
+function inParts(founders: readonly Founder[]): readonly (readonly Founder[])[] {
+  const parts = Math.ceil(founders.length / VOTERS_AT_ONCE)
+  return Array.from({ length: parts }, (_, i) =>
+    founders.slice(i * VOTERS_AT_ONCE, (i + 1) * VOTERS_AT_ONCE),
+  )
+}

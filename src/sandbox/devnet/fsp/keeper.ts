@@ -1,0 +1,330 @@
+import { encodeFunctionData, type Hex } from 'viem'
+import { flare } from 'viem/chains'
+import { FSP_ABI, RELAY_ABI, VOTERS_ABI } from './abi.ts'
+import { type BallotKind, createBallots } from './ballots.ts'
+import { policyBytes } from './encode.ts'
+import { played, useContracts, useGeneration } from './install.ts'
+import { createPayouts } from './payouts.ts'
+import { FSP } from './places.ts'
+import {
+  type KnownPolicy,
+  type ProviderState,
+  readReceiptsForNews,
+  type Said,
+  withMembers,
+} from './policy.ts'
+import { epochStart, type Timing } from './timing.ts'
+import {
+  policyVote,
+  preRegistration,
+  registration,
+  rewardsVote,
+  uptimeVote,
+  type Vote,
+} from './votes.ts'
+import type { Receipt, Tx } from './writer.ts'
+
+/** Keeps the reward epochs of a chain going: its daemon, and what providers do once in an epoch. */
+export interface Keeper {
+  /** The reward epoch under way. */
+  readonly epoch: number
+  /** Every policy made so far, oldest first. */
+  readonly policies: readonly KnownPolicy[]
+  /** Epochs whose rewards are published. */
+  readonly published: ReadonlySet<number>
+  /** Who is in the policy of a round. */
+  policyOf(round: number): KnownPolicy
+  /** The Relay that finalises a round, and the chain its messages are bound to. */
+  relayOf(round: number): { readonly address: Hex; readonly chainId: number | undefined }
+  /** When something is next to be done, at the earliest: `now` if there is something already. */
+  nextDue(now: number): number
+  /** Does what is due, in blocks from `at` on, a second apart. */
+  tick(at: number): Promise<void>
+  /** Takes in what the chain said at its founding. */
+  found(receipts: readonly Receipt[]): void
+  /** When the registration for the next epoch opened; undefined while it is not open. */
+  readonly registrationSince: number | undefined
+}
+
+/** How a keeper writes to the chain: one block or more, from that time on. */
+export type Commit = (at: number, transactions: readonly Tx[]) => Promise<readonly Receipt[]>
+
+export interface KeeperOptions {
+  readonly timing: Timing
+  readonly providers: readonly ProviderState[]
+  readonly commit: Commit
+  /** The first epoch of the present generation of contracts; all are without it. */
+  readonly newerFrom: number | undefined
+}
+
+const LATE_REGISTRATION_SECONDS = 1200
+const DAEMON_GAS = 15_000_000
+const SEED_GAS = 15_000_000
+
+/** A keeper of a chain whose contracts are installed. */
+export function createKeeper(options: KeeperOptions): Keeper {
+  const { timing, providers, commit, newerFrom = 0 } = options
+  const policies: KnownPolicy[] = []
+  const ballots = createBallots()
+  const payouts = createPayouts(timing)
+  const preRegistered = new Set<ProviderState>()
+  const registered = new Map<ProviderState, ProviderState['accounts']>()
+  let epoch = 0
+  let acquiringSince: number | undefined
+  let registrationSince: number | undefined
+  /** When the vote on the last epoch's uptime opens, until it does. */
+  let uptimeDue = Number.POSITIVE_INFINITY
+
+  const isFormer = (one: number) => one < newerFrom
+  const chainIdOf = (one: number) => (isFormer(one) ? undefined : flare.id)
+  const next = () => policies.find((policy) => policy.epoch === epoch + 1)
+  const places = (one: number) =>
+    isFormer(one)
+      ? { registry: FSP.oldVoterRegistry, preRegistry: FSP.oldVoterPreRegistry }
+      : { registry: FSP.voterRegistry, preRegistry: FSP.voterPreRegistry }
+
+  /** When the daemon has its next step to take. */
+  const daemonDue = () => Math.min(uptimeDue, phaseDue())
+
+  function phaseDue(): number {
+    const end = epochStart(timing, epoch + 1)
+    if (next() !== undefined) {
+      const first = timing.firstRoundStart + (next()?.startRound ?? 0) * timing.roundSeconds
+      return Math.max(end, first)
+    }
+    if (registrationSince !== undefined) return registrationSince + timing.registrationSeconds + 1
+    if (acquiringSince !== undefined) return acquiringSince + timing.randomAcquisitionSeconds
+    return end - timing.initializationSeconds
+  }
+
+  function isPolicyDue(at: number): boolean {
+    return registrationSince !== undefined && next() === undefined && phaseDue() <= at
+  }
+
+  /** Who would register now. */
+  function registering(at: number): readonly ProviderState[] {
+    const since = registrationSince
+    if (since === undefined || next() !== undefined) return []
+    return providers.filter((provider) => {
+      const { behaviours } = provider
+      const isWaiting =
+        behaviours.has('late-registration') && at < since + LATE_REGISTRATION_SECONDS
+      return !registered.has(provider) && !behaviours.has('unregistered') && !isWaiting
+    })
+  }
+
+  function preRegistering(): readonly ProviderState[] {
+    if (registrationSince !== undefined) return []
+    const members = new Set(policyFor(epoch)?.members.map(({ provider }) => provider))
+    return providers.filter(
+      (provider) =>
+        provider.preRegisters &&
+        members.has(provider) &&
+        !preRegistered.has(provider) &&
+        !provider.behaviours.has('unregistered'),
+    )
+  }
+
+  function policyFor(one: number): KnownPolicy | undefined {
+    return policies.find((policy) => policy.epoch === one)
+  }
+
+  function take(said: Said): void {
+    const ending = policyFor(epoch)
+    switch (said.what) {
+      case 'acquisition':
+        acquiringSince = said.at
+        return
+      case 'registration':
+        registrationSince = said.at
+        for (const provider of providers) {
+          if (preRegistered.has(provider)) registered.set(provider, provider.accounts)
+        }
+        return
+      case 'policy': {
+        const all = [...registered].map(([provider, accounts]) => ({ provider, accounts }))
+        policies.push(withMembers(said.policy, all))
+        return
+      }
+      case 'started':
+        if (ending !== undefined) payouts.end(ending, said.at)
+        uptimeDue = said.at + timing.uptimeVoteSeconds + 1
+        epoch = said.epoch
+        acquiringSince = undefined
+        registrationSince = undefined
+        registered.clear()
+        preRegistered.clear()
+        return
+      case 'uptime':
+        uptimeDue = Number.POSITIVE_INFINITY
+        openBallot('uptime', said.epoch, uptimeVote(said.epoch))
+        return
+      case 'vote':
+        if (!said.isOver) return
+        if (said.kind === 'uptime') ballots.allowRewards(said.epoch)
+        else payouts.allowClaims(said.epoch)
+    }
+  }
+
+  function openBallot(kind: BallotKind, electorate: number, vote: Vote): void {
+    const policy = policyFor(electorate)
+    if (policy !== undefined) ballots.open(kind, policy, vote)
+  }
+
+  async function write(at: number, transactions: readonly Tx[]): Promise<readonly Said[]> {
+    const news = readReceiptsForNews(await commit(at, transactions))
+    for (const said of news) take(said)
+    return news
+  }
+
+  async function runDaemon(at: number): Promise<number> {
+    let time = at
+    while (daemonDue() <= time) {
+      if (isPolicyDue(time)) time = await pushOut(time)
+      const daemonize = encodeFunctionData({ abi: FSP_ABI, functionName: 'daemonize' })
+      const news = await write(time, [played(FSP.flareSystemsManager, daemonize, DAEMON_GAS)])
+      time += 1
+      if (news.length === 0) throw new Error('the daemon had nothing to do')
+      for (const said of news) time = await follow(said, time)
+    }
+    return time
+  }
+
+  /** What has to be set up after the daemon's steps: the change of generations, and a vote. */
+  async function follow(said: Said, at: number): Promise<number> {
+    if (said.what === 'policy') {
+      const { policy } = said
+      openBallot(
+        'policy',
+        epoch,
+        policyVote(policy.epoch, policyBytes(policy), chainIdOf(policy.epoch - 1)),
+      )
+    }
+    const transactions = changeOfGeneration(said)
+    if (transactions.length === 0) return at
+    await write(at, transactions)
+    return at + 1
+  }
+
+  function changeOfGeneration(said: Said): readonly Tx[] {
+    if (said.what === 'acquisition' && said.epoch === newerFrom) {
+      return useGeneration({ relay: true, registries: false })
+    }
+    if (said.what === 'policy' && said.policy.epoch === newerFrom) {
+      const { startRound, seed, voters } = said.policy
+      const seedPolicy = encodeFunctionData({
+        abi: RELAY_ABI,
+        functionName: 'seedSigningPolicy',
+        args: [
+          ...([newerFrom, startRound, seed] as const),
+          voters.map(({ address }) => address),
+          voters.map(({ weight }) => weight),
+        ],
+      })
+      return [played(FSP.relay, seedPolicy, SEED_GAS), useContracts(FSP.relay, false)]
+    }
+    if (said.what === 'started' && said.epoch === newerFrom) {
+      return useGeneration({ relay: false, registries: false })
+    }
+    return []
+  }
+
+  /** Before registration ends heavier ones take the places of those who are not to be in the policy. */
+  async function pushOut(at: number): Promise<number> {
+    const out = [...registered.keys()].filter(({ behaviours }) => behaviours.has('not-in-policy'))
+    if (out.length === 0 || out.length === registered.size) return at
+    const transactions = out.map(({ accounts }) =>
+      played(
+        places(epoch + 1).registry,
+        encodeFunctionData({
+          abi: VOTERS_ABI,
+          functionName: 'removeVoter',
+          args: [accounts.identity.address, BigInt(epoch + 1)],
+        }),
+      ),
+    )
+    for (const provider of out) registered.delete(provider)
+    await write(at, transactions)
+    return at + 1
+  }
+
+  async function register(at: number): Promise<readonly Tx[]> {
+    const to = places(epoch + 1)
+    const chainId = chainIdOf(epoch + 1)
+    const early = preRegistering()
+    const now = registering(at)
+    for (const provider of early) preRegistered.add(provider)
+    for (const provider of now) registered.set(provider, provider.accounts)
+    return Promise.all([
+      ...early.map(({ accounts }) => preRegistration(accounts, epoch + 1, to.preRegistry)),
+      ...now.map(({ accounts }) => registration(accounts, epoch + 1, chainId, to.registry)),
+    ])
+  }
+
+  function publish(at: number): readonly Tx[] {
+    return payouts.publish(at).flatMap(({ policy, transactions }) => {
+      ballots.open('rewards', policy, rewardsVote(policy.epoch))
+      return transactions
+    })
+  }
+
+  return {
+    get epoch() {
+      return epoch
+    },
+    get registrationSince() {
+      return next() === undefined ? registrationSince : undefined
+    },
+    policies,
+    published: payouts.published,
+    policyOf: (round) => {
+      const policy = policies.findLast(({ startRound }) => startRound <= round)
+      if (policy === undefined) throw new Error(`round ${round} is before the first policy`)
+      return policy
+    },
+    relayOf: (round) => {
+      const first = policies.find((policy) => policy.epoch === newerFrom)?.startRound
+      const isOld = newerFrom > 0 && (first === undefined ? isFormer(epoch) : round < first)
+      return isOld
+        ? { address: FSP.oldRelay, chainId: undefined }
+        : { address: FSP.relay, chainId: flare.id }
+    },
+    nextDue: (now) => {
+      const isWaiting =
+        registering(now).length > 0 ||
+        preRegistering().length > 0 ||
+        payouts.isWaiting() ||
+        ballots.isWaiting()
+      if (isWaiting) return now
+      const late = providers.some(
+        (provider) => provider.behaviours.has('late-registration') && !registered.has(provider),
+      )
+      const lateAt =
+        late && registrationSince !== undefined && next() === undefined
+          ? registrationSince + LATE_REGISTRATION_SECONDS
+          : Number.POSITIVE_INFINITY
+      return Math.max(now, Math.min(daemonDue(), lateAt, payouts.nextPublication()))
+    },
+    tick: async (at) => {
+      let time = await runDaemon(at)
+      for (const step of [
+        [...(await register(time)), ...publish(time)],
+        await ballots.cast(),
+        payouts.claim(),
+      ]) {
+        if (step.length === 0) continue
+        await write(time, step)
+        time += 1
+      }
+    },
+    found: (receipts) => {
+      for (const provider of providers) registered.set(provider, provider.accounts)
+      for (const said of readReceiptsForNews(receipts)) take(said)
+      registered.clear()
+      epoch = policies.at(-1)?.epoch ?? 0
+      for (const { epoch: one } of policies.slice(0, -1)) {
+        payouts.addPublished(one)
+      }
+    },
+  }
+}

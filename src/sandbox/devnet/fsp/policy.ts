@@ -1,0 +1,120 @@
+import { type Hex, parseEventLogs } from 'viem'
+import { FSP_ABI, RELAY_ABI } from './abi.ts'
+import type { Behaviour } from './behaviours.ts'
+import type { SigningPolicy } from './encode.ts'
+import type { ProviderAccounts } from './provider.ts'
+import type { Receipt } from './writer.ts'
+
+/** A provider as the player knows it. */
+export interface ProviderState {
+  readonly name: string
+  /** In whole FLR. */
+  readonly stake: number
+  /** Whether it asks early to be registered as soon as that opens. */
+  readonly preRegisters: boolean
+  readonly behaviours: Set<Behaviour>
+  /** Those it has now; in a policy are those it had when it registered. */
+  accounts: ProviderAccounts
+}
+
+/** A provider in a policy. */
+export interface PolicyMember {
+  readonly provider: ProviderState
+  readonly accounts: ProviderAccounts
+  readonly index: number
+  readonly weight: number
+}
+
+/** A signing policy and who is in it. */
+export interface KnownPolicy extends SigningPolicy {
+  readonly members: readonly PolicyMember[]
+}
+
+/** What the chain said, as far as the player goes by it. */
+export type Said =
+  | { readonly what: 'acquisition'; readonly epoch: number; readonly at: number }
+  | { readonly what: 'registration'; readonly epoch: number; readonly at: number }
+  | { readonly what: 'policy'; readonly policy: SigningPolicy; readonly at: number }
+  | { readonly what: 'started'; readonly epoch: number; readonly at: number }
+  | { readonly what: 'uptime'; readonly epoch: number; readonly at: number }
+  | {
+      readonly what: 'vote'
+      readonly kind: 'uptime' | 'rewards'
+      readonly epoch: number
+      readonly isOver: boolean
+    }
+
+const EVENTS = [...FSP_ABI, ...RELAY_ABI]
+
+/** Reads what the chain said in these transactions, in its order. */
+export function readReceiptsForNews(receipts: readonly Receipt[]): readonly Said[] {
+  const logs = receipts.flatMap((receipt) => receipt.logs.map(asLog))
+  return parseEventLogs({ abi: EVENTS, logs }).flatMap((log): readonly Said[] => {
+    switch (log.eventName) {
+      case 'RandomAcquisitionStarted':
+        return [{ what: 'acquisition', epoch: log.args.rewardEpochId, at: seconds(log.args) }]
+      case 'VotePowerBlockSelected':
+        return [{ what: 'registration', epoch: log.args.rewardEpochId, at: seconds(log.args) }]
+      case 'RewardEpochStarted':
+        return [{ what: 'started', epoch: log.args.rewardEpochId, at: seconds(log.args) }]
+      case 'SignUptimeVoteEnabled':
+        return [{ what: 'uptime', epoch: log.args.rewardEpochId, at: seconds(log.args) }]
+      case 'SigningPolicyInitialized': {
+        const { rewardEpochId, startVotingRoundId, threshold, seed, voters, weights } = log.args
+        const policy = {
+          epoch: rewardEpochId,
+          startRound: startVotingRoundId,
+          threshold,
+          seed,
+          voters: voters.map((address, i) => ({ address, weight: weights[i] ?? 0 })),
+        }
+        return [{ what: 'policy', policy, at: seconds(log.args) }]
+      }
+      case 'UptimeVoteSigned':
+      case 'RewardsSigned': {
+        const { rewardEpochId: epoch, thresholdReached: isOver } = log.args
+        const kind = log.eventName === 'RewardsSigned' ? 'rewards' : 'uptime'
+        return [{ what: 'vote', kind, epoch, isOver }]
+      }
+      default:
+        return []
+    }
+  })
+}
+
+function seconds({ timestamp }: { readonly timestamp: bigint }): number {
+  return Number(timestamp)
+}
+
+/** A log of a receipt in the form that is decoded; only its contents matter. */
+function asLog({ address, topics, data }: Receipt['logs'][number]) {
+  const [first, ...rest] = topics
+  const none: Hex = '0x'
+  return {
+    address,
+    data,
+    topics:
+      first === undefined ? ([] as const satisfies []) : ([first, ...rest] as [Hex, ...Hex[]]),
+    blockHash: none,
+    blockNumber: 0n,
+    blockTimestamp: 0n,
+    logIndex: 0,
+    transactionHash: none,
+    transactionIndex: 0,
+    removed: false,
+  }
+}
+
+/** Finds the providers of a policy by their signing-policy addresses. */
+export function withMembers(
+  policy: SigningPolicy,
+  registered: readonly { readonly provider: ProviderState; readonly accounts: ProviderAccounts }[],
+): KnownPolicy {
+  const members = policy.voters.flatMap(({ address, weight }, index) => {
+    const found = registered.find(
+      ({ accounts }) => accounts.signingPolicy.address.toLowerCase() === address.toLowerCase(),
+    )
+    return found === undefined ? [] : [{ ...found, index, weight }]
+  })
+  return { ...policy, members }
+}

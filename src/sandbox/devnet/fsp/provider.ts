@@ -1,0 +1,63 @@
+import { concatHex, type Hex, keccak256, slice, stringToHex } from 'viem'
+import { privateKeyToAddress } from 'viem/accounts'
+import type { Address, Hash } from '#src/kernel/units.ts'
+
+/** An account whose key everybody knows. */
+export interface Account {
+  readonly address: Address
+  readonly privateKey: Hash
+}
+
+/** A data provider's accounts, all made out of its name. */
+export interface ProviderAccounts {
+  readonly name: string
+  /** The identity, also called voter. */
+  readonly identity: Account
+  readonly submit: Account
+  readonly submitSignatures: Account
+  readonly signingPolicy: Account
+  readonly delegation: Account
+  /** Send fast updates; registered nowhere. */
+  readonly fastUpdates: readonly Account[]
+  /** Its validators, of 20 bytes. */
+  readonly nodeIds: readonly Hex[]
+  /** For the drawing of fast updates. */
+  readonly sortitionKey: { readonly x: Hash; readonly y: Hash }
+}
+
+const FAST_UPDATE_ACCOUNTS = 2
+
+/**
+ * The accounts of a provider.
+ *
+ * @param submitVersion another one gives another submit address and leaves the rest as it is
+ */
+export function providerAccounts(name: string, submitVersion = 1): ProviderAccounts {
+  const secret = (what: string): Hash => keccak256(stringToHex(`sandbox provider ${name}: ${what}`))
+  const account = (role: string): Account => {
+    const privateKey = secret(role)
+    return { privateKey, address: privateKeyToAddress(privateKey) }
+  }
+  return {
+    name,
+    identity: account('identity'),
+    submit: account(submitVersion === 1 ? 'submit' : `submit ${submitVersion}`),
+    submitSignatures: account('submitSignatures'),
+    signingPolicy: account('signingPolicy'),
+    delegation: account('delegation'),
+    fastUpdates: Array.from({ length: FAST_UPDATE_ACCOUNTS }, (_, i) => account(`fast ${i}`)),
+    nodeIds: [slice(secret('node'), 0, 20)],
+    sortitionKey: { x: secret('sortition x'), y: secret('sortition y') },
+  }
+}
+
+/** A number in [0, 1) that looks like chance and is the same whenever it is asked for. */
+export function drawn(...about: readonly (string | number)[]): number {
+  const hash = keccak256(stringToHex(about.join('/')))
+  return Number.parseInt(hash.slice(2, 14), 16) / 2 ** 48
+}
+
+/** 32 bytes that look like chance and are the same whenever they are asked for. */
+export function drawnHash(...about: readonly (string | number)[]): Hash {
+  return keccak256(concatHex(about.map((one) => stringToHex(`${one}/`))))
+}

@@ -1,0 +1,337 @@
+import { encodeFunctionData, type Hex, slice } from 'viem'
+import type { Address } from '#src/kernel/units.ts'
+import { ROUNDS_ABI } from './abi.ts'
+import type { Behaviour } from './behaviours.ts'
+import {
+  bitVote,
+  commitHash,
+  FDC_PROTOCOL,
+  type Frame,
+  FTSO_PROTOCOL,
+  feedValues,
+  type IndexedSignature,
+  messageBytes,
+  type ProtocolMessage,
+  policyBytes,
+  preImage,
+  type Reveal,
+  relayData,
+  requestData,
+  revealPayload,
+  type Signature,
+  type SigningPolicy,
+  signaturePayload,
+  signBytes,
+  submissionData,
+} from './encode.ts'
+import { FSP } from './places.ts'
+import { drawn, drawnHash, type ProviderAccounts } from './provider.ts'
+import { roundStart, type Timing } from './timing.ts'
+import type { Tx } from './writer.ts'
+
+/** Somebody in the signing policy of a round. */
+export interface Member {
+  readonly accounts: ProviderAccounts
+  /** Its place in the policy. */
+  readonly index: number
+  readonly weight: number
+  readonly behaviours: ReadonlySet<Behaviour>
+}
+
+/** A round about to begin. */
+export interface RoundPlan {
+  readonly round: number
+  readonly timing: Timing
+  readonly policy: SigningPolicy
+  readonly members: readonly Member[]
+  /** What each feed is worth, as an integer of its decimals. */
+  readonly prices: readonly number[]
+  /** How many different attestation requests there are; the last of them is confirmed by nobody. */
+  readonly requests: number
+  /** The Relay of that round. */
+  readonly relay: { readonly address: Address; readonly chainId: number | undefined }
+  /** Asks for attestations. */
+  readonly asker: Address
+}
+
+/** Transactions of one second. */
+export interface Act {
+  /** Seconds since 1970. */
+  readonly at: number
+  readonly transactions: readonly Tx[]
+}
+
+/** When things are done, in seconds after the round's beginning; what follows the round is beyond its 90. */
+const OFFSETS = {
+  requests: 20,
+  commit: 75,
+  earlyReveal: 80,
+  failing: 77,
+  lateCommit: 98,
+  reveal: 110,
+  earlySignature: 125,
+  signature: 137,
+  lateReveal: 140,
+  relay: 142,
+  relayAgain: 146,
+  graceSignature: 158,
+} as const
+
+/** Then there is a block even when nobody does anything: the chain does not stand still. */
+const BEATS: ReadonlySet<number> = new Set([OFFSETS.requests, OFFSETS.commit, OFFSETS.signature])
+const OUT_OF_GAS = 21_170
+const RELAY_GAS_BASE = 200_000
+const RELAY_GAS_PER_SIGNATURE = 12_000
+/** How far providers' prices are apart, at most. */
+const SPREAD = 0.001
+const OUT_OF_BAND = 1.02
+/** Every so many rounds somebody asks for the same twice. */
+const ROUNDS_PER_REPEAT = 5
+
+/** Everything that happens in a round and because of it, up to its end and the end of the one after it. */
+export async function planRound(plan: RoundPlan): Promise<readonly Act[]> {
+  const { round, timing } = plan
+  const begins = roundStart(timing, round)
+  const act = (offset: keyof typeof OFFSETS, transactions: readonly Tx[]): Act => ({
+    at: begins + OFFSETS[offset],
+    transactions,
+  })
+  const signed = await signRound(plan)
+  const has = ({ behaviours }: Member, ...any: readonly Behaviour[]) =>
+    any.some((one) => behaviours.has(one))
+  const active = plan.members.filter((member) => !has(member, 'silent'))
+  const committing = active.filter((member) => !has(member, 'no-commit'))
+  const revealing = active.filter((member) => !has(member, 'no-reveal'))
+  const timed = (members: readonly Member[], behaviour: Behaviour | undefined, of: Behaviour[]) =>
+    members.filter((member) =>
+      behaviour === undefined ? !has(member, ...of) : has(member, behaviour),
+    )
+  const commits = (members: readonly Member[]) => members.map((one) => commitTx(plan, one))
+  const reveals = (members: readonly Member[]) =>
+    members.flatMap((one) => revealTx(plan, one) ?? [])
+  const signatures = (members: readonly Member[]) =>
+    members.flatMap((one) => signatureTx(plan, signed, one) ?? [])
+  return [
+    act('requests', requestTxs(plan)),
+    act('commit', commits(timed(committing, undefined, ['late-commit']))),
+    act('failing', timed(active, 'failing-transactions', []).map(failingTx)),
+    act('earlyReveal', reveals(timed(revealing, 'early-reveal', []))),
+    act('lateCommit', commits(timed(committing, 'late-commit', []))),
+    act('reveal', reveals(timed(revealing, undefined, ['late-reveal', 'early-reveal']))),
+    act('earlySignature', signatures(timed(active, 'early-signature', []))),
+    act('signature', signatures(timed(active, undefined, ['early-signature', 'grace-signature']))),
+    act('lateReveal', reveals(timed(revealing, 'late-reveal', []))),
+    act(
+      'relay',
+      relayTxs(
+        plan,
+        signed,
+        active.find((one) => !has(one, 'grace-signature')),
+      ),
+    ),
+    act(
+      'relayAgain',
+      timed(active, 'normal-reverts', []).flatMap((one) => relayTxs(plan, signed, one)),
+    ),
+    act('graceSignature', signatures(timed(active, 'grace-signature', []))),
+  ].filter(({ at, transactions }) => transactions.length > 0 || BEATS.has(at - begins))
+}
+
+/** The results of a round. */
+function messagesOf({ round, requests }: RoundPlan): {
+  readonly ftso: ProtocolMessage
+  readonly fdc: ProtocolMessage | undefined
+} {
+  const common = { round, merkleRoot: drawnHash('ftso', round) }
+  return {
+    ftso: { protocolId: FTSO_PROTOCOL, isSecureRandom: true, ...common },
+    fdc:
+      requests === 0
+        ? undefined
+        : {
+            protocolId: FDC_PROTOCOL,
+            round,
+            isSecureRandom: false,
+            merkleRoot: drawnHash('fdc', round),
+          },
+  }
+}
+
+/** What everybody signs in a round. */
+interface SignedRound {
+  readonly ftsoMessage: Hex
+  readonly fdcMessage: Hex | undefined
+  /** By place in the policy. */
+  readonly by: ReadonlyMap<number, SignedBy>
+}
+
+interface SignedBy {
+  readonly ftso: Signature
+  readonly fdc: Signature | undefined
+  /** Set when another result than everybody's was signed. */
+  readonly otherMessage: Hex | undefined
+  /** Counts for finalisation. */
+  readonly counts: boolean
+}
+
+async function signRound(plan: RoundPlan): Promise<SignedRound> {
+  const { ftso, fdc } = messagesOf(plan)
+  const ftsoMessage = messageBytes(ftso)
+  const fdcMessage = fdc && messageBytes(fdc)
+  const other = messageBytes({ ...ftso, merkleRoot: drawnHash('other', plan.round) })
+  const by = new Map<number, SignedBy>()
+  for (const { accounts, index, behaviours } of plan.members) {
+    if (behaviours.has('silent') || behaviours.has('no-signature')) continue
+    const key = behaviours.has('wrong-key') ? accounts.identity : accounts.signingPolicy
+    const chainId = behaviours.has('former-digest') ? undefined : plan.relay.chainId
+    const otherMessage = behaviours.has('other-result') ? other : undefined
+    const signing = (message: Hex) => signBytes(key.privateKey, preImage(message, chainId))
+    by.set(index, {
+      ftso: await signing(otherMessage ?? ftsoMessage),
+      fdc: fdcMessage && (await signing(fdcMessage)),
+      otherMessage,
+      counts: key === accounts.signingPolicy && chainId === plan.relay.chainId && !otherMessage,
+    })
+  }
+  return { ftsoMessage, fdcMessage, by }
+}
+
+function commitTx(plan: RoundPlan, member: Member): Tx {
+  const { accounts, behaviours } = member
+  const { round } = plan
+  const hash = commitHash(accounts.submit.address, round, revealOf(plan, member))
+  const frames: readonly Frame[] = [
+    {
+      protocolId: FTSO_PROTOCOL,
+      round,
+      payload: behaviours.has('wrong-length') ? slice(hash, 0, 31) : hash,
+    },
+    ...(behaviours.has('fdc-in-submit1')
+      ? [{ protocolId: FDC_PROTOCOL, round, payload: '0x00' } as const]
+      : []),
+  ]
+  const data = submissionData('submit1', frames)
+  return { from: accounts.submit.address, to: FSP.submission, data }
+}
+
+/** What a provider finds the feeds to be worth. */
+function revealOf({ round, prices }: RoundPlan, { accounts, behaviours }: Member): Reveal {
+  const factor = behaviours.has('anchors-out-of-band') ? OUT_OF_BAND : 1
+  const apart = 1 + SPREAD * (2 * drawn('price', round, accounts.name) - 1)
+  const values = prices.map((price) => Math.round(price * factor * apart))
+  return { random: BigInt(drawnHash('random', round, accounts.name)), values: feedValues(values) }
+}
+
+function revealTx(plan: RoundPlan, member: Member): Tx | undefined {
+  const { accounts, behaviours } = member
+  const { round } = plan
+  const committed = revealOf(plan, member)
+  const revealed = behaviours.has('reveal-mismatch')
+    ? { ...committed, random: committed.random ^ 1n }
+    : committed
+  const payload = revealPayload(revealed)
+  const frames: Frame[] = [
+    {
+      protocolId: FTSO_PROTOCOL,
+      round,
+      payload: behaviours.has('malformed-reveal') ? slice(payload, 0, 33) : payload,
+    },
+  ]
+  const vote = bitVoteOf(plan, behaviours)
+  if (vote !== undefined) frames.push({ protocolId: FDC_PROTOCOL, round, payload: vote })
+  const data = submissionData('submit2', frames)
+  return { from: accounts.submit.address, to: FSP.submission, data }
+}
+
+/** All requests but the last, unless there is only one. */
+function consensusBits(requests: number): bigint {
+  return (1n << BigInt(Math.max(1, requests - 1))) - 1n
+}
+
+function bitVoteOf({ requests }: RoundPlan, behaviours: ReadonlySet<Behaviour>): Hex | undefined {
+  if (requests === 0 || behaviours.has('no-bit-vote')) return undefined
+  const all = consensusBits(requests)
+  const bits = behaviours.has('bit-vote-against-consensus') ? all & ~1n : all
+  return bitVote(behaviours.has('wrong-bit-vote-length') ? requests + 1 : requests, bits)
+}
+
+function signatureTx(plan: RoundPlan, { by }: SignedRound, member: Member): Tx | undefined {
+  const signed = by.get(member.index)
+  if (signed === undefined) return undefined
+  const { round, requests } = plan
+  const { ftso, fdc, otherMessage } = signed
+  const frames: Frame[] = [
+    { protocolId: FTSO_PROTOCOL, round, payload: signaturePayload(ftso, '0x', otherMessage) },
+  ]
+  if (fdc !== undefined && !member.behaviours.has('no-fdc-signature')) {
+    const unsigned = bitVote(requests, consensusBits(requests))
+    frames.push({ protocolId: FDC_PROTOCOL, round, payload: signaturePayload(fdc, unsigned) })
+  }
+  const data = submissionData('submitSignatures', frames)
+  return { from: member.accounts.submitSignatures.address, to: FSP.submission, data }
+}
+
+/** A commit that runs out of gas. */
+function failingTx({ accounts }: Member): Tx {
+  const data = submissionData('submit1', [])
+  return { from: accounts.submit.address, to: FSP.submission, data, gas: OUT_OF_GAS }
+}
+
+function requestTxs({ round, requests, asker }: RoundPlan): readonly Tx[] {
+  const data = Array.from({ length: requests }, (_, i) => {
+    const asked = drawnHash('asked', round, i)
+    return i % 2 === 0
+      ? requestData('Payment', 'XRP', asked)
+      : requestData('EVMTransaction', 'ETH', asked)
+  })
+  const repeated = round % ROUNDS_PER_REPEAT === 0 ? data.slice(0, 1) : []
+  return [...data, ...repeated].map((one) => ({
+    from: asker,
+    to: FSP.fdcHub,
+    data: encodeFunctionData({ abi: ROUNDS_ABI, functionName: 'requestAttestation', args: [one] }),
+    value: 1n,
+  }))
+}
+
+/** Finalises both results, if there are signatures enough. */
+function relayTxs(
+  plan: RoundPlan,
+  { ftsoMessage, fdcMessage, by }: SignedRound,
+  finaliser: Member | undefined,
+): readonly Tx[] {
+  const { policy, relay } = plan
+  if (finaliser === undefined) return []
+  const sending = plan.members.filter(
+    ({ behaviours }) => !behaviours.has('grace-signature') && !behaviours.has('early-signature'),
+  )
+  const collect = (pick: (signed: SignedBy, member: Member) => Signature | undefined) => {
+    const signatures: IndexedSignature[] = []
+    let weight = 0
+    for (const member of sending.toSorted((a, b) => a.index - b.index)) {
+      const signed = by.get(member.index)
+      const signature = signed && pick(signed, member)
+      if (signature === undefined || weight > policy.threshold) continue
+      signatures.push({ ...signature, index: member.index })
+      weight += member.weight
+    }
+    return weight > policy.threshold ? signatures : undefined
+  }
+  const bytes = policyBytes(policy)
+  const random = relay.chainId === undefined ? undefined : BigInt(drawnHash('sum', plan.round))
+  const tx = (message: Hex, signatures: readonly IndexedSignature[], told?: bigint): Tx => ({
+    from: finaliser.accounts.signingPolicy.address,
+    to: relay.address,
+    data: relayData(bytes, message, signatures, told),
+    gas: RELAY_GAS_BASE + RELAY_GAS_PER_SIGNATURE * (signatures.length + policy.voters.length),
+  })
+  const ftso = collect(({ ftso, counts }) => (counts ? ftso : undefined))
+  const fdc =
+    fdcMessage &&
+    collect(({ fdc, counts }, { behaviours }) =>
+      counts && !behaviours.has('no-fdc-signature') ? fdc : undefined,
+    )
+  return [
+    ...(ftso === undefined ? [] : [tx(ftsoMessage, ftso, random)]),
+    ...(fdcMessage === undefined || fdc === undefined ? [] : [tx(fdcMessage, fdc)]),
+  ]
+}

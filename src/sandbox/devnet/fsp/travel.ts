@@ -1,0 +1,114 @@
+import type { Course } from './course.ts'
+import type { Keeper } from './keeper.ts'
+import { epochStart, roundStart, type Timing } from './timing.ts'
+import type { BlockWriter } from './writer.ts'
+
+/** Rounds that were played. */
+export interface PlayedRounds {
+  readonly first: number
+  /** The last one whose commits are in. */
+  readonly last: number
+  /** The last one whose signatures are in, too: all before the chain's present round but one. */
+  readonly complete: number
+}
+
+/** Through the time of a chain that nobody else makes blocks of meanwhile. Times are seconds since 1970. */
+export interface Travel {
+  /** So many rounds, with so many empty blocks in each besides. */
+  inFull(rounds: number, quietBlocks?: number): Promise<PlayedRounds>
+  /** Past everything but what the reward epochs bring. */
+  skipTo(seconds: number): Promise<void>
+  /** With everything that happens until then. */
+  playTo(seconds: number): Promise<void>
+  toEpochEnd(isInFull: boolean): Promise<PlayedRounds>
+  toRegistration(): Promise<PlayedRounds>
+  toPublication(): Promise<PlayedRounds>
+}
+
+/** Rounds played before and after what is skipped to. */
+const ROUNDS_AROUND = 2
+
+/** Travels along a course. */
+export function createTravel(parts: {
+  readonly timing: Timing
+  readonly writer: BlockWriter
+  readonly keeper: Keeper
+  readonly course: Course
+  readonly onTime: (seconds: number) => void
+}): Travel {
+  const { timing, writer, keeper, course, onTime } = parts
+  const before = (seconds: number) => seconds - (ROUNDS_AROUND + 1) * timing.roundSeconds
+  const nextEpochStart = () => epochStart(timing, keeper.epoch + 1)
+
+  async function inFull(rounds: number, quietBlocks = 0): Promise<PlayedRounds> {
+    const first = course.round
+    const last = first + rounds - 1
+    for (let round = first; round <= last; round += 1) {
+      const end = roundStart(timing, round + 1)
+      while (course.nextAt() < end) await course.step(false)
+      await fill(end - 1 - writer.head.timestamp, quietBlocks)
+      onTime(writer.head.timestamp)
+    }
+    return { first, last, complete: last - 1 }
+  }
+
+  async function fill(seconds: number, blocks: number): Promise<void> {
+    const fitting = Math.min(blocks, seconds)
+    if (fitting > 0) await writer.empty(fitting, Math.floor(seconds / fitting))
+  }
+
+  async function skipTo(seconds: number): Promise<void> {
+    for (;;) {
+      const due = keeper.nextDue(writer.head.timestamp + 1)
+      if (due >= seconds) break
+      await keeper.tick(due)
+    }
+    await reach(seconds)
+    course.resume(writer.head.timestamp)
+  }
+
+  async function reach(seconds: number): Promise<void> {
+    if (seconds > writer.head.timestamp) await writer.block(seconds, [])
+    onTime(writer.head.timestamp)
+  }
+
+  async function until(isThere: () => boolean, roundsAfter: number): Promise<PlayedRounds> {
+    const first = course.round
+    while (!isThere()) await inFull(1)
+    return { ...(await inFull(roundsAfter)), first }
+  }
+
+  /** When the registration for the next epoch opens; that of the one after it when it is over already. */
+  function opening(): number {
+    const sinceEnd = timing.randomAcquisitionSeconds - timing.initializationSeconds
+    const next = nextEpochStart() + sinceEnd
+    const isOver = next <= writer.head.timestamp
+    return isOver ? epochStart(timing, keeper.epoch + 2) + sinceEnd : next
+  }
+
+  return {
+    inFull,
+    skipTo,
+    playTo: async (seconds) => {
+      while (course.nextAt() <= seconds) await course.step(false)
+      await reach(seconds)
+    },
+    toEpochEnd: async (isInFull) => {
+      const { epoch } = keeper
+      if (!isInFull) await skipTo(before(nextEpochStart()))
+      return until(() => keeper.epoch > epoch, ROUNDS_AROUND)
+    },
+    toRegistration: async () => {
+      const isOpen = () => keeper.registrationSince !== undefined
+      if (!isOpen()) await skipTo(before(opening()))
+      return until(isOpen, 1)
+    },
+    toPublication: async () => {
+      const { epoch, published } = keeper
+      const count = published.size
+      const began = published.has(epoch - 1) ? nextEpochStart() : epochStart(timing, epoch)
+      await skipTo(before(began + timing.publicationSeconds))
+      return until(() => published.size > count, ROUNDS_AROUND)
+    },
+  }
+}

@@ -1,0 +1,176 @@
+import { encodeFunctionData, type Hex } from 'viem'
+import type { Hash } from '#src/kernel/units.ts'
+import { FSP_ABI, REWARDS_ABI, VOTERS_ABI } from './abi.ts'
+import {
+  policyHash,
+  registrationHash,
+  rewardsVoteHash,
+  signBytes,
+  uptimeVoteHash,
+  type WeightBasedClaims,
+} from './encode.ts'
+import { played, UPTIME_HASH } from './install.ts'
+import { FSP } from './places.ts'
+import { drawnHash, type ProviderAccounts } from './provider.ts'
+import type { Tx } from './writer.ts'
+
+/** Made up: how many claims by weight there are in every epoch. */
+const CLAIMS: readonly WeightBasedClaims[] = [{ rewardManagerId: 14n, noOfWeightBasedClaims: 12n }]
+const GAS = 600_000
+/** What every provider earns in an epoch, in FLR's smallest units. */
+const REWARD_WEI = { fee: 1500n * 10n ** 18n, direct: 250n * 10n ** 18n } as const
+
+/** A provider's transaction for one of the votes, from its signing-policy address. */
+export type Vote = (accounts: ProviderAccounts, isOther: boolean) => Promise<Tx>
+
+/** Registers for an epoch. */
+export async function registration(
+  accounts: ProviderAccounts,
+  epoch: number,
+  chainId: number | undefined,
+  to: Hash | Hex,
+): Promise<Tx> {
+  const voter = accounts.identity.address
+  const { privateKey } = accounts.signingPolicy
+  const signature = await signBytes(privateKey, registrationHash(epoch, voter, chainId))
+  return sent(
+    accounts,
+    encodeFunctionData({
+      abi: VOTERS_ABI,
+      functionName: 'registerVoter',
+      args: [voter, signature],
+    }),
+    to,
+  )
+}
+
+/** Wishes to be registered as soon as that opens. */
+export async function preRegistration(
+  accounts: ProviderAccounts,
+  epoch: number,
+  to: Hex,
+): Promise<Tx> {
+  const voter = accounts.identity.address
+  const { privateKey } = accounts.signingPolicy
+  const signature = await signBytes(privateKey, registrationHash(epoch, voter))
+  return sent(
+    accounts,
+    encodeFunctionData({
+      abi: VOTERS_ABI,
+      functionName: 'preRegisterVoter',
+      args: [voter, signature],
+    }),
+    to,
+  )
+}
+
+/** Signs the policy of the epoch to come. */
+export function policyVote(epoch: number, bytes: Hex, chainId: number | undefined): Vote {
+  const hash = policyHash(bytes, chainId)
+  return async (accounts) => {
+    const signature = await signBytes(accounts.signingPolicy.privateKey, hash)
+    return sent(
+      accounts,
+      encodeFunctionData({
+        abi: FSP_ABI,
+        functionName: 'signNewSigningPolicy',
+        args: [epoch, hash, signature],
+      }),
+    )
+  }
+}
+
+/** Votes on an epoch's uptime. */
+export function uptimeVote(epoch: number): Vote {
+  return async (accounts, isOther) => {
+    const hash = isOther ? drawnHash('other uptime', epoch) : UPTIME_HASH
+    const { privateKey } = accounts.signingPolicy
+    const signature = await signBytes(privateKey, uptimeVoteHash(epoch, hash))
+    return sent(
+      accounts,
+      encodeFunctionData({
+        abi: FSP_ABI,
+        functionName: 'signUptimeVote',
+        args: [epoch, hash, signature],
+      }),
+    )
+  }
+}
+
+/** Votes on an epoch's rewards. */
+export function rewardsVote(epoch: number): Vote {
+  return async (accounts, isOther) => {
+    const hash = drawnHash(isOther ? 'other rewards' : 'rewards', epoch)
+    const { privateKey } = accounts.signingPolicy
+    const signature = await signBytes(privateKey, rewardsVoteHash(epoch, CLAIMS, hash))
+    return sent(
+      accounts,
+      encodeFunctionData({
+        abi: FSP_ABI,
+        functionName: 'signRewards',
+        args: [epoch, CLAIMS, hash, signature],
+      }),
+    )
+  }
+}
+
+/** What can be claimed for an epoch, by everybody in it. */
+export function offerRewards(
+  epoch: number,
+  oldest: number,
+  providers: readonly ProviderAccounts[],
+): readonly Tx[] {
+  const range = encodeFunctionData({
+    abi: REWARDS_ABI,
+    functionName: 'setRange',
+    args: [oldest, epoch],
+  })
+  return [
+    played(FSP.rewardManager, range),
+    ...providers.flatMap((accounts) =>
+      claimsOf(accounts).map(({ owner, claimType, amount }) =>
+        played(
+          FSP.rewardManager,
+          encodeFunctionData({
+            abi: REWARDS_ABI,
+            functionName: 'addReward',
+            args: [
+              owner,
+              { rewardEpochId: epoch, beneficiary: owner, amount, claimType, initialised: false },
+            ],
+          }),
+        ),
+      ),
+    ),
+  ]
+}
+
+/** Claims everything of an epoch. */
+export function claimRewards(accounts: ProviderAccounts, epoch: number): readonly Tx[] {
+  return claimsOf(accounts).map(({ owner, claimType }) => ({
+    from: owner,
+    to: FSP.rewardManager,
+    data: encodeFunctionData({
+      abi: REWARDS_ABI,
+      functionName: 'claim',
+      args: [owner, owner, epoch, claimType],
+    }),
+    gas: GAS,
+  }))
+}
+
+/** A provider's own claims in an epoch: its fee by its identity, what it is paid directly by its signer. */
+export function claimsOf({ identity, signingPolicy }: ProviderAccounts) {
+  return [
+    { owner: signingPolicy.address, claimType: 0, amount: REWARD_WEI.direct },
+    { owner: identity.address, claimType: 1, amount: REWARD_WEI.fee },
+  ] as const
+}
+
+function sent(
+  { signingPolicy }: ProviderAccounts,
+  data: Hex,
+  to: Hex = FSP.flareSystemsManager,
+): Tx {
+  return { from: signingPolicy.address, to, data, gas: GAS }
+}

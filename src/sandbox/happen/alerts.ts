@@ -1,0 +1,82 @@
+import { setTimeout as wait } from 'node:timers/promises'
+import type { WorldParts } from '../world.ts'
+import { secondsSince } from './define.ts'
+
+/** What alerts are told by. */
+export interface AlertKind {
+  /** One of them is in its text, in chats and mails. */
+  readonly words: readonly string[]
+  /** Its event begins with one of them, at hooks. */
+  readonly events: readonly string[]
+}
+
+/** After the first alert others of the same are waited for so long. */
+const MORE_MS = 5000
+
+/**
+ * Does something and says once for each chat, mailbox and hook that an alert about it has come in. Waits for
+ * the first one until the signal is aborted.
+ */
+export async function thenAlerts(
+  world: WorldParts,
+  kind: AlertKind,
+  { note, signal }: { readonly note: (text: string) => void; readonly signal: AbortSignal },
+  act: () => Promise<void>,
+): Promise<void> {
+  const first = Promise.withResolvers<void>()
+  let start = performance.now()
+  const seen = new Set<string>()
+  const stopListening = listenForAlerts(world, kind, (where) => {
+    if (seen.has(where)) return
+    seen.add(where)
+    note(`alert ${where} after ${secondsSince(start)}`)
+    first.resolve()
+  })
+  const giveUp = () => first.resolve()
+  try {
+    start = performance.now()
+    await act()
+    signal.addEventListener('abort', giveUp, { once: true })
+    if (signal.aborted) giveUp()
+    await first.promise
+    await wait(MORE_MS, undefined, { signal }).catch(() => undefined)
+  } finally {
+    signal.removeEventListener('abort', giveUp)
+    stopListening()
+  }
+  if (seen.size === 0) note('no alert came: nobody watches this, or something is down')
+}
+
+/** Calls back with the place of every alert that comes in, until the returned function is called. */
+function listenForAlerts(
+  { telegram, inbox, receiver }: WorldParts,
+  { words, events }: AlertKind,
+  found: (where: string) => void,
+): () => void {
+  const isAbout = (text: string) => words.some((word) => text.includes(word))
+  const mailsBefore = inbox.mails.length
+  const deliveriesBefore = receiver.deliveries.length
+  const ends = [
+    telegram.onChange((change) => {
+      if (change.kind !== 'message') return
+      const { chatId, from, text, editedAt } = change.message
+      if (from !== telegram.bot.id || editedAt !== undefined || !isAbout(text)) return
+      const chat = telegram.chat(chatId)
+      found(chat.type === 'private' ? `in ${chat.person.firstName}’s chat` : `in “${chat.title}”`)
+    }),
+    inbox.subscribe(() => {
+      for (const mail of inbox.mails.slice(mailsBefore)) {
+        if (isAbout(`${mail.subject} ${mail.text ?? ''}`)) found(`in the mailbox of ${mail.to}`)
+      }
+    }),
+    receiver.subscribe(() => {
+      for (const { headers, hook } of receiver.deliveries.slice(deliveriesBefore)) {
+        const event = `${headers['x-watchdog-event']}`
+        if (events.some((one) => event.startsWith(one))) found(`at the hook “${hook}”`)
+      }
+    }),
+  ]
+  return () => {
+    for (const end of ends) end()
+  }
+}

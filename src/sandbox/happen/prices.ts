@@ -1,0 +1,89 @@
+import type { Desk } from '../desk.ts'
+import type { WorldParts } from '../world.ts'
+import { thenAlerts } from './alerts.ts'
+import { CHAT, type Happening, type HappeningGroup, INBOX, INDEX, RECEIVER } from './define.ts'
+import { watch } from './watching.ts'
+
+const FEED = 'FLR/USD'
+const WATCHED_PERCENT = 5
+const WATCHED_WINDOW_SECONDS = 600
+const STILL_MINUTES = 12
+const MOVES = [6, -6, 12] as const
+
+/** Moves of a price. */
+export function priceHappenings(world: WorldParts, desk: Desk): HappeningGroup {
+  return {
+    title: 'Price',
+    get about() {
+      return `${FEED} is at ${world.player.feed(FEED)}. Prices are always fresh and stay until they are moved.`
+    },
+    happenings: [
+      watch(desk, {
+        id: 'price-watch',
+        label: `Alice watches ${FEED}`,
+        follows: `A move by ${WATCHED_PERCENT} % or more within ten minutes.`,
+        watches: [
+          {
+            type: 'feed-move',
+            label: `${FEED} by ${WATCHED_PERCENT} %`,
+            target: { feed: FEED },
+            settings: { percent: WATCHED_PERCENT, windowSeconds: WATCHED_WINDOW_SECONDS },
+          },
+        ],
+      }),
+      ...MOVES.map((percent) => move(world, percent)),
+      standStill(world),
+    ],
+  }
+}
+
+function move(world: WorldParts, percent: number): Happening {
+  const sign = percent > 0 ? '+' : '−'
+  return {
+    id: `price-${percent}`,
+    label: `${FEED} ${sign}${Math.abs(percent)} %`,
+    follows: `Whoever watches ${FEED} by ${Math.abs(percent)} % or less is told within half a minute, at most once per window.`,
+    look: [CHAT, INBOX, RECEIVER],
+    waits: true,
+    run: async (note, signal) => {
+      const price = world.player.feed(FEED) * (1 + percent / 100)
+      await thenAlerts(
+        world,
+        { words: [FEED], events: ['feed-move.'] },
+        { note, signal },
+        async () => {
+          await world.player.setFeed(FEED, price)
+          note(`it is ${world.player.feed(FEED)}`)
+        },
+      )
+    },
+  }
+}
+
+/** The price is that of twelve minutes ago, for as long as that is wished. */
+function standStill({ player, clock }: WorldParts): Happening {
+  let isStill = false
+  return {
+    id: 'price-still',
+    label: `Feed stands still ${STILL_MINUTES} min`,
+    follows: 'A price that old counts for nothing: no alert about it, and tokens have no price.',
+    look: [INDEX, CHAT],
+    lasting: () =>
+      isStill
+        ? {
+            state: `${FEED} has not been updated for ${STILL_MINUTES} minutes and more.`,
+            endLabel: 'Feed moves again',
+            end: () => {
+              isStill = false
+              void player.setFeed(FEED, player.feed(FEED))
+            },
+          }
+        : undefined,
+    run: async (note) => {
+      isStill = true
+      const since = new Date(clock.now().getTime() - STILL_MINUTES * 60_000)
+      await player.setFeed(FEED, player.feed(FEED), since)
+      note(`last updated at ${since.toISOString().slice(11, 19)}`)
+    },
+  }
+}

@@ -1,0 +1,145 @@
+import type { Desk } from '../desk.ts'
+import { BEHAVIOURS, type Behaviour } from '../devnet/fsp/behaviours.ts'
+import type { WorldParts } from '../world.ts'
+import { thenAlerts } from './alerts.ts'
+import { CHAT, type Happening, type HappeningGroup, INBOX, RECEIVER } from './define.ts'
+import { watch } from './watching.ts'
+
+/** The one that does something wrong. */
+const NAME = 'Alpha'
+/** Rounds that are played at once, so that nobody has to wait for them: two whole ones and what they touch. */
+const ROUNDS = 4
+const QUIET_BLOCKS = 8
+const ROUNDS_OF_UPDATES = 10
+
+/** Everything a data provider can do wrong in its rounds. */
+export function providerHappenings(world: WorldParts, desk: Desk): HappeningGroup {
+  const { player } = world
+  const target = { provider: player.provider(NAME).accounts.identity.address }
+  const misbehave = (
+    id: string,
+    label: string,
+    behaviours: readonly Behaviour[],
+    follows: string,
+    rounds = ROUNDS,
+  ): Happening => ({
+    id: `provider-${id}`,
+    label,
+    follows,
+    look: [CHAT, INBOX, RECEIVER],
+    waits: true,
+    run: (note, signal) =>
+      thenAlerts(world, alertsOf(world), { note, signal }, async () => {
+        await player.behave(NAME, ...behaviours)
+        note(await playText(world, rounds))
+      }),
+  })
+  return {
+    title: 'Provider Alpha',
+    get about() {
+      return `${aboutAlpha(world)} Each button plays some rounds of 90 s at once; the clock goes with them.`
+    },
+    happenings: [
+      watch(desk, {
+        id: 'provider-watch',
+        label: 'Alice watches Alpha',
+        follows: 'Its rounds, registration and votes, with whatever is on by default.',
+        watches: [
+          { type: 'provider-fsp', label: 'Alpha’s rounds', target, settings: {} },
+          { type: 'provider-eligibility', label: 'Alpha’s standing', target, settings: {} },
+          { type: 'reward-signing', label: 'Alpha’s votes', target, settings: {} },
+        ],
+      }),
+      misbehave('silent', 'Silent', ['silent'], told('Alpha submits nothing at all.')),
+      misbehave(
+        'commits',
+        'Commits only',
+        ['no-reveal'],
+        told('Alpha never reveals what it commits to.'),
+      ),
+      misbehave(
+        'late',
+        'Late',
+        ['late-commit', 'late-reveal', 'grace-signature'],
+        told('Everything comes after its deadline.'),
+      ),
+      misbehave(
+        'mismatch',
+        'Wrong reveal',
+        ['reveal-mismatch'],
+        'Alpha reveals something else than it committed to. Told at once, as critical.',
+      ),
+      misbehave(
+        'key',
+        'Wrong signature',
+        ['wrong-key'],
+        'Alpha signs results with another key. Told as soon as a round is final.',
+      ),
+      misbehave(
+        'fdc',
+        'No FDC vote',
+        ['no-bit-vote', 'no-fdc-signature'],
+        told('Attestations go without Alpha.'),
+      ),
+      misbehave(
+        'failing',
+        'Failing transactions',
+        ['failing-transactions'],
+        'One transaction in each round runs out of gas. Told at once.',
+      ),
+      misbehave(
+        'updates',
+        'No fast updates',
+        ['no-fast-updates'],
+        `Told when that can be no chance any more: ${ROUNDS_OF_UPDATES} rounds are played.`,
+        ROUNDS_OF_UPDATES,
+      ),
+      misbehave(
+        'everything',
+        'Everything wrong',
+        ['silent', 'no-fast-updates', 'validator-gone', 'low-balance', 'unclaimed-rewards'],
+        'Silent, without fast updates, validator and money. Several alerts.',
+        ROUNDS_OF_UPDATES,
+      ),
+      {
+        id: 'provider-healthy',
+        label: 'Healthy again',
+        follows:
+          'Alpha does everything right. Whoever was told of a failure is told that it is over.',
+        look: [CHAT, INBOX, RECEIVER],
+        waits: true,
+        run: (note, signal) =>
+          thenAlerts(world, alertsOf(world), { note, signal }, async () => {
+            await player.recover(NAME)
+            note(await playText(world, ROUNDS))
+          }),
+      },
+    ],
+  }
+}
+
+/** What an alert about the provider has in it. */
+export function alertsOf({ player }: WorldParts) {
+  const { address } = player.provider(NAME).accounts.identity
+  return {
+    words: [NAME, address.slice(0, 6)],
+    events: ['fsp.', 'provider.', 'signing.'],
+  }
+}
+
+/** Who the provider is, and what it does wrong. */
+function aboutAlpha({ player }: WorldParts): string {
+  const { accounts, behaviours } = player.provider(NAME)
+  const wrong = [...behaviours].map((one) => BEHAVIOURS[one])
+  const state = wrong.length === 0 ? 'is healthy' : wrong.join(', ')
+  return `${accounts.identity.address} is the one to watch; it ${state}.`
+}
+
+async function playText({ player }: WorldParts, rounds: number): Promise<string> {
+  const { first, last } = await player.playRounds(rounds, QUIET_BLOCKS)
+  return `rounds ${first} to ${last} played`
+}
+
+function told(what: string): string {
+  return `${what} Told after two rounds of that.`
+}

@@ -1,0 +1,157 @@
+import { createHash } from 'node:crypto'
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
+import { text } from 'node:stream/consumers'
+import { z } from 'zod'
+import type { Clock } from '#src/kernel/clock.ts'
+import { nodeIdText } from '../devnet/fsp/encode.ts'
+import type { KnownPolicy } from '../devnet/fsp/policy.ts'
+import { drawnHash } from '../devnet/fsp/provider.ts'
+import { claimsOf } from '../devnet/fsp/votes.ts'
+import type { Player } from '../devnet/player.ts'
+import { listen, stopListening } from '../loopback.ts'
+
+/** A server of what is published about reward epochs beside the chain, and of the P-chain's API. */
+export interface ProtocolData {
+  /** Of who is eligible, with `{epoch}` in it. */
+  readonly passesUrl: string
+  /** Of rewards; an epoch and a file's name come after it. */
+  readonly rewardsUrl: string
+  /** Of a node, without the path of the P-chain's API. */
+  readonly pChainUrl: string
+  close(): Promise<void>
+}
+
+const PASSES_MAX = 3
+const VALIDATOR_DAYS = 60
+const DAY_S = 86_400
+
+const Ask = z.object({
+  id: z.unknown(),
+  method: z.string(),
+  params: z.object({ nodeIDs: z.array(z.string()).optional() }).optional(),
+})
+
+interface Answer {
+  readonly status: number
+  readonly body: unknown
+}
+
+const NOTHING: Answer = { status: 404, body: { error: 'not published' } }
+
+/** Starts it on loopback. It publishes what a player's reward epochs have come to. */
+export async function startProtocolData(options: {
+  readonly player: Player
+  readonly clock: Clock
+}): Promise<ProtocolData> {
+  const { player, clock } = options
+  const server = createServer(async (request, response) => {
+    const { pathname } = new URL(request.url ?? '/', 'http://data.invalid')
+    if (pathname === '/ext/bc/P') send(request, response, await askPChain(request, player, clock))
+    else send(request, response, read(pathname, player))
+  })
+  const port = await listen(server, 0)
+  const url = `http://127.0.0.1:${port}`
+  return {
+    passesUrl: `${url}/flare/{epoch}/passes.json`,
+    rewardsUrl: `${url}/flare/`,
+    pChainUrl: url,
+    close: () => stopListening(server),
+  }
+}
+
+function send(request: IncomingMessage, response: ServerResponse, { status, body }: Answer): void {
+  const json = JSON.stringify(body)
+  const etag = `"${createHash('sha256').update(json).digest('base64url')}"`
+  if (status === 200 && request.headers['if-none-match'] === etag) {
+    response.writeHead(304, { etag }).end()
+    return
+  }
+  response.writeHead(status, { 'content-type': 'application/json; charset=utf-8', etag }).end(json)
+}
+
+function read(pathname: string, player: Player): Answer {
+  const [, epochText, file] = /^\/flare\/(\d+)\/([\w-]+\.json)$/.exec(pathname) ?? []
+  const epoch = Number(epochText)
+  const policy = player.policies.find((one) => one.epoch === epoch)
+  if (policy === undefined || !player.published.includes(epoch)) return NOTHING
+  if (file === 'reward-distribution-data.json') return { status: 200, body: rewardsOf(policy) }
+  if (file !== 'passes.json') return NOTHING
+  return { status: 200, body: passesOf(policy, epoch === player.published.at(-1)) }
+}
+
+/** Who was eligible. In the newest one it is as the providers behave now. */
+function passesOf({ epoch, members }: KnownPolicy, isNewest: boolean) {
+  return members.map(({ provider, accounts }) => {
+    const isEligible = !isNewest || !provider.behaviours.has('not-eligible')
+    return {
+      rewardEpochId: epoch,
+      dataProviderName: provider.name,
+      eligibleForReward: isEligible,
+      voterAddress: accounts.identity.address.toLowerCase(),
+      passes: isEligible ? PASSES_MAX : 0,
+      failures: isEligible ? [] : [{ protocolId: 100, failureId: 'FTSO_SCALING_FAILURE' }],
+    }
+  })
+}
+
+function rewardsOf({ epoch, members }: KnownPolicy) {
+  return {
+    rewardEpochId: epoch,
+    network: 'flare',
+    appliedMinConditions: true,
+    rewardClaims: members.flatMap(({ accounts }) =>
+      claimsOf(accounts).map(({ owner, claimType, amount }) => ({
+        merkleProof: [drawnHash('proof', epoch, owner)],
+        body: {
+          rewardEpochId: epoch,
+          beneficiary: owner.toLowerCase(),
+          amount: amount.toString(),
+          claimType,
+        },
+      })),
+    ),
+    noOfWeightBasedClaims: 12,
+    merkleRoot: drawnHash('rewards', epoch),
+  }
+}
+
+async function askPChain(request: IncomingMessage, player: Player, clock: Clock): Promise<Answer> {
+  const asked = Ask.safeParse(parseJson(await text(request)))
+  if (!asked.success) return { status: 400, body: { error: 'not a call' } }
+  const { id, method, params } = asked.data
+  if (method !== 'platform.getCurrentValidators') {
+    const error = { code: -32601, message: `the method ${method} does not exist` }
+    return { status: 200, body: { jsonrpc: '2.0', id, error } }
+  }
+  const wanted = params?.nodeIDs ?? []
+  const validators = validatorsOf(player, clock).filter(
+    ({ nodeID }) => wanted.length === 0 || wanted.includes(nodeID),
+  )
+  return { status: 200, body: { jsonrpc: '2.0', id, result: { validators } } }
+}
+
+function parseJson(body: string): unknown {
+  try {
+    return JSON.parse(body)
+  } catch {
+    return undefined
+  }
+}
+
+/** Nodes that validate at present; others are not there at all. Numbers are texts, as nodes send them. */
+function validatorsOf(player: Player, clock: Clock) {
+  const day = Math.floor(clock.now().getTime() / 1000 / DAY_S) * DAY_S
+  return player.providers
+    .filter(({ behaviours }) => !behaviours.has('validator-gone'))
+    .flatMap(({ accounts, behaviours }) =>
+      accounts.nodeIds.map((nodeId) => ({
+        nodeID: nodeIdText(nodeId),
+        connected: !behaviours.has('validator-offline'),
+        uptime: behaviours.has('validator-offline') ? '61.2500' : '99.9870',
+        startTime: `${day - VALIDATOR_DAYS * DAY_S}`,
+        endTime: `${day + VALIDATOR_DAYS * DAY_S}`,
+        weight: '5000000000000000',
+        delegationFee: '10.0000',
+      })),
+    )
+}

@@ -1,0 +1,87 @@
+import { sql } from 'drizzle-orm'
+import { z } from 'zod'
+import type { Db } from '#src/db/connection.ts'
+import { SEVERITIES, type Severity } from '#src/kernel/facts.ts'
+import { storedAddress } from '#src/kernel/units.ts'
+import type { EvaluatedWatch, StoredState } from './model.ts'
+import { NO_SIGNAL, StoredStates } from './store.ts'
+
+/** A watch whose people are told that the chain cannot be seen. */
+export interface AlarmWatch
+  extends Pick<
+    EvaluatedWatch,
+    'id' | 'wallet' | 'label' | 'recipientIds' | 'minSeverity' | 'mutedUntil'
+  > {
+  /** What they were told before. */
+  readonly state: StoredState | undefined
+}
+
+const AlarmRow = z.object({
+  id: z.int(),
+  wallet: z.string().transform(storedAddress),
+  label: z.string(),
+  recipientIds: z.array(z.int()).nullable(),
+  minSeverity: z.enum(SEVERITIES),
+  mutedUntil: z.date().nullable(),
+  states: StoredStates,
+})
+
+const columns = sql`
+  w.id, w.wallet, w.label, w.recipient_ids as "recipientIds", w.min_severity as "minSeverity",
+  w.muted_until as "mutedUntil",
+  case when s.watch_id is null then '[]'::jsonb else jsonb_build_array(jsonb_build_object(
+    'signal', s.signal, 'state', s.state, 'phase', s.phase, 'since', s.since, 'streak', s.streak,
+    'severity', s.severity, 'lastEvidenceAt', s.last_evidence_at, 'lastFiredAt', s.last_fired_at
+  )) end as states`
+
+/** Watches of a type that are judged, with an id above `after`, whose people do not know it is that bad. */
+export function listUntold(
+  db: Db,
+  type: string,
+  severity: Severity,
+  after: number,
+  limit: number,
+): Promise<AlarmWatch[]> {
+  return list(
+    db,
+    sql`
+      select ${columns} from watches w
+        left join signal_states s on s.watch_id = w.id and s.signal = ${NO_SIGNAL}
+      where w.type = ${type} and w.id > ${after} and w.status = 'active' and w.suspended_at is null
+        and (s.watch_id is null or s.severity <> ${severity})
+      order by w.id limit ${limit}`,
+  )
+}
+
+/** Watches of a type, with an id above `after`, whose people have been told. */
+export function listTold(
+  db: Db,
+  type: string,
+  after: number,
+  limit: number,
+): Promise<AlarmWatch[]> {
+  return list(
+    db,
+    sql`
+      select ${columns} from watches w
+        join signal_states s on s.watch_id = w.id and s.signal = ${NO_SIGNAL}
+      where w.type = ${type} and w.id > ${after}
+      order by w.id limit ${limit}`,
+  )
+}
+
+/** Forgets that they have been told. */
+export async function deleteTold(db: Db, watchIds: readonly number[]): Promise<void> {
+  if (watchIds.length === 0) return
+  await db.execute(sql`
+    delete from signal_states
+    where signal = ${NO_SIGNAL} and watch_id = any(${sql.param([...watchIds])}::int[])`)
+}
+
+async function list(db: Db, query: ReturnType<typeof sql>): Promise<AlarmWatch[]> {
+  const rows = await db.execute(query)
+  return rows.map((found) => {
+    const { states, ...watch } = AlarmRow.parse(found)
+    return { ...watch, state: states[0] }
+  })
+}

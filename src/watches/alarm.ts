@@ -1,0 +1,170 @@
+import { z } from 'zod'
+import type { Db } from '#src/db/connection.ts'
+import type { Clock } from '#src/kernel/clock.ts'
+import type { Severity } from '#src/kernel/facts.ts'
+import type { Logger } from '#src/kernel/logger.ts'
+import * as alarms from './alarm-store.ts'
+import type { ChainWatchType } from './define.ts'
+import type { Raised } from './evaluate.ts'
+import type { StoredState } from './model.ts'
+import { Blindness, severityOf } from './monitoring.ts'
+import { NO_SIGNAL, saveStates } from './store.ts'
+import * as store from './target-store.ts'
+
+/** Watches told in one transaction. */
+const WATCHES_PER_WRITE = 1000
+
+export interface AlarmDeps {
+  readonly db: Db
+  readonly clock: Clock
+  readonly log: Logger
+  /** Records firings in the given transaction: `alerts.raise`, a higher room. */
+  readonly raise: (tx: Db, raised: readonly Raised[]) => Promise<void>
+}
+
+/**
+ * Tells the people of every watch that reads the chain when it has not been seen for 90 seconds, again
+ * when that becomes critical, and when it is seen again.
+ *
+ * Watches are visited only when that changes, in batches; each is told once, whatever is stopped when.
+ */
+export async function raiseAlarms(
+  deps: AlarmDeps,
+  types: readonly ChainWatchType[],
+): Promise<void> {
+  const now = deps.clock.now()
+  const tip = await store.findCursor(deps.db, store.TIP)
+  for (const type of types) {
+    const cursor = await store.findCursor(deps.db, type.name)
+    const since = earliest(cursor?.failingSince, tip?.failingSince)
+    const severity = severityOf(since, now)
+    const alarm = cursor?.alarm ?? null
+    if (severity === null && alarm === null) continue
+    if (severity === null || since === null) {
+      await endAlarm(deps, type.name, now)
+      await store.saveCursor(deps.db, { type: type.name, alarm: null, alarmTold: null })
+      continue
+    }
+    if (cursor?.alarmTold === severity) continue
+    // What was begun must be ended, so it is written down before anybody is told.
+    await store.saveCursor(deps.db, { type: type.name, failingSince: since, alarm: severity })
+    const blindness: Blindness = {
+      since,
+      lastBlock:
+        tip?.blockNumber == null || tip.blockAt === null
+          ? null
+          : { number: tip.blockNumber, at: tip.blockAt },
+      reason: tip?.observedAt?.getTime() === tip?.checkedAt?.getTime() ? 'no_block' : 'no_answer',
+      until: null,
+    }
+    const reason = cursor?.failingSince == null ? blindness.reason : 'no_answer'
+    await raiseAlarm(deps, type.name, severity, { ...blindness, reason }, now)
+    await store.saveCursor(deps.db, { type: type.name, alarmTold: severity })
+  }
+}
+
+async function raiseAlarm(
+  deps: AlarmDeps,
+  type: string,
+  severity: Severity,
+  blindness: Blindness,
+  now: Date,
+): Promise<void> {
+  const data = z.encode(Blindness, blindness)
+  const told = await inBatches(deps, async (tx, after) => {
+    const watches = await alarms.listUntold(tx, type, severity, after, WATCHES_PER_WRITE)
+    const states = watches.map(({ id, state }) => ({
+      watchId: id,
+      state: alarmed(state, severity, blindness, now),
+    }))
+    await saveStates(tx, states)
+    await deps.raise(
+      tx,
+      watches.map((watch) => ({
+        ...common(watch, type, now),
+        event: 'fsp.monitoring',
+        severity,
+        data,
+        isRecovery: false,
+      })),
+    )
+    return watches
+  })
+  if (told === 0) return
+  deps.log.error({ type, severity, since: data.since, watches: told }, 'the chain cannot be seen')
+}
+
+async function endAlarm(deps: AlarmDeps, type: string, now: Date): Promise<void> {
+  const told = await inBatches(deps, async (tx, after) => {
+    const watches = await alarms.listTold(tx, type, after, WATCHES_PER_WRITE)
+    await alarms.deleteTold(
+      tx,
+      watches.map(({ id }) => id),
+    )
+    await deps.raise(
+      tx,
+      watches.flatMap((watch) => {
+        const blindness = Blindness.parse(watch.state?.state)
+        const data = z.encode(Blindness, { ...blindness, until: now })
+        const event = 'fsp.monitoring.recovered'
+        const severity = 'info'
+        return [{ ...common(watch, type, now), event, severity, data, isRecovery: true }]
+      }),
+    )
+    return watches
+  })
+  if (told > 0) deps.log.info({ type, watches: told }, 'the chain can be seen again')
+}
+
+/** What is the same for every firing. A recovery comes after its alert, also within one instant. */
+function common(watch: alarms.AlarmWatch, type: string, now: Date) {
+  const { id, wallet, label, recipientIds, minSeverity, mutedUntil, state } = watch
+  const before = state?.lastFiredAt?.getTime() ?? 0
+  return {
+    watch: { id, wallet, label, recipientIds, minSeverity, mutedUntil },
+    type,
+    signal: null,
+    group: null,
+    isTold: true,
+    position: Math.max(now.getTime(), before + 1),
+    firedAt: now,
+  } as const
+}
+
+function alarmed(
+  before: StoredState | undefined,
+  severity: Severity,
+  blindness: Blindness,
+  now: Date,
+): StoredState {
+  return {
+    signal: NO_SIGNAL,
+    state: z.encode(Blindness, blindness),
+    phase: 'firing',
+    since: before?.since ?? now,
+    streak: null,
+    severity,
+    lastEvidenceAt: blindness.lastBlock?.at ?? blindness.since,
+    lastFiredAt: now,
+  }
+}
+
+/** Runs batches, each a transaction, until one is empty. @returns how many there were in all */
+async function inBatches(
+  { db }: AlarmDeps,
+  run: (tx: Db, after: number) => Promise<readonly { readonly id: number }[]>,
+): Promise<number> {
+  let count = 0
+  for (let after = 0; ; ) {
+    const done = await db.transaction((tx) => run(tx, after))
+    const last = done.at(-1)
+    if (last === undefined) return count
+    after = last.id
+    count += done.length
+  }
+}
+
+function earliest(...instants: readonly (Date | null | undefined)[]): Date | null {
+  const times = instants.flatMap((one) => one?.getTime() ?? [])
+  return times.length === 0 ? null : new Date(Math.min(...times))
+}

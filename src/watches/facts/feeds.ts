@@ -1,0 +1,115 @@
+import type { BlockRef, Chain, FeedReading } from '#src/chain/chain.ts'
+import type { Db } from '#src/db/connection.ts'
+import type { Clock } from '#src/kernel/clock.ts'
+import * as store from './store.ts'
+
+/** A price as it was seen: `value / 10 ** decimals` US dollars. */
+export interface FeedPoint {
+  readonly value: bigint
+  readonly decimals: number
+  readonly at: Date
+}
+
+/** A price and what it is compared with. */
+export interface FeedWindow {
+  readonly now: FeedReading
+  /** The oldest valid price inside the window: the present one when it is the only one. */
+  readonly oldest: FeedPoint
+}
+
+const MINUTE_MS = 60_000
+const HOUR_MS = 60 * MINUTE_MS
+
+/**
+ * How prices are thinned out: the first of every so many minutes is kept so long, and windows up to that
+ * length compare with those alone. So the same window sees the same prices, whatever was forgotten when.
+ */
+const GRADES = [
+  { stepMs: 15 * MINUTE_MS, windowMsMax: 7 * 24 * HOUR_MS },
+  { stepMs: 5 * MINUTE_MS, windowMsMax: 24 * HOUR_MS },
+  { stepMs: 0, windowMsMax: 2 * HOUR_MS },
+] as const
+/** Kept beyond their time, as the chain's clock may be behind ours. */
+const SPARE_MS = HOUR_MS
+
+/** Remembers prices and finds the oldest of a window. */
+export function createFeedFacts({
+  db,
+  chain,
+  clock,
+}: {
+  readonly db: Db
+  readonly chain: Chain
+  readonly clock: Clock
+}) {
+  let last:
+    | { readonly block: BlockRef; readonly readings: Map<string, FeedReading | null> }
+    | undefined
+
+  /** Readings at a block, each feed read once however many ask. */
+  async function readingsAt(
+    feeds: readonly string[],
+    block: BlockRef,
+    signal: AbortSignal | undefined,
+  ): Promise<ReadonlyMap<string, FeedReading | null>> {
+    const known = last?.block.hash === block.hash ? last.readings : new Map()
+    const wanted = [...new Set(feeds)].filter((feed) => !known.has(feed))
+    if (wanted.length > 0) {
+      const read = await chain.feedPrices(wanted, block, signal)
+      for (const [index, feed] of wanted.entries()) known.set(feed, read[index] ?? null)
+      const valid = new Map(read.flatMap((one) => (one === undefined ? [] : [[one.id, one]])))
+      await store.insertPoints(
+        db,
+        [...valid.values()].map(({ id, value, decimals }) => ({ feed: id, value, decimals })),
+        { at: block.at, stepsMs: GRADES.map(({ stepMs }) => stepMs) },
+      )
+    }
+    last = { block, readings: known }
+    return known
+  }
+
+  return {
+    async windows(
+      windows: readonly { readonly feed: string; readonly windowSeconds: number }[],
+      block: BlockRef,
+      signal?: AbortSignal,
+    ): Promise<readonly (FeedWindow | undefined)[]> {
+      const names = windows.map(({ feed }) => feed)
+      const readings = await readingsAt(names, block, signal)
+      const asked = windows.map(({ feed, windowSeconds }) => {
+        const now = readings.get(feed) ?? undefined
+        return now && { now, feed: now.id, windowMs: windowSeconds * 1000 }
+      })
+      const questions = asked.flatMap((one) =>
+        one === undefined
+          ? []
+          : [
+              {
+                feed: one.feed,
+                from: new Date(block.at.getTime() - one.windowMs),
+                grade: gradeOf(one.windowMs),
+              },
+            ],
+      )
+      const oldest = (await store.findOldest(db, questions, block.at)).values()
+      return asked.map((one) => {
+        if (one === undefined) return undefined
+        const { value, decimals } = one.now
+        const found = oldest.next().value
+        return { now: one.now, oldest: found ?? { value, decimals, at: block.at } }
+      })
+    },
+
+    async prune(): Promise<void> {
+      const nowMs = clock.now().getTime()
+      for (const [grade, { windowMsMax }] of GRADES.entries()) {
+        await store.deletePoints(db, grade, new Date(nowMs - windowMsMax - SPARE_MS))
+      }
+    },
+  }
+}
+
+/** The finest grade that a window of this length compares with. */
+function gradeOf(windowMs: number): number {
+  return GRADES.findLastIndex(({ windowMsMax }) => windowMs <= windowMsMax)
+}

@@ -1,0 +1,45 @@
+import fc from 'fast-check'
+import { describe, expect, test } from 'vitest'
+import { addRange, gapsIn, type Range } from './ranges.ts'
+
+const range = fc
+  .tuple(fc.nat({ max: 60 }), fc.nat({ max: 12 }))
+  .map(([fromBlock, length]): Range => ({ fromBlock, toBlock: fromBlock + length }))
+
+function blocksOf(ranges: readonly Range[]): ReadonlySet<number> {
+  return new Set(
+    ranges.flatMap(({ fromBlock, toBlock }) =>
+      Array.from({ length: toBlock - fromBlock + 1 }, (_, index) => fromBlock + index),
+    ),
+  )
+}
+
+describe('ranges of blocks', () => {
+  test('hold exactly what was added, in as few pieces as possible', () => {
+    fc.assert(
+      fc.property(fc.array(range), (added) => {
+        const ranges = added.reduce(addRange, [] as readonly Range[])
+        expect(blocksOf(ranges)).toEqual(blocksOf(added))
+        for (const [index, one] of ranges.entries()) {
+          const next = ranges[index + 1]
+          if (next !== undefined) expect(next.fromBlock).toBeGreaterThan(one.toBlock + 1)
+        }
+      }),
+    )
+  })
+
+  test('miss exactly what was not added', () => {
+    fc.assert(
+      fc.property(fc.array(range), range, (added, wanted) => {
+        const ranges = added.reduce(addRange, [] as readonly Range[])
+        const gaps = blocksOf(gapsIn(ranges, wanted))
+        const have = blocksOf(added)
+        expect(gaps).toEqual(new Set([...blocksOf([wanted])].filter((block) => !have.has(block))))
+      }),
+    )
+  })
+
+  test('miss nothing of a range that is empty', () => {
+    expect(gapsIn([], { fromBlock: 5, toBlock: 4 })).toEqual([])
+  })
+})

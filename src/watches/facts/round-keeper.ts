@@ -1,0 +1,312 @@
+import { z } from 'zod'
+import type { BlockRef, Chain } from '#src/chain/chain.ts'
+import { roundAt, roundStart } from '#src/chain/fsp/epochs.ts'
+import { nodeIdOf } from '#src/chain/fsp/node-id.ts'
+import { indexPolicy, policyOfRound } from '#src/chain/fsp/policy.ts'
+import type { SystemState } from '#src/chain/fsp/provider-states.ts'
+import type { RoundEvidence } from '#src/chain/fsp/round-evidence.ts'
+import type { RewardClaim } from '#src/chain/fsp/round-reader.ts'
+import { collectRounds, type RoundCollector } from '#src/chain/fsp/rounds.ts'
+import { judgeRound } from '#src/chain/fsp/verdicts.ts'
+import type { PChain } from '#src/chain/pchain.ts'
+import type { Published } from '#src/chain/published.ts'
+import { type Db, transact } from '#src/db/connection.ts'
+import type { Clock } from '#src/kernel/clock.ts'
+import type { Logger } from '#src/kernel/logger.ts'
+import type { Address, Hash } from '#src/kernel/units.ts'
+import { createRewardFacts } from './rewards.ts'
+import { type KnownPolicies, ownersOf, partsOf, silenceIn } from './round-parts.ts'
+import { type RoundRecord, recordOf } from './round-record.ts'
+import {
+  addBlock,
+  addPoll,
+  CarriedState,
+  EMPTY_STATE,
+  forget,
+  type Owners,
+  sendersOf,
+} from './round-state.ts'
+import * as store from './round-store.ts'
+
+/** Where rounds are read from. */
+export interface RoundSource {
+  readonly db: Db
+  readonly chain: Chain
+  readonly clock: Clock
+  readonly log: Logger
+  readonly chainId: number
+  readonly published: Published
+  /** Where the rewards of a reward epoch are published; none: nothing is said of them. */
+  readonly rewardDataUrls: readonly string[]
+  /** undefined: nothing is said of validators. */
+  readonly pChain: PChain | undefined
+}
+
+/** Reads on, round after round. */
+export interface RoundKeeper {
+  /**
+   * Reads every block up to `tip` and keeps the rounds that are complete, with what is known of each
+   * provider. A stop anywhere loses and repeats nothing.
+   *
+   * @throws AppError upstream `dependency_unavailable` when blocks cannot be read: the next call goes on
+   */
+  advance(tip: BlockRef, signal: AbortSignal): Promise<void>
+}
+
+/** Blocks read before the first round that is judged, at the very first start. */
+const BLOCKS_BACK = 400
+/** A longer pause than that is left out: a gap in every streak. */
+const BACKFILL_MAX = 150_000
+/** What is read at the end of a block is only asked for while the block is young. */
+const STATE_AGE_MS = 600_000
+const POLL_MS = 60_000
+const PACE_BLOCKS = 20_000
+
+/** What is open while reading goes on. */
+interface Session {
+  readonly state: CarriedState
+  readonly collector: RoundCollector
+  policies: KnownPolicies
+  /** The round of the tip that the policies, and who is watched, were asked for at. */
+  knownAt: number
+  watched: readonly Address[]
+  owners: Owners
+  /** First block of each open round. */
+  readonly firstBlocks: Map<number, number>
+  /** Rewards claimed since the last round that was kept. */
+  claims: RewardClaim[]
+  from: number
+  /** Up to here everything but the open rounds has been counted before a stop. */
+  readonly countedTo: number
+  after: Hash | undefined
+  blockSeconds: number
+  /** Something has been noted as unreadable since, and that it can be read again has not. */
+  isFailing: boolean
+}
+
+/** Reads and keeps voting rounds, from wherever the last process stopped. */
+export function createRoundKeeper(source: RoundSource): RoundKeeper {
+  const { db, chain, clock, log, chainId, pChain } = source
+  const rewards = createRewardFacts(source)
+  let session: Session | undefined
+  let polledAtMs = 0
+
+  async function open(tip: BlockRef, signal: AbortSignal): Promise<Session | undefined> {
+    const policies = await loadPolicies(tip, signal)
+    if (policies === undefined) return undefined
+    const progress = await store.findProgress(db)
+    const oldest = Math.max(0, tip.number - (progress === undefined ? BLOCKS_BACK : BACKFILL_MAX))
+    const from = Math.max(oldest, progress?.resumeFrom ?? 0)
+    const state = CarriedState.parse(progress?.state ?? structuredClone(EMPTY_STATE))
+    if (progress !== undefined && from > progress.resumeFrom) {
+      log.warn({ from: progress.resumeFrom, to: from }, 'rounds left out after a long pause')
+      state.readSince = null
+    }
+    const opened: Session = {
+      state,
+      policies,
+      knownAt: roundAt(policies.clock, tip.at.getTime() / 1000),
+      collector: collectRounds(policies.clock, (round) =>
+        policyOfRound(opened.policies.policies, round),
+      ),
+      watched: [],
+      owners: { bySigningPolicy: new Map(), byAccount: new Map() },
+      firstBlocks: new Map(),
+      claims: [],
+      from,
+      countedTo: progress?.blockNumber ?? -1,
+      after: undefined,
+      blockSeconds: await readPace(tip, signal),
+      isFailing: progress?.failingSince != null,
+    }
+    await refresh(opened, tip)
+    return opened
+  }
+
+  async function loadPolicies(
+    tip: BlockRef,
+    signal: AbortSignal,
+  ): Promise<KnownPolicies | undefined> {
+    const found = await chain.rounds.policies(tip, signal)
+    return (
+      found && {
+        ...found,
+        policies: found.policies.map((one) => ({ ...one, ...indexPolicy(one) })),
+      }
+    )
+  }
+
+  /** Seconds from block to block of late. */
+  async function readPace(tip: BlockRef, signal: AbortSignal): Promise<number> {
+    const back = await chain.blockAt(Math.max(0, tip.number - PACE_BLOCKS), signal)
+    const blocks = tip.number - (back?.number ?? tip.number)
+    const seconds = (tip.at.getTime() - (back?.at ?? tip.at).getTime()) / 1000
+    return blocks > 0 && seconds > 0 ? seconds / blocks : 1.2
+  }
+
+  /** Who is watched now, and whose the accounts are. */
+  async function refresh(current: Session, at: BlockRef): Promise<void> {
+    current.watched = await store.listWatched(db)
+    const nowSeconds = at.at.getTime() / 1000
+    current.owners = ownersOf(current.policies, new Set(current.watched), (voter) =>
+      sendersOf(current.state, voter, nowSeconds),
+    )
+  }
+
+  /**
+   * Once in a round of the tip, before a block of it is looked at: a block is never judged by a policy
+   * that was replaced before it, however long nobody has looked.
+   */
+  async function renew(current: Session, tip: BlockRef, signal: AbortSignal): Promise<void> {
+    const round = roundAt(current.policies.clock, tip.at.getTime() / 1000)
+    if (round <= current.knownAt) return
+    const { currentEpoch } = current.policies
+    current.policies = (await loadPolicies(tip, signal)) ?? current.policies
+    if (current.policies.currentEpoch !== currentEpoch) {
+      current.blockSeconds = await readPace(tip, signal)
+    }
+    await refresh(current, tip)
+    current.knownAt = round
+  }
+
+  async function keepRound(
+    current: Session,
+    evidence: RoundEvidence,
+    block: BlockRef,
+    tip: BlockRef,
+    signal: AbortSignal,
+  ): Promise<void> {
+    const { state, policies } = current
+    const { round } = evidence
+    const isYoung = tip.at.getTime() - block.at.getTime() < STATE_AGE_MS
+    const system = isYoung ? await readSystem(current, block, signal) : undefined
+    const judged = judgeRound(policies.clock, chainId, evidence)
+    const records = new Map<Address, RoundRecord>(
+      evidence.policy.providers.flatMap(({ voter }, place) => {
+        const one = judged[place]
+        return one === undefined ? [] : [[voter, recordOf(one)] as const]
+      }),
+    )
+    const policy = policyOfRound(policies.policies, round)
+    for (const [voter, record] of records) {
+      const silence = silenceIn(current, policy, voter, system)
+      if (silence !== undefined) records.set(voter, { ...record, fastUpdates: silence })
+    }
+    // Read twice after a stop, a claim is the same.
+    await store.saveClaims(db, current.claims)
+    current.claims = []
+    const waiting = isYoung
+      ? await rewards.waiting(
+          current.watched,
+          { policies, readSince: state.readSince, block },
+          signal,
+        )
+      : undefined
+    for (const voter of current.watched) {
+      const parts = partsOf(current, voter, { system, policy, rewards: waiting?.get(voter) })
+      records.set(voter, { ...records.get(voter), ...parts })
+    }
+    forget(state, {
+      members: new Set(policies.policies.flatMap((one) => one.providers.map(({ voter }) => voter))),
+      active: new Set(evidence.policy.providers.map(({ voter }) => voter)),
+      watched: new Set(current.watched),
+      nodeIds: system && nodesOf(system),
+      nowSeconds: block.at.getTime() / 1000,
+    })
+    await transact(db, async (tx) => {
+      await store.insertRound(tx, {
+        round,
+        rewardEpoch: evidence.policy.rewardEpoch,
+        startsAt: new Date(roundStart(policies.clock, round) * 1000),
+        blockNumber: block.number,
+        blockAt: block.at,
+        providers: Object.fromEntries(records),
+      })
+      await store.saveProgress(tx, {
+        blockNumber: block.number,
+        blockAt: block.at,
+        resumeFrom: Math.max(0, (current.firstBlocks.get(round + 1) ?? block.number) - 1),
+        state: z.encode(CarriedState, state),
+        failingSince: null,
+      })
+    })
+    current.isFailing = false
+  }
+
+  function readSystem(
+    { policies, watched, state }: Session,
+    block: BlockRef,
+    signal: AbortSignal,
+  ): Promise<SystemState> {
+    const nowSeconds = block.at.getTime() / 1000
+    const extra = new Map(watched.map((voter) => [voter, sendersOf(state, voter, nowSeconds)]))
+    const query = { currentEpoch: policies.currentEpoch, voters: watched, extra, block }
+    return chain.rounds.states(query, signal)
+  }
+
+  async function poll(current: Session, signal: AbortSignal): Promise<void> {
+    const nowMs = clock.now().getTime()
+    if (pChain === undefined || nowMs - polledAtMs < POLL_MS) return
+    polledAtMs = nowMs
+    const nodeIds = Object.keys(current.state.polls)
+    if (nodeIds.length === 0) return
+    const validators = await pChain.validators(nodeIds, signal)
+    if (validators !== undefined) addPoll(current.state, nodeIds, validators)
+  }
+
+  async function readOn(current: Session, tip: BlockRef, signal: AbortSignal): Promise<void> {
+    await renew(current, tip, signal)
+    await poll(current, signal)
+    const watched = new Set(current.owners.byAccount.keys())
+    while (current.from <= tip.number && !signal.aborted) {
+      const range = { from: current.from, to: tip.number, after: current.after }
+      const { blocks, upTo } = await chain.rounds.span(range, watched, signal)
+      for (const block of blocks) {
+        noteFirst(current, roundAt(current.policies.clock, block.at), block.number)
+        const complete = current.collector.add(block)
+        if (block.number > current.countedTo) addBlock(current.state, block, current.owners)
+        current.claims.push(...block.claims)
+        for (const evidence of complete) {
+          await keepRound(current, evidence, block.ref, tip, signal)
+        }
+        current.after = block.ref.hash
+      }
+      current.from = upTo + 1
+    }
+    if (!current.isFailing || signal.aborted) return
+    await store.saveFailing(db, null)
+    current.isFailing = false
+  }
+
+  return {
+    async advance(tip, signal) {
+      try {
+        session ??= await open(tip, signal)
+        if (session !== undefined) await readOn(session, tip, signal)
+      } catch (error) {
+        session = undefined
+        if (!signal.aborted) {
+          const progress = await store.findProgress(db)
+          if (progress?.failingSince === null) await store.saveFailing(db, clock.now())
+        }
+        throw error
+      }
+    },
+  }
+}
+
+/** Rounds that are open at a time, and one. */
+const OPEN_ROUNDS = 4
+
+function noteFirst({ firstBlocks }: Session, round: number, block: number): void {
+  if (firstBlocks.has(round)) return
+  firstBlocks.set(round, block)
+  for (const one of firstBlocks.keys()) if (one <= round - OPEN_ROUNDS) firstBlocks.delete(one)
+}
+
+/** The validators of those we look at; undefined when they are not known of all. */
+function nodesOf({ providers }: SystemState): ReadonlySet<string> | undefined {
+  const all = [...providers.values()].map(({ nodeIds }) => nodeIds)
+  if (all.includes(null)) return undefined
+  return new Set(all.flatMap((nodeIds) => nodeIds ?? []).map(nodeIdOf))
+}

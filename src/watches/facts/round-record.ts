@@ -1,0 +1,70 @@
+import { z } from 'zod'
+import {
+  type ProviderRound,
+  ROUND_CHECKS,
+  type RoundCheck,
+  type Verdict,
+} from '#src/chain/fsp/verdicts.ts'
+import { JsonObject } from '#src/kernel/units.ts'
+import {
+  Addresses,
+  BalancePart,
+  type Check,
+  FastUpdatesPart,
+  NodePart,
+  PolicyPart,
+  RegistrationPart,
+  RewardsPart,
+  TransactionPart,
+} from '../types/provider-fsp/observation.ts'
+
+/**
+ * A provider's round as it is stored: a letter a check, and words only where something is wrong. What
+ * only watched providers have is left out for the others.
+ */
+export const RoundRecord = z.object({
+  /** One letter for each of `ROUND_CHECKS`: g, b or u. Absent: not in the signing policy. */
+  c: z.string().exactOptional(),
+  /** Values of the bad ones. */
+  v: z.record(z.string(), JsonObject).exactOptional(),
+  /** Anchor prices: hits and possible hits. */
+  a: z.tuple([z.int(), z.int()]).exactOptional(),
+  addresses: Addresses.exactOptional(),
+  policy: PolicyPart.exactOptional(),
+  registration: RegistrationPart.exactOptional(),
+  fastUpdates: FastUpdatesPart.exactOptional(),
+  transactions: z.array(TransactionPart).exactOptional(),
+  balances: z.array(BalancePart).exactOptional(),
+  nodes: z.array(NodePart).exactOptional(),
+  rewards: RewardsPart.exactOptional(),
+})
+export type RoundRecord = z.output<typeof RoundRecord>
+
+const LETTERS: Readonly<Record<Verdict, string>> = { good: 'g', bad: 'b', unknown: 'u' }
+const VERDICTS: Readonly<Record<string, Verdict>> = { g: 'good', b: 'bad', u: 'unknown' }
+
+/** Writes what was judged of a provider's round. */
+export function recordOf({ checks, anchors }: ProviderRound): RoundRecord {
+  const bad = ROUND_CHECKS.flatMap((name) => {
+    const { verdict, values } = checks[name]
+    return verdict === 'bad' && values !== undefined
+      ? [[name, JsonObject.parse(values)] as const]
+      : []
+  })
+  return {
+    c: ROUND_CHECKS.map((name) => LETTERS[checks[name].verdict]).join(''),
+    ...(bad.length > 0 && { v: Object.fromEntries(bad) }),
+    ...(anchors && { a: [anchors.hits, anchors.possible] }),
+  }
+}
+
+/** Reads it back; null for a provider that was not in the signing policy. */
+export function checksOf({ c, v }: RoundRecord): Readonly<Record<RoundCheck, Check>> | null {
+  if (c === undefined) return null
+  const entries = ROUND_CHECKS.map((name, place): [RoundCheck, Check] => {
+    const values = v?.[name]
+    const verdict = VERDICTS[c[place] ?? 'u'] ?? 'unknown'
+    return [name, values === undefined ? { verdict } : { verdict, values }]
+  })
+  return Object.fromEntries(entries) as Record<RoundCheck, Check>
+}

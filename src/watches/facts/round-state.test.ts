@@ -1,0 +1,89 @@
+import { getAddress } from 'viem/utils'
+import { expect, test } from 'vitest'
+import type { ProtocolBlock } from '#src/chain/fsp/round-reader.ts'
+import type { Address } from '#src/kernel/units.ts'
+import {
+  addBlock,
+  addPoll,
+  type CarriedState,
+  EMPTY_STATE,
+  forget,
+  type Owners,
+  silenceOf,
+} from './round-state.ts'
+
+const [ALPHA, BRAVO, SIGNER, SENDER] = [1, 2, 3, 4].map((n) =>
+  getAddress(`0x${`${n}`.repeat(40)}`),
+) as [Address, Address, Address, Address]
+const OWNERS: Owners = { bySigningPolicy: new Map([[SIGNER, ALPHA]]), byAccount: new Map() }
+const DAY = 86_400
+
+function block(number: number, isUpdated = false): ProtocolBlock {
+  const at = 1_790_000_000 + number
+  return {
+    ref: { number, hash: `0x${'0'.repeat(64)}`, at: new Date(at * 1000) },
+    number,
+    at,
+    submissions: [],
+    finalised: [],
+    requests: [],
+    fastUpdates: isUpdated ? [{ signingPolicy: SIGNER, sender: SENDER }] : [],
+    calls: [],
+    claims: [],
+  }
+}
+
+function remembered(
+  over: Partial<Parameters<typeof forget>[1]> = {},
+): Parameters<typeof forget>[1] {
+  const both = new Set([ALPHA, BRAVO])
+  return {
+    members: both,
+    active: both,
+    watched: both,
+    nodeIds: undefined,
+    nowSeconds: 1_790_000_000,
+    ...over,
+  }
+}
+
+const state = (): CarriedState => structuredClone(EMPTY_STATE)
+const pass = (to: CarriedState, blocks: number) => {
+  for (let number = 0; number < blocks; number += 1) addBlock(to, block(number), OWNERS)
+}
+
+test('silence grows with the blocks read, and begins anew with an update', () => {
+  const one = state()
+  silenceOf(one, ALPHA, 100, 1.5)
+  pass(one, 50)
+  const after = silenceOf(one, ALPHA, 100, 1.5)
+  expect(after).toMatchObject({ blocks: 50, lastUpdateBlock: null })
+  expect(after.exponent).toBeCloseTo(-100 * 50 * Math.log1p(-1.5 / 4096), 9)
+  addBlock(one, block(51, true), OWNERS)
+  expect(silenceOf(one, ALPHA, 100, 1.5)).toMatchObject({ blocks: 0, lastUpdateBlock: 51 })
+})
+
+test('blocks in which a provider is in no policy are no silence', () => {
+  const one = state()
+  silenceOf(one, ALPHA, 100, 1.5)
+  pass(one, 1000)
+  forget(one, remembered({ active: new Set([BRAVO]) }))
+  expect(silenceOf(one, ALPHA, 100, 1.5)).toMatchObject({ exponent: 0, blocks: 0 })
+})
+
+test('what concerns nobody any more is forgotten', () => {
+  const one = state()
+  silenceOf(one, ALPHA, 1, 1.5)
+  silenceOf(one, BRAVO, 1, 1.5)
+  addBlock(one, block(1, true), OWNERS)
+  one.calls[BRAVO] = []
+  addPoll(one, ['NodeID-A', 'NodeID-B'], new Map())
+  forget(one, remembered({ watched: new Set([ALPHA]), nodeIds: new Set(['NodeID-A']) }))
+  expect(Object.keys(one.silence)).toEqual([BRAVO, ALPHA].toSorted())
+  expect(one.calls).toEqual({})
+  expect(Object.keys(one.polls)).toEqual(['NodeID-A'])
+  expect(one.senders).toEqual({ [ALPHA]: { [SENDER]: 1_790_000_001 } })
+  forget(one, remembered({ members: new Set([BRAVO]), nowSeconds: 1_790_000_001 + DAY + 1 }))
+  expect(one.senders).toEqual({})
+  expect(Object.keys(one.silence)).toEqual([BRAVO])
+})

@@ -1,0 +1,252 @@
+import { z } from 'zod'
+import type { ProtocolBlock } from '#src/chain/fsp/round-reader.ts'
+import { silenceExponent } from '#src/chain/fsp/silence.ts'
+import type { Validator } from '#src/chain/pchain.ts'
+import { Address } from '#src/kernel/units.ts'
+import { TransactionPart } from '../types/provider-fsp/observation.ts'
+
+/** What goes on from round to round, stored with how far rounds have been read. */
+export const CarriedState = z.object({
+  /** Blocks read so far: the clock of silence, which stands still while nothing is read. */
+  blocksRead: z.int(),
+  /** The first block since when none was left out, epoch seconds; null before it. */
+  readSince: z.int().nullable().default(null),
+  /** By identity: silence of fast updates up to the last round, and when the last one came. */
+  silence: z.record(
+    Address,
+    z.object({
+      exponent: z.number(),
+      blocks: z.int(),
+      lastUpdateBlock: z.int().nullable(),
+      /** `blocksRead` up to which blocks are in the sum. */
+      countedTo: z.int(),
+    }),
+  ),
+  /** By identity: accounts that sent its fast updates, and when last, in epoch seconds. */
+  senders: z.record(Address, z.record(Address, z.int())),
+  /** By identity: what was called since the last round. */
+  calls: z.record(Address, z.array(TransactionPart)),
+  /** By node: polls since the last round. `absentPolls` counts those in a row. */
+  polls: z.record(
+    z.string(),
+    z.object({
+      polls: z.int(),
+      connectedPolls: z.int(),
+      absentPolls: z.int(),
+      endsAt: z.int().nullable(),
+    }),
+  ),
+})
+export type CarriedState = z.output<typeof CarriedState>
+
+/** Nothing read yet. */
+export const EMPTY_STATE: CarriedState = {
+  blocksRead: 0,
+  readSince: null,
+  silence: {},
+  senders: {},
+  calls: {},
+  polls: {},
+}
+
+/** Accounts that sent fast updates within a day count as the provider's. */
+const SENDER_SECONDS = 86_400
+/** A node is gone when it is absent from so many answers in a row. */
+const ABSENT_POLLS = 2
+
+/** Whose an account is. */
+export interface Owners {
+  /** Identity by signing policy address. */
+  readonly bySigningPolicy: ReadonlyMap<Address, Address>
+  /** Identity and role by any account, lower case. */
+  readonly byAccount: ReadonlyMap<
+    string,
+    { readonly voter: Address; readonly role: TransactionPart['role'] }
+  >
+}
+
+/** Adds a block: who sent fast updates, and what those we look at called. */
+export function addBlock(state: CarriedState, block: ProtocolBlock, owners: Owners): void {
+  state.blocksRead += 1
+  state.readSince ??= block.at
+  for (const { signingPolicy, sender } of block.fastUpdates) {
+    const voter = owners.bySigningPolicy.get(signingPolicy)
+    if (voter === undefined) continue
+    state.silence[voter] = {
+      exponent: 0,
+      blocks: 0,
+      lastUpdateBlock: block.number,
+      countedTo: state.blocksRead,
+    }
+    state.senders[voter] = { ...state.senders[voter], [sender]: block.at }
+  }
+  for (const call of block.calls) {
+    const owner = owners.byAccount.get(call.from.toLowerCase())
+    if (owner === undefined) continue
+    const { voter, role } = owner
+    const one = { ...call, role, isBenign: isBenign(call), function: nameOf(call.selector) }
+    state.calls[voter] = [...(state.calls[voter] ?? []), TransactionPart.parse(one)]
+  }
+}
+
+/** Adds a poll of validators. */
+export function addPoll(
+  state: CarriedState,
+  nodeIds: readonly string[],
+  validators: ReadonlyMap<string, Validator>,
+): void {
+  for (const nodeId of nodeIds) {
+    const found = validators.get(nodeId)
+    const before = state.polls[nodeId] ?? {
+      polls: 0,
+      connectedPolls: 0,
+      absentPolls: 0,
+      endsAt: null,
+    }
+    state.polls[nodeId] = {
+      polls: before.polls + (found === undefined ? 0 : 1),
+      connectedPolls: before.connectedPolls + (found?.connected === true ? 1 : 0),
+      absentPolls: found === undefined ? before.absentPolls + 1 : 0,
+      endsAt: found?.endsAt == null ? null : found.endsAt.getTime() / 1000,
+    }
+  }
+}
+
+/** Polls of a provider's nodes since the last round; null without any. Begins to count anew. */
+export function takePolls(state: CarriedState, nodeIds: readonly string[]) {
+  const nodes = nodeIds.flatMap((nodeId) => {
+    const poll = state.polls[nodeId]
+    if (poll === undefined) return []
+    state.polls[nodeId] = { ...poll, polls: 0, connectedPolls: 0 }
+    const { polls, connectedPolls, absentPolls, endsAt } = poll
+    return [{ nodeId, polls, connectedPolls, isListed: absentPolls < ABSENT_POLLS, endsAt }]
+  })
+  return nodes.length === 0 ? null : nodes
+}
+
+/** What was called since the last round. Begins to count anew. */
+export function takeCalls(state: CarriedState, voter: Address): TransactionPart[] {
+  const calls = state.calls[voter] ?? []
+  delete state.calls[voter]
+  return calls
+}
+
+/**
+ * The silence of a provider up to now, by its present weight and the present number of updates a block.
+ * A provider seen for the first time is silent from now on.
+ */
+export function silenceOf(
+  state: CarriedState,
+  voter: Address,
+  sortitionWeight: number,
+  updatesPerBlock: number,
+): { readonly exponent: number; readonly blocks: number; readonly lastUpdateBlock: number | null } {
+  const before = state.silence[voter] ?? {
+    exponent: 0,
+    blocks: 0,
+    lastUpdateBlock: null,
+    countedTo: state.blocksRead,
+  }
+  const blocks = state.blocksRead - before.countedTo
+  const after = {
+    exponent: before.exponent + silenceExponent(sortitionWeight, blocks, updatesPerBlock),
+    blocks: before.blocks + blocks,
+    lastUpdateBlock: before.lastUpdateBlock,
+    countedTo: state.blocksRead,
+  }
+  state.silence[voter] = after
+  return after
+}
+
+/** Takes the blocks since the last round out of a provider's silence: it could not take part. */
+export function passOver(state: CarriedState, voter: Address): void {
+  const before = state.silence[voter]
+  if (before !== undefined) state.silence[voter] = { ...before, countedTo: state.blocksRead }
+}
+
+/** Accounts that sent a provider's fast updates within a day. */
+export function sendersOf(state: CarriedState, voter: Address, nowSeconds: number): Address[] {
+  return Object.entries(state.senders[voter] ?? {})
+    .filter(([, at]) => nowSeconds - at <= SENDER_SECONDS)
+    .map(([account]) => z.decode(Address, account))
+}
+
+/** Who is still of interest when a round has been kept. */
+export interface Remembered {
+  /** Members of any signing policy that is known. */
+  readonly members: ReadonlySet<Address>
+  /** Members of the policy of the round. */
+  readonly active: ReadonlySet<Address>
+  /** Those we look at. */
+  readonly watched: ReadonlySet<Address>
+  /** Their validators; undefined: not known this time. */
+  readonly nodeIds: ReadonlySet<string> | undefined
+  readonly nowSeconds: number
+}
+
+/** Forgets what concerns nobody any more, so that the state stays small. */
+export function forget(state: CarriedState, remembered: Remembered): void {
+  const { members, active, watched, nodeIds, nowSeconds } = remembered
+  for (const voter of addressesIn(state.silence)) {
+    if (!members.has(voter)) delete state.silence[voter]
+    else if (!active.has(voter)) passOver(state, voter)
+  }
+  for (const voter of addressesIn(state.senders)) {
+    const recent = sendersOf(state, voter, nowSeconds)
+    const before = state.senders[voter] ?? {}
+    const kept = recent.map((account) => [account, before[account] ?? 0] as const)
+    if (kept.length === 0) delete state.senders[voter]
+    else state.senders[voter] = Object.fromEntries(kept)
+  }
+  for (const voter of addressesIn(state.calls)) if (!watched.has(voter)) delete state.calls[voter]
+  for (const nodeId of Object.keys(state.polls)) {
+    if (nodeIds !== undefined && !nodeIds.has(nodeId)) delete state.polls[nodeId]
+  }
+}
+
+function addressesIn(record: Readonly<Record<Address, unknown>>): Address[] {
+  return Object.keys(record).map((voter) => z.decode(Address, voter))
+}
+
+/** What contracts say when a race was lost that providers lose every day. @see protocol reference, 10.5 */
+const BENIGN = [
+  /already relayed/i,
+  /AlreadyRelayed/,
+  /0xd0ebeb4b/,
+  /already signed/i,
+  /already ended/i,
+  /already registered/i,
+  /registration not enabled/i,
+  /already pre-registered/i,
+  /currently not registered/i,
+  /not opened anymore/i,
+  /no longer accepted/i,
+  /already provided/i,
+] as const
+
+/** Contracts where a failure that cannot be made again was a race. */
+const RACING: readonly string[] = ['Relay', 'FlareSystemsManager']
+
+function isBenign({ ok, reason, contract }: ProtocolBlock['calls'][number]): boolean {
+  if (ok) return false
+  if (reason === null) return RACING.includes(contract)
+  return BENIGN.some((pattern) => pattern.test(reason))
+}
+
+const FUNCTIONS: Readonly<Record<string, string>> = {
+  '0x6c532fae': 'submit1',
+  '0x9d00c9fd': 'submit2',
+  '0xe1b157e7': 'submit3',
+  '0x57eed580': 'submitSignatures',
+  '0x833bf6c0': 'submitAndPass',
+  '0xb59589d1': 'relay',
+  '0x6b4c7bd6': 'signNewSigningPolicy',
+  '0xdc5a4225': 'signUptimeVote',
+  '0x9dd6850f': 'submitUptimeVote',
+  '0xc00a1a97': 'signRewards',
+  '0x8f7d0957': 'registerVoter',
+}
+
+function nameOf(selector: string): string {
+  return FUNCTIONS[selector.toLowerCase()] ?? selector
+}

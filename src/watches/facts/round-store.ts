@@ -1,0 +1,166 @@
+import { and, desc, eq, inArray, lt, sql } from 'drizzle-orm'
+import type { RewardClaim } from '#src/chain/fsp/round-reader.ts'
+import type { Db } from '#src/db/connection.ts'
+import type { Address } from '#src/kernel/units.ts'
+import { fspProgress, fspRewards, fspRounds, targets } from '../tables.ts'
+
+/** There is one row of progress. */
+const ONLY = 1
+
+export type RoundRow = typeof fspRounds.$inferSelect
+export type Progress = Omit<typeof fspProgress.$inferSelect, 'id'>
+
+/** How far rounds have been read; undefined before the first block. */
+export async function findProgress(db: Db): Promise<Progress | undefined> {
+  const [found] = await db.select().from(fspProgress)
+  return found
+}
+
+/** Writes how far rounds have been read. */
+export async function saveProgress(db: Db, progress: Progress): Promise<void> {
+  const row = { id: ONLY, ...progress }
+  await db.insert(fspProgress).values(row).onConflictDoUpdate({ target: fspProgress.id, set: row })
+}
+
+/** Notes since when nothing can be read, and that it can again. */
+export async function saveFailing(db: Db, failingSince: Date | null): Promise<void> {
+  await db.update(fspProgress).set({ failingSince })
+}
+
+/** Keeps a judged round; one that is known stays as it is. */
+export async function insertRound(db: Db, row: RoundRow): Promise<void> {
+  await db.insert(fspRounds).values(row).onConflictDoNothing()
+}
+
+/** A round with the records of some providers only. */
+export interface ProvidersRow extends Omit<RoundRow, 'providers'> {
+  readonly providers: Readonly<Record<string, unknown>>
+}
+
+/** Rounds completed after one block and up to another, oldest first, with these providers' records. */
+export async function listRounds(
+  db: Db,
+  voters: readonly Address[],
+  { after, upTo }: { readonly after: number; readonly upTo: number },
+): Promise<ProvidersRow[]> {
+  return db
+    .select({ ...ROUND, providers: recordsOf(voters) })
+    .from(fspRounds)
+    .where(sql`${fspRounds.blockNumber} > ${after} and ${fspRounds.blockNumber} <= ${upTo}`)
+    .orderBy(fspRounds.round)
+}
+
+/** The newest rounds, newest first, with these providers' records. */
+export async function listNewest(
+  db: Db,
+  voters: readonly Address[],
+  limit: number,
+  upTo?: number,
+): Promise<ProvidersRow[]> {
+  return db
+    .select({ ...ROUND, providers: recordsOf(voters) })
+    .from(fspRounds)
+    .where(upTo === undefined ? undefined : sql`${fspRounds.blockNumber} <= ${upTo}`)
+    .orderBy(desc(fspRounds.round))
+    .limit(limit)
+}
+
+const ROUND = {
+  round: fspRounds.round,
+  rewardEpoch: fspRounds.rewardEpoch,
+  startsAt: fspRounds.startsAt,
+  blockNumber: fspRounds.blockNumber,
+  blockAt: fspRounds.blockAt,
+}
+
+function recordsOf(voters: readonly Address[]) {
+  return sql<Record<string, unknown>>`(
+    select coalesce(jsonb_object_agg(v, ${fspRounds.providers} -> v), '{}'::jsonb)
+    from unnest(${sql.param([...voters])}::text[]) as v
+    where ${fspRounds.providers} ? v)`
+}
+
+/** Identities that somebody watches in every round. */
+export async function listWatched(db: Db): Promise<Address[]> {
+  const rows = await db
+    .select({ provider: sql<Address>`${targets.target} ->> 'provider'` })
+    .from(targets)
+    .where(sql`${targets.type} = 'provider-fsp' and ${targets.watchCount} > 0`)
+  return rows.map(({ provider }) => provider)
+}
+
+/** Forgets rounds before one. */
+export async function deleteRounds(db: Db, before: number): Promise<void> {
+  await db.delete(fspRounds).where(lt(fspRounds.round, before))
+}
+
+/** Notes what was claimed, also where its amount is not known yet. */
+export async function saveClaims(db: Db, claims: readonly RewardClaim[]): Promise<void> {
+  if (claims.length === 0) return
+  const rows = claims.map((claim) => ({ ...claim, voter: null, amountWei: null, claimed: true }))
+  const distinct = new Map(
+    rows.map((row) => [`${row.rewardEpoch} ${row.beneficiary} ${row.claimType}`, row]),
+  )
+  const { rewardEpoch, beneficiary, claimType } = fspRewards
+  await db
+    .insert(fspRewards)
+    .values([...distinct.values()])
+    .onConflictDoUpdate({ target: [rewardEpoch, beneficiary, claimType], set: { claimed: true } })
+}
+
+/** A reward as it was published. */
+export interface PublishedReward extends RewardClaim {
+  readonly voter: Address
+  readonly amountWei: bigint
+}
+
+/** Writes rewards down as published; what was claimed stays claimed. */
+export async function saveRewards(db: Db, rewards: readonly PublishedReward[]): Promise<void> {
+  if (rewards.length === 0) return
+  const rows = rewards.map((one) => ({
+    ...one,
+    amountWei: one.amountWei.toString(),
+    claimed: false,
+  }))
+  const { rewardEpoch, beneficiary, claimType } = fspRewards
+  await db
+    .insert(fspRewards)
+    .values(rows)
+    .onConflictDoUpdate({
+      target: [rewardEpoch, beneficiary, claimType],
+      set: { voter: sql`excluded.voter`, amountWei: sql`excluded.amount_wei` },
+    })
+}
+
+/** What is not claimed, per provider and reward epoch, of these epochs, oldest first. */
+export async function listWaiting(
+  db: Db,
+  voters: readonly Address[],
+  epochs: readonly number[],
+): Promise<
+  { readonly voter: Address; readonly rewardEpoch: number; readonly amountWei: bigint }[]
+> {
+  if (voters.length === 0 || epochs.length === 0) return []
+  const rows = await db
+    .select({
+      voter: sql<Address>`${fspRewards.voter}`,
+      rewardEpoch: fspRewards.rewardEpoch,
+      amountWei: sql<string>`sum(${fspRewards.amountWei})`,
+    })
+    .from(fspRewards)
+    .where(
+      and(
+        inArray(fspRewards.voter, [...voters]),
+        inArray(fspRewards.rewardEpoch, [...epochs]),
+        eq(fspRewards.claimed, false),
+      ),
+    )
+    .groupBy(fspRewards.voter, fspRewards.rewardEpoch)
+    .orderBy(fspRewards.rewardEpoch)
+  return rows.map((row) => ({ ...row, amountWei: BigInt(row.amountWei) }))
+}
+
+/** Forgets rewards of reward epochs before one. */
+export async function deleteRewards(db: Db, before: number): Promise<void> {
+  await db.delete(fspRewards).where(lt(fspRewards.rewardEpoch, before))
+}

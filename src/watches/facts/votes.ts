@@ -1,0 +1,281 @@
+import { z } from 'zod'
+import type { BlockRef, Chain } from '#src/chain/chain.ts'
+import {
+  type EpochVotes,
+  type Signing,
+  VOTE_KINDS,
+  type Vote,
+  type VoteKind,
+} from '#src/chain/fsp/system.ts'
+import type { Published } from '#src/chain/published.ts'
+import type { Db } from '#src/db/connection.ts'
+import type { Clock } from '#src/kernel/clock.ts'
+import type { Address } from '#src/kernel/units.ts'
+import { addRange, gapsIn } from './ranges.ts'
+import * as store from './store.ts'
+
+/** One vote on a reward epoch, as one provider has a part in it. */
+export interface ProviderVote {
+  readonly openedAt: Date | null
+  /** null while it is open, and where the chain does not say when. */
+  readonly concludedAt: Date | null
+  readonly isConcluded: boolean
+  /** When the provider signed what won, or while it is open anything; null: it did not. */
+  readonly signedAt: Date | null
+  /** It signed something that did not win. */
+  readonly signedOther: boolean
+  /** False: whether it signed cannot be told from what was read. */
+  readonly isKnown: boolean
+  /** Share of the weight that has signed; null where not every signature was read. */
+  readonly weightSigned: number | null
+}
+
+/** Both votes on an ended reward epoch, as one provider has a part in them. */
+export interface EpochFacts extends Readonly<Record<VoteKind, ProviderVote>> {
+  readonly rewardEpochId: number
+  readonly endedAt: Date
+  /** When its rewards were first seen to be published. */
+  readonly publishedAt: Date | null
+}
+
+/** A provider's votes on the reward epochs that ended last, oldest first: those it had a part in. */
+export interface VoteFacts {
+  /** The reward epoch in force. */
+  readonly rewardEpochId: number
+  readonly epochs: readonly EpochFacts[]
+}
+
+/** `reward-distribution-data.json`. @see protocol reference, 7.4 */
+const RewardData = z.looseObject({ rewardEpochId: z.int(), merkleRoot: z.string() })
+
+const KIND = 'rewards'
+/** Reward epochs looked at: a vote can go on while the next epoch ends. */
+const EPOCHS = 2
+const LOOK_MS = 5 * 60_000
+/** Steps of blocks read for one reward epoch in one look. */
+const STEPS_PER_LOOK = 40
+/** Signatures are kept for so many reward epochs. */
+const EPOCHS_KEPT = 6
+
+/** Reads votes: how they stand from the contract, who signed an open one from events. */
+export function createVoteFacts({
+  db,
+  chain,
+  clock,
+  published,
+  rewardDataUrls,
+}: {
+  readonly db: Db
+  readonly chain: Chain
+  readonly clock: Clock
+  readonly published: Published
+  readonly rewardDataUrls: readonly string[]
+}) {
+  const { protocol } = chain
+  const weights = new Map<number, ReadonlyMap<Address, number>>()
+  /** What never changes again: who signed what won. */
+  const signings = new Map<string, Map<Address, Date | null>>()
+  const lookAtMs = new Map<number, number>()
+
+  async function weightsOf(epoch: number, block: BlockRef, signal: AbortSignal | undefined) {
+    const known = weights.get(epoch) ?? (await protocol.weights(epoch, block, signal))
+    if (known !== undefined) weights.set(epoch, known)
+    for (const old of weights.keys()) if (old < epoch - EPOCHS_KEPT) weights.delete(old)
+    return known
+  }
+
+  /** Reads what events are still missing. @returns whether all of them are there */
+  async function readSignatures(
+    epoch: number,
+    from: number,
+    block: BlockRef,
+    signal: AbortSignal | undefined,
+  ): Promise<boolean> {
+    const name = rangesOf(epoch)
+    const wanted = { fromBlock: from, toBlock: block.number }
+    for (let step = 0; step < STEPS_PER_LOOK; step++) {
+      const ranges = await store.listRanges(db, name)
+      const [gap] = gapsIn(ranges, wanted)
+      if (gap === undefined) return true
+      const range = { from: gap.fromBlock, to: gap.toBlock }
+      const { votes, upTo } = await protocol.signatures(epoch, range, signal)
+      await db.transaction(async (tx) => {
+        await store.insertSignatures(
+          tx,
+          votes.map((vote) => toStored(epoch, vote)),
+        )
+        const read = { fromBlock: gap.fromBlock, toBlock: upTo }
+        await store.replaceRanges(tx, name, addRange(ranges, read))
+      })
+    }
+    return gapsIn(await store.listRanges(db, name), wanted).length === 0
+  }
+
+  async function signingsOf(
+    epoch: number,
+    kind: VoteKind,
+    voters: readonly Address[],
+    block: BlockRef,
+    signal: AbortSignal | undefined,
+  ): Promise<ReadonlyMap<Address, Signing>> {
+    const key = `${epoch} ${kind}`
+    const known = signings.get(key) ?? new Map<Address, Date | null>()
+    signings.set(key, known)
+    for (const old of signings.keys()) {
+      if (Number.parseInt(old, 10) < epoch - EPOCHS_KEPT) signings.delete(old)
+    }
+    const wanted = voters.filter((voter) => !known.has(voter))
+    if (wanted.length === 0) return known
+    const found = await protocol.signings(epoch, kind, wanted, block, signal)
+    for (const [index, voter] of wanted.entries()) {
+      const signing = found[index]
+      if (signing !== undefined) known.set(voter, signing)
+    }
+    return known
+  }
+
+  /** When the rewards of a reward epoch were first seen to be published. */
+  async function publishedAt(
+    epoch: number,
+    votes: EpochVotes,
+    block: BlockRef,
+    signal: AbortSignal | undefined,
+  ): Promise<Date | null> {
+    if (rewardDataUrls.length === 0) return votes.rewards.openedAt
+    const [known] = await store.listPublications(db, KIND, [epoch])
+    if (known !== undefined) return known.seenAt
+    const nowMs = clock.now().getTime()
+    if (nowMs < (lookAtMs.get(epoch) ?? 0)) return null
+    lookAtMs.set(epoch, nowMs + LOOK_MS)
+    for (const url of rewardDataUrls) {
+      const data = await published.read(placeOf(url, epoch), RewardData, signal)
+      if (data?.rewardEpochId !== epoch) continue
+      const { merkleRoot } = data
+      const publication = { kind: KIND, rewardEpochId: epoch, data: { merkleRoot } }
+      await store.savePublication(db, { ...publication, seenAt: block.at })
+      return block.at
+    }
+    return null
+  }
+
+  async function epochFacts(
+    epoch: number,
+    voters: readonly Address[],
+    block: BlockRef,
+    signal: AbortSignal | undefined,
+  ): Promise<ReadonlyMap<Address, EpochFacts> | undefined> {
+    const votes = await protocol.votes(epoch, block, signal)
+    const shares = votes && (await weightsOf(epoch, block, signal))
+    if (votes === undefined || shares === undefined || shares.size === 0) return undefined
+    const taking = voters.filter((voter) => shares.has(voter))
+    const published = await publishedAt(epoch, votes, block, signal)
+    const open = VOTE_KINDS.filter((kind) => votes[kind].hash === null)
+    const starts = open.flatMap((kind) => votes[kind].openedIn ?? [])
+    const isComplete =
+      starts.length === 0 || (await readSignatures(epoch, Math.min(...starts), block, signal))
+    const stored = await store.listSignatures(db, epoch)
+    const winners = {
+      uptime: votes.uptime.hash && (await signingsOf(epoch, 'uptime', taking, block, signal)),
+      rewards: votes.rewards.hash && (await signingsOf(epoch, 'rewards', taking, block, signal)),
+    }
+    const of = (voter: Address, kind: VoteKind) =>
+      providerVote(voter, kind, { votes, stored, shares, isComplete, winners: winners[kind] })
+    return new Map(
+      taking.map((voter) => [
+        voter,
+        {
+          rewardEpochId: epoch,
+          endedAt: votes.endedAt,
+          publishedAt: published,
+          uptime: of(voter, 'uptime'),
+          rewards: of(voter, 'rewards'),
+        },
+      ]),
+    )
+  }
+
+  return {
+    async of(
+      voters: readonly Address[],
+      block: BlockRef,
+      signal?: AbortSignal,
+    ): Promise<readonly (VoteFacts | undefined)[]> {
+      const current = await protocol.rewardEpoch(block, signal)
+      const found: ReadonlyMap<Address, EpochFacts>[] = []
+      for (let epoch = (current ?? 0) - EPOCHS; epoch < (current ?? 0); epoch++) {
+        const facts = epoch < 0 ? undefined : await epochFacts(epoch, voters, block, signal)
+        if (facts !== undefined) found.push(facts)
+      }
+      if (current === undefined || found.length === 0) return voters.map(() => undefined)
+      return voters.map((voter) => ({
+        rewardEpochId: current,
+        epochs: found.flatMap((facts) => facts.get(voter) ?? []),
+      }))
+    },
+
+    async prune(): Promise<void> {
+      const last = await store.findLastSigned(db)
+      if (last === undefined) return
+      const before = last - EPOCHS_KEPT
+      await store.deleteSignatures(db, before)
+      const old = Array.from({ length: EPOCHS_KEPT * 4 }, (_, index) => before - 1 - index)
+      await store.deleteRanges(db, old.map(rangesOf))
+    },
+  }
+}
+
+function providerVote(
+  voter: Address,
+  kind: VoteKind,
+  given: {
+    readonly votes: EpochVotes
+    readonly stored: readonly store.StoredSignature[]
+    readonly shares: ReadonlyMap<Address, number>
+    readonly isComplete: boolean
+    readonly winners: ReadonlyMap<Address, Signing> | null
+  },
+): ProviderVote {
+  const { openedAt, hash, concludedAt } = given.votes[kind]
+  const ofKind = given.stored.filter((one) => one.kind === kind)
+  const own = ofKind.filter((one) => one.voter === voter)
+  if (hash === null || given.winners === null) {
+    const total = [...given.shares.values()].reduce((sum, weight) => sum + weight, 0)
+    const signed = [...given.shares].filter(([one]) => ofKind.some((vote) => vote.voter === one))
+    return {
+      openedAt,
+      concludedAt: null,
+      isConcluded: false,
+      signedAt: own[0]?.signedAt ?? null,
+      signedOther: false,
+      isKnown: given.isComplete || own.length > 0,
+      weightSigned:
+        given.isComplete && total > 0
+          ? signed.reduce((sum, [, weight]) => sum + weight, 0) / total
+          : null,
+    }
+  }
+  const signing = given.winners.get(voter)
+  return {
+    openedAt,
+    concludedAt: concludedAt ?? ofKind.find(({ isLast }) => isLast)?.signedAt ?? null,
+    isConcluded: true,
+    signedAt: signing ?? null,
+    signedOther: own.some((one) => one.hash !== hash),
+    isKnown: signing !== undefined,
+    weightSigned: null,
+  }
+}
+
+function rangesOf(epoch: number): string {
+  return `votes ${epoch}`
+}
+
+/** Where the rewards of a reward epoch are, as the reference client asks for them. */
+export function placeOf(url: string, epoch: number): string {
+  if (url.includes('{epoch}')) return url.replaceAll('{epoch}', `${epoch}`)
+  return `${url.replace(/\/$/, '')}/${epoch}/reward-distribution-data.json`
+}
+
+function toStored(epoch: number, { kind, voter, hash, at, isLast }: Vote): store.StoredSignature {
+  return { rewardEpochId: epoch, kind, voter, hash, signedAt: at, isLast }
+}

@@ -1,0 +1,78 @@
+/**
+ * That the chain cannot be seen: since when, how bad that is, and what is said of it. Pure.
+ *
+ * @see product decisions, 8 and 13.29
+ */
+import { z } from 'zod'
+import type { Presentation, Severity } from '#src/kernel/facts.ts'
+import { Instant, type JsonObject } from '#src/kernel/units.ts'
+
+/** The events, which no signal emits. */
+export const MONITORING_EVENTS = ['fsp.monitoring', 'fsp.monitoring.recovered'] as const
+
+/** Without data for so long, watches say so and their people are told, in milliseconds. */
+export const BLIND_MS = 90_000
+/** From here on that is critical. */
+const CRITICAL_MS = 600_000
+/** Time between two looks counts up to this much: while nobody looked nothing was missing. */
+const LOOK_MS_MAX = 40_000
+
+/** What is known of a failure that goes on. */
+export interface Failing {
+  readonly failingSince: Date | null
+  readonly checkedAt: Date | null
+}
+
+/** Since when it fails, at a look that failed: time in which nobody looked does not count. */
+export function failingSince(before: Failing | undefined, now: Date): Date {
+  const checkedAt = before?.checkedAt ?? now
+  const since = before?.failingSince ?? checkedAt
+  const unseenMs = Math.max(0, now.getTime() - checkedAt.getTime() - LOOK_MS_MAX)
+  return new Date(Math.min(since.getTime() + unseenMs, now.getTime()))
+}
+
+/** How bad it is that there has been no data since then; null: not bad enough to be told. */
+export function severityOf(since: Date | null, now: Date): Severity | null {
+  const ms = since === null ? 0 : now.getTime() - since.getTime()
+  if (ms < BLIND_MS) return null
+  return ms < CRITICAL_MS ? 'warning' : 'critical'
+}
+
+/** `data` of both events. */
+export const Blindness = z.object({
+  since: Instant,
+  /** The last block that was seen; null: none ever. */
+  lastBlock: z.object({ number: z.int(), at: Instant }).nullable(),
+  /** No new block comes, or the endpoints do not answer. */
+  reason: z.enum(['no_block', 'no_answer']),
+  /** Of the recovery: when there was data again. */
+  until: Instant.nullable(),
+})
+export type Blindness = z.output<typeof Blindness>
+
+/** What an alert of it shows. */
+export function presentMonitoring(_event: string, data: JsonObject): Presentation {
+  const { since, until, lastBlock } = Blindness.parse(data)
+  return {
+    facts: {
+      since: { kind: 'instant', at: since },
+      ...(lastBlock !== null && { block: { kind: 'block', number: lastBlock.number } }),
+      ...(until !== null && {
+        duration: { kind: 'duration', seconds: (until.getTime() - since.getTime()) / 1000 },
+      }),
+    },
+    fields: ['since', ...(lastBlock === null ? [] : ['block'])],
+  }
+}
+
+const example = {
+  since: '2026-11-20T12:00:00.000Z',
+  lastBlock: { number: 41_880_123, at: '2026-11-20T11:59:58.000Z' },
+  reason: 'no_answer',
+} as const
+
+/** Data of a believable example per event. */
+export const MONITORING_EXAMPLES: Readonly<Record<string, JsonObject>> = {
+  'fsp.monitoring': { ...example, until: null },
+  'fsp.monitoring.recovered': { ...example, until: '2026-11-20T12:06:30.000Z' },
+}

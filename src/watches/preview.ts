@@ -1,0 +1,127 @@
+/** What somebody who is about to make a watch wants to see: the target as understood, and how it stands. */
+import { z } from 'zod'
+import { readBalance } from '#src/billing/account/service.ts'
+import { findNextRenewal } from '#src/billing/subscriptions/renewal.ts'
+import type { Chain } from '#src/chain/chain.ts'
+import type { Db } from '#src/db/connection.ts'
+import type { Caller } from '#src/kernel/caller.ts'
+import type { Clock } from '#src/kernel/clock.ts'
+import { AppError } from '#src/kernel/errors.ts'
+import { validationErrors } from '#src/kernel/validation.ts'
+import { Balance, type ChainWatchType, type WatchType } from './define.ts'
+import type { Facts } from './facts.ts'
+import { suggestedSettings } from './guide.ts'
+import { CHAIN_TYPES, findWatchType } from './types/index.ts'
+
+export interface PreviewDeps {
+  readonly db: Db
+  readonly clock: Clock
+  readonly chain: Chain
+  readonly facts: Facts
+  readonly confirmations: number
+}
+
+/** A target that can be watched. */
+export const TargetPreview = z.object({
+  /** As a watch of it would have it. */
+  target: z.unknown(),
+  /** Name of a watch of it that is given none. */
+  label: z.string(),
+  /** What is seen there now, encoded; null when it cannot be read right now. */
+  observation: z.unknown(),
+})
+export type TargetPreview = z.output<typeof TargetPreview>
+
+/**
+ * Looks at a target without watching it.
+ *
+ * @throws AppError invalid `validation_failed`, with pointers below `/target`
+ */
+export async function previewTarget(
+  deps: PreviewDeps,
+  caller: Caller,
+  input: { readonly type: string; readonly target: unknown },
+): Promise<TargetPreview> {
+  const type = findWatchType(input.type)
+  if (type === undefined) {
+    throw new AppError('invalid', 'validation_failed', {
+      errors: [{ pointer: '/type', code: 'not_available' }],
+    })
+  }
+  const parsed = type.target.safeParse(input.target, { reportInput: true })
+  if (!parsed.success) throw validationErrors(parsed.error, '/target')
+  const target = await resolveTarget(deps, type, parsed.data)
+  await requireOnChain(deps, type, target)
+  return {
+    target: z.encode(type.target, target),
+    label: type.defaultLabel(target),
+    observation: await observeNow(deps, type, target, caller),
+  }
+}
+
+/** Names of the price feeds that can be watched; none while the chain does not answer. */
+export async function listFeeds({ chain }: Pick<PreviewDeps, 'chain'>): Promise<string[]> {
+  const list = await unlessAway(() => chain.feedList())
+  return (list?.feeds ?? []).map(({ name }) => name).toSorted()
+}
+
+/** @throws AppError invalid where the chain knows better; nothing when it does not answer */
+async function requireOnChain(
+  { chain }: PreviewDeps,
+  type: WatchType,
+  target: unknown,
+): Promise<void> {
+  const settings = type.settings.safeParse(suggestedSettings(type.guide))
+  if (!settings.success) return
+  const found = (await unlessAway(() => type.check({ chain }, target, settings.data))) ?? []
+  const errors = found.filter(({ pointer }) => pointer.startsWith('/target'))
+  if (errors.length > 0) throw new AppError('invalid', 'validation_failed', { errors })
+}
+
+async function observeNow(
+  deps: PreviewDeps,
+  type: WatchType,
+  target: unknown,
+  { wallet }: Caller,
+): Promise<unknown> {
+  const chainType = CHAIN_TYPES.find(({ name }) => name === type.name)
+  if (chainType !== undefined) return (await observeChain(deps, chainType, target)) ?? null
+  const nextRenewal = (await findNextRenewal(deps.db, wallet)) ?? null
+  const balance = await readBalance(deps.db, wallet)
+  return z.encode(Balance, { position: 0, at: deps.clock.now(), ...balance, nextRenewal })
+}
+
+async function observeChain(
+  { chain, facts, confirmations }: PreviewDeps,
+  type: ChainWatchType,
+  target: unknown,
+): Promise<unknown> {
+  return unlessAway(async () => {
+    const block = await chain.confirmedBlock(confirmations)
+    const settings = type.settings.safeParse(suggestedSettings(type.guide))
+    const lens = settings.success ? type.lens?.of(settings.data) : undefined
+    const look = { target, lens, isNew: true }
+    const [seen] = await type.observe({ chain, facts }, [look], { after: null, upTo: block })
+    const observation = seen?.at(-1)
+    return observation && z.encode(type.observation, observation)
+  })
+}
+
+/** The target as the chain knows it; as it was given while the chain does not answer. */
+export async function resolveTarget(
+  { chain }: { readonly chain: Chain },
+  type: WatchType,
+  target: unknown,
+): Promise<unknown> {
+  return (await unlessAway(async () => type.resolve?.({ chain }, target))) ?? target
+}
+
+/** @returns undefined when the chain does not answer */
+async function unlessAway<T>(run: () => Promise<T>): Promise<T | undefined> {
+  try {
+    return await run()
+  } catch (error) {
+    if (error instanceof AppError && error.kind === 'upstream') return undefined
+    throw error
+  }
+}

@@ -1,0 +1,47 @@
+import { z } from 'zod'
+import type { Chain } from '#src/chain/chain.ts'
+import { AppError } from '#src/kernel/errors.ts'
+import { Address } from '#src/kernel/units.ts'
+import type { Facts } from './facts.ts'
+
+/** A provider by name. */
+export const NamedProvider = z.object({ provider: Address, name: z.string() })
+export type NamedProvider = z.output<typeof NamedProvider>
+
+/** What is looked for: a part of a name, or an identity. */
+export const ProviderSearch = z.strictObject({ text: z.string().max(200) })
+
+const FOUND_MAX = 6
+
+/**
+ * Providers whose name has the text in it, or whose identity it is, those whose name begins with it
+ * first; six at most. None without a published list of names, or while the chain does not answer.
+ */
+export async function searchProviders(
+  deps: { readonly chain: Chain; readonly facts: Facts; readonly confirmations: number },
+  { text }: z.output<typeof ProviderSearch>,
+): Promise<NamedProvider[]> {
+  const wanted = text.trim().toLowerCase()
+  if (wanted === '') return []
+  const places = [...(await namesOf(deps))].flatMap(([provider, name]) => {
+    const place = provider.toLowerCase() === wanted ? 0 : name.toLowerCase().indexOf(wanted)
+    return place < 0 ? [] : [{ provider, name, place }]
+  })
+  return places
+    .toSorted((a, b) => a.place - b.place || a.name.localeCompare(b.name, 'en'))
+    .slice(0, FOUND_MAX)
+    .map(({ provider, name }) => ({ provider, name }))
+}
+
+async function namesOf(deps: {
+  readonly chain: Chain
+  readonly facts: Facts
+  readonly confirmations: number
+}): Promise<ReadonlyMap<Address, string>> {
+  try {
+    return await deps.facts.providerNames(await deps.chain.confirmedBlock(deps.confirmations))
+  } catch (error) {
+    if (error instanceof AppError && error.kind === 'upstream') return new Map()
+    throw error
+  }
+}

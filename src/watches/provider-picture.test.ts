@@ -1,0 +1,145 @@
+import { describe, expect, test } from 'vitest'
+import { drawProvider, hoursToRegistration } from './provider-picture.ts'
+import { type ProviderView, ROUND_CELLS, type RoundCell } from './provider-view.ts'
+
+const LAST = 1_519_400
+const AS_OF = new Date('2026-11-20T14:05:12.000Z')
+
+/** A provider whose cells are given by the round's place from the newest on and its row. */
+function view(
+  rounds: number,
+  cellOf: (back: number, row: number) => RoundCell,
+  over: Partial<ProviderView> = {},
+): ProviderView {
+  return {
+    provider: '0x12ab4F1111111111111111111111111111cd3412',
+    addresses: null,
+    rewardEpoch: 452,
+    registered: true,
+    registeredNext: null,
+    inPolicy: true,
+    weight: 0.0231,
+    currentRound: LAST + 2,
+    rounds: Array.from({ length: rounds }, (_, back) => ({
+      id: LAST - back,
+      startsAt: AS_OF,
+      ftso: { commit: cellOf(back, 0), reveal: cellOf(back, 1), signature: cellOf(back, 2) },
+      fdc: { bitvote: cellOf(back, 3), signature: cellOf(back, 4) },
+    })),
+    fastUpdates: { lastUpdateBlock: 1, blocksSinceUpdate: 12, probabilityOfSilence: 0.31 },
+    minimalConditions: { anchor: null, fdc: null, uptime: null },
+    balances: [],
+    asOf: AS_OF,
+    stale: false,
+    ...over,
+  }
+}
+
+const dark20 = { rounds: 20, palette: 'dark' } as const
+/** What is written and what is drawn. */
+const texts = (svg: string) => [...svg.matchAll(/<text[^>]*>([^<]*)</g)].map(([, text]) => text)
+/** The shape of the cell with a state: all that is drawn but for colours. */
+const shapeOf = (state: RoundCell) =>
+  drawProvider(
+    view(20, () => state),
+    dark20,
+  )
+    .replaceAll(/#[0-9A-F]{6}/g, '')
+    .replaceAll(/<text.*?<\/text>/g, '')
+
+describe('the picture of a provider', () => {
+  test('is the same for the same facts', () => {
+    const facts = view(20, (back, row) => ((back + row) % 5 === 0 ? 'missing' : 'ok'))
+    expect(drawProvider(facts, dark20)).toBe(drawProvider(structuredClone(facts), dark20))
+  })
+
+  test('tells every state by its shape, without colour', () => {
+    expect(new Set(ROUND_CELLS.map(shapeOf)).size).toBe(ROUND_CELLS.length)
+  })
+
+  test('has no letter that is not Latin, and no markup in what is written', () => {
+    for (const rounds of [20, 100] as const) {
+      for (const palette of ['dark', 'light', 'page'] as const) {
+        const svg = drawProvider(
+          view(rounds, (back) => ROUND_CELLS[back % 7] ?? 'ok'),
+          {
+            rounds,
+            palette,
+          },
+        )
+        expect(texts(svg).join('')).toMatch(/^[\x20-\x7e…·–]*$/)
+      }
+    }
+  })
+
+  test('names the provider, the reward epoch, the round and the time', () => {
+    const written = texts(
+      drawProvider(
+        view(20, () => 'ok'),
+        dark20,
+      ),
+    )
+    expect(written).toContain('0x12ab…3412')
+    expect(written).toContain('RE 452 · R 1519402 · 14:05 UTC')
+    expect(written).toEqual(expect.arrayContaining(['385', '390', '395', '400']))
+    expect(written).toEqual(expect.arrayContaining(['12 blk', 'P 0.31', '2.31%', 'NEXT 453']))
+  })
+
+  test('has a column for each round, also for those of which nothing is known', () => {
+    const facts = view(5, () => 'ok')
+    const gone = { ...facts, rounds: facts.rounds.filter(({ id }) => id !== LAST - 2) }
+    const count = (svg: string) => svg.split('<circle').length - 1
+    // Fifteen rounds and one, five rows each, beside the circle of what is not registered yet.
+    expect(count(drawProvider(facts, dark20))).toBe(15 * 5 + 1)
+    expect(count(drawProvider(gone, dark20))).toBe(16 * 5 + 1)
+  })
+
+  test('of a hundred rounds marks what is not fine below its bar', () => {
+    const circles = (state: RoundCell) =>
+      drawProvider(
+        view(100, (back, row) => (back === 3 && row === 1 ? state : 'ok')),
+        {
+          rounds: 100,
+          palette: 'dark',
+        },
+      ).match(/r="3.5"/g) ?? []
+    expect(circles('ok')).toHaveLength(0)
+    expect(circles('missing')).toHaveLength(1)
+  })
+
+  test('is dimmed when what is known is old', () => {
+    expect(
+      drawProvider(
+        view(20, () => 'ok', { stale: true }),
+        dark20,
+      ),
+    ).toContain('opacity="0.6"')
+    expect(
+      drawProvider(
+        view(20, () => 'ok'),
+        dark20,
+      ),
+    ).not.toContain('opacity')
+  })
+
+  test('takes its colours from the page on a page, and has the grid alone there', () => {
+    const svg = drawProvider(
+      view(20, (back) => ROUND_CELLS[back % 7] ?? 'ok'),
+      {
+        rounds: 20,
+        palette: 'page',
+      },
+    )
+    expect(svg).not.toMatch(/#[0-9A-Fa-f]{3,6}/)
+    expect(svg).toContain('var(--picture-ok)')
+    expect(texts(svg)).not.toContain('WEIGHT')
+  })
+})
+
+test('says in how many hours registration opens, until it does', () => {
+  // Reward epoch 453 begins on 23 November 2026 at 07:00 UTC.
+  const at = (asOf: string) => hoursToRegistration(view(0, () => 'ok', { asOf: new Date(asOf) }))
+  expect(at('2026-11-23T03:30:00Z')).toBe(2)
+  expect(at('2026-11-23T05:02:29Z')).toBe(1)
+  expect(at('2026-11-23T05:02:30Z')).toBeUndefined()
+})

@@ -1,0 +1,251 @@
+import { z } from 'zod'
+import type { Chain } from '#src/chain/chain.ts'
+import type { Clock } from '#src/kernel/clock.ts'
+import { AppError } from '#src/kernel/errors.ts'
+import { Address, Instant, Units } from '#src/kernel/units.ts'
+import type { Facts } from './facts.ts'
+import { checkOf, type ProviderObservation } from './types/provider-fsp/observation.ts'
+
+/** How one duty of a round went. */
+export const ROUND_CELLS = [
+  'ok',
+  'late',
+  'early',
+  'missing',
+  'mismatch',
+  'offence',
+  'unknown',
+] as const
+export type RoundCell = (typeof ROUND_CELLS)[number]
+const Cell = z.enum(ROUND_CELLS)
+
+const Rate = z
+  .object({
+    rate: z.number().meta({ description: '0 to 1.' }),
+    minimum: z.number().meta({ description: 'What the protocol asks for over a reward epoch.' }),
+  })
+  .nullable()
+  .meta({ description: 'Over the last 80 rounds; null without enough evidence.' })
+
+/** Answer of `GET /provider-fsp`. */
+export const ProviderView = z
+  .object({
+    provider: Address,
+    addresses: z
+      .object({ submit: Address, submitSignatures: Address, signingPolicy: Address })
+      .nullable(),
+    rewardEpoch: z.int().nullable(),
+    registered: z.boolean(),
+    registeredNext: z
+      .boolean()
+      .nullable()
+      .meta({ description: 'Null before registration for the next reward epoch opens.' }),
+    inPolicy: z.boolean(),
+    weight: z
+      .number()
+      .nullable()
+      .meta({ description: 'Share of the weight of the signing policy, 0 to 1.' }),
+    currentRound: z.int().nullable(),
+    rounds: z
+      .array(
+        z.object({
+          id: z.int(),
+          startsAt: Instant,
+          ftso: z.object({ commit: Cell, reveal: Cell, signature: Cell }),
+          fdc: z.object({ bitvote: Cell, signature: Cell }),
+        }),
+      )
+      .meta({ description: 'Newest first.' }),
+    fastUpdates: z
+      .object({
+        lastUpdateBlock: z.int().nullable(),
+        blocksSinceUpdate: z.int(),
+        probabilityOfSilence: z.number(),
+      })
+      .nullable(),
+    minimalConditions: z.object({ anchor: Rate, fdc: Rate, uptime: Rate }),
+    balances: z.array(z.object({ role: z.string(), address: Address, balanceWei: Units })),
+    asOf: Instant.nullable(),
+    stale: z.boolean().meta({ description: 'The last judged round is older than 5 minutes.' }),
+  })
+  .meta({ id: 'ProviderView' })
+export type ProviderView = z.output<typeof ProviderView>
+
+/** Which provider, and how many rounds of it. */
+export const ProviderQuery = z.strictObject({
+  provider: Address,
+  rounds: z.coerce.number().int().min(1).max(100).default(20),
+})
+export type ProviderQuery = z.output<typeof ProviderQuery>
+
+const CONDITION_ROUNDS = 80
+const CONDITION_ROUNDS_MIN = 40
+const STALE_MS = 300_000
+
+interface Deps {
+  readonly chain: Chain
+  readonly facts: Facts
+  readonly clock: Clock
+  readonly confirmations: number
+}
+
+/**
+ * A provider as pages, chats and programs see it: its last rounds and how it stands. A provider that is
+ * not registered is answered too; without the chain what is stored is given, and called stale.
+ */
+export async function getProviderView(deps: Deps, query: ProviderQuery): Promise<ProviderView> {
+  const { chain, facts, clock } = deps
+  const live = await unlessAway(() => readLive(deps, query.provider))
+  const provider = live?.provider ?? query.provider
+  const kept = await facts.rounds.newest(provider, Math.max(query.rounds, CONDITION_ROUNDS))
+  const [last] = kept
+  const reach = await facts.rounds.reach()
+  const asOf = last?.at ?? null
+  const isOld = asOf === null || clock.now().getTime() - asOf.getTime() > STALE_MS
+  const silence = kept.find(({ fastUpdates }) => fastUpdates !== null)?.fastUpdates
+  return {
+    provider,
+    addresses: live?.addresses ?? last?.addresses ?? null,
+    rewardEpoch: live?.rewardEpoch ?? last?.rewardEpoch ?? null,
+    registered: live?.isRegistered ?? last?.checks != null,
+    registeredNext: live?.isRegisteredNext ?? null,
+    inPolicy: live?.isMember ?? last?.checks != null,
+    weight: live?.weight ?? silence?.weightShare ?? null,
+    currentRound: live?.currentRound ?? null,
+    rounds: kept.slice(0, query.rounds).map((one) => ({
+      id: one.round,
+      startsAt: new Date(one.startsAt * 1000),
+      ...cellsOf(one),
+    })),
+    fastUpdates:
+      silence == null
+        ? null
+        : {
+            lastUpdateBlock: silence.lastUpdateBlock,
+            blocksSinceUpdate: silence.blocksSinceUpdate,
+            probabilityOfSilence: Math.exp(-silence.exponent),
+          },
+    minimalConditions: conditionsOf(kept.slice(0, CONDITION_ROUNDS)),
+    balances: live?.balances ?? balancesOf(last),
+    asOf,
+    stale: isOld || live === undefined || reach?.failingSince != null,
+  }
+
+  async function readLive({ confirmations }: Deps, asked: Address): Promise<Live | undefined> {
+    const block = await chain.confirmedBlock(confirmations)
+    const policies = await chain.rounds.policies(block)
+    if (policies === undefined) return undefined
+    const identity = await chain.protocol.identityOf(asked)
+    const { currentEpoch } = policies
+    const { registration, providers } = await chain.rounds.states({
+      currentEpoch,
+      voters: [identity],
+      extra: new Map(),
+      block,
+    })
+    const state = providers.get(identity)
+    const policy = policies.policies.find(({ rewardEpoch }) => rewardEpoch === currentEpoch)
+    const member = policy?.providers.find(({ voter }) => voter === identity)
+    const { firstRoundAtSeconds, roundSeconds } = policies.clock
+    return {
+      provider: identity,
+      rewardEpoch: currentEpoch,
+      addresses: member ?? state?.addresses ?? null,
+      isRegistered: state?.isRegistered ?? false,
+      isRegisteredNext: registration === null ? null : (state?.isRegisteredNext ?? false),
+      isMember: member !== undefined,
+      weight:
+        member === undefined || policy === undefined ? null : member.weight / policy.weightSum,
+      currentRound: Math.floor((block.at.getTime() / 1000 - firstRoundAtSeconds) / roundSeconds),
+      balances: [...(state?.balancesWei ?? [])].map(([address, balanceWei]) => ({
+        role: roleOf(state?.addresses ?? null, address),
+        address,
+        balanceWei,
+      })),
+    }
+  }
+}
+
+/** What is asked of the chain at the moment. */
+interface Live extends Pick<ProviderView, 'provider' | 'addresses' | 'weight' | 'balances'> {
+  readonly rewardEpoch: number
+  readonly isRegistered: boolean
+  readonly isRegisteredNext: boolean | null
+  readonly isMember: boolean
+  readonly currentRound: number
+}
+
+function roleOf(addresses: ProviderView['addresses'], account: Address): string {
+  const roles = Object.entries(addresses ?? {})
+  return roles.find(([, address]) => address === account)?.[0] ?? 'signingPolicy'
+}
+
+function balancesOf(last: ProviderObservation | undefined): ProviderView['balances'] {
+  return (last?.balances ?? []).map((one) => ({ ...one, balanceWei: BigInt(one.balanceWei) }))
+}
+
+/** A round's duties, each with one word; the worst that can be said of it. */
+function cellsOf(
+  one: Pick<ProviderObservation, 'checks'>,
+): Pick<ProviderView['rounds'][number], 'ftso' | 'fdc'> {
+  const is = (name: Parameters<typeof checkOf>[1], verdict: string) =>
+    checkOf(one, name).verdict === verdict
+  const plain = (name: Parameters<typeof checkOf>[1]): RoundCell => {
+    const { verdict, values } = checkOf(one, name)
+    if (verdict !== 'bad') return verdict === 'good' ? 'ok' : 'unknown'
+    const reason = values?.['reason']
+    return reason === 'late' || reason === 'early' ? reason : 'missing'
+  }
+  return {
+    ftso: {
+      commit: plain('commit'),
+      reveal: is('revealOffence', 'bad') ? 'offence' : plain('reveal'),
+      signature: is('mismatch', 'bad')
+        ? 'mismatch'
+        : is('grace', 'bad')
+          ? 'late'
+          : plain('signature'),
+    },
+    fdc: {
+      bitvote: is('consensus', 'bad') || is('bitVoteLength', 'bad') ? 'mismatch' : plain('bitVote'),
+      signature: is('fdcMismatch', 'bad')
+        ? 'mismatch'
+        : is('fdcOffence', 'bad')
+          ? 'offence'
+          : is('fdcGrace', 'bad')
+            ? 'late'
+            : plain('fdcSignature'),
+    },
+  }
+}
+
+/** The minimal conditions over the last two hours, where there is evidence enough. */
+function conditionsOf(rounds: readonly ProviderObservation[]): ProviderView['minimalConditions'] {
+  const anchors = rounds.flatMap(({ anchors }) => (anchors === null ? [] : [anchors]))
+  const fdc = rounds.flatMap((one) => {
+    const verdicts = [checkOf(one, 'bitVote').verdict, checkOf(one, 'fdcSignature').verdict]
+    if (verdicts.includes('unknown')) return []
+    return [verdicts.every((verdict) => verdict === 'good') ? 1 : 0]
+  })
+  const nodes = rounds.flatMap((one) => one.nodes ?? [])
+  const polls = nodes.reduce((sum, node) => sum + node.polls, 0)
+  const connected = nodes.reduce((sum, node) => sum + node.connectedPolls, 0)
+  const hits = anchors.reduce((sum, one) => sum + one.hits, 0)
+  const possible = anchors.reduce((sum, one) => sum + one.possible, 0)
+  const taken = fdc.reduce<number>((sum, one) => sum + one, 0)
+  return {
+    anchor: anchors.length < CONDITION_ROUNDS_MIN ? null : { rate: hits / possible, minimum: 0.8 },
+    fdc: fdc.length < CONDITION_ROUNDS_MIN ? null : { rate: taken / fdc.length, minimum: 0.6 },
+    uptime: polls === 0 ? null : { rate: connected / polls, minimum: 0.8 },
+  }
+}
+
+/** The chain not answering is an answer here. */
+async function unlessAway<T>(read: () => Promise<T>): Promise<T | undefined> {
+  try {
+    return await read()
+  } catch (error) {
+    if (error instanceof AppError && error.kind === 'upstream') return undefined
+    throw error
+  }
+}

@@ -1,0 +1,181 @@
+import fc from 'fast-check'
+import { describe, expect, test } from 'vitest'
+import { evaluateWatch } from '../evaluate.ts'
+import type { EvaluatedWatch, StoredState } from '../model.ts'
+import { providerEligibility } from './provider-eligibility.ts'
+
+const provider = '0x0Be579444595e122Bc9B236bEFCb598B1CB7F1cE'
+
+interface Seen {
+  readonly registered: boolean
+  /** null: nothing published says. */
+  readonly eligible: boolean | null
+}
+
+const watchOf = (over: Partial<EvaluatedWatch>): EvaluatedWatch => ({
+  id: 1,
+  wallet: provider,
+  label: 'Test',
+  settings: {},
+  signals: [],
+  recipientIds: null,
+  minSeverity: 'info',
+  cooldownSeconds: 0,
+  mutedUntil: null,
+  states: [],
+  ...over,
+})
+
+function observationOf({ registered, eligible }: Seen, index: number) {
+  return {
+    position: index + 1,
+    at: new Date(1_790_000_000_000 + index * 60_000),
+    provider,
+    name: 'Alpha Oracle',
+    rewardEpochId: 453,
+    registered,
+    eligible,
+    eligibilityEpochId: eligible === null ? null : 452,
+    passes: eligible === null ? null : 1,
+    failures: [],
+  } as const
+}
+
+/** Folds looks through a watch whose states are stored between them. */
+function fold(seen: readonly Seen[], over: Partial<EvaluatedWatch> = {}, start = 0) {
+  let states: readonly StoredState[] = over.states ?? []
+  const raised = seen.flatMap((one, index) => {
+    const stored = states.map((state) => ({
+      ...state,
+      state: JSON.parse(JSON.stringify(state.state)),
+    }))
+    const watch = watchOf({ ...over, states: stored })
+    const outcome = evaluateWatch(
+      providerEligibility,
+      { provider },
+      watch,
+      observationOf(one, start + index),
+    )
+    states = outcome.states
+    return outcome.raised
+  })
+  return { raised, states }
+}
+
+const events = (...seen: readonly Seen[]) => fold(seen).raised.map(({ event }) => event)
+
+const good: Seen = { registered: true, eligible: true }
+const out: Seen = { registered: false, eligible: true }
+const burned: Seen = { registered: true, eligible: false }
+const neither: Seen = { registered: false, eligible: false }
+const unknown: Seen = { registered: true, eligible: null }
+
+const anySeen = fc.record({
+  registered: fc.boolean(),
+  eligible: fc.constantFrom(true, false, null),
+})
+
+describe('provider-status (evaluation rule 3)', () => {
+  test('never fires on its first observation', () => {
+    fc.assert(
+      fc.property(anySeen, (seen) => {
+        expect(events(seen)).toEqual([])
+      }),
+    )
+  })
+
+  test.each([
+    ['the loss of registration', [good, out], ['provider.unregistered']],
+    ['the loss of eligibility', [good, burned], ['provider.eligibility-lost']],
+    ['both at once', [good, neither], ['provider.unregistered', 'provider.eligibility-lost']],
+    [
+      'one after the other',
+      [good, out, neither],
+      ['provider.unregistered', 'provider.eligibility-lost'],
+    ],
+    ['a loss once, however long it lasts', [good, out, out, out], ['provider.unregistered']],
+    ['the recovery of one', [good, out, good], ['provider.unregistered', 'provider.recovered']],
+    [
+      'the recovery of both when both are back',
+      [good, neither, burned, good],
+      ['provider.unregistered', 'provider.eligibility-lost', 'provider.recovered'],
+    ],
+    ['no recovery without a loss', [out, good, good], []],
+    [
+      'a second loss',
+      [good, out, good, out],
+      ['provider.unregistered', 'provider.recovered', 'provider.unregistered'],
+    ],
+    [
+      'a recovery although eligibility is not known',
+      [unknown, { registered: false, eligible: null }, unknown],
+      ['provider.unregistered', 'provider.recovered'],
+    ],
+  ] as const)('reports %s', (_name, seen, expected) => {
+    expect(events(...seen)).toEqual(expected)
+  })
+
+  test('takes the first published calculation as the baseline of eligibility', () => {
+    expect(events(unknown, burned, burned)).toEqual([])
+    expect(events(unknown, good, burned)).toEqual(['provider.eligibility-lost'])
+  })
+
+  test('is critical when something is lost and info when it is back', () => {
+    const { raised } = fold([good, out, good])
+    expect(raised.map(({ severity }) => severity)).toEqual(['critical', 'info'])
+    expect(raised[1]?.data).toMatchObject({ recovered: ['registered'], registered: true })
+  })
+
+  test('recovers only after an alert', () => {
+    fc.assert(
+      fc.property(fc.array(anySeen), fc.nat({ max: 300 }), (seen, cooldownSeconds) => {
+        let isOpen = false
+        for (const { event } of fold(seen, { cooldownSeconds }).raised) {
+          if (event === 'provider.recovered') expect(isOpen).toBe(true)
+          isOpen = event !== 'provider.recovered'
+        }
+      }),
+    )
+  })
+
+  test('says the same when stopped and started anywhere, or when a look comes twice', () => {
+    fc.assert(
+      fc.property(fc.array(anySeen, { maxLength: 20 }), fc.nat({ max: 20 }), (seen, cut) => {
+        const key = ({ event, position }: { event: string; position: number }) => ({
+          event,
+          position,
+        })
+        const whole = fold(seen).raised.map(key)
+        const first = fold(seen.slice(0, cut))
+        const second = fold(seen.slice(cut), { states: first.states }, Math.min(cut, seen.length))
+        expect([...first.raised, ...second.raised].map(key)).toEqual(whole)
+        const twice = seen.flatMap((one, index) => (index === cut ? [one, one] : [one]))
+        expect(fold(twice).raised.map(({ event }) => event)).toEqual(
+          fold(seen).raised.map(({ event }) => event),
+        )
+      }),
+    )
+  })
+
+  test('creates no alert and no recovery out of eligibility that is not known', () => {
+    fc.assert(
+      fc.property(fc.array(anySeen), fc.func(fc.boolean()), (seen, isHidden) => {
+        const hidden = seen.map((one, index) =>
+          isHidden(index) ? { ...one, eligible: null } : one,
+        )
+        const count = (looks: readonly Seen[]) =>
+          events(...looks).filter((event) => event === 'provider.eligibility-lost').length
+        expect(count(hidden)).toBeLessThanOrEqual(count(seen))
+      }),
+    )
+  })
+
+  test('held back by the cooldown is told when it is over, if it still holds', () => {
+    const { raised } = fold([good, out, good, out, out, out, out], { cooldownSeconds: 240 })
+    expect(raised.map(({ event, position }) => [event, position])).toEqual([
+      ['provider.unregistered', 2],
+      ['provider.recovered', 3],
+      ['provider.unregistered', 6],
+    ])
+  })
+})

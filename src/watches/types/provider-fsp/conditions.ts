@@ -1,0 +1,307 @@
+import { z } from 'zod'
+import type { Presentation } from '#src/kernel/facts.ts'
+import { Address, type JsonObject } from '#src/kernel/units.ts'
+import { defineSignal, type Evaluation } from '../../define.ts'
+import type { ProviderTarget } from '../provider-target.ts'
+import { eventsOf } from './events.ts'
+import { checkOf, type ProviderObservation } from './observation.ts'
+import { EXAMPLE } from './round-streak.ts'
+
+/**
+ * The minimal conditions of a reward epoch, watched over the last two hours: what falls here will fall
+ * over the epoch. @see protocol reference, 9.1, 10.3
+ */
+
+/** Two hours of voting rounds. */
+const ROUNDS_KEPT = 80
+/** Below that many there is no rate. */
+const ROUNDS_MIN = 40
+const POLLS_MIN = 30
+/** A rate below it alerts. */
+const MINIMUM = 0.8
+
+/** Hits and possible hits, oldest first. */
+const Counts = z.array(z.tuple([z.int(), z.int()]))
+
+const RateState = z.object({ kept: Counts, isLow: z.boolean() })
+type RateState = z.output<typeof RateState>
+
+/** `data` of `mc-anchor` and `mc-fdc`. */
+const Rate = z.object({
+  provider: Address,
+  rewardEpochId: z.int(),
+  votingRoundId: z.int(),
+  rate: z.number(),
+  threshold: z.number(),
+  /** What the protocol asks for over the epoch. */
+  protocolMinimum: z.number(),
+  rounds: z.int(),
+})
+
+/** One of the two conditions that are counted in rounds. */
+interface RateCondition {
+  readonly id: 'mc-anchor' | 'mc-fdc'
+  readonly protocolMinimum: number
+  /** Hits and possible hits of a round; undefined: no evidence, left out. */
+  count(observation: ProviderObservation): readonly [number, number] | undefined
+}
+
+/** Fires while the share of hits over the last 80 judged rounds is below 80 %. */
+function lowRate(
+  condition: RateCondition,
+  previous: RateState,
+  observation: ProviderObservation,
+): Evaluation<RateState> {
+  const counted = condition.count(observation)
+  if (counted === undefined) {
+    return { state: previous, phase: previous.isLow ? 'firing' : 'unknown', firings: [] }
+  }
+  const kept: RateState['kept'] = [...previous.kept, [...counted] as [number, number]]
+  while (kept.length > ROUNDS_KEPT) kept.shift()
+  if (kept.length < ROUNDS_MIN) {
+    return { state: { kept, isLow: previous.isLow }, phase: 'unknown', firings: [] }
+  }
+  const hits = kept.reduce((sum, [hit]) => sum + hit, 0)
+  const rate = hits / kept.reduce((sum, [, possible]) => sum + possible, 0)
+  const isLow = rate < MINIMUM
+  const data = z.encode(Rate, {
+    provider: observation.provider,
+    rewardEpochId: observation.rewardEpoch,
+    votingRoundId: observation.round,
+    rate,
+    threshold: MINIMUM,
+    protocolMinimum: condition.protocolMinimum,
+    rounds: kept.length,
+  })
+  const firing = isLow
+    ? ({ event: `fsp.${condition.id}`, severity: 'warning', data } as const)
+    : ({ event: `fsp.${condition.id}.recovered`, severity: 'info', data } as const)
+  return { state: { kept, isLow }, phase: isLow ? 'firing' : 'ok', firings: [firing] }
+}
+
+function presentRate(_event: string, json: JsonObject): Presentation {
+  const { provider, rate, protocolMinimum, rewardEpochId } = Rate.parse(json)
+  return {
+    facts: {
+      provider: { kind: 'address', address: provider },
+      rate: { kind: 'percent', value: rate },
+      minimum: { kind: 'percent', value: protocolMinimum },
+      epoch: { kind: 'identifier', value: rewardEpochId },
+    },
+    fields: ['provider', 'rate', 'minimum', 'epoch'],
+  }
+}
+
+function rateSignal(condition: RateCondition, rate: number) {
+  const example = {
+    provider: EXAMPLE.provider,
+    rewardEpochId: 452,
+    votingRoundId: 1_519_400,
+    rate,
+    threshold: MINIMUM,
+    protocolMinimum: condition.protocolMinimum,
+    rounds: ROUNDS_KEPT,
+  }
+  return defineSignal<ProviderTarget, unknown, ProviderObservation, RateState>({
+    id: condition.id,
+    group: 'registration',
+    events: eventsOf(condition.id),
+    defaultEnabled: false,
+    state: RateState,
+    data: Rate,
+    initial: { kept: [], isLow: false },
+    evaluate: (previous, observation) => lowRate(condition, previous, observation),
+    present: presentRate,
+    examples: {
+      [`fsp.${condition.id}`]: example,
+      [`fsp.${condition.id}.recovered`]: { ...example, rate: 0.82 },
+    },
+  })
+}
+
+/** Minimal condition: prices close to the median. */
+export const mcAnchor = rateSignal(
+  {
+    id: 'mc-anchor',
+    protocolMinimum: 0.8,
+    count: ({ anchors }) => (anchors === null ? undefined : [anchors.hits, anchors.possible]),
+  },
+  0.76,
+)
+
+/** Minimal condition: participation in the FDC. */
+export const mcFdc = rateSignal(
+  {
+    id: 'mc-fdc',
+    protocolMinimum: 0.6,
+    count: (observation) => {
+      const checks = [checkOf(observation, 'bitVote'), checkOf(observation, 'fdcSignature')]
+      if (checks.some(({ verdict }) => verdict === 'unknown')) return undefined
+      return [checks.every(({ verdict }) => verdict === 'good') ? 1 : 0, 1]
+    },
+  },
+  0.74,
+)
+
+const NodesState = z.object({
+  /** Per node: connected polls and polls of each round, oldest first. */
+  kept: z.record(z.string(), Counts),
+  isLow: z.boolean(),
+})
+type NodesState = z.output<typeof NodesState>
+
+/** `data` of `mc-uptime`: the worst node. */
+const Uptime = z.object({
+  provider: Address,
+  nodeId: z.string(),
+  rate: z.number(),
+  threshold: z.number(),
+  protocolMinimum: z.number(),
+  polls: z.int(),
+})
+
+/** Fires while a validator was connected in fewer than 80 % of the polls of two hours. */
+function lowUptime(
+  previous: NodesState,
+  { provider, nodes }: ProviderObservation,
+): Evaluation<NodesState> {
+  const listed = nodes?.filter(({ isListed, polls }) => isListed && polls > 0) ?? []
+  if (listed.length === 0) {
+    return { state: previous, phase: previous.isLow ? 'firing' : 'unknown', firings: [] }
+  }
+  const kept = Object.fromEntries(
+    listed.map(({ nodeId, connectedPolls, polls }) => {
+      const before: NodesState['kept'][string] = previous.kept[nodeId] ?? []
+      const counts: NodesState['kept'][string] = [...before, [connectedPolls, polls]]
+      return [nodeId, counts.slice(-ROUNDS_KEPT)]
+    }),
+  )
+  const rates = Object.entries(kept).flatMap(([nodeId, counts]) => {
+    const polls = counts.reduce((sum, [, one]) => sum + one, 0)
+    const connected = counts.reduce((sum, [one]) => sum + one, 0)
+    return polls < POLLS_MIN ? [] : [{ nodeId, polls, rate: connected / polls }]
+  })
+  const worst = rates.toSorted((a, b) => a.rate - b.rate)[0]
+  if (worst === undefined) {
+    return { state: { kept, isLow: previous.isLow }, phase: 'unknown', firings: [] }
+  }
+  const isLow = worst.rate < MINIMUM
+  const data = z.encode(Uptime, { ...worst, provider, threshold: MINIMUM, protocolMinimum: 0.8 })
+  const firing = isLow
+    ? ({ event: 'fsp.mc-uptime', severity: 'warning', data } as const)
+    : ({ event: 'fsp.mc-uptime.recovered', severity: 'info', data } as const)
+  return { state: { kept, isLow }, phase: isLow ? 'firing' : 'ok', firings: [firing] }
+}
+
+function presentUptime(_event: string, json: JsonObject): Presentation {
+  const { provider, nodeId, rate, protocolMinimum } = Uptime.parse(json)
+  return {
+    facts: {
+      provider: { kind: 'address', address: provider },
+      rate: { kind: 'percent', value: rate },
+      minimum: { kind: 'percent', value: protocolMinimum },
+      node: { kind: 'identifier', value: nodeId },
+    },
+    fields: ['provider', 'rate', 'minimum', 'node'],
+  }
+}
+
+const EXAMPLE_NODE = 'NodeID-EPLACd344ouymyJAQYXZBvbmU3NJ6ooeB'
+const uptimeExample = {
+  provider: EXAMPLE.provider,
+  nodeId: EXAMPLE_NODE,
+  rate: 0.74,
+  threshold: MINIMUM,
+  protocolMinimum: 0.8,
+  polls: 120,
+}
+
+/** Minimal condition: uptime of the validators. */
+export const mcUptime = defineSignal<ProviderTarget, unknown, ProviderObservation, NodesState>({
+  id: 'mc-uptime',
+  group: 'registration',
+  events: eventsOf('mc-uptime'),
+  defaultEnabled: false,
+  state: NodesState,
+  data: Uptime,
+  initial: { kept: {}, isLow: false },
+  evaluate: (previous, observation) => lowUptime(previous, observation),
+  present: presentUptime,
+  examples: {
+    'fsp.mc-uptime': uptimeExample,
+    'fsp.mc-uptime.recovered': { ...uptimeExample, rate: 0.81 },
+  },
+})
+
+const ListedState = z.object({
+  /** Nodes that were found missing. */
+  missing: z.array(z.string()),
+})
+type ListedState = z.output<typeof ListedState>
+
+/** `data` of `validator-not-listed`. */
+const Listing = z.object({
+  provider: Address,
+  nodeIds: z.array(z.string()),
+  listed: z.int(),
+})
+
+/** Fires while a node of the provider is no current validator; recovers when all are again. */
+function notListed(
+  previous: ListedState,
+  { provider, nodes }: ProviderObservation,
+): Evaluation<ListedState> {
+  if (nodes === null || nodes.length === 0) {
+    const phase = previous.missing.length > 0 ? 'firing' : 'unknown'
+    return { state: previous, phase, firings: [] }
+  }
+  const missing = nodes.filter(({ isListed }) => !isListed).map(({ nodeId }) => nodeId)
+  const listed = nodes.length - missing.length
+  if (missing.length === 0) {
+    const data = z.encode(Listing, { provider, nodeIds: previous.missing, listed })
+    const firing = { event: 'fsp.validator-not-listed.recovered', severity: 'info', data } as const
+    return { state: { missing: [] }, phase: 'ok', firings: [firing] }
+  }
+  const data = z.encode(Listing, { provider, nodeIds: missing, listed })
+  const firing = { event: 'fsp.validator-not-listed', severity: 'critical', data } as const
+  return { state: { missing }, phase: 'firing', firings: [firing] }
+}
+
+function presentListing(_event: string, json: JsonObject): Presentation {
+  const { provider, nodeIds } = Listing.parse(json)
+  return {
+    facts: {
+      provider: { kind: 'address', address: provider },
+      node: { kind: 'name', text: nodeIds.join(', ') },
+    },
+    fields: ['provider', 'node'],
+    count: nodeIds.length,
+  }
+}
+
+/** A node that is no current validator. */
+export const validatorNotListed = defineSignal<
+  ProviderTarget,
+  unknown,
+  ProviderObservation,
+  ListedState
+>({
+  id: 'validator-not-listed',
+  group: 'registration',
+  events: eventsOf('validator-not-listed'),
+  defaultEnabled: false,
+  canBeCritical: true,
+  state: ListedState,
+  data: Listing,
+  initial: { missing: [] },
+  evaluate: (previous, observation) => notListed(previous, observation),
+  present: presentListing,
+  examples: {
+    'fsp.validator-not-listed': { provider: EXAMPLE.provider, nodeIds: [EXAMPLE_NODE], listed: 1 },
+    'fsp.validator-not-listed.recovered': {
+      provider: EXAMPLE.provider,
+      nodeIds: [EXAMPLE_NODE],
+      listed: 2,
+    },
+  },
+})

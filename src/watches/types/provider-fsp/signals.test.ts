@@ -1,0 +1,498 @@
+import fc from 'fast-check'
+import { describe, expect, test } from 'vitest'
+import { z } from 'zod'
+import { ROUND_CHECKS, type RoundCheck, type Verdict } from '#src/chain/fsp/verdicts.ts'
+import type { Evaluation, ParameterValues, Signal } from '../../define.ts'
+import type { ProviderTarget } from '../provider-target.ts'
+import { mcAnchor, mcFdc, mcUptime, validatorNotListed } from './conditions.ts'
+import { fastUpdates } from './fast-updates.ts'
+import { providerFsp } from './index.ts'
+import type { Check, ProviderObservation, TransactionPart } from './observation.ts'
+import { notInPolicy, registration } from './registration.ts'
+import { balanceLow, rewardsUnclaimed, txFailed } from './transactions.ts'
+
+const PROVIDER = '0x0Be579444595e122Bc9B236bEFCb598B1CB7F1cE'
+const OTHER = '0xc4a19715F3Dd209F01E84ABe65De7c2E9C8b6269'
+const FIRST_ROUND = 1_519_400
+const SIGNALS: readonly FspSignal[] = providerFsp.signals as readonly FspSignal[]
+type FspSignal = Signal<ProviderTarget, unknown, ProviderObservation, unknown>
+
+function observation(index: number, parts: Partial<ProviderObservation> = {}): ProviderObservation {
+  const round = FIRST_ROUND + index
+  const startsAt = 1_658_430_000 + round * 90
+  return {
+    position: 41_880_000 + index * 60,
+    at: new Date((startsAt + 180) * 1000),
+    provider: PROVIDER,
+    round,
+    startsAt,
+    rewardEpoch: 452,
+    addresses: { submit: OTHER, submitSignatures: OTHER, signingPolicy: OTHER },
+    checks: null,
+    anchors: null,
+    policy: null,
+    registration: null,
+    fastUpdates: null,
+    transactions: [],
+    balances: null,
+    nodes: null,
+    rewards: null,
+    ...parts,
+  }
+}
+
+const BAD_VALUES = {
+  reason: 'missing',
+  tx: null,
+  requests: 5,
+  commitPresent: false,
+  sentLength: 4,
+  expectedLength: 5,
+  missing: [],
+  commit: `0x${'a'.repeat(64)}`,
+  computed: `0x${'b'.repeat(64)}`,
+  submit1Tx: null,
+  submit2Tx: null,
+  protocol: 'ftso',
+  recoveredSigner: null,
+  expectedSigner: OTHER,
+  deadlineAt: '2026-11-20T12:00:00.000Z',
+  secondsLate: 3,
+}
+
+function checks(verdict: Verdict, only?: RoundCheck, values = {}): ProviderObservation['checks'] {
+  const all = z.record(z.enum(ROUND_CHECKS), z.custom<Check>())
+  return all.parse(
+    Object.fromEntries(
+      ROUND_CHECKS.map((name) => {
+        const own = only === undefined || only === name ? verdict : 'good'
+        return [
+          name,
+          own === 'bad' ? { verdict: own, values: { ...BAD_VALUES, ...values } } : { verdict: own },
+        ]
+      }),
+    ),
+  )
+}
+
+/** Folds observations as the watch would: state through storage, news only. */
+function fold(
+  signal: FspSignal,
+  observations: readonly ProviderObservation[],
+  given: ParameterValues = {},
+): { readonly told: string[]; readonly steps: Evaluation<unknown>[] } {
+  const parameters = {
+    ...Object.fromEntries(signal.parameters.map((one) => [one.key, one.default])),
+    ...given,
+  }
+  let state = signal.initial
+  let open: string | undefined
+  const told: string[] = []
+  const steps = observations.map((one, index) => {
+    const watch = { target: { provider: PROVIDER }, settings: {}, parameters } as const
+    const step = signal.evaluate(z.decode(signal.state, z.encode(signal.state, state)), one, watch)
+    state = step.state
+    for (const { event, severity, data } of step.firings) {
+      signal.present(event, JSON.parse(JSON.stringify(data)))
+      if (event === signal.events.recovery) {
+        if (open !== undefined) told.push(`${index} recovered`)
+        open = undefined
+      } else if (open === undefined || (open === 'warning' && severity === 'critical')) {
+        told.push(`${index} ${severity}`)
+        open = severity
+      }
+    }
+    return step
+  })
+  return { told, steps }
+}
+
+function find(id: string): FspSignal {
+  const signal = SIGNALS.find((one) => one.id === id)
+  if (signal === undefined) throw new Error(`no signal ${id}`)
+  return signal
+}
+
+function rounds(pattern: string, check: RoundCheck, values = {}): ProviderObservation[] {
+  const verdictOf = { B: 'bad', G: 'good', U: 'unknown' } as const
+  return [...pattern].flatMap((letter, index) => {
+    if (letter === '-') return []
+    const verdict = verdictOf[letter as keyof typeof verdictOf]
+    return [observation(index, { checks: checks(verdict, check, values) })]
+  })
+}
+
+const STREAKS: readonly (readonly [string, RoundCheck])[] = [
+  ['ftso-commit', 'commit'],
+  ['ftso-reveal', 'reveal'],
+  ['ftso-signature', 'signature'],
+  ['fdc-bitvote', 'bitVote'],
+  ['fdc-signature', 'fdcSignature'],
+  ['fdc-bitvote-length', 'bitVoteLength'],
+  ['fdc-consensus', 'consensus'],
+]
+const EPISODES: readonly (readonly [string, RoundCheck, string])[] = [
+  ['reveal-offence', 'revealOffence', 'critical'],
+  ['signature-mismatch', 'mismatch', 'critical'],
+  ['signature-mismatch', 'fdcMismatch', 'critical'],
+  ['signature-grace', 'grace', 'warning'],
+  ['signature-grace', 'fdcGrace', 'warning'],
+  ['fdc-reveal-offence', 'fdcOffence', 'critical'],
+  ['fdc-submit1', 'strayCommit', 'warning'],
+]
+
+describe.each(STREAKS)('%s', (id, check) => {
+  test.each([
+    ['BBG', ['1 warning', '2 recovered']],
+    ['BUB', []],
+    ['BBUG', ['1 warning', '3 recovered']],
+    ['BBB', ['1 warning']],
+    ['BBBB', ['1 warning', '3 critical']],
+    ['B-B', []],
+    ['BBUUBBG', ['1 warning', '6 recovered']],
+    ['GGG', []],
+    ['UUU', []],
+  ])('with two rounds asked for, %s tells %j', (pattern, told) => {
+    // Gaps leave the indexes of later rounds as they are.
+    const found = fold(find(id), rounds(pattern, check)).told
+    expect(found).toEqual(told)
+  })
+
+  test('alerts at once where one round is asked for', () => {
+    expect(fold(find(id), rounds('GBG', check), { rounds: 1 }).told).toEqual([
+      '1 warning',
+      '2 recovered',
+    ])
+  })
+})
+
+test('a reveal that is missing after its commit is critical', () => {
+  const told = fold(find('ftso-reveal'), rounds('BB', 'reveal', { commitPresent: true })).told
+  expect(told).toEqual(['1 critical'])
+})
+
+test.each(
+  EPISODES,
+)('%s fires at the first bad %s and recovers with the next good one', (id, check, severity) => {
+  expect(fold(find(id), rounds('GBBUG', check)).told).toEqual([`1 ${severity}`, '4 recovered'])
+})
+
+test('a mismatch of one protocol is not over with a signature of the other', () => {
+  const seen = [
+    observation(0, { checks: checks('bad', 'mismatch') }),
+    observation(1, { checks: checks('unknown', 'mismatch') }),
+    observation(2, { checks: checks('good') }),
+  ]
+  expect(fold(find('signature-mismatch'), seen).told).toEqual(['0 critical', '2 recovered'])
+})
+
+test('a recovery says since when, for how long and how many rounds were missed', () => {
+  const { steps } = fold(find('ftso-commit'), rounds('GBBUBG', 'commit'))
+  expect(steps.at(-1)?.firings[0]?.data).toMatchObject({
+    missedRounds: 3,
+    gapSeconds: 4 * 90,
+    votingRoundId: FIRST_ROUND + 5,
+  })
+})
+
+describe('fast-updates', () => {
+  const silent = (exponent: number, blocks: number, last = 100) => ({
+    fastUpdates: {
+      exponent,
+      blocksSinceUpdate: blocks,
+      lastUpdateBlock: last,
+      sortitionWeight: 103,
+      sampleSize: 1.5,
+      onePercentBlocks: 2520,
+      weightShare: 0.025,
+    },
+  })
+
+  test('7: silence that chance does not explain is critical, and over with the next update', () => {
+    const seen = [silent(1, 30), silent(16.2, 430), silent(17, 450), silent(0.1, 3, 560)]
+    expect(
+      fold(
+        fastUpdates,
+        seen.map((part, i) => observation(i, part)),
+      ).told,
+    ).toEqual(['1 critical', '3 recovered'])
+  })
+
+  test('the 1 % warning is off unless asked for, and becomes critical by probability', () => {
+    const seen = [silent(8, 2600), silent(16.2, 2700), silent(0, 1, 900)].map((part, i) =>
+      observation(i, part),
+    )
+    expect(fold(fastUpdates, seen).told).toEqual(['1 critical', '2 recovered'])
+    expect(fold(fastUpdates, seen, { warningEnabled: true }).told).toEqual([
+      '0 warning',
+      '1 critical',
+      '2 recovered',
+    ])
+  })
+
+  test('other parameters are no update: the silence goes on', () => {
+    const before = fold(fastUpdates, [observation(0, silent(17, 450))])
+    const state = before.steps[0]?.state as Parameters<typeof fastUpdates.evaluate>[0]
+    const watch = {
+      target: { provider: PROVIDER },
+      settings: {},
+      parameters: { probability: 1e-15, warningEnabled: false },
+    } as const
+    const next = fastUpdates.evaluate(state, observation(1, silent(18, 470)), watch)
+    expect(next).toMatchObject({ phase: 'firing', firings: [] })
+  })
+})
+
+describe('registration', () => {
+  const at = observation(0).at.getTime() / 1000
+  const open = (openedAt: number, parts = {}) => ({
+    registration: {
+      epoch: 453,
+      openedAt,
+      isClosed: false,
+      isRegistered: false,
+      wasRegistered: true,
+      preRegistered: false,
+      preRegistrationFailed: false,
+      ...parts,
+    },
+  })
+
+  test('8: alerts once when still missing after the minutes, and recovers when registered', () => {
+    const opened = at - 14 * 60
+    const seen = [
+      observation(0, open(opened)),
+      observation(1, open(opened)),
+      observation(2, open(opened)),
+      observation(3, open(opened, { isRegistered: true })),
+    ]
+    expect(fold(registration, seen).told).toEqual(['1 critical', '3 recovered'])
+  })
+
+  test('alerts at the snapshot whatever the minutes', () => {
+    const seen = [observation(0, open(at - 60, { isClosed: true }))]
+    expect(fold(registration, seen, { minutes: 1440 }).told).toEqual(['0 critical'])
+  })
+
+  test('says nothing of a provider that is not registered now', () => {
+    const seen = [observation(0, open(at - 3600, { wasRegistered: false, isClosed: true }))]
+    expect(fold(registration, seen).told).toEqual([])
+  })
+})
+
+test('not-in-policy fires for the newest policy and recovers with one that has the provider', () => {
+  const policy = (isMember: boolean, next: boolean | null) => ({
+    policy: {
+      current: { epoch: 452, isMember, voters: 98, startRound: 1_518_720 },
+      next:
+        next === null
+          ? null
+          : {
+              epoch: 453,
+              isMember: next,
+              voters: 98,
+              startRound: 1_522_080,
+              startsAt: 1_795_417_200,
+            },
+    },
+  })
+  const seen = [
+    policy(true, null),
+    policy(true, false),
+    policy(true, false),
+    policy(false, null),
+    policy(false, true),
+  ]
+  expect(
+    fold(
+      notInPolicy,
+      seen.map((part, i) => observation(i, part)),
+    ).told,
+  ).toEqual(['1 critical', '4 recovered'])
+  expect(fold(notInPolicy, [observation(0, policy(false, null))]).told).toEqual(['0 critical'])
+})
+
+describe('tx-failed', () => {
+  const tx = (parts: Partial<TransactionPart> = {}): TransactionPart => ({
+    tx: `0x${'c'.repeat(64)}`,
+    ok: false,
+    isBenign: false,
+    from: OTHER,
+    to: PROVIDER,
+    role: 'submit',
+    contract: 'Submission',
+    selector: '0x9d00c9fd',
+    function: 'submit2',
+    reason: 'out of gas',
+    block: 1,
+    gasUsed: 1,
+    gasLimit: 1,
+    ...parts,
+  })
+  const seen = (...each: TransactionPart[][]) =>
+    each.map((transactions, index) => observation(index, { transactions }))
+
+  test('fires on a revert and recovers when the same call succeeds', () => {
+    const other = tx({ ok: true, selector: '0x6c532fae' })
+    expect(fold(txFailed, seen([tx()], [other], [], [tx({ ok: true })])).told).toEqual([
+      '0 warning',
+      '3 recovered',
+    ])
+  })
+
+  test('a revert that is made good within one round is told, and its end in the next', () => {
+    expect(fold(txFailed, seen([tx(), tx({ ok: true })], [])).told).toEqual([
+      '0 warning',
+      '1 recovered',
+    ])
+  })
+
+  test('a lost race is no failure', () => {
+    expect(fold(txFailed, seen([tx({ isBenign: true })], [])).told).toEqual([])
+  })
+})
+
+describe('balance-low', () => {
+  const holds = (flr: number, index = 0) =>
+    observation(index, {
+      balances: [
+        {
+          role: 'submit',
+          address: OTHER,
+          balanceWei: `${BigInt(Math.round(flr * 10)) * 10n ** 17n}`,
+        },
+        { role: 'signingPolicy', address: PROVIDER, balanceWei: `${90n * 10n ** 18n}` },
+      ],
+    })
+
+  test('warns below the minimum, is critical at 5 FLR, recovers at 1.2 times the minimum', () => {
+    const seen = [25, 24.9, 26, 5, 29.9, 30].map((flr, index) => holds(flr, index))
+    expect(fold(balanceLow, seen).told).toEqual(['1 warning', '3 critical', '5 recovered'])
+  })
+
+  test('a balance that could not be read says nothing', () => {
+    expect(fold(balanceLow, [holds(3), observation(1)]).told).toEqual(['0 critical'])
+  })
+})
+
+test('rewards-unclaimed is info, and a warning in its last 14 days', () => {
+  const waiting = (days: number | null, index: number) =>
+    observation(index, {
+      rewards: {
+        epochs: days === null ? [] : [449],
+        amountWei: '5',
+        expiresAt: days === null ? null : observation(index).at.getTime() / 1000 + days * 86_400,
+      },
+    })
+  const { steps } = fold(rewardsUnclaimed, [waiting(30, 0), waiting(14, 1), waiting(null, 2)])
+  expect(
+    steps.map(({ firings }) => firings.map(({ event, severity }) => `${event} ${severity}`)),
+  ).toEqual([
+    ['fsp.rewards-unclaimed info'],
+    ['fsp.rewards-unclaimed warning'],
+    ['fsp.rewards-unclaimed.recovered info'],
+  ])
+})
+
+describe('minimal conditions', () => {
+  test('mc-anchor judges from 40 rounds on, over the last 80', () => {
+    const seen = Array.from({ length: 140 }, (_, index) =>
+      observation(index, { anchors: { hits: index < 60 ? 40 : 63, possible: 63 } }),
+    )
+    const { told } = fold(mcAnchor, seen)
+    expect(told).toHaveLength(2)
+    expect(told[0]).toBe('39 warning')
+    expect(told[1]).toMatch(/recovered$/)
+  })
+
+  test('mc-fdc counts rounds with bit vote and signature, and leaves out those without evidence', () => {
+    const seen = Array.from({ length: 60 }, (_, index) =>
+      observation(index, {
+        checks: checks(index % 3 === 0 ? 'unknown' : index % 4 === 0 ? 'bad' : 'good', 'bitVote'),
+      }),
+    )
+    const { told } = fold(mcFdc, seen)
+    expect(told).toEqual(['59 warning'])
+  })
+
+  const nodes = (connectedPolls: number, isListed = true) => ({
+    nodes: [
+      { nodeId: 'NodeID-A', polls: 2, connectedPolls: 2, isListed: true, endsAt: null },
+      { nodeId: 'NodeID-B', polls: 2, connectedPolls, isListed, endsAt: null },
+    ],
+  })
+
+  test('mc-uptime looks at the worst node, from 30 polls on', () => {
+    const seen = Array.from({ length: 15 }, (_, index) => observation(index, nodes(0)))
+    const { told, steps } = fold(mcUptime, seen)
+    expect(told).toEqual(['14 warning'])
+    expect(steps[14]?.firings[0]?.data).toMatchObject({ nodeId: 'NodeID-B', rate: 0 })
+  })
+
+  test('validator-not-listed names the node that is gone, and recovers when it is back', () => {
+    const seen = [nodes(2), nodes(0, false), nodes(0, false), nodes(2)]
+    expect(
+      fold(
+        validatorNotListed,
+        seen.map((part, i) => observation(i, part)),
+      ).told,
+    ).toEqual(['1 critical', '3 recovered'])
+  })
+})
+
+describe('every signal', () => {
+  const verdict = fc.constantFrom<Verdict>('good', 'bad', 'unknown')
+  const history = fc.array(
+    fc.record({ verdict, gap: fc.integer({ min: 1, max: 3 }), hasEvidence: fc.boolean() }),
+    { maxLength: 30 },
+  )
+  const asObservations = (steps: { verdict: Verdict; gap: number; hasEvidence: boolean }[]) => {
+    let index = 0
+    return steps.map((step) => {
+      index += step.gap
+      return observation(index, step.hasEvidence ? { checks: checks(step.verdict) } : {})
+    })
+  }
+
+  test.each(
+    SIGNALS.map((one) => [one.id, one] as const),
+  )('%s recovers only after an alert', (_id, signal) => {
+    fc.assert(
+      fc.property(history, (steps) => {
+        const kinds = fold(signal, asObservations(steps)).told.map((one) => one.split(' ')[1])
+        expect(kinds[0]).not.toBe('recovered')
+        expect(kinds.join(' ')).not.toContain('recovered recovered')
+      }),
+      { numRuns: 50 },
+    )
+  })
+
+  test.each(
+    SIGNALS.map((one) => [one.id, one] as const),
+  )('%s: rounds without evidence never make an alert or a recovery', (_id, signal) => {
+    fc.assert(
+      fc.property(history, fc.nat({ max: 30 }), (steps, place) => {
+        const seen = asObservations(steps)
+        const without = fold(signal, seen).told.length
+        const blank = seen.map((one, i) =>
+          i === place ? observation(one.round - FIRST_ROUND) : one,
+        )
+        const { steps: judged, told } = fold(signal, blank)
+        expect(judged[place]?.firings ?? []).toEqual([])
+        expect(told.length).toBeLessThanOrEqual(without + 1)
+      }),
+      { numRuns: 50 },
+    )
+  })
+
+  test.each(
+    SIGNALS.map((one) => [one.id, one] as const),
+  )('%s presents its examples', (_id, signal) => {
+    for (const [event, data] of Object.entries(signal.examples)) {
+      const { facts, fields } = signal.present(event, data)
+      expect(fields.every((name) => name in facts)).toBe(true)
+    }
+    const { alerts, recovery } = signal.events
+    expect(Object.keys(signal.examples).toSorted()).toEqual([...alerts, recovery].toSorted())
+  })
+})

@@ -1,0 +1,38 @@
+import { z } from 'zod'
+import type { Chain } from '#src/chain/chain.ts'
+import { shortAddress } from '#src/i18n/format.ts'
+import type { Fact } from '#src/kernel/facts.ts'
+import { Address } from '#src/kernel/units.ts'
+
+/** A data provider, by its identity address; any of its other addresses is understood. */
+export const ProviderTarget = z.strictObject({ provider: Address })
+export type ProviderTarget = z.output<typeof ProviderTarget>
+
+/** The target by the provider's identity. */
+export async function resolveProvider(
+  { chain }: { readonly chain: Chain },
+  { provider }: ProviderTarget,
+): Promise<ProviderTarget> {
+  return { provider: await chain.protocol.identityOf(provider) }
+}
+
+/** Name of a watch on a provider that was given none. */
+export function providerLabel({ provider }: ProviderTarget): string {
+  return shortAddress(provider)
+}
+
+/** A provider in a sentence: by name if it is known. */
+export function providerName(provider: Address, name: string | null): Fact {
+  return name === null ? { kind: 'address', address: provider } : { kind: 'name', text: name }
+}
+
+/** How a provider is asked for. */
+export const PROVIDER_FIELDS = [{ key: 'provider', kind: 'provider' }] as const
+
+/** The provider in the texts of its watches. */
+export function providerFacts(provider: Address, name: string | null = null) {
+  return {
+    provider: { kind: 'address', address: provider },
+    who: { kind: 'name', text: name ?? shortAddress(provider) },
+  } as const
+}

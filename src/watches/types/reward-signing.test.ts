@@ -1,0 +1,316 @@
+import fc from 'fast-check'
+import { describe, expect, test } from 'vitest'
+import { z } from 'zod'
+import { evaluateWatch } from '../evaluate.ts'
+import type { EvaluatedWatch, StoredState } from '../model.ts'
+import { rewardSigning } from './reward-signing.ts'
+
+const provider = '0x0Be579444595e122Bc9B236bEFCb598B1CB7F1cE'
+const HOUR = 3600
+const END = new Date('2026-11-20T07:00:00Z').getTime()
+const at = (hours: number) => new Date(END + hours * HOUR * 1000)
+
+/** What happens to one epoch, in hours after its end. */
+interface Course {
+  readonly epoch: number
+  /** Hours after END that this epoch ended. */
+  readonly ended: number
+  readonly published: number | null
+  readonly uptime: VoteCourse
+  readonly rewards: VoteCourse
+}
+
+interface VoteCourse {
+  readonly opened: number | null
+  readonly concluded: number | null
+  readonly signed: number | null
+  /** It signed another hash than the one that won. */
+  readonly other?: boolean
+}
+
+const signedAtOnce = (concluded: number): VoteCourse => ({ opened: 0.2, concluded, signed: 0.25 })
+const usual: Course = {
+  epoch: 451,
+  ended: 0,
+  published: 4,
+  uptime: signedAtOnce(0.3),
+  rewards: { opened: 4.1, concluded: 20, signed: 4.5 },
+}
+
+function voteAt(vote: VoteCourse, ended: number, hour: number, isKnown: boolean) {
+  const is = (time: number | null) => time !== null && ended + time <= hour
+  const isConcluded = is(vote.concluded)
+  const hasSigned = is(vote.signed) && !(isConcluded && vote.other === true)
+  const time = (one: number | null) => (is(one) && one !== null ? at(ended + one) : null)
+  return {
+    openedAt: time(vote.opened),
+    concludedAt: time(vote.concluded),
+    isConcluded,
+    signedAt: isKnown && hasSigned ? time(vote.signed) : null,
+    signedOther: isConcluded && vote.other === true,
+    isKnown,
+    weightSigned: isConcluded ? null : 0.4,
+  }
+}
+
+function observationAt(courses: readonly Course[], hour: number, isKnown = true) {
+  const over = courses.filter(({ ended }) => ended <= hour)
+  return {
+    position: Math.round(hour * HOUR) + 1_000_000,
+    at: at(hour),
+    provider,
+    rewardEpochId: (over.at(-1)?.epoch ?? 450) + 1,
+    epochs: over.slice(-2).map(({ epoch, ended, published, uptime, rewards }) => ({
+      rewardEpochId: epoch,
+      endedAt: at(ended),
+      publishedAt: published !== null && ended + published <= hour ? at(ended + published) : null,
+      uptime: voteAt(uptime, ended, hour, isKnown),
+      rewards: voteAt(rewards, ended, hour, isKnown),
+    })),
+  } as const
+}
+
+const watchOf = (over: Partial<EvaluatedWatch>): EvaluatedWatch => ({
+  id: 1,
+  wallet: provider,
+  label: 'Test',
+  settings: {},
+  signals: [],
+  recipientIds: null,
+  minSeverity: 'info',
+  cooldownSeconds: 0,
+  mutedUntil: null,
+  states: [],
+  ...over,
+})
+
+type Look = ReturnType<typeof observationAt>
+
+function fold(looks: readonly Look[], over: Partial<EvaluatedWatch> = {}) {
+  let states: readonly StoredState[] = over.states ?? []
+  const raised = looks.flatMap((look) => {
+    const stored = states.map((one) => ({ ...one, state: JSON.parse(JSON.stringify(one.state)) }))
+    const outcome = evaluateWatch(
+      rewardSigning,
+      { provider },
+      watchOf({ ...over, states: stored }),
+      look,
+    )
+    states = outcome.states
+    return outcome.raised
+  })
+  return { raised, states }
+}
+
+const quarters = (from: number, to: number) =>
+  Array.from({ length: Math.round((to - from) * 4) + 1 }, (_, index) => from + index / 4)
+
+/** What is told over the hours, looked at every quarter of an hour. */
+function told(courses: readonly Course[], from = -1, to = 60) {
+  return fold(quarters(from, to).map((hour) => observationAt(courses, hour))).raised.map(
+    ({ event, severity, firedAt, data }) => {
+      const hour = (firedAt.getTime() - END) / HOUR / 1000
+      return `${hour} h ${event} ${data['vote']} ${severity}`
+    },
+  )
+}
+
+const never: VoteCourse = { opened: 0.2, concluded: null, signed: null }
+
+describe('reward-signing (evaluation rule 5)', () => {
+  test('says nothing while everything is signed in time', () => {
+    expect(told([usual])).toEqual([])
+  })
+
+  test('reports a missing uptime vote two hours after the end of the epoch', () => {
+    expect(told([{ ...usual, uptime: never }])).toEqual(['2 h signing.uptime-open uptime warning'])
+  })
+
+  test('reports missing rewards two hours after their publication, and reminds after twelve', () => {
+    expect(told([{ ...usual, rewards: { opened: 4.1, concluded: null, signed: null } }])).toEqual([
+      '6 h signing.rewards-open rewards warning',
+      '16 h signing.rewards-reminder rewards warning',
+    ])
+  })
+
+  test('reminds ten hours after a first alert that came late', () => {
+    const open = { ...usual, rewards: { opened: 4.1, concluded: null, signed: null } }
+    expect(told([open], 15, 60)).toEqual([
+      '15 h signing.rewards-open rewards warning',
+      '25 h signing.rewards-reminder rewards warning',
+    ])
+  })
+
+  test('does not ask for rewards before they are published, or can be signed', () => {
+    const rewards = { opened: null, concluded: null, signed: null }
+    expect(told([{ ...usual, published: null, rewards }])).toEqual([])
+    const late = { opened: 0.2, concluded: 30, signed: 0.25 }
+    expect(told([{ ...usual, uptime: late, rewards }])).toEqual([
+      '30 h signing.rewards-open rewards warning',
+      '40 h signing.rewards-reminder rewards warning',
+    ])
+  })
+
+  test('is critical when a vote is concluded without the signature', () => {
+    expect(told([{ ...usual, uptime: { opened: 0.2, concluded: 0.3, signed: null } }])).toEqual([
+      '0.5 h signing.missed uptime critical',
+    ])
+    const rewards = { opened: 4.1, concluded: 20, signed: null }
+    expect(told([{ ...usual, rewards }])).toEqual([
+      '6 h signing.rewards-open rewards warning',
+      '16 h signing.rewards-reminder rewards warning',
+      '20 h signing.missed rewards critical',
+    ])
+  })
+
+  test('counts a signature of what did not win as none', () => {
+    const rewards = { opened: 4.1, concluded: 20, signed: 4.5, other: true }
+    const looks = quarters(-1, 30).map((hour) => observationAt([{ ...usual, rewards }], hour))
+    const { raised } = fold(looks)
+    expect(raised.map(({ event }) => event)).toEqual(['signing.missed'])
+    expect(raised[0]?.data).toMatchObject({ signedOtherHash: true })
+  })
+
+  test('recovers once when the provider signs after an alert', () => {
+    const rewards = { opened: 4.1, concluded: 30, signed: 17 }
+    expect(told([{ ...usual, rewards }])).toEqual([
+      '6 h signing.rewards-open rewards warning',
+      '16 h signing.rewards-reminder rewards warning',
+      '17 h signing.done rewards info',
+    ])
+  })
+
+  test('recovers from a missed vote when the next one of its kind is signed', () => {
+    const missed = { ...usual, uptime: { opened: 0.2, concluded: 0.3, signed: null } }
+    const next = { ...usual, epoch: 452, ended: 84 }
+    expect(told([missed, next], -1, 100)).toEqual([
+      '0.5 h signing.missed uptime critical',
+      '84.25 h signing.done uptime info',
+    ])
+  })
+
+  test('says nothing of votes that were concluded before the first look', () => {
+    const missed = { ...usual, uptime: { opened: 0.2, concluded: 0.3, signed: null } }
+    expect(told([missed], 1, 60)).toEqual([])
+  })
+
+  test('judges an open vote at the first look', () => {
+    expect(told([{ ...usual, uptime: never }], 5, 6)).toEqual([
+      '5 h signing.uptime-open uptime warning',
+    ])
+  })
+
+  test('tells of a vote that was concluded while nobody looked, also over an epoch', () => {
+    const missed = { ...usual, rewards: { opened: 4.1, concluded: 80, signed: null } }
+    const next = { ...usual, epoch: 452, ended: 84 }
+    const looks = [0, 1, 90].map((hour) => observationAt([missed, next], hour))
+    expect(fold(looks).raised.map(({ event }) => event)).toEqual(['signing.missed'])
+  })
+})
+
+const time = (max: number) => fc.option(fc.integer({ min: 0, max: max * 4 }).map((n) => n / 4))
+const voteCourse = (from: number) =>
+  fc
+    .record({ concluded: time(60), signed: time(60), other: fc.boolean() })
+    .map(({ concluded, signed, other }): VoteCourse => {
+      const end = concluded === null ? null : from + concluded
+      const sign = signed === null ? null : from + signed
+      const isLate = end !== null && sign !== null && sign > end
+      return { opened: from, concluded: end, signed: isLate ? null : sign, other }
+    })
+const course = (epoch: number, ended: number) =>
+  fc.record({
+    epoch: fc.constant(epoch),
+    ended: fc.constant(ended),
+    published: time(40),
+    uptime: voteCourse(0.25),
+    rewards: voteCourse(4),
+  })
+const courses = fc.tuple(course(451, 0), course(452, 84), course(453, 168))
+const hours = fc
+  .uniqueArray(fc.integer({ min: -4, max: 240 * 2 }), { minLength: 1, maxLength: 80 })
+  .map((all) => all.map((one) => one / 2).toSorted((a, b) => a - b))
+
+describe('any course of votes', () => {
+  test('recovers only after an alert, and tells each thing once', () => {
+    fc.assert(
+      fc.property(courses, hours, (all, times) => {
+        const { raised } = fold(times.map((hour) => observationAt(all, hour)))
+        let isOpen = false
+        const seen = new Set<string>()
+        for (const { event, data } of raised) {
+          if (event === 'signing.done') expect(isOpen).toBe(true)
+          isOpen = event !== 'signing.done'
+          const key = `${event} ${data['rewardEpochId']} ${data['vote']}`
+          expect(seen.has(key), key).toBe(false)
+          seen.add(key)
+        }
+      }),
+    )
+  })
+
+  test('is told the same when stopped and started anywhere, or when a look comes twice', () => {
+    fc.assert(
+      fc.property(courses, hours, fc.nat({ max: 80 }), (all, times, cut) => {
+        const looks = times.map((hour) => observationAt(all, hour))
+        const names = (raised: readonly { event: string; position: number }[]) =>
+          raised.map(({ event, position }) => `${event} ${position}`)
+        const whole = names(fold(looks).raised)
+        const first = fold(looks.slice(0, cut))
+        const second = fold(looks.slice(cut), { states: first.states })
+        expect([...names(first.raised), ...names(second.raised)]).toEqual(whole)
+        const twice = looks.flatMap((look, index) => (index === cut ? [look, look] : [look]))
+        expect(names(fold(twice).raised)).toEqual(whole)
+      }),
+    )
+  })
+
+  test('is told no more when evidence is missing', () => {
+    fc.assert(
+      fc.property(courses, hours, fc.func(fc.boolean()), (all, times, isHidden) => {
+        const known = fold(times.map((hour) => observationAt(all, hour))).raised
+        const hidden = fold(times.map((hour) => observationAt(all, hour, !isHidden(hour)))).raised
+        const keys = (raised: typeof known) =>
+          raised.map(({ event, data }) => `${event} ${data['rewardEpochId']} ${data['vote']}`)
+        const alerts = (raised: typeof known) =>
+          keys(raised.filter(({ event }) => event === 'signing.missed'))
+        const first = times[0] ?? 0
+        fc.pre(!isHidden(first))
+        expect(alerts(known)).toEqual(expect.arrayContaining(alerts(hidden)))
+      }),
+    )
+  })
+
+  test('is passed over only while nothing would be told', () => {
+    const { guard } = rewardSigning
+    if (guard === undefined) throw new Error('there is no guard')
+    fc.assert(
+      fc.property(courses, hours, fc.nat({ max: 10 }), (all, times, joins) => {
+        const looks = times.map((hour) => observationAt(all, hour))
+        const run = (isGuarded: boolean) => {
+          let states: readonly (readonly StoredState[])[] = [[], []]
+          let summary: unknown
+          return looks.flatMap((look, index) => {
+            const isStale = index === 0 || index === joins
+            const isQuiet =
+              summary !== undefined && guard.isQuiet(z.decode(guard.schema, summary as never), look)
+            if (isGuarded && isQuiet && !isStale) return []
+            let next = guard.empty
+            const fired = [0, 1].flatMap((place) => {
+              if (place === 1 && index < joins) return []
+              const watch = watchOf({ states: states[place] ?? [] })
+              const outcome = evaluateWatch(rewardSigning, { provider }, watch, look)
+              states = states.with(place, outcome.states)
+              const byId = new Map(outcome.states.map(({ signal, state }) => [signal, state]))
+              next = guard.add(next, { settings: {}, states: byId }, look)
+              return outcome.raised.map(({ event, position }) => `${place} ${event} ${position}`)
+            })
+            summary = z.encode(guard.schema, next)
+            return fired
+          })
+        }
+        expect(run(true)).toEqual(run(false))
+      }),
+    )
+  })
+})

@@ -1,0 +1,211 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { muteChat } from '#src/alerts/changes.ts'
+import { DEFAULT_SETTINGS } from '#src/recipients/settings.ts'
+import { type AlertRoom, alertRoom } from './room.ts'
+
+let room: AlertRoom
+let watchId: number
+
+const NIGHT = { enabled: true, from: '22:00', to: '07:00', criticalBypass: true }
+const LOW = 'credits.low-balance'
+const BACK = 'credits.recovered'
+
+beforeAll(async () => {
+  room = await alertRoom()
+  watchId = await room.watch('Credits')
+})
+beforeEach(async () => {
+  const { version: _version, ...defaults } = DEFAULT_SETTINGS
+  await room.change(defaults)
+  await muteChat(room.app, { chatId: room.chat, minutes: 0 })
+  await room.sql`update alerts set state = 'recovered', recovered_at = fired_at, remind_at = null`
+  await room.sql`delete from deliveries where status in ('held', 'pending')`
+  room.forget()
+})
+afterAll(() => room.close())
+
+const at = (time: string) => room.clock.set(new Date(time))
+async function pass(): Promise<void> {
+  await room.summarize()
+  await room.deliver()
+}
+
+describe('quiet hours', () => {
+  test('hold what is not critical from chats and mailboxes, never from programs', async () => {
+    await room.change({ quietHours: NIGHT })
+    at('2026-11-20T23:00:00.000Z')
+    await room.notice(watchId, { event: LOW })
+    await room.notice(watchId, { event: 'fsp.monitoring', severity: 'critical' })
+    await pass()
+    expect(room.chatTexts()).toHaveLength(1)
+    expect(room.chatTexts()[0]).toContain('No data from the chain')
+    expect(room.hooks().toSorted()).toEqual([LOW, 'fsp.monitoring'])
+    const [, low] = await room.alerts()
+    expect(low?.deliveries.map(({ channel, status }) => `${channel} ${status}`).toSorted()).toEqual(
+      ['email held', 'telegram held', 'webhook delivered'],
+    )
+  })
+
+  test('end in one summary: what still fires first, what recovered with its recovery', async () => {
+    await room.change({ quietHours: NIGHT })
+    at('2026-11-21T23:00:00.000Z')
+    await room.notice(watchId, { event: 'fsp.monitoring' })
+    room.clock.advance(600)
+    await room.notice(watchId, { event: 'fsp.monitoring.recovered' })
+    room.clock.advance(600)
+    await room.notice(watchId, { event: LOW })
+    at('2026-11-22T06:59:59.000Z')
+    await pass()
+    expect(room.chatTexts()).toEqual([])
+    at('2026-11-22T07:00:00.000Z')
+    await pass()
+    expect(room.chatTexts()).toHaveLength(1)
+    const text = room.chatTexts()[0] ?? ''
+    const lines = text.split('\n').filter((line) => line !== '')
+    expect(lines[0]).toBe('☀️ While it was quiet, 22:00 – 07:00')
+    expect(lines[1]).toBe('2 alerts, 1 recovered by itself.')
+    expect(lines[2]).toContain('credits left')
+    expect(lines[3]).toContain('No data from the chain')
+    expect(lines[4]).toContain('🟢')
+    expect(lines).toHaveLength(5)
+    expect(room.subjects()).toEqual(['While it was quiet, 22:00 – 07:00'])
+    await pass()
+    expect(room.chatTexts()).toHaveLength(1)
+  })
+
+  test('that ended while the service stood still are told afterwards, once', async () => {
+    await room.change({ quietHours: NIGHT })
+    at('2026-11-22T23:00:00.000Z')
+    await room.notice(watchId, { event: LOW })
+    at('2026-11-24T15:00:00.000Z')
+    await Promise.all([room.summarize(), room.summarize(), room.summarize()])
+    await room.deliver()
+    expect(room.chatTexts()).toHaveLength(1)
+    expect(room.chatTexts()[0]).toContain('22:00 – 07:00')
+    expect(room.subjects()).toHaveLength(1)
+  })
+
+  test('go by the clock of each reader', async () => {
+    await room.change({ quietHours: NIGHT, timezone: 'Asia/Kolkata' })
+    at('2026-11-25T16:30:00.000Z')
+    await room.notice(watchId, { event: LOW })
+    await pass()
+    // The mailbox reads on the wallet's clock, where it is 22:00; the chat on UTC.
+    expect(room.chatTexts()).toHaveLength(1)
+    expect(room.subjects()).toEqual([])
+    at('2026-11-26T01:30:00.000Z')
+    await pass()
+    expect(room.subjects()).toEqual(['While it was quiet, 22:00 – 07:00'])
+  })
+
+  test('that are switched off let go of what they held', async () => {
+    await room.change({ quietHours: NIGHT })
+    at('2026-11-26T23:00:00.000Z')
+    await room.notice(watchId, { event: LOW })
+    await room.change({ quietHours: { ...NIGHT, enabled: false } })
+    await pass()
+    expect(room.chatTexts()).toHaveLength(1)
+  })
+
+  test('that became longer hold longer', async () => {
+    await room.change({ quietHours: NIGHT })
+    at('2026-11-27T23:00:00.000Z')
+    await room.notice(watchId, { event: LOW })
+    await room.change({ quietHours: { ...NIGHT, to: '09:00' } })
+    at('2026-11-28T08:00:00.000Z')
+    await pass()
+    expect(room.chatTexts()).toEqual([])
+    at('2026-11-28T09:00:00.000Z')
+    await pass()
+    expect(room.chatTexts()[0]).toContain('22:00 – 09:00')
+  })
+})
+
+describe('a recovery after a summary', () => {
+  test('says that its alert was held', async () => {
+    await room.change({ quietHours: NIGHT })
+    at('2026-11-29T02:00:00.000Z')
+    await room.notice(watchId, { event: LOW })
+    at('2026-11-29T07:00:00.000Z')
+    await pass()
+    room.forget()
+    room.clock.advance(900)
+    await room.notice(watchId, { event: BACK })
+    await pass()
+    expect(room.chatTexts()[0]).toContain('while messages were held')
+    expect(room.chatTexts()[0]).toContain('Duration: 5 hours, 15 minutes.')
+  })
+})
+
+describe('a digest', () => {
+  test('names its time and how many alerts there were, watch by watch', async () => {
+    const other = await room.watch('Other')
+    await room.change({ digest: '1h' })
+    at('2026-11-30T13:05:00.000Z')
+    await room.notice(watchId, { event: LOW })
+    room.clock.advance(60)
+    await room.notice(other, { event: LOW })
+    room.clock.advance(60)
+    await room.notice(watchId, { event: 'fsp.monitoring' })
+    at('2026-11-30T14:00:00.000Z')
+    await pass()
+    expect(room.subjects()).toEqual(['13:00 – 14:00: 3 alerts'])
+    const [text = ''] = room.chatTexts()
+    expect(text).toContain('🗂 13:00 – 14:00: 3 alerts')
+    const watches = [...text.matchAll(/^\d\d:\d\d \S+ (Credits|Other): /gm)].map(
+      ([, label]) => label,
+    )
+    expect(watches).toEqual(['Credits', 'Credits', 'Other'])
+  })
+
+  test('is not waited for by what is critical', async () => {
+    await room.change({ digest: 'daily' })
+    at('2026-12-01T13:05:00.000Z')
+    await room.notice(watchId, { event: 'fsp.monitoring', severity: 'critical' })
+    await pass()
+    expect(room.chatTexts()).toHaveLength(1)
+  })
+
+  test('shows twenty lines and counts the rest', async () => {
+    await room.change({ digest: '15m' })
+    at('2026-12-02T13:01:00.000Z')
+    for (let n = 0; n < 13; n++) {
+      room.clock.advance(1)
+      await room.notice(watchId, { event: 'wallet-balance.moved' })
+      await room.notice(watchId, { event: 'feed-move.threshold' })
+    }
+    at('2026-12-02T13:15:00.000Z')
+    await pass()
+    const [text = ''] = room.chatTexts()
+    expect(text).toContain('13:00 – 13:15: 26 alerts')
+    expect(text.match(/^13:01 /gm)).toHaveLength(20)
+    expect(text).toContain('and 6 more')
+  })
+})
+
+describe('a chat that is muted', () => {
+  test('hears nothing, not even what is critical; mail goes on; at the end it hears all', async () => {
+    at('2026-12-03T13:05:00.000Z')
+    await muteChat(room.app, { chatId: room.chat, minutes: 60 })
+    await room.notice(watchId, { event: 'fsp.monitoring', severity: 'critical' })
+    room.clock.advance(16 * 60)
+    await room.remind()
+    await pass()
+    expect(room.chatTexts()).toEqual([])
+    expect(room.subjects().length).toBeGreaterThanOrEqual(2)
+    at('2026-12-03T14:05:00.000Z')
+    await pass()
+    expect(room.chatTexts()).toHaveLength(1)
+    expect(room.chatTexts()[0]).toContain('While it was muted, 13:05 – 14:05')
+  })
+
+  test('that ends early hears at once what it missed', async () => {
+    at('2026-12-04T13:05:00.000Z')
+    await muteChat(room.app, { chatId: room.chat, minutes: 480 })
+    await room.notice(watchId, { event: LOW })
+    room.clock.advance(60)
+    await muteChat(room.app, { chatId: room.chat, minutes: 0 })
+    await pass()
+    expect(room.chatTexts()).toHaveLength(1)
+  })
+})

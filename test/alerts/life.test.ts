@@ -1,0 +1,393 @@
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import {
+  acknowledgeAlert,
+  acknowledgeMessage,
+  muteEpisode,
+  muteWatchOf,
+  unacknowledgeAlert,
+} from '#src/alerts/acting.ts'
+import { findLinkedActor, readLinked } from '#src/alerts/linked.ts'
+import { alertUrl } from '#src/alerts/links.ts'
+import { listReaders } from '#src/recipients/service.ts'
+import { DEFAULT_SETTINGS } from '#src/recipients/settings.ts'
+import type { Alert } from '../generated/api.ts'
+import { signIn } from '../support/people.ts'
+import { type AlertRoom, alertRoom } from './room.ts'
+
+let room: AlertRoom
+let watchId: number
+let day = 0
+
+const LOW = 'credits.low-balance'
+const BACK = 'credits.recovered'
+const critical = { event: LOW, severity: 'critical' } as const
+
+beforeAll(async () => {
+  room = await alertRoom()
+})
+beforeEach(async () => {
+  day += 1
+  room.clock.set(new Date(Date.UTC(2026, 11, day, 12)))
+  await room.sql`update alerts set remind_at = null`
+  await room.sql`update tokens set expires_at = ${new Date('2030-01-01T00:00:00.000Z')}`
+  const { version: _version, ...defaults } = DEFAULT_SETTINGS
+  await room.change(defaults)
+  await room.deliver()
+  watchId = await room.watch(`Watch ${day}`)
+  room.forget()
+})
+afterEach(() => room.alice.request('DELETE', `/watches/${watchId}`))
+afterAll(() => room.close())
+
+const minutes = (count: number) => room.clock.advance(count * 60)
+async function pass(): Promise<void> {
+  await room.remind()
+  await room.deliver()
+}
+async function newest(): Promise<Alert> {
+  const [alert] = await room.alerts('?limit=1')
+  if (alert === undefined) throw new Error('there is no alert')
+  return alert
+}
+const by = (id: number, name = 'Ann') =>
+  acknowledgeAlert(room.app, room.alice.caller, { id, by: name })
+const oneLine = (text = '') => text.replaceAll(/\s+/g, ' ')
+
+describe('a critical alert that nobody acknowledges', () => {
+  test('is told again after 15, 60 and 240 minutes, to people only', async () => {
+    await room.notice(watchId, critical)
+    const told: number[] = []
+    await pass()
+    room.forget()
+    for (let minute = 1; minute <= 300; minute++) {
+      minutes(1)
+      await room.remind()
+      if ([15, 60, 240].includes(minute)) await room.deliver()
+      if (room.chatTexts().length > told.length) told.push(minute)
+    }
+    await room.deliver()
+    expect(told).toEqual([15, 60, 240])
+    expect(room.hooks()).toEqual([])
+    expect(room.subjects()).toHaveLength(3)
+    const [first, second, third] = room.chatTexts().map(oneLine)
+    expect(first).toContain('Still firing:')
+    expect(first).toContain('not acknowledged: reminder 1. Next reminder: 13:00.')
+    expect(second).toContain('Open for 1 hour and not acknowledged: reminder 2.')
+    expect(third).toContain('reminder 3.')
+    expect(third).not.toContain('Next reminder')
+  })
+
+  test('is told once after a stop, however many look at once', async () => {
+    await room.notice(watchId, critical)
+    await pass()
+    room.forget()
+    minutes(120)
+    await Promise.all([room.remind(), room.remind(), room.remind()])
+    await pass()
+    expect(room.chatTexts()).toHaveLength(1)
+    expect(oneLine(room.chatTexts()[0])).toContain('Next reminder: 16:00.')
+  })
+
+  test('answers its alert in the chat', async () => {
+    await room.notice(watchId, critical)
+    await pass()
+    minutes(15)
+    await pass()
+    const messages = room.telegram.messages(room.chat).slice(-2)
+    expect(messages[1]?.replyTo).toBe(messages[0]?.id)
+  })
+
+  test.each([
+    ['it is acknowledged', (id: number) => by(id)],
+    ['it recovers', () => room.notice(watchId, { event: BACK })],
+    [
+      'it is silenced until it recovers',
+      (id: number) => muteEpisode(room.app, room.alice.caller, { id, muted: true }),
+    ],
+    ['its watch is deleted', () => room.alice.request('DELETE', `/watches/${watchId}`)],
+    [
+      'its watch is paused',
+      () => room.alice.request('PATCH', `/watches/${watchId}`, { status: 'paused' }),
+    ],
+    ['reminders are switched off', () => room.change({ repeat: { critical: [] } })],
+  ])('is not told again when %s', async (_what, act: (id: number) => Promise<unknown>) => {
+    await room.notice(watchId, critical)
+    await pass()
+    await act((await newest()).id)
+    await room.deliver()
+    room.forget()
+    for (const wait of [15, 45, 180]) {
+      minutes(wait)
+      await pass()
+    }
+    expect(room.chatTexts()).toEqual([])
+    expect(room.subjects()).toEqual([])
+  })
+
+  test('goes by the settings as they are now', async () => {
+    await room.change({ repeat: { critical: [240] } })
+    await room.notice(watchId, critical)
+    await pass()
+    room.forget()
+    await room.change({ repeat: { critical: [5] } })
+    minutes(5)
+    await pass()
+    expect(room.chatTexts()).toHaveLength(1)
+  })
+})
+
+test('a warning is not told again', async () => {
+  await room.notice(watchId, { event: LOW })
+  await pass()
+  room.forget()
+  minutes(60)
+  await pass()
+  expect(room.chatTexts()).toEqual([])
+})
+
+describe('acknowledging', () => {
+  test('says who did it in every message of the alert, and who was first', async () => {
+    await room.notice(watchId, critical)
+    await pass()
+    const { id } = await newest()
+    expect(await by(id, 'Ann')).toMatchObject({ already: false, acknowledged: { by: 'Ann' } })
+    minutes(1)
+    expect(await by(id, 'Bob')).toMatchObject({ already: true, acknowledged: { by: 'Ann' } })
+    await room.deliver()
+    expect(oneLine(room.chatTexts()[0])).toContain('acknowledged by Ann, 12:00')
+    expect(await newest()).toMatchObject({ state: 'acknowledged' })
+  })
+
+  test('is taken back, and reminders go on', async () => {
+    await room.notice(watchId, critical)
+    await pass()
+    const { id } = await newest()
+    await by(id)
+    expect(await unacknowledgeAlert(room.app, room.alice.caller, { id })).toMatchObject({
+      acknowledged: null,
+    })
+    expect(await newest()).toMatchObject({ state: 'firing', acknowledgedAt: null })
+    room.forget()
+    minutes(15)
+    await pass()
+    expect(room.chatTexts()).toHaveLength(1)
+  })
+
+  test('stays when the alert recovers', async () => {
+    await room.notice(watchId, critical)
+    const { id } = await newest()
+    await by(id)
+    minutes(1)
+    await room.notice(watchId, { event: BACK })
+    const [recovery, alert] = await room.alerts('?limit=2')
+    expect(alert).toMatchObject({ id, state: 'recovered', durationSeconds: 60 })
+    expect(alert?.acknowledgedAt).not.toBeNull()
+    expect(recovery).toMatchObject({ recoveryOf: id, state: 'recovered' })
+  })
+
+  test('of one message covers every alert in it', async () => {
+    await room.notice(watchId, critical, { event: 'fsp.monitoring' })
+    await pass()
+    const message = room.telegram.messages(room.chat).at(-1)
+    const readers = await listReaders(room.app.db, room.alice.caller.wallet)
+    const recipientId = readers.at(-1)?.id ?? 0
+    const input = { recipientId, messageId: String(message?.id), by: 'Ann' }
+    const acted = await acknowledgeMessage(room.app, room.alice.caller, input)
+    expect(acted).toHaveLength(2)
+    const states = (await room.alerts('?limit=2')).map(({ state }) => state)
+    expect(states).toEqual(['acknowledged', 'acknowledged'])
+  })
+
+  test('is nobody else’s matter', async () => {
+    await room.notice(watchId, critical)
+    const { id } = await newest()
+    const bob = await signIn(room, 'bob')
+    await expect(acknowledgeAlert(room.app, bob.caller, { id, by: null })).rejects.toMatchObject({
+      code: 'not_found',
+    })
+  })
+})
+
+describe('an alert that becomes worse', () => {
+  test('is told as raised, in answer to the first, and both are acknowledged as one', async () => {
+    await room.notice(watchId, { event: LOW })
+    await pass()
+    minutes(3)
+    await room.notice(watchId, critical)
+    await pass()
+    const [warning, raised] = room.telegram.messages(room.chat).slice(-2)
+    expect(raised?.text).toContain('Severity raised to critical')
+    expect(raised?.replyTo).toBe(warning?.id)
+    const { id } = await newest()
+    await by(id)
+    const states = (await room.alerts('?limit=2')).map(({ state }) => state)
+    expect(states).toEqual(['acknowledged', 'acknowledged'])
+  })
+})
+
+describe('a recovery', () => {
+  test('says how long it took and what else still fires on the watch', async () => {
+    await room.notice(watchId, { event: 'fsp.monitoring' })
+    minutes(2)
+    await room.notice(watchId, { event: LOW })
+    minutes(10)
+    await room.notice(watchId, { event: BACK })
+    await pass()
+    const text = oneLine(room.chatTexts().at(-1))
+    expect(text).toContain('Duration: 10 minutes.')
+    expect(text).toContain('Still firing: No data from the chain (12 min).')
+    expect((await newest()).rendered.body).toContain('Duration: 10 minutes.')
+  })
+
+  test('turns the message of its alert', async () => {
+    await room.notice(watchId, { event: LOW })
+    await pass()
+    minutes(12)
+    await room.notice(watchId, { event: BACK })
+    await pass()
+    await pass()
+    const [alert] = room.chatTexts()
+    expect(alert).toContain('🟢')
+    expect(oneLine(alert)).toContain('12:00 to 12:12 UTC · 12 min')
+  })
+})
+
+describe('a mute', () => {
+  test('of a watch ends by itself, and what still fires is told again then', async () => {
+    await room.notice(watchId, { event: LOW })
+    await pass()
+    const { id } = await newest()
+    const until = new Date(room.clock.now().getTime() + 3_600_000)
+    await muteWatchOf(room.app, room.alice.caller, { id, until })
+    await pass()
+    expect(oneLine(room.chatTexts()[0])).toContain('🔕 until 13:00')
+    room.forget()
+    minutes(30)
+    await room.notice(watchId, { event: 'fsp.monitoring' })
+    await pass()
+    expect(room.chatTexts()).toEqual([])
+    expect((await newest()).deliveries.map(({ status }) => status)).toContain('muted')
+    minutes(30)
+    await Promise.all([room.remind(), room.remind()])
+    await pass()
+    expect(room.chatTexts()).toHaveLength(2)
+    for (const text of room.chatTexts()) expect(text).toContain('Still firing:')
+    const { body } = await room.alice.request('GET', `/watches/${watchId}`)
+    expect(body.mutedUntil).toBeNull()
+    room.forget()
+    await pass()
+    expect(room.chatTexts()).toEqual([])
+  })
+
+  test('of an episode lets nothing through but its recovery, and ends with it', async () => {
+    await room.notice(watchId, { event: LOW })
+    await pass()
+    const { id } = await newest()
+    const muted = await muteEpisode(room.app, room.alice.caller, { id, muted: true })
+    expect(muted).toMatchObject({ muted: { until: 'recovered' } })
+    room.forget()
+    minutes(1)
+    await room.notice(watchId, critical)
+    await pass()
+    expect(room.chatTexts()).toEqual([])
+    expect(room.hooks()).toEqual([LOW])
+    minutes(1)
+    await room.notice(watchId, { event: BACK })
+    minutes(1)
+    await room.notice(watchId, { event: LOW })
+    await pass()
+    expect(room.chatTexts()).toHaveLength(2)
+  })
+})
+
+describe('a signal that comes and goes', () => {
+  test('is told by one message from its sixth change on, and as it stands when it rests', async () => {
+    for (let change = 1; change <= 7; change++) {
+      await room.notice(watchId, { event: change % 2 === 1 ? LOW : BACK })
+      await room.deliver()
+      minutes(2)
+    }
+    await room.deliver()
+    expect(room.chatTexts()).toHaveLength(5)
+    const last = room.chatTexts().findLast((text) => text.includes('comes and goes'))
+    expect(oneLine(last)).toContain('7 changes since 12:00 UTC')
+    expect(room.hooks()).toHaveLength(7)
+    expect(room.subjects()).toHaveLength(5)
+    room.forget()
+    minutes(30)
+    await pass()
+    expect(room.chatTexts()).toHaveLength(1)
+    expect(room.chatTexts()[0]).toContain('Still firing:')
+  })
+
+  test('that rests recovered says so at last', async () => {
+    for (let change = 1; change <= 6; change++) {
+      await room.notice(watchId, { event: change % 2 === 1 ? LOW : BACK })
+      minutes(2)
+    }
+    await room.deliver()
+    room.forget()
+    minutes(30)
+    await pass()
+    expect(room.subjects()).toHaveLength(1)
+    expect(room.subjects()[0]).toContain('Re: ')
+    minutes(60)
+    await pass()
+    expect(room.subjects()).toHaveLength(1)
+  })
+})
+
+describe('a watch that is deleted', () => {
+  test('closes its open alerts without a message', async () => {
+    await room.notice(watchId, { event: LOW })
+    await pass()
+    room.forget()
+    await room.alice.request('DELETE', `/watches/${watchId}`)
+    await pass()
+    expect(room.chatTexts()).toEqual([])
+    expect(await newest()).toMatchObject({ event: LOW, state: 'recovered' })
+  })
+})
+
+describe('a link to an alert', () => {
+  async function links() {
+    await room.notice(watchId, critical)
+    await pass()
+    const { id } = await newest()
+    const readers = await listReaders(room.app.db, room.alice.caller.wallet)
+    const codeOf = (recipientId: number | null) =>
+      alertUrl(room.app, { alertId: id, recipientId }).split('/a/')[1] ?? ''
+    return { id, codes: [...readers.map((reader) => codeOf(reader.id)), codeOf(null)] }
+  }
+
+  test('acts for a mailbox and a private chat, not for a webhook or nobody, for seven days', async () => {
+    const { id, codes } = await links()
+    const actors = await Promise.all(codes.map((code) => findLinkedActor(room.app, code)))
+    expect(actors.map((actor) => actor?.by)).toEqual([
+      expect.stringContaining('@example.org'),
+      undefined,
+      'Ann',
+      undefined,
+    ])
+    const actor = actors[0]
+    if (actor === undefined) throw new Error('nobody may act')
+    await acknowledgeAlert(room.app, actor.caller, { id, by: actor.by })
+    const page = await readLinked(room.app, codes[0] ?? '')
+    expect(page).toMatchObject({ mayAct: true, isOpen: true, state: 'acknowledged' })
+    expect(page?.acknowledged?.by).toContain('@example.org')
+    expect(page?.help.action).toMatch(/\S/)
+    expect(page?.deliveries.map(({ channel }) => channel)).toContain('webhook')
+    expect(page?.deliveries.every(({ to }) => to !== null)).toBe(true)
+    expect((await readLinked(room.app, codes[1] ?? ''))?.deliveries[0]?.to).toBeNull()
+    minutes(7 * 24 * 60)
+    expect(await findLinkedActor(room.app, codes[0] ?? '')).toBeUndefined()
+    expect(await readLinked(room.app, codes[0] ?? '')).toMatchObject({ mayAct: false })
+  })
+
+  test('that somebody changed opens nothing', async () => {
+    const { codes } = await links()
+    const code = `${codes[0]?.slice(0, -2)}AA`
+    expect(await readLinked(room.app, code)).toBeUndefined()
+    expect(await findLinkedActor(room.app, code)).toBeUndefined()
+  })
+})

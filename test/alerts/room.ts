@@ -1,0 +1,131 @@
+import { raise } from '#src/alerts/service.ts'
+import { messageStates } from '#src/alerts/states.ts'
+import { sendReminders } from '#src/jobs/send-reminders.ts'
+import { sendSummaries } from '#src/jobs/send-summaries.ts'
+import type { Severity } from '#src/kernel/facts.ts'
+import type { JsonObject } from '#src/kernel/units.ts'
+import type { Raised } from '#src/watches/evaluate.ts'
+import { findEventSource } from '#src/watches/events.ts'
+import type { StoredState } from '#src/watches/model.ts'
+import { saveStates } from '#src/watches/store.ts'
+import { listTold } from '#src/watches/told.ts'
+import type { Alert, AlertList, Settings } from '../generated/api.ts'
+import { giveCredits } from '../support/credits.ts'
+import { confirmMailbox, linkChat } from '../support/destinations.ts'
+import { harness } from '../support/harness.ts'
+import { signIn } from '../support/people.ts'
+
+/** What a watch notices, as its evaluator would say it. */
+export interface Noticed {
+  readonly event: string
+  readonly severity?: Severity
+  readonly data?: JsonObject
+  /** Its recovery is not wanted. */
+  readonly isTold?: boolean
+}
+
+/** A wallet with a chat, a mailbox and a webhook, and watches whose signals fire when a test says so. */
+export async function alertRoom() {
+  const world = await harness()
+  const { app, clock } = world
+  const alice = await signIn(world, 'alice')
+  const { body: terms } = await alice.request('GET', '/account/terms')
+  await alice.request('POST', '/account/terms', { version: terms.currentVersion })
+  await giveCredits(app, alice.caller.wallet, 100_000)
+  await alice.request('POST', '/subscriptions', { quantity: 10, periods: 12 })
+  await alice.request('PUT', '/channels/email', { address: 'ops@example.org' })
+  await confirmMailbox(world)
+  await alice.request('PUT', '/channels/webhook', { url: world.receiver.url() })
+  const { chat } = await linkChat(world, alice)
+  const signal = new AbortController().signal
+  let position = 0
+
+  /** Everybody's messages so far are forgotten. */
+  const forget = () => {
+    world.inbox.clear()
+    world.receiver.clear()
+    for (const { id } of world.telegram.messages(chat)) seen.add(id)
+  }
+  const seen = new Set<number>()
+  forget()
+
+  return {
+    ...world,
+    alice,
+    chat,
+    forget,
+    watch: async (label: string): Promise<number> => {
+      const input = { type: 'credits-balance', label, target: {}, settings: { limit: 1 } }
+      return (await alice.request('POST', '/watches', input)).body.id
+    },
+    /** The signals of a watch fire or recover, all in one look, as the observer records it. */
+    notice: async (watchId: number, ...all: readonly Noticed[]): Promise<void> => {
+      position += 1
+      const at = clock.now()
+      await app.db.transaction(async (tx) => {
+        const watch = (await listTold(tx, [watchId])).get(watchId)
+        if (watch === undefined) throw new Error('there is no such watch')
+        const raised = all.map((one): Raised => {
+          const source = findEventSource(one.event)
+          if (source === undefined) throw new Error(`no signal emits ${one.event}`)
+          const { isRecovery } = source
+          return {
+            watch,
+            type: source.type ?? 'credits-balance',
+            signal: source.signal.id,
+            group: source.signal.group,
+            event: one.event,
+            severity: one.severity ?? (isRecovery ? 'info' : 'warning'),
+            data: { ...source.signal.examples[one.event], ...one.data },
+            isRecovery,
+            isTold: one.isTold ?? true,
+            position,
+            firedAt: at,
+          }
+        })
+        await saveStates(
+          tx,
+          raised.flatMap(({ signal: id, severity, isRecovery }) =>
+            id === null ? [] : [{ watchId, state: stateOf(id, severity, isRecovery, at) }],
+          ),
+        )
+        await raise(app, tx, raised)
+      })
+    },
+    remind: () => sendReminders.run(app, signal, undefined),
+    summarize: () => sendSummaries.run(app, signal, undefined),
+    /** What came into the chat since `forget`, as it stands now. */
+    chatTexts: () =>
+      world.telegram
+        .messages(chat)
+        .filter(({ id, from }) => from === world.telegram.bot.id && !seen.has(id))
+        // Without direction marks.
+        .map(({ text = '' }) => text.replaceAll(/[\u2066-\u2069]/g, '')),
+    subjects: () => world.inbox.mails.map(({ subject }) => subject),
+    hooks: () => world.receiver.deliveries.map(({ json }) => (json as { event: string }).event),
+    alerts: async (query = ''): Promise<Alert[]> =>
+      (await alice.request<AlertList>('GET', `/alerts${query}`)).body.data,
+    change: async (over: Partial<Settings>): Promise<void> => {
+      const { body } = await alice.request<Settings>('GET', '/settings')
+      const { version: _version, ...rest } = body
+      const answer = await alice.request('PUT', '/settings', { ...rest, ...over })
+      if (answer.status !== 200) throw new Error(`settings answered ${answer.text}`)
+    },
+    stateOf: async (id: number) => (await messageStates(app, [id])).get(id),
+  }
+}
+
+function stateOf(signal: string, severity: Severity, isRecovery: boolean, at: Date): StoredState {
+  return {
+    signal,
+    state: {},
+    phase: isRecovery ? 'ok' : 'firing',
+    since: at,
+    streak: null,
+    severity: isRecovery ? null : severity,
+    lastEvidenceAt: at,
+    lastFiredAt: at,
+  }
+}
+
+export type AlertRoom = Awaited<ReturnType<typeof alertRoom>>

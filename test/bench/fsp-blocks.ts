@@ -1,0 +1,141 @@
+import secp256k1 from 'secp256k1'
+import { getAddress, keccak256, numberToHex } from 'viem/utils'
+import { type EpochClock, FLARE_CLOCK, windowsOf } from '#src/chain/fsp/epochs.ts'
+import { FDC, FTSO } from '#src/chain/fsp/framing.ts'
+import { commitHash } from '#src/chain/fsp/ftso.ts'
+import type { LoadedPolicy, ProtocolBlock } from '#src/chain/fsp/round-reader.ts'
+import { digestsOf } from '#src/chain/fsp/signatures.ts'
+
+/** Blocks of voting rounds with a hundred providers, as the reader gives them. */
+
+export const PROVIDERS = 100
+const FEEDS = 63
+const BLOCK_SECONDS = 2
+const REQUESTS = Array.from({ length: 5 }, (_, n) => `0x${'0'.repeat(127)}${n}`)
+const KEYS = Array.from({ length: PROVIDERS }, (_, n) => new Uint8Array(32).fill(n + 1))
+
+/** Their signing policy, in force from a round on. */
+export function benchPolicy(startRound: number): LoadedPolicy {
+  return {
+    rewardEpoch: 452,
+    startRound,
+    startedAt: null,
+    weightSum: 655 * PROVIDERS,
+    providers: KEYS.map((key, n) => ({
+      voter: addressOf(1000 + n),
+      submit: addressOf(2000 + n),
+      submitSignatures: addressOf(3000 + n),
+      signingPolicy: signerOf(key),
+      weight: 655,
+    })),
+  }
+}
+
+/**
+ * The blocks from one round's start to another's, in which each provider does its duty but for one in
+ * twenty rounds. Of what reaches over the end nothing is there.
+ */
+export function benchBlocks(
+  policy: LoadedPolicy,
+  rounds: { readonly first: number; readonly last: number },
+  clock: EpochClock = FLARE_CLOCK,
+): ProtocolBlock[] {
+  const blocks = new Map<number, Draft>()
+  const from = windowsOf(clock, rounds.first).start
+  const to = windowsOf(clock, rounds.last).end
+  for (let at = from; at < to; at += BLOCK_SECONDS) blocks.set(at, draft(at))
+  const at = (seconds: number) => blocks.get(seconds - ((seconds - from) % BLOCK_SECONDS))
+  // The round before reveals and signs in the first one.
+  for (let round = rounds.first - 1; round <= rounds.last; round += 1) {
+    const { start, end } = windowsOf(clock, round)
+    at(start)?.requests.push(...REQUESTS)
+    const results = [FTSO, FDC].map((protocol) => ({
+      protocol,
+      round,
+      isSecureRandom: protocol === FTSO,
+      merkleRoot: keccak256(numberToHex(round * 1000 + protocol)),
+    }))
+    const digests = results.map((result) => digestsOf(result, 14).chainBound)
+    for (const [n, provider] of policy.providers.entries()) {
+      const isAbsent = (round * 7 + n) % 20 === 0
+      if (isAbsent) continue
+      const feedBytes = Buffer.alloc(FEEDS * 4)
+      for (let feed = 0; feed < FEEDS; feed += 1) {
+        feedBytes.writeUInt32BE(2 ** 31 + 1000 * (feed + 1) + ((round + n) % 3), feed * 4)
+      }
+      const reveal = { random: new Uint8Array(32).fill(n + 1), feedBytes }
+      const commit = commitHash(provider.submit, round, reveal).slice(2)
+      push(at(start + 70), provider.submit, '6c532fae', [frame(FTSO, round, commit)])
+      const body = Buffer.concat([reveal.random, feedBytes]).toString('hex')
+      const vote = frame(FDC, round, '00051f')
+      push(at(end + 20), provider.submit, '9d00c9fd', [frame(FTSO, round, body), vote])
+      const [ftso = '', fdc = ''] = digests.map((digest) => signatureOf(KEYS[n], digest))
+      push(at(end + 46), provider.submitSignatures, '57eed580', [
+        frame(FTSO, round, `01${ftso}`),
+        frame(FDC, round, `01${fdc}00051f`),
+      ])
+      if (n % 40 === round % 40) {
+        at(start + 30)?.fastUpdates.push({
+          signingPolicy: provider.signingPolicy,
+          sender: provider.submit,
+        })
+      }
+    }
+    at(end + 50)?.finalised.push(...results)
+  }
+  return [...blocks.values()]
+}
+
+type Draft = {
+  -readonly [K in keyof ProtocolBlock]: ProtocolBlock[K] extends readonly (infer One)[]
+    ? One[]
+    : ProtocolBlock[K]
+}
+
+function draft(at: number): Draft {
+  const number = Math.floor((at - FLARE_CLOCK.firstRoundAtSeconds) / BLOCK_SECONDS)
+  const hash = numberToHex(number, { size: 32 })
+  const ref = { number, hash, at: new Date(at * 1000) }
+  return {
+    ref,
+    number,
+    at,
+    submissions: [],
+    finalised: [],
+    requests: [],
+    fastUpdates: [],
+    calls: [],
+    claims: [],
+  }
+}
+
+function push(block: Draft | undefined, from: string, selector: string, frames: string[]): void {
+  const hash = numberToHex(block?.submissions.length ?? 0, { size: 32 })
+  block?.submissions.push({
+    hash,
+    from: from.toLowerCase(),
+    input: `0x${selector}${frames.join('')}`,
+  })
+}
+
+function frame(protocol: number, round: number, payload: string): string {
+  const head = Buffer.alloc(7)
+  head.writeUInt8(protocol, 0)
+  head.writeUInt32BE(round, 1)
+  head.writeUInt16BE(payload.length / 2, 5)
+  return head.toString('hex') + payload
+}
+
+function signatureOf(key: Uint8Array | undefined, digest: Uint8Array): string {
+  const { signature, recid } = secp256k1.ecdsaSign(digest, key ?? new Uint8Array(32))
+  return (27 + recid).toString(16) + Buffer.from(signature).toString('hex')
+}
+
+function signerOf(key: Uint8Array) {
+  const publicKey = secp256k1.publicKeyCreate(key, false)
+  return getAddress(`0x${keccak256(publicKey.subarray(1)).slice(26)}`)
+}
+
+function addressOf(number: number) {
+  return getAddress(numberToHex(number, { size: 20 }))
+}

@@ -1,0 +1,66 @@
+import { afterAll, afterEach, beforeAll, expect, test, vi } from 'vitest'
+import { listen } from '#src/db/listen.ts'
+import { buyer, draftOf, type PayWorld, payWorld } from '../support/pay-world.ts'
+import type { Client } from '../support/people.ts'
+
+/** What is told on the channel `topups`, so that a chat or a page can show it at once. */
+
+let world: PayWorld
+let alice: Client
+const heard: string[] = []
+
+beforeAll(async () => {
+  world = await payWorld()
+  alice = await buyer(world, 'alice')
+  await listen(world.sql, 'topups', (handle) => heard.push(handle))
+})
+afterEach(() => {
+  heard.length = 0
+})
+afterAll(() => world.close())
+
+/** Everything told until now: what is sent last is heard last. */
+async function told(): Promise<string[]> {
+  const end = `end ${heard.length} ${world.clock.now().getTime()}`
+  await world.sql.notify('topups', end)
+  await vi.waitFor(() => expect(heard).toContain(end))
+  return heard.splice(0).filter((handle) => handle !== end)
+}
+
+test('a payment is told when it is seen, with each block on top of it, and when it is credited', async () => {
+  const draft = await draftOf(alice, { asset: 'WFLR' })
+  await world.pay(draft)
+  await world.settle()
+  expect(new Set(await told())).toEqual(new Set([draft.handle]))
+  await world.settle()
+  expect(await told()).toEqual([])
+  await world.devnet.mine(1)
+  await world.settle()
+  expect(new Set(await told())).toEqual(new Set([draft.handle]))
+  await world.devnet.mine(1)
+  await world.settle()
+  expect(await told()).toEqual([])
+})
+
+test('a deposit on the XRP Ledger is told when it is found', async () => {
+  const draft = await draftOf(alice, { asset: 'XRP' })
+  await world.pay(draft)
+  await world.settle()
+  expect(new Set(await told())).toEqual(new Set([draft.handle]))
+})
+
+test('a transaction that is named is told, also when it pays nothing', async () => {
+  const draft = await draftOf(alice, { asset: 'FLR' })
+  const { devnet, contracts } = world
+  const bob = devnet.people.bob.account.address
+  const { hash: txHash } = await contracts.sendNative(bob, bob, 1n)
+  await alice.request('POST', `/topup/${draft.handle}/confirm`, { txHash })
+  expect(new Set(await told())).toEqual(new Set([draft.handle]))
+})
+
+test('a payment that names no top-up is told to nobody', async () => {
+  const { devnet, contracts } = world
+  await contracts.sendNative(devnet.people.bob.account.address, contracts.payTo, 1n)
+  await world.confirmAll()
+  expect(await told()).toEqual([])
+})

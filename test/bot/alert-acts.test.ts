@@ -1,0 +1,314 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { packed } from '#bot/callback-data.ts'
+import type { Scope } from '#src/kernel/caller.ts'
+import { listAlerts } from '#src/operations/alerts.ts'
+import { invoke } from '#src/operations/invoke.ts'
+import { deleteWatch, getWatch } from '#src/operations/watches.ts'
+import { type BotWorld, botWorld, type Chatting, walletOf } from '../support/bot.ts'
+import { alertsIn } from '../support/bot-alerts.ts'
+import { BOT_NAME } from '../support/harness.ts'
+
+const COMMIT = 'fsp.ftso-commit'
+const REVEAL = 'fsp.ftso-reveal'
+const LINKERS = 'Only this group’s administrators who are linked to the wallet can do that.'
+
+let world: BotWorld
+let alerts: ReturnType<typeof alertsIn>
+
+beforeAll(async () => {
+  world = await botWorld()
+  alerts = alertsIn(world)
+})
+afterAll(() => world.close())
+
+type Name = 'alice' | 'bob' | 'carol'
+
+async function linked(name: Name, scopes: readonly Scope[] = ['read', 'write'], who = 'Ann') {
+  const chat = world.person('en', who)
+  await chat.say(`/start ${await world.linkCode(name, scopes)}`)
+  await chat.press('Link this chat')
+  return chat
+}
+
+function callerOf(name: Name) {
+  return { wallet: walletOf(name), scopes: ['read', 'write'], via: 'http' } as const
+}
+
+async function newest(name: Name) {
+  const { output } = await invoke(world.app, listAlerts, callerOf(name), { query: { limit: '1' } })
+  const [alert] = output.data
+  if (alert === undefined) throw new Error('there is no alert')
+  return alert
+}
+
+async function watchOf(name: Name, id: number) {
+  const params = { id: String(id) }
+  return (await invoke(world.app, getWatch, callerOf(name), { params })).output
+}
+
+/** A chat with an alert in it, past the second that Telegram wants between messages. */
+async function alerted(chat: Chatting, watchId: number, ...events: readonly string[]) {
+  world.clock.advance(120)
+  await alerts.fire(watchId, ...events.map((event) => ({ event })))
+  return chat.last().id
+}
+
+function message(chat: Chatting, id: number) {
+  const found = chat.all().find((one) => one.id === id)
+  if (found === undefined) throw new Error('the message is gone')
+  return found
+}
+
+function labelsOf(chat: Chatting, id: number) {
+  return message(chat, id).keyboard.map((row) => row.map(({ text }) => text))
+}
+
+describe('an alert in a chat', () => {
+  test('is acknowledged by one press, in every chat that has it, and back again', async () => {
+    const ann = await linked('alice')
+    const bo = await linked('alice', ['read', 'write'], 'Bo')
+    const watch = await world.addWatch('alice', { label: 'Node A' })
+    const id = await alerted(ann, watch, COMMIT)
+    const other = bo.last().id
+    expect(labelsOf(ann, id)).toContainEqual(['Mute 1 h', 'Mute 8 h'])
+
+    expect(await ann.press('Acknowledge')).toEqual({
+      text: 'Acknowledged. No reminders until it recovers.',
+      box: false,
+    })
+    expect(message(ann, id).text).toMatch(/acknowledged by \u2068Ann\u2069, \d\d:\d\d/)
+    expect(labelsOf(ann, id).flat()).toContain('Undo')
+    expect((await newest('alice')).state).toBe('acknowledged')
+    await alerts.deliver()
+    expect(message(bo, other).text).toMatch(/acknowledged by \u2068Ann\u2069, \d\d:\d\d/)
+
+    await bo.press('Undo')
+    expect(message(bo, other).text).not.toContain('acknowledged')
+    expect(labelsOf(bo, other).flat()).toContain('Acknowledge')
+    expect((await newest('alice')).state).toBe('firing')
+    await alerts.deliver()
+    expect(labelsOf(ann, id).flat()).toContain('Acknowledge')
+  })
+
+  test('says who was quicker when it is acknowledged twice', async () => {
+    const ann = await linked('bob')
+    const bo = await linked('bob', ['read', 'write'], 'Bo')
+    const watch = await world.addWatch('bob', { label: 'Node A' })
+    await alerted(ann, watch, COMMIT)
+    const data = packed('alert.ack', { id: (await newest('bob')).id })
+    await bo.press(data)
+    const answer = await ann.press(data)
+    expect(answer.text).toMatch(/^Already acknowledged by \u2068Bo\u2069, \d\d:\d\d\u00a0UTC\.$/)
+    const press = world.telegram.pressRaw(bo.id, bo.last().id, data)
+    await world.settle()
+    expect((await press.answer()).text).toMatch(/^Already acknowledged by \u2068Bo\u2069/)
+    expect((await newest('bob')).state).toBe('acknowledged')
+  })
+
+  test('mutes its watch for an hour or eight, and unmutes it, and stays an alert', async () => {
+    const ann = await linked('alice')
+    const watch = await world.addWatch('alice', { label: 'Node M' })
+    const id = await alerted(ann, watch, COMMIT)
+    const count = ann.all().length
+    const now = world.clock.now().getTime()
+    const answer = await ann.press('Mute 8 h')
+    expect(answer.text).toMatch(
+      /^\u2068Node M\u2069 is quiet until \d\d:\d\d\u00a0UTC\. Alerts are still recorded\.$/,
+    )
+    expect((await watchOf('alice', watch)).mutedUntil).toEqual(new Date(now + 8 * 3_600_000))
+    expect(message(ann, id).text).toMatch(/🔕 until \d\d:\d\d/)
+    expect(labelsOf(ann, id).flat()).not.toContain('Mute 1 h')
+    expect((await ann.press('Unmute')).text).toBe('No longer muted.')
+    expect((await watchOf('alice', watch)).mutedUntil).toBeNull()
+    expect(message(ann, id).text).not.toContain('🔕')
+    expect(labelsOf(ann, id)).toContainEqual(['Mute 1 h', 'Mute 8 h'])
+    expect(ann.all()).toHaveLength(count)
+    await ann.press('Mute 1 h')
+    expect((await watchOf('alice', watch)).mutedUntil).toEqual(new Date(now + 3_600_000))
+  })
+
+  test('mutes its episode until it recovers, which is told', async () => {
+    const ann = await linked('alice')
+    const watch = await world.addWatch('alice', { label: 'Node E' })
+    const id = await alerted(ann, watch, COMMIT)
+    expect((await ann.press('Mute until recovered')).text).toBe(
+      'Quiet until this recovers. You will be told then.',
+    )
+    expect(message(ann, id).text).toContain('🔕 until recovered')
+    expect((await watchOf('alice', watch)).mutedUntil).toBeNull()
+    expect((await ann.press('Unmute')).text).toBe('No longer muted.')
+    expect(message(ann, id).text).not.toContain('🔕')
+    await ann.press('Mute until recovered')
+    world.clock.advance(120)
+    await alerts.fire(watch, { event: `${COMMIT}.recovered` })
+    expect(ann.last().text).toContain('FTSO commits are arriving again')
+    expect(message(ann, id).text).toMatch(/^🟢/)
+    const data = packed('alert.mute', {
+      id: (await newest('alice')).recoveryOf ?? 0,
+      duration: 'rec',
+    })
+    const press = world.telegram.pressRaw(ann.id, id, data)
+    await world.settle()
+    expect((await press.answer()).text).toBe('This is over already.')
+  })
+
+  test('opens and closes its help by the same button, one part at a time, and keeps it open', async () => {
+    const ann = await linked('alice')
+    const watch = await world.addWatch('alice', { label: 'Node H' })
+    const id = await alerted(ann, watch, COMMIT)
+    const before = message(ann, id).text
+    await ann.press('Why?')
+    const why = message(ann, id)
+    expect(why.text.length).toBeGreaterThan(before.length)
+    expect(why.entities.map(({ type }) => type)).toContain('expandable_blockquote')
+    expect(labelsOf(ann, id).flat()).toContain('✓ Why?')
+    await ann.press('What to do')
+    expect(labelsOf(ann, id).flat()).toContain('✓ What to do')
+    expect(labelsOf(ann, id).flat()).toContain('Why?')
+    expect(message(ann, id).text).not.toBe(why.text)
+    await ann.press('✓ What to do')
+    expect(message(ann, id).text).toBe(before)
+    await ann.press('Causes')
+    await ann.press('Acknowledge')
+    await alerts.deliver()
+    expect(message(ann, id).text).toContain('acknowledged by')
+    expect(message(ann, id).text.length).toBeGreaterThan(before.length)
+    expect(labelsOf(ann, id).flat()).toContain('✓ Causes')
+  })
+
+  test('is acknowledged although its watch is gone, and says so when it is muted', async () => {
+    const ann = await linked('alice')
+    const watch = await world.addWatch('alice', { label: 'Gone soon' })
+    const id = await alerted(ann, watch, 'wallet-balance.moved')
+    const params = { id: String(watch) }
+    await invoke(world.app, deleteWatch, callerOf('alice'), { params })
+    expect(await ann.press('Mute 1 h')).toEqual({
+      text: '\u2068Gone soon\u2069 no longer exists.',
+      box: true,
+    })
+    expect((await ann.press('Acknowledge')).text).toBe('Acknowledged.')
+    expect(message(ann, id).text).toContain('acknowledged by')
+  })
+
+  test('that was deleted from the history says that it is gone, and keeps its text', async () => {
+    const ann = await linked('alice')
+    const watch = await world.addWatch('alice', { label: 'Node D' })
+    const id = await alerted(ann, watch, COMMIT)
+    const { text } = message(ann, id)
+    const data = packed('alert.ack', { id: 999_999 })
+    const press = world.telegram.pressRaw(ann.id, id, data)
+    await world.settle()
+    expect(await press.answer()).toMatchObject({
+      text: 'This no longer exists, or belongs to another wallet.',
+      showAlert: true,
+    })
+    expect(message(ann, id).text).toBe(text)
+  })
+
+  test('of another wallet is nobody else’s to acknowledge', async () => {
+    const ann = await linked('alice')
+    const watch = await world.addWatch('alice', { label: 'Node F' })
+    await alerted(ann, watch, COMMIT)
+    const { id } = await newest('alice')
+    const carol = await linked('carol')
+    const press = world.telegram.pressRaw(carol.id, carol.last().id, packed('alert.ack', { id }))
+    await world.settle()
+    expect((await press.answer()).text).toBe('This no longer exists, or belongs to another wallet.')
+    expect((await newest('alice')).state).toBe('firing')
+  })
+
+  test('leads on in a message of its own, also when its watch is looked at', async () => {
+    const ann = await linked('alice')
+    const watch = await world.addWatch('alice', { label: 'Node L' })
+    const id = await alerted(ann, watch, COMMIT)
+    const { text } = message(ann, id)
+    world.telegram.pressRaw(ann.id, id, packed('watch.card', { id: watch }))
+    await world.settle()
+    expect(ann.last().id).not.toBe(id)
+    expect(ann.last().text).toContain('Node L')
+    expect(message(ann, id).text).toBe(text)
+    expect(labelsOf(ann, id).flat()).toContain('Acknowledge')
+  })
+
+  test('is a card out of the history too, with the same presses', async () => {
+    const ann = await linked('bob')
+    const watch = await world.addWatch('bob', { label: 'Node C' })
+    await alerted(ann, watch, COMMIT)
+    const { id } = await newest('bob')
+    await ann.say(`/start a${id}`)
+    const card = ann.last().id
+    expect(ann.last().text).toContain('FTSO commit missing')
+    expect(ann.labels().at(-1)).toEqual(['‹ Alerts'])
+    await ann.press('Acknowledge')
+    expect(ann.last().id).toBe(card)
+    expect(ann.last().text).toContain('acknowledged by')
+    await ann.press('Causes')
+    expect(ann.labels().flat()).toContain('✓ Causes')
+    await ann.press('Undo')
+    expect(ann.labels().flat()).toContain('✓ Causes')
+    await ann.press('✓ Causes')
+    expect(ann.labels().flat()).toContain('Causes')
+  })
+
+  test('tells a chat that only receives that it may not do that, in a box', async () => {
+    const reader = await linked('carol', ['read'])
+    const watch = await world.addWatch('carol', { label: 'Node R' })
+    const id = await alerted(reader, watch, COMMIT)
+    const { text } = message(reader, id)
+    expect(await reader.press('Acknowledge')).toEqual({
+      text: 'This chat may not do that.',
+      box: true,
+    })
+    expect(message(reader, id).text).toBe(text)
+    await reader.press('Why?')
+    expect(message(reader, id).text.length).toBeGreaterThan(text.length)
+    expect((await newest('carol')).state).toBe('firing')
+  })
+})
+
+describe('several alerts in one message', () => {
+  test('are acknowledged together', async () => {
+    const ann = await linked('carol')
+    const watch = await world.addWatch('carol', { label: 'Node G' })
+    const id = await alerted(ann, watch, COMMIT, REVEAL)
+    expect(message(ann, id).text).toContain('2 alerts')
+    expect((await ann.press('Acknowledge all')).text).toBe('2 alerts acknowledged.')
+    expect(labelsOf(ann, id).flat()).not.toContain('Acknowledge all')
+    const press = world.telegram.pressRaw(ann.id, id, packed('alert.ackAll'))
+    await world.settle()
+    expect((await press.answer()).text).toMatch(/^Already acknowledged by \u2068Ann\u2069/)
+    await ann.press('Mute 1 h')
+    expect((await watchOf('carol', watch)).mutedUntil).not.toBeNull()
+    expect((await ann.press('Unmute')).text).toBe('No longer muted.')
+    expect((await watchOf('carol', watch)).mutedUntil).toBeNull()
+    expect(message(ann, id).text).toContain('2 alerts')
+  })
+})
+
+describe('an alert in a group', () => {
+  test('helps everybody, and obeys only administrators who linked the wallet', async () => {
+    const [owner = 0, admin = 0, member = 0] = ['Ann', 'Bo', 'Cy'].map(
+      (firstName) => world.telegram.person({ firstName, languageCode: 'en', started: true }).id,
+    )
+    const members = [owner, admin, member]
+    const { id: groupId } = world.telegram.group({
+      title: 'Node crew',
+      members,
+      admins: [owner, admin],
+    })
+    const group = world.chat(groupId, owner)
+    await group.say(`/start@${BOT_NAME} ${await world.linkCode('bob')}`)
+    await group.press('Link this chat')
+    const watch = await world.addWatch('bob', { label: 'Node A' })
+    const id = await alerted(group, watch, COMMIT)
+    const { text } = message(group, id)
+    expect(await group.press('Acknowledge', member)).toEqual({ text: LINKERS, box: true })
+    expect(await group.press('Acknowledge', admin)).toEqual({ text: LINKERS, box: true })
+    expect(await group.press('Mute 1 h', member)).toEqual({ text: LINKERS, box: true })
+    await group.press('What to do', member)
+    expect(message(group, id).text.length).toBeGreaterThan(text.length)
+    await group.press('Acknowledge', owner)
+    expect(message(group, id).text).toContain('acknowledged by \u2068Ann\u2069')
+    expect((await newest('bob')).state).toBe('acknowledged')
+  })
+})

@@ -1,0 +1,170 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { API_TIMEOUT_SECONDS, createApi } from '#bot/api.ts'
+import { tellConnected } from '#bot/connect-news.ts'
+import { createChallenge } from '#src/auth/service.ts'
+import { LOCALES } from '#src/kernel/locale.ts'
+import { invoke } from '#src/operations/invoke.ts'
+import { listWatches } from '#src/operations/watches.ts'
+import { chatLinks } from '#src/recipients/chats.ts'
+import { claimConnectCode, connectScopes, refuseConnectCode } from '#src/recipients/connect.ts'
+import { PEOPLE } from '#src/sandbox/devnet/people.ts'
+import { type BotWorld, botWorld, type Chatting } from '../support/bot.ts'
+import { BOT_NAME, BOT_TOKEN } from '../support/harness.ts'
+
+let world: BotWorld
+
+beforeAll(async () => {
+  world = await botWorld({ PUBLIC_URL: 'https://watchdog.example.org' })
+})
+afterAll(() => world.close())
+
+const FORMAT = /Check that the page shows this code: (\d\d \d\d)/
+
+/** What the newest message offers: the code of its link and the digits to compare. */
+function shown(ann: Chatting) {
+  const [open] = ann.last().keyboard[0] ?? []
+  const code = open?.url?.split('/connect/')[1] ?? ''
+  return { code, match: FORMAT.exec(ann.last().text)?.[1] ?? '' }
+}
+
+/** What happens on the page: somebody signs, and the chat is told. */
+async function signOnPage(
+  code: string,
+  name: keyof typeof PEOPLE,
+  { spend = false, timezone = 'Europe/Berlin' } = {},
+): Promise<void> {
+  const { account } = PEOPLE[name]
+  const asked = { wallet: account.address, scopes: [...connectScopes(spend)], label: undefined }
+  const { message } = await createChallenge(world.app, asked)
+  const signature = await account.signMessage({ message })
+  await claimConnectCode(world.app, { code, message, signature, timezone })
+  await tell()
+}
+
+async function tell(): Promise<void> {
+  const api = createApi({ token: BOT_TOKEN, apiRoot: world.telegram.url }, API_TIMEOUT_SECONDS)
+  await tellConnected({ app: world.app, api, username: BOT_NAME })
+}
+
+describe('/connect', () => {
+  test('shows a page, digits to compare and what is allowed, before and after a link', async () => {
+    const ann = world.person()
+    await ann.say('/start')
+    await ann.press('Connect wallet')
+    const { code, match } = shown(ann)
+    expect(code).toMatch(/^[\w-]{22}$/)
+    expect(match).toMatch(/^\d\d \d\d$/)
+    expect(ann.last().text).toContain('It will not be able to spend credits.')
+    expect(ann.last().text).toContain('Valid until')
+    expect(ann.labels()).toEqual([['Open the page'], ['Copy link', 'New code'], ['‹ Back']])
+    const [copy] = ann.last().keyboard[1] ?? []
+    expect(copy?.copy_text?.text).toBe(`https://watchdog.example.org/connect/${code}`)
+    await ann.say('/connect')
+    expect(shown(ann).code).not.toBe(code)
+    await ann.say('/start connect')
+    expect(shown(ann).code).toMatch(/^[\w-]{22}$/)
+  })
+
+  test('makes another code, and the one before no longer works', async () => {
+    const ann = world.person()
+    await ann.say('/connect')
+    const { code } = shown(ann)
+    await ann.press('New code')
+    await expect(signOnPage(code, 'carol')).rejects.toThrow('link_not_valid')
+    await signOnPage(shown(ann).code, 'carol')
+    expect(ann.last().text).toContain('Connected')
+  })
+
+  test('is a private matter', async () => {
+    const ann = world.person()
+    const { id } = world.telegram.group({ title: 'Crew', members: [ann.id], admins: [ann.id] })
+    const crew = world.chat(id, ann.id)
+    await crew.say('/connect')
+    expect(crew.last().text).toContain('This is private.')
+    expect(crew.last().keyboard[0]?.[0]?.url).toBe(`https://t.me/${BOT_NAME}?start=connect`)
+  })
+
+  test.each(LOCALES)('is shown in %s', async (locale) => {
+    const ann = world.person(locale === 'zh' ? 'zh-hans' : locale)
+    await ann.say('/connect')
+    expect(ann.last().text).toMatch(/\d\d \d\d/)
+    expect(ann.last().text).not.toContain('{{')
+  })
+})
+
+describe('a signature on the page', () => {
+  test('changes the message that shows the code', async () => {
+    const ann = world.person()
+    await ann.say('/connect')
+    const before = ann.last().id
+    await signOnPage(shown(ann).code, 'bob')
+    expect(ann.last().id).toBe(before)
+    expect(ann.last().text).toContain(`Connected: ${PEOPLE.bob.account.address}`)
+    expect(ann.last().text).toContain('receive alerts, manage watches')
+    expect(ann.last().text).toContain('Times are shown for Europe/Berlin')
+    const count = ann.all().length
+    await tell()
+    expect(ann.all()).toHaveLength(count)
+  })
+
+  test('is told below what came since', async () => {
+    const ann = world.person()
+    await ann.say('/connect')
+    const { code } = shown(ann)
+    await ann.say('/help')
+    await ann.say('/start')
+    const before = ann.last().id
+    await signOnPage(code, 'bob')
+    expect(ann.last().id).toBeGreaterThan(before)
+    expect(ann.last().text).toContain('Connected')
+  })
+
+  test('offers the trial, and one press starts it and watches the wallet', async () => {
+    const ann = world.person()
+    await ann.say('/connect')
+    await signOnPage(shown(ann).code, 'alice')
+    expect(ann.last().text).toContain('Free trial: 1 slot for 14 days')
+    expect(ann.last().text).toContain('Starting it accepts the terms')
+    await ann.press('Trial: watch my wallet')
+    expect(ann.last().text).toContain('Your trial runs until')
+    const [link] = await chatLinks(world.app, ann.id)
+    expect(link?.scopes).toEqual(['read', 'write'])
+    const caller = { wallet: PEOPLE.alice.account.address, scopes: ['read'], via: 'http' } as const
+    const { output } = await invoke(world.app, listWatches, caller, { query: {} })
+    expect(output.data).toMatchObject([
+      { type: 'wallet-balance', target: { address: caller.wallet, asset: 'FLR' } },
+    ])
+    // Another chat of the same wallet finds the trial used and the watch there.
+    const desk = world.person('en', 'Desk')
+    await desk.say('/connect')
+    await signOnPage(shown(desk).code, 'alice')
+    expect(desk.last().text).not.toContain('Free trial')
+    expect(desk.labels()[0]).toEqual(['Watches'])
+  })
+
+  test('with the right to spend says so', async () => {
+    const ann = world.person()
+    await ann.say('/connect')
+    await signOnPage(shown(ann).code, 'carol', { spend: true })
+    expect(ann.last().text).toContain('spend credits on slots')
+  })
+
+  test('declined on the page is told with a way to try again', async () => {
+    const ann = world.person()
+    await ann.say('/connect')
+    await refuseConnectCode(world.app, shown(ann).code)
+    await tell()
+    expect(ann.last().text).toContain('Nothing was linked.')
+    await ann.press('Retry')
+    expect(shown(ann).code).toMatch(/^[\w-]{22}$/)
+  })
+
+  test('for a chat that blocked the bot meanwhile troubles nobody', async () => {
+    const ann = world.person()
+    await ann.say('/connect')
+    const { code } = shown(ann)
+    world.telegram.block(ann.id)
+    await signOnPage(code, 'carol')
+    expect(await chatLinks(world.app, ann.id)).toHaveLength(1)
+  })
+})

@@ -1,0 +1,94 @@
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { packed, VERB_NAMES } from '#bot/callback-data.ts'
+import { isVerbHandled } from '#bot/handled.ts'
+import { LOCALES } from '#src/kernel/locale.ts'
+import { updateSubscriptions } from '#src/operations/subscriptions.ts'
+import { type Chatting, walletOf } from '../support/bot.ts'
+import { type MoneyWorld, moneyWorld } from '../support/bot-money.ts'
+import { checkScreen, dataOf, pressAll } from '../support/buttons.ts'
+import { giveCredits } from '../support/credits.ts'
+
+/** Every button of the screens about money and status, in every language, in all states of a payment. */
+
+const MONEY = /^(?:topup|slots|terms|trial|status)(?:\.(?!provider|pick)|$)/
+const SPENDER = ['read', 'write', 'spend'] as const
+const HOSTILE = 'ওয়ালেট <b>&"\'_*[]()~` Ж'.repeat(3).slice(0, 40)
+const seen = new Set<string>()
+let world: MoneyWorld
+
+beforeAll(async () => {
+  // A token whose name is as long as it may be.
+  world = await moneyWorld({ SERVICE_TOKEN_SYMBOL: 'WDG.LONG.SYM' })
+  await world.giveSlots('alice', 2)
+  await giveCredits(world.app, walletOf('alice'), 3000)
+  await world.as('alice', updateSubscriptions, { body: { autoRenew: true } })
+  await world.addWatch('alice', { label: HOSTILE })
+})
+afterAll(() => world.close())
+
+/** Presses what can be reached, and remembers what stood there. */
+async function press(chat: Chatting): Promise<void> {
+  for (const verb of await pressAll({ world, chat, only: MONEY, sameMax: 3 })) seen.add(verb)
+}
+
+/** Looks at the newest message, and remembers what stands there. */
+function look(chat: Chatting): void {
+  for (const verb of checkScreen(chat.last())) seen.add(verb)
+}
+
+/** Buys with an asset, by way of every state that a payment in part has. */
+async function buy(chat: Chatting, asset: string): Promise<void> {
+  await world.catchUp()
+  await chat.say('/topup')
+  await chat.press(packed('topup.asset', { asset }))
+  look(chat)
+  await chat.say('20000')
+  look(chat)
+  const { handle, ...quote } = await world.quoteOf('alice')
+  await chat.press(packed('topup.qr', { handle }))
+  look(chat)
+  await chat.press(packed('topup.hash', { handle }))
+  await chat.say('?')
+  look(chat)
+  await chat.press(packed('topup.check', { handle }))
+  await chat.press(packed('topup.drop', { handle }))
+  look(chat)
+  await chat.say('/topup')
+  look(chat)
+  await chat.press(packed('topup.check', { handle }))
+  await world.pay({ handle, ...quote }, quote.amount / 2n)
+  await world.look()
+  await world.follow()
+  look(chat)
+  await world.confirmAll()
+  await world.follow()
+  look(chat)
+  const data = dataOf(chat.last()).filter((one) => one.includes('topup.quote'))
+  expect(data).toHaveLength(1)
+}
+
+test.each(LOCALES)('in %s leads somewhere and is answered', async (locale) => {
+  const chat = await world.linked(locale === 'en' ? 'carol' : 'alice', SPENDER, locale)
+  for (const text of ['/topup', '/slots', '/status']) {
+    await chat.say(text)
+    await press(chat)
+  }
+  if (locale === 'en') return
+  await chat.say('/topup 999999999')
+  await press(chat)
+  for (const asset of ['service', 'WFLR', 'FLR', 'FXRP', 'XRP']) await buy(chat, asset)
+  await chat.press(packed('topup.quote', { asset: 'XRP', credits: 10_000 }))
+  await world.follow(601)
+  look(chat)
+})
+
+test('nothing was refused by Telegram', () => {
+  const HARMLESS = /not modified|no text in the message|message to (?:edit|delete) not found/
+  const refusals = world.telegram.calls.flatMap(({ refused }) => refused?.description ?? [])
+  expect(refusals.filter((one) => !HARMLESS.test(one))).toEqual([])
+})
+
+test('each of their verbs stands on some screen', () => {
+  const missing = VERB_NAMES.filter((verb) => MONEY.test(verb) && isVerbHandled(verb))
+  expect(missing.filter((verb) => !seen.has(verb))).toEqual([])
+})

@@ -1,0 +1,83 @@
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { shortAddress } from '#src/i18n/format.ts'
+import { type FurnishedDevnet, startDevnet } from '#src/sandbox/devnet.ts'
+import { type BotWorld, botWorld, type Chatting, walletOf } from '../support/bot.ts'
+
+let world: BotWorld
+let devnet: FurnishedDevnet
+let ann: Chatting
+
+beforeAll(async () => {
+  devnet = await startDevnet({ contracts: true })
+  world = await botWorld({
+    FLARE_RPC_URLS: devnet.rpcUrl,
+    FLARE_CONTRACT_REGISTRY: devnet.contracts.registry,
+  })
+  await devnet.mine(2, 1)
+  ann = await world.linked('alice')
+})
+afterAll(async () => {
+  await world.close()
+  await devnet.close()
+})
+
+/** What the bot answers to a query of a person. */
+async function ask(person: number, query: string) {
+  const question = world.telegram.inlineQuery(person, query)
+  await world.settle()
+  return question.answer()
+}
+
+test('who is not linked gets the way to connect', async () => {
+  const ben = world.person('de')
+  const answer = await ask(ben.id, '')
+  expect(answer.results).toEqual([])
+  expect(answer.button).toMatchObject({ start_parameter: 'connect' })
+})
+
+test('the providers of one’s own watches come first, with nothing that is one’s own', async () => {
+  const provider = walletOf('bob')
+  await world.addWatch('alice', {
+    label: 'Secret label',
+    type: 'provider-eligibility',
+    target: { provider },
+    settings: {},
+  })
+  const answer = await ask(ann.id, '')
+  expect(answer).toMatchObject({ isPersonal: true, cacheSeconds: 30 })
+  expect(answer.results).toHaveLength(1)
+  expect(JSON.stringify(answer.results)).not.toContain('Secret label')
+  expect(answer.results[0]).toMatchObject({ title: shortAddress(provider) })
+  const { id: groupId } = world.telegram.group({ title: 'Elsewhere', members: [ann.id] })
+  const posted = world.telegram.chooseInline(answer, provider, groupId)
+  expect(posted.text).toContain(shortAddress(provider))
+  expect(posted.text).toContain('registered: no')
+  expect(posted.keyboard[0]?.[0]?.url).toMatch(/\?start=p[0-9a-f]{40}$/)
+})
+
+test('a provider is found by its address, a feed by its name', async () => {
+  const [provider] = (await ask(ann.id, walletOf('carol'))).results
+  expect(provider).toMatchObject({ title: shortAddress(walletOf('carol')) })
+  const feeds = await ask(ann.id, 'flr')
+  expect(feeds.results[0]).toMatchObject({ id: 'FLR/USD', title: 'FLR/USD' })
+  const { id: groupId } = world.telegram.group({ title: 'Elsewhere', members: [ann.id] })
+  const posted = world.telegram.chooseInline(feeds, 'FLR/USD', groupId)
+  expect(posted.text).toMatch(/^\u2068FLR\/USD\u2069 0\.\d+\u00a0USD · \d\d:\d\d\u00a0UTC$/)
+  expect(posted.entities.map(({ type }) => type)).toContain('date_time')
+})
+
+test('what means nothing finds nothing', async () => {
+  expect((await ask(ann.id, 'no such thing')).results).toEqual([])
+})
+
+test('a query that is too old does no harm, and a press is not kept waiting by it', async () => {
+  world.telegram.failNext('answerInlineQuery', {
+    error_code: 400,
+    description:
+      'Bad Request: query is too old and response timeout expired or query ID is invalid',
+  })
+  world.telegram.inlineQuery(ann.id, 'flr')
+  await world.settle()
+  await ann.say('/help')
+  expect(ann.last().text).toContain('How it works')
+})

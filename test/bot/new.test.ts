@@ -1,0 +1,475 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { packed } from '#bot/callback-data.ts'
+import { deleteDraft } from '#bot/session-store.ts'
+import { createSubscription } from '#src/operations/subscriptions.ts'
+import { deleteWatch, listWatches } from '#src/operations/watches.ts'
+import { type FurnishedDevnet, startDevnet } from '#src/sandbox/devnet.ts'
+import { type BotWorld, botWorld, type Chatting, walletOf } from '../support/bot.ts'
+
+let world: BotWorld
+let devnet: FurnishedDevnet
+let ann: Chatting
+
+const BOB = walletOf('bob')
+const NO_TOKEN = '0x1D80c49BbBCd1C0911346656B529DF9E5c2F783d'
+/** A label that stands in an isolate. */
+const iso = (label: string) => `\u2068${label}\u2069`
+
+beforeAll(async () => {
+  devnet = await startDevnet({ contracts: true })
+  const { registry, wflr, fxrp } = devnet.contracts
+  world = await botWorld({
+    FLARE_RPC_URLS: devnet.rpcUrl,
+    FLARE_CONTRACT_REGISTRY: registry,
+    WFLR_ADDRESS: wflr,
+    FXRP_ADDRESS: fxrp,
+  })
+  await devnet.mine(2, 1)
+  await world.giveSlots('alice', 3)
+  ann = await world.linked('alice')
+})
+afterAll(async () => {
+  await world.close()
+  await devnet.close()
+})
+
+async function watches() {
+  const { data } = await world.as('alice', listWatches)
+  return data
+}
+
+beforeEach(async () => {
+  // Whoever presses so much is slowed down.
+  world.clock.advance(90)
+  for (const { id } of await watches()) {
+    await world.as('alice', deleteWatch, { params: { id: String(id) } })
+  }
+  await deleteDraft(world.app.db, { chatId: ann.id, personId: ann.id })
+})
+
+describe('/new', () => {
+  test('asks what is to be watched, with every type that can be made', async () => {
+    await ann.say('/new')
+    expect(ann.last().text).toContain('New watch · free slots: 3 of 3')
+    expect(ann.labels().flat()).toEqual([
+      '💰 Wallet balance',
+      '📈 Price',
+      '🪪 Eligibility',
+      '💳 My credits',
+      '✍️ Reward votes',
+      '🛰 Data provider',
+      '‹ Menu',
+    ])
+  })
+
+  test('begins with the type that is named', async () => {
+    await ann.say('/new wallet')
+    expect(ann.last().text).toMatch(/^New watch · Wallet balance · 1\/3/)
+    await ann.say('/new price')
+    expect(ann.last().text).toMatch(/^New watch · Price · 1\/3/)
+    await ann.say('/new nonsense')
+    expect(ann.last().text).toContain('What should be watched?')
+  })
+
+  test('is a matter of the private chat', async () => {
+    const { id } = world.telegram.group({ title: 'Crew', members: [ann.id] })
+    const group = world.chat(id, ann.id)
+    await group.say('/new')
+    expect(group.last().text).toBe('This is private.')
+    expect(group.last().keyboard[0]?.[0]?.url).toContain('?start=new')
+  })
+
+  test('opens by a link, with or without a type', async () => {
+    await ann.say('/start new')
+    expect(ann.last().text).toContain('What should be watched?')
+    await ann.say('/start new-feed-move')
+    expect(ann.last().text).toMatch(/^New watch · Price · 1\/3/)
+  })
+})
+
+describe('a watch of a balance', () => {
+  test('is made in five taps, and seen as it is now', async () => {
+    await ann.say('/new')
+    const form = ann.last().id
+    await ann.press('💰 Wallet balance')
+    expect(ann.labels()).toEqual([
+      [iso('My wallet')],
+      ['✓ FLR', 'WFLR', 'FXRP'],
+      ['Other token…'],
+      ['‹ Types', '✕ Cancel'],
+    ])
+    await ann.press(iso('My wallet'))
+    expect(ann.last().text).toMatch(/^New watch · Wallet balance · 2\/3/)
+    expect(ann.last().text).toMatch(/Balance: 10,000\u00a0FLR \(block \d+\)/)
+    expect(ann.labels()).toEqual([
+      ['10\u00a0FLR', '100\u00a0FLR', '1,000\u00a0FLR'],
+      ['1% ≈ 100\u00a0FLR', '10% ≈ 1,000\u00a0FLR'],
+      ['✓ Any', 'Incoming', 'Outgoing'],
+      ['‹ Target', '✕ Cancel'],
+    ])
+    await ann.press('100\u00a0FLR')
+    expect(ann.last().text).toMatch(/^New watch · Wallet balance · 3\/3/)
+    expect(ann.last().text).toContain('Alert: a change of 100\u00a0FLR or more, any direction')
+    expect(ann.last().text).toContain('Tells: \u2068this chat\u2069')
+    expect(ann.last().text).toContain('Uses: 1 slot (free: 3)')
+    await ann.press('Create')
+    expect(ann.last().id).toBe(form)
+    expect(ann.last().text).toMatch(/^✅ .*0xf39F…2266.* is watched\./)
+    expect(ann.labels()).toEqual([['Send a test alert'], ['Open it', 'New watch'], ['‹ Watches']])
+    const [watch, ...others] = await watches()
+    expect(others).toEqual([])
+    expect(watch).toMatchObject({
+      type: 'wallet-balance',
+      target: { address: walletOf('alice'), asset: 'FLR' },
+      settings: { threshold: '100', direction: 'any' },
+      recipientIds: null,
+      minSeverity: 'info',
+    })
+    await ann.press('Open it')
+    expect(ann.last().text).toContain(`#${watch?.id}`)
+  })
+
+  test('takes typed answers, and keeps what was entered when one is refused', async () => {
+    await ann.say('/new wallet')
+    const form = ann.last().id
+    await ann.say('no address at all')
+    expect(ann.last().id).toBe(form)
+    expect(ann.last().text).toMatch(/^⚠️ That is not an address\./)
+    await ann.say(`https://explorer.example.org/address/${BOB.toLowerCase()}?tab=txs`)
+    expect(ann.last().id).toBe(form)
+    expect(ann.last().text).toContain(`Wallet: ${BOB}`)
+    await ann.say('0')
+    expect(ann.last().text).toMatch(/^⚠️ “\u20680\u2069” is too small\. The smallest is /)
+    expect(ann.last().text).toContain(`Wallet: ${BOB}`)
+    await ann.say('۱٬۲۵۰٫۵ FLR')
+    expect(ann.last().text).toContain('a change of 1,250.5\u00a0FLR or more')
+    await ann.press('Name…')
+    await ann.say('x'.repeat(41))
+    expect(ann.last().text).toMatch(/^⚠️ /)
+    await ann.say('Treasury <b>')
+    expect(ann.last().text).toContain('Name: \u2068Treasury <b>\u2069')
+    await ann.press('Create')
+    expect(await watches()).toMatchObject([
+      { label: 'Treasury <b>', target: { address: BOB }, settings: { threshold: '1250.5' } },
+    ])
+    expect(
+      ann
+        .all()
+        .filter(({ keyboard }) => keyboard.length > 0)
+        .at(-1)?.id,
+    ).toBe(form)
+  })
+
+  test('of a token is found by its address, and refused where there is none', async () => {
+    await ann.say('/new wallet')
+    await ann.press('Other token…')
+    expect(ann.last().text).toContain('Which token?')
+    await ann.say(NO_TOKEN)
+    expect(ann.labels().flat()).toContain('✓ 0x1D80…783d')
+    await ann.press(iso('My wallet'))
+    expect(ann.last().text).toMatch(/^⚠️ There is no token with symbol and decimals/)
+    await ann.press('Other token…')
+    await ann.say(devnet.contracts.serviceToken)
+    await ann.press(iso('My wallet'))
+    expect(ann.last().text).toMatch(/Wallet: .*\(\u2068\w+\u2069\)/)
+    await ann.press('10% ≈ 100,000\u00a0WDG').catch(() => ann.say('5'))
+    await ann.press('Create')
+    expect(await watches()).toMatchObject([
+      { target: { address: walletOf('alice'), asset: devnet.contracts.serviceToken } },
+    ])
+  })
+
+  test('says that it is watched already, and where', async () => {
+    const id = await world.addWatch('alice', { label: 'Old one' })
+    await ann.say('/new wallet')
+    await ann.press('\u2068Old one\u2069')
+    expect(ann.last().text).toContain('⚠️ You watch it already: \u2068Old one\u2069.')
+    await ann.press('Open it')
+    expect(ann.last().text).toContain(`#${id}`)
+  })
+
+  test('starts without a value while the chain is away', async () => {
+    const away = await botWorld()
+    await away.giveSlots('alice', 1)
+    const chat = await away.linked('alice')
+    await chat.say('/new wallet')
+    await chat.press(iso('My wallet'))
+    expect(chat.last().text).toContain('The balance cannot be read right now.')
+    await chat.press('100\u00a0FLR')
+    await chat.press('Create')
+    expect((await away.as('alice', listWatches)).data).toHaveLength(1)
+    await away.close()
+  })
+})
+
+describe('a watch of a price', () => {
+  test('is found by its name, with what else could be meant', async () => {
+    await ann.say('/new price')
+    await ann.say('FLRUSD')
+    expect(ann.last().text).toMatch(/^⚠️ No feed is called “\u2068FLRUSD\u2069”\./)
+    expect(ann.labels().flat()).toContain(iso('FLR/USD'))
+    await ann.say('flr')
+    expect(ann.last().text).toMatch(/Feed: \u2068FLR\/USD\u2069/)
+    expect(ann.labels()).toEqual([
+      ['1%', '2%', '✓ 5%'],
+      ['10%', '20%', 'Other…'],
+      ['15 min', '✓ 1 hr', '6 hr'],
+      ['1 day', '7 days', 'Other…'],
+      ['✓ Any', 'Up', 'Down'],
+      ['Next'],
+      ['‹ Target', '✕ Cancel'],
+    ])
+    await ann.press('2%')
+    await ann.press(await dataOf('Other…', 1))
+    expect(ann.last().text).toContain('Within which time?')
+    await ann.say('90m')
+    await ann.press('Down')
+    await ann.press('Next')
+    expect(ann.last().text).toContain('Alert: a fall of 2% or more (within 1 hour, 30 minutes).')
+    await ann.press('Create')
+    expect(await watches()).toMatchObject([
+      {
+        type: 'feed-move',
+        target: { feed: 'FLR/USD' },
+        settings: { percent: 2, windowSeconds: 5400, direction: 'down' },
+      },
+    ])
+  })
+
+  test('is chosen out of all feeds, page by page', async () => {
+    await ann.say('/new price')
+    const all = ann
+      .labels()
+      .flat()
+      .find((label) => label.startsWith('All '))
+    if (all === undefined) throw new Error('the feeds are not listed')
+    await ann.press(all)
+    expect(ann.labels().flat()).toContain(iso('XRP/USD'))
+    await ann.press('‹ Target')
+    expect(ann.labels().flat()).toContain(all)
+  })
+})
+
+/** The data of the nth button with a label. */
+async function dataOf(label: string, index: number): Promise<string> {
+  const found = ann
+    .last()
+    .keyboard.flat()
+    .filter(({ text }) => text === label)
+  return found[index]?.callback_data ?? ''
+}
+
+describe('a watch of the own credits', () => {
+  test('has no target and two steps', async () => {
+    await ann.say('/new credit')
+    expect(ann.last().text).toMatch(/^New watch · My credits · 1\/2/)
+    expect(ann.last().text).toContain('Balance: 0 credits')
+    expect(ann.labels()).toEqual([['100', '500', '1,000'], ['5,000'], ['‹ Types', '✕ Cancel']])
+    await ann.press('500')
+    expect(ann.last().text).toContain('Alert: below 500 credits')
+    await ann.press('Severity: all')
+    await ann.press('Create')
+    expect(await watches()).toMatchObject([
+      { type: 'credits-balance', settings: { limit: 500 }, minSeverity: 'warning' },
+    ])
+  })
+})
+
+describe('a watch of a provider', () => {
+  test('can be told when it recovers, or not', async () => {
+    await ann.say('/new eligib')
+    await ann.say(BOB)
+    await ann.press('✓ Tell when it recovers')
+    expect(ann.labels()[0]).toEqual(['Tell when it recovers'])
+    await ann.press('Next')
+    await ann.press('Create')
+    expect(await watches()).toMatchObject([
+      {
+        type: 'provider-eligibility',
+        target: { provider: BOB },
+        signals: [{ id: 'provider-status', recovery: { enabled: false } }],
+      },
+    ])
+  })
+
+  test('has the usual signals, the critical ones, all, or those that are chosen', async () => {
+    await ann.say('/new provider-fsp')
+    await ann.press(iso('My wallet'))
+    expect(ann.last().text).toContain('Signals: 13 of 22 on')
+    expect(ann.labels()[0]).toEqual(['✓ The 13 usual ones'])
+    await ann.press('All 22')
+    expect(ann.last().text).toContain('Signals: 22 of 22 on')
+    await ann.press('Choose…')
+    expect(ann.last().text).toContain('✓ Commit: ')
+    await ann.press('✓ Commit')
+    expect(ann.last().text).toContain('○ Commit: ')
+    await ann.press('›')
+    expect(ann.last().text).toContain('FDC')
+    await ann.press('Next')
+    expect(ann.last().text).toContain('Signals: 21 of 22 on')
+    await ann.press('Create')
+    const [watch] = await watches()
+    expect(watch?.signals.filter(({ enabled }) => !enabled)).toMatchObject([{ id: 'ftso-commit' }])
+  })
+})
+
+describe('the recipients of a new watch', () => {
+  test('are the defaults until others are ticked', async () => {
+    const other = await world.linked('alice')
+    await ann.say('/new credit')
+    await ann.press('500')
+    await ann.press('Recipients')
+    expect(ann.last().text).toContain('Who should be told?')
+    const toggles = ann
+      .labels()
+      .flat()
+      .filter((label) => label.startsWith('✓'))
+    expect(toggles.length).toBeGreaterThanOrEqual(2)
+    await ann.press('✓ \u2068this chat\u2069')
+    await ann.press('Done')
+    expect(ann.last().text).not.toContain('this chat')
+    await ann.press('Create')
+    const [watch] = await watches()
+    expect(watch?.recipientIds?.length).toBe(toggles.length - 1)
+    await other.say('/stop')
+  })
+})
+
+describe('a form', () => {
+  test('goes on after a restart, at every step', async () => {
+    await ann.say('/new wallet')
+    await world.restart()
+    await ann.say(BOB)
+    await world.restart()
+    await ann.say('25')
+    await world.restart()
+    await ann.press('Create')
+    expect(await watches()).toMatchObject([{ settings: { threshold: '25' } }])
+  })
+
+  test('is left by another command and can be resumed for a day', async () => {
+    await ann.say('/new wallet')
+    await ann.say(BOB)
+    await ann.say('/watches')
+    await ann.say('250')
+    expect(ann.last().text).toMatch(/^Not understood/)
+    await ann.say('/new')
+    await ann.press('Resume: Wallet balance')
+    expect(ann.last().text).toContain(`Wallet: ${BOB}`)
+    await ann.say('250')
+    expect(ann.last().text).toContain('a change of 250\u00a0FLR or more')
+    world.clock.advance(25 * 3600)
+    await ann.press('Create')
+    expect(ann.last().text).toContain('What should be watched?')
+    expect(await watches()).toEqual([])
+  })
+
+  test('is dropped by Cancel and by /cancel', async () => {
+    await ann.say('/new wallet')
+    await ann.press('✕ Cancel')
+    expect(ann.last().text).toBe('Nothing was created.')
+    await ann.say('/new wallet')
+    await ann.say('/cancel')
+    expect(ann.last().text).toBe('Nothing was created.')
+    await ann.say('/cancel')
+    expect(ann.last().text).toBe('Nothing is open.')
+  })
+
+  test('that was replaced answers with the one that is open', async () => {
+    await ann.say('/new wallet')
+    const old = ann.last()
+    const data = old.keyboard[0]?.[0]?.callback_data ?? ''
+    await ann.say('/new credit')
+    const press = world.telegram.pressRaw(ann.id, old.id, data)
+    await world.settle()
+    expect((await press.answer()).text).toBe('This form was replaced.')
+    expect(ann.all().find(({ id }) => id === old.id)?.text).toContain('My credits')
+  })
+
+  test('makes one watch, however often Create is pressed', async () => {
+    await ann.say('/new credit')
+    await ann.press('500')
+    const { id, keyboard } = ann.last()
+    const data = keyboard[0]?.[0]?.callback_data ?? ''
+    world.telegram.press(ann.id, id, data)
+    world.telegram.press(ann.id, id, data)
+    await world.settle()
+    world.telegram.pressRaw(ann.id, id, data)
+    await world.settle()
+    expect(ann.last().text).toContain('is watched.')
+    expect(await watches()).toHaveLength(1)
+  })
+
+  test('goes back step by step and keeps what was chosen', async () => {
+    await ann.say('/new wallet')
+    await ann.say(BOB)
+    await ann.press('Outgoing')
+    await ann.press('10\u00a0FLR')
+    await ann.press('‹ Rule')
+    expect(ann.labels().flat()).toContain('✓ Outgoing')
+    expect(ann.labels().flat()).toContain('✓ 10\u00a0FLR')
+    await ann.press('‹ Target')
+    await ann.press('‹ Types')
+    expect(ann.last().text).toContain('What should be watched?')
+  })
+
+  test('like another watch has its settings and asks for the target alone', async () => {
+    const id = await world.addWatch('alice', { label: 'Treasury', direction: 'down' })
+    await ann.say(`/watches ${id}`)
+    await ann.press('More')
+    await ann.press('Like this')
+    expect(ann.last().text).toMatch(/· 1\/3/)
+    await ann.say(walletOf('carol'))
+    expect(ann.last().text).toContain('Alert: a decrease of 100\u00a0FLR or more')
+    await ann.press('Create')
+    expect(await watches()).toHaveLength(2)
+  })
+
+  test('takes no values that its buttons never offered', async () => {
+    await ann.say('/new credit')
+    const [rev] = /[^:]+$/.exec(ann.last().keyboard.at(-1)?.[0]?.callback_data ?? '') ?? []
+    const data = packed('new.set', {
+      rev: Number.parseInt(rev ?? '', 36),
+      field: 'lim',
+      value: '-5',
+    })
+    world.telegram.pressRaw(ann.id, ann.last().id, data)
+    await world.settle()
+    expect(ann.last().text).toMatch(/· 1\/2/)
+  })
+})
+
+describe('without a free slot', () => {
+  test('says what can be done, and goes on where it was once there is one', async () => {
+    const carol = await world.linked('carol', ['read', 'write', 'spend'])
+    await carol.say('/new')
+    expect(carol.last().text).toContain('No free slot · 0 of 0 used')
+    expect(carol.last().text).toContain('A watch needs a slot: 500 credits for 30 days.')
+    expect(carol.labels().flat()).toContain('‹ Menu')
+    expect(carol.labels().flat()).not.toContain('Go on')
+
+    await carol.say('/start new-credits-balance')
+    await carol.press('500')
+    await carol.press('Create')
+    expect(carol.last().text).toContain('No free slot')
+    await world.giveSlots('carol', 1)
+    await carol.press('Go on')
+    expect(carol.last().text).toContain('Alert: below 500 credits')
+    await carol.press('Create')
+    expect(carol.last().text).toContain('is watched.')
+    await carol.say('/new')
+    expect(carol.last().text).toContain('No free slot · 1 of 1 used')
+    await world
+      .as('carol', createSubscription, { body: { quantity: 1, periods: 1 } })
+      .catch((error: unknown) => expect(error).toMatchObject({ code: 'insufficient_credits' }))
+  })
+})
+
+test('a chat that only receives makes nothing', async () => {
+  const reader = await world.linked('bob', ['read'])
+  await world.giveSlots('bob', 1)
+  await reader.say('/start new-credits-balance')
+  await reader.press('500')
+  await reader.press('Create')
+  expect(reader.last().text).toMatch(/^⚠️ This chat may not do that\./)
+})

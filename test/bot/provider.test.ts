@@ -1,0 +1,240 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { packed } from '#bot/callback-data.ts'
+import { providerCaption, providerText } from '#bot/views/provider.ts'
+import { translator } from '#src/i18n/translate.ts'
+import { LOCALES } from '#src/kernel/locale.ts'
+import { createPlayer, type Player } from '#src/sandbox/devnet/player.ts'
+import { type FurnishedDevnet, startDevnet } from '#src/sandbox/devnet.ts'
+import { type ProtocolData, startProtocolData } from '#src/sandbox/world/protocol-data.ts'
+import type { ProviderView } from '#src/watches/provider-view.ts'
+import { type BotWorld, botWorld, type Chatting } from '../support/bot.ts'
+
+/** A provider's rounds in the chat: as a picture with its words, and as text where there is none. */
+
+const AT = new Date('2026-11-20T12:00:00Z')
+
+let devnet: FurnishedDevnet
+let player: Player
+let data: ProtocolData
+let world: BotWorld
+let chat: Chatting
+
+beforeAll(async () => {
+  devnet = await startDevnet({ contracts: true, startsAt: AT })
+  let setClock = (_at: Date): void => undefined
+  player = await createPlayer(devnet, {
+    providers: [
+      { name: 'Anchor', stake: 3_000_000_000 },
+      { name: 'Alpha Oracle' },
+      { name: 'Alpine' },
+    ],
+    onTime: (seconds) => setClock(new Date(seconds * 1000)),
+  })
+  data = await startProtocolData({ player, clock: { now: () => world.clock.now() } })
+  world = await botWorld({
+    FLARE_RPC_URLS: devnet.rpcUrl,
+    FLARE_CONTRACT_REGISTRY: devnet.contracts.registry,
+    PROVIDER_DATASET_URL: data.passesUrl,
+  })
+  setClock = (at) => world.clock.set(at)
+  await player.playRounds(3)
+  await player.behave('Alpha Oracle', 'no-commit')
+  await player.playRounds(4)
+  await devnet.mine(2, 1)
+  await readRounds()
+  await world.giveSlots('alice', 5)
+  chat = await world.linked('alice')
+}, 60_000)
+
+afterAll(async () => {
+  await world.close()
+  await data.close()
+  await devnet.close()
+})
+
+async function readRounds(): Promise<void> {
+  const { chain, confirmations, facts } = world.app
+  const { signal } = new AbortController()
+  await facts.rounds.advance(await chain.confirmedBlock(confirmations, signal), signal)
+}
+
+const identity = (name: string) => player.provider(name).accounts.identity.address
+const open = (name: string, count: number) =>
+  packed('status.provider', { address: identity(name), count })
+const calls = (method: string) => world.telegram.calls.filter((call) => call.method === method)
+
+describe('/status with a provider', () => {
+  test('shows its picture by name, with what is wrong in words', async () => {
+    await chat.say('/status alpha o')
+    const { text, file } = chat.last()
+    expect(file).toMatchObject({ kind: 'photo', width: 1280, height: 760 })
+    expect(text).toContain(`Alpha Oracle\u2069 · ${identity('Alpha Oracle')}`)
+    expect(text).toMatch(/🔴 FTSO commit: missing since 12:\d\d\sUTC \(2 voting rounds\)/)
+    expect(text).toContain('Last 4 rounds: 2 fine, 2 with something wrong')
+    expect(text).toMatch(/Reward epoch 452: registered, in the signing policy, weight 3\.\d+%/)
+    expect(text).toContain('Balances: submit')
+    expect(chat.labels()).toEqual([
+      ['Watch this provider'],
+      ['Refresh', '✓ 20 rounds'],
+      ['100 rounds'],
+      ['‹ Status', 'Share ↪'],
+    ])
+  })
+
+  test('shows it by any of its addresses', async () => {
+    await chat.say(`/status ${player.provider('Alpine').accounts.submit.address}`)
+    expect(chat.last().text).toContain('Alpine')
+    expect(chat.last().text).toContain('🟢 Last 4 rounds: all fine')
+  })
+
+  test('lets choose where a name fits several', async () => {
+    await chat.say('/status alp')
+    expect(chat.last().text).toContain('Several providers fit')
+    expect(chat.labels().slice(0, 1)).toEqual([['Alpha Oracle', 'Alpine']])
+    await chat.press('Alpine')
+    expect(chat.last().text).toContain(identity('Alpine'))
+  })
+
+  test('asks again for what nobody knows, and takes the answer', async () => {
+    for (const nonsense of ['nobody', `0x${'12'.repeat(20)}`]) {
+      await chat.say(`/status ${nonsense}`)
+      expect(chat.last().text).toContain('No data provider is known as')
+    }
+    await chat.say('Alpine')
+    expect(chat.last().file?.kind).toBe('photo')
+    expect(chat.last().text).toContain(identity('Alpine'))
+  })
+
+  test('a link with its address opens it', async () => {
+    await chat.say(`/start p${identity('Alpine').slice(2).toLowerCase()}`)
+    expect(chat.last().text).toContain(identity('Alpine'))
+  })
+})
+
+test.each([
+  'alpha o',
+  'p ',
+])('what is shared by “%s” says who it is and what is wrong', async (typed) => {
+  const query = typed === 'p ' ? `p ${identity('Alpha Oracle')}` : typed
+  const question = world.telegram.inlineQuery(chat.id, query)
+  await world.settle()
+  const { results } = await question.answer()
+  expect(results.map(({ title }) => title)).toEqual(['Alpha Oracle · FTSO commit: missing'])
+})
+
+describe('the picture', () => {
+  test('changes in its message, and is sent to Telegram once', async () => {
+    await chat.say('/status alpine')
+    const { id } = chat.last()
+    await chat.press(open('Alpine', 100))
+    expect(chat.last().id).toBe(id)
+    expect(chat.labels().flat()).toContain('✓ 100 rounds')
+    const uploads = () =>
+      calls('editMessageMedia').filter(({ payload }) => JSON.stringify(payload).includes('attach'))
+    const before = uploads().length
+    await chat.press(open('Alpine', 20))
+    await chat.press(open('Alpine', 100))
+    expect(uploads().length).toBe(before)
+    expect(calls('editMessageMedia').every(({ refused }) => refused === undefined)).toBe(true)
+  })
+
+  test('is refreshed without a word when nothing has changed', async () => {
+    await chat.say('/status alpine')
+    const count = chat.all().length
+    await chat.press('Refresh')
+    expect(chat.all()).toHaveLength(count)
+  })
+
+  test('leads to the wizard with its provider, and to the watch once there is one', async () => {
+    await chat.say('/status alpine')
+    await chat.press('Watch this provider')
+    expect(chat.last().text).toContain(identity('Alpine'))
+    await world.addWatch('alice', {
+      label: 'My node',
+      type: 'provider-fsp',
+      target: { provider: identity('Alpine') },
+      settings: {},
+    })
+    await chat.say('/status alpine')
+    expect(chat.last().text).toContain('My node')
+    await chat.press('Open watch')
+    expect(chat.last().text).toContain('My node')
+    await chat.say('/status')
+    await chat.press(packed('status.pick'))
+    expect(chat.labels().flat()).toContain('My node')
+  })
+
+  test('goes back to the status of everything', async () => {
+    await chat.say('/status alpine')
+    await chat.press('‹ Status')
+    expect(chat.last().file).toBeUndefined()
+    expect(chat.last().text).toContain('My node')
+  })
+
+  test('is text where Telegram takes no picture', async () => {
+    world.telegram.failNext(
+      { method: 'sendPhoto' },
+      { error_code: 400, description: 'Bad Request: IMAGE_PROCESS_FAILED' },
+    )
+    await chat.say('/status Alpha Oracle')
+    const { text, file } = chat.last()
+    expect(file).toBeUndefined()
+    expect(text).toContain('commit  ✓✓✕✕')
+    expect(text).toContain('FTSO commit: missing')
+  })
+
+  test('says how old it is when the chain does not answer', async () => {
+    world.clock.advance(900)
+    await chat.say('/status alpine')
+    expect(chat.last().text).toContain('⚪ As of')
+  })
+})
+
+describe.each(LOCALES)('in %s', (locale) => {
+  const reader = { t: translator(locale), timezone: 'Asia/Kolkata', isGroup: true, bot: 'bot' }
+  const asOf = new Date('2026-11-20T21:05:12Z')
+  const view: ProviderView = {
+    provider: '0x0Be579444595e122Bc9B236bEFCb598B1CB7F1cE',
+    addresses: null,
+    rewardEpoch: 452,
+    registered: false,
+    registeredNext: false,
+    inPolicy: false,
+    weight: null,
+    currentRound: 1_519_402,
+    rounds: Array.from({ length: 100 }, (_, index) => ({
+      id: 1_519_400 - index,
+      startsAt: asOf,
+      ftso: { commit: 'mismatch', reveal: 'offence', signature: 'mismatch' },
+      fdc: { bitvote: 'mismatch', signature: 'mismatch' },
+    })),
+    fastUpdates: { lastUpdateBlock: 1, blocksSinceUpdate: 250_000, probabilityOfSilence: 1e-300 },
+    minimalConditions: {
+      anchor: { rate: 0.1234, minimum: 0.8 },
+      fdc: { rate: 0.1234, minimum: 0.6 },
+      uptime: { rate: 0.1234, minimum: 0.8 },
+    },
+    balances: ['submit', 'submitSignatures', 'signingPolicy', 'fastUpdates', 'fastUpdates'].map(
+      (role) => ({
+        role,
+        address: '0x0Be579444595e122Bc9B236bEFCb598B1CB7F1cE',
+        balanceWei: 123_456_789_012_345_678_901_234_567n,
+      }),
+    ),
+    asOf,
+    stale: true,
+  }
+  const shown = {
+    view,
+    name: 'ওয়ালেট <b>&"\'_*[]()~` Ж'.repeat(2),
+    watchId: 1,
+    rounds: 100,
+  } as const
+  const options = { now: new Date(asOf.getTime() + 86_400_000), buttons: true, canShare: true }
+
+  test('the caption fits a picture and the text a message, with the longest values', () => {
+    const plain = (html: string) => html.replaceAll(/<[^>]*>/g, '')
+    expect(plain(providerCaption(reader, shown, options).html).length).toBeLessThanOrEqual(1024)
+    expect(plain(providerText(reader, shown, options).html).length).toBeLessThanOrEqual(4096)
+  })
+})

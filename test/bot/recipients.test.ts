@@ -1,0 +1,432 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { createApi } from '#bot/api.ts'
+import { packed } from '#bot/callback-data.ts'
+import { followUp } from '#bot/follow-ups.ts'
+import type { Scope } from '#src/kernel/caller.ts'
+import { configureChannel } from '#src/operations/channels.ts'
+import { invoke } from '#src/operations/invoke.ts'
+import { listRecipients } from '#src/operations/recipients.ts'
+import { sendDueConfirmations } from '#src/recipients/confirmations.ts'
+import { confirmLinkOf } from '#src/sandbox/inbox/mail.ts'
+import { type Inbox, startInbox } from '#src/sandbox/inbox.ts'
+import { type Receiver, startReceiver } from '#src/sandbox/receiver.ts'
+import { type BotWorld, botWorld, type Chatting, walletOf } from '../support/bot.ts'
+import { alertsIn } from '../support/bot-alerts.ts'
+import { BOT_NAME, BOT_TOKEN } from '../support/harness.ts'
+
+const COMMIT = 'fsp.ftso-commit'
+
+let inbox: Inbox
+let receiver: Receiver
+let world: BotWorld
+let alerts: ReturnType<typeof alertsIn>
+
+beforeAll(async () => {
+  inbox = await startInbox()
+  receiver = await startReceiver({ clock: { now: () => world.clock.now() } })
+  world = await botWorld({
+    SMTP_URL: inbox.url,
+    EMAIL_FROM: 'Watchdog <watchdog@example.org>',
+  })
+  alerts = alertsIn(world)
+})
+afterAll(async () => {
+  await world.close()
+  await Promise.all([inbox.close(), receiver.close()])
+})
+
+type Name = 'alice' | 'bob' | 'carol'
+
+async function linked(name: Name, scopes: readonly Scope[] = ['read', 'write']) {
+  const chat = world.person()
+  await chat.say(`/start ${await world.linkCode(name, scopes)}`)
+  await chat.press('Link this chat')
+  return chat
+}
+
+function callerOf(name: Name) {
+  return { wallet: walletOf(name), scopes: ['read', 'write'], via: 'http' } as const
+}
+
+async function recipientsOf(name: Name) {
+  const { output } = await invoke(world.app, listRecipients, callerOf(name), {
+    query: { limit: '50' },
+  })
+  return output.data
+}
+
+async function recipientOf(name: Name, called: string) {
+  const found = (await recipientsOf(name)).find((one) => one.name === called)
+  if (found === undefined) throw new Error(`nobody is called ${called}`)
+  return found
+}
+
+/** Adds a webhook by the chat; its card is shown. @returns its id and secret */
+async function addHook(chat: Chatting, hook: string) {
+  world.clock.advance(20)
+  await chat.say('/recipients')
+  await chat.press('Add recipient')
+  await chat.press('Webhook')
+  await chat.say(receiver.url(hook))
+  const copy = chat
+    .last()
+    .keyboard.flat()
+    .find(({ text }) => text === 'Copy the secret')
+  const secret = copy?.copy_text?.text ?? ''
+  receiver.setSecret(hook, secret)
+  await chat.press('Saved')
+  await chat.press('‹ \u2068127.0.0.1\u2069')
+  return secret
+}
+
+function follow() {
+  const api = createApi({ token: BOT_TOKEN, apiRoot: world.telegram.url }, 10)
+  return followUp({ app: world.app, api, username: BOT_NAME })
+}
+
+describe('the list', () => {
+  test('has this chat first, and the wallet’s own channels', async () => {
+    const other = await linked('alice')
+    const chat = await linked('alice')
+    const input = { params: { key: 'email' }, body: { address: 'own@example.org' } }
+    await invoke(world.app, configureChannel, callerOf('alice'), input)
+    await chat.say('/recipients')
+    expect(chat.last().text).toContain('Recipients · 2 of 20')
+    expect(chat.last().text).toContain('✓ \u2068This chat\u2069 · Telegram · default')
+    expect(chat.last().text).toContain('⚠️ \u2068My e-mail\u2069 · not confirmed yet')
+    expect(chat.labels()[0]).toEqual(['\u2068This chat\u2069', '\u2068Ann\u2069'])
+    await chat.press('⚠️ \u2068My e-mail\u2069')
+    expect(chat.last().text).toContain('Waits for the confirmation by the reader of')
+    expect(chat.labels()).toEqual([
+      ['Send it again'],
+      ['Test', 'Log'],
+      ['Severity'],
+      ['Delete…'],
+      ['‹ Recipients'],
+    ])
+    await chat.press('Delete…')
+    await chat.press('Delete \u2068My e-mail\u2069')
+    expect(chat.last().text).toContain('✓ \u2068My e-mail\u2069 is deleted.')
+    expect(other.all().length).toBeGreaterThan(0)
+  })
+
+  test('has pages from the ninth on', async () => {
+    const chat = await linked('carol')
+    for (let count = 0; count < 9; count += 1) await addHook(chat, `many${count}`)
+    await chat.say('/recipients')
+    expect(chat.labels().flat()).toContain('1 / 2')
+    await chat.press('›')
+    expect(chat.labels().flat()).toContain('2 / 2')
+    expect(chat.last().text.match(/✓/g)).toHaveLength(2)
+    await chat.press('›')
+    expect(chat.labels().flat()).toContain('1 / 2')
+  })
+
+  test('is shown to a chat that only receives without anything to change', async () => {
+    const reader = await linked('bob', ['read'])
+    await reader.say('/recipients')
+    expect(reader.last().text).toContain('This chat only receives.')
+    expect(reader.labels()).toEqual([['\u2068This chat\u2069'], ['‹ Menu']])
+    await reader.press('\u2068This chat\u2069')
+    expect(reader.labels()).toEqual([['Log'], ['‹ Recipients']])
+    const [{ id = 0 } = {}] = await recipientsOf('bob')
+    world.telegram.pressRaw(reader.id, reader.last().id, packed('rec.default', { id, on: false }))
+    await world.settle()
+    expect((await recipientsOf('bob'))[0]?.default).toBe(true)
+  })
+
+  test('of another wallet is not found', async () => {
+    const carol = await linked('carol')
+    const [{ id = 0 } = {}] = await recipientsOf('alice')
+    for (const verb of ['rec.card', 'rec.delete', 'rec.deleteYes', 'rec.rotateYes'] as const) {
+      await carol.say('/recipients')
+      world.telegram.pressRaw(carol.id, carol.last().id, packed(verb, { id }))
+      await world.settle()
+      expect(carol.last().text).toBe('This no longer exists, or belongs to another wallet.')
+    }
+    await carol.say(`/start r${id}`)
+    expect(carol.last().text).toBe('This no longer exists, or belongs to another wallet.')
+  })
+
+  test('never comes into a group', async () => {
+    const [owner = 0] = ['Ann'].map(
+      (firstName) => world.telegram.person({ firstName, languageCode: 'en', started: true }).id,
+    )
+    const { id } = world.telegram.group({ title: 'Crew', members: [owner], admins: [owner] })
+    const group = world.chat(id, owner)
+    await group.say(`/start@${BOT_NAME} ${await world.linkCode('bob')}`)
+    await group.press('Link this chat')
+    await group.say('/recipients')
+    expect(group.last().text).toBe('This is private.')
+    const count = group.all().length
+    world.telegram.pressRaw(id, group.all()[0]?.id ?? 0, packed('rec.list'), { from: owner })
+    await world.settle()
+    expect(group.all()).toHaveLength(count)
+  })
+})
+
+describe('a webhook', () => {
+  test('is added with its secret shown once, which goes when it is saved', async () => {
+    const chat = await linked('alice')
+    await chat.say('/recipients')
+    await chat.press('Add recipient')
+    expect(chat.labels()).toEqual([
+      ['E-mail', 'Webhook'],
+      ['Discord', 'Slack'],
+      ['Group or person'],
+      ['‹ Recipients'],
+    ])
+    await chat.press('Webhook')
+    await chat.say('not a url')
+    expect(chat.last().text).toMatch(/^⚠️ /)
+    expect(chat.last().text).toContain('Which URL?')
+    await chat.say(receiver.url('pager'))
+    const shown = chat.last()
+    expect(shown.text).toMatch(/Secret: whsec_[A-Za-z0-9+/]{43}=/)
+    expect(shown.entities.map(({ type }) => type)).toContain('spoiler')
+    const copy = shown.keyboard.flat().find(({ text }) => text === 'Copy the secret')
+    const secret = copy?.copy_text?.text ?? ''
+    expect(shown.text).toContain(secret)
+    expect(
+      world.telegram.messages(chat.id).some(({ text }) => text === receiver.url('pager')),
+    ).toBe(false)
+    await chat.press('Saved')
+    expect(chat.last().id).toBe(shown.id)
+    expect(chat.last().text).toContain(`secret …${secret.slice(-4)}, shown`)
+    expect(chat.last().text).not.toContain('whsec_')
+    expect(await recipientOf('alice', '127.0.0.1')).toMatchObject({
+      channel: 'webhook',
+      default: true,
+      status: 'active',
+    })
+  })
+
+  test('has its secret hidden after ten minutes by itself, whatever came below', async () => {
+    const chat = await linked('alice')
+    await chat.say('/recipients')
+    await chat.press('Add recipient')
+    await chat.press('Webhook')
+    await chat.say(receiver.url('forgotten'))
+    const { id } = chat.last()
+    await chat.say('/menu')
+    world.clock.advance(590)
+    await follow()
+    const text = () => chat.all().find((one) => one.id === id)?.text
+    expect(text()).toContain('whsec_')
+    world.clock.advance(20)
+    await follow()
+    expect(text()).not.toContain('whsec_')
+    expect(text()).toMatch(/secret ….{4}, shown \d\d:\d\d/)
+  })
+
+  test('keeps what its message shows by then, once a button was pressed', async () => {
+    const chat = await linked('alice')
+    await chat.say('/recipients')
+    await chat.press('Add recipient')
+    await chat.press('Webhook')
+    await chat.say(receiver.url('moved'))
+    await chat.press('‹ Recipients')
+    const { text } = chat.last()
+    world.clock.advance(700)
+    await follow()
+    expect(chat.last().text).toBe(text)
+  })
+
+  test('is tested: what it answered and how long that took', async () => {
+    const chat = await linked('bob')
+    await addHook(chat, 'tested')
+    await chat.press('Test')
+    expect(chat.last().text).toMatch(/✓ \u2068127\.0\.0\.1\u2069: 200 in \d+ ms/)
+    expect(receiver.deliveries.at(-1)).toMatchObject({ hook: 'tested', answer: 200 })
+    expect(receiver.deliveries.at(-1)?.verdicts?.watchdog).toMatchObject({ ok: true })
+    receiver.answerNext(500)
+    await chat.press('Test')
+    expect(chat.last().text).toMatch(/✕ \u2068127\.0\.0\.1\u2069: 500 after \d+ ms/)
+    await chat.press('Log')
+    expect(chat.last().text).toContain('last deliveries')
+    expect(chat.last().text).toMatch(/✕ 🧪 \d\d:\d\d.*wallet-balance\.moved · not delivered/)
+    expect(chat.last().text).toMatch(/✅ 🧪 \d\d:\d\d.*delivered/)
+    await chat.press('‹ \u2068127.0.0.1\u2069')
+    for (let count = 2; count < 10; count += 1) await chat.press('Test')
+    await chat.press('Test')
+    expect(chat.last().text).toContain('10 tests this hour; next at')
+  })
+
+  test('gets another secret after one question, and both sign for a day', async () => {
+    const chat = await linked('bob')
+    const before = await addHook(chat, 'rotated')
+    await chat.press('Secret…')
+    expect(chat.last().text).toContain('For 24 hours both secrets sign')
+    await chat.press('‹ Keep')
+    await chat.press('Secret…')
+    await chat.press('New secret')
+    const copy = chat
+      .last()
+      .keyboard.flat()
+      .find(({ text }) => text === 'Copy the secret')
+    expect(copy?.copy_text?.text).toMatch(/^whsec_/)
+    expect(copy?.copy_text?.text).not.toBe(before)
+    await chat.press('Test')
+    expect(receiver.deliveries.at(-1)?.verdicts?.watchdog).toMatchObject({ ok: true })
+    expect(chat.last().text).not.toContain('whsec_')
+  })
+
+  test('that was switched off comes back when it answers, with what it missed', async () => {
+    const chat = await linked('bob')
+    await addHook(chat, 'broken')
+    const { id } =
+      (await recipientsOf('bob')).findLast(({ channel }) => channel === 'webhook') ?? {}
+    if (id === undefined) throw new Error('there is no webhook')
+    const watch = await world.addWatch('bob', { label: 'Node' })
+    receiver.answerNext(410)
+    await chat.press('Test')
+    expect(chat.last().text).toContain('Off since')
+    expect(chat.last().text).toContain('It answered that it is gone for good (410).')
+    world.clock.advance(60)
+    await alerts.fire(watch, { event: COMMIT })
+    await chat.say(`/start r${id}`)
+    expect(chat.last().text).toContain('1 alert is kept for it')
+    receiver.answerNext(500)
+    await chat.press('Switch on and test')
+    expect(chat.last().text).toMatch(/✕ .*: 500 after \d+ ms\nIt stays off\./)
+    await chat.press('Switch on and test')
+    expect(chat.last().text).toContain('✓ On again.')
+    expect(chat.last().text).toContain('It missed 1 alert while it was off. Send it now?')
+    await chat.press('Send 1')
+    expect(chat.last().text).toContain('✓ 1 alert is on its way.')
+    await alerts.deliver()
+    expect(receiver.deliveries.at(-1)).toMatchObject({ hook: 'broken' })
+    expect(receiver.deliveries.at(-1)?.json).toMatchObject({ event: COMMIT })
+  })
+
+  test('that missed alerts may let them go', async () => {
+    const chat = await linked('alice')
+    await addHook(chat, 'dropped')
+    const { id } =
+      (await recipientsOf('alice')).findLast(({ channel }) => channel === 'webhook') ?? {}
+    const watch = await world.addWatch('alice', { label: 'Node' })
+    receiver.answerNext(410)
+    await chat.press('Test')
+    world.clock.advance(60)
+    await alerts.notice(watch, { event: COMMIT })
+    await chat.say(`/start r${id}`)
+    await chat.press('Switch on and test')
+    await chat.press('Drop them')
+    expect(chat.last().text).toContain('✓ 1 alert is dropped.')
+    expect(chat.labels().flat()).not.toContain('Drop them')
+  })
+})
+
+describe('a mailbox', () => {
+  test('is asked first, and its message says by itself when it agreed', async () => {
+    const chat = await linked('carol')
+    await chat.say('/recipients')
+    await chat.press('Add recipient')
+    await chat.press('E-mail')
+    await chat.say('no address')
+    expect(chat.last().text).toContain('Which address?')
+    await chat.say('ops@example.org')
+    const { id } = chat.last()
+    expect(chat.last().text).toContain('📨 A confirmation was sent to \u2068ops@example.org\u2069.')
+    await sendDueConfirmations(world.service.app, new AbortController().signal)
+    const mail = inbox.mails.find(({ to }) => JSON.stringify(to).includes('ops@example.org'))
+    const link = mail && confirmLinkOf(mail)
+    world.clock.advance(10)
+    await follow()
+    expect(chat.last().text).toContain('📨')
+    await world.server.inject({
+      method: 'POST',
+      url: new URL(link ?? '').pathname,
+      headers: { 'content-type': 'application/x-www-form-urlencoded' },
+      payload: 'answer=yes',
+    })
+    world.clock.advance(30)
+    await follow()
+    expect(chat.last()).toMatchObject({ id })
+    expect(chat.last().text).toBe(
+      '✅ \u2068ops@example.org\u2069 is confirmed. Alerts go there from now on.',
+    )
+  })
+
+  test('is written to again, once in five minutes', async () => {
+    const chat = await linked('carol')
+    await chat.say('/recipients')
+    await chat.press('Add recipient')
+    await chat.press('E-mail')
+    await chat.say('late@example.org')
+    await sendDueConfirmations(world.service.app, new AbortController().signal)
+    await chat.press('Send it again')
+    expect(chat.last().text).toContain('Next in 5 minutes.')
+    world.clock.advance(301)
+    await chat.press('Send it again')
+    expect(chat.last().text).toContain('✓ A confirmation is on its way.')
+  })
+
+  test('has a name, a language, a clock and a lowest severity of its own', async () => {
+    const chat = await linked('carol')
+    const { id } = await recipientOf('carol', 'ops@example.org')
+    await chat.say(`/start r${id}`)
+    await chat.press('Name…')
+    await chat.say('Night <b>shift')
+    expect(chat.last().text).toContain('✓ The name is now \u2068Night <b>shift\u2069.')
+    await chat.press('Language')
+    await chat.press('Deutsch')
+    await chat.press('Severity')
+    await chat.press('From: critical')
+    await chat.press('Time zone')
+    await chat.say('nowhere at all')
+    expect(chat.last().text).toContain('No time zone is called “\u2068nowhere at all\u2069”.')
+    await chat.say('york')
+    expect(chat.last().text).toContain('Time zone: America/New_York')
+    await chat.press('Default: yes')
+    expect((await recipientsOf('carol')).find((one) => one.id === id)).toMatchObject({
+      name: 'Night <b>shift',
+      locale: 'de',
+      timezone: 'America/New_York',
+      minSeverity: 'critical',
+      default: false,
+    })
+    expect(chat.last().text).toContain('Lowest severity: Critical · Deutsch · America/New_York')
+    await chat.press('Time zone')
+    await chat.say('/cancel')
+    expect(chat.last().text).toContain('Night <b>shift')
+  })
+
+  test('says how many watches tell only the defaults before it is deleted', async () => {
+    const chat = await linked('carol')
+    const { id } = await recipientOf('carol', 'Night <b>shift')
+    const watch = await world.addWatch('carol', { label: 'Mine' })
+    await chat.say(`/watches ${watch}`)
+    world.telegram.pressRaw(
+      chat.id,
+      chat.last().id,
+      packed('watch.whoFlip', { id: watch, recipient: id }),
+    )
+    await world.settle()
+    await chat.say(`/start r${id}`)
+    expect(chat.last().text).toContain('Named by: \u2068Mine\u2069')
+    await chat.press('Delete…')
+    expect(chat.last().text).toContain('1 watch then tells only the defaults.')
+    await chat.press('Delete \u2068Night <b>shift\u2069')
+    expect(chat.last().text).toContain('is deleted.')
+    await expect(recipientOf('carol', 'Night <b>shift')).rejects.toThrow()
+  })
+})
+
+describe('another chat', () => {
+  test('is added by a link that works once and carries the rights that were chosen', async () => {
+    const chat = await linked('alice')
+    await chat.say('/start group')
+    expect(chat.last().text).toContain('What may the other chat do?')
+    await chat.press('Only receive')
+    const buttons = chat.last().keyboard.flat()
+    expect(buttons.some(({ url }) => url?.includes('startgroup='))).toBe(true)
+    const copied = buttons.find(({ copy_text: copy }) => copy !== undefined)?.copy_text?.text ?? ''
+    const code = new URL(copied).searchParams.get('start') ?? ''
+    const friend = world.person('en', 'Bo')
+    await friend.say(`/start ${code}`)
+    expect(friend.last().text).toContain('Allows: receive alerts')
+    await friend.press('Link this chat')
+    expect(await recipientOf('alice', 'Bo')).toMatchObject({ channel: 'telegram' })
+  })
+})

@@ -1,0 +1,238 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { packed } from '#bot/callback-data.ts'
+import { getWatch, updateWatch } from '#src/operations/watches.ts'
+import { saveStates } from '#src/watches/store.ts'
+import { type BotWorld, botWorld, type Chatting, walletOf } from '../support/bot.ts'
+
+let world: BotWorld
+let ann: Chatting
+let id: number
+
+beforeAll(async () => {
+  world = await botWorld()
+  ann = await world.linked('alice')
+})
+afterAll(() => world.close())
+
+beforeEach(async () => {
+  world.clock.advance(90)
+  const target = { provider: walletOf('bob') }
+  id = await world.addWatch('alice', {
+    label: 'Node A',
+    type: 'provider-fsp',
+    target,
+    settings: {},
+  })
+  await ann.say(`/watches ${id}`)
+})
+
+async function signal(name: string) {
+  const { signals } = await world.as('alice', getWatch, { params: { id: String(id) } })
+  return signals.find((one) => one.id === name)
+}
+
+async function fires(name: string, streak: number): Promise<void> {
+  const since = new Date(world.app.clock.now().getTime() - 12 * 60_000)
+  await saveStates(world.app.db, [
+    {
+      watchId: id,
+      state: {
+        signal: name,
+        state: { streak, severity: null },
+        phase: 'firing',
+        since,
+        streak,
+        severity: 'critical',
+        lastEvidenceAt: since,
+        lastFiredAt: since,
+      },
+    },
+  ])
+}
+
+const cardOf = (name: string) =>
+  world.telegram.pressRaw(ann.id, ann.last().id, packed('signal.card', { id, signal: name }))
+
+describe('the card of a provider', () => {
+  test('counts its signals and names those that are not quiet', async () => {
+    expect(ann.last().text).toContain('Signals: 13 of 22 on')
+    await fires('ftso-commit', 8)
+    await ann.press('Refresh')
+    expect(ann.last().text).toMatch(/^🔴 \u2068Node A\u2069 · for 12 min/)
+    expect(ann.last().text).toContain('Signals: 13 of 22 on · 🔴 Commit')
+  })
+
+  test('has a list of all signals, by groups, the loud ones first', async () => {
+    await fires('ftso-commit', 8)
+    await ann.press('Signals')
+    expect(ann.last().text).toContain('Signals · \u2068Node A\u2069 · 13 of 22 on')
+    expect(ann.last().text).toContain('FTSO: 🔴 Commit · ✓ Reveal · ✓ Signature')
+    expect(ann.last().text).toContain('FDC: ✓ Bit vote · ✓ Signature · ✓ Submit1 · 2 more')
+    expect(ann.labels()[0]).toEqual(['🔴 Commit'])
+    expect(ann.labels().flat()).toContain('FTSO 3/3')
+    expect(ann.labels().at(-1)).toEqual(['‹ \u2068Node A\u2069'])
+    await ann.press('FDC 3/5')
+    expect(ann.last().text).toContain('FDC · \u2068Node A\u2069 · 3 of 5 on')
+    expect(ann.last().text).toContain('✓ Bit vote: ')
+    expect(ann.labels()[0]).toEqual(['✓ Bit vote', '✓ Signature'])
+    await ann.press('‹ Signals')
+    expect(ann.labels().flat()).toContain('FTSO 3/3')
+  })
+
+  test('turns all on, those that can be critical, and the usual ones', async () => {
+    await ann.press('Signals')
+    await ann.press('All on')
+    expect(ann.last().text).toContain('22 of 22 on')
+    await ann.press('Critical')
+    expect(await signal('reveal-offence')).toMatchObject({ enabled: true })
+    expect(await signal('tx-failed')).toMatchObject({ enabled: false })
+    await ann.press('Default')
+    expect(ann.last().text).toContain('13 of 22 on')
+  })
+})
+
+describe('the card of a signal', () => {
+  test('says what it looks for, how it is set and how it stands', async () => {
+    await fires('ftso-commit', 8)
+    cardOf('ftso-commit')
+    await world.settle()
+    const { text } = ann.last()
+    expect(text).toContain('FTSO commit · FTSO · \u2068Node A\u2069')
+    expect(text).toContain('🔴 Active for 12 min · streak 8 · last evidence')
+    expect(text).toContain('Alerts when the provider sends no valid commit')
+    expect(text).toContain('Missed rounds in a row: 2 (1 – 20, default 2)')
+    expect(text).toContain('Rounds without data reset the count.')
+    expect(ann.labels()).toEqual([
+      ['Off', 'Recovery: on'],
+      ['Default'],
+      ['1', '✓ 2', '3'],
+      ['5', '10', 'Other…'],
+      ['Why?', 'Causes', 'What to do'],
+      ['‹ \u2068FTSO\u2069'],
+    ])
+  })
+
+  test('is switched off and on, and closes its open alert silently', async () => {
+    await fires('ftso-commit', 8)
+    cardOf('ftso-commit')
+    await world.settle()
+    await ann.press('Off')
+    expect(ann.last().text).toContain('✓ Off. Its open alert is closed without a recovery message.')
+    expect(ann.labels()[0]).toEqual(['On'])
+    expect(ann.labels().flat()).not.toContain('Other…')
+    expect(await signal('ftso-commit')).toMatchObject({ enabled: false })
+    await ann.press('On')
+    expect(await signal('ftso-commit')).toMatchObject({ enabled: true })
+  })
+
+  test('has its parameters chosen, typed, refused and put back', async () => {
+    cardOf('ftso-commit')
+    await world.settle()
+    await ann.press('5')
+    expect(ann.labels()[3]).toEqual(['✓ 5', '10', 'Other…'])
+    expect(await signal('ftso-commit')).toMatchObject({ parameters: { rounds: 5 } })
+    await ann.press('Other…')
+    expect(ann.last().text).toContain('Send a number from 1 to 20.')
+    await ann.say('21')
+    expect(ann.last().text).toMatch(/^⚠️ “\u206821\u2069” is too big\. The largest is 20\./)
+    await ann.say('2.5')
+    expect(ann.last().text).toMatch(/^⚠️ Send a whole number, such as 2\./)
+    await ann.say('১৭')
+    expect(await signal('ftso-commit')).toMatchObject({ parameters: { rounds: 17 } })
+    expect(ann.last().text).toContain('Missed rounds in a row: 17')
+    await ann.press('Default')
+    expect(ann.last().text).toContain('✓ Its parameters have their defaults again.')
+    expect(await signal('ftso-commit')).toMatchObject({ parameters: { rounds: 2 } })
+    await ann.press('Other…')
+    await ann.say('/cancel')
+    expect(ann.last().text).toContain('Missed rounds in a row: 2')
+  })
+
+  test('takes small chances as they are written, and switches', async () => {
+    cardOf('fast-updates')
+    await world.settle()
+    expect(ann.labels().flat()).toEqual(
+      expect.arrayContaining(['1e-3', '1e-5', '✓ 1e-7', '1e-9', '1e-12', 'Other…']),
+    )
+    await ann.press('1e-9')
+    expect(await signal('fast-updates')).toMatchObject({ parameters: { probability: 1e-9 } })
+    await ann.press('Other…')
+    await ann.say('1:10 000 000')
+    expect(await signal('fast-updates')).toMatchObject({ parameters: { probability: 1e-7 } })
+    const flip = ann
+      .labels()
+      .flat()
+      .find((label) => label.startsWith('○'))
+    await ann.press(flip ?? '')
+    expect(await signal('fast-updates')).toMatchObject({ parameters: { warningEnabled: true } })
+  })
+
+  test('tells of its recovery, or not', async () => {
+    cardOf('ftso-commit')
+    await world.settle()
+    await ann.press('Recovery: on')
+    expect(ann.last().text).toContain('You are not told when it recovers.')
+    expect(await signal('ftso-commit')).toMatchObject({ recovery: { enabled: false } })
+    await ann.press('Recovery: off')
+    expect(await signal('ftso-commit')).toMatchObject({ recovery: { enabled: true } })
+  })
+
+  test('opens and closes each part of its help', async () => {
+    cardOf('ftso-commit')
+    await world.settle()
+    for (const [label, text] of [
+      ['Why?', 'A voting round lasts 90 seconds.'],
+      ['Causes', 'The client is not running or has just restarted.'],
+      ['What to do', 'Check that the client is running and read its log.'],
+    ] as const) {
+      await ann.press(label)
+      expect(ann.last().text).toContain(text)
+      expect(ann.last().entities.map(({ type }) => type)).toContain('expandable_blockquote')
+      await ann.press(`✓ ${label}`)
+      expect(ann.last().text).not.toContain(text)
+    }
+  })
+
+  test('of a watch with one signal alone leads back to the watch', async () => {
+    const credits = await world.addWatch('alice', {
+      label: 'Credits',
+      type: 'credits-balance',
+      target: {},
+      settings: { limit: 500 },
+    })
+    await ann.say(`/watches ${credits}`)
+    await ann.press('Recovery: on')
+    expect(ann.last().text).toContain('✓ You are not told when it recovers.')
+    expect(ann.labels().flat()).toContain('Recovery: off')
+    const data = packed('signal.card', { id: credits, signal: 'credits-threshold' })
+    world.telegram.pressRaw(ann.id, ann.last().id, data)
+    await world.settle()
+    expect(ann.labels().at(-1)).toEqual(['‹ \u2068Credits\u2069'])
+  })
+
+  test('that does not exist leads to the watch, and a value out of bounds is refused', async () => {
+    cardOf('nonsense')
+    await world.settle()
+    expect(ann.last().text).toContain('\u2068Node A\u2069')
+    const args = { id, signal: 'ftso-commit', parameter: 'rounds' }
+    for (const value of ['0', '21', '1.5', 'abc']) {
+      world.telegram.pressRaw(ann.id, ann.last().id, packed('signal.set', { ...args, value }))
+      await world.settle()
+      expect(ann.last().text).toMatch(/^⚠️ /)
+    }
+    const unknown = packed('signal.set', { ...args, parameter: 'zzz', value: '1' })
+    world.telegram.pressRaw(ann.id, ann.last().id, unknown)
+    await world.settle()
+    expect(await signal('ftso-commit')).toMatchObject({ parameters: { rounds: 2 } })
+  })
+
+  test('shows what was changed elsewhere', async () => {
+    await world.as('alice', updateWatch, {
+      params: { id: String(id) },
+      body: { signals: [{ id: 'ftso-commit', parameters: { rounds: 9 } }] },
+    })
+    cardOf('ftso-commit')
+    await world.settle()
+    expect(ann.last().text).toContain('Missed rounds in a row: 9')
+  })
+})

@@ -1,0 +1,325 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { API_TIMEOUT_SECONDS, createApi } from '#bot/api.ts'
+import { packed } from '#bot/callback-data.ts'
+import { LOCALES } from '#src/kernel/locale.ts'
+import { getAccount } from '#src/operations/account.ts'
+import { listSubscriptions, updateSubscriptions } from '#src/operations/subscriptions.ts'
+import { type BotWorld, botWorld, type Chatting, walletOf } from '../support/bot.ts'
+import { giveCredits, spendCredits } from '../support/credits.ts'
+import { BOT_TOKEN } from '../support/harness.ts'
+
+/** Slots in the chat: what they cost, buying them, the trial, and what renews by itself. */
+
+type Name = 'alice' | 'bob' | 'carol'
+
+let world: BotWorld
+
+beforeAll(async () => {
+  world = await botWorld()
+})
+afterAll(() => world.close())
+
+const says = (chat: Chatting) => chat.last().text.replace(/\s+/g, ' ')
+const SPENDER = ['read', 'write', 'spend'] as const
+
+/** Another world, for a test that needs a wallet nobody has used. */
+async function inFreshWorld(run: () => Promise<void>): Promise<void> {
+  await world.close()
+  world = await botWorld()
+  await run()
+}
+
+/** A wallet with so many credits that has accepted the terms, by its slot of before. */
+async function withCredits(name: Name, credits: number): Promise<void> {
+  await world.giveSlots(name, 1)
+  await giveCredits(world.app, walletOf(name), credits)
+}
+
+const balanceOf = async (name: Name) => (await world.as(name, getAccount)).balanceCredits
+const subscriptionsOf = async (name: Name) => (await world.as(name, listSubscriptions)).data
+
+describe('/slots', () => {
+  test('shows what there is, what it costs, and the way to more', () =>
+    inFreshWorld(async () => {
+      const ann = await world.linked('alice')
+      await ann.say('/slots')
+      expect(says(ann)).toContain('Slots · 0 of 0 used')
+      expect(says(ann)).toContain('Balance: 0 credits')
+      expect(says(ann)).toContain('A slot costs 500 credits for 30 days.')
+      expect(ann.labels()).toEqual([
+        ['Add slots'],
+        ['Start the free trial'],
+        ['Top up'],
+        ['‹ Menu'],
+      ])
+      await world.giveSlots('alice', 2)
+      await world.addWatch('alice', { label: 'One' })
+      await world.addWatch('alice', { label: 'Two', status: 'suspended' })
+      await ann.say('/start slots')
+      expect(says(ann)).toContain('Slots · 2 of 2 used')
+      expect(says(ann)).toContain('Subscription 1: 2 slots until Dec 20, 2026')
+      expect(says(ann)).toContain('🎟 1 waits for a slot')
+      expect(ann.labels()).toContainEqual(['Subscriptions', 'Top up'])
+    }))
+
+  test('is private', async () => {
+    const ann = await world.linked('bob')
+    const { id } = world.telegram.group({ title: 'Crew', members: [ann.id], admins: [ann.id] })
+    const crew = world.chat(id, ann.id)
+    await crew.say('/slots')
+    expect(crew.last().keyboard[0]?.[0]?.url).toContain('?start=slots')
+  })
+
+  test('starts the trial after its terms, once', () =>
+    inFreshWorld(async () => {
+      const ann = await world.linked('alice')
+      await ann.say('/slots')
+      await ann.press('Start the free trial')
+      expect(says(ann)).toContain('Free trial: 1 slot for 14 days')
+      const { text } = await ann.press('Start the free trial')
+      expect(text).toContain('Your trial runs until')
+      await ann.say('/slots')
+      expect(says(ann)).toContain('Slots · 0 of 1 used')
+      expect(says(ann)).toContain('Trial: 1 slot until Dec 4, 2026')
+      expect(ann.labels().flat()).not.toContain('Start the free trial')
+    }))
+
+  test.each(LOCALES)('is shown in %s', async (locale) => {
+    const ann = await world.linked('alice', SPENDER, locale)
+    await ann.say('/slots')
+    await ann.press(packed('slots.quote', { quantity: 1, periods: 1, renew: false }))
+    expect(ann.last().text).not.toContain('{{')
+  })
+})
+
+describe('a quote', () => {
+  test('needs the terms first, and is shown when they are accepted', () =>
+    inFreshWorld(async () => {
+      const ann = await world.linked('alice', SPENDER)
+      await ann.say('/slots')
+      await ann.press('Add slots')
+      expect(says(ann)).toContain('Terms, version 2026-11')
+      await ann.press('Accept and continue')
+      expect(says(ann)).toContain('1 slot for 30 days, until Dec 20, 2026')
+      expect(says(ann)).toContain('You have 0 credits. Missing: 500 credits')
+      expect(ann.labels()).toEqual([
+        ['1 slot', '+'],
+        ['✓ 30 days', '180 days', '360 days'],
+        ['Renews by itself: off'],
+        ['Top up'],
+        ['‹ Slots'],
+      ])
+    }))
+
+  test('changes with number and duration, and names its discounts', () =>
+    inFreshWorld(async () => {
+      await withCredits('alice', 100_000)
+      const ann = await world.linked('alice', SPENDER)
+      await ann.say('/slots')
+      await ann.press('Add slots')
+      await ann.press('+')
+      await ann.press('+')
+      await ann.press('180 days')
+      expect(says(ann)).toContain('3 slots for 180 days, until May 19, 2027')
+      expect(says(ann)).toContain('Price: 8,100 credits instead of 9,000 credits (-10%)')
+      expect(says(ann)).toContain('Balance afterwards: 91,900 credits')
+      expect(ann.labels()[0]).toEqual(['−', '3 slots', '+'])
+      await ann.press('360 days')
+      for (let added = 0; added < 7; added += 1) await ann.press('+')
+      expect(says(ann)).toContain('43,200 credits instead of 60,000 credits (-20% and -10%)')
+      await ann.press('−')
+      expect(ann.labels()[0]).toContain('9 slots')
+    }))
+
+  test('ends at what a wallet can have', () =>
+    inFreshWorld(async () => {
+      await world.giveSlots('alice', 18)
+      const ann = await world.linked('alice', SPENDER)
+      await ann.say('/slots')
+      await ann.press('Add slots')
+      await ann.press('+')
+      expect(says(ann)).toContain('At most 20 in all; you can add 2.')
+      expect(ann.labels()[0]).toEqual(['−', '2 slots'])
+      await world.giveSlots('alice', 2)
+      await ann.say('/slots')
+      expect(ann.labels().flat()).not.toContain('Add slots')
+      const data = packed('slots.quote', { quantity: 1, periods: 1, renew: false })
+      world.telegram.pressRaw(ann.id, ann.last().id, data)
+      await world.settle()
+      expect(says(ann)).toContain('20 slots are the most a wallet can have.')
+    }))
+
+  test('in a chat that may not spend shows the way to allow it, terms or no terms', () =>
+    inFreshWorld(async () => {
+      await giveCredits(world.app, walletOf('alice'), 10_000)
+      const ann = await world.linked('alice')
+      await ann.say('/slots')
+      await ann.press('Add slots')
+      expect(says(ann)).toContain('This chat may not spend yet.')
+      expect(ann.labels().flat()).toContain('Allow spending')
+      const data = packed('slots.buy', { quantity: 1, periods: 1, renew: false, credits: 500 })
+      expect(
+        ann
+          .last()
+          .keyboard.flat()
+          .map(({ callback_data }) => callback_data),
+      ).not.toContain(data)
+      await ann.press('Allow spending')
+      expect(says(ann)).toContain('to spend credits on slots')
+    }))
+})
+
+describe('Buy', () => {
+  test('takes the price on the button and gives the slots', () =>
+    inFreshWorld(async () => {
+      await withCredits('alice', 2000)
+      const first = await world.addWatch('alice', { label: 'Runs' })
+      await world.addWatch('alice', { label: 'Waits <b>', status: 'suspended' })
+      expect(first).toBeGreaterThan(0)
+      const ann = await world.linked('alice', SPENDER)
+      await ann.say('/slots')
+      await ann.press('Add slots')
+      await ann.press('Renews by itself: off')
+      const { text } = await ann.press('Buy: 500 credits')
+      expect(text).toContain('Paid: 500 credits')
+      expect(says(ann)).toContain('✅ 1 slot until Dec 20, 2026. Paid: 500 credits.')
+      expect(says(ann)).toContain('Balance: 1,500 credits.')
+      expect(says(ann)).toContain('These run again within a moment: \u2068Waits <b>\u2069')
+      expect(ann.labels()).toEqual([['New watch'], ['‹ Slots']])
+      expect((await subscriptionsOf('alice')).at(-1)).toMatchObject({
+        quantity: 1,
+        periods: 1,
+        autoRenew: true,
+        totalCredits: 500,
+      })
+    }))
+
+  test('pressed twice, and again later, buys once', () =>
+    inFreshWorld(async () => {
+      await withCredits('alice', 5000)
+      const ann = await world.linked('alice', SPENDER)
+      await ann.say('/slots')
+      await ann.press('Add slots')
+      const data = packed('slots.buy', { quantity: 1, periods: 1, renew: false, credits: 500 })
+      const { id } = ann.last()
+      world.telegram.press(ann.id, id, data)
+      world.telegram.press(ann.id, id, data)
+      await world.settle()
+      world.telegram.pressRaw(ann.id, id, data)
+      await world.settle()
+      expect(await balanceOf('alice')).toBe(4500)
+      expect(await subscriptionsOf('alice')).toHaveLength(2)
+    }))
+
+  test('with fewer credits than it needs says what is missing', () =>
+    inFreshWorld(async () => {
+      await withCredits('alice', 800)
+      const ann = await world.linked('alice', SPENDER)
+      await ann.say('/slots')
+      await ann.press('Add slots')
+      await spendCredits(world.app, walletOf('alice'), 700)
+      await ann.press('Buy: 500 credits')
+      expect(says(ann)).toContain('⚠️')
+      expect(says(ann)).toContain('You have 100 credits. Missing: 400 credits')
+      expect(ann.labels().flat()).toContain('Top up')
+      expect(await balanceOf('alice')).toBe(100)
+    }))
+
+  test('at another price than the one shown buys nothing and shows the new one', () =>
+    inFreshWorld(async () => {
+      await withCredits('alice', 5000)
+      const ann = await world.linked('alice', SPENDER)
+      await ann.say('/slots')
+      await ann.press('Add slots')
+      const { id, keyboard } = ann.last()
+      const data = packed('slots.buy', { quantity: 1, periods: 1, renew: false, credits: 400 })
+      // As a button of yesterday, when a slot cost less.
+      const rows = keyboard.map((row) =>
+        row.map(({ text, callback_data = '' }) => ({
+          text,
+          callback_data: text.startsWith('Buy') ? data : callback_data,
+        })),
+      )
+      const api = createApi({ token: BOT_TOKEN, apiRoot: world.telegram.url }, API_TIMEOUT_SECONDS)
+      await api.editMessageReplyMarkup(ann.id, id, {
+        reply_markup: { inline_keyboard: rows },
+      })
+      await ann.press(data)
+      expect(says(ann)).toContain('⚠️ The price has changed to 500 credits.')
+      expect(await balanceOf('alice')).toBe(5000)
+      await ann.press('Buy: 500 credits')
+      expect(await balanceOf('alice')).toBe(4500)
+    }))
+
+  test('leads back into the form that had no slot', () =>
+    inFreshWorld(async () => {
+      await withCredits('alice', 5000)
+      const ann = await world.linked('alice', SPENDER)
+      await ann.say('/new')
+      await ann.press(packed('new.type', { type: 'credits-balance', address: undefined }))
+      await world.addWatch('alice', { label: 'Takes the slot' })
+      await ann.press('500')
+      await ann.press('Create')
+      expect(says(ann)).toContain('No free slot · 1 of 1 used')
+      await ann.press('1 slot: 500')
+      expect(says(ann)).toContain('Add slots')
+      const { text } = await ann.press('Buy: 500 credits')
+      expect(text).toContain('1 slot until Dec 20, 2026')
+      expect(says(ann)).toContain('New watch · My credits · 2/2')
+      await ann.press('Create')
+      expect(says(ann)).toContain('is watched.')
+    }))
+})
+
+describe('Subscriptions', () => {
+  test('are switched to renew by themselves, and not to', () =>
+    inFreshWorld(async () => {
+      await withCredits('alice', 5000)
+      await world.giveSlots('alice', 3)
+      const ann = await world.linked('alice', SPENDER)
+      await ann.say('/slots')
+      await ann.press('Subscriptions')
+      expect(ann.labels()).toEqual([['○ 1', '○ 2'], ['‹ Slots']])
+      await ann.press('○ 2')
+      expect(says(ann)).toContain('✓ Subscription 2 renews by itself.')
+      expect(says(ann)).toContain(
+        'Subscription 2: 3 slots until Dec 20, 2026, renews for 1,500 credits',
+      )
+      expect(ann.labels()[0]).toEqual(['○ 1', '✓ 2'])
+      await ann.press('✓ 2')
+      expect(says(ann)).toContain('Subscription 2 no longer renews by itself.')
+      expect((await subscriptionsOf('alice')).every(({ autoRenew }) => !autoRenew)).toBe(true)
+    }))
+
+  test('may be switched off, and not on, in a chat that may not spend', () =>
+    inFreshWorld(async () => {
+      await world.giveSlots('alice', 1)
+      await world.as('alice', updateSubscriptions, { body: { autoRenew: true } })
+      const ann = await world.linked('alice')
+      await ann.say('/slots')
+      await ann.press('Subscriptions')
+      await ann.press('✓ 1')
+      expect(says(ann)).toContain('no longer renews by itself')
+      await ann.press('○ 1')
+      expect(says(ann)).toContain('This chat may not spend yet.')
+      expect(ann.labels()).toContainEqual(['Allow spending'])
+      expect((await subscriptionsOf('alice'))[0]?.autoRenew).toBe(false)
+    }))
+
+  test('of another wallet are not found', () =>
+    inFreshWorld(async () => {
+      await world.giveSlots('bob', 1)
+      await world.giveSlots('alice', 1)
+      const ann = await world.linked('alice', SPENDER)
+      await ann.say('/slots')
+      const press = world.telegram.pressRaw(
+        ann.id,
+        ann.last().id,
+        packed('slots.renew', { id: 1, on: true }),
+      )
+      await world.settle()
+      await press.answer()
+      expect(says(ann)).toContain('belongs to another wallet')
+      expect((await subscriptionsOf('bob'))[0]?.autoRenew).toBe(false)
+    }))
+})

@@ -1,0 +1,176 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { API_TIMEOUT_SECONDS, createApi } from '#bot/api.ts'
+import { changeLive } from '#bot/live-news.ts'
+import { LOCALES } from '#src/kernel/locale.ts'
+import { createRecipient, updateRecipient } from '#src/operations/recipients.ts'
+import { updateWatch } from '#src/operations/watches.ts'
+import { saveCursor, TIP } from '#src/watches/target-store.ts'
+import { type BotWorld, botWorld, type Chatting } from '../support/bot.ts'
+import { alertsIn } from '../support/bot-alerts.ts'
+import { BOT_NAME, BOT_TOKEN } from '../support/harness.ts'
+
+/** How everything of a wallet stands, in private and in groups, and pinned. */
+
+let world: BotWorld
+
+beforeAll(async () => {
+  world = await botWorld()
+})
+afterAll(() => world.close())
+
+const says = (chat: Chatting) => chat.last().text.replace(/\s+/g, ' ')
+
+/** A minute passes, and messages that follow something are looked at. */
+async function follow(seconds = 61): Promise<void> {
+  world.clock.advance(seconds)
+  const api = createApi({ token: BOT_TOKEN, apiRoot: world.telegram.url }, API_TIMEOUT_SECONDS)
+  await changeLive({ app: world.app, api, username: BOT_NAME })
+}
+
+/** The chain was read up to a block that is so old. */
+async function readUpTo(secondsAgo: number, failingFor?: number): Promise<void> {
+  const ago = (seconds: number) => new Date(world.clock.now().getTime() - seconds * 1000)
+  await saveCursor(world.app.db, {
+    type: TIP,
+    blockNumber: 41_234_567,
+    blockAt: ago(secondsAgo),
+    observedAt: world.clock.now(),
+    failingSince: failingFor === undefined ? null : ago(failingFor),
+    checkedAt: world.clock.now(),
+  })
+}
+
+describe('/status', () => {
+  test('of a wallet that watches nothing leads to the first watch', async () => {
+    const carol = await world.linked('carol')
+    await carol.say('/status')
+    expect(says(carol)).toContain('Nothing is watched yet.')
+    expect(says(carol)).toContain('💳 0 credits · 🎟 0 of 0 slots')
+    expect(carol.labels()).toEqual([['New watch'], ['Refresh', '📌 Pin', 'Provider…'], ['‹ Menu']])
+  })
+
+  test('shows watches, the worst first, money, what is off and how old the data is', async () => {
+    const { fire } = alertsIn(world)
+    await world.giveSlots('alice', 4)
+    await world.addWatch('alice', { label: 'Quiet' })
+    const loud = await world.addWatch('alice', { label: 'Node A' })
+    await world.addWatch('alice', { label: 'Paused', status: 'paused' })
+    const url = 'https://example.org/hook'
+    const body = { name: 'Pager <b>', channel: 'webhook', url }
+    const { id } = await world.as('alice', createRecipient, { body })
+    const off = { params: { id: String(id) }, body: { status: 'disabled' } }
+    await world.as('alice', updateRecipient, off)
+    await readUpTo(2)
+    const ann = await world.linked('alice')
+    await fire(loud, { event: 'wallet-balance.moved' })
+    await ann.say('/status')
+    const text = says(ann)
+    expect(text).toContain('💳 0 credits · 🎟 3 of 4 slots')
+    expect(text).toContain('📪 \u2068Pager <b>\u2069: switched off')
+    expect(text).toContain('Chain: block 41234567, 2 sec old')
+    expect(text).not.toContain('not answering')
+    expect(text.indexOf('Quiet')).toBeLessThan(text.indexOf('Paused'))
+    expect(ann.labels()).toContainEqual(['Refresh', '📌 Pin', 'Provider…'])
+    await ann.press('Refresh')
+    expect(says(ann)).toBe(text)
+  })
+
+  test('says that the chain is not answering, and since when', async () => {
+    await readUpTo(400, 300)
+    const ann = await world.linked('alice')
+    await ann.say('/status')
+    expect(says(ann)).toContain('Chain: block 41234567, 6 min, 40 sec old')
+    expect(says(ann)).toContain('⚪ The chain is not answering since')
+    await readUpTo(2)
+  })
+
+  test('opens from the menu and leads back there', async () => {
+    const ann = await world.linked('alice')
+    await ann.say('/menu')
+    await ann.press('Status')
+    expect(says(ann)).toContain('Chain: block')
+    await ann.press('‹ Menu')
+    expect(says(ann)).toContain('Watchdog · 0xf39F')
+  })
+
+  test('in a group shows nothing of the wallet’s own, and buttons to those who manage', async () => {
+    const ann = await world.linked('bob')
+    const { id } = world.telegram.group({ title: 'Crew', members: [ann.id], admins: [ann.id] })
+    const ben = world.person('en', 'Ben')
+    world.telegram.join(id, ben.id)
+    await world.addWatch('bob', { label: 'Shared' })
+    const crew = world.chat(id, ann.id)
+    await crew.say(`/start ${await world.linkCode('bob')}`)
+    await crew.press('Link this chat')
+    await crew.say('/status')
+    expect(says(crew)).toContain('Shared')
+    expect(says(crew)).not.toContain('credits')
+    expect(crew.labels()).toContainEqual(['Refresh', '📌 Pin'])
+    await world.chat(id, ben.id).say('/status')
+    expect(says(crew)).toContain('Shared')
+    expect(crew.labels()).toEqual([])
+  })
+
+  test.each(LOCALES)('is shown in %s', async (locale) => {
+    const ann = await world.linked('bob', ['read'], locale)
+    await ann.say('/status')
+    expect(ann.last().text).not.toContain('{{')
+  })
+})
+
+describe('a pinned status', () => {
+  test('changes when something changes, and else stays as it is', async () => {
+    const ann = await world.linked('alice')
+    const watchId = await world.addWatch('alice', { label: 'Pinned one' })
+    await ann.say('/status')
+    const { id } = ann.last()
+    expect((await ann.press('📌 Pin')).text).toBe('Pinned. It changes when something changes.')
+    expect(world.telegram.lastCall('pinChatMessage')?.payload).toMatchObject({
+      chat_id: ann.id,
+      message_id: id,
+      disable_notification: true,
+    })
+    expect(ann.labels().flat()).toContain('📌 Unpin')
+    const edits = () =>
+      world.telegram.calls.filter(({ method, payload }) => {
+        return method === 'editMessageText' && payload.message_id === id
+      }).length
+    const before = edits()
+    await follow()
+    await follow()
+    expect(edits()).toBe(before)
+    const change = { params: { id: String(watchId) }, body: { status: 'paused' } }
+    await world.as('alice', updateWatch, change)
+    await follow(30)
+    expect(edits()).toBe(before)
+    await follow(31)
+    expect(edits()).toBe(before + 1)
+    const pinned = () => ann.all().find((one) => one.id === id)
+    expect(pinned()?.text).toMatch(/⏸ \u2068?Pinned one/)
+    await ann.say('/menu')
+    await world.as('alice', updateWatch, { ...change, body: { status: 'active' } })
+    await follow()
+    expect(pinned()?.text).toMatch(/🟢 \u2068?Pinned one/)
+  })
+
+  test('is let go again', async () => {
+    const ann = await world.linked('alice')
+    await ann.say('/status')
+    await ann.press('📌 Pin')
+    const { text } = await ann.press('📌 Unpin')
+    expect(text).toBe('No longer pinned.')
+    expect(world.telegram.lastCall('unpinChatMessage')?.refused).toBeUndefined()
+    expect(ann.labels()).toContainEqual(['Refresh', '📌 Pin', 'Provider…'])
+  })
+
+  test('is refused where the bot may not pin, and says why', async () => {
+    const ann = await world.linked('carol')
+    const { id } = world.telegram.group({ title: 'Ops', members: [ann.id], admins: [ann.id] })
+    const ops = world.chat(id, ann.id)
+    await ops.say(`/start ${await world.linkCode('carol')}`)
+    await ops.press('Link this chat')
+    await ops.say('/status')
+    const { text } = await ops.press('📌 Pin')
+    expect(text).toBe('The bot needs the right to pin messages here.')
+  })
+})

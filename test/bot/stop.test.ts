@@ -1,0 +1,200 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { packed } from '#bot/callback-data.ts'
+import { findChat } from '#bot/store.ts'
+import type { Scope } from '#src/kernel/caller.ts'
+import { listAlerts } from '#src/operations/alerts.ts'
+import { invoke } from '#src/operations/invoke.ts'
+import { listWatches } from '#src/operations/watches.ts'
+import { chatLinks } from '#src/recipients/chats.ts'
+import { type BotWorld, botWorld, type Chatting, walletOf } from '../support/bot.ts'
+import { alertsIn } from '../support/bot-alerts.ts'
+import { BOT_NAME } from '../support/harness.ts'
+
+let world: BotWorld
+let alerts: ReturnType<typeof alertsIn>
+
+beforeAll(async () => {
+  world = await botWorld()
+  alerts = alertsIn(world)
+})
+afterAll(() => world.close())
+
+type Name = 'alice' | 'bob' | 'carol'
+
+async function link(chat: Chatting, name: Name, scopes: readonly Scope[] = ['read', 'write']) {
+  await chat.say(`/start ${await world.linkCode(name, scopes)}`)
+  await chat.press('Link this chat')
+  return chat
+}
+
+/** Every row of the database as text; not the numbers of updates, which go after three days. */
+async function everything(): Promise<string[]> {
+  const { sql } = world.database
+  const tables = await sql<{ name: string }[]>`
+    select table_name as name from information_schema.tables
+    where table_schema = 'public' and table_name <> 'telegram_updates'`
+  const rows = await Promise.all(
+    tables.map(({ name }) => sql<{ row: string }[]>`select t::text as row from ${sql(name)} t`),
+  )
+  return rows.flat().map(({ row }) => row)
+}
+
+describe('leaving', () => {
+  test('warns the last chat of a wallet, and offers silence instead', async () => {
+    const chat = await link(world.person(), 'alice')
+    await world.addWatch('alice', { label: 'Node' })
+    await chat.say('/stop')
+    expect(chat.last().text).toContain('Wallet 0xf39F…2266: 1 watch')
+    expect(chat.last().text).toContain('⚠️ This chat is the only recipient of 0xf39F…2266')
+    const other = await link(world.person(), 'alice')
+    await other.say('/stop')
+    expect(other.last().text).not.toContain('⚠️')
+    await other.press('Only mute 8 h')
+    expect(other.last().text).toContain('Nothing comes here until')
+    expect(await chatLinks(world.app, other.id)).toHaveLength(1)
+  })
+
+  test('ends all messages here; watches and history stay', async () => {
+    const chat = await link(world.person(), 'bob')
+    const watch = await world.addWatch('bob', { label: 'Node' })
+    await chat.say('/stop')
+    await chat.press('‹ Keep')
+    expect(await chatLinks(world.app, chat.id)).toHaveLength(1)
+    await chat.say('/stop')
+    await chat.press('Unlink this chat')
+    expect(chat.last().text).toContain('This chat is no longer linked to 0x7099…79C8.')
+    expect(chat.labels()).toEqual([['Connect wallet']])
+    expect(await chatLinks(world.app, chat.id)).toEqual([])
+    const count = chat.all().length
+    await alerts.fire(watch, { event: 'fsp.ftso-commit' })
+    expect(chat.all()).toHaveLength(count)
+    const caller = { wallet: walletOf('bob'), scopes: ['read'], via: 'http' } as const
+    expect((await invoke(world.app, listWatches, caller, {})).output.data).toHaveLength(1)
+    await chat.say('/stop')
+    expect(chat.last().text).toContain('This chat is not linked')
+  })
+
+  test('ends one wallet of several at a time', async () => {
+    const chat = await link(await link(world.person(), 'alice'), 'carol')
+    await chat.say('/stop')
+    expect(
+      chat
+        .labels()
+        .flat()
+        .filter((label) => label.startsWith('Unlink ')),
+    ).toHaveLength(2)
+    await chat.press('Unlink 0x3C44…93BC')
+    expect((await chatLinks(world.app, chat.id)).map(({ wallet }) => wallet)).toEqual([
+      walletOf('alice'),
+    ])
+    expect(chat.labels()).toEqual([['‹ Menu']])
+  })
+
+  test('is refused for a link that is not this chat’s', async () => {
+    const chat = await link(world.person(), 'alice')
+    const other = await link(world.person(), 'carol')
+    const [foreign] = await chatLinks(world.app, other.id)
+    await chat.say('/stop')
+    const data = packed('stop.unlink', { id: foreign?.recipientId ?? 0 })
+    world.telegram.pressRaw(chat.id, chat.last().id, data)
+    await world.settle()
+    expect(await chatLinks(world.app, other.id)).toHaveLength(1)
+    expect(chat.last().text).toContain('Stop alerts here?')
+  })
+})
+
+describe('deleting one’s data', () => {
+  test('leaves nothing of the person and everything of the wallet', async () => {
+    const chat = await link(world.person('en', 'Zacharias'), 'bob')
+    const watch = await world.addWatch('bob', { label: 'Node' })
+    world.clock.advance(120)
+    await alerts.fire(watch, { event: 'fsp.ftso-commit' })
+    await chat.press('Acknowledge')
+    await chat.say('/stop')
+    await chat.press('Delete my data…')
+    expect(chat.last().text).toContain('Goes: this chat and its links, your Telegram id and name')
+    await chat.press('‹ Keep')
+    await chat.press('Delete my data…')
+    await chat.press('Delete my data')
+    expect(chat.last().text).toContain('Your Telegram data is deleted.')
+    expect(await findChat(world.app.db, chat.id)).toBeUndefined()
+    expect(await chatLinks(world.app, chat.id)).toEqual([])
+    const left = (await everything()).filter(
+      (row) => row.includes('Zacharias') || row.includes(String(chat.id)),
+    )
+    expect(left).toEqual([])
+    const caller = { wallet: walletOf('bob'), scopes: ['read'], via: 'http' } as const
+    const [alert] = (await invoke(world.app, listAlerts, caller, {})).output.data
+    expect(alert).toMatchObject({ state: 'acknowledged' })
+    await chat.say('/start')
+    expect(chat.last().text).toContain('Watchdog watches wallets')
+  })
+
+  test('needs no link', async () => {
+    const chat = world.person()
+    await chat.say('/start')
+    await chat.say('/stop')
+    await chat.press('Delete my data…')
+    await chat.press('Delete my data')
+    expect(await findChat(world.app.db, chat.id)).toBeUndefined()
+  })
+})
+
+describe('in a group', () => {
+  test('linked administrators unlink it, and nobody deletes data there', async () => {
+    const [owner = 0, member = 0] = ['Ann', 'Cy'].map(
+      (firstName) => world.telegram.person({ firstName, languageCode: 'en', started: true }).id,
+    )
+    const { id } = world.telegram.group({
+      title: 'Crew',
+      members: [owner, member],
+      admins: [owner],
+    })
+    const group = world.chat(id, owner)
+    await group.say(`/start@${BOT_NAME} ${await world.linkCode('alice')}`)
+    await group.press('Link this chat')
+    const cy = world.chat(id, member)
+    await cy.say('/stop')
+    expect(cy.last().keyboard).toEqual([])
+    await group.say('/stop')
+    expect(group.labels().flat()).not.toContain('Delete my data…')
+    const press = world.telegram.pressRaw(id, group.last().id, packed('stop.dataYes'), {
+      from: owner,
+    })
+    await world.settle()
+    await press.answer()
+    expect(await chatLinks(world.app, id)).toHaveLength(1)
+    await group.press('Unlink this chat')
+    expect(await chatLinks(world.app, id)).toEqual([])
+  })
+})
+
+describe('topics', () => {
+  test('alerts go where they are sent for, and to a new topic', async () => {
+    const owner = world.telegram.person({ firstName: 'Ann', languageCode: 'en', started: true }).id
+    const { id } = world.telegram.group({
+      title: 'Forum',
+      members: [owner],
+      admins: [owner],
+      isForum: true,
+    })
+    const group = world.chat(id, owner)
+    await group.say(`/start@${BOT_NAME} ${await world.linkCode('alice')}`)
+    await group.press('Link this chat')
+    const thread = async () => (await chatLinks(world.app, id))[0]?.threadId
+    await group.press('Topic')
+    expect(group.last().text).toContain('Alerts go to the topic General.')
+    expect((await group.press('A new topic')).text).toContain('needs the right to manage topics')
+    world.telegram.promote(id)
+    await group.press('A new topic')
+    expect(await thread()).toEqual(expect.any(Number))
+    expect(group.last().text).toContain('✓ Alerts go there from now on.')
+    await group.press('General')
+    expect(await thread()).toBeNull()
+    const topic = world.telegram.topic(id, 'Alerts')
+    world.telegram.send(id, `/here@${BOT_NAME}`, { from: owner, threadId: topic })
+    await world.settle()
+    expect(group.last().text).toBe('Alerts come here from now on.')
+    expect(await thread()).toBe(topic)
+  })
+})

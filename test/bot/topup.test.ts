@@ -1,0 +1,517 @@
+import { formatUnits } from 'viem'
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
+import { packed } from '#bot/callback-data.ts'
+import { listLive } from '#bot/live-store.ts'
+import { LOCALES } from '#src/kernel/locale.ts'
+import { updateSubscriptions } from '#src/operations/subscriptions.ts'
+import { createTopup } from '#src/operations/topups.ts'
+import type { ChatMessage } from '#src/sandbox/telegram/model.ts'
+import type { Chatting } from '../support/bot.ts'
+import { type MoneyWorld, moneyWorld } from '../support/bot-money.ts'
+
+/** Buying credits in the chat, paid on a real chain. */
+
+let world: MoneyWorld
+
+beforeAll(async () => {
+  world = await moneyWorld()
+  await world.accept('alice')
+})
+afterAll(() => world.close())
+afterEach(() => world.pass(700))
+
+/** Spaces of all kinds are one. */
+const plain = ({ text }: Pick<ChatMessage, 'text'>) => text.replace(/\s+/g, ' ')
+const says = (chat: Chatting) => plain(chat.last())
+const copied = (chat: Chatting, label: string) =>
+  chat
+    .last()
+    .keyboard.flat()
+    .find(({ text }) => text === label)?.copy_text?.text
+
+const chats = new Map<string, Chatting>()
+
+/** The chat of Alice's in a language. */
+async function chatIn(locale = 'en'): Promise<Chatting> {
+  const known = chats.get(locale)
+  if (known !== undefined) return known
+  const chat = await world.linked('alice', ['read', 'write'], locale)
+  chats.set(locale, chat)
+  return chat
+}
+
+/** It with a quote on its screen. */
+async function quoted(asset: string, locale = 'en') {
+  const ann = await chatIn(locale)
+  await ann.say('/topup')
+  await ann.press(packed('topup.asset', { asset }))
+  await ann.press(packed('topup.quote', { asset, credits: 10_000 }))
+  return { ann, quote: await world.quoteOf('alice') }
+}
+
+describe('/topup', () => {
+  test('asks for the terms once, and then goes on by itself', async () => {
+    const ann = await world.linked('carol')
+    await ann.say('/topup')
+    expect(says(ann)).toContain('Terms, version 2026-11')
+    expect(ann.labels()).toEqual([['Accept and continue'], ['‹ Back']])
+    await ann.press('Accept and continue')
+    expect(says(ann)).toContain('Buy credits · you have 0 credits')
+    await ann.say('/topup')
+    expect(says(ann)).toContain('Buy credits')
+  })
+
+  test('shows others who accepted terms that are in force no longer', async () => {
+    const ann = await world.linked('bob')
+    await ann.say('/topup')
+    const old = packed('terms.yes', { next: 'topup', terms: '00000000' })
+    const press = world.telegram.pressRaw(ann.id, ann.last().id, old)
+    await world.settle()
+    await press.answer()
+    expect(says(ann)).toContain('Terms, version 2026-11')
+  })
+
+  test('shows every way to pay with its price, bonus and cap', async () => {
+    const ann = await chatIn()
+    await ann.say('/topup')
+    expect(says(ann)).toContain('1,000 credits cost 1 USD.')
+    expect(says(ann)).toContain('WDG: 200 WDG for 10,000 credits, and 1,000 credits on top')
+    expect(says(ann)).toContain('WFLR: 500 WFLR for 10,000 credits')
+    expect(says(ann)).toContain('FXRP: 4 FXRP for 10,000 credits, at most 1,000 FXRP at once')
+    expect(ann.labels()).toEqual([
+      ['WDG +10%', 'WFLR', 'FLR'],
+      ['FXRP', 'XRP'],
+      ['Past top-ups'],
+      ['‹ Menu'],
+    ])
+  })
+
+  test('leaves out what cannot be paid with now, and says why', async () => {
+    const { contracts } = world
+    const hourAgo = new Date(world.clock.now().getTime() - 3_600_000)
+    const ann = await chatIn()
+    await ann.say('/topup')
+    await ann.press('FLR')
+    try {
+      await contracts.setPaused(true)
+      await contracts.setFeed('XRP/USD', 250_000n, 5, hourAgo)
+      await contracts.setFeed('FLR/USD', 200_000n, 7, hourAgo)
+      await world.pass(60)
+      await ann.press(packed('topup.quote', { asset: 'FLR', credits: 10_000 }))
+      expect(says(ann)).toContain('⚠️ FLR cannot be used for payments right now.')
+      expect(says(ann)).toContain('Buying is not possible right now.')
+      expect(ann.labels()).toEqual([['Past top-ups'], ['‹ Menu']])
+      await contracts.setFeed('FLR/USD', 200_000n, 7)
+      await world.pass(60)
+      await ann.say('/topup')
+      expect(says(ann)).toContain('WFLR: paused right now')
+      expect(says(ann)).toContain('XRP: not available right now, try again soon')
+      expect(ann.labels()[0]).toEqual(['FLR'])
+    } finally {
+      await contracts.setPaused(false)
+      await contracts.setFeed('XRP/USD', 250_000n, 5)
+      await contracts.setFeed('FLR/USD', 200_000n, 7)
+    }
+  })
+
+  test('with a number quotes that number of credits', async () => {
+    const ann = await chatIn()
+    await ann.say('/topup 25,000')
+    expect(says(ann)).toContain('WFLR: 1,250 WFLR for 25,000 credits')
+    await ann.press('FLR')
+    expect(says(ann)).toContain('Pay 1,250 FLR for 25,000 credits')
+  })
+
+  test('is opened by a deep link, and is private', async () => {
+    const ann = await chatIn()
+    await ann.say('/start topup')
+    expect(says(ann)).toContain('Buy credits')
+    const { id } = world.telegram.group({ title: 'Crew', members: [ann.id], admins: [ann.id] })
+    const crew = world.chat(id, ann.id)
+    await crew.say('/topup')
+    expect(says(crew)).toContain('This is private.')
+    expect(crew.last().keyboard[0]?.[0]?.url).toContain('?start=topup')
+  })
+
+  test('in a chat that only receives buys nothing and says how that is allowed', async () => {
+    const ann = await world.linked('alice', ['read'])
+    await ann.say('/topup')
+    expect(says(ann)).toBe('This chat only receives.')
+    expect(ann.labels()).toEqual([['Connect wallet'], ['‹ Menu']])
+    const forged = packed('topup.quote', { asset: 'FLR', credits: 10_000 })
+    world.telegram.pressRaw(ann.id, ann.last().id, forged)
+    await world.settle()
+    expect(says(ann)).toContain('This chat may not do that.')
+  })
+
+  test.each([
+    ['zero', '0', 'The least is 10,000 credits.'],
+    ['too few', '9,999', 'The least is 10,000 credits.'],
+    ['parts of credits', '10000.5', 'Whole credits only.'],
+    ['words', 'a lot', '“\u2068a lot\u2069” is not a number.'],
+    ['more than the cap', '2,500,001', 'At most 1,000 FXRP at once: 2,500,000 credits.'],
+    ['more than anybody may', '99,999,999,999', 'At most 1,000 FXRP at once'],
+  ])('refuses %s and asks again', async (_what, text, answer) => {
+    const ann = await chatIn()
+    await ann.say('/topup')
+    await ann.press('FXRP')
+    await ann.say(text)
+    expect(says(ann)).toContain(answer)
+    expect(says(ann)).toContain('How many credits?')
+    await ann.say('20000')
+    expect(says(ann)).toContain('Pay 8 FXRP for 20,000 credits')
+  })
+
+  test.each([
+    ['bn', '২৫,০০০'],
+    ['ar', '٢٥٠٠٠'],
+    ['hi', '२५,०००'],
+    ['de', '25.000'],
+  ])('understands amounts as people write them in %s', async (locale, text) => {
+    const ann = await chatIn(locale)
+    await ann.say('/topup')
+    await ann.press('FLR')
+    await ann.say(text)
+    expect((await world.quoteOf('alice')).credits).toBe(25_000)
+  })
+})
+
+describe('a quote', () => {
+  test('of a token is paid on the page; the contract’s address is not offered', async () => {
+    const { ann, quote } = await quoted('WFLR')
+    expect(says(ann)).toContain('Pay 500 WFLR for 10,000 credits')
+    expect(says(ann)).toContain('10 USD in all, 1 WFLR counts as 0.02 USD')
+    expect(says(ann)).toContain('10 min left')
+    expect(says(ann)).toContain('Two signatures: approve, then pay.')
+    expect(ann.labels()).toEqual([
+      ['Pay in browser'],
+      ['Copy amount', 'Copy link'],
+      ['QR code', 'Paid already'],
+      ['‹ Menu', 'Close'],
+    ])
+    expect(ann.last().keyboard[0]?.[0]?.url).toBe(quote.page)
+    expect(copied(ann, 'Copy amount')).toBe('500')
+    expect(copied(ann, 'Copy link')).toBe(quote.page)
+    expect(JSON.stringify(ann.last())).not.toContain(world.contracts.router)
+  })
+
+  test('of FLR can be paid by hand with the reference as data', async () => {
+    const { ann, quote } = await quoted('FLR')
+    expect(copied(ann, 'Copy amount')).toBe(formatUnits(quote.amount, 18))
+    expect(copied(ann, 'Copy address')).toBe(world.contracts.payTo)
+    expect(copied(ann, 'Copy data')).toBe(quote.handle)
+    expect(says(ann)).toContain('Paying from an exchange does not work.')
+  })
+
+  test('of XRP names address and tag, and opens a wallet', async () => {
+    const { ann, quote } = await quoted('XRP')
+    expect(copied(ann, 'Copy address')).toBe(world.xrpl.address)
+    expect(copied(ann, 'Copy tag')).toBe(String(quote.destinationTag))
+    expect(says(ann)).toContain(`Destination tag: ${quote.destinationTag}`)
+    expect(says(ann)).toContain('Without the destination tag')
+    const [open, xaman] = ann.last().keyboard[0] ?? []
+    expect(open?.url).toBe(quote.page)
+    expect(xaman?.url).toBe(quote.pageQr)
+  })
+
+  test('of the service’s own token says what comes on top', async () => {
+    const { ann } = await quoted('service')
+    expect(says(ann)).toContain('Pay 200 WDG for 10,000 credits and 1,000 credits on top')
+  })
+
+  test('counts down by the minute, and at its end by the quarter', async () => {
+    const { ann } = await quoted('WFLR')
+    const { id } = ann.last()
+    for (const [seconds, left] of [
+      [61, '9 min left'],
+      [400, '3 min left'],
+      [100, '45 sec left'],
+      [15, '30 sec left'],
+    ] as const) {
+      await world.follow(seconds)
+      expect(says(ann)).toContain(left)
+    }
+    expect(ann.last().id).toBe(id)
+    await world.follow(30)
+    expect(says(ann)).toContain('This quote is over')
+    expect(says(ann)).toContain('If you have paid, nothing is lost.')
+    expect(ann.labels()).toEqual([['New quote'], ['Paid already'], ['‹ Menu']])
+  })
+
+  test('is offered first when somebody buys again, and can be closed and opened', async () => {
+    const { ann, quote } = await quoted('WFLR')
+    await ann.press('Close')
+    expect(says(ann)).toContain('The quote stays good until')
+    await ann.say('/topup')
+    expect(says(ann)).toContain('Open quote: 500 WFLR, 10 min left')
+    await ann.press('Open quote')
+    expect(copied(ann, 'Copy link')).toBe(quote.page)
+  })
+
+  test('is a code to scan, which goes when it is over', async () => {
+    const { ann, quote } = await quoted('XRP')
+    await ann.press('QR code')
+    const photo = ann.last()
+    expect(photo.file).toMatchObject({ kind: 'photo', width: 640, height: 640 })
+    expect(plain(photo)).toContain('Pay 4 XRP for 10,000 credits')
+    expect(plain(photo)).toContain(`Destination tag: ${quote.destinationTag}`)
+    await ann.press('QR code')
+    expect(ann.all().filter(({ file }) => file !== undefined)).toHaveLength(1)
+    await world.follow(601)
+    expect(ann.all().filter(({ file }) => file !== undefined)).toHaveLength(0)
+    expect(says(ann)).toContain('This quote is over')
+  })
+
+  test('is hidden by its own button', async () => {
+    const { ann } = await quoted('WFLR')
+    await ann.press('QR code')
+    await ann.press('Hide')
+    expect(ann.last().file).toBeUndefined()
+    await world.follow(601)
+    expect(says(ann)).toContain('This quote is over')
+  })
+
+  test('of another wallet is not found', async () => {
+    const bobs = await world.accept('bob').then(() => world.as('bob', createTopup, { body: {} }))
+    const { ann } = await quoted('WFLR')
+    for (const verb of ['topup.check', 'topup.qr', 'topup.hash', 'topup.drop'] as const) {
+      const data = packed(verb, { handle: bobs.handle })
+      const press = world.telegram.pressRaw(ann.id, ann.last().id, data)
+      await world.settle()
+      await press.answer()
+      if (verb === 'topup.hash') await ann.say('/cancel')
+      expect(says(ann), verb).toContain('This no longer exists, or belongs to another wallet.')
+    }
+  })
+
+  test.each(LOCALES)('is shown in %s', async (locale) => {
+    const { ann } = await quoted('XRP', locale)
+    expect(ann.last().text).not.toContain('{{')
+    expect(ann.last().keyboard.length).toBeLessThanOrEqual(8)
+  })
+})
+
+describe('a payment', () => {
+  test('changes the message from seen to credited, and nothing else', async () => {
+    const { ann, quote } = await quoted('WFLR')
+    const { id } = ann.last()
+    const count = ann.all().length
+    const hash = await world.pay(quote)
+    await world.look()
+    await world.follow()
+    expect(says(ann)).toContain('Payment seen. Confirming 1 of 2.')
+    expect(says(ann)).toContain(hash)
+    expect(ann.labels()).toEqual([['Refresh'], ['‹ Menu']])
+    await world.confirmAll()
+    await world.follow()
+    expect(says(ann)).toContain('✅ 10,000 credits added')
+    expect(says(ann)).toMatch(/Balance: [\d,]+ credits/)
+    expect(says(ann)).toContain('Paid: 500 WFLR, receipt')
+    expect(ann.labels()).toEqual([['Slots'], ['Top up again'], ['‹ Menu']])
+    expect(ann.last().id).toBe(id)
+    expect(ann.all()).toHaveLength(count)
+  })
+
+  test('is followed after a restart, by whatever process', async () => {
+    const { ann, quote } = await quoted('FLR')
+    await world.restart()
+    await world.pay(quote)
+    await world.confirmAll()
+    await world.follow()
+    expect(says(ann)).toContain('✅ 10,000 credits added')
+  })
+
+  test('in XRP is credited with its ledger', async () => {
+    const { ann, quote } = await quoted('XRP')
+    await world.pay(quote)
+    await world.look()
+    await world.follow()
+    expect(says(ann)).toContain('✅ 10,000 credits added')
+    expect(says(ann)).toContain('Paid: 4 XRP')
+  })
+
+  test('of less or more is credited as it is, and said so', async () => {
+    const less = await quoted('WFLR')
+    await world.pay(less.quote, (less.quote.amount * 3n) / 4n)
+    await world.confirmAll()
+    await world.follow()
+    expect(says(less.ann)).toContain('✅ 7,500 credits added')
+    expect(says(less.ann)).toContain('You paid 375 WFLR of 500 WFLR; credited at the locked price.')
+    const more = await quoted('WFLR')
+    await world.pay(more.quote, more.quote.amount * 2n)
+    await world.confirmAll()
+    await world.follow()
+    expect(says(more.ann)).toContain('✅ 20,000 credits added')
+    expect(says(more.ann)).toContain('You paid more than asked; all of it counts.')
+  })
+
+  test('of a part of much offers the rest', async () => {
+    const ann = await chatIn()
+    await ann.say('/topup 100000')
+    await ann.press('WFLR')
+    const quote = await world.quoteOf('alice')
+    await world.pay(quote, quote.amount / 2n)
+    await world.confirmAll()
+    await world.follow()
+    await ann.press('Top up the rest')
+    expect(says(ann)).toContain('for 50,000 credits')
+  })
+
+  test('that comes late is credited at the price of its moment, and said so', async () => {
+    const { ann, quote } = await quoted('WFLR')
+    await world.follow(605)
+    expect(says(ann)).toContain('This quote is over')
+    await world.contracts.setFeed('FLR/USD', 400_000n, 7)
+    await world.pay(quote)
+    await world.confirmAll()
+    await world.follow(60)
+    expect(says(ann)).toContain('✅ 20,000 credits added')
+    expect(says(ann)).toContain('It came after the end of the quote')
+    await world.contracts.setFeed('FLR/USD', 200_000n, 7)
+  })
+
+  test('in the wrong token is not credited, and told with its reference', async () => {
+    const { ann, quote } = await quoted('WFLR')
+    const { contracts, devnet } = world
+    await contracts.pay(
+      devnet.people.bob.account.address,
+      quote.handle,
+      contracts.serviceToken,
+      10n ** 18n,
+    )
+    await world.confirmAll()
+    await world.follow()
+    expect(says(ann)).toContain('Not credited. The payment came in another asset.')
+    expect(says(ann)).toContain(`Payment reference: ${quote.handle.slice(0, 6)}…`)
+    expect(ann.labels()).toEqual([['New quote'], ['‹ Menu']])
+  })
+
+  test('whose block is replaced is waited for again', async () => {
+    const { ann, quote } = await quoted('FLR')
+    await world.pay(quote)
+    await world.look()
+    await world.follow()
+    expect(says(ann)).toContain('Confirming 1 of 2')
+    await world.devnet.reorg(1)
+    await world.devnet.mine(2, 1)
+    await world.look()
+    await world.follow()
+    expect(says(ann)).toContain('The block was replaced. Waiting for the payment again.')
+    await world.follow(30)
+    expect(says(ann)).toContain('The block was replaced.')
+    await world.pay(quote)
+    await world.confirmAll()
+    await world.follow()
+    expect(says(ann)).toContain('✅ 10,000 credits added')
+  })
+
+  test('leaves a message alone that shows something else by now', async () => {
+    const { ann, quote } = await quoted('WFLR')
+    await ann.press('‹ Menu')
+    await world.pay(quote)
+    await world.confirmAll()
+    await world.follow()
+    expect(says(ann)).toContain('Watchdog · 0xf39F')
+    expect(says(ann)).not.toContain('added')
+  })
+
+  test('changes an older message too, which has no buttons any more', async () => {
+    const { ann, quote } = await quoted('WFLR')
+    const { id } = ann.last()
+    await ann.say('/topup')
+    await world.pay(quote)
+    await world.confirmAll()
+    await world.follow()
+    const older = ann.all().find((one) => one.id === id)
+    expect(older?.text).toContain('10,000 credits added')
+    expect(older?.keyboard).toEqual([])
+  })
+
+  test('is told to nobody any more in a chat that blocked the bot', async () => {
+    const { ann, quote } = await quoted('WFLR')
+    chats.clear()
+    world.telegram.block(ann.id)
+    await world.settle()
+    await world.pay(quote)
+    await world.confirmAll()
+    await world.follow()
+    expect(says(ann)).toContain('Waiting for the payment.')
+    const followed = await listLive(world.app.db, { chatId: ann.id, kind: 'topup' })
+    expect(followed.map(({ handle }) => handle)).not.toContain(quote.handle)
+  })
+})
+
+describe('Paid already', () => {
+  test('takes a hash or a link with one, and refuses what is none', async () => {
+    const { ann, quote } = await quoted('FLR')
+    await ann.press('Paid already')
+    await ann.say('I did')
+    expect(says(ann)).toContain('That is not a transaction hash.')
+    const hash = await world.pay(quote)
+    await ann.say(`https://flare-explorer.example/tx/${hash}?tab=index`)
+    expect(says(ann)).toContain('Payment seen. Confirming 1 of 2.')
+    await world.confirmAll()
+    await world.follow()
+    expect(says(ann)).toContain('✅ 10,000 credits added')
+  })
+
+  test('refuses a transaction that paid another top-up, and can be left', async () => {
+    const first = await quoted('FLR')
+    const hash = await world.pay(first.quote)
+    await world.confirmAll()
+    const second = await quoted('FLR')
+    await second.ann.press('Paid already')
+    await second.ann.say(hash)
+    expect(says(second.ann)).toContain('⚠️')
+    await second.ann.say('/cancel')
+    expect(says(second.ann)).toContain('Waiting for the payment.')
+  })
+
+  test('shows why a transaction brought nothing', async () => {
+    const { ann, quote } = await quoted('WFLR')
+    const { contracts, devnet } = world
+    const { hash } = await contracts.sendNative(
+      devnet.people.bob.account.address,
+      contracts.payTo,
+      1n,
+    )
+    await world.devnet.mine(2, 1)
+    await ann.press('Paid already')
+    await ann.say(hash)
+    expect(says(ann)).toContain('Not credited. The transaction names another payment reference.')
+    await world.pay(quote)
+    await world.confirmAll()
+    await world.follow(60)
+    expect(says(ann)).toContain('✅ 10,000 credits added')
+  })
+
+  test('is not painted over while it is asked', async () => {
+    const { ann } = await quoted('WFLR')
+    await ann.press('Paid already')
+    await world.follow(61)
+    expect(says(ann)).toContain('Send the transaction hash')
+  })
+})
+
+test('Past top-ups show what was bought, and with what', async () => {
+  const ann = await chatIn()
+  await ann.say('/topup')
+  await ann.press('Past top-ups')
+  expect(says(ann)).toContain('Ledger')
+  expect(says(ann)).toMatch(/\+10,000 · top-up, 500 (?:W?FLR)/)
+  expect(ann.labels()).toEqual([['Older ›'], ['‹ Top up']])
+  await ann.press('Older ›')
+  expect(ann.labels().flat()).toContain('« Newest')
+  await ann.press('« Newest')
+  expect(ann.labels().flat()).not.toContain('« Newest')
+})
+
+test('what slots need to renew by themselves is offered as an amount', async () => {
+  await world.giveSlots('carol', 3)
+  await world.as('carol', updateSubscriptions, { body: { autoRenew: true } })
+  const carol = await world.linked('carol')
+  await carol.say('/topup')
+  await carol.press('FLR')
+  await carol.press('My slots: 10,000')
+  expect(says(carol)).toContain('Pay 500 FLR for 10,000 credits')
+})

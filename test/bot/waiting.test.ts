@@ -1,0 +1,76 @@
+import { sql } from 'drizzle-orm'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { type BotWorld, botWorld, type Chatting } from '../support/bot.ts'
+
+let world: BotWorld
+let ann: Chatting
+let id: number
+
+beforeAll(async () => {
+  world = await botWorld()
+  ann = await world.linked('alice')
+  id = await world.addWatch('alice', { label: 'Treasury' })
+})
+afterAll(() => world.close())
+
+/** Does something while the watch's row is held by somebody else, for as long as `look` takes. */
+async function whileHeld(start: () => Promise<unknown>, look: () => Promise<unknown>) {
+  let work: Promise<unknown> = Promise.resolve()
+  await world.app.db.transaction(async (tx) => {
+    await tx.execute(sql`select id from watches where id = ${id} for update`)
+    work = start()
+    await look()
+  })
+  await work
+}
+
+test('a press that takes long is answered, and its message shows that work goes on', async () => {
+  await ann.say(`/watches ${id}`)
+  const card = ann.last()
+  const press = world.telegram.press(ann.id, card.id, 'Pause')
+  await whileHeld(
+    () => world.settle(),
+    async () => {
+      await world.telegram.waitFor(() => ann.labels().flat().includes('⏳ …'))
+      expect(await press.answer()).toMatchObject({ text: '' })
+      expect(ann.last().text).toBe(card.text)
+    },
+  )
+  expect(ann.labels()[0]?.[0]).toBe('Resume')
+  expect(ann.last().text).toContain('✓ Watch paused.')
+})
+
+test('a message that nobody changed in the end has its buttons again', async () => {
+  const group = world.telegram.group({ title: 'Crew', members: [ann.id], admins: [ann.id] })
+  const inGroup = world.chat(group.id, ann.id)
+  await inGroup.say(`/start ${await world.linkCode('alice')}`)
+  await inGroup.press('Link this chat')
+  await inGroup.say(`/watches ${id}`)
+  const before = inGroup.labels()
+  world.telegram.failNext({ method: 'getChatMember' }, 'hang')
+  world.telegram.press(group.id, inGroup.last().id, 'Resume')
+  const handling = world.settle()
+  await world.telegram.waitFor(() => inGroup.labels().flat().includes('⏳ …'))
+  world.telegram.release()
+  await handling
+  await world.telegram.waitFor(() => inGroup.labels().length === before.length)
+  expect(inGroup.labels()).toEqual(before)
+})
+
+test('a text that takes long shows that the bot is typing', async () => {
+  await ann.say(`/watches ${id}`)
+  await ann.press('Threshold')
+  world.telegram.send(ann.id, '250')
+  await whileHeld(
+    () => world.settle(),
+    () => world.telegram.waitFor(() => world.telegram.lastCall('sendChatAction')),
+  )
+  expect(ann.last().text).toContain('✓ Threshold: 250\u00a0FLR')
+})
+
+test('what is quick shows nothing of the kind', async () => {
+  const before = world.telegram.calls.length
+  await ann.say('/help')
+  const methods = world.telegram.calls.slice(before).map(({ method }) => method)
+  expect(methods).not.toContain('sendChatAction')
+})

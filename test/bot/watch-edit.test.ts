@@ -1,0 +1,322 @@
+import { sql } from 'drizzle-orm'
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { packed } from '#bot/callback-data.ts'
+import { deleteWatch, getWatch } from '#src/operations/watches.ts'
+import { chatLinks, unlinkChat } from '#src/recipients/chats.ts'
+import { saveSuccesses } from '#src/recipients/store.ts'
+import { type BotWorld, botWorld, type Chatting } from '../support/bot.ts'
+
+let world: BotWorld
+let ann: Chatting
+let id: number
+
+beforeAll(async () => {
+  world = await botWorld()
+  ann = await world.linked('alice')
+})
+afterAll(() => world.close())
+
+beforeEach(async () => {
+  world.clock.advance(90)
+  id = await world.addWatch('alice', { label: 'Treasury' })
+  await ann.say(`/watches ${id}`)
+})
+
+async function watch() {
+  return world.as('alice', getWatch, { params: { id: String(id) } })
+}
+
+async function threshold() {
+  return (await watch()).settings
+}
+
+describe('the editor', () => {
+  test('explains a value, shows it, and offers the usual ones', async () => {
+    await ann.press('Threshold')
+    expect(ann.last().text).toContain('✏️ Threshold · \u2068Treasury\u2069')
+    expect(ann.last().text).toContain(
+      'An alert comes when the balance changes by at least this much',
+    )
+    expect(ann.last().text).toContain('Now: 100')
+    expect(ann.labels()).toEqual([
+      ['10\u00a0FLR', '✓ 100\u00a0FLR', '1,000\u00a0FLR'],
+      ['‹ \u2068Treasury\u2069'],
+    ])
+    await ann.press('1,000\u00a0FLR')
+    expect(ann.last().text).toContain('✓ Threshold: 1,000\u00a0FLR')
+    expect(ann.last().text).toContain('Alert: a change of 1,000\u00a0FLR or more')
+    expect(await threshold()).toMatchObject({ threshold: '1000' })
+    await ann.press('Refresh')
+    expect(ann.last().text).not.toContain('✓ Threshold')
+  })
+
+  test('of a choice has its options and nothing to type', async () => {
+    await ann.press('Direction')
+    expect(ann.labels()[0]).toEqual(['✓ Any', 'Incoming', 'Outgoing'])
+    await ann.say('up')
+    expect(ann.last().text).toMatch(/^⚠️ Choose with the buttons\./)
+    await ann.press('Incoming')
+    expect(await threshold()).toMatchObject({ direction: 'up' })
+  })
+
+  test('sets what every watch has: lowest severity and quiet time', async () => {
+    await ann.press('More')
+    await ann.press('Lowest severity')
+    await ann.press('Warning')
+    await ann.press('More')
+    await ann.press('Quiet time')
+    expect(ann.labels()[0]).toEqual(['✓ Off', '10 min', '1 hr'])
+    await ann.say('45 min')
+    expect(ann.last().text).toContain('✓ Quiet time: 45 min')
+    expect(await watch()).toMatchObject({ minSeverity: 'warning', cooldownSeconds: 2700 })
+  })
+
+  test('names a watch, with the name it has by itself at hand', async () => {
+    await ann.press('Name')
+    expect(ann.last().text).toContain('Now: \u2068Treasury\u2069')
+    await ann.say('  Cold <wallet>  ')
+    expect(ann.last().text).toContain('🟢 \u2068Cold <wallet>\u2069')
+    await ann.press('Name')
+    await ann.say('line\nbreak')
+    expect(ann.last().text).toMatch(/^⚠️ Line breaks, control characters/)
+    await ann.press(packed('watch.set', { id, field: 'lab', value: 'own' }))
+    expect((await watch()).label).toBe('FLR · 0x7099…79C8')
+  })
+})
+
+describe('a typed value', () => {
+  test.each([
+    ['en', '1,250.5'],
+    ['de', '1.250,5'],
+    ['fr', '1\u202f250,5'],
+    ['bn', '১,২৫০.৫'],
+    ['zh', '１２５０.５'],
+    ['hi', '१२५०.५'],
+    ['ar', '١٬٢٥٠٫٥'],
+  ] as const)('is understood as %s writes it', async (locale, text) => {
+    await ann.say(`/language ${locale}`)
+    await ann.say(`/watches ${id}`)
+    await ann.press(packed('watch.edit', { id, field: 'thr' }))
+    await ann.say(text)
+    expect(await threshold()).toMatchObject({ threshold: '1250.5' })
+    await ann.say('/language en')
+  })
+
+  test('takes the place of the question, and the message is tidied away', async () => {
+    const card = ann.last().id
+    await ann.press('Threshold')
+    world.telegram.send(ann.id, '250')
+    await world.settle()
+    expect(ann.last().id).toBe(card)
+    expect(ann.last().text).toContain('✓ Threshold: 250\u00a0FLR')
+    expect(world.telegram.messages(ann.id).filter(({ text }) => text === '250')).toEqual([])
+  })
+
+  test('goes on below what arrived meanwhile', async () => {
+    const card = ann.last().id
+    await ann.press('Threshold')
+    world.clock.advance(5)
+    const { recipients } = await peopleOf()
+    const at = world.app.clock.now()
+    await saveSuccesses(
+      world.app.db,
+      recipients.map((recipientId) => ({
+        recipientId,
+        successAt: at,
+        failureAt: null,
+        failingSince: null,
+        reason: null,
+        disable: null,
+      })),
+    )
+    await ann.say('250')
+    expect(ann.last().id).toBeGreaterThan(card)
+    expect(ann.all().some((one) => one.id === card)).toBe(false)
+    expect(ann.last().text).toContain('✓ Threshold: 250\u00a0FLR')
+  })
+
+  test('that is refused says what is allowed and asks on, with a way out after three', async () => {
+    await ann.press('Threshold')
+    for (const [text, refusal] of [
+      ['abc', /^⚠️ “\u2068abc\u2069” is not a number\. Send one from 0\.000001.* such as 100/],
+      ['0', /^⚠️ “\u20680\u2069” is too small\. The smallest is 0\.000001/],
+      ['9'.repeat(20), /^⚠️ .* is too big\. The largest is 1,000,000,000,000,000/],
+    ] as const) {
+      expect(ann.last().text).not.toContain('/cancel')
+      await ann.say(text)
+      expect(ann.last().text).toMatch(refusal)
+      expect(ann.last().text).toContain('Now: 100')
+    }
+    expect(ann.last().text).toContain('Send /cancel to leave.')
+    await ann.say(`0.${'1'.repeat(19)}`)
+    expect(ann.last().text).toMatch(/^⚠️ Send at most 18 decimals/)
+    await ann.say('5')
+    expect(await threshold()).toMatchObject({ threshold: '5' })
+  })
+
+  test('is not a picture', async () => {
+    await ann.press('Threshold')
+    world.telegram.sendMedia(ann.id, 'photo')
+    await world.settle()
+    expect(ann.last().text).toMatch(/^⚠️ Please send text, or use the buttons\./)
+    await ann.say('7')
+    expect(await threshold()).toMatchObject({ threshold: '7' })
+  })
+
+  test('with a hostile text is echoed as text', async () => {
+    await ann.press('Threshold')
+    await ann.say('<b>&"\' \u202e 5 of \u2069 them <3')
+    expect(ann.last().text).toContain('<b>&"\' ')
+    expect(world.telegram.calls.filter(({ refused }) => refused !== undefined)).toEqual([])
+  })
+})
+
+async function peopleOf() {
+  const links = await chatLinks(world.app, ann.id)
+  return { recipients: links.map(({ recipientId }) => recipientId) }
+}
+
+describe('the open question', () => {
+  test('is kept over a restart', async () => {
+    await ann.press('Threshold')
+    await world.restart()
+    await ann.say('33')
+    expect(await threshold()).toMatchObject({ threshold: '33' })
+  })
+
+  test('is closed by a press on its message and by any command, and then a text means nothing', async () => {
+    await ann.press('Threshold')
+    await ann.press('‹ \u2068Treasury\u2069')
+    await ann.say('33')
+    expect(ann.last().text).toMatch(/^Not understood/)
+    await ann.say(`/watches ${id}`)
+    await ann.press('Threshold')
+    await ann.say('/help')
+    await ann.say('33')
+    expect(ann.last().text).toMatch(/^Not understood/)
+    expect(await threshold()).toMatchObject({ threshold: '100' })
+  })
+
+  test('stays open while other messages are pressed', async () => {
+    await ann.press('Threshold')
+    const other = world.telegram.pressRaw(ann.id, 999_999, '1:none')
+    await world.settle()
+    await other.answer()
+    await ann.say('44')
+    expect(await threshold()).toMatchObject({ threshold: '44' })
+  })
+
+  test('is left by /cancel for the card', async () => {
+    await ann.press('Threshold')
+    await ann.say('/cancel')
+    expect(ann.last().text).toContain('🟢 \u2068Treasury\u2069')
+    await ann.say('/cancel')
+    expect(ann.last().text).toBe('Nothing is open.')
+  })
+
+  test('is over after a day', async () => {
+    await ann.press('Threshold')
+    world.clock.advance(24 * 3600 + 1)
+    await ann.say('33')
+    expect(ann.last().text).toMatch(/^Not understood/)
+  })
+
+  test('about a watch that is gone says so', async () => {
+    await ann.press('Threshold')
+    await world.as('alice', deleteWatch, { params: { id: String(id) } })
+    await ann.say('33')
+    expect(ann.last().text).toBe('This no longer exists, or belongs to another wallet.')
+  })
+
+  test('of a chat that was unlinked meanwhile changes nothing', async () => {
+    const bo = await world.linked('bob')
+    const own = await world.addWatch('bob', { label: 'Own' })
+    await bo.say(`/watches ${own}`)
+    await bo.press('Threshold')
+    await unlinkChat(world.app, { chatId: bo.id })
+    await bo.say('33')
+    expect(bo.last().text).not.toContain('✓')
+  })
+
+  test('is each person’s own', async () => {
+    const bo = await world.linked('alice')
+    await bo.say(`/watches ${id}`)
+    await bo.press('Threshold')
+    await ann.say('33')
+    expect(ann.last().text).toMatch(/^Not understood/)
+    await bo.say('34')
+    expect(await threshold()).toMatchObject({ threshold: '34' })
+  })
+})
+
+describe('a change', () => {
+  test('that somebody else was quicker with shows the watch as it is now', async () => {
+    await ann.press('Threshold')
+    // The change of somebody else waits for the row that this one holds.
+    const data = packed('watch.set', { id, field: 'thr', value: '10' })
+    let rename: Promise<unknown> = Promise.resolve()
+    await world.app.db.transaction(async (tx) => {
+      await tx.execute(sql`select id from watches where id = ${id} for update`)
+      const press = world.telegram.press(ann.id, ann.last().id, data)
+      rename = world.settle()
+      await tx.execute(sql`select pg_sleep(0.3)`)
+      await tx.execute(
+        sql`update watches set version = version + 1, label = 'New' where id = ${id}`,
+      )
+      expect(press.queryId).not.toBe('')
+    })
+    await rename
+    expect(ann.last().text).toContain('⚠️ Somebody changed this a moment ago. Look again.')
+    expect(ann.last().text).toContain('\u2068New\u2069')
+    expect(await threshold()).toMatchObject({ threshold: '100' })
+  })
+
+  test('that a forged button asks for is checked where it is kept', async () => {
+    for (const value of ['-5', '1e9', '0', 'abc']) {
+      world.telegram.pressRaw(
+        ann.id,
+        ann.last().id,
+        packed('watch.set', { id, field: 'thr', value }),
+      )
+      await world.settle()
+      expect(ann.last().text).toMatch(/^⚠️ /)
+    }
+    world.telegram.pressRaw(ann.id, ann.last().id, packed('watch.edit', { id, field: 'zzz' }))
+    await world.settle()
+    expect(ann.last().text).toContain('\u2068Treasury\u2069')
+    expect(await threshold()).toMatchObject({ threshold: '100' })
+  })
+
+  test('pressed twice is made once and shown twice', async () => {
+    await ann.press('Threshold')
+    const { id: messageId } = ann.last()
+    const data = packed('watch.set', { id, field: 'thr', value: '10' })
+    world.telegram.press(ann.id, messageId, data)
+    world.telegram.press(ann.id, messageId, data)
+    await world.settle()
+    expect(ann.last().text).toContain('✓ Threshold: 10\u00a0FLR')
+  })
+})
+
+describe('in a group', () => {
+  test('values are chosen, and typed in the private chat', async () => {
+    const { id: groupId } = world.telegram.group({
+      title: 'Crew',
+      members: [ann.id],
+      admins: [ann.id],
+    })
+    const group = world.chat(groupId, ann.id)
+    await group.say(`/start ${await world.linkCode('alice')}`)
+    await group.press('Link this chat')
+    await group.say(`/watches ${id}`)
+    await group.press('Threshold')
+    const typed = group
+      .last()
+      .keyboard.flat()
+      .find(({ text }) => text === 'Type a value')
+    expect(typed?.url).toContain(`?start=w${id}`)
+    await group.say('/watches@somebody_else_bot')
+    await group.press('10 FLR'.replace(' ', '\u00a0'))
+    expect(await threshold()).toMatchObject({ threshold: '10' })
+  })
+})

@@ -1,0 +1,140 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { configureChannel } from '#src/operations/channels.ts'
+import { createRecipient, updateRecipient } from '#src/operations/recipients.ts'
+import { getWatch } from '#src/operations/watches.ts'
+import { type Receiver, startReceiver } from '#src/sandbox/receiver.ts'
+import { type BotWorld, botWorld, type Chatting } from '../support/bot.ts'
+
+let world: BotWorld
+let receiver: Receiver
+let ann: Chatting
+let id: number
+const iso = (label: string) => `\u2068${label}\u2069`
+
+beforeAll(async () => {
+  world = await botWorld()
+  receiver = await startReceiver({ clock: world.clock })
+  ann = await world.linked('alice')
+})
+afterAll(async () => {
+  await world.close()
+  await receiver.close()
+})
+
+beforeEach(async () => {
+  world.clock.advance(90)
+  id = await world.addWatch('alice', { label: 'Treasury' })
+})
+
+async function named() {
+  const { recipientIds } = await world.as('alice', getWatch, { params: { id: String(id) } })
+  return recipientIds
+}
+
+async function hook(name: string, over: object = {}) {
+  const body = { name, channel: 'webhook', url: receiver.url(), ...over }
+  return (await world.as('alice', createRecipient, { body })).id
+}
+
+describe('the recipients of a watch', () => {
+  test('are the wallet’s defaults until somebody is ticked, and again after the last one', async () => {
+    const pager = await hook('Pager <hook>')
+    await ann.say(`/watches ${id}`)
+    await ann.press('Recipients')
+    expect(ann.last().text).toContain('○ \u2068Pager <hook>\u2069')
+    expect(ann.last().text).toContain('the wallet’s defaults are told: \u2068this chat\u2069.')
+    await ann.press(`○ ${iso('Pager <hook>')}`)
+    expect(await named()).toEqual([pager])
+    expect(ann.labels().flat()).toContain('Use defaults')
+    await ann.press(`✓ ${iso('Pager <hook>')}`)
+    expect(await named()).toBeNull()
+    expect(ann.last().text).toContain('⚠️ Now only the wallet’s defaults are told.')
+    await ann.press(`○ ${iso('this chat')}`)
+    expect((await named())?.length).toBe(1)
+    await ann.press('Use defaults')
+    expect(await named()).toBeNull()
+    await ann.press(`‹ ${iso('Treasury')}`)
+    expect(ann.last().text).toContain('Tells: \u2068this chat\u2069')
+  })
+
+  test('that are off say so, can be ticked, and are nobody to tell', async () => {
+    const off = await hook('Old hook')
+    const params = { id: String(off) }
+    await world.as('alice', updateRecipient, { params, body: { status: 'disabled' } })
+    await ann.say(`/watches ${id}`)
+    await ann.press('Recipients')
+    expect(ann.last().text).toContain('○ ⚠️ \u2068Old hook\u2069: switched off')
+    await ann.press(`○ ⚠️ ${iso('Old hook')}`)
+    await ann.press(`‹ ${iso('Treasury')}`)
+    expect(ann.last().text).toContain('⚠️ Nobody is told: no active recipient.')
+    expect(ann.labels()[0]).toEqual(['Choose'])
+    await ann.press('Choose')
+    expect(ann.last().text).toContain('✓ ⚠️')
+  })
+
+  test('include the wallet’s own channels among the defaults', async () => {
+    await world.as('bob', configureChannel, {
+      params: { key: 'webhook' },
+      body: { url: receiver.url() },
+    })
+    const bo = await world.linked('bob')
+    const own = await world.addWatch('bob', { label: 'Own' })
+    await bo.say(`/watches ${own}`)
+    expect(bo.last().text).toMatch(/Tells: \u2068this chat, 127\.0\.0\.1/)
+  })
+
+  test('are eight a page', async () => {
+    for (let count = 1; count <= 9; count += 1) await hook(`Hook ${count}`)
+    await ann.say(`/watches ${id}`)
+    await ann.press('Recipients')
+    expect(ann.labels().flat()).toContain('1 / 2')
+    await ann.press('›')
+    expect(ann.labels().flat()).toContain('2 / 2')
+    await ann.press(`○ ${iso('Hook 9')}`)
+    expect(ann.labels().flat()).toContain('2 / 2')
+    expect((await named())?.length).toBe(1)
+  })
+})
+
+describe('a test', () => {
+  test('goes to everybody the watch tells, and says what came of it', async () => {
+    const good = await hook('Good')
+    const bad = await hook('Bad')
+    const off = await hook('Off')
+    await world.as('alice', updateRecipient, {
+      params: { id: String(off) },
+      body: { status: 'disabled' },
+    })
+    id = await world.addWatch('alice', { label: 'Treasury', recipientIds: [good, bad, off] })
+    await ann.say(`/watches ${id}`)
+    receiver.answerNext(500)
+    await ann.press('Test')
+    expect(ann.last().text).toMatch(/🧪 Test · \u2068Treasury\u2069/)
+    expect(ann.last().text).toMatch(/✓ \u2068(Good|Bad)\u2069: 2\d\d in \d+ ms/)
+    expect(ann.last().text).toMatch(/✕ \u2068(Good|Bad)\u2069: 500 after \d+ ms/)
+    expect(ann.last().text).toContain('✕ \u2068Off\u2069: not active')
+    expect(receiver.deliveries).toHaveLength(2)
+    expect(ann.labels()).toEqual([['Again', 'Recipients'], [`‹ ${iso('Treasury')}`]])
+  })
+
+  test('to this chat is on its way', async () => {
+    await ann.say(`/watches ${id}`)
+    await ann.press('Test')
+    expect(ann.last().text).toContain('✓ \u2068this chat\u2069: on its way')
+  })
+
+  test('is sent ten times an hour to one place', async () => {
+    const many = await hook('Many')
+    id = await world.addWatch('alice', { label: 'Treasury', recipientIds: [many] })
+    await ann.say(`/watches ${id}`)
+    await ann.press('Test')
+    for (let count = 2; count <= 10; count += 1) await ann.press('Again')
+    const before = receiver.deliveries.length
+    await ann.press('Again')
+    expect(ann.last().text).toMatch(/✕ \u2068Many\u2069: 10 tests this hour; next at \d\d:\d\d/)
+    expect(receiver.deliveries).toHaveLength(before)
+    world.clock.advance(3601)
+    await ann.press('Again')
+    expect(ann.last().text).toContain('✓ \u2068Many\u2069')
+  })
+})

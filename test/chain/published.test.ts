@@ -1,0 +1,71 @@
+import { createServer, type RequestListener } from 'node:http'
+import { afterEach, beforeEach, expect, test } from 'vitest'
+import { z } from 'zod'
+import { createPublished } from '#src/chain/published.ts'
+import type { Logger } from '#src/kernel/logger.ts'
+import { listen, stopListening } from '#src/sandbox/loopback.ts'
+
+const Schema = z.object({ epoch: z.int() })
+
+let answer: RequestListener
+let url: string
+let lines: string[]
+const server = createServer((request, response) => answer(request, response))
+const log: Logger = {
+  error: (_fields, message) => lines.push(`error ${message}`),
+  warn: (fields, message) => lines.push(`warn ${message}: ${fields['reason']}`),
+  info: (_fields, message) => lines.push(`info ${message}`),
+  debug: () => undefined,
+}
+const published = () => createPublished({ log, timeoutMs: 200, bytesMax: 1000 })
+
+beforeEach(async () => {
+  lines = []
+  url = `http://127.0.0.1:${await listen(server, 0)}/flare/452.json`
+})
+afterEach(() => stopListening(server))
+
+test('what is there is read, and not sent again while it is the same', async () => {
+  const sent: number[] = []
+  answer = (request, response) => {
+    const isSame = request.headers['if-none-match'] === '"one"'
+    sent.push(isSame ? 304 : 200)
+    response.writeHead(isSame ? 304 : 200, { etag: '"one"' }).end(isSame ? '' : '{"epoch":452}')
+  }
+  const source = published()
+  expect(await source.read(url, Schema)).toEqual({ epoch: 452 })
+  expect(await source.read(url, Schema)).toEqual({ epoch: 452 })
+  expect(sent).toEqual([200, 304])
+})
+
+test('what is not there yet is nothing to speak of', async () => {
+  answer = (_request, response) => response.writeHead(404).end()
+  expect(await published().read(url, Schema)).toBeUndefined()
+  expect(lines).toEqual([])
+})
+
+test.each<[string, RequestListener, string]>([
+  ['fails', (_, response) => response.writeHead(500).end(), 'status 500'],
+  ['is no JSON', (_, response) => response.end('<html>'), 'answer is not JSON'],
+  ['has another shape', (_, response) => response.end('[]'), 'answer of another shape'],
+  ['is too long', (_, response) => response.end(`"${'x'.repeat(2000)}"`), 'answer too long'],
+  ['never ends', (_, response) => response.write('{'), 'The operation was aborted due to timeout'],
+])('what %s is no answer, said once', async (_name, listener, reason) => {
+  answer = listener
+  const source = published()
+  expect(await source.read(url, Schema)).toBeUndefined()
+  expect(await source.read(url, Schema)).toBeUndefined()
+  expect(lines).toEqual([`warn publication cannot be read: ${reason}`])
+  answer = (_request, response) => response.end('{"epoch":452}')
+  expect(await source.read(url, Schema)).toEqual({ epoch: 452 })
+  expect(lines.at(-1)).toBe('info publication answers again')
+})
+
+test('a caller who gives up gets its own reason', async () => {
+  answer = () => undefined
+  const controller = new AbortController()
+  const reason = new Error('no longer needed')
+  const asked = published().read(url, Schema, controller.signal)
+  controller.abort(reason)
+  await expect(asked).rejects.toBe(reason)
+})

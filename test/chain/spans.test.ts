@@ -1,0 +1,119 @@
+import { keccak256, toHex } from 'viem'
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { createEndpoints } from '#src/chain/endpoints.ts'
+import { createLogReader } from '#src/chain/logs.ts'
+import { PAID_TOPIC } from '#src/chain/payments.ts'
+import { readSpan, type Span } from '#src/chain/spans.ts'
+import { systemClock } from '#src/kernel/clock.ts'
+import { silentLogger } from '#src/kernel/logger.ts'
+import { type RpcProxy, startRpcProxy } from '#src/sandbox/devnet/rpc-proxy.ts'
+import { type FurnishedDevnet, startDevnet } from '#src/sandbox/devnet.ts'
+
+/** Blocks and their events, read completely or not at all. */
+
+let devnet: FurnishedDevnet
+let primary: RpcProxy
+let secondary: RpcProxy
+let paidIn: number[]
+let tip: number
+
+beforeAll(async () => {
+  devnet = await startDevnet({ contracts: true })
+  const { contracts, people } = devnet
+  const alice = people.alice.account.address
+  paidIn = []
+  for (const name of ['one', 'two', 'three']) {
+    const paid = await contracts.pay(alice, keccak256(toHex(name)), contracts.fxrp, 1n)
+    paidIn.push(Number(paid.blockNumber))
+    await devnet.mine(20)
+  }
+  tip = Number(await devnet.client.getBlockNumber())
+})
+afterAll(() => devnet.close())
+beforeEach(async () => {
+  primary = await startRpcProxy(devnet.rpcUrl)
+  secondary = await startRpcProxy(devnet.rpcUrl)
+})
+afterEach(() => Promise.all([primary.close(), secondary.close()]))
+
+async function read(proxies: readonly RpcProxy[], from = 0, to = tip) {
+  const endpoints = createEndpoints({
+    rpcUrls: proxies.map(({ url }) => url),
+    chainId: 14,
+    log: silentLogger,
+    clock: systemClock,
+    timeoutMs: 2000,
+  })
+  const filter = { address: devnet.contracts.router, topics: [PAID_TOPIC] }
+  const spans: Span[] = []
+  let next = from
+  let after: `0x${string}` | undefined
+  while (next <= to) {
+    const range = { from: next, to, after, withTransactions: true }
+    const span = await readSpan({ endpoints, logs: createLogReader() }, filter, range)
+    spans.push(span)
+    after = span.blocks.at(-1)?.ref.hash
+    next = span.upTo + 1
+  }
+  const blocks = spans.flatMap((span) => span.blocks)
+  return {
+    numbers: blocks.map(({ ref }) => ref.number),
+    transactions: blocks.reduce((sum, { transactions }) => sum + transactions.length, 0),
+    paid: spans.flatMap(({ logs }) => logs.map(({ blockNumber }) => Number(blockNumber))),
+  }
+}
+
+const every = () => Array.from({ length: tip + 1 }, (_, number) => number)
+
+describe('a span of blocks', () => {
+  test('has every block once, in order, with its transactions and events', async () => {
+    const { numbers, paid, transactions } = await read([primary])
+    expect(numbers).toEqual(every())
+    expect(paid).toEqual(paidIn)
+    expect(transactions).toBeGreaterThan(6)
+  })
+
+  test('has the events that an endpoint left out, from another one', async () => {
+    primary.emptyLogs()
+    expect((await read([primary, secondary])).paid).toEqual(paidIn)
+  })
+
+  test('has the events that an endpoint left out of a range, by asking for their block', async () => {
+    primary.rewrite('eth_getLogs', (result, params) =>
+      JSON.stringify(params).includes('blockHash') ? result : [],
+    )
+    expect((await read([primary])).paid).toEqual(paidIn)
+  })
+
+  test.each<[string, (proxy: RpcProxy) => unknown]>([
+    ['is behind', (proxy) => proxy.rewrite('eth_blockNumber', () => '0x3')],
+    ['misses a block', (proxy) => proxy.rewrite('eth_getBlockByNumber', () => null)],
+    [
+      'is on another fork',
+      (proxy) =>
+        proxy.rewrite('eth_getBlockByNumber', (block) => ({
+          ...Object(block),
+          parentHash: `0x${'ab'.repeat(32)}`,
+        })),
+    ],
+    [
+      'has other blocks than events',
+      (proxy) =>
+        proxy.rewrite('eth_getLogs', (logs) =>
+          Array.from(Object(logs), (log) => ({
+            ...Object(log),
+            blockHash: `0x${'cd'.repeat(32)}`,
+          })),
+        ),
+    ],
+  ])('is not read from an endpoint that %s', async (_name, fail) => {
+    await fail(primary)
+    const { numbers, paid } = await read([primary, secondary])
+    expect(numbers).toEqual(every())
+    expect(paid).toEqual(paidIn)
+    await fail(secondary)
+    await expect(read([primary, secondary])).rejects.toMatchObject({
+      code: 'dependency_unavailable',
+    })
+  })
+})

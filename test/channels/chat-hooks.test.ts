@@ -1,0 +1,220 @@
+import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import type { Channel, Envelope, Message } from '#src/channels/define.ts'
+import { createChannels } from '#src/channels/index.ts'
+import { envelopeOf } from '../support/envelopes.ts'
+import { contextOf, discordWorld, type HookWorld, NOW, slackWorld } from './worlds.ts'
+
+const DISCORD = 'https://discord.com/api/webhooks/1234567890123456789/aB3-_aB3-_aB3-_aB3-_'
+const SLACK = 'https://hooks.slack.com/services/T0ABCDEF/B0ABCDEF/aB3dE5fG7hI9'
+
+const real = createChannels({
+  telegram: undefined,
+  mailer: undefined,
+  from: '',
+  publicUrl: 'https://watchdog.example.org',
+  allowPrivateUrls: false,
+})
+
+describe('a Discord address', () => {
+  test.each([
+    DISCORD,
+    DISCORD.replace('discord.com', 'discordapp.com'),
+    DISCORD.replace('/api/', '/api/v10/'),
+    `${DISCORD}?thread_id=1234567890123456789`,
+  ])('is taken: %s', (url) => {
+    expect(real.discord.form?.check({ url })).toEqual([])
+  })
+
+  test.each([
+    'https://example.org/api/webhooks/1234567890123456789/aB3-_aB3-_aB3-_aB3-_',
+    DISCORD.replace('https', 'http'),
+    DISCORD.replace('discord.com', 'discord.com:8443'),
+    DISCORD.replace('discord.com', 'discord.com.example.org'),
+    DISCORD.replace('discord.com', 'discord.com@example.org'),
+    DISCORD.replace('discord.com', 'a@discord.com'),
+    'https://discord.com/api/webhooks/1234567890123456789',
+    'https://discord.com/api/webhooks/../users/@me',
+    'http://127.0.0.1/api/webhooks/1234567890123456789/aB3-_aB3-_aB3-_aB3-_',
+    SLACK,
+    'discord',
+  ])('is refused: %s', (url) => {
+    expect(real.discord.form?.check({ url })).toEqual([{ pointer: '/url', code: 'discord_url' }])
+  })
+})
+
+describe('a Slack address', () => {
+  test('is one that Slack shows, and no other', () => {
+    expect(real.slack.form?.check({ url: SLACK })).toEqual([])
+    for (const url of [
+      SLACK.replace('https', 'http'),
+      SLACK.replace('hooks.slack.com', 'hooks.slack.com.example.org'),
+      SLACK.replace('services', 'workflows'),
+      SLACK.replace('/aB3dE5fG7hI9', ''),
+      'http://169.254.169.254/services/T0ABCDEF/B0ABCDEF/aB3dE5fG7hI9',
+      DISCORD,
+    ]) {
+      expect(real.slack.form?.check({ url })).toEqual([{ pointer: '/url', code: 'slack_url' }])
+    }
+  })
+
+  test('is shown without the part that lets one write', () => {
+    expect(real.slack.mask({ url: SLACK })).toBe('slack …CDEF')
+    expect(real.discord.mask({ url: DISCORD })).toBe('discord …6789')
+    expect(real.slack.lane({ url: SLACK })).not.toContain('aB3dE5fG7hI9')
+    expect(real.discord.lane({ url: DISCORD })).not.toContain('aB3-_')
+  })
+})
+
+describe('in Discord', () => {
+  let world: HookWorld
+
+  beforeEach(async () => {
+    world = await discordWorld()
+  })
+
+  afterEach(() => world.close())
+
+  test('an alert is one card in the colour of its severity, and mentions nobody', async () => {
+    await send(world, { severity: 'critical', watchLabel: '@everyone <@1>' })
+    expect(bodyOf(world)).toMatchObject({
+      allowed_mentions: { parse: [] },
+      embeds: [
+        {
+          title: '🔴 Balance changed: -12,500 FLR',
+          url: 'https://watchdog.example.org/a/abc123',
+          color: 0xd93025,
+          fields: [{ name: 'Address' }, { name: 'Now', value: '242.5 FLR', inline: true }],
+          footer: { text: 'Watchdog · #4711' },
+          timestamp: '2026-11-20T13:02:31.000Z',
+        },
+      ],
+    })
+    expect(bodyOf(world)).not.toHaveProperty('flags')
+  })
+
+  test('info and recoveries arrive without a sound', async () => {
+    await send(world, { severity: 'info' })
+    expect(bodyOf(world)).toMatchObject({ flags: 4096 })
+  })
+
+  test('a message can be changed, and one that is gone stays gone', async () => {
+    const destination = world.destination()
+    const envelope = envelopeOf({ message: { severity: 'warning' } })
+    const { messageId = '' } = await world.channel.send(destination, envelope, contextOf())
+    expect(messageId).toBe(world.hooks.messages[0]?.id)
+    const state = { recoveredAt: new Date('2026-11-20T13:14:31Z') }
+    const changed = await world.channel.edit?.(destination, messageId, envelope, state, contextOf())
+    expect(changed).toEqual({ messageId })
+    expect(world.hooks.messages).toHaveLength(1)
+    expect(world.hooks.messages[0]).toMatchObject({ edits: 1 })
+    expect(world.hooks.messages[0]?.shown).toContain('🟢')
+    expect(world.hooks.messages[0]?.shown).toContain('14:02 to 14:14')
+    world.hooks.forget(messageId)
+    const change = world.channel.edit?.(destination, messageId, envelope, state, contextOf())
+    expect(await change).toEqual({})
+    expect(world.hooks.messages).toHaveLength(0)
+  })
+
+  test('a webhook that is deleted is switched off', async () => {
+    const destination = world.destination()
+    world.gone(destination)
+    const refused = { reason: 'gone', permanent: true, becomes: 'disabled', ours: false }
+    await expect(world.channel.send(destination, envelopeOf(), contextOf())).rejects.toMatchObject(
+      refused,
+    )
+  })
+
+  test.each([401, 403, 404, 410])('%i is final', async (status) => {
+    world.hooks.failNext({ status })
+    await expect(send(world)).rejects.toMatchObject({ permanent: true, statusCode: status })
+  })
+
+  test('a limit is kept to the second, and nobody asks again before', async () => {
+    const destination = world.destination()
+    world.busy()
+    const again = () => world.channel.send(destination, envelopeOf(), contextOf())
+    const flood = { reason: 'flood', binding: true, ours: true, retryAfterSeconds: 35 }
+    await expect(again()).rejects.toMatchObject(flood)
+    await expect(again()).rejects.toMatchObject(flood)
+    expect(world.hooks.messages).toHaveLength(0)
+  })
+
+  test('a limit of the network in front of it is read from its header', async () => {
+    world.hooks.failNext({ status: 429, headers: { 'Retry-After': '90' }, body: '<html>' })
+    await expect(send(world)).rejects.toMatchObject({ binding: true, retryAfterSeconds: 90 })
+  })
+})
+
+describe('in Slack', () => {
+  let world: HookWorld
+
+  beforeEach(async () => {
+    world = await slackWorld()
+  })
+
+  afterEach(() => world.close())
+
+  test('an alert says the same as everywhere, and mentions nobody', async () => {
+    await send(world, { severity: 'critical', watchLabel: '<!channel> & <@U1>' })
+    const body = JSON.stringify(bodyOf(world))
+    expect(body).toContain('&lt;!channel&gt; &amp; &lt;@U1&gt;')
+    expect(world.arrived().text).toContain('🔴 Balance changed: -12,500 FLR')
+    expect(world.arrived().text).toContain('#4711')
+    expect(body).toContain('<https://watchdog.example.org/a/abc123|Details>')
+  })
+
+  test.each([403, 404, 410])('%i is final', async (status) => {
+    world.hooks.failNext({ status })
+    await expect(send(world)).rejects.toMatchObject({ permanent: true, statusCode: status })
+  })
+
+  test('what was written cannot be changed', () => {
+    expect(world.channel.edit).toBeUndefined()
+  })
+})
+
+describe.each([
+  ['discord', discordWorld],
+  ['slack', slackWorld],
+] as const)('%s', (_key, start) => {
+  test('takes groups, roll-ups, summaries and notices, however many messages they hold', async () => {
+    const world = await start()
+    const items = Array.from({ length: 45 }, (_, index) => itemOf(index))
+    for (const kind of ['group', 'rollup', 'summary', 'notice', 'raised', 'reminder'] as const) {
+      await sendEnvelope(world.channel, world.destination(), envelopeOf({ kind, items }))
+      const { text } = world.arrived()
+      if (kind === 'group' || kind === 'summary') {
+        expect(text).toContain('No commit in round 1')
+        expect(text).toContain('and 25 more')
+      }
+      if (kind === 'rollup') expect(text).toContain('45 more alerts')
+    }
+    expect(world.hooks.refused).toEqual([])
+    expect(world.arrived().count).toBe(6)
+    await world.close()
+  })
+})
+
+function itemOf(index: number): Message {
+  return envelopeOf({
+    message: {
+      alertId: 100 + index,
+      watchLabel: index % 2 === 0 ? 'Node A' : 'Node B',
+      event: 'fsp.ftso-commit',
+      severity: index % 3 === 0 ? 'critical' : 'warning',
+      title: `No commit in round ${index}`,
+    },
+  }).message
+}
+
+async function send(world: HookWorld, message: Partial<Message> = {}): Promise<void> {
+  await sendEnvelope(world.channel, world.destination(), envelopeOf({ message }))
+}
+
+async function sendEnvelope(channel: Channel<unknown>, destination: unknown, envelope: Envelope) {
+  await channel.send(destination, envelope, contextOf({ now: NOW }))
+}
+
+function bodyOf(world: HookWorld): unknown {
+  return world.hooks.messages.at(-1)?.body
+}

@@ -1,0 +1,164 @@
+import { randomUUID } from 'node:crypto'
+import {
+  DeliveryError,
+  defineChannel,
+  type Envelope,
+  type MessageState,
+} from '#src/channels/define.ts'
+import { TelegramDestination } from '#src/channels/telegram.ts'
+import { deliverDue, enqueue, type NewDelivery } from '#src/delivery/service.ts'
+import { toStored } from '#src/recipients/destination-box.ts'
+import * as recipientRows from '#src/recipients/store.ts'
+import { envelopeOf } from '../support/envelopes.ts'
+import { CALLER, type Outbox } from './outbox.ts'
+
+/** A message as it stands in the chat. */
+export interface ChatMessage {
+  readonly id: string
+  envelope: Envelope
+  state: MessageState
+  edits: number
+  readonly answers: string | undefined
+}
+
+export type Chat = Awaited<ReturnType<typeof openChat>>
+
+/**
+ * A chat behind the outbox that can refuse, lose and keep waiting, in place of a messenger's servers.
+ */
+export async function openChat(outbox: Outbox, { canEdit = true, chatId = 4711 } = {}) {
+  const messages: ChatMessage[] = []
+  const refusals: DeliveryError[] = []
+  let gate: Promise<void> | undefined
+  let calls = 0
+  const answer = async () => {
+    calls += 1
+    const refusal = refusals.shift()
+    await gate
+    if (refusal !== undefined) throw refusal
+  }
+  const base = defineChannel<TelegramDestination>({
+    key: 'telegram',
+    kind: 'link',
+    destination: TelegramDestination,
+    limits: { room: 30, laneStart: 1, laneMax: 1 },
+    available: () => true,
+    mask: ({ chatId }) => `chat ${chatId}`,
+    lane: ({ chatId }) => String(chatId),
+    send: async (_destination, envelope, { answersMessageId }) => {
+      await answer()
+      const id = String(messages.length + 1)
+      messages.push({ id, envelope, state: {}, edits: 0, answers: answersMessageId })
+      return { messageId: id }
+    },
+    edit: async (_destination, messageId, envelope, state) => {
+      await answer()
+      const message = messages.find(({ id }) => id === messageId)
+      if (message === undefined || message.edits < 0) return {}
+      Object.assign(message, { envelope, state, edits: message.edits + 1 })
+      return { messageId }
+    },
+  })
+  const { edit: _, ...withoutEdit } = base
+  const telegram = canEdit ? base : withoutEdit
+  const deps = { ...outbox.deps, channels: { ...outbox.channels, telegram } }
+  const now = outbox.clock.now()
+  const chat = await recipientRows.insertRow(outbox.db, {
+    wallet: CALLER.wallet,
+    channel: 'telegram',
+    own: false,
+    name: 'Ann',
+    ...toStored(outbox.box, telegram, { chatId }),
+    locale: 'en',
+    timezone: 'UTC',
+    status: 'active',
+    minSeverity: 'info',
+    isDefault: true,
+    createdAt: now,
+    updatedAt: now,
+  })
+  return {
+    id: chat.id,
+    deps,
+    messages,
+    calls: () => calls,
+    /** What each message holds, by the numbers of its alerts. */
+    shown: () =>
+      messages.map(({ envelope: { items, message } }) =>
+        (items ?? [message]).map(({ alertId }) => alertId),
+      ),
+    refuse: (...errors: readonly DeliveryError[]) => refusals.push(...errors),
+    /** Its messages are gone; new ones arrive. */
+    clear: () => {
+      for (const message of messages) message.edits = -1
+    },
+    /** Answers nothing until what is given is over. */
+    hold: (until: Promise<void>) => {
+      gate = until
+    },
+    deliver: () => deliverDue(deps, new AbortController().signal),
+    tell: async (...drafts: readonly ChatDraft[]): Promise<string[]> => {
+      const rows = drafts.map((draft) =>
+        deliveryOf({ id: chat.id, lane: `${chatId}` }, draft, outbox.clock.now()),
+      )
+      await outbox.db.transaction((tx) => enqueue(tx, rows))
+      return rows.map(({ id }) => id)
+    },
+  }
+}
+
+export interface ChatDraft {
+  readonly alert: number
+  readonly watch?: number
+  readonly signal?: string
+  readonly severity?: 'info' | 'warning' | 'critical'
+  readonly kind?: Envelope['kind']
+  /** It tells that this alert is over. */
+  readonly recoveryOf?: number
+  readonly status?: NewDelivery['status']
+  readonly heldUntil?: Date
+}
+
+function deliveryOf(
+  to: { readonly id: number; readonly lane: string },
+  draft: ChatDraft,
+  now: Date,
+): NewDelivery {
+  const { alert, watch = 42, signal = `signal ${alert}`, kind, recoveryOf, heldUntil } = draft
+  const id = randomUUID()
+  const isRecovery = recoveryOf !== undefined
+  return {
+    id,
+    wallet: CALLER.wallet,
+    alertId: kind === 'notice' ? null : alert,
+    recipientId: to.id,
+    channel: 'telegram',
+    lane: to.lane,
+    orderKey: `${to.id} ${watch} ${signal}`,
+    firedAt: new Date(now.getTime() + alert),
+    position: alert,
+    envelope: envelopeOf({
+      deliveryId: id,
+      type: 'provider-fsp',
+      signal: 'ftso-commit',
+      ...(kind !== undefined && { kind }),
+      ...(isRecovery && { answers: recoveryOf }),
+      message: {
+        alertId: alert,
+        watchId: watch,
+        title: `Alert ${alert}`,
+        event: isRecovery ? 'fsp.ftso-commit.recovered' : 'fsp.ftso-commit',
+        severity: isRecovery ? 'info' : (draft.severity ?? 'warning'),
+        firedAt: new Date(now.getTime() + alert).toISOString(),
+      },
+    }),
+    createdAt: now,
+    status: draft.status ?? 'pending',
+    ...(heldUntil !== undefined && { heldUntil }),
+  }
+}
+
+/** A failure that passes. */
+export const DOWN = new DeliveryError('status_502', { statusCode: 502 })
+/** The reader has blocked the sender. */
+export const BLOCKED = new DeliveryError('blocked', { permanent: true, becomes: 'blocked' })

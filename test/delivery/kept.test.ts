@@ -1,0 +1,188 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import type { Db } from '#src/db/connection.ts'
+import {
+  deliverDue,
+  dropKept,
+  listHolding,
+  listKept,
+  sendKept,
+  takeHeld,
+} from '#src/delivery/service.ts'
+import { AppError } from '#src/kernel/errors.ts'
+import type { StoppedDestination } from '#src/recipients/destinations.ts'
+import { updateRecipient } from '#src/recipients/service.ts'
+import { BLOCKED, type Chat, openChat } from './chat.ts'
+import { CALLER, type Outbox, openOutbox, type Target } from './outbox.ts'
+
+let outbox: Outbox
+let target: Target
+
+beforeAll(async () => {
+  outbox = await openOutbox()
+})
+
+beforeEach(async () => {
+  await outbox.reset()
+  target = await outbox.recipient()
+})
+
+afterAll(() => outbox.close())
+
+const STRANGER = { ...CALLER, wallet: `0x${'ab'.repeat(20)}` } as const
+const keptTitles = async () =>
+  (await listKept(outbox.deps, CALLER, target.id)).map(({ message }) => message.title)
+const arrivedTitles = () =>
+  outbox.receiver.deliveries.map(
+    ({ json }) => (json as { rendered: { title: string } }).rendered.title,
+  )
+
+async function switchTo(status: 'active' | 'disabled'): Promise<void> {
+  await updateRecipient(outbox.deps, CALLER, { id: target.id, changes: { status } })
+}
+
+function missed(count: number) {
+  return Array.from({ length: count }, (_, index) => ({
+    to: target,
+    alertId: index + 1,
+    firedAt: index,
+    title: `Missed ${index}`,
+    status: 'disabled' as const,
+  }))
+}
+
+describe('what a destination misses while it is off', () => {
+  test('is kept, also what waited when it went off and what showed that it is gone', async () => {
+    outbox.receiver.answerNext(500, 410)
+    await outbox.enqueue({ to: target, title: 'failing' })
+    await outbox.deliver()
+    await outbox.enqueue({ to: target, firedAt: 1, title: 'refused' })
+    await outbox.deliver()
+    await outbox.enqueue(
+      { to: target, firedAt: 2, title: 'too late' },
+      { to: target, firedAt: 3, title: 'while off', status: 'disabled' },
+    )
+    await outbox.deliver()
+    expect((await outbox.rows()).map(({ status }) => status)).toEqual([
+      'disabled',
+      'failed',
+      'disabled',
+      'disabled',
+    ])
+    expect(await keptTitles()).toEqual(['while off', 'too late', 'refused', 'failing'])
+    expect(await listKept(outbox.deps, STRANGER, target.id)).toEqual([])
+  })
+
+  test('is sent on request once it is back, the oldest first, once', async () => {
+    await outbox.enqueue(...missed(4))
+    await switchTo('disabled')
+    expect(await refusal(sendKept(outbox.deps, CALLER, target.id))).toBe('recipient_not_active')
+    expect(await refusal(sendKept(outbox.deps, STRANGER, target.id))).toBe('not_found')
+    await switchTo('active')
+    expect(await sendKept(outbox.deps, CALLER, target.id)).toBe(4)
+    expect(await sendKept(outbox.deps, CALLER, target.id)).toBe(0)
+    await outbox.deliver()
+    expect(arrivedTitles().toSorted()).toEqual(['Missed 0', 'Missed 1', 'Missed 2', 'Missed 3'])
+    expect(await keptTitles()).toEqual([])
+  })
+
+  test('is bounded: the newest hundred, a week long', async () => {
+    await outbox.enqueue(...missed(105))
+    expect(await keptTitles()).toHaveLength(100)
+    expect((await keptTitles())[0]).toBe('Missed 104')
+    expect(await sendKept(outbox.deps, CALLER, target.id)).toBe(100)
+    expect(await keptTitles()).toEqual([])
+    await outbox.enqueue(...missed(1))
+    outbox.clock.advance(7 * 86_400 + 1)
+    expect(await keptTitles()).toEqual([])
+  })
+
+  test('can be let go of', async () => {
+    await outbox.enqueue(...missed(3))
+    expect(await dropKept(outbox.db, STRANGER, target.id)).toBe(0)
+    expect(await dropKept(outbox.db, CALLER, target.id)).toBe(3)
+    expect(await keptTitles()).toEqual([])
+    expect((await outbox.rows()).map(({ status }) => status)).toEqual(Array(3).fill('disabled'))
+  })
+})
+
+describe('a chat that blocks the bot', () => {
+  let chat: Chat
+  const stopped: StoppedDestination[] = []
+  const notices = {
+    switchedOff: async (_tx: Db, all: readonly StoppedDestination[]) => {
+      stopped.push(...all)
+    },
+  }
+
+  beforeEach(async () => {
+    chat = await openChat(outbox)
+    stopped.length = 0
+  })
+
+  test('is told elsewhere once, and gets what it missed when it is back', async () => {
+    const send = () => deliverDue({ ...chat.deps, notices }, new AbortController().signal)
+    chat.refuse(BLOCKED)
+    await chat.tell({ alert: 1, watch: 1 }, { alert: 2, watch: 2 }, { alert: 3, watch: 3 })
+    await send()
+    await chat.tell({ alert: 4, watch: 4 }, { alert: 5, kind: 'notice' })
+    await send()
+    expect(stopped.map(({ id, status }) => ({ id, status }))).toEqual([
+      { id: chat.id, status: 'blocked' },
+    ])
+    expect(chat.messages).toEqual([])
+    const kept = await listKept(chat.deps, CALLER, chat.id)
+    expect(kept.map(({ alertId }) => alertId)).toEqual([4, 3, 2, 1])
+  })
+
+  test('hears what it missed in the order it fired', async () => {
+    const severities = ['info', 'critical', 'warning'] as const
+    await chat.tell(
+      ...severities.map((severity, index) => ({
+        alert: index + 1,
+        watch: index + 1,
+        severity,
+        status: 'disabled' as const,
+      })),
+    )
+    expect(await sendKept(chat.deps, CALLER, chat.id)).toBe(3)
+    await chat.tell({ alert: 9, watch: 9, severity: 'warning' })
+    await chat.deliver()
+    expect(chat.shown()).toEqual([[9], [1], [2], [3]])
+  })
+})
+
+describe('what is held', () => {
+  test('is given out once, to the recipient and time it is for, in the order it fired', async () => {
+    const chat = await openChat(outbox)
+    const [now, later] = [0, 3600].map(
+      (seconds) => new Date(outbox.clock.now().getTime() + seconds * 1000),
+    )
+    if (now === undefined || later === undefined) throw new Error('no time')
+    await chat.tell(
+      { alert: 2, status: 'held', heldUntil: now },
+      { alert: 1, status: 'held', heldUntil: now },
+      { alert: 3, status: 'held', heldUntil: later },
+      { alert: 4, status: 'muted' },
+    )
+    await chat.deliver()
+    expect(chat.messages).toEqual([])
+    const page = { after: 0, limit: 10 }
+    expect(await listHolding(outbox.db, now, page)).toEqual([chat.id])
+    const taken = await takeHeld(outbox.db, chat.id, now)
+    expect(taken.map(({ alertId, envelope }) => [alertId, envelope.message.title])).toEqual([
+      [1, 'Alert 1'],
+      [2, 'Alert 2'],
+    ])
+    expect(await takeHeld(outbox.db, chat.id, now)).toEqual([])
+    expect(await listHolding(outbox.db, now, page)).toEqual([])
+    expect(await takeHeld(outbox.db, chat.id, later)).toHaveLength(1)
+  })
+})
+
+async function refusal(work: Promise<unknown>): Promise<string> {
+  const error = await work.then(
+    () => 'nothing was refused',
+    (reason: unknown) => reason,
+  )
+  return error instanceof AppError ? error.code : String(error)
+}

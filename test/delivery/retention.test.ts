@@ -1,0 +1,205 @@
+import { sql } from 'drizzle-orm'
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { retainAlerts } from '#src/alerts/retention.ts'
+import { raise } from '#src/alerts/service.ts'
+import { connect } from '#src/db/connection.ts'
+import { newDeliveryId } from '#src/delivery/delivery-id.ts'
+import { retainDeliveries } from '#src/delivery/retention.ts'
+import type { Raised } from '#src/watches/evaluate.ts'
+import { CALLER, type Outbox, openOutbox, type Target } from './outbox.ts'
+
+const DAY_SECONDS = 86_400
+
+let outbox: Outbox
+let target: Target
+
+beforeAll(async () => {
+  outbox = await openOutbox()
+})
+beforeEach(async () => {
+  for (const table of ['alerts', 'deliveries', 'sent_messages']) {
+    for (const part of await partsOf(table)) {
+      await outbox.database.sql`drop table ${outbox.database.sql(part)}`
+    }
+  }
+  await outbox.db.execute(sql`truncate alerts`)
+  await outbox.reset()
+  target = await outbox.recipient()
+})
+afterAll(() => outbox.close())
+
+/** Names of partitions, without the default one. */
+async function partsOf(table: string): Promise<string[]> {
+  const rows = await outbox.database.sql<{ name: string }[]>`
+    select inhrelid::regclass::text as name from pg_inherits
+    where inhparent = ${table}::regclass order by 1`
+  return rows.map(({ name }) => name).filter((name) => name !== `${table}_default`)
+}
+
+/** How many rows each partition holds, those without any left out. */
+async function rowsIn(table: string): Promise<Record<string, number>> {
+  const { sql: plain } = outbox.database
+  const rows = await plain<{ name: string; count: number }[]>`
+    select tableoid::regclass::text as name, count(*)::int as count from ${plain(table)}
+    group by 1 order by 1`
+  return Object.fromEntries(rows.map(({ name, count }) => [name, count]))
+}
+
+/** An alert of a watch on credits, as the observer hands it over. */
+function raisedAt(firedAt: Date, position: number): Raised {
+  const { wallet } = CALLER
+  const watch = { id: 7, wallet, label: 'W', recipientIds: null, mutedUntil: null } as const
+  return {
+    watch: { ...watch, minSeverity: 'info' },
+    type: 'wallet-balance',
+    signal: 'balance-change',
+    group: 'alerts',
+    event: 'wallet-balance.moved',
+    severity: 'info',
+    data: {},
+    isRecovery: false,
+    isTold: true,
+    position,
+    firedAt,
+  }
+}
+
+function record(...raised: Raised[]): Promise<void> {
+  return outbox.db.transaction((tx) => raise(outbox.deps, tx, raised))
+}
+
+describe('deliveries', () => {
+  test('have partitions for this week and the next, and are in that of their time', async () => {
+    await retainDeliveries(outbox.deps)
+    const parts = ['deliveries_20261119_20261126', 'deliveries_20261126_20261203']
+    expect(await partsOf('deliveries')).toEqual(parts)
+    await outbox.enqueue({ to: target })
+    outbox.clock.advance(7 * DAY_SECONDS)
+    await outbox.enqueue({ to: target })
+    expect(await rowsIn('deliveries')).toEqual({ [`${parts[0]}`]: 1, [`${parts[1]}`]: 1 })
+    await outbox.deliver()
+    expect((await outbox.rows()).map(({ status }) => status)).toEqual(['delivered', 'delivered'])
+  })
+
+  test('of weeks in which nobody made partitions are in the default one and move later', async () => {
+    await retainDeliveries(outbox.deps)
+    outbox.clock.advance(24 * DAY_SECONDS)
+    const [early] = await outbox.enqueue({ to: target, key: 'key' })
+    outbox.clock.advance(3 * DAY_SECONDS)
+    const [late] = await outbox.enqueue({ to: target, key: 'key', firedAt: 1 })
+    expect(await rowsIn('deliveries')).toEqual({ deliveries_default: 2 })
+
+    await retainDeliveries(outbox.deps)
+    expect(await partsOf('deliveries')).toEqual([
+      'deliveries_20261119_20261126',
+      'deliveries_20261126_20261203',
+      'deliveries_20261203_20261210',
+      'deliveries_20261210_20261217',
+      'deliveries_20261217_20261224',
+      'deliveries_20261224_20261231',
+    ])
+    expect(await rowsIn('deliveries')).toEqual({
+      deliveries_20261210_20261217: 1,
+      deliveries_20261217_20261224: 1,
+    })
+    await outbox.deliver()
+    const sent = outbox.receiver.deliveries.map(({ headers }) => headers['x-watchdog-delivery'])
+    expect(sent).toEqual([early, late])
+  })
+
+  test('are kept for 30 days, and no partition is made for longer ago', async () => {
+    await retainDeliveries(outbox.deps)
+    await outbox.enqueue({ to: target })
+    outbox.clock.set(new Date('2026-12-25T23:59:59.999Z'))
+    await retainDeliveries(outbox.deps)
+    expect(await rowsIn('deliveries')).toEqual({ deliveries_20261119_20261126: 1 })
+    outbox.clock.set(new Date('2026-12-26T00:00:00.000Z'))
+    await retainDeliveries(outbox.deps)
+    expect(await rowsIn('deliveries')).toEqual({})
+
+    outbox.clock.set(new Date('2027-06-01T12:00:00.000Z'))
+    await retainDeliveries(outbox.deps)
+    expect(await partsOf('deliveries')).toEqual([
+      'deliveries_20270429_20270506',
+      'deliveries_20270506_20270513',
+      'deliveries_20270513_20270520',
+      'deliveries_20270520_20270527',
+      'deliveries_20270527_20270603',
+      'deliveries_20270603_20270610',
+    ])
+    expect(await partsOf('sent_messages')).toHaveLength(6)
+  })
+
+  test('that fit no partition are deleted when they are as old', async () => {
+    await outbox.enqueue(...Array.from({ length: 2100 }, () => ({ to: target })))
+    outbox.clock.advance(DAY_SECONDS)
+    await outbox.enqueue({ to: target })
+    outbox.clock.advance(30 * DAY_SECONDS)
+    await retainDeliveries(outbox.deps)
+    expect(await outbox.rows()).toHaveLength(1)
+  })
+
+  test('are not held up by a partition that a long transaction is in the way of', async () => {
+    await outbox.enqueue({ to: target })
+    const other = connect(outbox.database.url)
+    const isHeld = Promise.withResolvers<void>()
+    const letGo = Promise.withResolvers<void>()
+    const long = other.db.transaction(async (tx) => {
+      await tx.execute(sql`select from deliveries for update`)
+      isHeld.resolve()
+      await letGo.promise
+    })
+    await isHeld.promise
+    const arranging = retainDeliveries(outbox.deps)
+    for (let sent = 0; sent < 20; sent++) await outbox.enqueue({ to: target })
+    await arranging
+    expect(await partsOf('deliveries')).toEqual([])
+    letGo.resolve()
+    await long
+    await other.close()
+    await retainDeliveries(outbox.deps)
+    expect(await rowsIn('deliveries')).toEqual({ deliveries_20261119_20261126: 21 })
+  })
+
+  test('keep their messages in chats as long as themselves', async () => {
+    await retainDeliveries(outbox.deps)
+    const now = outbox.clock.now()
+    const id = newDeliveryId(now)
+    await outbox.db.execute(sql`insert into sent_messages (id, wallet, recipient_id, channel, lane,
+        kind, recovery, loud, parts, opened_at, sent_at, version, revisions)
+      values (${id}, '', 1, 'telegram', '', 'alert', false, false, 1, ${now}, ${now}, 0, 0)`)
+    expect(await rowsIn('sent_messages')).toEqual({ sent_messages_20261119_20261126: 1 })
+    outbox.clock.advance(36 * DAY_SECONDS)
+    await retainDeliveries(outbox.deps)
+    expect(await rowsIn('sent_messages')).toEqual({})
+  })
+})
+
+describe('alerts', () => {
+  test('are in the partition of the time they fired at, and recorded once', async () => {
+    await retainAlerts(outbox.deps)
+    const now = outbox.clock.now()
+    const later = new Date(now.getTime() + 50 * DAY_SECONDS * 1000)
+    const all = [raisedAt(now, 1), raisedAt(later, 2)]
+    await record(...all)
+    await record(...all)
+    const parts = await partsOf('alerts')
+    expect(await rowsIn('alerts')).toEqual(Object.fromEntries(parts.map((name) => [name, 1])))
+    expect(parts).toHaveLength(2)
+  })
+
+  test('are kept for 400 days, across weeks in which nobody looked', async () => {
+    await retainAlerts(outbox.deps)
+    await record(raisedAt(outbox.clock.now(), 1))
+    outbox.clock.advance(300 * DAY_SECONDS)
+    await retainAlerts(outbox.deps)
+    expect(await partsOf('alerts')).toHaveLength(8)
+    await record(raisedAt(outbox.clock.now(), 2))
+    outbox.clock.advance(99 * DAY_SECONDS)
+    await retainAlerts(outbox.deps)
+    expect(Object.values(await rowsIn('alerts'))).toEqual([1, 1])
+    outbox.clock.advance(51 * DAY_SECONDS)
+    await retainAlerts(outbox.deps)
+    expect(Object.values(await rowsIn('alerts'))).toEqual([1])
+  })
+})

@@ -1,0 +1,171 @@
+import { type ChildProcess, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { createInterface } from 'node:readline'
+import { setTimeout as wait } from 'node:timers/promises'
+import { sql } from 'drizzle-orm'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { type Draft, type Outbox, openOutbox, serve, type Target } from './outbox.ts'
+
+/** Whatever the other side answers and whichever worker dies, everything arrives, in order. */
+
+const WORKER = new URL('./worker-in-haste.ts', import.meta.url).pathname
+const ALERTS = 2000
+/** In each a part of the alerts comes in and a worker dies. */
+const ROUNDS = 10
+const HOSTS = 4
+const KEYS_PER_HOST = 10
+/** Five seconds are a lease, less than half a second is the first wait. */
+const CLOCK_SPEED = 12
+const TEN_MINUTES_MS = 600_000
+/** So long without anything new, and what is left waits for its next try. */
+const QUIET_MS = 1500
+const DEADLINE_MS = 60_000
+
+let outbox: Outbox
+
+beforeAll(async () => {
+  outbox = await openOutbox()
+})
+afterAll(() => outbox.close())
+
+test('two thousand alerts survive refusals, hangs, resets and killed workers', async () => {
+  const hosts = await Promise.all(Array.from({ length: HOSTS }, () => openCustomer()))
+  const targets: Target[] = []
+  for (const { url } of hosts) targets.push(await outbox.recipient(url()))
+  const drafts = Array.from({ length: ALERTS }, (_, index): Draft => {
+    const to = targets[index % HOSTS]
+    if (to === undefined) throw new Error('no host')
+    const key = `${index % HOSTS}.${Math.floor(index / HOSTS) % KEYS_PER_HOST}`
+    const place = Math.floor(index / (HOSTS * KEYS_PER_HOST))
+    return { to, key, firedAt: place, title: `${key} ${place}` }
+  })
+
+  const workers = createWorkers()
+  await Promise.all([workers.start(), workers.start()])
+  for (let round = 0; round < ROUNDS; round += 1) {
+    const share = ALERTS / ROUNDS
+    await outbox.enqueue(...drafts.slice(round * share, (round + 1) * share))
+    await wait(300 + ((round * 7919) % 900))
+    await workers.replace(round % 2)
+  }
+  const endsAt = performance.now() + DEADLINE_MS
+  let [seen, seenAt] = [0, performance.now()]
+  while (performance.now() < endsAt) {
+    await wait(100)
+    const delivered = await countDelivered()
+    if (delivered === ALERTS) break
+    if (delivered > seen) [seen, seenAt] = [delivered, performance.now()]
+    if (performance.now() - seenAt < QUIET_MS) continue
+    await workers.jump(TEN_MINUTES_MS)
+    seenAt = performance.now()
+  }
+  await workers.stop()
+  await Promise.all(hosts.map(({ close }) => close()))
+
+  expect(workers.kills()).toBeGreaterThanOrEqual(ROUNDS)
+  expect(await countDelivered()).toBe(ALERTS)
+  expect(hosts.flatMap(({ overtakings }) => overtakings)).toEqual([])
+  expect(hosts.reduce((sum, { taken }) => sum + taken.size, 0)).toBe(ALERTS)
+  expect(workers.repeated()).toEqual([])
+}, 120_000)
+
+async function countDelivered(): Promise<number> {
+  const [row] = await outbox.db.execute<{ count: number }>(
+    sql`select count(*)::int as count from deliveries where status = 'delivered'`,
+  )
+  return row?.count ?? 0
+}
+
+/** A customer whose server refuses one request in four, each alert twice at most. */
+async function openCustomer() {
+  const requests = new Map<string, number>()
+  const taken = new Set<string>()
+  const lastOfKey = new Map<string, number>()
+  const overtakings: string[] = []
+  const server = await serve(async (_request, response, body) => {
+    const { title } = JSON.parse(body).rendered
+    const [key = '', place] = title.split(' ')
+    const tries = (requests.get(title) ?? 0) + 1
+    requests.set(title, tries)
+    if (Number(place) !== 0 && (lastOfKey.get(key) ?? -1) < Number(place) - 1) {
+      overtakings.push(title)
+    }
+    const dice = (Number(place) * 31 + Number(key.replace('.', '')) * 17 + tries * 13) % 40
+    if (tries > 2 || dice > 9) {
+      taken.add(title)
+      lastOfKey.set(key, Math.max(lastOfKey.get(key) ?? -1, Number(place)))
+      response.end()
+    } else if (dice < 4) response.writeHead(500).end()
+    else if (dice < 6) response.writeHead(429, { 'Retry-After': '1' }).end()
+    else if (dice < 8) response.socket?.resetAndDestroy()
+    // What is left hangs.
+  })
+  return { ...server, taken, overtakings }
+}
+
+/** Two workers in processes of their own, on one clock, and what each held when it was killed. */
+function createWorkers() {
+  let [startedAt, instant] = [Date.now(), Date.UTC(2026, 10, 20, 12)]
+  let kills = 0
+  const died = new Set<string>()
+  const takings = new Map<string, number>()
+  const running: { readonly child: ChildProcess; readonly begun: Set<string> }[] = []
+
+  async function start(place = running.length): Promise<void> {
+    const child = spawn(
+      process.execPath,
+      [WORKER, outbox.database.url, `${startedAt}`, `${instant}`, `${CLOCK_SPEED}`],
+      { stdio: ['ignore', 'pipe', 'inherit'] },
+    )
+    const begun = new Set<string>()
+    running[place] = { child, begun }
+    const ready = Promise.withResolvers<void>()
+    createInterface({ input: child.stdout }).on('line', (line) => {
+      const [what, id = ''] = line.split(' ')
+      if (what === 'ready') ready.resolve()
+      else if (what === 'begins') begun.add(id)
+      else takings.set(id, (takings.get(id) ?? 0) + 1)
+    })
+    await Promise.race([ready.promise, once(child, 'exit')])
+  }
+
+  async function kill(place: number): Promise<void> {
+    const worker = running[place]
+    if (worker === undefined) return
+    const closed = once(worker.child, 'close')
+    worker.child.kill('SIGKILL')
+    await closed
+    kills += 1
+    const rows = await outbox.db.execute<{ id: string }>(
+      sql`select id from deliveries where leased_until is not null and status <> 'delivered'`,
+    )
+    for (const { id } of rows) if (worker.begun.has(id)) died.add(id)
+  }
+
+  return {
+    start,
+    kills: () => kills,
+    /** Seen taken more than once, although no worker died before it could write that down. */
+    repeated: () => [...takings].flatMap(([id, times]) => (times > 1 && !died.has(id) ? [id] : [])),
+    replace: async (place: number) => {
+      await kill(place)
+      await start(place)
+    },
+    /** Kills both and goes on later, by their clock. */
+    jump: async (ms: number) => {
+      await Promise.all([kill(0), kill(1)])
+      instant += (Date.now() - startedAt) * CLOCK_SPEED + ms
+      startedAt = Date.now()
+      await Promise.all([start(0), start(1)])
+    },
+    stop: async () => {
+      await Promise.all(
+        running.map(async ({ child }) => {
+          const closed = once(child, 'close')
+          child.kill('SIGTERM')
+          await closed
+        }),
+      )
+    },
+  }
+}

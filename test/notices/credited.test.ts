@@ -1,0 +1,69 @@
+import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
+import { buyer, draftOf, type PayWorld, payWorld } from '../support/pay-world.ts'
+import type { Client } from '../support/people.ts'
+import { chatOf, notices, titles } from './told.ts'
+
+let world: PayWorld
+let alice: Client
+
+beforeAll(async () => {
+  world = await payWorld()
+  alice = await buyer(world, 'alice')
+})
+beforeEach(async () => {
+  await world.sql`truncate recipients, deliveries, notices`
+  await chatOf(world, alice)
+})
+afterAll(() => world.close())
+
+test('a payment is told when it is credited, with its bonus and the balance', async () => {
+  const draft = await draftOf(alice, { asset: 'WDG' })
+  await world.pay(draft)
+  await world.settle()
+  expect(await titles(world)).toEqual([])
+  await world.confirmAll()
+  expect(await notices(world)).toMatchObject([
+    {
+      kind: 'credited',
+      glyph: '💳',
+      severity: 'info',
+      title: '11,000 credits added',
+      body: '10,000 and 1,000 bonus, for 200\u00a0WDG.\nBalance: 11,000 credits.',
+      buttons: [
+        [
+          { label: 'Slots', act: '1:slots' },
+          { label: 'Menu', act: '1:home' },
+        ],
+      ],
+    },
+  ])
+})
+
+test('a payment is told once, however many look for it and confirm it', async () => {
+  const draft = await draftOf(alice, { asset: 'WFLR' })
+  const txHash = await world.pay(draft)
+  await world.devnet.mine(2, 1)
+  const confirm = () => alice.request('POST', `/topup/${draft.handle}/confirm`, { txHash })
+  await Promise.all([world.settle(), confirm(), confirm(), world.settle()])
+  await confirm()
+  await world.settle()
+  expect(await titles(world)).toEqual(['credited: 10,000 credits added'])
+})
+
+test('each payment of one quote is told by itself', async () => {
+  const draft = await draftOf(alice, { asset: 'XRP' })
+  await world.pay(draft)
+  await world.pay(draft, BigInt(draft.amount) * 2n)
+  await world.confirmAll()
+  expect((await titles(world)).toSorted()).toEqual([
+    'credited: 10,000 credits added',
+    'credited: 20,000 credits added',
+  ])
+})
+
+test('a payment that is not credited is not told as one', async () => {
+  const draft = await draftOf(alice, { asset: 'FLR' })
+  await world.pay(draft, 1n)
+  await world.confirmAll()
+  expect(await titles(world)).toEqual([])
+})

@@ -1,0 +1,295 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import type { Caller } from '#src/kernel/caller.ts'
+import { blockChat } from '#src/recipients/chats.ts'
+import { resubscribe, unsubscribe } from '#src/recipients/consent.ts'
+import { configureChannel, openDestinations, recordOutcomes } from '#src/recipients/destinations.ts'
+import { unsubscribeUrl } from '#src/recipients/mail-links.ts'
+import type { Outcome } from '#src/recipients/rules.ts'
+import { createRecipient, updateRecipient } from '#src/recipients/service.ts'
+import { DEFAULT_SETTINGS, replaceSettings } from '#src/recipients/settings.ts'
+import { openRoom, PUBLIC_URL, type Room, stranger } from '../recipients/room.ts'
+import { chatOf, mailboxOf, notices, titles } from './told.ts'
+
+let room: Room
+let told: { app: Room['deps']; sql: Room['database']['sql'] }
+let owner: { caller: Caller }
+
+const NOON = new Date('2026-11-20T12:00:00.000Z')
+const HOUR_MS = 3_600_000
+const URL_A = 'https://hooks.example.org/a'
+
+beforeAll(async () => {
+  room = await openRoom()
+  told = { app: room.deps, sql: room.database.sql }
+})
+beforeEach(async () => {
+  await told.sql`truncate deliveries, notices, recipients`
+  owner = { caller: stranger() }
+  room.clock.set(NOON)
+})
+afterAll(() => room.close())
+
+/** A webhook of the owner's. @returns its id */
+async function hook(name = 'Pager hook'): Promise<number> {
+  const input = { name, channel: 'webhook', url: URL_A } as const
+  return (await createRecipient(room.deps, owner.caller, input)).id
+}
+
+/** Forgets what was told so far. */
+async function forget(): Promise<void> {
+  await told.sql`truncate deliveries, notices`
+}
+
+/** What attempts came to, and whoever hears of it, as the outbox records them. */
+async function record(...outcomes: Outcome[]): Promise<void> {
+  await room.db.transaction(async (tx) => {
+    const stopped = await recordOutcomes({ ...room.deps, db: tx }, outcomes)
+    await room.deps.notices.switchedOff(tx, stopped)
+  })
+}
+
+const failed = (recipientId: number, over: Partial<Outcome> = {}): Outcome => ({
+  recipientId,
+  at: room.clock.now(),
+  ok: false,
+  reason: 'status_500',
+  ...over,
+})
+
+describe('a destination that was added', () => {
+  test('is told to the wallet’s others, with its rights and its maker, and not to itself', async () => {
+    const mailbox = await mailboxOf(told, owner)
+    await forget()
+    const chat = await chatOf(told, owner)
+    const wallet = owner.caller.wallet
+    expect(await notices(told)).toMatchObject([
+      {
+        recipientId: mailbox,
+        kind: 'linked',
+        glyph: '🔗',
+        title: `A chat was linked to ${wallet.slice(0, 6)}…${wallet.slice(-4)}`,
+        body: [
+          '\u2068Ann\u2069, private chat. It can: receive alerts, manage watches.',
+          'Made Nov 20, 2026, 12:00\u00a0UTC.',
+          'If you do not recognize this, remove it and revoke your tokens.',
+        ].join('\n'),
+        buttons: [[{ label: 'Remove it…', url: `https://t.me/watchdog_test_bot?start=r${chat}` }]],
+      },
+    ])
+  })
+
+  test('is told once, also when the same chat is linked again', async () => {
+    await chatOf(told, owner)
+    await chatOf(told, owner, { id: 1002 })
+    await chatOf(told, owner, { id: 1002 })
+    expect(await titles(told)).toHaveLength(1)
+  })
+
+  test.each([
+    [
+      'email',
+      { address: 'ops@example.org' },
+      'A mailbox was added to',
+      'once its reader has agreed',
+    ],
+    [
+      'webhook',
+      { url: URL_A },
+      'A webhook was added to',
+      '\u2068Pager\u2069, \u2068hooks.example.org',
+    ],
+  ] as const)('as %s is told with its channel’s words', async (channel, place, title, words) => {
+    const chat = await chatOf(told, owner)
+    const input = { name: 'Pager', channel, ...place }
+    const { id } = await createRecipient(room.deps, owner.caller, input)
+    expect(await notices(told)).toMatchObject([
+      {
+        recipientId: chat,
+        title: expect.stringContaining(title),
+        body: expect.stringContaining(words),
+        buttons: [
+          [
+            { label: 'Fine', act: '1:close' },
+            { label: 'Remove it…', act: `1:rec.delete:${id.toString(36)}` },
+          ],
+        ],
+      },
+    ])
+  })
+
+  test('as the wallet’s own channel is told, and not again when it is set once more', async () => {
+    await chatOf(told, owner)
+    const setup = { key: 'webhook', setup: { url: URL_A } }
+    await configureChannel(room.deps, owner.caller, setup)
+    await configureChannel(room.deps, owner.caller, setup)
+    expect((await notices(told)).map(({ body }) => body.split('\n')[0])).toEqual([
+      expect.stringMatching(/for all watches that name no recipients\.$/),
+    ])
+  })
+
+  test('is told to nobody but the wallet’s defaults that are on, never to webhooks or groups', async () => {
+    const ann = await chatOf(told, owner)
+    const bob = await chatOf(told, owner, { id: 1002 })
+    await chatOf(told, owner, { id: -1003 })
+    await hook()
+    const setup = { key: 'webhook', setup: { url: URL_A } }
+    await configureChannel(room.deps, owner.caller, setup)
+    await chatOf(told, { caller: stranger() }, { id: 1004 })
+    const changes = { default: false }
+    const carol = await chatOf(told, owner, { id: 1005 })
+    await updateRecipient(room.deps, owner.caller, { id: carol, changes })
+    const off = { status: 'disabled' } as const
+    const dave = await chatOf(told, owner, { id: 1006 })
+    await updateRecipient(room.deps, owner.caller, { id: dave, changes: off })
+    await forget()
+    await hook('Another')
+    expect((await notices(told)).map(({ recipientId }) => recipientId)).toEqual([ann, bob])
+  })
+
+  test('is told whatever the lowest severity of alerts is', async () => {
+    const chat = await chatOf(told, owner)
+    const changes = { minSeverity: 'critical' } as const
+    await updateRecipient(room.deps, owner.caller, { id: chat, changes })
+    await hook()
+    expect(await titles(told)).toHaveLength(1)
+  })
+
+  test('is not told when it is not added after all', async () => {
+    await chatOf(told, owner)
+    const work = room.db.transaction(async (tx) => {
+      await createRecipient({ ...room.deps, db: tx }, owner.caller, {
+        name: 'Pager',
+        channel: 'webhook',
+        url: URL_A,
+      })
+      throw new Error('called off')
+    })
+    await expect(work).rejects.toThrow('called off')
+    expect(await titles(told)).toEqual([])
+  })
+})
+
+describe('a destination that is off', () => {
+  test('after days of failures is told elsewhere, with the last answer and what is kept', async () => {
+    const chat = await chatOf(told, owner)
+    const id = await hook()
+    await forget()
+    await record(failed(id))
+    expect(await titles(told)).toEqual([])
+    room.clock.advance(120 * 3600)
+    await record(failed(id, { reason: 'status_503' }))
+    await record(failed(id))
+    const b36 = id.toString(36)
+    expect(await notices(told)).toMatchObject([
+      {
+        recipientId: chat,
+        kind: 'destination-off',
+        glyph: '📪',
+        severity: 'warning',
+        title: '\u2068Pager hook\u2069 is off',
+        body: [
+          'It failed for 5 days. Last answer: 503.',
+          'Nothing has been delivered since Nov 20, 2026, 12:00\u00a0UTC.',
+        ].join('\n'),
+        buttons: [
+          [
+            { label: 'Switch on and test', act: `1:rec.revive:${b36}` },
+            { label: 'Log', act: `1:rec.log:${b36}:` },
+          ],
+        ],
+      },
+    ])
+  })
+
+  test('because it is gone is told in words', async () => {
+    await chatOf(told, owner)
+    const id = await hook()
+    await forget()
+    await record(failed(id, { reason: 'gone', disable: 'disabled' }))
+    expect((await notices(told))[0]?.body).toContain('It answered that it is gone for good (410).')
+  })
+
+  test('for a reason without words is told with the reason itself', async () => {
+    await chatOf(told, owner)
+    const id = await hook()
+    await forget()
+    for (const reason of ['odd {{reason}}', 'failing']) {
+      await record(failed(id, { reason, disable: 'disabled' }))
+      const changes = { status: 'active' } as const
+      await updateRecipient(room.deps, owner.caller, { id, changes })
+      room.clock.advance(1)
+    }
+    expect((await notices(told)).map(({ body }) => body.split('\n')[0])).toEqual([
+      'It refused for good. Reason: odd {{reason}}.',
+      'It refused for good. Reason: failing.',
+    ])
+  })
+
+  test('as a chat that blocked the bot is told to the others, once', async () => {
+    const mailbox = await mailboxOf(told, owner)
+    await chatOf(told, owner)
+    await forget()
+    await Promise.all(Array.from({ length: 3 }, () => blockChat(room.deps, 1001, room.clock.now())))
+    expect(await notices(told)).toMatchObject([
+      {
+        recipientId: mailbox,
+        title: 'The chat “\u2068Ann\u2069” is off',
+        body: expect.stringContaining('The bot was blocked there.'),
+      },
+    ])
+  })
+
+  test('because its reader unsubscribed is told to the others, once', async () => {
+    const chat = await chatOf(told, owner)
+    const mailbox = await mailboxOf(told, owner)
+    await forget()
+    const opened = (await openDestinations(room.deps, [mailbox])).get(mailbox)
+    const url = opened && unsubscribeUrl(room.deps, opened)
+    const code = url?.replace(`${PUBLIC_URL}/unsubscribe/`, '') ?? ''
+    await unsubscribe(room.deps, code)
+    await unsubscribe(room.deps, code)
+    await resubscribe(room.deps, code)
+    expect(await notices(told)).toMatchObject([
+      {
+        recipientId: chat,
+        title: '\u2068Ops\u2069 is off',
+        body: expect.stringContaining('The reader ended these mails.'),
+        buttons: [
+          [
+            { label: 'Repair', act: `1:rec.card:${mailbox.toString(36)}` },
+            { label: 'Status', act: '1:status' },
+          ],
+        ],
+      },
+    ])
+  })
+
+  test('and is the only one is told to nobody', async () => {
+    await chatOf(told, owner)
+    await blockChat(room.deps, 1001, room.clock.now())
+    expect(await titles(told)).toEqual([])
+  })
+})
+
+describe('a reader', () => {
+  test('is told in the reader’s language, on the reader’s clock', async () => {
+    await chatOf(told, owner, { locale: 'en', timezone: 'Asia/Kathmandu' })
+    await hook()
+    expect((await notices(told))[0]).toMatchObject({
+      locale: 'en',
+      body: expect.stringContaining('Nov 20, 2026, 17:45\u00a0UTC+5:45'),
+    })
+  })
+
+  test('is told at the end of quiet hours what happens in them', async () => {
+    await chatOf(told, owner, { timezone: 'Asia/Tokyo' })
+    const quietHours = { enabled: true, from: '22:00', to: '07:00', criticalBypass: true }
+    const { version: _, ...settings } = { ...DEFAULT_SETTINGS, quietHours }
+    await replaceSettings(room.deps, owner.caller, { settings })
+    room.clock.set(new Date(NOON.getTime() + HOUR_MS - 1))
+    await hook('a')
+    room.clock.advance(0.001)
+    await hook('b')
+    expect((await notices(told)).map(({ status }) => status)).toEqual(['pending', 'held'])
+  })
+})

@@ -1,0 +1,30 @@
+import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
+import { CALLER, type Outbox, openOutbox } from '../delivery/outbox.ts'
+import { chatOf, notices } from './told.ts'
+
+let outbox: Outbox
+const owner = { caller: CALLER }
+const told = () => ({ app: outbox.deps, sql: outbox.database.sql })
+
+beforeAll(async () => {
+  outbox = await openOutbox()
+})
+beforeEach(async () => {
+  await outbox.reset()
+  await outbox.database.sql`truncate notices`
+})
+afterAll(() => outbox.close())
+
+test('a webhook that says it is gone is told with what is kept for it, once', async () => {
+  const chat = await chatOf(told(), owner)
+  const hook = await outbox.recipient()
+  await outbox.database.sql`truncate deliveries, notices`
+  outbox.receiver.answerAlways({ status: 410 })
+  for (const key of ['a', 'b', 'c']) await outbox.enqueue({ to: hook, key: `${hook.id} ${key}` })
+  await outbox.deliver()
+  await outbox.deliver()
+  const all = await notices(told())
+  expect(all).toMatchObject([{ recipientId: chat, kind: 'destination-off' }])
+  expect(all[0]?.body).toContain('It answered that it is gone for good (410).')
+  expect(all[0]?.body).toContain('alerts are kept.')
+})

@@ -1,0 +1,67 @@
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { remindDue } from '#src/billing/subscriptions/reminders.ts'
+import { giveCredits } from '../support/credits.ts'
+import { confirmMailbox, linkChat } from '../support/destinations.ts'
+import { BOT_NAME, harness, type World } from '../support/harness.ts'
+import { type Client, signIn } from '../support/people.ts'
+
+/** What a notice looks like where it arrives. */
+
+let world: World
+let alice: Client
+let ann: Awaited<ReturnType<typeof linkChat>>
+
+beforeAll(async () => {
+  world = await harness()
+  alice = await signIn(world, 'alice')
+  await alice.request('POST', '/account/terms', { version: '2026-11' })
+  await alice.request('PUT', '/channels/email', { address: 'ops@example.org' })
+  await confirmMailbox(world)
+  await alice.request('PUT', '/channels/webhook', { url: world.receiver.url() })
+  await world.deliver()
+  world.inbox.clear()
+  ann = await linkChat(world, alice)
+})
+afterAll(() => world.close())
+
+test('a chat that was linked is shown in the mailbox, with a way to remove it', async () => {
+  await world.deliver()
+  expect(world.inbox.mails).toHaveLength(1)
+  const [mail] = world.inbox.mails
+  expect(mail?.subject).toContain('A chat was linked to 0x')
+  expect(mail?.text).toContain('private chat. It can: receive alerts, manage watches.')
+  expect(mail?.text).toContain('Remove it…')
+  expect(mail?.text).toMatch(new RegExp(`https://t\\.me/${BOT_NAME}\\?start=r\\d+`))
+  expect(mail?.html).not.toContain('rec.delete')
+})
+
+test('slots that end are shown in chat and mailbox, and never sent to the webhook', async () => {
+  await giveCredits(world.app, alice.caller.wallet, 1500)
+  await alice.request('POST', '/subscriptions', { quantity: 3, periods: 1 })
+  world.inbox.clear()
+  world.receiver.clear()
+  world.clock.advance(23 * 86_400)
+  await remindDue(world.app, new AbortController().signal)
+  await world.deliver()
+  const message = await world.telegram.waitFor(() => {
+    const last = world.telegram.lastMessage(ann.chat)
+    return last?.text?.startsWith('🎟') === true ? last : undefined
+  })
+  expect(message.text).toBe(
+    '🎟 3 slots end on Dec 20, 2026\n\nNo watch stops: the other slots are enough.',
+  )
+  expect(message.keyboard.map((row) => row.map(({ text }) => text))).toEqual([['Renew', 'Slots']])
+  expect(message.keyboard.flat().map(({ callback_data }) => callback_data)).toEqual([
+    expect.stringMatching(/^1:slots\.renew:[0-9a-z]+:1$/),
+    '1:slots',
+  ])
+  expect(message.silent).toBe(false)
+  expect(world.inbox.mails).toMatchObject([
+    {
+      to: 'ops@example.org',
+      subject: expect.stringContaining('3 slots end on Dec 20, 2026'),
+      text: expect.stringContaining(`https://t.me/${BOT_NAME}?start=slots`),
+    },
+  ])
+  expect(world.receiver.deliveries).toEqual([])
+})

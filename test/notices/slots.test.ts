@@ -1,0 +1,408 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { remindDue } from '#src/billing/subscriptions/reminders.ts'
+import { renewDue } from '#src/billing/subscriptions/renewal.ts'
+import { fitChangedWallets } from '#src/watches/slots.ts'
+import { giveCredits, spendCredits } from '../support/credits.ts'
+import { serviceOnly } from '../support/harness.ts'
+import { type Client, signIn } from '../support/people.ts'
+import { chatOf, notices, titles } from './told.ts'
+
+let service: Awaited<ReturnType<typeof serviceOnly>>
+let alice: Client
+
+const START = new Date('2026-11-20T12:00:00.000Z')
+const END = new Date('2026-12-20T12:00:00.000Z')
+const TRIAL_END = new Date('2026-12-04T12:00:00.000Z')
+const DAY_MS = 86_400_000
+const signal = new AbortController().signal
+
+beforeAll(async () => {
+  service = await serviceOnly()
+  alice = await signIn(service, 'alice')
+  await service.sql`update tokens set expires_at = ${new Date('2030-01-01T00:00:00.000Z')}`
+})
+beforeEach(async () => {
+  service.clock.set(START)
+  await service.sql`
+    truncate accounts, ledger_entries, trials, subscriptions, capacity_changes, watches, targets,
+      recipients, deliveries, notices cascade`
+  await alice.request('POST', '/account/terms', { version: '2026-11' })
+  await chatOf(service, alice)
+})
+afterAll(() => service.close())
+
+/** What runs by the clock, in one process. */
+async function runJobs(): Promise<void> {
+  await remindDue(service.app, signal)
+  await renewDue(service.app, signal)
+  await fitChangedWallets(service.app, signal)
+}
+
+/** The same, so many days after an end. */
+async function day(days: number, end = END): Promise<void> {
+  service.clock.set(new Date(end.getTime() + days * DAY_MS))
+  await runJobs()
+}
+
+const give = (credits: number) => giveCredits(service.app, alice.caller.wallet, credits)
+const spend = (credits: number) => spendCredits(service.app, alice.caller.wallet, credits)
+
+async function buy(quantity: number, autoRenew = false, periods = 1): Promise<void> {
+  const order = { quantity, periods, autoRenew }
+  expect((await alice.request('POST', '/subscriptions', order)).status).toBe(201)
+}
+
+async function watchNew(...labels: string[]): Promise<void> {
+  for (const label of labels) {
+    service.clock.advance(0.001)
+    const input = { type: 'credits-balance', label, target: {}, settings: { limit: 1 } }
+    expect((await alice.request('POST', '/watches', input)).status).toBe(201)
+  }
+}
+
+describe('slots that end', () => {
+  test('are told 7 days and 1 day before, to the millisecond, and each once', async () => {
+    await give(1500)
+    await buy(3)
+    await watchNew('a', 'b', 'c')
+    await day(-7 - 1 / DAY_MS)
+    expect(await titles(service)).toEqual([])
+    await day(-7)
+    await runJobs()
+    const first = 'slots-end: 3 slots end on Dec 20, 2026'
+    expect(await titles(service)).toEqual([first])
+    await day(-1 - 1 / DAY_MS)
+    expect(await titles(service)).toEqual([first])
+    await day(-1)
+    await runJobs()
+    expect(await titles(service)).toEqual([first, first])
+    await day(-0.5)
+    expect(await titles(service)).toHaveLength(2)
+    expect((await notices(service))[0]).toMatchObject({
+      severity: 'warning',
+      glyph: '🎟',
+      status: 'pending',
+      body: 'Without renewal these watches stop: \u2068a\u2069, \u2068b\u2069, and \u2068c\u2069.',
+    })
+  })
+
+  test('are told once after a stop of days, and not when they have ended meanwhile', async () => {
+    await give(1500)
+    await buy(3)
+    await day(-0.5)
+    expect(await titles(service)).toHaveLength(1)
+    await day(0)
+    await give(1500)
+    service.clock.set(START)
+    await buy(3)
+    await day(0.1)
+    expect((await titles(service)).filter((title) => title.startsWith('slots-end'))).toHaveLength(1)
+  })
+
+  test('are told once by two processes that look at the same time', async () => {
+    await give(1500)
+    await buy(3)
+    service.clock.set(new Date(END.getTime() - 7 * DAY_MS))
+    await Promise.all(Array.from({ length: 4 }, () => remindDue(service.app, signal)))
+    expect(await titles(service)).toHaveLength(1)
+  })
+
+  test('name only the watches that stop, and say so when none does', async () => {
+    await give(5000)
+    await buy(1, false, 2)
+    await buy(2)
+    await watchNew('kept', 'second')
+    await day(-7)
+    await alice.request('DELETE', `/watches/${(await firstWatch()).id}`)
+    await day(-1)
+    expect((await notices(service)).map(({ body }) => body)).toEqual([
+      'Without renewal these watches stop: \u2068second\u2069.',
+      'No watch stops: the other slots are enough.',
+    ])
+  })
+
+  test('name five watches and count the others', async () => {
+    await give(5000)
+    await buy(7)
+    await watchNew('a', 'b', 'c', 'd', 'e', 'f', 'g')
+    await day(-7)
+    expect((await notices(service))[0]?.body).toBe(
+      `Without renewal these watches stop: ${isolated('a', 'b', 'c', 'd', 'e')}, and 2 more.`,
+    )
+  })
+
+  test('are not told while they renew themselves and the balance covers that', async () => {
+    await give(1500)
+    await buy(3, true)
+    await give(1500)
+    await day(-7)
+    await day(-1)
+    expect(await titles(service)).toEqual([])
+  })
+
+  test('are told with what is missing when the balance does not cover their renewal', async () => {
+    await give(1500)
+    await buy(3, true)
+    await give(420)
+    await watchNew('a')
+    await day(-7)
+    expect(await notices(service)).toMatchObject([
+      {
+        title: '3 slots end on Dec 20, 2026',
+        body: 'Renewal costs 1,500 credits; 1,080 credits are missing.\nIf it fails, these watches stop: \u2068a\u2069.',
+        buttons: [
+          [
+            { label: 'Top up', act: '1:topup' },
+            { label: 'Slots', act: '1:slots' },
+          ],
+        ],
+      },
+    ])
+    await give(1080)
+    await day(-1)
+    expect(await titles(service)).toHaveLength(1)
+  })
+
+  test('count what earlier renewals will take', async () => {
+    await give(1000)
+    await buy(1, true)
+    service.clock.advance(60)
+    await buy(1, true)
+    await give(700)
+    await day(-6)
+    expect(await notices(service)).toMatchObject([
+      { body: expect.stringContaining('Renewal costs 500 credits; 300 credits are missing.') },
+    ])
+  })
+
+  test('are told by what holds when renewing was switched off or on in between', async () => {
+    await give(1500)
+    await buy(3, true)
+    await give(1500)
+    await day(-7)
+    expect(await titles(service)).toEqual([])
+    await alice.request('PATCH', '/subscriptions', { autoRenew: false })
+    await day(-1)
+    expect(await titles(service)).toHaveLength(1)
+    await service.sql`truncate subscriptions, deliveries, notices`
+    service.clock.set(START)
+    await buy(3)
+    await give(1500)
+    await day(-7)
+    expect(await titles(service)).toHaveLength(1)
+    await alice.request('PATCH', '/subscriptions', { autoRenew: true })
+    await day(-1)
+    expect(await titles(service)).toHaveLength(1)
+  })
+
+  test('are told again in the next term', async () => {
+    await give(3000)
+    await buy(3, true)
+    await day(0)
+    await day(23)
+    await day(29)
+    expect(await titles(service)).toEqual(
+      Array.from({ length: 2 }, () => 'slots-end: 3 slots end on Jan 19, 2027'),
+    )
+  })
+
+  test('lead to renewing: in a private chat by a button', async () => {
+    await give(1500)
+    await buy(3)
+    const { body } = await alice.request('GET', '/subscriptions')
+    await day(-7)
+    const act = `1:slots.renew:${Number(body.data[0].id).toString(36)}:1`
+    expect((await notices(service))[0]?.buttons).toEqual([
+      [
+        { label: 'Renew', act },
+        { label: 'Slots', act: '1:slots' },
+      ],
+    ])
+  })
+})
+
+describe('a renewal that fails', () => {
+  test('is told at each try, with what is short, the next try and what stops', async () => {
+    await give(1500)
+    await buy(3, true)
+    await give(420)
+    await watchNew('a', 'b')
+    service.clock.set(END)
+    await renewDue(service.app, signal)
+    await day(0)
+    await day(0.99)
+    expect(await notices(service)).toMatchObject([
+      {
+        kind: 'renewal-failed',
+        title: 'Renewal failed: 1,080 credits short',
+        body: [
+          'Next try: Dec 21, 2026, 12:00\u00a0UTC, last: Dec 22, 2026, 12:00\u00a0UTC.',
+          `On Dec 23, 2026 these watches are suspended: \u2068a\u2069 and \u2068b\u2069.`,
+        ].join('\n'),
+      },
+    ])
+    await spend(20)
+    await day(1)
+    await day(2)
+    await day(2.99)
+    const all = await notices(service)
+    expect(all.map(({ title }) => title).slice(1)).toEqual([
+      'Renewal failed: 1,100 credits short',
+      'Renewal failed: 1,100 credits short',
+    ])
+    expect(all[1]?.body).toContain('Next and last try: Dec 22, 2026, 12:00\u00a0UTC.')
+    expect(all[2]?.body).toContain('This was the last try.')
+    await day(3)
+    expect((await titles(service)).slice(3)).toEqual(['suspended: 2 watches are suspended'])
+  })
+
+  test('is told as one when tries were missed, and not at all when it is over', async () => {
+    await give(1500)
+    await buy(3, true)
+    await day(1.5)
+    expect(await notices(service)).toMatchObject([
+      { body: expect.stringContaining('Next and last try') },
+    ])
+    await service.sql`truncate subscriptions, deliveries, notices`
+    service.clock.set(START)
+    await give(1500)
+    await buy(3, true)
+    await watchNew('a')
+    await day(10)
+    expect(await titles(service)).toEqual(['suspended: 1 watch is suspended'])
+  })
+
+  test('is told once by processes that try at the same time', async () => {
+    await give(1500)
+    await buy(3, true)
+    service.clock.set(END)
+    await Promise.all(Array.from({ length: 4 }, () => renewDue(service.app, signal)))
+    expect(await titles(service)).toHaveLength(1)
+  })
+})
+
+describe('watches that lose their slot', () => {
+  test('are named when they are suspended and when they run again, each once', async () => {
+    await give(5000)
+    await buy(2)
+    await watchNew('a', 'b')
+    await day(0)
+    await day(0)
+    service.clock.advance(60)
+    await buy(1)
+    await runJobs()
+    await runJobs()
+    const both = (await notices(service)).filter(({ kind }) => kind !== 'slots-end')
+    expect(both).toMatchObject([
+      {
+        title: '2 watches are suspended',
+        severity: 'warning',
+        body: [
+          'No slot since Dec 20, 2026, 12:00\u00a0UTC: \u2068a\u2069 and \u2068b\u2069.',
+          'A suspended watch is kept and resumes by itself when there is a slot.',
+        ].join('\n'),
+        buttons: [
+          [
+            { label: 'Get slots', act: '1:slots.quote:2:1:0' },
+            { label: 'Watches', act: '1:watch.list:1' },
+          ],
+        ],
+      },
+      {
+        title: '1 watch runs again',
+        severity: 'info',
+        body: 'There is a slot again: \u2068a\u2069.',
+      },
+    ])
+  })
+
+  test('are told that they run again when another one is deleted', async () => {
+    await give(5000)
+    await buy(1, false, 2)
+    await buy(1)
+    await watchNew('a', 'b')
+    await day(0)
+    const { id } = await firstWatch()
+    service.clock.advance(60)
+    expect((await alice.request('DELETE', `/watches/${id}`)).status).toBe(204)
+    expect((await titles(service)).at(-1)).toBe('resumed: 1 watch runs again')
+    expect((await notices(service)).at(-1)?.body).toBe('There is a slot again: \u2068b\u2069.')
+  })
+})
+
+describe('the trial', () => {
+  const trial = () => alice.request('POST', '/subscriptions/trial')
+
+  test('is told 2 days before its end and at its end, each once', async () => {
+    await trial()
+    await watchNew('Node A')
+    await day(-2 - 1 / DAY_MS, TRIAL_END)
+    expect(await titles(service)).toEqual([])
+    await day(-2, TRIAL_END)
+    await day(-1, TRIAL_END)
+    expect(await notices(service)).toMatchObject([
+      {
+        title: 'Your trial ends on Dec 4, 2026',
+        body: 'These watches stop then: \u2068Node A\u2069.\nA slot costs 500 credits for 30 days.',
+        buttons: [
+          [
+            { label: 'Get a slot', act: '1:slots.quote:1:1:0' },
+            { label: 'Later', act: '1:close' },
+          ],
+        ],
+      },
+    ])
+    await day(0, TRIAL_END)
+    await day(1, TRIAL_END)
+    expect((await notices(service)).slice(1)).toMatchObject([
+      {
+        kind: 'trial-ended',
+        title: 'Your trial has ended',
+        body: [
+          'No slot since Dec 4, 2026, 12:00\u00a0UTC: \u2068Node A\u2069.',
+          'A suspended watch is kept and resumes by itself when there is a slot.',
+          'A slot costs 500 credits for 30 days.',
+        ].join('\n'),
+      },
+    ])
+  })
+
+  test('that ended while nobody looked is told once, as ended', async () => {
+    await trial()
+    await watchNew('Node A')
+    await day(9, TRIAL_END)
+    await day(10, TRIAL_END)
+    expect(await titles(service)).toEqual(['trial-ended: Your trial has ended'])
+  })
+
+  test('stops no watch that has another slot', async () => {
+    await give(1000)
+    await trial()
+    await watchNew('Node A')
+    await buy(1)
+    await day(-2, TRIAL_END)
+    await day(0, TRIAL_END)
+    expect((await notices(service)).map(({ body }) => body.split('\n')[0])).toEqual([
+      'No watch stops then.',
+      'No watch stopped.',
+    ])
+  })
+
+  test('is told once by processes that look at the same time', async () => {
+    await trial()
+    service.clock.set(new Date(TRIAL_END.getTime() - 2 * DAY_MS))
+    await Promise.all(Array.from({ length: 4 }, () => remindDue(service.app, signal)))
+    service.clock.set(TRIAL_END)
+    await Promise.all(Array.from({ length: 4 }, () => fitChangedWallets(service.app, signal)))
+    expect(await titles(service)).toHaveLength(2)
+  })
+})
+
+async function firstWatch(): Promise<{ id: number }> {
+  const { body } = await alice.request('GET', '/watches')
+  return body.data[0]
+}
+
+function isolated(...labels: string[]): string {
+  return labels.map((label) => `\u2068${label}\u2069`).join(', ')
+}

@@ -1,0 +1,236 @@
+import { mkdir } from 'node:fs/promises'
+import { join } from 'node:path'
+import axe from 'axe-core'
+import type { Browser, Page } from 'playwright-core'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import type { Locale } from '#src/kernel/locale.ts'
+import { createConnectCode } from '#src/recipients/connect.ts'
+import { PEOPLE } from '#src/sandbox/devnet/people.ts'
+import { openBrowser } from '../support/browser.ts'
+import { WALKED } from '../support/locales.ts'
+import { buyer, draftOf, type PayWorld, payWorld } from '../support/pay-world.ts'
+import { openSite, type Site } from './site.ts'
+import { giveWallet } from './wallet.ts'
+
+/** Every page in a real browser: nothing that keeps a reader out, nothing from elsewhere, everything in view. */
+
+/** Set to a folder to look at the pages. */
+const PICTURES = process.env.SCREENSHOTS
+const PAGE_BYTES_MAX = 100_000
+
+let browser: Browser
+let site: Site
+let world: PayWorld
+/** Every page by name. */
+let pages: Readonly<Record<string, string>>
+
+beforeAll(async () => {
+  ;[browser, site, world] = await Promise.all([openBrowser(), openSite(), payWorld()])
+  const base = await site.listen()
+  pages = { ...(await readings(base)), ...(await connects(base)), ...(await payments()) }
+}, 60_000)
+afterAll(async () => {
+  await browser.close()
+  await site.close()
+  await world.close()
+})
+
+async function readings(base: string): Promise<Record<string, string>> {
+  const address = 'a.rather.long.mailbox.name@example.org'
+  const asked = await site.askedMailbox({ address })
+  const mailbox = await site.mailbox()
+  const alert = await site.alert({
+    recipientId: mailbox.id,
+    wallet: mailbox.owner.wallet,
+    watch_label: 'Schatzkammer der Genossenschaft am See',
+  })
+  const recovered = await site.alert({
+    position: 2,
+    severity: 'critical',
+    state: 'recovered',
+    recovered_at: new Date('2026-11-20T21:17:01.000Z'),
+  })
+  const paths = {
+    home: '/',
+    docs: '/docs',
+    'docs-api': '/docs/api',
+    'docs-watches-api': '/docs/api/watches',
+    'docs-webhooks': '/docs/webhooks',
+    'docs-types': '/docs/watches',
+    'docs-type': '/docs/watches/provider-fsp',
+    'docs-signal': '/docs/watches/provider-fsp/ftso-commit',
+    'docs-events': '/docs/events',
+    nowhere: '/nowhere',
+    problems: '/problems',
+    problem: '/problems/validation_failed?ref=01JD-3f9a',
+    alert: alert.path,
+    recovered: recovered.path,
+    confirm: asked.path,
+    unsubscribe: mailbox.path,
+    gone: '/a/none',
+  }
+  return Object.fromEntries(Object.entries(paths).map(([name, path]) => [name, base + path]))
+}
+
+async function connects(base: string): Promise<Record<string, string>> {
+  const make = async (id: number) => {
+    const chat = { id, title: 'سلمى Ann Lee', username: 'annlee' }
+    const made = await createConnectCode(site.app, { chat, by: { id }, locale: 'en' })
+    return new URL(made.url).pathname
+  }
+  const elsewhere = await make(2)
+  return {
+    connect: base + (await make(1)),
+    'connect-elsewhere': `${base}${elsewhere}#elsewhere`,
+    'connect-over': `${base}/connect/none`,
+  }
+}
+
+async function payments(): Promise<Record<string, string>> {
+  const alice = await buyer(world, 'alice')
+  const base = await world.server.listen({ host: '127.0.0.1', port: 0 })
+  const expired = await draftOf(alice, { asset: 'FLR' })
+  await world.pass(600)
+  const credited = await draftOf(alice, { asset: 'WDG' })
+  await world.pay(credited, BigInt(credited.amount) / 2n)
+  await world.confirmAll()
+  const rejected = await draftOf(alice, { asset: 'FLR' })
+  await world.pay(rejected, 1n)
+  await world.confirmAll()
+  const confirming = await draftOf(alice, { asset: 'WFLR' })
+  await world.pay(confirming)
+  await world.settle()
+  const open = await Promise.all(
+    ['WDG', 'FLR', 'XRP'].map((asset) => draftOf(alice, { asset, credits: 1_234_567 })),
+  )
+  const [token, coin, xrp] = open
+  const drafts = { token, coin, xrp, expired, credited, rejected, confirming }
+  return Object.fromEntries(
+    Object.entries(drafts).map(([name, draft]) => [`pay-${name}`, `${base}/pay/${draft?.handle}`]),
+  )
+}
+
+interface Look {
+  readonly width?: number
+  readonly dark?: boolean
+  readonly wallet?: boolean
+}
+
+/** One page, opened, and what it asked for from elsewhere or complained about. */
+async function open(url: string, { width = 360, dark = false, wallet = false }: Look = {}) {
+  const context = await browser.newContext({
+    viewport: { width, height: 780 },
+    colorScheme: dark ? 'dark' : 'light',
+    reducedMotion: 'reduce',
+  })
+  const page = await context.newPage()
+  const troubles: string[] = []
+  page.on('request', (request) => {
+    const { protocol, origin } = new URL(request.url())
+    if (protocol !== 'data:' && origin !== new URL(url).origin) troubles.push(request.url())
+  })
+  page.on('console', (message) => {
+    const isMissing = message.text().includes('404')
+    if (message.type() === 'error' && !isMissing) troubles.push(message.text())
+  })
+  page.on('pageerror', (error) => troubles.push(error.message))
+  if (wallet) await giveWallet(page, world.devnet.rpcUrl, { name: 'Test Wallet' })
+  await page.goto(url)
+  return { context, page, troubles }
+}
+
+function inLocale(url: string, locale: Locale): string {
+  const place = new URL(url)
+  place.searchParams.set('lang', locale)
+  return place.href
+}
+
+/** What a reader who cannot see or point would stumble over, as rule and places. */
+async function stumbles(page: Page): Promise<readonly string[]> {
+  await page.evaluate(axe.source)
+  const { violations } = await page.evaluate(() =>
+    (window as unknown as { axe: typeof axe }).axe.run(document, {
+      runOnly: ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice'],
+    }),
+  )
+  return violations
+    .filter(({ impact }) => impact === 'serious' || impact === 'critical')
+    .map(({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html).join(' ')}`)
+}
+
+async function picture(page: Page, name: string): Promise<void> {
+  if (PICTURES === undefined) return
+  await mkdir(PICTURES, { recursive: true })
+  await page.screenshot({ path: join(PICTURES, `${name}.png`), fullPage: true })
+}
+
+const overflow = (page: Page) =>
+  page.evaluate(() => document.documentElement.scrollWidth - document.documentElement.clientWidth)
+
+describe.each(WALKED)('in %s', (locale) => {
+  test('no page keeps a reader out', async () => {
+    for (const [name, url] of Object.entries(pages)) {
+      const { context, page, troubles } = await open(inLocale(url, locale))
+      for (const one of await page.locator('details.more').all()) {
+        await one.evaluate((details) => details.setAttribute('open', ''))
+      }
+      expect([name, await stumbles(page)]).toEqual([name, []])
+      expect(troubles, name).toEqual([])
+      await context.close()
+    }
+  }, 180_000)
+})
+
+describe.each([320, 360, 1280])('at %i pixels', (width) => {
+  test('every page fits, and its controls can be hit by a thumb', async () => {
+    for (const locale of ['en', 'ar', 'zh'] as const) {
+      for (const [name, url] of Object.entries(pages)) {
+        const { context, page } = await open(inLocale(url, locale), { width })
+        await picture(page, `${name}-${locale}-${width}`)
+        expect([name, locale, await overflow(page)]).toEqual([name, locale, 0])
+        const small = await page.evaluate(() =>
+          [...document.querySelectorAll('button, summary, nav a, header a, .button, input')]
+            .map((control) => ({ text: control.textContent, box: control.getBoundingClientRect() }))
+            .filter(({ box }) => box.width > 0 && (box.height < 44 || box.width < 44))
+            .map(({ text }) => text),
+        )
+        expect([name, small.filter((text) => text !== '')]).toEqual([name, []])
+        await context.close()
+      }
+    }
+  }, 120_000)
+})
+
+test('no page with all it loads is heavier than a hundred kilobytes', async () => {
+  for (const [name, url] of Object.entries(pages)) {
+    const { context, page } = await open('about:blank')
+    let bytes = 0
+    page.on('response', async (response) => {
+      bytes += (await response.body().catch(() => Buffer.alloc(0))).length
+    })
+    await page.goto(url)
+    await page.waitForLoadState('networkidle')
+    expect([name, bytes < PAGE_BYTES_MAX], `${bytes} bytes`).toEqual([name, true])
+    await context.close()
+  }
+})
+
+test('dark pages are looked at too, and those with a wallet', async () => {
+  for (const [name, url] of Object.entries(pages)) {
+    const { context, page, troubles } = await open(url, { dark: true, wallet: true, width: 360 })
+    if (name === 'pay-token') {
+      await page.getByRole('button', { name: 'Connect wallet' }).click()
+      await page.getByRole('button', { name: /^Approve/ }).waitFor()
+    }
+    if (name === 'connect-elsewhere') {
+      await page.getByLabel('Address of your wallet').fill(PEOPLE.bob.account.address)
+      await page.getByRole('button', { name: 'Show the message' }).click()
+      await page.getByLabel('Signature').waitFor()
+    }
+    expect([name, await overflow(page)]).toEqual([name, 0])
+    await picture(page, `${name}-en-360-dark`)
+    expect([name, await stumbles(page)]).toEqual([name, []])
+    expect(troubles, name).toEqual([])
+    await context.close()
+  }
+}, 60_000)

@@ -1,0 +1,339 @@
+import type { Browser, BrowserContext, Page } from 'playwright-core'
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
+import { LOCALES } from '#src/kernel/locale.ts'
+import { chatLinks } from '#src/recipients/chats.ts'
+import { createConnectCode, peekConnectCode } from '#src/recipients/connect.ts'
+import { PEOPLE } from '#src/sandbox/devnet/people.ts'
+import { type RpcProxy, startRpcProxy } from '#src/sandbox/devnet/rpc-proxy.ts'
+import { type Devnet, startDevnet } from '#src/sandbox/devnet.ts'
+import { walletCode } from '../chain/contracts.ts'
+import { openBrowser } from '../support/browser.ts'
+import { openSite, type Site } from './site.ts'
+import { giveWallet, type PageWallet, type WalletOptions } from './wallet.ts'
+
+/** Connecting a chat in a real browser, with a wallet in it that signs. */
+
+const WAIT_MS = 10_000
+const BOB = PEOPLE.bob.account.address
+const SHORT = '0x7099…79C8'
+
+let browser: Browser
+let devnet: Devnet
+let rpc: RpcProxy
+let site: Site
+let base: string
+let context: BrowserContext | undefined
+let page: Page
+let problems: string[]
+let chatId = 5000
+
+beforeAll(async () => {
+  ;[browser, devnet] = await Promise.all([openBrowser(), startDevnet()])
+  rpc = await startRpcProxy(devnet.rpcUrl)
+  site = await openSite({ FLARE_RPC_URLS: rpc.url, TRUST_PROXY: '1' })
+  base = await site.listen()
+})
+afterAll(async () => {
+  await browser.close()
+  await site.close()
+  await rpc.close()
+  await devnet.close()
+})
+afterEach(async () => {
+  await context?.close()
+  context = undefined
+})
+
+/** A chat that asks to be connected, and the path of its page. */
+async function askedChat(over: { spend?: boolean; locale?: 'en' | 'ar' } = {}) {
+  chatId += 1
+  const made = await createConnectCode(site.app, {
+    chat: { id: chatId, title: 'Ann Lee', username: 'annlee' },
+    by: { id: chatId },
+    locale: 'en',
+    ...over,
+  })
+  const path = new URL(made.url).pathname
+  return { ...made, path, code: path.replace('/connect/', '') }
+}
+
+async function open(
+  path: string,
+  wallet?: WalletOptions,
+  { script = true, timezone = 'America/New_York' } = {},
+): Promise<PageWallet> {
+  context = await browser.newContext({
+    javaScriptEnabled: script,
+    viewport: { width: 360, height: 780 },
+    timezoneId: timezone,
+    extraHTTPHeaders: { 'x-forwarded-for': `198.51.100.${chatId % 250}` },
+  })
+  context.setDefaultTimeout(WAIT_MS)
+  page = await context.newPage()
+  problems = []
+  page.on('pageerror', (error) => problems.push(error.message))
+  const none = { asked: [], decline: () => undefined, chain: () => '' }
+  const given = wallet === undefined ? none : await giveWallet(page, devnet.rpcUrl, wallet)
+  await page.goto(base + path)
+  return given
+}
+
+const button = (name: RegExp | string) => page.getByRole('button', { name })
+const says = (text: string | RegExp) => page.getByText(text).first().waitFor()
+const links = () => chatLinks(site.app, chatId)
+const SIGN = 'Yes, sign in with my wallet'
+
+describe('with a wallet', () => {
+  test('a reader sees what is allowed and the chat’s code, signs, and the chat is linked', async () => {
+    const { path, match } = await askedChat()
+    const wallet = await open(path, {})
+    await says(/Ann Lee \(@annlee\).?, private/)
+    await says('receive alerts, read and manage your watches')
+    await page.getByText(match, { exact: true }).waitFor()
+    await button(SIGN).click()
+    await page.getByRole('heading', { name: 'Connected' }).waitFor()
+    await says(`${SHORT} now belongs to the chat`)
+    expect(await links()).toMatchObject([
+      { wallet: BOB, scopes: ['read', 'write'], timezone: 'America/New_York', name: 'Ann Lee' },
+    ])
+    expect(wallet.asked).not.toContain('eth_sendTransaction')
+    expect(problems).toEqual([])
+  })
+
+  test('of which there is one with a name, the chat may also be allowed to spend', async () => {
+    const { path } = await askedChat()
+    await open(path, { name: 'Test Wallet' })
+    await page.getByLabel('Let it also spend credits on slots').check()
+    await button(SIGN).click()
+    await page.getByRole('heading', { name: 'Connected' }).waitFor()
+    expect((await links())[0]?.scopes).toEqual(['read', 'write', 'spend'])
+  })
+
+  test('of which there are two, the reader chooses', async () => {
+    const { path } = await askedChat()
+    context = await browser.newContext()
+    page = await context.newPage()
+    page.setDefaultTimeout(WAIT_MS)
+    await giveWallet(page, devnet.rpcUrl, { name: 'First' })
+    await page.addInitScript(() => {
+      const provider = { request: async () => ['0x0000000000000000000000000000000000000001'] }
+      const detail = { info: { uuid: 'two', name: 'Second' }, provider }
+      window.addEventListener('eip6963:requestProvider', () => {
+        window.dispatchEvent(new CustomEvent('eip6963:announceProvider', { detail }))
+      })
+    })
+    await page.goto(base + path)
+    await button('Second').waitFor()
+    await button('First').click()
+    await page.getByRole('heading', { name: 'Connected' }).waitFor()
+  })
+
+  test('a chat that asks to spend has that chosen already', async () => {
+    const { path } = await askedChat({ spend: true })
+    await open(path, {})
+    expect(await page.getByLabel('Let it also spend').isChecked()).toBe(true)
+  })
+
+  test('that is elsewhere is moved to Flare, and may also stay', async () => {
+    const first = await askedChat()
+    const wallet = await open(first.path, { chainId: '0x1', knows: ['0x1'] })
+    await button(SIGN).click()
+    await page.getByRole('heading', { name: 'Connected' }).waitFor()
+    expect(wallet.chain()).toBe('0xe')
+    await context?.close()
+    const second = await askedChat()
+    const other = { chainId: '0x1', declines: ['wallet_switchEthereumChain'] }
+    const stays = await open(second.path, other)
+    await button(SIGN).click()
+    await page.getByRole('heading', { name: 'Connected' }).waitFor()
+    expect(stays.chain()).toBe('0x1')
+  })
+
+  test.each([
+    'eth_requestAccounts',
+    'personal_sign',
+  ])('whose user declines %s links nothing, and can be asked again', async (method) => {
+    const { path } = await askedChat()
+    const wallet = await open(path, { declines: [method] })
+    await button(SIGN).click()
+    await says('You declined in your wallet. Nothing was linked.')
+    expect(await links()).toEqual([])
+    wallet.decline()
+    await button(SIGN).click()
+    await page.getByRole('heading', { name: 'Connected' }).waitFor()
+  })
+
+  test('that signs for another account links nothing', async () => {
+    const { path } = await askedChat()
+    await open(path, { owner: 'bob', signer: 'carol' })
+    await button(SIGN).click()
+    await says('This signature is not from the account you chose.')
+    expect(await links()).toEqual([])
+  })
+
+  test('that signs too late is asked once more', async () => {
+    const { path } = await askedChat()
+    await open(path, {})
+    // Between the message and the signature six minutes pass.
+    await page.exposeFunction('wait', () => site.clock.advance(6 * 60))
+    await page.evaluate(() => {
+      const { ethereum, wait } = window as unknown as {
+        ethereum: { request(call: { method: string }): Promise<unknown> }
+        wait(): Promise<void>
+      }
+      const { request } = ethereum
+      let isFirst = true
+      ethereum.request = async (call) => {
+        if (call.method === 'personal_sign' && isFirst) {
+          isFirst = false
+          await wait()
+        }
+        return await request(call)
+      }
+    })
+    await button(SIGN).click()
+    await says('Please sign once more; the first message was older than 5 minutes.')
+    await button(SIGN).click()
+    await page.getByRole('heading', { name: 'Connected' }).waitFor()
+  })
+
+  test('that is a contract is asked through the chain, and its signature kept while that is away', async () => {
+    const { path } = await askedChat()
+    const carol = PEOPLE.carol.account.address
+    await devnet.client.setCode({ address: carol, bytecode: walletCode(BOB) })
+    await open(path, { owner: 'carol', signer: 'bob' })
+    await rpc.down()
+    await button(SIGN).click()
+    await says('Your contract wallet cannot be checked right now.')
+    expect(await links()).toEqual([])
+    await rpc.up()
+    await button('Check again').click()
+    await page.getByRole('heading', { name: 'Connected' }).waitFor()
+    expect((await links())[0]?.wallet).toBe(carol)
+  })
+
+  test('the service away, the reader is told and the signature can be sent again', async () => {
+    const { path } = await askedChat()
+    await open(path, {})
+    let isAway = true
+    await page.route('**/connect/*', (route) => {
+      const isClaim = route.request().postData()?.includes('answer=claim') === true
+      return isClaim && isAway ? route.abort() : route.continue()
+    })
+    await button(SIGN).click()
+    await says('The service does not answer.')
+    isAway = false
+    await button('Check again').click()
+    await page.getByRole('heading', { name: 'Connected' }).waitFor()
+  })
+})
+
+describe('without a wallet in the browser', () => {
+  test('the page says so and opens the ways on', async () => {
+    await open((await askedChat()).path)
+    await button(SIGN).click()
+    await says('No wallet found in this browser.')
+    expect(await page.getByRole('link', { name: 'MetaMask' }).isVisible()).toBe(true)
+    expect(problems).toEqual([])
+  })
+
+  test.each([true, false])('a signature is pasted, script %s', async (script) => {
+    const { path } = await askedChat()
+    await open(path, undefined, { script })
+    if (script) await page.getByText('Sign elsewhere', { exact: true }).click()
+    await page.getByLabel('Let it also spend').check()
+    await page.getByLabel('Address of your wallet').fill(BOB.toLowerCase())
+    await button('Show the message').click()
+    const message = (await page.locator('#text').textContent()) ?? ''
+    expect(message).toContain('spend')
+    await page.getByLabel('Signature').fill('0x12')
+    await button('Check the signature').click()
+    await says('The signature does not belong to this message and wallet.')
+    expect(await links()).toEqual([])
+    // The address is still there; a message works once.
+    await button('Show the message').click()
+    const again = (await page.locator('#text').textContent()) ?? ''
+    expect(again).not.toBe(message)
+    const signature = await PEOPLE.bob.account.signMessage({ message: again })
+    await page.getByLabel('Signature').fill(` ${signature}\n`)
+    await button('Check the signature').click()
+    await page.getByRole('heading', { name: 'Connected' }).waitFor()
+    const [link] = await links()
+    expect(link).toMatchObject({ wallet: BOB, scopes: ['read', 'write', 'spend'] })
+    if (script) expect(link?.timezone).toBe('America/New_York')
+  })
+
+  test('what is no address is refused with the way on', async () => {
+    const { path } = await askedChat()
+    const { status, text } = await site.post(path, 'answer=message&wallet=0x12')
+    expect(status).toBe(422)
+    expect(text).toContain('Some values are missing or not allowed')
+  })
+})
+
+describe('a reader whose chat shows something else', () => {
+  test('is told not to sign, and the link is over', async () => {
+    const { path, code } = await askedChat()
+    await open(path, {}, { script: false })
+    await button('My chat shows something else').click()
+    await says('Do not sign')
+    expect((await peekConnectCode(site.app, code)).state).toBe('refused')
+    const signing = await site.post(path, `answer=message&wallet=${BOB}`)
+    expect(signing.status).toBe(303)
+  })
+})
+
+describe('a link', () => {
+  test('changes nothing by being looked at', async () => {
+    const { path, code } = await askedChat()
+    await site.get(path)
+    await site.get(path)
+    expect((await peekConnectCode(site.app, code)).state).toBe('open')
+  })
+
+  test.each([
+    'none',
+    'AAAAAAAAAAAAAAAAAAAAAA',
+  ])('that is none says that links work once', async (code) => {
+    const { status, headers, text } = await site.get(`/connect/${code}`)
+    expect(status).toBe(404)
+    expect(headers['cache-control']).toBe('no-store')
+    expect(text).toContain('Links work once, for 15 minutes.')
+  })
+
+  test('is over after 15 minutes, and while its page is open', async () => {
+    const { path } = await askedChat()
+    await open(path, {})
+    site.clock.advance(15 * 60)
+    await button(SIGN).click()
+    await says('This link is over')
+    expect(await links()).toEqual([])
+  })
+
+  test('that is used says to whom the chat belongs, until it is over', async () => {
+    const { path } = await askedChat()
+    await open(path, {})
+    await button(SIGN).click()
+    await page.getByRole('heading', { name: 'Connected' }).waitFor()
+    expect((await site.get(path)).text).toContain(`${SHORT} now belongs to the chat`)
+    site.clock.advance(15 * 60)
+    expect((await site.get(path)).text).not.toContain(SHORT)
+  })
+
+  test('is asked for messages ten times a minute', async () => {
+    const { path } = await askedChat()
+    const from = { 'x-forwarded-for': '203.0.113.9', accept: 'application/json' }
+    const ask = () => site.post(path, `answer=message&wallet=${BOB}`, from)
+    for (let count = 0; count < 10; count += 1) expect((await ask()).status).toBe(200)
+    const { status, html } = await ask()
+    expect(status).toBe(429)
+    expect(JSON.parse(html)).toMatchObject({ code: 'rate_limited' })
+  })
+
+  test.each(LOCALES)('reads in %s', async (locale) => {
+    const { path } = await askedChat()
+    const { html, text } = await site.get(`${path}?lang=${locale}`)
+    expect(html).toContain(`<html lang="${locale}"`)
+    expect(text).not.toMatch(/\{\{|undefined/)
+  })
+})

@@ -1,0 +1,104 @@
+import type { Page } from 'playwright-core'
+import { PEOPLE } from '#src/sandbox/devnet/people.ts'
+import { createSandboxWallet } from '#src/sandbox/wallet.ts'
+
+/** What a wallet in a browser is like. */
+export interface WalletOptions {
+  /** Whose it is. */
+  readonly owner?: keyof typeof PEOPLE
+  /** Whose key signs messages, where that is somebody else's. */
+  readonly signer?: keyof typeof PEOPLE
+  /** The chain it is on at first. */
+  readonly chainId?: string
+  /** Chains it knows. */
+  readonly knows?: readonly string[]
+  /** Methods that its user declines. */
+  readonly declines?: readonly string[]
+  /** What it says to a method instead of the chain. */
+  readonly says?: Readonly<Record<string, unknown>>
+  /** Says its name, as wallets do. */
+  readonly name?: string
+}
+
+/** A wallet in a page. */
+export interface PageWallet {
+  /** The methods it was asked for, as it happens. */
+  readonly asked: readonly string[]
+  /** From now on its user declines these. */
+  decline(...methods: readonly string[]): void
+  chain(): string
+}
+
+/** Puts a wallet into a page that is opened afterwards: it signs and sends on the local chain. */
+export async function giveWallet(
+  page: Page,
+  rpcUrl: string,
+  options: WalletOptions = {},
+): Promise<PageWallet> {
+  const { owner = 'bob', says = {}, name } = options
+  const account = PEOPLE[owner].account.address
+  const wallet = createSandboxWallet(rpcUrl)
+  const asked: string[] = []
+  let chain = options.chainId ?? '0xe'
+  let declined = options.declines ?? []
+  const known = new Set(options.knows ?? ['0xe'])
+  const move = (chainId: string) => {
+    if (!known.has(chainId)) throw { code: 4902 }
+    chain = chainId
+    return null
+  }
+  async function carryOut(method: string, params: readonly unknown[]): Promise<unknown> {
+    const [first] = params as readonly [{ chainId: string }]
+    if (declined.includes(method)) throw { code: 4001 }
+    if (method in says) return says[method]
+    switch (method) {
+      case 'eth_requestAccounts':
+        return [account]
+      case 'eth_chainId':
+        return chain
+      case 'wallet_switchEthereumChain':
+        return move(first.chainId)
+      case 'wallet_addEthereumChain':
+        known.add(first.chainId)
+        return move(first.chainId)
+      case 'personal_sign': {
+        const signer = PEOPLE[options.signer ?? owner].account.address
+        return await wallet.request(method, [params[0], signer])
+      }
+      default:
+        return await wallet.request(method, params)
+    }
+  }
+  await page.exposeFunction('askWallet', async (method: string, params: readonly unknown[]) => {
+    asked.push(method)
+    try {
+      return { result: (await carryOut(method, params)) ?? null }
+    } catch (error) {
+      return { error: error instanceof Error ? { code: -32_000, message: error.message } : error }
+    }
+  })
+  await page.addInitScript((label: string | undefined) => {
+    const { askWallet } = window as unknown as {
+      askWallet(method: string, params: unknown[]): Promise<{ result: unknown; error?: object }>
+    }
+    const provider = {
+      request: async ({ method, params = [] }: { method: string; params?: unknown[] }) => {
+        const { result, error } = await askWallet(method, params)
+        if (error !== undefined) throw error
+        return result
+      },
+    }
+    if (label === undefined) return Object.assign(window, { ethereum: provider })
+    const detail = Object.freeze({ info: { uuid: 'one', name: label }, provider })
+    return window.addEventListener('eip6963:requestProvider', () => {
+      window.dispatchEvent(new CustomEvent('eip6963:announceProvider', { detail }))
+    })
+  }, name)
+  return {
+    asked,
+    decline: (...methods) => {
+      declined = methods
+    },
+    chain: () => chain,
+  }
+}

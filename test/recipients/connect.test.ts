@@ -1,0 +1,231 @@
+import { generatePrivateKey, type PrivateKeyAccount, privateKeyToAccount } from 'viem/accounts'
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { createChallenge } from '#src/auth/service.ts'
+import { isPlainSigner } from '#src/chain/signatures.ts'
+import type { Scope } from '#src/kernel/caller.ts'
+import { AppError } from '#src/kernel/errors.ts'
+import { chatLinks } from '#src/recipients/chats.ts'
+import {
+  type ConnectNews,
+  claimConnectCode,
+  connectScopes,
+  createConnectCode,
+  noteConnectMessage,
+  peekConnectCode,
+  pruneConnectCodes,
+  refuseConnectCode,
+  tellConnects,
+} from '#src/recipients/connect.ts'
+import { openRoom, PUBLIC_URL, type Room, refusal } from './room.ts'
+
+let room: Room
+let deps: Room['deps'] & { chain: { verifyMessage: Verify } }
+let wallet: PrivateKeyAccount
+let chatId = 1000
+let isChainDown = false
+
+type Verify = Parameters<typeof claimConnectCode>[0]['chain']['verifyMessage']
+
+beforeAll(async () => {
+  room = await openRoom()
+  const verifyMessage: Verify = async ({ address, message, signature }) => {
+    if (isChainDown) throw new AppError('upstream', 'dependency_unavailable')
+    return await isPlainSigner(address, message, signature as `0x${string}`)
+  }
+  deps = { ...room.deps, chain: { verifyMessage } }
+})
+beforeEach(() => {
+  wallet = privateKeyToAccount(generatePrivateKey())
+  chatId += 1
+})
+afterAll(() => room.close())
+
+const NOT_VALID = { kind: 'not_found', code: 'link_not_valid' }
+
+async function makeCode({ spend = false, id = chatId } = {}) {
+  const made = await createConnectCode(deps, {
+    chat: { id, title: 'Ann Lee', username: 'annlee' },
+    by: { id },
+    locale: 'fr',
+    spend,
+  })
+  return { ...made, code: made.url.replace(`${PUBLIC_URL}/connect/`, '') }
+}
+
+async function signed(scopes: readonly Scope[] = connectScopes(false), by = wallet) {
+  const asked = { wallet: wallet.address, scopes: [...scopes], label: undefined }
+  const { message } = await createChallenge(deps, asked)
+  return { message, signature: await by.signMessage({ message }) }
+}
+
+const links = () => chatLinks(room.deps, chatId)
+async function news(): Promise<ConnectNews[]> {
+  const told: ConnectNews[] = []
+  await tellConnects(deps, async (one) => void told.push(one))
+  return told.filter((one) => one.chatId === chatId)
+}
+
+describe('a code', () => {
+  test('opens a page for 15 minutes that shows the chat and the same four digits', async () => {
+    const { code, match, expiresAt } = await makeCode({ spend: true })
+    expect(code).toMatch(/^[\w-]{22}$/)
+    expect(match).toMatch(/^\d\d \d\d$/)
+    expect(expiresAt.getTime() - room.clock.now().getTime()).toBe(15 * 60_000)
+    expect(await peekConnectCode(deps, code)).toEqual({
+      state: 'open',
+      title: 'Ann Lee',
+      username: 'annlee',
+      locale: 'fr',
+      spend: true,
+      match,
+      expiresAt,
+      wallet: undefined,
+    })
+  })
+
+  test('is stored as its hash only', async () => {
+    const { code } = await makeCode()
+    const rows = await room.database.sql`select * from connect_codes where chat_id = ${chatId}`
+    expect(JSON.stringify(rows)).not.toContain(code)
+  })
+
+  test('ends when its chat gets another, and after 15 minutes', async () => {
+    const first = await makeCode()
+    const second = await makeCode()
+    expect(await refusal(peekConnectCode(deps, first.code))).toEqual(NOT_VALID)
+    const consent = await signed()
+    expect(await refusal(claimConnectCode(deps, { code: first.code, ...consent }))).toEqual(
+      NOT_VALID,
+    )
+    room.clock.advance(15 * 60)
+    expect(await refusal(peekConnectCode(deps, second.code))).toEqual(NOT_VALID)
+    const late = await signed()
+    expect(await refusal(claimConnectCode(deps, { code: second.code, ...late }))).toEqual(NOT_VALID)
+    expect(await links()).toEqual([])
+  })
+
+  test('is forgotten a day after its end', async () => {
+    await makeCode()
+    const count = async () => {
+      const sql = room.database.sql
+      return (await sql`select from connect_codes where chat_id = ${chatId}`).length
+    }
+    room.clock.advance(24 * 3600)
+    await pruneConnectCodes(deps)
+    expect(await count()).toBe(1)
+    room.clock.advance(15 * 60)
+    await pruneConnectCodes(deps)
+    expect(await count()).toBe(0)
+  })
+})
+
+describe('a signed challenge', () => {
+  test('links the chat with the scopes that were signed and the zone of the browser', async () => {
+    const { code } = await makeCode()
+    const consent = await signed()
+    const claim = { code, ...consent, timezone: 'Asia/Kolkata' }
+    const answer = { wallet: wallet.address, title: 'Ann Lee' }
+    expect(await claimConnectCode(deps, claim)).toEqual(answer)
+    expect(await links()).toMatchObject([
+      {
+        wallet: wallet.address,
+        scopes: ['read', 'write'],
+        name: 'Ann Lee',
+        status: 'active',
+        locale: 'fr',
+        timezone: 'Asia/Kolkata',
+        linkedBy: chatId,
+      },
+    ])
+    expect(await peekConnectCode(deps, code)).toMatchObject({
+      state: 'linked',
+      wallet: wallet.address,
+    })
+    expect(await claimConnectCode(deps, claim)).toEqual(answer)
+    expect(await links()).toHaveLength(1)
+  })
+
+  test('gives a chat that is linked already the new rights', async () => {
+    const first = await makeCode()
+    await claimConnectCode(deps, { code: first.code, ...(await signed()) })
+    const second = await makeCode({ spend: true })
+    const consent = await signed(connectScopes(true))
+    await claimConnectCode(deps, { code: second.code, ...consent })
+    expect((await links()).map(({ scopes }) => scopes)).toEqual([['read', 'write', 'spend']])
+  })
+
+  test('of somebody else links nothing and leaves the code', async () => {
+    const { code } = await makeCode()
+    const forged = await signed(connectScopes(false), privateKeyToAccount(generatePrivateKey()))
+    expect(await refusal(claimConnectCode(deps, { code, ...forged }))).toMatchObject({
+      code: 'invalid_signature',
+    })
+    expect(await links()).toEqual([])
+    await claimConnectCode(deps, { code, ...(await signed()) })
+    expect(await links()).toHaveLength(1)
+  })
+
+  test('that cannot be checked now stays good', async () => {
+    const { code } = await makeCode()
+    const consent = await signed()
+    isChainDown = true
+    expect(await refusal(claimConnectCode(deps, { code, ...consent }))).toMatchObject({
+      code: 'dependency_unavailable',
+    })
+    isChainDown = false
+    await claimConnectCode(deps, { code, ...consent })
+    expect(await links()).toHaveLength(1)
+  })
+
+  test('links one chat only, also of many that come at once', async () => {
+    const codes = await Promise.all(
+      [1, 2, 3, 4].map((number) => makeCode({ id: chatId * 1000 + number })),
+    )
+    const consent = await signed()
+    const claims = await Promise.allSettled(
+      codes.map(({ code }) => claimConnectCode(deps, { code, ...consent })),
+    )
+    expect(claims.filter(({ status }) => status === 'fulfilled')).toHaveLength(1)
+  })
+
+  test('of another wallet does not work on a code that is used', async () => {
+    const { code } = await makeCode()
+    await claimConnectCode(deps, { code, ...(await signed()) })
+    wallet = privateKeyToAccount(generatePrivateKey())
+    expect(await refusal(claimConnectCode(deps, { code, ...(await signed()) }))).toEqual(NOT_VALID)
+    expect(await links()).toHaveLength(1)
+  })
+})
+
+describe('the chat', () => {
+  test('is told once that it is linked, and in which message', async () => {
+    const { code, hash } = await makeCode()
+    await noteConnectMessage(deps, { hash, messageId: 77 })
+    expect(await news()).toEqual([])
+    await claimConnectCode(deps, { code, ...(await signed()) })
+    expect(await news()).toEqual([
+      { chatId, by: chatId, messageId: 77, locale: 'fr', wallet: wallet.address },
+    ])
+    expect(await news()).toEqual([])
+  })
+
+  test('is told that the reader of the page refused, and nothing can be linked any more', async () => {
+    const { code } = await makeCode()
+    await refuseConnectCode(deps, code)
+    expect(await peekConnectCode(deps, code)).toMatchObject({ state: 'refused' })
+    expect(await refusal(claimConnectCode(deps, { code, ...(await signed()) }))).toEqual(NOT_VALID)
+    expect(await news()).toMatchObject([{ wallet: undefined }])
+  })
+
+  test('is told later when that fails, and not for ever', async () => {
+    const { code } = await makeCode()
+    await claimConnectCode(deps, { code, ...(await signed()) })
+    const failing = () => tellConnects(deps, () => Promise.reject(new Error('Telegram is away')))
+    for (let tries = 1; tries <= 4; tries += 1) {
+      await expect(failing()).rejects.toThrow('away')
+      expect(await news()).toEqual([])
+      room.clock.advance(60)
+    }
+    expect(await news()).toHaveLength(1)
+  })
+})

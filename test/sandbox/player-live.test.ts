@@ -1,0 +1,133 @@
+import { decodeErrorResult, parseAbi } from 'viem'
+import { afterEach, beforeEach, expect, test } from 'vitest'
+import { FSP } from '#src/sandbox/devnet/fsp/places.ts'
+import { createPlayer, type Player } from '#src/sandbox/devnet/player.ts'
+import { type RpcProxy, startRpcProxy } from '#src/sandbox/devnet/rpc-proxy.ts'
+import { type FurnishedDevnet, startDevnet } from '#src/sandbox/devnet.ts'
+
+/** The player in the time of somebody else's clock, beside others on its chain. */
+
+const START_MS = Date.parse('2026-11-20T12:00:00Z')
+const PATIENCE_MS = 20_000
+const RELAY = parseAbi([
+  'function isFinalized(uint256, uint256) view returns (bool)',
+  'error AlreadyRelayed()',
+])
+
+let devnet: FurnishedDevnet
+let rpc: RpcProxy
+let player: Player
+let now: number
+let stop: AbortController
+let running: Promise<void>
+const problems: unknown[] = []
+
+beforeEach(async () => {
+  devnet = await startDevnet({
+    contracts: true,
+    startsAt: new Date(START_MS),
+    blockTimeSeconds: 1,
+  })
+  now = START_MS
+  rpc = await startRpcProxy(devnet.rpcUrl)
+  player = await createPlayer(
+    { ...devnet, rpcUrl: rpc.url },
+    {
+      providers: ['Alpha', 'Bravo', 'Charlie'].map((name) => ({ name })),
+      onTime: (seconds) => {
+        now = Math.max(now, seconds * 1000)
+      },
+    },
+  )
+  stop = new AbortController()
+  problems.length = 0
+  const clock = { now: () => new Date(now) }
+  running = player.keepUp(clock, stop.signal, (error) => problems.push(error))
+})
+afterEach(async () => {
+  stop.abort()
+  await running
+  await rpc.close()
+  await devnet.close()
+})
+
+/** Lets seconds of the clock pass in little time. */
+async function pass(seconds: number): Promise<void> {
+  for (let second = 0; second < seconds; second += 10) {
+    now += 10_000
+    await devnet.client.increaseTime({ seconds: 10 })
+    await devnet.mine()
+    await new Promise((resolve) => setTimeout(resolve, 600))
+  }
+}
+
+const isFinal = (round: number) =>
+  devnet.client.readContract({
+    address: FSP.relay,
+    abi: RELAY,
+    functionName: 'isFinalized',
+    args: [100n, BigInt(round)],
+  })
+
+test('a round comes in the clock’s time, and what is played in between loses none of it', async () => {
+  const { round } = player
+  await pass(170)
+  // In the middle of a round: its commits are in, its reveals are not.
+  const played = await player.playRounds(1)
+  expect(played.first).toBe(round + 1)
+  await pass(70)
+  await expect.poll(() => isFinal(round + 1), { timeout: PATIENCE_MS }).toBe(true)
+  expect(await isFinal(round)).toBe(true)
+  expect(problems).toEqual([])
+})
+
+test('a clock that jumps far ahead takes the rounds along', async () => {
+  const { round } = player
+  now += 3_600_000
+  await devnet.increaseTime(3600)
+  await expect.poll(() => player.round, { timeout: PATIENCE_MS }).toBeGreaterThanOrEqual(round + 39)
+  expect(await isFinal(round)).toBe(false)
+  expect(problems).toEqual([])
+})
+
+test('a chain that fails for a moment is told of, and the rounds go on', async () => {
+  const { round } = player
+  await pass(100)
+  rpc.failNext(4, { status: 500 })
+  await pass(200)
+  await expect.poll(() => isFinal(round), { timeout: PATIENCE_MS }).toBe(true)
+  expect(problems.length).toBeGreaterThan(0)
+})
+
+test('“normal-reverts” fails as a lost race does', async () => {
+  stop.abort()
+  await running
+  await player.behave('Alpha', 'normal-reverts')
+  const since = await devnet.client.getBlockNumber()
+  await player.playRounds(3)
+  const reasons: string[] = []
+  for (let number = since + 1n; number <= (await devnet.client.getBlockNumber()); number += 1n) {
+    const block = await devnet.client.getBlock({ blockNumber: number, includeTransactions: true })
+    for (const { hash, from, to, input } of block.transactions) {
+      const { status } = await devnet.client.getTransactionReceipt({ hash })
+      if (status === 'success') continue
+      expect(from).toBe(player.provider('Alpha').accounts.signingPolicy.address.toLowerCase())
+      const call = devnet.client.call({ account: from, to, data: input, blockNumber: number })
+      const error: unknown = await call.then(
+        () => undefined,
+        (thrown: unknown) => thrown,
+      )
+      reasons.push(revertName(error))
+    }
+  }
+  expect(new Set(reasons)).toEqual(new Set(['AlreadyRelayed']))
+  expect(reasons.length).toBeGreaterThanOrEqual(2)
+})
+
+function revertName(error: unknown): string {
+  for (let one = error; one instanceof Error; one = one.cause) {
+    if (!('data' in one) || typeof one.data !== 'string') continue
+    return decodeErrorResult({ abi: RELAY, data: `0x${one.data.slice(2)}` }).errorName
+  }
+  return `${error}`
+}

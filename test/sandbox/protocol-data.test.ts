@@ -1,0 +1,137 @@
+import { parseAbi } from 'viem'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { systemClock } from '#src/kernel/clock.ts'
+import { nodeIdText } from '#src/sandbox/devnet/fsp/encode.ts'
+import { FSP } from '#src/sandbox/devnet/fsp/places.ts'
+import { createPlayer, type Player } from '#src/sandbox/devnet/player.ts'
+import { type FurnishedDevnet, startDevnet } from '#src/sandbox/devnet.ts'
+import { type ProtocolData, startProtocolData } from '#src/sandbox/world/protocol-data.ts'
+
+/** What is published beside the chain, as the operator's addresses in the settings have it. */
+
+const EPOCH = 452
+const MANAGER = parseAbi(['function rewardsHash(uint256) view returns (bytes32)'])
+
+let devnet: FurnishedDevnet
+let player: Player
+let data: ProtocolData
+
+beforeAll(async () => {
+  devnet = await startDevnet({ contracts: true, startsAt: new Date('2026-11-20T12:00:00Z') })
+  player = await createPlayer(devnet, {
+    providers: ['Alpha', 'Bravo', 'Charlie'].map((name) => ({ name })),
+  })
+  data = await startProtocolData({ player, clock: systemClock })
+})
+afterAll(async () => {
+  await data?.close()
+  await devnet?.close()
+})
+
+const passesOf = (epoch: number) => fetch(data.passesUrl.replace('{epoch}', `${epoch}`))
+const rewardsOf = (epoch: number) =>
+  fetch(`${data.rewardsUrl}${epoch}/reward-distribution-data.json`)
+
+async function validators(...nodeIDs: readonly string[]) {
+  const response = await fetch(`${data.pChainUrl}/ext/bc/P`, {
+    method: 'POST',
+    body: JSON.stringify({
+      jsonrpc: '2.0',
+      id: 7,
+      method: 'platform.getCurrentValidators',
+      params: nodeIDs.length === 0 ? {} : { nodeIDs },
+    }),
+  })
+  return response.json()
+}
+
+test('what an epoch came to is published some hours after its end, and not before', async () => {
+  expect((await passesOf(EPOCH - 1)).status).toBe(200)
+  expect((await rewardsOf(EPOCH - 1)).status).toBe(200)
+  expect((await passesOf(EPOCH)).status).toBe(404)
+  expect((await rewardsOf(EPOCH)).status).toBe(404)
+  await player.playToEpochEnd()
+  expect((await rewardsOf(EPOCH)).status).toBe(404)
+  await player.playToPublication()
+  expect((await passesOf(EPOCH)).status).toBe(200)
+  expect((await rewardsOf(EPOCH)).status).toBe(200)
+})
+
+test('the rewards are those that are voted for, with everybody’s own claims', async () => {
+  const rewards = await (await rewardsOf(EPOCH)).json()
+  const merkleRoot = await devnet.client.readContract({
+    address: FSP.flareSystemsManager,
+    abi: MANAGER,
+    functionName: 'rewardsHash',
+    args: [BigInt(EPOCH)],
+  })
+  expect(rewards).toMatchObject({ rewardEpochId: EPOCH, network: 'flare', merkleRoot })
+  const { identity, signingPolicy } = player.provider('Alpha').accounts
+  const body = (address: string, claimType: number, amount: string) => ({
+    body: { rewardEpochId: EPOCH, beneficiary: address.toLowerCase(), claimType, amount },
+  })
+  expect(rewards.rewardClaims).toHaveLength(6)
+  expect(rewards.rewardClaims.slice(0, 2)).toMatchObject([
+    body(signingPolicy.address, 0, `250${'0'.repeat(18)}`),
+    body(identity.address, 1, `1500${'0'.repeat(18)}`),
+  ])
+})
+
+test('everybody is eligible, unless that is what is wrong with them', async () => {
+  const eligible = async (epoch: number) => {
+    const rows: { dataProviderName: string; eligibleForReward: boolean }[] = await (
+      await passesOf(epoch)
+    ).json()
+    return rows.filter((row) => row.eligibleForReward).map((row) => row.dataProviderName)
+  }
+  expect(await eligible(EPOCH)).toEqual(['Alpha', 'Bravo', 'Charlie'])
+  await player.behave('Alpha', 'not-eligible')
+  expect(await eligible(EPOCH)).toEqual(['Bravo', 'Charlie'])
+  expect(await eligible(EPOCH - 1)).toEqual(['Alpha', 'Bravo', 'Charlie'])
+  const [alpha] = await (await passesOf(EPOCH)).json()
+  expect(alpha).toEqual({
+    rewardEpochId: EPOCH,
+    dataProviderName: 'Alpha',
+    eligibleForReward: false,
+    voterAddress: player.provider('Alpha').accounts.identity.address.toLowerCase(),
+    passes: 0,
+    failures: [{ protocolId: 100, failureId: 'FTSO_SCALING_FAILURE' }],
+  })
+  await player.recover('Alpha')
+})
+
+test('what did not change is not sent again', async () => {
+  const first = await passesOf(EPOCH)
+  const etag = first.headers.get('etag') ?? ''
+  const url = data.passesUrl.replace('{epoch}', `${EPOCH}`)
+  const again = () => fetch(url, { headers: { 'if-none-match': etag } })
+  expect((await again()).status).toBe(304)
+  await player.behave('Bravo', 'not-eligible')
+  expect((await again()).status).toBe(200)
+  await player.recover('Bravo')
+})
+
+test('validators are told by their nodes; one that is gone is not there at all', async () => {
+  const node = (name: string) => nodeIdText(player.provider(name).accounts.nodeIds[0] ?? '0x')
+  const ids = async (...asked: readonly string[]) => {
+    const { result } = await validators(...asked)
+    return result.validators.map((one: { nodeID: string }) => one.nodeID)
+  }
+  expect(await ids()).toEqual(['Alpha', 'Bravo', 'Charlie'].map(node))
+  expect(await ids(node('Bravo'), 'NodeID-nobody')).toEqual([node('Bravo')])
+  await player.behave('Alpha', 'validator-gone')
+  await player.behave('Bravo', 'validator-offline')
+  expect(await ids(node('Alpha'))).toEqual([])
+  expect(await validators(node('Bravo'))).toMatchObject({
+    jsonrpc: '2.0',
+    id: 7,
+    result: { validators: [{ nodeID: node('Bravo'), connected: false }] },
+  })
+})
+
+test('anything else is not there', async () => {
+  const { status } = await fetch(`${data.rewardsUrl}${EPOCH}/passes.txt`)
+  expect(status).toBe(404)
+  const response = await fetch(`${data.pChainUrl}/ext/bc/P`, { method: 'POST', body: 'no JSON' })
+  expect(response.status).toBe(400)
+})

@@ -1,0 +1,62 @@
+import { raise } from '#src/alerts/service.ts'
+import { deliverDue } from '#src/jobs/deliver-due.ts'
+import type { Severity } from '#src/kernel/facts.ts'
+import type { JsonObject } from '#src/kernel/units.ts'
+import type { Raised } from '#src/watches/evaluate.ts'
+import { findEventSource } from '#src/watches/events.ts'
+import { listTold } from '#src/watches/told.ts'
+import type { BotWorld } from './bot.ts'
+
+/** What a watch notices, as its evaluator would say it. */
+export interface Noticed {
+  readonly event: string
+  readonly severity?: Severity
+  readonly data?: JsonObject
+}
+
+/** Lets watches fire and recover in a world of the bot, and sends what comes of it. */
+export function alertsIn(world: Pick<BotWorld, 'app' | 'service' | 'clock'>) {
+  const { clock, service } = world
+  const app = { ...service.app, botUsername: world.app.botUsername }
+  let position = 0
+
+  /** The signals of a watch fire or recover, all in one look. */
+  async function notice(watchId: number, ...all: readonly Noticed[]): Promise<void> {
+    position += 1
+    await app.db.transaction(async (tx) => {
+      const watch = (await listTold(tx, [watchId])).get(watchId)
+      if (watch === undefined) throw new Error('there is no such watch')
+      const raised = all.map((one): Raised => {
+        const source = findEventSource(one.event)
+        if (source === undefined) throw new Error(`no signal emits ${one.event}`)
+        const { isRecovery, signal } = source
+        return {
+          watch,
+          type: source.type ?? 'credits-balance',
+          signal: signal.id,
+          group: signal.group,
+          event: one.event,
+          severity: one.severity ?? (isRecovery ? 'info' : 'warning'),
+          data: { ...signal.examples[one.event], ...one.data },
+          isRecovery,
+          isTold: true,
+          position,
+          firedAt: clock.now(),
+        }
+      })
+      await raise(app, tx, raised)
+    })
+  }
+
+  const deliver = () => deliverDue.run(app, new AbortController().signal, undefined)
+  return {
+    notice,
+    /** Sends what is due and changes what is out of date. */
+    deliver,
+    /** One look in which these fire, and their messages. */
+    fire: async (watchId: number, ...all: readonly Noticed[]): Promise<void> => {
+      await notice(watchId, ...all)
+      await deliver()
+    },
+  }
+}

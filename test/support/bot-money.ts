@@ -1,0 +1,123 @@
+import { API_TIMEOUT_SECONDS, createApi } from '#bot/api.ts'
+import { changeLive } from '#bot/live-news.ts'
+import { settleDeposits } from '#src/billing/topups/deposits.ts'
+import type { Topup } from '#src/billing/topups/model.ts'
+import { acceptTerms } from '#src/operations/account.ts'
+import { findOpenTopup } from '#src/operations/chat-status.ts'
+import { startRpcProxy } from '#src/sandbox/devnet/rpc-proxy.ts'
+import { startDevnet } from '#src/sandbox/devnet.ts'
+import { startXrpl } from '#src/sandbox/xrpl.ts'
+import { botWorld } from './bot.ts'
+import { testClock } from './clock.ts'
+import { BOT_NAME, BOT_TOKEN } from './harness.ts'
+
+/** What one service token is worth here: 5 cents. */
+const TOKEN_USD_MICROS = '50000'
+const CATCH_UP_SECONDS = 60
+
+/** The bot over a chain with the router, tokens and feeds, and an XRP Ledger, on one clock. */
+export async function moneyWorld(over: Readonly<Record<string, string>> = {}) {
+  let clock = testClock()
+  const shared = { now: () => clock.now() }
+  const [devnet, xrpl] = await Promise.all([
+    startDevnet({ contracts: true, startsAt: clock.now() }),
+    startXrpl({ clock: shared }),
+  ])
+  const rpc = await startRpcProxy(devnet.rpcUrl)
+  const { contracts } = devnet
+  const world = await botWorld({
+    PUBLIC_URL: 'https://watchdog.example.org',
+    FLARE_RPC_URLS: rpc.url,
+    PAYMENT_ROUTER: contracts.router,
+    NATIVE_PAY_TO: contracts.payTo,
+    SERVICE_TOKEN_ADDRESS: contracts.serviceToken,
+    SERVICE_TOKEN_USD_MICROS: TOKEN_USD_MICROS,
+    WFLR_ADDRESS: contracts.wflr,
+    FXRP_ADDRESS: contracts.fxrp,
+    XRPL_RPC_URL: xrpl.url,
+    XRPL_DEPOSIT_ADDRESS: xrpl.address,
+    ...over,
+  })
+  clock = world.clock
+  const { app, telegram } = world
+  const { signal } = new AbortController()
+  const api = createApi({ token: BOT_TOKEN, apiRoot: telegram.url }, API_TIMEOUT_SECONDS)
+
+  /** The service's clock at the chain's newest block, which may have run ahead. */
+  async function sync(): Promise<void> {
+    const { timestamp } = await devnet.client.getBlock()
+    clock.set(new Date(Math.max(clock.now().getTime(), Number(timestamp) * 1000)))
+  }
+
+  /** The chain's time at the service's, once it is far behind: prices are old then. */
+  async function catchUp(): Promise<void> {
+    const { timestamp } = await devnet.client.getBlock()
+    const behind = Math.floor(clock.now().getTime() / 1000) - Number(timestamp)
+    if (behind >= CATCH_UP_SECONDS) await devnet.increaseTime(behind)
+  }
+
+  return {
+    ...world,
+    devnet,
+    contracts,
+    xrpl,
+    rpc,
+    catchUp,
+    /** Messages that follow something are looked at, some seconds later. */
+    follow: async (seconds = 5) => {
+      clock.advance(seconds)
+      await catchUp()
+      await changeLive({ app, api, username: BOT_NAME })
+    },
+    /** One look for payments. */
+    look: async () => {
+      await sync()
+      await settleDeposits(app, signal)
+    },
+    /** Blocks on top of the newest payment, until it is deep enough, then one look. */
+    confirmAll: async () => {
+      await devnet.mine(2, 1)
+      await sync()
+      await settleDeposits(app, signal)
+    },
+    /** Lets time pass for everybody. */
+    pass: async (seconds: number) => {
+      await sync()
+      await devnet.increaseTime(seconds)
+      await sync()
+    },
+    /** The quote that the wallet was shown last. */
+    quoteOf: async (name: 'alice' | 'bob' | 'carol') => {
+      const topup = await world.as(name, findOpenTopup)
+      if (topup === null) throw new Error('there is no open quote')
+      return topup
+    },
+    accept: async (name: 'alice' | 'bob' | 'carol') => {
+      const { version } = app.billing.terms
+      await world.as(name, acceptTerms, { body: { version } })
+    },
+    /** Pays a quote of its wallet, in full or another amount. @returns the transaction's hash */
+    pay: async (
+      draft: Pick<Topup, 'handle' | 'amount' | 'approval' | 'destinationTag'>,
+      amountUnits = draft.amount,
+    ): Promise<string> => {
+      const from = devnet.people.bob.account.address
+      if (draft.destinationTag !== null) {
+        return xrpl.deposit({ tag: draft.destinationTag, drops: amountUnits }).hash
+      }
+      const { approval, handle } = draft
+      const { hash } =
+        approval === null
+          ? await contracts.sendNative(from, contracts.payTo, amountUnits, handle)
+          : await contracts.pay(from, handle, approval.token, amountUnits)
+      return hash
+    },
+    close: async () => {
+      await world.close()
+      await Promise.all([rpc.close(), xrpl.close()])
+      await devnet.close()
+    },
+  }
+}
+
+export type MoneyWorld = Awaited<ReturnType<typeof moneyWorld>>

@@ -1,0 +1,76 @@
+import { expect } from 'vitest'
+import { unpacked, type Verb } from '#bot/callback-data.ts'
+import { isHandled } from '#bot/handled.ts'
+import type { ChatMessage } from '#src/sandbox/telegram/model.ts'
+import type { BotWorld, Chatting } from './bot.ts'
+
+const ROWS_MAX = 8
+const LABEL_BUDGETS = [24, 16, 10]
+const DATA_BYTES_MAX = 64
+const TEXT_MAX = 4096
+const CAPTION_MAX = 1024
+const TOAST_MAX = 200
+
+/** A message keeps every limit, whatever its language. @returns the verbs of its buttons */
+export function checkScreen(message: ChatMessage): readonly Verb[] {
+  const most = message.file === undefined ? TEXT_MAX : CAPTION_MAX
+  expect(message.text.length).toBeLessThanOrEqual(most)
+  expect(message.keyboard.length, message.text).toBeLessThanOrEqual(ROWS_MAX)
+  return message.keyboard.flatMap((row) => {
+    expect(row.length).toBeLessThanOrEqual(3)
+    return row.flatMap(({ text, callback_data: data }) => {
+      expect([...text].length, text).toBeLessThanOrEqual(LABEL_BUDGETS[row.length - 1] ?? 0)
+      if (data === undefined) return []
+      expect(Buffer.byteLength(data)).toBeLessThanOrEqual(DATA_BYTES_MAX)
+      const press = unpacked(data)
+      expect(isHandled(data), data).toBe(true)
+      return press === undefined ? [] : [press.verb]
+    })
+  })
+}
+
+/** What the buttons of a message carry. */
+export function dataOf(message: ChatMessage): readonly string[] {
+  return message.keyboard.flat().flatMap(({ callback_data: data }) => data ?? [])
+}
+
+/** What is pressed, and how often. */
+interface Pressing {
+  readonly world: Pick<BotWorld, 'clock' | 'telegram' | 'settle'>
+  readonly chat: Chatting
+  /** Only these are pressed. */
+  readonly only: RegExp
+  /** Of one verb so many are pressed. */
+  readonly sameMax: number
+}
+
+/**
+ * Presses every button that can be reached from the newest message, each once, on the newest message of
+ * the time; what a press shows is looked at too.
+ *
+ * @returns the verbs that were seen
+ */
+export async function pressAll({ world, chat, only, sameMax }: Pressing): Promise<Set<Verb>> {
+  const seen = new Set(checkScreen(chat.last()))
+  const pressed = new Map<string, number>()
+  const done = new Set<string>()
+  const waiting = [...dataOf(chat.last())]
+  for (let data = waiting.shift(); data !== undefined; data = waiting.shift()) {
+    const verb = unpacked(data)?.verb ?? ''
+    const count = pressed.get(verb) ?? 0
+    if (done.has(data) || !only.test(verb) || count >= sameMax) continue
+    done.add(data)
+    pressed.set(verb, count + 1)
+    world.clock.advance(5)
+    const message = chat.all().findLast((one) => dataOf(one).includes(data ?? '')) ?? chat.last()
+    const answer = world.telegram.pressRaw(chat.id, message.id, data)
+    await world.settle()
+    expect((await answer.answer()).text.length).toBeLessThanOrEqual(TOAST_MAX)
+    for (const shown of [chat.last(), chat.all().find(({ id }) => id === message.id)]) {
+      if (shown === undefined) continue
+      for (const one of checkScreen(shown)) seen.add(one)
+      waiting.push(...dataOf(shown))
+    }
+  }
+  return seen
+}

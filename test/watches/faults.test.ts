@@ -1,0 +1,247 @@
+import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import type { RpcProxy } from '#src/sandbox/devnet/rpc-proxy.ts'
+import { type WatchWorld, watchWorld } from './world.ts'
+
+/** What endpoints can do wrong, and that it makes no false alert and loses no true one. */
+
+const NAMES = ['Alpha', 'Bravo', 'Charlie', 'Delta', 'Echo']
+const EPOCH = 452
+const HOUR = 3600
+const FLR = 10n ** 18n
+
+let world: WatchWorld
+
+beforeEach(async () => {
+  world = await watchWorld({ player: { providers: NAMES.map((name) => ({ name })) } })
+})
+afterEach(() => world.close())
+
+const identity = (name: string) => world.player().provider(name).accounts.identity.address
+const watch = (type: string, name: string) => world.watch(type, { provider: identity(name) })
+const ends = () => 1_658_430_000 + 90 * 3360 * (EPOCH + 1)
+const both = () => [world.primary, world.secondary]
+/** A look, whatever comes of it. */
+const look = () => world.see().catch(() => undefined)
+
+async function lookUntil(hours: number, from: number): Promise<void> {
+  for (let hour = from; hour <= hours; hour += 0.5) {
+    await world.player().playTo(ends() + hour * HOUR)
+    await look()
+  }
+}
+
+/** Leaves most providers out of the vote, so that it stays open, and the first of the rest signs it. */
+async function keepUptimeOpen(): Promise<void> {
+  for (const name of NAMES.slice(0, 3)) await world.player().behave(name, 'misses-uptime-vote')
+}
+
+describe('events that an endpoint leaves out', () => {
+  test('are had from the other one: who signed is not said to have not', async () => {
+    const echo = await watch('reward-signing', 'Echo')
+    const alpha = await watch('reward-signing', 'Alpha')
+    await keepUptimeOpen()
+    await world.see()
+    world.primary.emptyLogs()
+    await world.player().playToEpochEnd()
+    await lookUntil(4, 0.5)
+    expect(await world.events(echo.id)).toEqual([])
+    expect(await world.events(alpha.id)).toEqual(['signing.uptime-open'])
+  })
+
+  test('are looked for again in each block that may have them, also at a single endpoint', async () => {
+    await world.close()
+    const player = { providers: NAMES.map((name) => ({ name })) }
+    world = await watchWorld({ player, isAlone: true })
+    const echo = await watch('reward-signing', 'Echo')
+    await keepUptimeOpen()
+    await world.see()
+    await world.player().playToEpochEnd()
+    // Nothing about several blocks; about one block, the truth.
+    world.primary.rewrite('eth_getLogs', (result, params) =>
+      JSON.stringify(params).includes('blockHash') ? result : [],
+    )
+    await lookUntil(4, 0.5)
+    expect(await world.events(echo.id)).toEqual([])
+  })
+})
+
+describe('an endpoint that does not know a voter', () => {
+  const withoutVoters = (proxy: RpcProxy) => {
+    const voter = identity('Alpha').slice(2).toLowerCase()
+    const other = identity('Bravo').slice(2).toLowerCase()
+    proxy.rewrite('eth_call', (result) => String(result).replaceAll(voter, other))
+  }
+
+  test('is not believed while the other one knows it', async () => {
+    const { id } = await watch('provider-eligibility', 'Alpha')
+    await world.see()
+    withoutVoters(world.primary)
+    for (let minute = 0; minute < 5; minute++) await world.pass(60)
+    expect(await world.events(id)).toEqual([])
+  })
+
+  test('is not believed at once while the other one is away, and is in the end', async () => {
+    const { id } = await watch('provider-eligibility', 'Alpha')
+    await world.see()
+    withoutVoters(world.primary)
+    await world.secondary.down()
+    await world.pass(60)
+    expect(await world.events(id)).toEqual([])
+    await world.pass(60)
+    await world.pass(60)
+    expect(await world.events(id)).toEqual(['provider.unregistered'])
+  })
+
+  test('is believed when the other one says so too', async () => {
+    const { id } = await watch('provider-eligibility', 'Alpha')
+    await world.see()
+    for (const proxy of both()) withoutVoters(proxy)
+    await world.pass(60)
+    expect(await world.events(id)).toEqual(['provider.unregistered'])
+  })
+
+  test('makes no alert with a list that is empty', async () => {
+    const { id } = await watch('provider-eligibility', 'Alpha')
+    await world.see()
+    for (const proxy of both()) {
+      proxy.rewrite('eth_call', (result) => {
+        const voters = NAMES.map((name) => identity(name).slice(2).toLowerCase())
+        return voters.every((voter) => String(result).includes(voter)) ? '0x' : result
+      })
+    }
+    for (let minute = 0; minute < 3; minute++) await world.pass(60).catch(() => undefined)
+    expect((await world.events(id)).filter((event) => event.startsWith('provider'))).toEqual([])
+  })
+})
+
+describe('a calculation that is published', () => {
+  test.each([
+    ['is not there', { status: 404, body: '' }],
+    ['fails', { status: 500, body: 'oops' }],
+    ['is no JSON', { status: 200, body: '<html>' }],
+    ['is empty', { status: 200, body: '[]' }],
+    ['has rows of another shape', { status: 200, body: '[{"voter":1}]' }],
+    [
+      'is of another epoch',
+      {
+        status: 200,
+        body: JSON.stringify([
+          { rewardEpochId: 1, voterAddress: `0x${'1'.repeat(40)}`, eligibleForReward: true },
+        ]),
+      },
+    ],
+  ])('and %s is no evidence', async (_name, answer) => {
+    const { createServer } = await import('node:http')
+    const server = createServer((_request, response) => {
+      response.writeHead(answer.status, { 'content-type': 'application/json' }).end(answer.body)
+    })
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+    const place = server.address()
+    const port = typeof place === 'object' && place !== null ? place.port : 0
+    await world.close()
+    world = await watchWorld({
+      player: { providers: NAMES.map((name) => ({ name })) },
+      env: { PROVIDER_DATASET_URL: `http://127.0.0.1:${port}/{epoch}.json` },
+    })
+    const { id } = await watch('provider-eligibility', 'Alpha')
+    await world.see()
+    await world.pass(700)
+    await world.pass(700)
+    expect(await world.events(id)).toEqual([])
+    const { body } = await world.alice.request('GET', `/watches/${id}`)
+    expect(body.lastObservation).toMatchObject({ registered: true, eligible: null })
+    server.close()
+  })
+})
+
+const faults: readonly [string, (proxy: RpcProxy) => unknown][] = [
+  ['answers 429', (proxy) => proxy.failNext(1000, { status: 429 })],
+  ['refuses for its limits', (proxy) => proxy.failNext(1000, { code: -32005, message: 'limit' })],
+  ['drops its connections', (proxy) => proxy.down()],
+  ['answers nonsense', (proxy) => proxy.rewrite('eth_call', () => '0x1234')],
+  ['has another head, behind', (proxy) => proxy.rewrite('eth_blockNumber', () => '0x1')],
+  ['has another head, ahead', (proxy) => proxy.rewrite('eth_blockNumber', () => '0xffffff')],
+  ['serves another chain', (proxy) => proxy.rewrite('eth_chainId', () => '0x1')],
+]
+
+describe('while one endpoint', () => {
+  test.each(faults)('%s, the other one is enough', async (_name, fail) => {
+    const { bob, carol } = world.devnet.people
+    const target = { address: bob.account.address, asset: 'FLR' }
+    const wallet = await world.watch('wallet-balance', target, { threshold: '100' })
+    const feed = await world.watch(
+      'feed-move',
+      { feed: 'XRP/USD' },
+      { percent: 5, windowSeconds: 600 },
+    )
+    const alpha = await watch('provider-eligibility', 'Alpha')
+    await world.see()
+    await fail(world.primary)
+    await world.player().behave('Alpha', 'unregistered')
+    await world.player().playToEpochEnd()
+    await look()
+    await world.devnet.transfer(carol.account.address, bob.account.address, 500n * FLR)
+    await world.player().setFeed('XRP/USD', world.player().feed('XRP/USD') * 1.06)
+    await world.pass(60)
+    expect(await world.events(wallet.id)).toEqual(['wallet-balance.moved'])
+    expect(await world.events(feed.id)).toEqual(['feed-move.threshold'])
+    // That somebody is missing needs a second voice, or some time.
+    await world.pass(60)
+    await world.pass(60)
+    expect(await world.events(alpha.id)).toEqual(['provider.unregistered'])
+  })
+
+  test.each(
+    faults,
+  )('and the other one %s, nothing is said, and all of it afterwards', async (name, fail) => {
+    const { bob, carol } = world.devnet.people
+    const target = { address: bob.account.address, asset: 'FLR' }
+    const wallet = await world.watch('wallet-balance', target, { threshold: '100' })
+    const alpha = await watch('provider-eligibility', 'Alpha')
+    await world.see()
+    for (const proxy of both()) await fail(proxy)
+    // An endpoint that was right is asked for its chain again within the hour.
+    if (name.includes('another chain')) world.clock.advance(3600)
+    await world.player().behave('Alpha', 'unregistered')
+    await world.player().playToEpochEnd()
+    await world.devnet.transfer(carol.account.address, bob.account.address, 500n * FLR)
+    await look()
+    const alerts = async () =>
+      (await world.events()).filter((event) => !event.startsWith('fsp.monitoring'))
+    expect(await alerts()).toEqual([])
+    for (const proxy of both()) await proxy.up()
+    world.clock.advance(3600)
+    await world.see()
+    await world.pass(60)
+    expect(await world.events(wallet.id)).toContain('wallet-balance.moved')
+    expect(await world.events(alpha.id)).toContain('provider.unregistered')
+    expect(await alerts()).toHaveLength(2)
+  })
+})
+
+describe('a connection that breaks', () => {
+  test('in the middle of a span loses nothing and repeats nothing', async () => {
+    const alpha = await watch('reward-signing', 'Alpha')
+    const echo = await watch('reward-signing', 'Echo')
+    await keepUptimeOpen()
+    await world.see()
+    await world.player().playToEpochEnd()
+    await world.player().playTo(ends() + 1.5 * HOUR)
+    await world.devnet.mine(200, 10)
+    // Each look breaks off after some more of the blocks.
+    for (let turn = 0; turn < 6; turn++) {
+      for (const proxy of both()) proxy.failNext(1, { status: 502 }, 'eth_getLogs')
+      await look()
+      world.clock.advance(31)
+      if (turn % 2 === 0) world.restart()
+      await look()
+      world.clock.advance(31)
+    }
+    for (const proxy of both()) await proxy.up()
+    await world.pass(60)
+    expect(await world.events(alpha.id)).toEqual(['signing.uptime-open'])
+    expect(await world.events(echo.id)).toEqual([])
+    const read = await world.sql`select * from read_ranges`
+    expect(read).toHaveLength(1)
+  })
+})

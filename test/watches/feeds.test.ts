@@ -1,0 +1,188 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { type WatchWorld, watchWorld } from './world.ts'
+
+/** Watches of price feeds over the chain's stand-in for FtsoV2. */
+
+let world: WatchWorld
+
+beforeAll(async () => {
+  world = await watchWorld()
+})
+afterAll(() => world.close())
+
+const price = (name: string, value: number) =>
+  world.devnet.contracts.setFeed(name, BigInt(value), 5)
+
+describe('a watch of a feed', () => {
+  test('tells of a move once per window, and what it compared', async () => {
+    const five = await world.watch(
+      'feed-move',
+      { feed: 'XRP/USD' },
+      { percent: 5, windowSeconds: 3600 },
+    )
+    const one = await world.watch(
+      'feed-move',
+      { feed: 'XRP/USD' },
+      { percent: 1, windowSeconds: 60 },
+    )
+    await price('XRP/USD', 250_000)
+    await world.pass(30)
+    await price('XRP/USD', 255_000)
+    await world.pass(30)
+    expect(await world.events(one.id)).toEqual(['feed-move.threshold'])
+    expect(await world.events(five.id)).toEqual([])
+    await price('XRP/USD', 262_500)
+    await world.pass(30)
+    const [alert] = await world.told(five.id)
+    expect(alert).toMatchObject({
+      event: 'feed-move.threshold',
+      severity: 'warning',
+      data: {
+        feed: 'XRP/USD',
+        fromPrice: '2.5',
+        toPrice: '2.625',
+        movePercent: 5,
+        thresholdPercent: 5,
+        windowSeconds: 3600,
+        direction: 'any',
+      },
+    })
+    await price('XRP/USD', 300_000)
+    await world.pass(1800)
+    expect(await world.events(five.id)).toHaveLength(1)
+    await world.pass(1830)
+    expect(await world.events(five.id)).toHaveLength(1)
+    await price('XRP/USD', 400_000)
+    await world.pass(30)
+    expect((await world.told(five.id)).map(({ severity }) => severity)).toEqual([
+      'warning',
+      'critical',
+    ])
+  })
+
+  test('reads every feed in one request, and asks for it every 30 seconds', async () => {
+    await world.watch('feed-move', { feed: 'FLR/USD' }, { percent: 5, windowSeconds: 600 })
+    await world.watch('feed-move', { feed: 'FLR/USD' }, { percent: 7, windowSeconds: 900 })
+    await world.pass(30)
+    world.primary.resetCounts()
+    await world.pass(30)
+    const { eth_call: calls } = world.primary.counts()
+    expect(calls).toBe(1)
+    await world.pass(10)
+    expect(world.primary.count('eth_call')).toBe(1)
+  })
+
+  test('of a feed that stands still has no data, and the others have', async () => {
+    const still = await world.watch(
+      'feed-move',
+      { feed: 'FLR/USD' },
+      { percent: 1, windowSeconds: 120 },
+    )
+    const other = await world.watch(
+      'feed-move',
+      { feed: 'XRP/USD' },
+      { percent: 90, windowSeconds: 120 },
+    )
+    await world.pass(30)
+    const health = async ({ id }: { id: number }) =>
+      (await world.alice.request('GET', `/watches/${id}`)).body.health
+    expect([await health(still), await health(other)]).toEqual(['ok', 'ok'])
+    await world.devnet.contracts.setFeed('FLR/USD', 1000n, 5, world.clock.now())
+    await world.pass(601)
+    await world.pass(100)
+    expect([await health(still), await health(other)]).toEqual(['no_data', 'ok'])
+    const before = await world.events(still.id)
+    await price('FLR/USD', 5000)
+    await world.pass(30)
+    expect(await health(still)).toBe('ok')
+    // Nothing in the window to compare with: the price is a baseline again.
+    expect(await world.events(still.id)).toEqual(before)
+  })
+
+  test('is on the feed somebody means, and says which there are', async () => {
+    const made = async (feed: string) =>
+      (await world.watch('feed-move', { feed }, { percent: 5, windowSeconds: 60 })).target
+    expect(await made('xrp')).toEqual({ feed: 'XRP/USD' })
+    expect(await made('flr/usd')).toEqual({ feed: 'FLR/USD' })
+    expect(await made('0x015852502f55534400000000000000000000000000')).toEqual({ feed: 'XRP/USD' })
+    const body = {
+      type: 'feed-move',
+      target: { feed: 'XPR/USD' },
+      settings: { percent: 5, windowSeconds: 60 },
+    }
+    const refused = await world.alice.request('POST', '/watches', body)
+    expect(refused.status).toBe(400)
+    expect(refused.body.errors).toEqual([
+      expect.objectContaining({
+        pointer: '/target/feed',
+        code: 'feed',
+        detail: expect.stringContaining('XRP/USD'),
+      }),
+    ])
+    const impossible = {
+      ...body,
+      target: { feed: 'XRP/USD' },
+      settings: { percent: 100, windowSeconds: 60, direction: 'down' },
+    }
+    expect((await world.alice.request('POST', '/watches', impossible)).body.errors).toEqual([
+      expect.objectContaining({ pointer: '/settings/percent', code: 'too_big' }),
+    ])
+  })
+
+  test('looks through its new window when its settings change, and keeps what it has told', async () => {
+    const watch = await world.watch(
+      'feed-move',
+      { feed: 'XRP/USD' },
+      { percent: 10, windowSeconds: 7200 },
+    )
+    await price('XRP/USD', 400_000)
+    await world.pass(30)
+    await price('XRP/USD', 420_000)
+    await world.pass(30)
+    expect(await world.events(watch.id)).toEqual([])
+    await world.alice.request('PATCH', `/watches/${watch.id}`, {
+      settings: { percent: 5, windowSeconds: 3600 },
+    })
+    await world.pass(30)
+    expect(await world.events(watch.id)).toEqual(['feed-move.threshold'])
+    await world.pass(30)
+    expect(await world.events(watch.id)).toHaveLength(1)
+  })
+
+  test('keeps its window over a restart of the service', async () => {
+    const watch = await world.watch(
+      'feed-move',
+      { feed: 'XRP/USD' },
+      { percent: 20, windowSeconds: 86_400 },
+    )
+    await price('XRP/USD', 420_000)
+    await world.pass(30)
+    world.restart()
+    await price('XRP/USD', 510_000)
+    await world.pass(3600)
+    expect(await world.events(watch.id)).toEqual(['feed-move.threshold'])
+    const [alert] = await world.told(watch.id)
+    expect(alert?.data).toMatchObject({ fromPrice: '4.2', toPrice: '5.1' })
+  })
+})
+
+describe('prices that were seen', () => {
+  test('are thinned out with their age, and the same window still compares with the same price', async () => {
+    const { app, sql } = world
+    const feed = '0x01000000000000000000000000000000000000ff00'
+    const end = new Date('2026-12-20T00:00:00Z')
+    const before = (minutes: number) => new Date(end.getTime() - minutes * 60_000)
+    await sql`
+      insert into feed_points (feed, at, value, decimals, grade)
+      select ${feed}, at, extract(epoch from at)::bigint, 0,
+        case when extract(epoch from at)::bigint % 900 = 0 then 0
+          when extract(epoch from at)::bigint % 300 = 0 then 1 else 2 end
+      from generate_series(${before(10 * 1440)}::timestamptz, ${end}::timestamptz, interval '30 seconds') at`
+    const count = async () =>
+      Number((await sql`select count(*) from feed_points where feed = ${feed}`)[0]?.count)
+    expect(await count()).toBe(28_801)
+    world.clock.set(end)
+    await app.facts.prune()
+    expect(await count()).toBeLessThan(1400)
+  })
+})

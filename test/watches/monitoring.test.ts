@@ -1,0 +1,209 @@
+import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { failingSince, severityOf } from '#src/watches/monitoring.ts'
+import { type WatchWorld, watchWorld } from './world.ts'
+
+/** What watches say when the chain cannot be seen. */
+
+let world: WatchWorld
+
+beforeEach(async () => {
+  world = await watchWorld()
+})
+afterEach(() => world.close())
+
+const bob = () => world.devnet.people.bob.account.address
+const balance = () =>
+  world.watch('wallet-balance', { address: bob(), asset: 'FLR' }, { threshold: '100' })
+const price = () =>
+  world.watch('feed-move', { feed: 'XRP/USD' }, { percent: 5, windowSeconds: 600 })
+
+/** Both endpoints answer, and some time has passed. */
+async function bothUp(): Promise<void> {
+  await Promise.all([world.primary.up(), world.secondary.up()])
+  world.clock.advance(1)
+}
+
+/** Looks for so long, every so many seconds, whatever comes of it. */
+async function lookFor(seconds: number, every = 15): Promise<void> {
+  for (let passed = 0; passed < seconds; passed += every) {
+    world.clock.advance(every)
+    await world.look().catch(() => undefined)
+  }
+}
+
+const health = async (id: number) =>
+  (await world.alice.request('GET', `/watches/${id}`)).body.health
+
+describe('when no endpoint answers', () => {
+  test('every watch that reads the chain says so after 90 seconds, and when it is over', async () => {
+    const watches = [await balance(), await balance(), await price()]
+    const credits = await world.watch('credits-balance', {}, { limit: 1 })
+    await world.see()
+    await Promise.all([world.primary.down(), world.secondary.down()])
+    await lookFor(75)
+    expect(await world.events()).toEqual([])
+    await lookFor(45)
+    for (const { id } of watches) {
+      const [alert, ...more] = await world.told(id)
+      expect(more).toEqual([])
+      expect(alert).toMatchObject({
+        event: 'fsp.monitoring',
+        severity: 'warning',
+        signal: null,
+        group: null,
+        state: 'firing',
+        data: { reason: 'no_answer' },
+        rendered: { title: 'No data from the chain' },
+      })
+      expect(await health(id)).toBe('no_data')
+    }
+    expect(await world.events(credits.id)).toEqual([])
+    await bothUp()
+    world.clock.advance(30)
+    await world.see()
+    for (const { id } of watches) {
+      const told = await world.told(id)
+      expect(told.map(({ event }) => event)).toEqual(['fsp.monitoring', 'fsp.monitoring.recovered'])
+      expect(told.map((alert) => (alert as never)['state'])).toEqual(['recovered', 'recovered'])
+      expect(await health(id)).toBe('ok')
+    }
+    await lookFor(60)
+    expect(await world.events()).toHaveLength(6)
+  })
+
+  test('it becomes critical after ten minutes, once', async () => {
+    const { id } = await balance()
+    await world.see()
+    await Promise.all([world.primary.down(), world.secondary.down()])
+    await lookFor(690)
+    expect((await world.told(id)).map(({ severity }) => severity)).toEqual(['warning', 'critical'])
+    await bothUp()
+    await world.see()
+    expect(await world.events(id)).toEqual([
+      'fsp.monitoring',
+      'fsp.monitoring',
+      'fsp.monitoring.recovered',
+    ])
+  })
+
+  test('it is told once although the service restarts in the middle of it', async () => {
+    const { id } = await balance()
+    await world.see()
+    await Promise.all([world.primary.down(), world.secondary.down()])
+    await lookFor(60)
+    world.restart()
+    await lookFor(60)
+    world.restart()
+    await lookFor(60)
+    expect(await world.events(id)).toEqual(['fsp.monitoring'])
+    await bothUp()
+    world.restart()
+    await world.see()
+    expect(await world.events(id)).toEqual(['fsp.monitoring', 'fsp.monitoring.recovered'])
+  })
+
+  test('a paused watch says nothing, and one that is paused meanwhile is still told of the end', async () => {
+    const [paused, later] = [await balance(), await balance()]
+    await world.see()
+    await world.alice.request('PATCH', `/watches/${paused.id}`, { status: 'paused' })
+    await Promise.all([world.primary.down(), world.secondary.down()])
+    await lookFor(120)
+    await world.alice.request('PATCH', `/watches/${later.id}`, { status: 'paused' })
+    await world.alice.request('PATCH', `/watches/${later.id}`, { status: 'active' })
+    await bothUp()
+    await world.see()
+    expect(await world.events(paused.id)).toEqual([])
+    expect(await world.events(later.id)).toEqual(['fsp.monitoring', 'fsp.monitoring.recovered'])
+  })
+
+  test('what happened meanwhile is told when there is data again', async () => {
+    const { id } = await balance()
+    await world.see()
+    await Promise.all([world.primary.down(), world.secondary.down()])
+    await world.devnet.transfer(world.devnet.people.carol.account.address, bob(), 500n * 10n ** 18n)
+    await lookFor(120)
+    await bothUp()
+    await world.see()
+    expect((await world.events(id)).toSorted()).toEqual([
+      'fsp.monitoring',
+      'fsp.monitoring.recovered',
+      'wallet-balance.moved',
+    ])
+  })
+})
+
+describe('when no new block comes', () => {
+  test('watches say so after 90 seconds, and when one comes', async () => {
+    const { id } = await balance()
+    await world.see()
+    await lookFor(75)
+    expect(await world.events(id)).toEqual([])
+    await lookFor(45)
+    expect(await world.told(id)).toMatchObject([
+      { event: 'fsp.monitoring', severity: 'warning', data: { reason: 'no_block' } },
+    ])
+    world.clock.advance(1)
+    await world.see()
+    expect(await world.events(id)).toEqual(['fsp.monitoring', 'fsp.monitoring.recovered'])
+  })
+
+  test('an endpoint that stands still is passed over while another goes on', async () => {
+    const { id } = await balance()
+    await world.see()
+    const stands = await world.devnet.client.getBlockNumber()
+    world.primary.rewrite('eth_blockNumber', () => `0x${stands.toString(16)}`)
+    for (let minute = 0; minute < 4; minute++) {
+      await world.devnet.mine(2, 1)
+      await lookFor(60)
+    }
+    expect(await world.events(id)).toEqual([])
+  })
+})
+
+describe('when one kind of question fails', () => {
+  test('the watches that ask it say so, and the others go on', async () => {
+    const [one, other] = [await balance(), await price()]
+    await world.see()
+    // Feeds are asked for through their contract, balances through Multicall3.
+    const fails = (result: unknown, params: unknown) =>
+      JSON.stringify(params).toLowerCase().includes('ca11bde0') ? 'broken' : result
+    world.primary.rewrite('eth_call', fails)
+    world.secondary.rewrite('eth_call', fails)
+    for (let look = 0; look < 10; look++) {
+      await world.devnet.mine(2, 1)
+      await lookFor(15)
+    }
+    expect(await world.events(one.id)).toEqual(['fsp.monitoring'])
+    expect(await world.events(other.id)).toEqual([])
+    await bothUp()
+    await world.see()
+    expect(await world.events(one.id)).toEqual(['fsp.monitoring', 'fsp.monitoring.recovered'])
+  })
+})
+
+describe('time without data', () => {
+  const at = (seconds: number) => new Date(1_790_000_000_000 + seconds * 1000)
+
+  test('counts while somebody looks', () => {
+    let state = { failingSince: at(0), checkedAt: at(0) }
+    for (let seconds = 10; seconds <= 100; seconds += 10) {
+      state = { failingSince: failingSince(state, at(seconds)), checkedAt: at(seconds) }
+    }
+    expect(state.failingSince).toEqual(at(0))
+    expect(severityOf(state.failingSince, at(100))).toBe('warning')
+  })
+
+  test('does not count while nobody looks', () => {
+    const since = failingSince({ failingSince: at(0), checkedAt: at(10) }, at(86_410))
+    expect(severityOf(since, at(86_410))).toBeNull()
+  })
+
+  test('is told at 90 seconds and critical at ten minutes', () => {
+    expect([89, 90, 599, 600].map((seconds) => severityOf(at(0), at(seconds)))).toEqual([
+      null,
+      'warning',
+      'warning',
+      'critical',
+    ])
+  })
+})

@@ -1,0 +1,137 @@
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import type { Behaviour } from '#src/sandbox/devnet/fsp/behaviours.ts'
+import { type RoundWorld, roundWorld } from './rounds.ts'
+
+/** The minimal conditions of a reward epoch, validators, and providers with whom everything is wrong. */
+
+const GOOD_ROUNDS = 30
+const BAD_ROUNDS = 12
+const ROUNDS_AFTER = 22
+
+const NAMES = ['Healthy', 'Offband', 'Voteless', 'Offline', 'Gone', 'Ruin', 'Silent'] as const
+type Name = (typeof NAMES)[number]
+
+const BEHAVIOURS: Readonly<Record<Name, readonly Behaviour[]>> = {
+  Healthy: [],
+  Offband: ['anchors-out-of-band'],
+  Voteless: ['no-bit-vote'],
+  Offline: ['validator-offline'],
+  Gone: ['validator-gone'],
+  Ruin: [
+    'reveal-mismatch',
+    'wrong-bit-vote-length',
+    'wrong-key',
+    'grace-signature',
+    'fdc-in-submit1',
+    'failing-transactions',
+    'no-fast-updates',
+    'validator-gone',
+    'low-balance',
+  ],
+  Silent: ['silent'],
+}
+
+let world: RoundWorld
+
+beforeAll(async () => {
+  world = await roundWorld(NAMES)
+}, 60_000)
+afterAll(() => world.close())
+
+/** Every round is read when it is complete, and the validators are asked for once in each. */
+async function play(rounds: number): Promise<void> {
+  for (let round = 0; round < rounds; round += 1) {
+    await world.player().playRounds(1)
+    await world.read()
+  }
+  await world.scan()
+}
+
+const heard = new Map<Name, number>()
+async function news(): Promise<Readonly<Record<string, readonly string[]>>> {
+  const all = await Promise.all(
+    NAMES.map(async (name) => {
+      const events = await world.events(name)
+      const fresh = events.slice(heard.get(name) ?? 0)
+      heard.set(name, events.length)
+      return [name, fresh.toSorted()] as const
+    }),
+  )
+  return Object.fromEntries(all.filter(([, events]) => events.length > 0))
+}
+
+test('nothing is told while the conditions are met', async () => {
+  // Watches judge from their first look on.
+  await play(4)
+  await play(GOOD_ROUNDS)
+  expect(await news()).toEqual({})
+}, 60_000)
+
+test('each condition that is met no more is told of, and everything that is wrong at once', async () => {
+  for (const name of NAMES) {
+    for (const behaviour of BEHAVIOURS[name]) await world.behave(name, behaviour)
+  }
+  await play(BAD_ROUNDS)
+  const streak = (id: string) => [`fsp.${id} critical`, `fsp.${id} warning`]
+  expect(await news()).toEqual({
+    Offband: ['fsp.mc-anchor warning'],
+    Voteless: [...streak('fdc-bitvote'), 'fsp.mc-fdc warning'],
+    Offline: ['fsp.mc-uptime warning'],
+    Gone: ['fsp.validator-not-listed critical'],
+    Ruin: [
+      'fsp.balance-low critical',
+      ...streak('fdc-bitvote-length'),
+      'fsp.fdc-submit1 warning',
+      'fsp.mc-anchor warning',
+      'fsp.reveal-offence critical',
+      'fsp.signature-mismatch critical',
+      'fsp.tx-failed warning',
+      'fsp.validator-not-listed critical',
+    ],
+    Silent: [
+      ...streak('fdc-bitvote'),
+      ...streak('fdc-signature'),
+      ...streak('ftso-commit'),
+      ...streak('ftso-reveal'),
+      ...streak('ftso-signature'),
+      'fsp.mc-anchor warning',
+      'fsp.mc-fdc warning',
+    ],
+  })
+  const [offband] = await world.alerts('Offband')
+  expect(offband?.data).toMatchObject({ threshold: 0.8, protocolMinimum: 0.8 })
+  const [gone] = await world.alerts('Gone')
+  expect(gone?.data).toMatchObject({ listed: 0, nodeIds: [expect.stringMatching(/^NodeID-/)] })
+}, 60_000)
+
+test('each recovers once, and the healthy one beside them has heard nothing', async () => {
+  for (const name of NAMES) await world.player().recover(name)
+  await play(ROUNDS_AFTER)
+  const over = (...ids: readonly string[]) => ids.map((id) => `fsp.${id}.recovered info`)
+  expect(await news()).toEqual({
+    Offband: over('mc-anchor'),
+    Voteless: over('fdc-bitvote', 'mc-fdc'),
+    Offline: over('mc-uptime'),
+    Gone: over('validator-not-listed'),
+    Ruin: over(
+      'balance-low',
+      'fdc-bitvote-length',
+      'fdc-submit1',
+      'mc-anchor',
+      'reveal-offence',
+      'signature-mismatch',
+      'tx-failed',
+      'validator-not-listed',
+    ),
+    Silent: over(
+      'fdc-bitvote',
+      'fdc-signature',
+      'ftso-commit',
+      'ftso-reveal',
+      'ftso-signature',
+      'mc-anchor',
+      'mc-fdc',
+    ),
+  })
+  expect(await world.events('Healthy')).toEqual([])
+}, 60_000)

@@ -1,0 +1,141 @@
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { type RoundWorld, roundWorld } from './rounds.ts'
+
+/** What a new reward epoch brings to the watches of data providers. */
+
+const NAMES = ['Healthy', 'Unregistered', 'Late', 'Pushed', 'Mover', 'Collector'] as const
+const EPOCH = 452
+const FIRST_ROUND = (EPOCH + 1) * 3360
+const MINUTE = 60
+
+let world: RoundWorld
+
+beforeAll(async () => {
+  world = await roundWorld(NAMES)
+  const player = world.player()
+  await player.behave('Unregistered', 'unregistered')
+  await player.behave('Late', 'late-registration')
+  await player.behave('Pushed', 'not-in-policy')
+  await player.behave('Mover', 'changed-submit-address')
+  await player.behave('Collector', 'unclaimed-rewards')
+}, 60_000)
+afterAll(() => world.close())
+
+/** Everything told since the last time, by provider; those with nothing are left out. */
+const heard = new Map<string, number>()
+async function news(): Promise<Readonly<Record<string, readonly string[]>>> {
+  const all = await Promise.all(
+    NAMES.map(async (name) => {
+      const events = await world.events(name)
+      const fresh = events.slice(heard.get(name) ?? 0)
+      heard.set(name, events.length)
+      return [name, fresh.toSorted()] as const
+    }),
+  )
+  return Object.fromEntries(all.filter(([, events]) => events.length > 0))
+}
+
+/** Plays in full up to so many minutes after the opening of the registration. */
+async function afterOpening(minutes: number): Promise<void> {
+  const since = world.player().registrationSince ?? 0
+  await world.player().playTo(since + minutes * MINUTE, { inFull: true })
+  await world.scan()
+}
+
+test('an open registration is nothing to tell of for 15 minutes', async () => {
+  await world.player().playRounds(3)
+  await world.scan()
+  await world.player().playToRegistration()
+  await world.scan()
+  await afterOpening(13)
+  expect(await news()).toEqual({})
+})
+
+test('then who is not registered is told so, and who registers after all, too', async () => {
+  await afterOpening(18)
+  expect(await news()).toEqual({
+    Unregistered: ['fsp.registration critical'],
+    Late: ['fsp.registration critical'],
+  })
+  const [alert] = await world.alerts('Unregistered')
+  expect(alert?.data).toMatchObject({
+    provider: world.player().provider('Unregistered').accounts.identity.address,
+    rewardEpochId: EPOCH + 1,
+    minutes: 15,
+    isClosed: false,
+  })
+  await afterOpening(24)
+  expect(await news()).toEqual({ Late: ['fsp.registration.recovered info'] })
+})
+
+test('who is not in the policy that follows is told so when it is fixed', async () => {
+  await afterOpening(34)
+  expect(await news()).toEqual({
+    Unregistered: ['fsp.not-in-policy critical'],
+    Pushed: ['fsp.not-in-policy critical', 'fsp.registration critical'],
+  })
+  const alert = (await world.alerts('Pushed')).find(({ event }) => event === 'fsp.not-in-policy')
+  expect(alert?.data).toMatchObject({
+    rewardEpochId: EPOCH + 1,
+    startVotingRoundId: FIRST_ROUND,
+    active: false,
+  })
+})
+
+test('rounds around the beginning of an epoch are judged by the policy of each', async () => {
+  await world.player().playToEpochEnd()
+  await world.player().playRounds(3)
+  await world.scan()
+  // Nobody is blamed: neither those who are out, nor who submits from another address now.
+  expect(await news()).toEqual({})
+  const { identity, submit } = world.player().provider('Mover').accounts
+  const path = `/provider-fsp?provider=${identity.address}&rounds=6`
+  const { body } = await world.alice.request('GET', path)
+  expect(body).toMatchObject({ rewardEpoch: EPOCH + 1, addresses: { submit: submit.address } })
+  const commits = body.rounds.map((one: { id: number; ftso: { commit: string } }) => [
+    one.id - FIRST_ROUND,
+    one.ftso.commit,
+  ])
+  expect(commits.slice(-5)).toContainEqual([-1, 'ok'])
+  expect(commits).toContainEqual([0, 'ok'])
+  expect(commits).toContainEqual([1, 'ok'])
+})
+
+test('rewards that wait for more than a day are told of, until they are claimed', async () => {
+  await world.player().playToPublication()
+  await world.player().playRounds(4)
+  await world.scan()
+  expect(await news()).toEqual({})
+  await world.player().playTo(world.clock.now().getTime() / 1000 + 25 * 3600)
+  await world.player().playRounds(4)
+  await world.scan()
+  expect(await news()).toEqual({ Collector: ['fsp.rewards-unclaimed info'] })
+  const [alert] = await world.alerts('Collector')
+  expect(alert?.data).toMatchObject({ epochs: [EPOCH] })
+  await world.player().recover('Collector')
+  await world.player().playRounds(3)
+  await world.scan()
+  expect(await news()).toEqual({ Collector: ['fsp.rewards-unclaimed.recovered info'] })
+})
+
+test('who is registered and in the policy again has recovered', async () => {
+  await world.player().recover('Unregistered')
+  await world.player().recover('Pushed')
+  await world.player().recover('Late')
+  await world.player().playToRegistration()
+  await world.scan()
+  await afterOpening(5)
+  expect(await news()).toEqual({
+    Unregistered: ['fsp.registration.recovered info'],
+    Pushed: ['fsp.registration.recovered info'],
+  })
+  await world.player().playToEpochEnd()
+  await world.player().playRounds(2)
+  await world.scan()
+  expect(await news()).toEqual({
+    Unregistered: ['fsp.not-in-policy.recovered info'],
+    Pushed: ['fsp.not-in-policy.recovered info'],
+  })
+  expect(await world.events('Healthy')).toEqual([])
+  expect(await world.events('Mover')).toEqual([])
+})

@@ -1,0 +1,203 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { type RoundWorld, roundWorld } from './rounds.ts'
+
+/** Voting rounds are read through whatever happens on the way: no false alert, no lost one. */
+
+const SIGNALS = [{ id: 'ftso-commit', enabled: true, parameters: { rounds: 2 } }]
+
+let world: RoundWorld
+
+beforeAll(async () => {
+  world = await roundWorld(['Healthy', 'Mute'], { unwatched: ['Later', 'Third'] })
+  await world.player().playRounds(4)
+  await world.scan()
+}, 60_000)
+afterAll(() => world.close())
+
+const both = () => [world.primary, world.secondary]
+/** A look, whatever comes of it. */
+async function tick(): Promise<void> {
+  await world.read().catch(() => undefined)
+  await world.look().catch(() => undefined)
+}
+
+const heard = new Map<string, number>()
+async function news(name: string): Promise<readonly string[]> {
+  const events = await world.events(name)
+  const fresh = events.slice(heard.get(name) ?? 0)
+  heard.set(name, events.length)
+  return fresh
+}
+
+/** The same, but for the blindness itself and for what so many missed rounds sum up to. */
+async function fresh(name: string): Promise<readonly string[]> {
+  return (await news(name)).filter((event) => !/monitoring|mc-anchor/.test(event))
+}
+
+async function bothUp(): Promise<void> {
+  await Promise.all(both().map((proxy) => proxy.up()))
+  world.clock.advance(31)
+}
+
+/** Rounds that are kept, without a gap between the first and the last. */
+async function gaps(): Promise<number> {
+  const [row] =
+    await world.sql`select max(round) - min(round) + 1 - count(*) as gaps from fsp_rounds`
+  return Number(row?.['gaps'])
+}
+
+/** The provider misses three commits while `disturb` is called before each look at them. */
+async function missCommits(disturb: (step: number) => Promise<void> | void): Promise<void> {
+  await world.behave('Mute', 'no-commit')
+  for (let step = 0; step < 3; step += 1) {
+    const { round, timing } = world.player()
+    const begins = timing.firstRoundStart + round * timing.roundSeconds
+    for (const offset of [30, 60, 89]) {
+      await world.player().playTo(begins + offset, { inFull: true })
+      await disturb(step)
+      await tick()
+    }
+  }
+  await bothUp()
+  await world.player().recover('Mute')
+  await world.player().playRounds(4)
+  await world.scan()
+}
+
+describe('when nothing can be read', () => {
+  test('and everything is fine meanwhile, that alone is told, and every round is known afterwards', async () => {
+    await Promise.all(both().map((proxy) => proxy.down()))
+    for (let round = 0; round < 3; round += 1) {
+      await world.player().playRounds(1)
+      await tick()
+      world.clock.advance(20)
+      await tick()
+    }
+    expect(await news('Healthy')).toEqual(['fsp.monitoring warning'])
+    await bothUp()
+    await world.player().playRounds(3)
+    await world.scan()
+    expect(await news('Healthy')).toEqual(['fsp.monitoring.recovered info'])
+    expect(await gaps()).toBe(0)
+    await news('Mute')
+  })
+
+  test('for a moment, nothing is told', async () => {
+    for (const proxy of both()) proxy.failNext(1, { status: 502 }, 'eth_getLogs')
+    const { round, timing } = world.player()
+    const begins = timing.firstRoundStart + round * timing.roundSeconds
+    await world.player().playTo(begins + 21, { inFull: true })
+    await expect(world.read()).rejects.toThrow()
+    await bothUp()
+    await tick()
+    const [progress] = await world.sql`select failing_since from fsp_progress`
+    expect(progress?.['failing_since']).toBeNull()
+    for (let seconds = 25; seconds < 155; seconds += 10) {
+      await world.player().playTo(begins + seconds, { inFull: true })
+      await tick()
+    }
+    expect(await news('Healthy')).toEqual([])
+  })
+})
+
+describe('a provider that misses its commits', () => {
+  const EXPECTED = ['fsp.ftso-commit warning', 'fsp.ftso-commit.recovered info']
+
+  test('is told of once when the process restarts in the middle of rounds', async () => {
+    await missCommits(() => world.restart())
+    expect(await news('Mute')).toEqual(EXPECTED)
+    expect(await news('Healthy')).toEqual([])
+    expect(await gaps()).toBe(0)
+  })
+
+  test.each([
+    ['has no block for a while', (step: number) => noBlocks(step < 2 ? both() : [])],
+    ['breaks off in the middle', () => breakOff()],
+    ['says that blocks are empty', () => emptyBlocks()],
+    ['leaves events out', () => world.primary.emptyLogs()],
+  ])('is told of once when an endpoint %s', async (_name, disturb) => {
+    await missCommits(disturb)
+    expect(await fresh('Mute')).toEqual(EXPECTED)
+    expect(await fresh('Healthy')).toEqual([])
+    expect(await gaps()).toBe(0)
+  })
+
+  function noBlocks(proxies: (typeof world.primary)[]): void {
+    for (const proxy of proxies) proxy.rewrite('eth_getBlockByNumber', () => null)
+  }
+  function breakOff(): void {
+    for (const proxy of both()) proxy.failNext(1, { status: 502 }, 'eth_getBlockByNumber')
+    world.clock.advance(1)
+  }
+  function emptyBlocks(): void {
+    world.primary.rewrite('eth_getBlockByNumber', (block) =>
+      typeof block === 'object' && block !== null && 'transactions' in block
+        ? { ...block, transactions: [] }
+        : block,
+    )
+  }
+
+  test('is told of nothing when all of it is read again', async () => {
+    const before = await world.told()
+    await world.sql`update fsp_progress set resume_from = 0`
+    world.restart()
+    await world.scan()
+    expect(await world.told()).toEqual(before)
+    expect(await gaps()).toBe(0)
+  })
+})
+
+test('a watch made while its provider fails tells of rounds that end after it was made', async () => {
+  await world.behave('Later', 'no-commit')
+  await world.player().playRounds(5)
+  await world.scan()
+  await world.watch('Later', SIGNALS)
+  await world.look()
+  const made = world.player().round
+  expect(await news('Later')).toEqual([])
+  await world.player().playRounds(1)
+  await world.scan()
+  expect(await news('Later')).toEqual([])
+  await world.player().playRounds(2)
+  await world.scan()
+  expect(await news('Later')).toEqual(['fsp.ftso-commit warning'])
+  const [alert] = await world.alerts('Later')
+  expect(Number(alert?.data['firstRoundId'])).toBeGreaterThanOrEqual(made - 3)
+})
+
+test('a pause of many rounds is caught up, each judged by its own policy', async () => {
+  await world.behave('Third', 'changed-submit-address')
+  await world.watch('Third')
+  await world.scan()
+  await world.player().playToRegistration()
+  await world.scan()
+  const before = world.player().round
+  await world.player().playToEpochEnd()
+  await world.player().playRounds(8)
+  await world.scan()
+  expect(await fresh('Third')).toEqual([])
+  expect(await fresh('Healthy')).toEqual([])
+  const kept = await world.sql`select round from fsp_rounds where round > ${before}`
+  expect(kept.length).toBeGreaterThanOrEqual(8)
+})
+
+test('a round costs a request a block, a receipt for each call that is watched, and few more', async () => {
+  const rounds = 4
+  await world.player().playRounds(2)
+  await world.scan()
+  for (const proxy of both()) proxy.resetCounts()
+  const before = await world.devnet.client.getBlockNumber()
+  for (let round = 0; round < rounds; round += 1) {
+    await world.player().playRounds(1)
+    await world.read()
+  }
+  const blocks = Number((await world.devnet.client.getBlockNumber()) - before)
+  const { eth_getBlockByNumber, eth_getTransactionReceipt, eth_call, eth_getLogs } =
+    world.primary.counts()
+  // Each look asks for the head, the tip and the end of its span besides.
+  expect(eth_getBlockByNumber).toBeLessThanOrEqual(blocks + 3 * rounds)
+  expect(eth_getTransactionReceipt).toBeLessThanOrEqual(4 * 4 * rounds)
+  expect(eth_call).toBeLessThanOrEqual(8 * rounds)
+  expect(eth_getLogs).toBe(rounds)
+  expect(world.secondary.counts()).toEqual({})
+})

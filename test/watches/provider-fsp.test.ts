@@ -1,0 +1,161 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import type { Behaviour } from '#src/sandbox/devnet/fsp/behaviours.ts'
+import { providerFsp } from '#src/watches/types/provider-fsp/index.ts'
+import { type WatchWorld, watchWorld } from './world.ts'
+
+/** Data providers that do one thing wrong each, beside one that does nothing wrong, on a real chain. */
+
+const EVERY_SIGNAL = providerFsp.signals.map(({ id }) => ({ id, enabled: true }))
+
+/** Alerts at a silence that is believable: there are few blocks here. */
+const SENSITIVE = EVERY_SIGNAL.map((one) =>
+  one.id === 'fast-updates' ? { ...one, parameters: { probability: 0.1 } } : one,
+)
+
+/** Who does what wrong, and what its watch must tell: the event and its severity. */
+const CASES: readonly (readonly [string, Behaviour, readonly string[]])[] = [
+  ['Healthy', 'former-digest', []],
+  ['Mute', 'no-commit', ['fsp.ftso-commit warning']],
+  // A bit vote travels with the reveal.
+  ['Shy', 'no-reveal', ['fsp.ftso-reveal critical', 'fsp.fdc-bitvote warning']],
+  ['Tardy', 'late-commit', ['fsp.ftso-commit warning']],
+  [
+    'Unsigned',
+    'no-signature',
+    ['fsp.ftso-signature warning', 'fsp.fdc-signature warning', 'fsp.fdc-reveal-offence critical'],
+  ],
+  ['Voteless', 'no-bit-vote', ['fsp.fdc-bitvote warning']],
+  ['Fickle', 'no-fdc-signature', ['fsp.fdc-signature warning', 'fsp.fdc-reveal-offence critical']],
+  ['Misplaced', 'fdc-in-submit1', ['fsp.fdc-submit1 warning']],
+  ['Liar', 'reveal-mismatch', ['fsp.reveal-offence critical']],
+  ['Forger', 'wrong-key', ['fsp.signature-mismatch critical', 'fsp.fdc-reveal-offence critical']],
+  ['Slow', 'grace-signature', ['fsp.signature-grace warning']],
+  ['Clumsy', 'failing-transactions', ['fsp.tx-failed warning']],
+  ['Racer', 'normal-reverts', []],
+  ['Miscount', 'wrong-bit-vote-length', ['fsp.fdc-bitvote-length warning']],
+  ['Partial', 'bit-vote-against-consensus', ['fsp.fdc-consensus warning']],
+  ['Poor', 'low-balance', ['fsp.balance-low critical']],
+  ['Silent', 'no-fast-updates', ['fsp.fast-updates critical']],
+]
+
+let world: WatchWorld
+const watchOf = new Map<string, number>()
+
+async function scan(): Promise<void> {
+  const { app } = world
+  const signal = new AbortController().signal
+  await world.devnet.mine(2, 1)
+  await app.facts.rounds.advance(await app.chain.confirmedBlock(app.confirmations, signal), signal)
+  await world.look()
+}
+
+async function told(name: string): Promise<string[]> {
+  const alerts = await world.told(watchOf.get(name) ?? 0)
+  return alerts.map(({ event, severity }) => `${event} ${severity}`)
+}
+
+beforeAll(async () => {
+  const providers = [{ name: 'Anchor', stake: 3_000_000_000 }, ...CASES.map(([name]) => ({ name }))]
+  world = await watchWorld({ player: { providers } })
+  for (const [name] of CASES) {
+    const provider = world.player().provider(name).accounts.identity.address
+    const signals = name === 'Silent' ? SENSITIVE : EVERY_SIGNAL
+    const { id } = await world.watch('provider-fsp', { provider }, {}, { signals })
+    watchOf.set(name, id)
+  }
+}, 60_000)
+afterAll(() => world.close())
+
+describe('providers on a chain', () => {
+  test('all are quiet while everybody does everything right', async () => {
+    await world.player().playRounds(5)
+    await scan()
+    for (const [name] of CASES) expect([name, await told(name)]).toEqual([name, []])
+  })
+
+  test('each tells of what it does wrong, with its severity, and of nothing else', async () => {
+    const player = world.player()
+    // Silence takes longer than the others to tell.
+    await player.behave('Silent', 'no-fast-updates')
+    await player.playRounds(1, 60)
+    for (const [name, behaviour] of CASES) await player.behave(name, behaviour)
+    await player.playRounds(3, 60)
+    await scan()
+    const found = await Promise.all(CASES.map(async ([name]) => [name, (await told(name)).sort()]))
+    expect(found).toEqual(CASES.map(([name, , events]) => [name, [...events].sort()]))
+  })
+
+  test('each recovers, once, when it does everything right again', async () => {
+    const player = world.player()
+    for (const [name, behaviour] of CASES) await player.recover(name, behaviour)
+    await player.playRounds(24)
+    await scan()
+    const found = await Promise.all(
+      CASES.map(async ([name, , events]) => [name, (await told(name)).slice(events.length).sort()]),
+    )
+    const recovered = (event: string) => `${event.split(' ')[0]}.recovered info`
+    expect(found).toEqual(CASES.map(([name, , events]) => [name, events.map(recovered).sort()]))
+  })
+})
+
+describe('GET /provider-fsp', () => {
+  const view = async (name: string, rounds = 30) => {
+    const provider = world.player().provider(name).accounts.submit.address
+    const { status, body } = await world.alice.request(
+      'GET',
+      `/provider-fsp?provider=${provider}&rounds=${rounds}`,
+    )
+    expect(status).toBe(200)
+    return body
+  }
+
+  test('shows every round of a provider, whichever of its addresses is asked for', async () => {
+    const { identity, submit } = world.player().provider('Mute').accounts
+    const body = await view('Mute')
+    expect(body).toMatchObject({
+      provider: identity.address,
+      addresses: { submit: submit.address },
+      registered: true,
+      inPolicy: true,
+      stale: false,
+    })
+    const cells = body.rounds.map((round: { ftso: { commit: string } }) => round.ftso.commit)
+    expect(cells.filter((cell: string) => cell === 'missing')).toHaveLength(3)
+    expect(cells.filter((cell: string) => cell === 'ok').length).toBeGreaterThan(20)
+  })
+
+  test.each([
+    ['Liar', 'ftso', 'reveal', 'offence'],
+    ['Forger', 'ftso', 'signature', 'mismatch'],
+    ['Slow', 'ftso', 'signature', 'late'],
+    ['Tardy', 'ftso', 'commit', 'late'],
+    ['Partial', 'fdc', 'bitvote', 'mismatch'],
+    ['Fickle', 'fdc', 'signature', 'offence'],
+  ] as const)('says of %s that its %s %s was %s', async (name, protocol, duty, cell) => {
+    const { rounds } = await view(name)
+    const cells = rounds.map((round: never) => round[protocol][duty])
+    expect(cells.filter((one: string) => one === cell)).toHaveLength(3)
+  })
+
+  test('judges those whom nobody watches, too', async () => {
+    const { rounds } = await view('Anchor', 3)
+    expect(rounds).toHaveLength(3)
+    expect(rounds[0].ftso).toEqual({ commit: 'ok', reveal: 'ok', signature: 'ok' })
+  })
+
+  test('answers for an address that is nobody’s', async () => {
+    const { body } = await world.alice.request('GET', `/provider-fsp?provider=0x${'12'.repeat(20)}`)
+    expect(body).toMatchObject({ registered: false, inPolicy: false })
+    expect(body.rounds[0].ftso.commit).toBe('unknown')
+  })
+
+  test('gives what is stored when the chain does not answer, and says so', async () => {
+    const { identity } = world.player().provider('Mute').accounts
+    await Promise.all([world.primary.down(), world.secondary.down()])
+    const path = `/provider-fsp?provider=${identity.address}&rounds=30`
+    const { body } = await world.alice.request('GET', path)
+    await Promise.all([world.primary.up(), world.secondary.up()])
+    expect(body).toMatchObject({ stale: true, registered: true })
+    expect(body.rounds).toHaveLength(30)
+  })
+})

@@ -1,0 +1,205 @@
+import { afterEach, describe, expect, test } from 'vitest'
+import type { PlayerOptions } from '#src/sandbox/devnet/player.ts'
+import { type Told, type WatchWorld, watchWorld } from './world.ts'
+
+/** Watches of data providers while whole reward epochs are played on a local chain. */
+
+const NAMES = ['Alpha', 'Bravo', 'Charlie', 'Delta', 'Echo']
+const PLAYER: PlayerOptions = { providers: NAMES.map((name) => ({ name })) }
+const EPOCH = 452
+const HOUR = 3600
+
+let world: WatchWorld
+
+async function begin(env: Readonly<Record<string, string>> = {}) {
+  world = await watchWorld({ player: PLAYER, env })
+}
+afterEach(() => world.close())
+
+const identity = (name: string) => world.player().provider(name).accounts.identity.address
+const watch = (type: string, name: string) => world.watch(type, { provider: identity(name) })
+const ends = () => 1_658_430_000 + 90 * 3360 * (EPOCH + 1)
+
+/** Plays to so many hours after the end of the first epoch, and looks every half hour from then on. */
+async function lookUntil(hours: number, from = 0): Promise<void> {
+  for (let hour = from; hour <= hours; hour += 0.5) {
+    await world.player().playTo(ends() + hour * HOUR)
+    await world.see()
+  }
+}
+
+const when = ({ firedAt }: Told) => (new Date(firedAt).getTime() / 1000 - ends()) / HOUR
+
+describe('a watch of eligibility', () => {
+  test('tells when registration is lost at the switch of the epoch, and when it is back', async () => {
+    await begin()
+    const alpha = await watch('provider-eligibility', 'Alpha')
+    const bravo = await watch('provider-eligibility', 'Bravo')
+    await world.player().behave('Alpha', 'unregistered')
+    await world.see()
+    await world.player().playToEpochEnd()
+    await world.see()
+    const [alert] = await world.told(alpha.id)
+    expect(alert).toMatchObject({
+      event: 'provider.unregistered',
+      severity: 'critical',
+      data: { provider: identity('Alpha'), registered: false, rewardEpochId: EPOCH + 1 },
+    })
+    await world.player().recover('Alpha')
+    await world.player().playToEpochEnd()
+    await world.see()
+    expect(await world.events(alpha.id)).toEqual(['provider.unregistered', 'provider.recovered'])
+    expect(await world.events(bravo.id)).toEqual([])
+  })
+
+  test('tells when the published calculation no longer counts the provider', async () => {
+    await begin()
+    const alpha = await watch('provider-eligibility', 'Alpha')
+    const bravo = await watch('provider-eligibility', 'Bravo')
+    await world.see()
+    await world.player().behave('Alpha', 'not-eligible')
+    await world.player().playToEpochEnd()
+    await world.player().playToPublication()
+    await world.pass(700)
+    const [alert] = await world.told(alpha.id)
+    expect(alert).toMatchObject({
+      event: 'provider.eligibility-lost',
+      severity: 'critical',
+      data: { eligible: false, eligibilityEpochId: EPOCH, registered: true },
+    })
+    expect(await world.events(bravo.id)).toEqual([])
+  })
+
+  test('knows nothing of eligibility where no calculation is named', async () => {
+    await begin({ PROVIDER_DATASET_URL: '' })
+    const alpha = await watch('provider-eligibility', 'Alpha')
+    await world.see()
+    await world.player().behave('Alpha', 'not-eligible')
+    await world.player().playToEpochEnd()
+    await world.player().playToPublication()
+    await world.pass(700)
+    expect(await world.events(alpha.id)).toEqual([])
+    const { body } = await world.alice.request('GET', `/watches/${alpha.id}`)
+    expect(body.lastObservation).toMatchObject({ registered: true, eligible: null })
+  })
+
+  test('is on the provider, whichever of its addresses was given', async () => {
+    await begin()
+    const { accounts } = world.player().provider('Charlie')
+    for (const role of ['submit', 'submitSignatures', 'signingPolicy', 'delegation'] as const) {
+      const { target } = await world.watch('provider-eligibility', {
+        provider: accounts[role].address,
+      })
+      expect(target.provider, role).toBe(accounts.identity.address)
+    }
+  })
+})
+
+describe('a watch of reward signing', () => {
+  test('says nothing of a provider that signs', async () => {
+    await begin()
+    const alpha = await watch('reward-signing', 'Alpha')
+    await world.see()
+    await world.player().playToEpochEnd()
+    await lookUntil(5, 0.5)
+    expect(await world.events(alpha.id)).toEqual([])
+  })
+
+  test('tells of a vote that was concluded without the signature', async () => {
+    await begin()
+    const alpha = await watch('reward-signing', 'Alpha')
+    await world.player().behave('Alpha', 'misses-uptime-vote')
+    await world.see()
+    await world.player().playToEpochEnd()
+    await lookUntil(4, 0.5)
+    const told = await world.told(alpha.id)
+    expect(told.map(({ event, severity }) => `${event} ${severity}`)).toEqual([
+      'signing.missed critical',
+    ])
+    expect(told[0]?.data).toMatchObject({
+      provider: identity('Alpha'),
+      rewardEpochId: EPOCH,
+      vote: 'uptime',
+      signedOtherHash: false,
+    })
+  })
+
+  test('tells of a vote for what did not win', async () => {
+    await begin()
+    const alpha = await watch('reward-signing', 'Alpha')
+    await world.player().behave('Alpha', 'other-vote')
+    await world.see()
+    await world.player().playToEpochEnd()
+    await lookUntil(4, 0.5)
+    expect(await world.events(alpha.id)).toEqual(['signing.missed', 'signing.missed'])
+  })
+
+  test('tells of an open uptime vote after two hours, and of its signature', async () => {
+    await begin()
+    const alpha = await watch('reward-signing', 'Alpha')
+    const echo = await watch('reward-signing', 'Echo')
+    for (const name of NAMES.slice(0, 3)) await world.player().behave(name, 'misses-uptime-vote')
+    await world.see()
+    await world.player().playToEpochEnd()
+    await lookUntil(3, 0.5)
+    const [open] = await world.told(alpha.id)
+    expect(open).toMatchObject({ event: 'signing.uptime-open', severity: 'warning' })
+    expect(open && when(open)).toBeGreaterThanOrEqual(2)
+    expect(open && when(open)).toBeLessThan(2.6)
+    expect(open?.data).toMatchObject({ vote: 'uptime', weightSignedPercent: 40 })
+    expect(await world.events(echo.id)).toEqual([])
+    for (const name of NAMES.slice(0, 3)) await world.player().recover(name)
+    await lookUntil(4, 3.5)
+    expect(await world.events(alpha.id)).toEqual(['signing.uptime-open', 'signing.done'])
+  })
+
+  test('tells of unsigned rewards two hours after they were seen, and again after twelve', async () => {
+    await begin()
+    const alpha = await watch('reward-signing', 'Alpha')
+    for (const name of NAMES.slice(0, 3)) await world.player().behave(name, 'misses-rewards-vote')
+    await world.see()
+    await world.player().playToEpochEnd()
+    await lookUntil(16, 0.5)
+    const told = await world.told(alpha.id)
+    expect(told.map(({ event }) => event)).toEqual([
+      'signing.rewards-open',
+      'signing.rewards-reminder',
+    ])
+    const [open, reminder] = told.map(when)
+    // Published after two hours and a half, and seen within half an hour.
+    expect(open).toBeGreaterThanOrEqual(4.5)
+    expect(open).toBeLessThan(5.1)
+    expect((reminder ?? 0) - (open ?? 0)).toBeCloseTo(10, 0)
+    for (const name of NAMES.slice(0, 3)) await world.player().recover(name)
+    await lookUntil(17, 16.5)
+    expect((await world.events(alpha.id)).at(-1)).toBe('signing.done')
+  })
+
+  test('counts rewards as published at the first vote on them where nobody names a place', async () => {
+    await begin({ REWARD_DATA_URLS: '' })
+    const alpha = await watch('reward-signing', 'Alpha')
+    for (const name of NAMES.slice(0, 3)) await world.player().behave(name, 'misses-rewards-vote')
+    await world.see()
+    await world.player().playToEpochEnd()
+    await lookUntil(5, 0.5)
+    expect(await world.events(alpha.id)).toEqual(['signing.rewards-open'])
+  })
+
+  test('tells after a stop of hours what was concluded meanwhile, once', async () => {
+    await begin()
+    const alpha = await watch('reward-signing', 'Alpha')
+    await world.player().behave('Alpha', 'misses-uptime-vote', 'misses-rewards-vote')
+    await world.see()
+    await world.player().playToEpochEnd()
+    await world.player().playTo(ends() + 30 * HOUR)
+    world.restart()
+    await world.see()
+    await world.pass(60)
+    expect(
+      (await world.told(alpha.id)).map(({ event, data }) => `${event} ${data['vote']}`),
+    ).toEqual(['signing.missed uptime', 'signing.missed rewards'])
+    world.restart()
+    await world.pass(120)
+    expect(await world.events(alpha.id)).toHaveLength(2)
+  })
+})

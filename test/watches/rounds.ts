@@ -1,0 +1,60 @@
+import type { Behaviour } from '#src/sandbox/devnet/fsp/behaviours.ts'
+import type { PlayerOptions } from '#src/sandbox/devnet/player.ts'
+import { providerFsp } from '#src/watches/types/provider-fsp/index.ts'
+import { watchWorld } from './world.ts'
+
+/** Every signal of a provider's watch, those that are off by default too. */
+const EVERY_SIGNAL = providerFsp.signals.map(({ id }) => ({ id, enabled: true }))
+
+/** A chain with data providers, one watch for each of those named, and the service that looks at them. */
+export async function roundWorld(
+  watched: readonly string[],
+  options: Partial<PlayerOptions> & { readonly unwatched?: readonly string[] } = {},
+) {
+  const { unwatched = [], ...more } = options
+  const providers = [
+    { name: 'Anchor', stake: 3_000_000_000 },
+    ...[...watched, ...unwatched].map((name) => ({ name })),
+  ]
+  const world = await watchWorld({ player: { providers, ...more } })
+  const watchOf = new Map<string, number>()
+  const player = world.player()
+
+  async function watch(name: string, signals: readonly object[] = EVERY_SIGNAL): Promise<void> {
+    const provider = player.provider(name).accounts.identity.address
+    const { id } = await world.watch('provider-fsp', { provider }, {}, { signals })
+    watchOf.set(name, id)
+  }
+
+  async function read(): Promise<void> {
+    const { app } = world
+    const signal = new AbortController().signal
+    const tip = await world.running().chain.confirmedBlock(app.confirmations, signal)
+    await world.running().facts.rounds.advance(tip, signal)
+  }
+
+  for (const name of watched) await watch(name)
+  return {
+    ...world,
+    player: () => player,
+    watch,
+    watchOf: (name: string) => watchOf.get(name) ?? 0,
+    /** Reads the rounds up to two blocks after the last, and nothing else. */
+    read,
+    /** Reads the rounds and judges every watch. */
+    scan: async () => {
+      await world.devnet.mine(2, 1)
+      await read()
+      await world.look()
+    },
+    behave: (name: string, behaviour: Behaviour) => player.behave(name, behaviour),
+    /** What a provider's watch has told, oldest first, such as `fsp.ftso-commit warning`. */
+    events: async (name: string): Promise<string[]> => {
+      const told = await world.told(watchOf.get(name) ?? 0)
+      return told.map(({ event, severity }) => `${event} ${severity}`)
+    },
+    alerts: (name: string) => world.told(watchOf.get(name) ?? 0),
+  }
+}
+
+export type RoundWorld = Awaited<ReturnType<typeof roundWorld>>

@@ -1,0 +1,152 @@
+import * as alerts from '#src/alerts/service.ts'
+import { createApp, type Service } from '#src/app.ts'
+import { loadConfig } from '#src/config.ts'
+import type { Logger } from '#src/kernel/logger.ts'
+import { silentLogger } from '#src/kernel/logger.ts'
+import type { Address } from '#src/kernel/units.ts'
+import { createPlayer, type Player, type PlayerOptions } from '#src/sandbox/devnet/player.ts'
+import { startRpcProxy } from '#src/sandbox/devnet/rpc-proxy.ts'
+import { startDevnet } from '#src/sandbox/devnet.ts'
+import { startProtocolData } from '#src/sandbox/world/protocol-data.ts'
+import { observeWatches } from '#src/watches/observe.ts'
+import { testClock } from '../support/clock.ts'
+import { giveCredits } from '../support/credits.ts'
+import { testEnvironment } from '../support/environment.ts'
+import { serviceOnly } from '../support/harness.ts'
+import { type Client, signIn, withTrial } from '../support/people.ts'
+
+/** When the chain begins. */
+const AT = new Date('2026-11-20T12:00:00Z')
+
+/** What a watch raised, in short. */
+export interface Told {
+  readonly event: string
+  readonly severity: string
+  readonly firedAt: string
+  readonly data: Readonly<Record<string, never>>
+}
+
+/**
+ * The service over a chain with Flare's contracts, behind two endpoints that can misbehave; its clock
+ * follows the chain's.
+ */
+export async function watchWorld(
+  options: {
+    readonly player?: PlayerOptions
+    readonly env?: Readonly<Record<string, string>>
+    /** Only the first endpoint is known to the service. */
+    readonly isAlone?: boolean
+    readonly log?: Logger
+  } = {},
+) {
+  const clock = testClock(AT)
+  const devnet = await startDevnet({ contracts: true, startsAt: AT })
+  const [primary, secondary] = await Promise.all([
+    startRpcProxy(devnet.rpcUrl),
+    startRpcProxy(devnet.rpcUrl),
+  ])
+  const onTime = (seconds: number) => clock.set(new Date(seconds * 1000))
+  const player = options.player && (await createPlayer(devnet, { ...options.player, onTime }))
+  const published = player && (await startProtocolData({ player, clock }))
+  const environment = {
+    FLARE_RPC_URLS: options.isAlone ? primary.url : `${primary.url},${secondary.url}`,
+    FLARE_CONTRACT_REGISTRY: devnet.contracts.registry,
+    ...(published && {
+      PROVIDER_DATASET_URL: published.passesUrl,
+      REWARD_DATA_URLS: published.rewardsUrl,
+      P_CHAIN_RPC_URL: published.pChainUrl,
+    }),
+    ...options.env,
+  }
+  const only = await serviceOnly(environment, clock, options.log ?? silentLogger)
+  const { app } = only
+  const others: Service[] = []
+  let running = app
+  const alice = await withTrial(await signIn(only, 'alice'))
+  await giveSlots(app, alice, 19)
+
+  const look = () =>
+    observeWatches(
+      { ...running, raise: (tx, raised) => alerts.raise(running, tx, raised) },
+      new AbortController().signal,
+    )
+
+  /** The clock goes with the chain's, and never back. */
+  async function follow(): Promise<void> {
+    const { timestamp } = await devnet.client.getBlock()
+    clock.set(new Date(Math.max(clock.now().getTime(), Number(timestamp) * 1000)))
+  }
+
+  return {
+    ...only,
+    clock,
+    devnet,
+    published,
+    primary,
+    secondary,
+    alice,
+    look,
+    /** The service that looks. */
+    running: () => running,
+    /** Nothing is remembered but what is stored. */
+    restart: () => {
+      const config = loadConfig(testEnvironment(environment))
+      const databaseUrl = only.database.url
+      const other = createApp(config, { databaseUrl, log: options.log ?? silentLogger, clock })
+      others.push(other)
+      running = other.app
+    },
+    player: () => {
+      if (player === undefined) throw new Error('nobody plays here')
+      return player satisfies Player
+    },
+    /** Lets time pass, makes a block every so often, and looks once at the end. */
+    pass: async (seconds: number, blocks = 2) => {
+      await devnet.increaseTime(seconds)
+      await devnet.mine(blocks, 1)
+      await follow()
+      await look()
+    },
+    /** Two blocks, so that the newest state is deep enough, and a look. */
+    see: async () => {
+      await devnet.mine(2, 1)
+      await follow()
+      await look()
+    },
+    watch: async (type: string, target: object, settings: object = {}, more: object = {}) => {
+      const body = { type, target, settings, ...more }
+      const made = await alice.request('POST', '/watches', body)
+      if (made.status !== 201) throw new Error(`no watch: ${made.text}`)
+      return made.body as { readonly id: number; readonly target: { readonly provider: Address } }
+    },
+    /** What was raised, oldest first. */
+    told: async (watchId?: number): Promise<readonly Told[]> => {
+      const filter = watchId === undefined ? '' : `&watchId=${watchId}`
+      const { body } = await alice.request('GET', `/alerts?limit=250${filter}`)
+      return body.data.toReversed()
+    },
+    events: async (watchId?: number): Promise<readonly string[]> => {
+      const filter = watchId === undefined ? '' : `&watchId=${watchId}`
+      const { body } = await alice.request('GET', `/alerts?limit=250${filter}`)
+      return body.data.toReversed().map(({ event }: Told) => event)
+    },
+    close: async () => {
+      for (const other of others) await other.stop()
+      await only.close()
+      await Promise.all([primary.close(), secondary.close(), published?.close()])
+      await devnet.close()
+    },
+  }
+}
+
+export type WatchWorld = Awaited<ReturnType<typeof watchWorld>>
+
+async function giveSlots(
+  app: Parameters<typeof giveCredits>[0],
+  client: Client,
+  quantity: number,
+): Promise<void> {
+  await giveCredits(app, client.caller.wallet, 100_000)
+  const bought = await client.request('POST', '/subscriptions', { quantity, periods: 12 })
+  if (bought.status !== 201) throw new Error(`no slots: ${bought.text}`)
+}
