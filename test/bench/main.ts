@@ -1,3 +1,4 @@
+import { benchDelivery } from './delivery.ts'
 import { benchFanout } from './fanout.ts'
 import { benchFsp } from './fsp.ts'
 import { benchMetering } from './metering.ts'
@@ -12,6 +13,7 @@ const BENCHES = {
   metering: benchMetering,
   observe: benchObserve,
   fanout: benchFanout,
+  delivery: benchDelivery,
   start: benchStart,
   fsp: benchFsp,
 }

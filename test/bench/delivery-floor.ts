@@ -1,0 +1,26 @@
+import { randomUUID } from 'node:crypto'
+import { Agent } from 'undici'
+import { payload } from '#src/channels/webhook.ts'
+import { envelopeOf } from '../support/envelopes.ts'
+
+/**
+ * The floor of `delivery`: the same bodies posted by nothing but undici. Run as a process of its own:
+ * `delivery-floor.ts <receiver> <posts> <at a time>`.
+ */
+const [, , url = '', posts, atATime] = process.argv
+const agent = new Agent({ connections: Number(atATime), pipelining: 1 })
+const { origin, pathname: path } = new URL(url)
+const body = payload(envelopeOf({}))
+let left = Number(posts)
+
+async function loop(): Promise<void> {
+  while (left > 0) {
+    left -= 1
+    const headers = { 'content-type': 'application/json', 'x-watchdog-delivery': randomUUID() }
+    const answer = await agent.request({ origin, path, method: 'POST', headers, body })
+    await answer.body.dump()
+  }
+}
+
+await Promise.all(Array.from({ length: Number(atATime) }, loop))
+await agent.close()

@@ -1,0 +1,36 @@
+import { once } from 'node:events'
+import { createServer, type RequestListener } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { setTimeout as wait } from 'node:timers/promises'
+
+/**
+ * A customer's receiver that takes 20 ms for an answer, and one that never answers. Run as a process of
+ * its own; prints both addresses. `GET` gives what came since the last time: delivery ids, and when the
+ * first bytes of each were there.
+ */
+const ANSWER_MS = 20
+let arrivals: (readonly [string, number])[] = []
+
+async function listen(answer: RequestListener): Promise<string> {
+  const server = createServer({ keepAliveTimeout: 60_000 }, answer)
+  server.listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  const { port } = server.address() as AddressInfo
+  return `http://127.0.0.1:${port}/`
+}
+
+const url = await listen(async (request, response) => {
+  if (request.method === 'GET') {
+    const body = JSON.stringify(arrivals)
+    if (request.url === '/take') arrivals = []
+    response.end(request.url === '/take' ? body : String(arrivals.length))
+    return
+  }
+  const at = performance.timeOrigin + performance.now()
+  arrivals.push([String(request.headers['x-watchdog-delivery']), at])
+  request.resume()
+  await wait(ANSWER_MS)
+  response.end()
+})
+const hangs = await listen((request) => request.resume())
+process.stdout.write(`${url} ${hangs}\n`)
