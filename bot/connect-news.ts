@@ -1,6 +1,7 @@
 /**
  * Tells chats what became of their connect codes. The page that ends a code is another front door, perhaps
- * of another process; the chat's message changes as soon as the database says so.
+ * of another process; the chat's message changes as soon as the database says so. A code that expires
+ * unused changes it too, as long as it is shown there.
  */
 import { type Api, GrammyError } from 'grammy'
 import type { Sql } from '#src/db/connection.ts'
@@ -17,7 +18,7 @@ import { describe } from './api.ts'
 import { keyboard } from './show.ts'
 import { changeChat, findChat } from './store.ts'
 import { trialOffer } from './trial.ts'
-import { connectDeclined, connected } from './views/connect.ts'
+import { connectDeclined, connectExpired, connected } from './views/connect.ts'
 import type { Reader, View } from './views/view.ts'
 import { createWaker } from './waker.ts'
 
@@ -58,13 +59,14 @@ async function tellChat({ app, api, username }: Teller, news: ConnectNews): Prom
   const known = await findChat(app.db, chatId)
   const locale = known?.locale ?? news.locale
   const reader: Reader = { t: translator(locale), timezone: 'UTC', isGroup: false, bot: username }
-  const view =
-    wallet === undefined ? connectDeclined(reader) : await connectedView(app, reader, news, wallet)
+  const view = await viewOf(app, reader, news)
   if (wallet !== undefined) await changeChat(app.db, chatId, { wallet }, app.clock.now())
   const living = known?.living.navigation ?? null
   const isThere = messageId !== undefined && messageId === living
   try {
     if (isThere && (await edit(api, chatId, messageId, view))) return
+    // Whoever went on without the code need not hear that it is over.
+    if (news.end === 'expired') return
     const sent = await api.sendMessage(chatId, view.html, options(view))
     if (known !== undefined) {
       const changes = { living: { ...known.living, navigation: sent.message_id } }
@@ -74,6 +76,11 @@ async function tellChat({ app, api, username }: Teller, news: ConnectNews): Prom
     // Who blocked the bot meanwhile hears nothing; that is heard of elsewhere.
     if (!(error instanceof GrammyError && error.error_code === 403)) throw error
   }
+}
+
+async function viewOf(app: App, reader: Reader, news: ConnectNews): Promise<View> {
+  if (news.wallet !== undefined) return await connectedView(app, reader, news, news.wallet)
+  return news.end === 'expired' ? connectExpired(reader, news.spend) : connectDeclined(reader)
 }
 
 async function connectedView(

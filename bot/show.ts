@@ -3,6 +3,7 @@ import type { InlineKeyboardMarkup } from 'grammy/types'
 import { judgeRefusal, type Verdict } from '#src/channels/telegram-errors.ts'
 import { plainOf } from '#src/channels/telegram-html.ts'
 import { hasMessage } from '#src/delivery/service.ts'
+import { coverConnectMessage } from '#src/recipients/connect.ts'
 import { describe } from './api.ts'
 import type { BotContext } from './context.ts'
 import { isHandled } from './handled.ts'
@@ -187,7 +188,9 @@ export async function showAbove(ctx: BotContext, sentence: string): Promise<bool
  * @returns false when there is nothing to edit any more
  */
 async function edit(ctx: BotContext, messageId: number, view: View): Promise<boolean> {
-  await deleteLive(ctx.app.db, { chatId: ctx.known.id, messageId })
+  const message = { chatId: ctx.known.id, messageId }
+  await deleteLive(ctx.app.db, message)
+  await coverConnectMessage(ctx.app, message)
   const attempt = (form: Form) =>
     ctx.api.editMessageText(ctx.known.id, messageId, form.text, {
       ...form.options,

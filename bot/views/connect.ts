@@ -113,6 +113,12 @@ export function connectDeclined({ t }: Reader): View {
   )
 }
 
+/** Nobody signed in time. A new code asks for the same rights. */
+export function connectExpired({ t }: Reader, spend: boolean): View {
+  const again = act(t('bot:button.newCode'), packed('connect', { spend }), 'primary')
+  return screen([t.html('bot:connect.expired')], [[again], [menuButton(t)]])
+}
+
 /** The terms have to be accepted first, or are others by now. */
 export function trialTerms({ t }: Reader, trial: TrialOffer, next: string): View {
   const accept = packed('trial.start', { next, terms: trial.mark })

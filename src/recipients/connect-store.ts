@@ -45,9 +45,28 @@ export async function spendCode(
   return row
 }
 
-/** Notes which message of the chat shows its code. */
+/** Notes which message of the chat shows its code; when that expires unused, the chat is told. */
 export async function saveMessage(db: Db, hash: string, messageId: number): Promise<void> {
-  await db.update(connectCodes).set({ messageId }).where(eq(connectCodes.hash, hash))
+  const { usedAt, tellAt, expiresAt } = connectCodes
+  await db
+    .update(connectCodes)
+    .set({
+      messageId,
+      tellAt: sql`case when ${usedAt} is null then ${expiresAt} else ${tellAt} end`,
+    })
+    .where(eq(connectCodes.hash, hash))
+}
+
+/** The message shows something else now: that its code expires unused is no news to the chat. */
+export async function coverMessage(
+  db: Db,
+  { chatId, messageId }: { readonly chatId: number; readonly messageId: number },
+): Promise<void> {
+  const isShown = and(eq(connectCodes.chatId, chatId), eq(connectCodes.messageId, messageId))
+  await db
+    .update(connectCodes)
+    .set({ tellAt: null })
+    .where(and(isShown, isNull(connectCodes.usedAt)))
 }
 
 /** Takes a code whose chat is to be told; nobody else gets it before `leasedUntil`. */

@@ -114,6 +114,14 @@ export async function noteConnectMessage(
   await codes.saveMessage(deps.db, hash, messageId)
 }
 
+/** The chat’s message shows something else by now: it stays as it is when its code expires. */
+export async function coverConnectMessage(
+  { db }: Pick<Deps, 'db'>,
+  message: { readonly chatId: number; readonly messageId: number },
+): Promise<void> {
+  await codes.coverMessage(db, message)
+}
+
 /** What a code is for, without using it. @throws AppError not_found `link_not_valid` when it is over */
 export async function peekConnectCode(deps: Deps, code: string): Promise<ConnectOffer> {
   const row = await codes.findCode(deps.db, hashOf(code))
@@ -193,7 +201,11 @@ export interface ConnectNews {
   /** The message that shows the code, if that is known. */
   readonly messageId: number | undefined
   readonly locale: Locale
-  /** The wallet that was linked; undefined when the page's reader refused. */
+  /** Somebody signed, the page's reader refused, or nobody did either in time. */
+  readonly end: 'linked' | 'refused' | 'expired'
+  /** The chat asked for the right to spend credits. */
+  readonly spend: boolean
+  /** The wallet that was linked. */
   readonly wallet: Address | undefined
 }
 
@@ -216,11 +228,18 @@ export async function tellConnects(
         by: row.askedBy,
         messageId: row.messageId ?? undefined,
         locale: row.locale,
+        end: endOf(row),
+        spend: row.spend,
         wallet: row.wallet ?? undefined,
       })
     }
     await codes.saveTold(deps.db, row.hash)
   }
+}
+
+function endOf({ usedAt, wallet }: codes.ConnectCodeRow): ConnectNews['end'] {
+  if (usedAt === null) return 'expired'
+  return wallet === null ? 'refused' : 'linked'
 }
 
 /** Forgets codes a day after they ended. */

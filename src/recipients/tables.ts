@@ -96,7 +96,7 @@ export const connectCodes = pgTable(
     wallet: text('wallet').$type<Address>(),
     /** The chat's message that shows it. */
     messageId: bigint('message_id', { mode: 'number' }),
-    /** When the chat is to be told what came of it; null when it knows. */
+    /** When the chat is to be told what came of it, if only that it expired; null: it need not be. */
     tellAt: timestamp('tell_at', { withTimezone: true }),
     tellAttempts: integer('tell_attempts').notNull(),
   },

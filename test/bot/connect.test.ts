@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { API_TIMEOUT_SECONDS, createApi } from '#bot/api.ts'
 import { tellConnected } from '#bot/connect-news.ts'
 import { createChallenge } from '#src/auth/service.ts'
+import { translator } from '#src/i18n/translate.ts'
 import { LOCALES } from '#src/kernel/locale.ts'
 import { invoke } from '#src/operations/invoke.ts'
 import { listWatches } from '#src/operations/watches.ts'
@@ -166,5 +167,66 @@ describe('a signature on the page', () => {
     world.telegram.block(ann.id)
     await signOnPage(code, 'carol')
     expect(await chatLinks(world.app, ann.id)).toHaveLength(1)
+  })
+})
+
+describe('a code that nobody uses', () => {
+  const overdue = () => world.clock.advance(15 * 60)
+
+  test('changes its message when it expires, without a press, and offers another', async () => {
+    const ann = world.person()
+    await ann.say('/connect')
+    const { id, count } = { id: ann.last().id, count: ann.all().length }
+    await tell()
+    expect(ann.last().text).toMatch(FORMAT)
+    overdue()
+    await tell()
+    expect(ann.last()).toMatchObject({ id, text: 'This code is over. Nothing was linked.' })
+    expect(ann.labels()).toEqual([['New code'], ['‹ Menu']])
+    await tell()
+    expect(ann.all()).toHaveLength(count)
+    await ann.press('New code')
+    expect(ann.last().id).toBe(id)
+    await signOnPage(shown(ann).code, 'carol')
+    expect(ann.last().text).toContain('Connected')
+  })
+
+  test('is no news where its message shows something else by then', async () => {
+    const ann = world.person()
+    await ann.say('/connect')
+    await ann.press('‹ Back')
+    const before = ann.last()
+    overdue()
+    await tell()
+    expect(ann.last()).toEqual(before)
+  })
+
+  test('is no news below what came since', async () => {
+    const ann = world.person()
+    await ann.say('/connect')
+    await ann.say('/start')
+    const before = ann.all()
+    overdue()
+    await tell()
+    expect(ann.all()).toEqual(before)
+  })
+
+  test('is no news beside the newer one', async () => {
+    const ann = world.person()
+    await ann.say('/connect')
+    world.clock.advance(10 * 60)
+    await ann.press('New code')
+    const { code } = shown(ann)
+    world.clock.advance(10 * 60)
+    await tell()
+    expect(shown(ann).code).toBe(code)
+  })
+
+  test.each(LOCALES)('is over in %s', async (locale) => {
+    const ann = world.person(locale === 'zh' ? 'zh-hans' : locale)
+    await ann.say('/connect')
+    overdue()
+    await tell()
+    expect(ann.last().text).toBe(translator(locale)('bot:connect.expired'))
   })
 })

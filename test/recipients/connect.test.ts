@@ -9,6 +9,7 @@ import {
   type ConnectNews,
   claimConnectCode,
   connectScopes,
+  coverConnectMessage,
   createConnectCode,
   noteConnectMessage,
   peekConnectCode,
@@ -204,9 +205,41 @@ describe('the chat', () => {
     expect(await news()).toEqual([])
     await claimConnectCode(deps, { code, ...(await signed()) })
     expect(await news()).toEqual([
-      { chatId, by: chatId, messageId: 77, locale: 'fr', wallet: wallet.address },
+      {
+        chatId,
+        by: chatId,
+        messageId: 77,
+        locale: 'fr',
+        end: 'linked',
+        spend: false,
+        wallet: wallet.address,
+      },
     ])
     expect(await news()).toEqual([])
+  })
+
+  test('is told once that its code expired unused, while a message shows it', async () => {
+    const { hash } = await makeCode({ spend: true })
+    await noteConnectMessage(deps, { hash, messageId: 77 })
+    room.clock.advance(15 * 60 - 1)
+    expect(await news()).toEqual([])
+    room.clock.advance(1)
+    const told = { messageId: 77, end: 'expired', spend: true, wallet: undefined }
+    expect(await news()).toMatchObject([told])
+    expect(await news()).toEqual([])
+    const covered = await makeCode()
+    await noteConnectMessage(deps, { hash: covered.hash, messageId: 78 })
+    await coverConnectMessage(deps, { chatId, messageId: 78 })
+    room.clock.advance(15 * 60)
+    expect(await news()).toEqual([])
+  })
+
+  test('whose message is noted late hears what came of its code all the same', async () => {
+    const { code, hash } = await makeCode()
+    await claimConnectCode(deps, { code, ...(await signed()) })
+    await noteConnectMessage(deps, { hash, messageId: 77 })
+    await coverConnectMessage(deps, { chatId, messageId: 77 })
+    expect(await news()).toMatchObject([{ messageId: 77, end: 'linked' }])
   })
 
   test('is told that the reader of the page refused, and nothing can be linked any more', async () => {
@@ -214,7 +247,7 @@ describe('the chat', () => {
     await refuseConnectCode(deps, code)
     expect(await peekConnectCode(deps, code)).toMatchObject({ state: 'refused' })
     expect(await refusal(claimConnectCode(deps, { code, ...(await signed()) }))).toEqual(NOT_VALID)
-    expect(await news()).toMatchObject([{ wallet: undefined }])
+    expect(await news()).toMatchObject([{ end: 'refused', wallet: undefined }])
   })
 
   test('is told later when that fails, and not for ever', async () => {
