@@ -22,6 +22,8 @@ export interface PayPage {
   readonly now: Date
   /** The asset is not taken right now. */
   readonly isPaused: boolean
+  /** The chain it is paid on does not answer. */
+  readonly isSilent: boolean
   readonly receipts: readonly Receipt[]
   /** It is over and can be quoted anew. */
   readonly canRenew: boolean
@@ -52,6 +54,7 @@ export function payView(app: App, t: Translate, page: PayPage) {
     statusLine: statusLine(t, topup),
     remarks: remarks(t, page),
     progress: progress(t, topup),
+    isSilent: page.isSilent,
     paused: isUnpaid && isPaused ? t('pages:pay.paused', { asset: id(topup.asset) }) : undefined,
     instructions: topup.instructions,
     isOpen,

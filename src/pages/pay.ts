@@ -40,7 +40,8 @@ export function payPage(server: FastifyInstance, app: App, limits: PageLimits): 
     answerScript(request, reply, async () => {
       await limits.admit('status', request)
       const topup = await get(app, request)
-      return publicFacts(translator(localeOf(request)), topup)
+      const { silent } = await standing(app, topup)
+      return { ...publicFacts(translator(localeOf(request)), topup), chainAnswers: !silent }
     }),
   )
   server.post<Route>('/pay/:handle/confirm', (request, reply) =>
@@ -128,13 +129,15 @@ async function sendTopup(
   topup: Topup,
   refusal?: ToldRefusal,
 ): Promise<FastifyReply> {
-  const [isPaused, receipts, canRenew, qr] = await Promise.all([
-    isPausedNow(app, topup),
+  const [{ paused, silent }, receipts, canRenew, qr] = await Promise.all([
+    standing(app, topup),
     listReceipts(app, topup.handle),
     isRenewable(app, topup),
     qrImage(topup.pageQr),
   ])
-  const page: PayPage = { topup, now: app.clock.now(), isPaused, receipts, canRenew, qr, refusal }
+  const now = app.clock.now()
+  const market = { isPaused: paused, isSilent: silent }
+  const page: PayPage = { topup, now, ...market, receipts, canRenew, qr, refusal }
   return sendPage(app, request, reply, {
     view: 'pay',
     status: refusal === undefined ? 200 : 409,
@@ -143,9 +146,9 @@ async function sendTopup(
   })
 }
 
-/** The asset cannot be paid for now; what the chain does not say is not held against it. */
-async function isPausedNow({ market, billing }: App, { asset }: Topup): Promise<boolean> {
+/** What is known of paying with its asset now; what the chain does not say is not held against it. */
+async function standing({ market, billing }: App, { asset }: Topup) {
   const states = await market.list()
   const state = states.find((one) => symbolOf(one.asset.key, billing.serviceTokenSymbol) === asset)
-  return state?.paused === true
+  return { paused: state?.paused === true, silent: state?.silent === true }
 }

@@ -478,7 +478,7 @@ describe('Paid already', () => {
     await world.devnet.mine(2, 1)
     await ann.press('Paid already')
     await ann.say(hash)
-    expect(says(ann)).toContain('Not credited. The transaction names another payment reference.')
+    expect(says(ann)).toContain('Not credited. The payment carries no known payment reference.')
     await world.pay(quote)
     await world.confirmAll()
     await world.follow(60)

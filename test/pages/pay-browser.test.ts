@@ -5,6 +5,7 @@ import type { TopupDraft } from '../generated/api.ts'
 import { openBrowser } from '../support/browser.ts'
 import { buyer, draftOf, type PayWorld, payWorld, topupOf } from '../support/pay-world.ts'
 import type { Client } from '../support/people.ts'
+import { hurry } from './hurry.ts'
 import { giveWallet, type PageWallet, type WalletOptions } from './wallet.ts'
 
 /** Paying in a real browser, with a wallet in it that signs and sends on the local chain. */
@@ -35,7 +36,7 @@ let visitors = 0
 async function open(
   draft: Pick<TopupDraft, 'handle'>,
   wallet?: WalletOptions,
-  { script = true, width = 360 } = {},
+  { script = true, width = 360, rpcUrl = world.devnet.rpcUrl } = {},
 ): Promise<PageWallet> {
   visitors += 1
   context = await browser.newContext({
@@ -51,15 +52,19 @@ async function open(
     if (message.type() === 'error') problems.push(message.text())
   })
   const none = { asked: [], decline: () => undefined, chain: () => '' }
-  const given = wallet === undefined ? none : await giveWallet(page, world.devnet.rpcUrl, wallet)
+  await hurry(page)
+  const given = wallet === undefined ? none : await giveWallet(page, rpcUrl, wallet)
   await page.goto(`${base}/pay/${draft.handle}`)
   return given
 }
 
 const button = (name: RegExp | string) => page.getByRole('button', { name })
-const says = (text: string | RegExp) => page.getByText(text).first().waitFor()
+const shown = (text: string | RegExp) => page.getByText(text).filter({ visible: true })
+const says = (text: string | RegExp) => shown(text).first().waitFor()
 const sent = ({ asked }: PageWallet) =>
   asked.filter((method) => method === 'eth_sendTransaction').length
+const receipts = ({ asked }: PageWallet) =>
+  asked.filter((method) => method === 'eth_getTransactionReceipt').length
 
 describe('with a wallet', () => {
   test('a token is approved, paid and credited before the reader’s eyes', async () => {
@@ -175,14 +180,20 @@ describe('with a wallet', () => {
   test('whose transaction fails is told so, and offers to pay again', async () => {
     const draft = await draftOf(alice, { asset: 'WFLR' })
     await open(draft, {})
+    const read = Promise.withResolvers<void>()
+    await page.route('**/confirm', async (route) => {
+      await read.promise
+      await route.continue()
+    })
     await button('Connect wallet').click()
     await button(/^Approve 500/).click()
     await button(/^Pay 500/).waitFor()
     await world.contracts.setPaused(true)
     await button(/^Pay 500/).click()
-    await says('The transaction failed on the chain')
+    await says('The transaction failed on the chain. Nothing was paid.')
     await world.contracts.setPaused(false)
-    world.clock.advance(15)
+    read.resolve()
+    await world.pass(15)
     await says('Reason: IsPaused')
     await button('Connect wallet').click()
     await button(/^Pay 500/).click()
@@ -202,6 +213,73 @@ describe('with a wallet', () => {
     await page.reload()
     await says('Sent. You may close this page')
     expect(await button('Connect wallet').isVisible()).toBe(false)
+    await world.confirmAll()
+    await says(/10,000 credits added/)
+  })
+})
+
+describe('while the chain does not answer', () => {
+  const SILENT = 'The chain cannot be read right now. A payment is safe'
+  /** The service looks again this often. */
+  const LOOK_SECONDS = 15
+  afterEach(() => world.rpc.up())
+
+  test('the page says that a payment is safe, and it is found when the chain is back', async () => {
+    const draft = await draftOf(alice, { asset: 'FLR' })
+    await open(draft, {})
+    expect(await shown(SILENT).count()).toBe(0)
+    await world.rpc.down()
+    await world.pass(LOOK_SECONDS)
+    await says(SILENT)
+    await button('Connect wallet').click()
+    await button(/^Pay 500/).click()
+    await says('Sent. You may close this page')
+    await page.reload()
+    await says(SILENT)
+    await says('Sent. You may close this page')
+    expect((await topupOf(alice, draft)).status).toBe('draft')
+    await world.rpc.up()
+    await world.confirmAll()
+    await says(/10,000 credits added/)
+    expect(await shown(SILENT).count()).toBe(0)
+  })
+
+  test('that is over on the page as soon as it answers', async () => {
+    const draft = await draftOf(alice, { asset: 'FLR' })
+    await world.rpc.down()
+    await world.pass(LOOK_SECONDS)
+    await open(draft)
+    await says(SILENT)
+    await world.rpc.up()
+    await world.pass(LOOK_SECONDS)
+    await page.getByText(SILENT).waitFor({ state: 'hidden' })
+  })
+
+  test('a wallet that cannot read it says just that, and goes on later', async () => {
+    const draft = await draftOf(alice, { asset: 'WFLR' })
+    const wallet = await open(draft, {}, { rpcUrl: world.rpc.url })
+    await world.rpc.down()
+    await button('Connect wallet').click()
+    await says('Your wallet cannot read the chain right now. Nothing was paid.')
+    expect(await button(/^(Approve|Pay) /).count()).toBe(0)
+    await world.rpc.up()
+    await button('Check again').click()
+    await button(/^(Approve|Pay) 500/).waitFor()
+    expect(sent(wallet)).toBe(0)
+  })
+
+  test('what was sent before is never called unpaid', async () => {
+    const draft = await draftOf(alice, { asset: 'FLR' })
+    const wallet = await open(draft, {}, { rpcUrl: world.rpc.url })
+    await page.route('**/confirm', (route) => route.abort())
+    await button('Connect wallet').click()
+    await button(/^Pay 500/).waitFor()
+    const away = { code: -32_000, message: 'header not found' }
+    world.rpc.failNext(3, away, 'eth_getTransactionReceipt')
+    await button(/^Pay 500/).click()
+    await says('Sent. You may close this page')
+    await expect.poll(() => receipts(wallet)).toBeGreaterThan(3)
+    expect(await shown('Nothing was paid').count()).toBe(0)
     await world.confirmAll()
     await says(/10,000 credits added/)
   })

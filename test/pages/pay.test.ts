@@ -87,6 +87,7 @@ describe('the pay page', () => {
         'amount',
         'asset',
         'bonusCredits',
+        'chainAnswers',
         'confirmations',
         'creditedCredits',
         'credits',
@@ -184,6 +185,32 @@ test('a paused asset is not to be paid, and the page says so', async () => {
   expect(html).not.toContain('data-wallet=')
   await world.contracts.setPaused(false)
 })
+
+test('a chain that does not answer is told apart, also on pages of its other assets', async () => {
+  const silent = 'The chain cannot be read right now. A payment is safe'
+  const drafts = [await draftOf(alice, { asset: 'FLR' }), await draftOf(alice, { asset: 'WDG' })]
+  const ledger = await draftOf(alice, { asset: 'XRP' })
+  await world.rpc.down()
+  world.clock.advance(15)
+  for (const draft of drafts) {
+    expect(await statusOf(draft)).toMatchObject({ status: 'draft', chainAnswers: false })
+    const { status, html } = await pageOf(draft)
+    expect([status, isShown(html, silent)]).toEqual([200, true])
+  }
+  expect(await statusOf(ledger)).toMatchObject({ chainAnswers: true })
+  await world.rpc.up()
+  world.clock.advance(15)
+  for (const draft of [...drafts, ledger]) {
+    expect(await statusOf(draft)).toMatchObject({ chainAnswers: true })
+    expect(isShown((await pageOf(draft)).html, silent)).toBe(false)
+  }
+})
+
+/** Whether a sentence is on the page and not hidden. */
+function isShown(html: string, sentence: string): boolean {
+  const [before = ''] = html.split(sentence, 1)
+  return before !== html && !/<[^>]* hidden>$/.test(before)
+}
 
 test('the start page names what can be paid with now', async () => {
   world.clock.advance(15)

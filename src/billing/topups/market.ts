@@ -15,6 +15,8 @@ export interface AssetState {
   readonly place: AssetPlace | undefined
   /** Quotes can be had: it is set up, priced, and taken by the router. */
   readonly available: boolean
+  /** The chain it is paid on does not answer: payments are found when it does again. */
+  readonly silent: boolean
   readonly routerAllowlisted: boolean
   /** By the router's owner, or because we hold as much as we may. */
   readonly paused: boolean
@@ -86,9 +88,18 @@ function readAll(sources: MarketSources): Promise<readonly AssetState[]> {
         const isLate = error instanceof Error && error.name === 'TimeoutError'
         if (!isDown && !isLate) throw error
         sources.log.warn({ asset: asset.key }, 'payment asset cannot be read')
-        return closed(asset, placeOf(sources, asset))
+        const isSilent = asset.way !== 'xrpl' || (await isXrplSilent(view))
+        return closed(asset, placeOf(sources, asset), isSilent)
       }
     }),
+  )
+}
+
+/** What XRP is priced by is on another chain than what it is paid on. */
+async function isXrplSilent(view: View): Promise<boolean> {
+  return await view.xrpBalance().then(
+    () => false,
+    () => true,
   )
 }
 
@@ -151,6 +162,7 @@ async function readState(
     asset,
     place,
     available: price !== undefined && isTaken && isCounted,
+    silent: false,
     routerAllowlisted: router?.isAllowed === true,
     paused: router?.isPaused === true || isFull,
     price,
@@ -229,11 +241,12 @@ function placeOf(
   }
 }
 
-function closed(asset: PaymentAsset, place: AssetPlace | undefined): AssetState {
+function closed(asset: PaymentAsset, place: AssetPlace | undefined, silent = false): AssetState {
   return {
     asset,
     place,
     available: false,
+    silent,
     routerAllowlisted: false,
     paused: false,
     price: undefined,

@@ -16,6 +16,9 @@
 const ALLOWANCE = '0xdd62ed3e'
 const BALANCE = '0x70a08231'
 
+/** The wallet could not read the chain. */
+export class Silence extends Error {}
+
 /**
  * What an account holds of the order's token.
  *
@@ -40,13 +43,20 @@ export async function isApproved(provider, { approval, amount }, account) {
 }
 
 /**
+ * What the chain says.
+ *
  * @param {Provider} provider
  * @param {string} method
  * @param {unknown[]} params
  * @returns {Promise<any>}
+ * @throws {Silence}
  */
-export function callOf(provider, method, params) {
-  return provider.request({ method, params })
+export async function callOf(provider, method, params) {
+  try {
+    return await provider.request({ method, params })
+  } catch (error) {
+    throw new Silence(method, { cause: error })
+  }
 }
 
 /**

@@ -2,7 +2,7 @@
 // transaction's hash, so that it need not search for it.
 
 import { find, note, post, step } from './dom.js'
-import { callOf, formatUnits, isApproved, tokenBalance } from './pay-chain.js'
+import { callOf, formatUnits, isApproved, Silence, tokenBalance } from './pay-chain.js'
 import {
   askAccount,
   chainName,
@@ -59,6 +59,7 @@ export async function startWallet(element, memory) {
   }
   step('connect', 'next')
   find('#switch').addEventListener('click', () => void once(moveToChain))
+  find('#again').addEventListener('click', () => void once(look))
   find('#send').addEventListener('click', () => void once(pay))
   find('#other').addEventListener('click', () => void once(chooseAccount))
   document.getElementById('approve')?.addEventListener('click', () => void once(approve))
@@ -176,9 +177,23 @@ function send(transaction) {
  */
 async function succeeds(hash) {
   for (;;) {
-    const receipt = await callOf(provider, 'eth_getTransactionReceipt', [hash])
+    const receipt = await receiptOf(hash)
     if (receipt) return BigInt(receipt.status) === 1n
     await new Promise((resolve) => setTimeout(resolve, RECEIPT_MS))
+  }
+}
+
+/**
+ * What is sent is sent: while the chain does not answer there is nothing to be said but to wait.
+ *
+ * @param {string} hash
+ */
+async function receiptOf(hash) {
+  try {
+    return await callOf(provider, 'eth_getTransactionReceipt', [hash])
+  } catch (error) {
+    if (error instanceof Silence) return null
+    throw error
   }
 }
 
@@ -207,7 +222,8 @@ async function once(work) {
   try {
     await work()
   } catch (error) {
-    note(isDeclined(error) ? 'declined' : 'error')
+    if (error instanceof Silence) show('again')
+    note(error instanceof Silence ? 'silent' : isDeclined(error) ? 'declined' : 'error')
   } finally {
     isBusy = false
     section.removeAttribute('aria-busy')

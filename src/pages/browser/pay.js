@@ -75,12 +75,14 @@ async function follow(page) {
   const { statusPath = '', lang = '', status: first } = page.dataset
   const line = find('#status')
   const offline = find('#offline')
+  const silent = document.getElementById('silent')
   for (;;) {
     await new Promise((resolve) => setTimeout(resolve, POLL_MS))
     if (document.hidden) continue
     const facts = await ask(`${statusPath}?lang=${lang}`)
     offline.hidden = facts !== undefined
     if (facts === undefined) continue
+    if (silent !== null) silent.hidden = facts.chainAnswers
     if (line.textContent !== facts.text) line.textContent = facts.text
     // In another state the page offers something else.
     if (facts.status !== first) return location.reload()
@@ -89,7 +91,8 @@ async function follow(page) {
 
 /**
  * @param {string} path
- * @returns {Promise<{ status: string, text: string } | undefined>} undefined while nobody answers
+ * @returns {Promise<{ status: string, text: string, chainAnswers: boolean } | undefined>} undefined while
+ *   nobody answers
  */
 async function ask(path) {
   try {
