@@ -1,7 +1,10 @@
+import { join } from 'node:path'
 import { defineConfig } from 'vitest/config'
 
 export default defineConfig({
   test: {
+    // Processes that tests start read their modules compiled from there.
+    env: { NODE_COMPILE_CACHE: join(import.meta.dirname, 'node_modules/.cache/watchdog-tests') },
     // Files wait for processes, blocks and time-outs more than they compute.
     maxWorkers: '100%',
     // Only against hanging: a busy machine may take its time.

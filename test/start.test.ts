@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { expect, test } from 'vitest'
 import packageJson from '../package.json' with { type: 'json' }
-import { testEnvironment } from './support/environment.ts'
+import { PROCESS_ENVIRONMENT, testEnvironment } from './support/environment.ts'
 
 const [, ...START] = packageJson.scripts.start.split(' ')
 const ROOT = new URL('../', import.meta.url).pathname
@@ -11,7 +11,7 @@ const ROOT = new URL('../', import.meta.url).pathname
 function start(environment: Readonly<Record<string, string>>) {
   const child = spawn(process.execPath, START, {
     cwd: ROOT,
-    env: { PATH: process.env.PATH, ...environment },
+    env: { ...PROCESS_ENVIRONMENT, ...environment },
     stdio: ['ignore', 'pipe', 'pipe'],
   })
   const printed = { out: '', err: '' }

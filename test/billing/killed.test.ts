@@ -2,6 +2,7 @@ import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { chatOf, notices } from '../notices/told.ts'
+import { PROCESS_ENVIRONMENT } from '../support/environment.ts'
 import {
   buyer,
   draftOf,
@@ -67,7 +68,7 @@ function startProgram() {
   const usdMicros = TOKEN_USD_MICROS.toString()
   const setUp = { databaseUrl: url.href, rpcUrl: world.rpc.url, router, token, usdMicros }
   return spawn(process.execPath, [PROGRAM, JSON.stringify(setUp)], {
-    env: { PATH: process.env.PATH },
+    env: PROCESS_ENVIRONMENT,
     stdio: ['pipe', 'pipe', 'inherit'],
   })
 }

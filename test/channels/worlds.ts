@@ -63,12 +63,21 @@ export interface TelegramWorld extends World {
   readonly telegram: TelegramApi
 }
 
-export async function telegramWorld(): Promise<TelegramWorld> {
+/** @param over how far apart messages to a chat are; a second unless given */
+export async function telegramWorld(
+  over: { readonly chatMs?: number } = {},
+): Promise<TelegramWorld> {
   const clock = { now: () => NOW }
   const telegram = await startTelegramApi({ token: TOKEN, username: 'watchdog_bot', clock })
   const api = new Api(TOKEN, { apiRoot: telegram.url })
   const common = { from: '', publicUrl: 'https://watchdog.example.org', allowPrivateUrls: false }
-  const made = { ...common, mailer: undefined, telegram: api, botUsername: () => 'watchdog_bot' }
+  const made = {
+    ...common,
+    mailer: undefined,
+    telegram: api,
+    botUsername: () => 'watchdog_bot',
+    ...over,
+  }
   const sent = () => telegram.chats().flatMap((chat) => telegram.messages(chat.id))
   return {
     key: 'telegram',

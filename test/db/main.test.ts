@@ -3,6 +3,7 @@ import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { type FreshDatabase, freshDatabase } from '../support/database.ts'
+import { PROCESS_ENVIRONMENT } from '../support/environment.ts'
 
 const MAIN = join(import.meta.dirname, '../../src/db/main.ts')
 
@@ -13,7 +14,7 @@ beforeAll(async () => {
 afterAll(() => database.drop())
 
 async function runMain(environment: Readonly<Record<string, string>>): Promise<string> {
-  const env = { PATH: '', BILLING_ENABLED: 'false', ...environment }
+  const env = { ...PROCESS_ENVIRONMENT, PATH: '', BILLING_ENABLED: 'false', ...environment }
   const { stdout } = await promisify(execFile)(process.execPath, [MAIN], { env })
   return stdout
 }

@@ -226,6 +226,7 @@ test('whoever watches a price is told of its move', async () => {
   await press('+1 min')
   await logged('+1 min → it is')
   await press('FLR/USD +12 %')
+  await press('+1 min')
   await world.receiver.waitFor(
     ({ id, headers }) => id > seen && headers['x-watchdog-event'] === 'feed-move.threshold',
     EVENT_PATIENCE_MS,

@@ -3,7 +3,7 @@ import { once } from 'node:events'
 import { createServer } from 'node:net'
 import { createInterface } from 'node:readline'
 import packageJson from '../../package.json' with { type: 'json' }
-import { testEnvironment } from './environment.ts'
+import { PROCESS_ENVIRONMENT, testEnvironment } from './environment.ts'
 
 /** The service in a process of its own, as `npm start` runs it. */
 export interface ServiceProcess {
@@ -28,7 +28,7 @@ export async function startServiceProcess(
 ): Promise<ServiceProcess> {
   const port = await freePort()
   const env = {
-    PATH: process.env.PATH,
+    ...PROCESS_ENVIRONMENT,
     ...testEnvironment({
       LOG_LEVEL: 'info',
       PORT: String(port),

@@ -4,6 +4,7 @@ import { chmod, mkdtemp, readdir, readFile, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as wait } from 'node:timers/promises'
+import { PROCESS_ENVIRONMENT } from './environment.ts'
 
 /** The sandbox's program in a process of its own, with a folder for temporary files of its own. */
 export interface SandboxProcess {
@@ -38,7 +39,7 @@ export async function startSandboxProcess(
   // The database's own user has to come through.
   await chmod(folder, 0o755)
   const child = spawn(process.execPath, [MAIN, ...args], {
-    env: { PATH: process.env.PATH, TMPDIR: folder, ...environment },
+    env: { ...PROCESS_ENVIRONMENT, TMPDIR: folder, ...environment },
     stdio: ['ignore', 'pipe', 'pipe'],
     detached: true,
   })
