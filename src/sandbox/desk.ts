@@ -26,7 +26,7 @@ export interface Desk {
   token(): string | undefined
   /** Accepts the terms, starts the trial and makes a link for a chat. @returns the `t.me` link */
   makeChatLink(): Promise<string>
-  /** Watches her balance, unless that is done already. */
+  /** Watches her balance, unless that is done already, and waits for the first look: only changes after it count. */
   watchBalance(): Promise<void>
   /**
    * Watches something. Without a free slot she buys one, and the credits for it.
@@ -49,6 +49,7 @@ const HOOK = 'alice'
 const THRESHOLD_FLR = '100'
 const CREDITS = 10_000
 const CREDIT_PATIENCE_MS = 20_000
+const LOOKED_PATIENCE_MS = 15_000
 const LOOK_MS = 100
 const NOTHING_DONE: DeskState = {
   linked: false,
@@ -65,6 +66,10 @@ const Channels = z.object({
   data: z.array(z.object({ key: z.string(), status: z.string().nullable() })),
 })
 const Labels = z.object({ data: z.array(z.object({ label: z.string().nullable() })) })
+const Watch = z.object({
+  id: z.int(),
+  signalStates: z.array(z.object({ state: z.string() })),
+})
 const Quote = z.object({ totalCredits: z.int() })
 const Account = z.object({ balanceCredits: z.int() })
 const Listed = z.object({ data: z.array(z.unknown()) })
@@ -116,7 +121,8 @@ export function createDesk({ service, devnet, receiver, topups }: WorldParts): D
           target: { address: devnet.people.alice.account.address, asset: 'FLR' },
           settings: { threshold: THRESHOLD_FLR },
         }
-        await alice.call('POST', '/watches', { json, status: 201, body: ANY_BODY })
+        const { id } = await alice.call('POST', '/watches', { json, status: 201, body: Watch })
+        await untilLooked(alice, id)
       }),
     watch: (watch) =>
       asAlice(async (alice) => {
@@ -197,6 +203,16 @@ async function buyCredits(alice: Customer, topups: WorldParts['topups']): Promis
     if (waitedMs > CREDIT_PATIENCE_MS) throw new Error('the payment is not credited')
     await wait(LOOK_MS)
   }
+}
+
+async function untilLooked(alice: Customer, id: number): Promise<void> {
+  for (let waitedMs = 0; waitedMs <= LOOKED_PATIENCE_MS; waitedMs += LOOK_MS) {
+    const path = `/watches/${id}`
+    const { signalStates } = await alice.call('GET', path, { status: 200, body: Watch })
+    if (signalStates.every(({ state }) => state === 'ok')) return
+    await wait(LOOK_MS)
+  }
+  throw new Error('the watch does not look')
 }
 
 async function hasWatch(alice: Customer): Promise<boolean> {

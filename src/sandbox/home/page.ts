@@ -7,11 +7,12 @@ import { acceptForms, renderView, sandboxPage, sendPage, serveLayout } from '../
 import { serveEvents } from '../live.ts'
 import type { WorldParts } from '../world.ts'
 import { checkParts } from './parts.ts'
-import { newestPages, type Sample } from './samples.ts'
+import { createSamples, type Link, type Sample } from './samples.ts'
 
 const STYLE = readFileSync(new URL('../browser/world.css', import.meta.url))
 const REFRESH_MS = 2000
 const LinkForm = z.object({ link: z.string().trim() })
+const SampleForm = z.object({ sample: z.string() })
 
 /** The page `/`: whether everything runs, what to try first, and where everything is. */
 export async function homePage(
@@ -19,6 +20,7 @@ export async function homePage(
   { world }: { world: WorldParts },
 ): Promise<void> {
   const desk = createDesk(world)
+  const samples = createSamples(world, desk)
   let problem: string | undefined
   serveLayout(app)
   acceptForms(app)
@@ -42,7 +44,9 @@ export async function homePage(
   app.get('/world.css', (_request, reply) =>
     reply.type('text/css; charset=utf-8').header('cache-control', 'no-cache').send(STYLE),
   )
-  app.get('/', async (_request, reply) => sendPage(reply, await render(world, desk, problem)))
+  app.get('/', async (_request, reply) =>
+    sendPage(reply, await render(world, { desk, samples, problem })),
+  )
   app.get('/terms', (_request, reply) => sendPage(reply, terms()))
   app.post('/home/link', (_request, reply) =>
     act(reply, async () => chatPathOf(world, await desk.makeChatLink())),
@@ -59,6 +63,15 @@ export async function homePage(
       return '/'
     }),
   )
+  app.post('/home/sample', (request, reply) =>
+    act(reply, async () => {
+      const { sample } = SampleForm.parse(request.body)
+      const one = samples.find(({ id }) => id === sample)
+      if (one === undefined) throw new Error(`There is no page called ${sample}.`)
+      await one.make()
+      return `/#sample-${one.id}`
+    }),
+  )
   app.post('/home/open', (request, reply) =>
     act(reply, async () => chatPathOf(world, LinkForm.parse(request.body).link)),
   )
@@ -73,12 +86,18 @@ function chatPathOf({ telegram }: WorldParts, link: string): string {
   return `/chat?${new URLSearchParams([['person', 'ann'], ...url.searchParams])}`
 }
 
-async function render(world: WorldParts, desk: Desk, problem: string | undefined): Promise<string> {
-  const [parts, state, wallets, newest] = await Promise.all([
+interface Shown {
+  readonly desk: Desk
+  readonly samples: readonly Sample[]
+  readonly problem: string | undefined
+}
+
+async function render(world: WorldParts, { desk, samples, problem }: Shown): Promise<string> {
+  const [parts, state, wallets, found] = await Promise.all([
     checkParts(world),
     desk.state().catch(() => undefined),
     walletsOf(world),
-    newestPages(world),
+    Promise.all(samples.map(async ({ id, label, find }) => ({ id, label, href: await find() }))),
   ])
   const down = parts.filter(({ works }) => !works).map(({ name }) => name)
   const body = renderView('home', {
@@ -92,7 +111,7 @@ async function render(world: WorldParts, desk: Desk, problem: string | undefined
     api: `${world.service.publicUrl}/api/x402`,
     bot: world.telegram.bot.username,
     pages: servicePages(world),
-    newest,
+    samples: found,
   })
   return sandboxPage({
     title: 'Index',
@@ -123,9 +142,10 @@ async function walletsOf({ devnet: { client, people } }: WorldParts) {
   )
 }
 
-function servicePages({ service: { publicUrl, internalUrl } }: WorldParts): readonly Sample[] {
+function servicePages({ service: { publicUrl, internalUrl } }: WorldParts): readonly Link[] {
   return [
     { label: 'Start page', href: `${publicUrl}/` },
+    { label: 'Documentation', href: `${publicUrl}/docs` },
     { label: 'Problems', href: `${publicUrl}/problems` },
     { label: 'Pricing document', href: `${publicUrl}/api/x402/pricing` },
     { label: 'OpenAPI', href: `${publicUrl}/api/x402/openapi.json` },

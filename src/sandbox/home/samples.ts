@@ -1,31 +1,125 @@
 import { z } from 'zod'
-import { confirmLinkOf, oneClickUrlOf } from '../inbox/mail.ts'
+import type { Desk } from '../desk.ts'
+import { confirmLinkOf, type Mail, oneClickUrlOf } from '../inbox/mail.ts'
 import type { WorldParts } from '../world.ts'
 
 /** A link of the page. */
-export interface Sample {
+export interface Link {
   readonly label: string
   readonly href: string
 }
 
-const WithLink = z.object({ renderedMessage: z.object({ link: z.string() }) })
-
-/** The newest of each page that something must lead to, as far as there is one. */
-export async function newestPages(world: WorldParts): Promise<readonly Sample[]> {
-  const { receiver, inbox, topups } = world
-  const topup = await topups.newest()
-  const mails = inbox.mails.toReversed()
-  const found: readonly (readonly [string, string | undefined])[] = [
-    ['An alert', firstOf(receiver.deliveries.toReversed(), ({ json }) => linkIn(json))],
-    ['A mailbox’s consent', firstOf(mails, confirmLinkOf)],
-    ['Unsubscribing', firstOf(mails, oneClickUrlOf)],
-    ['Paying a top-up', topup && topups.pageOf(topup)],
-  ]
-  return found.flatMap(([label, href]) => (href === undefined ? [] : [{ label, href }]))
+/** A page that something must lead to. */
+export interface Sample {
+  readonly id: string
+  readonly label: string
+  /** The newest one there is. */
+  find(): Promise<string | undefined>
+  /** Does what leads to one, as Alice or Ann would; there is one afterwards. */
+  make(): Promise<void>
 }
 
-function linkIn(json: unknown): string | undefined {
-  return WithLink.safeParse(json).data?.renderedMessage.link
+const CREDITS = 10_000
+/** Blocks, a look at them and a delivery. */
+const PATIENCE_MS = 20_000
+const FLR_500 = 500n * 10n ** 18n
+const WithLink = z.object({ renderedMessage: z.object({ link: z.string() }) })
+
+/** Every page of the service that only a message, a chat or a top-up leads to. */
+export function createSamples(world: WorldParts, desk: Desk): readonly Sample[] {
+  return [
+    connecting(world),
+    {
+      id: 'pay',
+      label: 'Paying a top-up',
+      find: () => newestTopup(world),
+      make: () => desk.askForCredits('WFLR', CREDITS),
+    },
+    {
+      id: 'alert',
+      label: 'An alert',
+      find: async () =>
+        firstOf(world.receiver.deliveries.toReversed(), ({ json }) => alertIn(world, json)),
+      make: async () => {
+        await desk.setUpMailAndHook()
+        await desk.watchBalance()
+        const { alice, bob } = world.devnet.people
+        await world.devnet.transfer(alice.account.address, bob.account.address, FLR_500)
+        await world.receiver.waitFor(({ json }) => alertIn(world, json) !== undefined, PATIENCE_MS)
+      },
+    },
+    {
+      id: 'confirm',
+      label: 'A mailbox’s consent',
+      find: async () => newestMail(world, confirmLinkOf),
+      make: async () => {
+        await askMailbox(world, desk)
+      },
+    },
+    {
+      id: 'unsubscribe',
+      label: 'Unsubscribing',
+      find: async () => newestMail(world, oneClickUrlOf),
+      make: async () => {
+        const link = newestMail(world, confirmLinkOf) ?? (await askMailbox(world, desk))
+        // Whoever agrees is sent a first mail, which can be unsubscribed from.
+        await fetch(link, { method: 'POST', body: new URLSearchParams({ answer: 'yes' }) })
+        await mailed(world, oneClickUrlOf)
+      },
+    },
+  ]
+}
+
+/** The page that Ann’s chat offers to connect a wallet. */
+function connecting({ service, telegram, cast }: WorldParts): Sample {
+  const ann = cast.people.get('ann')
+  const find = () =>
+    firstOf(ann === undefined ? [] : telegram.messages(ann.id).toReversed(), ({ keyboard }) =>
+      keyboard
+        .flat()
+        .map(({ copy_text }) => copy_text?.text)
+        .find((text) => text?.startsWith(`${service.publicUrl}/connect/`)),
+    )
+  return {
+    id: 'connect',
+    label: 'Connecting a wallet',
+    find: async () => find(),
+    make: async () => {
+      if (ann !== undefined) telegram.send(ann.id, '/connect')
+      await telegram.waitFor(find)
+    },
+  }
+}
+
+async function newestTopup({ topups }: WorldParts): Promise<string | undefined> {
+  const topup = await topups.newest()
+  return topup && topups.pageOf(topup)
+}
+
+/** Asks Alice’s mailbox for consent. */
+async function askMailbox(world: WorldParts, desk: Desk): Promise<string> {
+  await desk.setUpMailAndHook()
+  return await mailed(world, confirmLinkOf)
+}
+
+type LinkOf = (mail: Mail) => string | undefined
+
+function newestMail({ inbox }: WorldParts, linkOf: LinkOf): string | undefined {
+  return firstOf(inbox.mails.toReversed(), linkOf)
+}
+
+/** The link of the first mail that has one, here or still to come. */
+async function mailed({ inbox }: WorldParts, linkOf: LinkOf): Promise<string> {
+  const mail = await inbox.waitFor((one) => linkOf(one) !== undefined, PATIENCE_MS)
+  const link = linkOf(mail)
+  if (link === undefined) throw new Error('the mail has no link')
+  return link
+}
+
+/** The alert’s own page in a webhook’s body; tests lead elsewhere. */
+function alertIn({ service }: WorldParts, json: unknown): string | undefined {
+  const link = WithLink.safeParse(json).data?.renderedMessage.link
+  return link?.startsWith(`${service.publicUrl}/a/`) ? link : undefined
 }
 
 function firstOf<Item>(

@@ -1,0 +1,68 @@
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { silentLogger } from '#src/kernel/logger.ts'
+import { startWorld, type World } from '#src/sandbox/world.ts'
+
+/** From the index every page of the service can be reached, in a world in which nobody has done anything. */
+
+let world: World
+
+beforeAll(async () => {
+  world = await startWorld({ log: silentLogger, port: 0 })
+})
+afterAll(() => world?.close())
+
+/** What a page that something must lead to says. */
+const SAMPLES = {
+  connect: ['/connect/', 'Does your chat show this code?'],
+  pay: ['/pay/', 'Waiting for the payment.'],
+  alert: ['/a/', 'Alice’s wallet'],
+  confirm: ['/confirm/', 'alice@example.org'],
+  unsubscribe: ['/unsubscribe/', 'alice@example.org'],
+} as const
+
+async function read(url: string) {
+  const response = await fetch(url)
+  const html = await response.text()
+  return { status: response.status, html }
+}
+
+/** Where the index leads, by what it calls it. */
+async function listed(): Promise<ReadonlyMap<string, string>> {
+  const { status, html } = await read(world.url)
+  expect(status).toBe(200)
+  const [, list = ''] = /<ul class="links"[^>]*>([\s\S]*?)<\/ul>/.exec(html) ?? []
+  const links = [...list.matchAll(/<a href="([^"]+)">([^<]+)</g)]
+  return new Map(links.map(([, href = '', label = '']) => [label, href]))
+}
+
+function press(sample: string, redirect: 'follow' | 'manual'): Promise<Response> {
+  const body = new URLSearchParams({ sample })
+  return fetch(`${world.url}/home/sample`, { method: 'POST', body, redirect })
+}
+
+test('the index leads to every page that needs nothing, and each is there', async () => {
+  const links = await listed()
+  const pages = ['Start page', 'Documentation', 'Problems']
+  expect([...links.keys()]).toEqual(expect.arrayContaining(pages))
+  for (const [label, href] of links) {
+    expect({ label, status: (await read(href)).status }).toEqual({ label, status: 200 })
+  }
+})
+
+test.each(
+  Object.entries(SAMPLES),
+)('a press leads to a page of the kind %s, which is there', async (sample, [path, says]) => {
+  const pressed = await press(sample, 'manual')
+  expect(pressed.headers.get('location')).toBe(`/#sample-${sample}`)
+  const { html } = await read(world.url)
+  const [, href = ''] = new RegExp(`id="sample-${sample}"><a href="([^"]+)"`).exec(html) ?? []
+  expect(href).toContain(world.service.publicUrl + path)
+  const page = await read(href)
+  expect(page.status).toBe(200)
+  expect(page.html).toContain(says)
+})
+
+test('a page there is none of is refused with a word', async () => {
+  const response = await press('none', 'follow')
+  expect(await response.text()).toContain('There is no page called none.')
+})
