@@ -7,7 +7,7 @@ import type { BotContext, Membership } from './context.ts'
 import { peopleOf } from './people.ts'
 import { show } from './show.ts'
 import { firstContact, groupHello, groupHome, home } from './views/home.ts'
-import type { View } from './views/view.ts'
+import type { Rows, View } from './views/view.ts'
 import { type LastAlert, watchCard } from './views/watch-card.ts'
 import { watchList } from './views/watch-list.ts'
 import { isReachable, personName, toldBy } from './views/watch-people.ts'
@@ -20,8 +20,13 @@ export function hasButtons({ reader, links }: BotContext): boolean {
   return !reader.isGroup || links.some(({ manages }) => manages)
 }
 
-/** The screen everything starts from. @param notice a line above it: HTML */
-export async function homeScreen(ctx: BotContext, notice?: string): Promise<View> {
+/**
+ * The screen everything starts from.
+ *
+ * @param notice a line above it: HTML
+ * @param rows what the notice leads to
+ */
+export async function homeScreen(ctx: BotContext, notice?: string, rows: Rows = []): Promise<View> {
   const { reader, links, known } = ctx
   const [link] = links
   if (link === undefined) {
@@ -33,8 +38,14 @@ export async function homeScreen(ctx: BotContext, notice?: string): Promise<View
     const { balanceCredits, slots } = await ctx.call(getAccount, { query: { limit: '1' } })
     const total = slots.purchased + slots.trial
     const funds = { balanceCredits, slotsUsed: slots.used, slotsTotal: total }
-    const canWrite = link.caller.scopes.includes('write')
-    return home(reader, { address: link.wallet, funds, canWrite }, watches, options)
+    const wallet = {
+      address: link.wallet,
+      funds,
+      canWrite: link.caller.scopes.includes('write'),
+      isOneOfSeveral: links.length > 1,
+      mutedUntil: link.mutedUntil,
+    }
+    return home(reader, wallet, watches, { ...options, rows })
   }
   const wallets = links.map(({ wallet }) => wallet)
   const group = { title: known.title, wallets, isForum: ctx.chat?.is_forum === true }

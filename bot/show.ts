@@ -152,13 +152,17 @@ export async function removeButtons(ctx: BotContext, messageId: number): Promise
 }
 
 /**
- * Puts a warning above what the pressed message says and offers the same press again. A warning that
- * stands there already gives way.
+ * Puts a warning above what the pressed message says and offers the same press again, or another way
+ * out. A warning that stands there already gives way.
  *
  * @param sentence plain text
  * @returns false when that message cannot be edited
  */
-export async function showAbove(ctx: BotContext, sentence: string): Promise<boolean> {
+export async function showAbove(
+  ctx: BotContext,
+  sentence: string,
+  wayOut?: Button,
+): Promise<boolean> {
   const { callbackQuery: query } = ctx
   const message = query?.message
   const data = query?.data
@@ -171,13 +175,14 @@ export async function showAbove(ctx: BotContext, sentence: string): Promise<bool
     .filter(({ offset }) => offset >= cut)
     .map((entity) => ({ ...entity, offset: entity.offset + shift }))
   const rows = message.reply_markup?.inline_keyboard ?? []
-  const retry = { text: ctx.t('bot:button.retry'), callback_data: data }
-  const others = rows.filter(([first]) => first?.text !== retry.text)
+  const retry = { label: ctx.t('bot:button.retry'), data }
+  const way = wayOut ?? retry
+  const others = rows.filter(([first]) => ![retry.label, way.label].includes(first?.text ?? ''))
   return edited(ctx, () =>
     ctx.api.editMessageText(ctx.known.id, message.message_id, start + message.text?.slice(cut), {
       entities,
       ...NO_PREVIEW,
-      reply_markup: { inline_keyboard: [[retry], ...others] },
+      reply_markup: { inline_keyboard: [...keyboard([[way]]).inline_keyboard, ...others] },
     }),
   )
 }

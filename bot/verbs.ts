@@ -68,6 +68,8 @@ const index = base36(36 ** 3 - 1)
 /** Which wizard a button belongs to: four digits. */
 const rev = base36(36 ** 4 - 1)
 const count = base36(36 ** 2 - 1)
+/** An instant, in seconds since 1970. */
+const second = base36(36 ** 7 - 1)
 const flag = z.codec(z.enum(['0', '1']), z.boolean(), {
   decode: (text) => text === '1',
   encode: (value) => (value ? '1' : '0'),
@@ -165,7 +167,13 @@ export const VERBS = {
   home: {},
   none: {},
   close: {},
-  demo: { part: z.enum(['s', 'a', 'm', 'w', 'c', 'd']) },
+  demo: {
+    part: z.enum(['s', 'a', 'm', 'w', 'c', 'd']),
+    opened: optional(second),
+    acknowledged: flag,
+    muted: flag,
+    help: optional(part),
+  },
   connect: { spend: flag },
   'link.yes': { code },
   'link.no': { code },

@@ -4,9 +4,11 @@ import { watchBehind } from '../callback-data.ts'
 import type { BotContext } from '../context.ts'
 import { cardOf, findWatch, homeScreen } from '../screens.ts'
 import { removeButtons, send } from '../show.ts'
-import { notUnderstood } from '../views/notices.ts'
+import { readAddress } from '../typed.ts'
+import { aboutAddress, notUnderstood } from '../views/notices.ts'
 import type { View } from '../views/view.ts'
 import { defineFeature } from './define.ts'
+import { offerNamed } from './provider.ts'
 
 const composer = new Composer<BotContext>()
 
@@ -32,7 +34,28 @@ async function freshScreen(ctx: BotContext): Promise<View> {
 }
 
 const inPrivate = composer.chatType('private')
-inPrivate.on('message:text', (ctx) => send(ctx, notUnderstood(ctx.reader, { isText: true })))
+
+/** A text that answers nothing: an address or a provider's name says what it may be about. */
+inPrivate.on('message:text', async (ctx) => {
+  const { reader, links } = ctx
+  const { text } = ctx.message
+  const [link] = links
+  const state = { isLinked: link !== undefined }
+  if (link === undefined || text.startsWith('/')) {
+    await send(ctx, notUnderstood(reader, { why: 'text', ...state }))
+    return
+  }
+  const address = readAddress(text)
+  if (address.ok) {
+    const canWrite = link.caller.scopes.includes('write')
+    await send(ctx, aboutAddress(reader, address.value, { canWrite }))
+  } else if (address.reason !== 'no_address') {
+    await send(ctx, notUnderstood(reader, { why: address.reason, ...state }))
+  } else if (!(await offerNamed(ctx, text))) {
+    await send(ctx, notUnderstood(reader, { why: 'text', ...state }))
+  }
+})
+
 inPrivate.on(
   [
     'message:file',
@@ -42,7 +65,7 @@ inPrivate.on(
     'message:dice',
     'message:story',
   ],
-  (ctx) => send(ctx, notUnderstood(ctx.reader, { isText: false })),
+  (ctx) => send(ctx, notUnderstood(ctx.reader, { why: 'media', isLinked: ctx.links.length > 0 })),
 )
 
 export const fallbackFeature = defineFeature({ commands: [], composer })

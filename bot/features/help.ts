@@ -1,19 +1,39 @@
 import { Composer } from 'grammy'
 import type { BotContext } from '../context.ts'
-import { send } from '../show.ts'
-import { help, nothingOpen } from '../views/notices.ts'
-import { defineFeature, type Feature, type Menu } from './define.ts'
+import { send, show } from '../show.ts'
+import { groupHelp, HELP_PAGES, helpMenu, helpPage } from '../views/help.ts'
+import { nothingOpen } from '../views/notices.ts'
+import { defineFeature, type Feature, type Menu, onPress } from './define.ts'
 
 /** Help, which names the commands of every feature. @param features asked when help is */
 export function createHelpFeature(features: () => readonly Feature[]): Feature {
   const composer = new Composer<BotContext>()
-
-  composer.command('help', async (ctx) => {
-    const names = features()
+  const commandsOf = (ctx: BotContext) =>
+    features()
       .flatMap(({ commands }) => commands)
       .filter(({ menus }) => menus.includes(menuOf(ctx)))
       .map(({ name }) => name)
-    await send(ctx, help(ctx.reader, names, { buttons: !ctx.reader.isGroup }))
+
+  composer.command('help', async (ctx) => {
+    const { reader } = ctx
+    await send(ctx, reader.isGroup ? groupHelp(reader, commandsOf(ctx)) : helpMenu(reader))
+  })
+
+  onPress(composer, 'help', async (ctx, { topic }) => {
+    const { reader, links, app } = ctx
+    const page = HELP_PAGES.find((one) => one === topic)
+    if (page === undefined) {
+      await show(ctx, helpMenu(reader))
+      return
+    }
+    const [link] = links
+    const view = helpPage(reader, page, {
+      commands: commandsOf(ctx),
+      pages: app.publicUrl,
+      isLinked: link !== undefined,
+      canWrite: link?.caller.scopes.includes('write') === true,
+    })
+    await show(ctx, view)
   })
 
   composer.chatType('private').command('cancel', (ctx) => send(ctx, nothingOpen(ctx.reader)))

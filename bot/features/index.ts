@@ -2,6 +2,7 @@ import { alertActsFeature } from './alert-acts.ts'
 import { alertsFeature } from './alerts.ts'
 import { connectFeature } from './connect.ts'
 import type { Feature } from './define.ts'
+import { exampleFeature } from './example.ts'
 import { fallbackFeature } from './fallback.ts'
 import { createHelpFeature } from './help.ts'
 import { createLanguageFeature } from './language.ts'
@@ -21,6 +22,7 @@ import { stopFeature } from './stop.ts'
 import { termsFeature } from './terms.ts'
 import { topicFeature } from './topic.ts'
 import { topupFeature } from './topup.ts'
+import { walletsFeature } from './wallets.ts'
 import { watchEditFeature } from './watch-edit.ts'
 import { watchPeopleFeature } from './watch-people.ts'
 import { watchTestFeature } from './watch-test.ts'
@@ -30,7 +32,9 @@ import { watchesFeature } from './watches.ts'
 export const REGISTRY: readonly Feature[] = [
   providerFeature,
   startFeature,
+  exampleFeature,
   connectFeature,
+  walletsFeature,
   alertActsFeature,
   newFeature,
   watchesFeature,

@@ -1,8 +1,8 @@
 import { Composer } from 'grammy'
 import type { ChatMember } from 'grammy/types'
-import { blockChat, moveChat, unblockChat } from '#src/recipients/chats.ts'
+import { blockChat, moveChat } from '#src/recipients/chats.ts'
 import type { BotContext } from '../context.ts'
-import { homeScreen } from '../screens.ts'
+import { blockedLinks, comeBack, returningScreen } from '../returning.ts'
 import { send } from '../show.ts'
 import { moveChat as moveKnown } from '../store.ts'
 import { groupHello } from '../views/home.ts'
@@ -17,11 +17,10 @@ composer.on('my_chat_member', async (ctx) => {
   if (isInside(before) === isIn) return
   const now = ctx.app.clock.now()
   if (!isIn) return blockChat(ctx.app, ctx.known.id, now)
-  const isBack = ctx.links.some(({ status }) => status === 'blocked')
-  await unblockChat(ctx.app.db, ctx.known.id, now)
-  if (isBack) {
-    const notice = ctx.t.html('bot:home.again')
-    await send(ctx, await homeScreen(ctx, notice))
+  const blocked = blockedLinks(ctx)
+  await comeBack(ctx)
+  if (blocked.length > 0) {
+    await send(ctx, await returningScreen(ctx, blocked))
   } else if (ctx.reader.isGroup && ctx.links.length === 0) {
     await send(ctx, groupHello(ctx.reader, ctx.known.title))
   }

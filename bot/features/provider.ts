@@ -87,6 +87,22 @@ function search(ctx: BotContext, text: string) {
   return ctx.call(searchProviders, { query: { text: text.slice(0, 200) } })
 }
 
+/** Fewer characters fit too many names. */
+const NAME_MIN = 3
+
+/**
+ * Shows the provider whose public name somebody wrote, or those it may be.
+ *
+ * @returns false when no name fits
+ */
+export async function offerNamed(ctx: BotContext, text: string): Promise<boolean> {
+  const name = text.trim()
+  if (name.length < NAME_MIN || (await search(ctx, name)).data.length === 0) return false
+  const refusal = await showNamed(ctx, name)
+  if (refusal !== undefined) await pick.open(ctx, {}, refusal)
+  return true
+}
+
 /** @returns false when nobody knows of such a provider, and that matters */
 async function showProvider(
   ctx: BotContext,

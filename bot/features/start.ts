@@ -6,14 +6,15 @@ import {
   peekTelegramLink,
   refuseTelegramLink,
 } from '#src/operations/chat.ts'
-import { unblockChat } from '#src/recipients/chats.ts'
 import { showAlert } from '../alerts.ts'
 import type { BotContext } from '../context.ts'
 import { identifyAgain } from '../middleware/identify.ts'
 import { showRecipient } from '../recipients.ts'
+import { blockedLinks, comeBack, returningScreen } from '../returning.ts'
 import { homeScreen, showCard } from '../screens.ts'
 import { ask, send, show } from '../show.ts'
 import { changeChat } from '../store.ts'
+import { helpMenu } from '../views/help.ts'
 import { linkCard, linkOver, linkRefused, rightsText } from '../views/link-card.ts'
 import { showConnect } from './connect.ts'
 import { defineFeature, onCommand, onPress } from './define.ts'
@@ -29,9 +30,8 @@ composer.command('start', async (ctx) => {
   if (LinkCode.safeParse(payload).success) return offerLink(ctx, payload)
   if (payload === 'connect') return showConnect(ctx, false)
   // Who writes does not block us any more, whatever was heard before.
-  if (ctx.links.some(({ status }) => status === 'blocked')) {
-    await unblockChat(ctx.app.db, ctx.known.id, ctx.app.clock.now())
-  }
+  const blocked = blockedLinks(ctx)
+  if (blocked.length > 0) await comeBack(ctx)
   const watchId = /^w(\d{1,9})$/.exec(payload)?.[1]
   const isLinked = ctx.links.length > 0
   if (watchId !== undefined && isLinked) return showCard(ctx, Number(watchId))
@@ -49,7 +49,16 @@ composer.command('start', async (ctx) => {
   if (type !== null && isLinked && !ctx.reader.isGroup) return openWizard(ctx, type[1] ?? '')
   if (payload === 'topup' && isLinked && isPrivate) return openTopup(ctx)
   if (payload === 'slots' && isLinked && isPrivate) return showSlots(ctx)
-  const notice = payload === '' || isLinked ? undefined : ctx.t.html('bot:start.needsLink')
+  if (payload === 'help' && isPrivate) {
+    await send(ctx, helpMenu(ctx.reader))
+    return
+  }
+  if (blocked.length > 0) {
+    await send(ctx, await returningScreen(ctx, blocked))
+    return
+  }
+  const isPlain = payload === '' || payload === 'menu'
+  const notice = isPlain || isLinked ? undefined : ctx.t.html('bot:start.needsLink')
   await send(ctx, await homeScreen(ctx, notice))
 })
 

@@ -5,7 +5,7 @@ import { describe } from '../api.ts'
 import type { BotContext } from '../context.ts'
 import { sentenceOf } from '../refusals.ts'
 import { send, show, showAbove, verdictOf } from '../show.ts'
-import { gone, refusal } from '../views/notices.ts'
+import { gone, notAllowed, refusal } from '../views/notices.ts'
 
 /**
  * Turns a refusal into one sentence in the reader's language, and ends an update whose chat cannot be
@@ -50,6 +50,12 @@ async function tell(ctx: BotContext, error: AppError): Promise<void> {
   }
   if (error.kind === 'not_found') {
     await show(ctx, gone(reader, options))
+    return
+  }
+  if (error.code === 'insufficient_scope' && !reader.isGroup) {
+    const { sentence, button } = notAllowed(reader, error.details.values?.['scope'] === 'spend')
+    if (isPress && (await showAbove(ctx, sentence, button))) return
+    await send(ctx, refusal(reader, sentence, { ...options, button }))
     return
   }
   const sentence = sentenceOf(t, error)

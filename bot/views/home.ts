@@ -2,6 +2,8 @@ import { builtKey, type Translate, typed } from '#src/i18n/translate.ts'
 import { LOCALE_NAMES, type Locale } from '#src/kernel/locale.ts'
 import type { Watch } from '#src/watches/model.ts'
 import { packed } from '../callback-data.ts'
+import { exampleStart } from './example.ts'
+import { nearTime } from './time.ts'
 import {
   act,
   type Button,
@@ -34,6 +36,7 @@ export function firstContact({ t }: Reader, notice?: string): View {
   const connect = packed('connect', { spend: false })
   return screen(lines, [
     [{ label: t('bot:button.connect'), data: connect, style: 'primary' }],
+    [exampleStart(t('bot:button.example'))],
     [languageButton(t.locale)],
   ])
 }
@@ -45,29 +48,57 @@ export interface Funds {
   readonly slotsTotal: number
 }
 
+/** The wallet a private chat's screens are about. */
+interface HomeWallet {
+  readonly address: string
+  readonly funds: Funds
+  readonly canWrite: boolean
+  /** The chat is linked to others too. */
+  readonly isOneOfSeveral: boolean
+  /** Until when the chat hears nothing; in the past: it is not muted. */
+  readonly mutedUntil: Date | null
+}
+
 /** Everything at a glance, for a linked private chat. */
 export function home(
   reader: Reader,
-  wallet: { readonly address: string; readonly funds: Funds; readonly canWrite: boolean },
+  wallet: HomeWallet,
   watches: readonly Watch[],
-  options: { readonly now: Date; readonly notice?: string },
+  options: {
+    readonly now: Date
+    readonly notice?: string
+    /** What the notice leads to. */
+    readonly rows?: Rows
+  },
 ): View {
   const { t } = reader
+  const { mutedUntil, canWrite } = wallet
   const { balanceCredits, slotsUsed, slotsTotal } = wallet.funds
+  const { now, notice, rows = [] } = options
   const lines = [
-    options.notice,
+    notice,
     t.html('bot:home.title', { wallet: walletName(wallet.address) }),
-    ...summary(reader, watches, options.now),
+    ...summary(reader, watches, now),
+    mutedUntil !== null && mutedUntil > now
+      ? `🔕 ${t.html('bot:muted.chatUntil', { until: nearTime(reader, mutedUntil, now) })}`
+      : undefined,
     [
       `💳 ${t.html('units:credits', { count: balanceCredits })}`,
       `🎟 ${t.html('bot:home.slots', { used: slotsUsed, total: slotsTotal })}`,
     ].join(' · '),
-    wallet.canWrite ? undefined : t.html('bot:chat.receiveOnly'),
+    canWrite ? undefined : t.html('bot:chat.receiveOnly'),
   ]
-  return screen(lines, wallet.canWrite ? managerRows(t, watches.length > 0) : readerRows(t))
+  const name = wallet.isOneOfSeveral ? walletName(wallet.address) : t('bot:button.wallets')
+  // With rows of the notice there is no room for the language, which the settings have too.
+  const last = [
+    act(name, packed('wallet.list')),
+    ...(rows.length === 0 ? [languageButton(t.locale)] : []),
+  ]
+  const own = canWrite ? managerRows(t, watches.length > 0, last) : readerRows(t, last)
+  return screen(lines, [...rows, ...own])
 }
 
-function managerRows(t: Translate, watchesAny: boolean): Rows {
+function managerRows(t: Translate, watchesAny: boolean, last: readonly Button[]): Rows {
   const newWatch = act(t('bot:button.newWatch'), packed('new.start'), 'primary')
   const watches = act(t('bot:button.watches'), packed('watch.list', { page: 1 }), 'primary')
   const alerts = act(t('bot:button.alerts'), alertsData())
@@ -83,15 +114,11 @@ function managerRows(t: Translate, watchesAny: boolean): Rows {
       act(t('bot:button.settings'), packed('settings')),
       act(t('bot:button.mute'), packed('mute.list')),
     ],
-    [
-      act(t('bot:button.help'), packed('help', { topic: undefined })),
-      act(t('bot:button.wallets'), packed('wallet.list')),
-      languageButton(t.locale),
-    ],
+    [act(t('bot:button.help'), packed('help', { topic: undefined })), ...last],
   ]
 }
 
-function readerRows(t: Translate): Rows {
+function readerRows(t: Translate, last: readonly Button[]): Rows {
   return [
     [
       act(t('bot:button.watches'), packed('watch.list', { page: 1 })),
@@ -103,7 +130,7 @@ function readerRows(t: Translate): Rows {
       act(t('bot:button.mute'), packed('mute.list')),
       act(t('bot:button.help'), packed('help', { topic: undefined })),
     ],
-    [act(t('bot:button.wallets'), packed('wallet.list')), languageButton(t.locale)],
+    last,
   ]
 }
 

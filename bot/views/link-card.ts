@@ -3,7 +3,7 @@ import type { Scope } from '#src/kernel/caller.ts'
 import type { TelegramLinkOffer } from '#src/recipients/model.ts'
 import { packed } from '../callback-data.ts'
 import { clockTime } from './time.ts'
-import { menuButton, type Reader, screen, type View, wholeAddress } from './view.ts'
+import { act, menuButton, type Reader, type Rows, screen, type View, wholeAddress } from './view.ts'
 
 /** The chat a card asks about. */
 export interface AskedChat {
@@ -64,12 +64,20 @@ export function rightsText(t: Translate, scopes: readonly Scope[]): string {
   return t(key)
 }
 
-/** A link that is used, over or unknown. A linked chat has a way on. */
-export function linkOver({ t }: Reader, options: { readonly isLinked: boolean }): View {
-  return screen([t.html('bot:link.over')], options.isLinked ? [[menuButton(t)]] : [])
+/** A link that is used, over or unknown. */
+export function linkOver(reader: Reader, options: { readonly isLinked: boolean }): View {
+  return screen([reader.t.html('bot:link.over')], waysOn(reader, options))
 }
 
 /** After a refusal. */
-export function linkRefused({ t }: Reader, options: { readonly isLinked: boolean }): View {
-  return screen([t.html('bot:link.refused')], options.isLinked ? [[menuButton(t)]] : [])
+export function linkRefused(reader: Reader, options: { readonly isLinked: boolean }): View {
+  return screen([reader.t.html('bot:link.refused')], waysOn(reader, options))
+}
+
+/** A chat that is not linked can be, by a signature; in a group there is nothing to go on with. */
+function waysOn({ t, isGroup }: Reader, { isLinked }: { readonly isLinked: boolean }): Rows {
+  if (isLinked) return [[menuButton(t)]]
+  if (isGroup) return []
+  const connect = packed('connect', { spend: false })
+  return [[act(t('bot:button.connect'), connect, 'primary')], [menuButton(t)]]
 }

@@ -1,59 +1,98 @@
-import { builtKey, escapeHtml, id } from '#src/i18n/translate.ts'
+import { escapeHtml, id, type Translate } from '#src/i18n/translate.ts'
+import type { Address } from '#src/kernel/units.ts'
 import { packed } from '../callback-data.ts'
-import { back, menuButton, type Reader, type Rows, screen, type View } from './view.ts'
-
-/** How the bot is used, and its commands. Buttons are for chats where they lead somewhere. */
-export function help(
-  { t }: Reader,
-  commands: readonly string[],
-  options: { readonly buttons: boolean },
-): View {
-  const lines = [
-    t.html('bot:help.title'),
-    t.html('bot:help.text'),
-    '',
-    ...commands.map((command) =>
-      t.html('bot:help.command', {
-        command: id(`/${command}`),
-        description: t(builtKey(`bot:command.${command}`)),
-      }),
-    ),
-    '',
-    t.html('bot:start.safety'),
-  ]
-  return screen(lines, options.buttons ? [[menuButton(t)]] : [])
-}
+import { listData, USUAL_FILTER } from './alert-filter.ts'
+import {
+  act,
+  type Button,
+  menuButton,
+  type Reader,
+  type Rows,
+  screen,
+  type View,
+  wholeAddress,
+} from './view.ts'
 
 /** `/cancel` while nothing is asked. */
 export function nothingOpen({ t }: Reader): View {
   return screen([t.html('bot:cancel.nothing')], [[menuButton(t)]])
 }
 
-/** A text, or something that is no text, which means nothing here. */
-export function notUnderstood({ t }: Reader, options: { readonly isText: boolean }): View {
-  const text = t.html(options.isText ? 'bot:unknown.text' : 'bot:unknown.media')
-  return screen([text], [[menuButton(t)]])
+/** A message that means nothing here, and where to read what does. */
+export function notUnderstood(
+  { t }: Reader,
+  options: {
+    readonly why: 'text' | 'media' | 'two_addresses' | 'checksum'
+    readonly isLinked: boolean
+  },
+): View {
+  const { why, isLinked } = options
+  const text =
+    why === 'text'
+      ? t.html(isLinked ? 'bot:unknown.text' : 'bot:unknown.unlinked')
+      : why === 'media'
+        ? t.html('bot:unknown.media')
+        : `${WARNING} ${t.html(`bot:typed.${why}`)}`
+  return screen(
+    [text],
+    [
+      isLinked ? [] : [connectButton(t)],
+      [menuButton(t), act(t('bot:button.help'), packed('help', { topic: undefined }))],
+    ],
+  )
+}
+
+/** An address that was typed without a word: what can be done with it. */
+export function aboutAddress(
+  { t }: Reader,
+  address: Address,
+  options: { readonly canWrite: boolean },
+): View {
+  const watch = packed('new.type', { type: 'wallet-balance', address })
+  return screen(
+    [t.html('bot:unknown.address', { address: wholeAddress(address) })],
+    [
+      options.canWrite ? [act(t('bot:button.watchBalance'), watch, 'primary')] : [],
+      [act(t('bot:button.providerStatus'), packed('status.provider', { address, count: 20 }))],
+      [menuButton(t)],
+    ],
+  )
+}
+
+/** The way in for a chat that is not linked. */
+function connectButton(t: Translate): Button {
+  return act(t('bot:button.connect'), packed('connect', { spend: false }), 'primary')
+}
+
+/** That the chat lacks a right, and the button to the signature that gives it. @param spend which right */
+export function notAllowed({ t }: Reader, spend: boolean) {
+  const button = act(t('bot:button.allow'), packed('connect', { spend }), 'primary')
+  return { sentence: `${t('bot:error.scope')} ${t('bot:error.allow')}`, button }
 }
 
 /** What was asked for is not there, or not this chat's. */
 export function gone({ t }: Reader, options: { readonly buttons: boolean }): View {
-  const list = back(t('bot:button.watches'), packed('watch.list', { page: 1 }))
-  return screen([t.html('bot:error.gone')], options.buttons ? [[list]] : [])
+  const watches = act(t('bot:button.watches'), packed('watch.list', { page: 1 }))
+  const alerts = act(t('bot:button.alerts'), listData(USUAL_FILTER))
+  const rows = [[watches, alerts], [menuButton(t)]]
+  return screen([t.html('bot:error.gone')], options.buttons ? rows : [])
 }
 
 /** A chat whose last link was taken away. */
-export function unlinked({ t }: Reader): View {
-  return screen([t.html('bot:chat.unlinked')])
+export function unlinked({ t, isGroup }: Reader): View {
+  return screen([t.html('bot:chat.unlinked')], isGroup ? [] : [[connectButton(t)], [menuButton(t)]])
 }
 
-/** A refusal as a screen of its own. @param sentence plain text */
+/** A refusal as a screen of its own. @param sentence plain text. `button`: what helps */
 export function refusal(
   { t }: Reader,
   sentence: string,
-  options: { readonly buttons: boolean },
+  options: { readonly buttons: boolean; readonly button?: Button },
 ): View {
+  const { buttons, button } = options
   const lines = [`${WARNING} ${escapeHtml(sentence)}`]
-  return screen(lines, options.buttons ? [[menuButton(t)]] : [])
+  const help = button === undefined ? [] : [button]
+  return screen(lines, buttons ? [help, [menuButton(t)]] : [])
 }
 
 /** After so many refused answers the way out is named. */

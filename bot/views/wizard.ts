@@ -36,6 +36,17 @@ export function typeShort(t: Translate, type: string): string {
   return t(builtKey(`bot:button.type.${type}`))
 }
 
+/** What each type watches, one line a type. */
+export function typeLines(t: Translate): readonly string[] {
+  return GUIDED_TYPES.map(
+    (type) =>
+      `${guideOf(type)?.icon} ${t.html('bot:new.type', {
+        type: typeShort(t, type),
+        description: t(builtKey(`signals:type.${type}.description`)),
+      })}`,
+  )
+}
+
 /** What to watch. @param resume a draft that waits */
 export function typeChoice(
   { t }: Reader,
@@ -47,13 +58,7 @@ export function typeChoice(
     t.html('bot:new.title', { available: slots.available, total: slots.total }),
     t.html('bot:new.what'),
     '',
-    ...GUIDED_TYPES.map(
-      (type) =>
-        `${guideOf(type)?.icon} ${t.html('bot:new.type', {
-          type: typeShort(t, type),
-          description: t(builtKey(`signals:type.${type}.description`)),
-        })}`,
-    ),
+    ...typeLines(t),
   ]
   const again =
     resume === undefined

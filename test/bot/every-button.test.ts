@@ -56,10 +56,10 @@ async function press(world: BotWorld, chat: Chatting, data: string): Promise<voi
 }
 
 /**
- * Verbs whose buttons depend on the step before them; and those that take the chat's language or link
- * away, which other tests press.
+ * Verbs whose buttons depend on the step before them; and those that take the chat's language, wallet or
+ * link away, which other tests press.
  */
-const APART = /^(?:new\.(?!start|type)|link\.|stop\.(?:unlink|dataYes))/
+const APART = /^(?:new\.(?!start|type)|link\.|wallet\.use|stop\.(?:unlink|dataYes))/
 
 /** Screens are all opened; of the same button on many of them so many are pressed. */
 const SCREENS = /\.(?:card|group|edit|more)$/
@@ -101,6 +101,10 @@ describe.each(WALKED)('in %s', (locale) => {
     await chat.say('/start')
     check(chat.last())
     await pressAll(world, chat, locale, new Set())
+    // A second wallet, so that there is one to choose.
+    await chat.say(`/start ${await world.linkCode('carol')}`)
+    await chat.press(dataOf(chat.last()).find((one) => one.includes('link.yes')) ?? '')
+    check(chat.last())
     for (const answer of ['link.no', 'link.yes']) {
       await chat.say(`/start ${await world.linkCode('alice', ['read', 'write', 'spend'])}`)
       check(chat.last())
@@ -151,7 +155,8 @@ describe.each(WALKED)('in %s', (locale) => {
         await world.addWatch('alice', { label, direction: 'down', ...over })
       }
       const pressed = new Set<string>()
-      for (const text of ['/start', '/watches', '/new', '/language', '/help', '/cancel', 'hello']) {
+      const commands = ['/start', '/watches', '/new', '/language', '/help', '/cancel']
+      for (const text of [...commands, 'hello', walletOf('bob')]) {
         await chat.say(text)
         check(chat.last())
         await pressAll(world, chat, locale, pressed)
@@ -294,4 +299,4 @@ test('every verb that is handled stands on some screen', () => {
 
 /** Verbs on messages that only something that happened brings, those of groups, money and status. */
 const ELSEWHERE =
-  /^(?:trial|terms|group|topup|slots|subs|ledger|status)\b|^(?:none|close|demo|alert\.ackAll)$/
+  /^(?:trial|terms|group|topup|slots|subs|ledger|status)\b|^(?:none|close|alert\.ackAll)$/

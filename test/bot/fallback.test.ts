@@ -1,5 +1,6 @@
-import { afterAll, beforeAll, expect, test } from 'vitest'
-import { type BotWorld, botWorld, menuNames } from '../support/bot.ts'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { packed } from '#bot/callback-data.ts'
+import { type BotWorld, botWorld, walletOf } from '../support/bot.ts'
 
 let world: BotWorld
 
@@ -15,18 +16,6 @@ async function linked() {
   return ann
 }
 
-test('/help tells what the bot does, every command it has, and nothing it has not', async () => {
-  const ann = world.person()
-  await ann.say('/help')
-  expect(ann.last().text).toContain('How it works')
-  expect(ann.last().text).toContain('/watches: Your watches')
-  expect(ann.last().text).toContain('/language: Change the language')
-  expect(ann.last().text).toContain('never asks for a private key')
-  expect(ann.last().text.match(/^\/\w+/gm)).toEqual(menuNames('private').map((name) => `/${name}`))
-  await ann.press('‹ Menu')
-  expect(ann.last().text).toContain('Watchdog watches')
-})
-
 test('/cancel says that nothing is open', async () => {
   const ann = world.person()
   await ann.say('/cancel')
@@ -35,11 +24,88 @@ test('/cancel says that nothing is open', async () => {
 
 test('a text or a command that means nothing is answered with what to do', async () => {
   const ann = await linked()
-  for (const text of ['hello', '/nonsense', '0x0000000000000000000000000000000000000001', '/']) {
+  for (const text of ['hello', '/nonsense', '0x00', '/', `/nonsense ${walletOf('bob')}`]) {
     await ann.say(text)
-    expect(ann.last().text).toMatch(/^Not understood\./)
-    expect(ann.labels()).toEqual([['‹ Menu']])
+    expect(ann.last().text).toMatch(/^Not understood\. Send an address/)
+    expect(ann.labels()).toEqual([['‹ Menu', 'Help']])
   }
+  await ann.press('Help')
+  expect(ann.last().text).toContain('How it works')
+})
+
+test('a text in a chat that is not linked leads to the start and the help', async () => {
+  const ann = world.person()
+  for (const text of ['hello', walletOf('bob')]) {
+    await ann.say(text)
+    expect(ann.last().text).toMatch(/^Not understood\. Connect a wallet/)
+    expect(ann.labels()).toEqual([['Connect wallet'], ['‹ Menu', 'Help']])
+  }
+})
+
+describe('an address without a word', () => {
+  test.each([
+    ['alone', walletOf('bob')],
+    ['in lower case', walletOf('bob').toLowerCase()],
+    [
+      'in the link of an explorer',
+      `https://flare-explorer.flare.network/address/${walletOf('bob')}?x`,
+    ],
+  ])('%s can be watched, or looked at as a provider', async (_how, text) => {
+    const ann = await linked()
+    await ann.say(text)
+    expect(ann.last().text).toBe(`What about ${walletOf('bob')}?`)
+    expect(ann.labels()).toEqual([['Watch its balance'], ['Provider status'], ['‹ Menu']])
+  })
+
+  test('begins a balance watch of just that wallet', async () => {
+    await world.giveSlots('carol', 1)
+    const ann = await world.linked('carol')
+    await ann.say(walletOf('bob'))
+    await ann.press('Watch its balance')
+    expect(ann.last().text).toContain('New watch · Wallet balance')
+    expect(ann.last().text).toContain(walletOf('bob').slice(0, 6))
+  })
+
+  test('is only looked at by a chat that only receives', async () => {
+    const ann = await world.linked('carol', ['read'])
+    await ann.say(walletOf('bob'))
+    expect(ann.labels()).toEqual([['Provider status'], ['‹ Menu']])
+  })
+
+  test('says what is wrong with it', async () => {
+    const ann = await linked()
+    await ann.say(`${walletOf('bob')} ${walletOf('carol')}`)
+    expect(ann.last().text).toBe('⚠️ These are two addresses. Send one.')
+    const digits = walletOf('bob').slice(2)
+    const swapped = [...digits].map((one) =>
+      one === one.toLowerCase() ? one.toUpperCase() : one.toLowerCase(),
+    )
+    await ann.say(`0x${swapped.join('')}`)
+    expect(ann.last().text).toMatch(/^⚠️ One character of this address seems wrong/)
+    expect(ann.labels()).toEqual([['‹ Menu', 'Help']])
+  })
+})
+
+test('a press a chat has no right to leads to the page that gives it', async () => {
+  const ann = await world.linked('alice', ['read'])
+  const id = await world.addWatch('alice', { label: 'Treasury' })
+  await ann.say('/watches')
+  for (const _twice of [1, 2]) {
+    world.telegram.pressRaw(ann.id, ann.last().id, packed('watch.pause', { id }))
+    await world.settle()
+    expect(ann.last().text).toMatch(
+      /^⚠️ This chat may not do that\. Sign once on the page to allow it\.\n/,
+    )
+    expect(ann.last().text).toContain('Treasury')
+    expect(
+      ann
+        .labels()
+        .flat()
+        .filter((label) => label === 'Allow'),
+    ).toHaveLength(1)
+  }
+  await ann.press('Allow')
+  expect(ann.last().text).toContain('will not be able to spend credits')
 })
 
 test.each([

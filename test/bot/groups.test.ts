@@ -115,7 +115,8 @@ describe('in a linked group', () => {
     expect(cy.last().text).not.toContain('only receives')
     await cy.say('/help')
     expect(cy.last().text.match(/^\/\w+/gm)).toEqual(menuNames('group').map((name) => `/${name}`))
-    expect(cy.last().keyboard).toEqual([])
+    const url = `https://t.me/${BOT_NAME}?start=help`
+    expect(cy.last().keyboard).toMatchObject([[{ url }]])
   })
 
   test('the administrator who linked it manages, nobody else', async () => {

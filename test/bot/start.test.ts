@@ -1,9 +1,12 @@
+import { sql } from 'drizzle-orm'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { packed } from '#bot/callback-data.ts'
 import { translate } from '#src/i18n/translate.ts'
 import { LOCALES } from '#src/kernel/locale.ts'
 import { chatLinks } from '#src/recipients/chats.ts'
 import { type BotWorld, botWorld, walletOf } from '../support/bot.ts'
+import { alertsIn } from '../support/bot-alerts.ts'
+import { checkScreen } from '../support/buttons.ts'
 
 let world: BotWorld
 
@@ -14,7 +17,7 @@ afterAll(() => world.close())
 
 const linksOf = (chatId: number) => chatLinks(world.app, chatId)
 
-async function linked(name: 'alice' | 'bob' = 'alice') {
+async function linked(name: Parameters<typeof walletOf>[0] = 'alice') {
   const ann = world.person()
   await ann.say(`/start ${await world.linkCode(name)}`)
   await ann.press('Link this chat')
@@ -27,7 +30,7 @@ describe('/start', () => {
     await ann.say('/start')
     expect(ann.last().text).toContain('Watchdog watches wallets, price feeds and data providers')
     expect(ann.last().text).toContain('never asks for a private key')
-    expect(ann.labels()).toEqual([['Connect wallet'], ['🌐 English']])
+    expect(ann.labels()).toEqual([['Connect wallet'], ['Example alert'], ['🌐 English']])
     expect(ann.last().linkPreview).toEqual({ is_disabled: true })
   })
 
@@ -72,6 +75,67 @@ describe('/start', () => {
   })
 })
 
+describe('the example alert', () => {
+  const stored = () =>
+    world.app.db.execute(sql`
+      select (select count(*) from alerts) as alerts, (select count(*) from deliveries) as deliveries,
+        (select count(*) from watches) as watches, (select count(*) from recipients) as recipients`)
+
+  test('looks and acts like a real one, says that it is none, and stores nothing', async () => {
+    const before = await stored()
+    const ann = world.person()
+    await ann.say('/start')
+    const { id } = ann.last()
+    await ann.press('Example alert')
+    expect(ann.last().id).toBe(id)
+    expect(ann.last().text).toMatch(/^🧪 Example: /)
+    expect(ann.last().text).toContain('🟠 FTSO commit missing in 2 consecutive voting rounds')
+    expect(ann.last().text).toMatch(/Warning · \u2068Node A\u2069 · since [\d:]+\sUTC · 3 min\n/)
+    expect(ann.labels()).toEqual([
+      ['Acknowledge', 'Details'],
+      ['Mute 1 h'],
+      ['Why?', 'Causes', 'What to do'],
+      ['Connect wallet'],
+      ['‹ Back'],
+    ])
+    expect((await ann.press('Acknowledge')).text).toContain('Acknowledged.')
+    expect(ann.last().text).toMatch(/acknowledged by \u2068Ann\u2069, \d\d:\d\d/)
+    await ann.press('What to do')
+    expect(ann.labels().flat()).toEqual(expect.arrayContaining(['Undo', '✓ What to do']))
+    expect(ann.last().text).toContain('read its log')
+    const toast = await ann.press('Mute 1 h')
+    expect(toast.text).toMatch(/Node A.* is quiet until \d\d:\d\d/)
+    expect(ann.last().text).toContain('🔕 until')
+    await ann.press('Unmute')
+    await ann.press('✓ What to do')
+    await ann.press('Undo')
+    expect(ann.last().text).not.toMatch(/acknowledged|🔕|read its log/)
+    await ann.press('‹ Back')
+    expect(ann.last()).toMatchObject({ id, text: expect.stringContaining('Watchdog watches') })
+    expect(await stored()).toEqual(before)
+  })
+
+  test('keeps its times, however late its buttons are pressed', async () => {
+    const ann = world.person()
+    await ann.say('/start')
+    await ann.press('Example alert')
+    const since = /since [\d:]+/.exec(ann.last().text)?.[0]
+    world.clock.advance(7200)
+    await ann.press('Why?')
+    expect(ann.last().text).toContain(since)
+  })
+
+  test.each(LOCALES)('fits its message in %s', async (locale) => {
+    const ann = world.person(locale === 'zh' ? 'zh-hans' : locale)
+    await ann.say('/start')
+    await ann.press(translate(locale, 'bot:button.example'))
+    checkScreen(ann.last())
+    await ann.press(translate(locale, 'messages:button.why'))
+    checkScreen(ann.last())
+    expect(ann.last().text).toContain('\n\n')
+  })
+})
+
 describe('a link', () => {
   test('shows wallet, chat, rights and its end, and links when confirmed', async () => {
     const ann = world.person()
@@ -109,6 +173,7 @@ describe('a link', () => {
     await ann.say(`/start ${code}`)
     await ann.press('Cancel')
     expect(ann.last().text).toBe('Canceled. Nothing was linked.')
+    expect(ann.labels()).toEqual([['Connect wallet'], ['‹ Menu']])
     await ann.say(`/start ${code}`)
     expect(ann.last().text).toContain('This link is no longer valid.')
     expect(await linksOf(ann.id)).toEqual([])
@@ -204,6 +269,22 @@ describe('a chat that blocks the bot', () => {
     await world.settle()
     expect(await linksOf(ann.id)).toMatchObject([{ status: 'active' }])
     expect(ann.last().text).toContain('Alerts to this chat are on again.')
+    expect(ann.labels().flat()).not.toContain('Drop them')
+  })
+
+  test('is asked about the alerts that were kept meanwhile when it comes back', async () => {
+    const { notice } = alertsIn(world)
+    const ann = await linked('carol')
+    world.telegram.block(ann.id)
+    await world.settle()
+    const id = await world.addWatch('carol', { label: 'Kept' })
+    await notice(id, { event: 'wallet-balance.moved' })
+    world.telegram.unblock(ann.id)
+    await world.settle()
+    expect(ann.last().text).toMatch(/on again\. 1 alert is kept\. Send it now\?\n/)
+    expect(ann.labels()[0]).toEqual(['Send 1', 'Drop them'])
+    await ann.press('Drop them')
+    expect(ann.last().text).toContain('1 alert is dropped.')
   })
 
   test('while it is answered ends the update without an error', async () => {

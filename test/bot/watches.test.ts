@@ -270,7 +270,7 @@ describe('the card', () => {
       world.telegram.pressRaw(alice.id, alice.last().id, packed(verb, { id: id + 1_000_000 }))
       await world.settle()
       expect(alice.last().text).toBe('This no longer exists, or belongs to another wallet.')
-      expect(alice.labels()).toEqual([['‹ Watches']])
+      expect(alice.labels()).toEqual([['Watches', 'Alerts'], ['‹ Menu']])
     }
   })
 
