@@ -95,6 +95,17 @@ describe('/status with a provider', () => {
     expect(chat.last().text).toContain(identity('Alpine'))
   })
 
+  test('a name typed without a command is enough', async () => {
+    await chat.say('alpine')
+    expect(chat.last().text).toContain(identity('Alpine'))
+    await chat.say('alp')
+    expect(chat.labels()[0]).toEqual(['Alpha Oracle', 'Alpine'])
+    await chat.press('Alpha Oracle')
+    expect(chat.last().text).toContain(identity('Alpha Oracle'))
+    await chat.say('al')
+    expect(chat.last().text).toMatch(/^Not understood/)
+  })
+
   test('asks again for what nobody knows, and takes the answer', async () => {
     for (const nonsense of ['nobody', `0x${'12'.repeat(20)}`]) {
       await chat.say(`/status ${nonsense}`)
