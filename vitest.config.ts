@@ -3,6 +3,8 @@ import { defineConfig } from 'vitest/config'
 
 export default defineConfig({
   test: {
+    // A worker keeps its modules from file to file: nothing in ours remembers what one file did.
+    isolate: false,
     // Processes that tests start read their modules compiled from there.
     env: { NODE_COMPILE_CACHE: join(import.meta.dirname, 'node_modules/.cache/watchdog-tests') },
     // Files wait for processes, blocks and time-outs more than they compute.

@@ -2,8 +2,7 @@ import { once } from 'node:events'
 import { parseArgs } from 'node:util'
 import { z } from 'zod'
 import { createReadableLog } from './readable-log.ts'
-import { runTour } from './tour.ts'
-import { startWorld, type World } from './world.ts'
+import type { World, WorldOptions } from './world.ts'
 
 /** What may be set from outside; everything else a sandbox makes up. */
 const Environment = z.object({
@@ -42,7 +41,11 @@ async function main(): Promise<number> {
   if (environment === undefined) return 2
   const log = createReadableLog(environment.LOG_LEVEL, (line) => process.stderr.write(`${line}\n`))
   const common = { log, anvilPath: environment.ANVIL_PATH, signal: stopping.signal }
-  if (asked.isTour) return (await runTour({ ...common, print })) ? 0 : 1
+  // Loaded when it is needed: a wrong call is answered at once.
+  if (asked.isTour) {
+    const { runTour } = await import('./tour.ts')
+    return (await runTour({ ...common, print })) ? 0 : 1
+  }
   return runSandbox({
     ...common,
     port: asked.port,
@@ -51,11 +54,12 @@ async function main(): Promise<number> {
   })
 }
 
-async function runSandbox(options: Parameters<typeof startWorld>[0]): Promise<number> {
+async function runSandbox(options: WorldOptions): Promise<number> {
   const since = performance.now()
   print('Starting PostgreSQL, a chain, Telegram, mail, a receiver and Watchdog …')
   let world: World
   try {
+    const { startWorld } = await import('./world.ts')
     world = await startWorld(options)
   } catch (error) {
     if (error === stopping.signal.reason) return farewell()

@@ -14,7 +14,7 @@ export async function freshDatabase(): Promise<FreshDatabase> {
   const serverUrl = inject('databaseServerUrl')
   const name = `watchdog_test_${randomBytes(6).toString('hex')}`
   await onServer(serverUrl, async ({ sql }) => {
-    await sql`create database ${sql(name)} template ${sql(inject('databaseTemplate'))}`
+    await sql`create database ${sql(name)} template ${sql(inject('databaseTemplate'))} strategy file_copy`
   })
   const url = new URL(serverUrl)
   url.pathname = `/${name}`
