@@ -51,8 +51,9 @@ export interface FieldRow {
   /** As programmers write it: `string`, `integer | null`, `"a" | "b"`, `object[]`. */
   readonly type: string
   readonly required: boolean
-  /** English: schemas have one language. */
   readonly description: string | undefined
+  /** Of a schema, which has one language. */
+  readonly isEnglish: boolean
 }
 
 /** One operation, for a page. */
@@ -131,6 +132,7 @@ function operationDoc(
       required,
       type: typeOf(context, schema),
       description: description ?? resolve(context, schema).description,
+      isEnglish: description === undefined,
     })),
     body: body?.schema ? rowsOf(context, body.schema) : [],
     answer: success?.schema ? rowsOf(context, success.schema) : [],
@@ -163,6 +165,7 @@ function rowsOf(context: Context, schema: Schema, prefix = '', depth = 1): reado
       required: required.includes(key),
       type: typeOf(context, property),
       description: property.description ?? resolve(context, property).description,
+      isEnglish: true,
     }
     const below =
       inner === undefined || depth === DEPTH_MAX

@@ -188,6 +188,8 @@ interface Row {
   readonly copy?: string | null
   readonly href?: string
   readonly isBig?: boolean
+  /** Words of the reader's language, which run in its direction. */
+  readonly isText?: boolean
 }
 
 /** Everything to pay by hand with. */
@@ -234,12 +236,14 @@ function receiptRows(t: Translate, { topup, receipts }: PayPage): readonly Row[]
       label: t('pages:pay.receipt.date'),
       value: formatDateTime(paidAt, t.locale, 'UTC'),
       copy: null,
+      isText: true,
     },
     { label: t('pages:pay.receipt.paid'), value: exact(topup, amountUnits), copy: null },
     {
       label: t('pages:pay.receipt.credits'),
       value: t('units:credits', { count: credits }),
       copy: null,
+      isText: true,
     },
     transaction(txHash),
     {

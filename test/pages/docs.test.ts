@@ -90,6 +90,12 @@ test('the reference leads to the description in the language the reader chose', 
   )
 })
 
+test('what is said in the reader’s language is not marked as English', async () => {
+  const { html } = await site.get('/docs/api/watches?lang=ar')
+  expect(html).toContain(translator('ar')('operations:info.idempotencyKey'))
+  expect(html).not.toMatch(/lang="en"[^>]*>[^<]*\p{Script=Arabic}/u)
+})
+
 test('what is not there is not found', async () => {
   for (const path of [
     '/docs/none',

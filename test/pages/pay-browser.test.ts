@@ -344,6 +344,18 @@ describe('the time that is left', () => {
     expect(await button('New quote').count()).toBe(0)
   })
 
+  test('over, there is no new quote before new terms are accepted', async () => {
+    const carol = await buyer(world, 'carol')
+    const draft = await draftOf(carol, { asset: 'FLR' })
+    await world.pass(600)
+    const { address } = world.devnet.people.carol.account
+    await world.database.sql`update accounts set terms_version = 'old' where wallet = ${address}`
+    await open(draft)
+    await button('New quote').click()
+    await says(/The current terms \(version .+\) must be accepted first\./)
+    expect(new URL(page.url()).pathname).toBe(`/pay/${draft.handle}`)
+  })
+
   test('over, a payment still counts and the page says how', async () => {
     const draft = await draftOf(alice, { asset: 'FLR' })
     await world.pass(600)

@@ -147,6 +147,9 @@ describe('the status', () => {
     expect(status).toBe('credited')
     expect(text).toMatch(/^11,000 credits added to 0xf39F…2266\. Paid: 200\u00a0WDG\.$/)
     expect((await statusOf(draft, '?lang=de')).text).toContain('11.000')
+    // A receipt's words run in the reader's direction.
+    const { html } = await pageOf(draft, '?lang=ar')
+    expect(html).not.toMatch(/<bdi dir="ltr">[^<]*\p{Script=Arabic}/u)
   })
 
   test('says why a payment was not credited', async () => {

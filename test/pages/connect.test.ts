@@ -1,0 +1,69 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { LOCALES } from '#src/kernel/locale.ts'
+import { createConnectCode, peekConnectCode } from '#src/recipients/connect.ts'
+import { PEOPLE } from '#src/sandbox/devnet/people.ts'
+import { openSite, type Site } from './site.ts'
+
+/** The connect page without a browser: what it answers, and how often. */
+
+const BOB = PEOPLE.bob.account.address
+
+let site: Site
+let chatId = 6000
+
+beforeAll(async () => {
+  site = await openSite({ TRUST_PROXY: '1' })
+})
+afterAll(() => site.close())
+
+/** A chat that asks to be connected, and the path of its page. */
+async function askedChat() {
+  chatId += 1
+  const chat = { id: chatId, title: 'Ann Lee', username: 'annlee' }
+  const { url } = await createConnectCode(site.app, { chat, by: { id: chatId }, locale: 'en' })
+  const path = new URL(url).pathname
+  return { path, code: path.replace('/connect/', '') }
+}
+
+describe('the connect page', () => {
+  test('changes nothing by being looked at', async () => {
+    const { path, code } = await askedChat()
+    await site.get(path)
+    await site.get(path)
+    expect((await peekConnectCode(site.app, code)).state).toBe('open')
+  })
+
+  test.each([
+    'none',
+    'AAAAAAAAAAAAAAAAAAAAAA',
+  ])('of a code there is none of says that links work once', async (code) => {
+    const { status, headers, text } = await site.get(`/connect/${code}`)
+    expect(status).toBe(404)
+    expect(headers['cache-control']).toBe('no-store')
+    expect(text).toContain('Links work once, for 15 minutes.')
+  })
+
+  test('refuses what is no address, with the way on', async () => {
+    const { path } = await askedChat()
+    const { status, text } = await site.post(path, 'answer=message&wallet=0x12')
+    expect(status).toBe(422)
+    expect(text).toContain('Some values are missing or not allowed')
+  })
+
+  test('is asked for messages ten times a minute', async () => {
+    const { path } = await askedChat()
+    const from = { 'x-forwarded-for': '203.0.113.9', accept: 'application/json' }
+    const ask = () => site.post(path, `answer=message&wallet=${BOB}`, from)
+    for (let count = 0; count < 10; count += 1) expect((await ask()).status).toBe(200)
+    const { status, html } = await ask()
+    expect(status).toBe(429)
+    expect(JSON.parse(html)).toMatchObject({ code: 'rate_limited' })
+  })
+
+  test.each(LOCALES)('reads in %s', async (locale) => {
+    const { path } = await askedChat()
+    const { html, text } = await site.get(`${path}?lang=${locale}`)
+    expect(html).toContain(`<html lang="${locale}"`)
+    expect(text).not.toMatch(/\{\{|undefined/)
+  })
+})
