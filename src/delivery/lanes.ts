@@ -4,12 +4,14 @@ import type { ChannelKey, SendingLimits } from '#src/channels/define.ts'
  * How much is sent at once, to whom. Every channel has its own room, so that a slow mail server leaves
  * webhooks alone; within it every lane (a host, a chat, a mail domain) has a smaller one that grows
  * while it answers quickly and shrinks to 1 while it does not, so that hanging hosts leave the others
- * their room. A lane that has proved quick may have as many more waiting, so that none of its places
- * stands empty while the next ones are fetched.
+ * their room. A lane that has proved quick may have twice as many more waiting, so that none of its
+ * places stands empty while the next ones are fetched. These take no room from other lanes.
  */
 
 const QUICK_MS = 1000
 const SLOW_MS = 5000
+/** What a quick lane may have, on its way and waiting, for each that is on its way at most. */
+const QUICK_SHARE = 3
 
 /** What may be claimed of a channel now. */
 export interface Room {
@@ -51,9 +53,8 @@ export function createLanes(
     roomOf(channel) {
       const { room, laneStart } = channels[channel].limits
       const entries = [...lanes(channel)]
-      const used = entries.reduce((sum, [, lane]) => sum + taken(lane), 0)
       return {
-        free: room - used,
+        free: Math.max(0, room - heldIn(lanes(channel))),
         perLane: laneStart,
         lanes: Object.fromEntries(
           entries.map(([name, lane]) => [name, Math.max(0, places(lane, laneStart) - taken(lane))]),
@@ -70,9 +71,11 @@ export function createLanes(
     leave(channel, name, latencyMs) {
       const lane = lanes(channel).get(name)
       if (lane === undefined) throw new Error(`nothing is on its way to ${name}`)
-      const { laneStart, laneMax } = channels[channel].limits
+      const { room, laneStart, laneMax } = channels[channel].limits
       lane.used -= 1
-      lane.limit = nextLimit(lane.limit, latencyMs, laneMax)
+      // No wider while the channel is full: what waits in it would come on top.
+      const max = heldIn(lanes(channel)) < room ? laneMax : lane.limit
+      lane.limit = nextLimit(lane.limit, latencyMs, max)
       while (lane.used < lane.limit && lane.waiting.length > 0) {
         lane.used += 1
         lane.waiting.shift()?.()
@@ -86,8 +89,15 @@ function taken(lane: Lane): number {
   return lane.used + lane.waiting.length
 }
 
+/** Places of the room that are taken: what is on its way, and what will be as soon as it may. */
+function heldIn(lanes: ReadonlyMap<string, Lane>): number {
+  let held = 0
+  for (const lane of lanes.values()) held += Math.max(lane.used, Math.min(taken(lane), lane.limit))
+  return held
+}
+
 function places(lane: Lane, laneStart: number): number {
-  return lane.limit > laneStart ? 2 * lane.limit : lane.limit
+  return lane.limit > laneStart ? QUICK_SHARE * lane.limit : lane.limit
 }
 
 function nextLimit(limit: number, latencyMs: number | undefined, max: number): number {

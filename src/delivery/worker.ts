@@ -19,6 +19,11 @@ export interface WorkerDeps extends RecordDeps {
 
 /** Least time between two claims, so that each takes many. */
 const CLAIM_GAP_MS = 10
+/**
+ * Least time between the beginnings of two records, so that each takes many: one costs the database
+ * about as much for a single delivery as for a dozen.
+ */
+const RECORD_GAP_MS = 20
 /** While something is on its way, how often what came in meanwhile is looked for. */
 const LOOK_MS = 50
 /** Looking past a long backlog of a host that hangs takes at most a fifth of the time. */
@@ -53,6 +58,7 @@ export function createWorker(deps: WorkerDeps, stop: AbortSignal): Worker {
   let ended: Ended[] = []
   let recording: Promise<void> | undefined
   let recordings = 0
+  let recordedAt = Number.NEGATIVE_INFINITY
 
   async function claim(): Promise<boolean> {
     const channels = Object.values(deps.channels).filter((channel) => channel.available())
@@ -130,6 +136,9 @@ export function createWorker(deps: WorkerDeps, stop: AbortSignal): Worker {
   /** One transaction after another, each with all that ended meanwhile. */
   async function recordAll(): Promise<void> {
     while (ended.length > 0) {
+      const earlyMs = recordedAt + RECORD_GAP_MS - performance.now()
+      if (earlyMs > 0) await wait(earlyMs)
+      recordedAt = performance.now()
       const batch = ended
       ended = []
       try {
