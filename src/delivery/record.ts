@@ -1,9 +1,11 @@
 import { randomInt } from 'node:crypto'
 import type { Channels, MessageState } from '#src/channels/define.ts'
+import { TelegramDestination } from '#src/channels/telegram.ts'
 import { type Db, transact } from '#src/db/connection.ts'
 import type { Clock } from '#src/kernel/clock.ts'
 import type { Logger } from '#src/kernel/logger.ts'
 import type { SecretBox } from '#src/kernel/secret-box.ts'
+import { type ChatLink, chatLinks } from '#src/recipients/chats.ts'
 import {
   recordOutcomes,
   type StoppedDestination,
@@ -26,8 +28,23 @@ export interface RecordDeps {
   readonly channels: Channels
   /** What became of alerts, for messages that can be changed. */
   readonly stateOf: StateReader
-  /** Told of destinations that this switched off, in the transaction that did. */
-  readonly notices: SwitchNews
+  /** Told of destinations that this switched off or moved, in the transaction that did. */
+  readonly notices: SwitchNews & TopicNews
+}
+
+/** A chat whose topic is gone: its alerts go to General from now on. */
+export interface TopicGone {
+  readonly link: ChatLink
+  readonly lane: string
+  /** The topic. */
+  readonly threadId: number
+  /** All of the chat, one a wallet. */
+  readonly recipientIds: readonly number[]
+}
+
+/** Who tells a chat, in the transaction that moves it, that its topic is gone. */
+export interface TopicNews {
+  topicGone(tx: Db, gone: TopicGone): Promise<void>
 }
 
 const RANDOM_STEPS = 2 ** 32
@@ -48,6 +65,7 @@ export async function record(deps: RecordDeps, all: readonly Ended[]): Promise<v
     if (rows.length > 0) await store.finish(tx, rows, deps.clock.now())
     await recordMessages(deps, tx, over)
     if (outcomes.length === 0) return []
+    await tellTopicsGone(deps, tx, over)
     const off = await recordOutcomes({ ...deps, db: tx }, outcomes)
     await keepWaiting(deps, tx, off)
     return off
@@ -57,9 +75,23 @@ export async function record(deps: RecordDeps, all: readonly Ended[]): Promise<v
   }
 }
 
+/** Only of a chat that still has its topic stored: whoever found out first has told it. */
+async function tellTopicsGone(deps: RecordDeps, tx: Db, over: readonly Ended[]): Promise<void> {
+  for (const { task, ending } of over) {
+    if (ending.kind !== 'delivered' || ending.receipt.moved !== 'topic_gone') continue
+    const { chatId } = TelegramDestination.parse(ending.receipt.movedTo)
+    const links = await chatLinks({ db: tx, box: deps.box }, chatId)
+    const link = links.find(({ recipientId }) => recipientId === task.recipientId)
+    if (link === undefined || link.threadId === null) continue
+    const recipientIds = links.map(({ recipientId }) => recipientId)
+    const gone = { link, lane: task.lane, threadId: link.threadId, recipientIds }
+    await deps.notices.topicGone(tx, gone)
+  }
+}
+
 /** Keeps what waits for destinations that have just been switched off, and tells whoever is to know. */
 export async function keepWaiting(
-  deps: Pick<RecordDeps, 'clock' | 'notices'>,
+  deps: { readonly clock: Clock; readonly notices: SwitchNews },
   tx: Db,
   off: readonly StoppedDestination[],
 ): Promise<void> {

@@ -1,11 +1,13 @@
 /** What the buttons of notices do in a chat: data of the bot's codec, which reads it again. */
 
 /** The data of a button: its verb and arguments. @see screens, section 12 */
-function act(verb: string, ...args: readonly (number | boolean | '')[]): string {
+function act(verb: string, ...args: readonly Argument[]): string {
   return ['1', verb, ...args.map(written)].join(':')
 }
 
-function written(argument: number | boolean | ''): string {
+type Argument = number | boolean | '' | 'ask'
+
+function written(argument: Argument): string {
   return typeof argument === 'boolean' ? String(Number(argument)) : argument.toString(36)
 }
 
@@ -24,5 +26,7 @@ export const ACTS = {
   recipient: (id: number) => act('rec.card', id),
   revive: (id: number) => act('rec.revive', id),
   log: (id: number) => act('rec.log', id, ''),
+  /** Asks where in a group with topics its alerts go. */
+  topic: () => act('group.topic', 'ask'),
   remove: (id: number) => act('rec.delete', id),
 } as const

@@ -30,7 +30,10 @@ interface Choice {
     | 'recipients'
     | 'fine'
     | 'remove'
+    | 'topic'
   readonly act: string
+  /** It is about the chat itself: the bot acts in place, also in a group. */
+  readonly ofChat?: true
   /** What the bot is started with; undefined where there is nothing to open. */
   readonly start?: string
 }
@@ -41,9 +44,9 @@ export function buttonsOf(
   notice: Notice,
   { inChat, botUsername }: ButtonPlace,
 ): readonly (readonly MessageButton[])[] {
-  const row = choicesOf(notice).flatMap(({ text, act, start }): MessageButton[] => {
+  const row = choicesOf(notice).flatMap(({ text, act, ofChat, start }): MessageButton[] => {
     const label = t(`notices:button.${text}`)
-    if (inChat) return [{ label, act }]
+    if (inChat || ofChat) return [{ label, act }]
     if (botUsername === undefined || start === undefined) return []
     return [{ label, url: `https://t.me/${botUsername}?start=${start}` }]
   })
@@ -73,6 +76,8 @@ function choicesOf(notice: Notice): readonly Choice[] {
       return [getSlots(Math.max(1, notice.watches.length)), WATCHES]
     case 'destination-off':
       return repairs(notice)
+    case 'topic-gone':
+      return [{ text: 'topic', act: ACTS.topic(), ofChat: true }]
     case 'linked': {
       const start = `r${notice.id}`
       return [

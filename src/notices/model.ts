@@ -22,6 +22,7 @@ export const KINDS = {
   'trial-ends': { glyph: '🎟', severity: 'warning', inGroups: false },
   'trial-ended': { glyph: '🎟', severity: 'warning', inGroups: false },
   'destination-off': { glyph: '📪', severity: 'warning', inGroups: false },
+  'topic-gone': { glyph: '📪', severity: 'warning', inGroups: true },
   linked: { glyph: '🔗', severity: 'warning', inGroups: false },
   credited: { glyph: '💳', severity: 'info', inGroups: false },
 } as const satisfies Readonly<
@@ -52,6 +53,7 @@ export type Notice =
       StoppedDestination,
       'id' | 'channel' | 'name' | 'target' | 'statusReason' | 'failingSince'
     >)
+  | { readonly kind: 'topic-gone' }
   | ({ readonly kind: 'linked' } & LinkedRecipient)
   | ({ readonly kind: 'credited'; readonly symbol: string } & Pick<
       CreditedPayment,

@@ -53,6 +53,7 @@ const ANY: { readonly [Kind in Notice['kind']]: fc.Arbitrary<Extract<Notice, { k
     kept: fc.nat(),
     at: instant,
   }),
+  'topic-gone': fc.record({ kind: fc.constant('topic-gone') }),
   linked: fc.record({
     kind: fc.constant('linked'),
     id: fc.nat(),

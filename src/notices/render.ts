@@ -30,6 +30,11 @@ export function renderNotice(notice: Notice, reader: NoticeReader): NoticeText {
       return trialEnded(notice, reader)
     case 'destination-off':
       return destinationOff(notice, reader)
+    case 'topic-gone':
+      return {
+        title: reader.t('notices:topic-gone.title'),
+        lines: [reader.t('notices:topic-gone.why')],
+      }
     case 'linked':
       return linked(notice, reader)
     case 'credited':

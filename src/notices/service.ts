@@ -4,6 +4,7 @@ import type { CreditedPayment } from '#src/billing/topups/payments.ts'
 import { symbolOf } from '#src/billing/topups/rules.ts'
 import type { Envelope } from '#src/channels/define.ts'
 import type { Db } from '#src/db/connection.ts'
+import type { TopicGone } from '#src/delivery/record.ts'
 import * as delivery from '#src/delivery/service.ts'
 import { translator } from '#src/i18n/translate.ts'
 import type { Clock } from '#src/kernel/clock.ts'
@@ -44,6 +45,8 @@ export interface Notices {
   linked(tx: Db, recipient: LinkedRecipient): Promise<void>
   /** Told to the wallet's other recipients. */
   switchedOff(tx: Db, stopped: readonly StoppedDestination[]): Promise<void>
+  /** Told to the chat itself, once, however many wallets it is linked to. */
+  topicGone(tx: Db, gone: TopicGone): Promise<void>
 }
 
 /** The notices of a running service. */
@@ -100,6 +103,18 @@ export function createNotices(deps: NoticeDeps): Notices {
         await tell(deps, tx, { wallet, notice, about: [id, at.toISOString()], without: id })
       }
     },
+    async topicGone(tx, { link, lane, threadId, recipientIds }) {
+      const at = deps.clock.now()
+      const { recipientId: id, wallet, locale, timezone, mutedUntil } = link
+      const notice = { kind: 'topic-gone' } as const
+      // The same topic may be opened and chosen again; within a day one word is enough.
+      const key = [notice.kind, threadId, at.toISOString().slice(0, 10)].join(' ')
+      const fresh = await store.insertNotices(tx, { key, recipientIds, at })
+      if (!fresh.has(id)) return
+      const channel = 'telegram'
+      const reader = { id, channel, lane, locale, timezone, mutedUntil, isGroup: true } as const
+      await give(deps, tx, { wallet, notice, readers: [reader], at })
+    },
   }
 }
 
@@ -127,7 +142,7 @@ interface Telling {
   readonly without?: number
 }
 
-/** One delivery for each recipient who was not given it yet, rendered for its language and clock. */
+/** Gives a notice to each recipient of the wallet who is to hear of it and was not given it yet. */
 async function tell(
   deps: NoticeDeps,
   tx: Db,
@@ -141,30 +156,45 @@ async function tell(
   const key = [notice.kind, ...about].join(' ')
   const recipientIds = wanted.map(({ id }) => id)
   const fresh = await store.insertNotices(tx, { key, recipientIds, at })
+  await give(deps, tx, { wallet, notice, readers: wanted.filter(({ id }) => fresh.has(id)), at })
+}
+
+/** One delivery for each reader, rendered for its language and clock. */
+async function give(
+  deps: NoticeDeps,
+  tx: Db,
+  {
+    wallet,
+    notice,
+    readers,
+    at,
+  }: Pick<Telling, 'wallet' | 'notice'> & {
+    readonly readers: readonly Notified[]
+    readonly at: Date
+  },
+): Promise<void> {
   const settings = (await listSettings(tx, [wallet])).get(wallet) ?? DEFAULT_SETTINGS
-  const deliveries = wanted
-    .filter(({ id }) => fresh.has(id))
-    .map((reader): delivery.NewDelivery => {
-      const { severity } = KINDS[notice.kind]
-      const timing = timingOf(settings, reader, { kind: 'notice', severity, now: at })
-      const id = delivery.newDeliveryId(at)
-      return {
-        id,
-        wallet,
-        alertId: null,
-        recipientId: reader.id,
-        channel: reader.channel,
-        lane: reader.lane,
-        orderKey: `${reader.id} notice ${notice.kind}`,
-        firedAt: at,
-        position: 0,
-        envelope: envelopeOf(deps, notice, { reader, deliveryId: id, at }),
-        createdAt: at,
-        ...(timing.act === 'hold'
-          ? { status: 'held', heldUntil: timing.until }
-          : { status: 'pending' }),
-      }
-    })
+  const { severity } = KINDS[notice.kind]
+  const deliveries = readers.map((reader): delivery.NewDelivery => {
+    const timing = timingOf(settings, reader, { kind: 'notice', severity, now: at })
+    const id = delivery.newDeliveryId(at)
+    return {
+      id,
+      wallet,
+      alertId: null,
+      recipientId: reader.id,
+      channel: reader.channel,
+      lane: reader.lane,
+      orderKey: `${reader.id} notice ${notice.kind}`,
+      firedAt: at,
+      position: 0,
+      envelope: envelopeOf(deps, notice, { reader, deliveryId: id, at }),
+      createdAt: at,
+      ...(timing.act === 'hold'
+        ? { status: 'held', heldUntil: timing.until }
+        : { status: 'pending' }),
+    }
+  })
   await delivery.enqueue(tx, deliveries)
 }
 

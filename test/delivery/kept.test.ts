@@ -112,6 +112,7 @@ describe('a chat that blocks the bot', () => {
     switchedOff: async (_tx: Db, all: readonly StoppedDestination[]) => {
       stopped.push(...all)
     },
+    topicGone: async () => undefined,
   }
 
   beforeEach(async () => {

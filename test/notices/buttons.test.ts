@@ -16,6 +16,7 @@ const CALLS: Readonly<Record<keyof typeof ACTS, () => string>> = {
   recipient: () => ACTS.recipient(ID_MAX),
   revive: () => ACTS.revive(ID_MAX),
   log: () => ACTS.log(ID_MAX),
+  topic: ACTS.topic,
   remove: () => ACTS.remove(ID_MAX),
 }
 

@@ -1,0 +1,135 @@
+import { Api } from 'grammy'
+import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
+import { createChannels } from '#src/channels/index.ts'
+import { transact } from '#src/db/connection.ts'
+import { deliverDue, enqueue, newDeliveryId } from '#src/delivery/service.ts'
+import type { Locale } from '#src/kernel/locale.ts'
+import type { Address } from '#src/kernel/units.ts'
+import { linkChat } from '#src/recipients/chats.ts'
+import { startTelegramApi, type TelegramApi } from '#src/sandbox/telegram-api.ts'
+import { CALLER, type Outbox, openOutbox } from '../delivery/outbox.ts'
+import { stranger } from '../recipients/room.ts'
+import { envelopeOf } from '../support/envelopes.ts'
+
+/** A chat is told, in its language and once, that its alerts have lost their topic. */
+
+const TOKEN = '4711:AAtest-token-of-the-local-bot-api-0000'
+
+let outbox: Outbox
+let telegram: TelegramApi
+let deps: Outbox['deps']
+let forum: number
+let threadId: number
+
+beforeAll(async () => {
+  outbox = await openOutbox()
+  telegram = await startTelegramApi({ token: TOKEN, username: 'watchdog_test_bot' })
+  const channels = createChannels({
+    telegram: new Api(TOKEN, { apiRoot: telegram.url }),
+    mailer: undefined,
+    from: '',
+    publicUrl: outbox.publicUrl,
+    allowPrivateUrls: true,
+    chatMs: 0,
+  })
+  deps = { ...outbox.deps, channels }
+})
+beforeEach(async () => {
+  await outbox.reset()
+  await outbox.database.sql`truncate notices`
+  const { id } = telegram.person({ firstName: 'Ann', languageCode: 'en' })
+  const group = telegram.group({ title: 'Ops', members: [id], admins: [id], isForum: true })
+  forum = group.id
+  threadId = telegram.topic(forum, 'Watchdog')
+})
+afterAll(async () => {
+  await telegram.close()
+  await outbox.close()
+})
+
+/** Links the forum's topic to a wallet. @returns the recipient's id */
+async function link(wallet: Address, locale: Locale = 'en'): Promise<number> {
+  const { recipient } = await transact(deps.db, (tx) =>
+    linkChat(
+      { ...deps, db: tx },
+      {
+        wallet,
+        scopes: ['read', 'write'],
+        name: null,
+        chat: { id: forum, title: 'Ops', threadId },
+        by: { id: 1 },
+        locale,
+      },
+    ),
+  )
+  return recipient.id
+}
+
+/** An alert for a recipient, and a run of the worker. */
+async function tell(wallet: Address, recipientId: number, title: string): Promise<void> {
+  outbox.clock.advance(60)
+  const now = outbox.clock.now()
+  const id = newDeliveryId(now)
+  const envelope = envelopeOf({ deliveryId: id, message: { title, firedAt: now.toISOString() } })
+  await transact(deps.db, (tx) =>
+    enqueue(tx, [
+      {
+        id,
+        wallet,
+        alertId: null,
+        recipientId,
+        channel: 'telegram',
+        lane: `${forum}`,
+        orderKey: `${recipientId} ${id}`,
+        firedAt: now,
+        position: 0,
+        envelope,
+        createdAt: now,
+        status: 'pending',
+      },
+    ]),
+  )
+  await deliverDue(deps, new AbortController().signal)
+}
+
+/** What the bot wrote in the forum, without what people did there. */
+const written = () => telegram.messages(forum).filter(({ from }) => from === telegram.bot.id)
+const words = () => written().map(({ text }) => text.split('\n')[0])
+
+test('a chat whose topic was deleted is told where its alerts go now, and how to change that', async () => {
+  const id = await link(CALLER.wallet)
+  await tell(CALLER.wallet, id, 'First')
+  expect(written()[0]?.threadId).toBe(threadId)
+  telegram.deleteTopic(forum, threadId)
+  await tell(CALLER.wallet, id, 'Second')
+  await tell(CALLER.wallet, id, 'Third')
+  expect(words()).toEqual([
+    expect.stringContaining('Second'),
+    '📪 Alerts go to General now',
+    expect.stringContaining('Third'),
+  ])
+  const [second, notice] = written()
+  expect([second?.threadId, notice?.threadId]).toEqual([undefined, undefined])
+  expect(notice?.text).toContain('Their topic was closed or deleted.')
+  expect(notice?.keyboard).toEqual([
+    [{ text: 'Choose a topic', callback_data: '1:group.topic:ask' }],
+  ])
+})
+
+test('a chat of two wallets is told once, in its language', async () => {
+  const other = stranger().wallet
+  const [own, others] = [await link(CALLER.wallet, 'de'), await link(other, 'de')]
+  telegram.closeTopic(forum, threadId)
+  await tell(CALLER.wallet, own, 'First')
+  await tell(other, others, 'Second')
+  const notices = words().filter((line) => line?.startsWith('📪'))
+  expect(notices).toEqual(['📪 Alarme gehen jetzt in das Thema Allgemein'])
+})
+
+test('two workers that find out at once tell it once', async () => {
+  const id = await link(CALLER.wallet)
+  telegram.deleteTopic(forum, threadId)
+  await Promise.all([tell(CALLER.wallet, id, 'First'), tell(CALLER.wallet, id, 'Second')])
+  await tell(CALLER.wallet, id, 'Third')
+  expect(words().filter((line) => line?.startsWith('📪'))).toHaveLength(1)
+})
