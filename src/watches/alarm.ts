@@ -37,7 +37,8 @@ export async function raiseAlarms(
   for (const type of types) {
     const cursor = await store.findCursor(deps.db, type.name)
     const since = earliest(cursor?.failingSince, tip?.failingSince)
-    const severity = severityOf(since, now)
+    // At the last look: a clock that jumped since then proves nothing.
+    const severity = severityOf(since, latest(cursor?.checkedAt, tip?.checkedAt) ?? now)
     const alarm = cursor?.alarm ?? null
     if (severity === null && alarm === null) continue
     if (severity === null || since === null) {
@@ -164,7 +165,18 @@ async function inBatches(
   }
 }
 
-function earliest(...instants: readonly (Date | null | undefined)[]): Date | null {
-  const times = instants.flatMap((one) => one?.getTime() ?? [])
+type Instants = readonly (Date | null | undefined)[]
+
+function earliest(...instants: Instants): Date | null {
+  const times = timesOf(instants)
   return times.length === 0 ? null : new Date(Math.min(...times))
+}
+
+function latest(...instants: Instants): Date | null {
+  const times = timesOf(instants)
+  return times.length === 0 ? null : new Date(Math.max(...times))
+}
+
+function timesOf(instants: Instants): number[] {
+  return instants.flatMap((one) => one?.getTime() ?? [])
 }

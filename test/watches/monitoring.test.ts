@@ -1,5 +1,10 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { raise } from '#src/alerts/service.ts'
+import type { Db } from '#src/db/connection.ts'
+import { raiseAlarms } from '#src/watches/alarm.ts'
+import type { Raised } from '#src/watches/evaluate.ts'
 import { failingSince, severityOf } from '#src/watches/monitoring.ts'
+import { CHAIN_TYPES } from '#src/watches/types/index.ts'
 import { type WatchWorld, watchWorld } from './world.ts'
 
 /** What watches say when the chain cannot be seen. */
@@ -35,6 +40,18 @@ const health = async (id: number) =>
   (await world.alice.request('GET', `/watches/${id}`)).body.health
 
 describe('when no endpoint answers', () => {
+  test('a clock that jumps between a look and what is made of it proves nothing', async () => {
+    await balance()
+    await world.see()
+    await Promise.all([world.primary.down(), world.secondary.down()])
+    await lookFor(30)
+    world.clock.advance(3600)
+    const { app } = world
+    const deps = { ...app, raise: (tx: Db, raised: readonly Raised[]) => raise(app, tx, raised) }
+    await raiseAlarms(deps, CHAIN_TYPES)
+    expect(await world.events()).toEqual([])
+  })
+
   test('every watch that reads the chain says so after 90 seconds, and when it is over', async () => {
     const watches = [await balance(), await balance(), await price()]
     const credits = await world.watch('credits-balance', {}, { limit: 1 })
