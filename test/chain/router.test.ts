@@ -23,42 +23,34 @@ import silentToken from '#src/sandbox/contracts/SilentToken.json' with { type: '
 import { bytecodeOf } from '#src/sandbox/devnet/deployment.ts'
 import { PEOPLE } from '#src/sandbox/devnet/people.ts'
 import { type FurnishedDevnet, startDevnet } from '#src/sandbox/devnet.ts'
+import { AGREED_ROUTER_ABI } from './router-abi.ts'
 
 const alice = PEOPLE.alice.account.address
 const bob = PEOPLE.bob.account.address
 const HANDLE = keccak256(toHex('a top-up'))
 const ZERO = '0x0000000000000000000000000000000000000000'
 
-const ROUTER = parseAbi([
-  'constructor(address owner, address treasury)',
-  'function acceptOwnership()',
-  'function allowed(address token) view returns (bool)',
-  'function owner() view returns (address)',
-  'function pay(bytes32 handle, address token, uint256 amount)',
-  'function paused() view returns (bool)',
-  'function pendingOwner() view returns (address)',
-  'function setAllowed(address token, bool on)',
-  'function setPaused(bool on)',
-  'function transferOwnership(address newOwner)',
-  'function treasury() view returns (address)',
-  'event Paid(bytes32 indexed handle, address indexed payer, address indexed token, uint256 amount)',
-  'event AllowedSet(address indexed token, bool on)',
-  'event PausedSet(bool on)',
-  'event OwnershipTransferStarted(address indexed owner, address indexed pendingOwner)',
-  'event OwnershipTransferred(address indexed previousOwner, address indexed newOwner)',
-  'error IsPaused()',
-  'error NotOwner()',
-  'error NotPendingOwner()',
-  'error NoContract(address account)',
-  'error TokenNotAllowed(address token)',
-  'error TransferFailed(address token)',
-  'error WrongAmountReceived(uint256 expected, uint256 received)',
-  'error ZeroAddress()',
-  'error ZeroAmount()',
-  'error Reentered()',
-  'error ERC20InsufficientBalance(address sender, uint256 balance, uint256 needed)',
-  'error ERC20InsufficientAllowance(address spender, uint256 allowance, uint256 needed)',
-])
+const ROUTER = [
+  ...AGREED_ROUTER_ABI,
+  ...parseAbi([
+    'event AllowedSet(address indexed token, bool on)',
+    'event PausedSet(bool on)',
+    'event OwnershipTransferStarted(address indexed owner, address indexed pendingOwner)',
+    'event OwnershipTransferred(address indexed previousOwner, address indexed newOwner)',
+    'error IsPaused()',
+    'error NotOwner()',
+    'error NotPendingOwner()',
+    'error NoContract(address account)',
+    'error TokenNotAllowed(address token)',
+    'error TransferFailed(address token)',
+    'error WrongAmountReceived(uint256 expected, uint256 received)',
+    'error ZeroAddress()',
+    'error ZeroAmount()',
+    'error Reentered()',
+    'error ERC20InsufficientBalance(address sender, uint256 balance, uint256 needed)',
+    'error ERC20InsufficientAllowance(address spender, uint256 allowance, uint256 needed)',
+  ]),
+] as const
 const TOKEN = parseAbi([
   'constructor(bytes32 symbol, uint8 decimals)',
   'function balanceOf(address account) view returns (uint256)',

@@ -1,0 +1,17 @@
+import { parseAbi } from 'viem'
+
+/** What users of the payment router and its owner rely on, as it was agreed. */
+export const AGREED_ROUTER_ABI = parseAbi([
+  'constructor(address owner_, address treasury_)',
+  'function acceptOwnership()',
+  'function allowed(address token) view returns (bool)',
+  'function owner() view returns (address)',
+  'function pay(bytes32 handle, address token, uint256 amount)',
+  'function paused() view returns (bool)',
+  'function pendingOwner() view returns (address)',
+  'function setAllowed(address token, bool on)',
+  'function setPaused(bool on)',
+  'function transferOwnership(address newOwner)',
+  'function treasury() view returns (address)',
+  'event Paid(bytes32 indexed handle, address indexed payer, address indexed token, uint256 amount)',
+])
