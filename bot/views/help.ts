@@ -49,7 +49,7 @@ const DAY_S = 86_400
 export function helpMenu({ t }: Reader): View {
   const buttons = HELP_PAGES.map((page) => act(titleOf(t, page), packed('help', { topic: page })))
   return screen(
-    [t.html('bot:help.title'), t.html('bot:help.text'), '', t.html('bot:start.safety')],
+    [t.html('bot:help.title'), '', t.html('bot:help.text'), '', t.html('bot:start.safety')],
     [...inRows(buttons, 2), [menuButton(t)]],
   )
 }
@@ -76,6 +76,7 @@ export function helpPage({ t }: Reader, page: HelpPage, options: HelpOptions): V
   return screen(
     [
       t.html('bot:help.pageTitle', { page: titleOf(t, page) }),
+      '',
       ...bodyOf(t, page, options),
       '',
       t.html('bot:start.safety'),

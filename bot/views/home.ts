@@ -100,10 +100,12 @@ export function home(
 
 function managerRows(t: Translate, watchesAny: boolean, last: readonly Button[]): Rows {
   const newWatch = act(t('bot:button.newWatch'), packed('new.start'), 'primary')
-  const watches = act(t('bot:button.watches'), packed('watch.list', { page: 1 }), 'primary')
+  const watches = act(t('bot:button.watches'), packed('watch.list', { page: 1 }))
   const alerts = act(t('bot:button.alerts'), alertsData())
   return [
-    watchesAny ? [watches, act(newWatch.label, packed('new.start')), alerts] : [newWatch, watches],
+    watchesAny
+      ? [{ ...watches, style: 'primary' }, act(newWatch.label, packed('new.start')), alerts]
+      : [newWatch, watches],
     [
       act(t('bot:button.status'), packed('status')),
       act(t('bot:button.topUp'), packed('topup')),

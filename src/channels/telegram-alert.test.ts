@@ -148,6 +148,8 @@ describe('an alert', () => {
 
   test('isolates foreign text, outside of what is copied', () => {
     const arabic = alertView(envelopeOf({ locale: 'ar' })).html
+    // A number alone would run from the left.
+    expect(arabic).toContain('\n\u200f#4711')
     expect(arabic).toMatch(/\u2068<code>0x[0-9a-fA-F]{40}<\/code>\u2069/)
     const html = withFields([{ key: 'x', label: 'Name', value: 'سلمى' }])
     expect(html).toContain('Name: \u2068سلمى\u2069')

@@ -79,7 +79,7 @@ function alertParts(
     linesHtml: message.fields.slice(0, FIELDS_MAX).map((field) => fieldLine(t, field)),
     hidden: Math.max(0, message.fields.length - FIELDS_MAX),
     moreHtml: t.html('messages:moreInDetails'),
-    tailHtml: card.number === undefined ? [] : [card.number],
+    tailHtml: card.number === undefined ? [] : [lineStart(envelope.locale) + card.number],
     linksHtml: linkLines(card, options),
     quote: help ?? '',
   }
