@@ -1,19 +1,20 @@
 /**
  * A worker on a clock that runs faster than the machine's, so that retries and leases take seconds.
  * Says which deliveries it begins to send and which it sees taken. Started as a process of its own, to
- * be killed.
+ * be killed. Told to `halt`, it finishes what it has in hand and says so; `go` and a clock let it go on.
  *
  * Arguments: the database, when the clock was started, its instant then, and how fast it runs.
  */
+import { createInterface } from 'node:readline'
 import { setTimeout as wait } from 'node:timers/promises'
 import { connect } from '#src/db/connection.ts'
 import { deliverDue } from '#src/delivery/service.ts'
 import { outboxDeps } from './outbox.ts'
 
-const [url = '', startedAt, instant, speed] = process.argv.slice(2)
-const clock = {
-  now: () => new Date(Number(instant) + (Date.now() - Number(startedAt)) * Number(speed)),
-}
+const [url = '', ...given] = process.argv.slice(2)
+let [startedAt = 0, instant = 0] = given.map(Number)
+const speed = Number(given[2])
+const clock = { now: () => new Date(instant + (Date.now() - startedAt) * speed) }
 const { db, close } = connect(url)
 const { channels, ...deps } = outboxDeps(db, { timeoutMs: 300 })
 const webhook: typeof channels.webhook = {
@@ -26,10 +27,30 @@ const webhook: typeof channels.webhook = {
   },
 }
 const stop = new AbortController()
+let halt = new AbortController()
+let goes = Promise.withResolvers<void>()
+const orders = createInterface({ input: process.stdin })
+orders.on('line', (line) => {
+  const [what, ...times] = line.split(' ')
+  if (what === 'halt') {
+    goes = Promise.withResolvers()
+    halt.abort()
+  } else {
+    ;[startedAt = 0, instant = 0] = times.map(Number)
+    halt = new AbortController()
+    goes.resolve()
+  }
+})
 process.once('SIGTERM', () => stop.abort())
 process.stdout.write('ready\n')
 while (!stop.signal.aborted) {
-  await deliverDue({ ...deps, clock, channels: { ...channels, webhook } }, stop.signal)
+  const over = AbortSignal.any([stop.signal, halt.signal])
+  await deliverDue({ ...deps, clock, channels: { ...channels, webhook } }, over)
+  if (halt.signal.aborted) {
+    process.stdout.write('halted\n')
+    await goes.promise
+  }
   await wait(20)
 }
+orders.close()
 await close()
