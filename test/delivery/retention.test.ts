@@ -163,16 +163,31 @@ describe('deliveries', () => {
 
   test('keep their messages in chats as long as themselves', async () => {
     await retainDeliveries(outbox.deps)
-    const now = outbox.clock.now()
-    const id = newDeliveryId(now)
-    await outbox.db.execute(sql`insert into sent_messages (id, wallet, recipient_id, channel, lane,
-        kind, recovery, loud, parts, opened_at, sent_at, version, revisions)
-      values (${id}, '', 1, 'telegram', '', 'alert', false, false, 1, ${now}, ${now}, 0, 0)`)
+    await writeMessages(1)
     expect(await rowsIn('sent_messages')).toEqual({ sent_messages_20261119_20261126: 1 })
     outbox.clock.advance(36 * DAY_SECONDS)
     await retainDeliveries(outbox.deps)
     expect(await rowsIn('sent_messages')).toEqual({})
   })
+
+  test('take their messages in chats with them also where these fit no partition', async () => {
+    await writeMessages(2100)
+    outbox.clock.advance(DAY_SECONDS)
+    await writeMessages(1)
+    outbox.clock.advance(30 * DAY_SECONDS)
+    await retainDeliveries(outbox.deps)
+    expect(await rowsIn('sent_messages')).toEqual({ sent_messages_default: 1 })
+  })
+
+  /** Messages that stand in a chat, sent now. */
+  async function writeMessages(count: number): Promise<void> {
+    const now = outbox.clock.now()
+    const ids = Array.from({ length: count }, () => newDeliveryId(now))
+    await outbox.db.execute(sql`insert into sent_messages (id, wallet, recipient_id, channel, lane,
+        kind, recovery, loud, parts, opened_at, sent_at, version, revisions)
+      select id, '', 1, 'telegram', '', 'alert', false, false, 1, ${now}, ${now}, 0, 0
+      from unnest(${sql.param(ids)}::uuid[]) as t(id)`)
+  }
 })
 
 describe('alerts', () => {
