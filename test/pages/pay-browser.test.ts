@@ -36,12 +36,12 @@ let visitors = 0
 async function open(
   draft: Pick<TopupDraft, 'handle'>,
   wallet?: WalletOptions,
-  { script = true, rpcUrl = world.devnet.rpcUrl } = {},
+  { script = true, width = 360, rpcUrl = world.devnet.rpcUrl } = {},
 ): Promise<PageWallet> {
   visitors += 1
   context = await browser.newContext({
     javaScriptEnabled: script,
-    viewport: { width: 360, height: 780 },
+    viewport: { width, height: 780 },
     extraHTTPHeaders: { 'x-forwarded-for': `192.0.2.${visitors}` },
   })
   context.setDefaultTimeout(WAIT_MS)
@@ -365,4 +365,21 @@ describe('the time that is left', () => {
     await says('You paid 250\u00a0FLR of 500\u00a0FLR')
     await says('It came after the end of the quote')
   })
+})
+
+// Pages are folded as they load: one that is made wider afterwards does not show this.
+test.each([
+  'WDG',
+  'FLR',
+  'XRP',
+])('in %s, what is needed lies open on a wide screen and fits', async (asset) => {
+  await open(await draftOf(alice, { asset }), undefined, { width: 1280 })
+  expect(await page.locator('details[data-folds]:not([open])').count()).toBe(0)
+  const { overflow, small } = await page.evaluate(() => ({
+    overflow: document.documentElement.scrollWidth - document.documentElement.clientWidth,
+    small: [...document.querySelectorAll('button, .button')]
+      .map((control) => control.getBoundingClientRect())
+      .filter((box) => box.width > 0 && (box.height < 44 || box.width < 44)),
+  }))
+  expect([overflow, small]).toEqual([0, []])
 })
