@@ -1,9 +1,13 @@
+import type { SubscriptionList } from '#src/billing/subscriptions/model.ts'
+import { priceSlots } from '#src/billing/subscriptions/rules.ts'
 import { AppError } from '#src/kernel/errors.ts'
 import { getAccount } from '#src/operations/account.ts'
 import { listAlerts } from '#src/operations/alerts.ts'
+import { listSubscriptions } from '#src/operations/subscriptions.ts'
 import { getWatch, listWatches } from '#src/operations/watches.ts'
 import type { Watch } from '#src/watches/model.ts'
 import type { BotContext, Membership } from './context.ts'
+import { managerNames } from './managers.ts'
 import { peopleOf } from './people.ts'
 import { show } from './show.ts'
 import { firstContact, groupHello, groupHome, home } from './views/home.ts'
@@ -44,12 +48,34 @@ export async function homeScreen(ctx: BotContext, notice?: string, rows: Rows = 
       canWrite: link.caller.scopes.includes('write'),
       isOneOfSeveral: links.length > 1,
       mutedUntil: link.mutedUntil,
+      renewal: nextRenewal(await ctx.call(listSubscriptions, { query: { limit: PAGE_LIMIT } })),
     }
     return home(reader, wallet, watches, { ...options, rows })
   }
   const wallets = links.map(({ wallet }) => wallet)
-  const group = { title: known.title, wallets, isForum: ctx.chat?.is_forum === true }
+  const topic = { current: link.threadId, here: topicOf(ctx) }
+  const group = {
+    title: known.title,
+    wallets,
+    topic: ctx.chat?.is_forum === true ? topic : undefined,
+    managers: await managerNames(ctx),
+  }
   return groupHome(reader, group, watches, { ...options, buttons: hasButtons(ctx) })
+}
+
+/** The topic of the update; undefined in General, and where there are no topics. */
+export function topicOf({ msg }: BotContext): number | undefined {
+  return msg?.is_topic_message === true ? msg.message_thread_id : undefined
+}
+
+/** What is renewed first, and its price. */
+function nextRenewal({ data }: SubscriptionList) {
+  const renewals = data.flatMap(({ nextRenewalAt, quantity, periods }) =>
+    nextRenewalAt === null
+      ? []
+      : [{ at: nextRenewalAt, credits: priceSlots(quantity, periods).totalCredits }],
+  )
+  return renewals.toSorted((a, b) => a.at.getTime() - b.at.getTime())[0]
 }
 
 /** Shows a page of the wallet's watches. */

@@ -2,17 +2,13 @@ import { Composer, GrammyError } from 'grammy'
 import { updateChat } from '#src/operations/chat.ts'
 import type { BotContext } from '../context.ts'
 import { identifyAgain } from '../middleware/identify.ts'
+import { topicOf } from '../screens.ts'
 import { send, show } from '../show.ts'
 import { refusal } from '../views/notices.ts'
 import { topicChoice } from '../views/topic.ts'
 import { defineFeature, onPress } from './define.ts'
 
 const composer = new Composer<BotContext>()
-
-/** The topic of the update; undefined in General, and where there are no topics. */
-function topicOf({ msg }: BotContext): number | undefined {
-  return msg?.is_topic_message === true ? msg.message_thread_id : undefined
-}
 
 composer.command('here', async (ctx) => {
   const { reader, t, links } = ctx

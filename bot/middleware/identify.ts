@@ -120,16 +120,25 @@ async function memberships(
   const isPrivate = known.kind === 'private'
   const isOwnNeeded = !isPrivate && isAdministrator && links.length > 0
   const own = isOwnNeeded ? await chatLinks(app, from.id) : []
-  const isLinker = ({ wallet, linkedBy }: ChatLink) =>
-    linkedBy === from.id || own.some((link) => link.wallet === wallet && link.status === 'active')
   const rank = ({ wallet }: ChatLink) => (wallet === known.wallet ? 0 : 1)
   return links
     .toSorted((a, b) => rank(a) - rank(b) || b.recipientId - a.recipientId)
     .map((link) => {
-      const manages = isPrivate || (isAdministrator && isLinker(link))
+      const manages = isPrivate || (isAdministrator && isLinker(link, from.id, own))
       const scopes: ChatLink['scopes'] = manages ? link.scopes : ['read']
       const caller = { wallet: link.wallet, scopes, via: 'telegram' } as const
       const person = isAnonymous ? {} : { telegramUserId: from.id }
       return { ...link, manages, caller: { ...caller, ...person } }
     })
+}
+
+/** Whether a person linked the wallet: there, or in their own chat. @param own the links of that chat */
+export function isLinker(
+  { wallet, linkedBy }: ChatLink,
+  personId: number,
+  own: readonly ChatLink[],
+): boolean {
+  return (
+    linkedBy === personId || own.some((link) => link.wallet === wallet && link.status === 'active')
+  )
 }

@@ -1,9 +1,13 @@
+import { cut } from '#src/channels/wording.ts'
+import { formatDate, formatList } from '#src/i18n/format.ts'
+import { isolate } from '#src/i18n/isolates.ts'
 import { builtKey, type Translate, typed } from '#src/i18n/translate.ts'
 import { LOCALE_NAMES, type Locale } from '#src/kernel/locale.ts'
 import type { Watch } from '#src/watches/model.ts'
 import { packed } from '../callback-data.ts'
 import { exampleStart } from './example.ts'
 import { nearTime } from './time.ts'
+import { type TopicPlace, topicLine } from './topic.ts'
 import {
   act,
   type Button,
@@ -57,6 +61,8 @@ interface HomeWallet {
   readonly isOneOfSeveral: boolean
   /** Until when the chat hears nothing; in the past: it is not muted. */
   readonly mutedUntil: Date | null
+  /** What is renewed next, and what that costs. */
+  readonly renewal: { readonly at: Date; readonly credits: number } | undefined
 }
 
 /** Everything at a glance, for a linked private chat. */
@@ -82,42 +88,56 @@ export function home(
     mutedUntil !== null && mutedUntil > now
       ? `🔕 ${t.html('bot:muted.chatUntil', { until: nearTime(reader, mutedUntil, now) })}`
       : undefined,
-    [
+    ...fundsLines(
+      reader,
       `💳 ${t.html('units:credits', { count: balanceCredits })}`,
       `🎟 ${t.html('bot:home.slots', { used: slotsUsed, total: slotsTotal })}`,
-    ].join(' · '),
+      wallet,
+    ),
     canWrite ? undefined : t.html('bot:chat.receiveOnly'),
   ]
   const name = wallet.isOneOfSeveral ? walletName(wallet.address) : t('bot:button.wallets')
-  // With rows of the notice there is no room for the language, which the settings have too.
-  const last = [
-    act(name, packed('wallet.list')),
-    ...(rows.length === 0 ? [languageButton(t.locale)] : []),
-  ]
+  const last = [act(name, packed('wallet.list')), languageButton(t.locale)]
   const own = canWrite ? managerRows(t, watches.length > 0, last) : readerRows(t, last)
   return screen(lines, [...rows, ...own])
+}
+
+/** Credits and slots; what the credits do not reach for is said beside them. */
+function fundsLines(
+  { t, timezone }: Reader,
+  credits: string,
+  slots: string,
+  { renewal, funds }: HomeWallet,
+): readonly string[] {
+  if (renewal === undefined || renewal.credits <= funds.balanceCredits) {
+    return [`${credits} · ${slots}`]
+  }
+  const needs = t.html('bot:home.renewal', {
+    date: formatDate(renewal.at, t.locale, timezone),
+    credits: t('units:credits', { count: renewal.credits }),
+  })
+  return [`${credits} · ${needs}`, slots]
 }
 
 function managerRows(t: Translate, watchesAny: boolean, last: readonly Button[]): Rows {
   const newWatch = act(t('bot:button.newWatch'), packed('new.start'), 'primary')
   const watches = act(t('bot:button.watches'), packed('watch.list', { page: 1 }))
   const alerts = act(t('bot:button.alerts'), alertsData())
-  return [
-    watchesAny
-      ? [{ ...watches, style: 'primary' }, act(newWatch.label, packed('new.start')), alerts]
-      : [newWatch, watches],
-    [
-      act(t('bot:button.status'), packed('status')),
-      act(t('bot:button.topUp'), packed('topup')),
-      act(t('bot:button.slots'), packed('slots')),
-    ],
-    [
-      act(t('bot:button.recipients'), packed('rec.list')),
-      act(t('bot:button.settings'), packed('settings')),
-      act(t('bot:button.mute'), packed('mute.list')),
-    ],
-    [act(t('bot:button.help'), packed('help', { topic: undefined })), ...last],
+  const first = watchesAny
+    ? [{ ...watches, style: 'primary' as const }, act(newWatch.label, packed('new.start')), alerts]
+    : [newWatch, watches]
+  const others = [
+    act(t('bot:button.status'), packed('status')),
+    act(t('bot:button.topUp'), packed('topup')),
+    act(t('bot:button.slots'), packed('slots')),
+    act(t('bot:button.recipients'), packed('rec.list')),
+    act(t('bot:button.settings'), packed('settings')),
+    act(t('bot:button.mute'), packed('mute.list')),
+    act(t('bot:button.help'), packed('help', { topic: undefined })),
+    ...last,
   ]
+  // One after the other, so that long labels take the least rows.
+  return watchesAny ? [[...first, ...others]] : [first, others]
 }
 
 function readerRows(t: Translate, last: readonly Button[]): Rows {
@@ -147,7 +167,10 @@ export function groupHome(
   group: {
     readonly title: string
     readonly wallets: readonly string[]
-    readonly isForum: boolean
+    /** Where alerts go; undefined in a group without topics. */
+    readonly topic: TopicPlace | undefined
+    /** First names of those who may press its buttons. */
+    readonly managers: readonly string[]
   },
   watches: readonly Watch[],
   options: { readonly now: Date; readonly buttons: boolean; readonly notice?: string },
@@ -158,6 +181,10 @@ export function groupHome(
     ...group.wallets.map((wallet) =>
       t.html('bot:group.linked', { name: typed(group.title), wallet: walletName(wallet) }),
     ),
+    group.topic && topicLine(reader, group.topic),
+    group.managers.length === 0
+      ? undefined
+      : t.html('bot:group.managedBy', { names: namesOf(t, group.managers) }),
     ...summary(reader, watches, options.now),
   ]
   const rows = [
@@ -167,7 +194,7 @@ export function groupHome(
       act(t('bot:button.mute'), packed('mute.list')),
     ],
     [
-      ...(group.isForum
+      ...(group.topic !== undefined
         ? [act(t('bot:button.topic'), packed('group.topic', { choice: 'ask' }))]
         : []),
       languageButton(t.locale),
@@ -175,6 +202,15 @@ export function groupHome(
     ],
   ]
   return screen(lines, options.buttons ? rows : [])
+}
+
+const NAMES_MAX = 5
+const NAME_MAX = 64
+
+/** Names that people gave themselves, each with a direction of its own. */
+function namesOf(t: Translate, names: readonly string[]): string {
+  const shown = names.slice(0, NAMES_MAX).map((name) => isolate(cut(name, NAME_MAX)))
+  return formatList(names.length > NAMES_MAX ? [...shown, '…'] : shown, t.locale)
 }
 
 /** What a group sees that is not linked. */

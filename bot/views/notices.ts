@@ -126,8 +126,12 @@ export const WARNING = '⚠️'
  * @param reference what a log knows it by
  * @param retry data of the button that was pressed
  */
-export function apology({ t }: Reader, reference: number, retry: string | undefined): View {
+export function apology(
+  { t, isGroup }: Reader,
+  reference: number,
+  retry: string | undefined,
+): View {
   const lines = [`${WARNING} ${t.html('bot:error.internal', { reference: id(reference) })}`]
-  const again = retry === undefined ? [] : [[{ label: t('bot:button.retry'), data: retry }]]
-  return screen(lines, again)
+  const again = retry === undefined ? [] : [act(t('bot:button.retry'), retry)]
+  return screen(lines, [again, isGroup ? [] : [menuButton(t)]])
 }

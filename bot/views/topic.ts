@@ -1,11 +1,21 @@
 import { packed } from '../callback-data.ts'
 import { act, back, type Reader, screen, type View } from './view.ts'
 
-interface TopicOptions {
+/** Where alerts go, as seen from a topic. */
+export interface TopicPlace {
   /** The topic alerts go to now; null: General. */
   readonly current: number | null
-  /** The topic the question is asked in; undefined: General. */
+  /** The topic this is read in; undefined: General. */
   readonly here: number | undefined
+}
+
+/** Where the group's alerts go, in words. */
+export function topicLine({ t }: Reader, { current, here }: TopicPlace): string {
+  if (current === null) return t.html('bot:topic.general')
+  return t.html(current === here ? 'bot:topic.here' : 'bot:topic.other')
+}
+
+interface TopicOptions extends TopicPlace {
   /** A line about what has just happened: HTML. */
   readonly notice?: string
 }
@@ -18,17 +28,7 @@ export function topicChoice(reader: Reader, options: TopicOptions): View {
   const choice = (label: string, name: string) =>
     act(label, packed('group.topic', { choice: name }))
   return screen(
-    [
-      notice,
-      t.html('bot:topic.title'),
-      t.html(
-        current === null
-          ? 'bot:topic.general'
-          : current === here
-            ? 'bot:topic.here'
-            : 'bot:topic.other',
-      ),
-    ],
+    [notice, t.html('bot:topic.title'), topicLine(reader, options)],
     [
       [choice(tick(t('bot:button.topicGeneral'), current === null), 'gen')],
       here === undefined ? [] : [choice(tick(t('bot:button.topicHere'), current === here), 'her')],

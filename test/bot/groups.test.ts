@@ -89,6 +89,7 @@ describe('a group the bot joins', () => {
       { wallet: walletOf('alice'), linkedBy: group.admin, name: 'Node crew' },
     ])
     expect(group.last().text).toContain('\u2068Node crew\u2069 is linked to 0xf39F…2266')
+    expect(group.last().text).toContain('Managed by: \u2068Bo\u2069\n')
     expect(group.labels()[0]).toContain('Watches')
   })
 
@@ -252,12 +253,15 @@ describe('in a forum', () => {
     expect(group.last().text).toContain('Alerts come to this topic.')
     await group.press('Link this chat')
     expect(await chatLinks(world.app, group.id)).toMatchObject([{ threadId }])
+    expect(group.last().text).toContain('Alerts go to this topic.')
+    await group.say('/start')
+    expect(group.last().text).toContain('Alerts go to another topic.')
   })
 
   test('a link opened in General names no topic', async () => {
     const group = makeGroup({ isForum: true })
     await group.say(`/start@${BOT_NAME} ${await world.linkCode('alice')}`)
-    expect(group.last().text).toContain('Alerts come to the topic General.')
+    expect(group.last().text).toContain('Alerts come to the topic General; /here in another')
     await group.press('Link this chat')
     expect(await chatLinks(world.app, group.id)).toMatchObject([{ threadId: null }])
   })

@@ -183,6 +183,7 @@ describe('an update that fails', () => {
     expect(sorry.text).toBe(`⚠️ Not done: internal error. Reference: ${press.updateId}`)
     expect(sorry.keyboard.flat()).toMatchObject([
       { text: 'Retry', callback_data: '1:settings.lang' },
+      { text: '‹ Menu', callback_data: '1:home' },
     ])
     expect(said('update given up')).toBe(true)
   }, 40_000)

@@ -3,6 +3,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { packed } from '#bot/callback-data.ts'
 import { translate } from '#src/i18n/translate.ts'
 import { LOCALES } from '#src/kernel/locale.ts'
+import { updateSubscriptions } from '#src/operations/subscriptions.ts'
 import { chatLinks } from '#src/recipients/chats.ts'
 import { type BotWorld, botWorld, walletOf } from '../support/bot.ts'
 import { alertsIn } from '../support/bot-alerts.ts'
@@ -58,6 +59,20 @@ describe('/start', () => {
     expect(ann.last().text).toContain('🟢 1 fine')
     expect(ann.last().text).toContain('⏸ 1 paused')
     expect(ann.labels()[0]).toEqual(expect.arrayContaining(['Watches', 'New watch']))
+  })
+
+  test('says when the credits do not reach for the next renewal, and when a chat is muted', async () => {
+    await world.giveSlots('carol', 1)
+    const ann = await linked('carol')
+    expect(ann.last().text).toContain('💳 0 credits · 🎟 0 of 1 slots')
+    await world.as('carol', updateSubscriptions, { body: { autoRenew: true } })
+    await ann.say('/menu')
+    expect(ann.last().text).toMatch(
+      /💳 0 credits · renewal on [\w, ]+ needs 500 credits\n🎟 0 of 1 slots/,
+    )
+    await ann.say('/mute 1h')
+    await ann.say('/menu')
+    expect(ann.last().text).toMatch(/\n🔕 This chat: muted until \d\d:\d\d/)
   })
 
   test('opens a watch by its deep link, and of nobody else', async () => {

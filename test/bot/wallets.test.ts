@@ -5,6 +5,7 @@ import { walletsScreen } from '#bot/views/wallets.ts'
 import { shortAddress } from '#src/i18n/format.ts'
 import { translator } from '#src/i18n/translate.ts'
 import { LOCALES } from '#src/kernel/locale.ts'
+import { getWatch } from '#src/operations/watches.ts'
 import { chatLinks } from '#src/recipients/chats.ts'
 import { type BotWorld, botWorld, type Chatting, walletOf } from '../support/bot.ts'
 
@@ -99,20 +100,29 @@ test.each(LOCALES)('many wallets fit one screen in %s', (locale) => {
   expect(html).toContain('20')
 })
 
-test.each(LOCALES)('the home of one of several fits one screen in %s', (locale) => {
+test.each(LOCALES)('the home fits one screen in %s, whatever it has to say', async (locale) => {
   const reader = { t: translator(locale), timezone: 'UTC', isGroup: false, bot: 'bot' }
   const wallet = {
     address: walletOf('alice'),
     funds: { balanceCredits: 1_000_000, slotsUsed: 20, slotsTotal: 20 },
     canWrite: true,
-    isOneOfSeveral: true,
     mutedUntil: new Date('2026-11-20T20:00:00Z'),
+    renewal: { at: new Date('2026-12-20T12:00:00Z'), credits: 10_000_000 },
   }
   const kept = [['bot:button.sendKept', 'bot:button.dropKept'] as const].map((row) =>
     row.map((key) => ({ label: reader.t(key, { count: 1000 }), data: packed('home') })),
   )
   const now = new Date('2026-11-20T12:00:00Z')
-  const { html, rows } = home(reader, wallet, [], { now, rows: kept })
-  expect(rows.length).toBeLessThanOrEqual(8)
-  expect(html).toContain('🔕')
+  const id = await world.addWatch('carol', { label: 'Treasury' })
+  const watch = await world.as('carol', getWatch, { params: { id: String(id) } })
+  for (const isOneOfSeveral of [true, false]) {
+    for (const watches of [[], [watch]]) {
+      const { html, rows } = home(reader, { ...wallet, isOneOfSeveral }, watches, {
+        now,
+        rows: kept,
+      })
+      expect(rows.length).toBeLessThanOrEqual(8)
+      expect(html).toContain('🔕')
+    }
+  }
 })
