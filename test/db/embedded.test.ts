@@ -1,4 +1,4 @@
-import { type ChildProcess, fork, spawn } from 'node:child_process'
+import { type ChildProcess, execFile, fork, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import {
   chmod,
@@ -18,17 +18,20 @@ import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
-import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
+import { promisify } from 'node:util'
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest'
 import { z } from 'zod'
 import { connect } from '#src/db/connection.ts'
 import { type EmbeddedDatabase, startEmbedded } from '#src/db/embedded.ts'
-import type { Logger } from '#src/kernel/logger.ts'
+import { type Logger, silentLogger } from '#src/kernel/logger.ts'
 
 const isRoot = process.getuid?.() === 0
 const isLinux = process.platform === 'linux'
 const SERVICE = new URL('./embedded-service.ts', import.meta.url)
 const CHECKOUT = join(import.meta.dirname, '../..')
 
+/** A database as its first start leaves it: making one takes longer than everything else here. */
+let prepared: string
 let base: string
 let dataDir: string
 let sharedDir: string
@@ -38,6 +41,14 @@ let logger: Logger
 let started: EmbeddedDatabase[]
 let services: ChildProcess[]
 
+beforeAll(async () => {
+  prepared = await mkdtemp(join(tmpdir(), 'watchdog-prepared-'))
+  await chmod(prepared, 0o755)
+  const options = { sharedDir: join(prepared, 'shared'), logger: silentLogger, durable: false }
+  const database = await startEmbedded({ dataDir: join(prepared, 'data'), ...options })
+  await database.stop()
+})
+afterAll(() => rm(prepared, { recursive: true, force: true }))
 beforeEach(async () => {
   base = await mkdtemp(join(tmpdir(), 'watchdog-embedded-'))
   await chmod(base, 0o755)
@@ -65,6 +76,11 @@ async function start(options: { port?: number; durable?: boolean } = {}) {
   const database = await startEmbedded({ dataDir, sharedDir, logger, durable: false, ...options })
   started.push(database)
   return database
+}
+
+/** The data directory is one that was used before. */
+async function prepare(): Promise<void> {
+  await promisify(execFile)('cp', ['-a', join(prepared, 'data'), dataDir])
 }
 
 async function query(url: string, statement: string): Promise<readonly Record<string, unknown>[]> {
@@ -129,6 +145,7 @@ describe('an embedded database', () => {
   })
 
   test('takes connections only with its password', async () => {
+    await prepare()
     const { url } = await start()
     const wrong = new URL(url)
     wrong.password = 'wrong'
@@ -138,6 +155,7 @@ describe('an embedded database', () => {
   })
 
   test('runs on the port asked for, and says so when that is taken', async () => {
+    await prepare()
     const { url } = await start()
     const port = Number(new URL(url).port)
     const other = startEmbedded({ dataDir: join(base, 'other'), sharedDir, logger, port })
@@ -152,6 +170,7 @@ describe('an embedded database', () => {
   })
 
   test('refuses a second service on the same data directory, and lets the first be', async () => {
+    await prepare()
     const { url } = await start()
     await expect(startEmbedded({ dataDir, sharedDir, logger })).rejects.toThrow(
       'another service is using the database',
@@ -170,6 +189,7 @@ describe('an embedded database', () => {
 
 describe.runIf(isLinux)('the server of an embedded database', () => {
   test('is not root, knows nothing of our environment, and hears no Ctrl-C meant for us', async () => {
+    await prepare()
     vi.stubEnv('SECRET_KEY', 'not for the server')
     await start()
     vi.unstubAllEnvs()
@@ -183,6 +203,7 @@ describe.runIf(isLinux)('the server of an embedded database', () => {
   })
 
   test('stops when its service is killed, and nothing committed is lost', async () => {
+    await prepare()
     const service = await startElsewhere()
     await query(service.url, 'create table kept as select 1 as one')
     await kill(service.child)
@@ -191,6 +212,7 @@ describe.runIf(isLinux)('the server of an embedded database', () => {
   })
 
   test('is stopped by the next service if it was left behind', async () => {
+    await prepare()
     const service = await startElsewhere()
     await query(service.url, 'create table kept as select 1 as one')
     const orphan = await postmasterPid()
@@ -203,6 +225,7 @@ describe.runIf(isLinux)('the server of an embedded database', () => {
   })
 
   test('starts after a crash although its old process id belongs to another program', async () => {
+    await prepare()
     const first = await start()
     await query(first.url, 'create table kept as select 1 as one')
     const path = join(dataDir, 'postgres/postmaster.pid')
@@ -222,6 +245,7 @@ describe.runIf(isLinux)('the server of an embedded database', () => {
   })
 
   test('is reported when it ends by itself', async () => {
+    await prepare()
     const database = await start()
     process.kill(await postmasterPid(), 'SIGINT')
     await vi.waitFor(
