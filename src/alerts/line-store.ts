@@ -1,9 +1,9 @@
 /** Alerts as a chat lists them: each once, its recovery being a part of it. */
-import { and, count, desc, eq, gte, isNotNull, isNull, lt, or, type SQL, sql } from 'drizzle-orm'
+import { and, count, desc, eq, gte, isNotNull, isNull, lt, type SQL, sql } from 'drizzle-orm'
 import type { Db } from '#src/db/connection.ts'
 import type { Severity } from '#src/kernel/facts.ts'
 import type { AlertState } from './model.ts'
-import type { AlertRow } from './store.ts'
+import { type AlertPlace, type AlertRow, listNewest } from './store.ts'
 import { alerts } from './tables.ts'
 
 /** Which alerts; what is not named does not narrow. `from` is inclusive, `before` exclusive. */
@@ -20,25 +20,9 @@ export function listLines(
   db: Db,
   wallet: string,
   filter: LineFilter,
-  page: {
-    readonly after: { readonly firedAt: Date; readonly id: number } | undefined
-    readonly limit: number
-  },
+  { after, limit }: { readonly after: AlertPlace | undefined; readonly limit: number },
 ): Promise<AlertRow[]> {
-  const { after, limit } = page
-  const isAfter =
-    after === undefined
-      ? undefined
-      : or(
-          lt(alerts.firedAt, after.firedAt),
-          and(eq(alerts.firedAt, after.firedAt), lt(alerts.id, after.id)),
-        )
-  return db
-    .select()
-    .from(alerts)
-    .where(and(fits(wallet, filter), isAfter))
-    .orderBy(desc(alerts.firedAt), desc(alerts.id))
-    .limit(limit)
+  return listNewest(db, fits(wallet, filter), after, limit)
 }
 
 /** How many there are, counted up to `max`. */

@@ -89,25 +89,37 @@ interface InsertedRow extends Record<string, unknown> {
   readonly position: string
 }
 
+/** Where a page of alerts ended. */
+export type AlertPlace = Pick<AlertRow, 'firedAt' | 'id'>
+
 /** Alerts of the wallet, newest first, after the given place. */
 export function listAlerts(
   db: Db,
   wallet: Address,
   filter: AlertFilter,
-  after: { readonly firedAt: Date; readonly id: number } | undefined,
+  after: AlertPlace | undefined,
+  limit: number,
+): Promise<AlertRow[]> {
+  return listNewest(db, fits(wallet, filter), after, limit)
+}
+
+/** Alerts of which that holds, newest first, after the given place. */
+export async function listNewest(
+  db: Db,
+  condition: SQL | undefined,
+  after: AlertPlace | undefined,
   limit: number,
 ): Promise<AlertRow[]> {
   const isAfter =
-    after === undefined
-      ? undefined
-      : or(
-          lt(alerts.firedAt, after.firedAt),
-          and(eq(alerts.firedAt, after.firedAt), lt(alerts.id, after.id)),
-        )
-  return db
+    after &&
+    or(
+      lt(alerts.firedAt, after.firedAt),
+      and(eq(alerts.firedAt, after.firedAt), lt(alerts.id, after.id)),
+    )
+  return await db
     .select()
     .from(alerts)
-    .where(and(fits(wallet, filter), isAfter))
+    .where(and(condition, isAfter))
     .orderBy(desc(alerts.firedAt), desc(alerts.id))
     .limit(limit)
 }
