@@ -45,12 +45,12 @@ composer.command('start', async (ctx, next) => {
   const digits = /^p([0-9a-f]{40})$/i.exec(ctx.match.trim())?.[1]
   const address = Address.safeParse(`0x${digits?.toLowerCase()}`)
   if (!address.success || ctx.links.length === 0) return next()
-  await showProvider(ctx, address.data, 20)
+  await showOrAsk(ctx, address.data, 20)
 })
 
 onPress(composer, 'status.pick', (ctx) => pick.open(ctx, {}))
 onPress(composer, 'status.provider', (ctx, { address, count }) =>
-  showProvider(ctx, address, count === 100 ? 100 : 20),
+  showOrAsk(ctx, address, count === 100 ? 100 : 20),
 )
 
 /** Which provider to show. */
@@ -78,9 +78,18 @@ async function showNamed(ctx: BotContext, text: string): Promise<Refusal | undef
     return { html, rows: providerButtons(data.slice(0, OFFERED_MAX)) }
   }
   const provider = address.ok ? address.value : only?.provider
-  const unknown = { html: t.html('bot:typed.noProvider', { input: typed(cut(text)) }) }
-  if (provider === undefined) return unknown
-  return (await showProvider(ctx, provider, 20, { mustBeKnown: true })) ? undefined : unknown
+  const isShown = provider !== undefined && (await showProvider(ctx, provider, 20))
+  return isShown ? undefined : unknown(ctx, text)
+}
+
+/** Shows it, or asks for another when nobody knows of it. */
+async function showOrAsk(ctx: BotContext, address: Address, rounds: PictureRounds): Promise<void> {
+  if (await showProvider(ctx, address, rounds)) return
+  await pick.open(ctx, {}, unknown(ctx, shortAddress(address)))
+}
+
+function unknown({ reader }: BotContext, text: string): Refusal {
+  return { html: reader.t.html('bot:typed.noProvider', { input: typed(cut(text)) }) }
 }
 
 function search(ctx: BotContext, text: string) {
@@ -103,22 +112,22 @@ export async function offerNamed(ctx: BotContext, text: string): Promise<boolean
   return true
 }
 
-/** @returns false when nobody knows of such a provider, and that matters */
+/** @returns false when nobody knows of such a provider, and the wallet does not watch it */
 async function showProvider(
   ctx: BotContext,
   address: Address,
   rounds: PictureRounds,
-  options: { readonly mustBeKnown?: boolean } = {},
 ): Promise<boolean> {
   const query = { provider: address, rounds: String(rounds) }
   const view = await ctx.call(getProviderFsp, { query })
   const isSeen = view.rounds.some(({ ftso }) =>
     Object.values(ftso).some((cell) => cell !== 'unknown'),
   )
-  const isKnown = isSeen || view.registered || view.inPolicy || view.registeredNext === true
+  const isThere = isSeen || view.registered || view.inPolicy || view.registeredNext === true
   const named = (await search(ctx, view.provider)).data[0]?.name
-  if (options.mustBeKnown && !isKnown && !view.stale && named === undefined) return false
   const watch = (await ownWatches(ctx)).find(({ provider }) => provider === view.provider)
+  const isKnown = isThere || view.stale || named !== undefined || watch !== undefined
+  if (!isKnown) return false
   const shown = {
     view,
     rounds,

@@ -116,6 +116,16 @@ describe('/status with a provider', () => {
     expect(chat.last().text).toContain(identity('Alpine'))
   })
 
+  test('says that an address is no provider, whoever leads to it', async () => {
+    const { address } = devnet.people.bob.account
+    await chat.say(address)
+    await chat.press('Provider status')
+    expect(chat.last().text).toContain('No data provider is known as')
+    await chat.say(`/start p${address.slice(2)}`)
+    expect(chat.last().text).toContain('No data provider is known as')
+    await chat.say('/cancel')
+  })
+
   test('a link with its address opens it', async () => {
     await chat.say(`/start p${identity('Alpine').slice(2).toLowerCase()}`)
     expect(chat.last().text).toContain(identity('Alpine'))
