@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto'
-import { chmod, mkdtemp, rm, stat } from 'node:fs/promises'
+import { chmod, mkdtemp, rm, stat, statfs } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { TestProject } from 'vitest/node'
@@ -17,6 +17,9 @@ declare module 'vitest' {
   }
 }
 
+/** A file system in memory, on Linux. */
+const MEMORY = '/dev/shm'
+const MEMORY_BYTES_MIN = 4 * 2 ** 30
 const MIGRATIONS = join(import.meta.dirname, '../../migrations')
 
 /**
@@ -44,7 +47,7 @@ export async function setup(project: TestProject): Promise<() => Promise<void>> 
 async function startServer(): Promise<{ url: string; stop(): Promise<void> }> {
   const given = process.env.TEST_DATABASE_URL
   if (given !== undefined && given !== '') return { url: given, stop: async () => undefined }
-  const folder = await mkdtemp(join(tmpdir(), 'watchdog-test-'))
+  const folder = await mkdtemp(join(await roomyFolder(), 'watchdog-test-'))
   await chmod(folder, 0o755)
   const embedded = await startEmbedded({
     dataDir: folder,
@@ -59,6 +62,15 @@ async function startServer(): Promise<{ url: string; stop(): Promise<void> }> {
       await rm(folder, { recursive: true, force: true })
     },
   }
+}
+
+/** Memory where there is enough: every database that is cloned is some hundred files. */
+async function roomyFolder(): Promise<string> {
+  const free = await statfs(MEMORY).then(
+    ({ bavail, bsize }) => bavail * bsize,
+    () => 0,
+  )
+  return free < MEMORY_BYTES_MIN ? tmpdir() : MEMORY
 }
 
 async function createTemplate(serverUrl: string, name: string): Promise<void> {
