@@ -2,7 +2,7 @@ import type { SubscriptionList } from '#src/billing/subscriptions/model.ts'
 import { priceSlots } from '#src/billing/subscriptions/rules.ts'
 import { AppError } from '#src/kernel/errors.ts'
 import { getAccount } from '#src/operations/account.ts'
-import { listAlerts } from '#src/operations/alerts.ts'
+import { listAlertLines } from '#src/operations/chat-lists.ts'
 import { listSubscriptions } from '#src/operations/subscriptions.ts'
 import { getWatch, listWatches } from '#src/operations/watches.ts'
 import type { Watch } from '#src/watches/model.ts'
@@ -142,16 +142,17 @@ async function newestAlert(
   link: Membership,
 ): Promise<LastAlert | undefined> {
   const isFiring = watch.signalStates.some(({ state }) => state === 'firing')
-  const newest = async (over: { readonly state?: string }) => {
-    const query = { watchId: String(watch.id), limit: '1', ...over }
-    const { data } = await ctx.call(listAlerts, { query }, link)
+  const reader = { locale: ctx.t.locale, timezone: ctx.reader.timezone }
+  const newest = async (over: { readonly state?: 'firing' }) => {
+    const wanted = { watchId: watch.id, ...over }
+    const { data } = await ctx.call(listAlertLines, { body: { wanted, limit: 1, reader } }, link)
     return data[0]
   }
   const open = isFiring ? await newest({ state: 'firing' }) : undefined
   const alert = open ?? (await newest({}))
   if (alert === undefined) return undefined
-  const { id, firedAt, rendered } = alert
-  return { id, firedAt, title: rendered.title, isOpen: open !== undefined }
+  const { id, firedAt, title } = alert
+  return { id, firedAt, title, isOpen: open !== undefined }
 }
 
 /**

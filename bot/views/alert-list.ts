@@ -100,11 +100,12 @@ function rowsOf(
 function alertLine(reader: Reader, line: AlertLine, now: Date): string {
   const { t } = reader
   const link = escapeHtml(deepLink(reader, `a${line.id}`))
-  const label = cut(withoutDirections(line.watchLabel), LABEL_MAX)
-  const name = escapeHtml(`${label}: ${cut(line.title, TITLE_MAX)}`)
+  const title = escapeHtml(cut(line.title, TITLE_MAX))
   const values = {
     time: nearTime(reader, line.firedAt, now),
-    title: typed(html(`<a href="${link}">${name}</a>`)),
+    // Outside of the link: a name in another script would turn the title around.
+    label: typed(cut(withoutDirections(line.watchLabel), LABEL_MAX)),
+    title: typed(html(`<a href="${link}">${title}</a>`)),
   }
   const { durationSeconds: seconds } = line
   const text =

@@ -1,4 +1,4 @@
-import { formatAmount, formatDuration, formatPercent, shortAddress } from '#src/i18n/format.ts'
+import { formatAmount, formatDuration, formatPercent } from '#src/i18n/format.ts'
 import { builtKey, escapeHtml, id, type Translate, typed } from '#src/i18n/translate.ts'
 import type { NamedProvider } from '#src/watches/provider-names.ts'
 import { hoursToRegistration, type PictureRounds } from '#src/watches/provider-picture.ts'
@@ -93,9 +93,8 @@ function visibleLength(lines: readonly string[]): number {
 function linesOf(reader: Reader, { view, name }: ShownProvider, { now }: Options): string[] {
   const { t } = reader
   const address = wholeAddress(view.provider)
-  const called = typed(name ?? shortAddress(view.provider))
   return [
-    t.html('bot:provider.head', { name: called, address }),
+    name === undefined ? address.html : t.html('bot:provider.head', { name: typed(name), address }),
     ...badLines(reader, view),
     roundsLine(reader, view),
     epochLine(reader, view),

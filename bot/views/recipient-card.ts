@@ -1,6 +1,7 @@
 import { isolate } from '#src/i18n/isolates.ts'
 import { hasText, id, type TextKey, typed } from '#src/i18n/translate.ts'
 import { LOCALE_NAMES } from '#src/kernel/locale.ts'
+import { names } from '#src/notices/words.ts'
 import type { Destination } from '#src/recipients/directory.ts'
 import { OFF_BY_MOVE, OFF_BY_OWNER, OFF_BY_READER } from '#src/recipients/model.ts'
 import { packed } from '../callback-data.ts'
@@ -45,7 +46,10 @@ export function recipientCard(reader: Reader, facts: RecipientFacts, options: Ca
   const name = typed(destinationName(t, destination, hereId))
   const lines = [
     t.html('bot:rec.cardTitle', { name, channel: channelName(t, destination.channel) }),
-    t.html('bot:rec.target', { target: typed(destination.target) }),
+    // A chat's address is a number nobody knows.
+    destination.chat === null
+      ? t.html('bot:rec.target', { target: typed(destination.target) })
+      : undefined,
     destination.chat === null
       ? undefined
       : t.html('bot:rec.rights', { rights: rightsText(t, destination.chat.scopes) }),
@@ -118,16 +122,12 @@ function reasonLines(
   return [t.html('bot:rec.lastAnswer', { reason: id(status ?? statusReason) })]
 }
 
-/** Watches named on a card. */
-const NAMES_MAX = 5
-
 function toldLine({ t }: Reader, { destination, namedBy }: RecipientFacts): string | undefined {
   if (destination.own) return undefined
-  if (namedBy.length === 0) return t.html('bot:rec.namedByNone')
-  const shown = namedBy.slice(0, NAMES_MAX).join(', ')
-  const more = namedBy.length - NAMES_MAX
-  const names = typed(more > 0 ? `${shown} +${more}` : shown)
-  return t.html('bot:rec.namedBy', { names })
+  const watches = names(t, namedBy)
+  return watches === undefined
+    ? t.html('bot:rec.namedByNone')
+    : t.html('bot:rec.namedBy', { names: watches })
 }
 
 function settingsLine({ t }: Reader, destination: Destination): string {

@@ -54,7 +54,7 @@ export function signalsSummary({ t }: Reader, watch: Watch): string {
   const values = { on, total: all.length }
   return loud.length === 0
     ? t.html('bot:signals.summary', values)
-    : t.html('bot:signals.summaryLoud', { ...values, loud: loud.join(', ') })
+    : t.html('bot:signals.summaryLoud', { ...values, loud: loud.join(' · ') })
 }
 
 /** Most signals with a button of their own above the groups, and most named in a line of a group. */

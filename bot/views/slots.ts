@@ -2,7 +2,8 @@ import { PERIOD_DAYS, SLOT_PRICE_CREDITS, UI_DURATIONS } from '#src/billing/pric
 import type { SlotQuote, Subscription, SubscriptionList } from '#src/billing/subscriptions/model.ts'
 import { goneAt, priceSlots } from '#src/billing/subscriptions/rules.ts'
 import { formatDate, formatDuration, formatList, formatPercent } from '#src/i18n/format.ts'
-import { id, type Translate, typed } from '#src/i18n/translate.ts'
+import { id, type Translate } from '#src/i18n/translate.ts'
+import { names } from '#src/notices/words.ts'
 import { packed } from '../callback-data.ts'
 import {
   act,
@@ -185,11 +186,10 @@ export function boughtScreen(
 ): View {
   const { t } = reader
   const { resuming } = options
+  const waited = names(t, resuming)
   const lines = [
     `✅ ${boughtLine(reader, subscription, options.balanceCredits)}`,
-    resuming.length === 0
-      ? undefined
-      : t.html('bot:slots.resuming', { names: typed(resuming.join(', ')) }),
+    waited === undefined ? undefined : t.html('bot:slots.resuming', { names: waited }),
   ]
   return screen(lines, [
     [act(t('bot:button.newWatch'), packed('new.start'), 'primary')],

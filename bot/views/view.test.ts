@@ -18,6 +18,11 @@ describe('rows of buttons', () => {
     expect(rowsOf('x'.repeat(17), 'b', 'c')).toEqual([['x'.repeat(17)], ['b', 'c']])
   })
 
+  test('are measured without what has no width', () => {
+    const label = `✓ \u2068${'x'.repeat(7)}\u064b\u2069`
+    expect(rowsOf(label, 'b', 'c')).toEqual([[label, 'b', 'c']])
+  })
+
   test('cut a label that fits nowhere', () => {
     expect(rowsOf('x'.repeat(24))).toEqual([['x'.repeat(24)]])
     expect(rowsOf('x'.repeat(25))).toEqual([[`${'x'.repeat(23)}…`]])
@@ -46,8 +51,10 @@ describe('a label with a name', () => {
 
   test('keeps a short name whole and cuts a long one', () => {
     expect(labelWithName('Treasury', write)).toBe('Delete Treasury')
-    expect(labelWithName('x'.repeat(16), write)).toBe(`Delete ${'x'.repeat(16)}`)
-    expect(labelWithName('x'.repeat(17), write)).toBe(`Delete ${'x'.repeat(15)}…`)
+    expect(labelWithName('x'.repeat(17), write)).toBe(`Delete ${'x'.repeat(17)}`)
+    expect(labelWithName('x'.repeat(18), write)).toBe(`Delete ${'x'.repeat(16)}…`)
+    expect(labelWithName('x'.repeat(18), (name) => name)).toBe('x'.repeat(18))
+    expect(labelWithName('x'.repeat(19), (name) => name)).toBe(`${'x'.repeat(17)}…`)
   })
 
   test('never cuts a character in half, and fits', () => {

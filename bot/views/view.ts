@@ -1,6 +1,7 @@
-import { shortAddress } from '#src/i18n/format.ts'
-import { withoutDirections } from '#src/i18n/isolates.ts'
+import { formatList, shortAddress } from '#src/i18n/format.ts'
+import { isolate, withoutDirections } from '#src/i18n/isolates.ts'
 import { escapeHtml, type Html, html, type Translate } from '#src/i18n/translate.ts'
+import type { Locale } from '#src/kernel/locale.ts'
 import { packed } from '../callback-data.ts'
 
 /** One button below a message. */
@@ -57,10 +58,10 @@ export function screen(lines: readonly (string | undefined)[], rows: Rows = []):
   return { html: text.toWellFormed(), rows: layout(rows) }
 }
 
-/** Most code points of a label by how many buttons share its row, beginning with one. */
+/** Widest label by how many buttons share its row, beginning with one; as `labelWidth` measures. */
 const LABEL_BUDGETS = [24, 16, 10] as const
-/** Most user-written characters of a label; more are cut. */
-const NAME_GRAPHEMES_MAX = 16
+/** Most characters of a name in a label; more are cut. As many as `WFLR · 0x3f12…A91c` has. */
+const NAME_GRAPHEMES_MAX = 18
 
 /**
  * Rows as they fit: three, two or one button each, in the order drawn. A label that is too long for
@@ -79,13 +80,18 @@ export function layout(drawn: Rows): Rows {
   })
 }
 
+/** How much room a label takes: its code points without those that have no width of their own. */
+export function labelWidth(label: string): number {
+  return [...label.replace(/[\u061c\u200e\u200f\u2066-\u2069\p{Mn}]/gu, '')].length
+}
+
 /** A label as it fits a row of its own. */
 function shortened(label: string): string {
   const [most] = LABEL_BUDGETS
-  if ([...label].length <= most) return label
+  if (labelWidth(label) <= most) return label
   let kept = ''
   for (const { segment } of new Intl.Segmenter('en').segment(label)) {
-    if ([...kept, ...segment].length >= most) break
+    if (labelWidth(kept + segment) >= most) break
     kept += segment
   }
   return `${kept.trimEnd()}…`
@@ -93,7 +99,7 @@ function shortened(label: string): string {
 
 function fits(buttons: readonly Button[], size: number): boolean {
   const budget = LABEL_BUDGETS[size - 1] ?? 0
-  return buttons.length === size && buttons.every(({ label }) => [...label].length <= budget)
+  return buttons.length === size && buttons.every(({ label }) => labelWidth(label) <= budget)
 }
 
 /** A link into the private chat with the bot. @param payload as screens, section 3.2 */
@@ -118,7 +124,7 @@ export function menuButton(t: Translate): Button {
 }
 
 /**
- * A label with a name that somebody typed: the name is cut to 16 characters as a reader counts them,
+ * A label with a name that somebody typed: the name is cut to 18 characters as a reader counts them,
  * and further to what the row has room for.
  *
  * @param write puts the name, cut, into the label
@@ -136,9 +142,17 @@ export function labelWithName(
     const isWhole = kept === characters.length
     const start = characters.slice(0, isWhole ? kept : kept - 1).join('')
     const label = write(isWhole ? clean : `${start.trimEnd()}…`)
-    if ([...label].length <= (LABEL_BUDGETS[inRow - 1] ?? 0)) return label
+    if (labelWidth(label) <= (LABEL_BUDGETS[inRow - 1] ?? 0)) return label
   }
   return write('…')
+}
+
+/** Names that people gave, listed as the locale does; each keeps a direction of its own. */
+export function nameList(names: readonly string[], locale: Locale): string {
+  return formatList(
+    names.map((name) => isolate(withoutDirections(name))),
+    locale,
+  )
 }
 
 /** An address that can be copied whole. */

@@ -14,6 +14,7 @@ import {
   deepLink,
   inRows,
   labelWithName,
+  nameList,
   type Reader,
   type Rows,
   screen,
@@ -168,7 +169,7 @@ function noData(reader: Reader, watch: Watch, now: Date): string {
 function tellsLine({ t }: Reader, { tells }: CardData): string | undefined {
   if (tells === undefined) return undefined
   if (tells.length === 0) return `⚠️ ${t.html('bot:watch.tellsNobody')}`
-  return t.html('bot:watch.tells', { names: typed(tells.join(', ')) })
+  return t.html('bot:watch.tells', { names: nameList(tells, t.locale) })
 }
 
 function lastAlertLine(reader: Reader, { lastAlert }: CardData, now: Date): string | undefined {

@@ -4,7 +4,16 @@ import type { ChannelState, Recipient } from '#src/recipients/model.ts'
 import type { Watch } from '#src/watches/model.ts'
 import { packed } from '../callback-data.ts'
 import { backToCard } from './editor.ts'
-import { act, type Button, inRows, labelWithName, type Reader, screen, type View } from './view.ts'
+import {
+  act,
+  type Button,
+  inRows,
+  labelWithName,
+  nameList,
+  type Reader,
+  screen,
+  type View,
+} from './view.ts'
 
 /** Everybody a wallet can tell. */
 export interface People {
@@ -110,7 +119,7 @@ export function watchPeople(
     '',
     defaults.length === 0
       ? t.html('bot:people.noDefaults')
-      : t.html('bot:people.defaults', { names: typed(defaults.join(', ')) }),
+      : t.html('bot:people.defaults', { names: nameList(defaults, t.locale) }),
   ]
   const params = { id: watch.id }
   return screen(lines, [

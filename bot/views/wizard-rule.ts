@@ -52,10 +52,13 @@ export function ruleStep(
     return screen(lines, [lastRow(reader, draft, t('bot:button.rule'))])
   }
   const next = act(t('bot:button.next'), packed('new.next', { rev }), 'primary')
-  const questions = fields.map((owned) => fieldQuestion(t, owned))
+  const questions = fields.flatMap((owned) => [
+    fieldQuestion(t, owned),
+    ...(owned.field === sole?.field ? [t.html(sendKey(owned.field))] : []),
+  ])
   const signals = fields.length === 0 ? signalLines(reader, draft) : []
   return screen(
-    [...head, ...questions, sole && t.html(sendKey(sole.field)), ...signals],
+    [...head, ...questions, ...signals],
     [
       ...open,
       ...fields.flatMap((owned) => fieldRows(reader, draft, owned, sole)),

@@ -4,7 +4,7 @@ import { SEVERITIES } from '#src/kernel/facts.ts'
 import { findWatchType } from '#src/watches/types/index.ts'
 import { packed } from '../callback-data.ts'
 import type { Draft } from '../draft.ts'
-import { act, inRows, labelWithName, type Reader, screen, type View } from './view.ts'
+import { act, inRows, labelWithName, nameList, type Reader, screen, type View } from './view.ts'
 import { guideOf, typeLine } from './watch-facts.ts'
 import { describedDraft, isOn, lastRow, pageRow, type Slots, titleLine } from './wizard.ts'
 
@@ -100,7 +100,7 @@ export function checkStep(
     typeLine(reader, described, 'rule', now) ?? signalsLine(reader, draft),
     tells.length === 0
       ? `⚠️ ${t.html('bot:new.tellsNobody')}`
-      : t.html('bot:watch.tells', { names: typed(tells.join(', ')) }),
+      : t.html('bot:watch.tells', { names: nameList(tells, t.locale) }),
     t.html('bot:new.uses', { available: slots.available }),
   ]
   const severity = t(`bot:button.from.${values.minSeverity}`)
@@ -148,7 +148,7 @@ export function peopleStep(
     t.html('bot:new.askPeople'),
     tells.length === 0
       ? `⚠️ ${t.html('bot:new.tellsNobody')}`
-      : t.html('bot:watch.tells', { names: typed(tells.join(', ')) }),
+      : t.html('bot:watch.tells', { names: nameList(tells, t.locale) }),
   ]
   const toggles = people.map(({ id, name, isChosen }) =>
     act(

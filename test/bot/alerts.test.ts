@@ -55,17 +55,19 @@ describe('the history', () => {
     expect(carol.labels()).toEqual([['Filter'], ['‹ Menu']])
   })
 
+  let treasury = 0
+
   test('lists each alert once, the newest first, over and acknowledged ones as such', async () => {
     const bob = await linked('bob')
     const node = await world.addWatch('bob', { label: 'Node <b>A' })
-    const cash = await world.addWatch('bob', { label: 'Treasury' })
+    treasury = await world.addWatch('bob', { label: 'Treasury' })
     await alerts.notice(node, { event: COMMIT })
     world.clock.advance(240)
     await alerts.notice(node, { event: `${COMMIT}.recovered` })
     world.clock.advance(60)
     await alerts.notice(node, { event: REVEAL, severity: 'critical' })
     world.clock.advance(60)
-    await alerts.notice(cash, { event: 'wallet-balance.moved', severity: 'info' })
+    await alerts.notice(treasury, { event: 'wallet-balance.moved', severity: 'info' })
     await bob.say('/alerts')
     const lines = linesOf(bob.last().text)
     expect(lines).toHaveLength(3)
@@ -88,6 +90,9 @@ describe('the history', () => {
     await chat.say('/alerts')
     expect(chat.last().text).toContain('Node <b>A')
     expect(linesOf(chat.last().text).join('\n')).not.toContain('Balance changed')
+    await chat.say(`/watches ${treasury}`)
+    expect(chat.last().text).toContain('Letzter Alarm: ')
+    expect(chat.last().text).not.toContain('Balance changed')
   })
 
   test('goes back and forth by pages, also after days', async () => {

@@ -2,6 +2,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { packed, unpacked, VERB_NAMES } from '#bot/callback-data.ts'
 import { isHandled, isVerbHandled } from '#bot/handled.ts'
 import { changeChat } from '#bot/store.ts'
+import { labelWidth } from '#bot/views/view.ts'
 import { GUIDED_TYPES } from '#bot/views/wizard.ts'
 import { directionOf, type Locale } from '#src/kernel/locale.ts'
 import { listAlerts } from '#src/operations/alerts.ts'
@@ -31,7 +32,7 @@ function check(message: ChatMessage): void {
   for (const row of message.keyboard) {
     expect(row.length).toBeLessThanOrEqual(3)
     for (const { text, callback_data: data } of row) {
-      expect([...text].length, text).toBeLessThanOrEqual(LABEL_BUDGETS[row.length - 1] ?? 0)
+      expect(labelWidth(text), text).toBeLessThanOrEqual(LABEL_BUDGETS[row.length - 1] ?? 0)
       if (data === undefined) continue
       expect(Buffer.byteLength(data)).toBeLessThanOrEqual(64)
       const press = unpacked(data)

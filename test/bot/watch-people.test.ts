@@ -80,7 +80,7 @@ describe('the recipients of a watch', () => {
     const bo = await world.linked('bob')
     const own = await world.addWatch('bob', { label: 'Own' })
     await bo.say(`/watches ${own}`)
-    expect(bo.last().text).toMatch(/Tells: \u2068this chat, 127\.0\.0\.1/)
+    expect(bo.last().text).toMatch(/Tells: \u2068this chat\u2069 and \u2068127\.0\.0\.1/)
   })
 
   test('are eight a page', async () => {

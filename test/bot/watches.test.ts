@@ -248,7 +248,7 @@ describe('the card', () => {
     await alice.press('Delete…')
     expect(alice.last().text).toContain('Delete \u2068A name of more than sixteen letters\u2069?')
     expect(alice.last().keyboard).toMatchObject([
-      [{ text: 'Delete \u2068A name of more…\u2069', style: 'danger' }],
+      [{ text: 'Delete \u2068A name of more t…\u2069', style: 'danger' }],
       [{ text: '‹ Keep' }],
     ])
     await alice.press('‹ Keep')

@@ -1,6 +1,7 @@
 import { expect } from 'vitest'
 import { unpacked, type Verb } from '#bot/callback-data.ts'
 import { isHandled } from '#bot/handled.ts'
+import { labelWidth } from '#bot/views/view.ts'
 import type { ChatMessage } from '#src/sandbox/telegram/model.ts'
 import type { BotWorld, Chatting } from './bot.ts'
 
@@ -19,7 +20,7 @@ export function checkScreen(message: ChatMessage): readonly Verb[] {
   return message.keyboard.flatMap((row) => {
     expect(row.length).toBeLessThanOrEqual(3)
     return row.flatMap(({ text, callback_data: data }) => {
-      expect([...text].length, text).toBeLessThanOrEqual(LABEL_BUDGETS[row.length - 1] ?? 0)
+      expect(labelWidth(text), text).toBeLessThanOrEqual(LABEL_BUDGETS[row.length - 1] ?? 0)
       if (data === undefined) return []
       expect(Buffer.byteLength(data)).toBeLessThanOrEqual(DATA_BYTES_MAX)
       const press = unpacked(data)
