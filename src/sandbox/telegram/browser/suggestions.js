@@ -12,7 +12,9 @@ import { about, act, known } from './store.js'
  */
 export function suggestions(page, send, chosen) {
   const list = h('div', { class: 'suggestions', hidden: true })
+  let isWanted = false
   const hide = () => {
+    isWanted = false
     list.hidden = true
   }
   /** @param {HTMLElement[]} entries @param {string} otherwise */
@@ -26,7 +28,10 @@ export function suggestions(page, send, chosen) {
     isShown: () => !list.hidden,
     /** @param {string} start what was typed, with its slash */
     async commands(start) {
+      isWanted = true
       const found = await about(page.chat().id, page.me())
+      // Sent or deleted meanwhile.
+      if (!isWanted) return
       const suffix = page.chat().type === 'private' ? '' : `@${known.bot.username}`
       const entries = found.commands
         .filter(({ command }) => `/${command}`.startsWith(start))
