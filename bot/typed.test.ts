@@ -71,10 +71,21 @@ describe('a length of time', () => {
   })
 
   test.each(LOCALES)('is understood as %s writes it', (locale) => {
-    for (const seconds of [300, 900, 3600 * 5, 86_400 * 4]) {
-      const text = formatDuration(seconds, locale, 'long')
-      expect(readDuration(text, WINDOW, locale), text).toEqual({ ok: true, value: seconds })
+    for (const seconds of [60, 120, 300, 900, 3600, 5400, 7200, 8100, 18_000, 86_400, 176_400]) {
+      for (const style of ['long', 'short'] as const) {
+        const text = formatDuration(seconds, locale, style)
+        expect(readDuration(text, WINDOW, locale), text).toEqual({ ok: true, value: seconds })
+      }
     }
+  })
+
+  test.each([
+    ['ساعتين', 7200],
+    ['ساعة واحدة', 3600],
+    ['يومان و3 ساعات', 183_600],
+    ['دقيقتان', 120],
+  ])('%s is understood without a number', (text, value) => {
+    expect(readDuration(text, WINDOW, 'ar')).toEqual({ ok: true, value })
   })
 })
 

@@ -45,13 +45,14 @@ export function readDuration(
   field: Pick<DurationField, 'min' | 'max'>,
   locale: Locale,
 ): Typed<number> {
-  const parts = [...text.toLowerCase().matchAll(DURATION_PART)]
-  const isWhole = parts.map(([part]) => part).join('') === text.toLowerCase().trim()
+  const counted = withCounts(text.toLowerCase().trim())
+  const parts = [...counted.matchAll(DURATION_PART)]
+  const isWhole = parts.map(([part]) => part).join('') === counted
   if (parts.length === 0 || !isWhole) return refused('not_understood')
   let seconds = 0
   for (const [, number = '', unit = ''] of parts) {
     const count = parseAmount(number, locale)
-    const each = SECONDS.get(unit.normalize('NFC').replace(/\.$/, ''))
+    const each = SECONDS.get(unit.normalize('NFC').replace(/[.॰]$/, ''))
     if (count === undefined || each === undefined) return refused('not_understood')
     seconds += Math.round(Number(count) * each)
   }
@@ -59,12 +60,21 @@ export function readDuration(
   return seconds > field.max ? refused('too_big') : { ok: true, value: seconds }
 }
 
-const DURATION_PART = /([\p{Nd}.,٫٬]+)\s*(\p{L}[\p{L}\p{M}]*\.?)[\s,،]*/gu
+const DURATION_PART =
+  /(?:(?:and|und|et|এবং|और)\s+|و\s*)?([\p{Nd}.,٫٬]+)\s*(\p{L}[\p{L}\p{M}]*[.॰]?)[\s,،]*/gu
+
+/** Arabic writes one and two of a unit without a number: `ساعة`, `ساعتان`. */
+function withCounts(text: string): string {
+  return text
+    .replace(/(دقيق|ساع)ت(?:ان|ين)/gu, '2 $1ة')
+    .replace(/يوم(?:ان|ين)/gu, '2 يوم')
+    .replace(/(?<!\p{Nd}\s*)(دقيقة|ساعة|يوم)(?![\p{L}\p{M}])(?:\s+واحدة?)?/gu, '1 $1')
+}
 
 const UNITS: readonly (readonly [number, string])[] = [
   [60, 'm min mins minute minutes minuten মিনিট 分 分钟 मि मिनट دقيقة دقائق د'],
   [3600, 'h hr hrs hour hours std stunde stunden heure heures ঘণ্টা 时 小时 घं घंटा घंटे ساعة ساعات س'],
-  [86_400, 'd day days tag tage j jour jours দিন 天 日 दिन يوم أيام ايام ي'],
+  [86_400, 'd day days tag tage tg j jour jours দিন 天 日 दिन يوم يومًا يوما أيام ايام ي'],
 ]
 const SECONDS: ReadonlyMap<string, number> = new Map(
   UNITS.flatMap(([seconds, words]) =>
