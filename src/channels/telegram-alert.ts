@@ -127,7 +127,7 @@ function itemLine(
   const words =
     time !== undefined
       ? [escapeHtml(written(locale, time)), glyph, linked(title)]
-      : [glyph, title, ...(alertId === null ? [] : [linked(`#${alertId}`)])]
+      : [glyph, title, ...(alertId === null ? [] : [written(locale, linked(`#${alertId}`))])]
   return lineStart(locale) + words.join(' ')
 }
 
