@@ -4,7 +4,7 @@ import { type AlertViewState, alertView } from '#src/channels/telegram-alert.ts'
 import type { ChatKeyboard } from '#src/channels/telegram-keyboard.ts'
 import { cut, type HelpTopic } from '#src/channels/wording.ts'
 import type { DeliveryEntry } from '#src/delivery/model.ts'
-import { escapeHtml, id, typed } from '#src/i18n/translate.ts'
+import { escapeHtml, hasText, id, type Translate, typed } from '#src/i18n/translate.ts'
 import { packed } from '../callback-data.ts'
 import type { HelpPart } from '../verbs.ts'
 import { listData, USUAL_FILTER } from './alert-filter.ts'
@@ -139,6 +139,7 @@ export function deliveryText(
 ): { readonly kind: 'html'; readonly html: string } {
   const { t } = reader
   const { status, attempts, lastStatusCode, lastError, nextAttemptAt, deliveredAt } = entry
+  const failure = lastStatusCode === null ? failureText(t, lastError ?? '') : undefined
   const reason = cut(
     lastStatusCode === null ? (lastError ?? '') : String(lastStatusCode),
     ERROR_MAX,
@@ -156,7 +157,13 @@ export function deliveryText(
       : []),
     ...(reason === '' || (status === 'delivered' && lastStatusCode === null)
       ? []
-      : [t.html('bot:deliveries.reason', { reason: id(reason) })]),
+      : [failure ?? t.html('bot:deliveries.reason', { reason: id(reason) })]),
   ]
   return { kind: 'html', html: parts.join(' · ') }
+}
+
+/** Why nothing arrived, as HTML; undefined where there are no words for it, only what was answered. */
+function failureText(t: Translate, code: string): string | undefined {
+  const key = `bot:deliveries.failure.${code}`
+  return hasText(key) ? t.html(key) : undefined
 }
