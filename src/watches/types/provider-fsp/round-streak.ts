@@ -54,7 +54,10 @@ const INITIAL: StreakState = {
 /** What of a round signal's `data` a message needs, alert and recovery alike. */
 const RoundData = z.looseObject({
   provider: Address,
+  /** The last bad round. */
   votingRoundId: z.int(),
+  /** The round that began at `since`. */
+  firstRoundId: z.int().exactOptional(),
   rewardEpochId: z.int(),
   since: Instant,
   streak: z.int().exactOptional(),
@@ -209,6 +212,9 @@ function present(one: RoundSignal, event: string, json: JsonObject): Presentatio
     provider: { kind: 'address', address: data.provider },
     since: { kind: 'instant', at: data.since },
     round: { kind: 'identifier', value: data.votingRoundId },
+    ...(data.firstRoundId !== undefined && {
+      firstRound: { kind: 'identifier', value: data.firstRoundId },
+    }),
     epoch: { kind: 'identifier', value: data.rewardEpochId },
     ...(data.address && { address: { kind: 'address', address: data.address } }),
     ...(data.gapSeconds !== undefined && {

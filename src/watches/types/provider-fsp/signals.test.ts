@@ -186,6 +186,20 @@ test('a mismatch of one protocol is not over with a signature of the other', () 
   expect(fold(find('signature-mismatch'), seen).told).toEqual(['0 critical', '2 recovered'])
 })
 
+test.each(
+  STREAKS,
+)('%s names the round that began at the time it names, and counts up to the last', (id) => {
+  const signal = SIGNALS.find((one) => one.id === id)
+  const event = `fsp.${id}`
+  const data = signal?.examples[event] ?? {}
+  const { facts } = signal?.present(event, data) ?? { facts: {} }
+  const rounds = Number(data['votingRoundId']) - Number(data['firstRoundId'])
+  const seconds = Date.parse(String(data['roundStart'])) - Date.parse(String(data['since']))
+  expect(seconds).toBe(rounds * 90_000)
+  expect(facts['since']).toEqual({ kind: 'instant', at: new Date(String(data['since'])) })
+  expect(facts['firstRound']).toEqual({ kind: 'identifier', value: data['firstRoundId'] })
+})
+
 test('a recovery says since when, for how long and how many rounds were missed', () => {
   const { steps } = fold(find('ftso-commit'), rounds('GBBUBG', 'commit'))
   expect(steps.at(-1)?.firings[0]?.data).toMatchObject({
