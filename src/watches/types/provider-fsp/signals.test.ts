@@ -192,7 +192,7 @@ test.each(
   const signal = SIGNALS.find((one) => one.id === id)
   const event = `fsp.${id}`
   const data = signal?.examples[event] ?? {}
-  const { facts } = signal?.present(event, data) ?? { facts: {} }
+  const facts = signal?.present(event, data).facts ?? {}
   const rounds = Number(data['votingRoundId']) - Number(data['firstRoundId'])
   const seconds = Date.parse(String(data['roundStart'])) - Date.parse(String(data['since']))
   expect(seconds).toBe(rounds * 90_000)
