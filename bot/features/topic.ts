@@ -1,4 +1,5 @@
 import { Composer, GrammyError } from 'grammy'
+import { withoutIsolates } from '#src/i18n/isolates.ts'
 import { updateChat } from '#src/operations/chat.ts'
 import type { BotContext } from '../context.ts'
 import { identifyAgain } from '../middleware/identify.ts'
@@ -58,7 +59,7 @@ async function showChoice(ctx: BotContext, notice?: string): Promise<void> {
 /** Opens a topic for the alerts; undefined where the bot may not, which is said. */
 async function makeTopic(ctx: BotContext): Promise<number | undefined> {
   try {
-    const topic = await ctx.createForumTopic(ctx.t('bot:topic.name'))
+    const topic = await ctx.createForumTopic(withoutIsolates(ctx.t('bot:topic.name')))
     return topic.message_thread_id
   } catch (error) {
     if (!(error instanceof GrammyError) || ![400, 403].includes(error.error_code)) throw error
