@@ -1,7 +1,7 @@
 import { formatUnits } from 'viem/utils'
 import type { AssetKey } from '#src/billing/price-list.ts'
 import { MIN_TOPUP_CREDITS } from '#src/billing/price-list.ts'
-import type { Topup } from '#src/billing/topups/model.ts'
+import { NOT_FOUND, type Topup } from '#src/billing/topups/model.ts'
 import { isOpenLink } from '#src/channels/wording.ts'
 import { formatAmount, formatDuration, formatPrice, shortAddress } from '#src/i18n/format.ts'
 import {
@@ -77,9 +77,16 @@ function quote(reader: Reader, { topup, isBack }: ShownTopup, now: Date): View {
     ...byHand(t, topup),
     isOpenLink(topup.page) ? undefined : id(topup.page).text,
     '',
-    `⏳ ${t.html(isBack ? 'bot:topup.replaced' : 'bot:topup.waiting')}`,
+    isBack || topup.reason !== NOT_FOUND
+      ? `⏳ ${t.html(isBack ? 'bot:topup.replaced' : 'bot:topup.waiting')}`
+      : notFoundLine(t, topup),
   ]
   return screen(lines, quoteRows(t, topup))
+}
+
+/** The transaction that was named is known to nobody: it may be mistyped. */
+function notFoundLine(t: Translate, { txHash }: Topup): string {
+  return `🔎 ${t.html('pages:pay.notFound', { hash: hashText(txHash ?? '') })}`
 }
 
 /** How much, and for what. */
@@ -234,6 +241,7 @@ function expired({ t }: Reader, { topup, asset }: ShownTopup): View {
     payLine(t, topup),
     '',
     t.html('bot:topup.expiredHelp'),
+    topup.reason === NOT_FOUND ? notFoundLine(t, topup) : undefined,
   ]
   return screen(lines, [
     [act(t('bot:button.newQuote'), quoteData(asset, topup.credits), 'primary')],

@@ -1,6 +1,6 @@
 import { erc20Abi } from 'viem'
 import { encodeFunctionData, formatUnits, numberToHex } from 'viem/utils'
-import type { Topup, TopupStatus } from '#src/billing/topups/model.ts'
+import { NOT_FOUND, type Topup, type TopupStatus } from '#src/billing/topups/model.ts'
 import type { Receipt } from '#src/billing/topups/receipt.ts'
 import {
   formatAmount,
@@ -69,7 +69,8 @@ export function payView(app: App, t: Translate, page: PayPage) {
     receipt: receiptRows(t, page),
     qr: page.qr,
     xrpLink: topup.destinationTag === null ? undefined : topup.pageQr,
-    txHash: topup.txHash,
+    // One that nobody knows has not failed: whoever sent it is not asked to pay again.
+    failedTx: topup.reason === NOT_FOUND ? null : topup.txHash,
     apps: walletApps(topup.page),
     address: topup.page,
     botUrl: botUrl(app),
@@ -125,6 +126,7 @@ function countdown(t: Translate, { expiresAt }: Topup, now: Date) {
 /** Where the payment stands, in one sentence or two. */
 export function statusLine(t: Translate, topup: Topup): string {
   const { status, wallet, creditedCredits, confirmations, requiredConfirmations } = topup
+  if (status === 'draft' && topup.reason === NOT_FOUND) return notFound(t, topup)
   return t(`pages:pay.status.${status}`, {
     paid: topup.paidAmount === null ? '' : shown(t, topup, topup.paidAmount),
     credits: t('units:credits', { count: creditedCredits }),
@@ -134,6 +136,11 @@ export function statusLine(t: Translate, topup: Topup): string {
     reason: reasonText(t, topup.reason),
     reference: id(shortAddress(topup.handle)),
   })
+}
+
+/** The transaction that was named is known to nobody: it may be mistyped. */
+function notFound(t: Translate, { txHash }: Topup): string {
+  return t('pages:pay.notFound', { hash: id(shortAddress(txHash ?? '')) })
 }
 
 /** Our own reasons in words; what a contract said as it said it. */
@@ -146,6 +153,7 @@ function reasonText(t: Translate, reason: string | null) {
 /** What is particular about what was paid. */
 function remarks(t: Translate, { topup, receipts }: PayPage): readonly string[] {
   const { status, paidAmount, amount, expiresAt } = topup
+  if (status === 'expired' && topup.reason === NOT_FOUND) return [notFound(t, topup)]
   if (status !== 'credited' || paidAmount === null) return []
   const isLate = receipts.some(({ paidAt }) => paidAt >= expiresAt)
   const values = { paid: shown(t, topup, paidAmount), amount: shown(t, topup, amount) }
@@ -230,7 +238,9 @@ function receiptRows(t: Translate, { topup, receipts }: PayPage): readonly Row[]
     value: txHash,
     href: link(txHash),
   })
-  if (receipts.length === 0) return topup.txHash === null ? [] : [transaction(topup.txHash)]
+  if (receipts.length === 0) {
+    return topup.txHash === null || topup.reason === NOT_FOUND ? [] : [transaction(topup.txHash)]
+  }
   return receipts.flatMap(({ txHash, blockNumber, paidAt, amountUnits, credits }) => [
     {
       label: t('pages:pay.receipt.date'),

@@ -467,6 +467,22 @@ describe('Paid already', () => {
     expect(says(second.ann)).toContain('Waiting for the payment.')
   })
 
+  test('keeps the ways to pay while nobody knows the transaction', async () => {
+    const { ann } = await quoted('FLR')
+    const ways = ann.labels()
+    const mistyped = `0x${'1f'.repeat(32)}`
+    await ann.press('Paid already')
+    await ann.say(mistyped)
+    expect(says(ann)).toContain(`Transaction ${mistyped} is not found yet. Check the hash`)
+    expect(says(ann)).toContain('Address: ')
+    expect(ann.labels()).toEqual(ways)
+    await ann.press('QR code')
+    expect(ann.last().file).toMatchObject({ kind: 'photo' })
+    await world.follow(601)
+    expect(says(ann)).toContain('This quote is over')
+    expect(says(ann)).toContain('Check the hash')
+  })
+
   test('shows why a transaction brought nothing', async () => {
     const { ann, quote } = await quoted('WFLR')
     const { contracts, devnet } = world

@@ -299,16 +299,18 @@ describe('a transaction that does not pay this top-up', () => {
     expect(world.errors).toHaveLength(1)
   })
 
-  test('of another chain is waited for, then given up', async () => {
+  const notFound = { status: 'draft', reason: 'transaction_not_found' }
+
+  test('of another chain is not seen, is waited for, then given up', async () => {
     const draft = await draftOf(alice, { asset: 'FLR' })
     const { hash } = world.xrpl.deposit({ tag: 5, drops: 4_000_000n })
     expect(await confirm(alice, draft, hash)).toMatchObject({
       status: 202,
-      body: { status: 'submitted', txHash: `0x${hash.toLowerCase()}` },
+      body: { ...notFound, txHash: `0x${hash.toLowerCase()}` },
     })
     await world.pass(300)
     await world.settle()
-    expect((await topupOf(alice, draft)).status).toBe('submitted')
+    expect(await topupOf(alice, draft)).toMatchObject(notFound)
     await world.pass(301)
     await world.settle()
     expect(await topupOf(alice, draft)).toMatchObject({
@@ -317,16 +319,29 @@ describe('a transaction that does not pay this top-up', () => {
     })
     expect(await confirm(alice, draft, hash)).toMatchObject({
       status: 202,
-      body: { status: 'submitted' },
+      body: { status: 'expired', reason: 'transaction_not_found' },
     })
 
     const xrp = await draftOf(alice, { asset: 'XRP' })
     const flare = await world.pay(draft)
     expect(await confirm(alice, xrp, flare)).toMatchObject({
       status: 202,
-      body: { status: 'submitted', txHash: flare.slice(2).toUpperCase() },
+      body: { ...notFound, txHash: flare.slice(2).toUpperCase() },
     })
   })
+})
+
+test('a mistyped hash leaves the quote to be paid, and the right one counts', async () => {
+  const draft = await draftOf(alice, { asset: 'FLR' })
+  const hash = await world.pay(draft)
+  const mistyped = `${hash.slice(0, -1)}${hash.endsWith('0') ? '1' : '0'}`
+  expect(await confirm(alice, draft, mistyped)).toMatchObject({
+    status: 202,
+    body: { status: 'draft', txHash: mistyped, reason: 'transaction_not_found' },
+  })
+  expect(await confirm(alice, draft, hash)).toMatchObject({ body: { status: 'confirming' } })
+  await world.confirmAll()
+  expect((await topupOf(alice, draft)).status).toBe('credited')
 })
 
 describe('a confirmation', () => {

@@ -169,6 +169,22 @@ describe('the status', () => {
     expect((await pageOf(draft)).html).toContain('data-wallet=')
   })
 
+  test('of a transaction that nobody knows leaves everything to pay with', async () => {
+    const draft = await draftOf(alice, { asset: 'FLR' })
+    const txHash = `0x${'1f'.repeat(32)}`
+    await alice.request('POST', `/topup/${draft.handle}/confirm`, { txHash })
+    expect(await statusOf(draft)).toMatchObject({
+      status: 'draft',
+      text: expect.stringContaining('Transaction 0x1f1f…1f1f is not found yet.'),
+    })
+    const { html } = await pageOf(draft)
+    expect(html).toContain('data-wallet=')
+    expect(html).not.toContain(txHash)
+    await world.pass(600)
+    await world.settle()
+    expect((await pageOf(draft)).html).toContain('0x1f1f…1f1f is not found yet.')
+  })
+
   test('says when the quote is over, and the page offers nothing to pay', async () => {
     const draft = await draftOf(alice, { asset: 'FLR' })
     await world.pass(600)

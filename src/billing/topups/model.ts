@@ -18,6 +18,8 @@ export const TOPUPS_CHANNEL = 'topups'
 export const QUOTE_SECONDS = 600
 /** Most credits that one top-up or payment can bring: a thousand million US dollars. */
 export const TOPUP_CREDITS_MAX = 1_000_000_000_000
+/** The reason of a transaction that no endpoint has known so far. */
+export const NOT_FOUND = 'transaction_not_found'
 /** How long a transaction that no endpoint knows is asked for again. */
 export const UNKNOWN_TRANSACTION_SECONDS = 600
 /** The same for one that waits to get into a block. */

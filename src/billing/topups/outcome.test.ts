@@ -24,10 +24,10 @@ describe('a top-up', () => {
   })
 
   test('shows the best of what was tried, whatever came first', () => {
-    const worse = ['dropped', 'failed', 'rejected', 'submitted', 'confirming', 'credited'] as const
+    const worse = ['unknown', 'failed', 'rejected', 'submitted', 'confirming', 'credited'] as const
     for (const [index, state] of worse.entries()) {
       const tried = worse.slice(0, index + 1).map((one) => attempt(one))
-      const expected = state === 'dropped' ? 'expired' : state
+      const expected = state === 'unknown' ? 'expired' : state
       expect(outcomeOf(tried, OVER, NOW).status).toBe(expected)
       expect(outcomeOf(tried.toReversed(), OVER, NOW).status).toBe(expected)
     }
@@ -49,10 +49,15 @@ describe('a top-up', () => {
     })
   })
 
-  test('waits again for a transaction that nobody knows, and says so', () => {
-    const tried = [attempt('dropped', { reason: 'transaction_not_found' })]
+  test('waits on when nobody knows its transactions, and names the last of them', () => {
+    const reason = 'transaction_not_found'
+    const tried = [
+      attempt('unknown', { txHash: '0x1', reason }),
+      attempt('unknown', { txHash: '0x2', reason }),
+    ]
     expect(outcomeOf(tried, LATER, NOW)).toMatchObject({
       status: 'draft',
+      txHash: '0x2',
       reason: 'transaction_not_found',
     })
   })

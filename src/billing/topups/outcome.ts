@@ -3,7 +3,7 @@ import type { TopupStatus } from './model.ts'
 /** One transaction that paid a top-up or was named for it, as far as is known. */
 export interface Attempt {
   readonly txHash: string
-  readonly state: 'credited' | 'confirming' | 'submitted' | 'rejected' | 'failed' | 'dropped'
+  readonly state: 'credited' | 'confirming' | 'submitted' | 'rejected' | 'failed' | 'unknown'
   /** What arrived; null while no payment of it is known. */
   readonly amountUnits: bigint | null
   /** Credits it brought, bonus included. */
@@ -23,12 +23,13 @@ export interface Outcome {
 }
 
 /** Best first. */
-const RANKING = ['credited', 'confirming', 'submitted', 'rejected', 'failed', 'dropped'] as const
+const RANKING = ['credited', 'confirming', 'submitted', 'rejected', 'failed', 'unknown'] as const
 
 /**
  * The state that follows from what was tried: the best of it, or else whether there is still time.
  *
- * Amounts and credits are those of all attempts that came as far as the best.
+ * Amounts and credits are those of all attempts that came as far as the best. Of transactions that
+ * nobody knows the last one is named: it corrects those before it.
  *
  * @param attempts oldest first
  */
@@ -40,14 +41,14 @@ export function outcomeOf(
   const best = RANKING.find((state) => attempts.some((one) => one.state === state))
   const alike = attempts.filter(({ state }) => state === best)
   const amounts = alike.flatMap(({ amountUnits }) => amountUnits ?? [])
-  const [first] = alike
-  const isOpen = best === undefined || best === 'dropped'
+  const isOpen = best === undefined || best === 'unknown'
+  const named = isOpen ? alike.at(-1) : alike[0]
   return {
     status: isOpen ? (now < expiresAt ? 'draft' : 'expired') : best,
-    txHash: first?.txHash ?? null,
-    confirmations: first?.confirmations ?? 0,
+    txHash: named?.txHash ?? null,
+    confirmations: named?.confirmations ?? 0,
     paidUnits: amounts.length === 0 ? null : amounts.reduce((sum, one) => sum + one, 0n),
     creditedCredits: alike.reduce((sum, { credits }) => sum + credits, 0),
-    reason: first?.reason ?? null,
+    reason: named?.reason ?? null,
   }
 }

@@ -8,7 +8,7 @@ import { type AssetKey, MIN_TOPUP_CREDITS, PAYMENT_ASSETS } from '../price-list.
 import * as cursors from './cursor-store.ts'
 import { beginReading, chainOf } from './deposits.ts'
 import type { AssetPlace, AssetState } from './market.ts'
-import { type NewTopup, QUOTE_SECONDS, type Topup } from './model.ts'
+import { type NewTopup, NOT_FOUND, QUOTE_SECONDS, type Topup } from './model.ts'
 import { type Attempt, outcomeOf } from './outcome.ts'
 import { listPaymentsFor, listPaymentsOf, type PaymentRow } from './payment-store.ts'
 import { type RecordContext, toRecord } from './record.ts'
@@ -252,11 +252,17 @@ async function listAttempts({ db }: TopupDeps, topup: TopupRow): Promise<readonl
       reason,
       state: stateOf(payment),
     })),
-    ...submissions.map(({ state, reason, txHash }) => {
+    ...submissions.map((named) => {
+      const { txHash, reason } = named
       const nothing = { amountUnits: null, credits: 0, confirmations: 0 }
-      return { ...nothing, txHash, reason, state }
+      return { ...nothing, txHash, reason, state: namedState(named) }
     }),
   ]
+}
+
+/** What nobody knows has not been seen, whether it is still looked for or given up. */
+function namedState({ state, reason }: store.SubmissionRow): Attempt['state'] {
+  return state === 'dropped' || reason === NOT_FOUND ? 'unknown' : state
 }
 
 function stateOf({ settledAt, credits }: PaymentRow): Attempt['state'] {

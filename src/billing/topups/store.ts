@@ -95,6 +95,15 @@ export function listSubmissions(db: Db, handle: string): Promise<SubmissionRow[]
     .orderBy(asc(topupSubmissions.submittedAt), asc(topupSubmissions.txHash))
 }
 
+/** A transaction that was named for a top-up and has brought no payment, or not yet. */
+export async function findSubmission(
+  db: Db,
+  of: Pick<SubmissionRow, 'handle' | 'txHash'>,
+): Promise<SubmissionRow | undefined> {
+  const [found] = await db.select().from(topupSubmissions).where(sameSubmission(of))
+  return found
+}
+
 /** What has become of a transaction that was named. One that is named again keeps its first time. */
 export async function saveSubmission(db: Db, submission: SubmissionRow): Promise<void> {
   const { state, reason, checkedAt } = submission

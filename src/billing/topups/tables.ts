@@ -97,6 +97,7 @@ export const topupSubmissions = pgTable(
     handle: text('handle').notNull(),
     txHash: text('tx_hash').notNull(),
     state: text('state').$type<'submitted' | 'rejected' | 'failed' | 'dropped'>().notNull(),
+    /** Of a submitted one: that no endpoint has known it so far; null once one has. */
     reason: text('reason'),
     submittedAt: instant('submitted_at').notNull(),
     checkedAt: instant('checked_at').notNull(),

@@ -5,6 +5,7 @@ import { AppError } from '#src/kernel/errors.ts'
 import { storedAddress } from '#src/kernel/units.ts'
 import * as cursors from './cursor-store.ts'
 import {
+  NOT_FOUND,
   type PaymentSetup,
   PENDING_TRANSACTION_SECONDS,
   UNKNOWN_TRANSACTION_SECONDS,
@@ -67,9 +68,17 @@ export async function followTransaction(
   } else if ((await listPaymentsOf(db, txHash)).length === 0) {
     // Otherwise it was seen already, by an endpoint that is ahead of this one.
     const isOver = isGivenUp(facts.status, submittedAt, checkedAt)
-    await (isOver ? save('dropped', 'transaction_not_found') : save('submitted'))
+    const isSeen = facts.status === 'pending' || (await wasSeen(db, topup, txHash))
+    if (isOver) await save('dropped', NOT_FOUND)
+    else await save('submitted', isSeen ? null : NOT_FOUND)
   }
   return true
+}
+
+/** Whether an endpoint has known it before: then it is on its way, and should not be paid again. */
+async function wasSeen(db: Db, { handle }: TopupRow, txHash: string): Promise<boolean> {
+  const known = await store.findSubmission(db, { handle, txHash })
+  return known?.state === 'submitted' && known.reason === null
 }
 
 /** Whether nobody waits any more for a transaction that is in no block. */
