@@ -193,6 +193,17 @@ describe('a provider that', () => {
     expect(after).toBeLessThan(1300)
   })
 
+  test('was to register late and then not at all does the last it was told', async () => {
+    await begin()
+    await player.behave('Alpha', 'late-registration')
+    await player.playToRegistration()
+    await player.behave('Alpha', 'unregistered')
+    await player.playToEpochEnd()
+    expect([...player.provider('Alpha').behaviours]).toEqual(['unregistered'])
+    const [policy] = await all('SigningPolicyInitialized')
+    expect(policy?.args.voters.map(nameOf)).toEqual(NAMES.slice(1))
+  })
+
   test.each<[Behaviour, readonly (readonly string[])[]]>([
     ['misses-uptime-vote', [NAMES.slice(1), NAMES]],
     ['misses-rewards-vote', [NAMES, NAMES.slice(1)]],

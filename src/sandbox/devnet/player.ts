@@ -2,7 +2,7 @@ import { setTimeout as wait } from 'node:timers/promises'
 import type { Clock } from '#src/kernel/clock.ts'
 import type { FurnishedDevnet } from '../devnet.ts'
 import { PRICES } from './deployment.ts'
-import type { Behaviour } from './fsp/behaviours.ts'
+import { type Behaviour, begin } from './fsp/behaviours.ts'
 import { createCourse } from './fsp/course.ts'
 import {
   entityTx,
@@ -89,7 +89,7 @@ export interface Player {
   playToRegistration(): Promise<PlayedRounds>
   /** To two rounds after the publication of the last epoch's rewards. */
   playToPublication(): Promise<PlayedRounds>
-  /** Lets a provider do something wrong from the next round on. */
+  /** Lets a provider do something wrong from the next round on, instead of what that cannot go with. */
   behave(name: string, ...behaviours: readonly Behaviour[]): Promise<void>
   /** Lets it do that no more, or nothing wrong at all. */
   recover(name: string, ...behaviours: readonly Behaviour[]): Promise<void>
@@ -270,7 +270,7 @@ export async function createPlayer(
     playToPublication: () => playing(travel.toPublication),
     behave: (name, ...behaviours) =>
       change(name, (all) => {
-        for (const one of behaviours) all.add(one)
+        for (const one of behaviours) begin(all, one)
       }),
     recover: (name, ...behaviours) =>
       change(name, (all) => {

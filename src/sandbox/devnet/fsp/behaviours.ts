@@ -40,3 +40,12 @@ export const BEHAVIOURS = {
 
 /** Something a provider does wrong. */
 export type Behaviour = keyof typeof BEHAVIOURS
+
+/** Of these a provider does one at a time. */
+const REGISTRATION: readonly Behaviour[] = ['unregistered', 'late-registration', 'not-in-policy']
+
+/** Lets one more behaviour begin; it ends those it cannot go with. */
+export function begin(all: Set<Behaviour>, one: Behaviour): void {
+  if (REGISTRATION.includes(one)) for (const other of REGISTRATION) all.delete(other)
+  all.add(one)
+}

@@ -101,16 +101,21 @@ export function createKeeper(options: KeeperOptions): Keeper {
     return registrationSince !== undefined && next() === undefined && phaseDue() <= at
   }
 
+  /** When a provider that is not registered yet does so by itself; infinity when it never does. */
+  function registersAt({ behaviours }: ProviderState): number {
+    if (registrationSince === undefined || next() !== undefined || behaviours.has('unregistered')) {
+      return Number.POSITIVE_INFINITY
+    }
+    return registrationSince + (behaviours.has('late-registration') ? LATE_REGISTRATION_SECONDS : 0)
+  }
+
+  function unregistered(): readonly ProviderState[] {
+    return providers.filter((provider) => !registered.has(provider))
+  }
+
   /** Who would register now. */
   function registering(at: number): readonly ProviderState[] {
-    const since = registrationSince
-    if (since === undefined || next() !== undefined) return []
-    return providers.filter((provider) => {
-      const { behaviours } = provider
-      const isWaiting =
-        behaviours.has('late-registration') && at < since + LATE_REGISTRATION_SECONDS
-      return !registered.has(provider) && !behaviours.has('unregistered') && !isWaiting
-    })
+    return unregistered().filter((provider) => registersAt(provider) <= at)
   }
 
   function preRegistering(): readonly ProviderState[] {
@@ -296,13 +301,7 @@ export function createKeeper(options: KeeperOptions): Keeper {
         payouts.isWaiting() ||
         ballots.isWaiting()
       if (isWaiting) return now
-      const late = providers.some(
-        (provider) => provider.behaviours.has('late-registration') && !registered.has(provider),
-      )
-      const lateAt =
-        late && registrationSince !== undefined && next() === undefined
-          ? registrationSince + LATE_REGISTRATION_SECONDS
-          : Number.POSITIVE_INFINITY
+      const lateAt = Math.min(...unregistered().map(registersAt))
       return Math.max(now, Math.min(daemonDue(), lateAt, payouts.nextPublication()))
     },
     tick: async (at) => {

@@ -16,7 +16,11 @@ export interface PlayedRounds {
 export interface Travel {
   /** So many rounds, with so many empty blocks in each besides. */
   inFull(rounds: number, quietBlocks?: number): Promise<PlayedRounds>
-  /** Past everything but what the reward epochs bring. */
+  /**
+   * Past everything but what the reward epochs bring.
+   *
+   * @throws Error when what is due makes no block, as it would be due for ever
+   */
   skipTo(seconds: number): Promise<void>
   /** With everything that happens until then. */
   playTo(seconds: number): Promise<void>
@@ -61,7 +65,9 @@ export function createTravel(parts: {
     for (;;) {
       const due = keeper.nextDue(writer.head.timestamp + 1)
       if (due >= seconds) break
+      const { number } = writer.head
       await keeper.tick(due)
+      if (writer.head.number === number) throw new Error(`nothing happened that was due at ${due}`)
     }
     await reach(seconds)
     course.resume(writer.head.timestamp)
