@@ -6,7 +6,8 @@ import { CHAT, type Happening, type HappeningGroup, INBOX, INDEX, RECEIVER } fro
 import { alertsOf } from './providers.ts'
 
 const NAME = 'Alpha'
-const LATE_MINUTES = 12
+/** After the usual fifteen minutes of the signal and one round to look, and before Alpha comes after twenty. */
+const LATE_MINUTES = 17
 const SHOWN_ROUNDS = 10
 
 /** Rounds and reward epochs, and what a provider does wrong once in one. */
