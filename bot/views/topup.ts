@@ -259,17 +259,25 @@ function notPaid(reader: Reader, shown: ShownTopup): View {
   const lines = [
     `⚠️ ${isFailed ? failedText(t, reason) : t.html('bot:topup.rejected', { reason: reasonText(t, reason) })}`,
     txHash === null ? undefined : t.html('bot:topup.transaction', { hash: hashText(txHash) }),
-    isFailed
-      ? undefined
-      : t.html('bot:topup.recorded', { reference: html(`<code>${shortAddress(handle)}</code>`) }),
+    isFailed ? undefined : afterRejection(t, topup),
   ]
   const retry =
     isFailed && isOpenLink(page) ? [link(t('bot:button.payInBrowser'), page, 'primary')] : []
   return screen(lines, [
     retry,
     [act(t('bot:button.newQuote'), quoteData(asset, topup.credits))],
+    reason === 'wrong_recipient'
+      ? [act(t('bot:button.paidAlready'), packed('topup.hash', { handle }))]
+      : [],
     [menuButton(t)],
   ])
+}
+
+/** What can be done about it; of what has not reached us nothing is recorded. */
+function afterRejection(t: Translate, { reason, handle }: Topup): string {
+  if (reason === 'wrong_recipient') return t.html('pages:pay.elsewhere')
+  const reference = html(`<code>${shortAddress(handle)}</code>`)
+  return t.html('bot:topup.recorded', { reference })
 }
 
 function failedText(t: Translate, reason: string | null): string {

@@ -60,6 +60,10 @@ export function payView(app: App, t: Translate, page: PayPage) {
     isOpen,
     canRenew,
     refusal: page.refusal,
+    afterRejection:
+      topup.status === 'rejected'
+        ? t(topup.reason === 'wrong_recipient' ? 'pages:pay.elsewhere' : 'pages:pay.support')
+        : undefined,
     isToken: topup.approval !== null,
     isNative: topup.transaction !== null && topup.approval === null,
     wallet: isOpen && topup.transaction !== null ? walletData(topup) : undefined,

@@ -501,6 +501,22 @@ describe('Paid already', () => {
     expect(says(ann)).toContain('✅ 10,000 credits added')
   })
 
+  test('records nothing of a transaction that paid somebody else, and takes another', async () => {
+    const { ann, quote } = await quoted('FLR')
+    const { contracts, devnet } = world
+    const { bob, carol } = devnet.people
+    const from = bob.account.address
+    const elsewhere = await contracts.sendNative(from, carol.account.address, 1n, quote.handle)
+    await ann.press('Paid already')
+    await ann.say(elsewhere.hash)
+    expect(says(ann)).toContain('Not credited. The transaction paid nothing to this service.')
+    expect(says(ann)).toContain('Nothing has arrived here')
+    expect(says(ann)).not.toContain('recorded')
+    await ann.press('Paid already')
+    await ann.say(await world.pay(quote))
+    expect(says(ann)).toContain('Payment seen.')
+  })
+
   test('is not painted over while it is asked', async () => {
     const { ann } = await quoted('WFLR')
     await ann.press('Paid already')

@@ -159,6 +159,18 @@ describe('the status', () => {
     expect((await statusOf(draft)).text).toContain('worth less than one credit')
   })
 
+  test('asks nobody to write of a transaction that paid somebody else', async () => {
+    const draft = await draftOf(alice, { asset: 'FLR' })
+    const { bob, carol } = world.devnet.people
+    const [from, to] = [bob.account.address, carol.account.address]
+    const { hash: txHash } = await world.contracts.sendNative(from, to, 1n)
+    await alice.request('POST', `/topup/${draft.handle}/confirm`, { txHash })
+    const { html } = await pageOf(draft)
+    expect(html).toContain('The transaction paid nothing to this service.')
+    expect(html).toContain('Nothing has arrived here')
+    expect(html).not.toContain('recorded')
+  })
+
   test('says what a contract said of a failed one, and lets it be tried again', async () => {
     const draft = await draftOf(alice, { asset: 'WFLR' })
     await world.contracts.setPaused(true)

@@ -62,7 +62,12 @@ export async function followTransaction(
     } else if (await nameOurs(db, payments)) {
       await store.deleteSubmission(db, { handle: topup.handle, txHash })
       return false
-    } else await save('rejected', payments.length === 0 ? 'wrong_recipient' : 'unknown_reference')
+    } else {
+      const reason = payments.length === 0 ? 'wrong_recipient' : 'unknown_reference'
+      // What has reached us is told of when it is deep enough, with the others that are not matched.
+      if (reason === 'wrong_recipient') await tellOnce(deps, topup, txHash)
+      await save('rejected', reason)
+    }
   } else if (facts.status === 'reverted') {
     await save('failed', facts.reason ?? 'reverted')
   } else if ((await listPaymentsOf(db, txHash)).length === 0) {
@@ -73,6 +78,14 @@ export async function followTransaction(
     else await save('submitted', isSeen ? null : NOT_FOUND)
   }
   return true
+}
+
+/** A transaction that paid us nothing: somebody may have lost money. */
+async function tellOnce({ db, log }: FollowDeps, topup: TopupRow, txHash: string): Promise<void> {
+  const { handle, asset } = topup
+  const known = await store.findSubmission(db, { handle, txHash })
+  if (known?.state === 'rejected') return
+  log.error({ txHash, handle, asset, reason: 'wrong_recipient' }, 'payment not matched')
 }
 
 /** Whether an endpoint has known it before: then it is on its way, and should not be paid again. */
