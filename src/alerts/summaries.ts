@@ -49,7 +49,7 @@ async function summarize(deps: Deps, tx: Db, recipientId: number): Promise<void>
   const recipient = (await recipients.findReaders(tx, [recipientId])).get(recipientId)
   if (recipient === undefined) {
     // Nobody is left to be told: what was held is over.
-    await delivery.takeHeld(tx, recipientId, now)
+    await delivery.dropHeld(tx, recipientId)
     return
   }
   const { wallet } = recipient
@@ -72,10 +72,14 @@ async function summarize(deps: Deps, tx: Db, recipientId: number): Promise<void>
     messages.length === 0
       ? []
       : [await summaryOf(deps, tx, { messages, reader: recipient, settings, wakes, now })]
+  // A notice has buttons of its own, so it comes by itself.
+  const alone = notices.map((notice) => ({ ...notice, toldIn: delivery.newDeliveryId(now) }))
+  await delivery.noteTold(tx, [
+    ...alone.map(({ id, toldIn }) => ({ id, toldIn })),
+    ...summaries.flatMap(({ deliveryId: toldIn }) => messages.map(({ id }) => ({ id, toldIn }))),
+  ])
   await delivery.enqueue(tx, [
-    ...notices.map(({ envelope, firedAt }) => {
-      // A notice has buttons of its own, so it comes by itself.
-      const id = delivery.newDeliveryId(now)
+    ...alone.map(({ envelope, firedAt, toldIn: id }) => {
       const orderKey = `${recipientId} held ${id}`
       return {
         ...plain,

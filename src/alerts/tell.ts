@@ -1,7 +1,6 @@
 /** From a recorded alert to the outbox: who is told, in which words, now, later or not at all. */
 import type { Envelope, EnvelopeKind } from '#src/channels/define.ts'
 import type { Db } from '#src/db/connection.ts'
-import type { DeliveryEntry } from '#src/delivery/model.ts'
 import * as delivery from '#src/delivery/service.ts'
 import type { Clock } from '#src/kernel/clock.ts'
 import { isAtLeast, type Severity } from '#src/kernel/facts.ts'
@@ -64,7 +63,7 @@ export async function tell(deps: TellDeps, tx: Db, all: readonly Telling[]): Pro
   }))
   const settings = await listSettings(tx, [...new Set(tellings.map(({ watch }) => watch.wallet))])
   const told = await recipients.recipientsFor(tx, requests)
-  const earlier = await listEarlier(tx, tellings)
+  const untold = await listUntold(tx, tellings)
   const createdAt = deps.clock.now()
   const timings = createTimings(createdAt)
   const render = createRenderer()
@@ -91,7 +90,7 @@ export async function tell(deps: TellDeps, tx: Db, all: readonly Telling[]): Pro
           envelope: envelopeOf(deps, telling, recipient, {
             render,
             deliveryId: id,
-            wasHeld: wasHeld(earlier.get(telling.answers?.alertId ?? 0) ?? [], recipient.id),
+            wasHeld: untold.get(telling.answers?.alertId ?? 0)?.has(recipient.id) ?? false,
           }),
           createdAt,
         },
@@ -138,31 +137,15 @@ function createTimings(now: Date) {
   }
 }
 
-/** How the alerts that recoveries answer were told, by alert. */
-async function listEarlier(
+/** Who has had no message of the alerts that recoveries answer, by alert. */
+async function listUntold(
   tx: Db,
   tellings: readonly Telling[],
-): Promise<ReadonlyMap<number, readonly DeliveryEntry[]>> {
+): Promise<ReadonlyMap<number, ReadonlySet<number>>> {
   const ids = tellings.flatMap(({ isRecovery, answers }) =>
     isRecovery && answers !== undefined ? [answers.alertId] : [],
   )
-  return await delivery.listForAlerts(tx, [...new Set(ids)])
-}
-
-/** Whether the recipient has had no message about the alert by itself. */
-function wasHeld(entries: readonly DeliveryEntry[], recipientId: number): boolean {
-  const own = entries.filter((entry) => entry.recipientId === recipientId)
-  return own.length > 0 && own.every(isNoMessage)
-}
-
-/** What a summary told counts as delivered without an attempt. */
-function isNoMessage({ status, attempts }: DeliveryEntry): boolean {
-  return (
-    status === 'held' ||
-    status === 'muted' ||
-    status === 'disabled' ||
-    (status === 'delivered' && attempts === 0)
-  )
+  return await delivery.listUntold(tx, [...new Set(ids)])
 }
 
 function envelopeOf(

@@ -99,12 +99,14 @@ export interface HeldRow extends Record<string, unknown> {
   readonly envelope: unknown
 }
 
-/** Takes what is held for a recipient until then: it counts as delivered. In the order it fired. */
+/**
+ * Takes what is held for a recipient until then: it is held for nothing any more. In the order it fired.
+ */
 export async function takeHeld(tx: Db, recipientId: number, until: Date): Promise<HeldRow[]> {
   return await tx.execute<HeldRow>(sql`
     with taken as (
-      update deliveries set status = 'delivered', delivered_at = ${until}, held_until = null
-      where recipient_id = ${recipientId} and status = 'held' and held_until <= ${until}
+      update deliveries set held_until = null
+      where recipient_id = ${recipientId} and held_until <= ${until}
       returning *
     )
     select id, wallet, alert_id as "alertId", recipient_id as "recipientId",
@@ -112,11 +114,29 @@ export async function takeHeld(tx: Db, recipientId: number, until: Date): Promis
     from taken order by fired_at, position, id`)
 }
 
+/** Notes which delivery tells each of these that were held. */
+export async function noteTold(
+  tx: Db,
+  told: readonly { readonly id: string; readonly toldIn: string }[],
+): Promise<void> {
+  await tx.execute(sql`
+    update deliveries d set told_in = r."toldIn"
+    from json_to_recordset(${JSON.stringify(told)}::json) as r(id uuid, "toldIn" uuid)
+    where d.id = r.id`)
+}
+
+/** What is held for a recipient that is gone will not be sent. */
+export async function dropHeld(tx: Db, recipientId: number): Promise<void> {
+  await tx.execute(sql`
+    update deliveries set status = 'disabled', held_until = null
+    where recipient_id = ${recipientId} and held_until is not null`)
+}
+
 /** Changes until when everything held for a recipient waits. */
 export async function retimeHeld(tx: Db, recipientId: number, until: Date): Promise<void> {
   await tx.execute(sql`
     update deliveries set held_until = ${until}
-    where recipient_id = ${recipientId} and status = 'held'`)
+    where recipient_id = ${recipientId} and held_until is not null`)
 }
 
 /** Recipients for whom something is held that may be told by then, by id, above `after`. */
@@ -127,7 +147,7 @@ export async function listHolding(
 ): Promise<number[]> {
   const rows = await db.execute<{ recipientId: number }>(sql`
     select distinct recipient_id as "recipientId" from deliveries
-    where status = 'held' and held_until <= ${until} and recipient_id > ${after}
+    where held_until <= ${until} and recipient_id > ${after}
     order by 1 limit ${limit}`)
   return rows.map(({ recipientId }) => recipientId)
 }

@@ -2,6 +2,7 @@
 import { sql } from 'drizzle-orm'
 import type { Db } from '#src/db/connection.ts'
 import type { DeliveryStatus } from './model.ts'
+import { FATE, FATE_JOIN } from './store.ts'
 
 export interface LogRow extends Record<string, unknown> {
   readonly id: string
@@ -27,14 +28,12 @@ export async function listLog(
 ): Promise<LogRow[]> {
   const { until, skip, limit } = page
   return await db.execute<LogRow>(sql`
-    select id, envelope->'message'->>'event' as event, test, status, attempts,
-      created_at as "createdAt", delivered_at as "deliveredAt",
-      next_attempt_at as "nextAttemptAt", last_status_code as "lastStatusCode",
-      last_error as "lastError"
-    from deliveries
-    where wallet = ${of.wallet} and recipient_id = ${of.recipientId}
-      and (${until ?? null}::timestamptz is null or created_at <= ${until ?? null})
-    order by created_at desc, id
+    select d.id, d.envelope->'message'->>'event' as event, d.test, d.created_at as "createdAt",
+      ${FATE}
+    from deliveries d ${FATE_JOIN}
+    where d.wallet = ${of.wallet} and d.recipient_id = ${of.recipientId}
+      and (${until ?? null}::timestamptz is null or d.created_at <= ${until ?? null})
+    order by d.created_at desc, d.id
     limit ${limit} offset ${skip}`)
 }
 

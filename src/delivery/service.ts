@@ -50,10 +50,19 @@ export async function listForAlerts(
 ): Promise<Map<number, DeliveryEntry[]>> {
   const rows = alertIds.length === 0 ? [] : await store.listOfAlerts(db, alertIds)
   const entries = new Map<number, DeliveryEntry[]>(alertIds.map((id) => [id, []]))
-  for (const { alertId, ...entry } of rows) {
-    if (alertId !== null) entries.get(alertId)?.push(entry)
-  }
+  for (const { alertId, ...entry } of rows) entries.get(alertId)?.push(entry)
   return entries
+}
+
+/** Recipients who have had no message about an alert by itself, though it was for them, by alert. */
+export async function listUntold(
+  db: Db,
+  alertIds: readonly number[],
+): Promise<ReadonlyMap<number, ReadonlySet<number>>> {
+  const rows = alertIds.length === 0 ? [] : await store.listUntold(db, alertIds)
+  const untold = new Map<number, Set<number>>(alertIds.map((id) => [id, new Set()]))
+  for (const { alertId, recipientId } of rows) untold.get(alertId)?.add(recipientId)
+  return untold
 }
 
 /**
@@ -134,8 +143,8 @@ export function listHolding(
 }
 
 /**
- * What is held for a recipient and may be told by then, in the order it fired. It counts as delivered
- * from now on: the summary that tells it is to be written in the same transaction.
+ * What is held for a recipient and may be told by then, in the order it fired. What tells it is to be
+ * written, and named by `noteTold`, in the same transaction.
  */
 export async function takeHeld(
   tx: Db,
@@ -144,6 +153,19 @@ export async function takeHeld(
 ): Promise<readonly HeldDelivery[]> {
   const rows = await kept.takeHeld(tx, recipientId, until)
   return rows.map((row) => ({ ...row, envelope: Envelope.parse(row.envelope) }))
+}
+
+/** Notes which delivery tells each of those that were held: its fate is theirs from now on. */
+export function noteTold(
+  tx: Db,
+  told: readonly { readonly id: string; readonly toldIn: string }[],
+): Promise<void> {
+  return kept.noteTold(tx, told)
+}
+
+/** What is held for a recipient that is gone will not be sent. */
+export function dropHeld(tx: Db, recipientId: number): Promise<void> {
+  return kept.dropHeld(tx, recipientId)
 }
 
 /** Changes until when everything held for a recipient waits: its quiet hours or its digest changed. */

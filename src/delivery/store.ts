@@ -1,10 +1,16 @@
-import { asc, gte, inArray, sql } from 'drizzle-orm'
+import { gte, sql } from 'drizzle-orm'
 import { CHANNEL_KEYS } from '#src/channels/define.ts'
 import { isRecovery } from '#src/channels/wording.ts'
 import { jsonTexts } from '#src/db/arrays.ts'
 import type { Db } from '#src/db/connection.ts'
 import { SEVERITIES } from '#src/kernel/facts.ts'
-import { type DeliveryStatus, KEPT_DAYS, KEPT_MAX, type NewDelivery } from './model.ts'
+import {
+  type DeliveryEntry,
+  type DeliveryStatus,
+  KEPT_DAYS,
+  KEPT_MAX,
+  type NewDelivery,
+} from './model.ts'
 import { deliveries } from './tables.ts'
 
 /** Rows written by one statement. */
@@ -161,24 +167,40 @@ export async function finish(tx: Db, rows: readonly FinishedRow[], now: Date): P
     where d.id = head.id and d.next_attempt_at is null`)
 }
 
+/**
+ * What became of a delivery `d`; of one that was held, of the summary that tells it, `s`. The join is
+ * `FATE_JOIN`.
+ */
+export const FATE = sql.raw(`coalesce(s.status, d.status) as status,
+  coalesce(s.attempts, d.attempts) as attempts,
+  coalesce(s.last_status_code, d.last_status_code) as "lastStatusCode",
+  coalesce(s.last_error, d.last_error) as "lastError",
+  coalesce(s.next_attempt_at, d.next_attempt_at) as "nextAttemptAt",
+  coalesce(s.delivered_at, d.delivered_at) as "deliveredAt"`)
+export const FATE_JOIN = sql.raw('left join deliveries s on s.id = d.told_in')
+
+type AlertDelivery = DeliveryEntry & { readonly alertId: number } & Record<string, unknown>
+
 /** The deliveries of alerts, in the order of the recipients. */
-export function listOfAlerts(db: Db, alertIds: readonly number[]) {
-  return db
-    .select({
-      alertId: deliveries.alertId,
-      deliveryId: deliveries.id,
-      recipientId: deliveries.recipientId,
-      channel: deliveries.channel,
-      status: deliveries.status,
-      attempts: deliveries.attempts,
-      lastStatusCode: deliveries.lastStatusCode,
-      lastError: deliveries.lastError,
-      nextAttemptAt: deliveries.nextAttemptAt,
-      deliveredAt: deliveries.deliveredAt,
-    })
-    .from(deliveries)
-    .where(inArray(deliveries.alertId, [...alertIds]))
-    .orderBy(asc(deliveries.recipientId), asc(deliveries.id))
+export async function listOfAlerts(db: Db, alertIds: readonly number[]): Promise<AlertDelivery[]> {
+  return await db.execute<AlertDelivery>(sql`
+    select d.alert_id as "alertId", d.id as "deliveryId", d.recipient_id as "recipientId",
+      d.channel, ${FATE}
+    from deliveries d ${FATE_JOIN}
+    where d.alert_id = any(${sql.param([...alertIds])}::int[])
+    order by d.recipient_id, d.id`)
+}
+
+/** Which recipients have had no message about which of these alerts by itself, though it was for them. */
+export async function listUntold(
+  db: Db,
+  alertIds: readonly number[],
+): Promise<{ readonly alertId: number; readonly recipientId: number }[]> {
+  return await db.execute<{ alertId: number; recipientId: number }>(sql`
+    select alert_id as "alertId", recipient_id as "recipientId" from deliveries
+    where alert_id = any(${sql.param([...alertIds])}::int[])
+    group by alert_id, recipient_id
+    having bool_and(status in ('held', 'muted', 'disabled'))`)
 }
 
 /** Deliveries of all wallets since then, and how the finished ones ended. */
@@ -222,7 +244,7 @@ export async function countWaiting(
     select recipient_id as "recipientId", least(count(*), ${KEPT_MAX})::int as waiting
     from deliveries d
     where recipient_id = any(${sql.param([...recipientIds])}::int[])
-      and (status in ('pending', 'retrying', 'held') or kept_until > ${now})
+      and (status in ('pending', 'retrying') or held_until is not null or kept_until > ${now})
       and not (d.test or d.kind = 'notice')
     group by recipient_id`)
   return new Map(rows.map(({ recipientId, waiting }) => [recipientId, waiting]))

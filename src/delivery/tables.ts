@@ -49,8 +49,10 @@ export const deliveries = pgTable(
     nextAttemptAt: timestamp('next_attempt_at', { withTimezone: true }),
     /** When it is due by the table, while it is tried earlier; also what must not be tried earlier. */
     plannedAt: timestamp('planned_at', { withTimezone: true }),
-    /** Of a held one: when it is told, in a summary. */
+    /** Of a held one: when it is told, in a summary; null once one was written that tells it. */
     heldUntil: timestamp('held_until', { withTimezone: true }),
+    /** Of a held one: the delivery that tells it instead. What becomes of that is what became of it. */
+    toldIn: uuid('told_in'),
     /** Until then it can still be sent to a destination that was off. */
     keptUntil: timestamp('kept_until', { withTimezone: true }),
     /** While a worker holds it; another may take it afterwards. */
@@ -80,7 +82,9 @@ export const deliveries = pgTable(
     index('deliveries_retrying')
       .on(table.recipientId, table.nextAttemptAt)
       .where(sql`status = 'retrying' and planned_at is null`),
-    index('deliveries_held').on(table.recipientId, table.heldUntil).where(sql`status = 'held'`),
+    index('deliveries_held')
+      .on(table.recipientId, table.heldUntil)
+      .where(sql`held_until is not null`),
     index('deliveries_kept')
       .on(table.recipientId, table.firedAt)
       .where(sql`kept_until is not null`),

@@ -85,6 +85,29 @@ describe('quiet hours', () => {
     expect(room.subjects()).toHaveLength(1)
   })
 
+  test('leave an alert as delivered as the summary is that tells it', async () => {
+    await room.change({ quietHours: NIGHT })
+    at('2026-11-24T23:00:00.000Z')
+    await room.notice(watchId, { event: LOW })
+    const fates = async () => {
+      const [low] = await room.alerts()
+      const told = low?.deliveries.filter(({ channel }) => channel !== 'webhook') ?? []
+      return told.map(({ channel, status, attempts }) => `${channel} ${status} ${attempts}`).sort()
+    }
+    at('2026-11-25T07:00:00.000Z')
+    await room.summarize()
+    expect(await fates()).toEqual(['email pending 0', 'telegram pending 0'])
+    room.inbox.setMailbox('ops@example.org', 'temporary')
+    await room.deliver()
+    expect(await fates()).toEqual(['email retrying 1', 'telegram delivered 1'])
+    const [refused] = (await room.alerts())[0]?.deliveries.filter((one) => one.lastError) ?? []
+    expect(refused).toMatchObject({ channel: 'email', lastStatusCode: 450, deliveredAt: null })
+    room.inbox.setMailbox('ops@example.org', undefined)
+    room.clock.advance(10)
+    await room.deliver()
+    expect(await fates()).toEqual(['email delivered 2', 'telegram delivered 1'])
+  })
+
   test('go by the clock of each reader', async () => {
     await room.change({ quietHours: NIGHT, timezone: 'Asia/Kolkata' })
     at('2026-11-25T16:30:00.000Z')
