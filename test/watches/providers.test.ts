@@ -122,6 +122,12 @@ describe('a watch of reward signing', () => {
       vote: 'uptime',
       signedOtherHash: false,
     })
+    // The vote was opened and concluded between two looks.
+    const { openedAt, concludedAt } = told[0]?.data ?? {}
+    const opened = new Date(String(openedAt)).getTime()
+    const concluded = new Date(String(concludedAt)).getTime()
+    expect(concluded).toBeGreaterThan(opened)
+    expect(concluded - opened).toBeLessThan(HOUR * 1000)
   })
 
   test('tells of a vote for what did not win', async () => {

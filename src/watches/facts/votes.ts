@@ -76,6 +76,8 @@ export function createVoteFacts({
   /** What never changes again: who signed what won. */
   const signings = new Map<string, Map<Address, Date | null>>()
   const lookAtMs = new Map<number, number>()
+  /** Reward epochs in which the end of the uptime vote was looked for: the contract does not say when. */
+  const soughtEnds = new Set<number>()
 
   async function weightsOf(epoch: number, block: BlockRef, signal: AbortSignal | undefined) {
     const known = weights.get(epoch) ?? (await protocol.weights(epoch, block, signal))
@@ -84,12 +86,18 @@ export function createVoteFacts({
     return known
   }
 
-  /** Reads what events are still missing. @returns whether all of them are there */
+  /**
+   * Reads what events are still missing.
+   *
+   * @param isEnough after such a one no more are wanted
+   * @returns whether all of them are there
+   */
   async function readSignatures(
     epoch: number,
     from: number,
     block: BlockRef,
     signal: AbortSignal | undefined,
+    isEnough: (vote: Vote) => boolean = () => false,
   ): Promise<boolean> {
     const name = rangesOf(epoch)
     const wanted = { fromBlock: from, toBlock: block.number }
@@ -107,8 +115,25 @@ export function createVoteFacts({
         const read = { fromBlock: gap.fromBlock, toBlock: upTo }
         await store.replaceRanges(tx, name, addRange(ranges, read))
       })
+      if (votes.some(isEnough)) return true
     }
     return gapsIn(await store.listRanges(db, name), wanted).length === 0
+  }
+
+  /** Reads the signature that ended the uptime vote, where it came between two looks. Tries once. */
+  async function seekUptimeEnd(
+    epoch: number,
+    { uptime: { hash, openedIn } }: EpochVotes,
+    block: BlockRef,
+    signal: AbortSignal | undefined,
+  ): Promise<void> {
+    if (hash === null || openedIn === null || soughtEnds.has(epoch)) return
+    const isEnd = ({ kind, isLast }: Pick<Vote, 'kind' | 'isLast'>) => kind === 'uptime' && isLast
+    if (!(await store.listSignatures(db, epoch)).some(isEnd)) {
+      await readSignatures(epoch, openedIn, block, signal, isEnd)
+    }
+    soughtEnds.add(epoch)
+    for (const old of soughtEnds) if (old < epoch - EPOCHS_KEPT) soughtEnds.delete(old)
   }
 
   async function signingsOf(
@@ -173,6 +198,7 @@ export function createVoteFacts({
     const starts = open.flatMap((kind) => votes[kind].openedIn ?? [])
     const isComplete =
       starts.length === 0 || (await readSignatures(epoch, Math.min(...starts), block, signal))
+    await seekUptimeEnd(epoch, votes, block, signal)
     const stored = await store.listSignatures(db, epoch)
     const winners = {
       uptime: votes.uptime.hash && (await signingsOf(epoch, 'uptime', taking, block, signal)),
