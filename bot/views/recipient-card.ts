@@ -76,7 +76,7 @@ function yesNo(value: boolean): 'yes' | 'no' {
 function stateLines(reader: Reader, facts: RecipientFacts, now: Date): readonly string[] {
   const { t } = reader
   const { destination, kept, failures } = facts
-  const { status, statusReason, verifiedAt, createdAt, lastSuccessAt, updatedAt } = destination
+  const { status, statusReason, lastSuccessAt, switchedAt } = destination
   const keptLine = kept === 0 ? [] : [t.html('bot:rec.kept', { count: kept })]
   if (status === 'pending') {
     const target = typed(destination.target)
@@ -87,11 +87,11 @@ function stateLines(reader: Reader, facts: RecipientFacts, now: Date): readonly 
     ]
   }
   if (status !== 'active') {
-    const off = t.html('bot:rec.off', { time: nearTime(reader, updatedAt, now) })
+    const off = t.html('bot:rec.off', { time: nearTime(reader, switchedAt, now) })
     return [`⚠️ ${off}`, ...reasonLines(reader, destination), ...keptLine]
   }
   const parts = [
-    t.html('bot:rec.onSince', { time: nearTime(reader, verifiedAt ?? createdAt, now) }),
+    t.html('bot:rec.onSince', { time: nearTime(reader, switchedAt, now) }),
     lastSuccessAt === null
       ? t.html('bot:rec.noSuccess')
       : t.html('bot:rec.lastSuccess', { time: nearTime(reader, lastSuccessAt, now) }),

@@ -81,7 +81,7 @@ function activeParts({ t }: Reader, one: Destination): readonly string[] {
 function offText(reader: Reader, one: Destination, now: Date): string {
   const { t } = reader
   if (one.status !== 'disabled') return t.html(`bot:status.${one.status}`)
-  return t.html('bot:rec.offSince', { time: nearTime(reader, one.updatedAt, now) })
+  return t.html('bot:rec.offSince', { time: nearTime(reader, one.switchedAt, now) })
 }
 
 function cardButton({ t }: Reader, one: Destination, hereId: number | undefined): Button {

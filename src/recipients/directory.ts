@@ -27,8 +27,8 @@ export interface Destination extends Recipient {
   } | null
   /** Since when every attempt failed. */
   readonly failingSince: Date | null
-  /** When it was last changed, by its owner or by what happened to it. */
-  readonly updatedAt: Date
+  /** Since when it has its status. */
+  readonly switchedAt: Date
   /** Of a webhook: the end of the newest signing secret, and since when there is that one. */
   readonly key: { readonly ending: string; readonly since: Date } | null
 }
@@ -98,13 +98,13 @@ export function removeDestination(
 }
 
 function toDestination(box: SecretBox, row: store.RecipientRow): Destination {
-  const { own, chatId, chatScopes, failingSince, updatedAt } = row
+  const { own, chatId, chatScopes, failingSince, switchedAt } = row
   return {
     ...toRecipient(row),
     own,
     chat: chatId === null ? null : { id: chatId, isGroup: isGroup(row), scopes: chatScopes ?? [] },
     failingSince,
-    updatedAt,
+    switchedAt,
     key: row.channel === 'webhook' ? keyOf(box, row) : null,
   }
 }

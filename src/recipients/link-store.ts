@@ -1,6 +1,6 @@
 import { and, asc, eq, gt, isNotNull, isNull, lt, type SQL } from 'drizzle-orm'
 import type { Db } from '#src/db/connection.ts'
-import type { NewRecipientRow, RecipientRow } from './store.ts'
+import { type NewRecipientRow, type RecipientRow, switching } from './store.ts'
 import { linkCodes, recipients } from './tables.ts'
 
 export type LinkCodeRow = typeof linkCodes.$inferSelect
@@ -63,7 +63,11 @@ export async function updateChatRows(
 ): Promise<RecipientRow[]> {
   const ofChat = eq(recipients.chatId, chatId)
   const where = onlyStatus === undefined ? ofChat : and(ofChat, eq(recipients.status, onlyStatus))
-  return await db.update(recipients).set(changes).where(where).returning()
+  return await db
+    .update(recipients)
+    .set({ ...changes, ...switching(changes) })
+    .where(where)
+    .returning()
 }
 
 /** Forgets who linked chats, where it was this Telegram account. */

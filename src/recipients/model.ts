@@ -70,12 +70,12 @@ export const TimeZone = z
 
 const changeable = {
   name: Label,
-  address: EmailAddress.meta({ description: 'The mailbox, for `email`.' }),
-  url: WebhookUrl.meta({ description: 'Where messages are posted to, for every other channel.' }),
+  address: EmailAddress.meta({ description: 'operations:field.mailbox' }),
+  url: WebhookUrl.meta({ description: 'operations:field.hookUrl' }),
   locale: LocaleCode,
   timezone: TimeZone,
   minSeverity: MinSeverity,
-  default: z.boolean().meta({ description: 'Told by watches that name no recipients.' }),
+  default: z.boolean().meta({ description: 'operations:field.recipientDefault' }),
 }
 
 /** Body of `POST /recipients`. */
@@ -99,10 +99,7 @@ export const RecipientChanges = z
 export type RecipientChanges = z.output<typeof RecipientChanges>
 
 /** A webhook's signing secret: there once, when it is made or rotated. */
-const ShownSecret = z
-  .string()
-  .optional()
-  .meta({ description: 'The signing secret. Shown only when it is made or rotated.' })
+const ShownSecret = z.string().optional().meta({ description: 'operations:field.secret' })
 
 /** A recipient as callers see it. */
 export const Recipient = z
@@ -110,7 +107,7 @@ export const Recipient = z
     id: Id,
     name: z.string(),
     channel: z.enum(CHANNEL_KEYS),
-    target: z.string().meta({ description: 'The destination, masked.' }),
+    target: z.string().meta({ description: 'operations:field.maskedTarget' }),
     locale: LocaleCode,
     timezone: z.string(),
     status: z.enum(RECIPIENT_STATUSES),
@@ -156,12 +153,12 @@ export type ChannelState = z.output<typeof ChannelState>
 /** Body of `POST /recipients/telegram-link`. */
 export const TelegramLinkRequest = z
   .strictObject({
-    name: Label.optional().meta({ description: 'Of the recipient; else the chat’s title.' }),
+    name: Label.optional().meta({ description: 'operations:field.linkName' }),
     scopes: z
       .array(z.enum(SCOPES))
       .max(SCOPES.length)
       .optional()
-      .meta({ description: 'What the chat may do; `read` and `write` when nothing is said.' }),
+      .meta({ description: 'operations:field.linkScopes' }),
   })
   .meta({ id: 'TelegramLinkRequest' })
 export type TelegramLinkRequest = z.output<typeof TelegramLinkRequest>
@@ -169,8 +166,8 @@ export type TelegramLinkRequest = z.output<typeof TelegramLinkRequest>
 /** A one-time link for a chat with the bot. */
 export const TelegramLink = z
   .object({
-    url: z.string().meta({ description: 'Opens a private chat with the bot.' }),
-    groupUrl: z.string().meta({ description: 'Adds the bot to a group.' }),
+    url: z.string().meta({ description: 'operations:field.chatUrl' }),
+    groupUrl: z.string().meta({ description: 'operations:field.groupUrl' }),
     expiresAt: Instant,
   })
   .meta({ id: 'TelegramLink' })

@@ -24,7 +24,7 @@ const QuietHours = z
     enabled: z.boolean(),
     from: TimeOfDay,
     to: TimeOfDay,
-    criticalBypass: z.boolean().meta({ description: 'Critical alerts come through all the same.' }),
+    criticalBypass: z.boolean().meta({ description: 'operations:field.criticalBypass' }),
   })
   .check((context) => {
     const { from, to } = context.value
@@ -41,7 +41,7 @@ const Reminders = z
   .array(z.int().min(1).max(REMINDER_MINUTES_MAX))
   .max(REMINDERS_MAX)
   .refine((minutes) => new Set(minutes).size === minutes.length, { params: { code: 'duplicate' } })
-  .meta({ description: 'Minutes after the alert at which an unacknowledged one is told again.' })
+  .meta({ description: 'operations:field.repeatCritical' })
 
 const fields = {
   locale: z.enum(LOCALES),
@@ -58,7 +58,10 @@ const StoredSettings = z.strictObject(fields)
 
 /** A wallet's notification settings: they hold for chat and mail, never for webhooks. */
 export const Settings = z
-  .strictObject({ ...fields, version: z.int().meta({ description: 'Counts changes.' }) })
+  .strictObject({
+    ...fields,
+    version: z.int().meta({ description: 'operations:field.countsChanges' }),
+  })
   .meta({ id: 'Settings' })
 export type Settings = z.output<typeof Settings>
 

@@ -8,8 +8,10 @@ import { recipients } from './tables.ts'
 
 /** A recipient as it is stored, its destination sealed. */
 export type RecipientRow = typeof recipients.$inferSelect
-export type NewRecipientRow = typeof recipients.$inferInsert
-type Changes = Partial<Omit<NewRecipientRow, 'id' | 'wallet' | 'own' | 'channel'>>
+export type NewRecipientRow = Omit<typeof recipients.$inferInsert, 'switchedAt'>
+type Changes = Partial<Omit<NewRecipientRow, 'id' | 'wallet' | 'own' | 'channel'>> & {
+  readonly updatedAt: Date
+}
 
 const NAMED = eq(recipients.own, false)
 
@@ -124,15 +126,34 @@ export async function listKnownIds(
 }
 
 export async function insertRow(db: Db, values: NewRecipientRow): Promise<RecipientRow> {
-  const [row] = await db.insert(recipients).values(values).returning()
+  const [row] = await db
+    .insert(recipients)
+    .values({ ...values, switchedAt: values.createdAt })
+    .returning()
   if (row === undefined) throw new Error('a recipient was not inserted')
   return row
 }
 
 export async function updateRow(db: Db, id: number, changes: Changes): Promise<RecipientRow> {
-  const [row] = await db.update(recipients).set(changes).where(eq(recipients.id, id)).returning()
+  const [row] = await db
+    .update(recipients)
+    .set({ ...changes, ...switching(changes) })
+    .where(eq(recipients.id, id))
+    .returning()
   if (row === undefined) throw new Error('a recipient was gone before it was updated')
   return row
+}
+
+/** A status that is another than before begins with the change that brings it. */
+export function switching({ status, updatedAt }: Pick<Changes, 'status' | 'updatedAt'>): {
+  readonly switchedAt?: SQL
+} {
+  if (status === undefined) return {}
+  const { switchedAt } = recipients
+  return {
+    switchedAt: sql`case when ${recipients.status} = ${status} then ${switchedAt}
+      else ${updatedAt}::timestamptz end`,
+  }
 }
 
 /** Writes language and clock of the wallet's own channels, which have none of their own. */
@@ -228,7 +249,8 @@ export async function saveSuccesses(db: Db, sums: readonly OutcomeSum[]): Promis
       last_failure_at = greatest(r.last_failure_at, s.failure_at),
       failing_since = case when r.failing_since > s.success_at then r.failing_since end,
       status = case when r.status = 'blocked' then 'active' else r.status end,
-      status_reason = case when r.status = 'blocked' then null else r.status_reason end
+      status_reason = case when r.status = 'blocked' then null else r.status_reason end,
+      switched_at = case when r.status = 'blocked' then s.success_at else r.switched_at end
     from ${records(sums)} join locked l on l.id = s.recipient_id
     where r.id = s.recipient_id`)
 }
@@ -263,6 +285,7 @@ export async function saveFailures(
         last_failure_at = greatest(j.last_failure_at, j.failure_at),
         failing_since = j.since,
         status = j.becomes,
+        switched_at = case when j.becomes <> j.status then j.failure_at else r.switched_at end,
         status_reason = case when j.becomes <> j.status then j.reason else j.status_reason end
       from judged j where r.id = j.id
       returning r.id, j.becomes <> j.status as stopped

@@ -37,6 +37,8 @@ export const recipients = pgTable(
     timezone: text('timezone').notNull(),
     status: text('status').notNull().$type<RecipientStatus>(),
     statusReason: text('status_reason'),
+    /** Since when it has its status. */
+    switchedAt: timestamp('switched_at', { withTimezone: true }).notNull(),
     minSeverity: text('min_severity').notNull().$type<Severity>(),
     isDefault: boolean('is_default').notNull(),
     /** Telegram only: the chat, to find its wallets, and what the chat may do for this one. */

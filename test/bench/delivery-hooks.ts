@@ -21,9 +21,9 @@ export async function fillHooks(
   const lane = new URL(url).host
   const rows = await sql<{ id: number; wallet: string }[]>`
     insert into recipients (wallet, channel, own, destination, target, lane, locale, timezone, status,
-      min_severity, is_default, created_at, updated_at)
+      switched_at, min_severity, is_default, created_at, updated_at)
     select '0x' || lpad(to_hex(n), 40, '0'), 'webhook', true, ${destination}, '', ${lane}, 'en', 'UTC',
-      'active', 'info', true, now(), now()
+      'active', now(), 'info', true, now(), now()
     from generate_series(
       (select count(*) + 1 from recipients), (select count(*) + ${count}::int from recipients)) n
     returning id, wallet`

@@ -20,10 +20,10 @@ export async function fillFeedWatches({ sql }: Connection, count: number): Promi
       ${sql.json(settings)}, '[]', 'info', 0, 'active', 1, now(), now()
     from targets t, generate_series(1, ${count}::int) n`
   await sql`insert into recipients (wallet, channel, own, destination, target, lane, locale, timezone,
-      status, min_severity, is_default, chat_id, created_at, updated_at)
+      status, switched_at, min_severity, is_default, chat_id, created_at, updated_at)
     select '0x' || lpad(to_hex(n), 40, '0'), case n % 2 when 0 then 'webhook' else 'telegram' end,
       true, '', '', 'lane ' || n, (${sql.json([...LOCALES])}::jsonb) ->> (n % ${LOCALES.length}::int),
-      'UTC', 'active', 'info', true, case n % 2 when 1 then n end, now(), now()
+      'UTC', 'active', now(), 'info', true, case n % 2 when 1 then n end, now(), now()
     from generate_series(1, ${wallets}::int) n`
   await sql`analyze`
 }

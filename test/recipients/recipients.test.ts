@@ -1,7 +1,8 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { WebhookDestination } from '#src/channels/webhook.ts'
 import type { Caller } from '#src/kernel/caller.ts'
-import { openDestinations } from '#src/recipients/destinations.ts'
+import { openDestinations, recordOutcomes } from '#src/recipients/destinations.ts'
+import { getDestination } from '#src/recipients/directory.ts'
 import { NewRecipient, RECIPIENTS_MAX, RecipientChanges } from '#src/recipients/model.ts'
 import {
   createRecipient,
@@ -55,6 +56,33 @@ describe('a webhook recipient', () => {
     })
     expect(await findRecipient(room.deps, caller, shown.id)).toEqual(shown)
     expect((await stored(shown.id)).secret).toBe(secret)
+  })
+  test('is on or off since it was switched, whatever else is changed', async () => {
+    const caller = stranger()
+    const { id } = await hook(caller)
+    const since = async () => (await getDestination(room.deps, caller, id)).switchedAt
+    const made = room.clock.now()
+    const later = () => {
+      room.clock.advance(60)
+      return room.clock.now()
+    }
+    later()
+    await updateRecipient(room.deps, caller, { id, changes: { name: 'Other', status: 'active' } })
+    expect(await since()).toEqual(made)
+    const off = later()
+    await updateRecipient(room.deps, caller, { id, changes: { status: 'disabled' } })
+    later()
+    await updateRecipient(room.deps, caller, { id, changes: { minSeverity: 'critical' } })
+    expect(await since()).toEqual(off)
+    const on = later()
+    await updateRecipient(room.deps, caller, { id, changes: { status: 'active' } })
+    expect(await since()).toEqual(on)
+    const failing = later()
+    const failed = { recipientId: id, at: failing, ok: false, reason: 'gone' } as const
+    await recordOutcomes(room.deps, [{ ...failed, disable: 'disabled' }])
+    later()
+    await recordOutcomes(room.deps, [{ ...failed, at: room.clock.now() }])
+    expect(await since()).toEqual(failing)
   })
   test('keeps nothing readable in the table', async () => {
     const { id, secret = '' } = await hook(stranger())
