@@ -2,6 +2,7 @@ import { formatUnits } from 'viem/utils'
 import type { AssetKey } from '#src/billing/price-list.ts'
 import { MIN_TOPUP_CREDITS } from '#src/billing/price-list.ts'
 import { NOT_FOUND, type Topup } from '#src/billing/topups/model.ts'
+import { payerProblem } from '#src/billing/topups/rules.ts'
 import { isOpenLink } from '#src/channels/wording.ts'
 import { formatAmount, formatDuration, formatPrice, shortAddress } from '#src/i18n/format.ts'
 import {
@@ -282,12 +283,12 @@ function afterRejection(t: Translate, { reason, handle }: Topup): string {
 
 function failedText(t: Translate, reason: string | null): string {
   if (reason === null) return t.html('bot:topup.failed')
-  return t.html('bot:topup.failedReason', { reason: id(reason) })
+  return t.html('bot:topup.failedReason', { reason: reasonText(t, reason) })
 }
 
-/** Our own reasons in words; what a contract said as it said it. */
+/** Our own reasons and what a payer can help in words; what else a contract said as it said it. */
 function reasonText(t: Translate, reason: string | null) {
-  const key = `pages:pay.reason.${reason ?? ''}`
+  const key = `pages:pay.reason.${payerProblem(reason ?? '') ?? reason}`
   return hasText(key) ? t(builtKey(key)) : id(reason ?? '')
 }
 

@@ -2,6 +2,7 @@ import { erc20Abi } from 'viem'
 import { encodeFunctionData, formatUnits, numberToHex } from 'viem/utils'
 import { NOT_FOUND, type Topup, type TopupStatus } from '#src/billing/topups/model.ts'
 import type { Receipt } from '#src/billing/topups/receipt.ts'
+import { payerProblem } from '#src/billing/topups/rules.ts'
 import {
   formatAmount,
   formatDateTime,
@@ -147,10 +148,10 @@ function notFound(t: Translate, { txHash }: Topup): string {
   return t('pages:pay.notFound', { hash: id(shortAddress(txHash ?? '')) })
 }
 
-/** Our own reasons in words; what a contract said as it said it. */
+/** Our own reasons and what a payer can help in words; what else a contract said as it said it. */
 function reasonText(t: Translate, reason: string | null) {
   if (reason === null) return ''
-  const key = `pages:pay.reason.${reason}`
+  const key = `pages:pay.reason.${payerProblem(reason) ?? reason}`
   return hasText(key) ? t(builtKey(key)) : id(reason)
 }
 

@@ -501,6 +501,17 @@ describe('Paid already', () => {
     expect(says(ann)).toContain('✅ 10,000 credits added')
   })
 
+  test('says what a payer can do about one that failed', async () => {
+    const { ann, quote } = await quoted('WFLR')
+    await world.contracts.setPaused(true)
+    const hash = await world.pay(quote)
+    await world.contracts.setPaused(false)
+    await ann.press('Paid already')
+    await ann.say(hash)
+    expect(says(ann)).toContain('nothing was paid. Reason: payments this way are paused right now.')
+    expect(ann.labels()).toEqual([['Pay in browser'], ['New quote'], ['‹ Menu']])
+  })
+
   test('records nothing of a transaction that paid somebody else, and takes another', async () => {
     const { ann, quote } = await quoted('FLR')
     const { contracts, devnet } = world

@@ -194,7 +194,7 @@ describe('with a wallet', () => {
     await world.contracts.setPaused(false)
     read.resolve()
     await world.pass(15)
-    await says('Reason: IsPaused')
+    await says('Reason: payments this way are paused')
     await button('Connect wallet').click()
     await button(/^Pay 500/).click()
     await says('Sent. You may close this page')

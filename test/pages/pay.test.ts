@@ -171,13 +171,15 @@ describe('the status', () => {
     expect(html).not.toContain('recorded')
   })
 
-  test('says what a contract said of a failed one, and lets it be tried again', async () => {
+  test('says in words why one failed, and lets it be tried again', async () => {
     const draft = await draftOf(alice, { asset: 'WFLR' })
     await world.contracts.setPaused(true)
     const txHash = await world.pay(draft)
     await world.contracts.setPaused(false)
     await alice.request('POST', `/topup/${draft.handle}/confirm`, { txHash })
-    expect((await statusOf(draft)).text).toContain('IsPaused')
+    expect((await statusOf(draft)).text).toContain(
+      'Reason: payments this way are paused right now.',
+    )
     expect((await pageOf(draft)).html).toContain('data-wallet=')
   })
 

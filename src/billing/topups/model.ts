@@ -77,7 +77,7 @@ export const NewTopup = z
       .string()
       .max(32)
       .optional()
-      .meta({ description: 'Symbol of a payment asset, such as FLR.', examples: ['FLR'] }),
+      .meta({ description: 'operations:field.asset', examples: ['FLR'] }),
     credits: z.int().min(MIN_TOPUP_CREDITS).max(TOPUP_CREDITS_MAX).optional(),
   })
   .meta({ id: 'NewTopup' })
@@ -90,7 +90,7 @@ const draft = {
   asset: z.string(),
   credits: z.int(),
   bonusCredits: z.int(),
-  amount: Units.meta({ description: 'In the smallest unit of the asset.' }),
+  amount: Units.meta({ description: 'operations:field.smallestUnit' }),
   decimals: z.int(),
   payTo: z.string(),
   destinationTag: z.int().nullable(),
@@ -99,13 +99,13 @@ const draft = {
   transaction: z
     .object({ to: Address, value: Units, data: z.string() })
     .nullable()
-    .meta({ description: 'What the wallet sends; null for XRP.' }),
+    .meta({ description: 'operations:field.transaction' }),
   approval: z
     .object({ token: Address, spender: Address, amount: Units })
     .nullable()
-    .meta({ description: 'What the token contract is told first; null where there is no token.' }),
+    .meta({ description: 'operations:field.approval' }),
   page: z.url(),
-  pageQr: z.url().meta({ description: 'For a QR code: the page, or a wallet link for XRP.' }),
+  pageQr: z.url().meta({ description: 'operations:field.pageQr' }),
   expiresAt: Instant,
   instructions: z.string(),
 }
@@ -121,9 +121,9 @@ export const Topup = z
     txHash: z.string().nullable(),
     confirmations: z.int(),
     requiredConfirmations: z.int(),
-    paidAmount: Units.nullable().meta({ description: 'What was paid; null before a payment.' }),
-    creditedCredits: z.int().meta({ description: 'Credits added so far, bonus included.' }),
-    reason: z.string().nullable().meta({ description: 'Why it failed or was rejected.' }),
+    paidAmount: Units.nullable().meta({ description: 'operations:field.paidAmount' }),
+    creditedCredits: z.int().meta({ description: 'operations:field.creditedCredits' }),
+    reason: z.string().nullable().meta({ description: 'operations:field.topupReason' }),
   })
   .meta({ id: 'Topup' })
 export type Topup = z.output<typeof Topup>
@@ -134,7 +134,7 @@ export const ConfirmTopup = z
     txHash: z
       .string()
       .regex(/^(0x)?[0-9a-fA-F]{64}$/)
-      .meta({ description: '32 bytes in hex, as the chain of the asset writes them.' }),
+      .meta({ description: 'operations:field.txHash' }),
   })
   .meta({ id: 'ConfirmTopup' })
 export type ConfirmTopup = z.output<typeof ConfirmTopup>

@@ -6,6 +6,7 @@ import {
   bonusFor,
   creditsFor,
   judgePayment,
+  payerProblem,
   type Rate,
   rateOf,
   symbolOf,
@@ -186,6 +187,23 @@ describe('a payment', () => {
       }),
     )
   })
+})
+
+test.each([
+  ['ERC20InsufficientAllowance', 'allowance'],
+  ['ERC20: transfer amount exceeds allowance', 'allowance'],
+  ['ERC20: insufficient allowance', 'allowance'],
+  ['ERC20InsufficientBalance', 'balance'],
+  ['ERC20: transfer amount exceeds balance', 'balance'],
+  ['tecUNFUNDED_PAYMENT', 'balance'],
+  ['IsPaused', 'paused'],
+  ['Pausable: paused', 'paused'],
+  ['TokenNotAllowed', 'token'],
+  ['ZeroAmount', undefined],
+  ['not paused', undefined],
+  ['reverted', undefined],
+])('%s comes to %s for a payer', (reason, problem) => {
+  expect(payerProblem(reason)).toBe(problem)
 })
 
 test('the own token is called as the service says', () => {

@@ -129,6 +129,24 @@ function refused(reason: Refusal): Verdict {
   return { ok: false, reason }
 }
 
+/** What contracts say of failures that a payer can do something about. */
+const PAYER_PROBLEMS = [
+  ['allowance', /allowance/i],
+  ['balance', /insufficient ?balance|exceeds balance|^tecUNFUNDED/i],
+  ['paused', /^IsPaused$|^EnforcedPause$|^Pausable: paused$/],
+  ['token', /^TokenNotAllowed$/],
+] as const
+
+/**
+ * What the reason of a failed payment comes to for its payer; undefined where only the words of the
+ * contract say something.
+ *
+ * @see OpenZeppelin, `ERC20`, `Pausable`; `router/PrepaidRouter.sol`; the XRP Ledger's `tec` codes
+ */
+export function payerProblem(reason: string): (typeof PAYER_PROBLEMS)[number][0] | undefined {
+  return PAYER_PROBLEMS.find(([, said]) => said.test(reason))?.[0]
+}
+
 /** What a wallet on the XRP Ledger opens to pay. @see Xaman, "Payment Request Link" */
 export function xrpWalletLink(address: string, tag: number, drops: bigint): string {
   const query = new URLSearchParams({
