@@ -10,7 +10,7 @@ import { LOCALES } from '#src/kernel/locale.ts'
 import { pageOf, pageQuery, textInteger } from '#src/kernel/query.ts'
 import { Id, Instant, JsonObject } from '#src/kernel/units.ts'
 import { SIGNAL_GROUPS } from '#src/watches/define.ts'
-import { describeEventData, EVENTS } from '#src/watches/events.ts'
+import { EVENTS } from '#src/watches/events.ts'
 import { REGISTRY as WATCH_TYPES } from '#src/watches/types/index.ts'
 
 export const ALERT_STATES = ['firing', 'recovered', 'acknowledged'] as const
@@ -26,7 +26,7 @@ export type Rendered = z.output<typeof Rendered>
 const AlertData = JsonObject.meta({
   type: 'object',
   additionalProperties: true,
-  description: `Depends on \`event\`. More properties may come.\n\n${describeEventData()}`,
+  description: 'operations:field.alertData',
 })
 
 /** An alert as callers see it. */

@@ -27,21 +27,19 @@ export const MESSAGE_LENGTH_MAX = 4096
 /** `0x` and two digits for each of at most 4096 bytes. */
 const SIGNATURE_LENGTH_MAX = 2 + 2 * 4096
 
-const Scopes = z.array(z.enum(SCOPES)).describe('What the token may do. `read` is always included.')
+const Scopes = z.array(z.enum(SCOPES)).describe('operations:field.scopes')
 
 /** What is asked for before signing in. */
 export const ChallengeRequest = z
   .strictObject({
-    wallet: Address.describe('The wallet that will sign.'),
+    wallet: Address.describe('operations:field.willSign'),
     scopes: z
       .array(z.enum(SCOPES))
       .max(SCOPES.length)
       .default([])
-      .describe(
-        'What the token may do besides reading: `write`, `spend`. Ask only for what you need.',
-      ),
+      .describe('operations:field.askedScopes'),
     label: Label.optional()
-      .describe(`A name for the token in lists, at most ${LABEL_LENGTH_MAX} characters.`)
+      .describe('operations:field.tokenLabel')
       .meta({ examples: ['deploy script'], minLength: 1, maxLength: LABEL_LENGTH_MAX }),
   })
   .meta({ id: 'ChallengeRequest' })
@@ -50,15 +48,13 @@ export type ChallengeRequest = z.output<typeof ChallengeRequest>
 /** What is to be signed. */
 export const Challenge = z
   .object({
-    wallet: Address.describe('The wallet that must sign.'),
+    wallet: Address.describe('operations:field.mustSign'),
     nonce: z
       .string()
-      .describe('Works once, for five minutes.')
+      .describe('operations:field.nonce')
       .meta({ examples: ['b1f06c4dd2a94be7'] }),
     issuedAt: Instant,
-    message: z
-      .string()
-      .describe('EIP-4361 text. Sign it exactly as it is (personal_sign), whitespace included.'),
+    message: z.string().describe('operations:field.signedText'),
   })
   .meta({ id: 'Challenge' })
 export type Challenge = z.output<typeof Challenge>
@@ -82,14 +78,8 @@ export const TokenRequest = z
       .string()
       .min(1)
       .max(MESSAGE_LENGTH_MAX)
-      .describe('The message of the challenge, unchanged.'),
-    signature: z
-      .string()
-      .min(1)
-      .max(SIGNATURE_LENGTH_MAX)
-      .describe(
-        'EIP-191 signature of the message, hexadecimal. Of a contract wallet: what ERC-1271 or ERC-6492 asks for, at most 4096 bytes.',
-      ),
+      .describe('operations:field.challengeMessage'),
+    signature: z.string().min(1).max(SIGNATURE_LENGTH_MAX).describe('operations:field.signature'),
   })
   .meta({ id: 'TokenRequest' })
 export type TokenRequest = z.output<typeof TokenRequest>
@@ -99,11 +89,11 @@ export const IssuedToken = z
   .object({
     token: z
       .string()
-      .describe('Send it as `Authorization: Bearer`. It is not shown again.')
+      .describe('operations:field.issuedToken')
       .meta({ examples: ['fwd_…'] }),
     wallet: Address,
     scopes: Scopes,
-    expiresAt: Instant.describe('Thirty days after it was issued.'),
+    expiresAt: Instant.describe('operations:field.tokenEnd'),
   })
   .meta({ id: 'IssuedToken' })
 export type IssuedToken = z.output<typeof IssuedToken>
@@ -120,12 +110,12 @@ export const TokenMetadata = z
     scopes: Scopes,
     prefix: z
       .string()
-      .describe('The first characters of the token, to tell it from others.')
+      .describe('operations:field.tokenPrefix')
       .meta({ examples: ['fwd_3Kd9'] }),
     status: z.enum(TOKEN_STATUSES),
     createdAt: Instant,
     expiresAt: Instant,
-    lastUsedAt: Instant.nullable().describe('To the minute; null when it was never used.'),
+    lastUsedAt: Instant.nullable().describe('operations:field.lastUsed'),
     revokedAt: Instant.nullable(),
   })
   .meta({ id: 'TokenMetadata' })

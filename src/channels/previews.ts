@@ -16,7 +16,7 @@ interface Preview<Form> {
 const Html = z.object({ html: z.string() })
 const Mail = z.object({ subject: z.string(), html: z.string(), text: z.string() })
 const Body = z.object({
-  body: z.string().meta({ description: 'The exact body that would be sent.' }),
+  body: z.string().meta({ description: 'operations:field.exactBody' }),
 })
 
 /** How each channel shows a message. */

@@ -95,7 +95,7 @@ export const TestResult = z
     z.object({
       deliveryId: z.uuid(),
       status: z.enum(['delivered', 'failed']),
-      statusCode: z.int().nullable().meta({ description: 'Null when nobody answered.' }),
+      statusCode: z.int().nullable().meta({ description: 'operations:field.noAnswer' }),
       latencyMs: z.int(),
     }),
     z.object({ deliveryId: z.uuid(), status: z.literal('queued') }),

@@ -18,11 +18,11 @@ export const Problem = z
     errors: z
       .array(z.object({ pointer: z.string(), code: z.string(), detail: z.string() }))
       .optional(),
-    scope: z.string().optional().meta({ description: 'Which scope is missing.' }),
-    shortfallCredits: z.int().optional().meta({ description: 'How many credits are missing.' }),
-    totalCredits: z.int().optional().meta({ description: 'What it costs now.' }),
-    topupStatus: z.string().optional().meta({ description: 'What became of a top-up.' }),
-    reason: z.string().nullable().optional().meta({ description: 'Why nothing came of it.' }),
+    scope: z.string().optional().meta({ description: 'operations:field.missingScope' }),
+    shortfallCredits: z.int().optional().meta({ description: 'operations:field.missingCredits' }),
+    totalCredits: z.int().optional().meta({ description: 'operations:field.costNow' }),
+    topupStatus: z.string().optional().meta({ description: 'operations:field.topupStatus' }),
+    reason: z.string().nullable().optional().meta({ description: 'operations:field.noResult' }),
   })
   .meta({ id: 'Problem' })
 

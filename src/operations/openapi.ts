@@ -2,6 +2,7 @@ import { z } from 'zod'
 import { builtKey, type Translate, translator } from '#src/i18n/translate.ts'
 import type { Locale } from '#src/kernel/locale.ts'
 import type { JsonObject } from '#src/kernel/units.ts'
+import { describeEventData } from '#src/watches/events.ts'
 import type { AnyOperation, App } from './define.ts'
 import type { OperationExample } from './examples/define.ts'
 import { examplesAt } from './examples/index.ts'
@@ -56,7 +57,7 @@ export function openApiDocument(
         },
       },
       responses: problemAnswers(edition, registry),
-      schemas: componentSchemas(registry),
+      schemas: componentSchemas(t, registry),
     },
   }
 }
@@ -74,14 +75,14 @@ function describeOperation(edition: Edition, operation: AnyOperation): Record<st
     ...(scope !== 'none' && { 'x-scope': scope }),
     ...(operation.otherScope && { 'x-conditional-scope': operation.otherScope.scope }),
     parameters: [
-      ...parameters('path', operation.params),
-      ...parameters('query', operation.query),
+      ...parameters(t, 'path', operation.params),
+      ...parameters(t, 'query', operation.query),
       ...headers(t, operation),
     ],
     ...(body && {
       requestBody: {
         required: operation.bodyOptional !== true,
-        content: { [JSON_TYPE]: { schema: reference(body), example: examples[id]?.request } },
+        content: { [JSON_TYPE]: { schema: reference(t, body), example: examples[id]?.request } },
       },
     }),
     responses: { ...answers(edition, operation), ...problemReferences(operation) },
@@ -92,7 +93,7 @@ function describeOperation(edition: Edition, operation: AnyOperation): Record<st
 function answers({ t, examples }: Edition, operation: AnyOperation): Record<string, unknown> {
   const { id, output, produces, status, queued } = operation
   const example = examples[id]
-  const schema = output ? reference(output) : produces && { type: 'string' }
+  const schema = output ? reference(t, output) : produces && { type: 'string' }
   const answer = (shown: unknown) => ({
     description: t('operations:info.success'),
     ...(schema !== undefined && {
@@ -125,9 +126,13 @@ function headers(t: Translate, operation: AnyOperation): unknown[] {
 }
 
 /** One parameter per property of a path or query schema. */
-function parameters(where: 'path' | 'query', schema: z.ZodType | undefined): unknown[] {
+function parameters(
+  t: Translate,
+  where: 'path' | 'query',
+  schema: z.ZodType | undefined,
+): unknown[] {
   if (schema === undefined) return []
-  const { properties, required } = ObjectSchema.parse(jsonSchema(schema))
+  const { properties, required } = ObjectSchema.parse(jsonSchema(t, schema))
   return Object.entries(properties).map(([name, property]) => ({
     name,
     in: where,
@@ -155,19 +160,22 @@ function tagOf({ path = '' }: AnyOperation): string {
 }
 
 /** Bodies and answers have names; what has none is described in place. */
-function reference(schema: z.ZodType): unknown {
+function reference(t: Translate, schema: z.ZodType): unknown {
   const id = z.globalRegistry.get(schema)?.id
-  return id === undefined ? jsonSchema(schema) : { $ref: componentUri(id) }
+  return id === undefined ? jsonSchema(t, schema) : { $ref: componentUri(id) }
 }
 
 /** Every named schema that the given operations reach. */
-function componentSchemas(registry: readonly AnyOperation[]): Record<string, unknown> {
-  const { schemas } = z.toJSONSchema(z.globalRegistry, { ...OPTIONS, uri: componentUri })
+function componentSchemas(
+  t: Translate,
+  registry: readonly AnyOperation[],
+): Record<string, unknown> {
+  const { schemas } = z.toJSONSchema(z.globalRegistry, { ...optionsFor(t), uri: componentUri })
   const all = Object.fromEntries(
     Object.entries(schemas).map(([id, schema]) => [id, withoutMarks(schema)]),
   )
   const named = [Problem, ...registry.flatMap(({ body, output }) => [body, output])]
-  const open = named.flatMap((schema) => (schema ? namesIn(reference(schema)) : []))
+  const open = named.flatMap((schema) => (schema ? namesIn(reference(t, schema)) : []))
   const reached = new Set<string>()
   for (let name = open.pop(); name !== undefined; name = open.pop()) {
     if (reached.has(name)) continue
@@ -186,18 +194,44 @@ function componentUri(id: string): string {
   return `#/components/schemas/${id}`
 }
 
-// Answers are encoded, bodies decoded: the JSON side of every codec is its input.
-const OPTIONS = { io: 'input', unrepresentable: 'any', override: withoutNoise } as const
+const FIELD = 'operations:field.'
+const EVENT_DATA = `${FIELD}alertData`
+/** What the events put in `data`: names and types, the same in every language. */
+const EVENTS = describeEventData()
+
+/**
+ * How schemas are written for readers of a language. Answers are encoded, bodies decoded: the JSON side of
+ * every codec is its input.
+ */
+function optionsFor(t: Translate) {
+  return {
+    io: 'input',
+    unrepresentable: 'any',
+    override: ({ jsonSchema }: { jsonSchema: z.core.JSONSchema.BaseSchema }) => {
+      explain(t, jsonSchema)
+      leaveNoiseOut(jsonSchema)
+    },
+  } as const
+}
+
+/** Descriptions in schemas are the keys of their texts. */
+function explain(t: Translate, jsonSchema: z.core.JSONSchema.BaseSchema): void {
+  const { description } = jsonSchema
+  // Some are visited more than once.
+  if (description?.startsWith(FIELD) !== true) return
+  const text = t(builtKey(description))
+  jsonSchema.description = description === EVENT_DATA ? `${text}\n\n${EVENTS}` : text
+}
 
 /** Leaves out what zod says of every whole number and every instant. */
-function withoutNoise({ jsonSchema }: { jsonSchema: z.core.JSONSchema.BaseSchema }): void {
+function leaveNoiseOut(jsonSchema: z.core.JSONSchema.BaseSchema): void {
   if (jsonSchema.minimum === Number.MIN_SAFE_INTEGER) delete jsonSchema.minimum
   if (jsonSchema.maximum === Number.MAX_SAFE_INTEGER) delete jsonSchema.maximum
   if (jsonSchema.format !== undefined) delete jsonSchema.pattern
 }
 
-function jsonSchema(schema: z.ZodType): JsonObject {
-  const { $schema: _dialect, ...rest } = z.toJSONSchema(schema, OPTIONS)
+function jsonSchema(t: Translate, schema: z.ZodType): JsonObject {
+  const { $schema: _dialect, ...rest } = z.toJSONSchema(schema, optionsFor(t))
   return JSON.parse(JSON.stringify(rest).replaceAll('#/$defs/', '#/components/schemas/'))
 }
 

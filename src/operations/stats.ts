@@ -14,7 +14,7 @@ const Stats = z
     alerts24h: z.int(),
     deliveries24h: z.int(),
     deliverySuccessRate24h: z.number().nullable().meta({
-      description: 'Delivered of those that are finished, 0 to 1; null when there are none.',
+      description: 'operations:field.successRate',
     }),
     creditsSold: z.int(),
     creditsSpent: z.int(),

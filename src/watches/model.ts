@@ -82,7 +82,7 @@ export const SignalState = z
     id: z.string(),
     state: z.enum(['unknown', 'ok', 'pending', 'firing'] satisfies Phase[]),
     since: Instant.nullable(),
-    severity: MinSeverity.nullable().meta({ description: 'Of the open alert.' }),
+    severity: MinSeverity.nullable().meta({ description: 'operations:field.openSeverity' }),
     streak: z.int().optional(),
     lastEvidenceAt: Instant.nullable(),
   })
@@ -97,8 +97,8 @@ export const Watch = z
     id: Id,
     type: z.enum(REGISTRY.map((type) => type.name)),
     label: z.string(),
-    target: z.unknown().meta({ description: 'As given at creation; its form depends on `type`.' }),
-    settings: z.unknown().meta({ description: 'Its form depends on `type`.' }),
+    target: z.unknown().meta({ description: 'operations:field.watchTarget' }),
+    settings: z.unknown().meta({ description: 'operations:field.byType' }),
     signals: z.array(SignalSetting),
     recipientIds: z.array(Id).nullable(),
     minSeverity: MinSeverity,
@@ -110,10 +110,8 @@ export const Watch = z
     createdAt: Instant,
     updatedAt: Instant,
     lastEvaluatedAt: Instant.nullable(),
-    lastObservation: z
-      .unknown()
-      .meta({ description: 'What was seen last, null before that. Its form depends on `type`.' }),
-    version: z.int().meta({ description: 'Counts changes by the owner.' }),
+    lastObservation: z.unknown().meta({ description: 'operations:field.lastObservation' }),
+    version: z.int().meta({ description: 'operations:field.watchVersion' }),
   })
   .meta({ id: 'Watch' })
 export type Watch = z.output<typeof Watch>

@@ -21,11 +21,11 @@ const Cell = z.enum(ROUND_CELLS)
 
 const Rate = z
   .object({
-    rate: z.number().meta({ description: '0 to 1.' }),
-    minimum: z.number().meta({ description: 'What the protocol asks for over a reward epoch.' }),
+    rate: z.number().meta({ description: 'operations:field.rate' }),
+    minimum: z.number().meta({ description: 'operations:field.protocolMinimum' }),
   })
   .nullable()
-  .meta({ description: 'Over the last 80 rounds; null without enough evidence.' })
+  .meta({ description: 'operations:field.conditionRate' })
 
 /** Answer of `GET /provider-fsp`. */
 export const ProviderView = z
@@ -36,15 +36,9 @@ export const ProviderView = z
       .nullable(),
     rewardEpoch: z.int().nullable(),
     registered: z.boolean(),
-    registeredNext: z
-      .boolean()
-      .nullable()
-      .meta({ description: 'Null before registration for the next reward epoch opens.' }),
+    registeredNext: z.boolean().nullable().meta({ description: 'operations:field.registeredNext' }),
     inPolicy: z.boolean(),
-    weight: z
-      .number()
-      .nullable()
-      .meta({ description: 'Share of the weight of the signing policy, 0 to 1.' }),
+    weight: z.number().nullable().meta({ description: 'operations:field.weight' }),
     currentRound: z.int().nullable(),
     rounds: z
       .array(
@@ -55,7 +49,7 @@ export const ProviderView = z
           fdc: z.object({ bitvote: Cell, signature: Cell }),
         }),
       )
-      .meta({ description: 'Newest first.' }),
+      .meta({ description: 'operations:field.newestFirst' }),
     fastUpdates: z
       .object({
         lastUpdateBlock: z.int().nullable(),
@@ -66,7 +60,7 @@ export const ProviderView = z
     minimalConditions: z.object({ anchor: Rate, fdc: Rate, uptime: Rate }),
     balances: z.array(z.object({ role: z.string(), address: Address, balanceWei: Units })),
     asOf: Instant.nullable(),
-    stale: z.boolean().meta({ description: 'The last judged round is older than 5 minutes.' }),
+    stale: z.boolean().meta({ description: 'operations:field.stale' }),
   })
   .meta({ id: 'ProviderView' })
 export type ProviderView = z.output<typeof ProviderView>

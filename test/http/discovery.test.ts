@@ -122,6 +122,17 @@ describe('GET /openapi.json', () => {
     else expect(summary(body as never)).not.toBe(summary(english.body as never))
   })
 
+  test.each(LOCALES)('says what its fields are in %s', async (locale) => {
+    const { body } = await request(service, 'GET', `/openapi.json?locale=${locale}`)
+    const english = await request(service, 'GET', '/openapi.json?locale=en')
+    const [own, source] = [descriptionsIn(body), descriptionsIn(english.body)]
+    expect(own.length).toBe(source.length)
+    expect(own.length).toBeGreaterThan(100)
+    expect(own.filter((text) => text.startsWith('operations:'))).toEqual([])
+    if (locale === 'en') return
+    expect(own.filter((text, index) => text === source[index])).toEqual([])
+  })
+
   test('refuses a locale it does not speak', async () => {
     expect(await request(service, 'GET', '/openapi.json?locale=xx')).toMatchObject({
       status: 400,
@@ -129,3 +140,12 @@ describe('GET /openapi.json', () => {
     })
   })
 })
+
+/** Every explanation of a document, in order; examples are data. */
+function descriptionsIn(value: unknown): string[] {
+  if (typeof value !== 'object' || value === null) return []
+  const parts = Object.entries(value).filter(([name]) => name !== 'example')
+  return parts.flatMap(([name, one]) =>
+    name === 'description' && typeof one === 'string' ? [one] : descriptionsIn(one),
+  )
+}

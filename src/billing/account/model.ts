@@ -12,7 +12,7 @@ export const TermsAcceptance = z
   .object({
     currentVersion: z.string(),
     url: z.string(),
-    accepted: z.boolean().meta({ description: 'Whether the current version is accepted.' }),
+    accepted: z.boolean().meta({ description: 'operations:field.termsAccepted' }),
     acceptedVersion: z.string().nullable(),
     acceptedAt: Instant.nullable(),
   })
@@ -50,7 +50,7 @@ export interface LedgerInput {
 /** One change of the balance. */
 export const LedgerEntry = z
   .object({
-    id: z.int().meta({ description: 'Counts the entries of this wallet: 1, 2, 3 …' }),
+    id: z.int().meta({ description: 'operations:field.entryNumber' }),
     type: z.enum(LEDGER_TYPES),
     deltaCredits: z.int(),
     balanceAfterCredits: z.int(),

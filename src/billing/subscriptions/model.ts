@@ -40,7 +40,7 @@ export const SlotQuote = z
     startsAt: Instant,
     endsAt: Instant,
     balanceCredits: Credits,
-    shortfallCredits: Credits.meta({ description: '0 when the balance is enough.' }),
+    shortfallCredits: Credits.meta({ description: 'operations:field.shortfall' }),
   })
   .meta({ id: 'SlotQuote' })
 export type SlotQuote = z.output<typeof SlotQuote>
@@ -53,7 +53,7 @@ export const NewSubscription = z
     autoRenew: z.boolean().default(false),
     expectedCredits: Credits.min(0)
       .optional()
-      .meta({ description: 'Buy at this price only: the `totalCredits` of a quote.' }),
+      .meta({ description: 'operations:field.expectedCredits' }),
   })
   .meta({ id: 'NewSubscription' })
 export type NewSubscription = z.output<typeof NewSubscription>
@@ -73,10 +73,7 @@ export const Subscription = z
     autoRenew: z.boolean(),
     totalCredits: Credits,
     nextRenewalAt: Instant.nullable(),
-    lastRenewalError: z
-      .string()
-      .nullable()
-      .meta({ description: 'Code of the problem that the last renewal failed with.' }),
+    lastRenewalError: z.string().nullable().meta({ description: 'operations:field.renewalError' }),
   })
   .meta({ id: 'Subscription' })
 export type Subscription = z.output<typeof Subscription>
@@ -102,7 +99,7 @@ export const SubscriptionList = pageOf(Subscription)
   .extend({
     capacity: Capacity,
     trial: z.object({
-      available: z.boolean().meta({ description: 'Whether it can still be started.' }),
+      available: z.boolean().meta({ description: 'operations:field.trialAvailable' }),
       startedAt: Instant.nullable(),
       endsAt: Instant.nullable(),
     }),
