@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { FLARE_CLOCK } from '#src/chain/fsp/epochs.ts'
 import type { Presentation } from '#src/kernel/facts.ts'
 import { Address, Instant, type JsonObject } from '#src/kernel/units.ts'
 import {
@@ -154,14 +155,16 @@ const Membership = z.object({
  */
 function notInSigningPolicy(
   previous: PolicyState,
-  { provider, at, policy }: ProviderObservation,
+  { provider, round, startsAt, policy }: ProviderObservation,
 ): Evaluation<PolicyState> {
   if (policy === null) {
     const phase = previous.absentFrom === null ? 'unknown' : 'firing'
     return { state: previous, phase, firings: [] }
   }
   const { current, next } = policy
-  const last = next ?? { ...current, startsAt: at.getTime() / 1000 }
+  const roundsAgo = round - current.startRound
+  const began = startsAt - roundsAgo * FLARE_CLOCK.roundSeconds
+  const last = next ?? { ...current, startsAt: began }
   // The newest policy decides: it says how things will be.
   const data = z.encode(Membership, {
     provider,

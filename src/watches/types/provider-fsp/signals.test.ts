@@ -323,7 +323,13 @@ test('not-in-policy fires for the newest policy and recovers with one that has t
       seen.map((part, i) => observation(i, part)),
     ).told,
   ).toEqual(['1 critical', '4 recovered'])
-  expect(fold(notInPolicy, [observation(0, policy(false, null))]).told).toEqual(['0 critical'])
+  const first = fold(notInPolicy, [observation(0, policy(false, null))])
+  expect(first.told).toEqual(['0 critical'])
+  // Round 1,518,720 began then, and reward epoch 452 with it.
+  expect(first.steps[0]?.firings[0]?.data).toMatchObject({
+    rewardEpochId: 452,
+    startsAt: '2026-11-19T19:00:00.000Z',
+  })
 })
 
 describe('tx-failed', () => {
