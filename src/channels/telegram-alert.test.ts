@@ -239,6 +239,36 @@ describe('other messages', () => {
     ])
   })
 
+  test('a reminder says what holds: nobody is reminded of what is taken care of or over', () => {
+    const title = 'FTSO commit missing'
+    const envelope = envelopeOf({
+      ...commit,
+      kind: 'reminder',
+      answers: 4711,
+      answered: { severity: 'critical', title },
+      message: {
+        ...commit.message,
+        title: `Still firing: ${title}`,
+        body: 'Open for 15 minutes and not acknowledged: reminder 1. Next reminder: 15:02.',
+        fields: [],
+      },
+    })
+    const at = new Date('2026-11-20T13:20:00Z')
+    const shown = (state: MessageState) => alertView(envelope, state).plain
+    expect(shown({})).toContain('Next reminder: 15:02.')
+    const over = shown({ recoveredAt: at }).split('\n').filter(Boolean)
+    expect(over).toEqual([
+      `🟢 ${title}`,
+      expect.stringMatching(/^Recovered · .*14:02 to 14:20/),
+      '#4711',
+    ])
+    for (const state of [{ acknowledged: { at, by: 'Ann' } }, { muted: { until: at } }]) {
+      const text = shown(state)
+      expect(text).toContain(`🟠 Still firing: ${title}`)
+      expect(text).not.toMatch(/not acknowledged|Next reminder/)
+    }
+  })
+
   test('a group is written as it is drawn', () => {
     const view = alertView(groupOf(), {}, { botUsername: 'watchdog_bot' })
     expect(view.html).toBe(

@@ -2,6 +2,7 @@ import { escapeHtml, translator } from '#src/i18n/translate.ts'
 import { type Card, type CardItem, cardOf } from './card.ts'
 import type { Envelope, MessageState } from './define.ts'
 import { asFlapping } from './flapping.ts'
+import { asReminded } from './reminder.ts'
 import {
   botLink,
   type ChatParts,
@@ -40,7 +41,7 @@ export function alertView(
   state: AlertViewState = {},
   options: AlertViewOptions = {},
 ): AlertView {
-  const shown = asFlapping(envelope, state)
+  const shown = asFlapping(asReminded(envelope, state), state)
   const keyboard = keyboardOf(shown, state)
   const { linksAsText = false } = options
   return {
