@@ -52,8 +52,6 @@ export interface FieldRow {
   readonly type: string
   readonly required: boolean
   readonly description: string | undefined
-  /** Of a schema, which has one language. */
-  readonly isEnglish: boolean
 }
 
 /** One operation, for a page. */
@@ -132,7 +130,6 @@ function operationDoc(
       required,
       type: typeOf(context, schema),
       description: description ?? resolve(context, schema).description,
-      isEnglish: description === undefined,
     })),
     body: body?.schema ? rowsOf(context, body.schema) : [],
     answer: success?.schema ? rowsOf(context, success.schema) : [],
@@ -165,7 +162,6 @@ function rowsOf(context: Context, schema: Schema, prefix = '', depth = 1): reado
       required: required.includes(key),
       type: typeOf(context, property),
       description: property.description ?? resolve(context, property).description,
-      isEnglish: true,
     }
     const below =
       inner === undefined || depth === DEPTH_MAX
