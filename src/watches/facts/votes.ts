@@ -128,7 +128,8 @@ export function createVoteFacts({
     signal: AbortSignal | undefined,
   ): Promise<void> {
     if (hash === null || openedIn === null || soughtEnds.has(epoch)) return
-    const isEnd = ({ kind, isLast }: Pick<Vote, 'kind' | 'isLast'>) => kind === 'uptime' && isLast
+    const isEnd = ({ kind, isLast }: { kind: string; isLast: boolean }) =>
+      kind === 'uptime' && isLast
     if (!(await store.listSignatures(db, epoch)).some(isEnd)) {
       await readSignatures(epoch, openedIn, block, signal, isEnd)
     }
