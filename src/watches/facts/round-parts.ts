@@ -84,12 +84,13 @@ export function silenceIn(
     passOver(state, voter)
     return undefined
   }
-  const { exponent, blocks, lastUpdateBlock } = silenceOf(state, voter, sortitionWeight, sampleSize)
+  const { blocks, ...silence } = silenceOf(state, voter, sortitionWeight, sampleSize)
   const { roundSeconds, roundsPerEpoch } = policies.clock
   return {
-    exponent,
+    exponent: silence.exponent,
     blocksSinceUpdate: blocks,
-    lastUpdateBlock,
+    lastUpdateBlock: silence.lastUpdateBlock,
+    lastUpdateAt: silence.lastUpdateAt,
     sortitionWeight,
     sampleSize,
     onePercentBlocks: onePercentOfEpoch(roundSeconds * roundsPerEpoch, blockSeconds),

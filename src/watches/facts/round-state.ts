@@ -18,6 +18,8 @@ export const CarriedState = z.object({
       exponent: z.number(),
       blocks: z.int(),
       lastUpdateBlock: z.int().nullable(),
+      /** When that was, epoch seconds. */
+      lastUpdateAt: z.int().nullable().default(null),
       /** `blocksRead` up to which blocks are in the sum. */
       countedTo: z.int(),
     }),
@@ -76,6 +78,7 @@ export function addBlock(state: CarriedState, block: ProtocolBlock, owners: Owne
       exponent: 0,
       blocks: 0,
       lastUpdateBlock: block.number,
+      lastUpdateAt: block.at,
       countedTo: state.blocksRead,
     }
     state.senders[voter] = { ...state.senders[voter], [sender]: block.at }
@@ -140,18 +143,22 @@ export function silenceOf(
   voter: Address,
   sortitionWeight: number,
   updatesPerBlock: number,
-): { readonly exponent: number; readonly blocks: number; readonly lastUpdateBlock: number | null } {
+): Pick<
+  CarriedState['silence'][Address],
+  'exponent' | 'blocks' | 'lastUpdateBlock' | 'lastUpdateAt'
+> {
   const before = state.silence[voter] ?? {
     exponent: 0,
     blocks: 0,
     lastUpdateBlock: null,
+    lastUpdateAt: null,
     countedTo: state.blocksRead,
   }
   const blocks = state.blocksRead - before.countedTo
   const after = {
+    ...before,
     exponent: before.exponent + silenceExponent(sortitionWeight, blocks, updatesPerBlock),
     blocks: before.blocks + blocks,
-    lastUpdateBlock: before.lastUpdateBlock,
     countedTo: state.blocksRead,
   }
   state.silence[voter] = after

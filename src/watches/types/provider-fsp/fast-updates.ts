@@ -25,17 +25,21 @@ const PROBABILITY: Parameter = {
 /** Whether 1% of a reward epoch's blocks without an update are worth a warning. */
 const WARNING_ENABLED: Parameter = { key: 'warningEnabled', type: 'boolean', default: false }
 
+const Rule = z.enum(['probability', 'one-percent'])
+
 const State = z.object({
   /** Silent too long, and not heard of since. */
   isSilent: z.boolean(),
-  /** Block of the last update when that began. */
+  /** Block of the last update before that. */
   lastUpdateBlock: z.int().nullable(),
-  /** When that was seen. */
+  /** When that update came; where none was seen, when the silence was. */
   since: Instant.nullable(),
+  /** What told of the silence last. */
+  rule: Rule.nullable().default(null),
 })
 type State = z.output<typeof State>
 
-const INITIAL: State = { isSilent: false, lastUpdateBlock: null, since: null }
+const INITIAL: State = { isSilent: false, lastUpdateBlock: null, since: null, rule: null }
 
 /** `data` of both events. */
 const Silence = z.object({
@@ -50,8 +54,11 @@ const Silence = z.object({
   sampleSize: z.number(),
   onePercentBlocks: z.int(),
   weightShare: z.number(),
-  rule: z.enum(['probability', 'one-percent']),
+  /** What the alert came from. */
+  rule: Rule,
+  /** The last update before the silence. */
   since: Instant,
+  /** From there to now; in a recovery to the update that ended it. */
   gapSeconds: z.int(),
 })
 
@@ -73,20 +80,24 @@ function fastUpdateSilence(
   const isUnlikely = isSilent(part.exponent, threshold)
   const isOnePercent =
     parameters['warningEnabled'] === true && part.blocksSinceUpdate >= part.onePercentBlocks
-  const since = previous.since ?? at
+  const heardAt = part.lastUpdateAt === null ? at : new Date(part.lastUpdateAt * 1000)
+  const isOpen = isUnlikely || isOnePercent
+  const since = previous.since ?? heardAt
+  const until = isOpen ? at : heardAt
+  const rule = isUnlikely ? 'probability' : isOnePercent ? 'one-percent' : previous.rule
   const data = z.encode(Silence, {
     ...part,
     provider,
     rewardEpochId: rewardEpoch,
     probabilityOfSilence: chanceOfSilence(part.exponent).toExponential(1),
     threshold,
-    rule: isUnlikely ? 'probability' : 'one-percent',
+    rule: rule ?? 'probability',
     since,
-    gapSeconds: Math.round((at.getTime() - since.getTime()) / 1000),
+    gapSeconds: Math.round((until.getTime() - since.getTime()) / 1000),
   })
-  if (isUnlikely || isOnePercent) {
+  if (isOpen) {
     const severity = isUnlikely ? 'critical' : 'warning'
-    const state = { isSilent: true, lastUpdateBlock: part.lastUpdateBlock, since }
+    const state = { isSilent: true, lastUpdateBlock: part.lastUpdateBlock, since, rule }
     return { state, phase: 'firing', firings: [{ event: 'fsp.fast-updates', severity, data }] }
   }
   // A change of parameters is no update: only one that came ends the silence.
@@ -133,7 +144,7 @@ const example = {
   weightShare: 0.025,
   rule: 'probability',
   since: '2026-11-20T12:00:00.000Z',
-  gapSeconds: 0,
+  gapSeconds: 645,
 }
 
 /** Silence in fast updates that chance does not explain. */
@@ -156,7 +167,7 @@ export const fastUpdates = defineSignal<ProviderTarget, unknown, ProviderObserva
       blocksSinceUpdate: 2,
       lastUpdateBlock: 41_880_540,
       probabilityOfSilence: '9.3e-1',
-      gapSeconds: 720,
+      gapSeconds: 1410,
     },
   },
 })

@@ -61,6 +61,8 @@ export const FastUpdatesPart = z.object({
   exponent: z.number(),
   blocksSinceUpdate: z.int(),
   lastUpdateBlock: z.int().nullable(),
+  /** When that was; null: none was seen, or by a version that did not keep it. */
+  lastUpdateAt: Seconds.nullable().default(null),
   sortitionWeight: z.int(),
   sampleSize: z.number(),
   onePercentBlocks: z.int(),

@@ -215,6 +215,7 @@ describe('fast-updates', () => {
       exponent,
       blocksSinceUpdate: blocks,
       lastUpdateBlock: last,
+      lastUpdateAt: observation(0).startsAt + last,
       sortitionWeight: 103,
       sampleSize: 1.5,
       onePercentBlocks: 2520,
@@ -230,6 +231,31 @@ describe('fast-updates', () => {
         seen.map((part, i) => observation(i, part)),
       ).told,
     ).toEqual(['1 critical', '3 recovered'])
+  })
+
+  test('silence is counted from the last update before it to the first after it', () => {
+    const seen = [silent(16.2, 430), silent(17, 450), silent(0.1, 3, 560)]
+    const { steps } = fold(
+      fastUpdates,
+      seen.map((part, i) => observation(i, part)),
+    )
+    const since = new Date((observation(0).startsAt + 100) * 1000).toISOString()
+    const data = steps.map(({ firings }) => firings[0]?.data)
+    expect(data[0]).toMatchObject({ since, gapSeconds: 80, rule: 'probability' })
+    expect(data[2]).toMatchObject({ since, gapSeconds: 460, rule: 'probability' })
+  })
+
+  test('a recovery names the rule of its alert', () => {
+    const seen = [silent(8, 2600), silent(0.1, 3, 560)]
+    const { steps } = fold(
+      fastUpdates,
+      seen.map((part, i) => observation(i, part)),
+      { warningEnabled: true },
+    )
+    expect(steps[1]?.firings[0]).toMatchObject({
+      event: 'fsp.fast-updates.recovered',
+      data: { rule: 'one-percent' },
+    })
   })
 
   test('the 1 % warning is off unless asked for, and becomes critical by probability', () => {
