@@ -2,7 +2,7 @@ import { isolate } from '#src/i18n/isolates.ts'
 import { typed } from '#src/i18n/translate.ts'
 import type { Watch } from '#src/watches/model.ts'
 import { packed } from '../callback-data.ts'
-import { fieldLabel, fieldText, type OwnedField, presetsOf, valueText } from './fields.ts'
+import { fieldLabel, fieldText, type OwnedField, presetsOf, sendKey, valueText } from './fields.ts'
 import {
   act,
   type Button,
@@ -38,7 +38,7 @@ export function valueEditor(
     fieldText(t, owned, 'help'),
     t.html('bot:edit.current', { value: valueText(reader, owned, current, facts) }),
     field.kind === 'choice' ? undefined : typeLine(reader, watch, 'now', options.now),
-    ...(isTyped && !reader.isGroup ? ['', sendHint(reader, owned)] : []),
+    ...(isTyped && !reader.isGroup ? ['', reader.t.html(sendKey(owned.field))] : []),
   ]
   const presets = presetsOf(reader, owned, facts).map(({ value, label }) =>
     act(
@@ -51,10 +51,6 @@ export function valueEditor(
       ? [[{ label: t('bot:button.typeValue'), url: deepLink(reader, `w${watch.id}`) }]]
       : []
   return screen(lines, [...inRows(presets, 3), ...elsewhere, [backToCard(watch)]])
-}
-
-function sendHint({ t }: Reader, { field }: OwnedField): string {
-  return field.kind === 'duration' ? t.html('bot:edit.sendDuration') : t.html('bot:edit.sendNumber')
 }
 
 /** A setting as the record has it, as text. */

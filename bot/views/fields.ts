@@ -206,3 +206,9 @@ export function cut(text: string): string {
     ? characters.join('')
     : `${characters.slice(0, ECHO_MAX - 1).join('')}…`
 }
+
+/** What to send for a number or a length of time. */
+export function sendKey({ kind }: SettingField) {
+  if (kind === 'duration') return 'bot:edit.sendDuration'
+  return kind === 'integer' ? 'bot:edit.sendWhole' : 'bot:edit.sendNumber'
+}

@@ -1,11 +1,10 @@
 import { builtKey, type Translate, typed } from '#src/i18n/translate.ts'
 import { SIGNAL_GROUPS } from '#src/watches/define.ts'
-import type { SettingField } from '#src/watches/guide.ts'
 import type { Watch } from '#src/watches/model.ts'
 import { findWatchType } from '#src/watches/types/index.ts'
 import { packed } from '../callback-data.ts'
 import type { Draft } from '../draft.ts'
-import { fieldLabel, fieldsOf, fieldText, type OwnedField, presetsOf } from './fields.ts'
+import { fieldLabel, fieldsOf, fieldText, type OwnedField, presetsOf, sendKey } from './fields.ts'
 import { chosenSignals, signalShort } from './signals.ts'
 import { act, inRows, type Reader, type Rows, screen, type View } from './view.ts'
 import { factsOf, typeLine } from './watch-facts.ts'
@@ -71,10 +70,6 @@ export function ruleStep(
 
 function fieldQuestion(t: Translate, owned: OwnedField): string {
   return fieldText(t, owned, 'ask') ?? fieldLabel(t, owned)
-}
-
-function sendKey(field: SettingField) {
-  return field.kind === 'duration' ? 'bot:edit.sendDuration' : 'bot:edit.sendNumber'
 }
 
 function fieldRows(

@@ -263,6 +263,7 @@ describe('a watch of the own credits', () => {
   test('has no target and two steps', async () => {
     await ann.say('/new credit')
     expect(ann.last().text).toMatch(/^New watch · My credits · 1\/2/)
+    expect(ann.last().text).toContain('Send a whole number, such as 250')
     expect(ann.last().text).toContain('Balance: 0 credits')
     expect(ann.labels()).toEqual([['100', '500', '1,000'], ['5,000'], ['‹ Types', '✕ Cancel']])
     await ann.press('500')
