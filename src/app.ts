@@ -6,6 +6,7 @@ import { type BotService, createBotService } from '#bot/service.ts'
 import { createTokenLookup } from '#src/auth/service.ts'
 import { findLastProof } from '#src/billing/account/proof.ts'
 import { createMetering } from '#src/billing/metering/service.ts'
+import { RESOURCES } from '#src/billing/price-list.ts'
 import { createMarket } from '#src/billing/topups/market.ts'
 import { createChain } from '#src/chain/client.ts'
 import { createPChain, type PChain } from '#src/chain/pchain.ts'
@@ -83,7 +84,11 @@ export function createApp(
   const { rpcUrls, contractRegistry, id: chainId } = config.chain
   const chain = createChain({ rpcUrls, chainId, contractRegistry, log, clock })
   const xrpl = xrpLedger(config, log)
-  const billing = { ...config.billing, chainName: config.chain.name }
+  const billing = {
+    ...config.billing,
+    chainName: config.chain.name,
+    resources: RESOURCES.filter((id) => config.http.upstreams[id] !== undefined),
+  }
   const { publicUrl } = config
   const botUsername = () => bot?.username()
   const app: JobApp = {

@@ -14,6 +14,11 @@ export const RESOURCES = [
 ] as const
 export type ResourceId = (typeof RESOURCES)[number]
 
+/** Where a resource and all below it is called, on this service's address. */
+export function resourcePath(id: ResourceId): string {
+  return `/data/${id}`
+}
+
 /** What one call costs. */
 export const RESOURCE_PRICES_CREDITS: Readonly<Record<ResourceId, number>> = {
   'rewards-intelligence-reports': 10,

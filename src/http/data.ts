@@ -6,7 +6,7 @@
 import proxy from '@fastify/http-proxy'
 import type { FastifyInstance } from 'fastify'
 import { Agent, type Dispatcher, errors } from 'undici'
-import { RESOURCES, type ResourceId } from '#src/billing/price-list.ts'
+import { RESOURCES, type ResourceId, resourcePath } from '#src/billing/price-list.ts'
 import { AppError } from '#src/kernel/errors.ts'
 import type { App } from '#src/operations/define.ts'
 import { headersForClient, headersForUpstream, isOurs } from './data-headers.ts'
@@ -61,7 +61,7 @@ async function addProxy(
   resource: ResourceId,
   upstream: string,
 ): Promise<void> {
-  const prefix = `/data/${resource}`
+  const prefix = resourcePath(resource)
   await server.register(proxy, {
     upstream,
     prefix,

@@ -1,5 +1,6 @@
 import type { z } from 'zod'
 import type { Metering } from '#src/billing/metering/service.ts'
+import type { ResourceId } from '#src/billing/price-list.ts'
 import type { Market } from '#src/billing/topups/market.ts'
 import type { PaymentSetup } from '#src/billing/topups/model.ts'
 import type { Chain } from '#src/chain/chain.ts'
@@ -47,6 +48,8 @@ export interface App {
     readonly serviceTokenSymbol: string
     readonly terms: { readonly version: string; readonly url: string }
     readonly payments: PaymentSetup
+    /** Metered resources that can be called here. */
+    readonly resources: readonly ResourceId[]
   }
 }
 

@@ -30,6 +30,15 @@ const PaymentAsset = z
   })
   .meta({ id: 'PaymentAsset' })
 
+const Resource = z
+  .object({
+    resource: z.enum(prices.RESOURCES),
+    url: z.url().nullable().meta({ description: 'operations:field.resourceUrl' }),
+    priceCredits: z.int().meta({ description: 'operations:field.callPrice' }),
+    description: z.string(),
+  })
+  .meta({ id: 'MeteredResource' })
+
 const ParameterDefinition = z
   .object({
     key: z.string(),
@@ -67,6 +76,7 @@ export const PricingDocument = z
     usdPer1000CreditsMicros: z.string(),
     minTopupCredits: z.int(),
     freeTierDailyCalls: z.int(),
+    resources: z.array(Resource),
     assets: z.array(PaymentAsset),
     nativeXrp: z.object({ ...AssetTerms, address: z.string(), note: z.string() }),
     nativeFlr: z.object({ ...AssetTerms, payTo: z.string(), note: z.string() }),
@@ -86,7 +96,7 @@ export type PricingDocument = z.output<typeof PricingDocument>
 
 /** Prices, capacity and the signal catalogue, from the market, the price list and the registries. */
 export async function pricingDocument(
-  app: Pick<App, 'billing' | 'chainId' | 'market'>,
+  app: Pick<App, 'billing' | 'chainId' | 'market' | 'publicUrl'>,
 ): Promise<PricingDocument> {
   const { billing } = app
   const states = await app.market.list()
@@ -98,6 +108,14 @@ export async function pricingDocument(
     usdPer1000CreditsMicros: String(prices.USD_PER_1000_CREDITS_MICROS),
     minTopupCredits: prices.MIN_TOPUP_CREDITS,
     freeTierDailyCalls: prices.FREE_TIER_DAILY_CALLS,
+    resources: prices.RESOURCES.map((resource) => ({
+      resource,
+      url: billing.resources.includes(resource)
+        ? `${app.publicUrl}${prices.resourcePath(resource)}`
+        : null,
+      priceCredits: prices.RESOURCE_PRICES_CREDITS[resource],
+      description: translate('en', builtKey(`operations:resource.${resource}`)),
+    })),
     assets: states
       .filter(({ asset }) => asset.way === 'router')
       .map((state) => ({

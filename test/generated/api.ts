@@ -356,6 +356,18 @@ export interface LedgerEntry {
   type: "topup" | "bonus" | "usage" | "subscription" | "refund" | "adjustment";
 }
 
+export interface MeteredResource {
+  description: string;
+  /** Credits for one call. */
+  priceCredits: number;
+  resource:
+    | "rewards-intelligence-reports"
+    | "providers-rewards"
+    | "ftso-analytics";
+  /** Where it is called, and all paths below; null: this service does not offer it. */
+  url: string | null;
+}
+
 export interface NewRecipient {
   /**
    * The mailbox, for `email`.
@@ -727,6 +739,7 @@ export interface PricingDocument {
     paused: boolean;
   };
   network: string;
+  resources: MeteredResource[];
   watchdog: {
     slotPriceCreditsPer30d: number;
     durationDiscounts: {

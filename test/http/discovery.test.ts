@@ -8,7 +8,9 @@ import { request } from '../support/people.ts'
 let service: Awaited<ReturnType<typeof serviceOnly>>
 
 beforeAll(async () => {
-  service = await serviceOnly()
+  service = await serviceOnly({
+    METERED_UPSTREAMS: JSON.stringify({ 'providers-rewards': 'http://127.0.0.1:1' }),
+  })
 })
 afterAll(() => service.close())
 
@@ -45,6 +47,20 @@ describe('GET /pricing', () => {
       ['WDG', 18, 1000],
       ['WFLR', 18, 0],
       ['FXRP', 6, 0],
+    ])
+  })
+
+  test('names every metered resource, its price, and where it is called here', async () => {
+    const { body } = await request<PricingDocument>(service, 'GET', '/pricing')
+    expect(body.resources).toMatchObject([
+      { resource: 'rewards-intelligence-reports', url: null, priceCredits: 10 },
+      {
+        resource: 'providers-rewards',
+        url: `${service.app.publicUrl}/data/providers-rewards`,
+        priceCredits: 2,
+        description: 'Rewards of data providers, by provider and epoch.',
+      },
+      { resource: 'ftso-analytics', url: null, priceCredits: 1 },
     ])
   })
 

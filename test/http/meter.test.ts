@@ -296,7 +296,7 @@ describe('402', () => {
       x402Version: 2,
       error: 'payment_required',
       resource: {
-        url: `${world.app.publicUrl}/api/x402/pricing#${resource}`,
+        url: `${world.app.publicUrl}/data/${resource}`,
         description: body.accepts[0].description,
         mimeType: 'application/json',
       },

@@ -5,6 +5,7 @@ import {
   MIN_TOPUP_CREDITS,
   RESOURCE_PRICES_CREDITS,
   type ResourceId,
+  resourcePath,
   USD_PER_1000_CREDITS_MICROS,
 } from '../price-list.ts'
 import type { AssetState } from '../topups/market.ts'
@@ -60,7 +61,7 @@ export function resourceEntry(
     scheme: SCHEME,
     network: place.chainName,
     maxAmountRequired: NOTHING_DUE,
-    resource: addressOf(resource, place),
+    resource: `${place.publicUrl}${PATHS.pricingEndpoint}#${resource}`,
     description,
     mimeType: MIME_TYPE,
     maxTimeoutSeconds: MAX_TIMEOUT_SECONDS,
@@ -83,10 +84,6 @@ export function resourceEntry(
     return [{ ...common, payTo: to.payTo, asset: to.token ?? ZERO_ADDRESS, extra }]
   })
   return { resource, priceCredits, description, accepts }
-}
-
-function addressOf(resource: ResourceId, { publicUrl }: OfferPlace): string {
-  return `${publicUrl}${PATHS.pricingEndpoint}#${resource}`
 }
 
 /** Paths of the operations that the purchase sequence needs. */
@@ -112,7 +109,7 @@ export function paymentRequiredV2(
   { resource, accepts, description }: ResourceEntry,
   place: OfferPlace,
 ): string {
-  const url = addressOf(resource, place)
+  const url = `${place.publicUrl}${resourcePath(resource)}`
   const required = {
     x402Version: 2,
     error,

@@ -9,7 +9,10 @@ import * as story from './story.ts'
 
 /** The documents themselves, cut short: one operation, the signals of one watch type. */
 export function discoveryExamples(publicUrl: string): ExamplesOf<typeof operations> {
-  return { getOpenApi: { response: description(publicUrl) }, getPricing: { response: pricing } }
+  return {
+    getOpenApi: { response: description(publicUrl) },
+    getPricing: { response: pricing(publicUrl) },
+  }
 }
 
 function description(publicUrl: string): JsonObject {
@@ -33,7 +36,7 @@ function description(publicUrl: string): JsonObject {
 const TYPE = 'wallet-balance'
 const SIGNAL = 'balance-change'
 
-const pricing = {
+const pricing = (publicUrl: string) => ({
   docs: '/docs',
   enabled: true,
   network: 'flare',
@@ -41,6 +44,12 @@ const pricing = {
   usdPer1000CreditsMicros: String(prices.USD_PER_1000_CREDITS_MICROS),
   minTopupCredits: prices.MIN_TOPUP_CREDITS,
   freeTierDailyCalls: prices.FREE_TIER_DAILY_CALLS,
+  resources: prices.RESOURCES.map((resource) => ({
+    resource,
+    url: `${publicUrl}${prices.resourcePath(resource)}`,
+    priceCredits: prices.RESOURCE_PRICES_CREDITS[resource],
+    description: translate('en', builtKey(`operations:resource.${resource}`)),
+  })),
   assets: [token('service'), token('WFLR'), token('FXRP')],
   nativeXrp: {
     ...termsOf('XRP'),
@@ -62,7 +71,7 @@ const pricing = {
     types: WATCH_TYPES.map(({ name }) => name),
     signalDefinitions: { [TYPE]: [signal()] },
   },
-}
+})
 
 function token(key: prices.TokenKey): JsonObject {
   const { decimals, bonusBps } = assetOf(key)
