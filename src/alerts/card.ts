@@ -37,7 +37,8 @@ export async function getAlert(
   const states = await messageStates(deps, [id])
   const { type, signal, group, data } = recordedOf(row)
   const message = messageOf(deps, row, reader)
-  const place = { type, signal, group, data, ...reader }
+  const startedAt = row.startedAt?.toISOString()
+  const place = { type, signal, group, data, ...reader, ...(startedAt && { startedAt }) }
   return {
     alert: toAlert(deps, row, reader, deliveries.get(id) ?? []),
     standing: await standing(deps, caller, id),

@@ -174,8 +174,10 @@ export function stateOf(row: store.AlertRow): AlertState {
   return z.enum(ALERT_STATES).parse(row.state)
 }
 
-/** Seconds from firing to recovery; a recovery's own row has none. */
+/** Seconds from firing to recovery; of a recovery, since what is over began. */
 export function durationOf(row: store.AlertRow): number | null {
-  if (row.recoveredAt === null || row.recoveredAt.getTime() === row.firedAt.getTime()) return null
-  return (row.recoveredAt.getTime() - row.firedAt.getTime()) / 1000
+  const { firedAt, recoveredAt, startedAt } = row
+  if (startedAt !== null) return (firedAt.getTime() - startedAt.getTime()) / 1000
+  if (recoveredAt === null || recoveredAt.getTime() === firedAt.getTime()) return null
+  return (recoveredAt.getTime() - firedAt.getTime()) / 1000
 }

@@ -23,6 +23,12 @@ export function recordedOf(row: AlertRow): Recorded {
   }
 }
 
+/** What is said after the body: of a recovery how long it took. */
+export function notesOf(row: AlertRow): readonly Note[] {
+  const seconds = row.startedAt && (row.firedAt.getTime() - row.startedAt.getTime()) / 1000
+  return seconds === null ? [] : [{ kind: 'lasted', seconds }]
+}
+
 /** The message of an alert; of a recovery it says how long it took. */
 export function messageOf(
   deps: { readonly box: SecretBox; readonly publicUrl: string },
@@ -30,8 +36,7 @@ export function messageOf(
   { locale, timezone }: Reader,
   recipientId: number | null = null,
 ): Message {
-  const seconds = row.startedAt && (row.firedAt.getTime() - row.startedAt.getTime()) / 1000
-  const notes: readonly Note[] = seconds === null ? [] : [{ kind: 'lasted', seconds }]
+  const notes = notesOf(row)
   const watch = { id: row.watchId, label: row.watchLabel }
   const about = renderable(deps, recordedOf(row), watch, { recipientId, notes })
   return renderMessage(about, { locale, timezone })

@@ -8,7 +8,7 @@ import * as delivery from '#src/delivery/service.ts'
 import { DEFAULT_SETTINGS, listSettings } from '#src/recipients/settings.ts'
 import { endMutes, listTold, type ToldWatch } from '#src/watches/told.ts'
 import { closeAlerts } from './episode-store.ts'
-import { recordedOf } from './record.ts'
+import { notesOf, recordedOf } from './record.ts'
 import { releaseForgotten } from './release.ts'
 import { stepFor } from './reminder-rules.ts'
 import * as reminderStore from './reminder-store.ts'
@@ -153,6 +153,8 @@ function recoveryOf(
       weight: answers.severity,
       isRecovery: true,
       answers,
+      startedAt: row.startedAt ?? alert.firedAt,
+      notes: notesOf(row),
       isQuiet: isMuted(watch, now),
     },
   ]

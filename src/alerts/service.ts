@@ -178,6 +178,7 @@ function followingOf(
     ...telling,
     ...(answered !== undefined && { answers: recordOf(answered) }),
     ...(one.isRecovery && { notes: recoveryNotes(one, episode, open) }),
+    ...(one.isRecovery && episode[0] && { startedAt: episode[0].firedAt }),
     isQuiet: telling.isQuiet || isEpisodeMuted || isFlap,
   }
 }

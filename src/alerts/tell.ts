@@ -43,6 +43,8 @@ export interface Telling extends Recorded {
   readonly isRecovery: boolean
   /** The alert this one answers. */
   readonly answers?: Recorded
+  /** Of a recovery: when what is over began. */
+  readonly startedAt?: Date
   readonly notes?: readonly Note[]
   readonly reminder?: Parameters<typeof remind>[1]
   /** Recorded for chats and mailboxes and not sent: muted, or the signal comes and goes. */
@@ -159,7 +161,7 @@ function envelopeOf(
   },
 ): Envelope {
   const { locale, timezone } = recipient
-  const { type, signal, group, data, kind, answers, reminder, watch } = telling
+  const { type, signal, group, data, kind, answers, startedAt, reminder, watch } = telling
   const reader = { locale, timezone }
   const held: readonly Note[] =
     how.wasHeld && answers !== undefined ? [{ kind: 'held', firedAt: answers.firedAt }] : []
@@ -177,6 +179,7 @@ function envelopeOf(
     timezone,
     message: reminder === undefined ? message : remind(message, reminder, reader),
     ...(kind !== 'alert' && { kind }),
+    ...(startedAt !== undefined && { startedAt: startedAt.toISOString() }),
     ...(answers !== undefined && {
       answers: answers.alertId,
       answered: { severity: answers.severity, title },

@@ -76,6 +76,8 @@ export interface Envelope {
   readonly answers?: number
   /** How that alert was told to this reader, so that a mail keeps its subject. */
   readonly answered?: { readonly severity: Severity; readonly title: string }
+  /** Of a recovery: when what is over began. RFC 3339. */
+  readonly startedAt?: string
   /** Of a group, roll-up or summary: the messages in it, in their order. */
   readonly items?: readonly Message[]
   /** Rows of buttons of a notice or summary; those of an alert follow from the alert. */
@@ -117,6 +119,7 @@ export const Envelope: z.ZodType<Envelope> = z.object({
   kind: z.enum(ENVELOPE_KINDS).exactOptional(),
   answers: z.int().exactOptional(),
   answered: z.object({ severity: z.enum(SEVERITIES), title: z.string() }).exactOptional(),
+  startedAt: z.iso.datetime().exactOptional(),
   items: z.array(Message).exactOptional(),
   buttons: z
     .array(

@@ -106,14 +106,16 @@ export function severityLine<Value extends HtmlValue>(
   const firedAt = new Date(message.firedAt)
   const watch = message.watchLabel === null ? {} : { watch: writer.watch(message.watchLabel) }
   const noWatch = message.watchLabel === null ? 'NoWatch' : ''
-  const { acknowledged, muted, recoveredAt } = state
-  if (recoveredAt !== undefined) {
-    const seconds = (recoveredAt.getTime() - firedAt.getTime()) / 1000
+  const { acknowledged, muted } = state
+  const over = overOf(envelope, state)
+  if (over !== undefined) {
+    const { from, to } = over
+    const seconds = (to.getTime() - from.getTime()) / 1000
     return writer.write(`messages:lineOver${noWatch}`, {
       ...watch,
       severity: t('messages:recovered'),
-      from: writer.time(firedAt, {}),
-      to: writer.time(recoveredAt, { offset: true }),
+      from: writer.time(from, {}),
+      to: writer.time(to, { offset: true }),
       duration: formatDuration(seconds, locale, 'short'),
     })
   }
@@ -147,6 +149,17 @@ export function severityLine<Value extends HtmlValue>(
     )
   }
   return parts.join(' · ')
+}
+
+/** From when to when it was so: of an alert that is over, and of the recovery that tells it. */
+function overOf(
+  { message, startedAt }: Envelope,
+  { recoveredAt }: MessageState,
+): { readonly from: Date; readonly to: Date } | undefined {
+  const firedAt = new Date(message.firedAt)
+  if (recoveredAt !== undefined) return { from: firedAt, to: recoveredAt }
+  if (startedAt === undefined || !isRecovery(message.event)) return undefined
+  return { from: new Date(startedAt), to: firedAt }
 }
 
 /** A value beside others in a line that is not one sentence. */

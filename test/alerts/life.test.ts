@@ -236,7 +236,12 @@ describe('a recovery', () => {
     const text = oneLine(room.chatTexts().at(-1))
     expect(text).toContain('Duration: 10 minutes.')
     expect(text).toContain('Still firing: No data from the chain (12 min).')
-    expect((await newest()).rendered.body).toContain('Duration: 10 minutes.')
+    expect(text).toMatch(/Recovered · .* · [\d:]+ to [\d:]+ UTC · 10 min /)
+    expect(text).not.toContain('since')
+    expect(room.inbox.mails.at(-1)?.text).toMatch(/Recovered · .* · 10 min/)
+    const recovery = await newest()
+    expect(recovery.rendered.body).toContain('Duration: 10 minutes.')
+    expect(recovery.durationSeconds).toBe(600)
   })
 
   test('turns the message of its alert', async () => {
