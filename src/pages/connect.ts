@@ -122,7 +122,7 @@ async function answerForm(
   } catch (error) {
     const refusal = refusalOf(error, localeOf(request, offer.locale))
     // A text that was refused once is used up; one that could not be checked is not.
-    const isKept = refusal.code === 'dependency_unavailable'
+    const isKept = ['dependency_unavailable', 'validation_failed'].includes(refusal.code)
     const kept = isKept ? textOf(message).replaceAll('\r\n', '\n') : undefined
     return await sendOffer(app, request, reply, offer, { ...filled, message: kept, refusal })
   }

@@ -29,9 +29,12 @@ export interface ToldRefusal {
 export function refusalOf(error: unknown, locale: Locale): ToldRefusal {
   if (!(error instanceof AppError) || error.kind === 'internal') throw error
   const { code, details } = error
+  const t = translator(locale)
+  const [wrong] = details.errors ?? []
+  if (wrong) return { code, text: t(builtKey(`errors:field.${wrong.code}`), { ...wrong.values }) }
   const seconds = details.retryAfterSeconds
   const values = { ...details.values, ...(seconds !== undefined && { seconds }) }
-  return { code, text: translator(locale)(builtKey(`errors:${code}.detail`), values) }
+  return { code, text: t(builtKey(`errors:${code}.detail`), values) }
 }
 
 /**

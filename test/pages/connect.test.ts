@@ -43,11 +43,15 @@ describe('the connect page', () => {
     expect(text).toContain('Links work once, for 15 minutes.')
   })
 
-  test('refuses what is no address, with the way on', async () => {
+  test.each([
+    ['0x12', 'The format is not valid.'],
+    [BOB.replace('d', 'D'), 'One character of this address seems wrong.'],
+  ])('says what is wrong with %s, and lets it be mended', async (wallet, text) => {
     const { path } = await askedChat()
-    const { status, text } = await site.post(path, 'answer=message&wallet=0x12')
-    expect(status).toBe(422)
-    expect(text).toContain('Some values are missing or not allowed')
+    const answer = await site.post(path, `answer=message&wallet=${wallet}`)
+    expect(answer.status).toBe(422)
+    expect(answer.text).toContain(text)
+    expect(answer.html).toContain(`value="${wallet}"`)
   })
 
   test('is asked for messages ten times a minute', async () => {
