@@ -173,7 +173,11 @@ function inLocale(url: string, locale: Locale): string {
 async function stumbles(page: Page, rules: string[]): Promise<readonly string[]> {
   await page.evaluate(axe.source)
   const { violations } = await page.evaluate(
-    (runOnly) => (window as unknown as { axe: typeof axe }).axe.run(document, { runOnly, resultTypes: ["violations"] }),
+    (runOnly) =>
+      (window as unknown as { axe: typeof axe }).axe.run(document, {
+        runOnly,
+        resultTypes: ['violations'],
+      }),
     rules,
   )
   return violations
