@@ -72,7 +72,7 @@ describe('the history', () => {
     const lines = linesOf(bob.last().text)
     expect(lines).toHaveLength(3)
     expect(lines[0]).toMatch(/^🔵 \d\d:\d\d\u00a0UTC Treasury: Balance changed/)
-    expect(lines[1]).toMatch(/^🔴 \d\d:\d\d\u00a0UTC Node <b>A: FTSO reveal missing/)
+    expect(lines[1]).toMatch(/^🔴 \d\d:\d\d\u00a0UTC Node <b>A: FTSO reveal too late/)
     expect(lines[2]).toMatch(/^🟢 \d\d:\d\d\u00a0UTC Node <b>A: FTSO commit missing.* · 4 min$/)
     expect(bob.labels()).toEqual([['Filter', 'Clear…', 'CSV'], ['‹ Menu']])
 

@@ -20,6 +20,10 @@ export const ftsoReveal = roundSignal({
   severity: 'warning',
   isCritical: ({ values }) => values?.['commitPresent'] === true,
   role: 'submit',
+  words: ({ penalised }) => {
+    const kind = penalised === true ? 'penalised' : 'unpenalised'
+    return { loss: { kind: 'term', key: `messages:fsp.ftso-reveal.loss.${kind}` } }
+  },
   example: { reason: 'late', tx: EXAMPLE.tx, commitPresent: true, penalised: true },
 })
 

@@ -84,6 +84,8 @@ export interface RoundSignal {
   readonly role: 'submit' | 'submitSignatures' | 'signingPolicy'
   /** What an alert shows beside the usual. */
   facts?(data: JsonObject): Facts
+  /** What only the sentences of an alert say, and no field of it. */
+  words?(data: JsonObject): Facts
   /** Values of a believable alert, beside the usual. */
   readonly example: JsonObject
 }
@@ -223,6 +225,7 @@ function present(one: RoundSignal, event: string, json: JsonObject): Presentatio
     ...(data.reason && { reason: { kind: 'term', key: `messages:reason.${data.reason}` } }),
     ...(data.tx && { tx: { kind: 'transaction', hash: asHash(data.tx) } }),
     ...extra,
+    ...(isRecovery ? {} : one.words?.(json)),
   }
   const fields = ['provider', 'reason', 'round', ...Object.keys(extra), 'tx'].filter(
     (name) => name in facts,

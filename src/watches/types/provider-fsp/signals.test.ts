@@ -166,6 +166,17 @@ describe.each(STREAKS)('%s', (id, check) => {
   })
 })
 
+test.each([
+  [true, 'penalised'],
+  [false, 'unpenalised'],
+])('a reveal whose lack is penalised (%s) says so', (penalised, kind) => {
+  const signal = find('ftso-reveal')
+  const data = { ...signal.examples['fsp.ftso-reveal'], penalised }
+  const { facts, fields } = signal.present('fsp.ftso-reveal', data)
+  expect(facts['loss']).toEqual({ kind: 'term', key: `messages:fsp.ftso-reveal.loss.${kind}` })
+  expect(fields).not.toContain('loss')
+})
+
 test('a reveal that is missing after its commit is critical', () => {
   const told = fold(find('ftso-reveal'), rounds('BB', 'reveal', { commitPresent: true })).told
   expect(told).toEqual(['1 critical'])
