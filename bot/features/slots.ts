@@ -42,7 +42,7 @@ export async function showSlots(ctx: BotContext): Promise<void> {
     ...rightsOf(ctx),
     terms: termsMark(ctx.app.billing.terms.version),
     now: ctx.app.clock.now(),
-    waiting: watches.filter(({ status }) => status === 'suspended').length,
+    waiting: watches.filter(({ status }) => status === 'suspended').map(({ label }) => label),
   })
   await show(ctx, view)
 }

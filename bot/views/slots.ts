@@ -36,14 +36,22 @@ export interface SlotRights {
 export function slotsScreen(
   reader: Reader,
   state: SlotState,
-  options: SlotRights & { readonly terms: string; readonly now: Date; readonly waiting: number },
+  options: SlotRights & {
+    readonly terms: string
+    readonly now: Date
+    /** Labels of the watches that wait for a slot, oldest first. */
+    readonly waiting: readonly string[]
+  },
 ): View {
   const { t } = reader
   const { capacity, trial, subscriptions, balanceCredits } = state
   const total = capacity.purchased + capacity.trial
   const { endsAt } = trial
+  const waiting = names(t, options.waiting)
   const lines = [
-    `🎟 ${t.html('bot:slots.title', { used: capacity.used, total })}`,
+    // Suspended watches keep their place, but there are no slots under them.
+    `🎟 ${t.html('bot:slots.title', { used: Math.min(capacity.used, total), total })}`,
+    waiting === undefined ? undefined : t.html('notices:suspended.now', { watches: waiting }),
     capacity.trial > 0 && endsAt !== null
       ? t.html('bot:slots.trial', {
           slots: slots(t, capacity.trial),
@@ -51,9 +59,6 @@ export function slotsScreen(
         })
       : undefined,
     ...subscriptions.slice(0, LINES_MAX).map((one) => subscriptionLine(reader, one)),
-    options.waiting === 0
-      ? undefined
-      : `🎟 ${t.html('bot:count.suspended', { count: options.waiting })}`,
     t.html('bot:slots.balance', { balance: credits(t, balanceCredits) }),
     t.html('bot:slots.price', {
       price: credits(t, SLOT_PRICE_CREDITS),

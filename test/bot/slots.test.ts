@@ -54,11 +54,15 @@ describe('/slots', () => {
       ])
       await world.giveSlots('alice', 2)
       await world.addWatch('alice', { label: 'One' })
-      await world.addWatch('alice', { label: 'Two', status: 'suspended' })
+      await world.addWatch('alice', { label: 'Two' })
+      await world.addWatch('alice', { label: 'Three <b>', status: 'suspended' })
+      await world.addWatch('alice', { label: 'Four', status: 'suspended' })
       await ann.say('/start slots')
       expect(says(ann)).toContain('Slots · 2 of 2 used')
+      expect(says(ann)).toContain(
+        'Suspended until there is a slot: \u2068Three <b>\u2069 and \u2068Four\u2069',
+      )
       expect(says(ann)).toContain('Subscription 1: 2 slots until Dec 20, 2026')
-      expect(says(ann)).toContain('🎟 1 waits for a slot')
       expect(ann.labels()).toContainEqual(['Subscriptions', 'Top up'])
     }))
 
