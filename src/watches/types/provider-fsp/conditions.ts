@@ -80,12 +80,14 @@ function lowRate(
 }
 
 function presentRate(_event: string, json: JsonObject): Presentation {
-  const { provider, rate, protocolMinimum, rewardEpochId } = Rate.parse(json)
+  const { provider, rate, threshold, protocolMinimum, rounds, rewardEpochId } = Rate.parse(json)
   return {
     facts: {
       provider: { kind: 'address', address: provider },
       rate: { kind: 'percent', value: rate },
+      threshold: { kind: 'percent', value: threshold },
       minimum: { kind: 'percent', value: protocolMinimum },
+      rounds: { kind: 'number', value: rounds },
       epoch: { kind: 'identifier', value: rewardEpochId },
     },
     fields: ['provider', 'rate', 'minimum', 'epoch'],
@@ -194,12 +196,14 @@ function lowUptime(
 }
 
 function presentUptime(_event: string, json: JsonObject): Presentation {
-  const { provider, nodeId, rate, protocolMinimum } = Uptime.parse(json)
+  const { provider, nodeId, rate, threshold, protocolMinimum, polls } = Uptime.parse(json)
   return {
     facts: {
       provider: { kind: 'address', address: provider },
       rate: { kind: 'percent', value: rate },
+      threshold: { kind: 'percent', value: threshold },
       minimum: { kind: 'percent', value: protocolMinimum },
+      polls: { kind: 'number', value: polls },
       node: { kind: 'identifier', value: nodeId },
     },
     fields: ['provider', 'rate', 'minimum', 'node'],

@@ -472,6 +472,17 @@ describe('minimal conditions', () => {
     expect(told).toEqual(['59 warning'])
   })
 
+  test.each(['mc-anchor', 'mc-fdc'])('%s says its own limit and over how many rounds', (id) => {
+    const signal = find(id)
+    for (const [event, data] of Object.entries(signal.examples)) {
+      const { facts } = signal.present(event, { ...data, rounds: 47 })
+      expect(facts).toMatchObject({
+        threshold: { kind: 'percent', value: 0.8 },
+        rounds: { kind: 'number', value: 47 },
+      })
+    }
+  })
+
   const nodes = (connectedPolls: number, isListed = true) => ({
     nodes: [
       { nodeId: 'NodeID-A', polls: 2, connectedPolls: 2, isListed: true, endsAt: null },
