@@ -13,22 +13,30 @@ import type { Severity } from '#src/kernel/facts.ts'
 import type { StoppedDestination } from '#src/recipients/destinations.ts'
 import type { LinkedRecipient } from '#src/recipients/linked.ts'
 
-/** How each kind of notice is told: its sign, how bad it is, and whether groups are told too. */
+/**
+ * How each kind of notice is told: its sign, how bad it is, whether groups are told too, and whether it is
+ * about the safety of the account, which does not wait for quiet hours.
+ */
 export const KINDS = {
-  'slots-end': { glyph: '🎟', severity: 'warning', inGroups: false },
-  'renewal-failed': { glyph: '🎟', severity: 'warning', inGroups: false },
-  suspended: { glyph: '🎟', severity: 'warning', inGroups: true },
-  resumed: { glyph: '🎟', severity: 'info', inGroups: true },
-  'trial-ends': { glyph: '🎟', severity: 'warning', inGroups: false },
-  'trial-ended': { glyph: '🎟', severity: 'warning', inGroups: false },
-  'destination-off': { glyph: '📪', severity: 'warning', inGroups: false },
-  'topic-gone': { glyph: '📪', severity: 'warning', inGroups: true },
-  linked: { glyph: '🔗', severity: 'warning', inGroups: false },
-  credited: { glyph: '💳', severity: 'info', inGroups: false },
+  'slots-end': { glyph: '🎟', severity: 'warning', inGroups: false, security: false },
+  'renewal-failed': { glyph: '🎟', severity: 'warning', inGroups: false, security: false },
+  suspended: { glyph: '🎟', severity: 'warning', inGroups: true, security: false },
+  resumed: { glyph: '🎟', severity: 'info', inGroups: true, security: false },
+  'trial-ends': { glyph: '🎟', severity: 'warning', inGroups: false, security: false },
+  'trial-ended': { glyph: '🎟', severity: 'warning', inGroups: false, security: false },
+  'destination-off': { glyph: '📪', severity: 'warning', inGroups: false, security: true },
+  'topic-gone': { glyph: '📪', severity: 'warning', inGroups: true, security: false },
+  linked: { glyph: '🔗', severity: 'warning', inGroups: false, security: true },
+  credited: { glyph: '💳', severity: 'info', inGroups: false, security: false },
 } as const satisfies Readonly<
   Record<
     string,
-    { readonly glyph: string; readonly severity: Severity; readonly inGroups: boolean }
+    {
+      readonly glyph: string
+      readonly severity: Severity
+      readonly inGroups: boolean
+      readonly security: boolean
+    }
   >
 >
 

@@ -67,15 +67,15 @@ export function createNotices(deps: NoticeDeps): Notices {
       const notice = { kind: 'renewal-failed', ...failed, stopping } as const
       await tell(deps, tx, { wallet, notice, about: [id, term, tries] })
     },
-    async fitted(tx, { wallet, suspended, resumed, trialEndedAt, at }) {
-      const about = [wallet, at.toISOString()]
+    async fitted(tx, { wallet, suspended, resumed, trialEndedAt, at, since = at }) {
+      const about = [wallet, since.toISOString()]
       if (trialEndedAt !== undefined) {
         const notice = { kind: 'trial-ended', watches: suspended, at: trialEndedAt } as const
         await tell(deps, tx, { wallet, notice, about: [wallet] })
       } else if (suspended.length > 0) {
         await tell(deps, tx, {
           wallet,
-          notice: { kind: 'suspended', watches: suspended, at },
+          notice: { kind: 'suspended', watches: suspended, at: since },
           about,
         })
       }
@@ -174,9 +174,9 @@ async function give(
   },
 ): Promise<void> {
   const settings = (await listSettings(tx, [wallet])).get(wallet) ?? DEFAULT_SETTINGS
-  const { severity } = KINDS[notice.kind]
+  const { severity, security } = KINDS[notice.kind]
   const deliveries = readers.map((reader): delivery.NewDelivery => {
-    const timing = timingOf(settings, reader, { kind: 'notice', severity, now: at })
+    const timing = timingOf(settings, reader, { kind: 'notice', severity, security, now: at })
     const id = delivery.newDeliveryId(at)
     return {
       id,

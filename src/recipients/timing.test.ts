@@ -27,15 +27,17 @@ function timing(
     severity = 'warning' as const,
     timezone = 'Europe/Berlin',
     mutedUntil = null as string | null,
+    security = false,
   }: {
     kind?: 'alert' | 'raised' | 'reminder' | 'notice'
     severity?: (typeof SEVERITIES)[number]
     timezone?: string
     mutedUntil?: string | null
+    security?: boolean
   } = {},
 ): string {
   const reader = { timezone, mutedUntil: mutedUntil === null ? null : new Date(mutedUntil) }
-  const message = { kind, severity, now: new Date(at) }
+  const message = { kind, severity, security, now: new Date(at) }
   const result = timingOf({ ...DEFAULT_SETTINGS, ...over }, reader, message)
   return result.act === 'hold' ? result.until.toISOString() : result.act
 }
@@ -47,6 +49,16 @@ describe('quiet hours', () => {
     expect(around(NIGHT, 'Europe/Berlin', '2026-11-21T05:59:59Z')).toEqual(night)
     expect(around(NIGHT, 'Europe/Berlin', '2026-11-20T20:59:59Z')).toBeUndefined()
     expect(around(NIGHT, 'Europe/Berlin', '2026-11-21T06:00:00Z')).toBeUndefined()
+  })
+
+  test('hold notices, except those about the safety of the account', () => {
+    const at = '2026-11-20T23:00:00Z'
+    const night = { quietHours: quiet('22:00', '07:00', false) }
+    expect(timing(night, at, { kind: 'notice' })).toBe('2026-11-21T06:00:00.000Z')
+    expect(timing(night, at, { kind: 'notice', security: true })).toBe('send')
+    const mutedUntil = '2026-11-21T02:00:00Z'
+    const muted = timing(night, at, { kind: 'notice', security: true, mutedUntil })
+    expect(muted).toBe('2026-11-21T02:00:00.000Z')
   })
 
   test('may lie within one day', () => {

@@ -39,7 +39,7 @@ export interface Period {
  * Whether a message goes out now.
  *
  * A muted reader hears nothing before the end of that. Quiet hours hold everything but what is critical
- * where they let that through. A digest holds alerts that are not critical; notices do not wait for it.
+ * where they let that through, and what is about the safety of the account. A digest holds alerts that are not critical; notices do not wait for it.
  * A reminder is never held: by the time it came it would say nothing new.
  *
  * @param severity of a recovery: of the alert it closes
@@ -48,13 +48,19 @@ export interface Period {
 export function timingOf(
   settings: TimingSettings,
   reader: TimingReader,
-  message: { readonly kind: EnvelopeKind; readonly severity: Severity; readonly now: Date },
+  message: {
+    readonly kind: EnvelopeKind
+    readonly severity: Severity
+    readonly now: Date
+    /** About the safety of the account: quiet hours let it through. */
+    readonly security?: boolean
+  },
 ): Timing {
-  const { kind, severity, now } = message
+  const { kind, severity, now, security = false } = message
   const isCritical = severity === 'critical'
   const mutedUntil = reader.mutedUntil !== null && reader.mutedUntil > now ? reader.mutedUntil : now
   const waitsForDigest = !isCritical && kind !== 'notice' && kind !== 'reminder'
-  const passesQuiet = isCritical && settings.quietHours.criticalBypass
+  const passesQuiet = security || (isCritical && settings.quietHours.criticalBypass)
   const due =
     waitsForDigest && settings.digest !== 'off' && mutedUntil === now
       ? digestAfter(settings.digest, settings.digestAt, reader.timezone, now)
