@@ -39,6 +39,11 @@ def why_invalid(secret, headers, raw_body, now_seconds):
 
 
 def main():
+    secret = os.environ.get("WEBHOOK_SECRET", "")
+    if secret == "" or len(sys.argv) < 3:
+        usage = "usage: WEBHOOK_SECRET=whsec_... python3 python.py headers.txt body.txt [seconds]"
+        print(usage, file=sys.stderr)
+        sys.exit(2)
     headers_file, body_file, *now = sys.argv[1:]
     headers = {}
     with open(headers_file, encoding="utf-8", newline="") as lines:
@@ -49,7 +54,7 @@ def main():
     with open(body_file, "rb") as body:
         raw_body = body.read()
     now_seconds = int(now[0]) if now else int(time.time())
-    problem = why_invalid(os.environ.get("WEBHOOK_SECRET", ""), headers, raw_body, now_seconds)
+    problem = why_invalid(secret, headers, raw_body, now_seconds)
     print("valid" if problem is None else f"invalid: {problem}")
     sys.exit(0 if problem is None else 1)
 

@@ -39,8 +39,13 @@ export function whyInvalid(
 }
 
 if (import.meta.main) {
-  const [headersFile = '', bodyFile = '', now = String(Math.floor(Date.now() / 1000))] =
-    process.argv.slice(2)
+  const secret = process.env.WEBHOOK_SECRET ?? ''
+  const [headersFile, bodyFile, now = String(Math.floor(Date.now() / 1000))] = process.argv.slice(2)
+  if (secret === '' || headersFile === undefined || bodyFile === undefined) {
+    const usage = 'WEBHOOK_SECRET=whsec_… node typescript.ts headers.txt body.txt [seconds]'
+    process.stderr.write(`usage: ${usage}\n`)
+    process.exit(2)
+  }
   const headers = Object.fromEntries(
     readFileSync(headersFile, 'utf8')
       .split(/\r?\n/)
@@ -50,7 +55,6 @@ if (import.meta.main) {
         return [line.slice(0, colon).toLowerCase(), line.slice(colon + 1).trim()]
       }),
   )
-  const secret = process.env.WEBHOOK_SECRET ?? ''
   const problem = whyInvalid(secret, headers, readFileSync(bodyFile), Number(now))
   process.stdout.write(problem === undefined ? 'valid\n' : `invalid: ${problem}\n`)
   process.exitCode = problem === undefined ? 0 : 1

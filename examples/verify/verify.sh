@@ -10,7 +10,11 @@
 set -eu
 
 tolerance_seconds=300
-secret=${WEBHOOK_SECRET:?}
+secret=${WEBHOOK_SECRET:-}
+if [ -z "$secret" ] || [ $# -lt 2 ]; then
+  echo 'usage: WEBHOOK_SECRET=whsec_… sh verify.sh headers.txt body.txt [seconds]' >&2
+  exit 2
+fi
 headers=$1
 body=$2
 now=${3:-$(date +%s)}

@@ -118,6 +118,20 @@ describe.each(VERIFIERS)('$name', ({ tool, build, run }) => {
     },
   )
 
+  example(`refuses to start without a secret or files, in one line${reason}`, () => {
+    const [command, ...args] = run(temporary)
+    const cases = [
+      { env: { PATH: process.env.PATH, WEBHOOK_SECRET: SECRET }, given: [] },
+      { env: { PATH: process.env.PATH, WEBHOOK_SECRET: '' }, given: ['h', 'b'] },
+      { env: { PATH: process.env.PATH }, given: ['h', 'b'] },
+    ]
+    for (const { env, given } of cases) {
+      const ran = spawnSync(command, [...args, ...given], { env, encoding: 'utf8' })
+      expect(ran).toMatchObject({ status: 2, stdout: '' })
+      expect(ran.stderr).toMatch(/^usage: WEBHOOK_SECRET=[^\n]+\n$/)
+    }
+  })
+
   const changed = Buffer.from(BODY)
   changed[changed.length - 2] = 0x21
   const signature = headerOf('X-Watchdog-Signature')
@@ -152,6 +166,17 @@ describe.each(VERIFIERS)('$name', ({ tool, build, run }) => {
       expect(code, what).toBe(1)
     }
   })
+})
+
+test('the check in the README refuses a request without a signature, and takes a good one', async () => {
+  const script = /```js\n(import [^`]*(?:`[^`\n]*`[^`]*)*)\n```/.exec(README)?.[1]
+  const file = join(temporary, 'readme.mjs')
+  writeFileSync(file, `${script}\nexport { isGenuine }\n`)
+  const { isGenuine } = await import(file)
+  const now = Math.floor(Date.now() / 1000)
+  expect(isGenuine(SECRET, String(now), undefined, BODY)).toBe(false)
+  const signature = sign(SECRET, now, BODY.toString('utf8'))
+  expect(isGenuine(SECRET, String(now), signature, BODY)).toBe(true)
 })
 
 interface Request {

@@ -54,8 +54,10 @@ func Verify(secret string, headers map[string]string, rawBody []byte, nowSeconds
 }
 
 func main() {
-	if len(os.Args) < 3 {
-		fmt.Println("usage: main headers.txt body.txt [seconds since 1970]")
+	secret := os.Getenv("WEBHOOK_SECRET")
+	if secret == "" || len(os.Args) < 3 {
+		const usage = "usage: WEBHOOK_SECRET=whsec_… go run main.go headers.txt body.txt [seconds]"
+		fmt.Fprintln(os.Stderr, usage)
 		os.Exit(2)
 	}
 	headerText, err := os.ReadFile(os.Args[1])
@@ -73,7 +75,7 @@ func main() {
 			headers[strings.ToLower(name)] = strings.TrimSpace(value)
 		}
 	}
-	if err := Verify(os.Getenv("WEBHOOK_SECRET"), headers, rawBody, now); err != nil {
+	if err := Verify(secret, headers, rawBody, now); err != nil {
 		fmt.Println("invalid:", err)
 		os.Exit(1)
 	}
