@@ -156,13 +156,18 @@ async function summaryOf(
       severity: worstOf(items.map(({ severity }) => severity)),
       ...wording(t, { reason, period, items, recovered, reader }),
       fields: [],
-      link: `${deps.publicUrl}/`,
+      link: newest(all)?.link ?? `${deps.publicUrl}/`,
       firedAt: now.toISOString(),
       test: false,
     },
     items: items.map((item) => ({ ...item, body: '', fields: [] })),
     buttons: buttons(t, reason),
   }
+}
+
+/** Whose page a summary leads to. */
+function newest(messages: readonly Message[]): Message | undefined {
+  return messages.toSorted((a, b) => a.firedAt.localeCompare(b.firedAt)).at(-1)
 }
 
 /** Still firing first, then as it happened; a digest puts what is of one watch together. */

@@ -172,6 +172,8 @@ function preheaderOf(t: Translate, envelope: Envelope, card: Card): string {
 /** Pages to open; what the bot alone can do is left out. */
 function buttonsOf(t: Translate, envelope: Envelope, { links }: Card) {
   const { kind = 'alert', message } = envelope
+  // A test of the destination is about no alert: there is nothing to see.
+  if (message.test && message.alertId === null) return []
   if (kind === 'notice' || (kind === 'summary' && links.length > 0)) return links
   const isOne = kind === 'alert' || kind === 'raised' || kind === 'reminder'
   return [{ label: t(isOne ? 'mail:seeAlert' : 'mail:seeAlerts'), url: message.link }]

@@ -69,6 +69,7 @@ describe('quiet hours', () => {
     expect(lines[4]).toContain('🟢')
     expect(lines).toHaveLength(5)
     expect(room.subjects()).toEqual(['While it was quiet, 22:00 – 07:00'])
+    expect(linksIn(room.inbox.mails[0]?.text)).not.toContain(`${room.app.publicUrl}/`)
     await pass()
     expect(room.chatTexts()).toHaveLength(1)
   })
@@ -232,3 +233,7 @@ describe('a chat that is muted', () => {
     expect(room.chatTexts()).toHaveLength(1)
   })
 })
+
+function linksIn(text = ''): readonly string[] {
+  return text.match(/https?:\/\/\S+/g) ?? []
+}
