@@ -1,6 +1,7 @@
+import { cut } from '#src/channels/wording.ts'
 import type { LogEntry } from '#src/delivery/log.ts'
 import type { DeliveryStatus } from '#src/delivery/model.ts'
-import { id, typed } from '#src/i18n/translate.ts'
+import { typed } from '#src/i18n/translate.ts'
 import { packed } from '../callback-data.ts'
 import { deliveryText } from './alert-card.ts'
 import { destinationName } from './destination.ts'
@@ -10,6 +11,8 @@ import { act, type Reader, screen, type View } from './view.ts'
 
 /** Deliveries on one page. */
 export const LOG_PAGE = 10
+
+const TITLE_MAX = 60
 
 const MARKS: Readonly<Record<DeliveryStatus, string>> = {
   pending: '⏳',
@@ -45,7 +48,7 @@ export function deliveryLog(
     ...entries.map((entry) => {
       const values = {
         time: nearTime(reader, entry.createdAt, now),
-        event: id(entry.event),
+        event: typed(cut(entry.title, TITLE_MAX)),
         what: deliveryText(reader, entry, now),
       }
       return `${MARKS[entry.status]}${entry.test ? ' 🧪' : ''} ${t.html('bot:log.line', values)}`

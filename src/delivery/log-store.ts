@@ -6,7 +6,8 @@ import { FATE, FATE_JOIN } from './store.ts'
 
 export interface LogRow extends Record<string, unknown> {
   readonly id: string
-  readonly event: string
+  /** Of the message, in the language it was sent in. */
+  readonly title: string
   readonly test: boolean
   readonly status: DeliveryStatus
   readonly attempts: number
@@ -28,7 +29,7 @@ export async function listLog(
 ): Promise<LogRow[]> {
   const { until, skip, limit } = page
   return await db.execute<LogRow>(sql`
-    select d.id, d.envelope->'message'->>'event' as event, d.test, d.created_at as "createdAt",
+    select d.id, d.envelope->'message'->>'title' as title, d.test, d.created_at as "createdAt",
       ${FATE}
     from deliveries d ${FATE_JOIN}
     where d.wallet = ${of.wallet} and d.recipient_id = ${of.recipientId}
