@@ -6,6 +6,7 @@ import { retryAfterSeconds } from './http-answer.ts'
 import {
   createWebhook,
   makeSecret,
+  maskUrl,
   payload,
   rotateSecret,
   sign,
@@ -17,6 +18,16 @@ const OLD = 'whsec_AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8='
 const NEW = 'whsec_Hx4dHBsaGRgXFhUUExIREA8ODQwLCgkIBwYFBAMCAQA='
 const NOW = new Date('2026-11-20T12:00:00.000Z')
 const URL_TEXT = 'https://hooks.example.org:8443/a/b?c=d'
+
+test.each([
+  ['https://hooks.example.org/a/f3a1', 'hooks.example.org/…f3a1'],
+  ['https://hooks.example.org:8443/a/b?c=d', 'hooks.example.org:8443/…?c=d'],
+  ['https://hooks.example.org/hook', 'hooks.example.org/…'],
+  ['http://localhost/', 'localhost'],
+  ['http://localhost', 'localhost'],
+])('of %s is shown %s', (url, shown) => {
+  expect(maskUrl(url)).toBe(shown)
+})
 
 describe('sign', () => {
   test('gives the known answer', () => {

@@ -78,7 +78,7 @@ export function createWebhook(deps: {
     form: webhookForm(deps.allowPrivate),
     limits: { room: 256, laneStart: 8, laneMax: 64 },
     available: () => true,
-    mask: ({ url }) => `${URL.parse(url)?.host ?? ''}/…${url.slice(-4)}`,
+    mask: ({ url }) => maskUrl(url),
     lane: ({ url }) => URL.parse(url)?.host ?? url,
     send: async (destination, envelope, context) => {
       const { kind = 'alert' } = envelope
@@ -126,6 +126,18 @@ function webhookForm(allowPrivate: boolean): DestinationForm<WebhookDestination>
       return { destination: rotateSecret(before, secret, now), secret, moved: false }
     },
   }
+}
+
+/** So much of the end of an address is shown to recognize it by. */
+const ENDING_LENGTH = 4
+
+/** The host, and the end of what follows where that does not show all of it. */
+export function maskUrl(text: string): string {
+  const url = URL.parse(text)
+  if (url === null) return '…'
+  const rest = `${url.pathname}${url.search}${url.hash}`.slice(1)
+  if (rest === '') return url.host
+  return `${url.host}/…${rest.length > ENDING_LENGTH ? rest.slice(-ENDING_LENGTH) : ''}`
 }
 
 /** The body of a webhook, version 2: the exact string that is sent and signed. */
