@@ -33,7 +33,7 @@ const QuietHours = z
       code: 'custom',
       input: to,
       path: ['to'],
-      params: { code: 'duplicate' },
+      params: { code: 'same_time' },
     })
   })
 

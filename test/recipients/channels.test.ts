@@ -315,6 +315,10 @@ describe('settings', () => {
     const path = result.error?.issues[0]?.path.map((part) => `/${String(part)}`).join('')
     expect(path).toBe(pointer)
   })
+  test('say of quiet hours without length that start and end must differ', () => {
+    const result = NewSettings.safeParse({ ...defaults, ...quiet('07:00', '07:00') })
+    expect(result.error?.issues[0]).toMatchObject({ params: { code: 'same_time' } })
+  })
 })
 
 function quiet(from: string, to: string) {
