@@ -51,7 +51,13 @@ const common = {
 }
 
 const [firstType, ...otherTypes] = REGISTRY.map(({ name, target, settings }) =>
-  z.strictObject({ type: z.literal(name), target, settings, ...common }),
+  z.strictObject({
+    type: z.literal(name),
+    target,
+    // A type that has none asks for none.
+    settings: settings.safeParse({}).success ? settings.prefault({}) : settings,
+    ...common,
+  }),
 )
 if (firstType === undefined) throw new Error('there is no watch type')
 

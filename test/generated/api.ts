@@ -521,7 +521,8 @@ export type NewWatch =
       /** @default "info" */
       minSeverity?: "info" | "warning" | "critical";
       recipientIds?: number[] | null;
-      settings: object;
+      /** @default {} */
+      settings?: object;
       signals?: SignalChoice[];
       target: {
         /** @pattern ^0x[0-9a-fA-F]{40}$ */
@@ -562,7 +563,8 @@ export type NewWatch =
       /** @default "info" */
       minSeverity?: "info" | "warning" | "critical";
       recipientIds?: number[] | null;
-      settings: object;
+      /** @default {} */
+      settings?: object;
       signals?: SignalChoice[];
       target: {
         /** @pattern ^0x[0-9a-fA-F]{40}$ */
@@ -581,7 +583,8 @@ export type NewWatch =
       /** @default "info" */
       minSeverity?: "info" | "warning" | "critical";
       recipientIds?: number[] | null;
-      settings: object;
+      /** @default {} */
+      settings?: object;
       signals?: SignalChoice[];
       target: {
         /** @pattern ^0x[0-9a-fA-F]{40}$ */
