@@ -375,6 +375,23 @@ describe('the trial', () => {
     expect(await titles(service)).toEqual(['trial-ended: Your trial has ended'])
   })
 
+  test('and slots that ended while nobody looked are told each with its own watches', async () => {
+    await give(2000)
+    await trial()
+    await buy(2)
+    service.clock.advance(60)
+    await buy(1)
+    await watchNew('a', 'b', 'c', 'd')
+    await day(10)
+    await day(11)
+    const told = (await notices(service)).map(({ kind, body }) => `${kind}: ${body.split('\n')[0]}`)
+    expect(told.toSorted()).toEqual([
+      'suspended: No slot since Dec 20, 2026, 12:00\u00a0UTC: \u2068b\u2069 and \u2068c\u2069.',
+      'suspended: No slot since Dec 20, 2026, 12:01\u00a0UTC: \u2068a\u2069.',
+      'trial-ended: No slot since Dec 4, 2026, 12:00\u00a0UTC: \u2068d\u2069.',
+    ])
+  })
+
   test('stops no watch that has another slot', async () => {
     await give(1000)
     await trial()

@@ -4,9 +4,9 @@ import type { Clock } from '#src/kernel/clock.ts'
 import { AppError } from '#src/kernel/errors.ts'
 import type { Address } from '#src/kernel/units.ts'
 import * as accounts from '../account/store.ts'
-import { SLOTS_MAX } from '../price-list.ts'
+import { SLOTS_MAX, TRIAL_SLOTS } from '../price-list.ts'
 import type { Capacity } from './model.ts'
-import { trialSlots } from './rules.ts'
+import { capacitySteps, goneAt, type LostSlots, trialSlots } from './rules.ts'
 import * as store from './store.ts'
 
 /** The wallet's slots at `now`. */
@@ -64,13 +64,16 @@ export interface ChangedCapacity {
   readonly wallet: Address
   /** How many of its watches may run. */
   readonly capacity: number
-  /** When its trial ended, if that is among what changed it. */
+  /** When its trial ended, if that is what changed it. */
   readonly trialEndedAt: Date | undefined
+  /** When that was, where it was noticed later. */
+  readonly since?: Date
   readonly at: Date
 }
 
 /**
- * Calls `adjust` for every wallet whose capacity has changed, once.
+ * Calls `adjust` for every change of a wallet's capacity, once. Of several that were not noticed, after
+ * a stop of the service, each has its own, the earliest first.
  *
  * Each wallet is a transaction of its own, in which the change is forgotten: what `adjust` does there
  * happens with it or not at all.
@@ -91,11 +94,22 @@ export async function fitChanged(
         const changes = await store.deleteCapacityChanges(tx, wallet, now)
         if (changes.length === 0) return
         const endsAt = (await store.findTrial(tx, wallet))?.endsAt
-        const isTrialOver = changes.some((at) => at.getTime() === endsAt?.getTime())
-        const capacity = await countSlots(tx, wallet, now)
-        const trialEndedAt = isTrialOver ? endsAt : undefined
-        await adjust(tx, { wallet, capacity, trialEndedAt, at: now })
+        const losses = await listLosses(tx, wallet, endsAt)
+        const steps = capacitySteps(changes, losses, await countSlots(tx, wallet, now))
+        for (const { at: since, capacity } of steps) {
+          const trialEndedAt = since.getTime() === endsAt?.getTime() ? endsAt : undefined
+          await adjust(tx, { wallet, capacity, trialEndedAt, since, at: now })
+        }
       })
     }
   }
+}
+
+/** What the end of its trial and of its subscriptions takes from a wallet. */
+async function listLosses(tx: Db, wallet: Address, trialEndsAt: Date | undefined) {
+  const expired = await store.listExpired(tx, wallet)
+  return [
+    ...(trialEndsAt === undefined ? [] : [{ at: trialEndsAt, slots: TRIAL_SLOTS }]),
+    ...expired.map((row): LostSlots => ({ at: goneAt(row) ?? row.endsAt, slots: row.quantity })),
+  ]
 }

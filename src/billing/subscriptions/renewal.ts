@@ -98,8 +98,8 @@ async function settleWallet(
   for (const row of settled.filter(({ status }) => status === 'grace')) {
     await notices.renewalFailed(tx, await describeFailure(tx, wallet, row, now))
   }
-  if (settled.some(({ status }) => status === 'expired')) {
-    await store.insertCapacityChange(tx, wallet, now)
+  for (const row of settled.filter(({ status }) => status === 'expired')) {
+    await store.insertCapacityChange(tx, wallet, goneAt(row) ?? now)
   }
   return settled
 }

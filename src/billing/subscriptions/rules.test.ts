@@ -3,6 +3,7 @@ import { describe, expect, test } from 'vitest'
 import { SLOTS_MAX } from '../price-list.ts'
 import { PERIODS_MAX } from './model.ts'
 import {
+  capacitySteps,
   discounted,
   dueAt,
   dueStep,
@@ -276,5 +277,22 @@ describe('several subscriptions', () => {
     expect(goneAt(one(1, { autoRenew: false }))).toEqual(END)
     expect(goneAt(one(1, { status: 'grace' }))).toEqual(later(3))
     expect(goneAt(one(1, { status: 'expired' }))).toEqual(END)
+    expect(goneAt(one(1, { status: 'expired', failedRenewals: 3 }))).toEqual(later(3))
+  })
+
+  test('a wallet had after each of several changes what the later ones took', () => {
+    const [first, second, third] = [END, later(1), later(2)]
+    const losses = [
+      { at: second, slots: 1 },
+      { at: third, slots: 2 },
+      // Settled before, or to come.
+      { at: later(-1), slots: 5 },
+      { at: later(9), slots: 5 },
+    ]
+    expect(capacitySteps([third, first, second], losses, 4)).toEqual([
+      { at: first, capacity: 7 },
+      { at: second, capacity: 6 },
+      { at: third, capacity: 4 },
+    ])
   })
 })

@@ -102,9 +102,10 @@ export function dueAt(standing: Standing): Date | undefined {
 }
 
 /** When the slots of a subscription are gone as things stand; undefined while it renews itself. */
-export function goneAt({ status, endsAt, autoRenew }: Standing): Date | undefined {
+export function goneAt({ status, endsAt, autoRenew, failedRenewals }: Standing): Date | undefined {
+  const hadGrace = status === 'expired' && failedRenewals > 0
+  if (status === 'grace' || hadGrace) return new Date(endsAt.getTime() + GRACE_MS)
   if (status === 'expired') return endsAt
-  if (status === 'grace') return new Date(endsAt.getTime() + GRACE_MS)
   return autoRenew ? undefined : endsAt
 }
 
@@ -173,6 +174,37 @@ export function slotsLeft(all: readonly Renewing[], without: number | undefined,
 function isThereAt(standing: Standing, at: Date): boolean {
   const end = goneAt(standing)
   return end === undefined || end > at
+}
+
+/** Slots that a wallet has lost. */
+export interface LostSlots {
+  readonly at: Date
+  readonly slots: number
+}
+
+/** A wallet's slots right after a change. */
+export interface CapacityStep {
+  readonly at: Date
+  readonly capacity: number
+}
+
+/**
+ * What a wallet had after each of its changes, the earliest first: what a later one of them took was
+ * there still.
+ *
+ * @param capacity what it has now
+ */
+export function capacitySteps(
+  changes: readonly Date[],
+  losses: readonly LostSlots[],
+  capacity: number,
+): readonly CapacityStep[] {
+  const times = changes.map((at) => at.getTime()).toSorted((a, b) => a - b)
+  const taken = losses.filter(({ at }) => times.includes(at.getTime()))
+  return times.map((time) => {
+    const later = taken.filter(({ at }) => at.getTime() > time)
+    return { at: new Date(time), capacity: later.reduce((sum, { slots }) => sum + slots, capacity) }
+  })
 }
 
 /** What has to be done with a subscription at `now`. */

@@ -94,6 +94,14 @@ export function listRunning(db: Db, wallet: Address): Promise<SubscriptionRow[]>
     .orderBy(asc(subscriptions.id))
 }
 
+/** Subscriptions of the wallet that are over. */
+export function listExpired(db: Db, wallet: Address): Promise<SubscriptionRow[]> {
+  return db
+    .select()
+    .from(subscriptions)
+    .where(and(eq(subscriptions.wallet, wallet), eq(subscriptions.status, 'expired')))
+}
+
 /** Subscriptions of the wallet that are not over, by id, locked until the transaction ends. */
 export function lockRunning(db: Db, wallet: Address): Promise<SubscriptionRow[]> {
   return db
