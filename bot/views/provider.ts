@@ -3,6 +3,7 @@ import { builtKey, escapeHtml, id, type Translate, typed } from '#src/i18n/trans
 import type { NamedProvider } from '#src/watches/provider-names.ts'
 import { hoursToRegistration, type PictureRounds } from '#src/watches/provider-picture.ts'
 import type { ProviderView, RoundCell } from '#src/watches/provider-view.ts'
+import { lowSeverity } from '#src/watches/types/provider-fsp/transactions.ts'
 import { packed } from '../callback-data.ts'
 import { clockTime } from './time.ts'
 import {
@@ -65,11 +66,10 @@ const MARKS: Readonly<Record<RoundCell, string>> = {
 const TEXT_ROUNDS = 20
 /** Longest caption of a picture, in UTF-16 units without markup. */
 const CAPTION_MAX = 1024
+/** Marks of balances that are too low to send with for long. */
+const LOW_MARKS = { warning: '🟠', critical: '🔴' } as const
 /** Silence less likely than that is no chance. @see specification, "Parameters" */
 const SILENT = 1e-7
-/** Further lines about what is wrong say little more. */
-const BAD_MAX = 3
-
 /** Beside the picture: how the provider stands, in the reader's language. */
 export function providerCaption(reader: Reader, shown: ShownProvider, options: Options): View {
   const [head = '', ...rest] = linesOf(reader, shown, options)
@@ -146,12 +146,10 @@ export function wrongIn(t: Translate, { rounds }: ProviderView): readonly Wrong[
 }
 
 function badLines(reader: Reader, view: ProviderView): readonly string[] {
-  return wrongIn(reader.t, view)
-    .slice(0, BAD_MAX)
-    .map(({ duty, state, isMild, since, count }) => {
-      const time = clockTime(reader, since)
-      return `${isMild ? '🟠' : '🔴'} ${reader.t.html('bot:provider.bad', { duty, state, time, count })}`
-    })
+  return wrongIn(reader.t, view).map(({ duty, state, isMild, since, count }) => {
+    const time = clockTime(reader, since)
+    return `${isMild ? '🟠' : '🔴'} ${reader.t.html('bot:provider.bad', { duty, state, time, count })}`
+  })
 }
 
 function roundsLine({ t }: Reader, { rounds }: ProviderView): string {
@@ -208,7 +206,9 @@ function conditionsLine({ t }: Reader, { minimalConditions }: ProviderView): str
 function balancesLine({ t }: Reader, { balances }: ProviderView): string | undefined {
   const list = balances.map(({ role, balanceWei }) => {
     const amount = formatAmount({ units: balanceWei, decimals: 18, symbol: 'FLR' }, t.locale)
-    return t(builtKey(`bot:provider.balance.${role}`), { amount })
+    const text = t(builtKey(`bot:provider.balance.${role}`), { amount })
+    const severity = lowSeverity(balanceWei)
+    return severity === undefined ? text : `${LOW_MARKS[severity]} ${text}`
   })
   return list.length === 0 ? undefined : t.html('bot:provider.balances', { list: list.join(' · ') })
 }

@@ -253,6 +253,26 @@ describe.each(LOCALES)('in %s', (locale) => {
   } as const
   const options = { now: new Date(asOf.getTime() + 86_400_000), buttons: true, canShare: true }
 
+  test('every duty that went wrong is named, and every balance that is low is marked', () => {
+    const balances = view.balances.map((one, index) => ({
+      ...one,
+      balanceWei: [3n, 24n, 25n][index] ?? 100n,
+    }))
+    const low = balances.map((one) => ({ ...one, balanceWei: one.balanceWei * 10n ** 18n }))
+    const { html } = providerText(reader, { ...shown, view: { ...view, balances: low } }, options)
+    const lines = html.split('\n')
+    const { t } = reader
+    for (const duty of ['commit', 'reveal', 'signature', 'bitvote', 'fdcSignature'] as const) {
+      const name = t(`pages:alert.duty.${duty}`)
+      expect(
+        lines.some((one) => one.startsWith('🔴') && one.includes(name)),
+        name,
+      ).toBe(true)
+    }
+    const money = lines.find((one) => one.includes('FLR')) ?? ''
+    expect(money.match(/🔴|🟠/gu)).toEqual(['🔴', '🟠'])
+  })
+
   test('the caption fits a picture and the text a message, with the longest values', () => {
     const plain = (html: string) => html.replaceAll(/<[^>]*>/g, '')
     expect(plain(providerCaption(reader, shown, options).html).length).toBeLessThanOrEqual(1024)

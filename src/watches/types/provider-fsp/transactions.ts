@@ -144,6 +144,12 @@ const MINIMUM_FLR: Parameter = {
 /** At that much and below it is critical. */
 const CRITICAL_WEI = parseEther('5')
 
+/** How low a balance is by the usual limits; undefined where it is not. */
+export function lowSeverity(balanceWei: bigint): 'warning' | 'critical' | undefined {
+  if (balanceWei <= CRITICAL_WEI) return 'critical'
+  return balanceWei < parseEther(String(MINIMUM_FLR.default)) ? 'warning' : undefined
+}
+
 const LowState = z.object({
   /** Addresses that were found low and are not well above the limit again. */
   low: z.array(Address),
