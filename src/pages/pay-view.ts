@@ -20,6 +20,8 @@ import { walletApps } from './wallet-apps.ts'
 /** What the pay page is made of. */
 export interface PayPage {
   readonly topup: Topup
+  /** What is left of one that was paid in part, as long as it can be paid. */
+  readonly rest: Topup | undefined
   readonly now: Date
   /** The asset is not taken right now. */
   readonly isPaused: boolean
@@ -43,8 +45,9 @@ const ANNOUNCED_SECONDS = [300, 60] as const
 
 /** What the pay page shows. */
 export function payView(app: App, t: Translate, page: PayPage) {
-  const { topup, now, isPaused, canRenew } = page
-  const isUnpaid = PAYABLE.includes(topup.status) && now < topup.expiresAt
+  const { topup, rest, now, isPaused, canRenew } = page
+  const isUnpaid = rest !== undefined || (PAYABLE.includes(topup.status) && now < topup.expiresAt)
+  const due = rest ?? topup
   const isOpen = isUnpaid && !isPaused
   return {
     title: titleOf(t, topup),
@@ -57,7 +60,8 @@ export function payView(app: App, t: Translate, page: PayPage) {
     progress: progress(t, topup),
     isSilent: page.isSilent,
     paused: isUnpaid && isPaused ? t('pages:pay.paused', { asset: id(topup.asset) }) : undefined,
-    instructions: topup.instructions,
+    // They name the whole amount.
+    instructions: rest === undefined ? topup.instructions : undefined,
     isOpen,
     canRenew,
     refusal: page.refusal,
@@ -67,13 +71,14 @@ export function payView(app: App, t: Translate, page: PayPage) {
         : undefined,
     isToken: topup.approval !== null,
     isNative: topup.transaction !== null && topup.approval === null,
-    wallet: isOpen && topup.transaction !== null ? walletData(topup) : undefined,
-    texts: walletTexts(t, topup),
-    amount: shown(t, topup, topup.amount),
-    details: isOpen ? details(t, topup) : [],
+    wallet: isOpen && topup.transaction !== null ? walletData(due) : undefined,
+    texts: walletTexts(t, due),
+    amount: shown(t, due, due.amount),
+    details: isOpen ? details(t, due) : [],
+    paid: topup.paidAmount?.toString() ?? '',
     receipt: receiptRows(t, page),
     qr: page.qr,
-    xrpLink: topup.destinationTag === null ? undefined : topup.pageQr,
+    xrpLink: topup.destinationTag === null ? undefined : due.pageQr,
     // One that nobody knows has not failed: whoever sent it is not asked to pay again.
     failedTx: topup.reason === NOT_FOUND ? null : topup.txHash,
     apps: walletApps(topup.page),
@@ -156,7 +161,7 @@ function reasonText(t: Translate, reason: string | null) {
 }
 
 /** What is particular about what was paid. */
-function remarks(t: Translate, { topup, receipts }: PayPage): readonly string[] {
+function remarks(t: Translate, { topup, rest, receipts }: PayPage): readonly string[] {
   const { status, paidAmount, amount, expiresAt } = topup
   if (status === 'expired' && topup.reason === NOT_FOUND) return [notFound(t, topup)]
   if (status !== 'credited' || paidAmount === null) return []
@@ -164,9 +169,15 @@ function remarks(t: Translate, { topup, receipts }: PayPage): readonly string[] 
   const values = { paid: shown(t, topup, paidAmount), amount: shown(t, topup, amount) }
   return [
     ...(paidAmount < amount ? [t('pages:pay.less', values)] : []),
+    ...(rest === undefined ? [] : [restLine(t, rest)]),
     ...(paidAmount > amount ? [t('pages:pay.more', values)] : []),
     ...(isLate ? [t('pages:pay.late')] : []),
   ]
+}
+
+function restLine(t: Translate, rest: Topup): string {
+  const time = formatTime(rest.expiresAt, t.locale, 'UTC', { offset: true })
+  return t('pages:pay.rest', { rest: shown(t, rest, rest.amount), time })
 }
 
 /** The way of a payment that has been seen; nothing before. */

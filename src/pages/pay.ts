@@ -1,7 +1,8 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import type { Topup } from '#src/billing/topups/model.ts'
-import { listReceipts } from '#src/billing/topups/receipt.ts'
+import { hasOpenPayment, listReceipts } from '#src/billing/topups/receipt.ts'
 import { isRenewable, renewTopup } from '#src/billing/topups/renewal.ts'
+import { restOf } from '#src/billing/topups/rest.ts'
 import { symbolOf } from '#src/billing/topups/rules.ts'
 import { findLinkedTopup } from '#src/billing/topups/service.ts'
 import { type Translate, translator } from '#src/i18n/translate.ts'
@@ -129,15 +130,18 @@ async function sendTopup(
   topup: Topup,
   refusal?: ToldRefusal,
 ): Promise<FastifyReply> {
+  const now = app.clock.now()
+  // While another payment is on its way nobody is asked for what it may have paid.
+  const isPaying = await hasOpenPayment(app, topup.handle)
+  const rest = isPaying ? undefined : restOf(topup, now)
   const [{ paused, silent }, receipts, canRenew, qr] = await Promise.all([
     standing(app, topup),
     listReceipts(app, topup.handle),
     isRenewable(app, topup),
-    qrImage(topup.pageQr),
+    qrImage((rest ?? topup).pageQr),
   ])
-  const now = app.clock.now()
   const market = { isPaused: paused, isSilent: silent }
-  const page: PayPage = { topup, now, ...market, receipts, canRenew, qr, refusal }
+  const page: PayPage = { topup, rest, now, ...market, receipts, canRenew, qr, refusal }
   return sendPage(app, request, reply, {
     view: 'pay',
     status: refusal === undefined ? 200 : 409,

@@ -98,6 +98,22 @@ describe('with a wallet', () => {
     expect((await topupOf(alice, draft)).status).toBe('credited')
   })
 
+  test('pays the rest of what was paid in part on the same page, once', async () => {
+    const draft = await draftOf(alice, { asset: 'FLR' })
+    await world.pay(draft, BigInt(draft.amount) / 2n)
+    await world.confirmAll()
+    const wallet = await open(draft, {})
+    await says(/The rest, 250.FLR, can be paid/)
+    await button('Connect wallet').click()
+    await button(/^Pay 250/).click()
+    await says('Sent. You may close this page')
+    await world.confirmAll()
+    await page.getByRole('heading', { name: '10,000 credits added' }).waitFor()
+    expect(await page.locator('#wallet').count()).toBe(0)
+    expect(sent(wallet)).toBe(1)
+    expect((await topupOf(alice, draft)).paidAmount).toBe(draft.amount)
+  })
+
   test('that may take the amount already is asked for one signature only', async () => {
     const first = await draftOf(alice, { asset: 'WFLR' })
     await open(first, {})

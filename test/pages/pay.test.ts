@@ -1,7 +1,8 @@
+import { formatUnits, numberToHex } from 'viem/utils'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { LOCALES } from '#src/kernel/locale.ts'
 import type { TopupDraft } from '../generated/api.ts'
-import { buyer, draftOf, type PayWorld, payWorld } from '../support/pay-world.ts'
+import { buyer, draftOf, type PayWorld, payWorld, topupOf } from '../support/pay-world.ts'
 import type { Client } from '../support/people.ts'
 
 let world: PayWorld
@@ -150,6 +151,37 @@ describe('the status', () => {
     // A receipt's words run in the reader's direction.
     const { html } = await pageOf(draft, '?lang=ar')
     expect(html).not.toMatch(/<bdi dir="ltr">[^<]*\p{Script=Arabic}/u)
+  })
+
+  test.each([
+    'WFLR',
+    'FLR',
+    'XRP',
+  ])('of one paid in part in %s keeps the way to pay the rest, while the quote runs', async (asset) => {
+    const draft = await draftOf(alice, { asset })
+    const rest = BigInt(draft.amount) / 4n
+    await world.pay(draft, BigInt(draft.amount) - rest)
+    await world.confirmAll()
+    const offer = 'can be paid the same way at this price'
+    const { html } = await pageOf(draft)
+    expect(html).toContain('The rest, ')
+    expect(html).toContain(offer)
+    const unit = asset === 'XRP' ? 6 : 18
+    expect(html).toContain(`${formatUnits(rest, unit)}\u00a0${asset}`)
+    expect(html).toContain(asset === 'XRP' ? `dt=${draft.destinationTag}` : numberToHex(rest))
+    await world.pay(draft, rest)
+    if (asset !== 'XRP') {
+      await world.settle()
+      expect((await pageOf(draft)).html).not.toContain(offer)
+    }
+    await world.confirmAll()
+    expect((await topupOf(alice, draft)).creditedCredits).toBe(draft.credits)
+    expect((await pageOf(draft)).html).not.toContain(offer)
+    const late = await draftOf(alice, { asset })
+    await world.pay(late, BigInt(late.amount) - rest)
+    await world.confirmAll()
+    await world.pass(600)
+    expect((await pageOf(late)).html).not.toContain(offer)
   })
 
   test('says why a payment was not credited', async () => {

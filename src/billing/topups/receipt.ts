@@ -15,6 +15,12 @@ export interface Receipt {
   readonly credits: number
 }
 
+/** Whether a payment of a top-up was seen that is not settled yet. */
+export async function hasOpenPayment({ db }: { readonly db: Db }, handle: Hash): Promise<boolean> {
+  const payments = await listPaymentsFor(db, handle)
+  return payments.some(({ payment }) => payment.settledAt === null)
+}
+
 /** The payments of a top-up that were credited, oldest first. */
 export async function listReceipts(
   { db }: { readonly db: Db },

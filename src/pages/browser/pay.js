@@ -72,7 +72,7 @@ function countDown(clock) {
  * @param {HTMLElement} page
  */
 async function follow(page) {
-  const { statusPath = '', lang = '', status: first } = page.dataset
+  const { statusPath = '', lang = '', status: first, paid = '' } = page.dataset
   const line = find('#status')
   const offline = find('#offline')
   const silent = document.getElementById('silent')
@@ -84,15 +84,15 @@ async function follow(page) {
     if (facts === undefined) continue
     if (silent !== null) silent.hidden = facts.chainAnswers
     if (line.textContent !== facts.text) line.textContent = facts.text
-    // In another state the page offers something else.
-    if (facts.status !== first) return location.reload()
+    // In another state, or with less left to pay, the page offers something else.
+    if (facts.status !== first || (facts.paidAmount ?? '') !== paid) return location.reload()
   }
 }
 
 /**
  * @param {string} path
- * @returns {Promise<{ status: string, text: string, chainAnswers: boolean } | undefined>} undefined while
- *   nobody answers
+ * @returns {Promise<{ status: string, text: string, paidAmount: string | null, chainAnswers: boolean } |
+ *   undefined>} undefined while nobody answers
  */
 async function ask(path) {
   try {

@@ -1,0 +1,31 @@
+import { encodeFunctionData } from 'viem/utils'
+import { ROUTER_ABI } from '#src/chain/contracts.ts'
+import type { Topup } from './model.ts'
+import { xrpWalletLink } from './rules.ts'
+
+/**
+ * What is left to pay of a quote that was paid in part, as a quote of its own with the same place and
+ * reference: it is credited at the same price while the quote runs. Undefined when nothing is left, or
+ * no time.
+ */
+export function restOf(topup: Topup, now: Date): Topup | undefined {
+  const { status, paidAmount, expiresAt, handle, transaction, approval } = topup
+  const left = topup.amount - (paidAmount ?? 0n)
+  if (status !== 'credited' || left <= 0n || now >= expiresAt) return undefined
+  const amount = left
+  if (topup.destinationTag !== null) {
+    const pageQr = xrpWalletLink(topup.payTo, topup.destinationTag, amount)
+    return { ...topup, amount, pageQr }
+  }
+  if (approval === null) {
+    return { ...topup, amount, transaction: transaction && { ...transaction, value: amount } }
+  }
+  const args = [handle, approval.token, amount] as const
+  const data = encodeFunctionData({ abi: ROUTER_ABI, functionName: 'pay', args })
+  return {
+    ...topup,
+    amount,
+    transaction: transaction && { ...transaction, data },
+    approval: { ...approval, amount },
+  }
+}
