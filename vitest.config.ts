@@ -1,14 +1,14 @@
-import { join } from 'node:path'
 import { defineConfig } from 'vitest/config'
+import { COMPILE_CACHE } from './test/support/compile-cache.ts'
 
 export default defineConfig({
   test: {
     // A worker keeps its modules from file to file: nothing in ours remembers what one file did.
     isolate: false,
     // Processes that tests start read their modules compiled from there.
-    env: { NODE_COMPILE_CACHE: join(import.meta.dirname, 'node_modules/.cache/watchdog-tests') },
-    // Files wait for processes, blocks and time-outs more than they compute.
-    maxWorkers: '100%',
+    env: { NODE_COMPILE_CACHE: COMPILE_CACHE },
+    // Files wait for processes, blocks and time-outs as well as they compute.
+    maxWorkers: '150%',
     // Only against hanging: a busy machine may take its time.
     testTimeout: 60_000,
     hookTimeout: 120_000,

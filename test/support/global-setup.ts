@@ -1,4 +1,6 @@
+import { spawn } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
+import { once } from 'node:events'
 import { chmod, mkdtemp, rm, stat, statfs } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -7,6 +9,7 @@ import { connect } from '#src/db/connection.ts'
 import { startEmbedded } from '#src/db/embedded.ts'
 import { migrate } from '#src/db/migrate.ts'
 import { silentLogger } from '#src/kernel/logger.ts'
+import { COMPILE_CACHE } from './compile-cache.ts'
 
 declare module 'vitest' {
   interface ProvidedContext {
@@ -20,6 +23,7 @@ declare module 'vitest' {
 /** A file system in memory, on Linux. */
 const MEMORY = '/dev/shm'
 const MEMORY_BYTES_MIN = 4 * 2 ** 30
+const SERVICE = join(import.meta.dirname, '../../src/main.ts')
 const MIGRATIONS = join(import.meta.dirname, '../../migrations')
 
 /**
@@ -28,6 +32,7 @@ const MIGRATIONS = join(import.meta.dirname, '../../migrations')
  * It is the server of `TEST_DATABASE_URL`, or one of its own that is gone afterwards.
  */
 export async function setup(project: TestProject): Promise<() => Promise<void>> {
+  await compileService()
   const server = await startServer()
   const template = `watchdog_template_${randomBytes(6).toString('hex')}`
   try {
@@ -62,6 +67,14 @@ async function startServer(): Promise<{ url: string; stop(): Promise<void> }> {
       await rm(folder, { recursive: true, force: true })
     },
   }
+}
+
+/** Fills the cache that processes of the service read compiled modules from: those that are killed never do. */
+async function compileService(): Promise<void> {
+  const environment = { PATH: process.env['PATH'], NODE_COMPILE_CACHE: COMPILE_CACHE }
+  const service = spawn(process.execPath, [SERVICE], { env: environment, stdio: 'ignore' })
+  // It ends by itself: nothing that it must know is set.
+  await once(service, 'exit')
 }
 
 /** Memory where there is enough: every database that is cloned is some hundred files. */
