@@ -1,3 +1,4 @@
+import { availableParallelism } from 'node:os'
 import { defineConfig } from 'vitest/config'
 import { COMPILE_CACHE } from './test/support/compile-cache.ts'
 
@@ -8,7 +9,7 @@ export default defineConfig({
     // Processes that tests start read their modules compiled from there.
     env: { NODE_COMPILE_CACHE: COMPILE_CACHE },
     // Files wait for processes, blocks and time-outs as well as they compute.
-    maxWorkers: '150%',
+    maxWorkers: availableParallelism() + 1,
     // Only against hanging: a busy machine may take its time.
     testTimeout: 60_000,
     hookTimeout: 120_000,

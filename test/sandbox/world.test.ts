@@ -76,22 +76,16 @@ describe('sandbox', { timeout: 60_000 }, () => {
   })
 
   it.each([
-    0, 900,
-  ])('leaves nothing when Ctrl-C is pressed %d ms after it began to start', async (afterMs) => {
+    [0, 'SIGTERM'],
+    [900, 'SIGINT'],
+  ] as const)('leaves nothing when it is told to end %d ms after it began to start, by %s', async (afterMs, signal) => {
     const sandbox = await start(['--port', '0'])
     await sandbox.printed('Starting')
     await wait(afterMs)
-    sandbox.pressCtrlC()
+    if (signal === 'SIGINT') sandbox.pressCtrlC()
+    else sandbox.signal(signal)
     expect(await sandbox.exit()).toEqual({ code: 0, signal: null })
     expect(sandbox.output()).toContain('Stopped. Nothing is left.')
-    await expectNothingLeft(sandbox)
-  })
-
-  it('leaves nothing when it is told to end while it starts', async () => {
-    const sandbox = await start(['--port', '0'])
-    await sandbox.printed('Starting')
-    sandbox.signal('SIGTERM')
-    expect(await sandbox.exit()).toEqual({ code: 0, signal: null })
     await expectNothingLeft(sandbox)
   })
 
