@@ -1,4 +1,5 @@
 /** Destinations behind buttons: whose they are, and what their cards show. */
+import type { TestResult } from '#src/delivery/model.ts'
 import { AppError } from '#src/kernel/errors.ts'
 import { getDestination, testDestination } from '#src/operations/chat-lists.ts'
 import type { Destination } from '#src/recipients/directory.ts'
@@ -63,8 +64,13 @@ export async function sendTest(
 ): Promise<TestOutcome> {
   const nextAt = takeTestTurn(`${link.wallet} ${id}`, ctx.app.clock.now())
   if (nextAt !== undefined) return { kind: 'tooMany', nextAt }
+  return await testOutcome(() => ctx.call(testDestination, { body: { id, evenIfOff } }, link))
+}
+
+/** What came of a test that is sent now. @throws whatever is not about the destination */
+export async function testOutcome(send: () => Promise<TestResult>): Promise<TestOutcome> {
   try {
-    const result = await ctx.call(testDestination, { body: { id, evenIfOff } }, link)
+    const result = await send()
     if (result.status === 'queued') return { kind: 'queued' }
     const { statusCode, latencyMs } = result
     return { kind: result.status, statusCode, latencyMs }

@@ -1,10 +1,10 @@
 import { Composer } from 'grammy'
-import { AppError } from '#src/kernel/errors.ts'
 import { testChannel } from '#src/operations/channels.ts'
 import { testRecipient } from '#src/operations/recipients.ts'
 import type { BotContext, Membership } from '../context.ts'
 import { withManaged } from '../manage.ts'
 import { peopleOf } from '../people.ts'
+import { testOutcome } from '../recipients.ts'
 import { show } from '../show.ts'
 import { takeTestTurn } from '../turns.ts'
 import { type Person, toldBy } from '../views/watch-people.ts'
@@ -29,19 +29,11 @@ async function test(ctx: BotContext, link: Membership, person: Person): Promise<
   const target = `${link.wallet} ${person.id ?? person.channel}`
   const nextAt = takeTestTurn(target, now)
   if (nextAt !== undefined) return { kind: 'tooMany', nextAt }
-  try {
-    const result =
-      person.id === undefined
-        ? await ctx.call(testChannel, { params: { key: person.channel } }, link)
-        : await ctx.call(testRecipient, { params: { id: String(person.id) } }, link)
-    if (result.status === 'queued') return { kind: 'queued' }
-    const { statusCode, latencyMs } = result
-    return { kind: result.status, statusCode, latencyMs }
-  } catch (error) {
-    if (!(error instanceof AppError)) throw error
-    if (error.code === 'recipient_not_active' || error.kind === 'upstream') return { kind: 'off' }
-    throw error
-  }
+  return await testOutcome(() =>
+    person.id === undefined
+      ? ctx.call(testChannel, { params: { key: person.channel } }, link)
+      : ctx.call(testRecipient, { params: { id: String(person.id) } }, link),
+  )
 }
 
 export const watchTestFeature = defineFeature({ commands: [], composer })

@@ -73,10 +73,15 @@ function lowRate(
     protocolMinimum: condition.protocolMinimum,
     rounds: kept.length,
   })
+  return { state: { kept, isLow }, ...verdictOf(condition.id, isLow, data) }
+}
+
+/** What a share below its limit, or no longer below it, says. */
+function verdictOf(id: string, isLow: boolean, data: JsonObject) {
   const firing = isLow
-    ? ({ event: `fsp.${condition.id}`, severity: 'warning', data } as const)
-    : ({ event: `fsp.${condition.id}.recovered`, severity: 'info', data } as const)
-  return { state: { kept, isLow }, phase: isLow ? 'firing' : 'ok', firings: [firing] }
+    ? ({ event: `fsp.${id}`, severity: 'warning', data } as const)
+    : ({ event: `fsp.${id}.recovered`, severity: 'info', data } as const)
+  return { phase: isLow ? 'firing' : 'ok', firings: [firing] } as const
 }
 
 function presentRate(_event: string, json: JsonObject): Presentation {
@@ -189,10 +194,7 @@ function lowUptime(
   }
   const isLow = worst.rate < MINIMUM
   const data = z.encode(Uptime, { ...worst, provider, threshold: MINIMUM, protocolMinimum: 0.8 })
-  const firing = isLow
-    ? ({ event: 'fsp.mc-uptime', severity: 'warning', data } as const)
-    : ({ event: 'fsp.mc-uptime.recovered', severity: 'info', data } as const)
-  return { state: { kept, isLow }, phase: isLow ? 'firing' : 'ok', firings: [firing] }
+  return { state: { kept, isLow }, ...verdictOf('mc-uptime', isLow, data) }
 }
 
 function presentUptime(_event: string, json: JsonObject): Presentation {
