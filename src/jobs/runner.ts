@@ -19,7 +19,8 @@ const BACKOFF_MS_MAX = 30_000
 /**
  * Starts jobs: each runs, waits its time or to be woken, and runs again; never two runs at once.
  *
- * A failing run is logged and tried again, after longer and longer waits while it keeps failing.
+ * A failing run is logged and tried again soon, however rarely the job runs, after longer and longer
+ * waits while it keeps failing.
  */
 export async function startJobs(app: JobApp, sql: Sql, jobs: readonly Job[]): Promise<RunningJobs> {
   const stop = new AbortController()
@@ -63,9 +64,9 @@ async function loop(app: JobApp, job: Job, waker: Waker, signal: AbortSignal): P
       failures += 1
       report(app, job, error, failures)
     }
-    const backoffMs = failures === 0 ? 0 : Math.min(2 ** failures * 250, BACKOFF_MS_MAX)
     const everyMs = job.everyMs(app)
-    const told = await waker.sleep(Math.max(everyMs, backoffMs), signal)
+    const restMs = failures === 0 ? everyMs : Math.min(2 ** failures * 250, BACKOFF_MS_MAX)
+    const told = await waker.sleep(restMs, signal)
     const isTime = performance.now() - lookedAtAllAt >= everyMs
     news = failures > 0 || isTime ? undefined : told
   }

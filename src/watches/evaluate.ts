@@ -22,34 +22,61 @@ export interface Raised extends Firing {
   readonly firedAt: Date
 }
 
-/** What one observation did to one watch. */
+/** What observations did to one watch. */
 export interface WatchOutcome {
-  /** The state of every enabled signal after it. */
+  /** The state of every enabled signal after them. */
   readonly states: readonly StoredState[]
   readonly raised: readonly Raised[]
 }
 
-/**
- * Folds one observation through a watch's enabled signals.
- *
- * News only: while an episode is open its signal fires again only with a higher severity; a recovery
- * counts only for an open episode; between two alerts of one signal lie `cooldownSeconds` at least.
- */
+/** One observation. @see foldWatch */
 export function evaluateWatch(
   type: WatchType,
   target: unknown,
   watch: EvaluatedWatch,
   observation: Observed,
 ): WatchOutcome {
+  return foldWatch(type, target, watch, [observation])
+}
+
+/**
+ * Folds observations through a watch's enabled signals, one after another.
+ *
+ * News only: while an episode is open its signal fires again only with a higher severity; a recovery
+ * counts only for an open episode; between two alerts of one signal lie `cooldownSeconds` at least.
+ */
+export function foldWatch(
+  type: WatchType,
+  target: unknown,
+  watch: EvaluatedWatch,
+  observations: readonly Observed[],
+): WatchOutcome {
   const settings = z.decode(type.settings, watch.settings)
   const choices = completeSignals(type.signals, watch.signals)
-  const outcomes = type.signals.flatMap((signal, index) => {
+  const folds = type.signals.flatMap((signal, index) => {
     const choice = choices[index]
     if (choice === undefined || !choice.enabled) return []
-    const stored = watch.states.find((state) => state.signal === signal.id)
-    const previous = stored === undefined ? signal.initial : z.decode(signal.state, stored.state)
     const view = { target, settings, parameters: choice.parameters }
-    const { state, phase, streak, firings } = signal.evaluate(previous, observation, view)
+    const isRecoveryTold = choice.recovery?.enabled === true
+    return [startFold({ type: type.name, signal, view, isRecoveryTold }, watch)]
+  })
+  const raised = observations.flatMap((one) => folds.flatMap(({ add }) => add(one)))
+  return { states: folds.flatMap(({ stored }) => stored() ?? []), raised }
+}
+
+interface SignalOf {
+  readonly type: string
+  readonly signal: Signal
+  readonly view: Parameters<Signal['evaluate']>[2]
+  readonly isRecoveryTold: boolean
+}
+
+/** One signal of a watch while observations pass through it; its state is read and written once. */
+function startFold({ type, signal, view, isRecoveryTold }: SignalOf, watch: EvaluatedWatch) {
+  let stored = watch.states.find((state) => state.signal === signal.id)
+  let state = stored === undefined ? signal.initial : z.decode(signal.state, stored.state)
+  const add = (observation: Observed): readonly Raised[] => {
+    const { phase, streak, firings, ...after } = signal.evaluate(state, observation, view)
     const news = firings.filter((firing) =>
       isNews(signal, firing, stored, observation, watch.cooldownSeconds),
     )
@@ -59,9 +86,10 @@ export function evaluateWatch(
     const nextPhase = isHeld ? 'pending' : phase
     const isUntold =
       signal.tellsOnce && alert === undefined && firings.some((one) => !isRecoveryOf(signal, one))
-    const next: StoredState = {
+    if (!isUntold) state = after.state
+    stored = {
       signal: signal.id,
-      state: z.encode(signal.state, isUntold ? previous : state),
+      state: undefined,
       phase: nextPhase,
       since: stored?.phase === nextPhase ? stored.since : observation.at,
       streak: streak ?? null,
@@ -69,46 +97,22 @@ export function evaluateWatch(
       lastEvidenceAt: observation.at,
       lastFiredAt: alert === undefined ? (stored?.lastFiredAt ?? null) : observation.at,
     }
-    const raised = news.map((firing): Raised => {
+    return news.map((firing) => {
       const isRecovery = isRecoveryOf(signal, firing)
       return {
         ...firing,
         watch,
-        type: type.name,
+        type,
         signal: signal.id,
         group: signal.group,
         isRecovery,
-        isTold: !isRecovery || choice.recovery?.enabled === true,
+        isTold: !isRecovery || isRecoveryTold,
         position: observation.position,
         firedAt: observation.at,
       }
     })
-    return [{ next, raised }]
-  })
-  return {
-    states: outcomes.map(({ next }) => next),
-    raised: outcomes.flatMap(({ raised }) => raised),
   }
-}
-
-/**
- * Folds observations through a watch, one after another.
- *
- * @see evaluateWatch
- */
-export function foldWatch(
-  type: WatchType,
-  target: unknown,
-  watch: EvaluatedWatch,
-  observations: readonly Observed[],
-): WatchOutcome {
-  let states = watch.states
-  const raised = observations.flatMap((observation) => {
-    const outcome = evaluateWatch(type, target, { ...watch, states }, observation)
-    states = outcome.states
-    return outcome.raised
-  })
-  return { states, raised }
+  return { add, stored: () => stored && { ...stored, state: z.encode(signal.state, state) } }
 }
 
 /** How bad the open episode is: as its worst alert. */

@@ -128,21 +128,21 @@ function judge(
   const { check, bad } = combined(one.checks, previous.bad, observation)
   const follows = previous.lastRound === round - 1
   const rounds = one.isStreak ? Number(parameters['rounds']) : 1
-  const common = commonData(one, observation)
   if (check.verdict === 'unknown') {
     const state = { ...previous, lastRound: round, streak: 0, bad }
     return { state, phase: state.isBroken ? 'firing' : 'unknown', streak: 0, firings: [] }
   }
   if (check.verdict === 'good') {
-    const firstAt = previous.firstAt ?? startsAt
+    const state = { ...INITIAL, lastRound: round }
+    if (!previous.isBroken) return { state, phase: 'ok', streak: 0, firings: [] }
     const data: JsonObject = {
-      ...common,
+      ...commonData(one, observation),
       since: instant(startsAt),
       missedRounds: previous.missed,
-      gapSeconds: startsAt - firstAt,
+      gapSeconds: startsAt - (previous.firstAt ?? startsAt),
     }
     const firing = { event: `fsp.${one.id}.recovered`, severity: 'info', data } as const
-    return { state: { ...INITIAL, lastRound: round }, phase: 'ok', streak: 0, firings: [firing] }
+    return { state, phase: 'ok', streak: 0, firings: [firing] }
   }
   const streak = follows ? previous.streak + 1 : 1
   const firstRound = previous.firstRound ?? round
@@ -161,7 +161,7 @@ function judge(
   const isLong = one.isStreak && streak >= 2 * rounds
   const severity = isLong || one.isCritical?.(check) ? 'critical' : one.severity
   const data: JsonObject = {
-    ...common,
+    ...commonData(one, observation),
     since: instant(firstAt),
     firstRoundId: firstRound,
     streak,
