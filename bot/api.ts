@@ -1,6 +1,7 @@
 import { Api, GrammyError, HttpError } from 'grammy'
 import { isConnectionFailure } from '#src/db/session.ts'
 import type { Logger } from '#src/kernel/logger.ts'
+import { traceOf } from '#src/kernel/trace.ts'
 import { pause } from './waker.ts'
 
 /** Longest an ordinary call to Telegram may take, in seconds. grammY's own limit is 500. */
@@ -86,5 +87,5 @@ export function describe(error: unknown): string {
   if (error instanceof HttpError) {
     return error.error instanceof Error ? error.error.message : error.message
   }
-  return error instanceof Error ? (error.stack ?? error.message) : String(error)
+  return traceOf(error)
 }

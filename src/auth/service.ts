@@ -5,6 +5,7 @@ import type { Caller } from '#src/kernel/caller.ts'
 import type { Clock } from '#src/kernel/clock.ts'
 import { AppError } from '#src/kernel/errors.ts'
 import type { Logger } from '#src/kernel/logger.ts'
+import { traceOf } from '#src/kernel/trace.ts'
 import { storedAddress } from '#src/kernel/units.ts'
 import { readMessage, writeMessage } from './message.ts'
 import {
@@ -167,7 +168,7 @@ export function createTokenLookup(deps: { readonly db: Db; readonly log: Logger 
       try {
         await store.saveLastUse(deps.db, id, { usedAt: now, staleBefore: lastNews(now) })
       } catch (error) {
-        deps.log.warn({ tokenId: id, problem: String(error) }, 'use of a token not noted')
+        deps.log.warn({ tokenId: id, problem: traceOf(error) }, 'use of a token not noted')
       }
     },
   }

@@ -2,6 +2,7 @@ import { type Channels, DeliveryError, Envelope } from '#src/channels/define.ts'
 import type { Clock } from '#src/kernel/clock.ts'
 import type { Logger } from '#src/kernel/logger.ts'
 import type { SecretBox } from '#src/kernel/secret-box.ts'
+import { traceOf } from '#src/kernel/trace.ts'
 import type { OpenDestination } from '#src/recipients/destinations.ts'
 import { unsubscribeUrl } from '#src/recipients/mail-links.ts'
 import { canBeSentTo } from './rules.ts'
@@ -37,7 +38,7 @@ export async function attempt(
     if (error instanceof DeliveryError) return end({ kind: 'failed', error })
     if (signal.aborted) return end({ kind: 'broken_off' })
     const deliveryId = task.rows[0]?.id ?? task.change?.id
-    deps.log.error({ deliveryId, channel: task.channel, error: String(error) }, 'delivery broke')
+    deps.log.error({ deliveryId, channel: task.channel, error: traceOf(error) }, 'delivery broke')
     return end({
       kind: 'failed',
       error: new DeliveryError('internal', { ours: true, cause: error }),

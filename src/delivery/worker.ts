@@ -1,5 +1,6 @@
 import { setTimeout as wait } from 'node:timers/promises'
 import type { ChannelKey } from '#src/channels/define.ts'
+import { traceOf } from '#src/kernel/trace.ts'
 import { type OpenDestination, openDestinations } from '#src/recipients/destinations.ts'
 import { attempt } from './attempt.ts'
 import { claimChats, claimStale, type Look } from './chats.ts'
@@ -145,7 +146,10 @@ export function createWorker(deps: WorkerDeps, stop: AbortSignal): Worker {
         await record(deps, batch)
       } catch (error) {
         // The rows keep their leases and are taken again when these end.
-        deps.log.warn({ rows: batch.length, error: String(error) }, 'delivery results not recorded')
+        deps.log.warn(
+          { rows: batch.length, error: traceOf(error) },
+          'delivery results not recorded',
+        )
       }
       for (const { task } of batch) if (task.keep !== undefined) leaveAlone(task.recipientId)
       recordings += 1

@@ -2,6 +2,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify'
 import { translator } from '#src/i18n/translate.ts'
 import { AppError, ERROR_STATUS, type ErrorCode, type ErrorKind } from '#src/kernel/errors.ts'
 import { negotiateLocale } from '#src/kernel/locale.ts'
+import { traceOf } from '#src/kernel/trace.ts'
 import type { App } from '#src/operations/define.ts'
 import { problemBody } from '#src/operations/problem.ts'
 
@@ -29,7 +30,7 @@ export function answerError(
 ): FastifyReply {
   const problem = toAppError(error)
   if (problem.kind === 'internal') {
-    app.log.error({ requestId: request.id, error: describe(error) }, 'request failed')
+    app.log.error({ requestId: request.id, error: traceOf(error) }, 'request failed')
   }
   const locale = negotiateLocale(request.headers['accept-language'])
   const t = translator(locale)
@@ -63,8 +64,4 @@ function challengeOf({ kind, code, details }: AppError): string | undefined {
   }
   if (code !== 'insufficient_scope') return undefined
   return `Bearer error="insufficient_scope", scope="${details.values?.['scope']}"`
-}
-
-function describe(error: unknown): string {
-  return error instanceof Error ? (error.stack ?? error.message) : String(error)
 }

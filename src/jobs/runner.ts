@@ -3,6 +3,7 @@ import type { Sql } from 'postgres'
 import { listen } from '#src/db/listen.ts'
 import { whileHolding } from '#src/db/lock.ts'
 import { AppError } from '#src/kernel/errors.ts'
+import { traceOf } from '#src/kernel/trace.ts'
 import type { Job, JobApp } from './define.ts'
 
 /** Jobs at work. */
@@ -79,7 +80,7 @@ function report(app: JobApp, job: Job, error: unknown, failures: number): void {
   const fields = {
     job: job.name,
     failures,
-    error: cause instanceof Error ? (cause.stack ?? cause.message) : String(cause),
+    error: traceOf(cause),
   }
   if (!isUpstream) app.log.error(fields, 'job failed')
   else if (failures === 1) app.log.warn(fields, 'job waits for a dependency')

@@ -1,6 +1,7 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { builtKey } from '#src/i18n/translate.ts'
 import { AppError, ERROR_STATUS, type ErrorCode, type ErrorKind } from '#src/kernel/errors.ts'
+import { traceOf } from '#src/kernel/trace.ts'
 import type { App } from '#src/operations/define.ts'
 import { sendPage } from './layout.ts'
 
@@ -20,8 +21,7 @@ export function answerFailure(
   const problem = toAppError(error)
   const { kind, code, details } = problem
   if (kind === 'internal') {
-    const cause = error instanceof Error ? (error.stack ?? error.message) : String(error)
-    app.log.error({ requestId: request.id, error: cause }, 'page failed')
+    app.log.error({ requestId: request.id, error: traceOf(error) }, 'page failed')
   }
   const seconds = details.retryAfterSeconds
   if (seconds !== undefined) reply.header('retry-after', String(seconds))

@@ -1,10 +1,12 @@
 /** Settling calls that came together: one statement for all of them, whoever pays. */
+
 import { randomUUID } from 'node:crypto'
 import type { Db, SQL } from '#src/db/connection.ts'
 import { isConnectionFailure } from '#src/db/session.ts'
 import type { Clock } from '#src/kernel/clock.ts'
 import { AppError } from '#src/kernel/errors.ts'
 import type { Logger } from '#src/kernel/logger.ts'
+import { traceOf } from '#src/kernel/trace.ts'
 import { RESOURCE_PRICES_CREDITS, type ResourceId } from '../price-list.ts'
 import type { Group } from './batcher.ts'
 import type { Outcome, TokenLookup } from './model.ts'
@@ -52,7 +54,7 @@ export async function settleTogether(
   } catch (error) {
     if (error instanceof AppError) throw error
     // Whatever is wrong with one of them is not to hurt the others.
-    deps.log.warn({ payers: rows.length, problem: String(error) }, 'calls not settled together')
+    deps.log.warn({ payers: rows.length, problem: traceOf(error) }, 'calls not settled together')
     return []
   }
 }

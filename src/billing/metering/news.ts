@@ -1,5 +1,6 @@
 import type { Db } from '#src/db/connection.ts'
 import type { Logger } from '#src/kernel/logger.ts'
+import { traceOf } from '#src/kernel/trace.ts'
 import { NEWS_EVERY_MS } from './model.ts'
 import { notifyLedger } from './store.ts'
 
@@ -29,7 +30,7 @@ export function createNews({ db, log }: { readonly db: Db; readonly log: Logger 
       try {
         await notifyLedger(db, told)
       } catch (error) {
-        log.warn({ wallets: told.length, problem: String(error) }, 'ledger news not told')
+        log.warn({ wallets: told.length, problem: traceOf(error) }, 'ledger news not told')
       }
       await Promise.race([pause(), hurry.promise])
     }

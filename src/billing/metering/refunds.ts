@@ -1,7 +1,9 @@
 /** Giving back what a call took, also when that is not possible at once. */
+
 import { type Db, transact } from '#src/db/connection.ts'
 import type { Clock } from '#src/kernel/clock.ts'
 import type { Logger } from '#src/kernel/logger.ts'
+import { traceOf } from '#src/kernel/trace.ts'
 import { storedAddress } from '#src/kernel/units.ts'
 import { credit } from '../account/service.ts'
 import { findEntry } from '../account/store.ts'
@@ -81,7 +83,7 @@ export async function giveBack(
       return returned
     })
   } catch (error) {
-    deps.log.warn({ calls: charges.length, problem: String(error) }, 'charges not given back yet')
+    deps.log.warn({ calls: charges.length, problem: traceOf(error) }, 'charges not given back yet')
     debts.owe(referencesOf(charges))
     return charges.map(() => ({ ok: false }))
   }
