@@ -1,0 +1,31 @@
+import { DrizzleQueryError } from 'drizzle-orm'
+import { describe, expect, test } from 'vitest'
+import { traceOf } from './trace.ts'
+
+describe('what a log says of an error', () => {
+  test('is what broke first, with its code and the calls that led there', () => {
+    const first = Object.assign(new Error('deadlock detected'), { code: '40P01' })
+    const trace = traceOf(new Error('around it', { cause: new Error('nearer', { cause: first }) }))
+    const [head, ...calls] = trace.split('\n')
+    expect(head).toBe('Error 40P01: deadlock detected')
+    expect(calls[0]).toContain('trace.test.ts')
+    expect(trace).not.toContain('around it')
+  })
+
+  test('names no parameter of a failed query', () => {
+    const failed = new DrizzleQueryError(
+      'select $1\n    at time zone $2',
+      ['https://hooks.example/secret'],
+      new Error('no such column'),
+    )
+    const trace = traceOf(failed)
+    expect(trace).toContain('no such column')
+    expect(trace).not.toContain('secret')
+    expect(trace).not.toContain('time zone')
+  })
+
+  test('is the text of what is no error', () => {
+    expect(traceOf('gone')).toBe('gone')
+    expect(traceOf(undefined)).toBe('undefined')
+  })
+})

@@ -1,0 +1,15 @@
+const CALL = /^ {4}at .*:\d+:\d+\)?$/
+
+/**
+ * What a log says of an error: the name, code and message of what broke first, and the calls that led there.
+ *
+ * Messages put around it are left out: that of a failed query repeats its parameters, which may be secret.
+ */
+export function traceOf(error: unknown): string {
+  if (!(error instanceof Error)) return String(error)
+  let first = error
+  while (first.cause instanceof Error) first = first.cause
+  const code = 'code' in first && first.code !== undefined ? ` ${first.code}` : ''
+  const calls = (error.stack ?? '').split('\n').filter((line) => CALL.test(line))
+  return [`${first.name}${code}: ${first.message}`, ...calls].join('\n')
+}
