@@ -323,24 +323,24 @@ test('a process killed at any moment loses and repeats no alert', async () => {
     const [row] = await service.sql<{ count: number }[]>`select count(*)::int from alerts`
     return row?.count ?? 0
   }
-  let isOver = false
-  const busy = (async () => {
-    for (let round = 0; round < ROUNDS && !isOver; round += 1) {
+  const spendAndGive = async () => {
+    for (let round = 0; round < ROUNDS; round += 1) {
       await spend(600)
       // Not far ahead of those who judge, so that every process finds work in hand.
       await expect.poll(countAlerts, { timeout: 60_000 }).toBeGreaterThanOrEqual(round * 2 - 4)
       await give(600)
     }
-  })()
-  for (const killAt of [1, 20, 45]) {
-    const process = await start()
-    await expect.poll(countAlerts, { timeout: 60_000, interval: 5 }).toBeGreaterThanOrEqual(killAt)
-    await process.kill()
   }
-  const last = await start()
-  await busy
+  const killAndStart = async () => {
+    for (const killAt of [1, 20, 45]) {
+      const process = await start()
+      const judged = expect.poll(countAlerts, { timeout: 60_000, interval: 5 })
+      await judged.toBeGreaterThanOrEqual(killAt).finally(() => process.kill())
+    }
+    return await start()
+  }
+  const [last] = await Promise.all([killAndStart(), spendAndGive()])
   await expect.poll(countAlerts, { timeout: 60_000 }).toBe(ROUNDS * 2)
-  isOver = true
   await last.stop()
   expect(await events()).toEqual(Array.from({ length: ROUNDS }, () => [LOW, AGAIN]).flat())
 }, 180_000)
