@@ -1,10 +1,9 @@
 import type { SubscriptionList } from '#src/billing/subscriptions/model.ts'
 import { priceSlots } from '#src/billing/subscriptions/rules.ts'
 import { AppError } from '#src/kernel/errors.ts'
-import { getAccount } from '#src/operations/account.ts'
 import { listAlertLines } from '#src/operations/chat-lists.ts'
 import { listSubscriptions } from '#src/operations/subscriptions.ts'
-import { getWatch, listWatches } from '#src/operations/watches.ts'
+import { getWatch } from '#src/operations/watches.ts'
 import type { Watch } from '#src/watches/model.ts'
 import type { BotContext, Membership } from './context.ts'
 import { managerNames } from './managers.ts'
@@ -15,9 +14,7 @@ import type { Rows, View } from './views/view.ts'
 import { type LastAlert, watchCard } from './views/watch-card.ts'
 import { watchList } from './views/watch-list.ts'
 import { isReachable, personName, toldBy } from './views/watch-people.ts'
-
-/** Most rows the gate gives at once. */
-const PAGE_LIMIT = '250'
+import { PAGE_LIMIT, readFunds, readWatches } from './wallet.ts'
 
 /** Whether screens have buttons for this person: in private always, in groups for who may press them. */
 export function hasButtons({ reader, links }: BotContext): boolean {
@@ -39,12 +36,9 @@ export async function homeScreen(ctx: BotContext, notice?: string, rows: Rows = 
   const watches = await allWatches(ctx)
   const options = { now: ctx.app.clock.now(), ...(notice !== undefined && { notice }) }
   if (!reader.isGroup) {
-    const { balanceCredits, slots } = await ctx.call(getAccount, { query: { limit: '1' } })
-    const total = slots.purchased + slots.trial
-    const funds = { balanceCredits, slotsUsed: slots.used, slotsTotal: total }
     const wallet = {
       address: link.wallet,
-      funds,
+      funds: await readFunds(ctx.call),
       canWrite: link.caller.scopes.includes('write'),
       isOneOfSeveral: links.length > 1,
       mutedUntil: link.mutedUntil,
@@ -87,15 +81,9 @@ export async function showList(
   const now = ctx.app.clock.now()
   const isPrivate = !ctx.reader.isGroup
   const canCreate = isPrivate && ctx.links[0]?.caller.scopes.includes('write') === true
-  const slots = isPrivate ? { slots: await slotsOf(ctx) } : {}
-  const shown = { ...options, ...slots, now, canCreate, buttons: hasButtons(ctx) }
+  const slots = isPrivate ? (await readFunds(ctx.call)).slots : undefined
+  const shown = { ...options, slots, now, canCreate, buttons: hasButtons(ctx) }
   await show(ctx, watchList(ctx.reader, watches, shown))
-}
-
-/** How many watches the chat's first wallet has room for. */
-async function slotsOf(ctx: BotContext): Promise<number> {
-  const { slots } = await ctx.call(getAccount, { query: { limit: '1' } })
-  return slots.purchased + slots.trial
 }
 
 /** Shows a watch of one of the chat's wallets. @throws AppError not_found */
@@ -181,14 +169,6 @@ async function ownWatch(ctx: BotContext, id: number, link: Membership): Promise<
 }
 
 /** All watches of a wallet: of the chat's first one unless another is named. */
-export async function allWatches(ctx: BotContext, link?: Membership): Promise<readonly Watch[]> {
-  const all: Watch[] = []
-  let cursor: string | null | undefined
-  while (cursor !== null) {
-    const query = { limit: PAGE_LIMIT, ...(cursor !== undefined && { cursor }) }
-    const page = await ctx.call(listWatches, { query }, link)
-    all.push(...page.data)
-    cursor = page.nextCursor
-  }
-  return all
+export function allWatches(ctx: BotContext, link?: Membership): Promise<readonly Watch[]> {
+  return readWatches((operation, input) => ctx.call(operation, input, link))
 }

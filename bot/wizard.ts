@@ -1,7 +1,6 @@
 /** The screens of the wizard, with what they show. */
 import { SLOT_PRICE_CREDITS, SLOTS_MAX } from '#src/billing/price-list.ts'
 import { AppError } from '#src/kernel/errors.ts'
-import { getAccount } from '#src/operations/account.ts'
 import { listSubscriptions } from '#src/operations/subscriptions.ts'
 import type { BotContext, Membership } from './context.ts'
 import { changeDraft, type Draft, type DraftValues } from './draft.ts'
@@ -9,27 +8,32 @@ import { peopleOf } from './people.ts'
 import { show } from './show.ts'
 import { assetsOf, candidatesOf, listedNames, sameTarget } from './targets.ts'
 import { termsMark } from './terms.ts'
+import type { Funds } from './views/home.ts'
+import type { SlotUse } from './views/slot-use.ts'
 import { isReachable, personName, toldBy } from './views/watch-people.ts'
 import * as views from './views/wizard.ts'
 import { chooseStep, ruleStep } from './views/wizard-rule.ts'
 import * as steps from './views/wizard-steps.ts'
+import { readFunds } from './wallet.ts'
 
 /** Slots of a wallet: of the chat's first one unless another is named. */
-export async function slotsOf(ctx: BotContext, link?: Membership): Promise<views.Slots> {
-  const { slots } = await ctx.call(getAccount, { query: { limit: '1' } }, link)
-  return { available: slots.available, total: slots.purchased + slots.trial }
+export async function slotsOf(ctx: BotContext, link?: Membership): Promise<SlotUse> {
+  return (await fundsOf(ctx, link)).slots
+}
+
+function fundsOf(ctx: BotContext, link: Membership | undefined): Promise<Funds> {
+  return readFunds((operation, input) => ctx.call(operation, input, link))
 }
 
 /** Says what can be done without a free slot. @param resume a draft that waits for one */
 export async function showNoSlot(ctx: BotContext, resume: Draft | undefined): Promise<void> {
   const link = resume === undefined ? ctx.links[0] : linkOf(ctx, resume)
   const [{ balanceCredits, slots }, { trial }] = await Promise.all([
-    ctx.call(getAccount, { query: { limit: '1' } }, link),
+    fundsOf(ctx, link),
     ctx.call(listSubscriptions, { query: { limit: '1' } }, link),
   ])
   const view = views.noSlot(ctx.reader, {
-    used: slots.used,
-    total: slots.purchased + slots.trial,
+    slots,
     slotsMax: SLOTS_MAX,
     slotPriceCredits: SLOT_PRICE_CREDITS,
     balanceCredits,

@@ -217,7 +217,7 @@ async function showTypes(ctx: BotContext): Promise<void> {
   const slots = await slotsOf(ctx)
   const open = await readDraft(ctx)
   const resume = open?.values.watchId === null ? open : undefined
-  if (slots.available <= 0) return showNoSlot(ctx, resume)
+  if (slots.free === 0) return showNoSlot(ctx, resume)
   await show(ctx, views.typeChoice(ctx.reader, { slots, resume }), 'wizard')
 }
 

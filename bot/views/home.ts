@@ -6,6 +6,7 @@ import { LOCALE_NAMES, type Locale } from '#src/kernel/locale.ts'
 import type { Watch } from '#src/watches/model.ts'
 import { packed } from '../callback-data.ts'
 import { exampleStart } from './example.ts'
+import type { SlotUse } from './slot-use.ts'
 import { nearTime } from './time.ts'
 import { type TopicPlace, topicLine } from './topic.ts'
 import {
@@ -48,8 +49,7 @@ export function firstContact({ t }: Reader, notice?: string): View {
 /** What the wallet has, for the first lines of its home. */
 export interface Funds {
   readonly balanceCredits: number
-  readonly slotsUsed: number
-  readonly slotsTotal: number
+  readonly slots: SlotUse
 }
 
 /** The wallet a private chat's screens are about. */
@@ -79,7 +79,7 @@ export function home(
 ): View {
   const { t } = reader
   const { mutedUntil, canWrite } = wallet
-  const { balanceCredits, slotsUsed, slotsTotal } = wallet.funds
+  const { balanceCredits, slots } = wallet.funds
   const { now, notice, rows = [] } = options
   const lines = [
     notice,
@@ -91,7 +91,7 @@ export function home(
     ...fundsLines(
       reader,
       `💳 ${t.html('units:credits', { count: balanceCredits })}`,
-      `🎟 ${t.html('bot:home.slots', { used: slotsUsed, total: slotsTotal })}`,
+      slotsText(t, slots),
       wallet,
     ),
     canWrite ? undefined : t.html('bot:chat.receiveOnly'),
@@ -100,6 +100,11 @@ export function home(
   const last = [act(name, packed('wallet.list')), languageButton(t.locale)]
   const own = canWrite ? managerRows(t, watches.length > 0, last) : readerRows(t, last)
   return screen(lines, [...rows, ...own])
+}
+
+/** How many slots are used; watches that wait for one are counted where watches are. */
+export function slotsText(t: Translate, { used, total }: SlotUse): string {
+  return `🎟 ${t.html('bot:home.slots', { used, total })}`
 }
 
 /** Credits and slots; what the credits do not reach for is said beside them. */

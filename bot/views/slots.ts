@@ -5,6 +5,7 @@ import { formatDate, formatDuration, formatList, formatPercent } from '#src/i18n
 import { id, type Translate } from '#src/i18n/translate.ts'
 import { names } from '#src/notices/words.ts'
 import { packed } from '../callback-data.ts'
+import { slotUse } from './slot-use.ts'
 import {
   act,
   type Button,
@@ -45,12 +46,11 @@ export function slotsScreen(
 ): View {
   const { t } = reader
   const { capacity, trial, subscriptions, balanceCredits } = state
-  const total = capacity.purchased + capacity.trial
+  const { used, total } = slotUse(capacity)
   const { endsAt } = trial
   const waiting = names(t, options.waiting)
   const lines = [
-    // Suspended watches keep their place, but there are no slots under them.
-    `🎟 ${t.html('bot:slots.title', { used: Math.min(capacity.used, total), total })}`,
+    `🎟 ${t.html('bot:slots.title', { used, total })}`,
     waiting === undefined ? undefined : t.html('notices:suspended.now', { watches: waiting }),
     capacity.trial > 0 && endsAt !== null
       ? t.html('bot:slots.trial', {

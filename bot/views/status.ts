@@ -5,7 +5,7 @@ import type { Watch } from '#src/watches/model.ts'
 import type { TipState } from '#src/watches/tip.ts'
 import { packed } from '../callback-data.ts'
 import { destinationName, isOn } from './destination.ts'
-import { type Funds, summary } from './home.ts'
+import { type Funds, slotsText, summary } from './home.ts'
 import { clockTime } from './time.ts'
 import {
   act,
@@ -55,7 +55,7 @@ export function statusScreen(
     funds &&
       [
         `💳 ${t.html('units:credits', { count: funds.balanceCredits })}`,
-        `🎟 ${t.html('bot:home.slots', { used: funds.slotsUsed, total: funds.slotsTotal })}`,
+        slotsText(t, funds.slots),
       ].join(' · '),
     ...(shown.length === 0 ? [] : ['']),
     ...shown.map((watch) => watchLine(reader, watch, now)),

@@ -4,6 +4,7 @@ import { builtKey, html, id, typed } from '#src/i18n/translate.ts'
 import type { Watch } from '#src/watches/model.ts'
 import { packed } from '../callback-data.ts'
 import { signalShort } from './signals.ts'
+import type { SlotUse } from './slot-use.ts'
 import { nearTime } from './time.ts'
 import {
   act,
@@ -17,7 +18,7 @@ import {
   type View,
 } from './view.ts'
 import { typeLine } from './watch-facts.ts'
-import { glyphOf, inOrder, severityOf, standingOf } from './watch-state.ts'
+import { GLYPHS, glyphOf, inOrder, severityOf, standingOf } from './watch-state.ts'
 import { typeButtons } from './wizard.ts'
 
 /** Watches on one page, and on the only one there is without buttons. */
@@ -34,8 +35,8 @@ interface ListOptions {
   readonly buttons: boolean
   /** A line about what has just happened, or about what the reader may not do: HTML. */
   readonly notice?: string
-  /** Slots of the wallet, all of them; undefined where that is nobody's business. */
-  readonly slots?: number
+  /** Slots of the wallet; undefined where that is nobody's business. */
+  readonly slots: SlotUse | undefined
   /** Watches can be made from here. */
   readonly canCreate?: boolean
 }
@@ -56,9 +57,7 @@ export function watchList(reader: Reader, watches: readonly Watch[], options: Li
   const hidden = watches.length - shown.length
   const lines = [
     notice,
-    options.slots === undefined
-      ? t.html('bot:watches.title', { total: watches.length })
-      : t.html('bot:watches.titleSlots', { used: watches.length, slots: options.slots }),
+    ...titleLines(reader, watches.length, options.slots),
     ...shown.map((watch) => watchLine(reader, watch, now)),
     buttons || hidden === 0 ? undefined : t.html('bot:watches.more', { count: hidden }),
   ]
@@ -69,6 +68,21 @@ export function watchList(reader: Reader, watches: readonly Watch[], options: Li
     [menuButton(t)],
   ]
   return screen(lines, buttons ? rows : [])
+}
+
+function titleLines(
+  { t }: Reader,
+  total: number,
+  slots: SlotUse | undefined,
+): readonly (string | undefined)[] {
+  if (slots === undefined) return [t.html('bot:watches.title', { total })]
+  const { used, waiting } = slots
+  return [
+    t.html('bot:watches.titleSlots', { used, slots: slots.total }),
+    waiting === 0
+      ? undefined
+      : `${GLYPHS.suspended} ${t.html('bot:count.suspended', { count: waiting })}`,
+  ]
 }
 
 /** A watch in one line: its sign, name, type, and how it stands or what was seen last. */

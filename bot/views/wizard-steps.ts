@@ -4,9 +4,10 @@ import { SEVERITIES } from '#src/kernel/facts.ts'
 import { findWatchType } from '#src/watches/types/index.ts'
 import { packed } from '../callback-data.ts'
 import type { Draft } from '../draft.ts'
+import type { SlotUse } from './slot-use.ts'
 import { act, inRows, labelWithName, nameList, type Reader, screen, type View } from './view.ts'
 import { guideOf, typeLine } from './watch-facts.ts'
-import { describedDraft, isOn, lastRow, pageRow, type Slots, titleLine } from './wizard.ts'
+import { describedDraft, isOn, lastRow, pageRow, titleLine } from './wizard.ts'
 
 /** An asset that is offered for a balance. */
 export interface OfferedAsset {
@@ -82,7 +83,7 @@ export function targetStep(
 export function checkStep(
   reader: Reader,
   draft: Draft,
-  options: { readonly now: Date; readonly tells: readonly string[]; readonly slots: Slots },
+  options: { readonly now: Date; readonly tells: readonly string[]; readonly slots: SlotUse },
 ): View {
   const { t } = reader
   const { rev, values } = draft
@@ -101,7 +102,7 @@ export function checkStep(
     tells.length === 0
       ? `⚠️ ${t.html('bot:new.tellsNobody')}`
       : t.html('bot:watch.tells', { names: nameList(tells, t.locale) }),
-    t.html('bot:new.uses', { available: slots.available }),
+    t.html('bot:new.uses', { available: slots.free }),
   ]
   const severity = t(`bot:button.from.${values.minSeverity}`)
   const next = SEVERITIES[(SEVERITIES.indexOf(values.minSeverity) + 1) % SEVERITIES.length]

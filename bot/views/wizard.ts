@@ -5,6 +5,7 @@ import { REGISTRY } from '#src/watches/types/index.ts'
 import { packed } from '../callback-data.ts'
 import type { Draft, Step } from '../draft.ts'
 import { fieldsOf, type OwnedField } from './fields.ts'
+import type { SlotUse } from './slot-use.ts'
 import {
   act,
   type Button,
@@ -50,12 +51,16 @@ export function typeLines(t: Translate): readonly string[] {
 /** What to watch. @param resume a draft that waits */
 export function typeChoice(
   { t }: Reader,
-  options: { readonly slots: Slots; readonly resume: Draft | undefined; readonly notice?: string },
+  options: {
+    readonly slots: SlotUse
+    readonly resume: Draft | undefined
+    readonly notice?: string
+  },
 ): View {
   const { slots, resume, notice } = options
   const lines = [
     notice,
-    t.html('bot:new.title', { available: slots.available, total: slots.total }),
+    t.html('bot:new.title', { available: slots.free, total: slots.total }),
     t.html('bot:new.what'),
     '',
     ...typeLines(t),
@@ -71,12 +76,6 @@ export function typeChoice(
           ),
         ]
   return screen(lines, [again, ...inRows(typeButtons(t), 2), [menuButton(t)]])
-}
-
-/** Slots of a wallet: how many are free, and how many there are. */
-export interface Slots {
-  readonly available: number
-  readonly total: number
 }
 
 /** What a draft looks like so far, in the form of a watch. */
@@ -196,8 +195,7 @@ export function nothingCreated({ t }: Reader): View {
 export function noSlot(
   { t }: Reader,
   options: {
-    readonly used: number
-    readonly total: number
+    readonly slots: SlotUse
     readonly slotsMax: number
     readonly slotPriceCredits: number
     readonly balanceCredits: number
@@ -206,10 +204,12 @@ export function noSlot(
     readonly resume: Draft | undefined
   },
 ): View {
-  const { used, total, slotsMax, slotPriceCredits: price, balanceCredits, resume } = options
+  const { slots, slotsMax, slotPriceCredits: price, balanceCredits, resume } = options
+  const { used, total, waiting } = slots
   const isFull = total >= slotsMax
   const lines = [
     `🎟 ${t.html('bot:noSlot.title', { used, total })}`,
+    waiting === 0 ? undefined : t.html('bot:count.suspended', { count: waiting }),
     isFull ? t.html('bot:noSlot.full', { max: slotsMax }) : t.html('bot:noSlot.price', { price }),
     isFull
       ? undefined

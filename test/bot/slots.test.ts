@@ -66,6 +66,28 @@ describe('/slots', () => {
       expect(ann.labels()).toContainEqual(['Subscriptions', 'Top up'])
     }))
 
+  test('and every other screen count the same slots as used; who waits for one is said beside it', () =>
+    inFreshWorld(async () => {
+      await world.giveSlots('alice', 2)
+      await world.addWatch('alice', { label: 'One' })
+      await world.addWatch('alice', { label: 'Two' })
+      await world.addWatch('alice', { label: 'Three', status: 'suspended' })
+      await world.addWatch('alice', { label: 'Four', status: 'suspended' })
+      const ann = await world.linked('alice')
+      for (const [command, used] of [
+        ['/menu', '2 of 2 slots'],
+        ['/status', '2 of 2 slots'],
+        ['/watches', 'Watches · 2 of 2 slots'],
+        ['/new', 'No free slot · 2 of 2 used'],
+      ] as const) {
+        await ann.say(command)
+        expect(says(ann)).toContain(used)
+        expect(says(ann)).toContain('2 wait for a slot')
+      }
+      await ann.say('/slots')
+      expect(says(ann)).toContain('Slots · 2 of 2 used')
+    }))
+
   test('is private', async () => {
     const ann = await world.linked('bob')
     const { id } = world.telegram.group({ title: 'Crew', members: [ann.id], admins: [ann.id] })

@@ -104,7 +104,7 @@ test.each(LOCALES)('the home fits one screen in %s, whatever it has to say', asy
   const reader = { t: translator(locale), timezone: 'UTC', isGroup: false, bot: 'bot' }
   const wallet = {
     address: walletOf('alice'),
-    funds: { balanceCredits: 1_000_000, slotsUsed: 20, slotsTotal: 20 },
+    funds: { balanceCredits: 1_000_000, slots: { used: 20, total: 20, free: 0, waiting: 0 } },
     canWrite: true,
     mutedUntil: new Date('2026-11-20T20:00:00Z'),
     renewal: { at: new Date('2026-12-20T12:00:00Z'), credits: 10_000_000 },

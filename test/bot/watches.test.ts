@@ -93,6 +93,7 @@ describe('the list', () => {
   test('has five watches a page, the worst first, and pages that lead round', async () => {
     const bob = await linked('bob')
     const { app } = world
+    await world.giveSlots('bob', 9)
     for (const label of ['G', 'F', 'E', 'D']) await world.addWatch('bob', { label })
     await world.addWatch('bob', { label: 'Paused', status: 'paused' })
     await world.addWatch('bob', { label: 'Waiting', status: 'suspended' })
@@ -118,7 +119,7 @@ describe('the list', () => {
 
     await bob.say('/watches')
     const page = bob.last().id
-    expect(bob.last().text).toContain('Watches · 8 of 0 slots')
+    expect(bob.last().text).toContain('Watches · 8 of 9 slots')
     expect(bob.labels()).toEqual([
       ['🔴 \u2068Loud\u2069'],
       ['🎟 \u2068Waiting\u2069'],
