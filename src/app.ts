@@ -22,7 +22,8 @@ import { createInternalServer, type Reading } from '#src/http/internal.ts'
 import { createServer } from '#src/http/server.ts'
 import type { JobApp } from '#src/jobs/define.ts'
 import { REGISTRY as JOBS } from '#src/jobs/index.ts'
-import { type RunningJobs, startJobs } from '#src/jobs/runner.ts'
+import { retain } from '#src/jobs/retain.ts'
+import { type RunningJobs, runFirst, startJobs } from '#src/jobs/runner.ts'
 import { type Clock, systemClock } from '#src/kernel/clock.ts'
 import type { Logger } from '#src/kernel/logger.ts'
 import { createSecretBox } from '#src/kernel/secret-box.ts'
@@ -139,6 +140,8 @@ export function createApp(
       const patience = { deadlineMs: DATABASE_DEADLINE_MS, logger: log }
       await waitForDatabase(sql, { ...patience, ...(signal && { signal }) })
       await migrate(sql, MIGRATIONS)
+      // Rows that come while their partition is made would have to be moved, or written again.
+      await runFirst(app, sql, retain)
       await internal.listen({ host: config.http.host, port: config.http.internalPort })
       if (plays('api')) {
         await server.register(registerPages, { app })

@@ -2,6 +2,7 @@ import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { expect, test } from 'vitest'
 import packageJson from '../package.json' with { type: 'json' }
+import { freshDatabase } from './support/database.ts'
 import { PROCESS_ENVIRONMENT, testEnvironment } from './support/environment.ts'
 
 const [, ...START] = packageJson.scripts.start.split(' ')
@@ -44,4 +45,20 @@ test('a start that waits for its database stops when it is told to', async () =>
   child.kill('SIGTERM')
   expect(await ended).toEqual([0, null])
   expect(printed.err).toBe('')
+})
+
+test('partitions are there before anything can be written into them', async () => {
+  const database = await freshDatabase()
+  const ports = { PORT: '0', INTERNAL_PORT: '0' }
+  const { child, printed, ended } = start(
+    testEnvironment({ LOG_LEVEL: 'info', DATABASE_URL: database.url, ...ports }),
+  )
+  for await (const chunk of child.stdout) if (String(chunk).includes('"ready"')) break
+  child.kill('SIGTERM')
+  expect(await ended).toEqual([0, null])
+  const said = printed.out.trim().split('\n')
+  const messages = said.map((line): string => JSON.parse(line).msg)
+  const told = messages.filter((message) => ['partitions arranged', 'ready'].includes(message))
+  expect(told).toEqual([...Array(3).fill('partitions arranged'), 'ready'])
+  await database.drop()
 })

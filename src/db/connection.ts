@@ -161,10 +161,21 @@ export function isSerializationFailure(error: unknown): boolean {
   return code === '40001' || code === '40P01'
 }
 
+/**
+ * Whether a row fits its partition no longer, because another one was attached meanwhile: a row on its way
+ * to the default partition, or one that was found there when that was done.
+ */
+export function isOtherPartition(error: unknown): boolean {
+  const known = postgresError(error)
+  // A check that a table names itself has the same code, and the constraint's name.
+  return known?.code === '23514' && known.constraint_name === undefined
+}
+
 const ATTEMPTS_MAX = 5
 
 /**
- * Runs `work` in a transaction, and again if it lost against a concurrent one; at most five times.
+ * Runs `work` in a transaction, and again if it lost against a concurrent one or a row of it has another
+ * partition since; at most five times.
  *
  * `work` must do nothing outside the transaction that may not happen twice. Inside a transaction it
  * is a savepoint and tried once: only the whole transaction can be repeated.
@@ -178,8 +189,8 @@ export async function transact<T>(
     try {
       return await db.transaction(work, config)
     } catch (error) {
-      const again = isSerializationFailure(error) && attempt < ATTEMPTS_MAX
-      if (!again || db instanceof PgTransaction) throw error
+      const mayWork = isSerializationFailure(error) || isOtherPartition(error)
+      if (!mayWork || attempt === ATTEMPTS_MAX || db instanceof PgTransaction) throw error
       await wait(randomInt(5, 10 * 2 ** attempt))
     }
   }

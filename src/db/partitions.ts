@@ -2,7 +2,7 @@ import { setTimeout as wait } from 'node:timers/promises'
 import { sql } from 'drizzle-orm'
 import type { Clock } from '#src/kernel/clock.ts'
 import type { Logger } from '#src/kernel/logger.ts'
-import { type Db, transact } from './connection.ts'
+import { type Db, isOtherPartition, transact } from './connection.ts'
 import { postgresError } from './session.ts'
 
 /** A table that is partitioned by time, with a default partition for what fits nowhere else. */
@@ -142,8 +142,7 @@ async function briefly(db: Db, work: (tx: Db) => Promise<unknown>): Promise<bool
 
 /** A lock was held too long, or a row came into the default partition before it was closed. */
 function isInTheWay(error: unknown): boolean {
-  const code = postgresError(error)?.code
-  return code === '55P03' || code === '23514'
+  return postgresError(error)?.code === '55P03' || isOtherPartition(error)
 }
 
 function quoted(name: string): string {

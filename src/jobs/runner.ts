@@ -1,7 +1,7 @@
 import { setTimeout as wait } from 'node:timers/promises'
 import type { Sql } from 'postgres'
 import { listen } from '#src/db/listen.ts'
-import { whileHolding } from '#src/db/lock.ts'
+import { tryLock, whileHolding } from '#src/db/lock.ts'
 import { AppError } from '#src/kernel/errors.ts'
 import { traceOf } from '#src/kernel/trace.ts'
 import type { Job, JobApp } from './define.ts'
@@ -34,6 +34,21 @@ export async function startJobs(app: JobApp, sql: Sql, jobs: readonly Job[]): Pr
   }
 }
 
+/** Runs a job once before anything else happens; not where another process has it in hand already. */
+export async function runFirst(app: JobApp, sql: Sql, job: Job): Promise<void> {
+  const lock = await tryLock(sql, lockOf(job))
+  if (lock === undefined) return
+  try {
+    await job.run(app, lock.signal, undefined)
+  } finally {
+    await lock.release()
+  }
+}
+
+function lockOf({ name }: Job): string {
+  return `job ${name}`
+}
+
 async function startJob(
   app: JobApp,
   sql: Sql,
@@ -43,7 +58,7 @@ async function startJob(
   const waker = createWaker()
   const stopListening = job.wakeOn && (await listen(sql, job.wakeOn, waker.wake))
   const work = (inner: AbortSignal) => loop(app, job, waker, inner)
-  const running = job.everywhere ? work(signal) : whileHolding(sql, `job ${job.name}`, signal, work)
+  const running = job.everywhere ? work(signal) : whileHolding(sql, lockOf(job), signal, work)
   const ended = running.then(async () => {
     if (stopListening) await stopListening()
   })

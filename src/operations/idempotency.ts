@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto'
 import { z } from 'zod'
+import { transact } from '#src/db/connection.ts'
 import { canonicalJson } from '#src/kernel/canonical-json.ts'
 import { AppError, ERROR_STATUS, type ErrorDetails } from '#src/kernel/errors.ts'
 import type { Address } from '#src/kernel/units.ts'
@@ -30,7 +31,7 @@ export async function runOnce<Output>(
   const fingerprint = createHash('sha256').update(canonicalJson(request.input)).digest('hex')
   const now = app.clock.now()
   const oldest = new Date(now.getTime() - KEPT_MS)
-  const result = await app.db.transaction(async (tx): Promise<Kept<Output>> => {
+  const result = await transact(app.db, async (tx): Promise<Kept<Output>> => {
     if (!(await store.holdKey(tx, of))) {
       throw new AppError('conflict', 'idempotency_in_progress', { retryAfterSeconds: 1 })
     }

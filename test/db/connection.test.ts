@@ -279,6 +279,44 @@ describe('transact', () => {
     expect(runs).toBe(1)
   })
 
+  test('writes a row again whose partition was made while it was on its way', async () => {
+    const { db } = database
+    await db.execute(query`create table lots (id integer primary key) partition by range (id)`)
+    await db.execute(query`create table lots_default partition of lots default`)
+    await db.execute(query`create table lots_1 (like lots including all)`)
+    const insert = query`insert into lots values (1)`
+    const waiting = query`select from pg_locks l join pg_database d on d.oid = l.database
+      where datname = current_database() and relation = 'lots_default'::regclass and not granted`
+    let runs = 0
+    const work: Promise<void>[] = []
+    await db.transaction(async (tx) => {
+      await tx.execute(query`lock table lots_default in access exclusive mode`)
+      work.push(
+        transact(db, async (other) => {
+          runs += 1
+          await other.execute(insert)
+        }),
+      )
+      await expect.poll(() => db.execute(waiting)).toHaveLength(1)
+      await tx.execute(query`alter table lots attach partition lots_1 for values from (1) to (2)`)
+    })
+    await Promise.all(work)
+    expect(runs).toBe(2)
+    expect([...(await db.execute(query`select id from lots_1`))]).toEqual([{ id: 1 }])
+  })
+
+  test('throws a broken check of a table at once', async () => {
+    const { db } = database
+    await db.execute(query`create table less (id integer check (id < 5))`)
+    let runs = 0
+    const work = transact(db, async (tx) => {
+      runs += 1
+      await tx.execute(query`insert into less values (5)`)
+    })
+    await expect(work).rejects.toThrow()
+    expect(runs).toBe(1)
+  })
+
   test('tries once inside a transaction, where repeating a part would not help', async () => {
     let runs = 0
     const work = database.db.transaction((tx) =>

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import type { Job } from '#src/jobs/define.ts'
-import { startJobs } from '#src/jobs/runner.ts'
+import { runFirst, startJobs } from '#src/jobs/runner.ts'
 import { serviceOnly } from '../support/harness.ts'
 
 let service: Awaited<ReturnType<typeof serviceOnly>>
@@ -48,6 +48,17 @@ test('a job looks at everything first, then at what it is told of', async () => 
     await expect.poll(() => runs).toEqual(['anything', ['one']])
     await notify('two')
     await expect.poll(() => runs).toEqual(['anything', ['one'], ['two']])
+  })
+})
+
+test('a job that is run first is done then, unless it is in hand already', async () => {
+  const { job, runs } = noting()
+  await runFirst(service.app, service.sql, job)
+  expect(runs).toEqual(['anything'])
+  await withJob(job, async () => {
+    await expect.poll(() => runs).toHaveLength(2)
+    await runFirst(service.app, service.sql, job)
+    expect(runs).toHaveLength(2)
   })
 })
 
