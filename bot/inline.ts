@@ -15,7 +15,7 @@ import { describe } from './api.ts'
 import type { BotContext } from './context.ts'
 import { keyboard } from './show.ts'
 import { findChat } from './store.ts'
-import { readAddress } from './typed.ts'
+import { feedKey, readAddress } from './typed.ts'
 import { feedResult, INLINE_ROUNDS, type InlineResult, providerResult } from './views/inline.ts'
 import type { Reader } from './views/view.ts'
 import { propertyOf } from './views/watch-facts.ts'
@@ -125,10 +125,11 @@ async function named(call: Call, text: string): Promise<readonly Address[]> {
 
 /** Feeds whose name begins with the text, then those that hold it. */
 async function feedsNamed(call: Call, text: string): Promise<readonly string[]> {
-  const wanted = text.toUpperCase()
+  const wanted = feedKey(text)
+  if (wanted === '') return []
   const { data } = await call(listFeeds)
-  const starts = data.filter((name) => name.toUpperCase().startsWith(wanted))
-  const holds = data.filter((name) => name.toUpperCase().includes(wanted))
+  const starts = data.filter((name) => feedKey(name).startsWith(wanted))
+  const holds = data.filter((name) => feedKey(name).includes(wanted))
   return [...new Set([...starts, ...holds])]
 }
 

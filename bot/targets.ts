@@ -11,7 +11,7 @@ import { type Candidate, changeDraft, type Draft, type Preview } from './draft.t
 import { sentenceOf } from './refusals.ts'
 import { allWatches } from './screens.ts'
 import type { Refusal } from './session.ts'
-import { readAddress } from './typed.ts'
+import { readAddress, readFeed } from './typed.ts'
 import { cut } from './views/fields.ts'
 import { guideOf, propertyOf } from './views/watch-facts.ts'
 import type { OfferedAsset } from './views/wizard-steps.ts'
@@ -113,7 +113,7 @@ export async function understand(
   draft: Draft,
   input: string | Readonly<Record<string, unknown>>,
 ): Promise<Understood> {
-  const read = typeof input === 'string' ? readText(ctx, draft, input) : { target: input }
+  const read = typeof input === 'string' ? await readText(ctx, draft, input) : { target: input }
   if ('refusal' in read) return { ok: false, refusal: read.refusal }
   const target = { ...partsOf(ctx, draft), ...read.target }
   const link = ctx.links.find(({ wallet }) => wallet === draft.wallet)
@@ -153,14 +153,17 @@ function partsOf(ctx: BotContext, draft: Draft): Record<string, unknown> {
   return { [field.key]: known ?? chosen }
 }
 
-function readText(
+async function readText(
   ctx: BotContext,
   draft: Draft,
   text: string,
-): { readonly target: Record<string, unknown> } | { readonly refusal: Refusal } {
+): Promise<{ readonly target: Record<string, unknown> } | { readonly refusal: Refusal }> {
   const field = fieldOf(draft)
   if (field === undefined) return { refusal: { html: ctx.t.html('bot:typed.press') } }
-  if (field.kind === 'feed') return { target: { [field.key]: text.trim() } }
+  if (field.kind === 'feed') {
+    const { data } = await ctx.call(listFeeds)
+    return { target: { [field.key]: readFeed(text, data) } }
+  }
   const address = readAddress(text)
   if (address.ok) return { target: { [field.key]: address.value } }
   if (field.kind === 'provider' && address.reason === 'no_address') {

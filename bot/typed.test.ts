@@ -3,7 +3,14 @@ import { getAddress } from 'viem/utils'
 import { describe, expect, test } from 'vitest'
 import { formatDuration } from '#src/i18n/format.ts'
 import { LOCALES } from '#src/kernel/locale.ts'
-import { readAddress, readDuration, readNumber, readParameter, readTime } from './typed.ts'
+import {
+  readAddress,
+  readDuration,
+  readFeed,
+  readNumber,
+  readParameter,
+  readTime,
+} from './typed.ts'
 
 const AMOUNT = { min: '0.000001', max: '1000000000000000', decimals: 18 }
 const WINDOW = { min: 60, max: 604_800 }
@@ -141,6 +148,42 @@ describe('an address', () => {
   test('of any text is looked for without an error', () => {
     fc.assert(fc.property(fc.string(), (text) => void readAddress(text)))
     fc.assert(fc.property(fc.string(), (text) => void readDuration(text, WINDOW, 'ar')))
+  })
+})
+
+describe('a feed', () => {
+  const names = ['BTC/USD', 'FLR/USD', 'sFLR/USD', 'USDT/USD']
+
+  test.each([
+    'FLR/USD',
+    'flr/usd',
+    'FLRUSD',
+    'flr-usd',
+    'FLR USD',
+    'flr_usd',
+    'FLR : USD',
+    '$FLR',
+    ' flr ',
+  ])('is meant by “%s”', (text) => {
+    expect(readFeed(text, names)).toBe('FLR/USD')
+  })
+
+  test.each([
+    ['FLXUSD', 'FLXUSD'],
+    ['matic usd', 'matic/usd'],
+    ['the flare price', 'theflare/price'],
+    [
+      '0x01464c522f55534400000000000000000000000000',
+      '0x01464c522f55534400000000000000000000000000',
+    ],
+    ['喂价', '喂价'],
+  ])('that nobody knows is asked for as far as it can be a name: “%s”', (text, asked) => {
+    expect(readFeed(text, names)).toBe(asked)
+  })
+
+  test('is taken as written while no names are known', () => {
+    expect(readFeed('flr usd', [])).toBe('flr/usd')
+    expect(readFeed(' FLR ', [])).toBe('FLR')
   })
 })
 

@@ -128,6 +128,29 @@ export function readAddress(
   return { ok: true, value: getAddress(`0x${digits.toLowerCase()}`) }
 }
 
+/**
+ * The feed a text names, however its two halves are kept apart: `FLRUSD`, `flr-usd`, `FLR USD`, `flr`. A
+ * text that names none comes back as far as names of feeds can look so; one out of nothing else as it is.
+ *
+ * @param names of all feeds; none while they are not known
+ */
+export function readFeed(text: string, names: readonly string[]): string {
+  const key = feedKey(text)
+  const named = (wanted: string) => names.filter((name) => feedKey(name) === wanted)
+  const [only, ...others] = [...named(key), ...named(`${key}usd`)]
+  if (only !== undefined && others.length === 0) return only
+  const plain = text
+    .trim()
+    .replace(/(?<=\w)[\s:_-]+(?=\w+$)/, '/')
+    .replace(/[^\w./+-]/g, '')
+  return plain === '' ? text.trim() : plain
+}
+
+/** What of a feed's name tells it from others, in any spelling. */
+export function feedKey(text: string): string {
+  return text.toLowerCase().replace(/[^\p{L}\p{N}]/gu, '')
+}
+
 /** A time of day as `HH:MM`: `22:30`, `9.15`, `7 h`, `2230`, with the digits of any script. */
 export function readTime(text: string): string | undefined {
   const plain = text

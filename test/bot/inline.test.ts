@@ -58,6 +58,7 @@ test('the providers of oneâ€™s own watches come first, with nothing that is oneâ
 test('a provider is found by its address, a feed by its name', async () => {
   const [provider] = (await ask(ann.id, walletOf('carol'))).results
   expect(provider).toMatchObject({ title: shortAddress(walletOf('carol')) })
+  expect((await ask(ann.id, 'flr usd')).results[0]).toMatchObject({ id: 'FLR/USD' })
   const feeds = await ask(ann.id, 'flr')
   expect(feeds.results[0]).toMatchObject({ id: 'FLR/USD', title: 'FLR/USD' })
   const { id: groupId } = world.telegram.group({ title: 'Elsewhere', members: [ann.id] })
@@ -67,7 +68,9 @@ test('a provider is found by its address, a feed by its name', async () => {
 })
 
 test('what means nothing finds nothing', async () => {
-  expect((await ask(ann.id, 'no such thing')).results).toEqual([])
+  for (const query of ['no such thing', '?!']) {
+    expect((await ask(ann.id, query)).results).toEqual([])
+  }
 })
 
 test('a query that is too old does no harm, and a press is not kept waiting by it', async () => {

@@ -205,10 +205,17 @@ describe('a watch of a balance', () => {
 describe('a watch of a price', () => {
   test('is found by its name, with what else could be meant', async () => {
     await ann.say('/new price')
+    for (const unknown of ['FLRUSDX', 'flr usdx']) {
+      await ann.say(unknown)
+      expect(ann.last().text.startsWith(`⚠️ No feed is called “${iso(unknown)}”.`)).toBe(true)
+      expect(ann.labels().flat()).toContain(iso('FLR/USD'))
+    }
+    for (const text of ['flr', 'flr-usd', 'FLR USD']) {
+      await ann.say(text)
+      expect(ann.last().text).toMatch(/Feed: \u2068FLR\/USD\u2069/)
+      await ann.press('‹ Target')
+    }
     await ann.say('FLRUSD')
-    expect(ann.last().text).toMatch(/^⚠️ No feed is called “\u2068FLRUSD\u2069”\./)
-    expect(ann.labels().flat()).toContain(iso('FLR/USD'))
-    await ann.say('flr')
     expect(ann.last().text).toMatch(/Feed: \u2068FLR\/USD\u2069/)
     expect(ann.labels()).toEqual([
       ['1%', '2%', '✓ 5%'],
