@@ -5,37 +5,45 @@ import type { Address } from '#src/kernel/units.ts'
 
 /**
  * The rows that an act on alert `c` is about: itself, and while its episode is open (or its message tells
- * of one that comes and goes) every open alert of the same signal.
+ * of one that comes and goes) every open alert of the same episode of its signal.
  */
-const SAME_EPISODE = sql.raw(`(a.id = c.id or (a.is_episode and a.recovered_at is null
-  and c.is_episode and (c.recovered_at is null or c.flapping is not null)
-  and a.watch_id = c.watch_id and a.signal is not distinct from c.signal))`)
-
-function ofAlert(wallet: Address, id: number): SQL {
+function ofAlert(wallet: Address, { id, keys }: Chosen): SQL {
   return sql`from alerts c
-    where c.wallet = ${wallet} and c.id = ${id} and a.wallet = c.wallet and ${SAME_EPISODE}`
+    where c.wallet = ${wallet} and c.id = ${id} and a.wallet = c.wallet
+      and (a.id = c.id or (a.is_episode and a.recovered_at is null
+        and c.is_episode and (c.recovered_at is null or c.flapping is not null)
+        and a.watch_id = c.watch_id and a.signal is not distinct from c.signal
+        and not exists (select from unnest(${sql.param([...keys])}::text[]) as k
+          where a.data -> k is distinct from c.data -> k)))`
+}
+
+/** The alert that somebody acts on. */
+export interface Chosen {
+  readonly id: number
+  /** The values of its data that say which episode it belongs to. */
+  readonly keys: readonly string[]
 }
 
 /** Acknowledges what nobody has acknowledged yet. @returns the alerts that were */
 export async function acknowledge(
   db: Db,
   wallet: Address,
-  act: { readonly id: number; readonly at: Date; readonly by: string | null },
+  act: Chosen & { readonly at: Date; readonly by: string | null },
 ): Promise<number[]> {
   const rows = await db.execute<{ id: number }>(sql`
     update alerts a set acknowledged_at = ${act.at}, acknowledged_by = ${act.by}, remind_at = null,
       state = case when a.state = 'firing' then 'acknowledged' else a.state end
-    ${ofAlert(wallet, act.id)} and a.acknowledged_at is null
+    ${ofAlert(wallet, act)} and a.acknowledged_at is null
     returning a.id`)
   return rows.map(({ id }) => id)
 }
 
 /** Takes that back. @returns the alerts that are unacknowledged by this */
-export async function unacknowledge(db: Db, wallet: Address, id: number): Promise<number[]> {
+export async function unacknowledge(db: Db, wallet: Address, act: Chosen): Promise<number[]> {
   const rows = await db.execute<{ id: number }>(sql`
     update alerts a set acknowledged_at = null, acknowledged_by = null,
       state = case when a.state = 'acknowledged' then 'firing' else a.state end
-    ${ofAlert(wallet, id)} and a.acknowledged_at is not null
+    ${ofAlert(wallet, act)} and a.acknowledged_at is not null
     returning a.id`)
   return rows.map((row) => row.id)
 }
@@ -44,12 +52,12 @@ export async function unacknowledge(db: Db, wallet: Address, id: number): Promis
 export async function muteEpisode(
   db: Db,
   wallet: Address,
-  act: { readonly id: number; readonly mutedAt: Date | null },
+  act: Chosen & { readonly mutedAt: Date | null },
 ): Promise<number[]> {
   const rows = await db.execute<{ id: number }>(sql`
     update alerts a set muted_at = ${act.mutedAt},
       remind_at = case when ${act.mutedAt}::timestamptz is null then a.remind_at end
-    ${ofAlert(wallet, act.id)} and a.is_episode and a.recovered_at is null
+    ${ofAlert(wallet, act)} and a.is_episode and a.recovered_at is null
     returning a.id`)
   return rows.map(({ id }) => id)
 }

@@ -12,7 +12,7 @@ import { getSettings } from '#src/recipients/settings.ts'
 import { updateWatch } from '#src/watches/service.ts'
 import { listTold } from '#src/watches/told.ts'
 import * as acting from './acting-store.ts'
-import { isMuted, nextReminder } from './rules.ts'
+import { episodeKeys, isMuted, nextReminder } from './rules.ts'
 import * as store from './store.ts'
 
 interface Deps {
@@ -50,8 +50,8 @@ export async function acknowledgeAlert(
   caller: Caller,
   { id, by }: { readonly id: number; readonly by: string | null },
 ): Promise<Acted> {
-  return await act(deps, caller, id, (tx, at) =>
-    acting.acknowledge(tx, caller.wallet, { id, at, by }),
+  return await act(deps, caller, id, (tx, chosen, at) =>
+    acting.acknowledge(tx, caller.wallet, { ...chosen, at, by }),
   )
 }
 
@@ -61,8 +61,8 @@ export async function unacknowledgeAlert(
   caller: Caller,
   { id }: { readonly id: number },
 ): Promise<Acted> {
-  return await act(deps, caller, id, async (tx) => {
-    const ids = await acting.unacknowledge(tx, caller.wallet, id)
+  return await act(deps, caller, id, async (tx, chosen) => {
+    const ids = await acting.unacknowledge(tx, caller.wallet, chosen)
     await goOnReminding(deps, tx, caller, ids)
     return ids
   })
@@ -105,9 +105,9 @@ export async function muteEpisode(
   caller: Caller,
   { id, muted }: { readonly id: number; readonly muted: boolean },
 ): Promise<Acted> {
-  return await act(deps, caller, id, async (tx, at) => {
+  return await act(deps, caller, id, async (tx, chosen, at) => {
     const mutedAt = muted ? at : null
-    const ids = await acting.muteEpisode(tx, caller.wallet, { id, mutedAt })
+    const ids = await acting.muteEpisode(tx, caller.wallet, { ...chosen, mutedAt })
     if (!muted) await goOnReminding(deps, tx, caller, ids)
     return ids
   })
@@ -137,11 +137,11 @@ async function act(
   deps: Deps,
   caller: Caller,
   id: number,
-  change: (tx: Db, at: Date) => Promise<readonly number[]>,
+  change: (tx: Db, chosen: acting.Chosen, at: Date) => Promise<readonly number[]>,
 ): Promise<Acted> {
   return await transact(deps.db, async (tx) => {
-    await requireAlert(tx, caller, id)
-    const changed = await change(tx, deps.clock.now())
+    const { event } = await requireAlert(tx, caller, id)
+    const changed = await change(tx, { id, keys: episodeKeys(event) }, deps.clock.now())
     await delivery.reviseMessages(tx, await withAnchors(tx, changed))
     const already = changed.length === 0
     return { ...(await standing({ ...deps, db: tx }, caller, id)), already }

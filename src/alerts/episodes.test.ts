@@ -1,6 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import type { Severity } from '#src/kernel/facts.ts'
+import { findEventSource } from '#src/watches/events.ts'
 import { type Change, followEpisodes, type OpenAlert, worstOf } from './episodes.ts'
 
 const BASE = new Date('2026-11-20T12:00:00.000Z').getTime()
@@ -35,6 +36,7 @@ function change(position: number, over: Partial<Change> = {}): Change {
     signal: 'ftso-commit',
     event: 'fsp.ftso-commit',
     severity: 'warning',
+    data: {},
     isRecovery: false,
     position,
     firedAt: at(position),
@@ -100,6 +102,63 @@ describe('an alert', () => {
     const one = change(9, { event: 'signing.rewards-open', signal: 'reward-signing' })
     const before = openAlert(1, { event: 'signing.uptime-open', signal: 'reward-signing' })
     expect(followEpisodes([one], [before]).closings).toEqual([])
+  })
+})
+
+describe('votes of a provider', () => {
+  const signal = 'reward-signing'
+  const vote = (position: number, name: string, [kind, epoch]: readonly [string, number]) => {
+    const source = findEventSource(`signing.${name}`)
+    const { [`signing.${name}`]: example } = source?.signal.examples ?? {}
+    return {
+      position,
+      signal,
+      event: `signing.${name}`,
+      severity: name === 'missed' ? 'critical' : name === 'done' ? 'info' : 'warning',
+      isRecovery: name === 'done',
+      data: { ...example, vote: kind, rewardEpochId: epoch },
+    } as const
+  }
+  const told = (...all: readonly ReturnType<typeof vote>[]) => {
+    const changes = all.map((one) => change(one.position, one))
+    const open = all
+      .filter(({ isRecovery }) => !isRecovery)
+      .map(({ position, ...one }) => openAlert(position, one))
+    const { closings, open: rest, meanings } = followEpisodes(changes, open)
+    const raised = changes.filter((one) => !one.isRecovery && meanings.get(one)?.episode.length)
+    return {
+      closed: closings.map(({ alertIds }) => alertIds),
+      open: ids(rest),
+      raised: raised.map(({ position }) => position),
+    }
+  }
+
+  test('that were missed stay open side by side, until the next of their kind is signed', () => {
+    const missed = [
+      vote(1, 'missed', ['uptime', 451]),
+      vote(2, 'missed', ['rewards', 451]),
+      vote(3, 'missed', ['uptime', 452]),
+    ]
+    expect(told(...missed)).toEqual({ closed: [], open: [1, 2, 3], raised: [] })
+    const done = vote(4, 'done', ['uptime', 453])
+    expect(told(...missed, done)).toMatchObject({ closed: [[1, 3]], open: [2] })
+  })
+
+  test('become worse each by itself', () => {
+    const open = [
+      vote(1, 'rewards-open', ['rewards', 451]),
+      vote(2, 'uptime-open', ['uptime', 452]),
+    ]
+    const missed = vote(3, 'missed', ['uptime', 452])
+    expect(told(...open, missed)).toEqual({ closed: [], open: [1, 2, 3], raised: [3] })
+    const done = vote(4, 'done', ['rewards', 451])
+    expect(told(...open, missed, done)).toMatchObject({ closed: [[1]], open: [2, 3] })
+  })
+
+  test('that can still be signed stay open when a later one is', () => {
+    const open = vote(1, 'rewards-open', ['rewards', 451])
+    const done = vote(2, 'done', ['rewards', 452])
+    expect(told(open, done)).toMatchObject({ closed: [], open: [1] })
   })
 })
 

@@ -4,6 +4,7 @@
  */
 import { SEVERITIES, type Severity } from '#src/kernel/facts.ts'
 import type { Address, JsonObject } from '#src/kernel/units.ts'
+import { endsEpisode, episodeOf } from './rules.ts'
 
 /** An alert that its signal has not recovered from. */
 export interface OpenAlert {
@@ -34,6 +35,7 @@ export interface Change {
   readonly signal: string | null
   readonly event: string
   readonly severity: Severity
+  readonly data: JsonObject
   readonly isRecovery: boolean
   readonly position: number
   readonly firedAt: Date
@@ -65,7 +67,8 @@ export interface Episodes<One extends Change> {
  *
  * An alert of an open episode raises it when it is worse than all before. The same event once more, no
  * worse, means that the episode was forgotten (its watch was paused, its signal switched off): it ends
- * where the new one begins. Another event of the signal stands beside it.
+ * where the new one begins. Another event of the signal, and what belongs to another of its episodes,
+ * stands beside it.
  *
  * @param open every open alert of the changed signals, those of the changes themselves too
  */
@@ -80,10 +83,11 @@ export function followEpisodes<One extends Change>(
     const key = signalKey(change)
     const known = rest.get(key) ?? []
     const before = known.filter(({ position }) => position < change.position)
-    const raises = !change.isRecovery && isWorse(change.severity, before)
-    const over = before.filter(
-      ({ event }) => change.isRecovery || (!raises && event === change.event),
-    )
+    const own = change.isRecovery
+      ? endedBy(change, before)
+      : before.filter((alert) => episodeOf(alert) === episodeOf(change))
+    const raises = !change.isRecovery && isWorse(change.severity, own)
+    const over = own.filter(({ event }) => change.isRecovery || (!raises && event === change.event))
     if (over.length > 0) {
       closings.push({ alertIds: over.map(({ id }) => id), at: change.firedAt })
       rest.set(
@@ -91,7 +95,7 @@ export function followEpisodes<One extends Change>(
         known.filter((alert) => !over.includes(alert)),
       )
     }
-    const episode = change.isRecovery || raises ? before : []
+    const episode = change.isRecovery || raises ? own : []
     const severities = episode.map(({ severity }) => severity)
     const weight = change.isRecovery ? worstOf([change.severity, ...severities]) : change.severity
     meanings.set(change, { episode, weight })
@@ -102,6 +106,12 @@ export function followEpisodes<One extends Change>(
 /** The worst of these; info of none. */
 export function worstOf(severities: readonly Severity[]): Severity {
   return SEVERITIES.findLast((severity) => severities.includes(severity)) ?? 'info'
+}
+
+/** The alerts of the episodes that a recovery ends. */
+function endedBy(recovery: Change, before: readonly OpenAlert[]): readonly OpenAlert[] {
+  const last = new Map(before.map((alert) => [episodeOf(alert), alert]))
+  return before.filter((alert) => endsEpisode(recovery, last.get(episodeOf(alert)) ?? alert))
 }
 
 function isWorse(severity: Severity, before: readonly OpenAlert[]): boolean {

@@ -12,7 +12,7 @@ import { notesOf, recordedOf } from './record.ts'
 import { releaseForgotten } from './release.ts'
 import { stepFor } from './reminder-rules.ts'
 import * as reminderStore from './reminder-store.ts'
-import { isMuted } from './rules.ts'
+import { episodeOf, isMuted } from './rules.ts'
 import * as store from './store.ts'
 import { type TellDeps, type Telling, tell } from './tell.ts'
 
@@ -42,7 +42,9 @@ async function afterMutes(deps: Deps, tx: Db): Promise<number> {
     (row) => row.acknowledgedAt === null && row.mutedAt === null && isFiring(row, watches),
   )
   // Of an episode that became worse the newest alert speaks.
-  const newest = new Map(firing.map((row) => [`${row.watchId} ${row.signal}`, row]))
+  const newest = new Map(
+    firing.map((row) => [`${row.watchId} ${row.signal} ${episodeOf(recordedOf(row))}`, row]),
+  )
   await tell(
     deps,
     tx,

@@ -1,4 +1,5 @@
-import { EVENTS } from '#src/watches/events.ts'
+import type { JsonObject } from '#src/kernel/units.ts'
+import { EVENTS, findEventSource } from '#src/watches/events.ts'
 import { REGISTRY as WATCH_TYPES } from '#src/watches/types/index.ts'
 
 /** Alerts that a recovery closes: of signals with a recovery event, and those with a twin of their own. */
@@ -12,6 +13,27 @@ const EPISODES: ReadonlySet<string> = new Set([
 /** Whether an alert with this event is open until its signal recovers. */
 export function hasRecovery(event: string): boolean {
   return EPISODES.has(event)
+}
+
+/** An alert as far as its episode goes. */
+interface Told {
+  readonly event: string
+  readonly data: JsonObject
+}
+
+/** The values of its data that say which episode of its signal an alert belongs to. */
+export function episodeKeys(event: string): readonly string[] {
+  return findEventSource(event)?.signal.episodes?.by ?? []
+}
+
+/** Which episode of its signal an alert belongs to. */
+export function episodeOf({ event, data }: Told): string {
+  return JSON.stringify(episodeKeys(event).map((key) => data[key] ?? null))
+}
+
+/** Whether a recovery of a signal ends an episode of it. @param last of the episode's alerts */
+export function endsEpisode(recovery: Told, last: Told): boolean {
+  return findEventSource(recovery.event)?.signal.episodes?.isOver(recovery.data, last) ?? true
 }
 
 const MINUTE_MS = 60_000

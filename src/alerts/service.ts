@@ -26,10 +26,10 @@ export async function raise(deps: TellDeps, tx: Db, raised: readonly Raised[]): 
   const inserted = await store.insertAlerts(tx, recorded, now)
   const idOf = new Map(inserted.map(({ id, key }) => [key, id]))
   const fired = raised.map((one): Fired => {
-    const { signal, event, severity, isRecovery, position, firedAt } = one
+    const { signal, event, position } = one
     const watchId = one.watch.id
     const alertId = idOf.get(store.alertKey({ watchId, signal, event, position }))
-    return { raised: one, alertId, watchId, signal, event, severity, isRecovery, position, firedAt }
+    return { ...one, raised: one, alertId, watchId }
   })
   const isEpisode = ({ isRecovery, event }: Fired) => isRecovery || hasRecovery(event)
   const alone = fired.filter((one) => !isEpisode(one)).filter(isFresh)

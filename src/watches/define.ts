@@ -115,6 +115,13 @@ export interface Signal<
   readonly data: z.ZodType
   /** What an alert of this signal shows, from the stored event and data alone. */
   present(event: string, data: JsonObject): Presentation
+  /** Where its alerts are of several things, each with an episode of its own; without it all are of one. */
+  readonly episodes?: {
+    /** The values of an alert's data that say which thing it is of. */
+    readonly by: readonly string[]
+    /** Whether a recovery is that of an episode, by the data of one and the last alert of the other. */
+    isOver(recovery: JsonObject, last: Pick<Firing, 'event' | 'data'>): boolean
+  }
   /** Data of a believable example per event, for tests, previews and documents. */
   readonly examples: Readonly<Record<string, JsonObject>>
 }

@@ -18,7 +18,7 @@ export interface EventSource {
 }
 
 /** What an event comes from, as far as telling of it goes. */
-export interface Teller extends Pick<Signal, 'data' | 'present' | 'examples'> {
+export interface Teller extends Pick<Signal, 'data' | 'present' | 'examples' | 'episodes'> {
   /** null: no signal. */
   readonly id: string | null
   readonly group: SignalGroup | null

@@ -396,3 +396,33 @@ describe('a link to an alert', () => {
     expect(await findLinkedActor(room.app, code)).toBeUndefined()
   })
 })
+
+describe('two missed votes', () => {
+  const missed = (rewardEpochId: number, vote: string) =>
+    ({ event: 'signing.missed', severity: 'critical', data: { rewardEpochId, vote } }) as const
+
+  test('are acknowledged, told again and over each by itself', async () => {
+    await room.notice(watchId, missed(451, 'uptime'))
+    minutes(1)
+    await room.notice(watchId, missed(451, 'rewards'))
+    await pass()
+    const [rewards, uptime] = await room.alerts('?limit=2')
+    await by(uptime?.id ?? 0)
+    await room.deliver()
+    room.forget()
+    minutes(15)
+    await pass()
+    expect(room.chatTexts()).toHaveLength(1)
+    minutes(1)
+    await room.notice(watchId, {
+      event: 'signing.done',
+      data: { rewardEpochId: 452, vote: 'uptime' },
+    })
+    const [done, ...before] = await room.alerts('?limit=3')
+    expect(done).toMatchObject({ event: 'signing.done', recoveryOf: uptime?.id })
+    expect(before.map(({ id, state }) => ({ id, state }))).toEqual([
+      { id: rewards?.id, state: 'firing' },
+      { id: uptime?.id, state: 'recovered' },
+    ])
+  })
+})

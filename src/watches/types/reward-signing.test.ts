@@ -189,6 +189,40 @@ describe('reward-signing (evaluation rule 5)', () => {
     ])
   })
 
+  test('recovers from each missed vote with a signature of its own kind', () => {
+    const [missed, signed] = [{ opened: 0.2, concluded: 0.3, signed: null }, usual.uptime]
+    const rewards = { opened: 4.1, concluded: 5, signed: null }
+    const all = [
+      { ...usual, uptime: missed, rewards },
+      { ...usual, epoch: 452, ended: 84, uptime: signed, rewards },
+      { ...usual, epoch: 453, ended: 168 },
+    ]
+    expect(told(all, -1, 200)).toEqual([
+      '0.5 h signing.missed uptime critical',
+      '5 h signing.missed rewards critical',
+      '84.25 h signing.done uptime info',
+      '89 h signing.missed rewards critical',
+      '172.5 h signing.done rewards info',
+    ])
+  })
+
+  test('tells a recovery and an alert of one moment one after the other, also in a cooldown', () => {
+    const uptime = { opened: 0.2, concluded: null, signed: 6 }
+    const first = { ...usual, uptime, published: null, rewards: never }
+    const rewards = { opened: 4.1, concluded: 90, signed: null }
+    const second = { ...usual, epoch: 452, ended: 84, uptime: { ...uptime, signed: 6 }, rewards }
+    const looks = quarters(-1, 100).map((hour) => observationAt([first, second], hour))
+    for (const cooldownSeconds of [0, HOUR]) {
+      const { raised } = fold(looks, { cooldownSeconds })
+      expect(raised.map(({ event, data }) => `${event} ${data['vote']}`)).toEqual([
+        'signing.uptime-open uptime',
+        'signing.done uptime',
+        'signing.uptime-open uptime',
+        'signing.done uptime',
+      ])
+    }
+  })
+
   test('says nothing of votes that were concluded before the first look', () => {
     const missed = { ...usual, uptime: { opened: 0.2, concluded: 0.3, signed: null } }
     expect(told([missed], 1, 60)).toEqual([])
@@ -236,15 +270,35 @@ describe('any course of votes', () => {
     fc.assert(
       fc.property(courses, hours, (all, times) => {
         const { raised } = fold(times.map((hour) => observationAt(all, hour)))
-        let isOpen = false
         const seen = new Set<string>()
         for (const { event, data } of raised) {
-          if (event === 'signing.done') expect(isOpen).toBe(true)
-          isOpen = event !== 'signing.done'
           const key = `${event} ${data['rewardEpochId']} ${data['vote']}`
           expect(seen.has(key), key).toBe(false)
           seen.add(key)
         }
+      }),
+    )
+  })
+
+  test('ends each alert with its own signature or, where it was missed, the next of its kind', () => {
+    fc.assert(
+      fc.property(courses, hours, (all, times) => {
+        const { raised, states } = fold(times.map((hour) => observationAt(all, hour)))
+        const open = new Map<string, { epoch: number; vote: unknown; isMissed: boolean }>()
+        for (const { event, data } of raised) {
+          const [epoch, vote] = [Number(data['rewardEpochId']), data['vote']]
+          if (event !== 'signing.done') {
+            open.set(`${vote} ${epoch}`, { epoch, vote, isMissed: event === 'signing.missed' })
+            continue
+          }
+          const over = [...open].filter(
+            ([, one]) =>
+              one.vote === vote && (one.epoch === epoch || (one.isMissed && one.epoch < epoch)),
+          )
+          expect(over).not.toEqual([])
+          for (const [key] of over) open.delete(key)
+        }
+        expect(states[0]?.phase === 'firing').toBe(open.size > 0)
       }),
     )
   })
@@ -268,7 +322,9 @@ describe('any course of votes', () => {
   test('is told no more when evidence is missing', () => {
     fc.assert(
       fc.property(courses, hours, fc.func(fc.boolean()), (all, times, isHidden) => {
-        const known = fold(times.map((hour) => observationAt(all, hour))).raised
+        // A look tells one thing of each kind: what is left comes minutes later.
+        const often = times.flatMap((hour) => [0, 1, 2, 3, 4].map((more) => hour + more / 100))
+        const known = fold(often.map((hour) => observationAt(all, hour))).raised
         const hidden = fold(times.map((hour) => observationAt(all, hour, !isHidden(hour)))).raised
         const keys = (raised: typeof known) =>
           raised.map(({ event, data }) => `${event} ${data['rewardEpochId']} ${data['vote']}`)

@@ -49,9 +49,14 @@ export const Observation = z.object({
 })
 export type Observation = z.output<typeof Observation>
 
-/** How far one vote has been told. `over`: it was concluded before the first look. */
+/**
+ * How far one vote has been told. `over`: nothing more is told of it, as it was concluded before the first
+ * look, or was missed and a later one of its kind is signed.
+ */
 const Stage = z.enum(['waiting', 'open', 'reminded', 'missed', 'signed', 'over'])
 type Stage = z.output<typeof Stage>
+/** There is an alert that no signature has ended. */
+const ALERTED: readonly Stage[] = ['open', 'reminded', 'missed']
 
 const Told = z.object({
   rewardEpochId: z.int(),
@@ -68,8 +73,6 @@ export const State = z.object({
   epochs: z.array(Told).nullable(),
   /** The last block judged: none is judged twice, as what is left comes with a later one. */
   position: z.int(),
-  /** Kinds of votes with an alert since the last signature that answered one. */
-  alerted: z.array(z.enum(KINDS)),
 })
 export type State = z.output<typeof State>
 
@@ -91,46 +94,104 @@ export const Signing = z.object({
 /**
  * Tells of votes on ended epochs that the provider has not signed: two hours after the end (uptime) or
  * after the publication (rewards), once more twelve hours after the publication, and when a vote is
- * concluded without the signature. Recovers with the next signature of a kind that was alerted.
+ * concluded without the signature. Recovers with each signature that ends alerts, see `isAnswered`.
  *
- * Votes that were concluded before the first look are not told.
+ * Votes that were concluded before the first look are not told. A look tells either one recovery or
+ * alerts, of each event one; what is left comes with the next.
  *
  * @see specification, "Evaluation rules", 5
  */
 export function rewardSigningStatus(previous: State, observation: Observation): Evaluation<State> {
   const { at, position } = observation
   const isFirst = previous.epochs === null
+  const before = previous.epochs ?? []
   if (!isFirst && position <= previous.position) {
-    const phase = previous.alerted.length > 0 ? 'firing' : 'ok'
-    return { state: previous, phase, firings: [] }
+    return { state: previous, phase: phaseOf(before), firings: [] }
+  }
+  const answer = findAnswer(before, observation)
+  if (answer !== undefined) {
+    const epochs = merge(before, answered(before, answer))
+    const data = dataOf(observation.provider, answer.epoch, answer.kind)
+    const firing = { event: 'signing.done', severity: 'info', data } as const
+    return { state: { epochs, position }, phase: phaseOf(epochs), firings: [firing] }
   }
   const events = new Set<string>()
   const steps = observation.epochs.map((epoch) => {
-    const before = previous.epochs?.find((one) => one.rewardEpochId === epoch.rewardEpochId)
-    return stepEpoch(before, epoch, { at, isFirst, events })
+    const told = before.find((one) => one.rewardEpochId === epoch.rewardEpochId)
+    return stepEpoch(told, epoch, { at, isFirst, events })
   })
-  const alerts = steps.flatMap((step) => step.alerts)
-  const isAnswered = ({ kind }: Signed) => previous.alerted.includes(kind)
-  const answer = steps.flatMap((step) => step.signed).find(isAnswered)
-  const unanswered = answer === undefined ? previous.alerted : []
-  const alerted = [...new Set([...unanswered, ...alerts.map(({ kind }) => kind)])]
   const told = steps.map((step) => step.told)
-  const kept = (previous.epochs ?? []).filter(
-    (old) => !told.some((one) => one.rewardEpochId === old.rewardEpochId),
-  )
-  const firing = (event: string, severity: Severity, { kind, epoch }: Signed): Firing => ({
-    event,
-    severity,
-    data: dataOf(observation.provider, epoch, kind),
-  })
+  const epochs = merge(before, told)
   return {
-    state: { epochs: [...kept, ...told].slice(-EPOCHS_KEPT), position, alerted },
-    phase: alerted.length > 0 ? 'firing' : 'ok',
-    firings: [
-      ...(answer === undefined ? [] : [firing('signing.done', 'info', answer)]),
-      ...alerts.map((alert) => firing(alert.event, severityOf(alert.event), alert)),
-    ],
+    state: { epochs, position },
+    phase: phaseOf(epochs),
+    firings: steps
+      .flatMap((step) => step.alerts)
+      .map(({ event, kind, epoch }): Firing => {
+        const data = dataOf(observation.provider, epoch, kind)
+        return { event, severity: severityOf(event), data }
+      }),
   }
+}
+
+/**
+ * Whether a signature ends the alerts of a vote: the vote's own, or where the vote was missed, that of
+ * a later one of its kind.
+ *
+ * @param last of the vote's alerts
+ */
+export function isAnswered(signature: JsonObject, last: Pick<Firing, 'event' | 'data'>): boolean {
+  const [signed, alerted] = [Signing.parse(signature), Signing.parse(last.data)]
+  if (signed.vote !== alerted.vote) return false
+  if (signed.rewardEpochId === alerted.rewardEpochId) return true
+  return last.event === 'signing.missed' && alerted.rewardEpochId < signed.rewardEpochId
+}
+
+function phaseOf(epochs: readonly Told[]): 'firing' | 'ok' {
+  const isAlerted = (one: Told) => KINDS.some((kind) => ALERTED.includes(one[kind]))
+  return epochs.some(isAlerted) ? 'firing' : 'ok'
+}
+
+/** The first vote that is newly signed and ends alerts by that. */
+function findAnswer(before: readonly Told[], observation: Observation): Signed | undefined {
+  const signed = observation.epochs.flatMap((epoch) => {
+    const told = before.find((one) => one.rewardEpochId === epoch.rewardEpochId) ?? untold(epoch)
+    const isNew = (kind: Kind) => {
+      const next = nextStage(told[kind], epoch[kind], false, (stage) => stage)
+      return next === 'signed' && told[kind] !== 'signed'
+    }
+    return KINDS.filter(isNew).map((kind) => ({ kind, epoch }))
+  })
+  return signed.find((one) => before.some((told) => endsWith(told, one)))
+}
+
+/** Whether a signature ends alerts on an epoch. @see isAnswered */
+function endsWith(told: Told, { kind, epoch }: Signed): boolean {
+  const stage = told[kind]
+  if (told.rewardEpochId === epoch.rewardEpochId) return ALERTED.includes(stage)
+  return stage === 'missed' && told.rewardEpochId < epoch.rewardEpochId
+}
+
+/** The epochs that a signature changes. */
+function answered(before: readonly Told[], signed: Signed): readonly Told[] {
+  const { kind, epoch } = signed
+  const own = before.find((one) => one.rewardEpochId === epoch.rewardEpochId) ?? untold(epoch)
+  const missed = before.filter((one) => one !== own && endsWith(one, signed))
+  return [
+    ...missed.map((one) => ({ ...one, [kind]: 'over' as const })),
+    { ...own, [kind]: 'signed' },
+  ]
+}
+
+function merge(before: readonly Told[], changed: readonly Told[]): Told[] {
+  const byEpoch = new Map([...before, ...changed].map((one) => [one.rewardEpochId, one]))
+  return [...byEpoch.values()]
+    .toSorted((a, b) => a.rewardEpochId - b.rewardEpochId)
+    .slice(-EPOCHS_KEPT)
+}
+
+function untold({ rewardEpochId }: Epoch): Told {
+  return { rewardEpochId, uptime: 'waiting', rewards: 'waiting', openToldAt: null }
 }
 
 /** More than are looked at, so that one whose data is missing for a while is not a new one later. */
@@ -144,7 +205,6 @@ interface Signed {
 interface Step {
   readonly told: Told
   readonly alerts: readonly (Signed & { readonly event: string })[]
-  readonly signed: readonly Signed[]
 }
 
 /**
@@ -157,13 +217,8 @@ function stepEpoch(
   epoch: Epoch,
   { at, isFirst, events }: { at: Date; isFirst: boolean; events: Set<string> },
 ): Step {
-  const { rewardEpochId, endedAt, publishedAt } = epoch
-  const told = before ?? {
-    rewardEpochId,
-    uptime: 'waiting',
-    rewards: 'waiting',
-    openToldAt: null,
-  }
+  const { endedAt, publishedAt } = epoch
+  const told = before ?? untold(epoch)
   const inTurn = (kind: Kind, stage: Stage): Stage => {
     const event = stage === told[kind] ? undefined : eventOf(kind, stage)
     if (event === undefined) return stage
@@ -193,7 +248,7 @@ function stepEpoch(
   ].filter(({ from, to }) => from !== to)
   return {
     told: {
-      rewardEpochId,
+      rewardEpochId: told.rewardEpochId,
       uptime,
       rewards,
       openToldAt: rewards === 'open' && told.rewards !== 'open' ? at : told.openToldAt,
@@ -202,7 +257,6 @@ function stepEpoch(
       const event = eventOf(kind, to)
       return event === undefined ? [] : [{ kind, epoch, event }]
     }),
-    signed: changed.flatMap(({ kind, to }) => (to === 'signed' ? [{ kind, epoch }] : [])),
   }
 }
 
