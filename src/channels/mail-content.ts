@@ -144,6 +144,7 @@ function linesOf({ glyph, lines }: Card, isTest: boolean) {
 /** An answer has the subject of what it answers, so that mail programs keep them together. */
 function subjectOf(t: Translate, envelope: Envelope, { title }: Card): string {
   const { kind = 'alert', message, items = [], answers, answered } = envelope
+  if (isOfDestination(envelope)) return mailSubject(title)
   if (message.test) {
     return mailSubject(t('messages:email.subject', { severity: t('messages:test.label'), title }))
   }
@@ -156,6 +157,11 @@ function subjectOf(t: Translate, envelope: Envelope, { title }: Card): string {
   const about = { severity, title: cut(answered?.title ?? title, TITLE_MAX) }
   const text = t('messages:email.subject', about)
   return mailSubject(text, { isAnswer })
+}
+
+/** Whether it is the test of a destination, whose title says what it is; others show an example. */
+function isOfDestination({ type, message }: Envelope): boolean {
+  return message.test && type === null
 }
 
 /** What a mail program shows beside the subject. */

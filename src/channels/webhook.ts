@@ -226,6 +226,7 @@ function signedHeaders(
     'X-Watchdog-Timestamp': String(timestamp),
     'X-Watchdog-Delivery': envelope.deliveryId,
     'X-Watchdog-Event': envelope.message.event,
+    ...(envelope.message.test && { 'X-Watchdog-Test': 'true' }),
     'X-Watchdog-Attempt': String(context.attempt),
     'webhook-id': envelope.deliveryId,
     'webhook-timestamp': String(timestamp),

@@ -29,7 +29,8 @@ export interface TestDeps {
 }
 
 /**
- * What a test pretends to be about: the payload names one of the published events, also in a test.
+ * What a test pretends to be about: the payload names one of the published events, also in a test. Its
+ * title and data say that nothing happened, for receivers that look at nothing else.
  */
 const TEST_EVENT = 'wallet-balance.moved'
 
@@ -84,7 +85,7 @@ function testDelivery(
     firedAt: now.toISOString(),
     test: true,
   } as const
-  const about = { type: null, signal: null, group: null, data: {} }
+  const about = { type: null, signal: null, group: null, data: { test: true } }
   return {
     id,
     wallet,

@@ -38,9 +38,11 @@ describe('a test of a webhook', () => {
       watchId: null,
       event: 'wallet-balance.moved',
       severity: 'info',
-      rendered: { locale: 'en', title: 'Alerts arrive here' },
+      data: { test: true },
+      rendered: { locale: 'en', title: 'Test: alerts arrive here' },
       renderedMessage: { test: true, link: 'https://watchdog.example.org/' },
     })
+    expect(delivery?.headers['x-watchdog-test']).toBe('true')
     expect(await outbox.rows()).toMatchObject([
       { id: result.deliveryId, status: 'delivered', attempts: 1, lastStatusCode: 200 },
     ])

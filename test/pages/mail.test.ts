@@ -48,7 +48,7 @@ describe('/confirm/<code>', () => {
     for (let presses = 0; presses < 2; presses += 1) await site.post(mailbox.path, 'answer=yes')
     await deliverDue.run(site.app, new AbortController().signal, undefined)
     expect(mails()).toHaveLength(2)
-    expect(mails()[1]?.subject).toBe('Test: Alerts arrive here')
+    expect(mails()[1]?.subject).toBe('Test: alerts arrive here')
   })
   test('removes the recipient when the reader refuses', async () => {
     const mailbox = await site.askedMailbox()
