@@ -21,6 +21,7 @@ function openAlert(id: number, over: Partial<OpenAlert> = {}): OpenAlert {
     data: {},
     position,
     firedAt: at(position),
+    startedAt: null,
     toldAt: at(position),
     acknowledgedAt: null,
     mutedAt: null,

@@ -19,6 +19,8 @@ export interface OpenAlert {
   readonly data: JsonObject
   readonly position: number
   readonly firedAt: Date
+  /** Of an alert that raises another: when their episode began. */
+  readonly startedAt: Date | null
   /** Null while another alert holds it back. */
   readonly toldAt: Date | null
   readonly acknowledgedAt: Date | null
@@ -101,6 +103,11 @@ export function followEpisodes<One extends Change>(
     meanings.set(change, { episode, weight })
   }
   return { meanings, closings, open: [...rest.values()].flat() }
+}
+
+/** When the episode of an alert began. */
+export function beganAt({ firedAt, startedAt }: Pick<OpenAlert, 'firedAt' | 'startedAt'>): Date {
+  return startedAt ?? firedAt
 }
 
 /** The worst of these; info of none. */

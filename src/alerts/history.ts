@@ -174,10 +174,12 @@ export function stateOf(row: store.AlertRow): AlertState {
   return z.enum(ALERT_STATES).parse(row.state)
 }
 
-/** Seconds from firing to recovery; of a recovery, since what is over began. */
+/** Seconds from the beginning of an episode to its recovery, of whichever of its alerts; null while it is open. */
 export function durationOf(row: store.AlertRow): number | null {
   const { firedAt, recoveredAt, startedAt } = row
-  if (startedAt !== null) return (firedAt.getTime() - startedAt.getTime()) / 1000
-  if (recoveredAt === null || recoveredAt.getTime() === firedAt.getTime()) return null
+  if (recoveredAt === null) return null
+  if (startedAt !== null) return (recoveredAt.getTime() - startedAt.getTime()) / 1000
+  // A recovery whose alert was deleted.
+  if (recoveredAt.getTime() === firedAt.getTime()) return null
   return (recoveredAt.getTime() - firedAt.getTime()) / 1000
 }

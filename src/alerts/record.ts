@@ -25,8 +25,9 @@ export function recordedOf(row: AlertRow): Recorded {
 
 /** What is said after the body: of a recovery how long it took. */
 export function notesOf(row: AlertRow): readonly Note[] {
-  const seconds = row.startedAt && (row.firedAt.getTime() - row.startedAt.getTime()) / 1000
-  return seconds === null ? [] : [{ kind: 'lasted', seconds }]
+  const { recoveryOf, startedAt, firedAt } = row
+  if (recoveryOf === null || startedAt === null) return []
+  return [{ kind: 'lasted', seconds: (firedAt.getTime() - startedAt.getTime()) / 1000 }]
 }
 
 /** The message of an alert; of a recovery it says how long it took. */

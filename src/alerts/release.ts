@@ -71,6 +71,7 @@ export async function release(
     kind: 'alert',
     weight: alert.severity,
     isRecovery: false,
+    ...(alert.startedAt && { startedAt: alert.startedAt }),
     isQuiet: alert.mutedAt !== null || isMuted(watch, now),
   }))
 }

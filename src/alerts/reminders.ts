@@ -8,6 +8,7 @@ import * as delivery from '#src/delivery/service.ts'
 import { DEFAULT_SETTINGS, listSettings } from '#src/recipients/settings.ts'
 import { endMutes, listTold, type ToldWatch } from '#src/watches/told.ts'
 import { closeAlerts } from './episode-store.ts'
+import { beganAt } from './episodes.ts'
 import { notesOf, recordedOf } from './record.ts'
 import { releaseForgotten } from './release.ts'
 import { stepFor } from './reminder-rules.ts'
@@ -122,7 +123,7 @@ function reminderOf(
   const watch = watches.get(row.watchId)
   if (watch === undefined) return []
   const record = recordedOf(row)
-  const openSeconds = (now.getTime() - row.firedAt.getTime()) / 1000
+  const openSeconds = (now.getTime() - beganAt(row).getTime()) / 1000
   return [
     {
       ...record,
@@ -131,6 +132,7 @@ function reminderOf(
       weight: record.severity,
       isRecovery: false,
       answers: record,
+      ...(row.startedAt && { startedAt: row.startedAt }),
       reminder: { ...reminder, openSeconds },
       isQuiet: false,
     },

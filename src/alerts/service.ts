@@ -3,11 +3,18 @@ import * as delivery from '#src/delivery/service.ts'
 import { DEFAULT_SETTINGS, listSettings, type Settings } from '#src/recipients/settings.ts'
 import type { Raised } from '#src/watches/evaluate.ts'
 import * as episodes from './episode-store.ts'
-import { type Change, type Episodes, followEpisodes, type OpenAlert } from './episodes.ts'
+import { beganAt, type Change, type Episodes, followEpisodes, type OpenAlert } from './episodes.ts'
 import { findCause } from './inhibition.ts'
 import { liveCauses, release } from './release.ts'
 import type { Note } from './render.ts'
-import { FLAPPING_WINDOW_MS, hasRecovery, isFlapping, isMuted, nextReminder } from './rules.ts'
+import {
+  episodeOf,
+  FLAPPING_WINDOW_MS,
+  hasRecovery,
+  isFlapping,
+  isMuted,
+  nextReminder,
+} from './rules.ts'
 import * as store from './store.ts'
 import { recordOf, type TellDeps, type Telling, tell } from './tell.ts'
 
@@ -103,8 +110,10 @@ function markOf(one: Fresh, { meanings }: Episodes<Fired>): episodes.Mark {
   const id = one.alertId
   const [first] = meanings.get(one)?.episode ?? []
   if (first === undefined) return { id }
-  if (one.isRecovery) return { id, recoveryOf: first.id, startedAt: first.firedAt }
-  return { id, raises: first.id, ...(first.mutedAt !== null && { mutedAt: first.mutedAt }) }
+  const startedAt = beganAt(first)
+  if (one.isRecovery) return { id, recoveryOf: first.id, startedAt }
+  const { mutedAt } = first
+  return { id, raises: first.id, startedAt, ...(mutedAt !== null && { mutedAt }) }
 }
 
 /** When it is told again: a critical alert until somebody acknowledges it, a flapping one when it rests. */
@@ -178,7 +187,7 @@ function followingOf(
     ...telling,
     ...(answered !== undefined && { answers: recordOf(answered) }),
     ...(one.isRecovery && { notes: recoveryNotes(one, episode, open) }),
-    ...(one.isRecovery && episode[0] && { startedAt: episode[0].firedAt }),
+    ...(episode[0] && { startedAt: beganAt(episode[0]) }),
     isQuiet: telling.isQuiet || isEpisodeMuted || isFlap,
   }
 }
@@ -189,21 +198,25 @@ function recoveryNotes(
   open: readonly OpenAlert[],
 ): readonly Note[] {
   const secondsSince = (at: Date) => (one.firedAt.getTime() - at.getTime()) / 1000
-  const others = open.filter(({ watchId, toldAt }) => watchId === one.watchId && toldAt !== null)
+  const still = open.filter(({ watchId, toldAt }) => watchId === one.watchId && toldAt !== null)
+  // Of an episode that became worse the newest alert speaks.
+  const others = [
+    ...new Map(still.map((alert) => [`${alert.signal} ${episodeOf(alert)}`, alert])).values(),
+  ]
   return [
     ...(first === undefined
       ? []
-      : [{ kind: 'lasted', seconds: secondsSince(first.firedAt) } as const]),
+      : [{ kind: 'lasted', seconds: secondsSince(beganAt(first)) } as const]),
     ...(others.length === 0
       ? []
       : [
           {
             kind: 'stillFiring',
-            alerts: others.map(({ type, signal, event, firedAt }) => ({
-              type,
-              signal,
-              event,
-              seconds: secondsSince(firedAt),
+            alerts: others.map((alert) => ({
+              type: alert.type,
+              signal: alert.signal,
+              event: alert.event,
+              seconds: secondsSince(beganAt(alert)),
             })),
           } as const,
         ]),

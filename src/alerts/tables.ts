@@ -35,7 +35,7 @@ export const alerts = pgTable(
     recoveredAt: timestamp('recovered_at', { withTimezone: true }),
     /** The alert this recovery closes. */
     recoveryOf: integer('recovery_of'),
-    /** Of a recovery: when what it closes began. */
+    /** Of a recovery, and of an alert that raises another: when what it is about began. */
     startedAt: timestamp('started_at', { withTimezone: true }),
     /** Its signal has a recovery event: it is open until that comes. */
     isEpisode: boolean('is_episode').notNull(),

@@ -43,7 +43,7 @@ export interface Telling extends Recorded {
   readonly isRecovery: boolean
   /** The alert this one answers. */
   readonly answers?: Recorded
-  /** Of a recovery: when what is over began. */
+  /** Of a recovery, and of an episode that became worse: when it began. */
   readonly startedAt?: Date
   readonly notes?: readonly Note[]
   readonly reminder?: Parameters<typeof remind>[1]

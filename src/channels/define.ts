@@ -76,7 +76,7 @@ export interface Envelope {
   readonly answers?: number
   /** How that alert was told to this reader, so that a mail keeps its subject. */
   readonly answered?: { readonly severity: Severity; readonly title: string }
-  /** Of a recovery: when what is over began. RFC 3339. */
+  /** Of a recovery, and of an episode that became worse: when it began. RFC 3339. */
   readonly startedAt?: string
   /** Of a group, roll-up or summary: the messages in it, in their order. */
   readonly items?: readonly Message[]

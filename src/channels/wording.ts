@@ -157,9 +157,10 @@ function overOf(
   { recoveredAt }: MessageState,
 ): { readonly from: Date; readonly to: Date } | undefined {
   const firedAt = new Date(message.firedAt)
-  if (recoveredAt !== undefined) return { from: firedAt, to: recoveredAt }
+  const from = startedAt === undefined ? firedAt : new Date(startedAt)
+  if (recoveredAt !== undefined) return { from, to: recoveredAt }
   if (startedAt === undefined || !isRecovery(message.event)) return undefined
-  return { from: new Date(startedAt), to: firedAt }
+  return { from, to: firedAt }
 }
 
 /** A value beside others in a line that is not one sentence. */

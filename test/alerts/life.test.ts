@@ -223,6 +223,37 @@ describe('an alert that becomes worse', () => {
     const states = (await room.alerts('?limit=2')).map(({ state }) => state)
     expect(states).toEqual(['acknowledged', 'acknowledged'])
   })
+
+  test('has lasted since it began, wherever that is said', async () => {
+    await room.notice(watchId, { event: LOW })
+    await pass()
+    minutes(10)
+    await room.notice(watchId, critical)
+    await pass()
+    const raised = await newest()
+    room.forget()
+    minutes(15)
+    await pass()
+    expect(oneLine(room.chatTexts()[0])).toContain('Open for 25 minutes')
+    minutes(5)
+    await room.notice(watchId, { event: BACK })
+    await pass()
+    await pass()
+    const alerts = await room.alerts('?limit=3')
+    expect(alerts.map(({ durationSeconds }) => durationSeconds)).toEqual([1800, 1800, 1800])
+    expect(
+      room.telegram
+        .messages(room.chat)
+        .slice(-4)
+        .map(({ text }) => text),
+    ).toEqual(Array.from({ length: 4 }, () => expect.stringMatching(/12:00.*12:30.*· 30 min/)))
+    expect(room.inbox.mails.at(-1)?.text).toMatch(/Recovered · .* · 30 min/)
+    const { body } = alerts.find(({ id }) => id === raised.id)?.rendered ?? {}
+    expect(body).not.toContain('Duration')
+    const code = alertUrl(room.app, { alertId: raised.id, recipientId: null }).split('/').at(-1)
+    const page = await readLinked(room.app, code ?? '')
+    expect(page?.durationSeconds).toBe(1800)
+  })
 })
 
 describe('a recovery', () => {
@@ -242,6 +273,17 @@ describe('a recovery', () => {
     const recovery = await newest()
     expect(recovery.rendered.body).toContain('Duration: 10 minutes.')
     expect(recovery.durationSeconds).toBe(600)
+  })
+
+  test('names what became worse and still fires once, with how long it has lasted', async () => {
+    await room.notice(watchId, { event: 'fsp.ftso-commit' })
+    minutes(5)
+    await room.notice(watchId, { event: 'fsp.ftso-commit', severity: 'critical' })
+    await room.notice(watchId, { event: LOW })
+    minutes(10)
+    await room.notice(watchId, { event: BACK })
+    await pass()
+    expect(oneLine(room.chatTexts().at(-1))).toMatch(/Still firing: [^,.(]* \(15 min\)\./)
   })
 
   test('turns the message of its alert', async () => {
