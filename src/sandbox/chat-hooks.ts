@@ -1,6 +1,7 @@
 import { once } from 'node:events'
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import { text } from 'node:stream/consumers'
+import { type Clock, systemClock } from '#src/kernel/clock.ts'
 import { checkDiscord, readerOfDiscord } from './chat-hooks/discord.ts'
 import { checkSlack, readerOfSlack } from './chat-hooks/slack.ts'
 
@@ -13,6 +14,8 @@ export interface Posted {
   readonly body: unknown
   /** What a reader sees of it, without markup. */
   readonly shown: string
+  /** When it was written first. */
+  readonly at: Date
   readonly edits: number
 }
 
@@ -40,6 +43,10 @@ export interface ChatHooks {
   remove(url: string): void
   /** Somebody deletes a message. */
   forget(messageId: string): void
+  /** Tells about every change until the returned function is called. */
+  subscribe(listener: () => void): () => void
+  /** Forgets every message and refusal. */
+  clear(): void
   close(): Promise<void>
 }
 
@@ -47,12 +54,22 @@ const DISCORD_PATH = /^\/api\/v10\/webhooks\/(\d+)\/([\w-]+)(?:\/messages\/(\d+)
 const SLACK_PATH = /^\/services\/(T\w+)\/(B\w+)\/(\w+)$/
 
 /** Starts both on one port of this machine. */
-export async function startChatHooks(): Promise<ChatHooks> {
+export async function startChatHooks(options: { clock?: Clock } = {}): Promise<ChatHooks> {
+  const { clock = systemClock } = options
   const messages: Posted[] = []
+  const listeners = new Set<() => void>()
   const refused: string[] = []
   const faults: HookFault[] = []
   const removed = new Set<string>()
   let made = 0
+  const next = () => {
+    made += 1
+    return made
+  }
+
+  const announce = () => {
+    for (const listener of listeners) listener()
+  }
 
   async function take(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const body = await text(request)
@@ -65,6 +82,7 @@ export async function startChatHooks(): Promise<ChatHooks> {
     const url = new URL(request.url ?? '/', 'http://127.0.0.1')
     const answer = fault ?? takeUnfaulted(request.method ?? '', url, body)
     response.writeHead(answer.status, answer.headers).end(answer.body)
+    announce()
   }
 
   function takeUnfaulted(method: string, url: URL, body: string): Exclude<HookFault, string> {
@@ -92,7 +110,7 @@ export async function startChatHooks(): Promise<ChatHooks> {
       return problem(400, 50_035, wrong)
     }
     const before = messages[known]
-    const id = before?.id ?? String(1_200_000_000_000_000_000n + BigInt(messages.length))
+    const id = before?.id ?? String(1_200_000_000_000_000_000n + BigInt(next()))
     const posted = {
       service: 'discord',
       hook,
@@ -100,8 +118,8 @@ export async function startChatHooks(): Promise<ChatHooks> {
       body: json,
       shown: readerOfDiscord(json),
     } as const
-    if (before === undefined) messages.push({ ...posted, edits: 0 })
-    else messages[known] = { ...posted, edits: before.edits + 1 }
+    if (before === undefined) messages.push({ ...posted, at: clock.now(), edits: 0 })
+    else messages[known] = { ...posted, at: before.at, edits: before.edits + 1 }
     if (method === 'POST' && url.searchParams.get('wait') !== 'true') return { status: 204 }
     return { status: 200, body: JSON.stringify({ id, type: 0, channel_id: '1', embeds: [] }) }
   }
@@ -115,13 +133,14 @@ export async function startChatHooks(): Promise<ChatHooks> {
       refused.push(wrong)
       return { status: 400, body: 'invalid_blocks' }
     }
-    const id = String(messages.length)
+    const id = String(next())
     messages.push({
       service: 'slack',
       hook: name,
       id,
       body: json,
       shown: readerOfSlack(json),
+      at: clock.now(),
       edits: 0,
     })
     return { status: 200, body: 'ok' }
@@ -135,10 +154,6 @@ export async function startChatHooks(): Promise<ChatHooks> {
   const address = server.address()
   if (address === null || typeof address === 'string') throw new Error('no port')
   const origin = `http://127.0.0.1:${address.port}`
-  const next = () => {
-    made += 1
-    return made
-  }
   return {
     discordUrl: () => `${origin}/api/webhooks/${12_345_678_900_000 + next()}/${'aB3-_'.repeat(13)}`,
     slackUrl: () =>
@@ -157,6 +172,15 @@ export async function startChatHooks(): Promise<ChatHooks> {
         messages.findIndex(({ id }) => id === messageId),
         1,
       )
+    },
+    subscribe: (listener) => {
+      listeners.add(listener)
+      return () => listeners.delete(listener)
+    },
+    clear: () => {
+      messages.length = 0
+      refused.length = 0
+      announce()
     },
     close: async () => {
       if (!server.listening) return

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { Eta } from 'eta'
 import type { FastifyInstance, FastifyReply } from 'fastify'
-import { serveEvents } from './live.ts'
+import { serveTopic } from './live.ts'
 
 /** The sandbox's pages, in the order of the top bar. */
 const SANDBOX_PAGES = [
@@ -10,6 +10,7 @@ const SANDBOX_PAGES = [
   { name: 'chat', label: 'Chat', href: '/chat' },
   { name: 'inbox', label: 'Inbox', href: '/inbox' },
   { name: 'receiver', label: 'Receiver', href: '/receiver' },
+  { name: 'hooks', label: 'Discord and Slack', href: '/hooks' },
   { name: 'happen', label: 'Happen', href: '/happen' },
 ] as const
 
@@ -26,11 +27,11 @@ export interface SandboxPage {
   /** Path of a further style sheet. */
   readonly style?: string
   /**
-   * Path of server-sent events. At each of them the page is fetched again, and what is inside
+   * What it listens to. At each event of it the page is fetched again, and what is inside
    * elements with `data-live` is brought up to date; children with an `id` stay as they are while
    * their HTML does.
    */
-  readonly events?: string
+  readonly topic?: string
 }
 
 /** What the top bar shows of the world. */
@@ -85,8 +86,7 @@ export function sendPage(reply: FastifyReply, html: string): FastifyReply {
 }
 
 /**
- * Adds what every page loads: its styles, `/layout.js`, and `/layout/events` with the state of the
- * world. The first call on a server counts, further ones do nothing.
+ * Adds what every page loads: its styles, `/layout.js`, and the topic `world` with the state of it. The first call on a server counts, further ones do nothing.
  *
  * @param status asked each second while a page listens; without it the bar shows no state
  */
@@ -95,12 +95,8 @@ export function serveLayout(app: FastifyInstance, status?: () => Promise<Sandbox
   serveFile(app, '/layout.css', 'text/css; charset=utf-8')
   serveFile(app, '/arrivals.css', 'text/css; charset=utf-8')
   serveFile(app, '/layout.js', 'text/javascript; charset=utf-8')
-  if (status === undefined) {
-    // Tells the browser not to ask again.
-    app.get('/layout/events', (_request, reply) => reply.code(204).send())
-    return
-  }
-  serveEvents(app, '/layout/events', (send) => {
+  if (status === undefined) return
+  serveTopic(app, 'world', (send) => {
     const report = async () => {
       try {
         const { now, block } = await status()

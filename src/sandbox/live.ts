@@ -1,27 +1,38 @@
-import type { ServerResponse } from 'node:http'
+import { readFileSync } from 'node:fs'
+import type { Server, ServerResponse } from 'node:http'
 import type { FastifyInstance } from 'fastify'
 
-/** Sends one event to a page that listens. The data is written as JSON. */
+/** Tells whoever listens to a topic. The data is written as JSON. */
 export type SendEvent = (data: unknown) => void
 
+type Subscribe = (send: SendEvent) => () => void
+
+const BROWSER = new URL('./browser/', import.meta.url)
+/** The one stream of each server, and what is told in it. */
+const topicsOf = new WeakMap<Server, Map<string, Subscribe>>()
+
 /**
- * Adds a route of server-sent events.
+ * Adds a topic to the server's stream of events, `/live`, and the scripts that listen to it.
  *
- * `subscribe` is called for each page that starts to listen, and what it returns when that page
- * has gone. Open streams end when the server closes.
+ * There is one stream for all topics, and in a browser all tabs share one connection, however many there
+ * are: a browser opens only six to a host. `subscribe` is called for each connection, and what it returns
+ * when that has gone. Open streams end when the server closes.
  *
  * @see https://html.spec.whatwg.org/multipage/server-sent-events.html
  */
-export function serveEvents(
-  app: FastifyInstance,
-  path: string,
-  subscribe: (send: SendEvent) => () => void,
-): void {
+export function serveTopic(app: FastifyInstance, topic: string, subscribe: Subscribe): void {
+  const topics = topicsOf.get(app.server) ?? serveStream(app)
+  topics.set(topic, subscribe)
+}
+
+function serveStream(app: FastifyInstance): Map<string, Subscribe> {
+  const topics = new Map<string, Subscribe>()
+  topicsOf.set(app.server, topics)
   const open = new Set<ServerResponse>()
   app.addHook('preClose', async () => {
     for (const response of open) response.end()
   })
-  app.get(path, (_request, reply) => {
+  app.get('/live', (_request, reply) => {
     reply.hijack()
     const response = reply.raw
     response.writeHead(200, {
@@ -29,14 +40,23 @@ export function serveEvents(
       'cache-control': 'no-store',
     })
     response.write('retry: 1000\n\n')
-    const unsubscribe = subscribe((data) => {
-      // What was on its way when the page left has nowhere to go.
-      if (response.writable) response.write(`data: ${JSON.stringify(data)}\n\n`)
-    })
+    const unsubscribes = [...topics].map(([topic, subscribe]) =>
+      subscribe((data) => {
+        // What was on its way when the page left has nowhere to go.
+        if (response.writable) response.write(`data: ${JSON.stringify({ topic, data })}\n\n`)
+      }),
+    )
     open.add(response)
     response.once('close', () => {
       open.delete(response)
-      unsubscribe()
+      for (const unsubscribe of unsubscribes) unsubscribe()
     })
   })
+  for (const path of ['/live.js', '/live-worker.js']) {
+    const script = readFileSync(new URL(`.${path}`, BROWSER))
+    app.get(path, (_request, reply) =>
+      reply.type('text/javascript; charset=utf-8').header('cache-control', 'no-cache').send(script),
+    )
+  }
+  return topics
 }

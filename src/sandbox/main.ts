@@ -84,6 +84,7 @@ function welcome(world: World, seconds: number): string {
     ['Chat', `${url}/chat`],
     ['Inbox', `${url}/inbox`],
     ['Receiver', `${url}/receiver`],
+    ['Hooks', `${url}/hooks`],
     ['Happen', `${url}/happen`],
     ['', ''],
     ['Watchdog', `${service.publicUrl}/`],

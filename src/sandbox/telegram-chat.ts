@@ -1,7 +1,7 @@
 import { readdir, readFile } from 'node:fs/promises'
 import type { FastifyPluginAsync } from 'fastify'
 import { z } from 'zod'
-import { serveEvents } from './live.ts'
+import { serveTopic } from './live.ts'
 import { Act, perform } from './telegram/chat-acts.ts'
 import { changeData, createOldButtons, snapshot } from './telegram/chat-data.ts'
 import type { TelegramApi } from './telegram-api.ts'
@@ -64,13 +64,13 @@ export function chatPages(api: TelegramApi, options: ChatPageOptions = {}): Fast
         reply.type(type).header('cache-control', 'no-cache').send(content),
       )
     }
-    serveEvents(app, '/chat/events', (send) => {
-      send(snapshot(api, old))
-      return api.onChange((change) => {
+    serveTopic(app, 'chat', (send) =>
+      api.onChange((change) => {
         const data = changeData(api, old, change)
         if (data) send(data)
-      })
-    })
+      }),
+    )
+    app.get('/chat/all', async () => snapshot(api, old))
     app.get('/chat/about', async (request, reply) => {
       const query = AboutQuery.safeParse(request.query)
       const chat = api.chats().find((one) => one.id === query.data?.chat)
@@ -111,7 +111,7 @@ export function chatPages(api: TelegramApi, options: ChatPageOptions = {}): Fast
   }
 }
 
-/** The page without content: its script fills it from the events. */
+/** The page without content: its script fills it. */
 function shell({ topBar = '', head = '' }: ChatPageOptions): string {
   return `<!doctype html>
 <html lang="en">

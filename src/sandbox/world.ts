@@ -2,6 +2,7 @@ import { createApp } from '#src/app.ts'
 import { startEmbedded } from '#src/db/embedded.ts'
 import type { Clock } from '#src/kernel/clock.ts'
 import type { Logger } from '#src/kernel/logger.ts'
+import { type ChatHooks, startChatHooks } from './chat-hooks.ts'
 import { createPlayer, type Player } from './devnet/player.ts'
 import { type RpcProxy, startRpcProxy } from './devnet/rpc-proxy.ts'
 import { type FurnishedDevnet, startDevnet } from './devnet.ts'
@@ -62,6 +63,8 @@ export interface WorldParts {
   readonly cast: Cast
   readonly inbox: Inbox
   readonly receiver: Receiver
+  /** Discord and Slack. */
+  readonly hooks: ChatHooks
   /** Lets time pass at once, for the chain and everybody else. */
   skip(seconds: number): Promise<void>
 }
@@ -123,6 +126,7 @@ async function build(options: WorldOptions, undo: AsyncDisposableStack): Promise
     ),
     keep(startInbox({ clock })),
     keep(startReceiver({ clock })),
+    keep(startChatHooks({ clock })),
     keep(startXrpl({ clock })),
     keep(startDataUpstream({ clock })),
     choosePorts(options),
@@ -130,7 +134,7 @@ async function build(options: WorldOptions, undo: AsyncDisposableStack): Promise
   // All of them end one way or the other before anything is undone.
   await Promise.allSettled(starting)
   signal?.throwIfAborted()
-  const [database, chain, telegram, inbox, receiver, xrpl, data, ports] =
+  const [database, chain, telegram, inbox, receiver, hooks, xrpl, data, ports] =
     await Promise.all(starting)
 
   const { devnet, player, rpc } = chain
@@ -174,6 +178,7 @@ async function build(options: WorldOptions, undo: AsyncDisposableStack): Promise
     cast: addCast(telegram),
     inbox,
     receiver,
+    hooks,
     skip: async (seconds) => {
       const to = Math.ceil(clock.now().getTime() / 1000) + seconds
       if (seconds > FULL_SECONDS) await player.playTo(to - FULL_END_SECONDS)

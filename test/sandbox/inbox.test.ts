@@ -298,11 +298,11 @@ describe('inbox page', () => {
   })
 
   it('tells pages that listen about a new mail, until the server closes', async () => {
-    const { body } = await fetch(`${base}/inbox/events`)
+    const { body } = await fetch(`${base}/live`)
     const events = body?.pipeThrough(new TextDecoderStream()).getReader()
     expect((await events?.read())?.value).toContain('retry:')
     await send()
-    expect((await events?.read())?.value).toBe('data: "changed"\n\n')
+    expect((await events?.read())?.value).toBe('data: {"topic":"inbox","data":"changed"}\n\n')
     const ended = events?.read()
     await app.close()
     expect((await ended)?.done).toBe(true)

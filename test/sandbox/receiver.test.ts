@@ -371,11 +371,11 @@ describe('receiver page', () => {
   })
 
   it('tells pages that listen about a new delivery, and deletes all', async () => {
-    const { body } = await fetch(`${base}/receiver/events`)
+    const { body } = await fetch(`${base}/live`)
     const events = body?.pipeThrough(new TextDecoderStream()).getReader()
     expect((await events?.read())?.value).toContain('retry:')
     await deliver()
-    expect((await events?.read())?.value).toBe('data: "changed"\n\n')
+    expect((await events?.read())?.value).toBe('data: {"topic":"receiver","data":"changed"}\n\n')
     await post('/receiver/clear')
     expect(receiver.deliveries).toEqual([])
   })

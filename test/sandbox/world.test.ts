@@ -51,6 +51,7 @@ describe('sandbox', { timeout: 60_000 }, () => {
       Chat: 'aria-current="page">Chat',
       Inbox: '<h1>Inbox</h1>',
       Receiver: '<h1>Receiver</h1>',
+      Hooks: '<h1>Discord and Slack</h1>',
       Happen: '<h1>Happen</h1>',
       Watchdog: 'Know before it costs money',
       Health: '"status":"ok"',

@@ -1,25 +1,21 @@
+import { listen } from './live.js'
+
 // Keeps a sandbox page up to date: the state of the world in the top bar, and every element with
-// `data-live` whenever the page's own events say that something changed.
+// `data-live` whenever the page's topic says that something changed.
 
 const world = document.querySelector('[data-world]')
 if (world instanceof HTMLElement) {
-  new EventSource('/layout/events').onmessage = (message) => {
-    /** @type {{ now: string, block?: string }} */
-    const { now, block } = JSON.parse(message.data)
+  listen('world', (/** @type {{ now: string, block?: string }} */ { now, block }) => {
     const height = block === undefined ? '' : ` · block ${Number(block).toLocaleString('en')}`
     world.textContent = `${now.slice(11, 19)} UTC${height}`
     world.title = now
     world.hidden = false
-  }
+  })
 }
 
-const events = document.body.dataset.events
-if (events !== undefined) {
-  const source = new EventSource(events)
-  // After a lost connection something may have been missed, so opening counts as a change too.
-  source.onopen = refreshSoon
-  source.onmessage = refreshSoon
-}
+const { topic } = document.body.dataset
+// After a lost connection something may have been missed, so its beginning counts as a change too.
+if (topic !== undefined) listen(topic, refreshSoon, refreshSoon)
 
 let isRefreshing = false
 let isStale = false
@@ -35,7 +31,7 @@ async function refreshSoon() {
       await refresh()
     }
   } catch {
-    // The sandbox has stopped; the event source tells us when it is back.
+    // The sandbox has stopped; the stream tells us when it is back.
   } finally {
     isRefreshing = false
   }

@@ -3,7 +3,7 @@ import type { FastifyInstance } from 'fastify'
 import { formatEther } from 'viem/utils'
 import { createHappenings, type Happenings } from '../happen.ts'
 import { acceptForms, renderView, sandboxPage, sendPage, serveLayout } from '../layout.ts'
-import { serveEvents } from '../live.ts'
+import { serveTopic } from '../live.ts'
 import type { WorldParts } from '../world.ts'
 import type { Happening } from './define.ts'
 import type { Entry } from './log.ts'
@@ -19,7 +19,7 @@ export async function happenPage(
   app.addHook('preClose', () => happenings.close())
   serveLayout(app)
   acceptForms(app)
-  serveEvents(app, '/happen/events', (send) => happenings.log.subscribe(() => send('changed')))
+  serveTopic(app, 'happen', (send) => happenings.log.subscribe(() => send('changed')))
 
   app.get('/happen.js', (_request, reply) =>
     reply.type('text/javascript; charset=utf-8').header('cache-control', 'no-cache').send(SCRIPT),
@@ -51,7 +51,7 @@ async function render(world: WorldParts, { groups, log }: Happenings): Promise<s
   return sandboxPage({
     title: 'Happen',
     current: 'happen',
-    events: '/happen/events',
+    topic: 'happen',
     script: '/happen.js',
     style: '/world.css',
     body,

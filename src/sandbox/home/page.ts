@@ -4,7 +4,7 @@ import { z } from 'zod'
 import { createDesk, type Desk, type DeskState, MAILBOX } from '../desk.ts'
 import { flr } from '../happen/page.ts'
 import { acceptForms, renderView, sandboxPage, sendPage, serveLayout } from '../layout.ts'
-import { serveEvents } from '../live.ts'
+import { serveTopic } from '../live.ts'
 import type { WorldParts } from '../world.ts'
 import { checkParts } from './parts.ts'
 import { createSamples, type Link, type Sample } from './samples.ts'
@@ -24,7 +24,7 @@ export async function homePage(
   let problem: string | undefined
   serveLayout(app)
   acceptForms(app)
-  serveEvents(app, '/home/events', (send) => {
+  serveTopic(app, 'home', (send) => {
     const timer = setInterval(() => send('look again'), REFRESH_MS)
     return () => clearInterval(timer)
   })
@@ -116,7 +116,7 @@ async function render(world: WorldParts, { desk, samples, problem }: Shown): Pro
   return sandboxPage({
     title: 'Index',
     current: 'index',
-    events: '/home/events',
+    topic: 'home',
     style: '/world.css',
     body,
   })

@@ -2,7 +2,7 @@ import type { FastifyInstance, FastifyReply } from 'fastify'
 import { z } from 'zod'
 import { INBOX_MODES, type Inbox, type InboxMode } from '../inbox.ts'
 import { acceptForms, renderView, sandboxPage, sendPage, serveLayout } from '../layout.ts'
-import { serveEvents } from '../live.ts'
+import { serveTopic } from '../live.ts'
 import { confirmLinkOf, type Mail, oneClickUrlOf, unsubscribe } from './mail.ts'
 
 const MODE_LABELS: Readonly<Record<InboxMode, string>> = {
@@ -34,7 +34,7 @@ export async function inboxPage(app: FastifyInstance, { inbox }: { inbox: Inbox 
   }
   serveLayout(app)
   acceptForms(app)
-  serveEvents(app, '/inbox/events', (send) => inbox.subscribe(() => send('changed')))
+  serveTopic(app, 'inbox', (send) => inbox.subscribe(() => send('changed')))
 
   app.get('/inbox', (request, reply) =>
     sendPage(reply, render(inbox, View.parse(request.query), outcomes)),
@@ -89,7 +89,7 @@ function render(inbox: Inbox, view: View, outcomes: Outcomes): string {
     })),
     mail: shown === undefined ? undefined : shownMail(shown, inbox.mails, view, outcomes),
   })
-  return sandboxPage({ title: 'Inbox', current: 'inbox', events: '/inbox/events', body })
+  return sandboxPage({ title: 'Inbox', current: 'inbox', topic: 'inbox', body })
 }
 
 function shownMail(mail: Mail, all: readonly Mail[], view: View, outcomes: Outcomes) {

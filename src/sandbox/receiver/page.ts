@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs'
 import type { FastifyInstance } from 'fastify'
 import { z } from 'zod'
 import { acceptForms, renderView, sandboxPage, sendPage, serveLayout } from '../layout.ts'
-import { serveEvents } from '../live.ts'
+import { serveTopic } from '../live.ts'
 import { type Answer, MAIN_HOOK, type Received, type Receiver } from '../receiver.ts'
 import type { Verdict } from '../verify.ts'
 
@@ -49,7 +49,7 @@ export async function receiverPage(
 ): Promise<void> {
   serveLayout(app)
   acceptForms(app)
-  serveEvents(app, '/receiver/events', (send) => receiver.subscribe(() => send('changed')))
+  serveTopic(app, 'receiver', (send) => receiver.subscribe(() => send('changed')))
 
   app.get('/receiver', (request, reply) =>
     sendPage(reply, render(receiver, View.parse(request.query).delivery)),
@@ -105,7 +105,7 @@ function render(receiver: Receiver, id: number | undefined): string {
     },
     verifySource: VERIFY_SOURCE,
   })
-  return sandboxPage({ title: 'Receiver', current: 'receiver', events: '/receiver/events', body })
+  return sandboxPage({ title: 'Receiver', current: 'receiver', topic: 'receiver', body })
 }
 
 function summaryOf(delivery: Received) {

@@ -1,4 +1,5 @@
 import Fastify from 'fastify'
+import { hooksPage } from '../chat-hooks/page.ts'
 import { happenPage } from '../happen/page.ts'
 import { homePage } from '../home/page.ts'
 import { inboxPage } from '../inbox/page.ts'
@@ -26,6 +27,7 @@ export async function startWeb(world: WorldParts, port: number): Promise<Web> {
   await app.register(chatPages(world.telegram, { topBar: topBar('chat'), head: BAR_HEAD }))
   await app.register(inboxPage, { inbox: world.inbox })
   await app.register(receiverPage, { receiver: world.receiver })
+  await app.register(hooksPage, { hooks: world.hooks })
   await app.register(happenPage, { world })
   await app.listen({ host: '127.0.0.1', port })
   return { close: () => app.close() }

@@ -1,3 +1,4 @@
+import { listen } from '/live.js'
 import { toast } from './dom.js'
 
 /** Calls kept in view. */
@@ -37,18 +38,33 @@ export function messagesOf(chatId) {
 }
 
 /**
- * Follows the events, which begin with everything.
+ * Follows what happens, from everything there is on.
  *
  * @param {(event: PageEvent) => void} changed called after each event was taken in
  */
 export function follow(changed) {
-  const source = new EventSource('/chat/events')
-  source.onmessage = (message) => {
-    /** @type {PageEvent} */
-    const event = JSON.parse(message.data)
+  /** @param {PageEvent} event */
+  const take = (event) => {
     takeIn(event)
     changed(event)
   }
+  /** What comes while everything is on its way; undefined when that is there. @type {PageEvent[] | undefined} */
+  let early = []
+  listen(
+    'chat',
+    (event) => (early === undefined ? take(event) : early.push(event)),
+    async () => {
+      /** @type {PageEvent[]} */
+      const waiting = []
+      early = waiting
+      const response = await fetch('/chat/all').catch(() => undefined)
+      // The sandbox has stopped, or begun again meanwhile: then the next beginning brings everything.
+      if (!response?.ok || early !== waiting) return
+      take(await response.json())
+      for (const event of waiting) take(event)
+      early = undefined
+    },
+  )
 }
 
 /** @param {PageEvent} event */
@@ -78,6 +94,7 @@ function takeIn(event) {
       messagesOf(event.chatId).delete(event.messageId)
       return
     case 'call':
+      if (known.calls.some(({ sequence }) => sequence === event.call.sequence)) return
       known.calls = [...known.calls, event.call].slice(-CALLS_SHOWN)
       return
     case 'action':

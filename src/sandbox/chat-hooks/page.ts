@@ -1,0 +1,69 @@
+import type { FastifyInstance } from 'fastify'
+import { z } from 'zod'
+import type { ChatHooks, Posted } from '../chat-hooks.ts'
+import { acceptForms, renderView, sandboxPage, sendPage, serveLayout } from '../layout.ts'
+import { serveTopic } from '../live.ts'
+
+const NAMES: Readonly<Record<Posted['service'], string>> = { discord: 'Discord', slack: 'Slack' }
+
+const View = z.object({ message: z.string().optional().catch(undefined) })
+
+/** The page `/hooks`: what stands in a channel of Discord and one of Slack, and how to write there. */
+export async function hooksPage(
+  app: FastifyInstance,
+  { hooks }: { hooks: ChatHooks },
+): Promise<void> {
+  const urls = [
+    { name: NAMES.discord, url: hooks.discordUrl() },
+    { name: NAMES.slack, url: hooks.slackUrl() },
+  ]
+  serveLayout(app)
+  acceptForms(app)
+  serveTopic(app, 'hooks', (send) => hooks.subscribe(() => send('changed')))
+
+  app.get('/hooks', (request, reply) =>
+    sendPage(reply, render(hooks, urls, View.parse(request.query).message)),
+  )
+  app.post('/hooks/clear', (_request, reply) => {
+    hooks.clear()
+    return reply.redirect('/hooks', 303)
+  })
+}
+
+function render(
+  hooks: ChatHooks,
+  urls: readonly { readonly name: string; readonly url: string }[],
+  key: string | undefined,
+): string {
+  const newestFirst = hooks.messages.toReversed()
+  const shown = newestFirst.find((message) => keyOf(message) === key) ?? newestFirst[0]
+  const body = renderView('hooks', {
+    urls,
+    refused: hooks.refused.toReversed(),
+    messages: newestFirst.map((message) => ({
+      ...summaryOf(message),
+      isCurrent: message === shown,
+    })),
+    message: shown && { ...summaryOf(shown), json: JSON.stringify(shown.body, null, 2) },
+  })
+  return sandboxPage({ title: 'Discord and Slack', current: 'hooks', topic: 'hooks', body })
+}
+
+function summaryOf(message: Posted) {
+  const [title = '', ...lines] = message.shown.split('\n').filter((line) => line.trim() !== '')
+  const key = keyOf(message)
+  return {
+    key,
+    href: `/hooks?message=${key}`,
+    service: NAMES[message.service],
+    hook: message.hook,
+    at: message.at.toISOString(),
+    title,
+    lines,
+    edits: message.edits,
+  }
+}
+
+function keyOf({ service, id }: Posted): string {
+  return `${service}-${id}`
+}
