@@ -62,3 +62,22 @@ test('a renderer does not mix up alerts that differ in what they tell', () => {
   expect(one.body).not.toContain('block 7)')
   expect(other.body).toContain('block 7)')
 })
+
+test.each([
+  'fsp.ftso-commit',
+  'fsp.ftso-reveal',
+  'fsp.ftso-signature',
+  'fsp.fdc-bitvote',
+  'fsp.fdc-signature',
+])('%s says in its title why a round did not count', (event) => {
+  const reader = { locale: 'en', timezone: 'UTC' } as const
+  const alert = alertOf(event, 'Node A')
+  const titles = ['missing', 'early', 'late'].map(
+    (reason) => renderMessage({ ...alert, data: { ...alert.data, reason } }, reader).title,
+  )
+  expect(titles).toEqual([
+    expect.stringContaining('missing'),
+    expect.stringContaining('too early'),
+    expect.stringContaining('too late'),
+  ])
+})

@@ -213,7 +213,7 @@ function cellsOf(
   }
 }
 
-/** The minimal conditions over the last two hours, where there is evidence enough. */
+/** The minimal conditions over the last 80 rounds, where there is evidence enough. */
 function conditionsOf(rounds: readonly ProviderObservation[]): ProviderView['minimalConditions'] {
   const anchors = rounds.flatMap(({ anchors }) => (anchors === null ? [] : [anchors]))
   const fdc = rounds.flatMap((one) => {

@@ -8,11 +8,11 @@ import { checkOf, type ProviderObservation } from './observation.ts'
 import { EXAMPLE } from './round-streak.ts'
 
 /**
- * The minimal conditions of a reward epoch, watched over the last two hours: what falls here will fall
- * over the epoch. @see protocol reference, 9.1, 10.3
+ * The minimal conditions of a reward epoch, watched over the last rounds with evidence: what falls here
+ * will fall over the epoch. @see protocol reference, 9.1, 10.3
  */
 
-/** Two hours of voting rounds. */
+/** Rounds with evidence that count: two hours where none is left out. */
 const ROUNDS_KEPT = 80
 /** Below that many there is no rate. */
 const ROUNDS_MIN = 40
@@ -167,7 +167,7 @@ const Uptime = z.object({
   polls: z.int(),
 })
 
-/** Fires while a validator was connected in fewer than 80 % of the polls of two hours. */
+/** Fires while a validator was connected in fewer than 80 % of the polls of the rounds that count. */
 function lowUptime(
   previous: NodesState,
   { provider, nodes }: ProviderObservation,
