@@ -1,4 +1,4 @@
-/** A chat that blocked the bot and is back. */
+/** A chat that blocked the bot, or threw it out, and is back. */
 import { getDestination } from '#src/operations/chat-lists.ts'
 import { unblockChat } from '#src/recipients/chats.ts'
 import { packed } from './callback-data.ts'
@@ -6,11 +6,6 @@ import type { BotContext, Membership } from './context.ts'
 import { identifyAgain } from './middleware/identify.ts'
 import { homeScreen } from './screens.ts'
 import { act, type Rows, type View } from './views/view.ts'
-
-/** The wallets whose alerts did not come while the bot was blocked. */
-export function blockedLinks({ links }: BotContext): readonly Membership[] {
-  return links.filter(({ status }) => status === 'blocked')
-}
 
 /** Lets alerts come again. */
 export async function comeBack(ctx: BotContext): Promise<void> {

@@ -9,7 +9,7 @@ import type { BotContext, Membership } from './context.ts'
 import { managerNames } from './managers.ts'
 import { peopleOf } from './people.ts'
 import { show } from './show.ts'
-import { firstContact, groupHello, groupHome, home } from './views/home.ts'
+import { firstContact, groupHello, groupHome, groupReturned, home } from './views/home.ts'
 import type { Rows, View } from './views/view.ts'
 import { type LastAlert, watchCard } from './views/watch-card.ts'
 import { watchList } from './views/watch-list.ts'
@@ -19,6 +19,11 @@ import { PAGE_LIMIT, readFunds, readWatches } from './wallet.ts'
 /** Whether screens have buttons for this person: in private always, in groups for who may press them. */
 export function hasButtons({ reader, links }: BotContext): boolean {
   return !reader.isGroup || links.some(({ manages }) => manages)
+}
+
+/** The wallets whose alerts do not come because the chat had the bot blocked, or thrown out. */
+export function blockedLinks({ links }: BotContext): readonly Membership[] {
+  return links.filter(({ status }) => status === 'blocked')
 }
 
 /**
@@ -32,6 +37,12 @@ export async function homeScreen(ctx: BotContext, notice?: string, rows: Rows = 
   const [link] = links
   if (link === undefined) {
     return reader.isGroup ? groupHello(reader, known.title) : firstContact(reader, notice)
+  }
+  const blocked = blockedLinks(ctx)
+  const [first] = blocked
+  if (reader.isGroup && first !== undefined) {
+    const off = { wallets: blocked.map(({ wallet }) => wallet), recipientId: first.recipientId }
+    return groupReturned(reader, { ...off, ...(notice !== undefined && { notice }) })
   }
   const watches = await allWatches(ctx)
   const options = { now: ctx.app.clock.now(), ...(notice !== undefined && { notice }) }

@@ -178,6 +178,7 @@ export const VERBS = {
   'link.yes': { code },
   'link.no': { code },
   'wallet.list': {},
+  'wallet.page': { page },
   'wallet.use': { id },
   'terms.yes': { next: topic, terms },
   'trial.start': { next: topic, terms },

@@ -2,10 +2,10 @@ import { Composer } from 'grammy'
 import type { ChatMember } from 'grammy/types'
 import { blockChat, moveChat } from '#src/recipients/chats.ts'
 import type { BotContext } from '../context.ts'
-import { blockedLinks, comeBack, returningScreen } from '../returning.ts'
+import { comeBack, returningScreen } from '../returning.ts'
+import { blockedLinks, homeScreen } from '../screens.ts'
 import { send } from '../show.ts'
 import { moveChat as moveKnown } from '../store.ts'
-import { groupHello } from '../views/home.ts'
 import { defineFeature } from './define.ts'
 
 const composer = new Composer<BotContext>()
@@ -18,12 +18,13 @@ composer.on('my_chat_member', async (ctx) => {
   const now = ctx.app.clock.now()
   if (!isIn) return blockChat(ctx.app, ctx.known.id, now)
   const blocked = blockedLinks(ctx)
-  await comeBack(ctx)
-  if (blocked.length > 0) {
-    await send(ctx, await returningScreen(ctx, blocked))
-  } else if (ctx.reader.isGroup && ctx.links.length === 0) {
-    await send(ctx, groupHello(ctx.reader, ctx.known.title))
+  // Who let the bot in need not be who may say what comes there.
+  if (ctx.reader.isGroup) {
+    if (blocked.length > 0 || ctx.links.length === 0) await send(ctx, await homeScreen(ctx))
+    return
   }
+  await comeBack(ctx)
+  if (blocked.length > 0) await send(ctx, await returningScreen(ctx, blocked))
 })
 
 /** A group becomes a supergroup: another chat to Telegram, the same to its people. */

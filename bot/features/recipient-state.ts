@@ -14,6 +14,7 @@ import {
   showRecipient,
   testLine,
 } from '../recipients.ts'
+import { comeBack, returningScreen } from '../returning.ts'
 import { show } from '../show.ts'
 import { deliveryLog, LOG_PAGE } from '../views/delivery-log.ts'
 import { deepLink } from '../views/view.ts'
@@ -27,12 +28,20 @@ onPress(composer, 'rec.test', async (ctx, { id }) => {
 })
 
 onPress(composer, 'rec.revive', async (ctx, { id }) => {
-  // Destinations are nobody's business in a group.
-  if (ctx.reader.isGroup) return ctx.answer(undefined, { url: deepLink(ctx.reader, `r${id}`) })
+  if (ctx.reader.isGroup) return reviveGroup(ctx, id)
   const found = await findRecipient(ctx, id)
   if (found.destination.status === 'active') return showRecipient(ctx, id)
   await showRecipient(ctx, id, await revive(ctx, found))
 })
+
+/** Lets alerts come to the group again; other destinations are nobody's business there. */
+async function reviveGroup(ctx: BotContext, id: number): Promise<void> {
+  if (!ctx.links.some(({ recipientId }) => recipientId === id)) {
+    return ctx.answer(undefined, { url: deepLink(ctx.reader, `r${id}`) })
+  }
+  await comeBack(ctx)
+  await show(ctx, await returningScreen(ctx, []))
+}
 
 /** Switches a destination on; a webhook only if it answers well. @returns what to say: HTML */
 async function revive(ctx: BotContext, found: FoundRecipient): Promise<string> {

@@ -10,8 +10,8 @@ import { showAlert } from '../alerts.ts'
 import type { BotContext } from '../context.ts'
 import { identifyAgain } from '../middleware/identify.ts'
 import { showRecipient } from '../recipients.ts'
-import { blockedLinks, comeBack, returningScreen } from '../returning.ts'
-import { homeScreen, showCard } from '../screens.ts'
+import { comeBack, returningScreen } from '../returning.ts'
+import { blockedLinks, homeScreen, showCard } from '../screens.ts'
 import { ask, send, show } from '../show.ts'
 import { changeChat } from '../store.ts'
 import { helpMenu } from '../views/help.ts'
@@ -29,8 +29,8 @@ composer.command('start', async (ctx) => {
   const payload = ctx.match.trim()
   if (LinkCode.safeParse(payload).success) return offerLink(ctx, payload)
   if (payload === 'connect') return showConnect(ctx, false)
-  // Who writes does not block us any more, whatever was heard before.
-  const blocked = blockedLinks(ctx)
+  // Who writes does not block us any more, whatever was heard before; in groups anybody may write.
+  const blocked = ctx.reader.isGroup ? [] : blockedLinks(ctx)
   if (blocked.length > 0) await comeBack(ctx)
   const watchId = /^w(\d{1,9})$/.exec(payload)?.[1]
   const isLinked = ctx.links.length > 0

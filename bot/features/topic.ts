@@ -3,6 +3,7 @@ import { withoutIsolates } from '#src/i18n/isolates.ts'
 import { updateChat } from '#src/operations/chat.ts'
 import type { BotContext } from '../context.ts'
 import { identifyAgain } from '../middleware/identify.ts'
+import { comeBack } from '../returning.ts'
 import { topicOf } from '../screens.ts'
 import { send, show } from '../show.ts'
 import { refusal } from '../views/notices.ts'
@@ -19,6 +20,7 @@ composer.command('here', async (ctx) => {
     await send(ctx, refusal(reader, t(key), { buttons: false }))
     return
   }
+  await comeBack(ctx)
   await setTopic(ctx, topicOf(ctx) ?? null)
   await send(ctx, { html: t.html('bot:topic.now'), rows: [] })
 })

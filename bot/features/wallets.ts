@@ -1,30 +1,35 @@
 import { Composer } from 'grammy'
-import type { BotContext } from '../context.ts'
+import type { BotContext, Membership } from '../context.ts'
 import { identifyAgain } from '../middleware/identify.ts'
 import { allWatches, homeScreen } from '../screens.ts'
 import { show } from '../show.ts'
 import { changeChat } from '../store.ts'
-import { walletsScreen } from '../views/wallets.ts'
+import { WALLETS_PER_PAGE, walletsScreen } from '../views/wallets.ts'
 import { defineFeature, onPress } from './define.ts'
 
 const composer = new Composer<BotContext>()
 
-onPress(composer, 'wallet.list', showWallets)
+onPress(composer, 'wallet.list', (ctx) => showWallets(ctx))
+onPress(composer, 'wallet.page', (ctx, { page }) => showWallets(ctx, page))
 
-async function showWallets(ctx: BotContext): Promise<void> {
-  const [chosen] = ctx.links
+/** Shows a page of the chat's wallets: the one with the chosen wallet unless another is asked for. */
+async function showWallets(ctx: BotContext, asked?: number): Promise<void> {
+  // The newest first, whichever is chosen: a button stays where it was.
+  const isChosen = (link: Membership) => link === ctx.links[0]
+  const inOrder = ctx.links.toSorted((a, b) => b.recipientId - a.recipientId)
+  const pages = Math.ceil(inOrder.length / WALLETS_PER_PAGE)
+  const place = inOrder.findIndex(isChosen)
+  const page = Math.min(asked ?? Math.floor(place / WALLETS_PER_PAGE) + 1, pages)
   const wallets = await Promise.all(
-    ctx.links.map(async (link) => ({
+    inOrder.slice((page - 1) * WALLETS_PER_PAGE, page * WALLETS_PER_PAGE).map(async (link) => ({
       recipientId: link.recipientId,
       address: link.wallet,
       scopes: link.caller.scopes,
       watches: (await allWatches(ctx, link)).length,
-      isChosen: link === chosen,
+      isChosen: isChosen(link),
     })),
   )
-  // The newest first, whichever is chosen: a button stays where it was.
-  const inOrder = wallets.toSorted((a, b) => b.recipientId - a.recipientId)
-  await show(ctx, walletsScreen(ctx.reader, inOrder))
+  await show(ctx, walletsScreen(ctx.reader, wallets, { page, pages }))
 }
 
 onPress(composer, 'wallet.use', async (ctx, { id }) => {

@@ -38,7 +38,7 @@ const PRIVATE: readonly (readonly [RegExp, string])[] = [
   [/^topup(?:\.|$)/, 'topup'],
   [/^(?:slots(?:\.|$)|trial\.|terms\.)/, 'slots'],
   [/^new\./, 'new'],
-  [/^(?:connect$|wallet\.)/, 'connect'],
+  [/^connect$/, 'connect'],
   [/^(?:rec\.(?!revive)|settings$|settings\.(?!lang)|stop\.data)/, 'menu'],
 ]
 

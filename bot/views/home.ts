@@ -171,6 +171,7 @@ export function groupHome(
   reader: Reader,
   group: {
     readonly title: string
+    /** The one that screens are about is the first. */
     readonly wallets: readonly string[]
     /** Where alerts go; undefined in a group without topics. */
     readonly topic: TopicPlace | undefined
@@ -181,15 +182,15 @@ export function groupHome(
   options: { readonly now: Date; readonly buttons: boolean; readonly notice?: string },
 ): View {
   const { t } = reader
+  const chosen = group.wallets.length > 1 ? group.wallets[0] : undefined
   const lines = [
     options.notice,
-    ...group.wallets.map((wallet) =>
-      t.html('bot:group.linked', { name: typed(group.title), wallet: walletName(wallet) }),
-    ),
+    t.html('bot:group.linked', { name: typed(group.title), wallet: walletList(t, group.wallets) }),
     group.topic && topicLine(reader, group.topic),
     group.managers.length === 0
       ? undefined
       : t.html('bot:group.managedBy', { names: namesOf(t, group.managers) }),
+    chosen === undefined ? undefined : t.html('bot:home.title', { wallet: walletName(chosen) }),
     ...summary(reader, watches, options.now),
   ]
   const rows = [
@@ -202,11 +203,43 @@ export function groupHome(
       ...(group.topic !== undefined
         ? [act(t('bot:button.topic'), packed('group.topic', { choice: 'ask' }))]
         : []),
+      ...(chosen === undefined ? [] : [act(walletName(chosen), packed('wallet.list'))]),
       languageButton(t.locale),
       act(t('bot:button.unlinkGroup'), packed('stop')),
     ],
   ]
   return screen(lines, options.buttons ? rows : [])
+}
+
+/**
+ * What a group sees that threw the bot out and let it in again: alerts come when somebody of those who
+ * may manage says so. The button is shown to everybody, and works for them.
+ *
+ * @param wallets whose alerts do not come
+ * @param recipientId of the group, for one of them
+ */
+export function groupReturned(
+  { t }: Reader,
+  options: {
+    readonly wallets: readonly string[]
+    readonly recipientId: number
+    readonly notice?: string
+  },
+): View {
+  const { wallets, recipientId, notice } = options
+  return screen(
+    [notice, `⚠️ ${t.html('bot:group.off', { wallets: walletList(t, wallets) })}`],
+    [
+      [act(t('bot:button.alertsAgain'), packed('rec.revive', { id: recipientId }), 'primary')],
+      [act(t('bot:button.unlinkGroup'), packed('stop'))],
+    ],
+  )
+}
+
+/** Wallets by their short addresses, as many as a line has room for. */
+function walletList(t: Translate, wallets: readonly string[]): string {
+  const shown = wallets.slice(0, NAMES_MAX).map(walletName)
+  return formatList(wallets.length > NAMES_MAX ? [...shown, '…'] : shown, t.locale)
 }
 
 const NAMES_MAX = 5

@@ -11,6 +11,7 @@ import {
   inRows,
   labelWithName,
   menuButton,
+  pageRow,
   type Reader,
   screen,
   type View,
@@ -55,7 +56,7 @@ export function recipientList(
       shown.map((one) => cardButton(reader, one, hereId)),
       2,
     ),
-    pages > 1 ? pageRow(page, pages) : [],
+    pageRow(page, pages, (to) => packed('rec.page', { page: to })),
     canWrite ? [act(t('bot:button.addRecipient'), packed('rec.add'))] : [],
     [menuButton(t)],
   ])
@@ -89,14 +90,6 @@ function cardButton({ t }: Reader, one: Destination, hereId: number | undefined)
   const name = destinationName(t, one, hereId)
   const label = labelWithName(name, (text) => `${mark}${isolate(text)}`, 2)
   return act(label, packed('rec.card', { id: one.id }))
-}
-
-function pageRow(page: number, pages: number): readonly Button[] {
-  return [
-    act('‹', packed('rec.page', { page: page === 1 ? pages : page - 1 })),
-    act(`${page} / ${pages}`, packed('none')),
-    act('›', packed('rec.page', { page: page === pages ? 1 : page + 1 })),
-  ]
 }
 
 interface AddOptions {

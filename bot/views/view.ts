@@ -113,6 +113,14 @@ export function inRows(buttons: readonly Button[], size: number): Rows {
   return Array.from({ length: count }, (_, at) => buttons.slice(at * size, (at + 1) * size))
 }
 
+/** The way through pages, round and round; none where there is one page. @param to a page's payload */
+export function pageRow(page: number, pages: number, to: (page: number) => string): Button[] {
+  if (pages <= 1) return []
+  const before = page <= 1 ? pages : page - 1
+  const after = page >= pages ? 1 : page + 1
+  return [act('‹', to(before)), act(`${page} / ${pages}`, packed('none')), act('›', to(after))]
+}
+
 /** The button that leads back, always the left one of the last row. */
 export function back(label: string, data: string): Button {
   return { label: `‹ ${label}`, data }

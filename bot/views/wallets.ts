@@ -1,7 +1,16 @@
 import { id, type Translate } from '#src/i18n/translate.ts'
 import type { Scope } from '#src/kernel/caller.ts'
 import { packed } from '../callback-data.ts'
-import { act, inRows, menuButton, type Reader, screen, type View, walletName } from './view.ts'
+import {
+  act,
+  inRows,
+  menuButton,
+  pageRow,
+  type Reader,
+  screen,
+  type View,
+  walletName,
+} from './view.ts'
 
 /** A wallet the chat is linked to. */
 export interface LinkedWallet {
@@ -14,18 +23,22 @@ export interface LinkedWallet {
 }
 
 /** As many as a screen has room for. */
-const WALLETS_MAX = 10
+export const WALLETS_PER_PAGE = 8
 const IN_ROW = 2
 
-/** The wallets whose alerts come here, and which of them the screens are about. */
-export function walletsScreen({ t }: Reader, wallets: readonly LinkedWallet[]): View {
-  const shown = wallets.slice(0, WALLETS_MAX)
-  const hidden = wallets.length - shown.length
-  const isOne = wallets.length === 1
+/**
+ * A page of the wallets whose alerts come here, and which of all of them the screens are about. What the
+ * chat may do with each, and links to more of them, are nobody's business in a group.
+ */
+export function walletsScreen(
+  { t, isGroup }: Reader,
+  shown: readonly LinkedWallet[],
+  { page, pages }: { readonly page: number; readonly pages: number },
+): View {
+  const isOne = pages === 1 && shown.length === 1
   const lines = [
     t.html('bot:wallets.title'),
-    ...shown.map((one) => walletLine(t, one)),
-    hidden === 0 ? undefined : t.html('bot:wallets.more', { count: hidden }),
+    ...shown.map((one) => walletLine(t, one, isGroup)),
     ...(isOne ? [] : ['', t.html('bot:wallets.help')]),
   ]
   const choices = shown.map(({ recipientId, address, isChosen }) =>
@@ -33,20 +46,29 @@ export function walletsScreen({ t }: Reader, wallets: readonly LinkedWallet[]): 
   )
   return screen(lines, [
     ...(isOne ? [] : inRows(choices, IN_ROW)),
+    pageRow(page, pages, (to) => packed('wallet.page', { page: to })),
     [
-      act(t('bot:button.connectAnother'), packed('connect', { spend: false })),
+      ...(isGroup
+        ? []
+        : [act(t('bot:button.connectAnother'), packed('connect', { spend: false }))]),
       act(t('bot:button.unlinkGroup'), packed('stop')),
     ],
     [menuButton(t)],
   ])
 }
 
-function walletLine(t: Translate, { address, watches, scopes, isChosen }: LinkedWallet): string {
-  const line = t.html('bot:wallets.line', {
+function walletLine(
+  t: Translate,
+  { address, watches, scopes, isChosen }: LinkedWallet,
+  isGroup: boolean,
+): string {
+  const values = {
     wallet: id(walletName(address)),
     watches: t('units:watches', { count: watches }),
-    rights: rightsOf(t, scopes),
-  })
+  }
+  const line = isGroup
+    ? t.html('bot:wallets.lineGroup', values)
+    : t.html('bot:wallets.line', { ...values, rights: rightsOf(t, scopes) })
   return ticked(line, isChosen)
 }
 

@@ -1,6 +1,6 @@
 import { formatDuration } from '#src/i18n/format.ts'
 import { isolate } from '#src/i18n/isolates.ts'
-import { builtKey, html, id, typed } from '#src/i18n/translate.ts'
+import { builtKey, html, typed } from '#src/i18n/translate.ts'
 import type { Watch } from '#src/watches/model.ts'
 import { packed } from '../callback-data.ts'
 import { signalShort } from './signals.ts'
@@ -12,6 +12,7 @@ import {
   inRows,
   labelWithName,
   menuButton,
+  pageRow,
   type Reader,
   type Rows,
   screen,
@@ -63,7 +64,7 @@ export function watchList(reader: Reader, watches: readonly Watch[], options: Li
   ]
   const rows: Rows = [
     ...shown.map((watch) => [cardButton(watch, now)]),
-    ...(pages > 1 ? [pageRow(page, pages)] : []),
+    pageRow(page, pages, (to) => packed('watch.list', { page: to })),
     options.canCreate ? [act(t('bot:button.newWatch'), packed('new.start'))] : [],
     [menuButton(t)],
   ]
@@ -126,15 +127,4 @@ function cardButton(watch: Watch, now: Date): Button {
   const glyph = glyphOf(watch, now)
   const label = labelWithName(watch.label, (name) => `${glyph} ${isolate(name)}`)
   return { label, data: packed('watch.card', { id: watch.id }) }
-}
-
-/** Beyond the first and the last page the list begins again at the other end. */
-function pageRow(page: number, pages: number): readonly Button[] {
-  const before = page === 1 ? pages : page - 1
-  const after = page === pages ? 1 : page + 1
-  return [
-    { label: '‹', data: packed('watch.list', { page: before }) },
-    { label: `${id(page).text} / ${id(pages).text}`, data: packed('none') },
-    { label: '›', data: packed('watch.list', { page: after }) },
-  ]
 }

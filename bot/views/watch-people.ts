@@ -10,6 +10,7 @@ import {
   inRows,
   labelWithName,
   nameList,
+  pageRow,
   type Reader,
   screen,
   type View,
@@ -127,7 +128,7 @@ export function watchPeople(
       shown.flatMap((one) => toggle(reader, watch, one, isTicked(one))),
       2,
     ),
-    pages > 1 ? pageRow(watch, page, pages) : [],
+    pageRow(page, pages, (to) => packed('watch.who', { ...params, page: to })),
     [
       ...(ticked.length === 0
         ? []
@@ -153,14 +154,4 @@ function toggle(reader: Reader, watch: Watch, person: Person, isTicked: boolean)
   // Two in a row, so that a page of eight has room below its screen.
   const label = labelWithName(personName(reader, person), (name) => `${mark} ${isolate(name)}`, 2)
   return [act(label, packed('watch.whoFlip', { id: watch.id, recipient: person.id }))]
-}
-
-function pageRow({ id }: Watch, page: number, pages: number): readonly Button[] {
-  const before = page === 1 ? pages : page - 1
-  const after = page === pages ? 1 : page + 1
-  return [
-    act('‹', packed('watch.who', { id, page: before })),
-    act(`${page} / ${pages}`, packed('none')),
-    act('›', packed('watch.who', { id, page: after })),
-  ]
 }

@@ -6,9 +6,9 @@ import { packed } from '../callback-data.ts'
 import type { Draft } from '../draft.ts'
 import { fieldLabel, fieldsOf, fieldText, type OwnedField, presetsOf, sendKey } from './fields.ts'
 import { chosenSignals, signalShort } from './signals.ts'
-import { act, inRows, type Reader, type Rows, screen, type View } from './view.ts'
+import { act, inRows, pageRow, type Reader, type Rows, screen, type View } from './view.ts'
 import { factsOf, typeLine } from './watch-facts.ts'
-import { describedDraft, isOn, lastRow, pageRow, soleNumber, stepsOf, titleLine } from './wizard.ts'
+import { describedDraft, isOn, lastRow, soleNumber, stepsOf, titleLine } from './wizard.ts'
 
 /** What the target was understood as, and how it stands. */
 function previewLines(reader: Reader, draft: Draft, now: Date): readonly (string | undefined)[] {
@@ -171,7 +171,7 @@ export function chooseStep(reader: Reader, draft: Draft): View {
   })
   return screen(lines, [
     ...inRows(toggles, 2),
-    groups.length > 1 ? pageRow({ ...draft, values: { ...values, page } }, groups.length) : [],
+    pageRow(page, groups.length, (to) => packed('new.page', { rev, page: to })),
     [act(t('bot:button.next'), packed('new.next', { rev }), 'primary')],
     lastRow(reader, draft, t('bot:button.rule')),
   ])

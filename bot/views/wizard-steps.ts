@@ -5,9 +5,18 @@ import { findWatchType } from '#src/watches/types/index.ts'
 import { packed } from '../callback-data.ts'
 import type { Draft } from '../draft.ts'
 import type { SlotUse } from './slot-use.ts'
-import { act, inRows, labelWithName, nameList, type Reader, screen, type View } from './view.ts'
+import {
+  act,
+  inRows,
+  labelWithName,
+  nameList,
+  pageRow,
+  type Reader,
+  screen,
+  type View,
+} from './view.ts'
 import { guideOf, typeLine } from './watch-facts.ts'
-import { describedDraft, isOn, lastRow, pageRow, titleLine } from './wizard.ts'
+import { describedDraft, isOn, lastRow, titleLine } from './wizard.ts'
 
 /** An asset that is offered for a balance. */
 export interface OfferedAsset {
@@ -66,7 +75,9 @@ export function targetStep(
   return screen(lines, [
     ...(isToken ? [] : inRows(picks, kind === 'feed' ? 3 : 2)),
     all,
-    options.isList && pages > 1 ? pageRow(draft, pages) : [],
+    options.isList
+      ? pageRow(values.page, pages, (to) => packed('new.page', { rev, page: to }))
+      : [],
     ...(isToken ? [] : inRows(assets, 3)),
     hasAssets && !isToken
       ? [act(t('bot:button.otherToken'), packed('new.ask', { rev, field: 'tok' }))]

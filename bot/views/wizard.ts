@@ -129,17 +129,6 @@ export function lastRow({ t }: Reader, { rev }: Draft, label: string): readonly 
   ]
 }
 
-/** The way through pages, round and round. */
-export function pageRow({ rev, values: { page } }: Draft, pages: number): readonly Button[] {
-  const before = page <= 1 ? pages : page - 1
-  const after = page >= pages ? 1 : page + 1
-  return [
-    act('‹', packed('new.page', { rev, page: before })),
-    act(`${page} / ${pages}`, packed('none')),
-    act('›', packed('new.page', { rev, page: after })),
-  ]
-}
-
 /** A setting that is chosen by one press, after which the rule is complete; undefined if several are. */
 export function soleNumber(type: string): OwnedField | undefined {
   const numbers = fieldsOf(type).filter(({ field }) => field.kind !== 'choice')

@@ -1,7 +1,7 @@
 /** Time zones as people choose them: by region and city, or by typing a part of the name. Pure. */
 import { cut } from '#src/channels/wording.ts'
 import { formatTime } from '#src/i18n/format.ts'
-import { builtKey, id, type Translate } from '#src/i18n/translate.ts'
+import { builtKey, type Translate } from '#src/i18n/translate.ts'
 import type { Locale } from '#src/kernel/locale.ts'
 import { packed } from '../callback-data.ts'
 import {
@@ -9,6 +9,7 @@ import {
   type Button,
   back,
   inRows,
+  pageRow,
   type Reader,
   type Rows,
   screen,
@@ -119,7 +120,6 @@ export function cityList(
   const pages = Math.ceil(inOrder.length / PAGE_SIZE)
   const page = Math.min(Math.max(options.page, 1), pages)
   const shown = inOrder.slice((page - 1) * PAGE_SIZE, page * PAGE_SIZE)
-  const at = (to: number) => packed('settings.zone', { region, page: to })
   return screen(
     [t.html('bot:zone.cities', { region: t(builtKey(`bot:region.${region}`)) })],
     [
@@ -129,11 +129,7 @@ export function cityList(
         ),
         2,
       ),
-      [
-        act('‹', at(page === 1 ? pages : page - 1)),
-        act(`${id(page).text} / ${id(pages).text}`, packed('none')),
-        act('›', at(page === pages ? 1 : page + 1)),
-      ],
+      pageRow(page, pages, (to) => packed('settings.zone', { region, page: to })),
       [back(t('bot:button.zone'), packed('settings.zone', { region: 'all', page: 1 }))],
     ],
   )

@@ -13,7 +13,7 @@ import { openDestination, toStored } from './destination-box.ts'
 import { forget, requireRoom } from './destination-change.ts'
 import { moveDestination, type SwitchNews } from './destinations.ts'
 import * as links from './link-store.ts'
-import { type LinkNews, toLinked } from './linked.ts'
+import { isGroup, type LinkNews, toLinked } from './linked.ts'
 import type { Recipient, RecipientStatus } from './model.ts'
 import { toRecipient } from './service.ts'
 import { lockWallet } from './settings.ts'
@@ -270,7 +270,8 @@ export async function blockChat(
   chatId: number,
   at: Date,
 ): Promise<void> {
-  const blocked = { status: 'blocked', statusReason: 'blocked', updatedAt: at } as const
+  const statusReason = isGroup({ chatId }) ? 'kicked' : 'blocked'
+  const blocked = { status: 'blocked', statusReason, updatedAt: at } as const
   await transact(deps.db, async (tx) => {
     const stopped = await links.updateChatRows(tx, chatId, blocked, 'active')
     await deps.notices.switchedOff(tx, stopped)

@@ -217,15 +217,56 @@ describe('in a linked group', () => {
     expect(world.telegram.answers.at(-1)).toMatchObject({ text: LINKERS, showAlert: true })
   })
 
-  test('alerts stop when the bot is thrown out and come again when it is back', async () => {
+  test('alerts stop when the bot is thrown out and come again when a linker says so', async () => {
     const group = await linkedGroup()
+    const stands = async () => (await chatLinks(world.app, group.id)).map(({ status }) => status)
     world.telegram.kick(group.id)
     await world.settle()
-    expect(await chatLinks(world.app, group.id)).toMatchObject([{ status: 'blocked' }])
+    expect(await stands()).toEqual(['blocked'])
+    world.telegram.addBot(group.id, { from: group.member })
+    await world.settle()
+    const question = /^⚠️ Alerts of 0xf39F…2266 have been off here since the bot was removed\./
+    expect(group.last().text).toMatch(question)
+    expect(group.labels()).toEqual([['Alerts here again'], ['Unlink…']])
+    for (const other of [group.member, group.admin]) {
+      expect(await group.press('Alerts here again', other)).toEqual({ text: LINKERS, box: true })
+    }
+    for (const command of ['/start', '/menu']) {
+      await world.chat(group.id, group.member).say(`${command}@${BOT_NAME}`)
+      expect(group.last().text).toMatch(question)
+    }
+    expect(await stands()).toEqual(['blocked'])
+
+    await group.press('Alerts here again')
+    expect(await stands()).toEqual(['active'])
+    expect(group.last().text).toContain('Alerts to this chat are on again.')
+    expect(group.last().text).toContain('is linked to 0xf39F…2266')
+    expect(group.labels()[0]).toContain('Watches')
+  })
+
+  test('alerts come again to the topic a linker sends /here in', async () => {
+    const group = makeGroup({ isForum: true })
+    await group.say(`/start@${BOT_NAME} ${await world.linkCode('alice')}`)
+    await group.press('Link this chat')
+    world.telegram.kick(group.id)
     world.telegram.addBot(group.id)
     await world.settle()
-    expect(await chatLinks(world.app, group.id)).toMatchObject([{ status: 'active' }])
-    expect(group.last().text).toContain('Alerts to this chat are on again.')
+    const threadId = world.telegram.topic(group.id, 'Alerts')
+    world.telegram.send(group.id, `/here@${BOT_NAME}`, { from: group.owner, threadId })
+    await world.settle()
+    expect(await chatLinks(world.app, group.id)).toMatchObject([{ status: 'active', threadId }])
+  })
+
+  test('the owner is told that the bot was removed, and what switches the alerts on again', async () => {
+    const group = await linkedGroup()
+    const [link] = await chatLinks(world.app, group.id)
+    world.telegram.kick(group.id)
+    await world.settle()
+    const ann = await world.linked('alice')
+    await ann.say(`/start r${link?.recipientId}`)
+    expect(ann.last().text).toContain(
+      'The bot was removed from the group. Once it is added again, an administrator there can',
+    )
   })
 
   test('a group that becomes a supergroup stays linked and keeps its language', async () => {

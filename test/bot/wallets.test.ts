@@ -1,13 +1,15 @@
+import { getAddress } from 'viem/utils'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { packed } from '#bot/callback-data.ts'
 import { home } from '#bot/views/home.ts'
-import { walletsScreen } from '#bot/views/wallets.ts'
+import { WALLETS_PER_PAGE, walletsScreen } from '#bot/views/wallets.ts'
 import { shortAddress } from '#src/i18n/format.ts'
 import { translator } from '#src/i18n/translate.ts'
 import { LOCALES } from '#src/kernel/locale.ts'
-import { getWatch } from '#src/operations/watches.ts'
-import { chatLinks } from '#src/recipients/chats.ts'
+import { deleteWatch, getWatch } from '#src/operations/watches.ts'
+import { chatLinks, linkChat } from '#src/recipients/chats.ts'
 import { type BotWorld, botWorld, type Chatting, walletOf } from '../support/bot.ts'
+import { BOT_NAME } from '../support/harness.ts'
 
 let world: BotWorld
 
@@ -86,18 +88,89 @@ test('a wallet that was unlinked meanwhile, or is somebody else’s, cannot be c
   expect(ann.last().text).not.toContain(short('bob'))
 })
 
-test.each(LOCALES)('many wallets fit one screen in %s', (locale) => {
-  const reader = { t: translator(locale), timezone: 'UTC', isGroup: false, bot: 'bot' }
-  const wallets = Array.from({ length: 30 }, (_, index) => ({
-    recipientId: 2_000_000_000 + index,
-    address: walletOf('alice'),
-    scopes: ['read', 'write', 'spend'] as const,
-    watches: 20,
-    isChosen: index === 0,
-  }))
-  const { html, rows } = walletsScreen(reader, wallets)
-  expect(rows.length).toBeLessThanOrEqual(8)
-  expect(html).toContain('20')
+test('any of many can be chosen, page by page, beginning where the chosen one is', async () => {
+  const ann = world.person()
+  const first = walletOf('alice')
+  await link(ann, 'alice')
+  const [known] = await chatLinks(world.app, ann.id)
+  const scopes = ['read', 'write'] as const
+  for (let index = 1; index <= 16; index++) {
+    const wallet = getAddress(`0x${index.toString(16).padStart(40, '0')}`)
+    const chat = { id: ann.id, title: 'Ann' }
+    await linkChat(world.app, {
+      chat,
+      by: { id: ann.id },
+      locale: 'en',
+      wallet,
+      scopes,
+      name: null,
+    })
+  }
+  expect(known?.wallet).toBe(first)
+  await ann.say('/menu')
+  await ann.press(short('alice'))
+  expect(ann.labels()).toEqual([
+    [`✓ ${short('alice')}`],
+    ['‹', '3 / 3', '›'],
+    ['Connect another', 'Unlink…'],
+    ['‹ Menu'],
+  ])
+  expect(ann.last().text).toContain(`✓ ${short('alice')} · 0 watches`)
+  await ann.press('›')
+  expect(ann.labels().flat()).toContain('1 / 3')
+  expect(
+    ann
+      .labels()
+      .flat()
+      .filter((label) => label.startsWith('0x')),
+  ).toHaveLength(8)
+  await ann.press('›')
+  await ann.press('0x0000…0002')
+  expect(ann.last().text).toContain('Watchdog · 0x0000…0002')
+  await ann.press('0x0000…0002')
+  expect(ann.labels().flat()).toEqual(expect.arrayContaining(['✓ 0x0000…0002', '2 / 3']))
+})
+
+test('a group of several wallets chooses which one its screens are about, and sees no rights', async () => {
+  const owner = world.telegram.person({ firstName: 'Ann', languageCode: 'en', started: true }).id
+  const member = world.telegram.person({ firstName: 'Cy', languageCode: 'en', started: true }).id
+  const { id } = world.telegram.group({
+    title: 'Node crew',
+    members: [owner, member],
+    admins: [owner],
+  })
+  const crew = world.chat(id, owner)
+  for (const name of ['bob', 'alice'] as const) {
+    await crew.say(`/start@${BOT_NAME} ${await world.linkCode(name)}`)
+    await crew.press('Link this chat')
+  }
+  const ofBob = await world.addWatch('bob', { label: 'Of the group' })
+  expect(crew.last().text).toContain(`is linked to ${short('alice')} and ${short('bob')}`)
+  expect((await crew.press(short('alice'), member)).box).toBe(true)
+  await crew.press(short('alice'))
+  expect(crew.last().text.split('\n')).toContain(`✓ ${short('alice')} · 0 watches`)
+  expect(crew.last().text).not.toContain('manage')
+  expect(crew.labels()).toEqual([[`✓ ${short('alice')}`, short('bob')], ['Unlink…'], ['‹ Menu']])
+  await crew.press(short('bob'))
+  expect(crew.last().text).toContain(`Watchdog · ${short('bob')}`)
+  await crew.press('Watches')
+  expect(crew.last().text).toContain('Of the group')
+  await world.as('bob', deleteWatch, { params: { id: String(ofBob) } })
+})
+
+test.each(LOCALES)('a page of wallets fits one screen in %s', (locale) => {
+  for (const isGroup of [false, true]) {
+    const reader = { t: translator(locale), timezone: 'UTC', isGroup, bot: 'bot' }
+    const wallets = Array.from({ length: WALLETS_PER_PAGE }, (_, index) => ({
+      recipientId: 2_000_000_000 + index,
+      address: walletOf('alice'),
+      scopes: ['read', 'write', 'spend'] as const,
+      watches: 20,
+      isChosen: index === 0,
+    }))
+    const { rows } = walletsScreen(reader, wallets, { page: 2, pages: 99 })
+    expect(rows.length).toBeLessThanOrEqual(8)
+  }
 })
 
 test.each(LOCALES)('the home fits one screen in %s, whatever it has to say', async (locale) => {
