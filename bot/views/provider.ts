@@ -96,6 +96,7 @@ function linesOf(reader: Reader, { view, name }: ShownProvider, { now }: Options
   return [
     name === undefined ? address.html : t.html('bot:provider.head', { name: typed(name), address }),
     ...badLines(reader, view),
+    validatorsLine(reader, view),
     roundsLine(reader, view),
     epochLine(reader, view),
     nextLine(reader, view),
@@ -201,6 +202,14 @@ function conditionsLine({ t }: Reader, { minimalConditions }: ProviderView): str
   return list.length === 0
     ? undefined
     : t.html('bot:provider.conditions', { list: list.join(' · ') })
+}
+
+/** Validators that the P-chain does not list. */
+function validatorsLine({ t }: Reader, { validators }: ProviderView): string | undefined {
+  const gone = (validators ?? []).filter(({ listed }) => !listed)
+  const [first] = gone
+  if (first === undefined) return undefined
+  return `🔴 ${t.html('bot:provider.notListed', { count: gone.length, node: id(first.nodeId) })}`
 }
 
 function balancesLine({ t }: Reader, { balances }: ProviderView): string | undefined {

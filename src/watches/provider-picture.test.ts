@@ -28,6 +28,7 @@ function view(
     })),
     fastUpdates: { lastUpdateBlock: 1, blocksSinceUpdate: 12, probabilityOfSilence: 0.31 },
     minimalConditions: { anchor: null, fdc: null, uptime: null },
+    validators: null,
     balances: [],
     asOf: AS_OF,
     stale: false,

@@ -58,6 +58,10 @@ export const ProviderView = z
       })
       .nullable(),
     minimalConditions: z.object({ anchor: Rate, fdc: Rate, uptime: Rate }),
+    validators: z
+      .array(z.object({ nodeId: z.string(), listed: z.boolean() }))
+      .nullable()
+      .meta({ description: 'operations:field.validators' }),
     balances: z.array(z.object({ role: z.string(), address: Address, balanceWei: Units })),
     asOf: Instant.nullable(),
     stale: z.boolean().meta({ description: 'operations:field.stale' }),
@@ -96,6 +100,7 @@ export async function getProviderView(deps: Deps, query: ProviderQuery): Promise
   const reach = await facts.rounds.reach()
   const asOf = last?.at ?? null
   const isOld = asOf === null || clock.now().getTime() - asOf.getTime() > STALE_MS
+  const nodes = kept.find(({ nodes }) => nodes !== null)?.nodes
   const silence = kept.find(({ fastUpdates }) => fastUpdates !== null)?.fastUpdates
   return {
     provider,
@@ -120,6 +125,7 @@ export async function getProviderView(deps: Deps, query: ProviderQuery): Promise
             probabilityOfSilence: Math.exp(-silence.exponent),
           },
     minimalConditions: conditionsOf(kept.slice(0, CONDITION_ROUNDS)),
+    validators: nodes?.map(({ nodeId, isListed: listed }) => ({ nodeId, listed })) ?? null,
     balances: live?.balances ?? balancesOf(last),
     asOf,
     stale: isOld || live === undefined || reach?.failingSince != null,

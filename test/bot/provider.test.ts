@@ -235,6 +235,10 @@ describe.each(LOCALES)('in %s', (locale) => {
       fdc: { rate: 0.1234, minimum: 0.6 },
       uptime: { rate: 0.1234, minimum: 0.8 },
     },
+    validators: Array.from({ length: 12 }, (_, index) => ({
+      nodeId: `NodeID-${'EPLACd344ouymyJAQYXZBvbmU3NJ6ooeB'.slice(0, -1)}${index % 10}`,
+      listed: index === 0,
+    })),
     balances: ['submit', 'submitSignatures', 'signingPolicy', 'fastUpdates', 'fastUpdates'].map(
       (role) => ({
         role,
@@ -252,6 +256,19 @@ describe.each(LOCALES)('in %s', (locale) => {
     rounds: 100,
   } as const
   const options = { now: new Date(asOf.getTime() + 86_400_000), buttons: true, canShare: true }
+
+  test('validators that are not listed are named after the duties, where there are any', () => {
+    const linesOf = (validators: ProviderView['validators']) => {
+      const { html } = providerText(reader, { ...shown, view: { ...view, validators } }, options)
+      return html.split('\n').filter((line) => line.includes('NodeID-'))
+    }
+    const node = (nodeId: string, listed: boolean) => ({ nodeId, listed })
+    expect(linesOf(null)).toEqual([])
+    expect(linesOf([node('NodeID-Fine', true)])).toEqual([])
+    const [line, ...more] = linesOf([node('NodeID-Fine', true), node('NodeID-Gone', false)])
+    expect(line).toMatch(/^🔴 .*NodeID-Gone/u)
+    expect(more).toEqual([])
+  })
 
   test('every duty that went wrong is named, and every balance that is low is marked', () => {
     const balances = view.balances.map((one, index) => ({

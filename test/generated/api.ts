@@ -891,6 +891,13 @@ export interface ProviderView {
   }[];
   /** The last judged round is older than 5 minutes. */
   stale: boolean;
+  /** As the P-chain lists them; null where it was not asked. Watched providers only. */
+  validators:
+    | {
+        listed: boolean;
+        nodeId: string;
+      }[]
+    | null;
   /** Share of the weight of the signing policy, 0 to 1. */
   weight: number | null;
 }

@@ -30,6 +30,7 @@ function view(cells: readonly RoundCell[]): ProviderView {
     })),
     fastUpdates: null,
     minimalConditions: { anchor: null, fdc: null, uptime: null },
+    validators: null,
     balances: [],
     asOf,
     stale: false,

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import type { Behaviour } from '#src/sandbox/devnet/fsp/behaviours.ts'
+import { getProviderView } from '#src/watches/provider-view.ts'
 import { type RoundWorld, roundWorld } from './rounds.ts'
 
 /** The minimal conditions of a reward epoch, validators, and providers with whom everything is wrong. */
@@ -102,6 +103,13 @@ test('each condition that is met no more is told of, and everything that is wron
   expect(offband?.data).toMatchObject({ threshold: 0.8, protocolMinimum: 0.8 })
   const [gone] = await world.alerts('Gone')
   expect(gone?.data).toMatchObject({ listed: 0, nodeIds: [expect.stringMatching(/^NodeID-/)] })
+  const validatorsOf = async (name: Name) => {
+    const provider = world.player().provider(name).accounts.identity.address
+    return (await getProviderView(world.running(), { provider, rounds: 1 })).validators
+  }
+  const nodeId = expect.stringMatching(/^NodeID-/)
+  expect(await validatorsOf('Gone')).toEqual([{ nodeId, listed: false }])
+  expect(await validatorsOf('Offline')).toEqual([{ nodeId, listed: true }])
 }, 60_000)
 
 test('each recovers once, and the healthy one beside them has heard nothing', async () => {

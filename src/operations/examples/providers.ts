@@ -41,6 +41,7 @@ export const providerExamples: ExamplesOf<typeof operations> = {
         fdc: { rate: 0.91, minimum: 0.6 },
         uptime: { rate: 0.99, minimum: 0.8 },
       },
+      validators: [{ nodeId: 'NodeID-EPLACd344ouymyJAQYXZBvbmU3NJ6ooeB', listed: true }],
       balances: [
         {
           role: 'submit',
