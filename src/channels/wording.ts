@@ -111,13 +111,15 @@ export function severityLine<Value extends HtmlValue>(
   if (over !== undefined) {
     const { from, to } = over
     const seconds = (to.getTime() - from.getTime()) / 1000
-    return writer.write(`messages:lineOver${noWatch}`, {
+    const line = writer.write(`messages:lineOver${noWatch}`, {
       ...watch,
       severity: t('messages:recovered'),
       from: writer.time(from, {}),
       to: writer.time(to, { offset: true }),
-      duration: formatDuration(seconds, locale, 'short'),
     })
+    // A recovery says in its body how long it took.
+    if (isRecovery(message.event)) return line
+    return `${line} · ${writer.text(written(locale, formatDuration(seconds, locale, 'short')))}`
   }
   const isRaised = envelope.kind === 'raised' && message.severity !== 'info'
   const severity = isRaised
