@@ -15,6 +15,7 @@ import {
   type ResourceId,
 } from '#src/billing/price-list.ts'
 import { AppError } from '#src/kernel/errors.ts'
+import { negotiateLocale } from '#src/kernel/locale.ts'
 import { networkOf } from '#src/kernel/network.ts'
 import type { App } from '#src/operations/define.ts'
 import { authenticate, bearerToken, refuseTokenInQuery } from './authenticate.ts'
@@ -65,7 +66,11 @@ export function createMeter(server: FastifyInstance, app: App): Meter {
       if (PAYMENT_HEADERS.some((name) => request.headers[name] !== undefined)) {
         // Whoever sends a payment means to pay with it, and nothing else is to be taken for the call.
         const standing = await standingOf(app, request)
-        throw await refusal(app, reply, { resource, error: 'unsupported_scheme', standing })
+        throw await refusal(app, request, reply, {
+          resource,
+          error: 'unsupported_scheme',
+          standing,
+        })
       }
       const outcome = await app.metering.charge({ resource, payer: payerOf(request) })
       if (outcome.ok) {
@@ -76,7 +81,7 @@ export function createMeter(server: FastifyInstance, app: App): Meter {
         throw new AppError('unauthenticated', 'invalid_token')
       } else {
         const { reason: error } = outcome
-        throw await refusal(app, reply, { resource, error, standing: outcome })
+        throw await refusal(app, request, reply, { resource, error, standing: outcome })
       }
     },
     giveBack: async (request) => {
@@ -105,12 +110,14 @@ function tell(reply: FastifyReply, chargedCredits: number, standing: Standing): 
 }
 
 /**
- * 402 in both forms of x402: version 1 in the body beside the problem, version 2 in a header.
+ * 402 in both forms of x402: version 1 in the body beside the problem and in its language, version 2 in a
+ * header, in English always: other scripts would make it larger than proxies take.
  *
  * @see product decisions, 6
  */
 async function refusal(
   app: App,
+  request: FastifyRequest,
   reply: FastifyReply,
   refused: {
     readonly resource: ResourceId
@@ -121,13 +128,15 @@ async function refusal(
   const { resource, error, standing } = refused
   const { publicUrl, chainId, billing } = app
   const place = { publicUrl, chainId, ...billing }
-  const entry = resourceEntry(resource, place, await app.market.list())
-  reply.header('payment-required', paymentRequiredV2(error, entry, place))
+  const assets = await app.market.list()
+  const inEnglish = resourceEntry(resource, place, assets, 'en')
+  reply.header('payment-required', paymentRequiredV2(error, inEnglish, place))
+  const locale = negotiateLocale(request.headers['accept-language'])
   const priceCredits = RESOURCE_PRICES_CREDITS[resource]
   return new AppError('payment_required', 'payment_required', {
     values: { count: priceCredits },
     members: {
-      ...paymentRequiredV1(error, entry),
+      ...paymentRequiredV1(error, resourceEntry(resource, place, assets, locale)),
       priceCredits,
       balanceCredits: standing.balanceCredits,
       freeTier: {

@@ -315,6 +315,20 @@ describe('402', () => {
     expect(header.length).toBeLessThan(8000)
   })
 
+  test('speaks the reader’s language in its body', async () => {
+    const { body, headers } = await call('providers-rewards', {
+      ...poor,
+      headers: { 'accept-language': 'de-AT,de;q=0.9' },
+    })
+    const german = 'Belohnungen der Datenanbieter, nach Anbieter und Belohnungsepoche.'
+    for (const { description, extra } of body.accepts) {
+      expect(description).toBe(german)
+      expect(extra.flow).toContain('Für ein API-Token mit einer Wallet anmelden')
+    }
+    expect(headers['content-language']).toBe('de')
+    expect(parsePaymentRequired(body).success).toBe(true)
+  })
+
   test('leaves out a way to pay that is paused', async () => {
     await world.contracts.setPaused(true)
     world.clock.advance(16)

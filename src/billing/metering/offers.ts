@@ -1,5 +1,6 @@
 /** How a payer is told what a call costs and how to get credits: the offers, in both forms of x402. */
 import { builtKey, translate } from '#src/i18n/translate.ts'
+import type { Locale } from '#src/kernel/locale.ts'
 import { ZERO_ADDRESS } from '#src/kernel/units.ts'
 import {
   MIN_TOPUP_CREDITS,
@@ -54,9 +55,10 @@ export function resourceEntry(
   resource: ResourceId,
   place: OfferPlace,
   assets: readonly AssetState[],
+  locale: Locale,
 ): ResourceEntry {
   const priceCredits = RESOURCE_PRICES_CREDITS[resource]
-  const description = translate('en', builtKey(`operations:resource.${resource}`))
+  const description = translate(locale, builtKey(`operations:resource.${resource}`))
   const common = {
     scheme: SCHEME,
     network: place.chainName,
@@ -79,7 +81,7 @@ export function resourceEntry(
       usdPer1000CreditsMicros: String(USD_PER_1000_CREDITS_MICROS),
       minTopupCredits: MIN_TOPUP_CREDITS,
       ...PATHS,
-      flow: translate('en', `operations:flow.${asset.way}`),
+      flow: translate(locale, `operations:flow.${asset.way}`),
     }
     return [{ ...common, payTo: to.payTo, asset: to.token ?? ZERO_ADDRESS, extra }]
   })
