@@ -2,7 +2,8 @@
 import { createHash } from 'node:crypto'
 import { z } from 'zod'
 import type { Topup } from '#src/billing/topups/model.ts'
-import { listReceipts } from '#src/billing/topups/receipt.ts'
+import { hasOpenPayment, listReceipts } from '#src/billing/topups/receipt.ts'
+import { restOf } from '#src/billing/topups/rest.ts'
 import type { Hash } from '#src/kernel/units.ts'
 import { getAccount } from '#src/operations/account.ts'
 import type { Answering, App } from '#src/operations/define.ts'
@@ -41,6 +42,8 @@ export async function readTopup(
     asset: assetKeyOf(app, topup.asset),
     balanceCredits: isCredited ? await balanceAfter(ask, topup) : undefined,
     isLate: isCredited && (await isLate(app, topup)),
+    // While another payment is on its way nobody is asked for what it may have paid.
+    rest: (await hasOpenPayment(app, handle)) ? undefined : restOf(topup, app.clock.now()),
     isBack: isOpen && (stage === 'confirming' || stage === BACK),
     resume: isCredited ? await waitingDraft(app, chatId) : undefined,
   }

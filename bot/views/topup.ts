@@ -38,6 +38,8 @@ export interface ShownTopup {
   readonly balanceCredits: number | undefined
   /** A payment came after the end of the quote. */
   readonly isLate: boolean
+  /** What is left of one that was paid in part, as long as it can be paid. */
+  readonly rest: Topup | undefined
   /** A payment was seen before, and its block is another one now. */
   readonly isBack: boolean
   /** A form that waits to be gone on with. */
@@ -129,6 +131,20 @@ function byHand(t: Translate, topup: Topup): readonly string[] {
 }
 
 function quoteRows(t: Translate, topup: Topup): Rows {
+  const { handle } = topup
+  return [
+    ...payRows(t, topup),
+    [act(t('bot:button.qr'), packed('topup.qr', { handle })), paidAlready(t, topup)],
+    [menuButton(t), act(t('bot:button.close'), packed('topup.drop', { handle }))],
+  ]
+}
+
+function paidAlready(t: Translate, { handle }: Topup): Button {
+  return act(t('bot:button.paidAlready'), packed('topup.hash', { handle }))
+}
+
+/** Where to pay, and what to copy for it. */
+function payRows(t: Translate, topup: Topup): Rows {
   const { handle, page, pageQr, amount, decimals, payTo, approval, transaction } = topup
   const { destinationTag } = topup
   const isXrp = destinationTag !== null
@@ -150,15 +166,7 @@ function quoteRows(t: Translate, topup: Topup): Rows {
           [copyAmount, copyAddress],
           [copy(t('bot:button.copyData'), transaction?.data ?? handle), copyLink],
         ]
-  return [
-    ways,
-    ...copies,
-    [
-      act(t('bot:button.qr'), packed('topup.qr', { handle })),
-      act(t('bot:button.paidAlready'), packed('topup.hash', { handle })),
-    ],
-    [menuButton(t), act(t('bot:button.close'), packed('topup.drop', { handle }))],
-  ]
+  return [ways, ...copies]
 }
 
 /** A payment was seen and is not deep enough yet. */
@@ -182,8 +190,9 @@ function onItsWay({ t }: Reader, { topup, isBack }: ShownTopup): View {
   ])
 }
 
-function credited({ t }: Reader, shown: ShownTopup): View {
-  const { topup, balanceCredits, resume } = shown
+function credited(reader: Reader, shown: ShownTopup): View {
+  const { t } = reader
+  const { topup, rest, balanceCredits, resume } = shown
   const { creditedCredits, paidAmount, page } = topup
   const receipt = isOpenLink(page)
     ? html(`<a href="${page}">${t.html('bot:topup.receipt')}</a>`)
@@ -198,16 +207,34 @@ function credited({ t }: Reader, shown: ShownTopup): View {
       ? t.html('bot:topup.paid', { paid })
       : t.html('bot:topup.paidReceipt', { paid, receipt }),
     remark(t, shown),
+    ...(rest === undefined ? [] : restLines(reader, rest)),
   ]
+  const isNext = rest === undefined ? 'primary' : undefined
   const goOn =
     resume === undefined
-      ? act(t('bot:button.slots'), packed('slots'), 'primary')
+      ? act(t('bot:button.slots'), packed('slots'), isNext)
       : act(
           t('bot:button.resumeDraft', { type: typeShort(t, resume.type) }),
           packed('new.next', { rev: resume.rev }),
-          'primary',
+          isNext,
         )
-  return screen(lines, [[goOn], [againButton(t, shown)], [menuButton(t)]])
+  const rows =
+    rest === undefined
+      ? [[goOn], [againButton(t, shown)]]
+      : [...payRows(t, rest), [paidAlready(t, rest)], [goOn]]
+  return screen(lines, [...rows, [menuButton(t)]])
+}
+
+/** How to pay what is left. */
+function restLines(reader: Reader, rest: Topup): readonly string[] {
+  const { t } = reader
+  const values = { rest: amountText(t, rest, rest.amount), time: clockTime(reader, rest.expiresAt) }
+  return [
+    '',
+    t.html('pages:pay.rest', values),
+    ...byHand(t, rest),
+    ...(isOpenLink(rest.page) ? [] : [id(rest.page).text]),
+  ]
 }
 
 /** What is particular about what was paid. */
@@ -222,7 +249,7 @@ function remark(t: Translate, { topup, isLate }: ShownTopup): string | undefined
   })
 }
 
-/** Once more; of a quote that was paid in part the rest, as far as that can be bought. */
+/** Once more; of a quote that was paid in part and is over, the rest, as far as that can be bought. */
 function againButton(t: Translate, { topup, asset }: ShownTopup): Button {
   const missing = topup.credits + topup.bonusCredits - topup.creditedCredits
   if (missing < MIN_TOPUP_CREDITS) return act(t('bot:button.topUpAgain'), packed('topup'))
@@ -246,7 +273,7 @@ function expired({ t }: Reader, { topup, asset }: ShownTopup): View {
   ]
   return screen(lines, [
     [act(t('bot:button.newQuote'), quoteData(asset, topup.credits), 'primary')],
-    [act(t('bot:button.paidAlready'), packed('topup.hash', { handle: topup.handle }))],
+    [paidAlready(t, topup)],
     [menuButton(t)],
   ])
 }
@@ -255,7 +282,7 @@ function expired({ t }: Reader, { topup, asset }: ShownTopup): View {
 function notPaid(reader: Reader, shown: ShownTopup): View {
   const { t } = reader
   const { topup, asset } = shown
-  const { status, page, reason, txHash, handle } = topup
+  const { status, page, reason, txHash } = topup
   const isFailed = status === 'failed'
   const lines = [
     `⚠️ ${isFailed ? failedText(t, reason) : t.html('bot:topup.rejected', { reason: reasonText(t, reason) })}`,
@@ -267,9 +294,7 @@ function notPaid(reader: Reader, shown: ShownTopup): View {
   return screen(lines, [
     retry,
     [act(t('bot:button.newQuote'), quoteData(asset, topup.credits))],
-    reason === 'wrong_recipient'
-      ? [act(t('bot:button.paidAlready'), packed('topup.hash', { handle }))]
-      : [],
+    reason === 'wrong_recipient' ? [paidAlready(t, topup)] : [],
     [menuButton(t)],
   ])
 }

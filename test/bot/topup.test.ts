@@ -345,7 +345,29 @@ describe('a payment', () => {
     expect(says(more.ann)).toContain('You paid more than asked; all of it counts.')
   })
 
-  test('of a part of much offers the rest', async () => {
+  test('of a part is asked for the rest, and is credited once that is paid', async () => {
+    for (const asset of ['WFLR', 'FLR', 'XRP']) {
+      const { ann, quote } = await quoted(asset)
+      const half = quote.amount / 2n
+      await world.pay(quote, half)
+      await world.confirmAll()
+      await world.follow()
+      expect(says(ann)).toContain('✅ 5,000 credits added')
+      expect(says(ann)).toMatch(
+        /The rest, [\d.]+ \w+, can be paid the same way at this price until/,
+      )
+      expect(copied(ann, 'Copy amount')).toBe(formatUnits(half, quote.decimals))
+      expect(ann.labels().flat()).not.toContain('Top up again')
+      await world.pay(quote, half)
+      await world.confirmAll()
+      await world.follow(30)
+      expect(says(ann)).toContain('✅ 10,000 credits added')
+      expect(says(ann)).not.toContain('The rest')
+      expect(ann.labels()).toEqual([['Slots'], ['Top up again'], ['‹ Menu']])
+    }
+  })
+
+  test('of a part of much offers the rest, also when the quote is over', async () => {
     const ann = await chatIn()
     await ann.say('/topup 100000')
     await ann.press('WFLR')
@@ -353,6 +375,8 @@ describe('a payment', () => {
     await world.pay(quote, quote.amount / 2n)
     await world.confirmAll()
     await world.follow()
+    expect(ann.labels().flat()).not.toContain('Top up the rest')
+    await world.follow(605)
     await ann.press('Top up the rest')
     expect(says(ann)).toContain('for 50,000 credits')
   })
