@@ -59,7 +59,7 @@ function summaryOf(message: Posted) {
     hook: message.hook,
     at: message.at.toISOString(),
     title,
-    lines,
+    text: lines.join('\n'),
     edits: message.edits,
   }
 }
