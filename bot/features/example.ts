@@ -1,10 +1,11 @@
 import { Composer } from 'grammy'
+import { EXAMPLE_LABEL } from '#src/alerts/example.ts'
 import { formatTime } from '#src/i18n/format.ts'
 import { typed } from '#src/i18n/translate.ts'
 import type { ArgumentsOf } from '../callback-data.ts'
 import type { BotContext } from '../context.ts'
 import { show } from '../show.ts'
-import { EXAMPLE_LABEL, type ExampleState, exampleAlert, exampleMuteEnd } from '../views/example.ts'
+import { type ExampleState, exampleAlert, exampleMuteEnd } from '../views/example.ts'
 import { nameOf } from './alert-acts.ts'
 import { defineFeature, onPress } from './define.ts'
 

@@ -1,10 +1,9 @@
-import { renderMessage } from '#src/alerts/render.ts'
+import { exampleEnvelope } from '#src/alerts/example.ts'
 import type { Envelope, MessageState } from '#src/channels/define.ts'
 import { alertView } from '#src/channels/telegram-alert.ts'
 import type { ChatButton } from '#src/channels/telegram-keyboard.ts'
 import { TEST_GLYPH } from '#src/channels/wording.ts'
 import type { JsonObject } from '#src/kernel/units.ts'
-import { findEventSource } from '#src/watches/events.ts'
 import { argumentsOf, packed, unpacked } from '../callback-data.ts'
 import type { HelpPart } from '../verbs.ts'
 import { HELP_TOPICS } from './alert-card.ts'
@@ -12,7 +11,6 @@ import { act, type Button, back, menuButton, type Reader, screen, type View } fr
 
 /** What most of those who run a data provider come for. */
 const EVENT = 'fsp.ftso-commit'
-export const EXAMPLE_LABEL = 'Node A'
 /** Made up, as the numbers of real alerts and watches look. */
 const ALERT_ID = 4711
 const WATCH_ID = 42
@@ -55,7 +53,7 @@ export function exampleAlert(
     ...(help !== undefined && { help: HELP_TOPICS[help] }),
   }
   // Without the bot's name: its watch is no link, there is none with this number.
-  const view = alertView(exampleEnvelope(reader, openedAt, options.pages), shown, { now: openedAt })
+  const view = alertView(envelopeOf(reader, openedAt, options.pages), shown, { now: openedAt })
   const rows = view.keyboard.map((row) => row.flatMap((button) => exampleButton(button, state)))
   const connect = act(t('bot:button.connect'), packed('connect', { spend: false }), 'primary')
   return screen(
@@ -68,36 +66,19 @@ export function exampleAlert(
   )
 }
 
-function exampleEnvelope({ t, timezone }: Reader, openedAt: Date, pages: string): Envelope {
-  const source = findEventSource(EVENT)
-  if (source === undefined) throw new Error(`no signal emits ${EVENT}`)
-  const { type, signal } = source
+function envelopeOf({ t, timezone }: Reader, openedAt: Date, publicUrl: string): Envelope {
   const firedAt = new Date(openedAt.getTime() - AGE_MS)
-  const data = recent(signal.examples[EVENT] ?? {}, firedAt)
-  const reader = { locale: t.locale, timezone }
-  const message = renderMessage(
+  return exampleEnvelope(
+    EVENT,
+    { locale: t.locale, timezone },
     {
-      alertId: ALERT_ID,
-      watchId: WATCH_ID,
-      watchLabel: EXAMPLE_LABEL,
-      event: EVENT,
       severity: 'warning',
-      data,
       firedAt,
-      link: `${pages}/docs/watches/${type}/${signal.id}`,
-      test: false,
+      publicUrl,
+      ids: { alertId: ALERT_ID, watchId: WATCH_ID },
+      data: (example) => recent(example, firedAt),
     },
-    reader,
   )
-  return {
-    deliveryId: EVENT,
-    type,
-    signal: signal.id,
-    group: signal.group,
-    data,
-    ...reader,
-    message,
-  }
 }
 
 /** The data with its times moved, as if its round had just been judged. */

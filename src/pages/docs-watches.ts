@@ -1,5 +1,8 @@
 /** Watch types, their signals and events as the docs show them. */
+import { exampleEnvelope } from '#src/alerts/example.ts'
+import type { Message } from '#src/channels/define.ts'
 import { builtKey, type Translate } from '#src/i18n/translate.ts'
+import type { Severity } from '#src/kernel/facts.ts'
 import type { App } from '#src/operations/define.ts'
 import {
   type Parameter,
@@ -9,7 +12,6 @@ import {
 } from '#src/watches/define.ts'
 import { EVENTS, findEventSource } from '#src/watches/events.ts'
 import { REGISTRY as WATCH_TYPES } from '#src/watches/types/index.ts'
-import { exampleMessage } from './example-message.ts'
 
 const HELP_PARTS = ['checked', 'why', 'causes', 'action'] as const
 
@@ -91,12 +93,18 @@ function parameterDoc(t: Translate, prefix: string, parameter: Parameter) {
   }
 }
 
+function exampleMessage(app: App, t: Translate, event: string, severity: Severity): Message {
+  const { clock, publicUrl } = app
+  const reader = { locale: t.locale, timezone: 'UTC' }
+  return exampleEnvelope(event, reader, { severity, firedAt: clock.now(), publicUrl }).message
+}
+
 /** How an event reads, and what it carries. */
 function eventDoc(app: App, t: Translate, event: string) {
   const source = findEventSource(event)
   if (source === undefined) return { event, message: undefined, data: undefined }
   const severity = source.isRecovery ? 'info' : 'warning'
-  const { title, body } = exampleMessage(app, event, { locale: t.locale, severity })
+  const { title, body } = exampleMessage(app, t, event, severity)
   return {
     event,
     message: { title, paragraphs: body.split('\n').filter((line) => line !== '') },
@@ -110,7 +118,7 @@ export function eventList(app: App, t: Translate) {
     const type = WATCH_TYPES.find(({ signals }) => signals.some((one) => emits(one, event)))
     const signal = type?.signals.find((one) => emits(one, event))
     const source = findEventSource(event)
-    const message = source && exampleMessage(app, event, { locale: t.locale, severity: 'warning' })
+    const message = source && exampleMessage(app, t, event, 'warning')
     return {
       event,
       title: message?.title,

@@ -1,4 +1,5 @@
 import type { FastifyInstance } from 'fastify'
+import { exampleEnvelope } from '#src/alerts/example.ts'
 import {
   DURATION_DISCOUNTS,
   SLOT_PRICE_CREDITS,
@@ -20,7 +21,6 @@ import type { App } from '#src/operations/define.ts'
 import { invoke } from '#src/operations/invoke.ts'
 import { getStats } from '#src/operations/stats.ts'
 import { REGISTRY } from '#src/watches/types/index.ts'
-import { exampleMessage } from './example-message.ts'
 import { sendPage } from './layout.ts'
 
 /** What most of those who run a data provider come for. */
@@ -57,7 +57,15 @@ export function botUrl(app: App, start?: string): string | undefined {
 
 /** A message as people get it. */
 function sample(app: App, t: Translate) {
-  const message = exampleMessage(app, SAMPLE_EVENT, { locale: t.locale, severity: 'warning' })
+  const { message } = exampleEnvelope(
+    SAMPLE_EVENT,
+    { locale: t.locale, timezone: 'UTC' },
+    {
+      severity: 'warning',
+      firedAt: app.clock.now(),
+      publicUrl: app.publicUrl,
+    },
+  )
   return {
     title: message.title,
     chip: { tone: message.severity, text: `${glyphOf(message)} ${severityWord(t, message)}` },

@@ -1,5 +1,6 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import { builtKey, translator } from '#src/i18n/translate.ts'
+import { refusalText } from '#src/i18n/refusal.ts'
+import { translator } from '#src/i18n/translate.ts'
 import { AppError, ERROR_STATUS } from '#src/kernel/errors.ts'
 import type { Locale } from '#src/kernel/locale.ts'
 import { localeOf } from './layout.ts'
@@ -28,13 +29,7 @@ export interface ToldRefusal {
  */
 export function refusalOf(error: unknown, locale: Locale): ToldRefusal {
   if (!(error instanceof AppError) || error.kind === 'internal') throw error
-  const { code, details } = error
-  const t = translator(locale)
-  const [wrong] = details.errors ?? []
-  if (wrong) return { code, text: t(builtKey(`errors:field.${wrong.code}`), { ...wrong.values }) }
-  const seconds = details.retryAfterSeconds
-  const values = { ...details.values, ...(seconds !== undefined && { seconds }) }
-  return { code, text: t(builtKey(`errors:${code}.detail`), values) }
+  return { code: error.code, text: refusalText(translator(locale), error) }
 }
 
 /**

@@ -1,0 +1,55 @@
+import type { Envelope } from '#src/channels/define.ts'
+import type { Severity } from '#src/kernel/facts.ts'
+import type { JsonObject } from '#src/kernel/units.ts'
+import { findEventSource } from '#src/watches/events.ts'
+import { type Reader, renderMessage } from './render.ts'
+
+/** What the watch of an example is called. */
+export const EXAMPLE_LABEL = 'Node A'
+
+/**
+ * An event as people are told it, in the words of real alerts and with the data of its signal's example.
+ *
+ * @param about `firedAt`: when it would have happened; `data`: what is to be said in the example's place
+ */
+export function exampleEnvelope(
+  event: string,
+  { locale, timezone }: Reader,
+  about: {
+    readonly severity: Severity
+    readonly firedAt: Date
+    readonly publicUrl: string
+    readonly ids?: { readonly alertId: number; readonly watchId: number }
+    readonly data?: (example: JsonObject) => JsonObject
+  },
+): Envelope {
+  const source = findEventSource(event)
+  if (source === undefined) throw new Error(`no signal emits ${event}`)
+  const { type, signal } = source
+  const { severity, firedAt, publicUrl, ids, data: change = (example) => example } = about
+  const data = change(signal.examples[event] ?? {})
+  const reader = { locale, timezone }
+  const message = renderMessage(
+    {
+      ...(ids ?? { alertId: null, watchId: null }),
+      watchLabel: EXAMPLE_LABEL,
+      event,
+      severity,
+      data,
+      firedAt,
+      // What is no signal's has no page of its own.
+      link: signal.id === null ? `${publicUrl}/` : `${publicUrl}/docs/watches/${type}/${signal.id}`,
+      test: false,
+    },
+    reader,
+  )
+  return {
+    deliveryId: event,
+    type,
+    signal: signal.id,
+    group: signal.group,
+    data,
+    ...reader,
+    message,
+  }
+}

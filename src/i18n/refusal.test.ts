@@ -1,0 +1,24 @@
+import { expect, test } from 'vitest'
+import { AppError } from '#src/kernel/errors.ts'
+import { refusalText } from './refusal.ts'
+import { translator } from './translate.ts'
+
+test('a refusal is told by its code, with its values and when to try again', () => {
+  const t = translator('en')
+  expect(
+    refusalText(t, new AppError('rate_limited', 'rate_limited', { retryAfterSeconds: 40 })),
+  ).toBe(t('errors:rate_limited.detail', { seconds: 40 }))
+  const full = new AppError('conflict', 'slot_limit_reached', { values: { count: 20 } })
+  expect(refusalText(t, full)).toBe(t('errors:slot_limit_reached.detail', { count: 20 }))
+})
+
+test('a wrong input is told by its first mistake', () => {
+  const t = translator('de')
+  const errors = [
+    { pointer: '/a', code: 'too_small', values: { minimum: 3 } },
+    { pointer: '/b', code: 'required' },
+  ]
+  expect(refusalText(t, new AppError('invalid', 'validation_failed', { errors }))).toBe(
+    t('errors:field.too_small', { minimum: 3 }),
+  )
+})
