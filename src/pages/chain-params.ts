@@ -1,5 +1,5 @@
-import { flare } from 'viem/chains'
 import { numberToHex } from 'viem/utils'
+import { flare } from '#src/chain/flare.ts'
 
 /** What people call the chain that is paid and signed on. */
 export const CHAIN_NAME = 'Flare'

@@ -1,5 +1,5 @@
 import { createTestClient, http, publicActions, rpcSchema, walletActions } from 'viem'
-import { flare } from 'viem/chains'
+import { flare } from '#src/chain/flare.ts'
 import type { Address } from '#src/kernel/units.ts'
 import { startAnvil } from './devnet/anvil.ts'
 import { type DevnetContracts, useContracts } from './devnet/contracts.ts'

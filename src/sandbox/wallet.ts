@@ -5,8 +5,8 @@
 import { readFileSync } from 'node:fs'
 import type { FastifyInstance } from 'fastify'
 import { createClient, createWalletClient, http, isHex } from 'viem'
-import { flare } from 'viem/chains'
 import { z } from 'zod'
+import { flare } from '#src/chain/flare.ts'
 import { Address } from '#src/kernel/units.ts'
 import { PEOPLE, type Person } from './devnet/people.ts'
 

@@ -1,0 +1,14 @@
+import { defineChain } from 'viem'
+import { MULTICALL3_ADDRESS } from './contracts.ts'
+
+/** The chain that is paid and signed on. viem's list has it too, among 700 others that would all be loaded. */
+export const flare = defineChain({
+  id: 14,
+  name: 'Flare Mainnet',
+  nativeCurrency: { decimals: 18, name: 'Flare', symbol: 'FLR' },
+  rpcUrls: { default: { http: ['https://flare-api.flare.network/ext/C/rpc'] } },
+  blockExplorers: {
+    default: { name: 'Flare Explorer', url: 'https://flare-explorer.flare.network' },
+  },
+  contracts: { multicall3: { address: MULTICALL3_ADDRESS } },
+})
