@@ -1,6 +1,6 @@
 import { availableParallelism } from 'node:os'
 import { defineConfig } from 'vitest/config'
-import { COMPILE_CACHE } from './test/support/compile-cache.ts'
+import { COMPILE_CACHE, QUICK_MODULES } from './test/support/compile-cache.ts'
 import { LongestFirst } from './test/support/longest-first.ts'
 
 export default defineConfig({
@@ -8,7 +8,8 @@ export default defineConfig({
     // A worker keeps its modules from file to file: nothing in ours remembers what one file did.
     isolate: false,
     // Processes that tests start read their modules compiled from there.
-    env: { NODE_COMPILE_CACHE: COMPILE_CACHE },
+    env: { NODE_COMPILE_CACHE: COMPILE_CACHE, NODE_OPTIONS: QUICK_MODULES },
+    execArgv: [QUICK_MODULES],
     // Files wait for processes, blocks and time-outs as well as they compute.
     maxWorkers: availableParallelism() + 1,
     sequence: { sequencer: LongestFirst },

@@ -2,3 +2,6 @@ import { join } from 'node:path'
 
 /** Where processes that tests start keep their modules compiled. */
 export const COMPILE_CACHE = join(import.meta.dirname, '../../node_modules/.cache/watchdog-tests')
+
+/** What Node loads first in them, and in the workers of vitest. */
+export const QUICK_MODULES = `--import=${new URL('quick-modules.ts', import.meta.url).href}`

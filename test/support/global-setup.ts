@@ -9,7 +9,7 @@ import { connect } from '#src/db/connection.ts'
 import { startEmbedded } from '#src/db/embedded.ts'
 import { migrate } from '#src/db/migrate.ts'
 import { silentLogger } from '#src/kernel/logger.ts'
-import { COMPILE_CACHE } from './compile-cache.ts'
+import { COMPILE_CACHE, QUICK_MODULES } from './compile-cache.ts'
 
 declare module 'vitest' {
   interface ProvidedContext {
@@ -71,7 +71,11 @@ async function startServer(): Promise<{ url: string; stop(): Promise<void> }> {
 
 /** Fills the cache that processes of the service read compiled modules from: those that are killed never do. */
 async function compileService(): Promise<void> {
-  const environment = { PATH: process.env['PATH'], NODE_COMPILE_CACHE: COMPILE_CACHE }
+  const environment = {
+    PATH: process.env['PATH'],
+    NODE_COMPILE_CACHE: COMPILE_CACHE,
+    NODE_OPTIONS: QUICK_MODULES,
+  }
   const service = spawn(process.execPath, [SERVICE], { env: environment, stdio: 'ignore' })
   // It ends by itself: nothing that it must know is set.
   await once(service, 'exit')
