@@ -1,14 +1,14 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { packed, VERB_NAMES } from '#bot/callback-data.ts'
 import { isVerbHandled } from '#bot/handled.ts'
-import { LOCALES } from '#src/kernel/locale.ts'
 import { updateSubscriptions } from '#src/operations/subscriptions.ts'
 import { type Chatting, walletOf } from '../support/bot.ts'
 import { type MoneyWorld, moneyWorld } from '../support/bot-money.ts'
 import { checkScreen, dataOf, pressAll } from '../support/buttons.ts'
 import { giveCredits } from '../support/credits.ts'
+import { WALKED } from '../support/locales.ts'
 
-/** Every button of the screens about money and status, in every language, in all states of a payment. */
+/** Every button of the screens about money and status, in all states of a payment. */
 
 const MONEY = /^(?:topup|slots|terms|trial|status)(?:\.(?!provider|pick)|$)/
 const SPENDER = ['read', 'write', 'spend'] as const
@@ -67,7 +67,7 @@ async function buy(chat: Chatting, asset: string): Promise<void> {
   expect(data).toHaveLength(1)
 }
 
-test.each(LOCALES)('in %s leads somewhere and is answered', async (locale) => {
+test.each(WALKED)('in %s leads somewhere and is answered', async (locale) => {
   const chat = await world.linked(locale === 'en' ? 'carol' : 'alice', SPENDER, locale)
   for (const text of ['/topup', '/slots', '/status']) {
     await chat.say(text)
