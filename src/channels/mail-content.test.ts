@@ -123,9 +123,14 @@ describe('alertMail', () => {
       reader,
     )
     expect(subject).toBe('Critical: \u2068Node A\u2069: 3 alerts')
-    expect(text).toContain('🟠 Alert 1 #101\n🔴 Alert 2 #102\n')
-    expect(html).toContain('href="https://watchdog.example.org/a/102"')
-    expect(text).toContain('See the alerts\n')
+    for (const [line, page] of [
+      ['🟠 Alert 1 #101', 'https://watchdog.example.org/a/101'],
+      ['🔴 Alert 2 #102', 'https://watchdog.example.org/a/102'],
+    ]) {
+      expect(text).toContain(`${line}\n${page}\n`)
+      expect(html).toContain(`href="${page}"`)
+    }
+    expect(html + text).not.toContain('See the alerts')
   })
 
   test('of a summary has its own subject and names at most twenty', () => {

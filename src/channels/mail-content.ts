@@ -118,7 +118,7 @@ function textOf(t: Translate, envelope: Envelope, { card, action, reader }: Part
     '',
     card.body,
     '',
-    ...card.items.map((item) => itemLine(item, t.locale)),
+    ...card.items.flatMap((item) => [itemLine(item, t.locale), ...pageOf(item)]),
     ...(card.more === undefined ? [] : [card.more]),
     '',
     ...card.fields.map((field) => fieldText(t, field)),
@@ -176,13 +176,21 @@ function preheaderOf(t: Translate, envelope: Envelope, card: Card): string {
 }
 
 /** Pages to open; what the bot alone can do is left out. */
-function buttonsOf(t: Translate, envelope: Envelope, { links }: Card) {
+function buttonsOf(t: Translate, envelope: Envelope, card: Card) {
+  const { links } = card
   const { kind = 'alert', message } = envelope
   // A test of the destination is about no alert: there is nothing to see.
   if (message.test && message.alertId === null) return []
   if (kind === 'notice' || (kind === 'summary' && links.length > 0)) return links
+  // Each has its own page, at its own line.
+  if (card.items.some((item) => pageOf(item).length > 0)) return []
   const isOne = kind === 'alert' || kind === 'raised' || kind === 'reminder'
   return [{ label: t(isOne ? 'mail:seeAlert' : 'mail:seeAlerts'), url: message.link }]
+}
+
+/** Where one message of several can be seen. */
+function pageOf({ message }: CardItem): readonly string[] {
+  return /^https?:\/\//i.test(message.link) ? [message.link] : []
 }
 
 /** The first lines of what to do about an open alert. */
@@ -194,13 +202,11 @@ function actionOf(envelope: Envelope): readonly string[] {
   return lines.slice(0, HELP_LINES).map((line) => cut(line, HELP_MAX))
 }
 
-function itemHtml(
-  t: Translate,
-  pieces: MailPieces,
-  { glyph, time, text, message }: CardItem,
-): string {
+function itemHtml(t: Translate, pieces: MailPieces, item: CardItem): string {
+  const { glyph, time, text } = item
   const title = `<bdi>${escapeHtml(text)}</bdi>`
-  const shown = /^https?:\/\//i.test(message.link) ? pieces.link(title, message.link) : title
+  const [page] = pageOf(item)
+  const shown = page === undefined ? title : pieces.link(title, page)
   return [...(time === undefined ? [] : [escapeHtml(written(t.locale, time))]), glyph, shown].join(
     ' ',
   )
