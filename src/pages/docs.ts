@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
-import type { Translate } from '#src/i18n/translate.ts'
+import { escapeHtml, html, type Translate } from '#src/i18n/translate.ts'
 import { AppError } from '#src/kernel/errors.ts'
 import type { App } from '#src/operations/define.ts'
 import { API_PREFIX } from '#src/operations/openapi.ts'
@@ -76,7 +76,9 @@ export function docsPage(server: FastifyInstance, app: App): void {
         if (tag === undefined) throw nowhere()
         return {
           title: asHeading(tag.description),
-          operations: operations.filter((one) => one.tag === tag.name),
+          operations: operations
+            .filter((one) => one.tag === tag.name)
+            .map((one) => ({ ...one, scopeHtml: one.scope && scopeHtml(t, one.scope) })),
           problemPath: '/problems',
         }
       },
@@ -168,4 +170,8 @@ function nowhere(): AppError {
 
 function readExample(file: string): string {
   return readFileSync(new URL(file, EXAMPLES), 'utf8')
+}
+
+function scopeHtml(t: Translate, scope: string): string {
+  return t.html('pages:docs.scope', { scope: html(`<bdi dir="ltr">${escapeHtml(scope)}</bdi>`) })
 }

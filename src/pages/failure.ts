@@ -1,5 +1,5 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import { builtKey } from '#src/i18n/translate.ts'
+import { builtKey, escapeHtml, html, type Translate } from '#src/i18n/translate.ts'
 import { AppError, ERROR_STATUS, type ErrorCode, type ErrorKind } from '#src/kernel/errors.ts'
 import { traceOf } from '#src/kernel/trace.ts'
 import type { App } from '#src/operations/define.ts'
@@ -19,7 +19,7 @@ export function answerFailure(
   reply: FastifyReply,
 ): FastifyReply {
   const problem = toAppError(error)
-  const { kind, code, details } = problem
+  const { kind, details } = problem
   if (kind === 'internal') {
     app.log.error({ requestId: request.id, error: traceOf(error) }, 'page failed')
   }
@@ -30,11 +30,26 @@ export function answerFailure(
     status: ERROR_STATUS[kind],
     secret: true,
     data: (t) => ({
-      title: t(builtKey(`errors:${code}.title`), details.values),
-      text: t(builtKey(`errors:${code}.detail`), details.values),
-      reference: kind === 'internal' ? request.id : undefined,
+      ...words(t, problem),
+      reference: kind === 'internal' ? referenceHtml(t, request.id) : undefined,
     }),
   })
+}
+
+/** What happened and what to do. A page belongs to no wallet: it is there or it is not. */
+function words(t: Translate, { code, details: { values } }: AppError) {
+  if (code === 'not_found') {
+    return { title: t('pages:nowhere.title'), text: t('pages:nowhere.text') }
+  }
+  return {
+    title: t(builtKey(`errors:${code}.title`), values),
+    text: t(builtKey(`errors:${code}.detail`), values),
+  }
+}
+
+function referenceHtml(t: Translate, requestId: string): string {
+  const reference = html(`<code><bdi dir="ltr">${escapeHtml(requestId)}</bdi></code>`)
+  return t.html('pages:failed.reference', { reference })
 }
 
 function toAppError(error: unknown): AppError {

@@ -84,7 +84,7 @@ export function sendPage(
     action: pathOf(request),
     publicUrl: app.publicUrl,
   }
-  const body = eta.render(`./${page.view}`, { ...shared, ...data })
+  const body = keepWhole(eta.render(`./${page.view}`, { ...shared, ...data }))
   const html = eta.render('./layout', {
     ...shared,
     title: data.title,
@@ -106,6 +106,14 @@ export function sendPage(
     .header('cache-control', page.secret ? 'no-store' : `public, max-age=${PUBLIC_SECONDS}`)
     .type('text/html; charset=utf-8')
     .send(html)
+}
+
+/** Shortened addresses stay on one line, where they stand in a text. */
+function keepWhole(body: string): string {
+  return body.replace(
+    /0x[0-9A-Fa-f]{4}…[0-9A-Fa-f]{4}(?=[^<>]*<)/g,
+    '<span class="whole">$&</span>',
+  )
 }
 
 /** Links to our own pages that keep the language the reader chose by hand. */

@@ -25,6 +25,8 @@ export interface PayPage {
   readonly now: Date
   /** The asset is not taken right now. */
   readonly isPaused: boolean
+  /** What can be paid with instead, where its own asset cannot be quoted now. */
+  readonly others: readonly string[]
   /** The chain it is paid on does not answer. */
   readonly isSilent: boolean
   readonly receipts: readonly Receipt[]
@@ -64,6 +66,8 @@ export function payView(app: App, t: Translate, page: PayPage) {
     instructions: rest === undefined ? topup.instructions : undefined,
     isOpen,
     canRenew,
+    others: page.others,
+    renewOther: t('pages:pay.renew.other', { asset: id(topup.asset) }),
     refusal: page.refusal,
     afterRejection:
       topup.status === 'rejected'

@@ -113,7 +113,9 @@ async function renew(
   const locale = localeOf(request)
   try {
     await limits.admit('quote', request)
-    const renewed = await renewTopup(app, { handle, locale })
+    const { asset } = formOf(request)
+    const other = typeof asset === 'string' ? asset : undefined
+    const renewed = await renewTopup(app, { handle, locale, asset: other })
     const query = request.url.split('?')[1]
     const search = query === undefined ? '' : `?${query}`
     return reply.redirect(`/pay/${renewed?.handle ?? handle}${search}`, 303)
@@ -134,13 +136,13 @@ async function sendTopup(
   // While another payment is on its way nobody is asked for what it may have paid.
   const isPaying = await hasOpenPayment(app, topup.handle)
   const rest = isPaying ? undefined : restOf(topup, now)
-  const [{ paused, silent }, receipts, canRenew, qr] = await Promise.all([
+  const [{ paused, silent, others }, receipts, canRenew, qr] = await Promise.all([
     standing(app, topup),
     listReceipts(app, topup.handle),
     isRenewable(app, topup),
     qrImage((rest ?? topup).pageQr),
   ])
-  const market = { isPaused: paused, isSilent: silent }
+  const market = { isPaused: paused, isSilent: silent, others }
   const page: PayPage = { topup, rest, now, ...market, receipts, canRenew, qr, refusal }
   return sendPage(app, request, reply, {
     view: 'pay',
@@ -150,9 +152,21 @@ async function sendTopup(
   })
 }
 
-/** What is known of paying with its asset now; what the chain does not say is not held against it. */
+/**
+ * What is known of paying with its asset now; what the chain does not say is not held against it. Where it
+ * cannot be had, what can.
+ */
 async function standing({ market, billing }: App, { asset }: Topup) {
-  const states = await market.list()
-  const state = states.find((one) => symbolOf(one.asset.key, billing.serviceTokenSymbol) === asset)
-  return { paused: state?.paused === true, silent: state?.silent === true }
+  const states = (await market.list()).map(({ asset: { key }, available, paused, silent }) => ({
+    symbol: symbolOf(key, billing.serviceTokenSymbol),
+    isOpen: available && !paused,
+    paused,
+    silent,
+  }))
+  const state = states.find(({ symbol }) => symbol === asset)
+  return {
+    paused: state?.paused === true,
+    silent: state?.silent === true,
+    others: state?.isOpen ? [] : states.flatMap(({ isOpen, symbol }) => (isOpen ? [symbol] : [])),
+  }
 }

@@ -228,7 +228,8 @@ describe('the status', () => {
     expect(html).not.toContain(txHash)
     await world.pass(600)
     await world.settle()
-    expect((await pageOf(draft)).html).toContain('0x1f1f…1f1f is not found yet.')
+    const shortened = '<span class="whole">0x1f1f…1f1f</span> is not found yet.'
+    expect((await pageOf(draft)).html).toContain(shortened)
   })
 
   test('says when the quote is over, and the page offers nothing to pay', async () => {
@@ -239,6 +240,40 @@ describe('the status', () => {
     expect(html).not.toContain('data-wallet=')
     expect(html).not.toContain('<img class="qr"')
   })
+
+  test('leads on to another asset when its own has no price any more', async () => {
+    const draft = await draftOf(alice, { asset: 'FLR' })
+    await world.pass(600)
+    const stale = new Date(world.clock.now().getTime() - 601_000)
+    await world.contracts.setFeed('FLR/USD', 200_000n, 7, stale)
+    world.clock.advance(16)
+    const { html } = await pageOf(draft)
+    expect(html).toContain('Paying in FLR is not possible right now. New quote in:')
+    const others = [...html.matchAll(/name="asset" value="(\w+)"/g)].map(([, asset]) => asset)
+    expect(others).toEqual(['WDG', 'FXRP', 'XRP'])
+    const post = (payload: string) =>
+      world.server.inject({
+        method: 'POST',
+        url: `/pay/${draft.handle}`,
+        headers: { 'content-type': 'application/x-www-form-urlencoded' },
+        payload,
+      })
+    for (const refused of ['', 'asset=WFLR', 'asset=DOGE']) {
+      expect((await post(refused)).statusCode).toBe(409)
+    }
+    const { statusCode, headers } = await post('asset=WDG')
+    expect(statusCode).toBe(303)
+    expect((await get(String(headers.location))).html).toContain('Pay 200\u00a0WDG')
+    await world.contracts.setFeed('FLR/USD', 200_000n, 7)
+  })
+})
+
+test('a link to no payment says so', async () => {
+  for (const handle of [`0x${'ab'.repeat(32)}`, '0xab']) {
+    const { status, html } = await get(`/pay/${handle}`)
+    expect(status).toBe(404)
+    expect(html).toContain('It is incomplete, or it belongs to no payment.')
+  }
 })
 
 test('a paused asset is not to be paid, and the page says so', async () => {

@@ -144,7 +144,7 @@ describe('an address that is none', () => {
       })
       expect(headers['content-security-policy']).toContain("default-src 'none'")
       expect(html).toContain('<html lang="de"')
-      expect(text).toContain(translate('de', 'errors:not_found.title'))
+      expect(text).toContain(translate('de', 'pages:nowhere.title'))
     }
   })
   test('never becomes a link to another host', async () => {

@@ -12,17 +12,19 @@ import * as store from './store.ts'
 const RENEWALS_MAX = 3
 
 /**
- * A new quote for the same wallet, asset and credits, in the place of one that is over and unpaid. For
- * whoever knows the handle; asked again, the same new quote.
+ * A new quote for the same wallet and credits, in the place of one that is over and unpaid. For whoever
+ * knows the handle; asked again, the same new quote.
  *
+ * @param request `asset`: the symbol of another one, where the first cannot be had any more
  * @returns undefined when there is no such top-up
  * @throws AppError conflict `topup_state` when it is not over, or was quoted anew too often; and what
  *   `createTopup` throws
  */
 export async function renewTopup(
   deps: TopupDeps,
-  { handle, locale }: { readonly handle: Hash; readonly locale: Locale },
+  request: { readonly handle: Hash; readonly locale: Locale; readonly asset?: string | undefined },
 ): Promise<Topup | undefined> {
+  const { handle, locale } = request
   return await transact(deps.db, async (tx) => {
     const inside = { ...deps, db: tx }
     const row = await store.lockTopup(tx, handle)
@@ -37,7 +39,7 @@ export async function renewTopup(
       const members = { topupStatus: topup.status, reason: topup.reason }
       throw new AppError('conflict', 'topup_state', { members })
     }
-    const asset = symbolOf(row.asset, deps.billing.serviceTokenSymbol)
+    const asset = request.asset ?? symbolOf(row.asset, deps.billing.serviceTokenSymbol)
     const input = { asset, credits: row.credits }
     const caller = { wallet: storedAddress(row.wallet) }
     return await createTopup(inside, caller, { input, locale, renews: handle })
