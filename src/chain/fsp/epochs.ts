@@ -43,11 +43,6 @@ export function expectedFirstRound(clock: EpochClock, rewardEpoch: number): numb
   return clock.firstEpochRound + rewardEpoch * clock.roundsPerEpoch
 }
 
-/** The reward epoch a voting round is expected to belong to. */
-export function expectedEpochOf(clock: EpochClock, round: number): number {
-  return Math.floor((round - clock.firstEpochRound) / clock.roundsPerEpoch)
-}
-
 /** Start of a reward epoch as expected, epoch seconds. */
 export function expectedEpochStart(clock: EpochClock, rewardEpoch: number): number {
   return roundStart(clock, expectedFirstRound(clock, rewardEpoch))

@@ -23,11 +23,9 @@ export interface Frame {
   readonly protocol: number
   readonly round: number
   readonly payload: Uint8Array
-  /** The transaction held several frames of this protocol: the last one counts. */
-  readonly isRepeated: boolean
 }
 
-/** A submission taken apart: at most one frame a protocol. */
+/** A submission taken apart: at most one frame a protocol, of several the last. */
 export interface Submission {
   readonly function: SubmitFunction
   readonly frames: readonly Frame[]
@@ -64,7 +62,6 @@ export function decodeSubmission(input: string): Submission | undefined {
       protocol,
       round: bytes.readUInt32BE(at + 1),
       payload: bytes.subarray(at + HEADER_BYTES, end),
-      isRepeated: frames.has(protocol),
     })
     at = end
   }

@@ -9,6 +9,7 @@ import { Quantity } from '../quantity.ts'
 import { readRevertReason } from '../revert-reason.ts'
 import { readSpan } from '../spans.ts'
 import { askViews, view } from '../views.ts'
+import { SYSTEMS_MANAGER_ABI, VOTER_REGISTRY_ABI } from './abi.ts'
 import type { EpochClock } from './epochs.ts'
 import { SUBMIT_AND_PASS_SELECTOR, submitFunctionOf } from './framing.ts'
 import type { Policy } from './policy.ts'
@@ -18,11 +19,9 @@ import type { RoundBlock } from './rounds.ts'
 import { MANAGER_ABI, REGISTRY_ABI, ROUND_EVENTS_ABI } from './rounds-abi.ts'
 import type { ProtocolSource } from './system.ts'
 
-/** A signing policy with what fast updates and starts need. */
+/** A signing policy with what fast updates need. */
 export interface LoadedPolicy extends Policy {
   readonly weightSum: number
-  /** When the reward epoch began; null before it does. */
-  readonly startedAt: Date | null
 }
 
 /** The policies around the reward epoch in force. */
@@ -42,7 +41,6 @@ export interface ProtocolCall {
   readonly contract: string
   readonly selector: Hex
   readonly block: number
-  readonly at: Date
   readonly ok: boolean
   readonly gasUsed: number
   readonly gasLimit: number
@@ -157,8 +155,7 @@ export function createRoundReader(source: ProtocolSource): RoundReader {
   ): Promise<LoadedPolicy | undefined> {
     const id = [BigInt(epoch)] as const
     const start = view(MANAGER_ABI, 'getStartVotingRoundId', id)
-    const began = view(MANAGER_ABI, 'getRewardEpochStartInfo', [epoch])
-    const voters = view(REGISTRY_ABI, 'getRegisteredVotersAndNormalisedWeights', id)
+    const voters = view(VOTER_REGISTRY_ABI, 'getRegisteredVotersAndNormalisedWeights', id)
     const submit = view(REGISTRY_ABI, 'getRegisteredSubmitAddresses', id)
     const submitSignatures = view(REGISTRY_ABI, 'getRegisteredSubmitSignaturesAddresses', id)
     const signingPolicy = view(REGISTRY_ABI, 'getRegisteredSigningPolicyAddresses', id)
@@ -167,24 +164,21 @@ export function createRoundReader(source: ProtocolSource): RoundReader {
     for (const registry of await contracts.all(client, 'VoterRegistry')) {
       const questions = [
         [manager, start],
-        [manager, began],
         ...[voters, submit, submitSignatures, signingPolicy, sums].map(
           (one) => [registry, one] as const,
         ),
       ] as const
       const answers = await askViews(client, multicallAddress, questions, block)
-      const found = voters.of(answers[2])
+      const found = voters.of(answers[1])
       const [submits, signatures, policies] = [submit, submitSignatures, signingPolicy].map(
-        (one, i) => one.of(answers[3 + i]),
+        (one, i) => one.of(answers[2 + i]),
       )
       const startRound = start.of(answers[0])
       if (!found || !submits || !signatures || !policies || startRound === undefined) continue
-      const [startTs = 0n] = began.of(answers[1]) ?? []
       return {
         rewardEpoch: epoch,
         startRound,
-        startedAt: startTs === 0n ? null : new Date(Number(startTs) * 1000),
-        weightSum: Number(sums.of(answers[6])?.[1] ?? found[1].reduce((sum, one) => sum + one, 0)),
+        weightSum: Number(sums.of(answers[5])?.[1] ?? found[1].reduce((sum, one) => sum + one, 0)),
         providers: found[0].map((voter, place) => ({
           voter,
           submit: submits[place] ?? voter,
@@ -202,7 +196,7 @@ export function createRoundReader(source: ProtocolSource): RoundReader {
       endpoints.ask(async (client) => {
         const manager = await contracts.find(client, 'FlareSystemsManager')
         if (manager === undefined) return undefined
-        const one = view(MANAGER_ABI, 'getCurrentRewardEpochId', [])
+        const one = view(SYSTEMS_MANAGER_ABI, 'getCurrentRewardEpochId', [])
         const [answer] = await askViews(client, multicallAddress, [[manager, one]], block.number)
         const currentEpoch = one.of(answer)
         if (currentEpoch === undefined) return undefined
@@ -294,7 +288,6 @@ export function createRoundReader(source: ProtocolSource): RoundReader {
               contract: called.get(target.toLowerCase()) ?? target,
               selector: input.slice(0, 10) as Hex,
               block: ref.number,
-              at: ref.at,
               ok: status === 1n,
               gasUsed: Number(gasUsed),
               gasLimit: Number(gas),

@@ -13,16 +13,13 @@ export const MANAGER_ABI = parseAbi([
   'function votingEpochDurationSeconds() view returns (uint64)',
   'function firstRewardEpochStartTs() view returns (uint64)',
   'function rewardEpochDurationSeconds() view returns (uint64)',
-  'function getCurrentRewardEpochId() view returns (uint24)',
   'function getStartVotingRoundId(uint256 rewardEpochId) view returns (uint32)',
   'function getRandomAcquisitionInfo(uint24 rewardEpochId) view returns (uint64 startTs, uint64 startBlock, uint64 endTs, uint64 endBlock)',
-  'function getRewardEpochStartInfo(uint24 rewardEpochId) view returns (uint64 startTs, uint64 startBlock)',
 ])
 
 /** VoterRegistry: who is registered, and once the policy is fixed with which addresses and weight. */
 export const REGISTRY_ABI = parseAbi([
   'function isVoterRegistered(address voter, uint256 rewardEpochId) view returns (bool)',
-  'function getRegisteredVotersAndNormalisedWeights(uint256 rewardEpochId) view returns (address[] voters, uint16[] weights)',
   'function getRegisteredSubmitAddresses(uint256 rewardEpochId) view returns (address[])',
   'function getRegisteredSubmitSignaturesAddresses(uint256 rewardEpochId) view returns (address[])',
   'function getRegisteredSigningPolicyAddresses(uint256 rewardEpochId) view returns (address[])',

@@ -33,8 +33,6 @@ export interface RoundCollector {
    * @returns rounds that are complete with it, oldest first
    */
   add(block: RoundBlock): readonly RoundEvidence[]
-  /** Forgets what was collected: the next block does not follow the last one. */
-  restart(): void
 }
 
 /**
@@ -50,7 +48,7 @@ export function collectRounds(
   clock: EpochClock,
   policyOf: (round: number) => IndexedPolicy | undefined,
 ): RoundCollector {
-  let open = new Map<number, RoundEvidence>()
+  const open = new Map<number, RoundEvidence>()
   /** The first round every block of which is seen; undefined before the first block. */
   let first: number | undefined
   let latest = -1
@@ -110,12 +108,6 @@ export function collectRounds(
       }
       roundOf(current)?.requests.push(...block.requests)
       return complete
-    },
-    restart() {
-      open = new Map()
-      first = undefined
-      lastAt = Number.POSITIVE_INFINITY
-      halted.clear()
     },
   }
 }

@@ -44,7 +44,6 @@ export interface Vote {
   readonly hash: Hash
   readonly at: Date
   readonly isLast: boolean
-  readonly txHash: Hash
 }
 
 /** When a voter signed what won a vote: null never; undefined when that is not sure. */
@@ -280,11 +279,11 @@ function hashOf(hash: Hash | undefined): Hash | null {
 }
 
 /** The signature an event tells of; undefined for any other event. */
-function decodeVote({ topics: [topic, ...rest], data, transactionHash }: Log): Vote | undefined {
+function decodeVote({ topics: [topic, ...rest], data }: Log): Vote | undefined {
   if (topic !== TOPICS.uptime && topic !== TOPICS.rewards) return undefined
   const event = decodeEventLog({ abi: SYSTEMS_MANAGER_ABI, topics: [topic, ...rest], data })
   const { voter, timestamp, thresholdReached: isLast } = event.args
-  const common = { voter, at: new Date(Number(timestamp) * 1000), isLast, txHash: transactionHash }
+  const common = { voter, at: new Date(Number(timestamp) * 1000), isLast }
   return event.eventName === 'UptimeVoteSigned'
     ? { ...common, kind: 'uptime', hash: event.args.uptimeVoteHash }
     : { ...common, kind: 'rewards', hash: event.args.rewardsHash }

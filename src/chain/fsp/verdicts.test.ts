@@ -70,12 +70,13 @@ function play(
   at(start + 3).requests.push(...requests)
   for (const place of KEYS.keys()) submit(at, place, place === 0 ? deeds : {})
   if (finalisedAt !== null) at(finalisedAt).finalised.push(RESULTS[FTSO], RESULTS[FDC])
-  const collector = collectRounds(FLARE_CLOCK, () => policy)
+  let collector = collectRounds(FLARE_CLOCK, () => policy)
   const done = [...blocks.values()]
     .toSorted((a, b) => a.at - b.at)
     .flatMap((block) => {
       if (block.at === world.skip) {
-        collector.restart()
+        // What follows a gap is collected anew.
+        collector = collectRounds(FLARE_CLOCK, () => policy)
         return []
       }
       return collector.add(block)
