@@ -4,6 +4,15 @@ import type { Clock } from '#src/kernel/clock.ts'
 import { AppError } from '#src/kernel/errors.ts'
 import { Address, Instant, Units } from '#src/kernel/units.ts'
 import type { Facts } from './facts.ts'
+import {
+  ANCHOR,
+  PARTICIPATION,
+  type RateCondition,
+  ROUNDS_KEPT,
+  ROUNDS_MIN,
+  shareOf,
+  UPTIME_MINIMUM,
+} from './types/provider-fsp/conditions.ts'
 import { checkOf, type ProviderObservation } from './types/provider-fsp/observation.ts'
 
 /** How one duty of a round went. */
@@ -76,8 +85,6 @@ export const ProviderQuery = z.strictObject({
 })
 export type ProviderQuery = z.output<typeof ProviderQuery>
 
-const CONDITION_ROUNDS = 80
-const CONDITION_ROUNDS_MIN = 40
 const STALE_MS = 300_000
 
 interface Deps {
@@ -95,7 +102,7 @@ export async function getProviderView(deps: Deps, query: ProviderQuery): Promise
   const { chain, facts, clock } = deps
   const live = await unlessAway(() => readLive(deps, query.provider))
   const provider = live?.provider ?? query.provider
-  const kept = await facts.rounds.newest(provider, Math.max(query.rounds, CONDITION_ROUNDS))
+  const kept = await facts.rounds.newest(provider, Math.max(query.rounds, ROUNDS_KEPT))
   const [last] = kept
   const reach = await facts.rounds.reach()
   const asOf = last?.at ?? null
@@ -124,7 +131,7 @@ export async function getProviderView(deps: Deps, query: ProviderQuery): Promise
             blocksSinceUpdate: silence.blocksSinceUpdate,
             probabilityOfSilence: Math.exp(-silence.exponent),
           },
-    minimalConditions: conditionsOf(kept.slice(0, CONDITION_ROUNDS)),
+    minimalConditions: conditionsOf(kept.slice(0, ROUNDS_KEPT)),
     validators: nodes?.map(({ nodeId, isListed: listed }) => ({ nodeId, listed })) ?? null,
     balances: live?.balances ?? balancesOf(last),
     asOf,
@@ -219,24 +226,22 @@ function cellsOf(
   }
 }
 
-/** The minimal conditions over the last 80 rounds, where there is evidence enough. */
+/** The minimal conditions over these rounds, where there is evidence enough. */
 function conditionsOf(rounds: readonly ProviderObservation[]): ProviderView['minimalConditions'] {
-  const anchors = rounds.flatMap(({ anchors }) => (anchors === null ? [] : [anchors]))
-  const fdc = rounds.flatMap((one) => {
-    const verdicts = [checkOf(one, 'bitVote').verdict, checkOf(one, 'fdcSignature').verdict]
-    if (verdicts.includes('unknown')) return []
-    return [verdicts.every((verdict) => verdict === 'good') ? 1 : 0]
-  })
-  const nodes = rounds.flatMap((one) => one.nodes ?? [])
-  const polls = nodes.reduce((sum, node) => sum + node.polls, 0)
-  const connected = nodes.reduce((sum, node) => sum + node.connectedPolls, 0)
-  const hits = anchors.reduce((sum, one) => sum + one.hits, 0)
-  const possible = anchors.reduce((sum, one) => sum + one.possible, 0)
-  const taken = fdc.reduce<number>((sum, one) => sum + one, 0)
+  const rateOf = ({ count, protocolMinimum: minimum }: RateCondition) => {
+    const counts = rounds.flatMap((one) => {
+      const counted = count(one)
+      return counted === undefined ? [] : [counted]
+    })
+    return counts.length < ROUNDS_MIN ? null : { rate: shareOf(counts), minimum }
+  }
+  const polls = rounds
+    .flatMap(({ nodes }) => nodes ?? [])
+    .flatMap(({ connectedPolls, polls }) => (polls > 0 ? [[connectedPolls, polls] as const] : []))
   return {
-    anchor: anchors.length < CONDITION_ROUNDS_MIN ? null : { rate: hits / possible, minimum: 0.8 },
-    fdc: fdc.length < CONDITION_ROUNDS_MIN ? null : { rate: taken / fdc.length, minimum: 0.6 },
-    uptime: polls === 0 ? null : { rate: connected / polls, minimum: 0.8 },
+    anchor: rateOf(ANCHOR),
+    fdc: rateOf(PARTICIPATION),
+    uptime: polls.length === 0 ? null : { rate: shareOf(polls), minimum: UPTIME_MINIMUM },
   }
 }
 

@@ -13,9 +13,9 @@ import { EXAMPLE } from './round-streak.ts'
  */
 
 /** Rounds with evidence that count: two hours where none is left out. */
-const ROUNDS_KEPT = 80
+export const ROUNDS_KEPT = 80
 /** Below that many there is no rate. */
-const ROUNDS_MIN = 40
+export const ROUNDS_MIN = 40
 const POLLS_MIN = 30
 /** A rate below it alerts. */
 const MINIMUM = 0.8
@@ -39,7 +39,7 @@ const Rate = z.object({
 })
 
 /** One of the two conditions that are counted in rounds. */
-interface RateCondition {
+export interface RateCondition {
   readonly id: 'mc-anchor' | 'mc-fdc'
   readonly protocolMinimum: number
   /** Hits and possible hits of a round; undefined: no evidence, left out. */
@@ -61,8 +61,7 @@ function lowRate(
   if (kept.length < ROUNDS_MIN) {
     return { state: { kept, isLow: previous.isLow }, phase: 'unknown', firings: [] }
   }
-  const hits = kept.reduce((sum, [hit]) => sum + hit, 0)
-  const rate = hits / kept.reduce((sum, [, possible]) => sum + possible, 0)
+  const rate = shareOf(kept)
   const isLow = rate < MINIMUM
   const data = z.encode(Rate, {
     provider: observation.provider,
@@ -74,6 +73,12 @@ function lowRate(
     rounds: kept.length,
   })
   return { state: { kept, isLow }, ...verdictOf(condition.id, isLow, data) }
+}
+
+/** Hits of all that were possible. */
+export function shareOf(counts: readonly (readonly [number, number])[]): number {
+  const hits = counts.reduce((sum, [hit]) => sum + hit, 0)
+  return hits / counts.reduce((sum, [, possible]) => sum + possible, 0)
 }
 
 /** What a share below its limit, or no longer below it, says. */
@@ -126,29 +131,32 @@ function rateSignal(condition: RateCondition, rate: number) {
   })
 }
 
-/** Minimal condition: prices close to the median. */
-export const mcAnchor = rateSignal(
-  {
-    id: 'mc-anchor',
-    protocolMinimum: 0.8,
-    count: ({ anchors }) => (anchors === null ? undefined : [anchors.hits, anchors.possible]),
+/** Prices close to the median. */
+export const ANCHOR: RateCondition = {
+  id: 'mc-anchor',
+  protocolMinimum: 0.8,
+  count: ({ anchors }) => (anchors === null ? undefined : [anchors.hits, anchors.possible]),
+}
+
+/** Participation in the FDC. */
+export const PARTICIPATION: RateCondition = {
+  id: 'mc-fdc',
+  protocolMinimum: 0.6,
+  count: (observation) => {
+    const checks = [checkOf(observation, 'bitVote'), checkOf(observation, 'fdcSignature')]
+    if (checks.some(({ verdict }) => verdict === 'unknown')) return undefined
+    return [checks.every(({ verdict }) => verdict === 'good') ? 1 : 0, 1]
   },
-  0.76,
-)
+}
+
+/** What the protocol asks of the uptime of validators. */
+export const UPTIME_MINIMUM = 0.8
+
+/** Minimal condition: prices close to the median. */
+export const mcAnchor = rateSignal(ANCHOR, 0.76)
 
 /** Minimal condition: participation in the FDC. */
-export const mcFdc = rateSignal(
-  {
-    id: 'mc-fdc',
-    protocolMinimum: 0.6,
-    count: (observation) => {
-      const checks = [checkOf(observation, 'bitVote'), checkOf(observation, 'fdcSignature')]
-      if (checks.some(({ verdict }) => verdict === 'unknown')) return undefined
-      return [checks.every(({ verdict }) => verdict === 'good') ? 1 : 0, 1]
-    },
-  },
-  0.74,
-)
+export const mcFdc = rateSignal(PARTICIPATION, 0.74)
 
 const NodesState = z.object({
   /** Per node: connected polls and polls of each round, oldest first. */
@@ -185,15 +193,15 @@ function lowUptime(
   )
   const rates = Object.entries(kept).flatMap(([nodeId, counts]) => {
     const polls = counts.reduce((sum, [, one]) => sum + one, 0)
-    const connected = counts.reduce((sum, [one]) => sum + one, 0)
-    return polls < POLLS_MIN ? [] : [{ nodeId, polls, rate: connected / polls }]
+    return polls < POLLS_MIN ? [] : [{ nodeId, polls, rate: shareOf(counts) }]
   })
   const worst = rates.toSorted((a, b) => a.rate - b.rate)[0]
   if (worst === undefined) {
     return { state: { kept, isLow: previous.isLow }, phase: 'unknown', firings: [] }
   }
   const isLow = worst.rate < MINIMUM
-  const data = z.encode(Uptime, { ...worst, provider, threshold: MINIMUM, protocolMinimum: 0.8 })
+  const protocolMinimum = UPTIME_MINIMUM
+  const data = z.encode(Uptime, { ...worst, provider, threshold: MINIMUM, protocolMinimum })
   return { state: { kept, isLow }, ...verdictOf('mc-uptime', isLow, data) }
 }
 
@@ -218,7 +226,7 @@ const uptimeExample = {
   nodeId: EXAMPLE_NODE,
   rate: 0.74,
   threshold: MINIMUM,
-  protocolMinimum: 0.8,
+  protocolMinimum: UPTIME_MINIMUM,
   polls: 120,
 }
 
