@@ -1,31 +1,36 @@
 import secp256k1 from 'secp256k1'
 import { getAddress, keccak256, numberToHex } from 'viem/utils'
-import { type EpochClock, FLARE_CLOCK, windowsOf } from '#src/chain/fsp/epochs.ts'
+import { FLARE_CLOCK, windowsOf } from '#src/chain/fsp/epochs.ts'
 import { FDC, FTSO } from '#src/chain/fsp/framing.ts'
 import { commitHash } from '#src/chain/fsp/ftso.ts'
+import { policyOfRound } from '#src/chain/fsp/policy.ts'
 import type { LoadedPolicy, ProtocolBlock } from '#src/chain/fsp/round-reader.ts'
 import { digestsOf } from '#src/chain/fsp/signatures.ts'
 
-/** Blocks of voting rounds with a hundred providers, as the reader gives them. */
+/** Blocks of voting rounds with up to a hundred providers, as the reader gives them. */
 
 export const PROVIDERS = 100
 const FEEDS = 63
-const BLOCK_SECONDS = 2
 const REQUESTS = Array.from({ length: 5 }, (_, n) => `0x${'0'.repeat(127)}${n}`)
 const KEYS = Array.from({ length: PROVIDERS }, (_, n) => new Uint8Array(32).fill(n + 1))
 
-/** Their signing policy, in force from a round on. */
-export function benchPolicy(startRound: number): LoadedPolicy {
+const SIGNERS = KEYS.map(signerOf)
+const EVERYBODY = KEYS.map((_, n) => n)
+
+/** A signing policy in force from a round on. @param members which of the providers are in it */
+export function benchPolicy(
+  startRound: number,
+  { rewardEpoch = 452, members = EVERYBODY } = {},
+): LoadedPolicy {
   return {
-    rewardEpoch: 452,
+    rewardEpoch,
     startRound,
-    startedAt: null,
-    weightSum: 655 * PROVIDERS,
-    providers: KEYS.map((key, n) => ({
+    weightSum: 655 * members.length,
+    providers: members.map((n) => ({
       voter: addressOf(1000 + n),
       submit: addressOf(2000 + n),
       submitSignatures: addressOf(3000 + n),
-      signingPolicy: signerOf(key),
+      signingPolicy: SIGNERS[n] ?? addressOf(0),
       weight: 655,
     })),
   }
@@ -34,20 +39,22 @@ export function benchPolicy(startRound: number): LoadedPolicy {
 /**
  * The blocks from one round's start to another's, in which each provider does its duty but for one in
  * twenty rounds. Of what reaches over the end nothing is there.
+ *
+ * @param policies of all these rounds and the one before; without one nobody does anything in a round
  */
 export function benchBlocks(
-  policy: LoadedPolicy,
+  policies: readonly LoadedPolicy[],
   rounds: { readonly first: number; readonly last: number },
-  clock: EpochClock = FLARE_CLOCK,
+  blockSeconds = 2,
 ): ProtocolBlock[] {
   const blocks = new Map<number, Draft>()
-  const from = windowsOf(clock, rounds.first).start
-  const to = windowsOf(clock, rounds.last).end
-  for (let at = from; at < to; at += BLOCK_SECONDS) blocks.set(at, draft(at))
-  const at = (seconds: number) => blocks.get(seconds - ((seconds - from) % BLOCK_SECONDS))
+  const from = windowsOf(FLARE_CLOCK, rounds.first).start
+  const to = windowsOf(FLARE_CLOCK, rounds.last).end
+  for (let at = from; at < to; at += blockSeconds) blocks.set(at, draft(at, blockSeconds))
+  const at = (seconds: number) => blocks.get(seconds - ((seconds - from) % blockSeconds))
   // The round before reveals and signs in the first one.
   for (let round = rounds.first - 1; round <= rounds.last; round += 1) {
-    const { start, end } = windowsOf(clock, round)
+    const { start, end } = windowsOf(FLARE_CLOCK, round)
     at(start)?.requests.push(...REQUESTS)
     const results = [FTSO, FDC].map((protocol) => ({
       protocol,
@@ -56,7 +63,8 @@ export function benchBlocks(
       merkleRoot: keccak256(numberToHex(round * 1000 + protocol)),
     }))
     const digests = results.map((result) => digestsOf(result, 14).chainBound)
-    for (const [n, provider] of policy.providers.entries()) {
+    for (const provider of policyOfRound(policies, round)?.providers ?? []) {
+      const n = SIGNERS.indexOf(provider.signingPolicy)
       const isAbsent = (round * 7 + n) % 20 === 0
       if (isAbsent) continue
       const feedBytes = Buffer.alloc(FEEDS * 4)
@@ -92,8 +100,8 @@ type Draft = {
     : ProtocolBlock[K]
 }
 
-function draft(at: number): Draft {
-  const number = Math.floor((at - FLARE_CLOCK.firstRoundAtSeconds) / BLOCK_SECONDS)
+function draft(at: number, blockSeconds: number): Draft {
+  const number = Math.floor((at - FLARE_CLOCK.firstRoundAtSeconds) / blockSeconds)
   const hash = numberToHex(number, { size: 32 })
   const ref = { number, hash, at: new Date(at * 1000) }
   return {

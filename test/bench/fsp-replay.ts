@@ -1,0 +1,120 @@
+import type { Chain } from '#src/chain/chain.ts'
+import { FLARE_CLOCK } from '#src/chain/fsp/epochs.ts'
+import type { LoadedPolicy, ProtocolBlock } from '#src/chain/fsp/round-reader.ts'
+import { createPublished } from '#src/chain/published.ts'
+import { connect } from '#src/db/connection.ts'
+import { silentLogger } from '#src/kernel/logger.ts'
+import { PEOPLE } from '#src/sandbox/devnet/people.ts'
+import { createFacts } from '#src/watches/facts.ts'
+import { observeWatches } from '#src/watches/observe.ts'
+
+/** Rounds of a reward epoch of Flare. */
+export const ROUNDS = FLARE_CLOCK.roundsPerEpoch
+/** Rounds between two looks, as after a pause. */
+export const ROUNDS_PER_LOOK = 112
+
+/** The service's reading and judging of voting rounds, with blocks as the reader gives them. */
+export interface Replay {
+  /** Reads these blocks, keeps their rounds and judges every watch. @returns CPU seconds of this process */
+  look(blocks: readonly ProtocolBlock[]): Promise<number>
+  /** Forgets as the job does every hour, and takes the place back as autovacuum does after it. */
+  prune(): Promise<void>
+  /** Rounds in the database, and what they take there. */
+  kept(): Promise<{ readonly rounds: number; readonly bytes: number }>
+  /** Alerts and recoveries so far. */
+  raised(): number
+  close(): Promise<void>
+}
+
+/**
+ * Connects everything behind the chain, which is the real thing.
+ *
+ * @param policies every signing policy there will be, oldest first; of those, each moment knows the one in
+ * force, the one before and, from two rounds before it begins on, the next
+ */
+export function startReplay(databaseUrl: string, policies: readonly LoadedPolicy[]): Replay {
+  const { db, sql, close } = connect(databaseUrl)
+  let blocks: readonly ProtocolBlock[] = []
+  let raised = 0
+  const tip = () => blocks.at(-1)?.ref ?? missing()
+  const known = () => {
+    const round = (tip().at.getTime() / 1000 - FLARE_CLOCK.firstRoundAtSeconds) / 90
+    const fixed = policies.filter(({ startRound }) => startRound - 2 <= round)
+    const current = fixed.findLast(({ startRound }) => startRound <= round) ?? missing()
+    const isNear = ({ rewardEpoch }: LoadedPolicy) => rewardEpoch >= current.rewardEpoch - 1
+    return {
+      clock: FLARE_CLOCK,
+      currentEpoch: current.rewardEpoch,
+      policies: fixed.filter(isNear),
+    }
+  }
+  const chain = {
+    confirmedBlock: async () => tip(),
+    blockAt: async (number: number) => ({ ...tip(), number }),
+    rounds: {
+      policies: async () => known(),
+      states: async () => ({ registration: null, sampleSize: 1.5, providers: new Map() }),
+      span: async ({ from }: { from: number }) => ({
+        blocks: blocks.filter(({ number }) => number >= from),
+        upTo: tip().number,
+      }),
+    },
+  } as unknown as Chain
+  const clock = { now: () => tip().at }
+  const source = { db, chain, clock, log: silentLogger, chainId: 14, pChain: undefined }
+  const facts = createFacts({
+    ...source,
+    published: createPublished({ log: silentLogger }),
+    datasetUrl: undefined,
+    rewardDataUrls: [],
+  })
+  const signal = new AbortController().signal
+  const raise = async (_tx: unknown, all: readonly unknown[]) => {
+    raised += all.length
+  }
+  return {
+    async look(next) {
+      blocks = next
+      const before = process.cpuUsage()
+      await facts.rounds.advance(tip(), signal)
+      await observeWatches({ ...source, facts, confirmations: 1, raise }, signal)
+      const { user, system } = process.cpuUsage(before)
+      blocks = blocks.slice(-1)
+      return (user + system) / 1e6
+    },
+    async prune() {
+      await facts.prune()
+      await sql`vacuum fsp_rounds`
+    },
+    async kept() {
+      const [found] = await sql<{ rounds: number; bytes: number }[]>`
+        select count(*)::int as rounds, pg_total_relation_size('fsp_rounds')::int as bytes
+        from fsp_rounds`
+      return found ?? { rounds: 0, bytes: 0 }
+    },
+    raised: () => raised,
+    close,
+  }
+}
+
+/** Watches on providers, every signal that is on by default. */
+export async function fillProviderWatches(
+  databaseUrl: string,
+  voters: readonly string[],
+  each: number,
+): Promise<void> {
+  const { sql, close } = connect(databaseUrl)
+  await sql`insert into targets (type, key, target, watch_count, stale)
+    select 'provider-fsp', v, jsonb_build_object('provider', v), ${each}, true
+    from jsonb_array_elements_text(${sql.json([...voters])}) v`
+  await sql`insert into watches (wallet, type, target_id, label, settings, signals, min_severity,
+      cooldown_seconds, status, version, created_at, updated_at)
+    select ${PEOPLE.bob.account.address}, 'provider-fsp', id, 'Bench', '{}', '[]', 'info', 0,
+      'active', 1, now(), now()
+    from targets, generate_series(1, ${each}::int)`
+  await close()
+}
+
+function missing(): never {
+  throw new Error('there is no block, or no policy for it')
+}
