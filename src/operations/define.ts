@@ -9,6 +9,7 @@ import type { Channels } from '#src/channels/define.ts'
 import type { Db } from '#src/db/connection.ts'
 import type { Caller, Scope } from '#src/kernel/caller.ts'
 import type { Clock } from '#src/kernel/clock.ts'
+import type { FieldError } from '#src/kernel/errors.ts'
 import type { Locale } from '#src/kernel/locale.ts'
 import type { Logger } from '#src/kernel/logger.ts'
 import type { SecretBox } from '#src/kernel/secret-box.ts'
@@ -87,6 +88,8 @@ export interface Operation<Params, Query, Body, Output, S extends Scope | 'none'
   readonly params?: z.ZodType<Params>
   readonly query?: z.ZodType<Query>
   readonly body?: z.ZodType<Body>
+  /** What else is wrong with a body, as sent, that only the running service can tell. */
+  wrong?(app: App, body: unknown): readonly FieldError[]
   /** Without a body the request may also send none at all. */
   readonly bodyOptional?: boolean
   readonly output?: z.ZodType<Output>

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import type { Caller, Scope } from '#src/kernel/caller.ts'
-import { AppError } from '#src/kernel/errors.ts'
+import { AppError, type FieldError } from '#src/kernel/errors.ts'
 import type { Locale } from '#src/kernel/locale.ts'
 import { validationErrors } from '#src/kernel/validation.ts'
 import type { Answering, App } from './define.ts'
@@ -49,7 +49,8 @@ export async function invoke<Output>(
   const params = decode(operation.params, raw.params)
   const query = decode(operation.query, raw.query ?? {})
   const isBare = raw.body === undefined && operation.bodyOptional === true
-  const body = isBare ? undefined : decode(operation.body, raw.body)
+  const wrong = operation.wrong?.(app, raw.body)
+  const body = isBare ? undefined : decode(operation.body, raw.body, wrong)
   if (otherScope !== undefined) {
     requireScope(caller, otherScope.when(body) ? otherScope.scope : operation.scope)
   }
@@ -77,14 +78,21 @@ function requireScope(caller: Caller | undefined, scope: Scope | 'none'): void {
   throw new AppError('forbidden', 'insufficient_scope', { values: { scope }, members: { scope } })
 }
 
-function decode(schema: z.ZodType | undefined, value: unknown): unknown {
+/** @param wrong what is known to be wrong with it beside its shape */
+function decode(
+  schema: z.ZodType | undefined,
+  value: unknown,
+  wrong: readonly FieldError[] = [],
+): unknown {
   if (schema === undefined) {
     const isEmpty = value === undefined || value === null || isEmptyObject(value)
     if (isEmpty) return undefined
     return decode(z.strictObject({}), value)
   }
   const parsed = schema.safeParse(value, { reportInput: true })
-  if (!parsed.success) throw validationErrors(parsed.error)
+  const misshapen = parsed.success ? [] : validationErrors(parsed.error).details.errors
+  const errors = [...(misshapen ?? []), ...wrong]
+  if (errors.length > 0) throw new AppError('invalid', 'validation_failed', { errors })
   return parsed.data
 }
 

@@ -18,6 +18,7 @@ export const createTopup = defineOperation({
   bodyOptional: true,
   output: TopupDraft,
   location: ({ handle }) => `/topup/${handle}`,
+  wrong: (app, body) => topups.wrongAsset(app, body),
   handle: ({ app, caller, body, locale }) =>
     topups.createTopup(app, caller, { input: body ?? {}, locale }),
 })

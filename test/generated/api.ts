@@ -1252,7 +1252,7 @@ export interface Topup {
   /** What was paid; null before a payment. */
   paidAmount: string | null;
   payTo: string;
-  /** Why it failed or was rejected. */
+  /** Why it failed or was rejected; transaction_not_found while nobody knows the transaction that was named. */
   reason: string | null;
   requiredConfirmations: number;
   settlement:

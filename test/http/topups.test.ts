@@ -147,6 +147,16 @@ describe('POST /topup', () => {
     expect(body.errors).toEqual([expect.objectContaining({ pointer, code })])
   })
 
+  test('names everything that is wrong at once', async () => {
+    const { status, body } = await create({ asset: 'USDT', credits: 5, memo: 'x' })
+    expect([status, body.code]).toEqual([400, 'validation_failed'])
+    expect(body.errors.map(({ pointer }: { pointer: string }) => pointer).toSorted()).toEqual([
+      '/asset',
+      '/credits',
+      '/memo',
+    ])
+  })
+
   test('needs the terms, but not to say that an asset does not exist', async () => {
     const carol = await signIn(world, 'carol')
     expect(await carol.request('POST', '/topup', {})).toMatchObject({

@@ -1,6 +1,7 @@
 import { randomBytes, randomInt } from 'node:crypto'
+import { z } from 'zod'
 import type { Caller } from '#src/kernel/caller.ts'
-import { AppError } from '#src/kernel/errors.ts'
+import { AppError, type FieldError } from '#src/kernel/errors.ts'
 import type { Locale } from '#src/kernel/locale.ts'
 import type { Address, Hash } from '#src/kernel/units.ts'
 import { requireTerms, type Terms } from '../account/service.ts'
@@ -8,7 +9,7 @@ import { type AssetKey, MIN_TOPUP_CREDITS, PAYMENT_ASSETS } from '../price-list.
 import * as cursors from './cursor-store.ts'
 import { beginReading, chainOf } from './deposits.ts'
 import type { AssetPlace, AssetState } from './market.ts'
-import { type NewTopup, NOT_FOUND, QUOTE_SECONDS, type Topup } from './model.ts'
+import { NewTopup, NOT_FOUND, QUOTE_SECONDS, type Topup } from './model.ts'
 import { type Attempt, outcomeOf } from './outcome.ts'
 import { listPaymentsFor, listPaymentsOf, type PaymentRow } from './payment-store.ts'
 import { type RecordContext, toRecord } from './record.ts'
@@ -79,16 +80,25 @@ export async function createTopup(
   return toRecord(deps, topup, outcomeOf([], topup, createdAt), locale)
 }
 
+const Named = z.looseObject({ asset: NewTopup.shape.asset })
+
+/** What is wrong with the asset that a body names, beside its shape. */
+export function wrongAsset(deps: Pick<TopupDeps, 'billing'>, body: unknown): readonly FieldError[] {
+  const named = Named.safeParse(body).data?.asset
+  const names = assetNames(deps)
+  if (named === undefined || names.has(named)) return []
+  return [{ pointer: '/asset', code: 'choice', values: { options: [...names.keys()].join(', ') } }]
+}
+
 /** @throws AppError invalid `validation_failed` at `/asset` */
-function readAsset({ billing }: TopupDeps, text: string): AssetKey {
-  const names = new Map(
-    PAYMENT_ASSETS.map(({ key }) => [symbolOf(key, billing.serviceTokenSymbol), key]),
-  )
-  const key = names.get(text)
+function readAsset(deps: TopupDeps, text: string): AssetKey {
+  const key = assetNames(deps).get(text)
   if (key !== undefined) return key
-  const values = { options: [...names.keys()].join(', ') }
-  const errors = [{ pointer: '/asset', code: 'choice', values }]
-  throw new AppError('invalid', 'validation_failed', { errors })
+  throw new AppError('invalid', 'validation_failed', { errors: wrongAsset(deps, { asset: text }) })
+}
+
+function assetNames({ billing }: Pick<TopupDeps, 'billing'>): ReadonlyMap<string, AssetKey> {
+  return new Map(PAYMENT_ASSETS.map(({ key }) => [symbolOf(key, billing.serviceTokenSymbol), key]))
 }
 
 async function chooseAsset(
