@@ -10,6 +10,7 @@ import {
   forget,
   type Owners,
   silenceOf,
+  takePolls,
 } from './round-state.ts'
 
 const [ALPHA, BRAVO, SIGNER, SENDER] = [1, 2, 3, 4].map((n) =>
@@ -69,6 +70,16 @@ test('blocks in which a provider is in no policy are no silence', () => {
   pass(one, 1000)
   forget(one, remembered({ active: new Set([BRAVO]) }))
   expect(silenceOf(one, ALPHA, 100, 1.5)).toMatchObject({ exponent: 0, blocks: 0 })
+})
+
+test('of a validator that is gone the end of its stake is still known', () => {
+  const one = state()
+  const endsAt = new Date(1_790_000_060_000)
+  addPoll(one, ['NodeID-A'], new Map([['NodeID-A', { connected: true, endsAt }]]))
+  for (const isListed of [true, false]) {
+    addPoll(one, ['NodeID-A'], new Map())
+    expect(takePolls(one, ['NodeID-A'])).toMatchObject([{ isListed, endsAt: 1_790_000_060 }])
+  }
 })
 
 test('what concerns nobody any more is forgotten', () => {

@@ -110,9 +110,14 @@ export function addPoll(
       polls: before.polls + (found === undefined ? 0 : 1),
       connectedPolls: before.connectedPolls + (found?.connected === true ? 1 : 0),
       absentPolls: found === undefined ? before.absentPolls + 1 : 0,
-      endsAt: found?.endsAt == null ? null : found.endsAt.getTime() / 1000,
+      // Of one that is gone the last end that was known: it may be why.
+      endsAt: found === undefined ? before.endsAt : secondsOf(found.endsAt),
     }
   }
+}
+
+function secondsOf(at: Date | null): number | null {
+  return at === null ? null : at.getTime() / 1000
 }
 
 /** Polls of a provider's nodes since the last round; null without any. Begins to count anew. */

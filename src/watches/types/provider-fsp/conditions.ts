@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import type { Presentation } from '#src/kernel/facts.ts'
-import { Address, type JsonObject } from '#src/kernel/units.ts'
+import { Address, Instant, type JsonObject } from '#src/kernel/units.ts'
 import { defineSignal, type Evaluation } from '../../define.ts'
 import type { ProviderTarget } from '../provider-target.ts'
 import { eventsOf } from './events.ts'
@@ -258,6 +258,8 @@ const Listing = z.object({
   provider: Address,
   nodeIds: z.array(z.string()),
   listed: z.int(),
+  /** When the first of their stakes ended or ends, where that is known; of the alert alone. */
+  stakeEndsAt: Instant.exactOptional(),
 })
 
 /** Fires while a node of the provider is no current validator; recovers when all are again. */
@@ -269,26 +271,34 @@ function notListed(
     const phase = previous.missing.length > 0 ? 'firing' : 'unknown'
     return { state: previous, phase, firings: [] }
   }
-  const missing = nodes.filter(({ isListed }) => !isListed).map(({ nodeId }) => nodeId)
+  const gone = nodes.filter(({ isListed }) => !isListed)
+  const missing = gone.map(({ nodeId }) => nodeId)
   const listed = nodes.length - missing.length
   if (missing.length === 0) {
     const data = z.encode(Listing, { provider, nodeIds: previous.missing, listed })
     const firing = { event: 'fsp.validator-not-listed.recovered', severity: 'info', data } as const
     return { state: { missing: [] }, phase: 'ok', firings: [firing] }
   }
-  const data = z.encode(Listing, { provider, nodeIds: missing, listed })
+  const ends = gone.flatMap(({ endsAt }) => endsAt ?? [])
+  const data = z.encode(Listing, {
+    provider,
+    nodeIds: missing,
+    listed,
+    ...(ends.length > 0 && { stakeEndsAt: new Date(Math.min(...ends) * 1000) }),
+  })
   const firing = { event: 'fsp.validator-not-listed', severity: 'critical', data } as const
   return { state: { missing }, phase: 'firing', firings: [firing] }
 }
 
 function presentListing(_event: string, json: JsonObject): Presentation {
-  const { provider, nodeIds } = Listing.parse(json)
+  const { provider, nodeIds, stakeEndsAt } = Listing.parse(json)
   return {
     facts: {
       provider: { kind: 'address', address: provider },
       node: { kind: 'name', text: nodeIds.join(', ') },
+      ...(stakeEndsAt !== undefined && { stakeEnd: { kind: 'instant', at: stakeEndsAt } }),
     },
-    fields: ['provider', 'node'],
+    fields: ['provider', 'node', ...(stakeEndsAt === undefined ? [] : ['stakeEnd'])],
     count: nodeIds.length,
   }
 }
@@ -311,7 +321,12 @@ export const validatorNotListed = defineSignal<
   evaluate: (previous, observation) => notListed(previous, observation),
   present: presentListing,
   examples: {
-    'fsp.validator-not-listed': { provider: EXAMPLE.provider, nodeIds: [EXAMPLE_NODE], listed: 1 },
+    'fsp.validator-not-listed': {
+      provider: EXAMPLE.provider,
+      nodeIds: [EXAMPLE_NODE],
+      listed: 1,
+      stakeEndsAt: '2026-11-20T12:00:00.000Z',
+    },
     'fsp.validator-not-listed.recovered': {
       provider: EXAMPLE.provider,
       nodeIds: [EXAMPLE_NODE],

@@ -103,6 +103,7 @@ export const NodePart = z.object({
   connectedPolls: z.int(),
   /** In none of the last two answers. */
   isListed: z.boolean(),
+  /** End of its stake, as it was last listed. */
   endsAt: Seconds.nullable(),
 })
 

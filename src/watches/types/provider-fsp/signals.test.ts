@@ -486,7 +486,7 @@ describe('minimal conditions', () => {
   const nodes = (connectedPolls: number, isListed = true) => ({
     nodes: [
       { nodeId: 'NodeID-A', polls: 2, connectedPolls: 2, isListed: true, endsAt: null },
-      { nodeId: 'NodeID-B', polls: 2, connectedPolls, isListed, endsAt: null },
+      { nodeId: 'NodeID-B', polls: 2, connectedPolls, isListed, endsAt: 1_790_000_060 },
     ],
   })
 
@@ -499,12 +499,17 @@ describe('minimal conditions', () => {
 
   test('validator-not-listed names the node that is gone, and recovers when it is back', () => {
     const seen = [nodes(2), nodes(0, false), nodes(0, false), nodes(2)]
-    expect(
-      fold(
-        validatorNotListed,
-        seen.map((part, i) => observation(i, part)),
-      ).told,
-    ).toEqual(['1 critical', '3 recovered'])
+    const { told, steps } = fold(
+      validatorNotListed,
+      seen.map((part, i) => observation(i, part)),
+    )
+    expect(told).toEqual(['1 critical', '3 recovered'])
+    expect(steps[1]?.firings[0]?.data).toEqual({
+      provider: PROVIDER,
+      nodeIds: ['NodeID-B'],
+      listed: 1,
+      stakeEndsAt: '2026-09-21T14:14:20.000Z',
+    })
   })
 })
 
