@@ -12,12 +12,16 @@ const SECRET_FIELDS = [
   'cookie',
 ]
 
-/** Secrets by their shape, for texts of errors and URLs that other code made. */
+/** Secrets and mailboxes by their shape, for texts of errors and URLs that other code made. */
 const SECRET_SHAPES: readonly (readonly [RegExp, string])[] = [
   [/fwd_[0-9A-Za-z]{10,}/g, 'fwd_…'],
   [/whsec_[0-9A-Za-z+/=]{10,}/g, 'whsec_…'],
   [/\d+:[\w-]{30,}/g, '[bot token]'],
   [/(\w+:\/\/)[^\s/@:]+:[^\s/@]+@/g, '$1…@'],
+  [/[\w.+-]+@((?:[\w-]+\.)+[A-Za-z]{2,})/g, '…@$1'],
+  [/\/(api\/(?:v\d+\/)?webhooks|services)\/[\w/-]+/g, '/$1/…'],
+  [/\/(a|confirm|connect|unsubscribe)\/[\w.~-]{16,}/g, '/$1/…'],
+  [/([?&]start(?:group)?=)[\w-]+/g, '$1…'],
   [/0x[0-9a-fA-F]{130,}/g, '[signature]'],
 ]
 

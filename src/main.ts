@@ -2,6 +2,7 @@ import { once } from 'node:events'
 import { createApp } from '#src/app.ts'
 import { type Config, ConfigError, loadConfig } from '#src/config.ts'
 import { startEmbedded } from '#src/db/embedded.ts'
+import { traceOf } from '#src/kernel/trace.ts'
 import { createLogger } from '#src/log.ts'
 
 const config = readConfig()
@@ -26,6 +27,11 @@ async function run(config: Config): Promise<void> {
   const stopping = new AbortController()
   const stopped = once(stopping.signal, 'abort')
   for (const signal of ['SIGINT', 'SIGTERM']) process.once(signal, () => stopping.abort())
+  // What nobody caught would be printed with all it holds: the parameters of a query, for one.
+  process.once('uncaughtException', (error) => {
+    log.error({ error: traceOf(error) }, 'the service broke')
+    process.exit(1)
+  })
   await using undo = new AsyncDisposableStack()
   try {
     const embedded = url === undefined ? await startEmbedded({ dataDir, logger: log }) : undefined
@@ -37,8 +43,7 @@ async function run(config: Config): Promise<void> {
     await stopped
   } catch (error) {
     if (!stopping.signal.aborted) {
-      const said = error instanceof Error ? error.message : String(error)
-      log.error({ error: said }, 'start failed')
+      log.error({ error: traceOf(error) }, 'start failed')
       process.exitCode = 1
     }
   }

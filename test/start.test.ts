@@ -47,6 +47,22 @@ test('a start that waits for its database stops when it is told to', async () =>
   expect(printed.err).toBe('')
 })
 
+test('a failure that nobody caught is told without what surrounds it, and ends the service', async () => {
+  const failure = `new Error('Failed query, params: whatever', { cause: new Error('no such table') })`
+  const isHeard = `process.listenerCount('uncaughtException') > 0`
+  const script = `setInterval(() => { if (${isHeard}) throw ${failure} }, 5)`
+  const { printed, ended } = start({
+    ...testEnvironment({
+      LOG_LEVEL: 'info',
+      DATABASE_URL: 'postgres://nobody@127.0.0.1:1/nothing',
+    }),
+    NODE_OPTIONS: `--import=data:text/javascript,${encodeURIComponent(script)}`,
+  })
+  expect((await ended)[0]).toBe(1)
+  expect(printed.out).toContain('Error: no such table')
+  expect(printed.out + printed.err).not.toContain('Failed query')
+})
+
 test('partitions are there before anything can be written into them', async () => {
   const database = await freshDatabase()
   const ports = { PORT: '0', INTERNAL_PORT: '0' }

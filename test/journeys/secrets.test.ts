@@ -79,6 +79,13 @@ test('a secret that somebody logs by mistake is cut out of the line', () => {
   log.info({ token, nested: { authorization: `Bearer ${token}` } }, 'fields')
   log.error({ error: `POST https://api.telegram.org/bot${BOT_TOKEN}/sendMessage failed` }, 'url')
   log.error({ error: `whsec_${'b'.repeat(44)} smtp://user:password@mail.example.org` }, 'text')
-  expect(seen.join('')).not.toMatch(/aaaa|test-token|bbbb|password/)
-  expect(seen).toHaveLength(3)
+  log.error(
+    { error: `550 <${MAILBOX}>: unknown, POST https://hooks.slack.com/services/T1/B2/cccc` },
+    'x',
+  )
+  log.error({ error: `https://discord.com/api/v10/webhooks/1/dddd and /api/webhooks/1/dddd` }, 'x')
+  log.error({ error: `${world.app.publicUrl}/confirm/${'e'.repeat(40)}?x t.me/b?start=ffff` }, 'x')
+  expect(seen.join('')).not.toMatch(/aaaa|test-token|bbbb|password|private|cccc|dddd|eeee|ffff/)
+  expect(seen[3]).toContain('@example.org')
+  expect(seen).toHaveLength(6)
 })
