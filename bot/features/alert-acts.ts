@@ -7,6 +7,7 @@ import {
   acknowledgeAlert,
   acknowledgeMessage,
   muteEpisode,
+  muteMessage,
   muteWatchOf,
 } from '#src/operations/chat.ts'
 import {
@@ -84,17 +85,33 @@ async function mute(
   const { t, reader, app } = ctx
   const { id } = card.alert
   if (duration === '0') {
-    await ctx.call(muteEpisode, { body: { id, muted: false } }, link)
+    await muteUntilRecovered(ctx, { id, link, muted: false })
     return t('bot:watch.nowHeard')
   }
   const until = muteEnd(duration, reader.timezone, app.clock.now())
   if (until === undefined) {
-    const acted = await ctx.call(muteEpisode, { body: { id, muted: true } }, link)
-    return t(acted.muted?.until === 'recovered' ? 'bot:toast.quietEpisode' : 'bot:toast.over')
+    const acted = await muteUntilRecovered(ctx, { id, link, muted: true })
+    const quiet = acted.filter(({ muted }) => muted?.until === 'recovered').length
+    if (quiet === 0) return t('bot:toast.over')
+    return t(acted.length > 1 ? 'bot:toast.quietEpisodes' : 'bot:toast.quietEpisode')
   }
   await muteWatch(ctx, card.standing, link, until)
   const time = formatTime(until, t.locale, reader.timezone, { offset: reader.timezone === 'UTC' })
   return t('bot:toast.quietUntil', { label: typed(card.alert.watchLabel), time })
+}
+
+/** Of one alert, or of every alert of the pressed message. @returns how they stand */
+async function muteUntilRecovered(
+  ctx: BotContext,
+  { id, link, muted }: { readonly id: number; readonly link: Membership; readonly muted: boolean },
+): Promise<readonly ActedAlert[]> {
+  const delivered = await findDelivered(ctx)
+  if (delivered?.envelope.kind !== 'group') {
+    return [await ctx.call(muteEpisode, { body: { id, muted } }, link)]
+  }
+  const { messageId } = delivered
+  const body = { recipientId: link.recipientId, messageId, muted }
+  return await ctx.call(muteMessage, { body }, link)
 }
 
 async function muteWatch(

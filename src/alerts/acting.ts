@@ -84,13 +84,10 @@ export async function acknowledgeMessage(
     readonly by: string | null
   },
 ): Promise<readonly Acted[]> {
-  const { recipientId, messageId, by } = input
-  const ids = await delivery.alertsOfMessage(deps.db, [recipientId], messageId)
-  const rows = await store.listByIds(deps.db, ids)
-  const own = rows.filter(({ wallet }) => wallet === caller.wallet)
-  if (own.length === 0) throw new AppError('not_found', 'not_found')
   const acted: Acted[] = []
-  for (const { id } of own) acted.push(await acknowledgeAlert(deps, caller, { id, by }))
+  for (const id of await alertsOf(deps.db, caller, input)) {
+    acted.push(await acknowledgeAlert(deps, caller, { id, by: input.by }))
+  }
   return acted
 }
 
@@ -111,6 +108,41 @@ export async function muteEpisode(
     if (!muted) await goOnReminding(deps, tx, caller, ids)
     return ids
   })
+}
+
+/**
+ * Silences the episode of every alert of one message of a chat until each recovers, or ends that.
+ *
+ * @param recipientId the chat, as the wallet's recipient
+ * @param messageId its name in the chat
+ * @throws AppError not_found when no alert of the wallet came in it
+ */
+export async function muteMessage(
+  deps: Deps,
+  caller: Caller,
+  input: { readonly recipientId: number; readonly messageId: string; readonly muted: boolean },
+): Promise<readonly Acted[]> {
+  return await transact(deps.db, async (tx) => {
+    const inside = { ...deps, db: tx }
+    const acted: Acted[] = []
+    for (const id of await alertsOf(tx, caller, input)) {
+      acted.push(await muteEpisode(inside, caller, { id, muted: input.muted }))
+    }
+    return acted
+  })
+}
+
+/** The wallet's alerts that one message of a chat tells of. @throws AppError not_found without any */
+async function alertsOf(
+  db: Db,
+  caller: Caller,
+  { recipientId, messageId }: { readonly recipientId: number; readonly messageId: string },
+): Promise<readonly number[]> {
+  const told = await delivery.alertsOfMessage(db, [recipientId], messageId)
+  const rows = await store.listByIds(db, told)
+  const ids = rows.flatMap(({ id, wallet }) => (wallet === caller.wallet ? [id] : []))
+  if (ids.length === 0) throw new AppError('not_found', 'not_found')
+  return ids
 }
 
 /**

@@ -20,7 +20,11 @@ export function together(
 ): Envelope {
   const inOrder = parts
     .map(({ envelope }) => envelope)
-    .toSorted((a, b) => compare(a.message.firedAt, b.message.firedAt))
+    .toSorted(
+      (a, b) =>
+        compare(a.message.firedAt, b.message.firedAt) ||
+        (a.message.alertId ?? 0) - (b.message.alertId ?? 0),
+    )
   const [worst] = inOrder.toSorted((a, b) => rankOf(b) - rankOf(a))
   if (worst === undefined) throw new Error('a group of nothing')
   const { type, signal, group, data, locale, timezone, message } = worst
@@ -70,19 +74,30 @@ function stateIn(states: States, { alertId, envelope }: ShownPart): MessageState
   return alertId === null || isRecovery(envelope.message.event) ? undefined : states.get(alertId)
 }
 
-/** What holds for all of a group: the last to acknowledge, the last to recover. */
+/** What holds for all of a group: the last to acknowledge, the last to recover, the first mute to end. */
 function sumOf(parts: readonly ShownPart[], states: States): MessageState {
   const all = parts.map((part) => stateIn(states, part) ?? {})
   const acknowledged = all.flatMap((state) => state.acknowledged ?? [])
   const lastAck = acknowledged.toSorted((a, b) => a.at.getTime() - b.at.getTime()).at(-1)
   const recovered = all.flatMap(({ recoveredAt }) => recoveredAt?.getTime() ?? [])
   const isOver = recovered.length > 0 && !parts.some((part) => isOpenIn(states, part))
-  const muted = all.map((state) => state.muted).find((one) => one !== undefined)
   return {
     ...(lastAck && acknowledged.length === parts.length && { acknowledged: lastAck }),
-    ...(muted && { muted }),
+    ...mutedIn(parts, states),
     ...(isOver && { recoveredAt: new Date(Math.max(...recovered)) }),
   }
+}
+
+/** Nothing is heard of what is still open: until the earliest end. */
+function mutedIn(parts: readonly ShownPart[], states: States): Pick<MessageState, 'muted'> {
+  const open = parts.filter((part) => isOpenIn(states, part))
+  const mutes = (open.length === 0 ? parts : open).map((part) => stateIn(states, part)?.muted)
+  const [muted] = mutes.toSorted((a, b) => endOf(a) - endOf(b))
+  return muted === undefined || mutes.includes(undefined) ? {} : { muted }
+}
+
+function endOf(muted: MessageState['muted']): number {
+  return muted?.until instanceof Date ? muted.until.getTime() : Number.MAX_SAFE_INTEGER
 }
 
 function rankOf({ message }: Envelope): number {

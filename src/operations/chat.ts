@@ -185,6 +185,17 @@ export const muteEpisode = defineOperation({
   handle: ({ app, caller, body }) => acting.muteEpisode(app, caller, body),
 })
 
+/** Silences every alert that one message of a chat tells of until it recovers, or ends that. */
+export const muteMessage = defineOperation({
+  id: 'muteMessage',
+  method: 'POST',
+  scope: 'write',
+  rate: 'write',
+  status: 200,
+  body: z.strictObject({ recipientId: Id, messageId: z.string(), muted: z.boolean() }),
+  handle: ({ app, caller, body }) => acting.muteMessage(app, caller, body),
+})
+
 /** Silences the watch of an alert until an instant; null ends that. */
 export const muteWatchOf = defineOperation({
   id: 'muteWatchOf',

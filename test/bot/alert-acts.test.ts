@@ -283,6 +283,58 @@ describe('several alerts in one message', () => {
     expect((await watchOf('carol', watch)).mutedUntil).toBeNull()
     expect(message(ann, id).text).toContain('2 alerts')
   })
+
+  test('are silent until each recovers, and are told when they fire anew', async () => {
+    const ann = await linked('carol')
+    const watch = await world.addWatch('carol', { label: 'Node Q' })
+    const id = await alerted(ann, watch, COMMIT, REVEAL)
+    const count = ann.all().length
+    expect((await ann.press('Mute until recovered')).text).toBe(
+      'Quiet until these recover. You will be told of each then.',
+    )
+    expect(message(ann, id).text).toContain('🔕 until recovered')
+
+    world.clock.advance(120)
+    const worse = [COMMIT, REVEAL].map((event) => ({ event, severity: 'critical' }) as const)
+    await alerts.fire(watch, ...worse)
+    expect(ann.all()).toHaveLength(count)
+
+    world.clock.advance(120)
+    await alerts.fire(watch, { event: `${COMMIT}.recovered` })
+    world.clock.advance(120)
+    await alerts.fire(watch, { event: COMMIT })
+    expect(ann.all()).toHaveLength(count + 1)
+    expect(ann.last().text).toContain('FTSO commit missing')
+    expect(message(ann, id).text).toContain('🔕 until recovered')
+
+    world.clock.advance(120)
+    await alerts.fire(watch, { event: `${REVEAL}.recovered` })
+    world.clock.advance(120)
+    await alerts.fire(watch, { event: REVEAL })
+    expect(ann.last().text).toContain('FTSO reveal too late')
+  })
+
+  test('say that they are muted only while all of them are', async () => {
+    const ann = await linked('carol')
+    const watch = await world.addWatch('carol', { label: 'Node P' })
+    const id = await alerted(ann, watch, COMMIT, REVEAL)
+    const first = await newest('carol')
+    await ann.say(`/start a${first.id}`)
+    await ann.press('Mute until recovered')
+    await alerts.deliver()
+    expect(message(ann, id).text).not.toContain('🔕')
+    const mute = packed('alert.mute', { id: first.id, duration: 'rec' })
+    world.telegram.pressRaw(ann.id, id, mute)
+    await world.settle()
+    expect(message(ann, id).text).toContain('🔕 until recovered')
+    const unmute = packed('alert.mute', { id: first.id, duration: '0' })
+    world.telegram.pressRaw(ann.id, id, unmute)
+    await world.settle()
+    expect(message(ann, id).text).not.toContain('🔕')
+    world.clock.advance(120)
+    await alerts.fire(watch, { event: REVEAL, severity: 'critical' })
+    expect(ann.last().text).toContain('Severity raised to critical')
+  })
 })
 
 describe('an alert in a group', () => {
