@@ -8,6 +8,7 @@ import type { Caller } from '#src/kernel/caller.ts'
 import type { Clock } from '#src/kernel/clock.ts'
 import { AppError } from '#src/kernel/errors.ts'
 import { validationErrors } from '#src/kernel/validation.ts'
+import { unlessAway } from './away.ts'
 import { Balance, type ChainWatchType, type WatchType } from './define.ts'
 import type { Facts } from './facts.ts'
 import { suggestedSettings } from './guide.ts'
@@ -114,14 +115,4 @@ export async function resolveTarget(
   target: unknown,
 ): Promise<unknown> {
   return (await unlessAway(async () => type.resolve?.({ chain }, target))) ?? target
-}
-
-/** @returns undefined when the chain does not answer */
-async function unlessAway<T>(run: () => Promise<T>): Promise<T | undefined> {
-  try {
-    return await run()
-  } catch (error) {
-    if (error instanceof AppError && error.kind === 'upstream') return undefined
-    throw error
-  }
 }

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import type { Chain } from '#src/chain/chain.ts'
-import { AppError } from '#src/kernel/errors.ts'
 import { Address } from '#src/kernel/units.ts'
+import { unlessAway } from './away.ts'
 import type { Facts } from './facts.ts'
 
 /** A provider by name. */
@@ -38,10 +38,8 @@ async function namesOf(deps: {
   readonly facts: Facts
   readonly confirmations: number
 }): Promise<ReadonlyMap<Address, string>> {
-  try {
-    return await deps.facts.providerNames(await deps.chain.confirmedBlock(deps.confirmations))
-  } catch (error) {
-    if (error instanceof AppError && error.kind === 'upstream') return new Map()
-    throw error
-  }
+  const names = await unlessAway(async () =>
+    deps.facts.providerNames(await deps.chain.confirmedBlock(deps.confirmations)),
+  )
+  return names ?? new Map()
 }

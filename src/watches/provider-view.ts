@@ -1,8 +1,8 @@
 import { z } from 'zod'
 import type { Chain } from '#src/chain/chain.ts'
 import type { Clock } from '#src/kernel/clock.ts'
-import { AppError } from '#src/kernel/errors.ts'
 import { Address, Instant, Units } from '#src/kernel/units.ts'
+import { unlessAway } from './away.ts'
 import type { Facts } from './facts.ts'
 import {
   ANCHOR,
@@ -242,15 +242,5 @@ function conditionsOf(rounds: readonly ProviderObservation[]): ProviderView['min
     anchor: rateOf(ANCHOR),
     fdc: rateOf(PARTICIPATION),
     uptime: polls.length === 0 ? null : { rate: shareOf(polls), minimum: UPTIME_MINIMUM },
-  }
-}
-
-/** The chain not answering is an answer here. */
-async function unlessAway<T>(read: () => Promise<T>): Promise<T | undefined> {
-  try {
-    return await read()
-  } catch (error) {
-    if (error instanceof AppError && error.kind === 'upstream') return undefined
-    throw error
   }
 }

@@ -14,6 +14,7 @@ import {
 } from '#src/kernel/query.ts'
 import type { Address } from '#src/kernel/units.ts'
 import { validationErrors } from '#src/kernel/validation.ts'
+import { unlessAway } from './away.ts'
 import type { WatchType } from './define.ts'
 import {
   completeSignals,
@@ -206,12 +207,7 @@ async function checkOnChain(
   target: unknown,
   settings: unknown,
 ): Promise<readonly FieldError[]> {
-  try {
-    return await type.check(deps, target, settings)
-  } catch (error) {
-    if (error instanceof AppError && error.kind === 'upstream') return []
-    throw error
-  }
+  return (await unlessAway(() => type.check(deps, target, settings))) ?? []
 }
 
 /** What of the settings decides what is observed; undefined where nothing does. */
