@@ -889,7 +889,7 @@ export interface ProviderView {
     /** @format date-time */
     startsAt: string;
   }[];
-  /** The last judged round is older than 5 minutes. */
+  /** The last judged round is older than 5 minutes, or the chain cannot be read. */
   stale: boolean;
   /** As the P-chain lists them; null where it was not asked. Watched providers only. */
   validators:
