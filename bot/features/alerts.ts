@@ -1,6 +1,5 @@
 import { Composer, InputFile } from 'grammy'
 import { formatTime } from '#src/i18n/format.ts'
-import { typed } from '#src/i18n/translate.ts'
 import { AppError } from '#src/kernel/errors.ts'
 import { deleteAlert, deleteAlerts, exportAlerts } from '#src/operations/alerts.ts'
 import { countOlderAlerts, listAlertLines, listDestinations } from '#src/operations/chat-lists.ts'
@@ -138,7 +137,7 @@ onPress(composer, 'alert.delete', (ctx, { id }) =>
 onPress(composer, 'alert.deleteYes', (ctx, { id }) =>
   withManaged(ctx, id, async ({ card, link }) => {
     await ctx.call(deleteAlert, { params: { id: String(id) } }, link)
-    const title = typed(card.alert.rendered.title)
+    const { title } = card.alert.rendered
     const notice = `✓ ${ctx.t.html('bot:alerts.deleted', { title })}`
     await showList(ctx, USUAL_FILTER, { notice })
   }),
@@ -171,7 +170,7 @@ onPress(composer, 'alert.deliveries', async (ctx, { id }) => {
 const FILE_BYTES_MAX = 20_000_000
 
 onPress(composer, 'alert.csv', async (ctx, { filter }) => {
-  const { t, app, reader, known, msg } = ctx
+  const { t, app, reader, known } = ctx
   const { link } = await chosen(ctx, filter)
   if (link === undefined) return
   const now = app.clock.now()
@@ -183,10 +182,7 @@ onPress(composer, 'alert.csv', async (ctx, { filter }) => {
   const file = await fileOf(await ctx.call(exportAlerts, { query: exportQuery(filter, now) }, link))
   if (file === undefined) return ctx.answer(t('bot:toast.exportTooLarge'), { box: true })
   const name = `alerts-${now.toISOString().slice(0, 10)}.csv`
-  await ctx.api.sendDocument(known.id, new InputFile(file, name), {
-    ...(msg?.is_topic_message === true &&
-      msg.message_thread_id !== undefined && { message_thread_id: msg.message_thread_id }),
-  })
+  await ctx.api.sendDocument(known.id, new InputFile(file, name))
 })
 
 function exportQuery(filter: AlertFilter, now: Date) {

@@ -86,7 +86,7 @@ function isLooking(button: Rows[number][number]): boolean {
 
 /** Asks once. */
 export function deleteAlertQuestion({ t }: Reader, { alert }: AlertCard): View {
-  const title = typed(alert.rendered.title)
+  const { title } = alert.rendered
   const lines = [t.html('bot:alerts.deleteQuestion', { title }), t.html('bot:alerts.deleteEffect')]
   return screen(lines, [
     [

@@ -17,6 +17,7 @@ import {
   screen,
   type View,
 } from './view.ts'
+import { isOwnMatter, typeName } from './watch-facts.ts'
 import { SEVERITY_GLYPHS } from './watch-state.ts'
 
 /** Alerts on one page. */
@@ -76,7 +77,8 @@ function rowsOf(
   const clear: readonly Button[] = options.canWrite
     ? [act(t('bot:button.clear'), packed('alert.clear', { filter }))]
     : []
-  const csv = act(t('bot:button.csv'), packed('alert.csv', { filter }))
+  // A file would tell a group what the list does not.
+  const csv = reader.isGroup ? [] : [act(t('bot:button.csv'), packed('alert.csv', { filter }))]
   return [
     [
       ...(page.nextCursor === null
@@ -92,7 +94,7 @@ function rowsOf(
     isEmpty && filter.time !== 'all'
       ? [act(t('bot:button.allTime'), listData({ ...USUAL_FILTER, time: 'all' }))]
       : [],
-    isEmpty ? [change] : [change, ...clear, csv],
+    isEmpty ? [change] : [change, ...clear, ...csv],
     [menuButton(t)],
   ]
 }
@@ -100,12 +102,12 @@ function rowsOf(
 function alertLine(reader: Reader, line: AlertLine, now: Date): string {
   const { t } = reader
   const link = escapeHtml(deepLink(reader, `a${line.id}`))
-  const title = escapeHtml(cut(line.title, TITLE_MAX))
+  const title = escapeHtml(cut(alertTitle(reader, line), TITLE_MAX))
   const values = {
     time: nearTime(reader, line.firedAt, now),
     // Outside of the link: a name in another script would turn the title around.
     label: typed(cut(withoutDirections(line.watchLabel), LABEL_MAX)),
-    title: typed(html(`<a href="${link}">${title}</a>`)),
+    title: html(`<a href="${link}">${title}</a>`),
   }
   const { durationSeconds: seconds } = line
   const text =
@@ -117,6 +119,11 @@ function alertLine(reader: Reader, line: AlertLine, now: Date): string {
         })
   const start = `${lineStart(t.locale)}${alertGlyph(line)}`
   return [start, text, ...acknowledged(reader, line)].join(' ')
+}
+
+/** What an alert says in one line; in a group only the kind of watch, where more is nobody's business. */
+export function alertTitle({ t, isGroup }: Reader, { type, title }: AlertLine): string {
+  return isGroup && isOwnMatter(type) ? typeName(t, type) : title
 }
 
 /** How bad it is, or that it is over. */

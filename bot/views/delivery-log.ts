@@ -48,7 +48,7 @@ export function deliveryLog(
     ...entries.map((entry) => {
       const values = {
         time: nearTime(reader, entry.createdAt, now),
-        event: typed(cut(entry.title, TITLE_MAX)),
+        event: cut(entry.title, TITLE_MAX),
         what: deliveryText(reader, entry, now),
       }
       return `${MARKS[entry.status]}${entry.test ? ' 🧪' : ''} ${t.html('bot:log.line', values)}`

@@ -1,4 +1,4 @@
-import { withoutDirections } from '#src/i18n/isolates.ts'
+import { isolate, withoutDirections } from '#src/i18n/isolates.ts'
 import { builtKey, type HtmlValue, type Translate, translator, typed } from '#src/i18n/translate.ts'
 import { SEVERITIES } from '#src/kernel/facts.ts'
 import type { Envelope, Message, MessageField, MessageState } from './define.ts'
@@ -169,7 +169,7 @@ function rollupCard(
   const newest = items.toSorted((a, b) => b.firedAt.localeCompare(a.firedAt))[0] ?? worst
   const about = {
     time: writer.time(new Date(newest.firedAt), { seconds: true }),
-    title: typed(cut(newest.title, TITLE_MAX)),
+    title: cut(newest.title, TITLE_MAX),
   }
   return {
     glyph: glyphOf(worst),
@@ -262,9 +262,11 @@ function watchCounts(
   { locale }: Translate,
   counts: readonly { readonly label: string; readonly count: number }[],
 ): string {
-  const named = counts
-    .slice(0, WATCHES_MAX)
-    .map(({ label, count }) => `\u2068${withoutDirections(shownLabel(label))}\u2069 ${count}`)
+  const named = counts.slice(0, WATCHES_MAX).map(({ label, count }) => {
+    const name = isolate(withoutDirections(shownLabel(label)))
+    // A bare number behind a name that ends in one would be a part of it.
+    return count === 1 ? name : `${name} (${count})`
+  })
   return lineStart(locale) + named.join(' · ') + (counts.length > WATCHES_MAX ? ' · …' : '')
 }
 

@@ -316,10 +316,18 @@ describe('other messages', () => {
     expect(view.plain.split('\n')).toEqual([
       '🔴 17 more alerts in the last minute',
       '9 critical · 6 warnings · 2 info',
-      '\u2068Node A\u2069 11 · \u2068Node B\u2069 6',
-      'Newest: 14:02:47 \u2068Node A\u2069, \u2068Alert 16\u2069',
+      '\u2068Node A\u2069 (11) · \u2068Node B\u2069 (6)',
+      'Newest: 14:02:47 \u2068Node A\u2069, Alert 16',
     ])
     expect(buttons(view)).toEqual([['Open them 1:alert.list:aad:'], ['Mute all 1 h 1:mute.all:1h']])
+  })
+
+  test('a roll-up keeps the direction of what its newest title holds, and counts no single ones', () => {
+    const title = 'تغيّر الرصيد: \u2068-12,500\u00a0FLR\u2069'
+    const items = [1, 2].map((one) => itemOf(one, { watchLabel: `Wallet ${one}`, title }, one))
+    const view = alertView(envelopeOf({ kind: 'rollup', items, locale: 'ar' }))
+    expect(view.plain).toContain('\u200f\u2068Wallet 1\u2069 · \u2068Wallet 2\u2069\n')
+    expect(view.plain).toContain(title)
   })
 
   test('a summary names at most twenty, and how many more there are', () => {

@@ -23,9 +23,9 @@ export function withoutDirections(text: string): string {
   return text.replace(/[\u202a-\u202e\u2066-\u2069]/g, '')
 }
 
-/** Moves isolates out of what a reader copies or follows: `<code>` and `<a>`. */
+/** Moves isolates out of what a reader copies: `<code>`. */
 export function isolatesOutside(html: string): string {
-  return html.replace(/<(code|a)\b[^>]*>.*?<\/\1>/gs, (element) => {
+  return html.replace(/<code\b[^>]*>.*?<\/code>/gs, (element) => {
     const bare = withoutIsolates(element)
     return bare === element ? element : isolate(bare)
   })

@@ -89,11 +89,9 @@ describe('a text as HTML', () => {
     )
   })
 
-  test('keeps isolates out of what is copied or followed', () => {
-    const link = `<a href="https://example.org/?a=1">${escapeHtml('Node <A>')}</a>`
-    expect(translateHtml('en', WITH_VALUE, { version: typed(html(link)) })).toBe(
-      around(`\u2068${link}\u2069`),
-    )
+  test('keeps isolates out of what is copied, and in what is linked', () => {
+    const link = `<a href="https://example.org/?a=1">${escapeHtml('Node <A>: \u2068-12\u2069')}</a>`
+    expect(translateHtml('en', WITH_VALUE, { version: html(link) })).toBe(around(link))
     const code = html('<code>\u20680x12\u2069</code>')
     expect(translateHtml('ar', WITH_VALUE, { version: code })).toContain(
       '\u2068<code>0x12</code>\u2069',

@@ -127,7 +127,7 @@ export function translate(locale: Locale, key: TextKey, values: TextValues = {})
 
 /**
  * The text of a key as HTML: values are escaped, tags of the text and of values marked with `html`
- * stay. Isolates stand outside of `<code>` and `<a>`, where they would be copied or followed.
+ * stay. Isolates stand outside of `<code>`, where they would be copied.
  *
  * @throws Error when the key has no text or a placeholder no value
  */

@@ -1,0 +1,15 @@
+import { expect, test } from 'vitest'
+import { envelopeOf } from '../../test/support/envelopes.ts'
+import { together } from './shown.ts'
+
+test('alerts that fired at once stand in one message in the order of their numbers', () => {
+  const parts = [5, 3, 4].map((alertId) => ({
+    alertId,
+    envelope: envelopeOf({
+      message: { alertId, severity: alertId === 4 ? 'critical' : 'warning' },
+    }),
+  }))
+  const { items, message } = together('group', 'd', parts)
+  expect(items?.map(({ alertId }) => alertId)).toEqual([3, 4, 5])
+  expect(message).toMatchObject({ alertId: 4, severity: 'critical' })
+})
