@@ -76,6 +76,8 @@ function choicesOf(notice: Notice): readonly Choice[] {
       return [getSlots(Math.max(1, notice.watches.length)), WATCHES]
     case 'destination-off':
       return repairs(notice)
+    case 'refused':
+      return [{ text: 'recipients', act: ACTS.recipients(), start: 'menu' }]
     case 'topic-gone':
       return [{ text: 'topic', act: ACTS.topic(), ofChat: true }]
     case 'linked': {

@@ -10,6 +10,7 @@ import type { EndingSlots, EndingTrial } from '#src/billing/subscriptions/remind
 import type { FailedRenewal } from '#src/billing/subscriptions/renewal.ts'
 import type { CreditedPayment } from '#src/billing/topups/payments.ts'
 import type { Severity } from '#src/kernel/facts.ts'
+import type { RefusedRecipient } from '#src/recipients/consent.ts'
 import type { StoppedDestination } from '#src/recipients/destinations.ts'
 import type { LinkedRecipient } from '#src/recipients/linked.ts'
 
@@ -25,6 +26,7 @@ export const KINDS = {
   'trial-ends': { glyph: '🎟', severity: 'warning', inGroups: false, security: false },
   'trial-ended': { glyph: '🎟', severity: 'warning', inGroups: false, security: false },
   'destination-off': { glyph: '📪', severity: 'warning', inGroups: false, security: true },
+  refused: { glyph: '📪', severity: 'warning', inGroups: false, security: false },
   'topic-gone': { glyph: '📪', severity: 'warning', inGroups: true, security: false },
   linked: { glyph: '🔗', severity: 'warning', inGroups: false, security: true },
   credited: { glyph: '💳', severity: 'info', inGroups: false, security: false },
@@ -61,6 +63,7 @@ export type Notice =
       StoppedDestination,
       'id' | 'channel' | 'name' | 'target' | 'statusReason' | 'failingSince'
     >)
+  | ({ readonly kind: 'refused' } & Pick<RefusedRecipient, 'name' | 'target'>)
   | { readonly kind: 'topic-gone' }
   | ({ readonly kind: 'linked' } & LinkedRecipient)
   | ({ readonly kind: 'credited'; readonly symbol: string } & Pick<

@@ -27,6 +27,14 @@ export function destinationOff(notice: Of<'destination-off'>, reader: NoticeRead
   }
 }
 
+/** The reader of a mailbox wants no mails. Pure. */
+export function refused({ name, target }: Of<'refused'>, { t }: NoticeReader): NoticeText {
+  return {
+    title: t('notices:refused.title', { name: typed(name ?? target) }),
+    lines: [t('notices:refused.removed', { target: typed(target) })],
+  }
+}
+
 /** Reasons that have a sentence of their own are said in it; of the others the word itself is told. */
 function reasonLine(
   { statusReason, failingSince, at }: Of<'destination-off'>,

@@ -53,6 +53,7 @@ const ANY: { readonly [Kind in Notice['kind']]: fc.Arbitrary<Extract<Notice, { k
     kept: fc.nat(),
     at: instant,
   }),
+  refused: fc.record({ kind: fc.constant('refused'), name: maybe(label), target: label }),
   'topic-gone': fc.record({ kind: fc.constant('topic-gone') }),
   linked: fc.record({
     kind: fc.constant('linked'),

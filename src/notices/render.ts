@@ -1,7 +1,7 @@
 import { assetOf } from '#src/billing/topups/rules.ts'
 import { formatAmount, formatNumber } from '#src/i18n/format.ts'
 import type { Notice } from './model.ts'
-import { destinationOff, linked } from './render-destination.ts'
+import { destinationOff, linked, refused } from './render-destination.ts'
 import {
   credits,
   day,
@@ -30,6 +30,8 @@ export function renderNotice(notice: Notice, reader: NoticeReader): NoticeText {
       return trialEnded(notice, reader)
     case 'destination-off':
       return destinationOff(notice, reader)
+    case 'refused':
+      return refused(notice, reader)
     case 'topic-gone':
       return {
         title: reader.t('notices:topic-gone.title'),

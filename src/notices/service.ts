@@ -9,6 +9,7 @@ import * as delivery from '#src/delivery/service.ts'
 import { translator } from '#src/i18n/translate.ts'
 import type { Clock } from '#src/kernel/clock.ts'
 import type { Address } from '#src/kernel/units.ts'
+import type { RefusedRecipient } from '#src/recipients/consent.ts'
 import type { StoppedDestination } from '#src/recipients/destinations.ts'
 import type { LinkedRecipient } from '#src/recipients/linked.ts'
 import { listNotified, type Notified } from '#src/recipients/notified.ts'
@@ -45,6 +46,8 @@ export interface Notices {
   linked(tx: Db, recipient: LinkedRecipient): Promise<void>
   /** Told to the wallet's other recipients. */
   switchedOff(tx: Db, stopped: readonly StoppedDestination[]): Promise<void>
+  /** The reader of a mailbox wants no mails: the recipient is gone. */
+  refused(tx: Db, recipient: RefusedRecipient): Promise<void>
   /** Told to the chat itself, once, however many wallets it is linked to. */
   topicGone(tx: Db, gone: TopicGone): Promise<void>
 }
@@ -102,6 +105,9 @@ export function createNotices(deps: NoticeDeps): Notices {
         const notice = { kind: 'destination-off', ...one, kept: count, at } as const
         await tell(deps, tx, { wallet, notice, about: [id, at.toISOString()], without: id })
       }
+    },
+    async refused(tx, { id, wallet, name, target }) {
+      await tell(deps, tx, { wallet, notice: { kind: 'refused', name, target }, about: [id] })
     },
     async topicGone(tx, { link, lane, threadId, recipientIds }) {
       const at = deps.clock.now()

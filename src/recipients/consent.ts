@@ -30,6 +30,14 @@ interface EndingDeps extends Deps {
   readonly notices: SwitchNews
 }
 
+/** A recipient whose reader wants no mails. `name` is null for the wallet's own mailbox. */
+export type RefusedRecipient = Pick<store.RecipientRow, 'id' | 'wallet' | 'name' | 'target'>
+
+/** Who tells the owner, in the transaction that removes it. */
+interface RefusalNews {
+  refused(tx: Db, recipient: RefusedRecipient): Promise<void>
+}
+
 const HOUR_MS = 3_600_000
 
 /** Who reads a mailbox, and whose alerts it gets. */
@@ -77,16 +85,21 @@ export async function confirmEmail(
 }
 
 /**
- * The reader refuses: the recipient is removed. One that was confirmed before stays; unsubscribing ends
- * that.
+ * The reader refuses: the recipient is removed, and the owner told. One that was confirmed before stays;
+ * unsubscribing ends that.
  *
  * @returns how it stood
  */
-export async function refuseEmail(deps: Deps, code: string): Promise<Consent | undefined> {
+export async function refuseEmail(
+  deps: Deps & { readonly notices: RefusalNews },
+  code: string,
+): Promise<Consent | undefined> {
   const link = readConfirmationLink(deps.box, code)
   return await withLinked(deps, link, async (tx, found, now) => {
     const consent = toConsent(found, link, now)
-    if (consent.state === 'waiting') await forget(tx, found.row)
+    if (consent.state !== 'waiting') return consent
+    await forget(tx, found.row)
+    await deps.notices.refused(tx, found.row)
     return consent
   })
 }

@@ -1230,6 +1230,7 @@ export interface Topup {
   } | null;
   asset: string;
   bonusCredits: number;
+  /** The chain this service works on. Where a payment goes is in settlement: XRP is paid on the XRP Ledger. */
   chainId: number;
   confirmations: number;
   /** Credits added so far, bonus included. */
@@ -1297,6 +1298,7 @@ export interface TopupDraft {
   } | null;
   asset: string;
   bonusCredits: number;
+  /** The chain this service works on. Where a payment goes is in settlement: XRP is paid on the XRP Ledger. */
   chainId: number;
   credits: number;
   decimals: number;

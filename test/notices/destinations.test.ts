@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import type { Caller } from '#src/kernel/caller.ts'
 import { blockChat } from '#src/recipients/chats.ts'
-import { resubscribe, unsubscribe } from '#src/recipients/consent.ts'
+import { refuseEmail, resubscribe, unsubscribe } from '#src/recipients/consent.ts'
 import { configureChannel, openDestinations, recordOutcomes } from '#src/recipients/destinations.ts'
-import { unsubscribeUrl } from '#src/recipients/mail-links.ts'
+import { addressDigest, confirmationUrl, unsubscribeUrl } from '#src/recipients/mail-links.ts'
 import type { Outcome } from '#src/recipients/rules.ts'
 import { createRecipient, updateRecipient } from '#src/recipients/service.ts'
 import { DEFAULT_SETTINGS, replaceSettings } from '#src/recipients/settings.ts'
@@ -54,6 +54,30 @@ const failed = (recipientId: number, over: Partial<Outcome> = {}): Outcome => ({
   ok: false,
   reason: 'status_500',
   ...over,
+})
+
+describe('a mailbox whose reader refused', () => {
+  test('is gone, and its owner is told in the chat, once', async () => {
+    const address = 'night@example.org'
+    const input = { name: 'Night shift', channel: 'email', address } as const
+    const { id, target } = await createRecipient(room.deps, owner.caller, input)
+    const chat = await chatOf(told, owner)
+    await forget()
+    const link = { recipientId: id, addressDigest: addressDigest(address) }
+    const url = confirmationUrl(room.deps, link, new Date(NOON.getTime() + 24 * HOUR_MS))
+    const code = url.replace(`${PUBLIC_URL}/confirm/`, '')
+    expect(await refuseEmail(room.deps, code)).toMatchObject({ state: 'waiting' })
+    expect(await refuseEmail(room.deps, code)).toBeUndefined()
+    expect(await notices(told)).toMatchObject([
+      {
+        recipientId: chat,
+        kind: 'refused',
+        title: '\u2068Night shift\u2069 refuses mails',
+        body: `The reader of \u2068${target}\u2069 does not want them. The recipient was removed; nothing is sent there.`,
+        buttons: [[{ label: 'Recipients' }]],
+      },
+    ])
+  })
 })
 
 describe('a destination that was added', () => {

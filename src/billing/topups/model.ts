@@ -95,7 +95,7 @@ const draft = {
   payTo: z.string(),
   destinationTag: z.int().nullable(),
   settlement: z.enum(Object.values(SETTLEMENTS)),
-  chainId: z.int(),
+  chainId: z.int().meta({ description: 'operations:field.topupChain' }),
   transaction: z
     .object({ to: Address, value: Units, data: z.string() })
     .nullable()
