@@ -8,10 +8,12 @@ import type { Watch } from '#src/watches/model.ts'
 import type { BotContext, Membership } from './context.ts'
 import { managerNames } from './managers.ts'
 import { peopleOf } from './people.ts'
-import { show } from './show.ts'
+import { send, show } from './show.ts'
 import { firstContact, groupHello, groupHome, groupReturned, home } from './views/home.ts'
-import type { Rows, View } from './views/view.ts'
+import { privateMatter } from './views/notices.ts'
+import { deepLink, type Rows, type View } from './views/view.ts'
 import { type LastAlert, watchCard } from './views/watch-card.ts'
+import { isOwnMatter } from './views/watch-facts.ts'
 import { watchList } from './views/watch-list.ts'
 import { isReachable, personName, toldBy } from './views/watch-people.ts'
 import { PAGE_LIMIT, readFunds, readWatches } from './wallet.ts'
@@ -19,6 +21,11 @@ import { PAGE_LIMIT, readFunds, readWatches } from './wallet.ts'
 /** Whether screens have buttons for this person: in private always, in groups for who may press them. */
 export function hasButtons({ reader, links }: BotContext): boolean {
   return !reader.isGroup || links.some(({ manages }) => manages)
+}
+
+/** Why there are no buttons for an administrator who writes in the group's name: HTML. */
+export function anonymousNotice({ isAnonymous, links, t }: BotContext): string | undefined {
+  return isAnonymous && links.length > 0 ? t.html('bot:group.anonymous') : undefined
 }
 
 /** The wallets whose alerts do not come because the chat had the bot blocked, or thrown out. */
@@ -100,7 +107,20 @@ export async function showList(
 /** Shows a watch of one of the chat's wallets. @throws AppError not_found */
 export async function showCard(ctx: BotContext, id: number, notice?: string): Promise<void> {
   const { watch, link } = await findWatch(ctx, id)
+  if (isHidden(ctx, watch)) return leadAway(ctx, `w${id}`)
   await show(ctx, await cardOf(ctx, watch, link, notice))
+}
+
+/** Whether a watch, or an alert of one, shows what is never shown where the reader is. */
+export function isHidden({ reader }: BotContext, { type }: { readonly type: string }): boolean {
+  return reader.isGroup && isOwnMatter(type)
+}
+
+/** Leads from a group to where something private is shown. @param payload of the deep link */
+export async function leadAway(ctx: BotContext, payload: string): Promise<void> {
+  const url = deepLink(ctx.reader, payload)
+  if (ctx.callbackQuery !== undefined) return ctx.answer(undefined, { url })
+  await send(ctx, privateMatter(ctx.reader, url))
 }
 
 /** The card of a watch, with what the person may do about it. @param notice HTML */

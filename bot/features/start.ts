@@ -11,7 +11,7 @@ import type { BotContext } from '../context.ts'
 import { identifyAgain } from '../middleware/identify.ts'
 import { showRecipient } from '../recipients.ts'
 import { comeBack, returningScreen } from '../returning.ts'
-import { blockedLinks, homeScreen, showCard } from '../screens.ts'
+import { anonymousNotice, blockedLinks, homeScreen, showCard } from '../screens.ts'
 import { ask, send, show } from '../show.ts'
 import { changeChat } from '../store.ts'
 import { helpMenu } from '../views/help.ts'
@@ -58,12 +58,12 @@ composer.command('start', async (ctx) => {
     return
   }
   const isPlain = payload === '' || payload === 'menu'
-  const notice = isPlain || isLinked ? undefined : ctx.t.html('bot:start.needsLink')
+  const notice = isPlain || isLinked ? anonymousNotice(ctx) : ctx.t.html('bot:start.needsLink')
   await send(ctx, await homeScreen(ctx, notice))
 })
 
 onCommand(composer, 'menu', async (ctx) => {
-  await send(ctx, await homeScreen(ctx))
+  await send(ctx, await homeScreen(ctx, anonymousNotice(ctx)))
 })
 
 onPress(composer, 'home', async (ctx) => show(ctx, await homeScreen(ctx)))

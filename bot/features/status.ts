@@ -2,7 +2,7 @@ import { Composer, GrammyError } from 'grammy'
 import type { BotContext } from '../context.ts'
 import { deleteLive, findLive, putLive } from '../live-store.ts'
 import { OVERVIEW_KIND, readOverview } from '../overview.ts'
-import { hasButtons, homeScreen } from '../screens.ts'
+import { anonymousNotice, hasButtons, homeScreen } from '../screens.ts'
 import { send, show } from '../show.ts'
 import type { Overview } from '../views/status.ts'
 import { overviewKey, statusScreen } from '../views/status.ts'
@@ -37,7 +37,12 @@ async function draw(ctx: BotContext, pinned: boolean): Promise<void> {
   const { wallet, recipientId } = link
   const of = { wallet, recipientId, isGroup: reader.isGroup }
   const overview = await readOverview((operation, input) => ctx.call(operation, input), of)
-  const options = { now, buttons: hasButtons(ctx), isPinned: pinned }
+  const options = {
+    now,
+    buttons: hasButtons(ctx),
+    isPinned: pinned,
+    notice: anonymousNotice(ctx),
+  }
   const messageId = await show(ctx, statusScreen(reader, overview, options), 'status')
   if (pinned) await follow(ctx, messageId, overview)
 }

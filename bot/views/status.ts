@@ -41,7 +41,13 @@ const OPENED_MAX = 2
 export function statusScreen(
   reader: Reader,
   overview: Overview,
-  options: { readonly now: Date; readonly buttons: boolean; readonly isPinned: boolean },
+  options: {
+    readonly now: Date
+    readonly buttons: boolean
+    readonly isPinned: boolean
+    /** A line above it: HTML. */
+    readonly notice?: string | undefined
+  },
 ): View {
   const { t } = reader
   const { watches, funds, tip } = overview
@@ -50,6 +56,7 @@ export function statusScreen(
   const hidden = watches.length - shown.length
   const off = overview.destinations.filter((one) => !isOn(one)).slice(0, OFF_MAX)
   const lines = [
+    options.notice,
     ...summary(reader, watches, now),
     headLine(reader, overview),
     funds &&

@@ -173,11 +173,19 @@ describe('in a linked group', () => {
   test('an anonymous administrator sees, and is told to write under a name', async () => {
     const group = await linkedGroup()
     await world.addWatch('alice', { label: 'Treasury' })
-    world.telegram.send(group.id, `/watches@${BOT_NAME}`, { from: group.owner, anonymous: true })
-    await world.settle()
-    expect(group.last().text).toContain('Treasury')
-    expect(group.last().text).toContain('Send this under your own name')
-    expect(group.last().keyboard).toEqual([])
+    for (const [command, shown] of [
+      ['/watches', 'Treasury'],
+      ['/status', 'Treasury'],
+      ['/menu', 'is linked to'],
+      ['/start', 'is linked to'],
+    ] as const) {
+      const text = `${command}@${BOT_NAME}`
+      world.telegram.send(group.id, text, { from: group.owner, anonymous: true })
+      await world.settle()
+      expect(group.last().text).toContain(shown)
+      expect(group.last().text).toContain('Send this under your own name')
+      expect(group.last().keyboard).toEqual([])
+    }
     world.telegram.send(group.id, `/language@${BOT_NAME}`, { from: group.owner, anonymous: true })
     await world.settle()
     expect(group.last().text).toContain('Send this under your own name')
