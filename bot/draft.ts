@@ -21,7 +21,15 @@ const JsonRecord = z.record(z.string(), z.unknown())
 const Candidate = z.object({ name: z.string(), target: JsonRecord })
 export type Candidate = z.output<typeof Candidate>
 
-const Preview = z.object({ target: JsonRecord, label: z.string(), observation: z.unknown() })
+const Preview = z.object({
+  target: JsonRecord,
+  label: z.string(),
+  observation: z.unknown(),
+  /** Of a provider: somebody knows of it, or that cannot be told right now. */
+  isKnown: z.boolean().default(true),
+  /** The public name of a provider. */
+  providerName: z.string().nullable().default(null),
+})
 export type Preview = z.output<typeof Preview>
 
 const DraftValues = z.object({
@@ -42,7 +50,7 @@ const DraftValues = z.object({
   label: z.string().nullable(),
   recipientIds: z.array(Id).nullable(),
   minSeverity: z.enum(SEVERITIES),
-  /** Names that may have been meant, when one was not found. */
+  /** What may have been meant, when a name did not say: feeds by name, providers by identity. */
   nearest: z.array(z.string()),
   /** Everything but the target was taken from another watch. */
   isLike: z.boolean(),

@@ -1,6 +1,7 @@
 import type { SubscriptionList } from '#src/billing/subscriptions/model.ts'
 import { priceSlots } from '#src/billing/subscriptions/rules.ts'
 import { AppError } from '#src/kernel/errors.ts'
+import { Address } from '#src/kernel/units.ts'
 import { listAlertLines } from '#src/operations/chat-lists.ts'
 import { listSubscriptions } from '#src/operations/subscriptions.ts'
 import { getWatch } from '#src/operations/watches.ts'
@@ -8,12 +9,13 @@ import type { Watch } from '#src/watches/model.ts'
 import type { BotContext, Membership } from './context.ts'
 import { managerNames } from './managers.ts'
 import { peopleOf } from './people.ts'
+import { providerName } from './providers.ts'
 import { send, show } from './show.ts'
 import { firstContact, groupHello, groupHome, groupReturned, home } from './views/home.ts'
 import { privateMatter } from './views/notices.ts'
 import { deepLink, type Rows, type View } from './views/view.ts'
 import { type LastAlert, watchCard } from './views/watch-card.ts'
-import { isOwnMatter } from './views/watch-facts.ts'
+import { isOwnMatter, propertyOf } from './views/watch-facts.ts'
 import { watchList } from './views/watch-list.ts'
 import { isReachable, personName, toldBy } from './views/watch-people.ts'
 import { PAGE_LIMIT, readFunds, readWatches } from './wallet.ts'
@@ -131,11 +133,13 @@ export async function cardOf(
   notice?: string,
 ): Promise<View> {
   const mayLook = link.manages ? 'read' : 'none'
-  const [tells, lastAlert] = await Promise.all([
+  const provider = Address.safeParse(propertyOf(watch.target, 'provider'))
+  const [tells, lastAlert, name] = await Promise.all([
     toldNames(ctx, watch, link),
     newestAlert(ctx, watch, link),
+    provider.success ? providerName(ctx, provider.data) : undefined,
   ])
-  const data = { watch, tells, lastAlert }
+  const data = { watch, tells, lastAlert, providerName: name }
   return watchCard(ctx.reader, data, {
     now: ctx.app.clock.now(),
     rights: link.caller.scopes.includes('write') ? 'write' : mayLook,

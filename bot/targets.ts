@@ -3,11 +3,14 @@ import { shortAddress } from '#src/i18n/format.ts'
 import { escapeHtml, typed } from '#src/i18n/translate.ts'
 import { canonicalJson } from '#src/kernel/canonical-json.ts'
 import { AppError } from '#src/kernel/errors.ts'
+import { Label } from '#src/kernel/label.ts'
+import { Address } from '#src/kernel/units.ts'
 import { listFeeds, resolveTarget } from '#src/operations/previews.ts'
 import type { TargetField } from '#src/watches/guide.ts'
 import type { Watch } from '#src/watches/model.ts'
 import type { BotContext, Membership } from './context.ts'
 import { type Candidate, changeDraft, type Draft, type Preview } from './draft.ts'
+import { providerMeant, providersNamed, readProvider } from './providers.ts'
 import { sentenceOf } from './refusals.ts'
 import { allWatches } from './screens.ts'
 import type { Refusal } from './session.ts'
@@ -53,13 +56,20 @@ export async function candidatesOf(
     .filter(({ wallet }) => wallet !== draft.wallet)
     .map(({ wallet }) => ({ name: shortAddress(wallet), address: wallet }))
   const watched = (await allWatches(ctx)).flatMap((watch) => addressIn(watch, field))
-  const all = [own, ...others, ...watched]
+  const meant = field.kind === 'provider' ? await namesOf(ctx, draft.values.nearest) : []
+  const all = [...meant, own, ...others, ...watched]
   const distinct = all.filter(
     ({ address }, index) => all.findIndex((one) => one.address === address) === index,
   )
   return distinct
     .slice(0, CANDIDATES_MAX)
     .map(({ name, address }) => ({ name, target: { [field.key]: address } }))
+}
+
+/** Providers that may have been meant, by their public names. */
+async function namesOf(ctx: BotContext, identities: readonly string[]) {
+  const found = await Promise.all(identities.map((one) => providersNamed(ctx, one)))
+  return found.flat().map(({ provider, name }) => ({ name, address: provider }))
 }
 
 /** The address a watch looks at, under the watch's name, where it is of the same kind. */
@@ -123,24 +133,33 @@ export async function understand(
       { body: { type: draft.values.type, target } },
       link,
     )
-    return { ok: true, preview: toPreview(preview) }
+    return { ok: true, preview: await toPreview(ctx, draft, preview) }
   } catch (error) {
     if (!(error instanceof AppError) || error.kind !== 'invalid') throw error
     return { ok: false, refusal: await refusalOf(ctx, draft, error, input) }
   }
 }
 
-function toPreview({
-  target,
-  label,
-  observation,
-}: {
-  target?: unknown
-  label: string
-  observation?: unknown
-}): Preview {
+/** A provider is called by its public name. */
+async function toPreview(
+  ctx: BotContext,
+  draft: Draft,
+  seen: { readonly target?: unknown; readonly label: string; readonly observation?: unknown },
+): Promise<Preview> {
+  const { target, label, observation } = seen
   const parts = typeof target === 'object' && target !== null ? { ...target } : {}
-  return { target: parts, label, observation: observation ?? null }
+  const field = fieldOf(draft)
+  const provider = field?.kind === 'provider' ? propertyOf(parts, field.key) : undefined
+  const identity = Address.safeParse(provider)
+  const known = identity.success ? await readProvider(ctx, identity.data, 20) : undefined
+  const name = Label.safeParse(known?.name)
+  return {
+    target: parts,
+    label: name.data ?? label,
+    observation: observation ?? null,
+    isKnown: known?.isKnown ?? true,
+    providerName: name.data ?? null,
+  }
 }
 
 /** Parts of the target that are chosen before the rest. */
@@ -164,11 +183,14 @@ async function readText(
     const { data } = await ctx.call(listFeeds)
     return { target: { [field.key]: readFeed(text, data) } }
   }
+  if (field.kind === 'provider') {
+    const meant = await providerMeant(ctx, text)
+    if (meant.ok) return { target: { [field.key]: meant.provider } }
+    await changeDraft(ctx, draft, { nearest: meant.several.map(({ provider }) => provider) })
+    return { refusal: meant.refusal }
+  }
   const address = readAddress(text)
   if (address.ok) return { target: { [field.key]: address.value } }
-  if (field.kind === 'provider' && address.reason === 'no_address') {
-    return { target: { [field.key]: text.trim() } }
-  }
   return { refusal: { html: ctx.t.html(`bot:typed.${address.reason}`) } }
 }
 
@@ -183,9 +205,6 @@ async function refusalOf(
   const wrong = error.details.errors?.[0]
   const name = typeof input === 'string' ? input : String(field && input[field.key])
   const isNamed = wrong?.pointer === `/target/${field?.key}`
-  if (field?.kind === 'provider' && isNamed) {
-    return { html: ctx.t.html('bot:typed.noProvider', { input: typed(cut(name)) }) }
-  }
   if (field?.kind !== 'feed' || !isNamed) return { html: escapeHtml(sentenceOf(ctx.t, error)) }
   const nearest = String(wrong?.values?.nearest ?? '').split(', ')
   await changeDraft(ctx, draft, { nearest: nearest.filter((one) => one !== '') })

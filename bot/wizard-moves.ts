@@ -94,6 +94,7 @@ export function bodyOf({ values }: Draft) {
       ? [{ id: first.id, recovery: { enabled: false } }]
       : []
   const chosen = definitions.length === 1 ? [] : signals
+  const name = label ?? preview?.providerName ?? undefined
   return {
     type,
     target: preview?.target ?? {},
@@ -101,6 +102,6 @@ export function bodyOf({ values }: Draft) {
     signals: [...chosen, ...silenced],
     recipientIds,
     minSeverity,
-    ...(label !== null && { label }),
+    ...(name !== undefined && { label: name }),
   }
 }

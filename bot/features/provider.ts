@@ -1,21 +1,17 @@
 import { Composer } from 'grammy'
 import { z } from 'zod'
 import { shortAddress } from '#src/i18n/format.ts'
-import { typed } from '#src/i18n/translate.ts'
 import { Address } from '#src/kernel/units.ts'
 import type { App } from '#src/operations/define.ts'
-import { searchProviders } from '#src/operations/previews.ts'
-import { getProviderFsp } from '#src/operations/providers.ts'
 import type { Watch } from '#src/watches/model.ts'
 import type { NamedProvider } from '#src/watches/provider-names.ts'
 import { drawProvider, type PictureRounds } from '#src/watches/provider-picture.ts'
 import type { BotContext } from '../context.ts'
+import { providerMeant, providersNamed, readProvider, unknownProvider } from '../providers.ts'
 import { allWatches, hasButtons } from '../screens.ts'
 import { defineQuestion, type Refusal } from '../session.ts'
 import { show } from '../show.ts'
 import { showPicture } from '../show-picture.ts'
-import { readAddress } from '../typed.ts'
-import { cut } from '../views/fields.ts'
 import {
   providerButtons,
   providerCaption,
@@ -28,8 +24,6 @@ import { showStatus } from './status.ts'
 
 const composer = new Composer<BotContext>()
 
-/** Of several that a name fits so many are offered. */
-const OFFERED_MAX = 4
 /** Of what is near at hand, each so many. */
 const OWN_MAX = 6
 const RECENT_MAX = 5
@@ -65,35 +59,19 @@ const pick = defineQuestion({
 
 /** Shows the provider a text names, by address or by a part of its name. @returns why it cannot */
 async function showNamed(ctx: BotContext, text: string): Promise<Refusal | undefined> {
-  const { t } = ctx.reader
-  const address = readAddress(text)
-  if (!address.ok && address.reason !== 'no_address') {
-    return { html: t.html(`bot:typed.${address.reason}`) }
+  const meant = await providerMeant(ctx, text)
+  if (!meant.ok) {
+    const rows = meant.several.length === 0 ? {} : { rows: providerButtons(meant.several) }
+    return { ...meant.refusal, ...rows }
   }
-  const { data } = address.ok ? { data: [] } : await search(ctx, text)
-  const [only] = data
-  const isSure = data.length === 1 || only?.name.toLowerCase() === text.trim().toLowerCase()
-  if (only !== undefined && !isSure) {
-    const html = t.html('bot:provider.several', { input: typed(cut(text)) })
-    return { html, rows: providerButtons(data.slice(0, OFFERED_MAX)) }
-  }
-  const provider = address.ok ? address.value : only?.provider
-  const isShown = provider !== undefined && (await showProvider(ctx, provider, 20))
-  return isShown ? undefined : unknown(ctx, text)
+  const isShown = await showProvider(ctx, meant.provider, 20)
+  return isShown ? undefined : unknownProvider(ctx, text)
 }
 
 /** Shows it, or asks for another when nobody knows of it. */
 async function showOrAsk(ctx: BotContext, address: Address, rounds: PictureRounds): Promise<void> {
   if (await showProvider(ctx, address, rounds)) return
-  await pick.open(ctx, {}, unknown(ctx, shortAddress(address)))
-}
-
-function unknown({ reader }: BotContext, text: string): Refusal {
-  return { html: reader.t.html('bot:typed.noProvider', { input: typed(cut(text)) }) }
-}
-
-function search(ctx: BotContext, text: string) {
-  return ctx.call(searchProviders, { query: { text: text.slice(0, 200) } })
+  await pick.open(ctx, {}, unknownProvider(ctx, shortAddress(address)))
 }
 
 /** Fewer characters fit too many names. */
@@ -106,7 +84,7 @@ const NAME_MIN = 3
  */
 export async function offerNamed(ctx: BotContext, text: string): Promise<boolean> {
   const name = text.trim()
-  if (name.length < NAME_MIN || (await search(ctx, name)).data.length === 0) return false
+  if (name.length < NAME_MIN || (await providersNamed(ctx, name)).length === 0) return false
   const refusal = await showNamed(ctx, name)
   if (refusal !== undefined) await pick.open(ctx, {}, refusal)
   return true
@@ -118,20 +96,13 @@ async function showProvider(
   address: Address,
   rounds: PictureRounds,
 ): Promise<boolean> {
-  const query = { provider: address, rounds: String(rounds) }
-  const view = await ctx.call(getProviderFsp, { query })
-  const isSeen = view.rounds.some(({ ftso }) =>
-    Object.values(ftso).some((cell) => cell !== 'unknown'),
-  )
-  const isThere = isSeen || view.registered || view.inPolicy || view.registeredNext === true
-  const named = (await search(ctx, view.provider)).data[0]?.name
+  const { view, name, isKnown } = await readProvider(ctx, address, rounds)
   const watch = (await ownWatches(ctx)).find(({ provider }) => provider === view.provider)
-  const isKnown = isThere || view.stale || named !== undefined || watch !== undefined
-  if (!isKnown) return false
+  if (!isKnown && watch === undefined) return false
   const shown = {
     view,
     rounds,
-    name: (ctx.reader.isGroup ? undefined : watch?.name) ?? named,
+    name: (ctx.reader.isGroup ? undefined : watch?.name) ?? name,
     watchId: watch?.isOnRounds ? watch.id : undefined,
   }
   remember(ctx, { provider: view.provider, name: shown.name ?? shortAddress(view.provider) })

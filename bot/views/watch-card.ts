@@ -38,6 +38,8 @@ export interface CardData {
   /** Names of those it tells, this chat first; undefined where that is nobody's business. */
   readonly tells: readonly string[] | undefined
   readonly lastAlert: LastAlert | undefined
+  /** The public name of the provider it looks at. */
+  readonly providerName: string | undefined
 }
 
 interface CardOptions {
@@ -59,7 +61,7 @@ export function watchCard(reader: Reader, data: CardData, options: CardOptions):
   const lines = [
     titleLine(reader, watch, now),
     headLine(reader, watch),
-    typeLine(reader, watch, 'target', now),
+    typeLine(reader, { ...watch, providerName: data.providerName }, 'target', now),
     typeLine(reader, watch, 'now', now),
     typeLine(reader, watch, 'rule', now),
     hasSignals(watch) ? signalsSummary(reader, watch) : undefined,

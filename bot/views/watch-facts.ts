@@ -1,5 +1,12 @@
 import { sentenceValues } from '#src/i18n/format.ts'
-import { builtKey, type HtmlValue, hasText, type Translate, typed } from '#src/i18n/translate.ts'
+import {
+  builtKey,
+  type HtmlValue,
+  hasText,
+  html,
+  type Translate,
+  typed,
+} from '#src/i18n/translate.ts'
 import type { Fact, Facts } from '#src/kernel/facts.ts'
 import type { Guide } from '#src/watches/guide.ts'
 import { findWatchType } from '#src/watches/types/index.ts'
@@ -12,6 +19,8 @@ export interface Described {
   readonly target: unknown
   readonly settings?: unknown
   readonly lastObservation?: unknown
+  /** The public name of the provider it looks at. */
+  readonly providerName?: string | undefined
 }
 
 /** How people make and read watches of a type; undefined for a name of no type. */
@@ -83,7 +92,16 @@ export function typeLine(
   if (known === undefined || !hasText(key)) return undefined
   if ((line === 'now' || line === 'value') && !known.isSeen) return undefined
   if (line === 'rule' && !known.isJudged) return undefined
-  return reader.t.html(key, factValues(reader, known.facts, now))
+  const { provider } = known.facts
+  const named =
+    watch.providerName !== undefined && provider?.kind === 'address'
+      ? { provider: namedProvider(reader, watch.providerName, provider.address) }
+      : {}
+  return reader.t.html(key, { ...factValues(reader, known.facts, now), ...named })
+}
+
+function namedProvider({ t }: Reader, name: string, address: string): HtmlValue {
+  return html(t.html('bot:provider.head', { name: typed(name), address: wholeAddress(address) }))
 }
 
 /** The chosen options, joined, name the sentence; a type without options has one. */

@@ -35,6 +35,7 @@ export function ruleStep(
   const head = [
     titleLine(reader, draft),
     ...previewLines(reader, draft, options.now),
+    values.preview?.isKnown === false ? `⚠️ ${t.html('bot:new.notRegistered')}` : undefined,
     watched === undefined
       ? undefined
       : `⚠️ ${t.html('bot:new.watched', { label: typed(watched.label) })}`,

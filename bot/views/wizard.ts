@@ -92,6 +92,7 @@ export function describedDraft({ values }: Draft): Described {
     target: preview?.target ?? {},
     settings: encoded,
     lastObservation: preview?.observation,
+    providerName: preview?.providerName ?? undefined,
   }
 }
 

@@ -7,7 +7,7 @@ import { createPlayer, type Player } from '#src/sandbox/devnet/player.ts'
 import { type FurnishedDevnet, startDevnet } from '#src/sandbox/devnet.ts'
 import { type ProtocolData, startProtocolData } from '#src/sandbox/world/protocol-data.ts'
 import type { ProviderView } from '#src/watches/provider-view.ts'
-import { type BotWorld, botWorld, type Chatting } from '../support/bot.ts'
+import { type BotWorld, botWorld, type Chatting, walletOf } from '../support/bot.ts'
 
 /** A provider's rounds in the chat: as a picture with its words, and as text where there is none. */
 
@@ -183,6 +183,43 @@ describe('the picture', () => {
     await chat.say('/status')
     await chat.press(packed('status.pick'))
     expect(chat.labels().flat()).toContain('My node')
+  })
+
+  test('is found by its name in the wizard too, and called by it wherever its watch is shown', async () => {
+    const other = await world.linked('alice')
+    await other.say('/new provider-fsp')
+    expect(other.last().text).toContain('Send its name or any of its five addresses')
+    await other.say('al')
+    expect(other.last().text).toMatch(/^⚠️ Several providers fit “.*al.*”\. Choose one:/)
+    expect(other.labels().flat()).toEqual(
+      expect.arrayContaining(['\u2068Alpha Oracle\u2069', '\u2068Alpine\u2069']),
+    )
+    await other.say('nobody at all')
+    expect(other.last().text).toContain('No data provider is known as')
+    await other.say('alpha')
+    const line = `Provider: \u2068Alpha Oracle\u2069 · ${identity('Alpha Oracle')}`
+    expect(other.last().text).toContain(line)
+    expect(other.last().text).not.toContain('No data provider')
+    await other.press('Next')
+    expect(other.last().text).toContain('Name: \u2068Alpha Oracle\u2069')
+    await other.press('Create')
+    expect(other.last().text).toContain('Alpha Oracle')
+    await other.press('Open it')
+    expect(other.last().text).toContain(line)
+    await other.say('/watches')
+    expect(other.last().text).toContain('Alpha Oracle')
+  })
+
+  test('that nobody registered can be watched, after a warning', async () => {
+    const other = await world.linked('alice')
+    const stranger = walletOf('bob')
+    for (const type of ['provider-fsp', 'provider-eligibility', 'reward-signing']) {
+      await other.say(`/new ${type}`)
+      await other.say(stranger)
+      expect(other.last().text).toContain('⚠️ No data provider is registered by this address.')
+      expect(other.last().text).toContain(`Provider: ${stranger}`)
+      expect(other.labels().flat()).toContain('Next')
+    }
   })
 
   test('goes back to the status of everything', async () => {

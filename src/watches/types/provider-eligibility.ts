@@ -222,7 +222,7 @@ export const providerEligibility = defineWatchType<ProviderTarget, Settings, Obs
     target: PROVIDER_FIELDS,
     settings: [],
     facts: ({ target, observation }) => ({
-      ...providerFacts(target.provider, observation?.name),
+      ...providerFacts(target.provider),
       ...(observation && {
         epoch: { kind: 'identifier', value: observation.rewardEpochId },
         registered: yesOrNo(observation.registered),

@@ -30,9 +30,6 @@ export function providerName(provider: Address, name: string | null): Fact {
 export const PROVIDER_FIELDS = [{ key: 'provider', kind: 'provider' }] as const
 
 /** The provider in the texts of its watches. */
-export function providerFacts(provider: Address, name: string | null = null) {
-  return {
-    provider: { kind: 'address', address: provider },
-    who: { kind: 'name', text: name ?? shortAddress(provider) },
-  } as const
+export function providerFacts(provider: Address) {
+  return { provider: { kind: 'address', address: provider } } as const
 }
