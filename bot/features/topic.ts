@@ -1,4 +1,5 @@
 import { Composer, GrammyError } from 'grammy'
+import type { ForumTopic } from 'grammy/types'
 import { withoutIsolates } from '#src/i18n/isolates.ts'
 import { updateChat } from '#src/operations/chat.ts'
 import type { BotContext } from '../context.ts'
@@ -34,7 +35,7 @@ onPress(composer, 'group.topic', async (ctx, { choice }) => {
       return setAndShow(ctx, topicOf(ctx) ?? null)
     case 'new': {
       const made = await makeTopic(ctx)
-      if (made !== undefined) await setAndShow(ctx, made)
+      if (made !== undefined) await setAndShow(ctx, made.message_thread_id, made.name)
       return
     }
     default:
@@ -47,22 +48,24 @@ async function setTopic(ctx: BotContext, threadId: number | null): Promise<void>
   await identifyAgain(ctx)
 }
 
-async function setAndShow(ctx: BotContext, threadId: number | null): Promise<void> {
+/** @param made what the topic is called, where it is a new one */
+async function setAndShow(ctx: BotContext, threadId: number | null, made?: string): Promise<void> {
   await setTopic(ctx, threadId)
-  await showChoice(ctx, `✓ ${ctx.t.html('bot:topic.set')}`)
+  await showChoice(ctx, { isNew: true, made })
 }
 
-async function showChoice(ctx: BotContext, notice?: string): Promise<void> {
-  const options = { current: ctx.links[0]?.threadId ?? null, here: topicOf(ctx) }
-  const line = notice === undefined ? {} : { notice }
-  await show(ctx, topicChoice(ctx.reader, { ...options, ...line }))
+async function showChoice(
+  ctx: BotContext,
+  what: { readonly isNew: boolean; readonly made?: string | undefined } = { isNew: false },
+): Promise<void> {
+  const place = { current: ctx.links[0]?.threadId ?? null, here: topicOf(ctx) }
+  await show(ctx, topicChoice(ctx.reader, { ...place, ...what }))
 }
 
 /** Opens a topic for the alerts; undefined where the bot may not, which is said. */
-async function makeTopic(ctx: BotContext): Promise<number | undefined> {
+async function makeTopic(ctx: BotContext): Promise<ForumTopic | undefined> {
   try {
-    const topic = await ctx.createForumTopic(withoutIsolates(ctx.t('bot:topic.name')))
-    return topic.message_thread_id
+    return await ctx.createForumTopic(withoutIsolates(ctx.t('bot:topic.name')))
   } catch (error) {
     if (!(error instanceof GrammyError) || ![400, 403].includes(error.error_code)) throw error
     await ctx.answer(ctx.t('bot:topic.noRights'), { box: true })

@@ -1,3 +1,4 @@
+import { typed } from '#src/i18n/translate.ts'
 import { packed } from '../callback-data.ts'
 import { act, back, type Reader, screen, type View } from './view.ts'
 
@@ -16,19 +17,25 @@ export function topicLine({ t }: Reader, { current, here }: TopicPlace): string 
 }
 
 interface TopicOptions extends TopicPlace {
-  /** A line about what has just happened: HTML. */
-  readonly notice?: string
+  /** It was chosen just now. */
+  readonly isNew: boolean
+  /** What the topic is called, if it was made for that. */
+  readonly made?: string | undefined
 }
 
 /** Where in a group with topics its alerts go. */
 export function topicChoice(reader: Reader, options: TopicOptions): View {
   const { t } = reader
-  const { current, here, notice } = options
+  const { current, here, isNew, made } = options
+  const place =
+    made === undefined
+      ? topicLine(reader, options)
+      : t.html('bot:topic.made', { name: typed(made) })
   const tick = (label: string, isChosen: boolean) => (isChosen ? `✓ ${label}` : label)
   const choice = (label: string, name: string) =>
     act(label, packed('group.topic', { choice: name }))
   return screen(
-    [notice, t.html('bot:topic.title'), topicLine(reader, options)],
+    [t.html('bot:topic.title'), tick(place, isNew)],
     [
       [choice(tick(t('bot:button.topicGeneral'), current === null), 'gen')],
       here === undefined ? [] : [choice(tick(t('bot:button.topicHere'), current === here), 'her')],

@@ -188,7 +188,7 @@ describe('topics', () => {
     world.telegram.promote(id)
     await group.press('A new topic')
     expect(await thread()).toEqual(expect.any(Number))
-    expect(group.last().text).toContain('✓ Alerts go there from now on.')
+    expect(group.last().text).toContain('✓ Alerts go to the new topic “\u2068Watchdog\u2069”.')
     await group.press('General')
     expect(await thread()).toBeNull()
     const topic = world.telegram.topic(id, 'Alerts')
