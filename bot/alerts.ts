@@ -5,7 +5,7 @@ import { AppError } from '#src/kernel/errors.ts'
 import { findMessage, getAlert, openHelp } from '#src/operations/chat.ts'
 import { argumentsOf, type Press, unpacked, type Verb } from './callback-data.ts'
 import type { BotContext, Membership } from './context.ts'
-import { findWatch, hasButtons, showCard } from './screens.ts'
+import { findWatch, hasButtons, isHidden, leadAway, showCard } from './screens.ts'
 import { isDelivered, redraw, show } from './show.ts'
 import { alertCard, deliveredMessage, HELP_TOPICS } from './views/alert-card.ts'
 
@@ -40,6 +40,7 @@ export async function showAlert(
   options: { readonly help?: HelpTopic | undefined; readonly notice?: string } = {},
 ): Promise<void> {
   const { card, link } = await findAlert(ctx, id)
+  if (isHidden(ctx, card.alert)) return leadAway(ctx, `a${id}`)
   const canWrite = link.manages && link.caller.scopes.includes('write')
   const rights = canWrite ? 'write' : hasButtons(ctx) ? 'read' : 'none'
   await show(ctx, alertCard(ctx.reader, card, { ...options, rights, now: ctx.app.clock.now() }))

@@ -2,8 +2,7 @@ import { AppError } from '#src/kernel/errors.ts'
 import { updateWatch } from '#src/operations/watches.ts'
 import type { Watch } from '#src/watches/model.ts'
 import type { BotContext, Membership } from './context.ts'
-import { cardOf, findWatch } from './screens.ts'
-import { show } from './show.ts'
+import { findWatch, isHidden, leadAway, showCard } from './screens.ts'
 
 /**
  * Does something about a watch as its wallet; who did not link that wallet to the group is told so.
@@ -16,8 +15,9 @@ export async function withManaged(
   act: (watch: Watch, link: Membership) => Promise<unknown>,
 ): Promise<void> {
   const { watch, link } = await findWatch(ctx, id)
-  if (link.manages) await act(watch, link)
-  else await ctx.answer(ctx.t('bot:group.linkersOnly'), { box: true })
+  if (!link.manages) return ctx.answer(ctx.t('bot:group.linkersOnly'), { box: true })
+  if (isHidden(ctx, watch)) return leadAway(ctx, `w${id}`)
+  await act(watch, link)
 }
 
 /** What changes of a watch, as the operation takes it. */
@@ -44,9 +44,7 @@ export async function changeWatch(
     await shown(changed)
     return
   }
-  const fresh = await findWatch(ctx, watch.id)
-  const notice = `⚠️ ${ctx.t.html('bot:error.changed')}`
-  await show(ctx, await cardOf(ctx, fresh.watch, fresh.link, notice))
+  await showCard(ctx, watch.id, `⚠️ ${ctx.t.html('bot:error.changed')}`)
 }
 
 async function unlessStale<T>(run: () => Promise<T>): Promise<T | undefined> {

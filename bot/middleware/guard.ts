@@ -1,5 +1,5 @@
 import type { Middleware } from 'grammy'
-import type { Verb } from '../callback-data.ts'
+import { argumentsOf, type Press, type Verb } from '../callback-data.ts'
 import type { BotContext } from '../context.ts'
 import { show } from '../show.ts'
 import { unlinked } from '../views/notices.ts'
@@ -39,8 +39,19 @@ const PRIVATE: readonly (readonly [RegExp, string])[] = [
   [/^(?:slots(?:\.|$)|trial\.|terms\.)/, 'slots'],
   [/^new\./, 'new'],
   [/^connect$/, 'connect'],
-  [/^(?:rec\.(?!revive)|settings$|settings\.(?!lang)|stop\.data)/, 'menu'],
+  [/^(?:rec\.(?!revive)|settings$|settings\.(?!lang)|stop\.data|alert\.csv$)/, 'menu'],
 ]
+
+/** Who hears of a watch. */
+const OF_A_WATCH = /^watch\.who/
+
+function privatePayload(press: Press | undefined): string | undefined {
+  if (press === undefined) return undefined
+  if (OF_A_WATCH.test(press.verb)) {
+    return `w${argumentsOf<'watch.card'>({ verb: 'watch.card', args: press.args }).id}`
+  }
+  return PRIVATE.find(([pattern]) => pattern.test(press.verb))?.[1]
+}
 
 /**
  * Lets a press through to where it is handled: in groups only those of administrators, and of those
@@ -58,7 +69,7 @@ export const guard: Middleware<BotContext> = async (ctx, next) => {
       const key = isForAll ? 'bot:group.adminsOnly' : 'bot:group.linkersOnly'
       return ctx.answer(ctx.t(key), { box: true })
     }
-    const payload = PRIVATE.find(([pattern]) => pattern.test(verb ?? ''))?.[1]
+    const payload = privatePayload(ctx.press)
     if (payload !== undefined) return ctx.answer(undefined, { url: deepLink(ctx.reader, payload) })
   }
   if (!isLinked && verb !== undefined && !UNLINKED.has(verb)) {

@@ -4,6 +4,7 @@ import { isolate } from '#src/i18n/isolates.ts'
 import { typed } from '#src/i18n/translate.ts'
 import type { Watch } from '#src/watches/model.ts'
 import { packed } from '../callback-data.ts'
+import { alertTitle } from './alert-list.ts'
 import { nearTime } from './time.ts'
 import {
   act,
@@ -58,7 +59,7 @@ export function muteScreen(reader: Reader, muted: Muted, options: MuteOptions): 
     ...shownAlerts.map((line) =>
       t.html('bot:muted.alert', {
         label: typed(line.watchLabel),
-        title: cut(line.title, TITLE_MAX),
+        title: cut(alertTitle(reader, line), TITLE_MAX),
       }),
     ),
     hidden === 0 ? undefined : t.html('bot:watches.more', { count: hidden }),
@@ -71,9 +72,10 @@ export function muteScreen(reader: Reader, muted: Muted, options: MuteOptions): 
     ...(chatUntil === undefined
       ? []
       : [[act(t('bot:button.unmuteChat'), packed('mute.all', { duration: '0' }), 'primary')]]),
-    ...(canWrite ? [...shownWatches.map(endWatch), ...shownAlerts.map(endAlert)] : []).map(
-      (one) => [act(t('bot:button.endMute', { label: one.label }), one.data)],
-    ),
+    ...(canWrite
+      ? [...shownWatches.map(endWatch), ...shownAlerts.map((line) => endAlert(reader, line))]
+      : []
+    ).map((one) => [act(t('bot:button.endMute', { label: one.label }), one.data)]),
   ]
   const rows = [
     [all('1h'), all('8h'), all('8am')],
@@ -97,8 +99,9 @@ function endWatch({ id, label }: Watch) {
   return { label: short(label), data: packed('mute.off', { kind: 'w', id }) }
 }
 
-function endAlert({ id, title }: AlertLine) {
-  return { label: short(title), data: packed('mute.off', { kind: 'a', id }) }
+function endAlert(reader: Reader, line: AlertLine) {
+  const label = short(alertTitle(reader, line))
+  return { label, data: packed('mute.off', { kind: 'a', id: line.id }) }
 }
 
 function short(text: string): string {

@@ -28,6 +28,11 @@ export function guideOf(type: string): Guide | undefined {
   return findWatchType(type)?.guide
 }
 
+/** Whether watches of a type tell what a wallet has here: in a group that is nobody's business. */
+export function isOwnMatter(type: string): boolean {
+  return findWatchType(type)?.reads === 'ledger'
+}
+
 /** The name of a watch type. */
 export function typeName(t: Translate, type: string): string {
   return t(builtKey(`signals:type.${type}.label`))

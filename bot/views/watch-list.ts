@@ -18,7 +18,7 @@ import {
   screen,
   type View,
 } from './view.ts'
-import { typeLine } from './watch-facts.ts'
+import { isOwnMatter, typeLine } from './watch-facts.ts'
 import { GLYPHS, glyphOf, inOrder, severityOf, standingOf } from './watch-state.ts'
 import { typeButtons } from './wizard.ts'
 
@@ -101,6 +101,7 @@ export function watchLine(reader: Reader, watch: Watch, now: Date): string {
 }
 
 function valueLine(reader: Reader, watch: Watch, now: Date): string | undefined {
+  if (reader.isGroup && isOwnMatter(watch.type)) return undefined
   return typeLine(reader, watch, 'value', now)
 }
 

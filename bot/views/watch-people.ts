@@ -78,9 +78,10 @@ function hereFirst(all: readonly Person[]): readonly Person[] {
   return [...all.filter(({ isHere }) => isHere), ...all.filter(({ isHere }) => !isHere)]
 }
 
-/** What somebody is called on a screen. */
-export function personName({ t }: Reader, { isHere, name }: Person): string {
-  return isHere ? t('bot:people.here') : name
+/** What somebody is called on a screen; in a group only by what they are reached. */
+export function personName({ t, isGroup }: Reader, { isHere, name, channel }: Person): string {
+  if (isHere) return t('bot:people.here')
+  return isGroup ? t(`bot:channel.${channel}`) : name
 }
 
 /** Whether something can be sent there now. */

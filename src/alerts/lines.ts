@@ -17,6 +17,7 @@ export interface AlertLine {
   readonly id: number
   readonly watchId: number
   readonly watchLabel: string
+  readonly type: string
   readonly title: string
   readonly severity: Severity
   readonly state: AlertState
@@ -108,6 +109,7 @@ function toLine(deps: ReadDeps, row: AlertRow, reader: Reader): AlertLine {
     id: row.id,
     watchId: row.watchId,
     watchLabel: row.watchLabel,
+    type: row.type,
     title: messageOf(deps, row, reader).title,
     severity: z.enum(SEVERITIES).parse(row.severity),
     state: stateOf(row),

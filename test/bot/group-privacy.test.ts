@@ -1,0 +1,116 @@
+/** What a group never reads: credits and their alerts, and where else a wallet's people are told. */
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { packed } from '#bot/callback-data.ts'
+import { REGISTRY } from '#bot/features/index.ts'
+import { judgeLedgers } from '#src/jobs/judge-ledgers.ts'
+import { createRecipient, updateRecipient } from '#src/operations/recipients.ts'
+import { createWatch } from '#src/operations/watches.ts'
+import { type BotWorld, botWorld, type Chatting, walletOf } from '../support/bot.ts'
+import { alertsIn } from '../support/bot-alerts.ts'
+import { giveCredits } from '../support/credits.ts'
+import { BOT_NAME } from '../support/harness.ts'
+
+const BALANCE = /24[.,\s]?680|420 credits/
+const ADDRESS = 'ops@example.org'
+const PRIVATE = 'This is private.'
+
+let world: BotWorld
+let group: Chatting
+let node: number
+let credits: number
+
+/** Everything the group has been sent, texts and labels. */
+function everything(): string {
+  return JSON.stringify(group.all().map(({ text, keyboard }) => [text, keyboard]))
+}
+
+function linkTo(payload: string): string {
+  return `https://t.me/${BOT_NAME}?start=${payload}`
+}
+
+/** Where a press leads instead of showing something. */
+async function ledTo(data: string): Promise<string | undefined> {
+  const press = world.telegram.pressRaw(group.id, group.last().id, data)
+  await world.settle()
+  return (await press.answer()).url
+}
+
+beforeAll(async () => {
+  world = await botWorld()
+  const owner = world.telegram.person({ firstName: 'Ann', languageCode: 'en', started: true }).id
+  const { id } = world.telegram.group({ title: 'Crew', members: [owner], admins: [owner] })
+  await giveCredits(world.app, walletOf('alice'), 24_680)
+  const hook = { name: ADDRESS, channel: 'webhook', url: 'https://example.org/', default: true }
+  const { id: hookId } = await world.as('alice', createRecipient, { body: hook })
+  const off = { params: { id: String(hookId) }, body: { status: 'disabled' } }
+  await world.as('alice', updateRecipient, off)
+  node = await world.addWatch('alice', { label: 'Treasury' })
+  await world.giveSlots('alice', 2)
+  const own = { label: 'Own', type: 'credits-balance', target: {}, settings: { limit: 30_000 } }
+  credits = (await world.as('alice', createWatch, { body: own })).id
+  await judgeLedgers.run(world.service.app, new AbortController().signal, undefined)
+  await alertsIn(world).fire(credits, { event: 'credits.low-balance' })
+  // Linked only now: no alert of credits was sent to it.
+  group = world.chat(id, owner)
+  await group.say(`/start@${BOT_NAME} ${await world.linkCode('alice')}`)
+  await group.press('Link this chat')
+})
+afterAll(() => world.close())
+
+test('a private chat shows what a group does not', async () => {
+  const ann = await world.linked('alice')
+  await ann.say(`/watches ${credits}`)
+  expect(ann.last().text).toMatch(BALANCE)
+  await ann.say('/status')
+  expect(ann.last().text).toMatch(BALANCE)
+  await ann.say(`/watches ${node}`)
+  await ann.press('Recipients')
+  expect(ann.last().text).toContain(ADDRESS)
+})
+
+test('no command tells a group of credits or of other recipients', async () => {
+  const commands = REGISTRY.flatMap((feature) => feature.commands.map(({ name }) => name))
+  for (const name of [...commands, 'start', `watches ${credits}`, `watches ${node}`, 'alerts 1']) {
+    await group.say(`/${name.replace(/^\w+/, (word) => `${word}@${BOT_NAME}`)}`)
+  }
+  expect(everything()).toContain('Treasury')
+  expect(everything()).not.toMatch(BALANCE)
+  expect(everything()).not.toContain(ADDRESS)
+})
+
+test('a watch of credits, and an alert of it, are said to be private', async () => {
+  await group.say(`/watches ${credits}`)
+  expect(group.last().text).toBe(PRIVATE)
+  expect(group.last().keyboard).toMatchObject([[{ url: linkTo(`w${credits}`) }]])
+  await group.say('/alerts')
+  expect(group.last().text).toContain('Credit balance')
+  const [, alertId] = /start=a(\d+)/.exec(JSON.stringify(group.last().entities)) ?? []
+  await group.say(`/alerts ${alertId}`)
+  expect(group.last().text).toBe(PRIVATE)
+  expect(group.last().keyboard).toMatchObject([[{ url: linkTo(`a${alertId}`) }]])
+  await group.say('/status')
+  expect(await ledTo(packed('watch.card', { id: credits }))).toBe(linkTo(`w${credits}`))
+  expect(await ledTo(packed('watch.raw', { id: credits }))).toBe(linkTo(`w${credits}`))
+  expect(await ledTo(packed('alert.card', { id: Number(alertId) }))).toBe(linkTo(`a${alertId}`))
+})
+
+test('who else is told is shown in the private chat, and a test names no address', async () => {
+  await group.say(`/watches ${node}`)
+  for (const data of [
+    packed('watch.who', { id: node, page: 1 }),
+    packed('watch.whoAll', { id: node }),
+    packed('watch.whoFlip', { id: node, recipient: 1 }),
+  ]) {
+    expect(await ledTo(data)).toBe(linkTo(`w${node}`))
+  }
+  await group.press('Test')
+  expect(group.last().text).toContain('webhook')
+  expect(everything()).not.toContain(ADDRESS)
+})
+
+test('the file of alerts is for the private chat', async () => {
+  await group.say('/alerts')
+  expect(group.labels().flat()).not.toContain('CSV')
+  const filter = { state: 'all', severity: 'all', time: 'all', watchId: undefined } as const
+  expect(await ledTo(packed('alert.csv', { filter }))).toBe(linkTo('menu'))
+})
