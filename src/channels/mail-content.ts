@@ -1,6 +1,14 @@
 import { shortAddress } from '#src/i18n/format.ts'
 import { withoutDirections } from '#src/i18n/isolates.ts'
-import { escapeHtml, id, type Translate, translator, typed } from '#src/i18n/translate.ts'
+import {
+  escapeHtml,
+  type Html,
+  html,
+  id,
+  type Translate,
+  translator,
+  typed,
+} from '#src/i18n/translate.ts'
 import { type Card, type CardItem, cardOf, itemLine } from './card.ts'
 import type { Envelope, MessageField } from './define.ts'
 import { type MailPieces, mailPieces } from './mail-page.ts'
@@ -100,7 +108,7 @@ function htmlOf(t: Translate, envelope: Envelope, { card, action, reader }: Part
     ],
     footer: [
       pieces.muted(
-        t.html('mail:footer', ownerOf(reader)) +
+        t.html('mail:footer', { ...ownerOf(reader), wallet: wholeHtml(reader.wallet) }) +
           (stop === undefined ? '' : ` ${pieces.link(escapeHtml(t('mail:stop')), stop)}`),
       ),
     ],
@@ -214,6 +222,11 @@ function itemHtml(t: Translate, pieces: MailPieces, item: CardItem): string {
 
 function ownerOf({ address, wallet }: MailReader) {
   return { address: typed(address), wallet: id(shortAddress(wallet)) }
+}
+
+/** A shortened address, on one line. */
+function wholeHtml(wallet: string): Html {
+  return html(`<span style="white-space:nowrap">${escapeHtml(shortAddress(wallet))}</span>`)
 }
 
 function valueHtml(pieces: MailPieces, field: MessageField): string {
