@@ -14,7 +14,7 @@ import { serveWallet } from './wallet.ts'
 import { createWorldClock, type WorldClock } from './world/clock.ts'
 import { makeDataDir } from './world/data-dir.ts'
 import { startDataUpstream } from './world/data-upstream.ts'
-import { findPort } from './world/ports.ts'
+import { expectFree, findPort } from './world/ports.ts'
 import { startProtocolData } from './world/protocol-data.ts'
 import { BOT_USERNAME, configFor, makeBotToken } from './world/settings.ts'
 import { openLinksInChat } from './world/telegram-links.ts'
@@ -105,6 +105,7 @@ export async function startWorld(options: WorldOptions): Promise<World> {
 async function build(options: WorldOptions, undo: AsyncDisposableStack): Promise<WorldParts> {
   const { log, signal } = options
   signal?.throwIfAborted()
+  const ports = await choosePorts(options)
   const clock = createWorldClock()
   const botToken = makeBotToken()
   const keep = async <T extends { close(): Promise<void> }>(starting: Promise<T>): Promise<T> => {
@@ -129,12 +130,11 @@ async function build(options: WorldOptions, undo: AsyncDisposableStack): Promise
     keep(startChatHooks({ clock })),
     keep(startXrpl({ clock })),
     keep(startDataUpstream({ clock })),
-    choosePorts(options),
   ] as const
   // All of them end one way or the other before anything is undone.
   await Promise.allSettled(starting)
   signal?.throwIfAborted()
-  const [database, chain, telegram, inbox, receiver, hooks, xrpl, data, ports] =
+  const [database, chain, telegram, inbox, receiver, hooks, xrpl, data] =
     await Promise.all(starting)
 
   const { devnet, player, rpc } = chain
@@ -229,10 +229,15 @@ async function startChain(
   return { devnet, player, rpc: await keep(startRpcProxy(devnet.rpcUrl)) }
 }
 
+/** Before anything is started, so that whoever named a port that is taken hears of it at once. */
 async function choosePorts(options: WorldOptions) {
-  const choose = (name: keyof typeof USUAL_PORTS) => {
-    const named = options[name] ?? (options.port === 0 ? 0 : undefined)
-    return named || findPort(named ?? USUAL_PORTS[name])
+  const choose = async (name: keyof typeof USUAL_PORTS) => {
+    const named = options[name]
+    if (named !== undefined && named !== 0) {
+      await expectFree(named)
+      return named
+    }
+    return findPort(options.port === 0 ? undefined : USUAL_PORTS[name])
   }
   return {
     port: await choose('port'),

@@ -117,7 +117,8 @@ describe('sandbox', { timeout: 60_000 }, () => {
     const taken = await takenPort()
     const found = await findPort(taken)
     expect(found).not.toBe(taken)
-    expect(found).toBeGreaterThan(0)
+    // Not of those that the system hands out: until it is used, somebody else could be given it.
+    expect(found).toBeLessThan(32_768)
     expect(await findPort(found)).toBe(found)
   })
 

@@ -1,7 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { createServer } from 'node:net'
 import { createInterface } from 'node:readline'
+import { findPort } from '#src/sandbox/world/ports.ts'
 import packageJson from '../../package.json' with { type: 'json' }
 import { PROCESS_ENVIRONMENT, testEnvironment } from './environment.ts'
 
@@ -26,7 +26,7 @@ const [, ...START] = packageJson.scripts.start.split(' ')
 export async function startServiceProcess(
   over: Readonly<Record<string, string>>,
 ): Promise<ServiceProcess> {
-  const port = await freePort()
+  const port = await findPort()
   const env = {
     ...PROCESS_ENVIRONMENT,
     ...testEnvironment({
@@ -69,14 +69,4 @@ async function untilReady(child: ChildProcess): Promise<void> {
     }
   }
   throw new Error(`the service did not start:\n${lines.join('\n')}`)
-}
-
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  const address = server.address()
-  server.close()
-  await once(server, 'close')
-  if (address === null || typeof address === 'string') throw new Error('no port')
-  return address.port
 }

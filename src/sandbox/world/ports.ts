@@ -1,20 +1,35 @@
+import { randomInt } from 'node:crypto'
 import { once } from 'node:events'
 import { createServer } from 'node:net'
 
+/** Below what systems hand out to whoever asks for any port: from there one could be gone before it is used. */
+const FIRST = 20_000
+const AFTER_LAST = 32_768
+const TRIES_MAX = 100
+
 /** A port on loopback that nobody listens on: the wished one if it is free, else any. */
-export async function findPort(wish = 0): Promise<number> {
-  return (await tryPort(wish)) ?? (await tryPort(0)) ?? 0
+export async function findPort(wish?: number): Promise<number> {
+  if (wish !== undefined && (await isFree(wish))) return wish
+  for (let tries = 0; tries < TRIES_MAX; tries += 1) {
+    const port = randomInt(FIRST, AFTER_LAST)
+    if (await isFree(port)) return port
+  }
+  throw new Error('there is no free port')
 }
 
-async function tryPort(port: number): Promise<number | undefined> {
+/** @throws Error when somebody listens there on loopback */
+export async function expectFree(port: number): Promise<void> {
   const probe = createServer().listen(port, '127.0.0.1')
-  try {
-    await once(probe, 'listening')
-  } catch {
-    return undefined
-  }
-  const address = probe.address()
+  await once(probe, 'listening')
   probe.close()
   await once(probe, 'close')
-  return address === null || typeof address === 'string' ? undefined : address.port
+}
+
+async function isFree(port: number): Promise<boolean> {
+  try {
+    await expectFree(port)
+    return true
+  } catch {
+    return false
+  }
 }
