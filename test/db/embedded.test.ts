@@ -79,8 +79,8 @@ async function start(options: { port?: number; durable?: boolean } = {}) {
 }
 
 /** The data directory is one that was used before. */
-async function prepare(): Promise<void> {
-  await promisify(execFile)('cp', ['-a', join(prepared, 'data'), dataDir])
+async function prepare(folder = dataDir): Promise<void> {
+  await promisify(execFile)('cp', ['-a', join(prepared, 'data'), folder])
 }
 
 async function query(url: string, statement: string): Promise<readonly Record<string, unknown>[]> {
@@ -158,8 +158,10 @@ describe('an embedded database', () => {
     await prepare()
     const { url } = await start()
     const port = Number(new URL(url).port)
-    const other = startEmbedded({ dataDir: join(base, 'other'), sharedDir, logger, port })
-    await expect(other).rejects.toThrow('could not create any TCP/IP sockets')
+    const other = join(base, 'other')
+    await prepare(other)
+    const second = startEmbedded({ dataDir: other, sharedDir, logger, port })
+    await expect(second).rejects.toThrow('could not create any TCP/IP sockets')
     const free = createServer().listen(0, '127.0.0.1')
     await once(free, 'listening')
     const address = z.object({ port: z.number() }).parse(free.address())

@@ -1,8 +1,7 @@
 import { spawn } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
 import { once } from 'node:events'
-import { chmod, mkdtemp, rm, stat, statfs } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { chmod, mkdtemp, rm, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { TestProject } from 'vitest/node'
 import { connect } from '#src/db/connection.ts'
@@ -10,6 +9,7 @@ import { startEmbedded } from '#src/db/embedded.ts'
 import { migrate } from '#src/db/migrate.ts'
 import { silentLogger } from '#src/kernel/logger.ts'
 import { COMPILE_CACHE, QUICK_MODULES } from './compile-cache.ts'
+import { roomyFolder } from './roomy-folder.ts'
 
 declare module 'vitest' {
   interface ProvidedContext {
@@ -20,9 +20,6 @@ declare module 'vitest' {
   }
 }
 
-/** A file system in memory, on Linux. */
-const MEMORY = '/dev/shm'
-const MEMORY_BYTES_MIN = 4 * 2 ** 30
 const SERVICE = join(import.meta.dirname, '../../src/main.ts')
 const MIGRATIONS = join(import.meta.dirname, '../../migrations')
 
@@ -79,15 +76,6 @@ async function compileService(): Promise<void> {
   const service = spawn(process.execPath, [SERVICE], { env: environment, stdio: 'ignore' })
   // It ends by itself: nothing that it must know is set.
   await once(service, 'exit')
-}
-
-/** Memory where there is enough: every database that is cloned is some hundred files. */
-async function roomyFolder(): Promise<string> {
-  const free = await statfs(MEMORY).then(
-    ({ bavail, bsize }) => bavail * bsize,
-    () => 0,
-  )
-  return free < MEMORY_BYTES_MIN ? tmpdir() : MEMORY
 }
 
 async function createTemplate(serverUrl: string, name: string): Promise<void> {

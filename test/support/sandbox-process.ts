@@ -1,10 +1,10 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { chmod, mkdtemp, readdir, readFile, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as wait } from 'node:timers/promises'
 import { PROCESS_ENVIRONMENT } from './environment.ts'
+import { roomyFolder } from './roomy-folder.ts'
 
 /** The sandbox's program in a process of its own, with a folder for temporary files of its own. */
 export interface SandboxProcess {
@@ -35,7 +35,7 @@ export async function startSandboxProcess(
   args: readonly string[] = [],
   environment: Readonly<Record<string, string>> = {},
 ): Promise<SandboxProcess> {
-  const folder = await mkdtemp(join(tmpdir(), 'watchdog-test-'))
+  const folder = await mkdtemp(join(await roomyFolder(), 'watchdog-test-'))
   // The database's own user has to come through.
   await chmod(folder, 0o755)
   const child = spawn(process.execPath, [MAIN, ...args], {
