@@ -49,9 +49,9 @@ onPress(composer, 'trial.start', async (ctx, { next, terms }) => {
   const offer = trialOffer(ctx.app)
   const { accepted } = await ctx.call(getTerms)
   // Who was shown these terms with the button has accepted them by it.
-  const isShown = terms === offer.mark && (next === 'wallet' || next === 'choose')
-  if (!accepted && !isShown) {
-    await show(ctx, trialTerms(ctx.reader, offer, 'choose'))
+  const isShowing = next === 'wallet' || next === 'choose' || next === 'agreed'
+  if (!accepted && !(isShowing && terms === offer.mark)) {
+    await show(ctx, trialTerms(ctx.reader, offer, isShowing ? next : 'agreed'))
     return
   }
   if (!accepted) await ctx.call(acceptTerms, { body: { version: offer.terms.version } })

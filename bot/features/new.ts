@@ -13,6 +13,7 @@ import {
   type Draft,
   type DraftValues,
   dropDraft,
+  type Preview,
   readDraft,
   renewDraft,
 } from '../draft.ts'
@@ -89,7 +90,9 @@ function onStep<V extends StepVerb>(
 onStep('new.pick', async (ctx, draft, { index }) => {
   const picked = draft.values.offered[index]
   if (picked === undefined) return showStep(ctx, draft)
-  await choose(ctx, draft, await understand(ctx, draft, picked.target))
+  const understood = await understand(ctx, draft, picked.target)
+  if (!understood.ok) return showStep(ctx, draft, understood.refusal)
+  await showStep(ctx, await withTarget(ctx, draft, understood.preview))
 })
 
 onStep('new.page', async (ctx, draft, { page }) => {
@@ -125,9 +128,10 @@ onStep('new.ask', async (ctx, draft, { field }) => {
   await showStep(ctx, await changeDraft(ctx, draft, { asking: field }))
 })
 
-onStep('new.next', async (ctx, draft) =>
-  showStep(ctx, await changeDraft(ctx, draft, stepAfter(draft))),
-)
+onStep('new.next', async (ctx, draft) => {
+  const next = await changeDraft(ctx, draft, stepAfter(draft))
+  await (next.values.watchId === null ? showIfRoom(ctx, next) : showStep(ctx, next))
+})
 onStep('new.back', async (ctx, draft) => {
   const before = stepBefore(draft)
   await (before === undefined
@@ -197,10 +201,17 @@ async function begin(
     ),
   )
   const draft = await beginDraft(ctx, link.wallet, { type, step: 'target', settings, ...over })
-  if (!hasTarget) return choose(ctx, draft, await understand(ctx, draft, {}))
-  const wanted = target && targetOf(draft, target)
-  if (wanted === undefined) return showStep(ctx, draft)
-  await choose(ctx, draft, await understand(ctx, draft, wanted))
+  const wanted = hasTarget ? target && targetOf(draft, target) : {}
+  if (wanted === undefined) return showIfRoom(ctx, draft)
+  const understood = await understand(ctx, draft, wanted)
+  if (!understood.ok) return showIfRoom(ctx, draft, understood.refusal)
+  await showIfRoom(ctx, await withTarget(ctx, draft, understood.preview))
+}
+
+/** Where a draft waits; without room for its watch, what can be done before it goes on. */
+async function showIfRoom(ctx: BotContext, draft: Draft, refusal?: Refusal): Promise<void> {
+  const { free } = await slotsOf(ctx, linkOf(ctx, draft))
+  await (free === 0 ? showNoSlot(ctx, draft) : showStep(ctx, draft, refusal))
 }
 
 /** The type a word means: its own name or the beginning of it, or a part of what it is called. */
@@ -225,27 +236,10 @@ function isChoosing({ values }: Draft): boolean {
   return values.step === 'choose'
 }
 
-/** Goes on with a target, or asks again. */
-async function choose(
-  ctx: BotContext,
-  draft: Draft,
-  understood: Awaited<ReturnType<typeof understand>>,
-): Promise<void> {
-  const refusal = await take(ctx, draft, understood)
-  if (refusal === undefined) return
-  await showStep(ctx, draft, refusal)
-}
-
-async function take(
-  ctx: BotContext,
-  draft: Draft,
-  understood: Awaited<ReturnType<typeof understand>>,
-): Promise<Refusal | undefined> {
-  if (!understood.ok) return understood.refusal
+/** The draft, its target chosen. */
+function withTarget(ctx: BotContext, draft: Draft, preview: Preview): Promise<Draft> {
   const step = draft.values.isLike ? 'check' : 'rule'
-  const changes = { preview: understood.preview, step, asking: null, page: 1 } as const
-  await showStep(ctx, await changeDraft(ctx, draft, changes))
-  return undefined
+  return changeDraft(ctx, draft, { preview, step, asking: null, page: 1 })
 }
 
 /** What was typed, at whatever step it was. */
@@ -258,7 +252,12 @@ async function typed(ctx: BotContext, draft: Draft, text: string): Promise<Refus
     await showStep(ctx, await changeDraft(ctx, draft, { parts, asking: null }))
     return undefined
   }
-  if (values.step === 'target') return take(ctx, draft, await understand(ctx, draft, text))
+  if (values.step === 'target') {
+    const understood = await understand(ctx, draft, text)
+    if (!understood.ok) return understood.refusal
+    await showStep(ctx, await withTarget(ctx, draft, understood.preview))
+    return undefined
+  }
   if (values.step === 'check' && values.asking === 'lab') {
     const name = Label.safeParse(text)
     if (!name.success) throw validationErrors(name.error)

@@ -146,11 +146,8 @@ export function quoteScreen(
     packed('slots.buy', { ...asked, credits: totalCredits }),
     'primary',
   )
-  const first = !options.canSpend
-    ? act(t('bot:button.allowSpending'), packed('connect', { spend: true }), 'primary')
-    : shortfallCredits > 0
-      ? act(t('bot:button.topUp'), packed('topup'), 'primary')
-      : buy
+  const isShort = shortfallCredits > 0
+  const first = waysToBuy(t, buy, { canSpend: options.canSpend, isShort })
   const change = (label: string, over: Partial<typeof asked>) =>
     act(label, packed('slots.quote', { ...asked, ...over }))
   return screen(lines, [
@@ -163,9 +160,22 @@ export function quoteScreen(
       change(one === count ? `✓ ${periods(t, one)}` : periods(t, one), { periods: one }),
     ),
     [change(t(renew ? 'bot:button.renewOn' : 'bot:button.renewOff'), { renew: !renew })],
-    [first],
+    first,
     [toSlots],
   ])
+}
+
+/** What comes before a purchase, while something is lacking for it; else the purchase. */
+export function waysToBuy(
+  t: Translate,
+  buy: Button,
+  { canSpend, isShort }: { readonly canSpend: boolean; readonly isShort: boolean },
+): readonly Button[] {
+  const topUp = { label: t('bot:button.topUp'), data: packed('topup') }
+  const allow = { label: t('bot:button.allowSpending'), data: packed('connect', { spend: true }) }
+  const lacking = [...(isShort ? [topUp] : []), ...(canSpend ? [] : [allow])]
+  const [first, ...others] = lacking
+  return first === undefined ? [buy] : [{ ...first, style: 'primary' }, ...others]
 }
 
 /** The price, and why it is lower than the full one. */

@@ -6,6 +6,7 @@ import { packed } from '../callback-data.ts'
 import type { Draft, Step } from '../draft.ts'
 import { fieldsOf, type OwnedField } from './fields.ts'
 import type { SlotUse } from './slot-use.ts'
+import { waysToBuy } from './slots.ts'
 import {
   act,
   type Button,
@@ -205,15 +206,14 @@ export function noSlot(
       ? undefined
       : t.html('bot:noSlot.balance', { balance: html(credits(t, balanceCredits)) }),
   ]
-  const buy = options.canSpend
-    ? balanceCredits < price
-      ? act(t('bot:button.topUp'), packed('topup'), 'primary')
-      : act(
-          t('bot:button.addSlot', { price }),
-          packed('slots.quote', { quantity: 1, periods: 1, renew: false }),
-          'primary',
-        )
-    : act(t('bot:button.allowSpending'), packed('connect', { spend: true }), 'primary')
+  const add = act(
+    t('bot:button.addSlot', { price }),
+    packed('slots.quote', { quantity: 1, periods: 1, renew: false }),
+    'primary',
+  )
+  const buy = waysToBuy(t, add, { canSpend: options.canSpend, isShort: balanceCredits < price })
+  const drop =
+    used + waiting === 0 ? [] : [act(t('bot:button.deleteOne'), packed('watch.list', { page: 1 }))]
   const trial =
     options.terms === undefined
       ? []
@@ -227,12 +227,7 @@ export function noSlot(
     resume === undefined
       ? []
       : [act(t('bot:button.tryAgain'), packed('new.next', { rev: resume.rev }))]
-  return screen(lines, [
-    isFull ? [] : [buy],
-    [...trial, act(t('bot:button.deleteOne'), packed('watch.list', { page: 1 }))],
-    again,
-    [menuButton(t)],
-  ])
+  return screen(lines, [isFull ? [] : buy, [...trial, ...drop], again, [menuButton(t)]])
 }
 
 function credits(t: Translate, count: number): string {

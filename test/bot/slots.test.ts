@@ -110,6 +110,21 @@ describe('/slots', () => {
       expect(ann.labels().flat()).not.toContain('Start the free trial')
     }))
 
+  test('the trial started for a watch that has no slot goes on with that watch', () =>
+    inFreshWorld(async () => {
+      const ann = await world.linked('alice')
+      await ann.say('/new credits')
+      expect(says(ann)).toContain('No free slot')
+      await ann.press('Start the free trial')
+      expect(says(ann)).toContain('Free trial: 1 slot for 14 days')
+      const { text } = await ann.press('Start the free trial')
+      expect(text).toContain('Your trial runs until')
+      expect(says(ann)).toContain('New watch · My credits · 1/2')
+      await ann.press('500')
+      await ann.press('Create')
+      expect(says(ann)).toContain('is watched.')
+    }))
+
   test.each(LOCALES)('is shown in %s', async (locale) => {
     const ann = await world.linked('alice', SPENDER, locale)
     await ann.say('/slots')
@@ -183,6 +198,7 @@ describe('a quote', () => {
       await ann.press('Add slots')
       expect(says(ann)).toContain('This chat may not spend yet.')
       expect(ann.labels().flat()).toContain('Allow spending')
+      expect(ann.labels().flat()).not.toContain('Top up')
       const data = packed('slots.buy', { quantity: 1, periods: 1, renew: false, credits: 500 })
       expect(
         ann
@@ -194,6 +210,15 @@ describe('a quote', () => {
       expect(says(ann)).toContain('to spend credits on slots')
     }))
 })
+
+test('a chat that may not spend, of a wallet without credits, is shown the way to both', () =>
+  inFreshWorld(async () => {
+    const ann = await world.linked('alice')
+    await ann.say('/slots')
+    await ann.press('Add slots')
+    expect(says(ann)).toContain('Missing: 500 credits')
+    expect(ann.labels().flat()).toEqual(expect.arrayContaining(['Top up', 'Allow spending']))
+  }))
 
 describe('Buy', () => {
   test('takes the price on the button and gives the slots', () =>
