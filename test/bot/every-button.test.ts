@@ -311,6 +311,6 @@ test('every verb that is handled stands on some screen', () => {
   expect(missing.filter((verb) => !ELSEWHERE.test(verb))).toEqual([])
 })
 
-/** Verbs on messages that only something that happened brings, those of groups, money and status. */
+/** Verbs on messages that only something that happened brings, those of groups, money, status and many wallets. */
 const ELSEWHERE =
-  /^(?:trial|terms|group|topup|slots|subs|ledger|status)\b|^(?:none|close|alert\.ackAll)$/
+  /^(?:trial|terms|group|topup|slots|subs|ledger|status)\b|^(?:none|close|alert\.ackAll|wallet\.page)$/
