@@ -121,18 +121,25 @@ function groupCard(
   const since = items.map(({ firedAt }) => firedAt).sort()[0] ?? worst.firedAt
   const recoveredAt = isOver ? lastRecovery(items, state) : undefined
   const line = severityLine(
-    { ...envelope, kind: 'group', message: { ...worst, watchLabel: null, firedAt: since } },
+    {
+      ...envelope,
+      kind: envelope.of === 'raised' ? 'raised' : 'group',
+      message: { ...worst, watchLabel: null, firedAt: since },
+    },
     writer,
     { state: { ...state, ...(recoveredAt && { recoveredAt }) } },
   )
+  const heading =
+    watchLabel === null
+      ? t('messages:group.headingNoWatch', { count })
+      : t('messages:group.heading', { count, watch: typed(shownLabel(watchLabel)) })
+  // Once somebody has seen to them nobody is reminded any more.
+  const isReminder = envelope.of === 'reminder' && !isOver && !state.acknowledged && !state.muted
   return {
     glyph: glyphOf(worst, isOver ? { recoveredAt: new Date(worst.firedAt) } : {}),
-    title:
-      watchLabel === null
-        ? t('messages:group.headingNoWatch', { count })
-        : t('messages:group.heading', { count, watch: typed(shownLabel(watchLabel)) }),
+    title: isReminder ? t('messages:reminder.head', { title: heading }) : heading,
     lines: [line],
-    body: '',
+    body: isReminder ? sharedBody(items) : '',
     fields: sharedField(items),
     ...listed(t, items, (item) => ({
       glyph: glyphOf(item, stateOf(item)),
@@ -243,6 +250,11 @@ export function itemLine(
   const number = time !== undefined || message.alertId === null ? [] : [`#${message.alertId}`]
   const start = time === undefined ? [] : [written(locale, time)]
   return lineStart(locale) + [...start, glyph, text, ...number].join(' ')
+}
+
+/** For how long they have all been open; empty where that differs. */
+function sharedBody([first, ...others]: readonly Message[]): string {
+  return first !== undefined && others.every(({ body }) => body === first.body) ? first.body : ''
 }
 
 /** What all of them share: a sender, a round. At most one. */

@@ -78,6 +78,8 @@ export interface Envelope {
   readonly answered?: { readonly severity: Severity; readonly title: string }
   /** Of a recovery, and of an episode that became worse: when it began. RFC 3339. */
   readonly startedAt?: string
+  /** Of a group that tells more of alerts that were told before: what of them. */
+  readonly of?: 'raised' | 'reminder'
   /** Of a group, roll-up or summary: the messages in it, in their order. */
   readonly items?: readonly Message[]
   /** Rows of buttons of a notice or summary; those of an alert follow from the alert. */
@@ -120,6 +122,7 @@ export const Envelope: z.ZodType<Envelope> = z.object({
   answers: z.int().exactOptional(),
   answered: z.object({ severity: z.enum(SEVERITIES), title: z.string() }).exactOptional(),
   startedAt: z.iso.datetime().exactOptional(),
+  of: z.enum(['raised', 'reminder']).exactOptional(),
   items: z.array(Message).exactOptional(),
   buttons: z
     .array(

@@ -76,9 +76,7 @@ function alertButtons(envelope: Envelope, state: MessageState): ChatKeyboard {
     ...(event === 'fsp.monitoring'
       ? [[press('messages:button.status', 'status')]]
       : muteButtons(envelope, message, state)),
-    ...(kind === 'reminder'
-      ? [[press('messages:button.remindersOff', 'settings.remind', 'off')]]
-      : []),
+    ...(kind === 'reminder' ? [[remindersOff(envelope)]] : []),
     helpButtons(envelope, id, state.help),
   ]
 }
@@ -99,7 +97,8 @@ function muteButtons(envelope: Envelope, message: Message, { muted }: MessageSta
     press('messages:button.mute8h', 'alert.mute', id, '8h'),
   ]
   const canBeOver = canRecover({ ...envelope, message })
-  if (envelope.kind === 'reminder') return canBeOver ? [[untilRecovered]] : []
+  if (envelope.kind === 'reminder' || envelope.of === 'reminder')
+    return canBeOver ? [[untilRecovered]] : []
   return [hours, ...(canBeOver ? [[untilRecovered]] : [])]
 }
 
@@ -135,7 +134,15 @@ function groupButtons(
     state.acknowledged === undefined
       ? [press('messages:button.acknowledgeAll', 'alert.ackAll')]
       : []
-  return [[...acknowledge, alerts], ...muteButtons(envelope, worst, state)]
+  return [
+    [...acknowledge, alerts],
+    ...muteButtons(envelope, worst, state),
+    ...(envelope.of === 'reminder' ? [[remindersOff(envelope)]] : []),
+  ]
+}
+
+function remindersOff(envelope: Envelope): ChatButton {
+  return pressesOf(envelope).press('messages:button.remindersOff', 'settings.remind', 'off')
 }
 
 /** Those the envelope carries; a page that cannot be on a button is left out here and told as text. */

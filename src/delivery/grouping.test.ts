@@ -125,6 +125,20 @@ describe('what is told next', () => {
     }
   })
 
+  test('raised severities of a watch go together, reminders too, into nothing that is there', () => {
+    for (const kind of ['raised', 'reminder'] as const) {
+      const own = ['a', 'b'].map((id) => waiting({ id, kind, urgency: 2 }))
+      const others = [
+        waiting({ id: 'c', kind, watchId: 2 }),
+        waiting({ id: 'd', kind: 'alert', urgency: 0, watchId: 1 }),
+        waiting({ id: 'e', kind, createdAt: at(GROUP_SECONDS + 1) }),
+      ]
+      const told = recent({ id: 'm', openedAt: at(0) })
+      const next = planNext(situation({ waiting: [...own, ...others], recent: [told] })).next
+      expect(next).toEqual({ how: 'send', form: 'group', ids: ['a', 'b'] })
+    }
+  })
+
   test('critical ones go before others, but never before an earlier one of their key', () => {
     const all = [
       waiting({ id: 'info', urgency: 0, watchId: 1 }),
@@ -230,7 +244,9 @@ describe('whatever waits', () => {
         const parts = given.waiting.filter(({ id }) => next.ids.includes(id))
         expect(new Set(parts.map(({ watchId }) => watchId)).size).toBe(1)
         expect(new Set(parts.map(({ recovery }) => recovery)).size).toBe(1)
-        expect(parts.every(({ kind }) => kind === 'alert')).toBe(true)
+        expect(new Set(parts.map(({ kind }) => kind)).size).toBe(1)
+        expect(['alert', 'raised', 'reminder']).toContain(parts[0]?.kind)
+        if (next.how === 'join') expect(parts[0]?.kind).toBe('alert')
         const opened =
           next.how === 'join'
             ? given.recent.filter(({ id }) => id === next.messageId).map((one) => one.openedAt)

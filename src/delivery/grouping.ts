@@ -6,7 +6,8 @@
  * its message: by changing it where the channel can, otherwise in one message when the five seconds are
  * over. After six messages in a minute everything goes into one roll-up until it is quieter. What makes
  * a sound never hides in a message that arrived without one: it gets a message of its own. Within an
- * order key nothing overtakes, whatever is urgent.
+ * order key nothing overtakes, whatever is urgent. Raised severities and reminders that are written
+ * together are one message as well, in answer to the one that told of their alerts.
  *
  * @see product decisions, section 9, "Storm control"; screens, 8.4 and 8.5
  */
@@ -145,7 +146,7 @@ function byUrgency(a: Waiting, b: Waiting): number {
 }
 
 function stepFor(lead: Waiting, situation: Situation): { readonly next: Next } | Pause {
-  if (!isRolledUp(lead)) return { next: { how: 'send', form: 'alone', ids: [lead.id] } }
+  if (!isRolledUp(lead)) return sendFresh(lead, situation)
   const group = lead.answers === null ? undefined : situation.groups.get(lead.answers)
   if (lead.recovery && group !== undefined) {
     const step = endOfGroup(group, situation)
@@ -154,7 +155,7 @@ function stepFor(lead: Waiting, situation: Situation): { readonly next: Next } |
   return joinWatch(lead, situation) ?? rollUp(situation) ?? sendFresh(lead, situation)
 }
 
-/** Tests, notices, reminders and summaries stand alone. */
+/** Tests, notices, reminders and summaries are told whatever else there is. */
 function isRolledUp({ kind, test }: Waiting): boolean {
   return !test && (kind === 'alert' || kind === 'raised')
 }
@@ -182,7 +183,7 @@ function joinWatch(
   lead: Waiting,
   { waiting, recent, canEdit, now }: Situation,
 ): { readonly next: Next } | Pause | undefined {
-  if (!isGrouped(lead)) return undefined
+  if (lead.kind !== 'alert' || !isGrouped(lead)) return undefined
   const isOnItsWay = waiting.some(
     (one) => one.taken === 'now' && isLike(one, lead) && isNear(one.createdAt, lead.createdAt),
   )
@@ -255,16 +256,18 @@ function startOf(lead: Waiting, waiting: readonly Waiting[]): Date {
   return new Date(Math.min(...near.map(({ createdAt }) => createdAt.getTime())))
 }
 
-/** A raised severity answers its alert by itself. */
-function isGrouped({ kind, watchId }: Waiting): boolean {
-  return kind === 'alert' && watchId !== null
+/** Raised severities and reminders make a sound of their own: they go together, never into what is there. */
+const GROUPED: ReadonlySet<EnvelopeKind> = new Set(['alert', 'raised', 'reminder'])
+
+function isGrouped({ kind, watchId, test }: Waiting): boolean {
+  return GROUPED.has(kind) && watchId !== null && !test
 }
 
-/** Of one watch, both alerts or both recoveries. */
+/** Of one watch and one kind, both alerts or both recoveries. */
 function isLike(one: Waiting, lead: Waiting): boolean {
-  return (
-    isGrouped(one) && !one.test && one.watchId === lead.watchId && one.recovery === lead.recovery
-  )
+  const isSame =
+    one.kind === lead.kind && one.watchId === lead.watchId && one.recovery === lead.recovery
+  return isSame && isGrouped(one)
 }
 
 function isNear(a: Date, b: Date): boolean {

@@ -27,9 +27,26 @@ export function together(
     )
   const [worst] = inOrder.toSorted((a, b) => rankOf(b) - rankOf(a))
   if (worst === undefined) throw new Error('a group of nothing')
-  const { type, signal, group, data, locale, timezone, message } = worst
-  const items = inOrder.map((one) => one.message)
-  return { deliveryId, type, signal, group, data, locale, timezone, message, kind, items }
+  const { type, signal, group, data, locale, timezone, message, answers } = worst
+  const of = inOrder.every((one) => one.kind === worst.kind) ? followUpOf(worst) : undefined
+  const items = inOrder.map((one) => ({
+    ...one.message,
+    ...(one.kind === 'reminder' && one.answered && { title: one.answered.title }),
+  }))
+  const place = { deliveryId, type, signal, group, data, locale, timezone }
+  return {
+    ...place,
+    message,
+    kind,
+    items,
+    ...(of && { of }),
+    ...(of && answers !== undefined && { answers }),
+  }
+}
+
+/** What a message says more of alerts that were told before. */
+function followUpOf({ kind }: Envelope): Envelope['of'] {
+  return kind === 'raised' || kind === 'reminder' ? kind : undefined
 }
 
 /** A message as it is to stand there now; undefined when nothing of it can be read. */

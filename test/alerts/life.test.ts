@@ -208,6 +208,54 @@ describe('acknowledging', () => {
   })
 })
 
+describe('several alerts of one message', () => {
+  const all = (severity: 'warning' | 'critical') =>
+    [LOW, 'fsp.monitoring'].map((event) => ({ event, severity }))
+  const last = (count: number) => room.telegram.messages(room.chat).slice(-count)
+
+  test('become worse in one message, and are reminded of in one, in answer to it', async () => {
+    await room.notice(watchId, ...all('warning'))
+    await pass()
+    minutes(3)
+    room.forget()
+    await room.notice(watchId, ...all('critical'))
+    await pass()
+    minutes(15)
+    await pass()
+    await pass()
+    const [first, raised, reminder] = last(3)
+    expect(room.chatTexts()).toHaveLength(2)
+    expect(room.subjects()).toHaveLength(2)
+    expect(raised?.text).toMatch(/^🔴 .*: 2 alerts\nSeverity raised to critical/)
+    expect(raised?.replyTo).toBe(first?.id)
+    expect(reminder?.text).toMatch(/^🔴 Still firing: .*: 2 alerts\n/)
+    expect(oneLine(reminder?.text)).toContain('not acknowledged: reminder 1. Next reminder: 13:03.')
+    expect(reminder?.text.match(/Still firing/g)).toHaveLength(1)
+    expect(reminder?.keyboard.flat().map(({ text }) => text)).toEqual([
+      'Acknowledge all',
+      'Alerts',
+      'Mute until recovered',
+      'Reminders off',
+    ])
+  })
+
+  test('are no reminder any more once somebody has acknowledged them', async () => {
+    await room.notice(watchId, ...all('critical'))
+    await pass()
+    minutes(15)
+    await pass()
+    for (const { id } of await room.alerts('?limit=2')) await by(id)
+    await room.deliver()
+    const [reminder] = last(1)
+    expect(reminder?.text).not.toContain('Still firing')
+    expect(reminder?.text).toContain('acknowledged by')
+    room.forget()
+    minutes(60)
+    await pass()
+    expect(room.chatTexts()).toEqual([])
+  })
+})
+
 describe('an alert that becomes worse', () => {
   test('is told as raised, in answer to the first, and both are acknowledged as one', async () => {
     await room.notice(watchId, { event: LOW })
@@ -322,8 +370,7 @@ describe('a mute', () => {
     minutes(30)
     await Promise.all([room.remind(), room.remind()])
     await pass()
-    expect(room.chatTexts()).toHaveLength(2)
-    for (const text of room.chatTexts()) expect(text).toContain('Still firing:')
+    expect(room.chatTexts()).toEqual([expect.stringMatching(/^🟠 Still firing: .*: 2 alerts\n/)])
     const { body } = await room.alice.request('GET', `/watches/${watchId}`)
     expect(body.mutedUntil).toBeNull()
     room.forget()
