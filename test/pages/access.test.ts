@@ -126,6 +126,8 @@ async function openWindow({ dark = false, wallet = false }: Look = {}) {
     colorScheme: dark ? 'dark' : 'light',
     reducedMotion: 'reduce',
   })
+  // Sent to the browser once, and not for each page.
+  await context.addInitScript(axe.source)
   const page = await context.newPage()
   const origins = new Set(Object.values(pages).map((url) => new URL(url).origin))
   let troubles: string[] = []
@@ -178,7 +180,6 @@ async function stumbles(
   rules: string[],
   { colours = true }: { readonly colours?: boolean } = {},
 ): Promise<readonly string[]> {
-  await page.evaluate(axe.source)
   const { violations } = await page.evaluate(
     ([runOnly, enabled]) =>
       (window as unknown as { axe: typeof axe }).axe.run(document, {
@@ -199,24 +200,21 @@ async function picture(page: Page, name: string): Promise<void> {
   await page.screenshot({ path: join(PICTURES, `${name}.png`), fullPage: true })
 }
 
-const overflow = (page: Page) =>
-  page.evaluate(() => document.documentElement.scrollWidth - document.documentElement.clientWidth)
-
-/** Controls too small for a thumb. */
-const smallControls = (page: Page) =>
-  page.evaluate(() =>
-    [...document.querySelectorAll('button, summary, nav a, header a, .button, input')]
+/** By how many pixels a page is wider than the window, and which controls are too small for a thumb. */
+const measured = (page: Page) =>
+  page.evaluate(() => ({
+    overflow: document.documentElement.scrollWidth - document.documentElement.clientWidth,
+    small: [...document.querySelectorAll('button, summary, nav a, header a, .button, input')]
       .map((control) => ({ text: control.textContent, box: control.getBoundingClientRect() }))
       .filter(({ box }) => box.width > 0 && (box.height < 44 || box.width < 44))
       .map(({ text }) => text)
       .filter((text) => text !== ''),
-  )
+  }))
 
-async function unfold(page: Page): Promise<void> {
-  for (const one of await page.locator('details.more').all()) {
-    await one.evaluate((details) => details.setAttribute('open', ''))
-  }
-}
+const unfold = (page: Page) =>
+  page.evaluate(() => {
+    for (const one of document.querySelectorAll('details.more')) one.setAttribute('open', '')
+  })
 
 /** Those of every test, and on pictures Chinese, whose lines are the shortest. */
 const LOOKED_AT: readonly Locale[] = PICTURES === undefined ? WALKED : [...WALKED, 'zh']
@@ -230,8 +228,8 @@ describe.each(LOOKED_AT)('in %s', (locale) => {
       for (const width of WIDTHS) {
         await page.setViewportSize({ width, height: 780 })
         await picture(page, `${name}-${locale}-${width}`)
-        expect([name, width, await overflow(page)]).toEqual([name, width, 0])
-        expect([name, width, await smallControls(page)]).toEqual([name, width, []])
+        const fitting = { overflow: 0, small: [] }
+        expect([name, width, await measured(page)]).toEqual([name, width, fitting])
       }
       await page.setViewportSize({ width: 360, height: 780 })
       await unfold(page)
@@ -255,7 +253,7 @@ test('dark pages are looked at too, and those with a wallet', async () => {
       await page.getByRole('button', { name: 'Show the message' }).click()
       await page.getByLabel('Signature').waitFor()
     }
-    expect([name, await overflow(page)]).toEqual([name, 0])
+    expect([name, (await measured(page)).overflow]).toEqual([name, 0])
     await picture(page, `${name}-en-360-dark`)
     const isChanged = name === 'pay-token' || name === 'connect-elsewhere'
     expect([name, await stumbles(page, isChanged ? RULES : CONTRAST)]).toEqual([name, []])
