@@ -12,12 +12,11 @@ const UNPACKING_MS_MAX = 60_000
 /** A real Chromium: `CHROMIUM_PATH`, the machine's own, or else the one that ships in npm. */
 export async function openBrowser(): Promise<Browser> {
   const given = process.env.CHROMIUM_PATH ?? (existsSync(INSTALLED) ? INSTALLED : undefined)
-  if (given !== undefined) {
-    return await chromium.launch({ executablePath: given, args: ['--no-sandbox'] })
-  }
-  // In one process, as the package would have it, the browser ends with its first page.
-  const args = packaged.args.filter((arg) => !['--single-process', '--no-zygote'].includes(arg))
-  return await chromium.launch({ executablePath: await unpack(), args })
+  // The arguments of the package are for a cloud function: with them pages are drawn by a GPU in software.
+  return await chromium.launch({
+    executablePath: given ?? (await unpack()),
+    args: ['--no-sandbox'],
+  })
 }
 
 /** Several test files may come first at once; one of them unpacks. */
