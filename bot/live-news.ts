@@ -196,8 +196,7 @@ async function keepQr(teller: Teller, row: LiveRow, { ask }: Seen): Promise<Look
 async function showOverview(teller: Teller, row: LiveRow, seen: Seen): Promise<Looked> {
   const { reader, link, ask } = seen
   const now = teller.app.clock.now()
-  const { wallet, recipientId } = link
-  const overview = await readOverview(ask, { wallet, recipientId, isGroup: reader.isGroup })
+  const overview = await readOverview(ask, { ...link, isGroup: reader.isGroup })
   const shown = overviewKey(overview, now)
   const view = statusScreen(reader, overview, { now, buttons: true, isPinned: true })
   const isChanged = shown !== row.shown && (await change(teller, row, view))

@@ -1,7 +1,7 @@
 /** How everything of a wallet stands, for whoever shows it: a handler, or what changes it later. */
-import type { Address } from '#src/kernel/units.ts'
 import { listDestinations } from '#src/operations/chat-lists.ts'
 import { getTip } from '#src/operations/chat-status.ts'
+import type { ChatLink } from '#src/recipients/chats.ts'
 import type { Ask } from './topups.ts'
 import type { Overview } from './views/status.ts'
 import { readFunds, readWatches } from './wallet.ts'
@@ -12,14 +12,14 @@ export const OVERVIEW_KIND = 'status'
 /** Reads it as a chat may see it: in a group nothing of the wallet's own. */
 export async function readOverview(
   ask: Ask,
-  of: { readonly wallet: Address; readonly recipientId: number; readonly isGroup: boolean },
+  of: Pick<ChatLink, 'wallet' | 'recipientId' | 'mutedUntil'> & { readonly isGroup: boolean },
 ): Promise<Overview> {
-  const { wallet, recipientId: hereId, isGroup } = of
+  const { wallet, recipientId: hereId, mutedUntil, isGroup } = of
   const [watches, tip, funds, destinations] = await Promise.all([
     readWatches(ask),
     ask(getTip, {}),
     isGroup ? undefined : readFunds(ask),
     isGroup ? [] : ask(listDestinations, {}),
   ])
-  return { wallet, watches, tip, funds, destinations, hereId }
+  return { wallet, watches, tip, funds, destinations, hereId, mutedUntil }
 }

@@ -34,8 +34,7 @@ async function draw(ctx: BotContext, pinned: boolean): Promise<void> {
     return
   }
   const now = app.clock.now()
-  const { wallet, recipientId } = link
-  const of = { wallet, recipientId, isGroup: reader.isGroup }
+  const of = { ...link, isGroup: reader.isGroup }
   const overview = await readOverview((operation, input) => ctx.call(operation, input), of)
   const options = {
     now,

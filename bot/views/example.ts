@@ -4,6 +4,7 @@ import { alertView } from '#src/channels/telegram-alert.ts'
 import type { ChatButton } from '#src/channels/telegram-keyboard.ts'
 import { TEST_GLYPH } from '#src/channels/wording.ts'
 import type { JsonObject } from '#src/kernel/units.ts'
+import { findEventSource } from '#src/watches/events.ts'
 import { argumentsOf, packed, unpacked } from '../callback-data.ts'
 import type { HelpPart } from '../verbs.ts'
 import { HELP_TOPICS } from './alert-card.ts'
@@ -14,10 +15,10 @@ const EVENT = 'fsp.ftso-commit'
 /** Made up, as the numbers of real alerts and watches look. */
 const ALERT_ID = 4711
 const WATCH_ID = 42
-/** An example is first seen when it has lasted a while. */
-const AGE_MS = 3 * 60_000
-/** A voting round, and as long again until it can be judged. */
-const JUDGED_MS = 2 * 90_000
+/** An example is first seen when it has lasted so long: two voting rounds, and until both can be judged. */
+const AGE_MS = 5 * 60_000
+/** A voting round. @see protocol reference, 2 */
+const ROUND_MS = 90_000
 const MUTE_MS = 3_600_000
 
 /** What became of an example: its buttons carry it, nothing else keeps it. */
@@ -67,7 +68,7 @@ export function exampleAlert(
 }
 
 function envelopeOf({ t, timezone }: Reader, openedAt: Date, publicUrl: string): Envelope {
-  const firedAt = new Date(openedAt.getTime() - AGE_MS)
+  const { rounds, firedAt } = placeOf(openedAt)
   return exampleEnvelope(
     EVENT,
     { locale: t.locale, timezone },
@@ -76,23 +77,33 @@ function envelopeOf({ t, timezone }: Reader, openedAt: Date, publicUrl: string):
       firedAt,
       publicUrl,
       ids: { alertId: ALERT_ID, watchId: WATCH_ID },
-      data: (example) => recent(example, firedAt),
+      data: (example) => moved(example, rounds),
     },
   )
 }
 
-/** The data with its times moved, as if its round had just been judged. */
-function recent(data: JsonObject, firedAt: Date): JsonObject {
-  const judgedAt = Date.parse(String(data['roundStart'])) + JUDGED_MS
-  const moved = (text: string) =>
-    new Date(Date.parse(text) + firedAt.getTime() - judgedAt).toISOString()
-  const entries = Object.entries(data).map(([name, value]) => [
-    name,
-    typeof value === 'string' && INSTANT.test(value) ? moved(value) : value,
-  ])
+/** So many rounds after the signal's own example it begins, and when that is. */
+function placeOf(openedAt: Date): { readonly rounds: number; readonly firedAt: Date } {
+  const own = Date.parse(String(findEventSource(EVENT)?.signal.examples[EVENT]?.['since']))
+  const rounds = Math.floor((openedAt.getTime() - AGE_MS - own) / ROUND_MS)
+  return { rounds, firedAt: new Date(own + rounds * ROUND_MS) }
+}
+
+/** The data so many voting rounds later: its times, and the numbers of its rounds. */
+function moved(data: JsonObject, rounds: number): JsonObject {
+  const entries = Object.entries(data).map(([name, value]) => {
+    if (ROUND_NUMBERS.has(name)) return [name, Number(value) + rounds]
+    const isInstant = typeof value === 'string' && INSTANT.test(value)
+    return [name, isInstant ? later(value, rounds) : value]
+  })
   return Object.fromEntries(entries)
 }
 
+function later(instant: string, rounds: number): string {
+  return new Date(Date.parse(instant) + rounds * ROUND_MS).toISOString()
+}
+
+const ROUND_NUMBERS: ReadonlySet<string> = new Set(['votingRoundId', 'firstRoundId'])
 const INSTANT = /^\d{4}-\d\d-\d\dT[\d:.]+Z$/
 
 /** A button of a real alert as the example has it; those that would need a real one are left out. */

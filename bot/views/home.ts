@@ -19,7 +19,7 @@ import {
   type View,
   walletName,
 } from './view.ts'
-import { GLYPHS, STANDINGS, standingOf } from './watch-state.ts'
+import { GLYPHS, STANDINGS, standingOf, worstGlyph } from './watch-state.ts'
 
 /** The button that leads to the languages, in the reader's own. */
 function languageButton(locale: Locale): Button {
@@ -85,9 +85,7 @@ export function home(
     notice,
     t.html('bot:home.title', { wallet: walletName(wallet.address) }),
     ...summary(reader, watches, now),
-    mutedUntil !== null && mutedUntil > now
-      ? `🔕 ${t.html('bot:muted.chatUntil', { until: nearTime(reader, mutedUntil, now) })}`
-      : undefined,
+    mutedLine(reader, mutedUntil, now),
     ...fundsLines(
       reader,
       `💳 ${t.html('units:credits', { count: balanceCredits })}`,
@@ -100,6 +98,12 @@ export function home(
   const last = [act(name, packed('wallet.list')), languageButton(t.locale)]
   const own = canWrite ? managerRows(t, watches.length > 0, last) : readerRows(t, last)
   return screen(lines, [...rows, ...own])
+}
+
+/** That the chat hears nothing, and until when; undefined when it does. */
+export function mutedLine(reader: Reader, until: Date | null, now: Date): string | undefined {
+  if (until === null || until <= now) return undefined
+  return `🔕 ${reader.t.html('bot:muted.chatUntil', { until: nearTime(reader, until, now) })}`
 }
 
 /** How many slots are used; watches that wait for one are counted where watches are. */
@@ -270,6 +274,7 @@ export function summary({ t }: Reader, watches: readonly Watch[], now: Date): re
   return STANDINGS.flatMap((standing) => {
     const count = counts.get(standing)?.length ?? 0
     if (count === 0) return []
-    return [`${GLYPHS[standing]} ${t.html(builtKey(`bot:count.${standing}`), { count })}`]
+    const glyph = standing === 'firing' ? worstGlyph(counts.get(standing)) : GLYPHS[standing]
+    return [`${glyph} ${t.html(builtKey(`bot:count.${standing}`), { count })}`]
   })
 }

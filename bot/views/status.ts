@@ -5,7 +5,7 @@ import type { Watch } from '#src/watches/model.ts'
 import type { TipState } from '#src/watches/tip.ts'
 import { packed } from '../callback-data.ts'
 import { destinationName, isOn } from './destination.ts'
-import { type Funds, slotsText, summary } from './home.ts'
+import { type Funds, mutedLine, slotsText, summary } from './home.ts'
 import { clockTime } from './time.ts'
 import {
   act,
@@ -29,6 +29,8 @@ export interface Overview {
   readonly destinations: readonly Destination[]
   /** The recipient that is this chat. */
   readonly hereId: number
+  /** Until when this chat hears nothing; in the past: it is not muted. */
+  readonly mutedUntil: Date | null
   readonly tip: TipState
 }
 
@@ -58,6 +60,7 @@ export function statusScreen(
   const lines = [
     options.notice,
     ...summary(reader, watches, now),
+    mutedLine(reader, overview.mutedUntil, now),
     headLine(reader, overview),
     funds &&
       [
@@ -129,10 +132,14 @@ function tipLines(reader: Reader, { block, failingSince }: TipState, now: Date):
 const OFFLINE_MS = 90_000
 
 /** What of an overview is worth telling when it changes, in one text. */
-export function overviewKey({ watches, destinations, tip }: Overview, now: Date): string {
+export function overviewKey(
+  { watches, destinations, tip, mutedUntil }: Overview,
+  now: Date,
+): string {
   const states = watches.map((watch) => [watch.id, watch.label, standingOf(watch, now)])
   const off = destinations.filter((one) => !isOn(one)).map(({ id: one, status }) => [one, status])
   const { failingSince } = tip
   const isOffline = failingSince !== null && now.getTime() - failingSince.getTime() >= OFFLINE_MS
-  return JSON.stringify([states, off, isOffline])
+  const muted = mutedUntil !== null && mutedUntil > now ? mutedUntil : null
+  return JSON.stringify([states, off, isOffline, muted])
 }

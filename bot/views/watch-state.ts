@@ -37,6 +37,12 @@ export function glyphOf(watch: Watch, now: Date): string {
   return standing === 'firing' ? SEVERITY_GLYPHS[severityOf(watch)] : GLYPHS[standing]
 }
 
+/** The sign of the worst that fires on any of these. */
+export function worstGlyph(firing: readonly Watch[] = []): string {
+  const worst = SEVERITIES.findLast((one) => firing.some((watch) => severityOf(watch) === one))
+  return SEVERITY_GLYPHS[worst ?? 'warning']
+}
+
 /** The worst severity among what fires. */
 export function severityOf({ signalStates }: Pick<Watch, 'signalStates'>): Severity {
   const open = signalStates.filter(({ state }) => state === 'firing')

@@ -58,7 +58,7 @@ describe('/start', () => {
     await ann.say('/start')
     expect(ann.last().text).toContain('🟢 1 fine')
     expect(ann.last().text).toContain('⏸ 1 paused')
-    expect(ann.labels()[0]).toEqual(expect.arrayContaining(['Watches', 'New watch']))
+    expect(ann.labels()[1]).toEqual(expect.arrayContaining(['Watches', 'New watch']))
   })
 
   test('says when the credits do not reach for the next renewal, and when a chat is muted', async () => {
@@ -105,7 +105,7 @@ describe('the example alert', () => {
     expect(ann.last().id).toBe(id)
     expect(ann.last().text).toMatch(/^🧪 Example: /)
     expect(ann.last().text).toContain('🟠 FTSO commit missing in 2 consecutive voting rounds')
-    expect(ann.last().text).toMatch(/Warning · \u2068Node A\u2069 · since [\d:]+\sUTC · 3 min\n/)
+    expect(ann.last().text).toMatch(/Warning · \u2068Node A\u2069 · since [\d:]+\sUTC · [56] min\n/)
     expect(ann.labels()).toEqual([
       ['Acknowledge', 'Details'],
       ['Mute 1 h'],
@@ -128,6 +128,24 @@ describe('the example alert', () => {
     await ann.press('‹ Back')
     expect(ann.last()).toMatchObject({ id, text: expect.stringContaining('Watchdog watches') })
     expect(await stored()).toEqual(before)
+  })
+
+  test('has times and rounds that fit each other and now', async () => {
+    const ann = world.person()
+    await ann.say('/start')
+    await ann.press('Example alert')
+    const { text } = ann.last()
+    const head = /since (\d\d:\d\d):\d\d/.exec(text)?.[1]
+    const [, body, first = ''] = /since (?:[^:]+, )?(\d\d:\d\d)\sUTC \(round (\d+)\)/.exec(text) ?? []
+    const last = /Round: (\d+)/.exec(text)?.[1]
+    expect(body).toBe(head)
+    expect(Number(last)).toBe(Number(first) + 1)
+    // Where Flare's rounds stand.
+    const startsAt = (1_658_430_000 + Number(first) * 90) * 1000
+    expect(new Date(startsAt).toISOString().slice(11, 16)).toBe(head)
+    const ageMs = world.clock.now().getTime() - startsAt
+    expect(ageMs).toBeGreaterThanOrEqual(300_000)
+    expect(ageMs).toBeLessThan(390_000)
   })
 
   test('keeps its times, however late its buttons are pressed', async () => {

@@ -4,8 +4,9 @@ import { changeLive } from '#bot/live-news.ts'
 import { LOCALES } from '#src/kernel/locale.ts'
 import { createRecipient, updateRecipient } from '#src/operations/recipients.ts'
 import { updateWatch } from '#src/operations/watches.ts'
+import { saveStates } from '#src/watches/store.ts'
 import { saveCursor, TIP } from '#src/watches/target-store.ts'
-import { type BotWorld, botWorld, type Chatting } from '../support/bot.ts'
+import { type BotWorld, botWorld, type Chatting, walletOf } from '../support/bot.ts'
 import { alertsIn } from '../support/bot-alerts.ts'
 import { BOT_NAME, BOT_TOKEN } from '../support/harness.ts'
 
@@ -66,6 +67,7 @@ describe('/status', () => {
     await ann.say('/status')
     const text = says(ann)
     expect(text).toContain('💳 0 credits · 🎟 3 of 4 slots')
+    expect(text).not.toContain('🔕')
     expect(text).toContain('📪 \u2068Pager <b>\u2069: switched off')
     expect(text).toContain('Chain: block 41234567, 2 sec old')
     expect(text).not.toContain('not answering')
@@ -73,6 +75,39 @@ describe('/status', () => {
     expect(ann.labels()).toContainEqual(['Refresh', '📌 Pin', 'Provider…'])
     await ann.press('Refresh')
     expect(says(ann)).toBe(text)
+  })
+
+  test('and the menu show the sign of the worst that is active, and that the chat is muted', async () => {
+    const bob = await world.linked('bob')
+    const settings = { type: 'provider-fsp', target: { provider: walletOf('bob') }, settings: {} }
+    const ids = [
+      await world.addWatch('bob', { label: 'Node A', ...settings }),
+      await world.addWatch('bob', { label: 'Node B', ...settings }),
+    ]
+    const fires = (watchId: number, severity: 'warning' | 'critical') => {
+      const at = world.clock.now()
+      const times = { since: at, lastEvidenceAt: at, lastFiredAt: at }
+      const state = { streak: 2, severity: null }
+      const signal = { signal: 'ftso-commit', phase: 'firing', streak: 2 } as const
+      return saveStates(world.app.db, [
+        { watchId, state: { ...signal, ...times, state, severity } },
+      ])
+    }
+    const texts = async () => {
+      const both: string[] = []
+      for (const command of ['/menu', '/status']) {
+        await bob.say(command)
+        both.push(says(bob))
+      }
+      return both
+    }
+    await fires(ids[0] ?? 0, 'warning')
+    for (const text of await texts()) expect(text).toContain('🟠 1 active')
+    await fires(ids[1] ?? 0, 'critical')
+    for (const text of await texts()) expect(text).toContain('🔴 2 active')
+    for (const text of await texts()) expect(text).not.toContain('🔕')
+    await bob.say('/mute 1h')
+    for (const text of await texts()) expect(text).toContain('🔕 This chat: muted until')
   })
 
   test('says that the chain is not answering, and since when', async () => {
