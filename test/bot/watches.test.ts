@@ -87,7 +87,11 @@ describe('the list', () => {
       ['‹ Menu'],
     ])
     await carol.press('💰 Wallet balance')
-    expect(carol.last().text).toContain('Whose balance?')
+    expect(carol.last().text).toContain('No free slot')
+    await world.giveSlots('carol', 1)
+    await carol.say('/watches')
+    await carol.press('💰 Wallet balance')
+    expect(carol.last().text).toContain('No free slot · 0 of 0 used')
   })
 
   test('has five watches a page, the worst first, and pages that lead round', async () => {
