@@ -15,6 +15,7 @@ import { listSubscriptions } from '#src/operations/subscriptions.ts'
 import { chatLinks } from '#src/recipients/chats.ts'
 import { CONNECTS_CHANNEL, type ConnectNews, tellConnects } from '#src/recipients/connect.ts'
 import { describe } from './api.ts'
+import { argumentsOf, packed, unpacked } from './callback-data.ts'
 import { keyboard } from './show.ts'
 import { changeChat, findChat } from './store.ts'
 import { trialOffer } from './trial.ts'
@@ -80,13 +81,22 @@ async function tellChat({ app, api, username }: Teller, news: ConnectNews): Prom
 
 async function viewOf(app: App, reader: Reader, news: ConnectNews): Promise<View> {
   if (news.wallet !== undefined) return await connectedView(app, reader, news, news.wallet)
-  return news.end === 'expired' ? connectExpired(reader, news.spend) : connectDeclined(reader)
+  const end = news.end === 'expired' ? connectExpired : connectDeclined
+  return end(reader, again(news))
+}
+
+/** A new code asks for the same rights, and goes on with the same. */
+function again({ spend, goesOn }: ConnectNews): string {
+  const press = goesOn === undefined ? undefined : unpacked(goesOn)
+  return press?.verb === 'slots.quote'
+    ? packed('slots.allow', argumentsOf<'slots.quote'>({ verb: press.verb, args: press.args }))
+    : packed('connect', { spend })
 }
 
 async function connectedView(
   app: App,
   reader: Reader,
-  { chatId, by }: ConnectNews,
+  { chatId, by, goesOn }: ConnectNews,
   wallet: Caller['wallet'],
 ): Promise<View> {
   const link = (await chatLinks(app, chatId)).find((one) => one.wallet === wallet)
@@ -104,6 +114,7 @@ async function connectedView(
       trial: mayStart ? trialOffer(app) : undefined,
       hasSlot: account.slots.available > 0,
       hasWatches: account.slots.used > 0,
+      goesOn,
     },
   )
 }

@@ -11,6 +11,7 @@ import { managerNames } from './managers.ts'
 import { peopleOf } from './people.ts'
 import { providerName } from './providers.ts'
 import { send, show } from './show.ts'
+import { trialOffer } from './trial.ts'
 import { firstContact, groupHello, groupHome, groupReturned, home } from './views/home.ts'
 import { privateMatter } from './views/notices.ts'
 import { deepLink, type Rows, type View } from './views/view.ts'
@@ -56,13 +57,18 @@ export async function homeScreen(ctx: BotContext, notice?: string, rows: Rows = 
   const watches = await allWatches(ctx)
   const options = { now: ctx.app.clock.now(), ...(notice !== undefined && { notice }) }
   if (!reader.isGroup) {
+    const funds = await readFunds(ctx.call)
+    const subscriptions = await ctx.call(listSubscriptions, { query: { limit: PAGE_LIMIT } })
+    const canWrite = link.caller.scopes.includes('write')
+    const mayStart = ctx.app.billing.enabled && subscriptions.trial.available && canWrite
     const wallet = {
       address: link.wallet,
-      funds: await readFunds(ctx.call),
-      canWrite: link.caller.scopes.includes('write'),
+      funds,
+      canWrite,
       isOneOfSeveral: links.length > 1,
       mutedUntil: link.mutedUntil,
-      renewal: nextRenewal(await ctx.call(listSubscriptions, { query: { limit: PAGE_LIMIT } })),
+      renewal: nextRenewal(subscriptions),
+      trial: mayStart && funds.slots.total === 0 ? trialOffer(ctx.app) : undefined,
     }
     return home(reader, wallet, watches, { ...options, rows })
   }

@@ -252,6 +252,7 @@ export const VERBS = {
   slots: {},
   'slots.list': {},
   'slots.quote': { quantity: count, periods: index, renew: flag },
+  'slots.allow': { quantity: count, periods: index, renew: flag },
   'slots.buy': { quantity: count, periods: index, renew: flag, credits },
   'slots.renew': { id, on: flag },
   'rec.list': {},

@@ -10,6 +10,7 @@ import { resolveTarget } from '#src/operations/previews.ts'
 import { startTrial } from '#src/operations/subscriptions.ts'
 import { createWatch } from '#src/operations/watches.ts'
 import { noteConnectMessage } from '#src/recipients/connect.ts'
+import { type ArgumentsOf, packed } from '../callback-data.ts'
 import type { BotContext } from '../context.ts'
 import { showCard } from '../screens.ts'
 import { show } from '../show.ts'
@@ -20,14 +21,24 @@ import { continueDraft, openWizard } from './new.ts'
 
 const composer = new Composer<BotContext>()
 
-onCommand(composer, 'connect', (ctx) => showConnect(ctx, false), {
+onCommand(composer, 'connect', (ctx) => showConnect(ctx), {
   privately: 'connect',
   unlinked: true,
 })
-onPress(composer, 'connect', (ctx, { spend }) => showConnect(ctx, spend))
+onPress(composer, 'connect', (ctx, { spend }) => showConnect(ctx, { spend }))
+onPress(composer, 'slots.allow', (ctx, quote) => showConnect(ctx, { spend: true, quote }))
 
 /** Shows a new code for the page that signs in. The one before no longer works. */
-export async function showConnect(ctx: BotContext, spend: boolean): Promise<void> {
+export async function showConnect(
+  ctx: BotContext,
+  asked: {
+    /** The right to spend is asked for too. */
+    readonly spend?: boolean
+    /** What is to be bought once the chat may spend. */
+    readonly quote?: ArgumentsOf<'slots.quote'>
+  } = {},
+): Promise<void> {
+  const { spend = false, quote } = asked
   const { app, known, reader, chat, from } = ctx
   if (from === undefined || known.kind !== 'private') return
   const username = chat?.type === 'private' ? chat.username : undefined
@@ -37,10 +48,13 @@ export async function showConnect(ctx: BotContext, spend: boolean): Promise<void
       by: { id: from.id },
       locale: known.locale,
       spend,
+      ...(quote !== undefined && { goesOn: packed('slots.quote', quote) }),
     },
   })
   const isLinked = ctx.links.length > 0
-  const view = connectScreen(reader, code, { spend, isOpen: isOpenLink(code.url), isLinked })
+  const again = quote === undefined ? packed('connect', { spend }) : packed('slots.allow', quote)
+  const isOpen = isOpenLink(code.url)
+  const view = connectScreen(reader, code, { spend, isOpen, isLinked, again })
   const messageId = await show(ctx, view)
   await noteConnectMessage(app, { hash: code.hash, messageId })
 }

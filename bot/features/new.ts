@@ -24,7 +24,7 @@ import { show } from '../show.ts'
 import { targetOf, understand } from '../targets.ts'
 import { readAddress } from '../typed.ts'
 import { fieldsOf, findField, readValue } from '../views/fields.ts'
-import { factsOf, guideOf } from '../views/watch-facts.ts'
+import { factsOf, guideOf, typeName } from '../views/watch-facts.ts'
 import { isReachable, toldBy } from '../views/watch-people.ts'
 import * as views from '../views/wizard.ts'
 import { linkOf, showNoSlot, slotsOf, stepView } from '../wizard.ts'
@@ -167,10 +167,16 @@ export async function openWizard(ctx: BotContext, text: string): Promise<void> {
   await (type === undefined ? showTypes(ctx) : beginType(ctx, type))
 }
 
+/** The person's draft, unless its watch is made. */
+export async function waitingDraft(ctx: BotContext): Promise<Draft | undefined> {
+  const draft = await readDraft(ctx)
+  return draft?.values.watchId === null ? draft : undefined
+}
+
 /** Goes on where the person's draft waits, if there is one, as after slots were bought. */
 export async function continueDraft(ctx: BotContext): Promise<boolean> {
-  const draft = await readDraft(ctx)
-  if (draft === undefined || draft.values.watchId !== null) return false
+  const draft = await waitingDraft(ctx)
+  if (draft === undefined) return false
   await showStep(ctx, draft)
   return true
 }
@@ -220,14 +226,13 @@ function typeNamed({ t }: BotContext, text: string): string | undefined {
   if (word === '') return undefined
   return (
     views.GUIDED_TYPES.find((type) => type.startsWith(word)) ??
-    views.GUIDED_TYPES.find((type) => views.typeShort(t, type).toLowerCase().includes(word))
+    views.GUIDED_TYPES.find((type) => typeName(t, type).toLowerCase().includes(word))
   )
 }
 
 async function showTypes(ctx: BotContext): Promise<void> {
   const slots = await slotsOf(ctx)
-  const open = await readDraft(ctx)
-  const resume = open?.values.watchId === null ? open : undefined
+  const resume = await waitingDraft(ctx)
   if (slots.free === 0) return showNoSlot(ctx, resume)
   await show(ctx, views.typeChoice(ctx.reader, { slots, resume }), 'wizard')
 }

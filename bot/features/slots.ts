@@ -27,7 +27,7 @@ import {
   subscriptionList,
 } from '../views/slots.ts'
 import { defineFeature, onCommand, onPress } from './define.ts'
-import { continueDraft } from './new.ts'
+import { continueDraft, waitingDraft } from './new.ts'
 
 const composer = new Composer<BotContext>()
 
@@ -117,7 +117,9 @@ onPress(composer, 'slots.buy', async (ctx, { credits, ...asked }) => {
       .toSorted((a, b) => a.id - b.id)
       .slice(0, quantity)
       .map(({ label }) => label)
-    await show(ctx, boughtScreen(ctx.reader, bought, { balanceCredits, resuming }))
+    const open = await waitingDraft(ctx)
+    const draft = open && { type: open.values.type, rev: open.rev }
+    await show(ctx, boughtScreen(ctx.reader, bought, { balanceCredits, resuming, draft }))
   } catch (error) {
     if (isTermsRefusal(error)) return showTerms(ctx, 'slots')
     if (!(error instanceof AppError) || !REDRAWN.has(error.code)) throw error

@@ -28,7 +28,7 @@ const composer = new Composer<BotContext>()
 composer.command('start', async (ctx) => {
   const payload = ctx.match.trim()
   if (LinkCode.safeParse(payload).success) return offerLink(ctx, payload)
-  if (payload === 'connect') return showConnect(ctx, false)
+  if (payload === 'connect') return showConnect(ctx)
   // Who writes does not block us any more, whatever was heard before; in groups anybody may write.
   const blocked = ctx.reader.isGroup ? [] : blockedLinks(ctx)
   if (blocked.length > 0) await comeBack(ctx)
@@ -43,7 +43,7 @@ composer.command('start', async (ctx) => {
     return showRecipient(ctx, Number(recipientId))
   }
   if (payload === 'group' && isPrivate) {
-    return isLinked ? showChatChoice(ctx) : showConnect(ctx, false)
+    return isLinked ? showChatChoice(ctx) : showConnect(ctx)
   }
   const type = /^new(?:-([a-z-]{1,20}))?$/.exec(payload)
   if (type !== null && isLinked && !ctx.reader.isGroup) return openWizard(ctx, type[1] ?? '')

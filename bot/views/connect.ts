@@ -23,6 +23,8 @@ export function connectScreen(
     /** The page can be reached from outside: it gets a button. */
     readonly isOpen: boolean
     readonly isLinked: boolean
+    /** What the button for another code carries. */
+    readonly again: string
   },
 ): View {
   const { t } = reader
@@ -36,7 +38,7 @@ export function connectScreen(
     t.html('bot:connect.validUntil', { time: clockTime(reader, expiresAt) }),
     options.isOpen ? undefined : id(url).text,
   ]
-  const again = act(t('bot:button.newCode'), packed('connect', { spend: options.spend }))
+  const again = act(t('bot:button.newCode'), options.again)
   const open = { label: t('bot:button.openPage'), style: 'primary', url } as const
   return screen(lines, [
     options.isOpen ? [open] : [],
@@ -55,9 +57,11 @@ export function connected(
     /** There is room for another watch. */
     readonly hasSlot: boolean
     readonly hasWatches: boolean
+    /** The quote that waits for the right to spend, as its button carries it. */
+    readonly goesOn: string | undefined
   },
 ): View {
-  const { trial } = options
+  const { trial, goesOn } = options
   const lines = [
     `✅ ${t.html('bot:connect.done', { address: wholeAddress(link.wallet) })}`,
     t.html('bot:connect.rights', { rights: rightsText(t, link.scopes) }),
@@ -66,17 +70,29 @@ export function connected(
   ]
   const start = (label: string, next: string, mark: string, style?: 'primary') =>
     act(label, packed('trial.start', { next, terms: mark }), style)
-  const first =
+  const trialButtons =
     trial === undefined
-      ? nextButtons(t, link.scopes, options)
+      ? []
       : [
-          [start(t('bot:button.trialWallet'), 'wallet', trial.mark, 'primary')],
+          [
+            start(
+              t('bot:button.trialWallet'),
+              'wallet',
+              trial.mark,
+              goesOn ? undefined : 'primary',
+            ),
+          ],
           [start(t('bot:button.trialChoose'), 'choose', trial.mark)],
         ]
+  const first =
+    goesOn === undefined && trial === undefined ? nextButtons(t, link.scopes, options) : []
+  const isOffered = trial !== undefined || goesOn !== undefined
   return screen(lines, [
+    goesOn === undefined ? [] : [act(t('bot:button.addSlots'), goesOn, 'primary')],
+    ...trialButtons,
     ...first,
     [
-      back(t('bot:button.later'), packed('home')),
+      isOffered ? back(t('bot:button.later'), packed('home')) : menuButton(t),
       act(t('bot:button.zone'), packed('settings.zone', { region: 'all', page: 1 })),
     ],
   ])
@@ -97,7 +113,8 @@ function nextButtons(
     : [[act(t('bot:button.getSlot'), packed('slots'), 'primary')]]
 }
 
-function trialText(t: Translate, { days, terms }: TrialOffer): string {
+/** What the free start is, and which terms it accepts. */
+export function trialText(t: Translate, { days, terms }: TrialOffer): string {
   return t.html('bot:trial.offer', {
     count: days,
     terms: html(`<a href="${terms.url}">${t.html('bot:terms.link')}</a>`),
@@ -105,17 +122,17 @@ function trialText(t: Translate, { days, terms }: TrialOffer): string {
   })
 }
 
-/** The page's reader said that the code is another one, or did not want to. */
-export function connectDeclined({ t }: Reader): View {
+/** The page's reader said that the code is another one, or did not want to. @param data what the button for another code carries */
+export function connectDeclined({ t }: Reader, data: string): View {
   return screen(
     [t.html('bot:connect.declined')],
-    [[act(t('bot:button.retry'), packed('connect', { spend: false }))], [menuButton(t)]],
+    [[act(t('bot:button.retry'), data)], [menuButton(t)]],
   )
 }
 
-/** Nobody signed in time. A new code asks for the same rights. */
-export function connectExpired({ t }: Reader, spend: boolean): View {
-  const again = act(t('bot:button.newCode'), packed('connect', { spend }), 'primary')
+/** Nobody signed in time. @param data what the button for another code carries */
+export function connectExpired({ t }: Reader, data: string): View {
+  const again = act(t('bot:button.newCode'), data, 'primary')
   return screen([t.html('bot:connect.expired')], [[again], [menuButton(t)]])
 }
 

@@ -111,7 +111,8 @@ export function presetsOf(reader: Reader, owned: OwnedField, facts: Facts): read
   const { field } = owned
   const values = field.kind === 'choice' ? field.options : field.presets.map(String)
   const usual = values.map((value) => ({ value, label: valueText(reader, owned, value, facts) }))
-  return [...usual, ...sharesOf(reader, owned, facts)]
+  const shares = sharesOf(reader, owned, facts).filter(({ value }) => !values.includes(value))
+  return [...usual, ...shares]
 }
 
 /** Most characters of a value on a button. */
@@ -207,8 +208,14 @@ export function cut(text: string): string {
     : `${characters.slice(0, ECHO_MAX - 1).join('')}…`
 }
 
-/** What to send for a number or a length of time. */
+/** What to send for a number or a length of time, where there are also buttons to choose from. */
 export function sendKey({ kind }: SettingField) {
   if (kind === 'duration') return 'bot:edit.sendDuration'
   return kind === 'integer' ? 'bot:edit.sendWhole' : 'bot:edit.sendNumber'
+}
+
+/** What to send where there is nothing to choose. */
+export function typeKey({ kind }: SettingField) {
+  if (kind === 'duration') return 'bot:edit.typeDuration'
+  return kind === 'integer' ? 'bot:edit.typeWhole' : 'bot:edit.typeNumber'
 }

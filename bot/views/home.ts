@@ -5,6 +5,7 @@ import { builtKey, type Translate, typed } from '#src/i18n/translate.ts'
 import { LOCALE_NAMES, type Locale } from '#src/kernel/locale.ts'
 import type { Watch } from '#src/watches/model.ts'
 import { packed } from '../callback-data.ts'
+import { type TrialOffer, trialText } from './connect.ts'
 import { exampleStart } from './example.ts'
 import type { SlotUse } from './slot-use.ts'
 import { nearTime } from './time.ts'
@@ -63,6 +64,8 @@ interface HomeWallet {
   readonly mutedUntil: Date | null
   /** What is renewed next, and what that costs. */
   readonly renewal: { readonly at: Date; readonly credits: number } | undefined
+  /** The free start, while the wallet has no slot and may have it. */
+  readonly trial: TrialOffer | undefined
 }
 
 /** Everything at a glance, for a linked private chat. */
@@ -92,12 +95,20 @@ export function home(
       slotsText(t, slots),
       wallet,
     ),
+    wallet.trial && trialText(t, wallet.trial),
     canWrite ? undefined : t.html('bot:chat.receiveOnly'),
   ]
   const name = wallet.isOneOfSeveral ? walletName(wallet.address) : t('bot:button.wallets')
   const last = [act(name, packed('wallet.list')), languageButton(t.locale)]
   const own = canWrite ? managerRows(t, watches.length > 0, last) : readerRows(t, last)
-  return screen(lines, [...rows, ...own])
+  return screen(lines, [...rows, ...trialRow(t, wallet.trial), ...own])
+}
+
+/** Whoever presses it has read the terms in the line above. */
+function trialRow(t: Translate, trial: TrialOffer | undefined): Rows {
+  if (trial === undefined) return []
+  const data = packed('trial.start', { next: 'choose', terms: trial.mark })
+  return [[act(t('bot:button.startTrial'), data)]]
 }
 
 /** That the chat hears nothing, and until when; undefined when it does. */

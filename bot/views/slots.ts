@@ -4,7 +4,8 @@ import { goneAt, priceSlots } from '#src/billing/subscriptions/rules.ts'
 import { formatDate, formatDuration, formatList, formatPercent } from '#src/i18n/format.ts'
 import { id, type Translate } from '#src/i18n/translate.ts'
 import { names } from '#src/notices/words.ts'
-import { packed } from '../callback-data.ts'
+import { type ArgumentsOf, packed } from '../callback-data.ts'
+import { resumeButton } from './resume.ts'
 import { slotUse } from './slot-use.ts'
 import {
   act,
@@ -147,7 +148,7 @@ export function quoteScreen(
     'primary',
   )
   const isShort = shortfallCredits > 0
-  const first = waysToBuy(t, buy, { canSpend: options.canSpend, isShort })
+  const first = waysToBuy(t, buy, { canSpend: options.canSpend, isShort, asked })
   const change = (label: string, over: Partial<typeof asked>) =>
     act(label, packed('slots.quote', { ...asked, ...over }))
   return screen(lines, [
@@ -169,10 +170,17 @@ export function quoteScreen(
 export function waysToBuy(
   t: Translate,
   buy: Button,
-  { canSpend, isShort }: { readonly canSpend: boolean; readonly isShort: boolean },
+  options: {
+    readonly canSpend: boolean
+    /** There are not enough credits. */
+    readonly isShort: boolean
+    /** The quote that is shown again once the chat may spend. */
+    readonly asked: ArgumentsOf<'slots.quote'>
+  },
 ): readonly Button[] {
+  const { canSpend, isShort, asked } = options
   const topUp = { label: t('bot:button.topUp'), data: packed('topup') }
-  const allow = { label: t('bot:button.allowSpending'), data: packed('connect', { spend: true }) }
+  const allow = { label: t('bot:button.allowSpending'), data: packed('slots.allow', asked) }
   const lacking = [...(isShort ? [topUp] : []), ...(canSpend ? [] : [allow])]
   const [first, ...others] = lacking
   return first === undefined ? [buy] : [{ ...first, style: 'primary' }, ...others]
@@ -197,19 +205,25 @@ function priceLine(t: Translate, quote: SlotQuote): string {
 export function boughtScreen(
   reader: Reader,
   subscription: Subscription,
-  options: { readonly balanceCredits: number; readonly resuming: readonly string[] },
+  options: {
+    readonly balanceCredits: number
+    readonly resuming: readonly string[]
+    /** A watch that somebody has begun. */
+    readonly draft: { readonly type: string; readonly rev: number } | undefined
+  },
 ): View {
   const { t } = reader
-  const { resuming } = options
+  const { resuming, draft } = options
   const waited = names(t, resuming)
   const lines = [
     `✅ ${boughtLine(reader, subscription, options.balanceCredits)}`,
     waited === undefined ? undefined : t.html('bot:slots.resuming', { names: waited }),
   ]
-  return screen(lines, [
-    [act(t('bot:button.newWatch'), packed('new.start'), 'primary')],
-    [back(t('bot:button.slots'), packed('slots'))],
-  ])
+  const next =
+    draft === undefined
+      ? act(t('bot:button.newWatch'), packed('new.start'), 'primary')
+      : resumeButton(t, draft, 'primary')
+  return screen(lines, [[next], [back(t('bot:button.slots'), packed('slots'))]])
 }
 
 /** What was bought, and what is left. */

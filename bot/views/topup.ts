@@ -15,6 +15,7 @@ import {
   type Translate,
 } from '#src/i18n/translate.ts'
 import { packed } from '../callback-data.ts'
+import { resumeButton } from './resume.ts'
 import { clockTime } from './time.ts'
 import {
   act,
@@ -28,7 +29,6 @@ import {
   walletName,
   wholeAddress,
 } from './view.ts'
-import { typeShort } from './wizard.ts'
 
 /** A top-up, and what is known beside its record. */
 export interface ShownTopup {
@@ -213,11 +213,7 @@ function credited(reader: Reader, shown: ShownTopup): View {
   const goOn =
     resume === undefined
       ? act(t('bot:button.slots'), packed('slots'), isNext)
-      : act(
-          t('bot:button.resumeDraft', { type: typeShort(t, resume.type) }),
-          packed('new.next', { rev: resume.rev }),
-          isNext,
-        )
+      : resumeButton(t, resume, isNext)
   const rows =
     rest === undefined
       ? [[goOn], [againButton(t, shown)]]

@@ -33,9 +33,9 @@ export function isOwnMatter(type: string): boolean {
   return findWatchType(type)?.reads === 'ledger'
 }
 
-/** The name of a watch type. */
+/** The name of a watch type, as short as a button has room for. */
 export function typeName(t: Translate, type: string): string {
-  return t(builtKey(`signals:type.${type}.label`))
+  return t(builtKey(`bot:button.type.${type}`))
 }
 
 /** What is known of a watch. What does not fit its type any more is left out. */

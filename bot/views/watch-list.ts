@@ -18,7 +18,7 @@ import {
   screen,
   type View,
 } from './view.ts'
-import { isOwnMatter, typeLine } from './watch-facts.ts'
+import { isOwnMatter, typeLine, typeName } from './watch-facts.ts'
 import { GLYPHS, glyphOf, inOrder, severityOf, standingOf } from './watch-state.ts'
 import { typeButtons } from './wizard.ts'
 
@@ -93,7 +93,7 @@ export function watchLine(reader: Reader, watch: Watch, now: Date): string {
   const glyph = glyphOf(watch, now)
   const values = {
     label: typed(watch.label),
-    type: t(builtKey(`signals:type.${watch.type}.label`)),
+    type: typeName(t, watch.type),
   }
   const state = standing === 'fine' ? valueLine(reader, watch, now) : stateText(reader, watch, now)
   if (state === undefined) return `${glyph} ${t.html('bot:watches.line', values)}`

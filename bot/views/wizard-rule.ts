@@ -4,7 +4,16 @@ import type { Watch } from '#src/watches/model.ts'
 import { findWatchType } from '#src/watches/types/index.ts'
 import { packed } from '../callback-data.ts'
 import type { Draft } from '../draft.ts'
-import { fieldLabel, fieldsOf, fieldText, type OwnedField, presetsOf, sendKey } from './fields.ts'
+import {
+  fieldLabel,
+  fieldsOf,
+  fieldText,
+  type OwnedField,
+  presetsOf,
+  sendKey,
+  typeKey,
+  valueText,
+} from './fields.ts'
 import { chosenSignals, signalShort } from './signals.ts'
 import { act, inRows, pageRow, type Reader, type Rows, screen, type View } from './view.ts'
 import { factsOf, typeLine } from './watch-facts.ts'
@@ -48,7 +57,7 @@ export function ruleStep(
   const hasTarget = stepsOf(values.type).includes('target')
   const last = lastRow(reader, draft, hasTarget ? t('bot:button.target') : t('bot:button.types'))
   if (asked !== undefined) {
-    const lines = [...head, fieldQuestion(t, asked), t.html(sendKey(asked.field))]
+    const lines = [...head, fieldQuestion(t, asked), t.html(typeKey(asked.field))]
     return screen(lines, [lastRow(reader, draft, t('bot:button.rule'))])
   }
   const next = act(t('bot:button.next'), packed('new.next', { rev }), 'primary')
@@ -84,16 +93,18 @@ function fieldRows(
   const chosen = values.settings[field.key]
   const facts = factsOf({ ...describedDraft({ id: '', rev, wallet: '', values }) })
   const isSole = sole?.field === field
-  const buttons = presetsOf(reader, owned, facts).map(({ value, label }) => {
+  const presets = presetsOf(reader, owned, facts)
+  const isTyped = chosen !== undefined && presets.every(({ value }) => value !== chosen)
+  const buttons = presets.map(({ value, label }) => {
     const data = packed('new.set', { rev, field: field.code, value })
     if (chosen === value) return act(`✓ ${label}`, data)
     const isSuggested = isSole && chosen === undefined && value === String(field.suggested)
     return act(label, data, isSuggested ? 'primary' : undefined)
   })
-  const other =
-    field.kind === 'choice' || isSole
-      ? []
-      : [act(t('bot:button.other'), packed('new.ask', { rev, field: field.code }))]
+  const ask = packed('new.ask', { rev, field: field.code })
+  // A value that was typed stands where another one is typed.
+  const label = isTyped ? `✓ ${valueText(reader, owned, chosen, facts)}` : t('bot:button.other')
+  const other = isTyped || !(field.kind === 'choice' || isSole) ? [act(label, ask)] : []
   return inRows([...buttons, ...other], 3)
 }
 

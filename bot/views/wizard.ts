@@ -5,6 +5,7 @@ import { REGISTRY } from '#src/watches/types/index.ts'
 import { packed } from '../callback-data.ts'
 import type { Draft, Step } from '../draft.ts'
 import { fieldsOf, type OwnedField } from './fields.ts'
+import { resumeButton } from './resume.ts'
 import type { SlotUse } from './slot-use.ts'
 import { waysToBuy } from './slots.ts'
 import {
@@ -17,7 +18,7 @@ import {
   screen,
   type View,
 } from './view.ts'
-import { type Described, guideOf, typeLine } from './watch-facts.ts'
+import { type Described, guideOf, typeLine, typeName } from './watch-facts.ts'
 
 /** Watch types that can be made, in the order of the catalogue. */
 export const GUIDED_TYPES: readonly string[] = REGISTRY.map(({ name }) => name)
@@ -25,7 +26,7 @@ export const GUIDED_TYPES: readonly string[] = REGISTRY.map(({ name }) => name)
 /** One button for each type that can be made. */
 export function typeButtons(t: Translate, most: number = GUIDED_TYPES.length): readonly Button[] {
   return GUIDED_TYPES.slice(0, most).map((type) =>
-    act(`${guideOf(type)?.icon} ${typeShort(t, type)}`, newType(type)),
+    act(`${guideOf(type)?.icon} ${typeName(t, type)}`, newType(type)),
   )
 }
 
@@ -33,17 +34,12 @@ function newType(type: string): string {
   return packed('new.type', { type, address: undefined })
 }
 
-/** The name of a type as it fits a button. */
-export function typeShort(t: Translate, type: string): string {
-  return t(builtKey(`bot:button.type.${type}`))
-}
-
 /** What each type watches, one line a type. */
 export function typeLines(t: Translate): readonly string[] {
   return GUIDED_TYPES.map(
     (type) =>
       `${guideOf(type)?.icon} ${t.html('bot:new.type', {
-        type: typeShort(t, type),
+        type: typeName(t, type),
         description: t(builtKey(`signals:type.${type}.description`)),
       })}`,
   )
@@ -66,17 +62,8 @@ export function typeChoice(
     '',
     ...typeLines(t),
   ]
-  const again =
-    resume === undefined
-      ? []
-      : [
-          act(
-            t('bot:button.resumeDraft', { type: typeShort(t, resume.values.type) }),
-            packed('new.next', { rev: resume.rev }),
-            'primary',
-          ),
-        ]
-  return screen(lines, [again, ...inRows(typeButtons(t), 2), [menuButton(t)]])
+  const again = resume && resumeButton(t, { type: resume.values.type, rev: resume.rev }, 'primary')
+  return screen(lines, [again ? [again] : [], ...inRows(typeButtons(t), 2), [menuButton(t)]])
 }
 
 /** What a draft looks like so far, in the form of a watch. */
@@ -117,7 +104,7 @@ export function titleLine({ t }: Reader, { values }: Draft): string {
   const steps = stepsOf(values.type)
   const counted = COUNTED_AS[values.step]
   return t.html('bot:new.stepTitle', {
-    type: typeShort(t, values.type),
+    type: typeName(t, values.type),
     step: steps.indexOf(counted) + 1,
     steps: steps.length,
   })
@@ -206,12 +193,10 @@ export function noSlot(
       ? undefined
       : t.html('bot:noSlot.balance', { balance: html(credits(t, balanceCredits)) }),
   ]
-  const add = act(
-    t('bot:button.addSlot', { price }),
-    packed('slots.quote', { quantity: 1, periods: 1, renew: false }),
-    'primary',
-  )
-  const buy = waysToBuy(t, add, { canSpend: options.canSpend, isShort: balanceCredits < price })
+  const asked = { quantity: 1, periods: 1, renew: false }
+  const add = act(t('bot:button.addSlot', { price }), packed('slots.quote', asked), 'primary')
+  const isShort = balanceCredits < price
+  const buy = waysToBuy(t, add, { canSpend: options.canSpend, isShort, asked })
   const drop =
     used + waiting === 0 ? [] : [act(t('bot:button.deleteOne'), packed('watch.list', { page: 1 }))]
   const trial =

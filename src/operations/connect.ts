@@ -28,6 +28,7 @@ export const createConnectCode = defineOperation({
     by: z.strictObject({ id: z.int() }),
     locale: z.enum(LOCALES),
     spend: z.boolean().exactOptional(),
+    goesOn: z.string().exactOptional(),
   }),
   handle: ({ app, body }) => connect.createConnectCode(app, body),
 })

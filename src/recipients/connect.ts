@@ -45,6 +45,8 @@ export interface ConnectingChat {
   readonly locale: Locale
   /** It asks for the right to spend credits. */
   readonly spend?: boolean
+  /** What it goes on with afterwards, in its own words. */
+  readonly goesOn?: string
 }
 
 /** A new code, for the chat to show. */
@@ -81,7 +83,7 @@ export interface Connected {
 /** Makes a chat's code. The one it had before no longer works. */
 export async function createConnectCode(
   deps: Deps & { readonly publicUrl: string },
-  { chat, by, locale, spend }: ConnectingChat,
+  { chat, by, locale, spend, goesOn }: ConnectingChat,
 ): Promise<ConnectCode> {
   const code = randomBytes(CODE_BYTES).toString('base64url')
   const hash = hashOf(code)
@@ -95,6 +97,7 @@ export async function createConnectCode(
     username: chat.username ?? null,
     locale,
     spend: spend === true,
+    goesOn: goesOn ?? null,
     createdAt,
     expiresAt,
     usedAt: null,
@@ -205,6 +208,8 @@ export interface ConnectNews {
   readonly end: 'linked' | 'refused' | 'expired'
   /** The chat asked for the right to spend credits. */
   readonly spend: boolean
+  /** What the chat goes on with, in its own words. */
+  readonly goesOn: string | undefined
   /** The wallet that was linked. */
   readonly wallet: Address | undefined
 }
@@ -230,6 +235,7 @@ export async function tellConnects(
         locale: row.locale,
         end: endOf(row),
         spend: row.spend,
+        goesOn: row.goesOn ?? undefined,
         wallet: row.wallet ?? undefined,
       })
     }

@@ -91,6 +91,8 @@ export const connectCodes = pgTable(
     locale: text('locale').notNull().$type<Locale>(),
     /** The chat asked for the right to spend. */
     spend: boolean('spend').notNull(),
+    /** What the chat goes on with once it is linked, in its own words; null: nothing waits. */
+    goesOn: text('goes_on'),
     createdAt: timestamp('created_at', { withTimezone: true }).notNull(),
     expiresAt: timestamp('expires_at', { withTimezone: true }).notNull(),
     usedAt: timestamp('used_at', { withTimezone: true }),

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { API_TIMEOUT_SECONDS, createApi } from '#bot/api.ts'
+import { packed } from '#bot/callback-data.ts'
 import { tellConnected } from '#bot/connect-news.ts'
 import { createChallenge } from '#src/auth/service.ts'
 import { translator } from '#src/i18n/translate.ts'
@@ -148,6 +149,41 @@ describe('a signature on the page', () => {
     await ann.say('/connect')
     await signOnPage(shown(ann).code, 'carol', { spend: true })
     expect(ann.last().text).toContain('spend credits on slots')
+  })
+
+  test('that lets the chat spend leads back to the quote it was asked for, also on the second try', async () => {
+    const ann = await world.linked('carol')
+    const quote = { quantity: 3, periods: 6, renew: true }
+    await ann.say('/slots')
+    await ann.press('Add slots')
+    await ann.press('+')
+    await ann.press('+')
+    await ann.press('180 days')
+    await ann.press('Renews by itself: off')
+    await ann.press('Allow spending')
+    await refuseConnectCode(world.app, shown(ann).code)
+    await tell()
+    await ann.press('Retry')
+    await ann.press('New code')
+    await signOnPage(shown(ann).code, 'carol', { spend: true })
+    expect(ann.labels()[0]).toEqual(['Add slots'])
+    const [first] = ann.last().keyboard[0] ?? []
+    expect(first?.callback_data).toBe(packed('slots.quote', quote))
+  })
+
+  test('put off leads to a menu that still offers the trial', async () => {
+    const ann = world.person()
+    await ann.say('/connect')
+    await signOnPage(shown(ann).code, 'bob')
+    expect(ann.last().text).toContain('Free trial: 1 slot for 14 days')
+    await ann.press('Time zone')
+    await ann.say('/menu')
+    expect(ann.last().text).toContain('Free trial: 1 slot for 14 days')
+    expect(ann.last().text).toContain('Starting it accepts the terms')
+    await ann.press('Start the free trial')
+    expect(ann.last().text).toContain('What should be watched?')
+    await ann.say('/menu')
+    expect(ann.last().text).not.toContain('Free trial')
   })
 
   test('declined on the page is told with a way to try again', async () => {

@@ -103,7 +103,6 @@ describe('a watch of a balance', () => {
     expect(ann.last().text).toMatch(/Balance: 10,000\u00a0FLR \(block \d+\)/)
     expect(ann.labels()).toEqual([
       ['10\u00a0FLR', '100\u00a0FLR', '1,000\u00a0FLR'],
-      ['1% ≈ 100\u00a0FLR', '10% ≈ 1,000\u00a0FLR'],
       ['✓ Any', 'Incoming', 'Outgoing'],
       ['‹ Target', '✕ Cancel'],
     ])
@@ -228,8 +227,19 @@ describe('a watch of a price', () => {
     ])
     await ann.press('2%')
     await ann.press(await dataOf('Other…', 1))
-    expect(ann.last().text).toContain('Within which time?')
+    expect(ann.last().text).toContain('Within which time?\nSend a length of time, such as 90m')
+    expect(ann.last().text).not.toContain('or choose')
     await ann.say('90m')
+    expect(ann.labels().flat()).toContain('✓ 1 hr, 30 min')
+    await ann.press('Other…')
+    await ann.say('১২.৫')
+    expect(ann.labels().slice(0, 2)).toEqual([
+      ['1%', '2%', '5%'],
+      ['10%', '20%', '✓ 12.5%'],
+    ])
+    await ann.press('✓ 12.5%')
+    expect(ann.last().text).toContain('How far must the price move?')
+    await ann.say('2')
     await ann.press('Down')
     await ann.press('Next')
     expect(ann.last().text).toContain('Alert: a fall of 2% or more (within 1 hour, 30 minutes).')

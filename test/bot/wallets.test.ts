@@ -181,6 +181,11 @@ test.each(LOCALES)('the home fits one screen in %s, whatever it has to say', asy
     canWrite: true,
     mutedUntil: new Date('2026-11-20T20:00:00Z'),
     renewal: { at: new Date('2026-12-20T12:00:00Z'), credits: 10_000_000 },
+    trial: {
+      days: 14,
+      terms: { version: '2026-11', url: 'https://watchdog.example.org/terms' },
+      mark: '0123abcd',
+    },
   }
   const kept = [['bot:button.sendKept', 'bot:button.dropKept'] as const].map((row) =>
     row.map((key) => ({ label: reader.t(key, { count: 1000 }), data: packed('home') })),

@@ -91,7 +91,7 @@ describe('the list', () => {
     await world.giveSlots('carol', 1)
     await carol.say('/watches')
     await carol.press('💰 Wallet balance')
-    expect(carol.last().text).toContain('No free slot · 0 of 0 used')
+    expect(carol.last().text).toContain('Whose balance?')
   })
 
   test('has five watches a page, the worst first, and pages that lead round', async () => {
