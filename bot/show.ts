@@ -187,6 +187,11 @@ export async function showAbove(
   )
 }
 
+/** Puts another text into a message further up, where that is still possible. */
+export async function rewrite(ctx: BotContext, messageId: number, view: View): Promise<void> {
+  await edit(ctx, messageId, view)
+}
+
 /**
  * Edits a message into a screen. What it followed before no longer changes it.
  *

@@ -13,9 +13,9 @@ import { noteConnectMessage } from '#src/recipients/connect.ts'
 import { type ArgumentsOf, packed } from '../callback-data.ts'
 import type { BotContext } from '../context.ts'
 import { showCard } from '../screens.ts'
-import { show } from '../show.ts'
+import { rewrite, show } from '../show.ts'
 import { suggestedThreshold, trialOffer } from '../trial.ts'
-import { connectScreen, trialTerms } from '../views/connect.ts'
+import { connectReplaced, connectScreen, trialTerms } from '../views/connect.ts'
 import { defineFeature, onCommand, onPress } from './define.ts'
 import { continueDraft, openWizard } from './new.ts'
 
@@ -57,6 +57,10 @@ export async function showConnect(
   const view = connectScreen(reader, code, { spend, isOpen, isLinked, again })
   const messageId = await show(ctx, view)
   await noteConnectMessage(app, { hash: code.hash, messageId })
+  const { replaces } = code
+  if (replaces !== undefined && replaces !== messageId) {
+    await rewrite(ctx, replaces, connectReplaced(reader))
+  }
 }
 
 onPress(composer, 'trial.start', async (ctx, { next, terms }) => {

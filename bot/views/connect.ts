@@ -130,6 +130,11 @@ export function connectDeclined({ t }: Reader, data: string): View {
   )
 }
 
+/** The chat has a newer code, in a message below. */
+export function connectReplaced({ t }: Reader): View {
+  return screen([t.html('bot:connect.replaced')], [])
+}
+
 /** Nobody signed in time. @param data what the button for another code carries */
 export function connectExpired({ t }: Reader, data: string): View {
   const again = act(t('bot:button.newCode'), data, 'primary')

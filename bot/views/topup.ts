@@ -116,6 +116,11 @@ function howLine(t: Translate, { approval, transaction }: Topup): string {
   return t.html(transaction === null ? 'bot:topup.howXrp' : 'bot:topup.howNative')
 }
 
+/** Its payment carries its reference as data: nobody can tell whose it is without. */
+function isNative({ approval, transaction }: Topup): boolean {
+  return approval === null && transaction !== null
+}
+
 /** What a payment by hand needs; a token cannot be paid so. */
 function byHand(t: Translate, topup: Topup): readonly string[] {
   const { amount, decimals, asset, payTo, approval, destinationTag } = topup
@@ -320,6 +325,7 @@ export function qrCaption(reader: Reader, topup: Topup): View {
     payLine(t, topup),
     t.html('bot:topup.lockedUntil', { time: clockTime(reader, topup.expiresAt) }),
     ...byHand(t, topup),
+    isNative(topup) ? howLine(t, topup) : undefined,
     t.html(topup.destinationTag === null ? 'bot:topup.scan' : 'bot:topup.scanXrp'),
   ]
   return screen(lines, [[act(t('bot:button.hide'), packed('close'))]])

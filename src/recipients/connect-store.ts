@@ -1,4 +1,4 @@
-import { and, asc, eq, gt, inArray, isNull, lte, or, sql } from 'drizzle-orm'
+import { and, asc, eq, gt, inArray, isNotNull, isNull, lte, or, sql } from 'drizzle-orm'
 import type { Db } from '#src/db/connection.ts'
 import type { Address } from '#src/kernel/units.ts'
 import { connectCodes } from './tables.ts'
@@ -12,6 +12,17 @@ export const CONNECTS_CHANNEL = 'connects'
 export async function putCode(db: Db, row: ConnectCodeRow): Promise<void> {
   const { chatId: _, ...set } = row
   await db.insert(connectCodes).values(row).onConflictDoUpdate({ target: connectCodes.chatId, set })
+}
+
+/** The message that shows the open code of a chat; undefined when there is none. */
+export async function findShown(db: Db, chatId: number, now: Date): Promise<number | undefined> {
+  const { messageId, usedAt, tellAt, expiresAt } = connectCodes
+  const isOpen = and(isNull(usedAt), isNotNull(tellAt), gt(expiresAt, now))
+  const [row] = await db
+    .select({ messageId })
+    .from(connectCodes)
+    .where(and(eq(connectCodes.chatId, chatId), isOpen))
+  return row?.messageId ?? undefined
 }
 
 /** A code, whatever became of it. */

@@ -58,6 +58,8 @@ export interface ConnectCode {
   readonly expiresAt: Date
   /** Names the code without being it. */
   readonly hash: string
+  /** The message of the chat that shows the code before, as long as that one works. */
+  readonly replaces: number | undefined
 }
 
 /** What a code is for and what became of it, as its page shows it. */
@@ -89,6 +91,7 @@ export async function createConnectCode(
   const hash = hashOf(code)
   const createdAt = deps.clock.now()
   const expiresAt = new Date(createdAt.getTime() + LINK_MINUTES * MINUTE_MS)
+  const replaces = await codes.findShown(deps.db, chat.id, createdAt)
   await codes.putCode(deps.db, {
     chatId: chat.id,
     hash,
@@ -106,7 +109,8 @@ export async function createConnectCode(
     tellAt: null,
     tellAttempts: 0,
   })
-  return { url: `${deps.publicUrl}/connect/${code}`, match: matchOf(code), expiresAt, hash }
+  const url = `${deps.publicUrl}/connect/${code}`
+  return { url, match: matchOf(code), expiresAt, hash, replaces }
 }
 
 /** Notes which message of the chat shows its code, so that this one changes at its end. */

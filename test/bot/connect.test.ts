@@ -56,7 +56,9 @@ describe('/connect', () => {
     const { code, match } = shown(ann)
     expect(code).toMatch(/^[\w-]{22}$/)
     expect(match).toMatch(/^\d\d \d\d$/)
-    expect(ann.last().text).toContain('It will not be able to spend credits.')
+    expect(ann.last().text).toContain(
+      'It can spend credits on slots only if you allow that on the page.',
+    )
     expect(ann.last().text).toContain('Valid until')
     expect(ann.labels()).toEqual([['Open the page'], ['Copy link', 'New code'], ['‹ Back']])
     const [copy] = ann.last().keyboard[1] ?? []
@@ -84,6 +86,20 @@ describe('/connect', () => {
     await crew.say('/connect')
     expect(crew.last().text).toContain('This is private.')
     expect(crew.last().keyboard[0]?.[0]?.url).toBe(`https://t.me/${BOT_NAME}?start=connect`)
+  })
+
+  test('again says in the card before that its code was replaced', async () => {
+    const ann = world.person()
+    await ann.say('/connect')
+    const before = ann.last()
+    await ann.say('/connect')
+    const old = ann.all().find(({ id }) => id === before.id)
+    expect(old?.text).toBe('A newer code has replaced this one. Nothing was linked with it.')
+    expect(old?.keyboard).toEqual([])
+    expect(ann.last().text).toMatch(/\d\d \d\d/)
+    await ann.press('New code')
+    expect(ann.last().text).toMatch(/\d\d \d\d/)
+    expect(ann.all().filter(({ text }) => text.includes('has replaced'))).toHaveLength(1)
   })
 
   test.each(LOCALES)('is shown in %s', async (locale) => {

@@ -105,7 +105,9 @@ test('a press a chat has no right to leads to the page that gives it', async () 
     ).toHaveLength(1)
   }
   await ann.press('Allow')
-  expect(ann.last().text).toContain('will not be able to spend credits')
+  expect(ann.last().text).toContain(
+    'It can spend credits on slots only if you allow that on the page.',
+  )
 })
 
 test.each([
