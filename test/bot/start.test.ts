@@ -136,7 +136,8 @@ describe('the example alert', () => {
     await ann.press('Example alert')
     const { text } = ann.last()
     const head = /since (\d\d:\d\d):\d\d/.exec(text)?.[1]
-    const [, body, first = ''] = /since (?:[^:]+, )?(\d\d:\d\d)\sUTC \(round (\d+)\)/.exec(text) ?? []
+    const [, body, first = ''] =
+      /since (?:[^:]+, )?(\d\d:\d\d)\sUTC \(round (\d+)\)/.exec(text) ?? []
     const last = /Round: (\d+)/.exec(text)?.[1]
     expect(body).toBe(head)
     expect(Number(last)).toBe(Number(first) + 1)
