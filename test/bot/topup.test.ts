@@ -262,6 +262,16 @@ describe('a quote', () => {
     expect(says(ann)).toContain('This quote is over')
   })
 
+  test('of the chain’s own coin says that its payment needs the data, and whose credits it buys', async () => {
+    const { ann } = await quoted('FLR')
+    expect(says(ann)).toContain('Credited to: 0xf39F…2266 · ')
+    await ann.press('QR code')
+    expect(plain(ann.last())).toContain('The payment carries its reference as data')
+    const token = await quoted('WFLR')
+    await token.ann.press('QR code')
+    expect(plain(token.ann.last())).not.toContain('as data')
+  })
+
   test('is hidden by its own button', async () => {
     const { ann } = await quoted('WFLR')
     await ann.press('QR code')
