@@ -1,4 +1,5 @@
-import { createServer } from 'node:http'
+import { once } from 'node:events'
+import { Agent, createServer, type IncomingMessage, request } from 'node:http'
 import { text } from 'node:stream/consumers'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { z } from 'zod'
@@ -56,9 +57,10 @@ export async function startRpcProxy(targetUrl: string, port = 0): Promise<RpcPro
   const counts = new Map<string, number>()
   const faults = noFaults()
   const stopping = new AbortController()
-  const server = createServer(async (request, response) => {
+  const agent = new Agent({ keepAlive: true })
+  const server = createServer(async (incoming, response) => {
     try {
-      const body = await text(request)
+      const body = await text(incoming)
       for (const { method } of readCalls(body).calls) {
         counts.set(method, (counts.get(method) ?? 0) + 1)
       }
@@ -66,7 +68,7 @@ export async function startRpcProxy(targetUrl: string, port = 0): Promise<RpcPro
       if (faults.delayMs > 0) {
         await sleep(faults.delayMs, undefined, { signal: stopping.signal })
       }
-      const answer = await relay(targetUrl, body, faults, stopping.signal)
+      const answer = await relay(targetUrl, body, faults, agent)
       response.writeHead(answer.status, { 'content-type': 'application/json' }).end(answer.body)
     } catch {
       // The endpoint is gone or we are stopping; to the caller it looks like a broken line.
@@ -87,6 +89,7 @@ export async function startRpcProxy(targetUrl: string, port = 0): Promise<RpcPro
     },
     close: async () => {
       stopping.abort()
+      agent.destroy()
       await stopListening(server)
     },
   }
@@ -119,12 +122,7 @@ interface Relayed {
   readonly body: string
 }
 
-async function relay(
-  url: string,
-  body: string,
-  faults: RpcFaults,
-  signal: AbortSignal,
-): Promise<Relayed> {
+async function relay(url: string, body: string, faults: RpcFaults, agent: Agent): Promise<Relayed> {
   const { calls, isBatch } = readCalls(body)
   const status = takeStatus(faults, calls)
   if (status !== undefined) return { status, body: JSON.stringify({ error: `status ${status}` }) }
@@ -138,9 +136,9 @@ async function relay(
   }
   const isUntouched =
     refused.length === 0 && !passed.some(({ method }) => faults.changes.has(method))
-  if (isUntouched) return post(url, body, signal)
+  if (isUntouched) return post(url, body, agent)
 
-  const answers = passed.length === 0 ? [] : await ask(url, passed, signal)
+  const answers = passed.length === 0 ? [] : await ask(url, passed, agent)
   const all = [...answers.map((answer) => changeAnswer(faults, answer, passed)), ...refused]
   return { status: 200, body: JSON.stringify(isBatch ? all : all[0]) }
 }
@@ -148,16 +146,18 @@ async function relay(
 async function ask(
   url: string,
   calls: readonly RpcCall[],
-  signal: AbortSignal,
+  agent: Agent,
 ): Promise<readonly RpcAnswer[]> {
-  const { body } = await post(url, JSON.stringify(calls), signal)
+  const { body } = await post(url, JSON.stringify(calls), agent)
   return z.array(RpcAnswer).parse(JSON.parse(body))
 }
 
-async function post(url: string, body: string, signal: AbortSignal): Promise<Relayed> {
-  const headers = { 'content-type': 'application/json' }
-  const response = await fetch(url, { method: 'POST', headers, body, signal })
-  return { status: response.status, body: await response.text() }
+async function post(url: string, body: string, agent: Agent): Promise<Relayed> {
+  const headers = { 'content-type': 'application/json', 'content-length': Buffer.byteLength(body) }
+  const asked = request(url, { method: 'POST', headers, agent }).end(body)
+  const [response]: IncomingMessage[] = await once(asked, 'response')
+  if (response === undefined) throw new Error('no answer')
+  return { status: response.statusCode ?? 0, body: await text(response) }
 }
 
 /** What is not JSON-RPC has no calls and passes as it is. */
