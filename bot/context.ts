@@ -69,6 +69,8 @@ export interface Answering {
 export interface SessionState {
   /** undefined: the update answers nothing. */
   answering?: Answering
+  /** Asks the question again that a command closed which there is none of. */
+  askAgain?: () => Promise<void>
 }
 
 /** grammY's context with what the middleware adds. */

@@ -35,10 +35,14 @@ async function freshScreen(ctx: BotContext): Promise<View> {
 
 const inPrivate = composer.chatType('private')
 
-/** A text that answers nothing: an address or a provider's name says what it may be about. */
+/**
+ * A text that answers nothing: an address or a provider's name says what it may be about. A command that
+ * there is none of leaves an open question open.
+ */
 inPrivate.on('message:text', async (ctx) => {
   const { reader, links } = ctx
   const { text } = ctx.message
+  if (ctx.askAgain !== undefined) return ctx.askAgain()
   const [link] = links
   const state = { isLinked: link !== undefined }
   if (link === undefined || text.startsWith('/')) {

@@ -118,8 +118,12 @@ onStep('new.flip', async (ctx, draft, { signal }) => {
 
 onStep('new.who', async (ctx, draft, { id }) => {
   const people = await peopleOf(ctx, linkOf(ctx, draft))
+  const isThere = people.recipients.some((one) => one.id === id)
+  if (!isThere) await ctx.answer(ctx.t('bot:error.gone'), { box: true })
+  if (!isThere) return showStep(ctx, draft)
   const before = draft.values.recipientIds ?? toldBy(null, people).flatMap((one) => one.id ?? [])
   const after = before.includes(id) ? before.filter((one) => one !== id) : [...before, id]
+  if (after.length === 0) await ctx.answer(ctx.t('bot:new.whoLast'), { box: true })
   const recipientIds = after.length === 0 ? null : after
   await showStep(ctx, await changeDraft(ctx, draft, { recipientIds }))
 })

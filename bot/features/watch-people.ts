@@ -17,6 +17,7 @@ onPress(composer, 'watch.whoFlip', (ctx, { id, recipient }) =>
   withManaged(ctx, id, async (watch, link) => {
     const { recipients } = await peopleOf(ctx, link)
     const exists = (one: number) => recipients.some((other) => other.id === one)
+    if (!exists(recipient)) await ctx.answer(ctx.t('bot:error.gone'), { box: true })
     const before = (watch.recipientIds ?? []).filter(exists)
     const isTicked = before.includes(recipient)
     const after = isTicked ? before.filter((one) => one !== recipient) : [...before, recipient]

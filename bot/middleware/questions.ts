@@ -1,14 +1,15 @@
 import type { Middleware } from 'grammy'
-import { escapeHtml } from '#src/i18n/translate.ts'
+import { escapeHtml, typed } from '#src/i18n/translate.ts'
 import { AppError } from '#src/kernel/errors.ts'
 import type { BotContext } from '../context.ts'
 import { sentenceOf } from '../refusals.ts'
 import { openQuestion, placeOf, type Question, type Refusal } from '../session.ts'
 import { deleteQuestion, type QuestionRow } from '../session-store.ts'
+import { cut } from '../views/fields.ts'
 
 /**
  * Brings what is typed to the question it answers. A command closes the question and goes on as if there
- * had been none; so does a press on the message that asks.
+ * had been none, unless there is no such command; so does a press on the message that asks.
  *
  * @param all asked for when something comes: the questions of every feature
  */
@@ -23,8 +24,10 @@ export function questions(all: () => readonly Question[]): Middleware<BotContext
     const isCommand = message?.text?.startsWith('/') === true
     if (isPressed || isCommand || question === undefined) {
       await deleteQuestion(ctx.app.db, place)
-      if (question === undefined || !isCancel(ctx)) return next()
-      return question.cancel(ctx, row.about)
+      if (question === undefined) return next()
+      if (isCancel(ctx)) return question.cancel(ctx, row.about)
+      if (isCommand) ctx.askAgain = () => refuseCommand(ctx, question, row)
+      return next()
     }
     if (message === undefined || !isAnswer(ctx)) return next()
     ctx.answering = { messageId: row.messageId, askedAt: row.askedAt, isAsked: false }
@@ -32,6 +35,13 @@ export function questions(all: () => readonly Question[]): Middleware<BotContext
     if (refusal !== undefined) return question.askAgain(ctx, row, refusal)
     if (!ctx.answering.isAsked) await deleteQuestion(ctx.app.db, place)
   }
+}
+
+/** Keeps a question open that somebody meant to answer, or to leave, by a command there is none of. */
+async function refuseCommand(ctx: BotContext, question: Question, row: QuestionRow): Promise<void> {
+  ctx.answering = { messageId: row.messageId, askedAt: row.askedAt, isAsked: false }
+  const input = typed(cut(ctx.message?.text ?? ''))
+  await question.askAgain(ctx, row, { html: ctx.t.html('bot:typed.noCommand', { input }) })
 }
 
 async function takeAnswer(

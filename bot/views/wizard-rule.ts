@@ -165,6 +165,7 @@ export function chooseStep(reader: Reader, draft: Draft): View {
   const lines = [
     titleLine(reader, draft),
     t.html('bot:new.group', { group: t(`signals:group.${group}.label`) }),
+    t.html(`signals:group.${group}.help`),
     '',
     ...members.map(({ id, defaultEnabled }) => {
       const text = t.html('bot:signals.member', {

@@ -322,7 +322,7 @@ describe('a watch of a provider', () => {
     await ann.press('✓ Commit')
     expect(ann.last().text).toContain('○ Commit: ')
     await ann.press('›')
-    expect(ann.last().text).toContain('FDC')
+    expect(ann.last().text).toContain('FDC\nThe provider’s part in the Flare Data Connector')
     await ann.press('Next')
     expect(ann.last().text).toContain('Signals: 21 of 22 on')
     await ann.press('Create')
@@ -332,6 +332,16 @@ describe('a watch of a provider', () => {
 })
 
 describe('the recipients of a new watch', () => {
+  test('are never nobody: who unticks the last one is told why it stays', async () => {
+    await ann.say('/new credit')
+    await ann.press('500')
+    await ann.press('Recipients')
+    const { text, box } = await ann.press(`✓ ${iso('this chat')}`)
+    expect(text).toMatch(/^Somebody has to be told/)
+    expect(box).toBe(true)
+    expect(ann.labels().flat()).toContain(`✓ ${iso('this chat')}`)
+  })
+
   test('are the defaults until others are ticked', async () => {
     const other = await world.linked('alice')
     await ann.say('/new credit')
@@ -346,6 +356,13 @@ describe('the recipients of a new watch', () => {
     await ann.press('✓ \u2068this chat\u2069')
     await ann.press('Done')
     expect(ann.last().text).not.toContain('this chat')
+    await ann.press('Recipients')
+    const done = await dataOf('Done', 0)
+    const gone = done.replace('new.next', 'new.who').concat(':zzzz')
+    const press = world.telegram.pressRaw(ann.id, ann.last().id, gone)
+    await world.settle()
+    expect((await press.answer()).text).toContain('no longer exists')
+    await ann.press('Done')
     await ann.press('Create')
     const [watch] = await watches()
     expect(watch?.recipientIds?.length).toBe(toggles.length - 1)
@@ -380,6 +397,19 @@ describe('a form', () => {
     await ann.press('Create')
     expect(ann.last().text).toContain('What should be watched?')
     expect(await watches()).toEqual([])
+  })
+
+  test('stays open when a command is sent that there is none of', async () => {
+    await ann.say('/new price')
+    const form = ann.last().id
+    for (const text of ['/ flr', '/flr', '/']) {
+      await ann.say(text)
+      expect(ann.last().id).toBe(form)
+      expect(ann.last().text).toContain(`⚠️ “${iso(text)}” is no command. /help lists them.`)
+      expect(ann.last().text).toContain('Which price?')
+    }
+    await ann.say('flr')
+    expect(ann.last().text).toMatch(/Feed: \u2068FLR\/USD\u2069/)
   })
 
   test('is dropped by Cancel and by /cancel', async () => {
