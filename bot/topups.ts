@@ -85,11 +85,12 @@ const CLOSE_LOOK_MS = 5000
 /** A late payment changes the message for so long. */
 const KEPT_MS = 7 * 86_400_000
 
-/** Lets a message follow a top-up from now on. */
+/** Lets a message follow a top-up from now on. @param view what the message shows, if it is a screen */
 export async function followTopup(
   { db, clock }: Pick<App, 'db' | 'clock'>,
   message: Pick<LiveRow, 'chatId' | 'messageId'> & { readonly kind: LiveRow['kind'] },
   shown: ShownTopup,
+  view?: View,
 ): Promise<void> {
   const { handle, wallet, expiresAt } = shown.topup
   const now = clock.now()
@@ -98,7 +99,7 @@ export async function followTopup(
     wallet,
     handle,
     stage: stageOf(shown),
-    shown: null,
+    shown: view === undefined ? null : digestOf(view),
     news: 0,
     dueAt: new Date(now.getTime() + FIRST_LOOK_MS),
     leasedUntil: null,

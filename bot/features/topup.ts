@@ -210,7 +210,7 @@ async function showTopup(ctx: BotContext, handle: Hash): Promise<void> {
   const shown = await findShown(ctx, handle, stage)
   const view = topupScreen(ctx.reader, shown, ctx.app.clock.now())
   const living = { chatId, messageId: await show(ctx, view, 'topup') }
-  await followTopup(ctx.app, { ...living, kind: TOPUP_KINDS.screen }, shown)
+  await followTopup(ctx.app, { ...living, kind: TOPUP_KINDS.screen }, shown, view)
 }
 
 /**

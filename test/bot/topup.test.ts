@@ -203,6 +203,12 @@ describe('a quote', () => {
     expect(says(ann)).toContain('Paying from an exchange does not work.')
   })
 
+  test('is left alone while nothing happens to it', async () => {
+    await quoted('XRP')
+    await world.follow(3)
+    expect(world.telegram.lastCall('editMessageText')?.refused).toBeUndefined()
+  })
+
   test('of XRP names address and tag, and opens a wallet', async () => {
     const { ann, quote } = await quoted('XRP')
     expect(copied(ann, 'Copy address')).toBe(world.xrpl.address)
