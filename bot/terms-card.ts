@@ -3,19 +3,16 @@ import { getTerms } from '#src/operations/account.ts'
 import type { BotContext } from './context.ts'
 import { show } from './show.ts'
 import { termsMark } from './terms.ts'
-import { termsCard } from './views/terms.ts'
-
-/** What goes on after the terms are accepted. */
-export type Next = 'topup' | 'slots'
+import { type AfterTerms, termsCard } from './views/terms.ts'
 
 /** Shows the terms in force, with a button that accepts them. */
-export async function showTerms(ctx: BotContext, next: string): Promise<void> {
+export async function showTerms(ctx: BotContext, next: AfterTerms): Promise<void> {
   const { terms } = ctx.app.billing
   await show(ctx, termsCard(ctx.reader, { ...terms, mark: termsMark(terms.version) }, next))
 }
 
 /** Whether the wallet has accepted the terms; one that has not is shown them. */
-export async function hasTerms(ctx: BotContext, next: Next): Promise<boolean> {
+export async function hasTerms(ctx: BotContext, next: AfterTerms): Promise<boolean> {
   if (!ctx.app.billing.enabled) return true
   const { accepted } = await ctx.call(getTerms)
   if (!accepted) await showTerms(ctx, next)

@@ -253,6 +253,7 @@ export const VERBS = {
   'slots.list': {},
   'slots.quote': { quantity: count, periods: index, renew: flag },
   'slots.allow': { quantity: count, periods: index, renew: flag },
+  'slots.agree': { quantity: count, periods: index, renew: flag, terms },
   'slots.buy': { quantity: count, periods: index, renew: flag, credits },
   'slots.renew': { id, on: flag },
   'rec.list': {},

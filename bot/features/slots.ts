@@ -65,18 +65,13 @@ function rightsOf({ links: [link] }: BotContext) {
 
 onPress(composer, 'slots.quote', async (ctx, asked) => {
   // Who cannot buy here accepts nothing first.
-  if (!rightsOf(ctx).canSpend || (await hasTerms(ctx, 'slots'))) await showQuote(ctx, asked)
+  if (!rightsOf(ctx).canSpend || (await hasTerms(ctx, asked))) await showQuote(ctx, asked)
 })
 
 type Asked = ArgumentsOf<'slots.quote'>
 
-/** The quote with nothing chosen yet. */
-export function showFirstQuote(ctx: BotContext): Promise<void> {
-  return showQuote(ctx, { quantity: 1, periods: 1, renew: false })
-}
-
 /** Shows what slots would cost. More than there is room for become as many as there is. */
-async function showQuote(ctx: BotContext, asked: Asked, notice?: string): Promise<void> {
+export async function showQuote(ctx: BotContext, asked: Asked, notice?: string): Promise<void> {
   const { slots } = await ctx.call(getAccount, { query: { limit: '1' } })
   const room = Math.max(0, SLOTS_MAX - slots.purchased - slots.trial)
   const quantity = Math.max(1, Math.min(asked.quantity, room))
@@ -121,7 +116,7 @@ onPress(composer, 'slots.buy', async (ctx, { credits, ...asked }) => {
     const draft = open && { type: open.values.type, rev: open.rev }
     await show(ctx, boughtScreen(ctx.reader, bought, { balanceCredits, resuming, draft }))
   } catch (error) {
-    if (isTermsRefusal(error)) return showTerms(ctx, 'slots')
+    if (isTermsRefusal(error)) return showTerms(ctx, asked)
     if (!(error instanceof AppError) || !REDRAWN.has(error.code)) throw error
     const why =
       error.code === 'price_changed' ? await priceNow(ctx, asked) : sentenceOf(ctx.t, error)

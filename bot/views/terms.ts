@@ -1,5 +1,5 @@
 import { html, id } from '#src/i18n/translate.ts'
-import { packed } from '../callback-data.ts'
+import { type ArgumentsOf, packed } from '../callback-data.ts'
 import { act, back, type Reader, screen, type View } from './view.ts'
 
 /** The terms in force, as they are shown before something is bought. */
@@ -10,18 +10,24 @@ export interface ShownTerms {
   readonly mark: string
 }
 
+/** What goes on after the terms are accepted. */
+export type AfterTerms = 'topup' | 'slots' | ArgumentsOf<'slots.quote'>
+
 /**
  * The terms, to be accepted before anything is bought.
  *
- * @param next what goes on afterwards, by its short name
+ * @param next what goes on afterwards: by its short name, or the quote that is shown
  */
-export function termsCard({ t }: Reader, terms: ShownTerms, next: string): View {
+export function termsCard({ t }: Reader, terms: ShownTerms, next: AfterTerms): View {
   const read = html(`<a href="${terms.url}">${t.html('bot:terms.read')}</a>`)
   const lines = [
     `📄 ${t.html('bot:terms.title', { version: id(terms.version) })}`,
     t.html('bot:terms.needed', { terms: read }),
   ]
-  const accept = packed('terms.yes', { next, terms: terms.mark })
+  const accept =
+    typeof next === 'string'
+      ? packed('terms.yes', { next, terms: terms.mark })
+      : packed('slots.agree', { ...next, terms: terms.mark })
   return screen(lines, [
     [act(t('bot:button.acceptTerms'), accept, 'primary')],
     [back(t('bot:button.back'), packed('home'))],

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { API_TIMEOUT_SECONDS, createApi } from '#bot/api.ts'
 import { packed } from '#bot/callback-data.ts'
+import { termsMark } from '#bot/terms.ts'
 import { LOCALES } from '#src/kernel/locale.ts'
 import { getAccount } from '#src/operations/account.ts'
 import { listSubscriptions, updateSubscriptions } from '#src/operations/subscriptions.ts'
@@ -150,6 +151,21 @@ describe('a quote', () => {
         ['Top up'],
         ['‹ Slots'],
       ])
+    }))
+
+  test('of several slots is the same after the terms', () =>
+    inFreshWorld(async () => {
+      const ann = await world.linked('alice', SPENDER)
+      await ann.say('/slots')
+      await ann.press('Add slots')
+      const terms = termsMark(world.app.billing.terms.version)
+      const asked = { quantity: 3, periods: 6, renew: false, terms }
+      const { id } = ann.last()
+      world.telegram.pressRaw(ann.id, id, packed('slots.agree', { ...asked, terms: '00000000' }))
+      await world.settle()
+      expect(says(ann)).toContain('Terms, version 2026-11')
+      await ann.press(packed('slots.agree', asked))
+      expect(says(ann)).toContain('3 slots for 180 days')
     }))
 
   test('changes with number and duration, and names its discounts', () =>
