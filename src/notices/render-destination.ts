@@ -83,10 +83,21 @@ function whoIsLinked(notice: Of<'linked'>, t: Translate): readonly [TextKey, Tex
   const { name, chat } = notice
   const target = typed(notice.target)
   if (name === null) return ['notices:linked.own', { target }]
-  if (chat === null) return ['notices:linked.named', { name: typed(name), target }]
+  if (chat === null) {
+    const key = isNameOf(notice.target, name) ? 'notices:linked.itself' : 'notices:linked.named'
+    return [key, { name: typed(name), target }]
+  }
   const rights = t(rightsKey(chat.scopes))
   const key = chat.isGroup ? 'notices:linked.group' : 'notices:linked.private'
   return [key, { name: typed(name), rights }]
+}
+
+/** Whether a name is the address itself, which is told with its middle left out. */
+function isNameOf(target: string, name: string): boolean {
+  const [start = '', ...rest] = target.split('…')
+  return rest.length === 0
+    ? name === target
+    : name.startsWith(start) && name.endsWith(rest.join('…'))
 }
 
 function rightsKey(scopes: readonly Scope[]): TextKey {

@@ -109,6 +109,20 @@ describe('a destination that was added', () => {
     expect(await titles(told)).toHaveLength(1)
   })
 
+  test('and is called by its own address is named once', async () => {
+    await chatOf(told, owner)
+    const address = 'Alice@Example.org'
+    for (const input of [
+      { channel: 'email', name: address, address },
+      { channel: 'webhook', name: 'hooks.example.org', url: 'https://hooks.example.org/' },
+    ] as const) {
+      await forget()
+      await createRecipient(room.deps, owner.caller, input)
+      const [notice] = await notices(told)
+      expect(notice?.body.split('\n')[0]).toBe(`\u2068${input.name}\u2069.`)
+    }
+  })
+
   test.each([
     [
       'email',
