@@ -63,20 +63,34 @@ async function buy(chat: Chatting, asset: string): Promise<void> {
   await world.confirmAll()
   await world.follow()
   look(chat)
-  const data = dataOf(chat.last()).filter((one) => one.includes('topup.quote'))
+  // The rest can be paid from there.
+  const data = dataOf(chat.last()).filter((one) => one.includes('topup.hash'))
   expect(data).toHaveLength(1)
 }
 
 test.each(WALKED)('in %s leads somewhere and is answered', async (locale) => {
   const chat = await world.linked(locale === 'en' ? 'carol' : 'alice', SPENDER, locale)
+  if (locale === 'en') {
+    // The terms stand before either purchase.
+    await chat.say('/slots')
+    await chat.press(packed('slots.quote', { quantity: 1, periods: 1, renew: false }))
+    look(chat)
+  }
   for (const text of ['/topup', '/slots', '/status']) {
     await chat.say(text)
     await press(chat)
   }
-  if (locale === 'en') return
+  if (locale === 'en') {
+    // Who may not spend is shown how to allow it.
+    const manager = await world.linked('carol', ['read', 'write'], locale)
+    await manager.say('/slots')
+    return press(manager)
+  }
   await chat.say('/topup 999999999')
   await press(chat)
   for (const asset of ['service', 'WFLR', 'FLR', 'FXRP', 'XRP']) await buy(chat, asset)
+  await chat.say('/topup')
+  await chat.press(packed('topup.asset', { asset: 'XRP' }))
   await chat.press(packed('topup.quote', { asset: 'XRP', credits: 10_000 }))
   await world.follow(601)
   look(chat)
