@@ -50,10 +50,10 @@ export function ruleStep(
       : `⚠️ ${t.html('bot:new.watched', { label: typed(watched.label) })}`,
     '',
   ]
-  const open: Rows =
+  const open =
     watched === undefined
       ? []
-      : [[act(t('bot:button.openIt'), packed('watch.card', { id: watched.id }))]]
+      : [act(t('bot:button.openIt'), packed('watch.card', { id: watched.id }))]
   const hasTarget = stepsOf(values.type).includes('target')
   const last = lastRow(reader, draft, hasTarget ? t('bot:button.target') : t('bot:button.types'))
   if (asked !== undefined) {
@@ -69,10 +69,12 @@ export function ruleStep(
   return screen(
     [...head, ...questions, ...signals],
     [
-      ...open,
       ...fields.flatMap((owned) => fieldRows(reader, draft, owned, sole)),
       ...(fields.length === 0 ? signalRows(reader, draft) : []),
-      sole === undefined || values.settings[sole.field.key] !== undefined ? [next] : [],
+      [
+        ...(sole === undefined || values.settings[sole.field.key] !== undefined ? [next] : []),
+        ...open,
+      ],
       last,
     ],
   )
