@@ -318,6 +318,21 @@ describe('Buy', () => {
       expect(await balanceOf('alice')).toBe(4500)
     }))
 
+  test('on another screen than the form that had no slot offers to go on with it', () =>
+    inFreshWorld(async () => {
+      await withCredits('alice', 5000)
+      const ann = await world.linked('alice', SPENDER)
+      await world.addWatch('alice', { label: 'Takes the slot' })
+      await ann.say('/new credits')
+      expect(says(ann)).toContain('No free slot')
+      await ann.say('/slots')
+      await ann.press('Add slots')
+      await ann.press('Buy: 500 credits')
+      expect(ann.labels()).toEqual([['Resume: My credits'], ['‹ Slots']])
+      await ann.press('Resume: My credits')
+      expect(says(ann)).toContain('New watch · My credits · 1/2')
+    }))
+
   test('leads back into the form that had no slot', () =>
     inFreshWorld(async () => {
       await withCredits('alice', 5000)
