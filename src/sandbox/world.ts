@@ -226,6 +226,8 @@ async function startChain(
     // Whatever is played, the world's clock goes with the chain's.
     onTime: (seconds) => clock.moveTo(new Date(seconds * 1000)),
   })
+  // The service reads up to the last block but one: there too it finds what the chain begins with.
+  await devnet.mine()
   return { devnet, player, rpc: await keep(startRpcProxy(devnet.rpcUrl)) }
 }
 

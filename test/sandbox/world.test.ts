@@ -67,6 +67,8 @@ describe('sandbox', { timeout: 60_000 }, () => {
     expect(programs).toContain('anvil')
     expect(programs).toContain('postgres')
 
+    expect(sandbox.output()).not.toContain(' warn ')
+
     sandbox.pressCtrlC()
     await sandbox.printed('Stopping')
     sandbox.pressCtrlC()

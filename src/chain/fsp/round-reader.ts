@@ -202,6 +202,8 @@ export function createRoundReader(source: ProtocolSource): RoundReader {
         if (currentEpoch === undefined) return undefined
         const policies: LoadedPolicy[] = []
         for (const epoch of [currentEpoch - 1, currentEpoch, currentEpoch + 1]) {
+          // Before the first there is none.
+          if (epoch < 0) continue
           const policy = await readPolicy(client, manager, epoch, block.number)
           if (policy !== undefined) policies.push(policy)
           // By an older one its rounds would be judged wrongly.
