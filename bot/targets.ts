@@ -140,6 +140,22 @@ export async function understand(
   }
 }
 
+/** A draft's target as it stands now; as it was seen before where that cannot be read. */
+export async function observedNow(
+  ctx: BotContext,
+  { values: { type, preview } }: Draft,
+  link: Membership,
+): Promise<unknown> {
+  if (preview === null) return undefined
+  try {
+    const body = { type, target: preview.target }
+    return (await ctx.call(resolveTarget, { body }, link)).observation ?? preview.observation
+  } catch (error) {
+    if (!(error instanceof AppError) || error.kind === 'internal') throw error
+    return preview.observation
+  }
+}
+
 /** A provider is called by its public name. */
 async function toPreview(
   ctx: BotContext,

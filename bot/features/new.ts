@@ -21,7 +21,7 @@ import { peopleOf } from '../people.ts'
 import { findWatch } from '../screens.ts'
 import { defineQuestion, type Refusal } from '../session.ts'
 import { show } from '../show.ts'
-import { targetOf, understand } from '../targets.ts'
+import { observedNow, targetOf, understand } from '../targets.ts'
 import { readAddress } from '../typed.ts'
 import { fieldsOf, findField, readValue } from '../views/fields.ts'
 import { factsOf, guideOf, typeName } from '../views/watch-facts.ts'
@@ -329,13 +329,13 @@ async function create(ctx: BotContext, draft: Draft): Promise<void> {
 }
 
 async function showCreated(ctx: BotContext, draft: Draft): Promise<void> {
-  const { watchId, preview } = draft.values
+  const { watchId } = draft.values
   const link = linkOf(ctx, draft)
   const watch = await ctx.call(getWatch, { params: { id: String(watchId) } }, link)
   const told = toldBy(watch.recipientIds, await peopleOf(ctx, link))
   const view = views.created(ctx.reader, watch, {
     now: ctx.app.clock.now(),
-    seen: preview?.observation,
+    seen: await observedNow(ctx, draft, link),
     isTold: told.some(isReachable),
   })
   await show(ctx, view, 'wizard')

@@ -253,6 +253,19 @@ describe('a watch of a price', () => {
     ])
   })
 
+  test('is shown, once made, at the price of that moment', async () => {
+    await ann.say('/new')
+    await ann.press('📈 Price')
+    await ann.say('FLR/USD')
+    expect(ann.last().text).toContain('Price: ')
+    await ann.press('2%')
+    await ann.press('Next')
+    await devnet.contracts.setFeed('FLR/USD', 32_100n, 6)
+    await devnet.mine(2, 1)
+    await ann.press('Create')
+    expect(ann.last().text).toContain('Price: 0.0321')
+  })
+
   test('is chosen out of all feeds, page by page', async () => {
     await ann.say('/new price')
     const all = ann
