@@ -11,12 +11,12 @@ export default defineConfig({
     env: { NODE_COMPILE_CACHE: COMPILE_CACHE, NODE_OPTIONS: QUICK_MODULES },
     execArgv: [QUICK_MODULES],
     // Files wait for processes, blocks and time-outs as well as they compute.
-    maxWorkers: availableParallelism() + 1,
+    maxWorkers: availableParallelism() + 2,
     sequence: { sequencer: LongestFirst },
     // Only against hanging: a busy machine may take its time.
     testTimeout: 60_000,
     hookTimeout: 120_000,
-    expect: { poll: { timeout: 15_000 } },
+    expect: { poll: { timeout: 30_000 } },
     // A busy machine may break a race of processes once; a fault breaks it every time.
     retry: process.env.CI === undefined ? 0 : 2,
     projects: [
