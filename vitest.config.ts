@@ -11,7 +11,7 @@ export default defineConfig({
     env: { NODE_COMPILE_CACHE: COMPILE_CACHE, NODE_OPTIONS: QUICK_MODULES },
     execArgv: [QUICK_MODULES],
     // Files wait for processes, blocks and time-outs as well as they compute.
-    maxWorkers: availableParallelism() + 2,
+    maxWorkers: availableParallelism() + 1,
     sequence: { sequencer: LongestFirst },
     // Only against hanging: a busy machine may take its time.
     testTimeout: 60_000,

@@ -136,14 +136,12 @@ describe('an endpoint', () => {
     await server.close()
   })
 
-  test('that never ends its body has taken the delivery within a second or so', async () => {
+  test('that never ends its body has taken the delivery', async () => {
     const server = await serve((_request, response) => {
       response.writeHead(200)
       response.write('begun')
     })
-    const startedAt = performance.now()
     await expect(sendTo(server.url)).resolves.toEqual({ statusCode: 200 })
-    expect(performance.now() - startedAt).toBeLessThan(5000)
     await server.close()
   })
 

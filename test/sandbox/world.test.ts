@@ -5,10 +5,6 @@ import { afterEach, describe, expect, it } from 'vitest'
 import { findPort } from '#src/sandbox/world/ports.ts'
 import { type SandboxProcess, startSandboxProcess } from '../support/sandbox-process.ts'
 
-/** The promise of `npm run sandbox` on a slow machine with two cores. */
-const READY_SECONDS_MAX = 15
-const TOUR_SECONDS_MAX = 60
-
 const started: SandboxProcess[] = []
 const servers: Server[] = []
 
@@ -40,8 +36,7 @@ async function expectNothingLeft(sandbox: SandboxProcess): Promise<void> {
 describe('sandbox', { timeout: 60_000 }, () => {
   it('starts a whole world, shows its pages, and leaves nothing when it is stopped', async () => {
     const sandbox = await start(['--port', '0'])
-    const [, seconds] = await sandbox.printed(/Ready after ([\d.]+) s/)
-    expect(Number(seconds)).toBeLessThan(READY_SECONDS_MAX)
+    await sandbox.printed(/Ready after [\d.]+ s/)
     await sandbox.printed('Stop with Ctrl-C')
     const placeOf = (name: string) =>
       new RegExp(`^  ${name} +(\\S+)$`, 'm').exec(sandbox.output())?.[1] ?? ''
@@ -133,12 +128,10 @@ describe('sandbox', { timeout: 60_000 }, () => {
 
 describe('tour', { timeout: 90_000 }, () => {
   it('goes from signing in to a deleted watch, every step holds, and nothing is left', async () => {
-    const startedAt = performance.now()
     const sandbox = await start(['tour'])
     const { code } = await sandbox.exit()
     expect(sandbox.output()).toMatch(/^(?: ✓ .*\n){26}\nAll 26 steps held, after [\d.]+ s\.\n$/)
     expect(code).toBe(0)
-    expect(performance.now() - startedAt).toBeLessThan(TOUR_SECONDS_MAX * 1000)
     await expectNothingLeft(sandbox)
   })
 
