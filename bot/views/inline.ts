@@ -1,7 +1,7 @@
 import { formatPercent, shortAddress } from '#src/i18n/format.ts'
-import { builtKey, escapeHtml, typed } from '#src/i18n/translate.ts'
-import type { ProviderView, RoundCell } from '#src/watches/provider-view.ts'
-import { wrongIn } from './provider.ts'
+import { builtKey, typed } from '#src/i18n/translate.ts'
+import type { ProviderView } from '#src/watches/provider-view.ts'
+import { textGrid, wrongIn } from './provider.ts'
 import { clockTime } from './time.ts'
 import { type Button, deepLink, type Reader } from './view.ts'
 import { factsOf, factValues } from './watch-facts.ts'
@@ -13,17 +13,6 @@ export interface InlineResult {
   readonly description: string
   readonly html: string
   readonly button: Button | undefined
-}
-
-/** Marks of a duty, each of another shape. @see screens, 5.3 */
-const MARKS: Readonly<Record<RoundCell, string>> = {
-  ok: '✓',
-  late: '▸',
-  early: '◂',
-  missing: '✕',
-  mismatch: '≠',
-  offence: '!',
-  unknown: '○',
 }
 
 /** Rounds in a grid. */
@@ -68,16 +57,10 @@ export function providerResult(
   }
 }
 
-/** The last rounds, the newest at the right in every language. */
+/** The last rounds, with the names of duties that a group's members read. */
 function grid({ t }: Reader, { rounds }: ProviderView): string {
-  const names = DUTIES.map((duty) => t(builtKey(`bot:inline.duty.${duty}`)))
-  const width = Math.max(...names.map((name) => [...name].length))
-  const shown = rounds.slice(0, INLINE_ROUNDS).toReversed()
-  const lines = DUTIES.map((duty, index) => {
-    const marks = shown.map(({ ftso }) => MARKS[ftso[duty]]).join('')
-    return `${(names[index] ?? '').padEnd(width)} ${marks}`
-  })
-  return `<pre>${escapeHtml(lines.join('\n'))}</pre>`
+  const named = DUTIES.map((duty) => [duty, t(builtKey(`bot:inline.duty.${duty}`))] as const)
+  return textGrid(rounds.slice(0, INLINE_ROUNDS), named)
 }
 
 /** What a feed says now. @param observation as a watch of it would see it; null: nothing is known */

@@ -83,7 +83,10 @@ export function providerCaption(reader: Reader, shown: ShownProvider, options: O
 /** The same where no picture can be had: a grid in text above it. */
 export function providerText(reader: Reader, shown: ShownProvider, options: Options): View {
   const [head, ...rest] = linesOf(reader, shown, options)
-  return screen([head, textGrid(shown.view), ...rest], rowsOf(reader, shown, options))
+  const rounds = shown.view.rounds.slice(0, TEXT_ROUNDS)
+  const named = DUTIES.map((duty) => [duty, NAMES[duty]] as const)
+  const grid = rounds.length === 0 ? undefined : textGrid(rounds, named)
+  return screen([head, grid, ...rest], rowsOf(reader, shown, options))
 }
 
 function visibleLength(lines: readonly string[]): number {
@@ -232,14 +235,16 @@ function ageLine(reader: Reader, { asOf, stale }: ProviderView, now: Date): stri
   return `⚪ ${t.html('bot:watch.stale', { time, duration })}`
 }
 
-/** The last rounds, the newest at the right in every language. */
-function textGrid({ rounds }: ProviderView): string | undefined {
-  const shown = rounds.slice(0, TEXT_ROUNDS).toReversed()
-  if (shown.length === 0) return undefined
-  const width = Math.max(...DUTIES.map((duty) => NAMES[duty].length))
-  const lines = DUTIES.map((duty) => {
-    const marks = shown.map((round) => MARKS[cellOf(round, duty)]).join('')
-    return `${NAMES[duty].padEnd(width)} ${marks}`
+/** Rounds in marks, a line for each named duty, the newest at the right in every language: HTML. */
+export function textGrid(
+  rounds: ProviderView['rounds'],
+  duties: readonly (readonly [Duty, string])[],
+): string {
+  const width = Math.max(...duties.map(([, name]) => [...name].length))
+  const oldestFirst = rounds.toReversed()
+  const lines = duties.map(([duty, name]) => {
+    const marks = oldestFirst.map((round) => MARKS[cellOf(round, duty)]).join('')
+    return `${name.padEnd(width)} ${marks}`
   })
   return `<pre>${escapeHtml(lines.join('\n'))}</pre>`
 }
