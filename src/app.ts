@@ -26,6 +26,7 @@ import { retain } from '#src/jobs/retain.ts'
 import { type RunningJobs, runFirst, startJobs } from '#src/jobs/runner.ts'
 import { type Clock, systemClock } from '#src/kernel/clock.ts'
 import type { Logger } from '#src/kernel/logger.ts'
+import { createQuarantine } from '#src/kernel/quarantine.ts'
 import { createSecretBox } from '#src/kernel/secret-box.ts'
 import { createNotices } from '#src/notices/service.ts'
 import { REGISTRY as OPERATIONS } from '#src/operations/index.ts'
@@ -96,6 +97,7 @@ export function createApp(
     db,
     clock,
     log,
+    quarantine: createQuarantine({ log }),
     chain,
     facts: createFacts({
       ...{ db, chain, clock, log, chainId },
@@ -126,7 +128,7 @@ export function createApp(
       : createBotService(app, sql, { ...config.telegram, token: config.telegram.token })
   const internal = createInternalServer(
     [{ name: 'database', problem: () => problemOf(sql`select 1`) }],
-    [...ledgerReadings(app), ...deliveryReadings(app)],
+    [...ledgerReadings(app), ...deliveryReadings(app), quarantineReading(app)],
   )
   const plays = (role: Config['roles'][number]) => config.roles.includes(role)
   let jobs: RunningJobs | undefined
@@ -184,6 +186,17 @@ function ledgerReadings({ db }: Pick<JobApp, 'db'>): readonly Reading[] {
       },
     },
   ]
+}
+
+/** Rows that could not be processed, for the operator. */
+function quarantineReading({ quarantine }: Pick<JobApp, 'quarantine'>): Reading {
+  return {
+    name: 'watchdog_quarantined_rows_total',
+    help: 'Rows set aside by this process because they could not be processed, by kind.',
+    labels: ['kind'],
+    read: async () =>
+      quarantine.read().map(({ kind, rows }) => ({ labels: { kind }, value: rows })),
+  }
 }
 
 /** How sending does, for the operator. */

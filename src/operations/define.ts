@@ -12,6 +12,7 @@ import type { Clock } from '#src/kernel/clock.ts'
 import type { FieldError } from '#src/kernel/errors.ts'
 import type { Locale } from '#src/kernel/locale.ts'
 import type { Logger } from '#src/kernel/logger.ts'
+import type { Quarantine } from '#src/kernel/quarantine.ts'
 import type { SecretBox } from '#src/kernel/secret-box.ts'
 import type { Notices } from '#src/notices/service.ts'
 import type { Facts } from '#src/watches/facts.ts'
@@ -21,6 +22,8 @@ export interface App {
   readonly db: Db
   readonly clock: Clock
   readonly log: Logger
+  /** Counts and logs rows that cannot be processed. */
+  readonly quarantine: Quarantine
   readonly chain: Chain
   /** What is remembered of the chain's past, and published beside it. */
   readonly facts: Facts

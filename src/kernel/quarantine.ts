@@ -1,0 +1,42 @@
+import type { Logger } from './logger.ts'
+import { traceOf } from './trace.ts'
+
+/**
+ * Counts and logs the rows that were set aside because they could not be read or processed, so that the
+ * other rows of their batch go on.
+ */
+export interface Quarantine {
+  /**
+   * Logs the row at `error` and counts it.
+   *
+   * @param kind what the row is, such as `delivery`; also a Prometheus label, so it is a fixed word
+   * @param id the row's key
+   */
+  add(kind: string, id: string | number, error: unknown): void
+  /** Rows set aside since the process started, by kind. */
+  read(): readonly { readonly kind: string; readonly rows: number }[]
+}
+
+/** A row that stays unreadable is met again on every run; it is logged once in this many milliseconds. */
+const LOG_AGAIN_MS = 3_600_000
+/** Most rows whose last log line is remembered. */
+const REMEMBERED_MAX = 10_000
+
+/** A quarantine that counts in this process and logs with `log`. */
+export function createQuarantine({ log }: { readonly log: Logger }): Quarantine {
+  const counts = new Map<string, number>()
+  const loggedAtMs = new Map<string, number>()
+  return {
+    add(kind, id, error) {
+      const key = `${kind} ${id}`
+      const now = performance.now()
+      const last = loggedAtMs.get(key)
+      if (last !== undefined && now - last < LOG_AGAIN_MS) return
+      if (loggedAtMs.size >= REMEMBERED_MAX) loggedAtMs.clear()
+      loggedAtMs.set(key, now)
+      counts.set(kind, (counts.get(kind) ?? 0) + 1)
+      log.error({ kind, id, error: traceOf(error) }, 'row set aside: it cannot be processed')
+    },
+    read: () => [...counts].map(([kind, rows]) => ({ kind, rows })),
+  }
+}
