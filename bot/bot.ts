@@ -21,7 +21,7 @@ import { apology } from './views/notices.ts'
 export function createBot({ app, ...access }: { readonly app: App } & ApiAccess): Bot<BotContext> {
   const client = { apiRoot: access.apiRoot, timeoutSeconds: API_TIMEOUT_SECONDS }
   const bot = new Bot<BotContext>(access.token, { client })
-  bot.use(inlineQueries(app), answering(app), identify(app), errors, flood(), guard)
+  bot.use(answering(app), flood(app), inlineQueries(app), identify(app), errors, guard)
   bot.use(questions(() => REGISTRY.flatMap((feature) => feature.questions ?? [])))
   for (const { composer } of REGISTRY) bot.use(composer)
   return bot

@@ -72,12 +72,19 @@ export interface Draft {
 
 const REV_MAX = 36 ** 4
 
-/** The person’s draft, unless it is over. */
+/**
+ * The person’s draft, unless it is over. One that another version of the service wrote, and this one
+ * cannot read, counts as over.
+ */
 export async function readDraft(ctx: BotContext): Promise<Draft | undefined> {
   const place = placeOf(ctx)
   if (place === undefined) return undefined
   const row = await findDraft(ctx.app.db, place, ctx.app.clock.now())
-  return row && { ...row, values: DraftValues.parse(row.values) }
+  if (row === undefined) return undefined
+  const values = DraftValues.safeParse(row.values)
+  if (values.success) return { ...row, values: values.data }
+  ctx.app.quarantine.add('bot draft', row.id, values.error)
+  return undefined
 }
 
 /** Begins a draft in the place of the one before. */

@@ -21,7 +21,13 @@ export interface ClaimedUpdate {
   readonly attempts: number
 }
 
-/** Writes updates down and wakes the workers; those that are there already are passed over. */
+/**
+ * Writes updates down and wakes the workers; those that are there already are passed over.
+ *
+ * A chat's next update gets the turn after its last open one, and a chat without open updates the turn
+ * that is being served: a chat that sends a thousand updates has one in each of a thousand turns and
+ * delays another chat by one of them.
+ */
 export async function insertUpdates(
   db: Db,
   updates: readonly NewUpdate[],
@@ -29,17 +35,32 @@ export async function insertUpdates(
 ): Promise<void> {
   if (updates.length === 0) return
   await db.transaction(async (tx) => {
-    await tx
-      .insert(telegramUpdates)
-      .values(updates.map((one) => ({ ...one, attempts: 0, receivedAt })))
-      .onConflictDoNothing()
+    const rows = updates.map(({ updateId, chatKey, update }) => ({
+      update_id: updateId,
+      chat_key: chatKey,
+      update,
+    }))
+    await tx.execute(sql`
+      insert into telegram_updates (update_id, chat_key, update, attempts, received_at, turn)
+      select new.update_id, new.chat_key, new.update, 0, ${receivedAt},
+        greatest(
+          coalesce((
+            select turn from telegram_updates where handled_at is null
+            order by turn, update_id limit 1), 1) - 1,
+          coalesce((
+            select max(turn) from telegram_updates
+            where chat_key = new.chat_key and handled_at is null), 0))
+        + row_number() over (partition by new.chat_key order by new.update_id)
+      from jsonb_to_recordset(${JSON.stringify(rows)}::jsonb)
+        as new (update_id bigint, chat_key text, update jsonb)
+      on conflict do nothing`)
     await tx.execute(sql`select pg_notify(${INBOX_CHANNEL}, '')`)
   })
 }
 
 /**
- * Takes the oldest update that is due, until `leasedUntil`. Of each key only the oldest open one can
- * be taken, and none while another of the key is in hand.
+ * Takes the update that is due and whose turn is first, until `leasedUntil`. Of each key only the oldest
+ * open one can be taken, and none while another of the key is in hand.
  */
 export async function claimUpdate(
   db: Db,
@@ -57,7 +78,7 @@ export async function claimUpdate(
           where other.chat_key = u.chat_key and other.handled_at is null
             and other.update_id <> u.update_id
             and (other.update_id < u.update_id or other.leased_until > ${now}))
-      order by u.update_id
+      order by u.turn, u.update_id
       for update skip locked limit 1)
     returning update_id::text as id, update, attempts`)
   return row && { updateId: Number(row.id), update: row.update, attempts: row.attempts }

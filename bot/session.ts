@@ -39,6 +39,8 @@ interface QuestionEntry<About> {
 /** A question as the registry knows it: what it is about is still to be read. */
 export interface Question {
   readonly kind: string
+  /** Whether what it is about can be read; not where another version of the service wrote it. */
+  reads(about: unknown): boolean
   /** @returns why the answer was refused */
   take(ctx: BotContext, about: unknown, text: string): Promise<Refusal | undefined>
   /** Asks once more, with the reason above. */
@@ -78,6 +80,7 @@ export function defineQuestion<About>(entry: QuestionEntry<About>): AskedQuestio
   }
   return {
     kind,
+    reads: (about) => entry.about.safeParse(about).success,
     open: async (ctx, about, refusal) => {
       const view = await entry.ask(ctx, about)
       const refused = refusal && withRefusal(ctx.reader, view, { ...refusal, refusals: 0 })

@@ -1,3 +1,4 @@
+import { sql } from 'drizzle-orm'
 import {
   bigint,
   index,
@@ -34,13 +35,19 @@ export const telegramUpdates = pgTable(
     updateId: bigint('update_id', { mode: 'number' }).primaryKey(),
     /** Updates of one key are handled one after another. */
     chatKey: text('chat_key').notNull(),
+    /** Its place among the updates of all chats: each chat has one update in each turn. */
+    turn: bigint('turn', { mode: 'number' }).notNull().default(0),
     update: jsonb('update').$type<unknown>(),
     attempts: integer('attempts').notNull(),
     receivedAt: timestamp('received_at', { withTimezone: true }).notNull(),
     leasedUntil: timestamp('leased_until', { withTimezone: true }),
     handledAt: timestamp('handled_at', { withTimezone: true }),
   },
-  (table) => [index('telegram_updates_open').on(table.handledAt, table.updateId)],
+  (table) => [
+    index('telegram_updates_open').on(table.handledAt, table.updateId),
+    index('telegram_updates_turn').on(table.turn, table.updateId).where(sql`handled_at is null`),
+    index('telegram_updates_chat').on(table.chatKey, table.updateId).where(sql`handled_at is null`),
+  ],
 )
 
 /** What a person was asked last and has not answered. One for each person in a chat. */

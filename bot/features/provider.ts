@@ -135,6 +135,9 @@ async function ownWatches(ctx: BotContext): Promise<readonly OwnProvider[]> {
   return own.toSorted((a, b) => Number(b.isOnRounds) - Number(a.isOnRounds))
 }
 
+/** Chats of which is remembered what they looked at; the one that looked longest ago goes first. */
+const CHATS_REMEMBERED_MAX = 1000
+
 /** What was looked at last, the newest first, by chat; a restart forgets it. */
 const recent = new WeakMap<App, Map<number, readonly NamedProvider[]>>()
 
@@ -142,7 +145,10 @@ function remember({ app, known }: BotContext, one: NamedProvider): void {
   const chats = recent.get(app) ?? new Map<number, readonly NamedProvider[]>()
   recent.set(app, chats)
   const others = (chats.get(known.id) ?? []).filter(({ provider }) => provider !== one.provider)
+  chats.delete(known.id)
   chats.set(known.id, [one, ...others].slice(0, RECENT_MAX))
+  const [oldest] = chats.keys()
+  if (chats.size > CHATS_REMEMBERED_MAX && oldest !== undefined) chats.delete(oldest)
 }
 
 /** The wallet's own providers and those looked at last, each once. */

@@ -14,7 +14,7 @@ function taken(times: readonly number[]): number {
 const every = (ms: number, count: number, from = 0) =>
   Array.from({ length: count }, (_, index) => from + index * ms)
 
-describe('a chat that presses', () => {
+describe('a person who presses', () => {
   test('is never slowed down at a pace people read at', () => {
     expect(taken(every(400, 500))).toBe(500)
   })

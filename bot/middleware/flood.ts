@@ -1,36 +1,50 @@
 import type { Middleware } from 'grammy'
+import { translator } from '#src/i18n/translate.ts'
+import type { Clock } from '#src/kernel/clock.ts'
+import { localeOfTag } from '#src/kernel/locale.ts'
 import type { BotContext } from '../context.ts'
 
-/** So many presses in so short a time are too many. */
+/** So many presses and messages in so short a time are too many. */
 const PRESSES_MAX = 30
 const WINDOW_MS = 10_000
 /** For this long afterwards one press in so many milliseconds counts. */
 const PENALTY_MS = 60_000
 const PACE_MS = 2000
-/** Chats remembered before those that are quiet again are forgotten. */
-const CHATS_KEPT = 1000
+/** People remembered before those that are quiet again are forgotten. */
+const PEOPLE_KEPT = 1000
 
 interface Presses {
   readonly times: readonly number[]
   readonly slowUntil: number
 }
 
-/** Slows a chat down that presses faster than anybody reads. Each process counts for itself. */
-export function flood(): Middleware<BotContext> {
-  const chats = new Map<number, Presses>()
+/**
+ * Slows a person down who presses, writes or asks inline faster than anybody reads: what is too much is
+ * dropped before anything is looked up for it, and the person is told. Each process counts for itself.
+ */
+export function flood({ clock }: { readonly clock: Clock }): Middleware<BotContext> {
+  const people = new Map<string, Presses>()
   return async (ctx, next) => {
-    if (ctx.callbackQuery === undefined) return next()
-    const now = ctx.app.clock.now().getTime()
-    if (chats.size > CHATS_KEPT) forgetQuiet(chats, now)
-    const before = chats.get(ctx.known.id) ?? { times: [], slowUntil: 0 }
+    const { from, chat } = ctx
+    // Service messages, such as a group that becomes another chat, are nobody's doing.
+    const isAsking = ctx.callbackQuery ?? ctx.inlineQuery ?? ctx.message?.text
+    if (from === undefined || isAsking === undefined) return next()
+    const now = clock.now().getTime()
+    if (people.size > PEOPLE_KEPT) forgetQuiet(people, now)
+    // All anonymous administrators have one account: it counts in each chat by itself.
+    const key = `${chat?.id ?? 'inline'} ${from.id}`
+    const before = people.get(key) ?? { times: [], slowUntil: 0 }
     const { isTaken, presses } = judgePress(before, now)
-    chats.set(ctx.known.id, presses)
+    people.set(key, presses)
     if (isTaken) return next()
-    await ctx.answer(ctx.t('bot:toast.slower'))
+    const t = translator(localeOfTag(from.language_code) ?? 'en')
+    if (ctx.callbackQuery !== undefined) return ctx.answer(t('bot:toast.slower'))
+    const isFirst = presses.slowUntil > before.slowUntil
+    if (isFirst && ctx.message?.chat.type === 'private') await ctx.reply(t('bot:toast.slower'))
   }
 }
 
-/** Whether a press at `now` is taken, and what to remember. */
+/** Whether a press or message at `now` is taken, and what to remember. */
 export function judgePress(
   before: Presses,
   now: number,
@@ -46,8 +60,8 @@ export function judgePress(
   return { isTaken: true, presses: { times: [...times, now], slowUntil: before.slowUntil } }
 }
 
-function forgetQuiet(chats: Map<number, Presses>, now: number): void {
-  for (const [id, { times, slowUntil }] of chats) {
-    if (slowUntil < now && (times.at(-1) ?? 0) < now - WINDOW_MS) chats.delete(id)
+function forgetQuiet(people: Map<string, Presses>, now: number): void {
+  for (const [key, { times, slowUntil }] of people) {
+    if (slowUntil < now && (times.at(-1) ?? 0) < now - WINDOW_MS) people.delete(key)
   }
 }

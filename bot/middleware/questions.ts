@@ -9,7 +9,8 @@ import { cut } from '../views/fields.ts'
 
 /**
  * Brings what is typed to the question it answers. A command closes the question and goes on as if there
- * had been none, unless there is no such command; so does a press on the message that asks.
+ * had been none, unless there is no such command; so does a press on the message that asks. A question that
+ * cannot be read is closed.
  *
  * @param all asked for when something comes: the questions of every feature
  */
@@ -18,7 +19,7 @@ export function questions(all: () => readonly Question[]): Middleware<BotContext
     const row = await openQuestion(ctx)
     const place = placeOf(ctx)
     if (row === undefined || place === undefined) return next()
-    const question = all().find(({ kind }) => kind === row.kind)
+    const question = all().find(({ kind, reads }) => kind === row.kind && reads(row.about))
     const { message, callbackQuery } = ctx
     const isPressed = callbackQuery?.message?.message_id === row.messageId
     const isCommand = message?.text?.startsWith('/') === true

@@ -184,3 +184,16 @@ test('a press is answered exactly once, whatever comes of it', async () => {
   expect(answered.filter(({ refused }) => refused !== undefined)).toEqual([])
   expect(new Set(answers.map(({ queryId }) => queryId)).size).toBe(answers.length)
 })
+
+test('a person who writes faster than anybody reads is told once, and asks Telegram nothing more', async () => {
+  const ann = await world.linked('alice')
+  world.clock.advance(120)
+  for (let index = 0; index < 60; index += 1) world.telegram.send(ann.id, '/help')
+  await world.settle()
+  const said = ann.all().map(({ text }) => text)
+  expect(said.filter((text) => text === 'Slower, please.')).toHaveLength(1)
+  expect(said.length).toBeLessThan(40)
+  world.clock.advance(120)
+  await ann.say('/help')
+  expect(ann.all()).toHaveLength(said.length + 1)
+})

@@ -317,3 +317,29 @@ test('handled updates are forgotten after three days', async () => {
   await start(handler)
   await until(async () => (await rows()) === 0)
 })
+
+test('a chat is served after one update of each other chat, however many those have sent', async () => {
+  const busy = Array.from({ length: 8 }, (_, index) => 5000 + index)
+  const flood = Array.from({ length: 800 }, (_, index) => message(busy[index % 8] ?? 0))
+  await putUpdates(deps(), flood)
+  const late = message(6000)
+  await putUpdates(deps(), [late])
+  const { handler, handled } = recorder()
+  await drainInbox(deps(), handler)
+  expect(handled.indexOf(late.update_id)).toBe(8)
+  expect(handled).toHaveLength(801)
+})
+
+test('updates of a chat keep their order over all turns, whoever else writes', async () => {
+  const updates = Array.from({ length: 60 }, (_, index) =>
+    message(7000 + (index % 7) * (index % 2)),
+  )
+  for (const update of updates) await putUpdates(deps(), [update])
+  const { handler, handled } = recorder()
+  await drainInbox(deps(), handler)
+  const chatOf = new Map(updates.map((update) => [update.update_id, update.message?.chat.id]))
+  for (const ids of Map.groupBy(handled, (id) => chatOf.get(id)).values()) {
+    expect(ids).toEqual(ids.toSorted((a, b) => a - b))
+  }
+  expect(handled.toSorted()).toEqual(updates.map(({ update_id: id }) => id).toSorted())
+})

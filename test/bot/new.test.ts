@@ -47,6 +47,29 @@ beforeEach(async () => {
   await deleteDraft(world.app.db, { chatId: ann.id, personId: ann.id })
 })
 
+describe('what another version of the bot wrote', () => {
+  test('keeps nobody from making a watch', async () => {
+    await ann.say('/new')
+    await ann.press('💰 Wallet balance')
+    await world.database.sql`
+      update telegram_drafts set values = '{"step":"gone"}' where chat_id = ${ann.id}`
+    await ann.say('/new')
+    await ann.press('💳 My credits')
+    expect(ann.last().text).toContain('Balance')
+  })
+  test('and asked is closed, so that what is typed is handled as without a question', async () => {
+    await ann.say('/new')
+    await ann.press('💰 Wallet balance')
+    await ann.press('Other token…')
+    await world.database.sql`
+      update telegram_questions set about = '[]' where chat_id = ${ann.id}`
+    await ann.say('hello')
+    const [row] = await world.database.sql`
+      select count(*)::int as open from telegram_questions where chat_id = ${ann.id}`
+    expect(row?.open).toBe(0)
+  })
+})
+
 describe('/new', () => {
   test('asks what is to be watched, with every type that can be made', async () => {
     await ann.say('/new')
