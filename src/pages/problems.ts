@@ -22,6 +22,7 @@ const EXAMPLES: { readonly [Code in ErrorCode]?: TextValues } = {
   cap_exceeded: { asset: 'FXRP', maximum: 1000, holdings: 5000 },
   terms_version_changed: { version: '2026-11' },
   recipient_limit_reached: { count: 20 },
+  mailbox_refused: { days: 90 },
   rate_limited: { seconds: 40 },
 }
 const EXAMPLE_REFERENCE = '6f1c2a9e-3b1d-4f0a-9c55-2f8f5d1f7f10'

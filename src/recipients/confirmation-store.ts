@@ -1,14 +1,31 @@
-import { and, asc, eq, gt, inArray, isNotNull, isNull, lt, lte, or, sql } from 'drizzle-orm'
+import {
+  and,
+  asc,
+  eq,
+  gt,
+  inArray,
+  isNotNull,
+  isNull,
+  lt,
+  lte,
+  or,
+  type SQL,
+  sql,
+} from 'drizzle-orm'
 import type { Db } from '#src/db/connection.ts'
+import { lockKey } from '#src/db/lock.ts'
 import type { Address } from '#src/kernel/units.ts'
-import { confirmationMails } from './tables.ts'
+import { confirmationMails, mailRefusals } from './tables.ts'
 
 export type ConfirmationMail = typeof confirmationMails.$inferSelect
 
 /** Asks for a mail at `dueAt` and wakes whoever sends. */
 export async function insertMail(
   db: Db,
-  mail: Pick<ConfirmationMail, 'recipientId' | 'wallet' | 'addressDigest' | 'dueAt'>,
+  mail: Pick<
+    ConfirmationMail,
+    'recipientId' | 'wallet' | 'addressDigest' | 'mailboxDigest' | 'dueAt'
+  >,
 ): Promise<void> {
   await db
     .insert(confirmationMails)
@@ -16,25 +33,58 @@ export async function insertMail(
   await db.execute(sql`select pg_notify('confirmations', '')`)
 }
 
-/** When the mails of the last day to an address were due; those that were called off do not count. */
-export async function listDueAt(
-  db: Db,
-  wallet: Address,
-  addressDigest: string,
-  since: Date,
-): Promise<Date[]> {
+/** Lets only this transaction plan mails to a mailbox, whatever the wallet, until it ends. */
+export async function lockMailbox(tx: Db, mailboxDigest: string): Promise<void> {
+  const key = lockKey(`confirmations ${mailboxDigest}`)
+  await tx.execute(sql`select pg_advisory_xact_lock(${key}::bigint)`)
+}
+
+/** When the mails to a mailbox since then were due, for all wallets; those called off do not count. */
+export function listDueAtOfMailbox(db: Db, mailboxDigest: string, since: Date): Promise<Date[]> {
+  return listDueAt(db, eq(confirmationMails.mailboxDigest, mailboxDigest), since)
+}
+
+/** When the mails that a wallet caused since then were due; those called off do not count. */
+export function listDueAtOfWallet(db: Db, wallet: Address, since: Date): Promise<Date[]> {
+  return listDueAt(db, eq(confirmationMails.wallet, wallet), since)
+}
+
+async function listDueAt(db: Db, of: SQL, since: Date): Promise<Date[]> {
+  const isCounted = or(
+    isNotNull(confirmationMails.sentAt),
+    isNotNull(confirmationMails.nextAttemptAt),
+  )
   const rows = await db
     .select({ dueAt: confirmationMails.dueAt })
     .from(confirmationMails)
-    .where(
-      and(
-        eq(confirmationMails.wallet, wallet),
-        eq(confirmationMails.addressDigest, addressDigest),
-        gt(confirmationMails.dueAt, since),
-        or(isNotNull(confirmationMails.sentAt), isNotNull(confirmationMails.nextAttemptAt)),
-      ),
-    )
+    .where(and(of, gt(confirmationMails.dueAt, since), isCounted))
   return rows.map(({ dueAt }) => dueAt)
+}
+
+/** Remembers that the reader of a mailbox refused. */
+export async function saveRefusal(db: Db, mailboxDigest: string, refusedAt: Date): Promise<void> {
+  await db
+    .insert(mailRefusals)
+    .values({ mailboxDigest, refusedAt })
+    .onConflictDoUpdate({ target: mailRefusals.mailboxDigest, set: { refusedAt } })
+}
+
+/** When the reader of a mailbox refused, if that was after `since`. */
+export async function findRefusal(
+  db: Db,
+  mailboxDigest: string,
+  since: Date,
+): Promise<Date | undefined> {
+  const [row] = await db
+    .select({ refusedAt: mailRefusals.refusedAt })
+    .from(mailRefusals)
+    .where(and(eq(mailRefusals.mailboxDigest, mailboxDigest), gt(mailRefusals.refusedAt, since)))
+  return row?.refusedAt
+}
+
+/** Forgets refusals of before then. */
+export async function deleteOldRefusals(db: Db, before: Date): Promise<void> {
+  await db.delete(mailRefusals).where(lt(mailRefusals.refusedAt, before))
 }
 
 /** The mail to this address that still waits to be sent for a recipient. */

@@ -2,7 +2,7 @@
  * Consent of a mailbox's reader. A mailbox is written to once, with a link; nothing else is sent before
  * the reader has agreed on the page behind it. The mail is asked for in the transaction that needs it
  * and sent by a job until the mail server has taken it, so that a mail server that is down loses
- * nothing; one address gets few of them, however often somebody asks.
+ * nothing; one mailbox gets few of them, however often and by however many wallets they are asked for.
  */
 import { DeliveryError } from '#src/channels/define.ts'
 import { type MailDeps, sendConfirmation } from '#src/channels/email.ts'
@@ -15,8 +15,8 @@ import type { SecretBox } from '#src/kernel/secret-box.ts'
 import type { Address } from '#src/kernel/units.ts'
 import * as mails from './confirmation-store.ts'
 import { openDestination } from './destination-box.ts'
-import { addressDigest, confirmationUrl } from './mail-links.ts'
-import { CONFIRMATION_HOURS } from './model.ts'
+import { addressDigest, confirmationUrl, mailboxDigest } from './mail-links.ts'
+import { CONFIRMATION_HOURS, OFF_BY_READER, REFUSAL_DAYS } from './model.ts'
 import { nextConfirmationAt, retryConfirmationAt } from './rules.ts'
 import { lockWallet } from './settings.ts'
 import * as store from './store.ts'
@@ -32,6 +32,9 @@ const MAILS_AT_ONCE = 10
 /**
  * Asks for a confirmation mail at the earliest instant the limits allow, unless one to this address
  * waits already. In the transaction that holds the wallet.
+ *
+ * @throws AppError conflict `mailbox_refused` while the reader's refusal is remembered; rate_limited with
+ *   the seconds to wait when the limits allow none within a day
  */
 export async function planConfirmation(
   tx: Db,
@@ -39,13 +42,45 @@ export async function planConfirmation(
   destination: unknown,
   now: Date,
 ): Promise<void> {
-  const digest = addressDigest(addressOf(destination) ?? '')
+  const address = addressOf(destination) ?? ''
+  const digest = addressDigest(address)
   if ((await mails.findWaiting(tx, row.id, digest)) !== undefined) return
+  const mailbox = mailboxDigest(address)
+  await requireNoRefusal(tx, mailbox, now)
+  const dueAt = await earliest(tx, row.wallet, mailbox, now)
+  if (dueAt.getTime() > now.getTime() + DAY_MS) throw tooMany(dueAt, now)
   await mails.insertMail(tx, {
     recipientId: row.id,
     wallet: row.wallet,
     addressDigest: digest,
-    dueAt: await earliest(tx, row.wallet, digest, now),
+    mailboxDigest: mailbox,
+    dueAt,
+  })
+}
+
+/** Remembers that a mailbox's reader wants no mail: no wallet can ask again for 90 days. */
+export async function recordRefusal(tx: Db, address: string, now: Date): Promise<void> {
+  await mails.saveRefusal(tx, mailboxDigest(address), now)
+}
+
+async function requireNoRefusal(db: Db, mailbox: string, now: Date): Promise<void> {
+  if (!(await isRefused(db, mailbox, now))) return
+  throw new AppError('conflict', 'mailbox_refused', { values: { days: REFUSAL_DAYS } })
+}
+
+async function isRefused(db: Db, mailbox: string, now: Date): Promise<boolean> {
+  return (await mails.findRefusal(db, mailbox, refusedSince(now))) !== undefined
+}
+
+function refusedSince(now: Date): Date {
+  return new Date(now.getTime() - REFUSAL_DAYS * DAY_MS)
+}
+
+function tooMany(dueAt: Date, now: Date): AppError {
+  const seconds = Math.ceil((dueAt.getTime() - now.getTime()) / 1000)
+  return new AppError('rate_limited', 'rate_limited', {
+    retryAfterSeconds: seconds,
+    values: { seconds },
   })
 }
 
@@ -54,16 +89,19 @@ export async function callOffConfirmation(tx: Db, recipientId: number): Promise<
   await mails.cancelMails(tx, recipientId)
 }
 
-async function earliest(tx: Db, wallet: Address, digest: string, now: Date): Promise<Date> {
+async function earliest(tx: Db, wallet: Address, mailbox: string, now: Date): Promise<Date> {
   const since = new Date(now.getTime() - DAY_MS)
-  return nextConfirmationAt(await mails.listDueAt(tx, wallet, digest, since), now)
+  await mails.lockMailbox(tx, mailbox)
+  const toMailbox = await mails.listDueAtOfMailbox(tx, mailbox, since)
+  const ofWallet = await mails.listDueAtOfWallet(tx, wallet, since)
+  return nextConfirmationAt({ toMailbox, ofWallet }, now)
 }
 
 /**
- * Sends a recipient's confirmation once more: at most every 5 minutes, 3 times in 24 hours. One that
- * waits for the mail server is not doubled; one that is confirmed needs none.
+ * Sends a recipient's confirmation once more, as far as the limits allow it now. One that waits for the
+ * mail server is not doubled; one that is confirmed needs none.
  *
- * @throws AppError not_found; rate_limited with the seconds to wait
+ * @throws AppError not_found; conflict `mailbox_refused`; rate_limited with the seconds to wait
  */
 export async function resendConfirmation(
   deps: { readonly db: Db; readonly clock: Clock; readonly box: SecretBox },
@@ -79,16 +117,10 @@ export async function resendConfirmation(
     }
     if (row.verifiedAt !== null) return
     const destination = openDestination(deps.box, row.destination)
-    const digest = addressDigest(addressOf(destination) ?? '')
-    const isWaiting = (await mails.findWaiting(tx, id, digest)) !== undefined
-    const dueAt = await earliest(tx, row.wallet, digest, now)
-    if (!isWaiting && dueAt > now) {
-      const seconds = Math.ceil((dueAt.getTime() - now.getTime()) / 1000)
-      throw new AppError('rate_limited', 'rate_limited', {
-        retryAfterSeconds: seconds,
-        values: { seconds },
-      })
-    }
+    const address = addressOf(destination) ?? ''
+    const isWaiting = (await mails.findWaiting(tx, id, addressDigest(address))) !== undefined
+    const dueAt = await earliest(tx, row.wallet, mailboxDigest(address), now)
+    if (!isWaiting && dueAt > now) throw tooMany(dueAt, now)
     await store.updateRow(tx, id, { status: 'pending', statusReason: null, updatedAt: now })
     await planConfirmation(tx, row, destination, now)
   })
@@ -131,6 +163,10 @@ async function sendOne(
     addressDigest(address) === mail.addressDigest
   if (!isWanted) return await mails.savePostponed(deps.db, mail.id, null)
   const askedAt = deps.clock.now()
+  if (await isRefused(deps.db, mailboxDigest(address), askedAt)) {
+    await mails.savePostponed(deps.db, mail.id, null)
+    return await store.saveUnconfirmable(deps.db, row.id, OFF_BY_READER, askedAt)
+  }
   const expiresAt = new Date(askedAt.getTime() + CONFIRMATION_HOURS * HOUR_MS)
   const link = { recipientId: row.id, addressDigest: mail.addressDigest }
   const url = confirmationUrl(deps, link, expiresAt)
@@ -162,10 +198,12 @@ async function notSent(
   deps.log.warn({ recipientId, attempts, reason: error.reason }, 'confirmation mail not sent')
 }
 
-/** Forgets mails that no limit counts any more. */
+/** Forgets mails that no limit counts any more, and refusals that are no longer remembered. */
 export async function pruneConfirmations(deps: {
   readonly db: Db
   readonly clock: Clock
 }): Promise<void> {
-  await mails.deleteOldMails(deps.db, new Date(deps.clock.now().getTime() - KEPT_MS))
+  const now = deps.clock.now()
+  await mails.deleteOldMails(deps.db, new Date(now.getTime() - KEPT_MS))
+  await mails.deleteOldRefusals(deps.db, refusedSince(now))
 }

@@ -5,7 +5,7 @@ import type { Severity } from '#src/kernel/facts.ts'
 import type { Locale } from '#src/kernel/locale.ts'
 import type { SecretBox } from '#src/kernel/secret-box.ts'
 import type { Address } from '#src/kernel/units.ts'
-import { callOffConfirmation } from './confirmations.ts'
+import { callOffConfirmation, recordRefusal } from './confirmations.ts'
 import { openDestination } from './destination-box.ts'
 import { forget } from './destination-change.ts'
 import type { SwitchNews } from './destinations.ts'
@@ -85,7 +85,7 @@ export async function confirmEmail(
 }
 
 /**
- * The reader refuses: the recipient is removed, and the owner told. One that was confirmed before stays;
+ * The reader refuses: the recipient is removed, the owner told, and the mailbox not asked again for 90 days. One that was confirmed before stays;
  * unsubscribing ends that.
  *
  * @returns how it stood
@@ -99,6 +99,7 @@ export async function refuseEmail(
     const consent = toConsent(found, link, now)
     if (consent.state !== 'waiting') return consent
     await forget(tx, found.row)
+    await recordRefusal(tx, found.reader.address, now)
     await deps.notices.refused(tx, found.row)
     return consent
   })

@@ -24,6 +24,14 @@ export function addressDigest(address: string): string {
   return hash.digest('base64url').slice(0, DIGEST_LENGTH)
 }
 
+/**
+ * Stands for the mailbox behind an address: equal for all its subaddresses, such as `ops+1@example.org`
+ * (RFC 5233).
+ */
+export function mailboxDigest(address: string): string {
+  return addressDigest(address.replace(/(?<=[^+])\+[^@]*(?=@)/, ''))
+}
+
 /** Where the reader of an address is asked for consent, until `expiresAt`. */
 export function confirmationUrl(deps: Deps, link: MailLink, expiresAt: Date): string {
   const until = Math.floor(expiresAt.getTime() / 1000).toString(36)

@@ -22,8 +22,12 @@ export const LINK_MINUTES = 15
 export const CONFIRMATION_HOURS = 24
 /** Least time between two confirmation mails to one address. */
 export const CONFIRMATION_GAP_MINUTES = 5
-/** Most confirmation mails to one address, for one wallet, in 24 hours. */
+/** Most confirmation mails to one mailbox, for all wallets together, in 24 hours. */
 export const CONFIRMATIONS_PER_DAY = 3
+/** Most confirmation mails that one wallet causes in 24 hours. */
+export const CONFIRMATIONS_OF_WALLET_PER_DAY = 20
+/** How long a mailbox whose reader refused is not written to. */
+export const REFUSAL_DAYS = 90
 /** Nothing but failures for this long switches a destination off. */
 export const FAILING_HOURS_MAX = 120
 /** Longest address SMTP carries (RFC 5321, 4.5.3.1.3, without the brackets). */

@@ -135,17 +135,26 @@ describe('how a recipient stands after a change', () => {
   })
 })
 
+const nextToMailbox = (toMailbox: readonly Date[], now: Date) =>
+  nextConfirmationAt({ toMailbox, ofWallet: [] }, now)
+
 describe('confirmation mails', () => {
   test('the first goes at once', () => {
-    expect(nextConfirmationAt([], NOW)).toEqual(NOW)
+    expect(nextConfirmationAt({ toMailbox: [], ofWallet: [] }, NOW)).toEqual(NOW)
   })
   test('the next after five minutes', () => {
-    expect(nextConfirmationAt([minute(-4)], NOW)).toEqual(minute(1))
-    expect(nextConfirmationAt([minute(-5)], NOW)).toEqual(NOW)
+    expect(nextToMailbox([minute(-4)], NOW)).toEqual(minute(1))
+    expect(nextToMailbox([minute(-5)], NOW)).toEqual(NOW)
   })
   test('the fourth a day after the first', () => {
     const dueAt = [minute(-60), minute(-1200), minute(-30)]
-    expect(nextConfirmationAt(dueAt, NOW)).toEqual(minute(-1200 + 1440))
+    expect(nextToMailbox(dueAt, NOW)).toEqual(minute(-1200 + 1440))
+  })
+  test('of one wallet the twenty-first a day after the first, whatever the mailbox', () => {
+    const ofWallet = Array.from({ length: 20 }, (_, index) => minute(-10 - index))
+    expect(nextConfirmationAt({ toMailbox: [], ofWallet }, NOW)).toEqual(minute(-29 + 1440))
+    const fewer = { toMailbox: [], ofWallet: ofWallet.slice(1) }
+    expect(nextConfirmationAt(fewer, NOW)).toEqual(NOW)
   })
   test('never more than three in any 24 hours, never two within five minutes', () => {
     fc.assert(
@@ -154,7 +163,7 @@ describe('confirmation mails', () => {
         let now = NOW
         for (const minutes of gaps) {
           now = new Date(now.getTime() + minutes * 60_000)
-          dueAt.push(nextConfirmationAt(dueAt, now))
+          dueAt.push(nextToMailbox(dueAt, now))
         }
         const times = dueAt.map((date) => date.getTime())
         times.forEach((time, index) => {

@@ -1,9 +1,10 @@
 import type { ChannelKey } from '#src/channels/define.ts'
-import type { Scope } from '#src/kernel/caller.ts'
+import { SCOPES, type Scope } from '#src/kernel/caller.ts'
 import { isAtLeast, type Severity } from '#src/kernel/facts.ts'
 import type { Address } from '#src/kernel/units.ts'
 import {
   CONFIRMATION_GAP_MINUTES,
+  CONFIRMATIONS_OF_WALLET_PER_DAY,
   CONFIRMATIONS_PER_DAY,
   OFF_BY_OWNER,
   type RecipientStatus,
@@ -79,17 +80,37 @@ export function standAfter(
 }
 
 /**
- * The earliest instant another confirmation mail may go to an address, not before `now`.
+ * The earliest instant another confirmation mail may go to a mailbox, not before `now`.
  *
- * @param dueAt when the earlier mails to it were due, in any order; those not yet sent count too
+ * Mails that are not sent yet count too.
  */
-export function nextConfirmationAt(dueAt: readonly Date[], now: Date): Date {
-  const times = dueAt.map((date) => date.getTime()).sort((a, b) => b - a)
-  const last = times[0]
-  const firstOfDay = times[CONFIRMATIONS_PER_DAY - 1]
-  const afterGap = last === undefined ? 0 : last + CONFIRMATION_GAP_MINUTES * MINUTE_MS
-  const afterDay = firstOfDay === undefined ? 0 : firstOfDay + DAY_MS
-  return new Date(Math.max(now.getTime(), afterGap, afterDay))
+export function nextConfirmationAt(
+  earlier: {
+    /** When the mails to the mailbox were due, for all wallets, in any order. */
+    readonly toMailbox: readonly Date[]
+    /** When the mails that the wallet caused were due, in any order. */
+    readonly ofWallet: readonly Date[]
+  },
+  now: Date,
+): Date {
+  const toMailbox = newestFirst(earlier.toMailbox)
+  const [last] = toMailbox
+  return new Date(
+    Math.max(
+      now.getTime(),
+      last === undefined ? 0 : last + CONFIRMATION_GAP_MINUTES * MINUTE_MS,
+      dayAfter(toMailbox[CONFIRMATIONS_PER_DAY - 1]),
+      dayAfter(newestFirst(earlier.ofWallet)[CONFIRMATIONS_OF_WALLET_PER_DAY - 1]),
+    ),
+  )
+}
+
+function newestFirst(dates: readonly Date[]): readonly number[] {
+  return dates.map((date) => date.getTime()).sort((a, b) => b - a)
+}
+
+function dayAfter(time: number | undefined): number {
+  return time === undefined ? 0 : time + DAY_MS
 }
 
 const RETRY_MINUTES = [1, 5, 15, 60] as const
@@ -153,8 +174,8 @@ export function sumOutcomes(outcomes: readonly Outcome[]): readonly OutcomeSum[]
 }
 
 /**
- * The scopes a linked chat gets: what was asked for and `read`, else read and write. A chat never gets
- * `spend` from a caller who does not hold it.
+ * The scopes a linked chat gets: what was asked for and `read`, else read and write. `spend` implies
+ * `write`. A chat never gets a scope that the caller does not hold.
  */
 export function linkScopes(
   held: readonly Scope[],
@@ -162,9 +183,10 @@ export function linkScopes(
 ):
   | { readonly ok: true; readonly scopes: readonly Scope[] }
   | { readonly ok: false; readonly missing: Scope } {
-  const wanted: readonly Scope[] = asked ?? ['read', 'write']
-  const missing = wanted.find((scope) => !held.includes(scope))
+  const wanted = new Set<Scope>(asked ?? ['write']).add('read')
+  if (wanted.has('spend')) wanted.add('write')
+  const scopes = SCOPES.filter((scope) => wanted.has(scope))
+  const missing = scopes.findLast((scope) => !held.includes(scope))
   if (missing !== undefined) return { ok: false, missing }
-  const scopes: readonly Scope[] = ['read', 'write', 'spend']
-  return { ok: true, scopes: scopes.filter((scope) => scope === 'read' || wanted.includes(scope)) }
+  return { ok: true, scopes }
 }

@@ -64,9 +64,14 @@ export const recipients = pgTable(
   ],
 )
 
+/** One-time links for a chat. Each has two codes: one works in a private chat, the other in one group. */
 export const linkCodes = pgTable('link_codes', {
-  /** SHA-256 of the code, hex. */
+  /** SHA-256 of the code for a private chat, hex. */
   hash: text('hash').primaryKey(),
+  /** SHA-256 of the code for a group, hex. */
+  groupHash: text('group_hash').unique(),
+  /** The group that the group's code was shown in first; it works there alone. */
+  groupChatId: bigint('group_chat_id', { mode: 'number' }),
   wallet: text('wallet').notNull().$type<Address>(),
   name: text('name'),
   scopes: text('scopes').array().notNull().$type<readonly Scope[]>(),
@@ -124,6 +129,8 @@ export const confirmationMails = pgTable(
     wallet: text('wallet').notNull().$type<Address>(),
     /** As the links carry it. */
     addressDigest: text('address_digest').notNull(),
+    /** The mailbox behind the address, whatever its subaddress. Null in rows of before this column. */
+    mailboxDigest: text('mailbox_digest'),
     /** When it was to be sent first, by the limits. */
     dueAt: timestamp('due_at', { withTimezone: true }).notNull(),
     /** Null once it is sent, given up or not wanted any more. */
@@ -134,6 +141,13 @@ export const confirmationMails = pgTable(
   (table) => [
     index('confirmation_mails_due').on(table.nextAttemptAt).where(sql`next_attempt_at is not null`),
     index('confirmation_mails_recipient').on(table.recipientId),
-    index('confirmation_mails_address').on(table.wallet, table.addressDigest, table.dueAt),
+    index('confirmation_mails_wallet').on(table.wallet, table.dueAt),
+    index('confirmation_mails_mailbox').on(table.mailboxDigest, table.dueAt),
   ],
 )
+
+/** Mailboxes whose reader refused alerts. */
+export const mailRefusals = pgTable('mail_refusals', {
+  mailboxDigest: text('mailbox_digest').primaryKey(),
+  refusedAt: timestamp('refused_at', { withTimezone: true }).notNull(),
+})

@@ -357,3 +357,56 @@ describe('unsubscribing', () => {
     expect(await unsubscribe(room.deps, code)).toBeUndefined()
   })
 })
+
+describe('whoever asks', () => {
+  const askFor = (to: string, by = stranger()) =>
+    createRecipient(room.deps, by, { name: 'Desk', channel: 'email', address: to })
+
+  test('a mailbox gets three mails a day, however many wallets ask for it at once', async () => {
+    await Promise.all(Array.from({ length: 8 }, () => refusal(askFor(address))))
+    for (let minutes = 0; minutes < 23 * 60; minutes += 5) {
+      room.clock.advance(5 * 60)
+      await room.sendMails()
+    }
+    expect(mailsTo(address)).toHaveLength(3)
+  })
+  test('subaddresses of a mailbox count together', async () => {
+    const tagged = (tag: number) => address.replace('@', `+${tag}@`)
+    for (let tag = 0; tag < 4; tag += 1) await askFor(tagged(tag))
+    expect(await refusal(askFor(tagged(4)))).toMatchObject({ code: 'rate_limited' })
+    room.clock.advance(20 * 60)
+    await room.sendMails()
+    const sent = Array.from({ length: 5 }, (_, tag) => mailsTo(tagged(tag)).length)
+    expect(sent.reduce((sum, mails) => sum + mails)).toBe(3)
+  })
+  test('a wallet causes twenty mails a day, however often it changes an address', async () => {
+    const { id } = await pending()
+    for (let step = 0; step < 60; step += 1) {
+      await change(id, { address: `desk${step}-${address}` })
+      await room.sendMails()
+    }
+    const sent = room.inbox.mails.filter(({ to }) => to.startsWith('desk') && to.endsWith(address))
+    expect(sent).toHaveLength(20)
+  })
+  test('a mailbox whose reader refused is not asked again for 90 days, by no wallet', async () => {
+    const other = await askFor(address)
+    await pending()
+    await room.sendMails()
+    await refuseEmail(room.deps, room.newestCode(address))
+    room.clock.advance(10 * 60)
+    await room.sendMails()
+    expect(mailsTo(address)).toHaveLength(1)
+    expect(other.status).toBe('pending')
+    for (const by of [caller, stranger()]) {
+      expect(await refusal(askFor(address, by))).toMatchObject({
+        kind: 'conflict',
+        code: 'mailbox_refused',
+      })
+    }
+    room.clock.advance(90 * 86_400)
+    await pruneConfirmations(room.deps)
+    await askFor(address)
+    await room.sendMails()
+    expect(mailsTo(address)).toHaveLength(2)
+  })
+})
