@@ -1,6 +1,7 @@
 import { Composer } from 'grammy'
 import type { ChatMember } from 'grammy/types'
-import { blockChat, moveChat } from '#src/recipients/chats.ts'
+import { moveChat } from '#src/delivery/log.ts'
+import { blockChat } from '#src/recipients/chats.ts'
 import type { BotContext } from '../context.ts'
 import { comeBack, returningScreen } from '../returning.ts'
 import { blockedLinks, homeScreen } from '../screens.ts'

@@ -152,7 +152,11 @@ async function inSomeForm(
     }
     const next = simpler(form, result)
     if (next === undefined) break
-    if (result.kind === 'send_to') moved = 'migrated'
+    if (result.kind === 'send_to') {
+      // The new chat has messages of its own under the old ids.
+      if (wish.messageId !== undefined) return {}
+      moved = 'migrated'
+    }
     if (result.kind === 'send_without_thread') moved = 'topic_gone'
     form = next
   }

@@ -1,9 +1,11 @@
 /** What became of the messages to one recipient, for its owner. */
-import type { Db } from '#src/db/connection.ts'
+import { type Db, transact } from '#src/db/connection.ts'
 import type { Caller } from '#src/kernel/caller.ts'
 import type { Clock } from '#src/kernel/clock.ts'
 import { type Page, readCursor, writeCursor } from '#src/kernel/query.ts'
+import { moveChat as moveRecipients } from '#src/recipients/chats.ts'
 import * as store from './log-store.ts'
+import * as messages from './message-store.ts'
 
 /** One message to a recipient and what became of it. */
 export type LogEntry = store.LogRow
@@ -50,6 +52,20 @@ export function countFailures(
 ): Promise<number> {
   const since = new Date(deps.clock.now().getTime() - DAY_MS)
   return store.countFailed(deps.db, { wallet: caller.wallet, recipientId }, since)
+}
+
+/**
+ * Follows a group that became another chat, whose message ids name other messages: those of the old chat
+ * are forgotten.
+ */
+export async function moveChat(
+  deps: Parameters<typeof moveRecipients>[0],
+  input: { readonly from: number; readonly to: number },
+): Promise<void> {
+  await transact(deps.db, async (tx) => {
+    const ids = await moveRecipients({ ...deps, db: tx }, input)
+    await messages.forgetMessageIds(tx, ids)
+  })
 }
 
 /** Forgets every message that was or would be sent to these recipients. */

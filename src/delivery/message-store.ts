@@ -206,6 +206,20 @@ export async function noteGone(tx: Db, id: string): Promise<void> {
     where m.id = ${id}`)
 }
 
+/**
+ * Forgets the ids that messages of these recipients have at their destination: it became another chat,
+ * whose ids name other messages. The old messages are never changed again.
+ */
+export async function forgetMessageIds(tx: Db, recipientIds: readonly number[]): Promise<void> {
+  await tx
+    .update(sentMessages)
+    .set({ messageId: null, reviseAt: null, leasedUntil: null })
+    .where(
+      sql`${sentMessages.recipientId} = any(${sql.param([...recipientIds])}::int[])
+        and ${sentMessages.messageId} is not null`,
+    )
+}
+
 /** Notes which part of the help is open below a message; null: none. */
 export async function setHelp(
   db: Db,

@@ -63,6 +63,7 @@ export async function record(deps: RecordDeps, all: readonly Ended[]): Promise<v
   const outcomes = over.flatMap((one) => outcomesIn(one))
   const stopped = await transact(deps.db, async (tx) => {
     if (rows.length > 0) await store.finish(tx, rows, deps.clock.now())
+    await forgetIdsOfMoved(tx, over)
     await recordMessages(deps, tx, over)
     if (outcomes.length === 0) return []
     await tellTopicsGone(deps, tx, over)
@@ -73,6 +74,14 @@ export async function record(deps: RecordDeps, all: readonly Ended[]): Promise<v
   for (const { id, channel, statusReason } of stopped) {
     deps.log.info({ recipientId: id, channel, reason: statusReason }, 'destination switched off')
   }
+}
+
+/** Forgets the ids of messages in chats that became others, before the ids of the new chat are written. */
+async function forgetIdsOfMoved(tx: Db, over: readonly Ended[]): Promise<void> {
+  const moved = over.flatMap(({ task, ending }) =>
+    ending.kind === 'delivered' && ending.receipt.moved === 'migrated' ? [task.recipientId] : [],
+  )
+  if (moved.length > 0) await messages.forgetMessageIds(tx, moved)
 }
 
 /** Only of a chat that still has its topic stored: whoever found out first has told it. */

@@ -248,17 +248,21 @@ export async function muteChat(
   return { mutedUntil, wallets: rows.map(({ wallet }) => wallet) }
 }
 
-/** Follows a group that became another chat; topics do not survive that. */
+/**
+ * Follows a group that became another chat; topics do not survive that.
+ *
+ * @param deps its `db` is the transaction that also forgets the ids of the old chat's messages
+ * @returns ids of the recipients that were the chat
+ */
 export async function moveChat(
   deps: SealingDeps,
   input: { readonly from: number; readonly to: number },
-): Promise<void> {
+): Promise<readonly number[]> {
   const at = deps.clock.now()
-  await transact(deps.db, async (tx) => {
-    for (const row of await links.listByChat(tx, input.from)) {
-      await moveDestination({ ...deps, db: tx }, row, { chatId: input.to }, at)
-    }
-  })
+  const rows = await links.listByChat(deps.db, input.from)
+  for (const row of rows) await moveDestination(deps, row, { chatId: input.to }, at)
+  await links.moveCodes(deps.db, input.from, input.to)
+  return rows.map(({ id }) => id)
 }
 
 /**

@@ -114,6 +114,18 @@ describe('a message that is changed', () => {
     expect(await edit(destination, '999', { acknowledged })).toEqual({})
   })
 
+  test('is left alone once its group has become another chat, whose ids name other messages', async () => {
+    const { id } = world.telegram.person({ firstName: 'Ann', languageCode: 'en' })
+    const group = world.telegram.group({ title: 'Node crew', members: [id], admins: [id] })
+    const { messageId = '' } = await send({ chatId: group.id })
+    const moved = world.telegram.migrate(group.id)
+    const other = await send({ chatId: moved.id })
+    expect(await edit({ chatId: group.id }, messageId, { acknowledged })).toEqual({})
+    const shown = world.telegram.lastMessage(moved.id)
+    expect(String(shown?.id)).toBe(other.messageId)
+    expect(shown?.text).not.toContain('acknowledged')
+  })
+
   test('ends with the chat', async () => {
     const { destination, messageId } = await told()
     world.gone(destination)
