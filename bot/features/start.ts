@@ -85,15 +85,16 @@ onPress(composer, 'link.yes', async (ctx, { code }) => {
 })
 
 onPress(composer, 'link.no', async (ctx, { code }) => {
-  await ctx.call(refuseTelegramLink, { body: { code } })
+  await ctx.call(refuseTelegramLink, { body: { code, chat: { id: ctx.known.id } } })
   await show(ctx, linkRefused(ctx.reader, { isLinked: ctx.links.length > 0 }))
 })
 
 /** Shows whose alerts a code would bring here. */
 async function offerLink(ctx: BotContext, code: string): Promise<void> {
-  const offer = await whileValid(ctx, () => ctx.call(peekTelegramLink, { body: { code } }))
-  if (offer === undefined) return
   const { msg, chat, known } = ctx
+  const body = { code, chat: { id: known.id } }
+  const offer = await whileValid(ctx, () => ctx.call(peekTelegramLink, { body }))
+  if (offer === undefined) return
   const isTopic = msg?.is_topic_message === true
   const inGroup = chat?.is_forum === true ? (isTopic ? 'topic' : 'forum') : 'group'
   const asked = {

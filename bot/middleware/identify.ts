@@ -125,11 +125,30 @@ async function memberships(
     .toSorted((a, b) => rank(a) - rank(b) || b.recipientId - a.recipientId)
     .map((link) => {
       const manages = isPrivate || (isAdministrator && isLinker(link, from.id, own))
-      const scopes: ChatLink['scopes'] = manages ? link.scopes : ['read']
+      const scopes = manages
+        ? scopesOf(link, isPrivate ? undefined : from.id, own)
+        : ['read' as const]
       const caller = { wallet: link.wallet, scopes, via: 'telegram' } as const
       const person = isAnonymous ? {} : { telegramUserId: from.id }
       return { ...link, manages, caller: { ...caller, ...person } }
     })
+}
+
+/**
+ * The scopes of a chat for a person who manages there: all of the chat's in private and for who linked
+ * the group; for others in a group those that their own chat has, too.
+ *
+ * @param personId undefined in a private chat
+ * @param own the links of the person's own chat
+ */
+function scopesOf(
+  { wallet, linkedBy, scopes }: ChatLink,
+  personId: number | undefined,
+  own: readonly ChatLink[],
+): ChatLink['scopes'] {
+  if (personId === undefined || linkedBy === personId) return scopes
+  const ownScopes = own.find((link) => link.wallet === wallet)?.scopes ?? []
+  return scopes.filter((scope) => scope === 'read' || ownScopes.includes(scope))
 }
 
 /** Whether a person linked the wallet: there, or in their own chat. @param own the links of that chat */

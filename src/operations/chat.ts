@@ -27,16 +27,18 @@ const DAY_MINUTES = 1440
 /** Longest name of a person that is kept with what they did. */
 const PERSON_LENGTH_MAX = 64
 const LocaleCode = z.enum(LOCALES)
+/** A link code and the chat that shows it. */
+const CodeInChat = z.strictObject({ code: LinkCode, chat: z.strictObject({ id: ChatId }) })
 
-/** What a link code offers. Nothing is spent. */
+/** What a link code offers in this chat. */
 export const peekTelegramLink = defineOperation({
   id: 'peekTelegramLink',
   method: 'POST',
   scope: 'none',
   rate: 'read',
   status: 200,
-  body: z.strictObject({ code: LinkCode }),
-  handle: ({ app, body }) => links.peekTelegramLink(app, body.code),
+  body: CodeInChat,
+  handle: ({ app, body }) => links.peekTelegramLink(app, body),
 })
 
 /** Links a chat with a code: the code is the proof of the wallet's will, the front door of the chat's. */
@@ -66,8 +68,8 @@ export const refuseTelegramLink = defineOperation({
   scope: 'none',
   rate: 'write',
   status: 204,
-  body: z.strictObject({ code: LinkCode }),
-  handle: ({ app, body }) => links.refuseTelegramLink(app, body.code),
+  body: CodeInChat,
+  handle: ({ app, body }) => links.refuseTelegramLink(app, body),
 })
 
 /** Changes what belongs to a linked chat itself, whatever its rights are. */

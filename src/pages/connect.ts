@@ -185,7 +185,9 @@ async function sendOffer(
       title: t('pages:connect.title'),
       facts: facts(t, offer),
       match: offer.match,
-      spend: elsewhere?.spend ?? offer.spend,
+      // Only the reader ticks it: the chat may be somebody else's.
+      spend: elsewhere?.spend ?? false,
+      isSpendAsked: offer.spend,
       elsewhere,
       apps: walletApps(address),
       address,

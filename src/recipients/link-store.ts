@@ -1,4 +1,4 @@
-import { and, asc, eq, gt, isNotNull, isNull, lt, type SQL } from 'drizzle-orm'
+import { and, asc, eq, gt, isNotNull, isNull, lt, or, type SQL } from 'drizzle-orm'
 import type { Db } from '#src/db/connection.ts'
 import { type NewRecipientRow, type RecipientRow, switching } from './store.ts'
 import { linkCodes, recipients } from './tables.ts'
@@ -9,35 +9,70 @@ export async function insertLinkCode(db: Db, row: LinkCodeRow): Promise<void> {
   await db.insert(linkCodes).values(row)
 }
 
-/** A code that can still be used at `now`. */
-export async function findUsable(
-  db: Db,
-  hash: string,
-  now: Date,
-): Promise<LinkCodeRow | undefined> {
-  const [row] = await db.select().from(linkCodes).where(isUsable(hash, now))
-  return row
+/** A code as it was shown: its hash, and the group it was shown in; null in a private chat. */
+export interface ShownCode {
+  readonly hash: string
+  readonly groupId: number | null
 }
 
-/** Uses a code up; undefined when it is unknown, over or used: of many who try at once, one gets it. */
-export async function spendCode(db: Db, hash: string, now: Date): Promise<LinkCodeRow | undefined> {
+/**
+ * The link of a code that can still be used at `now` where it was shown. A group's code is bound to the
+ * first group that shows it.
+ */
+export async function findUsable(
+  db: Db,
+  code: ShownCode,
+  now: Date,
+): Promise<LinkCodeRow | undefined> {
+  if (code.groupId === null) {
+    const [row] = await db.select().from(linkCodes).where(isUsable(code, now))
+    return row
+  }
   const [row] = await db
     .update(linkCodes)
-    .set({ usedAt: now })
-    .where(isUsable(hash, now))
+    .set({ groupChatId: code.groupId })
+    .where(isUsable(code, now))
     .returning()
   return row
 }
 
-/** A code that was used up, by whomever. */
-export async function findSpent(db: Db, hash: string): Promise<LinkCodeRow | undefined> {
-  const where = and(eq(linkCodes.hash, hash), isNotNull(linkCodes.usedAt))
+/**
+ * Uses a link up, both of its codes; undefined when the code is unknown, over, used, or belongs
+ * elsewhere. Of many who try at once, one gets it.
+ */
+export async function spendCode(
+  db: Db,
+  code: ShownCode,
+  now: Date,
+): Promise<LinkCodeRow | undefined> {
+  const [row] = await db
+    .update(linkCodes)
+    .set({ usedAt: now, groupChatId: code.groupId })
+    .where(isUsable(code, now))
+    .returning()
+  return row
+}
+
+/** The used link of a code. */
+export async function findSpent(db: Db, code: ShownCode): Promise<LinkCodeRow | undefined> {
+  const where = and(isOf(code), isNotNull(linkCodes.usedAt))
   const [row] = await db.select().from(linkCodes).where(where)
   return row
 }
 
-function isUsable(hash: string, now: Date): SQL | undefined {
-  return and(eq(linkCodes.hash, hash), isNull(linkCodes.usedAt), gt(linkCodes.expiresAt, now))
+/** Binds the codes of a group to the chat that the group became. */
+export async function moveCodes(db: Db, from: number, to: number): Promise<void> {
+  await db.update(linkCodes).set({ groupChatId: to }).where(eq(linkCodes.groupChatId, from))
+}
+
+function isOf({ hash, groupId }: ShownCode): SQL | undefined {
+  if (groupId === null) return eq(linkCodes.hash, hash)
+  const here = or(isNull(linkCodes.groupChatId), eq(linkCodes.groupChatId, groupId))
+  return and(eq(linkCodes.groupHash, hash), here)
+}
+
+function isUsable(code: ShownCode, now: Date): SQL | undefined {
+  return and(isOf(code), isNull(linkCodes.usedAt), gt(linkCodes.expiresAt, now))
 }
 
 /** Every recipient that is this chat, of all wallets, the oldest first. */

@@ -1,7 +1,8 @@
 /**
- * One-time codes that link a Telegram chat to a wallet. A code is 128 random bits; what is stored is
- * its hash, so that nobody who reads the table can use it. Whoever opens the link sees wallet and rights
- * and confirms; only then the code is spent.
+ * One-time links that connect a Telegram chat to a wallet. Each link has two codes of 128 random bits,
+ * stored as hashes: one works in a private chat, the other in the group that shows it first and nowhere
+ * else, because every member of a group reads the code there. The chat shows wallet and rights; its
+ * confirmation spends both codes.
  */
 import { createHash, randomBytes } from 'node:crypto'
 import { type Db, transact } from '#src/db/connection.ts'
@@ -10,7 +11,7 @@ import type { Clock } from '#src/kernel/clock.ts'
 import { AppError } from '#src/kernel/errors.ts'
 import { type ChatOwner, findLinked, type LinkedChat, type LinkingDeps, linkChat } from './chats.ts'
 import * as links from './link-store.ts'
-import { labelOf } from './linked.ts'
+import { isGroup, labelOf } from './linked.ts'
 import {
   LINK_MINUTES,
   type TelegramLink,
@@ -45,11 +46,14 @@ export async function createTelegramLink(
   }
   const bot = deps.botUsername()
   if (bot === undefined) throw new AppError('upstream', 'channel_unavailable')
-  const code = randomBytes(CODE_BYTES).toString('base64url')
+  const code = randomCode()
+  const groupCode = randomCode()
   const createdAt = deps.clock.now()
   const expiresAt = new Date(createdAt.getTime() + LINK_MINUTES * MINUTE_MS)
   await links.insertLinkCode(deps.db, {
     hash: hashOf(code),
+    groupHash: hashOf(groupCode),
+    groupChatId: null,
     wallet: caller.wallet,
     name: name ?? null,
     scopes: granted.scopes,
@@ -60,14 +64,32 @@ export async function createTelegramLink(
   })
   return {
     url: `https://t.me/${bot}?start=${code}`,
-    groupUrl: `https://t.me/${bot}?startgroup=${code}`,
+    groupUrl: `https://t.me/${bot}?startgroup=${groupCode}`,
     expiresAt,
   }
 }
 
-/** What a code offers, without using it. @throws AppError not_found `link_not_valid` */
-export async function peekTelegramLink(deps: Deps, code: string): Promise<TelegramLinkOffer> {
-  return toOffer(await links.findUsable(deps.db, hashOf(code), deps.clock.now()))
+/** A code, and the chat that shows it. */
+interface CodeInChat {
+  readonly code: string
+  readonly chat: { readonly id: number }
+}
+
+/**
+ * What a code offers, without using it. Binds a group's code to this group. A private chat's code that
+ * is shown in a group is used up: everybody there has read it.
+ *
+ * @throws AppError not_found `link_not_valid`, also when the code belongs to another kind of chat or to
+ *   another group
+ */
+export async function peekTelegramLink(deps: Deps, input: CodeInChat): Promise<TelegramLinkOffer> {
+  const now = deps.clock.now()
+  const shown = toShown(input)
+  const row = await links.findUsable(deps.db, shown, now)
+  if (row === undefined && shown.groupId !== null) {
+    await links.spendCode(deps.db, { ...shown, groupId: null }, now)
+  }
+  return toOffer(row)
 }
 
 /**
@@ -75,8 +97,8 @@ export async function peekTelegramLink(deps: Deps, code: string): Promise<Telegr
  * the wallet already keeps its recipient and gets the link's rights. The same claim made again, by a
  * second press or a repeated update, gets the first one's answer.
  *
- * @throws AppError not_found `link_not_valid`; conflict `recipient_limit_reached`, which leaves the code
- *   unspent
+ * @throws AppError not_found `link_not_valid`, also when the code belongs to another chat; conflict
+ *   `recipient_limit_reached`, which leaves the code unspent
  */
 export async function claimTelegramLink(
   deps: LinkingDeps,
@@ -84,9 +106,9 @@ export async function claimTelegramLink(
 ): Promise<LinkedChat> {
   const now = deps.clock.now()
   return await transact(deps.db, async (tx) => {
-    const hash = hashOf(code)
-    const row = await links.spendCode(tx, hash, now)
-    const done = row === undefined ? await findClaimed(tx, hash, { chat, by }) : undefined
+    const shown = toShown({ code, chat })
+    const row = await links.spendCode(tx, shown, now)
+    const done = row === undefined ? await findClaimed(tx, shown, { chat, by }) : undefined
     return done ?? (await linkChat({ ...deps, db: tx }, { ...toOffer(row), chat, by, locale }))
   })
 }
@@ -94,22 +116,30 @@ export async function claimTelegramLink(
 /** What a used code has linked already, if that was this chat and this person. */
 async function findClaimed(
   db: Db,
-  hash: string,
+  code: links.ShownCode,
   who: Pick<ChatOwner, 'chat' | 'by'>,
 ): Promise<LinkedChat | undefined> {
-  const spent = await links.findSpent(db, hash)
+  const spent = await links.findSpent(db, code)
   if (spent === undefined || spent.usedAt === null) return undefined
   return await findLinked(db, { ...who, wallet: spent.wallet, at: spent.usedAt })
 }
 
-/** Uses a code up without linking anything. One that is over already is fine. */
-export async function refuseTelegramLink(deps: Deps, code: string): Promise<void> {
-  await links.spendCode(deps.db, hashOf(code), deps.clock.now())
+/** Uses a link up without linking anything. One that is over, or belongs elsewhere, stays as it is. */
+export async function refuseTelegramLink(deps: Deps, input: CodeInChat): Promise<void> {
+  await links.spendCode(deps.db, toShown(input), deps.clock.now())
 }
 
 /** Forgets codes a day after they ended. */
 export async function pruneLinkCodes(deps: Deps): Promise<void> {
   await links.deleteOldCodes(deps.db, new Date(deps.clock.now().getTime() - DAY_MS))
+}
+
+function toShown({ code, chat }: CodeInChat): links.ShownCode {
+  return { hash: hashOf(code), groupId: isGroup({ chatId: chat.id }) ? chat.id : null }
+}
+
+function randomCode(): string {
+  return randomBytes(CODE_BYTES).toString('base64url')
 }
 
 function hashOf(code: string): string {

@@ -349,7 +349,7 @@ describe('an alert in a group', () => {
       admins: [owner, admin],
     })
     const group = world.chat(groupId, owner)
-    await group.say(`/start@${BOT_NAME} ${await world.linkCode('bob')}`)
+    await group.say(`/start@${BOT_NAME} ${await world.groupCode('bob')}`)
     await group.press('Link this chat')
     const watch = await world.addWatch('bob', { label: 'Node A' })
     const id = await alerted(group, watch, COMMIT)

@@ -284,7 +284,7 @@ test('in a group members read the list, and linked administrators press', async 
     admins: [owner],
   })
   const group = world.chat(id, owner)
-  await group.say(`/start@${BOT_NAME} ${await world.linkCode('bob')}`)
+  await group.say(`/start@${BOT_NAME} ${await world.groupCode('bob')}`)
   await group.press('Link this chat')
   const cy = world.chat(id, member)
   await cy.say('/alerts')

@@ -52,7 +52,7 @@ beforeAll(async () => {
   await alertsIn(world).fire(credits, { event: 'credits.low-balance' })
   // Linked only now: no alert of credits was sent to it.
   group = world.chat(id, owner)
-  await group.say(`/start@${BOT_NAME} ${await world.linkCode('alice')}`)
+  await group.say(`/start@${BOT_NAME} ${await world.groupCode('alice')}`)
   await group.press('Link this chat')
 })
 afterAll(() => world.close())

@@ -1,10 +1,12 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { packed } from '#bot/callback-data.ts'
 import { findChat } from '#bot/store.ts'
+import { alertsOfMessage } from '#src/delivery/service.ts'
 import { invoke } from '#src/operations/invoke.ts'
 import { getWatch } from '#src/operations/watches.ts'
 import { chatLinks } from '#src/recipients/chats.ts'
 import { type BotWorld, botWorld, type Chatting, menuNames, walletOf } from '../support/bot.ts'
+import { alertsIn } from '../support/bot-alerts.ts'
 import { BOT_NAME } from '../support/harness.ts'
 
 const LINKERS = 'Only this group’s administrators who are linked to the wallet can do that.'
@@ -34,9 +36,9 @@ function makeGroup(options: { isForum?: boolean; title?: string } = {}): Group {
   return { ...world.chat(id, owner), owner, admin, member }
 }
 
-async function linkedGroup(): Promise<Group> {
+async function linkedGroup(name: 'alice' | 'bob' = 'alice'): Promise<Group> {
   const group = makeGroup()
-  await group.say(`/start@${BOT_NAME} ${await world.linkCode('alice')}`)
+  await group.say(`/start@${BOT_NAME} ${await world.groupCode(name)}`)
   await group.press('Link this chat')
   return group
 }
@@ -46,6 +48,39 @@ async function statusOf(id: number): Promise<string> {
   const { output } = await invoke(world.app, getWatch, caller, { params: { id: String(id) } })
   return output.status
 }
+
+describe('the code of a link for a group', () => {
+  test('links no member’s own chat, whether typed or pressed', async () => {
+    const group = makeGroup()
+    const code = await world.groupCode('carol', ['read', 'write', 'spend'])
+    await group.say(`/start@${BOT_NAME} ${code}`)
+    const thief = world.chat(group.member)
+    await thief.say(`/start ${code}`)
+    expect(thief.last().text).toContain('no longer valid')
+    // A private code of the thief's own gives a card whose button can be pressed with other data.
+    await thief.say(`/start ${await world.linkCode('bob')}`)
+    const card = thief.last()
+    const data = `${card.keyboard.flat()[0]?.callback_data}`.replace(/[\w-]{22}/, code)
+    for (const forged of [data, data.replace('link.yes', 'link.no')]) {
+      world.telegram.pressRaw(thief.id, card.id, forged)
+      await world.settle()
+    }
+    expect(await chatLinks(world.app, thief.id)).toEqual([])
+    await group.press('Link this chat')
+    expect(await chatLinks(world.app, group.id)).toMatchObject([{ wallet: walletOf('carol') }])
+  })
+
+  test('works in no other group', async () => {
+    const [group, other] = [makeGroup(), makeGroup({ title: 'Other crew' })]
+    const code = await world.groupCode('carol')
+    await group.say(`/start@${BOT_NAME} ${code}`)
+    await other.say(`/start@${BOT_NAME} ${code}`)
+    expect(other.last().text).toContain('no longer valid')
+    await group.press('Link this chat')
+    expect(await chatLinks(world.app, group.id)).toHaveLength(1)
+    expect(await chatLinks(world.app, other.id)).toEqual([])
+  })
+})
 
 describe('a group the bot joins', () => {
   test('gets one short hello with the way to link it', async () => {
@@ -72,7 +107,7 @@ describe('a group the bot joins', () => {
 
   test('by a link shows its card, which only an administrator can confirm', async () => {
     const group = makeGroup()
-    await group.say(`/start@${BOT_NAME} ${await world.linkCode('alice')}`)
+    await group.say(`/start@${BOT_NAME} ${await world.groupCode('alice')}`)
     expect(group.last().text).toContain('Node crew')
     expect(group.last().text).toContain('group')
     expect(group.last().text).toContain('Only an administrator of this group can confirm.')
@@ -145,9 +180,20 @@ describe('in a linked group', () => {
     expect(await statusOf(id)).toBe('paused')
   })
 
+  test('an administrator whose private chat only reads cannot change anything in the group', async () => {
+    const group = await linkedGroup()
+    const id = await world.addWatch('alice', { label: 'Treasury' })
+    const bo = world.chat(group.admin)
+    await bo.say(`/start ${await world.linkCode('alice', ['read'])}`)
+    await bo.press('Link this chat')
+    await group.say(`/watches ${id}`)
+    await group.press('Pause', group.admin)
+    expect(await statusOf(id)).toBe('active')
+  })
+
   test('a linker who is no administrator any more manages nothing', async () => {
     const group = makeGroup()
-    await group.say(`/start@${BOT_NAME} ${await world.linkCode('alice')}`)
+    await group.say(`/start@${BOT_NAME} ${await world.groupCode('alice')}`)
     await group.press('Link this chat', group.admin)
     const id = await world.addWatch('alice', { label: 'Treasury' })
     const bo = world.chat(group.id, group.admin)
@@ -212,7 +258,7 @@ describe('in a linked group', () => {
 
   test('a wallet that somebody else linked is out of reach for another linker', async () => {
     const group = await linkedGroup()
-    await group.say(`/start@${BOT_NAME} ${await world.linkCode('bob')}`)
+    await group.say(`/start@${BOT_NAME} ${await world.groupCode('bob')}`)
     await group.press('Link this chat', group.admin)
     const id = await world.addWatch('alice', { label: 'Treasury' })
     const bo = world.chat(group.id, group.admin)
@@ -254,7 +300,7 @@ describe('in a linked group', () => {
 
   test('alerts come again to the topic a linker sends /here in', async () => {
     const group = makeGroup({ isForum: true })
-    await group.say(`/start@${BOT_NAME} ${await world.linkCode('alice')}`)
+    await group.say(`/start@${BOT_NAME} ${await world.groupCode('alice')}`)
     await group.press('Link this chat')
     world.telegram.kick(group.id)
     world.telegram.addBot(group.id)
@@ -287,13 +333,28 @@ describe('in a linked group', () => {
     expect(await findChat(world.app.db, id)).toMatchObject({ kind: 'supergroup', locale: 'fr' })
     expect(await findChat(world.app.db, group.id)).toBeUndefined()
   })
+
+  test('that becomes a supergroup has none of its old messages taken for new ones', async () => {
+    const group = await linkedGroup('bob')
+    const watchId = await world.addWatch('bob', { label: 'Treasury' })
+    const alerts = alertsIn(world)
+    await alerts.fire(watchId, { event: 'wallet-balance.moved' })
+    const old = String(group.last().id)
+    const [recipient] = await chatLinks(world.app, group.id)
+    const ids = [recipient?.recipientId ?? 0]
+    expect(await alertsOfMessage(world.app.db, ids, old)).toHaveLength(1)
+    const { id } = world.telegram.migrate(group.id)
+    await world.settle()
+    expect(await chatLinks(world.app, id)).toHaveLength(1)
+    expect(await alertsOfMessage(world.app.db, ids, old)).toEqual([])
+  })
 })
 
 describe('in a forum', () => {
   test('a link opened in a topic brings alerts and answers there', async () => {
     const group = makeGroup({ isForum: true })
     const threadId = world.telegram.topic(group.id, 'Alerts')
-    world.telegram.send(group.id, `/start@${BOT_NAME} ${await world.linkCode('alice')}`, {
+    world.telegram.send(group.id, `/start@${BOT_NAME} ${await world.groupCode('alice')}`, {
       from: group.owner,
       threadId,
     })
@@ -309,7 +370,7 @@ describe('in a forum', () => {
 
   test('a link opened in General names no topic', async () => {
     const group = makeGroup({ isForum: true })
-    await group.say(`/start@${BOT_NAME} ${await world.linkCode('alice')}`)
+    await group.say(`/start@${BOT_NAME} ${await world.groupCode('alice')}`)
     expect(group.last().text).toContain('Alerts come to the topic General; /here in another')
     await group.press('Link this chat')
     expect(await chatLinks(world.app, group.id)).toMatchObject([{ threadId: null }])
@@ -321,7 +382,7 @@ describe('in a forum', () => {
     await world.settle()
     const moved = world.chat(id, group.owner)
     const first = world.telegram.send(id, 'a message', { from: group.owner })
-    world.telegram.send(id, `/start@${BOT_NAME} ${await world.linkCode('carol')}`, {
+    world.telegram.send(id, `/start@${BOT_NAME} ${await world.groupCode('carol')}`, {
       from: group.owner,
       replyTo: first.message.id,
     })

@@ -62,7 +62,7 @@ test('what a group member looks at leaves the administrator’s buttons alone', 
   )
   const { id } = world.telegram.group({ title: 'Crew', members: [owner, member] })
   const group = world.chat(id, owner)
-  await group.say(`/start ${await world.linkCode('carol')}`)
+  await group.say(`/start ${await world.groupCode('carol')}`)
   await group.press('Link this chat')
   await group.say('/watches')
   const list = group.last().id

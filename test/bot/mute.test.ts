@@ -121,7 +121,7 @@ test('in a group only linked administrators mute', async () => {
   )
   const { id } = world.telegram.group({ title: 'Crew', members: [owner, member], admins: [owner] })
   const group = world.chat(id, owner)
-  await group.say(`/start@${BOT_NAME} ${await world.linkCode('alice')}`)
+  await group.say(`/start@${BOT_NAME} ${await world.groupCode('alice')}`)
   await group.press('Link this chat')
   const cy = world.chat(id, member)
   await cy.say('/mute 8h')

@@ -154,7 +154,7 @@ describe('the list', () => {
     )
     const { id } = world.telegram.group({ title: 'Crew', members: [owner], admins: [owner] })
     const group = world.chat(id, owner)
-    await group.say(`/start@${BOT_NAME} ${await world.linkCode('bob')}`)
+    await group.say(`/start@${BOT_NAME} ${await world.groupCode('bob')}`)
     await group.press('Link this chat')
     await group.say('/recipients')
     expect(group.last().text).toBe('This is private.')

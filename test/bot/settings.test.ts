@@ -209,7 +209,7 @@ test('settings never come into a group', async () => {
   const owner = world.telegram.person({ firstName: 'Ann', languageCode: 'en', started: true }).id
   const { id } = world.telegram.group({ title: 'Crew', members: [owner], admins: [owner] })
   const group = world.chat(id, owner)
-  await group.say(`/start@${BOT_NAME} ${await world.linkCode('bob')}`)
+  await group.say(`/start@${BOT_NAME} ${await world.groupCode('bob')}`)
   await group.press('Link this chat')
   await group.say('/settings')
   expect(group.last().text).toBe('This is private.')

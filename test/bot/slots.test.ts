@@ -223,7 +223,7 @@ describe('a quote', () => {
           .map(({ callback_data }) => callback_data),
       ).not.toContain(data)
       await ann.press('Allow spending')
-      expect(says(ann)).toContain('to spend credits on slots')
+      expect(says(ann)).toContain('also spend credits on slots')
     }))
 })
 

@@ -151,7 +151,7 @@ describe('in a group', () => {
       admins: [owner],
     })
     const group = world.chat(id, owner)
-    await group.say(`/start@${BOT_NAME} ${await world.linkCode('alice')}`)
+    await group.say(`/start@${BOT_NAME} ${await world.groupCode('alice')}`)
     await group.press('Link this chat')
     const cy = world.chat(id, member)
     await cy.say('/stop')
@@ -179,7 +179,7 @@ describe('topics', () => {
       isForum: true,
     })
     const group = world.chat(id, owner)
-    await group.say(`/start@${BOT_NAME} ${await world.linkCode('alice')}`)
+    await group.say(`/start@${BOT_NAME} ${await world.groupCode('alice')}`)
     await group.press('Link this chat')
     const thread = async () => (await chatLinks(world.app, id))[0]?.threadId
     await group.press('Topic')

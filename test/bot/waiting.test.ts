@@ -43,7 +43,7 @@ test('a press that takes long is answered, and its message shows that work goes 
 test('a message that nobody changed in the end has its buttons again', async () => {
   const group = world.telegram.group({ title: 'Crew', members: [ann.id], admins: [ann.id] })
   const inGroup = world.chat(group.id, ann.id)
-  await inGroup.say(`/start ${await world.linkCode('alice')}`)
+  await inGroup.say(`/start ${await world.groupCode('alice')}`)
   await inGroup.press('Link this chat')
   await inGroup.say(`/watches ${id}`)
   const before = inGroup.labels()

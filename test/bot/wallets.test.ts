@@ -141,7 +141,7 @@ test('a group of several wallets chooses which one its screens are about, and se
   })
   const crew = world.chat(id, owner)
   for (const name of ['bob', 'alice'] as const) {
-    await crew.say(`/start@${BOT_NAME} ${await world.linkCode(name)}`)
+    await crew.say(`/start@${BOT_NAME} ${await world.groupCode(name)}`)
     await crew.press('Link this chat')
   }
   const ofBob = await world.addWatch('bob', { label: 'Of the group' })

@@ -306,7 +306,7 @@ describe('in a group', () => {
       admins: [ann.id],
     })
     const group = world.chat(groupId, ann.id)
-    await group.say(`/start ${await world.linkCode('alice')}`)
+    await group.say(`/start ${await world.groupCode('alice')}`)
     await group.press('Link this chat')
     await group.say(`/watches ${id}`)
     await group.press('Threshold')

@@ -160,10 +160,11 @@ describe('with a wallet', () => {
     await page.getByRole('heading', { name: 'Connected' }).waitFor()
   })
 
-  test('a chat that asks to spend has that chosen already', async () => {
+  test('a chat that asks to spend has that said, and not chosen beforehand', async () => {
     const { path } = await askedChat({ spend: true })
     await open(path, {})
-    expect(await page.getByLabel('Let it also spend').isChecked()).toBe(true)
+    expect(await page.getByLabel('Let it also spend').isChecked()).toBe(false)
+    await page.getByText('The chat asks for this permission.').waitFor()
   })
 
   test('that is elsewhere is moved to Flare, and may also stay', async () => {

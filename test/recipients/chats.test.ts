@@ -37,7 +37,16 @@ type Request = Parameters<typeof createTelegramLink>[2]
 
 async function makeCode(request: Request = {}, by = caller): Promise<string> {
   const { url } = await createTelegramLink(room.deps, by, request)
-  return new URL(url).searchParams.get('start') ?? ''
+  return codeIn(url, 'start')
+}
+
+async function makeGroupCode(): Promise<string> {
+  const { groupUrl } = await createTelegramLink(room.deps, caller, {})
+  return codeIn(groupUrl, 'startgroup')
+}
+
+function codeIn(url: string, name: 'start' | 'startgroup'): string {
+  return new URL(url).searchParams.get(name) ?? ''
 }
 
 const claim = (code: string, over: { id?: number; threadId?: number; title?: string } = {}) =>
@@ -47,6 +56,8 @@ const claim = (code: string, over: { id?: number; threadId?: number; title?: str
     by: { id: 77 },
     locale: 'fr',
   })
+const peek = (code: string, id = chatId) => peekTelegramLink(room.deps, { code, chat: { id } })
+const refuse = (code: string, id = chatId) => refuseTelegramLink(room.deps, { code, chat: { id } })
 const link = async (request: Request = {}, by = caller) => claim(await makeCode(request, by))
 const links = () => chatLinks(room.deps, chatId)
 const NOT_VALID = { kind: 'not_found', code: 'link_not_valid' }
@@ -56,7 +67,9 @@ describe('a link', () => {
     const made = await createTelegramLink(room.deps, caller, {})
     const code = made.url.replace('https://t.me/watchdog_test_bot?start=', '')
     expect(code).toMatch(/^[\w-]{22}$/)
-    expect(made.groupUrl).toBe(`https://t.me/watchdog_test_bot?startgroup=${code}`)
+    const groupCode = made.groupUrl.replace('https://t.me/watchdog_test_bot?startgroup=', '')
+    expect(groupCode).toMatch(/^[\w-]{22}$/)
+    expect(groupCode).not.toBe(code)
     expect(made.expiresAt.getTime() - room.clock.now().getTime()).toBe(15 * 60_000)
   })
   test('is stored as a hash', async () => {
@@ -70,12 +83,12 @@ describe('a link', () => {
     const offer = {
       wallet: caller.wallet,
       name: 'Phone',
-      scopes: ['read', 'spend'],
+      scopes: ['read', 'write', 'spend'],
       madeBy: null,
       createdAt: room.clock.now(),
     }
-    expect(await peekTelegramLink(room.deps, code)).toMatchObject(offer)
-    expect(await peekTelegramLink(room.deps, code)).toMatchObject(offer)
+    expect(await peek(code)).toMatchObject(offer)
+    expect(await peek(code)).toMatchObject(offer)
   })
   test('is not made for rights its maker does not hold, or without a bot', async () => {
     const writer: Caller = { ...caller, scopes: ['read', 'write'] }
@@ -97,11 +110,11 @@ describe('a link', () => {
     const late = await makeCode()
     room.clock.advance(15 * 60)
     const refused = await makeCode()
-    await refuseTelegramLink(room.deps, refused)
-    await refuseTelegramLink(room.deps, refused)
+    await refuse(refused)
+    await refuse(refused)
     for (const code of [used, late, refused, 'AAAAAAAAAAAAAAAAAAAAAA', '']) {
       expect(await refusal(claim(code))).toMatchObject(NOT_VALID)
-      expect(await refusal(peekTelegramLink(room.deps, code))).toMatchObject(NOT_VALID)
+      expect(await refusal(peek(code))).toMatchObject(NOT_VALID)
     }
   })
   test('answers the same claim made again as it did the first time, at once and later', async () => {
@@ -113,7 +126,7 @@ describe('a link', () => {
       expect(answer).toMatchObject({ wallet: caller.wallet, scopes: ['read'], again: false })
     }
     expect(await links()).toHaveLength(1)
-    expect(await refusal(peekTelegramLink(room.deps, code))).toMatchObject(NOT_VALID)
+    expect(await refusal(peek(code))).toMatchObject(NOT_VALID)
   })
   test('says again that the chat was linked before, when it was', async () => {
     await link()
@@ -136,7 +149,7 @@ describe('a link', () => {
     await link()
     room.clock.advance(1)
     const code = await makeCode()
-    await refuseTelegramLink(room.deps, code)
+    await refuse(code)
     expect(await refusal(claim(code))).toMatchObject(NOT_VALID)
   })
   test('gives one chat to one of many who press at once', async () => {
@@ -153,7 +166,48 @@ describe('a link', () => {
     for (let made = 0; made < 20; made += 1) await createRecipient(room.deps, caller, hook)
     const code = await makeCode()
     expect(await refusal(claim(code))).toMatchObject({ code: 'recipient_limit_reached' })
-    expect(await peekTelegramLink(room.deps, code)).toMatchObject({ wallet: caller.wallet })
+    expect(await peek(code)).toMatchObject({ wallet: caller.wallet })
+  })
+  test('for a group works in the group that showed it first and nowhere else', async () => {
+    const [crew, other] = [-chatId, -chatId - 500_000]
+    const code = await makeGroupCode()
+    expect(await refusal(peek(code))).toMatchObject(NOT_VALID)
+    expect(await peek(code, crew)).toMatchObject({ wallet: caller.wallet })
+    await refuse(code, other)
+    await refuse(code)
+    for (const id of [chatId, other]) {
+      expect(await refusal(peek(code, id))).toMatchObject(NOT_VALID)
+      expect(await refusal(claim(code, { id }))).toMatchObject(NOT_VALID)
+    }
+    expect(await claim(code, { id: crew })).toMatchObject({ wallet: caller.wallet })
+  })
+  test('for a group is bound to one of many groups that show it at once', async () => {
+    const code = await makeGroupCode()
+    const groups = Array.from({ length: 10 }, (_, index) => -(chatId * 100 + index))
+    const shown = await Promise.all(groups.map((id) => refusal(peek(code, id))))
+    expect(shown.filter((one) => one === 'nothing was refused')).toHaveLength(1)
+  })
+  test('for a private chat is used up when a group shows it', async () => {
+    const code = await makeCode()
+    expect(await refusal(peek(code, -chatId))).toMatchObject(NOT_VALID)
+    expect(await refusal(claim(code))).toMatchObject(NOT_VALID)
+  })
+  test('links one chat, though it has a code for each kind', async () => {
+    const made = await createTelegramLink(room.deps, caller, {})
+    const code = codeIn(made.url, 'start')
+    const groupCode = codeIn(made.groupUrl, 'startgroup')
+    const both = [claim(code), claim(groupCode, { id: -chatId })]
+    const done = (await Promise.all(both.map(refusal))).filter(
+      (one) => one === 'nothing was refused',
+    )
+    expect(done).toHaveLength(1)
+  })
+  test('follows the group that becomes another chat before the link is confirmed', async () => {
+    const code = await makeGroupCode()
+    await peek(code, -chatId)
+    await moveChat(room.deps, { from: -chatId, to: -1_000_000_000_000 - chatId })
+    expect(await refusal(claim(code, { id: -chatId }))).toMatchObject(NOT_VALID)
+    expect(await claim(code, { id: -1_000_000_000_000 - chatId })).toMatchObject({ again: false })
   })
   test('is forgotten a day after it ended', async () => {
     await makeCode()
@@ -243,12 +297,12 @@ describe('a linked chat', () => {
     expect(await links()).toMatchObject([{ locale: 'ar', threadId: null }, { locale: 'ar' }])
   })
   test('is followed when the group becomes another chat', async () => {
-    await claim(await makeCode(), { threadId: 3 })
-    const from = chatId
-    chatId = -1_000_000_000_000 - from
-    await moveChat(room.deps, { from, to: chatId })
+    const [from, to] = [-chatId, -1_000_000_000_000 - chatId]
+    await claim(await makeGroupCode(), { id: from, threadId: 3 })
+    await moveChat(room.deps, { from, to })
     expect(await chatLinks(room.deps, from)).toEqual([])
-    expect(await links()).toMatchObject([{ wallet: caller.wallet, threadId: null }])
+    const moved = await chatLinks(room.deps, to)
+    expect(moved).toMatchObject([{ wallet: caller.wallet, threadId: null }])
   })
   test.each([
     ['x'.repeat(100), 'x'.repeat(LABEL_LENGTH_MAX)],

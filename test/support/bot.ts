@@ -88,9 +88,12 @@ export async function botWorld(over: Readonly<Record<string, string>> = {}) {
     },
     /** A chat that exists, as one of its people sees it. */
     chat: (id: number, from?: number) => chatting(telegram, settle, id, from),
-    /** A one-time code for a chat. */
+    /** A one-time code for a private chat. */
     linkCode: (name: keyof typeof PEOPLE, scopes: readonly Scope[] = ['read', 'write']) =>
       linkCode(app, name, scopes),
+    /** A one-time code for a group. */
+    groupCode: (name: keyof typeof PEOPLE, scopes: readonly Scope[] = ['read', 'write']) =>
+      linkCode(app, name, scopes, 'group'),
     /** A person whose chat is linked to a wallet. */
     linked: async (
       name: keyof typeof PEOPLE,
@@ -178,9 +181,12 @@ async function linkCode(
   app: App,
   name: keyof typeof PEOPLE,
   scopes: readonly Scope[],
+  place: 'private' | 'group' = 'private',
 ): Promise<string> {
   const { output } = await invoke(app, createTelegramLink, callerOf(name), { body: { scopes } })
-  return new URL(output.url).searchParams.get('start') ?? ''
+  return place === 'private'
+    ? (new URL(output.url).searchParams.get('start') ?? '')
+    : (new URL(output.groupUrl).searchParams.get('startgroup') ?? '')
 }
 
 /** Names of the commands in a menu, in their order. */
