@@ -64,8 +64,11 @@ export type SnapshotId = `0x${string}`
 const START_BALANCE_WEI = 10_000n * 10n ** 18n
 /** Room for everything that a world begins with. */
 const BLOCK_GAS = 500_000_000
-/** States kept for questions about the past; beyond this anvil would write to disk. */
-const KEPT_STATES = 20_000
+/**
+ * States kept for questions about the past; beyond this anvil would write to disk. A state of a world with
+ * all its contracts takes more than half a megabyte of memory.
+ */
+const KEPT_STATES = 1000
 
 /**
  * Starts a local chain on loopback.
