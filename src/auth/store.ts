@@ -1,6 +1,7 @@
-import { and, count, desc, eq, gt, isNull, lt, lte, or, type SQL, sql } from 'drizzle-orm'
+import { and, count, desc, eq, gt, inArray, isNull, lt, lte, or, type SQL, sql } from 'drizzle-orm'
 import type { Db } from '#src/db/connection.ts'
 import { lockKey } from '#src/db/lock.ts'
+import { deleteInBatches } from '#src/db/prune.ts'
 import type { Scope } from '#src/kernel/caller.ts'
 import { type Address, storedAddress } from '#src/kernel/units.ts'
 import { type KeptChallenge, LISTED_TOKENS_MAX } from './model.ts'
@@ -56,7 +57,19 @@ export async function spendChallenge(db: Db, nonce: string, usedAt: Date): Promi
 
 /** Forgets challenges that expired before then. */
 export async function deleteChallengesExpiredBefore(db: Db, instant: Date): Promise<void> {
-  await db.delete(challenges).where(lt(challenges.expiresAt, instant))
+  await deleteInBatches(async (limit) => {
+    const ended = db
+      .select({ nonce: challenges.nonce })
+      .from(challenges)
+      .where(lt(challenges.expiresAt, instant))
+      .orderBy(challenges.expiresAt)
+      .limit(limit)
+    const gone = await db
+      .delete(challenges)
+      .where(inArray(challenges.nonce, ended))
+      .returning({ nonce: challenges.nonce })
+    return gone.length
+  })
 }
 
 /** Lets only this transaction count and make tokens of the wallet, until it ends. */
@@ -152,5 +165,19 @@ export async function revokeToken(
 
 /** Forgets tokens that ended, by expiry or revocation, before then. */
 export async function deleteTokensEndedBefore(db: Db, instant: Date): Promise<void> {
-  await db.delete(tokens).where(or(lt(tokens.expiresAt, instant), lt(tokens.revokedAt, instant)))
+  for (const column of [tokens.expiresAt, tokens.revokedAt]) {
+    await deleteInBatches(async (limit) => {
+      const ended = db
+        .select({ id: tokens.id })
+        .from(tokens)
+        .where(lt(column, instant))
+        .orderBy(column)
+        .limit(limit)
+      const gone = await db
+        .delete(tokens)
+        .where(inArray(tokens.id, ended))
+        .returning({ id: tokens.id })
+      return gone.length
+    })
+  }
 }

@@ -1,3 +1,4 @@
+import { sql } from 'drizzle-orm'
 import { index, integer, pgTable, text, timestamp } from 'drizzle-orm/pg-core'
 
 export const challenges = pgTable(
@@ -32,5 +33,9 @@ export const tokens = pgTable(
     lastUsedAt: timestamp('last_used_at', { withTimezone: true }),
     revokedAt: timestamp('revoked_at', { withTimezone: true }),
   },
-  (table) => [index('tokens_wallet').on(table.wallet)],
+  (table) => [
+    index('tokens_wallet').on(table.wallet),
+    index('tokens_expires').on(table.expiresAt),
+    index('tokens_revoked').on(table.revokedAt).where(sql`revoked_at is not null`),
+  ],
 )

@@ -93,7 +93,7 @@ export function createFeeds({ endpoints, contracts, clock, log }: FeedSource): F
       if (isGood) found.set(id, price)
       // One that is well again is read with the others from now on.
       if (isGood) apart.delete(id)
-      else apart.add(id)
+      else remember(apart, id)
     })
     if (found.size === 0) contracts.forget()
     return found
@@ -200,4 +200,14 @@ async function readPayable(
   const answer = await readCall(client, { to, data: encodeFunctionData(fees) }, { block })
   const value = answer === undefined ? 0n : decodeFunctionResult({ ...fees, data: answer })
   return value === 0n ? undefined : readCall(client, { to, data }, { block, value })
+}
+
+/** Most feeds that are read one by one because they spoiled a common request. */
+const APART_MAX = 1000
+
+/** Adds a feed; the oldest one leaves, and is read with the others again. */
+function remember(apart: Set<Hex>, id: Hex): void {
+  const [oldest] = apart
+  if (apart.size >= APART_MAX && oldest !== undefined) apart.delete(oldest)
+  apart.add(id)
 }

@@ -1,6 +1,7 @@
 import type { Job } from './define.ts'
 import { deliverDue } from './deliver-due.ts'
 import { fitWatches } from './fit-watches.ts'
+import { followSubmissions } from './follow-submissions.ts'
 import { judgeLedgers } from './judge-ledgers.ts'
 import { observeWatches } from './observe-watches.ts'
 import { proveLedger } from './prove-ledger.ts'
@@ -20,6 +21,7 @@ export const REGISTRY: readonly Job[] = [
   scanRounds,
   observeWatches,
   settleDeposits,
+  followSubmissions,
   judgeLedgers,
   fitWatches,
   sendNotices,

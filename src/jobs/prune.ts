@@ -1,5 +1,6 @@
 import { pruneSignIns } from '#src/auth/service.ts'
 import { pruneFreeCalls } from '#src/billing/metering/service.ts'
+import { pruneTopups } from '#src/billing/topups/retention.ts'
 import { pruneNotices } from '#src/notices/service.ts'
 import { pruneAnswers } from '#src/operations/idempotency.ts'
 import { pruneConfirmations } from '#src/recipients/confirmations.ts'
@@ -21,6 +22,7 @@ export const prune: Job = {
     await pruneLinkCodes(app)
     await pruneAnswers(app)
     await pruneFreeCalls(app)
+    await pruneTopups(app)
     await app.facts.prune()
     await pruneNotices(app)
   },

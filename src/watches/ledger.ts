@@ -1,8 +1,10 @@
 import { z } from 'zod'
 import { listEntriesAfter, listMoved, readBalance } from '#src/billing/account/service.ts'
 import { findNextRenewal } from '#src/billing/subscriptions/renewal.ts'
-import type { Db } from '#src/db/connection.ts'
+import { type Db, transact } from '#src/db/connection.ts'
+import { isolateEach } from '#src/db/isolate.ts'
 import type { Clock } from '#src/kernel/clock.ts'
+import type { Quarantine } from '#src/kernel/quarantine.ts'
 import type { Address } from '#src/kernel/units.ts'
 import { Balance, type LedgerWatchType } from './define.ts'
 import { evaluateWatch, type Raised } from './evaluate.ts'
@@ -22,6 +24,7 @@ const WATCHES_MAX = 100
 export interface JudgeDeps {
   readonly db: Db
   readonly clock: Clock
+  readonly quarantine: Quarantine
   /** Records firings in the given transaction: `alerts.raise`, a higher room. */
   readonly raise: (tx: Db, raised: readonly Raised[]) => Promise<void>
 }
@@ -41,10 +44,13 @@ export async function judgeLedgers(
 ): Promise<void> {
   for (const type of LEDGER_TYPES) {
     for await (const targets of wallets ? named(deps.db, type, wallets) : all(deps.db, type)) {
-      for (const { id, wallet } of await withNews(deps.db, targets)) {
-        if (signal.aborted) return
-        await judge(deps, type, id, wallet)
-      }
+      const { quarantine } = deps
+      const idOf = ({ id }: { readonly id: number }) => id
+      const news = await withNews(deps.db, targets)
+      await isolateEach(news, { quarantine, kind: 'ledger-target', idOf }, async (target) => {
+        if (!signal.aborted) await judge(deps, type, target.id, target.wallet)
+      })
+      if (signal.aborted) return
     }
   }
 }
@@ -76,8 +82,15 @@ async function withNews(
   targets: readonly store.TargetRow[],
 ): Promise<readonly { readonly id: number; readonly wallet: Address }[]> {
   const known = targets.map(({ id, key, stale, observation }) => {
-    const last = observation === null ? undefined : Balance.parse(observation)
-    return { id, wallet: ownerOfKey(key), stale, position: last?.entry ?? 0 }
+    // An unreadable one counts as new, and fails alone when it is judged.
+    const last = observation === null ? undefined : Balance.safeParse(observation)
+    const isUnreadable = last?.success === false
+    return {
+      id,
+      wallet: ownerOfKey(key),
+      stale: stale || isUnreadable,
+      position: last?.data?.entry ?? 0,
+    }
   })
   const moved = new Set(await listMoved(db, known))
   return known.filter(({ stale, wallet }) => stale || moved.has(wallet))
@@ -90,7 +103,7 @@ async function judge(
   targetId: number,
   wallet: Address,
 ): Promise<void> {
-  await deps.db.transaction(async (tx) => {
+  await transact(deps.db, async (tx) => {
     const target = await store.lockTarget(tx, targetId)
     if (target === undefined) return
     const nextRenewal = (await findNextRenewal(tx, wallet)) ?? null

@@ -6,6 +6,7 @@ import { type ChangedCapacity, fitChanged } from '#src/billing/subscriptions/cap
 import type { Db } from '#src/db/connection.ts'
 import type { Clock } from '#src/kernel/clock.ts'
 import type { Logger } from '#src/kernel/logger.ts'
+import type { Quarantine } from '#src/kernel/quarantine.ts'
 import type { Address } from '#src/kernel/units.ts'
 import * as slotStore from './slot-store.ts'
 import * as store from './store.ts'
@@ -60,6 +61,7 @@ export async function fitChangedWallets(
     readonly db: Db
     readonly clock: Clock
     readonly log: Logger
+    readonly quarantine: Quarantine
     readonly notices: SlotNews
   },
   signal: AbortSignal,

@@ -6,6 +6,7 @@ import { createChain } from '#src/chain/client.ts'
 import { connect } from '#src/db/connection.ts'
 import { systemClock } from '#src/kernel/clock.ts'
 import { silentLogger } from '#src/kernel/logger.ts'
+import { createQuarantine } from '#src/kernel/quarantine.ts'
 import { type Hash, storedAddress } from '#src/kernel/units.ts'
 import { createNotices } from '#src/notices/service.ts'
 
@@ -45,7 +46,8 @@ const billing = { enabled: true, serviceTokenSymbol: 'WDG', terms, payments }
 const market = createMarket({ chain, xrpl: undefined, clock, log, billing })
 const service = { publicUrl: 'http://127.0.0.1', chainId: 14, confirmations: 2, xrpl: undefined }
 const notices = createNotices({ clock, billing, botUsername: () => undefined, ...service })
-const deps = { db, clock, log, chain, market, notices, billing, ...service }
+const quarantine = createQuarantine({ log })
+const deps = { db, clock, log, quarantine, chain, market, notices, billing, ...service }
 
 await db.execute('select 1')
 process.stdout.write('connected\n')

@@ -1,4 +1,4 @@
-import { settleDeposits } from '#src/billing/topups/deposits.ts'
+import { followSubmissions, settleDeposits } from '#src/billing/topups/deposits.ts'
 import { type Logger, silentLogger } from '#src/kernel/logger.ts'
 import type { Address } from '#src/kernel/units.ts'
 import { startRpcProxy } from '#src/sandbox/devnet/rpc-proxy.ts'
@@ -63,7 +63,11 @@ export async function payWorld(
   /** One look for payments. */
   async function settle(): Promise<void> {
     await sync()
-    await settleDeposits(only.app, signal)
+    try {
+      await settleDeposits(only.app, signal)
+    } finally {
+      await followSubmissions(only.app, signal)
+    }
   }
 
   return {

@@ -1,4 +1,4 @@
-import { and, asc, count, desc, eq, gt, gte, lt, or, sql } from 'drizzle-orm'
+import { and, asc, count, desc, eq, gt, gte, lt, ne, or, sql } from 'drizzle-orm'
 import type { Db } from '#src/db/connection.ts'
 import { type Address, storedAddress } from '#src/kernel/units.ts'
 import type { AccountQuery, LedgerType } from './model.ts'
@@ -180,6 +180,8 @@ export function listLedger(
       and(
         eq(ledgerEntries.wallet, wallet),
         type && eq(ledgerEntries.type, type),
+        // Says what the index of the rare types needs to know, whatever the plan.
+        type && type !== 'usage' ? ne(ledgerEntries.type, 'usage') : undefined,
         from && gte(createdAt, from),
         to && lt(createdAt, to),
         after &&

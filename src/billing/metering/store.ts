@@ -1,5 +1,6 @@
-import { and, eq, lt, type SQL, sql } from 'drizzle-orm'
+import { and, eq, type SQL, sql } from 'drizzle-orm'
 import type { Db } from '#src/db/connection.ts'
+import { deleteInBatches } from '#src/db/prune.ts'
 import { FREE_TIER_DAILY_CALLS } from '../price-list.ts'
 import { usageStart } from './rules.ts'
 import { freeCalls } from './tables.ts'
@@ -186,7 +187,13 @@ export async function giveBackFreeCalls(
 
 /** Forgets the counts of the days before that one. */
 export async function deleteFreeCallsBefore(db: Db, day: string): Promise<void> {
-  await db.delete(freeCalls).where(lt(freeCalls.day, day))
+  await deleteInBatches(async (limit) => {
+    const gone = await db.execute(sql`
+      delete from ${freeCalls} where (subject, day) in (
+        select subject, day from ${freeCalls} where day < ${day} order by day limit ${limit})
+      returning subject`)
+    return gone.length
+  })
 }
 
 /** Tells the channel `ledger` of wallets whose entries are written. */

@@ -1,5 +1,5 @@
 import { sql } from 'drizzle-orm'
-import { check, date, integer, pgTable, primaryKey, text } from 'drizzle-orm/pg-core'
+import { check, date, index, integer, pgTable, primaryKey, text } from 'drizzle-orm/pg-core'
 
 /** Free calls made, per UTC day and per wallet or client network. */
 export const freeCalls = pgTable(
@@ -16,6 +16,7 @@ export const freeCalls = pgTable(
   },
   (table) => [
     primaryKey({ columns: [table.subject, table.day] }),
+    index('free_calls_day').on(table.day),
     check('free_calls_not_negative', sql`${table.calls} >= 0`),
   ],
 )

@@ -2,9 +2,11 @@
 import { type Db, transact } from '#src/db/connection.ts'
 import type { Clock } from '#src/kernel/clock.ts'
 import { AppError } from '#src/kernel/errors.ts'
+import type { Quarantine } from '#src/kernel/quarantine.ts'
 import type { Address } from '#src/kernel/units.ts'
 import * as accounts from '../account/store.ts'
 import { SLOTS_MAX, TRIAL_SLOTS } from '../price-list.ts'
+import { forEachDue } from './due.ts'
 import type { Capacity } from './model.ts'
 import { capacitySteps, goneAt, type LostSlots, trialSlots } from './rules.ts'
 import * as store from './store.ts'
@@ -56,9 +58,6 @@ export async function releaseSlot(tx: Db, wallet: Address): Promise<void> {
   await accounts.releaseSlot(tx, wallet)
 }
 
-/** Wallets read at once. */
-const WALLETS_PER_READ = 100
-
 /** A wallet's capacity after it has changed. */
 export interface ChangedCapacity {
   readonly wallet: Address
@@ -76,33 +75,34 @@ export interface ChangedCapacity {
  * a stop of the service, each has its own, the earliest first.
  *
  * Each wallet is a transaction of its own, in which the change is forgotten: what `adjust` does there
- * happens with it or not at all.
+ * happens with it or not at all. A wallet that fails is put into quarantine; the others go on.
  */
 export async function fitChanged(
-  { db, clock }: { readonly db: Db; readonly clock: Clock },
+  {
+    db,
+    clock,
+    quarantine,
+  }: { readonly db: Db; readonly clock: Clock; readonly quarantine: Quarantine },
   adjust: (tx: Db, changed: ChangedCapacity) => Promise<void>,
   signal: AbortSignal,
 ): Promise<void> {
   const now = clock.now()
-  for (;;) {
-    const wallets = await store.listChangedWallets(db, now, WALLETS_PER_READ)
-    if (wallets.length === 0) return
-    for (const wallet of wallets) {
-      if (signal.aborted) return
-      await transact(db, async (tx) => {
-        await lockSlots(tx, wallet)
-        const changes = await store.deleteCapacityChanges(tx, wallet, now)
-        if (changes.length === 0) return
-        const endsAt = (await store.findTrial(tx, wallet))?.endsAt
-        const losses = await listLosses(tx, wallet, endsAt)
-        const steps = capacitySteps(changes, losses, await countSlots(tx, wallet, now))
-        for (const { at: since, capacity } of steps) {
-          const trialEndedAt = since.getTime() === endsAt?.getTime() ? endsAt : undefined
-          await adjust(tx, { wallet, capacity, trialEndedAt, since, at: now })
-        }
-      })
-    }
-  }
+  const list = (page: Parameters<typeof store.listChangedWallets>[2]) =>
+    store.listChangedWallets(db, now, page)
+  await forEachDue({ quarantine, kind: 'capacity-change', signal, list }, (wallet) =>
+    transact(db, async (tx) => {
+      await lockSlots(tx, wallet)
+      const changes = await store.deleteCapacityChanges(tx, wallet, now)
+      if (changes.length === 0) return
+      const endsAt = (await store.findTrial(tx, wallet))?.endsAt
+      const losses = await listLosses(tx, wallet, endsAt)
+      const steps = capacitySteps(changes, losses, await countSlots(tx, wallet, now))
+      for (const { at: since, capacity } of steps) {
+        const trialEndedAt = since.getTime() === endsAt?.getTime() ? endsAt : undefined
+        await adjust(tx, { wallet, capacity, trialEndedAt, since, at: now })
+      }
+    }),
+  )
 }
 
 /** What the end of its trial and of its subscriptions takes from a wallet. */

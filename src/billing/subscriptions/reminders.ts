@@ -1,9 +1,11 @@
 /** Ends that owners are reminded of: of paid terms and of the trial. */
 import { type Db, transact } from '#src/db/connection.ts'
 import type { Clock } from '#src/kernel/clock.ts'
+import type { Quarantine } from '#src/kernel/quarantine.ts'
 import type { Address } from '#src/kernel/units.ts'
 import * as accounts from '../account/store.ts'
 import { lockSlots } from './capacity.ts'
+import { forEachDue } from './due.ts'
 import { missingCredits, nextReminder, priceSlots, slotsLeft, trialSlots } from './rules.ts'
 import * as store from './store.ts'
 
@@ -40,11 +42,9 @@ interface ReminderNews {
 interface Deps {
   readonly db: Db
   readonly clock: Clock
+  readonly quarantine: Quarantine
   readonly notices: ReminderNews
 }
-
-/** Wallets read at once. */
-const WALLETS_PER_READ = 100
 
 /**
  * Reminds of every end that is due to be told: of a term 7 days and 1 day before, unless it renews
@@ -52,22 +52,20 @@ const WALLETS_PER_READ = 100
  *
  * Each once, however many processes look: what was told is noted in the transaction that tells it, under
  * the lock of the wallet's account. What a stopped service has missed is told as one, and not at all
- * when the end is past.
+ * when the end is past. A wallet that fails is put into quarantine; the others go on.
  */
 export async function remindDue(deps: Deps, signal: AbortSignal): Promise<void> {
+  const { db, quarantine } = deps
   const now = deps.clock.now()
-  for (;;) {
-    const wallets = await store.listWalletsToRemind(deps.db, now, WALLETS_PER_READ)
-    if (wallets.length === 0) return
-    for (const wallet of wallets) {
-      if (signal.aborted) return
-      await transact(deps.db, async (tx) => {
-        await lockSlots(tx, wallet)
-        await remindOfTerms(deps, tx, wallet, now)
-        await remindOfTrial(deps, tx, wallet, now)
-      })
-    }
-  }
+  const list = (page: Parameters<typeof store.listWalletsToRemind>[2]) =>
+    store.listWalletsToRemind(db, now, page)
+  await forEachDue({ quarantine, kind: 'reminder', signal, list }, (wallet) =>
+    transact(db, async (tx) => {
+      await lockSlots(tx, wallet)
+      await remindOfTerms(deps, tx, wallet, now)
+      await remindOfTrial(deps, tx, wallet, now)
+    }),
+  )
 }
 
 async function remindOfTerms(deps: Deps, tx: Db, wallet: Address, now: Date): Promise<void> {

@@ -2,10 +2,12 @@
 import { type Db, transact } from '#src/db/connection.ts'
 import type { Clock } from '#src/kernel/clock.ts'
 import type { Logger } from '#src/kernel/logger.ts'
+import type { Quarantine } from '#src/kernel/quarantine.ts'
 import type { Address } from '#src/kernel/units.ts'
 import { debit } from '../account/service.ts'
 import * as accounts from '../account/store.ts'
 import { lockSlots } from './capacity.ts'
+import { forEachDue } from './due.ts'
 import {
   dueAt,
   dueStep,
@@ -49,33 +51,30 @@ interface Deps {
   readonly db: Db
   readonly clock: Clock
   readonly log: Logger
+  readonly quarantine: Quarantine
   readonly notices: RenewalNews
 }
-
-/** Wallets read at once. */
-const WALLETS_PER_READ = 100
 
 /**
  * Renews or ends every subscription that is due.
  *
  * A wallet's subscriptions are one transaction, payment and notices included, and each term has one
- * ledger reference: whenever the process dies, a term is paid once or not at all. After a pause of the
+ * ledger reference: whenever the process dies, a term is paid once or not at all. A wallet that fails is
+ * put into quarantine and tried again by the next pass; the others go on. After a pause of the
  * service the tries that were missed are made up for, and told as one; a renewed term begins where the
  * last one ended.
  */
 export async function renewDue(deps: Deps, signal: AbortSignal): Promise<void> {
+  const { db, log, quarantine } = deps
   const now = deps.clock.now()
-  for (;;) {
-    const wallets = await store.listDueWallets(deps.db, now, WALLETS_PER_READ)
-    if (wallets.length === 0) return
-    for (const wallet of wallets) {
-      if (signal.aborted) return
-      const settled = await transact(deps.db, (tx) => settleWallet(deps, tx, wallet, now))
-      for (const { id, status, endsAt } of settled) {
-        deps.log.info({ wallet, subscription: id, status, endsAt }, 'subscription settled')
-      }
+  const list = (page: Parameters<typeof store.listDueWallets>[2]) =>
+    store.listDueWallets(db, now, page)
+  await forEachDue({ quarantine, kind: 'renewal', signal, list }, async (wallet) => {
+    const settled = await transact(db, (tx) => settleWallet(deps, tx, wallet, now))
+    for (const { id, status, endsAt } of settled) {
+      log.info({ wallet, subscription: id, status, endsAt }, 'subscription settled')
     }
-  }
+  })
 }
 
 /** @returns the subscriptions that changed, as they are now */
@@ -89,7 +88,14 @@ async function settleWallet(
   const settled: store.SubscriptionRow[] = []
   for (const row of await store.lockRunning(tx, wallet)) {
     const next = await settle(tx, wallet, row, now)
-    if (next === row) continue
+    if (next === row) {
+      const due = dueAt(row) ?? null
+      // A release may have changed the rule since the row was written.
+      if (due?.getTime() !== row.dueAt?.getTime()) {
+        await store.updateSubscription(tx, row.id, { dueAt: due })
+      }
+      continue
+    }
     const { id, ...columns } = next
     const remindAt = next.status === 'active' ? firstReminder('term', next.endsAt) : null
     await store.updateSubscription(tx, id, { ...columns, dueAt: dueAt(next) ?? null, remindAt })

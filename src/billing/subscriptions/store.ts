@@ -1,4 +1,4 @@
-import { and, asc, eq, gt, inArray, lte, sql } from 'drizzle-orm'
+import { and, asc, eq, gt, inArray, lte, type SQL, sql } from 'drizzle-orm'
 import type { Db } from '#src/db/connection.ts'
 import { type Address, storedAddress } from '#src/kernel/units.ts'
 import { capacityChanges, subscriptions, trials } from './tables.ts'
@@ -36,20 +36,29 @@ export async function endTrialReminders(db: Db, wallet: Address): Promise<void> 
   await db.update(trials).set({ remindAt: null }).where(eq(trials.wallet, wallet))
 }
 
-/** The wallets of some ends that somebody is to be reminded of, in no order. */
-export async function listWalletsToRemind(db: Db, now: Date, limit: number): Promise<Address[]> {
-  const [ofTerms, ofTrials] = await Promise.all(
-    [subscriptions, trials].map((table) =>
-      db
-        .select({ wallet: table.wallet })
-        .from(table)
-        .where(lte(table.remindAt, now))
-        .orderBy(asc(table.remindAt))
-        .limit(limit),
-    ),
-  )
-  const rows = [...(ofTerms ?? []), ...(ofTrials ?? [])]
-  return [...new Set(rows.map(({ wallet }) => storedAddress(wallet)))]
+/** A place in a list of wallets with something due. */
+export interface DuePlace {
+  /** When it was due, as PostgreSQL writes it: exact to the microsecond. */
+  readonly at: string
+  readonly wallet: Address
+}
+
+/** Wallets to be reminded of an end by `now`, in order after `after`; at most one row per wallet and time. */
+export async function listWalletsToRemind(
+  db: Db,
+  now: Date,
+  { after, limit }: { readonly after: DuePlace | undefined; readonly limit: number },
+): Promise<DuePlace[]> {
+  const rows = await db.execute<DueRow>(sql`
+    (select remind_at as at, wallet from ${subscriptions}
+      where remind_at <= ${now.toISOString()}::timestamptz ${isBehind(sql`remind_at`, after)}
+      order by remind_at, wallet limit ${limit})
+    union
+    (select remind_at as at, wallet from ${trials}
+      where remind_at <= ${now.toISOString()}::timestamptz ${isBehind(sql`remind_at`, after)}
+      order by remind_at, wallet limit ${limit})
+    order by at, wallet limit ${limit}`)
+  return rows.map(toPlace)
 }
 
 /** Slots of the wallet's subscriptions that are not over. */
@@ -121,15 +130,17 @@ export async function hasSubscription(db: Db, wallet: Address, id: number): Prom
   return found.length > 0
 }
 
-/** The wallets of some subscriptions that are due, the longest due first. */
-export async function listDueWallets(db: Db, now: Date, limit: number): Promise<Address[]> {
-  const rows = await db
-    .select({ wallet: subscriptions.wallet })
-    .from(subscriptions)
-    .where(lte(subscriptions.dueAt, now))
-    .orderBy(asc(subscriptions.dueAt))
-    .limit(limit)
-  return [...new Set(rows.map(({ wallet }) => storedAddress(wallet)))]
+/** Wallets with subscriptions due by `now`, the longest due first, after `after`. */
+export async function listDueWallets(
+  db: Db,
+  now: Date,
+  { after, limit }: { readonly after: DuePlace | undefined; readonly limit: number },
+): Promise<DuePlace[]> {
+  const rows = await db.execute<DueRow>(sql`
+    select due_at as at, wallet from ${subscriptions}
+    where due_at <= ${now.toISOString()}::timestamptz ${isBehind(sql`due_at`, after)}
+    order by due_at, wallet limit ${limit}`)
+  return rows.map(toPlace)
 }
 
 /** Writes the named columns. */
@@ -147,15 +158,17 @@ export async function insertCapacityChange(db: Db, wallet: Address, at: Date): P
   await db.execute(sql`select pg_notify('capacity', '')`)
 }
 
-/** Some wallets whose capacity has changed, the longest waiting first. */
-export async function listChangedWallets(db: Db, now: Date, limit: number): Promise<Address[]> {
-  const rows = await db
-    .select({ wallet: capacityChanges.wallet })
-    .from(capacityChanges)
-    .where(lte(capacityChanges.at, now))
-    .orderBy(asc(capacityChanges.at))
-    .limit(limit)
-  return [...new Set(rows.map(({ wallet }) => storedAddress(wallet)))]
+/** Wallets whose capacity has changed by `now`, the longest waiting first, after `after`. */
+export async function listChangedWallets(
+  db: Db,
+  now: Date,
+  { after, limit }: { readonly after: DuePlace | undefined; readonly limit: number },
+): Promise<DuePlace[]> {
+  const rows = await db.execute<DueRow>(sql`
+    select at, wallet from ${capacityChanges}
+    where at <= ${now.toISOString()}::timestamptz ${isBehind(sql`at`, after)}
+    order by at, wallet limit ${limit}`)
+  return rows.map(toPlace)
 }
 
 /** Removes the wallet's changes up to then. @returns when they were */
@@ -169,4 +182,18 @@ export async function deleteCapacityChanges(db: Db, wallet: Address, upTo: Date)
 
 function isRunning() {
   return inArray(subscriptions.status, ['active', 'grace'])
+}
+
+interface DueRow extends Record<string, unknown> {
+  readonly at: string
+  readonly wallet: string
+}
+
+function isBehind(time: SQL, after: DuePlace | undefined): SQL {
+  if (after === undefined) return sql``
+  return sql`and (${time}, wallet) > (${after.at}::timestamptz, ${after.wallet})`
+}
+
+function toPlace({ at, wallet }: DueRow): DuePlace {
+  return { at, wallet: storedAddress(wallet) }
 }

@@ -12,7 +12,10 @@ export async function findCursor(db: Db, chain: PaymentChain): Promise<CursorRow
 }
 
 /** Begins to read a chain, unless somebody has. */
-export async function insertCursor(db: Db, cursor: CursorRow): Promise<void> {
+export async function insertCursor(
+  db: Db,
+  cursor: typeof paymentCursors.$inferInsert,
+): Promise<void> {
   await db.insert(paymentCursors).values(cursor).onConflictDoNothing()
 }
 

@@ -1,11 +1,12 @@
 import { transact } from '#src/db/connection.ts'
+import { isolateEach } from '#src/db/isolate.ts'
 import type { AssetKey } from '../price-list.ts'
 import { type CursorRow, findCursor, insertCursor, moveCursor, saveTip } from './cursor-store.ts'
 import { listOpenPayments, notifyOpenOnFlare, type PaymentPlace } from './payment-store.ts'
 import { recordPayments } from './payments.ts'
 import { assetOf } from './rules.ts'
-import { findTopup, listWaitingSubmissions } from './store.ts'
-import { type FollowDeps, followTransaction, isUpstream, settleOpen } from './transactions.ts'
+import { findTopup, listWaitingSubmissions, type SubmissionRow } from './store.ts'
+import { type FollowDeps, followTransaction, isUpstream, startSettling } from './transactions.ts'
 
 /** Blocks read in one go: fewer while the chain does not answer for so many, then more again. */
 const SPAN_MIN = 10
@@ -18,14 +19,14 @@ const PAYMENTS_PER_PAGE = 100
 const CLOCK_TOLERANCE_MS = 600_000
 
 /**
- * One pass: reads what was paid since the last one, follows the transactions that were named, and
- * settles what is deep enough. Whatever stops it, the next pass goes on from what is written.
+ * One pass: reads what was paid since the last one, and settles what is deep enough. Whatever stops it, the
+ * next pass goes on from what is written.
  *
  * @throws the first failure, when everything has had its turn
  */
 export async function settleDeposits(deps: FollowDeps, signal: AbortSignal): Promise<void> {
   const failures: unknown[] = []
-  for (const turn of [readFlare, readXrpl, followSubmissions, settlePages]) {
+  for (const turn of [readFlare, readXrpl, settlePages]) {
     if (signal.aborted) break
     try {
       await turn(deps, signal)
@@ -106,20 +107,28 @@ async function readXrpl(deps: FollowDeps, signal: AbortSignal): Promise<void> {
   }
 }
 
-/** The ones looked for longest ago have their turn first; a chain that is down is asked once. */
-async function followSubmissions(deps: FollowDeps, signal: AbortSignal): Promise<void> {
+/**
+ * Looks for transactions that were named for a top-up and are in no block yet. Every wallet has its turn
+ * before any has a second; a chain that is down is asked once.
+ *
+ * @throws AppError upstream `dependency_unavailable` when everything has had its turn
+ */
+export async function followSubmissions(deps: FollowDeps, signal: AbortSignal): Promise<void> {
   const down = new Map<CursorRow['chain'], unknown>()
-  for (const submission of await listWaitingSubmissions(deps.db, SUBMISSIONS_PER_PASS)) {
-    signal.throwIfAborted()
+  const { quarantine } = deps
+  const idOf = ({ handle, txHash }: SubmissionRow) => `${handle} ${txHash}`
+  const waiting = await listWaitingSubmissions(deps.db, SUBMISSIONS_PER_PASS)
+  await isolateEach(waiting, { quarantine, kind: 'submission', idOf }, async (submission) => {
+    if (signal.aborted) return
     const topup = await findTopup(deps.db, submission.handle)
     if (topup === undefined) throw new Error(`a submission without a top-up: ${submission.handle}`)
     const chain = chainOf(topup.asset)
-    if (down.has(chain)) continue
+    if (down.has(chain)) return
     await followTransaction(deps, topup, submission, signal).catch((error: unknown) => {
       if (!isUpstream(error)) throw error
       down.set(chain, error)
     })
-  }
+  })
   for (const error of down.values()) throw error
 }
 
@@ -129,10 +138,12 @@ export function chainOf(asset: AssetKey): CursorRow['chain'] {
 }
 
 async function settlePages(deps: FollowDeps, signal: AbortSignal): Promise<void> {
+  const settling = startSettling(deps)
   for (let after: PaymentPlace | undefined; ; ) {
     const page = await listOpenPayments(deps.db, after, PAYMENTS_PER_PAGE)
-    await settleOpen(deps, page, signal)
+    await settling.settle(page, signal)
     after = page.at(-1)
-    if (after === undefined) return
+    if (after === undefined) break
   }
+  settling.end()
 }

@@ -55,11 +55,16 @@ export async function recordPayments(
   found: readonly Payment[],
   seenAt: Date,
 ): Promise<void> {
+  const matched = new Set<payments.PaymentRow>()
   for (const payment of found) {
     const gone = await payments.deleteMovedPayments(tx, payment.txHash, payment.block.hash)
     const known = await payments.listPaymentsOf(tx, payment.txHash)
-    const moved = known.find(({ blockHash }) => blockHash !== payment.block.hash)
+    const settled = known.filter(({ settledAt }) => settledAt !== null)
+    const moved = settled.find((row) => {
+      return !isListed(matched, row) && row.blockHash !== payment.block.hash && isSame(row, payment)
+    })
     if (moved !== undefined) {
+      matched.add(moved)
       const { txHash, logIndex } = payment
       log.error({ txHash, logIndex }, 'settled payment is in another block')
       continue
@@ -72,6 +77,18 @@ export async function recordPayments(
       await store.deleteSubmission(tx, { handle: topup.handle, txHash: payment.txHash })
     }
   }
+}
+
+function isListed(rows: ReadonlySet<payments.PaymentRow>, row: payments.PaymentRow): boolean {
+  return [...rows].some(
+    ({ txHash, logIndex }) => txHash === row.txHash && logIndex === row.logIndex,
+  )
+}
+
+/** Whether a stored payment of a transaction is this one: their places in a block may differ. */
+function isSame(row: payments.PaymentRow, { handle, tag, asset, amountUnits }: Payment): boolean {
+  const reference = handle ?? (tag === null ? null : String(tag))
+  return row.reference === reference && row.asset === asset && row.amountUnits === amountUnits
 }
 
 /** The top-up that a payment names, if it is one of ours. */

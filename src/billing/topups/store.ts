@@ -1,9 +1,10 @@
-import { and, asc, desc, eq, gt, sql } from 'drizzle-orm'
+import { and, asc, desc, eq, getTableColumns, gt, sql } from 'drizzle-orm'
 import type { Db } from '#src/db/connection.ts'
+import { deleteInBatches } from '#src/db/prune.ts'
 import type { Address } from '#src/kernel/units.ts'
 import type { AssetKey } from '../price-list.ts'
 import { notifyTopups } from './payment-store.ts'
-import { topupSubmissions, topups, unmatchedPayments } from './tables.ts'
+import { topupPayments, topupSubmissions, topups, unmatchedPayments } from './tables.ts'
 
 export type TopupRow = typeof topups.$inferSelect
 export type SubmissionRow = typeof topupSubmissions.$inferSelect
@@ -114,7 +115,59 @@ export async function saveSubmission(db: Db, submission: SubmissionRow): Promise
       target: [topupSubmissions.handle, topupSubmissions.txHash],
       set: { state, reason, checkedAt },
     })
+  await deleteExcess(db, submission)
   await notifyTopups(db, [submission])
+}
+
+/** Most rows of transactions that nobody has seen or that brought nothing: of a top-up, of a wallet. */
+const IDLE_PER_HANDLE = 10
+const IDLE_PER_WALLET = 50
+
+/** Forgets the oldest ones beyond the limits; those on their way to a block and the given one stay. */
+async function deleteExcess(
+  db: Db,
+  { handle, wallet, txHash }: Pick<SubmissionRow, 'handle' | 'wallet' | 'txHash'>,
+): Promise<void> {
+  for (const [column, value, limit] of [
+    [topupSubmissions.handle, handle, IDLE_PER_HANDLE],
+    [topupSubmissions.wallet, wallet, IDLE_PER_WALLET],
+  ] as const) {
+    await db.execute(sql`
+      delete from ${topupSubmissions} where (handle, tx_hash) in (
+        select handle, tx_hash from ${topupSubmissions}
+        where ${column} = ${value} and not (state = 'submitted' and reason is null)
+        order by (handle, tx_hash) = (${handle}, ${txHash}) desc, submitted_at desc, tx_hash
+        offset ${limit})`)
+  }
+}
+
+/** Forgets what was named before then. */
+export async function deleteSubmissionsBefore(db: Db, instant: Date): Promise<void> {
+  const before = sql`${instant.toISOString()}::timestamptz`
+  await deleteInBatches(async (limit) => {
+    const gone = await db.execute(sql`
+      delete from ${topupSubmissions} where (handle, tx_hash) in (
+        select handle, tx_hash from ${topupSubmissions}
+        where submitted_at < ${before} order by submitted_at limit ${limit})
+      returning handle`)
+    return gone.length
+  })
+}
+
+/** Forgets quotes that ended before then and for which nothing was paid. */
+export async function deleteDeadQuotes(db: Db, instant: Date): Promise<void> {
+  const before = sql`${instant.toISOString()}::timestamptz`
+  await deleteInBatches(async (limit) => {
+    const gone = await db.execute(sql`
+      delete from ${topups} where handle in (
+        select handle from ${topups} t
+        where expires_at < ${before}
+          and not exists (select from ${topupPayments} p where p.handle = t.handle)
+          and not exists (select from ${topupSubmissions} s where s.handle = t.handle)
+        order by expires_at limit ${limit})
+      returning handle`)
+    return gone.length
+  })
 }
 
 /** Names a transaction once more that was given up. */
@@ -137,13 +190,25 @@ export async function deleteSubmission(
   await db.delete(topupSubmissions).where(sameSubmission(of))
 }
 
-/** Transactions that wait to be found, the ones looked for longest ago first. */
-export function listWaitingSubmissions(db: Db, limit: number): Promise<SubmissionRow[]> {
-  return db
+/** Transactions that wait to be found: first one of each wallet, each looked for longest ago first. */
+export async function listWaitingSubmissions(db: Db, limit: number): Promise<SubmissionRow[]> {
+  const waiting = db.$with('waiting').as(
+    db
+      .select({
+        ...getTableColumns(topupSubmissions),
+        turn: sql<number>`row_number() over (
+          partition by ${topupSubmissions.wallet} order by ${topupSubmissions.checkedAt})`.as(
+          'turn',
+        ),
+      })
+      .from(topupSubmissions)
+      .where(eq(topupSubmissions.state, 'submitted')),
+  )
+  return await db
+    .with(waiting)
     .select()
-    .from(topupSubmissions)
-    .where(eq(topupSubmissions.state, 'submitted'))
-    .orderBy(asc(topupSubmissions.checkedAt))
+    .from(waiting)
+    .orderBy(asc(waiting.turn), asc(waiting.checkedAt))
     .limit(limit)
 }
 

@@ -9,6 +9,7 @@ import {
   text,
   timestamp,
 } from 'drizzle-orm/pg-core'
+import type { Payment } from '#src/chain/chain.ts'
 import type { AssetKey } from '../price-list.ts'
 import type { Refusal } from './model.ts'
 
@@ -43,6 +44,7 @@ export const topups = pgTable(
   (table) => [
     index('topups_wallet').on(table.wallet, table.createdAt),
     index('topups_open').on(table.asset, table.expiresAt),
+    index('topups_expires').on(table.expiresAt),
   ],
 )
 
@@ -52,7 +54,7 @@ export const topupPayments = pgTable(
   {
     txHash: text('tx_hash').notNull(),
     logIndex: integer('log_index').notNull(),
-    way: text('way').$type<'router' | 'native' | 'xrpl'>().notNull(),
+    way: text('way').$type<Payment['way']>().notNull(),
     /** The top-up it names; null when there is none. */
     handle: text('handle'),
     /** The handle or tag as the payer gave it; null when there was none. */
@@ -74,6 +76,7 @@ export const topupPayments = pgTable(
   (table) => [
     primaryKey({ columns: [table.txHash, table.logIndex] }),
     index('topup_payments_handle').on(table.handle),
+    index('topup_payments_block').on(table.blockNumber),
     index('topup_payments_open').on(table.seenAt).where(sql`${table.settledAt} is null`),
   ],
 )
@@ -96,6 +99,8 @@ export const topupSubmissions = pgTable(
   {
     handle: text('handle').notNull(),
     txHash: text('tx_hash').notNull(),
+    /** The top-up's. */
+    wallet: text('wallet').notNull(),
     state: text('state').$type<'submitted' | 'rejected' | 'failed' | 'dropped'>().notNull(),
     /** Of a submitted one: that no endpoint has known it so far; null once one has. */
     reason: text('reason'),
@@ -105,6 +110,8 @@ export const topupSubmissions = pgTable(
   (table) => [
     primaryKey({ columns: [table.handle, table.txHash] }),
     index('topup_submissions_due').on(table.checkedAt).where(sql`${table.state} = 'submitted'`),
+    index('topup_submissions_wallet').on(table.wallet, table.submittedAt),
+    index('topup_submissions_age').on(table.submittedAt),
   ],
 )
 
@@ -117,4 +124,10 @@ export const paymentCursors = pgTable('payment_cursors', {
   tip: bigint('tip', { mode: 'number' }),
   /** Payments of before are none of ours. */
   sinceAt: instant('since_at').notNull(),
+  /** Flare: the address whose balance is compared with the payments; null before the first look. */
+  balanceOf: text('balance_of'),
+  /** The block of that look. */
+  balanceBlock: bigint('balance_block', { mode: 'number' }),
+  /** The balance at the end of that block. */
+  balanceUnits: units('balance_units'),
 })

@@ -1,7 +1,9 @@
-import type { Payment, PaymentPlaces, TransactionFacts } from '#src/chain/chain.ts'
+import type { Payment, TransactionFacts } from '#src/chain/chain.ts'
 import type { Xrpl } from '#src/chain/xrpl.ts'
 import { type Db, transact } from '#src/db/connection.ts'
+import { isolateEach } from '#src/db/isolate.ts'
 import { AppError } from '#src/kernel/errors.ts'
+import type { Quarantine } from '#src/kernel/quarantine.ts'
 import { storedAddress } from '#src/kernel/units.ts'
 import * as cursors from './cursor-store.ts'
 import {
@@ -24,6 +26,7 @@ import * as store from './store.ts'
 
 /** What following transactions needs. */
 export interface FollowDeps extends SettleDeps {
+  readonly quarantine: Quarantine
   readonly xrpl: Xrpl | undefined
   readonly confirmations: number
   readonly billing: { readonly payments: PaymentSetup }
@@ -48,6 +51,7 @@ export async function followTransaction(
   const save = (state: SubmissionRow['state'], reason: string | null = null) =>
     store.saveSubmission(db, {
       handle: topup.handle,
+      wallet: topup.wallet,
       txHash,
       state,
       reason,
@@ -63,10 +67,8 @@ export async function followTransaction(
       await store.deleteSubmission(db, { handle: topup.handle, txHash })
       return false
     } else {
-      const reason = payments.length === 0 ? 'wrong_recipient' : 'unknown_reference'
-      // What has reached us is told of when it is deep enough, with the others that are not matched.
-      if (reason === 'wrong_recipient') await tellOnce(deps, topup, txHash)
-      await save('rejected', reason)
+      // What reached us without a reference is logged when it is deep enough, with the unmatched.
+      await save('rejected', payments.length === 0 ? 'wrong_recipient' : 'unknown_reference')
     }
   } else if (facts.status === 'reverted') {
     await save('failed', facts.reason ?? 'reverted')
@@ -78,14 +80,6 @@ export async function followTransaction(
     else await save('submitted', isSeen ? null : NOT_FOUND)
   }
   return true
-}
-
-/** A transaction that paid us nothing: somebody may have lost money. */
-async function tellOnce({ db, log }: FollowDeps, topup: TopupRow, txHash: string): Promise<void> {
-  const { handle, asset } = topup
-  const known = await store.findSubmission(db, { handle, txHash })
-  if (known?.state === 'rejected') return
-  log.error({ txHash, handle, asset, reason: 'wrong_recipient' }, 'payment not matched')
 }
 
 /** Whether an endpoint has known it before: then it is on its way, and should not be paid again. */
@@ -137,35 +131,52 @@ function readLedger(
 
 /**
  * Settles payments that are deep enough, each after another look at its block. What stood in a block
- * that was replaced is looked for again.
+ * that was replaced is looked for again. One that fails stops none of the others.
  *
- * One that fails stops none of the others, unless it is the chain that does not answer.
- *
- * @throws the first failure, when all are through
+ * @throws AppError upstream when a chain does not answer, when all have had their turn
  */
-export async function settleOpen(
-  deps: FollowDeps,
-  rows: readonly PaymentRow[],
-  signal?: AbortSignal,
-): Promise<void> {
-  const failures: unknown[] = []
+async function settleOpen(deps: FollowDeps, rows: readonly PaymentRow[], signal?: AbortSignal) {
+  const settling = startSettling(deps)
+  await settling.settle(rows, signal)
+  settling.end()
+}
+
+/**
+ * Settles payments page by page. A payment that fails is put into quarantine; while Flare does not answer
+ * only deposits on the XRP Ledger are settled.
+ *
+ * `end` throws the first failure of a chain.
+ */
+export function startSettling(deps: FollowDeps): {
+  settle(rows: readonly PaymentRow[], signal?: AbortSignal): Promise<void>
+  end(): void
+} {
+  const idOf = ({ txHash, logIndex }: PaymentRow) => `${txHash} ${logIndex}`
+  const options = { quarantine: deps.quarantine, kind: 'payment', idOf }
   let tip: number | undefined
-  let isDown = false
-  for (const row of rows.filter(({ settledAt }) => settledAt === null)) {
-    signal?.throwIfAborted()
-    if (isDown && row.way !== 'xrpl') continue
-    try {
-      if (row.way === 'xrpl') await settlePayment(deps, row, XRPL_CONFIRMATIONS, signal)
-      else {
-        tip ??= await readTip(deps, signal)
-        await settleOnFlare(deps, row, tip, signal)
-      }
-    } catch (error) {
-      isDown ||= isUpstream(error)
-      failures.push(error)
-    }
+  let down: { readonly error: unknown } | undefined
+  return {
+    settle: async (rows, signal) => {
+      const open = rows.filter(({ settledAt }) => settledAt === null)
+      await isolateEach(open, options, async (row) => {
+        signal?.throwIfAborted()
+        if (down !== undefined && row.way !== 'xrpl') return
+        try {
+          if (row.way === 'xrpl') await settlePayment(deps, row, XRPL_CONFIRMATIONS, signal)
+          else {
+            tip ??= await readTip(deps, signal)
+            await settleOnFlare(deps, row, tip, signal)
+          }
+        } catch (error) {
+          if (!isUpstream(error)) throw error
+          down ??= { error }
+        }
+      })
+    },
+    end: () => {
+      if (down !== undefined) throw down.error
+    },
   }
-  if (failures.length > 0) throw failures[0]
 }
 
 /** Whether it is a chain that does not answer. */
@@ -195,10 +206,13 @@ async function settleOnFlare(
 
 /** Looks for a transaction whose block was replaced; without a payment it is one that was named. */
 async function relocate(deps: FollowDeps, row: PaymentRow, signal?: AbortSignal): Promise<void> {
-  const { db, chain, clock, log, billing } = deps
-  const { router, nativePayTo } = billing.payments
-  const places: PaymentPlaces = { router, payTo: nativePayTo }
-  const facts = await chain.transactionPayments(storedHash(row.txHash), places, signal)
+  const { db, clock, log, billing } = deps
+  const topup = row.handle === null ? undefined : await store.findTopup(db, row.handle)
+  const { router, nativePayTo: payTo } = billing.payments
+  const facts =
+    topup === undefined
+      ? await deps.chain.transactionPayments(storedHash(row.txHash), { router, payTo }, signal)
+      : await readFacts(deps, topup, row.txHash, signal)
   const now = clock.now()
   log.warn({ txHash: row.txHash, status: facts.status }, 'payment lost its block')
   await transact(db, async (tx) => {
@@ -207,7 +221,9 @@ async function relocate(deps: FollowDeps, row: PaymentRow, signal?: AbortSignal)
     }
     const lost = await deleteOpenPayments(tx, row.txHash)
     for (const handle of new Set(lost.flatMap(({ handle }) => handle ?? []))) {
-      const named = { handle, txHash: row.txHash, submittedAt: now, checkedAt: now }
+      const wallet = (await store.findTopup(tx, handle))?.wallet
+      if (wallet === undefined) continue
+      const named = { handle, wallet, txHash: row.txHash, submittedAt: now, checkedAt: now }
       await store.saveSubmission(tx, { ...named, ...stateOf(facts) })
     }
   })

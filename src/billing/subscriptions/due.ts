@@ -1,0 +1,44 @@
+import { isolateEach } from '#src/db/isolate.ts'
+import type { Quarantine } from '#src/kernel/quarantine.ts'
+import type { Address } from '#src/kernel/units.ts'
+import type { DuePlace } from './store.ts'
+
+/** Wallets read at once. */
+const WALLETS_PER_READ = 100
+
+/**
+ * Calls `work` for every wallet of a list of due things, in its order. A wallet whose work throws is put
+ * into quarantine and the next goes on; it is tried again by the next pass. A wallet that is due at several
+ * times comes once for each.
+ *
+ * @param list the next places after one, in order; empty at the end
+ * @throws a failure that is not the wallet's own, such as a lost connection
+ */
+export async function forEachDue(
+  options: {
+    readonly quarantine: Quarantine
+    /** What failed, for the quarantine, such as `renewal`. */
+    readonly kind: string
+    readonly signal: AbortSignal
+    readonly list: (page: {
+      readonly after: DuePlace | undefined
+      readonly limit: number
+    }) => Promise<readonly DuePlace[]>
+  },
+  work: (wallet: Address) => Promise<void>,
+): Promise<void> {
+  const { quarantine, kind, signal, list } = options
+  let after: DuePlace | undefined
+  do {
+    const places = await list({ after, limit: WALLETS_PER_READ })
+    const wallets = new Set(places.map(({ wallet }) => wallet))
+    await isolateEach(
+      [...wallets],
+      { quarantine, kind, idOf: (wallet) => wallet },
+      async (wallet) => {
+        if (!signal.aborted) await work(wallet)
+      },
+    )
+    after = places.at(-1)
+  } while (after !== undefined && !signal.aborted)
+}
