@@ -1,5 +1,5 @@
 import { transact } from '#src/db/connection.ts'
-import { isolateEach } from '#src/db/isolate.ts'
+import { isolateEach, isSharedFailure } from '#src/db/isolate.ts'
 import type { AssetKey } from '../price-list.ts'
 import { type CursorRow, findCursor, insertCursor, moveCursor, saveTip } from './cursor-store.ts'
 import { listOpenPayments, notifyOpenOnFlare, type PaymentPlace } from './payment-store.ts'
@@ -31,6 +31,8 @@ export async function settleDeposits(deps: FollowDeps, signal: AbortSignal): Pro
     try {
       await turn(deps, signal)
     } catch (error) {
+      // Without a database no other turn can succeed.
+      if (isSharedFailure(error) && !isUpstream(error)) throw error
       failures.push(error)
     }
   }
