@@ -34,7 +34,7 @@ interface Deps {
 export async function replaceSettings(
   deps: Deps,
   caller: Caller,
-  input: { readonly settings: NewSettings; readonly ifVersion?: number | undefined },
+  input: { readonly settings: NewSettings; readonly ifVersions?: readonly number[] | undefined },
 ): Promise<Settings> {
   return await transact(deps.db, async (tx) => {
     const settings = await replace({ ...deps, db: tx }, caller, input)

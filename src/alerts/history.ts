@@ -8,7 +8,7 @@ import { AppError } from '#src/kernel/errors.ts'
 import { SEVERITIES } from '#src/kernel/facts.ts'
 import { cutPage, PAGE_LIMIT_DEFAULT, type Page, readCursor } from '#src/kernel/query.ts'
 import type { SecretBox } from '#src/kernel/secret-box.ts'
-import { JsonObject } from '#src/kernel/units.ts'
+import { ID_MAX, INSTANT_MS_MAX, JsonObject } from '#src/kernel/units.ts'
 import { getSettings } from '#src/recipients/settings.ts'
 import { type Cell, csvLine } from './csv.ts'
 import {
@@ -37,7 +37,7 @@ export async function listAlerts(
   query: AlertQuery,
 ): Promise<Page<Alert>> {
   const { limit = PAGE_LIMIT_DEFAULT, cursor, ...filter } = query
-  const [firedAtMs, id] = readCursor(cursor, 2, filter) ?? []
+  const [firedAtMs, id] = readCursor(cursor, [INSTANT_MS_MAX, ID_MAX], filter) ?? []
   const after =
     firedAtMs === undefined || id === undefined ? undefined : { firedAt: new Date(firedAtMs), id }
   const rows = await store.listAlerts(deps.db, caller.wallet, filter, after, limit + 1)

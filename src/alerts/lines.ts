@@ -5,6 +5,7 @@ import type { Caller } from '#src/kernel/caller.ts'
 import type { Clock } from '#src/kernel/clock.ts'
 import { SEVERITIES, type Severity } from '#src/kernel/facts.ts'
 import { cutPage, type Page, readCursor } from '#src/kernel/query.ts'
+import { ID_MAX, INSTANT_MS_MAX } from '#src/kernel/units.ts'
 import { durationOf, type ReadDeps, stateOf } from './history.ts'
 import * as lines from './line-store.ts'
 import type { AlertState } from './model.ts'
@@ -62,7 +63,7 @@ export async function listAlertLines(
 ): Promise<Page<AlertLine> & { readonly total: number }> {
   const { wanted, limit, reader } = input
   const filter = since(wanted, deps.clock.now())
-  const [firedAtMs, id] = readCursor(input.cursor, 2, wanted) ?? []
+  const [firedAtMs, id] = readCursor(input.cursor, [INSTANT_MS_MAX, ID_MAX], wanted) ?? []
   const after =
     firedAtMs === undefined || id === undefined ? undefined : { firedAt: new Date(firedAtMs), id }
   const [rows, total] = await Promise.all([

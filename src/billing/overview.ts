@@ -3,6 +3,7 @@ import type { Db } from '#src/db/connection.ts'
 import type { Caller } from '#src/kernel/caller.ts'
 import type { Clock } from '#src/kernel/clock.ts'
 import { cutPage, PAGE_LIMIT_DEFAULT, readCursor } from '#src/kernel/query.ts'
+import { INSTANT_MS_MAX } from '#src/kernel/units.ts'
 import { type Account, type AccountQuery, LEDGER_TYPES, type LedgerEntry } from './account/model.ts'
 import * as accounts from './account/store.ts'
 import { nextUtcDay, utcDay } from './metering/rules.ts'
@@ -36,7 +37,8 @@ async function listLedger(
   wallet: Caller['wallet'],
   { limit = PAGE_LIMIT_DEFAULT, cursor, ...filter }: AccountQuery,
 ): Promise<Account['ledger']> {
-  const [createdAtMs, position] = readCursor(cursor, 2, filter) ?? []
+  const [createdAtMs, position] =
+    readCursor(cursor, [INSTANT_MS_MAX, Number.MAX_SAFE_INTEGER], filter) ?? []
   const after =
     createdAtMs === undefined || position === undefined
       ? undefined

@@ -3,6 +3,7 @@ import { type Db, transact } from '#src/db/connection.ts'
 import type { Caller } from '#src/kernel/caller.ts'
 import type { Clock } from '#src/kernel/clock.ts'
 import { type Page, readCursor, writeCursor } from '#src/kernel/query.ts'
+import { ID_MAX, INSTANT_MS_MAX } from '#src/kernel/units.ts'
 import { moveChat as moveRecipients } from '#src/recipients/chats.ts'
 import * as store from './log-store.ts'
 import * as messages from './message-store.ts'
@@ -30,7 +31,7 @@ export async function listLog(
 ): Promise<Page<LogEntry>> {
   const { recipientId, limit, cursor } = input
   // Ids have no order, so a page begins within the rows of one instant by their count.
-  const [untilMs, skip = 0] = readCursor(cursor, 2, LIST) ?? []
+  const [untilMs, skip = 0] = readCursor(cursor, [INSTANT_MS_MAX, ID_MAX], LIST) ?? []
   const rows = await store.listLog(
     deps.db,
     { wallet: caller.wallet, recipientId },

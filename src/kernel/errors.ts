@@ -36,6 +36,8 @@ export interface FieldError {
 export interface ErrorDetails {
   readonly errors?: readonly FieldError[]
   readonly retryAfterSeconds?: number
+  /** The stored refusal of an earlier request with the same idempotency key. */
+  readonly isReplay?: boolean
   /** Members added to the problem body as they are, such as `shortfallCredits`. */
   readonly members?: Readonly<Record<string, unknown>>
   /** Values for the placeholders of the code's text. */
@@ -64,4 +66,12 @@ export class AppError extends Error {
     this.code = code
     this.details = details
   }
+}
+
+/** When a client may ask again after a 503 that names no time, in seconds. */
+const UPSTREAM_RETRY_SECONDS = 30
+
+/** The `Retry-After` of a refusal in seconds; every 503 has one. */
+export function retryAfterOf({ kind, details }: AppError): number | undefined {
+  return details.retryAfterSeconds ?? (kind === 'upstream' ? UPSTREAM_RETRY_SECONDS : undefined)
 }

@@ -1,6 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { cutPage, readCursor } from './query.ts'
+import { cutPage, readCursor, writeCursor } from './query.ts'
+import { ID_MAX, INSTANT_MS_MAX } from './units.ts'
 
 const rows = Array.from({ length: 11 }, (_, index) => ({ id: index + 1 }))
 const keys = ({ id }: { id: number }) => [id]
@@ -10,7 +11,13 @@ describe('cursors', () => {
     fc.assert(
       fc.property(fc.array(fc.nat({ max: 2 ** 47 }), { minLength: 1, maxLength: 2 }), (numbers) => {
         const page = cutPage([0, 1], 1, { type: 'x' }, () => numbers)
-        expect(readCursor(page.nextCursor ?? '', numbers.length, { type: 'x' })).toEqual(numbers)
+        expect(
+          readCursor(
+            page.nextCursor ?? '',
+            numbers.map(() => 2 ** 47),
+            { type: 'x' },
+          ),
+        ).toEqual(numbers)
       }),
     )
   })
@@ -22,7 +29,16 @@ describe('cursors', () => {
 
   test('are good for their own filter only', () => {
     const { nextCursor } = cutPage(rows, 10, { type: 'a' }, keys)
-    expect(() => readCursor(nextCursor ?? '', 1, { type: 'b' })).toThrow('validation_failed')
+    expect(() => readCursor(nextCursor ?? '', [100], { type: 'b' })).toThrow('validation_failed')
+  })
+
+  test('with a number that is out of range are refused, though anybody can write them', () => {
+    const read = (numbers: readonly number[]) => () =>
+      readCursor(writeCursor(numbers, {}), [INSTANT_MS_MAX, ID_MAX], {})
+    expect(read([INSTANT_MS_MAX, ID_MAX])()).toEqual([INSTANT_MS_MAX, ID_MAX])
+    expect(read([INSTANT_MS_MAX + 1, 1])).toThrow('validation_failed')
+    expect(read([1, ID_MAX + 1])).toThrow('validation_failed')
+    expect(read([-1, 1])).toThrow('validation_failed')
   })
 
   test.each([
@@ -34,7 +50,7 @@ describe('cursors', () => {
     '1.2.abcdef',
     '1e5.abcdef',
   ])('refuse %j', (cursor) => {
-    expect(() => readCursor(cursor, 1, {})).toThrow('validation_failed')
+    expect(() => readCursor(cursor, [100], {})).toThrow('validation_failed')
   })
 })
 

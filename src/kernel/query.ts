@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto'
 import { z } from 'zod'
 import { canonicalJson } from './canonical-json.ts'
 import { AppError } from './errors.ts'
+import { ID_MAX } from './units.ts'
 
 /**
  * A whole number in a path or query, where everything is text.
@@ -20,7 +21,7 @@ export function textInteger(min: number, max: number) {
 }
 
 /** `{id}` in a path. */
-export const IdParam = z.strictObject({ id: textInteger(1, 2_147_483_647) })
+export const IdParam = z.strictObject({ id: textInteger(1, ID_MAX) })
 
 /** Most rows of one page, and how many there are when nothing is said. */
 const PAGE_LIMIT_MAX = 250
@@ -74,23 +75,31 @@ export function writeCursor(keys: readonly number[], filter: unknown): string {
 /**
  * The numbers a cursor was written with; undefined without a cursor.
  *
+ * Anybody can compute a cursor, so its numbers are bounded like any other input.
+ *
+ * @param maxima largest value of each number, in the order they were written
  * @throws AppError invalid `validation_failed` at `/cursor` for anything we did not write for this filter
  */
 export function readCursor(
   cursor: string | undefined,
-  count: number,
+  maxima: readonly number[],
   filter: unknown,
 ): number[] | undefined {
   if (cursor === undefined) return undefined
   const parts = cursor.split('.')
   const keys = parts.slice(0, -1).map((part) => Number.parseInt(part, 36))
   const isOurs =
-    parts.length === count + 1 &&
+    parts.length === maxima.length + 1 &&
     parts.at(-1) === digest(filter) &&
-    keys.every((key, index) => key.toString(36) === parts[index])
+    keys.every((key, index) => key.toString(36) === parts[index]) &&
+    maxima.every((max, index) => isWithin(keys[index], max))
   if (isOurs) return keys
   const errors = [{ pointer: '/cursor', code: 'cursor' }]
   throw new AppError('invalid', 'validation_failed', { errors })
+}
+
+function isWithin(key: number | undefined, max: number): boolean {
+  return key !== undefined && key >= 0 && key <= max
 }
 
 function digest(filter: unknown): string {

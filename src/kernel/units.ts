@@ -6,16 +6,24 @@ import { z } from 'zod'
  * `z.encode` on the way out.
  */
 
-/** An account, checksummed (EIP-55). Any case is accepted on the way in; a wrong checksum is refused. */
+/**
+ * An account, checksummed (EIP-55). On the way in all lower case, all upper case (also `0X`) and the correct
+ * checksum are accepted; any other mix of cases is a typing error.
+ */
 export const Address = z.codec(
   z
     .string()
-    .regex(/^0x[0-9a-fA-F]{40}$/)
-    .meta({ examples: ['0x3f12B8ac9D2e7f4B6a1C5D8E0F9A7B3c2d1ea91C'] }),
+    .regex(/^0[xX][0-9a-fA-F]{40}$/)
+    // Published as it is answered.
+    .meta({
+      pattern: '^0x[0-9a-fA-F]{40}$',
+      examples: ['0x3f12B8ac9D2e7f4B6a1C5D8E0F9A7B3c2d1ea91C'],
+    }),
   z.custom<`0x${string}`>((value) => typeof value === 'string'),
   {
     decode: (text, context) => {
-      if (isPlainCase(text) || isAddress(text)) return getAddress(text.toLowerCase())
+      const address = asHex(text)
+      if (isPlainCase(text) || isAddress(address)) return getAddress(address.toLowerCase())
       context.issues.push({ code: 'custom', input: text, params: { code: 'checksum' } })
       return z.NEVER
     },
@@ -42,9 +50,19 @@ export const Units = z.codec(z.string().regex(/^(0|[1-9]\d{0,77})$/), z.bigint()
 })
 export type Units = z.output<typeof Units>
 
-/** An instant: RFC 3339 in UTC with milliseconds outside, a Date inside. */
+/** First and last millisecond of the years that instants may have, 1970 to 9999. */
+const INSTANT_MS_MIN = 0
+export const INSTANT_MS_MAX = Date.UTC(9999, 11, 31, 23, 59, 59, 999)
+
+/** An instant of the years 1970 to 9999 (UTC): RFC 3339 in UTC with milliseconds outside, a Date inside. */
 export const Instant = z.codec(z.iso.datetime({ offset: true }), z.date(), {
-  decode: (text) => new Date(text),
+  decode: (text, context) => {
+    const date = new Date(text)
+    const ms = date.getTime()
+    if (ms >= INSTANT_MS_MIN && ms <= INSTANT_MS_MAX) return date
+    context.issues.push({ code: 'custom', input: text, params: { code: 'instant' } })
+    return z.NEVER
+  },
   encode: (date) => date.toISOString(),
 })
 export type Instant = z.output<typeof Instant>
@@ -52,8 +70,11 @@ export type Instant = z.output<typeof Instant>
 /** A whole number of credits. */
 export const Credits = z.int()
 
+/** Largest number of a row. */
+export const ID_MAX = 2_147_483_647
+
 /** A row's number, as the interface shows it. */
-export const Id = z.int().min(1).max(2_147_483_647)
+export const Id = z.int().min(1).max(ID_MAX)
 
 /** JSON as PostgreSQL and webhooks carry it. */
 export type Json = string | number | boolean | null | readonly Json[] | JsonObject

@@ -1,5 +1,6 @@
 import type { z } from 'zod'
 import { AppError, type FieldError } from './errors.ts'
+import { escapePointer } from './pointer.ts'
 
 /**
  * A zod refusal as the problem `validation_failed`: one error per wrong place.
@@ -69,9 +70,4 @@ function customError(issue: z.core.$ZodIssueCustom, pointer: string): FieldError
     ),
   )
   return { pointer, code: typeof code === 'string' ? code : 'invalid', values }
-}
-
-/** @see RFC 6901, section 3 */
-function escapePointer(part: string): string {
-  return part.replaceAll('~', '~0').replaceAll('/', '~1')
 }

@@ -57,7 +57,12 @@ export const testChannel = defineOperation({
   method: 'POST',
   path: '/channels/{key}/test',
   scope: 'write',
-  rate: 'test',
+  rate: 'write',
+  targetRate: {
+    rate: 'test',
+    find: async ({ app, caller, params }) =>
+      `recipient ${await destinations.getChannelRecipientId(app, caller, params)}`,
+  },
   status: 200,
   queued: { status: 202, when: ({ status }) => status === 'queued' },
   params: KeyParam,

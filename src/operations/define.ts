@@ -104,8 +104,19 @@ export interface Operation<Params, Query, Body, Output, S extends Scope | 'none'
   etag?(output: Output): string
   /** `Location` of what was created. */
   location?(output: Output): string
-  /** Which limit of product decisions 2 applies. */
+  /** The rate limit per caller. */
   readonly rate: RateClass
+  /** A second rate limit per target, counted once the target is known to exist. */
+  readonly targetRate?: {
+    readonly rate: RateClass
+    /** A name of the target that no other target of the wallet has. @throws AppError not_found */
+    find(
+      input: Pick<
+        OperationInput<Params, Query, Body, S extends 'none' ? undefined : Caller>,
+        'app' | 'caller' | 'params'
+      >,
+    ): Promise<string>
+  }
   handle(
     input: OperationInput<Params, Query, Body, S extends 'none' ? undefined : Caller>,
   ): Promise<Output>

@@ -10,15 +10,20 @@ export function tagOfVersion(version: number, ...rest: readonly string[]): strin
 }
 
 /**
- * The version an `If-Match` names; undefined for none and for `*`.
+ * The versions that the tags of an `If-Match` name: the change is made if the row has one of them. undefined
+ * for no header and for `*`, which any row fits. Weak tags and tags of other services fit no row.
  *
- * @throws AppError stale `etag_mismatch` for a tag that is none of ours
+ * @throws AppError stale `etag_mismatch` when no tag can fit
+ * @see RFC 9110, section 13.1.1
  */
-export function versionOf(ifMatch: string | undefined): number | undefined {
+export function versionsOf(ifMatch: string | undefined): readonly number[] | undefined {
   if (ifMatch === undefined || ifMatch.trim() === '*') return undefined
-  const version = /^"(\d{1,9})[."]/.exec(ifMatch.trim())?.[1]
-  if (version === undefined) throw new AppError('stale', 'etag_mismatch')
-  return Number(version)
+  const versions = ifMatch.split(',').flatMap((tag) => {
+    const version = /^"(\d{1,9})[."]/.exec(tag.trim())?.[1]
+    return version === undefined ? [] : [Number(version)]
+  })
+  if (versions.length === 0) throw new AppError('stale', 'etag_mismatch')
+  return versions
 }
 
 /** A strong ETag of a whole document. */

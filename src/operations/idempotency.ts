@@ -96,7 +96,8 @@ function readAnswer<Output>(
   }
   const { kind, code, details } = KeptRefusal.parse(value)
   // Safe: written from an AppError, whose codes never lose their texts.
-  return { error: new AppError(kind, code as AppError['code'], details as ErrorDetails) }
+  const kept: ErrorDetails = { ...details, isReplay: true }
+  return { error: new AppError(kind, code as AppError['code'], kept) }
 }
 
 function refusal({ kind, code, details }: AppError) {

@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import type { Caller, Scope } from '#src/kernel/caller.ts'
 import { AppError, type FieldError } from '#src/kernel/errors.ts'
+import { inputErrors } from '#src/kernel/input-limits.ts'
 import type { Locale } from '#src/kernel/locale.ts'
 import { validationErrors } from '#src/kernel/validation.ts'
 import type { Answering, App } from './define.ts'
@@ -14,8 +15,10 @@ export interface RawInput {
   readonly locale?: Locale
   readonly ifMatch?: string | undefined
   readonly idempotencyKey?: string | undefined
-  /** Runs once scope and input hold, before the verb: rate limits of the front door. */
+  /** Runs once scope and input hold, before anything is looked up: rate limits per caller. */
   readonly admit?: () => Promise<void>
+  /** Runs once the target of an operation with `targetRate` is found: rate limits per target. */
+  readonly admitTarget?: (target: string) => Promise<void>
 }
 
 /** An operation's answer, and whether it is the kept answer of an earlier request. */
@@ -26,7 +29,8 @@ export interface Answer<Output> {
 }
 
 /**
- * The gate every front door passes: scope, then input, then the front door's limits, then the verb.
+ * The gate every front door passes: scope, then input, then the front door's limits, then the verb. Limits
+ * per target count once the target is known to exist.
  *
  * An idempotency key counts only where the entry says `idempotent`.
  *
@@ -46,6 +50,7 @@ export async function invoke<Output>(
   // Which of two scopes it takes is in the body; without either nobody reads it.
   const mayBeEnough = otherScope !== undefined && caller?.scopes.includes(otherScope.scope)
   if (mayBeEnough !== true) requireScope(caller, operation.scope)
+  refuse([raw.params, raw.query, raw.body].flatMap(inputErrors))
   const params = decode(operation.params, raw.params)
   const query = decode(operation.query, raw.query ?? {})
   const isBare = raw.body === undefined && operation.bodyOptional === true
@@ -56,6 +61,11 @@ export async function invoke<Output>(
   }
   const key = operation.idempotent === true ? checkKey(raw.idempotencyKey) : undefined
   await raw.admit?.()
+  if (operation.targetRate !== undefined && raw.admitTarget !== undefined) {
+    // Safe: as for `handle` below.
+    const about = { app, caller: caller as never, params }
+    await raw.admitTarget(await operation.targetRate.find(about))
+  }
   const request = { params, query, body, locale: raw.locale ?? 'en', ifMatch: raw.ifMatch } as const
   // Safe: a caller was required above unless the scope is `none`, where the handler expects none.
   const run = (inside: App) =>
@@ -91,9 +101,13 @@ function decode(
   }
   const parsed = schema.safeParse(value, { reportInput: true })
   const misshapen = parsed.success ? [] : validationErrors(parsed.error).details.errors
-  const errors = [...(misshapen ?? []), ...wrong]
-  if (errors.length > 0) throw new AppError('invalid', 'validation_failed', { errors })
+  refuse([...(misshapen ?? []), ...wrong])
   return parsed.data
+}
+
+/** @throws AppError invalid `validation_failed` when there is any error */
+function refuse(errors: readonly FieldError[]): void {
+  if (errors.length > 0) throw new AppError('invalid', 'validation_failed', { errors })
 }
 
 function isEmptyObject(value: unknown): boolean {

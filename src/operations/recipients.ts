@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { TestResult } from '#src/delivery/model.ts'
 import * as delivery from '#src/delivery/service.ts'
+import type { Caller } from '#src/kernel/caller.ts'
 import { AppError } from '#src/kernel/errors.ts'
 import { IdParam, pageOf, pageQuery } from '#src/kernel/query.ts'
 import {
@@ -12,7 +13,7 @@ import {
 } from '#src/recipients/model.ts'
 import * as recipients from '#src/recipients/service.ts'
 import * as links from '#src/recipients/telegram-link.ts'
-import { defineOperation } from './define.ts'
+import { type App, defineOperation } from './define.ts'
 
 const RecipientList = pageOf(Recipient).meta({ id: 'RecipientList' })
 
@@ -74,19 +75,28 @@ export const testRecipient = defineOperation({
   method: 'POST',
   path: '/recipients/{id}/test',
   scope: 'write',
-  rate: 'test',
+  rate: 'write',
+  targetRate: {
+    rate: 'test',
+    find: async ({ app, caller, params }) =>
+      `recipient ${await requireRecipient(app, caller, params.id)}`,
+  },
   status: 200,
   queued: { status: 202, when: ({ status }) => status === 'queued' },
   params: IdParam,
   body: z.strictObject({}),
   bodyOptional: true,
   output: TestResult,
-  handle: async ({ app, caller, params }) => {
-    const recipient = await recipients.findRecipient(app, caller, params.id)
-    if (recipient === undefined) throw new AppError('not_found', 'not_found')
-    return delivery.sendTest(app, caller, recipient.id)
-  },
+  handle: async ({ app, caller, params }) =>
+    delivery.sendTest(app, caller, await requireRecipient(app, caller, params.id)),
 })
+
+/** @throws AppError not_found */
+async function requireRecipient(app: App, caller: Caller, id: number): Promise<number> {
+  const recipient = await recipients.findRecipient(app, caller, id)
+  if (recipient === undefined) throw new AppError('not_found', 'not_found')
+  return recipient.id
+}
 
 export const createTelegramLink = defineOperation({
   id: 'createTelegramLink',

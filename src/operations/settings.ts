@@ -1,7 +1,7 @@
 import { replaceSettings as replace } from '#src/alerts/changes.ts'
 import { getSettings as get, NewSettings, Settings } from '#src/recipients/settings.ts'
 import { defineOperation } from './define.ts'
-import { tagOfVersion, versionOf } from './etag.ts'
+import { tagOfVersion, versionsOf } from './etag.ts'
 
 export const getSettings = defineOperation({
   id: 'getSettings',
@@ -26,5 +26,5 @@ export const replaceSettings = defineOperation({
   output: Settings,
   etag: ({ version }) => tagOfVersion(version),
   handle: async ({ app, caller, body, ifMatch }) =>
-    replace(app, caller, { settings: body, ifVersion: versionOf(ifMatch) }),
+    replace(app, caller, { settings: body, ifVersions: versionsOf(ifMatch) }),
 })

@@ -7,7 +7,7 @@ import * as recipients from '#src/recipients/service.ts'
 import { NewWatch, Watch, WatchChanges } from '#src/watches/model.ts'
 import * as watches from '#src/watches/service.ts'
 import { type App, defineOperation } from './define.ts'
-import { tagOfVersion, versionOf } from './etag.ts'
+import { tagOfVersion, versionsOf } from './etag.ts'
 
 const WatchList = pageOf(Watch).meta({ id: 'WatchList' })
 
@@ -66,12 +66,8 @@ export const updateWatch = defineOperation({
   etag: watchTag,
   handle: async ({ app, caller, params, body, ifMatch }) => {
     await requireRecipients(app, caller, body.recipientIds)
-    const ifVersion = versionOf(ifMatch)
-    return watches.updateWatch(app, caller, {
-      id: params.id,
-      changes: body,
-      ...(ifVersion !== undefined && { ifVersion }),
-    })
+    const ifVersions = versionsOf(ifMatch)
+    return watches.updateWatch(app, caller, { id: params.id, changes: body, ifVersions })
   },
 })
 

@@ -5,7 +5,7 @@ import type { Clock } from '#src/kernel/clock.ts'
 import { AppError } from '#src/kernel/errors.ts'
 import { cutPage, PAGE_LIMIT_DEFAULT, type Page, readCursor } from '#src/kernel/query.ts'
 import type { SecretBox } from '#src/kernel/secret-box.ts'
-import type { Address } from '#src/kernel/units.ts'
+import { type Address, ID_MAX } from '#src/kernel/units.ts'
 import { planConfirmation } from './confirmations.ts'
 import { toStored } from './destination-box.ts'
 import { changeDestination, forget, requireChannel, requireRoom } from './destination-change.ts'
@@ -41,7 +41,7 @@ export async function listRecipients(
   caller: Caller,
   { limit = PAGE_LIMIT_DEFAULT, cursor }: PageQuery,
 ): Promise<Page<Recipient>> {
-  const [after = 0] = readCursor(cursor, 1, LIST) ?? []
+  const [after = 0] = readCursor(cursor, [ID_MAX], LIST) ?? []
   const rows = await store.listNamed(deps.db, caller.wallet, { after, limit: limit + 1 })
   const page = cutPage(rows, limit, LIST, ({ id }) => [id])
   return { ...page, data: page.data.map((row) => toRecipient(row)) }

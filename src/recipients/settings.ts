@@ -94,22 +94,21 @@ export async function getSettings(deps: { readonly db: Db }, caller: Caller): Pr
  * Replaces the wallet's notification settings as a whole. The wallet's own channels follow its language
  * and time zone.
  *
- * @param ifVersion only if this is still their version
+ * @param ifVersions only if one of these is still their version
  * @throws AppError stale `etag_mismatch`
  */
 export async function replaceSettings(
   deps: { readonly db: Db; readonly clock: Clock },
   caller: Caller,
-  input: { readonly settings: NewSettings; readonly ifVersion?: number | undefined },
+  input: { readonly settings: NewSettings; readonly ifVersions?: readonly number[] | undefined },
 ): Promise<Settings> {
   const { version: bodyVersion, ...settings } = input.settings
   return await deps.db.transaction(async (tx) => {
     const now = deps.clock.now()
     const current = await lockWallet(tx, caller.wallet, now)
-    for (const expected of [input.ifVersion, bodyVersion]) {
-      if (expected !== undefined && expected !== current.version) {
-        throw new AppError('stale', 'etag_mismatch')
-      }
+    const isBodyStale = bodyVersion !== undefined && bodyVersion !== current.version
+    if (isBodyStale || input.ifVersions?.includes(current.version) === false) {
+      throw new AppError('stale', 'etag_mismatch')
     }
     const critical = settings.repeat.critical.toSorted((a, b) => a - b)
     const sorted = { ...settings, repeat: { critical } }

@@ -12,7 +12,7 @@ import {
   type PageQuery,
   readCursor,
 } from '#src/kernel/query.ts'
-import type { Address } from '#src/kernel/units.ts'
+import { type Address, ID_MAX } from '#src/kernel/units.ts'
 import { validationErrors } from '#src/kernel/validation.ts'
 import { unlessAway } from './away.ts'
 import type { WatchType } from './define.ts'
@@ -45,7 +45,7 @@ export async function listWatches(
   caller: Caller,
   { limit = PAGE_LIMIT_DEFAULT, cursor }: PageQuery,
 ): Promise<Page<Watch>> {
-  const [after = 0] = readCursor(cursor, 1, LIST) ?? []
+  const [after = 0] = readCursor(cursor, [ID_MAX], LIST) ?? []
   const rows = await store.listWatches(deps.db, caller.wallet, after, limit + 1)
   const page = cutPage(rows, limit, LIST, ({ id }) => [id])
   return { ...page, data: page.data.map((row) => toWatch(row, deps.clock.now())) }
@@ -110,20 +110,24 @@ export async function createWatch(
  * Changes a watch. Settings merge by field, signals by id. A watch or signal that is switched on again
  * starts with a fresh baseline.
  *
- * @param ifVersion only if the watch still has this version
+ * @param ifVersions only if the watch still has one of these versions
  * @throws AppError not_found, stale `etag_mismatch`, invalid `validation_failed`, conflict
  */
 export async function updateWatch(
   deps: Deps & { readonly chain: Chain },
   caller: Caller,
-  input: { readonly id: number; readonly changes: WatchChanges; readonly ifVersion?: number },
+  input: {
+    readonly id: number
+    readonly changes: WatchChanges
+    readonly ifVersions?: readonly number[] | undefined
+  },
 ): Promise<Watch> {
   const { id, changes } = input
   await transact(deps.db, async (tx) => {
     await store.lockWatch(tx, caller.wallet, id)
     const row = await store.findWatch(tx, caller.wallet, id)
     if (row === undefined) throw new AppError('not_found', 'not_found')
-    if (input.ifVersion !== undefined && input.ifVersion !== row.version) {
+    if (input.ifVersions?.includes(row.version) === false) {
       throw new AppError('stale', 'etag_mismatch')
     }
     const type = getWatchType(row.type)

@@ -221,6 +221,25 @@ describe('PATCH /watches/{id}', () => {
     expect(await patch('Second')).toMatchObject({ status: 412, body: { code: 'etag_mismatch' } })
   })
 
+  test('with several tags in If-Match changes what still has one of them', async () => {
+    const { body } = await create()
+    const tagNow = async () =>
+      String((await alice.request('GET', `/watches/${body.id}`)).headers.etag)
+    const patch = async (ifMatch: string) => {
+      const change = { label: 'Other' }
+      const headers = { 'if-match': ifMatch }
+      return (await alice.request('PATCH', `/watches/${body.id}`, change, headers)).status
+    }
+    const first = await tagNow()
+    expect(await patch(`"999.ok.", ${first}`)).toBe(200)
+    expect(await patch(`"999.ok.", ${first}`)).toBe(412)
+    expect(await patch(`"not-ours",${await tagNow()},"999.ok."`)).toBe(200)
+    expect(await patch('*')).toBe(200)
+    expect(await patch(`W/${await tagNow()}`)).toBe(412)
+    expect(await patch('"not-ours"')).toBe(412)
+    expect(await patch('')).toBe(412)
+  })
+
   test('loses no change when many come at once', async () => {
     const { body } = await create()
     await Promise.all([

@@ -251,8 +251,11 @@ describe('outcomes', () => {
 
 describe('settings', () => {
   const { version: _, ...defaults } = DEFAULT_SETTINGS
-  const replace = (settings: NewSettings, ifVersion?: number) =>
-    replaceSettings(room.deps, caller, { settings, ifVersion })
+  const replace = (settings: NewSettings, ...ifVersions: readonly number[]) =>
+    replaceSettings(room.deps, caller, {
+      settings,
+      ...(ifVersions.length > 0 && { ifVersions }),
+    })
 
   test('have defaults before anything was set', async () => {
     expect(await getSettings(room.deps, caller)).toEqual({

@@ -3,6 +3,7 @@ import type { Caller } from '#src/kernel/caller.ts'
 import type { Clock } from '#src/kernel/clock.ts'
 import { AppError } from '#src/kernel/errors.ts'
 import { cutPage, PAGE_LIMIT_DEFAULT, readCursor } from '#src/kernel/query.ts'
+import { ID_MAX } from '#src/kernel/units.ts'
 import { debit, requireTerms, type Terms } from '../account/service.ts'
 import * as accounts from '../account/store.ts'
 import { SLOT_PRICE_CREDITS, TRIAL_SLOTS } from '../price-list.ts'
@@ -143,7 +144,7 @@ export async function listSubscriptions(
   { limit = PAGE_LIMIT_DEFAULT, cursor }: SubscriptionQuery,
 ): Promise<SubscriptionList> {
   const { wallet, telegramUserId } = caller
-  const [after = 0] = readCursor(cursor, 1, LIST) ?? []
+  const [after = 0] = readCursor(cursor, [ID_MAX], LIST) ?? []
   const rows = await store.listSubscriptions(db, wallet, after, limit + 1)
   const page = cutPage(rows, limit, LIST, ({ id }) => [id])
   const trial = await store.findTrial(db, wallet)

@@ -1,0 +1,40 @@
+import { describe, expect, test } from 'vitest'
+import { INPUT_DEPTH_MAX, inputErrors } from './input-limits.ts'
+
+const nested = (levels: number): unknown => JSON.parse('['.repeat(levels) + ']'.repeat(levels))
+
+describe('an input', () => {
+  test.each([
+    undefined,
+    null,
+    1,
+    true,
+    'é 🙂',
+    { a: [{ b: 'c' }] },
+  ])('such as %j is good', (value) => {
+    expect(inputErrors(value)).toEqual([])
+  })
+
+  test('may be 32 levels deep and no deeper', () => {
+    expect(inputErrors(nested(INPUT_DEPTH_MAX))).toEqual([])
+    expect(inputErrors(nested(INPUT_DEPTH_MAX + 1))).toEqual([
+      { pointer: '/0'.repeat(INPUT_DEPTH_MAX), code: 'too_deep', values: { maximum: 32 } },
+    ])
+  })
+
+  test('of any depth is judged without a stack of its depth', () => {
+    expect(inputErrors(nested(30_000))).toMatchObject([{ code: 'too_deep' }])
+  })
+
+  test.each([
+    ['NUL', '\0', 'control_characters'],
+    ['a lone surrogate', '\ud800', 'malformed_text'],
+  ])('with %s in a value or a name is refused where it stands', (_what, text, code) => {
+    expect(inputErrors({ a: [`x${text}`] })).toEqual([{ pointer: '/a/0', code }])
+    expect(inputErrors({ a: { [`x${text}`]: 1 } })).toEqual([{ pointer: '/a', code }])
+  })
+
+  test('wrong in very many places is refused for the first of them', () => {
+    expect(inputErrors(Array.from({ length: 10_000 }, () => '\0'))).toHaveLength(20)
+  })
+})

@@ -1,0 +1,38 @@
+import type { FieldError } from './errors.ts'
+import { escapePointer } from './pointer.ts'
+
+/** Deepest nesting of a JSON input; the outermost object or array is level 1. */
+export const INPUT_DEPTH_MAX = 32
+/** Most problems that are reported of one input. */
+const PROBLEMS_MAX = 20
+
+/**
+ * What is wrong with a decoded JSON input whatever its schema says: nested deeper than `INPUT_DEPTH_MAX`,
+ * or text that PostgreSQL cannot store (NUL, lone surrogates), in values and in property names.
+ *
+ * @returns at most 20 errors, none for a good input
+ */
+export function inputErrors(value: unknown): readonly FieldError[] {
+  const errors: FieldError[] = []
+  visit(value, '', 1, errors)
+  return errors
+}
+
+function visit(value: unknown, pointer: string, depth: number, errors: FieldError[]): void {
+  if (errors.length >= PROBLEMS_MAX) return
+  if (typeof value === 'string') checkText(value, pointer, errors)
+  if (typeof value !== 'object' || value === null) return
+  if (depth > INPUT_DEPTH_MAX) {
+    errors.push({ pointer, code: 'too_deep', values: { maximum: INPUT_DEPTH_MAX } })
+    return
+  }
+  for (const [key, inner] of Object.entries(value)) {
+    checkText(key, pointer, errors)
+    visit(inner, `${pointer}/${escapePointer(key).toWellFormed()}`, depth + 1, errors)
+  }
+}
+
+function checkText(text: string, pointer: string, errors: FieldError[]): void {
+  if (text.includes('\0')) errors.push({ pointer, code: 'control_characters' })
+  if (!text.isWellFormed()) errors.push({ pointer, code: 'malformed_text' })
+}

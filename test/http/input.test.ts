@@ -1,0 +1,146 @@
+import { createHash } from 'node:crypto'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { canonicalJson } from '#src/kernel/canonical-json.ts'
+import { serviceOnly } from '../support/harness.ts'
+import { type Client, signIn, withTrial } from '../support/people.ts'
+
+let service: Awaited<ReturnType<typeof serviceOnly>>
+let alice: Client
+let watchId: number
+
+beforeAll(async () => {
+  service = await serviceOnly()
+  alice = await withTrial(await signIn(service, 'alice'))
+  const { body } = await alice.request('POST', '/watches', newWatch())
+  watchId = body.id
+})
+afterAll(() => service.close())
+
+const newWatch = (address: string = alice.caller.wallet) => ({
+  type: 'wallet-balance',
+  target: { address, asset: 'FLR' },
+  settings: { threshold: '1' },
+})
+
+/** The digest that a cursor ends with; it has no secret, so anybody can write one. */
+const digest = (filter: unknown) =>
+  createHash('sha256').update(canonicalJson(filter)).digest('base64url').slice(0, 6)
+
+describe('what a client sends never ends in 500', () => {
+  test.each([
+    `/account?cursor=zzzzzzzzzzz.1.${digest({})}`,
+    `/account?cursor=zzzzzzzzzz.1.${digest({})}`,
+    `/account?cursor=1.zzzzzzzzzzzz.${digest({})}`,
+    `/alerts?cursor=zzzzzzzzzzz.1.${digest({})}`,
+    `/alerts?cursor=1.zzzzzzz.${digest({})}`,
+    `/watches?cursor=zzzzzzz.${digest('watches')}`,
+    `/subscriptions?cursor=zzzzzzz.${digest('subscriptions')}`,
+    `/recipients?cursor=zzzzzzz.${digest('recipients')}`,
+    '/alerts?signal=%00',
+    '/alerts?event=a%00b',
+    '/provider-fsp?provider=%00',
+    '/account?type=%00',
+  ])('GET %s is refused for its form', async (path) => {
+    const answer = await alice.request('GET', path)
+    expect(answer).toMatchObject({ status: 400, body: { code: 'validation_failed' } })
+  })
+
+  test.each([
+    '0000-01-01T00:00:00Z',
+    '1969-12-31T23:59:59.999Z',
+    '9999-12-31T23:59:59-23:59',
+  ])('%s is no time in a query or a body', async (time) => {
+    for (const path of ['/account?from=', '/account?to=', '/alerts?from=', '/alerts?to=']) {
+      const answer = await alice.request('GET', path + encodeURIComponent(time))
+      expect([path, answer.status, answer.body.errors?.[0]?.code]).toEqual([path, 400, 'instant'])
+    }
+    for (const [method, path, body] of [
+      ['PATCH', `/watches/${watchId}`, { mutedUntil: time }],
+      ['DELETE', '/alerts', { before: time }],
+    ] as const) {
+      const answer = await alice.request(method, path, body)
+      expect([path, answer.status, answer.body.errors?.[0]?.code]).toEqual([path, 400, 'instant'])
+    }
+  })
+
+  test('the first and the last instant of those years are times', async () => {
+    for (const time of ['1970-01-01T00:00:00Z', '9999-12-31T23:59:59.999Z']) {
+      expect((await alice.request('GET', `/account?from=${time}`)).status).toBe(200)
+      expect((await alice.request('GET', `/alerts?from=${time}`)).status).toBe(200)
+      expect(
+        (await alice.request('PATCH', `/watches/${watchId}`, { mutedUntil: time })).status,
+      ).toBe(200)
+    }
+  })
+
+  const deep = (levels: number) => `${'{"a":'.repeat(levels)}1${'}'.repeat(levels)}`
+
+  test('a body nested 33 levels deep is refused, one of 32 is read', async () => {
+    const preview = (levels: number) =>
+      alice.request(
+        'POST',
+        '/message-preview',
+        // The body itself is the first level.
+        `{"event":"wallet-balance.moved","data":${deep(levels - 1)}}`,
+      )
+    expect((await preview(32)).status).toBe(200)
+    for (const levels of [33, 8000]) {
+      const answer = await preview(levels)
+      expect(answer).toMatchObject({ status: 400, body: { code: 'validation_failed' } })
+      expect(answer.body.errors[0]).toMatchObject({ code: 'too_deep' })
+    }
+  })
+
+  test('a body that is deep and repeated under a key is refused before it is compared', async () => {
+    const body = `{"type":"wallet-balance","target":${'['.repeat(30_000)}${']'.repeat(30_000)}}`
+    const answer = await alice.request('POST', '/watches', body, { 'idempotency-key': 'deep' })
+    expect(answer.body.errors[0]).toMatchObject({ code: 'too_deep' })
+  })
+
+  test('text that PostgreSQL cannot store is refused where it stands', async () => {
+    const event = 'wallet-balance.moved'
+    for (const [data, pointer, code] of [
+      ['{"a":"\\u0000"}', '/data/a', 'control_characters'],
+      ['{"a\\u0000":1}', '/data', 'control_characters'],
+      ['{"a":["\\ud800"]}', '/data/a/0', 'malformed_text'],
+    ] as const) {
+      const body = `{"event":"${event}","data":${data}}`
+      const answer = await alice.request('POST', '/message-preview', body)
+      expect([answer.status, answer.body.errors]).toEqual([
+        400,
+        [expect.objectContaining({ pointer, code })],
+      ])
+    }
+  })
+})
+
+describe('an address', () => {
+  const checksummed = '0x3f12B8ac9D2e7f4B6a1C5D8E0F9A7B3c2d1ea91C'
+  const wrong = checksummed.replace('3f12B8', '3F12B8')
+  /** The reads and writes that take an address. */
+  const uses = [
+    [
+      'POST /auth/challenge',
+      (wallet: string) => alice.request('POST', '/auth/challenge', { wallet }),
+    ],
+    ['GET /provider-fsp', (one: string) => alice.request('GET', `/provider-fsp?provider=${one}`)],
+    ['POST /watches', (one: string) => alice.request('POST', '/watches', newWatch(one))],
+  ] as const
+
+  test.each(uses)('with a wrong checksum is a typing error: %s', async (_name, use) => {
+    const answer = await use(wrong)
+    expect(answer).toMatchObject({ status: 400, body: { code: 'validation_failed' } })
+    expect(answer.body.errors).toMatchObject([{ code: 'checksum' }])
+  })
+
+  test.each([
+    ['checksummed', checksummed],
+    ['in lower case', checksummed.toLowerCase()],
+    ['in upper case', `0x${checksummed.slice(2).toUpperCase()}`],
+    ['in upper case with its prefix', checksummed.toUpperCase()],
+  ])('is accepted %s, and shown with its checksum', async (_name, wallet) => {
+    const answer = await alice.request('POST', '/auth/challenge', { wallet })
+    expect(answer).toMatchObject({ status: 200, body: { wallet: checksummed } })
+    expect((await alice.request('GET', `/provider-fsp?provider=${wallet}`)).status).not.toBe(400)
+  })
+})
