@@ -67,6 +67,7 @@ describe('an answer of an upstream', () => {
     'ratelimit',
     'access-control-allow-origin',
     'strict-transport-security',
+    'x-content-type-options',
     'clear-site-data',
   ])('does not carry %s', (name) => {
     expect(headersForClient({ [name]: 'x' }, place)).toEqual({})

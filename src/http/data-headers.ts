@@ -42,6 +42,7 @@ const FROM_US_ONLY = new Set([
   'ratelimit-policy',
   'set-cookie',
   'strict-transport-security',
+  'x-content-type-options',
   'x-credits-balance',
   'x-credits-charged',
   'x-free-tier-remaining',

@@ -68,6 +68,9 @@ async function addProxy(
     undici: dispatcherOf(agent),
     disableRequestLogging: true,
     preHandler: meter.meter(resource),
+    // Of an upstream without a path the resource itself is its root. Without this the client's own path is sent.
+    handler: (_request, reply, destination, replyOptions) =>
+      reply.from(destination === '' ? '/' : destination, replyOptions),
     replyOptions: {
       // One call is asked for once; whether to repeat it is the caller's decision.
       retryDelay: () => null,

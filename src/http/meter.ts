@@ -41,8 +41,8 @@ type Charged = Outcome & { readonly ok: true }
 /**
  * A meter for routes of this server and of plugins inside it.
  *
- * Every call is charged before its handler runs. An answer of 5xx gives back what the call took, before
- * it goes out, and its headers say so.
+ * Every call is charged before its handler runs. An answer of 5xx, and any refusal of our own, gives back
+ * what the call took before it goes out, and its headers say so.
  */
 export function createMeter(server: FastifyInstance, app: App): Meter {
   const open = new WeakMap<object, Charged>()
@@ -53,8 +53,13 @@ export function createMeter(server: FastifyInstance, app: App): Meter {
     return charged && { charged, now: await app.metering.giveBack(charged.charge) }
   }
 
+  /** Calls that we refused ourselves after they were charged: the upstream was never asked. */
+  const refused = new WeakSet<object>()
+  server.addHook('onError', async (request) => {
+    refused.add(request)
+  })
   server.addHook('onSend', async (request, reply) => {
-    if (reply.statusCode < 500) return
+    if (reply.statusCode < 500 && !refused.has(request)) return
     const returned = await giveBack(request)
     if (returned?.now.ok) tell(reply, 0, { ...returned.charged, ...returned.now })
   })

@@ -25,6 +25,7 @@ beforeAll(async () => {
     METERED_UPSTREAMS: JSON.stringify({
       'ftso-analytics': `http://127.0.0.1:${upstream.port}${BASE}/`,
       'providers-rewards': 'http://127.0.0.1:1',
+      'rewards-intelligence-reports': `http://127.0.0.1:${upstream.port}`,
     }),
   })
   const address = await service.server.listen({ host: '127.0.0.1', port: 0 })
@@ -137,6 +138,18 @@ describe('a call to a metered resource', () => {
   ])('to %s goes to %s', async (path, expected) => {
     expect((await send(path)).status).toBe(200)
     expect(upstream.asked.map(({ url }) => url)).toEqual([expected])
+  })
+
+  test.each([
+    ['/data/rewards-intelligence-reports', '/'],
+    ['/data/rewards-intelligence-reports/', '/'],
+    ['/data/rewards-intelligence-reports?epoch=1', '/?epoch=1'],
+    ['/data/rewards-intelligence-reports?', '/'],
+    ['/data/rewards-intelligence-reports?a=/../b?c=d', '/?a=/../b?c=d'],
+    ['/data/rewards-intelligence-reports/x?epoch=1', '/x?epoch=1'],
+  ])('to %s goes to %s of an upstream without a path', async (path, expected) => {
+    expect((await send(path)).status).toBe(200)
+    expect(upstream.asked.map(({ url }) => url.replace(/\?$/, ''))).toEqual([expected])
   })
 
   test('takes neither its token nor who sent it along', async () => {
@@ -399,7 +412,8 @@ describe('a client that goes', () => {
 describe('an address', () => {
   test.each([
     '/data/unknown/x',
-    '/data/rewards-intelligence-reports/x',
+    '/data/rewards-intelligence-reportsx',
+    'http://127.0.0.1/data/ftso-analytics/x',
     '/data/ftso-analyticsx',
     '/data/',
     '/data',

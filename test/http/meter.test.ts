@@ -42,6 +42,9 @@ function addRoutes({ server, app }: Pick<PayWorld, 'server' | 'app'>): void {
   server.get('/metered/throws', { preHandler }, async () => {
     throw new Error('broken')
   })
+  server.get('/metered/refuses', { preHandler }, async () => {
+    throw Object.assign(new Error('not a destination'), { statusCode: 400 })
+  })
   server.get<{ Querystring: { status: string } }>(
     '/metered/answers',
     { preHandler },
@@ -171,6 +174,7 @@ describe('a handler that fails', () => {
 
   test.each([
     ['throws', 500],
+    ['refuses', 400],
     ['answers?status=500', 500],
     ['answers?status=503', 503],
   ])('gives its price back: %s', async (path, status) => {
