@@ -1,20 +1,11 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { translator } from '#src/i18n/translate.ts'
-import { AppError, ERROR_STATUS, type ErrorCode, type ErrorKind } from '#src/kernel/errors.ts'
+import { AppError, ERROR_STATUS, retryAfterOf } from '#src/kernel/errors.ts'
+import { frameworkRefusal } from '#src/kernel/framework-errors.ts'
 import { negotiateLocale } from '#src/kernel/locale.ts'
 import { traceOf } from '#src/kernel/trace.ts'
 import type { App } from '#src/operations/define.ts'
 import { problemBody } from '#src/operations/problem.ts'
-
-/** Refusals Fastify makes before a route runs, by its error code. */
-const FROM_FASTIFY: Readonly<Record<string, readonly [ErrorKind, ErrorCode]>> = {
-  FST_ERR_CTP_BODY_TOO_LARGE: ['too_large', 'payload_too_large'],
-  FST_ERR_CTP_INVALID_MEDIA_TYPE: ['unsupported_media_type', 'unsupported_media_type'],
-  FST_ERR_CTP_INVALID_JSON_BODY: ['invalid', 'malformed_json'],
-  FST_ERR_CTP_INVALID_CONTENT_LENGTH: ['invalid', 'malformed_json'],
-  FST_ERR_BAD_URL: ['not_found', 'not_found'],
-  FST_ERR_MAX_PARAM_LENGTH: ['not_found', 'not_found'],
-}
 
 /**
  * Answers a refusal as `application/problem+json` in the language of `Accept-Language`; anything that
@@ -35,11 +26,12 @@ export function answerError(
   const locale = negotiateLocale(request.headers['accept-language'])
   const t = translator(locale)
   const { details, code } = problem
-  const seconds = details.retryAfterSeconds
+  const seconds = retryAfterOf(problem)
   const values = { ...details.values, ...(seconds !== undefined && { seconds }) }
   const told = { ...details, code, values, requestId: request.id }
   const challenge = challengeOf(problem)
   if (seconds !== undefined) reply.header('retry-after', String(seconds))
+  if (details.isReplay === true) reply.header('idempotent-replayed', 'true')
   if (challenge !== undefined) reply.header('www-authenticate', challenge)
   return reply
     .code(ERROR_STATUS[problem.kind])
@@ -51,9 +43,8 @@ export function answerError(
 /** Any failure as a refusal: what is not one is an internal error. */
 function toAppError(error: unknown): AppError {
   if (error instanceof AppError) return error
-  const code = error instanceof Error && 'code' in error ? String(error.code) : ''
-  const known = FROM_FASTIFY[code]
-  if (known !== undefined) return new AppError(known[0], known[1])
+  const refusal = frameworkRefusal(error)
+  if (refusal !== undefined) return refusal
   return new AppError('internal', 'internal', {}, { cause: error })
 }
 

@@ -28,6 +28,12 @@ export interface Limits {
    * @throws AppError rate_limited `rate_limited`
    */
   admit(request: LimitedRequest): Promise<void>
+  /**
+   * Counts one request on a target of an operation with `targetRate`. All tokens of a wallet count together.
+   *
+   * @throws AppError rate_limited `rate_limited`
+   */
+  admitTarget(request: LimitedRequest, target: string): Promise<void>
   /** Counts a request that failed, where only failures count. */
   punish(request: LimitedRequest): Promise<void>
 }
@@ -40,7 +46,8 @@ interface LimitedRequest {
 }
 
 /**
- * One counter per class, and per token or client address; for tests per target, too.
+ * One counter per class and token, or client address without one; per class, wallet and target where an
+ * operation limits targets.
  *
  * @param scale how many times the published limits are allowed: above 1 in benchmarks only
  */
@@ -57,20 +64,22 @@ export function createLimits(scale = 1): Limits {
     if (limiter === undefined) throw new Error(`no limit is called ${name}`)
     return limiter
   }
+  const consume = async (reply: FastifyReply, rate: RateClass, key: string) => {
+    const count = await limiterOf(rate).consume(key).catch(refusalOf)
+    tell(reply, rate, count)
+    if (count.consumedPoints > allowed(rate)) throw tooMany(count)
+  }
   return {
     async admit(limited) {
       const { rate } = limited.operation
-      const limiter = limiterOf(rate)
-      const key = keyOf(limited)
-      const count = countsFailuresOnly(rate)
-        ? await limiter.get(key)
-        : await limiter.consume(key).catch(refusalOf)
+      if (!countsFailuresOnly(rate)) return await consume(limited.reply, rate, keyOf(limited))
+      const count = await limiterOf(rate).get(keyOf(limited))
       tell(limited.reply, rate, count)
-      const isOver = count !== null && count.consumedPoints > allowed(rate)
-      const isFull = countsFailuresOnly(rate) && count !== null && count.remainingPoints <= 0
-      if (!isOver && !isFull) return
-      const retryAfterSeconds = Math.max(1, Math.ceil(count.msBeforeNext / 1000))
-      throw new AppError('rate_limited', 'rate_limited', { retryAfterSeconds })
+      if (count !== null && count.remainingPoints <= 0) throw tooMany(count)
+    },
+    async admitTarget({ operation, caller, reply }, target) {
+      const rate = operation.targetRate?.rate
+      if (rate !== undefined) await consume(reply, rate, `${caller?.wallet} ${target}`)
     },
     async punish(limited) {
       if (!countsFailuresOnly(limited.operation.rate)) return
@@ -90,9 +99,13 @@ function refusalOf(reason: unknown): RateLimiterRes {
   throw reason
 }
 
-function keyOf({ operation, caller, request }: LimitedRequest): string {
-  const who = caller?.tokenId === undefined ? networkOf(request.ip) : `token ${caller.tokenId}`
-  return operation.rate === 'test' ? `${who} ${request.url.split('?')[0]}` : who
+function tooMany({ msBeforeNext }: RateLimiterRes): AppError {
+  const retryAfterSeconds = Math.max(1, Math.ceil(msBeforeNext / 1000))
+  return new AppError('rate_limited', 'rate_limited', { retryAfterSeconds })
+}
+
+function keyOf({ caller, request }: LimitedRequest): string {
+  return caller?.tokenId === undefined ? networkOf(request.ip) : `token ${caller.tokenId}`
 }
 
 /** @see draft-ietf-httpapi-ratelimit-headers */

@@ -14,6 +14,8 @@ import { closePromptly } from './closing.ts'
 import { registerData, type Upstreams } from './data.ts'
 import { answerError } from './errors.ts'
 import { createLimits, type Limits } from './limits.ts'
+import { answerMalformed } from './malformed.ts'
+import { collectMethods } from './methods.ts'
 
 const BODY_BYTES_MAX = 65_536
 const REQUEST_ID = /^[\w.-]{1,64}$/
@@ -41,26 +43,39 @@ export function createServer(
     },
     // Addresses that no route is looked up for: no hook runs.
     frameworkErrors: (error, request, reply) => {
-      reply.header('x-request-id', request.id)
+      setCommonHeaders(request, reply)
       answerError(app, error, request, reply)
     },
+    clientErrorHandler: answerMalformed,
   })
-  closePromptly(server)
-  acceptJson(server)
-  server.addHook('onRequest', async (request, reply) => {
-    reply.header('x-request-id', request.id)
-  })
-  server.setErrorHandler((error, request, reply) => answerError(app, error, request, reply))
-  server.setNotFoundHandler((request, reply) => {
-    const allow = allowedMethods(request.url)
+  const methodsAt = collectMethods(server)
+  const refuseUnknown = (request: FastifyRequest, reply: FastifyReply): never => {
+    const allow = methodsAt(request.url.split('?')[0] ?? '')
     if (allow.length === 0) throw new AppError('not_found', 'not_found')
     reply.header('allow', allow.join(', '))
     throw new AppError('method_not_allowed', 'method_not_allowed')
+  }
+  closePromptly(server)
+  acceptJson(server)
+  server.addHook('onRequest', async (request, reply) => {
+    setCommonHeaders(request, reply)
+    // The absolute form names another server, and would give one target many names.
+    if (!request.url.startsWith('/')) throw new AppError('not_found', 'not_found')
+    // Before the body: what is not there takes none, of whatever type.
+    if (request.is404) refuseUnknown(request, reply)
   })
+  server.setErrorHandler((error, request, reply) => answerError(app, error, request, reply))
+  server.setNotFoundHandler(refuseUnknown)
   const limits = options.limits ?? createLimits()
   for (const operation of REGISTRY) addRoute(server, { app, limits }, operation)
   server.register(registerData, { app, upstreams: options.upstreams })
   return server
+}
+
+/** What every answer carries. */
+function setCommonHeaders(request: FastifyRequest, reply: FastifyReply): void {
+  reply.header('x-request-id', request.id)
+  reply.header('x-content-type-options', 'nosniff')
 }
 
 /** Whose word counts on where a request came from: so many hops, or these addresses. */
@@ -120,6 +135,7 @@ async function answer(
     ifMatch: request.headers['if-match'],
     idempotencyKey: headerText(request.headers['idempotency-key']),
     admit: () => limits.admit(limited),
+    admitTarget: (target) => limits.admitTarget(limited, target),
   }).catch(async (error: unknown) => {
     const isRefused = error instanceof AppError && error.kind === 'unauthenticated'
     if (isRefused) await limits.punish(limited)
@@ -172,16 +188,4 @@ function matches(header: string | undefined, tag: string): boolean {
 
 function headerText(value: string | string[] | undefined): string | undefined {
   return Array.isArray(value) ? value.join(', ') : value
-}
-
-/** The methods that operations answer at this address. */
-function allowedMethods(url: string): string[] {
-  const path = url.split('?')[0] ?? ''
-  if (!path.startsWith(`${API_PREFIX}/`)) return []
-  const rest = path.slice(API_PREFIX.length)
-  return REGISTRY.filter((operation) => {
-    if (operation.path === undefined) return false
-    const pattern = operation.path.replaceAll(/\{\w+\}/g, '[^/]+')
-    return new RegExp(`^${pattern}$`).test(rest)
-  }).map(({ method }) => method)
 }

@@ -1,15 +1,10 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { builtKey, escapeHtml, html, type Translate } from '#src/i18n/translate.ts'
-import { AppError, ERROR_STATUS, type ErrorCode, type ErrorKind } from '#src/kernel/errors.ts'
+import { AppError, ERROR_STATUS, retryAfterOf } from '#src/kernel/errors.ts'
+import { frameworkRefusal } from '#src/kernel/framework-errors.ts'
 import { traceOf } from '#src/kernel/trace.ts'
 import type { App } from '#src/operations/define.ts'
 import { sendPage } from './layout.ts'
-
-/** Refusals Fastify makes before a route runs, by status. */
-const BY_STATUS: Readonly<Record<number, readonly [ErrorKind, ErrorCode]>> = {
-  413: ['too_large', 'payload_too_large'],
-  415: ['unsupported_media_type', 'unsupported_media_type'],
-}
 
 /** A refusal or a failure as a page: what happened, what to do, and where to go on. */
 export function answerFailure(
@@ -19,11 +14,11 @@ export function answerFailure(
   reply: FastifyReply,
 ): FastifyReply {
   const problem = toAppError(error)
-  const { kind, details } = problem
+  const { kind } = problem
   if (kind === 'internal') {
     app.log.error({ requestId: request.id, error: traceOf(error) }, 'page failed')
   }
-  const seconds = details.retryAfterSeconds
+  const seconds = retryAfterOf(problem)
   if (seconds !== undefined) reply.header('retry-after', String(seconds))
   return sendPage(app, request, reply, {
     view: 'notice',
@@ -54,7 +49,5 @@ function referenceHtml(t: Translate, requestId: string): string {
 
 function toAppError(error: unknown): AppError {
   if (error instanceof AppError) return error
-  const status = error instanceof Error && 'statusCode' in error ? Number(error.statusCode) : 500
-  const [kind, code] = BY_STATUS[status] ?? ['internal', 'internal']
-  return new AppError(kind, code, {}, { cause: error })
+  return frameworkRefusal(error) ?? new AppError('internal', 'internal', {}, { cause: error })
 }

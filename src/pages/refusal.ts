@@ -1,7 +1,7 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { refusalText } from '#src/i18n/refusal.ts'
 import { translator } from '#src/i18n/translate.ts'
-import { AppError, ERROR_STATUS } from '#src/kernel/errors.ts'
+import { AppError, ERROR_STATUS, retryAfterOf } from '#src/kernel/errors.ts'
 import type { Locale } from '#src/kernel/locale.ts'
 import { localeOf } from './layout.ts'
 
@@ -46,7 +46,11 @@ export async function answerScript(
     return sendFacts(reply, await run())
   } catch (error) {
     const refusal = refusalOf(error, localeOf(request))
-    if (error instanceof AppError) reply.code(ERROR_STATUS[error.kind])
+    if (error instanceof AppError) {
+      const seconds = retryAfterOf(error)
+      if (seconds !== undefined) reply.header('retry-after', String(seconds))
+      reply.code(ERROR_STATUS[error.kind])
+    }
     return sendFacts(reply, refusal)
   }
 }

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { PEOPLE } from '#src/sandbox/devnet/people.ts'
+import { startReceiver } from '#src/sandbox/receiver.ts'
 import { serviceOnly } from '../support/harness.ts'
 import { request, signIn } from '../support/people.ts'
 
@@ -72,12 +73,45 @@ describe('rate limits', () => {
     expect((await challenge(from)).status).toBe(200)
   })
 
-  test('count tests per target', async () => {
-    const alice = await signIn(service, 'alice', ['write'], '192.0.2.14')
+  test('count tests per target, however its address is written and whichever token asks', async () => {
+    const receiver = await startReceiver({ clock: service.clock })
+    const from = '192.0.2.14'
+    const alice = await signIn(service, 'alice', ['write'], from)
+    const { body: one } = await alice.request('PUT', '/channels/webhook', { url: receiver.url() })
+    const { body: two } = await alice.request('POST', '/recipients', {
+      ...{ name: 'Two', channel: 'webhook', url: receiver.url('two') },
+    })
+    receiver.setSecret('main', one.secret)
+    receiver.setSecret('two', two.secret)
     const send = (path: string) => alice.request('POST', path)
-    await times(10, () => send('/recipients/1/test'))
-    expect((await send('/recipients/1/test')).status).toBe(429)
-    expect((await send('/recipients/2/test')).status).toBe(404)
+    const paths = [
+      `/recipients/${two.id}/test`,
+      `/recipients/0${two.id}/test`,
+      `/recipients/000${two.id}/test`,
+      `/recipients/%3${two.id}/test`,
+    ]
+    for (const path of [...paths, ...paths]) expect((await send(path)).status).toBe(200)
+    const again = await signIn(service, 'alice', ['write'], from)
+    await times(2, () => again.request('POST', paths[0] ?? ''))
+    const refused = await send(paths[1] ?? '')
+    expect(refused).toMatchObject({ status: 429, body: { code: 'rate_limited' } })
+    expect(refused.headers['ratelimit-policy']).toBe('"test";q=10;w=3600')
+    expect((await again.request('POST', paths[2] ?? '')).status).toBe(429)
+    expect(receiver.deliveries).toHaveLength(10)
+    // Another target has its own count.
+    expect((await send('/channels/webhook/test')).status).toBe(200)
+    expect((await times(9, () => send('/channels/w%65bhook/test'))).at(-1)?.status).toBe(200)
+    expect((await send('/channels/webhook/test')).status).toBe(429)
+    await receiver.close()
+  })
+
+  test('are not counted for targets that are not there, only for the caller', async () => {
+    const bob = await signIn(service, 'bob', ['write'], '192.0.2.17')
+    const answers = await times(12, () => bob.request('POST', '/recipients/2147483647/test'))
+    expect(answers.map(({ status }) => status)).toEqual(answers.map(() => 404))
+    expect(answers.at(-1)?.headers['ratelimit']).toMatch(/^"write";r=108;/)
+    const invented = await times(120, () => bob.request('POST', '/channels/nothing/test'))
+    expect(invented.at(-1)?.status).toBe(429)
   })
 
   test('allow 120 public reads a minute, per client', async () => {

@@ -201,10 +201,13 @@ describe('POST /subscriptions', () => {
     expect(second).toMatchObject({ status: 201, headers: { 'idempotent-replayed': 'true' } })
     expect(second.body).toEqual(first.body)
     const other = { 'idempotency-key': 'two' }
-    expect((await buy({ quantity: 1, periods: 1 }, other)).status).toBe(402)
+    const refused = await buy({ quantity: 1, periods: 1 }, other)
+    expect(refused.status).toBe(402)
+    expect(refused.headers).not.toHaveProperty('idempotent-replayed')
     await give(1000)
     const kept = await buy({ quantity: 1, periods: 1 }, other)
     expect(kept).toMatchObject({ status: 402, body: { shortfallCredits: 400 } })
+    expect(kept.headers['idempotent-replayed']).toBe('true')
     expect((await list()).data).toHaveLength(1)
   })
 

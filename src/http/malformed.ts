@@ -1,0 +1,36 @@
+import { STATUS_CODES } from 'node:http'
+import type { Socket } from 'node:net'
+
+/** What Node says of a request that it cannot read. */
+type ParseError = Error & { readonly code?: string }
+
+/**
+ * Answers bytes that are no HTTP request, or not in time: there is no route and no language yet, so the
+ * problem names its status alone.
+ *
+ * @see RFC 9457, section 4.2.1
+ */
+export function answerMalformed(error: ParseError, socket: Socket): void {
+  if (error.code === 'ECONNRESET' || !socket.writable) return void socket.destroy()
+  const status = statusOf(error.code)
+  const title = STATUS_CODES[status] ?? ''
+  const body = JSON.stringify({ type: 'about:blank', title, status })
+  socket.end(
+    [
+      `HTTP/1.1 ${status} ${title}`,
+      'Content-Type: application/problem+json; charset=utf-8',
+      `Content-Length: ${Buffer.byteLength(body)}`,
+      'X-Content-Type-Options: nosniff',
+      'Connection: close',
+      '',
+      body,
+    ].join('\r\n'),
+    () => socket.destroy(),
+  )
+}
+
+function statusOf(code: string | undefined): number {
+  if (code === 'ERR_HTTP_REQUEST_TIMEOUT') return 408
+  if (code === 'HPE_HEADER_OVERFLOW') return 431
+  return 400
+}

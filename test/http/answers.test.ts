@@ -1,0 +1,159 @@
+import { once } from 'node:events'
+import { connect } from 'node:net'
+import { text } from 'node:stream/consumers'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { serviceOnly } from '../support/harness.ts'
+import { type Client, request, signIn } from '../support/people.ts'
+
+let service: Awaited<ReturnType<typeof serviceOnly>>
+let alice: Client
+let port: number
+
+beforeAll(async () => {
+  // Neither a bot token nor a mail server.
+  service = await serviceOnly({ METERED_UPSTREAMS: '{"ftso-analytics":"http://127.0.0.1:1"}' })
+  alice = await signIn(service, 'alice')
+  port = Number(new URL(await service.server.listen({ host: '127.0.0.1', port: 0 })).port)
+})
+afterAll(() => service.close())
+
+/** What the server answers to these bytes, as text. */
+async function sendBytes(bytes: string): Promise<string> {
+  const socket = connect(port, '127.0.0.1')
+  await once(socket, 'connect')
+  socket.write(bytes)
+  return text(socket)
+}
+
+const sendHead = (line: string, ...headers: readonly string[]) =>
+  sendBytes([line, 'host: x', 'connection: close', ...headers, '', ''].join('\r\n'))
+
+describe('every answer', () => {
+  const NOSNIFF = /^x-content-type-options: nosniff\r?$/im
+
+  test.each([
+    ['JSON', 'GET /api/x402/pricing HTTP/1.1'],
+    ['an OpenAPI document', 'GET /api/x402/openapi.json HTTP/1.1'],
+    ['a refusal', 'GET /api/x402/watches HTTP/1.1'],
+    ['a path that is none', 'GET /api/x402/nowhere HTTP/1.1'],
+    ['a method that is none', 'PUT /api/x402/watches HTTP/1.1'],
+    ['a path that cannot be read', 'GET /api/x402/%zz HTTP/1.1'],
+    ['a page', 'GET /docs HTTP/1.1'],
+    ['a style sheet', 'GET /assets/style.css HTTP/1.1'],
+    ['a metered call', 'GET /data/ftso-analytics HTTP/1.1'],
+    ['a metered resource that is none', 'GET /data/unknown HTTP/1.1'],
+    ['an address of another server', 'GET http://example.org/api/x402/pricing HTTP/1.1'],
+    ['no HTTP at all', 'what is this'],
+  ])('forbids to guess its type: %s', async (_what, line) => {
+    expect(await sendHead(line)).toMatch(NOSNIFF)
+  })
+
+  test('forbids to guess its type: a 304, CSV, and a 204', async () => {
+    const { headers } = await request(service, 'GET', '/pricing')
+    const again = { 'if-none-match': String(headers.etag) }
+    const answers = [
+      await request(service, 'GET', '/pricing', undefined, again),
+      await alice.request('GET', '/alerts/export'),
+      await alice.request('DELETE', `/auth/tokens/${await spareToken()}`),
+    ]
+    expect(answers.map(({ status }) => status)).toEqual([304, 200, 204])
+    for (const answer of answers) {
+      expect(answer.headers['x-content-type-options']).toBe('nosniff')
+    }
+  })
+})
+
+/** A token that may be revoked. */
+async function spareToken(): Promise<number> {
+  await signIn(service, 'alice')
+  const { body } = await alice.request('GET', '/auth/tokens')
+  return Math.max(...body.data.map(({ id }: { id: number }) => id))
+}
+
+describe('a request target', () => {
+  test.each([
+    'http://example.org/api/x402/pricing',
+    'https://127.0.0.1/docs',
+    '*',
+  ])('that does not begin with a slash names nothing here: %s', async (target) => {
+    const method = target === '*' ? 'OPTIONS' : 'GET'
+    const answer = await sendHead(`${method} ${target} HTTP/1.1`)
+    expect(answer).toMatch(/^HTTP\/1\.1 404 /)
+  })
+})
+
+describe('a method that no route has', () => {
+  test.each([
+    ['QUERY', '/api/x402/pricing', 'GET'],
+    ['QUERY', '/api/x402/watches/7', 'GET, PATCH, DELETE'],
+    ['PUT', '/api/x402/watches', 'GET, POST'],
+    ['QUERY', '/docs', 'GET'],
+    ['PUT', '/docs/watches/wallet-balance', 'GET'],
+    ['DELETE', '/', 'GET'],
+    ['QUERY', '/data/ftso-analytics/x', 'DELETE, GET, PATCH, POST, PUT, OPTIONS'],
+  ])('is not allowed, whatever its body: %s %s', async (method, path, allow) => {
+    for (const headers of [{}, { 'content-type': 'text/strange' }]) {
+      const {
+        statusCode,
+        headers: got,
+        body,
+      } = await service.server.inject({
+        method: method as 'PUT',
+        url: path,
+        headers,
+        ...('content-type' in headers && { payload: 'x' }),
+      })
+      expect([statusCode, got.allow]).toEqual([405, allow])
+      expect(JSON.parse(body)).toMatchObject({ code: 'method_not_allowed' })
+    }
+  })
+
+  test('is not found where nothing is', async () => {
+    for (const path of ['/api/x402/nowhere', '/nowhere', '/data/unknown']) {
+      const { statusCode } = await service.server.inject({ method: 'QUERY' as 'PUT', url: path })
+      expect([path, statusCode]).toEqual([path, 404])
+    }
+  })
+})
+
+describe('a refusal of the framework', () => {
+  test.each([
+    [
+      'a content length that is none',
+      'POST /api/x402/auth/challenge HTTP/1.1',
+      'content-length: x',
+    ],
+    ['a path part of 300 characters', `GET /api/x402/watches/${'1'.repeat(300)} HTTP/1.1`],
+    [
+      'a content type that is none',
+      'POST /api/x402/auth/challenge HTTP/1.1',
+      'content-type: ;;',
+      'content-length: 0',
+    ],
+  ])('is the client’s, never a 500: %s', async (_what, line, ...headers) => {
+    expect(await sendHead(line, ...headers)).toMatch(/^HTTP\/1\.1 4\d\d /)
+  })
+
+  test('of an unreadable request is a problem that names its status', async () => {
+    const answer = await sendBytes('what is this\r\n\r\n')
+    expect(answer).toMatch(/^HTTP\/1\.1 400 Bad Request\r\n/)
+    expect(answer).toContain('Content-Type: application/problem+json')
+    expect(JSON.parse(answer.split('\r\n\r\n')[1] ?? '')).toEqual({
+      type: 'about:blank',
+      title: 'Bad Request',
+      status: 400,
+    })
+  })
+})
+
+describe('every 503', () => {
+  test.each([
+    ['POST', '/recipients/telegram-link', undefined],
+    ['PUT', '/channels/email', { address: 'ops@example.org' }],
+    ['POST', '/recipients', { name: 'Ops', channel: 'email', address: 'ops@example.org' }],
+  ])('says when to ask again: %s %s', async (method, path, body) => {
+    const answer = await alice.request(method, path, body)
+    expect(answer).toMatchObject({ status: 503, body: { code: 'channel_unavailable' } })
+    expect(Number(answer.headers['retry-after'])).toBeGreaterThan(0)
+  })
+})
