@@ -7,6 +7,7 @@ import { SEVERITIES } from '#src/kernel/facts.ts'
 import { LOCALES } from '#src/kernel/locale.ts'
 import { type Address, Id, JsonObject } from '#src/kernel/units.ts'
 import { EVENTS, findEventSource } from '#src/watches/events.ts'
+import { usualSeverity } from '#src/watches/severity.ts'
 import { Rendered } from './model.ts'
 import { type Reader, renderMessage } from './render.ts'
 
@@ -63,7 +64,7 @@ export function previewMessage(
         watchId: watch?.id ?? null,
         watchLabel: watch?.label ?? source.type,
         event: request.event,
-        severity: request.severity ?? 'info',
+        severity: request.severity ?? usualSeverity(request.event, data),
         data,
         firedAt: now,
         link: `${publicUrl}/`,

@@ -146,6 +146,20 @@ describe('POST /message-preview', () => {
     expect(answer).toMatchObject({ status: 400, body: { errors: [{ pointer }] } })
   })
 
+  test.each([
+    ['fsp.reveal-offence', 'critical'],
+    ['fsp.reveal-offence', 'info', 'info'],
+    ['provider.unregistered', 'critical'],
+    ['fsp.ftso-commit', 'warning'],
+    ['credits.low-balance', 'warning'],
+    ['wallet-balance.moved', 'info'],
+    ['fsp.ftso-commit.recovered', 'info'],
+    ['fsp.registration.recovered', 'info'],
+  ])('shows %s as %s', async (event, expected, severity?: string) => {
+    const { body } = await alice.request('POST', '/message-preview', { event, severity })
+    expect(body.renderedMessage.severity).toBe(expected)
+  })
+
   test('does not know another wallet’s watch', async () => {
     const [watch] = (await alice.request('GET', '/watches')).body.data
     const body = { event: 'wallet-balance.moved', watchId: watch.id }

@@ -1,0 +1,29 @@
+import type { Severity } from '#src/kernel/facts.ts'
+import type { JsonObject } from '#src/kernel/units.ts'
+import { findEventSource } from './events.ts'
+
+const INFO = new Set(['wallet-balance.moved', 'fsp.rewards-unclaimed'])
+const CRITICAL = new Set([
+  'provider.unregistered',
+  'provider.eligibility-lost',
+  'signing.missed',
+  'fsp.registration',
+  'fsp.not-in-policy',
+  'fsp.signature-mismatch',
+  'fsp.reveal-offence',
+  'fsp.fdc-reveal-offence',
+  'fsp.validator-not-listed',
+])
+
+/**
+ * The severity an event has where nothing about its size is known, as in previews and tests. Evaluators raise
+ * it for long streaks, large moves and low balances.
+ *
+ * @param data of the event, where it decides
+ */
+export function usualSeverity(event: string, data: JsonObject = {}): Severity {
+  if (findEventSource(event)?.isRecovery === true || INFO.has(event)) return 'info'
+  if (CRITICAL.has(event)) return 'critical'
+  // A reveal that is missing after its commit is penalised.
+  return event === 'fsp.ftso-reveal' && data['commitPresent'] === true ? 'critical' : 'warning'
+}
