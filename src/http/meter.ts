@@ -9,11 +9,7 @@ import {
 } from '#src/billing/metering/offers.ts'
 import { nextUtcDay } from '#src/billing/metering/rules.ts'
 import { getStanding } from '#src/billing/metering/service.ts'
-import {
-  FREE_TIER_DAILY_CALLS,
-  RESOURCE_PRICES_CREDITS,
-  type ResourceId,
-} from '#src/billing/price-list.ts'
+import { FREE_TIER_DAILY_CALLS, type ResourceId } from '#src/billing/price-list.ts'
 import { AppError } from '#src/kernel/errors.ts'
 import { negotiateLocale } from '#src/kernel/locale.ts'
 import { networkOf } from '#src/kernel/network.ts'
@@ -137,12 +133,12 @@ async function refusal(
   const inEnglish = resourceEntry(resource, place, assets, 'en')
   reply.header('payment-required', paymentRequiredV2(error, inEnglish, place))
   const locale = negotiateLocale(request.headers['accept-language'])
-  const priceCredits = RESOURCE_PRICES_CREDITS[resource]
+  const inTheirLanguage = resourceEntry(resource, place, assets, locale)
+  const { priceCredits } = inTheirLanguage
   return new AppError('payment_required', 'payment_required', {
     values: { count: priceCredits },
     members: {
-      ...paymentRequiredV1(error, resourceEntry(resource, place, assets, locale)),
-      priceCredits,
+      ...paymentRequiredV1(error, inTheirLanguage),
       balanceCredits: standing.balanceCredits,
       freeTier: {
         limit: FREE_TIER_DAILY_CALLS,

@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { Offer, resourceEntry } from '#src/billing/metering/offers.ts'
 import * as prices from '#src/billing/price-list.ts'
 import type { AssetState } from '#src/billing/topups/market.ts'
 import { rateOf, symbolOf, unitsFor } from '#src/billing/topups/rules.ts'
@@ -36,6 +37,7 @@ const Resource = z
     url: z.url().nullable().meta({ description: 'operations:field.resourceUrl' }),
     priceCredits: z.int().meta({ description: 'operations:field.callPrice' }),
     description: z.string(),
+    accepts: z.array(Offer).meta({ description: 'operations:field.offers' }),
   })
   .meta({ id: 'MeteredResource' })
 
@@ -100,6 +102,7 @@ export async function pricingDocument(
 ): Promise<PricingDocument> {
   const { billing } = app
   const states = await app.market.list()
+  const place = { publicUrl: app.publicUrl, chainId: app.chainId, ...billing }
   return {
     docs: '/docs',
     enabled: billing.enabled,
@@ -109,12 +112,10 @@ export async function pricingDocument(
     minTopupCredits: prices.MIN_TOPUP_CREDITS,
     freeTierDailyCalls: prices.FREE_TIER_DAILY_CALLS,
     resources: prices.RESOURCES.map((resource) => ({
-      resource,
       url: billing.resources.includes(resource)
         ? `${app.publicUrl}${prices.resourcePath(resource)}`
         : null,
-      priceCredits: prices.RESOURCE_PRICES_CREDITS[resource],
-      description: translate('en', builtKey(`operations:resource.${resource}`)),
+      ...resourceEntry(resource, place, states, 'en'),
     })),
     assets: states
       .filter(({ asset }) => asset.way === 'router')

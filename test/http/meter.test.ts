@@ -241,6 +241,11 @@ describe('402', () => {
     const { body } = await call('providers-rewards', poor)
     const parsed = parsePaymentRequired(body)
     expect(parsed.error).toBeUndefined()
+    expect(body).toMatchObject({
+      resource: 'providers-rewards',
+      description: body.accepts[0].description,
+      priceCredits: 2,
+    })
     const { contracts } = world
     const router = { settlement: 'onchain_router_prepaid', payTo: contracts.router }
     const ways = body.accepts.map(({ asset, payTo, extra }: Offer) => {

@@ -75,6 +75,23 @@ test('shows every way to pay with its price, router and caps', async () => {
   })
 })
 
+test('offers every metered resource whole: resource, description, price and ways to pay', async () => {
+  const { resources } = await fresh()
+  expect(resources.map(({ resource, priceCredits }) => [resource, priceCredits])).toEqual([
+    ['rewards-intelligence-reports', 10],
+    ['providers-rewards', 2],
+    ['ftso-analytics', 1],
+  ])
+  for (const { resource, description, priceCredits, accepts } of resources) {
+    expect(description.length).toBeGreaterThan(10)
+    expect(accepts.map(({ extra }) => extra.assetSymbol)).toEqual(['WDG', 'WFLR', 'FXRP', 'FLR'])
+    for (const offer of accepts) {
+      expect(offer.resource).toBe(`${world.app.publicUrl}/api/x402/pricing#${resource}`)
+      expect(offer.extra.priceCredits).toBe(priceCredits)
+    }
+  }
+})
+
 test('asks the chain once for many readers, and again after 15 seconds', async () => {
   await fresh()
   world.rpc.resetCounts()
@@ -115,11 +132,20 @@ test('shows a paused router and a token it does not take', async () => {
 
 test('shows what we hold enough of as paused', async () => {
   const { contracts, xrpl } = world
-  await contracts.mint(contracts.fxrp, contracts.treasury, 5_000_000_000n)
+  await contracts.mint(contracts.fxrp, contracts.treasury, 4_997_000_000n)
+  const almost = await fresh()
+  expect(almost.assets[2]).toMatchObject({ symbol: 'FXRP', available: true, paused: false })
+  await contracts.mint(contracts.fxrp, contracts.treasury, 3_000_000n)
   xrpl.deposit({ drops: 4_990_000_000n })
   const { assets, nativeXrp } = await fresh()
   expect(assets[2]).toMatchObject({ symbol: 'FXRP', available: true, paused: true })
   expect(nativeXrp).toMatchObject({ available: true, paused: true })
+  // Neither full nor with less room than the smallest top-up takes it can be paid in FXRP.
+  for (const { resources } of [almost, await fresh()]) {
+    for (const { accepts } of resources) {
+      expect(accepts.map(({ extra }) => extra.assetSymbol)).toEqual(['WDG', 'WFLR', 'FLR'])
+    }
+  }
 })
 
 test('offers nothing at a price older than ten minutes', async () => {

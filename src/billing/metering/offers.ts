@@ -1,4 +1,5 @@
 /** How a payer is told what a call costs and how to get credits: the offers, in both forms of x402. */
+import { z } from 'zod'
 import { builtKey, translate } from '#src/i18n/translate.ts'
 import type { Locale } from '#src/kernel/locale.ts'
 import { ZERO_ADDRESS } from '#src/kernel/units.ts'
@@ -11,10 +12,10 @@ import {
 } from '../price-list.ts'
 import type { AssetState } from '../topups/market.ts'
 import { SETTLEMENTS } from '../topups/model.ts'
-import { symbolOf } from '../topups/rules.ts'
+import { capUnits, rateOf, symbolOf, unitsFor } from '../topups/rules.ts'
 
 /** Ours alone: credits are bought beforehand, a call carries no payment. */
-export const SCHEME = 'flare-watchdog-prepaid'
+export const SCHEME = 'flare-watchdog-prepaid' as const
 const MAX_TIMEOUT_SECONDS = 600
 const MIME_TYPE = 'application/json'
 /** Prepaid: nothing is due with the call itself. */
@@ -29,25 +30,44 @@ export interface OfferPlace {
 }
 
 /** One way to pay for a resource. @see specification, "Paid resource offers" */
-export interface Offer {
-  readonly scheme: string
-  readonly network: string
-  readonly maxAmountRequired: string
-  readonly resource: string
-  readonly description: string
-  readonly mimeType: string
-  readonly payTo: string
-  readonly asset: string
-  readonly maxTimeoutSeconds: number
-  readonly extra: Readonly<Record<string, string | number>>
-}
+export const Offer = z
+  .object({
+    scheme: z.literal(SCHEME),
+    network: z.string(),
+    maxAmountRequired: z.string(),
+    resource: z.url(),
+    description: z.string(),
+    mimeType: z.string(),
+    payTo: z.string(),
+    asset: z.string(),
+    maxTimeoutSeconds: z.int(),
+    extra: z.object({
+      settlement: z.enum(Object.values(SETTLEMENTS)),
+      docs: z.string(),
+      chainId: z.int(),
+      assetSymbol: z.string(),
+      assetDecimals: z.int(),
+      bonusBps: z.int(),
+      priceCredits: z.int(),
+      usdPer1000CreditsMicros: z.string(),
+      minTopupCredits: z.int(),
+      authEndpoint: z.string(),
+      tokenEndpoint: z.string(),
+      topupEndpoint: z.string(),
+      accountEndpoint: z.string(),
+      pricingEndpoint: z.string(),
+      flow: z.string(),
+    }),
+  })
+  .meta({ id: 'PaymentOffer' })
+export type Offer = z.output<typeof Offer>
 
 /** A metered resource as it is offered. */
 export interface ResourceEntry {
   readonly resource: ResourceId
   readonly priceCredits: number
   readonly description: string
-  readonly accepts: readonly Offer[]
+  readonly accepts: Offer[]
 }
 
 /** What a resource costs, and an offer for each way to pay on the EVM chain that can be used now. */
@@ -68,8 +88,9 @@ export function resourceEntry(
     mimeType: MIME_TYPE,
     maxTimeoutSeconds: MAX_TIMEOUT_SECONDS,
   }
-  const accepts = assets.flatMap(({ asset, place: to, available, paused }): Offer[] => {
-    if (asset.way === 'xrpl' || to === undefined || !available || paused) return []
+  const accepts = assets.flatMap((state): Offer[] => {
+    const { asset, place: to } = state
+    if (asset.way === 'xrpl' || to === undefined || !canBePaidNow(state)) return []
     const extra = {
       settlement: SETTLEMENTS[asset.way],
       docs: '/docs',
@@ -88,6 +109,15 @@ export function resourceEntry(
   return { resource, priceCredits, description, accepts }
 }
 
+/** Whether the smallest top-up can be quoted and paid in this asset at this moment. */
+function canBePaidNow({ asset, available, paused, price, holdingsUnits }: AssetState): boolean {
+  if (!available || paused || price === undefined) return false
+  const smallest = unitsFor(MIN_TOPUP_CREDITS, rateOf(asset.key, price))
+  if (smallest === undefined) return false
+  const cap = capUnits(asset, 'holdingsCap')
+  return cap === undefined || (holdingsUnits ?? 0n) + smallest <= cap
+}
+
 /** Paths of the operations that the purchase sequence needs. */
 const PATHS = {
   authEndpoint: '/api/x402/auth/challenge',
@@ -100,9 +130,9 @@ const PATHS = {
 /** Why a call is to be paid, in the words of x402. */
 export type PaymentError = 'payment_required' | 'unsupported_scheme'
 
-/** The members of a 402 body that x402 version 1 reads. */
-export function paymentRequiredV1(error: PaymentError, { accepts }: ResourceEntry) {
-  return { x402Version: 1, error, accepts } as const
+/** The members of a 402 body that x402 version 1 reads, and the rest of the resource's entry. */
+export function paymentRequiredV1(error: PaymentError, entry: ResourceEntry) {
+  return { x402Version: 1, error, ...entry } as const
 }
 
 /** The value of the header `PAYMENT-REQUIRED`: x402 version 2 in base64. */

@@ -70,7 +70,12 @@ export function createMarket(sources: MarketSources): Market {
     list: () => {
       const nowMs = sources.clock.now().getTime()
       if (kept === undefined || nowMs - kept.atMs >= LIST_KEPT_MS) {
-        kept = { atMs: nowMs, states: readAll(sources) }
+        const next = { atMs: nowMs, states: readAll(sources) }
+        kept = next
+        // A failure is told to those who wait for it, and to nobody later.
+        next.states.catch(() => {
+          if (kept === next) kept = undefined
+        })
       }
       return kept.states
     },

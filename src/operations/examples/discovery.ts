@@ -1,7 +1,8 @@
+import { resourceEntry } from '#src/billing/metering/offers.ts'
 import * as prices from '#src/billing/price-list.ts'
 import { assetOf, rateOf, symbolOf, unitsFor } from '#src/billing/topups/rules.ts'
 import { builtKey, translate } from '#src/i18n/translate.ts'
-import type { JsonObject } from '#src/kernel/units.ts'
+import { JsonObject } from '#src/kernel/units.ts'
 import { REGISTRY as WATCH_TYPES } from '#src/watches/types/index.ts'
 import type * as operations from '../discovery.ts'
 import type { ExamplesOf } from './define.ts'
@@ -33,6 +34,24 @@ function description(publicUrl: string): JsonObject {
   }
 }
 
+const PLACE = {
+  chainId: story.CHAIN_ID,
+  chainName: 'flare',
+  serviceTokenSymbol: story.SERVICE_TOKEN,
+} as const
+
+/** One way to pay stands for all. */
+const PAID_IN_FLR = {
+  asset: assetOf('FLR'),
+  place: { payTo: story.PAY_TO, token: undefined },
+  available: true,
+  silent: false,
+  routerAllowlisted: false,
+  paused: false,
+  price: story.PRICES.FLR,
+  holdingsUnits: undefined,
+} as const
+
 const TYPE = 'wallet-balance'
 const SIGNAL = 'balance-change'
 
@@ -45,10 +64,8 @@ const pricing = (publicUrl: string) => ({
   minTopupCredits: prices.MIN_TOPUP_CREDITS,
   freeTierDailyCalls: prices.FREE_TIER_DAILY_CALLS,
   resources: prices.RESOURCES.map((resource) => ({
-    resource,
     url: `${publicUrl}${prices.resourcePath(resource)}`,
-    priceCredits: prices.RESOURCE_PRICES_CREDITS[resource],
-    description: translate('en', builtKey(`operations:resource.${resource}`)),
+    ...JsonObject.parse(resourceEntry(resource, { publicUrl, ...PLACE }, [PAID_IN_FLR], 'en')),
   })),
   assets: [token('service'), token('WFLR'), token('FXRP')],
   nativeXrp: {
