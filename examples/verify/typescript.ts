@@ -11,6 +11,45 @@ import { readFileSync } from 'node:fs'
 
 const TOLERANCE_SECONDS = 300
 
+/** The body of a webhook, version 2. More may come inside `data` and `renderedMessage`. */
+export interface WebhookPayload {
+  payloadVersion: 2
+  signal: string | null
+  group: string | null
+  /** The same on every attempt: drop a delivery you have seen. */
+  deliveryId: string
+  alertId: number | null
+  watchId: number | null
+  label: string | null
+  type: string | null
+  event: string
+  severity: 'info' | 'warning' | 'critical'
+  /** Values of the event, which differ from event to event. */
+  data: Record<string, unknown>
+  /** RFC 3339. */
+  firedAt: string
+  rendered: { locale: string; title: string; body: string }
+  renderedMessage: {
+    alertId: number | null
+    watchId: number | null
+    watchLabel: string | null
+    event: string
+    severity: 'info' | 'warning' | 'critical'
+    title: string
+    body: string
+    fields: { key: string; label: string; value: string; href?: string }[]
+    link: string
+    firedAt: string
+    test: boolean
+    [more: string]: unknown
+  }
+}
+
+/** The payload of a request that `whyInvalid` found nothing wrong with. */
+export function readPayload(rawBody: Uint8Array): WebhookPayload {
+  return JSON.parse(new TextDecoder().decode(rawBody))
+}
+
 /**
  * Why a request is not from Watchdog; undefined when it is.
  *

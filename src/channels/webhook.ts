@@ -33,33 +33,57 @@ export const WebhookDestination = z.strictObject({
 export type WebhookDestination = z.output<typeof WebhookDestination>
 
 /**
- * A webhook's body. All of it is always there; receivers must tolerate more inside `data` and
- * `renderedMessage`.
+ * A webhook's body, version 2. All of it is always there; receivers must tolerate more inside `data` and
+ * `renderedMessage`. Descriptions are keys of texts, as in every published schema.
  *
  * @see specification, "Webhook payload, version 2"
  */
-const WebhookPayload = z
+export const WebhookPayload = z
   .strictObject({
-    payloadVersion: z.literal(2),
-    signal: z.string().nullable(),
-    group: z.string().nullable(),
-    deliveryId: z.uuid(),
-    alertId: z.int().nullable(),
-    watchId: z.int().nullable(),
-    label: z.string().nullable(),
-    type: z.string().nullable(),
-    event: z.string(),
-    severity: z.enum(SEVERITIES),
-    data: JsonObject,
-    firedAt: z.iso.datetime(),
-    rendered: z.strictObject({
-      locale: z.enum(LOCALES),
-      title: z.string(),
-      body: z.string(),
-    }),
-    renderedMessage: Message,
+    payloadVersion: z.literal(2).meta({ description: 'operations:field.webhook.payloadVersion' }),
+    signal: z.string().nullable().meta({ description: 'operations:field.webhook.signal' }),
+    group: z.string().nullable().meta({ description: 'operations:field.webhook.group' }),
+    deliveryId: z.uuid().meta({ description: 'operations:field.webhook.deliveryId' }),
+    alertId: z.int().nullable().meta({ description: 'operations:field.webhook.alertId' }),
+    watchId: z.int().nullable().meta({ description: 'operations:field.webhook.watchId' }),
+    label: z.string().nullable().meta({ description: 'operations:field.webhook.label' }),
+    type: z.string().nullable().meta({ description: 'operations:field.webhook.type' }),
+    event: z.string().meta({ description: 'operations:field.webhook.event' }),
+    severity: z.enum(SEVERITIES).meta({ description: 'operations:field.webhook.severity' }),
+    data: JsonObject.meta({ description: 'operations:field.webhook.data' }),
+    firedAt: z.iso.datetime().meta({ description: 'operations:field.webhook.firedAt' }),
+    rendered: z
+      .strictObject({
+        locale: z.enum(LOCALES),
+        title: z.string(),
+        body: z.string(),
+      })
+      .meta({ description: 'operations:field.webhook.rendered' }),
+    renderedMessage: Message.meta({ description: 'operations:field.webhook.renderedMessage' }),
   })
   .meta({ id: 'WebhookPayload' })
+
+/** The headers of a delivery beside the HTTP ones: which are on every delivery, and their JSON Schemas. */
+export const WEBHOOK_HEADERS = [
+  { name: 'X-Watchdog-Timestamp', isAlwaysSent: true, schema: { type: 'integer' } },
+  {
+    name: 'X-Watchdog-Signature',
+    isAlwaysSent: true,
+    schema: { type: 'string', pattern: '^sha256=[0-9a-f]{64}$' },
+  },
+  {
+    name: 'X-Watchdog-Signature-Next',
+    isAlwaysSent: false,
+    schema: { type: 'string', pattern: '^sha256=[0-9a-f]{64}$' },
+  },
+  { name: 'X-Watchdog-Delivery', isAlwaysSent: true, schema: { type: 'string', format: 'uuid' } },
+  { name: 'X-Watchdog-Event', isAlwaysSent: true, schema: { type: 'string' } },
+  { name: 'X-Watchdog-Test', isAlwaysSent: false, schema: { const: 'true' } },
+  { name: 'X-Watchdog-Attempt', isAlwaysSent: true, schema: { type: 'integer', minimum: 1 } },
+  { name: 'webhook-id', isAlwaysSent: true, schema: { type: 'string', format: 'uuid' } },
+  { name: 'webhook-timestamp', isAlwaysSent: true, schema: { type: 'integer' } },
+  { name: 'webhook-signature', isAlwaysSent: true, schema: { type: 'string' } },
+] as const
 
 /** Every alert stands alone here; what sums up or is about the service goes to people. */
 const TOLD: readonly EnvelopeKind[] = ['alert', 'raised']

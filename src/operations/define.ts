@@ -93,6 +93,8 @@ export interface Operation<Params, Query, Body, Output, S extends Scope | 'none'
   readonly body?: z.ZodType<Body>
   /** What else is wrong with a body, as sent, that only the running service can tell. */
   wrong?(app: App, body: unknown): readonly FieldError[]
+  /** The body can name a row that is not there: answers 404, as operations with a path parameter do. */
+  readonly namesRow?: boolean
   /** Without a body the request may also send none at all. */
   readonly bodyOptional?: boolean
   readonly output?: z.ZodType<Output>

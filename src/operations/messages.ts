@@ -11,6 +11,7 @@ export const previewMessage = defineOperation({
   rate: 'preview',
   status: 200,
   body: PreviewRequest,
+  namesRow: true,
   output: Preview,
   handle: async ({ app, caller, body }) => {
     const { locale, timezone } = await getSettings(app, caller)

@@ -37,20 +37,23 @@ export function problemReferences(operation: AnyOperation): Record<string, unkno
 }
 
 function problemStatuses(operation: AnyOperation): readonly ProblemStatus[] {
-  const { scope, params, query, body, idempotent, method } = operation
+  const { scope, params, namesRow, idempotent, method } = operation
   const isChange = method !== 'GET'
   const isSigned = scope !== 'none'
   const isExchange = operation.rate === 'token'
   const table: readonly (readonly [ProblemStatus, unknown])[] = [
-    [400, params || query || body],
+    // Any operation refuses a query it does not know.
+    [400, true],
     [401, isSigned || isExchange],
     [402, scope === 'spend'],
     [403, isSigned],
-    [404, params],
+    [404, params || namesRow],
+    [406, true],
     [409, isChange],
     [412, operation.etag && isChange],
-    [413, body],
-    [415, body],
+    // A body is read before anybody knows that none is wanted.
+    [413, isChange],
+    [415, isChange],
     [422, idempotent],
     [429, true],
     [500, true],

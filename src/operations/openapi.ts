@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { WebhookPayload } from '#src/channels/webhook.ts'
 import { builtKey, type Translate, translator } from '#src/i18n/translate.ts'
 import type { Locale } from '#src/kernel/locale.ts'
 import type { JsonObject } from '#src/kernel/units.ts'
@@ -7,6 +8,7 @@ import type { AnyOperation, App } from './define.ts'
 import type { OperationExample } from './examples/define.ts'
 import { examplesAt } from './examples/index.ts'
 import { Problem, problemAnswers, problemReferences } from './openapi-problems.ts'
+import { webhooksOf } from './openapi-webhooks.ts'
 
 /** Where every operation lives. */
 export const API_PREFIX = '/api/x402'
@@ -46,8 +48,9 @@ export function openApiDocument(
       license: { name: 'MIT', identifier: 'MIT' },
     },
     servers: [{ url: publicUrl + API_PREFIX }],
-    tags: tagsOf(t, registry),
+    tags: [...tagsOf(t, registry), { name: 'webhooks', description: t('operations:tag.webhooks') }],
     paths,
+    webhooks: webhooksOf(edition, reference(t, WebhookPayload)),
     components: {
       securitySchemes: {
         bearer: {
@@ -103,6 +106,10 @@ function answers({ t, examples }: Edition, operation: AnyOperation): Record<stri
   return {
     [status]: answer(example?.response),
     ...(queued && { [queued.status]: answer(example?.queued) }),
+    ...(operation.etag &&
+      operation.method === 'GET' && {
+        304: { description: t('operations:info.notModified') },
+      }),
   }
 }
 
@@ -174,7 +181,7 @@ function componentSchemas(
   const all = Object.fromEntries(
     Object.entries(schemas).map(([id, schema]) => [id, withoutMarks(schema)]),
   )
-  const named = [Problem, ...registry.flatMap(({ body, output }) => [body, output])]
+  const named = [Problem, WebhookPayload, ...registry.flatMap(({ body, output }) => [body, output])]
   const open = named.flatMap((schema) => (schema ? namesIn(reference(t, schema)) : []))
   const reached = new Set<string>()
   for (let name = open.pop(); name !== undefined; name = open.pop()) {

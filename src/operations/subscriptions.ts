@@ -47,6 +47,7 @@ export const updateSubscriptions = defineOperation({
   rate: 'write',
   status: 200,
   body: SubscriptionChanges,
+  namesRow: true,
   output: SubscriptionList,
   handle: ({ app, caller, body }) => subscriptions.setAutoRenew(app, caller, body),
 })

@@ -41,6 +41,9 @@ const Document = z.looseObject({
   servers: z.tuple([z.object({ url: z.string() })]),
   tags: z.array(z.object({ name: z.string(), description: z.string() })),
   paths: z.record(z.string(), z.record(z.string(), OperationEntry)),
+  webhooks: z.object({
+    alert: z.object({ post: z.looseObject({ requestBody: z.looseObject({ content: Content }) }) }),
+  }),
   components: z.looseObject({ schemas: z.record(z.string(), Schema) }),
 })
 
@@ -81,6 +84,8 @@ export interface OperationDoc {
 export interface ApiDocs {
   readonly tags: readonly { readonly name: string; readonly description: string }[]
   readonly operations: readonly OperationDoc[]
+  /** The body of a webhook, field by field. */
+  readonly webhook: readonly FieldRow[]
 }
 
 /** Fields of fields of fields: deeper ones are found in the example. */
@@ -88,14 +93,18 @@ const DEPTH_MAX = 3
 
 /** Reads an OpenAPI document of ours. @throws ZodError when it is none */
 export function apiDocs(openApi: unknown): ApiDocs {
-  const { servers, tags, paths, components } = Document.parse(openApi)
+  const { servers, tags, paths, webhooks, components } = Document.parse(openApi)
   const [{ url: base }] = servers
   const operations = Object.entries(paths).flatMap(([path, methods]) =>
     Object.entries(methods).map(([method, entry]) =>
       operationDoc({ base, schemas: components.schemas }, { path, method, entry }),
     ),
   )
-  return { tags, operations }
+  const { content } = webhooks.alert.post.requestBody
+  const { schema } = firstOf(content) ?? {}
+  const webhook = schema === undefined ? [] : rowsOf({ base, schemas: components.schemas }, schema)
+  const described = new Set(operations.map(({ tag }) => tag))
+  return { tags: tags.filter(({ name }) => described.has(name)), operations, webhook }
 }
 
 interface Context {
@@ -135,7 +144,7 @@ function operationDoc(
     answer: success?.schema ? rowsOf(context, success.schema) : [],
     status,
     answerExample: textOf(success?.example),
-    refusals: Object.keys(entry.responses).filter((code) => !code.startsWith('2')),
+    refusals: Object.keys(entry.responses).filter((code) => Number(code) >= 400),
     curl: curlOf(call),
     typescript: typescriptOf(call),
   }

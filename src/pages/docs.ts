@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import { WEBHOOK_HEADERS } from '#src/channels/webhook.ts'
 import { escapeHtml, html, type Translate } from '#src/i18n/translate.ts'
 import { AppError } from '#src/kernel/errors.ts'
 import type { App } from '#src/operations/define.ts'
@@ -88,7 +89,13 @@ export function docsPage(server: FastifyInstance, app: App): void {
     sendDocs(app, request, reply, {
       part: '/webhooks',
       view: 'docs-webhooks',
-      data: (t) => ({ title: t('pages:docs.webhooks'), verifiers, vector }),
+      data: (t) => ({
+        title: t('pages:docs.webhooks'),
+        headers: WEBHOOK_HEADERS.map(({ name }) => name),
+        fields: { label: t('pages:docs.webhooks.body'), rows: reference(t).webhook },
+        verifiers,
+        vector,
+      }),
     }),
   )
   server.get('/docs/events', (request, reply) =>

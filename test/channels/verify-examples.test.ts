@@ -3,8 +3,16 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { makeSecret, rotateSecret, sign, signStandard } from '#src/channels/webhook.ts'
+import {
+  makeSecret,
+  rotateSecret,
+  sign,
+  signStandard,
+  WebhookPayload,
+} from '#src/channels/webhook.ts'
 import { verifyStandard, verifyWatchdog } from '#src/sandbox/verify.ts'
+import { readPayload, type WebhookPayload as Typed } from '../../examples/verify/typescript.ts'
+import type { WebhookPayload as Published } from '../generated/api.ts'
 import { envelopeOf } from '../support/envelopes.ts'
 import { contextOf, webhookWorld } from './worlds.ts'
 
@@ -166,6 +174,16 @@ describe.each(VERIFIERS)('$name', ({ tool, build, run }) => {
       expect(code, what).toBe(1)
     }
   })
+})
+
+test('the TypeScript example reads every field of the payload that the description publishes', () => {
+  const read = readPayload(BODY)
+  expect(WebhookPayload.safeParse(read).error).toBeUndefined()
+  expect(Object.keys(read).toSorted()).toEqual(Object.keys(WebhookPayload.shape).toSorted())
+  // Its type has the same fields with the same nullability; that this compiles is the proof.
+  const published: Published = { ...read, rendered: { ...read.rendered, locale: 'fr' } }
+  const typed: Typed = published
+  expect(typed).toEqual(read)
 })
 
 test('the check in the README refuses a request without a signature, and takes a good one', async () => {

@@ -1,7 +1,7 @@
 import { once } from 'node:events'
 import { createServer, type RequestListener, type Server } from 'node:http'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
-import { makeSecret, payload, rotateSecret, sign } from '#src/channels/webhook.ts'
+import { makeSecret, payload, rotateSecret, sign, WEBHOOK_HEADERS } from '#src/channels/webhook.ts'
 import { envelopeOf } from '../support/envelopes.ts'
 import { contextOf, NOW, type WebhookWorld, webhookWorld } from './worlds.ts'
 
@@ -30,6 +30,26 @@ describe('a delivery', () => {
       'x-watchdog-attempt': '2',
       'webhook-id': envelopeOf().deliveryId,
     })
+  })
+
+  test('carries the headers that are published, and no other of ours', async () => {
+    const rotating = rotateSecret(
+      { url: world.receiver.url(), secret: world.secret },
+      makeSecret(),
+      NOW,
+    )
+    const test = { ...envelopeOf(), message: { ...envelopeOf().message, test: true } }
+    await world.channel.send(world.destination(), envelopeOf(), contextOf())
+    await world.channel.send(rotating, test, contextOf())
+    const sent = world.receiver.deliveries.map(({ headers }) =>
+      Object.keys(headers).filter((name) => /^(x-watchdog|webhook)-/.test(name)),
+    )
+    const named = (headers: readonly { readonly name: string }[]) =>
+      headers.map(({ name }) => name.toLowerCase()).toSorted()
+    expect(sent.map((names) => names.toSorted())).toEqual([
+      named(WEBHOOK_HEADERS.filter(({ isAlwaysSent }) => isAlwaysSent)),
+      named(WEBHOOK_HEADERS),
+    ])
   })
 
   test('is good for the old and the new secret while one replaces the other', async () => {

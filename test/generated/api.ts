@@ -357,6 +357,8 @@ export interface LedgerEntry {
 }
 
 export interface MeteredResource {
+  /** Ways to pay that can be used now. */
+  accepts: PaymentOffer[];
   description: string;
   /** Credits for one call. */
   priceCredits: number;
@@ -617,6 +619,39 @@ export interface PaymentAsset {
   paused: boolean;
   routerAllowlisted: boolean;
   symbol: string;
+}
+
+export interface PaymentOffer {
+  asset: string;
+  description: string;
+  extra: {
+    usdPer1000CreditsMicros: string;
+    accountEndpoint: string;
+    assetDecimals: number;
+    assetSymbol: string;
+    authEndpoint: string;
+    bonusBps: number;
+    chainId: number;
+    docs: string;
+    flow: string;
+    minTopupCredits: number;
+    priceCredits: number;
+    pricingEndpoint: string;
+    settlement:
+      | "onchain_router_prepaid"
+      | "native_transfer_prepaid"
+      | "xrpl_tag_prepaid";
+    tokenEndpoint: string;
+    topupEndpoint: string;
+  };
+  maxAmountRequired: string;
+  maxTimeoutSeconds: number;
+  mimeType: string;
+  network: string;
+  payTo: string;
+  /** @format uri */
+  resource: string;
+  scheme: "flare-watchdog-prepaid";
 }
 
 export interface Preview {
@@ -1407,4 +1442,63 @@ export interface WatchChanges {
 export interface WatchList {
   data: Watch[];
   nextCursor: string | null;
+}
+
+export interface WebhookPayload {
+  /** Number of the alert; null in a test. */
+  alertId: number | null;
+  /** Values of the event, which differ from event to event. Accept properties you do not know. */
+  data: Record<string, any>;
+  /**
+   * The same on every attempt: drop a delivery you have seen.
+   * @format uuid
+   */
+  deliveryId: string;
+  /** Name of the event, one of those in the list of events. */
+  event: string;
+  /**
+   * When it happened on the chain.
+   * @format date-time
+   */
+  firedAt: string;
+  /** Group of the signal; null where there is none. */
+  group: string | null;
+  /** Name of the watch; null in a test without a watch. */
+  label: string | null;
+  /** Version of this schema: always 2. */
+  payloadVersion: 2;
+  /** Title and text in the language of the recipient. */
+  rendered: {
+    body: string;
+    locale: "en" | "de" | "fr" | "bn" | "zh" | "hi" | "ar";
+    title: string;
+  };
+  /** The complete message in the language of the recipient. Accept properties you do not know. */
+  renderedMessage: {
+    alertId: number | null;
+    body: string;
+    event: string;
+    fields: {
+      href?: string;
+      key: string;
+      label: string;
+      value: string;
+    }[];
+    /** @format date-time */
+    firedAt: string;
+    link: string;
+    severity: "info" | "warning" | "critical";
+    test: boolean;
+    title: string;
+    watchId: number | null;
+    watchLabel: string | null;
+  };
+  /** How bad it is. A recovery has info. */
+  severity: "info" | "warning" | "critical";
+  /** Signal of the watch; null where the event comes from no signal. */
+  signal: string | null;
+  /** Type of the watch; null where there is none. */
+  type: string | null;
+  /** Number of the watch; null in a test without a watch. */
+  watchId: number | null;
 }

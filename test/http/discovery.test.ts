@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { WebhookPayload } from '#src/channels/webhook.ts'
 import { LOCALES } from '#src/kernel/locale.ts'
 import { REGISTRY } from '#src/operations/index.ts'
 import type { PricingDocument } from '../generated/api.ts'
@@ -113,6 +114,46 @@ describe('GET /openapi.json', () => {
     )
     expect([...names].toSorted()).toEqual(Object.keys(schemas).toSorted())
     expect(JSON.stringify(body)).not.toContain('$defs')
+  })
+
+  test('publishes the webhook of an alert: body, headers and the rule for unknown properties', async () => {
+    const { body } = await request(service, 'GET', '/openapi.json')
+    const { post } = body.webhooks.alert
+    const media = post.requestBody.content['application/json']
+    expect(media.schema).toEqual({ $ref: '#/components/schemas/WebhookPayload' })
+    const { properties, required } = body.components.schemas.WebhookPayload
+    const names = Object.keys(properties)
+    expect(names).toHaveLength(14)
+    expect(required).toEqual(names)
+    const nullable = names.filter((name) => [properties[name].type].flat().includes('null'))
+    expect(nullable).toEqual(['signal', 'group', 'alertId', 'watchId', 'label', 'type'])
+    expect(properties.payloadVersion.const).toBe(2)
+    for (const name of names) expect(properties[name].description).toMatch(/\.$/)
+    for (const open of ['data', 'renderedMessage']) {
+      expect(properties[open].additionalProperties).not.toBe(false)
+      expect(properties[open].description).toContain('Accept properties you do not know.')
+    }
+    expect(post.description).toContain('Receivers must accept properties they do not know')
+    expect(WebhookPayload.safeParse(media.example).error).toBeUndefined()
+    const header = (name: string) =>
+      post.parameters.find((one: { name: string }) => one.name === name)
+    expect(header('X-Watchdog-Signature')).toMatchObject({ in: 'header', required: true })
+    expect(header('X-Watchdog-Signature-Next')).toMatchObject({ required: false })
+    expect(header('webhook-signature')).toMatchObject({ required: true })
+  })
+
+  test('names 304 of what can be cached, and 404 of what a body names', async () => {
+    const { body } = await request(service, 'GET', '/openapi.json')
+    const answers = (path: string, method: string) =>
+      Object.keys(body.paths[path][method].responses)
+    for (const path of ['/pricing', '/openapi.json', '/watches/{id}', '/settings']) {
+      expect(answers(path, 'get')).toContain('304')
+    }
+    expect(answers('/watches', 'get')).not.toContain('304')
+    expect(answers('/watches/{id}', 'patch')).not.toContain('304')
+    expect(answers('/message-preview', 'post')).toContain('404')
+    expect(answers('/subscriptions', 'patch')).toContain('404')
+    expect(answers('/stats', 'get')).toContain('406')
   })
 
   test('names scope, key and problems where they apply', async () => {

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { WEBHOOK_HEADERS, WebhookPayload } from '#src/channels/webhook.ts'
 import { builtKey, translator } from '#src/i18n/translate.ts'
 import { LOCALES } from '#src/kernel/locale.ts'
 import { openApiDocument } from '#src/operations/openapi.ts'
@@ -55,6 +56,23 @@ describe.each(LOCALES)('in %s', (locale) => {
       expect(page?.text).toContain(plain(t(builtKey(`operations:${id}.summary`))))
       expect(page?.text).toContain(plain(t(builtKey(`operations:${id}.description`))))
       expect(pages.get('/docs/api')?.html).toContain(`/docs/api/${tag}#${id}"`)
+    }
+  })
+
+  test('the body of a webhook is listed field by field, with the rule for unknown ones', async () => {
+    const { html, text } = await site.get('/docs/webhooks', { 'accept-language': locale })
+    const fields = Object.keys(WebhookPayload.shape)
+    expect(fields).toHaveLength(14)
+    for (const field of fields) {
+      expect(html).toContain(`<code><bdi dir="ltr">${field}</bdi></code>`)
+      expect(text).toContain(plain(t(builtKey(`operations:field.webhook.${field}`))))
+    }
+    expect(html).toContain('<bdi dir="ltr">renderedMessage.fields[].href</bdi>')
+    expect(html).toContain('<bdi dir="ltr">string | null</bdi>')
+    expect(text).toContain(plain(t('pages:docs.webhooks.body.text')))
+    for (const { name } of WEBHOOK_HEADERS) {
+      expect(html).toContain(`<bdi dir="ltr">${name}</bdi>`)
+      expect(text).toContain(plain(t(builtKey(`pages:docs.header.${name}`))))
     }
   })
 

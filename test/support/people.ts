@@ -1,6 +1,7 @@
 import type { Service } from '#src/app.ts'
 import type { Caller, Scope } from '#src/kernel/caller.ts'
 import { PEOPLE, type Person } from '#src/sandbox/devnet/people.ts'
+import { requireDocumented } from './documented.ts'
 
 /** Sends requests as one person: a JSON body in, a parsed answer out. */
 export interface Client {
@@ -49,6 +50,7 @@ export async function request<Body = Anything>(
       payload: typeof body === 'string' ? body : JSON.stringify(body),
     }),
   })
+  requireDocumented(method, path, response.statusCode)
   const isJson = String(response.headers['content-type']).includes('json')
   return {
     status: response.statusCode,

@@ -1,8 +1,7 @@
 import { writeMessage } from '#src/auth/message.ts'
-import { prefixOf } from '#src/auth/token.ts'
 import type * as operations from '../auth.ts'
 import type { ExamplesOf } from './define.ts'
-import { at, READ_AT, SCOPES, TOKEN, TOKEN_ID, WALLET } from './story.ts'
+import { at, READ_AT, SCOPES, TOKEN, TOKEN_ID, TOKEN_PREFIX, WALLET } from './story.ts'
 
 const LABEL = 'deploy script'
 const NONCE = 'b1f06c4dd2a94be7305d7a8c61e2f943'
@@ -37,7 +36,7 @@ export function authExamples(publicUrl: string): ExamplesOf<typeof operations> {
             id: TOKEN_ID,
             label: LABEL,
             scopes: SCOPES,
-            prefix: prefixOf(TOKEN),
+            prefix: TOKEN_PREFIX,
             status: 'active',
             createdAt: at('08:30:12'),
             expiresAt: EXPIRES_AT,

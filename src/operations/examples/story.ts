@@ -1,9 +1,8 @@
 /**
  * What all examples tell of: on 20 November 2026 somebody signs in with one wallet, buys credits and
  * slots, has that wallet watched, and hears in the evening that most of it is gone. Nothing in it is
- * anybody's: secrets are zero bytes, and what is paid or posted to leads nowhere.
+ * anybody's: secrets are placeholders, and what is paid or posted to leads nowhere.
  */
-import { formatToken } from '#src/auth/token.ts'
 import type { AssetKey, TokenKey } from '#src/billing/price-list.ts'
 import type { UsdPrice } from '#src/billing/topups/rules.ts'
 import type { Address } from '#src/kernel/units.ts'
@@ -20,11 +19,11 @@ export const CHAIN_ID = 14
 export const SERVICE_TOKEN = 'WDG'
 export const TERMS_VERSION = '2026-11'
 
-/** Well-formed and never issued: its 32 bytes are zero. */
-export const TOKEN = formatToken(new Uint8Array(32))
+/** Secrets stand for themselves: nothing that has the form of a real one. */
+export const TOKEN = 'fwd_…'
+export const TOKEN_PREFIX = 'fwd_3Kd9'
 export const TOKEN_ID = 3
-/** `whsec_` and 32 zero bytes. */
-export const WEBHOOK_SECRET = `whsec_${Buffer.alloc(32).toString('base64')}`
+export const WEBHOOK_SECRET = 'whsec_…'
 /** A link code of 16 zero bytes. */
 export const LINK_CODE = Buffer.alloc(16).toString('base64url')
 

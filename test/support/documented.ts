@@ -1,0 +1,43 @@
+import { z } from 'zod'
+import { REGISTRY } from '#src/operations/index.ts'
+import { openApiDocument } from '#src/operations/openapi.ts'
+
+const Paths = z.record(
+  z.string(),
+  z.record(z.string(), z.looseObject({ responses: z.record(z.string(), z.unknown()) })),
+)
+
+interface Described {
+  readonly method: string
+  readonly pattern: RegExp
+  readonly statuses: ReadonlySet<string>
+}
+
+let described: readonly Described[] | undefined
+
+function readDescription(): readonly Described[] {
+  const app = { publicUrl: 'https://watchdog.example.org', operations: REGISTRY }
+  const paths = Paths.parse(openApiDocument(app, 'en')['paths'])
+  return Object.entries(paths).flatMap(([path, methods]) =>
+    Object.entries(methods).map(([method, { responses }]) => ({
+      method: method.toUpperCase(),
+      pattern: new RegExp(`^${path.replaceAll('.', '\\.').replaceAll(/\{\w+\}/g, '[^/]+')}$`),
+      statuses: new Set(Object.keys(responses)),
+    })),
+  )
+}
+
+/**
+ * Holds an answer against the OpenAPI document: every status that an operation answers is named there.
+ *
+ * @param path below the prefix of the operations, with its query
+ * @throws Error for a status that the document does not name
+ */
+export function requireDocumented(method: string, path: string, status: number): void {
+  described ??= readDescription()
+  const bare = path.split('?')[0] ?? ''
+  const operations = described.filter((one) => one.method === method && one.pattern.test(bare))
+  if (operations.length === 0) return
+  if (operations.some(({ statuses }) => statuses.has(String(status)))) return
+  throw new Error(`${method} ${path} answered ${status}, which its description does not name`)
+}
