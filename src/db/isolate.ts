@@ -1,6 +1,7 @@
 import { AppError } from '#src/kernel/errors.ts'
 import type { Quarantine } from '#src/kernel/quarantine.ts'
 import { isSerializationFailure } from './connection.ts'
+import { FenceError } from './lock.ts'
 import { isConnectionFailure } from './session.ts'
 
 interface IsolateOptions<Item> {
@@ -40,6 +41,7 @@ export async function isolateEach<Item, Result>(
 /** Whether an error says nothing about the item at hand: the database, a dependency, or a stop caused it. */
 export function isSharedFailure(error: unknown): boolean {
   if (error instanceof AppError) return error.kind === 'upstream'
+  if (error instanceof FenceError) return true
   if (error instanceof Error && error.name === 'AbortError') return true
   return isConnectionFailure(error) || isSerializationFailure(error)
 }

@@ -1,14 +1,48 @@
 import { createHash } from 'node:crypto'
 import { setTimeout as wait } from 'node:timers/promises'
+import { sql as query } from 'drizzle-orm'
 import type { Sql } from 'postgres'
+import { type Db, transact } from './connection.ts'
+import { boundTo } from './scope.ts'
 import { attach, connectionLost, isConnectionFailure, openSession } from './session.ts'
 
 /** A named lock that this process holds, and nobody else on the same database. */
 export interface Lock {
   /** Aborted when the lock was lost with its connection: another process may hold it soon. */
   readonly signal: AbortSignal
+  /**
+   * Draws a fencing number for what is written under this lock. Every call draws a new one, so draw once.
+   *
+   * @throws Error when the lock is lost or the database does not answer
+   */
+  drawFence(): Promise<Fence>
   /** Gives the lock back. A second call does nothing. */
   release(): Promise<void>
+}
+
+/**
+ * The right to write under a lock. A process can believe for seconds that it holds a lock that was taken from
+ * it, after a pause of the process for one; the number tells its writes from those of the new holder.
+ *
+ * @see Martin Kleppmann, "How to do distributed locking": fencing tokens
+ */
+export interface Fence {
+  /** Greater than the number of every earlier holder of the lock. */
+  readonly number: number
+  /** Aborted when the lock is lost. */
+  readonly signal: AbortSignal
+  /**
+   * `transact`, in a transaction that is refused when a newer number was drawn, and whose connection is closed
+   * as soon as the lock is lost. A newer number is drawn only after it has ended.
+   *
+   * @throws FenceError when a newer number was drawn
+   */
+  transact<T>(db: Db, work: (tx: Db) => Promise<T>): Promise<T>
+}
+
+/** A write was refused because another holder of the lock drew a newer fencing number. */
+export class FenceError extends Error {
+  override readonly name = 'FenceError'
 }
 
 /** The one connection beside the pool on which this process holds its locks. */
@@ -45,7 +79,7 @@ export async function whileHolding<T>(
   sql: Sql,
   name: string,
   signal: AbortSignal,
-  work: (signal: AbortSignal) => Promise<T>,
+  work: (signal: AbortSignal, lock: Lock) => Promise<T>,
 ): Promise<T | undefined> {
   while (!signal.aborted) {
     const lock = await tryLockIfReachable(sql, name)
@@ -54,7 +88,7 @@ export async function whileHolding<T>(
       continue
     }
     try {
-      const result = await work(AbortSignal.any([signal, lock.signal]))
+      const result = await work(AbortSignal.any([signal, lock.signal]), lock)
       if (!lock.signal.aborted) return result
     } catch (error) {
       const isStop = error instanceof Error && error.name === 'AbortError'
@@ -88,6 +122,7 @@ export async function tryLock(sql: Sql, name: string): Promise<Lock | undefined>
   let released = false
   return {
     signal: controller.signal,
+    drawFence: () => drawFence(session, name, controller.signal),
     release: async () => {
       if (released) return
       released = true
@@ -119,6 +154,42 @@ async function callServer(session: LockSession, call: LockFunction, name: string
     select ${session.client(call)}(${lockKey(name)}::bigint) as done`
   if (session.lost) throw connectionLost()
   return row?.done === true
+}
+
+/** On the connection that holds the lock: whoever lost it draws nothing. */
+async function drawFence(session: LockSession, name: string, signal: AbortSignal): Promise<Fence> {
+  signal.throwIfAborted()
+  const [row] = await session.client<{ number: string }[]>`
+    insert into lock_fences as fence (name, number) values (${name}, 1)
+    on conflict (name) do update set number = fence.number + 1
+    returning number`
+  signal.throwIfAborted()
+  const number = Number(row?.number)
+  return {
+    number,
+    signal,
+    transact: async (db, work) => {
+      try {
+        return await boundTo(signal, () =>
+          transact(db, async (tx) => {
+            await assertNewest(tx, name, number)
+            return await work(tx)
+          }),
+        )
+      } catch (error) {
+        if (error instanceof FenceError) await session.lose()
+        throw error
+      }
+    },
+  }
+}
+
+/** Under a share lock: the next number waits until the transaction has ended. */
+async function assertNewest(tx: Db, name: string, number: number): Promise<void> {
+  const [newest] = await tx.execute<{ number: string }>(
+    query`select number from lock_fences where name = ${name} for share`,
+  )
+  if (Number(newest?.number) !== number) throw new FenceError(`the lock "${name}" was taken over`)
 }
 
 function forget(session: LockSession, name: string): void {

@@ -1,4 +1,5 @@
 import type { Sql } from 'postgres'
+import { endSignal } from './scope.ts'
 import {
   type QueryOptions,
   type Slot,
@@ -37,13 +38,18 @@ export async function runTransaction<T>(
   const lost = Promise.withResolvers<never>()
   lost.promise.catch(() => undefined)
   slot.onLost = lost.reject
+  const end = endSignal()
+  const lose = () => slot.lose(end?.reason)
   try {
+    end?.throwIfAborted()
+    end?.addEventListener('abort', lose)
     await send(slot, 'begin')
     const scope = runScope({ slot, options, savepoints: 0 }, 'rollback', work)
     const result = await Promise.race([scope, lost.promise])
     await send(slot, 'commit')
     return result
   } finally {
+    end?.removeEventListener('abort', lose)
     slot.onLost = undefined
   }
 }

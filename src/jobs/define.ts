@@ -1,4 +1,5 @@
 import type { MailDeps } from '#src/channels/email.ts'
+import type { Fence } from '#src/db/lock.ts'
 import type { Tally } from '#src/delivery/tally.ts'
 import type { Role } from '#src/kernel/role.ts'
 import type { App } from '#src/operations/define.ts'
@@ -29,6 +30,12 @@ export interface Job {
    *
    * @param news the payloads it was woken with since its last run; undefined when something may have
    *   happened that nobody told: at the start, when its time has passed, after a failure
+   * @param fence the right to write as the one process that runs the job; undefined where it runs everywhere
    */
-  run(app: JobApp, signal: AbortSignal, news: ReadonlySet<string> | undefined): Promise<void>
+  run(
+    app: JobApp,
+    signal: AbortSignal,
+    news: ReadonlySet<string> | undefined,
+    fence?: Fence,
+  ): Promise<void>
 }

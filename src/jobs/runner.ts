@@ -1,7 +1,7 @@
 import { setTimeout as wait } from 'node:timers/promises'
 import type { Sql } from 'postgres'
 import { listen } from '#src/db/listen.ts'
-import { tryLock, whileHolding } from '#src/db/lock.ts'
+import { type Fence, type Lock, tryLock, whileHolding } from '#src/db/lock.ts'
 import { AppError } from '#src/kernel/errors.ts'
 import { traceOf } from '#src/kernel/trace.ts'
 import type { Job, JobApp } from './define.ts'
@@ -39,7 +39,7 @@ export async function runFirst(app: JobApp, sql: Sql, job: Job): Promise<void> {
   const lock = await tryLock(sql, lockOf(job))
   if (lock === undefined) return
   try {
-    await job.run(app, lock.signal, undefined)
+    await job.run(app, lock.signal, undefined, await lock.drawFence())
   } finally {
     await lock.release()
   }
@@ -57,7 +57,7 @@ async function startJob(
 ): Promise<{ readonly ended: Promise<void> }> {
   const waker = createWaker()
   const stopListening = job.wakeOn && (await listen(sql, job.wakeOn, waker.wake))
-  const work = (inner: AbortSignal) => loop(app, job, waker, inner)
+  const work = (inner: AbortSignal, lock?: Lock) => loop(app, job, waker, inner, lock)
   const running = job.everywhere ? work(signal) : whileHolding(sql, lockOf(job), signal, work)
   const ended = running.then(async () => {
     if (stopListening) await stopListening()
@@ -65,14 +65,22 @@ async function startJob(
   return { ended }
 }
 
-async function loop(app: JobApp, job: Job, waker: Waker, signal: AbortSignal): Promise<void> {
+async function loop(
+  app: JobApp,
+  job: Job,
+  waker: Waker,
+  signal: AbortSignal,
+  lock: Lock | undefined,
+): Promise<void> {
+  let fence: Fence | undefined
   let failures = 0
   let news: ReadonlySet<string> | undefined
   let lookedAtAllAt = performance.now()
   while (!signal.aborted) {
     try {
       if (news === undefined) lookedAtAllAt = performance.now()
-      await job.run(app, signal, news)
+      fence ??= await lock?.drawFence()
+      await job.run(app, signal, news, fence)
       if (failures > 0) app.log.info({ job: job.name, failures }, 'job works again')
       failures = 0
     } catch (error) {

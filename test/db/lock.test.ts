@@ -1,8 +1,9 @@
 import { type ChildProcess, fork } from 'node:child_process'
 import { once } from 'node:events'
-import { afterAll, beforeAll, expect, test, vi } from 'vitest'
+import { sql as query } from 'drizzle-orm'
+import { afterAll, assert, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest'
 import { connect } from '#src/db/connection.ts'
-import { tryLock, whileHolding } from '#src/db/lock.ts'
+import { type Fence, FenceError, tryLock, whileHolding } from '#src/db/lock.ts'
 import { type FreshDatabase, freshDatabase } from '../support/database.ts'
 
 let database: FreshDatabase
@@ -116,4 +117,98 @@ test('waiting for a lock ends when it is no longer wanted', async () => {
   stop.abort()
   expect(await work).toBeUndefined()
   await other.close()
+})
+
+describe('a fencing number', () => {
+  const write = (fence: Fence, value: number) =>
+    fence.transact(database.db, async (tx) => {
+      await tx.execute(query`insert into written (value) values (${value})`)
+    })
+  const written = async () =>
+    (await database.sql<{ value: number }[]>`select value from written order by value`).map(
+      ({ value }) => value,
+    )
+  beforeEach(async () => {
+    await database.sql`create table if not exists written (value integer)`
+    await database.sql`truncate written`
+  })
+
+  test('is greater for every later holder, and a write with an older one is refused', async () => {
+    const other = connect(database.url)
+    const first = await tryLock(database.sql, 'fenced')
+    const early = await first?.drawFence()
+    assert(early !== undefined)
+    await write(early, 1)
+    await first?.release()
+    const second = await tryLock(other.sql, 'fenced')
+    const late = await second?.drawFence()
+    assert(late !== undefined)
+    expect(late.number).toBeGreaterThan(early.number)
+    await expect(write(early, 2)).rejects.toBeInstanceOf(FenceError)
+    await write(late, 3)
+    expect(await written()).toEqual([1, 3])
+    await other.close()
+  })
+
+  test('is drawn only when the writes of the holder before are through or undone', async () => {
+    const other = connect(database.url)
+    const first = await tryLock(database.sql, 'overlapping')
+    const early = await first?.drawFence()
+    assert(early !== undefined)
+    const begun = Promise.withResolvers<void>()
+    const goOn = Promise.withResolvers<void>()
+    const writing = early.transact(database.db, async (tx) => {
+      begun.resolve()
+      await goOn.promise
+      await tx.execute(query`insert into written (value) values (1)`)
+    })
+    await begun.promise
+    await first?.release()
+    const second = await tryLock(other.sql, 'overlapping')
+    const drawn = second?.drawFence().then(async () => await written())
+    await vi.waitFor(async () => {
+      const waiting = await database.sql`
+        select 1 from pg_stat_activity where wait_event_type = 'Lock' and datname = current_database()`
+      expect(waiting).toHaveLength(1)
+    }, 20_000)
+    goOn.resolve()
+    await writing
+    expect(await drawn).toEqual([1])
+    await other.close()
+  })
+
+  test('ends the transactions under it when its lock is lost', async () => {
+    const lock = await tryLock(database.sql, 'ended')
+    const fence = await lock?.drawFence()
+    assert(fence !== undefined)
+    const begun = Promise.withResolvers<void>()
+    const never = new Promise<never>(() => undefined)
+    const writing = fence.transact(database.db, async (tx) => {
+      await tx.execute(query`insert into written (value) values (1)`)
+      begun.resolve()
+      await never
+    })
+    writing.catch(() => undefined)
+    await begun.promise
+    await dropLockHolders()
+    await expect(writing).rejects.toThrow('lost')
+    expect(fence.signal.aborted).toBe(true)
+    await expect(write(fence, 2)).rejects.toThrow('lost')
+    expect(await written()).toEqual([])
+  })
+
+  test('of work that was passed over takes the lock back before it goes on', async () => {
+    const stop = new AbortController()
+    const numbers: number[] = []
+    const work = whileHolding(database.sql, 'passed over', stop.signal, async (_signal, lock) => {
+      const fence = await lock.drawFence()
+      numbers.push(fence.number)
+      // Somebody else took the lock while this process was frozen.
+      if (numbers.length === 1) await lock.drawFence()
+      await write(fence, fence.number)
+    })
+    await work
+    expect(numbers).toHaveLength(2)
+    expect(await written()).toEqual([numbers[1]])
+  })
 })
