@@ -9,11 +9,11 @@ import * as accounts from './account/store.ts'
 import { nextUtcDay, utcDay } from './metering/rules.ts'
 import * as metering from './metering/store.ts'
 import { FREE_TIER_DAILY_CALLS } from './price-list.ts'
-import { getCapacity } from './subscriptions/capacity.ts'
+import { type CapacityDeps, getCapacity } from './subscriptions/capacity.ts'
 
 /** Balance, free calls, slots and ledger of the caller's wallet: everything the sub-rooms know of it. */
 export async function getAccount(
-  { db, clock }: { readonly db: Db; readonly clock: Clock },
+  { db, clock, billing }: CapacityDeps & { readonly clock: Clock },
   { wallet }: Caller,
   query: AccountQuery,
 ): Promise<Account> {
@@ -27,7 +27,7 @@ export async function getAccount(
       used: await metering.countFreeCalls(db, wallet, utcDay(now)),
       resetsAt: nextUtcDay(now),
     },
-    slots: await getCapacity(db, wallet, now),
+    slots: await getCapacity({ db, billing }, wallet, now),
     ledger: await listLedger(db, wallet, query),
   }
 }

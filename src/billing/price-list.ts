@@ -33,6 +33,9 @@ export const PERIOD_DAYS = 30
 /** Slots a wallet can have in all. */
 export const SLOTS_MAX = 20
 
+/** Watches a wallet can have where nothing is charged and slots are not counted. */
+export const FREE_WATCHES_MAX = 200
+
 /** Basis points off from so many periods on. */
 export const DURATION_DISCOUNTS = [
   { minPeriods: 12, discountBps: 2000 },

@@ -144,12 +144,20 @@ export async function pricingDocument(
       durationDiscounts: [...prices.DURATION_DISCOUNTS],
       volumeDiscounts: [...prices.VOLUME_DISCOUNTS],
       uiDurations: [...prices.UI_DURATIONS],
-      types: WATCH_TYPES.map(({ name }) => name),
+      types: shownTypes(billing).map(({ name }) => name),
       signalDefinitions: Object.fromEntries(
-        WATCH_TYPES.map(({ name, signals }) => [name, signals.map((one) => definition(name, one))]),
+        shownTypes(billing).map(({ name, signals }) => [
+          name,
+          signals.map((one) => definition(name, one)),
+        ]),
       ),
     },
   }
+}
+
+/** Where nothing costs credits, nobody watches them. */
+function shownTypes({ enabled }: App['billing']) {
+  return WATCH_TYPES.filter(({ reads }) => reads === 'chain' || enabled)
 }
 
 function stateOf(states: readonly AssetState[], key: prices.AssetKey): AssetState {

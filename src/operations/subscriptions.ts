@@ -10,6 +10,7 @@ import {
   Trial,
 } from '#src/billing/subscriptions/model.ts'
 import * as subscriptions from '#src/billing/subscriptions/service.ts'
+import { linkedAccounts } from '#src/recipients/chats.ts'
 import { defineOperation } from './define.ts'
 
 export const listSubscriptions = defineOperation({
@@ -21,7 +22,8 @@ export const listSubscriptions = defineOperation({
   status: 200,
   query: SubscriptionQuery,
   output: SubscriptionList,
-  handle: ({ app, caller, query }) => subscriptions.listSubscriptions(app, caller, query),
+  handle: ({ app, caller, query }) =>
+    subscriptions.listSubscriptions({ ...app, linkedAccounts }, caller, query),
 })
 
 export const createSubscription = defineOperation({
@@ -49,7 +51,8 @@ export const updateSubscriptions = defineOperation({
   body: SubscriptionChanges,
   namesRow: true,
   output: SubscriptionList,
-  handle: ({ app, caller, body }) => subscriptions.setAutoRenew(app, caller, body),
+  handle: ({ app, caller, body }) =>
+    subscriptions.setAutoRenew({ ...app, linkedAccounts }, caller, body),
 })
 
 export const quoteSubscription = defineOperation({
@@ -75,5 +78,5 @@ export const startTrial = defineOperation({
   bodyOptional: true,
   output: Trial,
   location: () => '/subscriptions',
-  handle: ({ app, caller }) => subscriptions.startTrial(app, caller),
+  handle: ({ app, caller }) => subscriptions.startTrial({ ...app, linkedAccounts }, caller),
 })

@@ -1,4 +1,5 @@
 /** Linked Telegram chats: which wallets they belong to, what they may do, and how they go. */
+import { recordLinkedAccount } from '#src/billing/subscriptions/service.ts'
 import type { Channels } from '#src/channels/define.ts'
 import { TelegramDestination } from '#src/channels/telegram.ts'
 import { type Db, transact } from '#src/db/connection.ts'
@@ -80,6 +81,7 @@ export async function linkChat(
   const { wallet, scopes, chat } = link
   const now = deps.clock.now()
   const settings = await lockWallet(deps.db, wallet, now)
+  await recordLinkedAccount(deps.db, wallet, link.by.id)
   const { threadId } = chat
   const destination = { chatId: chat.id, ...(threadId !== undefined && { threadId }) }
   const linked = {
@@ -301,3 +303,13 @@ function nameOf(title: string): string {
   const clean = title.replace(UNWANTED, ' ').trim()
   return [...clean].slice(0, LABEL_LENGTH_MAX).join('').trim() || 'Telegram'
 }
+
+/** Telegram accounts that linked a chat to a wallet, for the trial. */
+export const linkedAccounts = {
+  /** Nobody links another chat to the wallet until the transaction ends. */
+  lock: async (tx: Db, wallet: Address, now: Date): Promise<readonly number[]> => {
+    await lockWallet(tx, wallet, now)
+    return await store.listLinkers(tx, wallet)
+  },
+  list: (db: Db, wallet: Address): Promise<readonly number[]> => store.listLinkers(db, wallet),
+} as const

@@ -1,4 +1,4 @@
-import { and, asc, count, desc, eq, gt, or, type SQL, sql } from 'drizzle-orm'
+import { and, asc, count, desc, eq, gt, isNotNull, or, type SQL, sql } from 'drizzle-orm'
 import type { ChannelKey } from '#src/channels/define.ts'
 import type { Db } from '#src/db/connection.ts'
 import type { Locale } from '#src/kernel/locale.ts'
@@ -292,6 +292,15 @@ export async function saveFailures(
     )
     select id from saved where stopped order by id`)
   return rows.map(({ id }) => id)
+}
+
+/** Telegram accounts that linked a chat to a wallet. */
+export async function listLinkers(db: Db, wallet: Address): Promise<number[]> {
+  const rows = await db
+    .selectDistinct({ linkedBy: recipients.linkedBy })
+    .from(recipients)
+    .where(and(eq(recipients.wallet, wallet), isNotNull(recipients.linkedBy)))
+  return rows.flatMap(({ linkedBy }) => linkedBy ?? [])
 }
 
 function isOneOf(ids: readonly number[]): SQL {

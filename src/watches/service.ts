@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { requireBilling } from '#src/billing/account/service.ts'
 import * as slots from '#src/billing/subscriptions/capacity.ts'
 import type { Chain } from '#src/chain/chain.ts'
 import { type Db, transact } from '#src/db/connection.ts'
@@ -64,14 +65,16 @@ export async function getWatch(deps: Deps, caller: Caller, id: number): Promise<
  * What only the chain can tell (is this a token) is checked when the chain answers; when it does not,
  * the watch starts all the same with the first value that is seen.
  *
- * @throws AppError invalid `validation_failed`, conflict `no_free_slot`
+ * @throws AppError invalid `validation_failed`, conflict `no_free_slot`; where nothing is charged
+ *   `watch_limit_reached`, or `billing_disabled` for a watch of credits
  */
 export async function createWatch(
-  deps: Deps & { readonly chain: Chain },
+  deps: Deps & { readonly chain: Chain; readonly billing: { readonly enabled: boolean } },
   caller: Caller,
   input: NewWatch,
 ): Promise<Watch> {
   const type = getWatchType(input.type)
+  if (type.reads === 'ledger') requireBilling(deps.billing)
   const signals = input.signals ?? []
   const meant = await resolveTarget(deps, type, input.target)
   const errors = [
@@ -82,7 +85,7 @@ export async function createWatch(
   const now = deps.clock.now()
   const target = z.encode(type.target, meant)
   const id = await deps.db.transaction(async (tx) => {
-    await slots.occupySlot(tx, caller.wallet, now)
+    await slots.occupySlot({ ...deps, db: tx }, caller.wallet, now)
     const lens = lensOf(type, input.settings)
     const key = targetKey(type, target, caller.wallet, lens)
     const targetId = await store.joinTarget(tx, { type: type.name, key, target, lens })
@@ -163,7 +166,10 @@ export async function updateWatch(
  * @throws AppError not_found
  */
 export async function deleteWatch(
-  deps: Deps & { readonly notices: SlotNews },
+  deps: Deps & {
+    readonly notices: SlotNews
+    readonly billing: { readonly enabled: boolean }
+  },
   caller: Caller,
   id: number,
 ): Promise<void> {
@@ -175,7 +181,7 @@ export async function deleteWatch(
     if (targetId === undefined) throw new AppError('not_found', 'not_found')
     await store.leaveTarget(tx, targetId)
     await slots.releaseSlot(tx, wallet)
-    const capacity = await slots.countSlots(tx, wallet, now)
+    const capacity = await slots.countSlots({ ...deps, db: tx }, wallet, now)
     await fitWatches(deps, tx, { wallet, capacity, trialEndedAt: undefined, at: now })
   })
 }

@@ -63,6 +63,7 @@ export async function fitChangedWallets(
     readonly log: Logger
     readonly quarantine: Quarantine
     readonly notices: SlotNews
+    readonly billing: { readonly enabled: boolean }
   },
   signal: AbortSignal,
 ): Promise<void> {

@@ -39,7 +39,9 @@ const take = (input: LedgerInput) => transact(database.db, (tx) => debit(tx, inp
 
 async function accountOf(wallet: Address) {
   const caller = { wallet, scopes: ['read'], via: 'http' } as const
-  return await getAccount({ db: database.db, clock }, caller, { limit: 250 })
+  return await getAccount({ db: database.db, clock, billing: { enabled: true } }, caller, {
+    limit: 250,
+  })
 }
 
 describe('the ledger', () => {

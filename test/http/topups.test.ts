@@ -290,7 +290,7 @@ describe('a service without ways to pay', () => {
     const service = await serviceOnly({ BILLING_ENABLED: 'false', FLARE_RPC_URLS, NATIVE_PAY_TO })
     const client = await buyer(service, 'alice')
     expect((await client.request('POST', '/topup', { asset: 'FLR' })).body.code).toBe(
-      'asset_unavailable',
+      'billing_disabled',
     )
     const { body } = await request<PricingDocument>(service, 'GET', '/pricing')
     expect(body).toMatchObject({ enabled: false, nativeFlr: { available: false } })

@@ -48,6 +48,11 @@ export async function acceptTerms(
   return getTerms(deps, caller)
 }
 
+/** @throws AppError conflict `billing_disabled` where this service charges nothing */
+export function requireBilling({ enabled }: { readonly enabled: boolean }): void {
+  if (!enabled) throw new AppError('conflict', 'billing_disabled')
+}
+
 /** @throws AppError forbidden `terms_not_accepted` unless the wallet accepted the terms in force */
 export async function requireTerms(deps: TermsDeps, wallet: Address): Promise<void> {
   const { version } = deps.billing.terms

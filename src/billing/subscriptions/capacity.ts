@@ -5,14 +5,29 @@ import { AppError } from '#src/kernel/errors.ts'
 import type { Quarantine } from '#src/kernel/quarantine.ts'
 import type { Address } from '#src/kernel/units.ts'
 import * as accounts from '../account/store.ts'
-import { SLOTS_MAX, TRIAL_SLOTS } from '../price-list.ts'
+import { FREE_WATCHES_MAX, SLOTS_MAX, TRIAL_SLOTS } from '../price-list.ts'
 import { forEachDue } from './due.ts'
 import type { Capacity } from './model.ts'
 import { capacitySteps, goneAt, type LostSlots, trialSlots } from './rules.ts'
 import * as store from './store.ts'
 
-/** The wallet's slots at `now`. */
-export async function getCapacity(db: Db, wallet: Address, now: Date): Promise<Capacity> {
+/** What counting slots needs. */
+export interface CapacityDeps {
+  readonly db: Db
+  readonly billing: { readonly enabled: boolean }
+}
+
+/** The wallet's slots at `now`. Where nothing is charged slots are not counted, and watches have one limit. */
+export async function getCapacity(
+  { db, billing }: CapacityDeps,
+  wallet: Address,
+  now: Date,
+): Promise<Capacity> {
+  if (!billing.enabled) {
+    const used = (await accounts.findAccount(db, wallet))?.occupiedSlots ?? 0
+    const available = Math.max(0, FREE_WATCHES_MAX - used)
+    return { purchased: 0, trial: 0, used, available, max: FREE_WATCHES_MAX }
+  }
   const purchased = await store.sumPurchased(db, wallet)
   const trial = trialSlots(await store.findTrial(db, wallet), now)
   const used = (await accounts.findAccount(db, wallet))?.occupiedSlots ?? 0
@@ -21,8 +36,9 @@ export async function getCapacity(db: Db, wallet: Address, now: Date): Promise<C
 }
 
 /** How many watches of the wallet may run at `now`. */
-export async function countSlots(db: Db, wallet: Address, now: Date): Promise<number> {
-  const { purchased, trial } = await getCapacity(db, wallet, now)
+export async function countSlots(deps: CapacityDeps, wallet: Address, now: Date): Promise<number> {
+  if (!deps.billing.enabled) return FREE_WATCHES_MAX
+  const { purchased, trial } = await getCapacity(deps, wallet, now)
   return purchased + trial
 }
 
@@ -43,14 +59,19 @@ export async function lockSlots(tx: Db, wallet: Address): Promise<void> {
 /**
  * Takes one slot for a new watch, in the watch's transaction.
  *
- * @throws AppError conflict `no_free_slot`
+ * @throws AppError conflict `no_free_slot`, or `watch_limit_reached` where nothing is charged
  */
-export async function occupySlot(tx: Db, wallet: Address, now: Date): Promise<void> {
+export async function occupySlot(deps: CapacityDeps, wallet: Address, now: Date): Promise<void> {
+  const { db: tx, billing } = deps
   await accounts.ensureAccount(tx, wallet, now)
   await lockSlots(tx, wallet)
-  const capacity = await countSlots(tx, wallet, now)
+  const capacity = await countSlots(deps, wallet, now)
   const isTaken = await accounts.occupySlot(tx, wallet, capacity)
-  if (!isTaken) throw new AppError('conflict', 'no_free_slot', { values: { count: capacity } })
+  if (isTaken) return
+  if (!billing.enabled) {
+    throw new AppError('conflict', 'watch_limit_reached', { values: { count: capacity } })
+  }
+  throw new AppError('conflict', 'no_free_slot', { values: { count: capacity } })
 }
 
 /** Gives a deleted watch's slot back, in the watch's transaction. */
@@ -80,9 +101,10 @@ export interface ChangedCapacity {
 export async function fitChanged(
   {
     db,
+    billing,
     clock,
     quarantine,
-  }: { readonly db: Db; readonly clock: Clock; readonly quarantine: Quarantine },
+  }: CapacityDeps & { readonly clock: Clock; readonly quarantine: Quarantine },
   adjust: (tx: Db, changed: ChangedCapacity) => Promise<void>,
   signal: AbortSignal,
 ): Promise<void> {
@@ -96,7 +118,11 @@ export async function fitChanged(
       if (changes.length === 0) return
       const endsAt = (await store.findTrial(tx, wallet))?.endsAt
       const losses = await listLosses(tx, wallet, endsAt)
-      const steps = capacitySteps(changes, losses, await countSlots(tx, wallet, now))
+      const steps = capacitySteps(
+        changes,
+        losses,
+        await countSlots({ db: tx, billing }, wallet, now),
+      )
       for (const { at: since, capacity } of steps) {
         const trialEndedAt = since.getTime() === endsAt?.getTime() ? endsAt : undefined
         await adjust(tx, { wallet, capacity, trialEndedAt, since, at: now })

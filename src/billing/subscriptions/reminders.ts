@@ -43,6 +43,7 @@ interface Deps {
   readonly db: Db
   readonly clock: Clock
   readonly quarantine: Quarantine
+  readonly billing: { readonly enabled: boolean }
   readonly notices: ReminderNews
 }
 
@@ -56,6 +57,7 @@ interface Deps {
  */
 export async function remindDue(deps: Deps, signal: AbortSignal): Promise<void> {
   const { db, quarantine } = deps
+  if (!deps.billing.enabled) return
   const now = deps.clock.now()
   const list = (page: Parameters<typeof store.listWalletsToRemind>[2]) =>
     store.listWalletsToRemind(db, now, page)

@@ -52,6 +52,7 @@ interface Deps {
   readonly clock: Clock
   readonly log: Logger
   readonly quarantine: Quarantine
+  readonly billing: { readonly enabled: boolean }
   readonly notices: RenewalNews
 }
 
@@ -62,10 +63,11 @@ interface Deps {
  * ledger reference: whenever the process dies, a term is paid once or not at all. A wallet that fails is
  * put into quarantine and tried again by the next pass; the others go on. After a pause of the
  * service the tries that were missed are made up for, and told as one; a renewed term begins where the
- * last one ended.
+ * last one ended. Where nothing is charged, nothing is renewed.
  */
 export async function renewDue(deps: Deps, signal: AbortSignal): Promise<void> {
   const { db, log, quarantine } = deps
+  if (!deps.billing.enabled) return
   const now = deps.clock.now()
   const list = (page: Parameters<typeof store.listDueWallets>[2]) =>
     store.listDueWallets(db, now, page)

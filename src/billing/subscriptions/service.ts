@@ -3,8 +3,8 @@ import type { Caller } from '#src/kernel/caller.ts'
 import type { Clock } from '#src/kernel/clock.ts'
 import { AppError } from '#src/kernel/errors.ts'
 import { cutPage, PAGE_LIMIT_DEFAULT, readCursor } from '#src/kernel/query.ts'
-import { ID_MAX } from '#src/kernel/units.ts'
-import { debit, requireTerms, type Terms } from '../account/service.ts'
+import { type Address, ID_MAX } from '#src/kernel/units.ts'
+import { debit, requireBilling, requireTerms, type Terms } from '../account/service.ts'
 import * as accounts from '../account/store.ts'
 import { SLOT_PRICE_CREDITS, TRIAL_SLOTS } from '../price-list.ts'
 import { getCapacity, lockSlots, requireRoom } from './capacity.ts'
@@ -34,37 +34,75 @@ interface Deps {
   readonly clock: Clock
 }
 
+/** Telegram accounts that are linked to a wallet: known by a higher room. */
+interface LinkedAccounts {
+  /** Nobody links another one until the transaction ends. */
+  lock(tx: Db, wallet: Address, now: Date): Promise<readonly number[]>
+  list(db: Db, wallet: Address): Promise<readonly number[]>
+}
+
 interface BuyingDeps extends Deps {
-  readonly billing: { readonly terms: Terms }
+  readonly billing: { readonly enabled: boolean; readonly terms: Terms }
+}
+
+interface TrialDeps {
+  readonly linkedAccounts: LinkedAccounts
+}
+
+interface ListingDeps extends Deps, TrialDeps {
+  readonly billing: { readonly enabled: boolean }
 }
 
 /** What a cursor of the list is bound to. */
 const LIST = 'subscriptions'
 
 /**
- * Starts the free trial: one slot for 14 days, once per wallet and once per Telegram account.
+ * Starts the free trial: one slot for 14 days, once per wallet and once per Telegram account that is
+ * linked to it, whatever door the caller comes through.
  *
- * @throws AppError forbidden `terms_not_accepted`, conflict `trial_already_used` or
+ * @throws AppError forbidden `terms_not_accepted`, conflict `billing_disabled`, `trial_already_used` or
  *   `slot_limit_reached`
  */
-export async function startTrial(deps: BuyingDeps, caller: Caller): Promise<Trial> {
+export async function startTrial(deps: BuyingDeps & TrialDeps, caller: Caller): Promise<Trial> {
   const { wallet } = caller
+  requireBilling(deps.billing)
   await requireTerms(deps, wallet)
   const startedAt = deps.clock.now()
   const endsAt = trialEnd(startedAt)
   const telegramUserId = caller.telegramUserId ?? null
   await transact(deps.db, async (tx) => {
     await lockSlots(tx, wallet)
-    const capacity = await getCapacity(tx, wallet, startedAt)
+    const capacity = await getCapacity({ db: tx, billing: deps.billing }, wallet, startedAt)
     const remindAt = firstReminder('trial', endsAt)
     const trial = { wallet, telegramUserId, startedAt, endsAt, remindAt }
-    const isFirst = await store.insertTrial(tx, trial)
+    const linked = await deps.linkedAccounts.lock(tx, wallet, startedAt)
+    const accounts = [...new Set([...linked, ...(telegramUserId === null ? [] : [telegramUserId])])]
+    const isFirst =
+      (await store.insertTrial(tx, trial)) &&
+      (await store.insertTrialAccounts(
+        tx,
+        wallet,
+        accounts.toSorted((a, b) => a - b),
+      ))
     if (!isFirst) throw new AppError('conflict', 'trial_already_used')
     requireRoom(capacity, TRIAL_SLOTS)
     await store.insertCapacityChange(tx, wallet, startedAt)
     await store.insertCapacityChange(tx, wallet, endsAt)
   })
   return { slots: TRIAL_SLOTS, startedAt, endsAt }
+}
+
+/**
+ * Records that a Telegram account is linked to a wallet, in the transaction that links it: where the wallet
+ * had its trial, the account had it too.
+ */
+export async function recordLinkedAccount(
+  tx: Db,
+  wallet: Address,
+  telegramUserId: number,
+): Promise<void> {
+  const trial = await store.findTrial(tx, wallet)
+  if (trial !== undefined) await store.insertTrialAccounts(tx, wallet, [telegramUserId])
 }
 
 /** What slots would cost the caller now. */
@@ -92,13 +130,14 @@ export async function quoteSlots(
  * Buys slots from the wallet's credits.
  *
  * @throws AppError forbidden `terms_not_accepted`, payment_required `insufficient_credits`, conflict
- *   `price_changed` or `slot_limit_reached`
+ *   `billing_disabled`, `price_changed` or `slot_limit_reached`
  */
 export async function createSubscription(
   deps: BuyingDeps,
   { wallet }: Caller,
   { quantity, periods, autoRenew, expectedCredits }: NewSubscription,
 ): Promise<Subscription> {
+  requireBilling(deps.billing)
   await requireTerms(deps, wallet)
   const now = deps.clock.now()
   const { totalCredits } = priceSlots(quantity, periods)
@@ -110,7 +149,7 @@ export async function createSubscription(
       const values = { count: totalCredits }
       throw new AppError('conflict', 'price_changed', { values, members: { totalCredits } })
     }
-    requireRoom(await getCapacity(tx, wallet, now), quantity)
+    requireRoom(await getCapacity({ db: tx, billing: deps.billing }, wallet, now), quantity)
     const endsAt = termEnd(now, periods)
     const bought = await store.insertSubscription(tx, {
       wallet,
@@ -139,7 +178,7 @@ export async function createSubscription(
 
 /** The wallet's subscriptions by id, those that are over too, its slots and its trial. */
 export async function listSubscriptions(
-  { db, clock }: Deps,
+  { db, clock, billing, linkedAccounts }: ListingDeps,
   caller: Caller,
   { limit = PAGE_LIMIT_DEFAULT, cursor }: SubscriptionQuery,
 ): Promise<SubscriptionList> {
@@ -148,13 +187,15 @@ export async function listSubscriptions(
   const rows = await store.listSubscriptions(db, wallet, after, limit + 1)
   const page = cutPage(rows, limit, LIST, ({ id }) => [id])
   const trial = await store.findTrial(db, wallet)
-  const isTaken = telegramUserId !== undefined && (await store.hasTrial(db, telegramUserId))
+  const linked = trial === undefined ? await linkedAccounts.list(db, wallet) : []
+  const people = telegramUserId === undefined ? linked : [...linked, telegramUserId]
+  const isTaken = trial !== undefined || (await store.hadTrial(db, people))
   return {
     ...page,
     data: page.data.map(toSubscription),
-    capacity: await getCapacity(db, wallet, clock.now()),
+    capacity: await getCapacity({ db, billing }, wallet, clock.now()),
     trial: {
-      available: trial === undefined && !isTaken,
+      available: billing.enabled && !isTaken,
       startedAt: trial?.startedAt ?? null,
       endsAt: trial?.endsAt ?? null,
     },
@@ -168,7 +209,7 @@ export async function listSubscriptions(
  * @throws AppError not_found
  */
 export async function setAutoRenew(
-  deps: Deps,
+  deps: ListingDeps,
   caller: Caller,
   { autoRenew, id }: SubscriptionChanges,
 ): Promise<SubscriptionList> {

@@ -1,7 +1,7 @@
 import { and, asc, eq, gt, inArray, lte, type SQL, sql } from 'drizzle-orm'
 import type { Db } from '#src/db/connection.ts'
 import { type Address, storedAddress } from '#src/kernel/units.ts'
-import { capacityChanges, subscriptions, trials } from './tables.ts'
+import { capacityChanges, subscriptions, trialAccounts, trials } from './tables.ts'
 
 export type TrialRow = typeof trials.$inferSelect
 export type SubscriptionRow = typeof subscriptions.$inferSelect
@@ -12,13 +12,30 @@ export async function findTrial(db: Db, wallet: Address): Promise<TrialRow | und
   return found
 }
 
-/** Whether this Telegram account has started a trial, for whichever wallet. */
-export async function hasTrial(db: Db, telegramUserId: number): Promise<boolean> {
+/** Whether one of these Telegram accounts has had a trial, for whichever wallet. */
+export async function hadTrial(db: Db, telegramUserIds: readonly number[]): Promise<boolean> {
+  if (telegramUserIds.length === 0) return false
   const found = await db
-    .select({ wallet: trials.wallet })
-    .from(trials)
-    .where(eq(trials.telegramUserId, telegramUserId))
+    .select({ wallet: trialAccounts.wallet })
+    .from(trialAccounts)
+    .where(inArray(trialAccounts.telegramUserId, [...telegramUserIds]))
+    .limit(1)
   return found.length > 0
+}
+
+/** Records that these Telegram accounts have a trial by this wallet. @returns false when one of them had one */
+export async function insertTrialAccounts(
+  db: Db,
+  wallet: Address,
+  telegramUserIds: readonly number[],
+): Promise<boolean> {
+  if (telegramUserIds.length === 0) return true
+  const inserted = await db
+    .insert(trialAccounts)
+    .values(telegramUserIds.map((telegramUserId) => ({ telegramUserId, wallet })))
+    .onConflictDoNothing()
+    .returning({ wallet: trialAccounts.wallet })
+  return inserted.length === telegramUserIds.length
 }
 
 /** @returns false when this wallet or Telegram account has had its trial */

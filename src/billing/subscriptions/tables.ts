@@ -25,6 +25,13 @@ export const trials = pgTable(
   (table) => [index('trials_remind').on(table.remindAt).where(sql`remind_at is not null`)],
 )
 
+/** Telegram accounts that had a trial: linked to a wallet that had one, or started one themselves. */
+export const trialAccounts = pgTable('trial_accounts', {
+  telegramUserId: bigint('telegram_user_id', { mode: 'number' }).primaryKey(),
+  /** The wallet of that trial. */
+  wallet: text('wallet').notNull(),
+})
+
 export const subscriptions = pgTable(
   'subscriptions',
   {

@@ -4,7 +4,7 @@ import type { Caller } from '#src/kernel/caller.ts'
 import { AppError, type FieldError } from '#src/kernel/errors.ts'
 import type { Locale } from '#src/kernel/locale.ts'
 import type { Address, Hash } from '#src/kernel/units.ts'
-import { requireTerms, type Terms } from '../account/service.ts'
+import { requireBilling, requireTerms, type Terms } from '../account/service.ts'
 import { type AssetKey, MIN_TOPUP_CREDITS, PAYMENT_ASSETS } from '../price-list.ts'
 import * as cursors from './cursor-store.ts'
 import { beginReading, chainOf } from './deposits.ts'
@@ -39,7 +39,7 @@ const TAG_ATTEMPTS = 5
  * where that is not to be had.
  *
  * @throws AppError invalid `validation_failed` for an asset there is not, forbidden
- *   `terms_not_accepted`, conflict `asset_unavailable`, `asset_paused` or `cap_exceeded`, upstream
+ *   `terms_not_accepted`, conflict `billing_disabled`, `asset_unavailable`, `asset_paused` or `cap_exceeded`, upstream
  *   `dependency_unavailable`
  */
 export async function createTopup(
@@ -53,6 +53,7 @@ export async function createTopup(
   },
 ): Promise<Topup> {
   const { input, locale, renews = null } = request
+  requireBilling(deps.billing)
   const named = input.asset === undefined ? undefined : readAsset(deps, input.asset)
   await requireTerms(deps, caller.wallet)
   const state = await chooseAsset(deps, named)
