@@ -169,6 +169,44 @@ describe('a late payment', () => {
   })
 })
 
+describe('a payment beyond its quote', () => {
+  /** Pays a quote of 10,000 credits, after which the price halves, so many fourths of it. */
+  async function payFourths(...payments: readonly bigint[]): Promise<number> {
+    await world.sync()
+    const draft = await draftOf(alice, { asset: 'FLR' })
+    const before = await ledgerOf(alice)
+    await world.contracts.setFeed('FLR/USD', 100_000n, 7)
+    for (const fourths of payments) await world.pay(draft, (BigInt(draft.amount) * fourths) / 4n)
+    await world.confirmAll()
+    await world.contracts.setFeed('FLR/USD', 200_000n, 7)
+    return (await ledgerOf(alice)).balance - before.balance
+  }
+
+  test('is credited at the locked price up to 1.25 times the quote', async () => {
+    expect(await payFourths(5n)).toBe(12_500)
+  })
+
+  test('is credited at the locked price up to the quote and at the price of the moment beyond', async () => {
+    expect(await payFourths(8n)).toBe(10_000 + 5000)
+  })
+
+  test('has no more at the locked price in several payments than in one', async () => {
+    expect(await payFourths(4n, 4n)).toBe(10_000 + 5000)
+  })
+
+  test('waits while there is no price of the moment', async () => {
+    await world.sync()
+    const draft = await draftOf(alice, { asset: 'FLR' })
+    const stale = new Date(world.clock.now().getTime() - 660_000)
+    await world.contracts.setFeed('FLR/USD', 200_000n, 7, stale)
+    await world.pay(draft, (BigInt(draft.amount) * 3n) / 2n)
+    expect(await gained(() => world.confirmAll())).toBe(0)
+    expect(await topupOf(alice, draft)).toMatchObject({ status: 'confirming' })
+    await world.contracts.setFeed('FLR/USD', 200_000n, 7)
+    expect(await gained(() => world.settle())).toBe(15_000)
+  })
+})
+
 describe('a payment that cannot be credited', () => {
   /** What is kept of it, and that somebody was told. */
   async function expectKept(hash: string, reason: string): Promise<void> {

@@ -1,6 +1,7 @@
 import { decodeFunctionData, parseAbi, parseEther } from 'viem'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import type { PricingDocument, Topup, TopupDraft } from '../generated/api.ts'
+import { giveCredits } from '../support/credits.ts'
 import { serviceOnly } from '../support/harness.ts'
 import { buyer, draftOf, type PayWorld, payWorld, topupOf } from '../support/pay-world.ts'
 import { type Client, request, signIn } from '../support/people.ts'
@@ -242,6 +243,29 @@ describe('an asset that is not to be had', () => {
       expect((await bob.request('POST', '/topup', most)).status).toBe(201)
     }
     expect((await bob.request('POST', '/topup', most)).body.code).toBe('cap_exceeded')
+  })
+
+  test('is not taken away from anybody by many wallets that never paid', async () => {
+    const most = { asset: 'FXRP', credits: 2_500_000 }
+    expect((await bob.request('POST', '/topup', most)).status).toBe(201)
+    // Quotes of wallets that nobody has seen before or after.
+    await world.sql`
+      insert into topups (handle, wallet, asset, token, pay_to, credits, bonus_credits, amount_units,
+        price_value, price_decimals, usd_per_1000_credits_micros, created_at, expires_at)
+      select overlay(handle placing lpad(to_hex(n), 8, '0') from 3 for 8),
+        overlay(wallet placing lpad(to_hex(n), 8, '0') from 3 for 8), asset, token, pay_to, credits,
+        bonus_credits, amount_units, price_value, price_decimals, usd_per_1000_credits_micros,
+        created_at, expires_at
+      from topups, generate_series(1, 50) n where wallet = ${bob.caller.wallet} and asset = 'FXRP'`
+    for (let quotes = 0; quotes < 4; quotes += 1) expect((await create(most)).status).toBe(201)
+    expect(await refusal('FXRP')).toEqual([409, 'cap_exceeded'])
+    // Those who have paid before hold what they asked for.
+    await world.sql`truncate topups`
+    expect((await bob.request('POST', '/topup', most)).status).toBe(201)
+    await giveCredits(world.app, bob.caller.wallet, 1)
+    expect((await bob.request('POST', '/topup', most)).status).toBe(201)
+    for (let quotes = 0; quotes < 4; quotes += 1) expect((await create(most)).status).toBe(201)
+    expect(await refusal('FXRP')).toEqual([409, 'cap_exceeded'])
   })
 
   test('is refused in FXRP as the treasury fills, and paused once it is full', async () => {

@@ -1,4 +1,4 @@
-import { and, asc, eq, isNull, ne, sql } from 'drizzle-orm'
+import { and, asc, eq, isNotNull, isNull, lte, ne, not, sql } from 'drizzle-orm'
 import type { Db } from '#src/db/connection.ts'
 import { type Refusal, TOPUPS_CHANNEL } from './model.ts'
 import { topupPayments, unmatchedPayments } from './tables.ts'
@@ -51,6 +51,33 @@ export function listPaymentsFor(
     )
     .where(eq(topupPayments.handle, handle))
     .orderBy(asc(topupPayments.blockNumber), asc(topupPayments.logIndex))
+}
+
+/**
+ * What was paid for a top-up in blocks up to `until`, other than by the given payment.
+ *
+ * @param only `credited`: settled with credits; `all`: whatever may still be
+ */
+export async function sumPaid(
+  db: Db,
+  { handle, txHash, logIndex, asset }: PaymentRow,
+  until: Date,
+  only: 'credited' | 'all',
+): Promise<bigint> {
+  const table = topupPayments
+  const [found] = await db
+    .select({ units: sql<string>`coalesce(sum(${table.amountUnits}), 0)` })
+    .from(table)
+    .where(
+      and(
+        eq(table.handle, handle ?? ''),
+        eq(table.asset, asset),
+        lte(table.blockAt, until),
+        not(and(eq(table.txHash, txHash), eq(table.logIndex, logIndex)) ?? sql`false`),
+        only === 'credited' ? isNotNull(table.credits) : undefined,
+      ),
+    )
+  return BigInt(found?.units ?? 0)
 }
 
 /** Where a payment stands among those seen. */

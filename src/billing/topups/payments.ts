@@ -9,7 +9,7 @@ import type { Market } from './market.ts'
 import type { Refusal } from './model.ts'
 import type { PaymentRow } from './payment-store.ts'
 import * as payments from './payment-store.ts'
-import { judgePayment, type Rate, rateOf, type Verdict, type Worth } from './rules.ts'
+import { exceedsLock, judgePayment, type Rate, rateOf, type Verdict, type Worth } from './rules.ts'
 import type { TopupRow } from './store.ts'
 import * as store from './store.ts'
 
@@ -125,7 +125,8 @@ function toRow(
  * Credits a payment, or keeps it among the unmatched: once, whatever happens at the same time. The
  * caller has made sure that its block is deep enough and still there.
  *
- * A late one is counted at the price of now; while there is none it waits.
+ * A late one is counted at the price of now, and so is what goes far beyond its quote; while there is no
+ * price it waits.
  */
 export async function settlePayment(
   deps: SettleDeps,
@@ -135,19 +136,20 @@ export async function settlePayment(
 ): Promise<void> {
   const { db, clock, log } = deps
   const topup = payment.handle === null ? undefined : await store.findTopup(db, payment.handle)
-  const rate = topup && (await rateAt(deps, topup, payment, signal))
+  const pricing = topup && (await pricingOf(deps, topup, payment, signal))
   const { txHash, logIndex, asset, payer, reference } = payment
   const fields = { txHash, logIndex, handle: payment.handle, reference, asset, payer }
-  if (topup !== undefined && rate === undefined) {
-    log.warn(fields, 'late payment waits for a price')
+  if (topup !== undefined && pricing === undefined) {
+    log.warn(fields, 'payment waits for a price')
     return
   }
-  const verdict = judgePayment({ asset, amountUnits: payment.amountUnits, topup, rate })
   const at = clock.now()
-  const isDone = await transact(db, (tx) =>
-    write(deps, tx, { payment, topup, verdict, confirmations, at }),
-  )
-  if (!isDone) return
+  const verdict = await transact(db, async (tx) => {
+    const judged = await judge(tx, { payment, topup, pricing })
+    const isDone = await write(deps, tx, { payment, topup, verdict: judged, confirmations, at })
+    return isDone ? judged : undefined
+  })
+  if (verdict === undefined) return
   const amount = payment.amountUnits.toString()
   if (verdict.ok) log.info({ ...fields, amount, ...verdict.worth }, 'payment credited')
   else log.error({ ...fields, amount, reason: verdict.reason }, 'payment not matched')
@@ -216,16 +218,55 @@ async function addCredits(
   return { wallet, handle, txHash, logIndex, asset, amountUnits, ...worth, balanceCredits, at }
 }
 
-/** The locked rate of a payment that got into its block in time, or else the one of now. */
-async function rateAt(
-  { market }: SettleDeps,
+/** What a payment is counted at. */
+interface Pricing {
+  readonly rate: Rate
+  /** Undefined where all of it is counted at `rate`. */
+  readonly beyond: Rate | undefined
+}
+
+/** Under the lock of the top-up where payments share the amount that the locked price is good for. */
+async function judge(
+  tx: Db,
+  {
+    payment,
+    topup,
+    pricing,
+  }: {
+    readonly payment: PaymentRow
+    readonly topup: TopupRow | undefined
+    readonly pricing: Pricing | undefined
+  },
+): Promise<Verdict> {
+  const { asset, amountUnits } = payment
+  const beyond = pricing?.beyond
+  if (topup === undefined || beyond === undefined) {
+    return judgePayment({ asset, amountUnits, topup, rate: pricing?.rate })
+  }
+  await store.lockTopup(tx, topup.handle)
+  const usedUnits = await payments.sumPaid(tx, payment, topup.expiresAt, 'credited')
+  const lock = { quoteUnits: topup.amountUnits, usedUnits, beyond }
+  return judgePayment({ asset, amountUnits, topup, rate: pricing?.rate, lock })
+}
+
+/**
+ * The locked rate of a payment that got into its block in time, or else the one of now. Undefined while one
+ * of now is needed and there is none.
+ */
+async function pricingOf(
+  { db, market }: SettleDeps,
   topup: TopupRow,
   payment: PaymentRow,
   signal?: AbortSignal,
-): Promise<Rate | undefined> {
-  if (payment.blockAt <= topup.expiresAt) return lockedRate(topup)
+): Promise<Pricing | undefined> {
+  const isLate = payment.blockAt > topup.expiresAt
+  const others = isLate ? 0n : await payments.sumPaid(db, payment, topup.expiresAt, 'all')
+  const isBeyond = exceedsLock(topup.amountUnits, others + payment.amountUnits)
+  if (!isLate && !isBeyond) return { rate: lockedRate(topup), beyond: undefined }
   const price = await market.price(topup.asset, signal)
-  return price && rateOf(topup.asset, price)
+  const now = price && rateOf(topup.asset, price)
+  if (now === undefined) return undefined
+  return isLate ? { rate: now, beyond: undefined } : { rate: lockedRate(topup), beyond: now }
 }
 
 function lockedRate({ asset, priceValue, priceDecimals, usdPer1000CreditsMicros }: TopupRow): Rate {

@@ -99,6 +99,65 @@ export interface Case {
   /** Undefined when the payment names none of ours. */
   readonly topup: { readonly asset: AssetKey; readonly token: string | null } | undefined
   readonly rate: Rate | undefined
+  /** Of a payment at the locked price: how far that reaches. */
+  readonly lock?: Lock | undefined
+}
+
+/** How far the locked price of a quote reaches. */
+export interface Lock {
+  /** The quote's amount. */
+  readonly quoteUnits: bigint
+  /** What was credited of the quote at its locked price before. */
+  readonly usedUnits: bigint
+  /** The price of the moment. */
+  readonly beyond: Rate
+}
+
+/** What may be paid at the locked price: so many fourths of the quote. */
+const LOCK_FOURTHS = 5n
+
+/**
+ * Whether payments come to more than 1.25 times their quote: then the locked price is good up to the quote
+ * alone, or a small quote would be an option on any amount.
+ */
+export function exceedsLock(quoteUnits: bigint, paidUnits: bigint): boolean {
+  return paidUnits * 4n > quoteUnits * LOCK_FOURTHS
+}
+
+function creditsAt(amountUnits: bigint, rate: Rate, lock: Lock | undefined): bigint {
+  if (lock === undefined || !exceedsLock(lock.quoteUnits, lock.usedUnits + amountUnits)) {
+    return creditsFor(amountUnits, rate)
+  }
+  const left = lock.quoteUnits > lock.usedUnits ? lock.quoteUnits - lock.usedUnits : 0n
+  const locked = left < amountUnits ? left : amountUnits
+  return creditsFor(locked, rate) + creditsFor(amountUnits - locked, lock.beyond)
+}
+
+/** What open quotes of a capped asset may still bring, in its smallest unit. */
+export interface OpenQuotes {
+  /** Of the asking wallet. */
+  readonly own: bigint
+  /** Of other wallets that have paid before. */
+  readonly payers: bigint
+  /** Of all others together. */
+  readonly others: bigint
+}
+
+/** The part of the room that quotes of wallets which never paid can hold together. */
+const ROOM_SHARE = 5n
+
+/**
+ * Whether we may hold a quote's amount when what is open is paid. Wallets cost nothing: quotes of other
+ * wallets that never paid hold a fifth of the room at most, all together.
+ */
+export function fitsHoldings(
+  amountUnits: bigint,
+  { capUnits: cap, heldUnits }: { readonly capUnits: bigint; readonly heldUnits: bigint },
+  { own, payers, others }: OpenQuotes,
+): boolean {
+  const room = cap > heldUnits ? cap - heldUnits : 0n
+  const share = room / ROOM_SHARE
+  return own + payers + (others < share ? others : share) + amountUnits <= room
 }
 
 export type Verdict =
@@ -108,14 +167,13 @@ export type Verdict =
 /**
  * What becomes of a payment: its credits, or why there are none. It is refused as a whole.
  *
- * @see product decisions, 5 and 13.18
  */
-export function judgePayment({ asset, amountUnits, topup, rate }: Case): Verdict {
+export function judgePayment({ asset, amountUnits, topup, rate, lock }: Case): Verdict {
   if (topup === undefined || rate === undefined) return refused('unknown_reference')
   if (asset !== (topup.token ?? topup.asset)) return refused('wrong_asset')
   const cap = capUnits(assetOf(topup.asset), 'capPerTopup')
   if (cap !== undefined && amountUnits > cap) return refused('over_cap')
-  const credits = creditsFor(amountUnits, rate)
+  const credits = creditsAt(amountUnits, rate, lock)
   const bonusCredits = bonusFor(credits, topup.asset)
   if (credits < 1n) return refused('too_small')
   if (credits + bonusCredits > BigInt(TOPUP_CREDITS_MAX)) return refused('too_large')

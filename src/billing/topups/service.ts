@@ -13,7 +13,16 @@ import { NewTopup, NOT_FOUND, QUOTE_SECONDS, type Topup } from './model.ts'
 import { type Attempt, outcomeOf } from './outcome.ts'
 import { listPaymentsFor, listPaymentsOf, type PaymentRow } from './payment-store.ts'
 import { type RecordContext, toRecord } from './record.ts'
-import { assetOf, capUnits, rateOf, symbolOf, unitsFor, worthOf } from './rules.ts'
+import {
+  assetOf,
+  capUnits,
+  fitsHoldings,
+  type OpenQuotes,
+  rateOf,
+  symbolOf,
+  unitsFor,
+  worthOf,
+} from './rules.ts'
 import type { TopupRow } from './store.ts'
 import * as store from './store.ts'
 import { type FollowDeps, followTransaction } from './transactions.ts'
@@ -60,8 +69,8 @@ export async function createTopup(
   const credits = input.credits ?? MIN_TOPUP_CREDITS
   const createdAt = deps.clock.now()
   const { key } = state.asset
-  const openUnits = await readOpenQuotes(deps, state, { wallet: caller.wallet, now: createdAt })
-  const { place, price, amountUnits } = quote(deps, { ...state, openUnits }, credits)
+  const open = await readOpenQuotes(deps, state, { wallet: caller.wallet, now: createdAt })
+  const { place, price, amountUnits } = quote(deps, { ...state, open }, credits)
   await beginReading(deps, chainOf(key))
   const rate = rateOf(key, price)
   const topup = await insert(deps, {
@@ -122,18 +131,18 @@ async function readOpenQuotes(
   { db }: TopupDeps,
   { asset }: AssetState,
   by: { readonly wallet: Address; readonly now: Date },
-): Promise<bigint> {
-  if (asset.holdingsCap === null) return 0n
+): Promise<OpenQuotes | undefined> {
+  if (asset.holdingsCap === null) return undefined
   return await store.sumOpenQuotes(db, { asset: asset.key, ...by })
 }
 
 /** What so many credits cost, if they can be had for this asset now. */
 function quote(
   { billing }: TopupDeps,
-  state: AssetState & { readonly openUnits: bigint },
+  state: AssetState & { readonly open: OpenQuotes | undefined },
   credits: number,
 ): Quote {
-  const { asset, place, price, available, paused, holdingsUnits, openUnits } = state
+  const { asset, place, price, available, paused, holdingsUnits, open } = state
   const values = { asset: symbolOf(asset.key, billing.serviceTokenSymbol) }
   const amountUnits = price && unitsFor(credits, rateOf(asset.key, price))
   if (!available || place === undefined || price === undefined || amountUnits === undefined) {
@@ -141,10 +150,12 @@ function quote(
   }
   if (paused) throw new AppError('conflict', 'asset_paused', { values })
   const cap = capUnits(asset, 'capPerTopup')
-  const room = capUnits(asset, 'holdingsCap')
+  const most = capUnits(asset, 'holdingsCap')
   const isOverCap = cap !== undefined && amountUnits > cap
-  const taken = (holdingsUnits ?? 0n) + openUnits
-  const isOverRoom = room !== undefined && taken + amountUnits > room
+  const isOverRoom =
+    most !== undefined &&
+    open !== undefined &&
+    !fitsHoldings(amountUnits, { capUnits: most, heldUnits: holdingsUnits ?? 0n }, open)
   if (isOverCap || isOverRoom) {
     throw new AppError('conflict', 'cap_exceeded', {
       values: { ...values, maximum: asset.capPerTopup ?? 0, holdings: asset.holdingsCap ?? 0 },

@@ -4,6 +4,7 @@ import { deleteInBatches } from '#src/db/prune.ts'
 import type { Address } from '#src/kernel/units.ts'
 import type { AssetKey } from '../price-list.ts'
 import { notifyTopups } from './payment-store.ts'
+import type { OpenQuotes } from './rules.ts'
 import { topupPayments, topupSubmissions, topups, unmatchedPayments } from './tables.ts'
 
 export type TopupRow = typeof topups.$inferSelect
@@ -69,16 +70,28 @@ export async function sumOpenQuotes(
     wallet,
     now,
   }: { readonly asset: AssetKey; readonly wallet: Address; readonly now: Date },
-): Promise<bigint> {
-  const [found] = await db.execute<{ units: string }>(sql`
-    select coalesce(sum(case when wallet = ${wallet} then total else largest end), 0) as units
-    from (
+): Promise<OpenQuotes> {
+  const [found] = await db.execute<{ own: string; payers: string; others: string }>(sql`
+    with open as (
       select wallet, sum(amount_units) as total, max(amount_units) as largest from topups t
       where asset = ${asset} and expires_at > ${now}
         and not exists (select from topup_payments p where p.handle = t.handle)
       group by wallet
-    ) open`)
-  return BigInt(found?.units ?? 0)
+    ), judged as (
+      select *, wallet = ${wallet} as is_own, exists (
+        select from ledger_entries e
+        where e.wallet = open.wallet and e.type = 'topup' and e.type <> 'usage') as is_payer
+      from open
+    )
+    select coalesce(sum(total) filter (where is_own), 0) as own,
+      coalesce(sum(largest) filter (where not is_own and is_payer), 0) as payers,
+      coalesce(sum(largest) filter (where not is_own and not is_payer), 0) as others
+    from judged`)
+  return {
+    own: BigInt(found?.own ?? 0),
+    payers: BigInt(found?.payers ?? 0),
+    others: BigInt(found?.others ?? 0),
+  }
 }
 
 /** The top-up that a destination tag stands for. */
