@@ -238,7 +238,12 @@ function isFresh(one: Fired): one is Fresh {
   return one.alertId !== undefined
 }
 
-/** Alerts of all wallets recorded since then, for the public figures. */
-export function countRecent(db: Db, since: Date): Promise<number> {
-  return store.countSince(db, since)
+/** Alerts of all wallets recorded in a span of time, up to now without an end, for the public figures. */
+export function countAlerts(db: Db, span: Span): Promise<number> {
+  return store.countSpan(db, span.since, span.until)
+}
+
+interface Span {
+  readonly since: Date
+  readonly until: Date | undefined
 }

@@ -200,8 +200,13 @@ export function listOpenOfWatches(db: Db, watchIds: readonly number[]): Promise<
     .orderBy(asc(alerts.position), asc(alerts.id))
 }
 
-/** Alerts of all wallets recorded since then. */
-export async function countSince(db: Db, since: Date): Promise<number> {
-  const [row] = await db.select({ count: count() }).from(alerts).where(gte(alerts.createdAt, since))
+/** Alerts of all wallets recorded in a span of time; up to now without an end. */
+export async function countSpan(db: Db, since: Date, until: Date | undefined): Promise<number> {
+  const { createdAt } = alerts
+  const isWithin = and(
+    gte(createdAt, since),
+    until === undefined ? undefined : lt(createdAt, until),
+  )
+  const [row] = await db.select({ count: count() }).from(alerts).where(isWithin)
   return row?.count ?? 0
 }

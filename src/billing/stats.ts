@@ -1,8 +1,9 @@
 import type { Db } from '#src/db/connection.ts'
-import { sumAccounts } from './account/store.ts'
+import { findLastProof } from './account/proof.ts'
+import { findFirst, sumSpan } from './account/store.ts'
 
 /** Public totals over all wallets. Spent credits are those not given back. */
-export interface BillingTotals {
+export type BillingTotals = {
   readonly wallets: number
   readonly creditsSold: number
   readonly creditsSpent: number
@@ -10,7 +11,37 @@ export interface BillingTotals {
   readonly topups: number
 }
 
-/** Adds up everything that was ever sold and spent. */
-export function getBillingTotals(db: Db): Promise<BillingTotals> {
-  return sumAccounts(db)
+/** Totals of everything before a full hour. */
+export interface BillingBase {
+  readonly until: Date
+  readonly totals: BillingTotals
+}
+
+const NOTHING: BillingTotals = { wallets: 0, creditsSold: 0, creditsSpent: 0, topups: 0 }
+
+/**
+ * The totals that the last proof of the ledger kept; before the first proof none, until the first account
+ * was made. undefined: there is nothing at all.
+ */
+export async function findBillingBase(db: Db): Promise<BillingBase | undefined> {
+  const proof = await findLastProof(db)
+  if (proof?.totalsUntil) {
+    const totals = {
+      wallets: proof.totalWallets ?? 0,
+      creditsSold: proof.totalCreditsSold ?? 0,
+      creditsSpent: proof.totalCreditsSpent ?? 0,
+      topups: proof.totalTopups ?? 0,
+    }
+    return { until: proof.totalsUntil, totals }
+  }
+  const first = await findFirst(db)
+  return first && { until: first, totals: NOTHING }
+}
+
+/** Adds up what was made in a span of time; up to now without an end. */
+export function sumBilling(
+  db: Db,
+  { since, until }: { readonly since: Date; readonly until: Date | undefined },
+): Promise<BillingTotals> {
+  return sumSpan(db, since, until)
 }

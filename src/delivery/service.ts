@@ -226,7 +226,10 @@ export function readBacklog(db: Db, now: Date) {
   return store.countDue(db, now)
 }
 
-/** Deliveries of all wallets since then, for the public figures. */
-export function countRecent(db: Db, since: Date) {
-  return store.countSince(db, since)
+/** Deliveries of all wallets made in a span of time, up to now without an end, for the public figures. */
+export function countDeliveries(
+  db: Db,
+  { since, until }: { readonly since: Date; readonly until: Date | undefined },
+) {
+  return store.countSpan(db, since, until)
 }

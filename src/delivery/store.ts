@@ -1,4 +1,4 @@
-import { gte, sql } from 'drizzle-orm'
+import { and, gte, lt, sql } from 'drizzle-orm'
 import { CHANNEL_KEYS } from '#src/channels/define.ts'
 import { isRecovery } from '#src/channels/wording.ts'
 import { jsonTexts } from '#src/db/arrays.ts'
@@ -203,8 +203,8 @@ export async function listUntold(
     having bool_and(status in ('held', 'muted', 'disabled'))`)
 }
 
-/** Deliveries of all wallets since then, and how the finished ones ended. */
-export async function countSince(db: Db, since: Date) {
+/** Deliveries of all wallets made in a span of time, and how the finished ones ended. */
+export async function countSpan(db: Db, since: Date, until: Date | undefined) {
   const { status, createdAt } = deliveries
   const [row] = await db
     .select({
@@ -215,7 +215,7 @@ export async function countSince(db: Db, since: Date) {
       failed: sql`count(*) filter (where ${status} = 'failed')`.mapWith(Number),
     })
     .from(deliveries)
-    .where(gte(createdAt, since))
+    .where(and(gte(createdAt, since), until === undefined ? undefined : lt(createdAt, until)))
   return { sent: row?.sent ?? 0, delivered: row?.delivered ?? 0, failed: row?.failed ?? 0 }
 }
 

@@ -1,3 +1,4 @@
+import { countPublicFigures } from './count-figures.ts'
 import type { Job } from './define.ts'
 import { deliverDue } from './deliver-due.ts'
 import { fitWatches } from './fit-watches.ts'
@@ -32,6 +33,7 @@ export const REGISTRY: readonly Job[] = [
   returnCharges,
   sendConfirmations,
   proveLedger,
+  countPublicFigures,
   prune,
   retain,
 ]

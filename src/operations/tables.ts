@@ -1,4 +1,4 @@
-import { index, integer, pgTable, primaryKey, text, timestamp } from 'drizzle-orm/pg-core'
+import { index, integer, jsonb, pgTable, primaryKey, text, timestamp } from 'drizzle-orm/pg-core'
 
 /** Answers kept for repeats of the same request. */
 export const idempotencyKeys = pgTable(
@@ -19,3 +19,24 @@ export const idempotencyKeys = pgTable(
     index('idempotency_keys_created').on(table.createdAt),
   ],
 )
+
+/** Public figures of full hours, counted once each: sums are made of these rows. */
+export const figureHours = pgTable(
+  'figure_hours',
+  {
+    /** What is counted, such as `billing`. */
+    kind: text('kind').notNull(),
+    /** When the hour begins. */
+    hour: timestamp('hour', { withTimezone: true }).notNull(),
+    /** A number by name. */
+    counts: jsonb('counts').notNull(),
+  },
+  (table) => [primaryKey({ columns: [table.kind, table.hour] })],
+)
+
+/** The public figures as they were counted last: one row, named `now`. */
+export const publicFigures = pgTable('public_figures', {
+  id: text('id').primaryKey(),
+  figures: jsonb('figures').notNull(),
+  asOf: timestamp('as_of', { withTimezone: true }).notNull(),
+})

@@ -17,6 +17,7 @@ import {
   formatTime,
 } from '#src/i18n/format.ts'
 import { builtKey, type Translate } from '#src/i18n/translate.ts'
+import { traceOf } from '#src/kernel/trace.ts'
 import type { App } from '#src/operations/define.ts'
 import { invoke } from '#src/operations/invoke.ts'
 import { getStats } from '#src/operations/stats.ts'
@@ -29,9 +30,9 @@ const SAMPLE_EVENT = 'fsp.ftso-commit'
 /** `/`: what this is, how a message looks, what it costs now, and the ways in. */
 export function homePage(server: FastifyInstance, app: App): void {
   server.get('/', async (request, reply) => {
-    const [assets, { output: stats }] = await Promise.all([
+    const [assets, stats] = await Promise.all([
       app.billing.enabled ? app.market.list() : [],
-      invoke(app, getStats, undefined, {}),
+      readStats(app),
     ])
     return sendPage(app, request, reply, {
       view: 'home',
@@ -42,10 +43,23 @@ export function homePage(server: FastifyInstance, app: App): void {
         watches: watchTypes(app, t),
         costs: costs(app, t, assets),
         isBilled: app.billing.enabled,
-        stats: statsLine(t, stats),
+        stats: stats && statsLine(t, stats),
       }),
     })
   })
+}
+
+/** The public figures; undefined while they cannot be had, which keeps nobody from the page. */
+async function readStats(app: App) {
+  try {
+    return (await invoke(app, getStats, undefined, {})).output
+  } catch (error) {
+    app.log.warn(
+      { error: traceOf(error) },
+      'public figures not available; the start page is shown without them',
+    )
+    return undefined
+  }
 }
 
 /** The bot's own page, or one place in it; undefined without a bot. */

@@ -1,4 +1,4 @@
-import { asc, desc, eq, gt, sql } from 'drizzle-orm'
+import { asc, desc, eq, gt, type SQL, sql } from 'drizzle-orm'
 import type { Db } from '#src/db/connection.ts'
 import type { Link } from './rules.ts'
 import { accounts, ledgerProofs } from './tables.ts'
@@ -8,13 +8,14 @@ export interface Claim {
   readonly wallet: string
   readonly balanceCredits: number
   readonly entryCount: number
+  readonly createdAt: Date
 }
 
 /** Accounts of wallets above `after`, in order. */
 export function listClaims(db: Db, after: string, limit: number): Promise<Claim[]> {
-  const { wallet, balanceCredits, entryCount } = accounts
+  const { wallet, balanceCredits, entryCount, createdAt } = accounts
   return db
-    .select({ wallet, balanceCredits, entryCount })
+    .select({ wallet, balanceCredits, entryCount, createdAt })
     .from(accounts)
     .where(gt(wallet, after))
     .orderBy(asc(wallet))
@@ -23,9 +24,9 @@ export function listClaims(db: Db, after: string, limit: number): Promise<Claim[
 
 /** What the wallet's account says, if it has one. */
 export async function findClaim(db: Db, wallet: string): Promise<Claim | undefined> {
-  const { balanceCredits, entryCount } = accounts
+  const { balanceCredits, entryCount, createdAt } = accounts
   const [found] = await db
-    .select({ wallet: accounts.wallet, balanceCredits, entryCount })
+    .select({ wallet: accounts.wallet, balanceCredits, entryCount, createdAt })
     .from(accounts)
     .where(eq(accounts.wallet, wallet))
   return found
@@ -38,7 +39,13 @@ export interface Place {
 }
 
 /** Some entries of a wallet, added up. */
-export type WalletLink = Link & { readonly wallet: string }
+export type WalletLink = Link & {
+  readonly wallet: string
+  /** Of those made before the time that was asked for. */
+  readonly sold: number
+  readonly spent: number
+  readonly topups: number
+}
 
 interface LinkRow extends Record<string, unknown> {
   readonly wallet: string
@@ -49,11 +56,16 @@ interface LinkRow extends Record<string, unknown> {
   readonly start: string
   readonly end: string
   readonly broken: string
+  readonly sold: string
+  readonly spent: string
+  readonly topups: string
 }
 
 /**
  * The next `limit` entries after a place, added up per wallet in order, up to the wallet `upTo`
  * (undefined: to the end). Of the claimed wallets only entries that their claim knew.
+ *
+ * @param totalsUntil what was sold and spent is added up of entries made before this time
  */
 export async function addUpEntries(
   db: Db,
@@ -61,6 +73,7 @@ export async function addUpEntries(
   upTo: string | undefined,
   claims: readonly Claim[],
   limit: number,
+  totalsUntil: Date,
 ): Promise<WalletLink[]> {
   const known = {
     wallets: sql.param(claims.map(({ wallet }) => wallet)),
@@ -69,7 +82,8 @@ export async function addUpEntries(
   const isWithin = upTo === undefined ? sql`true` : sql`e.wallet <= ${upTo}`
   const rows = await db.execute<LinkRow>(sql`
     with batch as (
-      select e.wallet, e.position, e.delta_credits as delta, e.balance_after_credits as after
+      select e.wallet, e.position, e.delta_credits as delta, e.balance_after_credits as after,
+        case when e.created_at < ${totalsUntil} then e.type end as counted
       from ledger_entries e
       left join unnest(${known.wallets}::text[], ${known.counts}::bigint[]) as k(wallet, entries)
         on k.wallet = e.wallet
@@ -86,7 +100,10 @@ export async function addUpEntries(
       (array_agg(after - delta order by position))[1] as start,
       (array_agg(after order by position desc))[1] as "end",
       count(*) filter (where previous is not null
-        and (position <> previous + 1 or after <> before + delta)) as broken
+        and (position <> previous + 1 or after <> before + delta)) as broken,
+      coalesce(sum(delta) filter (where ${isSold(sql`counted`)}), 0) as sold,
+      coalesce(-sum(delta) filter (where ${isSpent(sql`counted`)}), 0) as spent,
+      count(*) filter (where counted = 'topup') as topups
     from linked group by wallet order by wallet`)
   return rows.map(({ wallet, total, start, end, ...row }) => ({
     wallet,
@@ -97,7 +114,20 @@ export async function addUpEntries(
     startCredits: Number(start),
     endCredits: Number(end),
     broken: Number(row.broken),
+    sold: Number(row.sold),
+    spent: Number(row.spent),
+    topups: Number(row.topups),
   }))
+}
+
+/** Credits that were bought, and given on top. */
+export function isSold(type: SQL): SQL {
+  return sql`${type} in ('topup', 'bonus')`
+}
+
+/** Credits that were used; what was given back counts against it. */
+export function isSpent(type: SQL): SQL {
+  return sql`${type} in ('usage', 'subscription', 'refund')`
 }
 
 export type ProofRow = typeof ledgerProofs.$inferSelect

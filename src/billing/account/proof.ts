@@ -21,6 +21,30 @@ export interface Proof {
   readonly wallets: number
   readonly entries: number
   readonly wrong: readonly string[]
+  readonly totals: Totals
+}
+
+/** What all entries made before a time add up to. */
+export interface Totals {
+  /** A full hour. */
+  readonly until: Date
+  /** Accounts made before it. */
+  readonly wallets: number
+  readonly creditsSold: number
+  readonly creditsSpent: number
+  readonly topups: number
+}
+
+/**
+ * Entries carry the time at which their transaction began. After this long they are committed: statements
+ * end after 30 seconds, and clocks of our machines do not differ by minutes.
+ */
+export const SETTLED_AFTER_MS = 600_000
+const HOUR_MS = 3_600_000
+
+/** The newest full hour before which nothing is written any more. */
+export function settledHour(now: Date): Date {
+  return new Date(Math.floor((now.getTime() - SETTLED_AFTER_MS) / HOUR_MS) * HOUR_MS)
 }
 
 /**
@@ -32,9 +56,16 @@ export async function proveNightly(deps: Deps, signal: AbortSignal): Promise<voi
   if (await store.hasProof(deps.db, on)) return
   const proof = await proveLedger(deps, signal)
   if (proof === undefined) return
-  const { wallets, entries, wrong } = proof
+  const { wallets, entries, wrong, totals } = proof
   const provedAt = deps.clock.now()
-  await store.insertProof(deps.db, { on, wallets, entries, wrongWallets: wrong.length, provedAt })
+  await store.insertProof(deps.db, {
+    ...{ on, wallets, entries, wrongWallets: wrong.length, provedAt },
+    totalsUntil: totals.until,
+    totalWallets: totals.wallets,
+    totalCreditsSold: totals.creditsSold,
+    totalCreditsSpent: totals.creditsSpent,
+    totalTopups: totals.topups,
+  })
   deps.log.info({ on, wallets, entries, wrongWallets: wrong.length }, 'ledger proved')
 }
 
@@ -55,22 +86,37 @@ export async function proveLedger(deps: Deps, signal: AbortSignal): Promise<Proo
   let wallets = 0
   let entries = 0
   const wrong: string[] = []
+  const until = settledHour(deps.clock.now())
+  const totals = { until, wallets: 0, creditsSold: 0, creditsSpent: 0, topups: 0 }
   for (let after: string | undefined = ''; after !== undefined; ) {
     if (signal.aborted) return undefined
     const claims: readonly store.Claim[] = await store.listClaims(deps.db, after, WALLETS_PER_PAGE)
     const upTo = claims.length < WALLETS_PER_PAGE ? undefined : claims.at(-1)?.wallet
     // No position is above this one: the page begins behind the wallet that ended the last page.
     const from = { wallet: after, position: Number.MAX_SAFE_INTEGER }
-    const page = await addUp(deps.db, from, upTo, claims, signal)
+    const page = await addUp(deps.db, from, upTo, claims, until, signal)
     if (page === undefined) return undefined
     for (const wallet of findWrong(claims, page.chains)) {
       if (!(await isProved(deps, wallet))) wrong.push(wallet)
     }
     wallets += claims.length
     entries += page.entries
+    totals.wallets += claims.filter(({ createdAt }) => createdAt < until).length
+    totals.creditsSold += page.sold
+    totals.creditsSpent += page.spent
+    totals.topups += page.topups
     after = upTo
   }
-  return { wallets, entries, wrong }
+  return { wallets, entries, wrong, totals }
+}
+
+/** The entries of some wallets, added up. */
+interface Page {
+  readonly entries: number
+  readonly sold: number
+  readonly spent: number
+  readonly topups: number
+  readonly chains: ReadonlyMap<string, Chain>
 }
 
 async function addUp(
@@ -78,19 +124,23 @@ async function addUp(
   from: store.Place,
   upTo: string | undefined,
   claims: readonly store.Claim[],
+  totalsUntil: Date,
   signal: AbortSignal,
-): Promise<{ entries: number; chains: ReadonlyMap<string, Chain> } | undefined> {
+): Promise<Page | undefined> {
   const chains = new Map<string, Chain>()
-  let entries = 0
+  const sums = { entries: 0, sold: 0, spent: 0, topups: 0 }
   let place = from
   for (;;) {
     if (signal.aborted) return undefined
-    const links = await store.addUpEntries(db, place, upTo, claims, ENTRIES_PER_BATCH)
+    const links = await store.addUpEntries(db, place, upTo, claims, ENTRIES_PER_BATCH, totalsUntil)
     const last = links.at(-1)
-    if (last === undefined) return { entries, chains }
+    if (last === undefined) return { ...sums, chains }
     for (const link of links) {
       chains.set(link.wallet, extendChain(chains.get(link.wallet) ?? EMPTY_CHAIN, link))
-      entries += link.entries
+      sums.entries += link.entries
+      sums.sold += link.sold
+      sums.spent += link.spent
+      sums.topups += link.topups
     }
     place = { wallet: last.wallet, position: last.last }
   }
@@ -112,7 +162,7 @@ function findWrong(
 async function isProved(deps: Deps, wallet: string): Promise<boolean> {
   const claim = await store.findClaim(deps.db, wallet)
   const claims = claim === undefined ? [] : [claim]
-  const page = await addUp(deps.db, { wallet, position: 0 }, wallet, claims, NEVER)
+  const page = await addUp(deps.db, { wallet, position: 0 }, wallet, claims, new Date(0), NEVER)
   const chain = page?.chains.get(wallet) ?? EMPTY_CHAIN
   if (claim !== undefined && proves(chain, claim)) return true
   deps.log.error({ wallet, ...claim, ...chain }, 'the ledger of a wallet does not add up')

@@ -1,7 +1,9 @@
-import { and, asc, count, desc, eq, gt, gte, lt, ne, or, sql } from 'drizzle-orm'
+import { and, asc, count, desc, eq, gt, gte, lt, min, ne, or, sql } from 'drizzle-orm'
+import type { PgColumn } from 'drizzle-orm/pg-core'
 import type { Db } from '#src/db/connection.ts'
 import { type Address, storedAddress } from '#src/kernel/units.ts'
 import type { AccountQuery, LedgerType } from './model.ts'
+import { isSold, isSpent } from './proof-store.ts'
 import { accounts, ledgerEntries } from './tables.ts'
 
 const EMPTY = { balanceCredits: 0, occupiedSlots: 0, entryCount: 0 } as const
@@ -195,26 +197,37 @@ export function listLedger(
     .limit(limit)
 }
 
-/** Totals over all wallets, for the public figures. */
-export async function sumAccounts(db: Db) {
-  const [accountsRow] = await db.select({ wallets: count() }).from(accounts)
-  const { type, deltaCredits } = ledgerEntries
+/** What was made in a span of time, over all wallets, for the public figures. */
+export async function sumSpan(db: Db, since: Date, until: Date | undefined) {
+  const isWithin = (column: PgColumn) =>
+    and(gte(column, since), until === undefined ? undefined : lt(column, until))
+  const [made] = await db
+    .select({ wallets: count() })
+    .from(accounts)
+    .where(isWithin(accounts.createdAt))
+  const { type, deltaCredits: delta, createdAt } = ledgerEntries
   const [ledger] = await db
     .select({
-      sold: sql`coalesce(sum(${deltaCredits}) filter (where ${type} in ('topup', 'bonus')), 0)`.mapWith(
+      sold: sql`coalesce(sum(${delta}) filter (where ${isSold(sql`${type}`)}), 0)`.mapWith(Number),
+      spent: sql`coalesce(-sum(${delta}) filter (where ${isSpent(sql`${type}`)}), 0)`.mapWith(
         Number,
       ),
-      spent:
-        sql`coalesce(-sum(${deltaCredits}) filter (where ${type} in ('usage', 'subscription', 'refund')), 0)`.mapWith(
-          Number,
-        ),
       topups: sql`count(*) filter (where ${type} = 'topup')`.mapWith(Number),
     })
     .from(ledgerEntries)
+    .where(isWithin(createdAt))
   return {
-    wallets: accountsRow?.wallets ?? 0,
+    wallets: made?.wallets ?? 0,
     creditsSold: ledger?.sold ?? 0,
     creditsSpent: ledger?.spent ?? 0,
     topups: ledger?.topups ?? 0,
   }
+}
+
+/** When the first account or entry was made; undefined while there is none. */
+export async function findFirst(db: Db): Promise<Date | undefined> {
+  const [account] = await db.select({ at: min(accounts.createdAt) }).from(accounts)
+  const [entry] = await db.select({ at: min(ledgerEntries.createdAt) }).from(ledgerEntries)
+  const times = [account?.at, entry?.at].flatMap((at) => (at ? [at.getTime()] : []))
+  return times.length === 0 ? undefined : new Date(Math.min(...times))
 }

@@ -27,6 +27,7 @@ export const accounts = pgTable(
     createdAt: timestamp('created_at', { withTimezone: true }).notNull(),
   },
   (table) => [
+    index('accounts_created').on(table.createdAt),
     check('accounts_balance_not_negative', sql`${table.balanceCredits} >= 0`),
     // Numbers above this are not exact outside the database.
     check('accounts_balance_exact', sql`${table.balanceCredits} <= 9007199254740991`),
@@ -58,6 +59,8 @@ export const ledgerEntries = pgTable(
   (table) => [
     primaryKey({ columns: [table.wallet, table.position] }),
     index('ledger_entries_wallet').on(table.wallet, table.createdAt, table.position),
+    // What came since the last proof, for the public figures.
+    index('ledger_entries_created').on(table.createdAt),
     // Metered calls are nearly all entries: without them an entry more costs a call nothing.
     index('ledger_entries_rare')
       .on(table.wallet, table.type, table.createdAt, table.position)
@@ -75,4 +78,10 @@ export const ledgerProofs = pgTable('ledger_proofs', {
   /** Wallets whose entries do not add up to their balance. */
   wrongWallets: bigint('wrong_wallets', { mode: 'number' }).notNull(),
   provedAt: timestamp('proved_at', { withTimezone: true }).notNull(),
+  /** The totals below are of what was made before this hour; null in proofs that kept none. */
+  totalsUntil: timestamp('totals_until', { withTimezone: true }),
+  totalWallets: bigint('total_wallets', { mode: 'number' }),
+  totalCreditsSold: bigint('total_credits_sold', { mode: 'number' }),
+  totalCreditsSpent: bigint('total_credits_spent', { mode: 'number' }),
+  totalTopups: bigint('total_topups', { mode: 'number' }),
 })

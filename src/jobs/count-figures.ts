@@ -1,0 +1,14 @@
+import { countFigures } from '#src/operations/figures.ts'
+import type { Job } from './define.ts'
+
+const HALF_MINUTE_MS = 30_000
+
+/** Counts the public figures, so that no reader waits for it. */
+export const countPublicFigures: Job = {
+  name: 'count-figures',
+  role: 'watcher',
+  everyMs: () => HALF_MINUTE_MS,
+  run: async (app) => {
+    await countFigures(app)
+  },
+}

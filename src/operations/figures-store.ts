@@ -1,0 +1,56 @@
+import { and, eq, gte, lt, sql } from 'drizzle-orm'
+import type { Db } from '#src/db/connection.ts'
+import { figureHours, publicFigures } from './tables.ts'
+
+/** The one row of the public figures. */
+const ROW = 'now'
+
+/** The counts of hours that begin in a span of time, in no order. */
+export function listHours(
+  db: Db,
+  kind: string,
+  since: Date,
+  until: Date,
+): Promise<{ hour: Date; counts: unknown }[]> {
+  const { hour, counts } = figureHours
+  return db
+    .select({ hour, counts })
+    .from(figureHours)
+    .where(and(eq(figureHours.kind, kind), gte(hour, since), lt(hour, until)))
+}
+
+/** Keeps the counts of an hour; one that was kept before stays. */
+export async function insertHour(
+  db: Db,
+  row: { readonly kind: string; readonly hour: Date; readonly counts: unknown },
+): Promise<void> {
+  await db.insert(figureHours).values(row).onConflictDoNothing()
+}
+
+/** Forgets hours that no sum is made of any more. */
+export async function deleteHoursBefore(db: Db, kind: string, before: Date): Promise<void> {
+  await db.delete(figureHours).where(and(eq(figureHours.kind, kind), lt(figureHours.hour, before)))
+}
+
+/** The figures that were counted last, if any were. */
+export async function findFigures(db: Db): Promise<{ figures: unknown; asOf: Date } | undefined> {
+  const { figures, asOf } = publicFigures
+  const [found] = await db
+    .select({ figures, asOf })
+    .from(publicFigures)
+    .where(eq(publicFigures.id, ROW))
+  return found
+}
+
+export async function saveFigures(
+  db: Db,
+  row: { readonly figures: unknown; readonly asOf: Date },
+): Promise<void> {
+  await db
+    .insert(publicFigures)
+    .values({ id: ROW, ...row })
+    .onConflictDoUpdate({
+      target: publicFigures.id,
+      set: { figures: sql`excluded.figures`, asOf: sql`excluded.as_of` },
+    })
+}

@@ -1,0 +1,199 @@
+/**
+ * The public figures. Hours that are over are counted once and kept as rows; a sum is the totals of the
+ * ledger's last proof, the rows of the hours since, and a count of the hour that is not over. A job counts
+ * every half minute and keeps the result in one row, which is what readers get.
+ */
+import { z } from 'zod'
+import { countAlerts } from '#src/alerts/service.ts'
+import { settledHour } from '#src/billing/account/proof.ts'
+import { type BillingTotals, findBillingBase, sumBilling } from '#src/billing/stats.ts'
+import type { Db } from '#src/db/connection.ts'
+import { countDeliveries } from '#src/delivery/service.ts'
+import { Instant } from '#src/kernel/units.ts'
+import { countActiveWatches } from '#src/watches/service.ts'
+import type { App } from './define.ts'
+import * as store from './figures-store.ts'
+
+/** Answer of `GET /stats`. */
+export const Stats = z
+  .object({
+    wallets: z.int(),
+    watchesActive: z.int(),
+    alerts24h: z.int(),
+    deliveries24h: z.int(),
+    deliverySuccessRate24h: z.number().nullable().meta({
+      description: 'operations:field.successRate',
+    }),
+    creditsSold: z.int(),
+    creditsSpent: z.int(),
+    topupsConfirmed: z.int(),
+    asOf: Instant,
+  })
+  .meta({ id: 'Stats' })
+export type Stats = z.output<typeof Stats>
+
+type Deps = Pick<App, 'db' | 'clock'>
+
+const HOUR_MS = 3_600_000
+const DAY_HOURS = 24
+/** How old the figures may be when they are shown. */
+const FRESH_MS = 60_000
+/** Deliveries that are tried again change what became of their hour; after this long it is kept as it is. */
+const RETRIES_SETTLED_HOURS = 2
+
+/** A computation, and what it gave once it is done. */
+interface Shared {
+  readonly answer: Promise<Stats>
+  /** Epoch milliseconds of the figures; undefined while they are computed. */
+  asOfMs: number | undefined
+}
+
+const shared = new WeakMap<App['clock'], Shared>()
+
+/**
+ * The figures, at most a minute old. All who ask while they are read or computed share one computation; an
+ * error is told to those who waited for it, and the next one who asks begins anew.
+ */
+export function readFigures(app: Deps): Promise<Stats> {
+  const last = shared.get(app.clock)
+  if (last !== undefined && (last.asOfMs === undefined || isFresh(app, last.asOfMs))) {
+    return last.answer
+  }
+  const next: Shared = { answer: readOrCount(app), asOfMs: undefined }
+  shared.set(app.clock, next)
+  next.answer.then(
+    ({ asOf }) => {
+      next.asOfMs = asOf.getTime()
+    },
+    () => {
+      if (shared.get(app.clock) === next) shared.delete(app.clock)
+    },
+  )
+  return next.answer
+}
+
+/** Also false for figures of the future: a clock that was put back does not keep them. */
+function isFresh({ clock }: Pick<App, 'clock'>, asOfMs: number): boolean {
+  return Math.abs(clock.now().getTime() - asOfMs) < FRESH_MS
+}
+
+async function readOrCount(app: Deps): Promise<Stats> {
+  const found = await store.findFigures(app.db)
+  if (found !== undefined && isFresh(app, found.asOf.getTime())) {
+    const parsed = Stats.safeParse(found.figures)
+    // A row of another release may have other figures.
+    if (parsed.success) return parsed.data
+  }
+  return countFigures(app)
+}
+
+/** Counts what came since the last count and keeps the figures for all processes. */
+export async function countFigures({ db, clock }: Deps): Promise<Stats> {
+  const now = clock.now()
+  const billing = await billingTotals(db, now)
+  const { alerts, sent, delivered, failed } = await lastDay(db, now)
+  const finished = delivered + failed
+  const stats: Stats = {
+    wallets: billing.wallets,
+    watchesActive: await countActiveWatches(db),
+    alerts24h: alerts,
+    deliveries24h: sent,
+    deliverySuccessRate24h: finished === 0 ? null : delivered / finished,
+    creditsSold: billing.creditsSold,
+    creditsSpent: billing.creditsSpent,
+    topupsConfirmed: billing.topups,
+    asOf: now,
+  }
+  await store.saveFigures(db, { figures: z.encode(Stats, stats), asOf: now })
+  return stats
+}
+
+async function billingTotals(db: Db, now: Date): Promise<BillingTotals> {
+  const base = await findBillingBase(db)
+  if (base === undefined) return sumBilling(db, { since: now, until: undefined })
+  const since = await sumHours(db, {
+    kind: 'billing',
+    counts: BillingCounts,
+    from: floorHour(base.until),
+    settled: settledHour(now),
+    count: (span) => sumBilling(db, span),
+  })
+  return add(base.totals, since)
+}
+
+function lastDay(db: Db, now: Date) {
+  return sumHours(db, {
+    kind: 'activity',
+    counts: ActivityCounts,
+    // The first full hour of the last 24.
+    from: new Date(floorHour(now).getTime() - (DAY_HOURS - 1) * HOUR_MS),
+    settled: new Date(floorHour(now).getTime() - RETRIES_SETTLED_HOURS * HOUR_MS),
+    count: async (span) => ({
+      alerts: await countAlerts(db, span),
+      ...(await countDeliveries(db, span)),
+    }),
+  })
+}
+
+const BillingCounts = z.strictObject({
+  wallets: z.int(),
+  creditsSold: z.int(),
+  creditsSpent: z.int(),
+  topups: z.int(),
+})
+
+const ActivityCounts = z.strictObject({
+  alerts: z.int(),
+  sent: z.int(),
+  delivered: z.int(),
+  failed: z.int(),
+})
+
+interface Span {
+  readonly since: Date
+  readonly until: Date | undefined
+}
+
+/**
+ * Sums counts over time: of full hours by their rows, which are made where one is missing, and of what
+ * follows by counting it.
+ *
+ * @param of `from` and `settled` are full hours; before `settled` nothing changes any more
+ */
+async function sumHours<Counts extends Readonly<Record<string, number>>>(
+  db: Db,
+  of: {
+    readonly kind: string
+    readonly counts: z.ZodType<Counts>
+    readonly from: Date
+    readonly settled: Date
+    count(span: Span): Promise<Counts>
+  },
+): Promise<Counts> {
+  const { kind, from, settled } = of
+  const kept = new Map<number, Counts>()
+  for (const { hour, counts } of await store.listHours(db, kind, from, settled)) {
+    const parsed = of.counts.safeParse(counts)
+    if (parsed.success) kept.set(hour.getTime(), parsed.data)
+  }
+  for (let ms = from.getTime(); ms < settled.getTime(); ms += HOUR_MS) {
+    if (kept.has(ms)) continue
+    const hour = new Date(ms)
+    const counts = await of.count({ since: hour, until: new Date(ms + HOUR_MS) })
+    await store.insertHour(db, { kind, hour, counts })
+    kept.set(ms, counts)
+  }
+  await store.deleteHoursBefore(db, kind, from)
+  const live = await of.count({ since: settled > from ? settled : from, until: undefined })
+  return [...kept.values()].reduce(add, live)
+}
+
+function add<Counts extends Readonly<Record<string, number>>>(a: Counts, b: Counts): Counts {
+  const names = Object.keys(a)
+  // Safe: the same names with their sums.
+  return Object.fromEntries(names.map((name) => [name, (a[name] ?? 0) + (b[name] ?? 0)])) as Counts
+}
+
+function floorHour(at: Date): Date {
+  return new Date(Math.floor(at.getTime() / HOUR_MS) * HOUR_MS)
+}
