@@ -142,7 +142,8 @@ async function answer(
     throw error
   })
   if (isReplay) reply.header('idempotent-replayed', 'true')
-  const tag = operation.etag?.(output)
+  const kept = keptAnswer(operation, output)
+  const tag = kept === undefined ? operation.etag?.(output) : kept.tag
   if (tag !== undefined) {
     reply.header('etag', tag)
     if (operation.method === 'GET' && matches(request.headers['if-none-match'], tag)) {
@@ -152,10 +153,35 @@ async function answer(
   const location = operation.location?.(output)
   if (location !== undefined) reply.header('location', API_PREFIX + location)
   if (operation.produces !== undefined) return sendPieces(reply.code(status), operation, output)
-  const body = encodeOutput(operation, output)
+  const text = kept === undefined ? textOf(operation, output) : kept.text
   reply.code(status)
-  if (body === undefined) return reply.send()
-  return reply.type('application/json; charset=utf-8').send(JSON.stringify(body))
+  if (text === undefined) return reply.send()
+  return reply.type('application/json; charset=utf-8').send(text)
+}
+
+/** An output as JSON text; undefined where the operation answers nothing. */
+function textOf(operation: AnyOperation, output: unknown): string | undefined {
+  const body = encodeOutput(operation, output)
+  return body === undefined ? undefined : JSON.stringify(body)
+}
+
+interface KeptAnswer {
+  readonly text: string | undefined
+  readonly tag: string | undefined
+}
+
+const keptAnswers = new WeakMap<object, KeptAnswer>()
+
+/** Text and tag of an output that stays the same, made once; undefined for all others. */
+function keptAnswer(operation: AnyOperation, output: unknown): KeptAnswer | undefined {
+  if (operation.isConstant !== true || typeof output !== 'object' || output === null) {
+    return undefined
+  }
+  const known = keptAnswers.get(output)
+  if (known !== undefined) return known
+  const made = { text: textOf(operation, output), tag: operation.etag?.(output) }
+  keptAnswers.set(output, made)
+  return made
 }
 
 /** @throws AppError not_acceptable when `Accept` leaves out the one type the operation answers with */

@@ -102,6 +102,11 @@ export interface Operation<Params, Query, Body, Output, S extends Scope | 'none'
   readonly produces?: 'text/csv'
   /** Answers `Cache-Control: no-store`. True for all whose answer may show a secret. */
   readonly noStore?: boolean
+  /**
+   * The handler gives the same object as long as the answer is the same, and never changes it: its text and tag
+   * are made once.
+   */
+  readonly isConstant?: boolean
   /** Answers a strong ETag, from the output alone. */
   etag?(output: Output): string
   /** `Location` of what was created. */

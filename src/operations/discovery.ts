@@ -1,6 +1,6 @@
 import { z } from 'zod'
-import { LOCALES } from '#src/kernel/locale.ts'
-import { defineOperation } from './define.ts'
+import { LOCALES, type Locale } from '#src/kernel/locale.ts'
+import { type App, defineOperation } from './define.ts'
 import { tagOfDocument } from './etag.ts'
 import { openApiDocument } from './openapi.ts'
 import { PricingDocument, pricingDocument } from './pricing-document.ts'
@@ -14,9 +14,25 @@ export const getOpenApi = defineOperation({
   status: 200,
   query: z.strictObject({ locale: z.enum(LOCALES).optional() }),
   output: z.record(z.string(), z.unknown()).meta({ id: 'OpenApiDocument' }),
+  isConstant: true,
   etag: tagOfDocument,
-  handle: async ({ app, query, locale }) => openApiDocument(app, query.locale ?? locale),
+  handle: async ({ app, query, locale }) => keptDocument(app, query.locale ?? locale),
 })
+
+/** Made once per service and language: the registry does not change. */
+const documents = new WeakMap<App['operations'], Map<string, Record<string, unknown>>>()
+
+function keptDocument(
+  app: Pick<App, 'publicUrl' | 'operations'>,
+  locale: Locale,
+): Record<string, unknown> {
+  const ofService = documents.get(app.operations) ?? new Map<string, Record<string, unknown>>()
+  documents.set(app.operations, ofService)
+  const key = `${locale} ${app.publicUrl}`
+  const document = ofService.get(key) ?? openApiDocument(app, locale)
+  ofService.set(key, document)
+  return document
+}
 
 export const getPricing = defineOperation({
   id: 'getPricing',

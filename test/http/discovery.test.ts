@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { WebhookPayload } from '#src/channels/webhook.ts'
 import { LOCALES } from '#src/kernel/locale.ts'
+import { getOpenApi } from '#src/operations/discovery.ts'
 import { REGISTRY } from '#src/operations/index.ts'
 import type { PricingDocument } from '../generated/api.ts'
 import { serviceOnly } from '../support/harness.ts'
@@ -188,6 +189,22 @@ describe('GET /openapi.json', () => {
     expect(own.filter((text) => text.startsWith('operations:'))).toEqual([])
     if (locale === 'en') return
     expect(own.filter((text, index) => text === source[index])).toEqual([])
+  })
+
+  test('is made once per language, and has the same tag as long as it is the same', async () => {
+    const tagIn = async (locale: string) =>
+      String((await request(service, 'GET', `/openapi.json?locale=${locale}`)).headers.etag)
+    const tags = await Promise.all(LOCALES.map(tagIn))
+    expect(new Set(tags).size).toBe(LOCALES.length)
+    expect(await tagIn('de')).toBe(tags[LOCALES.indexOf('de')])
+    const input = { app: service.app, caller: undefined, params: undefined, body: undefined }
+    const ask = () =>
+      getOpenApi.handle({ ...input, query: { locale: 'de' }, locale: 'en', ifMatch: undefined })
+    expect(await ask()).toBe(await ask())
+    const again = await request(service, 'GET', '/openapi.json?locale=de', undefined, {
+      'if-none-match': await tagIn('de'),
+    })
+    expect(again).toMatchObject({ status: 304, text: '' })
   })
 
   test('refuses a locale it does not speak', async () => {
