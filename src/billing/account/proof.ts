@@ -39,7 +39,7 @@ export interface Totals {
  * Entries carry the time at which their transaction began. After this long they are committed: statements
  * end after 30 seconds, and clocks of our machines do not differ by minutes.
  */
-export const SETTLED_AFTER_MS = 600_000
+const SETTLED_AFTER_MS = 600_000
 const HOUR_MS = 3_600_000
 
 /** The newest full hour before which nothing is written any more. */
