@@ -12,10 +12,12 @@ import { createChain } from '#src/chain/client.ts'
 import { createPChain, type PChain } from '#src/chain/pchain.ts'
 import { createPublished } from '#src/chain/published.ts'
 import { createXrpl, type Xrpl } from '#src/chain/xrpl.ts'
+import { MAIL_CONNECTIONS } from '#src/channels/email.ts'
 import { createChannels } from '#src/channels/index.ts'
 import type { Config } from '#src/config.ts'
 import { connect, waitForDatabase } from '#src/db/connection.ts'
 import { migrate } from '#src/db/migrate.ts'
+import { createSending } from '#src/delivery/sending.ts'
 import { readBacklog } from '#src/delivery/service.ts'
 import { createTally } from '#src/delivery/tally.ts'
 import { createInternalServer, type Reading } from '#src/http/internal.ts'
@@ -119,6 +121,7 @@ export function createApp(
     confirmations: config.chain.confirmations,
     evaluationIntervalMs: config.chain.evaluationIntervalMs,
     tally: createTally(),
+    sending: createSending(channels),
     billing,
   }
   const server = createServer(app, config.http)
@@ -249,7 +252,7 @@ function mailer({ email: { smtpUrl, from } }: Config) {
   return createTransport({
     url: smtpUrl,
     pool: true,
-    maxConnections: 4,
+    maxConnections: MAIL_CONNECTIONS,
     connectionTimeout: SMTP_TIMEOUT_MS,
     greetingTimeout: SMTP_TIMEOUT_MS,
     socketTimeout: SMTP_TIMEOUT_MS,

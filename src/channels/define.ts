@@ -147,6 +147,8 @@ export interface SendContext {
   readonly wallet: string
   /** What the message it answers was called at this destination, as its receipt said. */
   readonly answersMessageId?: string
+  /** A shorter wait for the answer than the channel's own, for destinations that did not answer lately. */
+  readonly timeoutMs?: number
   /** A link that ends these messages, for channels that need one (mail). */
   readonly unsubscribeUrl?: string
 }
@@ -277,12 +279,16 @@ export interface Channel<Destination> {
   /** For those that are typed in. */
   readonly form?: DestinationForm<Destination>
   readonly limits: SendingLimits
+  /** One service stands behind all its destinations: that nobody answers is the service's doing. */
+  readonly isOneService?: boolean
   /** Whether the outside service behind it is configured. */
   available(): boolean
   /** The destination as it may be shown: enough to recognize it, not to use it. */
   mask(destination: Destination): string
   /** Equal for equal destinations: who serves it, for bounded concurrency (host, chat). */
   lane(destination: Destination): string
+  /** What a lane may have in common with others, such as a registrable domain or an address. */
+  groupsOf?(lane: string): readonly string[]
   /** @throws DeliveryError for every failure of the other side */
   send(destination: Destination, envelope: Envelope, context: SendContext): Promise<Receipt>
   /**

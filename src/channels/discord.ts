@@ -79,6 +79,7 @@ export function createDiscord(deps: Deps): Channel<unknown> {
     destination: Destination.refine(({ url }) => isHookOf(SERVICE, url, deps.allowPrivate)),
     form: hookForm(SERVICE, deps.allowPrivate),
     limits: { room: 16, laneStart: 1, laneMax: 1 },
+    isOneService: true,
     available: () => true,
     mask: ({ url }) => `discord …${hookOf(url).id.slice(-4)}`,
     lane: ({ url }) => `discord ${hookOf(url).id}`,

@@ -9,14 +9,20 @@ import {
   type Receipt,
   type SendContext,
 } from './define.ts'
+import { floodError } from './http-answer.ts'
 import { type ConfirmationRequest, confirmationMail } from './mail-confirmation.ts'
 import { alertMail } from './mail-content.ts'
 import type { MailContent } from './mail-text.ts'
 import { judgeSmtp } from './smtp-errors.ts'
 
 const TIMEOUT_MS = 30_000
+/** Connections to the mail server, and so the mails on their way at once. */
+export const MAIL_CONNECTIONS = 4
 /** A group names so many of its alerts in its thread. */
 const THREAD_MAX = 20
+
+/** A mail that has waited this long for a connection is left to the outbox. */
+const PATIENCE_MS = 20_000
 
 /** A mailbox. Nothing in it can end a header line or name a second one. */
 const EmailDestination = z.strictObject({
@@ -58,7 +64,8 @@ export function createEmail(deps: MailDeps): Channel<unknown> {
           ? undefined
           : { destination: { address }, moved: true },
     },
-    limits: { room: 16, laneStart: 4, laneMax: 8 },
+    limits: { room: MAIL_CONNECTIONS, laneStart: 2, laneMax: MAIL_CONNECTIONS - 1 },
+    isOneService: true,
     available: () => deps.mailer !== undefined,
     mask: ({ address }) =>
       `${address.slice(0, firstLength(address))}…${address.slice(atOf(address))}`,
@@ -182,6 +189,7 @@ async function sendMail(
   if (mailer === undefined) throw new DeliveryError('unavailable', { ours: true })
   const { ancestors } = mail
   const parent = mail.isAnswer ? ancestors.at(-1) : undefined
+  const leave = await connectionOf(mailer, mail.signal)
   try {
     await mailer.sendMail({
       from,
@@ -203,6 +211,53 @@ async function sendMail(
   } catch (error) {
     mail.signal.throwIfAborted()
     throw judgeSmtp(error)
+  } finally {
+    leave()
+  }
+}
+
+/** Mails on their way through a mailer, and those that wait for one of them to end. */
+interface Gate {
+  used: number
+  readonly waiting: (() => void)[]
+}
+
+const gates = new WeakMap<Mailer, Gate>()
+
+/**
+ * Waits until one of the mailer's connections is free, so that the time for sending a mail begins when it is
+ * sent, and not when it joins the queue.
+ *
+ * @returns gives the connection back
+ * @throws DeliveryError when that takes too long; the signal's reason when it is aborted
+ */
+async function connectionOf(mailer: Mailer, signal: AbortSignal): Promise<() => void> {
+  const gate = gates.get(mailer) ?? { used: 0, waiting: [] }
+  gates.set(mailer, gate)
+  signal.throwIfAborted()
+  if (gate.used >= MAIL_CONNECTIONS) {
+    const turn = Promise.withResolvers<void>()
+    gate.waiting.push(turn.resolve)
+    const either = AbortSignal.any([signal, AbortSignal.timeout(PATIENCE_MS)])
+    const giveUp = () => {
+      gate.waiting.splice(gate.waiting.indexOf(turn.resolve), 1)
+      turn.reject(either.reason)
+    }
+    either.addEventListener('abort', giveUp, { once: true })
+    try {
+      await turn.promise
+    } catch {
+      signal.throwIfAborted()
+      throw floodError(1)
+    } finally {
+      either.removeEventListener('abort', giveUp)
+    }
+  } else gate.used += 1
+  return () => {
+    const next = gate.waiting.shift()
+    // Whoever is next takes this one's place.
+    if (next === undefined) gate.used -= 1
+    else next()
   }
 }
 

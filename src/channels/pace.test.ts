@@ -31,6 +31,15 @@ describe('a pace', () => {
     expect(await pace.turn('a', { patienceMs: 0, signal })).toBeUndefined()
   })
 
+  test('gives nobody a turn while all are held, and waits as long for those who come meanwhile', async () => {
+    const pace = paceOf()
+    pace.holdAll(3000)
+    expect(await pace.turn('a', { patienceMs: 10, signal })).toBe(3000)
+    const patient = pace.turn('b', { patienceMs: 5000, signal })
+    await vi.advanceTimersByTimeAsync(3000)
+    expect(await patient).toBeUndefined()
+  })
+
   test('spaces out everybody together', async () => {
     const pace = paceOf()
     expect(await pace.turn('a', { patienceMs: 0, signal })).toBeUndefined()

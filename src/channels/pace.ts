@@ -18,6 +18,8 @@ export interface Pace {
   ): Promise<number | undefined>
   /** Gives the key no turn for so long. */
   hold(key: string, ms: number): void
+  /** Gives nobody a turn for so long. */
+  holdAll(ms: number): void
 }
 
 /** What a pace keeps to, in milliseconds. */
@@ -143,6 +145,9 @@ export function createPace({ allMs, keyMs, windowOf = () => undefined, now }: Pa
       const known = keys.get(key) ?? { nextAt: 0, sentAt: [] }
       keys.set(key, known)
       known.nextAt = Math.max(known.nextAt, now() + ms)
+    },
+    holdAll(ms) {
+      nextAt = Math.max(nextAt, now() + ms)
     },
   }
 }

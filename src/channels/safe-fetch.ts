@@ -38,6 +38,8 @@ export type SafePost = (
     readonly headers: Readonly<Record<string, string>>
     readonly body: string
     readonly signal: AbortSignal
+    /** A shorter wait for the answer than the sender's own. */
+    readonly timeoutMs?: number | undefined
   },
 ) => Promise<SafeAnswer>
 
@@ -65,20 +67,22 @@ export function createSafePost(options: {
   readonly timeoutMs?: number | undefined
   /** Who is asked for addresses; the machine's own name servers unless given. */
   readonly nameServers?: readonly string[]
+  /** Told to which addresses a host resolved, before it is connected to. */
+  readonly onResolved?: (host: string, addresses: readonly string[]) => void
 }): SafePost {
   const agent = new Agent({
     allowH2: false,
     connect: options.allowPrivate
       ? { timeout: CONNECT_TIMEOUT_MS, allowH2: false }
-      : guardedConnector(options.nameServers),
+      : guardedConnector(options),
   })
   const timeoutMs = options.timeoutMs ?? REQUEST_TIMEOUT_MS
 
-  return async (text, { method = 'POST', headers, body, signal }) => {
+  return async (text, { method = 'POST', headers, body, signal, timeoutMs: own = timeoutMs }) => {
     const problem = checkWebhookUrl(text, options.allowPrivate)
     if (problem !== undefined) throw new DeliveryError(problem)
     const url = new URL(text)
-    const either = AbortSignal.any([signal, AbortSignal.timeout(timeoutMs)])
+    const either = AbortSignal.any([signal, AbortSignal.timeout(Math.min(timeoutMs, own))])
     try {
       const request = agent.request({
         origin: url.origin,
@@ -133,16 +137,18 @@ async function unlessAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<
   }
 }
 
+type LookupOptions = Pick<Parameters<typeof createSafePost>[0], 'nameServers' | 'onResolved'>
+
 class PrivateAddressError extends Error {
   readonly code = 'PRIVATE_ADDRESS'
 }
 
 /** Connects to public addresses only. A literal never reaches the lookup, so it is checked before. */
-function guardedConnector(nameServers?: readonly string[]): buildConnector.connector {
+function guardedConnector(options: LookupOptions): buildConnector.connector {
   const connect = buildConnector({
     timeout: CONNECT_TIMEOUT_MS,
     allowH2: false,
-    lookup: guardedLookup(nameServers),
+    lookup: guardedLookup(options),
   })
   return (target, callback) => {
     const host = bareHost(target.hostname)
@@ -155,7 +161,7 @@ function guardedConnector(nameServers?: readonly string[]): buildConnector.conne
  * Asks DNS itself: a slow name server then holds up no thread that others need, and names of this
  * machine's hosts file do not exist. One closed address closes the whole answer.
  */
-function guardedLookup(nameServers?: readonly string[]): LookupFunction {
+function guardedLookup({ nameServers, onResolved }: LookupOptions): LookupFunction {
   const resolver = new Resolver({ timeout: DNS_TIMEOUT_MS, tries: DNS_TRIES })
   if (nameServers !== undefined) resolver.setServers(nameServers)
   const resolve = async (name: string) => {
@@ -170,6 +176,10 @@ function guardedLookup(nameServers?: readonly string[]): LookupFunction {
     if (ipv4.status === 'rejected' && found.length === 0) throw ipv4.reason
     const refused = found.find(({ address }) => !isPublicAddress(address))
     if (refused !== undefined) throw new PrivateAddressError(refused.address)
+    onResolved?.(
+      name,
+      found.map(({ address }) => address),
+    )
     return found
   }
   return (name, options, callback) => {

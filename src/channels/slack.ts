@@ -50,6 +50,7 @@ export function createSlack(deps: {
     destination: Destination.refine(({ url }) => isHookOf(SERVICE, url, deps.allowPrivate)),
     form: hookForm(SERVICE, deps.allowPrivate),
     limits: { room: 16, laneStart: 1, laneMax: 1 },
+    isOneService: true,
     available: () => true,
     mask: ({ url }) => `slack …${hookOf(url).slice(-4)}`,
     lane: ({ url }) => `slack ${hookOf(url)}`,

@@ -57,19 +57,21 @@ export function createTelegram({
     windowOf: (key) => (isGroup(Number(key)) ? GROUP_WINDOW : undefined),
     now: () => performance.now(),
   })
+  const floods = createFloods(pace)
   const readerOf = ({ chatId }: TelegramDestination) => ({
     isGroup: isGroup(chatId),
     botUsername: botUsername?.(),
   })
   const requireApi = () => {
     if (api === undefined) throw new DeliveryError('unavailable', { ours: true })
-    return { api, pace, timeoutMs }
+    return { api, pace, floods, timeoutMs }
   }
   return defineChannel<TelegramDestination>({
     key: 'telegram',
     kind: 'link',
     destination: TelegramDestination,
     limits: { room: 30, laneStart: 1, laneMax: 1 },
+    isOneService: true,
     available: () => api !== undefined,
     mask: ({ chatId }) => `chat …${String(chatId).slice(-4)}`,
     lane: ({ chatId }) => String(chatId),
@@ -94,7 +96,30 @@ export function createTelegram({
 interface Deps {
   readonly api: Api
   readonly pace: Pace
+  readonly floods: Floods
   readonly timeoutMs: number
+}
+
+/** Which chats were told to wait, and for how long. */
+interface Floods {
+  note(chat: string, ms: number): void
+}
+
+/**
+ * Keeps to what Telegram asks. A chat that is told to wait waits alone; when another one is told so while the
+ * first still waits, the limit is the bot's, and all of its chats wait.
+ */
+function createFloods(pace: Pace): Floods {
+  const untilOf = new Map<string, number>()
+  return {
+    note(chat, ms) {
+      const now = performance.now()
+      for (const [other, until] of untilOf) if (until <= now) untilOf.delete(other)
+      untilOf.set(chat, now + ms)
+      pace.hold(chat, ms)
+      if (untilOf.size > 1) pace.holdAll(ms)
+    },
+  }
 }
 
 /** What is to be said, in whatever form it is taken. */
@@ -169,7 +194,7 @@ async function inSomeForm(
  * @throws DeliveryError when no other form would help
  */
 async function tryForm(
-  { api, pace, timeoutMs }: Deps,
+  { api, pace, floods, timeoutMs }: Deps,
   form: Form,
   wish: Wish,
   call: (call: Call) => Promise<string>,
@@ -200,7 +225,7 @@ async function tryForm(
     }
     if (verdict.kind !== 'fail') return verdict
     const { binding, retryAfterSeconds = 0 } = verdict.error
-    if (binding) pace.hold(key, retryAfterSeconds * 1000)
+    if (binding) floods.note(key, retryAfterSeconds * 1000)
     throw verdict.error
   }
 }

@@ -94,6 +94,8 @@ export function createWebhook(deps: {
   readonly userAgent: string
   /** http and private addresses may be set: tests and sandbox only. */
   readonly allowPrivate: boolean
+  /** What hosts have in common. */
+  readonly groupsOf?: (host: string) => readonly string[]
 }): Channel<unknown> {
   return defineChannel<WebhookDestination>({
     key: 'webhook',
@@ -104,6 +106,7 @@ export function createWebhook(deps: {
     available: () => true,
     mask: ({ url }) => maskUrl(url),
     lane: ({ url }) => URL.parse(url)?.host ?? url,
+    ...(deps.groupsOf && { groupsOf: deps.groupsOf }),
     send: async (destination, envelope, context) => {
       const { kind = 'alert' } = envelope
       if (!TOLD.includes(kind)) throw new Error(`webhooks are not told of a ${kind}`)
@@ -116,6 +119,7 @@ export function createWebhook(deps: {
         },
         body,
         signal: context.signal,
+        timeoutMs: context.timeoutMs,
       })
       const refusal = refusalOf(answer, { gone: [410], now: context.now })
       if (refusal !== undefined) throw refusal

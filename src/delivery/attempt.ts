@@ -1,39 +1,49 @@
 import { type Channels, DeliveryError, Envelope } from '#src/channels/define.ts'
 import type { Clock } from '#src/kernel/clock.ts'
 import type { Logger } from '#src/kernel/logger.ts'
+import type { Quarantine } from '#src/kernel/quarantine.ts'
 import type { SecretBox } from '#src/kernel/secret-box.ts'
 import { traceOf } from '#src/kernel/trace.ts'
-import type { OpenDestination } from '#src/recipients/destinations.ts'
+import type { OpenDestination, Opened } from '#src/recipients/destinations.ts'
 import { unsubscribeUrl } from '#src/recipients/mail-links.ts'
-import { canBeSentTo } from './rules.ts'
+import { canBeSentTo, UNREADABLE } from './rules.ts'
 import type { Ended, Ending, Task } from './task.ts'
 
 interface Deps {
   readonly clock: Clock
   readonly log: Logger
+  readonly quarantine: Quarantine
   readonly box: SecretBox
   readonly channels: Channels
   readonly publicUrl: string
 }
 
+/** How long a destination that let the last attempts hang may take for its answer. */
+const SHORT_TIMEOUT_MS = 5000
+
 /**
- * Sends or changes one message, once.
+ * Sends or changes one message, once. What cannot be read fails at once, without its destination being
+ * switched off.
  *
  * @param opened undefined: the recipient is gone
+ * @param isShort the destination has let the last attempts hang: it gets less time
  */
 export async function attempt(
   deps: Deps,
   task: Task,
-  opened: OpenDestination | undefined,
-  signal: AbortSignal,
+  opened: Opened | undefined,
+  { signal, isShort }: { readonly signal: AbortSignal; readonly isShort: boolean },
 ): Promise<Ended> {
   let isTest = false
   const end = (ending: Ending): Ended => ({ task, isTest, at: deps.clock.now(), ending })
   try {
-    const envelope = Envelope.parse(task.envelope)
+    const envelope = read(deps, task)
     isTest = envelope.message.test
-    if (opened === undefined || !canBeSentTo(opened.status, isTest)) return end({ kind: 'off' })
-    return end(await sendOrChange(deps, task, opened, envelope, signal))
+    if (opened === undefined) return end({ kind: 'off' })
+    if ('unreadable' in opened) throw unreadable(opened.unreadable)
+    if (!canBeSentTo(opened.status, isTest)) return end({ kind: 'off' })
+    const readable = checked(deps, task, opened)
+    return end(await sendOrChange(deps, task, readable, envelope, { signal, isShort }))
   } catch (error) {
     if (error instanceof DeliveryError) return end({ kind: 'failed', error })
     if (signal.aborted) return end({ kind: 'broken_off' })
@@ -46,12 +56,36 @@ export async function attempt(
   }
 }
 
+/** @throws DeliveryError when the envelope is not one */
+function read({ quarantine }: Deps, { envelope, rows, change }: Task): Envelope {
+  const result = Envelope.safeParse(envelope)
+  if (result.success) return result.data
+  quarantine.add('delivery', rows[0]?.id ?? change?.id ?? '', result.error)
+  throw unreadable(result.error)
+}
+
+/** @throws DeliveryError when the destination is not one of the channel's */
+function checked(
+  { channels, quarantine }: Deps,
+  { channel }: Task,
+  opened: OpenDestination,
+): OpenDestination {
+  const result = channels[channel].destination.safeParse(opened.destination)
+  if (result.success) return opened
+  quarantine.add('destination', opened.id, result.error)
+  throw unreadable(result.error)
+}
+
+function unreadable(cause: unknown): DeliveryError {
+  return new DeliveryError(UNREADABLE, { permanent: true, ours: true, cause })
+}
+
 async function sendOrChange(
   deps: Deps,
   { channel: key, change, rows, wallet, answersMessageId }: Task,
   opened: OpenDestination,
   envelope: Envelope,
-  signal: AbortSignal,
+  { signal, isShort }: { readonly signal: AbortSignal; readonly isShort: boolean },
 ): Promise<Ending> {
   const channel = deps.channels[key]
   const url = unsubscribeUrl(deps, opened)
@@ -60,6 +94,7 @@ async function sendOrChange(
     now: deps.clock.now(),
     signal,
     wallet,
+    ...(isShort && { timeoutMs: SHORT_TIMEOUT_MS }),
     ...(answersMessageId !== undefined && { answersMessageId }),
     ...(url !== undefined && { unsubscribeUrl: url }),
   }

@@ -1,72 +1,81 @@
 /** What waits for chats and mailboxes, recipient by recipient. */
 import { sql } from 'drizzle-orm'
-import type { ChannelKey } from '#src/channels/define.ts'
 import type { Db } from '#src/db/connection.ts'
-import { CLAIMED, type ClaimedRow, dueOf, placesOf } from './due-store.ts'
+import { CLAIMED, type ClaimedRow, isFree } from './due-store.ts'
 import type { Waiting } from './grouping.ts'
-import type { Room } from './lanes.ts'
 import { LEASE_SECONDS } from './model.ts'
 
-/** Unfinished deliveries looked at for one recipient; the rest follow when these are gone. */
-const WAITING_MAX = 500
+/** Deliveries of one recipient looked at because they are due or held; the rest follow. */
+const DUE_MAX = 500
+/** Deliveries of one recipient in one plan; of each key the first of these that follow one another. */
+const PLANNED_MAX = 1000
 /** Taken so short a while ago that its message will be there at once. */
 const FRESH_SECONDS = 5
 
-/** Recipients to whom something is due, the most urgent first, as far as there is room in their lanes. */
-export async function pickRecipients(
+/** A delivery that is due, or held by a worker. */
+export interface DueRow extends Record<string, unknown> {
+  readonly id: string
+  readonly recipientId: number
+  readonly orderKey: string
+}
+
+/** What is due to these recipients or held by workers, each in the order it fired. */
+export async function listDueOf(
   db: Db,
-  channel: ChannelKey,
-  {
-    room,
-    busy,
-    now,
-  }: { readonly room: Room; readonly busy: readonly number[]; readonly now: Date },
-): Promise<number[]> {
-  const isIdle = sql`d.recipient_id <> all(${sql.param([...busy])}::int[])`
-  const rows = await db.execute<{ recipientId: number }>(sql`
-    with firsts as (
-      select distinct on (d.recipient_id) d.*
-      from ${dueOf(channel, room, now, isIdle)} d
-      order by d.recipient_id, d.urgency desc, d.next_attempt_at, d.id
-    ),
-    placed as (
-      select *, row_number() over (
-        partition by lane order by urgency desc, next_attempt_at, id
-      ) as place
-      from firsts
-    )
-    select recipient_id as "recipientId" from placed
-    where place <= ${placesOf(room, sql`lane`)}
-    order by urgency desc, next_attempt_at, id
-    limit ${room.free}`)
-  return rows.map(({ recipientId }) => recipientId)
+  recipientIds: readonly number[],
+  now: Date,
+): Promise<DueRow[]> {
+  return await db.execute<DueRow>(sql`
+    select w.* from unnest(${sql.param([...recipientIds])}::int[]) as r(id)
+    cross join lateral (
+      select d.id, d.recipient_id as "recipientId", d.order_key as "orderKey"
+      from deliveries d
+      where d.recipient_id = r.id and d.status in ('pending', 'retrying')
+        and d.channel <> 'webhook' and d.next_attempt_at is not null
+        and (d.next_attempt_at <= ${now} or d.leased_until > ${now})
+      order by d.fired_at, d.position, d.id
+      limit ${DUE_MAX}
+    ) w`)
 }
 
 /** A delivery as the plan sees it, and whose it is. */
 export type WaitingRow = Waiting & { readonly recipientId: number }
 
-/** What is unfinished for these recipients, each in the order it fired. */
+/**
+ * What is unfinished of the order keys of these, each key from its first on, each recipient's in the order
+ * it fired.
+ */
 export async function listWaiting(
   db: Db,
-  recipientIds: readonly number[],
+  due: readonly DueRow[],
   now: Date,
 ): Promise<WaitingRow[]> {
+  const keys = new Map(due.map(({ orderKey, recipientId }) => [orderKey, recipientId]))
+  const counts = new Map<number, number>()
+  for (const id of keys.values()) counts.set(id, (counts.get(id) ?? 0) + 1)
+  const most = [...keys.values()].map((id) =>
+    Math.max(2, Math.floor(PLANNED_MAX / (counts.get(id) ?? 1))),
+  )
   const freshUntil = new Date(now.getTime() + (LEASE_SECONDS - FRESH_SECONDS) * 1000)
   return await db.execute<WaitingRow & Record<string, unknown>>(sql`
-    select w.* from unnest(${sql.param([...recipientIds])}::int[]) as r(id)
+    select w.* from unnest(
+      ${sql.param([...keys.keys()])}::text[], ${sql.param(most)}::int[]
+    ) as k(order_key, most)
     cross join lateral (
       select d.id, d.recipient_id as "recipientId", d.order_key as "orderKey",
         d.watch_id as "watchId", d.urgency, d.kind, d.recovery, d.test, d.answers,
         d.created_at as "createdAt", d.next_attempt_at as "dueAt",
-        case when d.leased_until > ${freshUntil} then 'now'
-          when d.leased_until > ${now} or d.next_attempt_at > ${now} then 'later'
-          else 'free' end as taken
+        case when not ${isFree(now)} then
+            case when d.leased_until > ${freshUntil} then 'now' else 'later' end
+          when d.next_attempt_at > ${now} then 'later'
+          else 'free' end as taken,
+        d.fired_at, d.position
       from deliveries d
-      where d.recipient_id = r.id and d.status in ('pending', 'retrying')
-        and d.channel <> 'webhook'
+      where d.order_key = k.order_key and d.status in ('pending', 'retrying')
       order by d.fired_at, d.position, d.id
-      limit ${WAITING_MAX}
-    ) w`)
+      limit k.most
+    ) w
+    order by w.fired_at, w.position, w.id`)
 }
 
 /** Takes these for one attempt; those that somebody else has taken meanwhile are missing. */
@@ -80,7 +89,7 @@ export async function claimRows(
       select d.id from deliveries d
       where d.id = any(${sql.param([...ids])}::uuid[]) and d.status in ('pending', 'retrying')
         and (d.next_attempt_at is null or d.next_attempt_at <= ${now})
-        and (d.leased_until is null or d.leased_until <= ${now})
+        and ${isFree(now)}
       order by d.id
       for update skip locked
     )
@@ -90,9 +99,13 @@ export async function claimRows(
 }
 
 /** Lets due deliveries wait until then. */
-export async function postpone(db: Db, ids: readonly string[], until: Date): Promise<void> {
+export async function postpone(
+  db: Db,
+  ids: readonly string[],
+  { until, now }: { readonly until: Date; readonly now: Date },
+): Promise<void> {
   await db.execute(sql`
     update deliveries d set next_attempt_at = ${until}
     where d.id = any(${sql.param([...ids])}::uuid[]) and d.status in ('pending', 'retrying')
-      and d.next_attempt_at < ${until} and d.leased_until is null`)
+      and d.next_attempt_at < ${until} and ${isFree(now)}`)
 }

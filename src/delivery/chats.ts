@@ -4,8 +4,14 @@ import { isRecovery, isSilent } from '#src/channels/wording.ts'
 import type { Db } from '#src/db/connection.ts'
 import * as chatStore from './chat-store.ts'
 import * as due from './due-store.ts'
-import { type AnsweredGroup, type Next, planNext, RECENT_SECONDS, type Recent } from './grouping.ts'
-import type { Room } from './lanes.ts'
+import {
+  type AnsweredGroup,
+  type Next,
+  type Plan,
+  planNext,
+  RECENT_SECONDS,
+  type Recent,
+} from './grouping.ts'
 import * as messages from './message-store.ts'
 import { alertsIn, isOpenIn, type ShownPart, shownAs, together } from './shown.ts'
 import type { Task } from './task.ts'
@@ -21,41 +27,54 @@ export interface ClaimDeps {
   readonly stateOf: StateReader
 }
 
-/** What a look may take. */
+/** When a look takes place, and how long what it takes is held. */
 export interface Look {
-  readonly room: Room
-  /** Recipients to whom something is on its way. */
-  readonly busy: readonly number[]
   readonly now: Date
   readonly leasedUntil: Date
 }
 
 type Planned = Next & { readonly recipientId: number }
 
-/** Takes the next message of each recipient that has one. `looked`: whether anything was due at all. */
+/** What a look at recipients came to. */
+interface Claimed {
+  readonly tasks: readonly Task[]
+  /** Reminders whose alerts need none any more: taken, and not to be sent. */
+  readonly needless: readonly Task[]
+  /** Whether anything was taken or put off. */
+  readonly changed: boolean
+}
+
+/** Takes the next message of each of these recipients that has one. */
 export async function claimChats(
   deps: ClaimDeps,
   channel: Channel<unknown>,
+  recipientIds: readonly number[],
   look: Look,
-): Promise<{ readonly tasks: readonly Task[]; readonly changed: boolean }> {
+): Promise<Claimed> {
   const { db } = deps
-  const picked = await chatStore.pickRecipients(db, channel.key, look)
-  if (picked.length === 0) return { tasks: [], changed: false }
-  const scene = await observe(deps, channel, picked, look.now)
+  if (recipientIds.length === 0) return { tasks: [], needless: [], changed: false }
+  const scene = await observe(deps, channel, recipientIds, look.now)
   const planned: Planned[] = []
-  let changed = false
-  for (const recipientId of picked) {
-    const { next, blocked, postponed } = planNext(scene.situationOf(recipientId))
-    if (next !== undefined) planned.push({ ...next, recipientId })
-    if (blocked.length > 0) await due.parkBlocked(db, blocked)
-    for (const { ids, until } of postponed) await chatStore.postpone(db, ids, until)
-    changed ||= blocked.length + postponed.length > 0
+  const blocked = [...scene.behind]
+  const postponed: Plan['postponed'][number][] = []
+  for (const recipientId of recipientIds) {
+    const plan = planNext(scene.situationOf(recipientId))
+    if (plan.next !== undefined) planned.push({ ...plan.next, recipientId })
+    blocked.push(...plan.blocked)
+    postponed.push(...plan.postponed)
   }
-  const tasks = await take(deps, channel.key, planned, scene, look)
-  return { tasks, changed: changed || tasks.length > 0 }
+  if (blocked.length > 0) await due.parkBlocked(db, blocked)
+  for (const { ids, until } of postponed) {
+    await chatStore.postpone(db, ids, { until, now: look.now })
+  }
+  const { tasks, needless } = await take(deps, channel.key, planned, scene, look)
+  const changed = blocked.length + postponed.length + tasks.length + needless.length > 0
+  return { tasks, needless, changed }
 }
 
 interface Scene {
+  /** Due deliveries so far behind others of their key that no plan reaches them. */
+  readonly behind: readonly string[]
   situationOf(recipientId: number): Parameters<typeof planNext>[0]
   /** The name at the destination of the message that told this recipient of this alert. */
   nameOf(recipientId: number, alertId: number): string | undefined
@@ -68,10 +87,12 @@ async function observe(
   now: Date,
 ): Promise<Scene> {
   const since = new Date(now.getTime() - RECENT_SECONDS * 1000)
-  const [waiting, recent] = await Promise.all([
-    chatStore.listWaiting(db, recipientIds, now),
+  const [rows, recent] = await Promise.all([
+    chatStore.listDueOf(db, recipientIds, now),
     messages.listRecent(db, recipientIds, since),
   ])
+  const waiting = await chatStore.listWaiting(db, rows, now)
+  const seen = new Set(waiting.map(({ id }) => id))
   const alertIds = [...new Set(waiting.flatMap(({ answers }) => answers ?? []))]
   const answered =
     alertIds.length === 0 ? [] : await messages.listAnswered(db, recipientIds, alertIds)
@@ -80,6 +101,7 @@ async function observe(
   const isOf = (recipientId: number) => (one: { readonly recipientId: number }) =>
     one.recipientId === recipientId
   return {
+    behind: rows.flatMap(({ id }) => (seen.has(id) ? [] : [id])),
     situationOf: (recipientId) => ({
       waiting: waiting.filter(isOf(recipientId)),
       recent: recent.filter(isOf(recipientId)).map((one) => toRecent(one, now)),
@@ -131,8 +153,8 @@ async function take(
   planned: readonly Planned[],
   scene: Scene,
   look: Look,
-): Promise<Task[]> {
-  if (planned.length === 0) return []
+): Promise<{ readonly tasks: readonly Task[]; readonly needless: readonly Task[] }> {
+  if (planned.length === 0) return { tasks: [], needless: [] }
   const { db } = deps
   const joins = planned.flatMap((one) => (one.how === 'join' ? [one.messageId] : []))
   const leased = joins.length === 0 ? [] : await messages.lease(db, joins, look)
@@ -145,20 +167,47 @@ async function take(
     look,
   )
   const rowOf = new Map(claimed.map((row) => [row.id, row]))
+  const over = await needlessIn(deps, claimed)
   const tasks: Task[] = []
+  const needless: Task[] = []
   for (const one of possible) {
-    const rows = one.ids.flatMap((id) => rowOf.get(id) ?? [])
+    const all = one.ids.flatMap((id) => rowOf.get(id) ?? [])
+    const rows = all.filter(({ id }) => !over.has(id))
     const target = targetOf(one)
-    if (rows.length === one.ids.length) {
+    if (all.length === one.ids.length) {
+      const dropped = all.filter(({ id }) => over.has(id))
+      if (dropped.length > 0) needless.push({ ...taskOf(channel, dropped), envelope: null })
+      if (rows.length === 0) continue
       const built = await build(deps, channel, { plan: one, rows, target }, scene, look)
       tasks.push(...built)
     } else {
       // Somebody else took some of them: what is planned next knows of that.
-      if (rows.length > 0) await due.release(db, rows.map(toAttempt))
+      if (all.length > 0) await due.release(db, all.map(toAttempt))
       if (target) await messages.noteNoChange(db, target, { ...target, at: look.now })
     }
   }
-  return tasks
+  return { tasks, needless }
+}
+
+/** Reminders among these whose alerts are over, acknowledged, quiet or gone by now. */
+async function needlessIn(
+  { db, stateOf }: ClaimDeps,
+  rows: readonly due.ClaimedRow[],
+): Promise<ReadonlySet<string>> {
+  const reminders = rows.filter(({ alertId, kind }) => kind === 'reminder' && alertId !== null)
+  if (reminders.length === 0) return new Set()
+  const states = await stateOf(
+    db,
+    reminders.flatMap(({ alertId }) => alertId ?? []),
+  )
+  const isNeeded = ({ alertId }: due.ClaimedRow) => needsReminder(states.get(alertId ?? 0))
+  return new Set(reminders.filter((row) => !isNeeded(row)).map(({ id }) => id))
+}
+
+function needsReminder(state: MessageState | undefined): boolean {
+  if (state === undefined) return false
+  const { acknowledged, recoveredAt, muted } = state
+  return acknowledged === undefined && recoveredAt === undefined && muted === undefined
 }
 
 function toAttempt({ id, attempts }: due.ClaimedRow) {
@@ -262,13 +311,15 @@ async function joinTask(
   return changeTask(channel, { ...target, kind }, [...there, ...rows], states, rows)
 }
 
-/** Takes what is out of date in chats that have room for it. */
+/** Takes one message that is out of date from each of these recipients. */
 export async function claimStale(
   { db, stateOf }: ClaimDeps,
   channel: ChannelKey,
+  recipientIds: readonly number[],
   look: Look,
 ): Promise<readonly Task[]> {
-  const stale = await messages.leaseStale(db, channel, look)
+  if (recipientIds.length === 0) return []
+  const stale = await messages.leaseStale(db, channel, recipientIds, look)
   if (stale.length === 0) return []
   const ids = stale.map(({ id }) => id)
   const parts = readParts(await messages.listParts(db, ids))

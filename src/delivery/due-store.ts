@@ -3,14 +3,19 @@ import { type SQL, sql } from 'drizzle-orm'
 import type { ChannelKey } from '#src/channels/define.ts'
 import type { Db } from '#src/db/connection.ts'
 import { SEVERITIES } from '#src/kernel/facts.ts'
-import type { Room } from './lanes.ts'
+import { LEASE_SECONDS } from './model.ts'
 import type { deliveries } from './tables.ts'
 
-/**
- * Due rows looked at for one claim. A lane that has them all and room for few is full afterwards, and
- * left out of the next look.
- */
-const SCAN_MAX = 256
+/** Due rows of one urgency looked at for one claim. */
+export const SCAN_MAX = 256
+/** Due rows of one recipient's backlog looked at for one claim, of each urgency. */
+const OWN_MAX = 16
+/** A queue of due rows this long is sorted into the backlogs of its recipients. */
+const DEEP = 10_000
+/** A lease that ends later than this, in seconds from now, was written before the clock was put back. */
+const LEASE_SECONDS_MAX = LEASE_SECONDS + 120
+/** What was written this far in the future, in seconds, was written before the clock was put back. */
+const AHEAD_SECONDS = 120
 
 /** A delivery as a worker holds it. `attempts` counts the one it holds it for. */
 export type ClaimedRow = Pick<
@@ -25,70 +30,132 @@ export type ClaimedRow = Pick<
   | 'attempts'
   | 'plannedAt'
   | 'createdAt'
+  | 'kind'
 >
+
+/** A due delivery as the choice of what to claim sees it. */
+export interface Candidate extends Record<string, unknown> {
+  readonly id: string
+  readonly recipientId: number
+  readonly lane: string
+  readonly orderKey: string
+  readonly urgency: number
+  readonly firedAt: Date
+  readonly position: number
+  readonly backlog: boolean
+}
+
+const CANDIDATE = sql.raw(`d.id, d.recipient_id as "recipientId", d.lane, d.order_key as "orderKey",
+  d.urgency, d.fired_at as "firedAt", d.position::float8 as position, d.backlog`)
+
+/** Nobody holds it. A lease that lasts longer than any can is none. */
+export function isFree(now: Date): SQL {
+  const latest = new Date(now.getTime() + LEASE_SECONDS_MAX * 1000)
+  return sql`(d.leased_until is null or d.leased_until <= ${now} or d.leased_until > ${latest})`
+}
 
 /** What can be taken now. */
 function isDue(now: Date): SQL {
-  return sql`d.status in ('pending', 'retrying') and d.next_attempt_at <= ${now}
-    and (d.leased_until is null or d.leased_until <= ${now})`
+  return sql`d.status in ('pending', 'retrying') and d.next_attempt_at <= ${now} and ${isFree(now)}`
+}
+
+/** What is left out of a look: lanes and recipients that can take nothing now. */
+export interface Full {
+  readonly lanes: readonly string[]
+  readonly recipients: readonly number[]
+}
+
+function isOpen({ lanes, recipients }: Full): SQL {
+  return sql`d.lane <> all(${sql.param([...lanes])}::text[])
+    and d.recipient_id <> all(${sql.param([...recipients])}::int[])`
 }
 
 /**
- * The due deliveries of a channel to be looked at: the most urgent, of those the oldest; none of lanes
- * that are full.
+ * The due deliveries of a channel that are in nobody's backlog: the most urgent first, of those the oldest;
+ * at most `SCAN_MAX` of each urgency.
  */
-export function dueOf(channel: ChannelKey, room: Room, now: Date, more = sql`true`): SQL {
-  const full = Object.entries(room.lanes).flatMap(([lane, free]) => (free === 0 ? [lane] : []))
+export async function listDue(
+  db: Db,
+  channel: ChannelKey,
+  { full, now }: { readonly full: Full; readonly now: Date },
+): Promise<Candidate[]> {
   const ofUrgency = (urgency: number) => sql`(
-    select d.id, d.recipient_id, d.lane, d.urgency, d.next_attempt_at from deliveries d
-    where d.channel = ${channel} and d.urgency = ${urgency} and ${isDue(now)}
-      and d.lane <> all(${sql.param(full)}::text[]) and ${more}
+    select d.* from deliveries d
+    where d.channel = ${channel} and d.urgency = ${urgency} and not d.backlog and ${isDue(now)}
+      and ${isOpen(full)}
     order by d.next_attempt_at, d.id
     limit ${SCAN_MAX})`
   const urgencies = SEVERITIES.map((_severity, urgency) => ofUrgency(urgency))
-  return sql`(
-    select * from (${sql.join(urgencies, sql` union all `)}) d
-    order by d.urgency desc, d.next_attempt_at, d.id
-    limit ${SCAN_MAX})`
+  return await db.execute<Candidate>(sql`
+    select ${CANDIDATE} from (${sql.join(urgencies, sql` union all `)}) d
+    order by d.urgency desc, d.next_attempt_at, d.id`)
 }
 
-/** Of each lane, how many places it has. */
-export function placesOf(room: Room, lane: SQL): SQL {
-  return sql`coalesce((${JSON.stringify(room.lanes)}::jsonb ->> ${lane})::int, ${room.perLane}::int)`
+const IN_BACKLOG = sql.raw(
+  `d.status in ('pending', 'retrying') and d.backlog and d.next_attempt_at is not null`,
+)
+
+/**
+ * The due deliveries in the backlogs of the next recipients of a channel, by id, above `after`: of each the
+ * most urgent first, of those the oldest.
+ *
+ * @returns `last`: the last recipient that was looked at; undefined when there are none above it
+ */
+export async function listBacklogs(
+  db: Db,
+  channel: ChannelKey,
+  of: { readonly after: number; readonly hops: number; readonly full: Full; readonly now: Date },
+): Promise<{ readonly candidates: Candidate[]; readonly last: number | undefined }> {
+  const { after, hops, full, now } = of
+  const nextAbove = (id: SQL) => sql`
+    select d.recipient_id from deliveries d
+    where d.channel = ${channel} and ${IN_BACKLOG} and d.recipient_id > ${id}
+    order by d.recipient_id limit 1`
+  const own = SEVERITIES.map(
+    (_severity, urgency) => sql`(
+      select d.* from deliveries d
+      where d.channel = ${channel} and ${IN_BACKLOG} and d.recipient_id = hop.recipient_id
+        and d.urgency = ${urgency} and ${isDue(now)} and ${isOpen(full)}
+      order by d.next_attempt_at, d.id limit ${OWN_MAX})`,
+  )
+  const rows = await db.execute<Candidate & { hop: number }>(sql`
+    with recursive hop(recipient_id, place) as (
+      select (${nextAbove(sql`${after}::int`)}), 1
+      union all
+      select (${nextAbove(sql`hop.recipient_id`)}), hop.place + 1
+      from hop where hop.recipient_id is not null and hop.place < ${hops}
+    )
+    select hop.recipient_id as hop, ${CANDIDATE}
+    from hop left join lateral (${sql.join(own, sql` union all `)}) d on true
+    where hop.recipient_id is not null
+    order by hop.place, d.urgency desc, d.next_attempt_at, d.id`)
+  const count = new Set(rows.map(({ hop }) => hop)).size
+  return {
+    candidates: rows.filter(({ id }) => id !== null),
+    last: count < hops ? undefined : rows.at(-1)?.hop,
+  }
 }
 
 /**
- * Takes due deliveries of a channel for one attempt each, the most urgent and then the oldest first, as
- * far as there is room in the channel and in each lane. Never one whose key has an earlier unfinished
- * delivery: the ids of such ones are given as `blocked`.
+ * Takes due deliveries for one attempt each; those that somebody else has taken meanwhile are missing.
+ * Never one whose key has an earlier unfinished delivery: the ids of such ones are given as `blocked`.
  */
 export async function claimDue(
   db: Db,
-  channel: ChannelKey,
-  {
-    room,
-    now,
-    leasedUntil,
-  }: { readonly room: Room; readonly now: Date; readonly leasedUntil: Date },
+  ids: readonly string[],
+  { now, leasedUntil }: { readonly now: Date; readonly leasedUntil: Date },
 ): Promise<{ readonly claimed: ClaimedRow[]; readonly blocked: string[] }> {
+  if (ids.length === 0) return { claimed: [], blocked: [] }
   const rows = await db.execute<ClaimedRow & { blocked: boolean }>(sql`
-    with due as (
-      select d.id, d.lane,
-        row_number() over (
-          partition by d.lane order by d.urgency desc, d.next_attempt_at, d.id
-        ) as place
-      from ${dueOf(channel, room, now)} d
-    ),
-    chosen as (
+    with chosen as (
       select d.id, exists (
         select from deliveries e
         where e.order_key = d.order_key and e.status in ('pending', 'retrying')
           and (e.fired_at, e.position, e.id) < (d.fired_at, d.position, d.id)
       ) as blocked
-      from due join deliveries d on d.id = due.id
-      where ${isDue(now)} and due.place <= ${placesOf(room, sql`due.lane`)}
-      order by d.urgency desc, d.next_attempt_at, d.id
-      limit ${room.free}
+      from deliveries d
+      where d.id = any(${sql.param([...ids])}::uuid[]) and ${isDue(now)}
+      order by d.id
       for update of d skip locked
     ),
     claimed as (
@@ -103,10 +170,78 @@ export async function claimDue(
   }
 }
 
+/** Puts due deliveries that could not be taken into the backlogs of their recipients. */
+export async function setAside(db: Db, ids: readonly string[]): Promise<void> {
+  if (ids.length === 0) return
+  await db.execute(sql`
+    update deliveries d set backlog = true
+    from (
+      select id from deliveries
+      where id = any(${sql.param([...ids])}::uuid[]) and status in ('pending', 'retrying')
+        and not backlog
+      for update skip locked
+    ) aside
+    where d.id = aside.id`)
+}
+
+/**
+ * Where very many deliveries of an urgency are due and in nobody's backlog, puts these into the backlogs of
+ * their recipients, so that a look never walks past all of them.
+ *
+ * @returns whether there were so many
+ */
+export async function setAsideDeep(
+  db: Db,
+  channel: ChannelKey,
+  urgency: number,
+  now: Date,
+): Promise<boolean> {
+  const rows = await db.execute(sql`
+    with deep as materialized (
+      select d.id from deliveries d
+      where d.channel = ${channel} and d.urgency = ${urgency} and not d.backlog and ${isDue(now)}
+      order by d.next_attempt_at, d.id
+      limit ${DEEP}
+      for update skip locked
+    ),
+    moved as (
+      update deliveries d set backlog = true
+      from deep where d.id = deep.id and (select count(*) from deep) = ${DEEP}
+      returning d.id
+    )
+    select 1 from moved limit 1`)
+  return rows.length > 0
+}
+
+/** Holds deliveries on that this process has in hand, although their leases seem to have ended. */
+export async function holdOn(db: Db, ids: readonly string[], leasedUntil: Date): Promise<void> {
+  await db.execute(sql`
+    update deliveries set leased_until = ${leasedUntil}
+    where id = any(${sql.param([...ids])}::uuid[]) and status in ('pending', 'retrying')
+      and leased_until is not null`)
+}
+
+/**
+ * Makes due what was written before the clock was put back, and would have to wait until it is that late
+ * again.
+ */
+export async function catchUp(db: Db, now: Date): Promise<void> {
+  const ahead = new Date(now.getTime() + AHEAD_SECONDS * 1000)
+  await db.execute(sql`
+    update deliveries d set next_attempt_at = ${now}
+    from (
+      select id from deliveries
+      where created_at > ${ahead} and status in ('pending', 'retrying') and next_attempt_at > ${ahead}
+      limit 1000
+      for update skip locked
+    ) late
+    where d.id = late.id`)
+}
+
 /** What a worker reads of a delivery it holds, beside the id. */
 export const CLAIMED = sql.raw(`d.wallet, d.alert_id as "alertId", d.recipient_id as "recipientId",
   d.lane, d.order_key as "orderKey", d.envelope, d.attempts, d.planned_at as "plannedAt",
-  d.created_at as "createdAt"`)
+  d.created_at as "createdAt", d.kind`)
 
 /**
  * Takes deliveries that wait for an earlier one of their key out of the due ones, until `finish` frees

@@ -20,6 +20,8 @@ export const MESSAGES_PER_MINUTE = 6
 /** Most deliveries in one message; the next begin another. */
 const GROUP_PARTS_MAX = 50
 const ROLLUP_PARTS_MAX = 1000
+/** What is to join a message that somebody else changes waits this long before it is looked at again. */
+const BUSY_SECONDS = 1
 /** A minute of messages: as long as they count and can be joined. */
 export const RECENT_SECONDS = 60
 
@@ -70,7 +72,7 @@ export interface AnsweredGroup {
 
 /** How a recipient stands. */
 export interface Situation {
-  /** Everything unfinished, in the order it fired; of many only the first. */
+  /** What is unfinished of the keys that have something due, each from its first on, in the order it fired. */
   readonly waiting: readonly Waiting[]
   /** Newest first. */
   readonly recent: readonly Recent[]
@@ -117,8 +119,9 @@ export function planNext(situation: Situation): Plan {
       next = step.next
       break
     }
-    for (const id of [lead.id, ...step.ids]) settled.add(id)
-    if (step.until !== undefined) postponed.push({ ids: step.ids, until: step.until })
+    const ids = [...new Set([lead.id, ...step.ids])]
+    for (const id of ids) settled.add(id)
+    postponed.push({ ids, until: step.until ?? busyUntil(situation) })
   }
   const going = new Set([...idsOf(heads), ...(next?.ids ?? [])])
   const blocked = situation.waiting.filter(
@@ -127,10 +130,17 @@ export function planNext(situation: Situation): Plan {
   return { ...(next && { next }), postponed, blocked: idsOf(blocked) }
 }
 
-/** Deliveries that go nowhere now: until then, or until a worker is done. */
+/**
+ * Deliveries that go nowhere now: until then, or until a worker is done, which is looked at again soon. They
+ * are not due meanwhile, so that they take no place from others while the worker takes long, or is dead.
+ */
 interface Pause {
   readonly ids: readonly string[]
   readonly until?: Date
+}
+
+function busyUntil({ now }: Situation): Date {
+  return new Date(now.getTime() + BUSY_SECONDS * 1000)
 }
 
 /** The first of each key. */

@@ -1,146 +1,204 @@
 import { describe, expect, test } from 'vitest'
 import { createLanes, type Lanes } from './lanes.ts'
 
-const SLOW = { room: 30, laneStart: 1, laneMax: 1 }
-const MAIL = { room: 16, laneStart: 4, laneMax: 8 }
-const QUICK = { room: 256, laneStart: 8, laneMax: 64 }
-const CHANNELS = {
-  telegram: { limits: SLOW },
-  email: { limits: MAIL },
-  webhook: { limits: QUICK },
-  discord: { limits: SLOW },
-  slack: { limits: SLOW },
-}
+const CHAT = { room: 30, laneStart: 1, laneMax: 1 }
+const HOOK = { room: 256, laneStart: 8, laneMax: 64 }
+const SUSPECTS = 64
+const UNPROVED = 192
+const OF_GROUP = 8
 
-describe('lanes', () => {
-  test('give every channel its own room', () => {
-    const lanes = createLanes(CHANNELS)
-    fill(lanes, 'email', 16)
-    expect(lanes.roomOf('email').free).toBe(0)
-    expect(lanes.roomOf('webhook').free).toBe(256)
-    expect(lanes.roomOf('telegram').free).toBe(30)
+describe('a lane', () => {
+  test('has one message on its way to a chat, and eight to a host that is not known', () => {
+    expect(granted(createLanes(CHAT), 'chat', 20)).toBe(1)
+    expect(granted(createLanes(HOOK), 'a.example', 20)).toBe(8)
   })
 
-  test('let one chat have one message on its way, and a host eight', () => {
-    const lanes = createLanes(CHANNELS)
-    lanes.enter('telegram', '4711')
-    expect(lanes.roomOf('telegram')).toMatchObject({ free: 29, perLane: 1, lanes: { 4711: 0 } })
-    lanes.enter('webhook', 'a.example')
-    expect(lanes.roomOf('webhook')).toMatchObject({ perLane: 8, lanes: { 'a.example': 7 } })
-  })
-
-  test('widen while a host answers quickly, up to 64', async () => {
-    const lanes = createLanes(CHANNELS)
+  test('widens while its recipients answer quickly, up to 64', () => {
+    const lanes = createLanes(HOOK)
     answer(lanes, 'a.example', 100, 20)
-    await expect(granted(lanes, 'webhook', 'a.example', 80)).resolves.toBe(64)
+    expect(atOnce(lanes, 'a.example', 80)).toBe(64)
   })
 
-  test('let twice as many more wait where a host has proved quick, and call them in order', async () => {
-    const lanes = createLanes(CHANNELS)
+  test('lets twice as many more wait where it has proved quick, and calls them in order', async () => {
+    const lanes = createLanes(HOOK)
     answer(lanes, 'a.example', 2, 20)
     const called: number[] = []
-    for (let index = 0; index < 22; index += 1) {
-      lanes.enter('webhook', 'a.example').then(() => called.push(index))
-    }
-    expect(lanes.roomOf('webhook').lanes['a.example']).toBe(8)
+    const places = Array.from({ length: 22 }, () => lanes.enter(to('a.example')))
+    for (const [index, { ready }] of places.entries()) ready.then(() => called.push(index))
     await settle()
     expect(called).toEqual([0, 1, 2, 3, 4, 5, 6, 7, 8, 9])
-    lanes.leave('webhook', 'a.example', 3000)
+    expect(granted(lanes, 'a.example', 30)).toBe(8)
+    places[0]?.leave(3000)
     await settle()
     expect(called).toEqual([0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10])
-    expect(lanes.roomOf('webhook').free).toBe(256 - 10)
+    expect(lanes.free()).toBe(256 - 10)
   })
 
-  test('let nobody who waits take room from others, and never send more than there is room for', async () => {
-    const lanes = createLanes(CHANNELS)
-    const hosts = Array.from({ length: 28 }, (_, host) => `host${host}.example`)
-    for (const host of hosts) answer(lanes, host, 1, 20)
-    let called = 0
-    for (const host of hosts) {
-      for (let count = 0; count < 18; count += 1) {
-        lanes.enter('webhook', host).then(() => {
-          called += 1
-        })
-      }
-    }
-    await settle()
-    expect(called).toBe(252)
-    expect(lanes.roomOf('webhook').free).toBe(4)
-    for (const host of hosts) lanes.leave('webhook', host, 20)
-    await settle()
-    expect(called - hosts.length).toBe(256)
-    expect(lanes.roomOf('webhook').free).toBe(0)
-  })
-
-  test('let nobody wait for a chat or a host that has proved nothing', async () => {
-    const lanes = createLanes(CHANNELS)
-    lanes.enter('telegram', '4711')
-    for (let index = 0; index < 8; index += 1) lanes.enter('webhook', 'new.example')
-    expect(lanes.roomOf('telegram').lanes).toEqual({ 4711: 0 })
-    expect(lanes.roomOf('webhook').lanes).toEqual({ 'new.example': 0 })
-  })
-
-  test('keep the width of a host that answers in between', () => {
-    const lanes = createLanes(CHANNELS)
+  test('keeps its width where answers take a while', () => {
+    const lanes = createLanes(HOOK)
     answer(lanes, 'a.example', 4, 20)
     answer(lanes, 'a.example', 10, 3000)
-    expect(lanes.roomOf('webhook').lanes['a.example']).toBe(36)
+    expect(atOnce(lanes, 'a.example', 80)).toBe(12)
   })
 
-  test('narrow to one while a host hangs, and widen again', () => {
-    const lanes = createLanes(CHANNELS)
-    answer(lanes, 'a.example', 10, undefined)
-    expect(lanes.roomOf('webhook').lanes['a.example']).toBe(1)
-    answer(lanes, 'a.example', 1, 6000)
-    expect(lanes.roomOf('webhook').lanes['a.example']).toBe(1)
-    answer(lanes, 'a.example', 3, 20)
-    expect(lanes.roomOf('webhook').lanes['a.example']).toBe(4)
+  test('is not narrowed by a slow recipient for the others on its host', () => {
+    const lanes = createLanes(HOOK)
+    answer(lanes, 'shared.example', 20, 20, 1)
+    answer(lanes, 'shared.example', 20, 'none', 2)
+    answer(lanes, 'shared.example', 20, 14_000, 3)
+    expect(granted(lanes, 'shared.example', 20, 2)).toBe(1)
+    expect(granted(lanes, 'shared.example', 20, 3)).toBe(1)
+    expect(granted(lanes, 'shared.example', 20, 1)).toBe(20)
   })
 
-  test('leave others their room when many hosts hang', () => {
-    const lanes = createLanes(CHANNELS)
-    for (let host = 0; host < 100; host += 1) {
-      answer(lanes, `dead${host}.example`, 4, undefined)
-      lanes.enter('webhook', `dead${host}.example`)
-    }
-    expect(lanes.roomOf('webhook').free).toBe(156)
-  })
-
-  test('forget a lane that is as it began', () => {
-    const lanes = createLanes(CHANNELS)
+  test('is forgotten when it is as it began', () => {
+    const lanes = createLanes(HOOK)
     answer(lanes, 'a.example', 1, 3000)
-    expect(lanes.roomOf('webhook').lanes).toEqual({})
+    expect(lanes.full()).toEqual({ lanes: [], recipients: [] })
+    expect(lanes.free()).toBe(256)
   })
 })
 
-/** How many of so many that enter get a place at once. */
-async function granted(
-  lanes: Lanes,
-  channel: 'webhook',
-  lane: string,
-  count: number,
-): Promise<number> {
-  let places = 0
-  for (let index = 0; index < count; index += 1) {
-    lanes.enter(channel, lane).then(() => {
-      places += 1
+describe('recipients that did not answer last time', () => {
+  test('have one place each until they answer', () => {
+    const lanes = createLanes(HOOK)
+    answer(lanes, 'a.example', 1, 'none')
+    expect(granted(lanes, 'a.example', 20)).toBe(1)
+    expect(lanes.isSuspect(recipientOf('a.example'))).toBe(true)
+    answer(lanes, 'a.example', 4, 20)
+    expect(granted(lanes, 'a.example', 20)).toBeGreaterThan(4)
+    expect(lanes.isSuspect(recipientOf('a.example'))).toBe(false)
+  })
+
+  test('have a quarter of the room together, however many they are', () => {
+    const lanes = createLanes(HOOK)
+    for (const host of hosts(300)) answer(lanes, host, 1, 'none')
+    expect(hosts(300).filter((host) => take(lanes, host)).length).toBe(SUSPECTS)
+    expect(granted(lanes, 'healthy.example', 1)).toBe(1)
+  })
+
+  test('count as such also where they answer, but only after many seconds', () => {
+    const lanes = createLanes(HOOK)
+    for (const host of hosts(300)) answer(lanes, host, 1, 14_900)
+    expect(hosts(300).filter((host) => take(lanes, host)).length).toBe(SUSPECTS)
+  })
+
+  test('have a small share of that for all of one registrable domain or address', () => {
+    const lanes = createLanes(HOOK, () => ['evil.example'])
+    for (const host of hosts(100)) answer(lanes, host, 1, 'none')
+    expect(hosts(100).filter((host) => take(lanes, host)).length).toBe(OF_GROUP)
+    answer(lanes, 'healthy.example', 1, 20)
+    expect(granted(lanes, 'healthy.example', 5)).toBe(5)
+  })
+
+  test('include those of whom only a failure is stored', () => {
+    const lanes = createLanes(HOOK)
+    const taken = hosts(300).filter((host) => {
+      const destination = { ...to(host), backlog: true }
+      if (!lanes.choose().take(destination)) return false
+      lanes.enter(destination)
+      return true
     })
-  }
+    expect(taken.length).toBe(SUSPECTS)
+  })
+
+  test('get less time after three attempts without any answer, but now and then the whole', () => {
+    const lanes = createLanes(HOOK)
+    const id = recipientOf('a.example')
+    const short: boolean[] = []
+    for (let count = 0; count < 9; count += 1) {
+      short.push(lanes.isShort(id))
+      answer(lanes, 'a.example', 1, 'none')
+    }
+    expect(short).toEqual([false, false, false, true, false, true, true, true, false])
+    answer(lanes, 'a.example', 1, 20)
+    expect(lanes.isShort(id)).toBe(false)
+  })
+})
+
+describe('recipients of whom nothing is known', () => {
+  test('leave a quarter of the room to those that answered', () => {
+    const lanes = createLanes(HOOK)
+    answer(lanes, 'proved.example', 100, 20)
+    expect(hosts(300).filter((host) => take(lanes, host)).length).toBe(UNPROVED)
+    expect(granted(lanes, 'proved.example', 64)).toBe(64)
+  })
+})
+
+test('nobody who waits takes room from others, and never is more sent than there is room for', async () => {
+  const lanes = createLanes(HOOK)
+  const all = hosts(28)
+  for (const host of all) answer(lanes, host, 1, 20)
+  let called = 0
+  const places = all.map((host) =>
+    Array.from({ length: 18 }, () => {
+      const place = lanes.enter(to(host))
+      place.ready.then(() => {
+        called += 1
+      })
+      return place
+    }),
+  )
   await settle()
-  return places
+  expect(called).toBe(252)
+  expect(lanes.free()).toBe(4)
+  for (const [first] of places) first?.leave(20)
+  await settle()
+  expect(called - all.length).toBe(256)
+  expect(lanes.free()).toBe(0)
+})
+
+test('what says nothing about a recipient changes nothing about it', () => {
+  const lanes = createLanes(HOOK)
+  answer(lanes, 'a.example', 5, undefined)
+  expect(lanes.isSuspect(recipientOf('a.example'))).toBe(false)
+  expect(granted(lanes, 'a.example', 20)).toBe(8)
+})
+
+function hosts(count: number): readonly string[] {
+  return Array.from({ length: count }, (_, host) => `host${host}.example`)
+}
+
+/** One recipient a host, unless given. */
+function recipientOf(lane: string): number {
+  return 100 + [...lane].reduce((sum, letter) => (sum * 31 + letter.charCodeAt(0)) % 1_000_003, 7)
+}
+
+function to(lane: string, recipientId = recipientOf(lane)) {
+  return { recipientId, lane, backlog: false }
+}
+
+/** How many of so many find a place, waiting places included. */
+function granted(lanes: Lanes, lane: string, count: number, recipientId?: number): number {
+  const choice = lanes.choose()
+  return Array.from({ length: count }, () => choice.take(to(lane, recipientId))).filter(Boolean)
+    .length
+}
+
+/** How many of so many that enter are on their way at once. */
+function atOnce(lanes: Lanes, lane: string, count: number): number {
+  const before = lanes.free()
+  for (let index = 0; index < count; index += 1) lanes.enter(to(lane))
+  return before - lanes.free()
+}
+
+/** Takes a place to stay, where there is one. */
+function take(lanes: Lanes, lane: string): boolean {
+  const isFree = lanes.choose().take(to(lane))
+  if (isFree) lanes.enter(to(lane))
+  return isFree
 }
 
 function settle(): Promise<void> {
   return new Promise((resolve) => setImmediate(resolve))
 }
 
-function fill(lanes: Lanes, channel: 'email' | 'webhook', count: number): void {
-  for (let index = 0; index < count; index += 1) lanes.enter(channel, `host${index}`)
-}
-
-function answer(lanes: Lanes, lane: string, times: number, latencyMs: number | undefined): void {
-  for (let time = 0; time < times; time += 1) {
-    lanes.enter('webhook', lane)
-    lanes.leave('webhook', lane, latencyMs)
-  }
+function answer(
+  lanes: Lanes,
+  lane: string,
+  times: number,
+  result: number | 'none' | undefined,
+  recipientId?: number,
+): void {
+  for (let time = 0; time < times; time += 1) lanes.enter(to(lane, recipientId)).leave(result)
 }

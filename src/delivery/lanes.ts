@@ -1,106 +1,276 @@
-import type { ChannelKey, SendingLimits } from '#src/channels/define.ts'
+import type { SendingLimits } from '#src/channels/define.ts'
 
 /**
- * How much is sent at once, to whom. Every channel has its own room, so that a slow mail server leaves
- * webhooks alone; within it every lane (a host, a chat, a mail domain) has a smaller one that grows
- * while it answers quickly and shrinks to 1 while it does not, so that hanging hosts leave the others
- * their room. A lane that has proved quick may have twice as many more waiting, so that none of its
- * places stands empty while the next ones are fetched. These take no room from other lanes.
+ * How much of one channel is sent at once, and to whom. Every channel has a room of its own, so that a slow
+ * mail server leaves webhooks alone. Inside it there are bounds for
+ *
+ * - a recipient: its places grow while it answers quickly, and shrink while it does not;
+ * - a lane (a host, a chat, a mail domain): as many as its recipients together prove to be quick, whatever
+ *   a slow one of them does;
+ * - recipients that did not answer last time, or slowly: one place each, a quarter of the room in all, and
+ *   a small share of that for each group of them (a registrable domain, an address), so that many hanging
+ *   hosts leave the others their room;
+ * - recipients of which nothing is known yet: together with these three quarters of the room.
+ *
+ * A lane that has proved quick may have twice as many more waiting, so that none of its places stands empty
+ * while the next ones are fetched. These take no room from other lanes.
  */
 
 const QUICK_MS = 1000
 const SLOW_MS = 5000
 /** What a quick lane may have, on its way and waiting, for each that is on its way at most. */
 const QUICK_SHARE = 3
+/** The share of the room for recipients that did not answer last time. */
+const SUSPECT_SHARE = 1 / 4
+/** The share of the room for these and for recipients of which nothing is known. */
+const UNPROVED_SHARE = 3 / 4
+/** Of the places for suspects, the share of one group of them. */
+const GROUP_SHARE = 1 / 8
+/** So many recipients are remembered; of more the one longest unused is forgotten. */
+const REMEMBERED_MAX = 50_000
+/** After so many attempts in a row without an answer a recipient has a record of hanging. */
+const HANGS_FOR_RECORD = 3
+/** Every so many attempts a recipient with such a record gets the whole time for its answer. */
+const WHOLE_TIME_EVERY = 4
 
-/** What may be claimed of a channel now. */
-export interface Room {
-  /** In all. */
-  readonly free: number
-  /** Of each lane that is not in `lanes`. */
-  readonly perLane: number
-  readonly lanes: Readonly<Record<string, number>>
+/** Who a place is for. */
+export interface Destination {
+  readonly recipientId: number
+  readonly lane: string
+  /** It waits in its recipient's backlog. */
+  readonly backlog: boolean
 }
 
-/** Counts what is on its way. */
+/** A place that is taken, counted at once. */
+export interface Place {
+  /** Fulfilled when it is free. */
+  readonly ready: Promise<void>
+  /** What was known of the recipient when it was taken. */
+  readonly standing: Standing
+  /**
+   * Gives it back.
+   *
+   * @param result milliseconds until the answer; `none` when no answer came; undefined when it says
+   *   nothing about the recipient
+   */
+  leave(result: number | 'none' | undefined): void
+}
+
+/** `suspect`: did not answer last time, or slowly. */
+type Standing = 'answers' | 'unknown' | 'suspect'
+
+/** What can still be taken, one after another, before any of it is claimed. */
+export interface Choice {
+  /** Whether there is a place for one more; counts it as taken in this choice. */
+  take(destination: Destination): boolean
+  /** Places left in all. */
+  left(): number
+}
+
+/** Counts what is on its way in one channel, and remembers how recipients answer. */
 export interface Lanes {
-  roomOf(channel: ChannelKey): Room
-  /** Takes a place, counted at once; fulfilled when it is free. */
-  enter(channel: ChannelKey, lane: string): Promise<void>
-  /** @param latencyMs until the answer; undefined when none came */
-  leave(channel: ChannelKey, lane: string, latencyMs: number | undefined): void
+  /** Places free in all. */
+  free(): number
+  choose(): Choice
+  enter(destination: Destination): Place
+  /** Lanes and recipients without a free place, except suspects. */
+  full(): { readonly lanes: readonly string[]; readonly recipients: readonly number[] }
+  isSuspect(recipientId: number): boolean
+  /** Whether the next attempt is to give up early: the last ones got no answer at all. */
+  isShort(recipientId: number): boolean
 }
 
-interface Lane {
+interface Host {
   used: number
   limit: number
   readonly waiting: (() => void)[]
 }
 
-/** Empty lanes of these channels. */
-export function createLanes(
-  channels: Readonly<Record<ChannelKey, { readonly limits: SendingLimits }>>,
-): Lanes {
-  const lanesOf = new Map<ChannelKey, Map<string, Lane>>()
+interface Recipient {
+  taken: number
+  limit: number
+  standing: Standing
+  /** Attempts without an answer, in a row. */
+  hangs: number
+}
 
-  function lanes(channel: ChannelKey): Map<string, Lane> {
-    const known = lanesOf.get(channel) ?? new Map<string, Lane>()
-    lanesOf.set(channel, known)
-    return known
+/** What is taken beside what is free, in all and by key. */
+interface Counts {
+  suspects: number
+  unproved: number
+  readonly groups: Map<string, number>
+}
+
+/**
+ * The empty lanes of a channel.
+ *
+ * @param groupsOf what lanes have in common with others: registrable domain, addresses
+ */
+export function createLanes(
+  { room, laneStart, laneMax }: SendingLimits,
+  groupsOf: (lane: string) => readonly string[] = () => [],
+): Lanes {
+  const hosts = new Map<string, Host>()
+  const recipients = new Map<number, Recipient>()
+  const counts: Counts = { suspects: 0, unproved: 0, groups: new Map() }
+  const suspectsMax = Math.max(1, Math.floor(room * SUSPECT_SHARE))
+  const unprovedMax = Math.max(1, Math.floor(room * UNPROVED_SHARE))
+  const groupMax = Math.max(1, Math.floor(suspectsMax * GROUP_SHARE))
+
+  /** What waits in a backlog has failed before: as long as nothing better is known, that counts. */
+  function standingOf({ recipientId, backlog }: Destination): Standing {
+    const known = recipients.get(recipientId)?.standing ?? 'unknown'
+    return known === 'unknown' && backlog ? 'suspect' : known
+  }
+
+  function recipientOf(id: number): Recipient {
+    const known = recipients.get(id)
+    const recipient = known ?? { taken: 0, limit: laneStart, standing: 'unknown', hangs: 0 }
+    recipients.delete(id)
+    recipients.set(id, recipient)
+    if (recipients.size > REMEMBERED_MAX) forgetOne()
+    return recipient
+  }
+
+  function forgetOne(): void {
+    for (const [id, { taken }] of recipients) {
+      if (taken > 0) continue
+      recipients.delete(id)
+      return
+    }
+  }
+
+  function free(): number {
+    let held = 0
+    for (const host of hosts.values())
+      held += Math.max(host.used, Math.min(inHost(host), host.limit))
+    return Math.max(0, room - held)
+  }
+
+  function placesOf({ recipientId }: Destination, standing: Standing): number {
+    if (standing === 'suspect') return 1
+    const limit = recipients.get(recipientId)?.limit ?? laneStart
+    return placesIn(limit, laneStart)
+  }
+
+  function count(standing: Standing, groups: readonly string[], change: 1 | -1): void {
+    if (standing !== 'answers') counts.unproved += change
+    if (standing !== 'suspect') return
+    counts.suspects += change
+    for (const group of groups) {
+      const left = (counts.groups.get(group) ?? 0) + change
+      if (left === 0) counts.groups.delete(group)
+      else counts.groups.set(group, left)
+    }
   }
 
   return {
-    roomOf(channel) {
-      const { room, laneStart } = channels[channel].limits
-      const entries = [...lanes(channel)]
+    free,
+    choose() {
+      let left = free()
+      const taken = { suspects: 0, unproved: 0 }
+      const more = new Map<string, number>()
+      const inChoice = (key: string) => more.get(key) ?? 0
       return {
-        free: Math.max(0, room - heldIn(lanes(channel))),
-        perLane: laneStart,
-        lanes: Object.fromEntries(
-          entries.map(([name, lane]) => [name, Math.max(0, places(lane, laneStart) - taken(lane))]),
+        left: () => left,
+        take(destination) {
+          const { recipientId, lane } = destination
+          const standing = standingOf(destination)
+          const groups = standing === 'suspect' ? groupsOf(lane) : []
+          const host = hosts.get(lane)
+          const hostKey = `lane ${lane}`
+          const ownKey = `recipient ${recipientId}`
+          const hostPlaces = placesIn(host?.limit ?? laneStart, laneStart)
+          const own = recipients.get(recipientId)?.taken ?? 0
+          const hasPlace =
+            left > 0 &&
+            (host === undefined ? 0 : inHost(host)) + inChoice(hostKey) < hostPlaces &&
+            own + inChoice(ownKey) < placesOf(destination, standing) &&
+            (standing === 'answers' || counts.unproved + taken.unproved < unprovedMax) &&
+            (standing !== 'suspect' || counts.suspects + taken.suspects < suspectsMax) &&
+            groups.every(
+              (group) => (counts.groups.get(group) ?? 0) + inChoice(`group ${group}`) < groupMax,
+            )
+          if (!hasPlace) return false
+          left -= 1
+          if (standing !== 'answers') taken.unproved += 1
+          if (standing === 'suspect') taken.suspects += 1
+          for (const key of [hostKey, ownKey, ...groups.map((group) => `group ${group}`)]) {
+            more.set(key, inChoice(key) + 1)
+          }
+          return true
+        },
+      }
+    },
+    enter(destination) {
+      const { recipientId, lane } = destination
+      const standing = standingOf(destination)
+      const groups = standing === 'suspect' ? groupsOf(lane) : []
+      const host = hosts.get(lane) ?? { used: 0, limit: laneStart, waiting: [] }
+      hosts.set(lane, host)
+      const recipient = recipientOf(recipientId)
+      recipient.taken += 1
+      count(standing, groups, 1)
+      let ready = Promise.resolve()
+      if (host.used < host.limit) host.used += 1
+      else ready = new Promise<void>((resolve) => host.waiting.push(resolve))
+      return {
+        ready,
+        standing,
+        leave(result) {
+          host.used -= 1
+          recipient.taken -= 1
+          count(standing, groups, -1)
+          // No wider while the channel is full: what waits in it would come on top.
+          const isRoom = free() > 0
+          if (result !== undefined) judge(recipient, result, isRoom ? laneMax : recipient.limit)
+          const isQuick = result !== undefined && result !== 'none' && result <= QUICK_MS
+          if (result !== undefined && (isQuick || standing === 'answers')) {
+            // Its own places keep a slow recipient from the others of its host.
+            const next = nextLimit(host.limit, result, isRoom ? laneMax : host.limit)
+            host.limit = Math.max(next, Math.min(laneStart, host.limit))
+          }
+          while (host.used < host.limit && host.waiting.length > 0) {
+            host.used += 1
+            host.waiting.shift()?.()
+          }
+          if (inHost(host) === 0 && host.limit === laneStart) hosts.delete(lane)
+        },
+      }
+    },
+    full() {
+      return {
+        lanes: [...hosts].flatMap(([lane, host]) =>
+          inHost(host) >= placesIn(host.limit, laneStart) ? [lane] : [],
+        ),
+        recipients: [...recipients].flatMap(([id, { taken, limit, standing }]) =>
+          standing !== 'suspect' && taken >= placesIn(limit, laneStart) ? [id] : [],
         ),
       }
     },
-    async enter(channel, name) {
-      const known = lanes(channel).get(name)
-      const lane = known ?? { used: 0, limit: channels[channel].limits.laneStart, waiting: [] }
-      if (known === undefined) lanes(channel).set(name, lane)
-      if (lane.used < lane.limit) lane.used += 1
-      else await new Promise<void>((resolve) => lane.waiting.push(resolve))
-    },
-    leave(channel, name, latencyMs) {
-      const lane = lanes(channel).get(name)
-      if (lane === undefined) throw new Error(`nothing is on its way to ${name}`)
-      const { room, laneStart, laneMax } = channels[channel].limits
-      lane.used -= 1
-      // No wider while the channel is full: what waits in it would come on top.
-      const max = heldIn(lanes(channel)) < room ? laneMax : lane.limit
-      lane.limit = nextLimit(lane.limit, latencyMs, max)
-      while (lane.used < lane.limit && lane.waiting.length > 0) {
-        lane.used += 1
-        lane.waiting.shift()?.()
-      }
-      if (taken(lane) === 0 && lane.limit === laneStart) lanes(channel).delete(name)
+    isSuspect: (recipientId) => recipients.get(recipientId)?.standing === 'suspect',
+    isShort(recipientId) {
+      const hangs = recipients.get(recipientId)?.hangs ?? 0
+      return hangs >= HANGS_FOR_RECORD && hangs % WHOLE_TIME_EVERY !== 0
     },
   }
 }
 
-function taken(lane: Lane): number {
-  return lane.used + lane.waiting.length
+function judge(recipient: Recipient, result: number | 'none', max: number): void {
+  recipient.limit = nextLimit(recipient.limit, result, max)
+  recipient.hangs = result === 'none' ? recipient.hangs + 1 : 0
+  recipient.standing = result === 'none' || result > SLOW_MS ? 'suspect' : 'answers'
 }
 
-/** Places of the room that are taken: what is on its way, and what will be as soon as it may. */
-function heldIn(lanes: ReadonlyMap<string, Lane>): number {
-  let held = 0
-  for (const lane of lanes.values()) held += Math.max(lane.used, Math.min(taken(lane), lane.limit))
-  return held
+function inHost(host: Host): number {
+  return host.used + host.waiting.length
 }
 
-function places(lane: Lane, laneStart: number): number {
-  return lane.limit > laneStart ? QUICK_SHARE * lane.limit : lane.limit
+function placesIn(limit: number, laneStart: number): number {
+  return limit > laneStart ? QUICK_SHARE * limit : limit
 }
 
-function nextLimit(limit: number, latencyMs: number | undefined, max: number): number {
-  if (latencyMs === undefined || latencyMs > SLOW_MS) return Math.max(1, Math.floor(limit / 2))
-  return latencyMs <= QUICK_MS ? Math.min(max, limit + 1) : limit
+function nextLimit(limit: number, result: number | 'none', max: number): number {
+  if (result === 'none' || result > SLOW_MS) return Math.max(1, Math.floor(limit / 2))
+  return result <= QUICK_MS ? Math.min(Math.max(max, limit), limit + 1) : limit
 }

@@ -1,9 +1,7 @@
 /** What stands in chats and mailboxes, and what it is to show. */
-import { sql } from 'drizzle-orm'
+import { type SQL, sql } from 'drizzle-orm'
 import type { ChannelKey, EnvelopeKind, HelpPart } from '#src/channels/define.ts'
 import type { Db } from '#src/db/connection.ts'
-import { placesOf } from './due-store.ts'
-import type { Room } from './lanes.ts'
 import { sentMessages } from './tables.ts'
 
 export type SentMessage = typeof sentMessages.$inferSelect
@@ -114,24 +112,61 @@ export async function lease(
     .returning()
 }
 
-/** Takes messages of a channel that are out of date, one a lane with room, the longest waiting first. */
+/** A recipient that has a message out of date, and its lane. */
+export interface StaleRecipient extends Record<string, unknown> {
+  readonly recipientId: number
+  readonly lane: string
+}
+
+/**
+ * The next recipients of a channel, by id, above `after`, that have a message out of date.
+ *
+ * @returns `last`: the last recipient that was looked at; undefined when there are none above it
+ */
+export async function listStale(
+  db: Db,
+  channel: ChannelKey,
+  of: { readonly after: number; readonly hops: number; readonly now: Date },
+): Promise<{ readonly recipients: StaleRecipient[]; readonly last: number | undefined }> {
+  const { after, hops, now } = of
+  const nextAbove = (id: SQL) => sql`
+    select m.recipient_id from sent_messages m
+    where m.channel = ${channel} and m.revise_at is not null and m.recipient_id > ${id}
+    order by m.recipient_id limit 1`
+  const rows = await db.execute<{ hop: number; lane: string | null }>(sql`
+    with recursive hop(recipient_id, place) as (
+      select (${nextAbove(sql`${after}::int`)}), 1
+      union all
+      select (${nextAbove(sql`hop.recipient_id`)}), hop.place + 1
+      from hop where hop.recipient_id is not null and hop.place < ${hops}
+    )
+    select hop.recipient_id as hop, first.lane
+    from hop left join lateral (
+      select m.lane from sent_messages m
+      where m.channel = ${channel} and m.recipient_id = hop.recipient_id and ${isStale(now)}
+      order by m.revise_at limit 1
+    ) first on true
+    where hop.recipient_id is not null
+    order by hop.place`)
+  return {
+    recipients: rows.flatMap(({ hop, lane }) =>
+      lane === null ? [] : [{ recipientId: hop, lane }],
+    ),
+    last: rows.length < hops ? undefined : rows.at(-1)?.hop,
+  }
+}
+
+function isStale(now: Date): SQL {
+  return sql`m.revise_at <= ${now} and (m.leased_until is null or m.leased_until <= ${now})`
+}
+
+/** Takes messages that are out of date, of each of these recipients the one that has waited longest. */
 export async function leaseStale(
   db: Db,
   channel: ChannelKey,
-  {
-    room,
-    busy,
-    now,
-    leasedUntil,
-  }: {
-    readonly room: Room
-    readonly busy: readonly number[]
-    readonly now: Date
-    readonly leasedUntil: Date
-  },
+  recipientIds: readonly number[],
+  { now, leasedUntil }: { readonly now: Date; readonly leasedUntil: Date },
 ): Promise<SentMessage[]> {
-  const isStale = sql`m.channel = ${channel} and m.revise_at <= ${now}
-    and (m.leased_until is null or m.leased_until <= ${now})`
   return await db
     .update(sentMessages)
     .set({ leasedUntil })
@@ -139,14 +174,14 @@ export async function leaseStale(
       sql`${sentMessages.id} in (
         select m.id from sent_messages m
         join (
-          select distinct on (m.lane) m.id from sent_messages m
-          where ${isStale} and ${placesOf(room, sql`m.lane`)} > 0
-            and m.recipient_id <> all(${sql.param([...busy])}::int[])
-          order by m.lane, m.revise_at, m.id
+          select first.id from unnest(${sql.param([...recipientIds])}::int[]) as r(id)
+          cross join lateral (
+            select m.id from sent_messages m
+            where m.channel = ${channel} and m.recipient_id = r.id and ${isStale(now)}
+            order by m.revise_at, m.id limit 1
+          ) first
         ) first on first.id = m.id
-        where ${isStale}
-        order by m.revise_at, m.id
-        limit ${room.free}
+        where ${isStale(now)}
         for update of m skip locked)`,
     )
     .returning()

@@ -2,9 +2,12 @@ import { randomInt } from 'node:crypto'
 import type { Channels, MessageState } from '#src/channels/define.ts'
 import { TelegramDestination } from '#src/channels/telegram.ts'
 import { type Db, transact } from '#src/db/connection.ts'
+import { isSharedFailure } from '#src/db/isolate.ts'
 import type { Clock } from '#src/kernel/clock.ts'
 import type { Logger } from '#src/kernel/logger.ts'
+import type { Quarantine } from '#src/kernel/quarantine.ts'
 import type { SecretBox } from '#src/kernel/secret-box.ts'
+import { traceOf } from '#src/kernel/trace.ts'
 import { type ChatLink, chatLinks } from '#src/recipients/chats.ts'
 import {
   recordOutcomes,
@@ -16,7 +19,7 @@ import * as due from './due-store.ts'
 import * as kept from './kept-store.ts'
 import * as messages from './message-store.ts'
 import { KEPT_DAYS } from './model.ts'
-import { afterFailure, outcomesOf, RETRY_SECONDS } from './rules.ts'
+import { afterFailure, isUnanswered, outcomesOf, RETRY_SECONDS } from './rules.ts'
 import * as store from './store.ts'
 import type { Ended, Task } from './task.ts'
 
@@ -28,6 +31,7 @@ export interface RecordDeps {
   readonly channels: Channels
   /** What became of alerts, for messages that can be changed. */
   readonly stateOf: StateReader
+  readonly quarantine: Quarantine
   /** Told of destinations that this switched off or moved, in the transaction that did. */
   readonly notices: SwitchNews & TopicNews
 }
@@ -51,10 +55,59 @@ const RANDOM_STEPS = 2 ** 32
 const DAY_MS = 86_400_000
 
 /**
- * Writes what attempts came to, in one transaction: the deliveries, the messages they came in, how
- * their destinations do. What was broken off is given back before.
+ * Writes what attempts came to: the deliveries, the messages they came in, how their destinations do. All in
+ * one transaction; where one of them cannot be written, each in its own. Of that one only what became of its
+ * deliveries is written, so that it is not sent again.
+ *
+ * @returns those of which not even that could be written
+ * @throws what says nothing about any of them, such as a lost connection: nothing may be written then, and
+ *   the same can be recorded again
  */
-export async function record(deps: RecordDeps, all: readonly Ended[]): Promise<void> {
+export async function record(deps: RecordDeps, all: readonly Ended[]): Promise<readonly Ended[]> {
+  try {
+    await recordTogether(deps, all)
+    return []
+  } catch (error) {
+    if (isSharedFailure(error)) throw error
+    const unwritten: Ended[] = []
+    for (const one of all) if (!(await recordAlone(deps, one))) unwritten.push(one)
+    return unwritten
+  }
+}
+
+async function recordAlone(deps: RecordDeps, one: Ended): Promise<boolean> {
+  const id = one.task.rows[0]?.id ?? one.task.change?.id ?? ''
+  try {
+    await recordTogether(deps, [one])
+    return true
+  } catch (error) {
+    if (isSharedFailure(error)) throw error
+    deps.quarantine.add('delivery_result', id, error)
+    return await recordBare(deps, one)
+  }
+}
+
+/** What became of the deliveries, and nothing else. */
+async function recordBare(deps: RecordDeps, one: Ended): Promise<boolean> {
+  const { change } = one.task
+  try {
+    if (isUndone(one)) return false
+    const rows = finishedRows(one)
+    await transact(deps.db, async (tx) => {
+      if (rows.length > 0) await store.finish(tx, rows, deps.clock.now())
+      // It shows what it showed before, which nobody can bring up to date.
+      if (change !== undefined) await messages.noteNoChange(tx, change, { ...change, at: null })
+    })
+    return true
+  } catch (error) {
+    if (isSharedFailure(error)) throw error
+    deps.log.error({ error: traceOf(error) }, 'delivery result cannot be written')
+    return false
+  }
+}
+
+/** In one transaction. What was broken off is given back before. */
+async function recordTogether(deps: RecordDeps, all: readonly Ended[]): Promise<void> {
   const undone = all.filter(isUndone)
   if (undone.length > 0) await giveBack(deps, undone)
   const over = all.filter((one) => !isUndone(one))
@@ -138,7 +191,7 @@ function outcomesIn({ task, at, ending }: Ended) {
   return ending.kind === 'failed' ? outcomesOf(task.recipientId, at, ending.error) : []
 }
 
-function finishedRows({ task, isTest, at, ending }: Ended): store.FinishedRow[] {
+function finishedRows({ task, isTest, at, ending, isSuspect = false }: Ended): store.FinishedRow[] {
   // One for all of them, so that what failed together comes back together.
   const random = randomInt(RANDOM_STEPS) / RANDOM_STEPS
   const keptUntil = new Date(at.getTime() + KEPT_DAYS * DAY_MS)
@@ -157,6 +210,8 @@ function finishedRows({ task, isTest, at, ending }: Ended): store.FinishedRow[] 
       keptUntil: null,
       messageId: null,
       carriedBy: null,
+      unanswered: false,
+      stillUnanswered: false,
     }
     switch (ending.kind) {
       case 'delivered': {
@@ -167,11 +222,21 @@ function finishedRows({ task, isTest, at, ending }: Ended): store.FinishedRow[] 
       }
       case 'off':
         return { ...plain, attempts: attempt - 1, status: 'disabled', keptUntil }
+      case 'needless':
+        return { ...plain, attempts: attempt - 1, status: 'muted' }
       case 'failed': {
         const { error } = ending
         const next = afterFailure(error, { attempt, isTest, random, now: at, plannedAt })
         const about = { statusCode: error.statusCode ?? null, error: error.reason }
-        return { ...plain, ...about, ...next, keptUntil: error.permanent ? keptUntil : null }
+        const stillUnanswered = isUnanswered(error)
+        return {
+          ...plain,
+          ...about,
+          ...next,
+          keptUntil: next.status === 'failed' ? keptUntil : null,
+          unanswered: stillUnanswered && (error.ours || !isSuspect),
+          stillUnanswered,
+        }
       }
       case 'gone':
       case 'broken_off':

@@ -7,6 +7,9 @@ export const RETRY_SECONDS = [5, 300, 1800, 7200, 18_000, 36_000, 36_000] as con
 /** How far a wait strays from its step, up and down, so that what failed together is spread out. */
 const JITTER = 0.2
 
+/** The reason of a delivery that failed because the delivery or its destination cannot be read. */
+export const UNREADABLE = 'unreadable'
+
 /** How a delivery stands after an attempt. */
 export interface Next {
   readonly status: Extract<DeliveryStatus, 'retrying' | 'failed'>
@@ -21,14 +24,14 @@ export interface Next {
  *
  * Tests and permanent failures end at once, others when the table is through. A binding wait is kept
  * to the second and its attempt does not count. Neither does one that was made before its time: it is
- * tried again when it would have been.
+ * tried again when it would have been, or earlier once more where the fault was ours.
  *
  * @param attempt counts from 1
  * @param random from 0 to below 1
  * @param plannedAt when the attempt was due by the table, where it was made earlier
  */
 export function afterFailure(
-  failure: Pick<DeliveryError, 'permanent' | 'binding' | 'retryAfterSeconds'>,
+  failure: Pick<DeliveryError, 'permanent' | 'binding' | 'retryAfterSeconds' | 'ours'>,
   {
     attempt,
     isTest,
@@ -49,7 +52,13 @@ export function afterFailure(
   if (plannedAt !== null && plannedAt > now && !permanent && !isTest) {
     const orderedMs = isOrder ? now.getTime() + Math.round((retryAfterSeconds + random) * 1000) : 0
     const at = new Date(Math.max(plannedAt.getTime(), orderedMs))
-    return { status: 'retrying', attempts: attempt - 1, nextAttemptAt: at, plannedAt: at }
+    const mayBeEarly = failure.ours && !isOrder
+    return {
+      status: 'retrying',
+      attempts: attempt - 1,
+      nextAttemptAt: at,
+      plannedAt: mayBeEarly ? null : at,
+    }
   }
   if (permanent || isTest || (step === undefined && !isOrder)) {
     return { status: 'failed', attempts: attempt, nextAttemptAt: null, plannedAt: null }
@@ -78,6 +87,17 @@ export function waitSeconds(
 ): number {
   if (retryAfterSeconds !== undefined) return Math.min(Math.max(retryAfterSeconds, step), 2 * step)
   return step * (1 - JITTER + 2 * JITTER * random)
+}
+
+/** What a channel says when nothing came back from the other side. */
+const NO_ANSWER = new Set(['timeout', 'unknown_host', 'refused', 'reset', 'unreachable'])
+/** Faults of ours that are not mended by trying again once the channel works. */
+const OWN_FAULTS = new Set(['internal', UNREADABLE])
+
+/** Whether a failed attempt may have failed because the channel did not work for anybody. */
+export function isUnanswered(error: DeliveryError): boolean {
+  const { permanent, binding, ours, reason } = error
+  return !permanent && !binding && !OWN_FAULTS.has(reason) && (ours || NO_ANSWER.has(reason))
 }
 
 /**

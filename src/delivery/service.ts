@@ -3,18 +3,25 @@ import { type Db, transact } from '#src/db/connection.ts'
 import type { Caller } from '#src/kernel/caller.ts'
 import type { Clock } from '#src/kernel/clock.ts'
 import { AppError } from '#src/kernel/errors.ts'
+import { traceOf } from '#src/kernel/trace.ts'
 import { openDestinations } from '#src/recipients/destinations.ts'
 import { readMessage as readSent, type StateReader } from './chats.ts'
+import { catchUp } from './due-store.ts'
 import * as kept from './kept-store.ts'
 import * as messages from './message-store.ts'
 import type { DeliveryEntry, HeldDelivery, KeptDelivery, NewDelivery } from './model.ts'
+import { createSending } from './sending.ts'
 import * as store from './store.ts'
 import type { TestDeps } from './test-message.ts'
-import { createWorker, type WorkerDeps } from './worker.ts'
+import { createWorker, type Worker, type WorkerDeps } from './worker.ts'
 
 export { newDeliveryId } from './delivery-id.ts'
 export type { NewDelivery } from './model.ts'
 export { sendTest } from './test-message.ts'
+
+/** After claims that failed, the shares of time waited before the next, in milliseconds. */
+const FAILED_MS = 50
+const FAILED_MS_MAX = 2000
 
 /** Puts deliveries into the outbox, in the transaction of what caused them. */
 export async function enqueue(tx: Db, deliveries: readonly NewDelivery[]): Promise<void> {
@@ -24,23 +31,58 @@ export async function enqueue(tx: Db, deliveries: readonly NewDelivery[]): Promi
 /**
  * Sends what is due until nothing is, in as many processes at once as there are.
  *
- * One key's deliveries go out one after another; a slow destination only holds up itself. After `stop`
- * nothing more is taken; what is on its way has five seconds, then it is given back.
+ * One key's deliveries go out one after another; a slow destination only holds up itself, and a channel that
+ * does not work only itself. After `stop` nothing more is taken; what is on its way has five seconds, then it
+ * is given back.
+ *
+ * @throws the last failure of a look at what is due, when everything that could be sent is sent
  */
 export async function deliverDue(deps: WorkerDeps, stop: AbortSignal): Promise<void> {
-  const worker = createWorker(deps, stop)
-  try {
-    while (!stop.aborted) {
-      const before = worker.recordings()
+  const sending = deps.sending ?? createSending(deps.channels)
+  await catchUp(deps.db, deps.clock.now())
+  const workers = Object.values(deps.channels)
+    .filter((channel) => channel.available())
+    .map((channel) => createWorker(deps, channel, sending.of(channel.key), stop))
+  const over = new AbortController()
+  /** When each worker last found nothing to do: the recordings of all before that look. */
+  const quietSince = new Map<Worker, number>()
+  const failures: unknown[] = []
+  const recordings = () => workers.reduce((sum, worker) => sum + worker.recordings(), 0)
+  const isOver = () =>
+    workers.every((worker) => worker.isIdle() && quietSince.get(worker) === recordings())
+
+  async function work(worker: Worker): Promise<void> {
+    let failed = 0
+    while (!stop.aborted && !over.signal.aborted) {
+      const before = recordings()
       const startedAt = performance.now()
-      const found = await worker.claim()
-      const isOver = !found && worker.isIdle() && worker.recordings() === before
-      if (isOver) return
-      await worker.pause(performance.now() - startedAt)
+      let found = false
+      try {
+        found = await worker.claim()
+        failed = 0
+      } catch (error) {
+        failed += 1
+        failures.push(error)
+        if (failed === 1) deps.log.warn({ error: traceOf(error) }, 'deliveries not claimed')
+      }
+      if (!found && worker.isIdle()) quietSince.set(worker, before)
+      else quietSince.delete(worker)
+      if (isOver()) {
+        over.abort()
+        for (const other of workers) other.ring()
+        return
+      }
+      const restMs = failed === 0 ? 0 : Math.min(FAILED_MS * 2 ** (failed - 1), FAILED_MS_MAX)
+      await worker.pause(Math.max(performance.now() - startedAt, restMs))
     }
-  } finally {
-    await worker.finish()
   }
+
+  try {
+    await Promise.all(workers.map(work))
+  } finally {
+    await Promise.all(workers.map((worker) => worker.finish()))
+  }
+  if (failures.length > 0 && !stop.aborted) throw failures.at(-1)
 }
 
 /** The deliveries of alerts, by alert. */

@@ -1,5 +1,5 @@
 import { and, gte, lt, sql } from 'drizzle-orm'
-import { CHANNEL_KEYS } from '#src/channels/define.ts'
+import { CHANNEL_KEYS, type ChannelKey } from '#src/channels/define.ts'
 import { isRecovery } from '#src/channels/wording.ts'
 import { jsonTexts } from '#src/db/arrays.ts'
 import type { Db } from '#src/db/connection.ts'
@@ -94,7 +94,10 @@ export interface FinishedRow {
   readonly attempt: number
   readonly recipientId: number
   readonly orderKey: string
-  readonly status: Extract<DeliveryStatus, 'retrying' | 'delivered' | 'failed' | 'disabled'>
+  readonly status: Extract<
+    DeliveryStatus,
+    'retrying' | 'delivered' | 'failed' | 'disabled' | 'muted'
+  >
   readonly attempts: number
   readonly nextAttemptAt: Date | null
   /** See the column. */
@@ -102,8 +105,12 @@ export interface FinishedRow {
   readonly statusCode: number | null
   readonly error: string | null
   readonly deliveredAt: Date | null
-  /** For a destination that is off: until then it can be sent when that is back. */
+  /** Until then it can be sent again on request, when its destination works again. */
   readonly keptUntil: Date | null
+  /** The attempt got no answer, from a destination not known to be away, or on this side's account. */
+  readonly unanswered: boolean
+  /** The attempt got no answer; what was `unanswered` before still is. */
+  readonly stillUnanswered: boolean
   readonly messageId: string | null
   /** The message it came in; null for webhooks. */
   readonly carriedBy: string | null
@@ -127,11 +134,13 @@ export async function finish(tx: Db, rows: readonly FinishedRow[], now: Date): P
       next_attempt_at = r."nextAttemptAt", planned_at = r."plannedAt",
       last_status_code = r."statusCode", last_error = r.error, delivered_at = r."deliveredAt",
       kept_until = case when d.test or d.kind = 'notice' then null else r."keptUntil" end,
-      message_id = r."messageId", carried_by = r."carriedBy"
+      message_id = r."messageId", carried_by = r."carriedBy",
+      backlog = d.backlog or r.status = 'retrying',
+      unanswered = r.unanswered or (d.unanswered and r."stillUnanswered")
     from json_to_recordset(${JSON.stringify(rows)}::json) as r(id uuid, attempt int, status text,
       attempts int, "nextAttemptAt" timestamptz, "plannedAt" timestamptz, "statusCode" int,
       error text, "deliveredAt" timestamptz, "keptUntil" timestamptz, "messageId" text,
-      "carriedBy" uuid)
+      "carriedBy" uuid, unanswered boolean, "stillUnanswered" boolean)
     where d.id = r.id and d.status in ('pending', 'retrying')
       and (d.attempts = r.attempt or r.status = 'delivered')`)
   const keys = rows.filter(({ status }) => status !== 'retrying').map(({ orderKey }) => orderKey)
@@ -165,6 +174,62 @@ export async function finish(tx: Db, rows: readonly FinishedRow[], now: Date): P
       limit 1
     ) head
     where d.id = head.id and d.next_attempt_at is null`)
+}
+
+/** What got no answer is tried again so many at once, once the channel works. */
+const RESUMED_MAX = 500
+
+function isUnanswered(channel: ChannelKey, now: Date) {
+  return sql`d.channel = ${channel} and d.unanswered and d.status = 'retrying'
+    and d.planned_at is null and d.next_attempt_at > ${now}::timestamptz + ${WOKEN_WAIT}
+    and (d.leased_until is null or d.leased_until <= ${now})`
+}
+
+/**
+ * Makes due what got no answer while a channel did not work, the longest waiting first, spaced out. What is
+ * tried early keeps its time in the table.
+ *
+ * @returns whether there may be more
+ */
+export async function resumeUnanswered(db: Db, channel: ChannelKey, now: Date): Promise<boolean> {
+  const woken = await db.execute(sql`
+    with waking as (
+      select d.id, d.created_at from deliveries d
+      where ${isUnanswered(channel, now)}
+      order by d.next_attempt_at
+      limit ${RESUMED_MAX}
+      for update skip locked
+    )
+    update deliveries d
+    set planned_at = d.next_attempt_at, unanswered = false,
+      next_attempt_at = ${now}::timestamptz + w.place * ${WOKEN_GAP}
+    from (select id, row_number() over (order by created_at, id) - 1 as place from waking) w
+    where d.id = w.id
+    returning d.id`)
+  return woken.length === RESUMED_MAX
+}
+
+/** What a look for a delivery to try early chooses from. */
+const PROBES_MAX = 50
+
+/**
+ * Makes one delivery due that got no answer, whichever: to find out whether the channel works again.
+ *
+ * @param random from 0 to below 1
+ */
+export async function probeUnanswered(
+  db: Db,
+  channel: ChannelKey,
+  { now, random }: { readonly now: Date; readonly random: number },
+): Promise<void> {
+  const ids = await db.execute<{ id: string }>(sql`
+    select d.id from deliveries d where ${isUnanswered(channel, now)}
+    order by d.next_attempt_at limit ${PROBES_MAX}`)
+  const chosen = ids[Math.floor(random * ids.length)]
+  if (chosen === undefined) return
+  await db.execute(sql`
+    update deliveries d set planned_at = d.next_attempt_at, next_attempt_at = ${now}
+    where d.id = ${chosen.id} and ${isUnanswered(channel, now)}`)
 }
 
 /**
@@ -219,18 +284,33 @@ export async function countSpan(db: Db, since: Date, until: Date | undefined) {
   return { sent: row?.sent ?? 0, delivered: row?.delivered ?? 0, failed: row?.failed ?? 0 }
 }
 
-/** What is due and not sent, by channel; those without any, too. */
+/** More due deliveries of a channel than this are not counted, in each of its two queues. */
+const COUNTED_MAX = 50_000
+
+/**
+ * What is due and not sent, by channel; those without any, too. A channel's count ends at 100,000.
+ * `oldestAt`: the longest due of those that are in nobody's backlog.
+ */
 export async function countDue(
   db: Db,
   now: Date,
 ): Promise<readonly { channel: string; due: number; oldestAt: Date }[]> {
+  const isDue = sql`d.channel = c.key and d.status in ('pending', 'retrying')
+    and d.next_attempt_at <= ${now}`
   return await db.execute<{ channel: string; due: number; oldestAt: Date }>(sql`
-    select c.key as channel, count(d.id)::int as due,
-      coalesce(min(d.next_attempt_at), ${now}::timestamptz) as "oldestAt"
+    select c.key as channel, front.due + backlog.due as due,
+      coalesce(front."oldestAt", ${now}::timestamptz) as "oldestAt"
     from unnest(${sql.param([...CHANNEL_KEYS])}::text[]) as c(key)
-    left join deliveries d on d.channel = c.key and d.status in ('pending', 'retrying')
-      and d.next_attempt_at <= ${now}
-    group by c.key`)
+    cross join lateral (
+      select count(*)::int as due, min(at) as "oldestAt" from (
+        select d.next_attempt_at as at from deliveries d where ${isDue} and not d.backlog
+        limit ${COUNTED_MAX}) counted
+    ) front
+    cross join lateral (
+      select count(*)::int as due from (
+        select from deliveries d where ${isDue} and d.backlog and d.next_attempt_at is not null
+        limit ${COUNTED_MAX}) counted
+    ) backlog`)
 }
 
 /** Alerts that are not sent yet, or are kept for when the destination is back, by recipient. */

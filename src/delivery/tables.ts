@@ -43,6 +43,13 @@ export const deliveries = pgTable(
     test: boolean('test').notNull(),
     /** 0 info, 1 warning, 2 critical: the higher goes first, across keys. */
     urgency: smallint('urgency').notNull(),
+    /**
+     * It was tried before, or could not be taken when it was looked at. It is claimed recipient by
+     * recipient; all others are claimed by urgency and age over all recipients.
+     */
+    backlog: boolean('backlog').notNull().default(false),
+    /** The last attempt got no answer. It is tried again as soon as the channel works. */
+    unanswered: boolean('unanswered').notNull().default(false),
     status: text('status').notNull().$type<DeliveryStatus>(),
     attempts: integer('attempts').notNull(),
     /** Null while an earlier delivery of the same key is unfinished, and at the end. */
@@ -69,7 +76,11 @@ export const deliveries = pgTable(
   (table) => [
     index('deliveries_due')
       .on(table.channel, table.urgency, table.nextAttemptAt, table.id)
-      .where(sql`status in ('pending', 'retrying')`),
+      .where(sql`status in ('pending', 'retrying') and not backlog`),
+    index('deliveries_backlog')
+      .on(table.channel, table.recipientId, table.urgency, table.nextAttemptAt, table.id)
+      .where(sql`status in ('pending', 'retrying') and backlog and next_attempt_at is not null`),
+    index('deliveries_unanswered').on(table.channel, table.nextAttemptAt).where(sql`unanswered`),
     index('deliveries_order')
       .on(table.orderKey, table.firedAt, table.position, table.id)
       .where(sql`status in ('pending', 'retrying')`),
@@ -78,7 +89,9 @@ export const deliveries = pgTable(
     index('deliveries_recipient').on(table.recipientId, table.createdAt),
     index('deliveries_waiting')
       .on(table.recipientId, table.firedAt, table.position, table.id)
-      .where(sql`status in ('pending', 'retrying') and channel <> 'webhook'`),
+      .where(
+        sql`status in ('pending', 'retrying') and channel <> 'webhook' and next_attempt_at is not null`,
+      ),
     index('deliveries_retrying')
       .on(table.recipientId, table.nextAttemptAt)
       .where(sql`status = 'retrying' and planned_at is null`),
@@ -133,7 +146,7 @@ export const sentMessages = pgTable(
     index('sent_messages_recent').on(table.recipientId, table.sentAt),
     index('sent_messages_name').on(table.recipientId, table.messageId),
     index('sent_messages_stale')
-      .on(table.channel, table.reviseAt)
+      .on(table.channel, table.recipientId, table.reviseAt)
       .where(sql`revise_at is not null`),
   ],
 )

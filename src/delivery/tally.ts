@@ -45,6 +45,7 @@ function outcomeOf(ending: Ending): Outcome | undefined {
     case 'failed':
       return ending.error.permanent ? 'permanent' : 'temporary'
     case 'gone':
+    case 'needless':
     case 'broken_off':
       return undefined
     default:

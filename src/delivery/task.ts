@@ -14,6 +14,8 @@ export interface Task {
   readonly recipientId: number
   readonly wallet: string
   readonly lane: string
+  /** It waited in its recipient's backlog. */
+  readonly backlog?: boolean
   /** The deliveries it brings, in the order they fired; none where a message is only brought up to date. */
   readonly rows: readonly ClaimedRow[]
   /** To be checked as `Envelope`. */
@@ -54,6 +56,8 @@ export type Ending =
   | { readonly kind: 'off' }
   /** The message to be changed is not there any more. */
   | { readonly kind: 'gone' }
+  /** It is not worth telling any more: nothing was sent. */
+  | { readonly kind: 'needless' }
   /** Broken off by our own stop. */
   | { readonly kind: 'broken_off' }
 
@@ -63,4 +67,6 @@ export interface Ended {
   readonly isTest: boolean
   readonly at: Date
   readonly ending: Ending
+  /** The destination did not answer the attempt before either. */
+  readonly isSuspect?: boolean
 }

@@ -1,13 +1,18 @@
 import { setTimeout as wait } from 'node:timers/promises'
-import type { ChannelKey } from '#src/channels/define.ts'
-import { traceOf } from '#src/kernel/trace.ts'
-import { type OpenDestination, openDestinations } from '#src/recipients/destinations.ts'
+import type { Channel } from '#src/channels/define.ts'
+import { type Opened, openEach } from '#src/recipients/destinations.ts'
 import { attempt } from './attempt.ts'
 import { claimChats, claimStale, type Look } from './chats.ts'
+import { type Chosen, chooseAmong, idsOf } from './choice.ts'
 import * as due from './due-store.ts'
-import { createLanes } from './lanes.ts'
+import { type LookedAt, nextRound, noteEnd } from './looks.ts'
+import * as messages from './message-store.ts'
 import { LEASE_SECONDS } from './model.ts'
-import { type RecordDeps, record } from './record.ts'
+import { watchOutage } from './outage.ts'
+import type { RecordDeps } from './record.ts'
+import { createResults } from './results.ts'
+import type { ChannelSending, Sending } from './sending.ts'
+import { readEach } from './states.ts'
 import type { Tally } from './tally.ts'
 import type { Ended, Ending, Task } from './task.ts'
 
@@ -16,25 +21,24 @@ export interface WorkerDeps extends RecordDeps {
   readonly publicUrl: string
   /** Counts attempts, for the operator. */
   readonly tally?: Tally
+  /** What is remembered from run to run; of this run alone unless given. */
+  readonly sending?: Sending
 }
 
 /** Least time between two claims, so that each takes many. */
 const CLAIM_GAP_MS = 10
-/**
- * Least time between the beginnings of two records, so that each takes many: one costs the database
- * about as much for a single delivery as for a dozen.
- */
-const RECORD_GAP_MS = 20
 /** While something is on its way, how often what came in meanwhile is looked for. */
 const LOOK_MS = 50
-/** Looking past a long backlog of a host that hangs takes at most a fifth of the time. */
+/** Looking takes at most a fifth of the time. */
 const LOOK_SHARE = 4
 /** After a stop, how long sends may go on before they are broken off. */
 const GRACE_MS = 5000
 /** What waited longer for its place goes back, so that its lease never ends while it is sent. */
 const PATIENCE_MS = 20_000
+/** Least time between two looks for a queue that has become very long. */
+const TIDY_MS = 1000
 
-/** Claims, sends and records until there is nothing to do, or until `stop`. */
+/** Claims, sends and records what is due in one channel, until `stop`. */
 export interface Worker {
   /** Takes what is due and starts to send it. Whether there was anything. */
   claim(): Promise<boolean>
@@ -44,122 +48,222 @@ export interface Worker {
   recordings(): number
   /** Waits for something to end, and a little more; the longer, the more the last look cost. */
   pause(lookedMs: number): Promise<void>
+  /** Ends a pause. */
+  ring(): void
   /** Waits until everything taken is sent and recorded; after a stop not for long. */
   finish(): Promise<void>
 }
 
-/** A worker with nothing to do yet. */
-export function createWorker(deps: WorkerDeps, stop: AbortSignal): Worker {
-  const lanes = createLanes(deps.channels)
-  const sending = new Set<Promise<void>>()
+/** A worker of a channel with nothing to do yet. */
+export function createWorker(
+  given: WorkerDeps,
+  channel: Channel<unknown>,
+  sending: ChannelSending,
+  stop: AbortSignal,
+): Worker {
+  const deps = { ...given, stateOf: readEach(given.stateOf, given.quarantine) }
+  const { lanes, inHand } = sending
+  const outage = watchOutage(deps, channel, sending.outage)
+  const onTheirWay = new Set<Promise<void>>()
   /** How many messages are on their way to each recipient of a chat or mailbox. */
   const busy = new Map<number, number>()
   const breakOff = new AbortController()
   let bell = Promise.withResolvers<void>()
-  let ended: Ended[] = []
-  let recording: Promise<void> | undefined
-  let recordings = 0
-  let recordedAt = Number.NEGATIVE_INFINITY
+  let lookedAt = 0
+  const results = createResults(deps, sending.unwritten, {
+    letGo: ({ task }) => letGo(task),
+    recorded: (batch) => outage.resume(batch),
+    idle: ring,
+  })
+  lookAgain()
 
   async function claim(): Promise<boolean> {
-    const channels = Object.values(deps.channels).filter((channel) => channel.available())
-    const found = await Promise.allSettled(channels.map(({ key }) => claimOf(key)))
-    const failed = found.find((one) => one.status === 'rejected')
-    if (failed !== undefined) throw failed.reason
-    return found.some((one) => one.status === 'fulfilled' && one.value)
+    results.retry()
+    if (isIdle() && results.recordings() > lookedAt) {
+      // What was recorded may have made something due.
+      lookedAt = results.recordings()
+      lookAgain()
+    }
+    const found = await claimDue()
+    const stale = channel.edit === undefined ? false : await claimOutOfDate()
+    await outage.probe()
+    return found || stale
   }
 
-  async function claimOf(key: ChannelKey): Promise<boolean> {
-    const channel = deps.channels[key]
-    const look = lookAt(key)
-    if (look.room.free <= 0) return false
-    const { tasks, changed } =
-      key === 'webhook' ? await claimEach(key, look) : await claimChats(deps, channel, look)
-    await startAll(tasks)
-    if (channel.edit === undefined) return changed
-    const later = lookAt(key)
-    const stale = later.room.free <= 0 ? [] : await claimStale(deps, key, later)
-    await startAll(stale)
-    return changed || stale.length > 0
+  /** Nothing is over before one more round over the recipients has found nothing. */
+  function lookAgain(): void {
+    for (const round of [sending.backlog, sending.stale]) {
+      round.quiet = false
+      round.restsSince = undefined
+    }
   }
 
-  function lookAt(key: ChannelKey): Look {
+  function isIdle(): boolean {
+    return onTheirWay.size === 0 && results.isIdle()
+  }
+
+  function lookNow(): Look {
     const now = deps.clock.now()
-    const leasedUntil = new Date(now.getTime() + LEASE_SECONDS * 1000)
-    return { room: lanes.roomOf(key), busy: [...busy.keys()], now, leasedUntil }
+    return { now, leasedUntil: new Date(now.getTime() + LEASE_SECONDS * 1000) }
+  }
+
+  async function claimDue(): Promise<boolean> {
+    if (lanes.free() <= 0) return false
+    const look = lookNow()
+    const isEach = channel.key === 'webhook'
+    const { lanes: fullLanes, recipients } = lanes.full()
+    const full = { lanes: fullLanes, recipients: [...recipients, ...busy.keys()] }
+    const [front, backlog] = await Promise.all([
+      due.listDue(deps.db, channel.key, { full, now: look.now }),
+      lookAtBacklogs(full, look),
+    ])
+    const held = [...front, ...backlog.candidates].filter(({ id }) => inHand.has(id))
+    if (held.length > 0) await due.holdOn(deps.db, idsOf(held), look.leasedUntil)
+    const offered = { front, backlog: backlog.candidates }
+    const chosen = chooseAmong(offered, { lanes, inHand, isEach })
+    const tidied = await tidy(front, chosen, look)
+    const { tasks, changed } = isEach
+      ? await claimEach(chosen, look)
+      : await claimRecipients(chosen, look)
+    const inBacklog = new Set(backlog.candidates)
+    const isFound = [...chosen.taken, ...chosen.behind].some((one) => inBacklog.has(one))
+    noteEnd(sending.backlog, backlog, { found: isFound, now: look.now })
+    await startAll(tasks)
+    return changed || tidied || !sending.backlog.quiet
+  }
+
+  /** The next part of the round over the recipients with a backlog. */
+  async function lookAtBacklogs(
+    full: due.Full,
+    look: Look,
+  ): Promise<LookedAt & { readonly candidates: readonly due.Candidate[] }> {
+    const none = { candidates: [], looked: false, isEnd: false } as const
+    return await nextRound(sending.backlog, { now: look.now, none }, async ({ after, hops }) => {
+      const of = { after, hops, full, now: look.now }
+      const { candidates, last } = await due.listBacklogs(deps.db, channel.key, of)
+      return { candidates, last }
+    })
+  }
+
+  /** Puts what has no place and is in the way of others into backlogs. */
+  async function tidy(
+    front: readonly due.Candidate[],
+    { left }: Chosen,
+    look: Look,
+  ): Promise<boolean> {
+    const crowded = [0, 1, 2].filter(
+      (urgency) => front.filter((one) => one.urgency === urgency).length >= due.SCAN_MAX,
+    )
+    if (crowded.length === 0) return false
+    const inTheWay = left.filter(
+      ({ backlog, urgency, recipientId }) =>
+        !backlog && crowded.includes(urgency) && lanes.isSuspect(recipientId),
+    )
+    await due.setAside(deps.db, idsOf(inTheWay))
+    let isDeep = false
+    if (performance.now() - sending.tidiedAt >= TIDY_MS) {
+      for (const urgency of crowded) {
+        isDeep = (await due.setAsideDeep(deps.db, channel.key, urgency, look.now)) || isDeep
+      }
+      if (!isDeep) sending.tidiedAt = performance.now()
+    }
+    return isDeep || inTheWay.length > 0
   }
 
   /** Each delivery by itself. */
-  async function claimEach(channel: ChannelKey, look: Look) {
-    const { claimed, blocked } = await due.claimDue(deps.db, channel, look)
-    if (blocked.length > 0) await due.parkBlocked(deps.db, blocked)
+  async function claimEach({ taken, behind }: Chosen, look: Look) {
+    const { claimed, blocked } = await due.claimDue(deps.db, idsOf(taken), look)
+    const parked = [...blocked, ...idsOf(behind)]
+    if (parked.length > 0) await due.parkBlocked(deps.db, parked)
+    const inBacklog = new Set(taken.flatMap(({ id, backlog }) => (backlog ? [id] : [])))
     const tasks = claimed.map((row): Task => {
-      const { recipientId, wallet, lane, envelope } = row
-      return { channel, recipientId, wallet, lane, rows: [row], envelope }
+      const { id, recipientId, wallet, lane, envelope } = row
+      const backlog = inBacklog.has(id)
+      return { channel: channel.key, recipientId, wallet, lane, backlog, rows: [row], envelope }
     })
-    return { tasks, changed: claimed.length + blocked.length > 0 }
+    return { tasks, changed: claimed.length + parked.length > 0 }
+  }
+
+  /** One message a recipient. */
+  async function claimRecipients({ taken }: Chosen, look: Look) {
+    const ids = taken.map(({ recipientId }) => recipientId)
+    const { tasks, needless, changed } = await claimChats(deps, channel, ids, look)
+    for (const task of needless) {
+      end({ task, isTest: false, at: deps.clock.now(), ending: { kind: 'needless' } })
+    }
+    const inBacklog = new Set(taken.flatMap((one) => (one.backlog ? [one.recipientId] : [])))
+    const known = tasks.map((task) => ({ ...task, backlog: inBacklog.has(task.recipientId) }))
+    return { tasks: known, changed }
+  }
+
+  async function claimOutOfDate(): Promise<boolean> {
+    if (lanes.free() <= 0) return false
+    const look = lookNow()
+    const none = { recipients: [], looked: false, isEnd: false } as const
+    const found = await nextRound(sending.stale, { now: look.now, none }, ({ after, hops }) =>
+      messages.listStale(deps.db, channel.key, { after, hops, now: look.now }),
+    )
+    const choice = lanes.choose()
+    const ids = found.recipients.flatMap(({ recipientId, lane }) =>
+      !busy.has(recipientId) && choice.take({ recipientId, lane, backlog: false })
+        ? [recipientId]
+        : [],
+    )
+    const tasks = await claimStale(deps, channel.key, ids, look)
+    noteEnd(sending.stale, found, { found: tasks.length > 0, now: look.now })
+    await startAll(tasks)
+    return tasks.length > 0 || !sending.stale.quiet
   }
 
   async function startAll(tasks: readonly Task[]): Promise<void> {
     if (tasks.length === 0) return
+    for (const { rows } of tasks) for (const { id } of rows) inHand.add(id)
     const ids = [...new Set(tasks.map(({ recipientId }) => recipientId))]
-    const destinations = await openDestinations(deps, ids)
-    for (const task of tasks) start(task, destinations.get(task.recipientId))
+    try {
+      const destinations = await openEach(deps, ids)
+      for (const task of tasks) start(task, destinations.get(task.recipientId))
+    } catch (error) {
+      for (const { rows } of tasks) for (const { id } of rows) inHand.delete(id)
+      throw error
+    }
   }
 
-  function start(task: Task, destination: OpenDestination | undefined): void {
+  function start(task: Task, destination: Opened | undefined): void {
     const isKept = task.keep !== undefined
     if (isKept) busy.set(task.recipientId, (busy.get(task.recipientId) ?? 0) + 1)
     const sent = sendInTurn(task, destination).then((result) => {
-      ended.push(result)
-      sending.delete(sent)
-      recording ??= recordAll()
-      ring()
+      onTheirWay.delete(sent)
+      end(result)
     })
-    sending.add(sent)
+    onTheirWay.add(sent)
   }
 
-  async function sendInTurn(task: Task, destination: OpenDestination | undefined): Promise<Ended> {
-    const { channel, lane } = task
-    const claimedAt = performance.now()
-    await lanes.enter(channel, lane)
-    const startedAt = performance.now()
-    const isLate = startedAt - claimedAt > PATIENCE_MS || breakOff.signal.aborted
-    const result: Ended = isLate
-      ? { task, isTest: false, at: deps.clock.now(), ending: { kind: 'broken_off' } }
-      : await attempt(deps, task, destination, breakOff.signal)
-    const latencyMs = performance.now() - startedAt
-    lanes.leave(channel, lane, hasAnswered(result.ending) ? latencyMs : undefined)
-    if (!isLate) deps.tally?.count(channel, result.ending)
-    return result
-  }
-
-  /** One transaction after another, each with all that ended meanwhile. */
-  async function recordAll(): Promise<void> {
-    while (ended.length > 0) {
-      const earlyMs = recordedAt + RECORD_GAP_MS - performance.now()
-      if (earlyMs > 0) await wait(earlyMs)
-      recordedAt = performance.now()
-      const batch = ended
-      ended = []
-      try {
-        await record(deps, batch)
-      } catch (error) {
-        // The rows keep their leases and are taken again when these end.
-        deps.log.warn(
-          { rows: batch.length, error: traceOf(error) },
-          'delivery results not recorded',
-        )
-      }
-      for (const { task } of batch) if (task.keep !== undefined) leaveAlone(task.recipientId)
-      recordings += 1
-    }
-    recording = undefined
+  function end(result: Ended): void {
+    results.add(result)
     ring()
   }
 
-  /** One message less is on its way to it, and recorded: what comes next knows of it. */
-  function leaveAlone(recipientId: number): void {
+  async function sendInTurn(task: Task, destination: Opened | undefined): Promise<Ended> {
+    const { recipientId, lane, backlog = false } = task
+    const claimedAt = performance.now()
+    const place = lanes.enter({ recipientId, lane, backlog })
+    await place.ready
+    const startedAt = performance.now()
+    const isLate = startedAt - claimedAt > PATIENCE_MS || breakOff.signal.aborted
+    const isShort = lanes.isShort(recipientId)
+    const result: Ended = isLate
+      ? { task, isTest: false, at: deps.clock.now(), ending: { kind: 'broken_off' } }
+      : await attempt(deps, task, destination, { signal: breakOff.signal, isShort })
+    place.leave(judged(result.ending, performance.now() - startedAt))
+    if (!isLate) deps.tally?.count(channel.key, result.ending)
+    outage.note(result.ending, { lane, hasAnswered: place.standing === 'answers' })
+    return { ...result, isSuspect: place.standing === 'suspect' }
+  }
+
+  /** One message less is on its way to its recipient, and recorded: what comes next knows of it. */
+  function letGo({ rows, keep, recipientId }: Task): void {
+    for (const { id } of rows) inHand.delete(id)
+    if (keep === undefined) return
     const others = (busy.get(recipientId) ?? 1) - 1
     if (others === 0) busy.delete(recipientId)
     else busy.set(recipientId, others)
@@ -173,8 +277,9 @@ export function createWorker(deps: WorkerDeps, stop: AbortSignal): Worker {
 
   return {
     claim,
-    isIdle: () => sending.size === 0 && recording === undefined,
-    recordings: () => recordings,
+    ring,
+    isIdle,
+    recordings: results.recordings,
     pause: async (lookedMs) => {
       const lookMs = Math.max(LOOK_MS, LOOK_SHARE * lookedMs)
       const quiet = new AbortController()
@@ -185,21 +290,34 @@ export function createWorker(deps: WorkerDeps, stop: AbortSignal): Worker {
     },
     finish: async () => {
       const quiet = new AbortController()
-      if (stop.aborted) {
+      const whenStopped = () => {
         wait(GRACE_MS, undefined, { signal: quiet.signal }).then(
-          () => breakOff.abort(),
+          () => {
+            breakOff.abort()
+            results.giveUp()
+          },
           () => undefined,
         )
       }
-      await Promise.all(sending)
+      if (stop.aborted) whenStopped()
+      else stop.addEventListener('abort', whenStopped, { once: true })
+      await Promise.all(onTheirWay)
+      await results.finish()
       quiet.abort()
-      await recording
+      stop.removeEventListener('abort', whenStopped)
       stop.removeEventListener('abort', ring)
     },
   }
 }
 
-/** A refusal is an answer too: the other side is there. */
-function hasAnswered(ending: Ending): boolean {
-  return ending.kind !== 'failed' || ending.error.statusCode !== undefined
+/**
+ * What an attempt says about how its recipient answers. A refusal is an answer too: the other side is there.
+ * A fault of ours says nothing.
+ */
+function judged(ending: Ending, latencyMs: number): number | 'none' | undefined {
+  if (ending.kind === 'delivered') return latencyMs
+  if (ending.kind !== 'failed') return undefined
+  const { statusCode, ours } = ending.error
+  if (statusCode !== undefined) return latencyMs
+  return ours ? undefined : 'none'
 }

@@ -1,5 +1,6 @@
 import type { MailDeps } from '#src/channels/email.ts'
 import type { Fence } from '#src/db/lock.ts'
+import type { Sending } from '#src/delivery/sending.ts'
 import type { Tally } from '#src/delivery/tally.ts'
 import type { Role } from '#src/kernel/role.ts'
 import type { App } from '#src/operations/define.ts'
@@ -12,6 +13,8 @@ export interface JobApp extends App {
   readonly mail: MailDeps
   /** Counts attempts to send. */
   readonly tally: Tally
+  /** What is remembered of deliveries from run to run. */
+  readonly sending: Sending
 }
 
 /** Something that runs every so often. */

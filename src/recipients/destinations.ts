@@ -4,6 +4,7 @@ import type { Caller } from '#src/kernel/caller.ts'
 import type { Clock } from '#src/kernel/clock.ts'
 import { AppError } from '#src/kernel/errors.ts'
 import type { Locale } from '#src/kernel/locale.ts'
+import type { Quarantine } from '#src/kernel/quarantine.ts'
 import type { SecretBox } from '#src/kernel/secret-box.ts'
 import type { Address } from '#src/kernel/units.ts'
 import { planConfirmation } from './confirmations.ts'
@@ -131,13 +132,34 @@ export interface OpenDestination {
   readonly own: boolean
 }
 
-/** These destinations, opened; those that are gone are missing. */
+/** A destination, or why what is stored of it cannot be opened. */
+export type Opened = OpenDestination | { readonly id: number; readonly unreadable: unknown }
+
+/** These destinations, opened; those that are gone are missing. @throws when one cannot be opened */
 export async function openDestinations(
   deps: { readonly db: Db; readonly box: SecretBox },
   ids: readonly number[],
 ): Promise<Map<number, OpenDestination>> {
   const rows = await store.listRows(deps.db, ids)
   return new Map(rows.map((row) => [row.id, toOpen(deps.box, row)]))
+}
+
+/** These destinations, each opened by itself; those that are gone are missing. */
+export async function openEach(
+  deps: { readonly db: Db; readonly box: SecretBox; readonly quarantine: Quarantine },
+  ids: readonly number[],
+): Promise<Map<number, Opened>> {
+  const rows = await store.listRows(deps.db, ids)
+  return new Map(
+    rows.map((row): [number, Opened] => {
+      try {
+        return [row.id, toOpen(deps.box, row)]
+      } catch (error) {
+        deps.quarantine.add('destination', row.id, error)
+        return [row.id, { id: row.id, unreadable: error }]
+      }
+    }),
+  )
 }
 
 /** A destination that has just been switched off, and not by its owner. */

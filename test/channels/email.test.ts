@@ -1,7 +1,12 @@
 import { createTransport } from 'nodemailer'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import type { Message, SendContext } from '#src/channels/define.ts'
-import { sendConfirmation } from '#src/channels/email.ts'
+import {
+  createEmail,
+  MAIL_CONNECTIONS,
+  type MailDeps,
+  sendConfirmation,
+} from '#src/channels/email.ts'
 import { headerOf, type Mail, oneClickUrlOf } from '#src/sandbox/inbox/mail.ts'
 import { envelopeOf } from '../support/envelopes.ts'
 import { contextOf, type EmailWorld, emailWorld, NOW, WALLET } from './worlds.ts'
@@ -126,6 +131,33 @@ describe('a mail', () => {
     expect(world.channel.mask({ address: 'ops@example.org' })).toBe('o…@example.org')
     expect(world.channel.lane({ address: 'ops@EXAMPLE.org' })).toBe('example.org')
   })
+})
+
+test('the time for a mail begins when a connection is free for it, not while it waits for one', async () => {
+  const signals: AbortSignal[] = []
+  const release = Promise.withResolvers<void>()
+  const mailer = {
+    sendMail: async ({ signal }: { signal: unknown }) => {
+      signals.push(signal as AbortSignal)
+      await release.promise
+    },
+  } as unknown as NonNullable<MailDeps['mailer']>
+  const channel = createEmail({
+    ...{ mailer, from: 'a@example.org', timeoutMs: 50 },
+    publicUrl: 'https://example.org',
+  })
+  const send = () => channel.send({ address: 'b@example.org' }, envelopeOf(), contextOf())
+  const sent = Array.from({ length: MAIL_CONNECTIONS + 1 }, send)
+  await expect
+    .poll(() => signals.map(({ aborted }) => aborted))
+    .toEqual(Array.from({ length: MAIL_CONNECTIONS }, () => true))
+  release.resolve()
+  await Promise.all(sent)
+  expect(signals).toHaveLength(MAIL_CONNECTIONS + 1)
+})
+
+test('a channel has as many mails on their way as connections', () => {
+  expect(world.channel.limits.room).toBe(MAIL_CONNECTIONS)
 })
 
 describe('the mail that asks for consent', () => {

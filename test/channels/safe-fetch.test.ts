@@ -1,3 +1,6 @@
+import { once } from 'node:events'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { createSafePost } from '#src/channels/safe-fetch.ts'
 import { type NameServer, startNameServer } from '../support/name-server.ts'
@@ -66,6 +69,34 @@ describe('a post to a name', () => {
       reason: 'timeout',
     })
   })
+})
+
+test('tells where a name resolved to, so that names of one server are known as such', async () => {
+  const resolved: unknown[] = []
+  names.answer('hook.example.org', ['93.184.216.34'])
+  const send = createSafePost({
+    allowPrivate: false,
+    timeoutMs: 300,
+    nameServers: [`127.0.0.1:${names.port}`],
+    onResolved: (host, addresses) => resolved.push([host, addresses]),
+  })
+  const signal = new AbortController().signal
+  await send('https://hook.example.org/', { headers: {}, body: '', signal }).catch(() => undefined)
+  expect(resolved).toEqual([['hook.example.org', ['93.184.216.34']]])
+})
+
+test('waits a shorter time where it is asked to', async () => {
+  const server = createServer(() => undefined)
+  server.listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  const { port } = server.address() as AddressInfo
+  const send = createSafePost({ allowPrivate: true })
+  const signal = new AbortController().signal
+  await expect(
+    send(`http://127.0.0.1:${port}/`, { headers: {}, body: '', signal, timeoutMs: 50 }),
+  ).rejects.toMatchObject({ reason: 'timeout' })
+  server.closeAllConnections()
+  server.close()
 })
 
 describe('a post to an address', () => {

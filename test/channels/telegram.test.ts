@@ -260,6 +260,27 @@ describe('floods', () => {
     expect(calls()).toBe(before)
   })
 
+  test('of several chats at once are the bot’s: no chat is asked until they are over', async () => {
+    const own = await telegramWorld()
+    const sendTo = (destination: unknown) =>
+      own.channel.send(destination, envelopeOf(), contextOf())
+    const asked = () => own.telegram.calls.filter(({ method }) => method === 'sendMessage').length
+    const [first, second, third] = [own.destination(), own.destination(), own.destination()]
+    own.busy()
+    await expect(sendTo(first)).rejects.toMatchObject({ reason: 'flood' })
+    await sendTo(third)
+    own.busy()
+    await expect(sendTo(second)).rejects.toMatchObject({ reason: 'flood' })
+    const before = asked()
+    await expect(sendTo(own.destination())).rejects.toMatchObject({
+      reason: 'flood',
+      binding: true,
+      ours: true,
+    })
+    expect(asked()).toBe(before)
+    await own.close()
+  })
+
   test('do not happen: a chat gets one message a second', async () => {
     const paced = await telegramWorld()
     const destination = paced.destination()

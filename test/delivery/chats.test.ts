@@ -107,7 +107,7 @@ describe('alerts of one watch within five seconds', () => {
     await outbox.db.execute(sql`update deliveries set envelope = '{}' where id = ${broken}`)
     await chat.deliver()
     expect(chat.shown()).toEqual([[2, 3]])
-    expect(await statuses()).toEqual(['retrying', 'delivered', 'delivered'])
+    expect(await statuses()).toEqual(['failed', 'delivered', 'delivered'])
   })
 
   test('wait for the end of them where messages cannot be changed', async () => {

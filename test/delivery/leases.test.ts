@@ -3,9 +3,8 @@ import { once } from 'node:events'
 import { setTimeout as wait } from 'node:timers/promises'
 import { sql } from 'drizzle-orm'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { createSending } from '#src/delivery/sending.ts'
 import { deliverDue } from '#src/delivery/service.ts'
-import type { Logger } from '#src/kernel/logger.ts'
-import { silentLogger } from '#src/kernel/logger.ts'
 import { type Outbox, openOutbox, outboxDeps, serve, type Target } from './outbox.ts'
 
 const WORKER = new URL('./worker-that-hangs.ts', import.meta.url).pathname
@@ -103,16 +102,36 @@ describe('workers', () => {
     await server.close()
   })
 
-  test('that cannot record a result leave the delivery to its lease', async () => {
-    const warnings: string[] = []
-    const log: Logger = { ...silentLogger, warn: (_fields, message) => warnings.push(message) }
-    const deps = outboxDeps(outbox.db, { log })
+  test('keep a result that the database refuses, and do not send again while they hold it', async () => {
+    const sending = createSending(outbox.deps.channels)
+    const deliver = () => deliverDue({ ...outbox.deps, sending }, new AbortController().signal)
+    const [id, next] = await outbox.enqueue({ to: target }, { to: target, firedAt: 1 })
+    await outbox.db.execute(sql`alter table deliveries add constraint nothing_is_recorded
+      check (status <> 'delivered' or id <> ${sql.raw(`'${id}'`)}) not valid`)
+    await deliver()
+    expect(await outbox.rows()).toMatchObject([
+      { id, status: 'pending', attempts: 1 },
+      { id: next, status: 'delivered' },
+    ])
+    outbox.clock.advance(61)
+    await deliver()
+    expect(outbox.receiver.deliveries).toHaveLength(2)
+    await outbox.db.execute(sql`alter table deliveries drop constraint nothing_is_recorded`)
+    await expect
+      .poll(async () => {
+        await deliver()
+        return (await outbox.rows()).map(({ status }) => status)
+      })
+      .toEqual(['delivered', 'delivered'])
+    expect(outbox.receiver.deliveries).toHaveLength(2)
+  })
+
+  test('that die with a result they could not record leave the delivery to its lease', async () => {
     const [id] = await outbox.enqueue({ to: target })
     await outbox.db.execute(sql`alter table deliveries
       add constraint nothing_is_recorded check (status <> 'delivered') not valid`)
-    await deliverDue(deps, new AbortController().signal)
+    await outbox.deliver()
     await outbox.db.execute(sql`alter table deliveries drop constraint nothing_is_recorded`)
-    expect(warnings).toEqual(['delivery results not recorded'])
     expect(await outbox.rows()).toMatchObject([{ id, status: 'pending', attempts: 1 }])
 
     outbox.clock.advance(61)
@@ -127,7 +146,7 @@ describe('workers', () => {
     await outbox.db.execute(sql`update deliveries set envelope = '{}' where id = ${broken}`)
     await outbox.deliver()
     expect(await outbox.rows()).toMatchObject([
-      { id: broken, status: 'retrying', lastError: 'internal' },
+      { id: broken, status: 'failed', lastError: 'unreadable' },
       { id: good, status: 'delivered' },
     ])
   })

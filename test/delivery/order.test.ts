@@ -102,6 +102,8 @@ describe('deliveries of one key', () => {
       keptUntil: null,
       messageId: null,
       carriedBy: null,
+      unanswered: false,
+      stillUnanswered: false,
     } as const
     await outbox.db.transaction(async (tx) => {
       await store.finish(tx, [ended], outbox.clock.now())

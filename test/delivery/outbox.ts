@@ -8,6 +8,7 @@ import type { Db } from '#src/db/connection.ts'
 import { deliverDue, enqueue, type NewDelivery, newDeliveryId } from '#src/delivery/service.ts'
 import type { Caller } from '#src/kernel/caller.ts'
 import { type Logger, silentLogger } from '#src/kernel/logger.ts'
+import { createQuarantine } from '#src/kernel/quarantine.ts'
 import { createSecretBox } from '#src/kernel/secret-box.ts'
 import { createNotices } from '#src/notices/service.ts'
 import { createRecipient } from '#src/recipients/service.ts'
@@ -43,6 +44,7 @@ export function outboxDeps(
     db,
     clock,
     log,
+    quarantine: createQuarantine({ log }),
     box: createSecretBox(Buffer.alloc(32, 7)),
     channels,
     notices: createNotices({ clock, publicUrl, botUsername: () => undefined, billing }),

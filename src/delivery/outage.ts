@@ -1,0 +1,67 @@
+/** Whether a channel works at all, and what is tried again as soon as it does. */
+import { randomInt } from 'node:crypto'
+import type { Channel } from '#src/channels/define.ts'
+import type { Db } from '#src/db/connection.ts'
+import type { Clock } from '#src/kernel/clock.ts'
+import type { Logger } from '#src/kernel/logger.ts'
+import { traceOf } from '#src/kernel/trace.ts'
+import { isUnanswered } from './rules.ts'
+import type { Outage } from './sending.ts'
+import * as store from './store.ts'
+import type { Ended, Ending } from './task.ts'
+
+/** While a channel does not work, how often one of the deliveries without an answer is tried early. */
+const PROBE_MS = 30_000
+/**
+ * Where every destination has a server of its own, the channel does not work when so many of those that
+ * answered before do not, and no other does.
+ */
+const FAILED_HOSTS = 2
+const RANDOM_STEPS = 2 ** 32
+
+/** Sees how attempts of a channel end. */
+export interface OutageWatch {
+  /** @param of `hasAnswered`: the destination answered the attempt before */
+  note(ending: Ending, of: { readonly lane: string; readonly hasAnswered: boolean }): void
+  /** After a success: what got no answer while the channel did not work is due, spaced out. */
+  resume(batch: readonly Ended[]): Promise<void>
+  /** While nothing succeeds: one delivery that got no answer is tried early, now and then. */
+  probe(): Promise<void>
+}
+
+/** Watches a channel. What is known is kept in `outage`. */
+export function watchOutage(
+  { db, clock, log }: { readonly db: Db; readonly clock: Clock; readonly log: Logger },
+  { key, isOneService = false }: Channel<unknown>,
+  outage: Outage,
+): OutageWatch {
+  const isAway = () => isOneService || outage.failed.size >= FAILED_HOSTS
+  return {
+    note(ending, { lane, hasAnswered }) {
+      if (ending.kind === 'delivered') {
+        if (isAway()) outage.isWaking = true
+        outage.failed.clear()
+      } else if (ending.kind === 'failed' && isUnanswered(ending.error)) {
+        if (hasAnswered) outage.failed.add(lane)
+        if (isAway()) outage.isWaking = false
+      }
+    },
+    async resume(batch) {
+      const isWorking = batch.some(({ ending }) => ending.kind === 'delivered')
+      if (!isWorking || !outage.isWaking) return
+      try {
+        const isMore = await store.resumeUnanswered(db, key, clock.now())
+        if (!isMore) outage.isWaking = false
+      } catch (error) {
+        log.warn({ channel: key, error: traceOf(error) }, 'deliveries not resumed')
+      }
+    },
+    async probe() {
+      const now = clock.now()
+      outage.probedAt ??= now
+      if (!isAway() || Math.abs(now.getTime() - outage.probedAt.getTime()) < PROBE_MS) return
+      outage.probedAt = now
+      await store.probeUnanswered(db, key, { now, random: randomInt(RANDOM_STEPS) / RANDOM_STEPS })
+    },
+  }
+}

@@ -1,0 +1,129 @@
+/** Writes what attempts came to, and keeps what cannot be written yet. */
+import { setTimeout as wait } from 'node:timers/promises'
+import { traceOf } from '#src/kernel/trace.ts'
+import { LEASE_SECONDS } from './model.ts'
+import { type RecordDeps, record } from './record.ts'
+import type { Unwritten } from './sending.ts'
+import type { Ended } from './task.ts'
+
+/**
+ * Least time between the beginnings of two records, so that each takes many: one costs the database
+ * about as much for a single delivery as for a dozen.
+ */
+const RECORD_GAP_MS = 20
+/** A result that could not be written is written again after this long, and twice as long each time. */
+const REWRITE_MS = { first: 50, max: 2000 } as const
+
+/** The results of a worker. */
+export interface Results {
+  add(result: Ended): void
+  /** Writes again what could not be written before, and lets go of what no lease holds any more. */
+  retry(): void
+  /** Nothing waits to be recorded, except what could not be for a reason of its own. */
+  isIdle(): boolean
+  /** How often results were recorded. */
+  recordings(): number
+  /** Waits until everything is recorded. */
+  finish(): Promise<void>
+  /** What cannot be written now is not tried again. */
+  giveUp(): void
+}
+
+/**
+ * Results with nothing in them.
+ *
+ * @param on `recorded`: after each record; `letGo`: of every result that is written, or given up
+ */
+export function createResults(
+  deps: RecordDeps,
+  unwritten: Unwritten[],
+  on: {
+    readonly letGo: (result: Ended) => void
+    readonly recorded: (batch: readonly Ended[]) => Promise<void>
+    readonly idle: () => void
+  },
+): Results {
+  const stopped = new AbortController()
+  /** Until when results that could not be written are written again. */
+  const untilOf = new WeakMap<Ended, number>()
+  let waiting: Ended[] = []
+  let recording: Promise<void> | undefined
+  let recordings = 0
+  let recordedAt = Number.NEGATIVE_INFINITY
+
+  /** One transaction after another, each with all that ended meanwhile. */
+  async function recordAll(): Promise<void> {
+    let againMs: number = REWRITE_MS.first
+    while (waiting.length > 0) {
+      const earlyMs = recordedAt + RECORD_GAP_MS - performance.now()
+      if (earlyMs > 0) await wait(earlyMs)
+      recordedAt = performance.now()
+      const batch = waiting
+      waiting = []
+      const kept = await tryRecord(batch)
+      if (kept === undefined) {
+        // The database is away: they are kept, in their order, and written as soon as it is back.
+        waiting = [...batch, ...waiting]
+        await wait(againMs, undefined, { signal: stopped.signal }).catch(() => undefined)
+        againMs = Math.min(2 * againMs, REWRITE_MS.max)
+        continue
+      }
+      againMs = REWRITE_MS.first
+      for (const one of batch) if (!kept.includes(one)) on.letGo(one)
+      recordings += 1
+      await on.recorded(batch)
+    }
+    recording = undefined
+    on.idle()
+  }
+
+  /** @returns those that could not be written; undefined when that is nothing of theirs */
+  async function tryRecord(batch: readonly Ended[]): Promise<readonly Ended[] | undefined> {
+    try {
+      const kept = await record(deps, batch)
+      keep(kept)
+      return kept
+    } catch (error) {
+      const trace = traceOf(error)
+      deps.log.warn({ rows: batch.length, error: trace }, 'delivery results not recorded yet')
+      return stopped.signal.aborted ? [] : undefined
+    }
+  }
+
+  /** They stay in hand, so that this process does not send them again. */
+  function keep(results: readonly Ended[]): void {
+    const now = performance.now()
+    for (const ended of results) {
+      const until = untilOf.get(ended) ?? now + LEASE_SECONDS * 1000
+      untilOf.set(ended, until)
+      unwritten.push({ ended, nextAt: now + REWRITE_MS.max, until })
+    }
+  }
+
+  function add(result: Ended): void {
+    waiting.push(result)
+    recording ??= recordAll()
+  }
+
+  return {
+    add,
+    retry() {
+      const now = performance.now()
+      for (const one of unwritten.filter(({ nextAt }) => nextAt <= now)) {
+        unwritten.splice(unwritten.indexOf(one), 1)
+        const { ended, until } = one
+        if (until <= now) on.letGo(ended)
+        else {
+          untilOf.set(ended, until)
+          add(ended)
+        }
+      }
+    },
+    isIdle: () => recording === undefined,
+    recordings: () => recordings,
+    finish: async () => {
+      while (recording !== undefined) await recording
+    },
+    giveUp: () => stopped.abort(),
+  }
+}

@@ -1,0 +1,25 @@
+import type { MessageState } from '#src/channels/define.ts'
+import { isSharedFailure } from '#src/db/isolate.ts'
+import type { Quarantine } from '#src/kernel/quarantine.ts'
+import type { StateReader } from './chats.ts'
+
+/** Reads states one by one where one of them cannot be read, so that the others are. */
+export function readEach(stateOf: StateReader, quarantine: Quarantine): StateReader {
+  return async (db, alertIds) => {
+    try {
+      return await stateOf(db, alertIds)
+    } catch (error) {
+      if (isSharedFailure(error)) throw error
+      const states = new Map<number, MessageState>()
+      for (const id of new Set(alertIds)) {
+        try {
+          for (const [key, state] of await stateOf(db, [id])) states.set(key, state)
+        } catch (problem) {
+          if (isSharedFailure(problem)) throw problem
+          quarantine.add('alert', id, problem)
+        }
+      }
+      return states
+    }
+  }
+}

@@ -1,0 +1,224 @@
+import { once } from 'node:events'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { sql } from 'drizzle-orm'
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { DeliveryError } from '#src/channels/define.ts'
+import { transact } from '#src/db/connection.ts'
+import { createSending } from '#src/delivery/sending.ts'
+import { deliverDue, reviseMessages } from '#src/delivery/service.ts'
+import { type Outbox, openOutbox, outboxDeps } from './outbox.ts'
+import { type ChatTarget, NO_RIGHTS, openChats } from './sick-chats.ts'
+
+let outbox: Outbox
+
+beforeAll(async () => {
+  outbox = await openOutbox()
+})
+
+beforeEach(() => outbox.reset())
+
+afterAll(() => outbox.close())
+
+const BAD = -1001
+const GOOD = 4711
+
+/** Alerts that differ in their signal where `keys` is more than one. */
+function backlogOf(to: ChatTarget, count: number, severity: 'info' | 'critical', keys: number) {
+  return Array.from({ length: count }, (_, index) => ({
+    to,
+    alert: index + 1,
+    severity,
+    signal: `signal ${index % keys}`,
+  }))
+}
+
+describe('a chat that refuses everything', () => {
+  test.each([
+    ['info', 1],
+    ['critical', 1],
+    ['critical', 1500],
+  ] as const)('hides nobody, with a backlog of %s alerts of %i signals', async (severity, keys) => {
+    const chats = openChats(outbox, (chatId) => (chatId === BAD ? NO_RIGHTS : undefined))
+    const bad = await chats.link(BAD)
+    const good = await chats.link(GOOD)
+    for (let hour = 0; hour < 3; hour += 1) {
+      await chats.tell(backlogOf(bad, 500, severity, keys))
+      await chats.deliver()
+      outbox.clock.advance(3600)
+    }
+    for (const [index, severityOfGood] of (['info', 'critical'] as const).entries()) {
+      await chats.tell([{ to: good, alert: 9000 + index, severity: severityOfGood }])
+      await chats.deliver()
+      expect(chats.alertsIn(GOOD)).toEqual([9000, 9001].slice(0, index + 1))
+    }
+  })
+
+  test('gets everything in its order once it takes messages again', async () => {
+    let isOff = true
+    const chats = openChats(outbox, () => (isOff ? NO_RIGHTS : undefined))
+    const bad = await chats.link(BAD)
+    for (let part = 0; part < 3; part += 1) {
+      await chats.tell(
+        backlogOf(bad, 900, 'info', 1).map((one) => ({ ...one, alert: one.alert + part * 900 })),
+      )
+      await chats.deliver()
+      outbox.clock.advance(600)
+    }
+    isOff = false
+    for (let hour = 0; hour < 12; hour += 1) {
+      outbox.clock.advance(7200)
+      await chats.deliver()
+    }
+    const expected = Array.from({ length: 2700 }, (_, index) => index + 1)
+    expect(chats.alertsIn(BAD)).toEqual(expected)
+  })
+})
+
+test('as many failing chats as a channel has places leave a healthy one its place', async () => {
+  const chats = openChats(outbox, (chatId) => (chatId < 0 ? NO_RIGHTS : undefined))
+  const bad = []
+  for (let chat = 1; chat <= 30; chat += 1) bad.push(await chats.link(-chat))
+  const good = await chats.link(GOOD)
+  for (let part = 0; part < 2; part += 1) {
+    await chats.tell(bad.flatMap((to) => backlogOf(to, 255, 'critical', 255)))
+    await chats.deliver()
+    outbox.clock.advance(7200)
+  }
+  await chats.tell([{ to: good, alert: 1, severity: 'info' }])
+  await chats.deliver()
+  expect(chats.alertsIn(GOOD)).toEqual([1])
+})
+
+test('a chat that is told to wait for an hour, with all that comes meanwhile, hides nobody', async () => {
+  const flood = new DeliveryError('flood', {
+    ...{ statusCode: 429, retryAfterSeconds: 3600 },
+    ...{ binding: true, ours: true },
+  })
+  const chats = openChats(outbox, (chatId) => (chatId === BAD ? flood : undefined))
+  const bad = await chats.link(BAD)
+  const good = await chats.link(GOOD)
+  for (let minute = 0; minute < 4; minute += 1) {
+    await chats.tell(backlogOf(bad, 400, 'critical', 400))
+    await chats.deliver()
+    outbox.clock.advance(60)
+  }
+  await chats.tell([{ to: good, alert: 1 }])
+  await chats.deliver()
+  expect(chats.alertsIn(GOOD)).toEqual([1])
+})
+
+test('chats whose next message waits for a change that a dead worker holds take nobody’s place', async () => {
+  const chats = openChats(outbox, () => undefined)
+  const waiting = []
+  for (let chat = 1; chat <= 30; chat += 1) waiting.push(await chats.link(-chat))
+  const good = await chats.link(GOOD)
+  await chats.tell(waiting.map((to) => ({ to, alert: 1, severity: 'critical' as const })))
+  await chats.deliver()
+  const leasedUntil = new Date(outbox.clock.now().getTime() + 60_000)
+  await outbox.db.execute(sql`update sent_messages set leased_until = ${leasedUntil}`)
+  await chats.tell(
+    waiting.map((to) => ({ to, alert: 2, severity: 'critical' as const, signal: 'b' })),
+  )
+  await chats.tell([{ to: good, alert: 3 }])
+  await chats.deliver()
+  expect(chats.alertsIn(GOOD)).toEqual([3])
+  outbox.clock.advance(61)
+  await chats.deliver()
+  const statuses = (await outbox.rows()).map(({ status }) => status)
+  expect(new Set(statuses)).toEqual(new Set(['delivered']))
+})
+
+test('a thousand messages out of date in one chat leave others theirs', async () => {
+  const chats = openChats(outbox, () => undefined)
+  const many = await chats.link(BAD)
+  const few = await chats.link(GOOD)
+  await chats.tell([
+    { to: many, alert: 1 },
+    { to: few, alert: 2 },
+  ])
+  await chats.deliver()
+  await outbox.db.execute(sql`
+    insert into sent_messages (id, wallet, recipient_id, channel, lane, kind, recovery, loud, parts,
+      opened_at, sent_at, message_id, version, revise_at, revisions)
+    select gen_random_uuid(), wallet, recipient_id, channel, lane, kind, recovery, loud, parts,
+      opened_at, sent_at, 'old ' || n, 0, sent_at - interval '1 day', 0
+    from sent_messages, generate_series(1, 1000) n
+    where recipient_id = ${many.id}`)
+  outbox.states.set(2, { recoveredAt: outbox.clock.now() })
+  await transact(outbox.db, (tx) => reviseMessages(tx, [2]))
+  const changed = () => chats.edits.filter((id) => id.startsWith(`${GOOD} `)).length
+  await expect
+    .poll(async () => {
+      await chats.deliver()
+      return changed()
+    })
+    .toBe(1)
+})
+
+test('very many alerts that are due at once to a slow host are sorted out, and others pass them', async () => {
+  const slow = await openHanging()
+  const target = await outbox.recipient(slow.urls(1)[0])
+  const [id] = await outbox.enqueue({ to: target })
+  await outbox.db.execute(sql`
+    insert into deliveries (id, wallet, recipient_id, channel, lane, order_key, fired_at, position,
+      envelope, kind, recovery, test, urgency, status, attempts, next_attempt_at, created_at)
+    select gen_random_uuid(), wallet, recipient_id, channel, lane, 'key ' || n, fired_at, n, envelope,
+      kind, recovery, test, 2, status, 0, next_attempt_at - interval '1 hour', created_at
+    from deliveries, generate_series(1, 25000) n where id = ${id}`)
+  await outbox.db.execute(sql`analyze deliveries`)
+  const good = await outbox.recipient()
+  const stop = new AbortController()
+  const run = deliverDue(outboxDeps(outbox.db, { timeoutMs: 60_000 }), stop.signal)
+  await outbox.enqueue({ to: good })
+  await expect.poll(() => outbox.receiver.deliveries.length).toBe(1)
+  expect(slow.left()).toBe(0)
+  stop.abort()
+  slow.close()
+  await run
+})
+
+test('three hundred hosts that hang, each of its own address, leave a healthy one its place', async () => {
+  const hanging = await openHanging()
+  const dead = []
+  for (const url of hanging.urls(300)) dead.push(await outbox.recipient(url))
+  await outbox.enqueue(...dead.flatMap((to) => Array.from({ length: 5 }, () => ({ to }))))
+  const deps = outboxDeps(outbox.db, { timeoutMs: 500 })
+  // What is known after a round of answers that never came.
+  const sending = createSending(deps.channels)
+  const stop = new AbortController()
+  const run = deliverDue({ ...deps, sending }, stop.signal)
+  await expect.poll(() => hanging.left()).toBeGreaterThan(250)
+  await outbox.enqueue({ to: await outbox.recipient() })
+  const before = hanging.left()
+  await expect.poll(() => outbox.receiver.deliveries.length).toBe(1)
+  expect(hanging.left() - before).toBeLessThan(256)
+  stop.abort()
+  hanging.close()
+  await run
+})
+
+/** A server that answers nobody, under any address of this machine. */
+async function openHanging() {
+  let left = 0
+  const server = createServer((_request, response) => {
+    response.once('close', () => {
+      left += 1
+    })
+  })
+  server.listen(0, '0.0.0.0')
+  await once(server, 'listening')
+  const { port } = server.address() as AddressInfo
+  return {
+    left: () => left,
+    urls: (count: number) =>
+      Array.from(
+        { length: count },
+        (_, host) => `http://127.${1 + Math.floor(host / 200)}.0.${1 + (host % 200)}:${port}/hook`,
+      ),
+    close: () => {
+      server.closeAllConnections()
+      server.close()
+    },
+  }
+}

@@ -1,0 +1,117 @@
+import { DeliveryError, defineChannel, type Envelope } from '#src/channels/define.ts'
+import { TelegramDestination } from '#src/channels/telegram.ts'
+import { createSending } from '#src/delivery/sending.ts'
+import { deliverDue, enqueue, type NewDelivery, newDeliveryId } from '#src/delivery/service.ts'
+import { toStored } from '#src/recipients/destination-box.ts'
+import * as recipientRows from '#src/recipients/store.ts'
+import { envelopeOf } from '../support/envelopes.ts'
+import type { Outbox } from './outbox.ts'
+
+/** What a chat answers; undefined: it takes the message. */
+export type Answer = DeliveryError | undefined
+
+/** The bot may not write there. */
+export const NO_RIGHTS = new DeliveryError('no_rights', { statusCode: 400 })
+
+/** Many chats behind one messenger, each answering as a test says, and a process that remembers. */
+export function openChats(outbox: Outbox, answer: (chatId: number) => Answer | Promise<Answer>) {
+  const got = new Map<number, Envelope[]>()
+  const tries: number[] = []
+  const edits: string[] = []
+  const telegram = defineChannel<TelegramDestination>({
+    key: 'telegram',
+    kind: 'link',
+    destination: TelegramDestination,
+    limits: { room: 30, laneStart: 1, laneMax: 1 },
+    isOneService: true,
+    available: () => true,
+    mask: ({ chatId }) => `chat ${chatId}`,
+    lane: ({ chatId }) => String(chatId),
+    send: async ({ chatId }, envelope) => {
+      tries.push(chatId)
+      const refusal = await answer(chatId)
+      if (refusal !== undefined) throw refusal
+      got.set(chatId, [...(got.get(chatId) ?? []), envelope])
+      return { messageId: `${chatId} ${tries.length}` }
+    },
+    edit: async (_destination, messageId) => {
+      edits.push(messageId)
+      return { messageId }
+    },
+  })
+  const channels = { ...outbox.channels, telegram }
+  const deps = { ...outbox.deps, channels, sending: createSending(channels) }
+  return {
+    deps,
+    tries,
+    edits,
+    /** The alerts that arrived in a chat. */
+    alertsIn: (chatId: number) =>
+      (got.get(chatId) ?? []).flatMap(({ items, message }) =>
+        (items ?? [message]).map(({ alertId }) => alertId),
+      ),
+    deliver: () => deliverDue(deps, new AbortController().signal),
+    link: async (chatId: number): Promise<ChatTarget> => {
+      const now = outbox.clock.now()
+      const wallet = `0x${Math.abs(chatId).toString(16).padStart(40, '0')}` as const
+      const { id } = await recipientRows.insertRow(outbox.db, {
+        wallet,
+        channel: 'telegram',
+        own: false,
+        name: 'Chat',
+        ...toStored(outbox.box, telegram, { chatId }),
+        locale: 'en',
+        timezone: 'UTC',
+        status: 'active',
+        minSeverity: 'info',
+        isDefault: true,
+        createdAt: now,
+        updatedAt: now,
+      })
+      return { id, wallet, chatId }
+    },
+    tell: async (drafts: readonly SickDraft[]): Promise<string[]> => {
+      const rows = drafts.map((draft) => deliveryOf(draft, outbox.clock.now()))
+      await outbox.db.transaction((tx) => enqueue(tx, rows))
+      return rows.map(({ id }) => id)
+    },
+  }
+}
+
+export interface ChatTarget {
+  readonly id: number
+  readonly wallet: string
+  readonly chatId: number
+}
+
+export interface SickDraft {
+  readonly to: ChatTarget
+  readonly alert: number
+  readonly severity?: 'info' | 'warning' | 'critical'
+  /** One for all unless given. */
+  readonly signal?: string
+  readonly kind?: Envelope['kind']
+}
+
+function deliveryOf(draft: SickDraft, now: Date): NewDelivery {
+  const { to, alert, severity = 'info', signal = 'balance', kind } = draft
+  const id = newDeliveryId(now)
+  return {
+    id,
+    wallet: to.wallet,
+    alertId: alert,
+    recipientId: to.id,
+    channel: 'telegram',
+    lane: String(to.chatId),
+    orderKey: `${to.id} 1 ${signal}`,
+    firedAt: now,
+    position: alert,
+    envelope: envelopeOf({
+      deliveryId: id,
+      ...(kind !== undefined && { kind }),
+      message: { alertId: alert, watchId: 1, severity, firedAt: now.toISOString() },
+    }),
+    createdAt: now,
+    status: 'pending',
+  }
+}
