@@ -24,6 +24,7 @@ const WATCHES_MAX = 100
 export interface JudgeDeps {
   readonly db: Db
   readonly clock: Clock
+  /** Where a wallet goes whose watches cannot be judged; the others go on. */
   readonly quarantine: Quarantine
   /** Records firings in the given transaction: `alerts.raise`, a higher room. */
   readonly raise: (tx: Db, raised: readonly Raised[]) => Promise<void>
@@ -46,7 +47,7 @@ export async function judgeLedgers(
     for await (const targets of wallets ? named(deps.db, type, wallets) : all(deps.db, type)) {
       const { quarantine } = deps
       const idOf = ({ id }: { readonly id: number }) => id
-      const news = await withNews(deps.db, targets)
+      const news = await withNews(deps, targets)
       await isolateEach(news, { quarantine, kind: 'ledger-target', idOf }, async (target) => {
         if (!signal.aborted) await judge(deps, type, target.id, target.wallet)
       })
@@ -76,9 +77,12 @@ async function* all(db: Db, type: LedgerWatchType): AsyncGenerator<readonly stor
   }
 }
 
-/** Those where an entry was made, or a watch joined or changed, since the last look. */
+/**
+ * Those where an entry was made, or a watch joined or changed, since the last look, and those where the
+ * cooldown of an alert that it held back is over.
+ */
 async function withNews(
-  db: Db,
+  { db, clock }: Pick<JudgeDeps, 'db' | 'clock'>,
   targets: readonly store.TargetRow[],
 ): Promise<readonly { readonly id: number; readonly wallet: Address }[]> {
   const known = targets.map(({ id, key, stale, observation }) => {
@@ -93,7 +97,9 @@ async function withNews(
     }
   })
   const moved = new Set(await listMoved(db, known))
-  return known.filter(({ stale, wallet }) => stale || moved.has(wallet))
+  const ids = known.map(({ id }) => id)
+  const cooled = new Set(await store.listCooled(db, ids, clock.now()))
+  return known.filter(({ id, stale, wallet }) => stale || moved.has(wallet) || cooled.has(id))
 }
 
 /** Judges what is new in one wallet's ledger. */
@@ -107,29 +113,36 @@ async function judge(
     const target = await store.lockTarget(tx, targetId)
     if (target === undefined) return
     const nextRenewal = (await findNextRenewal(tx, wallet)) ?? null
-    const fold = startFold(type, await listEvaluated(tx, targetId, 0, WATCHES_MAX))
+    const watches = await listEvaluated(tx, targetId, 0, WATCHES_MAX)
+    const fold = startFold(type, watches)
     const look = (
       place: Pick<Balance, 'entry' | 'balanceCredits'>,
       at: Date,
       before: Balance | undefined,
+      who?: (watch: EvaluatedWatch) => boolean,
     ): Balance => {
       const { entry, balanceCredits } = place
       const position = (before?.position ?? 0) + 1
       const balance = { position, at, entry, balanceCredits, nextRenewal }
-      fold.add(balance)
+      fold.add(balance, who)
       return balance
     }
+    // A watch without states is new or starts afresh: entries from before then are not for it.
+    const isNew = new Set(watches.flatMap(({ id, states }) => (states.length === 0 ? [id] : [])))
     let last = target.observation === null ? undefined : Balance.parse(target.observation)
     while (last !== undefined) {
       const entries = await listEntriesAfter(tx, wallet, last.entry, ENTRIES_PER_READ)
       for (const { position: entry, balanceAfterCredits: balanceCredits, createdAt } of entries) {
-        last = look({ entry, balanceCredits }, createdAt, last)
+        last = look({ entry, balanceCredits }, createdAt, last, ({ id }) => !isNew.has(id))
       }
       await deps.raise(tx, fold.takeRaised())
       if (entries.length < ENTRIES_PER_READ) break
     }
+    const now = deps.clock.now()
     if (target.stale || last === undefined) {
-      last = look(last ?? (await readBalance(tx, wallet)), deps.clock.now(), last)
+      last = look(last ?? (await readBalance(tx, wallet)), now, last)
+    } else if (fold.isAnyCooled(now)) {
+      last = look(last, now, last, (watch) => hasCooled(watch, now))
     }
     await saveStates(tx, fold.states())
     await deps.raise(tx, fold.takeRaised())
@@ -140,18 +153,31 @@ async function judge(
   })
 }
 
+/** Whether a watch holds an alert back whose cooldown is over. */
+function hasCooled({ states, cooldownSeconds }: EvaluatedWatch, now: Date): boolean {
+  return states.some(
+    ({ phase, lastFiredAt }) =>
+      phase === 'pending' &&
+      lastFiredAt !== null &&
+      now.getTime() - lastFiredAt.getTime() >= cooldownSeconds * 1000,
+  )
+}
+
 /** The watches of one wallet while observations pass through them. */
 function startFold(type: LedgerWatchType, watches: readonly EvaluatedWatch[]) {
   let folded = watches
   let raised: readonly Raised[] = []
   return {
-    add: (balance: Balance) => {
+    /** @param isMeant which watches it is for; all without it */
+    add: (balance: Balance, isMeant: (watch: EvaluatedWatch) => boolean = () => true) => {
       folded = folded.map((watch) => {
+        if (!isMeant(watch)) return watch
         const outcome = evaluateWatch(type, {}, watch, balance)
         raised = [...raised, ...outcome.raised]
         return { ...watch, states: outcome.states }
       })
     },
+    isAnyCooled: (now: Date) => folded.some((watch) => hasCooled(watch, now)),
     /** What was raised since this was last asked, in order. */
     takeRaised: () => {
       const taken = raised

@@ -73,6 +73,23 @@ export async function saveObservation(
     .where(eq(targets.id, id))
 }
 
+/** Which of these targets have a judged watch that holds an alert back whose cooldown is over by then. */
+export async function listCooled(
+  db: Db,
+  targetIds: readonly number[],
+  now: Date,
+): Promise<readonly number[]> {
+  if (targetIds.length === 0) return []
+  const rows = await db.execute<{ id: number }>(sql`
+    select distinct w.target_id as id
+    from watches w join signal_states s on s.watch_id = w.id
+    where w.target_id = any(${sql.param([...targetIds])}::int[])
+      and w.status = 'active' and w.suspended_at is null
+      and s.phase = 'pending'
+      and s.last_fired_at + w.cooldown_seconds * interval '1 second' <= ${now}`)
+  return rows.map(({ id }) => id)
+}
+
 /** Notes that the chain has answers for these targets again, though nothing new. */
 export async function markData(db: Db, ids: readonly number[]): Promise<void> {
   if (ids.length === 0) return
