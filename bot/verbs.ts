@@ -111,7 +111,7 @@ const cursor = optional(z.string().regex(/^[\w.-]{1,24}$/))
 const zone = z.string().regex(/^[A-Za-z][\w/+-]{1,31}$/)
 const signals = z.enum(['all', 'crt', 'def'])
 
-const STATES = { a: 'all', f: 'firing', r: 'recovered', k: 'acknowledged' } as const
+const STATES = { a: 'all', f: 'firing', r: 'recovered', k: 'acknowledged', x: 'closed' } as const
 const LEVELS = { a: 'all', c: 'critical', w: 'warning', i: 'info' } as const
 const TIMES = { a: 'all', d: '24h', w: '7d', m: '30d' } as const
 
@@ -125,7 +125,7 @@ export interface AlertFilter {
 }
 
 const filter = z.codec(
-  z.string().regex(/^[afrk][acwi][adwm](?:[1-9a-z][0-9a-z]{0,6})?$/),
+  z.string().regex(/^[afrkx][acwi][adwm](?:[1-9a-z][0-9a-z]{0,6})?$/),
   z.custom<AlertFilter>((given) => typeof given === 'object' && given !== null),
   {
     decode: (text, context) => {

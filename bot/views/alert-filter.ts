@@ -14,7 +14,7 @@ export const USUAL_FILTER: AlertFilter = {
 
 /** Every value of each part of a filter, in the order a press goes through them. */
 const CHOICES = {
-  state: ['all', 'firing', 'recovered', 'acknowledged'],
+  state: ['all', 'firing', 'recovered', 'acknowledged', 'closed'],
   severity: ['all', 'critical', 'warning', 'info'],
   time: ['24h', '7d', '30d', 'all'],
 } as const satisfies Partial<{ [Part in keyof AlertFilter]: readonly AlertFilter[Part][] }>

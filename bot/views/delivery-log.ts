@@ -21,6 +21,7 @@ const MARKS: Readonly<Record<DeliveryStatus, string>> = {
   failed: '✕',
   held: '⏸',
   muted: '🔕',
+  throttled: '⏸',
   disabled: '📪',
 }
 

@@ -74,10 +74,10 @@ export async function remindAgain(
     where a.id = r.id and a.recovered_at is null`)
 }
 
-/** Ends the open alerts of a watch that is deleted, without a message. @returns which */
+/** Closes the open alerts of a watch that is deleted, without a message. @returns their ids */
 export async function closeOfWatch(db: Db, watchId: number, at: Date): Promise<number[]> {
   const rows = await db.execute<{ id: number }>(sql`
-    update alerts a set state = 'recovered', recovered_at = ${at}, remind_at = null
+    update alerts a set state = 'closed', recovered_at = ${at}, remind_at = null
     where a.watch_id = ${watchId} and a.is_episode and a.recovered_at is null
     returning a.id`)
   return rows.map(({ id }) => id)

@@ -105,9 +105,22 @@ export async function muteEpisode(
   return await act(deps, caller, id, async (tx, chosen, at) => {
     const mutedAt = muted ? at : null
     const ids = await acting.muteEpisode(tx, caller.wallet, { ...chosen, mutedAt })
-    if (!muted) await goOnReminding(deps, tx, caller, ids)
+    if (!muted) {
+      await goOnReminding(deps, tx, caller, ids)
+      await sendUnsent(tx, ids, at)
+    }
     return ids
   })
+}
+
+/** Makes alerts due that somebody was never sent because of a mute. */
+async function sendUnsent(tx: Db, ids: readonly number[], at: Date): Promise<void> {
+  const unsent = await delivery.listMutedOnly(tx, ids)
+  const due = ids.filter((id) => (unsent.get(id)?.size ?? 0) > 0)
+  await acting.remindAgain(
+    tx,
+    due.map((id) => ({ id, remindAt: at })),
+  )
 }
 
 /**

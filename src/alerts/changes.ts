@@ -6,15 +6,12 @@ import type { Caller } from '#src/kernel/caller.ts'
 import type { Clock } from '#src/kernel/clock.ts'
 import type { Address } from '#src/kernel/units.ts'
 import { forgetChat, muteChat as mute } from '#src/recipients/chats.ts'
-import { listReaders } from '#src/recipients/service.ts'
+import { requestReschedule } from '#src/recipients/service.ts'
 import {
-  DEFAULT_SETTINGS,
-  listSettings,
   type NewSettings,
   replaceSettings as replace,
   type Settings,
 } from '#src/recipients/settings.ts'
-import { timingOf } from '#src/recipients/timing.ts'
 import { deleteWatch as remove } from '#src/watches/service.ts'
 import * as acting from './acting-store.ts'
 import * as episodes from './episode-store.ts'
@@ -38,7 +35,7 @@ export async function replaceSettings(
 ): Promise<Settings> {
   return await transact(deps.db, async (tx) => {
     const settings = await replace({ ...deps, db: tx }, caller, input)
-    await retime(deps, tx, caller.wallet, settings)
+    await requestReschedule(tx, [caller.wallet], deps.clock.now())
     await replanReminders(deps, tx, caller.wallet, settings)
     return settings
   })
@@ -46,7 +43,7 @@ export async function replaceSettings(
 
 /**
  * Holds everything for a chat, what is critical too, for so many minutes; 0 ends that, and what was held
- * comes in a summary.
+ * comes in a summary: what is critical and notices at once, the rest with the digest where there is one.
  *
  * @returns until when; null: it is not muted any more
  */
@@ -56,16 +53,13 @@ export async function muteChat(
 ): Promise<Date | null> {
   return await transact(deps.db, async (tx) => {
     const { wallets, mutedUntil } = await mute({ ...deps, db: tx }, input)
-    const settings = await listSettings(tx, wallets)
-    for (const wallet of wallets) {
-      await retime(deps, tx, wallet, settings.get(wallet) ?? DEFAULT_SETTINGS)
-    }
+    await requestReschedule(tx, wallets, deps.clock.now())
     return mutedUntil
   })
 }
 
 /**
- * Deletes a watch; its open alerts close without a message.
+ * Deletes a watch; its open alerts are closed, which their chat messages say.
  *
  * @throws AppError not_found
  */
@@ -100,15 +94,6 @@ export async function deleteChatData(
     const wallets = gone.map(({ wallet }) => wallet)
     if (who.name !== null) await acting.forgetName(tx, wallets, who.name)
   })
-}
-
-/** Lets what is held for a wallet's readers wait as long as it would if it came now. */
-async function retime(deps: Deps, tx: Db, wallet: Address, settings: Settings): Promise<void> {
-  const now = deps.clock.now()
-  for (const reader of await listReaders(tx, wallet)) {
-    const timing = timingOf(settings, reader, { kind: 'alert', severity: 'warning', now })
-    await delivery.retimeHeld(tx, reader.id, timing.act === 'hold' ? timing.until : now)
-  }
 }
 
 async function replanReminders(

@@ -1,7 +1,7 @@
 import { and, eq, gt, isNull, sql } from 'drizzle-orm'
 import { z } from 'zod'
 import type { Db } from '#src/db/connection.ts'
-import { SEVERITIES } from '#src/kernel/facts.ts'
+import { SEVERITIES, type Severity } from '#src/kernel/facts.ts'
 import { type Address, Instant, JsonObject, storedAddress } from '#src/kernel/units.ts'
 import type { Closing, OpenAlert } from './episodes.ts'
 import { alerts } from './tables.ts'
@@ -28,8 +28,9 @@ export async function listOpen(db: Db, wallets: readonly Address[]): Promise<Ope
   return rows.map((row) => ({
     ...row,
     wallet: storedAddress(row.wallet),
-    severity: z.enum(SEVERITIES).parse(row.severity),
-    data: JsonObject.parse(row.data),
+    // A row that cannot be read must not keep others from being raised and closed.
+    severity: z.enum(SEVERITIES).catch('warning').parse(row.severity),
+    data: JsonObject.catch({}).parse(row.data),
   }))
 }
 
@@ -63,6 +64,7 @@ export interface Mark {
   readonly recoveryOf?: number
   readonly startedAt?: Date
   readonly raises?: number
+  readonly episodeSeverity?: Severity
   /** Null: another alert holds it back. */
   readonly toldAt?: Date | null
   readonly mutedAt?: Date | undefined
@@ -83,12 +85,13 @@ export async function markAlerts(db: Db, marks: readonly Mark[]): Promise<void> 
       recovery_of = coalesce(r."recoveryOf", a.recovery_of),
       started_at = coalesce(r."startedAt", a.started_at),
       raises = coalesce(r.raises, a.raises),
+      episode_severity = coalesce(r."episodeSeverity", a.episode_severity),
       told_at = case when r.untold then null else coalesce(r."toldAt", a.told_at) end,
       muted_at = coalesce(r."mutedAt", a.muted_at),
       flap_of = coalesce(r."flapOf", a.flap_of),
       remind_at = coalesce(r."remindAt", a.remind_at)
     from jsonb_to_recordset(${JSON.stringify(rows)}::jsonb) as r(id int, "recoveryOf" int,
-      "startedAt" timestamptz, raises int, untold boolean, "toldAt" timestamptz,
+      "startedAt" timestamptz, raises int, "episodeSeverity" text, untold boolean, "toldAt" timestamptz,
       "mutedAt" timestamptz, "flapOf" int, "remindAt" timestamptz)
     where a.id = r.id`)
 }
@@ -145,28 +148,40 @@ export const Flapping = z.object({
 })
 export type Flapping = z.output<typeof Flapping>
 
-/** The newest alert of each signal that was told by a message of its own, except these. */
+/**
+ * The alert whose message speaks for each signal that comes and goes: its newest one after an instant, or the
+ * one that speaks for that already. These alerts are left out.
+ */
 export async function findAnchors(
   db: Db,
-  keys: readonly SignalKey[],
+  keys: readonly (SignalKey & { readonly after: Date })[],
   without: readonly number[],
 ): Promise<readonly (SignalKey & { readonly id: number; readonly flapping: Flapping | null })[]> {
-  const rows = keys.map(({ watchId, signal }) => ({ watchId, signal: signal ?? '' }))
+  const rows = keys.map(({ watchId, signal, after }) => ({
+    watchId,
+    signal: signal ?? '',
+    after: after.toISOString(),
+  }))
   const found = await db.execute<{
     id: number
     watchId: number
     signal: string | null
     flapping: unknown
   }>(sql`
-    select distinct on (a.watch_id, a.signal) a.id, a.watch_id as "watchId", a.signal, a.flapping
-    from jsonb_to_recordset(${JSON.stringify(rows)}::jsonb) as k("watchId" int, signal text)
-    join alerts a on a.watch_id = k."watchId" and coalesce(a.signal, '') = k.signal
-    where a.is_episode and a.told_at is not null and a.flap_of is null
-      and a.id <> all(${sql.param([...without])}::int[])
-    order by a.watch_id, a.signal, a.position desc, a.id desc`)
+    select b.id, b.watch_id as "watchId", b.signal, b.flapping
+    from jsonb_to_recordset(${JSON.stringify(rows)}::jsonb)
+      as k("watchId" int, signal text, after timestamptz)
+    cross join lateral (
+      select coalesce(a.flap_of, a.id) as id from alerts a
+      where a.watch_id = k."watchId" and a.fired_at > k.after
+        and coalesce(a.signal, '') = k.signal and a.is_episode and a.told_at is not null
+        and a.id <> all(${sql.param([...without])}::int[])
+      order by a.position desc, a.id desc limit 1
+    ) newest
+    join alerts b on b.id = newest.id`)
   return found.map((row) => ({
     ...row,
-    flapping: row.flapping === null ? null : Flapping.parse(row.flapping),
+    flapping: Flapping.nullable().catch(null).parse(row.flapping),
   }))
 }
 

@@ -39,6 +39,8 @@ export interface Change {
   readonly severity: Severity
   readonly data: JsonObject
   readonly isRecovery: boolean
+  /** Of a recovery: the worst severity of the episode it ends, as its signal remembers it. */
+  readonly episodeSeverity?: Severity | null
   readonly position: number
   readonly firedAt: Date
 }
@@ -99,7 +101,11 @@ export function followEpisodes<One extends Change>(
     }
     const episode = change.isRecovery || raises ? own : []
     const severities = episode.map(({ severity }) => severity)
-    const weight = change.isRecovery ? worstOf([change.severity, ...severities]) : change.severity
+    // The alerts of the episode may be deleted; its signal remembers how bad it was.
+    const remembered = change.episodeSeverity ?? change.severity
+    const weight = change.isRecovery
+      ? worstOf([change.severity, remembered, ...severities])
+      : change.severity
     meanings.set(change, { episode, weight })
   }
   return { meanings, closings, open: [...rest.values()].flat() }

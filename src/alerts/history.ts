@@ -132,7 +132,7 @@ function exportLine(deps: Omit<ReadDeps, 'db'>, row: store.AlertRow, reader: Rea
   const cells: Record<(typeof COLUMNS)[number], Cell> = {
     ...row,
     firedAt: row.firedAt.toISOString(),
-    recoveredAt: row.recoveredAt?.toISOString() ?? null,
+    recoveredAt: recoveredAtOf(row)?.toISOString() ?? null,
     title,
     body,
     data: JSON.stringify(row.data),
@@ -161,7 +161,7 @@ export function toAlert(
     data: JsonObject.parse(row.data),
     rendered: { locale: reader.locale, title, body },
     firedAt: row.firedAt,
-    recoveredAt: row.recoveredAt,
+    recoveredAt: recoveredAtOf(row),
     durationSeconds: durationOf(row),
     recoveryOf: row.recoveryOf,
     acknowledgedAt: row.acknowledgedAt,
@@ -174,9 +174,21 @@ export function stateOf(row: store.AlertRow): AlertState {
   return z.enum(ALERT_STATES).parse(row.state)
 }
 
-/** Seconds from the beginning of an episode to its recovery, of whichever of its alerts; null while it is open. */
+/** When it recovered; null while it is open, and for an alert that its deleted watch closed. */
+export function recoveredAtOf({
+  state,
+  recoveredAt,
+}: Pick<store.AlertRow, 'state' | 'recoveredAt'>): Date | null {
+  return state === 'closed' ? null : recoveredAt
+}
+
+/**
+ * Seconds from the beginning of an episode to its recovery, of whichever of its alerts; null while it is
+ * open, and for one that was closed.
+ */
 export function durationOf(row: store.AlertRow): number | null {
-  const { firedAt, recoveredAt, startedAt } = row
+  const { firedAt, startedAt } = row
+  const recoveredAt = recoveredAtOf(row)
   if (recoveredAt === null) return null
   if (startedAt !== null) return (recoveredAt.getTime() - startedAt.getTime()) / 1000
   // A recovery whose alert was deleted.

@@ -6,7 +6,7 @@ import type { Clock } from '#src/kernel/clock.ts'
 import { SEVERITIES, type Severity } from '#src/kernel/facts.ts'
 import { cutPage, type Page, readCursor } from '#src/kernel/query.ts'
 import { ID_MAX, INSTANT_MS_MAX } from '#src/kernel/units.ts'
-import { durationOf, type ReadDeps, stateOf } from './history.ts'
+import { durationOf, type ReadDeps, recoveredAtOf, stateOf } from './history.ts'
 import * as lines from './line-store.ts'
 import type { AlertState } from './model.ts'
 import { messageOf } from './record.ts'
@@ -115,7 +115,7 @@ function toLine(deps: ReadDeps, row: AlertRow, reader: Reader): AlertLine {
     severity: z.enum(SEVERITIES).parse(row.severity),
     state: stateOf(row),
     firedAt: row.firedAt,
-    recoveredAt: row.recoveredAt,
+    recoveredAt: recoveredAtOf(row),
     durationSeconds: durationOf(row),
     acknowledged: row.acknowledgedAt === null ? null : { by: row.acknowledgedBy },
   }

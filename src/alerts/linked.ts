@@ -11,7 +11,7 @@ import type { SecretBox } from '#src/kernel/secret-box.ts'
 import { Address, storedAddress } from '#src/kernel/units.ts'
 import { findReaders, type ReaderRow } from '#src/recipients/service.ts'
 import { DEFAULT_SETTINGS, listSettings } from '#src/recipients/settings.ts'
-import { durationOf, type ReadDeps, stateOf } from './history.ts'
+import { durationOf, type ReadDeps, recoveredAtOf, stateOf } from './history.ts'
 import { readAlertLink } from './links.ts'
 import type { AlertState } from './model.ts'
 import { messageOf } from './record.ts'
@@ -38,6 +38,8 @@ export interface AlertPage {
   readonly timezone: string
   readonly state: AlertState
   readonly recoveredAt: Date | null
+  /** When its watch was deleted while it was open. */
+  readonly closedAt: Date | null
   readonly durationSeconds: number | null
   readonly acknowledged: { readonly at: Date; readonly by: string | null } | null
   /** Until when chats and mailboxes hear nothing of it. */
@@ -80,7 +82,8 @@ export async function readLinked(
     locale: language,
     timezone,
     state: stateOf(row),
-    recoveredAt: row.recoveredAt,
+    recoveredAt: recoveredAtOf(row),
+    closedAt: state.closedAt ?? null,
     durationSeconds: durationOf(row),
     acknowledged: state.acknowledged ?? null,
     muted: state.muted ?? null,

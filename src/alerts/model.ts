@@ -1,6 +1,7 @@
 /**
- * An alert is a recorded firing. It is `firing` until its signal recovers or somebody acknowledges it;
- * a recovery is an alert of its own that names the one it closes. History can be deleted, an open
+ * An alert is a recorded firing. It is `firing` until its signal recovers or somebody acknowledges it, and
+ * `closed` when its watch is deleted before that; a recovery is an alert of its own that names the one it
+ * ends. History can be deleted, an open
  * episode stays open.
  */
 import { z } from 'zod'
@@ -13,7 +14,7 @@ import { SIGNAL_GROUPS } from '#src/watches/define.ts'
 import { EVENTS } from '#src/watches/events.ts'
 import { REGISTRY as WATCH_TYPES } from '#src/watches/types/index.ts'
 
-export const ALERT_STATES = ['firing', 'recovered', 'acknowledged'] as const
+export const ALERT_STATES = ['firing', 'recovered', 'acknowledged', 'closed'] as const
 export type AlertState = (typeof ALERT_STATES)[number]
 
 /** Title and body in one locale. */

@@ -1,5 +1,6 @@
 /** Alerts that another one held back, and what is told of them when that is over. */
 import { type Db, transact } from '#src/db/connection.ts'
+import { isolateEach } from '#src/db/isolate.ts'
 import type { Address } from '#src/kernel/units.ts'
 import { DEFAULT_SETTINGS, listSettings, type Settings } from '#src/recipients/settings.ts'
 import { listTold } from '#src/watches/told.ts'
@@ -86,10 +87,12 @@ export async function releaseForgotten(
 ): Promise<void> {
   for (let after = ''; ; ) {
     const wallets = await episodes.listHeldBack(deps.db, after, AT_ONCE)
-    for (const wallet of wallets) {
-      if (signal.aborted) return
-      await transact(deps.db, (tx) => releaseOf(deps, tx, wallet))
-    }
+    const { quarantine } = deps
+    const options = { quarantine, kind: 'held-back', idOf: (wallet: Address) => wallet }
+    await isolateEach(wallets, options, async (wallet) => {
+      if (!signal.aborted) await transact(deps.db, (tx) => releaseOf(deps, tx, wallet))
+    })
+    if (signal.aborted) return
     const last = wallets.at(-1)
     if (last === undefined || wallets.length < AT_ONCE) return
     after = last

@@ -14,6 +14,7 @@ const WATCH: ToldWatch = {
   mutedUntil: null,
   isJudged: true,
   firing: ['ftso-commit'],
+  off: [],
 }
 const ALERT = {
   isEpisode: true,
@@ -38,6 +39,7 @@ const step = (
       watch: { ...WATCH, ...watch },
       settings: { repeat: { critical: [15, 60, 240] } },
       isOvertaken: false,
+      isUnsent: false,
       now: minute(15),
       ...about,
     },
@@ -54,13 +56,25 @@ describe('an alert that is due', () => {
     [{ mutedAt: TOLD }, {}],
     [{ recoveredAt: TOLD }, {}],
     [{ toldAt: null }, {}],
-    [{}, { isJudged: false }],
   ])('is left alone when it is %j, its watch %j', (alert, watch) => {
     expect(step(alert, {}, watch)).toEqual({ act: 'none' })
   })
 
   test('is left alone when its watch is gone', () => {
     expect(step({}, { watch: undefined })).toEqual({ act: 'none' })
+  })
+
+  test.each([
+    ['its watch is paused', { isJudged: false }],
+    ['its signal is off', { off: ['ftso-commit'], firing: [] }],
+  ])('waits for its next time while %s', (_what, watch) => {
+    expect(step({}, {}, watch)).toEqual({ act: 'wait', nextAt: minute(60) })
+  })
+
+  test('is sent to whoever was never sent it, whatever its severity', () => {
+    const warning = { severity: 'warning' }
+    expect(step(warning, { isUnsent: true })).toEqual({ act: 'remind', counts: false })
+    expect(step(warning)).toEqual({ act: 'wait' })
   })
 
   test('closes when its signal does not fire any more', () => {

@@ -1,15 +1,15 @@
 import type { Settings } from '#src/recipients/settings.ts'
 import type { ToldWatch } from '#src/watches/told.ts'
-import { isMuted, nextReminder } from './rules.ts'
+import { FLAPPING_WINDOW_MS, isMuted, nextReminder } from './rules.ts'
 import type { AlertRow } from './store.ts'
 
 const MINUTE_MS = 60_000
 
 /** What follows for an alert that is due. */
 export type Step =
-  /** It is over, acknowledged, silenced, or nobody watches any more. */
+  /** It is over, acknowledged or silenced, or its watch is gone. */
   | { readonly act: 'none' }
-  /** Its signal does not fire any more and nobody said so: the watch was paused meanwhile. */
+  /** Its signal does not fire any more, and no recovery was recorded. */
   | { readonly act: 'close' }
   | { readonly act: 'wait'; readonly nextAt: Date | undefined }
   | { readonly act: 'remind'; readonly counts: boolean; readonly nextAt: Date | undefined }
@@ -34,20 +34,31 @@ export function stepFor(
     readonly settings: Pick<Settings, 'repeat'>
     /** Its signal has changed again since. */
     readonly isOvertaken: boolean
+    /** Somebody was never sent it because of a mute. */
+    readonly isUnsent: boolean
     readonly now: Date
   },
 ): Step {
-  const { watch, settings, isOvertaken, now } = about
+  const { watch, settings, isOvertaken, isUnsent, now } = about
   if (watch === undefined) return { act: 'none' }
   if (!row.isEpisode) {
     return row.flapOf !== null && !isOvertaken ? { act: 'recovered' } : { act: 'none' }
   }
   const isAnswered = row.acknowledgedAt !== null || row.mutedAt !== null || row.toldAt === null
-  if (row.recoveredAt !== null || isAnswered || !watch.isJudged) return { act: 'none' }
-  if (row.signal !== null && !watch.firing.includes(row.signal)) return { act: 'close' }
+  if (row.recoveredAt !== null || isAnswered) return { act: 'none' }
   const isCritical = row.severity === 'critical'
   const minutes = isCritical ? settings.repeat.critical : []
   const toldAt = row.toldAt ?? now
+  // Its signal is frozen: its watch is paused or suspended, or the signal is off. The alert goes on with it.
+  const isFrozen = !watch.isJudged || (row.signal !== null && watch.off.includes(row.signal))
+  if (isFrozen) {
+    const restsAt = new Date(now.getTime() + FLAPPING_WINDOW_MS)
+    return {
+      act: 'wait',
+      nextAt: row.flapOf === null ? nextReminder(minutes, toldAt, now) : restsAt,
+    }
+  }
+  if (row.signal !== null && !watch.firing.includes(row.signal)) return { act: 'close' }
   if (isMuted(watch, now)) {
     // The end of the mute tells of it; afterwards its reminders go on.
     return { act: 'wait', nextAt: nextReminder(minutes, toldAt, watch.mutedUntil ?? now) }
@@ -55,6 +66,6 @@ export function stepFor(
   const nextAt = nextReminder(minutes, toldAt, now)
   // The settings may have changed since it was planned.
   const counts = minutes.some((one) => toldAt.getTime() + one * MINUTE_MS <= now.getTime())
-  if (row.flapOf === null && !counts) return { act: 'wait', nextAt }
+  if (row.flapOf === null && !counts && !isUnsent) return { act: 'wait', nextAt }
   return { act: 'remind', counts, nextAt }
 }

@@ -1,19 +1,74 @@
 /** Alerts that are told again. */
-import { and, asc, isNotNull, lte, sql } from 'drizzle-orm'
+import { and, asc, desc, eq, gte, isNotNull, isNull, lte, sql } from 'drizzle-orm'
 import type { Db } from '#src/db/connection.ts'
 import type { AlertRow } from './store.ts'
 import { alerts } from './tables.ts'
 
-/** Takes alerts that are due to be told again; what somebody else holds is left for the next time. */
-export function lockDue(tx: Db, now: Date, limit: number): Promise<AlertRow[]> {
+/** Alerts that are due to be sent again, the longest due first. */
+export async function listDue(db: Db, now: Date, limit: number): Promise<readonly number[]> {
+  const rows = await db
+    .select({ id: alerts.id })
+    .from(alerts)
+    .where(isDue(now))
+    .orderBy(asc(alerts.remindAt), asc(alerts.id))
+    .limit(limit)
+  return rows.map(({ id }) => id)
+}
+
+/** Locks those of these alerts that are due; what another transaction has is left for the next time. */
+export function lockDue(tx: Db, ids: readonly number[], now: Date): Promise<AlertRow[]> {
   return tx
     .select()
     .from(alerts)
-    .where(and(isNotNull(alerts.remindAt), lte(alerts.remindAt, now)))
+    .where(and(isDue(now), sql`${alerts.id} = any(${sql.param([...ids])}::int[])`))
     .orderBy(asc(alerts.remindAt), asc(alerts.id))
-    .limit(limit)
     .for('update', { skipLocked: true })
 }
+
+function isDue(now: Date) {
+  return and(isNotNull(alerts.remindAt), lte(alerts.remindAt, now))
+}
+
+/** Ends the reminders of alerts for which they cannot be worked out. */
+export async function endReminders(db: Db, ids: readonly number[]): Promise<void> {
+  if (ids.length === 0) return
+  await db
+    .update(alerts)
+    .set({ remindAt: null })
+    .where(sql`${alerts.id} = any(${sql.param([...ids])}::int[])`)
+}
+
+/**
+ * The newest alerts and recoveries of a watch without an episode of their own, recorded since then and not
+ * acknowledged.
+ */
+export function listOnce(
+  tx: Db,
+  { watchId, since }: { readonly watchId: number; readonly since: Date },
+  limit: number,
+): Promise<AlertRow[]> {
+  // The time of a block is earlier than that of its record.
+  const firedAfter = new Date(since.getTime() - RECORDING_LAG_MS)
+  return tx
+    .select()
+    .from(alerts)
+    .where(
+      and(
+        eq(alerts.watchId, watchId),
+        gte(alerts.firedAt, firedAfter),
+        gte(alerts.createdAt, since),
+        eq(alerts.isEpisode, false),
+        isNotNull(alerts.toldAt),
+        isNull(alerts.acknowledgedAt),
+        isNull(alerts.flapOf),
+      ),
+    )
+    .orderBy(desc(alerts.firedAt), desc(alerts.id))
+    .limit(limit)
+}
+
+/** An observation is recorded within a day of its time, also after an outage. */
+const RECORDING_LAG_MS = 86_400_000
 
 /** How an alert goes on after it was due. */
 export interface Reminded {

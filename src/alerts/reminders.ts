@@ -4,9 +4,17 @@
  * next, so that whoever takes over after a stop repeats and skips nothing.
  */
 import { type Db, transact } from '#src/db/connection.ts'
+import { isolateEach, isSharedFailure } from '#src/db/isolate.ts'
 import * as delivery from '#src/delivery/service.ts'
+import { SEVERITIES, type Severity } from '#src/kernel/facts.ts'
 import { DEFAULT_SETTINGS, listSettings } from '#src/recipients/settings.ts'
-import { endMutes, listTold, type ToldWatch } from '#src/watches/told.ts'
+import {
+  type EndedMute,
+  endMutes,
+  listEndedMutes,
+  listTold,
+  type ToldWatch,
+} from '#src/watches/told.ts'
 import { closeAlerts } from './episode-store.ts'
 import { beganAt } from './episodes.ts'
 import { notesOf, recordedOf } from './record.ts'
@@ -19,40 +27,107 @@ import { type TellDeps, type Telling, tell } from './tell.ts'
 
 /** Alerts or watches of one transaction. */
 const AT_ONCE = 200
+/** Alerts without an episode that are sent after a mute, the newest of each watch. */
+const ONCE_MAX = 100
 
 type Deps = TellDeps & { readonly db: Db }
+
+/** Work that is due, in batches. */
+interface Pass {
+  /** What an item is, as the quarantine calls it. */
+  readonly kind: string
+  list(db: Db, now: Date, limit: number): Promise<readonly number[]>
+  /** Does these in one transaction. @returns how many there were to do */
+  run(deps: Deps, tx: Db, ids: readonly number[]): Promise<number>
+  /** Makes sure that one that failed is not due again. */
+  giveUp(tx: Db, ids: readonly number[], now: Date): Promise<unknown>
+}
+
+const PASSES: readonly Pass[] = [
+  {
+    kind: 'mute',
+    list: listEndedMutes,
+    run: afterMutes,
+    giveUp: endMutes,
+  },
+  {
+    kind: 'reminder',
+    list: reminderStore.listDue,
+    run: remindDue,
+    giveUp: reminderStore.endReminders,
+  },
+]
 
 /** Tells everything again that is due. */
 export async function sendReminders(deps: Deps, signal: AbortSignal): Promise<void> {
   await releaseForgotten(deps, signal)
-  for (const pass of [afterMutes, remindDue]) {
+  for (const pass of PASSES) {
     while (!signal.aborted) {
-      const done = await transact(deps.db, (tx) => pass(deps, tx))
-      if (done < AT_ONCE) break
+      const now = deps.clock.now()
+      const ids = await pass.list(deps.db, now, AT_ONCE)
+      if (ids.length === 0 || (await runPass(deps, pass, ids)) < AT_ONCE) break
     }
   }
 }
 
-/** Ends mutes; what still fires on their watches is told at once. @returns how many ended */
-async function afterMutes(deps: Deps, tx: Db): Promise<number> {
+/** Runs a batch; when that fails, each item of it alone, so that one item fails by itself. */
+async function runPass(deps: Deps, pass: Pass, ids: readonly number[]): Promise<number> {
+  try {
+    return await transact(deps.db, (tx) => pass.run(deps, tx, ids))
+  } catch (error) {
+    if (isSharedFailure(error)) throw error
+  }
+  const options = { quarantine: deps.quarantine, kind: pass.kind, idOf: (id: number) => id }
+  const done = await isolateEach(ids, options, async (id) => {
+    await transact(deps.db, (tx) => pass.run(deps, tx, [id]))
+    return id
+  })
+  const failed = ids.filter((id) => !done.includes(id))
+  await transact(deps.db, (tx) => pass.giveUp(tx, failed, deps.clock.now()))
+  return ids.length
+}
+
+/**
+ * Ends mutes. What a recipient was never sent because of them is sent as an alert: what still fires, what
+ * happened once, and the recovery of what it was sent before. Of what it was sent and still fires it is
+ * reminded.
+ */
+async function afterMutes(deps: Deps, tx: Db, watchIds: readonly number[]): Promise<number> {
   const now = deps.clock.now()
-  const ended = await endMutes(tx, now, AT_ONCE)
-  const open = await store.listOpenOfWatches(tx, ended)
-  const watches = await listTold(tx, ended)
-  const firing = open.filter(
+  const ended = await endMutes(tx, watchIds, now)
+  const ids = ended.map(({ watchId }) => watchId)
+  const open = await store.listOpenOfWatches(tx, ids)
+  const watches = await listTold(tx, ids)
+  const once = await listOnce(tx, ended)
+  const readableOnce = readable(deps, once)
+  const answered = await listAnswered(tx, readableOnce)
+  const firing = readable(deps, open).filter(
     (row) => row.acknowledgedAt === null && row.mutedAt === null && isFiring(row, watches),
   )
   // Of an episode that became worse the newest alert speaks.
   const newest = new Map(
     firing.map((row) => [`${row.watchId} ${row.signal} ${episodeOf(recordedOf(row))}`, row]),
   )
-  await tell(
-    deps,
-    tx,
-    [...newest.values()].flatMap((row) =>
-      reminderOf(row, watches, { number: undefined, nextAt: undefined }, now),
-    ),
-  )
+  const rows = [...newest.values(), ...readableOnce, ...answered.values()]
+  const unsent = await delivery.listMutedOnly(tx, [...new Set(rows.map(({ id }) => id))])
+  const unsentOf = (id: number) => unsent.get(id) ?? NOBODY
+  await tell(deps, tx, [
+    ...readableOnce.toReversed().flatMap((row): readonly Telling[] => {
+      const only = unsentOf(row.id)
+      if (row.recoveryOf === null) return alertOf(row, watches, only)
+      const unheard = unsentOf(row.recoveryOf)
+      const heard = new Set([...only].filter((id) => !unheard.has(id)))
+      if (heard.size === 0) return []
+      return recoveryOf(row, watches, answered, now).map((one) => ({ ...one, only: heard }))
+    }),
+    ...[...newest.values()].flatMap((row) => [
+      ...alertOf(row, watches, unsentOf(row.id)),
+      ...reminderOf(row, watches, { number: undefined, nextAt: undefined }, now).map((one) => ({
+        ...one,
+        except: unsentOf(row.id),
+      })),
+    ]),
+  ])
   await delivery.reviseMessages(
     tx,
     open.map(({ id }) => id),
@@ -60,29 +135,59 @@ async function afterMutes(deps: Deps, tx: Db): Promise<number> {
   return ended.length
 }
 
-/** Tells what is due. @returns how many alerts were */
-async function remindDue(deps: Deps, tx: Db): Promise<number> {
+const NOBODY: ReadonlySet<number> = new Set()
+
+async function listOnce(tx: Db, ended: readonly EndedMute[]): Promise<readonly store.AlertRow[]> {
+  const rows: store.AlertRow[] = []
+  for (const { watchId, since } of ended) {
+    if (since === null) continue
+    rows.push(...(await reminderStore.listOnce(tx, { watchId, since }, ONCE_MAX)))
+  }
+  return rows
+}
+
+/** Those of these alerts that can be read; the others are put into quarantine. */
+function readable(
+  { quarantine }: Deps,
+  rows: readonly store.AlertRow[],
+): readonly store.AlertRow[] {
+  return rows.filter((row) => {
+    try {
+      recordedOf(row)
+      return true
+    } catch (error) {
+      quarantine.add('alert', row.id, error)
+      return false
+    }
+  })
+}
+
+/** Sends what is due. @returns how many alerts were */
+async function remindDue(deps: Deps, tx: Db, ids: readonly number[]): Promise<number> {
   const now = deps.clock.now()
-  const rows = await reminderStore.lockDue(tx, now, AT_ONCE)
+  const all = await reminderStore.lockDue(tx, ids, now)
+  const rows = readable(deps, all)
   const watches = await listTold(
     tx,
     rows.map(({ watchId }) => watchId),
   )
   const wallets = [...watches.values()].map(({ wallet }) => wallet)
   const settings = await listSettings(tx, [...new Set(wallets)])
-  const overtaken = new Set(
-    await reminderStore.listOvertaken(
-      tx,
-      rows.map(({ id }) => id),
-    ),
-  )
+  const rowIds = rows.map(({ id }) => id)
+  const overtaken = new Set(await reminderStore.listOvertaken(tx, rowIds))
+  const unsent = await delivery.listMutedOnly(tx, rowIds)
   const answered = await listAnswered(tx, rows)
   const decided = rows.map((row) => {
     const watch = watches.get(row.watchId)
     const own = (watch && settings.get(watch.wallet)) ?? DEFAULT_SETTINGS
-    const step = stepFor(row, { watch, settings: own, isOvertaken: overtaken.has(row.id), now })
-    return { row, step }
+    const isUnsent = (unsent.get(row.id) ?? NOBODY).size > 0
+    const isOvertaken = overtaken.has(row.id)
+    return { row, step: stepFor(row, { watch, settings: own, isOvertaken, isUnsent, now }) }
   })
+  await reminderStore.endReminders(
+    tx,
+    all.filter((row) => !rows.includes(row)).map(({ id }) => id),
+  )
   await closeAlerts(
     tx,
     decided.flatMap(({ row, step }) =>
@@ -102,16 +207,46 @@ async function remindDue(deps: Deps, tx: Db): Promise<number> {
     if (step.act === 'recovered') return recoveryOf(row, watches, answered, now)
     if (step.act !== 'remind') return []
     const number = step.counts ? row.remindersSent + 1 : undefined
-    return reminderOf(row, watches, { number, nextAt: step.nextAt }, now)
+    const except = unsent.get(row.id) ?? NOBODY
+    return [
+      ...alertOf(row, watches, except),
+      ...reminderOf(row, watches, { number, nextAt: step.nextAt }, now).map((one) => ({
+        ...one,
+        except,
+      })),
+    ]
   })
   await tell(deps, tx, tellings)
-  return rows.length
+  return all.length
 }
 
 function isFiring(row: store.AlertRow, watches: ReadonlyMap<number, ToldWatch>): boolean {
   const watch = watches.get(row.watchId)
   if (watch === undefined || !watch.isJudged) return false
   return row.signal === null || watch.firing.includes(row.signal)
+}
+
+/** An alert for those that were never sent it. */
+function alertOf(
+  row: store.AlertRow,
+  watches: ReadonlyMap<number, ToldWatch>,
+  only: ReadonlySet<number>,
+): readonly Telling[] {
+  const watch = watches.get(row.watchId)
+  if (watch === undefined || only.size === 0) return []
+  const record = recordedOf(row)
+  return [
+    {
+      ...record,
+      watch,
+      kind: 'alert',
+      weight: record.severity,
+      isRecovery: false,
+      ...(row.startedAt && { startedAt: row.startedAt }),
+      isQuiet: false,
+      only,
+    },
+  ]
 }
 
 function reminderOf(
@@ -154,7 +289,7 @@ function recoveryOf(
       ...recordedOf(row),
       watch,
       kind: 'alert',
-      weight: answers.severity,
+      weight: weightOf(row, answers.severity),
       isRecovery: true,
       answers,
       startedAt: row.startedAt ?? alert.firedAt,
@@ -162,6 +297,11 @@ function recoveryOf(
       isQuiet: isMuted(watch, now),
     },
   ]
+}
+
+/** The severity that a recovery has for every filter: the worst of the episode it ended. */
+function weightOf({ episodeSeverity }: store.AlertRow, fallback: Severity): Severity {
+  return SEVERITIES.find((severity) => severity === episodeSeverity) ?? fallback
 }
 
 /** The alerts that recoveries among these close. */

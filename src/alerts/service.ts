@@ -108,10 +108,11 @@ function isUnheard(one: Fresh, { meanings }: Episodes<Fired>): boolean {
 /** What an alert's row says of its episode. */
 function markOf(one: Fresh, { meanings }: Episodes<Fired>): episodes.Mark {
   const id = one.alertId
-  const [first] = meanings.get(one)?.episode ?? []
-  if (first === undefined) return { id }
+  const { episode: [first] = [], weight } = meanings.get(one) ?? {}
+  const ended = one.isRecovery && weight !== undefined ? { episodeSeverity: weight } : {}
+  if (first === undefined) return { id, ...ended }
   const startedAt = beganAt(first)
-  if (one.isRecovery) return { id, recoveryOf: first.id, startedAt }
+  if (one.isRecovery) return { id, recoveryOf: first.id, startedAt, ...ended }
   const { mutedAt } = first
   return { id, raises: first.id, startedAt, ...(mutedAt !== null && { mutedAt }) }
 }
@@ -156,7 +157,10 @@ async function findFlaps(
   const busy = counted.filter(({ changes }) => isFlapping(changes))
   if (busy.length === 0) return flaps
   const fresh = fired.flatMap(({ alertId }) => (alertId === undefined ? [] : [alertId]))
-  const anchors = await episodes.findAnchors(tx, busy, fresh)
+  const afterOf = ({ watchId, signal }: episodes.SignalKey) =>
+    keys.find((key) => key.watchId === watchId && key.signal === signal)?.after ?? new Date(0)
+  const wanted = busy.map((one) => ({ ...one, after: afterOf(one) }))
+  const anchors = await episodes.findAnchors(tx, wanted, fresh)
   for (const one of fired) {
     const isSame = ({ watchId, signal }: episodes.SignalKey) =>
       watchId === one.watchId && signal === one.signal

@@ -27,15 +27,16 @@ export async function messageStates(
 }
 
 function stateOf(row: store.AlertRow, mutedUntil: Date | null): MessageState {
-  const flapping = row.flapping === null ? null : Flapping.parse(row.flapping)
-  const recoveredAt = flapping === null ? row.recoveredAt : flapping.recoveredAt
-  const until = row.mutedAt !== null && recoveredAt === null ? 'recovered' : mutedUntil
+  const flapping = Flapping.nullable().catch(null).parse(row.flapping)
+  const isClosed = row.state === 'closed'
+  const endedAt = flapping === null || isClosed ? row.recoveredAt : flapping.recoveredAt
+  const until = row.mutedAt !== null && endedAt === null ? 'recovered' : mutedUntil
   return {
     ...(row.acknowledgedAt !== null && {
       acknowledged: { at: row.acknowledgedAt, by: row.acknowledgedBy },
     }),
     ...(until !== null && { muted: { until } }),
-    ...(recoveredAt !== null && { recoveredAt }),
+    ...(endedAt !== null && (isClosed ? { closedAt: endedAt } : { recoveredAt: endedAt })),
     ...(flapping !== null && {
       flapping: { changes: flapping.changes, since: flapping.since },
     }),

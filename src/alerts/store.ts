@@ -72,6 +72,14 @@ export async function insertAlerts(
       ${column(({ isRecovery, event }) => !isRecovery && hasRecovery(event))}::bool[]
     ) as r(wallet, watch_id, watch_label, type, signal, "group", event, severity, data, position,
       fired_at, is_recovery, is_episode)
+    -- What is known is left out before it takes a number: numbers end, and a history may be replayed often.
+    left join lateral (
+      select true as is_known from alerts a
+      where a.watch_id = r.watch_id and coalesce(a.signal, '') = coalesce(r.signal, '')
+        and a.event = r.event and a.position = r.position and a.fired_at = r.fired_at
+      limit 1
+    ) known on true
+    where known.is_known is null
     on conflict do nothing
     returning id, watch_id as "watchId", signal, event, position`)
   return rows.map(({ id, position, ...row }) => ({

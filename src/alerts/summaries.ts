@@ -3,23 +3,32 @@
  * is held and writing the summary are one transaction: each message is told once, whatever dies, and
  * after a stop by the first who looks.
  */
-import type { Envelope, Message, MessageButton } from '#src/channels/define.ts'
-import { isRecovery } from '#src/channels/wording.ts'
+import { Envelope, type Message, type MessageButton } from '#src/channels/define.ts'
 import { type Db, transact } from '#src/db/connection.ts'
-import type { HeldDelivery } from '#src/delivery/model.ts'
+import { isolateEach } from '#src/db/isolate.ts'
 import * as delivery from '#src/delivery/service.ts'
 import { formatDateTime, formatTime } from '#src/i18n/format.ts'
 import { type Translate, translator } from '#src/i18n/translate.ts'
+import { SEVERITIES, type Severity } from '#src/kernel/facts.ts'
 import * as recipients from '#src/recipients/service.ts'
 import { DEFAULT_SETTINGS, listSettings, type Settings } from '#src/recipients/settings.ts'
-import { digestPeriodAt, type Period, quietPeriodAt, timingOf } from '#src/recipients/timing.ts'
-import { worstOf } from './episodes.ts'
+import {
+  digestPeriodAt,
+  type Period,
+  quietPeriodAt,
+  type TimingReader,
+  timingOf,
+} from '#src/recipients/timing.ts'
+import * as held from './held-store.ts'
 import type { Reader } from './render.ts'
-import * as store from './store.ts'
 import type { TellDeps } from './tell.ts'
 
 /** Recipients looked for at once. */
 const AT_ONCE = 200
+/** Alerts that a summary names; of the others it says how many there are. */
+const ITEMS_MAX = 20
+/** Notices that are sent at once; the others follow with the next run. */
+const NOTICES_MAX = 100
 const DAY_MS = 86_400_000
 
 type Deps = TellDeps & { readonly db: Db }
@@ -29,111 +38,193 @@ export type Reason = 'quiet' | 'digest' | 'muted'
 
 const GLYPHS: Readonly<Record<Reason, string>> = { quiet: '☀️', digest: '🗂', muted: '🔕' }
 
-/** Sends a summary to everybody for whom something is held that may be told now. */
+/**
+ * Sends a summary to everybody for whom something is held that may be told now, after rescheduling what is
+ * held for recipients whose mute or settings changed. One recipient that fails does so alone.
+ */
 export async function sendSummaries(deps: Deps, signal: AbortSignal): Promise<void> {
-  for (let after = 0; !signal.aborted; ) {
-    const page = { after, limit: AT_ONCE }
-    const ids = await delivery.listHolding(deps.db, deps.clock.now(), page)
-    for (const id of ids) {
-      if (signal.aborted) return
-      await transact(deps.db, (tx) => summarize(deps, tx, id))
+  const options = { quarantine: deps.quarantine, kind: 'summary', idOf: (id: number) => id }
+  const each = async (
+    list: (after: number) => Promise<readonly number[]>,
+    run: (id: number) => Promise<void>,
+  ) => {
+    for (let after = 0; !signal.aborted; ) {
+      const ids = await list(after)
+      await isolateEach(ids, options, async (id) => {
+        if (!signal.aborted) await run(id)
+      })
+      const last = ids.at(-1)
+      if (last === undefined || ids.length < AT_ONCE) return
+      after = last
     }
-    const last = ids.at(-1)
-    if (last === undefined || ids.length < AT_ONCE) return
-    after = last
+  }
+  await each(
+    (after) => recipients.listReschedule(deps.db, after, AT_ONCE),
+    (id) => reschedule(deps, id, { keepDue: true }),
+  )
+  await each(
+    (after) => delivery.listHolding(deps.db, deps.clock.now(), { after, limit: AT_ONCE }),
+    async (id) => {
+      const isLater = await transact(deps.db, (tx) => summarize(deps, tx, id))
+      if (isLater) await reschedule(deps, id, { keepDue: false })
+    },
+  )
+}
+
+/** When what is held for a recipient may be told, if it came now. */
+function timesFor(settings: Settings, reader: TimingReader, now: Date) {
+  const at = (kind: 'notice' | 'alert', severity: Severity): Date => {
+    const timing = timingOf(settings, reader, { kind, severity, now })
+    return timing.act === 'hold' ? timing.until : now
+  }
+  return {
+    notices: at('notice', 'info'),
+    critical: at('alert', 'critical'),
+    others: at('alert', 'warning'),
   }
 }
 
-async function summarize(deps: Deps, tx: Db, recipientId: number): Promise<void> {
+/**
+ * Lets what is held for a recipient wait as long as it would if it came now, some at a time.
+ *
+ * @param options `keepDue`: what may be told now is told now
+ */
+async function reschedule(
+  deps: Deps,
+  recipientId: number,
+  { keepDue }: { readonly keepDue: boolean },
+): Promise<void> {
+  const reader = (await recipients.findReaders(deps.db, [recipientId])).get(recipientId)
+  if (reader === undefined) return
+  const { wallet, rescheduleAt } = reader
+  const settings = (await listSettings(deps.db, [wallet])).get(wallet) ?? DEFAULT_SETTINGS
   const now = deps.clock.now()
-  const recipient = (await recipients.findReaders(tx, [recipientId])).get(recipientId)
-  if (recipient === undefined) {
+  const until = { ...timesFor(settings, reader, now), keepDueAt: keepDue ? now : null }
+  for (let after: string | undefined; ; ) {
+    after = await transact(deps.db, (tx) => held.rescheduleHeld(tx, recipientId, until, after))
+    if (after === undefined) break
+  }
+  await recipients.endReschedule(deps.db, recipientId, rescheduleAt)
+}
+
+/** @returns true when something whose time had come must wait longer after all */
+async function summarize(deps: Deps, tx: Db, recipientId: number): Promise<boolean> {
+  const now = deps.clock.now()
+  // Locked, so that two processes never tell the same.
+  const reader = await recipients.lockReader(tx, recipientId)
+  if (reader === undefined) {
     // Nobody is left to be told: what was held is over.
     await delivery.dropHeld(tx, recipientId)
-    return
+    return false
   }
-  const { wallet } = recipient
+  const { wallet, channel, lane, mutedUntil: wakes } = reader
   const settings = (await listSettings(tx, [wallet])).get(wallet) ?? DEFAULT_SETTINGS
-  const timing = timingOf(settings, recipient, { kind: 'notice', severity: 'info', now })
-  if (timing.act === 'hold') {
-    // It was muted since, or its quiet hours changed.
-    await delivery.retimeHeld(tx, recipientId, timing.until)
-    return
-  }
-  const held = await delivery.takeHeld(tx, recipientId, now)
-  const [first] = held
-  if (first === undefined) return
-  const about = { wallet, recipientId, channel: recipient.channel, lane: recipient.lane }
-  const plain = { ...about, position: 0, createdAt: now, status: 'pending' } as const
-  const notices = held.filter(isNotice)
-  const messages = held.filter((one) => !isNotice(one))
-  const wakes = recipient.mutedUntil
-  const summaries =
-    messages.length === 0
-      ? []
-      : [await summaryOf(deps, tx, { messages, reader: recipient, settings, wakes, now })]
-  // A notice has buttons of its own, so it comes by itself.
-  const alone = notices.map((notice) => ({ ...notice, toldIn: delivery.newDeliveryId(now) }))
-  await delivery.noteTold(tx, [
-    ...alone.map(({ id, toldIn }) => ({ id, toldIn })),
-    ...summaries.flatMap(({ deliveryId: toldIn }) => messages.map(({ id }) => ({ id, toldIn }))),
-  ])
+  const until = timesFor(settings, reader, now)
+  // It was muted since, or its quiet hours changed. What is critical may come all the same.
+  const isLater = until.notices > now
+  if (isLater && until.critical > now) return true
+  const due = { recipientId, until: now, onlyCritical: isLater }
+  const notices = isLater ? [] : await readNotices(deps, tx, recipientId, now)
+  const summary = await summaryOf(deps, tx, { due, reader, settings, wakes, now })
+  if (summary !== undefined) await held.markToldIn(tx, due, summary.deliveryId)
+  await delivery.noteTold(
+    tx,
+    notices.map(({ id, toldIn }) => ({ id, toldIn })),
+  )
+  const about = { wallet, recipientId, channel, lane, alertId: null, position: 0 }
+  const plain = { ...about, createdAt: now, status: 'pending' } as const
   await delivery.enqueue(tx, [
-    ...alone.map(({ envelope, firedAt, toldIn: id }) => {
-      const orderKey = `${recipientId} held ${id}`
-      return {
-        ...plain,
-        id,
-        alertId: null,
-        orderKey,
-        firedAt,
-        envelope: { ...envelope, deliveryId: id },
-      }
-    }),
-    ...summaries.map((envelope) => ({
+    ...notices.map(({ envelope, firedAt, toldIn: id }) => ({
       ...plain,
-      id: envelope.deliveryId,
-      alertId: null,
-      orderKey: `${recipientId} summary`,
-      firedAt: now,
-      envelope,
+      id,
+      orderKey: `${recipientId} held ${id}`,
+      firedAt,
+      envelope: { ...envelope, deliveryId: id },
     })),
+    ...(summary === undefined
+      ? []
+      : [
+          {
+            ...plain,
+            id: summary.deliveryId,
+            orderKey: `${recipientId} summary`,
+            firedAt: now,
+            envelope: summary,
+          },
+        ]),
   ])
+  return isLater
 }
 
-function isNotice({ envelope }: HeldDelivery): boolean {
-  return envelope.kind === 'notice'
+interface Readable extends held.HeldRow {
+  readonly envelope: Envelope
 }
 
+/** Notices whose time has come. Each has buttons of its own, so it comes by itself. */
+async function readNotices(deps: Deps, tx: Db, recipientId: number, now: Date) {
+  const rows = await held.listHeldNotices(tx, recipientId, now, NOTICES_MAX)
+  const notices = await readable(deps, tx, rows)
+  return notices.map((notice) => ({ ...notice, toldIn: delivery.newDeliveryId(now) }))
+}
+
+/** The rows that can be read; the others have failed and are put into quarantine. */
+async function readable(
+  { quarantine }: Deps,
+  tx: Db,
+  rows: readonly held.HeldRow[],
+): Promise<readonly Readable[]> {
+  const read = rows.map((row) => ({ row, parsed: Envelope.safeParse(row.envelope) }))
+  const broken = read.flatMap(({ row: { id }, parsed }) =>
+    parsed.success ? [] : [{ id, error: parsed.error }],
+  )
+  for (const { id, error } of broken) quarantine.add('delivery', id, error)
+  await held.failHeld(
+    tx,
+    broken.map(({ id }) => id),
+  )
+  return read.flatMap(({ row, parsed }) =>
+    parsed.success ? [{ ...row, envelope: parsed.data }] : [],
+  )
+}
+
+/** The alerts that a summary names. Rows that cannot be read make room for the next. */
+async function listItems(deps: Deps, tx: Db, due: held.Due): Promise<readonly Readable[]> {
+  for (;;) {
+    const rows = await held.listNewestHeld(tx, due, ITEMS_MAX)
+    const items = await readable(deps, tx, rows)
+    if (items.length === rows.length) return items
+  }
+}
+
+/** @returns undefined when there is nothing to sum up */
 async function summaryOf(
   deps: Deps,
   tx: Db,
   input: {
-    readonly messages: readonly HeldDelivery[]
+    readonly due: held.Due
     readonly reader: Reader
     readonly settings: Settings
     /** When the reader was to hear nothing at all before. */
     readonly wakes: Date | null
     readonly now: Date
   },
-): Promise<Envelope> {
-  const { messages, reader, settings, wakes, now } = input
-  const ids = messages.flatMap(({ alertId }) => alertId ?? [])
-  const rows = await store.listByIds(tx, ids)
-  const firing = new Set(
-    rows.flatMap(({ id, isEpisode, recoveredAt }) =>
-      isEpisode && recoveredAt === null ? [id] : [],
-    ),
-  )
-  const recovered = new Set(
-    rows.flatMap(({ id, isEpisode, recoveredAt }) => (isEpisode && recoveredAt ? [id] : [])),
-  )
-  const reason = reasonOf(settings, wakes, messages, now)
-  const period = periodOf(reason, { settings, timezone: reader.timezone, messages, wakes, now })
-  const all = messages.map(({ envelope }) => envelope.message)
+): Promise<Envelope | undefined> {
+  const { due, reader, settings, wakes, now } = input
+  const rows = await listItems(deps, tx, due)
+  if (rows.length === 0) return undefined
+  const counts = await held.countHeld(tx, due)
+  const about = { settings, wakes, now, firstAt: counts.firstAt ?? now }
+  const reason = reasonOf(about)
+  const lastAt = counts.lastAt ?? now
+  const period = periodOf(reason, { ...about, lastAt, timezone: reader.timezone })
+  const all = rows
+    .toSorted((a, b) => a.firedAt.getTime() - b.firedAt.getTime())
+    .map(({ envelope }) => envelope.message)
+  const firing = new Set(rows.flatMap(({ alertId, isFiring }) => (isFiring ? [alertId] : [])))
   const items = inOrder(all, firing, reason === 'digest')
   const t = translator(reader.locale)
   const deliveryId = delivery.newDeliveryId(now)
+  const more = counts.messages - items.length
   return {
     deliveryId,
     type: null,
@@ -153,14 +244,15 @@ async function summaryOf(
       watchId: null,
       watchLabel: null,
       event: 'summary',
-      severity: worstOf(items.map(({ severity }) => severity)),
-      ...wording(t, { reason, period, items, recovered, reader }),
+      severity: SEVERITIES[counts.urgency] ?? 'info',
+      ...wording(t, { reason, period, counts, reader }),
       fields: [],
       link: newest(all)?.link ?? `${deps.publicUrl}/`,
       firedAt: now.toISOString(),
       test: false,
     },
     items: items.map((item) => ({ ...item, body: '', fields: [] })),
+    ...(more > 0 && { more }),
     buttons: buttons(t, reason),
   }
 }
@@ -173,7 +265,7 @@ function newest(messages: readonly Message[]): Message | undefined {
 /** Still firing first, then as it happened; a digest puts what is of one watch together. */
 function inOrder(
   messages: readonly Message[],
-  firing: ReadonlySet<number>,
+  firing: ReadonlySet<number | null>,
   byWatch: boolean,
 ): readonly Message[] {
   const isFiring = ({ alertId }: Message) => alertId !== null && firing.has(alertId)
@@ -190,15 +282,12 @@ function wording(
   about: {
     readonly reason: Reason
     readonly period: Period
-    readonly items: readonly Message[]
-    readonly recovered: ReadonlySet<number>
+    readonly counts: held.HeldCounts
     readonly reader: Reader
   },
 ): Pick<Message, 'title' | 'body'> {
-  const { reason, items, recovered } = about
-  const alerts = items.filter(({ event }) => !isRecovery(event))
-  const count = alerts.length
-  const over = alerts.filter(({ alertId }) => alertId !== null && recovered.has(alertId)).length
+  const { reason } = about
+  const { alerts: count, recovered: over } = about.counts
   const period = periodText(t, about.period, about.reader)
   const counted = t('units:alerts', { count })
   return {
@@ -223,33 +312,29 @@ function periodText(t: Translate, { from, to }: Period, { timezone }: Reader): s
   return t('messages:summary.period', { from: text(from), to: text(to) })
 }
 
-function reasonOf(
-  settings: Settings,
-  wakes: Date | null,
-  messages: readonly HeldDelivery[],
-  now: Date,
-): Reason {
-  const oldest = messages[0]?.envelope.message.firedAt ?? now.toISOString()
+/** What the reason for holding and its period are worked out from. */
+interface Held {
+  readonly settings: Settings
+  readonly wakes: Date | null
+  /** When the first of it fired. */
+  readonly firstAt: Date
+  readonly now: Date
+}
+
+function reasonOf({ settings, wakes, firstAt, now }: Held): Reason {
   // The mute ended last: its end is what was waited for.
-  if (wakes !== null && wakes <= now && wakes > new Date(oldest)) return 'muted'
+  if (wakes !== null && wakes <= now && wakes > firstAt) return 'muted'
   return settings.digest === 'off' ? 'quiet' : 'digest'
 }
 
 /** What the summary is about: the quiet hours, the time of the digest, or all since the first message. */
 function periodOf(
   reason: Reason,
-  about: {
-    readonly settings: Settings
-    readonly timezone: string
-    readonly messages: readonly HeldDelivery[]
-    readonly wakes: Date | null
-    readonly now: Date
-  },
+  about: Held & { readonly lastAt: Date; readonly timezone: string },
 ): Period {
-  const { settings, timezone, messages, wakes, now } = about
-  const times = messages.map(({ firedAt }) => firedAt.getTime())
-  const first = new Date(Math.min(now.getTime(), ...times))
-  const last = new Date(Math.max(first.getTime(), ...times))
+  const { settings, timezone, wakes, now } = about
+  const first = about.firstAt < now ? about.firstAt : now
+  const last = about.lastAt > first ? about.lastAt : first
   if (reason === 'muted') return { from: first, to: wakes ?? now }
   const { digest, digestAt, quietHours } = settings
   if (reason === 'digest' && digest !== 'off') {

@@ -11,7 +11,37 @@ import {
   text,
   timestamp,
   uniqueIndex,
+  uuid,
 } from 'drizzle-orm/pg-core'
+
+/**
+ * How many alerts a watch sent a recipient in the hour that began at `started_at`. One row for each watch
+ * and recipient; deleted when nothing was counted for some hours.
+ */
+export const alertBudgets = pgTable(
+  'alert_budgets',
+  {
+    watchId: integer('watch_id').notNull(),
+    recipientId: integer('recipient_id').notNull(),
+    /** Alerts that may be sent in an hour. */
+    allowed: integer('allowed').notNull(),
+    startedAt: timestamp('started_at', { withTimezone: true }).notNull(),
+    /** Alerts of this hour, those that were not sent too. */
+    used: integer('used').notNull(),
+    /** Alerts that were not sent and that no summary has counted yet. */
+    throttled: integer('throttled').notNull(),
+    /** When the summary of those is due; null without any. */
+    summaryAt: timestamp('summary_at', { withTimezone: true }),
+    /** When an alert was last not sent. */
+    throttledAt: timestamp('throttled_at', { withTimezone: true }),
+    /** The count that announced to the recipient that alerts are not sent: a random id. */
+    announcedIn: uuid('announced_in'),
+  },
+  (table) => [
+    primaryKey({ columns: [table.recipientId, table.watchId] }),
+    index('alert_budgets_summary').on(table.summaryAt).where(sql`summary_at is not null`),
+  ],
+)
 
 /** Partitioned by the time they fired at, see `retention.ts`. */
 export const alerts = pgTable(
@@ -32,9 +62,12 @@ export const alerts = pgTable(
     /** Of the observation that raised it: rising for a watch; on the chain the block's number. */
     position: bigint('position', { mode: 'number' }).notNull(),
     firedAt: timestamp('fired_at', { withTimezone: true }).notNull(),
+    /** When it ended: its signal recovered, or with the state `closed` its watch was deleted. */
     recoveredAt: timestamp('recovered_at', { withTimezone: true }),
     /** The alert this recovery closes. */
     recoveryOf: integer('recovery_of'),
+    /** Of a recovery: the worst severity of the episode it ended. */
+    episodeSeverity: text('episode_severity'),
     /** Of a recovery, and of an alert that raises another: when what it is about began. */
     startedAt: timestamp('started_at', { withTimezone: true }),
     /** Its signal has a recovery event: it is open until that comes. */

@@ -4,6 +4,7 @@ import type { Db } from '#src/db/connection.ts'
 import * as delivery from '#src/delivery/service.ts'
 import type { Clock } from '#src/kernel/clock.ts'
 import { isAtLeast, type Severity } from '#src/kernel/facts.ts'
+import type { Quarantine } from '#src/kernel/quarantine.ts'
 import type { SecretBox } from '#src/kernel/secret-box.ts'
 import type { JsonObject } from '#src/kernel/units.ts'
 import type { Told } from '#src/recipients/model.ts'
@@ -11,12 +12,16 @@ import * as recipients from '#src/recipients/service.ts'
 import { DEFAULT_SETTINGS, listSettings, type Settings } from '#src/recipients/settings.ts'
 import { type Timing, timingOf } from '#src/recipients/timing.ts'
 import type { ToldWatch } from '#src/watches/told.ts'
+import { findWatchType } from '#src/watches/types/index.ts'
+import { announcement, applyBudget, type Planned } from './budget.ts'
 import type { OpenAlert } from './episodes.ts'
 import { alertUrl } from './links.ts'
 import { createRenderer, type Note, type Renderable, remind, type renderMessage } from './render.ts'
 
 export interface TellDeps {
   readonly clock: Clock
+  /** Where an alert goes that cannot be put into words; the others of its batch are sent. */
+  readonly quarantine: Quarantine
   readonly box: SecretBox
   readonly publicUrl: string
 }
@@ -36,8 +41,12 @@ export interface Recorded {
 
 /** An alert that is told, and how. */
 export interface Telling extends Recorded {
-  readonly watch: Omit<ToldWatch, 'isJudged' | 'firing'>
+  readonly watch: Omit<ToldWatch, 'isJudged' | 'firing' | 'off'>
   readonly kind: Extract<EnvelopeKind, 'alert' | 'raised' | 'reminder'>
+  /** The recipients that get it, of those it is for; all of them without this. */
+  readonly only?: ReadonlySet<number>
+  /** Recipients that do not get it. */
+  readonly except?: ReadonlySet<number>
   /** How bad it is to whoever heard of the episode: a recovery itself is only info. */
   readonly weight: Severity
   readonly isRecovery: boolean
@@ -69,37 +78,89 @@ export async function tell(deps: TellDeps, tx: Db, all: readonly Telling[]): Pro
   const createdAt = deps.clock.now()
   const timings = createTimings(createdAt)
   const render = createRenderer()
-  const deliveries = tellings.flatMap((telling, index) =>
-    (told[index] ?? []).flatMap((recipient): delivery.NewDelivery[] => {
-      const own = settings.get(telling.watch.wallet) ?? DEFAULT_SETTINGS
-      const plan = planFor(telling, recipient, own, timings)
-      if (plan === undefined) return []
-      const id = delivery.newDeliveryId(createdAt)
-      return [
-        {
-          ...plan,
-          id,
-          wallet: telling.watch.wallet,
-          alertId: telling.alertId,
-          recipientId: recipient.id,
-          channel: recipient.channel,
-          lane: recipient.lane,
-          orderKey: `${recipient.id} ${telling.watch.id} ${telling.signal}`,
-          firedAt: new Date(
-            telling.firedAt.getTime() + (telling.reminder?.number ?? 0) * REMINDER_GAP_MS,
-          ),
-          position: telling.position,
-          envelope: envelopeOf(deps, telling, recipient, {
-            render,
-            deliveryId: id,
-            wasHeld: untold.get(telling.answers?.alertId ?? 0)?.has(recipient.id) ?? false,
-          }),
-          createdAt,
-        },
-      ]
-    }),
-  )
-  await delivery.enqueue(tx, deliveries)
+  const planned = tellings.flatMap((telling, index) => {
+    const own = settings.get(telling.watch.wallet) ?? DEFAULT_SETTINGS
+    return attempt(deps, telling, () =>
+      (told[index] ?? []).flatMap((recipient): Planned[] => {
+        if (!isFor(telling, recipient)) return []
+        const plan = planFor(telling, recipient, own, timings)
+        if (plan === undefined) return []
+        const wasHeld = untold.get(telling.answers?.alertId ?? 0)?.has(recipient.id) ?? false
+        const row = deliveryOf(deps, telling, recipient, { plan, createdAt, render, wasHeld })
+        return [{ watchId: telling.watch.id, row, counts: countsFor(telling, plan) }]
+      }),
+    )
+  })
+  const { rows, first } = await applyBudget(tx, planned, createdAt)
+  const announced = first.flatMap(({ watchId, recipientId }) => {
+    const telling = tellings.findIndex(({ watch }) => watch.id === watchId)
+    const watch = tellings[telling]?.watch
+    const reader = told[telling]?.find(({ id }) => id === recipientId)
+    if (watch === undefined || reader === undefined || reader.channel === 'webhook') return []
+    if (reader.off) return []
+    const own = settings.get(watch.wallet) ?? DEFAULT_SETTINGS
+    const about = { watch, settings: own, now: createdAt }
+    return [announcement(deps, { ...about, reader: { ...reader, wallet: watch.wallet } })]
+  })
+  await delivery.enqueue(tx, [...rows, ...announced])
+}
+
+/**
+ * Runs `plan`, which touches no database. When it fails, the alert is put into quarantine and has no
+ * deliveries.
+ */
+function attempt(
+  { quarantine }: TellDeps,
+  { alertId }: Telling,
+  plan: () => readonly Planned[],
+): readonly Planned[] {
+  try {
+    return plan()
+  } catch (error) {
+    quarantine.add('alert', alertId, error)
+    return []
+  }
+}
+
+/** Whether a recipient gets it: what a wallet has here is not for groups, whose members manage nothing. */
+function isFor({ type, only, except }: Telling, { id, isGroup }: Told): boolean {
+  if (only?.has(id) === false || except?.has(id) === true) return false
+  return !isGroup || findWatchType(type)?.reads !== 'ledger'
+}
+
+/** Whether a delivery counts against the hour of its watch: an alert that is sent, now or later. */
+function countsFor({ kind, isRecovery }: Telling, { status }: Plan): boolean {
+  return kind !== 'reminder' && !isRecovery && status !== 'muted'
+}
+
+function deliveryOf(
+  deps: TellDeps,
+  telling: Telling,
+  recipient: Told,
+  how: {
+    readonly plan: Plan
+    readonly createdAt: Date
+    readonly render: typeof renderMessage
+    readonly wasHeld: boolean
+  },
+): delivery.NewDelivery {
+  const { plan, createdAt, render, wasHeld } = how
+  const { watch, alertId, signal, firedAt, reminder, position } = telling
+  const id = delivery.newDeliveryId(createdAt)
+  return {
+    ...plan,
+    id,
+    wallet: watch.wallet,
+    alertId,
+    recipientId: recipient.id,
+    channel: recipient.channel,
+    lane: recipient.lane,
+    orderKey: `${recipient.id} ${watch.id} ${signal}`,
+    firedAt: new Date(firedAt.getTime() + (reminder?.number ?? 0) * REMINDER_GAP_MS),
+    position,
+    envelope: envelopeOf(deps, telling, recipient, { render, deliveryId: id, wasHeld }),
+    createdAt,
+  }
 }
 
 type Plan = Pick<delivery.NewDelivery, 'status' | 'heldUntil'>
@@ -168,7 +229,7 @@ function envelopeOf(
   const render = (alert: Recorded, notes: readonly Note[]) =>
     how.render(renderable(deps, alert, watch, { recipientId: recipient.id, notes }), reader)
   const message = render(telling, [...held, ...(telling.notes ?? [])])
-  const title = answers === undefined ? '' : render(answers, []).title
+  const title = answers === undefined ? '' : titleOf(deps, answers, (one) => render(one, []).title)
   return {
     deliveryId: how.deliveryId,
     type,
@@ -191,6 +252,20 @@ function envelopeOf(
 export function recordOf(alert: OpenAlert): Recorded {
   const { id: alertId, type, signal, group, event, severity, data, firedAt, position } = alert
   return { alertId, type, signal, group, event, severity, data, firedAt, position }
+}
+
+/** The title of an alert that another one answers; empty where it cannot be put into words. */
+function titleOf(
+  { quarantine }: TellDeps,
+  answers: Recorded,
+  write: (alert: Recorded) => string,
+): string {
+  try {
+    return write(answers)
+  } catch (error) {
+    quarantine.add('alert', answers.alertId, error)
+    return ''
+  }
 }
 
 /** An alert of a watch, with the link that this recipient gets. */

@@ -5,6 +5,7 @@ import type { Envelope, Message, MessageField, MessageState } from './define.ts'
 import {
   cut,
   glyphOf,
+  hasEnded,
   isRecovery,
   type LineWriter,
   lineStart,
@@ -111,15 +112,14 @@ function groupCard(
   const t = translator(envelope.locale)
   const stateOf = ({ alertId }: Message) =>
     (alertId === null ? undefined : state.items?.get(alertId)) ?? {}
-  const open = items.filter(
-    (item) => !isRecovery(item.event) && stateOf(item).recoveredAt === undefined,
-  )
+  const open = items.filter((item) => !isRecovery(item.event) && !hasEnded(stateOf(item)))
   const worst = worstOf(open.length === 0 ? items : open) ?? envelope.message
-  const isOver = open.length === 0 || state.recoveredAt !== undefined
+  const isOver = open.length === 0 || hasEnded(state)
   const count = items.length
   const { watchLabel } = worst
   const since = items.map(({ firedAt }) => firedAt).sort()[0] ?? worst.firedAt
-  const recoveredAt = isOver ? lastRecovery(items, state) : undefined
+  const isClosed = isOver && state.closedAt !== undefined
+  const recoveredAt = isOver && !isClosed ? lastRecovery(items, state) : undefined
   const line = severityLine(
     {
       ...envelope,
@@ -136,12 +136,12 @@ function groupCard(
   // Once somebody has seen to them nobody is reminded any more.
   const isReminder = envelope.of === 'reminder' && !isOver && !state.acknowledged && !state.muted
   return {
-    glyph: glyphOf(worst, isOver ? { recoveredAt: new Date(worst.firedAt) } : {}),
+    glyph: glyphOf(worst, isOver ? endOf(worst, state) : {}),
     title: isReminder ? t('messages:reminder.head', { title: heading }) : heading,
     lines: [line],
     body: isReminder ? sharedBody(items) : '',
     fields: sharedField(items),
-    ...listed(t, items, (item) => ({
+    ...listed(t, items, 0, (item) => ({
       glyph: glyphOf(item, stateOf(item)),
       time: undefined,
       text: cut(item.title, TITLE_MAX),
@@ -206,7 +206,7 @@ function rollupCard(
  * where it has some, one a line.
  */
 function plainCard(envelope: Envelope): Card {
-  const { message, items = [], buttons = [], locale } = envelope
+  const { message, items = [], more, buttons = [], locale } = envelope
   const t = translator(locale)
   const writer = plainLines(envelope)
   const { glyph } = envelope.data
@@ -216,7 +216,7 @@ function plainCard(envelope: Envelope): Card {
     lines: message.test ? [`${TEST_GLYPH} ${t('messages:test.label')}`] : [],
     body: message.body,
     fields: message.fields,
-    ...listed(t, items, (item) => ({
+    ...listed(t, items, more, (item) => ({
       glyph: glyphOf(item),
       time: String(writer.time(new Date(item.firedAt), {})),
       text:
@@ -234,8 +234,14 @@ function plainCard(envelope: Envelope): Card {
   }
 }
 
-function listed(t: Translate, items: readonly Message[], write: (item: Message) => CardItem) {
-  const rest = items.length - ITEMS_MAX
+/** @param more messages beyond the items */
+function listed(
+  t: Translate,
+  items: readonly Message[],
+  more: number | undefined,
+  write: (item: Message) => CardItem,
+) {
+  const rest = Math.max(0, items.length - ITEMS_MAX) + (more ?? 0)
   return {
     items: items.slice(0, ITEMS_MAX).map(write),
     more: rest > 0 ? t('messages:items.more', { count: rest }) : undefined,
@@ -284,6 +290,11 @@ function watchCounts(
 
 function toneOf({ event, severity }: Message, state: MessageState): Tone {
   return isRecovery(event) || state.recoveredAt !== undefined ? 'fine' : severity
+}
+
+/** How a group that is over ended. */
+function endOf({ firedAt }: Message, { closedAt }: MessageState): MessageState {
+  return closedAt === undefined ? { recoveredAt: new Date(firedAt) } : { closedAt }
 }
 
 function lastRecovery(items: readonly Message[], state: MessageState): Date | undefined {

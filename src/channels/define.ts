@@ -82,6 +82,8 @@ export interface Envelope {
   readonly of?: 'raised' | 'reminder'
   /** Of a group, roll-up or summary: the messages in it, in their order. */
   readonly items?: readonly Message[]
+  /** Of a summary: how many messages it is about beyond its items. */
+  readonly more?: number
   /** Rows of buttons of a notice or summary; those of an alert follow from the alert. */
   readonly buttons?: readonly (readonly MessageButton[])[]
 }
@@ -124,6 +126,7 @@ export const Envelope: z.ZodType<Envelope> = z.object({
   startedAt: z.iso.datetime().exactOptional(),
   of: z.enum(['raised', 'reminder']).exactOptional(),
   items: z.array(Message).exactOptional(),
+  more: z.int().exactOptional(),
   buttons: z
     .array(
       z.array(
@@ -218,6 +221,8 @@ export interface MessageState {
   /** Chat and mail are quiet about its watch until then, or until it recovers. */
   readonly muted?: { readonly until: Date | 'recovered' }
   readonly recoveredAt?: Date
+  /** It ended without a recovery, because its watch was deleted. */
+  readonly closedAt?: Date
   /** It comes and goes: this message tells of its changes, and none is sent. */
   readonly flapping?: { readonly changes: number; readonly since: Date }
   /** The part of its help that is open below it. */

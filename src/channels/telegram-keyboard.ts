@@ -1,6 +1,14 @@
 import { type TextKey, translator } from '#src/i18n/translate.ts'
 import type { Envelope, Message, MessageState } from './define.ts'
-import { canRecover, type HelpTopic, helpOf, isOpenLink, isRecovery, worstOf } from './wording.ts'
+import {
+  canRecover,
+  type HelpTopic,
+  hasEnded,
+  helpOf,
+  isOpenLink,
+  isRecovery,
+  worstOf,
+} from './wording.ts'
 
 /**
  * The buttons below a message of the chat channel. What a button of the bot carries is written as the
@@ -61,7 +69,7 @@ function alertButtons(envelope: Envelope, state: MessageState): ChatKeyboard {
   const { kind, message } = envelope
   const { press, details } = pressesOf(envelope)
   const { alertId, event } = message
-  const isOver = isRecovery(event) || state.recoveredAt !== undefined
+  const isOver = isRecovery(event) || hasEnded(state)
   if (alertId === null || message.test || isOver) return [details(message.link)]
   const id = base36(alertId)
   const acknowledge =
@@ -124,12 +132,11 @@ function groupButtons(
   const { press, list } = pressesOf(envelope)
   const open = items.filter(
     ({ event, alertId }) =>
-      !isRecovery(event) &&
-      (alertId === null || state.items?.get(alertId)?.recoveredAt === undefined),
+      !isRecovery(event) && (alertId === null || !hasEnded(state.items?.get(alertId) ?? {})),
   )
   const worst = worstOf(open)
   const alerts = list('messages:button.alerts', worst?.watchId ?? envelope.message.watchId)
-  if (worst === undefined || state.recoveredAt !== undefined) return [[alerts]]
+  if (worst === undefined || hasEnded(state)) return [[alerts]]
   const acknowledge =
     state.acknowledged === undefined
       ? [press('messages:button.acknowledgeAll', 'alert.ackAll')]

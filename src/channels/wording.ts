@@ -20,6 +20,7 @@ import type { Envelope, HelpPart, Message, MessageField, MessageState } from './
 
 const GLYPHS: Readonly<Record<Severity, string>> = { info: '🔵', warning: '🟠', critical: '🔴' }
 const RECOVERED_GLYPH = '🟢'
+const CLOSED_GLYPH = '⚪'
 
 /** Twice what a label may have: one of emoji has several units a character. */
 const LABEL_MAX = 80
@@ -44,7 +45,13 @@ export function canRecover({ type, signal, message }: Envelope): boolean {
 /** How bad it is or was, as a sign. The severity word always follows it. */
 export function glyphOf(message: Message, state: MessageState = {}): string {
   const isOver = isRecovery(message.event) || state.recoveredAt !== undefined
-  return isOver ? RECOVERED_GLYPH : GLYPHS[message.severity]
+  if (isOver) return RECOVERED_GLYPH
+  return state.closedAt === undefined ? GLYPHS[message.severity] : CLOSED_GLYPH
+}
+
+/** Whether an alert with this state is over: it recovered, or its watch was deleted. */
+export function hasEnded({ recoveredAt, closedAt }: MessageState): boolean {
+  return recoveredAt !== undefined || closedAt !== undefined
 }
 
 /** The worst of several messages; the first of equals, and recoveries last. */
@@ -128,7 +135,7 @@ export function severityLine<Value extends HtmlValue>(
   const time = writer.time(firedAt, { seconds: true, offset: true })
   const parts = [writer.write(`messages:line${noWatch}`, { ...watch, severity, time })]
   const seconds = now === undefined ? 0 : (now.getTime() - firedAt.getTime()) / 1000
-  if (seconds >= LATE_SECONDS && canRecover(envelope)) {
+  if (seconds >= LATE_SECONDS && canRecover(envelope) && !hasEnded(state)) {
     parts.push(writer.text(written(locale, formatDuration(seconds, locale, 'short'))))
   }
   if (acknowledged !== undefined) {
@@ -143,7 +150,9 @@ export function severityLine<Value extends HtmlValue>(
           }),
     )
   }
-  if (muted !== undefined) {
+  if (state.closedAt !== undefined) {
+    parts.push(writer.write('messages:state.closed', { time: writer.time(state.closedAt, {}) }))
+  } else if (muted !== undefined) {
     parts.push(
       muted.until === 'recovered'
         ? writer.write('messages:state.mutedRecovered', {})

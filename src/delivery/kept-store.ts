@@ -90,30 +90,6 @@ export async function dropKept(tx: Db, wallet: string, recipientId: number): Pro
   return dropped.length
 }
 
-export interface HeldRow extends Record<string, unknown> {
-  readonly id: string
-  readonly wallet: string
-  readonly alertId: number | null
-  readonly recipientId: number
-  readonly firedAt: Date
-  readonly envelope: unknown
-}
-
-/**
- * Takes what is held for a recipient until then: it is held for nothing any more. In the order it fired.
- */
-export async function takeHeld(tx: Db, recipientId: number, until: Date): Promise<HeldRow[]> {
-  return await tx.execute<HeldRow>(sql`
-    with taken as (
-      update deliveries set held_until = null
-      where recipient_id = ${recipientId} and held_until <= ${until}
-      returning *
-    )
-    select id, wallet, alert_id as "alertId", recipient_id as "recipientId",
-      fired_at as "firedAt", envelope
-    from taken order by fired_at, position, id`)
-}
-
 /** Notes which delivery tells each of these that were held. */
 export async function noteTold(
   tx: Db,
@@ -129,13 +105,6 @@ export async function noteTold(
 export async function dropHeld(tx: Db, recipientId: number): Promise<void> {
   await tx.execute(sql`
     update deliveries set status = 'disabled', held_until = null
-    where recipient_id = ${recipientId} and held_until is not null`)
-}
-
-/** Changes until when everything held for a recipient waits. */
-export async function retimeHeld(tx: Db, recipientId: number, until: Date): Promise<void> {
-  await tx.execute(sql`
-    update deliveries set held_until = ${until}
     where recipient_id = ${recipientId} and held_until is not null`)
 }
 

@@ -11,7 +11,8 @@ import { Id, Instant } from '#src/kernel/units.ts'
 
 /**
  * pending: not tried yet. retrying: failed, to be tried again. held, muted: not to be sent now, or at
- * all. disabled: the destination is off; the newest are kept for a week, for when it is back.
+ * all. throttled: not sent, its watch had used up its alerts of the hour for this recipient. disabled: the
+ * destination is off; the newest are kept for a week, for when it is back.
  */
 const DELIVERY_STATUSES = [
   'pending',
@@ -20,6 +21,7 @@ const DELIVERY_STATUSES = [
   'failed',
   'held',
   'muted',
+  'throttled',
   'disabled',
 ] as const
 export type DeliveryStatus = (typeof DELIVERY_STATUSES)[number]
@@ -50,19 +52,9 @@ export interface NewDelivery {
   readonly envelope: Envelope
   readonly createdAt: Date
   /** `disabled`: its destination is off; it is kept for when that is back. */
-  readonly status: Extract<DeliveryStatus, 'pending' | 'held' | 'muted' | 'disabled'>
+  readonly status: Extract<DeliveryStatus, 'pending' | 'held' | 'muted' | 'throttled' | 'disabled'>
   /** Of a held one: when it is to be told in a summary. */
   readonly heldUntil?: Date
-}
-
-/** A delivery that waits for quiet hours to end or for the digest. */
-export interface HeldDelivery {
-  readonly id: string
-  readonly wallet: string
-  readonly alertId: number | null
-  readonly recipientId: number
-  readonly firedAt: Date
-  readonly envelope: Envelope
 }
 
 /** A delivery that its destination missed while it was off. */

@@ -9,7 +9,7 @@ import { readMessage as readSent, type StateReader } from './chats.ts'
 import { catchUp } from './due-store.ts'
 import * as kept from './kept-store.ts'
 import * as messages from './message-store.ts'
-import type { DeliveryEntry, HeldDelivery, KeptDelivery, NewDelivery } from './model.ts'
+import type { DeliveryEntry, KeptDelivery, NewDelivery } from './model.ts'
 import { createSending } from './sending.ts'
 import * as store from './store.ts'
 import type { TestDeps } from './test-message.ts'
@@ -102,9 +102,25 @@ export async function listUntold(
   alertIds: readonly number[],
 ): Promise<ReadonlyMap<number, ReadonlySet<number>>> {
   const rows = alertIds.length === 0 ? [] : await store.listUntold(db, alertIds)
-  const untold = new Map<number, Set<number>>(alertIds.map((id) => [id, new Set()]))
-  for (const { alertId, recipientId } of rows) untold.get(alertId)?.add(recipientId)
-  return untold
+  return recipientsByAlert(rows, alertIds)
+}
+
+/** Recipients that were never sent these alerts because of a mute, by alert. */
+export async function listMutedOnly(
+  db: Db,
+  alertIds: readonly number[],
+): Promise<ReadonlyMap<number, ReadonlySet<number>>> {
+  const rows = alertIds.length === 0 ? [] : await store.listMutedOnly(db, alertIds)
+  return recipientsByAlert(rows, alertIds)
+}
+
+function recipientsByAlert(
+  rows: readonly { readonly alertId: number; readonly recipientId: number }[],
+  alertIds: readonly number[],
+): ReadonlyMap<number, ReadonlySet<number>> {
+  const byAlert = new Map<number, Set<number>>(alertIds.map((id) => [id, new Set()]))
+  for (const { alertId, recipientId } of rows) byAlert.get(alertId)?.add(recipientId)
+  return byAlert
 }
 
 /**
@@ -184,19 +200,6 @@ export function listHolding(
   return kept.listHolding(db, until, page)
 }
 
-/**
- * What is held for a recipient and may be told by then, in the order it fired. What tells it is to be
- * written, and named by `noteTold`, in the same transaction.
- */
-export async function takeHeld(
-  tx: Db,
-  recipientId: number,
-  until: Date,
-): Promise<readonly HeldDelivery[]> {
-  const rows = await kept.takeHeld(tx, recipientId, until)
-  return rows.map((row) => ({ ...row, envelope: Envelope.parse(row.envelope) }))
-}
-
 /** Notes which delivery tells each of those that were held: its fate is theirs from now on. */
 export function noteTold(
   tx: Db,
@@ -208,11 +211,6 @@ export function noteTold(
 /** What is held for a recipient that is gone will not be sent. */
 export function dropHeld(tx: Db, recipientId: number): Promise<void> {
   return kept.dropHeld(tx, recipientId)
-}
-
-/** Changes until when everything held for a recipient waits: its quiet hours or its digest changed. */
-export function retimeHeld(tx: Db, recipientId: number, until: Date): Promise<void> {
-  return kept.retimeHeld(tx, recipientId, until)
 }
 
 /** What a recipient of the wallet missed while it was off, newest first: at most 100 of 7 days. */

@@ -1,6 +1,6 @@
 /** What a message shows: what came in it, and what became of that. Pure. */
 import type { Envelope, MessageState } from '#src/channels/define.ts'
-import { canRecover, isRecovery } from '#src/channels/wording.ts'
+import { canRecover, hasEnded, isRecovery } from '#src/channels/wording.ts'
 import { SEVERITIES } from '#src/kernel/facts.ts'
 import type { SentMessage } from './message-store.ts'
 
@@ -83,7 +83,7 @@ export function alertsIn(parts: readonly ShownPart[]): number[] {
 
 /** Whether it can be over and is not. */
 export function isOpenIn(states: States, part: ShownPart): boolean {
-  return canRecover(part.envelope) && stateIn(states, part)?.recoveredAt === undefined
+  return canRecover(part.envelope) && !hasEnded(stateIn(states, part) ?? {})
 }
 
 /** A recovery is told once and stays as it is. */
@@ -97,11 +97,15 @@ function sumOf(parts: readonly ShownPart[], states: States): MessageState {
   const acknowledged = all.flatMap((state) => state.acknowledged ?? [])
   const lastAck = acknowledged.toSorted((a, b) => a.at.getTime() - b.at.getTime()).at(-1)
   const recovered = all.flatMap(({ recoveredAt }) => recoveredAt?.getTime() ?? [])
-  const isOver = recovered.length > 0 && !parts.some((part) => isOpenIn(states, part))
+  const closed = all.flatMap(({ closedAt }) => closedAt?.getTime() ?? [])
+  const isOver = !parts.some((part) => isOpenIn(states, part))
   return {
     ...(lastAck && acknowledged.length === parts.length && { acknowledged: lastAck }),
     ...mutedIn(parts, states),
-    ...(isOver && { recoveredAt: new Date(Math.max(...recovered)) }),
+    ...(isOver &&
+      (closed.length > 0
+        ? { closedAt: new Date(Math.max(...closed)) }
+        : recovered.length > 0 && { recoveredAt: new Date(Math.max(...recovered)) })),
   }
 }
 

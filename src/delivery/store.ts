@@ -265,7 +265,19 @@ export async function listUntold(
     select alert_id as "alertId", recipient_id as "recipientId" from deliveries
     where alert_id = any(${sql.param([...alertIds])}::int[])
     group by alert_id, recipient_id
-    having bool_and(status in ('held', 'muted', 'disabled'))`)
+    having bool_and(status in ('held', 'muted', 'throttled', 'disabled'))`)
+}
+
+/** Which recipients were never sent which of these alerts, because only `muted` deliveries were written. */
+export async function listMutedOnly(
+  db: Db,
+  alertIds: readonly number[],
+): Promise<{ readonly alertId: number; readonly recipientId: number }[]> {
+  return await db.execute<{ alertId: number; recipientId: number }>(sql`
+    select alert_id as "alertId", recipient_id as "recipientId" from deliveries
+    where alert_id = any(${sql.param([...alertIds])}::int[])
+    group by alert_id, recipient_id
+    having bool_and(status = 'muted')`)
 }
 
 /** Deliveries of all wallets made in a span of time, and how the finished ones ended. */

@@ -1,3 +1,4 @@
+import { pruneBudgets } from '#src/alerts/budget.ts'
 import { pruneSignIns } from '#src/auth/service.ts'
 import { pruneFreeCalls } from '#src/billing/metering/service.ts'
 import { pruneTopups } from '#src/billing/topups/retention.ts'
@@ -25,5 +26,6 @@ export const prune: Job = {
     await pruneTopups(app)
     await app.facts.prune()
     await pruneNotices(app)
+    await pruneBudgets(app)
   },
 }

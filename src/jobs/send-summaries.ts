@@ -1,10 +1,14 @@
+import { sendThrottleSummaries } from '#src/alerts/budget.ts'
 import { sendSummaries as send } from '#src/alerts/summaries.ts'
 import type { Job } from './define.ts'
 
-/** Tells what quiet hours, digests and mutes held back, when they end. */
+/** Tells what quiet hours, digests, mutes and hourly limits held back, when they end. */
 export const sendSummaries: Job = {
   name: 'send-summaries',
   role: 'delivery',
   everyMs: () => 5_000,
-  run: (app, signal) => send(app, signal),
+  run: async (app, signal) => {
+    await send(app, signal)
+    await sendThrottleSummaries(app, signal)
+  },
 }

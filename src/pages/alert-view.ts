@@ -69,11 +69,13 @@ interface Chip {
 }
 
 /** How bad it is or was, as glyph and word; colour says nothing alone. */
-function chips(t: Translate, { message, state, muted }: AlertPage): readonly Chip[] {
+function chips(t: Translate, page: AlertPage): readonly Chip[] {
+  const { message, state, muted } = page
   const isOver = state === 'recovered' || isRecovery(message.event)
+  const end = page.closedAt === null ? {} : { closedAt: page.closedAt }
   const severity = isOver
     ? { tone: 'fine', text: `🟢 ${t('messages:recovered')}` }
-    : { tone: message.severity, text: `${glyphOf(message)} ${severityWord(t, message)}` }
+    : { tone: message.severity, text: `${glyphOf(message, end)} ${severityWord(t, message)}` }
   const seen = { tone: '', text: `✓ ${t('pages:alert.acknowledged')}` }
   const quiet = { tone: '', text: `🔕 ${t('pages:alert.muted')}` }
   const test = { tone: '', text: `${TEST_GLYPH} ${t('pages:alert.test')}` }
@@ -100,6 +102,7 @@ function stateLines(t: Translate, page: AlertPage): readonly string[] {
   const muted = page.muted ?? null
   const at = (date: Date) => formatTime(date, t.locale, timezone, { offset: true })
   return [
+    ...(page.closedAt === null ? [] : [t('pages:alert.closed', { time: at(page.closedAt) })]),
     ...(acknowledged === null ? [] : [acknowledgedLine(t, acknowledged, timezone)]),
     ...(muted === null
       ? []
@@ -137,6 +140,7 @@ function acts(t: Translate, { acknowledged, muted }: AlertPage, isFiring: boolea
 /** What happened to it, in order. */
 function timeline(t: Translate, page: AlertPage) {
   const { message, timezone, deliveries, acknowledged, recoveredAt, durationSeconds } = page
+  const { closedAt } = page
   const delivered = deliveries.flatMap(({ deliveredAt }) => deliveredAt ?? [])
   const first = delivered.toSorted((a, b) => a.getTime() - b.getTime())[0]
   const events: readonly (readonly [Date, string])[] = [
@@ -154,6 +158,7 @@ function timeline(t: Translate, page: AlertPage) {
               : t('pages:alert.event.acknowledged', { name: typed(acknowledged.by) }),
           ] as const,
         ]),
+    ...(closedAt === null ? [] : [[closedAt, t('pages:alert.event.closed')] as const]),
     ...(recoveredAt === null || durationSeconds === null
       ? []
       : [

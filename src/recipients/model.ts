@@ -184,6 +184,8 @@ export interface Told {
   readonly lane: string
   readonly locale: Locale
   readonly timezone: string
+  /** It is a group chat: more people read it than those who manage the wallet. */
+  readonly isGroup: boolean
   /** Until then it hears nothing: what comes meanwhile is held. */
   readonly mutedUntil: Date | null
   /** Its destination is off, or not confirmed yet: what it is told is kept for when that is over. */

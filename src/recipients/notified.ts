@@ -6,9 +6,7 @@ import type { Told } from './model.ts'
 import * as store from './store.ts'
 
 /** Somebody who is told by default. */
-export interface Notified extends Omit<Told, 'off'> {
-  readonly isGroup: boolean
-}
+export type Notified = Omit<Told, 'off'>
 
 /**
  * The wallet's own channels and its default recipients that are on, by id; webhooks are for alerts

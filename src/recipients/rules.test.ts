@@ -23,6 +23,7 @@ function candidate(over: Partial<Candidate>): Candidate {
     channel: 'webhook',
     lane: 'example.org',
     mutedUntil: null,
+    isGroup: false,
     locale: 'en',
     timezone: 'UTC',
     status: 'active',

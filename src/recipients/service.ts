@@ -80,6 +80,7 @@ export type ReaderRow = Pick<
   | 'timezone'
   | 'status'
   | 'mutedUntil'
+  | 'rescheduleAt'
   | 'chatId'
   | 'chatScopes'
 >
@@ -91,6 +92,29 @@ export async function findReaders(
 ): Promise<ReadonlyMap<number, ReaderRow>> {
   const rows = ids.length === 0 ? [] : await store.listRows(db, [...new Set(ids)])
   return new Map(rows.map((row) => [row.id, row]))
+}
+
+/** `findReaders` for one recipient, locked until the transaction ends. */
+export function lockReader(tx: Db, id: number): Promise<ReaderRow | undefined> {
+  return store.lockRow(tx, id)
+}
+
+/**
+ * Has the deferred deliveries of these wallets' recipients rescheduled: their mutes or settings changed.
+ * A job does it, as there may be many of them.
+ */
+export function requestReschedule(tx: Db, wallets: readonly Address[], at: Date): Promise<void> {
+  return store.markReschedule(tx, wallets, at)
+}
+
+/** Recipients, by id, above `after`, whose deferred deliveries are to be rescheduled. */
+export function listReschedule(db: Db, after: number, limit: number): Promise<readonly number[]> {
+  return store.listReschedule(db, after, limit)
+}
+
+/** Notes that they were, unless it was asked for again since `seen`. */
+export function endReschedule(db: Db, id: number, seen: Date | null): Promise<void> {
+  return store.clearReschedule(db, id, seen)
 }
 
 /** Every recipient of a wallet, its own channels too, by id. */
@@ -238,8 +262,8 @@ export async function recipientsFor(
 }
 
 function toTold({ status, ...candidate }: Candidate): Told {
-  const { id, channel, lane, locale, timezone, mutedUntil } = candidate
-  return { id, channel, lane, locale, timezone, mutedUntil, off: status !== 'active' }
+  const { id, channel, lane, locale, timezone, isGroup, mutedUntil } = candidate
+  return { id, channel, lane, locale, timezone, isGroup, mutedUntil, off: status !== 'active' }
 }
 
 /** The record callers see. */

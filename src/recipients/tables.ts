@@ -48,6 +48,8 @@ export const recipients = pgTable(
     linkedBy: bigint('linked_by', { mode: 'number' }),
     /** Until when it is to hear nothing at all; what comes meanwhile is held. */
     mutedUntil: timestamp('muted_until', { withTimezone: true }),
+    /** Since when its deferred deliveries wait to be rescheduled, after a change of mute or settings. */
+    rescheduleAt: timestamp('reschedule_at', { withTimezone: true }),
     createdAt: timestamp('created_at', { withTimezone: true }).notNull(),
     updatedAt: timestamp('updated_at', { withTimezone: true }).notNull(),
     verifiedAt: timestamp('verified_at', { withTimezone: true }),
@@ -61,6 +63,7 @@ export const recipients = pgTable(
     uniqueIndex('recipients_own_channel').on(table.wallet, table.channel).where(sql`own`),
     uniqueIndex('recipients_wallet_chat').on(table.wallet, table.chatId),
     index('recipients_chat').on(table.chatId),
+    index('recipients_reschedule').on(table.id).where(sql`reschedule_at is not null`),
   ],
 )
 

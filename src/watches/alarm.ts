@@ -109,7 +109,9 @@ async function endAlarm(deps: AlarmDeps, type: string, now: Date): Promise<void>
         const data = z.encode(Blindness, { ...blindness, until: now })
         const event = 'fsp.monitoring.recovered'
         const severity = 'info'
-        return [{ ...common(watch, type, now), event, severity, data, isRecovery: true }]
+        const episodeSeverity = watch.state?.severity ?? null
+        const recovery = { event, severity, data, isRecovery: true, episodeSeverity } as const
+        return [{ ...common(watch, type, now), ...recovery }]
       }),
     )
     return watches

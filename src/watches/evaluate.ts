@@ -16,6 +16,11 @@ export interface Raised extends Firing {
   readonly isRecovery: boolean
   /** False for a recovery the watch does not want to hear of: it closes its alert without a message. */
   readonly isTold: boolean
+  /**
+   * Of a recovery: the worst severity of the episode it ends, as the signal's state remembers it; the
+   * alerts of the episode may have been deleted from the history.
+   */
+  readonly episodeSeverity?: Severity | null
   /** Of the observation that it comes from. */
   readonly position: number
   /** The observation's time. */
@@ -84,6 +89,7 @@ function startFold({ type, signal, view, isRecoveryTold }: SignalOf, watch: Eval
     // An alert held back by the cooldown has not opened its episode: it may fire at the next look.
     const isHeld = phase === 'firing' && alert === undefined && stored?.phase !== 'firing'
     const nextPhase = isHeld ? 'pending' : phase
+    const episodeSeverity = stored?.phase === 'firing' ? stored.severity : null
     const isUntold =
       signal.tellsOnce && alert === undefined && firings.some((one) => !isRecoveryOf(signal, one))
     if (!isUntold) state = after.state
@@ -107,6 +113,7 @@ function startFold({ type, signal, view, isRecoveryTold }: SignalOf, watch: Eval
         group: signal.group,
         isRecovery,
         isTold: !isRecovery || isRecoveryTold,
+        ...(isRecovery && { episodeSeverity }),
         position: observation.position,
         firedAt: observation.at,
       }

@@ -111,7 +111,7 @@ export async function createWatch(
 
 /**
  * Changes a watch. Settings merge by field, signals by id. A watch or signal that is switched on again
- * starts with a fresh baseline.
+ * starts with a fresh baseline; an episode that was open goes on, or ends with the first observation.
  *
  * @param ifVersions only if the watch still has one of these versions
  * @throws AppError not_found, stale `etag_mismatch`, invalid `validation_failed`, conflict
@@ -126,6 +126,7 @@ export async function updateWatch(
   },
 ): Promise<Watch> {
   const { id, changes } = input
+  const now = deps.clock.now()
   await transact(deps.db, async (tx) => {
     await store.lockWatch(tx, caller.wallet, id)
     const row = await store.findWatch(tx, caller.wallet, id)
@@ -145,9 +146,9 @@ export async function updateWatch(
       ...(changes.recipientIds !== undefined && { recipientIds: changes.recipientIds }),
       ...(changes.minSeverity !== undefined && { minSeverity: changes.minSeverity }),
       ...(changes.cooldownSeconds !== undefined && { cooldownSeconds: changes.cooldownSeconds }),
-      ...(changes.mutedUntil !== undefined && { mutedUntil: changes.mutedUntil }),
+      ...muteOf(row, changes.mutedUntil, now),
       ...(changes.status !== undefined && { status: changes.status }),
-      updatedAt: deps.clock.now(),
+      updatedAt: now,
     })
     const targetId =
       settings === undefined
@@ -194,6 +195,20 @@ export function countActiveWatches(db: Db): Promise<number> {
 /** Takes a deleted recipient off the wallet's watches, in the transaction that deletes it. */
 export async function forgetRecipient(tx: Db, wallet: Address, recipientId: number): Promise<void> {
   await store.removeRecipient(tx, wallet, recipientId)
+}
+
+/**
+ * The columns of a changed mute. A mute that is taken back is stored as one that ends now, so that whoever
+ * ends mutes sends what it kept from chats and mailboxes.
+ */
+function muteOf(
+  { mutedUntil: before }: Pick<store.WatchRow, 'mutedUntil'>,
+  until: Date | null | undefined,
+  now: Date,
+) {
+  if (until === undefined) return {}
+  if (before === null) return { mutedUntil: until, mutedSince: until === null ? null : now }
+  return { mutedUntil: until ?? (before < now ? before : now) }
 }
 
 async function changedSettings(
@@ -255,7 +270,10 @@ async function askForLook(tx: Db, type: WatchType, wallet: Address): Promise<voi
   if (type.reads === 'ledger') await store.notifyLedger(tx, wallet)
 }
 
-/** Drops the states of what was off and is on now, and asks for a look that sets the new baseline. */
+/**
+ * What is switched on again is judged anew: asks for a look at the target and drops the states that have no
+ * open episode, so that this look is their baseline. What is switched off keeps its states as they are.
+ */
 async function startAfresh(
   tx: Db,
   type: WatchType,
@@ -269,15 +287,13 @@ async function startAfresh(
   const isResumed = change.status === 'active' && row.wanted === 'paused'
   const wasOn = completeSignals(type.signals, change.before)
   const isOn = completeSignals(type.signals, change.after)
-  const flipped = isOn.filter((signal, index) => signal.enabled !== wasOn[index]?.enabled)
-  if (isResumed) await store.deleteStates(tx, row.id)
-  else if (flipped.length > 0)
-    await store.deleteStates(
-      tx,
-      row.id,
-      flipped.map(({ id }) => id),
-    )
-  if (isResumed || flipped.length > 0) await store.markStale(tx, row.targetId)
+  const switchedOn = isOn.filter(({ enabled }, index) => enabled && wasOn[index]?.enabled === false)
+  if (isResumed) await store.deleteClosedStates(tx, row.id)
+  else if (switchedOn.length > 0) {
+    const ids = switchedOn.map(({ id }) => id)
+    await store.deleteClosedStates(tx, row.id, ids)
+  }
+  if (isResumed || switchedOn.length > 0) await store.markStale(tx, row.targetId)
 }
 
 function refuse(errors: readonly FieldError[]): void {
@@ -308,7 +324,7 @@ function toWatch(row: store.WatchRow, now: Date): Watch {
     signals: completeSignals(type.signals, SignalChoices.parse(row.signals)),
     recipientIds: row.recipientIds,
     cooldownSeconds: row.cooldownSeconds,
-    mutedUntil: row.mutedUntil,
+    mutedUntil: row.mutedUntil !== null && row.mutedUntil > now ? row.mutedUntil : null,
     health: isQuiet ? 'no_data' : 'ok',
     signalStates: states,
     createdAt: row.createdAt,

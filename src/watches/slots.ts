@@ -25,7 +25,7 @@ export interface SlotNews {
 
 /**
  * Suspends the wallet's newest watches beyond `capacity`, and lets the oldest suspended ones below it
- * run again, each with a fresh baseline, and has it told. Twice is fine. The wallet's slots must be
+ * run again, each with a fresh baseline where no episode is open, and has it told. Twice is fine. The wallet's slots must be
  * locked.
  */
 export async function fitWatches(
@@ -38,7 +38,7 @@ export async function fitWatches(
   const resumed = await slotStore.resumeWithin(tx, wallet, capacity, at)
   for (const { id, targetId } of resumed.toSorted((a, b) => a.targetId - b.targetId)) {
     await store.markStale(tx, targetId)
-    await store.deleteStates(tx, id)
+    await store.deleteClosedStates(tx, id)
   }
   if (resumed.length > 0) await store.notifyLedger(tx, wallet)
   const fitted = { ...changed, suspended: labelsOf(suspended), resumed: labelsOf(resumed) }

@@ -161,11 +161,16 @@ export async function notifyLedger(db: Db, wallet: Address): Promise<void> {
 }
 
 /**
- * Forgets what signals of the watch saw: their next observation is a first one. That the chain cannot be
- * seen is no signal's matter and stays.
+ * Deletes the states of signals of the watch that have no open episode: their next observation is a first
+ * one. The state of an open episode stays as it was frozen, so that the next observation ends the episode or
+ * continues it. The state of the chain outage belongs to no signal and stays.
  */
-export async function deleteStates(db: Db, watchId: number, signals?: readonly string[]) {
-  const ofWatch = and(eq(signalStates.watchId, watchId), ne(signalStates.signal, NO_SIGNAL))
+export async function deleteClosedStates(db: Db, watchId: number, signals?: readonly string[]) {
+  const ofWatch = and(
+    eq(signalStates.watchId, watchId),
+    ne(signalStates.signal, NO_SIGNAL),
+    ne(signalStates.phase, 'firing'),
+  )
   const named = signals && sql`${signalStates.signal} = any(${sql.param([...signals])}::text[])`
   await db.delete(signalStates).where(named === undefined ? ofWatch : and(ofWatch, named))
 }

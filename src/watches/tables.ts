@@ -65,6 +65,8 @@ export const watches = pgTable(
     /** Since when there is no slot for it, whatever the owner wants. */
     suspendedAt: timestamp('suspended_at', { withTimezone: true }),
     mutedUntil: timestamp('muted_until', { withTimezone: true }),
+    /** When that mute began; null where it is not muted. */
+    mutedSince: timestamp('muted_since', { withTimezone: true }),
     /** Counts changes; the ETag. */
     version: integer('version').notNull(),
     createdAt: timestamp('created_at', { withTimezone: true }).notNull(),

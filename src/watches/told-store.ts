@@ -1,11 +1,18 @@
 import { sql } from 'drizzle-orm'
 import type { Db } from '#src/db/connection.ts'
-import type { ToldWatch } from './told.ts'
+import type { EndedMute, ToldWatch } from './told.ts'
 
-/** Watches that are not deleted, as those who tell of them need them. */
-export async function listTold(db: Db, ids: readonly number[]): Promise<readonly ToldWatch[]> {
-  return await db.execute<ToldWatch & Record<string, unknown>>(sql`
-    select w.id, w.wallet, w.label, w.recipient_ids as "recipientIds",
+/** A watch that is not deleted, as those who tell of it need it. */
+export interface ToldRow extends Omit<ToldWatch, 'off'>, Record<string, unknown> {
+  readonly type: string
+  /** The watch's signal choices, encoded. */
+  readonly signals: unknown
+}
+
+/** These watches, by id; those that were deleted are missing. Signals that are off count as open, too. */
+export async function listTold(db: Db, ids: readonly number[]): Promise<readonly ToldRow[]> {
+  return await db.execute<ToldRow>(sql`
+    select w.id, w.type, w.signals, w.wallet, w.label, w.recipient_ids as "recipientIds",
       w.min_severity as "minSeverity", w.muted_until as "mutedUntil",
       w.status = 'active' and w.suspended_at is null as "isJudged",
       coalesce((select array_agg(s.signal order by s.signal) from signal_states s
@@ -13,18 +20,31 @@ export async function listTold(db: Db, ids: readonly number[]): Promise<readonly
     from watches w where w.id = any(${sql.param([...ids])}::int[]) order by w.id`)
 }
 
-/**
- * Takes mutes that are over off their watches, the longest over first. Ones that somebody is changing
- * are left for the next time.
- */
-export async function endMutes(db: Db, now: Date, limit: number): Promise<number[]> {
+/** Watches that are judged and whose mutes are over, the longest over first. */
+export async function listEndedMutes(db: Db, now: Date, limit: number): Promise<number[]> {
   const rows = await db.execute<{ id: number }>(sql`
-    update watches w set muted_until = null
+    select id from watches
+    where muted_until <= ${now} and status = 'active' and suspended_at is null
+    order by muted_until, id limit ${limit}`)
+  return rows.map(({ id }) => id)
+}
+
+/**
+ * Takes mutes that are over off these watches. Ones that another transaction is changing are left for the
+ * next time.
+ */
+export async function endMutes(
+  tx: Db,
+  watchIds: readonly number[],
+  now: Date,
+): Promise<EndedMute[]> {
+  return await tx.execute<EndedMute & Record<string, unknown>>(sql`
+    update watches w set muted_until = null, muted_since = null
     from (
-      select id from watches where muted_until <= ${now}
-      order by muted_until limit ${limit} for update skip locked
+      select id, muted_since from watches
+      where id = any(${sql.param([...watchIds])}::int[]) and muted_until <= ${now}
+      order by id for update skip locked
     ) over
     where w.id = over.id
-    returning w.id`)
-  return rows.map(({ id }) => id)
+    returning w.id as "watchId", over.muted_since as since`)
 }

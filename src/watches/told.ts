@@ -1,7 +1,9 @@
 /** Watches as those who tell of them see them: whom to tell, whether it still fires, whether it is muted. */
+import { z } from 'zod'
 import type { Db } from '#src/db/connection.ts'
-import type { EvaluatedWatch } from './model.ts'
+import { completeSignals, type EvaluatedWatch, SignalChoice } from './model.ts'
 import * as store from './told-store.ts'
+import { findWatchType } from './types/index.ts'
 
 /** A watch and how its signals stand. */
 export interface ToldWatch
@@ -11,8 +13,10 @@ export interface ToldWatch
   > {
   /** Neither paused nor suspended. */
   readonly isJudged: boolean
-  /** Signals whose episode is open. */
+  /** Signals that are switched on and whose episode is open. */
   readonly firing: readonly string[]
+  /** Signals that are switched off: their states are frozen. */
+  readonly off: readonly string[]
 }
 
 /** These watches by id; those that were deleted are missing. */
@@ -21,10 +25,45 @@ export async function listTold(
   ids: readonly number[],
 ): Promise<ReadonlyMap<number, ToldWatch>> {
   const rows = ids.length === 0 ? [] : await store.listTold(db, [...new Set(ids)])
-  return new Map(rows.map((row) => [row.id, row]))
+  return new Map(
+    rows.map(({ type, signals, firing, ...row }) => {
+      const off = switchedOff(type, signals)
+      return [
+        row.id,
+        { ...row, firing: firing.filter((signal) => !off.has(signal)), off: [...off] },
+      ]
+    }),
+  )
 }
 
-/** Ends the mutes that are over, at most `limit`. @returns the ids of their watches */
-export function endMutes(tx: Db, now: Date, limit: number): Promise<number[]> {
-  return store.endMutes(tx, now, limit)
+/** Ids of the type's signals that a watch with these choices has switched off. */
+function switchedOff(typeName: string, signals: unknown): ReadonlySet<string> {
+  const type = findWatchType(typeName)
+  const choices = Choices.safeParse(signals)
+  if (type === undefined || !choices.success) return new Set()
+  const complete = completeSignals(type.signals, choices.data)
+  return new Set(complete.flatMap(({ id, enabled }) => (enabled ? [] : [id])))
+}
+
+const Choices = z.array(SignalChoice)
+
+/** A mute that is over, and since when it held. */
+export interface EndedMute {
+  readonly watchId: number
+  /** Null for a mute that was set before this was kept. */
+  readonly since: Date | null
+}
+
+/** Watches that are judged and whose mutes are over, at most `limit`, the longest over first. */
+export function listEndedMutes(db: Db, now: Date, limit: number): Promise<readonly number[]> {
+  return store.listEndedMutes(db, now, limit)
+}
+
+/** Ends the mutes of these watches that are over. @returns those that this ended */
+export function endMutes(
+  tx: Db,
+  watchIds: readonly number[],
+  now: Date,
+): Promise<readonly EndedMute[]> {
+  return store.endMutes(tx, watchIds, now)
 }

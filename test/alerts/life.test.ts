@@ -370,7 +370,10 @@ describe('a mute', () => {
     minutes(30)
     await Promise.all([room.remind(), room.remind()])
     await pass()
-    expect(room.chatTexts()).toEqual([expect.stringMatching(/^🟠 Still firing: .*: 2 alerts\n/)])
+    expect(room.chatTexts()).toEqual([
+      expect.stringMatching(/^🟠 Still firing: Only 420 credits left\n/),
+      expect.stringMatching(/^🟠 No data from the chain\n/),
+    ])
     const { body } = await room.alice.request('GET', `/watches/${watchId}`)
     expect(body.mutedUntil).toBeNull()
     room.forget()
@@ -416,7 +419,8 @@ describe('a signal that comes and goes', () => {
     minutes(30)
     await pass()
     expect(room.chatTexts()).toHaveLength(1)
-    expect(room.chatTexts()[0]).toContain('Still firing:')
+    // No message of its own had told of it.
+    expect(room.chatTexts()[0]).toMatch(/^🟠 Only 420 credits left\n/)
   })
 
   test('that rests recovered says so at last', async () => {
@@ -438,13 +442,43 @@ describe('a signal that comes and goes', () => {
 
 describe('a watch that is deleted', () => {
   test('closes its open alerts without a message', async () => {
-    await room.notice(watchId, { event: LOW })
+    await room.notice(watchId, critical)
     await pass()
     room.forget()
     await room.alice.request('DELETE', `/watches/${watchId}`)
+    minutes(300)
     await pass()
     expect(room.chatTexts()).toEqual([])
-    expect(await newest()).toMatchObject({ event: LOW, state: 'recovered' })
+    expect(room.subjects()).toEqual([])
+    const closed = { event: LOW, state: 'closed', recoveredAt: null, durationSeconds: null }
+    expect(await newest()).toMatchObject(closed)
+    expect(await room.alerts('?state=closed&limit=1')).toMatchObject([closed])
+    const { text } = await room.alice.request('GET', '/alerts/export?state=closed')
+    expect(text).toMatch(/,credits\.low-balance,critical,closed,/)
+  })
+
+  test('says so in the chat message of each alert, which asks for nothing any more', async () => {
+    await room.notice(watchId, critical)
+    await pass()
+    const sent = room.telegram.messages(room.chat).at(-1)
+    minutes(5)
+    await room.alice.request('DELETE', `/watches/${watchId}`)
+    await pass()
+    const message = room.telegram.messages(room.chat).find(({ id }) => id === sent?.id)
+    expect(oneLine(message?.text)).toMatch(/^⚪ .* · closed 12:05: watch deleted/)
+    expect(message?.keyboard.flat().map(({ text }) => text)).not.toContain('Acknowledge')
+  })
+
+  test('closes every alert of a message, and shows it on the page of each', async () => {
+    await room.notice(watchId, critical, { event: 'fsp.monitoring' })
+    await pass()
+    const { id } = await newest()
+    await room.alice.request('DELETE', `/watches/${watchId}`)
+    await pass()
+    expect(oneLine(room.chatTexts().at(-1))).toMatch(/^⚪ .*: 2 alerts .* · closed 12:00/)
+    const code = alertUrl(room.app, { alertId: id, recipientId: null }).split('/').at(-1) ?? ''
+    const { body } = await room.server.inject({ url: `/a/${code}` })
+    expect(body).toContain('its watch was deleted')
   })
 })
 

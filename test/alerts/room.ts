@@ -20,6 +20,8 @@ export interface Noticed {
   readonly event: string
   readonly severity?: Severity
   readonly data?: JsonObject
+  /** Of a recovery: how bad the episode was, as its signal's state remembers it. */
+  readonly episodeSeverity?: Severity
   /** Its recovery is not wanted. */
   readonly isTold?: boolean
 }
@@ -61,6 +63,7 @@ export async function alertRoom() {
     /** The signals of a watch fire or recover, all in one look, as the observer records it. */
     notice: async (watchId: number, ...all: readonly Noticed[]): Promise<void> => {
       position += 1
+      const place = position
       const at = clock.now()
       await app.db.transaction(async (tx) => {
         const watch = (await listTold(tx, [watchId])).get(watchId)
@@ -79,7 +82,8 @@ export async function alertRoom() {
             data: { ...source.signal.examples[one.event], ...one.data },
             isRecovery,
             isTold: one.isTold ?? true,
-            position,
+            episodeSeverity: one.episodeSeverity ?? null,
+            position: place,
             firedAt: at,
           }
         })

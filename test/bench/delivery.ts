@@ -5,6 +5,8 @@ import { raise } from '#src/alerts/service.ts'
 import { type Connection, connect } from '#src/db/connection.ts'
 import { enqueue, type NewDelivery, newDeliveryId } from '#src/delivery/service.ts'
 import { systemClock } from '#src/kernel/clock.ts'
+import { silentLogger } from '#src/kernel/logger.ts'
+import { createQuarantine } from '#src/kernel/quarantine.ts'
 import { createSecretBox } from '#src/kernel/secret-box.ts'
 import type { Raised } from '#src/watches/evaluate.ts'
 import { envelopeOf } from '../support/envelopes.ts'
@@ -194,6 +196,7 @@ async function measureLatencies(
   const deps = {
     clock: systemClock,
     box: createSecretBox(Buffer.alloc(32, 7)),
+    quarantine: createQuarantine({ log: silentLogger }),
     publicUrl: 'https://watchdog.example.org',
   }
   const count = run.seconds * ALERTS_PER_SECOND

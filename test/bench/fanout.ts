@@ -8,6 +8,7 @@ import type { Chain } from '#src/chain/chain.ts'
 import { createPublished } from '#src/chain/published.ts'
 import { type Connection, connect } from '#src/db/connection.ts'
 import { silentLogger } from '#src/kernel/logger.ts'
+import { createQuarantine } from '#src/kernel/quarantine.ts'
 import { createSecretBox } from '#src/kernel/secret-box.ts'
 import { createFacts } from '#src/watches/facts.ts'
 import { observeWatches } from '#src/watches/observe.ts'
@@ -110,7 +111,8 @@ function createWorld({ db }: Connection) {
   const published = createPublished({ log: silentLogger })
   const facts = createFacts({ ...source, published, datasetUrl: undefined, rewardDataUrls: [] })
   const box = createSecretBox(Buffer.alloc(32, 7))
-  const telling = { clock, box, publicUrl: 'https://watchdog.example.org' }
+  const quarantine = createQuarantine({ log: silentLogger })
+  const telling = { clock, box, quarantine, publicUrl: 'https://watchdog.example.org' }
   const look = () =>
     observeWatches(
       {

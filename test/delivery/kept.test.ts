@@ -1,13 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import type { Db } from '#src/db/connection.ts'
-import {
-  deliverDue,
-  dropKept,
-  listHolding,
-  listKept,
-  sendKept,
-  takeHeld,
-} from '#src/delivery/service.ts'
+import { deliverDue, dropKept, listKept, sendKept } from '#src/delivery/service.ts'
 import { AppError } from '#src/kernel/errors.ts'
 import type { StoppedDestination } from '#src/recipients/destinations.ts'
 import { updateRecipient } from '#src/recipients/service.ts'
@@ -149,34 +142,6 @@ describe('a chat that blocks the bot', () => {
     await chat.tell({ alert: 9, watch: 9, severity: 'warning' })
     await chat.deliver()
     expect(chat.shown()).toEqual([[9], [1], [2], [3]])
-  })
-})
-
-describe('what is held', () => {
-  test('is given out once, to the recipient and time it is for, in the order it fired', async () => {
-    const chat = await openChat(outbox)
-    const [now, later] = [0, 3600].map(
-      (seconds) => new Date(outbox.clock.now().getTime() + seconds * 1000),
-    )
-    if (now === undefined || later === undefined) throw new Error('no time')
-    await chat.tell(
-      { alert: 2, status: 'held', heldUntil: now },
-      { alert: 1, status: 'held', heldUntil: now },
-      { alert: 3, status: 'held', heldUntil: later },
-      { alert: 4, status: 'muted' },
-    )
-    await chat.deliver()
-    expect(chat.messages).toEqual([])
-    const page = { after: 0, limit: 10 }
-    expect(await listHolding(outbox.db, now, page)).toEqual([chat.id])
-    const taken = await takeHeld(outbox.db, chat.id, now)
-    expect(taken.map(({ alertId, envelope }) => [alertId, envelope.message.title])).toEqual([
-      [1, 'Alert 1'],
-      [2, 'Alert 2'],
-    ])
-    expect(await takeHeld(outbox.db, chat.id, now)).toEqual([])
-    expect(await listHolding(outbox.db, now, page)).toEqual([])
-    expect(await takeHeld(outbox.db, chat.id, later)).toHaveLength(1)
   })
 })
 

@@ -344,3 +344,171 @@ test('a process killed at any moment loses and repeats no alert', async () => {
   await last.stop()
   expect(await events()).toEqual(Array.from({ length: ROUNDS }, () => [LOW, AGAIN]).flat())
 }, 180_000)
+
+const HOUR_SECONDS = 3600
+const change = (id: number, changes: object) => alice.request('PATCH', `/watches/${id}`, changes)
+const stateOf = async (id: number) =>
+  (await alice.request('GET', `/watches/${id}`)).body.signalStates[0].state
+
+describe('an alert that the cooldown holds back', () => {
+  const cooldownSeconds = 6 * HOUR_SECONDS
+
+  test('is told when the cooldown is over, without another entry', async () => {
+    const id = await watchCredits(500, alice, { cooldownSeconds })
+    await judge()
+    await spend(600)
+    await judge()
+    await give(600)
+    await judge()
+    service.clock.advance(HOUR_SECONDS)
+    await spend(1000)
+    await judge()
+    expect(await events()).toEqual([LOW, AGAIN])
+    expect(await stateOf(id)).toBe('pending')
+    service.clock.advance(5 * HOUR_SECONDS - 1)
+    await judge()
+    expect(await events()).toEqual([LOW, AGAIN])
+    service.clock.advance(1)
+    await Promise.all([judge(), judge()])
+    expect(await alertsOf()).toMatchObject([
+      { event: LOW },
+      { event: AGAIN },
+      { event: LOW, firedAt: '2026-11-20T18:00:00.000Z', data: { balanceCredits: 0 } },
+    ])
+    expect(await stateOf(id)).toBe('firing')
+    service.clock.advance(30 * HOUR_SECONDS)
+    await judge()
+    expect(await events()).toHaveLength(3)
+  })
+
+  test('is not told when it does not hold any more', async () => {
+    const id = await watchCredits(500, alice, { cooldownSeconds })
+    await judge()
+    await spend(600)
+    await judge()
+    await give(600)
+    await spend(600)
+    await judge()
+    await give(600)
+    service.clock.advance(cooldownSeconds)
+    await judge()
+    expect(await events()).toEqual([LOW, AGAIN])
+    expect(await stateOf(id)).toBe('ok')
+  })
+
+  test('waits while its watch is paused', async () => {
+    const id = await watchCredits(500, alice, { cooldownSeconds })
+    await judge()
+    await spend(600)
+    await judge()
+    await give(600)
+    await spend(600)
+    await judge()
+    await change(id, { status: 'paused' })
+    service.clock.advance(cooldownSeconds)
+    await judge()
+    expect(await events()).toEqual([LOW, AGAIN])
+  })
+})
+
+test('a new watch is judged by the balance it finds, not by entries from before', async () => {
+  await watchCredits(5000)
+  await judge()
+  await spend(900)
+  await give(900)
+  await watchCredits(500)
+  await judge()
+  const { body } = await alice.request('GET', '/alerts?limit=250')
+  const limits = body.data.map(({ data }: { data: { limitCredits: number } }) => data.limitCredits)
+  expect(new Set(limits)).toEqual(new Set([5000]))
+})
+
+test('a wallet whose watches cannot be read keeps no other from being judged', async () => {
+  const broken = await watchCredits(5000, alice)
+  await watchCredits(5000, bob)
+  await service.sql`update watches set settings = '{"limit":"x"}' where id = ${broken}`
+  await judge()
+  expect(await events(bob)).toEqual([LOW])
+  expect(service.app.quarantine.read()).toContainEqual({ kind: 'ledger-target', rows: 1 })
+})
+
+/** Ways to freeze the signal of a watch, and to let it go on. */
+const FREEZES: readonly (readonly [
+  string,
+  (id: number) => Promise<unknown>,
+  (id: number) => Promise<unknown>,
+])[] = [
+  [
+    'its watch is paused',
+    (id) => change(id, { status: 'paused' }),
+    (id) => change(id, { status: 'active' }),
+  ],
+  [
+    'its signal is switched off',
+    (id) => change(id, { signals: [{ id: 'credits-threshold', enabled: false }] }),
+    (id) => change(id, { signals: [{ id: 'credits-threshold', enabled: true }] }),
+  ],
+  ['its watch is suspended', () => fitTo(0), () => fitTo(10)],
+]
+
+/** Has the wallet so many slots. */
+async function fitTo(quantity: number): Promise<void> {
+  await service.sql`update subscriptions set quantity = ${quantity} where wallet = ${alice.caller.wallet}`
+  await service.sql`
+    insert into capacity_changes (wallet, at)
+    values (${alice.caller.wallet}, ${service.clock.now()}) on conflict do nothing`
+  await fitChangedWallets(service.app, signal)
+}
+
+describe.each(FREEZES)('an alert that is open while %s', (_what, freeze, thaw) => {
+  test('recovers with the first look afterwards when it does not hold any more', async () => {
+    const id = await watchCredits(500)
+    await spend(900)
+    await judge()
+    await freeze(id)
+    service.clock.advance(60)
+    await give(900)
+    await judge()
+    expect(await alertsOf()).toMatchObject([{ event: LOW, state: 'firing', recoveredAt: null }])
+    service.clock.advance(60)
+    await thaw(id)
+    await judge()
+    expect(await alertsOf()).toMatchObject([
+      { event: LOW, state: 'recovered', recoveredAt: '2026-11-20T12:02:00.000Z' },
+      { event: AGAIN, firedAt: '2026-11-20T12:02:00.000Z' },
+    ])
+    expect(await stateOf(id)).toBe('ok')
+  })
+
+  test('goes on when it still holds, and is no second one', async () => {
+    const id = await watchCredits(500)
+    await spend(900)
+    await judge()
+    const [before] = await alertsOf()
+    await freeze(id)
+    service.clock.advance(60)
+    await judge()
+    await thaw(id)
+    await judge()
+    expect(await alertsOf()).toMatchObject([{ id: before.id, state: 'firing' }])
+    service.clock.advance(60)
+    await give(900)
+    await judge()
+    expect(await alertsOf()).toMatchObject([
+      { id: before.id, state: 'recovered' },
+      { event: AGAIN, recoveryOf: before.id },
+    ])
+  })
+})
+
+test('a signal that was switched off without an open alert starts afresh', async () => {
+  const id = await watchCredits(500)
+  await judge()
+  await change(id, { signals: [{ id: 'credits-threshold', enabled: false }] })
+  await spend(900)
+  await judge()
+  expect(await events()).toEqual([])
+  await change(id, { signals: [{ id: 'credits-threshold', enabled: true }] })
+  await judge()
+  expect(await events()).toEqual([LOW])
+})

@@ -1,0 +1,129 @@
+import { sql } from 'drizzle-orm'
+import type { Db } from '#src/db/connection.ts'
+import { alertBudgets } from './tables.ts'
+
+/** Alerts of one watch for one recipient that are about to be sent. */
+export interface Spending {
+  readonly watchId: number
+  readonly recipientId: number
+  /** Alerts that may be sent in an hour. */
+  readonly allowed: number
+  readonly count: number
+}
+
+/** What a count came to. */
+export interface Spent extends Record<string, unknown> {
+  readonly watchId: number
+  readonly recipientId: number
+  /** Alerts of this hour, these too. */
+  readonly used: number
+  /** Alerts are not sent from here on, and the recipient has not been told so within the last hours. */
+  readonly isFirst: boolean
+}
+
+const HOUR = sql.raw(`interval '1 hour'`)
+
+/**
+ * Counts alerts, all in one statement. Concurrent counts of one watch and recipient wait for each other, so
+ * each alert has a place of its own within the hour.
+ *
+ * @param id a random UUID, another one for each call
+ */
+export async function spend(
+  tx: Db,
+  rows: readonly Spending[],
+  { now, id }: { readonly now: Date; readonly id: string },
+): Promise<readonly Spent[]> {
+  if (rows.length === 0) return []
+  const column = (read: (row: Spending) => number) => sql.param(rows.map(read))
+  // A clock that was set back by more than an hour begins a new hour, too.
+  const isOver = sql`(b.started_at <= excluded.started_at - ${HOUR}
+    or b.started_at > excluded.started_at + ${HOUR})`
+  const startedAt = sql`case when ${isOver} then excluded.started_at else b.started_at end`
+  const fresh = sql`(case when ${isOver} then excluded.throttled
+    else greatest(0, b.used + excluded.used - excluded.allowed)
+      - greatest(0, b.used - excluded.allowed) end)`
+  return await tx.execute<Spent>(sql`
+    insert into alert_budgets as b (watch_id, recipient_id, allowed, started_at, used, throttled,
+      summary_at, throttled_at, announced_in)
+    select r.watch_id, r.recipient_id, r.allowed, ${now}::timestamptz, r.count,
+      greatest(0, r.count - r.allowed),
+      case when r.count > r.allowed then ${now}::timestamptz + ${HOUR} end,
+      case when r.count > r.allowed then ${now}::timestamptz end,
+      case when r.count > r.allowed then ${id}::uuid end
+    from unnest(${column(({ watchId }) => watchId)}::int[],
+      ${column(({ recipientId }) => recipientId)}::int[],
+      ${column(({ allowed }) => allowed)}::int[],
+      ${column(({ count }) => count)}::int[]) as r(watch_id, recipient_id, allowed, count)
+    -- One order for all, so that two batches never wait for each other.
+    order by r.recipient_id, r.watch_id
+    on conflict (recipient_id, watch_id) do update set
+      allowed = excluded.allowed,
+      started_at = ${startedAt},
+      used = case when ${isOver} then excluded.used else b.used + excluded.used end,
+      throttled = b.throttled + ${fresh},
+      summary_at = case when ${fresh} > 0 then coalesce(b.summary_at, ${startedAt} + ${HOUR})
+        else b.summary_at end,
+      throttled_at = case when ${fresh} > 0 then excluded.started_at else b.throttled_at end,
+      announced_in = case when ${fresh} > 0
+          and (b.throttled_at is null or b.throttled_at < ${startedAt} - ${HOUR})
+        then ${id}::uuid else b.announced_in end
+    returning watch_id as "watchId", recipient_id as "recipientId", used,
+      coalesce(announced_in = ${id}::uuid, false) as "isFirst"`)
+}
+
+/** A summary of alerts that were not sent. */
+export interface DueSummary extends Record<string, unknown> {
+  readonly watchId: number
+  readonly recipientId: number
+  readonly allowed: number
+  readonly throttled: number
+}
+
+/** The summaries that are due by then, the longest due first. */
+export async function listDueSummaries(
+  db: Db,
+  now: Date,
+  limit: number,
+): Promise<readonly DueSummary[]> {
+  return await db.execute<DueSummary>(sql`
+    select watch_id as "watchId", recipient_id as "recipientId", allowed, throttled
+    from alert_budgets where summary_at <= ${now}
+    order by summary_at, recipient_id, watch_id limit ${limit}`)
+}
+
+/**
+ * Takes one of them, as it is now.
+ *
+ * @returns undefined when another transaction has it
+ */
+export async function takeSummary(
+  tx: Db,
+  { watchId, recipientId }: Pick<DueSummary, 'watchId' | 'recipientId'>,
+  now: Date,
+): Promise<DueSummary | undefined> {
+  const [taken] = await tx.execute<DueSummary>(sql`
+    select watch_id as "watchId", recipient_id as "recipientId", allowed, throttled
+    from alert_budgets
+    where recipient_id = ${recipientId} and watch_id = ${watchId} and summary_at <= ${now}
+    for update skip locked`)
+  return taken
+}
+
+/** Ends the count of a summary; with `until` it goes on and the summary is due then. */
+export async function endSummary(
+  tx: Db,
+  { watchId, recipientId }: Pick<DueSummary, 'watchId' | 'recipientId'>,
+  until: Date | null,
+): Promise<void> {
+  await tx.execute(sql`
+    update alert_budgets set summary_at = ${until},
+      throttled = case when ${until}::timestamptz is null then 0 else throttled end
+    where recipient_id = ${recipientId} and watch_id = ${watchId}`)
+}
+
+/** Deletes the rows whose hour began before then and that wait for no summary. */
+export async function deleteIdle(db: Db, before: Date): Promise<void> {
+  await db.execute(sql`
+    delete from ${alertBudgets} where started_at < ${before} and summary_at is null`)
+}

@@ -1,0 +1,213 @@
+/**
+ * A watch sends a recipient so many alerts an hour and no more, so that nobody is flooded. What comes beyond
+ * that is recorded as `throttled`: one message announces it, and one summary an hour counts it. Recoveries
+ * and reminders do not count and are always sent. Programs are told by the status of the delivery alone.
+ */
+import { randomUUID } from 'node:crypto'
+import type { ChannelKey, Envelope } from '#src/channels/define.ts'
+import { type Db, transact } from '#src/db/connection.ts'
+import { isolateEach } from '#src/db/isolate.ts'
+import * as delivery from '#src/delivery/service.ts'
+import { type Translate, translator, typed } from '#src/i18n/translate.ts'
+import type { Locale } from '#src/kernel/locale.ts'
+import type { Address } from '#src/kernel/units.ts'
+import * as recipients from '#src/recipients/service.ts'
+import { DEFAULT_SETTINGS, listSettings, type Settings } from '#src/recipients/settings.ts'
+import { timingOf } from '#src/recipients/timing.ts'
+import { listTold } from '#src/watches/told.ts'
+import * as store from './budget-store.ts'
+import type { TellDeps } from './tell.ts'
+
+/** Alerts that one watch sends one recipient in an hour: people, and programs. */
+const PEOPLE_MAX = 120
+const WEBHOOK_MAX = 1200
+/** Summaries looked for at once. */
+const AT_ONCE = 200
+const HOUR_MS = 3_600_000
+const GLYPH = '🚧'
+
+/** A delivery that is about to be written, and the watch that it is about. */
+export interface Planned {
+  readonly watchId: number
+  readonly row: delivery.NewDelivery
+  /** It counts: an alert that is sent, now or later. */
+  readonly counts: boolean
+}
+
+/** Somebody whose alerts of a watch are not sent from here on, and who is to be told so. */
+export interface FirstThrottled {
+  readonly watchId: number
+  readonly recipientId: number
+}
+
+/**
+ * Counts the planned deliveries of a batch, in one statement, and marks those beyond the budget as
+ * throttled. In each watch the first ones are sent.
+ */
+export async function applyBudget(
+  tx: Db,
+  planned: readonly Planned[],
+  now: Date,
+): Promise<{
+  readonly rows: readonly delivery.NewDelivery[]
+  readonly first: readonly FirstThrottled[]
+}> {
+  const counts = new Map<string, store.Spending>()
+  for (const { watchId, row, counts: isCounted } of planned) {
+    if (!isCounted) continue
+    const { recipientId, channel } = row
+    const key = keyOf(watchId, recipientId)
+    const count = (counts.get(key)?.count ?? 0) + 1
+    counts.set(key, { watchId, recipientId, allowed: allowedFor(channel), count })
+  }
+  const spent = await store.spend(tx, [...counts.values()], { now, id: randomUUID() })
+  const left = new Map<string, number>()
+  for (const { watchId, recipientId, used } of spent) {
+    const key = keyOf(watchId, recipientId)
+    const { allowed = 0, count = 0 } = counts.get(key) ?? {}
+    left.set(key, Math.max(0, allowed - (used - count)))
+  }
+  const rows = planned.map(({ watchId, row, counts: isCounted }): delivery.NewDelivery => {
+    if (!isCounted) return row
+    const key = keyOf(watchId, row.recipientId)
+    const free = left.get(key) ?? 0
+    left.set(key, free - 1)
+    if (free > 0) return row
+    const { heldUntil: _heldUntil, ...rest } = row
+    return { ...rest, status: 'throttled' }
+  })
+  return { rows, first: spent.filter(({ isFirst }) => isFirst) }
+}
+
+function keyOf(watchId: number, recipientId: number): string {
+  return `${watchId} ${recipientId}`
+}
+
+function allowedFor(channel: ChannelKey): number {
+  return channel === 'webhook' ? WEBHOOK_MAX : PEOPLE_MAX
+}
+
+/** A recipient of a message about the budget. */
+interface Reader {
+  readonly id: number
+  readonly wallet: Address
+  readonly channel: ChannelKey
+  readonly lane: string
+  readonly locale: Locale
+  readonly timezone: string
+  readonly mutedUntil: Date | null
+}
+
+/** The message that announces to a recipient that further alerts of a watch are not sent this hour. */
+export function announcement(
+  deps: Pick<TellDeps, 'publicUrl'>,
+  about: {
+    readonly watch: { readonly id: number; readonly label: string }
+    readonly reader: Reader
+    readonly settings: Settings
+    readonly now: Date
+  },
+): delivery.NewDelivery {
+  return messageFor(deps, about, (t) => ({
+    title: t('messages:throttled.title', { watch: typed(about.watch.label) }),
+    body: t('messages:throttled.body', { limit: t('units:alerts', { count: PEOPLE_MAX }) }),
+  }))
+}
+
+/** Sends the hourly summaries that are due, one for each watch and recipient. */
+export async function sendThrottleSummaries(
+  deps: TellDeps & { readonly db: Db },
+  signal: AbortSignal,
+): Promise<void> {
+  const { quarantine } = deps
+  const idOf = (due: store.DueSummary) => keyOf(due.watchId, due.recipientId)
+  while (!signal.aborted) {
+    const due = await store.listDueSummaries(deps.db, deps.clock.now(), AT_ONCE)
+    const options = { quarantine, kind: 'throttle-summary', idOf }
+    const done = await isolateEach(due, options, async (one) => {
+      if (!signal.aborted) await transact(deps.db, (tx) => summarize(deps, tx, one))
+    })
+    // Those that failed are due again at the next run, not in this one.
+    if (due.length < AT_ONCE || done.length < due.length) return
+  }
+}
+
+async function summarize(deps: TellDeps, tx: Db, due: store.DueSummary): Promise<void> {
+  const now = deps.clock.now()
+  const taken = await store.takeSummary(tx, due, now)
+  if (taken === undefined) return
+  const { watchId, recipientId, allowed, throttled } = taken
+  const reader = (await recipients.findReaders(tx, [recipientId])).get(recipientId)
+  const watch = (await listTold(tx, [watchId])).get(watchId)
+  if (reader?.status !== 'active' || watch === undefined || reader.channel === 'webhook') {
+    await store.endSummary(tx, taken, null)
+    return
+  }
+  const settings = (await listSettings(tx, [reader.wallet])).get(reader.wallet) ?? DEFAULT_SETTINGS
+  const timing = timingOf(settings, reader, { kind: 'notice', severity: 'warning', now })
+  if (timing.act === 'hold') {
+    await store.endSummary(tx, taken, timing.until)
+    return
+  }
+  const summary = messageFor(deps, { watch, reader, settings, now }, (t) => ({
+    title: t('messages:throttled.count', { count: throttled, watch: typed(watch.label) }),
+    body: t('messages:throttled.summary', { limit: t('units:alerts', { count: allowed }) }),
+  }))
+  await store.endSummary(tx, taken, null)
+  await delivery.enqueue(tx, [summary])
+}
+
+function messageFor(
+  { publicUrl }: Pick<TellDeps, 'publicUrl'>,
+  about: Parameters<typeof announcement>[1],
+  write: (t: Translate) => Pick<Envelope['message'], 'title' | 'body'>,
+): delivery.NewDelivery {
+  const { watch, reader, settings, now } = about
+  const { id: recipientId, wallet, channel, lane, locale, timezone } = reader
+  const t = translator(locale)
+  const id = delivery.newDeliveryId(now)
+  const timing = timingOf(settings, reader, { kind: 'notice', severity: 'warning', now })
+  return {
+    id,
+    wallet,
+    alertId: null,
+    recipientId,
+    channel,
+    lane,
+    orderKey: `${recipientId} throttled ${watch.id}`,
+    firedAt: now,
+    position: 0,
+    envelope: {
+      deliveryId: id,
+      type: null,
+      signal: null,
+      group: null,
+      data: { glyph: GLYPH },
+      locale,
+      timezone,
+      kind: 'notice',
+      message: {
+        alertId: null,
+        watchId: watch.id,
+        watchLabel: watch.label,
+        event: 'notice.throttled',
+        severity: 'warning',
+        ...write(t),
+        fields: [],
+        link: `${publicUrl}/`,
+        firedAt: now.toISOString(),
+        test: false,
+      },
+      buttons: [[{ label: t('messages:button.open'), act: '1:alert.list:aad:' }]],
+    },
+    createdAt: now,
+    ...(timing.act === 'hold'
+      ? { status: 'held', heldUntil: timing.until }
+      : { status: 'pending' }),
+  }
+}
+
+/** Deletes the counts of watches and recipients that have been quiet for some hours. */
+export async function pruneBudgets({ db, clock }: Pick<TellDeps, 'clock'> & { readonly db: Db }) {
+  await store.deleteIdle(db, new Date(clock.now().getTime() - 3 * HOUR_MS))
+}

@@ -1,0 +1,150 @@
+/** What is deferred for a recipient, counted and moved in the database however much it is. */
+import { sql } from 'drizzle-orm'
+import type { Db } from '#src/db/connection.ts'
+
+/** Rows that one statement moves. */
+const ROWS_MAX = 5000
+
+/** What is due of the alerts that are deferred for a recipient, in figures. */
+export interface HeldCounts extends Record<string, unknown> {
+  /** Messages, recoveries too. */
+  readonly messages: number
+  /** Alerts among them. */
+  readonly alerts: number
+  /** Alerts among them that have recovered since. */
+  readonly recovered: number
+  /** The highest urgency: 0 info, 1 warning, 2 critical. */
+  readonly urgency: number
+  readonly firstAt: Date | null
+  readonly lastAt: Date | null
+}
+
+/** A deferred delivery; `envelope` as it is stored. */
+export interface HeldRow extends Record<string, unknown> {
+  readonly id: string
+  readonly alertId: number | null
+  readonly firedAt: Date
+  readonly envelope: unknown
+  /** Its alert is open. */
+  readonly isFiring: boolean
+}
+
+/** Which of a recipient's deferred alerts: those whose time has come, and of these all or the critical ones. */
+export interface Due {
+  readonly recipientId: number
+  readonly until: Date
+  readonly onlyCritical: boolean
+}
+
+/** Critical alerts, and recoveries of such. */
+const CRITICAL = sql.raw(`(d.urgency = 2 or d.recovery and exists (select from alerts a
+  where a.id = d.alert_id and a.fired_at = d.fired_at and a.episode_severity = 'critical'))`)
+
+function isDue({ recipientId, until, onlyCritical }: Due) {
+  const critical = onlyCritical ? sql`and ${CRITICAL}` : sql``
+  return sql`d.recipient_id = ${recipientId} and d.held_until <= ${until} and d.kind <> 'notice'
+    ${critical}`
+}
+
+/** Counts deferred alerts. */
+export async function countHeld(tx: Db, due: Due): Promise<HeldCounts> {
+  const [counted] = await tx.execute<HeldCounts>(sql`
+    select count(*)::int as messages,
+      (count(*) filter (where not d.recovery))::int as alerts,
+      (count(*) filter (where a.is_episode and a.state = 'recovered'))::int as recovered,
+      coalesce(max(d.urgency), 0)::int as urgency,
+      min(d.fired_at) as "firstAt", max(d.fired_at) as "lastAt"
+    from deliveries d
+    left join alerts a on a.id = d.alert_id and a.fired_at = d.fired_at
+    where ${isDue(due)}`)
+  if (counted === undefined) throw new Error('an aggregate gave no row')
+  return counted
+}
+
+/** Deferred alerts: those still open first, and each time the newest. */
+export async function listNewestHeld(tx: Db, due: Due, limit: number): Promise<readonly HeldRow[]> {
+  return await tx.execute<HeldRow>(sql`
+    select d.id, d.alert_id as "alertId", d.fired_at as "firedAt", d.envelope,
+      coalesce(a.is_episode and a.recovered_at is null, false) as "isFiring"
+    from deliveries d
+    left join alerts a on a.id = d.alert_id and a.fired_at = d.fired_at
+    where ${isDue(due)}
+    order by "isFiring" desc, d.fired_at desc, d.position desc, d.id desc
+    limit ${limit}`)
+}
+
+/** Notices that are deferred for a recipient until then, the oldest first. */
+export async function listHeldNotices(
+  tx: Db,
+  recipientId: number,
+  until: Date,
+  limit: number,
+): Promise<readonly HeldRow[]> {
+  return await tx.execute<HeldRow>(sql`
+    select id, alert_id as "alertId", fired_at as "firedAt", envelope, false as "isFiring"
+    from deliveries
+    where recipient_id = ${recipientId} and held_until <= ${until} and kind = 'notice'
+    order by fired_at, position, id limit ${limit}`)
+}
+
+/** Notes that deferred alerts are told in one delivery. */
+export async function markToldIn(tx: Db, due: Due, toldIn: string): Promise<void> {
+  for (;;) {
+    const marked = await tx.execute(sql`
+      update deliveries set held_until = null, told_in = ${toldIn}
+      where id = any(array(select d.id from deliveries d where ${isDue(due)} limit ${ROWS_MAX}))
+      returning 1`)
+    if (marked.length < ROWS_MAX) return
+  }
+}
+
+/** Ends deferred deliveries that cannot be read. */
+export async function failHeld(tx: Db, ids: readonly string[]): Promise<void> {
+  if (ids.length === 0) return
+  await tx.execute(sql`
+    update deliveries set status = 'failed', held_until = null, last_error = 'unreadable'
+    where id = any(${sql.param([...ids])}::uuid[])`)
+}
+
+/** Until when what is deferred for a recipient waits. */
+export interface HeldUntil {
+  /** Deliveries whose time had come by then keep it; null: they wait again, too. */
+  readonly keepDueAt: Date | null
+  readonly notices: Date
+  /** Of critical alerts and of their recoveries. */
+  readonly critical: Date
+  readonly others: Date
+}
+
+/**
+ * Reschedules the next deferred deliveries of a recipient, by id, above `after`.
+ *
+ * @returns the id to go on after; undefined when there are no more
+ */
+export async function rescheduleHeld(
+  tx: Db,
+  recipientId: number,
+  until: HeldUntil,
+  after: string | undefined,
+): Promise<string | undefined> {
+  const { keepDueAt, notices, critical, others } = until
+  const rows = await tx.execute<{ id: string }>(sql`
+    with chosen as (
+      select id from deliveries
+      where recipient_id = ${recipientId} and held_until is not null
+        and (${keepDueAt}::timestamptz is null or held_until > ${keepDueAt}::timestamptz)
+        and (${after ?? null}::uuid is null or id > ${after ?? null}::uuid)
+      order by id limit ${ROWS_MAX} for update
+    )
+    update deliveries d set held_until = case
+      when d.kind = 'notice' then ${notices}::timestamptz
+      when ${CRITICAL} then ${critical}::timestamptz
+      else ${others}::timestamptz end
+    from chosen where d.id = chosen.id
+    returning d.id`)
+  if (rows.length < ROWS_MAX) return undefined
+  return rows
+    .map(({ id }) => id)
+    .toSorted()
+    .at(-1)
+}

@@ -1,0 +1,219 @@
+import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest'
+import { pruneBudgets } from '#src/alerts/budget.ts'
+import { DEFAULT_SETTINGS } from '#src/recipients/settings.ts'
+import { type AlertRoom, alertRoom } from './room.ts'
+
+let room: AlertRoom
+let watchId: number
+let day = 0
+
+const MOVED = 'wallet-balance.moved'
+const LOW = 'credits.low-balance'
+
+beforeAll(async () => {
+  room = await alertRoom()
+})
+beforeEach(async () => {
+  day += 2
+  at('12:00')
+  await room.sql`update tokens set expires_at = ${new Date('2030-01-01T00:00:00.000Z')}`
+  const { version: _version, ...defaults } = DEFAULT_SETTINGS
+  await room.change(defaults)
+  await room.sql`delete from deliveries`
+  await room.sql`delete from alert_budgets`
+  watchId = await room.watch(`Watch ${day}`)
+  room.forget()
+})
+afterEach(() => room.alice.request('DELETE', `/watches/${watchId}`))
+afterAll(() => room.close())
+
+function at(time: string, days = 0): void {
+  const [hours = 0, minutes = 0] = time.split(':').map(Number)
+  room.clock.set(new Date(Date.UTC(2026, 11, day + days, hours, minutes)))
+}
+async function pass(): Promise<void> {
+  await room.summarize()
+  await room.deliver()
+}
+/** So many alerts, each of a look of its own. */
+async function flood(count: number, id = watchId): Promise<void> {
+  for (let n = 0; n < count; n++) await room.notice(id, { event: MOVED })
+}
+/** How many deliveries of each channel have each status. */
+async function statuses(): Promise<Record<string, number>> {
+  const rows = await room.sql<{ key: string; count: number }[]>`
+    select channel || ' ' || status as key, count(*)::int as count from deliveries
+    where kind <> 'notice' and not test and status in ('pending', 'throttled', 'held')
+    group by 1 order by 1`
+  return Object.fromEntries(rows.map(({ key, count }) => [key, count]))
+}
+const notices = () => room.inbox.mails.map(({ text }) => text)
+
+test('sends people 120 alerts of a watch an hour, programs more, and records the rest', async () => {
+  await flood(125)
+  expect(await statuses()).toEqual({
+    'email pending': 120,
+    'email throttled': 5,
+    'telegram pending': 120,
+    'telegram throttled': 5,
+    'webhook pending': 125,
+  })
+  const [newest] = await room.alerts('?limit=1')
+  expect(newest?.deliveries).toMatchObject([
+    { channel: 'email', status: 'throttled', attempts: 0, nextAttemptAt: null },
+    { channel: 'webhook', status: 'pending' },
+    { channel: 'telegram', status: 'throttled' },
+  ])
+})
+
+test('sends webhooks 1,200 alerts of a watch an hour, without any message about it', async () => {
+  await room.sql`
+    insert into alert_budgets (watch_id, recipient_id, allowed, started_at, used, throttled)
+    select ${watchId}, id, 1200, ${room.clock.now()}, 1199, 0 from recipients
+    where channel = 'webhook'`
+  await flood(3)
+  expect(await statuses()).toMatchObject({ 'webhook pending': 1, 'webhook throttled': 2 })
+  at('13:00')
+  await pass()
+  expect(room.hooks()).toEqual([MOVED])
+})
+
+test('says so in one message, and counts what was not sent in one summary an hour', async () => {
+  await flood(125)
+  await room.sql`delete from deliveries where kind <> 'notice'`
+  await pass()
+  expect(notices()).toEqual([expect.stringContaining('at most 120 alerts an hour')])
+  expect(room.chatTexts()).toEqual([expect.stringContaining(`Too many alerts: Watch ${day}`)])
+  await flood(5)
+  at('12:59')
+  await pass()
+  expect(notices()).toHaveLength(1)
+  at('13:00')
+  await Promise.all([room.summarize(), room.summarize()])
+  await pass()
+  expect(notices()).toHaveLength(2)
+  expect(room.subjects()[1]).toContain('10 alerts were not sent')
+  expect(room.chatTexts()[1]).toContain(`10 alerts were not sent: Watch ${day}`)
+  // A flood that goes on is announced no second time; each hour has its summary.
+  await flood(123)
+  await room.sql`delete from deliveries where kind <> 'notice'`
+  at('14:00')
+  await pass()
+  expect(notices()).toHaveLength(3)
+  expect(room.subjects()[2]).toContain('3 alerts were not sent')
+  at('20:00')
+  await pass()
+  expect(notices()).toHaveLength(3)
+  await flood(121)
+  await room.sql`delete from deliveries where kind <> 'notice'`
+  await pass()
+  expect(notices()[3]).toContain('at most 120 alerts an hour')
+})
+
+test('lets recoveries through, which say that their alert was no message of its own', async () => {
+  await flood(120)
+  await room.notice(watchId, { event: LOW })
+  room.clock.advance(60)
+  await room.notice(watchId, { event: 'credits.recovered' })
+  expect(await statuses()).toMatchObject({ 'email throttled': 1 })
+  const [recovery] = await room.alerts('?limit=1')
+  expect(recovery).toMatchObject({ event: 'credits.recovered' })
+  expect(recovery?.deliveries.map(({ status }) => status)).toEqual([
+    'pending',
+    'pending',
+    'pending',
+  ])
+  const [row] = await room.sql<{ body: string }[]>`
+    select envelope -> 'message' ->> 'body' as body from deliveries
+    where recovery and channel = 'email'`
+  expect(row?.body).toContain('12:00')
+})
+
+test('counts each watch and recipient for itself', async () => {
+  const other = await room.watch('Other')
+  await flood(121)
+  await flood(2, other)
+  expect(await statuses()).toMatchObject({ 'email pending': 122, 'email throttled': 1 })
+  await room.alice.request('DELETE', `/watches/${other}`)
+})
+
+test('counts what is deferred, and not what is muted', async () => {
+  await room.change({ digest: '1h' })
+  await flood(121)
+  expect(await statuses()).toMatchObject({ 'email held': 120, 'email throttled': 1 })
+  await room.sql`delete from deliveries`
+  await room.sql`delete from alert_budgets`
+  const mutedUntil = new Date(room.clock.now().getTime() + 60_000).toISOString()
+  await room.alice.request('PATCH', `/watches/${watchId}`, { mutedUntil })
+  await flood(121)
+  const [spent] = await room.sql<{ count: number }[]>`
+    select count(*)::int as count from alert_budgets where allowed = 120`
+  expect(spent?.count).toBe(0)
+})
+
+test('is exact however many processes write at once', async () => {
+  await Promise.all(Array.from({ length: 13 }, () => flood(10)))
+  expect(await statuses()).toMatchObject({ 'email pending': 120, 'email throttled': 10 })
+  await room.sql`delete from deliveries where kind <> 'notice'`
+  await pass()
+  expect(notices()).toHaveLength(1)
+})
+
+test('begins a new hour when the last one is over, also after the clock was set back', async () => {
+  await flood(121)
+  at('13:00')
+  await flood(1)
+  expect(await statuses()).toMatchObject({ 'email pending': 121, 'email throttled': 1 })
+  at('10:00')
+  await flood(120)
+  expect(await statuses()).toMatchObject({ 'email pending': 241, 'email throttled': 1 })
+})
+
+test('waits for the end of quiet hours with its summary, and counts on', async () => {
+  await room.change({
+    quietHours: { enabled: true, from: '22:00', to: '07:00', criticalBypass: true },
+  })
+  at('21:30')
+  await flood(122)
+  await room.sql`delete from deliveries where kind <> 'notice'`
+  await pass()
+  room.forget()
+  at('22:30')
+  await pass()
+  await flood(121)
+  await room.sql`delete from deliveries where kind <> 'notice'`
+  at('23:30')
+  await pass()
+  expect(notices()).toEqual([])
+  at('07:00', 1)
+  await pass()
+  await pass()
+  expect(room.subjects()).toEqual([expect.stringContaining('3 alerts were not sent')])
+})
+
+test('forgets its counts when a watch has been quiet, and when it is gone', async () => {
+  await flood(121)
+  await room.alice.request('DELETE', `/watches/${watchId}`)
+  at('15:01')
+  await pass()
+  await pruneBudgets(room.app)
+  const [left] = await room.sql<{ count: number }[]>`
+    select count(*)::int as count from alert_budgets`
+  expect(left?.count).toBe(0)
+})
+
+test('a group never hears of credits', async () => {
+  await room.sql`update recipients set chat_id = -chat_id where chat_id = ${room.chat}`
+  await room.notice(watchId, { event: LOW })
+  await room.notice(watchId, { event: MOVED })
+  const channels = async () =>
+    (await room.alerts('?limit=2')).map(({ event, deliveries }) => [
+      event,
+      deliveries.map(({ channel }) => channel),
+    ])
+  expect(await channels()).toEqual([
+    [MOVED, ['email', 'webhook', 'telegram']],
+    [LOW, ['email', 'webhook']],
+  ])
+  await room.sql`update recipients set chat_id = -chat_id where chat_id = ${-room.chat}`
+})
