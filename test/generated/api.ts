@@ -104,7 +104,7 @@ export interface Alert {
   rendered: Rendered;
   severity: "info" | "warning" | "critical";
   signal: string | null;
-  state: "firing" | "recovered" | "acknowledged";
+  state: "firing" | "recovered" | "acknowledged" | "closed";
   type: string;
   /**
    * @min 1
@@ -200,7 +200,7 @@ export interface AlertSelection {
   severity?: "info" | "warning" | "critical";
   /** @maxLength 64 */
   signal?: string;
-  state?: "firing" | "recovered" | "acknowledged";
+  state?: "firing" | "recovered" | "acknowledged" | "closed";
   /** @format date-time */
   to?: string;
   type?:
@@ -327,6 +327,7 @@ export interface Delivery {
     | "failed"
     | "held"
     | "muted"
+    | "throttled"
     | "disabled";
 }
 

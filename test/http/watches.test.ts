@@ -172,14 +172,14 @@ describe('PATCH /watches/{id}', () => {
     const { status, body } = await alice.request('PATCH', `/watches/${before.id}`, {
       settings: { direction: 'down' },
       minSeverity: 'warning',
-      mutedUntil: '2026-11-21T00:00:00.000Z',
+      mutedUntil: '2027-11-21T00:00:00.000Z',
     })
     expect(status).toBe(200)
     expect(body).toEqual({
       ...before,
       settings: { threshold: '100', direction: 'down' },
       minSeverity: 'warning',
-      mutedUntil: '2026-11-21T00:00:00.000Z',
+      mutedUntil: '2027-11-21T00:00:00.000Z',
       updatedAt: body.updatedAt,
       version: before.version + 1,
     })
