@@ -2,6 +2,7 @@ import type { Address, Hash } from '#src/kernel/units.ts'
 import type { FeedEntry, FeedList } from './feed-names.ts'
 import type { RoundReader } from './fsp/round-reader.ts'
 import type { SigningProtocol } from './fsp/system.ts'
+import type { BalanceSpan } from './internal-transfers.ts'
 
 /** One block, enough to name it and to notice that it was replaced. */
 export interface BlockRef {
@@ -29,11 +30,12 @@ export interface BalanceQuery {
 /**
  * One payment found on a chain: a fact, whatever it is worth to us.
  *
- * `txHash` and `logIndex` name it: the event's own index for the router, 0 for the other two ways, which
- * know one payment per transaction.
+ * `txHash` and `logIndex` name it: the event's own index for the router, 0 for plain transfers and the XRP
+ * Ledger, which know one payment per transaction, -1 for what reached us by another way.
  */
 export interface Payment {
-  readonly way: 'router' | 'native' | 'xrpl'
+  /** `internal`: coins that a contract sent; see `internal-transfers.ts`. */
+  readonly way: 'router' | 'native' | 'xrpl' | 'internal'
   /** As its chain writes it: `0x` and lower case, or upper case without `0x` on the XRP Ledger. */
   readonly txHash: string
   readonly logIndex: number
@@ -43,12 +45,16 @@ export interface Payment {
   readonly tag: number | null
   /** Who paid: a checksummed address, or a classic one (`r…`). */
   readonly payer: string
-  readonly asset: Address | 'FLR' | 'XRP'
+  /** On the XRP Ledger also another currency, `USD.r…`, or the id of a token. */
+  readonly asset: string
   /** What arrived, in the asset's smallest unit. */
   readonly amountUnits: bigint
   /** XRP Ledger: the ledger's index, hash (as 0x-hex) and close time. */
   readonly block: BlockRef
 }
+
+/** The `logIndex` of a payment that has no event or transfer of its own; see `Payment`. */
+export const OTHER_LOG_INDEX = -1
 
 /** Where payments on Flare go to; undefined is not looked for. */
 export interface PaymentPlaces {
@@ -145,6 +151,12 @@ export interface Chain {
     fromBlock: number,
     toBlock: number,
     places: PaymentPlaces,
+    signal?: AbortSignal,
+  ): Promise<readonly Payment[]>
+  /** Coins that reached an address in these blocks without a transaction to it. */
+  internalTransfers(
+    holder: Address,
+    span: BalanceSpan,
     signal?: AbortSignal,
   ): Promise<readonly Payment[]>
   /** The canonical block of that number; undefined while the chain is shorter. */

@@ -9,6 +9,7 @@ import { createEndpoints } from './endpoints.ts'
 import { createFeeds } from './feeds.ts'
 import { createRoundReader } from './fsp/round-reader.ts'
 import { createSigningProtocol } from './fsp/system.ts'
+import { findInternalTransfers } from './internal-transfers.ts'
 import { createLogReader } from './logs.ts'
 import { scanPayments } from './payment-scan.ts'
 import { readTransactionFacts } from './payments.ts'
@@ -95,6 +96,8 @@ export function createChain({
       ),
     paymentsBetween: (fromBlock, toBlock, places, signal) =>
       scanPayments({ endpoints, logs }, { fromBlock, toBlock }, places, signal),
+    internalTransfers: (holder, span, signal) =>
+      findInternalTransfers(endpoints, holder, span, signal),
     blockAt: (number, signal) =>
       endpoints.askUntil(
         (client) => readBlock(client, number),

@@ -1,8 +1,34 @@
 import { z } from 'zod'
+import { cleanOutsideText } from '#src/kernel/outside-text.ts'
 import { Hash } from '#src/kernel/units.ts'
-import type { BlockRef, Payment } from './chain.ts'
+import { type BlockRef, OTHER_LOG_INDEX, type Payment } from './chain.ts'
 
 const Digits = z.string().regex(/^[0-9A-Fa-f]{64}$/)
+
+/** Decimal places in which amounts of other currencies are kept: as many digits as they can have. */
+const OTHER_DECIMALS = 15
+
+/** An amount of another currency or token: kept by its name, to 15 decimal places, rounded down. */
+const OtherAmount = z
+  .union([
+    z.object({ currency: z.string(), issuer: z.string(), value: z.string() }),
+    z.object({ mpt_issuance_id: z.string(), value: z.string() }),
+  ])
+  .transform((amount) => {
+    const asset =
+      'currency' in amount ? `${amount.currency}.${amount.issuer}` : amount.mpt_issuance_id
+    return { asset: cleanOutsideText(asset, 100), amountUnits: scaled(amount.value) }
+  })
+
+/** A decimal number, also with an exponent, in units of 10⁻¹⁵; 0 for what is no such number or too large. */
+function scaled(text: string): bigint {
+  const [, whole = '', fraction = '', exponent = '0'] =
+    /^(\d{1,40})(?:\.(\d{1,40}))?(?:[eE]([+-]?\d{1,3}))?$/.exec(text) ?? []
+  const places = OTHER_DECIMALS + Number(exponent) - fraction.length
+  if (places > 40) return 0n
+  const digits = BigInt(`0${whole}${fraction}`)
+  return places >= 0 ? digits * 10n ** BigInt(places) : digits / 10n ** BigInt(-places)
+}
 
 /** Fields of a transaction that matter to whom it pays. */
 const Fields = z.looseObject({
@@ -13,12 +39,29 @@ const Fields = z.looseObject({
   hash: Digits.optional(),
   ledger_index: z.int().optional(),
 })
+type Fields = z.output<typeof Fields>
 
 const Meta = z.object({
   TransactionResult: z.string(),
   TransactionIndex: z.int(),
   delivered_amount: z.unknown().optional(),
+  AffectedNodes: z.array(z.record(z.string(), z.unknown())).default([]),
 })
+
+/** A ledger entry that a transaction changed: an account, an escrow or a payment channel. */
+const Node = z.looseObject({
+  LedgerEntryType: z.string(),
+  FinalFields: z
+    .looseObject({
+      Account: z.string().optional(),
+      Balance: z.unknown().optional(),
+      Destination: z.string().optional(),
+      DestinationTag: z.int().min(0).max(0xffff_ffff).optional(),
+    })
+    .optional(),
+  PreviousFields: z.looseObject({ Balance: z.unknown().optional() }).optional(),
+})
+const Drops = z.string().regex(/^\d{1,19}$/)
 
 /** As `tx` and `account_tx` answer it; servers of the first version of the interface put it elsewhere. */
 const RawEntry = z.looseObject({
@@ -50,7 +93,7 @@ export interface Validated {
 }
 
 /** Why a payment to us counts as none. */
-export type Ignored = 'not XRP' | 'amount not known'
+export type Ignored = 'amount not known'
 
 const SUCCESS = 'tesSUCCESS'
 /** An account that is deleted leaves what it has to another, with a tag like any payment. */
@@ -100,19 +143,44 @@ export function isPaymentTo(transaction: Validated, address: string): boolean {
  */
 export function toPayment({ fields, meta, txHash }: Validated, block: BlockRef): Payment | Ignored {
   const delivered = meta.delivered_amount
-  if (delivered instanceof Object) return 'not XRP'
+  const other = OtherAmount.safeParse(delivered).data
+  if (other !== undefined) return { ...common(fields, txHash, block), ...other, logIndex: 0 }
   if (typeof delivered !== 'string' || !/^[1-9]\d{0,18}$/.test(delivered)) return 'amount not known'
-  return {
-    way: 'xrpl',
-    txHash,
-    logIndex: 0,
-    handle: null,
-    tag: fields.DestinationTag ?? null,
-    payer: fields.Account,
-    asset: 'XRP',
-    amountUnits: BigInt(delivered),
-    block,
-  }
+  const amountUnits = BigInt(delivered)
+  return { ...common(fields, txHash, block), asset: 'XRP', amountUnits, logIndex: 0 }
+}
+
+/**
+ * XRP that an address received by another way than a payment: an escrow, a payment channel, a check. The
+ * changes of its account tell of it; a tag is that of the entry that held the amount. Undefined where the
+ * transaction brought it nothing.
+ */
+export function otherReceipt(
+  { fields, meta, txHash }: Validated,
+  address: string,
+): ((block: BlockRef) => Payment) | undefined {
+  const nodes = meta.AffectedNodes.flatMap((affected) =>
+    Object.values(affected).flatMap((node) => Node.safeParse(node).data ?? []),
+  )
+  const account = nodes.find(
+    ({ LedgerEntryType: type, FinalFields: final }) =>
+      type === 'AccountRoot' && final?.Account === address,
+  )
+  const after = Drops.safeParse(account?.FinalFields?.Balance).data
+  const before = Drops.safeParse(account?.PreviousFields?.Balance).data
+  if (after === undefined || before === undefined) return undefined
+  const fee = fields.Account === address ? BigInt(Drops.safeParse(fields['Fee']).data ?? 0) : 0n
+  const amountUnits = BigInt(after) - BigInt(before) + fee
+  if (amountUnits <= 0n) return undefined
+  const held = nodes.find(({ FinalFields: final }) => final?.Destination === address)
+  const tag = held?.FinalFields?.DestinationTag ?? null
+  const logIndex = OTHER_LOG_INDEX
+  return (block) => ({ ...common(fields, txHash, block), tag, asset: 'XRP', amountUnits, logIndex })
+}
+
+function common(fields: Fields, txHash: string, block: BlockRef) {
+  const tag: number | null = fields.DestinationTag ?? null
+  return { way: 'xrpl', txHash, handle: null, tag, payer: fields.Account, block } as const
 }
 
 function blockOf(index: number, hash: string, at: Date): BlockRef {

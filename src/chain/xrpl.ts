@@ -8,6 +8,7 @@ import {
   failureOf,
   isPaymentTo,
   LedgerHead,
+  otherReceipt,
   toBlock,
   toPayment,
   type Validated,
@@ -63,12 +64,15 @@ const Account = z.object({
 export function createXrpl({ url, address, log, timeoutMs = TIMEOUT_MS }: XrplOptions): Xrpl {
   const rpc = createXrplRpc({ url, log, timeoutMs })
 
-  /** A payment to us, or none; one that brings no XRP is named in the log. */
+  /** What reached us, or nothing; a payment whose amount is not known is named in the log. */
   async function paymentsOf(
     transaction: Validated,
     signal: AbortSignal | undefined,
   ): Promise<readonly Payment[]> {
-    if (!isPaymentTo(transaction, address)) return []
+    if (!isPaymentTo(transaction, address)) {
+      const receipt = failureOf(transaction) ? undefined : otherReceipt(transaction, address)
+      return receipt === undefined ? [] : [receipt(await ledgerOf(rpc, transaction, signal))]
+    }
     const payment = toPayment(transaction, await ledgerOf(rpc, transaction, signal))
     if (typeof payment !== 'string') return [payment]
     const { txHash, ledgerIndex } = transaction

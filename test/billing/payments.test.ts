@@ -356,9 +356,10 @@ describe('an XRP deposit', () => {
     const draft = await draftOf(alice, { asset: 'XRP' })
     const tag = draft.destinationTag ?? undefined
     const issued = { currency: 'USD', issuer: world.xrpl.address, value: '1000' }
-    world.xrpl.deposit({ tag, drops: 0n, issued })
+    const { hash } = world.xrpl.deposit({ tag, drops: 0n, issued })
     expect(await gained(() => world.settle())).toBe(0)
-    expect((await topupOf(alice, draft)).status).toBe('draft')
+    expect(await topupOf(alice, draft)).toMatchObject({ status: 'rejected', reason: 'wrong_asset' })
+    expect(await unmatched(world)).toContainEqual(expect.objectContaining({ tx_hash: hash }))
   })
 
   test('is found over many pages, once each', async () => {

@@ -98,15 +98,27 @@ describe('deposits', () => {
     expect(payments[0]?.amountUnits).toBe(10n ** 17n)
   })
 
-  test('are not other things than XRP, and the log says so', async () => {
-    const { hash, ledgerIndex } = server.deposit({ tag: 1, drops: 0n, issued: ISSUED })
-    expect((await xrpl.deposits(undefined)).payments).toEqual([])
-    expect(said('warn')).toEqual([
+  test('are payments in another currency too, by its name', async () => {
+    const { hash } = server.deposit({ tag: 1, drops: 0n, issued: ISSUED })
+    expect((await xrpl.deposits(undefined)).payments).toMatchObject([
       {
-        level: 'warn',
-        message: 'xrp ledger payment ignored',
-        fields: { txHash: hash, ledgerIndex, reason: 'not XRP' },
+        way: 'xrpl',
+        txHash: hash,
+        logIndex: 0,
+        tag: 1,
+        asset: `${ISSUED.currency}.${ISSUED.issuer}`,
+        amountUnits: BigInt(ISSUED.value) * 10n ** 15n,
       },
+    ])
+  })
+
+  test.each([
+    'EscrowFinish',
+    'PaymentChannelClaim',
+  ] as const)('are what %s brings too, apart from payments', async (by) => {
+    const { hash } = server.deposit({ by, tag: 7, drops: 25_000_000n })
+    expect((await xrpl.deposits(undefined)).payments).toMatchObject([
+      { txHash: hash, logIndex: -1, tag: 7, asset: 'XRP', amountUnits: 25_000_000n },
     ])
   })
 
@@ -208,9 +220,10 @@ describe('a transaction', () => {
     })
   })
 
-  test('that brought something else than XRP paid nothing', async () => {
+  test('that brought something else than XRP says what', async () => {
     const { hash } = server.deposit({ tag: 1, drops: 0n, issued: ISSUED })
-    expect(await xrpl.transaction(hash)).toMatchObject({ status: 'mined', payments: [] })
+    const asset = `${ISSUED.currency}.${ISSUED.issuer}`
+    expect(await xrpl.transaction(hash)).toMatchObject({ status: 'mined', payments: [{ asset }] })
   })
 
   test('that nobody made is unknown', async () => {

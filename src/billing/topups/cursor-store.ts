@@ -37,3 +37,15 @@ export async function saveTip(db: Db, chain: PaymentChain, tip: number): Promise
     .returning({ chain: paymentCursors.chain })
   return changed.length > 0
 }
+
+/** Records an address's balance at the end of a block, up to which all of it is accounted for. */
+export async function saveBalance(
+  db: Db,
+  balance: {
+    readonly balanceOf: string
+    readonly balanceBlock: number
+    readonly balanceUnits: bigint
+  },
+): Promise<void> {
+  await db.update(paymentCursors).set(balance).where(eq(paymentCursors.chain, 'flare'))
+}

@@ -1,6 +1,7 @@
 import { transact } from '#src/db/connection.ts'
 import { isolateEach, isSharedFailure } from '#src/db/isolate.ts'
 import type { AssetKey } from '../price-list.ts'
+import { compareBalance } from './balance.ts'
 import { type CursorRow, findCursor, insertCursor, moveCursor, saveTip } from './cursor-store.ts'
 import { listOpenPayments, notifyOpenOnFlare, type PaymentPlace } from './payment-store.ts'
 import { recordPayments } from './payments.ts'
@@ -26,7 +27,7 @@ const CLOCK_TOLERANCE_MS = 600_000
  */
 export async function settleDeposits(deps: FollowDeps, signal: AbortSignal): Promise<void> {
   const failures: unknown[] = []
-  for (const turn of [readFlare, readXrpl, settlePages]) {
+  for (const turn of [beginComparing, readFlare, readXrpl, compareBalance, settlePages]) {
     if (signal.aborted) break
     try {
       await turn(deps, signal)
@@ -38,6 +39,12 @@ export async function settleDeposits(deps: FollowDeps, signal: AbortSignal): Pro
   }
   if (failures.length === 0) return
   throw failures.find((error) => !isUpstream(error)) ?? failures[0]
+}
+
+/** The first balance is that of before anything is read. */
+async function beginComparing(deps: FollowDeps, signal: AbortSignal): Promise<void> {
+  const cursor = await findCursor(deps.db, 'flare')
+  if (cursor?.balanceOf !== deps.billing.payments.nativePayTo) await compareBalance(deps, signal)
 }
 
 /** Begins to look for payments on a chain, before the first of them can be made. */

@@ -60,6 +60,8 @@ export const REFUSALS = [
   /** It names no top-up of ours. */
   'unknown_reference',
   'wrong_asset',
+  /** It came by a contract's internal call, an escrow or a payment channel. */
+  'unsupported_transfer',
   /** The transaction paid nothing to our addresses. */
   'wrong_recipient',
   'over_cap',

@@ -1,4 +1,4 @@
-import { and, asc, eq, isNotNull, isNull, lte, ne, not, sql } from 'drizzle-orm'
+import { and, asc, eq, gt, isNotNull, isNull, lte, ne, not, sql } from 'drizzle-orm'
 import type { Db } from '#src/db/connection.ts'
 import { type Refusal, TOPUPS_CHANNEL } from './model.ts'
 import { topupPayments, unmatchedPayments } from './tables.ts'
@@ -78,6 +78,26 @@ export async function sumPaid(
       ),
     )
   return BigInt(found?.units ?? 0)
+}
+
+/** Payments in FLR of a way in the blocks after `after`, up to `upTo`: block and amount. */
+export function listCoinPayments(
+  db: Db,
+  way: 'native' | 'router',
+  { after, upTo }: { readonly after: number; readonly upTo: number },
+): Promise<{ blockNumber: number; amountUnits: bigint }[]> {
+  const { blockNumber, amountUnits, asset } = topupPayments
+  return db
+    .select({ blockNumber, amountUnits })
+    .from(topupPayments)
+    .where(
+      and(
+        eq(topupPayments.way, way),
+        eq(asset, 'FLR'),
+        gt(blockNumber, after),
+        lte(blockNumber, upTo),
+      ),
+    )
 }
 
 /** Where a payment stands among those seen. */

@@ -1,4 +1,4 @@
-import type { Chain, Payment } from '#src/chain/chain.ts'
+import { type Chain, OTHER_LOG_INDEX, type Payment } from '#src/chain/chain.ts'
 import { type Db, transact } from '#src/db/connection.ts'
 import type { Clock } from '#src/kernel/clock.ts'
 import type { Logger } from '#src/kernel/logger.ts'
@@ -136,10 +136,13 @@ export async function settlePayment(
 ): Promise<void> {
   const { db, clock, log } = deps
   const topup = payment.handle === null ? undefined : await store.findTopup(db, payment.handle)
-  const pricing = topup && (await pricingOf(deps, topup, payment, signal))
+  const pricing =
+    topup !== undefined && !isUnsupported(payment)
+      ? await pricingOf(deps, topup, payment, signal)
+      : undefined
   const { txHash, logIndex, asset, payer, reference } = payment
   const fields = { txHash, logIndex, handle: payment.handle, reference, asset, payer }
-  if (topup !== undefined && pricing === undefined) {
+  if (topup !== undefined && pricing === undefined && !isUnsupported(payment)) {
     log.warn(fields, 'payment waits for a price')
     return
   }
@@ -218,6 +221,11 @@ async function addCredits(
   return { wallet, handle, txHash, logIndex, asset, amountUnits, ...worth, balanceCredits, at }
 }
 
+/** Whether it reached us without the event or transfer that a payment is known by. */
+function isUnsupported({ logIndex }: Pick<PaymentRow, 'logIndex'>): boolean {
+  return logIndex === OTHER_LOG_INDEX
+}
+
 /** What a payment is counted at. */
 interface Pricing {
   readonly rate: Rate
@@ -239,6 +247,9 @@ async function judge(
   },
 ): Promise<Verdict> {
   const { asset, amountUnits } = payment
+  if (isUnsupported(payment)) {
+    return judgePayment({ asset, amountUnits, topup, rate: undefined, isUnsupported: true })
+  }
   const beyond = pricing?.beyond
   if (topup === undefined || beyond === undefined) {
     return judgePayment({ asset, amountUnits, topup, rate: pricing?.rate })

@@ -1,10 +1,10 @@
 import { encodeFunctionData, formatUnits } from 'viem/utils'
 import { z } from 'zod'
+import type { Payment } from '#src/chain/chain.ts'
 import { ROUTER_ABI } from '#src/chain/contracts.ts'
 import { id, translate } from '#src/i18n/translate.ts'
 import type { Locale } from '#src/kernel/locale.ts'
 import { Hash, storedAddress } from '#src/kernel/units.ts'
-import type { PaymentAsset } from '../price-list.ts'
 import { SETTLEMENTS, type Topup } from './model.ts'
 import type { Outcome } from './outcome.ts'
 import { assetOf, symbolOf, xrpWalletLink } from './rules.ts'
@@ -22,7 +22,7 @@ export interface RecordContext {
 export const XRPL_CONFIRMATIONS = 1
 
 /** How many confirmations a payment needs before it is credited. */
-export function requiredConfirmations(way: PaymentAsset['way'], confirmations: number): number {
+export function requiredConfirmations(way: Payment['way'], confirmations: number): number {
   return way === 'xrpl' ? XRPL_CONFIRMATIONS : confirmations
 }
 

@@ -96,6 +96,8 @@ export function worthOf(credits: number, key: AssetKey): Worth {
 export interface Case {
   readonly asset: string
   readonly amountUnits: bigint
+  /** It came in a way that we do not credit. */
+  readonly isUnsupported?: boolean
   /** Undefined when the payment names none of ours. */
   readonly topup: { readonly asset: AssetKey; readonly token: string | null } | undefined
   readonly rate: Rate | undefined
@@ -168,7 +170,9 @@ export type Verdict =
  * What becomes of a payment: its credits, or why there are none. It is refused as a whole.
  *
  */
-export function judgePayment({ asset, amountUnits, topup, rate, lock }: Case): Verdict {
+export function judgePayment(payment: Case): Verdict {
+  const { asset, amountUnits, topup, rate, lock } = payment
+  if (payment.isUnsupported === true) return refused('unsupported_transfer')
   if (topup === undefined || rate === undefined) return refused('unknown_reference')
   if (asset !== (topup.token ?? topup.asset)) return refused('wrong_asset')
   const cap = capUnits(assetOf(topup.asset), 'capPerTopup')

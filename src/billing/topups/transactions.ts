@@ -1,10 +1,11 @@
-import type { Payment, TransactionFacts } from '#src/chain/chain.ts'
+import type { BlockRef, Payment, TransactionFacts } from '#src/chain/chain.ts'
 import type { Xrpl } from '#src/chain/xrpl.ts'
 import { type Db, transact } from '#src/db/connection.ts'
 import { isolateEach } from '#src/db/isolate.ts'
 import { AppError } from '#src/kernel/errors.ts'
 import type { Quarantine } from '#src/kernel/quarantine.ts'
 import { storedAddress } from '#src/kernel/units.ts'
+import { internalTransfersAt } from './balance.ts'
 import * as cursors from './cursor-store.ts'
 import {
   NOT_FOUND,
@@ -67,8 +68,18 @@ export async function followTransaction(
       await store.deleteSubmission(db, { handle: topup.handle, txHash })
       return false
     } else {
-      // What reached us without a reference is logged when it is deep enough, with the unmatched.
-      await save('rejected', payments.length === 0 ? 'wrong_recipient' : 'unknown_reference')
+      const internal =
+        payments.length === 0 ? await readInternal(deps, topup, facts.block, signal) : []
+      const reached = internal.filter(
+        (one) => one.txHash === txHash || one.txHash === one.block.hash,
+      )
+      // What has reached us is logged when it is deep enough, with the others that are not matched.
+      if (reached.length > 0) {
+        await transact(db, (tx) => recordPayments(deps, tx, reached, checkedAt))
+        await save('rejected', 'unsupported_transfer')
+      } else {
+        await save('rejected', payments.length === 0 ? 'wrong_recipient' : 'unknown_reference')
+      }
     }
   } else if (facts.status === 'reverted') {
     await save('failed', facts.reason ?? 'reverted')
@@ -80,6 +91,17 @@ export async function followTransaction(
     else await save('submitted', isSeen ? null : NOT_FOUND)
   }
   return true
+}
+
+/** What a contract sent us in the block of a transaction that was named for FLR. */
+async function readInternal(
+  deps: FollowDeps,
+  { asset, payTo }: TopupRow,
+  block: BlockRef,
+  signal?: AbortSignal,
+): Promise<readonly Payment[]> {
+  if (assetOf(asset).way !== 'native') return []
+  return await internalTransfersAt(deps, storedAddress(payTo), block.number, signal)
 }
 
 /** Whether an endpoint has known it before: then it is on its way, and should not be paid again. */

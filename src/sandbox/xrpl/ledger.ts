@@ -19,6 +19,8 @@ export interface Deposit {
   readonly partialOfDrops?: bigint
   /** Arrives instead of XRP. */
   readonly issued?: IssuedAmount
+  /** How it arrives; by a payment without it. */
+  readonly by?: 'EscrowFinish' | 'PaymentChannelClaim'
   /** Who pays; somebody without it. */
   readonly from?: string
   /** What comes of it, such as `tecPATH_PARTIAL`; `tesSUCCESS` without it. */

@@ -1,4 +1,4 @@
-import type { Ledger, Placed, Transaction } from './ledger.ts'
+import type { Deposit, Ledger, Placed, Transaction } from './ledger.ts'
 
 /** JSON as the server writes it. */
 export type JsonObject = Readonly<Record<string, unknown>>
@@ -24,7 +24,7 @@ export function entryOf(placed: Placed, destination: string, apiVersion: number)
   const { index } = ledger
   const date = closeTimeOf(ledger)
   const fields = fieldsOf(transaction, destination, apiVersion)
-  const meta = metaOf(placed)
+  const meta = metaOf(placed, destination)
   if (apiVersion === 1) {
     const tx = { ...fields, date, hash: transaction.hash, inLedger: index, ledger_index: index }
     return { meta, tx, validated: true }
@@ -65,6 +65,10 @@ function fieldsOf(
   apiVersion: number,
 ): JsonObject {
   const isPartial = deposit.partialOfDrops !== undefined
+  if (deposit.by !== undefined) {
+    const head = { Account: from, Fee: '12', Flags: 0, Sequence: sequence, SigningPubKey: '' }
+    return { ...head, TransactionType: deposit.by }
+  }
   const amount = deposit.issued ?? (deposit.partialOfDrops ?? deposit.drops).toString()
   const sendMax = { currency: 'USD', issuer: from, value: '1000' }
   return {
@@ -82,15 +86,41 @@ function fieldsOf(
   }
 }
 
-function metaOf({ transaction: { deposit }, index }: Placed): JsonObject {
+/** What an escrow or a channel changed: the account holds more, and the entry that held it is gone. */
+function affectedNodes({ by, drops, tag }: Deposit, destination: string): JsonObject[] {
+  if (by === undefined) return []
+  const before = 10_000_000n
+  const fields = { Account: destination, Balance: (before + drops).toString() }
+  return [
+    {
+      ModifiedNode: {
+        LedgerEntryType: 'AccountRoot',
+        FinalFields: fields,
+        PreviousFields: { Balance: before.toString() },
+      },
+    },
+    {
+      DeletedNode: {
+        LedgerEntryType: by === 'EscrowFinish' ? 'Escrow' : 'PayChannel',
+        FinalFields: {
+          Destination: destination,
+          Amount: drops.toString(),
+          ...(tag !== undefined && { DestinationTag: tag }),
+        },
+      },
+    },
+  ]
+}
+
+function metaOf({ transaction: { deposit }, index }: Placed, destination: string): JsonObject {
   const result = deposit.result ?? 'tesSUCCESS'
   const delivered = deposit.issued ?? deposit.drops.toString()
   const isPartial = deposit.partialOfDrops !== undefined
   return {
-    AffectedNodes: [],
+    AffectedNodes: affectedNodes(deposit, destination),
     ...(result === 'tesSUCCESS' && isPartial && { DeliveredAmount: delivered }),
     TransactionIndex: index,
     TransactionResult: result,
-    ...(result === 'tesSUCCESS' && { delivered_amount: delivered }),
+    ...(result === 'tesSUCCESS' && deposit.by === undefined && { delivered_amount: delivered }),
   }
 }

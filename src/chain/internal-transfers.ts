@@ -1,0 +1,143 @@
+import { type Hex, isAddressEqual, numberToHex, zeroAddress } from 'viem'
+import { z } from 'zod'
+import { type Address, Hash } from '#src/kernel/units.ts'
+import { OTHER_LOG_INDEX, type Payment } from './chain.ts'
+import type { Endpoints, RpcClient } from './endpoints.ts'
+import { Transaction } from './payments.ts'
+import { Quantity } from './quantity.ts'
+import { BLOCKS_PER_STEP, readBlocks, type SpanBlock } from './spans.ts'
+
+/** A stretch of blocks and the holder's balance around it. */
+export interface BalanceSpan {
+  readonly from: number
+  readonly to: number
+  /** At the end of the block before `from`. */
+  readonly before: bigint
+  /** At the end of `to`. */
+  readonly after: bigint
+  /** What else explains a balance, by block: payments that an event tells of. */
+  readonly explained?: ReadonlyMap<number, bigint>
+}
+
+const Receipt = z.object({ status: Quantity, gasUsed: Quantity, effectiveGasPrice: Quantity })
+
+/** A block, and by how much its own transactions changed the balance. */
+interface Explained {
+  readonly block: SpanBlock
+  readonly transactions: readonly z.output<typeof Transaction>[]
+  readonly units: bigint
+}
+
+/**
+ * Coins that reached an address without a transaction to it: by an internal call of a contract wallet, a
+ * multisender or a reward. They leave no event; the balance tells of them, compared block by block with what
+ * the address's own transactions explain. A block of which the endpoint no longer has the state is compared
+ * together with those after it.
+ *
+ * A transfer's `txHash` is its transaction where only one of the block can have made it, else the hash of
+ * the block; `handle` and `tag` are null.
+ *
+ * @throws AppError upstream `dependency_unavailable` when no endpoint has all of these blocks
+ */
+export async function findInternalTransfers(
+  endpoints: Endpoints,
+  holder: Address,
+  span: BalanceSpan,
+  signal?: AbortSignal,
+): Promise<readonly Payment[]> {
+  const found: Payment[] = []
+  let known = span.before
+  let pending: Explained[] = []
+  for (let from = span.from; from <= span.to; from += BLOCKS_PER_STEP) {
+    const to = Math.min(span.to, from + BLOCKS_PER_STEP - 1)
+    const step = await endpoints.ask(async (client) => {
+      const blocks = await readBlocks(client, { from, to, withTransactions: true })
+      const explained: Explained[] = []
+      for (const block of blocks) {
+        const one = await explain(client, holder, block)
+        const units = one.units + (span.explained?.get(block.ref.number) ?? 0n)
+        explained.push({ ...one, units })
+      }
+      const end = to === span.to ? span.after : await balanceAt(client, holder, to)
+      const balances = new Map<number, bigint | undefined>([[to, end]])
+      const isOdd = end !== undefined && end - known !== sum([...pending, ...explained])
+      if (isOdd) {
+        for (let at = from; at < to; at += 1) balances.set(at, await balanceAt(client, holder, at))
+      }
+      return { explained, balances }
+    }, signal)
+    for (const one of step.explained) {
+      pending.push(one)
+      const balance = step.balances.get(one.block.ref.number)
+      if (balance === undefined) continue
+      const units = balance - known - sum(pending)
+      if (units > 0n) found.push(toPayment(pending, units, holder))
+      known = balance
+      pending = []
+    }
+  }
+  return found
+}
+
+function sum(blocks: readonly Explained[]): bigint {
+  return blocks.reduce((total, { units }) => total + units, 0n)
+}
+
+/** What the transactions to and from the holder did to its balance, fees included. */
+async function explain(client: RpcClient, holder: Address, block: SpanBlock): Promise<Explained> {
+  const transactions = block.transactions.map((one) => Transaction.parse(one))
+  let units = 0n
+  for (const { hash, from, to, value } of transactions) {
+    const isFrom = isAddressEqual(from, holder)
+    const isTo = to !== undefined && isAddressEqual(to, holder)
+    if (!isFrom && !(isTo && value > 0n)) continue
+    const answer = await client.request({ method: 'eth_getTransactionReceipt', params: [hash] })
+    const { status, gasUsed, effectiveGasPrice } = Receipt.parse(answer)
+    if (isTo && status !== 0n) units += value
+    if (isFrom && status !== 0n) units -= value
+    if (isFrom) units -= gasUsed * effectiveGasPrice
+  }
+  return { block, transactions, units }
+}
+
+/** Undefined where the endpoint has no state of that block any more. */
+async function balanceAt(
+  client: RpcClient,
+  holder: Address,
+  block: number,
+): Promise<bigint | undefined> {
+  try {
+    const params: [Address, Hex] = [holder, numberToHex(block)]
+    return Quantity.parse(await client.request({ method: 'eth_getBalance', params }))
+  } catch {
+    return undefined
+  }
+}
+
+function toPayment(blocks: readonly Explained[], units: bigint, holder: Address): Payment {
+  const last = blocks.at(-1)
+  if (last === undefined) throw new Error('a balance was compared without a block')
+  const maker = blocks.length === 1 ? makerOf(last, holder) : undefined
+  return {
+    way: 'internal',
+    txHash: maker?.hash ?? last.block.ref.hash,
+    logIndex: OTHER_LOG_INDEX,
+    handle: null,
+    tag: null,
+    payer: maker?.from ?? zeroAddress,
+    asset: 'FLR',
+    amountUnits: units,
+    block: last.block.ref,
+  }
+}
+
+/** The one transaction of a block that names the holder in its data, or the only one there is. */
+function makerOf({ transactions }: Explained, holder: Address) {
+  const others = transactions.filter(({ to }) => to === undefined || !isAddressEqual(to, holder))
+  const digits = holder.slice(2).toLowerCase()
+  const naming = others.filter(({ input }) => input.toLowerCase().includes(digits))
+  const [maker, ...more] = naming.length > 0 ? naming : others
+  return more.length === 0 && maker !== undefined
+    ? { hash: z.decode(Hash, maker.hash), from: maker.from }
+    : undefined
+}

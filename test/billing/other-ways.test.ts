@@ -1,0 +1,144 @@
+import type { Hex } from 'viem'
+import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
+import type { Address } from '#src/kernel/units.ts'
+import {
+  buyer,
+  draftOf,
+  ledgerOf,
+  type PayWorld,
+  payWorld,
+  topupOf,
+  unmatched,
+} from '../support/pay-world.ts'
+import type { Client } from '../support/people.ts'
+
+/** Money that reaches us by a way that is no payment: it is recorded, whoever sent it. */
+
+let world: PayWorld
+let alice: Client
+let forwarder: Address
+
+beforeAll(async () => {
+  world = await payWorld()
+  alice = await buyer(world, 'alice')
+  forwarder = await deployForwarder()
+})
+afterEach(() => {
+  world.errors.length = 0
+})
+afterAll(() => world.close())
+
+const bob = () => world.devnet.people.bob.account.address
+
+/** A contract that sends what it is called with on to us: a contract wallet, as far as we can tell. */
+async function deployForwarder(): Promise<Address> {
+  const payTo = world.contracts.payTo.slice(2).toLowerCase()
+  const runtime = `366000600037600060003660003473${payTo}5af15000`
+  const length = (runtime.length / 2).toString(16).padStart(2, '0')
+  const data: Hex = `0x60${length}600c60003960${length}6000f3${runtime}`
+  const hash = await world.devnet.client.sendTransaction({ account: bob(), data, chain: null })
+  await world.devnet.mine(1)
+  const { contractAddress } = await world.devnet.client.getTransactionReceipt({ hash })
+  if (contractAddress == null) throw new Error('the forwarder was not deployed')
+  return contractAddress
+}
+
+async function forward(value: bigint, data: Hex): Promise<string> {
+  const hash = await world.devnet.client.sendTransaction({
+    account: bob(),
+    to: forwarder,
+    value,
+    data,
+    chain: null,
+  })
+  await world.devnet.mine(3, 1)
+  return hash
+}
+
+const credits = async () => (await ledgerOf(alice)).balance
+
+test('FLR from a contract wallet is recorded as unmatched and logged, once, without being named', async () => {
+  const draft = await draftOf(alice, { asset: 'FLR' })
+  await world.settle()
+  const before = await credits()
+  const txHash = await forward(BigInt(draft.amount), draft.handle as Hex)
+  for (let time = 0; time < 2; time += 1) await world.settle()
+  const rows = (await unmatched(world)).filter((row) => row['tx_hash'] === txHash)
+  expect(rows).toMatchObject([{ reason: 'unsupported_transfer', log_index: -1 }])
+  expect(world.errors).toMatchObject([
+    { message: 'payment not matched', fields: { txHash, reason: 'unsupported_transfer' } },
+  ])
+  const [payment] = await world.sql`select * from topup_payments where tx_hash = ${txHash}`
+  expect(payment).toMatchObject({ way: 'internal', amount_units: draft.amount })
+  expect(await credits()).toBe(before)
+})
+
+test('FLR from a contract wallet that is named says what it is, and is recorded once', async () => {
+  const draft = await draftOf(alice, { asset: 'FLR' })
+  await world.settle()
+  const txHash = await forward(BigInt(draft.amount) + 7n, draft.handle as Hex)
+  await world.sync()
+  const { status, body } = await alice.request('POST', `/topup/${draft.handle}/confirm`, { txHash })
+  expect([status, body]).toMatchObject([
+    409,
+    { code: 'topup_state', topupStatus: 'rejected', reason: 'unsupported_transfer' },
+  ])
+  for (let time = 0; time < 2; time += 1) await world.settle()
+  const rows = (await unmatched(world)).filter((row) => row['tx_hash'] === txHash)
+  expect(rows).toHaveLength(1)
+  expect(world.errors).toHaveLength(1)
+})
+
+test('plain payments, withdrawals and their fees are explained: nothing is recorded for them', async () => {
+  await world.settle()
+  const known = (await unmatched(world)).length
+  const draft = await draftOf(alice, { asset: 'FLR' })
+  const { contracts, devnet } = world
+  await world.pay(draft)
+  // Out of our address, beside a payment into it and one by a contract in the same stretch of blocks.
+  await devnet.client.request({
+    method: 'anvil_impersonateAccount',
+    params: [contracts.payTo],
+  } as never)
+  await devnet.client.sendTransaction({
+    account: contracts.payTo,
+    to: bob(),
+    value: 3n,
+    chain: null,
+  })
+  await devnet.mine(3, 1)
+  await world.settle()
+  expect((await topupOf(alice, draft)).status).toBe('credited')
+  expect(await unmatched(world)).toHaveLength(known)
+  await devnet.client.sendTransaction({
+    account: contracts.payTo,
+    to: bob(),
+    value: 5n,
+    chain: null,
+  })
+  const txHash = await forward(11n, '0x')
+  await world.settle()
+  expect((await unmatched(world)).filter((row) => row['tx_hash'] === txHash)).toHaveLength(1)
+  expect(await unmatched(world)).toHaveLength(known + 1)
+})
+
+test('XRP by escrow or channel and other currencies are recorded as unmatched, with a tag of ours too', async () => {
+  const draft = await draftOf(alice, { asset: 'XRP' })
+  const tag = draft.destinationTag ?? 0
+  const before = await credits()
+  const issued = { currency: 'USD', issuer: 'rhub8VRN55s94qWKDv6jmDy1pUykJzF3wq', value: '12.5' }
+  const { xrpl } = world
+  const escrow = xrpl.deposit({ by: 'EscrowFinish', tag, drops: 5_000_000n }).hash
+  const channel = xrpl.deposit({ by: 'PaymentChannelClaim', drops: 6_000_000n }).hash
+  const usd = xrpl.deposit({ tag, drops: 0n, issued }).hash
+  await world.settle()
+  const rows = await unmatched(world)
+  const reasonOf = (hash: string) => rows.find((row) => row['tx_hash'] === hash)?.['reason']
+  expect([escrow, channel, usd].map(reasonOf)).toEqual([
+    'unsupported_transfer',
+    'unsupported_transfer',
+    'wrong_asset',
+  ])
+  expect(world.errors).toHaveLength(3)
+  expect(await credits()).toBe(before)
+})
