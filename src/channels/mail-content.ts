@@ -168,8 +168,8 @@ function subjectOf(t: Translate, envelope: Envelope, { title }: Card): string {
 }
 
 /** Whether it is the test of a destination, whose title says what it is; others show an example. */
-function isOfDestination({ type, message }: Envelope): boolean {
-  return message.test && type === null
+function isOfDestination({ data, message }: Envelope): boolean {
+  return message.test && data['test'] === true
 }
 
 /** What a mail program shows beside the subject. */

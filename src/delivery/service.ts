@@ -17,7 +17,7 @@ import { createWorker, type Worker, type WorkerDeps } from './worker.ts'
 
 export { newDeliveryId } from './delivery-id.ts'
 export type { NewDelivery } from './model.ts'
-export { sendTest } from './test-message.ts'
+export { sendTest, type TestDeps, type TestExample } from './test-message.ts'
 
 /** After claims that failed, the shares of time waited before the next, in milliseconds. */
 const FAILED_MS = 50

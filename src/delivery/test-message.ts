@@ -1,4 +1,11 @@
-import { type Channel, type Channels, DeliveryError, type Receipt } from '#src/channels/define.ts'
+import {
+  type Channel,
+  type Channels,
+  DeliveryError,
+  type Envelope,
+  type Message,
+  type Receipt,
+} from '#src/channels/define.ts'
 import { type Db, transact } from '#src/db/connection.ts'
 import { shortAddress } from '#src/i18n/format.ts'
 import { id as bare, translator } from '#src/i18n/translate.ts'
@@ -28,24 +35,28 @@ export interface TestDeps {
   readonly notices: SwitchNews
 }
 
-/**
- * What a test pretends to be about: the payload names one of the published events, also in a test. Its
- * title and data say that nothing happened, for receivers that look at nothing else.
- */
-const TEST_EVENT = 'wallet-balance.moved'
+/** What a test shows of an alert. Its title and data say that nothing happened, for receivers that look at nothing else. */
+export interface TestExample extends Pick<Envelope, 'type' | 'signal' | 'group' | 'data'> {
+  /** The example in the reader's words, marked as a test. */
+  readonly message: Message
+}
 
 /**
  * Sends a real message, marked as a test and never repeated, to a destination of the wallet. A webhook
  * answers at once; elsewhere the message is put into the outbox.
  *
- * @param options `evenIfOff`: a webhook that is switched off is tried all the same, and stays off
+ * @param options `evenIfOff`: a webhook that is switched off is tried all the same, and stays off; `example`:
+ *   what the test shows of an alert
  * @throws AppError not_found; upstream `channel_unavailable`; conflict `recipient_not_active`
  */
 export async function sendTest(
   deps: TestDeps,
   caller: Caller,
   recipientId: number,
-  options: { readonly evenIfOff?: boolean } = {},
+  options: {
+    readonly evenIfOff?: boolean
+    readonly example: (destination: OpenDestination) => Promise<TestExample>
+  },
 ): Promise<TestResult> {
   const destination = (await openDestinations(deps, [recipientId])).get(recipientId)
   if (destination === undefined || destination.wallet !== caller.wallet) {
@@ -57,35 +68,31 @@ export async function sendTest(
   if (!isTried && !canBeSentTo(destination.status, true)) {
     throw new AppError('conflict', 'recipient_not_active')
   }
-  const test = testDelivery(deps, destination, channel)
+  const example = await options.example(destination)
+  const test = testDelivery(deps, destination, channel, example)
   if (destination.channel === 'webhook') return await sendNow(deps, destination, test)
   await transact(deps.db, (tx) => store.insertDeliveries(tx, [test]))
   return { deliveryId: test.id, status: 'queued' }
 }
 
 function testDelivery(
-  { clock, publicUrl }: TestDeps,
+  { clock }: TestDeps,
   destination: OpenDestination,
   channel: Channel<unknown>,
+  { message: shown, data, ...about }: TestExample,
 ): NewDelivery {
   const { id: recipientId, wallet, locale, timezone } = destination
   const now = clock.now()
   const id = newDeliveryId(now)
   const t = translator(locale)
+  const said = t('messages:test.body', { wallet: bare(shortAddress(wallet)) })
   const message = {
-    alertId: null,
-    watchId: null,
-    watchLabel: null,
-    event: TEST_EVENT,
-    severity: 'info',
+    ...shown,
     title: t('messages:test.title'),
-    body: t('messages:test.body', { wallet: bare(shortAddress(wallet)) }),
-    fields: [],
-    link: `${publicUrl}/`,
+    body: [said, '', shown.title, shown.body].join('\n'),
     firedAt: now.toISOString(),
     test: true,
-  } as const
-  const about = { type: null, signal: null, group: null, data: { test: true } }
+  }
   return {
     id,
     wallet,
@@ -96,7 +103,12 @@ function testDelivery(
     orderKey: `${recipientId} test ${id}`,
     firedAt: now,
     position: 0,
-    envelope: { deliveryId: id, ...about, locale, timezone, message },
+    envelope: {
+      deliveryId: id,
+      ...about,
+      data: { ...data, test: true },
+      ...{ locale, timezone, message },
+    },
     createdAt: now,
     status: 'pending',
   }

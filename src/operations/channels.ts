@@ -1,6 +1,6 @@
 import { z } from 'zod'
+import { sendTest } from '#src/alerts/test-send.ts'
 import { TestResult } from '#src/delivery/model.ts'
-import * as delivery from '#src/delivery/service.ts'
 import * as destinations from '#src/recipients/destinations.ts'
 import { ChannelSetup, ChannelState } from '#src/recipients/model.ts'
 import { defineOperation } from './define.ts'
@@ -71,6 +71,6 @@ export const testChannel = defineOperation({
   output: TestResult,
   handle: async ({ app, caller, params }) => {
     const id = await destinations.getChannelRecipientId(app, caller, params)
-    return delivery.sendTest(app, caller, id)
+    return sendTest(app, caller, id)
   },
 })

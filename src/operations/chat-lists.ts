@@ -2,6 +2,7 @@
 import { z } from 'zod'
 import * as lines from '#src/alerts/lines.ts'
 import { ALERT_STATES } from '#src/alerts/model.ts'
+import { sendTest } from '#src/alerts/test-send.ts'
 import * as log from '#src/delivery/log.ts'
 import * as delivery from '#src/delivery/service.ts'
 import { SEVERITIES } from '#src/kernel/facts.ts'
@@ -121,8 +122,7 @@ export const testDestination = defineOperation({
   rate: 'test',
   status: 200,
   body: z.strictObject({ id: Id, evenIfOff: z.boolean().exactOptional() }),
-  handle: ({ app, caller, body: { id, ...options } }) =>
-    delivery.sendTest(app, caller, id, options),
+  handle: ({ app, caller, body: { id, ...options } }) => sendTest(app, caller, id, options),
 })
 
 /** What was sent to a destination, newest first. */

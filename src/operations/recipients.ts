@@ -1,6 +1,6 @@
 import { z } from 'zod'
+import { sendTest } from '#src/alerts/test-send.ts'
 import { TestResult } from '#src/delivery/model.ts'
-import * as delivery from '#src/delivery/service.ts'
 import type { Caller } from '#src/kernel/caller.ts'
 import { AppError } from '#src/kernel/errors.ts'
 import { IdParam, pageOf, pageQuery } from '#src/kernel/query.ts'
@@ -88,7 +88,7 @@ export const testRecipient = defineOperation({
   bodyOptional: true,
   output: TestResult,
   handle: async ({ app, caller, params }) =>
-    delivery.sendTest(app, caller, await requireRecipient(app, caller, params.id)),
+    sendTest(app, caller, await requireRecipient(app, caller, params.id)),
 })
 
 /** @throws AppError not_found */

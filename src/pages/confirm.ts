@@ -1,5 +1,5 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
-import { sendTest } from '#src/delivery/service.ts'
+import { sendTest } from '#src/alerts/test-send.ts'
 import { formatDateTime, shortAddress } from '#src/i18n/format.ts'
 import { id, type Translate, typed } from '#src/i18n/translate.ts'
 import { AppError } from '#src/kernel/errors.ts'

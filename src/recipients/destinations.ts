@@ -130,6 +130,8 @@ export interface OpenDestination {
   /** null for the wallet's own channels. */
   readonly name: string | null
   readonly own: boolean
+  /** Watches that name no recipients notify it. */
+  readonly byDefault: boolean
 }
 
 /** A destination, or why what is stored of it cannot be opened. */
@@ -260,6 +262,7 @@ function toOpen(box: SecretBox, row: store.RecipientRow): OpenDestination {
     timezone: row.timezone,
     name: row.name,
     own: row.own,
+    byDefault: row.own || row.isDefault,
   }
 }
 

@@ -187,6 +187,24 @@ export async function deleteWatch(
   })
 }
 
+/**
+ * The newest watch of the wallet that notifies a recipient, and what it can tell of: the first signal that is
+ * switched on, or its first one. undefined without a watch.
+ */
+export async function findExampleWatch(
+  { db }: Pick<Deps, 'db'>,
+  caller: Caller,
+  recipient: { readonly id: number; readonly byDefault: boolean },
+): Promise<{ readonly id: number; readonly label: string; readonly event: string } | undefined> {
+  const row = await store.findNewestOf(db, caller.wallet, recipient)
+  if (row === undefined) return undefined
+  const { signals } = getWatchType(row.type)
+  const isOn = (id: string) => row.signals.find((choice) => choice.id === id)?.enabled === true
+  const signal = signals.find(({ id }) => isOn(id)) ?? signals[0]
+  const event = signal?.events.alerts[0]
+  return event === undefined ? undefined : { id: row.id, label: row.label, event }
+}
+
 /** Watches of all wallets that are being judged, for the public figures. */
 export function countActiveWatches(db: Db): Promise<number> {
   return store.countActive(db)

@@ -1,4 +1,4 @@
-import { and, count, eq, gt, isNull, ne, sql } from 'drizzle-orm'
+import { and, count, desc, eq, gt, isNull, ne, or, sql } from 'drizzle-orm'
 import { z } from 'zod'
 import { jsonTexts } from '#src/db/arrays.ts'
 import type { Db } from '#src/db/connection.ts'
@@ -216,6 +216,32 @@ export const StoredStates = z.array(
     lastFiredAt: z.coerce.date().nullable(),
   }),
 )
+
+/** The newest watch of the wallet that notifies a recipient, paused ones too; undefined without any. */
+export async function findNewestOf(
+  db: Db,
+  wallet: Address,
+  recipient: { readonly id: number; readonly byDefault: boolean },
+) {
+  const isNamed = sql`${recipient.id} = any(${watches.recipientIds})`
+  const [found] = await db
+    .select({
+      id: watches.id,
+      type: watches.type,
+      label: watches.label,
+      signals: watches.signals,
+    })
+    .from(watches)
+    .where(
+      and(
+        eq(watches.wallet, wallet),
+        recipient.byDefault ? or(isNamed, isNull(watches.recipientIds)) : isNamed,
+      ),
+    )
+    .orderBy(desc(watches.id))
+    .limit(1)
+  return found && { ...found, signals: Choices.parse(found.signals) }
+}
 
 /** Watches on a target that are neither paused nor suspended, with an id above `after`, by id, with their states. */
 export async function listEvaluated(

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
-import { deliverDue, listForAlerts, readBacklog, sendTest } from '#src/delivery/service.ts'
+import { sendTest } from '#src/alerts/test-send.ts'
+import { deliverDue, listForAlerts, readBacklog } from '#src/delivery/service.ts'
 import { createTally } from '#src/delivery/tally.ts'
 import { AppError } from '#src/kernel/errors.ts'
 import { toStored } from '#src/recipients/destination-box.ts'
@@ -38,8 +39,16 @@ describe('a test of a webhook', () => {
       watchId: null,
       event: 'wallet-balance.moved',
       severity: 'info',
-      data: { test: true },
-      rendered: { locale: 'en', title: 'Test: alerts arrive here' },
+      type: 'wallet-balance',
+      signal: 'balance-change',
+      group: 'alerts',
+      label: null,
+      data: { test: true, asset: 'FLR', threshold: expect.any(String) },
+      rendered: {
+        locale: 'en',
+        title: 'Test: alerts arrive here',
+        body: expect.stringMatching(/^This is a test\..*\n\nBalance changed/s),
+      },
       renderedMessage: { test: true, link: 'https://watchdog.example.org/' },
     })
     expect(delivery?.headers['x-watchdog-test']).toBe('true')

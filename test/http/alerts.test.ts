@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { WebhookPayload } from '#src/channels/webhook.ts'
 import { LOCALES } from '#src/kernel/locale.ts'
 import type { Alert, AlertList } from '../generated/api.ts'
 import { harness, type World } from '../support/harness.ts'
@@ -164,6 +165,38 @@ describe('POST /message-preview', () => {
     const [watch] = (await alice.request('GET', '/watches')).body.data
     const body = { event: 'wallet-balance.moved', watchId: watch.id }
     expect((await bob.request('POST', '/message-preview', body)).status).toBe(404)
+  })
+})
+
+describe('a test of a recipient', () => {
+  test('carries an example of the newest watch that notifies it, and says that it is a test', async () => {
+    const { receiver } = world
+    const { body: hook } = await alice.request('POST', '/recipients', {
+      ...{ name: 'Hook', channel: 'webhook', url: receiver.url('hook') },
+    })
+    receiver.setSecret('hook', hook.secret)
+    const send = async () => {
+      expect((await alice.request('POST', `/recipients/${hook.id}/test`)).status).toBe(200)
+      return WebhookPayload.parse(receiver.deliveries.at(-1)?.json)
+    }
+    // No watch notifies it: it is no default recipient, and none names it.
+    expect(await send()).toMatchObject({ type: 'wallet-balance', watchId: null, label: null })
+    const [newest] = (await alice.request('GET', '/watches')).body.data.toReversed()
+    await alice.request('PATCH', `/watches/${newest.id}`, { recipientIds: [hook.id] })
+    const payload = await send()
+    expect(payload).toMatchObject({
+      type: newest.type,
+      watchId: newest.id,
+      label: newest.label,
+      alertId: null,
+      data: { test: true },
+      renderedMessage: { test: true, title: 'Test: alerts arrive here' },
+    })
+    const [definition] = newest.signals
+    expect(payload.signal).toBe(definition.id)
+    expect(payload.event.startsWith(payload.type ?? '')).toBe(true)
+    expect(Object.keys(payload.data).length).toBeGreaterThan(2)
+    await alice.request('PATCH', `/watches/${newest.id}`, { recipientIds: null })
   })
 })
 

@@ -67,6 +67,18 @@ describe('/confirm/<code>', () => {
     expect((await site.post(path, 'answer=yes')).text).toMatch(/^This link is over /)
     expect(await statusOf(mailbox)).toBe('pending')
   })
+  test('takes no answer from a multipart form that cannot be read', async () => {
+    const mailbox = await site.mailbox()
+    const type = { 'content-type': 'multipart/form-data; boundary=x' }
+    for (const body of [
+      `${'content-disposition:'.repeat(150)}${'name="'.repeat(865)}\r\n`,
+      '--x\r\nContent-Disposition: form-data; name="List-Unsubscribe"\r\n\r\nOne-Click',
+      '--x\r\nContent-Disposition: form-data; name="List-Unsubscribe"; filename="a"\r\n\r\nOne-Click\r\n--x--\r\n',
+    ]) {
+      expect((await site.post(mailbox.path, body, type)).status).toBe(400)
+    }
+    expect(await statusOf(mailbox)).toBe('active')
+  })
   test('takes no other answer', async () => {
     const mailbox = await site.askedMailbox()
     const { path } = mailbox

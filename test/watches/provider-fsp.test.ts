@@ -146,6 +146,7 @@ describe('GET /provider-fsp', () => {
   test('answers for an address that is nobody’s', async () => {
     const { body } = await world.alice.request('GET', `/provider-fsp?provider=0x${'12'.repeat(20)}`)
     expect(body).toMatchObject({ registered: false, inPolicy: false })
+    expect(body).toHaveProperty('validators')
     expect(body.rounds[0].ftso.commit).toBe('unknown')
   })
 

@@ -1,0 +1,56 @@
+import type { TestResult } from '#src/delivery/model.ts'
+import { sendTest as deliver, type TestDeps, type TestExample } from '#src/delivery/service.ts'
+import type { Caller } from '#src/kernel/caller.ts'
+import type { OpenDestination } from '#src/recipients/destinations.ts'
+import { findEventSource } from '#src/watches/events.ts'
+import { findExampleWatch } from '#src/watches/service.ts'
+import { usualSeverity } from '#src/watches/severity.ts'
+import { renderMessage } from './render.ts'
+
+/** The example for a recipient that no watch notifies yet. */
+const EXAMPLE_EVENT = 'wallet-balance.moved'
+
+/**
+ * Sends a test that carries an example of the recipient's newest watch: its type, one of its events and that
+ * event's example data.
+ *
+ * @throws AppError as `sendTest` of the delivery
+ */
+export function sendTest(
+  deps: TestDeps,
+  caller: Caller,
+  recipientId: number,
+  options: { readonly evenIfOff?: boolean } = {},
+): Promise<TestResult> {
+  const example = (destination: OpenDestination) => exampleFor(deps, caller, destination)
+  return deliver(deps, caller, recipientId, { ...options, example })
+}
+
+async function exampleFor(
+  { db, clock, publicUrl }: TestDeps,
+  caller: Caller,
+  destination: OpenDestination,
+): Promise<TestExample> {
+  const watch = await findExampleWatch({ db }, caller, destination)
+  const event = watch?.event ?? EXAMPLE_EVENT
+  const source = findEventSource(event)
+  if (source === undefined) throw new Error(`no signal emits ${event}`)
+  const { type, signal } = source
+  const data = signal.examples[event] ?? {}
+  const { locale, timezone } = destination
+  const message = renderMessage(
+    {
+      alertId: null,
+      watchId: watch?.id ?? null,
+      watchLabel: watch?.label ?? null,
+      event,
+      severity: usualSeverity(event, data),
+      data,
+      firedAt: clock.now(),
+      link: `${publicUrl}/`,
+      test: true,
+    },
+    { locale, timezone },
+  )
+  return { type, signal: signal.id, group: signal.group, data, message }
+}
