@@ -9,7 +9,7 @@ import type { deliveries } from './tables.ts'
 /** Due rows of one urgency looked at for one claim. */
 export const SCAN_MAX = 256
 /** Due rows of one recipient's backlog looked at for one claim, of each urgency. */
-const OWN_MAX = 16
+const OWN_MAX = 8
 /** A queue of due rows this long is sorted into the backlogs of its recipients. */
 const DEEP = 10_000
 /** A lease that ends later than this, in seconds from now, was written before the clock was put back. */
@@ -115,7 +115,9 @@ export async function listBacklogs(
     (_severity, urgency) => sql`(
       select d.* from deliveries d
       where d.channel = ${channel} and ${IN_BACKLOG} and d.recipient_id = hop.recipient_id
-        and d.urgency = ${urgency} and ${isDue(now)} and ${isOpen(full)}
+        and hop.recipient_id <> all(${sql.param([...full.recipients])}::int[])
+        and d.urgency = ${urgency} and ${isDue(now)}
+        and d.lane <> all(${sql.param([...full.lanes])}::text[])
       order by d.next_attempt_at, d.id limit ${OWN_MAX})`,
   )
   const rows = await db.execute<Candidate & { hop: number }>(sql`

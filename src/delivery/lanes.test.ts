@@ -116,6 +116,17 @@ describe('recipients that did not answer last time', () => {
   })
 })
 
+test('the backlog of a recipient that let three attempts hang rests, until it answers', () => {
+  const lanes = createLanes(HOOK)
+  const id = recipientOf('a.example')
+  answer(lanes, 'a.example', 2, 'none')
+  expect(lanes.resting()).toEqual([])
+  answer(lanes, 'a.example', 1, 'none')
+  expect(lanes.resting()).toEqual([id])
+  answer(lanes, 'a.example', 1, 20)
+  expect(lanes.resting()).toEqual([])
+})
+
 describe('recipients of whom nothing is known', () => {
   test('leave a quarter of the room to those that answered', () => {
     const lanes = createLanes(HOOK)

@@ -33,6 +33,9 @@ const HANGS_FOR_RECORD = 3
 /** Every so many attempts a recipient with such a record gets the whole time for its answer. */
 const WHOLE_TIME_EVERY = 4
 
+/** With such a record its backlog rests after a failure, twice as long each time. */
+const REST_MS = { first: 1000, max: 60_000 } as const
+
 /** Who a place is for. */
 export interface Destination {
   readonly recipientId: number
@@ -76,6 +79,8 @@ export interface Lanes {
   /** Lanes and recipients without a free place, except suspects. */
   full(): { readonly lanes: readonly string[]; readonly recipients: readonly number[] }
   isSuspect(recipientId: number): boolean
+  /** Recipients whose backlogs rest: the last attempts got no answer at all. */
+  resting(): readonly number[]
   /** Whether the next attempt is to give up early: the last ones got no answer at all. */
   isShort(recipientId: number): boolean
 }
@@ -93,6 +98,9 @@ interface Recipient {
   /** Attempts without an answer, in a row. */
   hangs: number
 }
+
+/** Until when recipients rest, on a clock that never goes back. */
+type Rests = Map<number, number>
 
 /** What is taken beside what is free, in all and by key. */
 interface Counts {
@@ -112,6 +120,7 @@ export function createLanes(
 ): Lanes {
   const hosts = new Map<string, Host>()
   const recipients = new Map<number, Recipient>()
+  const rests: Rests = new Map()
   const counts: Counts = { suspects: 0, unproved: 0, groups: new Map() }
   const suspectsMax = Math.max(1, Math.floor(room * SUSPECT_SHARE))
   const unprovedMax = Math.max(1, Math.floor(room * UNPROVED_SHARE))
@@ -224,6 +233,9 @@ export function createLanes(
           // No wider while the channel is full: what waits in it would come on top.
           const isRoom = free() > 0
           if (result !== undefined) judge(recipient, result, isRoom ? laneMax : recipient.limit)
+          if (recipient.hangs >= HANGS_FOR_RECORD)
+            rests.set(recipientId, restUntil(recipient.hangs))
+          else rests.delete(recipientId)
           const isQuick = result !== undefined && result !== 'none' && result <= QUICK_MS
           if (result !== undefined && (isQuick || standing === 'answers')) {
             // Its own places keep a slow recipient from the others of its host.
@@ -248,6 +260,11 @@ export function createLanes(
         ),
       }
     },
+    resting() {
+      const now = performance.now()
+      for (const [id, until] of rests) if (until <= now) rests.delete(id)
+      return [...rests.keys()]
+    },
     isSuspect: (recipientId) => recipients.get(recipientId)?.standing === 'suspect',
     isShort(recipientId) {
       const hangs = recipients.get(recipientId)?.hangs ?? 0
@@ -260,6 +277,10 @@ function judge(recipient: Recipient, result: number | 'none', max: number): void
   recipient.limit = nextLimit(recipient.limit, result, max)
   recipient.hangs = result === 'none' ? recipient.hangs + 1 : 0
   recipient.standing = result === 'none' || result > SLOW_MS ? 'suspect' : 'answers'
+}
+
+function restUntil(hangs: number): number {
+  return performance.now() + Math.min(REST_MS.max, REST_MS.first * 2 ** (hangs - HANGS_FOR_RECORD))
 }
 
 function inHost(host: Host): number {

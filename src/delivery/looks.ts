@@ -4,6 +4,9 @@ import { HOPS, type Round } from './sending.ts'
 /** Least time between two looks while nothing is found. */
 const QUIET_MS = 200
 
+/** Looks of a round take at most a fifth of the time. */
+const LOOK_SHARE = 4
+
 /** How far a look came. */
 export interface LookedAt {
   /** It took place. */
@@ -23,8 +26,11 @@ export async function nextRound<T extends { readonly last: number | undefined },
   { now, none }: { readonly now: Date; readonly none: None },
   look: (of: { readonly after: number; readonly hops: number }) => Promise<T>,
 ): Promise<None | (T & LookedAt)> {
-  if (!isTime(round, now)) return none
+  const startedAt = performance.now()
+  if (!isTime(round, now) || startedAt < round.nextAt) return none
   const found = await look({ after: round.after, hops: round.hops })
+  const endedAt = performance.now()
+  round.nextAt = endedAt + LOOK_SHARE * (endedAt - startedAt)
   const isEnd = found.last === undefined
   round.after = found.last ?? 0
   return { ...found, looked: true, isEnd }

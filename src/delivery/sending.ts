@@ -38,6 +38,8 @@ export interface Round {
   hops: number
   /** When a whole round had found nothing: the next look comes a little later. */
   restsSince: { readonly now: Date; readonly ms: number } | undefined
+  /** When the next look may come at all; on a clock that never goes back. */
+  nextAt: number
   /** Something was found in this round so far. */
   foundSome: boolean
   /** The last whole round has found nothing, and nothing was found since. */
@@ -90,6 +92,7 @@ function newRound(): Round {
     after: 0,
     hops: HOPS.first,
     restsSince: undefined,
+    nextAt: Number.NEGATIVE_INFINITY,
     foundSome: false,
     quiet: false,
   }

@@ -115,7 +115,7 @@ export function createWorker(
     const full = { lanes: fullLanes, recipients: [...recipients, ...busy.keys()] }
     const [front, backlog] = await Promise.all([
       due.listDue(deps.db, channel.key, { full, now: look.now }),
-      lookAtBacklogs(full, look),
+      lookAtBacklogs({ ...full, recipients: [...full.recipients, ...lanes.resting()] }, look),
     ])
     const held = [...front, ...backlog.candidates].filter(({ id }) => inHand.has(id))
     if (held.length > 0) await due.holdOn(deps.db, idsOf(held), look.leasedUntil)

@@ -1,3 +1,4 @@
+import { benchBacklog } from './backlog.ts'
 import { benchDelivery } from './delivery.ts'
 import { benchFanout } from './fanout.ts'
 import { benchFsp } from './fsp.ts'
@@ -14,6 +15,7 @@ const BENCHES = {
   observe: benchObserve,
   fanout: benchFanout,
   delivery: benchDelivery,
+  backlog: benchBacklog,
   start: benchStart,
   fsp: benchFsp,
 }

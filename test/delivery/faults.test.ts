@@ -1,0 +1,306 @@
+import { sql } from 'drizzle-orm'
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { DeliveryError } from '#src/channels/define.ts'
+import type { Db } from '#src/db/connection.ts'
+import { createSending } from '#src/delivery/sending.ts'
+import { deliverDue, listKept } from '#src/delivery/service.ts'
+import { createQuarantine } from '#src/kernel/quarantine.ts'
+import { CALLER, type Outbox, openOutbox, outboxDeps, serve } from './outbox.ts'
+import { type Answer, openChats } from './sick-chats.ts'
+
+let outbox: Outbox
+
+beforeAll(async () => {
+  outbox = await openOutbox()
+})
+
+beforeEach(() => outbox.reset())
+
+afterAll(() => outbox.close())
+
+const signal = new AbortController().signal
+const AWAY = new DeliveryError('unreachable', { ours: true })
+
+describe('a destination that cannot be opened', () => {
+  test('fails alone and at once, is told to the operator, and is not switched off', async () => {
+    const quarantine = createQuarantine({ log: outbox.deps.log })
+    const bad = await outbox.recipient()
+    const good = await outbox.recipient()
+    await outbox.db.execute(sql`update recipients set destination = 'AAAA' where id = ${bad.id}`)
+    await outbox.enqueue({ to: bad }, ...Array.from({ length: 20 }, () => ({ to: good })))
+    await deliverDue({ ...outbox.deps, quarantine }, signal)
+    expect(outbox.receiver.deliveries).toHaveLength(20)
+    expect((await outbox.rows()).filter(({ recipientId }) => recipientId === bad.id)).toMatchObject(
+      [{ status: 'failed', lastError: 'unreadable', attempts: 1, nextAttemptAt: null }],
+    )
+    expect(quarantine.read()).toEqual([{ kind: 'destination', rows: 1 }])
+    const [row] = await outbox.db.execute(sql`select status from recipients where id = ${bad.id}`)
+    expect(row).toMatchObject({ status: 'active' })
+  })
+
+  test('fails alone also where what is stored is no destination of its channel', async () => {
+    const bad = await outbox.recipient()
+    const good = await outbox.recipient()
+    const sealed = outbox.box.seal('destination', JSON.stringify({ nonsense: true }))
+    await outbox.db.execute(sql`update recipients set destination = ${sealed} where id = ${bad.id}`)
+    await outbox.enqueue({ to: bad }, { to: good })
+    await outbox.deliver()
+    const statuses = (await outbox.rows()).map(({ recipientId, status }) => [recipientId, status])
+    expect(new Map(statuses as [number, string][])).toEqual(
+      new Map([
+        [bad.id, 'failed'],
+        [good.id, 'delivered'],
+      ]),
+    )
+  })
+})
+
+describe('results', () => {
+  test('are kept while the database is away, and nothing is sent twice', async () => {
+    const target = await outbox.recipient()
+    await outbox.enqueue(...Array.from({ length: 40 }, () => ({ to: target })))
+    let refused = 0
+    const db = withTransactions(outbox.db, () => {
+      refused += 1
+      if (refused > 4) return
+      throw Object.assign(new Error('lost'), { code: 'CONNECTION_CLOSED' })
+    })
+    await deliverDue({ ...outbox.deps, db }, signal)
+    expect(refused).toBeGreaterThan(4)
+    outbox.clock.advance(61)
+    await outbox.deliver()
+    expect(outbox.receiver.deliveries).toHaveLength(40)
+    expect(new Set((await outbox.rows()).map(({ status }) => status))).toEqual(
+      new Set(['delivered']),
+    )
+  })
+
+  test('of others are written when the news of one cannot be told, and its own delivery is, too', async () => {
+    const gone = await outbox.recipient(outbox.receiver.url('gone'))
+    const good = await outbox.recipient()
+    outbox.receiver.answerNext(410)
+    await outbox.enqueue({ to: gone })
+    await outbox.enqueue(...Array.from({ length: 5 }, () => ({ to: good })))
+    const notices = {
+      ...outbox.deps.notices,
+      switchedOff: () => Promise.reject(new Error('cannot be rendered')),
+    }
+    await deliverDue({ ...outbox.deps, notices }, signal)
+    outbox.clock.advance(61)
+    await deliverDue({ ...outbox.deps, notices }, signal)
+    expect(outbox.receiver.deliveries).toHaveLength(6)
+    const statuses = (await outbox.rows()).map(({ status }) => status).toSorted()
+    expect(statuses).toEqual([...Array.from({ length: 5 }, () => 'delivered'), 'failed'])
+  })
+
+  test('are written when the state of one alert cannot be read', async () => {
+    const chats = openChats(outbox, () => undefined)
+    const [bad, good] = [await chats.link(1), await chats.link(2)]
+    await chats.tell([
+      { to: bad, alert: 1 },
+      { to: good, alert: 2 },
+    ])
+    const quarantine = createQuarantine({ log: outbox.deps.log })
+    const stateOf = async (_db: Db, ids: readonly number[]) => {
+      if (ids.includes(1)) throw new Error('no such flapping')
+      return new Map()
+    }
+    await deliverDue({ ...chats.deps, stateOf, quarantine }, signal)
+    expect((await outbox.rows()).map(({ status }) => status)).toEqual(['delivered', 'delivered'])
+    expect(quarantine.read()).toEqual([{ kind: 'alert', rows: 1 }])
+  })
+})
+
+describe('an outage on our side', () => {
+  test('ends with the first success: all that waited goes, in order, whoever it is for', async () => {
+    let isAway = true
+    const chats = openChats(outbox, (): Answer => (isAway ? AWAY : undefined))
+    const targets = []
+    for (let chat = 1; chat <= 12; chat += 1) targets.push(await chats.link(chat))
+    await chats.tell(targets.map((to) => ({ to, alert: to.chatId, severity: 'critical' as const })))
+    for (let minute = 0; minute < 40; minute += 1) {
+      await chats.deliver()
+      outbox.clock.advance(60)
+    }
+    isAway = false
+    await chats.tell(targets.slice(0, 1).map((to) => ({ to, alert: 100, signal: 'other' })))
+    await chats.deliver()
+    outbox.clock.advance(1)
+    await chats.deliver()
+    expect(
+      targets
+        .flatMap(({ chatId }) => chats.alertsIn(chatId))
+        .toSorted((a, b) => (a ?? 0) - (b ?? 0)),
+    ).toEqual([...targets.map(({ chatId }) => chatId), 100])
+  })
+
+  test('is noticed to be over within a minute, also when nothing else is sent', async () => {
+    let isAway = true
+    const chats = openChats(outbox, (): Answer => (isAway ? AWAY : undefined))
+    const only = await chats.link(1)
+    await chats.tell([{ to: only, alert: 1, severity: 'critical' }])
+    for (let step = 0; step < 240; step += 1) {
+      await chats.deliver()
+      outbox.clock.advance(10)
+    }
+    expect(chats.tries.length).toBeLessThan(100)
+    isAway = false
+    for (let step = 0; step < 6 && chats.alertsIn(1).length === 0; step += 1) {
+      outbox.clock.advance(10)
+      await chats.deliver()
+    }
+    expect(chats.alertsIn(1)).toEqual([1])
+  })
+
+  test('is what it is for webhooks when hosts that answered before do not, and no other does', async () => {
+    let isAway = false
+    const open = () =>
+      serve(async (request, response) => {
+        if (isAway) request.socket.destroy()
+        else response.end()
+      })
+    const servers = await Promise.all([open(), open(), open()])
+    const deps = outboxDeps(outbox.db)
+    Object.assign(deps, { clock: outbox.clock })
+    const sending = createSending(deps.channels)
+    const deliver = () => deliverDue({ ...deps, sending }, signal)
+    const targets = []
+    for (const server of servers) targets.push(await outbox.recipient(server.url()))
+    await outbox.enqueue(...targets.map((to) => ({ to })))
+    await deliver()
+    isAway = true
+    await outbox.enqueue(...targets.map((to) => ({ to })))
+    await deliver()
+    outbox.clock.advance(7)
+    await deliver()
+    isAway = false
+    await outbox.enqueue(...targets.slice(0, 1).map((to) => ({ to })))
+    await deliver()
+    outbox.clock.advance(1)
+    await deliver()
+    expect(new Set((await outbox.rows()).map(({ status }) => status))).toEqual(
+      new Set(['delivered']),
+    )
+    await Promise.all(servers.map((server) => server.close()))
+  })
+})
+
+describe('a clock that jumps', () => {
+  test('forward by minutes makes no process send again what it has on its way', async () => {
+    let came = 0
+    const gate = Promise.withResolvers<void>()
+    const server = await serve(async (_request, response) => {
+      came += 1
+      await gate.promise
+      response.end()
+    })
+    await outbox.enqueue({ to: await outbox.recipient(server.url()) })
+    const deps = { ...outboxDeps(outbox.db, { timeoutMs: 60_000 }), clock: outbox.clock }
+    const run = deliverDue(deps, signal)
+    await expect.poll(() => came).toBe(1)
+    outbox.clock.advance(600)
+    const renewed = async () => (await outbox.rows())[0]?.leasedUntil?.getTime() ?? 0
+    // A look has met it and left it where it is.
+    await expect.poll(renewed).toBeGreaterThan(outbox.clock.now().getTime())
+    gate.resolve()
+    await run
+    expect(came).toBe(1)
+    expect(await outbox.rows()).toMatchObject([{ status: 'delivered', attempts: 1 }])
+    await server.close()
+  })
+
+  test('back by an hour delays nothing that was written before', async () => {
+    const target = await outbox.recipient()
+    await outbox.enqueue({ to: target })
+    outbox.clock.advance(-3600)
+    await outbox.deliver()
+    expect(outbox.receiver.deliveries).toHaveLength(1)
+  })
+
+  test('back by an hour leaves what a dead process held to another one', async () => {
+    const target = await outbox.recipient()
+    const [id] = await outbox.enqueue({ to: target })
+    const leasedUntil = new Date(outbox.clock.now().getTime() + 60_000)
+    await outbox.db.execute(sql`
+      update deliveries set leased_until = ${leasedUntil}, attempts = 1 where id = ${id}`)
+    outbox.clock.advance(-3600)
+    await outbox.deliver()
+    expect(outbox.receiver.deliveries).toHaveLength(1)
+  })
+})
+
+describe('a reminder that waits in the outbox', () => {
+  test.each([
+    ['acknowledged', { acknowledged: { at: new Date(), by: 'Ann' } }],
+    ['over', { recoveredAt: new Date() }],
+    ['muted', { muted: { until: 'recovered' as const } }],
+  ])('does not leave when its alert is %s by then', async (_what, state) => {
+    const chats = openChats(outbox, () => undefined)
+    const chat = await chats.link(1)
+    await chats.tell([{ to: chat, alert: 1, severity: 'critical' }])
+    await chats.deliver()
+    outbox.states.set(1, state)
+    await chats.tell([{ to: chat, alert: 1, severity: 'critical', kind: 'reminder' }])
+    await chats.deliver()
+    expect(chats.alertsIn(1)).toEqual([1])
+    const statuses = async () => (await outbox.rows()).map(({ status }) => status).toSorted()
+    expect(await statuses()).toEqual(['delivered', 'muted'])
+    // What comes after it in its order is not held up by it.
+    outbox.clock.advance(60)
+    await chats.tell([{ to: chat, alert: 2 }])
+    await chats.deliver()
+    expect(await statuses()).toEqual(['delivered', 'delivered', 'muted'])
+  })
+
+  test('leaves while its alert is open', async () => {
+    const chats = openChats(outbox, () => undefined)
+    const chat = await chats.link(1)
+    outbox.states.set(1, {})
+    await chats.tell([{ to: chat, alert: 1, severity: 'critical', kind: 'reminder' }])
+    await chats.deliver()
+    expect(chats.alertsIn(1)).toEqual([1])
+  })
+})
+
+test('what is given up after its last attempt is kept, to be sent on request', async () => {
+  outbox.receiver.answerAlways(503)
+  const target = await outbox.recipient()
+  const [id] = await outbox.enqueue({ to: target })
+  for (let attempt = 1; attempt <= 8; attempt += 1) {
+    await outbox.deliver()
+    outbox.clock.advance(43_200)
+  }
+  expect(await outbox.rows()).toMatchObject([{ status: 'failed' }])
+  const kept = await listKept(outbox.deps, CALLER, target.id)
+  expect(kept.map(({ deliveryId }) => deliveryId)).toEqual([id])
+})
+
+test('a channel whose claims fail holds up no other channel', async () => {
+  const chats = openChats(outbox, () => undefined)
+  const chat = await chats.link(1)
+  const hook = await outbox.recipient()
+  await chats.tell([{ to: chat, alert: 1 }])
+  await outbox.enqueue({ to: hook })
+  const stateOf = () => Promise.reject(Object.assign(new Error('lost'), { code: '08006' }))
+  const stop = new AbortController()
+  await outbox.db.execute(sql`update deliveries set kind = 'reminder' where channel = 'telegram'`)
+  const run = deliverDue({ ...chats.deps, stateOf }, stop.signal).catch(() => undefined)
+  await expect.poll(() => outbox.receiver.deliveries.length).toBe(1)
+  stop.abort()
+  await run
+})
+
+/** The database, whose transactions ask first. */
+function withTransactions(db: Db, ask: () => void): Db {
+  return new Proxy(db, {
+    get: (target, name) => {
+      const value: unknown = Reflect.get(target, name)
+      if (typeof value !== 'function') return value
+      if (name !== 'transaction') return value.bind(target)
+      return async (...input: unknown[]) => {
+        ask()
+        return await value.apply(target, input)
+      }
+    },
+  })
+}
