@@ -29,6 +29,7 @@ export default defineConfig({
         test: {
           name: 'integration',
           include: ['test/**/*.test.ts'],
+          setupFiles: ['test/support/transaction-guard.ts'],
           globalSetup: ['test/support/global-setup.ts'],
         },
       },

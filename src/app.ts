@@ -55,6 +55,12 @@ export interface Service {
 const MIGRATIONS = new URL('../migrations', import.meta.url).pathname
 /** How long a start waits for a database that does not answer. */
 const DATABASE_DEADLINE_MS = 60_000
+/** Requests of all front doors: who waits behind others is told so, and soon. */
+const REQUESTS_POOL = { max: 10, waitMs: 5000, lockMs: 3000 }
+/** Jobs and delivery. */
+const JOBS_POOL = { max: 10 }
+/** Metered calls, which are settled in few statements. */
+const METERING_POOL = { max: 5, waitMs: 5000, lockMs: 3000 }
 const SMTP_TIMEOUT_MS = 20_000
 const TELEGRAM_TIMEOUT_SECONDS = 30
 
@@ -70,8 +76,10 @@ export function createApp(
   },
 ): Service {
   const { log, clock = systemClock } = given
-  const connection = connect(given.databaseUrl)
+  const connection = connect(given.databaseUrl, REQUESTS_POOL)
   const { db, sql } = connection
+  const jobsDb = connection.openPool(JOBS_POOL)
+  const meteringDb = connection.openPool(METERING_POOL)
   const telegramApi = config.telegram.token === undefined ? undefined : telegram(config)
   const mail = {
     mailer: mailer(config),
@@ -95,21 +103,23 @@ export function createApp(
   }
   const { publicUrl } = config
   const botUsername = () => bot?.username()
+  const factSource = {
+    ...{ chain, clock, log, chainId },
+    ...config.published,
+    pChain: pChain(config, log),
+    published: createPublished({ log }),
+  }
+  const metered = { db: meteringDb, clock, log }
   const app: JobApp = {
     db,
     clock,
     log,
     quarantine: createQuarantine({ log }),
     chain,
-    facts: createFacts({
-      ...{ db, chain, clock, log, chainId },
-      ...config.published,
-      pChain: pChain(config, log),
-      published: createPublished({ log }),
-    }),
+    facts: createFacts({ db, ...factSource }),
     xrpl,
     market: createMarket({ chain, xrpl, clock, log, billing }),
-    metering: createMetering({ db, clock, log, tokens: createTokenLookup({ db, log }) }),
+    metering: createMetering({ ...metered, tokens: createTokenLookup(metered) }),
     channels,
     notices: createNotices({ clock, publicUrl, botUsername, billing }),
     mail,
@@ -124,6 +134,7 @@ export function createApp(
     sending: createSending(channels),
     billing,
   }
+  const jobApp: JobApp = { ...app, db: jobsDb, facts: createFacts({ db: jobsDb, ...factSource }) }
   const server = createServer(app, config.http)
   const bot =
     config.telegram.token === undefined
@@ -146,7 +157,7 @@ export function createApp(
       await waitForDatabase(sql, { ...patience, ...(signal && { signal }) })
       await migrate(sql, MIGRATIONS)
       // Rows that come while their partition is made would have to be moved, or written again.
-      await runFirst(app, sql, retain)
+      await runFirst(jobApp, sql, retain)
       await internal.listen({ host: config.http.host, port: config.http.internalPort })
       if (plays('api')) {
         await server.register(registerPages, { app })
@@ -156,7 +167,7 @@ export function createApp(
       }
       if (plays('bot')) await bot?.start()
       jobs = await startJobs(
-        app,
+        jobApp,
         sql,
         JOBS.filter(({ role }) => plays(role)),
       )

@@ -68,7 +68,8 @@ export async function createChallenge(
 }
 
 /**
- * Spends a signed challenge and does what it was signed for, in one transaction.
+ * Spends a signed challenge and does what it was signed for, in one transaction, once the signature is known
+ * to be good or wrong.
  *
  * A wrong signature spends the challenge too. When the chain does not answer, or `then` throws, nothing
  * has happened and the challenge can be sent again.
@@ -89,11 +90,13 @@ export async function signIn<T>(
   if (!judged.ok) throw new AppError('unauthenticated', judged.reason)
   const { challenge } = judged
 
+  const address = challenge.wallet
+  // Before the transaction: whoever asks the chain may wait long, and holds neither row nor connection.
+  const isSigned = await deps.chain.verifyMessage({ address, message, signature })
+
   const outcome = await deps.db.transaction(async (tx) => {
     const isOurs = await store.spendChallenge(tx, challenge.nonce, now)
     if (!isOurs) return { ok: false, reason: 'nonce_used' } as const
-    const address = challenge.wallet
-    const isSigned = await deps.chain.verifyMessage({ address, message, signature })
     // A value, not an exception: the challenge stays spent.
     if (!isSigned) return { ok: false, reason: 'invalid_signature' } as const
     return { ok: true, value: await then(tx, challenge) } as const

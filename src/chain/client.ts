@@ -17,6 +17,7 @@ import { createContractAddresses } from './registry.ts'
 import { readRouterState } from './router-state.ts'
 import { verifyMessage } from './signatures.ts'
 import { readAssetInfo } from './tokens.ts'
+import { createTurns } from './turns.ts'
 
 /** How the chain is reached. */
 export interface ChainOptions {
@@ -37,6 +38,8 @@ export interface ChainOptions {
 const TIMEOUT_MS = 5000
 /** Without a new block for so long every endpoint is asked for one. */
 const STANDSTILL_MS = 10_000
+/** Anybody can have a contract asked whether a signature is good, and the contract decides how long that takes. */
+const VERIFICATIONS = { atOnce: 3, waitingMax: 12 } as const
 /** Anybody can ask about any address, so what is remembered has a bound. */
 const REMEMBERED_TOKENS_MAX = 10_000
 const NATIVE_ASSET: AssetInfo = { symbol: 'FLR', decimals: NATIVE_DECIMALS }
@@ -57,6 +60,7 @@ export function createChain({
   const contracts = createContractAddresses({ registry: contractRegistry, clock, log })
   const feeds = createFeeds({ endpoints, contracts, clock, log })
 
+  const turns = createTurns(VERIFICATIONS)
   let newest = { number: 0, atMs: 0 }
 
   return {
@@ -87,7 +91,7 @@ export function createChain({
       if (info !== undefined) remember(tokens, asset, info)
       return info
     },
-    verifyMessage: (input, signal) => verifyMessage(endpoints, input, signal),
+    verifyMessage: (input, signal) => verifyMessage({ endpoints, turns }, input, signal),
     transactionPayments: (txHash, places, signal) =>
       endpoints.askUntil(
         (client) => readTransactionFacts(client, txHash, places),

@@ -12,6 +12,7 @@ import {
 import type { Address } from '#src/kernel/units.ts'
 import type { Endpoints, RpcClient } from './endpoints.ts'
 import { EndpointError, isExecutionFailure } from './failures.ts'
+import type { Turns } from './turns.ts'
 
 /** Who is said to have signed what. */
 export interface SignedMessage {
@@ -36,21 +37,23 @@ const VERIFY_GAS = 30_000_000
  * Whether `signature` over `message` (EIP-191) is `address`'s.
  *
  * Plain accounts are recognized locally; v may be 27 or 28, or 0 or 1 as some hardware wallets have it.
- * Contract wallets are asked through the RPC, deployed (ERC-1271) or not yet (ERC-6492).
+ * Contract wallets are asked through the RPC, deployed (ERC-1271) or not yet (ERC-6492), a few at once.
  *
  * @throws AppError upstream `dependency_unavailable`; never for a plain account's good signature
  */
 export async function verifyMessage(
-  endpoints: Endpoints,
+  { endpoints, turns }: { readonly endpoints: Endpoints; readonly turns: Turns },
   { address, message, signature }: SignedMessage,
   signal?: AbortSignal,
 ): Promise<boolean> {
   if (!isSignatureText(signature)) return false
   if (await isPlainSigner(address, message, signature)) return true
-  return endpoints.ask(
-    (client) => isContractSigner(client, address, hashMessage(message), signature),
-    signal,
-    verifyLimitMs(endpoints.count),
+  return turns.take(() =>
+    endpoints.ask(
+      (client) => isContractSigner(client, address, hashMessage(message), signature),
+      signal,
+      verifyLimitMs(endpoints.count),
+    ),
   )
 }
 

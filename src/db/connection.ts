@@ -28,17 +28,29 @@ export interface Connection {
    * transactions: those are `db.transaction`, which alone is safe against lost connections.
    */
   readonly sql: Sql
+  /** Another pool on the same database, so that its users wait for nobody else. `close` closes it too. */
+  openPool(options?: PoolOptions): Db
   /** Waits up to ten seconds for queries and transactions in hand, then closes every connection. */
   close(): Promise<void>
 }
 
-interface ConnectOptions {
-  /** Most connections used at once for queries. Listening and locks take one more each. */
+interface PoolOptions {
+  /** Most connections used at once for queries; 10 without it. */
   readonly max?: number
+  /** Whoever waits for a connection for this long is refused; 30 seconds without it. */
+  readonly waitMs?: number
+  /** Whoever waits for a row for this long is refused; without it only a statement's time counts. */
+  readonly lockMs?: number
+}
+
+/** Of the first pool. Listening and locks take one more connection each. */
+interface ConnectOptions extends PoolOptions {
   /** A statement is cancelled after this long; 0: never. */
   readonly statementTimeoutMs?: number
 }
 
+const CONNECTIONS_MAX = 10
+const WAIT_MS = 30_000
 const CLOSE_DEADLINE_MS = 10_000
 const CONNECT_TIMEOUT_SECONDS = 10
 const IDLE_MS = 300_000
@@ -57,7 +69,7 @@ const JSONB = 3802
  * A lost connection fails what was running on it, and nothing else; the next query opens another.
  */
 export function connect(url: string, options: ConnectOptions = {}): Connection {
-  const { max = 10, statementTimeoutMs = 30_000 } = options
+  const { statementTimeoutMs = 30_000, ...first } = options
   const sql = postgres(url, {
     max: 2,
     idle_timeout: 30,
@@ -72,12 +84,18 @@ export function connect(url: string, options: ConnectOptions = {}): Connection {
     },
   })
   const answerMs = statementTimeoutMs === 0 ? 0 : statementTimeoutMs + 15_000
-  const { db, end } = openDb(sql, { max, answerMs })
+  const pools: ReturnType<typeof openDb>[] = []
+  const openPool = ({ max = CONNECTIONS_MAX, waitMs = WAIT_MS, lockMs = 0 }: PoolOptions = {}) => {
+    const pool = openDb(sql, { max, waitMs, answerMs, settings: { lock_timeout: lockMs } })
+    pools.push(pool)
+    return pool.db
+  }
   return {
-    db,
+    db: openPool(first),
     sql,
+    openPool,
     close: async () => {
-      await end()
+      await Promise.all(pools.map(({ end }) => end()))
       await endAttached(sql)
       await sql.end({ timeout: 1 })
     },
@@ -87,7 +105,7 @@ export function connect(url: string, options: ConnectOptions = {}): Connection {
 /** A pool beside others on the same database, with `max` connections. */
 export function openDb(
   sql: Sql,
-  options: { readonly max: number; readonly answerMs: number },
+  options: Omit<Parameters<typeof createPool>[1], 'idleMs' | 'lifetimeMs'>,
 ): { readonly db: Db; end(): Promise<void> } {
   const pool = createPool(sql, { ...options, idleMs: IDLE_MS, lifetimeMs: LIFETIME_MS })
   return { db: openDrizzle(pool.client), end: () => pool.end(CLOSE_DEADLINE_MS) }

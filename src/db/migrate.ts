@@ -15,7 +15,7 @@ import { lockKey } from './lock.ts'
  *   afterwards or is older than the newest one the database knew
  */
 export async function migrate(sql: Sql, folder: string): Promise<void> {
-  const { db, end } = openDb(sql, { max: 1, answerMs: 0 })
+  const { db, end } = openDb(sql, { max: 1, answerMs: 0, waitMs: 0 })
   try {
     await db.transaction(async (tx) => {
       await tx.execute(query`set local statement_timeout = 0`)

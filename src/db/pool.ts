@@ -8,7 +8,8 @@
  * lost one is thrown away, and nothing is sent for a transaction after its connection was lost.
  */
 import type { Sql } from 'postgres'
-import { connectionLost, openSession } from './session.ts'
+import { asksForConnection } from './scope.ts'
+import { connectionLost, noConnectionFree, openSession } from './session.ts'
 import {
   type QueryOptions,
   type Slot,
@@ -42,6 +43,10 @@ interface PoolOptions {
   readonly lifetimeMs: number
   /** A connection that owes an answer for this long counts as lost; 0: never. */
   readonly answerMs: number
+  /** Whoever waits for a connection for this long is refused. */
+  readonly waitMs: number
+  /** Settings of the server for each connection, beside those of `base`. */
+  readonly settings?: Readonly<Record<string, string | number>>
 }
 
 /** A pool whose connections are set up like `base`, with its parsers and serializers. */
@@ -56,7 +61,10 @@ export function createPool(base: Sql, options: PoolOptions): Pool {
     const lifeTimer = setTimeout(() => retire(slot), options.lifetimeMs)
     lifeTimer.unref()
     const slot: Slot = {
-      client: openSession(base, { onclose: () => slot.lose(connectionLost()) }),
+      client: openSession(base, {
+        onclose: () => slot.lose(connectionLost()),
+        ...(options.settings && { connection: options.settings }),
+      }),
       prepared: new Set(),
       answerMs: options.answerMs,
       lost: false,
@@ -101,10 +109,22 @@ export function createPool(base: Sql, options: PoolOptions): Pool {
 
   async function acquire(): Promise<Slot> {
     if (ended !== undefined) throw connectionLost()
+    asksForConnection()
     const waiter = Promise.withResolvers<Slot>()
     waiters.push(waiter)
     serveNext()
-    return await waiter.promise
+    if (!waiters.includes(waiter)) return await waiter.promise
+    const timer = setTimeout(() => {
+      const at = waiters.indexOf(waiter)
+      if (at < 0) return
+      waiters.splice(at, 1)
+      waiter.reject(noConnectionFree())
+    }, options.waitMs)
+    try {
+      return await waiter.promise
+    } finally {
+      clearTimeout(timer)
+    }
   }
 
   function release(slot: Slot): void {

@@ -33,6 +33,14 @@ export function connectionLost(): Error {
   return Object.assign(error, { code: 'CONNECTION_CLOSED' })
 }
 
+const NONE_FREE = 'NO_CONNECTION_FREE'
+
+/** The error of whoever waited too long for a connection of a pool. */
+export function noConnectionFree(): Error {
+  const error = new Error('no connection to the database came free in time')
+  return Object.assign(error, { code: NONE_FREE })
+}
+
 /** The server's own error behind whatever Drizzle or a caller wrapped around it. */
 export function postgresError(error: unknown): postgres.PostgresError | undefined {
   for (let at = error; at instanceof Error; at = at.cause) {
@@ -42,6 +50,7 @@ export function postgresError(error: unknown): postgres.PostgresError | undefine
 }
 
 const UNREACHABLE = new Set([
+  NONE_FREE,
   'CONNECTION_CLOSED',
   'CONNECTION_DESTROYED',
   'CONNECTION_ENDED',
@@ -57,7 +66,7 @@ const UNREACHABLE = new Set([
   'ENOENT',
 ])
 
-/** Whether the server could not be reached, went away, or is only just starting. */
+/** Whether the server could not be reached, went away, is only just starting, or has no connection free. */
 export function isConnectionFailure(error: unknown): boolean {
   const known = postgresError(error)
   if (known !== undefined) {

@@ -1,5 +1,5 @@
 import type { Sql } from 'postgres'
-import { endSignal } from './scope.ts'
+import { asTransaction, endSignal } from './scope.ts'
 import {
   type QueryOptions,
   type Slot,
@@ -44,7 +44,9 @@ export async function runTransaction<T>(
     end?.throwIfAborted()
     end?.addEventListener('abort', lose)
     await send(slot, 'begin')
-    const scope = runScope({ slot, options, savepoints: 0 }, 'rollback', work)
+    const scope = runScope({ slot, options, savepoints: 0 }, 'rollback', (client) =>
+      asTransaction(() => work(client)),
+    )
     const result = await Promise.race([scope, lost.promise])
     await send(slot, 'commit')
     return result

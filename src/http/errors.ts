@@ -1,4 +1,5 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
+import { databaseRefusal, reportRefusal } from '#src/db/refusal.ts'
 import { translator } from '#src/i18n/translate.ts'
 import { AppError, ERROR_STATUS, retryAfterOf } from '#src/kernel/errors.ts'
 import { frameworkRefusal } from '#src/kernel/framework-errors.ts'
@@ -22,7 +23,7 @@ export function answerError(
   const problem = toAppError(error)
   if (problem.kind === 'internal') {
     app.log.error({ requestId: request.id, error: traceOf(error) }, 'request failed')
-  }
+  } else if (problem !== error) reportRefusal(app, problem)
   const locale = negotiateLocale(request.headers['accept-language'])
   const t = translator(locale)
   const { details, code } = problem
@@ -43,7 +44,7 @@ export function answerError(
 /** Any failure as a refusal: what is not one is an internal error. */
 function toAppError(error: unknown): AppError {
   if (error instanceof AppError) return error
-  const refusal = frameworkRefusal(error)
+  const refusal = frameworkRefusal(error) ?? databaseRefusal(error)
   if (refusal !== undefined) return refusal
   return new AppError('internal', 'internal', {}, { cause: error })
 }

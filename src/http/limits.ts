@@ -34,8 +34,8 @@ export interface Limits {
    * @throws AppError rate_limited `rate_limited`
    */
   admitTarget(request: LimitedRequest, target: string): Promise<void>
-  /** Counts a request that failed, where only failures count. */
-  punish(request: LimitedRequest): Promise<void>
+  /** Takes back the count of a request that succeeded, where only failures count. */
+  forgive(request: LimitedRequest): Promise<void>
 }
 
 interface LimitedRequest {
@@ -71,19 +71,19 @@ export function createLimits(scale = 1): Limits {
   }
   return {
     async admit(limited) {
-      const { rate } = limited.operation
-      if (!countsFailuresOnly(rate)) return await consume(limited.reply, rate, keyOf(limited))
-      const count = await limiterOf(rate).get(keyOf(limited))
-      tell(limited.reply, rate, count)
-      if (count !== null && count.remainingPoints <= 0) throw tooMany(count)
+      // What is in hand counts as a failure until it has succeeded: waiting costs as much as failing.
+      await consume(limited.reply, limited.operation.rate, keyOf(limited))
     },
     async admitTarget({ operation, caller, reply }, target) {
       const rate = operation.targetRate?.rate
       if (rate !== undefined) await consume(reply, rate, `${caller?.wallet} ${target}`)
     },
-    async punish(limited) {
-      if (!countsFailuresOnly(limited.operation.rate)) return
-      await limiterOf(limited.operation.rate).consume(keyOf(limited)).catch(refusalOf)
+    async forgive(limited) {
+      const { rate } = limited.operation
+      if (!countsFailuresOnly(rate)) return
+      const count = await limiterOf(rate).get(keyOf(limited))
+      if (count === null || count.consumedPoints <= 0) return
+      tell(limited.reply, rate, await limiterOf(rate).reward(keyOf(limited)))
     },
   }
 }

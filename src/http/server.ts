@@ -136,11 +136,8 @@ async function answer(
     idempotencyKey: headerText(request.headers['idempotency-key']),
     admit: () => limits.admit(limited),
     admitTarget: (target) => limits.admitTarget(limited, target),
-  }).catch(async (error: unknown) => {
-    const isRefused = error instanceof AppError && error.kind === 'unauthenticated'
-    if (isRefused) await limits.punish(limited)
-    throw error
   })
+  await limits.forgive(limited)
   if (isReplay) reply.header('idempotent-replayed', 'true')
   const kept = keptAnswer(operation, output)
   const tag = kept === undefined ? operation.etag?.(output) : kept.tag

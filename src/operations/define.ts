@@ -73,7 +73,14 @@ export interface OperationInput<Params, Query, Body, C> {
 }
 
 /** One thing a caller may ask for: route, checks, explanation and OpenAPI all come from this entry. */
-export interface Operation<Params, Query, Body, Output, S extends Scope | 'none'> {
+export interface Operation<
+  Params,
+  Query,
+  Body,
+  Output,
+  S extends Scope | 'none',
+  Prepared = unknown,
+> {
   /** Also the OpenAPI operationId and the key of its texts in operations.json. */
   readonly id: string
   readonly method: Method
@@ -124,8 +131,16 @@ export interface Operation<Params, Query, Body, Output, S extends Scope | 'none'
       >,
     ): Promise<string>
   }
+  /**
+   * Asks what lies outside the database. It runs before `handle`, which of an idempotent operation runs inside
+   * a transaction.
+   */
+  prepare?(
+    input: OperationInput<Params, Query, Body, S extends 'none' ? undefined : Caller>,
+  ): Promise<Prepared>
   handle(
     input: OperationInput<Params, Query, Body, S extends 'none' ? undefined : Caller>,
+    prepared: Prepared,
   ): Promise<Output>
 }
 
@@ -152,6 +167,9 @@ export function defineOperation<
   Body = undefined,
   Output = undefined,
   S extends Scope | 'none' = 'read',
->(operation: Operation<Params, Query, Body, Output, S>): Operation<Params, Query, Body, Output, S> {
+  Prepared = undefined,
+>(
+  operation: Operation<Params, Query, Body, Output, S, Prepared>,
+): Operation<Params, Query, Body, Output, S> {
   return operation
 }

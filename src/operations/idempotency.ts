@@ -25,16 +25,21 @@ export async function runOnce<Output>(
   app: App,
   operation: Answering<Output>,
   request: { readonly wallet: Address; readonly key: string; readonly input: unknown },
-  run: (app: App) => Promise<Output>,
+  verb: {
+    /** Asks what lies outside the database. */
+    prepare(): Promise<unknown>
+    run(inside: App, prepared: unknown): Promise<Output>
+  },
 ): Promise<Answer<Output>> {
   const of = { wallet: request.wallet, operation: operation.id, key: request.key }
   const fingerprint = createHash('sha256').update(canonicalJson(request.input)).digest('hex')
   const now = app.clock.now()
   const oldest = new Date(now.getTime() - KEPT_MS)
+  const known = await store.findAnswer(app.db, of, oldest)
+  // What is refused here is an outcome like any other: it is written below, in the transaction.
+  const [prepared] = known === undefined ? await Promise.allSettled([verb.prepare()]) : []
   const result = await transact(app.db, async (tx): Promise<Kept<Output>> => {
-    if (!(await store.holdKey(tx, of))) {
-      throw new AppError('conflict', 'idempotency_in_progress', { retryAfterSeconds: 1 })
-    }
+    if (!(await store.holdKey(tx, of))) throw inProgress()
     const found = await store.findAnswer(tx, of, oldest)
     if (found !== undefined) {
       if (found.fingerprint !== fingerprint) {
@@ -42,13 +47,22 @@ export async function runOnce<Output>(
       }
       return readAnswer(app, operation, found)
     }
-    const kept = await attempt(app, operation, (inside) => tx.transaction((t) => run(inside(t))))
+    // The answer was forgotten between the two looks: the next request finds none.
+    if (prepared === undefined) throw inProgress()
+    const kept = await attempt(app, operation, async (inside) => {
+      if (prepared.status === 'rejected') throw prepared.reason
+      return await tx.transaction((t) => verb.run(inside(t), prepared.value))
+    })
     const answer = writeAnswer(app, operation, kept)
     await store.keepAnswer(tx, { ...of, ...answer, fingerprint, createdAt: now }, oldest)
     return kept
   })
   if ('error' in result) throw result.error
   return result
+}
+
+function inProgress(): AppError {
+  return new AppError('conflict', 'idempotency_in_progress', { retryAfterSeconds: 1 })
 }
 
 /** A kept refusal is an outcome here: its key must be committed with it. */

@@ -68,14 +68,16 @@ export async function invoke<Output>(
   }
   const request = { params, query, body, locale: raw.locale ?? 'en', ifMatch: raw.ifMatch } as const
   // Safe: a caller was required above unless the scope is `none`, where the handler expects none.
-  const run = (inside: App) =>
-    operation.handle({ app: inside, caller: caller as never, ...request })
+  const prepare = async () =>
+    await operation.prepare?.({ app, caller: caller as never, ...request })
+  const run = (inside: App, prepared: unknown) =>
+    operation.handle({ app: inside, caller: caller as never, ...request }, prepared)
   if (key === undefined || caller === undefined) {
-    const output = await run(app)
+    const output = await run(app, await prepare())
     return { status: statusOf(operation, output), output, isReplay: false }
   }
   const input = { params: raw.params ?? null, body: raw.body ?? null }
-  return runOnce(app, operation, { wallet: caller.wallet, key, input }, run)
+  return runOnce(app, operation, { wallet: caller.wallet, key, input }, { prepare, run })
 }
 
 /** The status an operation answers with. */

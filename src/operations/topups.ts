@@ -19,8 +19,9 @@ export const createTopup = defineOperation({
   output: TopupDraft,
   location: ({ handle }) => `/topup/${handle}`,
   wrong: (app, body) => topups.wrongAsset(app, body),
-  handle: ({ app, caller, body, locale }) =>
-    topups.createTopup(app, caller, { input: body ?? {}, locale }),
+  prepare: ({ app, caller, body }) => topups.readOffer(app, caller, body ?? {}),
+  handle: ({ app, caller, body, locale }, offer) =>
+    topups.createTopup(app, caller, { input: body ?? {}, locale, offer }),
 })
 
 export const getTopup = defineOperation({

@@ -34,9 +34,13 @@ export const createWatch = defineOperation({
   body: NewWatch,
   output: Watch,
   location: ({ id }) => `/watches/${id}`,
-  handle: async ({ app, caller, body }) => {
+  prepare: async ({ app, caller, body }) => {
     await requireRecipients(app, caller, body.recipientIds)
-    return watches.createWatch(app, caller, body)
+    return watches.checkNewWatch(app, body)
+  },
+  handle: async ({ app, caller, body }, checked) => {
+    await requireRecipients(app, caller, body.recipientIds)
+    return watches.createWatch(app, caller, body, checked)
   },
 })
 

@@ -1,4 +1,5 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
+import { databaseRefusal, reportRefusal } from '#src/db/refusal.ts'
 import { builtKey, escapeHtml, html, type Translate } from '#src/i18n/translate.ts'
 import { AppError, ERROR_STATUS, retryAfterOf } from '#src/kernel/errors.ts'
 import { frameworkRefusal } from '#src/kernel/framework-errors.ts'
@@ -17,7 +18,7 @@ export function answerFailure(
   const { kind } = problem
   if (kind === 'internal') {
     app.log.error({ requestId: request.id, error: traceOf(error) }, 'page failed')
-  }
+  } else if (problem !== error) reportRefusal(app, problem)
   const seconds = retryAfterOf(problem)
   if (seconds !== undefined) reply.header('retry-after', String(seconds))
   return sendPage(app, request, reply, {
@@ -49,5 +50,6 @@ function referenceHtml(t: Translate, requestId: string): string {
 
 function toAppError(error: unknown): AppError {
   if (error instanceof AppError) return error
-  return frameworkRefusal(error) ?? new AppError('internal', 'internal', {}, { cause: error })
+  const refusal = frameworkRefusal(error) ?? databaseRefusal(error)
+  return refusal ?? new AppError('internal', 'internal', {}, { cause: error })
 }

@@ -13,9 +13,9 @@ export interface PageLimits {
   /** Counts one. @throws AppError rate_limited `rate_limited` when there were too many */
   admit(act: PageAct, request: FastifyRequest): Promise<void>
   /**
-   * Runs what may be done often and may not fail often: only refusals count.
+   * Runs what may be done often and may not fail often: it counts until it has succeeded.
    *
-   * @throws AppError rate_limited `rate_limited` when too many were refused, and what `run` throws
+   * @throws AppError rate_limited `rate_limited` when too many failed or are in hand, and what `run` throws
    */
   guard<T>(act: PageAct, request: FastifyRequest, run: () => Promise<T>): Promise<T>
 }
@@ -42,15 +42,13 @@ export function createPageLimits(): PageLimits {
   return {
     admit,
     async guard(act, request, run) {
+      await admit(act, request)
+      const done = await run()
       const count = await limiterOf(act).get(networkOf(request.ip))
-      if (count !== null && count.remainingPoints <= 0) throw tooMany(count)
-      try {
-        return await run()
-      } catch (error) {
-        const isRefused = error instanceof AppError && error.kind === 'unauthenticated'
-        if (isRefused) await limiterOf(act).consume(networkOf(request.ip)).catch(asCount)
-        throw error
+      if (count !== null && count.consumedPoints > 0) {
+        await limiterOf(act).reward(networkOf(request.ip))
       }
+      return done
     },
   }
 }

@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util'
 import { z } from 'zod'
 import { requireBilling } from '#src/billing/account/service.ts'
 import * as slots from '#src/billing/subscriptions/capacity.ts'
@@ -59,12 +60,38 @@ export async function getWatch(deps: Deps, caller: Caller, id: number): Promise<
   return toWatch(row, deps.clock.now())
 }
 
+/** The target of a new watch as the chain knows it. */
+export interface CheckedTarget {
+  readonly meant: unknown
+}
+
+/**
+ * What is to be asked of the chain for a new watch; never inside a transaction.
+ *
+ * @throws AppError as `createWatch` does
+ */
+export async function checkNewWatch(
+  deps: Deps & { readonly chain: Chain; readonly billing: { readonly enabled: boolean } },
+  input: NewWatch,
+): Promise<CheckedTarget> {
+  const type = getWatchType(input.type)
+  if (type.reads === 'ledger') requireBilling(deps.billing)
+  const meant = await resolveTarget(deps, type, input.target)
+  const errors = [
+    ...checkSignals(type.signals, input.signals ?? []),
+    ...(await checkOnChain(deps, type, meant, input.settings)),
+  ]
+  refuse(errors)
+  return { meant }
+}
+
 /**
  * Creates a watch in a free slot. Its first observation is its baseline.
  *
  * What only the chain can tell (is this a token) is checked when the chain answers; when it does not,
  * the watch starts all the same with the first value that is seen.
  *
+ * @param checked what `checkNewWatch` gave; needed inside a transaction, where the chain is not asked
  * @throws AppError invalid `validation_failed`, conflict `no_free_slot`; where nothing is charged
  *   `watch_limit_reached`, or `billing_disabled` for a watch of credits
  */
@@ -72,16 +99,11 @@ export async function createWatch(
   deps: Deps & { readonly chain: Chain; readonly billing: { readonly enabled: boolean } },
   caller: Caller,
   input: NewWatch,
+  checked?: CheckedTarget,
 ): Promise<Watch> {
   const type = getWatchType(input.type)
-  if (type.reads === 'ledger') requireBilling(deps.billing)
   const signals = input.signals ?? []
-  const meant = await resolveTarget(deps, type, input.target)
-  const errors = [
-    ...checkSignals(type.signals, signals),
-    ...(await checkOnChain(deps, type, meant, input.settings)),
-  ]
-  refuse(errors)
+  const { meant } = checked ?? (await checkNewWatch(deps, input))
   const now = deps.clock.now()
   const target = z.encode(type.target, meant)
   const id = await deps.db.transaction(async (tx) => {
@@ -119,26 +141,69 @@ export async function createWatch(
 export async function updateWatch(
   deps: Deps & { readonly chain: Chain },
   caller: Caller,
-  input: {
-    readonly id: number
-    readonly changes: WatchChanges
-    readonly ifVersions?: readonly number[] | undefined
-  },
+  input: WatchUpdate,
 ): Promise<Watch> {
+  for (let attempt = 1; attempt <= CHECKS_MAX; attempt += 1) {
+    // Before the transaction, since it asks the chain.
+    const checked = await checkSettings(deps, caller, input)
+    if (await applyChanges(deps, caller, input, checked)) return getWatch(deps, caller, input.id)
+  }
+  throw new AppError('upstream', 'dependency_unavailable', { retryAfterSeconds: 1 })
+}
+
+/** How often settings are checked anew because somebody else changed them meanwhile. */
+const CHECKS_MAX = 5
+
+interface WatchUpdate {
+  readonly id: number
+  readonly changes: WatchChanges
+  readonly ifVersions?: readonly number[] | undefined
+}
+
+/** @returns the settings it would have, encoded, once the chain has nothing against them; undefined: as they are */
+async function checkSettings(
+  deps: Deps & { readonly chain: Chain },
+  caller: Caller,
+  input: WatchUpdate,
+): Promise<unknown> {
+  if (input.changes.settings === undefined) return undefined
+  const row = await store.findWatch(deps.db, caller.wallet, input.id)
+  requireUpdatable(row, input)
+  const type = getWatchType(row.type)
+  const settings = mergeSettings(type, row, input.changes.settings)
+  refuse(await checkOnChain(deps, type, z.decode(type.target, row.target), settings))
+  return z.encode(type.settings, settings)
+}
+
+/** @throws AppError not_found, stale `etag_mismatch`, invalid `validation_failed` */
+function requireUpdatable(
+  row: store.WatchRow | undefined,
+  { changes, ifVersions }: WatchUpdate,
+): asserts row is store.WatchRow {
+  if (row === undefined) throw new AppError('not_found', 'not_found')
+  if (ifVersions?.includes(row.version) === false) throw new AppError('stale', 'etag_mismatch')
+  refuse(checkSignals(getWatchType(row.type).signals, changes.signals ?? []))
+}
+
+/** @returns false when others changed the settings after they were checked: then nothing has happened */
+async function applyChanges(
+  deps: Deps,
+  caller: Caller,
+  input: WatchUpdate,
+  checked: unknown,
+): Promise<boolean> {
   const { id, changes } = input
   const now = deps.clock.now()
-  await transact(deps.db, async (tx) => {
+  return await transact(deps.db, async (tx) => {
     await store.lockWatch(tx, caller.wallet, id)
     const row = await store.findWatch(tx, caller.wallet, id)
-    if (row === undefined) throw new AppError('not_found', 'not_found')
-    if (input.ifVersions?.includes(row.version) === false) {
-      throw new AppError('stale', 'etag_mismatch')
-    }
+    requireUpdatable(row, input)
     const type = getWatchType(row.type)
-    refuse(checkSignals(type.signals, changes.signals ?? []))
+    const settings =
+      changes.settings && z.encode(type.settings, mergeSettings(type, row, changes.settings))
+    if (!isDeepStrictEqual(settings, checked)) return false
     const before = SignalChoices.parse(row.signals)
     const after = mergeSignals(before, changes.signals ?? [])
-    const settings = await changedSettings(deps, type, row, changes.settings)
     await store.updateWatch(tx, id, {
       ...(changes.label !== undefined && { label: changes.label }),
       ...(settings !== undefined && { settings }),
@@ -156,8 +221,8 @@ export async function updateWatch(
         : await lookAnew(tx, type, row, { settings, wallet: caller.wallet })
     await startAfresh(tx, type, { ...row, targetId }, { status: changes.status, before, after })
     await askForLook(tx, type, caller.wallet)
+    return true
   })
-  return getWatch(deps, caller, id)
 }
 
 /**
@@ -229,19 +294,16 @@ function muteOf(
   return { mutedUntil: until ?? (before < now ? before : now) }
 }
 
-async function changedSettings(
-  deps: { readonly chain: Chain },
+/** @throws AppError invalid `validation_failed`, with pointers below `/settings` */
+function mergeSettings(
   type: WatchType,
   row: store.WatchRow,
-  changes: Readonly<Record<string, unknown>> | undefined,
-): Promise<unknown> {
-  if (changes === undefined) return undefined
+  changes: Readonly<Record<string, unknown>>,
+): unknown {
   const merged = { ...z.record(z.string(), z.unknown()).parse(row.settings), ...changes }
   const parsed = type.settings.safeParse(merged, { reportInput: true })
   if (!parsed.success) throw validationErrors(parsed.error, '/settings')
-  const target = z.decode(type.target, row.target)
-  refuse(await checkOnChain(deps, type, target, parsed.data))
-  return z.encode(type.settings, parsed.data)
+  return parsed.data
 }
 
 async function checkOnChain(

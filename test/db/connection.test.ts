@@ -10,7 +10,9 @@ import {
   transact,
   waitForDatabase,
 } from '#src/db/connection.ts'
+import { isConnectionFailure } from '#src/db/session.ts'
 import { type FreshDatabase, freshDatabase } from '../support/database.ts'
+import { asSomebodyElse } from '../support/transaction-guard.ts'
 
 const things = pgTable('things', {
   id: integer('id').primaryKey(),
@@ -292,12 +294,15 @@ describe('transact', () => {
     await db.transaction(async (tx) => {
       await tx.execute(query`lock table lots_default in access exclusive mode`)
       work.push(
-        transact(db, async (other) => {
-          runs += 1
-          await other.execute(insert)
-        }),
+        asSomebodyElse(() =>
+          transact(db, async (other) => {
+            runs += 1
+            await other.execute(insert)
+          }),
+        ),
       )
-      await expect.poll(() => db.execute(waiting)).toHaveLength(1)
+      const isWaiting = () => asSomebodyElse(async () => await db.execute(waiting))
+      await expect.poll(isWaiting).toHaveLength(1)
       await tx.execute(query`alter table lots attach partition lots_1 for values from (1) to (2)`)
     })
     await Promise.all(work)
@@ -367,4 +372,23 @@ describe('waitForDatabase', () => {
     })
     await close()
   })
+})
+
+test('whoever waits too long for a connection is refused, and nobody else', async () => {
+  const crowded = connect(database.url, { max: 1, waitMs: 50 })
+  const other = crowded.openPool({ max: 1 })
+  const free = Promise.withResolvers<void>()
+  const busy = crowded.db.transaction(async (tx) => {
+    await tx.execute(query`select 1`)
+    await free.promise
+  })
+  const refused: unknown = await crowded.db
+    .execute(query`select 1`)
+    .then(undefined, (error) => error)
+  expect(isConnectionFailure(refused)).toBe(true)
+  expect([...(await other.execute(query`select 1 as one`))]).toEqual([{ one: 1 }])
+  free.resolve()
+  await busy
+  expect([...(await crowded.db.execute(query`select 1 as one`))]).toEqual([{ one: 1 }])
+  await crowded.close()
 })

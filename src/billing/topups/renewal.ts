@@ -5,7 +5,7 @@ import type { Locale } from '#src/kernel/locale.ts'
 import { Hash, storedAddress } from '#src/kernel/units.ts'
 import type { Topup } from './model.ts'
 import { symbolOf } from './rules.ts'
-import { createTopup, findLinkedTopup, type TopupDeps } from './service.ts'
+import { createTopup, findLinkedTopup, readOffer, type TopupDeps } from './service.ts'
 import * as store from './store.ts'
 
 /** How often one request to buy is quoted anew by whoever holds its link. */
@@ -25,25 +25,47 @@ export async function renewTopup(
   request: { readonly handle: Hash; readonly locale: Locale; readonly asset?: string | undefined },
 ): Promise<Topup | undefined> {
   const { handle, locale } = request
+  const found = await store.findTopup(deps.db, handle)
+  if (found === undefined) return undefined
+  const known = await findRenewed(deps, found, locale)
+  if (known !== undefined) return known
+  // What a quote says of itself never changes, so it is read before its row is locked.
+  const asset = request.asset ?? symbolOf(found.asset, deps.billing.serviceTokenSymbol)
+  const input = { asset, credits: found.credits }
+  const caller = { wallet: storedAddress(found.wallet) }
+  const offer = await readOffer(deps, caller, input)
   return await transact(deps.db, async (tx) => {
     const inside = { ...deps, db: tx }
     const row = await store.lockTopup(tx, handle)
-    const topup = row && (await findLinkedTopup(inside, { handle, locale }))
-    if (row === undefined || topup === undefined) return undefined
-    const made = await store.findRenewal(tx, handle)
-    if (made !== undefined) {
-      return await findLinkedTopup(inside, { handle: z.decode(Hash, made.handle), locale })
-    }
-    const isOver = isUnpaid(topup) && topup.expiresAt <= deps.clock.now()
-    if (!isOver || (await countRenewals(tx, row)) >= RENEWALS_MAX) {
-      const members = { topupStatus: topup.status, reason: topup.reason }
-      throw new AppError('conflict', 'topup_state', { members })
-    }
-    const asset = request.asset ?? symbolOf(row.asset, deps.billing.serviceTokenSymbol)
-    const input = { asset, credits: row.credits }
-    const caller = { wallet: storedAddress(row.wallet) }
-    return await createTopup(inside, caller, { input, locale, renews: handle })
+    if (row === undefined) return undefined
+    const made = await findRenewed(inside, row, locale)
+    if (made !== undefined) return made
+    return await createTopup(inside, caller, { input, locale, renews: handle, offer })
   })
+}
+
+/**
+ * The quote that has taken the place of this one, if there is one.
+ *
+ * @throws AppError conflict `topup_state` when there is none and there cannot be
+ */
+async function findRenewed(
+  deps: TopupDeps,
+  row: store.TopupRow,
+  locale: Locale,
+): Promise<Topup | undefined> {
+  const handle = z.decode(Hash, row.handle)
+  const made = await store.findRenewal(deps.db, handle)
+  if (made !== undefined) {
+    return await findLinkedTopup(deps, { handle: z.decode(Hash, made.handle), locale })
+  }
+  const topup = await findLinkedTopup(deps, { handle, locale })
+  const isOver = topup && isUnpaid(topup) && topup.expiresAt <= deps.clock.now()
+  if (!isOver || (await countRenewals(deps.db, row)) >= RENEWALS_MAX) {
+    const members = { topupStatus: topup?.status, reason: topup?.reason }
+    throw new AppError('conflict', 'topup_state', { members })
+  }
+  return undefined
 }
 
 /** Whether a quote is over and can be had anew by its link. */

@@ -59,19 +59,17 @@ export async function createTopup(
     readonly locale: Locale
     /** The quote it takes the place of. */
     readonly renews?: Hash
+    /** What `readOffer` gave; needed inside a transaction, where nobody else is asked. */
+    readonly offer?: AssetState
   },
 ): Promise<Topup> {
   const { input, locale, renews = null } = request
-  requireBilling(deps.billing)
-  const named = input.asset === undefined ? undefined : readAsset(deps, input.asset)
-  await requireTerms(deps, caller.wallet)
-  const state = await chooseAsset(deps, named)
+  const state = request.offer ?? (await readOffer(deps, caller, input))
   const credits = input.credits ?? MIN_TOPUP_CREDITS
   const createdAt = deps.clock.now()
   const { key } = state.asset
   const open = await readOpenQuotes(deps, state, { wallet: caller.wallet, now: createdAt })
   const { place, price, amountUnits } = quote(deps, { ...state, open }, credits)
-  await beginReading(deps, chainOf(key))
   const rate = rateOf(key, price)
   const topup = await insert(deps, {
     wallet: caller.wallet,
@@ -88,6 +86,25 @@ export async function createTopup(
     expiresAt: new Date(createdAt.getTime() + QUOTE_SECONDS * 1000),
   })
   return toRecord(deps, topup, outcomeOf([], topup, createdAt), locale)
+}
+
+/**
+ * How the asset stands that a top-up would be paid in; never inside a transaction. Payments in it are looked
+ * for from now on.
+ *
+ * @throws AppError as `createTopup` does
+ */
+export async function readOffer(
+  deps: TopupDeps,
+  caller: Pick<Caller, 'wallet'>,
+  input: NewTopup,
+): Promise<AssetState> {
+  requireBilling(deps.billing)
+  const named = input.asset === undefined ? undefined : readAsset(deps, input.asset)
+  await requireTerms(deps, caller.wallet)
+  const state = await chooseAsset(deps, named)
+  if (state.available) await beginReading(deps, chainOf(state.asset.key))
+  return state
 }
 
 const Named = z.looseObject({ asset: NewTopup.shape.asset })

@@ -24,9 +24,9 @@ type Shown<One> = [BodyOf<One>, AnswerOf<One>] extends [undefined, undefined]
 
 type BodyOf<One> = One extends { readonly body?: z.ZodType<infer Body> } ? Body : undefined
 
-type AnswerOf<One> = One extends { handle(input: never): Promise<void> }
+type AnswerOf<One> = One extends { handle(input: never, prepared: never): Promise<void> }
   ? undefined
-  : One extends { handle(input: never): Promise<infer Output> }
+  : One extends { handle(input: never, prepared: never): Promise<infer Output> }
     ? Output
     : never
 

@@ -1,0 +1,38 @@
+import type { Clock } from '#src/kernel/clock.ts'
+import { AppError } from '#src/kernel/errors.ts'
+import type { Logger } from '#src/kernel/logger.ts'
+import { traceOf } from '#src/kernel/trace.ts'
+import { isConnectionFailure, postgresError } from './session.ts'
+
+const RETRY_AFTER_SECONDS = 5
+
+/**
+ * 40001, 40P01: lost against others. 53: no memory, disk or connection left. 55P03: waited too long for a
+ * lock. 57: cancelled, stopping, starting. 58: its disk fails. 25006: it only reads, after a failover.
+ */
+const PASSING = /^(40001|40P01|25006|55P03|53|57|58)/
+
+/** The refusal to give when the database cannot serve a request right now; undefined for every other failure. */
+export function databaseRefusal(error: unknown): AppError | undefined {
+  const known = postgresError(error)
+  // FATAL: it lets nobody in, or has closed this connection.
+  const isPassing = known !== undefined && (known.severity === 'FATAL' || PASSING.test(known.code))
+  if (!isPassing && !isConnectionFailure(error)) return undefined
+  const details = { retryAfterSeconds: RETRY_AFTER_SECONDS }
+  return new AppError('upstream', 'dependency_unavailable', details, { cause: error })
+}
+
+const REPORT_EVERY_MS = 10_000
+/** When each log heard of it last, as epoch milliseconds. */
+const reportedAt = new WeakMap<Logger, number>()
+
+/** Logs why requests are refused for the database's sake: the first, then one every ten seconds. */
+export function reportRefusal(
+  { log, clock }: { readonly log: Logger; readonly clock: Clock },
+  { kind, cause }: AppError,
+): void {
+  const nowMs = clock.now().getTime()
+  if (kind !== 'upstream' || Math.abs(nowMs - (reportedAt.get(log) ?? 0)) < REPORT_EVERY_MS) return
+  reportedAt.set(log, nowMs)
+  log.warn({ error: traceOf(cause) }, 'the database cannot serve requests')
+}
