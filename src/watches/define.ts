@@ -111,6 +111,8 @@ export interface Signal<
     observation: Observation,
     watch: WatchView<Target, Settings>,
   ): Evaluation<State>
+  /** Whether an observation concerns it; without it every one does. Others leave the signal as it was. */
+  judges?(observation: Observation): boolean
   /** Schema of the data of all its events. Programs put up with more than it names. */
   readonly data: z.ZodType
   /** What an alert of this signal shows, from the stored event and data alone. */

@@ -81,11 +81,12 @@ function startFold({ type, signal, view, isRecoveryTold }: SignalOf, watch: Eval
   let stored = watch.states.find((state) => state.signal === signal.id)
   let state = stored === undefined ? signal.initial : z.decode(signal.state, stored.state)
   const add = (observation: Observed): readonly Raised[] => {
+    if (signal.judges?.(observation) === false) return []
     const { phase, streak, firings, ...after } = signal.evaluate(state, observation, view)
-    const news = firings.filter((firing) =>
+    const fresh = firings.filter((firing) =>
       isNews(signal, firing, stored, observation, watch.cooldownSeconds),
     )
-    const alert = worstOf(news.filter((firing) => !isRecoveryOf(signal, firing)))
+    const alert = worstOf(fresh.filter((firing) => !isRecoveryOf(signal, firing)))
     // An alert held back by the cooldown has not opened its episode: it may fire at the next look.
     const isHeld = phase === 'firing' && alert === undefined && stored?.phase !== 'firing'
     const nextPhase = isHeld ? 'pending' : phase
@@ -93,6 +94,8 @@ function startFold({ type, signal, view, isRecoveryTold }: SignalOf, watch: Eval
     const isUntold =
       signal.tellsOnce && alert === undefined && firings.some((one) => !isRecoveryOf(signal, one))
     if (!isUntold) state = after.state
+    // The state stays as it was, so that a recovery beside an alert held back would come twice.
+    const news = isUntold ? [] : fresh
     stored = {
       signal: signal.id,
       state: undefined,

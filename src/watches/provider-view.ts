@@ -144,14 +144,16 @@ export async function getProviderView(deps: Deps, query: ProviderQuery): Promise
     if (policies === undefined) return undefined
     const identity = await chain.protocol.identityOf(asked)
     const { currentEpoch } = policies
+    const inForce = policies.policies.find(({ rewardEpoch }) => rewardEpoch === currentEpoch)
     const { registration, providers } = await chain.rounds.states({
       currentEpoch,
       voters: [identity],
+      members: new Map(inForce?.providers.map((one) => [one.voter, one])),
       extra: new Map(),
       block,
     })
     const state = providers.get(identity)
-    const policy = policies.policies.find(({ rewardEpoch }) => rewardEpoch === currentEpoch)
+    const policy = inForce
     const member = policy?.providers.find(({ voter }) => voter === identity)
     const { firstRoundAtSeconds, roundSeconds } = policies.clock
     return {

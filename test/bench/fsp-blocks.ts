@@ -26,6 +26,8 @@ export function benchPolicy(
     rewardEpoch,
     startRound,
     weightSum: 655 * members.length,
+    weightSumWithKeys: 655 * members.length,
+    fixedAt: null,
     providers: members.map((n) => ({
       voter: addressOf(1000 + n),
       submit: addressOf(2000 + n),
@@ -112,6 +114,7 @@ function draft(at: number, blockSeconds: number): Draft {
     finalised: [],
     requests: [],
     fastUpdates: [],
+    registrations: [],
     calls: [],
     claims: [],
   }

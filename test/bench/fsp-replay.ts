@@ -46,6 +46,8 @@ export function startReplay(databaseUrl: string, policies: readonly LoadedPolicy
       clock: FLARE_CLOCK,
       currentEpoch: current.rewardEpoch,
       policies: fixed.filter(isNear),
+      registrations: [],
+      schedule: { registrationSeconds: 1800, preparationSeconds: 7200 },
     }
   }
   const chain = {

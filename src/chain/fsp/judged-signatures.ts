@@ -1,5 +1,5 @@
 import type { Address } from '#src/kernel/units.ts'
-import type { FDC, FTSO } from './framing.ts'
+import { FDC, type FTSO } from './framing.ts'
 import type { RoundEvidence, Sent } from './round-evidence.ts'
 import {
   decodeSigned,
@@ -12,6 +12,8 @@ import {
 /** What a provider's signatures of one protocol are worth. */
 export interface JudgedSignatures {
   readonly any: Sent | undefined
+  /** Signed from the end of the round on, before or within the time of signatures. */
+  readonly isSigned: boolean
   /** The first that is the provider's, over the finalised result. */
   readonly valid: { readonly sent: Sent; readonly signed: SignedResult } | undefined
   /** The first that is not, with who made it instead. */
@@ -34,8 +36,21 @@ export function judgeSignatures(
   const digests = result && digestsOf(result, chainId)
   const message = result && messageOf(result)
   const judged = new Map<number, JudgedSignatures>()
-  for (const [place, { signatures }] of providers) {
+  for (const [place, { signatures, signaturesWithReveals }] of providers) {
     const expected = policy.providers[place]?.signingPolicy
+    const isOwn = (signed: SignedResult): boolean => {
+      if (digests === undefined) return true
+      const said = signed.message && `0x${Buffer.from(signed.message).toString('hex')}`
+      if (said !== undefined && said !== message) return false
+      const { chainBound, legacy } = digests
+      return [chainBound, legacy].some((digest) => recoverSigner(signed, digest) === expected)
+    }
+    const isSignedEarly = (): boolean =>
+      protocol === FDC &&
+      signaturesWithReveals.some(({ payload }) => {
+        const signed = decodeSigned(payload)
+        return signed !== undefined && isOwn(signed)
+      })
     let any: Sent | undefined
     let valid: JudgedSignatures['valid']
     let wrong: JudgedSignatures['wrong']
@@ -50,11 +65,12 @@ export function judgeSignatures(
         continue
       }
       const recovered = recoverSigner(signed, digests.chainBound)
-      const isOwn = recovered === expected || recoverSigner(signed, digests.legacy) === expected
-      if (isOwn) valid ??= { sent, signed }
+      if (recovered === expected || recoverSigner(signed, digests.legacy) === expected)
+        valid ??= { sent, signed }
       else wrong ??= { sent, reason: 'wrong-key', recovered: recovered ?? null }
     }
-    judged.set(place, { any, valid, wrong })
+    const isSignedInTime = digests === undefined ? any !== undefined : valid !== undefined
+    judged.set(place, { any, valid, wrong, isSigned: isSignedInTime || isSignedEarly() })
   }
   return judged
 }

@@ -44,6 +44,8 @@ export interface SystemState {
 export interface StatesQuery {
   readonly currentEpoch: number
   readonly voters: readonly Address[]
+  /** Members of the signing policy in force, by identity: their accounts in it pay, and send updates. */
+  readonly members: ReadonlyMap<Address, Omit<PolicyProvider, 'voter' | 'weight'>>
   /** Further accounts of each, whose balances count. */
   readonly extra: ReadonlyMap<Address, readonly Address[]>
   readonly block: BlockRef
@@ -55,9 +57,10 @@ const PROVIDERS_AT_ONCE = 50
 /** Reads how providers stand, two requests for each 50 of them. */
 export async function readStates(
   { endpoints, contracts, multicallAddress }: ProtocolSource,
-  { currentEpoch, voters, extra, block }: StatesQuery,
+  query: StatesQuery,
   signal: AbortSignal | undefined,
 ): Promise<SystemState> {
+  const { currentEpoch, voters, block } = query
   return endpoints.ask(async (client) => {
     const find = (name: string) => contracts.find(client, name)
     const places = {
@@ -87,7 +90,7 @@ export async function readStates(
     for (let at = 0; at < voters.length; at += PROVIDERS_AT_ONCE) {
       const some = voters.slice(at, at + PROVIDERS_AT_ONCE)
       const entities = await readEntities(client, places, some, block.number)
-      const states = await readProviders(client, places, entities, { currentEpoch, extra, block })
+      const states = await readProviders(client, places, entities, query)
       for (const [voter, state] of states) providers.set(voter, state)
     }
     return {
@@ -149,12 +152,15 @@ async function readProviders(
   client: RpcClient,
   places: Places,
   entities: readonly Entity[],
-  { currentEpoch, extra, block }: Pick<StatesQuery, 'currentEpoch' | 'extra' | 'block'>,
+  { currentEpoch, members, extra, block }: Omit<StatesQuery, 'voters'>,
 ): Promise<readonly (readonly [Address, ProviderState])[]> {
   const next = currentEpoch + 1
   const rows = entities.map((entity) => {
     const { voter, addresses } = entity
-    const own = [...Object.values(addresses ?? {}), ...(extra.get(voter) ?? [])]
+    const member = members.get(voter)
+    const inForce = member && [member.submit, member.submitSignatures, member.signingPolicy]
+    const own = [...(inForce ?? []), ...Object.values(addresses ?? {}), ...(extra.get(voter) ?? [])]
+    const signer = member?.signingPolicy ?? addresses?.signingPolicy ?? voter
     const accounts = [...new Set(own)].filter((one) => one !== ZERO_ADDRESS)
     return {
       ...entity,
@@ -163,7 +169,7 @@ async function readProviders(
       registeredNext: view(REGISTRY_ABI, 'isVoterRegistered', [voter, BigInt(next)]),
       preRegistered: view(PRE_REGISTRY_ABI, 'isVoterPreRegistered', [BigInt(next), voter]),
       formerly: view(FORMER_PRE_REGISTRY_ABI, 'isVoterPreRegistered', [next, voter]),
-      weight: view(FAST_UPDATER_ABI, 'currentSortitionWeight', [addresses?.signingPolicy ?? voter]),
+      weight: view(FAST_UPDATER_ABI, 'currentSortitionWeight', [signer]),
       balances: accounts.map((one) => view(BALANCE_ABI, 'getEthBalance', [one])),
     }
   })

@@ -33,6 +33,8 @@ export interface ProviderEvidence {
   /** Every signature in time, in the order of the chain, by protocol. */
   readonly signatures: Readonly<Record<typeof FTSO | typeof FDC, Sent[]>>
   readonly earlySignature: Partial<Record<typeof FTSO | typeof FDC, Sent>>
+  /** FDC signatures between the end of the round and that of its reveals: no duty done, but no offence. */
+  readonly signaturesWithReveals: Sent[]
 }
 
 /** A result the Relay took. */
@@ -81,9 +83,12 @@ export function addSubmission(
   if (submission === undefined) return
   for (const frame of submission.frames) {
     if (frame.protocol !== FTSO && frame.protocol !== FDC) continue
-    // Whatever names a round far away was never meant for the one it came in.
-    const evidence =
-      Math.abs(frame.round - roundAt(clock, at)) > 2 ? undefined : roundOf(frame.round)
+    const isStray = submission.function === 'submit1' && frame.protocol === FDC
+    const current = roundAt(clock, at)
+    // A frame that names a round far away was not meant for the round it came in. A stray commit is one
+    // whatever round it names.
+    const named = Math.abs(frame.round - current) > 2 ? undefined : roundOf(frame.round)
+    const evidence = named ?? (isStray ? roundOf(current) : undefined)
     if (evidence === undefined) continue
     const { bySubmit, bySubmitSignatures } = evidence.policy
     const isSignature = submission.function === 'submitSignatures'
@@ -94,12 +99,13 @@ export function addSubmission(
     const sent = { payload: frame.payload, tx: hash, at }
     const windows = windowsOf(clock, frame.round)
     if (submission.function === 'submit1') {
-      if (frame.protocol === FDC) provider.strayCommit = sent
+      if (isStray) provider.strayCommit = sent
       else sortIn(provider.commit, sent, windows.start, windows.end)
     } else if (submission.function === 'submit2') {
       sortIn(pick(provider, frame), sent, windows.end, windows.revealEnd)
     } else if (at < windows.revealEnd) {
       provider.earlySignature[frame.protocol] = sent
+      if (frame.protocol === FDC && at >= windows.end) provider.signaturesWithReveals.push(sent)
     } else if (at < windows.complete) {
       provider.signatures[frame.protocol].push(sent)
     }
@@ -123,5 +129,6 @@ function nothingSent(): ProviderEvidence {
     bitVote: {},
     signatures: { [FTSO]: [], [FDC]: [] },
     earlySignature: {},
+    signaturesWithReveals: [],
   }
 }

@@ -22,14 +22,40 @@ import type { ProtocolSource } from './system.ts'
 /** A signing policy with what fast updates need. */
 export interface LoadedPolicy extends Policy {
   readonly weightSum: number
+  /** Of those that have a key for fast updates. */
+  readonly weightSumWithKeys: number
+  /** When it was fixed, epoch seconds; null where the chain does not say. */
+  readonly fixedAt: number | null
+}
+
+/** Registration for a reward epoch. */
+export interface RegistrationPeriod {
+  readonly epoch: number
+  /** Epoch seconds. */
+  readonly openedAt: number
 }
 
 /** The policies around the reward epoch in force. */
 export interface Policies {
   readonly clock: EpochClock
   readonly currentEpoch: number
-  /** Up to three, oldest first: the one before, the one in force, the next once it is fixed. */
+  /** Oldest first: those from the round that was asked for on, the one in force, the next once it is fixed. */
   readonly policies: readonly LoadedPolicy[]
+  /** Registration for these epochs, as far as it has opened. */
+  readonly registrations: readonly RegistrationPeriod[]
+  readonly schedule: {
+    /** Registration stays open for so long at least. */
+    readonly registrationSeconds: number
+    /** Before the end of a reward epoch, the next one is prepared from then on. */
+    readonly preparationSeconds: number
+  }
+}
+
+/** What was read before, so that it need not be read again. */
+export interface PoliciesQuery {
+  /** The oldest voting round whose policy is needed; without it the one before the present is enough. */
+  readonly sinceRound?: number
+  readonly known?: Policies
 }
 
 /** A transaction of somebody we look at to a contract of the protocol. */
@@ -55,11 +81,26 @@ export interface RewardClaim {
   readonly claimType: number
 }
 
+/** An update of feeds. */
+export interface FastUpdate {
+  readonly signingPolicy: Address
+  /** Null: it did not come straight to the Submission contract, so that its account says nothing. */
+  readonly sender: Address | null
+}
+
+/** A provider was registered for a reward epoch, or removed from it. */
+export interface Registration {
+  readonly voter: Address
+  readonly epoch: number
+  readonly isRegistered: boolean
+}
+
 /** A block of a span, as far as the protocol is concerned. */
 export interface ProtocolBlock extends RoundBlock {
   readonly ref: BlockRef
-  /** Who sent fast updates, and from which account. */
-  readonly fastUpdates: readonly { readonly signingPolicy: Address; readonly sender: Address }[]
+  /** Updates of feeds, whoever sent them. */
+  readonly fastUpdates: readonly FastUpdate[]
+  readonly registrations: readonly Registration[]
   readonly calls: readonly ProtocolCall[]
   readonly claims: readonly RewardClaim[]
 }
@@ -67,7 +108,11 @@ export interface ProtocolBlock extends RoundBlock {
 /** Reads voting rounds. Every method rejects as those of `Chain` do. */
 export interface RoundReader {
   /** undefined where there is no such protocol. */
-  policies(block: BlockRef, signal?: AbortSignal): Promise<Policies | undefined>
+  policies(
+    block: BlockRef,
+    signal?: AbortSignal,
+    query?: PoliciesQuery,
+  ): Promise<Policies | undefined>
   /**
    * Blocks from `from` on, as many as one step may have, complete or not at all.
    *
@@ -88,6 +133,14 @@ const TOPICS = {
   relayed: toEventSelector('ProtocolMessageRelayed(uint8,uint32,bool,bytes32)'),
   requested: toEventSelector('AttestationRequest(bytes,uint256)'),
   updated: toEventSelector('FastUpdateFeedsSubmitted(uint32,address)'),
+  registered: toEventSelector(
+    'VoterRegistered(address,uint32,address,address,address,(bytes32,bytes32),uint256,(uint8,bytes32,bytes32))',
+  ),
+  formerlyRegistered: toEventSelector(
+    'VoterRegistered(address,uint24,address,address,address,bytes32,bytes32,uint256)',
+  ),
+  removed: toEventSelector('VoterRemoved(address,uint32)'),
+  formerlyRemoved: toEventSelector('VoterRemoved(address,uint256)'),
   claimed: toEventSelector('RewardClaimed(address,address,address,uint24,uint8,uint120)'),
 }
 
@@ -118,15 +171,26 @@ const Receipt = z.object({ status: Quantity, gasUsed: Quantity })
 /** Reads voting rounds, the contracts found through the registry. */
 export function createRoundReader(source: ProtocolSource): RoundReader {
   const { endpoints, contracts, multicallAddress } = source
-  let clock: EpochClock | undefined
+  /** Contracts that the manager has named; the list of contracts may be ahead of it. */
+  const registriesInUse = new Set<Address>()
+  const relaysInUse = new Set<Address>()
+  let times: (Pick<Policies, 'clock' | 'schedule'> & { readonly readFor: number }) | undefined
 
-  async function readClock(client: RpcClient, manager: Address, block: number) {
-    if (clock !== undefined) return clock
+  /** How the chain counts time. Governance may change the schedule: it is read anew for each epoch. */
+  async function readTimes(
+    client: RpcClient,
+    manager: Address,
+    epochInForce: number,
+    block: number,
+  ) {
+    if (times?.readFor === epochInForce) return times
     const views = [
       view(MANAGER_ABI, 'firstVotingRoundStartTs', []),
       view(MANAGER_ABI, 'votingEpochDurationSeconds', []),
       view(MANAGER_ABI, 'firstRewardEpochStartTs', []),
       view(MANAGER_ABI, 'rewardEpochDurationSeconds', []),
+      view(MANAGER_ABI, 'voterRegistrationMinDurationSeconds', []),
+      view(MANAGER_ABI, 'newSigningPolicyInitializationStartSeconds', []),
     ]
     const answers = await askViews(
       client,
@@ -134,17 +198,23 @@ export function createRoundReader(source: ProtocolSource): RoundReader {
       views.map((one) => [manager, one]),
       block,
     )
-    const [first, round, firstEpoch, epoch] = views.map((one, i) => Number(one.of(answers[i])))
-    if (!first || !round || !firstEpoch || !epoch) {
+    const [first, round, firstEpoch, epoch, registrationSeconds, preparationSeconds] = views.map(
+      (one, i) => Number(one.of(answers[i])),
+    )
+    if (!first || !round || !firstEpoch || !epoch || !registrationSeconds || !preparationSeconds) {
       throw new EndpointError('the systems manager does not say how it counts time')
     }
-    clock = {
-      firstRoundAtSeconds: first,
-      roundSeconds: round,
-      firstEpochRound: (firstEpoch - first) / round,
-      roundsPerEpoch: epoch / round,
+    times = {
+      readFor: epochInForce,
+      clock: {
+        firstRoundAtSeconds: first,
+        roundSeconds: round,
+        firstEpochRound: (firstEpoch - first) / round,
+        roundsPerEpoch: epoch / round,
+      },
+      schedule: { registrationSeconds, preparationSeconds },
     }
-    return clock
+    return times
   }
 
   async function readPolicy(
@@ -160,25 +230,33 @@ export function createRoundReader(source: ProtocolSource): RoundReader {
     const submitSignatures = view(REGISTRY_ABI, 'getRegisteredSubmitSignaturesAddresses', id)
     const signingPolicy = view(REGISTRY_ABI, 'getRegisteredSigningPolicyAddresses', id)
     const sums = view(REGISTRY_ABI, 'getWeightsSums', id)
-    // Each registry knows its own reward epochs only.
-    for (const registry of await contracts.all(client, 'VoterRegistry')) {
+    const fixed = view(MANAGER_ABI, 'getSigningPolicySignInfo', [epoch])
+    // Each registry knows its own reward epochs only: one that answers with nobody does not know this one.
+    for (const registry of await registriesOf(client, manager, block)) {
       const questions = [
         [manager, start],
+        [manager, fixed],
         ...[voters, submit, submitSignatures, signingPolicy, sums].map(
           (one) => [registry, one] as const,
         ),
       ] as const
       const answers = await askViews(client, multicallAddress, questions, block)
-      const found = voters.of(answers[1])
+      const found = voters.of(answers[2])
       const [submits, signatures, policies] = [submit, submitSignatures, signingPolicy].map(
-        (one, i) => one.of(answers[2 + i]),
+        (one, i) => one.of(answers[3 + i]),
       )
       const startRound = start.of(answers[0])
       if (!found || !submits || !signatures || !policies || startRound === undefined) continue
+      if (found[0].length === 0) continue
+      const total = found[1].reduce((sum, one) => sum + one, 0)
+      const [, sum = total, sumWithKeys = sum] = sums.of(answers[6]) ?? []
+      const [fixedAt = 0n] = fixed.of(answers[1]) ?? []
       return {
         rewardEpoch: epoch,
         startRound,
-        weightSum: Number(sums.of(answers[5])?.[1] ?? found[1].reduce((sum, one) => sum + one, 0)),
+        weightSum: sum,
+        weightSumWithKeys: sumWithKeys === 0 ? sum : sumWithKeys,
+        fixedAt: fixedAt === 0n ? null : Number(fixedAt),
         providers: found[0].map((voter, place) => ({
           voter,
           submit: submits[place] ?? voter,
@@ -191,8 +269,43 @@ export function createRoundReader(source: ProtocolSource): RoundReader {
     return undefined
   }
 
+  /** The registry in use by the manager, and those the list of contracts has or had. */
+  async function registriesOf(
+    client: RpcClient,
+    manager: Address,
+    block: number,
+  ): Promise<readonly Address[]> {
+    const registry = view(MANAGER_ABI, 'voterRegistry', [])
+    const relay = view(MANAGER_ABI, 'relay', [])
+    const questions = [
+      [manager, registry],
+      [manager, relay],
+    ] as const
+    const [registryAnswer, relayAnswer] = await askViews(client, multicallAddress, questions, block)
+    const [registryInUse, relayInUse] = [registry.of(registryAnswer), relay.of(relayAnswer)]
+    if (registryInUse !== undefined) registriesInUse.add(registryInUse)
+    if (relayInUse !== undefined) relaysInUse.add(relayInUse)
+    return [...new Set([...registriesInUse, ...(await contracts.all(client, 'VoterRegistry'))])]
+  }
+
+  async function readRegistration(
+    client: RpcClient,
+    manager: Address,
+    epochs: readonly number[],
+    block: number,
+  ): Promise<readonly RegistrationPeriod[]> {
+    const views = epochs.map((epoch) => view(MANAGER_ABI, 'getRandomAcquisitionInfo', [epoch]))
+    const questions = views.map((one) => [manager, one] as const)
+    const answers = await askViews(client, multicallAddress, questions, block)
+    return views.flatMap((one, index) => {
+      const epoch = epochs[index]
+      const [, , endTs = 0n] = one.of(answers[index]) ?? []
+      return endTs === 0n || epoch === undefined ? [] : [{ epoch, openedAt: Number(endTs) }]
+    })
+  }
+
   return {
-    policies: (block, signal) =>
+    policies: (block, signal, { sinceRound, known } = {}) =>
       endpoints.ask(async (client) => {
         const manager = await contracts.find(client, 'FlareSystemsManager')
         if (manager === undefined) return undefined
@@ -200,16 +313,29 @@ export function createRoundReader(source: ProtocolSource): RoundReader {
         const [answer] = await askViews(client, multicallAddress, [[manager, one]], block.number)
         const currentEpoch = one.of(answer)
         if (currentEpoch === undefined) return undefined
-        const policies: LoadedPolicy[] = []
-        for (const epoch of [currentEpoch - 1, currentEpoch, currentEpoch + 1]) {
-          // Before the first there is none.
-          if (epoch < 0) continue
-          const policy = await readPolicy(client, manager, epoch, block.number)
-          if (policy !== undefined) policies.push(policy)
-          // By an older one its rounds would be judged wrongly.
-          else if (epoch === currentEpoch) throw new EndpointError('no signing policy in force')
+        // A policy that is fixed does not change.
+        const read = async (epoch: number) =>
+          known?.policies.find(({ rewardEpoch }) => rewardEpoch === epoch) ??
+          (await readPolicy(client, manager, epoch, block.number))
+        const current = await read(currentEpoch)
+        // By an older one its rounds would be judged wrongly.
+        if (current === undefined) throw new EndpointError('no signing policy in force')
+        const next = await read(currentEpoch + 1)
+        const policies: LoadedPolicy[] = [current, ...(next === undefined ? [] : [next])]
+        for (let epoch = currentEpoch - 1; epoch >= 0; epoch -= 1) {
+          const policy = await read(epoch)
+          if (policy === undefined) break
+          policies.unshift(policy)
+          if (policy.startRound <= (sinceRound ?? policy.startRound)) break
         }
-        return { clock: await readClock(client, manager, block.number), currentEpoch, policies }
+        const oldest = policies[0]?.rewardEpoch ?? currentEpoch
+        const epochs = Array.from(
+          { length: currentEpoch + 2 - oldest },
+          (_, index) => oldest + index,
+        )
+        const registrations = await readRegistration(client, manager, epochs, block.number)
+        const { clock, schedule } = await readTimes(client, manager, currentEpoch, block.number)
+        return { clock, schedule, currentEpoch, policies, registrations }
       }, signal),
 
     async span(range, watched, signal) {
@@ -221,14 +347,20 @@ export function createRoundReader(source: ProtocolSource): RoundReader {
           called: new Map(
             named.flatMap(([name, all]) => all.map((one) => [one.toLowerCase(), name] as const)),
           ),
-          relays: await contracts.all(client, 'Relay'),
+          relays: [...new Set([...(await contracts.all(client, 'Relay')), ...relaysInUse])],
+          registries: [
+            ...new Set([...(await contracts.all(client, 'VoterRegistry')), ...registriesInUse]),
+          ],
           hubs: await contracts.all(client, 'FdcHub'),
           updaters: await contracts.all(client, 'FastUpdater'),
           rewards: await contracts.all(client, 'RewardManager'),
         }
       }, signal)
+      const emitting = [places.relays, places.hubs, places.updaters, places.rewards].flat()
+      const address = [...emitting, ...places.registries]
+      // Nodes read an empty list as any contract.
       const filter: LogFilter = {
-        address: [...places.relays, ...places.hubs, ...places.updaters, ...places.rewards],
+        address: address.length === 0 ? [ZERO_ADDRESS] : address,
         topics: [Object.values(TOPICS)],
       }
       const span = await readSpan(source, filter, { ...range, withTransactions: true }, signal)
@@ -244,7 +376,8 @@ export function createRoundReader(source: ProtocolSource): RoundReader {
           signal,
         )
         const failed = new Set<string>(calls.filter(({ ok }) => !ok).map(({ tx }) => tx))
-        const senders = new Map(own.map(({ hash, from }) => [hash, from]))
+        const updates = own.filter(({ isFastUpdate }) => isFastUpdate)
+        const senders = new Map(updates.map(({ hash, from }) => [hash, from]))
         const logs = logsOf.get(ref.number) ?? []
         blocks.push({
           ref,
@@ -338,7 +471,7 @@ function transactionsTo(
 function eventsOf(
   logs: readonly Log[],
   senders: ReadonlyMap<string, string>,
-): Pick<ProtocolBlock, 'finalised' | 'requests' | 'fastUpdates' | 'claims'> {
+): Pick<ProtocolBlock, 'finalised' | 'requests' | 'fastUpdates' | 'registrations' | 'claims'> {
   const decoded = logs.flatMap((log) => {
     const [topic, ...rest] = log.topics
     if (topic === undefined) return []
@@ -363,9 +496,17 @@ function eventsOf(
       if (event.eventName !== 'FastUpdateFeedsSubmitted') return []
       const { signingPolicyAddress } = Updated.parse(event.args)
       const sender = senders.get(log.transactionHash)
-      return sender === undefined
-        ? []
-        : [{ signingPolicy: signingPolicyAddress, sender: z.decode(Address, sender) }]
+      return [
+        {
+          signingPolicy: signingPolicyAddress,
+          sender: sender === undefined ? null : z.decode(Address, sender),
+        },
+      ]
+    }),
+    registrations: decoded.flatMap(({ event: { eventName, args } }) => {
+      if (eventName !== 'VoterRegistered' && eventName !== 'VoterRemoved') return []
+      const { voter, rewardEpochId } = Registered.parse(args)
+      return [{ voter, epoch: rewardEpochId, isRegistered: eventName === 'VoterRegistered' }]
     }),
   }
 }
@@ -376,6 +517,7 @@ const Relayed = z.object({
   isSecureRandom: z.boolean(),
   merkleRoot: Hash,
 })
+const Registered = z.object({ voter: Address, rewardEpochId: z.coerce.number().int() })
 const Requested = z.object({ data: z.string() })
 const Updated = z.object({ signingPolicyAddress: Address })
 const Claimed = z.object({ beneficiary: Address, rewardEpochId: z.int(), claimType: z.int() })

@@ -13,6 +13,11 @@ export const MANAGER_ABI = parseAbi([
   'function votingEpochDurationSeconds() view returns (uint64)',
   'function firstRewardEpochStartTs() view returns (uint64)',
   'function rewardEpochDurationSeconds() view returns (uint64)',
+  'function newSigningPolicyInitializationStartSeconds() view returns (uint64)',
+  'function voterRegistrationMinDurationSeconds() view returns (uint64)',
+  'function getSigningPolicySignInfo(uint24 rewardEpochId) view returns (uint64 startTs, uint64 startBlock, uint64 endTs, uint64 endBlock)',
+  'function voterRegistry() view returns (address)',
+  'function relay() view returns (address)',
   'function getStartVotingRoundId(uint256 rewardEpochId) view returns (uint32)',
   'function getRandomAcquisitionInfo(uint24 rewardEpochId) view returns (uint64 startTs, uint64 startBlock, uint64 endTs, uint64 endBlock)',
 ])
@@ -54,6 +59,12 @@ export const BALANCE_ABI = parseAbi([
 
 /** Events of a round, and of claims. */
 export const ROUND_EVENTS_ABI = parseAbi([
+  'struct PublicKey { bytes32 x; bytes32 y; }',
+  'struct Signature { uint8 v; bytes32 r; bytes32 s; }',
+  'event VoterRegistered(address indexed voter, uint32 indexed rewardEpochId, address indexed signingPolicyAddress, address submitAddress, address submitSignaturesAddress, PublicKey publicKey, uint256 registrationWeight, Signature signature)',
+  'event VoterRegistered(address indexed voter, uint24 indexed rewardEpochId, address indexed signingPolicyAddress, address submitAddress, address submitSignaturesAddress, bytes32 publicKeyPart1, bytes32 publicKeyPart2, uint256 registrationWeight)',
+  'event VoterRemoved(address indexed voter, uint32 indexed rewardEpochId)',
+  'event VoterRemoved(address indexed voter, uint256 indexed rewardEpochId)',
   'event ProtocolMessageRelayed(uint8 indexed protocolId, uint32 indexed votingRoundId, bool isSecureRandom, bytes32 merkleRoot)',
   'event AttestationRequest(bytes data, uint256 fee)',
   'event FastUpdateFeedsSubmitted(uint32 indexed votingRoundId, address indexed signingPolicyAddress)',

@@ -128,17 +128,20 @@ export function createSigningProtocol(source: ProtocolSource): SigningProtocol {
     return readBatch(client, calls, { multicallAddress, block })
   }
 
-  /** A view of the first VoterRegistry that answers it: each knows its own reward epochs only. */
+  /** A view of the first VoterRegistry that knows: each knows its own reward epochs, and answers others with nobody. */
   async function askRegistries<T>(
     client: RpcClient,
     one: View<T>,
+    isAnswer: (found: T) => boolean,
     block: BlockRef,
   ): Promise<T | undefined> {
     const targets = await contracts.all(client, REGISTRY)
     const calls = targets.map((target) => ({ target, callData: one.callData }))
     if (calls.length === 0) return undefined
     const answers = await readBatch(client, calls, { multicallAddress, block: block.number })
-    return one.of(answers.find((answer) => answer !== undefined))
+    return answers
+      .map((answer) => one.of(answer))
+      .find((found) => found !== undefined && isAnswer(found))
   }
 
   async function readEpoch(client: RpcClient, block: BlockRef): Promise<number | undefined> {
@@ -161,7 +164,7 @@ export function createSigningProtocol(source: ProtocolSource): SigningProtocol {
           const rewardEpochId = await readEpoch(client, block)
           if (rewardEpochId === undefined) return undefined
           const one = view(VOTER_REGISTRY_ABI, 'getRegisteredVoters', [BigInt(rewardEpochId)])
-          const voters = await askRegistries(client, one, block)
+          const voters = await askRegistries(client, one, (found) => found.length > 0, block)
           if (voters === undefined) return undefined
           heard.push({ rewardEpochId, voters })
           return { rewardEpochId, voters }
@@ -180,7 +183,7 @@ export function createSigningProtocol(source: ProtocolSource): SigningProtocol {
       endpoints.ask(async (client) => {
         const functionName = 'getRegisteredVotersAndNormalisedWeights'
         const one = view(VOTER_REGISTRY_ABI, functionName, [BigInt(rewardEpochId)])
-        const found = await askRegistries(client, one, block)
+        const found = await askRegistries(client, one, ([voters]) => voters.length > 0, block)
         if (found === undefined) return undefined
         const [voters, weights] = found
         return new Map(voters.map((voter, index) => [voter, weights[index] ?? 0]))

@@ -40,6 +40,7 @@ interface Deeds {
   readonly signAt?: number | null
   readonly key?: Uint8Array
   readonly strayCommit?: boolean
+  readonly strayRound?: number
   readonly malformedSignature?: boolean
 }
 
@@ -98,7 +99,7 @@ function submit(at: (seconds: number) => Mutable, place: number, deeds: Deeds): 
   const commitFor = policy.providers[deeds.commitFor ?? place]?.submit ?? provider.submit
   if (commitAt !== null) {
     const frames = [frame(FTSO, commitHash(commitFor, ROUND, reveal).slice(2))]
-    if (deeds.strayCommit) frames.push(frame(FDC, '0001'))
+    if (deeds.strayCommit) frames.push(frame(FDC, '0001', deeds.strayRound))
     at(commitAt).submissions.push(tx('6c532fae', provider.submit, frames))
   }
   const body = Buffer.concat([reveal.random, reveal.feedBytes]).toString('hex')
@@ -119,6 +120,40 @@ type Mutable = {
 }
 
 describe('one round by the rules', () => {
+  test('an FDC signature before the time of signatures is no offence, and no duty done', () => {
+    const early = play({ signAt: end + 10 })?.checks
+    expect(early?.fdcOffence.verdict).toBe('good')
+    expect(early?.fdcSignature).toMatchObject({
+      verdict: 'bad',
+      values: { reason: 'early', penalised: false },
+    })
+    const unfinalised = play({ signAt: end + 10 }, { finalisedAt: null })?.checks
+    expect(unfinalised?.fdcOffence.verdict).toBe('good')
+  })
+
+  test.each([
+    ['before the end of the round', { signAt: end - 1 }],
+    ['with the key of another', { signAt: end + 10, key: new Uint8Array(32).fill(9) }],
+  ])('an FDC signature %s is an offence', (_name, deeds) => {
+    expect(play(deeds)?.checks).toMatchObject({
+      fdcOffence: { verdict: 'bad' },
+      fdcSignature: { verdict: 'bad', values: { penalised: true } },
+    })
+  })
+
+  test('the duties of the FDC do not apply to a round in which nothing was requested', () => {
+    const checks = play({ bitVote: null, signAt: null }, { requests: [] })?.checks
+    const fdc = ['bitVote', 'bitVoteLength', 'consensus', 'fdcSignature', 'fdcOffence'] as const
+    for (const name of [...fdc, 'fdcMismatch', 'fdcGrace'] as const) {
+      expect(checks?.[name].verdict).toBe('not-applicable')
+    }
+    expect(checks?.signature.verdict).toBe('bad')
+  })
+
+  test('a stray commit counts whatever round it names', () => {
+    expect(play({ strayCommit: true, strayRound: 7 })?.checks.strayCommit.verdict).toBe('bad')
+  })
+
   test('a faultless provider is good at everything', () => {
     expect(verdicts(play({}))).toEqual({
       commit: 'good',
@@ -250,9 +285,9 @@ describe('one round by the rules', () => {
     const { checks } = play({ bitVote: null, signAt: null }, { requests: [] }) ?? {
       checks: undefined,
     }
-    expect(checks?.bitVote.verdict).toBe('unknown')
-    expect(checks?.fdcSignature.verdict).toBe('unknown')
-    expect(checks?.fdcOffence.verdict).toBe('unknown')
+    expect(checks?.bitVote.verdict).toBe('not-applicable')
+    expect(checks?.fdcSignature.verdict).toBe('not-applicable')
+    expect(checks?.fdcOffence.verdict).toBe('not-applicable')
     expect(checks?.signature.verdict).toBe('bad')
   })
 
@@ -285,10 +320,10 @@ function prices(place: number): Buffer {
   return bytes
 }
 
-function frame(protocol: number, payload: string): string {
+function frame(protocol: number, payload: string, round = ROUND): string {
   const head = Buffer.alloc(7)
   head.writeUInt8(protocol, 0)
-  head.writeUInt32BE(ROUND, 1)
+  head.writeUInt32BE(round, 1)
   head.writeUInt16BE(payload.length / 2, 5)
   return head.toString('hex') + payload
 }

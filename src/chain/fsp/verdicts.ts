@@ -17,9 +17,9 @@ import { decodeSigned } from './signatures.ts'
 
 /**
  * What the protocol's rules say of a round, provider by provider: `bad` is proven failure, `good`
- * proven correctness, `unknown` neither. @see protocol reference, 10.3
+ * proven correctness, `unknown` neither, `not-applicable` that the round had no such duty. @see protocol reference, 10.3
  */
-export type Verdict = 'good' | 'bad' | 'unknown'
+export type Verdict = 'good' | 'bad' | 'unknown' | 'not-applicable'
 
 /** Why something did not count. */
 export type Reason = 'missing' | 'early' | 'late' | 'malformed' | 'bad-length'
@@ -58,6 +58,17 @@ export interface ProviderRound {
 
 const GOOD: Check = { verdict: 'good' }
 const UNKNOWN: Check = { verdict: 'unknown' }
+const NOT_APPLICABLE: Check = { verdict: 'not-applicable' }
+/** Every check of the FDC in a round in which nothing was requested. */
+const NOTHING_REQUESTED: Readonly<Record<FdcCheck, Check>> = {
+  bitVote: NOT_APPLICABLE,
+  bitVoteLength: NOT_APPLICABLE,
+  consensus: NOT_APPLICABLE,
+  fdcSignature: NOT_APPLICABLE,
+  fdcOffence: NOT_APPLICABLE,
+  fdcMismatch: NOT_APPLICABLE,
+  fdcGrace: NOT_APPLICABLE,
+}
 const ANCHOR_BAND = 0.005
 
 /** What is the same for all providers of a round. */
@@ -280,16 +291,13 @@ function judgeFdc(
   place: number,
 ): Readonly<Record<FdcCheck, Check>> {
   const { evidence, requests, consensus, signed } = common
+  if (requests.length === 0) return NOTHING_REQUESTED
   const seen = evidence.providers.get(place)?.bitVote ?? {}
   const vote = seen.inTime && decodeBitVote(seen.inTime.payload)
   const isValid = vote !== undefined && fits(vote, requests.length)
-  const isJudged = requests.length > 0 && consensus !== undefined
+  const isJudged = consensus !== undefined
   const isDominant = isValid && consensus !== undefined && dominates(vote, consensus)
-  const valid = signed[FDC].get(place)?.valid
-  const isSigned =
-    evidence.finalised[FDC] === undefined
-      ? signed[FDC].get(place)?.any !== undefined
-      : valid !== undefined
+  const isSigned = signed[FDC].get(place)?.isSigned ?? false
   const signature = judgeSignatureSent(common, place, FDC)
   const about = {
     bitvotePresent: seen.inTime !== undefined,
@@ -303,7 +311,7 @@ function judgeFdc(
         ? GOOD
         : bad({ ...absence(seen), requests: requests.length }),
     bitVoteLength:
-      seen.inTime === undefined || requests.length === 0
+      seen.inTime === undefined
         ? UNKNOWN
         : isValid
           ? GOOD

@@ -5,7 +5,7 @@ import { nodeIdOf } from '#src/chain/fsp/node-id.ts'
 import { indexPolicy, policyOfRound } from '#src/chain/fsp/policy.ts'
 import type { SystemState } from '#src/chain/fsp/provider-states.ts'
 import type { RoundEvidence } from '#src/chain/fsp/round-evidence.ts'
-import type { RewardClaim } from '#src/chain/fsp/round-reader.ts'
+import type { Policies, RewardClaim } from '#src/chain/fsp/round-reader.ts'
 import { collectRounds, type RoundCollector } from '#src/chain/fsp/rounds.ts'
 import { judgeRound } from '#src/chain/fsp/verdicts.ts'
 import type { PChain } from '#src/chain/pchain.ts'
@@ -15,7 +15,7 @@ import type { Clock } from '#src/kernel/clock.ts'
 import type { Logger } from '#src/kernel/logger.ts'
 import type { Address, Hash } from '#src/kernel/units.ts'
 import { createRewardFacts } from './rewards.ts'
-import { type KnownPolicies, ownersOf, partsOf, silenceIn } from './round-parts.ts'
+import { type KnownPolicies, type Moment, ownersOf, partsOf, silenceIn } from './round-parts.ts'
 import { type RoundRecord, recordOf } from './round-record.ts'
 import {
   addBlock,
@@ -92,15 +92,18 @@ export function createRoundKeeper(source: RoundSource): RoundKeeper {
   let polledAtMs = 0
 
   async function open(tip: BlockRef, signal: AbortSignal): Promise<Session | undefined> {
-    const policies = await loadPolicies(tip, signal)
-    if (policies === undefined) return undefined
     const progress = await store.findProgress(db)
     const oldest = Math.max(0, tip.number - (progress === undefined ? BLOCKS_BACK : BACKFILL_MAX))
     const from = Math.max(oldest, progress?.resumeFrom ?? 0)
+    const first = await chain.blockAt(from, signal)
+    const policies = await loadPolicies(tip, signal, { since: first?.at ?? tip.at })
+    if (policies === undefined) return undefined
     const state = CarriedState.parse(progress?.state ?? structuredClone(EMPTY_STATE))
     if (progress !== undefined && from > progress.resumeFrom) {
       log.warn({ from: progress.resumeFrom, to: from }, 'rounds left out after a long pause')
       state.readSince = null
+      state.registrationsSince = null
+      state.registrations = {}
     }
     const opened: Session = {
       state,
@@ -126,14 +129,31 @@ export function createRoundKeeper(source: RoundSource): RoundKeeper {
   async function loadPolicies(
     tip: BlockRef,
     signal: AbortSignal,
+    { since, known }: { readonly since?: Date; readonly known?: KnownPolicies },
   ): Promise<KnownPolicies | undefined> {
-    const found = await chain.rounds.policies(tip, signal)
+    const found = await readPolicies(tip, signal, { since, known })
     return (
       found && {
         ...found,
         policies: found.policies.map((one) => ({ ...one, ...indexPolicy(one) })),
       }
     )
+  }
+
+  /** The policies of every round from `since` on. */
+  async function readPolicies(
+    tip: BlockRef,
+    signal: AbortSignal,
+    {
+      since,
+      known,
+    }: { readonly since: Date | undefined; readonly known: KnownPolicies | undefined },
+  ): Promise<Policies | undefined> {
+    const found = await chain.rounds.policies(tip, signal, known && { known })
+    if (found === undefined || since === undefined) return found
+    const sinceRound = roundAt(found.clock, since.getTime() / 1000)
+    if ((found.policies[0]?.startRound ?? 0) <= sinceRound) return found
+    return chain.rounds.policies(tip, signal, { known: found, sinceRound })
   }
 
   /** Seconds from block to block of late. */
@@ -161,7 +181,10 @@ export function createRoundKeeper(source: RoundSource): RoundKeeper {
     const round = roundAt(current.policies.clock, tip.at.getTime() / 1000)
     if (round <= current.knownAt) return
     const { currentEpoch } = current.policies
-    current.policies = (await loadPolicies(tip, signal)) ?? current.policies
+    const known = current.policies
+    const first = current.from <= tip.number ? await chain.blockAt(current.from, signal) : undefined
+    const since = first?.at ?? tip.at
+    current.policies = (await loadPolicies(tip, signal, { since, known })) ?? current.policies
     if (current.policies.currentEpoch !== currentEpoch) {
       current.blockSeconds = await readPace(tip, signal)
     }
@@ -180,6 +203,7 @@ export function createRoundKeeper(source: RoundSource): RoundKeeper {
     const { round } = evidence
     const isYoung = tip.at.getTime() - block.at.getTime() < STATE_AGE_MS
     const system = isYoung ? await readSystem(current, block, signal) : undefined
+    state.sampleSize = system?.sampleSize ?? state.sampleSize ?? (await readSampleSize(tip, signal))
     const judged = judgeRound(policies.clock, chainId, evidence)
     const records = new Map<Address, RoundRecord>(
       evidence.policy.providers.flatMap(({ voter }, place) => {
@@ -188,9 +212,11 @@ export function createRoundKeeper(source: RoundSource): RoundKeeper {
       }),
     )
     const policy = policyOfRound(policies.policies, round)
+    const peaks = new Map<Address, Moment>()
     for (const [voter, record] of records) {
       const silence = silenceIn(current, policy, voter, system)
-      if (silence !== undefined) records.set(voter, { ...record, fastUpdates: silence })
+      if (silence !== undefined) records.set(voter, { ...record, fastUpdates: silence.part })
+      if (silence?.peak !== undefined) peaks.set(voter, silence.peak)
     }
     // Read twice after a stop, a claim is the same.
     await store.saveClaims(db, current.claims)
@@ -203,9 +229,17 @@ export function createRoundKeeper(source: RoundSource): RoundKeeper {
         )
       : undefined
     for (const voter of current.watched) {
-      const parts = partsOf(current, voter, { system, policy, rewards: waiting?.get(voter) })
+      const parts = partsOf(current, voter, {
+        block,
+        system,
+        policy,
+        rewards: waiting?.get(voter),
+        peak: peaks.get(voter),
+      })
       records.set(voter, { ...records.get(voter), ...parts })
     }
+    state.peaks = {}
+    state.registrationMoments = {}
     forget(state, {
       members: new Set(policies.policies.flatMap((one) => one.providers.map(({ voter }) => voter))),
       active: new Set(evidence.policy.providers.map(({ voter }) => voter)),
@@ -233,6 +267,12 @@ export function createRoundKeeper(source: RoundSource): RoundKeeper {
     current.isFailing = false
   }
 
+  /** Updates expected a block at the tip: the chain keeps no history of it that every node answers. */
+  async function readSampleSize(tip: BlockRef, signal: AbortSignal): Promise<number | null> {
+    const query = { currentEpoch: 0, voters: [], members: new Map(), extra: new Map(), block: tip }
+    return (await chain.rounds.states(query, signal)).sampleSize
+  }
+
   function readSystem(
     { policies, watched, state }: Session,
     block: BlockRef,
@@ -240,7 +280,11 @@ export function createRoundKeeper(source: RoundSource): RoundKeeper {
   ): Promise<SystemState> {
     const nowSeconds = block.at.getTime() / 1000
     const extra = new Map(watched.map((voter) => [voter, sendersOf(state, voter, nowSeconds)]))
-    const query = { currentEpoch: policies.currentEpoch, voters: watched, extra, block }
+    const round = roundAt(policies.clock, nowSeconds)
+    const inForce = policyOfRound(policies.policies, round)
+    const currentEpoch = inForce?.rewardEpoch ?? policies.currentEpoch
+    const members = new Map(inForce?.providers.map((one) => [one.voter, one]))
+    const query = { currentEpoch, voters: watched, members, extra, block }
     return chain.rounds.states(query, signal)
   }
 

@@ -1,9 +1,10 @@
-import { roundStart } from '#src/chain/fsp/epochs.ts'
+import type { BlockRef } from '#src/chain/chain.ts'
+import { roundAt, roundStart } from '#src/chain/fsp/epochs.ts'
 import { nodeIdOf } from '#src/chain/fsp/node-id.ts'
-import type { IndexedPolicy } from '#src/chain/fsp/policy.ts'
-import type { SystemState } from '#src/chain/fsp/provider-states.ts'
+import { type IndexedPolicy, policyOfRound } from '#src/chain/fsp/policy.ts'
+import type { ProviderState, SystemState } from '#src/chain/fsp/provider-states.ts'
 import type { LoadedPolicy, Policies } from '#src/chain/fsp/round-reader.ts'
-import { onePercentOfEpoch, sortitionWeightOf } from '#src/chain/fsp/silence.ts'
+import { isSilent, onePercentOfEpoch, sortitionWeightOf } from '#src/chain/fsp/silence.ts'
 import type { Address } from '#src/kernel/units.ts'
 import type { ProviderObservation, TransactionPart } from '../types/provider-fsp/observation.ts'
 import type { Waiting } from './rewards.ts'
@@ -12,10 +13,14 @@ import {
   type CarriedState,
   type Owners,
   passOver,
+  peakOf,
   silenceOf,
   takeCalls,
   takePolls,
 } from './round-state.ts'
+
+/** The largest chance that a watch may take for silence. */
+const PROBABILITY_MAX = 0.1
 
 type Policy = LoadedPolicy & IndexedPolicy
 
@@ -73,46 +78,67 @@ export function silenceIn(
   policy: Policy | undefined,
   voter: Address,
   system: SystemState | undefined,
-): RoundRecord['fastUpdates'] {
+): { readonly part: FastUpdates; readonly peak: Moment | undefined } | undefined {
   const member = policy?.providers.find((one) => one.voter === voter)
-  const sampleSize = system?.sampleSize
-  if (policy === undefined || member === undefined || sampleSize == null) return undefined
+  const sampleSize = system?.sampleSize ?? state.sampleSize
+  if (policy === undefined || member === undefined || sampleSize === null) return undefined
   const known = system?.providers.get(voter)
   const sortitionWeight =
-    known === undefined ? sortitionWeightOf(member.weight, policy.weightSum) : known.sortitionWeight
+    known === undefined
+      ? sortitionWeightOf(member.weight, policy.weightSumWithKeys)
+      : known.sortitionWeight
   if (sortitionWeight === null) {
     passOver(state, voter)
     return undefined
   }
-  const { blocks, ...silence } = silenceOf(state, voter, sortitionWeight, sampleSize)
+  const now = silenceOf(state, voter, sortitionWeight, sampleSize)
   const { roundSeconds, roundsPerEpoch } = policies.clock
-  return {
-    exponent: silence.exponent,
-    blocksSinceUpdate: blocks,
-    lastUpdateBlock: silence.lastUpdateBlock,
-    lastUpdateAt: silence.lastUpdateAt,
+  const onePercentBlocks = onePercentOfEpoch(roundSeconds * roundsPerEpoch, blockSeconds)
+  const partOf = (one: Omit<typeof now, 'countedTo'>): FastUpdates => ({
+    exponent: one.exponent,
+    blocksSinceUpdate: one.blocks,
+    lastUpdateBlock: one.lastUpdateBlock,
+    lastUpdateAt: one.lastUpdateAt,
     sortitionWeight,
     sampleSize,
-    onePercentBlocks: onePercentOfEpoch(roundSeconds * roundsPerEpoch, blockSeconds),
+    onePercentBlocks,
     weightShare: member.weight / policy.weightSum,
+  })
+  const before = peakOf(state, voter, sortitionWeight, sampleSize)
+  const isTelling =
+    before !== undefined &&
+    (isSilent(before.exponent, PROBABILITY_MAX) || before.blocks >= onePercentBlocks)
+  return {
+    part: partOf(now),
+    peak: isTelling
+      ? { block: before.block - 1, at: before.at, fastUpdates: partOf(before) }
+      : undefined,
   }
 }
+
+/** A provider between two round ends, in the block before something ended. */
+export type Moment = NonNullable<RoundRecord['between']>[number]
+type FastUpdates = NonNullable<RoundRecord['fastUpdates']>
 
 /** What only watched providers have. */
 export function partsOf(
   { state, policies, owners }: Going,
   voter: Address,
   at: {
+    readonly block: BlockRef
     readonly system: SystemState | undefined
     readonly policy: Policy | undefined
     readonly rewards: Waiting | undefined
+    readonly peak: Moment | undefined
   },
 ): Partial<RoundRecord> {
-  const { policy, system, rewards } = at
+  const { block, policy, system, rewards, peak } = at
+  const nowSeconds = block.at.getTime() / 1000
   const known = system?.providers.get(voter)
   const member = policy?.providers.find((one) => one.voter === voter)
   const next = policies.policies.find(
-    ({ rewardEpoch }) => rewardEpoch === (policy?.rewardEpoch ?? 0) + 1,
+    ({ rewardEpoch, fixedAt }) =>
+      rewardEpoch === (policy?.rewardEpoch ?? 0) + 1 && (fixedAt ?? 0) <= nowSeconds,
   )
   const transactions = takeCalls(state, voter)
   const nodeIds = known?.nodeIds?.map(nodeIdOf) ?? []
@@ -121,7 +147,20 @@ export function partsOf(
   }
   const nodes = takePolls(state, nodeIds)?.filter(({ polls, isListed }) => polls > 0 || !isListed)
   const isMember = (one: LoadedPolicy) => one.providers.some((provider) => provider.voter === voter)
-  const opened = system?.registration
+  const registration = registrationOf({ state, policies }, voter, { nowSeconds, known, policy })
+  const missed = state.registrationMoments[voter]
+  const between: Moment[] = [
+    ...(peak === undefined ? [] : [peak]),
+    ...(missed === undefined || missed.epoch !== registration?.epoch
+      ? []
+      : [
+          {
+            block: missed.block - 1,
+            at: missed.at,
+            registration: { ...registration, isRegistered: false, isClosed: false },
+          },
+        ]),
+  ]
   return {
     ...(member && {
       addresses: {
@@ -137,6 +176,7 @@ export function partsOf(
           isMember: isMember(policy),
           voters: policy.providers.length,
           startRound: policy.startRound,
+          startsAt: roundStart(policies.clock, policy.startRound),
         },
         next:
           next === undefined
@@ -150,19 +190,8 @@ export function partsOf(
               },
       },
     }),
-    ...(opened &&
-      known?.isRegisteredNext != null &&
-      known.isRegistered !== null && {
-        registration: {
-          epoch: opened.epoch,
-          openedAt: opened.openedAt.getTime() / 1000,
-          isClosed: policies.policies.some(({ rewardEpoch }) => rewardEpoch === opened.epoch),
-          isRegistered: known.isRegisteredNext,
-          wasRegistered: known.isRegistered,
-          preRegistered: known.isPreRegistered,
-          preRegistrationFailed: known.isPreRegistered === true && !known.isRegisteredNext,
-        },
-      }),
+    ...(registration && { registration }),
+    ...(between.length > 0 && { between: between.toSorted((a, b) => a.block - b.block) }),
     ...(transactions.length > 0 && { transactions }),
     ...(known !== undefined && {
       balances: [...known.balancesWei].map(([address, wei]) => ({
@@ -182,6 +211,52 @@ export function partsOf(
   }
 }
 
+/**
+ * Registration for the reward epoch after the one in force, from its opening on, by the events of the
+ * blocks that were read. Where the opening was not read the chain's present state says, or the signing
+ * policy once it is fixed; undefined where nothing does.
+ */
+function registrationOf(
+  { state, policies }: Pick<Going, 'state' | 'policies'>,
+  voter: Address,
+  at: {
+    readonly nowSeconds: number
+    readonly known: ProviderState | undefined
+    readonly policy: Policy | undefined
+  },
+): RoundRecord['registration'] {
+  const { nowSeconds, known, policy } = at
+  const current = policyOfRound(policies.policies, roundAt(policies.clock, nowSeconds)) ?? policy
+  const period = policies.registrations.find(
+    ({ epoch }) => epoch === (current?.rewardEpoch ?? 0) + 1,
+  )
+  if (current === undefined || period === undefined || period.openedAt > nowSeconds)
+    return undefined
+  const { epoch, openedAt } = period
+  const next = policies.policies.find(({ rewardEpoch }) => rewardEpoch === epoch)
+  const isClosed = next !== undefined && (next.fixedAt ?? 0) <= nowSeconds
+  const told = state.registrations[voter]
+  const isMember = (one: Policy) => one.providers.some((provider) => provider.voter === voter)
+  const isRegistered = isClosed
+    ? isMember(next)
+    : told?.epoch === epoch
+      ? told.isRegistered
+      : (known?.isRegisteredNext ??
+        (state.registrationsSince !== null && state.registrationsSince <= openedAt ? false : null))
+  if (isRegistered === null) return undefined
+  const preRegistered = known?.isPreRegistered ?? null
+  return {
+    epoch,
+    openedAt,
+    closesAtEarliest: openedAt + policies.schedule.registrationSeconds,
+    isClosed,
+    isRegistered,
+    wasRegistered: isMember(current),
+    preRegistered,
+    preRegistrationFailed: preRegistered === true && !isRegistered,
+  }
+}
+
 type BalanceRole = NonNullable<ProviderObservation['balances']>[number]['role']
 
 function roleOf(
@@ -191,9 +266,8 @@ function roleOf(
 ): BalanceRole {
   if (account === addresses?.submit) return 'submit'
   if (account === addresses?.submitSignatures) return 'submitSignatures'
-  return byAccount.get(account.toLowerCase())?.role === 'fastUpdates'
-    ? 'fastUpdates'
-    : 'signingPolicy'
+  const role = byAccount.get(account.toLowerCase())?.role ?? 'signingPolicy'
+  return role === 'identity' ? 'signingPolicy' : role
 }
 
 /** Rewards expire 90 days after their reward epoch. */

@@ -23,7 +23,7 @@ import {
  * only watched providers have is left out for the others.
  */
 export const RoundRecord = z.object({
-  /** One letter for each of `ROUND_CHECKS`: g, b or u. Absent: not in the signing policy. */
+  /** One letter for each of `ROUND_CHECKS`: g, b, u or n. Absent: not in the signing policy. */
   c: z.string().exactOptional(),
   /** Values of the bad ones. */
   v: z.record(z.string(), JsonObject).exactOptional(),
@@ -33,6 +33,18 @@ export const RoundRecord = z.object({
   policy: PolicyPart.exactOptional(),
   registration: RegistrationPart.exactOptional(),
   fastUpdates: FastUpdatesPart.exactOptional(),
+  /** What ended between the last round and this one, as it was in the block before, oldest first. */
+  between: z
+    .array(
+      z.object({
+        block: z.int(),
+        /** Epoch seconds. */
+        at: z.int(),
+        registration: RegistrationPart.exactOptional(),
+        fastUpdates: FastUpdatesPart.exactOptional(),
+      }),
+    )
+    .exactOptional(),
   transactions: z.array(TransactionPart).exactOptional(),
   balances: z.array(BalancePart).exactOptional(),
   nodes: z.array(NodePart).exactOptional(),
@@ -40,8 +52,18 @@ export const RoundRecord = z.object({
 })
 export type RoundRecord = z.output<typeof RoundRecord>
 
-const LETTERS: Readonly<Record<Verdict, string>> = { good: 'g', bad: 'b', unknown: 'u' }
-const VERDICTS: Readonly<Record<string, Verdict>> = { g: 'good', b: 'bad', u: 'unknown' }
+const LETTERS: Readonly<Record<Verdict, string>> = {
+  good: 'g',
+  bad: 'b',
+  unknown: 'u',
+  'not-applicable': 'n',
+}
+const VERDICTS: Readonly<Record<string, Verdict>> = {
+  g: 'good',
+  b: 'bad',
+  u: 'unknown',
+  n: 'not-applicable',
+}
 
 /** Writes what was judged of a provider's round. */
 export function recordOf({ checks, anchors }: ProviderRound): RoundRecord {

@@ -29,6 +29,7 @@ function block(number: number, isUpdated = false): ProtocolBlock {
     finalised: [],
     requests: [],
     fastUpdates: isUpdated ? [{ signingPolicy: SIGNER, sender: SENDER }] : [],
+    registrations: [],
     calls: [],
     claims: [],
   }

@@ -11,6 +11,35 @@ export const CarriedState = z.object({
   blocksRead: z.int(),
   /** The first block since when none was left out, epoch seconds; null before it. */
   readSince: z.int().nullable().default(null),
+  /** The first block since when every registration was read, epoch seconds; null before it. */
+  registrationsSince: z.int().nullable().default(null),
+  /** By identity: the last reward epoch it was registered for, or removed from. */
+  registrations: z
+    .record(Address, z.object({ epoch: z.int(), isRegistered: z.boolean() }))
+    .default({}),
+  /** By identity: registrations since the last round. */
+  registrationMoments: z
+    .record(Address, z.object({ epoch: z.int(), block: z.int(), at: z.int() }))
+    .default({}),
+  /** Fast updates expected a block, as last read; null: never read. */
+  sampleSize: z.number().nullable().default(null),
+  /** By identity: the longest silence that an update ended since the last round. */
+  peaks: z
+    .record(
+      Address,
+      z.object({
+        exponent: z.number(),
+        blocks: z.int(),
+        /** Blocks of it that are not in the exponent yet. */
+        pending: z.int(),
+        lastUpdateBlock: z.int().nullable(),
+        lastUpdateAt: z.int().nullable(),
+        /** The block of the update. */
+        block: z.int(),
+        at: z.int(),
+      }),
+    )
+    .default({}),
   /** By identity: silence of fast updates up to the last round, and when the last one came. */
   silence: z.record(
     Address,
@@ -45,6 +74,11 @@ export type CarriedState = z.output<typeof CarriedState>
 export const EMPTY_STATE: CarriedState = {
   blocksRead: 0,
   readSince: null,
+  registrationsSince: null,
+  registrations: {},
+  registrationMoments: {},
+  sampleSize: null,
+  peaks: {},
   silence: {},
   senders: {},
   calls: {},
@@ -71,9 +105,17 @@ export interface Owners {
 export function addBlock(state: CarriedState, block: ProtocolBlock, owners: Owners): void {
   state.blocksRead += 1
   state.readSince ??= block.at
+  state.registrationsSince ??= block.at
+  for (const { voter, epoch, isRegistered } of block.registrations) {
+    state.registrations[voter] = { epoch, isRegistered }
+    if (isRegistered) {
+      state.registrationMoments[voter] ??= { epoch, block: block.number, at: block.at }
+    }
+  }
   for (const { signingPolicy, sender } of block.fastUpdates) {
     const voter = owners.bySigningPolicy.get(signingPolicy)
     if (voter === undefined) continue
+    notePeak(state, voter, block)
     state.silence[voter] = {
       exponent: 0,
       blocks: 0,
@@ -81,7 +123,7 @@ export function addBlock(state: CarriedState, block: ProtocolBlock, owners: Owne
       lastUpdateAt: block.at,
       countedTo: state.blocksRead,
     }
-    state.senders[voter] = { ...state.senders[voter], [sender]: block.at }
+    if (sender !== null) state.senders[voter] = { ...state.senders[voter], [sender]: block.at }
   }
   for (const call of block.calls) {
     const owner = owners.byAccount.get(call.from.toLowerCase())
@@ -170,6 +212,40 @@ export function silenceOf(
   return after
 }
 
+/** Keeps the silence that an update ends, where it is the longest since the last round. */
+function notePeak(state: CarriedState, voter: Address, { number, at }: ProtocolBlock): void {
+  const ended = state.silence[voter]
+  if (ended === undefined) return
+  const { exponent, lastUpdateBlock, lastUpdateAt } = ended
+  // The block of the update is none of the silence.
+  const pending = Math.max(0, state.blocksRead - 1 - ended.countedTo)
+  const blocks = ended.blocks + pending
+  if (blocks <= (state.peaks[voter]?.blocks ?? 0)) return
+  state.peaks[voter] = {
+    exponent,
+    blocks,
+    pending,
+    lastUpdateBlock,
+    lastUpdateAt,
+    block: number,
+    at,
+  }
+}
+
+/** The longest silence that ended since the last round, by the present weight; undefined: none. */
+export function peakOf(
+  state: CarriedState,
+  voter: Address,
+  sortitionWeight: number,
+  updatesPerBlock: number,
+): Omit<CarriedState['peaks'][Address], 'pending'> | undefined {
+  const peak = state.peaks[voter]
+  if (peak === undefined) return undefined
+  const { pending, exponent, ...rest } = peak
+  const added = silenceExponent(sortitionWeight, pending, updatesPerBlock)
+  return { ...rest, exponent: exponent + added }
+}
+
 /** Takes the blocks since the last round out of a provider's silence: it could not take part. */
 export function passOver(state: CarriedState, voter: Address): void {
   const before = state.silence[voter]
@@ -209,6 +285,9 @@ export function forget(state: CarriedState, remembered: Remembered): void {
     const kept = recent.map((account) => [account, before[account] ?? 0] as const)
     if (kept.length === 0) delete state.senders[voter]
     else state.senders[voter] = Object.fromEntries(kept)
+  }
+  for (const voter of addressesIn(state.registrations)) {
+    if (!members.has(voter) && !watched.has(voter)) delete state.registrations[voter]
   }
   for (const voter of addressesIn(state.calls)) if (!watched.has(voter)) delete state.calls[voter]
   for (const nodeId of Object.keys(state.polls)) {

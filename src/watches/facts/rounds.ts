@@ -41,7 +41,7 @@ export function createRoundFacts(source: RoundSource): RoundFacts {
       return looks.map(({ provider, isNew }) =>
         isNew || after === null
           ? newest.map((row) => ({ ...observationOf(row, provider), isPast: true as const }))
-          : rows.map((row) => observationOf(row, provider)),
+          : rows.flatMap((row) => observationsOf(row, provider, after)),
       )
     },
     async newest(provider, limit) {
@@ -53,6 +53,34 @@ export function createRoundFacts(source: RoundSource): RoundFacts {
       if (last !== undefined) await store.deleteRounds(db, last.round - ROUNDS_KEPT)
     },
   }
+}
+
+/** The round, after what ended since the round before it. */
+function observationsOf(
+  row: store.ProvidersRow,
+  provider: Address,
+  after: number,
+): readonly ProviderObservation[] {
+  const round = observationOf(row, provider)
+  const { between = [] } = RoundRecord.parse(row.providers[provider] ?? {})
+  const moments = between
+    .filter(({ block }) => block > after && block < round.position)
+    .map(({ block, at, registration, fastUpdates }) => ({
+      ...round,
+      position: block,
+      at: new Date(at * 1000),
+      checks: null,
+      anchors: null,
+      policy: null,
+      registration: registration ?? null,
+      fastUpdates: fastUpdates ?? null,
+      transactions: [],
+      balances: null,
+      nodes: null,
+      rewards: null,
+      isBetween: true as const,
+    }))
+  return [...moments, round]
 }
 
 function observationOf(row: store.ProvidersRow, provider: Address): ProviderObservation {

@@ -96,9 +96,24 @@ describe('provider-status (evaluation rule 3)', () => {
     ['a loss once, however long it lasts', [good, out, out, out], ['provider.unregistered']],
     ['the recovery of one', [good, out, good], ['provider.unregistered', 'provider.recovered']],
     [
-      'the recovery of both when both are back',
+      'the recovery of each when it is back',
       [good, neither, burned, good],
+      [
+        'provider.unregistered',
+        'provider.eligibility-lost',
+        'provider.recovered',
+        'provider.recovered',
+      ],
+    ],
+    [
+      'one recovery of both that come back at once',
+      [good, neither, good],
       ['provider.unregistered', 'provider.eligibility-lost', 'provider.recovered'],
+    ],
+    [
+      'what is back beside what is lost at the same time',
+      [good, out, burned],
+      ['provider.unregistered', 'provider.recovered', 'provider.eligibility-lost'],
     ],
     ['no recovery without a loss', [out, good, good], []],
     [
@@ -126,13 +141,26 @@ describe('provider-status (evaluation rule 3)', () => {
     expect(raised[1]?.data).toMatchObject({ recovered: ['registered'], registered: true })
   })
 
+  test('a recovery says which, and ends the episode of that alone', () => {
+    const { raised } = fold([good, neither, burned])
+    const [unregistered, ineligible, recovery] = raised
+    const isOver = providerEligibility.signals[0]?.episodes?.isOver
+    if (!unregistered || !ineligible || !recovery) throw new Error('too few alerts')
+    expect(recovery.data).toMatchObject({ recovered: ['registered'] })
+    expect([unregistered, ineligible].map((one) => isOver?.(recovery.data, one))).toEqual([
+      true,
+      false,
+    ])
+  })
+
   test('recovers only after an alert', () => {
     fc.assert(
       fc.property(fc.array(anySeen), fc.nat({ max: 300 }), (seen, cooldownSeconds) => {
-        let isOpen = false
-        for (const { event } of fold(seen, { cooldownSeconds }).raised) {
-          if (event === 'provider.recovered') expect(isOpen).toBe(true)
-          isOpen = event !== 'provider.recovered'
+        const lost = new Set<string>()
+        for (const { event, data } of fold(seen, { cooldownSeconds }).raised) {
+          if (event !== 'provider.recovered') lost.add(String(data['lost']))
+          else
+            for (const part of data['recovered'] as string[]) expect(lost.delete(part)).toBe(true)
         }
       }),
     )

@@ -60,6 +60,8 @@ const Status = z.object({
   failures: z.array(z.string()),
   /** Of a recovery: what is back. */
   recovered: z.array(z.enum(PARTS)),
+  /** Of an alert: what it is about; absent in alerts of earlier versions. */
+  lost: z.enum(PARTS).exactOptional(),
   blockTime: Instant,
 })
 
@@ -69,7 +71,7 @@ const LOSSES = {
 } as const
 
 /**
- * Fires when registration or eligibility is lost, each once, and recovers when all that was lost is back.
+ * Fires when registration or eligibility is lost, each once, and recovers with each that is back.
  * The first look is the baseline of both; eligibility has its own where it becomes known later.
  *
  * @see specification, "Evaluation rules", 3
@@ -82,21 +84,27 @@ function providerStatus(previous: State, observation: Observation): Evaluation<S
   const fresh = PARTS.filter((part) => previous[part] === true && now[part] === false)
   const alerts = fresh.map((part): Firing => {
     const event = LOSSES[part]
-    return { event, severity: 'critical', data: dataOf(observation, []) }
+    return { event, severity: 'critical', data: { ...dataOf(observation, []), lost: part } }
   })
   const open = [...previous.lost, ...fresh.filter((part) => !previous.lost.includes(part))]
-  const isOver = open.length > 0 && open.every((part) => now[part] === true)
-  const recovery: Firing = {
-    event: 'provider.recovered',
-    severity: 'info',
-    data: dataOf(observation, open),
-  }
-  const lost = isOver ? [] : open
+  const back = open.filter((part) => now[part] === true)
+  const lost = open.filter((part) => now[part] !== true)
+  // One look has one recovery, which names all that is back.
+  const recoveries = back.length === 0 ? [] : [recoveryOf(observation, back)]
   return {
     state: { ...now, lost },
     phase: lost.length > 0 ? 'firing' : 'ok',
-    firings: isOver ? [recovery] : alerts,
+    firings: [...recoveries, ...alerts],
   }
+}
+
+function recoveryOf(observation: Observation, parts: readonly Part[]): Firing {
+  return { event: 'provider.recovered', severity: 'info', data: dataOf(observation, parts) }
+}
+
+/** Whether a recovery ends the episode of an alert: what the alert is about is back. */
+function isBack(recovery: JsonObject, last: Pick<Firing, 'event' | 'data'>): boolean {
+  return Status.parse(recovery).recovered.some((part) => LOSSES[part] === last.event)
 }
 
 function dataOf(observation: Observation, recovered: readonly Part[]): JsonObject {
@@ -159,18 +167,20 @@ const providerStatusSignal = defineSignal<ProviderTarget, Settings, Observation,
   },
   canBeCritical: true,
   tellsOnce: true,
+  episodes: { by: ['lost'], isOver: isBack },
   state: State,
   data: Status,
   initial: { registered: null, eligible: null, lost: [] },
   evaluate: providerStatus,
   present: presentStatus,
   examples: {
-    'provider.unregistered': { ...example, registered: false },
+    'provider.unregistered': { ...example, registered: false, lost: 'registered' },
     'provider.eligibility-lost': {
       ...example,
       eligible: false,
       passes: 0,
       failures: ['FTSO_SCALING_FAILURE'],
+      lost: 'eligible',
     },
     'provider.recovered': { ...example, recovered: ['registered'] },
   },

@@ -144,7 +144,7 @@ export const PARTICIPATION: RateCondition = {
   protocolMinimum: 0.6,
   count: (observation) => {
     const checks = [checkOf(observation, 'bitVote'), checkOf(observation, 'fdcSignature')]
-    if (checks.some(({ verdict }) => verdict === 'unknown')) return undefined
+    if (checks.some(({ verdict }) => verdict !== 'good' && verdict !== 'bad')) return undefined
     return [checks.every(({ verdict }) => verdict === 'good') ? 1 : 0, 1]
   },
 }

@@ -101,7 +101,9 @@ function fastUpdateSilence(
     return { state, phase: 'firing', firings: [{ event: 'fsp.fast-updates', severity, data }] }
   }
   // A change of parameters is no update: only one that came ends the silence.
-  if (previous.isSilent && part.lastUpdateBlock === previous.lastUpdateBlock) {
+  const isHeard =
+    part.lastUpdateBlock !== null && part.lastUpdateBlock > (previous.lastUpdateBlock ?? -1)
+  if (previous.isSilent && !isHeard) {
     return { state: previous, phase: 'firing', firings: [] }
   }
   const firing = { event: 'fsp.fast-updates.recovered', severity: 'info', data } as const

@@ -20,7 +20,14 @@ const Settings = z.strictObject({})
 
 /** Checks of a round that a person sees at a glance, and their marks. */
 const SHOWN = ['commit', 'reveal', 'signature', 'bitVote', 'fdcSignature'] as const
-const MARKS = { good: '✓', bad: '✕', unknown: '–' } as const
+const MARKS = { good: '✓', bad: '✕', unknown: '–', 'not-applicable': '–' } as const
+
+/** Signals that are also judged by blocks between two round ends. */
+const BETWEEN_ROUNDS = ['registration', 'fast-updates']
+
+function isRoundEnd({ isBetween }: ProviderObservation): boolean {
+  return isBetween !== true
+}
 
 /**
  * Watches a data provider in every voting round and reward epoch. First the signals of the published
@@ -87,5 +94,7 @@ export const providerFsp = defineWatchType<
     validatorNotListed,
     balanceLow,
     rewardsUnclaimed,
-  ],
+  ].map((signal) =>
+    BETWEEN_ROUNDS.includes(signal.id) ? signal : { ...signal, judges: isRoundEnd },
+  ),
 })

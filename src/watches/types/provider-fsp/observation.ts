@@ -8,7 +8,7 @@ import { Address, Instant, JsonObject } from '#src/kernel/units.ts'
  */
 
 const Check = z.object({
-  verdict: z.enum(['good', 'bad', 'unknown']),
+  verdict: z.enum(['good', 'bad', 'unknown', 'not-applicable']),
   values: JsonObject.exactOptional(),
 })
 export type Check = z.output<typeof Check>
@@ -30,6 +30,8 @@ export const PolicyPart = z.object({
     isMember: z.boolean(),
     voters: z.int(),
     startRound: z.int(),
+    /** Start of its first round; null in rounds that an earlier version kept. */
+    startsAt: Seconds.nullable().default(null),
   }),
   next: z
     .object({
@@ -46,6 +48,8 @@ export const PolicyPart = z.object({
 export const RegistrationPart = z.object({
   epoch: z.int(),
   openedAt: Seconds,
+  /** Until when registration stays open at least; null in rounds that an earlier version kept. */
+  closesAtEarliest: Seconds.nullable().default(null),
   /** The signing policy is fixed: nobody can register any more. */
   isClosed: z.boolean(),
   isRegistered: z.boolean(),
@@ -137,6 +141,8 @@ export const ProviderObservation = z.object({
   rewards: RewardsPart.nullable(),
   /** The round was over when the provider was first looked at: shown, and not judged. */
   isPast: z.literal(true).exactOptional(),
+  /** A block between two round ends: registration and fast updates alone are judged by it. */
+  isBetween: z.literal(true).exactOptional(),
 })
 export type ProviderObservation = z.output<typeof ProviderObservation>
 

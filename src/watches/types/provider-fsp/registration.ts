@@ -1,10 +1,10 @@
 import { z } from 'zod'
-import { FLARE_CLOCK } from '#src/chain/fsp/epochs.ts'
 import type { Presentation } from '#src/kernel/facts.ts'
 import { Address, Instant, type JsonObject } from '#src/kernel/units.ts'
 import {
   defineSignal,
   type Evaluation,
+  type Firing,
   type Parameter,
   type ParameterValues,
 } from '../../define.ts'
@@ -23,11 +23,8 @@ const MINUTES: Parameter = {
   step: 1,
 }
 
-/** Registration stays open for so long at least. */
-const OPEN_SECONDS = 1800
-
 const RegistrationState = z.object({
-  /** Reward epoch whose registration was found missing; null while none is. */
+  /** The last reward epoch whose registration was found missing; null while none is. */
   missingFor: z.int().nullable(),
 })
 type RegistrationState = z.output<typeof RegistrationState>
@@ -47,9 +44,9 @@ const Registration = z.object({
 /**
  * Fires once per reward epoch when registration is still missing `minutes` after it opened, at the
  * latest when the signing policy is fixed; recovers when the provider is registered, for that epoch or
- * a later one. Says nothing of providers that are not registered for the epoch in force.
+ * a later one. It makes no difference whether the provider is registered for the epoch in force.
  *
- * @see specification, "Evaluation rules", 8; product decisions 13.38
+ * @see specification, "Evaluation rules", 8; product decisions 13.38, 15.2
  */
 function registrationMissing(
   previous: RegistrationState,
@@ -57,30 +54,40 @@ function registrationMissing(
   parameters: ParameterValues,
 ): Evaluation<RegistrationState> {
   const isOpen = previous.missingFor !== null
-  if (part === null) return { state: previous, phase: isOpen ? 'firing' : 'unknown', firings: [] }
+  // Rounds that an earlier version kept do not say when registration may close.
+  if (part === null || part.closesAtEarliest === null)
+    return { state: previous, phase: isOpen ? 'firing' : 'unknown', firings: [] }
   const minutes = Number(parameters['minutes'])
   const data = z.encode(Registration, {
     provider,
     rewardEpochId: part.epoch,
     openedAt: new Date(part.openedAt * 1000),
-    closesAtEarliest: new Date((part.openedAt + OPEN_SECONDS) * 1000),
+    closesAtEarliest: new Date(part.closesAtEarliest * 1000),
     minutes,
     isClosed: part.isClosed,
     preRegistered: part.preRegistered,
     preRegistrationFailed: part.preRegistrationFailed,
   })
+  const isTold = previous.missingFor !== null && previous.missingFor >= part.epoch
   if (part.isRegistered) {
+    // Registered for an epoch before the one that is missing: a round that came late.
+    if (isOpen && (previous.missingFor ?? 0) > part.epoch) {
+      return { state: previous, phase: 'firing', firings: [] }
+    }
     const firing = { event: 'fsp.registration.recovered', severity: 'info', data } as const
     return { state: { missingFor: null }, phase: 'ok', firings: [firing] }
   }
   const isDue = at.getTime() / 1000 >= part.openedAt + minutes * 60
-  const isFor = part.wasRegistered && (isDue || part.isClosed)
-  if (!isFor) {
-    const phase = isOpen ? 'firing' : part.wasRegistered ? 'pending' : 'ok'
-    return { state: previous, phase, firings: [] }
+  if (isTold || !(isDue || part.isClosed)) {
+    return { state: previous, phase: isOpen ? 'firing' : 'pending', firings: [] }
   }
   const firing = { event: 'fsp.registration', severity: 'critical', data } as const
   return { state: { missingFor: part.epoch }, phase: 'firing', firings: [firing] }
+}
+
+/** Whether a recovery ends the episode of a reward epoch: registered for it or for a later one. */
+function isRegisteredSince(recovery: JsonObject, { data }: Pick<Firing, 'data'>): boolean {
+  return Registration.parse(recovery).rewardEpochId >= Registration.parse(data).rewardEpochId
 }
 
 function presentRegistration(_event: string, json: JsonObject): Presentation {
@@ -119,6 +126,8 @@ export const registration = defineSignal<
   events: eventsOf('registration'),
   parameters: [MINUTES],
   canBeCritical: true,
+  tellsOnce: true,
+  episodes: { by: ['rewardEpochId'], isOver: isRegisteredSince },
   state: RegistrationState,
   data: Registration,
   initial: { missingFor: null },
@@ -155,16 +164,16 @@ const Membership = z.object({
  */
 function notInSigningPolicy(
   previous: PolicyState,
-  { provider, round, startsAt, policy }: ProviderObservation,
+  { provider, policy }: ProviderObservation,
 ): Evaluation<PolicyState> {
-  if (policy === null) {
+  // Rounds that an earlier version kept do not say when the epoch in force began.
+  const began = policy?.current.startsAt ?? null
+  if (policy === null || (policy.next === null && began === null)) {
     const phase = previous.absentFrom === null ? 'unknown' : 'firing'
     return { state: previous, phase, firings: [] }
   }
   const { current, next } = policy
-  const roundsAgo = round - current.startRound
-  const began = startsAt - roundsAgo * FLARE_CLOCK.roundSeconds
-  const last = next ?? { ...current, startsAt: began }
+  const last = next ?? { ...current, startsAt: began ?? 0 }
   // The newest policy decides: it says how things will be.
   const data = z.encode(Membership, {
     provider,

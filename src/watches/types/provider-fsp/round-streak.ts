@@ -92,7 +92,8 @@ export interface RoundSignal {
 
 /**
  * A signal that judges every voting round: it alerts after `rounds` bad ones in a row, or after one, and
- * recovers with the first good one. Rounds without evidence reset the streak and prove nothing; one
+ * recovers with the first good one. Rounds without evidence reset the streak and prove nothing; rounds
+ * without the duty neither continue nor reset it, and rounds judged before are passed over; one
  * that was over before anybody watched is no evidence.
  *
  * @see product decisions 8, 13.15; protocol reference, 10.1
@@ -126,8 +127,22 @@ function judge(
 ): Evaluation<StreakState> {
   const { round, startsAt } = observation
   const { check, bad } = combined(one.checks, previous.bad, observation)
+  if (previous.lastRound !== null && round <= previous.lastRound) {
+    const phase = previous.isBroken ? 'firing' : previous.streak > 0 ? 'pending' : 'ok'
+    return { state: previous, phase, streak: previous.streak, firings: [] }
+  }
   const follows = previous.lastRound === round - 1
   const rounds = one.isStreak ? Number(parameters['rounds']) : 1
+  if (check.verdict === 'not-applicable') {
+    const kept = follows ? previous.streak : 0
+    const phase = previous.isBroken ? 'firing' : kept > 0 ? 'pending' : 'unknown'
+    return {
+      state: { ...previous, lastRound: round, streak: kept },
+      phase,
+      streak: kept,
+      firings: [],
+    }
+  }
   if (check.verdict === 'unknown') {
     const state = { ...previous, lastRound: round, streak: 0, bad }
     return { state, phase: state.isBroken ? 'firing' : 'unknown', streak: 0, firings: [] }
@@ -177,12 +192,14 @@ function combined(
   observation: ProviderObservation,
 ): { readonly check: Check; readonly bad: RoundCheck[] } {
   if (observation.isPast) return { check: { verdict: 'unknown' }, bad: [...before] }
-  const checks = names.map((name) => ({ name, ...checkOf(observation, name) }))
-  const bad = checks
-    .filter(
-      ({ name, verdict }) => verdict === 'bad' || (verdict !== 'good' && before.includes(name)),
-    )
-    .map(({ name }) => name)
+  const checks = names
+    .map((name) => ({ name, ...checkOf(observation, name) }))
+    .filter(({ verdict }) => verdict !== 'not-applicable')
+  if (checks.length === 0) return { check: { verdict: 'not-applicable' }, bad: [...before] }
+  const bad = names.filter((name) => {
+    const { verdict } = checkOf(observation, name)
+    return verdict === 'bad' || (verdict !== 'good' && before.includes(name))
+  })
   const worst = checks.find(({ verdict }) => verdict === 'bad')
   if (worst !== undefined) return { check: worst, bad }
   const isGood = bad.length === 0 && checks.some(({ verdict }) => verdict === 'good')

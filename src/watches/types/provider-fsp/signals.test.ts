@@ -294,12 +294,54 @@ describe('fast-updates', () => {
   })
 })
 
+test('silence of a provider whose last update was forgotten ends with an update alone', () => {
+  const silent = (lastUpdateBlock: number | null, exponent: number) => ({
+    fastUpdates: {
+      exponent,
+      blocksSinceUpdate: 100,
+      lastUpdateBlock,
+      lastUpdateAt: null,
+      sortitionWeight: 100,
+      sampleSize: 1.5,
+      onePercentBlocks: 1000,
+      weightShare: 0.02,
+    },
+  })
+  const seen = [silent(17, 99), silent(null, 1), silent(18, 1)]
+  const observations = seen.map((part, index) => observation(index, part))
+  expect(fold(fastUpdates, observations).told).toEqual(['0 critical', '2 recovered'])
+})
+
+test.each([
+  ['fdc-bitvote', 'bitVote'],
+  ['fdc-signature', 'fdcSignature'],
+  ['fdc-consensus', 'consensus'],
+] as const)('%s: rounds without requests neither continue nor reset a streak', (id, check) => {
+  const seen = (pattern: string) => {
+    const verdictOf = { B: 'bad', G: 'good', U: 'unknown', N: 'not-applicable' } as const
+    return [...pattern].map((letter, index) =>
+      observation(index, { checks: checks(verdictOf[letter as 'B'], check) }),
+    )
+  }
+  expect(fold(find(id), seen('GBNNB')).told).toEqual(['4 warning'])
+  expect(fold(find(id), seen('GBNN')).told).toEqual([])
+  expect(fold(find(id), seen('GBNUB')).told).toEqual([])
+  expect(fold(find(id), seen('BBNNG')).told).toEqual(['1 warning', '4 recovered'])
+})
+
+test('a round that is handed in twice counts once', () => {
+  const [first] = rounds('B', 'commit')
+  if (first === undefined) throw new Error('no round')
+  expect(fold(find('ftso-commit'), [first, first, first]).told).toEqual([])
+})
+
 describe('registration', () => {
   const at = observation(0).at.getTime() / 1000
   const open = (openedAt: number, parts = {}) => ({
     registration: {
       epoch: 453,
       openedAt,
+      closesAtEarliest: openedAt + 300,
       isClosed: false,
       isRegistered: false,
       wasRegistered: true,
@@ -325,16 +367,48 @@ describe('registration', () => {
     expect(fold(registration, seen, { minutes: 1440 }).told).toEqual(['0 critical'])
   })
 
-  test('says nothing of a provider that is not registered now', () => {
+  test('alerts a provider that is not registered for the epoch in force either', () => {
     const seen = [observation(0, open(at - 3600, { wasRegistered: false, isClosed: true }))]
-    expect(fold(registration, seen).told).toEqual([])
+    expect(fold(registration, seen).told).toEqual(['0 critical'])
+  })
+
+  test('every reward epoch without a registration is an episode of its own', () => {
+    const missing = (epoch: number) =>
+      open(at - 3600, { epoch, wasRegistered: false, isClosed: true })
+    const seen = [453, 453, 454, 454, 455].map((epoch, index) => observation(index, missing(epoch)))
+    const { steps } = fold(registration, seen)
+    const epochs = steps.map(({ firings }) => firings.map(({ data }) => data['rewardEpochId']))
+    expect(epochs).toEqual([[453], [], [454], [], [455]])
+    const last = { event: 'fsp.registration', data: steps[4]?.firings[0]?.data ?? {} }
+    const recovery = (epoch: number) =>
+      fold(registration, [observation(0, open(at, { epoch, isRegistered: true }))]).steps[0]
+        ?.firings[0]?.data ?? {}
+    expect(registration.episodes?.isOver(recovery(455), last)).toBe(true)
+    expect(registration.episodes?.isOver(recovery(454), last)).toBe(false)
+  })
+
+  test('the earliest closing is what the chain says', () => {
+    const { steps } = fold(registration, [observation(0, open(at - 3600))])
+    const closes = new Date((at - 3300) * 1000).toISOString()
+    expect(steps[0]?.firings[0]?.data).toMatchObject({ closesAtEarliest: closes })
+  })
+
+  test('a round kept before closings were is passed over', () => {
+    const seen = [observation(0, open(at - 3600, { closesAtEarliest: null }))]
+    expect(fold(registration, seen).steps[0]).toMatchObject({ phase: 'unknown', firings: [] })
   })
 })
 
 test('not-in-policy fires for the newest policy and recovers with one that has the provider', () => {
   const policy = (isMember: boolean, next: boolean | null) => ({
     policy: {
-      current: { epoch: 452, isMember, voters: 98, startRound: 1_518_720 },
+      current: {
+        epoch: 452,
+        isMember,
+        voters: 98,
+        startRound: 1_518_720,
+        startsAt: 1_795_114_800,
+      },
       next:
         next === null
           ? null
