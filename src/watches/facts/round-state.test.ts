@@ -5,10 +5,11 @@ import type { Address } from '#src/kernel/units.ts'
 import {
   addBlock,
   addPoll,
-  type CarriedState,
+  CarriedState,
   EMPTY_STATE,
   forget,
   type Owners,
+  peakOf,
   silenceOf,
   takePolls,
 } from './round-state.ts'
@@ -98,4 +99,42 @@ test('what concerns nobody any more is forgotten', () => {
   forget(one, remembered({ members: new Set([BRAVO]), nowSeconds: 1_790_000_001 + DAY + 1 }))
   expect(one.senders).toEqual({})
   expect(Object.keys(one.silence)).toEqual([BRAVO])
+})
+
+test('a silence that an update ends between two round ends is kept until the round is', () => {
+  const one = state()
+  addBlock(one, block(0, true), OWNERS)
+  silenceOf(one, ALPHA, 100, 1.5)
+  pass(one, 30)
+  addBlock(one, block(31, true), OWNERS)
+  addBlock(one, block(32, true), OWNERS)
+  const peak = peakOf(one, ALPHA, 100, 1.5)
+  expect(peak).toMatchObject({ blocks: 30, lastUpdateBlock: 0, block: 31 })
+  expect(peak?.exponent).toBeCloseTo(-100 * 30 * Math.log1p(-1.5 / 4096))
+  expect(silenceOf(one, ALPHA, 100, 1.5).blocks).toBe(0)
+})
+
+test('an update counts whoever sent it, and an unknown sender makes no account', () => {
+  const one = state()
+  pass(one, 5)
+  const update = { ...block(6), fastUpdates: [{ signingPolicy: SIGNER, sender: null }] }
+  addBlock(one, update, OWNERS)
+  expect(one.silence[ALPHA]).toMatchObject({ lastUpdateBlock: 6, blocks: 0 })
+  expect(one.senders).toEqual({})
+})
+
+test('the last registration or removal of a provider counts', () => {
+  const one = state()
+  const registration = { voter: ALPHA, epoch: 7, isRegistered: true }
+  addBlock(one, { ...block(1), registrations: [registration] }, OWNERS)
+  expect(one.registrations[ALPHA]).toEqual({ epoch: 7, isRegistered: true })
+  addBlock(one, { ...block(2), registrations: [{ ...registration, isRegistered: false }] }, OWNERS)
+  expect(one.registrations[ALPHA]).toEqual({ epoch: 7, isRegistered: false })
+  expect(one.registrationMoments[ALPHA]).toMatchObject({ epoch: 7, block: 1 })
+})
+
+test('a state that an earlier version stored decodes', () => {
+  const { silence, senders, calls, polls } = EMPTY_STATE
+  const stored = { blocksRead: 9, silence, senders, calls, polls }
+  expect(CarriedState.parse(stored)).toEqual({ ...EMPTY_STATE, blocksRead: 9 })
 })
