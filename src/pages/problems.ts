@@ -14,6 +14,7 @@ const EXAMPLES: { readonly [Code in ErrorCode]?: TextValues } = {
   token_limit_reached: { count: 10 },
   no_free_slot: { count: 3 },
   slot_limit_reached: { count: 20 },
+  watch_limit_reached: { count: 200 },
   insufficient_credits: { count: 1080 },
   price_changed: { count: 8500 },
   payment_required: { count: 2 },
