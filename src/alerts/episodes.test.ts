@@ -73,6 +73,12 @@ describe('a recovery', () => {
     expect(followEpisodes([recovery(9)], open).closings).toEqual([])
   })
 
+  test('weighs as much as its signal remembers where the alerts are deleted', () => {
+    const one = recovery(9, { episodeSeverity: 'critical' })
+    const meaning = followEpisodes([one], []).meanings.get(one)
+    expect(meaning).toEqual({ episode: [], weight: 'critical' })
+  })
+
   test('of nothing is only info', () => {
     const one = recovery(9)
     expect(followEpisodes([one], []).meanings.get(one)).toEqual({ episode: [], weight: 'info' })

@@ -139,3 +139,17 @@ describe('evaluating a watch', () => {
     )
   })
 })
+
+test('a recovery names the worst severity of its episode, as the state remembers it', () => {
+  const look = (one: number, states: readonly StoredState[]) =>
+    evaluateWatch(type, {}, { ...watch, states }, {
+      position: one,
+      at: new Date(one * 1000),
+      level: [1, 2, 1, 0][one - 1] ?? 0,
+    } as Level)
+  let states: readonly StoredState[] = []
+  for (const one of [1, 2, 3]) states = look(one, states).states
+  expect(look(4, states).raised).toMatchObject([
+    { event: 'level.good', isRecovery: true, episodeSeverity: 'critical' },
+  ])
+})

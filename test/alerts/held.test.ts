@@ -237,3 +237,61 @@ describe('a chat that is muted', () => {
 function linksIn(text = ''): readonly string[] {
   return text.match(/https?:\/\/\S+/g) ?? []
 }
+
+describe('very many held messages', () => {
+  const MANY = 12_000
+
+  /** Copies of what is held for a recipient, as a chatty watch would leave them. */
+  async function multiply(): Promise<void> {
+    await room.sql`
+      insert into deliveries (id, wallet, recipient_id, watch_id, channel, lane, order_key, fired_at,
+        position, envelope, kind, recovery, test, urgency, status, attempts, held_until, created_at)
+      select gen_random_uuid(), wallet, recipient_id, watch_id, channel, lane, order_key, fired_at,
+        position, envelope, kind, recovery, test, urgency, status, attempts, held_until, created_at
+      from deliveries, generate_series(1, ${MANY}) where status = 'held'`
+  }
+  const held = async () => {
+    const [row] = await room.sql<{ count: number; until: Date | null }[]>`
+      select count(*)::int as count, max(held_until) as until from deliveries
+      where held_until is not null`
+    return row
+  }
+
+  test('come in one small summary that counts them all and names twenty', async () => {
+    await room.change({ quietHours: NIGHT })
+    at('2026-12-10T23:00:00.000Z')
+    await room.notice(watchId, { event: LOW })
+    await multiply()
+    expect((await held())?.count).toBe(2 * (MANY + 1))
+    at('2026-12-11T07:00:00.000Z')
+    await pass()
+    expect(room.chatTexts()).toHaveLength(1)
+    expect(room.chatTexts()[0]).toContain('12,001 alerts')
+    expect(room.chatTexts()[0]).toContain('and 11,981 more')
+    const [summary] = await room.sql<{ items: number; bytes: number }[]>`
+      select json_array_length(envelope -> 'items') as items, octet_length(envelope::text) as bytes
+      from deliveries where kind = 'summary' order by created_at desc, id desc limit 1`
+    expect(summary?.items).toBe(20)
+    expect(summary?.bytes).toBeLessThan(20_000)
+    expect((await held())?.count).toBe(0)
+  })
+
+  test('are moved by a job and not by the request that mutes the chat', async () => {
+    await room.change({ quietHours: NIGHT })
+    at('2026-12-12T23:00:00.000Z')
+    await room.notice(watchId, { event: LOW })
+    await multiply()
+    const before = await held()
+    await muteChat(room.app, { chatId: room.chat, minutes: 1440 })
+    expect(await held()).toEqual(before)
+    await Promise.all([room.summarize(), room.summarize()])
+    const [chat] = await room.sql<{ count: number }[]>`
+      select count(*)::int as count from deliveries
+      where channel = 'telegram' and held_until = ${new Date('2026-12-14T07:00:00.000Z')}`
+    expect(chat?.count).toBe(MANY + 1)
+    at('2026-12-13T07:00:00.000Z')
+    await pass()
+    expect(room.chatTexts()).toEqual([])
+    expect(room.subjects()).toHaveLength(1)
+  })
+})

@@ -218,3 +218,14 @@ describe('alerts', () => {
     expect(Object.values(await rowsIn('alerts'))).toEqual([1])
   })
 })
+
+test('an observation that is replayed uses up no number of an alert', async () => {
+  const now = outbox.clock.now()
+  await record(raisedAt(now, 9001))
+  for (let again = 0; again < 5; again++) await record(raisedAt(now, 9001))
+  await record(raisedAt(now, 9002))
+  const rows = await outbox.database.sql<{ id: number }[]>`
+    select id from alerts where position in (9001, 9002) order by position`
+  const [first, second] = rows.map(({ id }) => id)
+  expect(second).toBe((first ?? 0) + 1)
+})
