@@ -123,6 +123,7 @@ async function readerOf(
     t: translator(known?.locale ?? 'en'),
     timezone: link?.timezone ?? 'UTC',
     isGroup: false,
+    isFree: !app.billing.enabled,
     bot: username,
   }
 }

@@ -139,6 +139,7 @@ async function lookAt(teller: Teller, row: LiveRow): Promise<Looked | undefined>
     timezone: link.timezone,
     isGroup: known.kind !== 'private',
     bot: username,
+    isFree: !app.billing.enabled,
   }
   const seen = { reader, known, link, ask: askAs(app, known, link) }
   switch (row.kind) {

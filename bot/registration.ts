@@ -25,11 +25,12 @@ const LANGUAGES: readonly (Locale | undefined)[] = [undefined, ...LOCALES]
 
 /** Brings Telegram's side up to date, until the signal. */
 export async function registerProfile(
-  deps: { readonly log: Logger },
+  deps: { readonly log: Logger; readonly billing: { readonly enabled: boolean } },
   api: Api,
-  features: readonly Feature[],
+  all: readonly Feature[],
   signal: AbortSignal,
 ): Promise<void> {
+  const features = deps.billing.enabled ? all : all.map(withoutBilled)
   const tell = <T>(run: () => Promise<T>) =>
     patiently(deps.log, 'bot profile not written', signal, run)
   for (const language of LANGUAGES) {
@@ -38,6 +39,11 @@ export async function registerProfile(
     }
     await tell(() => putTexts(api, language, signal))
   }
+}
+
+/** A feature without the commands that buy something. */
+function withoutBilled(feature: Feature): Feature {
+  return { ...feature, commands: feature.commands.filter(({ isBilled }) => isBilled !== true) }
 }
 
 type Language = { readonly language_code?: LanguageCode }
@@ -96,11 +102,9 @@ function isSame(a: readonly BotCommand[], b: readonly BotCommand[]): boolean {
  * Sets the menu of one chat in the language it has chosen; a person whose app speaks that language
  * needs no list of their own. A failure is only logged.
  */
-export async function setChatCommands(
-  ctx: BotContext,
-  features: readonly Feature[],
-): Promise<void> {
+export async function setChatCommands(ctx: BotContext, all: readonly Feature[]): Promise<void> {
   const { api, known, reader } = ctx
+  const features = ctx.app.billing.enabled ? all : all.map(withoutBilled)
   const chat = { type: 'chat', chat_id: known.id } as const
   const administrators = { type: 'chat_administrators', chat_id: known.id } as const
   const put = (scope: BotCommandScope, menu: Menu) =>

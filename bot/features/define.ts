@@ -34,6 +34,8 @@ export type Menu = 'private' | 'group' | 'administrators'
 interface MenuCommand {
   readonly name: string
   readonly menus: readonly Menu[]
+  /** It buys something: not in the menus of a service that charges nothing. */
+  readonly isBilled?: boolean
 }
 
 /** One thing the bot can do: its handlers, and the commands people are told of. */

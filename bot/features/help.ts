@@ -11,7 +11,9 @@ export function createHelpFeature(features: () => readonly Feature[]): Feature {
   const commandsOf = (ctx: BotContext) =>
     features()
       .flatMap(({ commands }) => commands)
-      .filter(({ menus }) => menus.includes(menuOf(ctx)))
+      .filter(({ menus, isBilled }) => {
+        return menus.includes(menuOf(ctx)) && (isBilled !== true || ctx.app.billing.enabled)
+      })
       .map(({ name }) => name)
 
   composer.command('help', async (ctx) => {
@@ -22,7 +24,7 @@ export function createHelpFeature(features: () => readonly Feature[]): Feature {
   onPress(composer, 'help', async (ctx, { topic }) => {
     const { reader, links, app } = ctx
     const page = HELP_PAGES.find((one) => one === topic)
-    if (page === undefined) {
+    if (page === undefined || (page === 'credits' && !app.billing.enabled)) {
       await show(ctx, helpMenu(reader))
       return
     }

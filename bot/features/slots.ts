@@ -18,6 +18,7 @@ import { show } from '../show.ts'
 import type { Task } from '../store.ts'
 import { termsMark } from '../terms.ts'
 import { hasTerms, isTermsRefusal, showTerms } from '../terms-card.ts'
+import { freeOfCharge } from '../views/notices.ts'
 import {
   boughtScreen,
   boughtValues,
@@ -36,6 +37,10 @@ onPress(composer, 'slots', showSlots)
 
 /** Shows how many slots the wallet has, and what pays for them. */
 export async function showSlots(ctx: BotContext): Promise<void> {
+  if (!ctx.app.billing.enabled) {
+    await show(ctx, freeOfCharge(ctx.reader))
+    return
+  }
   const state = await slotState(ctx)
   const watches = await allWatches(ctx)
   const view = slotsScreen(ctx.reader, state, {
@@ -168,6 +173,6 @@ async function showSubscriptions(ctx: BotContext, notice?: string): Promise<void
 }
 
 export const slotsFeature = defineFeature({
-  commands: [{ name: 'slots', menus: ['private'] }],
+  commands: [{ name: 'slots', menus: ['private'], isBilled: true }],
   composer,
 })

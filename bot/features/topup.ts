@@ -31,6 +31,7 @@ import {
   onlyReceives,
 } from '../views/buying.ts'
 import { cut } from '../views/fields.ts'
+import { freeOfCharge } from '../views/notices.ts'
 import { clockTime } from '../views/time.ts'
 import {
   amountText,
@@ -51,6 +52,10 @@ onPress(composer, 'topup', (ctx) => openTopup(ctx))
 
 /** Begins to buy. @param text how many credits, where that is known */
 export async function openTopup(ctx: BotContext, text = ''): Promise<void> {
+  if (!ctx.app.billing.enabled) {
+    await show(ctx, freeOfCharge(ctx.reader))
+    return
+  }
   if (ctx.links[0]?.caller.scopes.includes('write') !== true) {
     await show(ctx, onlyReceives(ctx.reader))
     return
@@ -333,7 +338,7 @@ async function paidText(ctx: BotContext, reference: string): Promise<string | un
 }
 
 export const topupFeature = defineFeature({
-  commands: [{ name: 'topup', menus: ['private'] }],
+  commands: [{ name: 'topup', menus: ['private'], isBilled: true }],
   composer,
   questions: [amountQuestion, hashAnswer],
 })

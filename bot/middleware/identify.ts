@@ -59,7 +59,9 @@ async function stateOf(
   const links = await memberships(app, known, source, isAdministrator)
   const t = translator(known.locale)
   const isGroup = known.kind !== 'private'
-  const reader = { t, timezone: links[0]?.timezone ?? 'UTC', isGroup, bot: ctx.me.username }
+  const isFree = !app.billing.enabled
+  const { username: bot } = ctx.me
+  const reader = { t, timezone: links[0]?.timezone ?? 'UTC', isGroup, bot, isFree }
   return {
     app,
     known,

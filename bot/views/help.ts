@@ -46,8 +46,9 @@ export interface HelpOptions {
 const DAY_S = 86_400
 
 /** What this is, and what there is to read about. */
-export function helpMenu({ t }: Reader): View {
-  const buttons = HELP_PAGES.map((page) => act(titleOf(t, page), packed('help', { topic: page })))
+export function helpMenu({ t, isFree }: Reader): View {
+  const pages = HELP_PAGES.filter((page) => page !== 'credits' || isFree !== true)
+  const buttons = pages.map((page) => act(titleOf(t, page), packed('help', { topic: page })))
   return screen(
     [t.html('bot:help.title'), '', t.html('bot:help.text'), '', t.html('bot:start.safety')],
     [...inRows(buttons, 2), [menuButton(t)]],
@@ -71,13 +72,14 @@ export function groupHelp(reader: Reader, commands: readonly string[]): View {
 }
 
 /** One page of the help, with the button that does what it explains. */
-export function helpPage({ t }: Reader, page: HelpPage, options: HelpOptions): View {
+export function helpPage(reader: Reader, page: HelpPage, options: HelpOptions): View {
+  const { t } = reader
   const toMenu = back(t('bot:button.help'), packed('help', { topic: undefined }))
   return screen(
     [
       t.html('bot:help.pageTitle', { page: titleOf(t, page) }),
       '',
-      ...bodyOf(t, page, options),
+      ...bodyOf(reader, page, options),
       '',
       t.html('bot:start.safety'),
     ],
@@ -89,13 +91,19 @@ function titleOf(t: Translate, page: HelpPage): string {
   return t(`bot:button.help.${page}`)
 }
 
-function bodyOf(t: Translate, page: HelpPage, { commands, pages }: HelpOptions): readonly string[] {
+function bodyOf(
+  reader: Reader,
+  page: HelpPage,
+  { commands, pages }: HelpOptions,
+): readonly string[] {
+  const { t, isFree } = reader
   const days = (count: number) => formatDuration(count * DAY_S, t.locale, 'long')
   switch (page) {
     case 'first':
+      if (isFree === true) return [t.html('bot:help.firstFree')]
       return [t.html('bot:help.first', { duration: days(TRIAL_DAYS) })]
     case 'types':
-      return [...typeLines(t), '', t.html('bot:help.types')]
+      return [...typeLines(reader), ...(isFree === true ? [] : ['', t.html('bot:help.types')])]
     case 'alerts':
       return [legend(t), '', t.html('bot:help.alerts', buttonNames(t))]
     case 'credits':

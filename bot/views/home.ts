@@ -89,18 +89,20 @@ export function home(
     t.html('bot:home.title', { wallet: walletName(wallet.address) }),
     ...summary(reader, watches, now),
     mutedLine(reader, mutedUntil, now),
-    ...fundsLines(
-      reader,
-      `💳 ${t.html('units:credits', { count: balanceCredits })}`,
-      slotsText(t, slots),
-      wallet,
-    ),
+    ...(reader.isFree === true
+      ? []
+      : fundsLines(
+          reader,
+          `💳 ${t.html('units:credits', { count: balanceCredits })}`,
+          slotsText(t, slots),
+          wallet,
+        )),
     wallet.trial && trialText(t, wallet.trial),
     canWrite ? undefined : t.html('bot:chat.receiveOnly'),
   ]
   const name = wallet.isOneOfSeveral ? walletName(wallet.address) : t('bot:button.wallets')
   const last = [act(name, packed('wallet.list')), languageButton(t.locale)]
-  const own = canWrite ? managerRows(t, watches.length > 0, last) : readerRows(t, last)
+  const own = canWrite ? managerRows(reader, watches.length > 0, last) : readerRows(t, last)
   return screen(lines, [...rows, ...trialRow(t, wallet.trial), ...own])
 }
 
@@ -139,7 +141,7 @@ function fundsLines(
   return [`${credits} · ${needs}`, slots]
 }
 
-function managerRows(t: Translate, watchesAny: boolean, last: readonly Button[]): Rows {
+function managerRows({ t, isFree }: Reader, watchesAny: boolean, last: readonly Button[]): Rows {
   const newWatch = act(t('bot:button.newWatch'), packed('new.start'), 'primary')
   const watches = act(t('bot:button.watches'), packed('watch.list', { page: 1 }))
   const alerts = act(t('bot:button.alerts'), alertsData())
@@ -148,8 +150,9 @@ function managerRows(t: Translate, watchesAny: boolean, last: readonly Button[])
     : [newWatch, watches]
   const others = [
     act(t('bot:button.status'), packed('status')),
-    act(t('bot:button.topUp'), packed('topup')),
-    act(t('bot:button.slots'), packed('slots')),
+    ...(isFree === true
+      ? []
+      : [act(t('bot:button.topUp'), packed('topup')), act(t('bot:button.slots'), packed('slots'))]),
     act(t('bot:button.recipients'), packed('rec.list')),
     act(t('bot:button.settings'), packed('settings')),
     act(t('bot:button.mute'), packed('mute.list')),

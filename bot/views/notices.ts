@@ -135,3 +135,8 @@ export function apology(
   const again = retry === undefined ? [] : [act(t('bot:button.retry'), retry)]
   return screen(lines, [again, isGroup ? [] : [menuButton(t)]])
 }
+
+/** That there is nothing to buy on this service. */
+export function freeOfCharge({ t }: Reader): View {
+  return screen([t.html('errors:billing_disabled.detail')], [[menuButton(t)]])
+}

@@ -15,8 +15,12 @@ export function slotUse({
   purchased,
   trial,
   used: watches,
-}: Pick<Capacity, 'purchased' | 'trial' | 'used'>): SlotUse {
-  const total = purchased + trial
+  available,
+}: Pick<Capacity, 'purchased' | 'trial' | 'used'> & Partial<Capacity>): SlotUse {
+  const slots = purchased + trial
+  // Where slots are not counted only the limit of watches is left.
+  const total =
+    slots === 0 && available !== undefined && available > 0 ? watches + available : slots
   const used = Math.min(watches, total)
   return { used, total, free: total - used, waiting: watches - used }
 }

@@ -62,11 +62,12 @@ export function statusScreen(
     ...summary(reader, watches, now),
     mutedLine(reader, overview.mutedUntil, now),
     headLine(reader, overview),
-    funds &&
-      [
-        `💳 ${t.html('units:credits', { count: funds.balanceCredits })}`,
-        slotsText(t, funds.slots),
-      ].join(' · '),
+    funds && reader.isFree !== true
+      ? [
+          `💳 ${t.html('units:credits', { count: funds.balanceCredits })}`,
+          slotsText(t, funds.slots),
+        ].join(' · ')
+      : undefined,
     ...(shown.length === 0 ? [] : ['']),
     ...shown.map((watch) => watchLine(reader, watch, now)),
     hidden === 0 ? undefined : t.html('bot:watches.more', { count: hidden }),

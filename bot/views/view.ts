@@ -45,6 +45,8 @@ export interface Reader {
   readonly isGroup: boolean
   /** The bot's username, without `@`. */
   readonly bot: string
+  /** Nothing is charged on this service: screens speak neither of credits nor of slots. */
+  readonly isFree?: boolean
 }
 
 /** A button whose press the bot handles. */

@@ -48,7 +48,7 @@ export function watchList(reader: Reader, watches: readonly Watch[], options: Li
   const { now, buttons, notice } = options
   if (watches.length === 0) {
     const empty = t.html('bot:watches.nothing')
-    const first = options.canCreate ? typeButtons(t, TYPES_OFFERED) : []
+    const first = options.canCreate ? typeButtons(reader, TYPES_OFFERED) : []
     return screen([notice, empty], buttons ? [...inRows(first, 2), [menuButton(t)]] : [])
   }
   const size = buttons ? PAGE_SIZE : PLAIN_SIZE
@@ -72,11 +72,11 @@ export function watchList(reader: Reader, watches: readonly Watch[], options: Li
 }
 
 function titleLines(
-  { t }: Reader,
+  { t, isFree }: Reader,
   total: number,
   slots: SlotUse | undefined,
 ): readonly (string | undefined)[] {
-  if (slots === undefined) return [t.html('bot:watches.title', { total })]
+  if (slots === undefined || isFree === true) return [t.html('bot:watches.title', { total })]
   const { used, waiting } = slots
   return [
     t.html('bot:watches.titleSlots', { used, slots: slots.total }),

@@ -113,7 +113,7 @@ export function checkStep(
     tells.length === 0
       ? `⚠️ ${t.html('bot:new.tellsNobody')}`
       : t.html('bot:watch.tells', { names: nameList(tells, t.locale) }),
-    t.html('bot:new.uses', { available: slots.free }),
+    reader.isFree === true ? undefined : t.html('bot:new.uses', { available: slots.free }),
   ]
   const severity = t(`bot:button.from.${values.minSeverity}`)
   const next = SEVERITIES[(SEVERITIES.indexOf(values.minSeverity) + 1) % SEVERITIES.length]

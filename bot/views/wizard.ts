@@ -23,11 +23,21 @@ import { type Described, guideOf, typeLine, typeName } from './watch-facts.ts'
 /** Watch types that can be made, in the order of the catalogue. */
 export const GUIDED_TYPES: readonly string[] = REGISTRY.map(({ name }) => name)
 
+/** Types of a reader's service: where nothing is charged nobody watches credits. */
+function typesFor({ isFree }: Pick<Reader, 'isFree'>): readonly string[] {
+  if (isFree !== true) return GUIDED_TYPES
+  return REGISTRY.filter(({ reads }) => reads === 'chain').map(({ name }) => name)
+}
+
 /** One button for each type that can be made. */
-export function typeButtons(t: Translate, most: number = GUIDED_TYPES.length): readonly Button[] {
-  return GUIDED_TYPES.slice(0, most).map((type) =>
-    act(`${guideOf(type)?.icon} ${typeName(t, type)}`, newType(type)),
-  )
+export function typeButtons(
+  reader: Pick<Reader, 't' | 'isFree'>,
+  most: number = GUIDED_TYPES.length,
+): readonly Button[] {
+  const { t } = reader
+  return typesFor(reader)
+    .slice(0, most)
+    .map((type) => act(`${guideOf(type)?.icon} ${typeName(t, type)}`, newType(type)))
 }
 
 function newType(type: string): string {
@@ -35,8 +45,9 @@ function newType(type: string): string {
 }
 
 /** What each type watches, one line a type. */
-export function typeLines(t: Translate): readonly string[] {
-  return GUIDED_TYPES.map(
+export function typeLines(reader: Pick<Reader, 't' | 'isFree'>): readonly string[] {
+  const { t } = reader
+  return typesFor(reader).map(
     (type) =>
       `${guideOf(type)?.icon} ${t.html('bot:new.type', {
         type: typeName(t, type),
@@ -47,23 +58,26 @@ export function typeLines(t: Translate): readonly string[] {
 
 /** What to watch. @param resume a draft that waits */
 export function typeChoice(
-  { t }: Reader,
+  reader: Reader,
   options: {
     readonly slots: SlotUse
     readonly resume: Draft | undefined
     readonly notice?: string
   },
 ): View {
+  const { t, isFree } = reader
   const { slots, resume, notice } = options
   const lines = [
     notice,
-    t.html('bot:new.title', { available: slots.free, total: slots.total }),
+    isFree === true
+      ? undefined
+      : t.html('bot:new.title', { available: slots.free, total: slots.total }),
     t.html('bot:new.what'),
     '',
-    ...typeLines(t),
+    ...typeLines(reader),
   ]
   const again = resume && resumeButton(t, { type: resume.values.type, rev: resume.rev }, 'primary')
-  return screen(lines, [again ? [again] : [], ...inRows(typeButtons(t), 2), [menuButton(t)]])
+  return screen(lines, [again ? [again] : [], ...inRows(typeButtons(reader), 2), [menuButton(t)]])
 }
 
 /** What a draft looks like so far, in the form of a watch. */

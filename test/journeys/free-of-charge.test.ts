@@ -1,0 +1,84 @@
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { linkChat } from '../support/destinations.ts'
+import { harness, type World } from '../support/harness.ts'
+import { type Client, signIn } from '../support/people.ts'
+
+/** A service that charges nothing, from the first watch to the last screen. */
+
+const WALLET = '0x3f12B8ac9D2e7f4B6a1C5D8E0F9A7B3c2d1ea91C'
+const MONEY = /credit|slot|trial|top ?up/i
+
+let world: World
+let alice: Client
+
+beforeAll(async () => {
+  world = await harness({ BILLING_ENABLED: 'false' })
+  alice = await signIn(world, 'alice')
+})
+afterAll(() => world.close())
+
+const watch = (type = 'wallet-balance', over: object = {}) =>
+  alice.request('POST', '/watches', {
+    type,
+    target: { address: WALLET, asset: 'FLR' },
+    settings: { threshold: '1' },
+    ...over,
+  })
+
+test('anybody can watch without slots, trial or terms, up to the limit of watches', async () => {
+  const { status, text } = await watch()
+  expect([status, text]).toEqual([201, expect.any(String)])
+  expect((await watch()).status).toBe(201)
+  const { body } = await alice.request('GET', '/subscriptions')
+  expect(body).toMatchObject({
+    capacity: { purchased: 0, trial: 0, used: 2, available: 198, max: 200 },
+    trial: { available: false },
+  })
+  await world.sql`update accounts set occupied_slots = 200`
+  expect((await watch()).body).toMatchObject({ status: 409, code: 'watch_limit_reached' })
+  await world.sql`update accounts set occupied_slots = 2`
+  await alice.request('DELETE', '/watches/1')
+  expect((await alice.request('GET', '/watches')).body.data).toMatchObject([{ status: 'active' }])
+})
+
+test('there is nothing to buy: trial, purchase and top-up answer 409 billing_disabled', async () => {
+  const purchase = { quantity: 1, periods: 1 }
+  const answers = await Promise.all([
+    alice.request('POST', '/subscriptions/trial'),
+    alice.request('POST', '/subscriptions', purchase),
+    alice.request('POST', '/topup', {}),
+    watch('credits-balance', { target: {}, settings: { limit: 1 } }),
+  ])
+  for (const { status, body } of answers) {
+    expect([status, body.code]).toEqual([409, 'billing_disabled'])
+  }
+  const german = await alice.request('POST', '/subscriptions/trial', undefined, {
+    'accept-language': 'de',
+  })
+  expect(german.body.title).toBe('Hier wird nichts berechnet')
+  const { body } = await alice.request('GET', '/pricing')
+  expect(body.enabled).toBe(false)
+  expect(body.watchdog.types).not.toContain('credits-balance')
+  expect(Object.keys(body.watchdog.signalDefinitions)).not.toContain('credits-balance')
+})
+
+test('no screen of the bot speaks of credits, slots or a trial', async () => {
+  const { telegram } = world
+  const { person } = await linkChat(world, alice)
+  const read = async (send: () => void) => {
+    const before = telegram.lastMessage(person.id)?.id
+    send()
+    const message = await telegram.waitFor(() => {
+      const last = telegram.lastMessage(person.id)
+      return last?.id === before ? undefined : last
+    })
+    const labels = message.keyboard.flat().map(({ text }) => text)
+    return [message.text, ...labels].join('\n')
+  }
+  for (const command of ['/start', '/status', '/watches', '/new', '/help']) {
+    expect(await read(() => telegram.send(person.id, command))).not.toMatch(MONEY)
+  }
+  for (const command of ['/topup', '/slots']) {
+    expect(await read(() => telegram.send(person.id, command))).toContain('free of charge')
+  }
+})
