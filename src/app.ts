@@ -1,3 +1,4 @@
+import { setTimeout as wait } from 'node:timers/promises'
 import type { FastifyInstance } from 'fastify'
 import { Api } from 'grammy'
 import { createTransport } from 'nodemailer'
@@ -61,6 +62,7 @@ const REQUESTS_POOL = { max: 10, waitMs: 5000, lockMs: 3000 }
 const JOBS_POOL = { max: 10 }
 /** Metered calls, which are settled in few statements. */
 const METERING_POOL = { max: 5, waitMs: 5000, lockMs: 3000 }
+const STOP_MS = 10_000
 const SMTP_TIMEOUT_MS = 20_000
 const TELEGRAM_TIMEOUT_SECONDS = 30
 
@@ -173,9 +175,8 @@ export function createApp(
       )
     },
     async stop() {
-      await jobs?.stop()
-      await bot?.stop()
-      await server.close()
+      // Accepting ends at once; what is in hand has its time, all of it together.
+      await Promise.all([server.close(), bounded(jobs?.stop()), bounded(bot?.stop())])
       await internal.close()
       await app.metering.stop()
       await connection.close()
@@ -268,6 +269,17 @@ function mailer({ email: { smtpUrl, from } }: Config) {
     greetingTimeout: SMTP_TIMEOUT_MS,
     socketTimeout: SMTP_TIMEOUT_MS,
   })
+}
+
+/** What a dependency that hangs holds up is left behind after ten seconds. */
+async function bounded(work: Promise<void> | undefined): Promise<void> {
+  const over = new AbortController()
+  const late = wait(STOP_MS, undefined, { signal: over.signal }).catch(() => undefined)
+  try {
+    await Promise.race([work, late])
+  } finally {
+    over.abort()
+  }
 }
 
 async function problemOf(check: PromiseLike<unknown>): Promise<string | undefined> {

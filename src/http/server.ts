@@ -17,6 +17,8 @@ import { createLimits, type Limits } from './limits.ts'
 import { answerMalformed } from './malformed.ts'
 import { collectMethods } from './methods.ts'
 
+/** A request that has not arrived whole by then is cut off. */
+const REQUEST_MS_MAX = 30_000
 const BODY_BYTES_MAX = 65_536
 const REQUEST_ID = /^[\w.-]{1,64}$/
 
@@ -36,6 +38,7 @@ export function createServer(
   const server = Fastify({
     logger: false,
     bodyLimit: BODY_BYTES_MAX,
+    requestTimeout: REQUEST_MS_MAX,
     trustProxy: trusted(options.trustProxy),
     genReqId: ({ headers }) => {
       const given = headers['x-request-id']

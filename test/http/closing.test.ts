@@ -47,3 +47,20 @@ test('an answer in hand is given, and its connection is not kept alive then', as
   await ended
   expect(answer).toMatch(/^HTTP\/1\.1 200[\s\S]*answered$/)
 })
+
+test('a request whose body never comes holds the closing up no longer than its time', async () => {
+  server = Fastify()
+  closePromptly(server, 50)
+  server.post('/', async () => 'never')
+  const begun = once(server.server, 'request')
+  const port = Number(new URL(await server.listen({ host: '127.0.0.1', port: 0 })).port)
+  const socket = await connected(port)
+  socket.on('error', () => undefined)
+  const ended = once(socket, 'close')
+  socket.write(
+    'POST / HTTP/1.1\r\nhost: x\r\ncontent-type: text/plain\r\ncontent-length: 9\r\n\r\na',
+  )
+  await begun
+  await server.close()
+  await ended
+})
