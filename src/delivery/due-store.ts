@@ -9,7 +9,7 @@ import type { deliveries } from './tables.ts'
 /** Due rows of one urgency looked at for one claim. */
 export const SCAN_MAX = 256
 /** Due rows of one recipient's backlog looked at for one claim, of each urgency. */
-const OWN_MAX = 8
+const OWN_MAX = 4
 /** A queue of due rows this long is sorted into the backlogs of its recipients. */
 const DEEP = 10_000
 /** A lease that ends later than this, in seconds from now, was written before the clock was put back. */

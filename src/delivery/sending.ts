@@ -57,7 +57,7 @@ export interface Outage {
 }
 
 /** Recipients of the first look of a round, and at most, where nothing is found. */
-export const HOPS = { first: 64, max: 512 } as const
+export const HOPS = { first: 32, max: 256 } as const
 
 /** Remembers nothing yet. */
 export function createSending(channels: Channels): Sending {
