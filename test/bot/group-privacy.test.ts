@@ -30,6 +30,8 @@ function linkTo(payload: string): string {
 
 /** Where a press leads instead of showing something. */
 async function ledTo(data: string): Promise<string | undefined> {
+  // Whoever presses and writes so much is slowed down.
+  world.clock.advance(10)
   const press = world.telegram.pressRaw(group.id, group.last().id, data)
   await world.settle()
   return (await press.answer()).url

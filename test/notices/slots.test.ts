@@ -24,7 +24,7 @@ beforeAll(async () => {
 beforeEach(async () => {
   service.clock.set(START)
   await service.sql`
-    truncate accounts, ledger_entries, trials, subscriptions, capacity_changes, watches, targets,
+    truncate accounts, ledger_entries, trials, trial_accounts, subscriptions, capacity_changes, watches, targets,
       recipients, deliveries, notices cascade`
   await alice.request('POST', '/account/terms', { version: '2026-11' })
   await chatOf(service, alice)

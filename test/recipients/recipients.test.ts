@@ -302,6 +302,7 @@ describe('who is told', () => {
         locale: 'fr',
         timezone: 'Europe/Paris',
         mutedUntil: null,
+        isGroup: false,
         off: false,
       },
     ])
