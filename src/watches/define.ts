@@ -47,6 +47,11 @@ export type Phase = 'unknown' | 'ok' | 'pending' | 'firing'
 /** One fold step: the next state, how the signal stands, and what fired. */
 export interface Evaluation<State> {
   readonly state: State
+  /**
+   * Of a signal that fires once: the state when the cooldown holds back its alerts, so that they come again
+   * and the recoveries beside them do not. Without it both wait and the state stays as it was.
+   */
+  readonly stateIfHeld?: State
   readonly phase: Phase
   readonly streak?: number
   readonly firings: readonly Firing[]

@@ -93,9 +93,9 @@ function startFold({ type, signal, view, isRecoveryTold }: SignalOf, watch: Eval
     const episodeSeverity = stored?.phase === 'firing' ? stored.severity : null
     const isUntold =
       signal.tellsOnce && alert === undefined && firings.some((one) => !isRecoveryOf(signal, one))
-    if (!isUntold) state = after.state
-    // The state stays as it was, so that a recovery beside an alert held back would come twice.
-    const news = isUntold ? [] : fresh
+    // Where the state stays as it was, a recovery beside an alert held back would come twice.
+    const news = isUntold && after.stateIfHeld === undefined ? [] : fresh
+    state = isUntold ? (after.stateIfHeld ?? state) : after.state
     stored = {
       signal: signal.id,
       state: undefined,

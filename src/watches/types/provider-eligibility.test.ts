@@ -198,6 +198,15 @@ describe('provider-status (evaluation rule 3)', () => {
     )
   })
 
+  test('a recovery comes at once beside a loss that the cooldown holds back, and comes once', () => {
+    const { raised } = fold([good, out, burned, burned, burned], { cooldownSeconds: 120 })
+    expect(raised.map(({ event, position }) => [event, position])).toEqual([
+      ['provider.unregistered', 2],
+      ['provider.recovered', 3],
+      ['provider.eligibility-lost', 4],
+    ])
+  })
+
   test('held back by the cooldown is told when it is over, if it still holds', () => {
     const { raised } = fold([good, out, good, out, out, out, out], { cooldownSeconds: 240 })
     expect(raised.map(({ event, position }) => [event, position])).toEqual([

@@ -91,8 +91,10 @@ function providerStatus(previous: State, observation: Observation): Evaluation<S
   const lost = open.filter((part) => now[part] !== true)
   // One look has one recovery, which names all that is back.
   const recoveries = back.length === 0 ? [] : [recoveryOf(observation, back)]
+  const notLostYet = Object.fromEntries(fresh.map((part) => [part, true]))
   return {
     state: { ...now, lost },
+    stateIfHeld: { ...now, ...notLostYet, lost: lost.filter((part) => !fresh.includes(part)) },
     phase: lost.length > 0 ? 'firing' : 'ok',
     firings: [...recoveries, ...alerts],
   }
@@ -132,11 +134,14 @@ function presentStatus(event: string, data: JsonObject): Presentation {
   const failed = Object.fromEntries(
     names.map((name) => [name, { kind: 'term', key: 'messages:condition.failed' } as const]),
   )
+  const [first] = status.recovered
+  const back = status.recovered.length > 1 ? 'both' : first
   const facts: Facts = {
     provider: { kind: 'address', address: status.provider },
     who: providerName(status.provider, status.providerName),
     epoch: { kind: 'identifier', value: epoch ?? status.rewardEpochId },
     since: { kind: 'instant', at: status.blockTime },
+    ...(back && { what: { kind: 'term', key: `messages:recovered.${back}` } }),
     ...failed,
     ...(isEligibility &&
       status.passes !== null && { passes: { kind: 'number', value: status.passes } }),
