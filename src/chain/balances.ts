@@ -20,13 +20,16 @@ interface Asked extends BalanceQuery {
 
 const BATCH_SIZE = 500
 const BATCHES_AT_ONCE = 4
+/** Batches of one token that spoils them: anybody can deploy one that answers some accounts only. */
+const TRIES_PER_TOKEN = 24
 
 /**
  * Balances in the smallest unit at the end of `block`, in the order asked; undefined where a contract
  * gave no number.
  *
  * A token that burns all gas makes its neighbours in a batch fail too. So whatever failed is asked
- * once more, apart from other tokens: a bad token spoils no answer but its own.
+ * once more, apart from other tokens: a bad token spoils no answer but its own. A token that needs much gas
+ * is asked in smaller batches.
  *
  * @throws AppError upstream `dependency_unavailable`
  */
@@ -54,9 +57,21 @@ export async function readBalances(
     read(batch, (query) => failed.push(query)),
   )
   const apart = [...Map.groupBy(failed, ({ asset }) => asset).values()]
-  await forEachAtOnce(apart.flatMap(inBatches), BATCHES_AT_ONCE, (batch) =>
-    read(batch, () => undefined),
-  )
+  await forEachAtOnce(apart, BATCHES_AT_ONCE, async (queries) => {
+    let left: readonly Asked[] = queries
+    let size = BATCH_SIZE
+    for (let tries = 0; left.length > 0 && tries < TRIES_PER_TOKEN; tries += 1) {
+      const batch = left.slice(0, size)
+      const unanswered: Asked[] = []
+      await read(batch, (query) => unanswered.push(query))
+      const rest = left.slice(batch.length)
+      left = batch.length === 1 ? rest : [...unanswered, ...rest]
+      if (unanswered.length === 0) continue
+      // As many as had enough gas, or half of them where none had.
+      const answered = batch.length - unanswered.length
+      size = answered > 0 ? answered : Math.ceil(batch.length / 2)
+    }
+  })
   return asked.map(({ place }) => found.get(place))
 }
 

@@ -6,7 +6,13 @@ import type { RpcClient } from './endpoints.ts'
 import { EndpointError } from './failures.ts'
 import { Quantity } from './quantity.ts'
 
-const Block = z.object({ number: Quantity, hash: Hash, timestamp: Quantity })
+/** The last second of the year 9999: what a `Date` and the database hold without doubt. */
+const SECONDS_MAX = 253_402_300_799n
+const Block = z.object({
+  number: Quantity.refine((number) => number <= BigInt(Number.MAX_SAFE_INTEGER)),
+  hash: Hash,
+  timestamp: Quantity.refine((seconds) => seconds <= SECONDS_MAX),
+})
 
 /**
  * The newest block with `confirmations` blocks counted from this endpoint's tip, itself included.

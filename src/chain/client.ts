@@ -25,7 +25,7 @@ export interface ChainOptions {
   readonly rpcUrls: readonly string[]
   readonly chainId: number
   readonly log: Logger
-  /** How long one endpoint may take to answer one question; 5000 without it. */
+  /** How long one endpoint may take to answer one request; 5000 without it. */
   readonly timeoutMs?: number
   /** Multicall3, where it is not at its usual address. */
   readonly multicallAddress?: Address
@@ -75,7 +75,9 @@ export function createChain({
         signal,
       )
       const block = heard.reduce((one, other) => (other.number > one.number ? other : one))
-      if (block.number > newest.number) newest = { number: block.number, atMs: nowMs }
+      // A tip that nobody has any more was named by mistake: it is not waited for.
+      const isGone = !isQuick && block.number < newest.number
+      if (block.number > newest.number || isGone) newest = { number: block.number, atMs: nowMs }
       return block
     },
     balances: (queries, block, signal) =>

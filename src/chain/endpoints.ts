@@ -1,12 +1,19 @@
+import { randomInt } from 'node:crypto'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { type Client, createClient, type HttpTransport, http } from 'viem'
 import { z } from 'zod'
 import type { Clock } from '#src/kernel/clock.ts'
 import { AppError } from '#src/kernel/errors.ts'
 import type { Logger } from '#src/kernel/logger.ts'
-import { describeFailure, EndpointError, isEndpointFailure } from './failures.ts'
+import { checkAnswer } from './answers.ts'
+import { describeFailure, EndpointError, isEndpointFailure, isRefusal } from './failures.ts'
+import { createPace, type Pace } from './pace.ts'
 import { Quantity } from './quantity.ts'
 
-/** One endpoint, good for one question: it ends with the question's time limit. */
+/**
+ * One endpoint, good for one question. Each request has the time limit of its own; one that is refused is
+ * sent again, alone, a few times. Every answer has the shape that its method promises.
+ */
 export type RpcClient = Client<HttpTransport>
 
 /** The JSON-RPC endpoints of one chain, of which the first that answers is used. */
@@ -17,7 +24,7 @@ export interface Endpoints {
    *
    * An endpoint that failed is passed over for a while: the others are asked before it.
    *
-   * @param limitMs how long each endpoint may take, if that is less than the usual limit
+   * @param limitMs how long each request may take, if that is less than the usual limit
    * @throws AppError upstream `dependency_unavailable` when all of them failed
    * @throws the signal's reason when the caller gives up
    */
@@ -49,6 +56,17 @@ export interface Endpoints {
     isEnough: (answer: T) => boolean,
     signal: AbortSignal | undefined,
   ): Promise<{ readonly answer: T; readonly isSure: boolean }>
+  /**
+   * The answers of every endpoint that gives one, all asked at the same time; none when nobody answers.
+   * For what must not rest on the word of one. Endpoints that failed a moment ago are asked only while no
+   * other is left.
+   *
+   * @throws the signal's reason when the caller gives up
+   */
+  askEach<T>(
+    read: (client: RpcClient) => Promise<T>,
+    signal: AbortSignal | undefined,
+  ): Promise<readonly T[]>
 }
 
 /** What endpoints need to know. */
@@ -59,6 +77,7 @@ export interface EndpointOptions {
   readonly chainId: number
   readonly log: Logger
   readonly clock: Clock
+  /** How long one request may take. */
   readonly timeoutMs: number
 }
 
@@ -71,6 +90,7 @@ interface Endpoint {
   checkedAtMs: number
   /** Passed over until then, as epoch milliseconds; 0 when it answered last time. */
   restsUntilMs: number
+  readonly pace: Pace
 }
 
 const REST_MS = 30_000
@@ -93,6 +113,7 @@ export function createEndpoints({
       chain: 'unknown',
       checkedAtMs: 0,
       restsUntilMs: 0,
+      pace: createPace(),
     }),
   )
 
@@ -102,15 +123,16 @@ export function createEndpoints({
     signal: AbortSignal | undefined,
     limitMs: number,
   ): Promise<T> {
-    const limit = AbortSignal.timeout(limitMs)
+    // What a read that failed still has under way is of no use to anybody.
+    const over = new AbortController()
+    const either = signal ? AbortSignal.any([signal, over.signal]) : over.signal
+    const isWell = endpoint.restsUntilMs === 0
     try {
-      const client = connect(endpoint.url, signal ? AbortSignal.any([signal, limit]) : limit)
+      const client = connect(endpoint.url, { signal: either, limitMs, isWell, pace: endpoint.pace })
       if (mustCheck(endpoint)) await checkChain(endpoint, client)
       return await read(client)
-    } catch (error) {
-      signal?.throwIfAborted()
-      if (limit.aborted) throw new EndpointError('timeout')
-      throw error
+    } finally {
+      over.abort()
     }
   }
 
@@ -190,6 +212,27 @@ export function createEndpoints({
       return answer
     },
     askForMost,
+    askEach: async (read, signal) => {
+      const usable = endpoints.filter((one) => one.chain !== 'wrong' || mustCheck(one))
+      const nowMs = clock.now().getTime()
+      const well = usable.filter(({ restsUntilMs }) => restsUntilMs <= nowMs)
+      const answers = await Promise.all(
+        (well.length > 0 ? well : usable).map(async (endpoint) => {
+          try {
+            const answer = await attempt(endpoint, read, signal, timeoutMs)
+            noteAnswer(endpoint)
+            return [answer]
+          } catch (error) {
+            signal?.throwIfAborted()
+            if (!isEndpointFailure(error)) throw error
+            if (endpoint.chain !== 'wrong')
+              noteFailure(endpoint, describeFailure(error, endpoint.url))
+            return []
+          }
+        }),
+      )
+      return answers.flat()
+    },
   }
 }
 
@@ -199,11 +242,53 @@ function inOrder(endpoints: readonly Endpoint[], nowMs: number): readonly Endpoi
   return endpoints.toSorted((one, other) => restMs(one) - restMs(other))
 }
 
-function connect(url: string, signal: AbortSignal): RpcClient {
+interface Connection {
+  readonly signal: AbortSignal
+  /** How long one request may take. */
+  readonly limitMs: number
+  /** It answered last time: a connection that breaks is worth another try. */
+  readonly isWell: boolean
+  readonly pace: Pace
+}
+
+/** Pauses before a refused request is sent again. */
+const PAUSES_MS = [50, 150, 400]
+
+function connect(url: string, connection: Connection): RpcClient {
+  const transport: HttpTransport = (options) => ({
+    ...http(url)(options),
+    request: (args) => send(url, connection, args),
+  })
   return createClient({
-    // Trying again is the caller's decision, and the signal is the time limit.
-    transport: http(url, { retryCount: 0, timeout: 0, fetchOptions: { signal } }),
+    transport,
     // A contract must not be able to send us to a web address of its choice (EIP-3668).
     ccipRead: false,
   })
+}
+
+type Send = ReturnType<HttpTransport>['request']
+
+/** Sends one request until it is not refused any more, or has been too often. */
+async function send<T>(url: string, connection: Connection, args: Parameters<Send>[0]): Promise<T> {
+  const { signal, limitMs, isWell, pace } = connection
+  for (let tries = 0; ; tries += 1) {
+    await pace.begin(signal)
+    const limit = AbortSignal.timeout(limitMs)
+    const fetchOptions = { signal: AbortSignal.any([signal, limit]) }
+    try {
+      const once = http(url, { retryCount: 0, timeout: 0, fetchOptions })({})
+      const answer: T = await once.request(args)
+      checkAnswer(args.method, answer)
+      pace.end('answered')
+      return answer
+    } catch (error) {
+      pace.end(isRefusal(error, false) ? 'refused' : 'failed')
+      signal.throwIfAborted()
+      if (limit.aborted) throw new EndpointError('timeout')
+      const pauseMs = PAUSES_MS[tries]
+      if (pauseMs === undefined || !isRefusal(error, isWell)) throw error
+      // Those that were refused together do not come back together.
+      await sleep(randomInt(pauseMs / 2, pauseMs * 1.5), undefined, { signal })
+    }
+  }
 }

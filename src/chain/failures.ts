@@ -28,6 +28,30 @@ export function isEndpointFailure(error: unknown): boolean {
   return error instanceof BaseError || error instanceof ZodError || error instanceof EndpointError
 }
 
+/** Statuses with which a server refuses one request and may answer the next. */
+const REFUSING: readonly number[] = [408, 425, 429, 500, 502, 503, 504]
+/** Codes with which nodes limit requests, and their words for it. */
+const LIMITED: readonly number[] = [-32005, -32029, -32097]
+const TOO_BUSY = /too many requests|rate.?limit|capacity|overload|throttl|\bbusy\b|try again/i
+/** The question is too large: asked again it is so once more. */
+const TOO_LARGE = /result|range|blocks|logs|maximum/i
+
+/**
+ * Whether an endpoint refused just this request, so that it may answer it a moment later.
+ *
+ * @param withBroken whether a connection that broke is such a refusal
+ */
+export function isRefusal(error: unknown, withBroken: boolean): boolean {
+  const answer = rpcErrorOf(error)
+  if (answer !== undefined) {
+    if (TOO_LARGE.test(answer.details)) return false
+    return LIMITED.includes(answer.code) || TOO_BUSY.test(answer.details)
+  }
+  const http = error instanceof BaseError ? error.walk((e) => e instanceof HttpRequestError) : null
+  if (!(http instanceof HttpRequestError)) return false
+  return http.status === undefined ? withBroken : REFUSING.includes(http.status)
+}
+
 /**
  * Why an endpoint failed, short and safe to log.
  *

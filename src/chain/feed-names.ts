@@ -46,8 +46,18 @@ export function findFeed({ feeds, renamed }: FeedList, text: string): FeedEntry 
   const found = feeds.find(fits)
   if (found !== undefined) return found
   const old = [...renamed.keys()].find((one) => fits({ id: one, name: feedName(one) ?? '' }))
-  const now = old === undefined ? undefined : renamed.get(old)
-  return feeds.find((entry) => entry.id === now)
+  return old === undefined ? undefined : followed(old, { feeds, renamed })
+}
+
+/** The feed that one has become, however often it was renamed. */
+function followed(old: Hex, { feeds, renamed }: FeedList): FeedEntry | undefined {
+  const seen = new Set<Hex>()
+  for (let id: Hex | undefined = old; id !== undefined && !seen.has(id); id = renamed.get(id)) {
+    const found = feeds.find((entry) => entry.id === id)
+    if (found !== undefined) return found
+    seen.add(id)
+  }
+  return undefined
 }
 
 /** Names of feeds that look most like a text that names none. */

@@ -41,6 +41,8 @@ const AGE_MAX_MS = 10 * 60_000
 /** How long the list of feeds is used before it is read again. */
 const LIST_KEPT_MS = 10 * 60_000
 const APART_AT_ONCE = 4
+/** The last second of the year 9999: a later one is no time. */
+const SECONDS_MAX = 253_402_300_799n
 
 /** Prices from FtsoV2, found through the contract registry. */
 export function createFeeds({ endpoints, contracts, clock, log }: FeedSource): Feeds {
@@ -168,6 +170,7 @@ async function readFeeds(
   if (data === undefined) return undefined
   const [values, decimals, timestamp] = decodeFunctionResult({ ...call, data })
   if (values.length !== ids.length || decimals.length !== ids.length) return undefined
+  if (timestamp > SECONDS_MAX) return undefined
   const at = new Date(Number(timestamp) * 1000)
   return values.map((value, index) => ({ value, decimals: decimals[index] ?? 0, at }))
 }
@@ -182,7 +185,7 @@ async function readFeed(
   const data = await readPayable(client, ftsoV2, encodeFunctionData(call), [id], block)
   if (data === undefined) return undefined
   const [value, decimals, timestamp] = decodeFunctionResult({ ...call, data })
-  if (value === 0n) return undefined
+  if (value === 0n || timestamp > SECONDS_MAX) return undefined
   return { value, decimals, at: new Date(Number(timestamp) * 1000) }
 }
 

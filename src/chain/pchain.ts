@@ -3,7 +3,8 @@ import type { Logger } from '#src/kernel/logger.ts'
 
 /** A current validator as the queried node sees it. */
 export interface Validator {
-  readonly connected: boolean
+  /** null: the node does not say. */
+  readonly connected: boolean | null
   /** When its stake ends. */
   readonly endsAt: Date | null
 }
@@ -21,13 +22,21 @@ export interface PChain {
 }
 
 const TIMEOUT_MS = 10_000
+/** The last second a `Date` and a column of the database can hold without doubt: the year 9999. */
+const SECONDS_MAX = 253_402_300_799
+/** Epoch seconds, as text or as a number. */
+const Seconds = z.preprocess(
+  (value) => (typeof value === 'string' && /^\d{1,15}$/.test(value) ? Number(value) : value),
+  z.int().min(0).max(SECONDS_MAX),
+)
 const Answer = z.object({
   result: z.object({
     validators: z.array(
       z.looseObject({
         nodeID: z.string(),
-        connected: z.boolean().optional(),
-        endTime: z.coerce.number().optional(),
+        connected: z.boolean().nullish().catch(null),
+        // What is no time is not known; the rest of the answer stands.
+        endTime: Seconds.optional().catch(undefined),
       }),
     ),
   }),
@@ -65,7 +74,7 @@ export function createPChain({ url, log }: { readonly url: string; readonly log:
           result.validators.map(({ nodeID, connected, endTime }) => [
             nodeID,
             {
-              connected: connected ?? false,
+              connected: connected ?? null,
               endsAt: endTime === undefined ? null : new Date(endTime * 1000),
             },
           ]),

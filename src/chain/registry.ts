@@ -5,6 +5,7 @@ import { type Address, ZERO_ADDRESS } from '#src/kernel/units.ts'
 import { readCall } from './calls.ts'
 import { CONTRACT_REGISTRY_ABI } from './contracts.ts'
 import type { RpcClient } from './endpoints.ts'
+import { EndpointError } from './failures.ts'
 
 /** Where the chain's own contracts are. They move from time to time: nothing is known for ever. */
 export interface ContractAddresses {
@@ -44,6 +45,10 @@ export function createContractAddresses({
     const nowMs = clock.now().getTime()
     if (nowMs < readUntilMs) return
     const listed = await readRegistry(client, registry)
+    // A chain does not lose its list: an endpoint that has none any more has not read it.
+    if (listed.size === 0 && known.size > 0) {
+      throw new EndpointError('the list of contracts is empty, which was not so before')
+    }
     for (const name of known.keys()) if (!listed.has(name)) known.delete(name)
     for (const [name, address] of listed) {
       const before = known.get(name) ?? []

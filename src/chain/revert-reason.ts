@@ -1,8 +1,8 @@
-import { decodeErrorResult, type Hex, numberToHex, parseAbi } from 'viem'
+import { decodeErrorResult, type Hex, numberToHex, parseAbi, size, slice } from 'viem'
 import type { Address } from '#src/kernel/units.ts'
 import { ROUTER_ABI, TOKEN_ERRORS_ABI } from './contracts.ts'
 import type { RpcClient } from './endpoints.ts'
-import { isEndpointFailure, rpcErrorOf } from './failures.ts'
+import { isEndpointFailure, isExecutionFailure, rpcErrorOf } from './failures.ts'
 import { HexData } from './logs.ts'
 
 /** A transaction, enough to make it again. */
@@ -23,27 +23,46 @@ const KNOWN_ERRORS = [
   ...TOKEN_ERRORS_ABI,
 ]
 
-/**
- * Why a transaction failed: what its contract says when it is called once more in the state of the
- * block before.
- *
- * @returns null when it does not fail there, or the endpoint does not give what the contract said
- */
-export async function readRevertReason(
+/** What a transaction did when it was made once more in the state of the block before. */
+export interface Replay {
+  /** `unknown`: the endpoint does not give what the contract said, or has not this state any more. */
+  readonly outcome: 'failed' | 'succeeded' | 'unknown'
+  /** What its contract said; the selector of an error that has no name here; null where it said nothing. */
+  readonly reason: string | null
+}
+
+/** Makes a transaction once more, in the state of the block before its own. */
+export async function replay(
   client: RpcClient,
   { from, to, value, input, gas }: Repeatable,
   blockNumber: number,
-): Promise<string | null> {
-  if (to === undefined || blockNumber === 0) return null
+): Promise<Replay> {
+  if (to === undefined || blockNumber === 0) return { outcome: 'unknown', reason: null }
   const call = { from, to, value: numberToHex(value), data: input, gas: numberToHex(gas) }
   try {
     await client.request({ method: 'eth_call', params: [call, numberToHex(blockNumber - 1)] })
-    return null
+    return { outcome: 'succeeded', reason: null }
   } catch (error) {
     if (!isEndpointFailure(error)) throw error
+    if (!isExecutionFailure(error)) return { outcome: 'unknown', reason: null }
     const { data } = HexData.safeParse(rpcErrorOf(error)?.data)
-    return data === undefined ? null : decodeRevertReason(data)
+    if (data === undefined) return { outcome: 'failed', reason: null }
+    return { outcome: 'failed', reason: decodeRevertReason(data) ?? selectorOf(data) }
   }
+}
+
+function selectorOf(data: Hex): Hex | null {
+  return size(data) < 4 ? null : slice(data, 0, 4)
+}
+
+/** Why a transaction failed, where that can be learnt and has a name; null otherwise. */
+export async function readRevertReason(
+  client: RpcClient,
+  transaction: Repeatable,
+  blockNumber: number,
+): Promise<string | null> {
+  const { reason } = await replay(client, transaction, blockNumber)
+  return reason !== null && /^0x[0-9a-f]{8}$/.test(reason) ? null : reason
 }
 
 /** What a contract said when it failed: its text, or the name of a known error; null otherwise. */

@@ -1,5 +1,6 @@
 import { type Hex, numberToHex } from 'viem'
 import { z } from 'zod'
+import { AppError } from '#src/kernel/errors.ts'
 import { Hash } from '#src/kernel/units.ts'
 import { requireBlock, toBlockRef } from './blocks.ts'
 import { mayContain } from './bloom.ts'
@@ -8,6 +9,7 @@ import type { Endpoints, RpcClient } from './endpoints.ts'
 import { EndpointError } from './failures.ts'
 import { HexData, type Log, type LogFilter, type LogReader, readLogsOfBlock } from './logs.ts'
 import { forEachAtOnce } from './parallel.ts'
+import { transactionsRootOf } from './transactions-root.ts'
 
 /** What a span is read with. */
 export interface SpanSource {
@@ -21,6 +23,8 @@ export interface SpanBlock {
   readonly logsBloom: Hex
   /** As JSON-RPC answers them, in their order; only their hashes in a span without transactions. */
   readonly transactions: readonly unknown[]
+  /** false: endpoints contradict each other about what it has, so that it proves nothing. */
+  readonly isSure: boolean
 }
 
 /** Blocks of the chain without a gap, and their events. */
@@ -32,9 +36,12 @@ export interface Span {
   readonly upTo: number
 }
 
-/** Blocks read in one go, so that it ends within an endpoint's time limit. */
+/** Blocks read of one endpoint in one go. */
 export const BLOCKS_PER_STEP = 30
-const BLOCKS_AT_ONCE = 6
+/** Blocks read in one go, each of an endpoint that has it; bounds memory. */
+const BLOCKS_AT_ONCE = 120
+/** How many requests for blocks one endpoint is sent at a time for one step. */
+const REQUESTS_AT_ONCE = 6
 
 const Contents = z.object({
   logsBloom: HexData,
@@ -48,12 +55,14 @@ const NO_TRANSACTIONS = '0x56e81f171bcc55a6ff8345e692c0f86e5b48e01b996cadc001622
 
 /**
  * The blocks from `from` on, up to `to` and as many as one step may have, with their events: complete, or
- * not at all.
+ * not at all. What has been read is kept: where a block cannot be had, those before it are given.
  *
- * An endpoint may leave events out. The head of a block tells by its bloom filter which it may have: where
- * one is missing every endpoint is asked for that block alone.
+ * Every block and every range of events is a request of its own, which another endpoint answers when one
+ * does not. A block that lacks a transaction is found out by the root in its head. Events are asked of all
+ * endpoints that are well; the head tells by its bloom filter which others a block may have: where one is
+ * missing every endpoint is asked for that block alone.
  *
- * @throws AppError upstream `dependency_unavailable` when no endpoint has all of these blocks
+ * @throws AppError upstream `dependency_unavailable` when no endpoint has the first of these blocks
  */
 export async function readSpan(
   source: SpanSource,
@@ -67,25 +76,145 @@ export async function readSpan(
   },
   signal?: AbortSignal,
 ): Promise<Span> {
-  const { from, after, withTransactions } = range
-  const last = Math.min(range.to, from + BLOCKS_PER_STEP - 1)
-  const { blocks, logs } = await source.endpoints.ask(async (client) => {
-    await requireBlock(client, last)
-    const found = await source.logs.read(client, filter, from, last)
-    const blocks = await readBlocks(client, { from, to: found.upTo, withTransactions, after })
-    checkPlaces(found.logs, blocks)
-    return { blocks, logs: found.logs }
-  }, signal)
+  const { blocks, logs } =
+    (await readApart(source, filter, range, signal)) ??
+    (await readTogether(source, filter, range, signal))
   const missed: Log[] = []
   for (const { ref } of doubtfulBlocks(blocks, logs, filter)) {
     missed.push(...(await askForLogs(source, filter, ref, signal)))
   }
-  const all = [...logs, ...missed]
   return {
     blocks,
-    logs: missed.length === 0 ? all : all.toSorted(byPlace),
-    upTo: blocks.at(-1)?.ref.number ?? from - 1,
+    logs: missed.length === 0 ? logs : unite([logs, missed]).toSorted(byPlace),
+    upTo: blocks.at(-1)?.ref.number ?? range.from - 1,
   }
+}
+
+type Range = Parameters<typeof readSpan>[2]
+type Parts = Pick<Span, 'blocks' | 'logs'>
+
+/** Each part from an endpoint that has it; undefined when they do not fit together, or none can be had. */
+async function readApart(
+  { endpoints, logs: reader }: SpanSource,
+  filter: LogFilter,
+  { from, to, after, withTransactions }: Range,
+  signal: AbortSignal | undefined,
+): Promise<Parts | undefined> {
+  const last = Math.min(to, from + BLOCKS_AT_ONCE - 1)
+  const numbers = Array.from({ length: last - from + 1 }, (_, index) => from + index)
+  const [heard, found] = await Promise.all([
+    endpoints.askEach(async (client) => {
+      await requireBlock(client, last)
+      const logs: Log[] = []
+      for (let next = from; next <= last; ) {
+        const step = await reader.read(client, filter, next, last)
+        logs.push(...step.logs)
+        next = step.upTo + 1
+      }
+      return logs
+    }, signal),
+    Promise.all(
+      numbers.map((number) =>
+        readSurely(endpoints, number, withTransactions, signal).catch((error) => {
+          if (error instanceof AppError && error.kind === 'upstream') return undefined
+          throw error
+        }),
+      ),
+    ),
+  ])
+  const missing = found.indexOf(undefined)
+  const read = found
+    .slice(0, missing === -1 ? undefined : missing)
+    .filter((one) => one !== undefined)
+  if (heard.length === 0 || read.length === 0) return undefined
+  const end = from + read.length - 1
+  const logs = unite(heard).filter(({ blockNumber }) => Number(blockNumber) <= end)
+  try {
+    checkParents(read, after)
+    checkPlaces(logs, read)
+  } catch (error) {
+    if (error instanceof EndpointError) return undefined
+    throw error
+  }
+  const disputed = new Set(disputedBlocks(heard))
+  return {
+    blocks: read.map((one) => (disputed.has(one.ref.number) ? { ...one, isSure: false } : one)),
+    logs: logs.toSorted(byPlace),
+  }
+}
+
+/** All from one endpoint, where endpoints do not have the same chain. */
+async function readTogether(
+  { endpoints, logs: reader }: SpanSource,
+  filter: LogFilter,
+  { from, to, after, withTransactions }: Range,
+  signal: AbortSignal | undefined,
+): Promise<Parts> {
+  const last = Math.min(to, from + BLOCKS_PER_STEP - 1)
+  return endpoints.ask(async (client) => {
+    await requireBlock(client, last)
+    const { logs, upTo } = await reader.read(client, filter, from, last)
+    const blocks = await readBlocks(client, { from, to: upTo, withTransactions, after })
+    checkPlaces(logs, blocks)
+    return { blocks, logs }
+  }, signal)
+}
+
+/**
+ * A block with all its transactions, from the first endpoint that has them. Where none can prove that it
+ * has, and they do not give the same ones, the block is not sure.
+ */
+async function readSurely(
+  endpoints: Endpoints,
+  number: number,
+  withTransactions: boolean,
+  signal: AbortSignal | undefined,
+): Promise<ReadBlock> {
+  const read = (client: RpcClient) => readOne(client, number, withTransactions)
+  try {
+    const block = await endpoints.ask(async (client) => {
+      const one = await read(client)
+      if (one.proof === 'none') throw new EndpointError(`block ${number} lacks transactions`)
+      return one
+    }, signal)
+    if (block.proof === 'full') return block
+  } catch (error) {
+    if (!(error instanceof AppError) || error.kind !== 'upstream') throw error
+    const all = await endpoints.askEach(read, signal)
+    const proven = all.find(({ proof }) => proof === 'full')
+    const fullest = all.toSorted(
+      (one, other) => other.transactions.length - one.transactions.length,
+    )
+    if (proven !== undefined) return proven
+    if (fullest[0] === undefined) throw error
+    return { ...fullest[0], isSure: false }
+  }
+  // Transactions of a kind whose root cannot be computed: the endpoints must agree.
+  const all = await endpoints.askEach(read, signal)
+  const fullest = all.toSorted((one, other) => other.transactions.length - one.transactions.length)
+  if (fullest[0] === undefined) return readSurely(endpoints, number, withTransactions, signal)
+  const isSure = all.every(
+    ({ transactions }) => transactions.length === fullest[0]?.transactions.length,
+  )
+  return { ...fullest[0], isSure }
+}
+
+/** Every event that one of the endpoints has, once. */
+function unite(heard: readonly (readonly Log[])[]): readonly Log[] {
+  const all = new Map(heard.flat().map((log) => [`${log.blockHash} ${log.logIndex}`, log] as const))
+  return [...all.values()]
+}
+
+/** Blocks of which endpoints have another event at the same place. */
+function disputedBlocks(heard: readonly (readonly Log[])[]): readonly number[] {
+  const seen = new Map<string, string>()
+  return heard.flat().flatMap((log) => {
+    const place = `${log.blockHash} ${log.logIndex}`
+    const text = [log.address, log.transactionHash, ...log.topics, log.data].join().toLowerCase()
+    const before = seen.get(place)
+    seen.set(place, text)
+    return before === undefined || before === text ? [] : [Number(log.blockNumber)]
+  })
 }
 
 /** Every block of a range, whole or with hashes alone, in order and each the parent of the next. */
@@ -100,45 +229,91 @@ export async function readBlocks(
 ): Promise<readonly SpanBlock[]> {
   const { from, to, withTransactions } = range
   const numbers = Array.from({ length: to - from + 1 }, (_, index) => from + index)
-  const found: (SpanBlock & { readonly parentHash: Hash })[] = []
-  await forEachAtOnce(numbers, BLOCKS_AT_ONCE, async (number) => {
-    const answer = await client.request({
-      method: 'eth_getBlockByNumber',
-      params: [numberToHex(number), withTransactions],
-    })
-    if (answer === null) throw new EndpointError(`block ${number} is not there`)
-    const contents = Contents.parse(answer)
-    if ((contents.transactions.length === 0) !== (contents.transactionsRoot === NO_TRANSACTIONS)) {
-      throw new EndpointError(`block ${number} is there without its transactions`)
-    }
-    found.push({ ref: toBlockRef(answer), ...contents })
+  const found: ReadBlock[] = []
+  await forEachAtOnce(numbers, REQUESTS_AT_ONCE, async (number) => {
+    const block = await readOne(client, number, withTransactions)
+    if (block.proof === 'none') throw new EndpointError(`block ${number} lacks transactions`)
+    found.push(block)
   })
   const blocks = found.toSorted((one, other) => one.ref.number - other.ref.number)
-  let before = range.after
+  checkParents(blocks, range.after)
+  return blocks
+}
+
+interface ReadBlock extends SpanBlock {
+  readonly parentHash: Hash
+  /**
+   * Whether the root in its head says that all transactions are there: none when it says otherwise,
+   * unknown when it cannot be computed.
+   */
+  readonly proof: 'full' | 'none' | 'unknown'
+}
+
+async function readOne(
+  client: RpcClient,
+  number: number,
+  withTransactions: boolean,
+): Promise<ReadBlock> {
+  const answer = await client.request({
+    method: 'eth_getBlockByNumber',
+    params: [numberToHex(number), withTransactions],
+  })
+  if (answer === null) throw new EndpointError(`block ${number} is not there`)
+  const contents = Contents.parse(answer)
+  const { transactions, transactionsRoot } = contents
+  if ((transactions.length === 0) !== (transactionsRoot === NO_TRANSACTIONS)) {
+    throw new EndpointError(`block ${number} is there without its transactions`)
+  }
+  const ref = toBlockRef(answer)
+  if (ref.number !== number) throw new EndpointError(`block ${ref.number} instead of ${number}`)
+  const proof = withTransactions ? proofOf(transactions, transactionsRoot) : 'full'
+  return { ref, ...contents, proof, isSure: true }
+}
+
+function proofOf(transactions: readonly unknown[], root: Hash): ReadBlock['proof'] {
+  const found = transactionsRootOf(transactions)
+  if (found === undefined) return 'unknown'
+  return found === root ? 'full' : 'none'
+}
+
+function checkParents(blocks: readonly ReadBlock[], after: Hash | undefined): void {
+  let before = after
   for (const { ref, parentHash } of blocks) {
     if (before !== undefined && parentHash !== before) {
       throw new EndpointError(`block ${ref.number} does not follow the one before it`)
     }
     before = ref.hash
   }
-  return blocks
 }
 
-/** Blocks whose head says that they may have such an event, of which none is there. */
+/**
+ * Blocks whose head says that they may have such an event, of which none is there: of any kind, where the
+ * filter has several by their first topic.
+ */
 export function doubtfulBlocks(
   blocks: readonly SpanBlock[],
   logs: readonly Log[],
-  { address, topics }: LogFilter,
+  { address, topics: [kinds = null, ...others] }: LogFilter,
 ): readonly SpanBlock[] {
-  const seen = new Set(logs.map(({ blockNumber }) => Number(blockNumber)))
-  const places = [address, ...topics].flatMap((choice) =>
-    choice === null ? [] : [typeof choice === 'string' ? [choice] : choice],
+  const seen = new Set(
+    logs.flatMap((log) => [`${log.blockNumber}`, `${log.blockNumber} ${log.topics[0]}`]),
   )
-  return blocks.filter(
-    ({ ref, logsBloom }) =>
-      !seen.has(ref.number) &&
-      places.every((choice) => choice.some((value) => mayContain(logsBloom, value))),
+  const rest = [address, ...others].flatMap((choice) =>
+    choice === null ? [] : [choicesOf(choice)],
   )
+  return blocks.filter(({ ref, logsBloom }) => {
+    const isMissed =
+      kinds === null
+        ? !seen.has(`${ref.number}`)
+        : choicesOf(kinds).some(
+            (kind) => !seen.has(`${ref.number} ${kind}`) && mayContain(logsBloom, kind),
+          )
+    return isMissed && rest.every((choice) => choice.some((value) => mayContain(logsBloom, value)))
+  })
+}
+
+function choicesOf(choice: Hex | readonly Hex[]): readonly Hex[] {
+  return typeof choice === 'string' ? [choice] : choice
 }
 
 /** The events of one block, from the first endpoint that knows of any. */

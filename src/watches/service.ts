@@ -15,9 +15,15 @@ import {
   readCursor,
 } from '#src/kernel/query.ts'
 import { type Address, ID_MAX } from '#src/kernel/units.ts'
-import { validationErrors } from '#src/kernel/validation.ts'
-import { unlessAway } from './away.ts'
-import type { WatchType } from './define.ts'
+import {
+  askForLook,
+  checkOnChain,
+  lensOf,
+  lookAnew,
+  mergeSettings,
+  muteOf,
+  startAfresh,
+} from './changes.ts'
 import {
   completeSignals,
   type NewWatch,
@@ -31,7 +37,7 @@ import { resolveTarget } from './preview.ts'
 import { checkSignals, mergeSignals, targetKey } from './rules.ts'
 import { fitWatches, type SlotNews } from './slots.ts'
 import * as store from './store.ts'
-import { CHAIN_TYPES, getWatchType } from './types/index.ts'
+import { getWatchType } from './types/index.ts'
 
 /** What a cursor of the list is bound to. */
 const LIST = 'watches'
@@ -278,102 +284,6 @@ export function countActiveWatches(db: Db): Promise<number> {
 /** Takes a deleted recipient off the wallet's watches, in the transaction that deletes it. */
 export async function forgetRecipient(tx: Db, wallet: Address, recipientId: number): Promise<void> {
   await store.removeRecipient(tx, wallet, recipientId)
-}
-
-/**
- * The columns of a changed mute. A mute that is taken back is stored as one that ends now, so that whoever
- * ends mutes sends what it kept from chats and mailboxes.
- */
-function muteOf(
-  { mutedUntil: before }: Pick<store.WatchRow, 'mutedUntil'>,
-  until: Date | null | undefined,
-  now: Date,
-) {
-  if (until === undefined) return {}
-  if (before === null) return { mutedUntil: until, mutedSince: until === null ? null : now }
-  return { mutedUntil: until ?? (before < now ? before : now) }
-}
-
-/** @throws AppError invalid `validation_failed`, with pointers below `/settings` */
-function mergeSettings(
-  type: WatchType,
-  row: store.WatchRow,
-  changes: Readonly<Record<string, unknown>>,
-): unknown {
-  const merged = { ...z.record(z.string(), z.unknown()).parse(row.settings), ...changes }
-  const parsed = type.settings.safeParse(merged, { reportInput: true })
-  if (!parsed.success) throw validationErrors(parsed.error, '/settings')
-  return parsed.data
-}
-
-async function checkOnChain(
-  deps: { readonly chain: Chain },
-  type: WatchType,
-  target: unknown,
-  settings: unknown,
-): Promise<readonly FieldError[]> {
-  return (await unlessAway(() => type.check(deps, target, settings))) ?? []
-}
-
-/** What of the settings decides what is observed; undefined where nothing does. */
-function lensOf(type: WatchType, settings: unknown): unknown {
-  const lens = CHAIN_TYPES.find(({ name }) => name === type.name)?.lens
-  return lens && z.encode(lens.schema, lens.of(settings))
-}
-
-/**
- * Asks for a look with changed settings: where they decide what is observed, at another target.
- *
- * @returns the id of the watch's target from now on
- */
-async function lookAnew(
-  tx: Db,
-  type: WatchType,
-  row: store.WatchRow,
-  { settings, wallet }: { readonly settings: unknown; readonly wallet: Address },
-): Promise<number> {
-  const { target, targetId } = row
-  const lens = lensOf(type, z.decode(type.settings, settings))
-  if (lens === undefined) {
-    await store.markStale(tx, targetId)
-    return targetId
-  }
-  const key = targetKey(type, target, wallet, lens)
-  const joined = await store.joinTarget(tx, { type: type.name, key, target, lens })
-  await store.leaveTarget(tx, targetId)
-  if (joined !== targetId) await store.updateTarget(tx, row.id, joined)
-  return joined
-}
-
-/** Wakes who looks at ledgers. The chain is looked at anyway. */
-async function askForLook(tx: Db, type: WatchType, wallet: Address): Promise<void> {
-  if (type.reads === 'ledger') await store.notifyLedger(tx, wallet)
-}
-
-/**
- * What is switched on again is judged anew: asks for a look at the target and drops the states that have no
- * open episode, so that this look is their baseline. What is switched off keeps its states as they are.
- */
-async function startAfresh(
-  tx: Db,
-  type: WatchType,
-  row: store.WatchRow,
-  change: {
-    readonly status: WatchChanges['status']
-    readonly before: readonly SignalChoice[]
-    readonly after: readonly SignalChoice[]
-  },
-): Promise<void> {
-  const isResumed = change.status === 'active' && row.wanted === 'paused'
-  const wasOn = completeSignals(type.signals, change.before)
-  const isOn = completeSignals(type.signals, change.after)
-  const switchedOn = isOn.filter(({ enabled }, index) => enabled && wasOn[index]?.enabled === false)
-  if (isResumed) await store.deleteClosedStates(tx, row.id)
-  else if (switchedOn.length > 0) {
-    const ids = switchedOn.map(({ id }) => id)
-    await store.deleteClosedStates(tx, row.id, ids)
-  }
-  if (isResumed || switchedOn.length > 0) await store.markStale(tx, row.targetId)
 }
 
 function refuse(errors: readonly FieldError[]): void {

@@ -1,3 +1,5 @@
+import { createServer } from 'node:http'
+import { text } from 'node:stream/consumers'
 import { keccak256, toHex } from 'viem'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { createEndpoints } from '#src/chain/endpoints.ts'
@@ -8,6 +10,7 @@ import { systemClock } from '#src/kernel/clock.ts'
 import { silentLogger } from '#src/kernel/logger.ts'
 import { type RpcProxy, startRpcProxy } from '#src/sandbox/devnet/rpc-proxy.ts'
 import { type FurnishedDevnet, startDevnet } from '#src/sandbox/devnet.ts'
+import { listen, stopListening } from '#src/sandbox/loopback.ts'
 
 /** Blocks and their events, read completely or not at all. */
 
@@ -36,7 +39,38 @@ beforeEach(async () => {
 })
 afterEach(() => Promise.all([primary.close(), secondary.close()]))
 
-async function read(proxies: readonly RpcProxy[], from = 0, to = tip) {
+function leaveOutATransaction(proxy: RpcProxy): void {
+  proxy.rewrite('eth_getBlockByNumber', (block) => {
+    const { transactions, ...rest } = Object(block)
+    return { ...rest, transactions: transactions.length > 1 ? transactions.slice(1) : transactions }
+  })
+}
+
+/** Refuses every so many requests with 429. */
+async function startRefusing(target: string, nth: number) {
+  let asked = 0
+  let refused = 0
+  const server = createServer(async (incoming, response) => {
+    asked += 1
+    const body = await text(incoming)
+    if (asked % nth === 0) {
+      refused += 1
+      response.writeHead(429).end('{}')
+      return
+    }
+    const headers = { 'content-type': 'application/json' }
+    const answer = await fetch(target, { method: 'POST', headers, body })
+    response.writeHead(answer.status, headers).end(await answer.text())
+  })
+  const port = await listen(server, 0)
+  return {
+    url: `http://127.0.0.1:${port}`,
+    refused: () => refused,
+    close: () => stopListening(server),
+  }
+}
+
+async function read(proxies: readonly { readonly url: string }[], from = 0, to = tip) {
   const endpoints = createEndpoints({
     rpcUrls: proxies.map(({ url }) => url),
     chainId: 14,
@@ -58,6 +92,7 @@ async function read(proxies: readonly RpcProxy[], from = 0, to = tip) {
   const blocks = spans.flatMap((span) => span.blocks)
   return {
     numbers: blocks.map(({ ref }) => ref.number),
+    unsure: blocks.flatMap(({ ref, isSure }) => (isSure ? [] : [ref.number])),
     transactions: blocks.reduce((sum, { transactions }) => sum + transactions.length, 0),
     paid: spans.flatMap(({ logs }) => logs.map(({ blockNumber }) => Number(blockNumber))),
   }
@@ -83,6 +118,60 @@ describe('a span of blocks', () => {
       JSON.stringify(params).includes('blockHash') ? result : [],
     )
     expect((await read([primary])).paid).toEqual(paidIn)
+  })
+
+  test('has the transactions that an endpoint left out, from another one', async () => {
+    const { transactions } = await read([secondary])
+    leaveOutATransaction(primary)
+    secondary.resetCounts()
+    expect((await read([primary, secondary])).transactions).toBe(transactions)
+  })
+
+  test('asks one endpoint alone for blocks while nothing is missing', async () => {
+    await read([primary, secondary])
+    expect(primary.count('eth_getBlockByNumber')).toBe(tip + 1)
+    expect(secondary.count('eth_getBlockByNumber')).toBe(0)
+  })
+
+  test('is not sure of a block of which nobody has all transactions', async () => {
+    leaveOutATransaction(primary)
+    leaveOutATransaction(secondary)
+    const { unsure } = await read([primary, secondary])
+    expect(unsure.length).toBeGreaterThan(0)
+    expect(unsure.length).toBeLessThan(tip)
+  })
+
+  test('is not sure of a block of which endpoints have different events', async () => {
+    secondary.rewrite('eth_getLogs', (logs) =>
+      Array.from(Object(logs), (log) => ({ ...Object(log), data: `0x${'00'.repeat(32)}` })),
+    )
+    expect((await read([primary, secondary])).unsure).toEqual(paidIn)
+  })
+
+  test('has the events of a block that an endpoint gave only in part', async () => {
+    primary.rewrite('eth_getLogs', (logs) => Array.from(Object(logs)).slice(1))
+    expect((await read([primary, secondary])).paid).toEqual(paidIn)
+  })
+
+  test.each([
+    5, 10,
+  ])('is read while every %sth request is refused by both endpoints', async (nth) => {
+    const [one, other] = await Promise.all([
+      startRefusing(primary.url, nth),
+      startRefusing(secondary.url, nth),
+    ])
+    const { numbers, paid } = await read([one, other])
+    expect(numbers).toEqual(every())
+    expect(paid).toEqual(paidIn)
+    expect(one.refused()).toBeGreaterThan(0)
+    await Promise.all([one.close(), other.close()])
+  })
+
+  test('is read from endpoints that answer garbage, as long as one does not', async () => {
+    for (const method of ['eth_blockNumber', 'eth_getLogs', 'eth_getBlockByNumber']) {
+      primary.rewrite(method, () => null)
+    }
+    expect((await read([primary, secondary])).paid).toEqual(paidIn)
   })
 
   test.each<[string, (proxy: RpcProxy) => unknown]>([

@@ -1,12 +1,8 @@
-import { type Abi, decodeEventLog, type Hex, toEventSelector } from 'viem'
-import { z } from 'zod'
-import { Address, Hash, ZERO_ADDRESS } from '#src/kernel/units.ts'
+import { type Address, type Hash, ZERO_ADDRESS } from '#src/kernel/units.ts'
 import type { BlockRef } from '../chain.ts'
 import type { RpcClient } from '../endpoints.ts'
 import { EndpointError } from '../failures.ts'
-import type { Log, LogFilter } from '../logs.ts'
-import { Quantity } from '../quantity.ts'
-import { readRevertReason } from '../revert-reason.ts'
+import type { LogFilter } from '../logs.ts'
 import { readSpan } from '../spans.ts'
 import { askViews, view } from '../views.ts'
 import { SYSTEMS_MANAGER_ABI, VOTER_REGISTRY_ABI } from './abi.ts'
@@ -14,9 +10,11 @@ import type { EpochClock } from './epochs.ts'
 import { SUBMIT_AND_PASS_SELECTOR, submitFunctionOf } from './framing.ts'
 import type { Policy } from './policy.ts'
 import { readStates, type StatesQuery, type SystemState } from './provider-states.ts'
+import { createCallReader, type ProtocolCall, Transaction } from './round-calls.ts'
+import { eventsOf, type ProtocolEvents, TOPICS } from './round-events.ts'
 import type { SubmissionTransaction } from './round-evidence.ts'
 import type { RoundBlock } from './rounds.ts'
-import { MANAGER_ABI, REGISTRY_ABI, ROUND_EVENTS_ABI } from './rounds-abi.ts'
+import { MANAGER_ABI, REGISTRY_ABI } from './rounds-abi.ts'
 import type { ProtocolSource } from './system.ts'
 
 /** A signing policy with what fast updates need. */
@@ -58,51 +56,10 @@ export interface PoliciesQuery {
   readonly known?: Policies
 }
 
-/** A transaction of somebody we look at to a contract of the protocol. */
-export interface ProtocolCall {
-  readonly tx: Hash
-  readonly from: Address
-  readonly to: Address
-  /** The contract's registry name. */
-  readonly contract: string
-  readonly selector: Hex
-  readonly block: number
-  readonly ok: boolean
-  readonly gasUsed: number
-  readonly gasLimit: number
-  /** What the contract said when it was reverted, where that can be learnt. */
-  readonly reason: string | null
-}
-
-/** A provider's own reward that was claimed. */
-export interface RewardClaim {
-  readonly rewardEpoch: number
-  readonly beneficiary: Address
-  readonly claimType: number
-}
-
-/** An update of feeds. */
-export interface FastUpdate {
-  readonly signingPolicy: Address
-  /** Null: it did not come straight to the Submission contract, so that its account says nothing. */
-  readonly sender: Address | null
-}
-
-/** A provider was registered for a reward epoch, or removed from it. */
-export interface Registration {
-  readonly voter: Address
-  readonly epoch: number
-  readonly isRegistered: boolean
-}
-
 /** A block of a span, as far as the protocol is concerned. */
-export interface ProtocolBlock extends RoundBlock {
+export interface ProtocolBlock extends RoundBlock, ProtocolEvents {
   readonly ref: BlockRef
-  /** Updates of feeds, whoever sent them. */
-  readonly fastUpdates: readonly FastUpdate[]
-  readonly registrations: readonly Registration[]
   readonly calls: readonly ProtocolCall[]
-  readonly claims: readonly RewardClaim[]
 }
 
 /** Reads voting rounds. Every method rejects as those of `Chain` do. */
@@ -129,24 +86,6 @@ export interface RoundReader {
   states(query: StatesQuery, signal?: AbortSignal): Promise<SystemState>
 }
 
-const TOPICS = {
-  relayed: toEventSelector('ProtocolMessageRelayed(uint8,uint32,bool,bytes32)'),
-  requested: toEventSelector('AttestationRequest(bytes,uint256)'),
-  updated: toEventSelector('FastUpdateFeedsSubmitted(uint32,address)'),
-  registered: toEventSelector(
-    'VoterRegistered(address,uint32,address,address,address,(bytes32,bytes32),uint256,(uint8,bytes32,bytes32))',
-  ),
-  formerlyRegistered: toEventSelector(
-    'VoterRegistered(address,uint24,address,address,address,bytes32,bytes32,uint256)',
-  ),
-  removed: toEventSelector('VoterRemoved(address,uint32)'),
-  formerlyRemoved: toEventSelector('VoterRemoved(address,uint256)'),
-  claimed: toEventSelector('RewardClaimed(address,address,address,uint24,uint8,uint120)'),
-}
-
-/** Claims of a provider itself: what it is paid directly, and its fee. Others are of who delegates. */
-export const OWN_CLAIM_TYPES: readonly number[] = [0, 1]
-
 /** Contracts whose calls are looked at. */
 const CALLED = [
   'Submission',
@@ -158,16 +97,6 @@ const CALLED = [
   'FastUpdater',
 ] as const
 
-const Transaction = z.object({
-  hash: Hash,
-  from: Address,
-  to: Address.nullable(),
-  input: z.templateLiteral(['0x', z.string()]),
-  value: Quantity,
-  gas: Quantity,
-})
-const Receipt = z.object({ status: Quantity, gasUsed: Quantity })
-
 /** Reads voting rounds, the contracts found through the registry. */
 export function createRoundReader(source: ProtocolSource): RoundReader {
   const { endpoints, contracts, multicallAddress } = source
@@ -175,6 +104,7 @@ export function createRoundReader(source: ProtocolSource): RoundReader {
   const registriesInUse = new Set<Address>()
   const relaysInUse = new Set<Address>()
   let times: (Pick<Policies, 'clock' | 'schedule'> & { readonly readFor: number }) | undefined
+  const readCalls = createCallReader(endpoints)
 
   /** How the chain counts time. Governance may change the schedule: it is read anew for each epoch. */
   async function readTimes(
@@ -365,73 +295,39 @@ export function createRoundReader(source: ProtocolSource): RoundReader {
       }
       const span = await readSpan(source, filter, { ...range, withTransactions: true }, signal)
       const logsOf = Map.groupBy(span.logs, ({ blockNumber }) => Number(blockNumber))
-      const blocks: ProtocolBlock[] = []
-      for (const { ref, transactions } of span.blocks) {
-        const seen = transactionsTo(transactions, places.called)
-        const own = seen.filter(({ from, isFastUpdate }) => watched.has(from) || isFastUpdate)
-        const calls = await readCalls(
-          own.filter(({ from }) => watched.has(from)).map(({ raw }) => Transaction.parse(raw)),
-          ref,
-          places.called,
-          signal,
-        )
+      const seenIn = span.blocks.map((block) => ({
+        ...block,
+        seen: transactionsTo(block.transactions, places.called),
+      }))
+      const callsOf = await Promise.all(
+        seenIn.map(({ ref, seen }) =>
+          readCalls(
+            seen.filter(({ from }) => watched.has(from)).map(({ raw }) => Transaction.parse(raw)),
+            ref,
+            places.called,
+            signal,
+          ),
+        ),
+      )
+      const blocks = seenIn.map(({ ref, seen, isSure }, index): ProtocolBlock => {
+        const calls = callsOf[index] ?? []
         const failed = new Set<string>(calls.filter(({ ok }) => !ok).map(({ tx }) => tx))
-        const updates = own.filter(({ isFastUpdate }) => isFastUpdate)
+        const updates = seen.filter(({ isFastUpdate }) => isFastUpdate)
         const senders = new Map(updates.map(({ hash, from }) => [hash, from]))
-        const logs = logsOf.get(ref.number) ?? []
-        blocks.push({
+        return {
           ref,
           number: ref.number,
           at: ref.at.getTime() / 1000,
+          isSure,
           submissions: seen.filter(({ hash, isSubmission }) => isSubmission && !failed.has(hash)),
-          ...eventsOf(logs, senders),
+          ...eventsOf(logsOf.get(ref.number) ?? [], senders),
           calls,
-        })
-      }
+        }
+      })
       return { blocks, upTo: span.upTo }
     },
 
     states: (query, signal) => readStates(source, query, signal),
-  }
-
-  /** What became of the calls of those we look at. */
-  async function readCalls(
-    transactions: readonly z.output<typeof Transaction>[],
-    ref: BlockRef,
-    called: ReadonlyMap<string, string>,
-    signal: AbortSignal | undefined,
-  ): Promise<readonly ProtocolCall[]> {
-    if (transactions.length === 0) return []
-    return endpoints.ask(
-      (client) =>
-        Promise.all(
-          transactions.map(async ({ hash, from, to, input, value, gas }): Promise<ProtocolCall> => {
-            const answer = await client.request({
-              method: 'eth_getTransactionReceipt',
-              params: [hash],
-            })
-            if (answer === null) throw new EndpointError(`the receipt of ${hash} is not there`)
-            const { status, gasUsed } = Receipt.parse(answer)
-            const target = to ?? ZERO_ADDRESS
-            const repeatable = { from, to: target, value, input, gas }
-            const reason =
-              status === 1n ? null : await readRevertReason(client, repeatable, ref.number)
-            return {
-              tx: hash,
-              from,
-              to: target,
-              contract: called.get(target.toLowerCase()) ?? target,
-              selector: input.slice(0, 10) as Hex,
-              block: ref.number,
-              ok: status === 1n,
-              gasUsed: Number(gasUsed),
-              gasLimit: Number(gas),
-              reason: status === 1n ? null : (reason ?? (gasUsed === gas ? 'out of gas' : null)),
-            }
-          }),
-        ),
-      signal,
-    )
   }
 }
 
@@ -467,57 +363,3 @@ function transactionsTo(
     ]
   })
 }
-
-function eventsOf(
-  logs: readonly Log[],
-  senders: ReadonlyMap<string, string>,
-): Pick<ProtocolBlock, 'finalised' | 'requests' | 'fastUpdates' | 'registrations' | 'claims'> {
-  const decoded = logs.flatMap((log) => {
-    const [topic, ...rest] = log.topics
-    if (topic === undefined) return []
-    const abi: Abi = ROUND_EVENTS_ABI
-    return [{ log, event: decodeEventLog({ abi, topics: [topic, ...rest], data: log.data }) }]
-  })
-  return {
-    finalised: decoded.flatMap(({ event }) => {
-      if (event.eventName !== 'ProtocolMessageRelayed') return []
-      const { protocolId, votingRoundId, isSecureRandom, merkleRoot } = Relayed.parse(event.args)
-      return [{ protocol: protocolId, round: votingRoundId, isSecureRandom, merkleRoot }]
-    }),
-    requests: decoded.flatMap(({ event }) =>
-      event.eventName === 'AttestationRequest' ? [Requested.parse(event.args).data] : [],
-    ),
-    claims: decoded.flatMap(({ event }) => {
-      if (event.eventName !== 'RewardClaimed') return []
-      const { beneficiary, rewardEpochId: rewardEpoch, claimType } = Claimed.parse(event.args)
-      return OWN_CLAIM_TYPES.includes(claimType) ? [{ rewardEpoch, beneficiary, claimType }] : []
-    }),
-    fastUpdates: decoded.flatMap(({ log, event }) => {
-      if (event.eventName !== 'FastUpdateFeedsSubmitted') return []
-      const { signingPolicyAddress } = Updated.parse(event.args)
-      const sender = senders.get(log.transactionHash)
-      return [
-        {
-          signingPolicy: signingPolicyAddress,
-          sender: sender === undefined ? null : z.decode(Address, sender),
-        },
-      ]
-    }),
-    registrations: decoded.flatMap(({ event: { eventName, args } }) => {
-      if (eventName !== 'VoterRegistered' && eventName !== 'VoterRemoved') return []
-      const { voter, rewardEpochId } = Registered.parse(args)
-      return [{ voter, epoch: rewardEpochId, isRegistered: eventName === 'VoterRegistered' }]
-    }),
-  }
-}
-
-const Relayed = z.object({
-  protocolId: z.int(),
-  votingRoundId: z.int(),
-  isSecureRandom: z.boolean(),
-  merkleRoot: Hash,
-})
-const Registered = z.object({ voter: Address, rewardEpochId: z.coerce.number().int() })
-const Requested = z.object({ data: z.string() })
-const Updated = z.object({ signingPolicyAddress: Address })
-const Claimed = z.object({ beneficiary: Address, rewardEpochId: z.int(), claimType: z.int() })

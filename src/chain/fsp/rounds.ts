@@ -20,6 +20,8 @@ export interface RoundBlock {
   readonly finalised: readonly RoundResult[]
   /** Data of the FDC's attestation requests. */
   readonly requests: readonly string[]
+  /** false: endpoints contradict each other about this block. */
+  readonly isSure?: boolean
 }
 
 /** Without a block for longer than that the chain stood still, and nobody could do anything. */
@@ -39,7 +41,7 @@ export interface RoundCollector {
  * Sorts blocks into voting rounds and hands each round out when it is over.
  *
  * Only rounds that were seen from before their beginning are handed out: nothing is said of a round
- * with a block missing, nor of one during which the chain stood still. Holds two to three rounds at a
+ * with a block missing or not sure, nor of one during which the chain stood still. Holds two to three rounds at a
  * time.
  *
  * @param policyOf the policy of a round; undefined where none is known: such a round is passed over
@@ -54,7 +56,7 @@ export function collectRounds(
   let latest = -1
   let completeUpTo = -1
   let lastAt = Number.POSITIVE_INFINITY
-  /** Rounds during which the chain stood still. */
+  /** Rounds of which nothing is said: the chain stood still, or a block is not sure. */
   const halted = new Set<number>()
 
   /** Notes which rounds lie in the time between two blocks. */
@@ -97,6 +99,11 @@ export function collectRounds(
         halted.delete(completeUpTo)
       }
       for (; latest < current; latest += 1) roundOf(latest + 1)
+      // A block belongs to its own round, and to the reveals and signatures of the one before.
+      if (block.isSure === false)
+        for (const round of [current - 1, current]) {
+          if (round > completeUpTo) halted.add(round)
+        }
       for (const transaction of block.submissions) {
         addSubmission(clock, roundOf, transaction, block.at)
       }

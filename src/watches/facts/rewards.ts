@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import type { BlockRef, Chain } from '#src/chain/chain.ts'
-import { OWN_CLAIM_TYPES, type Policies } from '#src/chain/fsp/round-reader.ts'
+import { OWN_CLAIM_TYPES } from '#src/chain/fsp/round-events.ts'
+import type { Policies } from '#src/chain/fsp/round-reader.ts'
 import type { Published } from '#src/chain/published.ts'
 import type { Db } from '#src/db/connection.ts'
 import type { Clock } from '#src/kernel/clock.ts'

@@ -4,8 +4,9 @@ import { roundAt, roundStart } from '#src/chain/fsp/epochs.ts'
 import { nodeIdOf } from '#src/chain/fsp/node-id.ts'
 import { indexPolicy, policyOfRound } from '#src/chain/fsp/policy.ts'
 import type { SystemState } from '#src/chain/fsp/provider-states.ts'
+import type { RewardClaim } from '#src/chain/fsp/round-events.ts'
 import type { RoundEvidence } from '#src/chain/fsp/round-evidence.ts'
-import type { Policies, RewardClaim } from '#src/chain/fsp/round-reader.ts'
+import type { Policies } from '#src/chain/fsp/round-reader.ts'
 import { collectRounds, type RoundCollector } from '#src/chain/fsp/rounds.ts'
 import { judgeRound } from '#src/chain/fsp/verdicts.ts'
 import type { PChain } from '#src/chain/pchain.ts'
@@ -306,6 +307,9 @@ export function createRoundKeeper(source: RoundSource): RoundKeeper {
       const range = { from: current.from, to: tip.number, after: current.after }
       const { blocks, upTo } = await chain.rounds.span(range, watched, signal)
       for (const block of blocks) {
+        if (block.isSure === false) {
+          log.warn({ block: block.number }, 'endpoints contradict each other: rounds left out')
+        }
         noteFirst(current, roundAt(current.policies.clock, block.at), block.number)
         const complete = current.collector.add(block)
         if (block.number > current.countedTo) addBlock(current.state, block, current.owners)

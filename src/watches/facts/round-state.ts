@@ -149,7 +149,8 @@ export function addPoll(
       endsAt: null,
     }
     state.polls[nodeId] = {
-      polls: before.polls + (found === undefined ? 0 : 1),
+      // Where the node does not say whether it is connected, nothing is known.
+      polls: before.polls + (found === undefined || found.connected === null ? 0 : 1),
       connectedPolls: before.connectedPolls + (found?.connected === true ? 1 : 0),
       absentPolls: found === undefined ? before.absentPolls + 1 : 0,
       // Of one that is gone the last end that was known: it may be why.
@@ -318,9 +319,11 @@ const BENIGN = [
 /** Contracts where a failure that cannot be made again was a race. */
 const RACING: readonly string[] = ['Relay', 'FlareSystemsManager']
 
-function isBenign({ ok, reason, contract }: ProtocolBlock['calls'][number]): boolean {
+function isBenign({ ok, reason, contract, replay }: ProtocolBlock['calls'][number]): boolean {
   if (ok) return false
-  if (reason === null) return RACING.includes(contract)
+  // Endpoints that contradict each other prove nothing.
+  if (replay === 'contradicted') return true
+  if (reason === null) return replay !== 'failed' && RACING.includes(contract)
   return BENIGN.some((pattern) => pattern.test(reason))
 }
 

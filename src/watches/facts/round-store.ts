@@ -1,5 +1,5 @@
 import { and, desc, eq, inArray, lt, sql } from 'drizzle-orm'
-import type { RewardClaim } from '#src/chain/fsp/round-reader.ts'
+import type { RewardClaim } from '#src/chain/fsp/round-events.ts'
 import type { Db } from '#src/db/connection.ts'
 import type { Address } from '#src/kernel/units.ts'
 import { fspProgress, fspRewards, fspRounds, targets } from '../tables.ts'

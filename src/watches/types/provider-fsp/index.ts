@@ -18,6 +18,9 @@ import { balanceLow, rewardsUnclaimed, txFailed } from './transactions.ts'
 
 const Settings = z.strictObject({})
 
+/** Some twenty rounds of 100 providers are read back in a tenth of a second, between which others get a turn. */
+const BLOCKS_PER_LOOK = 1500
+
 /** Checks of a round that a person sees at a glance, and their marks. */
 const SHOWN = ['commit', 'reveal', 'signature', 'bitVote', 'fdcSignature'] as const
 const MARKS = { good: '✓', bad: '✕', unknown: '–', 'not-applicable': '–' } as const
@@ -45,6 +48,7 @@ export const providerFsp = defineWatchType<
   settings: Settings,
   observation: ProviderObservation,
   tells: 'history',
+  blocksPerLook: BLOCKS_PER_LOOK,
   check: async () => [],
   resolve: resolveProvider,
   defaultLabel: providerLabel,

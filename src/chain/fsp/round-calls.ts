@@ -1,0 +1,175 @@
+import { type Hex, numberToHex } from 'viem'
+import { z } from 'zod'
+import { AppError } from '#src/kernel/errors.ts'
+import { Address, Hash, ZERO_ADDRESS } from '#src/kernel/units.ts'
+import type { BlockRef } from '../chain.ts'
+import type { Endpoints, RpcClient } from '../endpoints.ts'
+import { EndpointError, rpcErrorOf } from '../failures.ts'
+import { Quantity } from '../quantity.ts'
+import { type Repeatable, type Replay, replay } from '../revert-reason.ts'
+
+/** A transaction of somebody we look at to a contract of the protocol. */
+export interface ProtocolCall {
+  readonly tx: Hash
+  readonly from: Address
+  readonly to: Address
+  /** The contract's registry name. */
+  readonly contract: string
+  readonly selector: Hex
+  readonly block: number
+  readonly ok: boolean
+  readonly gasUsed: number
+  readonly gasLimit: number
+  /** What the contract said when it was reverted, where that can be learnt. */
+  readonly reason: string | null
+  /**
+   * What it did when it was made once more in the state before its block, by all endpoints that say so;
+   * `contradicted` where they do not say the same. null when it was not reverted.
+   */
+  readonly replay: Replay['outcome'] | 'contradicted' | null
+}
+
+/** A transaction as its block has it. */
+export const Transaction = z.object({
+  hash: Hash,
+  from: Address,
+  to: Address.nullable(),
+  input: z.templateLiteral(['0x', z.string()]),
+  value: Quantity,
+  gas: Quantity,
+})
+const Receipt = z.object({
+  transactionHash: Hash,
+  blockHash: Hash,
+  status: Quantity,
+  gasUsed: Quantity,
+})
+
+/** Reads what became of calls. */
+export type CallReader = (
+  transactions: readonly z.output<typeof Transaction>[],
+  ref: BlockRef,
+  /** Registry names by lower-case address. */
+  called: ReadonlyMap<string, string>,
+  signal: AbortSignal | undefined,
+) => Promise<readonly ProtocolCall[]>
+
+/** Reads receipts, and the reasons of what failed, each from an endpoint that has them. */
+export function createCallReader(endpoints: Endpoints): CallReader {
+  /** Endpoints, by address, that do not know `eth_getBlockReceipts`. */
+  const withoutBlockReceipts = new Set<string>()
+
+  /** What became of the calls of those we look at. */
+  async function readCalls(
+    transactions: readonly z.output<typeof Transaction>[],
+    ref: BlockRef,
+    called: ReadonlyMap<string, string>,
+    signal: AbortSignal | undefined,
+  ): Promise<readonly ProtocolCall[]> {
+    if (transactions.length === 0) return []
+    const receipts = await readReceipts(
+      transactions.map(({ hash }) => hash),
+      ref,
+      signal,
+    )
+    return Promise.all(
+      transactions.map(async ({ hash, from, to, input, value, gas }): Promise<ProtocolCall> => {
+        const receipt = receipts.get(hash)
+        if (receipt === undefined) throw new AppError('upstream', 'dependency_unavailable')
+        const { status, gasUsed } = receipt
+        const target = to ?? ZERO_ADDRESS
+        const ok = status === 1n
+        const repeatable = { from, to: target, value, input, gas }
+        const again = ok ? undefined : await replayEverywhere(repeatable, ref, signal)
+        return {
+          tx: hash,
+          from,
+          to: target,
+          contract: called.get(target.toLowerCase()) ?? target,
+          selector: input.slice(0, 10) as Hex,
+          block: ref.number,
+          ok,
+          gasUsed: Number(gasUsed),
+          gasLimit: Number(gas),
+          reason:
+            again === undefined ? null : (again.reason ?? (gasUsed === gas ? 'out of gas' : null)),
+          replay: again?.outcome ?? null,
+        }
+      }),
+    )
+  }
+
+  /** What a failed transaction did once more, by every endpoint that can say so. */
+  async function replayEverywhere(
+    transaction: Repeatable,
+    ref: BlockRef,
+    signal: AbortSignal | undefined,
+  ): Promise<{
+    readonly outcome: Exclude<ProtocolCall['replay'], null>
+    readonly reason: string | null
+  }> {
+    const all = await endpoints.askEach((client) => replay(client, transaction, ref.number), signal)
+    const [first, ...others] = all.filter(({ outcome }) => outcome !== 'unknown')
+    if (first === undefined) return { outcome: 'unknown', reason: null }
+    const isAgreed = others.every(
+      ({ outcome, reason }) => outcome === first.outcome && reason === first.reason,
+    )
+    return isAgreed ? first : { outcome: 'contradicted', reason: null }
+  }
+
+  /** Receipts of some of a block's transactions, each from an endpoint that has it. */
+  async function readReceipts(
+    hashes: readonly Hash[],
+    ref: BlockRef,
+    signal: AbortSignal | undefined,
+  ): Promise<ReadonlyMap<Hash, z.output<typeof Receipt>>> {
+    const wanted = new Set(hashes)
+    if (wanted.size > 1) {
+      const all = await endpoints.ask((client) => readBlockReceipts(client, ref), signal)
+      const found = new Map(
+        all
+          ?.filter(({ transactionHash }) => wanted.has(transactionHash))
+          .map((one) => [one.transactionHash, one]),
+      )
+      if (found.size === wanted.size) return found
+    }
+    const apart = hashes.map((hash) =>
+      endpoints.ask(async (client) => {
+        const answer = await client.request({ method: 'eth_getTransactionReceipt', params: [hash] })
+        if (answer === null) throw new EndpointError(`the receipt of ${hash} is not there`)
+        return [hash, receiptOf(answer, ref)] as const
+      }, signal),
+    )
+    return new Map(await Promise.all(apart))
+  }
+
+  /** Every receipt of a block in one request; undefined where an endpoint does not know that question. */
+  async function readBlockReceipts(client: RpcClient, ref: BlockRef) {
+    const url = client.transport.url ?? ''
+    if (withoutBlockReceipts.has(url)) return undefined
+    try {
+      const answer: unknown = await client.request<{
+        Method: 'eth_getBlockReceipts'
+        Parameters: [Hex]
+        ReturnType: unknown
+      }>({ method: 'eth_getBlockReceipts', params: [numberToHex(ref.number)] })
+      return z
+        .array(z.unknown())
+        .parse(answer)
+        .map((one) => receiptOf(one, ref))
+    } catch (error) {
+      if (rpcErrorOf(error) === undefined) throw error
+      // Not every node has this method; receipts one by one are the same.
+      withoutBlockReceipts.add(url)
+      return undefined
+    }
+  }
+
+  return readCalls
+}
+
+function receiptOf(answer: unknown, ref: BlockRef): z.output<typeof Receipt> {
+  const receipt = Receipt.parse(answer)
+  if (receipt.blockHash !== ref.hash) throw new EndpointError(`block ${ref.number} was replaced`)
+  return receipt
+}

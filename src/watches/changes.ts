@@ -1,0 +1,108 @@
+import { z } from 'zod'
+import type { Chain } from '#src/chain/chain.ts'
+import type { Db } from '#src/db/connection.ts'
+import type { FieldError } from '#src/kernel/errors.ts'
+import type { Address } from '#src/kernel/units.ts'
+import { validationErrors } from '#src/kernel/validation.ts'
+import { unlessAway } from './away.ts'
+import type { WatchType } from './define.ts'
+import { completeSignals, type SignalChoice, type WatchChanges } from './model.ts'
+import { targetKey } from './rules.ts'
+import * as store from './store.ts'
+import { CHAIN_TYPES } from './types/index.ts'
+
+/**
+ * The columns of a changed mute. A mute that is taken back is stored as one that ends now, so that whoever
+ * ends mutes sends what it kept from chats and mailboxes.
+ */
+export function muteOf(
+  { mutedUntil: before }: Pick<store.WatchRow, 'mutedUntil'>,
+  until: Date | null | undefined,
+  now: Date,
+) {
+  if (until === undefined) return {}
+  if (before === null) return { mutedUntil: until, mutedSince: until === null ? null : now }
+  return { mutedUntil: until ?? (before < now ? before : now) }
+}
+
+/** @throws AppError invalid `validation_failed`, with pointers below `/settings` */
+export function mergeSettings(
+  type: WatchType,
+  row: store.WatchRow,
+  changes: Readonly<Record<string, unknown>>,
+): unknown {
+  const merged = { ...z.record(z.string(), z.unknown()).parse(row.settings), ...changes }
+  const parsed = type.settings.safeParse(merged, { reportInput: true })
+  if (!parsed.success) throw validationErrors(parsed.error, '/settings')
+  return parsed.data
+}
+
+export async function checkOnChain(
+  deps: { readonly chain: Chain },
+  type: WatchType,
+  target: unknown,
+  settings: unknown,
+): Promise<readonly FieldError[]> {
+  return (await unlessAway(() => type.check(deps, target, settings))) ?? []
+}
+
+/** What of the settings decides what is observed; undefined where nothing does. */
+export function lensOf(type: WatchType, settings: unknown): unknown {
+  const lens = CHAIN_TYPES.find(({ name }) => name === type.name)?.lens
+  return lens && z.encode(lens.schema, lens.of(settings))
+}
+
+/**
+ * Asks for a look with changed settings: where they decide what is observed, at another target.
+ *
+ * @returns the id of the watch's target from now on
+ */
+export async function lookAnew(
+  tx: Db,
+  type: WatchType,
+  row: store.WatchRow,
+  { settings, wallet }: { readonly settings: unknown; readonly wallet: Address },
+): Promise<number> {
+  const { target, targetId } = row
+  const lens = lensOf(type, z.decode(type.settings, settings))
+  if (lens === undefined) {
+    await store.markStale(tx, targetId)
+    return targetId
+  }
+  const key = targetKey(type, target, wallet, lens)
+  const joined = await store.joinTarget(tx, { type: type.name, key, target, lens })
+  await store.leaveTarget(tx, targetId)
+  if (joined !== targetId) await store.updateTarget(tx, row.id, joined)
+  return joined
+}
+
+/** Wakes who looks at ledgers. The chain is looked at anyway. */
+export async function askForLook(tx: Db, type: WatchType, wallet: Address): Promise<void> {
+  if (type.reads === 'ledger') await store.notifyLedger(tx, wallet)
+}
+
+/**
+ * What is switched on again is judged anew: asks for a look at the target and drops the states that have no
+ * open episode, so that this look is their baseline. What is switched off keeps its states as they are.
+ */
+export async function startAfresh(
+  tx: Db,
+  type: WatchType,
+  row: store.WatchRow,
+  change: {
+    readonly status: WatchChanges['status']
+    readonly before: readonly SignalChoice[]
+    readonly after: readonly SignalChoice[]
+  },
+): Promise<void> {
+  const isResumed = change.status === 'active' && row.wanted === 'paused'
+  const wasOn = completeSignals(type.signals, change.before)
+  const isOn = completeSignals(type.signals, change.after)
+  const switchedOn = isOn.filter(({ enabled }, index) => enabled && wasOn[index]?.enabled === false)
+  if (isResumed) await store.deleteClosedStates(tx, row.id)
+  else if (switchedOn.length > 0) {
+    const ids = switchedOn.map(({ id }) => id)
+    await store.deleteClosedStates(tx, row.id, ids)
+  }
+  if (isResumed || switchedOn.length > 0) await store.markStale(tx, row.targetId)
+}

@@ -1,0 +1,105 @@
+import { createServer } from 'node:http'
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { createChain } from '#src/chain/client.ts'
+import { createEndpoints } from '#src/chain/endpoints.ts'
+import { createPChain } from '#src/chain/pchain.ts'
+import { createContractAddresses } from '#src/chain/registry.ts'
+import { silentLogger } from '#src/kernel/logger.ts'
+import { type RpcProxy, startRpcProxy } from '#src/sandbox/devnet/rpc-proxy.ts'
+import { type FurnishedDevnet, startDevnet } from '#src/sandbox/devnet.ts'
+import { listen, stopListening } from '#src/sandbox/loopback.ts'
+
+/** Endpoints that answer what their methods do not promise. */
+
+let devnet: FurnishedDevnet
+let primary: RpcProxy
+let secondary: RpcProxy
+let nowMs: number
+const clock = { now: () => new Date(nowMs) }
+
+beforeAll(async () => {
+  devnet = await startDevnet({ contracts: true })
+})
+afterAll(() => devnet.close())
+beforeEach(async () => {
+  nowMs = new Date('2026-11-20T15:00:00Z').getTime()
+  primary = await startRpcProxy(devnet.rpcUrl)
+  secondary = await startRpcProxy(devnet.rpcUrl)
+})
+afterEach(() => Promise.all([primary.close(), secondary.close()]))
+
+describe('a call answered with garbage', () => {
+  test.each([
+    ['null', null],
+    ['a number', 7],
+    ['half a byte', '0x1'],
+    ['an object', {}],
+    ['text', 'ok'],
+  ])('such as %s is asked again of the next endpoint', async (_name, answer) => {
+    primary.rewrite('eth_call', () => answer)
+    const chain = createChain({
+      rpcUrls: [primary.url, secondary.url],
+      chainId: 14,
+      log: silentLogger,
+      clock,
+    })
+    const { address } = devnet.people.alice.account
+    const block = await chain.confirmedBlock(1)
+    const [balance] = await chain.balances([{ address, asset: 'FLR' }], block)
+    expect(balance).toBeTypeOf('bigint')
+    secondary.rewrite('eth_call', () => answer)
+    await expect(chain.balances([{ address, asset: 'FLR' }], block)).rejects.toMatchObject({
+      code: 'dependency_unavailable',
+    })
+  })
+})
+
+describe('the list of contracts', () => {
+  test('is not forgotten when an endpoint gives an empty one', async () => {
+    const { contractRegistry } = devnet.contracts
+    const names = createContractAddresses({ registry: contractRegistry, clock, log: silentLogger })
+    const endpoints = createEndpoints({
+      rpcUrls: [primary.url],
+      chainId: 14,
+      log: silentLogger,
+      clock,
+      timeoutMs: 2000,
+    })
+    const find = () => endpoints.ask((client) => names.find(client, 'FtsoV2'), undefined)
+    const before = await find()
+    expect(before).toBeDefined()
+    nowMs += 11 * 60_000
+    primary.rewrite('eth_call', () => '0x')
+    await expect(find()).rejects.toMatchObject({ code: 'dependency_unavailable' })
+    await primary.up()
+    expect(await find()).toBe(before)
+  })
+})
+
+describe('a validator', () => {
+  test.each([
+    ['a fraction', '1790000000.5'],
+    ['beyond every date', '18446744073709551615'],
+    ['an object', {}],
+  ])('with an end of stake that is %s has no known end', async (_name, endTime) => {
+    const node = await startNode({ nodeID: 'NodeID-A', connected: true, endTime })
+    const found = await createPChain({ url: node.url, log: silentLogger }).validators(['NodeID-A'])
+    expect(found?.get('NodeID-A')).toEqual({ connected: true, endsAt: null })
+    await node.close()
+  })
+
+  test('of which the node does not say whether it is connected is not taken for offline', async () => {
+    const node = await startNode({ nodeID: 'NodeID-A', endTime: '1790000000' })
+    const found = await createPChain({ url: node.url, log: silentLogger }).validators(['NodeID-A'])
+    expect(found?.get('NodeID-A')?.connected).toBeNull()
+    await node.close()
+  })
+})
+
+async function startNode(validator: unknown) {
+  const server = createServer((_incoming, response) => {
+    response.end(JSON.stringify({ jsonrpc: '2.0', id: 1, result: { validators: [validator] } }))
+  })
+  const port = await listen(server, 0)
+  return { url: `http://127.0.0.1:${port}`, close: () => stopListening(server) }
+}
