@@ -56,8 +56,8 @@ describe('a call answered with garbage', () => {
 
 describe('the list of contracts', () => {
   test('is not forgotten when an endpoint gives an empty one', async () => {
-    const { contractRegistry } = devnet.contracts
-    const names = createContractAddresses({ registry: contractRegistry, clock, log: silentLogger })
+    const { registry } = devnet.contracts
+    const names = createContractAddresses({ registry, clock, log: silentLogger })
     const endpoints = createEndpoints({
       rpcUrls: [primary.url],
       chainId: 14,
