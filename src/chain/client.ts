@@ -57,7 +57,12 @@ export function createChain({
   const endpoints = createEndpoints({ rpcUrls, chainId, log, clock, timeoutMs })
   const tokens = new Map<Address, AssetInfo>()
   const logs = createLogReader()
-  const contracts = createContractAddresses({ registry: contractRegistry, clock, log })
+  const contracts = createContractAddresses({
+    registry: contractRegistry,
+    endpointCount: endpoints.count,
+    clock,
+    log,
+  })
   const feeds = createFeeds({ endpoints, contracts, clock, log })
 
   const turns = createTurns(VERIFICATIONS)

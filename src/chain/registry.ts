@@ -21,12 +21,16 @@ export interface ContractAddresses {
 export interface RegistrySource {
   /** The list of the chain's own contracts. */
   readonly registry: Address
+  /** Endpoints that can be asked. */
+  readonly endpointCount: number
   readonly clock: Clock
   readonly log: Logger
 }
 
 /** How long the list is used before it is read again. */
 const KEPT_MS = 10 * 60_000
+/** How long a list is used on after an empty answer. */
+const DOUBTED_MS = 60_000
 
 /**
  * Looks contracts up in the FlareContractRegistry, all of them in one request.
@@ -35,21 +39,28 @@ const KEPT_MS = 10 * 60_000
  */
 export function createContractAddresses({
   registry,
+  endpointCount,
   clock,
   log,
 }: RegistrySource): ContractAddresses {
   const known = new Map<string, readonly Address[]>()
+  /** Names in the list now: what left it is no contract of today, but one of former times. */
+  let current: ReadonlySet<string> = new Set()
+  /** Endpoints, by address, that gave an empty list where one is known. */
+  const emptyAt = new Set<string>()
   let readUntilMs = 0
 
   async function look(client: RpcClient): Promise<void> {
     const nowMs = clock.now().getTime()
     if (nowMs < readUntilMs) return
     const listed = await readRegistry(client, registry)
-    // A chain does not lose its list: an endpoint that has none any more has not read it.
     if (listed.size === 0 && known.size > 0) {
-      throw new EndpointError('the list of contracts is empty, which was not so before')
+      doubt(client.transport.url ?? '')
+      readUntilMs = nowMs + DOUBTED_MS
+      return
     }
-    for (const name of known.keys()) if (!listed.has(name)) known.delete(name)
+    emptyAt.clear()
+    current = new Set(listed.keys())
     for (const [name, address] of listed) {
       const before = known.get(name) ?? []
       if (before[0] === address) continue
@@ -60,10 +71,24 @@ export function createContractAddresses({
     readUntilMs = nowMs + KEPT_MS
   }
 
+  /**
+   * A list that is known is never replaced by an empty one: the next endpoint is asked, and where all say
+   * the same the known list is used on.
+   */
+  function doubt(url: string): void {
+    const isNews = !emptyAt.has(url)
+    emptyAt.add(url)
+    if (isNews && emptyAt.size < endpointCount) {
+      throw new EndpointError('the list of contracts is empty, which was not so before')
+    }
+    if (isNews)
+      log.warn({ contracts: known.size }, 'list of contracts is empty: the known one is kept')
+  }
+
   return {
     find: async (client, name) => {
       await look(client)
-      return known.get(name)?.[0]
+      return current.has(name) ? known.get(name)?.[0] : undefined
     },
     all: async (client, name) => {
       await look(client)

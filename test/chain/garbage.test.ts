@@ -55,11 +55,13 @@ describe('a call answered with garbage', () => {
 })
 
 describe('the list of contracts', () => {
-  test('is not forgotten when an endpoint gives an empty one', async () => {
+  test.each([
+    1, 2,
+  ])('is not forgotten when all of %s endpoints give an empty one', async (endpointCount) => {
     const { registry } = devnet.contracts
-    const names = createContractAddresses({ registry, clock, log: silentLogger })
+    const names = createContractAddresses({ registry, endpointCount, clock, log: silentLogger })
     const endpoints = createEndpoints({
-      rpcUrls: [primary.url],
+      rpcUrls: [primary.url, secondary.url].slice(0, endpointCount),
       chainId: 14,
       log: silentLogger,
       clock,
@@ -69,10 +71,34 @@ describe('the list of contracts', () => {
     const before = await find()
     expect(before).toBeDefined()
     nowMs += 11 * 60_000
-    primary.rewrite('eth_call', () => '0x')
-    await expect(find()).rejects.toMatchObject({ code: 'dependency_unavailable' })
-    await primary.up()
+    for (const proxy of [primary, secondary]) proxy.rewrite('eth_call', () => '0x')
     expect(await find()).toBe(before)
+    nowMs += 11 * 60_000
+    expect(await find()).toBe(before)
+  })
+
+  test('is asked of the next endpoint when one gives an empty one', async () => {
+    const { registry } = devnet.contracts
+    const names = createContractAddresses({
+      registry,
+      endpointCount: 2,
+      clock,
+      log: silentLogger,
+    })
+    const endpoints = createEndpoints({
+      rpcUrls: [primary.url, secondary.url],
+      chainId: 14,
+      log: silentLogger,
+      clock,
+      timeoutMs: 2000,
+    })
+    const find = () => endpoints.ask((client) => names.find(client, 'FtsoV2'), undefined)
+    const before = await find()
+    nowMs += 11 * 60_000
+    primary.rewrite('eth_call', () => '0x')
+    secondary.resetCounts()
+    expect(await find()).toBe(before)
+    expect(secondary.count('eth_call')).toBe(1)
   })
 })
 
