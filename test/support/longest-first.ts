@@ -2,6 +2,7 @@ import { BaseSequencer, type TestSpecification } from 'vitest/node'
 
 /** Files that take longest, which would hold everything up if they were started last. */
 const LONGEST = [
+  'soak/soak',
   'sandbox/world',
   'pages/access',
   'bot/every-button',
