@@ -1,9 +1,9 @@
-import { concatHex, encodeFunctionData } from 'viem'
+import { concatHex, encodeFunctionData, type Hex } from 'viem'
 import { ROUNDS_ABI } from './abi.ts'
 import { type FastUpdate, fastUpdateBytes, fastUpdateHash, signBytes } from './encode.ts'
 import { FSP } from './places.ts'
 import type { KnownPolicy } from './policy.ts'
-import { drawn } from './provider.ts'
+import { drawn, type ProviderAccounts } from './provider.ts'
 import type { Tx } from './writer.ts'
 
 const VIRTUAL_PROVIDERS = 4096
@@ -22,8 +22,6 @@ export async function fastUpdates(policy: KnownPolicy, block: number): Promise<r
     if (provider.behaviours.has('no-fast-updates')) continue
     const chance = chanceOf(Math.ceil((weight * VIRTUAL_PROVIDERS) / sum))
     if (drawn('sortition', block, provider.name) >= chance) continue
-    const update = updateFor(block)
-    const signature = await signBytes(accounts.signingPolicy.privateKey, fastUpdateHash(update))
     const sender = accounts.fastUpdates[block % accounts.fastUpdates.length] ?? accounts.identity
     transactions.push({
       from: sender.address,
@@ -31,12 +29,27 @@ export async function fastUpdates(policy: KnownPolicy, block: number): Promise<r
       data: encodeFunctionData({
         abi: ROUNDS_ABI,
         functionName: 'submitAndPass',
-        args: [fastUpdateBytes(update, signature)],
+        args: [await signedUpdate(accounts, block)],
       }),
       gas: GAS,
     })
   }
   return transactions
+}
+
+/**
+ * A provider's update, as `submitAndPass` takes it; with the selector of `submitUpdates` before it, as the
+ * FastUpdater does.
+ *
+ * @param block the one it is drawn for: up to a few blocks before the one it gets into
+ */
+export async function signedUpdate(
+  { signingPolicy }: Pick<ProviderAccounts, 'signingPolicy'>,
+  block: number,
+): Promise<Hex> {
+  const update = updateFor(block)
+  const signature = await signBytes(signingPolicy.privateKey, fastUpdateHash(update))
+  return fastUpdateBytes(update, signature)
 }
 
 /** How probable it is to be drawn at least once in a block. */

@@ -56,7 +56,7 @@ const SUBMISSION_WINDOW_BLOCKS = 10
 /** One and a half updates in a block, of 2^120. */
 const SAMPLE_SIZE = 3n << 119n
 const REWARD_EXPIRY_SECONDS = 7_776_000
-const SUBMIT_UPDATES_SELECTOR = '0x470e91df'
+export const SUBMIT_UPDATES_SELECTOR = '0x470e91df'
 const SET_UP_GAS = 1_000_000
 const GAS_PER_VOTER = 900_000
 /** A transaction must not use more than about 16 million. */

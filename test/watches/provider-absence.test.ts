@@ -1,0 +1,92 @@
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { type RoundWorld, roundWorld } from './rounds.ts'
+
+/** What is told of data providers after nobody looked for longer than a node answers for. */
+
+const NAMES = ['Healthy', 'Unregistered', 'Late', 'Mute'] as const
+const MINUTE = 60
+
+let world: RoundWorld
+
+beforeAll(async () => {
+  world = await roundWorld(NAMES.slice(0, 3), { unwatched: ['Mute'] })
+  await world.watch('Mute', [
+    { id: 'fast-updates', enabled: true, parameters: { probability: 1e-3 } },
+  ])
+  await world.player().playRounds(4)
+  await world.scan()
+}, 60_000)
+afterAll(() => world.close())
+
+const heard = new Map<string, number>()
+async function news(): Promise<Readonly<Record<string, readonly string[]>>> {
+  const all = await Promise.all(
+    NAMES.map(async (name) => {
+      const events = await world.events(name)
+      const fresh = events.slice(heard.get(name) ?? 0)
+      heard.set(name, events.length)
+      return [name, fresh.filter((one) => !/monitoring/.test(one)).toSorted()] as const
+    }),
+  )
+  return Object.fromEntries(all.filter(([, events]) => events.length > 0))
+}
+
+/** Plays to so many minutes after the next opening of the registration, with nobody looking. */
+async function absentUntil(minutes: number): Promise<void> {
+  await world.player().playToRegistration()
+  const since = world.player().registrationSince ?? 0
+  await world.player().playTo(since + minutes * MINUTE, { inFull: true })
+}
+
+test('a registration that is missing when an absence of 19 minutes ends is told, and so is its recovery', async () => {
+  await world.behave('Unregistered', 'unregistered')
+  await world.behave('Late', 'late-registration')
+  await absentUntil(19)
+  world.restart()
+  await world.scan()
+  expect(await news()).toEqual({
+    Unregistered: ['fsp.registration critical'],
+    Late: ['fsp.registration critical'],
+  })
+  const since = world.player().registrationSince ?? 0
+  await world.player().playTo(since + 24 * MINUTE, { inFull: true })
+  await world.scan()
+  expect(await news()).toEqual({ Late: ['fsp.registration.recovered info'] })
+  await world.player().playToEpochEnd()
+  await world.player().playRounds(3)
+  await world.scan()
+  expect(await news()).toEqual({ Unregistered: ['fsp.not-in-policy critical'] })
+})
+
+test('a registration that came late during an absence is told with its recovery', async () => {
+  await world.player().recover('Unregistered')
+  await absentUntil(29)
+  world.restart()
+  await world.scan()
+  expect(await news()).toEqual({
+    Late: ['fsp.registration critical', 'fsp.registration.recovered info'],
+    Unregistered: ['fsp.registration.recovered info'],
+  })
+  const [, , alert] = await world.alerts('Late')
+  expect(alert?.data).toMatchObject({ minutes: 15, isClosed: false })
+  await world.player().playToEpochEnd()
+  await world.player().playRounds(3)
+  await world.scan()
+  expect(await news()).toEqual({ Unregistered: ['fsp.not-in-policy.recovered info'] })
+})
+
+test('fast updates that were missing through an absence are told, and so is their end', async () => {
+  await world.behave('Mute', 'no-fast-updates')
+  const { round, timing } = world.player()
+  const begins = timing.firstRoundStart + round * timing.roundSeconds
+  await world.player().playRounds(9, 50)
+  expect(world.clock.now().getTime() / 1000 - begins).toBeGreaterThan(600)
+  world.restart()
+  await world.scan()
+  expect(await news()).toEqual({ Mute: ['fsp.fast-updates critical'] })
+  await world.player().recover('Mute')
+  await world.player().playRounds(9)
+  world.restart()
+  await world.scan()
+  expect(await news()).toEqual({ Mute: ['fsp.fast-updates.recovered info'] })
+})

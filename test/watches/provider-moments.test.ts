@@ -1,0 +1,155 @@
+import { concatHex, encodeFunctionData, type Hex, isHex } from 'viem'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { flare } from '#src/chain/flare.ts'
+import type { Address } from '#src/kernel/units.ts'
+import forwarder from '#src/sandbox/contracts/Forwarder.json' with { type: 'json' }
+import { ROUNDS_ABI } from '#src/sandbox/devnet/fsp/abi.ts'
+import { signedUpdate } from '#src/sandbox/devnet/fsp/fast-updates.ts'
+import { SUBMIT_UPDATES_SELECTOR } from '#src/sandbox/devnet/fsp/install.ts'
+import { FSP } from '#src/sandbox/devnet/fsp/places.ts'
+import { registration } from '#src/sandbox/devnet/fsp/votes.ts'
+import { type RoundWorld, roundWorld } from './rounds.ts'
+
+/** What begins and ends between the ends of two rounds is told like everything else. */
+
+/** So heavy that ten blocks without an update are no luck. */
+const HEAVY = 3_000_000_000
+const SILENCE = [{ id: 'fast-updates', enabled: true, parameters: { probability: 1e-4 } }]
+const MINUTES = 18
+const REGISTRATION = [{ id: 'registration', enabled: true, parameters: { minutes: MINUTES } }]
+
+let world: RoundWorld
+
+beforeAll(async () => {
+  world = await roundWorld([], {
+    providers: [
+      { name: 'Anchor', stake: HEAVY },
+      { name: 'Heavy', stake: HEAVY },
+      { name: 'Late' },
+    ],
+  })
+  await world.watch('Heavy', SILENCE)
+  await world.watch('Late', REGISTRATION)
+  await world.behave('Heavy', 'no-fast-updates')
+  await world.player().playRounds(2)
+  await world.scan()
+}, 60_000)
+afterAll(() => world.close())
+
+const heard = new Map<string, number>()
+async function news(name: string): Promise<readonly string[]> {
+  const events = await world.events(name)
+  const fresh = events.slice(heard.get(name) ?? 0)
+  heard.set(name, events.length)
+  return fresh
+}
+
+/** When the round begins that is played next, epoch seconds. */
+function begins(): number {
+  const { round, timing } = world.player()
+  return timing.firstRoundStart + round * timing.roundSeconds
+}
+
+/** The next block, at a time, with a transaction in it. */
+async function block(at: number, from: Address, to: Address, data: Hex): Promise<void> {
+  const { client } = world.devnet
+  await client.setNextBlockTimestamp({ timestamp: BigInt(at) })
+  const hash = await client.sendTransaction({ account: from, to, data, gas: 1_000_000n })
+  const { status } = await client.waitForTransactionReceipt({ hash })
+  expect(status).toBe('success')
+}
+
+async function update(): Promise<Hex> {
+  const { accounts } = world.player().provider('Heavy')
+  return signedUpdate(accounts, Number(await world.devnet.client.getBlockNumber()))
+}
+
+async function throughSubmission(at: number): Promise<void> {
+  const args = [await update()] as const
+  const data = encodeFunctionData({ abi: ROUNDS_ABI, functionName: 'submitAndPass', args })
+  const [sender] = world.player().provider('Heavy').accounts.fastUpdates
+  if (sender === undefined) throw new Error('nobody sends')
+  await block(at, sender.address, FSP.submission, data)
+}
+
+async function silence(): Promise<Record<string, unknown>> {
+  const heavy = world.player().provider('Heavy').accounts.identity.address
+  const [row] = await world.sql`
+    select providers -> ${heavy} -> 'fastUpdates' as silence from fsp_rounds order by round desc limit 1`
+  return row?.['silence']
+}
+
+test('a silence that ends in the block that completes the round is told, and so is its end', async () => {
+  await news('Heavy')
+  const first = begins()
+  await throughSubmission(first + 1)
+  await world.player().playRounds(1)
+  await world.scan()
+  await news('Heavy')
+  const start = begins()
+  await world.player().playTo(start + 3, { inFull: true })
+  await throughSubmission(start + 5)
+  await world.player().playTo(start + 20, { inFull: true })
+  await world.scan()
+  await news('Heavy')
+  await world.devnet.mine(26, 1)
+  await world.player().playTo(start + 89, { inFull: true })
+  await throughSubmission(start + 90)
+  await world.player().playTo(start + 100, { inFull: true })
+  await world.scan()
+  expect(await news('Heavy')).toEqual([
+    'fsp.fast-updates critical',
+    'fsp.fast-updates.recovered info',
+  ])
+  const [alert] = (await world.alerts('Heavy')).slice(-2)
+  expect(Number(alert?.data['blocksSinceUpdate'])).toBeGreaterThan(25)
+})
+
+test.each(['directly', 'through a contract'])('an update that is sent %s counts', async (way) => {
+  await world.player().playRounds(2)
+  await world.scan()
+  const { client, people } = world.devnet
+  const stranger = people.alice.account.address
+  const data = concatHex([SUBMIT_UPDATES_SELECTOR, await update()])
+  if (way === 'directly') await block(begins() + 1, stranger, FSP.fastUpdater, data)
+  else {
+    if (!isHex(forwarder.bytecode)) throw new Error('not a compiled contract')
+    const made = await client.sendTransaction({ account: stranger, data: forwarder.bytecode })
+    const { contractAddress } = await client.waitForTransactionReceipt({ hash: made })
+    const args = [FSP.fastUpdater, concatHex([SUBMIT_UPDATES_SELECTOR, await update()])] as const
+    const abi = forwarder.abi
+    const call = encodeFunctionData({ abi, functionName: 'forward', args })
+    await block(begins() + 2, stranger, contractAddress as Address, call)
+  }
+  const sent = Number(await client.getBlockNumber())
+  await world.player().playRounds(2)
+  await world.scan()
+  expect(await silence()).toMatchObject({ lastUpdateBlock: sent })
+})
+
+test('a registration that comes 40 seconds late, between two round ends, is told, and so is that it came', async () => {
+  await world.behave('Late', 'unregistered')
+  await world.player().playToRegistration()
+  await world.scan()
+  const since = world.player().registrationSince ?? 0
+  const due = since + MINUTES * 60
+  const { timing, rewardEpoch } = world.player()
+  const second = (at: number) => (at - timing.firstRoundStart) % timing.roundSeconds
+  // The round before it has ended when it is due, and its own has not when it comes.
+  expect(second(due)).toBeLessThan(10)
+  await world.player().playTo(due + 38, { inFull: true })
+  const { accounts } = world.player().provider('Late')
+  const { from, to, data } = await registration(
+    accounts,
+    rewardEpoch + 1,
+    flare.id,
+    FSP.voterRegistry,
+  )
+  await block(due + 40, from, to, data)
+  await world.player().playTo(due + 4 * 60, { inFull: true })
+  await world.scan()
+  expect(await news('Late')).toEqual([
+    'fsp.registration critical',
+    'fsp.registration.recovered info',
+  ])
+})
