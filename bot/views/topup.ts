@@ -123,7 +123,7 @@ function isNative({ approval, transaction }: Topup): boolean {
 
 /** What a payment by hand needs; a token cannot be paid so. */
 function byHand(t: Translate, topup: Topup): readonly string[] {
-  const { amount, decimals, asset, payTo, approval, destinationTag } = topup
+  const { amount, decimals, asset, payTo, approval, destinationTag, contractWallet } = topup
   if (approval !== null) return []
   const exact = html(`<code>${formatUnits(amount, decimals)}</code>`)
   return [
@@ -132,7 +132,14 @@ function byHand(t: Translate, topup: Topup): readonly string[] {
     ...(destinationTag === null
       ? []
       : [t.html('bot:topup.tag', { tag: html(`<code>${destinationTag}</code>`) })]),
+    ...(isNative(topup) ? [contractWalletLine(t, contractWallet)] : []),
   ]
+}
+
+/** What owners of contract wallets must know before they pay. */
+function contractWalletLine(t: Translate, call: Topup['contractWallet']): string {
+  if (call === null) return t.html('operations:instructions.noContractWallet')
+  return t.html('operations:instructions.contractWallet', { address: wholeAddress(call.to) })
 }
 
 function quoteRows(t: Translate, topup: Topup): Rows {

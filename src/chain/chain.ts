@@ -99,6 +99,8 @@ export interface FeedReading extends FeedPrice, FeedEntry {}
 /** What a payment router says of itself. */
 export interface RouterState {
   readonly paused: boolean
+  /** Whether it has `payNative`; older ones have not. */
+  readonly takesCoins: boolean
   readonly treasury: Address
   /** Per token asked about, in that order. */
   readonly allowed: readonly boolean[]

@@ -5,6 +5,7 @@ import {
   isAddressEqual,
   size,
   toEventSelector,
+  zeroAddress,
 } from 'viem'
 import { z } from 'zod'
 import { Address, Hash } from '#src/kernel/units.ts'
@@ -17,7 +18,7 @@ import { HexData, Log } from './logs.ts'
 import { Quantity } from './quantity.ts'
 import { readRevertReason } from './revert-reason.ts'
 
-/** The first topic of a payment through the router. */
+/** The first topic of a payment through the router, in a token or, with the zero address, in coins. */
 export const PAID_TOPIC = toEventSelector('Paid(bytes32,address,address,uint256)')
 
 /** A transaction as JSON-RPC answers it; not in a block yet while its hash is null. */
@@ -95,7 +96,7 @@ export function routerPayment(
     handle: args.handle,
     tag: null,
     payer: args.payer,
-    asset: args.token,
+    asset: isAddressEqual(args.token, zeroAddress) ? 'FLR' : args.token,
     amountUnits: args.amount,
     block,
   }
@@ -156,7 +157,7 @@ function intendedHandle({ to, input }: Transaction, { router, payTo }: PaymentPl
   if (router === undefined || !isAddressEqual(to, router)) return null
   try {
     const { functionName, args } = decodeFunctionData({ abi: ROUTER_ABI, data: input })
-    return functionName === 'pay' ? args[0] : null
+    return functionName === 'pay' || functionName === 'payNative' ? args[0] : null
   } catch {
     // Some other call of the router, or bytes that are none.
     return null

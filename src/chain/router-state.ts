@@ -7,6 +7,8 @@ import { isExecutionFailure } from './failures.ts'
 import { readBatch, readWord } from './multicall.ts'
 
 const ADDRESS_AT = 12
+/** The first version of the router that has `payNative`; those before have no version. */
+const WITH_COINS = 2n
 
 /**
  * What a payment router says of itself, in one request.
@@ -23,14 +25,16 @@ export async function readRouterState(
   const calls = [
     encodeFunctionData({ abi, functionName: 'paused' }),
     encodeFunctionData({ abi, functionName: 'treasury' }),
+    encodeFunctionData({ abi, functionName: 'version' }),
     ...tokens.map((token) => encodeFunctionData({ abi, functionName: 'allowed', args: [token] })),
   ].map((callData) => ({ target: router, callData }))
   try {
     const answers = await readBatch(client, calls, { multicallAddress, block: 'latest' })
-    const [paused, treasury, ...allowed] = answers.map(word)
+    const [paused, treasury, version, ...allowed] = answers.map(word)
     if (paused === undefined || treasury === undefined) return undefined
     return {
       paused: isTrue(paused),
+      takesCoins: version !== undefined && (readWord(version) ?? 0n) >= WITH_COINS,
       treasury: getAddress(slice(treasury, ADDRESS_AT)),
       allowed: allowed.map((answer) => answer !== undefined && isTrue(answer)),
     }

@@ -223,6 +223,7 @@ interface Row {
 /** Everything to pay by hand with. */
 function details(t: Translate, topup: Topup): readonly Row[] {
   const { amount, decimals, payTo, approval, transaction, destinationTag, handle } = topup
+  const { contractWallet } = topup
   const isToken = approval !== null
   return [
     {
@@ -245,6 +246,12 @@ function details(t: Translate, topup: Topup): readonly Row[] {
       ? []
       : [{ label: t('pages:pay.details.data'), value: transaction.data }]),
     ...(isToken ? [{ label: t('pages:pay.details.reference'), value: handle }] : []),
+    ...(contractWallet === null
+      ? []
+      : [
+          { label: t('pages:pay.details.contractWallet'), value: contractWallet.to },
+          { label: t('pages:pay.details.contractData'), value: contractWallet.data },
+        ]),
   ]
 }
 
@@ -285,13 +292,18 @@ function receiptRows(t: Translate, { topup, receipts }: PayPage): readonly Row[]
 }
 
 /** What the page's script hands to a wallet. */
-function walletData({ asset, decimals, transaction, approval, chainId, amount }: Topup) {
+function walletData(topup: Topup) {
+  const { asset, decimals, transaction, contractWallet, approval, chainId, amount } = topup
   return JSON.stringify({
     chain: chainParams(chainId),
     asset,
     decimals,
     amount: numberToHex(amount),
     payment: transaction && { ...transaction, value: numberToHex(transaction.value) },
+    contractPayment: contractWallet && {
+      ...contractWallet,
+      value: numberToHex(contractWallet.value),
+    },
     approval: approval && {
       token: approval.token,
       spender: approval.spender,

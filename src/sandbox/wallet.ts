@@ -27,6 +27,7 @@ const READS: readonly string[] = [
   'eth_estimateGas',
   'eth_gasPrice',
   'eth_getBalance',
+  'eth_getCode',
   'eth_getTransactionByHash',
   'eth_getTransactionReceipt',
 ]

@@ -9,6 +9,8 @@ import { PEOPLE } from '#src/sandbox/devnet/people.ts'
 import { type RpcProxy, startRpcProxy } from '#src/sandbox/devnet/rpc-proxy.ts'
 import { type FurnishedDevnet, startDevnet } from '#src/sandbox/devnet.ts'
 import { type TestClock, testClock } from '../support/clock.ts'
+import { deployByteCode } from '../support/contract-wallet.ts'
+import olderRouter from './router-1.json' with { type: 'json' }
 
 const alice = PEOPLE.alice.account.address
 const AT = new Date('2026-11-20T15:00:00Z')
@@ -158,6 +160,7 @@ describe("the router's state", () => {
     const tokens = [wflr, alice, fxrp]
     expect(await chain.routerState(router, tokens)).toEqual({
       paused: false,
+      takesCoins: true,
       treasury,
       allowed: [true, false, true],
     })
@@ -166,11 +169,25 @@ describe("the router's state", () => {
     proxy.resetCounts()
     expect(await chain.routerState(router, tokens)).toEqual({
       paused: true,
+      takesCoins: true,
       treasury,
       allowed: [false, false, true],
     })
     expect(proxy.counts()).toEqual({ eth_call: 1 })
     expect(await chain.routerState(router, [])).toMatchObject({ allowed: [] })
+  })
+
+  test('tells one from before coins could be paid through it', async () => {
+    const args = [alice, contracts.treasury] as const
+    const abi = parseAbi(['constructor(address owner, address treasury)'])
+    const data = encodeDeployData({ abi, bytecode: bytecodeOf(olderRouter), args })
+    const older = await deployByteCode(devnet, alice, data)
+    expect(await chain.routerState(older, [contracts.wflr])).toEqual({
+      paused: false,
+      takesCoins: false,
+      treasury: contracts.treasury,
+      allowed: [false],
+    })
   })
 
   test('does not exist of anything else', async () => {

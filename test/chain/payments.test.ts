@@ -23,6 +23,7 @@ import { PEOPLE } from '#src/sandbox/devnet/people.ts'
 import { type RpcProxy, startRpcProxy } from '#src/sandbox/devnet/rpc-proxy.ts'
 import type { Mined, Outgoing } from '#src/sandbox/devnet/sending.ts'
 import { type FurnishedDevnet, startDevnet } from '#src/sandbox/devnet.ts'
+import { deployContractWallet, execute, payNativeData } from '../support/contract-wallet.ts'
 import { REVERTER } from './contracts.ts'
 
 const alice = PEOPLE.alice.account.address
@@ -90,6 +91,36 @@ describe('a transaction through the router', () => {
     })
     const indices = facts.status === 'mined' && facts.payments.map(({ logIndex }) => logIndex)
     expect(new Set(indices || []).size).toBe(3)
+  })
+
+  test('may pay coins: a payment in FLR, of a contract wallet too, found by the scan as well', async () => {
+    const wallet = await deployContractWallet(devnet, bob)
+    const { router: to } = contracts
+    const call = { from: bob, wallet, to, value: 77n, data: payNativeData(HANDLE) }
+    const hash = await execute(devnet, call)
+    const facts = await chain.transactionPayments(hash, places)
+    expect(facts).toMatchObject({
+      status: 'mined',
+      payments: [{ way: 'router', handle: HANDLE, payer: wallet, asset: 'FLR', amountUnits: 77n }],
+    })
+    const { block, payments } = facts.status === 'mined' ? facts : expect.unreachable()
+    expect(await chain.paymentsBetween(block.number - 1, block.number, places)).toEqual(payments)
+    // The treasury may be where plain transfers go: the event tells of it, and nothing else does.
+    const { treasury: payTo } = contracts
+    const one = { ...places, payTo }
+    expect(await chain.paymentsBetween(block.number - 1, block.number, one)).toEqual(payments)
+  })
+
+  test('of coins that failed says what it was to pay', async () => {
+    await contracts.setPaused(true)
+    const data = payNativeData(HANDLE)
+    const failed = await sendOne({ from: bob, to: contracts.router, data })
+    await contracts.setPaused(false)
+    expect(await chain.transactionPayments(failed.hash, places)).toMatchObject({
+      status: 'reverted',
+      reason: 'IsPaused',
+      handle: HANDLE,
+    })
   })
 
   test('of somebody else pays us nothing', async () => {

@@ -23,6 +23,7 @@ import silentToken from '#src/sandbox/contracts/SilentToken.json' with { type: '
 import { bytecodeOf } from '#src/sandbox/devnet/deployment.ts'
 import { PEOPLE } from '#src/sandbox/devnet/people.ts'
 import { type FurnishedDevnet, startDevnet } from '#src/sandbox/devnet.ts'
+import { CONTRACT_WALLET_ABI, deployContractWallet, execute } from '../support/contract-wallet.ts'
 import { AGREED_ROUTER_ABI } from './router-abi.ts'
 
 const alice = PEOPLE.alice.account.address
@@ -47,6 +48,7 @@ const ROUTER = [
     'error ZeroAddress()',
     'error ZeroAmount()',
     'error Reentered()',
+    'error ForwardingFailed()',
     'error ERC20InsufficientBalance(address sender, uint256 balance, uint256 needed)',
     'error ERC20InsufficientAllowance(address spender, uint256 allowance, uint256 needed)',
   ]),
@@ -200,6 +202,80 @@ describe('a payment', () => {
   })
 })
 
+describe('a payment in coins', () => {
+  const native = call('payNative', [HANDLE])
+  const coins = (address: Address) => devnet.client.getBalance({ address })
+  const payCoins = (value: bigint, to: Address = contracts.router) =>
+    devnet.client.sendTransaction({ account: alice, to, value, data: native, gas: 500_000n })
+  const refused = (value: bigint, to = contracts.router) => refusal(alice, native, to, value)
+
+  test('takes exactly what was sent to the treasury and says so, with no token', async () => {
+    const before = await coins(contracts.treasury)
+    const hash = await payCoins(12_345_678n)
+    expect((await coins(contracts.treasury)) - before).toBe(12_345_678n)
+    expect(await coins(contracts.router)).toBe(0n)
+    const { logs } = await devnet.client.waitForTransactionReceipt({ hash })
+    expect(parseEventLogs({ abi: ROUTER, logs })).toMatchObject([
+      {
+        eventName: 'Paid',
+        args: { handle: HANDLE, payer: alice, token: ZERO, amount: 12_345_678n },
+      },
+    ])
+  })
+
+  test('names the contract wallet that makes it as its payer', async () => {
+    const wallet = await deployContractWallet(devnet, bob)
+    const { router: to } = contracts
+    const hash = await execute(devnet, { from: bob, wallet, to, value: 5n, data: native })
+    const { logs } = await devnet.client.getTransactionReceipt({ hash })
+    expect(parseEventLogs({ abi: ROUTER, logs })).toMatchObject([
+      { args: { handle: HANDLE, payer: wallet, token: ZERO, amount: 5n } },
+    ])
+  })
+
+  test('of nothing is refused, and any while payments are paused', async () => {
+    expect(await refused(0n)).toEqual(['ZeroAmount', undefined])
+    await contracts.setPaused(true)
+    expect(await refused(1n)).toEqual(['IsPaused', undefined])
+    await contracts.setPaused(false)
+    expect(await refused(1n)).toBeUndefined()
+  })
+
+  test('is refused as a whole when the treasury does not take it', async () => {
+    const { treasury, odd } = await oddTreasury()
+    await tellTreasury(treasury, 'setRefuses', [true])
+    expect(await refused(7n, odd)).toEqual(['ForwardingFailed', undefined])
+    await tellTreasury(treasury, 'setRefuses', [false])
+    await payCoins(7n, odd)
+    expect(await coins(treasury)).toBe(7n)
+  })
+
+  test('is refused when the treasury pays once more in between', async () => {
+    const { treasury, odd } = await oddTreasury()
+    await tellTreasury(treasury, 'setAnswer', [odd, native])
+    expect(await refused(7n, odd)).toEqual(['ForwardingFailed', undefined])
+    await tellTreasury(treasury, 'setAnswer', [ZERO, '0x'])
+    await payCoins(7n, odd)
+    expect([await coins(treasury), await coins(odd)]).toEqual([7n, 0n])
+  })
+
+  async function oddTreasury() {
+    const treasury = await deployContractWallet(devnet, bob)
+    return { treasury, odd: await deploy(router, ROUTER, [bob, treasury]) }
+  }
+
+  async function tellTreasury(
+    to: Address,
+    functionName: 'setRefuses' | 'setAnswer',
+    args: readonly unknown[],
+  ) {
+    const abi: Abi = CONTRACT_WALLET_ABI
+    const data = encodeFunctionData({ abi, functionName, args })
+    const hash = await devnet.client.sendTransaction({ account: bob, to, data })
+    await devnet.client.waitForTransactionReceipt({ hash })
+  }
+})
+
 describe('a token', () => {
   const symbol = stringToHex('ODD', { size: 32 })
 
@@ -347,8 +423,14 @@ function call(functionName: string, args: readonly unknown[]): Hex {
 }
 
 /** The name and values of the error that a call of the router ends in; undefined when it does not. */
-async function refusal(from: Address, data: Hex, to: Address | null = contracts.router) {
-  const parameters = [to === null ? { from, data } : { from, to, data }, 'latest']
+async function refusal(
+  from: Address,
+  data: Hex,
+  to: Address | null = contracts.router,
+  value = 0n,
+) {
+  const sent = { from, data, value: toHex(value) }
+  const parameters = [to === null ? sent : { ...sent, to }, 'latest']
   const response = await fetch(devnet.rpcUrl, {
     method: 'POST',
     headers: { 'content-type': 'application/json' },

@@ -32,9 +32,9 @@ export interface Alert {
    * - `fsp.monitoring.recovered`: since (string), lastBlock (object or null), reason (string), until (string or null)
    * - `wallet-balance.moved`: address (string), asset (string), symbol (string), decimals (integer), previousAmount (string), currentAmount (string), changeAmount (string), threshold (string), direction (string), blockNumber (integer), blockTime (string)
    * - `feed-move.threshold`: feed (string), feedId (string), fromPrice (string), toPrice (string), movePercent (number), thresholdPercent (number), windowSeconds (integer), direction (string), fromTime (string), toTime (string), blockNumber (integer)
-   * - `provider.unregistered`: provider (string), providerName (string or null), registered (boolean), eligible (boolean or null), rewardEpochId (integer), eligibilityEpochId (integer or null), passes (number or null), failures (array), recovered (array), blockTime (string)
-   * - `provider.eligibility-lost`: provider (string), providerName (string or null), registered (boolean), eligible (boolean or null), rewardEpochId (integer), eligibilityEpochId (integer or null), passes (number or null), failures (array), recovered (array), blockTime (string)
-   * - `provider.recovered`: provider (string), providerName (string or null), registered (boolean), eligible (boolean or null), rewardEpochId (integer), eligibilityEpochId (integer or null), passes (number or null), failures (array), recovered (array), blockTime (string)
+   * - `provider.unregistered`: provider (string), providerName (string or null), registered (boolean), eligible (boolean or null), rewardEpochId (integer), eligibilityEpochId (integer or null), passes (number or null), failures (array), recovered (array), lost (string), blockTime (string)
+   * - `provider.eligibility-lost`: provider (string), providerName (string or null), registered (boolean), eligible (boolean or null), rewardEpochId (integer), eligibilityEpochId (integer or null), passes (number or null), failures (array), recovered (array), lost (string), blockTime (string)
+   * - `provider.recovered`: provider (string), providerName (string or null), registered (boolean), eligible (boolean or null), rewardEpochId (integer), eligibilityEpochId (integer or null), passes (number or null), failures (array), recovered (array), lost (string), blockTime (string)
    * - `credits.low-balance`: balanceCredits (integer), limitCredits (integer), nextRenewal (object or null)
    * - `credits.recovered`: balanceCredits (integer), limitCredits (integer), nextRenewal (object or null)
    * - `signing.uptime-open`: provider (string), rewardEpochId (integer), vote (string), endedAt (string), openedAt (string or null), publishedAt (string or null), concludedAt (string or null), signedAt (string or null), signedOtherHash (boolean), weightSignedPercent (number or null)
@@ -1269,6 +1269,14 @@ export interface Topup {
   /** The chain this service works on. Where a payment goes is in settlement: XRP is paid on the XRP Ledger. */
   chainId: number;
   confirmations: number;
+  /** What a contract wallet (Safe, ERC-4337, multisig) sends instead of transaction: a call of payNative on the router. Null for other assets than FLR, and where the router does not take FLR. */
+  contractWallet: {
+    data: string;
+    /** @pattern ^0x[0-9a-fA-F]{40}$ */
+    to: string;
+    /** @pattern ^(0|[1-9]\d{0,77})$ */
+    value: string;
+  } | null;
   /** Credits added so far, bonus included. */
   creditedCredits: number;
   credits: number;
@@ -1336,6 +1344,14 @@ export interface TopupDraft {
   bonusCredits: number;
   /** The chain this service works on. Where a payment goes is in settlement: XRP is paid on the XRP Ledger. */
   chainId: number;
+  /** What a contract wallet (Safe, ERC-4337, multisig) sends instead of transaction: a call of payNative on the router. Null for other assets than FLR, and where the router does not take FLR. */
+  contractWallet: {
+    data: string;
+    /** @pattern ^0x[0-9a-fA-F]{40}$ */
+    to: string;
+    /** @pattern ^(0|[1-9]\d{0,77})$ */
+    value: string;
+  } | null;
   credits: number;
   decimals: number;
   destinationTag: number | null;

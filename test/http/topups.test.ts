@@ -41,6 +41,7 @@ describe('POST /topup', () => {
       settlement: 'onchain_router_prepaid',
       chainId: 14,
       transaction: { to: contracts.router, value: '0', data: expect.any(String) },
+      contractWallet: null,
       approval: {
         token: contracts.wflr,
         spender: contracts.router,
@@ -77,8 +78,15 @@ describe('POST /topup', () => {
         value: parseEther('500').toString(),
         data: body.handle,
       },
+      contractWallet: {
+        to: world.contracts.router,
+        value: parseEther('500').toString(),
+        data: `0xefc3d609${body.handle.slice(2)}`,
+      },
     })
     expect(body.instructions).toContain(body.handle)
+    expect(body.instructions).toContain('Contract wallets (Safe, ERC-4337, multisig)')
+    expect(body.instructions).toContain(world.contracts.router)
   })
 
   test('quotes XRP with a tag of its own and a link for wallets', async () => {

@@ -31,9 +31,10 @@ export async function compareBalance(deps: Deps, signal: AbortSignal): Promise<v
   const balance = { balanceOf: payTo, balanceBlock: upTo, balanceUnits: units }
   if (balanceOf !== payTo || after === null || before === null) return saveBalance(db, balance)
   const plain = await listCoinPayments(db, 'native', { after, upTo })
-  const paid = plain.reduce((sum, { amountUnits }) => sum + amountUnits, 0n)
-  if (units === before + paid) return saveBalance(db, balance)
   const explained = await readForwarded(deps, payTo, { after, upTo }, signal)
+  const amounts = [...plain.map(({ amountUnits }) => amountUnits), ...explained.values()]
+  const paid = amounts.reduce((sum, amount) => sum + amount, 0n)
+  if (units === before + paid) return saveBalance(db, balance)
   const span = { from: after + 1, to: upTo, before, after: units, explained }
   const found = await chain.internalTransfers(payTo, span, signal)
   await transact(db, async (tx) => {

@@ -21,6 +21,8 @@ export interface AssetState {
   /** By the router's owner, or because we hold as much as we may. */
   readonly paused: boolean
   readonly price: UsdPrice | undefined
+  /** The router, where contract wallets can pay coins through it now. */
+  readonly contractPayTo: Address | undefined
   /** What we hold of it, where that has a cap. */
   readonly holdingsUnits: bigint | undefined
 }
@@ -154,10 +156,11 @@ async function readState(
 ): Promise<AssetState> {
   const place = placeOf(sources, asset)
   if (place === undefined || !sources.billing.enabled) return closed(asset, place)
-  const [price, router, holdingsUnits] = await Promise.all([
+  const [price, router, holdingsUnits, contractPayTo] = await Promise.all([
     readPrice(sources, view, asset),
     asset.way === 'router' ? readRouter(sources, view, place) : undefined,
     readHoldings(view, asset, place),
+    asset.way === 'native' ? readContractPayTo(sources, view) : undefined,
   ])
   const isTaken = asset.way !== 'router' || router?.isTaken === true
   const cap = capUnits(asset, 'holdingsCap')
@@ -171,6 +174,7 @@ async function readState(
     routerAllowlisted: router?.isAllowed === true,
     paused: router?.isPaused === true || isFull,
     price,
+    contractPayTo,
     holdingsUnits,
   }
 }
@@ -210,6 +214,15 @@ async function readRouter(
   const isSound = decimals === expected?.decimals
   if (!isSound) log.error({ token, decimals: decimals ?? null }, 'payment token is another one')
   return { isAllowed, isPaused: state.paused, isTaken: isAllowed && isSound }
+}
+
+/** Undefined where there is no router that takes coins now. Coins can be paid without one all the same. */
+async function readContractPayTo(
+  { billing }: MarketSources,
+  view: View,
+): Promise<Address | undefined> {
+  const state = await view.router()
+  return state?.takesCoins === true && !state.paused ? billing.payments.router : undefined
 }
 
 /** Only what has a cap is looked at. */
@@ -255,6 +268,7 @@ function closed(asset: PaymentAsset, place: AssetPlace | undefined, silent = fal
     routerAllowlisted: false,
     paused: false,
     price: undefined,
+    contractPayTo: undefined,
     holdingsUnits: undefined,
   }
 }

@@ -102,6 +102,10 @@ const draft = {
     .object({ to: Address, value: Units, data: z.string() })
     .nullable()
     .meta({ description: 'operations:field.transaction' }),
+  contractWallet: z
+    .object({ to: Address, value: Units, data: z.string() })
+    .nullable()
+    .meta({ description: 'operations:field.contractWallet' }),
   approval: z
     .object({ token: Address, spender: Address, amount: Units })
     .nullable()

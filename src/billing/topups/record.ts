@@ -68,18 +68,25 @@ export function toRecord(
 
 /** What a wallet signs. */
 function payment(
-  { asset, token, payTo, amountUnits }: TopupRow,
+  { asset, token, payTo, contractPayTo, amountUnits }: TopupRow,
   handle: Hash,
-): Pick<Topup, 'transaction' | 'approval'> {
-  if (assetOf(asset).way === 'xrpl') return { transaction: null, approval: null }
+): Pick<Topup, 'transaction' | 'contractWallet' | 'approval'> {
+  const nothing = { transaction: null, contractWallet: null, approval: null }
+  if (assetOf(asset).way === 'xrpl') return nothing
   const to = storedAddress(payTo)
   if (token === null) {
-    return { transaction: { to, value: amountUnits, data: handle }, approval: null }
+    const transaction = { to, value: amountUnits, data: handle }
+    if (contractPayTo === null) return { ...nothing, transaction }
+    const call = { functionName: 'payNative', args: [handle] } as const
+    const data = encodeFunctionData({ abi: ROUTER_ABI, ...call })
+    const contractWallet = { to: storedAddress(contractPayTo), value: amountUnits, data }
+    return { ...nothing, transaction, contractWallet }
   }
   const contract = storedAddress(token)
   const args = [handle, contract, amountUnits] as const
   const data = encodeFunctionData({ abi: ROUTER_ABI, functionName: 'pay', args })
   return {
+    ...nothing,
     transaction: { to, value: 0n, data },
     approval: { token: contract, spender: to, amount: amountUnits },
   }
@@ -87,17 +94,25 @@ function payment(
 
 function instructions(
   { billing }: RecordContext,
-  { asset, amountUnits, payTo, destinationTag, handle }: TopupRow,
+  { asset, amountUnits, payTo, contractPayTo, destinationTag, handle }: TopupRow,
   locale: Locale,
 ): string {
   const { way, decimals } = assetOf(asset)
   const symbol = symbolOf(asset, billing.serviceTokenSymbol)
   // The exact amount, whatever its length: it is what has to be paid.
   const amount = id(`${formatUnits(amountUnits, decimals)}\u00a0${symbol}`)
-  return translate(locale, `operations:instructions.${way}`, {
+  const said = translate(locale, `operations:instructions.${way}`, {
     amount,
     address: id(payTo),
     handle: id(handle),
     tag: id(destinationTag ?? ''),
   })
+  if (way !== 'native') return said
+  const more =
+    contractPayTo === null
+      ? translate(locale, 'operations:instructions.noContractWallet')
+      : translate(locale, 'operations:instructions.contractWallet', {
+          address: id(contractPayTo),
+        })
+  return `${said} ${more}`
 }

@@ -9,7 +9,7 @@ import { xrpWalletLink } from './rules.ts'
  * no time.
  */
 export function restOf(topup: Topup, now: Date): Topup | undefined {
-  const { status, paidAmount, expiresAt, handle, transaction, approval } = topup
+  const { status, paidAmount, expiresAt, handle, transaction, contractWallet, approval } = topup
   const left = topup.amount - (paidAmount ?? 0n)
   if (status !== 'credited' || left <= 0n || now >= expiresAt) return undefined
   const amount = left
@@ -18,7 +18,12 @@ export function restOf(topup: Topup, now: Date): Topup | undefined {
     return { ...topup, amount, pageQr }
   }
   if (approval === null) {
-    return { ...topup, amount, transaction: transaction && { ...transaction, value: amount } }
+    return {
+      ...topup,
+      amount,
+      transaction: transaction && { ...transaction, value: amount },
+      contractWallet: contractWallet && { ...contractWallet, value: amount },
+    }
   }
   const args = [handle, approval.token, amount] as const
   const data = encodeFunctionData({ abi: ROUTER_ABI, functionName: 'pay', args })

@@ -76,6 +76,7 @@ export async function createTopup(
     asset: key,
     token: place.token ?? null,
     payTo: place.payTo,
+    contractPayTo: state.contractPayTo ?? null,
     ...worthOf(credits, key),
     amountUnits,
     priceValue: price.value,

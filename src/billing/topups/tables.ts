@@ -27,6 +27,8 @@ export const topups = pgTable(
     /** The contract of a token; null for coins. */
     token: text('token'),
     payTo: text('pay_to').notNull(),
+    /** The router through which contract wallets pay coins; null where there is none. */
+    contractPayTo: text('contract_pay_to'),
     /** Stands for the handle on the XRP Ledger. */
     destinationTag: bigint('destination_tag', { mode: 'number' }).unique(),
     credits: bigint('credits', { mode: 'number' }).notNull(),

@@ -129,7 +129,7 @@ async function nameOurs(db: Db, payments: readonly Payment[]): Promise<boolean> 
 
 async function readFacts(
   { chain, xrpl, billing }: FollowDeps,
-  topup: Pick<TopupRow, 'asset' | 'token' | 'payTo'>,
+  topup: Pick<TopupRow, 'asset' | 'token' | 'payTo' | 'contractPayTo'>,
   txHash: string,
   signal?: AbortSignal,
 ): Promise<TransactionFacts> {
@@ -138,7 +138,9 @@ async function readFacts(
   const { router, nativePayTo } = billing.payments
   // Where the quote said, should the service be set up otherwise by now.
   const to = storedAddress(topup.payTo)
-  const places = way === 'router' ? { router: to, payTo: nativePayTo } : { router, payTo: to }
+  const through = topup.contractPayTo === null ? router : storedAddress(topup.contractPayTo)
+  const places =
+    way === 'router' ? { router: to, payTo: nativePayTo } : { router: through, payTo: to }
   return chain.transactionPayments(storedHash(txHash), places, signal)
 }
 

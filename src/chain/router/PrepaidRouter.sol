@@ -11,8 +11,11 @@ interface IToken {
 /// @title Prepaid router
 /// @notice Takes payments for top-ups. A payment names its top-up by a handle; the token goes straight
 /// from the payer to the treasury, and an event tells what was paid for what. Nothing stays here: the
-/// contract never holds a token of its own accord and cannot receive the chain's coin.
+/// contract never holds a token of its own accord, and takes the chain's coin only to forward it at once.
 contract PrepaidRouter {
+    /// @notice 2: there is `payNative`. Routers without this function have none.
+    uint256 public constant version = 2;
+
     /// @notice Where every payment goes. Never changes: another treasury is another router.
     address public immutable treasury;
 
@@ -30,7 +33,8 @@ contract PrepaidRouter {
 
     bool private _paying;
 
-    /// @notice `amount` of `token` went from `payer` to the treasury for the top-up `handle`.
+    /// @notice `amount` of `token` went from `payer` to the treasury for the top-up `handle`. The zero
+    /// address stands for the chain's coin.
     event Paid(
         bytes32 indexed handle,
         address indexed payer,
@@ -77,7 +81,10 @@ contract PrepaidRouter {
     /// @notice The treasury got something else than was to be paid, as with a fee on transfers.
     error WrongAmountReceived(uint256 expected, uint256 received);
 
-    /// @notice A token called back while it was being paid with.
+    /// @notice The treasury did not take the coins.
+    error ForwardingFailed();
+
+    /// @notice A token or the treasury called back during a payment.
     error Reentered();
 
     modifier onlyOwner() {
@@ -114,6 +121,22 @@ contract PrepaidRouter {
         _paying = false;
 
         emit Paid(handle, msg.sender, token, amount);
+    }
+
+    /// @notice Pays the coins sent along for the top-up `handle`. It is for contract wallets: a plain
+    /// transfer from one of those leaves no event and names no top-up.
+    /// @param handle the 32 bytes that name the top-up
+    function payNative(bytes32 handle) external payable {
+        if (_paying) revert Reentered();
+        if (paused) revert IsPaused();
+        if (msg.value == 0) revert ZeroAmount();
+
+        _paying = true;
+        (bool done, ) = treasury.call{value: msg.value}("");
+        if (!done) revert ForwardingFailed();
+        _paying = false;
+
+        emit Paid(handle, msg.sender, address(0), msg.value);
     }
 
     /// @notice Says whether payments in `token` are taken.

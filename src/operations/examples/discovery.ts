@@ -49,6 +49,7 @@ const PAID_IN_FLR = {
   routerAllowlisted: false,
   paused: false,
   price: story.PRICES.FLR,
+  contractPayTo: undefined,
   holdingsUnits: undefined,
 } as const
 

@@ -37,6 +37,7 @@ export const CAPACITY = { purchased: 2, trial: 1, used: 1, available: 2, max: 20
 
 /** Where payments go: addresses that nobody can have a key of. */
 export const PAY_TO = '0x00000000000000000000000000000000000F1A03'
+export const ROUTER: Address = '0x00000000000000000000000000000000000F1A04'
 export const TOKENS = {
   service: '0x00000000000000000000000000000000000f1A05',
   WFLR: '0x00000000000000000000000000000000000F1a06',

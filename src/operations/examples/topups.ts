@@ -48,6 +48,7 @@ function topup(publicUrl: string, status: TopupStatus, confirmations: number): T
       asset: ASSET,
       token: null,
       payTo: story.PAY_TO,
+      contractPayTo: story.ROUTER,
       destinationTag: null,
       ...worthOf(story.TOPUP_CREDITS, ASSET),
       amountUnits,

@@ -8,6 +8,7 @@
  *   decimals: number,
  *   amount: string,
  *   payment: { to: string, value: string, data: string },
+ *   contractPayment: { to: string, value: string, data: string } | null,
  *   approval: { token: string, spender: string, data: string } | null,
  * }} Order
  */
@@ -15,6 +16,8 @@
 /** EIP-20: allowance(owner, spender) and balanceOf(owner). */
 const ALLOWANCE = '0xdd62ed3e'
 const BALANCE = '0x70a08231'
+/** EIP-7702: how the code of a plain account begins that a contract acts for. */
+const DELEGATED = '0xef0100'
 
 /** The wallet could not read the chain. */
 export class Silence extends Error {}
@@ -28,6 +31,23 @@ export class Silence extends Error {}
  */
 export async function tokenBalance(provider, { approval }, account) {
   return await call(provider, approval?.token, BALANCE + word(account))
+}
+
+/**
+ * What this account sends to pay: a contract's transfer of coins is not seen, so it calls the payment
+ * contract instead. Null when there is none that it could call.
+ *
+ * @param {Provider} provider
+ * @param {Order} order
+ * @param {string} account
+ */
+export async function paymentFrom(provider, { payment, contractPayment, approval }, account) {
+  if (approval !== null) return payment
+  const code = await callOf(provider, 'eth_getCode', [account, 'latest'])
+  if (code === '0x') return payment
+  if (contractPayment !== null) return contractPayment
+  // A plain account that has a contract act for it can still send a transfer of its own.
+  return code.toLowerCase().startsWith(DELEGATED) ? payment : null
 }
 
 /**

@@ -2,7 +2,7 @@
 // transaction's hash, so that it need not search for it.
 
 import { find, note, post, step } from './dom.js'
-import { callOf, formatUnits, isApproved, Silence, tokenBalance } from './pay-chain.js'
+import { callOf, formatUnits, isApproved, paymentFrom, Silence, tokenBalance } from './pay-chain.js'
 import {
   askAccount,
   chainName,
@@ -141,7 +141,12 @@ async function approve() {
 async function pay() {
   if (!(await isOnChain())) return
   note('waiting')
-  const hash = await send(order.payment)
+  const payment = await paymentFrom(provider, order, account)
+  if (payment === null) {
+    show('other')
+    return note('contract')
+  }
+  const hash = await send(payment)
   // Also after a reload the same page must not ask to pay twice.
   sessionStorage.setItem(key, hash)
   show()

@@ -1,0 +1,1 @@
+ALTER TABLE "topups" ADD COLUMN "contract_pay_to" text;
