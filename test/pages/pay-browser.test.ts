@@ -98,6 +98,31 @@ describe('with a wallet', () => {
     expect((await topupOf(alice, draft)).status).toBe('credited')
   })
 
+  test('that is a contract pays through the payment contract, or is told that it cannot', async () => {
+    const draft = await draftOf(alice, { asset: 'FLR' })
+    const says = { eth_getCode: '0x6001' }
+    await open(draft, { says })
+    await button('Connect wallet').click()
+    await button(/^Pay 500/).click()
+    await shown('Sent. You may close this page').first().waitFor()
+    await world.confirmAll()
+    const { status, txHash } = await topupOf(alice, draft)
+    expect(status).toBe('credited')
+    const hash = txHash as `0x${string}`
+    const { to } = await world.devnet.client.getTransaction({ hash })
+    expect(to).toBe(world.contracts.router.toLowerCase())
+    await context.close()
+
+    await world.contracts.setPaused(true)
+    const without = await draftOf(alice, { asset: 'FLR' })
+    await world.contracts.setPaused(false)
+    const wallet = await open(without, { says })
+    await button('Connect wallet').click()
+    await button(/^Pay 500/).click()
+    await page.locator('[data-note="contract"]').waitFor({ state: 'visible' })
+    expect(sent(wallet)).toBe(0)
+  })
+
   test('pays the rest of what was paid in part on the same page, once', async () => {
     const draft = await draftOf(alice, { asset: 'FLR' })
     await world.pay(draft, BigInt(draft.amount) / 2n)

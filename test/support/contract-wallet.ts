@@ -18,22 +18,21 @@ export function payNativeData(handle: Hex): Hex {
   return encodeFunctionData({ abi: PAY_NATIVE, args: [handle] })
 }
 
-/** Puts a contract on the chain; mined where blocks are made by themselves, else by `mine`. */
+/** Puts a contract on a chain that makes a block for each transaction. */
 export async function deployByteCode(
-  { client, mine }: Pick<Devnet, 'client' | 'mine'>,
+  { client }: Pick<Devnet, 'client'>,
   from: Address,
   data: Hex,
 ): Promise<Address> {
   const hash = await client.sendTransaction({ account: from, data, chain: null })
-  await mine(1)
-  const { contractAddress } = await client.getTransactionReceipt({ hash })
+  const { contractAddress } = await client.waitForTransactionReceipt({ hash })
   if (contractAddress == null) throw new Error('nothing was deployed')
   return getAddress(contractAddress)
 }
 
 /** A contract wallet, as of somebody who has a Safe. */
 export function deployContractWallet(
-  devnet: Pick<Devnet, 'client' | 'mine'>,
+  devnet: Pick<Devnet, 'client'>,
   from: Address,
 ): Promise<Address> {
   return deployByteCode(devnet, from, bytecodeOf(contractWallet))
@@ -41,7 +40,7 @@ export function deployContractWallet(
 
 /** Has a contract wallet make a call; its owner pays. @returns the transaction's hash */
 export async function execute(
-  { client, mine }: Pick<Devnet, 'client' | 'mine'>,
+  { client }: Pick<Devnet, 'client'>,
   call: { from: Address; wallet: Address; to: Address; value: bigint; data: Hex },
 ): Promise<Hash> {
   const { from, wallet, to, value } = call
@@ -49,6 +48,6 @@ export async function execute(
   const data = encodeFunctionData({ abi: CONTRACT_WALLET_ABI, functionName: 'execute', args })
   const sent = { account: from, to: wallet, value, data, gas: 500_000n, chain: null }
   const hash = await client.sendTransaction(sent)
-  await mine(1)
+  await client.waitForTransactionReceipt({ hash })
   return hash as Hash
 }
