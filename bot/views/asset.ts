@@ -1,4 +1,7 @@
 import type { AssetKey } from '#src/billing/price-list.ts'
+import type { Topup } from '#src/billing/topups/model.ts'
+import type { Translate } from '#src/i18n/translate.ts'
+import { wholeAddress } from './view.ts'
 
 /** A way to pay, as people are offered it. */
 export interface OfferedAsset {
@@ -24,4 +27,10 @@ export function unitsOf({ per1000Units }: OfferedAsset, credits: number): bigint
 export function creditsMax({ capUnits, per1000Units }: OfferedAsset): number | undefined {
   if (capUnits === undefined || per1000Units === 0n) return undefined
   return Number((capUnits * 1000n) / per1000Units)
+}
+
+/** What owners of contract wallets must know before they pay. */
+export function contractWalletLine(t: Translate, call: Topup['contractWallet']): string {
+  if (call === null) return t.html('operations:instructions.noContractWallet')
+  return t.html('operations:instructions.contractWallet', { address: wholeAddress(call.to) })
 }

@@ -1,6 +1,5 @@
 import { formatUnits } from 'viem/utils'
-import type { AssetKey } from '#src/billing/price-list.ts'
-import { MIN_TOPUP_CREDITS } from '#src/billing/price-list.ts'
+import { type AssetKey, MIN_TOPUP_CREDITS } from '#src/billing/price-list.ts'
 import { NOT_FOUND, type Topup } from '#src/billing/topups/model.ts'
 import { payerProblem } from '#src/billing/topups/rules.ts'
 import { isOpenLink } from '#src/channels/wording.ts'
@@ -15,6 +14,7 @@ import {
   type Translate,
 } from '#src/i18n/translate.ts'
 import { packed } from '../callback-data.ts'
+import { contractWalletLine } from './asset.ts'
 import { resumeButton } from './resume.ts'
 import { clockTime } from './time.ts'
 import {
@@ -134,12 +134,6 @@ function byHand(t: Translate, topup: Topup): readonly string[] {
       : [t.html('bot:topup.tag', { tag: html(`<code>${destinationTag}</code>`) })]),
     ...(isNative(topup) ? [contractWalletLine(t, contractWallet)] : []),
   ]
-}
-
-/** What owners of contract wallets must know before they pay. */
-function contractWalletLine(t: Translate, call: Topup['contractWallet']): string {
-  if (call === null) return t.html('operations:instructions.noContractWallet')
-  return t.html('operations:instructions.contractWallet', { address: wholeAddress(call.to) })
 }
 
 function quoteRows(t: Translate, topup: Topup): Rows {
