@@ -41,7 +41,7 @@ export async function runConnectNews(teller: Teller, sql: Sql, signal: AbortSign
   const stopListening = await listen(sql, CONNECTS_CHANNEL, waker.wake)
   while (!signal.aborted) {
     try {
-      await tellConnected(teller)
+      await tellConnected(teller, signal)
     } catch (error) {
       teller.app.log.warn({ error: describe(error) }, 'chat not told of its connection')
     }
@@ -50,9 +50,9 @@ export async function runConnectNews(teller: Teller, sql: Sql, signal: AbortSign
   await stopListening()
 }
 
-/** Tells every chat that has not been told. @throws what Telegram says, to be tried again later */
-export async function tellConnected(teller: Teller): Promise<void> {
-  await tellConnects(teller.app, (news) => tellChat(teller, news))
+/** Tells every chat that has not been told, until the signal. @throws what Telegram says, to be tried again later */
+export async function tellConnected(teller: Teller, signal?: AbortSignal): Promise<void> {
+  await tellConnects(teller.app, (news) => tellChat(teller, news), signal)
 }
 
 async function tellChat({ app, api, username }: Teller, news: ConnectNews): Promise<void> {

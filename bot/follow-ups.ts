@@ -44,7 +44,7 @@ export interface Changer {
 export async function runFollowUps(changer: Changer, signal: AbortSignal): Promise<void> {
   while (!signal.aborted) {
     try {
-      await followUp(changer)
+      await followUp(changer, signal)
     } catch (error) {
       changer.app.log.warn({ error: describe(error) }, 'messages not followed up')
     }
@@ -52,13 +52,14 @@ export async function runFollowUps(changer: Changer, signal: AbortSignal): Promi
   }
 }
 
-/** Changes every message that is due. */
-export async function followUp(changer: Changer): Promise<void> {
+/** Changes every message that is due, until the signal: those left are due again when their lease ends. */
+export async function followUp(changer: Changer, signal?: AbortSignal): Promise<void> {
   const { app } = changer
   const now = app.clock.now()
   const nextAt = new Date(now.getTime() + LEASE_MS)
   const due = await claimFollowUps(app.db, { now, nextAt, limit: AT_ONCE_MAX })
   for (const row of due) {
+    if (signal?.aborted) return
     try {
       await followOne(changer, row)
     } catch (error) {

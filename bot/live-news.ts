@@ -64,7 +64,7 @@ export async function runLiveNews(teller: Teller, sql: Sql, signal: AbortSignal)
     try {
       const handles = [...heard]
       heard.clear()
-      isBusy = await changeLive(teller, handles)
+      isBusy = await changeLive(teller, handles, signal)
     } catch (error) {
       app.log.warn({ error: describe(error) }, 'live messages not looked at')
     }
@@ -77,11 +77,13 @@ export async function runLiveNews(teller: Teller, sql: Sql, signal: AbortSignal)
 /**
  * Looks at every message that is due, and at those of these top-ups.
  *
+ * @param signal begins no other message: those left are looked at when their lease ends
  * @returns whether there was one
  */
 export async function changeLive(
   teller: Teller,
   handles: readonly string[] = [],
+  signal?: AbortSignal,
 ): Promise<boolean> {
   const { app } = teller
   if (handles.length > 0) await wakeLive(app.db, handles, app.clock.now())
@@ -90,7 +92,10 @@ export async function changeLive(
     const leasedUntil = new Date(now.getTime() + LEASE_MS)
     const rows = await claimLive(app.db, { now, leasedUntil, limit: ROWS_PER_LOOK })
     if (rows.length === 0) return isBusy
-    for (const row of rows) await look(teller, row)
+    for (const row of rows) {
+      if (signal?.aborted) return isBusy
+      await look(teller, row)
+    }
   }
 }
 

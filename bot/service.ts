@@ -1,5 +1,6 @@
 import type { Bot } from 'grammy'
 import type { Sql } from '#src/db/connection.ts'
+import { bounded } from '#src/kernel/bounded.ts'
 import type { App } from '#src/operations/define.ts'
 import {
   API_TIMEOUT_SECONDS,
@@ -22,6 +23,8 @@ import { pause } from './waker.ts'
 import { mountWebhook, pointWebhook, type WebhookServer } from './webhook.ts'
 
 const RESTART_MS = 5000
+/** How long a stop waits for calls in hand. */
+const STOP_MS = 10_000
 
 /** The bot as a part of the service. */
 export interface BotService {
@@ -37,7 +40,7 @@ export interface BotService {
   mount(server: WebhookServer): void
   /** Fetches and handles updates from now on, as soon as Telegram answers. Waits for nobody. */
   start(): Promise<void>
-  /** Fetches no more and waits for updates in hand, ten seconds at most. */
+  /** Begins nothing more and waits for what is in hand, ten seconds at most, whatever Telegram does. */
   stop(): Promise<void>
 }
 
@@ -65,6 +68,7 @@ export function createBotService(app: App, sql: Sql, settings: BotSettings): Bot
   async function run(): Promise<void> {
     if (!(await introduced())) return
     inbox = await startInbox(app, sql, updateHandler(app, bot))
+    if (signal.aborted) return await inbox.stop()
     await Promise.all([
       webhookSecret === undefined ? poll() : pointWebhook(app, bot.api, webhookSecret, signal),
       registerProfile(app, bot.api, REGISTRY, signal),
@@ -97,9 +101,7 @@ export function createBotService(app: App, sql: Sql, settings: BotSettings): Bot
     },
     stop: async () => {
       stop.abort()
-      await introduction
-      await running
-      await inbox?.stop()
+      await bounded(Promise.all([introduction, running, inbox?.stop()]), STOP_MS)
     },
   }
 }

@@ -1,4 +1,3 @@
-import { setTimeout as wait } from 'node:timers/promises'
 import type { FastifyInstance } from 'fastify'
 import { Api } from 'grammy'
 import { createTransport } from 'nodemailer'
@@ -27,10 +26,12 @@ import type { JobApp } from '#src/jobs/define.ts'
 import { REGISTRY as JOBS } from '#src/jobs/index.ts'
 import { retain } from '#src/jobs/retain.ts'
 import { type RunningJobs, runFirst, startJobs } from '#src/jobs/runner.ts'
+import { bounded } from '#src/kernel/bounded.ts'
 import { type Clock, systemClock } from '#src/kernel/clock.ts'
 import type { Logger } from '#src/kernel/logger.ts'
 import { createQuarantine } from '#src/kernel/quarantine.ts'
 import { createSecretBox } from '#src/kernel/secret-box.ts'
+import { traceOf } from '#src/kernel/trace.ts'
 import { createNotices } from '#src/notices/service.ts'
 import { REGISTRY as OPERATIONS } from '#src/operations/index.ts'
 import { registerPages } from '#src/pages/index.ts'
@@ -62,7 +63,10 @@ const REQUESTS_POOL = { max: 10, waitMs: 5000, lockMs: 3000 }
 const JOBS_POOL = { max: 10 }
 /** Metered calls, which are settled in few statements. */
 const METERING_POOL = { max: 5, waitMs: 5000, lockMs: 3000 }
+/** Work in hand at a stop, and then closing: together less than the 15 s after which a stop must be over. */
 const STOP_MS = 10_000
+const SETTLE_MS = 2000
+const CLOSE_MS = 1000
 const SMTP_TIMEOUT_MS = 20_000
 const TELEGRAM_TIMEOUT_SECONDS = 30
 
@@ -175,11 +179,12 @@ export function createApp(
       )
     },
     async stop() {
-      // Accepting ends at once; what is in hand has its time, all of it together.
-      await Promise.all([server.close(), bounded(jobs?.stop()), bounded(bot?.stop())])
-      await internal.close()
-      await app.metering.stop()
-      await connection.close()
+      // Credits owed come first; accepting ends at once; what is in hand has its time, all of it together.
+      const inHand = [app.metering.settleDebts(), server.close(), jobs?.stop(), bot?.stop()]
+      await endAll(log, inHand, STOP_MS)
+      // Calls in hand have ended by now, and may have left something to give back.
+      await endAll(log, [app.metering.stop(), internal.close()], SETTLE_MS)
+      await connection.close(CLOSE_MS)
     },
   }
 }
@@ -271,14 +276,15 @@ function mailer({ email: { smtpUrl, from } }: Config) {
   })
 }
 
-/** What a dependency that hangs holds up is left behind after ten seconds. */
-async function bounded(work: Promise<void> | undefined): Promise<void> {
-  const over = new AbortController()
-  const late = wait(STOP_MS, undefined, { signal: over.signal }).catch(() => undefined)
-  try {
-    await Promise.race([work, late])
-  } finally {
-    over.abort()
+/** Waits for all of it, as long as is given. What fails or hangs is told and left behind. */
+async function endAll(
+  log: Logger,
+  works: readonly (Promise<void> | undefined)[],
+  ms: number,
+): Promise<void> {
+  for (const ended of await Promise.allSettled(works.map((work) => bounded(work, ms)))) {
+    if (ended.status === 'rejected') log.warn({ error: traceOf(ended.reason) }, 'not stopped well')
+    else if (!ended.value) log.warn({ waitedMs: ms }, 'not stopped in time')
   }
 }
 

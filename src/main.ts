@@ -48,6 +48,14 @@ async function run(config: Config): Promise<void> {
     }
   }
   log.info({}, 'stopping')
-  await undo.disposeAsync()
-  log.info({}, 'stopped')
+  try {
+    // In reverse: the service, then the database under it, whatever the service says.
+    await undo.disposeAsync()
+    log.info({}, 'stopped')
+  } catch (error) {
+    log.error({ error: traceOf(error) }, 'stop failed')
+    process.exitCode = 1
+  }
+  // Connections to a server that does not answer would keep the process alive for their own time.
+  process.exit()
 }

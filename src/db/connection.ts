@@ -30,8 +30,12 @@ export interface Connection {
   readonly sql: Sql
   /** Another pool on the same database, so that its users wait for nobody else. `close` closes it too. */
   openPool(options?: PoolOptions): Db
-  /** Waits up to ten seconds for queries and transactions in hand, then closes every connection. */
-  close(): Promise<void>
+  /**
+   * Waits for queries and transactions in hand, then closes every connection.
+   *
+   * @param deadlineMs how long it waits; ten seconds without it
+   */
+  close(deadlineMs?: number): Promise<void>
 }
 
 interface PoolOptions {
@@ -94,8 +98,8 @@ export function connect(url: string, options: ConnectOptions = {}): Connection {
     db: openPool(first),
     sql,
     openPool,
-    close: async () => {
-      await Promise.all(pools.map(({ end }) => end()))
+    close: async (deadlineMs) => {
+      await Promise.all(pools.map(({ end }) => end(deadlineMs)))
       await endAttached(sql)
       await sql.end({ timeout: 1 })
     },
@@ -106,9 +110,12 @@ export function connect(url: string, options: ConnectOptions = {}): Connection {
 export function openDb(
   sql: Sql,
   options: Omit<Parameters<typeof createPool>[1], 'idleMs' | 'lifetimeMs'>,
-): { readonly db: Db; end(): Promise<void> } {
+): { readonly db: Db; end(deadlineMs?: number): Promise<void> } {
   const pool = createPool(sql, { ...options, idleMs: IDLE_MS, lifetimeMs: LIFETIME_MS })
-  return { db: openDrizzle(pool.client), end: () => pool.end(CLOSE_DEADLINE_MS) }
+  return {
+    db: openDrizzle(pool.client),
+    end: (deadlineMs = CLOSE_DEADLINE_MS) => pool.end(deadlineMs),
+  }
 }
 
 /** Drizzle takes the parsers of dates away and hands out text; plain queries get theirs back here. */

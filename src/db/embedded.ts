@@ -50,8 +50,11 @@ export async function startEmbedded(options: EmbeddedOptions): Promise<EmbeddedD
     if (typeof claim === 'string') throw inUse(cluster)
     await createDatabase(claim)
     const stop = async () => {
-      await claim.release()
-      await server.stop()
+      try {
+        await claim.release()
+      } finally {
+        await server.stop()
+      }
     }
     let stopped: Promise<void> | undefined
     return {

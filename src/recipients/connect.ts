@@ -219,14 +219,15 @@ export interface ConnectNews {
 }
 
 /**
- * Tells chats what became of their codes, one after another, until nothing is left. Several processes
+ * Tells chats what became of their codes, one after another, until nothing is left or the signal. Several processes
  * may do this at once; a chat whose teller dies or fails is told later.
  */
 export async function tellConnects(
   deps: Deps,
   tell: (news: ConnectNews) => Promise<void>,
+  signal?: AbortSignal,
 ): Promise<void> {
-  for (;;) {
+  while (!signal?.aborted) {
     const now = deps.clock.now()
     const leasedUntil = new Date(now.getTime() + LEASE_MS)
     const row = await codes.claimUntold(deps.db, { now, leasedUntil })

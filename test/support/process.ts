@@ -11,6 +11,8 @@ export interface ServiceProcess {
   /** Milliseconds from the start of the process to its line `ready`. */
   readonly readyMs: number
   readonly url: string
+  /** What it wrote to its log until now: the message of each line, in order. */
+  readonly messages: readonly string[]
   /** Orderly, by SIGTERM. */
   stop(): Promise<void>
   /** SIGKILL, and waits until it is gone. */
@@ -43,7 +45,8 @@ export async function startServiceProcess(
     stdio: ['ignore', 'pipe', 'pipe'],
   })
   const exited = once(child, 'exit')
-  await untilReady(child)
+  const messages: string[] = []
+  await untilReady(child, messages)
   const end = async (signal: NodeJS.Signals) => {
     child.kill(signal)
     await exited
@@ -52,21 +55,34 @@ export async function startServiceProcess(
     pid: child.pid ?? 0,
     readyMs: performance.now() - startedAt,
     url: `http://127.0.0.1:${port}`,
+    messages,
     stop: () => end('SIGTERM'),
     kill: () => end('SIGKILL'),
   }
 }
 
-async function untilReady(child: ChildProcess): Promise<void> {
+async function untilReady(child: ChildProcess, messages: string[]): Promise<void> {
   if (child.stdout === null || child.stderr === null) throw new Error('the process has no output')
   const lines: string[] = []
+  const isReady = Promise.withResolvers<void>()
   child.stderr.on('data', (chunk) => lines.push(String(chunk)))
-  for await (const line of createInterface({ input: child.stdout })) {
-    lines.push(line)
-    if (line.includes('"msg":"ready"')) {
-      child.stdout.resume()
-      return
-    }
+  createInterface({ input: child.stdout })
+    .on('line', (line) => {
+      const message = messageOf(line)
+      messages.push(message)
+      if (message === 'ready') isReady.resolve()
+      if (!messages.includes('ready')) lines.push(line)
+    })
+    .on('close', () => {
+      isReady.reject(new Error(`the service did not start:\n${lines.join('\n')}`))
+    })
+  await isReady.promise
+}
+
+function messageOf(line: string): string {
+  try {
+    return String(JSON.parse(line).msg)
+  } catch {
+    return line
   }
-  throw new Error(`the service did not start:\n${lines.join('\n')}`)
 }
