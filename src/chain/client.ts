@@ -33,6 +33,8 @@ export interface ChainOptions {
   readonly contractRegistry?: Address | undefined
   /** Says when an endpoint that failed is tried again; the machine's clock without it. */
   readonly clock?: Clock
+  /** Addresses that contracts had before, by registry name, as `rounds.contracts` said them. */
+  readonly formerContracts?: () => Promise<Readonly<Record<string, readonly Address[]>>>
 }
 
 const TIMEOUT_MS = 5000
@@ -53,6 +55,7 @@ export function createChain({
   multicallAddress = MULTICALL3_ADDRESS,
   contractRegistry = CONTRACT_REGISTRY_ADDRESS,
   clock = systemClock,
+  formerContracts,
 }: ChainOptions): Chain {
   const endpoints = createEndpoints({ rpcUrls, chainId, log, clock, timeoutMs })
   const tokens = new Map<Address, AssetInfo>()
@@ -60,6 +63,7 @@ export function createChain({
   const contracts = createContractAddresses({
     registry: contractRegistry,
     endpointCount: endpoints.count,
+    ...(formerContracts && { stored: formerContracts }),
     clock,
     log,
   })

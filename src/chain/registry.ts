@@ -11,8 +11,12 @@ import { EndpointError } from './failures.ts'
 export interface ContractAddresses {
   /** The contract of that name now; undefined when the chain has none. Asked for every 10 minutes. */
   find(client: RpcClient, name: string): Promise<Address | undefined>
-  /** The contract of that name now, then those it had before, as far back as this process has looked. */
+  /** The contract of that name now, then those it had before, as far as this process or an earlier one saw. */
   all(client: RpcClient, name: string): Promise<readonly Address[]>
+  /** Keeps the address of a contract that another one names; the list may be ahead of it. */
+  remember(name: string, address: Address): void
+  /** Every address that was seen, by name, the newest first. */
+  seen(): ReadonlyMap<string, readonly Address[]>
   /** Looks anew at the next question: at a new reward epoch, or when a contract does not answer. */
   forget(): void
 }
@@ -23,6 +27,8 @@ export interface RegistrySource {
   readonly registry: Address
   /** Endpoints that can be asked. */
   readonly endpointCount: number
+  /** What earlier processes saw, by name; asked for with each reading of the list. */
+  readonly stored?: () => Promise<Readonly<Record<string, readonly Address[]>>>
   readonly clock: Clock
   readonly log: Logger
 }
@@ -40,10 +46,13 @@ const DOUBTED_MS = 60_000
 export function createContractAddresses({
   registry,
   endpointCount,
+  stored = async () => ({}),
   clock,
   log,
 }: RegistrySource): ContractAddresses {
   const known = new Map<string, readonly Address[]>()
+  /** Beside those of the list: named by other contracts, or seen by earlier processes. */
+  const others = new Map<string, ReadonlySet<Address>>()
   /** Names in the list now: what left it is no contract of today, but one of former times. */
   let current: ReadonlySet<string> = new Set()
   /** Endpoints, by address, that gave an empty list where one is known. */
@@ -53,7 +62,7 @@ export function createContractAddresses({
   async function look(client: RpcClient): Promise<void> {
     const nowMs = clock.now().getTime()
     if (nowMs < readUntilMs) return
-    const listed = await readRegistry(client, registry)
+    const [listed] = await Promise.all([readRegistry(client, registry), recall()])
     if (listed.size === 0 && known.size > 0) {
       doubt(client.transport.url ?? '')
       readUntilMs = nowMs + DOUBTED_MS
@@ -85,6 +94,25 @@ export function createContractAddresses({
       log.warn({ contracts: known.size }, 'list of contracts is empty: the known one is kept')
   }
 
+  /** Adds what earlier processes saw. Where that cannot be read, what is known goes on to be used. */
+  async function recall(): Promise<void> {
+    try {
+      for (const [name, addresses] of Object.entries(await stored())) {
+        for (const address of addresses) remember(name, address)
+      }
+    } catch (error) {
+      log.warn({ err: error }, 'former addresses of contracts could not be read')
+    }
+  }
+
+  function remember(name: string, address: Address): void {
+    others.set(name, new Set([...(others.get(name) ?? []), address]))
+  }
+
+  function allOf(name: string): readonly Address[] {
+    return [...new Set([...(known.get(name) ?? []), ...(others.get(name) ?? [])])]
+  }
+
   return {
     find: async (client, name) => {
       await look(client)
@@ -92,8 +120,11 @@ export function createContractAddresses({
     },
     all: async (client, name) => {
       await look(client)
-      return known.get(name) ?? []
+      return allOf(name)
     },
+    remember,
+    seen: () =>
+      new Map([...known.keys(), ...others.keys()].map((name) => [name, allOf(name)] as const)),
     forget: () => {
       readUntilMs = 0
     },

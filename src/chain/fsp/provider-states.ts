@@ -66,7 +66,7 @@ export async function readStates(
     const places = {
       multicall: multicallAddress,
       manager: await find('FlareSystemsManager'),
-      registry: await find('VoterRegistry'),
+      registries: await contracts.all(client, 'VoterRegistry'),
       preRegistry: await find('VoterPreRegistry'),
       entities: await find('EntityManager'),
       updater: await find('FastUpdater'),
@@ -86,11 +86,12 @@ export async function readStates(
     )
     const [, , endTs = 0n] = opened.of(openedAnswer) ?? []
     const fixedPoint = size.of(sizeAnswer)
+    const holders = await readHolders(client, places, [currentEpoch, next], block.number)
     const providers = new Map<Address, ProviderState>()
     for (let at = 0; at < voters.length; at += PROVIDERS_AT_ONCE) {
       const some = voters.slice(at, at + PROVIDERS_AT_ONCE)
       const entities = await readEntities(client, places, some, block.number)
-      const states = await readProviders(client, places, entities, query)
+      const states = await readProviders(client, { ...places, holders }, entities, query)
       for (const [voter, state] of states) providers.set(voter, state)
     }
     return {
@@ -103,11 +104,12 @@ export async function readStates(
 
 /** Where the contracts are; undefined: not on this chain. */
 type Places = Readonly<
-  Record<
-    'manager' | 'registry' | 'preRegistry' | 'entities' | 'updater' | 'incentives',
-    Address | undefined
-  >
-> & { readonly multicall: Address }
+  Record<'manager' | 'preRegistry' | 'entities' | 'updater' | 'incentives', Address | undefined>
+> & {
+  readonly multicall: Address
+  /** The one of today first. */
+  readonly registries: readonly Address[]
+}
 
 interface Entity {
   readonly voter: Address
@@ -148,9 +150,34 @@ async function readEntities(
   })
 }
 
+/** By reward epoch, the registry that answers for it: the first that has anybody; without one today's. */
+type Holders = ReadonlyMap<number, Address | undefined>
+
+async function readHolders(
+  client: RpcClient,
+  { multicall, registries }: Places,
+  epochs: readonly number[],
+  block: number,
+): Promise<Holders> {
+  if (registries.length < 2) return new Map(epochs.map((epoch) => [epoch, registries[0]]))
+  const rows = epochs.flatMap((epoch) => {
+    const count = view(REGISTRY_ABI, 'getNumberOfRegisteredVoters', [BigInt(epoch)])
+    return registries.map((registry) => ({ epoch, registry, count }))
+  })
+  const questions = rows.map(({ registry, count }) => [registry, count] as const)
+  const answers = await askViews(client, multicall, questions, block)
+  const holding = rows.filter(({ count }, index) => (count.of(answers[index]) ?? 0n) > 0n)
+  return new Map(
+    epochs.map((epoch) => [
+      epoch,
+      holding.find((one) => one.epoch === epoch)?.registry ?? registries[0],
+    ]),
+  )
+}
+
 async function readProviders(
   client: RpcClient,
-  places: Places,
+  places: Places & { readonly holders: Holders },
   entities: readonly Entity[],
   { currentEpoch, members, extra, block }: Omit<StatesQuery, 'voters'>,
 ): Promise<readonly (readonly [Address, ProviderState])[]> {
@@ -176,8 +203,8 @@ async function readProviders(
   const questionsOf = (
     row: (typeof rows)[number],
   ): (readonly [Address | undefined, View<unknown>])[] => [
-    [places.registry, row.registered],
-    [places.registry, row.registeredNext],
+    [places.holders.get(currentEpoch), row.registered],
+    [places.holders.get(next), row.registeredNext],
     [places.preRegistry, row.preRegistered],
     [places.preRegistry, row.formerly],
     [places.updater, row.weight],

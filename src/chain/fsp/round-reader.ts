@@ -81,10 +81,18 @@ export interface RoundReader {
     signal?: AbortSignal,
   ): Promise<{ readonly blocks: readonly ProtocolBlock[]; readonly upTo: number }>
   /**
+   * Addresses that registries of voters and Relays have or had, by registry name, newest first: what must
+   * be stored, so that a process that starts after they moved finds the old ones.
+   */
+  contracts(): Readonly<Record<string, readonly Address[]>>
+  /**
    * How providers stand at the end of a block, in one request.
    */
   states(query: StatesQuery, signal?: AbortSignal): Promise<SystemState>
 }
+
+/** Contracts whose former addresses go on to matter: for reward epochs, and rounds, that began with them. */
+const MOVING = ['VoterRegistry', 'Relay'] as const
 
 /** Contracts whose calls are looked at. */
 const CALLED = [
@@ -100,9 +108,6 @@ const CALLED = [
 /** Reads voting rounds, the contracts found through the registry. */
 export function createRoundReader(source: ProtocolSource): RoundReader {
   const { endpoints, contracts, multicallAddress } = source
-  /** Contracts that the manager has named; the list of contracts may be ahead of it. */
-  const registriesInUse = new Set<Address>()
-  const relaysInUse = new Set<Address>()
   let times: (Pick<Policies, 'clock' | 'schedule'> & { readonly readFor: number }) | undefined
   const readCalls = createCallReader(endpoints)
 
@@ -213,9 +218,9 @@ export function createRoundReader(source: ProtocolSource): RoundReader {
     ] as const
     const [registryAnswer, relayAnswer] = await askViews(client, multicallAddress, questions, block)
     const [registryInUse, relayInUse] = [registry.of(registryAnswer), relay.of(relayAnswer)]
-    if (registryInUse !== undefined) registriesInUse.add(registryInUse)
-    if (relayInUse !== undefined) relaysInUse.add(relayInUse)
-    return [...new Set([...registriesInUse, ...(await contracts.all(client, 'VoterRegistry'))])]
+    if (registryInUse !== undefined) contracts.remember('VoterRegistry', registryInUse)
+    if (relayInUse !== undefined) contracts.remember('Relay', relayInUse)
+    return contracts.all(client, 'VoterRegistry')
   }
 
   async function readRegistration(
@@ -277,10 +282,8 @@ export function createRoundReader(source: ProtocolSource): RoundReader {
           called: new Map(
             named.flatMap(([name, all]) => all.map((one) => [one.toLowerCase(), name] as const)),
           ),
-          relays: [...new Set([...(await contracts.all(client, 'Relay')), ...relaysInUse])],
-          registries: [
-            ...new Set([...(await contracts.all(client, 'VoterRegistry')), ...registriesInUse]),
-          ],
+          relays: await contracts.all(client, 'Relay'),
+          registries: await contracts.all(client, 'VoterRegistry'),
           hubs: await contracts.all(client, 'FdcHub'),
           updaters: await contracts.all(client, 'FastUpdater'),
           rewards: await contracts.all(client, 'RewardManager'),
@@ -325,6 +328,11 @@ export function createRoundReader(source: ProtocolSource): RoundReader {
         }
       })
       return { blocks, upTo: span.upTo }
+    },
+
+    contracts: () => {
+      const seen = contracts.seen()
+      return Object.fromEntries(MOVING.map((name) => [name, seen.get(name) ?? []]))
     },
 
     states: (query, signal) => readStates(source, query, signal),

@@ -25,6 +25,7 @@ export const MANAGER_ABI = parseAbi([
 /** VoterRegistry: who is registered, and once the policy is fixed with which addresses and weight. */
 export const REGISTRY_ABI = parseAbi([
   'function isVoterRegistered(address voter, uint256 rewardEpochId) view returns (bool)',
+  'function getNumberOfRegisteredVoters(uint256 rewardEpochId) view returns (uint256)',
   'function getRegisteredSubmitAddresses(uint256 rewardEpochId) view returns (address[])',
   'function getRegisteredSubmitSignaturesAddresses(uint256 rewardEpochId) view returns (address[])',
   'function getRegisteredSigningPolicyAddresses(uint256 rewardEpochId) view returns (address[])',

@@ -8,6 +8,7 @@ import type { ContractAddresses } from '../registry.ts'
 import { readSpan } from '../spans.ts'
 import { type View, view } from '../views.ts'
 import { ENTITY_MANAGER_ABI, SYSTEMS_MANAGER_ABI, VOTER_REGISTRY_ABI } from './abi.ts'
+import { MANAGER_ABI, REGISTRY_ABI } from './rounds-abi.ts'
 
 /** The two votes on a reward epoch that has ended. */
 export const VOTE_KINDS = ['uptime', 'rewards'] as const
@@ -133,12 +134,12 @@ export function createSigningProtocol(source: ProtocolSource): SigningProtocol {
     client: RpcClient,
     one: View<T>,
     isAnswer: (found: T) => boolean,
-    block: BlockRef,
+    block: number | 'latest',
   ): Promise<T | undefined> {
     const targets = await contracts.all(client, REGISTRY)
     const calls = targets.map((target) => ({ target, callData: one.callData }))
     if (calls.length === 0) return undefined
-    const answers = await readBatch(client, calls, { multicallAddress, block: block.number })
+    const answers = await readBatch(client, calls, { multicallAddress, block })
     return answers
       .map((answer) => one.of(answer))
       .find((found) => found !== undefined && isAnswer(found))
@@ -146,12 +147,29 @@ export function createSigningProtocol(source: ProtocolSource): SigningProtocol {
 
   async function readEpoch(client: RpcClient, block: BlockRef): Promise<number | undefined> {
     const one = view(SYSTEMS_MANAGER_ABI, 'getCurrentRewardEpochId', [])
-    const answers = await ask(client, MANAGER, [one], block.number)
+    const registry = view(MANAGER_ABI, 'voterRegistry', [])
+    const relay = view(MANAGER_ABI, 'relay', [])
+    const answers = await ask(client, MANAGER, [one, registry, relay], block.number)
     const epoch = one.of(answers?.[0])
+    const [registryInUse, relayInUse] = [registry.of(answers?.[1]), relay.of(answers?.[2])]
+    // The list of contracts may be ahead of the manager.
+    if (registryInUse !== undefined) contracts.remember(REGISTRY, registryInUse)
+    if (relayInUse !== undefined) contracts.remember('Relay', relayInUse)
     // Contracts are exchanged at the beginning of an epoch.
     if (epoch !== lastEpoch) contracts.forget()
     lastEpoch = epoch
     return epoch
+  }
+
+  /** Whether an address is a voter itself, in the reward epoch in force: then it is nobody else's. */
+  async function isVoter(client: RpcClient, address: Address): Promise<boolean> {
+    const current = view(SYSTEMS_MANAGER_ABI, 'getCurrentRewardEpochId', [])
+    const answers = await ask(client, MANAGER, [current], 'latest')
+    const epoch = current.of(answers?.[0])
+    if (epoch === undefined) return false
+    const one = view(REGISTRY_ABI, 'isVoterRegistered', [address, BigInt(epoch)])
+    const found = await askRegistries(client, one, (isRegistered) => isRegistered, 'latest')
+    return found === true
   }
 
   return {
@@ -164,7 +182,7 @@ export function createSigningProtocol(source: ProtocolSource): SigningProtocol {
           const rewardEpochId = await readEpoch(client, block)
           if (rewardEpochId === undefined) return undefined
           const one = view(VOTER_REGISTRY_ABI, 'getRegisteredVoters', [BigInt(rewardEpochId)])
-          const voters = await askRegistries(client, one, (found) => found.length > 0, block)
+          const voters = await askRegistries(client, one, (found) => found.length > 0, block.number)
           if (voters === undefined) return undefined
           heard.push({ rewardEpochId, voters })
           return { rewardEpochId, voters }
@@ -183,7 +201,12 @@ export function createSigningProtocol(source: ProtocolSource): SigningProtocol {
       endpoints.ask(async (client) => {
         const functionName = 'getRegisteredVotersAndNormalisedWeights'
         const one = view(VOTER_REGISTRY_ABI, functionName, [BigInt(rewardEpochId)])
-        const found = await askRegistries(client, one, ([voters]) => voters.length > 0, block)
+        const found = await askRegistries(
+          client,
+          one,
+          ([voters]) => voters.length > 0,
+          block.number,
+        )
         if (found === undefined) return undefined
         const [voters, weights] = found
         return new Map(voters.map((voter, index) => [voter, weights[index] ?? 0]))
@@ -250,6 +273,7 @@ export function createSigningProtocol(source: ProtocolSource): SigningProtocol {
 
     identityOf: (address, signal) =>
       endpoints.ask(async (client) => {
+        if (await isVoter(client, address)) return address
         const tip = BigInt(await client.request({ method: 'eth_blockNumber' }))
         const views = OWNER_VIEWS.map((name) => view(ENTITY_MANAGER_ABI, name, [address, tip]))
         const answers = (await ask(client, 'EntityManager', views, 'latest')) ?? []

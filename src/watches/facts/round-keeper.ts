@@ -241,6 +241,9 @@ export function createRoundKeeper(source: RoundSource): RoundKeeper {
     }
     state.peaks = {}
     state.registrationMoments = {}
+    state.contracts = Object.fromEntries(
+      Object.entries(chain.rounds.contracts()).map(([name, all]) => [name, [...all]]),
+    )
     forget(state, {
       members: new Set(policies.policies.flatMap((one) => one.providers.map(({ voter }) => voter))),
       active: new Set(evidence.policy.providers.map(({ voter }) => voter)),

@@ -21,6 +21,8 @@ export const CarriedState = z.object({
   registrationMoments: z
     .record(Address, z.object({ epoch: z.int(), block: z.int(), at: z.int() }))
     .default({}),
+  /** Addresses that registries of voters and Relays have or had, by registry name. */
+  contracts: z.record(z.string(), z.array(Address)).default({}),
   /** Fast updates expected a block, as last read; null: never read. */
   sampleSize: z.number().nullable().default(null),
   /** By identity: the longest silence that an update ended since the last round. */
@@ -77,6 +79,7 @@ export const EMPTY_STATE: CarriedState = {
   registrationsSince: null,
   registrations: {},
   registrationMoments: {},
+  contracts: {},
   sampleSize: null,
   peaks: {},
   silence: {},

@@ -3,6 +3,7 @@ import type { RewardClaim } from '#src/chain/fsp/round-events.ts'
 import type { Db } from '#src/db/connection.ts'
 import type { Address } from '#src/kernel/units.ts'
 import { fspProgress, fspRewards, fspRounds, targets } from '../tables.ts'
+import { CarriedState } from './round-state.ts'
 
 /** There is one row of progress. */
 const ONLY = 1
@@ -14,6 +15,13 @@ export type Progress = Omit<typeof fspProgress.$inferSelect, 'id'>
 export async function findProgress(db: Db): Promise<Progress | undefined> {
   const [found] = await db.select().from(fspProgress)
   return found
+}
+
+/** Addresses that contracts of the protocol have or had, by registry name, as stored with the last round. */
+export async function listContracts(db: Db): Promise<Readonly<Record<string, readonly Address[]>>> {
+  const contracts = sql<unknown>`${fspProgress.state} -> 'contracts'`
+  const [found] = await db.select({ contracts }).from(fspProgress)
+  return CarriedState.shape.contracts.parse(found?.contracts ?? {})
 }
 
 /** Writes how far rounds have been read. */
