@@ -35,8 +35,8 @@ const HEADS_AT_ONCE = 6
  * Every payment of the blocks from `fromBlock` to `toBlock`, in the order of the chain.
  *
  * Events come by `eth_getLogs`; plain transfers leave none, so blocks are read whole while `payTo` is
- * set. Their bloom filters then tell when an endpoint may have left an event out: all endpoints are
- * asked for that block before it is believed to have none.
+ * set, and otherwise their heads. The bloom filters of those tell when an endpoint may have left an event
+ * out: all endpoints are asked for that block before it is believed to have none.
  *
  * @throws AppError upstream `dependency_unavailable` when no endpoint has all of these blocks
  */
@@ -54,7 +54,9 @@ export async function scanPayments(
       signal,
     )
     found.push(...step.found)
-    for (const block of step.doubtful) found.push(...(await ask(source, block, places, signal)))
+    const doubtful =
+      step.doubtful ?? (await findDoubtful(source, { from, ...step }, places, signal))
+    for (const block of doubtful) found.push(...(await ask(source, block, places, signal)))
     from = step.upTo + 1
   }
   return found.toSorted(byPlace).map(({ payment }) => payment)
@@ -62,8 +64,9 @@ export async function scanPayments(
 
 interface Step {
   readonly found: readonly Found[]
-  /** Blocks that may have a payment by the router, though none was given. */
-  readonly doubtful: readonly BlockRef[]
+  readonly logs: readonly Log[]
+  /** Blocks that may have a payment by the router, though none was given; undefined: no head was read. */
+  readonly doubtful: readonly BlockRef[] | undefined
   readonly upTo: number
 }
 
@@ -82,14 +85,32 @@ async function readStep(
       : await source.logs.read(client, paidBy(router), from, last)
   if (payTo === undefined) {
     const blocks = await readHeads(client, logs)
-    return { found: routed(logs, blocks, places), doubtful: [], upTo }
+    return { found: routed(logs, blocks, places), logs, doubtful: undefined, upTo }
   }
   const blocks = await readBlocks(client, { from, to: upTo, withTransactions: true })
   const refs = new Map(blocks.map(({ ref }) => [ref.number, ref]))
   const native = await transfers(client, blocks, places)
   const doubtful =
     router === undefined ? [] : doubtfulBlocks(blocks, logs, paidBy(router)).map(({ ref }) => ref)
-  return { found: [...routed(logs, refs, places), ...native], doubtful, upTo }
+  return { found: [...routed(logs, refs, places), ...native], logs, doubtful, upTo }
+}
+
+/** Blocks that may have a payment by the router by their heads, though none was given. */
+async function findDoubtful(
+  { endpoints }: ScanSource,
+  span: { readonly from: number; readonly upTo: number; readonly logs: readonly Log[] },
+  { router }: PaymentPlaces,
+  signal: AbortSignal | undefined,
+): Promise<readonly BlockRef[]> {
+  const doubtful: BlockRef[] = []
+  if (router === undefined) return doubtful
+  for (let from = span.from; from <= span.upTo; from += BLOCKS_PER_STEP) {
+    const to = Math.min(span.upTo, from + BLOCKS_PER_STEP - 1)
+    const range = { from, to, withTransactions: false }
+    const blocks = await endpoints.ask((client) => readBlocks(client, range), signal)
+    for (const { ref } of doubtfulBlocks(blocks, span.logs, paidBy(router))) doubtful.push(ref)
+  }
+  return doubtful
 }
 
 /** The router's payments in a block, from the first endpoint that knows of any. */

@@ -375,7 +375,7 @@ describe('payments between two blocks', () => {
     expect(payments[2]?.block).toEqual(block && (await blockOf(block)))
   })
 
-  test('are asked for by events alone while nobody is paid in coins', async () => {
+  test('are asked for by events and heads alone while nobody is paid in coins', async () => {
     const paid = await contracts.pay(alice, HANDLE, contracts.fxrp, 1n)
     await devnet.mine(50)
     const tip = Number(await devnet.client.getBlockNumber())
@@ -385,7 +385,8 @@ describe('payments between two blocks', () => {
     })
     expect(found).toMatchObject([{ handle: HANDLE, block: await blockOf(paid) }])
     expect(proxy.count('eth_getLogs')).toBe(1)
-    expect(proxy.count('eth_getBlockByNumber')).toBe(1)
+    // Each head once, and that of the event's block.
+    expect(proxy.count('eth_getBlockByNumber')).toBe(52)
   })
 
   test('of coins alone need no events', async () => {
@@ -419,9 +420,12 @@ describe('payments between two blocks', () => {
     const number = Number(paid.blockNumber)
     proxy.emptyLogs()
     const both = chainAt(proxy.url, second.url)
-    const found = await both.paymentsBetween(number - 5, number + 3, places)
-    expect(found).toEqual(await chainAt(second.url).paymentsBetween(number - 5, number + 3, places))
-    expect(found.at(-1)).toMatchObject({ handle: HANDLE, txHash: paid.hash })
+    for (const payTo of [contracts.payTo, undefined]) {
+      const range = [number - 5, number + 3, { ...places, payTo }] as const
+      const found = await both.paymentsBetween(...range)
+      expect(found).toEqual(await chainAt(second.url).paymentsBetween(...range))
+      expect(found.at(-1)).toMatchObject({ handle: HANDLE, txHash: paid.hash })
+    }
   })
 
   test('are not mixed out of two versions of a block', async () => {
