@@ -122,6 +122,52 @@ test('plain payments, withdrawals and their fees are explained: nothing is recor
   expect(await unmatched(world)).toHaveLength(known + 1)
 })
 
+/** What was recorded of internal transfers, in all. */
+async function internalUnits(): Promise<bigint> {
+  const [row] = await world.sql`
+    select coalesce(sum(amount_units), 0)::text as units from topup_payments where way = 'internal'`
+  return BigInt(row?.['units'])
+}
+
+const withoutState = () =>
+  world.rpc.failNext(1000, { code: -32000, message: 'missing trie node' }, 'eth_getBalance')
+
+const name = async (txHash: string) => {
+  await world.sync()
+  const { handle } = await draftOf(alice, { asset: 'FLR' })
+  return (await alice.request('POST', `/topup/${handle}/confirm`, { txHash })).body
+}
+
+test('what was named before is not recorded again when blocks are compared together after an outage', async () => {
+  await world.settle()
+  const [before, known] = [await internalUnits(), (await unmatched(world)).length]
+  const first = await forward(17n, '0x')
+  expect(await name(first)).toMatchObject({ reason: 'unsupported_transfer' })
+  await forward(19n, '0x')
+  await forward(23n, '0x')
+  withoutState()
+  for (let time = 0; time < 3; time += 1) await world.settle()
+  await world.rpc.up()
+  await world.confirmAll()
+  expect((await internalUnits()) - before).toBe(17n + 19n + 23n)
+  expect(await unmatched(world)).toHaveLength(known + 2)
+})
+
+test('what was compared together is not recorded again when it is named later', async () => {
+  await world.settle()
+  const [before, known] = [await internalUnits(), (await unmatched(world)).length]
+  const first = await forward(29n, '0x')
+  await forward(31n, '0x')
+  withoutState()
+  await world.settle()
+  await world.rpc.up()
+  expect(await unmatched(world)).toHaveLength(known + 1)
+  expect(await name(first)).toMatchObject({ reason: 'unsupported_transfer' })
+  await Promise.all([world.settle(), name(first), world.settle()])
+  expect((await internalUnits()) - before).toBe(29n + 31n)
+  expect(await unmatched(world)).toHaveLength(known + 1)
+})
+
 test('XRP by escrow or channel and other currencies are recorded as unmatched, with a tag of ours too', async () => {
   const draft = await draftOf(alice, { asset: 'XRP' })
   const tag = draft.destinationTag ?? 0

@@ -1,8 +1,8 @@
 /** Coins that reached us without a transaction to us, as from a contract wallet: the balance tells of them. */
 import type { Payment } from '#src/chain/chain.ts'
-import { transact } from '#src/db/connection.ts'
+import { type Db, transact } from '#src/db/connection.ts'
 import { type Address, storedAddress } from '#src/kernel/units.ts'
-import { findCursor, saveBalance } from './cursor-store.ts'
+import { type CursorRow, findCursor, lockCursor, saveBalance } from './cursor-store.ts'
 import type { PaymentSetup } from './model.ts'
 import { listCoinPayments } from './payment-store.ts'
 import { recordPayments, type SettleDeps } from './payments.ts'
@@ -31,16 +31,39 @@ export async function compareBalance(deps: Deps, signal: AbortSignal): Promise<v
   const balance = { balanceOf: payTo, balanceBlock: upTo, balanceUnits: units }
   if (balanceOf !== payTo || after === null || before === null) return saveBalance(db, balance)
   const plain = await listCoinPayments(db, 'native', { after, upTo })
-  const explained = await readForwarded(deps, payTo, { after, upTo }, signal)
-  const amounts = [...plain.map(({ amountUnits }) => amountUnits), ...explained.values()]
-  const paid = amounts.reduce((sum, amount) => sum + amount, 0n)
-  if (units === before + paid) return saveBalance(db, balance)
+  const known = await listCoinPayments(db, 'internal', { after, upTo })
+  const forwarded = await readForwarded(deps, payTo, { after, upTo }, signal)
+  const explained = byBlock([...forwarded, ...known])
+  if (units === before + sum(plain) + sum([...forwarded, ...known])) return saveBalance(db, balance)
   const span = { from: after + 1, to: upTo, before, after: units, explained }
   const found = await chain.internalTransfers(payTo, span, signal)
   await transact(db, async (tx) => {
+    // What somebody has named meanwhile is recorded already: then the next pass compares anew.
+    const isSame = (await lockCursor(tx, 'flare'))?.balanceBlock === after
+    const now = await listCoinPayments(tx, 'internal', { after, upTo })
+    if (!isSame || now.length !== known.length || sum(now) !== sum(known)) return
     await recordPayments(deps, tx, found, clock.now())
     await saveBalance(tx, balance)
   })
+}
+
+/**
+ * Records coins that reached us by a transaction that was named, in the caller's transaction. Of a block whose
+ * balance was compared already everything is recorded, perhaps together with what came in the blocks around it.
+ */
+export async function recordNamed(
+  deps: Pick<SettleDeps, 'log' | 'clock'>,
+  tx: Db,
+  payTo: Address,
+  found: readonly Payment[],
+): Promise<void> {
+  const cursor = await lockCursor(tx, 'flare')
+  const isNew = found.filter(({ block }) => !isCompared(cursor, payTo, block.number))
+  await recordPayments(deps, tx, isNew, deps.clock.now())
+}
+
+function isCompared(cursor: CursorRow | undefined, payTo: Address, block: number): boolean {
+  return cursor?.balanceOf === payTo && block <= (cursor.balanceBlock ?? -1)
 }
 
 /** Coins that reached an address in one block without a transaction to it; none where the state is gone. */
@@ -53,8 +76,8 @@ export async function internalTransfersAt(
   const before = await readBalance(deps, payTo, block - 1, signal)
   const after = await readBalance(deps, payTo, block, signal)
   if (before === undefined || after === undefined) return []
-  const explained = await readForwarded(deps, payTo, { after: block - 1, upTo: block }, signal)
-  const span = { from: block, to: block, before, after, explained }
+  const forwarded = await readForwarded(deps, payTo, { after: block - 1, upTo: block }, signal)
+  const span = { from: block, to: block, before, after, explained: byBlock(forwarded) }
   return deps.chain.internalTransfers(payTo, span, signal)
 }
 
@@ -70,21 +93,33 @@ async function readBalance(
   return units
 }
 
-/** What the router forwarded to the address, by block: its events tell of that. */
+interface CoinPayment {
+  readonly blockNumber: number
+  readonly amountUnits: bigint
+}
+
+function sum(rows: readonly CoinPayment[]): bigint {
+  return rows.reduce((total, { amountUnits }) => total + amountUnits, 0n)
+}
+
+function byBlock(rows: readonly CoinPayment[]): ReadonlyMap<number, bigint> {
+  const totals = new Map<number, bigint>()
+  for (const { blockNumber, amountUnits } of rows) {
+    totals.set(blockNumber, (totals.get(blockNumber) ?? 0n) + amountUnits)
+  }
+  return totals
+}
+
+/** What the router forwarded to the address: its events tell of that. */
 async function readForwarded(
   { db, chain, billing }: Deps,
   payTo: Address,
   range: { readonly after: number; readonly upTo: number },
   signal: AbortSignal | undefined,
-): Promise<ReadonlyMap<number, bigint>> {
+): Promise<readonly CoinPayment[]> {
   const { router } = billing.payments
-  const forwarded = new Map<number, bigint>()
   const rows = await listCoinPayments(db, 'router', range)
-  if (rows.length === 0 || router === undefined) return forwarded
+  if (rows.length === 0 || router === undefined) return []
   const state = await chain.routerState(router, [], signal)
-  if (state === undefined || storedAddress(state.treasury) !== payTo) return forwarded
-  for (const { blockNumber, amountUnits } of rows) {
-    forwarded.set(blockNumber, (forwarded.get(blockNumber) ?? 0n) + amountUnits)
-  }
-  return forwarded
+  return state !== undefined && storedAddress(state.treasury) === payTo ? rows : []
 }

@@ -11,6 +11,13 @@ export async function findCursor(db: Db, chain: PaymentChain): Promise<CursorRow
   return found
 }
 
+/** The same, kept as it is for everybody else until the transaction ends. */
+export async function lockCursor(tx: Db, chain: PaymentChain): Promise<CursorRow | undefined> {
+  const { chain: name } = paymentCursors
+  const [found] = await tx.select().from(paymentCursors).where(eq(name, chain)).for('update')
+  return found
+}
+
 /** Begins to read a chain, unless somebody has. */
 export async function insertCursor(
   db: Db,

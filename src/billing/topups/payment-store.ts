@@ -83,7 +83,7 @@ export async function sumPaid(
 /** Payments in FLR of a way in the blocks after `after`, up to `upTo`: block and amount. */
 export function listCoinPayments(
   db: Db,
-  way: 'native' | 'router',
+  way: Exclude<PaymentRow['way'], 'xrpl'>,
   { after, upTo }: { readonly after: number; readonly upTo: number },
 ): Promise<{ blockNumber: number; amountUnits: bigint }[]> {
   const { blockNumber, amountUnits, asset } = topupPayments

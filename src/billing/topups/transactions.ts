@@ -5,7 +5,7 @@ import { isolateEach } from '#src/db/isolate.ts'
 import { AppError } from '#src/kernel/errors.ts'
 import type { Quarantine } from '#src/kernel/quarantine.ts'
 import { storedAddress } from '#src/kernel/units.ts'
-import { internalTransfersAt } from './balance.ts'
+import { internalTransfersAt, recordNamed } from './balance.ts'
 import * as cursors from './cursor-store.ts'
 import {
   NOT_FOUND,
@@ -75,7 +75,8 @@ export async function followTransaction(
       )
       // What has reached us is logged when it is deep enough, with the others that are not matched.
       if (reached.length > 0) {
-        await transact(db, (tx) => recordPayments(deps, tx, reached, checkedAt))
+        const payTo = storedAddress(topup.payTo)
+        await transact(db, (tx) => recordNamed(deps, tx, payTo, reached))
         await save('rejected', 'unsupported_transfer')
       } else {
         await save('rejected', payments.length === 0 ? 'wrong_recipient' : 'unknown_reference')
