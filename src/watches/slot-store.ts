@@ -1,6 +1,6 @@
 import { sql } from 'drizzle-orm'
 import type { Db } from '#src/db/connection.ts'
-import type { Address } from '#src/kernel/units.ts'
+import { type Address, storedAddress } from '#src/kernel/units.ts'
 
 /** The wallet's watches, oldest first, each with its place from 1. */
 const inOrder = (wallet: Address) => sql`
@@ -44,6 +44,19 @@ export async function resumeWithin(
     from (${inOrder(wallet)}) o
     where o.id = w.id and o.place <= ${capacity} and w.suspended_at is not null
     returning ${fittedColumns}`)
+}
+
+/** Wallets with a suspended watch, in order, after `after`. */
+export async function listSuspendedWallets(
+  db: Db,
+  after: Address | undefined,
+  limit: number,
+): Promise<Address[]> {
+  const rows = await db.execute<{ wallet: string }>(sql`
+    select distinct wallet from watches
+    where suspended_at is not null and wallet > ${after ?? ''}
+    order by wallet limit ${limit}`)
+  return rows.map(({ wallet }) => storedAddress(wallet))
 }
 
 /** Labels of the watches that run and come after the wallet's first `capacity`, oldest first. */

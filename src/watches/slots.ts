@@ -2,8 +2,14 @@
  * Watches and the slots they need. When a wallet has fewer slots than watches, the newest are suspended:
  * they keep their place, are not judged, and run again by themselves when there is a slot.
  */
-import { type ChangedCapacity, fitChanged } from '#src/billing/subscriptions/capacity.ts'
-import type { Db } from '#src/db/connection.ts'
+import {
+  type ChangedCapacity,
+  countSlots,
+  fitChanged,
+  lockSlots,
+} from '#src/billing/subscriptions/capacity.ts'
+import { type Db, transact } from '#src/db/connection.ts'
+import { isolateEach } from '#src/db/isolate.ts'
 import type { Clock } from '#src/kernel/clock.ts'
 import type { Logger } from '#src/kernel/logger.ts'
 import type { Quarantine } from '#src/kernel/quarantine.ts'
@@ -55,7 +61,13 @@ export function listBeyond(db: Db, wallet: Address, capacity: number): Promise<s
   return slotStore.listLabelsBeyond(db, wallet, capacity)
 }
 
-/** Fits the watches of every wallet whose slots have changed. */
+/** Wallets read at once. */
+const WALLETS_PER_READ = 100
+
+/**
+ * Fits the watches of every wallet whose slots have changed. Where nothing is charged, watches that were
+ * suspended while something was run again.
+ */
 export async function fitChangedWallets(
   deps: {
     readonly db: Db
@@ -75,4 +87,28 @@ export async function fitChangedWallets(
     deps.log.info({ wallet, capacity, ...counts }, 'watches fitted to their slots')
   }
   await fitChanged(deps, fit, signal)
+  if (!deps.billing.enabled) await resumeFree(deps, fit, signal)
+}
+
+async function resumeFree(
+  deps: Parameters<typeof fitChangedWallets>[0],
+  adjust: (tx: Db, changed: ChangedCapacity) => Promise<void>,
+  signal: AbortSignal,
+): Promise<void> {
+  const { db, billing, clock, quarantine } = deps
+  const options = { quarantine, kind: 'capacity-change', idOf: (wallet: Address) => wallet }
+  let after: Address | undefined
+  do {
+    const wallets = await slotStore.listSuspendedWallets(db, after, WALLETS_PER_READ)
+    await isolateEach(wallets, options, async (wallet) => {
+      if (signal.aborted) return
+      await transact(db, async (tx) => {
+        await lockSlots(tx, wallet)
+        const at = clock.now()
+        const capacity = await countSlots({ db: tx, billing }, wallet, at)
+        await adjust(tx, { wallet, capacity, trialEndedAt: undefined, at })
+      })
+    })
+    after = wallets.at(-1)
+  } while (after !== undefined && !signal.aborted)
 }

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { fitChangedWallets } from '#src/watches/slots.ts'
 import { linkChat } from '../support/destinations.ts'
 import { harness, type World } from '../support/harness.ts'
 import { type Client, signIn } from '../support/people.ts'
@@ -60,6 +61,25 @@ test('there is nothing to buy: trial, purchase and top-up answer 409 billing_dis
   expect(body.enabled).toBe(false)
   expect(body.watchdog.types).not.toContain('credits-balance')
   expect(Object.keys(body.watchdog.signalDefinitions)).not.toContain('credits-balance')
+})
+
+test('no page offers to watch credits or to spend them', async () => {
+  const { server } = world
+  for (const path of ['/docs/watches', '/docs/events']) {
+    expect((await server.inject({ url: path })).body).not.toContain('credits-balance')
+  }
+  expect((await server.inject({ url: '/docs/watches/credits-balance' })).statusCode).toBe(404)
+  expect((await server.inject({ url: '/docs/watches/wallet-balance' })).statusCode).toBe(200)
+})
+
+test('watches that were suspended while something was charged run again by themselves', async () => {
+  await watch()
+  await world.sql`update watches set suspended_at = created_at`
+  const { app } = world
+  await fitChangedWallets(app, new AbortController().signal)
+  const { body } = await alice.request('GET', '/watches')
+  expect(body.data.length).toBeGreaterThan(0)
+  for (const { status } of body.data) expect(status).toBe('active')
 })
 
 test('no screen of the bot speaks of credits, slots or a trial', async () => {
