@@ -187,6 +187,7 @@ async function sendOffer(
       match: offer.match,
       // Only the reader ticks it: the chat may be somebody else's.
       spend: elsewhere?.spend ?? false,
+      isBilled: app.billing.enabled,
       isSpendAsked: offer.spend,
       elsewhere,
       apps: walletApps(address),

@@ -16,8 +16,8 @@ import { REGISTRY as WATCH_TYPES } from '#src/watches/types/index.ts'
 const HELP_PARTS = ['checked', 'why', 'causes', 'action'] as const
 
 /** Every watch type, to choose from. */
-export function watchTypes(t: Translate) {
-  return WATCH_TYPES.map(({ name }) => ({
+export function watchTypes(app: App, t: Translate) {
+  return offeredTypes(app).map(({ name }) => ({
     name,
     path: typePath(name),
     label: t(builtKey(`signals:type.${name}.label`)),
@@ -26,8 +26,13 @@ export function watchTypes(t: Translate) {
 }
 
 /** A watch type of the catalogue; undefined when there is none of this name. */
-export function findType(name: string): WatchTypeDefinition | undefined {
-  return WATCH_TYPES.find((type) => type.name === name)
+export function findType(app: App, name: string): WatchTypeDefinition | undefined {
+  return offeredTypes(app).find((type) => type.name === name)
+}
+
+/** Where nothing is charged, nobody watches credits. */
+function offeredTypes({ billing }: App): readonly WatchTypeDefinition[] {
+  return WATCH_TYPES.filter(({ reads }) => reads === 'chain' || billing.enabled)
 }
 
 /** One watch type: its signals by group. */
@@ -114,8 +119,14 @@ function eventDoc(app: App, t: Translate, event: string) {
 
 /** Every event there is, with where it is explained. */
 export function eventList(app: App, t: Translate) {
-  return EVENTS.map((event) => {
-    const type = WATCH_TYPES.find(({ signals }) => signals.some((one) => emits(one, event)))
+  const typeOf = (event: string, types: readonly WatchTypeDefinition[]) =>
+    types.find(({ signals }) => signals.some((one) => emits(one, event)))
+  const offered = offeredTypes(app)
+  const shown = EVENTS.filter((event) => {
+    return typeOf(event, WATCH_TYPES) === undefined || typeOf(event, offered) !== undefined
+  })
+  return shown.map((event) => {
+    const type = typeOf(event, offered)
     const signal = type?.signals.find((one) => emits(one, event))
     const source = findEventSource(event)
     const message = source && exampleMessage(app, t, event, 'warning')

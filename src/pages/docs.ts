@@ -109,11 +109,11 @@ export function docsPage(server: FastifyInstance, app: App): void {
     sendDocs(app, request, reply, {
       part: '/watches',
       view: 'docs-watches',
-      data: (t) => ({ title: t('pages:docs.watches'), types: watchTypes(t) }),
+      data: (t) => ({ title: t('pages:docs.watches'), types: watchTypes(app, t) }),
     }),
   )
   server.get<{ Params: { type: string } }>('/docs/watches/:type', (request, reply) => {
-    const type = findType(request.params.type)
+    const type = findType(app, request.params.type)
     if (type === undefined) throw nowhere()
     return sendDocs(app, request, reply, {
       part: '/watches',
@@ -124,7 +124,7 @@ export function docsPage(server: FastifyInstance, app: App): void {
   server.get<{ Params: { type: string; signal: string } }>(
     '/docs/watches/:type/:signal',
     (request, reply) => {
-      const type = findType(request.params.type)
+      const type = findType(app, request.params.type)
       const signal = type?.signals.find(({ id }) => id === request.params.signal)
       if (type === undefined || signal === undefined) throw nowhere()
       return sendDocs(app, request, reply, {

@@ -84,7 +84,7 @@ async function signIn({ provider }) {
   if (!isThere) note('network')
   step('network', 'done', chainName(await chainOf(provider)))
   step('signature', 'next')
-  const spend = find('#spend')
+  const spend = document.getElementById('spend')
   const isSpending = spend instanceof HTMLInputElement && spend.checked
   const made = await ask({
     answer: 'message',
