@@ -13,7 +13,8 @@ import {
   routerPayment,
   Transaction,
 } from './payments.ts'
-import { askForLogs, BLOCKS_PER_STEP, doubtfulBlocks, readBlocks, type SpanBlock } from './spans.ts'
+import { askForLogs, doubtfulBlocks } from './span-events.ts'
+import { BLOCKS_PER_STEP, readBlocks, type SpanBlock } from './spans.ts'
 
 /** What a scan needs besides its range. */
 export interface ScanSource {

@@ -3,12 +3,12 @@ import { z } from 'zod'
 import { AppError } from '#src/kernel/errors.ts'
 import { Hash } from '#src/kernel/units.ts'
 import { requireBlock, toBlockRef } from './blocks.ts'
-import { mayContain } from './bloom.ts'
 import type { BlockRef } from './chain.ts'
 import type { Endpoints, RpcClient } from './endpoints.ts'
 import { EndpointError } from './failures.ts'
-import { HexData, type Log, type LogFilter, type LogReader, readLogsOfBlock } from './logs.ts'
+import { HexData, type Log, type LogFilter, type LogReader } from './logs.ts'
 import { forEachAtOnce } from './parallel.ts'
+import { type Heard, settleEvents } from './span-events.ts'
 import { transactionsRootOf } from './transactions-root.ts'
 
 /** What a span is read with. */
@@ -21,6 +21,7 @@ export interface SpanSource {
 export interface SpanBlock {
   readonly ref: BlockRef
   readonly logsBloom: Hex
+  readonly receiptsRoot: Hash
   /** As JSON-RPC answers them, in their order; only their hashes in a span without transactions. */
   readonly transactions: readonly unknown[]
   /** false: endpoints contradict each other about what it has, so that it proves nothing. */
@@ -48,6 +49,7 @@ const Contents = z.object({
   parentHash: Hash,
   transactions: z.array(z.unknown()),
   transactionsRoot: Hash,
+  receiptsRoot: Hash,
 })
 
 /** The root that the head of a block without transactions has. */
@@ -59,8 +61,7 @@ const NO_TRANSACTIONS = '0x56e81f171bcc55a6ff8345e692c0f86e5b48e01b996cadc001622
  *
  * Every block and every range of events is a request of its own, which another endpoint answers when one
  * does not. A block that lacks a transaction is found out by the root in its head. Events are asked of all
- * endpoints that are well; the head tells by its bloom filter which others a block may have: where one is
- * missing every endpoint is asked for that block alone.
+ * endpoints that are well; where they differ, or the head speaks of others, the block's receipts decide.
  *
  * @throws AppError upstream `dependency_unavailable` when no endpoint has the first of these blocks
  */
@@ -73,25 +74,24 @@ export async function readSpan(
     /** The block before the first, if it is known: the span must follow it. */
     readonly after?: Hash | undefined
     readonly withTransactions: boolean
+    /** First topics of events of which one endpoint alone is not believed. */
+    readonly rare?: readonly Hex[]
   },
   signal?: AbortSignal,
 ): Promise<Span> {
-  const { blocks, logs } =
+  const parts =
     (await readApart(source, filter, range, signal)) ??
     (await readTogether(source, filter, range, signal))
-  const missed: Log[] = []
-  for (const { ref } of doubtfulBlocks(blocks, logs, filter)) {
-    missed.push(...(await askForLogs(source, filter, ref, signal)))
-  }
+  const { rare = [] } = range
+  const { blocks, logs } = await settleEvents(source.endpoints, filter, parts, rare, signal)
   return {
     blocks,
-    logs: missed.length === 0 ? logs : unite([logs, missed]).toSorted(byPlace),
+    logs: logs.toSorted(byPlace),
     upTo: blocks.at(-1)?.ref.number ?? range.from - 1,
   }
 }
 
 type Range = Parameters<typeof readSpan>[2]
-type Parts = Pick<Span, 'blocks' | 'logs'>
 
 /** Each part from an endpoint that has it; undefined when they do not fit together, or none can be had. */
 async function readApart(
@@ -99,7 +99,7 @@ async function readApart(
   filter: LogFilter,
   { from, to, after, withTransactions }: Range,
   signal: AbortSignal | undefined,
-): Promise<Parts | undefined> {
+): Promise<Heard | undefined> {
   const last = Math.min(to, from + BLOCKS_AT_ONCE - 1)
   const numbers = Array.from({ length: last - from + 1 }, (_, index) => from + index)
   const [heard, found] = await Promise.all([
@@ -128,19 +128,15 @@ async function readApart(
     .filter((one) => one !== undefined)
   if (heard.length === 0 || read.length === 0) return undefined
   const end = from + read.length - 1
-  const logs = unite(heard).filter(({ blockNumber }) => Number(blockNumber) <= end)
+  const within = heard.map((logs) => logs.filter(({ blockNumber }) => Number(blockNumber) <= end))
   try {
     checkParents(read, after)
-    checkPlaces(logs, read)
+    checkPlaces(within.flat(), read)
   } catch (error) {
     if (error instanceof EndpointError) return undefined
     throw error
   }
-  const disputed = new Set(disputedBlocks(heard))
-  return {
-    blocks: read.map((one) => (disputed.has(one.ref.number) ? { ...one, isSure: false } : one)),
-    logs: logs.toSorted(byPlace),
-  }
+  return { blocks: read, heard: within }
 }
 
 /** All from one endpoint, where endpoints do not have the same chain. */
@@ -149,14 +145,14 @@ async function readTogether(
   filter: LogFilter,
   { from, to, after, withTransactions }: Range,
   signal: AbortSignal | undefined,
-): Promise<Parts> {
+): Promise<Heard> {
   const last = Math.min(to, from + BLOCKS_PER_STEP - 1)
   return endpoints.ask(async (client) => {
     await requireBlock(client, last)
     const { logs, upTo } = await reader.read(client, filter, from, last)
     const blocks = await readBlocks(client, { from, to: upTo, withTransactions, after })
     checkPlaces(logs, blocks)
-    return { blocks, logs }
+    return { blocks, heard: [logs] }
   }, signal)
 }
 
@@ -192,29 +188,11 @@ async function readSurely(
   // Transactions of a kind whose root cannot be computed: the endpoints must agree.
   const all = await endpoints.askEach(read, signal)
   const fullest = all.toSorted((one, other) => other.transactions.length - one.transactions.length)
-  if (fullest[0] === undefined) return readSurely(endpoints, number, withTransactions, signal)
+  if (fullest[0] === undefined) throw new AppError('upstream', 'dependency_unavailable')
   const isSure = all.every(
     ({ transactions }) => transactions.length === fullest[0]?.transactions.length,
   )
   return { ...fullest[0], isSure }
-}
-
-/** Every event that one of the endpoints has, once. */
-function unite(heard: readonly (readonly Log[])[]): readonly Log[] {
-  const all = new Map(heard.flat().map((log) => [`${log.blockHash} ${log.logIndex}`, log] as const))
-  return [...all.values()]
-}
-
-/** Blocks of which endpoints have another event at the same place. */
-function disputedBlocks(heard: readonly (readonly Log[])[]): readonly number[] {
-  const seen = new Map<string, string>()
-  return heard.flat().flatMap((log) => {
-    const place = `${log.blockHash} ${log.logIndex}`
-    const text = [log.address, log.transactionHash, ...log.topics, log.data].join().toLowerCase()
-    const before = seen.get(place)
-    seen.set(place, text)
-    return before === undefined || before === text ? [] : [Number(log.blockNumber)]
-  })
 }
 
 /** Every block of a range, whole or with hashes alone, in order and each the parent of the next. */
@@ -284,50 +262,6 @@ function checkParents(blocks: readonly ReadBlock[], after: Hash | undefined): vo
     }
     before = ref.hash
   }
-}
-
-/**
- * Blocks whose head says that they may have such an event, of which none is there: of any kind, where the
- * filter has several by their first topic.
- */
-export function doubtfulBlocks(
-  blocks: readonly SpanBlock[],
-  logs: readonly Log[],
-  { address, topics: [kinds = null, ...others] }: LogFilter,
-): readonly SpanBlock[] {
-  const seen = new Set(
-    logs.flatMap((log) => [`${log.blockNumber}`, `${log.blockNumber} ${log.topics[0]}`]),
-  )
-  const rest = [address, ...others].flatMap((choice) =>
-    choice === null ? [] : [choicesOf(choice)],
-  )
-  return blocks.filter(({ ref, logsBloom }) => {
-    const isMissed =
-      kinds === null
-        ? !seen.has(`${ref.number}`)
-        : choicesOf(kinds).some(
-            (kind) => !seen.has(`${ref.number} ${kind}`) && mayContain(logsBloom, kind),
-          )
-    return isMissed && rest.every((choice) => choice.some((value) => mayContain(logsBloom, value)))
-  })
-}
-
-function choicesOf(choice: Hex | readonly Hex[]): readonly Hex[] {
-  return typeof choice === 'string' ? [choice] : choice
-}
-
-/** The events of one block, from the first endpoint that knows of any. */
-export function askForLogs(
-  { endpoints }: Pick<SpanSource, 'endpoints'>,
-  filter: LogFilter,
-  block: BlockRef,
-  signal: AbortSignal | undefined,
-): Promise<readonly Log[]> {
-  return endpoints.askUntil(
-    (client) => readLogsOfBlock(client, filter, block.hash),
-    (answer) => answer.length > 0,
-    signal,
-  )
 }
 
 function checkPlaces(logs: readonly Log[], blocks: readonly SpanBlock[]): void {

@@ -95,6 +95,7 @@ async function read(proxies: readonly { readonly url: string }[], from = 0, to =
     unsure: blocks.flatMap(({ ref, isSure }) => (isSure ? [] : [ref.number])),
     transactions: blocks.reduce((sum, { transactions }) => sum + transactions.length, 0),
     paid: spans.flatMap(({ logs }) => logs.map(({ blockNumber }) => Number(blockNumber))),
+    data: spans.flatMap(({ logs }) => logs.map((log) => log.data)),
   }
 }
 
@@ -141,11 +142,28 @@ describe('a span of blocks', () => {
     expect(unsure.length).toBeLessThan(tip)
   })
 
-  test('is not sure of a block of which endpoints have different events', async () => {
-    secondary.rewrite('eth_getLogs', (logs) =>
-      Array.from(Object(logs), (log) => ({ ...Object(log), data: `0x${'00'.repeat(32)}` })),
-    )
+  const otherData = (logs: unknown) =>
+    Array.from(Object(logs), (log) => ({ ...Object(log), data: `0x${'00'.repeat(32)}` }))
+
+  test('has the events that receipts prove where endpoints have different ones', async () => {
+    primary.rewrite('eth_getLogs', otherData)
+    const { unsure, paid, data } = await read([primary, secondary])
+    expect(unsure).toEqual([])
+    expect(paid).toEqual(paidIn)
+    expect(data).toEqual((await read([secondary])).data)
+  })
+
+  test('is not sure of a block of which endpoints have different events and no receipts', async () => {
+    secondary.rewrite('eth_getLogs', otherData)
+    for (const proxy of [primary, secondary]) proxy.rewrite('eth_getBlockReceipts', () => null)
     expect((await read([primary, secondary])).unsure).toEqual(paidIn)
+  })
+
+  test('is not sure of a block whose receipts are not those of its head', async () => {
+    primary.rewrite('eth_getLogs', () => [])
+    primary.rewrite('eth_getBlockReceipts', (receipts) => Array.from(Object(receipts)).slice(1))
+    const { unsure } = await read([primary])
+    expect(unsure).toEqual(expect.arrayContaining([...paidIn]))
   })
 
   test('has the events of a block that an endpoint gave only in part', async () => {

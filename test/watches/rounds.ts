@@ -1,3 +1,4 @@
+import type { Logger } from '#src/kernel/logger.ts'
 import type { Behaviour } from '#src/sandbox/devnet/fsp/behaviours.ts'
 import type { PlayerOptions } from '#src/sandbox/devnet/player.ts'
 import { providerFsp } from '#src/watches/types/provider-fsp/index.ts'
@@ -9,14 +10,23 @@ const EVERY_SIGNAL = providerFsp.signals.map(({ id }) => ({ id, enabled: true })
 /** A chain with data providers, one watch for each of those named, and the service that looks at them. */
 export async function roundWorld(
   watched: readonly string[],
-  options: Partial<PlayerOptions> & { readonly unwatched?: readonly string[] } = {},
+  options: Partial<PlayerOptions> & {
+    readonly unwatched?: readonly string[]
+    /** The service knows the first endpoint only. */
+    readonly isAlone?: boolean
+    readonly log?: Logger
+  } = {},
 ) {
-  const { unwatched = [], ...more } = options
+  const { unwatched = [], isAlone = false, log, ...more } = options
   const providers = [
     { name: 'Anchor', stake: 3_000_000_000 },
     ...[...watched, ...unwatched].map((name) => ({ name })),
   ]
-  const world = await watchWorld({ player: { providers, ...more } })
+  const world = await watchWorld({
+    player: { providers, ...more },
+    isAlone,
+    ...(log && { log }),
+  })
   const watchOf = new Map<string, number>()
   const player = world.player()
 

@@ -1,4 +1,4 @@
-import { type Abi, decodeEventLog, toEventSelector } from 'viem'
+import { type Abi, decodeEventLog, type Hex, toEventSelector } from 'viem'
 import { z } from 'zod'
 import { Address, Hash } from '#src/kernel/units.ts'
 import type { Log } from '../logs.ts'
@@ -34,6 +34,15 @@ export interface ProtocolEvents extends Pick<RoundBlock, 'finalised' | 'requests
   readonly claims: readonly RewardClaim[]
 }
 
+/** A block in which none of these happened. */
+export const NO_EVENTS: ProtocolEvents = {
+  finalised: [],
+  requests: [],
+  fastUpdates: [],
+  registrations: [],
+  claims: [],
+}
+
 /** First topics of these events, by what they say. */
 export const TOPICS = {
   relayed: toEventSelector('ProtocolMessageRelayed(uint8,uint32,bool,bytes32)'),
@@ -49,6 +58,9 @@ export const TOPICS = {
   formerlyRemoved: toEventSelector('VoterRemoved(address,uint256)'),
   claimed: toEventSelector('RewardClaimed(address,address,address,uint24,uint8,uint120)'),
 }
+
+/** Events of which an endpoint alone is not believed that a block has no more of them: they decide for everybody. */
+export const RARE: readonly Hex[] = [TOPICS.relayed, TOPICS.requested]
 
 /** Claims of a provider itself: what it is paid directly, and its fee. Others are of who delegates. */
 export const OWN_CLAIM_TYPES: readonly number[] = [0, 1]

@@ -1,8 +1,10 @@
+import { z } from 'zod'
+import { AppError } from '#src/kernel/errors.ts'
 import { type Address, type Hash, ZERO_ADDRESS } from '#src/kernel/units.ts'
 import type { BlockRef } from '../chain.ts'
 import type { RpcClient } from '../endpoints.ts'
-import { EndpointError } from '../failures.ts'
-import type { LogFilter } from '../logs.ts'
+import { EndpointError, isEndpointFailure } from '../failures.ts'
+import type { Log, LogFilter } from '../logs.ts'
 import { readSpan } from '../spans.ts'
 import { askViews, view } from '../views.ts'
 import { SYSTEMS_MANAGER_ABI, VOTER_REGISTRY_ABI } from './abi.ts'
@@ -11,7 +13,7 @@ import { SUBMIT_AND_PASS_SELECTOR, submitFunctionOf } from './framing.ts'
 import type { Policy } from './policy.ts'
 import { readStates, type StatesQuery, type SystemState } from './provider-states.ts'
 import { createCallReader, type ProtocolCall, Transaction } from './round-calls.ts'
-import { eventsOf, type ProtocolEvents, TOPICS } from './round-events.ts'
+import { eventsOf, NO_EVENTS, type ProtocolEvents, RARE, TOPICS } from './round-events.ts'
 import type { SubmissionTransaction } from './round-evidence.ts'
 import type { RoundBlock } from './rounds.ts'
 import { MANAGER_ABI, REGISTRY_ABI } from './rounds-abi.ts'
@@ -296,38 +298,47 @@ export function createRoundReader(source: ProtocolSource): RoundReader {
         address: address.length === 0 ? [ZERO_ADDRESS] : address,
         topics: [Object.values(TOPICS)],
       }
-      const span = await readSpan(source, filter, { ...range, withTransactions: true }, signal)
+      const asked = { ...range, withTransactions: true, rare: RARE }
+      const span = await readSpan(source, filter, asked, signal)
       const logsOf = Map.groupBy(span.logs, ({ blockNumber }) => Number(blockNumber))
       const seenIn = span.blocks.map((block) => ({
         ...block,
         seen: transactionsTo(block.transactions, places.called),
       }))
-      const callsOf = await Promise.all(
-        seenIn.map(({ ref, seen }) =>
-          readCalls(
-            seen.filter(({ from }) => watched.has(from)).map(({ raw }) => Transaction.parse(raw)),
-            ref,
-            places.called,
-            signal,
-          ),
-        ),
+      const found = await Promise.all(
+        seenIn.map(async ({ ref, seen, isSure }): Promise<ProtocolBlock | AppError> => {
+          const own = z
+            .array(Transaction)
+            .safeParse(seen.filter(({ from }) => watched.has(from)).map(({ raw }) => raw))
+          const events = readEvents(logsOf.get(ref.number) ?? [], seen)
+          try {
+            const calls = await readCalls(own.data ?? [], ref, places.called, signal)
+            const failed = new Set<string>(calls.filter(({ ok }) => !ok).map(({ tx }) => tx))
+            return {
+              ref,
+              number: ref.number,
+              at: ref.at.getTime() / 1000,
+              isSure: isSure && own.success && events !== undefined,
+              submissions: seen.filter(
+                ({ hash, isSubmission }) => isSubmission && !failed.has(hash),
+              ),
+              ...(events ?? NO_EVENTS),
+              calls,
+            }
+          } catch (error) {
+            if (error instanceof AppError && error.kind === 'upstream') return error
+            throw error
+          }
+        }),
       )
-      const blocks = seenIn.map(({ ref, seen, isSure }, index): ProtocolBlock => {
-        const calls = callsOf[index] ?? []
-        const failed = new Set<string>(calls.filter(({ ok }) => !ok).map(({ tx }) => tx))
-        const updates = seen.filter(({ isFastUpdate }) => isFastUpdate)
-        const senders = new Map(updates.map(({ hash, from }) => [hash, from]))
-        return {
-          ref,
-          number: ref.number,
-          at: ref.at.getTime() / 1000,
-          isSure,
-          submissions: seen.filter(({ hash, isSubmission }) => isSubmission && !failed.has(hash)),
-          ...eventsOf(logsOf.get(ref.number) ?? [], senders),
-          calls,
-        }
-      })
-      return { blocks, upTo: span.upTo }
+      // What came before a block whose receipts cannot be had is kept.
+      const blocks: ProtocolBlock[] = []
+      for (const block of found) {
+        if (!(block instanceof AppError)) blocks.push(block)
+        else if (blocks.length === 0) throw block
+        else break
+      }
+      return { blocks, upTo: blocks.at(-1)?.number ?? span.upTo }
     },
 
     contracts: () => {
@@ -370,4 +381,15 @@ function transactionsTo(
       },
     ]
   })
+}
+
+/** The events of a block; undefined when one of them is not what its topic says. */
+function readEvents(logs: readonly Log[], seen: readonly Seen[]): ProtocolEvents | undefined {
+  const updates = seen.filter(({ isFastUpdate }) => isFastUpdate)
+  try {
+    return eventsOf(logs, new Map(updates.map(({ hash, from }) => [hash, from])))
+  } catch (error) {
+    if (isEndpointFailure(error)) return undefined
+    throw error
+  }
 }

@@ -30,6 +30,8 @@ export interface RpcFaults {
   hanging: boolean
   delayMs: number
   readonly refusals: RpcRefusal[]
+  /** A part of all requests is refused, 0 to 1. */
+  readonly share: { part: number; status: number; seed: number }
   /** By method. */
   readonly changes: Map<string, RpcChange>
 }
@@ -43,7 +45,13 @@ export interface RpcRefusal {
 
 /** Nothing going wrong. */
 export function noFaults(): RpcFaults {
-  return { hanging: false, delayMs: 0, refusals: [], changes: new Map() }
+  return {
+    hanging: false,
+    delayMs: 0,
+    refusals: [],
+    share: { part: 0, status: 429, seed: 1 },
+    changes: new Map(),
+  }
 }
 
 /** Ends every fault. */
@@ -51,6 +59,7 @@ export function clearFaults(faults: RpcFaults): void {
   faults.hanging = false
   faults.delayMs = 0
   faults.refusals.length = 0
+  faults.share.part = 0
   faults.changes.clear()
 }
 
@@ -62,7 +71,15 @@ export function takeStatus(faults: RpcFaults, calls: readonly RpcCall[]): number
     refusal.left -= 1
     return fault.status
   }
-  return undefined
+  return isInShare(faults.share) ? faults.share.status : undefined
+}
+
+/** Whether the next request is one of those refused: as if by chance, yet always the same ones. */
+function isInShare(share: RpcFaults['share']): boolean {
+  if (share.part === 0) return false
+  // A linear congruential generator modulo 2^31 - 1, exact in a number.
+  share.seed = (share.seed * 1_103_515 + 12_345) % 2_147_483_647
+  return share.seed / 2_147_483_647 < share.part
 }
 
 /** The error with which a call is refused, if it is; uses that refusal up by one. */

@@ -39,6 +39,8 @@ export interface RpcProxy {
    * calls. Given a method, only those for it. What is refused does not reach the endpoint.
    */
   failNext(times: number, fault: RpcFault, method?: string): void
+  /** Refuses a part of all requests from now on, 0 to 1, with a status. */
+  refuseShare(part: number, status: number): void
   /** Changes what the endpoint answers to a method; its errors pass unchanged. */
   rewrite(method: string, change: RpcChange): void
   /** Answers as if there had never been an event: empty lists of logs. */
@@ -95,7 +97,10 @@ export async function startRpcProxy(targetUrl: string, port = 0): Promise<RpcPro
   }
 }
 
-type Controls = Pick<RpcProxy, 'hang' | 'delay' | 'failNext' | 'rewrite' | 'emptyLogs'>
+type Controls = Pick<
+  RpcProxy,
+  'hang' | 'delay' | 'failNext' | 'refuseShare' | 'rewrite' | 'emptyLogs'
+>
 
 function controls(faults: RpcFaults): Controls {
   return {
@@ -107,6 +112,9 @@ function controls(faults: RpcFaults): Controls {
     },
     failNext: (times, fault, method) => {
       faults.refusals.push({ fault, method, left: times })
+    },
+    refuseShare: (part, status) => {
+      Object.assign(faults.share, { part, status })
     },
     rewrite: (method, change) => {
       faults.changes.set(method, change)

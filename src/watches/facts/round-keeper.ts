@@ -21,6 +21,7 @@ import { type RoundRecord, recordOf } from './round-record.ts'
 import {
   addBlock,
   addPoll,
+  addUnsureBlock,
   CarriedState,
   EMPTY_STATE,
   forget,
@@ -315,8 +316,11 @@ export function createRoundKeeper(source: RoundSource): RoundKeeper {
         }
         noteFirst(current, roundAt(current.policies.clock, block.at), block.number)
         const complete = current.collector.add(block)
-        if (block.number > current.countedTo) addBlock(current.state, block, current.owners)
-        current.claims.push(...block.claims)
+        if (block.number > current.countedTo) {
+          if (block.isSure === false) addUnsureBlock(current.state)
+          else addBlock(current.state, block, current.owners)
+        }
+        if (block.isSure !== false) current.claims.push(...block.claims)
         for (const evidence of complete) {
           await keepRound(current, evidence, block.ref, tip, signal)
         }

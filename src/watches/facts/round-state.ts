@@ -137,6 +137,21 @@ export function addBlock(state: CarriedState, block: ProtocolBlock, owners: Owne
   }
 }
 
+/**
+ * Adds a block of which nothing is believed: what could have happened in it is not held against anybody,
+ * so that silences begin anew, and who is registered is not known by what was read.
+ */
+export function addUnsureBlock(state: CarriedState): void {
+  for (const voter of addressesIn(state.silence)) {
+    const before = state.silence[voter]
+    if (before === undefined) continue
+    state.silence[voter] = { ...before, exponent: 0, blocks: 0, countedTo: state.blocksRead }
+  }
+  state.readSince = null
+  state.registrationsSince = null
+  state.registrations = {}
+}
+
 /** Adds a poll of validators. */
 export function addPoll(
   state: CarriedState,

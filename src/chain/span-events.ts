@@ -1,0 +1,179 @@
+import type { Hex } from 'viem'
+import { AppError } from '#src/kernel/errors.ts'
+import { mayContain } from './bloom.ts'
+import type { BlockRef } from './chain.ts'
+import type { Endpoints } from './endpoints.ts'
+import { type Log, type LogFilter, readLogsOfBlock } from './logs.ts'
+import { readReceiptLogs } from './receipts.ts'
+import type { SpanBlock } from './spans.ts'
+
+/** What endpoints said of the events of some blocks. */
+export interface Heard {
+  readonly blocks: readonly SpanBlock[]
+  /** By endpoint. */
+  readonly heard: readonly (readonly Log[])[]
+}
+
+/** Events, and the blocks they are in. */
+export interface Settled {
+  readonly blocks: readonly SpanBlock[]
+  readonly logs: readonly Log[]
+}
+
+/**
+ * The events of blocks, none missing as far as that can be proven.
+ *
+ * A block is looked at again where endpoints do not say the same of it, where the bloom filter in its head
+ * speaks of events that nobody gave, and, while one endpoint alone was heard, where it has an event of a
+ * rare kind, next to which another may have been left out. All its receipts are then asked for: the root in
+ * its head proves them, whoever gives them. Where no endpoint gives receipts, every event counts that
+ * any of them knows of; where two have another event at the same place, or receipts that are given are not
+ * those of the block, the block is not sure.
+ *
+ * @param rare first topics of which one endpoint alone is not believed
+ */
+export async function settleEvents(
+  endpoints: Endpoints,
+  filter: LogFilter,
+  { blocks, heard }: Heard,
+  rare: readonly Hex[],
+  signal: AbortSignal | undefined,
+): Promise<Settled> {
+  const logs = unite(heard)
+  const logsOf = Map.groupBy(logs, ({ blockNumber }) => Number(blockNumber))
+  const doubtful = new Set(doubtfulBlocks(blocks, logs, filter).map(({ ref }) => ref.number))
+  const disputed = new Set(disputedBlocks(heard))
+  const differing = new Set(differingBlocks(heard))
+  const isRare = ({ topics: [kind] }: Log) => kind !== undefined && rare.includes(kind)
+
+  const all = await Promise.all(
+    blocks.map(async (block): Promise<{ block: SpanBlock; logs: readonly Log[] }> => {
+      const { number } = block.ref
+      const own = logsOf.get(number) ?? []
+      const isLone = heard.length === 1 && own.some(isRare)
+      if (!doubtful.has(number) && !differing.has(number) && !isLone) return { block, logs: own }
+      const proven = await proveEvents(endpoints, filter, block, signal)
+      if (proven !== undefined) {
+        return { block: { ...block, isSure: block.isSure && proven.isSure }, logs: proven.logs }
+      }
+      const more = doubtful.has(number)
+        ? await askForLogs({ endpoints }, filter, block.ref, signal)
+        : []
+      const isSure = block.isSure && !disputed.has(number)
+      return { block: { ...block, isSure }, logs: unite([own, more]) }
+    }),
+  )
+  return { blocks: all.map(({ block }) => block), logs: all.flatMap((one) => one.logs) }
+}
+
+/** The events of a block by its receipts; undefined where nobody gives them. */
+async function proveEvents(
+  endpoints: Endpoints,
+  filter: LogFilter,
+  { ref, receiptsRoot }: SpanBlock,
+  signal: AbortSignal | undefined,
+): Promise<{ readonly logs: readonly Log[]; readonly isSure: boolean } | undefined> {
+  let isRefuted = false
+  try {
+    const found = await endpoints.askUntil(
+      async (client) => {
+        const one = await readReceiptLogs(client, ref, receiptsRoot)
+        if (one?.proof === 'none') isRefuted = true
+        return one
+      },
+      (one) => one?.proof === 'full',
+      signal,
+    )
+    if (found?.proof === 'full') {
+      return { logs: found.logs.filter((log) => isWanted(log, filter)), isSure: true }
+    }
+  } catch (error) {
+    if (!(error instanceof AppError) || error.kind !== 'upstream') throw error
+  }
+  return isRefuted ? { logs: [], isSure: false } : undefined
+}
+
+function isWanted({ address, topics }: Log, filter: LogFilter): boolean {
+  const fits = (choice: Hex | readonly Hex[] | null, value: Hex | undefined) =>
+    choice === null || choicesOf(choice).some((one) => one.toLowerCase() === value?.toLowerCase())
+  return fits(filter.address, address) && filter.topics.every((one, at) => fits(one, topics[at]))
+}
+
+/** Blocks of which endpoints do not have the same events. */
+function differingBlocks(heard: readonly (readonly Log[])[]): readonly number[] {
+  const listsOf = new Map<number, string[]>()
+  for (const [index, logs] of heard.entries()) {
+    for (const log of logs) {
+      const lists = listsOf.get(Number(log.blockNumber)) ?? heard.map(() => '')
+      lists[index] += `${textOf(log)} `
+      listsOf.set(Number(log.blockNumber), lists)
+    }
+  }
+  return [...listsOf].flatMap(([number, lists]) => (new Set(lists).size > 1 ? [number] : []))
+}
+
+function textOf({ blockHash, logIndex, address, transactionHash, topics, data }: Log): string {
+  return [blockHash, logIndex, address, transactionHash, ...topics, data].join().toLowerCase()
+}
+
+/** Every event that one of the endpoints has, once. */
+function unite(heard: readonly (readonly Log[])[]): readonly Log[] {
+  const all = new Map(heard.flat().map((log) => [`${log.blockHash} ${log.logIndex}`, log] as const))
+  return [...all.values()]
+}
+
+/** Blocks of which endpoints have another event at the same place. */
+function disputedBlocks(heard: readonly (readonly Log[])[]): readonly number[] {
+  const seen = new Map<string, string>()
+  return heard.flat().flatMap((log) => {
+    const place = `${log.blockHash} ${log.logIndex}`
+    const text = textOf(log)
+    const before = seen.get(place)
+    seen.set(place, text)
+    return before === undefined || before === text ? [] : [Number(log.blockNumber)]
+  })
+}
+
+/**
+ * Blocks whose head says that they may have such an event, of which none is there: of any kind, where the
+ * filter has several by their first topic.
+ */
+export function doubtfulBlocks(
+  blocks: readonly SpanBlock[],
+  logs: readonly Log[],
+  { address, topics: [kinds = null, ...others] }: LogFilter,
+): readonly SpanBlock[] {
+  const seen = new Set(
+    logs.flatMap((log) => [`${log.blockNumber}`, `${log.blockNumber} ${log.topics[0]}`]),
+  )
+  const rest = [address, ...others].flatMap((choice) =>
+    choice === null ? [] : [choicesOf(choice)],
+  )
+  return blocks.filter(({ ref, logsBloom }) => {
+    const isMissed =
+      kinds === null
+        ? !seen.has(`${ref.number}`)
+        : choicesOf(kinds).some(
+            (kind) => !seen.has(`${ref.number} ${kind}`) && mayContain(logsBloom, kind),
+          )
+    return isMissed && rest.every((choice) => choice.some((value) => mayContain(logsBloom, value)))
+  })
+}
+
+function choicesOf(choice: Hex | readonly Hex[]): readonly Hex[] {
+  return typeof choice === 'string' ? [choice] : choice
+}
+
+/** The events of one block, from the first endpoint that knows of any. */
+export function askForLogs(
+  { endpoints }: { readonly endpoints: Endpoints },
+  filter: LogFilter,
+  block: BlockRef,
+  signal: AbortSignal | undefined,
+): Promise<readonly Log[]> {
+  return endpoints.askUntil(
+    (client) => readLogsOfBlock(client, filter, block.hash),
+    (answer) => answer.length > 0,
+    signal,
+  )
+}

@@ -1,0 +1,163 @@
+import { afterEach, describe, expect, test } from 'vitest'
+import { windowsOf } from '#src/chain/fsp/epochs.ts'
+import type { Logger } from '#src/kernel/logger.ts'
+import { silentLogger } from '#src/kernel/logger.ts'
+import type { RpcProxy } from '#src/sandbox/devnet/rpc-proxy.ts'
+import { type RoundWorld, roundWorld } from './rounds.ts'
+
+/** Nobody is said to be missing because an endpoint leaves something out. */
+
+let world: RoundWorld
+
+afterEach(() => world.close())
+
+async function begin(options: Parameters<typeof roundWorld>[1] = {}): Promise<void> {
+  world = await roundWorld(['Healthy', 'Mute'], options)
+  await world.player().playRounds(4)
+  await world.scan()
+}
+
+/** A provider does all it should, and nobody sees it. */
+function hideTransactionsOf(name: string, proxy: RpcProxy): void {
+  const { accounts } = world.player().provider(name)
+  const own = new Set(
+    Object.values(accounts).map((one) => String(Object(one).address ?? '').toLowerCase()),
+  )
+  proxy.rewrite('eth_getBlockByNumber', (block) => {
+    const { transactions, ...rest } = Object(block)
+    if (!Array.isArray(transactions)) return block
+    return { ...rest, transactions: transactions.filter((one) => !own.has(one.from)) }
+  })
+}
+
+/** Each block keeps the first event of a kind only, so that its bloom filter tells of nothing that is missing. */
+function keepFirstOfKind(proxy: RpcProxy): void {
+  proxy.rewrite('eth_getLogs', (logs) => {
+    const all = Array.from(Object(logs), (log) => Object(log))
+    const keyOf = ({ blockNumber, topics }: (typeof all)[number]) => `${blockNumber} ${topics[0]}`
+    const first = new Map(all.toReversed().map((log) => [keyOf(log), log]))
+    return all.filter((log) => first.get(keyOf(log)) === log)
+  })
+}
+
+function dropEverySecondLog(proxy: RpcProxy): void {
+  proxy.rewrite('eth_getLogs', (logs) =>
+    Array.from(Object(logs)).filter((_log, index) => index % 2 === 0),
+  )
+}
+
+async function playOn(rounds: number): Promise<void> {
+  for (let round = 0; round < rounds; round += 1) {
+    await world.player().playRounds(1)
+    await world.scan()
+  }
+}
+
+async function rounds(): Promise<number> {
+  const [row] = await world.sql`select count(*)::int as kept from fsp_rounds`
+  return Number(row?.['kept'])
+}
+
+describe('a provider that does its duty', () => {
+  test('is told of nothing while one endpoint leaves its transactions out', async () => {
+    await begin()
+    hideTransactionsOf('Healthy', world.primary)
+    const before = await rounds()
+    await playOn(6)
+    expect(await world.events('Healthy')).toEqual([])
+    expect(await rounds()).toBe(before + 6)
+  }, 60_000)
+
+  test.each([
+    ['one of two endpoints leaves every second event out', false, dropEverySecondLog],
+    ['the only endpoint leaves every second event out', true, dropEverySecondLog],
+    ['the only endpoint gives the first event of each kind in a block', true, keepFirstOfKind],
+  ])(
+    'is told of nothing while %s',
+    async (_name, isAlone, leaveOut) => {
+      await begin({ isAlone })
+      leaveOut(world.primary)
+      const before = await rounds()
+      await playOn(6)
+      expect(await world.events('Healthy')).toEqual([])
+      expect(await rounds()).toBe(before + 6)
+    },
+    60_000,
+  )
+
+  test('is told of nothing while no endpoint has its transactions, and the log says why', async () => {
+    const lines: string[] = []
+    const note = (_fields: object, message: string) => lines.push(message)
+    const log: Logger = { ...silentLogger, warn: note }
+    await begin({ log })
+    await world.behave('Mute', 'no-commit')
+    await playOn(1)
+    for (const proxy of [world.primary, world.secondary]) hideTransactionsOf('Healthy', proxy)
+    const before = await rounds()
+    await playOn(6)
+    expect(await world.events('Healthy')).toEqual([])
+    expect(await rounds()).toBeLessThanOrEqual(before + 2)
+    expect(lines).toContain('endpoints contradict each other: rounds left out')
+    for (const proxy of [world.primary, world.secondary]) await proxy.up()
+    await playOn(4)
+    expect(await world.events('Healthy')).toEqual([])
+  }, 60_000)
+})
+
+test('a failing provider is told of and every other watch is judged while the first endpoint answers calls with null', async () => {
+  await begin()
+  const { address } = world.devnet.people.bob.account
+  const make = async (type: string, target: object, settings: object) => {
+    const { status, body } = await world.alice.request('POST', '/watches', {
+      type,
+      target,
+      settings,
+    })
+    expect(status).toBe(201)
+    return Number(Object(body).id)
+  }
+  const others = [
+    await make('wallet-balance', { address, asset: 'FLR' }, { threshold: '1' }),
+    await make('feed-move', { feed: 'FLR/USD' }, { percent: 5, windowSeconds: 600 }),
+  ]
+  await world.look()
+  world.primary.rewrite('eth_call', () => null)
+  await world.behave('Mute', 'no-commit')
+  const lookedAt = async (id: number) => {
+    const { body } = await world.alice.request('GET', `/watches/${id}`)
+    return new Date(Object(body).lastEvaluatedAt).getTime()
+  }
+  const before = await Promise.all(others.map(lookedAt))
+  await playOn(5)
+  expect(await world.events('Mute')).toContain('fsp.ftso-commit warning')
+  for (const [index, id] of others.entries()) {
+    expect(await lookedAt(id)).toBeGreaterThan(before[index] ?? 0)
+  }
+}, 60_000)
+
+test('at one refused request in five at both endpoints no round is judged late by a minute', async () => {
+  await begin()
+  for (const proxy of [world.primary, world.secondary]) proxy.refuseShare(0.2, 429)
+  const { timing, round: first } = world.player()
+  const clock = {
+    firstRoundAtSeconds: timing.firstRoundStart,
+    roundSeconds: timing.roundSeconds,
+    firstEpochRound: 0,
+    roundsPerEpoch: 1,
+  }
+  const lags: number[] = []
+  for (let round = first; round < first + 40; round += 1) {
+    const begins = timing.firstRoundStart + round * timing.roundSeconds
+    for (const offset of [30, 60, 89]) {
+      await world.player().playTo(begins + offset, { inFull: true })
+      await world.read().catch(() => undefined)
+      await world.look().catch(() => undefined)
+      const { timestamp } = await world.devnet.client.getBlock()
+      const [row] = await world.sql`select max(round)::int as kept from fsp_rounds`
+      const { complete } = windowsOf(clock, Number(row?.['kept']) + 1)
+      lags.push(Number(timestamp) - complete)
+    }
+  }
+  expect(Math.max(...lags)).toBeLessThanOrEqual(60)
+  expect(await world.events('Healthy')).toEqual([])
+}, 240_000)
