@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { createConnectCode } from '#src/recipients/connect.ts'
 import { fitChangedWallets } from '#src/watches/slots.ts'
 import { linkChat } from '../support/destinations.ts'
 import { harness, type World } from '../support/harness.ts'
@@ -68,6 +69,10 @@ test('no page offers to watch credits or to spend them', async () => {
   for (const path of ['/docs/watches', '/docs/events']) {
     expect((await server.inject({ url: path })).body).not.toContain('credits-balance')
   }
+  const chat = { id: 4321, title: 'Ann Lee', username: 'annlee' }
+  const { url } = await createConnectCode(world.app, { chat, by: { id: chat.id }, locale: 'en' })
+  const card = await server.inject({ url: new URL(url).pathname })
+  expect([card.statusCode, card.body.includes('id="spend"')]).toEqual([200, false])
   expect((await server.inject({ url: '/docs/watches/credits-balance' })).statusCode).toBe(404)
   expect((await server.inject({ url: '/docs/watches/wallet-balance' })).statusCode).toBe(200)
 })
