@@ -66,3 +66,23 @@ describe('a feed', () => {
     expect(nearestFeeds(list, 'USDC')[0]).toBe('USDT/USD')
   })
 })
+
+test('a feed that was renamed twice is found by its first name, and names in a circle by none', () => {
+  const [first, second] = [feedId('FIRST/USD'), feedId('SECOND/USD')]
+  const twice = {
+    ...list,
+    renamed: new Map([
+      [first, second],
+      [second, feedId('POL/USD')],
+    ]),
+  }
+  expect(findFeed(twice, 'first')?.name).toBe('POL/USD')
+  const circle = {
+    ...list,
+    renamed: new Map([
+      [first, second],
+      [second, first],
+    ]),
+  }
+  expect(findFeed(circle, 'first')).toBeUndefined()
+})

@@ -5,6 +5,7 @@ import type { Address } from '#src/kernel/units.ts'
 import {
   addBlock,
   addPoll,
+  addUnsureBlock,
   CarriedState,
   EMPTY_STATE,
   forget,
@@ -137,4 +138,45 @@ test('a state that an earlier version stored decodes', () => {
   const { silence, senders, calls, polls } = EMPTY_STATE
   const stored = { blocksRead: 9, silence, senders, calls, polls }
   expect(CarriedState.parse(stored)).toEqual({ ...EMPTY_STATE, blocksRead: 9 })
+})
+
+test('a block that is not sure ends every silence, for what it had is not known', () => {
+  const one = state()
+  silenceOf(one, ALPHA, 100, 1.5)
+  pass(one, 50)
+  addUnsureBlock(one)
+  expect(silenceOf(one, ALPHA, 100, 1.5)).toMatchObject({ exponent: 0, blocks: 0 })
+  expect(one.registrationsSince).toBeNull()
+})
+
+test.each([
+  ['failed', 'Relay', false],
+  ['succeeded', 'Relay', true],
+  ['unknown', 'Relay', true],
+  ['contradicted', 'Relay', true],
+  ['contradicted', 'FtsoV2', true],
+  ['succeeded', 'Submission', false],
+] as const)('a failed call without a reason that %s once more at the %s is a lost race: %s', (replay, contract, isRace) => {
+  const one = state()
+  const hex = (digit: string) => `0x${digit.repeat(64)}` as const
+  const account = { voter: ALPHA, role: 'submit' as const }
+  const owners: Owners = {
+    bySigningPolicy: new Map(),
+    byAccount: new Map([[SENDER.toLowerCase(), account]]),
+  }
+  const call = {
+    tx: hex('a'),
+    from: SENDER,
+    to: BRAVO,
+    contract,
+    selector: '0x12345678' as const,
+    block: 1,
+    ok: false,
+    gasUsed: 1,
+    gasLimit: 2,
+    reason: null,
+    replay,
+  }
+  addBlock(one, { ...block(1), calls: [call] }, owners)
+  expect(one.calls[ALPHA]).toMatchObject([{ isBenign: isRace }])
 })
