@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { drawProvider, hoursToRegistration } from './provider-picture.ts'
+import { drawProvider } from './provider-picture.ts'
 import { type ProviderView, ROUND_CELLS, type RoundCell } from './provider-view.ts'
 
 const LAST = 1_519_400
@@ -17,6 +17,7 @@ function view(
     rewardEpoch: 452,
     registered: true,
     registeredNext: null,
+    registrationOpensAt: null,
     inPolicy: true,
     weight: 0.0231,
     currentRound: LAST + 2,
@@ -137,10 +138,13 @@ describe('the picture of a provider', () => {
   })
 })
 
-test('says in how many hours registration opens, until it does', () => {
-  // Reward epoch 453 begins on 23 November 2026 at 07:00 UTC.
-  const at = (asOf: string) => hoursToRegistration(view(0, () => 'ok', { asOf: new Date(asOf) }))
-  expect(at('2026-11-23T03:30:00Z')).toBe(2)
-  expect(at('2026-11-23T05:02:29Z')).toBe(1)
-  expect(at('2026-11-23T05:02:30Z')).toBeUndefined()
+test('says in how many hours registration opens by the chain’s own schedule, until it does', () => {
+  const registrationOpensAt = new Date('2026-11-23T05:00:00Z')
+  const at = (asOf: string) => {
+    const shown = view(0, () => 'ok', { registrationOpensAt, asOf: new Date(asOf) })
+    return texts(drawProvider(shown, dark20)).filter((one) => / h$/.test(one ?? ''))
+  }
+  expect(at('2026-11-23T03:30:00Z')).toEqual(['2 h'])
+  expect(at('2026-11-23T04:59:59Z')).toEqual(['1 h'])
+  expect(at('2026-11-23T05:00:00Z')).toEqual([])
 })

@@ -2,11 +2,6 @@
  * The last rounds of a provider as a drawing. Pure. It holds protocol names, digits and drawn marks only,
  * so that one drawing serves every language.
  */
-import {
-  expectedEpochStart,
-  FLARE_CLOCK,
-  REGISTRATION_LEAD_SECONDS,
-} from '#src/chain/fsp/epochs.ts'
 import type { ProviderView, RoundCell } from './provider-view.ts'
 
 /** Rounds a picture can have: with marks, or as narrow bars. */
@@ -314,10 +309,12 @@ function chance(probability: number): string {
 }
 
 /** Full hours until registration for the next reward epoch opens; undefined when that is not known. */
-export function hoursToRegistration({ rewardEpoch, asOf }: ProviderView): number | undefined {
-  if (rewardEpoch === null || asOf === null) return undefined
-  const opensAt = expectedEpochStart(FLARE_CLOCK, rewardEpoch + 1) - REGISTRATION_LEAD_SECONDS
-  const seconds = opensAt - asOf.getTime() / 1000
+export function hoursToRegistration({
+  registrationOpensAt,
+  asOf,
+}: ProviderView): number | undefined {
+  if (registrationOpensAt === null || asOf === null) return undefined
+  const seconds = (registrationOpensAt.getTime() - asOf.getTime()) / 1000
   return seconds <= 0 ? undefined : Math.ceil(seconds / 3600)
 }
 

@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import type { Chain } from '#src/chain/chain.ts'
+import { expectedEpochStart } from '#src/chain/fsp/epochs.ts'
 import type { Clock } from '#src/kernel/clock.ts'
 import { Address, Instant, Units } from '#src/kernel/units.ts'
 import { unlessAway } from './away.ts'
@@ -46,6 +47,8 @@ export const ProviderView = z
     rewardEpoch: z.int().nullable(),
     registered: z.boolean(),
     registeredNext: z.boolean().nullable().meta({ description: 'operations:field.registeredNext' }),
+    /** When the preparation of the next reward epoch begins, and registration soon after. */
+    registrationOpensAt: Instant.nullable(),
     inPolicy: z.boolean(),
     weight: z.number().nullable().meta({ description: 'operations:field.weight' }),
     currentRound: z.int().nullable(),
@@ -115,6 +118,7 @@ export async function getProviderView(deps: Deps, query: ProviderQuery): Promise
     rewardEpoch: live?.rewardEpoch ?? last?.rewardEpoch ?? null,
     registered: live?.isRegistered ?? last?.checks != null,
     registeredNext: live?.isRegisteredNext ?? null,
+    registrationOpensAt: live?.registrationOpensAt ?? null,
     inPolicy: live?.isMember ?? last?.checks != null,
     weight: live?.weight ?? silence?.weightShare ?? null,
     currentRound: live?.currentRound ?? null,
@@ -162,6 +166,11 @@ export async function getProviderView(deps: Deps, query: ProviderQuery): Promise
       addresses: member ?? state?.addresses ?? null,
       isRegistered: state?.isRegistered ?? false,
       isRegisteredNext: registration === null ? null : (state?.isRegisteredNext ?? false),
+      registrationOpensAt: new Date(
+        (expectedEpochStart(policies.clock, currentEpoch + 1) -
+          policies.schedule.preparationSeconds) *
+          1000,
+      ),
       isMember: member !== undefined,
       weight:
         member === undefined || policy === undefined ? null : member.weight / policy.weightSum,
@@ -181,6 +190,7 @@ interface Live extends Pick<ProviderView, 'provider' | 'addresses' | 'weight' | 
   readonly isRegistered: boolean
   readonly isRegisteredNext: boolean | null
   readonly isMember: boolean
+  readonly registrationOpensAt: Date
   readonly currentRound: number
 }
 

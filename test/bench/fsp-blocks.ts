@@ -1,6 +1,6 @@
 import secp256k1 from 'secp256k1'
 import { getAddress, keccak256, numberToHex } from 'viem/utils'
-import { FLARE_CLOCK, windowsOf } from '#src/chain/fsp/epochs.ts'
+import { type EpochClock, windowsOf } from '#src/chain/fsp/epochs.ts'
 import { FDC, FTSO } from '#src/chain/fsp/framing.ts'
 import { commitHash } from '#src/chain/fsp/ftso.ts'
 import { policyOfRound } from '#src/chain/fsp/policy.ts'
@@ -10,6 +10,13 @@ import { digestsOf } from '#src/chain/fsp/signatures.ts'
 /** Blocks of voting rounds with up to a hundred providers, as the reader gives them. */
 
 export const PROVIDERS = 100
+/** Flare mainnet's. */
+export const FLARE_CLOCK: EpochClock = {
+  firstRoundAtSeconds: 1_658_430_000,
+  roundSeconds: 90,
+  firstEpochRound: 0,
+  roundsPerEpoch: 3360,
+}
 const FEEDS = 63
 const REQUESTS = Array.from({ length: 5 }, (_, n) => `0x${'0'.repeat(127)}${n}`)
 const KEYS = Array.from({ length: PROVIDERS }, (_, n) => new Uint8Array(32).fill(n + 1))

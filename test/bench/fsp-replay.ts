@@ -1,5 +1,4 @@
 import type { Chain } from '#src/chain/chain.ts'
-import { FLARE_CLOCK } from '#src/chain/fsp/epochs.ts'
 import type { LoadedPolicy, ProtocolBlock } from '#src/chain/fsp/round-reader.ts'
 import { createPublished } from '#src/chain/published.ts'
 import { connect } from '#src/db/connection.ts'
@@ -7,6 +6,7 @@ import { silentLogger } from '#src/kernel/logger.ts'
 import { PEOPLE } from '#src/sandbox/devnet/people.ts'
 import { createFacts } from '#src/watches/facts.ts'
 import { observeWatches } from '#src/watches/observe.ts'
+import { FLARE_CLOCK } from './fsp-blocks.ts'
 
 /** Rounds of a reward epoch of Flare. */
 export const ROUNDS = FLARE_CLOCK.roundsPerEpoch

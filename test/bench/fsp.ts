@@ -1,6 +1,5 @@
-import { FLARE_CLOCK } from '#src/chain/fsp/epochs.ts'
 import { withDatabase } from './database.ts'
-import { benchBlocks, benchPolicy, PROVIDERS } from './fsp-blocks.ts'
+import { benchBlocks, benchPolicy, FLARE_CLOCK, PROVIDERS } from './fsp-blocks.ts'
 import { benchEpochs } from './fsp-epochs.ts'
 import { cryptographySeconds } from './fsp-floor.ts'
 import { fillProviderWatches, ROUNDS, ROUNDS_PER_LOOK, startReplay } from './fsp-replay.ts'

@@ -257,6 +257,7 @@ describe.each(LOCALES)('in %s', (locale) => {
     rewardEpoch: 452,
     registered: false,
     registeredNext: false,
+    registrationOpensAt: null,
     inPolicy: false,
     weight: null,
     currentRound: 1_519_402,

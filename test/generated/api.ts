@@ -874,6 +874,7 @@ export interface ProviderView {
   registered: boolean;
   /** Null before registration for the next reward epoch opens. */
   registeredNext: boolean | null;
+  registrationOpensAt: string | null;
   rewardEpoch: number | null;
   /** Newest first. */
   rounds: {

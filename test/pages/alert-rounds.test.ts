@@ -19,6 +19,7 @@ function view(cells: readonly RoundCell[]): ProviderView {
     rewardEpoch: 452,
     registered: true,
     registeredNext: null,
+    registrationOpensAt: null,
     inPolicy: true,
     weight: 0.02,
     currentRound: 1_519_400,

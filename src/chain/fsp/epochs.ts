@@ -13,20 +13,10 @@ export interface EpochClock {
   readonly roundsPerEpoch: number
 }
 
-/** Flare mainnet, for what is computed before the chain was asked. */
-export const FLARE_CLOCK: EpochClock = {
-  firstRoundAtSeconds: 1_658_430_000,
-  roundSeconds: 90,
-  firstEpochRound: 0,
-  roundsPerEpoch: 3360,
-}
-
-/** After the end of a round, reveals and bit votes count for so long. */
+/** After the end of a round, reveals and bit votes count for so long: no contract says it, the protocol does. */
 const REVEAL_SECONDS = 45
-/** After the end of a round, a signature is rewarded without question up to here. */
+/** After the end of a round, a signature is rewarded without question up to here; of the protocol too. */
 const SIGNATURE_GRACE_SECONDS = 60
-/** Before the end of a reward epoch, registration for the next one opens about then. */
-export const REGISTRATION_LEAD_SECONDS = 7050
 
 /** The voting round a block of that time lies in. */
 export function roundAt(clock: EpochClock, atSeconds: number): number {

@@ -48,6 +48,8 @@ export interface Policies {
     readonly registrationSeconds: number
     /** Before the end of a reward epoch, the next one is prepared from then on. */
     readonly preparationSeconds: number
+    /** After the end of their reward epoch rewards can be claimed for so long; null: the chain does not say. */
+    readonly rewardExpirySeconds: number | null
   }
 }
 
@@ -129,10 +131,11 @@ export function createRoundReader(source: ProtocolSource): RoundReader {
       view(MANAGER_ABI, 'voterRegistrationMinDurationSeconds', []),
       view(MANAGER_ABI, 'newSigningPolicyInitializationStartSeconds', []),
     ]
+    const expiry = view(MANAGER_ABI, 'rewardExpiryOffsetSeconds', [])
     const answers = await askViews(
       client,
       multicallAddress,
-      views.map((one) => [manager, one]),
+      [...views, expiry].map((one) => [manager, one] as const),
       block,
     )
     const [first, round, firstEpoch, epoch, registrationSeconds, preparationSeconds] = views.map(
@@ -149,7 +152,11 @@ export function createRoundReader(source: ProtocolSource): RoundReader {
         firstEpochRound: (firstEpoch - first) / round,
         roundsPerEpoch: epoch / round,
       },
-      schedule: { registrationSeconds, preparationSeconds },
+      schedule: {
+        registrationSeconds,
+        preparationSeconds,
+        rewardExpirySeconds: expiry.of(answers[views.length]) ?? null,
+      },
     }
     return times
   }

@@ -15,6 +15,7 @@ export const MANAGER_ABI = parseAbi([
   'function rewardEpochDurationSeconds() view returns (uint64)',
   'function newSigningPolicyInitializationStartSeconds() view returns (uint64)',
   'function voterRegistrationMinDurationSeconds() view returns (uint64)',
+  'function rewardExpiryOffsetSeconds() view returns (uint32)',
   'function getSigningPolicySignInfo(uint24 rewardEpochId) view returns (uint64 startTs, uint64 startBlock, uint64 endTs, uint64 endBlock)',
   'function voterRegistry() view returns (address)',
   'function relay() view returns (address)',

@@ -1,7 +1,15 @@
 import { expect, test } from 'vitest'
-import { FLARE_CLOCK, roundStart } from './epochs.ts'
+import { roundStart } from './epochs.ts'
 import { indexPolicy } from './policy.ts'
 import { collectRounds, type RoundBlock } from './rounds.ts'
+
+/** Flare mainnet's. */
+const FLARE_CLOCK = {
+  firstRoundAtSeconds: 1_658_430_000,
+  roundSeconds: 90,
+  firstEpochRound: 0,
+  roundsPerEpoch: 3360,
+}
 
 const FIRST = 1_519_400
 const POLICY = indexPolicy({ rewardEpoch: 452, startRound: FIRST - 10, providers: [] })

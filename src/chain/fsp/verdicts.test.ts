@@ -2,13 +2,21 @@ import fc from 'fast-check'
 import secp256k1 from 'secp256k1'
 import { getAddress, keccak256 } from 'viem/utils'
 import { describe, expect, test } from 'vitest'
-import { FLARE_CLOCK, windowsOf } from './epochs.ts'
+import { windowsOf } from './epochs.ts'
 import { FDC, FTSO } from './framing.ts'
 import { commitHash } from './ftso.ts'
 import { indexPolicy } from './policy.ts'
 import { collectRounds, type RoundBlock } from './rounds.ts'
 import { digestsOf } from './signatures.ts'
 import { judgeRound, type ProviderRound, type Reason } from './verdicts.ts'
+
+/** Flare mainnet's. */
+const FLARE_CLOCK = {
+  firstRoundAtSeconds: 1_658_430_000,
+  roundSeconds: 90,
+  firstEpochRound: 0,
+  roundsPerEpoch: 3360,
+}
 
 const ROUND = 1_500_000
 const { start, end } = windowsOf(FLARE_CLOCK, ROUND)

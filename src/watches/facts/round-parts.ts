@@ -1,5 +1,5 @@
 import type { BlockRef } from '#src/chain/chain.ts'
-import { roundAt, roundStart } from '#src/chain/fsp/epochs.ts'
+import { expectedEpochStart, roundAt, roundStart } from '#src/chain/fsp/epochs.ts'
 import { nodeIdOf } from '#src/chain/fsp/node-id.ts'
 import { type IndexedPolicy, policyOfRound } from '#src/chain/fsp/policy.ts'
 import type { ProviderState, SystemState } from '#src/chain/fsp/provider-states.ts'
@@ -270,11 +270,8 @@ function roleOf(
   return role === 'identity' ? 'signingPolicy' : role
 }
 
-/** Rewards expire 90 days after their reward epoch. */
-const EXPIRY_SECONDS = 7_776_000
-
-function expiryOf(epoch: number | undefined, { clock }: Policies): number | null {
-  if (epoch === undefined) return null
-  const end = clock.firstEpochRound + (epoch + 1) * clock.roundsPerEpoch
-  return roundStart(clock, end) + EXPIRY_SECONDS
+/** When the rewards of a reward epoch expire, epoch seconds, as the chain has it. */
+function expiryOf(epoch: number | undefined, { clock, schedule }: Policies): number | null {
+  if (epoch === undefined || schedule.rewardExpirySeconds === null) return null
+  return expectedEpochStart(clock, epoch + 1) + schedule.rewardExpirySeconds
 }

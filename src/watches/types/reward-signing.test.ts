@@ -228,6 +228,16 @@ describe('reward-signing (evaluation rule 5)', () => {
     expect(told([missed], 1, 60)).toEqual([])
   })
 
+  test('says nothing of votes that were concluded before the first look and could be read only later', () => {
+    const missed = { ...usual, uptime: { opened: 0.2, concluded: 0.3, signed: null } }
+    const unread = { ...observationAt([missed], 1), epochs: [] }
+    const unknown = observationAt([missed], 1, false)
+    for (const first of [unread, unknown]) {
+      const looks = [first, ...[2, 3, 60].map((hour) => observationAt([missed], hour))]
+      expect(fold(looks).raised).toEqual([])
+    }
+  })
+
   test('judges an open vote at the first look', () => {
     expect(told([{ ...usual, uptime: never }], 5, 6)).toEqual([
       '5 h signing.uptime-open uptime warning',

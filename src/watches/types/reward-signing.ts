@@ -146,7 +146,7 @@ const rewardSigningSignal = defineSignal<ProviderTarget, Settings, Observation, 
   episodes: { by: ['rewardEpochId', 'vote'], isOver: isAnswered },
   state: State,
   data: Signing,
-  initial: { epochs: null, position: 0 },
+  initial: { epochs: null, since: null, position: 0 },
   evaluate: rewardSigningStatus,
   present: presentSigning,
   examples: {

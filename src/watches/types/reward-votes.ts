@@ -71,6 +71,8 @@ type Told = z.output<typeof Told>
 export const State = z.object({
   /** null before the first look. */
   epochs: z.array(Told).nullable(),
+  /** When the first look was; null before it, and where an earlier version did not keep it. */
+  since: Instant.nullable().default(null),
   /** The last block judged: none is judged twice, as what is left comes with a later one. */
   position: z.int(),
 })
@@ -105,6 +107,7 @@ export function rewardSigningStatus(previous: State, observation: Observation): 
   const { at, position } = observation
   const isFirst = previous.epochs === null
   const before = previous.epochs ?? []
+  const since = isFirst ? at : previous.since
   if (!isFirst && position <= previous.position) {
     return { state: previous, phase: phaseOf(before), firings: [] }
   }
@@ -113,17 +116,17 @@ export function rewardSigningStatus(previous: State, observation: Observation): 
     const epochs = merge(before, answered(before, answer))
     const data = dataOf(observation.provider, answer.epoch, answer.kind)
     const firing = { event: 'signing.done', severity: 'info', data } as const
-    return { state: { epochs, position }, phase: phaseOf(epochs), firings: [firing] }
+    return { state: { epochs, since, position }, phase: phaseOf(epochs), firings: [firing] }
   }
   const events = new Set<string>()
   const steps = observation.epochs.map((epoch) => {
     const told = before.find((one) => one.rewardEpochId === epoch.rewardEpochId)
-    return stepEpoch(told, epoch, { at, isFirst, events })
+    return stepEpoch(told, epoch, { at, since, isFirst, events })
   })
   const told = steps.map((step) => step.told)
   const epochs = merge(before, told)
   return {
-    state: { epochs, position },
+    state: { epochs, since, position },
     phase: phaseOf(epochs),
     firings: steps
       .flatMap((step) => step.alerts)
@@ -215,7 +218,12 @@ interface Step {
 function stepEpoch(
   before: Told | undefined,
   epoch: Epoch,
-  { at, isFirst, events }: { at: Date; isFirst: boolean; events: Set<string> },
+  {
+    at,
+    since: firstAt,
+    isFirst,
+    events,
+  }: { at: Date; since: Date | null; isFirst: boolean; events: Set<string> },
 ): Step {
   const { endedAt, publishedAt } = epoch
   const told = before ?? untold(epoch)
@@ -226,12 +234,20 @@ function stepEpoch(
     events.add(event)
     return stage
   }
-  const nextUptime = nextStage(told.uptime, epoch.uptime, isFirst, (stage) =>
+  /** Concluded before the first look, even where it could not be read then. */
+  const isPast = (kind: Kind): boolean => {
+    if (isFirst || firstAt === null) return isFirst
+    const { concludedAt } = epoch[kind]
+    if (concludedAt !== null) return concludedAt <= firstAt
+    // The end of an uptime vote is not always known: what ended before, and was never seen open, is past.
+    return before === undefined && endedAt <= firstAt
+  }
+  const nextUptime = nextStage(told.uptime, epoch.uptime, isPast('uptime'), (stage) =>
     stage === 'waiting' && epoch.uptime.openedAt !== null && since(endedAt, at) >= OPEN_MS
       ? 'open'
       : stage,
   )
-  const nextRewards = nextStage(told.rewards, epoch.rewards, isFirst, (stage) => {
+  const nextRewards = nextStage(told.rewards, epoch.rewards, isPast('rewards'), (stage) => {
     // Before the uptime vote is concluded nobody can sign rewards.
     if (publishedAt === null || !epoch.uptime.isConcluded) return stage
     if (stage === 'waiting') return since(publishedAt, at) >= OPEN_MS ? 'open' : stage
@@ -263,12 +279,12 @@ function stepEpoch(
 function nextStage(
   stage: Stage,
   vote: Vote,
-  isFirst: boolean,
+  isPast: boolean,
   whileOpen: (stage: Stage) => Stage,
 ): Stage {
   if (!vote.isKnown || stage === 'missed' || stage === 'over') return stage
   if (vote.signedAt !== null) return 'signed'
-  if (vote.isConcluded) return isFirst ? 'over' : 'missed'
+  if (vote.isConcluded) return isPast ? 'over' : 'missed'
   return stage === 'signed' ? stage : whileOpen(stage)
 }
 
