@@ -39,12 +39,15 @@ export async function lockMailbox(tx: Db, mailboxDigest: string): Promise<void> 
   await tx.execute(sql`select pg_advisory_xact_lock(${key}::bigint)`)
 }
 
-/** When the mails to a mailbox since then were due, for all wallets; those called off do not count. */
+/**
+ * When the mails to a mailbox since then were due, for all wallets. One called off counts if the mail server
+ * was asked before: it may have gone out.
+ */
 export function listDueAtOfMailbox(db: Db, mailboxDigest: string, since: Date): Promise<Date[]> {
   return listDueAt(db, eq(confirmationMails.mailboxDigest, mailboxDigest), since)
 }
 
-/** When the mails that a wallet caused since then were due; those called off do not count. */
+/** The same for the mails that a wallet caused. */
 export function listDueAtOfWallet(db: Db, wallet: Address, since: Date): Promise<Date[]> {
   return listDueAt(db, eq(confirmationMails.wallet, wallet), since)
 }
@@ -53,6 +56,7 @@ async function listDueAt(db: Db, of: SQL, since: Date): Promise<Date[]> {
   const isCounted = or(
     isNotNull(confirmationMails.sentAt),
     isNotNull(confirmationMails.nextAttemptAt),
+    gt(confirmationMails.attempts, 0),
   )
   const rows = await db
     .select({ dueAt: confirmationMails.dueAt })

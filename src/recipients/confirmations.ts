@@ -7,10 +7,12 @@
 import { DeliveryError } from '#src/channels/define.ts'
 import { type MailDeps, sendConfirmation } from '#src/channels/email.ts'
 import { type Db, transact } from '#src/db/connection.ts'
+import { isSharedFailure } from '#src/db/isolate.ts'
 import type { Caller } from '#src/kernel/caller.ts'
 import type { Clock } from '#src/kernel/clock.ts'
 import { AppError } from '#src/kernel/errors.ts'
 import type { Logger } from '#src/kernel/logger.ts'
+import type { Quarantine } from '#src/kernel/quarantine.ts'
 import type { SecretBox } from '#src/kernel/secret-box.ts'
 import type { Address } from '#src/kernel/units.ts'
 import * as mails from './confirmation-store.ts'
@@ -131,6 +133,7 @@ interface SendDeps {
   readonly clock: Clock
   readonly box: SecretBox
   readonly log: Logger
+  readonly quarantine: Quarantine
   readonly publicUrl: string
   readonly mail: MailDeps
 }
@@ -145,8 +148,24 @@ export async function sendDueConfirmations(deps: SendDeps, stop: AbortSignal): P
     const now = deps.clock.now()
     const leasedUntil = new Date(now.getTime() + LEASE_MS)
     const due = await mails.claimDue(deps.db, { now, leasedUntil, limit: MAILS_AT_ONCE })
-    await Promise.all(due.map((mail) => sendOne(deps, mail, stop)))
+    await Promise.all(due.map((mail) => sendAlone(deps, mail, stop)))
     if (due.length < MAILS_AT_ONCE) return
+  }
+}
+
+/** One that fails for reasons of its own, as its address cannot be read, stops none of the others. */
+async function sendAlone(
+  deps: SendDeps,
+  mail: mails.ConfirmationMail,
+  stop: AbortSignal,
+): Promise<void> {
+  try {
+    await sendOne(deps, mail, stop)
+  } catch (error) {
+    if (isSharedFailure(error)) throw error
+    deps.quarantine.add('confirmation_mail', mail.id, error)
+    const again = retryConfirmationAt(mail.attempts, mail.dueAt, deps.clock.now())
+    await mails.savePostponed(deps.db, mail.id, again ?? null)
   }
 }
 

@@ -197,6 +197,14 @@ describe('a mail server', () => {
     expect(status).toBe('pending')
     expect(statusReason).toEqual(expect.any(String))
   })
+  test('gets the mails beside one whose address cannot be read', async () => {
+    const { id } = await pending()
+    const other = { name: 'Desk', channel: 'email', address: `other-${address}` } as const
+    await createRecipient(room.deps, stranger(), other)
+    await room.database.sql`update recipients set destination = 'garbage' where id = ${id}`
+    await room.sendMails()
+    expect(mailsTo(`other-${address}`)).toHaveLength(1)
+  })
   test('gets each mail from one process only', async () => {
     const others = Array.from({ length: 15 }, (_, index) =>
       createRecipient(room.deps, caller, {
@@ -369,6 +377,24 @@ describe('whoever asks', () => {
       await room.sendMails()
     }
     expect(mailsTo(address)).toHaveLength(3)
+  })
+  test('deleting while the mail server is asked gives no mail more', async () => {
+    const { mailer } = room.mail
+    // What other tests have left.
+    await room.sendMails()
+    let { id } = await pending()
+    const between = {
+      sendMail: async (content: Parameters<typeof mailer.sendMail>[0]) => {
+        await deleteRecipient(room.deps, caller, id)
+        id = (await pending()).id
+        return await mailer.sendMail(content)
+      },
+    } as unknown as typeof mailer
+    const mail = { ...room.mail, mailer: between }
+    for (let time = 0; time < 5; time += 1) {
+      await sendDueConfirmations({ ...room.deps, mail }, new AbortController().signal)
+    }
+    expect(mailsTo(address)).toHaveLength(1)
   })
   test('subaddresses of a mailbox count together', async () => {
     const tagged = (tag: number) => address.replace('@', `+${tag}@`)

@@ -4,6 +4,7 @@ import { createChannels } from '#src/channels/index.ts'
 import type { Caller } from '#src/kernel/caller.ts'
 import { AppError } from '#src/kernel/errors.ts'
 import { silentLogger } from '#src/kernel/logger.ts'
+import { createQuarantine } from '#src/kernel/quarantine.ts'
 import { createSecretBox } from '#src/kernel/secret-box.ts'
 import { createNotices } from '#src/notices/service.ts'
 import { sendDueConfirmations } from '#src/recipients/confirmations.ts'
@@ -30,6 +31,7 @@ export async function openRoom() {
       ...silentLogger,
       warn: (fields: Record<string, unknown>) => void warnings.push(fields),
     },
+    quarantine: createQuarantine({ log: silentLogger }),
     box: createSecretBox(Buffer.alloc(32, 7)),
     publicUrl: PUBLIC_URL,
     channels: createChannels({ ...mail, telegram: undefined, allowPrivateUrls: false }),
