@@ -4,7 +4,13 @@ import { sql as query } from 'drizzle-orm'
 import type { Sql } from 'postgres'
 import { type Db, transact } from './connection.ts'
 import { boundTo } from './scope.ts'
-import { attach, connectionLost, isConnectionFailure, openSession } from './session.ts'
+import {
+  attach,
+  connectionLost,
+  isConnectionFailure,
+  openSession,
+  postgresError,
+} from './session.ts'
 
 /** A named lock that this process holds, and nobody else on the same database. */
 export interface Lock {
@@ -65,6 +71,10 @@ const HEARTBEAT_MS = 2000
 const MISSED_BEATS_MAX = 3
 /** The server takes the locks from a process that is frozen or cut off for this long. */
 const SILENCE_MS_MAX = 10_000
+/** A row is waited for this long at a time: heartbeats and other locks share the connection. */
+const ROW_MS_MAX = 200
+/** What PostgreSQL says when a row was waited for too long. */
+const LOCK_NOT_AVAILABLE = '55P03'
 
 /**
  * Runs `work` while holding the named lock, so that only one process at a time does.
@@ -158,13 +168,13 @@ async function callServer(session: LockSession, call: LockFunction, name: string
 
 /** On the connection that holds the lock: whoever lost it draws nothing. */
 async function drawFence(session: LockSession, name: string, signal: AbortSignal): Promise<Fence> {
+  let number: number | undefined
+  while (number === undefined) {
+    signal.throwIfAborted()
+    number = await tryDraw(session, name)
+    if (number === undefined) await wait(RETRY_MS, undefined, { signal })
+  }
   signal.throwIfAborted()
-  const [row] = await session.client<{ number: string }[]>`
-    insert into lock_fences as fence (name, number) values (${name}, 1)
-    on conflict (name) do update set number = fence.number + 1
-    returning number`
-  signal.throwIfAborted()
-  const number = Number(row?.number)
   return {
     number,
     signal,
@@ -181,6 +191,20 @@ async function drawFence(session: LockSession, name: string, signal: AbortSignal
         throw error
       }
     },
+  }
+}
+
+/** Undefined while a transaction of the holder before goes on. */
+async function tryDraw({ client }: LockSession, name: string): Promise<number | undefined> {
+  try {
+    const [row] = await client<{ number: string }[]>`
+      insert into lock_fences as fence (name, number) values (${name}, 1)
+      on conflict (name) do update set number = fence.number + 1
+      returning number`
+    return Number(row?.number)
+  } catch (error) {
+    if (postgresError(error)?.code !== LOCK_NOT_AVAILABLE) throw error
+    return undefined
   }
 }
 
@@ -202,7 +226,7 @@ function startLockSession(sql: Sql): LockSession {
   const session: LockSession = {
     client: openSession(sql, {
       onclose: () => void session.lose(),
-      connection: { idle_session_timeout: SILENCE_MS_MAX },
+      connection: { idle_session_timeout: SILENCE_MS_MAX, lock_timeout: ROW_MS_MAX },
     }),
     locks: new Map(),
     lost: false,

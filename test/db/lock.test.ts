@@ -1,5 +1,6 @@
 import { type ChildProcess, fork } from 'node:child_process'
 import { once } from 'node:events'
+import { setTimeout as wait } from 'node:timers/promises'
 import { sql as query } from 'drizzle-orm'
 import { afterAll, assert, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest'
 import { connect } from '#src/db/connection.ts'
@@ -174,6 +175,31 @@ describe('a fencing number', () => {
     goOn.resolve()
     await writing
     expect(await drawn).toEqual([1])
+    await other.close()
+  })
+
+  test('that a transaction of a frozen holder keeps back costs nobody the other locks', async () => {
+    const other = connect(database.url)
+    const first = await tryLock(database.sql, 'kept back')
+    const early = await first?.drawFence()
+    assert(early !== undefined)
+    await first?.release()
+    const goOn = Promise.withResolvers<void>()
+    const frozen = database.sql.begin(async (tx) => {
+      await tx`select number from lock_fences where name = 'kept back' for share`
+      await goOn.promise
+    })
+    const second = await tryLock(other.sql, 'kept back')
+    const beside = await tryLock(other.sql, 'beside')
+    const drawn = second?.drawFence().then(
+      ({ number }) => number,
+      (error: unknown) => error,
+    )
+    await wait(12_000)
+    expect(beside?.signal.aborted).toBe(false)
+    goOn.resolve()
+    await frozen
+    expect(await drawn).toBeGreaterThan(early.number)
     await other.close()
   })
 
