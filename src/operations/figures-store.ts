@@ -1,4 +1,4 @@
-import { and, eq, gte, lt, sql } from 'drizzle-orm'
+import { and, eq, gte, lt, or, sql } from 'drizzle-orm'
 import type { Db } from '#src/db/connection.ts'
 import { figureHours, publicFigures } from './tables.ts'
 
@@ -27,9 +27,16 @@ export async function insertHour(
   await db.insert(figureHours).values(row).onConflictDoNothing()
 }
 
-/** Forgets hours that no sum is made of any more. */
-export async function deleteHoursBefore(db: Db, kind: string, before: Date): Promise<void> {
-  await db.delete(figureHours).where(and(eq(figureHours.kind, kind), lt(figureHours.hour, before)))
+/** Forgets the hours outside a span: no sum is made of them, or a clock that ran ahead counted them too early. */
+export async function deleteHoursOutside(
+  db: Db,
+  kind: string,
+  { from, until }: { readonly from: Date; readonly until: Date },
+): Promise<void> {
+  const { hour } = figureHours
+  await db
+    .delete(figureHours)
+    .where(and(eq(figureHours.kind, kind), or(lt(hour, from), gte(hour, until))))
 }
 
 /** The figures that were counted last, if any were. */

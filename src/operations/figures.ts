@@ -183,7 +183,7 @@ async function sumHours<Counts extends Readonly<Record<string, number>>>(
     await store.insertHour(db, { kind, hour, counts })
     kept.set(ms, counts)
   }
-  await store.deleteHoursBefore(db, kind, from)
+  await store.deleteHoursOutside(db, kind, { from, until: settled })
   const live = await of.count({ since: settled > from ? settled : from, until: undefined })
   return [...kept.values()].reduce(add, live)
 }

@@ -66,6 +66,18 @@ const totalsOf = ({ wallets, creditsSold, creditsSpent, topupsConfirmed }: Stats
 type Counted = Awaited<ReturnType<typeof count>>
 
 describe('the public figures', () => {
+  test('are right again after a clock that ran ahead for a while', async () => {
+    await buy(1, 1000, 5)
+    await count()
+    service.clock.advance(12 * 3600)
+    await count()
+    service.clock.advance(-12 * 3600)
+    await count()
+    service.clock.advance(3600)
+    await buy(2, 100, 50)
+    service.clock.advance(20 * 3600)
+    expect(totalsOf(await count())).toEqual([2, 1120, 53, 2])
+  })
   test('add up what was bought and used, through hours, days and the nightly proof', async () => {
     expect(totalsOf(await count())).toEqual([0, 0, 0, 0])
     await buy(1, 1000, 5)
