@@ -35,7 +35,7 @@ import { traceOf } from '#src/kernel/trace.ts'
 import { createNotices } from '#src/notices/service.ts'
 import { REGISTRY as OPERATIONS } from '#src/operations/index.ts'
 import { registerPages } from '#src/pages/index.ts'
-import { listContracts } from '#src/watches/facts/round-store.ts'
+import { storedContracts } from '#src/watches/facts/rounds.ts'
 import { createFacts } from '#src/watches/facts.ts'
 
 /** The service, built but not started. */
@@ -101,7 +101,7 @@ export function createApp(
     allowPrivateUrls: config.webhook.allowPrivate,
   })
   const { rpcUrls, contractRegistry, id: chainId } = config.chain
-  const formerContracts = () => listContracts(db)
+  const formerContracts = () => storedContracts(db)
   const chain = createChain({ rpcUrls, chainId, contractRegistry, log, clock, formerContracts })
   const xrpl = xrpLedger(config, log)
   const billing = {

@@ -84,14 +84,9 @@ export interface RoundReader {
     watched: ReadonlySet<string>,
     signal?: AbortSignal,
   ): Promise<{ readonly blocks: readonly ProtocolBlock[]; readonly upTo: number }>
-  /**
-   * Addresses that registries of voters and Relays have or had, by registry name, newest first: what must
-   * be stored, so that a process that starts after they moved finds the old ones.
-   */
+  /** Addresses that VoterRegistry and Relay have or had, newest first: to be stored for later processes. */
   contracts(): Readonly<Record<string, readonly Address[]>>
-  /**
-   * How providers stand at the end of a block, in one request.
-   */
+  /** How providers stand at the end of a block, in one request. */
   states(query: StatesQuery, signal?: AbortSignal): Promise<SystemState>
 }
 

@@ -19,7 +19,7 @@ export const providerExamples: ExamplesOf<typeof operations> = {
       rewardEpoch: 452,
       registered: true,
       registeredNext: null,
-      registrationOpensAt: '2026-11-23T05:00:00.000Z',
+      registrationOpensAt: null,
       inPolicy: true,
       weight: 0.025,
       currentRound: 1_519_403,

@@ -1,3 +1,4 @@
+import type { Db } from '#src/db/connection.ts'
 import type { Address } from '#src/kernel/units.ts'
 import type { ProviderObservation } from '../types/provider-fsp/observation.ts'
 import { createRoundKeeper, type RoundKeeper, type RoundSource } from './round-keeper.ts'
@@ -23,6 +24,11 @@ export interface RoundFacts extends RoundKeeper {
 
 /** Rounds kept: two reward epochs. */
 const ROUNDS_KEPT = 2 * 3360
+
+/** Addresses that contracts of the protocol have or had, by registry name, as stored with the last round. */
+export function storedContracts(db: Db): Promise<Readonly<Record<string, readonly Address[]>>> {
+  return store.listContracts(db)
+}
 
 /** Reads, keeps and gives voting rounds. */
 export function createRoundFacts(source: RoundSource): RoundFacts {
