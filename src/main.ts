@@ -5,6 +5,9 @@ import { startEmbedded } from '#src/db/embedded.ts'
 import { traceOf } from '#src/kernel/trace.ts'
 import { createLogger } from '#src/log.ts'
 
+/** For the last lines of the log, where something keeps the process alive. */
+const LAST_LINES_MS = 500
+
 const config = readConfig()
 if (config !== undefined) await run(config)
 
@@ -56,6 +59,8 @@ async function run(config: Config): Promise<void> {
     log.error({ error: traceOf(error) }, 'stop failed')
     process.exitCode = 1
   }
-  // Connections to a server that does not answer would keep the process alive for their own time.
-  process.exit()
+  // Connections to a server that does not answer would keep the process alive for their own time. Not at once:
+  // pino flushes its last lines when a process exits, and tries for ever where nobody reads them and it has
+  // not learned that yet.
+  setTimeout(() => process.exit(), LAST_LINES_MS).unref()
 }

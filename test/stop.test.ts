@@ -133,7 +133,7 @@ test('a service whose Telegram, mail server and RPC endpoint hang stops in order
   await expect.poll(() => service.messages, wait).toContain('charges not given back yet')
   const slow = connect(Number(new URL(service.url).port), '127.0.0.1')
   slow.on('error', () => undefined)
-  slow.write('POST /api/v1/auth/tokens HTTP/1.1\r\nhost: x\r\ncontent-length: 9\r\n\r\n{')
+  slow.write('POST /api/x402/auth/token HTTP/1.1\r\nhost: x\r\ncontent-length: 9\r\n\r\n{')
   await expect.poll(() => smtp.heard() * rpc.heard(), wait).toBeGreaterThan(0)
   const edits = () => world.telegram.calls.filter(({ method }) => method === 'editMessageText')
   await expect.poll(() => edits().length, wait).toBeGreaterThan(0)
