@@ -7,6 +7,7 @@ import type { Update } from 'grammy/types'
 import { z } from 'zod'
 import type { Sql } from '#src/db/connection.ts'
 import { listen } from '#src/db/listen.ts'
+import { storableJson } from '#src/kernel/outside-text.ts'
 import type { App } from '#src/operations/define.ts'
 import { describe, floodWaitMs, isPassing } from './api.ts'
 import * as store from './inbox-store.ts'
@@ -57,7 +58,7 @@ export async function putUpdates(deps: Deps, updates: readonly Update[]): Promis
   const rows = updates.map((update) => ({
     updateId: update.update_id,
     chatKey: chatKeyOf(update),
-    update: storable(update),
+    update: storableUpdate(update),
   }))
   await store.insertUpdates(deps.db, rows, deps.clock.now())
 }
@@ -73,10 +74,8 @@ function chatKeyOf(update: Update): string {
 }
 
 /** Without what PostgreSQL cannot keep in JSON, so that no text can block the inbox. */
-function storable(update: Update): object {
-  return JSON.parse(JSON.stringify(update), (_key, value: unknown) =>
-    typeof value === 'string' ? value.toWellFormed().replaceAll('\0', '') : value,
-  )
+function storableUpdate(update: Update): object {
+  return z.looseObject({}).parse(storableJson(update))
 }
 
 /** Handles everything that is due, one after another, and ends. */

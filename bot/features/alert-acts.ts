@@ -3,6 +3,7 @@ import type { ActedAlert } from '#src/alerts/acting.ts'
 import { formatTime } from '#src/i18n/format.ts'
 import { typed } from '#src/i18n/translate.ts'
 import { AppError } from '#src/kernel/errors.ts'
+import { cleanOutsideText } from '#src/kernel/outside-text.ts'
 import {
   acknowledgeAlert,
   acknowledgeMessage,
@@ -191,10 +192,8 @@ const NAME_MAX = 64
 
 /** What the person is called beside what they did; null while they are not to be recognized. */
 export function nameOf({ from, isAnonymous }: BotContext): string | null {
-  const name = from === undefined || isAnonymous ? '' : from.first_name.trim()
-  return name === ''
-    ? null
-    : [...name].slice(0, NAME_MAX).join('').slice(0, NAME_MAX).toWellFormed()
+  if (from === undefined || isAnonymous) return null
+  return cleanOutsideText(from.first_name, NAME_MAX) || null
 }
 
 function acknowledgedText({ t }: BotContext, { isEpisode, recoveredAt }: ActedAlert): string {

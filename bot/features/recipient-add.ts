@@ -3,6 +3,7 @@ import { z } from 'zod'
 import { CHANNEL_KEYS, type ChannelKey } from '#src/channels/define.ts'
 import { isOpenLink } from '#src/channels/wording.ts'
 import { LABEL_LENGTH_MAX } from '#src/kernel/label.ts'
+import { cleanOutsideText } from '#src/kernel/outside-text.ts'
 import { listChannels } from '#src/operations/channels.ts'
 import { changeDestination, listDestinations } from '#src/operations/chat-lists.ts'
 import { createRecipient, createTelegramLink } from '#src/operations/recipients.ts'
@@ -99,8 +100,7 @@ async function add(ctx: BotContext, channel: TypedChannel, text: string): Promis
 function nameFor({ t }: BotContext, channel: TypedChannel, text: string): string {
   const name = channel === 'email' ? text : (URL.parse(text)?.hostname ?? '')
   const usual = channel === 'email' || channel === 'webhook' ? name : t(`bot:channel.${channel}`)
-  const clean = usual.replace(/[\p{Cc}\p{Zl}\p{Zp}\p{Bidi_Control}]/gu, '').trim()
-  return [...clean].slice(0, LABEL_LENGTH_MAX).join('').trim() || t(`bot:channel.${channel}`)
+  return cleanOutsideText(usual, LABEL_LENGTH_MAX) || t(`bot:channel.${channel}`)
 }
 
 onPress(composer, 'rec.rotate', async (ctx, { id }) => {

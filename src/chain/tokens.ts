@@ -1,4 +1,5 @@
 import { decodeFunctionResult, encodeFunctionData, type Hex, size } from 'viem'
+import { cleanOutsideText } from '#src/kernel/outside-text.ts'
 import type { Address } from '#src/kernel/units.ts'
 import type { AssetInfo } from './chain.ts'
 import { TOKEN_ABI } from './contracts.ts'
@@ -7,14 +8,11 @@ import { isExecutionFailure } from './failures.ts'
 import { readBatch, readWord } from './multicall.ts'
 import { paddedText } from './padded-text.ts'
 
-/** Most code points of a symbol that are shown. */
+/** Most graphemes of a symbol that are shown. */
 export const SYMBOL_LENGTH_MAX = 16
 
 /** An amount has at most 78 digits, so a token with more decimals has no whole unit. */
 const DECIMALS_MAX = 77n
-
-/** What is not seen, or changes how the rest is seen: controls, direction marks, invisible fillers. */
-const UNSEEN = /[\p{C}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}\ufffd]/gu
 
 /**
  * Symbol and decimals of a token contract.
@@ -53,20 +51,11 @@ export function toAssetInfo(
 
 /** A symbol fit to be shown, from a `string` or, with older tokens, a `bytes32`; empty if none is left. */
 export function decodeSymbol(data: Hex): string {
-  if (size(data) === 32) return cleanSymbol(paddedText(data))
+  if (size(data) === 32) return cleanOutsideText(paddedText(data), SYMBOL_LENGTH_MAX)
   try {
     const symbol = decodeFunctionResult({ abi: TOKEN_ABI, functionName: 'symbol', data })
-    return cleanSymbol(symbol)
+    return cleanOutsideText(symbol, SYMBOL_LENGTH_MAX)
   } catch {
     return ''
   }
-}
-
-/** At most 16 code points, none of them invisible; anybody can deploy a token with any symbol. */
-export function cleanSymbol(text: string): string {
-  const seen = text
-    .replace(UNSEEN, '')
-    .replace(/\p{Zs}+/gu, ' ')
-    .trim()
-  return [...seen].slice(0, SYMBOL_LENGTH_MAX).join('').trim()
 }

@@ -1,18 +1,22 @@
 import { z } from 'zod'
+import { countGraphemes, UNITS_PER_GRAPHEME } from './outside-text.ts'
 
-/** Most code points of a name that somebody types. */
+/** Most graphemes of a name that somebody types. */
 export const LABEL_LENGTH_MAX = 40
 
-/** Control characters, line and paragraph separators, and marks that change the reading direction. */
-const UNWANTED = /[\p{Cc}\u2028\u2029\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]/u
+/** Controls, lone surrogates, line and paragraph separators, and marks that change the reading direction. */
+const UNWANTED = /[\p{Cc}\p{Cs}\p{Zl}\p{Zp}\p{Bidi_Control}]/u
 
-/** A name that somebody types: 1 to 40 code points, no control or direction characters. */
+/** A name that somebody types: 1 to 40 graphemes, no control or direction characters. */
 export const Label = z.string().check((context) => {
-  const length = [...context.value].length
+  // A letter can carry any number of marks.
+  const isLong = context.value.length > LABEL_LENGTH_MAX * UNITS_PER_GRAPHEME
   const issue = (code: string, values: Record<string, number> = {}) =>
     context.issues.push({ code: 'custom', input: context.value, params: { code, ...values } })
-  if (length < 1) issue('too_short', { minimum: 1 })
-  if (length > LABEL_LENGTH_MAX) issue('too_long', { maximum: LABEL_LENGTH_MAX })
+  if (context.value === '') issue('too_short', { minimum: 1 })
+  if (isLong || countGraphemes(context.value) > LABEL_LENGTH_MAX) {
+    issue('too_long', { maximum: LABEL_LENGTH_MAX })
+  }
   if (UNWANTED.test(context.value)) issue('control_characters')
 })
 export type Label = z.output<typeof Label>

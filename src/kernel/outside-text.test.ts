@@ -8,6 +8,10 @@ test('a name is cut at whole graphemes, also where an emoji stands at the limit'
   expect(cleanOutsideText('क्षि', 1)).toBe('क्षि')
 })
 
+test('a letter with a million marks is cut, too', () => {
+  expect(cleanOutsideText(`a${'\u0301'.repeat(1_000_000)}`, 40).length).toBeLessThan(2000)
+})
+
 test('controls, NUL, direction marks, lone surrogates and invisible fillers are left out', () => {
   expect(cleanOutsideText('a\0b\u202ec\u2069d\ud800e\u2060f\ufeff', 40)).toBe('abcdef')
   expect(cleanOutsideText('\u200d\ufe0f', 40)).toBe('')

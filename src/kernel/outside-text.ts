@@ -8,6 +8,9 @@ const UNSEEN = /[\p{C}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}\ufffd]/gu
 /** Joiners and variation selectors that emoji and several scripts need inside a grapheme. */
 const JOINERS = new Set(['\u200c', '\u200d', '\ufe0e', '\ufe0f'])
 
+/** Most UTF-16 units read for one grapheme: a letter can carry any number of marks. */
+export const UNITS_PER_GRAPHEME = 32
+
 const graphemes = new Intl.Segmenter('en', { granularity: 'grapheme' })
 
 /**
@@ -20,7 +23,8 @@ const graphemes = new Intl.Segmenter('en', { granularity: 'grapheme' })
  */
 export function cleanOutsideText(text: string, maxGraphemes: number): string {
   const visible = text
-    .replace(/\s+/gu, ' ')
+    .slice(0, maxGraphemes * UNITS_PER_GRAPHEME)
+    .replace(/[^\S\ufeff]+/gu, ' ')
     .replace(UNSEEN, (character) => (JOINERS.has(character) ? character : ''))
     .trim()
   let kept = ''
@@ -33,6 +37,13 @@ export function cleanOutsideText(text: string, maxGraphemes: number): string {
   kept = kept.trim()
   // Joiners alone are nothing to see.
   return [...kept].every((character) => JOINERS.has(character)) ? '' : kept
+}
+
+/** Counts user-perceived characters. */
+export function countGraphemes(text: string): number {
+  let count = 0
+  for (const _ of graphemes.segment(text)) count += 1
+  return count
 }
 
 /**

@@ -7,6 +7,7 @@ import type { Scope } from '#src/kernel/caller.ts'
 import type { Clock } from '#src/kernel/clock.ts'
 import { LABEL_LENGTH_MAX } from '#src/kernel/label.ts'
 import type { Locale } from '#src/kernel/locale.ts'
+import { cleanOutsideText } from '#src/kernel/outside-text.ts'
 import type { SecretBox } from '#src/kernel/secret-box.ts'
 import type { Address } from '#src/kernel/units.ts'
 import { forgetCodes } from './connect-store.ts'
@@ -295,13 +296,9 @@ export async function unblockChat(db: Db, chatId: number, at: Date): Promise<voi
   await links.updateChatRows(db, chatId, active, 'blocked')
 }
 
-/** Invisible characters that titles may hold and names may not. */
-const UNWANTED = /[\p{Cc}\p{Zl}\p{Zp}\p{Bidi_Control}]/gu
-
 /** A chat's title as a recipient's name. */
 function nameOf(title: string): string {
-  const clean = title.replace(UNWANTED, ' ').trim()
-  return [...clean].slice(0, LABEL_LENGTH_MAX).join('').trim() || 'Telegram'
+  return cleanOutsideText(title, LABEL_LENGTH_MAX) || 'Telegram'
 }
 
 /** Telegram accounts that linked a chat to a wallet, for the trial. */

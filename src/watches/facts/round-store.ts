@@ -106,14 +106,16 @@ export async function deleteRounds(db: Db, before: number): Promise<void> {
 export async function saveClaims(db: Db, claims: readonly RewardClaim[]): Promise<void> {
   if (claims.length === 0) return
   const rows = claims.map((claim) => ({ ...claim, voter: null, amountWei: null, claimed: true }))
-  const distinct = new Map(
-    rows.map((row) => [`${row.rewardEpoch} ${row.beneficiary} ${row.claimType}`, row]),
-  )
+  const distinct = new Map(rows.map((row) => [keyOf(row), row]))
   const { rewardEpoch, beneficiary, claimType } = fspRewards
   await db
     .insert(fspRewards)
     .values([...distinct.values()])
     .onConflictDoUpdate({ target: [rewardEpoch, beneficiary, claimType], set: { claimed: true } })
+}
+
+function keyOf({ rewardEpoch, beneficiary, claimType }: RewardClaim): string {
+  return `${rewardEpoch} ${beneficiary} ${claimType}`
 }
 
 /** A reward as it was published. */
@@ -122,10 +124,11 @@ export interface PublishedReward extends RewardClaim {
   readonly amountWei: bigint
 }
 
-/** Writes rewards down as published; what was claimed stays claimed. */
+/** Writes rewards down as published, the first of equal claims; what was claimed stays claimed. */
 export async function saveRewards(db: Db, rewards: readonly PublishedReward[]): Promise<void> {
   if (rewards.length === 0) return
-  const rows = rewards.map((one) => ({
+  const distinct = new Map(rewards.toReversed().map((one) => [keyOf(one), one]))
+  const rows = [...distinct.values()].map((one) => ({
     ...one,
     amountWei: one.amountWei.toString(),
     claimed: false,
