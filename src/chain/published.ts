@@ -1,13 +1,28 @@
 import { z } from 'zod'
 import type { Logger } from '#src/kernel/logger.ts'
 
+/**
+ * What an address has now. `same`: what was read last, not sent again. `absent`: nothing is published there.
+ * `failed`: nobody answers in time, or what answers cannot be used.
+ */
+export type Publication<T> =
+  | { readonly is: 'found'; readonly value: T }
+  | { readonly is: 'same' }
+  | { readonly is: 'absent' }
+  | { readonly is: 'failed' }
+
 /** JSON that others publish beside the chain, such as the rewards of a reward epoch. */
 export interface Published {
   /**
-   * What is there now; undefined when nothing is, or nothing that fits the schema, or nobody answers.
-   * What did not change since the last look is not sent again.
+   * What is there now.
+   *
+   * @param isKept what was read last from there was kept by the caller: it need not be sent again
    */
-  read<T>(url: string, schema: z.ZodType<T>, signal?: AbortSignal): Promise<T | undefined>
+  read<T>(
+    url: string,
+    schema: z.ZodType<T>,
+    options?: { readonly isKept?: boolean; readonly signal?: AbortSignal },
+  ): Promise<Publication<T>>
 }
 
 /** How publications are read. */
@@ -21,13 +36,8 @@ export interface PublishedOptions {
 
 const TIMEOUT_MS = 20_000
 const BYTES_MAX = 32 * 1024 * 1024
-/** Answers kept for the next look. */
-const KEPT_MAX = 8
-
-interface Kept {
-  readonly etag: string
-  readonly value: unknown
-}
+/** Most addresses whose version is remembered. */
+const TAGS_MAX = 100
 
 /** Reads publications at addresses the operator chose. */
 export function createPublished({
@@ -35,52 +45,59 @@ export function createPublished({
   timeoutMs = TIMEOUT_MS,
   bytesMax = BYTES_MAX,
 }: PublishedOptions): Published {
-  const kept = new Map<string, Kept>()
+  /** Versions of what was read, by address. */
+  const tags = new Map<string, string>()
   const failing = new Set<string>()
 
-  async function fetchJson(url: string, signal: AbortSignal): Promise<unknown> {
-    const known = kept.get(url)
+  async function fetchJson(
+    url: string,
+    tag: string | undefined,
+    signal: AbortSignal,
+  ): Promise<Publication<unknown>> {
     const response = await fetch(url, {
-      headers: { accept: 'application/json', ...(known && { 'if-none-match': known.etag }) },
+      headers: { accept: 'application/json', ...(tag !== undefined && { 'if-none-match': tag }) },
+      // The operator chose this host and no other.
+      redirect: 'manual',
       signal,
     })
-    if (response.status === 304 && known !== undefined) {
-      await response.body?.cancel()
-      return known.value
+    if (response.status === 200) {
+      const value: unknown = JSON.parse(await readText(response, bytesMax))
+      const etag = response.headers.get('etag')
+      tags.delete(url)
+      const [oldest] = tags.keys()
+      if (tags.size >= TAGS_MAX && oldest !== undefined) tags.delete(oldest)
+      if (etag !== null) tags.set(url, etag)
+      return { is: 'found', value }
     }
-    if (!response.ok) {
-      await response.body?.cancel()
-      kept.delete(url)
-      // What is not published yet is no failure.
-      if (response.status === 404) return undefined
-      throw new Error(`status ${response.status}`)
-    }
-    const value: unknown = JSON.parse(await readText(response, bytesMax))
-    const etag = response.headers.get('etag')
-    const [oldest] = kept.keys()
-    kept.delete(url)
-    if (kept.size >= KEPT_MAX && oldest !== undefined) kept.delete(oldest)
-    if (etag !== null) kept.set(url, { etag, value })
-    return value
+    await response.body?.cancel()
+    if (response.status === 304 && tag !== undefined) return { is: 'same' }
+    // What is not published yet is no failure.
+    if (response.status === 404) return { is: 'absent' }
+    if (response.headers.has('location')) throw new Error('it redirects: name the final address')
+    throw new Error(`status ${response.status}`)
   }
 
   return {
-    async read(url, schema, signal) {
+    async read(url, schema, { isKept = false, signal } = {}) {
       const limit = AbortSignal.timeout(timeoutMs)
       const place = new URL(url)
       const fields = { host: place.host, path: place.pathname }
       try {
         const either = signal === undefined ? limit : AbortSignal.any([signal, limit])
-        const json = await fetchJson(url, either)
-        const value = json === undefined ? undefined : schema.parse(json)
+        const answer = await fetchJson(url, isKept ? tags.get(url) : undefined, either)
+        const read =
+          answer.is === 'found'
+            ? ({ is: 'found', value: schema.parse(answer.value) } as const)
+            : answer
         if (failing.delete(place.host)) log.info(fields, 'publication answers again')
-        return value
+        return read
       } catch (error) {
         signal?.throwIfAborted()
+        tags.delete(url)
         if (!failing.has(place.host))
           log.warn({ ...fields, reason: reasonOf(error) }, 'publication cannot be read')
         failing.add(place.host)
-        return undefined
+        return { is: 'failed' }
       }
     },
   }

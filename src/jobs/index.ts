@@ -1,10 +1,12 @@
 import { countPublicFigures } from './count-figures.ts'
 import type { Job } from './define.ts'
 import { deliverDue } from './deliver-due.ts'
+import { fetchPublications } from './fetch-publications.ts'
 import { fitWatches } from './fit-watches.ts'
 import { followSubmissions } from './follow-submissions.ts'
 import { judgeLedgers } from './judge-ledgers.ts'
 import { observeWatches } from './observe-watches.ts'
+import { pollValidators } from './poll-validators.ts'
 import { proveLedger } from './prove-ledger.ts'
 import { prune } from './prune.ts'
 import { renewSubscriptions } from './renew-subscriptions.ts'
@@ -19,6 +21,8 @@ import { settleDeposits } from './settle-deposits.ts'
 
 /** Everything that runs by the clock. */
 export const REGISTRY: readonly Job[] = [
+  fetchPublications,
+  pollValidators,
   scanRounds,
   observeWatches,
   settleDeposits,

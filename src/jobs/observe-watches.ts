@@ -6,6 +6,6 @@ export const observeWatches: Job = {
   name: 'observe-watches',
   role: 'watcher',
   everyMs: ({ evaluationIntervalMs }) => evaluationIntervalMs,
-  run: (app, signal) =>
-    observe({ ...app, raise: (tx, raised) => alerts.raise(app, tx, raised) }, signal),
+  run: (app, signal, _news, fence) =>
+    observe({ ...app, fence, raise: (tx, raised) => alerts.raise(app, tx, raised) }, signal),
 }

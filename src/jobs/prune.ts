@@ -7,6 +7,7 @@ import { pruneAnswers } from '#src/operations/idempotency.ts'
 import { pruneConfirmations } from '#src/recipients/confirmations.ts'
 import { pruneConnectCodes } from '#src/recipients/connect.ts'
 import { pruneLinkCodes } from '#src/recipients/telegram-link.ts'
+import { pruneTargets } from '#src/watches/retention.ts'
 import type { Job } from './define.ts'
 
 const HOUR_MS = 3_600_000
@@ -25,6 +26,7 @@ export const prune: Job = {
     await pruneFreeCalls(app)
     await pruneTopups(app)
     await app.facts.prune()
+    await pruneTargets(app)
     await pruneNotices(app)
     await pruneBudgets(app)
   },

@@ -32,6 +32,8 @@ export interface WatchOutcome {
   /** The state of every enabled signal after them. */
   readonly states: readonly StoredState[]
   readonly raised: readonly Raised[]
+  /** When the cooldown of an alert that it holds back ends: then the watch is judged even if nothing moved. */
+  readonly recheckAt: Date | null
 }
 
 /** One observation. @see foldWatch */
@@ -66,7 +68,12 @@ export function foldWatch(
     return [startFold({ type: type.name, signal, view, isRecoveryTold }, watch)]
   })
   const raised = observations.flatMap((one) => folds.flatMap(({ add }) => add(one)))
-  return { states: folds.flatMap(({ stored }) => stored() ?? []), raised }
+  const held = folds.flatMap(({ heldUntil }) => heldUntil()?.getTime() ?? [])
+  return {
+    states: folds.flatMap(({ stored }) => stored() ?? []),
+    raised,
+    recheckAt: held.length === 0 ? null : new Date(Math.min(...held)),
+  }
 }
 
 interface SignalOf {
@@ -79,6 +86,7 @@ interface SignalOf {
 /** One signal of a watch while observations pass through it; its state is read and written once. */
 function startFold({ type, signal, view, isRecoveryTold }: SignalOf, watch: EvaluatedWatch) {
   let stored = watch.states.find((state) => state.signal === signal.id)
+  let heldUntil: Date | null = null
   let state = stored === undefined ? signal.initial : z.decode(signal.state, stored.state)
   const add = (observation: Observed): readonly Raised[] => {
     if (signal.judges?.(observation) === false) return []
@@ -106,6 +114,7 @@ function startFold({ type, signal, view, isRecoveryTold }: SignalOf, watch: Eval
       lastEvidenceAt: observation.at,
       lastFiredAt: alert === undefined ? (stored?.lastFiredAt ?? null) : observation.at,
     }
+    heldUntil = isHeld || isUntold ? endOfCooldown(stored.lastFiredAt, watch, observation) : null
     return news.map((firing) => {
       const isRecovery = isRecoveryOf(signal, firing)
       return {
@@ -122,7 +131,22 @@ function startFold({ type, signal, view, isRecoveryTold }: SignalOf, watch: Eval
       }
     })
   }
-  return { add, stored: () => stored && { ...stored, state: z.encode(signal.state, state) } }
+  return {
+    add,
+    stored: () => stored && { ...stored, state: z.encode(signal.state, state) },
+    heldUntil: () => heldUntil,
+  }
+}
+
+/** When the cooldown ends; null where it does not go on. */
+function endOfCooldown(
+  lastFiredAt: Date | null,
+  { cooldownSeconds }: EvaluatedWatch,
+  { at }: Observed,
+): Date | null {
+  if (lastFiredAt === null) return null
+  const end = new Date(lastFiredAt.getTime() + cooldownSeconds * 1000)
+  return end > at ? end : null
 }
 
 /** How bad the open episode is: as its worst alert. */

@@ -7,6 +7,7 @@ import type { Logger } from '#src/kernel/logger.ts'
 import type { Address } from '#src/kernel/units.ts'
 import { createFeedFacts, type FeedWindow } from './facts/feeds.ts'
 import { createProviderFacts, type ProviderStanding } from './facts/providers.ts'
+import { createPublicationKeeper, type PublicationKeeper } from './facts/publications.ts'
 import { createRoundFacts, type RoundFacts } from './facts/rounds.ts'
 import { createVoteFacts, type VoteFacts } from './facts/votes.ts'
 
@@ -28,7 +29,9 @@ export interface Facts {
     signal?: AbortSignal,
   ): Promise<readonly (ProviderStanding | undefined)[]>
   /** Names of providers, as the last published calculation has them; none where nothing is published. */
-  providerNames(block: BlockRef, signal?: AbortSignal): Promise<ReadonlyMap<Address, string>>
+  providerNames(): Promise<ReadonlyMap<Address, string>>
+  /** What is published beside the chain. */
+  readonly publications: PublicationKeeper
   /** Votes of providers on the last reward epochs that ended; undefined without data. */
   votes(
     voters: readonly Address[],
@@ -66,7 +69,8 @@ export function createFacts(source: FactSource): Facts {
   return {
     feedWindows: (windows, block, signal) => feeds.windows(windows, block, signal),
     providers: (voters, block, signal) => providers.standings(voters, block, signal),
-    providerNames: (block, signal) => providers.names(block, signal),
+    providerNames: () => providers.names(),
+    publications: createPublicationKeeper(source),
     votes: (voters, block, signal) => votes.of(voters, block, signal),
     rounds,
     prune: async () => {

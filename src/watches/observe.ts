@@ -1,13 +1,19 @@
+import { setImmediate as nextTurn } from 'node:timers/promises'
 import { z } from 'zod'
 import type { BlockRef, Chain } from '#src/chain/chain.ts'
 import type { Db } from '#src/db/connection.ts'
+import { isolateEach, isSharedFailure } from '#src/db/isolate.ts'
+import type { Fence } from '#src/db/lock.ts'
 import type { Clock } from '#src/kernel/clock.ts'
 import { AppError } from '#src/kernel/errors.ts'
 import type { Logger } from '#src/kernel/logger.ts'
+import type { Quarantine } from '#src/kernel/quarantine.ts'
+import { traceOf } from '#src/kernel/trace.ts'
 import { raiseAlarms } from './alarm.ts'
 import type { ChainWatchType, Look, Observed, Span } from './define.ts'
-import { foldWatch, type Raised } from './evaluate.ts'
+import { foldWatch, type Raised, type WatchOutcome } from './evaluate.ts'
 import type { Facts } from './facts.ts'
+import type { EvaluatedWatch } from './model.ts'
 import { failingSince } from './monitoring.ts'
 import { listEvaluated, saveStates } from './store.ts'
 import * as store from './target-store.ts'
@@ -19,6 +25,8 @@ const TARGETS_PER_LOOK = 500
 const WATCHES_PER_WRITE = 1000
 /** Looks of one type in one pass; what is left of a long span waits for the next. */
 const LOOKS_PER_PASS = 50
+/** Observations folded before other work of the process has its turn. */
+const FOLDS_PER_TURN = 500
 
 export interface ObserveDeps {
   readonly db: Db
@@ -26,6 +34,10 @@ export interface ObserveDeps {
   readonly facts: Facts
   readonly clock: Clock
   readonly log: Logger
+  /** Where a target or watch goes that cannot be judged; the others go on. */
+  readonly quarantine: Quarantine
+  /** The right to write as the one process that observes; without it nobody else does. */
+  readonly fence?: Fence | undefined
   /** Blocks counted from the tip, itself included, before a block is believed. */
   readonly confirmations: number
   /** Records firings in the given transaction: `alerts.raise`, a higher room. */
@@ -38,21 +50,40 @@ export interface ObserveDeps {
  *
  * Each target's states, alerts and last observation are one transaction, so a stop anywhere loses and
  * repeats nothing. What cannot be read is not judged: the type's cursor stays where it was and says since
- * when, and after a while its watches' people are told.
+ * when, and after a while its watches' people are told. A type that fails, for whatever reason, fails alone;
+ * a target or watch that cannot be judged is set aside alone.
  *
- * @throws AppError upstream when something could not be read; everything else has been looked at
+ * @throws AppError upstream when no block or nothing at all could be read; FenceError when another process
+ *   took over; what the database throws when it is lost
  */
 export async function observeWatches(deps: ObserveDeps, signal: AbortSignal): Promise<void> {
-  const failures: AppError[] = []
+  const failures: unknown[] = []
   const tip = await unlessAway(() => lookAtTip(deps, signal), failures)
+  let observed = 0
   for (const type of CHAIN_TYPES) {
     if (tip === undefined || signal.aborted) break
-    await unlessAway(() => observeType(deps, type, tip, signal), failures)
+    try {
+      await observeType(deps, type, tip, signal)
+      observed += 1
+    } catch (error) {
+      if (!isOfType(error)) throw error
+      failures.push(error)
+    }
   }
   if (signal.aborted) return
   await raiseAlarms(deps, CHAIN_TYPES)
   const [failure] = failures
-  if (failure !== undefined) throw failure
+  if (failure !== undefined && observed === 0) throw failure
+}
+
+/** Whether a type failed, and not what every type needs: the database, or the right to write. */
+function isOfType(error: unknown): boolean {
+  return error instanceof AppError || !isSharedFailure(error)
+}
+
+/** Writes in a transaction of its own, as the process that may. */
+function write<T>({ db, fence }: ObserveDeps, work: (tx: Db) => Promise<T>): Promise<T> {
+  return fence === undefined ? db.transaction(work) : fence.transact(db, work)
 }
 
 /** The newest block that is believed. Notes whether there is one, and whether it is a new one. */
@@ -67,13 +98,14 @@ async function lookAtTip(deps: ObserveDeps, signal: AbortSignal): Promise<BlockR
     const now = clock.now()
     const isNew = tip !== undefined && tip.number > (before?.blockNumber ?? -1)
     if (!signal.aborted) {
-      await store.saveCursor(db, {
+      const cursor = {
         type: store.TIP,
         ...(isNew && { blockNumber: tip?.number, blockAt: tip?.at }),
         ...(tip !== undefined && { observedAt: now }),
         failingSince: isNew ? null : failingSince(before, now),
         checkedAt: now,
-      })
+      }
+      await write(deps, (tx) => store.saveCursor(tx, cursor))
     }
   }
 }
@@ -84,18 +116,31 @@ async function observeType(
   tip: BlockRef,
   signal: AbortSignal,
 ): Promise<void> {
-  const { db, clock } = deps
+  const { db, clock, log } = deps
   const cursor = await store.findCursor(db, type.name)
   try {
-    const known = type.reach === undefined ? tip : await endOfReach(deps, type, tip, signal)
+    const known = type.reach === undefined ? tip : await endOfReach(deps, type, cursor, tip, signal)
     if (known !== undefined) await observeSpans(deps, type, cursor, known, signal)
+    if (cursor?.failingSince != null)
+      log.info({ type: type.name }, 'watch type can be judged again')
   } catch (error) {
     if (signal.aborted) return
+    if (!isOfType(error)) throw error
     const now = clock.now()
-    const since = cursor?.failingSince == null ? now : failingSince(cursor, now)
-    await store.saveCursor(db, { type: type.name, failingSince: since, checkedAt: now })
+    const isFirst = cursor?.failingSince == null
+    const since = isFirst ? now : failingSince(cursor, now)
+    if (isFirst) noteFailure(deps, type, error)
+    const failing = { type: type.name, failingSince: since, checkedAt: now }
+    await write(deps, (tx) => store.saveCursor(tx, failing))
     throw error
   }
+}
+
+function noteFailure({ log }: ObserveDeps, type: ChainWatchType, error: unknown): void {
+  const isUpstream = error instanceof AppError && error.kind === 'upstream'
+  const fields = { type: type.name, error: traceOf(isUpstream ? (error.cause ?? error) : error) }
+  if (isUpstream) log.warn(fields, 'watch type waits for a dependency')
+  else log.error(fields, 'watch type cannot be judged')
 }
 
 /**
@@ -106,11 +151,17 @@ async function observeType(
 async function endOfReach(
   { chain, facts }: ObserveDeps,
   type: ChainWatchType,
+  cursor: store.Cursor | undefined,
   tip: BlockRef,
   signal: AbortSignal,
 ): Promise<BlockRef | undefined> {
   const reach = await type.reach?.({ chain, facts })
-  if (reach === undefined) return undefined
+  const judgedTo = cursor?.blockNumber ?? -1
+  if (reach === undefined && judgedTo < 0) return undefined
+  if (reach === undefined || reach.block < judgedTo) {
+    const cause = new Error(`facts are known up to block ${reach?.block}, judged is ${judgedTo}`)
+    throw new AppError('upstream', 'dependency_unavailable', {}, { cause })
+  }
   if (reach.failingSince !== null) throw new AppError('upstream', 'dependency_unavailable')
   return reach.block >= tip.number ? tip : chain.blockAt(reach.block, signal)
 }
@@ -141,14 +192,16 @@ async function observeSpans(
       await lookAt(deps, type, targets, span, signal)
     }
     if (isWaiting && cursor?.failingSince == null) return
-    await store.saveCursor(db, {
+    signal.throwIfAborted()
+    const seen = {
       type: type.name,
       blockNumber: upTo.number,
       blockAt: upTo.at,
       observedAt: clock.now(),
       failingSince: null,
       checkedAt: null,
-    })
+    }
+    await write(deps, (tx) => store.saveCursor(tx, seen))
     after = upTo.number
     if (after >= tip.number) return
   }
@@ -174,26 +227,56 @@ async function endOfLook(
 async function lookAt(
   deps: ObserveDeps,
   type: ChainWatchType,
-  targets: readonly store.TargetRow[],
+  rows: readonly store.TargetRow[],
   span: Span,
   signal: AbortSignal,
 ): Promise<void> {
-  const { db, chain, facts, clock } = deps
-  const looks = targets.map((row) => toLook(type, row))
+  const { chain, facts, clock, quarantine } = deps
+  const options = { quarantine, kind: 'target', idOf: ({ id }: store.TargetRow) => id }
+  const targets = await isolateEach(rows, options, (row) => ({ row, look: toLook(type, row) }))
+  const looks = targets.map(({ look }) => look)
   const seen = await type.observe({ chain, facts }, looks, span, signal)
-  const missing = targets.filter((row, i) => seen[i] === undefined && row.noDataSince === null)
-  await store.markNoData(db, idsOf(missing), clock.now())
-  const nothingNew = targets.filter((row, i) => seen[i]?.length === 0 && row.noDataSince !== null)
-  await store.markData(db, idsOf(nothingNew))
-  for (const [index, row] of targets.entries()) {
-    const look = looks[index]
-    const news = newsOf(type, row, seen[index] ?? [])
-    if (look !== undefined && news.length > 0) await judge(deps, type, row.id, look, news)
+  const missing = targets.flatMap(({ row }, i) =>
+    seen[i] === undefined && row.noDataSince === null ? [row.id] : [],
+  )
+  const nothingNew = targets.flatMap(({ row }, i) =>
+    seen[i]?.length === 0 && row.noDataSince !== null ? [row.id] : [],
+  )
+  if (missing.length > 0 || nothingNew.length > 0) {
+    await write(deps, async (tx) => {
+      await store.markNoData(tx, missing, clock.now())
+      await store.markData(tx, nothingNew)
+    })
+  }
+  for (const [index, { row, look }] of targets.entries()) {
+    signal.throwIfAborted()
+    const observations = seen[index] ?? []
+    if (newsOf(deps, type, row, observations).length === 0) continue
+    await judgeAlone(deps, type, row.id, look, observations)
   }
 }
 
-function idsOf(targets: readonly store.TargetRow[]): readonly number[] {
-  return targets.map(({ id }) => id)
+/**
+ * Judges a target. What fails is set aside, a target that cannot be judged as a whole watch by watch: whose
+ * alerts cannot be recorded harms nobody beside it.
+ */
+async function judgeAlone(
+  deps: ObserveDeps,
+  type: ChainWatchType,
+  targetId: number,
+  look: Look,
+  observations: readonly Observed[],
+): Promise<void> {
+  try {
+    await judge(deps, type, targetId, look, observations, saveTogether)
+  } catch (error) {
+    if (isSharedFailure(error)) throw error
+    deps.quarantine.add('target', targetId, error)
+    const options = { quarantine: deps.quarantine, kind: 'target', idOf: (id: number) => id }
+    await isolateEach([targetId], options, (id) =>
+      judge(deps, type, id, look, observations, saveApart),
+    )
+  }
 }
 
 function toLook(type: ChainWatchType, row: store.TargetRow): Look {
@@ -204,20 +287,36 @@ function toLook(type: ChainWatchType, row: store.TargetRow): Look {
   }
 }
 
-/** Observations that must be judged: not those that concern nobody, nor any of a history twice. */
+/** Observations that must be judged: not those that concern nobody, nor any that was judged before. */
 function newsOf(
+  deps: ObserveDeps,
   type: ChainWatchType,
   row: store.TargetRow,
   observations: readonly Observed[],
 ): readonly Observed[] {
   const newest = observations.at(-1)
   if (newest === undefined) return []
-  const before = row.observation === null ? null : z.decode(type.observation, row.observation)
+  const before = lastOf(deps, type, row)
   if (type.tells === 'history') {
     return observations.filter(({ position }) => before === null || position > before.position)
   }
-  if (row.stale || row.noDataSince !== null || before === null) return [newest]
+  if (before !== null && newest.position < before.position) return []
+  const isDue = row.recheckAt !== null && row.recheckAt <= newest.at
+  if (row.stale || isDue || row.noDataSince !== null || before === null) return [newest]
   return isQuiet(type, row, before, newest) ? [] : [newest]
+}
+
+/** The last observation; null before the first, and where it cannot be read: the next one takes its place. */
+function lastOf(
+  { quarantine }: ObserveDeps,
+  type: ChainWatchType,
+  { id, observation }: store.TargetRow,
+): Observed | null {
+  if (observation === null) return null
+  const last = z.safeDecode(type.observation, observation)
+  if (last.success) return last.data
+  quarantine.add('observation', id, last.error)
+  return null
 }
 
 function isQuiet(
@@ -228,47 +327,118 @@ function isQuiet(
 ): boolean {
   const { guard } = type
   if (guard === undefined) return type.isSame?.(before, observation) ?? false
-  return row.summary !== null && guard.isQuiet(z.decode(guard.schema, row.summary), observation)
+  const summary = row.summary === null ? undefined : z.safeDecode(guard.schema, row.summary)
+  return summary?.success === true && guard.isQuiet(summary.data, observation)
 }
 
-/** Judges every watch on one target and keeps the last observation, all in one transaction. */
+/** What observations did to one watch. */
+interface Judged extends WatchOutcome {
+  readonly watchId: number
+}
+
+/** Writes what came of some watches of a target in its transaction. */
+type Save = (deps: ObserveDeps, tx: Db, judged: readonly Judged[]) => Promise<void>
+
+/**
+ * Judges every watch on one target and writes the last observation, all in one transaction. What is news is
+ * found under the row's lock: another process may have judged since the target was listed.
+ */
 async function judge(
   deps: ObserveDeps,
   type: ChainWatchType,
   targetId: number,
   { target }: Look,
   observations: readonly Observed[],
+  save: Save,
 ): Promise<void> {
-  const newest = observations.at(-1)
-  if (newest === undefined) return
-  await deps.db.transaction(async (tx) => {
-    if ((await store.lockTarget(tx, targetId)) === undefined) return
+  await write(deps, async (tx) => {
+    const row = await store.lockTarget(tx, targetId)
+    const news = row === undefined ? [] : newsOf(deps, type, row, observations)
+    const newest = news.at(-1)
+    if (newest === undefined) return
     const sum = summing(type, newest)
+    let recheckAt: Date | null = null
+    let folds = 0
     for (let after = 0; ; ) {
-      const watches = await listEvaluated(tx, targetId, after, WATCHES_PER_WRITE)
-      const last = watches.at(-1)
-      if (last === undefined) break
-      after = last.id
-      const outcomes = watches.map((watch) => {
-        const outcome = foldWatch(type, target, watch, observations)
-        sum.add(watch.settings, outcome.states)
-        return { watchId: watch.id, ...outcome }
-      })
-      const states = outcomes.flatMap(({ watchId, states }) =>
-        states.map((state) => ({ watchId, state })),
-      )
-      await saveStates(tx, states)
-      await deps.raise(
-        tx,
-        outcomes.flatMap(({ raised }) => raised),
-      )
+      let lastId = after
+      const setAside = (watchId: number, error: unknown) => {
+        deps.quarantine.add('watch', watchId, error)
+        lastId = Math.max(lastId, watchId)
+      }
+      const watches = await listEvaluated(tx, targetId, after, WATCHES_PER_WRITE, setAside)
+      lastId = Math.max(lastId, watches.at(-1)?.id ?? 0)
+      if (lastId === after) break
+      after = lastId
+      const judged: Judged[] = []
+      for (const watch of watches) {
+        const outcome = judgeWatch(type, target, watch, news, sum, setAside)
+        if (outcome !== undefined) {
+          judged.push(outcome)
+          recheckAt = earlier(recheckAt, outcome.recheckAt)
+        }
+        folds += news.length
+        if (folds < FOLDS_PER_TURN) continue
+        folds = 0
+        await nextTurn()
+      }
+      await save(deps, tx, judged)
     }
     await store.saveObservation(tx, targetId, {
       observation: z.encode(type.observation, newest),
       observedAt: newest.at,
       summary: sum.encoded(),
+      recheckAt,
     })
   })
+}
+
+/** What observations do to one watch; undefined for one that cannot be judged, which is set aside. */
+function judgeWatch(
+  type: ChainWatchType,
+  target: unknown,
+  watch: EvaluatedWatch,
+  news: readonly Observed[],
+  sum: ReturnType<typeof summing>,
+  setAside: (watchId: number, error: unknown) => void,
+): Judged | undefined {
+  try {
+    const outcome = foldWatch(type, target, watch, news)
+    sum.add(watch.settings, outcome.states)
+    return { watchId: watch.id, ...outcome }
+  } catch (error) {
+    setAside(watch.id, error)
+    return undefined
+  }
+}
+
+async function saveTogether(
+  { raise }: ObserveDeps,
+  tx: Db,
+  judged: readonly Judged[],
+): Promise<void> {
+  await saveStates(tx, judged.flatMap(statesOf))
+  await raise(
+    tx,
+    judged.flatMap(({ raised }) => raised),
+  )
+}
+
+/** The same with a savepoint for each watch. */
+async function saveApart(deps: ObserveDeps, tx: Db, judged: readonly Judged[]): Promise<void> {
+  const { quarantine } = deps
+  const options = { quarantine, kind: 'watch', idOf: ({ watchId }: Judged) => watchId }
+  await isolateEach(judged, options, (one) =>
+    tx.transaction((inner) => saveTogether(deps, inner, [one])),
+  )
+}
+
+function statesOf({ watchId, states }: Judged) {
+  return states.map((state) => ({ watchId, state }))
+}
+
+function earlier(a: Date | null, b: Date | null): Date | null {
+  if (a === null || b === null) return a ?? b
+  return a < b ? a : b
 }
 
 /** Sums up the watches of a target for the type's guard, if it has one. */
@@ -286,7 +456,7 @@ function summing({ guard, settings: schema }: ChainWatchType, observation: Obser
 }
 
 /** Runs it and keeps the refusal of an endpoint for later. */
-async function unlessAway<T>(run: () => Promise<T>, failures: AppError[]): Promise<T | undefined> {
+async function unlessAway<T>(run: () => Promise<T>, failures: unknown[]): Promise<T | undefined> {
   try {
     return await run()
   } catch (error) {

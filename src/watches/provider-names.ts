@@ -1,7 +1,5 @@
 import { z } from 'zod'
-import type { Chain } from '#src/chain/chain.ts'
 import { Address } from '#src/kernel/units.ts'
-import { unlessAway } from './away.ts'
 import type { Facts } from './facts.ts'
 
 /** A provider by name. */
@@ -15,15 +13,15 @@ const FOUND_MAX = 6
 
 /**
  * Providers whose name has the text in it, or whose identity it is, those whose name begins with it
- * first; six at most. None without a published list of names, or while the chain does not answer.
+ * first; six at most. None without a published list of names.
  */
 export async function searchProviders(
-  deps: { readonly chain: Chain; readonly facts: Facts; readonly confirmations: number },
+  { facts }: { readonly facts: Facts },
   { text }: z.output<typeof ProviderSearch>,
 ): Promise<NamedProvider[]> {
   const wanted = text.trim().toLowerCase()
   if (wanted === '') return []
-  const places = [...(await namesOf(deps))].flatMap(([provider, name]) => {
+  const places = [...(await facts.providerNames())].flatMap(([provider, name]) => {
     const place = provider.toLowerCase() === wanted ? 0 : name.toLowerCase().indexOf(wanted)
     return place < 0 ? [] : [{ provider, name, place }]
   })
@@ -31,15 +29,4 @@ export async function searchProviders(
     .toSorted((a, b) => a.place - b.place || a.name.localeCompare(b.name, 'en'))
     .slice(0, FOUND_MAX)
     .map(({ provider, name }) => ({ provider, name }))
-}
-
-async function namesOf(deps: {
-  readonly chain: Chain
-  readonly facts: Facts
-  readonly confirmations: number
-}): Promise<ReadonlyMap<Address, string>> {
-  const names = await unlessAway(async () =>
-    deps.facts.providerNames(await deps.chain.confirmedBlock(deps.confirmations)),
-  )
-  return names ?? new Map()
 }

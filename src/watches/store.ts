@@ -243,12 +243,18 @@ export async function findNewestOf(
   return found && { ...found, signals: Choices.parse(found.signals) }
 }
 
-/** Watches on a target that are neither paused nor suspended, with an id above `after`, by id, with their states. */
+/**
+ * Watches on a target that are neither paused nor suspended, with an id above `after`, by id, with their
+ * states. One that cannot be read is left out.
+ *
+ * @param onUnreadable is told of it
+ */
 export async function listEvaluated(
   db: Db,
   targetId: number,
   after: number,
   limit: number,
+  onUnreadable?: (watchId: number, error: unknown) => void,
 ): Promise<EvaluatedWatch[]> {
   const rows = await db
     .select({
@@ -270,33 +276,48 @@ export async function listEvaluated(
     db,
     rows.map(({ id }) => id),
   )
-  return rows.map((found) => ({
-    ...found,
-    wallet: storedAddress(found.wallet),
-    signals: Choices.parse(found.signals),
-    minSeverity: z.enum(SEVERITIES).parse(found.minSeverity),
-    states: states.get(found.id) ?? [],
-  }))
+  return rows.flatMap((found) => {
+    try {
+      return [
+        {
+          ...found,
+          wallet: storedAddress(found.wallet),
+          signals: Choices.parse(found.signals),
+          minSeverity: z.enum(SEVERITIES).parse(found.minSeverity),
+          states: (states.get(found.id) ?? []).map(toState),
+        },
+      ]
+    } catch (error) {
+      if (onUnreadable === undefined) throw error
+      onUnreadable(found.id, error)
+      return []
+    }
+  })
 }
 
 /** The states of watches, by watch. A query of its own: building JSON for each watch costs more. */
 async function listStates(
   db: Db,
   watchIds: readonly number[],
-): Promise<ReadonlyMap<number, StoredState[]>> {
+): Promise<ReadonlyMap<number, StateRow[]>> {
   if (watchIds.length === 0) return new Map()
   const rows = await db
     .select()
     .from(signalStates)
     .where(sql`${signalStates.watchId} = any(${sql.param([...watchIds])}::int[])`)
-  const states = new Map<number, StoredState[]>()
+  const states = new Map<number, StateRow[]>()
   for (const { watchId, ...row } of rows) {
-    const state = { ...row, phase: Phase.parse(row.phase), severity: Worst.parse(row.severity) }
     const others = states.get(watchId)
-    if (others === undefined) states.set(watchId, [state])
-    else others.push(state)
+    if (others === undefined) states.set(watchId, [row])
+    else others.push(row)
   }
   return states
+}
+
+type StateRow = Omit<typeof signalStates.$inferSelect, 'watchId'>
+
+function toState(row: StateRow): StoredState {
+  return { ...row, phase: Phase.parse(row.phase), severity: Worst.parse(row.severity) }
 }
 
 /** Writes states after an evaluation, all in one statement. A watch deleted meanwhile is passed over. */

@@ -31,6 +31,8 @@ export const targets = pgTable(
     /** All its watches summed up by the type's guard, as of that observation. */
     summary: jsonb('summary').$type<unknown>(),
     observedAt: timestamp('observed_at', { withTimezone: true }),
+    /** When it is judged again even if nothing moved: a watch holds an alert back until then. */
+    recheckAt: timestamp('recheck_at', { withTimezone: true }),
     /** A watch joined or changed since the last look: evaluate even if nothing moved. */
     stale: boolean('stale').notNull(),
     /** Since when the chain gave no answer for this target. */
@@ -40,6 +42,7 @@ export const targets = pgTable(
     uniqueIndex('targets_type_key').on(table.type, table.key),
     index('targets_type').on(table.type, table.id),
     index('targets_stale').on(table.type, table.id).where(sql`stale`),
+    index('targets_unwatched').on(table.id).where(sql`watch_count = 0`),
   ],
 )
 
@@ -151,6 +154,14 @@ export const publications = pgTable(
   },
   (table) => [primaryKey({ columns: [table.kind, table.rewardEpochId] })],
 )
+
+/** Answers of the P-chain about the validators of watched providers; the newest day. */
+export const validatorPolls = pgTable('validator_polls', {
+  /** By the service's clock. */
+  polledAt: timestamp('polled_at', { withTimezone: true }).primaryKey(),
+  /** What was asked for, by `NodeID-…`: `{ connected, endsAt }`, or null where it is no validator. */
+  validators: jsonb('validators').notNull().$type<unknown>(),
+})
 
 /** Signatures on the votes about a reward epoch, out of events. */
 export const voteSignatures = pgTable(

@@ -1,4 +1,4 @@
-import { and, asc, eq, gt, inArray, sql } from 'drizzle-orm'
+import { and, asc, eq, gt, inArray, isNull, lte, or, sql } from 'drizzle-orm'
 import type { Db } from '#src/db/connection.ts'
 import { observationCursors, targets } from './tables.ts'
 
@@ -11,6 +11,7 @@ export interface TargetRow {
   readonly observation: unknown
   readonly summary: unknown
   readonly stale: boolean
+  readonly recheckAt: Date | null
   readonly noDataSince: Date | null
 }
 
@@ -22,6 +23,7 @@ const TARGET_ROW = {
   observation: targets.observation,
   summary: targets.summary,
   stale: targets.stale,
+  recheckAt: targets.recheckAt,
   noDataSince: targets.noDataSince,
 }
 
@@ -61,15 +63,20 @@ export async function lockTarget(db: Db, id: number): Promise<TargetRow | undefi
   return found
 }
 
-/** Keeps what was seen last and the sum of its watches; they have been judged by it. */
+/** Writes what was seen last and the sum of its watches; they have been judged by it. */
 export async function saveObservation(
   db: Db,
   id: number,
-  seen: { readonly observation: unknown; readonly observedAt: Date; readonly summary?: unknown },
+  seen: {
+    readonly observation: unknown
+    readonly observedAt: Date
+    readonly summary?: unknown
+    readonly recheckAt?: Date | null
+  },
 ): Promise<void> {
   await db
     .update(targets)
-    .set({ summary: null, ...seen, stale: false, noDataSince: null })
+    .set({ summary: null, recheckAt: null, ...seen, stale: false, noDataSince: null })
     .where(eq(targets.id, id))
 }
 
@@ -110,6 +117,22 @@ export async function markNoData(db: Db, ids: readonly number[], since: Date): P
     .where(sql`${targets.id} = any(${sql.param([...ids])}::int[])`)
 }
 
+/**
+ * Deletes targets that no watch looks at.
+ *
+ * @returns how many, at most `limit`
+ */
+export async function deleteUnwatched(db: Db, limit: number): Promise<number> {
+  // A watch that joins meanwhile holds the row, so that it is no longer without one when its turn comes.
+  const gone = await db.execute(sql`
+    delete from targets where watch_count = 0 and id in (
+      select t.id from targets t
+      where t.watch_count = 0 and not exists (select from watches w where w.target_id = t.id)
+      limit ${limit} for update skip locked
+    ) returning id`)
+  return gone.length
+}
+
 export type Cursor = typeof observationCursors.$inferSelect
 
 /** The cursor of the chain's own tip. */
@@ -124,13 +147,22 @@ export async function findCursor(db: Db, type: string): Promise<Cursor | undefin
   return found
 }
 
-/** Writes how far a type has been observed; what is not named stays. */
+/** Writes how far a type has been observed; what is not named stays. A block never goes backwards. */
 export async function saveCursor(
   db: Db,
   cursor: typeof observationCursors.$inferInsert,
 ): Promise<void> {
+  const { blockNumber } = observationCursors
+  const isForward =
+    cursor.blockNumber == null
+      ? sql`true`
+      : or(isNull(blockNumber), lte(blockNumber, cursor.blockNumber))
   await db
     .insert(observationCursors)
     .values(cursor)
-    .onConflictDoUpdate({ target: observationCursors.type, set: cursor })
+    .onConflictDoUpdate({
+      target: observationCursors.type,
+      set: cursor,
+      ...(isForward && { setWhere: isForward }),
+    })
 }

@@ -107,11 +107,11 @@ function createWorld({ db }: Connection) {
       })),
   } as unknown as Chain
   const clock = { now: () => block().at }
-  const source = { db, chain, clock, log: silentLogger, chainId: 14, pChain: undefined }
+  const quarantine = createQuarantine({ log: silentLogger })
+  const source = { db, chain, clock, log: silentLogger, chainId: 14, pChain: undefined, quarantine }
   const published = createPublished({ log: silentLogger })
   const facts = createFacts({ ...source, published, datasetUrl: undefined, rewardDataUrls: [] })
   const box = createSecretBox(Buffer.alloc(32, 7))
-  const quarantine = createQuarantine({ log: silentLogger })
   const telling = { clock, box, quarantine, publicUrl: 'https://watchdog.example.org' }
   const look = () =>
     observeWatches(

@@ -3,6 +3,7 @@ import type { LoadedPolicy, ProtocolBlock } from '#src/chain/fsp/round-reader.ts
 import { createPublished } from '#src/chain/published.ts'
 import { connect } from '#src/db/connection.ts'
 import { silentLogger } from '#src/kernel/logger.ts'
+import { createQuarantine } from '#src/kernel/quarantine.ts'
 import { PEOPLE } from '#src/sandbox/devnet/people.ts'
 import { createFacts } from '#src/watches/facts.ts'
 import { observeWatches } from '#src/watches/observe.ts'
@@ -63,7 +64,8 @@ export function startReplay(databaseUrl: string, policies: readonly LoadedPolicy
     },
   } as unknown as Chain
   const clock = { now: () => tip().at }
-  const source = { db, chain, clock, log: silentLogger, chainId: 14, pChain: undefined }
+  const quarantine = createQuarantine({ log: silentLogger })
+  const source = { db, chain, clock, log: silentLogger, chainId: 14, pChain: undefined, quarantine }
   const facts = createFacts({
     ...source,
     published: createPublished({ log: silentLogger }),

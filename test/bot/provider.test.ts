@@ -55,7 +55,9 @@ afterAll(async () => {
 async function readRounds(): Promise<void> {
   const { chain, confirmations, facts } = world.app
   const { signal } = new AbortController()
-  await facts.rounds.advance(await chain.confirmedBlock(confirmations, signal), signal)
+  const tip = await chain.confirmedBlock(confirmations, signal)
+  await facts.publications.fetch(tip, signal)
+  await facts.rounds.advance(tip, signal)
 }
 
 const identity = (name: string) => player.provider(name).accounts.identity.address

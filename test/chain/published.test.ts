@@ -33,14 +33,16 @@ test('what is there is read, and not sent again while it is the same', async () 
     response.writeHead(isSame ? 304 : 200, { etag: '"one"' }).end(isSame ? '' : '{"epoch":452}')
   }
   const source = published()
-  expect(await source.read(url, Schema)).toEqual({ epoch: 452 })
-  expect(await source.read(url, Schema)).toEqual({ epoch: 452 })
-  expect(sent).toEqual([200, 304])
+  const found = { is: 'found', value: { epoch: 452 } }
+  expect(await source.read(url, Schema)).toEqual(found)
+  expect(await source.read(url, Schema, { isKept: true })).toEqual({ is: 'same' })
+  expect(await source.read(url, Schema)).toEqual(found)
+  expect(sent).toEqual([200, 304, 200])
 })
 
 test('what is not there yet is nothing to speak of', async () => {
   answer = (_request, response) => response.writeHead(404).end()
-  expect(await published().read(url, Schema)).toBeUndefined()
+  expect(await published().read(url, Schema)).toEqual({ is: 'absent' })
   expect(lines).toEqual([])
 })
 
@@ -49,15 +51,20 @@ test.each<[string, RequestListener, string]>([
   ['is no JSON', (_, response) => response.end('<html>'), 'answer is not JSON'],
   ['has another shape', (_, response) => response.end('[]'), 'answer of another shape'],
   ['is too long', (_, response) => response.end(`"${'x'.repeat(2000)}"`), 'answer too long'],
+  [
+    'redirects',
+    (_, response) => response.writeHead(302, { location: 'http://127.0.0.1:1/' }).end(),
+    'it redirects: name the final address',
+  ],
   ['never ends', (_, response) => response.write('{'), 'The operation was aborted due to timeout'],
 ])('what %s is no answer, said once', async (_name, listener, reason) => {
   answer = listener
   const source = published()
-  expect(await source.read(url, Schema)).toBeUndefined()
-  expect(await source.read(url, Schema)).toBeUndefined()
+  expect(await source.read(url, Schema)).toEqual({ is: 'failed' })
+  expect(await source.read(url, Schema)).toEqual({ is: 'failed' })
   expect(lines).toEqual([`warn publication cannot be read: ${reason}`])
   answer = (_request, response) => response.end('{"epoch":452}')
-  expect(await source.read(url, Schema)).toEqual({ epoch: 452 })
+  expect(await source.read(url, Schema)).toMatchObject({ is: 'found' })
   expect(lines.at(-1)).toBe('info publication answers again')
 })
 
@@ -65,7 +72,7 @@ test('a caller who gives up gets its own reason', async () => {
   answer = () => undefined
   const controller = new AbortController()
   const reason = new Error('no longer needed')
-  const asked = published().read(url, Schema, controller.signal)
+  const asked = published().read(url, Schema, { signal: controller.signal })
   controller.abort(reason)
   await expect(asked).rejects.toBe(reason)
 })

@@ -60,7 +60,7 @@ describe('a watch of a feed', () => {
     ])
   })
 
-  test('reads every feed in one request, and asks for it every 30 seconds', async () => {
+  test('reads every feed at every tick, all of them in one request', async () => {
     await world.watch('feed-move', { feed: 'FLR/USD' }, { percent: 5, windowSeconds: 600 })
     await world.watch('feed-move', { feed: 'FLR/USD' }, { percent: 7, windowSeconds: 900 })
     await world.pass(30)
@@ -68,8 +68,8 @@ describe('a watch of a feed', () => {
     await world.pass(30)
     const { eth_call: calls } = world.primary.counts()
     expect(calls).toBe(1)
-    await world.pass(10)
-    expect(world.primary.count('eth_call')).toBe(1)
+    await world.pass(3)
+    expect(world.primary.count('eth_call')).toBe(2)
   })
 
   test('of a feed that stands still has no data, and the others have', async () => {
@@ -175,14 +175,47 @@ describe('prices that were seen', () => {
     await sql`
       insert into feed_points (feed, at, value, decimals, grade)
       select ${feed}, at, extract(epoch from at)::bigint, 0,
-        case when extract(epoch from at)::bigint % 900 = 0 then 0
-          when extract(epoch from at)::bigint % 300 = 0 then 1 else 2 end
+        case when extract(epoch from at)::bigint % 300 = 0 then 1 else 2 end
       from generate_series(${before(10 * 1440)}::timestamptz, ${end}::timestamptz, interval '30 seconds') at`
     const count = async () =>
       Number((await sql`select count(*) from feed_points where feed = ${feed}`)[0]?.count)
     expect(await count()).toBe(28_801)
     world.clock.set(end)
     await app.facts.prune()
-    expect(await count()).toBeLessThan(1400)
+    // A day of every price and a week of one in five minutes, each and an hour.
+    expect(await count()).toBe(25 * 120 + 6 * 24 * 12 + 1)
+  })
+
+  test('are all compared with by windows of up to a day, and one in five minutes by longer ones', async () => {
+    const target = { feed: 'FLR/USD' }
+    await world.watch('feed-move', target, { percent: 900, windowSeconds: 604_800 })
+    await world.pass(300)
+    const { timestamp } = await world.devnet.client.getBlock()
+    // So that the low price is seen amid five minutes, in which it is not the first.
+    await world.pass(420 - (Number(timestamp) % 300))
+    await price('FLR/USD', 100)
+    await world.pass(20)
+    const low = await world.app.chain.confirmedBlock(1)
+    await price('FLR/USD', 2000)
+    await world.pass(20)
+    const now = { ...low, at: new Date(low.at.getTime() + 86_395_000) }
+    const windows = [86_400, 86_401].map((windowSeconds) => ({ ...target, windowSeconds }))
+    const { feedPrices } = world.app.chain
+    Object.assign(world.app.chain, {
+      feedPrices: async (feeds: readonly string[], at: typeof low) => {
+        const read = await feedPrices(feeds, {
+          ...low,
+          number: await world.devnet.client.getBlockNumber().then(Number),
+        })
+        return read.map((one) => one && { ...one, at: at.at })
+      },
+    })
+    const [day, longer] = await world.app.facts.feedWindows(windows, {
+      ...now,
+      hash: `0x${'1'.repeat(64)}`,
+    })
+    Object.assign(world.app.chain, { feedPrices })
+    expect(day?.oldest.value).toBe(100n)
+    expect(longer?.oldest.value).not.toBe(100n)
   })
 })

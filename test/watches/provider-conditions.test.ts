@@ -43,6 +43,7 @@ afterAll(() => world.close())
 async function play(rounds: number): Promise<void> {
   for (let round = 0; round < rounds; round += 1) {
     await world.player().playRounds(1)
+    await world.publish()
     await world.read()
   }
   await world.scan()

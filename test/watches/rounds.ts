@@ -1,4 +1,6 @@
 import type { Logger } from '#src/kernel/logger.ts'
+import { fetchPublications } from '#src/jobs/fetch-publications.ts'
+import { pollValidators } from '#src/jobs/poll-validators.ts'
 import type { Behaviour } from '#src/sandbox/devnet/fsp/behaviours.ts'
 import type { PlayerOptions } from '#src/sandbox/devnet/player.ts'
 import { providerFsp } from '#src/watches/types/provider-fsp/index.ts'
@@ -43,17 +45,26 @@ export async function roundWorld(
     await world.running().facts.rounds.advance(tip, signal)
   }
 
+  async function publish(): Promise<void> {
+    const { signal } = new AbortController()
+    await fetchPublications.run(world.running(), signal, undefined)
+    await pollValidators.run(world.running(), signal, undefined)
+  }
+
   for (const name of watched) await watch(name)
   return {
     ...world,
     player: () => player,
     watch,
     watchOf: (name: string) => watchOf.get(name) ?? 0,
+    /** Fetches what is published beside the chain. */
+    publish,
     /** Reads the rounds up to two blocks after the last, and nothing else. */
     read,
     /** Reads the rounds and judges every watch. */
     scan: async () => {
       await world.devnet.mine(2, 1)
+      await publish()
       await read()
       await world.look()
     },

@@ -1,6 +1,7 @@
 import * as alerts from '#src/alerts/service.ts'
 import { createApp, type Service } from '#src/app.ts'
 import { loadConfig } from '#src/config.ts'
+import { fetchPublications } from '#src/jobs/fetch-publications.ts'
 import type { Logger } from '#src/kernel/logger.ts'
 import { silentLogger } from '#src/kernel/logger.ts'
 import type { Address } from '#src/kernel/units.ts'
@@ -8,7 +9,7 @@ import { createPlayer, type Player, type PlayerOptions } from '#src/sandbox/devn
 import { startRpcProxy } from '#src/sandbox/devnet/rpc-proxy.ts'
 import { startDevnet } from '#src/sandbox/devnet.ts'
 import { startProtocolData } from '#src/sandbox/world/protocol-data.ts'
-import { observeWatches } from '#src/watches/observe.ts'
+import { type ObserveDeps, observeWatches } from '#src/watches/observe.ts'
 import { testClock } from '../support/clock.ts'
 import { giveCredits } from '../support/credits.ts'
 import { testEnvironment } from '../support/environment.ts'
@@ -65,11 +66,12 @@ export async function watchWorld(
   const alice = await withTrial(await signIn(only, 'alice'))
   await giveSlots(app, alice, 19)
 
-  const look = () =>
-    observeWatches(
-      { ...running, raise: (tx, raised) => alerts.raise(running, tx, raised) },
-      new AbortController().signal,
-    )
+  async function look(): Promise<void> {
+    const { signal } = new AbortController()
+    await fetchPublications.run(running, signal, undefined).catch(() => undefined)
+    const raise: ObserveDeps['raise'] = (tx, raised) => alerts.raise(running, tx, raised)
+    await observeWatches({ ...running, raise }, signal)
+  }
 
   /** The clock goes with the chain's, and never back. */
   async function follow(): Promise<void> {

@@ -1,5 +1,6 @@
 import type { BlockRef, Chain, FeedReading } from '#src/chain/chain.ts'
 import type { Db } from '#src/db/connection.ts'
+import { deleteInBatches } from '#src/db/prune.ts'
 import type { Clock } from '#src/kernel/clock.ts'
 import * as store from './store.ts'
 
@@ -21,14 +22,16 @@ const MINUTE_MS = 60_000
 const HOUR_MS = 60 * MINUTE_MS
 
 /**
- * How prices are thinned out: the first of every so many minutes is kept so long, and windows up to that
- * length compare with those alone. So the same window sees the same prices, whatever was forgotten when.
+ * How prices are thinned out, coarsest first: the first of every so many minutes is kept so long, and windows
+ * up to that length compare with those alone. So the same window sees the same prices, whatever was forgotten
+ * when. Windows up to a day compare with every price. Grade 0 is no longer given: the first of every fifteen
+ * minutes had it, which is one of five minutes, too.
  */
 const GRADES = [
-  { stepMs: 15 * MINUTE_MS, windowMsMax: 7 * 24 * HOUR_MS },
-  { stepMs: 5 * MINUTE_MS, windowMsMax: 24 * HOUR_MS },
-  { stepMs: 0, windowMsMax: 2 * HOUR_MS },
+  { grade: 1, stepMs: 5 * MINUTE_MS, windowMsMax: 7 * 24 * HOUR_MS },
+  { grade: 2, stepMs: 0, windowMsMax: 24 * HOUR_MS },
 ] as const
+const FORMER_GRADE = 0
 /** Kept beyond their time, as the chain's clock may be behind ours. */
 const SPARE_MS = HOUR_MS
 
@@ -61,7 +64,7 @@ export function createFeedFacts({
       await store.insertPoints(
         db,
         [...valid.values()].map(({ id, value, decimals }) => ({ feed: id, value, decimals })),
-        { at: block.at, stepsMs: GRADES.map(({ stepMs }) => stepMs) },
+        { at: block.at, grades: GRADES },
       )
     }
     last = { block, readings: known }
@@ -102,14 +105,18 @@ export function createFeedFacts({
 
     async prune(): Promise<void> {
       const nowMs = clock.now().getTime()
-      for (const [grade, { windowMsMax }] of GRADES.entries()) {
-        await store.deletePoints(db, grade, new Date(nowMs - windowMsMax - SPARE_MS))
+      for (const { grade, windowMsMax } of GRADES) {
+        const before = new Date(nowMs - windowMsMax - SPARE_MS)
+        await deleteInBatches((limit) => store.deletePoints(db, grade, before, limit))
       }
+      const [{ windowMsMax }] = GRADES
+      const before = new Date(nowMs - windowMsMax - SPARE_MS)
+      await deleteInBatches((limit) => store.deletePoints(db, FORMER_GRADE, before, limit))
     },
   }
 }
 
 /** The finest grade that a window of this length compares with. */
 function gradeOf(windowMs: number): number {
-  return GRADES.findLastIndex(({ windowMsMax }) => windowMs <= windowMsMax)
+  return GRADES.findLast(({ windowMsMax }) => windowMs <= windowMsMax)?.grade ?? GRADES[0].grade
 }

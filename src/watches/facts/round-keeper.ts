@@ -9,9 +9,8 @@ import type { RoundEvidence } from '#src/chain/fsp/round-evidence.ts'
 import type { Policies } from '#src/chain/fsp/round-reader.ts'
 import { collectRounds, type RoundCollector } from '#src/chain/fsp/rounds.ts'
 import { judgeRound } from '#src/chain/fsp/verdicts.ts'
-import type { PChain } from '#src/chain/pchain.ts'
-import type { Published } from '#src/chain/published.ts'
 import { type Db, transact } from '#src/db/connection.ts'
+import type { Fence } from '#src/db/lock.ts'
 import type { Clock } from '#src/kernel/clock.ts'
 import type { Logger } from '#src/kernel/logger.ts'
 import type { Address, Hash } from '#src/kernel/units.ts'
@@ -37,11 +36,8 @@ export interface RoundSource {
   readonly clock: Clock
   readonly log: Logger
   readonly chainId: number
-  readonly published: Published
   /** Where the rewards of a reward epoch are published; none: nothing is said of them. */
   readonly rewardDataUrls: readonly string[]
-  /** undefined: nothing is said of validators. */
-  readonly pChain: PChain | undefined
 }
 
 /** Reads on, round after round. */
@@ -50,9 +46,11 @@ export interface RoundKeeper {
    * Reads every block up to `tip` and keeps the rounds that are complete, with what is known of each
    * provider. A stop anywhere loses and repeats nothing.
    *
-   * @throws AppError upstream `dependency_unavailable` when blocks cannot be read: the next call goes on
+   * @param fence the right to write as the one process that reads; without it nobody else does
+   * @throws AppError upstream `dependency_unavailable` when blocks cannot be read: the next call goes on;
+   *   FenceError when another process took over
    */
-  advance(tip: BlockRef, signal: AbortSignal): Promise<void>
+  advance(tip: BlockRef, signal: AbortSignal, fence?: Fence): Promise<void>
 }
 
 /** Blocks read before the first round that is judged, at the very first start. */
@@ -61,11 +59,13 @@ const BLOCKS_BACK = 400
 const BACKFILL_MAX = 150_000
 /** What is read at the end of a block is only asked for while the block is young. */
 const STATE_AGE_MS = 600_000
-const POLL_MS = 60_000
 const PACE_BLOCKS = 20_000
 
-/** What is open while reading goes on. */
+/** What is open while reading goes on. It ends with the lock it was opened under. */
 interface Session {
+  readonly fence: Fence | undefined
+  /** The block up to which progress is stored; undefined before the first round. */
+  savedTo: number | undefined
   readonly state: CarriedState
   readonly collector: RoundCollector
   policies: KnownPolicies
@@ -88,12 +88,25 @@ interface Session {
 
 /** Reads and keeps voting rounds, from wherever the last process stopped. */
 export function createRoundKeeper(source: RoundSource): RoundKeeper {
-  const { db, chain, clock, log, chainId, pChain } = source
+  const { db, chain, clock, log, chainId } = source
   const rewards = createRewardFacts(source)
   let session: Session | undefined
-  let polledAtMs = 0
 
-  async function open(tip: BlockRef, signal: AbortSignal): Promise<Session | undefined> {
+  /** Writes in a transaction of its own, as the process that may. */
+  function write(fence: Fence | undefined, work: (tx: Db) => Promise<void>): Promise<void> {
+    return fence === undefined ? transact(db, work) : fence.transact(db, work)
+  }
+
+  /** Whether the session can go on: under the same lock, and nobody else has stored progress since. */
+  async function isCurrent(current: Session, fence: Fence | undefined): Promise<boolean> {
+    return current.fence === fence && (await store.findBlock(db)) === current.savedTo
+  }
+
+  async function open(
+    tip: BlockRef,
+    signal: AbortSignal,
+    fence: Fence | undefined,
+  ): Promise<Session | undefined> {
     const progress = await store.findProgress(db)
     const oldest = Math.max(0, tip.number - (progress === undefined ? BLOCKS_BACK : BACKFILL_MAX))
     const from = Math.max(oldest, progress?.resumeFrom ?? 0)
@@ -108,6 +121,8 @@ export function createRoundKeeper(source: RoundSource): RoundKeeper {
       state.registrations = {}
     }
     const opened: Session = {
+      fence,
+      savedTo: progress?.blockNumber,
       state,
       policies,
       knownAt: roundAt(policies.clock, tip.at.getTime() / 1000),
@@ -221,7 +236,7 @@ export function createRoundKeeper(source: RoundSource): RoundKeeper {
       if (silence?.peak !== undefined) peaks.set(voter, silence.peak)
     }
     // Read twice after a stop, a claim is the same.
-    await store.saveClaims(db, current.claims)
+    await write(current.fence, (tx) => store.saveClaims(tx, current.claims))
     current.claims = []
     const waiting = isYoung
       ? await rewards.waiting(
@@ -252,7 +267,7 @@ export function createRoundKeeper(source: RoundSource): RoundKeeper {
       nodeIds: system && nodesOf(system),
       nowSeconds: block.at.getTime() / 1000,
     })
-    await transact(db, async (tx) => {
+    await write(current.fence, async (tx) => {
       await store.insertRound(tx, {
         round,
         rewardEpoch: evidence.policy.rewardEpoch,
@@ -261,6 +276,8 @@ export function createRoundKeeper(source: RoundSource): RoundKeeper {
         blockAt: block.at,
         providers: Object.fromEntries(records),
       })
+      // Read once more after a restore, it has been counted.
+      if (block.number < (current.savedTo ?? 0)) return
       await store.saveProgress(tx, {
         blockNumber: block.number,
         blockAt: block.at,
@@ -269,6 +286,7 @@ export function createRoundKeeper(source: RoundSource): RoundKeeper {
         failingSince: null,
       })
     })
+    current.savedTo = Math.max(block.number, current.savedTo ?? 0)
     current.isFailing = false
   }
 
@@ -293,19 +311,18 @@ export function createRoundKeeper(source: RoundSource): RoundKeeper {
     return chain.rounds.states(query, signal)
   }
 
-  async function poll(current: Session, signal: AbortSignal): Promise<void> {
-    const nowMs = clock.now().getTime()
-    if (pChain === undefined || nowMs - polledAtMs < POLL_MS) return
-    polledAtMs = nowMs
-    const nodeIds = Object.keys(current.state.polls)
-    if (nodeIds.length === 0) return
-    const validators = await pChain.validators(nodeIds, signal)
-    if (validators !== undefined) addPoll(current.state, nodeIds, validators)
+  /** Counts what the P-chain has answered since it was counted last. */
+  async function countPolls({ state }: Session): Promise<void> {
+    const after = state.pollsTo === null ? undefined : new Date(state.pollsTo)
+    for (const { polledAt, validators } of await store.listPolls(db, after)) {
+      state.pollsTo = polledAt.toISOString()
+      addPoll(state, validators)
+    }
   }
 
   async function readOn(current: Session, tip: BlockRef, signal: AbortSignal): Promise<void> {
     await renew(current, tip, signal)
-    await poll(current, signal)
+    await countPolls(current)
     const watched = new Set(current.owners.byAccount.keys())
     while (current.from <= tip.number && !signal.aborted) {
       const range = { from: current.from, to: tip.number, after: current.after }
@@ -329,20 +346,23 @@ export function createRoundKeeper(source: RoundSource): RoundKeeper {
       current.from = upTo + 1
     }
     if (!current.isFailing || signal.aborted) return
-    await store.saveFailing(db, null)
+    await write(current.fence, (tx) => store.saveFailing(tx, null))
     current.isFailing = false
   }
 
   return {
-    async advance(tip, signal) {
+    async advance(tip, signal, fence) {
       try {
-        session ??= await open(tip, signal)
+        if (session !== undefined && !(await isCurrent(session, fence))) session = undefined
+        session ??= await open(tip, signal, fence)
         if (session !== undefined) await readOn(session, tip, signal)
       } catch (error) {
         session = undefined
         if (!signal.aborted) {
           const progress = await store.findProgress(db)
-          if (progress?.failingSince === null) await store.saveFailing(db, clock.now())
+          if (progress?.failingSince === null) {
+            await write(fence, (tx) => store.saveFailing(tx, clock.now()))
+          }
         }
         throw error
       }

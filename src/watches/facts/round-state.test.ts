@@ -77,10 +77,9 @@ test('blocks in which a provider is in no policy are no silence', () => {
 
 test('of a validator that is gone the end of its stake is still known', () => {
   const one = state()
-  const endsAt = new Date(1_790_000_060_000)
-  addPoll(one, ['NodeID-A'], new Map([['NodeID-A', { connected: true, endsAt }]]))
+  addPoll(one, { 'NodeID-A': { connected: true, endsAt: 1_790_000_060 } })
   for (const isListed of [true, false]) {
-    addPoll(one, ['NodeID-A'], new Map())
+    addPoll(one, { 'NodeID-A': null })
     expect(takePolls(one, ['NodeID-A'])).toMatchObject([{ isListed, endsAt: 1_790_000_060 }])
   }
 })
@@ -91,7 +90,7 @@ test('what concerns nobody any more is forgotten', () => {
   silenceOf(one, BRAVO, 1, 1.5)
   addBlock(one, block(1, true), OWNERS)
   one.calls[BRAVO] = []
-  addPoll(one, ['NodeID-A', 'NodeID-B'], new Map())
+  addPoll(one, { 'NodeID-A': null, 'NodeID-B': null })
   forget(one, remembered({ watched: new Set([ALPHA]), nodeIds: new Set(['NodeID-A']) }))
   expect(Object.keys(one.silence)).toEqual([BRAVO, ALPHA].toSorted())
   expect(one.calls).toEqual({})

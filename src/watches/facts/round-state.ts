@@ -1,7 +1,6 @@
 import { z } from 'zod'
 import type { ProtocolBlock } from '#src/chain/fsp/round-reader.ts'
 import { silenceExponent } from '#src/chain/fsp/silence.ts'
-import type { Validator } from '#src/chain/pchain.ts'
 import { Address } from '#src/kernel/units.ts'
 import { TransactionPart } from '../types/provider-fsp/observation.ts'
 
@@ -59,6 +58,8 @@ export const CarriedState = z.object({
   senders: z.record(Address, z.record(Address, z.int())),
   /** By identity: what was called since the last round. */
   calls: z.record(Address, z.array(TransactionPart)),
+  /** Up to which time polls of validators are counted; null before the first. */
+  pollsTo: z.iso.datetime().nullable().default(null),
   /** By node: polls since the last round. `absentPolls` counts those in a row. */
   polls: z.record(
     z.string(),
@@ -85,6 +86,7 @@ export const EMPTY_STATE: CarriedState = {
   silence: {},
   senders: {},
   calls: {},
+  pollsTo: null,
   polls: {},
 }
 
@@ -152,14 +154,15 @@ export function addUnsureBlock(state: CarriedState): void {
   state.registrations = {}
 }
 
-/** Adds a poll of validators. */
+/** What a poll said of a validator; null: it is none. */
+export type PolledValidator = { readonly connected: boolean | null; readonly endsAt: number | null } | null
+
+/** Adds a poll of validators, by node. */
 export function addPoll(
   state: CarriedState,
-  nodeIds: readonly string[],
-  validators: ReadonlyMap<string, Validator>,
+  validators: Readonly<Record<string, PolledValidator>>,
 ): void {
-  for (const nodeId of nodeIds) {
-    const found = validators.get(nodeId)
+  for (const [nodeId, found] of Object.entries(validators)) {
     const before = state.polls[nodeId] ?? {
       polls: 0,
       connectedPolls: 0,
@@ -168,17 +171,13 @@ export function addPoll(
     }
     state.polls[nodeId] = {
       // Where the node does not say whether it is connected, nothing is known.
-      polls: before.polls + (found === undefined || found.connected === null ? 0 : 1),
+      polls: before.polls + (found === null || found.connected === null ? 0 : 1),
       connectedPolls: before.connectedPolls + (found?.connected === true ? 1 : 0),
-      absentPolls: found === undefined ? before.absentPolls + 1 : 0,
+      absentPolls: found === null ? before.absentPolls + 1 : 0,
       // Of one that is gone the last end that was known: it may be why.
-      endsAt: found === undefined ? before.endsAt : secondsOf(found.endsAt),
+      endsAt: found === null ? before.endsAt : found.endsAt,
     }
   }
-}
-
-function secondsOf(at: Date | null): number | null {
-  return at === null ? null : at.getTime() / 1000
 }
 
 /** Polls of a provider's nodes since the last round; null without any. Begins to count anew. */

@@ -1,8 +1,9 @@
-import { and, desc, eq, inArray, lt, sql } from 'drizzle-orm'
+import { and, desc, eq, gt, inArray, lt, lte, sql } from 'drizzle-orm'
+import { z } from 'zod'
 import type { RewardClaim } from '#src/chain/fsp/round-events.ts'
 import type { Db } from '#src/db/connection.ts'
 import type { Address } from '#src/kernel/units.ts'
-import { fspProgress, fspRewards, fspRounds, targets } from '../tables.ts'
+import { fspProgress, fspRewards, fspRounds, targets, validatorPolls } from '../tables.ts'
 import { CarriedState } from './round-state.ts'
 
 /** There is one row of progress. */
@@ -24,10 +25,30 @@ export async function listContracts(db: Db): Promise<Readonly<Record<string, rea
   return CarriedState.shape.contracts.parse(found?.contracts ?? {})
 }
 
-/** Writes how far rounds have been read. */
+/** The block up to which everything has been counted; undefined before the first round. */
+export async function findBlock(db: Db): Promise<number | undefined> {
+  const [found] = await db.select({ block: fspProgress.blockNumber }).from(fspProgress)
+  return found?.block
+}
+
+/**
+ * Writes how far rounds have been read. It never goes backwards.
+ *
+ * @throws Error when more has been read already: another process reads, too
+ */
 export async function saveProgress(db: Db, progress: Progress): Promise<void> {
   const row = { id: ONLY, ...progress }
-  await db.insert(fspProgress).values(row).onConflictDoUpdate({ target: fspProgress.id, set: row })
+  const written = await db
+    .insert(fspProgress)
+    .values(row)
+    .onConflictDoUpdate({
+      target: fspProgress.id,
+      set: row,
+      // Several rounds can be complete with the same block.
+      setWhere: lte(fspProgress.blockNumber, progress.blockNumber),
+    })
+    .returning({ id: fspProgress.id })
+  if (written.length === 0) throw new Error('rounds have been read further by another process')
 }
 
 /** Notes since when nothing can be read, and that it can again. */
@@ -86,6 +107,38 @@ function recordsOf(voters: readonly Address[]) {
     select coalesce(jsonb_object_agg(v, ${fspRounds.providers} -> v), '{}'::jsonb)
     from unnest(${sql.param([...voters])}::text[]) as v
     where ${fspRounds.providers} ? v)`
+}
+
+/** Validators of watched providers, as of the last round. */
+export async function listPolledNodes(db: Db): Promise<string[]> {
+  const rows = await db.execute<{ node: string }>(sql`
+    select jsonb_object_keys(state -> 'polls') as node from fsp_progress order by 1`)
+  return rows.map(({ node }) => node)
+}
+
+/** Writes an answer of the P-chain. */
+export async function insertPoll(db: Db, poll: typeof validatorPolls.$inferInsert): Promise<void> {
+  await db.insert(validatorPolls).values(poll).onConflictDoNothing()
+}
+
+const Polled = z.record(
+  z.string(),
+  z.object({ connected: z.boolean().nullable(), endsAt: z.int().nullable() }).nullable(),
+)
+
+/** Answers after a time, oldest first; without one the newest alone. */
+export async function listPolls(db: Db, after: Date | undefined) {
+  const { polledAt } = validatorPolls
+  const rows =
+    after === undefined
+      ? await db.select().from(validatorPolls).orderBy(desc(polledAt)).limit(1)
+      : await db.select().from(validatorPolls).where(gt(polledAt, after)).orderBy(polledAt)
+  return rows.map((row) => ({ ...row, validators: Polled.parse(row.validators) }))
+}
+
+/** Deletes answers from before then. */
+export async function deletePolls(db: Db, before: Date): Promise<void> {
+  await db.delete(validatorPolls).where(lt(validatorPolls.polledAt, before))
 }
 
 /** Identities that somebody watches in every round. */

@@ -1,4 +1,5 @@
 import type { Db } from '#src/db/connection.ts'
+import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { Address } from '#src/kernel/units.ts'
 import type { ProviderObservation } from '../types/provider-fsp/observation.ts'
 import { createRoundKeeper, type RoundKeeper, type RoundSource } from './round-keeper.ts'
@@ -24,6 +25,8 @@ export interface RoundFacts extends RoundKeeper {
 
 /** Rounds kept: two reward epochs. */
 const ROUNDS_KEPT = 2 * 3360
+/** Records decoded before other work of the process has its turn: some ten milliseconds of work. */
+const RECORDS_PER_TURN = 200
 
 /** Addresses that contracts of the protocol have or had, by registry name, as stored with the last round. */
 export function storedContracts(db: Db): Promise<Readonly<Record<string, readonly Address[]>>> {
@@ -44,11 +47,24 @@ export function createRoundFacts(source: RoundSource): RoundFacts {
       const rows = after === null ? [] : await store.listRounds(db, voters, { after, upTo })
       const needsNewest = after === null || looks.some(({ isNew }) => isNew)
       const newest = needsNewest ? await store.listNewest(db, voters, 1, upTo) : []
-      return looks.map(({ provider, isNew }) =>
-        isNew || after === null
-          ? newest.map((row) => ({ ...observationOf(row, provider), isPast: true as const }))
-          : rows.flatMap((row) => observationsOf(row, provider, after)),
-      )
+      const found: ProviderObservation[][] = []
+      let read = 0
+      for (const { provider, isNew } of looks) {
+        if (isNew || after === null) {
+          found.push(
+            newest.map((row) => ({ ...observationOf(row, provider), isPast: true as const })),
+          )
+          continue
+        }
+        const own: ProviderObservation[] = []
+        for (const row of rows) {
+          own.push(...observationsOf(row, provider, after))
+          read += 1
+          if (read % RECORDS_PER_TURN === 0) await nextTurn()
+        }
+        found.push(own)
+      }
+      return found
     },
     async newest(provider, limit) {
       const rows = await store.listNewest(db, [provider], limit)

@@ -1,7 +1,7 @@
 import { and, desc, eq, inArray, lt, lte, sql } from 'drizzle-orm'
 import { z } from 'zod'
 import type { Db } from '#src/db/connection.ts'
-import { feedPoints, publications, readRanges, voteSignatures } from '../tables.ts'
+import { publications, readRanges, voteSignatures } from '../tables.ts'
 
 /** A price to be remembered. */
 export interface NewPoint {
@@ -13,12 +13,18 @@ export interface NewPoint {
 /**
  * Remembers prices seen at one time; a time that is known stays as it is.
  *
- * @param stepsMs per grade, coarsest first: only the first price of every so long has it; 0: every price
+ * @param grades coarsest first: only the first price of every so long has one; 0: every price
  */
 export async function insertPoints(
   db: Db,
   points: readonly NewPoint[],
-  { at, stepsMs }: { readonly at: Date; readonly stepsMs: readonly number[] },
+  {
+    at,
+    grades,
+  }: {
+    readonly at: Date
+    readonly grades: readonly { readonly grade: number; readonly stepMs: number }[]
+  },
 ): Promise<void> {
   if (points.length === 0) return
   const rows = points.map(({ feed, value, decimals }) => ({
@@ -26,10 +32,10 @@ export async function insertPoints(
     value: value.toString(),
     decimals,
   }))
-  const starts = stepsMs.map((stepMs) =>
-    new Date(stepMs === 0 ? at : Math.floor(at.getTime() / stepMs) * stepMs).toISOString(),
-  )
-  const steps = starts.map((start, grade) => ({ start, grade }))
+  const steps = grades.map(({ grade, stepMs }) => ({
+    grade,
+    start: new Date(stepMs === 0 ? at : Math.floor(at.getTime() / stepMs) * stepMs).toISOString(),
+  }))
   await db.execute(sql`
     insert into feed_points (feed, at, value, decimals, grade)
     select r.feed, ${at}, r.value, r.decimals, (
@@ -72,9 +78,22 @@ export async function findOldest(
   return rows.map(({ found }) => (found === null ? undefined : Point.parse(found)))
 }
 
-/** Forgets prices of a grade from before then. */
-export async function deletePoints(db: Db, grade: number, before: Date): Promise<void> {
-  await db.delete(feedPoints).where(and(eq(feedPoints.grade, grade), lt(feedPoints.at, before)))
+/**
+ * Deletes prices of a grade from before then.
+ *
+ * @returns how many, at most `limit`
+ */
+export async function deletePoints(
+  db: Db,
+  grade: number,
+  before: Date,
+  limit: number,
+): Promise<number> {
+  const gone = await db.execute(sql`
+    delete from feed_points where (feed, at) in (
+      select feed, at from feed_points where grade = ${grade} and at < ${before} limit ${limit}
+    ) returning 1`)
+  return gone.length
 }
 
 /** What was published about a reward epoch. */

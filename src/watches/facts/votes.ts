@@ -1,4 +1,3 @@
-import { z } from 'zod'
 import type { BlockRef, Chain } from '#src/chain/chain.ts'
 import {
   type EpochVotes,
@@ -7,10 +6,10 @@ import {
   type Vote,
   type VoteKind,
 } from '#src/chain/fsp/system.ts'
-import type { Published } from '#src/chain/published.ts'
 import type { Db } from '#src/db/connection.ts'
-import type { Clock } from '#src/kernel/clock.ts'
+import type { Logger } from '#src/kernel/logger.ts'
 import type { Address } from '#src/kernel/units.ts'
+import { REWARDS } from './publications.ts'
 import { addRange, gapsIn } from './ranges.ts'
 import * as store from './store.ts'
 
@@ -45,13 +44,10 @@ export interface VoteFacts {
   readonly epochs: readonly EpochFacts[]
 }
 
-/** `reward-distribution-data.json`. @see protocol reference, 7.4 */
-const RewardData = z.looseObject({ rewardEpochId: z.int(), merkleRoot: z.string() })
-
-const KIND = 'rewards'
 /** Reward epochs looked at: a vote can go on while the next epoch ends. */
 const EPOCHS = 2
-const LOOK_MS = 5 * 60_000
+/** Rewards whose publication cannot be read so long after the first vote on them count as published then. */
+const UNREADABLE_MS = 2 * 60 * 60_000
 /** Steps of blocks read for one reward epoch in one look. */
 const STEPS_PER_LOOK = 40
 /** Signatures are kept for so many reward epochs. */
@@ -61,21 +57,18 @@ const EPOCHS_KEPT = 6
 export function createVoteFacts({
   db,
   chain,
-  clock,
-  published,
+  log,
   rewardDataUrls,
 }: {
   readonly db: Db
   readonly chain: Chain
-  readonly clock: Clock
-  readonly published: Published
+  readonly log: Logger
   readonly rewardDataUrls: readonly string[]
 }) {
   const { protocol } = chain
   const weights = new Map<number, ReadonlyMap<Address, number>>()
   /** What never changes again: who signed what won. */
   const signings = new Map<string, Map<Address, Date | null>>()
-  const lookAtMs = new Map<number, number>()
   /** Reward epochs in which the end of the uptime vote was looked for: the contract does not say when. */
   const soughtEnds = new Set<number>()
 
@@ -160,28 +153,27 @@ export function createVoteFacts({
     return known
   }
 
-  /** When the rewards of a reward epoch were first seen to be published. */
+  /**
+   * When the rewards of a reward epoch were first seen to be published. Where nobody could read them for two
+   * hours since the first vote on them, they were published by then.
+   */
   async function publishedAt(
     epoch: number,
-    votes: EpochVotes,
+    { rewards: { openedAt } }: EpochVotes,
+    firstSignedAt: Date | null,
     block: BlockRef,
-    signal: AbortSignal | undefined,
   ): Promise<Date | null> {
-    if (rewardDataUrls.length === 0) return votes.rewards.openedAt
-    const [known] = await store.listPublications(db, KIND, [epoch])
+    if (rewardDataUrls.length === 0) return openedAt
+    const [known] = await store.listPublications(db, REWARDS, [epoch])
     if (known !== undefined) return known.seenAt
-    const nowMs = clock.now().getTime()
-    if (nowMs < (lookAtMs.get(epoch) ?? 0)) return null
-    lookAtMs.set(epoch, nowMs + LOOK_MS)
-    for (const url of rewardDataUrls) {
-      const data = await published.read(placeOf(url, epoch), RewardData, signal)
-      if (data?.rewardEpochId !== epoch) continue
-      const { merkleRoot } = data
-      const publication = { kind: KIND, rewardEpochId: epoch, data: { merkleRoot } }
-      await store.savePublication(db, { ...publication, seenAt: block.at })
-      return block.at
-    }
-    return null
+    const ageMs = firstSignedAt === null ? 0 : block.at.getTime() - firstSignedAt.getTime()
+    if (firstSignedAt === null || ageMs < UNREADABLE_MS) return null
+    const fields = { epoch, since: firstSignedAt }
+    log.warn(fields, 'published rewards cannot be read: the first vote counts')
+    const data = { merkleRoot: null }
+    const publication = { kind: REWARDS, rewardEpochId: epoch, data, seenAt: firstSignedAt }
+    await store.savePublication(db, publication)
+    return firstSignedAt
   }
 
   async function epochFacts(
@@ -194,7 +186,6 @@ export function createVoteFacts({
     const shares = votes && (await weightsOf(epoch, block, signal))
     if (votes === undefined || shares === undefined || shares.size === 0) return undefined
     const taking = voters.filter((voter) => shares.has(voter))
-    const published = await publishedAt(epoch, votes, block, signal)
     const open = VOTE_KINDS.filter((kind) => votes[kind].hash === null)
     const starts = open.flatMap((kind) => votes[kind].openedIn ?? [])
     const isComplete =
@@ -205,6 +196,12 @@ export function createVoteFacts({
       uptime: votes.uptime.hash && (await signingsOf(epoch, 'uptime', taking, block, signal)),
       rewards: votes.rewards.hash && (await signingsOf(epoch, 'rewards', taking, block, signal)),
     }
+    const signedAt = [
+      ...stored.flatMap((one) => (one.kind === 'rewards' ? [one.signedAt] : [])),
+      ...(winners.rewards?.values() ?? []),
+    ].flatMap((at) => at?.getTime() ?? [])
+    const firstSignedAt = signedAt.length === 0 ? null : new Date(Math.min(...signedAt))
+    const published = await publishedAt(epoch, votes, firstSignedAt, block)
     const of = (voter: Address, kind: VoteKind) =>
       providerVote(voter, kind, { votes, stored, shares, isComplete, winners: winners[kind] })
     return new Map(
@@ -295,12 +292,6 @@ function providerVote(
 
 function rangesOf(epoch: number): string {
   return `votes ${epoch}`
-}
-
-/** Where the rewards of a reward epoch are, as the reference client asks for them. */
-export function placeOf(url: string, epoch: number): string {
-  if (url.includes('{epoch}')) return url.replaceAll('{epoch}', `${epoch}`)
-  return `${url.replace(/\/$/, '')}/${epoch}/reward-distribution-data.json`
 }
 
 function toStored(epoch: number, { kind, voter, hash, at, isLast }: Vote): store.StoredSignature {

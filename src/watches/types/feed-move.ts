@@ -330,7 +330,6 @@ export const feedMove = defineWatchType<Target, Settings, Observation, Lens, Sum
   target: Target,
   settings: Settings,
   observation: Observation,
-  everySeconds: 30,
   lens: { schema: Lens, of: ({ windowSeconds }) => ({ windowSeconds }) },
   async observe({ facts }, looks, { upTo }, signal) {
     const windows = looks.map(({ target, lens }) => ({ ...target, ...lens }))

@@ -1,0 +1,9 @@
+import type { Job } from './define.ts'
+
+/** Asks the P-chain about validators, beside `fetch-publications`, so that no data host delays it. */
+export const pollValidators: Job = {
+  name: 'poll-validators',
+  role: 'watcher',
+  everyMs: () => 10_000,
+  run: ({ facts }, signal, _news, fence) => facts.publications.pollValidators(signal, fence),
+}

@@ -1,0 +1,370 @@
+import { setImmediate as nextTurn } from 'node:timers/promises'
+import { z } from 'zod'
+import type { BlockRef, Chain } from '#src/chain/chain.ts'
+import { OWN_CLAIM_TYPES } from '#src/chain/fsp/round-events.ts'
+import type { PChain, Validator } from '#src/chain/pchain.ts'
+import type { Published } from '#src/chain/published.ts'
+import { type Db, transact } from '#src/db/connection.ts'
+import type { Fence } from '#src/db/lock.ts'
+import type { Clock } from '#src/kernel/clock.ts'
+import type { Logger } from '#src/kernel/logger.ts'
+import { cleanOutsideText } from '#src/kernel/outside-text.ts'
+import { Address } from '#src/kernel/units.ts'
+import * as progress from './round-store.ts'
+import * as store from './store.ts'
+
+/**
+ * What is published beside the chain, fetched into tables. Watches and chats read the tables alone, so that
+ * no data host holds them up.
+ */
+export interface PublicationKeeper {
+  /**
+   * Fetches what is due of eligibility and rewards. A host that fails is asked again after longer and longer
+   * waits.
+   *
+   * @throws AppError upstream when the chain does not say which reward epoch it is
+   */
+  fetch(block: BlockRef, signal: AbortSignal, fence?: Fence): Promise<void>
+  /** Asks the P-chain for the validators of watched providers, where that is due. */
+  pollValidators(signal: AbortSignal, fence?: Fence): Promise<void>
+}
+
+/** Where publications come from. */
+export interface PublicationSource {
+  readonly db: Db
+  readonly chain: Chain
+  readonly clock: Clock
+  readonly log: Logger
+  readonly published: Published
+  /** Where `passes.json` of a reward epoch is, `{epoch}` in it; undefined: eligibility is unknown. */
+  readonly datasetUrl: string | undefined
+  /** Where the rewards of a reward epoch are published. */
+  readonly rewardDataUrls: readonly string[]
+  /** undefined: nothing is known of validators. */
+  readonly pChain: PChain | undefined
+}
+
+/** Kinds of publications in the table. */
+export const PASSES = 'passes'
+export const REWARDS = 'rewards'
+export const CLAIMS = 'claims'
+
+/** The last published reward calculation as it is stored. */
+export const StoredPasses = z.array(
+  z.object({
+    voter: Address,
+    /** null: its row could not be read. */
+    isEligible: z.boolean().nullable(),
+    passes: z.number().nullable(),
+    name: z.string().nullable(),
+    failures: z.array(z.string()),
+  }),
+)
+export type StoredPasses = z.output<typeof StoredPasses>
+
+/**
+ * One row of `passes.json` for each provider that had a part in the reward epoch.
+ *
+ * @see protocol reference, 9.1
+ */
+const PassesRow = z.looseObject({
+  rewardEpochId: z.coerce.number().int(),
+  voterAddress: Address,
+  eligibleForReward: z.boolean(),
+  passes: z.number().nullish().catch(null),
+  dataProviderName: z.string().nullish().catch(null),
+  failures: z
+    .array(z.looseObject({ failureId: z.string() }))
+    .nullish()
+    .catch(null),
+})
+/** The registry holds at most 100 voters. */
+const ROWS_MAX = 2000
+const Passes = z.array(z.unknown()).min(1).max(ROWS_MAX)
+
+/** `reward-distribution-data.json`. @see protocol reference, 7.4 */
+const RewardData = z.looseObject({
+  rewardEpochId: z.int(),
+  merkleRoot: z.string(),
+  rewardClaims: z.array(z.unknown()).default([]),
+})
+/** Only a provider's own claims matter. */
+const RewardClaim = z.looseObject({
+  body: z.looseObject({
+    beneficiary: Address,
+    amount: z.string().regex(/^\d{1,77}$/),
+    claimType: z.int(),
+  }),
+})
+
+const NAME_LENGTH_MAX = 40
+const FAILURE_LENGTH_MAX = 64
+const FAILURES_MAX = 20
+const ROOT_LENGTH_MAX = 66
+/** One of so many registered voters may be without a row, else the calculation is only half published. */
+const VOTERS_PER_MISSING = 5
+/** How far back the last calculation is looked for at first, in reward epochs. */
+const EPOCHS_BACK = 4
+/** Reward epochs whose rewards are fetched: a vote can go on while the next epoch ends. */
+const REWARD_EPOCHS = 2
+const PASSES_EVERY_MS = 10 * 60_000
+const REWARDS_EVERY_MS = 5 * 60_000
+const POLL_EVERY_MS = 60_000
+const RETRY_MS = 60_000
+const RETRY_MS_MAX = 60 * 60_000
+const POLLS_KEPT_MS = 86_400_000
+/** Claims read before other work of the process has its turn. */
+const CLAIMS_PER_TURN = 1000
+
+/** Fetches publications into tables. One fetch of each is in progress at a time. */
+export function createPublicationKeeper(source: PublicationSource): PublicationKeeper {
+  const { db, chain, clock, log, published, datasetUrl, rewardDataUrls, pChain } = source
+  const passesPace = createPace(clock, PASSES_EVERY_MS)
+  const rewardPaces = rewardDataUrls.map((url) => ({
+    url,
+    pace: createPace(clock, REWARDS_EVERY_MS),
+  }))
+  const pollPace = createPace(clock, POLL_EVERY_MS)
+  let isFetching = false
+
+  function write(fence: Fence | undefined, work: (tx: Db) => Promise<void>): Promise<void> {
+    return fence === undefined ? transact(db, work) : fence.transact(db, work)
+  }
+
+  async function fetchPasses(
+    current: number,
+    block: BlockRef,
+    signal: AbortSignal,
+    fence: Fence | undefined,
+  ): Promise<void> {
+    if (datasetUrl === undefined || !passesPace.isDue()) return
+    const known = await store.findPublication(db, PASSES, current - 1)
+    const first = Math.max(0, known?.rewardEpochId ?? current - EPOCHS_BACK)
+    let isWorking = true
+    for (let epoch = current - 1; epoch >= first; epoch--) {
+      const url = datasetUrl.replaceAll('{epoch}', `${epoch}`)
+      const isKept = epoch === known?.rewardEpochId
+      const answer = await published.read(url, Passes, { isKept, signal })
+      if (answer.is === 'failed') {
+        isWorking = false
+        break
+      }
+      if (answer.is === 'same') break
+      if (answer.is === 'absent') continue
+      const voters = await chain.protocol.weights(epoch, block, signal)
+      const before = isKept ? StoredPasses.safeParse(known.data).data : undefined
+      const rows = readPasses(epoch, answer.value, [...(voters?.keys() ?? [])], before)
+      if (voters === undefined || rows === undefined) {
+        log.warn({ epoch, rows: answer.value.length }, 'published eligibility is not believed')
+        isWorking = false
+        continue
+      }
+      const data = z.encode(StoredPasses, rows)
+      const publication = { kind: PASSES, rewardEpochId: epoch, data, seenAt: block.at }
+      await write(fence, (tx) => store.savePublication(tx, publication))
+      break
+    }
+    passesPace.note(isWorking)
+  }
+
+  async function fetchRewards(
+    current: number,
+    block: BlockRef,
+    signal: AbortSignal,
+    fence: Fence | undefined,
+  ): Promise<void> {
+    const due = rewardPaces.filter(({ pace }) => pace.isDue())
+    if (due.length === 0) return
+    const epochs = Array.from({ length: REWARD_EPOCHS }, (_, index) => current - 1 - index)
+    const [rewards, claims] = await Promise.all([
+      store.listPublications(db, REWARDS, epochs),
+      store.listPublications(db, CLAIMS, epochs),
+    ])
+    const isIn = (rows: readonly store.Publication[], epoch: number) =>
+      rows.some(({ rewardEpochId }) => rewardEpochId === epoch)
+    const owners = await ownersOf(
+      epochs.filter((epoch) => !isIn(claims, epoch)),
+      block,
+      signal,
+    )
+    const missing = new Set(
+      epochs.filter((epoch) => epoch >= 0 && (!isIn(rewards, epoch) || owners.has(epoch))),
+    )
+    await Promise.all(
+      due.map(async ({ url, pace }) => {
+        let isWorking = true
+        for (const epoch of [...missing]) {
+          const answer = await published.read(placeOf(url, epoch), RewardData, { signal })
+          isWorking = answer.is !== 'failed'
+          if (!isWorking) break
+          // What another address gave meanwhile need not be written again.
+          if (answer.is !== 'found' || answer.value.rewardEpochId !== epoch) continue
+          if (!missing.delete(epoch)) continue
+          await saveRewards(epoch, answer.value, owners.get(epoch), block, fence)
+        }
+        pace.note(isWorking)
+      }),
+    )
+  }
+
+  /** Identity by beneficiary, for each of these reward epochs whose signing policy is known. */
+  async function ownersOf(
+    epochs: readonly number[],
+    block: BlockRef,
+    signal: AbortSignal,
+  ): Promise<ReadonlyMap<number, ReadonlyMap<Address, Address>>> {
+    const found = epochs.length === 0 ? undefined : await chain.rounds.policies(block, signal)
+    const policies = found?.policies.filter(({ rewardEpoch }) => epochs.includes(rewardEpoch)) ?? []
+    return new Map(
+      policies.map(({ rewardEpoch, providers }) => [
+        rewardEpoch,
+        new Map(
+          providers.flatMap(({ voter, signingPolicy }) => [
+            [signingPolicy, voter] as const,
+            [voter, voter] as const,
+          ]),
+        ),
+      ]),
+    )
+  }
+
+  async function saveRewards(
+    epoch: number,
+    { merkleRoot, rewardClaims }: z.output<typeof RewardData>,
+    owners: ReadonlyMap<Address, Address> | undefined,
+    block: BlockRef,
+    fence: Fence | undefined,
+  ): Promise<void> {
+    const own: progress.PublishedReward[] = []
+    let unreadable = 0
+    for (const [index, one] of (owners === undefined ? [] : rewardClaims).entries()) {
+      if (index % CLAIMS_PER_TURN === CLAIMS_PER_TURN - 1) await nextTurn()
+      const claim = RewardClaim.safeParse(one)
+      if (!claim.success) {
+        unreadable += 1
+        continue
+      }
+      const { beneficiary, amount, claimType } = claim.data.body
+      const voter = owners?.get(beneficiary)
+      if (voter === undefined || !OWN_CLAIM_TYPES.includes(claimType)) continue
+      own.push({ rewardEpoch: epoch, beneficiary, claimType, voter, amountWei: BigInt(amount) })
+    }
+    if (unreadable > 0) log.warn({ epoch, unreadable }, 'published claims left out')
+    await write(fence, async (tx) => {
+      const publication = { rewardEpochId: epoch, seenAt: block.at }
+      const data = { merkleRoot: cleanOutsideText(merkleRoot, ROOT_LENGTH_MAX) }
+      await store.savePublication(tx, { ...publication, kind: REWARDS, data })
+      if (owners === undefined) return
+      await progress.saveRewards(tx, own)
+      await store.savePublication(tx, { ...publication, kind: CLAIMS, data: {} })
+    })
+  }
+
+  return {
+    async fetch(block, signal, fence) {
+      const isDue =
+        (datasetUrl !== undefined && passesPace.isDue()) ||
+        rewardPaces.some(({ pace }) => pace.isDue())
+      if (isFetching || !isDue) return
+      isFetching = true
+      try {
+        const current = await chain.protocol.rewardEpoch(block, signal)
+        if (current === undefined) return
+        const results = await Promise.allSettled([
+          fetchPasses(current, block, signal, fence),
+          fetchRewards(current, block, signal, fence),
+        ])
+        for (const result of results) if (result.status === 'rejected') throw result.reason
+      } finally {
+        isFetching = false
+      }
+    },
+
+    async pollValidators(signal, fence) {
+      if (pChain === undefined || !pollPace.isDue()) return
+      const nodeIds = await progress.listPolledNodes(db)
+      if (nodeIds.length === 0) return
+      const validators = await pChain.validators(nodeIds, signal)
+      pollPace.note(validators !== undefined)
+      if (validators === undefined) return
+      const polledAt = clock.now()
+      const answers = nodeIds.map((nodeId) => [nodeId, toAnswer(validators.get(nodeId))])
+      await write(fence, async (tx) => {
+        await progress.insertPoll(tx, { polledAt, validators: Object.fromEntries(answers) })
+        await progress.deletePolls(tx, new Date(polledAt.getTime() - POLLS_KEPT_MS))
+      })
+    },
+  }
+}
+
+/** A stake's end in whole seconds; null where it is not a time. */
+function toAnswer(validator: Validator | undefined) {
+  if (validator === undefined) return null
+  const { connected, endsAt } = validator
+  const seconds = endsAt === null ? Number.NaN : Math.trunc(endsAt.getTime() / 1000)
+  return { connected, endsAt: Number.isSafeInteger(seconds) ? seconds : null }
+}
+
+/**
+ * The rows of a calculation as they are stored; undefined where it is not to be believed: of another reward
+ * epoch, or with far fewer rows than there were voters.
+ *
+ * @param voters registered for the reward epoch; where none is known, `before` says how many there are
+ */
+export function readPasses(
+  epoch: number,
+  values: readonly unknown[],
+  voters: readonly Address[],
+  before: StoredPasses | undefined,
+): StoredPasses | undefined {
+  const parsed = values.map((value) => PassesRow.safeParse(value))
+  const rows = parsed.flatMap(({ data }) => (data === undefined ? [] : [data]))
+  if (rows.length === 0 || rows.some(({ rewardEpochId }) => rewardEpochId !== epoch)) return
+  const byVoter = new Map(rows.map((row) => [row.voterAddress, toStored(row)]))
+  const expected = voters.length > 0 ? voters : (before ?? []).map(({ voter }) => voter)
+  const missing = expected.filter((voter) => !byVoter.has(voter))
+  if (missing.length * VOTERS_PER_MISSING > expected.length) return
+  // Whose row cannot be read is not known not to be eligible.
+  const isEach = rows.length === values.length
+  const unknown = isEach ? [] : missing.map((voter) => ({ ...NOTHING_KNOWN, voter }))
+  return [...byVoter.values(), ...unknown]
+}
+
+const NOTHING_KNOWN = { isEligible: null, passes: null, name: null, failures: [] }
+
+function toStored(row: z.output<typeof PassesRow>): StoredPasses[number] {
+  return {
+    voter: row.voterAddress,
+    isEligible: row.eligibleForReward,
+    passes: row.passes ?? null,
+    name: cleanOutsideText(row.dataProviderName ?? '', NAME_LENGTH_MAX) || null,
+    failures: (row.failures ?? [])
+      .slice(0, FAILURES_MAX)
+      .map(({ failureId }) => cleanOutsideText(failureId, FAILURE_LENGTH_MAX)),
+  }
+}
+
+/** Where the rewards of a reward epoch are, as the reference client asks for them. */
+function placeOf(url: string, epoch: number): string {
+  if (url.includes('{epoch}')) return url.replaceAll('{epoch}', `${epoch}`)
+  return `${url.replace(/\/$/, '')}/${epoch}/reward-distribution-data.json`
+}
+
+/** When something is asked for next: regularly while it works, after longer and longer waits while not. */
+function createPace(clock: Clock, everyMs: number) {
+  let askedAtMs: number | undefined
+  let failures = 0
+  return {
+    isDue(): boolean {
+      const waitMs =
+        failures === 0 ? everyMs : Math.min(RETRY_MS * 2 ** (failures - 1), RETRY_MS_MAX)
+      const sinceMs = askedAtMs === undefined ? waitMs : clock.now().getTime() - askedAtMs
+      // A clock that was set back says nothing.
+      return sinceMs >= waitMs || sinceMs < 0
+    },
+    note(isWorking: boolean): void {
+      askedAtMs = clock.now().getTime()
+      failures = isWorking ? 0 : failures + 1
+    },
+  }
+}

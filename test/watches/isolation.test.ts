@@ -1,0 +1,415 @@
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
+import { afterEach, describe, expect, test } from 'vitest'
+import * as alerts from '#src/alerts/service.ts'
+import { FenceError, tryLock } from '#src/db/lock.ts'
+import { prune } from '#src/jobs/prune.ts'
+import { listen, stopListening } from '#src/sandbox/loopback.ts'
+import { type ObserveDeps, observeWatches } from '#src/watches/observe.ts'
+import { type RoundWorld, roundWorld } from './rounds.ts'
+import { type WatchWorld, watchWorld } from './world.ts'
+
+/** What fails, fails alone: a watch, a type, a data host, a process that was passed over. */
+
+const NAMES = ['Alpha', 'Bravo', 'Charlie', 'Delta', 'Echo']
+const PLAYER = { providers: NAMES.map((name) => ({ name })) }
+const FLR = 10n ** 18n
+const { signal } = new AbortController()
+
+let closing: (() => Promise<unknown>)[] = []
+afterEach(async () => {
+  for (const close of closing.toReversed()) await close()
+  closing = []
+})
+
+async function begin(env: Readonly<Record<string, string>> = {}): Promise<WatchWorld> {
+  const world = await watchWorld({ player: PLAYER, env })
+  closing.push(world.close)
+  return world
+}
+
+/** A data host that answers as it is told. */
+async function dataHost() {
+  let answer = (_request: IncomingMessage, response: ServerResponse): void => {
+    response.writeHead(404).end()
+  }
+  const server = createServer((request, response) => answer(request, response))
+  const url = `http://127.0.0.1:${await listen(server, 0)}`
+  closing.push(() => {
+    server.closeAllConnections()
+    return stopListening(server)
+  })
+  return {
+    passesUrl: `${url}/{epoch}/passes.json`,
+    rewardsUrl: `${url}/rewards`,
+    answers: (next: typeof answer) => {
+      answer = next
+    },
+    publishes: (rows: (epoch: number) => unknown) => {
+      answer = (request, response) => {
+        const epoch = Number(/\/(\d+)\//.exec(request.url ?? '')?.[1])
+        response.end(JSON.stringify(rows(epoch)))
+      }
+    },
+  }
+}
+
+const identityIn = (world: WatchWorld) => (name: string) =>
+  world.player().provider(name).accounts.identity.address
+
+const depsOf = (world: WatchWorld | RoundWorld): ObserveDeps => {
+  const app = world.running()
+  return { ...app, raise: (tx, raised) => alerts.raise(app, tx, raised) }
+}
+
+describe('a watch that cannot be read', () => {
+  test.each([
+    ['settings', `update watches set settings = '{"threshold":"x"}' where id = `],
+    ['signals', `update watches set signals = '{"no":"list"}' where id = `],
+    ['state', `update signal_states set state = '{"no":1}' where watch_id = `],
+    ['phase', `update signal_states set phase = 'none' where watch_id = `],
+  ])('by its %s is set aside alone: its neighbours and later types are judged', async (_part, spoil) => {
+    const world = await begin()
+    const { carol, bob } = world.devnet.people
+    const watch = (address: string) =>
+      world.watch('wallet-balance', { address, asset: 'FLR' }, { threshold: '1' })
+    const bad = await watch(carol.account.address)
+    const neighbour = await watch(carol.account.address)
+    const other = await watch(bob.account.address)
+    const provider = identityIn(world)('Alpha')
+    const later = await world.watch('provider-eligibility', { provider })
+    await world.see()
+    await world.sql.unsafe(`${spoil}${bad.id}`)
+    await world.devnet.transfer(carol.account.address, bob.account.address, 500n * FLR)
+    await world.player().behave('Alpha', 'unregistered')
+    await world.player().playToEpochEnd()
+    await world.see()
+    expect(await world.events(bad.id)).toEqual([])
+    expect(await world.events(neighbour.id)).not.toEqual([])
+    expect(await world.events(other.id)).not.toEqual([])
+    expect(await world.events(later.id)).toEqual(['provider.unregistered'])
+    expect(world.app.quarantine.read()).toContainEqual({ kind: 'watch', rows: 1 })
+  })
+
+  test('of which an alert cannot be recorded is set aside alone, too', async () => {
+    const world = await begin()
+    const { carol, bob } = world.devnet.people
+    const target = { address: carol.account.address, asset: 'FLR' }
+    const bad = await world.watch('wallet-balance', target, { threshold: '1' })
+    const good = await world.watch('wallet-balance', target, { threshold: '1' })
+    await world.see()
+    await world.devnet.transfer(carol.account.address, bob.account.address, 500n * FLR)
+    await world.devnet.mine(2, 1)
+    const deps = depsOf(world)
+    const raise: ObserveDeps['raise'] = async (tx, raised) => {
+      if (raised.some(({ watch }) => watch.id === bad.id)) throw new Error('it cannot be rendered')
+      await deps.raise(tx, raised)
+    }
+    await observeWatches({ ...deps, raise }, signal)
+    expect(await world.events(bad.id)).toEqual([])
+    expect(await world.events(good.id)).not.toEqual([])
+  })
+
+  test('does not keep a target from going on when its last observation cannot be read', async () => {
+    const world = await begin()
+    const { carol, bob } = world.devnet.people
+    const target = { address: carol.account.address, asset: 'FLR' }
+    const { id } = await world.watch('wallet-balance', target, { threshold: '1' })
+    await world.see()
+    await world.sql`update targets set observation = '{"from":"another version"}'`
+    await world.see()
+    await world.devnet.transfer(carol.account.address, bob.account.address, 500n * FLR)
+    await world.see()
+    expect(await world.events(id)).not.toEqual([])
+  })
+})
+
+describe('a type that throws', () => {
+  test('fails alone: other types are judged, and its own people are told after a while', async () => {
+    const world = await begin()
+    const provider = identityIn(world)('Alpha')
+    const broken = await world.watch('provider-eligibility', { provider })
+    const later = await world.watch('reward-signing', { provider })
+    await world.see()
+    const failing = async () => {
+      const deps = depsOf(world)
+      const facts = {
+        ...deps.facts,
+        providers: async () => {
+          throw new TypeError('a bug')
+        },
+      }
+      await world.devnet.increaseTime(60)
+      await world.devnet.mine(2, 1)
+      world.clock.advance(62)
+      await observeWatches({ ...deps, facts }, signal)
+    }
+    for (let minute = 0; minute < 4; minute++) await failing()
+    expect(await world.events(broken.id)).toEqual(['fsp.monitoring'])
+    expect(await world.events(later.id)).toEqual([])
+    const cursors = await world.sql`
+      select failing_since is null as works from observation_cursors
+      where type in ('provider-eligibility', 'reward-signing') order by type`
+    expect(cursors.map(({ works }) => works)).toEqual([false, true])
+  })
+
+  test('by facts that are behind what was judged is noted as failing', async () => {
+    const world = await roundWorld(['Alpha'])
+    closing.push(world.close)
+    await world.player().playRounds(4)
+    await world.scan()
+    await world.sql`update fsp_progress set block_number = block_number - 5`
+    await world.look()
+    const [cursor] = await world.sql`
+      select failing_since is null as works from observation_cursors where type = 'provider-fsp'`
+    expect(cursor?.works).toBe(false)
+  })
+})
+
+describe('a data host', () => {
+  const rows = (world: WatchWorld, epoch: number, names: readonly string[], over: object = {}) =>
+    names.map((name) => ({
+      rewardEpochId: epoch,
+      voterAddress: identityIn(world)(name),
+      eligibleForReward: true,
+      dataProviderName: name,
+      ...over,
+    }))
+
+  test('that accepts and says nothing holds up no watch', async () => {
+    const host = await dataHost()
+    const world = await begin({ PROVIDER_DATASET_URL: host.passesUrl })
+    const asked = Promise.withResolvers<void>()
+    host.answers(() => asked.resolve())
+    const watch = await world.watch('provider-eligibility', {
+      provider: identityIn(world)('Alpha'),
+    })
+    await world.devnet.mine(2, 1)
+    const block = await world.app.chain.confirmedBlock(1, signal)
+    const stop = new AbortController()
+    const fetching = world.app.facts.publications.fetch(block, stop.signal)
+    await asked.promise
+    await observeWatches(depsOf(world), signal)
+    await world.player().behave('Alpha', 'unregistered')
+    await world.player().playToEpochEnd()
+    await world.see()
+    expect(await world.events(watch.id)).toEqual(['provider.unregistered'])
+    expect((await world.app.facts.providerNames()).size).toBe(0)
+    stop.abort()
+    await expect(fetching).rejects.toThrow()
+  })
+
+  test.each([
+    [
+      'an emoji at its limit',
+      `${'A'.repeat(39)}\u{1F600}${'B'.repeat(9)}`,
+      `${'A'.repeat(39)}\u{1F600}`,
+    ],
+    ['NUL, direction marks and half characters', 'Al\0pha\u202e\ud800', 'Alpha'],
+    ['nothing to see', '\u200b\u2069', undefined],
+  ])('may publish a name with %s', async (_what, name, shown) => {
+    const host = await dataHost()
+    const world = await begin({ PROVIDER_DATASET_URL: host.passesUrl })
+    host.publishes((epoch) => rows(world, epoch, NAMES, { dataProviderName: name }))
+    await world.player().playToEpochEnd()
+    await world.see()
+    const { id } = await world.watch('provider-eligibility', {
+      provider: identityIn(world)('Alpha'),
+    })
+    await world.see()
+    expect((await world.app.facts.providerNames()).get(identityIn(world)('Alpha'))).toBe(shown)
+    expect(await world.events(id)).toEqual([])
+    const [{ count } = { count: 0 }] = await world.sql`
+      select count(*)::int from publications where kind = 'passes'`
+    expect(count).toBe(1)
+  })
+
+  test('that publishes half of the providers is not believed, and the rest later is', async () => {
+    const host = await dataHost()
+    const world = await begin({ PROVIDER_DATASET_URL: host.passesUrl })
+    const { id } = await world.watch('provider-eligibility', {
+      provider: identityIn(world)('Echo'),
+    })
+    await world.player().playToEpochEnd()
+    host.publishes((epoch) => rows(world, epoch, NAMES))
+    await world.see()
+    await world.player().playToEpochEnd()
+    host.publishes((epoch) => rows(world, epoch, NAMES.slice(0, 3)))
+    await world.pass(700)
+    expect(await world.events(id)).toEqual([])
+    host.publishes((epoch) => [
+      ...rows(world, epoch, NAMES.slice(0, 4)),
+      ...rows(world, epoch, ['Echo'], { eligibleForReward: false }),
+    ])
+    await world.pass(3700)
+    expect(await world.events(id)).toEqual(['provider.eligibility-lost'])
+  })
+
+  test('that publishes one row nobody can read says nothing of that provider', async () => {
+    const host = await dataHost()
+    const world = await begin({ PROVIDER_DATASET_URL: host.passesUrl })
+    const { id } = await world.watch('provider-eligibility', {
+      provider: identityIn(world)('Echo'),
+    })
+    const other = await world.watch('provider-eligibility', {
+      provider: identityIn(world)('Alpha'),
+    })
+    await world.player().playToEpochEnd()
+    host.publishes((epoch) => rows(world, epoch, NAMES))
+    await world.see()
+    await world.player().playToEpochEnd()
+    host.publishes((epoch) => [
+      ...rows(world, epoch, ['Alpha'], { eligibleForReward: false }),
+      ...rows(world, epoch, NAMES.slice(1, 4)),
+      ...rows(world, epoch, ['Echo'], { eligibleForReward: 'maybe' }),
+    ])
+    await world.pass(700)
+    expect(await world.events(id)).toEqual([])
+    expect(await world.events(other.id)).toEqual(['provider.eligibility-lost'])
+  })
+
+  test('that never gives the rewards is not waited for longer than two hours after the first vote', async () => {
+    const host = await dataHost()
+    const world = await begin({ REWARD_DATA_URLS: host.rewardsUrl })
+    host.answers((_request, response) => response.writeHead(500).end())
+    const { id } = await world.watch('reward-signing', { provider: identityIn(world)('Alpha') })
+    for (const name of NAMES.slice(0, 3)) await world.player().behave(name, 'misses-rewards-vote')
+    await world.see()
+    await world.player().playToEpochEnd()
+    await world.player().playToPublication()
+    const published = async () =>
+      (await world.sql`select seen_at from publications where kind = 'rewards'`).length
+    for (let half = 0; half < 12 && (await published()) === 0; half++) await world.pass(1800)
+    expect(await published()).toBe(1)
+    for (let half = 0; half < 6; half++) await world.pass(1800)
+    expect(await world.events(id)).toContain('signing.rewards-open')
+  })
+})
+
+describe('an alert that the cooldown holds back', () => {
+  test('is told when that is over, although nothing was observed anew', async () => {
+    const world = await begin()
+    const provider = identityIn(world)('Alpha')
+    const { id } = await world.watch(
+      'provider-eligibility',
+      { provider },
+      {},
+      { cooldownSeconds: 21_600 },
+    )
+    await world.see()
+    await world.player().behave('Alpha', 'unregistered')
+    await world.player().playToEpochEnd()
+    await world.pass(70)
+    await world.player().behave('Alpha', 'not-eligible')
+    await world.player().playToPublication()
+    await world.sql`update signal_states set last_fired_at = ${world.clock.now()} where watch_id = ${id}`
+    await world.pass(700)
+    expect(await world.events(id)).toEqual(['provider.unregistered'])
+    for (let hour = 0; hour < 7; hour++) await world.pass(3600)
+    expect(await world.events(id)).toEqual(['provider.unregistered', 'provider.eligibility-lost'])
+  })
+})
+
+describe('two processes', () => {
+  test('judge a round once, whoever was first', async () => {
+    const world = await roundWorld([], { unwatched: ['Mute'] })
+    closing.push(world.close)
+    await world.watch('Mute', [{ id: 'ftso-commit', enabled: true, parameters: { rounds: 3 } }])
+    await world.player().playRounds(4)
+    await world.scan()
+    await world.behave('Mute', 'no-commit')
+    const streak = async () => {
+      const [row] = await world.sql`
+        select streak from signal_states
+        where watch_id = ${world.watchOf('Mute')} and signal = 'ftso-commit'`
+      return row?.['streak']
+    }
+    while ((await streak()) !== 1) {
+      await world.player().playRounds(1)
+      await world.scan()
+    }
+    await world.player().playRounds(1)
+    await world.devnet.mine(2, 1)
+    await world.read()
+    const deps = depsOf(world)
+    let isFirst = true
+    const observations: typeof deps.facts.rounds.observations = async (...asked) => {
+      const seen = await deps.facts.rounds.observations(...asked)
+      // The other process sees the same and judges it before this one does.
+      if (isFirst) {
+        isFirst = false
+        await observeWatches(deps, signal)
+      }
+      return seen
+    }
+    const facts = { ...deps.facts, rounds: { ...deps.facts.rounds, observations } }
+    await observeWatches({ ...deps, facts }, signal)
+    expect(await streak()).toBe(2)
+  })
+
+  test('never take progress back: who lost the lock opens a new session', async () => {
+    const world = await roundWorld(['Alpha'])
+    closing.push(world.close)
+    const progress = async () => {
+      const [row] = await world.sql`select block_number from fsp_progress`
+      return Number(row?.['block_number'])
+    }
+    await world.player().playRounds(4)
+    await world.scan()
+    const first = world.app
+    world.restart()
+    await world.player().playRounds(20)
+    await world.scan()
+    const reached = await progress()
+    await world.player().playRounds(2)
+    await world.devnet.mine(2, 1)
+    const tip = await first.chain.confirmedBlock(first.confirmations, signal)
+    const { span } = first.chain.rounds
+    const from: number[] = []
+    Object.assign(first.chain.rounds, {
+      span: (...asked: Parameters<typeof span>) => {
+        from.push(asked[0].from)
+        return span(...asked)
+      },
+    })
+    await first.facts.rounds.advance(tip, signal)
+    expect(await progress()).toBeGreaterThan(reached)
+    const [row] = await world.sql`select min(block_number) as first from fsp_rounds`
+    expect(from[0]).toBeGreaterThan(Number(row?.['first']))
+  })
+
+  test('write only as the one that holds the lock: what an older holder judges is refused', async () => {
+    const world = await begin()
+    const { carol, bob } = world.devnet.people
+    const target = { address: carol.account.address, asset: 'FLR' }
+    const { id } = await world.watch('wallet-balance', target, { threshold: '1' })
+    await world.see()
+    await world.devnet.transfer(carol.account.address, bob.account.address, 500n * FLR)
+    await world.devnet.mine(2, 1)
+    const lock = await tryLock(world.sql, 'watcher')
+    const old = await lock?.drawFence()
+    const current = await lock?.drawFence()
+    await expect(observeWatches({ ...depsOf(world), fence: old }, signal)).rejects.toBeInstanceOf(
+      FenceError,
+    )
+    expect(await world.events(id)).toEqual([])
+    const again = await tryLock(world.sql, 'watcher')
+    await observeWatches({ ...depsOf(world), fence: await again?.drawFence() }, signal)
+    expect(await world.events(id)).not.toEqual([])
+    expect(current).toBeDefined()
+    await again?.release()
+  })
+})
+
+test('targets that nobody watches are deleted, those of others stay', async () => {
+  const world = await begin()
+  const { carol, bob } = world.devnet.people
+  const watch = (address: string) =>
+    world.watch('wallet-balance', { address, asset: 'FLR' }, { threshold: '1' })
+  const gone = await watch(carol.account.address)
+  await watch(bob.account.address)
+  await world.see()
+  await world.alice.request('DELETE', `/watches/${gone.id}`)
+  await prune.run(world.app, signal, undefined)
+  const rows = await world.sql`select target ->> 'address' as address from targets`
+  expect(rows.map(({ address }) => address)).toEqual([bob.account.address])
+})
