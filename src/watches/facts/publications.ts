@@ -311,7 +311,7 @@ function toAnswer(validator: Validator | undefined) {
  *
  * @param voters registered for the reward epoch; where none is known, `before` says how many there are
  */
-export function readPasses(
+function readPasses(
   epoch: number,
   values: readonly unknown[],
   voters: readonly Address[],
