@@ -1,47 +1,29 @@
-import { setImmediate as nextTurn } from 'node:timers/promises'
 import { z } from 'zod'
 import type { BlockRef, Chain } from '#src/chain/chain.ts'
-import type { Db } from '#src/db/connection.ts'
 import { isolateEach, isSharedFailure } from '#src/db/isolate.ts'
-import type { Fence } from '#src/db/lock.ts'
 import type { Clock } from '#src/kernel/clock.ts'
 import { AppError } from '#src/kernel/errors.ts'
 import type { Logger } from '#src/kernel/logger.ts'
-import type { Quarantine } from '#src/kernel/quarantine.ts'
 import { traceOf } from '#src/kernel/trace.ts'
 import { raiseAlarms } from './alarm.ts'
-import type { ChainWatchType, Look, Observed, Span } from './define.ts'
-import { foldWatch, type Raised, type WatchOutcome } from './evaluate.ts'
+import type { ChainWatchType, Look, Span } from './define.ts'
 import type { Facts } from './facts.ts'
-import type { EvaluatedWatch } from './model.ts'
+import { type JudgeDeps, judgeAlone, newsOf, write } from './judge.ts'
 import { failingSince } from './monitoring.ts'
-import { listEvaluated, saveStates } from './store.ts'
 import * as store from './target-store.ts'
 import { CHAIN_TYPES } from './types/index.ts'
 
 /** Targets looked at in one request. */
 const TARGETS_PER_LOOK = 500
-/** Watches judged between two writes; bounds memory however many look at one target. */
-const WATCHES_PER_WRITE = 1000
 /** Looks of one type in one pass; what is left of a long span waits for the next. */
 const LOOKS_PER_PASS = 50
-/** Observations folded before other work of the process has its turn. */
-const FOLDS_PER_TURN = 500
-
-export interface ObserveDeps {
-  readonly db: Db
+export interface ObserveDeps extends JudgeDeps {
   readonly chain: Chain
   readonly facts: Facts
   readonly clock: Clock
   readonly log: Logger
-  /** Where a target or watch goes that cannot be judged; the others go on. */
-  readonly quarantine: Quarantine
-  /** The right to write as the one process that observes; without it nobody else does. */
-  readonly fence?: Fence | undefined
   /** Blocks counted from the tip, itself included, before a block is believed. */
   readonly confirmations: number
-  /** Records firings in the given transaction: `alerts.raise`, a higher room. */
-  readonly raise: (tx: Db, raised: readonly Raised[]) => Promise<void>
 }
 
 /**
@@ -79,11 +61,6 @@ export async function observeWatches(deps: ObserveDeps, signal: AbortSignal): Pr
 /** Whether a type failed, and not what every type needs: the database, or the right to write. */
 function isOfType(error: unknown): boolean {
   return error instanceof AppError || !isSharedFailure(error)
-}
-
-/** Writes in a transaction of its own, as the process that may. */
-function write<T>({ db, fence }: ObserveDeps, work: (tx: Db) => Promise<T>): Promise<T> {
-  return fence === undefined ? db.transaction(work) : fence.transact(db, work)
 }
 
 /** The newest block that is believed. Notes whether there is one, and whether it is a new one. */
@@ -256,202 +233,11 @@ async function lookAt(
   }
 }
 
-/**
- * Judges a target. What fails is set aside, a target that cannot be judged as a whole watch by watch: whose
- * alerts cannot be recorded harms nobody beside it.
- */
-async function judgeAlone(
-  deps: ObserveDeps,
-  type: ChainWatchType,
-  targetId: number,
-  look: Look,
-  observations: readonly Observed[],
-): Promise<void> {
-  try {
-    await judge(deps, type, targetId, look, observations, saveTogether)
-  } catch (error) {
-    if (isSharedFailure(error)) throw error
-    deps.quarantine.add('target', targetId, error)
-    const options = { quarantine: deps.quarantine, kind: 'target', idOf: (id: number) => id }
-    await isolateEach([targetId], options, (id) =>
-      judge(deps, type, id, look, observations, saveApart),
-    )
-  }
-}
-
 function toLook(type: ChainWatchType, row: store.TargetRow): Look {
   return {
     target: z.decode(type.target, row.target),
     lens: type.lens === undefined ? undefined : z.decode(type.lens.schema, row.lens),
     isNew: row.observation === null,
-  }
-}
-
-/** Observations that must be judged: not those that concern nobody, nor any that was judged before. */
-function newsOf(
-  deps: ObserveDeps,
-  type: ChainWatchType,
-  row: store.TargetRow,
-  observations: readonly Observed[],
-): readonly Observed[] {
-  const newest = observations.at(-1)
-  if (newest === undefined) return []
-  const before = lastOf(deps, type, row)
-  if (type.tells === 'history') {
-    return observations.filter(({ position }) => before === null || position > before.position)
-  }
-  if (before !== null && newest.position < before.position) return []
-  const isDue = row.recheckAt !== null && row.recheckAt <= newest.at
-  if (row.stale || isDue || row.noDataSince !== null || before === null) return [newest]
-  return isQuiet(type, row, before, newest) ? [] : [newest]
-}
-
-/** The last observation; null before the first, and where it cannot be read: the next one takes its place. */
-function lastOf(
-  { quarantine }: ObserveDeps,
-  type: ChainWatchType,
-  { id, observation }: store.TargetRow,
-): Observed | null {
-  if (observation === null) return null
-  const last = z.safeDecode(type.observation, observation)
-  if (last.success) return last.data
-  quarantine.add('observation', id, last.error)
-  return null
-}
-
-function isQuiet(
-  type: ChainWatchType,
-  row: store.TargetRow,
-  before: Observed,
-  observation: Observed,
-): boolean {
-  const { guard } = type
-  if (guard === undefined) return type.isSame?.(before, observation) ?? false
-  const summary = row.summary === null ? undefined : z.safeDecode(guard.schema, row.summary)
-  return summary?.success === true && guard.isQuiet(summary.data, observation)
-}
-
-/** What observations did to one watch. */
-interface Judged extends WatchOutcome {
-  readonly watchId: number
-}
-
-/** Writes what came of some watches of a target in its transaction. */
-type Save = (deps: ObserveDeps, tx: Db, judged: readonly Judged[]) => Promise<void>
-
-/**
- * Judges every watch on one target and writes the last observation, all in one transaction. What is news is
- * found under the row's lock: another process may have judged since the target was listed.
- */
-async function judge(
-  deps: ObserveDeps,
-  type: ChainWatchType,
-  targetId: number,
-  { target }: Look,
-  observations: readonly Observed[],
-  save: Save,
-): Promise<void> {
-  await write(deps, async (tx) => {
-    const row = await store.lockTarget(tx, targetId)
-    const news = row === undefined ? [] : newsOf(deps, type, row, observations)
-    const newest = news.at(-1)
-    if (newest === undefined) return
-    const sum = summing(type, newest)
-    let recheckAt: Date | null = null
-    let folds = 0
-    for (let after = 0; ; ) {
-      let lastId = after
-      const setAside = (watchId: number, error: unknown) => {
-        deps.quarantine.add('watch', watchId, error)
-        lastId = Math.max(lastId, watchId)
-      }
-      const watches = await listEvaluated(tx, targetId, after, WATCHES_PER_WRITE, setAside)
-      lastId = Math.max(lastId, watches.at(-1)?.id ?? 0)
-      if (lastId === after) break
-      after = lastId
-      const judged: Judged[] = []
-      for (const watch of watches) {
-        const outcome = judgeWatch(type, target, watch, news, sum, setAside)
-        if (outcome !== undefined) {
-          judged.push(outcome)
-          recheckAt = earlier(recheckAt, outcome.recheckAt)
-        }
-        folds += news.length
-        if (folds < FOLDS_PER_TURN) continue
-        folds = 0
-        await nextTurn()
-      }
-      await save(deps, tx, judged)
-    }
-    await store.saveObservation(tx, targetId, {
-      observation: z.encode(type.observation, newest),
-      observedAt: newest.at,
-      summary: sum.encoded(),
-      recheckAt,
-    })
-  })
-}
-
-/** What observations do to one watch; undefined for one that cannot be judged, which is set aside. */
-function judgeWatch(
-  type: ChainWatchType,
-  target: unknown,
-  watch: EvaluatedWatch,
-  news: readonly Observed[],
-  sum: ReturnType<typeof summing>,
-  setAside: (watchId: number, error: unknown) => void,
-): Judged | undefined {
-  try {
-    const outcome = foldWatch(type, target, watch, news)
-    sum.add(watch.settings, outcome.states)
-    return { watchId: watch.id, ...outcome }
-  } catch (error) {
-    setAside(watch.id, error)
-    return undefined
-  }
-}
-
-async function saveTogether(
-  { raise }: ObserveDeps,
-  tx: Db,
-  judged: readonly Judged[],
-): Promise<void> {
-  await saveStates(tx, judged.flatMap(statesOf))
-  await raise(
-    tx,
-    judged.flatMap(({ raised }) => raised),
-  )
-}
-
-/** The same with a savepoint for each watch. */
-async function saveApart(deps: ObserveDeps, tx: Db, judged: readonly Judged[]): Promise<void> {
-  const { quarantine } = deps
-  const options = { quarantine, kind: 'watch', idOf: ({ watchId }: Judged) => watchId }
-  await isolateEach(judged, options, (one) =>
-    tx.transaction((inner) => saveTogether(deps, inner, [one])),
-  )
-}
-
-function statesOf({ watchId, states }: Judged) {
-  return states.map((state) => ({ watchId, state }))
-}
-
-function earlier(a: Date | null, b: Date | null): Date | null {
-  if (a === null || b === null) return a ?? b
-  return a < b ? a : b
-}
-
-/** Sums up the watches of a target for the type's guard, if it has one. */
-function summing({ guard, settings: schema }: ChainWatchType, observation: Observed) {
-  let summary = guard?.empty
-  return {
-    add: (settings: unknown, states: readonly { signal: string; state: unknown }[]) => {
-      if (guard === undefined) return
-      const byId = new Map(states.map(({ signal, state }) => [signal, state]))
-      const watch = { settings: z.decode(schema, settings), states: byId }
-      summary = guard.add(summary, watch, observation)
-    },
-    encoded: () => (guard === undefined ? null : z.encode(guard.schema, summary)),
   }
 }
 
