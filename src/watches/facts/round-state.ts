@@ -155,7 +155,10 @@ export function addUnsureBlock(state: CarriedState): void {
 }
 
 /** What a poll said of a validator; null: it is none. */
-export type PolledValidator = { readonly connected: boolean | null; readonly endsAt: number | null } | null
+export type PolledValidator = {
+  readonly connected: boolean | null
+  readonly endsAt: number | null
+} | null
 
 /** Adds a poll of validators, by node. */
 export function addPoll(
