@@ -27,12 +27,12 @@ export function flood({ clock }: { readonly clock: Clock }): Middleware<BotConte
   return async (ctx, next) => {
     const { from, chat } = ctx
     // Service messages, such as a group that becomes another chat, are nobody's doing.
-    const isAsking = ctx.callbackQuery ?? ctx.inlineQuery ?? ctx.message?.text
-    if (from === undefined || isAsking === undefined) return next()
+    const kind = kindOf(ctx)
+    if (from === undefined || kind === undefined) return next()
     const now = clock.now().getTime()
     if (people.size > PEOPLE_KEPT) forgetQuiet(people, now)
     // All anonymous administrators have one account: it counts in each chat by itself.
-    const key = `${chat?.id ?? 'inline'} ${from.id}`
+    const key = `${kind} ${chat?.id ?? ''} ${from.id}`
     const before = people.get(key) ?? { times: [], slowUntil: 0 }
     const { isTaken, presses } = judgePress(before, now)
     people.set(key, presses)
@@ -42,6 +42,13 @@ export function flood({ clock }: { readonly clock: Clock }): Middleware<BotConte
     const isFirst = presses.slowUntil > before.slowUntil
     if (isFirst && ctx.message?.chat.type === 'private') await ctx.reply(t('bot:toast.slower'))
   }
+}
+
+/** What is counted together; undefined: not counted. */
+function kindOf({ callbackQuery, inlineQuery, message }: BotContext): string | undefined {
+  if (callbackQuery !== undefined) return 'press'
+  if (inlineQuery !== undefined) return 'inline'
+  return message?.text === undefined ? undefined : 'message'
 }
 
 /** Whether a press or message at `now` is taken, and what to remember. */
