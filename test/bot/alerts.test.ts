@@ -157,6 +157,7 @@ describe('the filter', () => {
     await bob.press('Filter')
     await bob.press('State: recovered')
     await bob.press('State: acknowledged')
+    await bob.press('State: closed')
     await bob.press('Severity: all')
     expect(bob.labels().flat()).toContain('Show 1')
     expect(bob.last().text).toContain('Critical')

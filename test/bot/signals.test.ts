@@ -112,12 +112,12 @@ describe('the card of a signal', () => {
     ])
   })
 
-  test('is switched off and on, and closes its open alert silently', async () => {
+  test('is switched off and on, and its open alert waits meanwhile', async () => {
     await fires('ftso-commit', 8)
     cardOf('ftso-commit')
     await world.settle()
     await ann.press('Off')
-    expect(ann.last().text).toContain('✓ Off. Its open alert is closed without a recovery message.')
+    expect(ann.last().text).toContain('✓ Off. Its open alert waits: when the signal is on again')
     expect(ann.labels()[0]).toEqual(['On'])
     expect(ann.labels().flat()).not.toContain('Other…')
     expect(await signal('ftso-commit')).toMatchObject({ enabled: false })

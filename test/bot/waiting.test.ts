@@ -1,6 +1,7 @@
 import { sql } from 'drizzle-orm'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { type BotWorld, botWorld, type Chatting } from '../support/bot.ts'
+import { asSomebodyElse } from '../support/transaction-guard.ts'
 
 let world: BotWorld
 let ann: Chatting
@@ -18,8 +19,8 @@ async function whileHeld(start: () => Promise<unknown>, look: () => Promise<unkn
   let work: Promise<unknown> = Promise.resolve()
   await world.app.db.transaction(async (tx) => {
     await tx.execute(sql`select id from watches where id = ${id} for update`)
-    work = start()
-    await look()
+    work = asSomebodyElse(start)
+    await asSomebodyElse(look)
   })
   await work
 }
