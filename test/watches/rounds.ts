@@ -1,6 +1,6 @@
-import type { Logger } from '#src/kernel/logger.ts'
 import { fetchPublications } from '#src/jobs/fetch-publications.ts'
 import { pollValidators } from '#src/jobs/poll-validators.ts'
+import type { Logger } from '#src/kernel/logger.ts'
 import type { Behaviour } from '#src/sandbox/devnet/fsp/behaviours.ts'
 import type { PlayerOptions } from '#src/sandbox/devnet/player.ts'
 import { providerFsp } from '#src/watches/types/provider-fsp/index.ts'

@@ -1,5 +1,5 @@
-import type { Db } from '#src/db/connection.ts'
 import { setImmediate as nextTurn } from 'node:timers/promises'
+import type { Db } from '#src/db/connection.ts'
 import type { Address } from '#src/kernel/units.ts'
 import type { ProviderObservation } from '../types/provider-fsp/observation.ts'
 import { createRoundKeeper, type RoundKeeper, type RoundSource } from './round-keeper.ts'
