@@ -60,6 +60,8 @@ const MIGRATIONS = new URL('../migrations', import.meta.url).pathname
 const DATABASE_DEADLINE_MS = 60_000
 /** Requests of all front doors: who waits behind others is told so, and soon. */
 const REQUESTS_POOL = { max: 10, waitMs: 5000, lockMs: 3000 }
+/** Questions to the chain of all front doors. */
+const REQUESTS_ASK = { atOnce: 16, waitingMax: 200, waitMs: 5000 }
 /** Jobs and delivery. */
 const JOBS_POOL = { max: 10 }
 /** Metered calls, which are settled in few statements. */
@@ -101,8 +103,14 @@ export function createApp(
     allowPrivateUrls: config.webhook.allowPrivate,
   })
   const { rpcUrls, contractRegistry, id: chainId } = config.chain
-  const formerContracts = () => storedContracts(db)
-  const chain = createChain({ rpcUrls, chainId, contractRegistry, log, clock, formerContracts })
+  const chainAccess = { rpcUrls, chainId, contractRegistry, log, clock }
+  // What requests make endpoints refuse must not make the watcher pass over them, nor take its places.
+  const chain = createChain({
+    ...chainAccess,
+    formerContracts: () => storedContracts(db),
+    limits: REQUESTS_ASK,
+  })
+  const jobsChain = createChain({ ...chainAccess, formerContracts: () => storedContracts(jobsDb) })
   const xrpl = xrpLedger(config, log)
   const billing = {
     ...config.billing,
@@ -142,7 +150,13 @@ export function createApp(
     sending: createSending(channels),
     billing,
   }
-  const jobApp: JobApp = { ...app, db: jobsDb, facts: createFacts({ db: jobsDb, ...factSource }) }
+  const jobApp: JobApp = {
+    ...app,
+    db: jobsDb,
+    chain: jobsChain,
+    facts: createFacts({ db: jobsDb, ...factSource, chain: jobsChain }),
+    market: createMarket({ chain: jobsChain, xrpl, clock, log, billing }),
+  }
   const server = createServer(app, config.http)
   const bot =
     config.telegram.token === undefined

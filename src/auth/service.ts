@@ -89,7 +89,37 @@ export async function signIn<T>(
   const judged = judgeChallenge(found, message, now)
   if (!judged.ok) throw new AppError('unauthenticated', judged.reason)
   const { challenge } = judged
+  const running = inHand.get(challenge.nonce)
+  if (running !== undefined) return await afterAnother(running)
+  const own = finishSignIn(deps, { message, signature }, challenge, then)
+  inHand.set(challenge.nonce, own)
+  try {
+    return await own
+  } finally {
+    inHand.delete(challenge.nonce)
+  }
+}
 
+/** Sign-ins that this process checks right now, by nonce: the chain is asked once for all that come meanwhile. */
+const inHand = new Map<string, Promise<unknown>>()
+
+/** What somebody hears whose challenge another request was spending: that it is spent, or why it could not be. */
+async function afterAnother(running: Promise<unknown>): Promise<never> {
+  try {
+    await running
+  } catch (error) {
+    if (!(error instanceof AppError) || error.kind !== 'unauthenticated') throw error
+  }
+  throw new AppError('unauthenticated', 'nonce_used')
+}
+
+async function finishSignIn<T>(
+  deps: SignInDeps,
+  { message, signature }: TokenRequest,
+  challenge: KeptChallenge,
+  then: (tx: Db, signedIn: SignedIn) => Promise<T>,
+): Promise<T> {
+  const now = deps.clock.now()
   const address = challenge.wallet
   // Before the transaction: whoever asks the chain may wait long, and holds neither row nor connection.
   const isSigned = await deps.chain.verifyMessage({ address, message, signature })

@@ -5,7 +5,7 @@ import { readBalances } from './balances.ts'
 import { readBlock, readConfirmedBlock } from './blocks.ts'
 import type { AssetInfo, BlockRef, Chain } from './chain.ts'
 import { CONTRACT_REGISTRY_ADDRESS, MULTICALL3_ADDRESS, NATIVE_DECIMALS } from './contracts.ts'
-import { createEndpoints } from './endpoints.ts'
+import { createEndpoints, takeTurns } from './endpoints.ts'
 import { createFeeds } from './feeds.ts'
 import { createRoundReader } from './fsp/round-reader.ts'
 import { createSigningProtocol } from './fsp/system.ts'
@@ -17,7 +17,7 @@ import { createContractAddresses } from './registry.ts'
 import { readRouterState } from './router-state.ts'
 import { verifyMessage } from './signatures.ts'
 import { readAssetInfo } from './tokens.ts'
-import { createTurns } from './turns.ts'
+import { createTurns, type TurnLimits } from './turns.ts'
 
 /** How the chain is reached. */
 export interface ChainOptions {
@@ -35,6 +35,8 @@ export interface ChainOptions {
   readonly clock?: Clock
   /** Addresses that contracts had before, by registry name, as `rounds.contracts` said them. */
   readonly formerContracts?: () => Promise<Readonly<Record<string, readonly Address[]>>>
+  /** How many questions there may be at once; any number without it. */
+  readonly limits?: TurnLimits
 }
 
 const TIMEOUT_MS = 5000
@@ -56,8 +58,10 @@ export function createChain({
   contractRegistry = CONTRACT_REGISTRY_ADDRESS,
   clock = systemClock,
   formerContracts,
+  limits,
 }: ChainOptions): Chain {
-  const endpoints = createEndpoints({ rpcUrls, chainId, log, clock, timeoutMs })
+  const all = createEndpoints({ rpcUrls, chainId, log, clock, timeoutMs })
+  const endpoints = limits === undefined ? all : takeTurns(all, createTurns(limits))
   const tokens = new Map<Address, AssetInfo>()
   const logs = createLogReader()
   const contracts = createContractAddresses({

@@ -9,6 +9,7 @@ import { checkAnswer } from './answers.ts'
 import { describeFailure, EndpointError, isEndpointFailure, isRefusal } from './failures.ts'
 import { createPace, type Pace } from './pace.ts'
 import { Quantity } from './quantity.ts'
+import type { Turns } from './turns.ts'
 
 /**
  * One endpoint, good for one question. Each request has the time limit of its own; one that is refused is
@@ -233,6 +234,19 @@ export function createEndpoints({
       )
       return answers.flat()
     },
+  }
+}
+
+/** The same endpoints for questions that anybody can cause: so many at a time, the others wait or are refused. */
+export function takeTurns(endpoints: Endpoints, turns: Turns): Endpoints {
+  return {
+    count: endpoints.count,
+    ask: (read, signal, limitMs) => turns.take(() => endpoints.ask(read, signal, limitMs), signal),
+    askUntil: (read, isEnough, signal) =>
+      turns.take(() => endpoints.askUntil(read, isEnough, signal), signal),
+    askForMost: (read, isEnough, signal) =>
+      turns.take(() => endpoints.askForMost(read, isEnough, signal), signal),
+    askEach: (read, signal) => turns.take(() => endpoints.askEach(read, signal), signal),
   }
 }
 

@@ -1,3 +1,4 @@
+import { setTimeout as wait } from 'node:timers/promises'
 import { sql as query } from 'drizzle-orm'
 import { readMigrationFiles } from 'drizzle-orm/migrator'
 import type { PostgresJsDatabase } from 'drizzle-orm/postgres-js'
@@ -5,29 +6,52 @@ import { migrate as applyMigrations } from 'drizzle-orm/postgres-js/migrator'
 import type { Sql } from 'postgres'
 import { type Db, openDb } from './connection.ts'
 import { lockKey } from './lock.ts'
+import { postgresError } from './session.ts'
+
+/** How long a statement waits for a table: whoever comes behind it waits as long. */
+const LOCK_MS = 2000
+const TRIES_MAX = 150
+const PAUSE_MS = 2000
 
 /**
  * Brings the database to the newest migration of the folder, in one transaction.
  *
- * Processes that start at once wait for each other. What is already applied stays.
+ * Processes that start at once wait for each other. What is already applied stays. While another process
+ * works on a table, everybody waits behind a change of it: so the change gives up soon and is tried again,
+ * for ten minutes.
  *
+ * @param lockMs how long a statement waits for a table
  * @throws Error when a migration of the folder is not among those applied, because it was edited
  *   afterwards or is older than the newest one the database knew
  */
-export async function migrate(sql: Sql, folder: string): Promise<void> {
+export async function migrate(sql: Sql, folder: string, lockMs = LOCK_MS): Promise<void> {
   const { db, end } = openDb(sql, { max: 1, answerMs: 0, waitMs: 0 })
   try {
-    await db.transaction(async (tx) => {
-      await tx.execute(query`set local statement_timeout = 0`)
-      await tx.execute(query`select pg_advisory_xact_lock(${lockKey('migrations')}::bigint)`)
-      // Of what it is given the migrator uses the dialect and the session, which a transaction has.
-      const migrated = tx as unknown as PostgresJsDatabase
-      await applyMigrations(migrated, { migrationsFolder: folder })
-      await checkApplied(tx, folder)
-    })
+    for (let tries = 1; ; tries += 1) {
+      try {
+        return await migrateOnce(db, folder, lockMs)
+      } catch (error) {
+        if (postgresError(error)?.code !== LOCK_NOT_AVAILABLE || tries === TRIES_MAX) throw error
+        await wait(Math.min(lockMs, PAUSE_MS))
+      }
+    }
   } finally {
     await end()
   }
+}
+
+const LOCK_NOT_AVAILABLE = '55P03'
+
+async function migrateOnce(db: Db, folder: string, lockMs: number): Promise<void> {
+  await db.transaction(async (tx) => {
+    await tx.execute(query`set local statement_timeout = 0`)
+    await tx.execute(query`select pg_advisory_xact_lock(${lockKey('migrations')}::bigint)`)
+    await tx.execute(query`select set_config('lock_timeout', ${String(lockMs)}, true)`)
+    // Of what it is given the migrator uses the dialect and the session, which a transaction has.
+    const migrated = tx as unknown as PostgresJsDatabase
+    await applyMigrations(migrated, { migrationsFolder: folder })
+    await checkApplied(tx, folder)
+  })
 }
 
 async function checkApplied(db: Db, folder: string): Promise<void> {

@@ -16,9 +16,19 @@ import { answerError } from './errors.ts'
 import { createLimits, type Limits } from './limits.ts'
 import { answerMalformed } from './malformed.ts'
 import { collectMethods } from './methods.ts'
+import { cutSlowBodies } from './slow-bodies.ts'
 
-/** A request that has not arrived whole by then is cut off. */
-const REQUEST_MS_MAX = 30_000
+/** Times of the server in milliseconds, after which a connection is cut. */
+export interface ServerTimes {
+  /** A request that has not arrived whole by then. */
+  readonly requestMs: number
+  /** A request to `/data`, whose body is passed on while it arrives. */
+  readonly dataRequestMs: number
+  /** A connection on which nothing moves, such as that of a client that does not read its answer. */
+  readonly stillMs: number
+}
+
+const TIMES: ServerTimes = { requestMs: 30_000, dataRequestMs: 300_000, stillMs: 60_000 }
 const BODY_BYTES_MAX = 65_536
 const REQUEST_ID = /^[\w.-]{1,64}$/
 
@@ -33,12 +43,15 @@ export function createServer(
     readonly trustProxy: number | readonly string[]
     readonly upstreams: Upstreams
     readonly limits?: Limits
+    readonly times?: ServerTimes
   },
 ): FastifyInstance {
+  const times = options.times ?? TIMES
   const server = Fastify({
     logger: false,
     bodyLimit: BODY_BYTES_MAX,
-    requestTimeout: REQUEST_MS_MAX,
+    requestTimeout: times.dataRequestMs,
+    connectionTimeout: times.stillMs,
     trustProxy: trusted(options.trustProxy),
     genReqId: ({ headers }) => {
       const given = headers['x-request-id']
@@ -59,6 +72,7 @@ export function createServer(
     throw new AppError('method_not_allowed', 'method_not_allowed')
   }
   closePromptly(server)
+  cutSlowBodies(server, times.requestMs)
   acceptJson(server)
   server.addHook('onRequest', async (request, reply) => {
     setCommonHeaders(request, reply)

@@ -313,3 +313,25 @@ describe('the newest block', () => {
     expect(said('warn')).toMatchObject([{ fields: { endpoint: 0 } }])
   })
 })
+
+describe('a chain for questions that anybody can cause', () => {
+  test('refuses those beyond its places at once, and one with its own endpoints hears nothing of it', async () => {
+    const rpcUrls = [primary.url, secondary.url]
+    const limits = { atOnce: 1, waitingMax: 1 }
+    const requests = createChain({ rpcUrls, chainId: 14, log, clock, timeoutMs: 300, limits })
+    const watcher = chainOf(...rpcUrls)
+    primary.failNext(99, { status: 429 })
+    const asked = [requests.confirmedBlock(0), requests.confirmedBlock(0)]
+    await expect(requests.confirmedBlock(0)).rejects.toMatchObject({
+      kind: 'upstream',
+      details: { retryAfterSeconds: expect.any(Number) },
+    })
+    await Promise.all(asked)
+    expect(said('warn')).toHaveLength(1)
+    await primary.up()
+    await secondary.down()
+    // Only the first endpoint is left, and the watcher never took it for a resting one.
+    expect((await watcher.confirmedBlock(0)).number).toBe(await tip())
+    expect(said('warn')).toHaveLength(1)
+  })
+})

@@ -78,3 +78,28 @@ test('dates still come as dates after migrating on the same connection', async (
   const at = new Date('2026-01-01T00:00:00.000Z')
   expect(await database.sql`select ${at}::timestamptz as at`).toEqual([{ at }])
 })
+
+test('a change of a table waits for those who use it, and nobody waits behind it for long', async () => {
+  await migrate(database.sql, folder)
+  await addMigration('0001_more', 2000, 'alter table first add column more integer')
+  const [reader, other] = [connect(database.url), connect(database.url)]
+  const mayEnd = Promise.withResolvers<void>()
+  const isReading = Promise.withResolvers<void>()
+  const reading = reader.db.transaction(async (tx) => {
+    await tx.execute('select * from first')
+    isReading.resolve()
+    await mayEnd.promise
+  })
+  await isReading.promise
+  const migrating = migrate(database.sql, folder, 500)
+  const waiting = async () =>
+    await other.sql`select 1 from pg_locks where relation = 'first'::regclass and not granted`
+  await expect.poll(waiting, { timeout: 10_000 }).toHaveLength(1)
+  // The first one still reads: this would wait for it behind a change that waits without end.
+  await other.db.execute('select * from first')
+  mayEnd.resolve()
+  await reading
+  await migrating
+  expect(await other.sql`select more from first`).toEqual([])
+  await Promise.all([reader.close(), other.close()])
+})

@@ -1,0 +1,73 @@
+import { readdirSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { describe, expect, test } from 'vitest'
+
+const FOLDER = join(import.meta.dirname, '../../migrations')
+/** Those before it made the first tables. */
+const FIRST = '0014'
+const BIG = 'deliveries|alerts|ledger_entries|sent_messages|accounts|free_calls|watches'
+
+const RULES: readonly (readonly [string, RegExp])[] = [
+  [
+    'adds a column that must not be null, without a default',
+    /add column (?![^;]*\bdefault\b)[^;]*\bnot null\b/,
+  ],
+  ['rewrites a table', /alter column \S+ (set data )?type\b/],
+  ['drops what the release before still uses', /\bdrop (column|table)\b/],
+  ['renames what the release before still uses', /\brename\b/],
+  [
+    'makes an index of a big table while nobody can write to it',
+    new RegExp(
+      `create (unique )?index (?!concurrently)(if not exists )?\\S+ on (only )?(${BIG})\\b`,
+    ),
+  ],
+]
+
+const EARLY = 'before the first release'
+/** Migrations that break a rule, each with the reason why it may. */
+const ALLOWED: Readonly<Record<string, string>> = {
+  '0015_payments-apart': EARLY,
+  '0018_public-figures': EARLY,
+  '0019_fair-claims': EARLY,
+}
+
+function broken(text: string): readonly string[] {
+  const statements = text
+    .replaceAll(/--.*$/gm, '')
+    .replaceAll('"', '')
+    .replaceAll(/\s+/g, ' ')
+    .toLowerCase()
+    .split(';')
+  return RULES.filter(([, rule]) => statements.some((one) => rule.test(one))).map(([what]) => what)
+}
+
+const tags = readdirSync(FOLDER)
+  .filter((name) => name.endsWith('.sql') && name >= FIRST)
+  .map((name) => name.replace('.sql', ''))
+
+describe('a migration stops nobody, and the release before can go on with what it leaves', () => {
+  test.each(tags.filter((tag) => ALLOWED[tag] === undefined))('%s', (tag) => {
+    expect(broken(readFileSync(join(FOLDER, `${tag}.sql`), 'utf8'))).toEqual([])
+  })
+
+  test('each exception is one', () => {
+    for (const tag of Object.keys(ALLOWED)) {
+      expect(broken(readFileSync(join(FOLDER, `${tag}.sql`), 'utf8')), tag).not.toEqual([])
+    }
+  })
+
+  test.each([
+    ['ALTER TABLE "tokens" ADD COLUMN "a" text NOT NULL;', 1],
+    ['ALTER TABLE "tokens" ADD COLUMN "a" boolean DEFAULT false NOT NULL;', 0],
+    ['ALTER TABLE "tokens" ALTER COLUMN "a" SET DATA TYPE bigint;', 1],
+    ['ALTER TABLE "tokens" DROP COLUMN "a";', 1],
+    ['DROP TABLE "tokens";', 1],
+    ['ALTER TABLE "tokens" RENAME COLUMN "a" TO "b";', 1],
+    ['CREATE INDEX "a" ON "deliveries" USING btree ("b");', 1],
+    ['CREATE UNIQUE INDEX "a" ON "accounts" USING btree ("b");', 1],
+    ['CREATE INDEX "a" ON "alert_budgets" USING btree ("b");', 0],
+    ['-- DROP TABLE "tokens";', 0],
+  ])('the rules read %s', (text, count) => {
+    expect(broken(text)).toHaveLength(count)
+  })
+})
