@@ -321,8 +321,8 @@ describe('a chain for questions that anybody can cause', () => {
     const requests = createChain({ rpcUrls, chainId: 14, log, clock, timeoutMs: 300, limits })
     const watcher = chainOf(...rpcUrls)
     primary.failNext(99, { status: 429 })
-    const asked = [requests.confirmedBlock(0), requests.confirmedBlock(0)]
-    await expect(requests.confirmedBlock(0)).rejects.toMatchObject({
+    const asked = [requests.confirmedBlock(1), requests.confirmedBlock(1)]
+    await expect(requests.confirmedBlock(1)).rejects.toMatchObject({
       kind: 'upstream',
       details: { retryAfterSeconds: expect.any(Number) },
     })
@@ -331,7 +331,7 @@ describe('a chain for questions that anybody can cause', () => {
     await primary.up()
     await secondary.down()
     // Only the first endpoint is left, and the watcher never took it for a resting one.
-    expect((await watcher.confirmedBlock(0)).number).toBe(await tip())
+    expect((await watcher.confirmedBlock(1)).number).toBe(await tip())
     expect(said('warn')).toHaveLength(1)
   })
 })

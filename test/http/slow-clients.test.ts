@@ -44,7 +44,7 @@ const halfABody = (path: string) =>
 
 test('a body that does not come whole in time is answered 408 and cut', async () => {
   const socket = await connected(serverWith({ requestMs: 50 }))
-  socket.write(halfABody('/api/v1/auth/token'))
+  socket.write(halfABody('/api/x402/auth/token'))
   expect(await text(socket)).toMatch(/^HTTP\/1\.1 408/)
 })
 
@@ -55,7 +55,7 @@ test('a slow body to /data is left to its own, longer time', async () => {
   socket.write(halfABody('/data/test'))
   // Beside it the short time passes for another one.
   const other = connect(socket.remotePort ?? 0, '127.0.0.1')
-  other.write(halfABody('/api/v1/auth/token'))
+  other.write(halfABody('/api/x402/auth/token'))
   expect(await text(other)).toMatch(/^HTTP\/1\.1 408/)
   socket.write('"more"}}')
   const [answer] = await once(socket, 'data')
