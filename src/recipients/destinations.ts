@@ -10,7 +10,7 @@ import type { Address } from '#src/kernel/units.ts'
 import { planConfirmation } from './confirmations.ts'
 import { openDestination, toStored } from './destination-box.ts'
 import { changeDestination, forget, requireChannel } from './destination-change.ts'
-import { type LinkNews, labelOf, toLinked } from './linked.ts'
+import { isGroup, type LinkNews, labelOf, toLinked } from './linked.ts'
 import {
   type ChannelSetup,
   type ChannelState,
@@ -132,6 +132,8 @@ export interface OpenDestination {
   readonly own: boolean
   /** Watches that name no recipients notify it. */
   readonly byDefault: boolean
+  /** It is a Telegram group. */
+  readonly isGroup: boolean
 }
 
 /** A destination, or why what is stored of it cannot be opened. */
@@ -263,6 +265,7 @@ function toOpen(box: SecretBox, row: store.RecipientRow): OpenDestination {
     name: row.name,
     own: row.own,
     byDefault: row.own || row.isDefault,
+    isGroup: isGroup(row),
   }
 }
 

@@ -37,7 +37,7 @@ import { resolveTarget } from './preview.ts'
 import { checkSignals, mergeSignals, targetKey } from './rules.ts'
 import { fitWatches, type SlotNews } from './slots.ts'
 import * as store from './store.ts'
-import { getWatchType } from './types/index.ts'
+import { getWatchType, LEDGER_TYPES } from './types/index.ts'
 
 /** What a cursor of the list is bound to. */
 const LIST = 'watches'
@@ -260,14 +260,16 @@ export async function deleteWatch(
 
 /**
  * The newest watch of the wallet that notifies a recipient, and what it can tell of: the first signal that is
- * switched on, or its first one. undefined without a watch.
+ * switched on, or its first one. A group gets nothing of a watch that reads its owner's ledger. undefined
+ * without a watch.
  */
 export async function findExampleWatch(
   { db }: Pick<Deps, 'db'>,
   caller: Caller,
-  recipient: { readonly id: number; readonly byDefault: boolean },
+  recipient: { readonly id: number; readonly byDefault: boolean; readonly isGroup: boolean },
 ): Promise<{ readonly id: number; readonly label: string; readonly event: string } | undefined> {
-  const row = await store.findNewestOf(db, caller.wallet, recipient)
+  const without = recipient.isGroup ? LEDGER_TYPES.map(({ name }) => name) : []
+  const row = await store.findNewestOf(db, caller.wallet, { ...recipient, without })
   if (row === undefined) return undefined
   const { signals } = getWatchType(row.type)
   const isOn = (id: string) => row.signals.find((choice) => choice.id === id)?.enabled === true

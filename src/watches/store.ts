@@ -1,4 +1,4 @@
-import { and, count, desc, eq, gt, isNull, ne, or, sql } from 'drizzle-orm'
+import { and, count, desc, eq, gt, isNull, ne, notInArray, or, sql } from 'drizzle-orm'
 import { z } from 'zod'
 import { jsonTexts } from '#src/db/arrays.ts'
 import type { Db } from '#src/db/connection.ts'
@@ -217,11 +217,19 @@ export const StoredStates = z.array(
   }),
 )
 
-/** The newest watch of the wallet that notifies a recipient, paused ones too; undefined without any. */
+/**
+ * The newest watch of the wallet that notifies a recipient, paused ones too; undefined without any.
+ *
+ * @param recipient `without`: watch types that it gets nothing of
+ */
 export async function findNewestOf(
   db: Db,
   wallet: Address,
-  recipient: { readonly id: number; readonly byDefault: boolean },
+  recipient: {
+    readonly id: number
+    readonly byDefault: boolean
+    readonly without: readonly string[]
+  },
 ) {
   const isNamed = sql`${recipient.id} = any(${watches.recipientIds})`
   const [found] = await db
@@ -236,6 +244,7 @@ export async function findNewestOf(
       and(
         eq(watches.wallet, wallet),
         recipient.byDefault ? or(isNamed, isNull(watches.recipientIds)) : isNamed,
+        notInArray(watches.type, [...recipient.without]),
       ),
     )
     .orderBy(desc(watches.id))

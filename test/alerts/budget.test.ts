@@ -217,3 +217,19 @@ test('a group never hears of credits', async () => {
   ])
   await room.sql`update recipients set chat_id = -chat_id where chat_id = ${-room.chat}`
 })
+
+test('a test that a group is sent shows no watch of credits, however new it is', async () => {
+  const example = async () => {
+    const [row] = await room.sql<{ id: number }[]>`
+      select id from recipients where channel = 'telegram'`
+    await room.alice.request('POST', `/recipients/${row?.id}/test`)
+    const [sent] = await room.sql<{ watchId: number | null; type: string }[]>`
+      delete from deliveries where test
+      returning watch_id as "watchId", envelope ->> 'type' as type`
+    return sent
+  }
+  expect(await example()).toEqual({ watchId, type: 'credits-balance' })
+  await room.sql`update recipients set chat_id = -chat_id where chat_id = ${room.chat}`
+  expect(await example()).toEqual({ watchId: null, type: 'wallet-balance' })
+  await room.sql`update recipients set chat_id = -chat_id where chat_id = ${-room.chat}`
+})
