@@ -1,6 +1,6 @@
 /** Takes what is due to chats and mailboxes, one message a recipient, as storm control plans it. */
 import { type Channel, type ChannelKey, Envelope, type MessageState } from '#src/channels/define.ts'
-import { isRecovery, isSilent } from '#src/channels/wording.ts'
+import { hasEnded, isRecovery, isSilent } from '#src/channels/wording.ts'
 import type { Db } from '#src/db/connection.ts'
 import * as chatStore from './chat-store.ts'
 import * as due from './due-store.ts'
@@ -206,8 +206,7 @@ async function needlessIn(
 
 function needsReminder(state: MessageState | undefined): boolean {
   if (state === undefined) return false
-  const { acknowledged, recoveredAt, muted } = state
-  return acknowledged === undefined && recoveredAt === undefined && muted === undefined
+  return state.acknowledged === undefined && state.muted === undefined && !hasEnded(state)
 }
 
 function toAttempt({ id, attempts }: due.ClaimedRow) {

@@ -4,6 +4,9 @@ import { HOPS, type Round } from './sending.ts'
 /** Least time between two looks while nothing is found. */
 const QUIET_MS = 200
 
+/** A look that failed is not repeated earlier. */
+const FAILED_MS = 1000
+
 /** Looks of a round take at most a fifth of the time. */
 const LOOK_SHARE = 4
 
@@ -20,6 +23,7 @@ export interface LookedAt {
  * recipients as it may, the next one begins anew.
  *
  * @param options `none`: what is given when it is not time
+ * @throws what the look throws; the next one waits a second
  */
 export async function nextRound<T extends { readonly last: number | undefined }, None>(
   round: Round,
@@ -28,6 +32,7 @@ export async function nextRound<T extends { readonly last: number | undefined },
 ): Promise<None | (T & LookedAt)> {
   const startedAt = performance.now()
   if (!isTime(round, now) || startedAt < round.nextAt) return none
+  round.nextAt = startedAt + FAILED_MS
   const found = await look({ after: round.after, hops: round.hops })
   const endedAt = performance.now()
   round.nextAt = endedAt + LOOK_SHARE * (endedAt - startedAt)

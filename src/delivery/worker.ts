@@ -37,6 +37,8 @@ const GRACE_MS = 5000
 const PATIENCE_MS = 20_000
 /** Least time between two looks for a queue that has become very long. */
 const TIDY_MS = 1000
+/** Backlogs were not looked at. */
+const NO_LOOK = { candidates: [], looked: false, isEnd: false } as const
 
 /** Claims, sends and records what is due in one channel, until `stop`. */
 export interface Worker {
@@ -113,9 +115,15 @@ export function createWorker(
     const isEach = channel.key === 'webhook'
     const { lanes: fullLanes, recipients } = lanes.full()
     const full = { lanes: fullLanes, recipients: [...recipients, ...busy.keys()] }
+    const failures: unknown[] = []
     const [front, backlog] = await Promise.all([
       due.listDue(deps.db, channel.key, { full, now: look.now }),
-      lookAtBacklogs({ ...full, recipients: [...full.recipients, ...lanes.resting()] }, look),
+      lookAtBacklogs({ ...full, recipients: [...full.recipients, ...lanes.resting()] }, look).catch(
+        (error: unknown) => {
+          failures.push(error)
+          return NO_LOOK
+        },
+      ),
     ])
     const held = [...front, ...backlog.candidates].filter(({ id }) => inHand.has(id))
     if (held.length > 0) await due.holdOn(deps.db, idsOf(held), look.leasedUntil)
@@ -129,6 +137,8 @@ export function createWorker(
     const isFound = [...chosen.taken, ...chosen.behind].some((one) => inBacklog.has(one))
     noteEnd(sending.backlog, backlog, { found: isFound, now: look.now })
     await startAll(tasks)
+    // What is in nobody's backlog is on its way all the same.
+    if (failures.length > 0) throw failures[0]
     return changed || tidied || !sending.backlog.quiet
   }
 
@@ -137,9 +147,9 @@ export function createWorker(
     full: due.Full,
     look: Look,
   ): Promise<LookedAt & { readonly candidates: readonly due.Candidate[] }> {
-    const none = { candidates: [], looked: false, isEnd: false } as const
-    return await nextRound(sending.backlog, { now: look.now, none }, async ({ after, hops }) => {
-      const of = { after, hops, full, now: look.now }
+    const now = look.now
+    return await nextRound(sending.backlog, { now, none: NO_LOOK }, async ({ after, hops }) => {
+      const of = { after, hops, full, now }
       const { candidates, last } = await due.listBacklogs(deps.db, channel.key, of)
       return { candidates, last }
     })

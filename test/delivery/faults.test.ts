@@ -1,4 +1,5 @@
-import { sql } from 'drizzle-orm'
+import { type SQL, sql } from 'drizzle-orm'
+import { PgDialect } from 'drizzle-orm/pg-core'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { DeliveryError } from '#src/channels/define.ts'
 import type { Db } from '#src/db/connection.ts'
@@ -19,6 +20,7 @@ beforeEach(() => outbox.reset())
 afterAll(() => outbox.close())
 
 const signal = new AbortController().signal
+const dialect = new PgDialect()
 const AWAY = new DeliveryError('unreachable', { ours: true })
 
 describe('a destination that cannot be opened', () => {
@@ -277,6 +279,21 @@ test('what is given up after its last attempt is kept, to be sent on request', a
   expect(kept.map(({ deliveryId }) => deliveryId)).toEqual([id])
 })
 
+test('fresh deliveries leave while the backlogs of their channel cannot be looked at', async () => {
+  const target = await outbox.recipient()
+  const stop = new AbortController()
+  let looks = 0
+  const db = withStatements(outbox.db, (text) => {
+    if (!text.includes('with recursive hop')) return
+    looks += 1
+    throw new Error('the plan is too slow')
+  })
+  await outbox.enqueue({ to: target })
+  await expect(deliverDue({ ...outbox.deps, db }, stop.signal)).rejects.toThrow('too slow')
+  expect(looks).toBeGreaterThan(0)
+  expect(await outbox.rows()).toMatchObject([{ status: 'delivered' }])
+})
+
 test('a channel whose claims fail holds up no other channel', async () => {
   const chats = openChats(outbox, () => undefined)
   const chat = await chats.link(1)
@@ -291,6 +308,21 @@ test('a channel whose claims fail holds up no other channel', async () => {
   stop.abort()
   await run
 })
+
+/** The database, whose statements outside of transactions are shown first. */
+function withStatements(db: Db, show: (text: string) => void): Db {
+  return new Proxy(db, {
+    get: (target, name) => {
+      const value: unknown = Reflect.get(target, name)
+      if (typeof value !== 'function') return value
+      if (name !== 'execute') return value.bind(target)
+      return async (query: SQL) => {
+        show(dialect.sqlToQuery(query).sql)
+        return await value.call(target, query)
+      }
+    },
+  })
+}
 
 /** The database, whose transactions ask first. */
 function withTransactions(db: Db, ask: () => void): Db {
