@@ -48,8 +48,11 @@ export interface Service {
   readonly off: readonly string[]
   /** The bot, if there is a token for one. */
   readonly bot: BotService | undefined
-  /** Migrates, listens, starts bot and jobs, each as far as this process has the role. */
-  /** @param signal gives up waiting for the database */
+  /**
+   * Migrates, listens, starts bot and jobs, each as far as this process has the role.
+   *
+   * @param signal gives up waiting for the database, and the migration in hand
+   */
   start(signal?: AbortSignal): Promise<void>
   /** Undoes it in reverse and waits for work in hand. Closes the database also when never started. */
   stop(): Promise<void>
@@ -177,9 +180,10 @@ export function createApp(
     async start(signal) {
       const patience = { deadlineMs: DATABASE_DEADLINE_MS, logger: log }
       await waitForDatabase(sql, { ...patience, ...(signal && { signal }) })
-      await migrate(sql, MIGRATIONS)
+      await migrate(sql, MIGRATIONS, { signal })
       // Rows that come while their partition is made would have to be moved, or written again.
       await runFirst(jobApp, sql, retain)
+      signal?.throwIfAborted()
       await internal.listen({ host: config.http.host, port: config.http.internalPort })
       if (plays('api')) {
         await server.register(registerPages, { app })

@@ -1,4 +1,6 @@
+import { once } from 'node:events'
 import { type DestinationStream, pino } from 'pino'
+import { bounded } from '#src/kernel/bounded.ts'
 import type { Logger } from '#src/kernel/logger.ts'
 
 /** Fields that may never reach a log, wherever they stand in the logged object. */
@@ -30,8 +32,37 @@ function withoutSecrets(text: string): string {
   return SECRET_SHAPES.reduce((rest, [shape, mark]) => rest.replace(shape, mark), text)
 }
 
+/** Standard output for a logger whose process ends by itself, whoever reads what it writes. */
+export interface LogOutput extends DestinationStream {
+  /** Waits until everything is written, so long at most. False: not everything is. */
+  written(ms: number): Promise<boolean>
+  /** Ends the process at once. What is not written by now is lost. */
+  exit(code: number): never
+}
+
+/** Opens standard output; lines are written beside the work in hand, in order. */
+export function openLogOutput(): LogOutput {
+  const stream = pino.destination({ dest: process.stdout.fd, sync: false })
+  let isWritten = true
+  stream.on('drain', () => {
+    isWritten = true
+  })
+  return {
+    write: (line) => {
+      isWritten = false
+      stream.write(line)
+    },
+    written: async (ms) => isWritten || (await bounded(once(stream, 'drain'), ms)),
+    exit: (code) => {
+      // pino writes its last lines when a process exits, and tries for ever where nobody reads them.
+      process.removeAllListeners('exit')
+      process.exit(code)
+    },
+  }
+}
+
 /**
- * JSON log lines on standard output.
+ * JSON log lines on standard output, or on the stream that is given.
  *
  * Secret fields are removed, and whatever looks like one of our secrets is cut out of every line.
  */

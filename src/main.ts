@@ -3,10 +3,12 @@ import { createApp } from '#src/app.ts'
 import { type Config, ConfigError, loadConfig } from '#src/config.ts'
 import { startEmbedded } from '#src/db/embedded.ts'
 import { traceOf } from '#src/kernel/trace.ts'
-import { createLogger } from '#src/log.ts'
+import { createLogger, openLogOutput } from '#src/log.ts'
 
-/** For the last lines of the log, where something keeps the process alive. */
+/** For the last lines of the log, where nobody reads them or something keeps the process alive. */
 const LAST_LINES_MS = 500
+/** A stop that takes longer is broken off; one that waits for everything it may wait for takes 15 s. */
+const STOP_MS_MAX = 30_000
 
 const config = readConfig()
 if (config !== undefined) await run(config)
@@ -25,15 +27,30 @@ function readConfig(): Config | undefined {
 
 /** Runs the service until it is told to stop, also while it is still starting. */
 async function run(config: Config): Promise<void> {
-  const log = createLogger(config.logLevel)
+  const output = openLogOutput()
+  const log = createLogger(config.logLevel, output)
+  const leave = async (code: number) => {
+    await output.written(LAST_LINES_MS)
+    output.exit(code)
+  }
   const { url, dataDir } = config.database
   const stopping = new AbortController()
   const stopped = once(stopping.signal, 'abort')
-  for (const signal of ['SIGINT', 'SIGTERM']) process.once(signal, () => stopping.abort())
+  const stop = () => {
+    stopping.abort()
+    setTimeout(() => {
+      log.error({ waitedMs: STOP_MS_MAX }, 'stop broken off')
+      void leave(1)
+    }, STOP_MS_MAX).unref()
+  }
+  for (const signal of ['SIGINT', 'SIGTERM']) process.once(signal, stop)
+  let isBroken = false
   // What nobody caught would be printed with all it holds: the parameters of a query, for one.
-  process.once('uncaughtException', (error) => {
+  process.on('uncaughtException', (error) => {
+    if (isBroken) return
+    isBroken = true
     log.error({ error: traceOf(error) }, 'the service broke')
-    process.exit(1)
+    void leave(1)
   })
   await using undo = new AsyncDisposableStack()
   try {
@@ -59,8 +76,6 @@ async function run(config: Config): Promise<void> {
     log.error({ error: traceOf(error) }, 'stop failed')
     process.exitCode = 1
   }
-  // Connections to a server that does not answer would keep the process alive for their own time. Not at once:
-  // pino flushes its last lines when a process exits, and tries for ever where nobody reads them and it has
-  // not learned that yet.
-  setTimeout(() => process.exit(), LAST_LINES_MS).unref()
+  // Connections to a server that does not answer would keep the process alive for their own time.
+  setTimeout(() => output.exit(Number(process.exitCode ?? 0)), LAST_LINES_MS).unref()
 }

@@ -1,9 +1,11 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { expect, test } from 'vitest'
+import { lockKey } from '#src/db/lock.ts'
 import packageJson from '../package.json' with { type: 'json' }
 import { freshDatabase } from './support/database.ts'
 import { PROCESS_ENVIRONMENT, testEnvironment } from './support/environment.ts'
+import { FIRST_RELEASE, startFrom } from './support/releases.ts'
 
 const [, ...START] = packageJson.scripts.start.split(' ')
 const ROOT = new URL('../', import.meta.url).pathname
@@ -47,21 +49,86 @@ test('a start that waits for its database stops when it is told to', async () =>
   expect(printed.err).toBe('')
 })
 
-test('a failure that nobody caught is told without what surrounds it, and ends the service', async () => {
-  const failure = `new Error('Failed query, params: whatever', { cause: new Error('no such table') })`
+/** Throws from a timer as soon as the service listens for what nobody caught. */
+function breaks(failure: string, before = ''): Readonly<Record<string, string>> {
   const isHeard = `process.listenerCount('uncaughtException') > 0`
-  const script = `setInterval(() => { if (${isHeard}) throw ${failure} }, 5)`
-  const { printed, ended } = start({
+  const script = `const { writeSync } = await import('node:fs')
+    const fill = () => { ${before} }
+    setInterval(() => { if (${isHeard}) { fill(); throw ${failure} } }, 5)`
+  return {
     ...testEnvironment({
       LOG_LEVEL: 'info',
       DATABASE_URL: 'postgres://nobody@127.0.0.1:1/nothing',
     }),
     NODE_OPTIONS: `--import=data:text/javascript,${encodeURIComponent(script)}`,
-  })
+  }
+}
+
+test('a failure that nobody caught is told without what surrounds it, and ends the service', async () => {
+  const failure = `new Error('Failed query, params: whatever', { cause: new Error('no such table') })`
+  const { printed, ended } = start(breaks(failure))
   expect((await ended)[0]).toBe(1)
   expect(printed.out).toContain('Error: no such table')
   expect(printed.out + printed.err).not.toContain('Failed query')
 })
+
+test('a failure that nobody caught ends the service also when nobody reads its log', async () => {
+  const fill = `try { for (;;) writeSync(process.stdout.fd, 'x'.repeat(65536)) } catch {}`
+  const child = spawn(process.execPath, START, {
+    cwd: ROOT,
+    env: { ...PROCESS_ENVIRONMENT, ...breaks(`new Error('broken')`, fill) },
+    stdio: ['ignore', 'pipe', 'ignore'],
+  })
+  expect(await once(child, 'exit')).toEqual([1, null])
+  child.stdout.destroy()
+})
+
+test.each([
+  ['a table that somebody reads', 'lock table link_codes in access share mode'],
+  [
+    'the migration of another process',
+    `select pg_advisory_xact_lock(${lockKey('migrations')}::bigint)`,
+  ],
+])(
+  'a start whose migration waits for %s stops when it is told to, and the next one goes on',
+  async (_, lock) => {
+    const database = await freshDatabase()
+    const { sql, db } = database
+    await startFrom(sql, FIRST_RELEASE)
+    const environment = testEnvironment({
+      LOG_LEVEL: 'info',
+      DATABASE_URL: database.url,
+      ...{ PORT: '0', INTERNAL_PORT: '0' },
+    })
+    const isHeld = Promise.withResolvers<void>()
+    const mayGo = Promise.withResolvers<void>()
+    const holding = db.transaction(async (tx) => {
+      await tx.execute(lock)
+      isHeld.resolve()
+      await mayGo.promise
+    })
+    await isHeld.promise
+    const waiting = () => sql`select 1 from pg_locks where not granted
+    and database = (select oid from pg_database where datname = current_database())`
+    const first = start(environment)
+    await expect.poll(waiting, { timeout: 30_000 }).not.toEqual([])
+    first.child.kill('SIGTERM')
+    expect(await first.ended).toEqual([0, null])
+    expect(await waiting()).toEqual([])
+    const [before] =
+      await sql`select count(*)::integer as applied from drizzle.__drizzle_migrations`
+    expect(before).toEqual({ applied: 14 })
+
+    mayGo.resolve()
+    await holding
+    const second = start(environment)
+    for await (const chunk of second.child.stdout) if (String(chunk).includes('"ready"')) break
+    second.child.kill('SIGTERM')
+    expect(await second.ended).toEqual([0, null])
+    await database.drop()
+  },
+  60_000,
+)
 
 test('partitions are there before anything can be written into them', async () => {
   const database = await freshDatabase()

@@ -91,7 +91,7 @@ test('a change of a table waits for those who use it, and nobody waits behind it
     await mayEnd.promise
   })
   await isReading.promise
-  const migrating = migrate(database.sql, folder, 500)
+  const migrating = migrate(database.sql, folder, { lockMs: 500 })
   const waiting = async () =>
     await other.sql`select 1 from pg_locks where relation = 'first'::regclass and not granted`
   await expect.poll(waiting, { timeout: 10_000 }).toHaveLength(1)

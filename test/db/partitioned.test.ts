@@ -1,6 +1,3 @@
-import { cp, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { retainAlerts } from '#src/alerts/retention.ts'
 import { migrate } from '#src/db/migrate.ts'
@@ -8,8 +5,8 @@ import { retainDeliveries } from '#src/delivery/retention.ts'
 import { silentLogger } from '#src/kernel/logger.ts'
 import { testClock } from '../support/clock.ts'
 import { type FreshDatabase, freshDatabase } from '../support/database.ts'
+import { MIGRATIONS, migrateUpTo, startFrom } from '../support/releases.ts'
 
-const MIGRATIONS = join(import.meta.dirname, '../../migrations')
 const TABLES = ['alerts', 'deliveries', 'sent_messages'] as const
 
 let database: FreshDatabase
@@ -17,18 +14,6 @@ beforeAll(async () => {
   database = await freshDatabase()
 })
 afterAll(() => database.drop())
-
-/** Brings the database to the state after that migration. */
-async function migrateUpTo(tag: string): Promise<void> {
-  const folder = await mkdtemp(join(tmpdir(), 'migrations-'))
-  await cp(MIGRATIONS, folder, { recursive: true })
-  const path = join(folder, 'meta/_journal.json')
-  const journal: { entries: { tag: string }[] } = JSON.parse(await readFile(path, 'utf8'))
-  const last = journal.entries.findIndex((entry) => entry.tag === tag)
-  await writeFile(path, JSON.stringify({ ...journal, entries: journal.entries.slice(0, last + 1) }))
-  await migrate(database.sql, folder)
-  await rm(folder, { recursive: true })
-}
 
 async function contents() {
   const { sql } = database
@@ -56,14 +41,11 @@ async function fill(): Promise<void> {
 
 test('what was there before tables were partitioned stays, and numbers go on', async () => {
   const { db, sql } = database
-  await sql`drop schema drizzle cascade`
-  await sql`drop schema public cascade`
-  await sql`create schema public`
-  await migrateUpTo('0008_live-messages')
+  await startFrom(sql, '0008_live-messages')
   await fill()
   const before = await contents()
 
-  await migrateUpTo('0009_partitions')
+  await migrateUpTo(sql, '0009_partitions')
   expect(await contents()).toEqual(before)
   await migrate(sql, MIGRATIONS)
   const kept = await contents()
