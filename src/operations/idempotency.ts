@@ -104,8 +104,10 @@ function readAnswer<Output>(
 ): Kept<Output> {
   const value: unknown = JSON.parse(app.box.open('idempotency', found.answer))
   if (found.status < 300) {
-    const output = operation.output?.parse(value)
-    // Safe: the answer was encoded by this schema; an operation without one answers undefined.
+    const parsed = operation.output?.safeParse(value)
+    if (parsed?.success === false && isObject(value)) keptAsSent.add(value)
+    // Safe: the answer was encoded by this schema, or is sent as it was; without a schema it is undefined.
+    const output = parsed?.success === false ? value : parsed?.data
     return { status: found.status, output: output as Output, isReplay: true }
   }
   const { kind, code, details } = KeptRefusal.parse(value)
@@ -118,8 +120,16 @@ function refusal({ kind, code, details }: AppError) {
   return { kind, code, details }
 }
 
+/** Answers of an earlier release whose schema was another: they are repeated as they were sent. */
+const keptAsSent = new WeakSet<object>()
+
+function isObject(value: unknown): value is object {
+  return typeof value === 'object' && value !== null
+}
+
 /** The answer as JSON has it; undefined where the operation answers nothing. */
 export function encodeOutput<Output>(operation: Answering<Output>, output: Output): unknown {
+  if (isObject(output) && keptAsSent.has(output)) return output
   return operation.output === undefined ? undefined : z.encode(operation.output, output)
 }
 
