@@ -65,8 +65,8 @@ const START_BALANCE_WEI = 10_000n * 10n ** 18n
 /** Room for everything that a world begins with. */
 const BLOCK_GAS = 500_000_000
 /**
- * States kept for questions about the past; beyond this anvil would write to disk. A state of a world with
- * all its contracts takes more than half a megabyte of memory.
+ * States kept for questions about the past, each with a copy of all storage; beyond this anvil would write
+ * to disk. What contracts of a world store must not grow with time.
  */
 const KEPT_STATES = 1000
 
@@ -104,6 +104,8 @@ function anvilOptions({ port, blockTimeSeconds, startsAt }: DevnetOptions): read
   return [
     ...['--host', '127.0.0.1', '--port', `${port ?? 0}`, '--chain-id', `${flare.id}`],
     ...['--accounts', '0', '--order', 'fifo', '--auto-impersonate'],
+    // Newer forks keep the hash of every block in the state, of which each kept block has a copy.
+    ...['--hardfork', 'cancun'],
     // Flare's blocks are final at once; this is as near as anvil's `finalized` comes to it.
     ...['--slots-in-an-epoch', '1', '--prune-history', `${KEPT_STATES}`],
     ...['--gas-limit', `${BLOCK_GAS}`],

@@ -49,12 +49,18 @@ contract FastUpdater {
     );
     event FastUpdateFeeds(uint256 indexed votingEpochId, uint256[] feeds, int8[] decimals);
 
+    struct BlockOfUpdates {
+        uint256 number;
+        bytes32[] updates;
+    }
+
     uint256 private constant VIRTUAL_PROVIDERS = 4096;
+    /// @dev What was before is forgotten, so that the state of a chain that runs for long does not grow.
+    uint256 private constant KEPT_BLOCKS = 256;
 
     uint8 public submissionWindow;
     ISortitionManager private _manager;
-    mapping(bytes32 update => bool) private _isIn;
-    mapping(uint256 blockNumber => uint256) private _numberOf;
+    mapping(uint256 place => BlockOfUpdates) private _blocks;
 
     function setUp(address manager, uint8 window) external {
         _manager = ISortitionManager(manager);
@@ -89,9 +95,7 @@ contract FastUpdater {
         bytes32 update = keccak256(
             abi.encode(signer, updates.sortitionBlock, updates.sortitionCredential.replicate)
         );
-        require(!_isIn[update], "submission already provided");
-        _isIn[update] = true;
-        _numberOf[block.number] += 1;
+        keep(update, updates.sortitionBlock);
         emit FastUpdateFeedsSubmitted(_manager.getCurrentVotingEpochId(), signer);
     }
 
@@ -108,10 +112,30 @@ contract FastUpdater {
         return (uint256(weight) * VIRTUAL_PROVIDERS + sum - 1) / sum;
     }
 
+    /// @param history at most the blocks that are kept
     function numberOfUpdates(uint256 history) external view returns (uint256[] memory numbers) {
+        require(history <= KEPT_BLOCKS, "History size too big");
         numbers = new uint256[](history);
         for (uint256 i = 0; i < history && i <= block.number; i++) {
-            numbers[i] = _numberOf[block.number - i];
+            BlockOfUpdates storage found = _blocks[(block.number - i) % KEPT_BLOCKS];
+            numbers[i] = found.number == block.number - i ? found.updates.length : 0;
         }
+    }
+
+    /// @dev An update is sent at most once from its block on, as long as that is accepted.
+    function keep(bytes32 update, uint256 sortitionBlock) private {
+        for (uint256 number = sortitionBlock; number <= block.number; number++) {
+            BlockOfUpdates storage found = _blocks[number % KEPT_BLOCKS];
+            if (found.number != number) continue;
+            for (uint256 i = 0; i < found.updates.length; i++) {
+                require(found.updates[i] != update, "submission already provided");
+            }
+        }
+        BlockOfUpdates storage current = _blocks[block.number % KEPT_BLOCKS];
+        if (current.number != block.number) {
+            current.number = block.number;
+            delete current.updates;
+        }
+        current.updates.push(update);
     }
 }
