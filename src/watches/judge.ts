@@ -125,16 +125,9 @@ async function judge(
     const sum = summing(type, newest)
     let recheckAt: Date | null = null
     let folds = 0
-    for (let after = 0; ; ) {
-      let lastId = after
-      const setAside = (watchId: number, error: unknown) => {
-        deps.quarantine.add('watch', watchId, error)
-        lastId = Math.max(lastId, watchId)
-      }
-      const watches = await listEvaluated(tx, targetId, after, WATCHES_PER_WRITE, setAside)
-      lastId = Math.max(lastId, watches.at(-1)?.id ?? 0)
-      if (lastId === after) break
-      after = lastId
+    const setAside = (watchId: number, error: unknown) =>
+      deps.quarantine.add('watch', watchId, error)
+    await forEachBatch(deps, tx, targetId, save, async (watches) => {
       const judged: Judged[] = []
       for (const watch of watches) {
         const outcome = judgeWatch(type, target, watch, news, sum, setAside)
@@ -147,8 +140,8 @@ async function judge(
         folds = 0
         await nextTurn()
       }
-      await save(deps, tx, judged)
-    }
+      return judged
+    })
     await store.saveObservation(tx, targetId, {
       observation: z.encode(type.observation, newest),
       observedAt: newest.at,
@@ -156,6 +149,49 @@ async function judge(
       recheckAt,
     })
   })
+}
+
+/**
+ * Reads the watches of a target in batches, has each batch judged and saves what came of it. While one batch is
+ * written the next is read and judged, unless the batch is saved with savepoints: a statement in between would
+ * fail with the one that failed.
+ */
+async function forEachBatch(
+  deps: JudgeDeps,
+  tx: Db,
+  targetId: number,
+  save: Save,
+  judgeBatch: (watches: readonly EvaluatedWatch[]) => Promise<readonly Judged[]>,
+): Promise<void> {
+  const isAhead = save === saveTogether
+  let next = listBatch(deps, tx, targetId, 0)
+  let saving = Promise.resolve()
+  try {
+    for (let batch = await next; batch !== undefined; batch = await next) {
+      const judged = await judgeBatch(batch.watches)
+      await saving
+      if (!isAhead) await save(deps, tx, judged)
+      next = listBatch(deps, tx, targetId, batch.lastId)
+      if (isAhead) saving = save(deps, tx, judged)
+      // Whichever fails first is thrown; the other is waited for below.
+      for (const one of [next, saving]) one.catch(() => undefined)
+    }
+    await saving
+  } finally {
+    await Promise.allSettled([next, saving])
+  }
+}
+
+/** The next watches of a target, at most `WATCHES_PER_WRITE`; undefined without any. */
+async function listBatch({ quarantine }: JudgeDeps, tx: Db, targetId: number, after: number) {
+  let lastId = after
+  const setAside = (watchId: number, error: unknown) => {
+    quarantine.add('watch', watchId, error)
+    lastId = Math.max(lastId, watchId)
+  }
+  const watches = await listEvaluated(tx, targetId, after, WATCHES_PER_WRITE, setAside)
+  lastId = Math.max(lastId, watches.at(-1)?.id ?? 0)
+  return lastId === after ? undefined : { watches, lastId }
 }
 
 /** What observations do to one watch; undefined for one that cannot be judged, which is set aside. */
