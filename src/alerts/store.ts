@@ -13,7 +13,7 @@ import {
   type SQL,
   sql,
 } from 'drizzle-orm'
-import { jsonTexts } from '#src/db/arrays.ts'
+import { ANY_LENGTH, jsonTexts } from '#src/db/arrays.ts'
 import type { Db } from '#src/db/connection.ts'
 import type { Address } from '#src/kernel/units.ts'
 import type { Raised } from '#src/watches/evaluate.ts'
@@ -56,7 +56,7 @@ export async function insertAlerts(
     select r.wallet, r.watch_id, r.watch_label, r.type, r.signal, r.group, r.event, r.severity,
       r.data, r.position, r.fired_at, case when r.is_recovery then 'recovered' else 'firing' end,
       case when r.is_recovery then r.fired_at end, r.is_episode, ${createdAt}, 0, ${createdAt}
-    from unnest(
+    from rows from (unnest(
       ${column(({ watch }) => watch.wallet)}::text[],
       ${column(({ watch }) => watch.id)}::int[],
       ${column(({ watch }) => watch.label)}::text[],
@@ -70,8 +70,8 @@ export async function insertAlerts(
       ${column(({ firedAt }) => firedAt)}::timestamptz[],
       ${column(({ isRecovery }) => isRecovery)}::bool[],
       ${column(({ isRecovery, event }) => !isRecovery && hasRecovery(event))}::bool[]
-    ) as r(wallet, watch_id, watch_label, type, signal, "group", event, severity, data, position,
-      fired_at, is_recovery, is_episode)
+    ), ${ANY_LENGTH}) as r(wallet, watch_id, watch_label, type, signal, "group", event, severity,
+      data, position, fired_at, is_recovery, is_episode, nothing)
     -- What is known is left out before it takes a number: numbers end, and a history may be replayed often.
     left join lateral (
       select true as is_known from alerts a
