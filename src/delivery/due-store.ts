@@ -1,6 +1,7 @@
 /** Taking what is due, and giving it back. */
 import { type SQL, sql } from 'drizzle-orm'
 import type { ChannelKey } from '#src/channels/define.ts'
+import { ANY_LENGTH } from '#src/db/arrays.ts'
 import type { Db } from '#src/db/connection.ts'
 import { SEVERITIES } from '#src/kernel/facts.ts'
 import { LEASE_SECONDS } from './model.ts'
@@ -155,8 +156,9 @@ export async function claimDue(
         where e.order_key = d.order_key and e.status in ('pending', 'retrying')
           and (e.fired_at, e.position, e.id) < (d.fired_at, d.position, d.id)
       ) as blocked
-      from deliveries d
-      where d.id = any(${sql.param([...ids])}::uuid[]) and ${isDue(now)}
+      from rows from (unnest(${sql.param([...ids])}::uuid[]), ${ANY_LENGTH}) as asked(id, nothing)
+      join deliveries d on d.id = asked.id
+      where ${isDue(now)}
       order by d.id
       for update of d skip locked
     ),
@@ -198,21 +200,24 @@ export async function setAsideDeep(
   urgency: number,
   now: Date,
 ): Promise<boolean> {
-  const rows = await db.execute(sql`
-    with deep as materialized (
-      select d.id from deliveries d
-      where d.channel = ${channel} and d.urgency = ${urgency} and not d.backlog and ${isDue(now)}
+  const isLeft = sql`d.channel = ${channel} and d.urgency = ${urgency} and not d.backlog
+    and ${isDue(now)}`
+  // Counted without locks: below the bound nobody is to wait for rows that stay where they are.
+  const [last] = await db.execute(sql`
+    select from deliveries d where ${isLeft}
+    order by d.next_attempt_at, d.id offset ${DEEP - 1} limit 1`)
+  if (last === undefined) return false
+  const moved = await db.execute(sql`
+    update deliveries d set backlog = true
+    from (
+      select d.id from deliveries d where ${isLeft}
       order by d.next_attempt_at, d.id
       limit ${DEEP}
       for update skip locked
-    ),
-    moved as (
-      update deliveries d set backlog = true
-      from deep where d.id = deep.id and (select count(*) from deep) = ${DEEP}
-      returning d.id
-    )
-    select 1 from moved limit 1`)
-  return rows.length > 0
+    ) deep
+    where d.id = deep.id
+    returning d.id`)
+  return moved.length > 0
 }
 
 /** Holds deliveries on that this process has in hand, although their leases seem to have ended. */
