@@ -156,6 +156,17 @@ describe('the configuration', () => {
     expect(config.http.trustProxy).toEqual(trusted)
   })
 
+  test.each([
+    [{}, 256],
+    [{ CONNECTIONS_PER_ADDRESS: '12' }, 12],
+    [{ CONNECTIONS_PER_ADDRESS: '0' }, undefined],
+    // Behind a proxy all connections have its address.
+    [{ TRUST_PROXY: '1' }, undefined],
+    [{ TRUST_PROXY: '1', CONNECTIONS_PER_ADDRESS: '4000' }, 4000],
+  ])('with %o one address may have so many connections: %s', (given, most) => {
+    expect(loadConfig({ ...complete, ...given }).http.connectionsPerAddress).toBe(most)
+  })
+
   test('refuses a mail server without a sender', () => {
     expect(problemsOf({ ...complete, SMTP_URL: 'smtp://mail.example.org' })).toEqual([
       'EMAIL_FROM is missing (required with SMTP_URL)',

@@ -33,6 +33,8 @@ const upstreams = z
     }
   })
   .pipe(z.partialRecord(z.enum(RESOURCES), baseUrl))
+/** Where nothing is said. Many people may share an address, and a browser opens six at most. */
+const CONNECTIONS_PER_ADDRESS = 256
 /** Tickers of the other payment assets, which the service's own token cannot have too. */
 const TAKEN_SYMBOLS = ['FLR', 'WFLR', 'XRP', 'FXRP']
 
@@ -48,6 +50,7 @@ const Environment = z.object({
     .string()
     .refine(isTrustProxy, 'a number of hops, or addresses and CIDRs')
     .optional(),
+  CONNECTIONS_PER_ADDRESS: z.coerce.number().int().min(0).max(100_000).optional(),
   SECRET_KEY: z
     .base64()
     .refine((text) => Buffer.from(text, 'base64').length === 32, '32 bytes in base64')
@@ -169,6 +172,7 @@ function shape(env: z.output<typeof Environment>) {
       port: env.PORT,
       internalPort: env.INTERNAL_PORT,
       trustProxy: trustProxy(env.TRUST_PROXY),
+      connectionsPerAddress: connectionsPerAddress(env),
       upstreams: env.METERED_UPSTREAMS,
     },
     chain: {
@@ -221,6 +225,13 @@ function isTrustProxy(text: string): boolean {
       (/^\d{1,3}$/.test(bits) && Number(bits) <= 8 * (isIP(ip) === 4 ? 4 : 16))
     return isIP(ip) !== 0 && isMask && rest.length === 0
   })
+}
+
+/** Most connections from one address; undefined is any number. Behind a proxy all come from its address. */
+function connectionsPerAddress(env: z.output<typeof Environment>): number | undefined {
+  const isBehindProxy = trustProxy(env.TRUST_PROXY) !== 0
+  const most = env.CONNECTIONS_PER_ADDRESS ?? (isBehindProxy ? 0 : CONNECTIONS_PER_ADDRESS)
+  return most === 0 ? undefined : most
 }
 
 /** So many hops, or these addresses and CIDRs; unset trusts nobody. */

@@ -11,12 +11,14 @@ import { invoke } from '#src/operations/invoke.ts'
 import { API_PREFIX } from '#src/operations/openapi.ts'
 import { authenticate, refuseTokenInQuery } from './authenticate.ts'
 import { closePromptly } from './closing.ts'
+import { limitConnections } from './connections.ts'
 import { registerData, type Upstreams } from './data.ts'
 import { answerError } from './errors.ts'
 import { createLimits, type Limits } from './limits.ts'
 import { answerMalformed } from './malformed.ts'
 import { collectMethods } from './methods.ts'
 import { cutSlowBodies } from './slow-bodies.ts'
+import { cutSlowReaders } from './slow-readers.ts'
 
 /** Times of the server in milliseconds, after which a connection is cut. */
 export interface ServerTimes {
@@ -26,9 +28,18 @@ export interface ServerTimes {
   readonly dataRequestMs: number
   /** A connection on which nothing moves, such as that of a client that does not read its answer. */
   readonly stillMs: number
+  /** What an answer may wait for its reader, beside a second for each 2048 bytes of it. */
+  readonly readMs: number
 }
 
-const TIMES: ServerTimes = { requestMs: 30_000, dataRequestMs: 300_000, stillMs: 60_000 }
+const TIMES: ServerTimes = {
+  requestMs: 30_000,
+  dataRequestMs: 300_000,
+  stillMs: 60_000,
+  readMs: 60_000,
+}
+/** A bad mobile connection reads several times as fast. */
+const READ_BYTES_PER_SECOND = 2048
 const BODY_BYTES_MAX = 65_536
 const REQUEST_ID = /^[\w.-]{1,64}$/
 
@@ -44,6 +55,10 @@ export function createServer(
     readonly upstreams: Upstreams
     readonly limits?: Limits
     readonly times?: ServerTimes
+    /** Most connections open at once from one address; any number without it. */
+    readonly connectionsPerAddress?: number | undefined
+    /** How slowly an answer may be read, beside `readMs`; 2048 without it. */
+    readonly readBytesPerSecond?: number
   },
 ): FastifyInstance {
   const times = options.times ?? TIMES
@@ -73,6 +88,13 @@ export function createServer(
   }
   closePromptly(server)
   cutSlowBodies(server, times.requestMs)
+  cutSlowReaders(server, {
+    graceMs: times.readMs,
+    bytesPerSecond: options.readBytesPerSecond ?? READ_BYTES_PER_SECOND,
+  })
+  if (options.connectionsPerAddress !== undefined) {
+    limitConnections(server, options.connectionsPerAddress)
+  }
   acceptJson(server)
   server.addHook('onRequest', async (request, reply) => {
     setCommonHeaders(request, reply)

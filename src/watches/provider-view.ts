@@ -47,8 +47,9 @@ export const ProviderView = z
     rewardEpoch: z.int().nullable(),
     registered: z.boolean(),
     registeredNext: z.boolean().nullable().meta({ description: 'operations:field.registeredNext' }),
-    /** When the preparation of the next reward epoch begins, and registration soon after. */
-    registrationOpensAt: Instant.nullable(),
+    registrationOpensAt: Instant.nullable().meta({
+      description: 'operations:field.registrationOpensAt',
+    }),
     inPolicy: z.boolean(),
     weight: z.number().nullable().meta({ description: 'operations:field.weight' }),
     currentRound: z.int().nullable(),

@@ -367,7 +367,7 @@ export interface MeteredResource {
     | "rewards-intelligence-reports"
     | "providers-rewards"
     | "ftso-analytics";
-  /** Where it is called, and all paths below; null: this service does not offer it. */
+  /** Where it is called, and all paths below; null: this service does not offer it. A request has 300 seconds to arrive whole. */
   url: string | null;
 }
 
@@ -874,6 +874,7 @@ export interface ProviderView {
   registered: boolean;
   /** Null before registration for the next reward epoch opens. */
   registeredNext: boolean | null;
+  /** When the registration for the next reward epoch is prepared; voters register soon after. Null without the chain. */
   registrationOpensAt: string | null;
   rewardEpoch: number | null;
   /** Newest first. */

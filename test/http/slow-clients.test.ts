@@ -2,6 +2,7 @@ import { once } from 'node:events'
 import { connect, type Socket } from 'node:net'
 import { Readable } from 'node:stream'
 import { text } from 'node:stream/consumers'
+import { setTimeout as wait } from 'node:timers/promises'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { createServer } from '#src/http/server.ts'
 import { serviceOnly } from '../support/harness.ts'
@@ -21,11 +22,16 @@ afterAll(async () => {
   await service.close()
 })
 
-function serverWith(times: { requestMs?: number; stillMs?: number }): Server {
+function serverWith(
+  times: { requestMs?: number; stillMs?: number; readMs?: number },
+  bounds: { connectionsPerAddress?: number; readBytesPerSecond?: number } = {},
+): Server {
+  const long = { requestMs: LONG_MS, dataRequestMs: LONG_MS, stillMs: LONG_MS, readMs: LONG_MS }
   const server = createServer(service.app, {
     trustProxy: 0,
     upstreams: {},
-    times: { requestMs: LONG_MS, dataRequestMs: LONG_MS, stillMs: LONG_MS, ...times },
+    times: { ...long, ...times },
+    ...bounds,
   })
   servers.push(server)
   return server
@@ -76,6 +82,82 @@ test('a client that does not read its answer is cut', async () => {
   socket.write('GET /endless HTTP/1.1\r\nhost: x\r\n\r\n')
   await ended.promise
   socket.destroy()
+})
+
+/** Reads an answer piece by piece, and lets the server look in between. */
+async function readSlowly(socket: Socket): Promise<number> {
+  let bytes = 0
+  for await (const piece of socket) {
+    bytes += piece.length
+    await wait(5)
+  }
+  return bytes
+}
+
+test('a client that reads a little of its answer now and then is cut', async () => {
+  const server = serverWith({ readMs: 100 }, { readBytesPerSecond: 1e12 })
+  const ended = Promise.withResolvers<void>()
+  server.get('/endless', (_request, reply) => {
+    const endless = Readable.from(pieces())
+    endless.once('close', ended.resolve)
+    return reply.send(endless)
+  })
+  const socket = await connected(server)
+  socket.write('GET /endless HTTP/1.1\r\nhost: x\r\n\r\n')
+  const reading = readSlowly(socket).catch(() => 0)
+  await ended.promise
+  await reading
+})
+
+test('a client that reads slowly, but fast enough for the size of its answer, gets it whole', async () => {
+  const server = serverWith({ readMs: 10 }, { readBytesPerSecond: 2048 })
+  const size = 16_000_000
+  server.get('/large', (_request, reply) => reply.send('x'.repeat(size)))
+  const socket = await connected(server)
+  socket.write('GET /large HTTP/1.1\r\nhost: x\r\nconnection: close\r\n\r\n')
+  expect(await readSlowly(socket)).toBeGreaterThan(size)
+})
+
+test('an answer that waits for an upstream does not count as slow reading', async () => {
+  const server = serverWith({ readMs: 10 }, { readBytesPerSecond: 1e12 })
+  const more = Promise.withResolvers<void>()
+  async function* slowly() {
+    yield 'first'
+    await more.promise
+    yield 'last'
+  }
+  server.get('/endless', (_request, reply) => reply.send(Readable.from(pieces())))
+  server.get('/slow', (_request, reply) => reply.send(Readable.from(slowly())))
+  const socket = await connected(server)
+  socket.write('GET /slow HTTP/1.1\r\nhost: x\r\nconnection: close\r\n\r\n')
+  await once(socket, 'data')
+  // Beside it another one is cut for reading slowly.
+  server.server.once('connection', (other) => other.once('close', more.resolve))
+  const other = connect(socket.remotePort ?? 0, '127.0.0.1')
+  other.on('error', () => undefined)
+  other.pause()
+  other.write('GET /endless HTTP/1.1\r\nhost: x\r\n\r\n')
+  expect(await text(socket)).toContain('last')
+})
+
+test('connections beyond those of one address are refused, and there is room when one ends', async () => {
+  const server = serverWith({}, { connectionsPerAddress: 2 })
+  server.get('/here', async () => 'here')
+  const first = await connected(server)
+  const port = first.remotePort ?? 0
+  const second = connect(port, '127.0.0.1')
+  await once(second, 'connect')
+  const third = connect(port, '127.0.0.1')
+  expect(await text(third)).toMatch(/^HTTP\/1\.1 503 .*retry-after: 10/s)
+  second.destroy()
+  await expect
+    .poll(async () => {
+      const again = connect(port, '127.0.0.1')
+      again.write('GET /here HTTP/1.1\r\nhost: x\r\nconnection: close\r\n\r\n')
+      return (await text(again)).split('\r\n')[0]
+    })
+    .toBe('HTTP/1.1 200 OK')
+  first.destroy()
 })
 
 function* pieces() {
