@@ -34,6 +34,21 @@ async function expectNothingLeft(sandbox: SandboxProcess): Promise<void> {
 }
 
 describe('sandbox', { timeout: 60_000 }, () => {
+  it('that is killed ends with its processes, and the next one removes its files', async () => {
+    const killed = await start(['--port', '0'])
+    await killed.printed(/Ready after [\d.]+ s/)
+    expect(await killed.processes()).not.toEqual([])
+    killed.signal('SIGKILL')
+    await killed.exit()
+    await expect.poll(() => killed.processes(), { timeout: 20_000 }).toEqual([])
+    expect(await killed.files()).not.toEqual([])
+    const next = await start(['--port', '0'], { TMPDIR: killed.folder })
+    await next.printed(/Ready after [\d.]+ s/)
+    next.signal('SIGTERM')
+    expect(await next.exit()).toEqual({ code: 0, signal: null })
+    await expectNothingLeft(killed)
+  })
+
   it('starts a whole world, shows its pages, and leaves nothing when it is stopped', async () => {
     const sandbox = await start(['--port', '0'])
     await sandbox.printed(/Ready after [\d.]+ s/)

@@ -8,6 +8,8 @@ import { roomyFolder } from './roomy-folder.ts'
 
 /** The sandbox's program in a process of its own, with a folder for temporary files of its own. */
 export interface SandboxProcess {
+  /** Its folder for temporary files, for another one that finds what this one left. */
+  readonly folder: string
   /** What it has printed so far, standard output and standard error. */
   output(): string
   /** Waits until it has printed that; fails with what it printed instead. */
@@ -49,6 +51,7 @@ export async function startSandboxProcess(
   }))
   const output = collect(child)
   return {
+    folder,
     output,
     printed: (text) => untilPrinted(output, new RegExp(text), exited),
     signal: (signal) => {
