@@ -91,8 +91,9 @@ export function benchBlocks(
         frame(FTSO, round, `01${ftso}`),
         frame(FDC, round, `01${fdc}00051f`),
       ])
-      if (n % 40 === round % 40) {
-        at(start + 30)?.fastUpdates.push({
+      // Two updates in three rounds are one and a half a block of a hundred providers, as on Flare.
+      if ((round + n) % 3 !== 0) {
+        at(start + (n % 45) * 2)?.fastUpdates.push({
           signingPolicy: provider.signingPolicy,
           sender: provider.submit,
         })

@@ -1,5 +1,5 @@
 import type { Chain } from '#src/chain/chain.ts'
-import type { LoadedPolicy, ProtocolBlock } from '#src/chain/fsp/round-reader.ts'
+import type { LoadedPolicy, ProtocolBlock, RoundReader } from '#src/chain/fsp/round-reader.ts'
 import { createPublished } from '#src/chain/published.ts'
 import { connect } from '#src/db/connection.ts'
 import { silentLogger } from '#src/kernel/logger.ts'
@@ -48,20 +48,26 @@ export function startReplay(databaseUrl: string, policies: readonly LoadedPolicy
       currentEpoch: current.rewardEpoch,
       policies: fixed.filter(isNear),
       registrations: [],
-      schedule: { registrationSeconds: 1800, preparationSeconds: 7200 },
+      schedule: {
+        registrationSeconds: 1800,
+        preparationSeconds: 7200,
+        rewardExpirySeconds: null,
+      },
     }
+  }
+  const rounds: RoundReader = {
+    policies: async () => known(),
+    contracts: () => ({}),
+    states: async () => ({ registration: null, sampleSize: 1.5, providers: new Map() }),
+    span: async ({ from }) => ({
+      blocks: blocks.filter(({ number }) => number >= from),
+      upTo: tip().number,
+    }),
   }
   const chain = {
     confirmedBlock: async () => tip(),
     blockAt: async (number: number) => ({ ...tip(), number }),
-    rounds: {
-      policies: async () => known(),
-      states: async () => ({ registration: null, sampleSize: 1.5, providers: new Map() }),
-      span: async ({ from }: { from: number }) => ({
-        blocks: blocks.filter(({ number }) => number >= from),
-        upTo: tip().number,
-      }),
-    },
+    rounds,
   } as unknown as Chain
   const clock = { now: () => tip().at }
   const quarantine = createQuarantine({ log: silentLogger })
