@@ -1,6 +1,6 @@
-import { agreesWithDatabase } from '#src/db/clock.ts'
 import { fitChangedWallets } from '#src/watches/slots.ts'
 import type { Job } from './define.ts'
+import { byTrueClock } from './true-clock.ts'
 
 /**
  * Woken when slots are bought or end; the minute is for trials, whose end is known beforehand. By a clock that
@@ -11,7 +11,5 @@ export const fitWatches: Job = {
   role: 'watcher',
   wakeOn: 'capacity',
   everyMs: () => 60_000,
-  run: async (app, signal) => {
-    if (await agreesWithDatabase(app)) await fitChangedWallets(app, signal)
-  },
+  run: byTrueClock((app, signal) => fitChangedWallets(app, signal)),
 }

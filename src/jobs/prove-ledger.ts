@@ -1,12 +1,13 @@
 import { proveNightly } from '#src/billing/account/proof.ts'
 import type { Job } from './define.ts'
+import { byTrueClock } from './true-clock.ts'
 
 const TEN_MINUTES_MS = 600_000
 
-/** Looks whether tonight's proof has been made. */
+/** Looks whether tonight's proof has been made. By a clock that is wrong none is made. */
 export const proveLedger: Job = {
   name: 'prove-ledger',
   role: 'watcher',
   everyMs: () => TEN_MINUTES_MS,
-  run: (app, signal) => proveNightly(app, signal),
+  run: byTrueClock((app, signal) => proveNightly(app, signal)),
 }

@@ -9,15 +9,16 @@ import { pruneConnectCodes } from '#src/recipients/connect.ts'
 import { pruneLinkCodes } from '#src/recipients/telegram-link.ts'
 import { pruneTargets } from '#src/watches/retention.ts'
 import type { Job } from './define.ts'
+import { byTrueClock } from './true-clock.ts'
 
 const HOUR_MS = 3_600_000
 
-/** Forgets what nothing asks for any more. */
+/** Forgets what nothing asks for any more. By a clock that is wrong nothing is forgotten. */
 export const prune: Job = {
   name: 'prune',
   role: 'watcher',
   everyMs: () => HOUR_MS,
-  run: async (app) => {
+  run: byTrueClock(async (app) => {
     await pruneSignIns(app)
     await pruneConfirmations(app)
     await pruneConnectCodes(app)
@@ -29,5 +30,5 @@ export const prune: Job = {
     await pruneTargets(app)
     await pruneNotices(app)
     await pruneBudgets(app)
-  },
+  }),
 }

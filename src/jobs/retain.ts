@@ -1,16 +1,17 @@
 import { retainAlerts } from '#src/alerts/retention.ts'
 import { retainDeliveries } from '#src/delivery/retention.ts'
 import type { Job } from './define.ts'
+import { byTrueClock } from './true-clock.ts'
 
 const HOUR_MS = 3_600_000
 
-/** Makes room for the alerts and deliveries to come, and forgets the oldest. */
+/** Makes room for the alerts and deliveries to come, and forgets the oldest. By a clock that is wrong neither. */
 export const retain: Job = {
   name: 'retain',
   role: 'watcher',
   everyMs: () => HOUR_MS,
-  run: async (app) => {
+  run: byTrueClock(async (app) => {
     await retainDeliveries(app)
     await retainAlerts(app)
-  },
+  }),
 }

@@ -40,6 +40,8 @@ const DAY_HOURS = 24
 const FRESH_MS = 60_000
 /** Deliveries that are tried again change what became of their hour; after this long it is kept as it is. */
 const RETRIES_SETTLED_HOURS = 2
+/** Hours that are counted one by one; what lies before them, as after weeks without a proof, is one count. */
+const HOURS_MAX = 168
 
 /** A computation, and what it gave once it is done. */
 interface Shared {
@@ -176,7 +178,8 @@ async function sumHours<Counts extends Readonly<Record<string, number>>>(
     const parsed = of.counts.safeParse(counts)
     if (parsed.success) kept.set(hour.getTime(), parsed.data)
   }
-  for (let ms = from.getTime(); ms < settled.getTime(); ms += HOUR_MS) {
+  const firstMs = Math.max(from.getTime(), settled.getTime() - HOURS_MAX * HOUR_MS)
+  for (let ms = firstMs; ms < settled.getTime(); ms += HOUR_MS) {
     if (kept.has(ms)) continue
     const hour = new Date(ms)
     const counts = await of.count({ since: hour, until: new Date(ms + HOUR_MS) })
@@ -185,7 +188,9 @@ async function sumHours<Counts extends Readonly<Record<string, number>>>(
   }
   await store.deleteHoursOutside(db, kind, { from, until: settled })
   const live = await of.count({ since: settled > from ? settled : from, until: undefined })
-  return [...kept.values()].reduce(add, live)
+  const sums = [...kept].flatMap(([ms, counts]) => (ms < firstMs ? [] : [counts]))
+  if (firstMs > from.getTime()) sums.push(await of.count({ since: from, until: new Date(firstMs) }))
+  return sums.reduce(add, live)
 }
 
 function add<Counts extends Readonly<Record<string, number>>>(a: Counts, b: Counts): Counts {

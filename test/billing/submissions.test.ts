@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { settleDeposits } from '#src/billing/topups/deposits.ts'
+import { pruneTopups } from '#src/billing/topups/retention.ts'
 import { listWaitingSubmissions } from '#src/billing/topups/store.ts'
-import { prune } from '#src/jobs/prune.ts'
 import { buyer, draftOf, ledgerOf, type PayWorld, payWorld } from '../support/pay-world.ts'
 import type { Client } from '../support/people.ts'
 
@@ -83,7 +83,7 @@ test('what came to nothing is forgotten after its time, what was paid never', as
       amount_units, price_value, price_decimals, usd_per_1000_credits_micros, renews, created_at, expires_at
     from topups, generate_series(1, 2500) n where handle = ${dead.handle}`
   world.clock.set(new Date(world.clock.now().getTime() + 91 * 86_400_000))
-  await prune.run(world.app, new AbortController().signal, undefined)
+  await pruneTopups(world.app)
   expect(await countRows()).toBe(0)
   const kept = await world.sql`select handle from topups`
   const payments = await world.sql`select distinct handle from topup_payments`

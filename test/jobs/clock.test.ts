@@ -1,6 +1,10 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { countPublicFigures } from '#src/jobs/count-figures.ts'
 import { fitWatches } from '#src/jobs/fit-watches.ts'
+import { proveLedger } from '#src/jobs/prove-ledger.ts'
+import { prune } from '#src/jobs/prune.ts'
 import { renewSubscriptions } from '#src/jobs/renew-subscriptions.ts'
+import { retain } from '#src/jobs/retain.ts'
 import { type Logger, silentLogger } from '#src/kernel/logger.ts'
 import { testClock } from '../support/clock.ts'
 import { giveCredits } from '../support/credits.ts'
@@ -9,6 +13,7 @@ import { type Client, signIn } from '../support/people.ts'
 
 /** A host whose clock is wrong, beside a database whose clock is right. */
 
+const FORGETFUL = [prune, retain, proveLedger, countPublicFigures]
 const signal = new AbortController().signal
 const DAY_MS = 86_400_000
 const errors: string[] = []
@@ -64,4 +69,28 @@ test('renewals and ends wait, with an error in the log, while the clock is ahead
   await setClock(4 / 1440)
   expect(await run()).toBe(2)
   expect(errors).toEqual([])
+})
+
+test('nothing is forgotten, proved or counted while the clock is a year ahead', async () => {
+  await setClock(0)
+  const [begun] =
+    await service.sql`insert into topups (handle, wallet, asset, pay_to, credits, bonus_credits,
+      amount_units, price_value, price_decimals, usd_per_1000_credits_micros, renews, created_at, expires_at)
+    select '0x' || repeat('0b', 32), ${alice.caller.wallet}, 'FLR', '0x0000000000000000000000000000000000000001',
+      1000, 0, '1', '1', 8, 100, false, ${clock.now()}, ${clock.now()} returning handle`
+  expect(begun).toBeDefined()
+  const state = async () => {
+    const [row] = await service.sql`select (select count(*) from topups)::int as topups,
+      (select count(*) from ledger_proofs)::int as proofs,
+      (select count(*) from pg_inherits where inhparent = 'alerts'::regclass)::int as parts`
+    return row
+  }
+  for (const job of FORGETFUL) await job.run(service.app, signal, undefined)
+  const before = await state()
+  expect(before).toMatchObject({ topups: 1, proofs: 1 })
+  await setClock(800)
+  errors.length = 0
+  for (const job of FORGETFUL) await job.run(service.app, signal, undefined)
+  expect(await state()).toEqual(before)
+  expect(errors).toHaveLength(FORGETFUL.length)
 })

@@ -2,9 +2,9 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import { afterEach, describe, expect, test } from 'vitest'
 import * as alerts from '#src/alerts/service.ts'
 import { FenceError, tryLock } from '#src/db/lock.ts'
-import { prune } from '#src/jobs/prune.ts'
 import { listen, stopListening } from '#src/sandbox/loopback.ts'
 import { type ObserveDeps, observeWatches } from '#src/watches/observe.ts'
+import { pruneTargets } from '#src/watches/retention.ts'
 import { type RoundWorld, roundWorld } from './rounds.ts'
 import { type WatchWorld, watchWorld } from './world.ts'
 
@@ -409,7 +409,7 @@ test('targets that nobody watches are deleted, those of others stay', async () =
   await watch(bob.account.address)
   await world.see()
   await world.alice.request('DELETE', `/watches/${gone.id}`)
-  await prune.run(world.app, signal, undefined)
+  await pruneTargets(world.app)
   const rows = await world.sql`select target ->> 'address' as address from targets`
   expect(rows.map(({ address }) => address)).toEqual([bob.account.address])
 })
