@@ -17,6 +17,8 @@ export interface MailLink {
 const CONFIRM = 'confirm-mail'
 const UNSUBSCRIBE = 'unsubscribe'
 const DIGEST_LENGTH = 12
+/** Hosts of one and the same mailboxes. */
+const GOOGLE: readonly string[] = ['gmail.com', 'googlemail.com']
 
 /** Stands for an address where the address itself has no business: equal for equal mailboxes. */
 export function addressDigest(address: string): string {
@@ -26,10 +28,14 @@ export function addressDigest(address: string): string {
 
 /**
  * Stands for the mailbox behind an address: equal for all its subaddresses, such as `ops+1@example.org`
- * (RFC 5233).
+ * (RFC 5233), and at Google, which ignores them, for any dots before the @.
  */
 export function mailboxDigest(address: string): string {
-  return addressDigest(address.replace(/(?<=[^+])\+[^@]*(?=@)/, ''))
+  const [, name = '', host = ''] = /^(.*)@([^@]*)$/s.exec(address.toLowerCase()) ?? []
+  const base = name.replace(/(?<=[^+])\+.*$/s, '')
+  return GOOGLE.includes(host)
+    ? addressDigest(`${base.replaceAll('.', '')}@${GOOGLE[0]}`)
+    : addressDigest(`${base}@${host}`)
 }
 
 /** Where the reader of an address is asked for consent, until `expiresAt`. */

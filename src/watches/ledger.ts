@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { listEntriesAfter, listMoved, readBalance } from '#src/billing/account/service.ts'
+import { FREE_WATCHES_MAX } from '#src/billing/price-list.ts'
 import { findNextRenewal } from '#src/billing/subscriptions/renewal.ts'
 import { type Db, transact } from '#src/db/connection.ts'
 import { isolateEach } from '#src/db/isolate.ts'
@@ -18,8 +19,6 @@ import { LEDGER_TYPES } from './types/index.ts'
 const TARGETS_PER_READ = 500
 /** Ledger entries read at once. */
 const ENTRIES_PER_READ = 500
-/** More watches than one wallet can have. */
-const WATCHES_MAX = 100
 
 export interface JudgeDeps {
   readonly db: Db
@@ -113,7 +112,7 @@ async function judge(
     const target = await store.lockTarget(tx, targetId)
     if (target === undefined) return
     const nextRenewal = (await findNextRenewal(tx, wallet)) ?? null
-    const watches = await listEvaluated(tx, targetId, 0, WATCHES_MAX)
+    const watches = await listEvaluated(tx, targetId, 0, FREE_WATCHES_MAX)
     const fold = startFold(type, watches)
     const look = (
       place: Pick<Balance, 'entry' | 'balanceCredits'>,

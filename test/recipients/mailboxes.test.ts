@@ -405,6 +405,21 @@ describe('whoever asks', () => {
     const sent = Array.from({ length: 5 }, (_, tag) => mailsTo(tagged(tag)).length)
     expect(sent.reduce((sum, mails) => sum + mails)).toBe(3)
   })
+  test('a Google mailbox is one mailbox, wherever its dots are', async () => {
+    const spellings = ['night.desk@gmail.com', 'nightdesk@gmail.com', 'n.ight.desk@googlemail.com']
+    for (const spelling of spellings) await askFor(spelling)
+    await askFor('Night.Desk+7@Gmail.com')
+    expect(await refusal(askFor('nightdes.k@googlemail.com'))).toMatchObject({
+      code: 'rate_limited',
+    })
+    room.clock.advance(20 * 60)
+    await room.sendMails()
+    const all = room.inbox.mails.filter(({ to }) => /@(gmail|googlemail)\.com$/i.test(to))
+    expect(all).toHaveLength(3)
+    // Elsewhere dots tell mailboxes apart.
+    const elsewhere = ['night', 'n.ight', 'ni.ght', 'nig.ht', 'nigh.t']
+    for (const name of elsewhere) await askFor(`${name}@example.org`)
+  })
   test('a wallet causes twenty mails a day, however often it changes an address', async () => {
     const { id } = await pending()
     for (let step = 0; step < 60; step += 1) {
