@@ -100,24 +100,32 @@ interface Deps {
   readonly timeoutMs: number
 }
 
+/** So many chats that are told to wait within so long mean that the limit is the bot's. */
+const FLOODS_OF_BOT = { chats: 3, withinMs: 10_000 } as const
+
 /** Which chats were told to wait, and for how long. */
 interface Floods {
   note(chat: string, ms: number): void
 }
 
 /**
- * Keeps to what Telegram asks. A chat that is told to wait waits alone; when another one is told so while the
- * first still waits, the limit is the bot's, and all of its chats wait.
+ * Keeps to what Telegram asks. A chat that is told to wait waits alone. When several are told so at about the
+ * same time, the limit is the bot's, and all of its chats wait, as long as the one with the shortest wait: a busy
+ * group may have a long wait of its own.
  */
 function createFloods(pace: Pace): Floods {
-  const untilOf = new Map<string, number>()
+  const floods = new Map<string, { readonly at: number; readonly until: number }>()
   return {
     note(chat, ms) {
       const now = performance.now()
-      for (const [other, until] of untilOf) if (until <= now) untilOf.delete(other)
-      untilOf.set(chat, now + ms)
+      for (const [other, { at }] of floods) {
+        if (now - at > FLOODS_OF_BOT.withinMs) floods.delete(other)
+      }
+      floods.set(chat, { at: now, until: now + ms })
       pace.hold(chat, ms)
-      if (untilOf.size > 1) pace.holdAll(ms)
+      if (floods.size < FLOODS_OF_BOT.chats) return
+      const ends = [...floods.values()].map(({ until }) => until)
+      pace.holdAll(Math.max(0, Math.min(...ends) - now))
     },
   }
 }
