@@ -36,6 +36,23 @@ export interface Due {
   readonly onlyCritical: boolean
 }
 
+/** What was written this far in the future, in seconds, was written before the clock was put back. */
+const AHEAD_SECONDS = 120
+
+/**
+ * Has deliveries that were deferred before the clock was put back count as written now.
+ *
+ * @returns the wallets whose deferred deliveries are to be rescheduled
+ */
+export async function catchUp(db: Db, now: Date): Promise<readonly string[]> {
+  const ahead = new Date(now.getTime() + AHEAD_SECONDS * 1000)
+  const rows = await db.execute<{ wallet: string }>(sql`
+    update deliveries d set created_at = ${now}
+    where d.created_at > ${ahead} and d.held_until is not null
+    returning d.wallet`)
+  return [...new Set(rows.map(({ wallet }) => wallet))]
+}
+
 /** Critical alerts, and recoveries of such. */
 const CRITICAL = sql.raw(`(d.urgency = 2 or d.recovery and exists (select from alerts a
   where a.id = d.alert_id and a.fired_at = d.fired_at and a.episode_severity = 'critical'))`)

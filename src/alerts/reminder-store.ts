@@ -25,6 +25,21 @@ export function lockDue(tx: Db, ids: readonly number[], now: Date): Promise<Aler
     .for('update', { skipLocked: true })
 }
 
+/** What was written this far in the future, in seconds, was written before the clock was put back. */
+const AHEAD_SECONDS = 120
+
+/**
+ * Has the reminders of alerts that were sent before the clock was put back come as long after now as they were to
+ * come after the alert.
+ */
+export async function catchUp(db: Db, now: Date): Promise<void> {
+  const ahead = new Date(now.getTime() + AHEAD_SECONDS * 1000)
+  await db.execute(sql`
+    update alerts a set told_at = ${now}::timestamptz,
+      remind_at = ${now}::timestamptz + (a.remind_at - a.told_at)
+    where a.created_at > ${ahead} and a.told_at > ${ahead} and a.remind_at is not null`)
+}
+
 function isDue(now: Date) {
   return and(isNotNull(alerts.remindAt), lte(alerts.remindAt, now))
 }

@@ -60,6 +60,7 @@ const PASSES: readonly Pass[] = [
 
 /** Tells everything again that is due. */
 export async function sendReminders(deps: Deps, signal: AbortSignal): Promise<void> {
+  await reminderStore.catchUp(deps.db, deps.clock.now())
   await releaseForgotten(deps, signal)
   for (const pass of PASSES) {
     while (!signal.aborted) {

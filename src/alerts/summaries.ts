@@ -10,6 +10,7 @@ import * as delivery from '#src/delivery/service.ts'
 import { formatDateTime, formatTime } from '#src/i18n/format.ts'
 import { type Translate, translator } from '#src/i18n/translate.ts'
 import { SEVERITIES, type Severity } from '#src/kernel/facts.ts'
+import { storedAddress } from '#src/kernel/units.ts'
 import * as recipients from '#src/recipients/service.ts'
 import { DEFAULT_SETTINGS, listSettings, type Settings } from '#src/recipients/settings.ts'
 import {
@@ -43,6 +44,13 @@ const GLYPHS: Readonly<Record<Reason, string>> = { quiet: '☀️', digest: '�
  * held for recipients whose mute or settings changed. One recipient that fails does so alone.
  */
 export async function sendSummaries(deps: Deps, signal: AbortSignal): Promise<void> {
+  await transact(deps.db, async (tx) => {
+    const now = deps.clock.now()
+    const wallets = await held.catchUp(tx, now)
+    if (wallets.length > 0) {
+      await recipients.requestReschedule(tx, wallets.map(storedAddress), now)
+    }
+  })
   const options = { quarantine: deps.quarantine, kind: 'summary', idOf: (id: number) => id }
   const each = async (
     list: (after: number) => Promise<readonly number[]>,

@@ -1,7 +1,8 @@
+import { sendThrottleSummaries } from '#src/alerts/budget.ts'
+import { sendReminders } from '#src/alerts/reminders.ts'
 import { raise } from '#src/alerts/service.ts'
 import { messageStates } from '#src/alerts/states.ts'
-import { sendReminders } from '#src/jobs/send-reminders.ts'
-import { sendSummaries } from '#src/jobs/send-summaries.ts'
+import { sendSummaries } from '#src/alerts/summaries.ts'
 import type { Severity } from '#src/kernel/facts.ts'
 import type { JsonObject } from '#src/kernel/units.ts'
 import type { Raised } from '#src/watches/evaluate.ts'
@@ -96,8 +97,11 @@ export async function alertRoom() {
         await raise(app, tx, raised)
       })
     },
-    remind: () => sendReminders.run(app, signal, undefined),
-    summarize: () => sendSummaries.run(app, signal, undefined),
+    remind: () => sendReminders(app, signal),
+    summarize: async () => {
+      await sendSummaries(app, signal)
+      await sendThrottleSummaries(app, signal)
+    },
     /** What came into the chat since `forget`, as it stands now. */
     chatTexts: () =>
       world.telegram

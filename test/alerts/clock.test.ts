@@ -1,0 +1,114 @@
+import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
+import { sendReminders } from '#src/jobs/send-reminders.ts'
+import { sendSummaries } from '#src/jobs/send-summaries.ts'
+import { DEFAULT_SETTINGS } from '#src/recipients/settings.ts'
+import { type AlertRoom, alertRoom } from './room.ts'
+
+/** Reminders and deferred messages where a clock is wrong. */
+
+const LOW = 'credits.low-balance'
+const MINUTE_MS = 60_000
+const DAY_MINUTES = 1440
+const NIGHT = { enabled: true, from: '22:00', to: '07:00', criticalBypass: true }
+
+let room: AlertRoom
+let watchId: number
+let watches = 0
+
+beforeAll(async () => {
+  room = await alertRoom()
+})
+beforeEach(async () => {
+  await room.sql`update tokens set expires_at = ${new Date('2090-01-01T00:00:00.000Z')}`
+  await room.sql`delete from deliveries`
+  await room.sql`delete from alerts`
+  const { version: _version, ...defaults } = DEFAULT_SETTINGS
+  await room.change(defaults)
+  watches += 1
+  watchId = await room.watch(`Watch ${watches}`)
+  room.forget()
+})
+afterAll(() => room.close())
+
+/** Sets the host's clock, so many minutes off from the database's. */
+async function setOff(minutes: number): Promise<void> {
+  const [row] = await room.sql<{ ms: string }[]>`
+    select floor(extract(epoch from clock_timestamp()) * 1000)::text as ms`
+  room.clock.set(new Date(Number(row?.ms) + minutes * MINUTE_MS))
+}
+
+/** What runs by the clock, as the service runs it. */
+async function runJobs(): Promise<void> {
+  const signal = new AbortController().signal
+  await sendReminders.run(room.app, signal, undefined)
+  await sendSummaries.run(room.app, signal, undefined)
+  await room.deliver()
+}
+
+/** The same where nothing tells that the clock is wrong, as the database has it, too. */
+async function pass(): Promise<void> {
+  await room.remind()
+  await room.summarize()
+  await room.deliver()
+}
+
+test('a host that is a day ahead or behind reminds nobody; afterwards each reminder comes once', async () => {
+  await setOff(-20)
+  await room.notice(watchId, { event: LOW, severity: 'critical' })
+  await room.deliver()
+  expect(room.chatTexts()).toHaveLength(1)
+  for (const minutes of [DAY_MINUTES, -DAY_MINUTES]) {
+    await setOff(minutes)
+    await runJobs()
+    expect(room.chatTexts()).toHaveLength(1)
+  }
+  await setOff(0)
+  await runJobs()
+  await runJobs()
+  expect(room.chatTexts()).toHaveLength(2)
+  await setOff(4)
+  await runJobs()
+  expect(room.chatTexts()).toHaveLength(2)
+})
+
+test('a host that is a day ahead sends no summary early; afterwards it comes once', async () => {
+  await room.change({ digest: '15m' })
+  await setOff(-20)
+  await room.notice(watchId, { event: LOW })
+  await setOff(-20 + DAY_MINUTES)
+  await runJobs()
+  expect(room.chatTexts()).toEqual([])
+  await setOff(0)
+  await runJobs()
+  await runJobs()
+  expect(room.chatTexts()).toHaveLength(1)
+})
+
+test('a clock that is put back by a day delays no reminder, and sends none twice', async () => {
+  room.clock.set(new Date('2026-12-02T12:00:00.000Z'))
+  await room.notice(watchId, { event: LOW, severity: 'critical' })
+  await room.deliver()
+  room.clock.set(new Date('2026-12-01T12:00:00.000Z'))
+  await pass()
+  expect(room.chatTexts()).toHaveLength(1)
+  room.clock.set(new Date('2026-12-01T12:14:59.000Z'))
+  await pass()
+  expect(room.chatTexts()).toHaveLength(1)
+  room.clock.set(new Date('2026-12-01T12:15:00.000Z'))
+  await pass()
+  await pass()
+  expect(room.chatTexts()).toHaveLength(2)
+})
+
+test('a clock that is put back by a day delays no summary, and sends none twice', async () => {
+  await room.change({ quietHours: NIGHT })
+  room.clock.set(new Date('2026-12-04T23:00:00.000Z'))
+  await room.notice(watchId, { event: LOW })
+  room.clock.set(new Date('2026-12-03T23:00:00.000Z'))
+  await pass()
+  expect(room.chatTexts()).toEqual([])
+  room.clock.set(new Date('2026-12-04T07:00:00.000Z'))
+  await pass()
+  await pass()
+  expect(room.chatTexts()).toHaveLength(1)
+})
