@@ -15,6 +15,7 @@ import { createXrpl, type Xrpl } from '#src/chain/xrpl.ts'
 import { MAIL_CONNECTIONS } from '#src/channels/email.ts'
 import { createChannels } from '#src/channels/index.ts'
 import type { Config } from '#src/config.ts'
+import { createDatabaseClock } from '#src/db/clock.ts'
 import { connect, waitForDatabase } from '#src/db/connection.ts'
 import { migrate } from '#src/db/migrate.ts'
 import { createSending } from '#src/delivery/sending.ts'
@@ -151,6 +152,10 @@ export function createApp(
     evaluationIntervalMs: config.chain.evaluationIntervalMs,
     tally: createTally(),
     sending: createSending(channels),
+    deliveryClock:
+      given.clock === undefined
+        ? createDatabaseClock({ db: jobsDb, clock, log })
+        : { now: () => clock.now(), sync: async () => undefined },
     billing,
   }
   const jobApp: JobApp = {

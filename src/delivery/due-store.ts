@@ -5,6 +5,7 @@ import { ANY_LENGTH } from '#src/db/arrays.ts'
 import type { Db } from '#src/db/connection.ts'
 import { SEVERITIES } from '#src/kernel/facts.ts'
 import { LEASE_SECONDS } from './model.ts'
+import { RETRY_SECONDS } from './rules.ts'
 import type { deliveries } from './tables.ts'
 
 /** Due rows of one urgency looked at for one claim. */
@@ -240,6 +241,23 @@ export async function catchUp(db: Db, now: Date): Promise<void> {
       select id from deliveries
       where created_at > ${ahead} and status in ('pending', 'retrying') and next_attempt_at > ${ahead}
       limit 1000
+      for update skip locked
+    ) late
+    where d.id = late.id`)
+}
+
+/** No step of the retries takes longer, in seconds. */
+const RETRY_SECONDS_MAX = Math.max(...RETRY_SECONDS) * 1.5
+
+/** As `catchUp`, for what was to be tried again later than the longest wait between two attempts. */
+export async function catchUpRetries(db: Db, now: Date): Promise<void> {
+  const ahead = new Date(now.getTime() + RETRY_SECONDS_MAX * 1000)
+  await db.execute(sql`
+    update deliveries d set next_attempt_at = ${now}
+    from (
+      select id from deliveries
+      where status = 'retrying' and planned_at is null and next_attempt_at > ${ahead}
+      limit 10000
       for update skip locked
     ) late
     where d.id = late.id`)

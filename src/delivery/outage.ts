@@ -21,6 +21,11 @@ const RANDOM_STEPS = 2 ** 32
 
 /** Sees how attempts of a channel end. */
 export interface OutageWatch {
+  /**
+   * Before the first attempt of this process: finds what was left without an answer. Its destinations count as
+   * failed, so that it is resumed with the first success, as if the process had seen the outage begin.
+   */
+  recall(): Promise<void>
   /** @param of `hasAnswered`: the destination answered the attempt before */
   note(ending: Ending, of: { readonly lane: string; readonly hasAnswered: boolean }): void
   /** After a success: what got no answer while the channel did not work is due, spaced out. */
@@ -37,6 +42,13 @@ export function watchOutage(
 ): OutageWatch {
   const isAway = () => isOneService || outage.failed.size >= FAILED_HOSTS
   return {
+    async recall() {
+      if (outage.isRecalled) return
+      const lanes = await store.listUnansweredLanes(db, key)
+      for (const lane of lanes) outage.failed.add(lane)
+      outage.isWaking = lanes.length > 0
+      outage.isRecalled = true
+    },
     note(ending, { lane, hasAnswered }) {
       if (ending.kind === 'delivered') {
         if (isAway()) outage.isWaking = true

@@ -4,6 +4,8 @@ import { createLanes, type Lanes } from './lanes.ts'
 import type { Ended } from './task.ts'
 
 export interface Sending {
+  /** When the clock was last looked at: what it said, and the time on a clock that never goes back. */
+  time: { readonly now: Date; readonly ms: number } | undefined
   of(channel: ChannelKey): ChannelSending
 }
 
@@ -50,6 +52,8 @@ export interface Round {
 export interface Outage {
   /** Lanes that answered before and got no answer across since the last success. */
   readonly failed: Set<string>
+  /** What another run or process left without an answer was looked up, or need not be. */
+  isRecalled: boolean
   /** What got no answer is to be tried again: a success came after every destination had failed. */
   isWaking: boolean
   /** When one of those without an answer was last tried early; or when this was first asked. */
@@ -73,12 +77,18 @@ export function createSending(channels: Channels): Sending {
           backlog: newRound(),
           stale: newRound(),
           tidiedAt: Number.NEGATIVE_INFINITY,
-          outage: { failed: new Set(), isWaking: isOneService, probedAt: undefined },
+          outage: {
+            failed: new Set(),
+            isRecalled: isOneService,
+            isWaking: isOneService,
+            probedAt: undefined,
+          },
         },
       ]
     }),
   )
   return {
+    time: undefined,
     of: (channel) => {
       const sending = all.get(channel)
       if (sending === undefined) throw new Error(`there is no channel ${channel}`)

@@ -6,11 +6,11 @@ import { AppError } from '#src/kernel/errors.ts'
 import { traceOf } from '#src/kernel/trace.ts'
 import { openDestinations } from '#src/recipients/destinations.ts'
 import { readMessage as readSent, type StateReader } from './chats.ts'
-import { catchUp } from './due-store.ts'
+import { catchUp, catchUpRetries } from './due-store.ts'
 import * as kept from './kept-store.ts'
 import * as messages from './message-store.ts'
 import type { DeliveryEntry, KeptDelivery, NewDelivery } from './model.ts'
-import { createSending } from './sending.ts'
+import { createSending, type Sending } from './sending.ts'
 import * as store from './store.ts'
 import type { TestDeps } from './test-message.ts'
 import { createWorker, type Worker, type WorkerDeps } from './worker.ts'
@@ -39,6 +39,7 @@ export async function enqueue(tx: Db, deliveries: readonly NewDelivery[]): Promi
  */
 export async function deliverDue(deps: WorkerDeps, stop: AbortSignal): Promise<void> {
   const sending = deps.sending ?? createSending(deps.channels)
+  await keepTime(deps, sending)
   await catchUp(deps.db, deps.clock.now())
   const workers = Object.values(deps.channels)
     .filter((channel) => channel.available())
@@ -58,6 +59,7 @@ export async function deliverDue(deps: WorkerDeps, stop: AbortSignal): Promise<v
       const startedAt = performance.now()
       let found = false
       try {
+        await keepTime(deps, sending)
         found = await worker.claim()
         failed = 0
       } catch (error) {
@@ -83,6 +85,23 @@ export async function deliverDue(deps: WorkerDeps, stop: AbortSignal): Promise<v
     await Promise.all(workers.map((worker) => worker.finish()))
   }
   if (failures.length > 0 && !stop.aborted) throw failures.at(-1)
+}
+
+/** Least time between two looks at the clock. */
+const TIME_MS = 10_000
+/** A clock that lost more than this was put back. */
+const BACK_MS = 120_000
+
+/** Sets the clock. When it was put back, as at the start, makes due what would wait for the time it was. */
+async function keepTime({ db, clock }: WorkerDeps, sending: Sending): Promise<void> {
+  const before = sending.time
+  const ms = performance.now()
+  if (before !== undefined && ms - before.ms < TIME_MS) return
+  await clock.sync?.()
+  const now = clock.now()
+  const lostMs = before === undefined ? 0 : ms - before.ms - (now.getTime() - before.now.getTime())
+  if (before === undefined || lostMs > BACK_MS) await catchUpRetries(db, now)
+  sending.time = { now, ms }
 }
 
 /** The deliveries of alerts, by alert. */

@@ -209,6 +209,20 @@ export async function resumeUnanswered(db: Db, channel: ChannelKey, now: Date): 
   return woken.length === RESUMED_MAX
 }
 
+/** Deliveries in which lanes without an answer are looked for. */
+const RECALLED_MAX = 1000
+
+/** Lanes of deliveries of a channel that got no answer and are to be tried again, of a bounded number of them. */
+export async function listUnansweredLanes(db: Db, channel: ChannelKey): Promise<readonly string[]> {
+  const rows = await db.execute<{ lane: string }>(sql`
+    select distinct lane from (
+      select d.lane from deliveries d
+      where d.channel = ${channel} and d.unanswered and d.status = 'retrying'
+      order by d.next_attempt_at limit ${RECALLED_MAX}
+    ) waiting`)
+  return rows.map(({ lane }) => lane)
+}
+
 /** What a look for a delivery to try early chooses from. */
 const PROBES_MAX = 50
 

@@ -1,5 +1,6 @@
 import { setTimeout as wait } from 'node:timers/promises'
 import type { Channel } from '#src/channels/define.ts'
+import type { Clock } from '#src/kernel/clock.ts'
 import { type Opened, openEach } from '#src/recipients/destinations.ts'
 import { attempt } from './attempt.ts'
 import { claimChats, claimStale, type Look } from './chats.ts'
@@ -21,6 +22,8 @@ export interface WorkerDeps extends RecordDeps {
   readonly publicUrl: string
   /** Counts attempts, for the operator. */
   readonly tally?: Tally
+  /** Where it can be set, it is set now and then. */
+  readonly clock: Clock & { sync?(): Promise<void> }
   /** What is remembered from run to run; of this run alone unless given. */
   readonly sending?: Sending
 }
@@ -81,6 +84,7 @@ export function createWorker(
 
   async function claim(): Promise<boolean> {
     results.retry()
+    await outage.recall()
     if (isIdle() && results.recordings() > lookedAt) {
       // What was recorded may have made something due.
       lookedAt = results.recordings()

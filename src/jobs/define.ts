@@ -1,4 +1,5 @@
 import type { MailDeps } from '#src/channels/email.ts'
+import type { SyncedClock } from '#src/db/clock.ts'
 import type { Fence } from '#src/db/lock.ts'
 import type { Sending } from '#src/delivery/sending.ts'
 import type { Tally } from '#src/delivery/tally.ts'
@@ -15,6 +16,8 @@ export interface JobApp extends App {
   readonly tally: Tally
   /** What is remembered of deliveries from run to run. */
   readonly sending: Sending
+  /** What deliveries go by: the database's clock, or the one that a test gives. */
+  readonly deliveryClock: SyncedClock
 }
 
 /** Something that runs every so often. */

@@ -11,7 +11,11 @@ export const deliverDue: Job = {
   everyMs: () => 1000,
   run: (app, signal) =>
     delivery.deliverDue(
-      { ...app, stateOf: (db, alertIds) => messageStates({ ...app, db }, alertIds) },
+      {
+        ...app,
+        clock: app.deliveryClock,
+        stateOf: (db, alertIds) => messageStates({ ...app, db }, alertIds),
+      },
       signal,
     ),
 }

@@ -2,6 +2,7 @@ import { type SQL, sql } from 'drizzle-orm'
 import { PgDialect } from 'drizzle-orm/pg-core'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { DeliveryError } from '#src/channels/define.ts'
+import { createDatabaseClock } from '#src/db/clock.ts'
 import type { Db } from '#src/db/connection.ts'
 import { createSending } from '#src/delivery/sending.ts'
 import { deliverDue, listKept } from '#src/delivery/service.ts'
@@ -21,6 +22,8 @@ afterAll(() => outbox.close())
 
 const signal = new AbortController().signal
 const dialect = new PgDialect()
+const DAY_MS = 86_400_000
+const NOON = new Date('2026-11-20T12:00:00.000Z')
 const AWAY = new DeliveryError('unreachable', { ours: true })
 
 describe('a destination that cannot be opened', () => {
@@ -188,7 +191,106 @@ describe('an outage on our side', () => {
   })
 })
 
+describe('an outage on our side that a restart falls into', () => {
+  /** Webhooks on three hosts fail long enough to wait for half an hour. */
+  async function fail() {
+    const world = { isAway: true }
+    const open = () =>
+      serve(async (request, response) => {
+        if (world.isAway) request.socket.destroy()
+        else response.end()
+      })
+    const servers = await Promise.all([open(), open(), open()])
+    const deps = { ...outboxDeps(outbox.db), clock: outbox.clock }
+    const before = createSending(deps.channels)
+    const targets = []
+    for (const server of servers) targets.push(await outbox.recipient(server.url()))
+    await outbox.enqueue(...targets.map((to) => ({ to })))
+    for (const seconds of [0, 7, 370]) {
+      outbox.clock.advance(seconds)
+      await deliverDue({ ...deps, sending: before }, signal)
+    }
+    const [row] = await outbox.rows()
+    expect(row).toMatchObject({ status: 'retrying', attempts: 3 })
+    const after = createSending(deps.channels)
+    return {
+      world,
+      targets,
+      /** A run of the process that was started anew. */
+      deliver: () => deliverDue({ ...deps, sending: after }, signal),
+      close: () => Promise.all(servers.map((server) => server.close())),
+    }
+  }
+  const statuses = async () => new Set((await outbox.rows()).map(({ status }) => status))
+
+  test('ends with the first success for every host', async () => {
+    const { world, targets, deliver, close } = await fail()
+    world.isAway = false
+    await outbox.enqueue(...targets.slice(0, 1).map((to) => ({ to })))
+    await deliver()
+    outbox.clock.advance(1)
+    await deliver()
+    expect(await statuses()).toEqual(new Set(['delivered']))
+    await close()
+  })
+
+  test('is noticed to be over within a minute, also when nothing else is sent', async () => {
+    const { world, deliver, close } = await fail()
+    await deliver()
+    world.isAway = false
+    for (let step = 0; step < 7; step += 1) {
+      outbox.clock.advance(10)
+      await deliver()
+    }
+    expect(await statuses()).toEqual(new Set(['delivered']))
+    await close()
+  })
+})
+
 describe('a clock that jumps', () => {
+  test('of one host by a day sends nothing again that another process has on its way', async () => {
+    let came = 0
+    const gate = Promise.withResolvers<void>()
+    const server = await serve(async (_request, response) => {
+      came += 1
+      await gate.promise
+      response.end()
+    })
+    const deps = outboxDeps(outbox.db, { timeoutMs: 60_000 })
+    /** A process on a host whose clock is so many days ahead. */
+    const processAhead = (days: number) => {
+      const clock = { now: () => new Date(NOON.getTime() + days * DAY_MS) }
+      return { ...deps, clock: createDatabaseClock({ ...deps, clock }) }
+    }
+    const [right, wrong] = [processAhead(0), processAhead(1)]
+    await right.clock.sync()
+    outbox.clock.set(right.clock.now())
+    await outbox.enqueue({ to: await outbox.recipient(server.url()) })
+    const run = deliverDue(right, signal)
+    await expect.poll(() => came).toBe(1)
+    await deliverDue(wrong, signal)
+    gate.resolve()
+    await run
+    expect(came).toBe(1)
+    expect(await outbox.rows()).toMatchObject([{ status: 'delivered', attempts: 1 }])
+    await server.close()
+  })
+
+  test('a day ahead and back makes nothing wait for a day that was to be tried again', async () => {
+    outbox.receiver.answerNext(500)
+    await outbox.enqueue({ to: await outbox.recipient() })
+    const sending = createSending(outbox.channels)
+    outbox.clock.advance(DAY_MS / 1000)
+    await deliverDue({ ...outbox.deps, sending }, signal)
+    expect(await outbox.rows()).toMatchObject([{ status: 'retrying', attempts: 1 }])
+    outbox.clock.advance(-DAY_MS / 1000)
+    // The process looks at its clock every ten seconds.
+    if (sending.time !== undefined) sending.time = { ...sending.time, ms: sending.time.ms - 10_000 }
+    await deliverDue({ ...outbox.deps, sending }, signal)
+    expect(outbox.receiver.deliveries).toHaveLength(2)
+    expect(await outbox.rows()).toMatchObject([{ status: 'delivered' }])
+  })
+
   test('forward by minutes makes no process send again what it has on its way', async () => {
     let came = 0
     const gate = Promise.withResolvers<void>()
