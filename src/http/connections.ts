@@ -1,9 +1,9 @@
 import type { Socket } from 'node:net'
 import type { FastifyInstance } from 'fastify'
 import { networkOf } from '#src/kernel/network.ts'
+import { rawProblem } from './malformed.ts'
 
-const REFUSAL =
-  'HTTP/1.1 503 Service Unavailable\r\nretry-after: 10\r\nconnection: close\r\ncontent-length: 0\r\n\r\n'
+const RETRY_SECONDS = 10
 
 /**
  * Refuses connections beyond `max` open ones from one IPv4 address or IPv6 /64, so that nobody uses up
@@ -17,7 +17,7 @@ export function limitConnections(server: FastifyInstance, max: number): void {
     const network = networkOf(socket.remoteAddress)
     const count = open.get(network) ?? 0
     if (count >= max) {
-      socket.write(REFUSAL)
+      socket.write(rawProblem(503, [`Retry-After: ${RETRY_SECONDS}`]))
       socket.destroySoon()
       return
     }

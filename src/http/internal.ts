@@ -35,6 +35,9 @@ export function createInternalServer(
 ): FastifyInstance {
   const server = Fastify({ logger: false })
   closePromptly(server)
+  server.addHook('onRequest', async (_request, reply) => {
+    reply.header('x-content-type-options', 'nosniff')
+  })
   const registry = new Registry()
   collectDefaultMetrics({ register: registry })
   for (const reading of readings) expose(registry, reading)

@@ -12,21 +12,23 @@ type ParseError = Error & { readonly code?: string }
  */
 export function answerMalformed(error: ParseError, socket: Socket): void {
   if (error.code === 'ECONNRESET' || !socket.writable) return void socket.destroy()
-  const status = statusOf(error.code)
+  socket.end(rawProblem(statusOf(error.code)), () => socket.destroy())
+}
+
+/** A whole answer for a connection that is closed after it: a problem that names its status alone. */
+export function rawProblem(status: number, headers: readonly string[] = []): string {
   const title = STATUS_CODES[status] ?? ''
   const body = JSON.stringify({ type: 'about:blank', title, status })
-  socket.end(
-    [
-      `HTTP/1.1 ${status} ${title}`,
-      'Content-Type: application/problem+json; charset=utf-8',
-      `Content-Length: ${Buffer.byteLength(body)}`,
-      'X-Content-Type-Options: nosniff',
-      'Connection: close',
-      '',
-      body,
-    ].join('\r\n'),
-    () => socket.destroy(),
-  )
+  return [
+    `HTTP/1.1 ${status} ${title}`,
+    'Content-Type: application/problem+json; charset=utf-8',
+    `Content-Length: ${Buffer.byteLength(body)}`,
+    'X-Content-Type-Options: nosniff',
+    ...headers,
+    'Connection: close',
+    '',
+    body,
+  ].join('\r\n')
 }
 
 function statusOf(code: string | undefined): number {

@@ -33,6 +33,16 @@ test('metrics show what can be read, and nothing else of their own', async () =>
   expect(payload).not.toMatch(/^watchdog_broken \d/m)
 })
 
+test.each([
+  '/livez',
+  '/readyz',
+  '/metrics',
+  '/nothing',
+])('%s forbids to guess its type', async (url) => {
+  const { headers } = await server.inject({ method: 'GET', url })
+  expect(headers['x-content-type-options']).toBe('nosniff')
+})
+
 test('counters by label show what was read last', async () => {
   await server.inject({ method: 'GET', url: '/metrics' })
   attempts = 5

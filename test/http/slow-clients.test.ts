@@ -148,7 +148,7 @@ test('connections beyond those of one address are refused, and there is room whe
   const second = connect(port, '127.0.0.1')
   await once(second, 'connect')
   const third = connect(port, '127.0.0.1')
-  expect(await text(third)).toMatch(/^HTTP\/1\.1 503 .*retry-after: 10/s)
+  expect(await text(third)).toMatch(/^HTTP\/1\.1 503 .*nosniff.*retry-after: 10/is)
   second.destroy()
   await expect
     .poll(async () => {
