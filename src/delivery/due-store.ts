@@ -4,6 +4,7 @@ import type { ChannelKey } from '#src/channels/define.ts'
 import { ANY_LENGTH } from '#src/db/arrays.ts'
 import type { Db } from '#src/db/connection.ts'
 import { SEVERITIES } from '#src/kernel/facts.ts'
+import * as messages from './message-store.ts'
 import { LEASE_SECONDS } from './model.ts'
 import { RETRY_SECONDS } from './rules.ts'
 import type { deliveries } from './tables.ts'
@@ -249,9 +250,14 @@ export async function catchUp(db: Db, now: Date): Promise<void> {
 /** No step of the retries takes longer, in seconds. */
 const RETRY_SECONDS_MAX = Math.max(...RETRY_SECONDS) * 1.5
 
-/** As `catchUp`, for what was to be tried again later than the longest wait between two attempts. */
+/**
+ * As `catchUp`, for what was to be tried again later than the longest wait between two attempts, and for messages
+ * that are to be changed.
+ */
 export async function catchUpRetries(db: Db, now: Date): Promise<void> {
   const ahead = new Date(now.getTime() + RETRY_SECONDS_MAX * 1000)
+  const sentMax = new Date(now.getTime() + AHEAD_SECONDS * 1000)
+  await messages.catchUp(db, now, { sentMax, waitMax: ahead })
   await db.execute(sql`
     update deliveries d set next_attempt_at = ${now}
     from (

@@ -2,6 +2,7 @@
 import { type SQL, sql } from 'drizzle-orm'
 import type { ChannelKey, EnvelopeKind, HelpPart } from '#src/channels/define.ts'
 import type { Db } from '#src/db/connection.ts'
+import { lowestDeliveryId } from './delivery-id.ts'
 import { sentMessages } from './tables.ts'
 
 export type SentMessage = typeof sentMessages.$inferSelect
@@ -269,6 +270,29 @@ export async function setHelp(
       sql`${sentMessages.recipientId} = any(${sql.param([...recipientIds])}::int[])
         and ${sentMessages.messageId} = ${messageId}`,
     )
+}
+
+/**
+ * Has messages that were sent, taken or put off before the clock was put back count as sent now, and as due
+ * where they are out of date.
+ *
+ * @param to `sentMax`: nothing can have been sent later; `waitMax`: nor be put off for longer
+ */
+export async function catchUp(
+  db: Db,
+  now: Date,
+  to: { readonly sentMax: Date; readonly waitMax: Date },
+): Promise<void> {
+  const put = sql`sent_at = least(m.sent_at, ${now}), leased_until = null,
+    revise_at = case when m.revise_at > ${now} then ${now}::timestamptz else m.revise_at end`
+  const { sentMax, waitMax } = to
+  // The id begins with the time, and so names the partitions.
+  await db.execute(sql`
+    update sent_messages m set ${put}
+    where m.id >= ${lowestDeliveryId(sentMax)}::uuid and m.sent_at > ${sentMax}`)
+  await db.execute(sql`
+    update sent_messages m set ${put}
+    where m.revise_at is not null and m.revise_at > ${waitMax}`)
 }
 
 /** Puts messages out of date, due at once. */

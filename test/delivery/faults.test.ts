@@ -5,7 +5,7 @@ import { DeliveryError } from '#src/channels/define.ts'
 import { createDatabaseClock } from '#src/db/clock.ts'
 import type { Db } from '#src/db/connection.ts'
 import { createSending } from '#src/delivery/sending.ts'
-import { deliverDue, listKept } from '#src/delivery/service.ts'
+import { deliverDue, listKept, reviseMessages } from '#src/delivery/service.ts'
 import { createQuarantine } from '#src/kernel/quarantine.ts'
 import { CALLER, type Outbox, openOutbox, outboxDeps, serve } from './outbox.ts'
 import { type Answer, openChats } from './sick-chats.ts'
@@ -274,6 +274,21 @@ describe('a clock that jumps', () => {
     expect(came).toBe(1)
     expect(await outbox.rows()).toMatchObject([{ status: 'delivered', attempts: 1 }])
     await server.close()
+  })
+
+  test('a day ahead and back leaves no chat message as it was that is out of date', async () => {
+    const chats = openChats(outbox, () => undefined)
+    const { sending } = chats.deps
+    outbox.clock.advance(DAY_MS / 1000)
+    await chats.tell([{ to: await chats.link(1), alert: 1 }])
+    await chats.deliver()
+    outbox.clock.advance(-DAY_MS / 1000)
+    if (sending.time !== undefined) sending.time = { ...sending.time, ms: sending.time.ms - 10_000 }
+    await chats.deliver()
+    outbox.clock.advance(1)
+    await outbox.db.transaction((tx) => reviseMessages(tx, [1]))
+    await chats.deliver()
+    expect(chats.edits).toHaveLength(1)
   })
 
   test('a day ahead and back makes nothing wait for a day that was to be tried again', async () => {
