@@ -6,6 +6,7 @@ import type { Address } from '#src/kernel/units.ts'
 import * as accounts from '../account/store.ts'
 import { lockSlots } from './capacity.ts'
 import { forEachDue } from './due.ts'
+import { moveForPauses } from './pauses.ts'
 import { missingCredits, nextReminder, priceSlots, slotsLeft, trialSlots } from './rules.ts'
 import * as store from './store.ts'
 
@@ -64,6 +65,7 @@ export async function remindDue(deps: Deps, signal: AbortSignal): Promise<void> 
   await forEachDue({ quarantine, kind: 'reminder', signal, list }, (wallet) =>
     transact(db, async (tx) => {
       await lockSlots(tx, wallet)
+      await moveForPauses(tx, wallet, now)
       await remindOfTerms(deps, tx, wallet, now)
       await remindOfTrial(deps, tx, wallet, now)
     }),

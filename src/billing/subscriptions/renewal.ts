@@ -8,6 +8,7 @@ import { debit } from '../account/service.ts'
 import * as accounts from '../account/store.ts'
 import { lockSlots } from './capacity.ts'
 import { forEachDue } from './due.ts'
+import { moveForPauses, noteBillingOff, noteBillingOn } from './pauses.ts'
 import {
   dueAt,
   dueStep,
@@ -63,11 +64,12 @@ interface Deps {
  * ledger reference: whenever the process dies, a term is paid once or not at all. A wallet that fails is
  * put into quarantine and tried again by the next pass; the others go on. After a pause of the
  * service the tries that were missed are made up for, and told as one; a renewed term begins where the
- * last one ended. Where nothing is charged, nothing is renewed.
+ * last one ended. Where nothing is charged, nothing is renewed, and terms stand still.
  */
 export async function renewDue(deps: Deps, signal: AbortSignal): Promise<void> {
   const { db, log, quarantine } = deps
-  if (!deps.billing.enabled) return
+  if (!deps.billing.enabled) return noteBillingOff(deps)
+  await noteBillingOn(deps, signal)
   const now = deps.clock.now()
   const list = (page: Parameters<typeof store.listDueWallets>[2]) =>
     store.listDueWallets(db, now, page)
@@ -87,6 +89,7 @@ async function settleWallet(
   now: Date,
 ): Promise<store.SubscriptionRow[]> {
   await lockSlots(tx, wallet)
+  await moveForPauses(tx, wallet, now)
   const settled: store.SubscriptionRow[] = []
   for (const row of await store.lockRunning(tx, wallet)) {
     const next = await settle(tx, wallet, row, now)

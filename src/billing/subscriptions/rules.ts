@@ -109,6 +109,42 @@ export function goneAt({ status, endsAt, autoRenew, failedRenewals }: Standing):
   return autoRenew ? undefined : endsAt
 }
 
+/** A time in which billing was off. */
+export interface Pause {
+  readonly offAt: Date
+  readonly onAt: Date
+}
+
+/**
+ * By how many milliseconds a pause of billing moves the end of something that runs by time: by as long as
+ * the pause lasted while it ran. What was due before billing went off is due when it comes on, so that
+ * nothing is owed for the past.
+ */
+export function pausedMs(
+  { startsAt, dueAt: due }: { readonly startsAt: Date; readonly dueAt: Date },
+  { offAt, onAt }: Pause,
+): number {
+  const stoppedAt = Math.min(Math.max(offAt.getTime(), startsAt.getTime()), due.getTime())
+  return Math.max(0, onAt.getTime() - stoppedAt)
+}
+
+/**
+ * A subscription after a pause of billing. Its term goes on where it stood; one that was over by then keeps
+ * its slots for 72 hours more.
+ */
+export function afterPause<Row extends Standing & { readonly startsAt: Date }>(
+  row: Row,
+  pause: Pause,
+): Row {
+  const due = dueAt(row)
+  if (due === undefined) return row
+  const moved = pausedMs({ startsAt: row.startsAt, dueAt: due }, pause)
+  const startsAt = new Date(row.startsAt.getTime() + moved)
+  const next = { ...row, startsAt, endsAt: new Date(row.endsAt.getTime() + moved) }
+  if (moved === 0 || dueStep(next, pause.onAt) !== 'expire') return next
+  return { ...next, endsAt: new Date(next.endsAt.getTime() + GRACE_MS) }
+}
+
 /** When the last of the tries to renew a term is made. */
 export function lastRenewalTry(endsAt: Date): Date {
   return new Date(endsAt.getTime() + Math.max(...RENEWAL_TRIES_MS))

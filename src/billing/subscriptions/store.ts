@@ -1,10 +1,11 @@
-import { and, asc, eq, gt, inArray, lte, type SQL, sql } from 'drizzle-orm'
+import { and, asc, eq, gt, inArray, isNull, lte, type SQL, sql } from 'drizzle-orm'
 import type { Db } from '#src/db/connection.ts'
 import { type Address, storedAddress } from '#src/kernel/units.ts'
-import { capacityChanges, subscriptions, trialAccounts, trials } from './tables.ts'
+import { billingPauses, capacityChanges, subscriptions, trialAccounts, trials } from './tables.ts'
 
 export type TrialRow = typeof trials.$inferSelect
 export type SubscriptionRow = typeof subscriptions.$inferSelect
+export type NewTrial = Omit<TrialRow, 'movedForPause'>
 
 /** The wallet's trial, running or over. */
 export async function findTrial(db: Db, wallet: Address): Promise<TrialRow | undefined> {
@@ -39,7 +40,7 @@ export async function insertTrialAccounts(
 }
 
 /** @returns false when this wallet or Telegram account has had its trial */
-export async function insertTrial(db: Db, trial: TrialRow): Promise<boolean> {
+export async function insertTrial(db: Db, trial: NewTrial): Promise<boolean> {
   const inserted = await db
     .insert(trials)
     .values(trial)
@@ -51,6 +52,79 @@ export async function insertTrial(db: Db, trial: TrialRow): Promise<boolean> {
 /** Notes that the owner of a trial needs no more reminders. */
 export async function endTrialReminders(db: Db, wallet: Address): Promise<void> {
   await db.update(trials).set({ remindAt: null }).where(eq(trials.wallet, wallet))
+}
+
+/** Writes the named columns of a wallet's trial. */
+export async function updateTrial(
+  db: Db,
+  wallet: Address,
+  changes: Partial<Pick<TrialRow, 'startedAt' | 'endsAt' | 'remindAt' | 'movedForPause'>>,
+): Promise<void> {
+  await db.update(trials).set(changes).where(eq(trials.wallet, wallet))
+}
+
+/** Notes that billing is off since then, unless that is noted already. */
+export async function beginPause(db: Db, offAt: Date): Promise<void> {
+  // Of two that come at once the second has the number of the first, and is left out.
+  await db.execute(sql`
+    insert into ${billingPauses} (number, off_at)
+    select coalesce(max(number), 0) + 1, ${offAt.toISOString()}::timestamptz from ${billingPauses}
+    having coalesce(bool_and(on_at is not null), true)
+    on conflict do nothing`)
+}
+
+/** Notes that billing is on again, if it was off. @returns whether it was */
+export async function endPause(db: Db, onAt: Date): Promise<boolean> {
+  const ended = await db
+    .update(billingPauses)
+    .set({ onAt: sql`greatest(${billingPauses.offAt}, ${onAt.toISOString()}::timestamptz)` })
+    .where(isNull(billingPauses.onAt))
+    .returning({ number: billingPauses.number })
+  return ended.length > 0
+}
+
+/** A pause that is over. */
+export interface EndedPause {
+  readonly number: number
+  readonly offAt: Date
+  readonly onAt: Date
+}
+
+/** Pauses that are over and for which not everything has been moved, in their order. */
+export async function listUnsettledPauses(db: Db): Promise<EndedPause[]> {
+  const rows = await db
+    .select()
+    .from(billingPauses)
+    .where(isNull(billingPauses.settledAt))
+    .orderBy(asc(billingPauses.number))
+  return rows.flatMap(({ number, offAt, onAt }) => (onAt === null ? [] : [{ number, offAt, onAt }]))
+}
+
+/** Notes that everything has been moved for the pauses up to this one. */
+export async function settlePauses(db: Db, upTo: number, settledAt: Date): Promise<void> {
+  await db
+    .update(billingPauses)
+    .set({ settledAt })
+    .where(and(lte(billingPauses.number, upTo), isNull(billingPauses.settledAt)))
+}
+
+/** Wallets after `after` with a subscription or a trial that was not moved for a pause, by address. */
+export async function listUnmovedWallets(
+  db: Db,
+  pause: number,
+  { after, limit }: { readonly after: Address | undefined; readonly limit: number },
+): Promise<Address[]> {
+  const behind = sql`wallet > ${after ?? ''}`
+  const rows = await db.execute<{ wallet: string }>(sql`
+    (select distinct wallet from ${subscriptions}
+      where moved_for_pause < ${pause} and status in ('active', 'grace') and ${behind}
+      order by wallet limit ${limit})
+    union
+    (select wallet from ${trials}
+      where moved_for_pause < ${pause} and ${behind}
+      order by wallet limit ${limit})
+    order by wallet limit ${limit}`)
+  return rows.map(({ wallet }) => storedAddress(wallet))
 }
 
 /** A place in a list of wallets with something due. */

@@ -21,6 +21,8 @@ export const trials = pgTable(
     endsAt: timestamp('ends_at', { withTimezone: true }).notNull(),
     /** When its owner is reminded of the end; null afterwards. */
     remindAt: timestamp('remind_at', { withTimezone: true }),
+    /** The number of the last pause of billing that its end was moved for. */
+    movedForPause: integer('moved_for_pause').notNull().default(0),
   },
   (table) => [index('trials_remind').on(table.remindAt).where(sql`remind_at is not null`)],
 )
@@ -55,6 +57,8 @@ export const subscriptions = pgTable(
     /** When its owner is reminded next of the end of the term; null when that is over. */
     remindAt: timestamp('remind_at', { withTimezone: true }),
     createdAt: timestamp('created_at', { withTimezone: true }).notNull(),
+    /** The number of the last pause of billing that its term was moved for. */
+    movedForPause: integer('moved_for_pause').notNull().default(0),
   },
   (table) => [
     index('subscriptions_wallet').on(table.wallet, table.id),
@@ -62,6 +66,18 @@ export const subscriptions = pgTable(
     index('subscriptions_remind').on(table.remindAt).where(sql`remind_at is not null`),
   ],
 )
+
+/** Times in which billing was off: what runs by time stands still in them. */
+export const billingPauses = pgTable('billing_pauses', {
+  /** 1, 2, 3 … in their order. */
+  number: integer('number').primaryKey(),
+  /** When billing was first seen off. */
+  offAt: timestamp('off_at', { withTimezone: true }).notNull(),
+  /** When it was first seen on again; null while it is off. */
+  onAt: timestamp('on_at', { withTimezone: true }),
+  /** When every term and trial had been moved; null before. */
+  settledAt: timestamp('settled_at', { withTimezone: true }),
+})
 
 /**
  * Wallets whose capacity changes, and when: written in the transaction that causes it, removed in the

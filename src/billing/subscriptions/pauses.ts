@@ -1,0 +1,109 @@
+/** Times in which billing was off: terms and trials stand still in them. */
+import { type Db, transact } from '#src/db/connection.ts'
+import { isolateEach } from '#src/db/isolate.ts'
+import type { Clock } from '#src/kernel/clock.ts'
+import type { Logger } from '#src/kernel/logger.ts'
+import type { Quarantine } from '#src/kernel/quarantine.ts'
+import type { Address } from '#src/kernel/units.ts'
+import { lockSlots } from './capacity.ts'
+import { afterPause, dueAt, nextReminder, pausedMs } from './rules.ts'
+import * as store from './store.ts'
+
+interface Deps {
+  readonly db: Db
+  readonly clock: Clock
+  readonly log: Logger
+  readonly quarantine: Quarantine
+}
+
+/** Wallets read at once. */
+const WALLETS_PER_READ = 100
+
+/** Notes that billing is off, from the first time on that it is seen so. */
+export async function noteBillingOff({ db, clock }: Deps): Promise<void> {
+  await store.beginPause(db, clock.now())
+}
+
+/**
+ * Notes that billing is on, and moves every term and trial by the time it was off. Each wallet is a
+ * transaction of its own; one that fails is put into quarantine and tried again by the next pass.
+ */
+export async function noteBillingOn(deps: Deps, signal: AbortSignal): Promise<void> {
+  const { db, clock, log, quarantine } = deps
+  const now = clock.now()
+  if (await store.endPause(db, now)) log.info({ at: now }, 'billing is on again')
+  const last = (await store.listUnsettledPauses(db)).at(-1)
+  if (last === undefined) return
+  const options = { quarantine, kind: 'billing-pause', idOf: (wallet: Address) => wallet }
+  let moved = 0
+  let left = 0
+  for (let after: Address | undefined; !signal.aborted; ) {
+    const wallets = await store.listUnmovedWallets(db, last.number, {
+      after,
+      limit: WALLETS_PER_READ,
+    })
+    const done = await isolateEach(wallets, options, (wallet) =>
+      transact(db, async (tx) => {
+        await lockSlots(tx, wallet)
+        await moveForPauses(tx, wallet, now)
+      }),
+    )
+    moved += done.length
+    left += wallets.length - done.length
+    after = wallets.at(-1)
+    if (after === undefined) break
+  }
+  if (signal.aborted) return
+  log.info({ wallets: moved, left }, 'terms moved by the time that billing was off')
+  if (left === 0) await store.settlePauses(db, last.number, now)
+}
+
+/**
+ * Moves the terms and the trial of a wallet by the pauses that were not counted yet, in the caller's
+ * transaction, which has locked the wallet's slots.
+ */
+export async function moveForPauses(tx: Db, wallet: Address, now: Date): Promise<void> {
+  const pauses = await store.listUnsettledPauses(tx)
+  const last = pauses.at(-1)
+  if (last === undefined) return
+  for (const row of await store.lockRunning(tx, wallet)) {
+    const missed = pauses.filter(({ number }) => number > row.movedForPause)
+    if (missed.length === 0) continue
+    const { startsAt, endsAt, ...next } = missed.reduce(afterPause, row)
+    await store.updateSubscription(tx, row.id, {
+      startsAt,
+      endsAt,
+      dueAt: dueAt({ ...next, endsAt }) ?? null,
+      remindAt: nextReminder('term', endsAt, now) ?? null,
+      movedForPause: last.number,
+    })
+  }
+  await moveTrial(tx, wallet, pauses, now)
+}
+
+async function moveTrial(
+  tx: Db,
+  wallet: Address,
+  pauses: readonly store.EndedPause[],
+  now: Date,
+): Promise<void> {
+  const trial = await store.findTrial(tx, wallet)
+  let { startedAt, endsAt, movedForPause = 0 } = trial ?? {}
+  if (trial === undefined || startedAt === undefined || endsAt === undefined) return
+  for (const pause of pauses.filter(({ number }) => number > trial.movedForPause)) {
+    movedForPause = pause.number
+    // One that was over before billing went off is over.
+    if (endsAt <= pause.offAt) continue
+    const ms = pausedMs({ startsAt: startedAt, dueAt: endsAt }, pause)
+    startedAt = new Date(startedAt.getTime() + ms)
+    endsAt = new Date(endsAt.getTime() + ms)
+  }
+  if (movedForPause === trial.movedForPause) return
+  if (endsAt.getTime() === trial.endsAt.getTime()) {
+    return store.updateTrial(tx, wallet, { movedForPause })
+  }
+  const remindAt = nextReminder('trial', endsAt, now) ?? null
+  await store.updateTrial(tx, wallet, { startedAt, endsAt, remindAt, movedForPause })
+  await store.insertCapacityChange(tx, wallet, now)
+  await store.insertCapacityChange(tx, wallet, endsAt)
+}

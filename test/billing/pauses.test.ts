@@ -1,0 +1,171 @@
+import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
+import { remindDue } from '#src/billing/subscriptions/reminders.ts'
+import { renewDue } from '#src/billing/subscriptions/renewal.ts'
+import type { Address } from '#src/kernel/units.ts'
+import { fitChangedWallets } from '#src/watches/slots.ts'
+import { giveCredits } from '../support/credits.ts'
+import { serviceOnly } from '../support/harness.ts'
+import { type Client, signIn } from '../support/people.ts'
+
+/** Billing is switched off and on again. */
+
+let service: Awaited<ReturnType<typeof serviceOnly>>
+let alice: Client
+let bob: Client
+
+const START = new Date('2026-11-20T12:00:00.000Z')
+const DAY_MS = 86_400_000
+const signal = new AbortController().signal
+
+beforeAll(async () => {
+  service = await serviceOnly()
+  alice = await signIn(service, 'alice')
+  bob = await signIn(service, 'bob')
+  await service.sql`update tokens set expires_at = ${new Date('2030-01-01T00:00:00.000Z')}`
+})
+beforeEach(async () => {
+  service.clock.set(START)
+  await service.sql`
+    truncate accounts, ledger_entries, subscriptions, trials, trial_accounts, capacity_changes,
+      billing_pauses, watches, targets cascade`
+  for (const client of [alice, bob]) {
+    await client.request('POST', '/account/terms', { version: '2026-11' })
+  }
+})
+afterAll(() => service.close())
+
+const at = (days: number) => new Date(START.getTime() + days * DAY_MS)
+const withBilling = (enabled: boolean): typeof service.app => ({
+  ...service.app,
+  billing: { ...service.app.billing, enabled },
+})
+
+/** What runs by the clock, so many days after the purchase. */
+async function day(days: number, billing: 'on' | 'off', app = withBilling(billing === 'on')) {
+  service.clock.set(at(days))
+  await renewDue(app, signal)
+  await remindDue(app, signal)
+  await fitChangedWallets(app, signal)
+}
+
+async function buy(client: Client, order: object, credits = 5000) {
+  await giveCredits(service.app, client.caller.wallet, credits)
+  const body = { quantity: 1, periods: 1, autoRenew: true, ...order }
+  expect((await client.request('POST', '/subscriptions', body)).status).toBe(201)
+}
+
+const charges = async (client: Client) => {
+  const { body } = await client.request('GET', '/account?limit=250')
+  const isCharge = ({ type }: { type: string }) => type === 'subscription'
+  return body.ledger.data.filter(isCharge).length
+}
+const held = async (client: Client) => (await client.request('GET', '/subscriptions')).body
+const only = async (client: Client) => (await held(client)).data[0]
+
+test('months without billing are charged to nobody, and terms go on with the time they had left', async () => {
+  await buy(alice, {})
+  await buy(bob, { autoRenew: false })
+  await day(10, 'off')
+  for (const days of [35, 70, 110]) await day(days, 'off')
+  await day(130, 'on')
+  for (const client of [alice, bob]) {
+    expect(await only(client)).toMatchObject({
+      status: 'active',
+      startsAt: at(120).toISOString(),
+      endsAt: at(150).toISOString(),
+    })
+    expect(await charges(client)).toBe(1)
+    expect((await held(client)).capacity.purchased).toBe(1)
+  }
+  await day(149.9, 'on')
+  expect([await charges(alice), (await held(bob)).capacity.purchased]).toEqual([1, 1])
+  await day(150, 'on')
+  expect([await charges(alice), (await held(bob)).capacity.purchased]).toEqual([2, 0])
+  expect(await only(alice)).toMatchObject({ endsAt: at(180).toISOString() })
+})
+
+test('what was due before billing went off is charged for the term that begins when it comes on, once', async () => {
+  await buy(alice, {})
+  await buy(bob, { autoRenew: false })
+  // Nothing ran between the purchase and the switch.
+  await day(100, 'off')
+  await day(160, 'on')
+  await day(160, 'on')
+  expect(await charges(alice)).toBe(2)
+  expect(await only(alice)).toMatchObject({
+    startsAt: at(160).toISOString(),
+    endsAt: at(190).toISOString(),
+  })
+  expect(await only(bob)).toMatchObject({ status: 'active', endsAt: at(163).toISOString() })
+})
+
+test('a wallet without credits keeps its slots at the switch and has its whole grace', async () => {
+  await buy(alice, {}, 500)
+  await day(30, 'on')
+  expect(await only(alice)).toMatchObject({ status: 'grace' })
+  await day(31.5, 'on')
+  await day(31.5, 'off')
+  await day(99, 'off')
+  await day(101.5, 'on')
+  expect(await only(alice)).toMatchObject({ status: 'grace', endsAt: at(100).toISOString() })
+  await day(102.9, 'on')
+  expect((await held(alice)).capacity.purchased).toBe(1)
+  await day(103, 'on')
+  expect((await held(alice)).capacity.purchased).toBe(0)
+})
+
+test('switching off and on again and again adds no more than the time it was off', async () => {
+  await buy(alice, {})
+  for (let n = 0; n < 20; n += 1) {
+    await day(1 + n / 10, 'off')
+    await day(1 + n / 10 + 0.05, 'on')
+    await day(1 + n / 10 + 0.05, 'on')
+  }
+  expect(await only(alice)).toMatchObject({ endsAt: at(31).toISOString() })
+  expect(await charges(alice)).toBe(1)
+})
+
+test('a trial has the days it had left, and a purchase after the switch is not moved', async () => {
+  expect((await alice.request('POST', '/subscriptions/trial')).status).toBe(201)
+  await day(4, 'off')
+  await day(50, 'off')
+  service.clock.set(at(104))
+  await buy(bob, {})
+  await day(104, 'on')
+  expect(await held(alice)).toMatchObject({
+    capacity: { trial: 1 },
+    trial: { endsAt: at(114).toISOString() },
+  })
+  expect(await only(bob)).toMatchObject({ endsAt: at(134).toISOString() })
+  const changes =
+    await service.sql`select at from capacity_changes where wallet = ${alice.caller.wallet}`
+  expect(changes).toEqual([{ at: at(114) }])
+})
+
+test('the switch is counted once, however many processes see it at once', async () => {
+  await buy(alice, {})
+  service.clock.set(at(10))
+  await Promise.all(Array.from({ length: 5 }, () => renewDue(withBilling(false), signal)))
+  service.clock.set(at(60))
+  await Promise.all(Array.from({ length: 5 }, () => renewDue(withBilling(true), signal)))
+  expect(await only(alice)).toMatchObject({ endsAt: at(80).toISOString() })
+  const pauses = await service.sql`select off_at, on_at, settled_at from billing_pauses`
+  expect(pauses).toEqual([{ off_at: at(10), on_at: at(60), settled_at: at(60) }])
+})
+
+test('a wallet that cannot be moved keeps nobody else from it, and is moved and not charged later', async () => {
+  await buy(alice, {})
+  await buy(bob, {})
+  await day(10, 'off')
+  const wallet: Address = alice.caller.wallet
+  await service.sql`alter table subscriptions add constraint broken
+    check (wallet <> ${service.sql.unsafe(`'${wallet}'`)} or moved_for_pause = 0)`
+  await day(60, 'on')
+  await service.sql`alter table subscriptions drop constraint broken`
+  expect(await only(bob)).toMatchObject({ endsAt: at(80).toISOString() })
+  expect(await only(alice)).toMatchObject({ endsAt: at(30).toISOString() })
+  expect(await charges(alice)).toBe(1)
+  await day(61, 'on')
+  expect(await only(alice)).toMatchObject({ endsAt: at(80).toISOString() })
+  expect(await charges(alice)).toBe(1)
+})
