@@ -242,6 +242,16 @@ describe('a contract wallet', () => {
     expect(issued.wallet).toBe(WALLET)
   })
 
+  test('is asked once for a challenge that is sent many times at once', async () => {
+    const signed = await signedChallenge(deps, alice, { wallet: WALLET })
+    const outcomes = await Promise.all(
+      Array.from({ length: 50 }, () => codeOf(exchangeToken(deps, signed))),
+    )
+    expect(outcomes.filter((outcome) => outcome === 'nonce_used')).toHaveLength(49)
+    expect(proxy.counts()['eth_call']).toBe(1)
+    expect(await tokensOf(WALLET)).toHaveLength(1)
+  })
+
   test('is refused with another key', async () => {
     const signed = await signedChallenge(deps, bob, { wallet: WALLET })
     expect(await codeOf(exchangeToken(deps, signed))).toBe('invalid_signature')

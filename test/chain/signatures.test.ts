@@ -174,3 +174,26 @@ describe('when no endpoint answers', () => {
     ).rejects.toMatchObject(unavailable)
   })
 })
+
+describe('contracts that take their time', () => {
+  test('hold up no more than fifteen callers, and no plain account', async () => {
+    await proxy.hang()
+    const signature = await alice.account.signMessage({ message: MESSAGE })
+    const outcomes = Array.from({ length: 20 }, (_, index) =>
+      chain
+        .verifyMessage({ address: numbered(0x5000 + index), message: MESSAGE, signature })
+        .catch((error: unknown) => error),
+    )
+    // The five that find no place are refused while the fifteen are still in hand.
+    const refused = await Promise.all(outcomes.slice(15))
+    expect(refused).toEqual(Array(5).fill(expect.objectContaining(unavailable)))
+    const { address } = alice.account
+    expect(await chain.verifyMessage({ address, message: MESSAGE, signature })).toBe(true)
+    const most = proxy.counts()
+    expect(most['eth_chainId'] ?? 0).toBeLessThanOrEqual(3)
+    await proxy.up()
+    // Whoever waited has a turn, and the next caller finds a place again.
+    await Promise.all(outcomes)
+    expect(await chain.verifyMessage({ address: WALLET, message: MESSAGE, signature })).toBe(true)
+  })
+})
