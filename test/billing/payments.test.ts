@@ -1,5 +1,8 @@
 import { parseEther } from 'viem'
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
+import { recordPayments } from '#src/billing/topups/payments.ts'
+import type { Payment } from '#src/chain/chain.ts'
+import { transact } from '#src/db/connection.ts'
 import type { Hash } from '#src/kernel/units.ts'
 import {
   buyer,
@@ -466,6 +469,53 @@ describe('a block that is replaced', () => {
       expect.objectContaining({ message: 'settled payment is in another block' }),
     )
     expect((await topupOf(alice, draft)).creditedCredits).toBe(10_000)
+  })
+})
+
+describe('a transaction with several payments', () => {
+  const hashOf = (digit: string): Hash => `0x${digit.repeat(64)}`
+  const at = new Date('2026-11-20T12:00:00.000Z')
+
+  test.each([
+    ['of different top-ups', [0, 1]],
+    ['of different top-ups, in another order', [1, 0]],
+    ['of one top-up, alike to the last unit', [0, 0]],
+  ])('that moves after one was credited keeps both: %s', async (_, order) => {
+    const drafts = [await draftOf(alice, { asset: 'FLR' }), await draftOf(alice, { asset: 'FLR' })]
+    const txHash = hashOf(String(3 + (order[0] ?? 0) * 2 + (order[1] ?? 0)))
+    const inBlock = (number: number, hash: Hash, firstLog: number, of: readonly number[]) =>
+      of.map((which, index): Payment => {
+        const draft = drafts[which]
+        return {
+          ...{
+            txHash,
+            logIndex: firstLog + index,
+            way: 'router',
+            tag: null,
+            payer: world.contracts.payTo,
+          },
+          ...{
+            handle: draft?.handle as Hash,
+            asset: 'FLR',
+            amountUnits: BigInt(draft?.amount ?? 0),
+          },
+          block: { number, hash, at },
+        }
+      })
+    const record = (found: readonly Payment[]) =>
+      transact(world.app.db, (tx) => recordPayments(world.app, tx, found, at))
+    await record(inBlock(5, hashOf('a'), 0, [order[0] ?? 0, order[1] ?? 0]))
+    await world.sql`update topup_payments set settled_at = ${at} where tx_hash = ${txHash} and log_index = 0`
+    const moved = order[0] === order[1] ? order : order.toReversed()
+    for (let time = 0; time < 2; time += 1) await record(inBlock(6, hashOf('b'), 7, moved))
+    const rows =
+      await world.sql`select handle, settled_at is not null as settled, block_hash from topup_payments
+      where tx_hash = ${txHash} order by settled_at nulls last`
+    expect(rows).toEqual([
+      { handle: drafts[order[0] ?? 0]?.handle, settled: true, block_hash: hashOf('a') },
+      { handle: drafts[order[1] ?? 0]?.handle, settled: false, block_hash: hashOf('b') },
+    ])
+    await world.sql`delete from topup_payments where tx_hash = ${txHash}`
   })
 })
 
