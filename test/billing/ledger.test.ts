@@ -148,6 +148,35 @@ describe('the ledger', () => {
     expect(ledger.data.every(({ createdAt }) => createdAt >= clock.now())).toBe(true)
   })
 
+  test('finds the few entries of a type among a hundred thousand metered calls by an index', async () => {
+    const wallet = newWallet()
+    await give(entry(wallet, 500_000, 'first'))
+    await database.sql`
+      insert into ledger_entries (wallet, position, type, delta_credits, balance_after_credits, reference, created_at)
+      select ${wallet}, n, 'usage', -1, 500001 - n, ${wallet} || ' call ' || n, ${clock.now()}::timestamptz + n * interval '1 second'
+      from generate_series(2, 100000) n`
+    await database.sql`analyze ledger_entries`
+    const to = new Date(clock.now().getTime() + 86_400_000_000)
+    const query = listLedger(
+      database.db,
+      wallet,
+      { type: 'topup', from: undefined, to },
+      undefined,
+      51,
+    )
+    // Safe: a query of the builder knows its text.
+    const { sql, params } = (
+      query as unknown as { toSQL(): { sql: string; params: string[] } }
+    ).toSQL()
+    const [row] = await database.sql.unsafe(
+      `explain (analyze, buffers, format json) ${sql}`,
+      params,
+    )
+    const plan = row?.['QUERY PLAN'][0].Plan
+    expect(JSON.stringify(plan)).toContain('ledger_entries_rare')
+    expect(plan['Actual Rows']).toBe(1)
+    expect(plan['Shared Hit Blocks'] + plan['Shared Read Blocks']).toBeLessThan(20)
+  })
   test('names the wallet on the channel `ledger` once a change is committed, and only then', async () => {
     const heard: string[] = []
     const stop = await listen(database.sql, 'ledger', (wallet) => heard.push(wallet))

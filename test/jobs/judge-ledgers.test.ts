@@ -295,6 +295,22 @@ describe('a watch of the own credits', () => {
   })
 })
 
+describe('a watch that is deleted while it is judged', () => {
+  test('is gone, and neither the deletion nor the judge fails', async () => {
+    // Limits count by token.
+    const again = await signIn(service, 'alice')
+    for (let round = 0; round < 8; round += 1) {
+      const ids = [await watchCredits(500 + round, again), await watchCredits(2000 + round, again)]
+      await spend(1)
+      const work = [judge(), judge(new Set([alice.caller.wallet])), judge()]
+      const deleted = ids.map((id) => again.request('DELETE', `/watches/${id}`))
+      await Promise.all(work)
+      for (const { status } of await Promise.all(deleted)) expect(status).toBe(204)
+    }
+    expect((await alice.request('GET', '/watches')).body.data).toEqual([])
+  })
+})
+
 describe('the job', () => {
   test('is woken by an entry, a new watch and a changed one, long before its time', async () => {
     const running = await startJobs(service.app, service.sql, [job])
