@@ -1,5 +1,6 @@
 /** What waits for chats and mailboxes, recipient by recipient. */
 import { sql } from 'drizzle-orm'
+import { ANY_LENGTH } from '#src/db/arrays.ts'
 import type { Db } from '#src/db/connection.ts'
 import { CLAIMED, type ClaimedRow, isFree } from './due-store.ts'
 import type { Waiting } from './grouping.ts'
@@ -26,7 +27,8 @@ export async function listDueOf(
   now: Date,
 ): Promise<DueRow[]> {
   return await db.execute<DueRow>(sql`
-    select w.* from unnest(${sql.param([...recipientIds])}::int[]) as r(id)
+    select w.* from rows from (unnest(${sql.param([...recipientIds])}::int[]), ${ANY_LENGTH})
+      as r(id, nothing)
     cross join lateral (
       select d.id, d.recipient_id as "recipientId", d.order_key as "orderKey"
       from deliveries d
@@ -58,9 +60,9 @@ export async function listWaiting(
   )
   const freshUntil = new Date(now.getTime() + (LEASE_SECONDS - FRESH_SECONDS) * 1000)
   return await db.execute<WaitingRow & Record<string, unknown>>(sql`
-    select w.* from unnest(
-      ${sql.param([...keys.keys()])}::text[], ${sql.param(most)}::int[]
-    ) as k(order_key, most)
+    select w.* from rows from (
+      unnest(${sql.param([...keys.keys()])}::text[], ${sql.param(most)}::int[]), ${ANY_LENGTH}
+    ) as k(order_key, most, nothing)
     cross join lateral (
       select d.id, d.recipient_id as "recipientId", d.order_key as "orderKey",
         d.watch_id as "watchId", d.urgency, d.kind, d.recovery, d.test, d.answers,
@@ -86,12 +88,16 @@ export async function claimRows(
 ): Promise<ClaimedRow[]> {
   return await db.execute<ClaimedRow>(sql`
     with chosen as (
-      select d.id from deliveries d
-      where d.id = any(${sql.param([...ids])}::uuid[]) and d.status in ('pending', 'retrying')
-        and (d.next_attempt_at is null or d.next_attempt_at <= ${now})
-        and ${isFree(now)}
-      order by d.id
-      for update skip locked
+      select d.id
+      from rows from (unnest(${sql.param([...ids])}::uuid[]), ${ANY_LENGTH}) as asked(id, nothing)
+      cross join lateral (
+        select d.id from deliveries d
+        where d.id = asked.id and d.status in ('pending', 'retrying')
+          and (d.next_attempt_at is null or d.next_attempt_at <= ${now})
+          and ${isFree(now)}
+        limit 1
+        for update skip locked
+      ) d
     )
     update deliveries d set leased_until = ${leasedUntil}, attempts = d.attempts + 1
     from chosen c where d.id = c.id

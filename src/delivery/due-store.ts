@@ -159,10 +159,13 @@ export async function claimDue(
           and (e.fired_at, e.position, e.id) < (d.fired_at, d.position, d.id)
       ) as blocked
       from rows from (unnest(${sql.param([...ids])}::uuid[]), ${ANY_LENGTH}) as asked(id, nothing)
-      join deliveries d on d.id = asked.id
-      where ${isDue(now)}
-      order by d.id
-      for update of d skip locked
+      -- One look into the index for each; a join may be planned as a scan of all that is unfinished.
+      cross join lateral (
+        select d.id, d.order_key, d.fired_at, d.position from deliveries d
+        where d.id = asked.id and ${isDue(now)}
+        limit 1
+        for update skip locked
+      ) d
     ),
     claimed as (
       update deliveries d set leased_until = ${leasedUntil}, attempts = d.attempts + 1
