@@ -65,10 +65,11 @@ const START_BALANCE_WEI = 10_000n * 10n ** 18n
 /** Room for everything that a world begins with. */
 const BLOCK_GAS = 500_000_000
 /**
- * States kept for questions about the past, each with a copy of all storage; beyond this anvil would write
- * to disk. What contracts of a world store must not grow with time.
+ * States kept for questions about the past, each with a copy of all storage and of all block hashes; beyond
+ * this anvil would write to disk. A chain that makes blocks by the clock lives for long: it keeps fewer.
  */
 const KEPT_STATES = 1000
+const KEPT_STATES_LIVE = 300
 
 /**
  * Starts a local chain on loopback.
@@ -101,13 +102,14 @@ export async function startDevnet(options: DevnetOptions = {}): Promise<Devnet> 
 }
 
 function anvilOptions({ port, blockTimeSeconds, startsAt }: DevnetOptions): readonly string[] {
+  const kept = blockTimeSeconds === undefined ? KEPT_STATES : KEPT_STATES_LIVE
   return [
     ...['--host', '127.0.0.1', '--port', `${port ?? 0}`, '--chain-id', `${flare.id}`],
     ...['--accounts', '0', '--order', 'fifo', '--auto-impersonate'],
     // Newer forks keep the hash of every block in the state, of which each kept block has a copy.
     ...['--hardfork', 'cancun'],
     // Flare's blocks are final at once; this is as near as anvil's `finalized` comes to it.
-    ...['--slots-in-an-epoch', '1', '--prune-history', `${KEPT_STATES}`],
+    ...['--slots-in-an-epoch', '1', '--prune-history', `${kept}`],
     ...['--gas-limit', `${BLOCK_GAS}`],
     ...(blockTimeSeconds === undefined ? [] : ['--block-time', `${blockTimeSeconds}`]),
     ...(startsAt === undefined ? [] : ['--timestamp', `${Math.floor(startsAt.getTime() / 1000)}`]),
