@@ -13,6 +13,7 @@ const ANSWERS: Readonly<Record<string, z.ZodType>> = {
   eth_blockNumber: Amount,
   eth_call: Bytes,
   eth_chainId: Amount,
+  eth_getBalance: Amount,
   eth_getBlockByHash: Item,
   eth_getBlockByNumber: Item,
   eth_getBlockReceipts: z.array(z.looseObject({})).nullable(),

@@ -2,7 +2,7 @@ import type { Address, Hash } from '#src/kernel/units.ts'
 import type { FeedEntry, FeedList } from './feed-names.ts'
 import type { RoundReader } from './fsp/round-reader.ts'
 import type { SigningProtocol } from './fsp/system.ts'
-import type { BalanceSpan } from './internal-transfers.ts'
+import type { BalanceSpan, ComparedSpan } from './internal-transfers.ts'
 
 /** One block, enough to name it and to notice that it was replaced. */
 export interface BlockRef {
@@ -156,11 +156,12 @@ export interface Chain {
     signal?: AbortSignal,
   ): Promise<readonly Payment[]>
   /** Coins that reached an address in these blocks without a transaction to it. */
-  internalTransfers(
-    holder: Address,
-    span: BalanceSpan,
-    signal?: AbortSignal,
-  ): Promise<readonly Payment[]>
+  internalTransfers(holder: Address, span: BalanceSpan, signal?: AbortSignal): Promise<ComparedSpan>
+  /**
+   * An address's FLR at the end of a block, in the smallest unit; undefined where the state of that block is
+   * pruned everywhere. Rejects when an endpoint refuses and none tells it.
+   */
+  balanceAt(holder: Address, block: number, signal?: AbortSignal): Promise<bigint | undefined>
   /** The canonical block of that number; undefined while the chain is shorter. */
   blockAt(number: number, signal?: AbortSignal): Promise<BlockRef | undefined>
   /**

@@ -9,7 +9,7 @@ import { createEndpoints, takeTurns } from './endpoints.ts'
 import { createFeeds } from './feeds.ts'
 import { createRoundReader } from './fsp/round-reader.ts'
 import { createSigningProtocol } from './fsp/system.ts'
-import { findInternalTransfers } from './internal-transfers.ts'
+import { findBalanceAt, findInternalTransfers } from './internal-transfers.ts'
 import { createLogReader } from './logs.ts'
 import { scanPayments } from './payment-scan.ts'
 import { readTransactionFacts } from './payments.ts'
@@ -117,6 +117,7 @@ export function createChain({
       scanPayments({ endpoints, logs }, { fromBlock, toBlock }, places, signal),
     internalTransfers: (holder, span, signal) =>
       findInternalTransfers(endpoints, holder, span, signal),
+    balanceAt: (holder, block, signal) => findBalanceAt(endpoints, holder, block, signal),
     blockAt: (number, signal) =>
       endpoints.askUntil(
         (client) => readBlock(client, number),

@@ -52,6 +52,16 @@ export function isRefusal(error: unknown, withBroken: boolean): boolean {
   return http.status === undefined ? withBroken : REFUSING.includes(http.status)
 }
 
+/** What nodes say when they keep the state of an old block no more: geth, coreth, Erigon, Nethermind, Besu. */
+const PRUNED =
+  /missing trie node|state .*(not available|unavailable|pruned|not found)|pruned|historical state|archive (node|state|data)|old data not available|world state/i
+
+/** Whether an endpoint answered that it keeps the state of the block asked for no more. */
+export function isPruned(error: unknown): boolean {
+  const answer = rpcErrorOf(error)
+  return answer !== undefined && !LIMITED.includes(answer.code) && PRUNED.test(answer.details)
+}
+
 /**
  * Why an endpoint failed, short and safe to log.
  *

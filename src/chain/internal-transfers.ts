@@ -1,8 +1,11 @@
 import { type Hex, isAddressEqual, numberToHex, zeroAddress } from 'viem'
 import { z } from 'zod'
+import { AppError } from '#src/kernel/errors.ts'
 import { type Address, Hash } from '#src/kernel/units.ts'
+import { requireBlock } from './blocks.ts'
 import { OTHER_LOG_INDEX, type Payment } from './chain.ts'
 import type { Endpoints, RpcClient } from './endpoints.ts'
+import { isPruned } from './failures.ts'
 import { Transaction } from './payments.ts'
 import { Quantity } from './quantity.ts'
 import { BLOCKS_PER_STEP, readBlocks, type SpanBlock } from './spans.ts'
@@ -13,10 +16,23 @@ export interface BalanceSpan {
   readonly to: number
   /** At the end of the block before `from`. */
   readonly before: bigint
-  /** At the end of `to`. */
-  readonly after: bigint
+  /**
+   * `before` is what transactions explain, as the state of that block could not be read: a difference may
+   * come from blocks before `from`.
+   */
+  readonly isAssumed?: boolean
+  /** At the end of `to`; undefined where its state is pruned. */
+  readonly after: bigint | undefined
   /** What else explains a balance, by block: payments that an event tells of. */
   readonly explained?: ReadonlyMap<number, bigint>
+}
+
+/** What a stretch of blocks brought. */
+export interface ComparedSpan {
+  readonly transfers: readonly Payment[]
+  /** At the end of the stretch; where its state is pruned, what transactions explain. */
+  readonly balance: bigint
+  readonly isAssumed: boolean
 }
 
 const Receipt = z.object({ status: Quantity, gasUsed: Quantity, effectiveGasPrice: Quantity })
@@ -31,22 +47,24 @@ interface Explained {
 /**
  * Coins that reached an address without a transaction to it: by an internal call of a contract wallet, a
  * multisender or a reward. They leave no event; the balance tells of them, compared block by block with what
- * the address's own transactions explain. A block of which the endpoint no longer has the state is compared
- * together with those after it.
+ * the address's own transactions explain. A block of which the state is pruned is compared together with
+ * those after it, in a later stretch if need be.
  *
  * A transfer's `txHash` is its transaction where only one of the block can have made it, else the hash of
  * the block; `handle` and `tag` are null.
  *
- * @throws AppError upstream `dependency_unavailable` when no endpoint has all of these blocks
+ * @throws AppError upstream `dependency_unavailable` when no endpoint has all of these blocks, or refuses
+ *   to tell a balance
  */
 export async function findInternalTransfers(
   endpoints: Endpoints,
   holder: Address,
   span: BalanceSpan,
   signal?: AbortSignal,
-): Promise<readonly Payment[]> {
-  const found: Payment[] = []
+): Promise<ComparedSpan> {
+  const transfers: Payment[] = []
   let known = span.before
+  let isAssumed = span.isAssumed === true
   let pending: Explained[] = []
   for (let from = span.from; from <= span.to; from += BLOCKS_PER_STEP) {
     const to = Math.min(span.to, from + BLOCKS_PER_STEP - 1)
@@ -58,11 +76,13 @@ export async function findInternalTransfers(
         const units = one.units + (span.explained?.get(block.ref.number) ?? 0n)
         explained.push({ ...one, units })
       }
-      const end = to === span.to ? span.after : await balanceAt(client, holder, to)
+      const end = to === span.to ? span.after : await readBalanceAt(client, holder, to)
       const balances = new Map<number, bigint | undefined>([[to, end]])
       const isOdd = end !== undefined && end - known !== sum([...pending, ...explained])
       if (isOdd) {
-        for (let at = from; at < to; at += 1) balances.set(at, await balanceAt(client, holder, at))
+        for (let at = from; at < to; at += 1) {
+          balances.set(at, await readBalanceAt(client, holder, at))
+        }
       }
       return { explained, balances }
     }, signal)
@@ -71,12 +91,41 @@ export async function findInternalTransfers(
       const balance = step.balances.get(one.block.ref.number)
       if (balance === undefined) continue
       const units = balance - known - sum(pending)
-      if (units > 0n) found.push(toPayment(pending, units, holder))
+      if (units > 0n) transfers.push(toPayment(pending, units, isAssumed ? undefined : holder))
       known = balance
       pending = []
+      isAssumed = false
     }
   }
-  return found
+  return {
+    transfers,
+    balance: known + sum(pending),
+    isAssumed: isAssumed || pending.length > 0,
+  }
+}
+
+/**
+ * An address's balance in the smallest unit at the end of a block; undefined where every endpoint says that
+ * it keeps the state of that block no more.
+ *
+ * @throws AppError upstream `dependency_unavailable` when one of them refuses and none tells it
+ */
+export async function findBalanceAt(
+  endpoints: Endpoints,
+  holder: Address,
+  block: number,
+  signal?: AbortSignal,
+): Promise<bigint | undefined> {
+  const { answer, isSure } = await endpoints.askForMost(
+    async (client) => {
+      await requireBlock(client, block)
+      return readBalanceAt(client, holder, block)
+    },
+    (units) => units !== undefined,
+    signal,
+  )
+  if (answer === undefined && !isSure) throw new AppError('upstream', 'dependency_unavailable')
+  return answer
 }
 
 function sum(blocks: readonly Explained[]): bigint {
@@ -100,8 +149,8 @@ async function explain(client: RpcClient, holder: Address, block: SpanBlock): Pr
   return { block, transactions, units }
 }
 
-/** Undefined where the endpoint has no state of that block any more. */
-async function balanceAt(
+/** Undefined where the endpoint says that it keeps the state of that block no more. */
+async function readBalanceAt(
   client: RpcClient,
   holder: Address,
   block: number,
@@ -109,15 +158,21 @@ async function balanceAt(
   try {
     const params: [Address, Hex] = [holder, numberToHex(block)]
     return Quantity.parse(await client.request({ method: 'eth_getBalance', params }))
-  } catch {
-    return undefined
+  } catch (error) {
+    if (isPruned(error)) return undefined
+    throw error
   }
 }
 
-function toPayment(blocks: readonly Explained[], units: bigint, holder: Address): Payment {
+/** @param holder undefined: it may have come in blocks before these, so that nobody is named as its maker */
+function toPayment(
+  blocks: readonly Explained[],
+  units: bigint,
+  holder: Address | undefined,
+): Payment {
   const last = blocks.at(-1)
   if (last === undefined) throw new Error('a balance was compared without a block')
-  const maker = blocks.length === 1 ? makerOf(last, holder) : undefined
+  const maker = blocks.length === 1 && holder !== undefined ? makerOf(last, holder) : undefined
   return {
     way: 'internal',
     txHash: maker?.hash ?? last.block.ref.hash,

@@ -8,43 +8,121 @@ import { listCoinPayments } from './payment-store.ts'
 import { recordPayments, type SettleDeps } from './payments.ts'
 
 interface Deps extends SettleDeps {
+  readonly confirmations: number
   readonly billing: { readonly payments: PaymentSetup }
 }
+
+/** Blocks compared in one step while the balance is as expected; and while it is not. */
+const STEP_MAX = 1000
+const STEP_MIN = 30
+/** Most steps before everything else has its turn. */
+const STEPS_PER_PASS = 40
 
 /**
  * Compares the balance of the address for plain transfers with the payments that were found, over the blocks
  * read since the last comparison. What transactions do not explain is recorded as a payment of way
  * `internal`, which settles as unmatched. Begins with the balance it finds.
  *
+ * Each step is saved with what it recorded; the next pass goes on from there. Blocks whose state is pruned
+ * are compared together with those after them. While an endpoint refuses, the comparison waits.
+ *
  * @throws AppError upstream `dependency_unavailable`
  */
 export async function compareBalance(deps: Deps, signal: AbortSignal): Promise<void> {
-  const { db, chain, clock, billing } = deps
+  let size = STEP_MAX
+  for (let step = 0; step < STEPS_PER_PASS && !signal.aborted; step += 1) {
+    const outcome = await compareStep(deps, size, signal)
+    if (outcome === 'done') return
+    size = outcome === 'odd' ? STEP_MIN : Math.min(size * 2, STEP_MAX)
+  }
+}
+
+/** @returns `odd`: nothing was saved, as so many blocks are too many to look at one by one */
+async function compareStep(
+  deps: Deps,
+  size: number,
+  signal: AbortSignal,
+): Promise<'done' | 'odd' | 'saved'> {
+  const { db, chain, clock, log, billing } = deps
   const payTo = billing.payments.nativePayTo
   const cursor = await findCursor(db, 'flare')
-  if (payTo === undefined || cursor?.position == null) return
-  const upTo = cursor.position
-  const { balanceOf, balanceBlock: after, balanceUnits: before } = cursor
-  if (balanceOf === payTo && after !== null && upTo <= after) return
-  const units = await readBalance(deps, payTo, upTo, signal)
-  if (units === undefined) return
-  const balance = { balanceOf: payTo, balanceBlock: upTo, balanceUnits: units }
-  if (balanceOf !== payTo || after === null || before === null) return saveBalance(db, balance)
+  if (payTo === undefined || cursor?.position == null) return 'done'
+  const { balanceOf, balanceBlock: after, balanceUnits: before, balanceAssumed } = cursor
+  if (balanceOf !== payTo || after === null || before === null) {
+    await beginAt(deps, payTo, cursor.position, signal)
+    return 'done'
+  }
+  if (cursor.position <= after) return 'done'
+  const upTo = Math.min(cursor.position, after + size)
+  const units = await chain.balanceAt(payTo, upTo, signal)
+  const balance = { balanceOf: payTo, balanceBlock: upTo }
   const plain = await listCoinPayments(db, 'native', { after, upTo })
   const known = await listCoinPayments(db, 'internal', { after, upTo })
   const forwarded = await readForwarded(deps, payTo, { after, upTo }, signal)
   const explained = byBlock([...forwarded, ...known])
-  if (units === before + sum(plain) + sum([...forwarded, ...known])) return saveBalance(db, balance)
+  if (units === before + sum(plain) + sum([...forwarded, ...known])) {
+    await saveStep(deps, after, { ...balance, balanceUnits: units, balanceAssumed: false })
+    return 'saved'
+  }
+  if (upTo - after > STEP_MIN) return 'odd'
+  if (units === undefined && !balanceAssumed) {
+    const fields = { fromBlock: after + 1, toBlock: upTo }
+    log.warn(fields, 'state is pruned: the balance is compared at the oldest block that has one')
+  }
   const span = { from: after + 1, to: upTo, before, after: units, explained }
-  const found = await chain.internalTransfers(payTo, span, signal)
-  await transact(db, async (tx) => {
+  const found = await chain.internalTransfers(payTo, { ...span, isAssumed: balanceAssumed }, signal)
+  const saved = { balanceUnits: found.balance, balanceAssumed: found.isAssumed }
+  await saveStep(deps, after, { ...balance, ...saved }, async (tx) => {
     // What somebody has named meanwhile is recorded already: then the next pass compares anew.
-    const isSame = (await lockCursor(tx, 'flare'))?.balanceBlock === after
     const now = await listCoinPayments(tx, 'internal', { after, upTo })
-    if (!isSame || now.length !== known.length || sum(now) !== sum(known)) return
-    await recordPayments(deps, tx, found, clock.now())
+    if (now.length !== known.length || sum(now) !== sum(known)) return false
+    await recordPayments(deps, tx, found.transfers, clock.now())
+    return true
+  })
+  return 'saved'
+}
+
+/** Saves a step, unless somebody else has or `record` says no. */
+async function saveStep(
+  { db }: Deps,
+  after: number,
+  balance: Parameters<typeof saveBalance>[1],
+  record?: (tx: Db) => Promise<boolean>,
+): Promise<void> {
+  await transact(db, async (tx) => {
+    if ((await lockCursor(tx, 'flare'))?.balanceBlock !== after) return
+    if (record !== undefined && !(await record(tx))) return
     await saveBalance(tx, balance)
   })
+}
+
+/** The first look: at `position`, or at the oldest block after it that has a state still. */
+async function beginAt(
+  deps: Deps,
+  payTo: Address,
+  position: number,
+  signal: AbortSignal,
+): Promise<void> {
+  const { db, chain, log, confirmations } = deps
+  const read = (number: number) => chain.balanceAt(payTo, number, signal)
+  let at = position
+  let balanceUnits = await read(at)
+  if (balanceUnits === undefined) {
+    let pruned = at
+    at = (await chain.confirmedBlock(confirmations, signal)).number
+    balanceUnits = await read(at)
+    while (balanceUnits !== undefined && at - pruned > 1) {
+      const middle = Math.floor((pruned + at) / 2)
+      const units = await read(middle)
+      if (units === undefined) pruned = middle
+      else [at, balanceUnits] = [middle, units]
+    }
+    const fields = { fromBlock: position, toBlock: at }
+    log.warn(fields, 'state is pruned: comparing balances begins at the oldest block that has one')
+  }
+  if (balanceUnits === undefined) return
+  const balance = { balanceOf: payTo, balanceBlock: at, balanceUnits, balanceAssumed: false }
+  await saveBalance(db, balance)
 }
 
 /**
@@ -73,24 +151,13 @@ export async function internalTransfersAt(
   block: number,
   signal?: AbortSignal,
 ): Promise<readonly Payment[]> {
-  const before = await readBalance(deps, payTo, block - 1, signal)
-  const after = await readBalance(deps, payTo, block, signal)
+  const { chain } = deps
+  const before = await chain.balanceAt(payTo, block - 1, signal)
+  const after = await chain.balanceAt(payTo, block, signal)
   if (before === undefined || after === undefined) return []
   const forwarded = await readForwarded(deps, payTo, { after: block - 1, upTo: block }, signal)
   const span = { from: block, to: block, before, after, explained: byBlock(forwarded) }
-  return deps.chain.internalTransfers(payTo, span, signal)
-}
-
-async function readBalance(
-  { chain }: Deps,
-  payTo: Address,
-  number: number,
-  signal: AbortSignal | undefined,
-): Promise<bigint | undefined> {
-  const block = await chain.blockAt(number, signal)
-  if (block === undefined) return undefined
-  const [units] = await chain.balances([{ address: payTo, asset: 'FLR' }], block, signal)
-  return units
+  return (await chain.internalTransfers(payTo, span, signal)).transfers
 }
 
 interface CoinPayment {

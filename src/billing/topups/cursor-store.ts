@@ -52,6 +52,7 @@ export async function saveBalance(
     readonly balanceOf: string
     readonly balanceBlock: number
     readonly balanceUnits: bigint
+    readonly balanceAssumed: boolean
   },
 ): Promise<void> {
   await db.update(paymentCursors).set(balance).where(eq(paymentCursors.chain, 'flare'))

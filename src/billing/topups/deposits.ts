@@ -20,14 +20,14 @@ const PAYMENTS_PER_PAGE = 100
 const CLOCK_TOLERANCE_MS = 600_000
 
 /**
- * One pass: reads what was paid since the last one, and settles what is deep enough. Whatever stops it, the
- * next pass goes on from what is written.
+ * One pass: reads what was paid since the last one, settles what is deep enough, and then compares balances;
+ * what that finds is settled by the next pass. Whatever stops it, the next pass goes on from what is written.
  *
  * @throws the first failure, when everything has had its turn
  */
 export async function settleDeposits(deps: FollowDeps, signal: AbortSignal): Promise<void> {
   const failures: unknown[] = []
-  for (const turn of [beginComparing, readFlare, readXrpl, compareBalance, settlePages]) {
+  for (const turn of [beginComparing, readFlare, readXrpl, settlePages, compareBalance]) {
     if (signal.aborted) break
     try {
       await turn(deps, signal)

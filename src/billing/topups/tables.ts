@@ -1,6 +1,7 @@
 import { sql } from 'drizzle-orm'
 import {
   bigint,
+  boolean,
   index,
   integer,
   numeric,
@@ -128,8 +129,10 @@ export const paymentCursors = pgTable('payment_cursors', {
   sinceAt: instant('since_at').notNull(),
   /** Flare: the address whose balance is compared with the payments; null before the first look. */
   balanceOf: text('balance_of'),
-  /** The block of that look. */
+  /** The block up to which it was compared. */
   balanceBlock: bigint('balance_block', { mode: 'number' }),
   /** The balance at the end of that block. */
   balanceUnits: units('balance_units'),
+  /** That balance is what payments explain, as the state of the block was pruned. */
+  balanceAssumed: boolean('balance_assumed').notNull().default(false),
 })
