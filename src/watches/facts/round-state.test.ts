@@ -11,6 +11,7 @@ import {
   forget,
   type Owners,
   peakOf,
+  sendersOf,
   silenceOf,
   takePolls,
 } from './round-state.ts'
@@ -88,7 +89,7 @@ test('what concerns nobody any more is forgotten', () => {
   const one = state()
   silenceOf(one, ALPHA, 1, 1.5)
   silenceOf(one, BRAVO, 1, 1.5)
-  addBlock(one, block(1, true), OWNERS)
+  for (let n = 0; n < 3; n += 1) addBlock(one, block(1, true), OWNERS)
   one.calls[BRAVO] = []
   addPoll(one, { 'NodeID-A': null, 'NodeID-B': null })
   forget(one, remembered({ watched: new Set([ALPHA]), nodeIds: new Set(['NodeID-A']) }))
@@ -121,6 +122,37 @@ test('an update counts whoever sent it, and an unknown sender makes no account',
   addBlock(one, update, OWNERS)
   expect(one.silence[ALPHA]).toMatchObject({ lastUpdateBlock: 6, blocks: 0 })
   expect(one.senders).toEqual({})
+})
+
+test('who repeats a few updates of a provider before it is not taken for an account of it', () => {
+  const one = state()
+  const sentBy = (sender: Address) => ({
+    ...block(one.blocksRead),
+    fastUpdates: [{ signingPolicy: SIGNER, sender }],
+  })
+  const accounts = () => sendersOf(one, ALPHA, 1_790_000_000).toSorted()
+  addBlock(one, sentBy(BRAVO), OWNERS)
+  addBlock(one, sentBy(BRAVO), OWNERS)
+  expect(accounts()).toEqual([])
+  for (let n = 0; n < 20; n += 1) addBlock(one, sentBy(SENDER), OWNERS)
+  addBlock(one, sentBy(BRAVO), OWNERS)
+  addBlock(one, sentBy(BRAVO), OWNERS)
+  expect(accounts()).toEqual([SENDER])
+})
+
+test('a new account of a provider counts once it sends a fifth of its updates of late', () => {
+  const one = state()
+  const send = (sender: Address, times: number) => {
+    for (let n = 0; n < times; n += 1) {
+      const fastUpdates = [{ signingPolicy: SIGNER, sender }]
+      addBlock(one, { ...block(one.blocksRead), fastUpdates }, OWNERS)
+    }
+  }
+  send(SENDER, 5000)
+  send(BRAVO, 10)
+  expect(one.senders[ALPHA]).not.toHaveProperty(BRAVO)
+  send(BRAVO, 50)
+  expect(one.senders[ALPHA]).toHaveProperty(BRAVO)
 })
 
 test('the last registration or removal of a provider counts', () => {

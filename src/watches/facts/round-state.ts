@@ -54,8 +54,12 @@ export const CarriedState = z.object({
       countedTo: z.int(),
     }),
   ),
-  /** By identity: accounts that sent its fast updates, and when last, in epoch seconds. */
+  /** By identity: its accounts for fast updates, and when each sent the last one, epoch seconds. */
   senders: z.record(Address, z.record(Address, z.int())),
+  /** By identity: its fast updates of late, and how many of them each account sent. */
+  updates: z
+    .record(Address, z.object({ total: z.int(), byAccount: z.record(Address, z.int()) }))
+    .default({}),
   /** By identity: what was called since the last round. */
   calls: z.record(Address, z.array(TransactionPart)),
   /** Up to which time polls of validators are counted; null before the first. */
@@ -85,6 +89,7 @@ export const EMPTY_STATE: CarriedState = {
   peaks: {},
   silence: {},
   senders: {},
+  updates: {},
   calls: {},
   pollsTo: null,
   polls: {},
@@ -92,6 +97,14 @@ export const EMPTY_STATE: CarriedState = {
 
 /** Accounts that sent fast updates within a day count as the provider's. */
 const SENDER_SECONDS = 86_400
+/**
+ * Anybody can send a provider's signed update before the provider does. An account that sent fewer than
+ * these, or a smaller share of the updates of late, is a stranger's.
+ */
+const SENDER_UPDATES_MIN = 3
+const SENDER_SHARE_MIN = 0.2
+/** Beyond so many updates all counts are halved: what is old weighs less and less. */
+const UPDATES_COUNTED_MAX = 200
 /** A node is gone when it is absent from so many answers in a row. */
 const ABSENT_POLLS = 2
 
@@ -128,7 +141,9 @@ export function addBlock(state: CarriedState, block: ProtocolBlock, owners: Owne
       lastUpdateAt: block.at,
       countedTo: state.blocksRead,
     }
-    if (sender !== null) state.senders[voter] = { ...state.senders[voter], [sender]: block.at }
+    if (countUpdate(state, voter, sender) && sender !== null) {
+      state.senders[voter] = { ...state.senders[voter], [sender]: block.at }
+    }
   }
   for (const call of block.calls) {
     const owner = owners.byAccount.get(call.from.toLowerCase())
@@ -136,6 +151,30 @@ export function addBlock(state: CarriedState, block: ProtocolBlock, owners: Owne
     const { voter, role } = owner
     const one = { ...call, role, isBenign: isBenign(call), function: nameOf(call.selector) }
     state.calls[voter] = [...(state.calls[voter] ?? []), TransactionPart.parse(one)]
+  }
+}
+
+/**
+ * Counts a fast update of a provider.
+ *
+ * @param sender null where it is not known
+ * @returns whether the sender sends so many of them that it is the provider's account
+ */
+function countUpdate(state: CarriedState, voter: Address, sender: Address | null): boolean {
+  const before = state.updates[voter] ?? { total: 0, byAccount: {} }
+  const own = sender === null ? 0 : (before.byAccount[sender] ?? 0) + 1
+  const total = before.total + 1
+  const byAccount = sender === null ? before.byAccount : { ...before.byAccount, [sender]: own }
+  state.updates[voter] =
+    total <= UPDATES_COUNTED_MAX ? { total, byAccount } : halved({ total, byAccount })
+  return own >= SENDER_UPDATES_MIN && own >= total * SENDER_SHARE_MIN
+}
+
+function halved({ total, byAccount }: CarriedState['updates'][Address]) {
+  const halves = Object.entries(byAccount).map(([one, count]) => [one, count >> 1] as const)
+  return {
+    total: total >> 1,
+    byAccount: Object.fromEntries(halves.filter(([, count]) => count > 0)),
   }
 }
 
@@ -273,7 +312,7 @@ export function passOver(state: CarriedState, voter: Address): void {
   if (before !== undefined) state.silence[voter] = { ...before, countedTo: state.blocksRead }
 }
 
-/** Accounts that sent a provider's fast updates within a day. */
+/** A provider's accounts for fast updates that sent one within a day. */
 export function sendersOf(state: CarriedState, voter: Address, nowSeconds: number): Address[] {
   return Object.entries(state.senders[voter] ?? {})
     .filter(([, at]) => nowSeconds - at <= SENDER_SECONDS)
@@ -306,6 +345,9 @@ export function forget(state: CarriedState, remembered: Remembered): void {
     const kept = recent.map((account) => [account, before[account] ?? 0] as const)
     if (kept.length === 0) delete state.senders[voter]
     else state.senders[voter] = Object.fromEntries(kept)
+  }
+  for (const voter of addressesIn(state.updates)) {
+    if (!members.has(voter)) delete state.updates[voter]
   }
   for (const voter of addressesIn(state.registrations)) {
     if (!members.has(voter) && !watched.has(voter)) delete state.registrations[voter]
