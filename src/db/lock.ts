@@ -51,6 +51,19 @@ export class FenceError extends Error {
   override readonly name = 'FenceError'
 }
 
+/**
+ * Writes in a transaction of its own under a lock; without a fence, as where nobody else writes.
+ *
+ * @throws FenceError when another holder of the lock has drawn a newer number
+ */
+export function transactUnder<T>(
+  fence: Fence | undefined,
+  db: Db,
+  work: (tx: Db) => Promise<T>,
+): Promise<T> {
+  return fence === undefined ? transact(db, work) : fence.transact(db, work)
+}
+
 /** The one connection beside the pool on which this process holds its locks. */
 interface LockSession {
   readonly client: Sql

@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import type { Db } from '#src/db/connection.ts'
+import { type Fence, transactUnder } from '#src/db/lock.ts'
 import type { Clock } from '#src/kernel/clock.ts'
 import type { Severity } from '#src/kernel/facts.ts'
 import type { Logger } from '#src/kernel/logger.ts'
@@ -16,6 +17,8 @@ const WATCHES_PER_WRITE = 1000
 
 export interface AlarmDeps {
   readonly db: Db
+  /** The right to write as the one process that observes; without it nobody else does. */
+  readonly fence?: Fence | undefined
   readonly clock: Clock
   readonly log: Logger
   /** Records firings in the given transaction: `alerts.raise`, a higher room. */
@@ -27,6 +30,8 @@ export interface AlarmDeps {
  * when that becomes critical, and when it is seen again.
  *
  * Watches are visited only when that changes, in batches; each is told once, whatever is stopped when.
+ *
+ * @throws FenceError when another process took over
  */
 export async function raiseAlarms(
   deps: AlarmDeps,
@@ -43,12 +48,12 @@ export async function raiseAlarms(
     if (severity === null && alarm === null) continue
     if (severity === null || since === null) {
       await endAlarm(deps, type.name, now)
-      await store.saveCursor(deps.db, { type: type.name, alarm: null, alarmTold: null })
+      await save(deps, { type: type.name, alarm: null, alarmTold: null })
       continue
     }
     if (cursor?.alarmTold === severity) continue
     // What was begun must be ended, so it is written down before anybody is told.
-    await store.saveCursor(deps.db, { type: type.name, failingSince: since, alarm: severity })
+    await save(deps, { type: type.name, failingSince: since, alarm: severity })
     const blindness: Blindness = {
       since,
       lastBlock:
@@ -60,8 +65,12 @@ export async function raiseAlarms(
     }
     const reason = cursor?.failingSince == null ? blindness.reason : 'no_answer'
     await raiseAlarm(deps, type.name, severity, { ...blindness, reason }, now)
-    await store.saveCursor(deps.db, { type: type.name, alarmTold: severity })
+    await save(deps, { type: type.name, alarmTold: severity })
   }
+}
+
+function save({ db, fence }: AlarmDeps, cursor: Parameters<typeof store.saveCursor>[1]) {
+  return transactUnder(fence, db, (tx) => store.saveCursor(tx, cursor))
 }
 
 async function raiseAlarm(
@@ -154,12 +163,12 @@ function alarmed(
 
 /** Runs batches, each a transaction, until one is empty. @returns how many there were in all */
 async function inBatches(
-  { db }: AlarmDeps,
+  { db, fence }: AlarmDeps,
   run: (tx: Db, after: number) => Promise<readonly { readonly id: number }[]>,
 ): Promise<number> {
   let count = 0
   for (let after = 0; ; ) {
-    const done = await db.transaction((tx) => run(tx, after))
+    const done = await transactUnder(fence, db, (tx) => run(tx, after))
     const last = done.at(-1)
     if (last === undefined) return count
     after = last.id

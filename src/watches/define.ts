@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import type { BlockRef, Chain } from '#src/chain/chain.ts'
+import type { Fence } from '#src/db/lock.ts'
 import type { FieldError } from '#src/kernel/errors.ts'
 import type { Presentation, Severity } from '#src/kernel/facts.ts'
 import { Instant, type JsonObject } from '#src/kernel/units.ts'
@@ -31,6 +32,8 @@ export interface Sources {
   readonly chain: Chain
   /** What several types share, and what is remembered of the past. */
   readonly facts: Facts
+  /** The right to write what is remembered of the past as the one process that observes. */
+  readonly fence?: Fence | undefined
 }
 
 /** What an evaluator returns for one event. The recorded form is an alert. */

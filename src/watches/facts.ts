@@ -2,6 +2,7 @@ import type { BlockRef, Chain } from '#src/chain/chain.ts'
 import type { PChain } from '#src/chain/pchain.ts'
 import type { Published } from '#src/chain/published.ts'
 import type { Db } from '#src/db/connection.ts'
+import type { Fence } from '#src/db/lock.ts'
 import type { Clock } from '#src/kernel/clock.ts'
 import type { Logger } from '#src/kernel/logger.ts'
 import type { Address } from '#src/kernel/units.ts'
@@ -11,7 +12,10 @@ import { createPublicationKeeper, type PublicationKeeper } from './facts/publica
 import { createRoundFacts, type RoundFacts } from './facts/rounds.ts'
 import { createVoteFacts, type VoteFacts } from './facts/votes.ts'
 
-/** What several watch types share, and what the past was like. Every method rejects as those of `Chain` do. */
+/**
+ * What several watch types share, and what the past was like. Every method rejects as those of `Chain` do.
+ * What a method remembers it writes under the given fence, and rejects with a FenceError when that is outdated.
+ */
 export interface Facts {
   /**
    * Per feed and window, in the order asked, the price at the end of `block` and the oldest valid one
@@ -21,6 +25,7 @@ export interface Facts {
     windows: readonly { readonly feed: string; readonly windowSeconds: number }[],
     block: BlockRef,
     signal?: AbortSignal,
+    fence?: Fence,
   ): Promise<readonly (FeedWindow | undefined)[]>
   /** How providers stand at the end of `block`, in the order asked; undefined where that is not sure. */
   providers(
@@ -37,6 +42,7 @@ export interface Facts {
     voters: readonly Address[],
     block: BlockRef,
     signal?: AbortSignal,
+    fence?: Fence,
   ): Promise<readonly (VoteFacts | undefined)[]>
   /** Voting rounds of every provider. */
   readonly rounds: RoundFacts
@@ -67,11 +73,11 @@ export function createFacts(source: FactSource): Facts {
   const votes = createVoteFacts(source)
   const rounds = createRoundFacts(source)
   return {
-    feedWindows: (windows, block, signal) => feeds.windows(windows, block, signal),
+    feedWindows: (windows, block, signal, fence) => feeds.windows(windows, block, signal, fence),
     providers: (voters, block, signal) => providers.standings(voters, block, signal),
     providerNames: () => providers.names(),
     publications: createPublicationKeeper(source),
-    votes: (voters, block, signal) => votes.of(voters, block, signal),
+    votes: (voters, block, signal, fence) => votes.of(voters, block, signal, fence),
     rounds,
     prune: async () => {
       await feeds.prune()

@@ -208,11 +208,11 @@ async function lookAt(
   span: Span,
   signal: AbortSignal,
 ): Promise<void> {
-  const { chain, facts, clock, quarantine } = deps
+  const { chain, facts, clock, quarantine, fence } = deps
   const options = { quarantine, kind: 'target', idOf: ({ id }: store.TargetRow) => id }
   const targets = await isolateEach(rows, options, (row) => ({ row, look: toLook(type, row) }))
   const looks = targets.map(({ look }) => look)
-  const seen = await type.observe({ chain, facts }, looks, span, signal)
+  const seen = await type.observe({ chain, facts, fence }, looks, span, signal)
   const missing = targets.flatMap(({ row }, i) =>
     seen[i] === undefined && row.noDataSince === null ? [row.id] : [],
   )

@@ -3,8 +3,10 @@ import { afterEach, describe, expect, test } from 'vitest'
 import * as alerts from '#src/alerts/service.ts'
 import { FenceError, tryLock } from '#src/db/lock.ts'
 import { listen, stopListening } from '#src/sandbox/loopback.ts'
+import { raiseAlarms } from '#src/watches/alarm.ts'
 import { type ObserveDeps, observeWatches } from '#src/watches/observe.ts'
 import { pruneTargets } from '#src/watches/retention.ts'
+import { CHAIN_TYPES } from '#src/watches/types/index.ts'
 import { type RoundWorld, roundWorld } from './rounds.ts'
 import { type WatchWorld, watchWorld } from './world.ts'
 
@@ -397,6 +399,43 @@ describe('two processes', () => {
     expect(await world.events(id)).not.toEqual([])
     expect(current).toBeDefined()
     await again?.release()
+  })
+
+  test('remember prices and votes, and raise alarms, only as the one that holds the lock', async () => {
+    const world = await begin()
+    await world.watch('feed-move', { feed: 'XRP/USD' }, { percent: 5, windowSeconds: 600 })
+    const provider = identityIn(world)('Alpha')
+    const voting = await world.watch('reward-signing', { provider })
+    await world.see()
+    await world.player().playToEpochEnd()
+    await world.player().playTo(1_658_430_000 + 90 * 3360 * 453 + 3600)
+    await world.devnet.mine(2, 1)
+    const tip = await world.app.chain.confirmedBlock(world.app.confirmations, signal)
+    // A refusal ends the session of the lock, so that each write has a lock of its own.
+    let locks = 0
+    const old = async () => {
+      locks += 1
+      const lock = await tryLock(world.sql, `watcher ${locks}`)
+      const fence = await lock?.drawFence()
+      await lock?.drawFence()
+      return fence
+    }
+    const { facts } = world.app
+    const outdated = expect.objectContaining({ name: 'FenceError' })
+    const points = () => world.sql`select from feed_points`
+    const ranges = () => world.sql`select from read_ranges`
+    const before = [(await points()).length, (await ranges()).length]
+    const windows = [{ feed: 'XRP/USD', windowSeconds: 600 }]
+    await expect(facts.feedWindows(windows, tip, signal, await old())).rejects.toEqual(outdated)
+    await expect(facts.votes([provider], tip, signal, await old())).rejects.toEqual(outdated)
+    expect([(await points()).length, (await ranges()).length]).toEqual(before)
+    const now = new Date(world.clock.now().getTime() - 600_000)
+    await world.sql`update observation_cursors set failing_since = ${now}, checked_at = null`
+    const deps = { ...depsOf(world), fence: await old() }
+    await expect(raiseAlarms(deps, CHAIN_TYPES)).rejects.toEqual(outdated)
+    expect(await world.events(voting.id)).not.toContain('fsp.monitoring')
+    await raiseAlarms(depsOf(world), CHAIN_TYPES)
+    expect(await world.events(voting.id)).toContain('fsp.monitoring')
   })
 })
 

@@ -1,5 +1,6 @@
 import type { BlockRef, Chain, FeedReading } from '#src/chain/chain.ts'
 import type { Db } from '#src/db/connection.ts'
+import { type Fence, transactUnder } from '#src/db/lock.ts'
 import { deleteInBatches } from '#src/db/prune.ts'
 import type { Clock } from '#src/kernel/clock.ts'
 import * as store from './store.ts'
@@ -54,6 +55,7 @@ export function createFeedFacts({
     feeds: readonly string[],
     block: BlockRef,
     signal: AbortSignal | undefined,
+    fence: Fence | undefined,
   ): Promise<ReadonlyMap<string, FeedReading | null>> {
     const known = last?.block.hash === block.hash ? last.readings : new Map()
     const wanted = [...new Set(feeds)].filter((feed) => !known.has(feed))
@@ -61,10 +63,13 @@ export function createFeedFacts({
       const read = await chain.feedPrices(wanted, block, signal)
       for (const [index, feed] of wanted.entries()) known.set(feed, read[index] ?? null)
       const valid = new Map(read.flatMap((one) => (one === undefined ? [] : [[one.id, one]])))
-      await store.insertPoints(
-        db,
-        [...valid.values()].map(({ id, value, decimals }) => ({ feed: id, value, decimals })),
-        { at: block.at, grades: GRADES },
+      const points = [...valid.values()].map(({ id, value, decimals }) => ({
+        feed: id,
+        value,
+        decimals,
+      }))
+      await transactUnder(fence, db, (tx) =>
+        store.insertPoints(tx, points, { at: block.at, grades: GRADES }),
       )
     }
     last = { block, readings: known }
@@ -76,9 +81,10 @@ export function createFeedFacts({
       windows: readonly { readonly feed: string; readonly windowSeconds: number }[],
       block: BlockRef,
       signal?: AbortSignal,
+      fence?: Fence,
     ): Promise<readonly (FeedWindow | undefined)[]> {
       const names = windows.map(({ feed }) => feed)
-      const readings = await readingsAt(names, block, signal)
+      const readings = await readingsAt(names, block, signal, fence)
       const asked = windows.map(({ feed, windowSeconds }) => {
         const now = readings.get(feed) ?? undefined
         return now && { now, feed: now.id, windowMs: windowSeconds * 1000 }

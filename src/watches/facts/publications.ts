@@ -4,8 +4,8 @@ import type { BlockRef, Chain } from '#src/chain/chain.ts'
 import { OWN_CLAIM_TYPES } from '#src/chain/fsp/round-events.ts'
 import type { PChain, Validator } from '#src/chain/pchain.ts'
 import type { Published } from '#src/chain/published.ts'
-import { type Db, transact } from '#src/db/connection.ts'
-import type { Fence } from '#src/db/lock.ts'
+import type { Db } from '#src/db/connection.ts'
+import { type Fence, transactUnder } from '#src/db/lock.ts'
 import type { Clock } from '#src/kernel/clock.ts'
 import type { Logger } from '#src/kernel/logger.ts'
 import { cleanOutsideText } from '#src/kernel/outside-text.ts'
@@ -127,10 +127,6 @@ export function createPublicationKeeper(source: PublicationSource): PublicationK
   const pollPace = createPace(clock, POLL_EVERY_MS)
   let isFetching = false
 
-  function write(fence: Fence | undefined, work: (tx: Db) => Promise<void>): Promise<void> {
-    return fence === undefined ? transact(db, work) : fence.transact(db, work)
-  }
-
   async function fetchPasses(
     current: number,
     block: BlockRef,
@@ -161,7 +157,7 @@ export function createPublicationKeeper(source: PublicationSource): PublicationK
       }
       const data = z.encode(StoredPasses, rows)
       const publication = { kind: PASSES, rewardEpochId: epoch, data, seenAt: block.at }
-      await write(fence, (tx) => store.savePublication(tx, publication))
+      await transactUnder(fence, db, (tx) => store.savePublication(tx, publication))
       break
     }
     passesPace.note(isWorking)
@@ -250,7 +246,7 @@ export function createPublicationKeeper(source: PublicationSource): PublicationK
       own.push({ rewardEpoch: epoch, beneficiary, claimType, voter, amountWei: BigInt(amount) })
     }
     if (unreadable > 0) log.warn({ epoch, unreadable }, 'published claims left out')
-    await write(fence, async (tx) => {
+    await transactUnder(fence, db, async (tx) => {
       const publication = { rewardEpochId: epoch, seenAt: block.at }
       const data = { merkleRoot: cleanOutsideText(merkleRoot, ROOT_LENGTH_MAX) }
       await store.savePublication(tx, { ...publication, kind: REWARDS, data })
@@ -289,7 +285,7 @@ export function createPublicationKeeper(source: PublicationSource): PublicationK
       if (validators === undefined) return
       const polledAt = clock.now()
       const answers = nodeIds.map((nodeId) => [nodeId, toAnswer(validators.get(nodeId))])
-      await write(fence, async (tx) => {
+      await transactUnder(fence, db, async (tx) => {
         await progress.insertPoll(tx, { polledAt, validators: Object.fromEntries(answers) })
         await progress.deletePolls(tx, new Date(polledAt.getTime() - POLLS_KEPT_MS))
       })

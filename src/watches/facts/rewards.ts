@@ -1,6 +1,7 @@
 import type { BlockRef, Chain } from '#src/chain/chain.ts'
 import type { Policies } from '#src/chain/fsp/round-reader.ts'
 import type { Db } from '#src/db/connection.ts'
+import { type Fence, transactUnder } from '#src/db/lock.ts'
 import type { Clock } from '#src/kernel/clock.ts'
 import type { Address } from '#src/kernel/units.ts'
 import { CLAIMS } from './publications.ts'
@@ -45,7 +46,11 @@ export function createRewardFacts({
   let lookAtMs = 0
 
   /** Notes since when the rewards of the last reward epoch can be claimed. */
-  async function learn({ policies, block }: Known, signal: AbortSignal): Promise<void> {
+  async function learn(
+    { policies, block }: Known,
+    signal: AbortSignal,
+    fence: Fence | undefined,
+  ): Promise<void> {
     const nowMs = clock.now().getTime()
     if (nowMs < lookAtMs) return
     lookAtMs = nowMs + LOOK_MS
@@ -55,8 +60,10 @@ export function createRewardFacts({
     const votes = await chain.protocol.votes(epoch, block, signal)
     const seenAt = votes?.rewards.concludedAt
     if (votes?.rewards.hash == null || seenAt == null) return
-    await store.savePublication(db, { kind: CLAIMABLE, rewardEpochId: epoch, data: {}, seenAt })
-    await rounds.deleteRewards(db, epoch - EPOCHS_KEPT)
+    await transactUnder(fence, db, async (tx) => {
+      await store.savePublication(tx, { kind: CLAIMABLE, rewardEpochId: epoch, data: {}, seenAt })
+      await rounds.deleteRewards(tx, epoch - EPOCHS_KEPT)
+    })
   }
 
   return {
@@ -68,9 +75,10 @@ export function createRewardFacts({
       voters: readonly Address[],
       known: Known,
       signal: AbortSignal,
+      fence: Fence | undefined,
     ): Promise<ReadonlyMap<Address, Waiting> | undefined> {
       if (rewardDataUrls.length === 0 || voters.length === 0) return undefined
-      await learn(known, signal)
+      await learn(known, signal, fence)
       const { policies, readSince, block } = known
       const last = policies.currentEpoch - 1
       const epochs = Array.from({ length: EPOCHS_KEPT }, (_, index) => last - index)

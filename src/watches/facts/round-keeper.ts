@@ -9,8 +9,8 @@ import type { RoundEvidence } from '#src/chain/fsp/round-evidence.ts'
 import type { Policies } from '#src/chain/fsp/round-reader.ts'
 import { collectRounds, type RoundCollector } from '#src/chain/fsp/rounds.ts'
 import { judgeRound } from '#src/chain/fsp/verdicts.ts'
-import { type Db, transact } from '#src/db/connection.ts'
-import type { Fence } from '#src/db/lock.ts'
+import type { Db } from '#src/db/connection.ts'
+import { type Fence, transactUnder } from '#src/db/lock.ts'
 import type { Clock } from '#src/kernel/clock.ts'
 import type { Logger } from '#src/kernel/logger.ts'
 import type { Address, Hash } from '#src/kernel/units.ts'
@@ -91,11 +91,6 @@ export function createRoundKeeper(source: RoundSource): RoundKeeper {
   const { db, chain, clock, log, chainId } = source
   const rewards = createRewardFacts(source)
   let session: Session | undefined
-
-  /** Writes in a transaction of its own, as the process that may. */
-  function write(fence: Fence | undefined, work: (tx: Db) => Promise<void>): Promise<void> {
-    return fence === undefined ? transact(db, work) : fence.transact(db, work)
-  }
 
   /** Whether the session can go on: under the same lock, and nobody else has stored progress since. */
   async function isCurrent(current: Session, fence: Fence | undefined): Promise<boolean> {
@@ -236,13 +231,14 @@ export function createRoundKeeper(source: RoundSource): RoundKeeper {
       if (silence?.peak !== undefined) peaks.set(voter, silence.peak)
     }
     // Read twice after a stop, a claim is the same.
-    await write(current.fence, (tx) => store.saveClaims(tx, current.claims))
+    await transactUnder(current.fence, db, (tx) => store.saveClaims(tx, current.claims))
     current.claims = []
     const waiting = isYoung
       ? await rewards.waiting(
           current.watched,
           { policies, readSince: state.readSince, block },
           signal,
+          current.fence,
         )
       : undefined
     for (const voter of current.watched) {
@@ -267,7 +263,7 @@ export function createRoundKeeper(source: RoundSource): RoundKeeper {
       nodeIds: system && nodesOf(system),
       nowSeconds: block.at.getTime() / 1000,
     })
-    await write(current.fence, async (tx) => {
+    await transactUnder(current.fence, db, async (tx) => {
       await store.insertRound(tx, {
         round,
         rewardEpoch: evidence.policy.rewardEpoch,
@@ -346,7 +342,7 @@ export function createRoundKeeper(source: RoundSource): RoundKeeper {
       current.from = upTo + 1
     }
     if (!current.isFailing || signal.aborted) return
-    await write(current.fence, (tx) => store.saveFailing(tx, null))
+    await transactUnder(current.fence, db, (tx) => store.saveFailing(tx, null))
     current.isFailing = false
   }
 
@@ -361,7 +357,7 @@ export function createRoundKeeper(source: RoundSource): RoundKeeper {
         if (!signal.aborted) {
           const progress = await store.findProgress(db)
           if (progress?.failingSince === null) {
-            await write(fence, (tx) => store.saveFailing(tx, clock.now()))
+            await transactUnder(fence, db, (tx) => store.saveFailing(tx, clock.now()))
           }
         }
         throw error

@@ -3,6 +3,7 @@ import type { ProtocolBlock } from '#src/chain/fsp/round-reader.ts'
 import { silenceExponent } from '#src/chain/fsp/silence.ts'
 import { Address } from '#src/kernel/units.ts'
 import { TransactionPart } from '../types/provider-fsp/observation.ts'
+import { functionNameOf, isBenign } from './called-functions.ts'
 
 /** What goes on from round to round, stored with how far rounds have been read. */
 export const CarriedState = z.object({
@@ -149,7 +150,7 @@ export function addBlock(state: CarriedState, block: ProtocolBlock, owners: Owne
     const owner = owners.byAccount.get(call.from.toLowerCase())
     if (owner === undefined) continue
     const { voter, role } = owner
-    const one = { ...call, role, isBenign: isBenign(call), function: nameOf(call.selector) }
+    const one = { ...call, role, isBenign: isBenign(call), function: functionNameOf(call.selector) }
     state.calls[voter] = [...(state.calls[voter] ?? []), TransactionPart.parse(one)]
   }
 }
@@ -360,49 +361,4 @@ export function forget(state: CarriedState, remembered: Remembered): void {
 
 function addressesIn(record: Readonly<Record<Address, unknown>>): Address[] {
   return Object.keys(record).map((voter) => z.decode(Address, voter))
-}
-
-/** What contracts say when a race was lost that providers lose every day. @see protocol reference, 10.5 */
-const BENIGN = [
-  /already relayed/i,
-  /AlreadyRelayed/,
-  /0xd0ebeb4b/,
-  /already signed/i,
-  /already ended/i,
-  /already registered/i,
-  /registration not enabled/i,
-  /already pre-registered/i,
-  /currently not registered/i,
-  /not opened anymore/i,
-  /no longer accepted/i,
-  /already provided/i,
-] as const
-
-/** Contracts where a failure that cannot be made again was a race. */
-const RACING: readonly string[] = ['Relay', 'FlareSystemsManager']
-
-function isBenign({ ok, reason, contract, replay }: ProtocolBlock['calls'][number]): boolean {
-  if (ok) return false
-  // Endpoints that contradict each other prove nothing.
-  if (replay === 'contradicted') return true
-  if (reason === null) return replay !== 'failed' && RACING.includes(contract)
-  return BENIGN.some((pattern) => pattern.test(reason))
-}
-
-const FUNCTIONS: Readonly<Record<string, string>> = {
-  '0x6c532fae': 'submit1',
-  '0x9d00c9fd': 'submit2',
-  '0xe1b157e7': 'submit3',
-  '0x57eed580': 'submitSignatures',
-  '0x833bf6c0': 'submitAndPass',
-  '0xb59589d1': 'relay',
-  '0x6b4c7bd6': 'signNewSigningPolicy',
-  '0xdc5a4225': 'signUptimeVote',
-  '0x9dd6850f': 'submitUptimeVote',
-  '0xc00a1a97': 'signRewards',
-  '0x8f7d0957': 'registerVoter',
-}
-
-function nameOf(selector: string): string {
-  return FUNCTIONS[selector.toLowerCase()] ?? selector
 }

@@ -7,6 +7,7 @@ import {
   type VoteKind,
 } from '#src/chain/fsp/system.ts'
 import type { Db } from '#src/db/connection.ts'
+import { type Fence, transactUnder } from '#src/db/lock.ts'
 import type { Logger } from '#src/kernel/logger.ts'
 import type { Address } from '#src/kernel/units.ts'
 import { REWARDS } from './publications.ts'
@@ -90,6 +91,7 @@ export function createVoteFacts({
     from: number,
     block: BlockRef,
     signal: AbortSignal | undefined,
+    fence: Fence | undefined,
     isEnough: (vote: Vote) => boolean = () => false,
   ): Promise<boolean> {
     const name = rangesOf(epoch)
@@ -100,7 +102,7 @@ export function createVoteFacts({
       if (gap === undefined) return true
       const range = { from: gap.fromBlock, to: gap.toBlock }
       const { votes, upTo } = await protocol.signatures(epoch, range, signal)
-      await db.transaction(async (tx) => {
+      await transactUnder(fence, db, async (tx) => {
         await store.insertSignatures(
           tx,
           votes.map((vote) => toStored(epoch, vote)),
@@ -119,12 +121,13 @@ export function createVoteFacts({
     { uptime: { hash, openedIn } }: EpochVotes,
     block: BlockRef,
     signal: AbortSignal | undefined,
+    fence: Fence | undefined,
   ): Promise<void> {
     if (hash === null || openedIn === null || soughtEnds.has(epoch)) return
     const isEnd = ({ kind, isLast }: { kind: string; isLast: boolean }) =>
       kind === 'uptime' && isLast
     if (!(await store.listSignatures(db, epoch)).some(isEnd)) {
-      await readSignatures(epoch, openedIn, block, signal, isEnd)
+      await readSignatures(epoch, openedIn, block, signal, fence, isEnd)
     }
     soughtEnds.add(epoch)
     for (const old of soughtEnds) if (old < epoch - EPOCHS_KEPT) soughtEnds.delete(old)
@@ -162,6 +165,7 @@ export function createVoteFacts({
     { rewards: { openedAt } }: EpochVotes,
     firstSignedAt: Date | null,
     block: BlockRef,
+    fence: Fence | undefined,
   ): Promise<Date | null> {
     if (rewardDataUrls.length === 0) return openedAt
     const [known] = await store.listPublications(db, REWARDS, [epoch])
@@ -172,7 +176,7 @@ export function createVoteFacts({
     log.warn(fields, 'published rewards cannot be read: the first vote counts')
     const data = { merkleRoot: null }
     const publication = { kind: REWARDS, rewardEpochId: epoch, data, seenAt: firstSignedAt }
-    await store.savePublication(db, publication)
+    await transactUnder(fence, db, (tx) => store.savePublication(tx, publication))
     return firstSignedAt
   }
 
@@ -181,6 +185,7 @@ export function createVoteFacts({
     voters: readonly Address[],
     block: BlockRef,
     signal: AbortSignal | undefined,
+    fence: Fence | undefined,
   ): Promise<ReadonlyMap<Address, EpochFacts> | undefined> {
     const votes = await protocol.votes(epoch, block, signal)
     const shares = votes && (await weightsOf(epoch, block, signal))
@@ -189,8 +194,9 @@ export function createVoteFacts({
     const open = VOTE_KINDS.filter((kind) => votes[kind].hash === null)
     const starts = open.flatMap((kind) => votes[kind].openedIn ?? [])
     const isComplete =
-      starts.length === 0 || (await readSignatures(epoch, Math.min(...starts), block, signal))
-    await seekUptimeEnd(epoch, votes, block, signal)
+      starts.length === 0 ||
+      (await readSignatures(epoch, Math.min(...starts), block, signal, fence))
+    await seekUptimeEnd(epoch, votes, block, signal, fence)
     const stored = await store.listSignatures(db, epoch)
     const winners = {
       uptime: votes.uptime.hash && (await signingsOf(epoch, 'uptime', taking, block, signal)),
@@ -201,7 +207,7 @@ export function createVoteFacts({
       ...(winners.rewards?.values() ?? []),
     ].flatMap((at) => at?.getTime() ?? [])
     const firstSignedAt = signedAt.length === 0 ? null : new Date(Math.min(...signedAt))
-    const published = await publishedAt(epoch, votes, firstSignedAt, block)
+    const published = await publishedAt(epoch, votes, firstSignedAt, block, fence)
     const of = (voter: Address, kind: VoteKind) =>
       providerVote(voter, kind, { votes, stored, shares, isComplete, winners: winners[kind] })
     return new Map(
@@ -223,11 +229,12 @@ export function createVoteFacts({
       voters: readonly Address[],
       block: BlockRef,
       signal?: AbortSignal,
+      fence?: Fence,
     ): Promise<readonly (VoteFacts | undefined)[]> {
       const current = await protocol.rewardEpoch(block, signal)
       const found: ReadonlyMap<Address, EpochFacts>[] = []
       for (let epoch = (current ?? 0) - EPOCHS; epoch < (current ?? 0); epoch++) {
-        const facts = epoch < 0 ? undefined : await epochFacts(epoch, voters, block, signal)
+        const facts = epoch < 0 ? undefined : await epochFacts(epoch, voters, block, signal, fence)
         if (facts !== undefined) found.push(facts)
       }
       if (current === undefined || found.length === 0) return voters.map(() => undefined)

@@ -331,9 +331,9 @@ export const feedMove = defineWatchType<Target, Settings, Observation, Lens, Sum
   settings: Settings,
   observation: Observation,
   lens: { schema: Lens, of: ({ windowSeconds }) => ({ windowSeconds }) },
-  async observe({ facts }, looks, { upTo }, signal) {
+  async observe({ facts, fence }, looks, { upTo }, signal) {
     const windows = looks.map(({ target, lens }) => ({ ...target, ...lens }))
-    const found = await facts.feedWindows(windows, upTo, signal)
+    const found = await facts.feedWindows(windows, upTo, signal, fence)
     return found.map((window) => {
       if (window === undefined) return undefined
       const { now, oldest } = window

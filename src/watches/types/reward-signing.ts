@@ -194,9 +194,9 @@ export const rewardSigning = defineWatchType<
   settings: Settings,
   observation: Observation,
   everySeconds: 60,
-  async observe({ facts }, looks, { upTo }, signal) {
+  async observe({ facts, fence }, looks, { upTo }, signal) {
     const voters = looks.map(({ target }) => target.provider)
-    const found = await facts.votes(voters, upTo, signal)
+    const found = await facts.votes(voters, upTo, signal, fence)
     return looks.map(({ target }, index) => {
       const votes = found[index]
       if (votes === undefined) return undefined

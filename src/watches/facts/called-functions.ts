@@ -1,0 +1,53 @@
+import type { ProtocolBlock } from '#src/chain/fsp/round-reader.ts'
+
+/** What contracts say when a race was lost that providers lose every day. @see protocol reference, 10.5 */
+const BENIGN = [
+  /already relayed/i,
+  /AlreadyRelayed/,
+  /0xd0ebeb4b/,
+  /already signed/i,
+  /already ended/i,
+  /already registered/i,
+  /registration not enabled/i,
+  /already pre-registered/i,
+  /currently not registered/i,
+  /not opened anymore/i,
+  /no longer accepted/i,
+  /already provided/i,
+] as const
+
+/** Contracts where a failure that cannot be made again was a race. */
+const RACING: readonly string[] = ['Relay', 'FlareSystemsManager']
+
+/** Whether a failed call was a lost race, or proves nothing. */
+export function isBenign({
+  ok,
+  reason,
+  contract,
+  replay,
+}: ProtocolBlock['calls'][number]): boolean {
+  if (ok) return false
+  // Endpoints that contradict each other prove nothing.
+  if (replay === 'contradicted') return true
+  if (reason === null) return replay !== 'failed' && RACING.includes(contract)
+  return BENIGN.some((pattern) => pattern.test(reason))
+}
+
+const FUNCTIONS: Readonly<Record<string, string>> = {
+  '0x6c532fae': 'submit1',
+  '0x9d00c9fd': 'submit2',
+  '0xe1b157e7': 'submit3',
+  '0x57eed580': 'submitSignatures',
+  '0x833bf6c0': 'submitAndPass',
+  '0xb59589d1': 'relay',
+  '0x6b4c7bd6': 'signNewSigningPolicy',
+  '0xdc5a4225': 'signUptimeVote',
+  '0x9dd6850f': 'submitUptimeVote',
+  '0xc00a1a97': 'signRewards',
+  '0x8f7d0957': 'registerVoter',
+}
+
+/** The name of a function of the protocol; its selector where there is none. */
+export function functionNameOf(selector: string): string {
+  return FUNCTIONS[selector.toLowerCase()] ?? selector
+}
