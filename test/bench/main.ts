@@ -1,4 +1,5 @@
 import { benchBacklog } from './backlog.ts'
+import { benchCatchup } from './catchup.ts'
 import { benchDelivery } from './delivery.ts'
 import { benchFanout } from './fanout.ts'
 import { benchFsp } from './fsp.ts'
@@ -18,6 +19,7 @@ const BENCHES = {
   backlog: benchBacklog,
   start: benchStart,
   fsp: benchFsp,
+  catchup: benchCatchup,
 }
 
 const names = process.argv.slice(2)

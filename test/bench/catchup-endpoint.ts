@@ -1,0 +1,168 @@
+import { createServer } from 'node:http'
+import { setTimeout as wait } from 'node:timers/promises'
+import {
+  type Abi,
+  type AbiEvent,
+  encodeAbiParameters,
+  encodeEventTopics,
+  type Hex,
+  keccak256,
+  numberToHex,
+} from 'viem'
+import type { ProtocolBlock } from '#src/chain/fsp/round-reader.ts'
+import { ROUND_EVENTS_ABI } from '#src/chain/fsp/rounds-abi.ts'
+import { transactionsRootOf } from '#src/chain/transactions-root.ts'
+import { listen } from '#src/sandbox/loopback.ts'
+import { BLOCK_SECONDS, catchupBlocks, LATENCY_MS, PLACES } from './catchup-chain.ts'
+
+/**
+ * A JSON-RPC endpoint over the blocks of `catchup`, which answers each request after a fixed time. It
+ * prints its address when it listens, and answers `bench_counts` with how often each method was asked.
+ */
+
+/** Transactions of others in each block. */
+const OTHERS = 5
+
+interface Answers {
+  readonly block: string
+  readonly receipts: string
+  readonly logs: readonly string[]
+}
+
+const counts: Record<string, number> = {}
+const receiptOf = new Map<string, string>()
+const answers = new Map(catchupBlocks().map((block) => [block.number, answersOf(block)]))
+const tip = numberToHex(Math.max(...answers.keys()))
+
+const server = createServer((request, response) => {
+  const chunks: Buffer[] = []
+  request.on('data', (chunk: Buffer) => chunks.push(chunk))
+  request.on('end', async () => {
+    const { id, method, params } = JSON.parse(Buffer.concat(chunks).toString())
+    if (method !== 'bench_counts') {
+      counts[method] = (counts[method] ?? 0) + 1
+      await wait(LATENCY_MS)
+    }
+    response.setHeader('content-type', 'application/json')
+    response.end(`{"jsonrpc":"2.0","id":${id},"result":${answerTo(method, params)}}`)
+  })
+})
+process.stdout.write(`http://127.0.0.1:${await listen(server, 0)}\n`)
+
+function answerTo(method: string, params: readonly unknown[]): string {
+  const [first] = params ?? []
+  switch (method) {
+    case 'bench_counts':
+      return JSON.stringify(counts)
+    case 'eth_chainId':
+      return '"0xe"'
+    case 'eth_blockNumber':
+      return `"${tip}"`
+    case 'eth_getBlockByNumber':
+      return answers.get(Number(first))?.block ?? 'null'
+    case 'eth_getBlockReceipts':
+      return answers.get(Number(first))?.receipts ?? 'null'
+    case 'eth_getTransactionReceipt':
+      return receiptOf.get(String(first)) ?? 'null'
+    case 'eth_getLogs': {
+      const { fromBlock, toBlock } = first as { fromBlock: string; toBlock: string }
+      const length = Number(toBlock) - Number(fromBlock) + 1
+      const numbers = Array.from({ length }, (_, index) => Number(fromBlock) + index)
+      return `[${numbers.flatMap((number) => answers.get(number)?.logs ?? []).join()}]`
+    }
+    default:
+      throw new Error(`${method} is not answered here`)
+  }
+}
+
+function answersOf(block: ProtocolBlock): Answers {
+  const { number, at, ref } = block
+  const sent = [
+    ...block.submissions.map(({ from, input }) => ({ from, input, to: PLACES.Submission })),
+    ...block.fastUpdates.map(({ sender }) => ({
+      from: sender?.toLowerCase(),
+      input: '0x833bf6c0',
+      to: PLACES.Submission,
+    })),
+    ...Array.from({ length: OTHERS }, (_, index) => ({
+      from: numberToHex(index + 1, { size: 20 }),
+      input: `0x${'ab'.repeat(68)}`,
+      to: numberToHex(index + 77, { size: 20 }),
+    })),
+  ]
+  const transactions = sent.map((one, index) => ({
+    ...one,
+    type: '0x0',
+    hash: keccak256(numberToHex(number * 1000 + index)),
+    blockHash: ref.hash,
+    blockNumber: numberToHex(number),
+    transactionIndex: numberToHex(index),
+    nonce: numberToHex(number),
+    gas: '0x30d40',
+    gasPrice: '0x5d21dba00',
+    value: '0x0',
+    v: '0x40',
+    r: numberToHex(2n ** 255n + BigInt(index)),
+    s: numberToHex(2n ** 254n + BigInt(index)),
+  }))
+  const head = {
+    number: numberToHex(number),
+    hash: ref.hash,
+    parentHash: numberToHex(number - BLOCK_SECONDS, { size: 32 }),
+    timestamp: numberToHex(at),
+    logsBloom: `0x${'0'.repeat(512)}`,
+    receiptsRoot: numberToHex(1, { size: 32 }),
+    transactionsRoot: transactionsRootOf(transactions),
+    transactions,
+  }
+  const receipts = transactions.map(({ hash }) => ({
+    transactionHash: hash,
+    blockHash: ref.hash,
+    status: '0x1',
+    gasUsed: '0x186a0',
+  }))
+  for (const one of receipts) receiptOf.set(one.transactionHash, JSON.stringify(one))
+  const hashOf = (place: number) => transactions[place]?.hash ?? head.hash
+  const events = [
+    ...block.finalised.map(({ protocol, round, isSecureRandom, merkleRoot }) =>
+      logOf('ProtocolMessageRelayed', PLACES.Relay, {
+        protocolId: protocol,
+        votingRoundId: round,
+        isSecureRandom,
+        merkleRoot,
+      }),
+    ),
+    ...block.requests.map((data) => logOf('AttestationRequest', PLACES.FdcHub, { data, fee: 1n })),
+    ...block.fastUpdates.map(({ signingPolicy }, index) => ({
+      ...logOf('FastUpdateFeedsSubmitted', PLACES.FastUpdater, {
+        votingRoundId: 1,
+        signingPolicyAddress: signingPolicy,
+      }),
+      transactionHash: hashOf(block.submissions.length + index),
+    })),
+  ]
+  const logs = events.map((event, index) =>
+    JSON.stringify({
+      transactionHash: hashOf(0),
+      ...event,
+      blockNumber: head.number,
+      blockHash: head.hash,
+      transactionIndex: '0x0',
+      logIndex: numberToHex(index),
+    }),
+  )
+  return { block: JSON.stringify(head), receipts: JSON.stringify(receipts), logs }
+}
+
+function logOf(eventName: string, address: Hex, args: Readonly<Record<string, unknown>>) {
+  const abi: Abi = ROUND_EVENTS_ABI
+  const event = abi.find((one): one is AbiEvent => one.type === 'event' && one.name === eventName)
+  if (event === undefined) throw new Error(`there is no event ${eventName}`)
+  const plain = event.inputs.filter(({ indexed }) => indexed !== true)
+  const values = plain.map(({ name }) => args[name ?? ''])
+  return {
+    address,
+    topics: encodeEventTopics({ abi, eventName, args }),
+    data: encodeAbiParameters(plain, values),
+  }
+}
