@@ -155,6 +155,11 @@ export interface Chain {
     places: PaymentPlaces,
     signal?: AbortSignal,
   ): Promise<readonly Payment[]>
+  /**
+   * Whether no endpoint gives this block with the transactions that its head speaks of, though at least one
+   * of them answers and has later blocks. False while nobody answers.
+   */
+  isUnreadable(number: number, signal?: AbortSignal): Promise<boolean>
   /** Coins that reached an address in these blocks without a transaction to it. */
   internalTransfers(holder: Address, span: BalanceSpan, signal?: AbortSignal): Promise<ComparedSpan>
   /**

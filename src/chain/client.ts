@@ -16,6 +16,7 @@ import { readTransactionFacts } from './payments.ts'
 import { createContractAddresses } from './registry.ts'
 import { readRouterState } from './router-state.ts'
 import { verifyMessage } from './signatures.ts'
+import { isUnreadable } from './spans.ts'
 import { readAssetInfo } from './tokens.ts'
 import { createTurns, type TurnLimits } from './turns.ts'
 
@@ -115,6 +116,7 @@ export function createChain({
       ),
     paymentsBetween: (fromBlock, toBlock, places, signal) =>
       scanPayments({ endpoints, logs }, { fromBlock, toBlock }, places, signal),
+    isUnreadable: (number, signal) => isUnreadable(endpoints, number, signal),
     internalTransfers: (holder, span, signal) =>
       findInternalTransfers(endpoints, holder, span, signal),
     balanceAt: (holder, block, signal) => findBalanceAt(endpoints, holder, block, signal),

@@ -44,6 +44,30 @@ const BLOCKS_AT_ONCE = 120
 /** How many requests for blocks one endpoint is sent at a time for one step. */
 const REQUESTS_AT_ONCE = 6
 
+/** An endpoint's block is not what the chain has at that place: nothing to do with how the endpoint is reached. */
+class BlockError extends EndpointError {}
+
+/**
+ * Whether a block cannot be had from anybody, though somebody answers who has later ones: it is not there, or
+ * its transactions do not match the root in its head. False when nobody answers.
+ */
+export async function isUnreadable(
+  endpoints: Endpoints,
+  number: number,
+  signal?: AbortSignal,
+): Promise<boolean> {
+  const answers = await endpoints.askEach(async (client) => {
+    await requireBlock(client, number + 1)
+    try {
+      return (await readOne(client, number, true)).proof !== 'none'
+    } catch (error) {
+      if (error instanceof BlockError) return false
+      throw error
+    }
+  }, signal)
+  return answers.length > 0 && !answers.includes(true)
+}
+
 const Contents = z.object({
   logsBloom: HexData,
   parentHash: Hash,
@@ -236,14 +260,14 @@ async function readOne(
     method: 'eth_getBlockByNumber',
     params: [numberToHex(number), withTransactions],
   })
-  if (answer === null) throw new EndpointError(`block ${number} is not there`)
+  if (answer === null) throw new BlockError(`block ${number} is not there`)
   const contents = Contents.parse(answer)
   const { transactions, transactionsRoot } = contents
   if ((transactions.length === 0) !== (transactionsRoot === NO_TRANSACTIONS)) {
-    throw new EndpointError(`block ${number} is there without its transactions`)
+    throw new BlockError(`block ${number} is there without its transactions`)
   }
   const ref = toBlockRef(answer)
-  if (ref.number !== number) throw new EndpointError(`block ${ref.number} instead of ${number}`)
+  if (ref.number !== number) throw new BlockError(`block ${ref.number} instead of ${number}`)
   const proof = withTransactions ? proofOf(transactions, transactionsRoot) : 'full'
   return { ref, ...contents, proof, isSure: true }
 }

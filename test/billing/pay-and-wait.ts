@@ -19,6 +19,8 @@ interface SetUp {
   readonly rpcUrl: string
   readonly router: string
   readonly token: string
+  /** Receives plain transfers; undefined: nobody does. */
+  readonly payTo?: string
   readonly usdMicros: string
 }
 
@@ -36,7 +38,7 @@ const clock = systemClock
 const chain = createChain({ rpcUrls: [setUp.rpcUrl], chainId: 14, log })
 const payments = {
   router: storedAddress(setUp.router),
-  nativePayTo: undefined,
+  nativePayTo: setUp.payTo === undefined ? undefined : storedAddress(setUp.payTo),
   tokens: { service: storedAddress(setUp.token), WFLR: undefined, FXRP: undefined },
   serviceTokenUsdMicros: BigInt(setUp.usdMicros),
   xrpDepositAddress: undefined,

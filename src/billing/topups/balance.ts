@@ -3,6 +3,7 @@ import type { Payment } from '#src/chain/chain.ts'
 import { type Db, transact } from '#src/db/connection.ts'
 import { type Address, storedAddress } from '#src/kernel/units.ts'
 import { type CursorRow, findCursor, lockCursor, saveBalance } from './cursor-store.ts'
+import { firstGap } from './gap-store.ts'
 import type { PaymentSetup } from './model.ts'
 import { listCoinPayments } from './payment-store.ts'
 import { recordPayments, type SettleDeps } from './payments.ts'
@@ -52,8 +53,11 @@ async function compareStep(
     await beginAt(deps, payTo, cursor.position, signal)
     return 'done'
   }
-  if (cursor.position <= after) return 'done'
-  const upTo = Math.min(cursor.position, after + size)
+  // A block that cannot be read explains nothing: the comparison waits before it.
+  const gap = await firstGap(db)
+  const last = gap === undefined ? cursor.position : Math.min(cursor.position, gap - 1)
+  if (last <= after) return 'done'
+  const upTo = Math.min(last, after + size)
   const units = await chain.balanceAt(payTo, upTo, signal)
   const balance = { balanceOf: payTo, balanceBlock: upTo }
   const plain = await listCoinPayments(db, 'native', { after, upTo })

@@ -3,14 +3,15 @@ import { isolateEach, isSharedFailure } from '#src/db/isolate.ts'
 import type { AssetKey } from '../price-list.ts'
 import { compareBalance } from './balance.ts'
 import { type CursorRow, findCursor, insertCursor, moveCursor, saveTip } from './cursor-store.ts'
+import { deleteTries } from './gap-store.ts'
+import { noteUnreadable, readGaps } from './gaps.ts'
 import { listOpenPayments, notifyOpenOnFlare, type PaymentPlace } from './payment-store.ts'
 import { recordPayments } from './payments.ts'
 import { assetOf } from './rules.ts'
 import { findTopup, listWaitingSubmissions, type SubmissionRow } from './store.ts'
 import { type FollowDeps, followTransaction, isUpstream, startSettling } from './transactions.ts'
 
-/** Blocks read in one go: fewer while the chain does not answer for so many, then more again. */
-const SPAN_MIN = 10
+/** Most blocks read in one go: fewer while the chain does not answer for so many, then more again. */
 const SPAN_MAX = 1000
 /** Most readings before everything else has its turn, after a long pause. */
 const READINGS_PER_PASS = 10
@@ -27,7 +28,7 @@ const CLOCK_TOLERANCE_MS = 600_000
  */
 export async function settleDeposits(deps: FollowDeps, signal: AbortSignal): Promise<void> {
   const failures: unknown[] = []
-  for (const turn of [beginComparing, readFlare, readXrpl, settlePages, compareBalance]) {
+  for (const turn of [beginComparing, readFlare, readGaps, readXrpl, settlePages, compareBalance]) {
     if (signal.aborted) break
     try {
       await turn(deps, signal)
@@ -64,7 +65,8 @@ export async function beginReading(
 }
 
 /**
- * Reads blocks up to the tip. The cursor stays behind it by the confirmations, so that blocks that may
+ * Reads blocks up to the tip. A block that cannot be read is waited for, and left behind as a gap after ten
+ * times; one that may still be replaced is no gap. The cursor stays behind it by the confirmations, so that blocks that may
  * still be replaced are read again.
  */
 async function readFlare(deps: FollowDeps, signal: AbortSignal): Promise<void> {
@@ -77,19 +79,27 @@ async function readFlare(deps: FollowDeps, signal: AbortSignal): Promise<void> {
   let span = SPAN_MAX
   for (let reading = 0; reading < READINGS_PER_PASS && from <= tip; reading += 1) {
     const to = Math.min(from + span - 1, tip)
-    const payments = await chain
-      .paymentsBetween(from, to, { router, payTo }, signal)
-      .catch((error: unknown) => {
-        if (!isUpstream(error) || to - from < SPAN_MIN) throw error
-        return undefined
-      })
-    if (payments === undefined) {
-      span = Math.max(SPAN_MIN, Math.floor((to - from) / 4))
+    const read = await chain.paymentsBetween(from, to, { router, payTo }, signal).then(
+      (payments) => ({ payments }),
+      (error: unknown) => {
+        if (!isUpstream(error)) throw error
+        return { error }
+      },
+    )
+    if ('error' in read) {
+      span = Math.max(1, Math.floor((to - from) / 4))
+      if (to > from) continue
+      const isDeep = from <= tip - confirmations + 1
+      if (!isDeep || !(await noteUnreadable(deps, from, read.error, signal))) throw read.error
+      from += 1
       continue
     }
+    const { payments } = read
+    const upTo = Math.min(to, tip - confirmations + 1)
     await transact(db, async (tx) => {
       await recordPayments(deps, tx, payments, clock.now())
-      await moveCursor(tx, 'flare', Math.min(to, tip - confirmations + 1))
+      await moveCursor(tx, 'flare', upTo)
+      await deleteTries(tx, upTo)
     })
     from = to + 1
     span = Math.min(span * 2, SPAN_MAX)

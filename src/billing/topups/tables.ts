@@ -136,3 +136,19 @@ export const paymentCursors = pgTable('payment_cursors', {
   /** That balance is what payments explain, as the state of the block was pruned. */
   balanceAssumed: boolean('balance_assumed').notNull().default(false),
 })
+
+/** Blocks of Flare that could not be read for payments. */
+export const paymentGaps = pgTable(
+  'payment_gaps',
+  {
+    blockNumber: bigint('block_number', { mode: 'number' }).primaryKey(),
+    /** How often it was read in vain. */
+    tries: integer('tries').notNull(),
+    firstFailedAt: instant('first_failed_at').notNull(),
+    /** When the scan went on behind it; null while it waits for it. */
+    recordedAt: instant('recorded_at'),
+    /** Recorded: when it is read again. */
+    nextTryAt: instant('next_try_at'),
+  },
+  (table) => [index('payment_gaps_due').on(table.nextTryAt)],
+)
