@@ -66,6 +66,20 @@ const alertsOf = async (client = alice) =>
 const events = async (client = alice) =>
   (await alertsOf(client)).map(({ event }: { event: string }) => event)
 
+test('each of two hundred watches of one ledger is judged', async () => {
+  const id = await watchCredits(500)
+  await service.sql`
+    insert into watches overriding system value
+    select (jsonb_populate_record(watches, jsonb_build_object('id', 1000000 + n))).*
+    from watches, generate_series(1, 199) as n where id = ${id}`
+  await judge()
+  await spend(600)
+  await judge()
+  const [row] = await service.sql`
+    select count(*)::int as watches, count(distinct watch_id)::int as alerted from alerts`
+  expect(row).toEqual({ watches: 200, alerted: 200 })
+})
+
 describe('a watch of the own credits', () => {
   test('shows an empty target and a name of its own', async () => {
     const id = await watchCredits(500)
