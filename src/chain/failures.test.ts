@@ -12,6 +12,7 @@ import {
   EndpointError,
   isEndpointFailure,
   isExecutionFailure,
+  isPruned,
 } from './failures.ts'
 
 const URL_WITH_KEYS = 'https://user:password1@rpc.example/v1/key-0123456789?token=abcdef'
@@ -79,5 +80,30 @@ describe('a failure of the endpoint', () => {
     const described = describeFailure(answered(-32000, said), URL_WITH_KEYS)
     expect(described).not.toMatch(/key-0123456789|abcdef|password1/)
     expect(described).toContain('invalid project')
+  })
+})
+
+describe('a pruned state', () => {
+  test.each([
+    [-32000, 'missing trie node 1234 (path ) state 0xab is not available'],
+    [-32000, 'historical state 0xab is not available'],
+    [-32000, 'required historical state unavailable (reexec=128)'],
+    [-32000, 'state at block #5 is pruned'],
+    [-32602, 'this request needs an archive node'],
+  ])('is what a node calls %i %s', (code, message) => {
+    expect(isPruned(answered(code, message))).toBe(true)
+  })
+
+  test.each([
+    [-32000, 'header not found'],
+    [-32603, 'internal error'],
+    [-32005, 'archive data: too many requests'],
+  ])('is not %i %s', (code, message) => {
+    expect(isPruned(answered(code, message))).toBe(false)
+  })
+
+  test('is not a connection that broke', () => {
+    expect(isPruned(new HttpRequestError({ url: URL_WITH_KEYS }))).toBe(false)
+    expect(isPruned(new EndpointError('timeout'))).toBe(false)
   })
 })

@@ -534,3 +534,32 @@ async function paidLogIndex({ hash }: Mined): Promise<number | undefined> {
   const { logs } = await devnet.client.getTransactionReceipt({ hash })
   return logs.find(({ address }) => getAddress(address) === contracts.router)?.logIndex
 }
+
+describe('a balance of an old block', () => {
+  const pruned = { code: -32000, message: 'missing trie node' }
+  const failing = { code: -32603, message: 'internal error' }
+  const read = () => chainAt(proxy.url, second.url).balanceAt(bob, 1)
+
+  test('comes from the endpoint that keeps its state', async () => {
+    proxy.failNext(10, pruned, 'eth_getBalance')
+    expect(await read()).toBeGreaterThan(0n)
+  })
+
+  test('is pruned only when every endpoint says so', async () => {
+    proxy.failNext(10, pruned, 'eth_getBalance')
+    second.failNext(10, pruned, 'eth_getBalance')
+    expect(await read()).toBeUndefined()
+  })
+
+  test('is asked for later while one endpoint has no state and the other fails', async () => {
+    proxy.failNext(10, pruned, 'eth_getBalance')
+    second.failNext(10, failing, 'eth_getBalance')
+    await expect(read()).rejects.toMatchObject(unavailable)
+  })
+
+  test('is no balance where the answer is no number', async () => {
+    proxy.rewrite('eth_getBalance', () => 'a lot')
+    second.rewrite('eth_getBalance', () => null)
+    await expect(read()).rejects.toMatchObject(unavailable)
+  })
+})
