@@ -1,0 +1,27 @@
+import { getAddress } from 'viem/utils'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { listWaiting, saveClaims, saveRewards } from '#src/watches/facts/round-store.ts'
+import { type FreshDatabase, freshDatabase } from '../support/database.ts'
+
+/** Published rewards and their claims as the tables keep them. */
+
+let database: FreshDatabase
+
+beforeAll(async () => {
+  database = await freshDatabase()
+})
+afterAll(() => database.drop())
+
+test('two claims of one beneficiary and type count once, and a claim made twice is one', async () => {
+  const { db } = database
+  const voter = getAddress(`0x${'1'.repeat(40)}`)
+  const claim = { rewardEpoch: 450, beneficiary: voter, claimType: 0 }
+  const published = { ...claim, voter, amountWei: 5n }
+  await saveRewards(db, [published, { ...published, amountWei: 7n }])
+  await saveRewards(db, [published])
+  expect(await listWaiting(db, [voter], [450])).toEqual([
+    { voter, rewardEpoch: 450, amountWei: 5n },
+  ])
+  await saveClaims(db, [claim, claim])
+  expect(await listWaiting(db, [voter], [450])).toEqual([])
+})
