@@ -2,6 +2,8 @@ import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
 import { remindDue } from '#src/billing/subscriptions/reminders.ts'
 import { renewDue } from '#src/billing/subscriptions/renewal.ts'
 import type { Address } from '#src/kernel/units.ts'
+import { NewWatch } from '#src/watches/model.ts'
+import { createWatch } from '#src/watches/service.ts'
 import { fitChangedWallets } from '#src/watches/slots.ts'
 import { giveCredits } from '../support/credits.ts'
 import { serviceOnly } from '../support/harness.ts'
@@ -140,6 +142,27 @@ test('a trial has the days it had left, and a purchase after the switch is not m
   const changes =
     await service.sql`select at from capacity_changes where wallet = ${alice.caller.wallet}`
   expect(changes).toEqual([{ at: at(114) }])
+})
+
+test('watches that were free need slots when billing comes on: the newest beyond them are suspended', async () => {
+  await buy(alice, {})
+  await day(1, 'off')
+  for (const { caller } of [alice, bob]) {
+    for (const threshold of ['1', '2', '3']) {
+      const target = { address: caller.wallet, asset: 'FLR' }
+      const input = { type: 'wallet-balance', target, settings: { threshold } }
+      await createWatch(withBilling(false), caller, NewWatch.parse(input))
+    }
+  }
+  await day(60, 'off')
+  const states = async (client: Client) =>
+    (await client.request('GET', '/watches')).body.data.map(
+      ({ status }: { status: string }) => status,
+    )
+  expect(await states(bob)).toEqual(['active', 'active', 'active'])
+  await day(61, 'on')
+  expect((await states(alice)).toSorted()).toEqual(['active', 'suspended', 'suspended'])
+  expect(await states(bob)).toEqual(['suspended', 'suspended', 'suspended'])
 })
 
 test('the switch is counted once, however many processes see it at once', async () => {

@@ -31,7 +31,13 @@ export async function noteBillingOff({ db, clock }: Deps): Promise<void> {
 export async function noteBillingOn(deps: Deps, signal: AbortSignal): Promise<void> {
   const { db, clock, log, quarantine } = deps
   const now = clock.now()
-  if (await store.endPause(db, now)) log.info({ at: now }, 'billing is on again')
+  const isOver = await transact(db, async (tx) => {
+    const offAt = await store.endPause(tx, now)
+    // Who watched for free needs slots from now on; terms and trials are fitted once they have been moved.
+    if (offAt !== undefined) await store.insertFreeCapacityChanges(tx, { offAt, at: now })
+    return offAt !== undefined
+  })
+  if (isOver) log.info({ at: now }, 'billing is on again')
   const last = (await store.listUnsettledPauses(db)).at(-1)
   if (last === undefined) return
   const options = { quarantine, kind: 'billing-pause', idOf: (wallet: Address) => wallet }
@@ -66,9 +72,11 @@ export async function moveForPauses(tx: Db, wallet: Address, now: Date): Promise
   const pauses = await store.listUnsettledPauses(tx)
   const last = pauses.at(-1)
   if (last === undefined) return
+  let isMoved = false
   for (const row of await store.lockRunning(tx, wallet)) {
     const missed = pauses.filter(({ number }) => number > row.movedForPause)
     if (missed.length === 0) continue
+    isMoved = true
     const { startsAt, endsAt, ...next } = missed.reduce(afterPause, row)
     await store.updateSubscription(tx, row.id, {
       startsAt,
@@ -78,18 +86,20 @@ export async function moveForPauses(tx: Db, wallet: Address, now: Date): Promise
       movedForPause: last.number,
     })
   }
-  await moveTrial(tx, wallet, pauses, now)
+  if (await moveTrial(tx, wallet, pauses, now)) isMoved = true
+  if (isMoved) await store.insertCapacityChange(tx, wallet, now)
 }
 
+/** @returns whether there was something to move */
 async function moveTrial(
   tx: Db,
   wallet: Address,
   pauses: readonly store.EndedPause[],
   now: Date,
-): Promise<void> {
+): Promise<boolean> {
   const trial = await store.findTrial(tx, wallet)
   let { startedAt, endsAt, movedForPause = 0 } = trial ?? {}
-  if (trial === undefined || startedAt === undefined || endsAt === undefined) return
+  if (trial === undefined || startedAt === undefined || endsAt === undefined) return false
   for (const pause of pauses.filter(({ number }) => number > trial.movedForPause)) {
     movedForPause = pause.number
     // One that was over before billing went off is over.
@@ -98,12 +108,13 @@ async function moveTrial(
     startedAt = new Date(startedAt.getTime() + ms)
     endsAt = new Date(endsAt.getTime() + ms)
   }
-  if (movedForPause === trial.movedForPause) return
+  if (movedForPause === trial.movedForPause) return false
   if (endsAt.getTime() === trial.endsAt.getTime()) {
-    return store.updateTrial(tx, wallet, { movedForPause })
+    await store.updateTrial(tx, wallet, { movedForPause })
+    return true
   }
   const remindAt = nextReminder('trial', endsAt, now) ?? null
   await store.updateTrial(tx, wallet, { startedAt, endsAt, remindAt, movedForPause })
-  await store.insertCapacityChange(tx, wallet, now)
   await store.insertCapacityChange(tx, wallet, endsAt)
+  return true
 }

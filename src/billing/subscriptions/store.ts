@@ -1,6 +1,7 @@
 import { and, asc, eq, gt, inArray, isNull, lte, type SQL, sql } from 'drizzle-orm'
 import type { Db } from '#src/db/connection.ts'
 import { type Address, storedAddress } from '#src/kernel/units.ts'
+import { accounts } from '../account/tables.ts'
 import { billingPauses, capacityChanges, subscriptions, trialAccounts, trials } from './tables.ts'
 
 export type TrialRow = typeof trials.$inferSelect
@@ -73,14 +74,30 @@ export async function beginPause(db: Db, offAt: Date): Promise<void> {
     on conflict do nothing`)
 }
 
-/** Notes that billing is on again, if it was off. @returns whether it was */
-export async function endPause(db: Db, onAt: Date): Promise<boolean> {
-  const ended = await db
+/** Notes that billing is on again. @returns since when it was off; undefined: it was on */
+export async function endPause(db: Db, onAt: Date): Promise<Date | undefined> {
+  const [ended] = await db
     .update(billingPauses)
     .set({ onAt: sql`greatest(${billingPauses.offAt}, ${onAt.toISOString()}::timestamptz)` })
     .where(isNull(billingPauses.onAt))
-    .returning({ number: billingPauses.number })
-  return ended.length > 0
+    .returning({ offAt: billingPauses.offAt })
+  return ended?.offAt
+}
+
+/** Notes at `at` a change of capacity for wallets with watches and neither a running term nor, at `offAt`, a trial. */
+export async function insertFreeCapacityChanges(
+  db: Db,
+  { offAt, at }: { readonly offAt: Date; readonly at: Date },
+): Promise<void> {
+  await db.execute(sql`
+    insert into ${capacityChanges} (wallet, at)
+    select wallet, ${at.toISOString()}::timestamptz from ${accounts}
+    where occupied_slots > 0
+      and not exists (select from ${subscriptions} where ${subscriptions.wallet} = ${accounts.wallet}
+        and ${subscriptions.status} in ('active', 'grace'))
+      and not exists (select from ${trials} where ${trials.wallet} = ${accounts.wallet}
+        and ${trials.endsAt} > ${offAt.toISOString()}::timestamptz)
+    on conflict do nothing`)
 }
 
 /** A pause that is over. */
