@@ -191,6 +191,17 @@ describe('a watch of reward signing', () => {
     expect(await world.events(alpha.id)).toEqual(['signing.rewards-open'])
   })
 
+  test('counts them as not published while nobody has voted on them, however long the vote is open', async () => {
+    await begin({ REWARD_DATA_URLS: '' })
+    const alpha = await watch('reward-signing', 'Alpha')
+    for (const name of NAMES) await world.player().behave(name, 'misses-rewards-vote')
+    await world.see()
+    await world.player().playToEpochEnd()
+    await world.player().playTo(ends() + 30 * HOUR)
+    await world.see()
+    expect(await world.events(alpha.id)).toEqual([])
+  })
+
   test('tells after a stop of hours what was concluded meanwhile, once', async () => {
     await begin()
     const alpha = await watch('reward-signing', 'Alpha')

@@ -162,12 +162,11 @@ export function createVoteFacts({
    */
   async function publishedAt(
     epoch: number,
-    { rewards: { openedAt } }: EpochVotes,
     firstSignedAt: Date | null,
     block: BlockRef,
     fence: Fence | undefined,
   ): Promise<Date | null> {
-    if (rewardDataUrls.length === 0) return openedAt
+    if (rewardDataUrls.length === 0) return firstSignedAt
     const [known] = await store.listPublications(db, REWARDS, [epoch])
     if (known !== undefined) return known.seenAt
     const ageMs = firstSignedAt === null ? 0 : block.at.getTime() - firstSignedAt.getTime()
@@ -207,7 +206,7 @@ export function createVoteFacts({
       ...(winners.rewards?.values() ?? []),
     ].flatMap((at) => at?.getTime() ?? [])
     const firstSignedAt = signedAt.length === 0 ? null : new Date(Math.min(...signedAt))
-    const published = await publishedAt(epoch, votes, firstSignedAt, block, fence)
+    const published = await publishedAt(epoch, firstSignedAt, block, fence)
     const of = (voter: Address, kind: VoteKind) =>
       providerVote(voter, kind, { votes, stored, shares, isComplete, winners: winners[kind] })
     return new Map(
