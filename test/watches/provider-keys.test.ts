@@ -1,0 +1,78 @@
+import { getAddress, numberToHex, zeroAddress } from 'viem'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { entityTx } from '#src/sandbox/devnet/fsp/install.ts'
+import { type RoundWorld, roundWorld } from './rounds.ts'
+
+/** A provider that has registered new addresses is judged by those of the policy in force until that ends. */
+
+const FUNDED = 100_000n * 10n ** 18n
+const SIGNALS = [
+  { id: 'fast-updates', enabled: true, parameters: { probability: 1e-4 } },
+  { id: 'balance-low', enabled: true },
+]
+
+let world: RoundWorld
+
+beforeAll(async () => {
+  world = await roundWorld([], { providers: [{ name: 'Anchor' }, { name: 'Alpha' }] })
+  await world.watch('Alpha', SIGNALS)
+  await world.player().playRounds(2)
+  await world.scan()
+}, 60_000)
+afterAll(() => world.close())
+
+const play = async (rounds: number) => {
+  await world.player().playRounds(rounds)
+  await world.scan()
+}
+
+/** Alpha names other accounts from now on; it goes on with the old ones, as it must until the epoch ends. */
+async function nameOthers(first: number): Promise<void> {
+  const { accounts } = world.player().provider('Alpha')
+  const other = (place: number) => {
+    const address = getAddress(numberToHex(first + place, { size: 20 }))
+    return { ...accounts.submit, address }
+  }
+  const named = {
+    ...accounts,
+    submit: other(0),
+    submitSignatures: other(1),
+    signingPolicy: other(2),
+  }
+  for (const { address } of [named.submit, named.submitSignatures, named.signingPolicy]) {
+    await world.devnet.setBalance(address, FUNDED)
+  }
+  const { to, data } = entityTx([named])
+  const hash = await world.devnet.client.sendTransaction({
+    account: zeroAddress,
+    to,
+    data,
+    gas: 5_000_000n,
+  })
+  const { status } = await world.devnet.client.waitForTransactionReceipt({ hash })
+  expect(status).toBe('success')
+}
+
+test('new addresses alone are neither silence nor an empty account', async () => {
+  await nameOthers(0xa1fa00)
+  await play(12)
+  expect(await world.events('Alpha')).toEqual([])
+})
+
+test('the silence of the key in force is told', async () => {
+  await world.behave('Alpha', 'no-fast-updates')
+  await play(8)
+  expect(await world.events('Alpha')).toEqual(['fsp.fast-updates critical'])
+  await world.player().recover('Alpha')
+  await play(4)
+  expect((await world.events('Alpha')).slice(1)).toEqual(['fsp.fast-updates.recovered info'])
+})
+
+test('the account in force that runs empty is told', async () => {
+  await world.behave('Alpha', 'low-balance')
+  await play(2)
+  const [low] = (await world.alerts('Alpha')).slice(2)
+  expect(low).toMatchObject({ event: 'fsp.balance-low', severity: 'critical' })
+  const { accounts } = world.player().provider('Alpha')
+  expect(JSON.stringify(low?.data)).toContain(accounts.submit.address)
+})
