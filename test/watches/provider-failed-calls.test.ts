@@ -1,0 +1,93 @@
+import { bytesToHex, getAddress, hexToBytes, toFunctionSelector } from 'viem'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { FSP } from '#src/sandbox/devnet/fsp/places.ts'
+import { type RoundWorld, roundWorld } from './rounds.ts'
+
+/** What is told of calls that fail at the Relay depends on why, and on who can say why. */
+
+/** Each with one failure. */
+const NAMES = ['Alpha', 'Bravo', 'Charlie', 'Delta'] as const
+const SIGNALS = [{ id: 'tx-failed', enabled: true }]
+/** What nodes say of a block whose state they no longer keep. */
+const PRUNED = { code: -32000, message: 'missing trie node 0xabc (path ) state is not available' }
+
+let world: RoundWorld
+
+beforeAll(async () => {
+  world = await roundWorld([], { providers: ['Anchor', ...NAMES].map((name) => ({ name })) })
+  for (const name of NAMES) await world.watch(name, SIGNALS)
+  await play(2)
+}, 60_000)
+afterAll(() => world.close())
+async function play(rounds: number): Promise<void> {
+  await world.player().playRounds(rounds)
+  await world.scan()
+}
+
+/** Finalises a round that is not final yet, with what the last call that did so carried, changed. */
+async function relay(name: string, change: (signature: Uint8Array) => void): Promise<void> {
+  const { client } = world.devnet
+  const input = await lastRelay()
+  const bytes = hexToBytes(input)
+  const view = new DataView(bytes.buffer)
+  const message = 4 + 43 + 22 * view.getUint16(4)
+  view.setUint32(message + 1, view.getUint32(message + 1) + 1)
+  change(bytes.subarray(message + 38 + 2))
+  const account = world.player().provider(name).accounts.identity.address
+  const sent = { account, to: FSP.relay, data: bytesToHex(bytes), gas: 1_000_000n }
+  const hash = await client.sendTransaction(sent)
+  const { status } = await client.waitForTransactionReceipt({ hash })
+  expect(status).toBe('reverted')
+}
+
+async function lastRelay(): Promise<`0x${string}`> {
+  const { client } = world.devnet
+  for (let number = await client.getBlockNumber(); number > 0n; number -= 1n) {
+    const { transactions } = await client.getBlock({
+      blockNumber: number,
+      includeTransactions: true,
+    })
+    const call = transactions.find(
+      ({ to }) => to !== null && getAddress(to) === getAddress(FSP.relay),
+    )
+    if (call !== undefined) return call.input
+  }
+  throw new Error('nobody called the Relay')
+}
+
+const badV = (signature: Uint8Array) => {
+  signature[0] = 29
+}
+const badS = (signature: Uint8Array) => {
+  signature.fill(0xff, 33, 65)
+}
+
+test.each([
+  ['Alpha', 'a signature that has no valid form', badV, 'BadV()'],
+  ['Bravo', 'a signature with a value too high', badS, 'BadS()'],
+] as const)('what %s sent and failed for %s is told with its reason', async (name, _what, change, error) => {
+  await relay(name, change)
+  await play(2)
+  const [told, ...more] = await world.alerts(name)
+  expect(told).toMatchObject({
+    event: 'fsp.tx-failed',
+    data: { contract: 'Relay', function: 'relay', reason: toFunctionSelector(error) },
+  })
+  expect(more).toEqual([])
+})
+
+test('a call that lost the race is not told', async () => {
+  await world.behave('Charlie', 'normal-reverts')
+  await play(3)
+  await world.player().recover('Charlie')
+  expect(await world.alerts('Charlie')).toEqual([])
+})
+
+test('the reason is asked elsewhere where one endpoint has forgotten the state', async () => {
+  await relay('Delta', badV)
+  world.primary.failNext(999, PRUNED, 'eth_call')
+  await play(2)
+  expect(await world.alerts('Delta')).toMatchObject([
+    { event: 'fsp.tx-failed', data: { reason: toFunctionSelector('BadV()') } },
+  ])
+})
