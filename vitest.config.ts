@@ -22,7 +22,7 @@ export default defineConfig({
     projects: [
       {
         extends: true,
-        test: { name: 'unit', include: ['src/**/*.test.ts', 'bot/**/*.test.ts'] },
+        test: { name: 'unit', include: ['{src,bot,sandbox}/**/*.test.ts'] },
       },
       {
         extends: true,

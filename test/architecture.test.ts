@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest'
 
 /** Who may import whom: lower floors only. The first pattern that fits names a file's floor and room. */
 const FLOORS: readonly (readonly [RegExp, number, string])[] = [
-  [/^src\/sandbox\//, 10, 'sandbox'],
+  [/^sandbox\//, 10, 'sandbox'],
   [/^src\/[\w-]+\.ts$|^src\/db\/main\.ts$/, 10, 'process'],
   [/^bot\//, 9, 'bot'],
   [/^src\/http\//, 9, 'http'],
@@ -27,7 +27,7 @@ const FLOORS: readonly (readonly [RegExp, number, string])[] = [
 /** Packages that only the named files may import. */
 const PACKAGES: Readonly<Record<string, RegExp>> = {
   'drizzle-orm': /(tables|store)\.ts$|^src\/db\//,
-  fastify: /^src\/(http|pages|sandbox)\/|^src\/app\.ts$|^bot\/webhook\.ts$/,
+  fastify: /^src\/(http|pages)\/|^sandbox\/|^src\/app\.ts$|^bot\/webhook\.ts$/,
   grammy: /^bot\/|^src\/channels\/telegram[\w-]*\.ts$|^src\/channels\/index\.ts$|^src\/app\.ts$/,
   siwe: /^src\/auth\/message\.ts$/,
   i18next: /^src\/i18n\//,
@@ -39,10 +39,10 @@ const FORBIDDEN: readonly (readonly [string, RegExp, RegExp])[] = [
   [
     'process.env',
     /\bprocess\.env\b/,
-    /^src\/(config|main)\.ts$|^src\/sandbox\/main\.ts$|^src\/db\/main\.ts$/,
+    /^src\/(config|main)\.ts$|^sandbox\/main\.ts$|^src\/db\/main\.ts$/,
   ],
   ['the machine’s clock', /\bDate\.now\(\)|\bnew Date\(\)/, /^src\/kernel\/clock\.ts$/],
-  ['console', /\bconsole\./, /^src\/sandbox\/.*browser\//],
+  ['console', /\bconsole\./, /^sandbox\/.*browser\//],
   ['Math.random', /\bMath\.random\b/, /^$/],
 ]
 
@@ -55,7 +55,7 @@ interface Source {
   readonly imports: readonly string[]
 }
 
-const sources: readonly Source[] = globSync('{src,bot}/**/*.ts')
+const sources: readonly Source[] = globSync('{src,bot,sandbox}/**/*.ts')
   .filter((path) => !path.endsWith('.test.ts'))
   .map((path) => {
     const text = readFileSync(path, 'utf8')
@@ -99,7 +99,7 @@ describe('the source tree', () => {
 
   test('never imports out of its room by a relative path', () => {
     const wrong = sources.flatMap(({ path, imports }) => {
-      const depth = path.split('/').length - (path.startsWith('bot/') ? 2 : 3)
+      const depth = path.split('/').length - (path.startsWith('src/') ? 3 : 2)
       return imports
         .filter((name) => name.startsWith('../') && !name.includes('/locales/'))
         .filter((name) => name.split('../').length - 1 > depth)

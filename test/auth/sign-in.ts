@@ -1,7 +1,7 @@
 import type { z } from 'zod'
+import type { Person } from '#sandbox/devnet/people.ts'
 import { ChallengeRequest, type IssuedToken } from '#src/auth/model.ts'
 import { createChallenge, exchangeToken, type SignInDeps } from '#src/auth/service.ts'
-import type { Person } from '#src/sandbox/devnet/people.ts'
 
 /** What the verbs of signing in need. */
 export type Deps = SignInDeps & { readonly publicUrl: string }

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { PEOPLE, type Person } from '#sandbox/devnet/people.ts'
 import { TokenList } from '#src/auth/model.ts'
 import {
   authenticate,
@@ -12,7 +13,6 @@ import { createChain } from '#src/chain/client.ts'
 import { connect } from '#src/db/connection.ts'
 import type { Caller } from '#src/kernel/caller.ts'
 import { silentLogger } from '#src/kernel/logger.ts'
-import { PEOPLE, type Person } from '#src/sandbox/devnet/people.ts'
 import { type TestClock, testClock } from '../support/clock.ts'
 import { type FreshDatabase, freshDatabase } from '../support/database.ts'
 import { codeOf, type Deps, signedChallenge, signIn } from './sign-in.ts'

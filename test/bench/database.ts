@@ -1,13 +1,13 @@
 import { chmod, mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { PEOPLE } from '#sandbox/devnet/people.ts'
 import { retainAlerts } from '#src/alerts/retention.ts'
 import { type Connection, connect } from '#src/db/connection.ts'
 import { startEmbedded } from '#src/db/embedded.ts'
 import { migrate } from '#src/db/migrate.ts'
 import { retainDeliveries } from '#src/delivery/retention.ts'
 import { silentLogger } from '#src/kernel/logger.ts'
-import { PEOPLE } from '#src/sandbox/devnet/people.ts'
 
 const DAY_MS = 86_400_000
 const YEAR_DAYS = 380

@@ -1,10 +1,10 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { createInterface } from 'node:readline'
+import { PEOPLE } from '#sandbox/devnet/people.ts'
+import { startRpcProxy } from '#sandbox/devnet/rpc-proxy.ts'
+import { type FurnishedDevnet, startDevnet } from '#sandbox/devnet.ts'
 import { connect } from '#src/db/connection.ts'
-import { PEOPLE } from '#src/sandbox/devnet/people.ts'
-import { startRpcProxy } from '#src/sandbox/devnet/rpc-proxy.ts'
-import { type FurnishedDevnet, startDevnet } from '#src/sandbox/devnet.ts'
 import { withDatabase } from './database.ts'
 import { type Measurement, median } from './report.ts'
 

@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises'
 import { setTimeout as wait } from 'node:timers/promises'
-import { startDevnet } from '#src/sandbox/devnet.ts'
+import { startDevnet } from '#sandbox/devnet.ts'
 import { startServiceProcess } from '../support/process.ts'
 import { fillWatches, withDatabase } from './database.ts'
 import { type Measurement, median } from './report.ts'

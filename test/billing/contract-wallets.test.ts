@@ -1,8 +1,8 @@
 import { encodeDeployData, getContractAddress, parseAbi } from 'viem'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { bytecodeOf } from '#sandbox/devnet/deployment.ts'
+import { PEOPLE } from '#sandbox/devnet/people.ts'
 import type { Address } from '#src/kernel/units.ts'
-import { bytecodeOf } from '#src/sandbox/devnet/deployment.ts'
-import { PEOPLE } from '#src/sandbox/devnet/people.ts'
 import olderRouter from '../chain/router-1.json' with { type: 'json' }
 import type { TopupDraft } from '../generated/api.ts'
 import { deployByteCode, deployContractWallet, execute } from '../support/contract-wallet.ts'

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { type FurnishedDevnet, startDevnet } from '#sandbox/devnet.ts'
 import { shortAddress } from '#src/i18n/format.ts'
-import { type FurnishedDevnet, startDevnet } from '#src/sandbox/devnet.ts'
 import { type BotWorld, botWorld, type Chatting, walletOf } from '../support/bot.ts'
 
 let world: BotWorld

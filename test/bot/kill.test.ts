@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { startTelegramApi, type TelegramApi } from '#src/sandbox/telegram-api.ts'
+import { startTelegramApi, type TelegramApi } from '#sandbox/telegram-api.ts'
 import { type FreshDatabase, freshDatabase } from '../support/database.ts'
 import { BOT_NAME, BOT_TOKEN } from '../support/harness.ts'
 import { type ServiceProcess, startServiceProcess } from '../support/process.ts'

@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { packed } from '#bot/callback-data.ts'
 import { deleteDraft } from '#bot/session-store.ts'
+import { type FurnishedDevnet, startDevnet } from '#sandbox/devnet.ts'
 import { createSubscription } from '#src/operations/subscriptions.ts'
 import { deleteWatch, listWatches } from '#src/operations/watches.ts'
-import { type FurnishedDevnet, startDevnet } from '#src/sandbox/devnet.ts'
 import { type BotWorld, botWorld, type Chatting, walletOf } from '../support/bot.ts'
 
 let world: BotWorld

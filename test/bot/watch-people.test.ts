@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { type Receiver, startReceiver } from '#sandbox/receiver.ts'
 import { configureChannel } from '#src/operations/channels.ts'
 import { createRecipient, updateRecipient } from '#src/operations/recipients.ts'
 import { getWatch } from '#src/operations/watches.ts'
-import { type Receiver, startReceiver } from '#src/sandbox/receiver.ts'
 import { type BotWorld, botWorld, type Chatting } from '../support/bot.ts'
 
 let world: BotWorld

@@ -1,11 +1,11 @@
 import { type Address, getAddress, numberToHex, pad, stringToHex } from 'viem'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { PEOPLE } from '#sandbox/devnet/people.ts'
+import { type RpcProxy, startRpcProxy } from '#sandbox/devnet/rpc-proxy.ts'
+import { type Devnet, startDevnet } from '#sandbox/devnet.ts'
 import type { BalanceQuery, BlockRef, Chain } from '#src/chain/chain.ts'
 import { createChain } from '#src/chain/client.ts'
 import { silentLogger } from '#src/kernel/logger.ts'
-import { PEOPLE } from '#src/sandbox/devnet/people.ts'
-import { type RpcProxy, startRpcProxy } from '#src/sandbox/devnet/rpc-proxy.ts'
-import { type Devnet, startDevnet } from '#src/sandbox/devnet.ts'
 import { GAS_BURNER, REVERTER, respondingCode, text, tokenCode, word } from './contracts.ts'
 
 const numbered = (number: number): Address => getAddress(numberToHex(number, { size: 20 }))

@@ -2,12 +2,12 @@ import { once } from 'node:events'
 import { createServer, type Server } from 'node:http'
 import { inspect } from 'node:util'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { type RpcProxy, startRpcProxy } from '#sandbox/devnet/rpc-proxy.ts'
+import { type Devnet, startDevnet } from '#sandbox/devnet.ts'
 import type { Chain } from '#src/chain/chain.ts'
 import { createChain } from '#src/chain/client.ts'
 import { AppError } from '#src/kernel/errors.ts'
 import type { Logger } from '#src/kernel/logger.ts'
-import { type RpcProxy, startRpcProxy } from '#src/sandbox/devnet/rpc-proxy.ts'
-import { type Devnet, startDevnet } from '#src/sandbox/devnet.ts'
 
 const AT = new Date('2026-11-20T15:00:00Z').getTime()
 

@@ -1,13 +1,13 @@
 import { encodeDeployData, encodeFunctionData, getAddress, parseAbi } from 'viem'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import feeds from '#sandbox/contracts/PriceFeeds.json' with { type: 'json' }
+import { bytecodeOf, setFeedData } from '#sandbox/devnet/deployment.ts'
+import { PEOPLE } from '#sandbox/devnet/people.ts'
+import { type RpcProxy, startRpcProxy } from '#sandbox/devnet/rpc-proxy.ts'
+import { type FurnishedDevnet, startDevnet } from '#sandbox/devnet.ts'
 import type { Chain } from '#src/chain/chain.ts'
 import { createChain } from '#src/chain/client.ts'
 import type { Logger } from '#src/kernel/logger.ts'
-import feeds from '#src/sandbox/contracts/PriceFeeds.json' with { type: 'json' }
-import { bytecodeOf, setFeedData } from '#src/sandbox/devnet/deployment.ts'
-import { PEOPLE } from '#src/sandbox/devnet/people.ts'
-import { type RpcProxy, startRpcProxy } from '#src/sandbox/devnet/rpc-proxy.ts'
-import { type FurnishedDevnet, startDevnet } from '#src/sandbox/devnet.ts'
 import { type TestClock, testClock } from '../support/clock.ts'
 import { deployByteCode } from '../support/contract-wallet.ts'
 import olderRouter from './router-1.json' with { type: 'json' }

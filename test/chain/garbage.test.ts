@@ -1,13 +1,13 @@
 import { createServer } from 'node:http'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { type RpcProxy, startRpcProxy } from '#sandbox/devnet/rpc-proxy.ts'
+import { type FurnishedDevnet, startDevnet } from '#sandbox/devnet.ts'
+import { listen, stopListening } from '#sandbox/loopback.ts'
 import { createChain } from '#src/chain/client.ts'
 import { createEndpoints } from '#src/chain/endpoints.ts'
 import { createPChain } from '#src/chain/pchain.ts'
 import { createContractAddresses } from '#src/chain/registry.ts'
 import { silentLogger } from '#src/kernel/logger.ts'
-import { type RpcProxy, startRpcProxy } from '#src/sandbox/devnet/rpc-proxy.ts'
-import { type FurnishedDevnet, startDevnet } from '#src/sandbox/devnet.ts'
-import { listen, stopListening } from '#src/sandbox/loopback.ts'
 
 /** Endpoints that answer what their methods do not promise. */
 

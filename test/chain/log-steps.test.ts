@@ -2,12 +2,12 @@ import { createServer } from 'node:http'
 import { text } from 'node:stream/consumers'
 import { type Hex, keccak256, toHex } from 'viem'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { PEOPLE } from '#sandbox/devnet/people.ts'
+import { type FurnishedDevnet, startDevnet } from '#sandbox/devnet.ts'
+import { listen, stopListening } from '#sandbox/loopback.ts'
 import type { PaymentPlaces } from '#src/chain/chain.ts'
 import { createChain } from '#src/chain/client.ts'
 import { silentLogger } from '#src/kernel/logger.ts'
-import { PEOPLE } from '#src/sandbox/devnet/people.ts'
-import { type FurnishedDevnet, startDevnet } from '#src/sandbox/devnet.ts'
-import { listen, stopListening } from '#src/sandbox/loopback.ts'
 
 const alice = PEOPLE.alice.account.address
 const HANDLES = ['1', '2', '3', '4'].map((one) => keccak256(toHex(one)))

@@ -12,17 +12,17 @@ import {
   toHex,
 } from 'viem'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { bytecodeOf, mintData, setAllowedData, TOKEN_ABI } from '#sandbox/devnet/deployment.ts'
+import { MULTICALL3_ADDRESS } from '#sandbox/devnet/multicall.ts'
+import { PEOPLE } from '#sandbox/devnet/people.ts'
+import { type RpcProxy, startRpcProxy } from '#sandbox/devnet/rpc-proxy.ts'
+import type { Mined, Outgoing } from '#sandbox/devnet/sending.ts'
+import { type FurnishedDevnet, startDevnet } from '#sandbox/devnet.ts'
 import type { Chain, PaymentPlaces } from '#src/chain/chain.ts'
 import { createChain } from '#src/chain/client.ts'
 import { ROUTER_ABI } from '#src/chain/contracts.ts'
 import router from '#src/chain/router/PrepaidRouter.json' with { type: 'json' }
 import { silentLogger } from '#src/kernel/logger.ts'
-import { bytecodeOf, mintData, setAllowedData, TOKEN_ABI } from '#src/sandbox/devnet/deployment.ts'
-import { MULTICALL3_ADDRESS } from '#src/sandbox/devnet/multicall.ts'
-import { PEOPLE } from '#src/sandbox/devnet/people.ts'
-import { type RpcProxy, startRpcProxy } from '#src/sandbox/devnet/rpc-proxy.ts'
-import type { Mined, Outgoing } from '#src/sandbox/devnet/sending.ts'
-import { type FurnishedDevnet, startDevnet } from '#src/sandbox/devnet.ts'
 import { deployContractWallet, execute, payNativeData } from '../support/contract-wallet.ts'
 import { REVERTER } from './contracts.ts'
 

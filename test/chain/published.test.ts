@@ -1,9 +1,9 @@
 import { createServer, type RequestListener } from 'node:http'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { z } from 'zod'
+import { listen, stopListening } from '#sandbox/loopback.ts'
 import { createPublished } from '#src/chain/published.ts'
 import type { Logger } from '#src/kernel/logger.ts'
-import { listen, stopListening } from '#src/sandbox/loopback.ts'
 
 const Schema = z.object({ epoch: z.int() })
 

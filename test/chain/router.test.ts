@@ -15,14 +15,14 @@ import {
   toHex,
 } from 'viem'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import callingToken from '#sandbox/contracts/CallingToken.json' with { type: 'json' }
+import falseToken from '#sandbox/contracts/FalseToken.json' with { type: 'json' }
+import feeToken from '#sandbox/contracts/FeeToken.json' with { type: 'json' }
+import silentToken from '#sandbox/contracts/SilentToken.json' with { type: 'json' }
+import { bytecodeOf } from '#sandbox/devnet/deployment.ts'
+import { PEOPLE } from '#sandbox/devnet/people.ts'
+import { type FurnishedDevnet, startDevnet } from '#sandbox/devnet.ts'
 import router from '#src/chain/router/PrepaidRouter.json' with { type: 'json' }
-import callingToken from '#src/sandbox/contracts/CallingToken.json' with { type: 'json' }
-import falseToken from '#src/sandbox/contracts/FalseToken.json' with { type: 'json' }
-import feeToken from '#src/sandbox/contracts/FeeToken.json' with { type: 'json' }
-import silentToken from '#src/sandbox/contracts/SilentToken.json' with { type: 'json' }
-import { bytecodeOf } from '#src/sandbox/devnet/deployment.ts'
-import { PEOPLE } from '#src/sandbox/devnet/people.ts'
-import { type FurnishedDevnet, startDevnet } from '#src/sandbox/devnet.ts'
 import { CONTRACT_WALLET_ABI, deployContractWallet, execute } from '../support/contract-wallet.ts'
 import { AGREED_ROUTER_ABI } from './router-abi.ts'
 

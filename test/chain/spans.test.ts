@@ -2,15 +2,15 @@ import { createServer } from 'node:http'
 import { text } from 'node:stream/consumers'
 import { keccak256, toHex } from 'viem'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { type RpcProxy, startRpcProxy } from '#sandbox/devnet/rpc-proxy.ts'
+import { type FurnishedDevnet, startDevnet } from '#sandbox/devnet.ts'
+import { listen, stopListening } from '#sandbox/loopback.ts'
 import { createEndpoints } from '#src/chain/endpoints.ts'
 import { createLogReader } from '#src/chain/logs.ts'
 import { PAID_TOPIC } from '#src/chain/payments.ts'
 import { readSpan, type Span } from '#src/chain/spans.ts'
 import { systemClock } from '#src/kernel/clock.ts'
 import { silentLogger } from '#src/kernel/logger.ts'
-import { type RpcProxy, startRpcProxy } from '#src/sandbox/devnet/rpc-proxy.ts'
-import { type FurnishedDevnet, startDevnet } from '#src/sandbox/devnet.ts'
-import { listen, stopListening } from '#src/sandbox/loopback.ts'
 
 /** Blocks and their events, read completely or not at all. */
 

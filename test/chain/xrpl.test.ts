@@ -2,11 +2,11 @@ import { createServer } from 'node:http'
 import { text } from 'node:stream/consumers'
 import { inspect } from 'node:util'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { listen, stopListening } from '#sandbox/loopback.ts'
+import { startXrpl, type XrplServer } from '#sandbox/xrpl.ts'
 import { createXrpl, type Xrpl } from '#src/chain/xrpl.ts'
 import { toClassicAddress } from '#src/chain/xrpl-address.ts'
 import type { Logger } from '#src/kernel/logger.ts'
-import { listen, stopListening } from '#src/sandbox/loopback.ts'
-import { startXrpl, type XrplServer } from '#src/sandbox/xrpl.ts'
 import { testClock } from '../support/clock.ts'
 
 const AT = new Date('2026-11-20T15:00:00Z')

@@ -1,5 +1,6 @@
 import { createTransport } from 'nodemailer'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { headerOf, type Mail, oneClickUrlOf } from '#sandbox/inbox/mail.ts'
 import type { Message, SendContext } from '#src/channels/define.ts'
 import {
   createEmail,
@@ -7,7 +8,6 @@ import {
   type MailDeps,
   sendConfirmation,
 } from '#src/channels/email.ts'
-import { headerOf, type Mail, oneClickUrlOf } from '#src/sandbox/inbox/mail.ts'
 import { envelopeOf } from '../support/envelopes.ts'
 import { contextOf, type EmailWorld, emailWorld, NOW, WALLET } from './worlds.ts'
 

@@ -3,6 +3,7 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { verifyStandard, verifyWatchdog } from '#sandbox/verify.ts'
 import {
   makeSecret,
   rotateSecret,
@@ -10,7 +11,6 @@ import {
   signStandard,
   WebhookPayload,
 } from '#src/channels/webhook.ts'
-import { verifyStandard, verifyWatchdog } from '#src/sandbox/verify.ts'
 import { readPayload, type WebhookPayload as Typed } from '../../examples/verify/typescript.ts'
 import type { WebhookPayload as Published } from '../generated/api.ts'
 import { envelopeOf } from '../support/envelopes.ts'

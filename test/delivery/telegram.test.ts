@@ -1,9 +1,9 @@
 import { Api } from 'grammy'
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { startTelegramApi, type TelegramApi } from '#sandbox/telegram-api.ts'
 import { createChannels } from '#src/channels/index.ts'
 import { transact } from '#src/db/connection.ts'
 import { deliverDue, reviseMessages } from '#src/delivery/service.ts'
-import { startTelegramApi, type TelegramApi } from '#src/sandbox/telegram-api.ts'
 import { type ChatDraft, openChat } from './chat.ts'
 import { type Outbox, openOutbox } from './outbox.ts'
 

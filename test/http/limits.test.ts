@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { PEOPLE } from '#src/sandbox/devnet/people.ts'
-import { startReceiver } from '#src/sandbox/receiver.ts'
+import { PEOPLE } from '#sandbox/devnet/people.ts'
+import { startReceiver } from '#sandbox/receiver.ts'
 import { serviceOnly } from '../support/harness.ts'
 import { request, signIn } from '../support/people.ts'
 

@@ -1,9 +1,9 @@
 import fc from 'fast-check'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { z } from 'zod'
+import { PEOPLE } from '#sandbox/devnet/people.ts'
 import type { AnyOperation } from '#src/operations/define.ts'
 import { REGISTRY } from '#src/operations/index.ts'
-import { PEOPLE } from '#src/sandbox/devnet/people.ts'
 import { serviceOnly } from '../support/harness.ts'
 import { type Client, request, signIn } from '../support/people.ts'
 

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { headerOf } from '#src/sandbox/inbox/mail.ts'
+import { headerOf } from '#sandbox/inbox/mail.ts'
 import { confirmMailbox, linkChat } from '../support/destinations.ts'
 import { harness, type World } from '../support/harness.ts'
 import { type Client, signIn, withTrial } from '../support/people.ts'

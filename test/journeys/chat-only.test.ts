@@ -1,10 +1,10 @@
 import type { Browser, Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { PEOPLE } from '#sandbox/devnet/people.ts'
+import type { ChatMessage } from '#sandbox/telegram/model.ts'
+import { plain } from '#sandbox/tour/chat.ts'
+import { startWorld, type World } from '#sandbox/world.ts'
 import { silentLogger } from '#src/kernel/logger.ts'
-import { PEOPLE } from '#src/sandbox/devnet/people.ts'
-import type { ChatMessage } from '#src/sandbox/telegram/model.ts'
-import { plain } from '#src/sandbox/tour/chat.ts'
-import { startWorld, type World } from '#src/sandbox/world.ts'
 import { openBrowser } from '../support/browser.ts'
 
 /**

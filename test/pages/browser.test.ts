@@ -1,8 +1,8 @@
 import type { Browser, BrowserContext, Page } from 'playwright-core'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { PEOPLE } from '#sandbox/devnet/people.ts'
 import { createConnectCode } from '#src/recipients/connect.ts'
 import { findRecipient } from '#src/recipients/service.ts'
-import { PEOPLE } from '#src/sandbox/devnet/people.ts'
 import { openBrowser } from '../support/browser.ts'
 import { openSite, type Site } from './site.ts'
 

@@ -1,5 +1,8 @@
 import type { Browser, BrowserContext, Page } from 'playwright-core'
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
+import { PEOPLE } from '#sandbox/devnet/people.ts'
+import { type RpcProxy, startRpcProxy } from '#sandbox/devnet/rpc-proxy.ts'
+import { type Devnet, startDevnet } from '#sandbox/devnet.ts'
 import { createChallenge } from '#src/auth/service.ts'
 import { shortAddress } from '#src/i18n/format.ts'
 import { chatLinks } from '#src/recipients/chats.ts'
@@ -10,9 +13,6 @@ import {
   peekConnectCode,
 } from '#src/recipients/connect.ts'
 import { RECIPIENTS_MAX } from '#src/recipients/model.ts'
-import { PEOPLE } from '#src/sandbox/devnet/people.ts'
-import { type RpcProxy, startRpcProxy } from '#src/sandbox/devnet/rpc-proxy.ts'
-import { type Devnet, startDevnet } from '#src/sandbox/devnet.ts'
 import { walletCode } from '../chain/contracts.ts'
 import { openBrowser } from '../support/browser.ts'
 import { hurry } from './hurry.ts'

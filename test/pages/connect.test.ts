@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { PEOPLE } from '#sandbox/devnet/people.ts'
 import { LOCALES } from '#src/kernel/locale.ts'
 import { createConnectCode, peekConnectCode } from '#src/recipients/connect.ts'
-import { PEOPLE } from '#src/sandbox/devnet/people.ts'
 import { openSite, type Site } from './site.ts'
 
 /** The connect page without a browser: what it answers, and how often. */

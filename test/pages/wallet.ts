@@ -1,6 +1,6 @@
 import type { Page } from 'playwright-core'
-import { PEOPLE } from '#src/sandbox/devnet/people.ts'
-import { createSandboxWallet } from '#src/sandbox/wallet.ts'
+import { PEOPLE } from '#sandbox/devnet/people.ts'
+import { createSandboxWallet } from '#sandbox/wallet.ts'
 
 /** What a wallet in a browser is like. */
 export interface WalletOptions {

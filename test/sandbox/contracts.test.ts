@@ -10,10 +10,10 @@ import {
   toHex,
 } from 'viem'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { PEOPLE } from '#sandbox/devnet/people.ts'
+import { type FurnishedDevnet, startDevnet } from '#sandbox/devnet.ts'
 import { CONTRACT_REGISTRY_ADDRESS } from '#src/chain/contracts.ts'
 import { feedId } from '#src/chain/feed-names.ts'
-import { PEOPLE } from '#src/sandbox/devnet/people.ts'
-import { type FurnishedDevnet, startDevnet } from '#src/sandbox/devnet.ts'
 
 const alice = PEOPLE.alice.account.address
 const bob = PEOPLE.bob.account.address

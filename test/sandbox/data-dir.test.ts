@@ -4,7 +4,7 @@ import { mkdir, mkdtemp, readdir, rm, symlink, writeFile } from 'node:fs/promise
 import { hostname, tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, test } from 'vitest'
-import { makeDataDir } from '#src/sandbox/world/data-dir.ts'
+import { makeDataDir } from '#sandbox/world/data-dir.ts'
 
 let base: string
 const host = hostname().replaceAll(/[^\w.]/g, '_')

@@ -6,11 +6,11 @@ import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { createPublicClient, erc20Abi, http, parseAbi, parseEther } from 'viem'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest'
+import { MULTICALL3_ADDRESS } from '#sandbox/devnet/multicall.ts'
+import { PEOPLE } from '#sandbox/devnet/people.ts'
+import { type RpcProxy, startRpcProxy } from '#sandbox/devnet/rpc-proxy.ts'
+import { type Devnet, startDevnet } from '#sandbox/devnet.ts'
 import { flare } from '#src/chain/flare.ts'
-import { MULTICALL3_ADDRESS } from '#src/sandbox/devnet/multicall.ts'
-import { PEOPLE } from '#src/sandbox/devnet/people.ts'
-import { type RpcProxy, startRpcProxy } from '#src/sandbox/devnet/rpc-proxy.ts'
-import { type Devnet, startDevnet } from '#src/sandbox/devnet.ts'
 
 const alice = PEOPLE.alice.account.address
 const bob = PEOPLE.bob.account.address
@@ -311,7 +311,7 @@ describe('the proxy before the chain', () => {
   })
 })
 
-const DEVNET = new URL('../../src/sandbox/devnet.ts', import.meta.url)
+const DEVNET = new URL('../../sandbox/devnet.ts', import.meta.url)
 const RUN_A_DEVNET = `
 import { startDevnet } from '${DEVNET}'
 const { rpcUrl } = await startDevnet()

@@ -1,10 +1,10 @@
 import type { Browser, Page } from 'playwright-core'
 import { parseAbi } from 'viem'
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { confirmLinkOf } from '#sandbox/inbox/mail.ts'
+import { startWorld, type World } from '#sandbox/world.ts'
 import { feedId } from '#src/chain/feed-names.ts'
 import { silentLogger } from '#src/kernel/logger.ts'
-import { confirmLinkOf } from '#src/sandbox/inbox/mail.ts'
-import { startWorld, type World } from '#src/sandbox/world.ts'
 import { openBrowser } from '../support/browser.ts'
 
 /** The index and happen pages as somebody uses them, in a real browser. The tests go on from each other. */

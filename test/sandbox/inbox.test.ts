@@ -11,9 +11,9 @@ import {
   type Mail,
   oneClickUrlOf,
   unsubscribe,
-} from '#src/sandbox/inbox/mail.ts'
-import { inboxPage } from '#src/sandbox/inbox/page.ts'
-import { type Inbox, startInbox } from '#src/sandbox/inbox.ts'
+} from '#sandbox/inbox/mail.ts'
+import { inboxPage } from '#sandbox/inbox/page.ts'
+import { type Inbox, startInbox } from '#sandbox/inbox.ts'
 
 const NOW = new Date('2026-01-02T03:04:05.678Z')
 

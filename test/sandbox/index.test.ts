@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { startWorld, type World } from '#sandbox/world.ts'
 import { silentLogger } from '#src/kernel/logger.ts'
-import { startWorld, type World } from '#src/sandbox/world.ts'
 
 /** From the index every page of the service can be reached, in a world in which nobody has done anything. */
 

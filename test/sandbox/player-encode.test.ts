@@ -18,14 +18,14 @@ import {
   signaturePayload,
   signBytes,
   submissionData,
-} from '#src/sandbox/devnet/fsp/encode.ts'
+} from '#sandbox/devnet/fsp/encode.ts'
 import {
   epochAt,
   epochStart,
   FLARE_TIMING,
   roundAt,
   roundStart,
-} from '#src/sandbox/devnet/fsp/timing.ts'
+} from '#sandbox/devnet/fsp/timing.ts'
 
 /** The vectors of the protocol reference, section 12: many are of real transactions on Flare. */
 

@@ -1,9 +1,9 @@
 import { parseAbi, parseEventLogs } from 'viem'
 import { afterEach, describe, expect, test } from 'vitest'
-import type { Behaviour } from '#src/sandbox/devnet/fsp/behaviours.ts'
-import { FSP } from '#src/sandbox/devnet/fsp/places.ts'
-import { createPlayer, type Player, type PlayerOptions } from '#src/sandbox/devnet/player.ts'
-import { type FurnishedDevnet, startDevnet } from '#src/sandbox/devnet.ts'
+import type { Behaviour } from '#sandbox/devnet/fsp/behaviours.ts'
+import { FSP } from '#sandbox/devnet/fsp/places.ts'
+import { createPlayer, type Player, type PlayerOptions } from '#sandbox/devnet/player.ts'
+import { type FurnishedDevnet, startDevnet } from '#sandbox/devnet.ts'
 
 /** What happens once in a reward epoch, in the events of the contracts. */
 

@@ -1,9 +1,9 @@
 import { decodeErrorResult, parseAbi } from 'viem'
 import { afterEach, beforeEach, expect, test } from 'vitest'
-import { FSP } from '#src/sandbox/devnet/fsp/places.ts'
-import { createPlayer, type Player } from '#src/sandbox/devnet/player.ts'
-import { type RpcProxy, startRpcProxy } from '#src/sandbox/devnet/rpc-proxy.ts'
-import { type FurnishedDevnet, startDevnet } from '#src/sandbox/devnet.ts'
+import { FSP } from '#sandbox/devnet/fsp/places.ts'
+import { createPlayer, type Player } from '#sandbox/devnet/player.ts'
+import { type RpcProxy, startRpcProxy } from '#sandbox/devnet/rpc-proxy.ts'
+import { type FurnishedDevnet, startDevnet } from '#sandbox/devnet.ts'
 
 /** The player in the time of somebody else's clock, beside others on its chain. */
 

@@ -15,10 +15,10 @@ import {
   slice,
 } from 'viem'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import type { Behaviour } from '#src/sandbox/devnet/fsp/behaviours.ts'
-import { FSP, NAMED_PLACES } from '#src/sandbox/devnet/fsp/places.ts'
-import { createPlayer, type Player } from '#src/sandbox/devnet/player.ts'
-import { type FurnishedDevnet, startDevnet } from '#src/sandbox/devnet.ts'
+import type { Behaviour } from '#sandbox/devnet/fsp/behaviours.ts'
+import { FSP, NAMED_PLACES } from '#sandbox/devnet/fsp/places.ts'
+import { createPlayer, type Player } from '#sandbox/devnet/player.ts'
+import { type FurnishedDevnet, startDevnet } from '#sandbox/devnet.ts'
 import selectors from '../fixtures/fsp-selectors.json' with { type: 'json' }
 
 /** Reward epoch 452 of Flare, in its second hour: 12:00 on 20 November 2026. */

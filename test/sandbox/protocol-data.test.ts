@@ -1,11 +1,11 @@
 import { parseAbi } from 'viem'
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { nodeIdText } from '#sandbox/devnet/fsp/encode.ts'
+import { FSP } from '#sandbox/devnet/fsp/places.ts'
+import { createPlayer, type Player } from '#sandbox/devnet/player.ts'
+import { type FurnishedDevnet, startDevnet } from '#sandbox/devnet.ts'
+import { type ProtocolData, startProtocolData } from '#sandbox/world/protocol-data.ts'
 import { systemClock } from '#src/kernel/clock.ts'
-import { nodeIdText } from '#src/sandbox/devnet/fsp/encode.ts'
-import { FSP } from '#src/sandbox/devnet/fsp/places.ts'
-import { createPlayer, type Player } from '#src/sandbox/devnet/player.ts'
-import { type FurnishedDevnet, startDevnet } from '#src/sandbox/devnet.ts'
-import { type ProtocolData, startProtocolData } from '#src/sandbox/world/protocol-data.ts'
 
 /** What is published beside the chain, as the operator's addresses in the settings have it. */
 

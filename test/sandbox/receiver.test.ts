@@ -2,9 +2,9 @@ import { createHmac, randomUUID } from 'node:crypto'
 import fc from 'fast-check'
 import Fastify, { type FastifyInstance } from 'fastify'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { receiverPage } from '#src/sandbox/receiver/page.ts'
-import { type Receiver, startReceiver } from '#src/sandbox/receiver.ts'
-import { verifyStandard, verifyWatchdog } from '#src/sandbox/verify.ts'
+import { receiverPage } from '#sandbox/receiver/page.ts'
+import { type Receiver, startReceiver } from '#sandbox/receiver.ts'
+import { verifyStandard, verifyWatchdog } from '#sandbox/verify.ts'
 
 const NOW = new Date('2026-01-02T03:04:07.000Z')
 const SECRET = 'whsec_MDEyMzQ1Njc4OWFiY2RlZjAxMjM0NTY3ODlhYmNkZWY='

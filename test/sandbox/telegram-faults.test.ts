@@ -3,7 +3,7 @@ import { createServer, type IncomingMessage } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { HttpError, webhookCallback } from 'grammy'
 import { describe, expect, test } from 'vitest'
-import { tooMany } from '#src/sandbox/telegram/faults.ts'
+import { tooMany } from '#sandbox/telegram/faults.ts'
 import {
   ann,
   api,

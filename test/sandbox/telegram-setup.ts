@@ -1,6 +1,6 @@
 import { Bot, GrammyError } from 'grammy'
 import { afterEach, beforeEach } from 'vitest'
-import { startTelegramApi, type TelegramApi } from '#src/sandbox/telegram-api.ts'
+import { startTelegramApi, type TelegramApi } from '#sandbox/telegram-api.ts'
 
 export const TOKEN = '4242:test-token'
 export const NOON = new Date('2026-11-20T12:00:00Z')

@@ -2,7 +2,7 @@ import { once } from 'node:events'
 import { createServer, type Server } from 'node:net'
 import { setTimeout as wait } from 'node:timers/promises'
 import { afterEach, describe, expect, it } from 'vitest'
-import { findPort } from '#src/sandbox/world/ports.ts'
+import { findPort } from '#sandbox/world/ports.ts'
 import { type SandboxProcess, startSandboxProcess } from '../support/sandbox-process.ts'
 
 const started: SandboxProcess[] = []

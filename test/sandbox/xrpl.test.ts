@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
-import { startXrpl, XRPL_DEPOSIT_ADDRESS, type XrplServer } from '#src/sandbox/xrpl.ts'
+import { startXrpl, XRPL_DEPOSIT_ADDRESS, type XrplServer } from '#sandbox/xrpl.ts'
 import { testClock } from '../support/clock.ts'
 
 /** What the real server says, as xrpl.org and rippled's source have it. */

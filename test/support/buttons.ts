@@ -2,7 +2,7 @@ import { expect } from 'vitest'
 import { unpacked, type Verb } from '#bot/callback-data.ts'
 import { isHandled } from '#bot/handled.ts'
 import { labelWidth } from '#bot/views/view.ts'
-import type { ChatMessage } from '#src/sandbox/telegram/model.ts'
+import type { ChatMessage } from '#sandbox/telegram/model.ts'
 import type { BotWorld, Chatting } from './bot.ts'
 
 const ROWS_MAX = 8

@@ -1,8 +1,8 @@
 import { encodeFunctionData, getAddress, type Hex, parseAbi } from 'viem'
+import contractWallet from '#sandbox/contracts/ContractWallet.json' with { type: 'json' }
+import { bytecodeOf } from '#sandbox/devnet/deployment.ts'
+import type { Devnet } from '#sandbox/devnet.ts'
 import type { Address, Hash } from '#src/kernel/units.ts'
-import contractWallet from '#src/sandbox/contracts/ContractWallet.json' with { type: 'json' }
-import { bytecodeOf } from '#src/sandbox/devnet/deployment.ts'
-import type { Devnet } from '#src/sandbox/devnet.ts'
 
 /** What a contract wallet can be told. */
 export const CONTRACT_WALLET_ABI = parseAbi([

@@ -1,4 +1,4 @@
-import { confirmLinkOf } from '#src/sandbox/inbox/mail.ts'
+import { confirmLinkOf } from '#sandbox/inbox/mail.ts'
 import type { World } from './harness.ts'
 import type { Client } from './people.ts'
 

@@ -1,6 +1,6 @@
+import { PEOPLE, type Person } from '#sandbox/devnet/people.ts'
 import type { Service } from '#src/app.ts'
 import type { Caller, Scope } from '#src/kernel/caller.ts'
-import { PEOPLE, type Person } from '#src/sandbox/devnet/people.ts'
 import { requireDocumented } from './documented.ts'
 
 /** Sends requests as one person: a JSON body in, a parsed answer out. */

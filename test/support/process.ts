@@ -1,7 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { createInterface } from 'node:readline'
-import { findPort } from '#src/sandbox/world/ports.ts'
+import { findPort } from '#sandbox/world/ports.ts'
 import packageJson from '../../package.json' with { type: 'json' }
 import { PROCESS_ENVIRONMENT, testEnvironment } from './environment.ts'
 

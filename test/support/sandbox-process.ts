@@ -29,10 +29,10 @@ export interface SandboxProcess {
   discard(): Promise<void>
 }
 
-const MAIN = new URL('../../src/sandbox/main.ts', import.meta.url).pathname
+const MAIN = new URL('../../sandbox/main.ts', import.meta.url).pathname
 const PATIENCE_MS = 45_000
 
-/** Starts `src/sandbox/main.ts`. */
+/** Starts `sandbox/main.ts`. */
 export async function startSandboxProcess(
   args: readonly string[] = [],
   environment: Readonly<Record<string, string>> = {},

@@ -1,8 +1,8 @@
 import { afterEach, describe, expect, test } from 'vitest'
+import type { RpcProxy } from '#sandbox/devnet/rpc-proxy.ts'
 import { windowsOf } from '#src/chain/fsp/epochs.ts'
 import type { Logger } from '#src/kernel/logger.ts'
 import { silentLogger } from '#src/kernel/logger.ts'
-import type { RpcProxy } from '#src/sandbox/devnet/rpc-proxy.ts'
 import { type RoundWorld, roundWorld } from './rounds.ts'
 
 /** Nobody is said to be missing because an endpoint leaves something out. */

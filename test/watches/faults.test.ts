@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
-import type { RpcProxy } from '#src/sandbox/devnet/rpc-proxy.ts'
+import type { RpcProxy } from '#sandbox/devnet/rpc-proxy.ts'
 import { type WatchWorld, watchWorld } from './world.ts'
 
 /** What endpoints can do wrong, and that it makes no false alert and loses no true one. */

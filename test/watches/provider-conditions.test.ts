@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import type { Behaviour } from '#src/sandbox/devnet/fsp/behaviours.ts'
+import type { Behaviour } from '#sandbox/devnet/fsp/behaviours.ts'
 import { getProviderView } from '#src/watches/provider-view.ts'
 import { type RoundWorld, roundWorld } from './rounds.ts'
 

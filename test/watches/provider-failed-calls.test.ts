@@ -1,6 +1,6 @@
 import { bytesToHex, getAddress, hexToBytes, toFunctionSelector } from 'viem'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { FSP } from '#src/sandbox/devnet/fsp/places.ts'
+import { FSP } from '#sandbox/devnet/fsp/places.ts'
 import { type RoundWorld, roundWorld } from './rounds.ts'
 
 /** What is told of calls that fail at the Relay depends on why, and on who can say why. */

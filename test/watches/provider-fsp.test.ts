@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import type { Behaviour } from '#src/sandbox/devnet/fsp/behaviours.ts'
+import type { Behaviour } from '#sandbox/devnet/fsp/behaviours.ts'
 import { providerFsp } from '#src/watches/types/provider-fsp/index.ts'
 import { type WatchWorld, watchWorld } from './world.ts'
 

@@ -1,6 +1,6 @@
 import { getAddress, numberToHex, zeroAddress } from 'viem'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { entityTx } from '#src/sandbox/devnet/fsp/install.ts'
+import { entityTx } from '#sandbox/devnet/fsp/install.ts'
 import { type RoundWorld, roundWorld } from './rounds.ts'
 
 /** A provider that has registered new addresses is judged by those of the policy in force until that ends. */

@@ -1,13 +1,13 @@
 import { concatHex, encodeFunctionData, type Hex, isHex } from 'viem'
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import forwarder from '#sandbox/contracts/Forwarder.json' with { type: 'json' }
+import { ROUNDS_ABI } from '#sandbox/devnet/fsp/abi.ts'
+import { signedUpdate } from '#sandbox/devnet/fsp/fast-updates.ts'
+import { SUBMIT_UPDATES_SELECTOR } from '#sandbox/devnet/fsp/install.ts'
+import { FSP } from '#sandbox/devnet/fsp/places.ts'
+import { registration } from '#sandbox/devnet/fsp/votes.ts'
 import { flare } from '#src/chain/flare.ts'
 import type { Address } from '#src/kernel/units.ts'
-import forwarder from '#src/sandbox/contracts/Forwarder.json' with { type: 'json' }
-import { ROUNDS_ABI } from '#src/sandbox/devnet/fsp/abi.ts'
-import { signedUpdate } from '#src/sandbox/devnet/fsp/fast-updates.ts'
-import { SUBMIT_UPDATES_SELECTOR } from '#src/sandbox/devnet/fsp/install.ts'
-import { FSP } from '#src/sandbox/devnet/fsp/places.ts'
-import { registration } from '#src/sandbox/devnet/fsp/votes.ts'
 import { type RoundWorld, roundWorld } from './rounds.ts'
 
 /** What begins and ends between the ends of two rounds is told like everything else. */

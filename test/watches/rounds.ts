@@ -1,8 +1,8 @@
+import type { Behaviour } from '#sandbox/devnet/fsp/behaviours.ts'
+import type { PlayerOptions } from '#sandbox/devnet/player.ts'
 import { fetchPublications } from '#src/jobs/fetch-publications.ts'
 import { pollValidators } from '#src/jobs/poll-validators.ts'
 import type { Logger } from '#src/kernel/logger.ts'
-import type { Behaviour } from '#src/sandbox/devnet/fsp/behaviours.ts'
-import type { PlayerOptions } from '#src/sandbox/devnet/player.ts'
 import { providerFsp } from '#src/watches/types/provider-fsp/index.ts'
 import { watchWorld } from './world.ts'
 

@@ -10,8 +10,8 @@ export interface Compiled {
   readonly bytecode: `0x${string}`
 }
 
-const ROOT = new URL('../../..', import.meta.url).pathname
-const SOURCES = ['src/chain/router/*.sol', 'src/sandbox/contracts/*.sol']
+const ROOT = new URL('..', import.meta.url).pathname
+const SOURCES = ['src/chain/router/*.sol', 'sandbox/contracts/*.sol']
 /** Flare need not know newer instructions; and without metadata the same source gives the same bytes. */
 const SETTINGS = {
   evmVersion: 'paris',
