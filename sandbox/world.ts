@@ -1,5 +1,5 @@
 import { createApp } from '#src/app.ts'
-import { startEmbedded } from '#src/db/embedded.ts'
+import { startEmbedded } from '#src/db/embedded/embedded.ts'
 import type { Clock } from '#src/kernel/clock.ts'
 import type { Logger } from '#src/kernel/logger.ts'
 import { type ChatHooks, startChatHooks } from './chat-hooks.ts'

@@ -1,7 +1,7 @@
 import { once } from 'node:events'
 import { createApp } from '#src/app.ts'
 import { type Config, ConfigError, loadConfig } from '#src/config.ts'
-import { startEmbedded } from '#src/db/embedded.ts'
+import { startEmbedded } from '#src/db/embedded/embedded.ts'
 import { traceOf } from '#src/kernel/trace.ts'
 import { createLogger, openLogOutput } from '#src/log.ts'
 

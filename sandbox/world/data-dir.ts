@@ -1,7 +1,7 @@
 import { chmod, mkdtemp, readdir, realpath, rm } from 'node:fs/promises'
 import { hostname, tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { findPostmaster } from '#src/db/postmaster.ts'
+import { findPostmaster } from '#src/db/embedded/postmaster.ts'
 
 /** A folder for as long as a world lasts. */
 export interface DataDir {

@@ -2,7 +2,7 @@ import { join } from 'node:path'
 import { type Config, ConfigError, loadConfig } from '#src/config.ts'
 import { createLogger } from '#src/log.ts'
 import { connect, waitForDatabase } from './connection.ts'
-import { startEmbedded } from './embedded.ts'
+import { startEmbedded } from './embedded/embedded.ts'
 import { migrate } from './migrate.ts'
 
 const MIGRATIONS = join(import.meta.dirname, '../../migrations')

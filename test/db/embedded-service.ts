@@ -1,5 +1,5 @@
 /** A service that only has its own database: starts it, says where it is, and stays. */
-import { startEmbedded } from '#src/db/embedded.ts'
+import { startEmbedded } from '#src/db/embedded/embedded.ts'
 import type { Logger } from '#src/kernel/logger.ts'
 
 const [dataDir = '', sharedDir = ''] = process.argv.slice(2)

@@ -22,7 +22,7 @@ import { promisify } from 'node:util'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest'
 import { z } from 'zod'
 import { connect } from '#src/db/connection.ts'
-import { type EmbeddedDatabase, startEmbedded } from '#src/db/embedded.ts'
+import { type EmbeddedDatabase, startEmbedded } from '#src/db/embedded/embedded.ts'
 import { type Logger, silentLogger } from '#src/kernel/logger.ts'
 
 const isRoot = process.getuid?.() === 0

@@ -1,7 +1,7 @@
 import { setTimeout as wait } from 'node:timers/promises'
-import { type Connection, connect } from './connection.ts'
-import { type Lock, tryLock, whileHolding } from './lock.ts'
-import { isConnectionFailure } from './session.ts'
+import { type Connection, connect } from '../connection.ts'
+import { type Lock, tryLock, whileHolding } from '../lock.ts'
+import { isConnectionFailure } from '../session.ts'
 
 /** Our hold on an embedded server: while we live, no other service takes it for an orphan. */
 export interface Claim {
