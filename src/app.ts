@@ -9,6 +9,7 @@ import { createMetering } from '#src/billing/metering/service.ts'
 import { RESOURCES } from '#src/billing/price-list.ts'
 import { createMarket } from '#src/billing/topups/market.ts'
 import { createChain } from '#src/chain/client.ts'
+import { withFsp } from '#src/chain/fsp/chain.ts'
 import { createPChain, type PChain } from '#src/chain/pchain.ts'
 import { createPublished } from '#src/chain/published.ts'
 import { createXrpl, type Xrpl } from '#src/chain/xrpl.ts'
@@ -109,12 +110,16 @@ export function createApp(
   const { rpcUrls, contractRegistry, id: chainId } = config.chain
   const chainAccess = { rpcUrls, chainId, contractRegistry, log, clock }
   // What requests make endpoints refuse must not make the watcher pass over them, nor take its places.
-  const chain = createChain({
-    ...chainAccess,
-    formerContracts: () => storedContracts(db),
-    limits: REQUESTS_ASK,
-  })
-  const jobsChain = createChain({ ...chainAccess, formerContracts: () => storedContracts(jobsDb) })
+  const chain = withFsp(
+    createChain({
+      ...chainAccess,
+      formerContracts: () => storedContracts(db),
+      limits: REQUESTS_ASK,
+    }),
+  )
+  const jobsChain = withFsp(
+    createChain({ ...chainAccess, formerContracts: () => storedContracts(jobsDb) }),
+  )
   const xrpl = xrpLedger(config, log)
   const billing = {
     ...config.billing,

@@ -2,7 +2,7 @@
  * What people do about alerts: acknowledge, take that back, silence. Every message about an alert shows
  * it afterwards, in every chat.
  */
-import type { Chain } from '#src/chain/chain.ts'
+import type { FspChain } from '#src/chain/fsp/chain.ts'
 import { type Db, transact } from '#src/db/connection.ts'
 import * as delivery from '#src/delivery/service.ts'
 import type { Caller } from '#src/kernel/caller.ts'
@@ -164,7 +164,7 @@ async function alertsOf(
  * @throws AppError not_found, also when the watch is gone
  */
 export async function muteWatchOf(
-  deps: Deps & { readonly chain: Chain },
+  deps: Deps & { readonly chain: FspChain },
   caller: Caller,
   { id, until }: { readonly id: number; readonly until: Date | null },
 ): Promise<Acted> {

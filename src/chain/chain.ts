@@ -1,8 +1,9 @@
 import type { Address, Hash } from '#src/kernel/units.ts'
+import type { Endpoints } from './endpoints.ts'
 import type { FeedEntry, FeedList } from './feed-names.ts'
-import type { RoundReader } from './fsp/round-reader.ts'
-import type { SigningProtocol } from './fsp/system.ts'
 import type { BalanceSpan, ComparedSpan } from './internal-transfers.ts'
+import type { LogReader } from './logs.ts'
+import type { ContractAddresses } from './registry.ts'
 
 /** One block, enough to name it and to notice that it was replaced. */
 export interface BlockRef {
@@ -106,6 +107,14 @@ export interface RouterState {
   readonly allowed: readonly boolean[]
 }
 
+/** What a reader of a protocol reads the chain with, its contracts found through the registry. */
+export interface ChainAccess {
+  readonly endpoints: Endpoints
+  readonly contracts: ContractAddresses
+  readonly logs: LogReader
+  readonly multicallAddress: Address
+}
+
 /**
  * Facts read from the chain. Every method rejects with AppError upstream `dependency_unavailable` when
  * no endpoint answers in time, and with the signal's reason when the caller gives up; none of them ever
@@ -186,10 +195,8 @@ export interface Chain {
     block: BlockRef,
     signal?: AbortSignal,
   ): Promise<readonly (FeedReading | undefined)[]>
-  /** The signing protocol: reward epochs, voters, votes. */
-  readonly protocol: SigningProtocol
-  /** Voting rounds: blocks, policies, how providers stand. */
-  readonly rounds: RoundReader
+  /** What readers of a protocol on this chain read it with. */
+  readonly access: ChainAccess
   /** The router's own state; undefined when the address is not a payment router. */
   routerState(
     router: Address,

@@ -7,8 +7,6 @@ import type { AssetInfo, BlockRef, Chain } from './chain.ts'
 import { CONTRACT_REGISTRY_ADDRESS, MULTICALL3_ADDRESS, NATIVE_DECIMALS } from './contracts.ts'
 import { createEndpoints, takeTurns } from './endpoints.ts'
 import { createFeeds } from './feeds.ts'
-import { createRoundReader } from './fsp/round-reader.ts'
-import { createSigningProtocol } from './fsp/system.ts'
 import { findBalanceAt, findInternalTransfers } from './internal-transfers.ts'
 import { createLogReader } from './logs.ts'
 import { scanPayments } from './payment-scan.ts'
@@ -34,7 +32,7 @@ export interface ChainOptions {
   readonly contractRegistry?: Address | undefined
   /** Says when an endpoint that failed is tried again; the machine's clock without it. */
   readonly clock?: Clock
-  /** Addresses that contracts had before, by registry name, as `rounds.contracts` said them. */
+  /** Addresses that contracts had before, by registry name, as `RoundReader.contracts` says them. */
   readonly formerContracts?: () => Promise<Readonly<Record<string, readonly Address[]>>>
   /** How many questions there may be at once; any number without it. */
   readonly limits?: TurnLimits
@@ -129,8 +127,7 @@ export function createChain({
     feedPrice: (name, signal) => feeds.price(name, signal),
     feedList: (signal) => feeds.list(signal),
     feedPrices: (names, block, signal) => feeds.at(names, block, signal),
-    protocol: createSigningProtocol({ endpoints, contracts, logs, multicallAddress }),
-    rounds: createRoundReader({ endpoints, contracts, logs, multicallAddress }),
+    access: { endpoints, contracts, logs, multicallAddress },
     routerState: (router, addresses, signal) =>
       endpoints.ask(
         (client) => readRouterState(client, router, addresses, multicallAddress),

@@ -3,7 +3,7 @@ import type { Metering } from '#src/billing/metering/service.ts'
 import type { ResourceId } from '#src/billing/price-list.ts'
 import type { Market } from '#src/billing/topups/market.ts'
 import type { PaymentSetup } from '#src/billing/topups/model.ts'
-import type { Chain } from '#src/chain/chain.ts'
+import type { FspChain } from '#src/chain/fsp/chain.ts'
 import type { Xrpl } from '#src/chain/xrpl.ts'
 import type { Channels } from '#src/channels/define.ts'
 import type { Db } from '#src/db/connection.ts'
@@ -24,7 +24,7 @@ export interface App {
   readonly log: Logger
   /** Counts and logs rows that cannot be processed. */
   readonly quarantine: Quarantine
-  readonly chain: Chain
+  readonly chain: FspChain
   /** What is remembered of the chain's past, and published beside it. */
   readonly facts: Facts
   /** Undefined: XRP is not set up. */

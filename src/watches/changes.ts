@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import type { Chain } from '#src/chain/chain.ts'
+import type { FspChain } from '#src/chain/fsp/chain.ts'
 import type { Db } from '#src/db/connection.ts'
 import type { FieldError } from '#src/kernel/errors.ts'
 import type { Address } from '#src/kernel/units.ts'
@@ -38,7 +38,7 @@ export function mergeSettings(
 }
 
 export async function checkOnChain(
-  deps: { readonly chain: Chain },
+  deps: { readonly chain: FspChain },
   type: WatchType,
   target: unknown,
   settings: unknown,

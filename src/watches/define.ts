@@ -1,5 +1,6 @@
 import { z } from 'zod'
-import type { BlockRef, Chain } from '#src/chain/chain.ts'
+import type { BlockRef } from '#src/chain/chain.ts'
+import type { FspChain } from '#src/chain/fsp/chain.ts'
 import type { Fence } from '#src/db/lock.ts'
 import type { FieldError } from '#src/kernel/errors.ts'
 import type { Presentation, Severity } from '#src/kernel/facts.ts'
@@ -29,7 +30,7 @@ export interface Observed {
 
 /** Where observations come from. */
 export interface Sources {
-  readonly chain: Chain
+  readonly chain: FspChain
   /** What several types share, and what is remembered of the past. */
   readonly facts: Facts
   /** The right to write what is remembered of the past as the one process that observes. */

@@ -1,4 +1,5 @@
-import type { BlockRef, Chain } from '#src/chain/chain.ts'
+import type { BlockRef } from '#src/chain/chain.ts'
+import type { FspChain } from '#src/chain/fsp/chain.ts'
 import type { PChain } from '#src/chain/pchain.ts'
 import type { Published } from '#src/chain/published.ts'
 import type { Db } from '#src/db/connection.ts'
@@ -53,7 +54,7 @@ export interface Facts {
 /** Where facts come from. */
 export interface FactSource {
   readonly db: Db
-  readonly chain: Chain
+  readonly chain: FspChain
   readonly clock: Clock
   readonly log: Logger
   readonly published: Published

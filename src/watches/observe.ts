@@ -1,5 +1,6 @@
 import { z } from 'zod'
-import type { BlockRef, Chain } from '#src/chain/chain.ts'
+import type { BlockRef } from '#src/chain/chain.ts'
+import type { FspChain } from '#src/chain/fsp/chain.ts'
 import { isolateEach, isSharedFailure } from '#src/db/isolate.ts'
 import type { Clock } from '#src/kernel/clock.ts'
 import { AppError } from '#src/kernel/errors.ts'
@@ -18,7 +19,7 @@ const TARGETS_PER_LOOK = 500
 /** Looks of one type in one pass; what is left of a long span waits for the next. */
 const LOOKS_PER_PASS = 50
 export interface ObserveDeps extends JudgeDeps {
-  readonly chain: Chain
+  readonly chain: FspChain
   readonly facts: Facts
   readonly clock: Clock
   readonly log: Logger
@@ -191,7 +192,7 @@ function isDue(type: ChainWatchType, cursor: store.Cursor | undefined, tip: Bloc
 
 /** The last block of the next look: the tip, or as far as one look may reach. */
 async function endOfLook(
-  chain: Chain,
+  chain: FspChain,
   { blocksPerLook = Number.POSITIVE_INFINITY }: ChainWatchType,
   after: number | null,
   tip: BlockRef,

@@ -2,7 +2,7 @@
 import { z } from 'zod'
 import { readBalance } from '#src/billing/account/service.ts'
 import { findNextRenewal } from '#src/billing/subscriptions/renewal.ts'
-import type { Chain } from '#src/chain/chain.ts'
+import type { FspChain } from '#src/chain/fsp/chain.ts'
 import type { Db } from '#src/db/connection.ts'
 import type { Caller } from '#src/kernel/caller.ts'
 import type { Clock } from '#src/kernel/clock.ts'
@@ -17,7 +17,7 @@ import { CHAIN_TYPES, findWatchType } from './types/index.ts'
 export interface PreviewDeps {
   readonly db: Db
   readonly clock: Clock
-  readonly chain: Chain
+  readonly chain: FspChain
   readonly facts: Facts
   readonly confirmations: number
 }
@@ -110,7 +110,7 @@ async function observeChain(
 
 /** The target as the chain knows it; as it was given while the chain does not answer. */
 export async function resolveTarget(
-  { chain }: { readonly chain: Chain },
+  { chain }: { readonly chain: FspChain },
   type: WatchType,
   target: unknown,
 ): Promise<unknown> {

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import type { Chain } from '#src/chain/chain.ts'
+import type { FspChain } from '#src/chain/fsp/chain.ts'
 import { expectedEpochStart } from '#src/chain/fsp/epochs.ts'
 import type { Clock } from '#src/kernel/clock.ts'
 import { Address, Instant, Units } from '#src/kernel/units.ts'
@@ -92,7 +92,7 @@ export type ProviderQuery = z.output<typeof ProviderQuery>
 const STALE_MS = 300_000
 
 interface Deps {
-  readonly chain: Chain
+  readonly chain: FspChain
   readonly facts: Facts
   readonly clock: Clock
   readonly confirmations: number

@@ -2,7 +2,7 @@ import { isDeepStrictEqual } from 'node:util'
 import { z } from 'zod'
 import { requireBilling } from '#src/billing/account/service.ts'
 import * as slots from '#src/billing/subscriptions/capacity.ts'
-import type { Chain } from '#src/chain/chain.ts'
+import type { FspChain } from '#src/chain/fsp/chain.ts'
 import { type Db, transact } from '#src/db/connection.ts'
 import type { Caller } from '#src/kernel/caller.ts'
 import type { Clock } from '#src/kernel/clock.ts'
@@ -77,7 +77,7 @@ export interface CheckedTarget {
  * @throws AppError as `createWatch` does
  */
 export async function checkNewWatch(
-  deps: Deps & { readonly chain: Chain; readonly billing: { readonly enabled: boolean } },
+  deps: Deps & { readonly chain: FspChain; readonly billing: { readonly enabled: boolean } },
   input: NewWatch,
 ): Promise<CheckedTarget> {
   const type = getWatchType(input.type)
@@ -102,7 +102,7 @@ export async function checkNewWatch(
  *   `watch_limit_reached`, or `billing_disabled` for a watch of credits
  */
 export async function createWatch(
-  deps: Deps & { readonly chain: Chain; readonly billing: { readonly enabled: boolean } },
+  deps: Deps & { readonly chain: FspChain; readonly billing: { readonly enabled: boolean } },
   caller: Caller,
   input: NewWatch,
   checked?: CheckedTarget,
@@ -145,7 +145,7 @@ export async function createWatch(
  * @throws AppError not_found, stale `etag_mismatch`, invalid `validation_failed`, conflict
  */
 export async function updateWatch(
-  deps: Deps & { readonly chain: Chain },
+  deps: Deps & { readonly chain: FspChain },
   caller: Caller,
   input: WatchUpdate,
 ): Promise<Watch> {
@@ -168,7 +168,7 @@ interface WatchUpdate {
 
 /** @returns the settings it would have, encoded, once the chain has nothing against them; undefined: as they are */
 async function checkSettings(
-  deps: Deps & { readonly chain: Chain },
+  deps: Deps & { readonly chain: FspChain },
   caller: Caller,
   input: WatchUpdate,
 ): Promise<unknown> {

@@ -1,8 +1,9 @@
 import { loadavg } from 'node:os'
 import { Pool } from 'undici'
 import { numberToHex } from 'viem'
-import type { BlockRef, Chain } from '#src/chain/chain.ts'
+import type { BlockRef } from '#src/chain/chain.ts'
 import { createEndpoints } from '#src/chain/endpoints.ts'
+import type { FspChain } from '#src/chain/fsp/chain.ts'
 import { createRoundReader } from '#src/chain/fsp/round-reader.ts'
 import { createLogReader } from '#src/chain/logs.ts'
 import { connect } from '#src/db/connection.ts'
@@ -122,7 +123,7 @@ async function readHour(databaseUrl: string, url: string) {
 }
 
 /** The service's reader of blocks; what stands in contracts is known without a request. */
-function chainAt(rpcUrls: readonly string[], refs: readonly BlockRef[]): Chain {
+function chainAt(rpcUrls: readonly string[], refs: readonly BlockRef[]): FspChain {
   const source = { rpcUrls, chainId: 14, log: silentLogger, clock: systemClock, timeoutMs: 5000 }
   const all = new Map<string, Address>(Object.entries(PLACES))
   const reader = createRoundReader({
@@ -151,7 +152,7 @@ function chainAt(rpcUrls: readonly string[], refs: readonly BlockRef[]): Chain {
       states: async () => ({ registration: null, sampleSize: 1.5, providers: new Map() }),
     },
   }
-  return chain as unknown as Chain
+  return chain as unknown as FspChain
 }
 
 async function requestsTo(url: string): Promise<number> {

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
 import * as alerts from '#src/alerts/service.ts'
-import type { Chain } from '#src/chain/chain.ts'
+import type { FspChain } from '#src/chain/fsp/chain.ts'
 import { createPublished } from '#src/chain/published.ts'
 import { type Connection, connect } from '#src/db/connection.ts'
 import { silentLogger } from '#src/kernel/logger.ts'
@@ -105,7 +105,7 @@ function createWorld({ db }: Connection) {
         decimals: 8,
         at: block().at,
       })),
-  } as unknown as Chain
+  } as unknown as FspChain
   const clock = { now: () => block().at }
   const quarantine = createQuarantine({ log: silentLogger })
   const source = { db, chain, clock, log: silentLogger, chainId: 14, pChain: undefined, quarantine }

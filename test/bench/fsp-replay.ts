@@ -1,5 +1,5 @@
 import { PEOPLE } from '#sandbox/devnet/people.ts'
-import type { Chain } from '#src/chain/chain.ts'
+import type { FspChain } from '#src/chain/fsp/chain.ts'
 import type { LoadedPolicy, ProtocolBlock, RoundReader } from '#src/chain/fsp/round-reader.ts'
 import { createPublished } from '#src/chain/published.ts'
 import { connect } from '#src/db/connection.ts'
@@ -68,7 +68,7 @@ export function startReplay(databaseUrl: string, policies: readonly LoadedPolicy
     confirmedBlock: async () => tip(),
     blockAt: async (number: number) => ({ ...tip(), number }),
     rounds,
-  } as unknown as Chain
+  } as unknown as FspChain
   const clock = { now: () => tip().at }
   const quarantine = createQuarantine({ log: silentLogger })
   const source = { db, chain, clock, log: silentLogger, chainId: 14, pChain: undefined, quarantine }

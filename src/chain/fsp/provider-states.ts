@@ -1,6 +1,6 @@
 import type { Hex } from 'viem'
 import { type Address, ZERO_ADDRESS } from '#src/kernel/units.ts'
-import type { BlockRef } from '../chain.ts'
+import type { BlockRef, ChainAccess } from '../chain.ts'
 import type { RpcClient } from '../endpoints.ts'
 import { askViews, type View, view } from '../views.ts'
 import type { PolicyProvider } from './policy.ts'
@@ -15,7 +15,6 @@ import {
   REGISTRY_ABI,
 } from './rounds-abi.ts'
 import { sampleSize } from './silence.ts'
-import type { ProtocolSource } from './system.ts'
 
 /** How a provider stands at the end of a block. Null: the chain gave no answer. */
 export interface ProviderState {
@@ -56,7 +55,7 @@ const PROVIDERS_AT_ONCE = 50
 
 /** Reads how providers stand, two requests for each 50 of them. */
 export async function readStates(
-  { endpoints, contracts, multicallAddress }: ProtocolSource,
+  { endpoints, contracts, multicallAddress }: ChainAccess,
   query: StatesQuery,
   signal: AbortSignal | undefined,
 ): Promise<SystemState> {

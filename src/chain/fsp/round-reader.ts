@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { AppError } from '#src/kernel/errors.ts'
 import { type Address, type Hash, ZERO_ADDRESS } from '#src/kernel/units.ts'
-import type { BlockRef } from '../chain.ts'
+import type { BlockRef, ChainAccess } from '../chain.ts'
 import type { RpcClient } from '../endpoints.ts'
 import { EndpointError, isEndpointFailure } from '../failures.ts'
 import type { Log, LogFilter } from '../logs.ts'
@@ -17,7 +17,6 @@ import { eventsOf, NO_EVENTS, type ProtocolEvents, RARE, TOPICS } from './round-
 import type { SubmissionTransaction } from './round-evidence.ts'
 import type { RoundBlock } from './rounds.ts'
 import { MANAGER_ABI, REGISTRY_ABI } from './rounds-abi.ts'
-import type { ProtocolSource } from './system.ts'
 
 /** A signing policy with what fast updates need. */
 export interface LoadedPolicy extends Policy {
@@ -105,7 +104,7 @@ const CALLED = [
 ] as const
 
 /** Reads voting rounds, the contracts found through the registry. */
-export function createRoundReader(source: ProtocolSource): RoundReader {
+export function createRoundReader(source: ChainAccess): RoundReader {
   const { endpoints, contracts, multicallAddress } = source
   let times: (Pick<Policies, 'clock' | 'schedule'> & { readonly readFor: number }) | undefined
   const readCalls = createCallReader(endpoints)

@@ -1,10 +1,9 @@
 import { decodeEventLog, type Hex, numberToHex, toEventSelector } from 'viem'
 import { type Address, type Hash, ZERO_ADDRESS } from '#src/kernel/units.ts'
-import type { BlockRef } from '../chain.ts'
-import type { Endpoints, RpcClient } from '../endpoints.ts'
-import type { Log, LogFilter, LogReader } from '../logs.ts'
+import type { BlockRef, ChainAccess } from '../chain.ts'
+import type { RpcClient } from '../endpoints.ts'
+import type { Log, LogFilter } from '../logs.ts'
 import { readBatch } from '../multicall.ts'
-import type { ContractAddresses } from '../registry.ts'
 import { readSpan } from '../spans.ts'
 import { type View, view } from '../views.ts'
 import { ENTITY_MANAGER_ABI, SYSTEMS_MANAGER_ABI, VOTER_REGISTRY_ABI } from './abi.ts'
@@ -96,14 +95,6 @@ export interface SigningProtocol {
   identityOf(address: Address, signal?: AbortSignal): Promise<Address>
 }
 
-/** What the protocol is read with. */
-export interface ProtocolSource {
-  readonly endpoints: Endpoints
-  readonly contracts: ContractAddresses
-  readonly logs: LogReader
-  readonly multicallAddress: Address
-}
-
 const TOPICS: Readonly<Record<VoteKind, Hash>> = {
   uptime: toEventSelector('UptimeVoteSigned(uint24,address,address,bytes32,uint64,bool)'),
   rewards: toEventSelector(
@@ -112,7 +103,7 @@ const TOPICS: Readonly<Record<VoteKind, Hash>> = {
 }
 
 /** Reads the signing protocol, its contracts found through the registry. */
-export function createSigningProtocol(source: ProtocolSource): SigningProtocol {
+export function createSigningProtocol(source: ChainAccess): SigningProtocol {
   const { endpoints, contracts, multicallAddress } = source
   let lastEpoch: number | undefined
 

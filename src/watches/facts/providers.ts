@@ -1,4 +1,5 @@
-import type { BlockRef, Chain } from '#src/chain/chain.ts'
+import type { BlockRef } from '#src/chain/chain.ts'
+import type { FspChain } from '#src/chain/fsp/chain.ts'
 import type { Registrations } from '#src/chain/fsp/system.ts'
 import type { Db } from '#src/db/connection.ts'
 import type { Address } from '#src/kernel/units.ts'
@@ -35,7 +36,7 @@ interface Calculation {
 }
 
 /** Registration out of the chain, eligibility out of the table of what is published. */
-export function createProviderFacts({ db, chain }: { readonly db: Db; readonly chain: Chain }) {
+export function createProviderFacts({ db, chain }: { readonly db: Db; readonly chain: FspChain }) {
   /** Since when a registration is missing without every endpoint having said so. */
   const doubts = new Map<Address, Date>()
 

@@ -1,6 +1,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { z } from 'zod'
-import type { BlockRef, Chain } from '#src/chain/chain.ts'
+import type { BlockRef } from '#src/chain/chain.ts'
+import type { FspChain } from '#src/chain/fsp/chain.ts'
 import { OWN_CLAIM_TYPES } from '#src/chain/fsp/round-events.ts'
 import type { PChain, Validator } from '#src/chain/pchain.ts'
 import type { Published } from '#src/chain/published.ts'
@@ -32,7 +33,7 @@ export interface PublicationKeeper {
 /** Where publications come from. */
 export interface PublicationSource {
   readonly db: Db
-  readonly chain: Chain
+  readonly chain: FspChain
   readonly clock: Clock
   readonly log: Logger
   readonly published: Published

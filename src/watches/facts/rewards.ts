@@ -1,4 +1,5 @@
-import type { BlockRef, Chain } from '#src/chain/chain.ts'
+import type { BlockRef } from '#src/chain/chain.ts'
+import type { FspChain } from '#src/chain/fsp/chain.ts'
 import type { Policies } from '#src/chain/fsp/round-reader.ts'
 import type { Db } from '#src/db/connection.ts'
 import { type Fence, transactUnder } from '#src/db/lock.ts'
@@ -39,7 +40,7 @@ export function createRewardFacts({
   rewardDataUrls,
 }: {
   readonly db: Db
-  readonly chain: Chain
+  readonly chain: FspChain
   readonly clock: Clock
   readonly rewardDataUrls: readonly string[]
 }) {

@@ -1,5 +1,6 @@
 import { z } from 'zod'
-import type { BlockRef, Chain } from '#src/chain/chain.ts'
+import type { BlockRef } from '#src/chain/chain.ts'
+import type { FspChain } from '#src/chain/fsp/chain.ts'
 import { roundAt, roundStart } from '#src/chain/fsp/epochs.ts'
 import { nodeIdOf } from '#src/chain/fsp/node-id.ts'
 import { indexPolicy, policyOfRound } from '#src/chain/fsp/policy.ts'
@@ -32,7 +33,7 @@ import * as store from './round-store.ts'
 /** Where rounds are read from. */
 export interface RoundSource {
   readonly db: Db
-  readonly chain: Chain
+  readonly chain: FspChain
   readonly clock: Clock
   readonly log: Logger
   readonly chainId: number

@@ -1,4 +1,5 @@
-import type { BlockRef, Chain } from '#src/chain/chain.ts'
+import type { BlockRef } from '#src/chain/chain.ts'
+import type { FspChain } from '#src/chain/fsp/chain.ts'
 import {
   type EpochVotes,
   type Signing,
@@ -62,7 +63,7 @@ export function createVoteFacts({
   rewardDataUrls,
 }: {
   readonly db: Db
-  readonly chain: Chain
+  readonly chain: FspChain
   readonly log: Logger
   readonly rewardDataUrls: readonly string[]
 }) {

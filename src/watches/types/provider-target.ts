@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import type { Chain } from '#src/chain/chain.ts'
+import type { FspChain } from '#src/chain/fsp/chain.ts'
 import { shortAddress } from '#src/i18n/format.ts'
 import type { Fact } from '#src/kernel/facts.ts'
 import { Address } from '#src/kernel/units.ts'
@@ -10,7 +10,7 @@ export type ProviderTarget = z.output<typeof ProviderTarget>
 
 /** The target by the provider's identity. */
 export async function resolveProvider(
-  { chain }: { readonly chain: Chain },
+  { chain }: { readonly chain: FspChain },
   { provider }: ProviderTarget,
 ): Promise<ProviderTarget> {
   return { provider: await chain.protocol.identityOf(provider) }

@@ -1,0 +1,20 @@
+import type { Chain } from '../chain.ts'
+import { createRoundReader, type RoundReader } from './round-reader.ts'
+import { createSigningProtocol, type SigningProtocol } from './system.ts'
+
+/** The chain, with readers of the Flare Systems Protocol on it. */
+export interface FspChain extends Chain {
+  /** Reward epochs, voters and votes. */
+  readonly protocol: SigningProtocol
+  /** Voting rounds: blocks, policies, how providers stand. */
+  readonly rounds: RoundReader
+}
+
+/** Adds the readers of the protocol to a chain. */
+export function withFsp(chain: Chain): FspChain {
+  return {
+    ...chain,
+    protocol: createSigningProtocol(chain.access),
+    rounds: createRoundReader(chain.access),
+  }
+}
