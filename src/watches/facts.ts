@@ -12,6 +12,7 @@ import { createProviderFacts, type ProviderStanding } from './facts/providers.ts
 import { createPublicationKeeper, type PublicationKeeper } from './facts/publications.ts'
 import { createRoundFacts, type RoundFacts } from './facts/rounds.ts'
 import { createVoteFacts, type VoteFacts } from './facts/votes.ts'
+import { listWatchedProviders } from './target-store.ts'
 
 /**
  * What several watch types share, and what the past was like. Every method rejects as those of `Chain` do.
@@ -72,7 +73,10 @@ export function createFacts(source: FactSource): Facts {
   const feeds = createFeedFacts(source)
   const providers = createProviderFacts(source)
   const votes = createVoteFacts(source)
-  const rounds = createRoundFacts(source)
+  const rounds = createRoundFacts({
+    ...source,
+    watchedProviders: () => listWatchedProviders(source.db),
+  })
   return {
     feedWindows: (windows, block, signal, fence) => feeds.windows(windows, block, signal, fence),
     providers: (voters, block, signal) => providers.standings(voters, block, signal),

@@ -1,5 +1,6 @@
 import { and, asc, eq, gt, inArray, isNull, lte, or, sql } from 'drizzle-orm'
 import type { Db } from '#src/db/connection.ts'
+import type { Address } from '#src/kernel/units.ts'
 import { observationCursors, targets } from './tables.ts'
 
 /** A target as the observer needs it; observation still encoded. */
@@ -165,4 +166,13 @@ export async function saveCursor(
       set: cursor,
       ...(isForward && { setWhere: isForward }),
     })
+}
+
+/** Identities of the providers that somebody watches in every round. */
+export async function listWatchedProviders(db: Db): Promise<Address[]> {
+  const rows = await db
+    .select({ provider: sql<Address>`${targets.target} ->> 'provider'` })
+    .from(targets)
+    .where(and(eq(targets.type, 'provider-fsp'), gt(targets.watchCount, 0)))
+  return rows.map(({ provider }) => provider)
 }

@@ -22,7 +22,6 @@ import {
 } from './catchup-chain.ts'
 import { withDatabase } from './database.ts'
 import { FLARE_CLOCK, PROVIDERS } from './fsp-blocks.ts'
-import { fillProviderWatches } from './fsp-replay.ts'
 import { startServer } from './process.ts'
 import type { Measurement } from './report.ts'
 
@@ -40,8 +39,6 @@ export async function benchCatchup(): Promise<readonly Measurement[]> {
   const endpoint = await startServer('catchup-endpoint.ts', '')
   try {
     return await withDatabase(async (databaseUrl) => {
-      const voters = CATCHUP_POLICY.providers.map(({ voter }) => voter)
-      await fillProviderWatches(databaseUrl, voters, 1)
       const { seconds, requests, rounds, cpuSeconds } = await readHour(databaseUrl, endpoint.url)
       const floorSeconds = await bareRequests(endpoint.url, requests)
       const measured = MEASURED_ROUNDS * FLARE_CLOCK.roundSeconds
@@ -98,6 +95,7 @@ async function readHour(databaseUrl: string, url: string) {
     log: silentLogger,
     chainId: 14,
     rewardDataUrls: [],
+    watchedProviders: async () => CATCHUP_POLICY.providers.map(({ voter }) => voter),
   })
   const { signal } = new AbortController()
   const kept = async () => {

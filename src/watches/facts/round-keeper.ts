@@ -39,6 +39,8 @@ export interface RoundSource {
   readonly chainId: number
   /** Where the rewards of a reward epoch are published; none: nothing is said of them. */
   readonly rewardDataUrls: readonly string[]
+  /** Identities of the providers that somebody watches in every round. */
+  readonly watchedProviders: () => Promise<readonly Address[]>
 }
 
 /** Reads on, round after round. */
@@ -179,7 +181,7 @@ export function createRoundKeeper(source: RoundSource): RoundKeeper {
 
   /** Who is watched now, and whose the accounts are. */
   async function refresh(current: Session, at: BlockRef): Promise<void> {
-    current.watched = await store.listWatched(db)
+    current.watched = await source.watchedProviders()
     const nowSeconds = at.at.getTime() / 1000
     current.owners = ownersOf(current.policies, new Set(current.watched), (voter) =>
       sendersOf(current.state, voter, nowSeconds),

@@ -3,8 +3,8 @@ import { z } from 'zod'
 import type { RewardClaim } from '#src/chain/fsp/round-events.ts'
 import type { Db } from '#src/db/connection.ts'
 import type { Address } from '#src/kernel/units.ts'
-import { fspProgress, fspRewards, fspRounds, targets, validatorPolls } from '../tables.ts'
 import { CarriedState } from './round-state.ts'
+import { fspProgress, fspRewards, fspRounds, validatorPolls } from './tables.ts'
 
 /** There is one row of progress. */
 const ONLY = 1
@@ -139,15 +139,6 @@ export async function listPolls(db: Db, after: Date | undefined) {
 /** Deletes answers from before then. */
 export async function deletePolls(db: Db, before: Date): Promise<void> {
   await db.delete(validatorPolls).where(lt(validatorPolls.polledAt, before))
-}
-
-/** Identities that somebody watches in every round. */
-export async function listWatched(db: Db): Promise<Address[]> {
-  const rows = await db
-    .select({ provider: sql<Address>`${targets.target} ->> 'provider'` })
-    .from(targets)
-    .where(sql`${targets.type} = 'provider-fsp' and ${targets.watchCount} > 0`)
-  return rows.map(({ provider }) => provider)
 }
 
 /** Forgets rounds before one. */
