@@ -2,9 +2,10 @@
  * What people do about alerts: acknowledge, take that back, silence. Every message about an alert shows
  * it afterwards, in every chat.
  */
-import type { FspChain } from '#src/chain/fsp/chain.ts'
+
 import { type Db, transact } from '#src/db/connection.ts'
 import * as delivery from '#src/delivery/service.ts'
+import type { FspChain } from '#src/fsp/chain.ts'
 import type { Caller } from '#src/kernel/caller.ts'
 import type { Clock } from '#src/kernel/clock.ts'
 import { AppError } from '#src/kernel/errors.ts'

@@ -1,6 +1,6 @@
 import { z } from 'zod'
-import type { FspChain } from '#src/chain/fsp/chain.ts'
 import type { Db } from '#src/db/connection.ts'
+import type { FspChain } from '#src/fsp/chain.ts'
 import type { FieldError } from '#src/kernel/errors.ts'
 import type { Address } from '#src/kernel/units.ts'
 import { validationErrors } from '#src/kernel/validation.ts'

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import type { BlockRef } from '#src/chain/chain.ts'
-import type { FspChain } from '#src/chain/fsp/chain.ts'
 import type { Fence } from '#src/db/lock.ts'
+import type { FspChain } from '#src/fsp/chain.ts'
 import type { FieldError } from '#src/kernel/errors.ts'
 import type { Presentation, Severity } from '#src/kernel/facts.ts'
 import { Instant, type JsonObject } from '#src/kernel/units.ts'

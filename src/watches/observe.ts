@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import type { BlockRef } from '#src/chain/chain.ts'
-import type { FspChain } from '#src/chain/fsp/chain.ts'
 import { isolateEach, isSharedFailure } from '#src/db/isolate.ts'
+import type { FspChain } from '#src/fsp/chain.ts'
 import type { Clock } from '#src/kernel/clock.ts'
 import { AppError } from '#src/kernel/errors.ts'
 import type { Logger } from '#src/kernel/logger.ts'

@@ -1,6 +1,7 @@
 import { z } from 'zod'
-import type { FspChain } from '#src/chain/fsp/chain.ts'
-import { expectedEpochStart } from '#src/chain/fsp/epochs.ts'
+import type { FspChain } from '#src/fsp/chain.ts'
+import { checkOf, type ProviderObservation } from '#src/fsp/indexer/observation.ts'
+import { expectedEpochStart } from '#src/fsp/protocol/epochs.ts'
 import type { Clock } from '#src/kernel/clock.ts'
 import { Address, Instant, Units } from '#src/kernel/units.ts'
 import { unlessAway } from './away.ts'
@@ -14,7 +15,6 @@ import {
   shareOf,
   UPTIME_MINIMUM,
 } from './types/provider-fsp/conditions.ts'
-import { checkOf, type ProviderObservation } from './types/provider-fsp/observation.ts'
 
 /** How one duty of a round went. */
 export const ROUND_CELLS = [

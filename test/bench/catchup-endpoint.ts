@@ -10,9 +10,9 @@ import {
   numberToHex,
 } from 'viem'
 import { listen } from '#sandbox/loopback.ts'
-import type { ProtocolBlock } from '#src/chain/fsp/round-reader.ts'
-import { ROUND_EVENTS_ABI } from '#src/chain/fsp/rounds-abi.ts'
 import { transactionsRootOf } from '#src/chain/transactions-root.ts'
+import type { ProtocolBlock } from '#src/fsp/reader/round-reader.ts'
+import { ROUND_EVENTS_ABI } from '#src/fsp/reader/rounds-abi.ts'
 import { BLOCK_SECONDS, catchupBlocks, LATENCY_MS, PLACES } from './catchup-chain.ts'
 
 /**

@@ -3,14 +3,14 @@ import { Pool } from 'undici'
 import { numberToHex } from 'viem'
 import type { BlockRef } from '#src/chain/chain.ts'
 import { createEndpoints } from '#src/chain/endpoints.ts'
-import type { FspChain } from '#src/chain/fsp/chain.ts'
-import { createRoundReader } from '#src/chain/fsp/round-reader.ts'
 import { createLogReader } from '#src/chain/logs.ts'
 import { connect } from '#src/db/connection.ts'
+import type { FspChain } from '#src/fsp/chain.ts'
+import { createRoundFacts } from '#src/fsp/indexer/rounds.ts'
+import { createRoundReader } from '#src/fsp/reader/round-reader.ts'
 import { systemClock } from '#src/kernel/clock.ts'
 import { silentLogger } from '#src/kernel/logger.ts'
 import { type Address, ZERO_ADDRESS } from '#src/kernel/units.ts'
-import { createRoundFacts } from '#src/watches/facts/rounds.ts'
 import {
   BLOCK_SECONDS,
   CATCHUP_POLICY,

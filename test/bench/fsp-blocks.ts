@@ -1,11 +1,11 @@
 import secp256k1 from 'secp256k1'
 import { getAddress, keccak256, numberToHex } from 'viem/utils'
-import { type EpochClock, windowsOf } from '#src/chain/fsp/epochs.ts'
-import { FDC, FTSO } from '#src/chain/fsp/framing.ts'
-import { commitHash } from '#src/chain/fsp/ftso.ts'
-import { policyOfRound } from '#src/chain/fsp/policy.ts'
-import type { LoadedPolicy, ProtocolBlock } from '#src/chain/fsp/round-reader.ts'
-import { digestsOf } from '#src/chain/fsp/signatures.ts'
+import { type EpochClock, windowsOf } from '#src/fsp/protocol/epochs.ts'
+import { FDC, FTSO } from '#src/fsp/protocol/framing.ts'
+import { commitHash } from '#src/fsp/protocol/ftso.ts'
+import { policyOfRound } from '#src/fsp/protocol/policy.ts'
+import { digestsOf } from '#src/fsp/protocol/signatures.ts'
+import type { LoadedPolicy, ProtocolBlock } from '#src/fsp/reader/round-reader.ts'
 
 /** Blocks of voting rounds with up to a hundred providers, as the reader gives them. */
 

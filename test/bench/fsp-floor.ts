@@ -1,7 +1,7 @@
-import { decodeSubmission, FTSO } from '#src/chain/fsp/framing.ts'
-import { commitHash, decodeReveal } from '#src/chain/fsp/ftso.ts'
-import type { LoadedPolicy, ProtocolBlock } from '#src/chain/fsp/round-reader.ts'
-import { decodeSigned, digestsOf, recoverSigner } from '#src/chain/fsp/signatures.ts'
+import { decodeSubmission, FTSO } from '#src/fsp/protocol/framing.ts'
+import { commitHash, decodeReveal } from '#src/fsp/protocol/ftso.ts'
+import { decodeSigned, digestsOf, recoverSigner } from '#src/fsp/protocol/signatures.ts'
+import type { LoadedPolicy, ProtocolBlock } from '#src/fsp/reader/round-reader.ts'
 import type { Address } from '#src/kernel/units.ts'
 
 /**

@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, test } from 'vitest'
 import type { RpcProxy } from '#sandbox/devnet/rpc-proxy.ts'
-import { windowsOf } from '#src/chain/fsp/epochs.ts'
+import { windowsOf } from '#src/fsp/protocol/epochs.ts'
 import type { Logger } from '#src/kernel/logger.ts'
 import { silentLogger } from '#src/kernel/logger.ts'
 import { type RoundWorld, roundWorld } from './rounds.ts'

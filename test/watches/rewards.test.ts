@@ -1,6 +1,6 @@
 import { getAddress } from 'viem/utils'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { listWaiting, saveClaims, saveRewards } from '#src/watches/facts/round-store.ts'
+import { listWaiting, saveClaims, saveRewards } from '#src/fsp/indexer/round-store.ts'
 import { type FreshDatabase, freshDatabase } from '../support/database.ts'
 
 /** Published rewards and their claims as the tables keep them. */

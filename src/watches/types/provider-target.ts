@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import type { FspChain } from '#src/chain/fsp/chain.ts'
+import type { FspChain } from '#src/fsp/chain.ts'
 import { shortAddress } from '#src/i18n/format.ts'
 import type { Fact } from '#src/kernel/facts.ts'
 import { Address } from '#src/kernel/units.ts'

@@ -1,10 +1,10 @@
 import { z } from 'zod'
+import { checkOf, type ProviderObservation } from '#src/fsp/indexer/observation.ts'
 import type { Presentation } from '#src/kernel/facts.ts'
 import { Address, Instant, type JsonObject } from '#src/kernel/units.ts'
 import { defineSignal, type Evaluation } from '../../define.ts'
 import type { ProviderTarget } from '../provider-target.ts'
 import { eventsOf } from './events.ts'
-import { checkOf, type ProviderObservation } from './observation.ts'
 import { EXAMPLE } from './round-streak.ts'
 
 /**

@@ -1,5 +1,6 @@
 import { z } from 'zod'
-import { chanceOfSilence, isSilent } from '#src/chain/fsp/silence.ts'
+import type { ProviderObservation } from '#src/fsp/indexer/observation.ts'
+import { chanceOfSilence, isSilent } from '#src/fsp/protocol/silence.ts'
 import type { Presentation } from '#src/kernel/facts.ts'
 import { Address, Instant, type JsonObject } from '#src/kernel/units.ts'
 import {
@@ -10,7 +11,6 @@ import {
 } from '../../define.ts'
 import type { ProviderTarget } from '../provider-target.ts'
 import { eventsOf } from './events.ts'
-import type { ProviderObservation } from './observation.ts'
 import { EXAMPLE } from './round-streak.ts'
 
 /** How unlikely the silence must be for a provider that works. @see specification, "Parameters" */

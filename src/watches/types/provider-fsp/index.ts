@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { checkOf, ProviderObservation } from '#src/fsp/indexer/observation.ts'
 import { defineWatchType } from '../../define.ts'
 import {
   PROVIDER_FIELDS,
@@ -11,7 +12,6 @@ import { mcAnchor, mcFdc, mcUptime, validatorNotListed } from './conditions.ts'
 import { fastUpdates } from './fast-updates.ts'
 import { fdcBitvote, fdcBitvoteLength, fdcConsensus, fdcSignature, fdcSubmit1 } from './fdc.ts'
 import { ftsoCommit, ftsoReveal, ftsoSignature } from './ftso.ts'
-import { checkOf, ProviderObservation } from './observation.ts'
 import { fdcRevealOffence, revealOffence, signatureGrace, signatureMismatch } from './offences.ts'
 import { notInPolicy, registration } from './registration.ts'
 import { balanceLow, rewardsUnclaimed, txFailed } from './transactions.ts'

@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import type { ProviderObservation } from '#src/fsp/indexer/observation.ts'
 import type { Presentation } from '#src/kernel/facts.ts'
 import { Address, Instant, type JsonObject } from '#src/kernel/units.ts'
 import {
@@ -10,7 +11,6 @@ import {
 } from '../../define.ts'
 import type { ProviderTarget } from '../provider-target.ts'
 import { eventsOf } from './events.ts'
-import type { ProviderObservation } from './observation.ts'
 import { EXAMPLE } from './round-streak.ts'
 
 /** Minutes from the opening of registration to the alert. @see specification, "Parameters" */

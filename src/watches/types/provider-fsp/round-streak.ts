@@ -1,5 +1,6 @@
 import { z } from 'zod'
-import { ROUND_CHECKS, type RoundCheck } from '#src/chain/fsp/verdicts.ts'
+import { type Check, checkOf, type ProviderObservation } from '#src/fsp/indexer/observation.ts'
+import { ROUND_CHECKS, type RoundCheck } from '#src/fsp/protocol/verdicts.ts'
 import type { Facts, Presentation, Severity } from '#src/kernel/facts.ts'
 import { Address, Instant, type JsonObject } from '#src/kernel/units.ts'
 import {
@@ -12,7 +13,6 @@ import {
 } from '../../define.ts'
 import type { ProviderTarget } from '../provider-target.ts'
 import { eventsOf } from './events.ts'
-import { type Check, checkOf, type ProviderObservation } from './observation.ts'
 
 /** Bad voting rounds in a row before an alert. @see specification, "Parameters" */
 const ROUNDS: Parameter = {

@@ -1,5 +1,6 @@
 import { parseEther } from 'viem/utils'
 import { z } from 'zod'
+import type { ProviderObservation, TransactionPart } from '#src/fsp/indexer/observation.ts'
 import type { Presentation } from '#src/kernel/facts.ts'
 import { Address, Hash, Instant, type JsonObject, Units } from '#src/kernel/units.ts'
 import {
@@ -10,7 +11,6 @@ import {
 } from '../../define.ts'
 import type { ProviderTarget } from '../provider-target.ts'
 import { eventsOf } from './events.ts'
-import type { ProviderObservation, TransactionPart } from './observation.ts'
 import { EXAMPLE } from './round-streak.ts'
 
 /** `data` of both events of `tx-failed`. */

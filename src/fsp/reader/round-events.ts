@@ -1,8 +1,8 @@
 import { type Abi, decodeEventLog, type Hex, toEventSelector } from 'viem'
 import { z } from 'zod'
+import type { Log } from '#src/chain/logs.ts'
 import { Address, Hash } from '#src/kernel/units.ts'
-import type { Log } from '../logs.ts'
-import type { RoundBlock } from './rounds.ts'
+import type { RoundBlock } from '../protocol/rounds.ts'
 import { ROUND_EVENTS_ABI } from './rounds-abi.ts'
 
 /** A provider's own reward that was claimed. */

@@ -1,4 +1,4 @@
-import type { ProtocolBlock } from '#src/chain/fsp/round-reader.ts'
+import type { ProtocolBlock } from '../reader/round-reader.ts'
 
 /** What contracts say when a race was lost that providers lose every day. @see protocol reference, 10.5 */
 const BENIGN = [

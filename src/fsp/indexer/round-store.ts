@@ -1,10 +1,10 @@
 import { and, desc, eq, gt, inArray, lt, lte, sql } from 'drizzle-orm'
 import { z } from 'zod'
-import type { RewardClaim } from '#src/chain/fsp/round-events.ts'
 import type { Db } from '#src/db/connection.ts'
 import type { Address } from '#src/kernel/units.ts'
+import type { RewardClaim } from '../reader/round-events.ts'
+import { fspProgress, fspRewards, fspRounds, validatorPolls } from '../tables.ts'
 import { CarriedState } from './round-state.ts'
-import { fspProgress, fspRewards, fspRounds, validatorPolls } from './tables.ts'
 
 /** There is one row of progress. */
 const ONLY = 1

@@ -1,12 +1,12 @@
 import { type Hex, numberToHex } from 'viem'
 import { z } from 'zod'
+import type { BlockRef } from '#src/chain/chain.ts'
+import type { Endpoints, RpcClient } from '#src/chain/endpoints.ts'
+import { EndpointError, rpcErrorOf } from '#src/chain/failures.ts'
+import { Quantity } from '#src/chain/quantity.ts'
+import { type Repeatable, type Replay, replay } from '#src/chain/revert-reason.ts'
 import { AppError } from '#src/kernel/errors.ts'
 import { Address, Hash, ZERO_ADDRESS } from '#src/kernel/units.ts'
-import type { BlockRef } from '../chain.ts'
-import type { Endpoints, RpcClient } from '../endpoints.ts'
-import { EndpointError, rpcErrorOf } from '../failures.ts'
-import { Quantity } from '../quantity.ts'
-import { type Repeatable, type Replay, replay } from '../revert-reason.ts'
 
 /** A transaction of somebody we look at to a contract of the protocol. */
 export interface ProtocolCall {

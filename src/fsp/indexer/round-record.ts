@@ -1,11 +1,11 @@
 import { z } from 'zod'
+import { JsonObject } from '#src/kernel/units.ts'
 import {
   type ProviderRound,
   ROUND_CHECKS,
   type RoundCheck,
   type Verdict,
-} from '#src/chain/fsp/verdicts.ts'
-import { JsonObject } from '#src/kernel/units.ts'
+} from '../protocol/verdicts.ts'
 import {
   Addresses,
   BalancePart,
@@ -16,7 +16,7 @@ import {
   RegistrationPart,
   RewardsPart,
   TransactionPart,
-} from '../types/provider-fsp/observation.ts'
+} from './observation.ts'
 
 /**
  * A provider's round as it is stored: a letter a check, and words only where something is wrong. What

@@ -1,16 +1,16 @@
 import type { BlockRef } from '#src/chain/chain.ts'
-import type { FspChain } from '#src/chain/fsp/chain.ts'
+import type { Db } from '#src/db/connection.ts'
+import { type Fence, transactUnder } from '#src/db/lock.ts'
+import type { Logger } from '#src/kernel/logger.ts'
+import type { Address } from '#src/kernel/units.ts'
+import type { FspChain } from '../chain.ts'
 import {
   type EpochVotes,
   type Signing,
   VOTE_KINDS,
   type Vote,
   type VoteKind,
-} from '#src/chain/fsp/system.ts'
-import type { Db } from '#src/db/connection.ts'
-import { type Fence, transactUnder } from '#src/db/lock.ts'
-import type { Logger } from '#src/kernel/logger.ts'
-import type { Address } from '#src/kernel/units.ts'
+} from '../reader/system.ts'
 import { REWARDS } from './publications.ts'
 import { addRange, gapsIn } from './ranges.ts'
 import * as store from './store.ts'

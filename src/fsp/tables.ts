@@ -70,7 +70,7 @@ export const fspRounds = pgTable(
     /** The block that completed it. */
     blockNumber: integer('block_number').notNull(),
     blockAt: timestamp('block_at', { withTimezone: true }).notNull(),
-    /** By identity address, as `facts/round-record.ts` writes it. */
+    /** By identity address, as `indexer/round-record.ts` writes it. */
     providers: jsonb('providers').notNull().$type<unknown>(),
   },
   (table) => [index('fsp_rounds_block').on(table.blockNumber)],
@@ -103,7 +103,7 @@ export const fspProgress = pgTable('fsp_progress', {
   blockAt: timestamp('block_at', { withTimezone: true }).notNull(),
   /** Where reading begins again after a stop: before the first block of the oldest open round. */
   resumeFrom: integer('resume_from').notNull(),
-  /** What goes on from round to round, as `facts/round-keeper.ts` writes it. */
+  /** What goes on from round to round, as `indexer/round-keeper.ts` writes it. */
   state: jsonb('state').notNull().$type<unknown>(),
   /** Since when nothing could be read; null while it can. */
   failingSince: timestamp('failing_since', { withTimezone: true }),

@@ -1,6 +1,6 @@
 import { and, desc, eq, inArray, lt, lte } from 'drizzle-orm'
 import type { Db } from '#src/db/connection.ts'
-import { publications, readRanges, voteSignatures } from './tables.ts'
+import { publications, readRanges, voteSignatures } from '../tables.ts'
 
 /** What was published about a reward epoch. */
 export type Publication = typeof publications.$inferSelect

@@ -1,9 +1,9 @@
 import { z } from 'zod'
-import type { ProtocolBlock } from '#src/chain/fsp/round-reader.ts'
-import { silenceExponent } from '#src/chain/fsp/silence.ts'
 import { Address } from '#src/kernel/units.ts'
-import { TransactionPart } from '../types/provider-fsp/observation.ts'
+import { silenceExponent } from '../protocol/silence.ts'
+import type { ProtocolBlock } from '../reader/round-reader.ts'
 import { functionNameOf, isBenign } from './called-functions.ts'
+import { TransactionPart } from './observation.ts'
 
 /** What goes on from round to round, stored with how far rounds have been read. */
 export const CarriedState = z.object({

@@ -3,7 +3,7 @@ import type { Db } from '#src/db/connection.ts'
 import { type Fence, transactUnder } from '#src/db/lock.ts'
 import { deleteInBatches } from '#src/db/prune.ts'
 import type { Clock } from '#src/kernel/clock.ts'
-import * as store from './feed-store.ts'
+import * as store from './store.ts'
 
 /** A price as it was seen: `value / 10 ** decimals` US dollars. */
 export interface FeedPoint {

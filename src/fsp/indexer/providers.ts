@@ -1,8 +1,8 @@
 import type { BlockRef } from '#src/chain/chain.ts'
-import type { FspChain } from '#src/chain/fsp/chain.ts'
-import type { Registrations } from '#src/chain/fsp/system.ts'
 import type { Db } from '#src/db/connection.ts'
 import type { Address } from '#src/kernel/units.ts'
+import type { FspChain } from '../chain.ts'
+import type { Registrations } from '../reader/system.ts'
 import { PASSES, StoredPasses } from './publications.ts'
 import * as store from './store.ts'
 

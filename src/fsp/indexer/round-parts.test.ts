@@ -1,7 +1,7 @@
 import { getAddress } from 'viem/utils'
 import { expect, test } from 'vitest'
-import { indexPolicy } from '#src/chain/fsp/policy.ts'
 import type { Address } from '#src/kernel/units.ts'
+import { indexPolicy } from '../protocol/policy.ts'
 import { type KnownPolicies, partsOf, silenceIn } from './round-parts.ts'
 import { EMPTY_STATE } from './round-state.ts'
 

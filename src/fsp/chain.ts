@@ -1,6 +1,6 @@
-import type { Chain } from '../chain.ts'
-import { createRoundReader, type RoundReader } from './round-reader.ts'
-import { createSigningProtocol, type SigningProtocol } from './system.ts'
+import type { Chain } from '#src/chain/chain.ts'
+import { createRoundReader, type RoundReader } from './reader/round-reader.ts'
+import { createSigningProtocol, type SigningProtocol } from './reader/system.ts'
 
 /** The chain, with readers of the Flare Systems Protocol on it. */
 export interface FspChain extends Chain {

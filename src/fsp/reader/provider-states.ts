@@ -1,9 +1,10 @@
 import type { Hex } from 'viem'
+import type { BlockRef, ChainAccess } from '#src/chain/chain.ts'
+import type { RpcClient } from '#src/chain/endpoints.ts'
+import { askViews, type View, view } from '#src/chain/views.ts'
 import { type Address, ZERO_ADDRESS } from '#src/kernel/units.ts'
-import type { BlockRef, ChainAccess } from '../chain.ts'
-import type { RpcClient } from '../endpoints.ts'
-import { askViews, type View, view } from '../views.ts'
-import type { PolicyProvider } from './policy.ts'
+import type { PolicyProvider } from '../protocol/policy.ts'
+import { sampleSize } from '../protocol/silence.ts'
 import {
   BALANCE_ABI,
   ENTITY_ABI,
@@ -14,7 +15,6 @@ import {
   PRE_REGISTRY_ABI,
   REGISTRY_ABI,
 } from './rounds-abi.ts'
-import { sampleSize } from './silence.ts'
 
 /** How a provider stands at the end of a block. Null: the chain gave no answer. */
 export interface ProviderState {
