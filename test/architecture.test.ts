@@ -16,6 +16,7 @@ const FLOORS: readonly (readonly [RegExp, number, string])[] = [
   [/^src\/recipients\//, 5, 'recipients'],
   [/^src\/channels\//, 4, 'channels'],
   [/^src\/watches\//, 3, 'watches'],
+  [/^src\/pictures\//, 4, 'pictures'],
   [/^src\/fsp\//, 2, 'fsp'],
   [/^src\/billing\//, 2, 'billing'],
   [/^src\/auth\//, 2, 'auth'],

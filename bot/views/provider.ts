@@ -1,7 +1,7 @@
 import { formatAmount, formatDuration, formatPercent } from '#src/i18n/format.ts'
 import { builtKey, escapeHtml, id, type Translate, typed } from '#src/i18n/translate.ts'
+import { hoursToRegistration, type PictureRounds } from '#src/pictures/provider-picture.ts'
 import type { NamedProvider } from '#src/watches/provider-names.ts'
-import { hoursToRegistration, type PictureRounds } from '#src/watches/provider-picture.ts'
 import type { ProviderView, RoundCell } from '#src/watches/provider-view.ts'
 import { lowSeverity } from '#src/watches/types/provider-fsp/transactions.ts'
 import { packed } from '../callback-data.ts'

@@ -12,7 +12,7 @@ import {
   replaceSettings as replace,
   type Settings,
 } from '#src/recipients/settings.ts'
-import { deleteWatch as remove } from '#src/watches/service.ts'
+import { deleteWatch as remove } from '#src/watches/manage/service.ts'
 import * as acting from './acting-store.ts'
 import * as episodes from './episode-store.ts'
 import { nextReminder } from './rules.ts'

@@ -1,7 +1,7 @@
 import type { Db } from '#src/db/connection.ts'
 import * as delivery from '#src/delivery/service.ts'
 import { DEFAULT_SETTINGS, listSettings, type Settings } from '#src/recipients/settings.ts'
-import type { Raised } from '#src/watches/evaluate.ts'
+import type { Raised } from '#src/watches/evaluate/evaluate.ts'
 import * as episodes from './episode-store.ts'
 import { beganAt, type Change, type Episodes, followEpisodes, type OpenAlert } from './episodes.ts'
 import { findCause } from './inhibition.ts'

@@ -16,7 +16,7 @@ import {
 import { ANY_LENGTH, jsonTexts } from '#src/db/arrays.ts'
 import type { Db } from '#src/db/connection.ts'
 import type { Address } from '#src/kernel/units.ts'
-import type { Raised } from '#src/watches/evaluate.ts'
+import type { Raised } from '#src/watches/evaluate/evaluate.ts'
 import type { AlertFilter } from './model.ts'
 import { hasRecovery } from './rules.ts'
 import { alerts } from './tables.ts'

@@ -2,9 +2,9 @@ import type { TestResult } from '#src/delivery/model.ts'
 import { sendTest as deliver, type TestDeps, type TestExample } from '#src/delivery/service.ts'
 import type { Caller } from '#src/kernel/caller.ts'
 import type { OpenDestination } from '#src/recipients/destinations.ts'
+import { usualSeverity } from '#src/watches/evaluate/severity.ts'
 import { findEventSource } from '#src/watches/events.ts'
-import { findExampleWatch } from '#src/watches/service.ts'
-import { usualSeverity } from '#src/watches/severity.ts'
+import { findExampleWatch } from '#src/watches/manage/service.ts'
 import { renderMessage } from './render.ts'
 
 /** The example for a recipient that no watch notifies yet. */

@@ -1,4 +1,4 @@
-import { fitChangedWallets } from '#src/watches/slots.ts'
+import { fitChangedWallets } from '#src/watches/manage/slots.ts'
 import type { Job } from './define.ts'
 import { byTrueClock } from './true-clock.ts'
 

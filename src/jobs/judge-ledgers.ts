@@ -1,5 +1,5 @@
 import * as alerts from '#src/alerts/service.ts'
-import { judgeLedgers as judge } from '#src/watches/ledger.ts'
+import { judgeLedgers as judge } from '#src/watches/evaluate/ledger.ts'
 import type { Job } from './define.ts'
 
 /** Woken by every ledger entry with the wallet; the minute is for lost wake-ups. */

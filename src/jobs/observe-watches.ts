@@ -1,5 +1,5 @@
 import * as alerts from '#src/alerts/service.ts'
-import { observeWatches as observe } from '#src/watches/observe.ts'
+import { observeWatches as observe } from '#src/watches/observe/observe.ts'
 import type { Job } from './define.ts'
 
 export const observeWatches: Job = {

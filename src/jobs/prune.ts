@@ -7,7 +7,7 @@ import { pruneAnswers } from '#src/operations/idempotency.ts'
 import { pruneConfirmations } from '#src/recipients/confirmations.ts'
 import { pruneConnectCodes } from '#src/recipients/connect.ts'
 import { pruneLinkCodes } from '#src/recipients/telegram-link.ts'
-import { pruneTargets } from '#src/watches/retention.ts'
+import { pruneTargets } from '#src/watches/manage/retention.ts'
 import type { Job } from './define.ts'
 import { byTrueClock } from './true-clock.ts'
 

@@ -3,7 +3,7 @@ import { z } from 'zod'
 import { Topup } from '#src/billing/topups/model.ts'
 import { findOpenTopup as findOpen } from '#src/billing/topups/open.ts'
 import { Instant } from '#src/kernel/units.ts'
-import { readTip } from '#src/watches/tip.ts'
+import { readTip } from '#src/watches/observe/tip.ts'
 import { defineOperation } from './define.ts'
 
 /** The wallet's newest quote that waits for its payment; null: there is none. */

@@ -10,7 +10,7 @@ import { type BillingTotals, findBillingBase, sumBilling } from '#src/billing/st
 import type { Db } from '#src/db/connection.ts'
 import { countDeliveries } from '#src/delivery/service.ts'
 import { Instant } from '#src/kernel/units.ts'
-import { countActiveWatches } from '#src/watches/service.ts'
+import { countActiveWatches } from '#src/watches/manage/service.ts'
 import type { App } from './define.ts'
 import * as store from './figures-store.ts'
 

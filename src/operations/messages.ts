@@ -1,6 +1,6 @@
 import { Preview, PreviewRequest, previewMessage as preview } from '#src/alerts/preview.ts'
 import { getSettings } from '#src/recipients/settings.ts'
-import { getWatch } from '#src/watches/service.ts'
+import { getWatch } from '#src/watches/manage/service.ts'
 import { defineOperation } from './define.ts'
 
 export const previewMessage = defineOperation({

@@ -1,6 +1,6 @@
 /** What a person sees before there is a watch: operations without a route. */
 import { z } from 'zod'
-import * as previews from '#src/watches/preview.ts'
+import * as previews from '#src/watches/manage/preview.ts'
 import * as names from '#src/watches/provider-names.ts'
 import { defineOperation } from './define.ts'
 

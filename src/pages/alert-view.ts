@@ -3,7 +3,7 @@ import { glyphOf, isCode, isRecovery, severityWord, TEST_GLYPH } from '#src/chan
 import { formatDateTime, formatDuration, formatTime } from '#src/i18n/format.ts'
 import { builtKey, id, type Translate, typed } from '#src/i18n/translate.ts'
 import type { App } from '#src/operations/define.ts'
-import { drawProvider } from '#src/watches/provider-picture.ts'
+import { drawProvider } from '#src/pictures/provider-picture.ts'
 import type { ProviderView, RoundCell } from '#src/watches/provider-view.ts'
 import { botUrl } from './home.ts'
 

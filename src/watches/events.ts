@@ -5,7 +5,7 @@ import {
   MONITORING_EVENTS,
   MONITORING_EXAMPLES,
   presentMonitoring,
-} from './monitoring.ts'
+} from './outage/monitoring.ts'
 import { REGISTRY } from './types/index.ts'
 
 /** Where an event comes from. */

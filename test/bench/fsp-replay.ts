@@ -6,7 +6,7 @@ import type { LoadedPolicy, ProtocolBlock, RoundReader } from '#src/fsp/reader/r
 import { silentLogger } from '#src/kernel/logger.ts'
 import { createQuarantine } from '#src/kernel/quarantine.ts'
 import { createFacts } from '#src/watches/facts.ts'
-import { observeWatches } from '#src/watches/observe.ts'
+import { observeWatches } from '#src/watches/observe/observe.ts'
 import { FLARE_CLOCK } from './fsp-blocks.ts'
 
 /** Rounds of a reward epoch of Flare. */

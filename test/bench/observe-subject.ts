@@ -3,7 +3,7 @@ import * as alerts from '#src/alerts/service.ts'
 import { createApp } from '#src/app.ts'
 import { loadConfig } from '#src/config.ts'
 import { silentLogger } from '#src/kernel/logger.ts'
-import { observeWatches } from '#src/watches/observe.ts'
+import { observeWatches } from '#src/watches/observe/observe.ts'
 import { testEnvironment } from '../support/environment.ts'
 
 /**

@@ -5,7 +5,7 @@ import { raise } from '#src/alerts/service.ts'
 import { connect } from '#src/db/connection.ts'
 import { newDeliveryId } from '#src/delivery/delivery-id.ts'
 import { retainDeliveries } from '#src/delivery/retention.ts'
-import type { Raised } from '#src/watches/evaluate.ts'
+import type { Raised } from '#src/watches/evaluate/evaluate.ts'
 import { CALLER, type Outbox, openOutbox, type Target } from './outbox.ts'
 
 const DAY_SECONDS = 86_400

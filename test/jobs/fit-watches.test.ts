@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { renewDue } from '#src/billing/subscriptions/renewal.ts'
-import { fitChangedWallets } from '#src/watches/slots.ts'
+import { fitChangedWallets } from '#src/watches/manage/slots.ts'
 import { giveCredits } from '../support/credits.ts'
 import { serviceOnly } from '../support/harness.ts'
 import { type Client, signIn } from '../support/people.ts'

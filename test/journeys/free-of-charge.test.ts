@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { createConnectCode } from '#src/recipients/connect.ts'
-import { fitChangedWallets } from '#src/watches/slots.ts'
+import { fitChangedWallets } from '#src/watches/manage/slots.ts'
 import { linkChat } from '../support/destinations.ts'
 import { harness, type World } from '../support/harness.ts'
 import { type Client, signIn } from '../support/people.ts'

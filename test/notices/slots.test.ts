@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { remindDue } from '#src/billing/subscriptions/reminders.ts'
 import { renewDue } from '#src/billing/subscriptions/renewal.ts'
-import { fitChangedWallets } from '#src/watches/slots.ts'
+import { fitChangedWallets } from '#src/watches/manage/slots.ts'
 import { giveCredits, spendCredits } from '../support/credits.ts'
 import { serviceOnly } from '../support/harness.ts'
 import { type Client, signIn } from '../support/people.ts'

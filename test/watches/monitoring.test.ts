@@ -1,9 +1,9 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { raise } from '#src/alerts/service.ts'
 import type { Db } from '#src/db/connection.ts'
-import { raiseAlarms } from '#src/watches/alarm.ts'
-import type { Raised } from '#src/watches/evaluate.ts'
-import { failingSince, severityOf } from '#src/watches/monitoring.ts'
+import type { Raised } from '#src/watches/evaluate/evaluate.ts'
+import { failingSince, severityOf } from '#src/watches/outage/monitoring.ts'
+import { raiseAlarms } from '#src/watches/outage/outage.ts'
 import { CHAIN_TYPES } from '#src/watches/types/index.ts'
 import { type WatchWorld, watchWorld } from './world.ts'
 

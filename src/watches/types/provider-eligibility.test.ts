@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { evaluateWatch } from '../evaluate.ts'
+import { evaluateWatch } from '../evaluate/evaluate.ts'
 import type { EvaluatedWatch, StoredState } from '../model.ts'
 import { providerEligibility } from './provider-eligibility.ts'
 

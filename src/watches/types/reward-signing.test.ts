@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { z } from 'zod'
-import { evaluateWatch } from '../evaluate.ts'
+import { evaluateWatch } from '../evaluate/evaluate.ts'
 import type { EvaluatedWatch, StoredState } from '../model.ts'
 import { rewardSigning } from './reward-signing.ts'
 

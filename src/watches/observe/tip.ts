@@ -1,5 +1,5 @@
 import type { Db } from '#src/db/connection.ts'
-import { findCursor, TIP } from './target-store.ts'
+import { findCursor, TIP } from '../target-store.ts'
 
 /** How far the chain has been read. */
 export interface TipState {

@@ -4,12 +4,12 @@ import type { FspChain } from '#src/fsp/chain.ts'
 import type { FieldError } from '#src/kernel/errors.ts'
 import type { Address } from '#src/kernel/units.ts'
 import { validationErrors } from '#src/kernel/validation.ts'
-import { unlessAway } from './away.ts'
-import type { WatchType } from './define.ts'
-import { completeSignals, type SignalChoice, type WatchChanges } from './model.ts'
+import { unlessAway } from '../away.ts'
+import type { WatchType } from '../define.ts'
+import { completeSignals, type SignalChoice, type WatchChanges } from '../model.ts'
+import * as store from '../store.ts'
+import { CHAIN_TYPES } from '../types/index.ts'
 import { targetKey } from './rules.ts'
-import * as store from './store.ts'
-import { CHAIN_TYPES } from './types/index.ts'
 
 /**
  * The columns of a changed mute. A mute that is taken back is stored as one that ends now, so that whoever

@@ -16,6 +16,17 @@ import {
 } from '#src/kernel/query.ts'
 import { type Address, ID_MAX } from '#src/kernel/units.ts'
 import {
+  completeSignals,
+  type NewWatch,
+  SignalChoice,
+  SignalState,
+  Watch,
+  type WatchChanges,
+} from '../model.ts'
+import { BLIND_MS } from '../outage/monitoring.ts'
+import * as store from '../store.ts'
+import { getWatchType, LEDGER_TYPES } from '../types/index.ts'
+import {
   askForLook,
   checkOnChain,
   lensOf,
@@ -24,20 +35,9 @@ import {
   muteOf,
   startAfresh,
 } from './changes.ts'
-import {
-  completeSignals,
-  type NewWatch,
-  SignalChoice,
-  SignalState,
-  Watch,
-  type WatchChanges,
-} from './model.ts'
-import { BLIND_MS } from './monitoring.ts'
 import { resolveTarget } from './preview.ts'
 import { checkSignals, mergeSignals, targetKey } from './rules.ts'
 import { fitWatches, type SlotNews } from './slots.ts'
-import * as store from './store.ts'
-import { getWatchType, LEDGER_TYPES } from './types/index.ts'
 
 /** What a cursor of the list is bound to. */
 const LIST = 'watches'

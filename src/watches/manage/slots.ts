@@ -14,8 +14,8 @@ import type { Clock } from '#src/kernel/clock.ts'
 import type { Logger } from '#src/kernel/logger.ts'
 import type { Quarantine } from '#src/kernel/quarantine.ts'
 import type { Address } from '#src/kernel/units.ts'
+import * as store from '../store.ts'
 import * as slotStore from './slot-store.ts'
-import * as store from './store.ts'
 
 /** What fitting a wallet's watches to its slots did. */
 export interface Fitted extends ChangedCapacity {

@@ -3,8 +3,8 @@ import { z } from 'zod'
 import type { Db } from '#src/db/connection.ts'
 import { SEVERITIES, type Severity } from '#src/kernel/facts.ts'
 import { storedAddress } from '#src/kernel/units.ts'
-import type { EvaluatedWatch, StoredState } from './model.ts'
-import { NO_SIGNAL, StoredStates } from './store.ts'
+import type { EvaluatedWatch, StoredState } from '../model.ts'
+import { NO_SIGNAL, StoredStates } from '../store.ts'
 
 /** A watch whose people are told that the chain cannot be seen. */
 export interface AlarmWatch

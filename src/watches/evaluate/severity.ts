@@ -1,6 +1,6 @@
 import type { Severity } from '#src/kernel/facts.ts'
 import type { JsonObject } from '#src/kernel/units.ts'
-import { findEventSource } from './events.ts'
+import { findEventSource } from '../events.ts'
 
 const INFO = new Set(['wallet-balance.moved', 'fsp.rewards-unclaimed'])
 const CRITICAL = new Set([

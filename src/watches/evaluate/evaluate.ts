@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { isAtLeast, type Severity } from '#src/kernel/facts.ts'
-import type { Firing, Observed, Signal, SignalGroup, WatchType } from './define.ts'
-import { completeSignals, type EvaluatedWatch, type StoredState } from './model.ts'
+import type { Firing, Observed, Signal, SignalGroup, WatchType } from '../define.ts'
+import { completeSignals, type EvaluatedWatch, type StoredState } from '../model.ts'
 
 /** A firing with everything an alert needs to know of the watch behind it. */
 export interface Raised extends Firing {

@@ -2,7 +2,7 @@
  * The last rounds of a provider as a drawing. Pure. It holds protocol names, digits and drawn marks only,
  * so that one drawing serves every language.
  */
-import type { ProviderView, RoundCell } from './provider-view.ts'
+import type { ProviderView, RoundCell } from '#src/watches/provider-view.ts'
 
 /** Rounds a picture can have: with marks, or as narrow bars. */
 export const PICTURE_ROUNDS = [20, 100] as const

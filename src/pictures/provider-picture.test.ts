@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
+import { type ProviderView, ROUND_CELLS, type RoundCell } from '#src/watches/provider-view.ts'
 import { drawProvider } from './provider-picture.ts'
-import { type ProviderView, ROUND_CELLS, type RoundCell } from './provider-view.ts'
 
 const LAST = 1_519_400
 const AS_OF = new Date('2026-11-20T14:05:12.000Z')

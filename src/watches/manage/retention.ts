@@ -1,6 +1,6 @@
 import type { Db } from '#src/db/connection.ts'
 import { deleteInBatches } from '#src/db/prune.ts'
-import { deleteUnwatched } from './target-store.ts'
+import { deleteUnwatched } from '../target-store.ts'
 
 /** Deletes targets that no watch looks at any more. */
 export function pruneTargets({ db }: { readonly db: Db }): Promise<void> {

@@ -4,11 +4,11 @@ import type { Db } from '#src/db/connection.ts'
 import { isolateEach, isSharedFailure } from '#src/db/isolate.ts'
 import type { Fence } from '#src/db/lock.ts'
 import type { Quarantine } from '#src/kernel/quarantine.ts'
-import type { ChainWatchType, Look, Observed } from './define.ts'
+import type { ChainWatchType, Look, Observed } from '../define.ts'
+import type { EvaluatedWatch } from '../model.ts'
+import { listEvaluated, saveStates } from '../store.ts'
+import * as store from '../target-store.ts'
 import { foldWatch, type Raised, type WatchOutcome } from './evaluate.ts'
-import type { EvaluatedWatch } from './model.ts'
-import { listEvaluated, saveStates } from './store.ts'
-import * as store from './target-store.ts'
 
 /** Watches judged between two writes; bounds memory however many look at one target. */
 const WATCHES_PER_WRITE = 1000
