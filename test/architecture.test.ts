@@ -29,7 +29,7 @@ const FLOORS: readonly (readonly [RegExp, number, string])[] = [
 /** Packages that only the named files may import. */
 const PACKAGES: Readonly<Record<string, RegExp>> = {
   'drizzle-orm': /(tables|store)\.ts$|^src\/db\//,
-  fastify: /^src\/(http|pages)\/|^sandbox\/|^src\/app\.ts$|^bot\/webhook\.ts$/,
+  fastify: /^src\/(http|pages)\/|^sandbox\/|^src\/app\.ts$|^bot\/core\/webhook\.ts$/,
   grammy: /^bot\/|^src\/channels\/telegram[\w-]*\.ts$|^src\/channels\/index\.ts$|^src\/app\.ts$/,
   siwe: /^src\/auth\/message\.ts$/,
   i18next: /^src\/i18n\//,

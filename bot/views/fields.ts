@@ -4,7 +4,7 @@ import { formatDecimal, formatDuration, formatNumber, formatPercent } from '#src
 import { builtKey, hasText, type Translate, typed } from '#src/i18n/translate.ts'
 import { type Facts, SEVERITIES } from '#src/kernel/facts.ts'
 import type { NumberField, SettingField } from '#src/watches/guide.ts'
-import { readDuration, readNumber, type TypedProblem } from '../typed.ts'
+import { readDuration, readNumber, type TypedProblem } from '../core/typed-input.ts'
 import type { Reader } from './view.ts'
 import { guideOf } from './watch-facts.ts'
 

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest'
 import { hasText, translator } from '#src/i18n/translate.ts'
 import { suggestedSettings } from '#src/watches/guide.ts'
 import { REGISTRY } from '#src/watches/types/index.ts'
-import { readNumber } from '../typed.ts'
+import { readNumber } from '../core/typed-input.ts'
 import { findField, presetsOf, valueText } from './fields.ts'
 
 /** Short names that mean something in every form. */

@@ -4,12 +4,12 @@ import { isolate } from '#src/i18n/isolates.ts'
 import { builtKey, type Translate, typed } from '#src/i18n/translate.ts'
 import { LOCALE_NAMES, type Locale } from '#src/kernel/locale.ts'
 import type { Watch } from '#src/watches/model.ts'
-import { packed } from '../callback-data.ts'
-import { type TrialOffer, trialText } from './connect.ts'
-import { exampleStart } from './example.ts'
+import { packed } from '../core/callback-data.ts'
+import { type TrialOffer, trialText } from '../features/connect/view.ts'
+import { exampleStart } from '../features/example/view.ts'
+import { type TopicPlace, topicLine } from '../features/topic/view.ts'
 import type { SlotUse } from './slot-use.ts'
 import { nearTime } from './time.ts'
-import { type TopicPlace, topicLine } from './topic.ts'
 import {
   act,
   type Button,

@@ -3,7 +3,7 @@ import { cut } from '#src/channels/wording.ts'
 import { formatTime } from '#src/i18n/format.ts'
 import { builtKey, type Translate } from '#src/i18n/translate.ts'
 import type { Locale } from '#src/kernel/locale.ts'
-import { packed } from '../callback-data.ts'
+import { packed } from '../core/callback-data.ts'
 import {
   act,
   type Button,

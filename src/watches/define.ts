@@ -104,7 +104,7 @@ export interface SignalDefinition {
  * `evaluate` is a pure fold: previous state, one observation and the watch's view in, next state and
  * firings out. It knows the source's time only, so a replay gives the same answer. It returns what holds at
  * this observation; whether that is news (an episode already open, recovery switched off, cooldown) is
- * decided once for all signals in `evaluate.ts`.
+ * decided once for all signals in `evaluate/evaluate.ts`.
  */
 export interface Signal<
   Target = unknown,

@@ -8,8 +8,8 @@ import {
   type RunningInbox,
   startInbox,
   type UpdateHandler,
-} from '#bot/inbox.ts'
-import { claimUpdate } from '#bot/inbox-store.ts'
+} from '#bot/core/inbox.ts'
+import { claimUpdate } from '#bot/core/inbox-store.ts'
 import type { Logger } from '#src/kernel/logger.ts'
 import { type TestClock, testClock } from '../support/clock.ts'
 import { type FreshDatabase, freshDatabase } from '../support/database.ts'

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
-import { packed } from '#bot/callback-data.ts'
-import { deleteDraft } from '#bot/session-store.ts'
+import { packed } from '#bot/core/callback-data.ts'
+import { deleteDraft } from '#bot/core/session-store.ts'
 import { type FurnishedDevnet, startDevnet } from '#sandbox/devnet.ts'
 import { createSubscription } from '#src/operations/subscriptions.ts'
 import { deleteWatch, listWatches } from '#src/operations/watches.ts'

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { packed } from '#bot/callback-data.ts'
-import { providerCaption, providerText } from '#bot/views/provider.ts'
+import { packed } from '#bot/core/callback-data.ts'
+import { providerCaption, providerText } from '#bot/features/provider/view.ts'
 import { createPlayer, type Player } from '#sandbox/devnet/player.ts'
 import { type FurnishedDevnet, startDevnet } from '#sandbox/devnet.ts'
 import { type ProtocolData, startProtocolData } from '#sandbox/world/protocol-data.ts'

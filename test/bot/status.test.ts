@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { API_TIMEOUT_SECONDS, createApi } from '#bot/api.ts'
-import { changeLive } from '#bot/live-news.ts'
+import { API_TIMEOUT_SECONDS, createApi } from '#bot/core/api.ts'
+import { changeLive } from '#bot/core/live-messages.ts'
 import { LOCALES } from '#src/kernel/locale.ts'
 import { createRecipient, updateRecipient } from '#src/operations/recipients.ts'
 import { updateWatch } from '#src/operations/watches.ts'

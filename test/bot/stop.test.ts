@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { packed } from '#bot/callback-data.ts'
-import { findChat } from '#bot/store.ts'
+import { packed } from '#bot/core/callback-data.ts'
+import { findChat } from '#bot/core/store.ts'
 import type { Scope } from '#src/kernel/caller.ts'
 import { listAlerts } from '#src/operations/alerts.ts'
 import { invoke } from '#src/operations/invoke.ts'

@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { createApi } from '#bot/api.ts'
+import { createApi } from '#bot/core/api.ts'
 import { type Inbox, startInbox } from '#sandbox/inbox.ts'
 import { XRPL_DEPOSIT_ADDRESS } from '#sandbox/xrpl.ts'
 import { proveLedger } from '#src/billing/account/proof.ts'

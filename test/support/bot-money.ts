@@ -1,5 +1,5 @@
-import { API_TIMEOUT_SECONDS, createApi } from '#bot/api.ts'
-import { changeLive } from '#bot/live-news.ts'
+import { API_TIMEOUT_SECONDS, createApi } from '#bot/core/api.ts'
+import { changeLive } from '#bot/core/live-messages.ts'
 import { startRpcProxy } from '#sandbox/devnet/rpc-proxy.ts'
 import { startDevnet } from '#sandbox/devnet.ts'
 import { startXrpl } from '#sandbox/xrpl.ts'

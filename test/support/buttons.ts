@@ -1,6 +1,6 @@
 import { expect } from 'vitest'
-import { unpacked, type Verb } from '#bot/callback-data.ts'
-import { isHandled } from '#bot/handled.ts'
+import { unpacked, type Verb } from '#bot/core/callback-data.ts'
+import { isHandled } from '#bot/core/handled.ts'
 import { labelWidth } from '#bot/views/view.ts'
 import type { ChatMessage } from '#sandbox/telegram/model.ts'
 import type { BotWorld, Chatting } from './bot.ts'

@@ -1,0 +1,72 @@
+import { Bot, BotError } from 'grammy'
+import type { Message, Update } from 'grammy/types'
+import { translator } from '#src/i18n/translate.ts'
+import type { App } from '#src/operations/define.ts'
+import { REGISTRY } from '../features/index.ts'
+import { inlineQueries } from '../features/inline/handlers.ts'
+import { apology } from '../views/notices.ts'
+import { API_TIMEOUT_SECONDS, type ApiAccess, describe } from './api.ts'
+import type { BotContext } from './context.ts'
+import type { UpdateHandler } from './inbox.ts'
+import { answering } from './middleware/answering.ts'
+import { errors } from './middleware/errors.ts'
+import { flood } from './middleware/flood.ts'
+import { guard } from './middleware/guard.ts'
+import { identify } from './middleware/identify.ts'
+import { questions } from './middleware/questions.ts'
+import { keyboard } from './show.ts'
+import { findChat } from './store.ts'
+
+/** The bot with all its features. It calls nobody until it is given an update. */
+export function createBot({ app, ...access }: { readonly app: App } & ApiAccess): Bot<BotContext> {
+  const client = { apiRoot: access.apiRoot, timeoutSeconds: API_TIMEOUT_SECONDS }
+  const bot = new Bot<BotContext>(access.token, { client })
+  bot.use(answering(app), flood(app), inlineQueries(app), identify(app), errors, guard)
+  bot.use(questions(() => REGISTRY.flatMap((feature) => feature.questions ?? [])))
+  for (const { composer } of REGISTRY) bot.use(composer)
+  return bot
+}
+
+/** What the inbox does with an update: the bot handles it; one that is given up gets an apology. */
+export function updateHandler(app: App, bot: Bot<BotContext>): UpdateHandler {
+  return {
+    handle: (update) => handle(bot, update),
+    giveUp: (update) => apologize(app, bot, update),
+  }
+}
+
+/** grammY wraps what a handler threw; the inbox decides by the error itself. */
+async function handle(bot: Bot<BotContext>, update: Update): Promise<void> {
+  try {
+    await bot.handleUpdate(update)
+  } catch (error) {
+    throw error instanceof BotError ? error.error : error
+  }
+}
+
+/** Says that nothing was done, to whoever waits for an answer. Never throws. */
+async function apologize(app: App, bot: Bot<BotContext>, update: Update): Promise<void> {
+  const { message, callback_query: query } = update
+  const place = query?.message ?? (isAsking(message) ? message : undefined)
+  if (place === undefined) return
+  try {
+    const known = await findChat(app.db, place.chat.id)
+    const isGroup = place.chat.type !== 'private'
+    const { username } = bot.botInfo
+    const t = translator(known?.locale ?? 'en')
+    const reader = { t, timezone: 'UTC', isGroup, bot: username }
+    const { html, rows } = apology(reader, update.update_id, query?.data)
+    await bot.api.sendMessage(place.chat.id, html, {
+      parse_mode: 'HTML',
+      reply_markup: keyboard(rows),
+      ...(place.is_topic_message && { message_thread_id: place.message_thread_id }),
+    })
+  } catch (error) {
+    app.log.warn({ updateId: update.update_id, error: describe(error) }, 'apology not sent')
+  }
+}
+
+/** Whoever writes in private waits for an answer; in a group, whoever sends a command. */
+function isAsking(message: Message | undefined): boolean {
+  return message?.chat.type === 'private' || message?.text?.startsWith('/') === true
+}

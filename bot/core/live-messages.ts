@@ -1,0 +1,237 @@
+/**
+ * Changes the messages that follow something: a top-up until it is credited, its QR code until it is
+ * over, a pinned overview. What they follow is written down, so a restart changes nothing; what happens
+ * is told by the database, and looked for as well.
+ */
+import { type Api, GrammyError } from 'grammy'
+import { TOPUPS_CHANNEL } from '#src/billing/topups/model.ts'
+import type { Sql } from '#src/db/connection.ts'
+import { listen } from '#src/db/listen.ts'
+import { translator } from '#src/i18n/translate.ts'
+import type { Caller } from '#src/kernel/caller.ts'
+import { AppError } from '#src/kernel/errors.ts'
+import { Hash } from '#src/kernel/units.ts'
+import type { App } from '#src/operations/define.ts'
+import { invoke } from '#src/operations/invoke.ts'
+import { type ChatLink, chatLinks } from '#src/recipients/chats.ts'
+import { OVERVIEW_KIND, readOverview } from '../features/status/overview.ts'
+import { overviewKey, statusScreen } from '../features/status/view.ts'
+import {
+  type Ask,
+  digestOf,
+  nextLookAt,
+  readTopup,
+  stageOf,
+  TOPUP_KINDS,
+} from '../features/topup/topups.ts'
+import { topupScreen } from '../features/topup/view.ts'
+import type { Reader, View } from '../views/view.ts'
+import { describe, floodWaitMs } from './api.ts'
+import {
+  claimLive,
+  deleteLive,
+  findLive,
+  type LiveRow,
+  settleLive,
+  wakeLive,
+} from './live-store.ts'
+import { keyboard } from './show.ts'
+import { findChat, type KnownChat } from './store.ts'
+import { createWaker } from './waker.ts'
+
+/** Look this often when nothing wakes us. */
+const LOOK_MS = 5000
+/** Longest one message may take; then somebody else may look at it. */
+const LEASE_MS = 60_000
+/** Between two changes of one message. @see domain, telegram: one message a second for a chat */
+const REST_MS = 1000
+const RETRY_MS = 30_000
+const OVERVIEW_LOOK_MS = 60_000
+const ROWS_PER_LOOK = 20
+
+/** What tells: the application, and the bot's own way to Telegram. */
+interface Teller {
+  readonly app: App
+  readonly api: Api
+  /** Without `@`. */
+  readonly username: string
+}
+
+/** Keeps live messages as they should be until the signal comes. Never rejects. */
+export async function runLiveNews(teller: Teller, sql: Sql, signal: AbortSignal): Promise<void> {
+  const { app } = teller
+  const waker = createWaker()
+  const heard = new Set<string>()
+  const stopListening = await listen(sql, TOPUPS_CHANNEL, (handle) => {
+    if (handle !== '') heard.add(handle)
+    waker.wake()
+  })
+  while (!signal.aborted) {
+    let isBusy = false
+    try {
+      const handles = [...heard]
+      heard.clear()
+      isBusy = await changeLive(teller, handles, signal)
+    } catch (error) {
+      app.log.warn({ error: describe(error) }, 'live messages not looked at')
+    }
+    // What was heard of a message that rests is shown when it has rested.
+    await waker.sleep(isBusy ? REST_MS : LOOK_MS, signal)
+  }
+  await stopListening()
+}
+
+/**
+ * Looks at every message that is due, and at those of these top-ups.
+ *
+ * @param signal begins no other message: those left are looked at when their lease ends
+ * @returns whether there was one
+ */
+export async function changeLive(
+  teller: Teller,
+  handles: readonly string[] = [],
+  signal?: AbortSignal,
+): Promise<boolean> {
+  const { app } = teller
+  if (handles.length > 0) await wakeLive(app.db, handles, app.clock.now())
+  for (let isBusy = false; ; isBusy = true) {
+    const now = app.clock.now()
+    const leasedUntil = new Date(now.getTime() + LEASE_MS)
+    const rows = await claimLive(app.db, { now, leasedUntil, limit: ROWS_PER_LOOK })
+    if (rows.length === 0) return isBusy
+    for (const row of rows) {
+      if (signal?.aborted) return isBusy
+      await look(teller, row)
+    }
+  }
+}
+
+/** What a look came to: how the message is written down then; undefined: it is no longer followed. */
+type Looked = Pick<LiveRow, 'stage' | 'shown'> & {
+  readonly nextAt: Date
+  readonly isChanged: boolean
+}
+
+async function look(teller: Teller, row: LiveRow): Promise<void> {
+  const { app } = teller
+  try {
+    const looked = await lookAt(teller, row)
+    if (looked === undefined) return await deleteLive(app.db, row)
+    const { stage, shown, nextAt: dueAt, isChanged } = looked
+    const restsUntil = new Date(app.clock.now().getTime() + REST_MS)
+    await settleLive(app.db, row, {
+      stage,
+      shown,
+      dueAt,
+      leasedUntil: isChanged ? restsUntil : null,
+    })
+  } catch (error) {
+    if (isOver(error)) return await deleteLive(app.db, row)
+    const { chatId, stage, shown } = row
+    app.log.warn({ chatId, error: describe(error) }, 'live message not changed')
+    const dueAt = new Date(app.clock.now().getTime() + (floodWaitMs(error) ?? RETRY_MS))
+    await settleLive(app.db, row, { stage, shown, dueAt, leasedUntil: dueAt })
+  }
+}
+
+/** The message, the chat or what it shows is gone. */
+function isOver(error: unknown): boolean {
+  if (error instanceof AppError) return error.kind === 'not_found'
+  return error instanceof GrammyError && (error.error_code === 403 || error.error_code === 400)
+}
+
+async function lookAt(teller: Teller, row: LiveRow): Promise<Looked | undefined> {
+  const { app, username } = teller
+  const { chatId } = row
+  const [known, links] = await Promise.all([findChat(app.db, chatId), chatLinks(app, chatId)])
+  const link = links.find(({ wallet }) => wallet === row.wallet)
+  if (known === undefined || link === undefined) return undefined
+  const reader: Reader = {
+    t: translator(known.locale),
+    timezone: link.timezone,
+    isGroup: known.kind !== 'private',
+    bot: username,
+    isFree: !app.billing.enabled,
+  }
+  const seen = { reader, known, link, ask: askAs(app, known, link) }
+  switch (row.kind) {
+    case TOPUP_KINDS.screen:
+      return showTopup(teller, row, seen)
+    case TOPUP_KINDS.qr:
+      return keepQr(teller, row, seen)
+    case OVERVIEW_KIND:
+      return showOverview(teller, row, seen)
+    default:
+      return undefined
+  }
+}
+
+interface Seen {
+  readonly reader: Reader
+  readonly known: KnownChat
+  readonly link: ChatLink
+  readonly ask: Ask
+}
+
+function askAs(app: App, { locale }: KnownChat, { wallet, scopes }: ChatLink): Ask {
+  const caller: Caller = { wallet, scopes, via: 'telegram' }
+  return async (operation, input) =>
+    (await invoke(app, operation, caller, { ...input, locale })).output
+}
+
+async function readShown({ app }: Teller, { chatId, handle, stage }: LiveRow, ask: Ask) {
+  return await readTopup(app, ask, { handle: Hash.parse(handle), chatId, stage })
+}
+
+async function showTopup(teller: Teller, row: LiveRow, seen: Seen): Promise<Looked> {
+  const now = teller.app.clock.now()
+  const topup = await readShown(teller, row, seen.ask)
+  const screen = topupScreen(seen.reader, topup, now)
+  // Of a chat's messages about top-ups only the newest has buttons.
+  const isLiving = seen.known.living.topup === row.messageId
+  const view = isLiving ? screen : { ...screen, rows: [] }
+  const shown = digestOf(view)
+  const isChanged = shown !== row.shown && (await change(teller, row, view))
+  return { stage: stageOf(topup), shown, nextAt: nextLookAt(topup, now), isChanged }
+}
+
+/** The code goes when there is nothing left to pay, or no time. */
+async function keepQr(teller: Teller, row: LiveRow, { ask }: Seen): Promise<Looked | undefined> {
+  const topup = await readShown(teller, row, ask)
+  if (topup.topup.status === 'draft') {
+    const nextAt = nextLookAt(topup, teller.app.clock.now())
+    return { stage: null, shown: null, nextAt, isChanged: false }
+  }
+  await teller.api.deleteMessage(row.chatId, row.messageId)
+  return undefined
+}
+
+async function showOverview(teller: Teller, row: LiveRow, seen: Seen): Promise<Looked> {
+  const { reader, link, ask } = seen
+  const now = teller.app.clock.now()
+  const overview = await readOverview(ask, { ...link, isGroup: reader.isGroup })
+  const shown = overviewKey(overview, now)
+  const view = statusScreen(reader, overview, { now, buttons: true, isPinned: true })
+  const isChanged = shown !== row.shown && (await change(teller, row, view))
+  const nextAt = new Date(now.getTime() + OVERVIEW_LOOK_MS)
+  return { stage: null, shown, nextAt, isChanged }
+}
+
+/** Changes a message, unless it shows something else by now. @returns whether it was changed */
+async function change({ app, api }: Teller, row: LiveRow, { html, rows }: View): Promise<boolean> {
+  const current = await findLive(app.db, row)
+  if (current?.createdAt.getTime() !== row.createdAt.getTime()) return false
+  try {
+    await api.editMessageText(row.chatId, row.messageId, html, {
+      parse_mode: 'HTML',
+      link_preview_options: { is_disabled: true },
+      reply_markup: keyboard(rows),
+    })
+    return true
+  } catch (error) {
+    if (error instanceof GrammyError && /message is not modified/.test(error.description)) {
+      return false
+    }
+    throw error
+  }
+}

@@ -1,0 +1,64 @@
+import { GrammyError, type Middleware } from 'grammy'
+import { AppError } from '#src/kernel/errors.ts'
+import { blockChat } from '#src/recipients/chats.ts'
+import { gone, notAllowed, refusal } from '../../views/notices.ts'
+import { describe } from '../api.ts'
+import type { BotContext } from '../context.ts'
+import { sentenceOf } from '../refusals.ts'
+import { send, show, showAbove, verdictOf } from '../show.ts'
+
+/**
+ * Turns a refusal into one sentence in the reader's language, and ends an update whose chat cannot be
+ * written to. Everything else goes on to the inbox, which tries again.
+ */
+export const errors: Middleware<BotContext> = async (ctx, next) => {
+  try {
+    await withRefusals(ctx, next)
+  } catch (error) {
+    if (!(error instanceof GrammyError) || !(await isChatClosed(ctx, error))) throw error
+    const fields = { updateId: ctx.update.update_id, error: describe(error) }
+    ctx.app.log.info(fields, 'chat not reachable')
+  }
+}
+
+/** Whether the chat takes no messages, or not from here; one that is gone for good is told nothing more. */
+async function isChatClosed(ctx: BotContext, error: GrammyError): Promise<boolean> {
+  const verdict = verdictOf(error)
+  if (verdict.kind === 'send_to') return true
+  if (verdict.kind !== 'fail') return false
+  const { permanent, reason } = verdict.error
+  if (permanent) await blockChat(ctx.app, ctx.known.id, ctx.app.clock.now())
+  return permanent || reason === 'no_rights'
+}
+
+async function withRefusals(ctx: BotContext, next: () => Promise<void>): Promise<void> {
+  try {
+    await next()
+  } catch (error) {
+    if (!(error instanceof AppError)) throw error
+    await tell(ctx, error)
+  }
+}
+
+async function tell(ctx: BotContext, error: AppError): Promise<void> {
+  const { reader, t } = ctx
+  const isPress = ctx.callbackQuery !== undefined
+  const options = { buttons: !reader.isGroup }
+  if (error.code === 'rate_limited' && isPress) {
+    const seconds = error.details.retryAfterSeconds ?? 1
+    return ctx.answer(t('bot:toast.wait', { seconds }))
+  }
+  if (error.kind === 'not_found') {
+    await show(ctx, gone(reader, options))
+    return
+  }
+  if (error.code === 'insufficient_scope' && !reader.isGroup) {
+    const { sentence, button } = notAllowed(reader, error.details.values?.['scope'] === 'spend')
+    if (isPress && (await showAbove(ctx, sentence, button))) return
+    await send(ctx, refusal(reader, sentence, { ...options, button }))
+    return
+  }
+  const sentence = sentenceOf(t, error)
+  if (isPress && (await showAbove(ctx, sentence))) return
+  await send(ctx, refusal(reader, sentence, options))
+}

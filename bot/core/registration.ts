@@ -1,0 +1,125 @@
+/**
+ * What people see of the bot before and beside its messages: the `/` menus, the description and the
+ * short description, per language. Read first and written only where they differ, since Telegram
+ * limits these calls harder than messages; in the background, and never failing the start.
+ */
+import type { Api } from 'grammy'
+import type { BotCommand, BotCommandScope, LanguageCode } from 'grammy/types'
+import { builtKey, translate } from '#src/i18n/translate.ts'
+import { LOCALES, type Locale, localeOfTag } from '#src/kernel/locale.ts'
+import type { Logger } from '#src/kernel/logger.ts'
+import { apiSignal, describe, patiently } from './api.ts'
+import type { BotContext } from './context.ts'
+import type { Feature, Menu } from './feature.ts'
+
+/** Whose menu has which commands. Telegram asks the narrow scopes first, so all of them are set. */
+const SCOPES: readonly (readonly [BotCommandScope, Menu])[] = [
+  [{ type: 'default' }, 'private'],
+  [{ type: 'all_private_chats' }, 'private'],
+  [{ type: 'all_group_chats' }, 'group'],
+  [{ type: 'all_chat_administrators' }, 'administrators'],
+]
+
+/** Every language, and none for people who speak another one. */
+const LANGUAGES: readonly (Locale | undefined)[] = [undefined, ...LOCALES]
+
+/** Brings Telegram's side up to date, until the signal. */
+export async function registerProfile(
+  deps: { readonly log: Logger; readonly billing: { readonly enabled: boolean } },
+  api: Api,
+  all: readonly Feature[],
+  signal: AbortSignal,
+): Promise<void> {
+  const features = deps.billing.enabled ? all : all.map(withoutBilled)
+  const tell = <T>(run: () => Promise<T>) =>
+    patiently(deps.log, 'bot profile not written', signal, run)
+  for (const language of LANGUAGES) {
+    for (const [scope, menu] of SCOPES) {
+      await tell(() => putCommands(api, { scope, ...code(language) }, menu, features, signal))
+    }
+    await tell(() => putTexts(api, language, signal))
+  }
+}
+
+/** A feature without the commands that buy something. */
+function withoutBilled(feature: Feature): Feature {
+  return { ...feature, commands: feature.commands.filter(({ isBilled }) => isBilled !== true) }
+}
+
+type Language = { readonly language_code?: LanguageCode }
+
+function code(language: Locale | undefined): Language {
+  return language === undefined ? {} : { language_code: language }
+}
+
+async function putCommands(
+  api: Api,
+  target: { readonly scope: BotCommandScope } & Language,
+  menu: Menu,
+  features: readonly Feature[],
+  signal: AbortSignal,
+): Promise<void> {
+  const wanted = menuCommands(features, menu, localeOfTag(target.language_code) ?? 'en')
+  const current = await api.getMyCommands(target, apiSignal(signal))
+  if (!isSame(current, wanted)) await api.setMyCommands(wanted, target, apiSignal(signal))
+}
+
+async function putTexts(
+  api: Api,
+  language: Locale | undefined,
+  signal: AbortSignal,
+): Promise<void> {
+  const locale = language ?? 'en'
+  const target = code(language)
+  const long = translate(locale, 'bot:profile.description')
+  const { description } = await api.getMyDescription(target, apiSignal(signal))
+  if (description !== long) await api.setMyDescription(long, target, apiSignal(signal))
+  const short = translate(locale, 'bot:profile.short')
+  const current = await api.getMyShortDescription(target, apiSignal(signal))
+  if (current.short_description !== short) {
+    await api.setMyShortDescription(short, target, apiSignal(signal))
+  }
+}
+
+/** The commands of one menu in one language, in the order of the features. */
+function menuCommands(features: readonly Feature[], menu: Menu, locale: Locale): BotCommand[] {
+  return features
+    .flatMap(({ commands }) => commands)
+    .filter(({ menus }) => menus.includes(menu))
+    .map(({ name }) => ({
+      command: name,
+      description: translate(locale, builtKey(`bot:command.${name}`)),
+    }))
+}
+
+function isSame(a: readonly BotCommand[], b: readonly BotCommand[]): boolean {
+  const text = (commands: readonly BotCommand[]) =>
+    commands.map(({ command, description }) => `${command} ${description}`).join('\n')
+  return text(a) === text(b)
+}
+
+/**
+ * Sets the menu of one chat in the language it has chosen; a person whose app speaks that language
+ * needs no list of their own. A failure is only logged.
+ */
+export async function setChatCommands(ctx: BotContext, all: readonly Feature[]): Promise<void> {
+  const { api, known, reader } = ctx
+  const features = ctx.app.billing.enabled ? all : all.map(withoutBilled)
+  const chat = { type: 'chat', chat_id: known.id } as const
+  const administrators = { type: 'chat_administrators', chat_id: known.id } as const
+  const put = (scope: BotCommandScope, menu: Menu) =>
+    api.setMyCommands(menuCommands(features, menu, known.locale), { scope })
+  try {
+    if (reader.isGroup) {
+      await put(chat, 'group')
+      await put(administrators, 'administrators')
+    } else if (localeOfTag(ctx.from?.language_code) === known.locale) {
+      await api.deleteMyCommands({ scope: chat })
+    } else {
+      await put(chat, 'private')
+    }
+  } catch (error) {
+    const fields = { updateId: ctx.update.update_id, error: describe(error) }
+    ctx.app.log.warn(fields, 'menu of a chat not set')
+  }
+}

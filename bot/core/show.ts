@@ -1,0 +1,322 @@
+import { GrammyError } from 'grammy'
+import type { InlineKeyboardMarkup } from 'grammy/types'
+import { judgeRefusal, type Verdict } from '#src/channels/telegram-errors.ts'
+import { plainOf } from '#src/channels/telegram-html.ts'
+import { hasMessage } from '#src/delivery/service.ts'
+import { coverConnectMessage } from '#src/recipients/connect.ts'
+import { WARNING } from '../views/notices.ts'
+import type { Button, Rows, View } from '../views/view.ts'
+import { describe } from './api.ts'
+import type { BotContext } from './context.ts'
+import { isHandled } from './handled.ts'
+import { deleteLive } from './live-store.ts'
+import { changeChat, type Living, type Task } from './store.ts'
+
+/**
+ * Shows a screen: in the message whose button was pressed; for a typed answer in the message that asked
+ * for it; else as a new one. Where that message is gone or too old, the screen comes anew. An alert or a
+ * notice whose button was pressed stays what it is.
+ *
+ * @param task whose living message it becomes: of each task only the newest one has buttons
+ * @returns the message's id
+ */
+export async function show(
+  ctx: BotContext,
+  view: View,
+  task: Task = 'navigation',
+): Promise<number> {
+  const messageId = (await pressedScreen(ctx)) ?? (await answeredMessage(ctx))
+  if (messageId === undefined || !(await edit(ctx, messageId, view))) return send(ctx, view, task)
+  await keepLiving(ctx, messageId, view, task)
+  return messageId
+}
+
+/**
+ * Shows a screen as a new message, in the topic of the update. It is the one people go on with: the
+ * one before loses its buttons.
+ *
+ * @returns the message's id
+ */
+export async function send(
+  ctx: BotContext,
+  view: View,
+  task: Task = 'navigation',
+): Promise<number> {
+  const messageId = await ask(ctx, view)
+  await keepLiving(ctx, messageId, view, task)
+  return messageId
+}
+
+/** Shows a question as a message of its own, beside the one people go on with. @returns its id */
+export async function ask(ctx: BotContext, view: View): Promise<number> {
+  const { msg } = ctx
+  const topic = msg?.is_topic_message === true ? msg.message_thread_id : undefined
+  const attempt = (form: Form) =>
+    ctx.api.sendMessage(ctx.known.id, form.text, {
+      ...form.options,
+      ...(form.topic !== undefined && { message_thread_id: form.topic }),
+      ...(form.rows.length > 0 && { reply_markup: keyboard(form.rows) }),
+    })
+  const sent = await simplified(ctx, attempt, { ...htmlForm(view), topic })
+  return sent.message_id
+}
+
+/** The screen whose button was pressed. */
+async function pressedScreen(ctx: BotContext): Promise<number | undefined> {
+  return (await isDelivered(ctx)) ? undefined : ctx.callbackQuery?.message?.message_id
+}
+
+/** Whether the pressed message is an alert, a summary or a notice, and no screen of the bot. */
+export async function isDelivered({
+  app,
+  callbackQuery,
+  known,
+  links,
+}: BotContext): Promise<boolean> {
+  const messageId = callbackQuery?.message?.message_id
+  if (messageId === undefined || Object.values(known.living).includes(messageId)) return false
+  const recipientIds = links.map(({ recipientId }) => recipientId)
+  return hasMessage(app.db, recipientIds, String(messageId))
+}
+
+/**
+ * Changes the pressed message without going on with it: an alert stays an alert.
+ *
+ * @returns false when there is nothing to change any more
+ */
+export async function redraw(ctx: BotContext, view: View): Promise<boolean> {
+  const messageId = ctx.callbackQuery?.message?.message_id
+  return messageId !== undefined && (await edit(ctx, messageId, view))
+}
+
+/**
+ * The message to go on with after a typed answer, which is taken away: the one that asked, while it is
+ * the newest of the bot; if something came below it, it is taken away too.
+ */
+async function answeredMessage(ctx: BotContext): Promise<number | undefined> {
+  const { answering, known } = ctx
+  if (answering === undefined) return undefined
+  const { messageId, askedAt } = answering
+  const typedId = ctx.message?.message_id
+  if (typedId !== undefined) await remove(ctx, typedId)
+  const isLiving = Object.values(known.living).includes(messageId)
+  const isCovered = ctx.links.some((link) => link.lastSuccessAt && link.lastSuccessAt > askedAt)
+  if (isLiving && !isCovered) return messageId
+  await remove(ctx, messageId)
+  Object.assign(ctx, { known: { ...known, living: without(known.living, messageId) } })
+  return undefined
+}
+
+/** The living messages without one that is none any more. */
+function without(living: Living, messageId: number): Living {
+  const rest = Object.entries(living).map(([task, id]) => [task, id === messageId ? null : id])
+  return { ...living, ...Object.fromEntries(rest) }
+}
+
+/** Deletes a message. That it cannot be done is no failure. */
+export async function remove(ctx: BotContext, messageId: number): Promise<void> {
+  try {
+    await ctx.api.deleteMessage(ctx.known.id, messageId)
+  } catch (error) {
+    const fields = { updateId: ctx.update.update_id, error: describe(error) }
+    ctx.app.log.debug(fields, 'message not deleted')
+  }
+}
+
+/** Notes the message people go on with. A screen without buttons leads nowhere and changes nothing. */
+export async function keepLiving(
+  ctx: BotContext,
+  messageId: number,
+  { rows }: View,
+  task: Task,
+): Promise<void> {
+  const { app, known } = ctx
+  const before = known.living[task]
+  if (rows.length === 0 || before === messageId) return
+  const living = { ...without(known.living, messageId), [task]: messageId }
+  await changeChat(app.db, known.id, { living }, app.clock.now())
+  Object.assign(ctx, { known: { ...known, living } })
+  if (before !== null) await removeButtons(ctx, before)
+}
+
+/** Takes the buttons off a message. That it cannot be done is no failure. */
+export async function removeButtons(ctx: BotContext, messageId: number): Promise<void> {
+  const empty = { reply_markup: { inline_keyboard: [] } }
+  try {
+    if (ctx.callbackQuery?.message?.message_id === messageId) await ctx.takeOver()
+    await ctx.api.editMessageReplyMarkup(ctx.known.id, messageId, empty)
+  } catch (error) {
+    const fields = { updateId: ctx.update.update_id, error: describe(error) }
+    ctx.app.log.debug(fields, 'buttons not removed')
+  }
+}
+
+/**
+ * Puts a warning above what the pressed message says and offers the same press again, or another way
+ * out. A warning that stands there already gives way.
+ *
+ * @param sentence plain text
+ * @returns false when that message cannot be edited
+ */
+export async function showAbove(
+  ctx: BotContext,
+  sentence: string,
+  wayOut?: Button,
+): Promise<boolean> {
+  const { callbackQuery: query } = ctx
+  const message = query?.message
+  const data = query?.data
+  if (message?.text === undefined || data === undefined) return false
+  if (await isDelivered(ctx)) return false
+  const cut = message.text.startsWith(WARNING) ? message.text.indexOf('\n\n') + 2 : 0
+  const start = `${WARNING} ${sentence}\n\n`
+  const shift = start.length - cut
+  const entities = (message.entities ?? [])
+    .filter(({ offset }) => offset >= cut)
+    .map((entity) => ({ ...entity, offset: entity.offset + shift }))
+  const rows = message.reply_markup?.inline_keyboard ?? []
+  const retry = { label: ctx.t('bot:button.retry'), data }
+  const way = wayOut ?? retry
+  const others = rows.filter(([first]) => ![retry.label, way.label].includes(first?.text ?? ''))
+  return edited(ctx, () =>
+    ctx.api.editMessageText(ctx.known.id, message.message_id, start + message.text?.slice(cut), {
+      entities,
+      ...NO_PREVIEW,
+      reply_markup: { inline_keyboard: [...keyboard([[way]]).inline_keyboard, ...others] },
+    }),
+  )
+}
+
+/** Puts another text into a message further up, where that is still possible. */
+export async function rewrite(ctx: BotContext, messageId: number, view: View): Promise<void> {
+  await edit(ctx, messageId, view)
+}
+
+/**
+ * Edits a message into a screen. What it followed before no longer changes it.
+ *
+ * @returns false when there is nothing to edit any more
+ */
+async function edit(ctx: BotContext, messageId: number, view: View): Promise<boolean> {
+  const message = { chatId: ctx.known.id, messageId }
+  await deleteLive(ctx.app.db, message)
+  await coverConnectMessage(ctx.app, message)
+  const attempt = (form: Form) =>
+    ctx.api.editMessageText(ctx.known.id, messageId, form.text, {
+      ...form.options,
+      reply_markup: keyboard(form.rows),
+    })
+  return edited(ctx, () => simplified(ctx, attempt, { ...htmlForm(view), topic: undefined }))
+}
+
+/** Runs an edit. @returns false when there is nothing to edit any more */
+async function edited(ctx: BotContext, run: () => Promise<unknown>): Promise<boolean> {
+  try {
+    await ctx.takeOver()
+    await run()
+    return true
+  } catch (error) {
+    if (error instanceof GrammyError && UNCHANGED.test(error.description)) return true
+    if (error instanceof GrammyError && NOT_EDITABLE.test(error.description)) return false
+    throw error
+  }
+}
+
+const EDIT_ANSWER = /message is not modified|message to edit|message can't be edited/
+const UNCHANGED = /message is not modified/
+const NOT_EDITABLE =
+  /message to edit not found|message can't be edited|no text in the message|MESSAGE_ID_INVALID/
+
+/** How a screen goes out; each part can be left out when Telegram refuses it. */
+interface Form {
+  readonly text: string
+  readonly plain: string
+  readonly options: {
+    readonly parse_mode?: 'HTML'
+    readonly link_preview_options: { readonly is_disabled: true }
+  }
+  readonly rows: Rows
+  readonly topic: number | undefined
+}
+
+const NO_PREVIEW = { link_preview_options: { is_disabled: true } } as const
+
+function htmlForm({ html, rows }: View): Omit<Form, 'topic'> {
+  return { text: html, plain: plainOf(html), options: { ...NO_PREVIEW, parse_mode: 'HTML' }, rows }
+}
+
+/** Tries the form, and simpler ones while Telegram refuses just a part of it. */
+async function simplified<T>(
+  { app, update }: BotContext,
+  attempt: (form: Form) => Promise<T>,
+  first: Form,
+): Promise<T> {
+  for (let form = first; ; ) {
+    try {
+      return await attempt(form)
+    } catch (error) {
+      // What edits say about their message is no matter of form, though it names the markup.
+      const isForm = error instanceof GrammyError && !EDIT_ANSWER.test(error.description)
+      const verdict = isForm ? verdictOf(error) : undefined
+      const simpler = verdict && simplerForm(form, verdict)
+      if (simpler === undefined) throw error
+      const fields = { updateId: update.update_id, error: describe(error) }
+      if (verdict?.kind === 'send_without_thread') app.log.info(fields, 'topic is gone')
+      else app.log.error(fields, 'screen refused and simplified')
+      form = simpler
+    }
+  }
+}
+
+function simplerForm(form: Form, verdict: Verdict): Form | undefined {
+  switch (verdict.kind) {
+    case 'send_plain':
+      return form.options === NO_PREVIEW
+        ? undefined
+        : { ...form, text: form.plain, options: NO_PREVIEW }
+    case 'send_without_button':
+      return form.rows.length === 0 ? undefined : { ...form, rows: [] }
+    case 'send_without_thread':
+      return form.topic === undefined ? undefined : { ...form, topic: undefined }
+    case 'send_to':
+    case 'settled':
+    case 'fail':
+      return undefined
+    default:
+      return verdict satisfies never
+  }
+}
+
+/** What a refusal of Telegram means. */
+export function verdictOf(error: GrammyError): Verdict {
+  const { retry_after: retryAfterSeconds, migrate_to_chat_id: migrateToChatId } = error.parameters
+  return judgeRefusal({
+    code: error.error_code,
+    description: error.description,
+    ...(retryAfterSeconds !== undefined && { retryAfterSeconds }),
+    ...(migrateToChatId !== undefined && { migrateToChatId }),
+  })
+}
+
+/** Rows of buttons as Telegram takes them, without those that lead nowhere. */
+export function keyboard(rows: Rows): InlineKeyboardMarkup {
+  const leading = rows.map((row) => row.filter((one) => !('data' in one) || isHandled(one.data)))
+  return {
+    inline_keyboard: leading
+      .filter((row) => row.length > 0)
+      .map((row) =>
+        row.map((button) => ({
+          text: button.label,
+          ...(button.style !== undefined && { style: button.style }),
+          ...actionOf(button),
+        })),
+      ),
+  }
+}
+
+function actionOf(button: Button) {
+  if ('data' in button) return { callback_data: button.data }
+  if ('url' in button) return { url: button.url }
+  if ('copy' in button) return { copy_text: { text: button.copy } }
+  return { switch_inline_query: button.share }
+}

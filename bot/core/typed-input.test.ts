@@ -1,0 +1,219 @@
+import fc from 'fast-check'
+import { getAddress } from 'viem/utils'
+import { describe, expect, test } from 'vitest'
+import { formatDuration } from '#src/i18n/format.ts'
+import { LOCALES } from '#src/kernel/locale.ts'
+import {
+  readAddress,
+  readDuration,
+  readFeed,
+  readNumber,
+  readParameter,
+  readTime,
+} from './typed-input.ts'
+
+const AMOUNT = { min: '0.000001', max: '1000000000000000', decimals: 18 }
+const WINDOW = { min: 60, max: 604_800 }
+
+describe('a number', () => {
+  test.each([
+    ['250', 'en', '250'],
+    ['1,250.5', 'en', '1250.5'],
+    ['1.250,5', 'de', '1250.5'],
+    ['১২৫০.৫', 'bn', '1250.5'],
+    ['१२५०', 'hi', '1250'],
+    ['١٢٥٠٫٥', 'ar', '1250.5'],
+    ['۱۲۵۰', 'ar', '1250'],
+    ['１２５０', 'zh', '1250'],
+    ['1 250,5 FLR', 'fr', '1250.5'],
+    ['0.000001', 'en', '0.000001'],
+  ] as const)('%s in %s is %s', (text, locale, value) => {
+    expect(readNumber(text, AMOUNT, locale)).toEqual({ ok: true, value })
+  })
+
+  test.each([
+    ['abc', 'not_understood'],
+    ['', 'not_understood'],
+    ['0', 'too_small'],
+    ['0.0000001', 'too_small'],
+    ['-5', 'too_small'],
+    ['1000000000000000.1', 'too_big'],
+  ])('%s is refused as %s', (text, reason) => {
+    expect(readNumber(text, AMOUNT, 'en')).toEqual({ ok: false, reason })
+  })
+
+  test('has no more decimals than there are', () => {
+    expect(readNumber('0.5', { min: '0', max: '9', decimals: 0 }, 'en')).toEqual({
+      ok: false,
+      reason: 'too_many_decimals',
+    })
+  })
+})
+
+describe('a length of time', () => {
+  test.each([
+    ['90m', 5400],
+    ['2h', 7200],
+    ['2 h', 7200],
+    ['1 day', 86_400],
+    ['1.5 hours', 5400],
+    ['1 day 12 hours', 129_600],
+    ['২ ঘণ্টা', 7200],
+    ['2小时15分钟', 8100],
+    ['٣ ساعات', 10_800],
+    ['2 Std., 15 Min.', 8100],
+  ])('%s is %i seconds', (text, value) => {
+    expect(readDuration(text, WINDOW, 'en')).toEqual({ ok: true, value })
+  })
+
+  test.each([
+    ['90', 'not_understood'],
+    ['soon', 'not_understood'],
+    ['2h!', 'not_understood'],
+    ['2 moons', 'not_understood'],
+    ['0 h', 'too_small'],
+    ['8 days', 'too_big'],
+  ])('%s is refused as %s', (text, reason) => {
+    expect(readDuration(text, WINDOW, 'en')).toEqual({ ok: false, reason })
+  })
+
+  test.each(LOCALES)('is understood as %s writes it', (locale) => {
+    for (const seconds of [60, 120, 300, 900, 3600, 5400, 7200, 8100, 18_000, 86_400, 176_400]) {
+      for (const style of ['long', 'short'] as const) {
+        const text = formatDuration(seconds, locale, style)
+        expect(readDuration(text, WINDOW, locale), text).toEqual({ ok: true, value: seconds })
+      }
+    }
+  })
+
+  test.each([
+    ['ساعتين', 7200],
+    ['ساعة واحدة', 3600],
+    ['يومان و3 ساعات', 183_600],
+    ['دقيقتان', 120],
+  ])('%s is understood without a number', (text, value) => {
+    expect(readDuration(text, WINDOW, 'ar')).toEqual({ ok: true, value })
+  })
+})
+
+describe('a parameter', () => {
+  const rounds = { key: 'rounds', type: 'integer', default: 2, min: 1, max: 20 } as const
+  const chance = { key: 'p', type: 'number', default: 1e-7, min: 1e-15, max: 0.1 } as const
+
+  test('is a whole number where it has to be', () => {
+    expect(readParameter('৭', rounds, 'bn')).toEqual({ ok: true, value: 7 })
+    expect(readParameter('2.5', rounds, 'en')).toMatchObject({ reason: 'too_many_decimals' })
+    expect(readParameter('21', rounds, 'en')).toMatchObject({ reason: 'too_big' })
+    expect(readParameter('0', rounds, 'en')).toMatchObject({ reason: 'too_small' })
+    expect(readParameter('x', rounds, 'en')).toMatchObject({ reason: 'not_understood' })
+  })
+
+  test.each([
+    '1e-7',
+    '0.0000001',
+    '1:10000000',
+    '1 : 10,000,000',
+  ])('%s is a small chance', (text) => {
+    expect(readParameter(text, chance, 'en')).toEqual({ ok: true, value: 1e-7 })
+  })
+})
+
+describe('an address', () => {
+  const address = '0x3f12B8ac9D2e7f4B6a1C5D8E0F9A7B3c2d1ea91C'.toLowerCase()
+  const value = getAddress(address as `0x${string}`)
+
+  test('is found in any case and in whatever stands around it', () => {
+    for (const text of [
+      address,
+      value,
+      `0x${address.slice(2).toUpperCase()}`,
+      `Send it to ${address}, please`,
+      `https://flare-explorer.flare.network/address/${address}?tab=txs`,
+      `${address} ${value}`,
+    ]) {
+      expect(readAddress(text), text).toEqual({ ok: true, value })
+    }
+  })
+
+  test('is refused when it is none, one of two, or mistyped', () => {
+    const other = `0x${'1'.repeat(40)}`
+    expect(readAddress('hello')).toEqual({ ok: false, reason: 'no_address' })
+    expect(readAddress(address.slice(0, 41))).toEqual({ ok: false, reason: 'no_address' })
+    expect(readAddress(`${address}0`)).toEqual({ ok: false, reason: 'no_address' })
+    expect(readAddress(`${address} or ${other}`)).toEqual({ ok: false, reason: 'two_addresses' })
+    const wrong = value.replace(/[a-f]/, (letter) => letter.toUpperCase())
+    expect(readAddress(wrong)).toEqual({ ok: false, reason: 'checksum' })
+  })
+
+  test('of any text is looked for without an error', () => {
+    fc.assert(fc.property(fc.string(), (text) => void readAddress(text)))
+    fc.assert(fc.property(fc.string(), (text) => void readDuration(text, WINDOW, 'ar')))
+  })
+})
+
+describe('a feed', () => {
+  const names = ['BTC/USD', 'FLR/USD', 'sFLR/USD', 'USDT/USD']
+
+  test.each([
+    'FLR/USD',
+    'flr/usd',
+    'FLRUSD',
+    'flr-usd',
+    'FLR USD',
+    'flr_usd',
+    'FLR : USD',
+    '$FLR',
+    ' flr ',
+  ])('is meant by “%s”', (text) => {
+    expect(readFeed(text, names)).toBe('FLR/USD')
+  })
+
+  test.each([
+    ['FLXUSD', 'FLXUSD'],
+    ['matic usd', 'matic/usd'],
+    ['the flare price', 'theflare/price'],
+    [
+      '0x01464c522f55534400000000000000000000000000',
+      '0x01464c522f55534400000000000000000000000000',
+    ],
+    ['喂价', '喂价'],
+  ])('that nobody knows is asked for as far as it can be a name: “%s”', (text, asked) => {
+    expect(readFeed(text, names)).toBe(asked)
+  })
+
+  test('is taken as written while no names are known', () => {
+    expect(readFeed('flr usd', [])).toBe('flr/usd')
+    expect(readFeed(' FLR ', [])).toBe('FLR')
+  })
+})
+
+describe('a time of day', () => {
+  test.each([
+    ['22:30', '22:30'],
+    ['7.45', '07:45'],
+    [' 9 h ', '09:00'],
+    ['6h30', '06:30'],
+    ['0645', '06:45'],
+    ['23', '23:00'],
+    ['২২:৩০', '22:30'],
+    ['٢٢:٣٠', '22:30'],
+    ['२२:३०', '22:30'],
+    ['２２：３０', '22:30'],
+    ['00:00', '00:00'],
+  ])('is understood as %s', (text, time) => {
+    expect(readTime(text)).toBe(time)
+  })
+
+  test.each([
+    '',
+    'late',
+    '24:00',
+    '12:60',
+    '1:2',
+    '12:345',
+    '-1:00',
+    '99',
+  ])('is not “%s”', (text) => {
+    expect(readTime(text)).toBeUndefined()
+  })
+})

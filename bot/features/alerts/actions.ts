@@ -1,0 +1,213 @@
+import { Composer } from 'grammy'
+import type { ActedAlert } from '#src/alerts/acting.ts'
+import { formatTime } from '#src/i18n/format.ts'
+import { typed } from '#src/i18n/translate.ts'
+import { AppError } from '#src/kernel/errors.ts'
+import { cleanOutsideText } from '#src/kernel/outside-text.ts'
+import {
+  acknowledgeAlert,
+  acknowledgeMessage,
+  muteEpisode,
+  muteMessage,
+  muteWatchOf,
+} from '#src/operations/chat.ts'
+import type { MuteDuration } from '../../core/callback-data.ts'
+import type { BotContext, Membership } from '../../core/context.ts'
+import { defineFeature, onPress } from '../../core/feature.ts'
+import { sentenceOf } from '../../core/refusals.ts'
+import { remove, removeButtons } from '../../core/show.ts'
+import { muteEnd } from '../watches/handlers.ts'
+import {
+  alertOffered,
+  type FoundAlert,
+  findAlert,
+  findDelivered,
+  refresh,
+  toggleHelp,
+} from './alerts.ts'
+import { HELP_TOPICS } from './card-view.ts'
+
+const composer = new Composer<BotContext>()
+
+onPress(composer, 'alert.ack', (ctx, { id }) =>
+  act(ctx, id, async ({ link }) => {
+    const body = { id, acknowledged: true, by: nameOf(ctx) }
+    const acted = await ctx.call(acknowledgeAlert, { body }, link)
+    return acted.already ? alreadyText(ctx, acted) : acknowledgedText(ctx, acted)
+  }),
+)
+
+onPress(composer, 'alert.unack', (ctx, { id }) =>
+  act(ctx, id, async ({ link }) => {
+    const body = { id, acknowledged: false, by: null }
+    await ctx.call(acknowledgeAlert, { body }, link)
+    return ctx.t('bot:toast.unacknowledged')
+  }),
+)
+
+onPress(composer, 'alert.ackAll', (ctx) =>
+  boxed(ctx, async () => {
+    const acted = await acknowledgeAll(ctx)
+    const fresh = acted.filter(({ already }) => !already)
+    const [first] = acted
+    await ctx.answer(
+      fresh.length === 0 && first !== undefined
+        ? alreadyText(ctx, first)
+        : ctx.t('bot:toast.acknowledgedAll', { count: fresh.length }),
+    )
+    await refresh(ctx, undefined)
+  }),
+)
+
+/** Every alert of the pressed message, as the wallet it was sent for. @throws AppError not_found */
+async function acknowledgeAll(ctx: BotContext) {
+  const messageId = String(ctx.callbackQuery?.message?.message_id)
+  for (const link of ctx.links.filter(({ manages }) => manages)) {
+    const body = { recipientId: link.recipientId, messageId, by: nameOf(ctx) }
+    try {
+      return await ctx.call(acknowledgeMessage, { body }, link)
+    } catch (error) {
+      if (!(error instanceof AppError) || error.kind !== 'not_found') throw error
+    }
+  }
+  throw new AppError('not_found', 'not_found')
+}
+
+onPress(composer, 'alert.mute', (ctx, { id, duration }) =>
+  act(ctx, id, (found) => mute(ctx, found, duration)),
+)
+
+/** Silences the watch for a while, or the episode until it recovers. @returns what to say */
+async function mute(
+  ctx: BotContext,
+  { card, link }: FoundAlert,
+  duration: MuteDuration,
+): Promise<string> {
+  const { t, reader, app } = ctx
+  const { id } = card.alert
+  if (duration === '0') {
+    await muteUntilRecovered(ctx, { id, link, muted: false })
+    return t('bot:watch.nowHeard')
+  }
+  const until = muteEnd(duration, reader.timezone, app.clock.now())
+  if (until === undefined) {
+    const acted = await muteUntilRecovered(ctx, { id, link, muted: true })
+    const quiet = acted.filter(({ muted }) => muted?.until === 'recovered').length
+    if (quiet === 0) return t('bot:toast.over')
+    return t(acted.length > 1 ? 'bot:toast.quietEpisodes' : 'bot:toast.quietEpisode')
+  }
+  await muteWatch(ctx, card.standing, link, until)
+  const time = formatTime(until, t.locale, reader.timezone, { offset: reader.timezone === 'UTC' })
+  return t('bot:toast.quietUntil', { label: typed(card.alert.watchLabel), time })
+}
+
+/** Of one alert, or of every alert of the pressed message. @returns how they stand */
+async function muteUntilRecovered(
+  ctx: BotContext,
+  { id, link, muted }: { readonly id: number; readonly link: Membership; readonly muted: boolean },
+): Promise<readonly ActedAlert[]> {
+  const delivered = await findDelivered(ctx)
+  if (delivered?.envelope.kind !== 'group') {
+    return [await ctx.call(muteEpisode, { body: { id, muted } }, link)]
+  }
+  const { messageId } = delivered
+  const body = { recipientId: link.recipientId, messageId, muted }
+  return await ctx.call(muteMessage, { body }, link)
+}
+
+async function muteWatch(
+  ctx: BotContext,
+  { id, watchLabel }: ActedAlert,
+  link: Membership,
+  until: Date | null,
+): Promise<void> {
+  try {
+    await ctx.call(muteWatchOf, { body: { id, until: until?.toISOString() ?? null } }, link)
+  } catch (error) {
+    if (!(error instanceof AppError) || error.kind !== 'not_found') throw error
+    throw new Refused(ctx.t('bot:toast.watchGone', { label: typed(watchLabel) }))
+  }
+}
+
+/** An alert's own button for the watch's mute: the alert stays what it is, unlike the watch's card. */
+composer.use(async (ctx, next) => {
+  if (ctx.press?.verb !== 'watch.unmute') return next()
+  const id = alertOffered(ctx) ?? (await findDelivered(ctx))?.envelope.message.alertId ?? undefined
+  if (id === undefined) return next()
+  await act(ctx, id, async ({ card, link }) => {
+    await muteWatch(ctx, card.standing, link, null)
+    return ctx.t('bot:watch.nowHeard')
+  })
+})
+
+onPress(composer, 'alert.help', (ctx, { id, part }) =>
+  boxed(ctx, () => toggleHelp(ctx, id, HELP_TOPICS[part])),
+)
+
+onPress(composer, 'close', async (ctx) => {
+  const messageId = ctx.callbackQuery?.message?.message_id
+  if (messageId === undefined) return
+  // In a group it is not one person's to take away.
+  if (ctx.reader.isGroup) return removeButtons(ctx, messageId)
+  await remove(ctx, messageId)
+})
+
+/** Does something about an alert as its wallet, says so, and shows it on the pressed message. */
+async function act(
+  ctx: BotContext,
+  id: number,
+  run: (found: FoundAlert) => Promise<string>,
+): Promise<void> {
+  await boxed(ctx, async () => {
+    const found = await findAlert(ctx, id)
+    if (!found.link.manages) {
+      return ctx.answer(ctx.t('bot:group.linkersOnly'), { box: true })
+    }
+    await ctx.answer(await run(found))
+    await refresh(ctx, id)
+  })
+}
+
+/** What a press is refused for, in the reader's words. */
+class Refused extends Error {}
+
+/** An alert keeps its text: why something cannot be done is said in a box above it. */
+async function boxed(ctx: BotContext, run: () => Promise<void>): Promise<void> {
+  try {
+    await run()
+  } catch (error) {
+    const sentence = refusalOf(ctx, error)
+    if (sentence === undefined) throw error
+    await ctx.answer(sentence, { box: true })
+  }
+}
+
+function refusalOf(ctx: BotContext, error: unknown): string | undefined {
+  if (error instanceof Refused) return error.message
+  if (!(error instanceof AppError) || error.kind === 'rate_limited') return undefined
+  return error.kind === 'not_found' ? ctx.t('bot:error.gone') : sentenceOf(ctx.t, error)
+}
+
+const NAME_MAX = 64
+
+/** What the person is called beside what they did; null while they are not to be recognized. */
+export function nameOf({ from, isAnonymous }: BotContext): string | null {
+  if (from === undefined || isAnonymous) return null
+  return cleanOutsideText(from.first_name, NAME_MAX) || null
+}
+
+function acknowledgedText({ t }: BotContext, { isEpisode, recoveredAt }: ActedAlert): string {
+  const isOpen = isEpisode && recoveredAt === null
+  return t(isOpen ? 'bot:toast.acknowledgedOpen' : 'bot:toast.acknowledged')
+}
+
+function alreadyText({ t, reader }: BotContext, { acknowledged }: ActedAlert): string {
+  if (acknowledged === null) return t('bot:toast.acknowledged')
+  const { at, by } = acknowledged
+  const time = formatTime(at, t.locale, reader.timezone, { offset: reader.timezone === 'UTC' })
+  return by === null
+    ? t('bot:toast.already', { time })
+    : t('bot:toast.alreadyBy', { name: typed(by), time })
+}
+
+export const alertActsFeature = defineFeature({ commands: [], composer })

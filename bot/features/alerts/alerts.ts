@@ -1,0 +1,124 @@
+/** Alerts behind buttons: whose they are, and what the pressed message is. */
+import type { AlertCard } from '#src/alerts/card.ts'
+import type { HelpTopic } from '#src/channels/wording.ts'
+import { AppError } from '#src/kernel/errors.ts'
+import { findMessage, getAlert, openHelp } from '#src/operations/chat.ts'
+import { argumentsOf, type Press, unpacked, type Verb } from '../../core/callback-data.ts'
+import type { BotContext, Membership } from '../../core/context.ts'
+import { isDelivered, redraw, show } from '../../core/show.ts'
+import { findWatch, hasButtons, isHidden, leadAway, showCard } from '../../views/screens.ts'
+import { alertCard, deliveredMessage, HELP_TOPICS } from './card-view.ts'
+
+/** An alert of one of the chat's wallets. */
+export interface FoundAlert {
+  readonly card: AlertCard
+  readonly link: Membership
+}
+
+/**
+ * The alert with this number, whichever of the chat's wallets it belongs to, in the chat's language.
+ *
+ * @throws AppError not_found
+ */
+export async function findAlert(ctx: BotContext, id: number): Promise<FoundAlert> {
+  const { t, reader, links } = ctx
+  const body = { id, locale: t.locale, timezone: reader.timezone }
+  for (const link of links) {
+    try {
+      return { card: await ctx.call(getAlert, { body }, link), link }
+    } catch (error) {
+      if (!(error instanceof AppError) || error.kind !== 'not_found') throw error
+    }
+  }
+  throw new AppError('not_found', 'not_found')
+}
+
+/** Shows an alert out of the history. @throws AppError not_found */
+export async function showAlert(
+  ctx: BotContext,
+  id: number,
+  options: { readonly help?: HelpTopic | undefined; readonly notice?: string } = {},
+): Promise<void> {
+  const { card, link } = await findAlert(ctx, id)
+  if (isHidden(ctx, card.alert)) return leadAway(ctx, `a${id}`)
+  const canWrite = link.manages && link.caller.scopes.includes('write')
+  const rights = canWrite ? 'write' : hasButtons(ctx) ? 'read' : 'none'
+  await show(ctx, alertCard(ctx.reader, card, { ...options, rights, now: ctx.app.clock.now() }))
+}
+
+/** The presses of one verb, or of all, that the pressed message offers, with their labels. */
+function offered(ctx: BotContext): readonly { readonly label: string; readonly press: Press }[] {
+  const rows = ctx.callbackQuery?.message?.reply_markup?.inline_keyboard ?? []
+  return rows.flat().flatMap((button) => {
+    const press = 'callback_data' in button ? unpacked(button.callback_data) : undefined
+    return press === undefined ? [] : [{ label: button.text, press }]
+  })
+}
+
+/** The number of the alert that a message is about, by its buttons; a group of several has none. */
+export function alertOffered(ctx: BotContext): number | undefined {
+  const verbs: readonly Verb[] = ['alert.ack', 'alert.unack', 'alert.mute', 'alert.help']
+  const found = offered(ctx).find(({ press }) => verbs.includes(press.verb))
+  return found && argumentsOf<'alert.card'>({ verb: 'alert.card', args: found.press.args }).id
+}
+
+/** The part of the help that is open below the pressed card: its button carries a tick. */
+function openTopic(ctx: BotContext): HelpTopic | undefined {
+  const found = offered(ctx).find(
+    ({ label, press }) => press.verb === 'alert.help' && label.startsWith('✓'),
+  )
+  if (found === undefined) return undefined
+  return HELP_TOPICS[argumentsOf<'alert.help'>({ verb: 'alert.help', args: found.press.args }).part]
+}
+
+/** What stands in the pressed message of one of the chat's wallets, if it is an alert that was sent. */
+export async function findDelivered(ctx: BotContext) {
+  const messageId = ctx.callbackQuery?.message?.message_id
+  if (messageId === undefined || !(await isDelivered(ctx))) return undefined
+  for (const link of ctx.links) {
+    const body = { recipientId: link.recipientId, messageId: String(messageId) }
+    const found = await ctx.call(findMessage, { body }, link)
+    if (found !== undefined) return { ...found, link, messageId: body.messageId }
+  }
+  return undefined
+}
+
+/** Opens a part of the help below the pressed message, or closes it where it is open already. */
+export async function toggleHelp(ctx: BotContext, id: number, topic: HelpTopic): Promise<void> {
+  const delivered = await findDelivered(ctx)
+  if (delivered === undefined) {
+    return refresh(ctx, id, openTopic(ctx) === topic ? null : topic)
+  }
+  const { link, state, messageId } = delivered
+  const help = state.help === topic ? null : topic
+  const body = { recipientId: link.recipientId, messageId, help }
+  const shown = await ctx.call(openHelp, { body }, link)
+  if (shown !== undefined) {
+    await redraw(ctx, deliveredMessage(ctx.reader, shown.envelope, shown.state))
+  }
+}
+
+/**
+ * Brings the pressed message up to date after something was done about an alert: one that was sent, the
+ * card of an alert, the card of a watch. Others stay as they are.
+ *
+ * @param help what is open below a card; one that was sent knows that itself
+ */
+export async function refresh(
+  ctx: BotContext,
+  id: number | undefined,
+  help: HelpTopic | null = openTopic(ctx) ?? null,
+): Promise<void> {
+  const delivered = await findDelivered(ctx)
+  const verbs = new Set(offered(ctx).map(({ press }) => press.verb))
+  if (delivered !== undefined) {
+    const { envelope, state } = delivered
+    await redraw(ctx, deliveredMessage(ctx.reader, envelope, state))
+  } else if (id !== undefined && (verbs.has('alert.deliveries') || verbs.has('alert.help'))) {
+    await showAlert(ctx, id, { help: help ?? undefined })
+  } else if (id !== undefined && verbs.has('watch.more')) {
+    const { card } = await findAlert(ctx, id)
+    const { watch } = await findWatch(ctx, card.alert.watchId)
+    await showCard(ctx, watch.id)
+  }
+}

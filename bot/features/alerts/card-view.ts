@@ -1,0 +1,169 @@
+import type { AlertCard } from '#src/alerts/card.ts'
+import type { Envelope } from '#src/channels/define.ts'
+import { type AlertViewState, alertView } from '#src/channels/telegram-alert.ts'
+import type { ChatKeyboard } from '#src/channels/telegram-keyboard.ts'
+import { cut, type HelpTopic } from '#src/channels/wording.ts'
+import type { DeliveryEntry } from '#src/delivery/model.ts'
+import { escapeHtml, hasText, id, type Translate, typed } from '#src/i18n/translate.ts'
+import { packed } from '../../core/callback-data.ts'
+import type { HelpPart } from '../../core/verbs.ts'
+import { clockTime, nearTime } from '../../views/time.ts'
+import { act, back, type Reader, type Rows, screen, type View } from '../../views/view.ts'
+import { listData, USUAL_FILTER } from './filter-view.ts'
+import { alertGlyph } from './list-view.ts'
+
+/** The part of the help that each button opens. */
+export const HELP_TOPICS: Readonly<Record<HelpPart, HelpTopic>> = {
+  w: 'why',
+  c: 'causes',
+  d: 'action',
+}
+
+/** A message of the chat channel as it stands now, in the words it was sent in. */
+export function deliveredMessage(reader: Reader, envelope: Envelope, state: AlertViewState): View {
+  const { isGroup, bot } = reader
+  const view = alertView(envelope, state, { isGroup, botUsername: bot })
+  return { html: view.html, rows: rowsOf(view.keyboard) }
+}
+
+function rowsOf(keyboard: ChatKeyboard): Rows {
+  return keyboard.map((row) =>
+    row.map((button) =>
+      'url' in button
+        ? { label: button.text, url: button.url }
+        : {
+            label: button.text,
+            data: button.callback_data,
+            ...(button.style !== undefined && { style: button.style }),
+          },
+    ),
+  )
+}
+
+interface CardOptions {
+  readonly help?: HelpTopic | undefined
+  /** What the reader may press: nothing but the help, only what looks, or also what changes. */
+  readonly rights: 'none' | 'read' | 'write'
+  readonly now: Date
+  /** A line about what has just happened: HTML. */
+  readonly notice?: string
+}
+
+/** An alert out of the history: as its message would be now, and what can be done with its record. */
+export function alertCard(reader: Reader, card: AlertCard, options: CardOptions): View {
+  const { t } = reader
+  const { help, rights, now, notice } = options
+  const state = { ...card.state, ...(help !== undefined && { help }) }
+  const view = alertView(card.envelope, state, {
+    isGroup: reader.isGroup,
+    botUsername: reader.bot,
+    now,
+  })
+  const params = { id: card.alert.id }
+  const rows = rowsOf(view.keyboard)
+  const record = [
+    ...(reader.isGroup
+      ? []
+      : [act(t('bot:button.deliveries'), packed('alert.deliveries', params))]),
+    act(t('bot:button.delete'), packed('alert.delete', params)),
+  ]
+  const lookers = [reader.isGroup ? [] : record.slice(0, 1)]
+  const body = notice === undefined ? view.html : `${notice}\n\n${view.html}`
+  return {
+    html: body,
+    rows: [
+      ...(rights === 'write' ? rows : rows.map((row) => row.filter(isLooking))),
+      ...(rights === 'write' ? [record] : rights === 'read' ? lookers : []),
+      ...(rights === 'none' ? [] : [[back(t('bot:button.alerts'), listData(USUAL_FILTER))]]),
+    ].filter((row) => row.length > 0),
+  }
+}
+
+/** Pages and help: nothing that changes anything. */
+function isLooking(button: Rows[number][number]): boolean {
+  return !('data' in button) || button.data.startsWith('1:alert.help:')
+}
+
+/** Asks once. */
+export function deleteAlertQuestion({ t }: Reader, { alert }: AlertCard): View {
+  const { title } = alert.rendered
+  const lines = [t.html('bot:alerts.deleteQuestion', { title }), t.html('bot:alerts.deleteEffect')]
+  return screen(lines, [
+    [
+      act(
+        t('bot:button.deleteAlert', { number: id(`#${alert.id}`) }),
+        packed('alert.deleteYes', { id: alert.id }),
+        'danger',
+      ),
+    ],
+    [back(t('bot:button.keep'), packed('alert.card', { id: alert.id }))],
+  ])
+}
+
+/** Deliveries shown; a wallet has at most about as many destinations. */
+const DELIVERIES_MAX = 24
+const ERROR_MAX = 60
+
+/** How telling an alert went, one line for each who was told. @param names by recipient */
+export function deliveriesCard(
+  reader: Reader,
+  { alert }: AlertCard,
+  names: ReadonlyMap<number, string>,
+  options: { readonly now: Date },
+): View {
+  const { t } = reader
+  const lines = [
+    t.html('bot:deliveries.title', { number: id(`#${alert.id}`) }),
+    `${alertGlyph(alert)} ${escapeHtml(alert.rendered.title)}`,
+    '',
+    ...alert.deliveries.slice(0, DELIVERIES_MAX).map((entry) => {
+      const name = names.get(entry.recipientId) ?? t('bot:deliveries.gone')
+      return t.html('bot:deliveries.line', {
+        name: typed(name),
+        what: deliveryText(reader, entry, options.now),
+      })
+    }),
+    alert.deliveries.length === 0 ? t.html('bot:deliveries.none') : undefined,
+  ]
+  return screen(lines, [[back(t('bot:button.alert'), packed('alert.card', { id: alert.id }))]])
+}
+
+/** What became of a delivery, as markup for a text. */
+export function deliveryText(
+  reader: Reader,
+  entry: Pick<
+    DeliveryEntry,
+    'status' | 'attempts' | 'lastStatusCode' | 'lastError' | 'nextAttemptAt' | 'deliveredAt'
+  >,
+  now: Date,
+): { readonly kind: 'html'; readonly html: string } {
+  const { t } = reader
+  const { status, attempts, lastStatusCode, lastError, nextAttemptAt, deliveredAt } = entry
+  const failure = lastStatusCode === null ? failureText(t, lastError ?? '') : undefined
+  const reason = cut(
+    lastStatusCode === null ? (lastError ?? '') : String(lastStatusCode),
+    ERROR_MAX,
+  )
+  const parts = [
+    status === 'delivered' && deliveredAt !== null
+      ? t.html('bot:deliveries.delivered', {
+          time: clockTime(reader, deliveredAt, { seconds: true }),
+        })
+      : status === 'retrying' && nextAttemptAt !== null
+        ? t.html('bot:deliveries.retrying', { time: nearTime(reader, nextAttemptAt, now) })
+        : t.html(`bot:deliveries.status.${status}`),
+    ...(attempts > 1 || (attempts === 1 && status !== 'delivered')
+      ? [t.html('bot:deliveries.try', { number: id(attempts) })]
+      : []),
+    ...(reason === '' || (status === 'delivered' && lastStatusCode === null)
+      ? []
+      : [failure ?? t.html('bot:deliveries.reason', { reason: id(reason) })]),
+  ]
+  return { kind: 'html', html: parts.join(' · ') }
+}
+
+/** Why nothing arrived, as HTML; undefined where there are no words for it, only what was answered. */
+function failureText(t: Translate, code: string): string | undefined {
+  const key = `bot:deliveries.failure.${code}`
+  return hasText(key) ? t.html(key) : undefined
+}

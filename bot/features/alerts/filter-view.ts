@@ -1,0 +1,171 @@
+import { isolate } from '#src/i18n/isolates.ts'
+import { typed } from '#src/i18n/translate.ts'
+import { packed } from '../../core/callback-data.ts'
+import type { AlertFilter } from '../../core/verbs.ts'
+import {
+  act,
+  type Button,
+  back,
+  labelWithName,
+  type Reader,
+  screen,
+  type View,
+} from '../../views/view.ts'
+
+/** What a list of alerts shows while nothing else is chosen. */
+export const USUAL_FILTER: AlertFilter = {
+  state: 'all',
+  severity: 'all',
+  time: '7d',
+  watchId: undefined,
+}
+
+/** Every value of each part of a filter, in the order a press goes through them. */
+const CHOICES = {
+  state: ['all', 'firing', 'recovered', 'acknowledged', 'closed'],
+  severity: ['all', 'critical', 'warning', 'info'],
+  time: ['24h', '7d', '30d', 'all'],
+} as const satisfies Partial<{ [Part in keyof AlertFilter]: readonly AlertFilter[Part][] }>
+
+/** How far a filter looks back. */
+const HOURS: Readonly<Record<AlertFilter['time'], number | undefined>> = {
+  '24h': 24,
+  '7d': 7 * 24,
+  '30d': 30 * 24,
+  all: undefined,
+}
+
+/** A filter as the operations take it. */
+export function wantedOf({ state, severity, time, watchId }: AlertFilter) {
+  const hours = HOURS[time]
+  return {
+    ...(state !== 'all' && { state }),
+    ...(severity !== 'all' && { severity }),
+    ...(watchId !== undefined && { watchId }),
+    ...(hours !== undefined && { hours }),
+  }
+}
+
+/** The beginning of what a filter shows; undefined: there is none. */
+export function filterStart({ time }: AlertFilter, now: Date): Date | undefined {
+  const hours = HOURS[time]
+  return hours === undefined ? undefined : new Date(now.getTime() - hours * 3_600_000)
+}
+
+/** The list with a filter, from its beginning. */
+export function listData(filter: AlertFilter): string {
+  return packed('alert.list', { filter, cursor: undefined })
+}
+
+/** What a filter shows, in a line: HTML. @param watch the label of the watch it is about */
+export function filterText({ t }: Reader, filter: AlertFilter, watch: string | undefined): string {
+  const { state, severity, time } = filter
+  const parts = [
+    t.html(`bot:alerts.state.${state}`),
+    ...(severity === 'all' ? [] : [t.html(`bot:severity.${severity}`)]),
+    watch === undefined
+      ? t.html('bot:alerts.allWatches')
+      : t.html('bot:alerts.ofWatch', { label: typed(watch) }),
+    t.html(`bot:alerts.time.${time}`),
+  ]
+  return parts.join(' · ')
+}
+
+interface FilterOptions {
+  /** Label of the watch that is chosen. */
+  readonly watch: string | undefined
+  /** Every watch that can be chosen, in order. */
+  readonly watchIds: readonly number[]
+  /** How many alerts it shows. */
+  readonly total: number
+}
+
+/** Each part of a filter with a button that goes on to its next value. */
+export function alertFilter(reader: Reader, filter: AlertFilter, options: FilterOptions): View {
+  const { t } = reader
+  const { watch, watchIds, total } = options
+  const lines = [
+    t.html('bot:alerts.filterTitle'),
+    filterText(reader, filter, watch),
+    '',
+    t.html('bot:alerts.filterHint'),
+  ]
+  const to = (next: Partial<AlertFilter>) =>
+    packed('alert.filter', { filter: { ...filter, ...next } })
+  const show = t('bot:button.showAlerts', { count: total })
+  return screen(lines, [
+    [
+      act(t(`bot:button.state.${filter.state}`), to({ state: after(CHOICES.state, filter.state) })),
+      act(
+        t(`bot:button.severity.${filter.severity}`),
+        to({ severity: after(CHOICES.severity, filter.severity) }),
+      ),
+    ],
+    [act(t(`bot:button.time.${filter.time}`), to({ time: after(CHOICES.time, filter.time) }))],
+    ...watchRows(reader, filter, { watch, watchIds, to }),
+    [act(show, listData(filter), 'primary')],
+    [back(t('bot:button.alerts'), listData(filter))],
+  ])
+}
+
+/** The watch that is chosen; a press goes back to all of them, the arrows to its neighbours. */
+function watchRows(
+  { t }: Reader,
+  { watchId }: AlertFilter,
+  options: Pick<FilterOptions, 'watch' | 'watchIds'> & {
+    readonly to: (next: Pick<AlertFilter, 'watchId'>) => string
+  },
+): readonly (readonly Button[])[] {
+  const { watch, watchIds, to } = options
+  const all: readonly (number | undefined)[] = [undefined, ...watchIds]
+  if (watchIds.length === 0 && watchId === undefined) return []
+  const at = all.indexOf(watchId)
+  const before = all.at(at <= 0 ? -1 : at - 1)
+  const chosen =
+    watch === undefined
+      ? act(t('bot:button.allWatches'), to({ watchId: after(all, watchId) }))
+      : act(labelWithName(watch, isolate), to({ watchId: undefined }))
+  return [
+    [chosen],
+    [act('‹', to({ watchId: before })), act('›', to({ watchId: after(all, watchId) }))],
+  ]
+}
+
+function after<Value>(values: readonly Value[], current: Value): Value {
+  const next = values[values.indexOf(current) + 1] ?? values[0]
+  // Safe: the lists above have at least two entries, and `undefined` is one of them where it is given.
+  return next as Value
+}
+
+/** What is older than a filter reaches back, to be deleted: asks once. */
+export function clearQuestion(
+  reader: Reader,
+  filter: AlertFilter,
+  options: { readonly watch: string | undefined; readonly count: number },
+): View {
+  const { t } = reader
+  const { watch, count } = options
+  const parts = [
+    ...(filter.state === 'all' ? [] : [t.html(`bot:alerts.state.${filter.state}`)]),
+    ...(filter.severity === 'all' ? [] : [t.html(`bot:severity.${filter.severity}`)]),
+    watch === undefined
+      ? t.html('bot:alerts.allWatches')
+      : t.html('bot:alerts.ofWatch', { label: typed(watch) }),
+    t.html(`bot:alerts.older.${filter.time}`),
+  ]
+  const lines = [
+    t.html('bot:alerts.clearQuestion', { count }),
+    parts.join(' · '),
+    t.html('bot:alerts.clearEffect'),
+  ]
+  return screen(lines, [
+    [
+      act(
+        t('bot:button.clearAlerts', { count }),
+        packed('alert.clearYes', { filter, index: count }),
+        'danger',
+      ),
+    ],
+    [back(t('bot:button.keep'), listData(filter))],
+  ])
+}

@@ -1,0 +1,211 @@
+import { Composer, InputFile } from 'grammy'
+import { formatTime } from '#src/i18n/format.ts'
+import { AppError } from '#src/kernel/errors.ts'
+import { deleteAlert, deleteAlerts, exportAlerts } from '#src/operations/alerts.ts'
+import { countOlderAlerts, listAlertLines, listDestinations } from '#src/operations/chat-lists.ts'
+import type { BotContext, Membership } from '../../core/context.ts'
+import { defineFeature, onCommand, onPress } from '../../core/feature.ts'
+import { show } from '../../core/show.ts'
+import { takeExportTurn } from '../../core/turns.ts'
+import type { AlertFilter } from '../../core/verbs.ts'
+import { destinationName } from '../../views/destination.ts'
+import { allWatches, findWatch, hasButtons } from '../../views/screens.ts'
+import { deepLink } from '../../views/view.ts'
+import { inOrder } from '../../views/watch-state.ts'
+import { type FoundAlert, findAlert, showAlert } from './alerts.ts'
+import { deleteAlertQuestion, deliveriesCard } from './card-view.ts'
+import { alertFilter, clearQuestion, filterStart, USUAL_FILTER, wantedOf } from './filter-view.ts'
+import { ALERTS_PAGE, alertList } from './list-view.ts'
+
+const composer = new Composer<BotContext>()
+
+onCommand(composer, 'alerts', async (ctx, text) => {
+  const id = /^#?(\d{1,9})$/.exec(text)?.[1]
+  if (id !== undefined && Number(id) > 0) return showAlert(ctx, Number(id))
+  const notice = ctx.isAnonymous ? { notice: ctx.t.html('bot:group.anonymous') } : {}
+  await showList(ctx, USUAL_FILTER, notice)
+})
+
+onPress(composer, 'alert.list', (ctx, { filter, cursor }) => showList(ctx, filter, { cursor }))
+onPress(composer, 'alert.card', (ctx, { id }) => showAlert(ctx, id))
+
+/** Whose alerts a filter is about: the chat's first wallet, unless it names a watch of another. */
+async function chosen(
+  ctx: BotContext,
+  { watchId }: AlertFilter,
+): Promise<{ readonly link: Membership | undefined; readonly watch: string | undefined }> {
+  if (watchId === undefined) return { link: ctx.links[0], watch: undefined }
+  try {
+    const { watch, link } = await findWatch(ctx, watchId)
+    return { link, watch: watch.label }
+  } catch (error) {
+    // Its history is still there.
+    if (!(error instanceof AppError) || error.kind !== 'not_found') throw error
+    return { link: ctx.links[0], watch: `#${watchId}` }
+  }
+}
+
+async function showList(
+  ctx: BotContext,
+  filter: AlertFilter,
+  options: { readonly cursor?: string | undefined; readonly notice?: string } = {},
+): Promise<void> {
+  const { notice } = options
+  const { link, watch } = await chosen(ctx, filter)
+  const { page, cursor } = await pageOf(ctx, filter, link, options.cursor)
+  const shown = { lines: page.data, nextCursor: page.nextCursor, isOlder: cursor !== undefined }
+  const view = alertList(ctx.reader, shown, filter, {
+    now: ctx.app.clock.now(),
+    watch,
+    buttons: hasButtons(ctx),
+    canWrite: link?.manages === true && link.caller.scopes.includes('write'),
+    ...(notice !== undefined && { notice }),
+  })
+  await show(ctx, view)
+}
+
+/** A page; the first one where the place is not of this list. */
+async function pageOf(
+  ctx: BotContext,
+  filter: AlertFilter,
+  link: Membership | undefined,
+  cursor: string | undefined,
+) {
+  const { t, reader } = ctx
+  const body = {
+    wanted: wantedOf(filter),
+    limit: ALERTS_PAGE,
+    reader: { locale: t.locale, timezone: reader.timezone },
+  }
+  try {
+    const place = cursor === undefined ? {} : { cursor }
+    return { page: await ctx.call(listAlertLines, { body: { ...body, ...place } }, link), cursor }
+  } catch (error) {
+    if (cursor === undefined || !(error instanceof AppError) || error.kind !== 'invalid')
+      throw error
+    return { page: await ctx.call(listAlertLines, { body }, link), cursor: undefined }
+  }
+}
+
+onPress(composer, 'alert.filter', async (ctx, { filter }) => {
+  const { link, watch } = await chosen(ctx, filter)
+  const [{ page }, watches] = await Promise.all([
+    pageOf(ctx, filter, link, undefined),
+    allWatches(ctx, link),
+  ])
+  const watchIds = inOrder(watches, ctx.app.clock.now()).map(({ id }) => id)
+  await show(ctx, alertFilter(ctx.reader, filter, { watch, watchIds, total: page.total }))
+})
+
+onPress(composer, 'alert.clear', (ctx, { filter }) => askToClear(ctx, filter))
+
+async function askToClear(ctx: BotContext, filter: AlertFilter): Promise<void> {
+  const { link, watch } = await chosen(ctx, filter)
+  if (link?.manages !== true) return refuse(ctx)
+  const count = await ctx.call(countOlderAlerts, { body: wantedOf(filter) }, link)
+  if (count === 0) {
+    const notice = ctx.t.html(`bot:alerts.nothingOlder.${filter.time}`)
+    return showList(ctx, filter, { notice })
+  }
+  await show(ctx, clearQuestion(ctx.reader, filter, { watch, count }))
+}
+
+onPress(composer, 'alert.clearYes', async (ctx, { filter, index: expected }) => {
+  const { link } = await chosen(ctx, filter)
+  if (link?.manages !== true) return refuse(ctx)
+  const { hours: _, ...wanted } = wantedOf(filter)
+  const count = await ctx.call(countOlderAlerts, { body: wantedOf(filter) }, link)
+  // What was asked about is no longer what would go.
+  if (count !== 0 && count !== expected) return askToClear(ctx, filter)
+  const before = filterStart(filter, ctx.app.clock.now())?.toISOString()
+  const body = { ...wanted, ...(before === undefined ? { all: true } : { before }) }
+  if (count > 0) await ctx.call(deleteAlerts, { body }, link)
+  const notice = `✓ ${ctx.t.html('bot:alerts.cleared', { count })}`
+  await showList(ctx, filter, { notice })
+})
+
+onPress(composer, 'alert.delete', (ctx, { id }) =>
+  withManaged(ctx, id, ({ card }) => show(ctx, deleteAlertQuestion(ctx.reader, card))),
+)
+
+onPress(composer, 'alert.deleteYes', (ctx, { id }) =>
+  withManaged(ctx, id, async ({ card, link }) => {
+    await ctx.call(deleteAlert, { params: { id: String(id) } }, link)
+    const { title } = card.alert.rendered
+    const notice = `✓ ${ctx.t.html('bot:alerts.deleted', { title })}`
+    await showList(ctx, USUAL_FILTER, { notice })
+  }),
+)
+
+async function withManaged(
+  ctx: BotContext,
+  id: number,
+  run: (found: FoundAlert) => Promise<unknown>,
+): Promise<void> {
+  const found = await findAlert(ctx, id)
+  if (found.link.manages) await run(found)
+  else await refuse(ctx)
+}
+
+function refuse(ctx: BotContext): Promise<void> {
+  return ctx.answer(ctx.t('bot:group.linkersOnly'), { box: true })
+}
+
+onPress(composer, 'alert.deliveries', async (ctx, { id }) => {
+  // Who is told is nobody's business in a group.
+  if (ctx.reader.isGroup) return ctx.answer(undefined, { url: deepLink(ctx.reader, `a${id}`) })
+  const { card, link } = await findAlert(ctx, id)
+  const all = await ctx.call(listDestinations, {}, link)
+  const names = new Map(all.map((one) => [one.id, destinationName(ctx.t, one, link.recipientId)]))
+  await show(ctx, deliveriesCard(ctx.reader, card, names, { now: ctx.app.clock.now() }))
+})
+
+/** Larger files are not sent to a chat. */
+const FILE_BYTES_MAX = 20_000_000
+
+onPress(composer, 'alert.csv', async (ctx, { filter }) => {
+  const { t, app, reader, known, msg } = ctx
+  const { link } = await chosen(ctx, filter)
+  if (link === undefined) return
+  const now = app.clock.now()
+  const nextAt = takeExportTurn(link.wallet, now)
+  if (nextAt !== undefined) {
+    const time = formatTime(nextAt, t.locale, reader.timezone, { offset: true })
+    return ctx.answer(t('bot:toast.exports', { time }), { box: true })
+  }
+  const file = await fileOf(await ctx.call(exportAlerts, { query: exportQuery(filter, now) }, link))
+  if (file === undefined) return ctx.answer(t('bot:toast.exportTooLarge'), { box: true })
+  const name = `alerts-${now.toISOString().slice(0, 10)}.csv`
+  await ctx.api.sendDocument(known.id, new InputFile(file, name), {
+    ...(msg?.is_topic_message === true &&
+      msg.message_thread_id !== undefined && { message_thread_id: msg.message_thread_id }),
+  })
+})
+
+function exportQuery(filter: AlertFilter, now: Date) {
+  const { hours: _, watchId, ...wanted } = wantedOf(filter)
+  const from = filterStart(filter, now)?.toISOString()
+  return {
+    ...wanted,
+    ...(watchId !== undefined && { watchId: String(watchId) }),
+    ...(from !== undefined && { from }),
+  }
+}
+
+/** The pieces as one file; undefined when it grows too large. */
+async function fileOf(pieces: AsyncIterable<string>): Promise<Buffer | undefined> {
+  const kept: Buffer[] = []
+  let size = 0
+  for await (const piece of pieces) {
+    const bytes = Buffer.from(piece)
+    size += bytes.length
+    if (size > FILE_BYTES_MAX) return undefined
+    kept.push(bytes)
+  }
+  return Buffer.concat(kept)
+}
+
+export const alertsFeature = defineFeature({
+  commands: [{ name: 'alerts', menus: ['private', 'group', 'administrators'] }],
+  composer,
+})

@@ -1,0 +1,142 @@
+import type { AlertLine } from '#src/alerts/lines.ts'
+import { cut, lineStart } from '#src/channels/wording.ts'
+import { formatDuration } from '#src/i18n/format.ts'
+import { withoutDirections } from '#src/i18n/isolates.ts'
+import { escapeHtml, html, typed } from '#src/i18n/translate.ts'
+import { packed } from '../../core/callback-data.ts'
+import type { AlertFilter } from '../../core/verbs.ts'
+import { nearTime } from '../../views/time.ts'
+import {
+  act,
+  type Button,
+  deepLink,
+  menuButton,
+  type Reader,
+  type Rows,
+  screen,
+  type View,
+} from '../../views/view.ts'
+import { isOwnMatter, typeName } from '../../views/watch-facts.ts'
+import { SEVERITY_GLYPHS } from '../../views/watch-state.ts'
+import { filterText, listData, USUAL_FILTER } from './filter-view.ts'
+
+/** Alerts on one page. */
+export const ALERTS_PAGE = 8
+/** Most characters of what a line is called. */
+const TITLE_MAX = 80
+const LABEL_MAX = 40
+const RECOVERED_GLYPH = '🟢'
+
+/** A page of the history. */
+export interface AlertsShown {
+  readonly lines: readonly AlertLine[]
+  readonly nextCursor: string | null
+  /** It is not the first page. */
+  readonly isOlder: boolean
+}
+
+interface ListOptions {
+  readonly now: Date
+  /** Label of the watch the filter is about. */
+  readonly watch: string | undefined
+  /** Without, the same text and nothing to press. */
+  readonly buttons: boolean
+  /** The history may be deleted from here. */
+  readonly canWrite: boolean
+  /** A line about what has just happened, or about what the reader may not do: HTML. */
+  readonly notice?: string
+}
+
+/** What fired, the newest first. */
+export function alertList(
+  reader: Reader,
+  page: AlertsShown,
+  filter: AlertFilter,
+  options: ListOptions,
+): View {
+  const { t } = reader
+  const { now, watch, buttons, notice } = options
+  const lines = [
+    notice,
+    `${t.html('bot:alerts.title')} · ${filterText(reader, filter, watch)}`,
+    ...page.lines.map((line) => alertLine(reader, line, now)),
+    page.lines.length === 0 ? emptyLine(reader, filter) : undefined,
+  ]
+  return screen(lines, buttons ? rowsOf(reader, page, filter, options) : [])
+}
+
+function rowsOf(
+  reader: Reader,
+  page: AlertsShown,
+  filter: AlertFilter,
+  options: ListOptions,
+): Rows {
+  const { t } = reader
+  const isEmpty = page.lines.length === 0
+  const change = act(t('bot:button.filter'), packed('alert.filter', { filter }))
+  const clear: readonly Button[] = options.canWrite
+    ? [act(t('bot:button.clear'), packed('alert.clear', { filter }))]
+    : []
+  // A file would tell a group what the list does not.
+  const csv = reader.isGroup ? [] : [act(t('bot:button.csv'), packed('alert.csv', { filter }))]
+  return [
+    [
+      ...(page.nextCursor === null
+        ? []
+        : [
+            act(
+              `${t('bot:button.older')} ›`,
+              packed('alert.list', { filter, cursor: page.nextCursor }),
+            ),
+          ]),
+      ...(page.isOlder ? [act(`« ${t('bot:button.newest')}`, listData(filter))] : []),
+    ],
+    isEmpty && filter.time !== 'all'
+      ? [act(t('bot:button.allTime'), listData({ ...USUAL_FILTER, time: 'all' }))]
+      : [],
+    isEmpty ? [change] : [change, ...clear, ...csv],
+    [menuButton(t)],
+  ]
+}
+
+function alertLine(reader: Reader, line: AlertLine, now: Date): string {
+  const { t } = reader
+  const link = escapeHtml(deepLink(reader, `a${line.id}`))
+  const title = escapeHtml(cut(alertTitle(reader, line), TITLE_MAX))
+  const values = {
+    time: nearTime(reader, line.firedAt, now),
+    // Outside of the link: a name in another script would turn the title around.
+    label: typed(cut(withoutDirections(line.watchLabel), LABEL_MAX)),
+    title: html(`<a href="${link}">${title}</a>`),
+  }
+  const { durationSeconds: seconds } = line
+  const text =
+    seconds === null
+      ? t.html('bot:alerts.line', values)
+      : t.html('bot:alerts.lineFor', {
+          ...values,
+          duration: formatDuration(seconds, t.locale, 'short'),
+        })
+  const start = `${lineStart(t.locale)}${alertGlyph(line)}`
+  return [start, text, ...acknowledged(reader, line)].join(' ')
+}
+
+/** What an alert says in one line; in a group only the kind of watch, where more is nobody's business. */
+export function alertTitle({ t, isGroup }: Reader, { type, title }: AlertLine): string {
+  return isGroup && isOwnMatter(type) ? typeName(t, type) : title
+}
+
+/** How bad it is, or that it is over. */
+export function alertGlyph({ state, severity }: Pick<AlertLine, 'state' | 'severity'>): string {
+  return state === 'recovered' ? RECOVERED_GLYPH : SEVERITY_GLYPHS[severity]
+}
+
+function acknowledged({ t }: Reader, { acknowledged: by }: AlertLine): readonly string[] {
+  if (by === null) return []
+  return by.by === null ? ['✓'] : [t.html('bot:alerts.by', { name: typed(cut(by.by, LABEL_MAX)) })]
+}
+
+function emptyLine({ t }: Reader, { state, severity, time, watchId }: AlertFilter): string {
+  const isNarrow = state !== 'all' || severity !== 'all' || watchId !== undefined
+  return isNarrow ? t.html('bot:alerts.noneFits') : t.html(`bot:alerts.none.${time}`)
+}

@@ -1,0 +1,115 @@
+import { Composer } from 'grammy'
+import { z } from 'zod'
+import { isOpenLink } from '#src/channels/wording.ts'
+import { formatDate } from '#src/i18n/format.ts'
+import { AppError } from '#src/kernel/errors.ts'
+import { Units } from '#src/kernel/units.ts'
+import { acceptTerms, getTerms } from '#src/operations/account.ts'
+import { createConnectCode } from '#src/operations/connect.ts'
+import { resolveTarget } from '#src/operations/previews.ts'
+import { startTrial } from '#src/operations/subscriptions.ts'
+import { createWatch } from '#src/operations/watches.ts'
+import { noteConnectMessage } from '#src/recipients/connect.ts'
+import { type ArgumentsOf, packed } from '../../core/callback-data.ts'
+import type { BotContext } from '../../core/context.ts'
+import { defineFeature, onCommand, onPress } from '../../core/feature.ts'
+import { rewrite, show } from '../../core/show.ts'
+import { showCard } from '../../views/screens.ts'
+import { continueDraft, openWizard } from '../new/handlers.ts'
+import { suggestedThreshold, trialOffer } from './trial.ts'
+import { connectReplaced, connectScreen, trialTerms } from './view.ts'
+
+const composer = new Composer<BotContext>()
+
+onCommand(composer, 'connect', (ctx) => showConnect(ctx), {
+  privately: 'connect',
+  unlinked: true,
+})
+onPress(composer, 'connect', (ctx, { spend }) => showConnect(ctx, { spend }))
+onPress(composer, 'slots.allow', (ctx, quote) => showConnect(ctx, { spend: true, quote }))
+
+/** Shows a new code for the page that signs in. The one before no longer works. */
+export async function showConnect(
+  ctx: BotContext,
+  asked: {
+    /** The right to spend is asked for too. */
+    readonly spend?: boolean
+    /** What is to be bought once the chat may spend. */
+    readonly quote?: ArgumentsOf<'slots.quote'>
+  } = {},
+): Promise<void> {
+  const { spend = false, quote } = asked
+  const { app, known, reader, chat, from } = ctx
+  if (from === undefined || known.kind !== 'private') return
+  const username = chat?.type === 'private' ? chat.username : undefined
+  const code = await ctx.call(createConnectCode, {
+    body: {
+      chat: { id: known.id, title: known.title, ...(username !== undefined && { username }) },
+      by: { id: from.id },
+      locale: known.locale,
+      spend,
+      ...(quote !== undefined && { goesOn: packed('slots.quote', quote) }),
+    },
+  })
+  const isLinked = ctx.links.length > 0
+  const again = quote === undefined ? packed('connect', { spend }) : packed('slots.allow', quote)
+  const isOpen = isOpenLink(code.url)
+  const view = connectScreen(reader, code, { spend, isOpen, isLinked, again })
+  const messageId = await show(ctx, view)
+  await noteConnectMessage(app, { hash: code.hash, messageId })
+  const { replaces } = code
+  if (replaces !== undefined && replaces !== messageId) {
+    await rewrite(ctx, replaces, connectReplaced(reader))
+  }
+}
+
+onPress(composer, 'trial.start', async (ctx, { next, terms }) => {
+  const offer = trialOffer(ctx.app)
+  const { accepted } = await ctx.call(getTerms)
+  // Who was shown these terms with the button has accepted them by it.
+  const isShowing = next === 'wallet' || next === 'choose' || next === 'agreed'
+  if (!accepted && !(isShowing && terms === offer.mark)) {
+    await show(ctx, trialTerms(ctx.reader, offer, isShowing ? next : 'agreed'))
+    return
+  }
+  if (!accepted) await ctx.call(acceptTerms, { body: { version: offer.terms.version } })
+  const { endsAt, slots } = await ctx.call(startTrial)
+  const date = formatDate(endsAt, ctx.t.locale, ctx.reader.timezone)
+  if (next === 'wallet' && (await watchOwnWallet(ctx, { date, count: slots }))) return
+  await ctx.answer(ctx.t('bot:trial.started', { date, count: slots }))
+  if (next !== 'choose' && (await continueDraft(ctx))) return
+  await openWizard(ctx, '')
+})
+
+const Seen = z.object({ balanceUnits: Units, decimals: z.int() })
+
+/**
+ * Watches the balance of the wallet itself.
+ *
+ * @returns false when that cannot be done right now
+ */
+async function watchOwnWallet(
+  ctx: BotContext,
+  trial: { readonly date: string; readonly count: number },
+): Promise<boolean> {
+  const type = 'wallet-balance'
+  const target = { address: ctx.links[0]?.wallet, asset: 'FLR' }
+  try {
+    const { observation } = await ctx.call(resolveTarget, { body: { type, target } })
+    const seen = Seen.safeParse(observation).data
+    const threshold = seen ? suggestedThreshold(seen.balanceUnits, seen.decimals) : '1'
+    const settings = { threshold, direction: 'any' }
+    const { id } = await ctx.call(createWatch, { body: { type, target, settings } })
+    await showCard(ctx, id, `✅ ${ctx.t.html('bot:trial.started', trial)}`)
+    return true
+  } catch (error) {
+    // The trial runs all the same; the wizard says more about what is in the way.
+    if (error instanceof AppError && error.kind !== 'internal') return false
+    throw error
+  }
+}
+
+export const connectFeature = defineFeature({
+  commands: [{ name: 'connect', menus: ['private'] }],
+  composer,
+})

@@ -1,0 +1,135 @@
+/**
+ * Tells chats what became of their connect codes. The page that ends a code is another front door, perhaps
+ * of another process; the chat's message changes as soon as the database says so. A code that expires
+ * unused changes it too, as long as it is shown there.
+ */
+import { type Api, GrammyError } from 'grammy'
+import type { Sql } from '#src/db/connection.ts'
+import { listen } from '#src/db/listen.ts'
+import { translator } from '#src/i18n/translate.ts'
+import type { Caller } from '#src/kernel/caller.ts'
+import { getAccount } from '#src/operations/account.ts'
+import type { App } from '#src/operations/define.ts'
+import { invoke } from '#src/operations/invoke.ts'
+import { listSubscriptions } from '#src/operations/subscriptions.ts'
+import { chatLinks } from '#src/recipients/chats.ts'
+import { CONNECTS_CHANNEL, type ConnectNews, tellConnects } from '#src/recipients/connect.ts'
+import { describe } from '../../core/api.ts'
+import { argumentsOf, packed, unpacked } from '../../core/callback-data.ts'
+import { keyboard } from '../../core/show.ts'
+import { changeChat, findChat } from '../../core/store.ts'
+import { createWaker } from '../../core/waker.ts'
+import type { Reader, View } from '../../views/view.ts'
+import { trialOffer } from './trial.ts'
+import { connectDeclined, connectExpired, connected } from './view.ts'
+
+/** Look this often when nothing wakes us. */
+const LOOK_MS = 5000
+const NO_PREVIEW = { link_preview_options: { is_disabled: true } } as const
+
+/** What tells: the application, and the bot's own way to Telegram. */
+interface Teller {
+  readonly app: App
+  readonly api: Api
+  /** Without `@`. */
+  readonly username: string
+}
+
+/** Tells chats until the signal comes. Never rejects. */
+export async function runConnectNews(teller: Teller, sql: Sql, signal: AbortSignal): Promise<void> {
+  const waker = createWaker()
+  const stopListening = await listen(sql, CONNECTS_CHANNEL, waker.wake)
+  while (!signal.aborted) {
+    try {
+      await tellConnected(teller, signal)
+    } catch (error) {
+      teller.app.log.warn({ error: describe(error) }, 'chat not told of its connection')
+    }
+    await waker.sleep(LOOK_MS, signal)
+  }
+  await stopListening()
+}
+
+/** Tells every chat that has not been told, until the signal. @throws what Telegram says, to be tried again later */
+export async function tellConnected(teller: Teller, signal?: AbortSignal): Promise<void> {
+  await tellConnects(teller.app, (news) => tellChat(teller, news), signal)
+}
+
+async function tellChat({ app, api, username }: Teller, news: ConnectNews): Promise<void> {
+  const { chatId, wallet, messageId } = news
+  const known = await findChat(app.db, chatId)
+  const locale = known?.locale ?? news.locale
+  const reader: Reader = { t: translator(locale), timezone: 'UTC', isGroup: false, bot: username }
+  const view = await viewOf(app, reader, news)
+  if (wallet !== undefined) await changeChat(app.db, chatId, { wallet }, app.clock.now())
+  const living = known?.living.navigation ?? null
+  const isThere = messageId !== undefined && messageId === living
+  try {
+    if (isThere && (await edit(api, chatId, messageId, view))) return
+    // Whoever went on without the code need not hear that it is over.
+    if (news.end === 'expired') return
+    const sent = await api.sendMessage(chatId, view.html, options(view))
+    if (known !== undefined) {
+      const changes = { living: { ...known.living, navigation: sent.message_id } }
+      await changeChat(app.db, chatId, changes, app.clock.now())
+    }
+  } catch (error) {
+    // Who blocked the bot meanwhile hears nothing; that is heard of elsewhere.
+    if (!(error instanceof GrammyError && error.error_code === 403)) throw error
+  }
+}
+
+async function viewOf(app: App, reader: Reader, news: ConnectNews): Promise<View> {
+  if (news.wallet !== undefined) return await connectedView(app, reader, news, news.wallet)
+  const end = news.end === 'expired' ? connectExpired : connectDeclined
+  return end(reader, again(news))
+}
+
+/** A new code asks for the same rights, and goes on with the same. */
+function again({ spend, goesOn }: ConnectNews): string {
+  const press = goesOn === undefined ? undefined : unpacked(goesOn)
+  return press?.verb === 'slots.quote'
+    ? packed('slots.allow', argumentsOf<'slots.quote'>({ verb: press.verb, args: press.args }))
+    : packed('connect', { spend })
+}
+
+async function connectedView(
+  app: App,
+  reader: Reader,
+  { chatId, by, goesOn }: ConnectNews,
+  wallet: Caller['wallet'],
+): Promise<View> {
+  const link = (await chatLinks(app, chatId)).find((one) => one.wallet === wallet)
+  const scopes = link?.scopes ?? ['read']
+  const caller: Caller = { wallet, scopes, via: 'telegram', telegramUserId: by }
+  const query = { limit: '1' }
+  const { output: account } = await invoke(app, getAccount, caller, { query })
+  const { output: slots } = await invoke(app, listSubscriptions, caller, { query })
+  const mayStart = app.billing.enabled && slots.trial.available && scopes.includes('write')
+  const here = { ...reader, timezone: link?.timezone ?? reader.timezone }
+  return connected(
+    here,
+    { wallet, scopes },
+    {
+      trial: mayStart ? trialOffer(app) : undefined,
+      hasSlot: account.slots.available > 0,
+      hasWatches: account.slots.used > 0,
+      goesOn,
+    },
+  )
+}
+
+/** @returns false when there is nothing to edit any more */
+async function edit(api: Api, chatId: number, messageId: number, view: View): Promise<boolean> {
+  try {
+    await api.editMessageText(chatId, messageId, view.html, options(view))
+    return true
+  } catch (error) {
+    if (!(error instanceof GrammyError) || error.error_code !== 400) throw error
+    return /not modified/.test(error.description)
+  }
+}
+
+function options({ rows }: View) {
+  return { parse_mode: 'HTML', ...NO_PREVIEW, reply_markup: keyboard(rows) } as const
+}

@@ -1,0 +1,30 @@
+import { formatUnits } from 'viem/utils'
+import { TRIAL_DAYS } from '#src/billing/price-list.ts'
+import type { App } from '#src/operations/define.ts'
+import { termsMark } from '../terms/terms.ts'
+import type { TrialOffer } from './view.ts'
+
+/** The free start as it is offered, with the terms it accepts. */
+export function trialOffer({ billing }: Pick<App, 'billing'>): TrialOffer {
+  const { terms } = billing
+  return { days: TRIAL_DAYS, terms, mark: termsMark(terms.version) }
+}
+
+/** Nothing smaller is suggested. */
+const LEAST_WHOLE = 1
+
+/**
+ * From how large a change on a balance is worth telling: one percent of it, rounded to 1, 2 or 5 and
+ * zeros, at least one whole unit.
+ *
+ * @returns whole units, as decimal text
+ */
+export function suggestedThreshold(balanceUnits: bigint, decimals: number): string {
+  const whole = Number(formatUnits(balanceUnits, decimals)) / 100
+  if (whole <= LEAST_WHOLE) return String(LEAST_WHOLE)
+  const power = 10 ** Math.floor(Math.log10(whole))
+  const steps = [1, 2, 5, 10].map((step) => step * power)
+  const near = (step: number) => Math.abs(Math.log(step / whole))
+  const best = steps.reduce((a, b) => (near(b) < near(a) ? b : a))
+  return best.toLocaleString('en', { useGrouping: false, maximumFractionDigits: 0 })
+}

@@ -1,0 +1,159 @@
+import { html, id, type Translate } from '#src/i18n/translate.ts'
+import type { Scope } from '#src/kernel/caller.ts'
+import type { ConnectCode } from '#src/recipients/connect.ts'
+import { packed } from '../../core/callback-data.ts'
+import { clockTime } from '../../views/time.ts'
+import {
+  act,
+  back,
+  menuButton,
+  type Reader,
+  screen,
+  type View,
+  wholeAddress,
+} from '../../views/view.ts'
+import { rightsText } from '../start/link-view.ts'
+
+/** What connecting goes on with: a slot that is free once. */
+export interface TrialOffer {
+  readonly days: number
+  readonly terms: { readonly version: string; readonly url: string }
+  /** What a button carries of the version. */
+  readonly mark: string
+}
+
+/** How a wallet is connected: the page, the code to compare, and what will be allowed. */
+export function connectScreen(
+  reader: Reader,
+  { url, match, expiresAt }: ConnectCode,
+  options: {
+    readonly spend: boolean
+    /** The page can be reached from outside: it gets a button. */
+    readonly isOpen: boolean
+    readonly isLinked: boolean
+    /** What the button for another code carries. */
+    readonly again: string
+  },
+): View {
+  const { t } = reader
+  const allows = options.spend ? t.html('bot:connect.allowsSpend') : t.html('bot:connect.allows')
+  const lines = [
+    `🔗 ${t.html('bot:connect.title')}`,
+    '',
+    t.html('bot:connect.steps', { code: html(`<b>${match}</b>`) }),
+    '',
+    allows,
+    t.html('bot:connect.validUntil', { time: clockTime(reader, expiresAt) }),
+    options.isOpen ? undefined : id(url).text,
+  ]
+  const again = act(t('bot:button.newCode'), options.again)
+  const open = { label: t('bot:button.openPage'), style: 'primary', url } as const
+  return screen(lines, [
+    options.isOpen ? [open] : [],
+    [{ label: t('bot:button.copyLink'), copy: url }, again],
+    [options.isLinked ? menuButton(t) : back(t('bot:button.back'), packed('home'))],
+  ])
+}
+
+/** The chat is linked. What comes first is one press away. */
+export function connected(
+  { t, timezone }: Reader,
+  link: { readonly wallet: string; readonly scopes: readonly Scope[] },
+  options: {
+    /** Where the wallet has none and may have one. */
+    readonly trial: TrialOffer | undefined
+    /** There is room for another watch. */
+    readonly hasSlot: boolean
+    readonly hasWatches: boolean
+    /** The quote that waits for the right to spend, as its button carries it. */
+    readonly goesOn: string | undefined
+  },
+): View {
+  const { trial, goesOn } = options
+  const lines = [
+    `✅ ${t.html('bot:connect.done', { address: wholeAddress(link.wallet) })}`,
+    t.html('bot:connect.rights', { rights: rightsText(t, link.scopes) }),
+    t.html('bot:connect.zone', { zone: id(timezone) }),
+    ...(trial === undefined ? [] : ['', trialText(t, trial)]),
+  ]
+  const start = (label: string, next: string, mark: string, style?: 'primary') =>
+    act(label, packed('trial.start', { next, terms: mark }), style)
+  const trialButtons =
+    trial === undefined
+      ? []
+      : [
+          [
+            start(
+              t('bot:button.trialWallet'),
+              'wallet',
+              trial.mark,
+              goesOn ? undefined : 'primary',
+            ),
+          ],
+          [start(t('bot:button.trialChoose'), 'choose', trial.mark)],
+        ]
+  const first =
+    goesOn === undefined && trial === undefined ? nextButtons(t, link.scopes, options) : []
+  const isOffered = trial !== undefined || goesOn !== undefined
+  return screen(lines, [
+    goesOn === undefined ? [] : [act(t('bot:button.addSlots'), goesOn, 'primary')],
+    ...trialButtons,
+    ...first,
+    [
+      isOffered ? back(t('bot:button.later'), packed('home')) : menuButton(t),
+      act(t('bot:button.zone'), packed('settings.zone', { region: 'all', page: 1 })),
+    ],
+  ])
+}
+
+function nextButtons(
+  t: Translate,
+  scopes: readonly Scope[],
+  options: { readonly hasSlot: boolean; readonly hasWatches: boolean },
+) {
+  if (options.hasWatches) {
+    const list = packed('watch.list', { page: 1 })
+    return [[act(t('bot:button.watches'), list, 'primary')]]
+  }
+  if (!scopes.includes('write')) return []
+  return options.hasSlot
+    ? [[act(t('bot:button.newWatch'), packed('new.start'), 'primary')]]
+    : [[act(t('bot:button.getSlot'), packed('slots'), 'primary')]]
+}
+
+/** What the free start is, and which terms it accepts. */
+export function trialText(t: Translate, { days, terms }: TrialOffer): string {
+  return t.html('bot:trial.offer', {
+    count: days,
+    terms: html(`<a href="${terms.url}">${t.html('bot:terms.link')}</a>`),
+    version: id(terms.version),
+  })
+}
+
+/** The page's reader said that the code is another one, or did not want to. @param data what the button for another code carries */
+export function connectDeclined({ t }: Reader, data: string): View {
+  return screen(
+    [t.html('bot:connect.declined')],
+    [[act(t('bot:button.retry'), data)], [menuButton(t)]],
+  )
+}
+
+/** The chat has a newer code, in a message below. */
+export function connectReplaced({ t }: Reader): View {
+  return screen([t.html('bot:connect.replaced')], [])
+}
+
+/** Nobody signed in time. @param data what the button for another code carries */
+export function connectExpired({ t }: Reader, data: string): View {
+  const again = act(t('bot:button.newCode'), data, 'primary')
+  return screen([t.html('bot:connect.expired')], [[again], [menuButton(t)]])
+}
+
+/** The terms have to be accepted first, or are others by now. */
+export function trialTerms({ t }: Reader, trial: TrialOffer, next: string): View {
+  const accept = packed('trial.start', { next, terms: trial.mark })
+  return screen(
+    [`📄 ${trialText(t, trial)}`],
+    [[act(t('bot:button.startTrial'), accept, 'primary')], [menuButton(t)]],
+  )
+}

@@ -1,0 +1,57 @@
+import { Composer } from 'grammy'
+import { EXAMPLE_LABEL } from '#src/alerts/example.ts'
+import { formatTime } from '#src/i18n/format.ts'
+import { typed } from '#src/i18n/translate.ts'
+import type { ArgumentsOf } from '../../core/callback-data.ts'
+import type { BotContext } from '../../core/context.ts'
+import { defineFeature, onPress } from '../../core/feature.ts'
+import { show } from '../../core/show.ts'
+import { nameOf } from '../alerts/actions.ts'
+import { type ExampleState, exampleAlert, exampleMuteEnd } from './view.ts'
+
+const composer = new Composer<BotContext>()
+
+onPress(composer, 'demo', async (ctx, args) => {
+  const state = after(args, ctx.app.clock.now())
+  const said = sentenceOf(ctx, args.part, state)
+  if (said !== undefined) await ctx.answer(said)
+  const options = { by: nameOf(ctx), isLinked: ctx.links.length > 0, pages: ctx.app.publicUrl }
+  await show(ctx, exampleAlert(ctx.reader, state, options))
+})
+
+/** The example after a press: each turns on what is off, and off what is on. */
+function after({ part, opened, ...before }: ArgumentsOf<'demo'>, now: Date): ExampleState {
+  const state = { ...before, openedAt: opened === undefined ? now : new Date(opened * 1000) }
+  switch (part) {
+    case 's':
+      return state
+    case 'a':
+      return { ...state, acknowledged: !state.acknowledged }
+    case 'm':
+      return { ...state, muted: !state.muted }
+    case 'w':
+    case 'c':
+    case 'd':
+      return { ...state, help: state.help === part ? undefined : part }
+    default:
+      return part satisfies never
+  }
+}
+
+/** What a press of the same button of a real alert is answered with. */
+function sentenceOf(
+  { t, reader }: BotContext,
+  part: ArgumentsOf<'demo'>['part'],
+  state: ExampleState,
+): string | undefined {
+  if (part === 'a') {
+    return t(state.acknowledged ? 'bot:toast.acknowledgedOpen' : 'bot:toast.unacknowledged')
+  }
+  if (part !== 'm') return undefined
+  if (!state.muted) return t('bot:watch.nowHeard')
+  const offset = { offset: reader.timezone === 'UTC' }
+  const time = formatTime(exampleMuteEnd(state), t.locale, reader.timezone, offset)
+  return t('bot:toast.quietUntil', { label: typed(EXAMPLE_LABEL), time })
+}
+
+export const exampleFeature = defineFeature({ commands: [], composer })

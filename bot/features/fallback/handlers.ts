@@ -1,0 +1,75 @@
+import { Composer } from 'grammy'
+import { AppError } from '#src/kernel/errors.ts'
+import { watchBehind } from '../../core/callback-data.ts'
+import type { BotContext } from '../../core/context.ts'
+import { defineFeature } from '../../core/feature.ts'
+import { removeButtons, send } from '../../core/show.ts'
+import { readAddress } from '../../core/typed-input.ts'
+import { aboutAddress, notUnderstood } from '../../views/notices.ts'
+import { cardOf, findWatch, homeScreen } from '../../views/screens.ts'
+import type { View } from '../../views/view.ts'
+import { offerNamed } from '../provider/handlers.ts'
+
+const composer = new Composer<BotContext>()
+
+/** An unknown, old or forged button: its message keeps its text, the fresh screen comes below. */
+composer.on('callback_query', async (ctx) => {
+  await ctx.answer(ctx.t('bot:toast.oldButton'))
+  const messageId = ctx.callbackQuery.message?.message_id
+  if (messageId !== undefined) await removeButtons(ctx, messageId)
+  await send(ctx, await freshScreen(ctx))
+})
+
+/** The screen the button belonged to, if that can be told, else the start of everything. */
+async function freshScreen(ctx: BotContext): Promise<View> {
+  const id = watchBehind(ctx.callbackQuery?.data ?? '')
+  if (id === undefined) return homeScreen(ctx)
+  try {
+    const { watch, link } = await findWatch(ctx, id)
+    return await cardOf(ctx, watch, link)
+  } catch (error) {
+    if (error instanceof AppError && error.kind === 'not_found') return homeScreen(ctx)
+    throw error
+  }
+}
+
+const inPrivate = composer.chatType('private')
+
+/**
+ * A text that answers nothing: an address or a provider's name says what it may be about. A command that
+ * there is none of leaves an open question open.
+ */
+inPrivate.on('message:text', async (ctx) => {
+  const { reader, links } = ctx
+  const { text } = ctx.message
+  if (ctx.askAgain !== undefined) return ctx.askAgain()
+  const [link] = links
+  const state = { isLinked: link !== undefined }
+  if (link === undefined || text.startsWith('/')) {
+    await send(ctx, notUnderstood(reader, { why: 'text', ...state }))
+    return
+  }
+  const address = readAddress(text)
+  if (address.ok) {
+    const canWrite = link.caller.scopes.includes('write')
+    await send(ctx, aboutAddress(reader, address.value, { canWrite }))
+  } else if (address.reason !== 'no_address') {
+    await send(ctx, notUnderstood(reader, { why: address.reason, ...state }))
+  } else if (!(await offerNamed(ctx, text))) {
+    await send(ctx, notUnderstood(reader, { why: 'text', ...state }))
+  }
+})
+
+inPrivate.on(
+  [
+    'message:file',
+    'message:contact',
+    'message:location',
+    'message:poll',
+    'message:dice',
+    'message:story',
+  ],
+  (ctx) => send(ctx, notUnderstood(ctx.reader, { why: 'media', isLinked: ctx.links.length > 0 })),
+)
+
+export const fallbackFeature = defineFeature({ commands: [], composer })

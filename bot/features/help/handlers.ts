@@ -1,0 +1,52 @@
+import { Composer } from 'grammy'
+import type { BotContext } from '../../core/context.ts'
+import { defineFeature, type Feature, type Menu, onPress } from '../../core/feature.ts'
+import { send, show } from '../../core/show.ts'
+import { nothingOpen } from '../../views/notices.ts'
+import { groupHelp, HELP_PAGES, helpMenu, helpPage } from './view.ts'
+
+/** Help, which names the commands of every feature. @param features asked when help is */
+export function createHelpFeature(features: () => readonly Feature[]): Feature {
+  const composer = new Composer<BotContext>()
+  const commandsOf = (ctx: BotContext) =>
+    features()
+      .flatMap(({ commands }) => commands)
+      .filter(({ menus, isBilled }) => {
+        return menus.includes(menuOf(ctx)) && (isBilled !== true || ctx.app.billing.enabled)
+      })
+      .map(({ name }) => name)
+
+  composer.command('help', async (ctx) => {
+    const { reader } = ctx
+    await send(ctx, reader.isGroup ? groupHelp(reader, commandsOf(ctx)) : helpMenu(reader))
+  })
+
+  onPress(composer, 'help', async (ctx, { topic }) => {
+    const { reader, links, app } = ctx
+    const page = HELP_PAGES.find((one) => one === topic)
+    if (page === undefined || (page === 'credits' && !app.billing.enabled)) {
+      await show(ctx, helpMenu(reader))
+      return
+    }
+    const [link] = links
+    const view = helpPage(reader, page, {
+      commands: commandsOf(ctx),
+      pages: app.publicUrl,
+      isLinked: link !== undefined,
+      canWrite: link?.caller.scopes.includes('write') === true,
+    })
+    await show(ctx, view)
+  })
+
+  composer.chatType('private').command('cancel', (ctx) => send(ctx, nothingOpen(ctx.reader)))
+
+  return defineFeature({
+    commands: [{ name: 'help', menus: ['private', 'group', 'administrators'] }],
+    composer,
+  })
+}
+
+function menuOf({ reader, isAdministrator }: BotContext): Menu {
+  if (!reader.isGroup) return 'private'
+  return isAdministrator ? 'administrators' : 'group'
+}

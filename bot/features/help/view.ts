@@ -1,0 +1,204 @@
+import { PERIOD_DAYS, SLOT_PRICE_CREDITS, SLOTS_MAX, TRIAL_DAYS } from '#src/billing/price-list.ts'
+import { isOpenLink } from '#src/channels/wording.ts'
+import { formatDuration } from '#src/i18n/format.ts'
+import { builtKey, id, type Translate } from '#src/i18n/translate.ts'
+import { packed } from '../../core/callback-data.ts'
+import {
+  act,
+  type Button,
+  back,
+  deepLink,
+  inRows,
+  menuButton,
+  type Reader,
+  type Rows,
+  screen,
+  type View,
+} from '../../views/view.ts'
+import { GLYPHS } from '../../views/watch-state.ts'
+import { exampleStart } from '../example/view.ts'
+import { typeLines } from '../new/view.ts'
+
+/** The pages of the help, in the order they are offered. */
+export const HELP_PAGES = [
+  'first',
+  'types',
+  'alerts',
+  'credits',
+  'groups',
+  'api',
+  'privacy',
+  'commands',
+] as const
+export type HelpPage = (typeof HELP_PAGES)[number]
+
+/** Who reads the help, and what it has to name. */
+export interface HelpOptions {
+  /** Names of the commands of the reader's menu. */
+  readonly commands: readonly string[]
+  /** Where the service's pages are. */
+  readonly pages: string
+  readonly isLinked: boolean
+  /** The chat may change what its wallet has. */
+  readonly canWrite: boolean
+}
+
+const DAY_S = 86_400
+
+/** What this is, and what there is to read about. */
+export function helpMenu({ t, isFree }: Reader): View {
+  const pages = HELP_PAGES.filter((page) => page !== 'credits' || isFree !== true)
+  const buttons = pages.map((page) => act(titleOf(t, page), packed('help', { topic: page })))
+  return screen(
+    [t.html('bot:help.title'), '', t.html('bot:help.text'), '', t.html('bot:start.safety')],
+    [...inRows(buttons, 2), [menuButton(t)]],
+  )
+}
+
+/** The same for a group, where everybody reads and nobody needs a menu. */
+export function groupHelp(reader: Reader, commands: readonly string[]): View {
+  const { t } = reader
+  return screen(
+    [
+      t.html('bot:help.title'),
+      t.html('bot:help.text'),
+      '',
+      ...commandLines(t, commands),
+      '',
+      t.html('bot:start.safety'),
+    ],
+    [[{ label: t('bot:button.openPrivate'), url: deepLink(reader, 'help') }]],
+  )
+}
+
+/** One page of the help, with the button that does what it explains. */
+export function helpPage(reader: Reader, page: HelpPage, options: HelpOptions): View {
+  const { t } = reader
+  const toMenu = back(t('bot:button.help'), packed('help', { topic: undefined }))
+  return screen(
+    [
+      t.html('bot:help.pageTitle', { page: titleOf(t, page) }),
+      '',
+      ...bodyOf(reader, page, options),
+      '',
+      t.html('bot:start.safety'),
+    ],
+    [...actsOf(t, page, options), [toMenu]],
+  )
+}
+
+function titleOf(t: Translate, page: HelpPage): string {
+  return t(`bot:button.help.${page}`)
+}
+
+function bodyOf(
+  reader: Reader,
+  page: HelpPage,
+  { commands, pages }: HelpOptions,
+): readonly string[] {
+  const { t, isFree } = reader
+  const days = (count: number) => formatDuration(count * DAY_S, t.locale, 'long')
+  switch (page) {
+    case 'first':
+      if (isFree === true) return [t.html('bot:help.firstFree')]
+      return [t.html('bot:help.first', { duration: days(TRIAL_DAYS) })]
+    case 'types':
+      return [...typeLines(reader), ...(isFree === true ? [] : ['', t.html('bot:help.types')])]
+    case 'alerts':
+      return [legend(t), '', t.html('bot:help.alerts', buttonNames(t))]
+    case 'credits':
+      return [
+        t.html('bot:help.credits', {
+          price: t('units:credits', { count: SLOT_PRICE_CREDITS }),
+          duration: days(PERIOD_DAYS),
+          max: SLOTS_MAX,
+        }),
+      ]
+    case 'groups':
+      return [
+        t.html('bot:help.groups', {
+          recipients: t('bot:button.recipients'),
+          add: t('bot:button.addRecipient'),
+          kind: t('bot:button.add.telegram'),
+        }),
+      ]
+    case 'api':
+      // Told as text where it cannot be on a button.
+      return [t.html('bot:help.api'), ...(isOpenLink(pages) ? [] : ['', id(docsUrl(pages)).text])]
+    case 'privacy':
+      return [t.html('bot:help.privacy')]
+    case 'commands':
+      return commandLines(t, commands)
+    default:
+      return page satisfies never
+  }
+}
+
+/** What the signs before alerts mean. */
+function legend(t: Translate): string {
+  const signs = [
+    `🔴 ${t.html('bot:severity.critical')}`,
+    `🟠 ${t.html('bot:severity.warning')}`,
+    `🔵 ${t.html('bot:severity.info')}`,
+    `${GLYPHS.fine} ${t.html('messages:recovered')}`,
+  ]
+  return signs.join(' · ')
+}
+
+/** The buttons of alerts, as they are labelled. */
+function buttonNames(t: Translate) {
+  return {
+    acknowledge: t('messages:button.acknowledge'),
+    mute: t('messages:button.mute1h'),
+    why: t('messages:button.why'),
+    causes: t('messages:button.causes'),
+    action: t('messages:button.action'),
+    details: t('messages:details'),
+  }
+}
+
+function commandLines(t: Translate, commands: readonly string[]): readonly string[] {
+  return commands.map((command) =>
+    t.html('bot:help.command', {
+      command: id(`/${command}`),
+      description: t(builtKey(`bot:command.${command}`)),
+    }),
+  )
+}
+
+function docsUrl(pages: string): string {
+  return `${pages}/docs`
+}
+
+/** What a page explains can be done at once, as far as the chat may. */
+function actsOf(t: Translate, page: HelpPage, options: HelpOptions): Rows {
+  const { isLinked, canWrite, pages } = options
+  const connect = act(t('bot:button.connect'), packed('connect', { spend: false }), 'primary')
+  const forWriters = (...buttons: readonly Button[]): Rows =>
+    canWrite ? [buttons] : isLinked ? [] : [[connect]]
+  switch (page) {
+    case 'first':
+    case 'types':
+      return forWriters(act(t('bot:button.newWatch'), packed('new.start'), 'primary'))
+    case 'alerts':
+      return [[exampleStart(t('bot:button.example'))]]
+    case 'credits':
+      return forWriters(
+        act(t('bot:button.topUp'), packed('topup')),
+        act(t('bot:button.slots'), packed('slots')),
+      )
+    case 'groups':
+      return forWriters(act(t('bot:button.addToGroup'), packed('rec.kind', { type: 'telegram' })))
+    case 'api':
+      return [
+        isOpenLink(pages) ? [{ label: t('bot:button.docs'), url: docsUrl(pages) }] : [],
+        canWrite ? [act(t('bot:button.recipients'), packed('rec.list'))] : [],
+      ]
+    case 'privacy':
+      return [[act(t('bot:button.deleteData'), packed('stop.data'))]]
+    case 'commands':
+      return []
+    default:
+      return page satisfies never
+  }
+}

@@ -1,0 +1,149 @@
+/** The bot's name in any chat: the status of a provider or the price of a feed, to be posted there. */
+import { GrammyError, type Middleware } from 'grammy'
+import type { InlineQueryResult } from 'grammy/types'
+import { translator } from '#src/i18n/translate.ts'
+import type { Caller } from '#src/kernel/caller.ts'
+import { localeOfTag } from '#src/kernel/locale.ts'
+import type { Address } from '#src/kernel/units.ts'
+import type { Answering, App } from '#src/operations/define.ts'
+import { invoke, type RawInput } from '#src/operations/invoke.ts'
+import { listFeeds, resolveTarget, searchProviders } from '#src/operations/previews.ts'
+import { getProviderFsp } from '#src/operations/providers.ts'
+import { listWatches } from '#src/operations/watches.ts'
+import { chatLinks } from '#src/recipients/chats.ts'
+import { describe } from '../../core/api.ts'
+import type { BotContext } from '../../core/context.ts'
+import { keyboard } from '../../core/show.ts'
+import { findChat } from '../../core/store.ts'
+import { feedKey, readAddress } from '../../core/typed-input.ts'
+import type { Reader } from '../../views/view.ts'
+import { propertyOf } from '../../views/watch-facts.ts'
+import { feedResult, INLINE_ROUNDS, type InlineResult, providerResult } from './view.ts'
+
+const PROVIDERS_MAX = 6
+const FEEDS_MAX = 4
+/** How long Telegram gives the same answer again, in seconds. */
+const CACHE_SECONDS = 30
+/** A query that could not be answered is asked again soon. */
+const RETRY_SECONDS = 1
+
+/** Answers what is typed behind the bot's name. Everything else goes on. */
+export function inlineQueries(app: App): Middleware<BotContext> {
+  return async (ctx, next) => {
+    const { inlineQuery } = ctx
+    if (inlineQuery === undefined) return next()
+    const { from, query } = inlineQuery
+    const links = await chatLinks(app, from.id)
+    const locale =
+      (await findChat(app.db, from.id))?.locale ?? localeOfTag(from.language_code) ?? 'en'
+    const bot = ctx.me.username
+    const reader: Reader = { t: translator(locale), timezone: 'UTC', isGroup: true, bot }
+    const [link] = links
+    try {
+      if (link === undefined) return await offerConnection(ctx, reader)
+      const { wallet } = link
+      const caller: Caller = {
+        wallet,
+        scopes: ['read'],
+        via: 'telegram',
+        telegramUserId: from.id,
+      }
+      const results = await find(app, caller, reader, query.trim())
+      await ctx.answerInlineQuery(results.map(toArticle), {
+        cache_time: CACHE_SECONDS,
+        is_personal: true,
+      })
+    } catch (error) {
+      // Whoever types on has asked anew long before a second try.
+      const isLate = error instanceof GrammyError && error.error_code === 400
+      const fields = { updateId: ctx.update.update_id, error: describe(error) }
+      app.log[isLate ? 'debug' : 'warn'](fields, 'inline query not answered')
+    }
+  }
+}
+
+async function offerConnection(ctx: BotContext, { t }: Reader): Promise<void> {
+  await ctx.answerInlineQuery([], {
+    cache_time: RETRY_SECONDS,
+    is_personal: true,
+    button: { text: t('bot:button.connect'), start_parameter: 'connect' },
+  })
+}
+
+async function find(
+  app: App,
+  caller: Caller,
+  reader: Reader,
+  query: string,
+): Promise<readonly InlineResult[]> {
+  const call = async <Output>(operation: Answering<Output>, input: RawInput = {}) =>
+    (await invoke(app, operation, caller, input)).output
+  const address = readAddress(query)
+  const [providers, feeds] = await Promise.all([
+    query === '' ? watchedProviders(call) : address.ok ? [address.value] : named(call, query),
+    query === '' || address.ok ? [] : feedsNamed(call, query),
+  ])
+  const now = app.clock.now()
+  return [
+    ...(await Promise.all(
+      providers.slice(0, PROVIDERS_MAX).map(async (provider) => {
+        const rounds = String(INLINE_ROUNDS)
+        const view = await call(getProviderFsp, { query: { provider, rounds } })
+        const { data } = await call(searchProviders, { query: { text: view.provider } })
+        return providerResult(reader, { view, name: data[0]?.name }, now)
+      }),
+    )),
+    ...(
+      await Promise.all(
+        feeds.slice(0, FEEDS_MAX).map(async (feed) => {
+          const body = { type: 'feed-move', target: { feed } }
+          const { observation } = await call(resolveTarget, { body })
+          return feedResult(reader, feed, observation, now)
+        }),
+      )
+    ).filter((one) => one !== undefined),
+  ]
+}
+
+type Call = <Output>(operation: Answering<Output>, input?: RawInput) => Promise<Output>
+
+/** Providers the wallet watches, each once; which watches there are stays its own. */
+async function watchedProviders(call: Call): Promise<readonly Address[]> {
+  const { data } = await call(listWatches, { query: { limit: '250' } })
+  const named = data.flatMap(({ target }) => {
+    const read = readAddress(String(propertyOf(target, 'provider') ?? ''))
+    return read.ok ? [read.value] : []
+  })
+  return [...new Set(named)]
+}
+
+/** Providers with the text in their public name. */
+async function named(call: Call, text: string): Promise<readonly Address[]> {
+  const { data } = await call(searchProviders, { query: { text: text.slice(0, 200) } })
+  return data.map(({ provider }) => provider)
+}
+
+/** Feeds whose name begins with the text, then those that hold it. */
+async function feedsNamed(call: Call, text: string): Promise<readonly string[]> {
+  const wanted = feedKey(text)
+  if (wanted === '') return []
+  const { data } = await call(listFeeds)
+  const starts = data.filter((name) => feedKey(name).startsWith(wanted))
+  const holds = data.filter((name) => feedKey(name).includes(wanted))
+  return [...new Set([...starts, ...holds])]
+}
+
+function toArticle({ id, title, description, html, button }: InlineResult): InlineQueryResult {
+  return {
+    type: 'article',
+    id,
+    title,
+    description,
+    input_message_content: {
+      message_text: html,
+      parse_mode: 'HTML',
+      link_preview_options: { is_disabled: true },
+    },
+    ...(button !== undefined && { reply_markup: keyboard([[button]]) }),
+  }
+}

@@ -1,0 +1,51 @@
+import { Composer } from 'grammy'
+import { isLocale, type Locale } from '#src/kernel/locale.ts'
+import { updateChat } from '#src/operations/chat.ts'
+import type { BotContext } from '../../core/context.ts'
+import { defineFeature, type Feature, onPress } from '../../core/feature.ts'
+import { identifyAgain } from '../../core/middleware/identify.ts'
+import { setChatCommands } from '../../core/registration.ts'
+import { send, show } from '../../core/show.ts'
+import { changeChat } from '../../core/store.ts'
+import { languageChoice } from './view.ts'
+
+/** The language of a chat. @param features asked for their commands when a language is chosen */
+export function createLanguageFeature(features: () => readonly Feature[]): Feature {
+  const composer = new Composer<BotContext>()
+
+  composer.command('language', async (ctx) => {
+    const wanted = ctx.match.trim().toLowerCase()
+    if (ctx.isAdministrator && isLocale(wanted)) await setLanguage(ctx, wanted, features())
+    const notice = ctx.isAnonymous ? { notice: ctx.t.html('bot:group.anonymous') } : {}
+    await send(ctx, languageChoice(ctx.reader, { buttons: ctx.isAdministrator, ...notice }))
+  })
+
+  onPress(composer, 'settings.lang', (ctx) =>
+    show(ctx, languageChoice(ctx.reader, { buttons: true })),
+  )
+
+  onPress(composer, 'settings.langSet', async (ctx, { locale }) => {
+    await setLanguage(ctx, locale, features())
+    await show(ctx, languageChoice(ctx.reader, { buttons: true }))
+  })
+
+  return defineFeature({
+    commands: [{ name: 'language', menus: ['private', 'administrators'] }],
+    composer,
+  })
+}
+
+/** From now on the chat's screens, alerts and commands are in this language. */
+async function setLanguage(
+  ctx: BotContext,
+  locale: Locale,
+  features: readonly Feature[],
+): Promise<void> {
+  const { app, known } = ctx
+  await changeChat(app.db, known.id, { locale }, app.clock.now())
+  if (ctx.links.length > 0) {
+    await ctx.call(updateChat, { body: { chatId: known.id, locale } })
+  }
+  await identifyAgain(ctx)
+  await setChatCommands(ctx, features)
+}

@@ -1,0 +1,30 @@
+import { LOCALE_NAMES, LOCALES, type Locale } from '#src/kernel/locale.ts'
+import { packed } from '../../core/callback-data.ts'
+import { type Button, menuButton, type Reader, screen, type View } from '../../views/view.ts'
+
+/**
+ * All languages in their own names, two a row.
+ *
+ * @param options `notice`: why there are no buttons, HTML
+ */
+export function languageChoice(
+  { t }: Reader,
+  options: { readonly buttons: boolean; readonly notice?: string },
+): View {
+  const language = LOCALE_NAMES[t.locale]
+  const title = `🌐 ${t.html('bot:language.title', { language })}`
+  if (!options.buttons) return screen([title, options.notice ?? t.html('bot:group.adminsOnly')])
+  const buttons = LOCALES.map((locale) => choice(locale, locale === t.locale))
+  const rows = Array.from({ length: Math.ceil(buttons.length / 2) }, (_, index) =>
+    buttons.slice(index * 2, index * 2 + 2),
+  )
+  return screen([title], [...rows, [menuButton(t)]])
+}
+
+function choice(locale: Locale, isChosen: boolean): Button {
+  const name = LOCALE_NAMES[locale]
+  return {
+    label: isChosen ? `✓ ${name}` : name,
+    data: packed('settings.langSet', { locale }),
+  }
+}

@@ -1,0 +1,48 @@
+import { Composer } from 'grammy'
+import type { ChatMember } from 'grammy/types'
+import { moveChat } from '#src/delivery/log.ts'
+import { blockChat } from '#src/recipients/chats.ts'
+import type { BotContext } from '../../core/context.ts'
+import { defineFeature } from '../../core/feature.ts'
+import { send } from '../../core/show.ts'
+import { moveChat as moveKnown } from '../../core/store.ts'
+import { blockedLinks, homeScreen } from '../../views/screens.ts'
+import { comeBack, returningScreen } from '../start/returning.ts'
+
+const composer = new Composer<BotContext>()
+
+/** The bot was let in or thrown out: started or blocked in private, added or removed in a group. */
+composer.on('my_chat_member', async (ctx) => {
+  const { old_chat_member: before, new_chat_member: after } = ctx.myChatMember
+  const isIn = isInside(after)
+  if (isInside(before) === isIn) return
+  const now = ctx.app.clock.now()
+  if (!isIn) return blockChat(ctx.app, ctx.known.id, now)
+  const blocked = blockedLinks(ctx)
+  // Who let the bot in need not be who may say what comes there.
+  if (ctx.reader.isGroup) {
+    if (blocked.length > 0 || ctx.links.length === 0) await send(ctx, await homeScreen(ctx))
+    return
+  }
+  await comeBack(ctx)
+  if (blocked.length > 0) await send(ctx, await returningScreen(ctx, blocked))
+})
+
+/** A group becomes a supergroup: another chat to Telegram, the same to its people. */
+composer.on('message:migrate_to_chat_id', (ctx) =>
+  follow(ctx, ctx.known.id, ctx.message.migrate_to_chat_id),
+)
+composer.on('message:migrate_from_chat_id', (ctx) =>
+  follow(ctx, ctx.message.migrate_from_chat_id, ctx.known.id),
+)
+
+async function follow({ app }: BotContext, from: number, to: number): Promise<void> {
+  await moveChat(app, { from, to })
+  await moveKnown(app.db, from, to, app.clock.now())
+}
+
+function isInside(member: ChatMember): boolean {
+  return member.status !== 'left' && member.status !== 'kicked'
+}
+
+export const membershipFeature = defineFeature({ commands: [], composer })

@@ -1,0 +1,133 @@
+import { Composer } from 'grammy'
+import { formatTime } from '#src/i18n/format.ts'
+import { typed } from '#src/i18n/translate.ts'
+import { muteAll, muteEpisode } from '#src/operations/chat.ts'
+import { listMutedAlerts } from '#src/operations/chat-lists.ts'
+import type { MuteDuration } from '../../core/callback-data.ts'
+import type { BotContext } from '../../core/context.ts'
+import { defineFeature, onCommand, onPress } from '../../core/feature.ts'
+import { identifyAgain } from '../../core/middleware/identify.ts'
+import { isDelivered, show } from '../../core/show.ts'
+import { readDuration } from '../../core/typed-input.ts'
+import { allWatches, findWatch, hasButtons } from '../../views/screens.ts'
+import { nearTime } from '../../views/time.ts'
+import { isMuted } from '../../views/watch-state.ts'
+import { findAlert } from '../alerts/alerts.ts'
+import { muteEnd } from '../watches/handlers.ts'
+import { changeWatch } from '../watches/manage.ts'
+import { muteScreen } from './view.ts'
+
+const composer = new Composer<BotContext>()
+
+const MINUTE_MS = 60_000
+const DAY_SECONDS = 86_400
+
+onCommand(composer, 'mute', async (ctx, text) => {
+  if (ctx.isAnonymous) return showMuted(ctx, ctx.t.html('bot:group.anonymous'))
+  if (text === '' || !hasButtons(ctx)) return showMuted(ctx)
+  const until = untilOf(ctx, text)
+  if (until === undefined) return showMuted(ctx, `⚠️ ${ctx.t.html('bot:muted.notUnderstood')}`)
+  await muteChat(ctx, until)
+})
+
+/** When a typed length of time ends, a day at most; undefined when it is none. */
+function untilOf(ctx: BotContext, text: string): Date | undefined {
+  const bounds = { min: MINUTE_MS / 1000, max: DAY_SECONDS }
+  const read = readDuration(text, bounds, ctx.t.locale)
+  if (!read.ok) return undefined
+  return new Date(ctx.app.clock.now().getTime() + read.value * 1000)
+}
+
+onPress(composer, 'mute.list', (ctx) => showMuted(ctx))
+
+onPress(composer, 'mute.all', async (ctx, { duration }) => {
+  const until = chatEnd(ctx, duration)
+  // Below an alert the press is answered, and the alert stays.
+  if (!(await isDelivered(ctx))) return muteChat(ctx, until)
+  await setMute(ctx, until)
+  const { t, reader } = ctx
+  const options = { offset: reader.timezone === 'UTC' }
+  await ctx.answer(
+    until === undefined
+      ? t('bot:toast.chatHeard')
+      : t('bot:toast.chatQuiet', {
+          until: formatTime(until, t.locale, reader.timezone, options),
+        }),
+    { box: until !== undefined },
+  )
+})
+
+/** When a mute of the chat ends: a day at most. */
+function chatEnd(ctx: BotContext, duration: MuteDuration): Date | undefined {
+  const now = ctx.app.clock.now()
+  const end = muteEnd(duration, ctx.reader.timezone, now)
+  const latest = new Date(now.getTime() + DAY_SECONDS * 1000)
+  return end !== undefined && end > latest ? latest : end
+}
+
+async function setMute(ctx: BotContext, until: Date | undefined): Promise<void> {
+  const now = ctx.app.clock.now().getTime()
+  const minutes = until === undefined ? 0 : Math.ceil((until.getTime() - now) / MINUTE_MS)
+  await ctx.call(muteAll, { body: { chatId: ctx.known.id, minutes } })
+  await identifyAgain(ctx)
+}
+
+async function muteChat(ctx: BotContext, until: Date | undefined): Promise<void> {
+  const { t, reader, app } = ctx
+  await setMute(ctx, until)
+  const done =
+    until === undefined
+      ? t.html('bot:muted.nowHeard')
+      : t.html('bot:muted.nowQuiet', { until: nearTime(reader, until, app.clock.now()) })
+  await showMuted(ctx, `✓ ${done}`)
+}
+
+onPress(composer, 'mute.off', async (ctx, { kind, id }) => {
+  const { t } = ctx
+  if (kind === 'w') {
+    const { watch, link } = await findWatch(ctx, id)
+    if (!link.manages) return ctx.answer(t('bot:group.linkersOnly'), { box: true })
+    const notice = `✓ ${t.html('bot:muted.heard', { label: typed(watch.label) })}`
+    return changeWatch(ctx, { watch, link }, { mutedUntil: null }, () => showMuted(ctx, notice))
+  }
+  const { card, link } = await findAlert(ctx, id)
+  if (!link.manages) return ctx.answer(t('bot:group.linkersOnly'), { box: true })
+  await ctx.call(muteEpisode, { body: { id, muted: false } }, link)
+  const label = typed(card.alert.watchLabel)
+  await showMuted(ctx, `✓ ${t.html('bot:muted.heard', { label })}`)
+})
+
+/** Alerts looked at for what is silent. */
+const ALERTS_MAX = 10
+
+/** @param notice a line about what has just happened: HTML */
+async function showMuted(ctx: BotContext, notice?: string): Promise<void> {
+  const { app, t, reader, links } = ctx
+  const now = app.clock.now()
+  const [link] = links
+  const [watches, alerts] = await Promise.all([
+    allWatches(ctx),
+    ctx.call(listMutedAlerts, {
+      body: { limit: ALERTS_MAX, reader: { locale: t.locale, timezone: reader.timezone } },
+    }),
+  ])
+  const ends = links.flatMap(({ mutedUntil }) =>
+    mutedUntil !== null && mutedUntil > now ? [mutedUntil] : [],
+  )
+  const view = muteScreen(
+    reader,
+    { chatUntil: ends[0], watches: watches.filter((watch) => isMuted(watch, now)), alerts },
+    {
+      now,
+      buttons: hasButtons(ctx),
+      canWrite: link?.manages === true && link.caller.scopes.includes('write'),
+      ...(notice !== undefined && { notice }),
+    },
+  )
+  await show(ctx, view)
+}
+
+export const muteFeature = defineFeature({
+  commands: [{ name: 'mute', menus: ['private', 'administrators'] }],
+  composer,
+})

@@ -1,0 +1,109 @@
+import type { AlertLine } from '#src/alerts/lines.ts'
+import { cut } from '#src/channels/wording.ts'
+import { isolate } from '#src/i18n/isolates.ts'
+import { typed } from '#src/i18n/translate.ts'
+import type { Watch } from '#src/watches/model.ts'
+import { packed } from '../../core/callback-data.ts'
+import { nearTime } from '../../views/time.ts'
+import {
+  act,
+  type Button,
+  labelWithName,
+  menuButton,
+  type Reader,
+  screen,
+  type View,
+} from '../../views/view.ts'
+import { GLYPHS } from '../../views/watch-state.ts'
+import { alertTitle } from '../alerts/list-view.ts'
+
+/** What hears nothing, or is not heard of. */
+export interface Muted {
+  /** Until when the chat hears nothing. */
+  readonly chatUntil: Date | undefined
+  /** Watches that are muted now. */
+  readonly watches: readonly Watch[]
+  /** Alerts that are silenced until they recover. */
+  readonly alerts: readonly AlertLine[]
+}
+
+interface MuteOptions {
+  readonly now: Date
+  /** Without, the same text and nothing to press. */
+  readonly buttons: boolean
+  /** Watches and alerts may be heard of again from here. */
+  readonly canWrite: boolean
+  /** A line about what has just happened, or about what the reader may not do: HTML. */
+  readonly notice?: string
+}
+
+/** Lines and buttons for what is muted; the rest is in the list of watches. */
+const SHOWN_MAX = 4
+const TITLE_MAX = 60
+
+/** What is silent, and silence for the whole chat. */
+export function muteScreen(reader: Reader, muted: Muted, options: MuteOptions): View {
+  const { t } = reader
+  const { chatUntil, watches, alerts } = muted
+  const { now, buttons, canWrite, notice } = options
+  const shownWatches = watches.slice(0, SHOWN_MAX)
+  const shownAlerts = alerts.slice(0, SHOWN_MAX - shownWatches.length)
+  const hidden = watches.length + alerts.length - shownWatches.length - shownAlerts.length
+  const lines = [
+    notice,
+    `${GLYPHS.muted} ${t.html('bot:muted.title')}`,
+    chatUntil === undefined
+      ? t.html('bot:muted.chatOff')
+      : t.html('bot:muted.chatUntil', { until: nearTime(reader, chatUntil, now) }),
+    ...shownWatches.map((watch) => watchLine(reader, watch, now)),
+    ...shownAlerts.map((line) =>
+      t.html('bot:muted.alert', {
+        label: typed(line.watchLabel),
+        title: cut(alertTitle(reader, line), TITLE_MAX),
+      }),
+    ),
+    hidden === 0 ? undefined : t.html('bot:watches.more', { count: hidden }),
+    '',
+    t.html('bot:muted.effect'),
+  ]
+  const all = (duration: '1h' | '8h' | '8am') =>
+    act(t(`bot:button.muteChat.${duration}`), packed('mute.all', { duration }))
+  const ends: readonly (readonly Button[])[] = [
+    ...(chatUntil === undefined
+      ? []
+      : [[act(t('bot:button.unmuteChat'), packed('mute.all', { duration: '0' }), 'primary')]]),
+    ...(canWrite
+      ? [...shownWatches.map(endWatch), ...shownAlerts.map((line) => endAlert(reader, line))]
+      : []
+    ).map((one) => [act(t('bot:button.endMute', { label: one.label }), one.data)]),
+  ]
+  const rows = [
+    [all('1h'), all('8h'), all('8am')],
+    ...ends,
+    [menuButton(t), act(t('bot:button.muteWatch'), packed('watch.list', { page: 1 }))],
+  ]
+  return screen(lines, buttons ? rows : [])
+}
+
+function watchLine(reader: Reader, { label, mutedUntil }: Watch, now: Date): string {
+  return reader.t.html('bot:muted.watch', {
+    label: typed(label),
+    until: mutedUntil === null ? '' : nearTime(reader, mutedUntil, now),
+  })
+}
+
+/** Most characters of what a button is about; the word before it takes the rest. */
+const LABEL_MAX = 12
+
+function endWatch({ id, label }: Watch) {
+  return { label: short(label), data: packed('mute.off', { kind: 'w', id }) }
+}
+
+function endAlert(reader: Reader, line: AlertLine) {
+  const label = short(alertTitle(reader, line))
+  return { label, data: packed('mute.off', { kind: 'a', id: line.id }) }
+}
+
+function short(text: string): string {
+  return labelWithName(cut(text, LABEL_MAX), isolate)
+}

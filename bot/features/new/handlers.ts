@@ -1,0 +1,354 @@
+import { Composer } from 'grammy'
+import { z } from 'zod'
+import { AppError } from '#src/kernel/errors.ts'
+import { Label } from '#src/kernel/label.ts'
+import { validationErrors } from '#src/kernel/validation.ts'
+import { createWatch, getWatch } from '#src/operations/watches.ts'
+import { getWatchType } from '#src/watches/types/index.ts'
+import type { ArgumentsOf, Verb } from '../../core/callback-data.ts'
+import type { BotContext, Membership } from '../../core/context.ts'
+import { defineFeature, onCommand, onPress } from '../../core/feature.ts'
+import { defineQuestion, type Refusal } from '../../core/session.ts'
+import { show } from '../../core/show.ts'
+import { readAddress } from '../../core/typed-input.ts'
+import { fieldsOf, findField, readValue } from '../../views/fields.ts'
+import { findWatch } from '../../views/screens.ts'
+import { factsOf, guideOf, typeName } from '../../views/watch-facts.ts'
+import { isReachable, toldBy } from '../watches/people-view.ts'
+import { peopleOf } from '../watches/recipient-choice.ts'
+import {
+  beginDraft,
+  changeDraft,
+  type Draft,
+  type DraftValues,
+  dropDraft,
+  type Preview,
+  readDraft,
+  renewDraft,
+} from './draft.ts'
+import { bodyOf, choiceBy, encodedSettings, stepAfter, stepBefore } from './moves.ts'
+import { observedNow, targetOf, understand } from './targets.ts'
+import * as views from './view.ts'
+import { linkOf, showNoSlot, slotsOf, stepView } from './wizard.ts'
+
+const composer = new Composer<BotContext>()
+
+onCommand(composer, 'new', openWizard, { privately: 'new' })
+
+composer.command('cancel', async (ctx, next) => {
+  const draft = await readDraft(ctx)
+  if (draft === undefined || draft.values.watchId !== null) return next()
+  await cancel(ctx)
+})
+
+onPress(composer, 'new.start', showTypes)
+onPress(composer, 'new.type', async (ctx, { type, address }) => {
+  if (!views.GUIDED_TYPES.includes(type)) return showTypes(ctx)
+  await beginType(ctx, type, address === undefined ? undefined : { address, provider: address })
+})
+
+onPress(composer, 'new.like', async (ctx, { id }) => {
+  const { watch, link } = await findWatch(ctx, id)
+  const fields = fieldsOf(watch.type)
+  const settings = z.record(z.string(), z.unknown()).parse(watch.settings)
+  const like: Partial<DraftValues> = {
+    isLike: true,
+    settings: Object.fromEntries(
+      fields.map(({ field }) => [field.key, String(settings[field.key] ?? field.suggested)]),
+    ),
+    signals: watch.signals.map(({ id: signal, enabled }) => ({ id: signal, enabled })),
+    recovery: watch.signals[0]?.recovery?.enabled ?? true,
+    recipientIds: watch.recipientIds,
+    minSeverity: watch.minSeverity,
+  }
+  await begin(ctx, link, watch.type, like)
+})
+
+type StepVerb = Exclude<Extract<Verb, `new.${string}`>, 'new.start' | 'new.type' | 'new.like'>
+
+const Rev = z.looseObject({ rev: z.int() })
+
+/** Handles a press of the wizard, if its draft is still the one. */
+function onStep<V extends StepVerb>(
+  verb: V,
+  handle: (ctx: BotContext, draft: Draft, args: ArgumentsOf<V>) => Promise<void>,
+): void {
+  onPress(composer, verb, async (ctx, args) => {
+    const draft = await readDraft(ctx)
+    if (draft === undefined) {
+      await ctx.answer(ctx.t('bot:new.expired'))
+      await showTypes(ctx)
+    } else if (draft.rev === Rev.parse(args).rev) {
+      await handle(ctx, draft, args)
+    } else {
+      await ctx.answer(ctx.t('bot:new.replaced'))
+      await showStep(ctx, draft)
+    }
+  })
+}
+
+onStep('new.pick', async (ctx, draft, { index }) => {
+  const picked = draft.values.offered[index]
+  if (picked === undefined) return showStep(ctx, draft)
+  const understood = await understand(ctx, draft, picked.target)
+  if (!understood.ok) return showStep(ctx, draft, understood.refusal)
+  await showStep(ctx, await withTarget(ctx, draft, understood.preview))
+})
+
+onStep('new.page', async (ctx, draft, { page }) => {
+  await showStep(
+    ctx,
+    await changeDraft(ctx, draft, { page, asking: isChoosing(draft) ? null : 'list' }),
+  )
+})
+
+onStep('new.set', async (ctx, draft, { field, value }) => set(ctx, draft, field, value))
+
+onStep('new.flip', async (ctx, draft, { signal }) => {
+  const definition = getWatchType(draft.values.type).signals.find(({ id }) => id === signal)
+  if (definition === undefined) return showStep(ctx, draft)
+  const chosen = draft.values.signals.find(({ id }) => id === signal)
+  const enabled = !(chosen?.enabled ?? definition.defaultEnabled)
+  const others = draft.values.signals.filter(({ id }) => id !== signal)
+  await showStep(
+    ctx,
+    await changeDraft(ctx, draft, { signals: [...others, { id: signal, enabled }] }),
+  )
+})
+
+onStep('new.who', async (ctx, draft, { id }) => {
+  const people = await peopleOf(ctx, linkOf(ctx, draft))
+  const isThere = people.recipients.some((one) => one.id === id)
+  if (!isThere) await ctx.answer(ctx.t('bot:error.gone'), { box: true })
+  if (!isThere) return showStep(ctx, draft)
+  const before = draft.values.recipientIds ?? toldBy(null, people).flatMap((one) => one.id ?? [])
+  const after = before.includes(id) ? before.filter((one) => one !== id) : [...before, id]
+  if (after.length === 0) await ctx.answer(ctx.t('bot:new.whoLast'), { box: true })
+  const recipientIds = after.length === 0 ? null : after
+  await showStep(ctx, await changeDraft(ctx, draft, { recipientIds }))
+})
+
+onStep('new.ask', async (ctx, draft, { field }) => {
+  await showStep(ctx, await changeDraft(ctx, draft, { asking: field }))
+})
+
+onStep('new.next', async (ctx, draft) => {
+  const next = await changeDraft(ctx, draft, stepAfter(draft))
+  await (next.values.watchId === null ? showIfRoom(ctx, next) : showStep(ctx, next))
+})
+onStep('new.back', async (ctx, draft) => {
+  const before = stepBefore(draft)
+  await (before === undefined
+    ? showTypes(ctx)
+    : showStep(ctx, await changeDraft(ctx, draft, before)))
+})
+onStep('new.cancel', cancel)
+onStep('new.create', create)
+
+/** The step of a draft as it waits, and what is typed at it. */
+const wizardQuestion = defineQuestion({
+  kind: 'new',
+  task: 'wizard',
+  about: z.object({ rev: z.int() }),
+  ask: async (ctx) => {
+    const draft = await readDraft(ctx)
+    return draft === undefined ? views.nothingCreated(ctx.reader) : stepView(ctx, draft)
+  },
+  answer: async (ctx, { rev }, text) => {
+    const draft = await readDraft(ctx)
+    if (draft === undefined || draft.rev !== rev) {
+      await showTypes(ctx)
+      return undefined
+    }
+    return typed(ctx, draft, text)
+  },
+  cancel,
+})
+
+/** Asks what is to be watched; of a type that is named, its first question. */
+export async function openWizard(ctx: BotContext, text: string): Promise<void> {
+  const type = typeNamed(ctx, text)
+  await (type === undefined ? showTypes(ctx) : beginType(ctx, type))
+}
+
+/** The person's draft, unless its watch is made. */
+export async function waitingDraft(ctx: BotContext): Promise<Draft | undefined> {
+  const draft = await readDraft(ctx)
+  return draft?.values.watchId === null ? draft : undefined
+}
+
+/** Goes on where the person's draft waits, if there is one, as after slots were bought. */
+export async function continueDraft(ctx: BotContext): Promise<boolean> {
+  const draft = await waitingDraft(ctx)
+  if (draft === undefined) return false
+  await showStep(ctx, draft)
+  return true
+}
+
+/** Begins a watch of a type; without room for it says what can be done. */
+async function beginType(
+  ctx: BotContext,
+  type: string,
+  target?: Readonly<Record<string, unknown>>,
+): Promise<void> {
+  const [link] = ctx.links
+  if (link === undefined) throw new AppError('unauthenticated', 'missing_token')
+  await begin(ctx, link, type, {}, target)
+}
+
+async function begin(
+  ctx: BotContext,
+  link: Membership,
+  type: string,
+  over: Partial<DraftValues>,
+  target?: Readonly<Record<string, unknown>>,
+): Promise<void> {
+  const hasTarget = (guideOf(type)?.target.length ?? 0) > 0
+  const sole = views.soleNumber(type)
+  const settings = Object.fromEntries(
+    fieldsOf(type).flatMap(({ field }) =>
+      field === sole?.field ? [] : [[field.key, String(field.suggested)]],
+    ),
+  )
+  const draft = await beginDraft(ctx, link.wallet, { type, step: 'target', settings, ...over })
+  const wanted = hasTarget ? target && targetOf(draft, target) : {}
+  if (wanted === undefined) return showIfRoom(ctx, draft)
+  const understood = await understand(ctx, draft, wanted)
+  if (!understood.ok) return showIfRoom(ctx, draft, understood.refusal)
+  await showIfRoom(ctx, await withTarget(ctx, draft, understood.preview))
+}
+
+/** Where a draft waits; without room for its watch, what can be done before it goes on. */
+async function showIfRoom(ctx: BotContext, draft: Draft, refusal?: Refusal): Promise<void> {
+  const { free } = await slotsOf(ctx, linkOf(ctx, draft))
+  await (free === 0 ? showNoSlot(ctx, draft) : showStep(ctx, draft, refusal))
+}
+
+/** The type a word means: its own name or the beginning of it, or a part of what it is called. */
+function typeNamed({ t }: BotContext, text: string): string | undefined {
+  const word = text.trim().toLowerCase()
+  if (word === '') return undefined
+  return (
+    views.GUIDED_TYPES.find((type) => type.startsWith(word)) ??
+    views.GUIDED_TYPES.find((type) => typeName(t, type).toLowerCase().includes(word))
+  )
+}
+
+async function showTypes(ctx: BotContext): Promise<void> {
+  const slots = await slotsOf(ctx)
+  const resume = await waitingDraft(ctx)
+  if (slots.free === 0) return showNoSlot(ctx, resume)
+  await show(ctx, views.typeChoice(ctx.reader, { slots, resume }), 'wizard')
+}
+
+function isChoosing({ values }: Draft): boolean {
+  return values.step === 'choose'
+}
+
+/** The draft, its target chosen. */
+function withTarget(ctx: BotContext, draft: Draft, preview: Preview): Promise<Draft> {
+  const step = draft.values.isLike ? 'check' : 'rule'
+  return changeDraft(ctx, draft, { preview, step, asking: null, page: 1 })
+}
+
+/** What was typed, at whatever step it was. */
+async function typed(ctx: BotContext, draft: Draft, text: string): Promise<Refusal | undefined> {
+  const { values } = draft
+  if (values.asking === 'tok') {
+    const address = readAddress(text)
+    if (!address.ok) return { html: ctx.t.html(`bot:typed.${address.reason}`) }
+    const parts = { ...values.parts, asset: address.value }
+    await showStep(ctx, await changeDraft(ctx, draft, { parts, asking: null }))
+    return undefined
+  }
+  if (values.step === 'target') {
+    const understood = await understand(ctx, draft, text)
+    if (!understood.ok) return understood.refusal
+    await showStep(ctx, await withTarget(ctx, draft, understood.preview))
+    return undefined
+  }
+  if (values.step === 'check' && values.asking === 'lab') {
+    const name = Label.safeParse(text)
+    if (!name.success) throw validationErrors(name.error)
+    await showStep(ctx, await changeDraft(ctx, draft, { label: name.data, asking: null }))
+    return undefined
+  }
+  const owned =
+    values.asking === null ? views.soleNumber(values.type) : findField(values.type, values.asking)
+  if (values.step !== 'rule' || owned === undefined) return { html: ctx.t.html('bot:typed.press') }
+  const facts = factsOf(views.describedDraft(draft))
+  const read = readValue(ctx.reader, owned, text, facts)
+  if (!read.ok) return { html: read.html }
+  await set(ctx, draft, owned.field.code, read.value)
+  return undefined
+}
+
+/** Chooses a value. */
+async function set(ctx: BotContext, draft: Draft, code: string, value: string): Promise<void> {
+  const { values } = draft
+  const changes = choiceBy(draft, code, value)
+  if (changes !== undefined) return showStep(ctx, await changeDraft(ctx, draft, changes))
+  const owned = fieldsOf(values.type).find(({ field }) => field.code === code)
+  if (owned === undefined) return showStep(ctx, draft)
+  const { key } = owned.field
+  const isSole = views.soleNumber(values.type)?.field === owned.field
+  const settings = { ...values.settings, [key]: value }
+  const checked = getWatchType(values.type).settings.safeParse(
+    encodedSettings(values.type, settings),
+    {
+      reportInput: true,
+    },
+  )
+  const isWrong = checked.error?.issues.some(({ path }) => path[0] === key)
+  if (isWrong) return showStep(ctx, draft)
+  const step = isSole ? 'check' : values.step
+  await showStep(ctx, await changeDraft(ctx, draft, { settings, asking: null, step }))
+}
+
+async function cancel(ctx: BotContext): Promise<void> {
+  await dropDraft(ctx)
+  await show(ctx, views.nothingCreated(ctx.reader), 'wizard')
+}
+
+/** Makes the watch. Pressed twice it is made once, and shown both times. */
+async function create(ctx: BotContext, draft: Draft): Promise<void> {
+  const { values } = draft
+  const link = linkOf(ctx, draft)
+  if (values.step !== 'check' && values.step !== 'done') return showStep(ctx, draft)
+  try {
+    const { id } = await ctx.call(
+      createWatch,
+      { body: bodyOf(draft), idempotencyKey: draft.id },
+      link,
+    )
+    await showCreated(ctx, await changeDraft(ctx, draft, { step: 'done', watchId: id }))
+  } catch (error) {
+    if (!(error instanceof AppError) || error.code !== 'no_free_slot') throw error
+    await showNoSlot(ctx, await renewDraft(ctx, draft))
+  }
+}
+
+async function showCreated(ctx: BotContext, draft: Draft): Promise<void> {
+  const { watchId } = draft.values
+  const link = linkOf(ctx, draft)
+  const watch = await ctx.call(getWatch, { params: { id: String(watchId) } }, link)
+  const told = toldBy(watch.recipientIds, await peopleOf(ctx, link))
+  const view = views.created(ctx.reader, watch, {
+    now: ctx.app.clock.now(),
+    seen: await observedNow(ctx, draft, link),
+    isTold: told.some(isReachable),
+  })
+  await show(ctx, view, 'wizard')
+}
+
+/** Shows where a draft waits, and takes what is typed there. */
+async function showStep(ctx: BotContext, draft: Draft, refusal?: Refusal): Promise<void> {
+  if (draft.values.watchId !== null) return showCreated(ctx, draft)
+  await wizardQuestion.open(ctx, { rev: draft.rev }, refusal)
+}
+
+export const newFeature = defineFeature({
+  commands: [{ name: 'new', menus: ['private'] }],
+  composer,
+  questions: [wizardQuestion],
+})

@@ -1,0 +1,107 @@
+/** How the choices of the wizard follow each other: pure. */
+import { SEVERITIES } from '#src/kernel/facts.ts'
+import { settingValue } from '#src/watches/guide.ts'
+import { getWatchType } from '#src/watches/types/index.ts'
+import { fieldsOf } from '../../views/fields.ts'
+import { guideOf } from '../../views/watch-facts.ts'
+import { chosenSignals } from '../signals/view.ts'
+import type { Draft, DraftValues } from './draft.ts'
+import { TYPED_TOKEN } from './targets.ts'
+
+/** What the short names mean that are no settings of the type. */
+export function choiceBy(
+  { values }: Draft,
+  code: string,
+  value: string,
+): Partial<DraftValues> | undefined {
+  switch (code) {
+    case 'tok':
+      return value === TYPED_TOKEN
+        ? { asking: null }
+        : { parts: { ...values.parts, asset: value }, asking: null }
+    case 'rec':
+      return { recovery: value === '1' }
+    case 'sev': {
+      const minSeverity = SEVERITIES.find((one) => one === value)
+      return minSeverity && { minSeverity }
+    }
+    case 'who':
+      return { step: 'people' }
+    case 'sig': {
+      if (value === 'choose') return { step: 'choose', page: 1 }
+      const choice = (['all', 'crt', 'def'] as const).find((one) => one === value)
+      return choice && { signals: [...chosenSignals(getWatchType(values.type).signals, choice)] }
+    }
+    default:
+      return undefined
+  }
+}
+
+/** The settings that are chosen so far, as a watch has them. */
+export function encodedSettings(type: string, settings: Readonly<Record<string, string>>) {
+  return Object.fromEntries(
+    fieldsOf(type).flatMap(({ field }) => {
+      const text = settings[field.key]
+      return text === undefined ? [] : [[field.key, settingValue(field, text)]]
+    }),
+  )
+}
+
+/** Where a draft goes on from its step. */
+export function stepAfter({ values }: Draft): Partial<DraftValues> {
+  const isComplete = fieldsOf(values.type).every(
+    ({ field }) => values.settings[field.key] !== undefined,
+  )
+  switch (values.step) {
+    case 'rule':
+    case 'choose':
+      return isComplete ? { step: 'check', asking: null } : {}
+    case 'people':
+      return { step: 'check' }
+    default:
+      return {}
+  }
+}
+
+/** The step before; undefined: the choice of a type. */
+export function stepBefore({ values }: Draft): Partial<DraftValues> | undefined {
+  const hasTarget = (guideOf(values.type)?.target.length ?? 0) > 0
+  if (values.asking !== null) return { asking: null, page: 1 }
+  switch (values.step) {
+    case 'target':
+      return undefined
+    case 'rule':
+      return hasTarget ? { step: 'target', isLike: false } : undefined
+    case 'choose':
+    case 'check':
+      return { step: 'rule' }
+    case 'people':
+      return { step: 'check' }
+    case 'done':
+      return {}
+    default:
+      return values.step satisfies never
+  }
+}
+
+/** The watch, as the operation takes it. */
+export function bodyOf({ values }: Draft) {
+  const { type, preview, settings, label, recipientIds, minSeverity, signals, recovery } = values
+  const definitions = getWatchType(type).signals
+  const [first] = definitions
+  const silenced =
+    !recovery && definitions.length === 1 && first?.events.recovery !== undefined
+      ? [{ id: first.id, recovery: { enabled: false } }]
+      : []
+  const chosen = definitions.length === 1 ? [] : signals
+  const name = label ?? preview?.providerName ?? undefined
+  return {
+    type,
+    target: preview?.target ?? {},
+    settings: encodedSettings(type, settings),
+    signals: [...chosen, ...silenced],
+    recipientIds,
+    minSeverity,
+    ...(name !== undefined && { label: name }),
+  }
+}

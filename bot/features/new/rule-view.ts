@@ -1,0 +1,201 @@
+import { builtKey, type Translate, typed } from '#src/i18n/translate.ts'
+import { SIGNAL_GROUPS } from '#src/watches/define.ts'
+import type { Watch } from '#src/watches/model.ts'
+import { findWatchType } from '#src/watches/types/index.ts'
+import { packed } from '../../core/callback-data.ts'
+import {
+  fieldLabel,
+  fieldsOf,
+  fieldText,
+  type OwnedField,
+  presetsOf,
+  sendKey,
+  typeKey,
+  valueText,
+} from '../../views/fields.ts'
+import {
+  act,
+  inRows,
+  pageRow,
+  type Reader,
+  type Rows,
+  screen,
+  type View,
+} from '../../views/view.ts'
+import { factsOf, typeLine } from '../../views/watch-facts.ts'
+import { chosenSignals, signalShort } from '../signals/view.ts'
+import type { Draft } from './draft.ts'
+import { describedDraft, isOn, lastRow, soleNumber, stepsOf, titleLine } from './view.ts'
+
+/** What the target was understood as, and how it stands. */
+function previewLines(reader: Reader, draft: Draft, now: Date): readonly (string | undefined)[] {
+  const described = describedDraft(draft)
+  const seen = typeLine(reader, described, 'now', now)
+  return [
+    typeLine(reader, described, 'target', now),
+    seen ?? typeLine(reader, described, 'unread', now),
+  ]
+}
+
+/** When an alert comes. @param watched another watch of the wallet that looks at the same */
+export function ruleStep(
+  reader: Reader,
+  draft: Draft,
+  options: { readonly now: Date; readonly watched: Pick<Watch, 'id' | 'label'> | undefined },
+): View {
+  const { t } = reader
+  const { rev, values } = draft
+  const fields = fieldsOf(values.type)
+  const sole = soleNumber(values.type)
+  const asked = fields.find(({ field }) => field.code === values.asking)
+  const { watched } = options
+  const head = [
+    titleLine(reader, draft),
+    ...previewLines(reader, draft, options.now),
+    values.preview?.isKnown === false ? `⚠️ ${t.html('bot:new.notRegistered')}` : undefined,
+    watched === undefined
+      ? undefined
+      : `⚠️ ${t.html('bot:new.watched', { label: typed(watched.label) })}`,
+    '',
+  ]
+  const open =
+    watched === undefined
+      ? []
+      : [act(t('bot:button.openIt'), packed('watch.card', { id: watched.id }))]
+  const hasTarget = stepsOf(values.type).includes('target')
+  const last = lastRow(reader, draft, hasTarget ? t('bot:button.target') : t('bot:button.types'))
+  if (asked !== undefined) {
+    const lines = [...head, fieldQuestion(t, asked), t.html(typeKey(asked.field))]
+    return screen(lines, [lastRow(reader, draft, t('bot:button.rule'))])
+  }
+  const next = act(t('bot:button.next'), packed('new.next', { rev }), 'primary')
+  const questions = fields.flatMap((owned) => [
+    fieldQuestion(t, owned),
+    ...(owned.field === sole?.field ? [t.html(sendKey(owned.field))] : []),
+  ])
+  const signals = fields.length === 0 ? signalLines(reader, draft) : []
+  return screen(
+    [...head, ...questions, ...signals],
+    [
+      ...fields.flatMap((owned) => fieldRows(reader, draft, owned, sole)),
+      ...(fields.length === 0 ? signalRows(reader, draft) : []),
+      [
+        ...(sole === undefined || values.settings[sole.field.key] !== undefined ? [next] : []),
+        ...open,
+      ],
+      last,
+    ],
+  )
+}
+
+function fieldQuestion(t: Translate, owned: OwnedField): string {
+  return fieldText(t, owned, 'ask') ?? fieldLabel(t, owned)
+}
+
+function fieldRows(
+  reader: Reader,
+  { rev, values }: Draft,
+  owned: OwnedField,
+  sole: OwnedField | undefined,
+): Rows {
+  const { t } = reader
+  const { field } = owned
+  const chosen = values.settings[field.key]
+  const facts = factsOf({ ...describedDraft({ id: '', rev, wallet: '', values }) })
+  const isSole = sole?.field === field
+  const presets = presetsOf(reader, owned, facts)
+  const isTyped = chosen !== undefined && presets.every(({ value }) => value !== chosen)
+  const buttons = presets.map(({ value, label }) => {
+    const data = packed('new.set', { rev, field: field.code, value })
+    if (chosen === value) return act(`✓ ${label}`, data)
+    const isSuggested = isSole && chosen === undefined && value === String(field.suggested)
+    return act(label, data, isSuggested ? 'primary' : undefined)
+  })
+  const ask = packed('new.ask', { rev, field: field.code })
+  // A value that was typed stands where another one is typed.
+  const label = isTyped ? `✓ ${valueText(reader, owned, chosen, facts)}` : t('bot:button.other')
+  const other = isTyped || !(field.kind === 'choice' || isSole) ? [act(label, ask)] : []
+  return inRows([...buttons, ...other], 3)
+}
+
+/** What is told, for a type whose rule is its signals. */
+function signalLines({ t }: Reader, { values }: Draft): readonly string[] {
+  const signals = findWatchType(values.type)?.signals ?? []
+  if (signals.length === 1) {
+    return signals.map(({ id }) => t.html(builtKey(`signals:${values.type}.${id}.description`)))
+  }
+  const on = signals.filter(({ id, defaultEnabled }) => isOn(values.signals, id, defaultEnabled))
+  return [
+    t.html('bot:new.askSignals'),
+    t.html('bot:new.signalsOn', { on: on.length, total: signals.length }),
+  ]
+}
+
+function signalRows({ t }: Reader, { rev, values }: Draft): Rows {
+  const signals = findWatchType(values.type)?.signals ?? []
+  const [first, ...others] = signals
+  if (others.length === 0) {
+    if (first?.events.recovery === undefined) return []
+    const label = t('bot:button.tellRecovery')
+    const value = values.recovery ? '0' : '1'
+    const data = packed('new.set', { rev, field: 'rec', value })
+    return [[act(values.recovery ? `✓ ${label}` : label, data)]]
+  }
+  const choice = (value: 'def' | 'crt' | 'all', label: string) => {
+    const wanted = chosenSignals(signals, value)
+    const isChosen = signals.every(
+      ({ id, defaultEnabled }, index) =>
+        isOn(values.signals, id, defaultEnabled) === wanted[index]?.enabled,
+    )
+    return act(isChosen ? `✓ ${label}` : label, packed('new.set', { rev, field: 'sig', value }))
+  }
+  const usual = signals.filter(({ defaultEnabled }) => defaultEnabled).length
+  return [
+    [
+      choice('def', t('bot:button.usualSignals', { count: usual })),
+      choice('crt', t('bot:button.criticalOnly')),
+    ],
+    [
+      choice('all', t('bot:button.allSignals', { count: signals.length })),
+      act(t('bot:button.chooseSignals'), packed('new.set', { rev, field: 'sig', value: 'choose' })),
+    ],
+  ]
+}
+
+/** The signals of one group, to be switched on and off before there is a watch; one group a page. */
+export function chooseStep(reader: Reader, draft: Draft): View {
+  const { t } = reader
+  const { rev, values } = draft
+  const signals = findWatchType(values.type)?.signals ?? []
+  const groups = SIGNAL_GROUPS.filter((group) => signals.some((one) => one.group === group))
+  const page = Math.min(values.page, groups.length)
+  const group = groups[page - 1]
+  if (group === undefined) throw new Error('a type without signals has none to choose')
+  const members = signals.filter((one) => one.group === group)
+  const lines = [
+    titleLine(reader, draft),
+    t.html('bot:new.group', { group: t(`signals:group.${group}.label`) }),
+    t.html(`signals:group.${group}.help`),
+    '',
+    ...members.map(({ id, defaultEnabled }) => {
+      const text = t.html('bot:signals.member', {
+        signal: signalShort(t, values.type, id),
+        description: t(builtKey(`signals:${values.type}.${id}.description`)),
+      })
+      return `${isOn(values.signals, id, defaultEnabled) ? '✓' : '○'} ${text}`
+    }),
+  ]
+  const toggles = members.map(({ id, defaultEnabled }) => {
+    const mark = isOn(values.signals, id, defaultEnabled) ? '✓' : '○'
+    return act(
+      `${mark} ${signalShort(t, values.type, id)}`,
+      packed('new.flip', { rev, signal: id }),
+    )
+  })
+  return screen(lines, [
+    ...inRows(toggles, 2),
+    pageRow(page, groups.length, (to) => packed('new.page', { rev, page: to })),
+    [act(t('bot:button.next'), packed('new.next', { rev }), 'primary')],
+    lastRow(reader, draft, t('bot:button.rule')),
+  ])
+}

@@ -1,0 +1,241 @@
+/** What a new watch can look at: what is offered, what is typed, what the service makes of it. */
+import { shortAddress } from '#src/i18n/format.ts'
+import { escapeHtml, typed } from '#src/i18n/translate.ts'
+import { canonicalJson } from '#src/kernel/canonical-json.ts'
+import { AppError } from '#src/kernel/errors.ts'
+import { Label } from '#src/kernel/label.ts'
+import { Address } from '#src/kernel/units.ts'
+import { listFeeds, resolveTarget } from '#src/operations/previews.ts'
+import type { TargetField } from '#src/watches/guide.ts'
+import type { Watch } from '#src/watches/model.ts'
+import type { BotContext, Membership } from '../../core/context.ts'
+import { sentenceOf } from '../../core/refusals.ts'
+import type { Refusal } from '../../core/session.ts'
+import { readAddress, readFeed } from '../../core/typed-input.ts'
+import { cut } from '../../views/fields.ts'
+import { allWatches } from '../../views/screens.ts'
+import { guideOf, propertyOf } from '../../views/watch-facts.ts'
+import { providerMeant, providersNamed, readProvider } from '../provider/search.ts'
+import { type Candidate, changeDraft, type Draft, type Preview } from './draft.ts'
+import type { OfferedAsset } from './steps-view.ts'
+
+/** What came of a choice of a target. */
+export type Understood =
+  | { readonly ok: true; readonly preview: Preview }
+  | { readonly ok: false; readonly refusal: Refusal }
+
+const CANDIDATES_MAX = 6
+/** On a button: the token that was typed. */
+export const TYPED_TOKEN = 'token'
+/** Feeds that many people ask for, in this order, as far as the chain has them. */
+const POPULAR = ['FLR/USD', 'BTC/USD', 'ETH/USD', 'XRP/USD', 'SGB/USD', 'DOGE/USD']
+
+function fieldOf({ values }: Draft): TargetField | undefined {
+  return guideOf(values.type)?.target[0]
+}
+
+function assetField({ values }: Draft): TargetField | undefined {
+  return guideOf(values.type)?.target.find(({ kind }) => kind === 'asset')
+}
+
+/** What is offered at first: the own wallet and what the wallet watches already; the usual feeds. */
+export async function candidatesOf(
+  ctx: BotContext,
+  draft: Draft,
+  names: readonly Candidate[],
+): Promise<readonly Candidate[]> {
+  const field = fieldOf(draft)
+  if (field === undefined) return []
+  if (field.kind === 'feed') {
+    const wanted = [...new Set([...draft.values.nearest, ...POPULAR])]
+    const usual = wanted.flatMap((name) => names.find((one) => one.name === name) ?? [])
+    return usual.length > 0 ? usual : names.slice(0, CANDIDATES_MAX)
+  }
+  const own = { name: ctx.t('bot:new.myWallet'), address: draft.wallet }
+  const others = ctx.links
+    .filter(({ wallet }) => wallet !== draft.wallet)
+    .map(({ wallet }) => ({ name: shortAddress(wallet), address: wallet }))
+  const watched = (await allWatches(ctx)).flatMap((watch) => addressIn(watch, field))
+  const meant = field.kind === 'provider' ? await namesOf(ctx, draft.values.nearest) : []
+  const all = [...meant, own, ...others, ...watched]
+  const distinct = all.filter(
+    ({ address }, index) => all.findIndex((one) => one.address === address) === index,
+  )
+  return distinct
+    .slice(0, CANDIDATES_MAX)
+    .map(({ name, address }) => ({ name, target: { [field.key]: address } }))
+}
+
+/** Providers that may have been meant, by their public names. */
+async function namesOf(ctx: BotContext, identities: readonly string[]) {
+  const found = await Promise.all(identities.map((one) => providersNamed(ctx, one)))
+  return found.flat().map(({ provider, name }) => ({ name, address: provider }))
+}
+
+/** The address a watch looks at, under the watch's name, where it is of the same kind. */
+function addressIn(watch: Watch, { kind, key }: TargetField) {
+  const isSame = guideOf(watch.type)?.target.some((one) => one.kind === kind && one.key === key)
+  const address = isSame ? propertyOf(watch.target, key) : undefined
+  return typeof address === 'string' ? [{ name: watch.label, address }] : []
+}
+
+/** Everything that can be looked through page by page; none where that is not known. */
+export async function listedNames(ctx: BotContext, draft: Draft): Promise<readonly Candidate[]> {
+  const field = fieldOf(draft)
+  if (field?.kind !== 'feed') return []
+  const { data } = await ctx.call(listFeeds)
+  return data.map((name) => ({ name, target: { [field.key]: name } }))
+}
+
+/** The assets offered for a balance, the chosen one ticked. */
+export function assetsOf(ctx: BotContext, draft: Draft): readonly OfferedAsset[] {
+  const field = assetField(draft)
+  if (field === undefined) return []
+  const chosen = String(draft.values.parts[field.key] ?? 'FLR')
+  const { tokens } = ctx.app.billing.payments
+  const known = (['WFLR', 'FXRP'] as const).filter((key) => tokens[key] !== undefined)
+  const offered = ['FLR', ...known].map((value) => ({
+    value,
+    label: value,
+    isChosen: value === chosen,
+  }))
+  if (!chosen.startsWith('0x')) return offered
+  return [...offered, { value: TYPED_TOKEN, label: shortAddress(chosen), isChosen: true }]
+}
+
+/** The whole target, with the parts that were chosen before. */
+export function targetOf(
+  draft: Draft,
+  target: Readonly<Record<string, unknown>>,
+): Record<string, unknown> | undefined {
+  const field = fieldOf(draft)
+  const value = field && target[field.key]
+  return field === undefined || value === undefined ? undefined : { [field.key]: value }
+}
+
+/**
+ * What the service makes of a target, typed or chosen.
+ *
+ * @param input a text, or the first part of the target
+ */
+export async function understand(
+  ctx: BotContext,
+  draft: Draft,
+  input: string | Readonly<Record<string, unknown>>,
+): Promise<Understood> {
+  const read = typeof input === 'string' ? await readText(ctx, draft, input) : { target: input }
+  if ('refusal' in read) return { ok: false, refusal: read.refusal }
+  const target = { ...partsOf(ctx, draft), ...read.target }
+  const link = ctx.links.find(({ wallet }) => wallet === draft.wallet)
+  try {
+    const preview = await ctx.call(
+      resolveTarget,
+      { body: { type: draft.values.type, target } },
+      link,
+    )
+    return { ok: true, preview: await toPreview(ctx, draft, preview) }
+  } catch (error) {
+    if (!(error instanceof AppError) || error.kind !== 'invalid') throw error
+    return { ok: false, refusal: await refusalOf(ctx, draft, error, input) }
+  }
+}
+
+/** A draft's target as it stands now; as it was seen before where that cannot be read. */
+export async function observedNow(
+  ctx: BotContext,
+  { values: { type, preview } }: Draft,
+  link: Membership,
+): Promise<unknown> {
+  if (preview === null) return undefined
+  try {
+    const body = { type, target: preview.target }
+    return (await ctx.call(resolveTarget, { body }, link)).observation ?? preview.observation
+  } catch (error) {
+    if (!(error instanceof AppError) || error.kind === 'internal') throw error
+    return preview.observation
+  }
+}
+
+/** A provider is called by its public name. */
+async function toPreview(
+  ctx: BotContext,
+  draft: Draft,
+  seen: { readonly target?: unknown; readonly label: string; readonly observation?: unknown },
+): Promise<Preview> {
+  const { target, label, observation } = seen
+  const parts = typeof target === 'object' && target !== null ? { ...target } : {}
+  const field = fieldOf(draft)
+  const provider = field?.kind === 'provider' ? propertyOf(parts, field.key) : undefined
+  const identity = Address.safeParse(provider)
+  const known = identity.success ? await readProvider(ctx, identity.data, 20) : undefined
+  const name = Label.safeParse(known?.name)
+  return {
+    target: parts,
+    label: name.data ?? label,
+    observation: observation ?? null,
+    isKnown: known?.isKnown ?? true,
+    providerName: name.data ?? null,
+  }
+}
+
+/** Parts of the target that are chosen before the rest. */
+function partsOf(ctx: BotContext, draft: Draft): Record<string, unknown> {
+  const field = assetField(draft)
+  if (field === undefined) return {}
+  const chosen = String(draft.values.parts[field.key] ?? 'FLR')
+  const { tokens } = ctx.app.billing.payments
+  const known = chosen === 'WFLR' || chosen === 'FXRP' ? tokens[chosen] : undefined
+  return { [field.key]: known ?? chosen }
+}
+
+async function readText(
+  ctx: BotContext,
+  draft: Draft,
+  text: string,
+): Promise<{ readonly target: Record<string, unknown> } | { readonly refusal: Refusal }> {
+  const field = fieldOf(draft)
+  if (field === undefined) return { refusal: { html: ctx.t.html('bot:typed.press') } }
+  if (field.kind === 'feed') {
+    const { data } = await ctx.call(listFeeds)
+    return { target: { [field.key]: readFeed(text, data) } }
+  }
+  if (field.kind === 'provider') {
+    const meant = await providerMeant(ctx, text)
+    if (meant.ok) return { target: { [field.key]: meant.provider } }
+    await changeDraft(ctx, draft, { nearest: meant.several.map(({ provider }) => provider) })
+    return { refusal: meant.refusal }
+  }
+  const address = readAddress(text)
+  if (address.ok) return { target: { [field.key]: address.value } }
+  return { refusal: { html: ctx.t.html(`bot:typed.${address.reason}`) } }
+}
+
+/** Why a target is refused. What may have been meant instead is offered from now on. */
+async function refusalOf(
+  ctx: BotContext,
+  draft: Draft,
+  error: AppError,
+  input: string | Readonly<Record<string, unknown>>,
+): Promise<Refusal> {
+  const field = fieldOf(draft)
+  const wrong = error.details.errors?.[0]
+  const name = typeof input === 'string' ? input : String(field && input[field.key])
+  const isNamed = wrong?.pointer === `/target/${field?.key}`
+  if (field?.kind !== 'feed' || !isNamed) return { html: escapeHtml(sentenceOf(ctx.t, error)) }
+  const nearest = String(wrong?.values?.nearest ?? '').split(', ')
+  await changeDraft(ctx, draft, { nearest: nearest.filter((one) => one !== '') })
+  return { html: ctx.t.html('bot:typed.noFeed', { input: typed(cut(name)) }) }
+}
+
+/** Another watch of the wallet that looks at the same, if there is one. */
+export async function sameTarget(
+  ctx: BotContext,
+  { values }: Draft,
+  link: Membership,
+): Promise<Watch | undefined> {
+  const { type, preview } = values
+  if (preview === null || Object.keys(preview.target).length === 0) return undefined
+  const wanted = canonicalJson(preview.target)
+  const watches = await allWatches(ctx, link)
+  return watches.find((one) => one.type === type && canonicalJson(one.target) === wanted)
+}

@@ -1,0 +1,234 @@
+import { builtKey, html, type Translate, typed } from '#src/i18n/translate.ts'
+import { settingValue } from '#src/watches/guide.ts'
+import type { Watch } from '#src/watches/model.ts'
+import { REGISTRY } from '#src/watches/types/index.ts'
+import { packed } from '../../core/callback-data.ts'
+import { fieldsOf, type OwnedField } from '../../views/fields.ts'
+import type { SlotUse } from '../../views/slot-use.ts'
+import {
+  act,
+  type Button,
+  back,
+  inRows,
+  menuButton,
+  type Reader,
+  screen,
+  type View,
+} from '../../views/view.ts'
+import { type Described, guideOf, typeLine, typeName } from '../../views/watch-facts.ts'
+import { waysToBuy } from '../slots/view.ts'
+import { resumeButton } from '../start/resume-view.ts'
+import type { Draft, Step } from './draft.ts'
+
+/** Watch types that can be made, in the order of the catalogue. */
+export const GUIDED_TYPES: readonly string[] = REGISTRY.map(({ name }) => name)
+
+/** Types of a reader's service: where nothing is charged nobody watches credits. */
+function typesFor({ isFree }: Pick<Reader, 'isFree'>): readonly string[] {
+  if (isFree !== true) return GUIDED_TYPES
+  return REGISTRY.filter(({ reads }) => reads === 'chain').map(({ name }) => name)
+}
+
+/** One button for each type that can be made. */
+export function typeButtons(
+  reader: Pick<Reader, 't' | 'isFree'>,
+  most: number = GUIDED_TYPES.length,
+): readonly Button[] {
+  const { t } = reader
+  return typesFor(reader)
+    .slice(0, most)
+    .map((type) => act(`${guideOf(type)?.icon} ${typeName(t, type)}`, newType(type)))
+}
+
+function newType(type: string): string {
+  return packed('new.type', { type, address: undefined })
+}
+
+/** What each type watches, one line a type. */
+export function typeLines(reader: Pick<Reader, 't' | 'isFree'>): readonly string[] {
+  const { t } = reader
+  return typesFor(reader).map(
+    (type) =>
+      `${guideOf(type)?.icon} ${t.html('bot:new.type', {
+        type: typeName(t, type),
+        description: t(builtKey(`signals:type.${type}.description`)),
+      })}`,
+  )
+}
+
+/** What to watch. @param resume a draft that waits */
+export function typeChoice(
+  reader: Reader,
+  options: {
+    readonly slots: SlotUse
+    readonly resume: Draft | undefined
+    readonly notice?: string
+  },
+): View {
+  const { t, isFree } = reader
+  const { slots, resume, notice } = options
+  const lines = [
+    notice,
+    isFree === true
+      ? undefined
+      : t.html('bot:new.title', { available: slots.free, total: slots.total }),
+    t.html('bot:new.what'),
+    '',
+    ...typeLines(reader),
+  ]
+  const again = resume && resumeButton(t, { type: resume.values.type, rev: resume.rev }, 'primary')
+  return screen(lines, [again ? [again] : [], ...inRows(typeButtons(reader), 2), [menuButton(t)]])
+}
+
+/** What a draft looks like so far, in the form of a watch. */
+export function describedDraft({ values }: Draft): Described {
+  const { type, preview, settings } = values
+  const encoded = Object.fromEntries(
+    fieldsOf(type).flatMap(({ field }) => {
+      const text = settings[field.key]
+      return text === undefined ? [] : [[field.key, settingValue(field, text)]]
+    }),
+  )
+  return {
+    type,
+    target: preview?.target ?? {},
+    settings: encoded,
+    lastObservation: preview?.observation,
+    providerName: preview?.providerName ?? undefined,
+  }
+}
+
+/** Steps of a type’s wizard that are counted. */
+export function stepsOf(type: string): readonly ('target' | 'rule' | 'check')[] {
+  const hasTarget = (guideOf(type)?.target.length ?? 0) > 0
+  return hasTarget ? ['target', 'rule', 'check'] : ['rule', 'check']
+}
+
+const COUNTED_AS = {
+  target: 'target',
+  rule: 'rule',
+  choose: 'rule',
+  check: 'check',
+  people: 'check',
+  done: 'check',
+} as const satisfies Readonly<Record<Step, string>>
+
+/** The first line of every step. */
+export function titleLine({ t }: Reader, { values }: Draft): string {
+  const steps = stepsOf(values.type)
+  const counted = COUNTED_AS[values.step]
+  return t.html('bot:new.stepTitle', {
+    type: typeName(t, values.type),
+    step: steps.indexOf(counted) + 1,
+    steps: steps.length,
+  })
+}
+
+/** The way back and out. @param label where back leads */
+export function lastRow({ t }: Reader, { rev }: Draft, label: string): readonly Button[] {
+  return [
+    back(label, packed('new.back', { rev })),
+    act(`✕ ${t('bot:button.cancel')}`, packed('new.cancel', { rev })),
+  ]
+}
+
+/** A setting that is chosen by one press, after which the rule is complete; undefined if several are. */
+export function soleNumber(type: string): OwnedField | undefined {
+  const numbers = fieldsOf(type).filter(({ field }) => field.kind !== 'choice')
+  return numbers.length === 1 ? numbers[0] : undefined
+}
+
+/** Whether a signal of a draft is on. */
+export function isOn(
+  chosen: Draft['values']['signals'],
+  signal: string,
+  defaultEnabled: boolean,
+): boolean {
+  return chosen.find(({ id }) => id === signal)?.enabled ?? defaultEnabled
+}
+
+/** There is a watch now. */
+export function created(
+  reader: Reader,
+  watch: Watch,
+  options: { readonly now: Date; readonly seen: unknown; readonly isTold: boolean },
+): View {
+  const { t } = reader
+  const described = { ...watch, lastObservation: options.seen }
+  const { id } = watch
+  const lines = [
+    `✅ ${t.html('bot:new.created', { label: typed(watch.label) })}`,
+    typeLine(reader, described, 'now', options.now),
+    typeLine(reader, described, 'rule', options.now),
+    options.isTold ? undefined : `⚠️ ${t.html('bot:new.tellsNobody')}`,
+  ]
+  const first = options.isTold
+    ? act(t('bot:button.sendTest'), packed('watch.test', { id }), 'primary')
+    : act(t('bot:button.choose'), packed('watch.who', { id, page: 1 }), 'primary')
+  return screen(lines, [
+    [first],
+    [
+      act(t('bot:button.openIt'), packed('watch.card', { id })),
+      act(t('bot:button.newWatch'), packed('new.start')),
+    ],
+    [back(t('bot:button.watches'), packed('watch.list', { page: 1 }))],
+  ])
+}
+
+/** The draft was dropped. */
+export function nothingCreated({ t }: Reader): View {
+  return screen(
+    [t.html('bot:new.cancelled')],
+    [[act(t('bot:button.newWatch'), packed('new.start'))], [menuButton(t)]],
+  )
+}
+
+/** There is no room for another watch. */
+export function noSlot(
+  { t }: Reader,
+  options: {
+    readonly slots: SlotUse
+    readonly slotsMax: number
+    readonly slotPriceCredits: number
+    readonly balanceCredits: number
+    readonly canSpend: boolean
+    readonly terms: string | undefined
+    readonly resume: Draft | undefined
+  },
+): View {
+  const { slots, slotsMax, slotPriceCredits: price, balanceCredits, resume } = options
+  const { used, total, waiting } = slots
+  const isFull = total >= slotsMax
+  const lines = [
+    `🎟 ${t.html('bot:noSlot.title', { used, total })}`,
+    waiting === 0 ? undefined : t.html('bot:count.suspended', { count: waiting }),
+    isFull ? t.html('bot:noSlot.full', { max: slotsMax }) : t.html('bot:noSlot.price', { price }),
+    isFull
+      ? undefined
+      : t.html('bot:noSlot.balance', { balance: html(credits(t, balanceCredits)) }),
+  ]
+  const asked = { quantity: 1, periods: 1, renew: false }
+  const add = act(t('bot:button.addSlot', { price }), packed('slots.quote', asked), 'primary')
+  const isShort = balanceCredits < price
+  const buy = waysToBuy(t, add, { canSpend: options.canSpend, isShort, asked })
+  const drop =
+    used + waiting === 0 ? [] : [act(t('bot:button.deleteOne'), packed('watch.list', { page: 1 }))]
+  const trial =
+    options.terms === undefined
+      ? []
+      : [
+          act(
+            t('bot:button.startTrial'),
+            packed('trial.start', { next: 'new', terms: options.terms }),
+          ),
+        ]
+  const again =
+    resume === undefined
+      ? []
+      : [act(t('bot:button.tryAgain'), packed('new.next', { rev: resume.rev }))]
+  return screen(lines, [isFull ? [] : buy, [...trial, ...drop], again, [menuButton(t)]])
+}
+
+function credits(t: Translate, count: number): string {
+  return t.html('units:credits', { count })
+}

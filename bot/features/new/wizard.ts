@@ -1,0 +1,100 @@
+/** The screens of the wizard, with what they show. */
+import { SLOT_PRICE_CREDITS, SLOTS_MAX } from '#src/billing/price-list.ts'
+import { AppError } from '#src/kernel/errors.ts'
+import { listSubscriptions } from '#src/operations/subscriptions.ts'
+import type { BotContext, Membership } from '../../core/context.ts'
+import { show } from '../../core/show.ts'
+import type { Funds } from '../../views/home.ts'
+import type { SlotUse } from '../../views/slot-use.ts'
+import { readFunds } from '../../views/wallet.ts'
+import { termsMark } from '../terms/terms.ts'
+import { isReachable, personName, toldBy } from '../watches/people-view.ts'
+import { peopleOf } from '../watches/recipient-choice.ts'
+import { changeDraft, type Draft, type DraftValues } from './draft.ts'
+import { chooseStep, ruleStep } from './rule-view.ts'
+import * as steps from './steps-view.ts'
+import { assetsOf, candidatesOf, listedNames, sameTarget } from './targets.ts'
+import * as views from './view.ts'
+
+/** Slots of a wallet: of the chat's first one unless another is named. */
+export async function slotsOf(ctx: BotContext, link?: Membership): Promise<SlotUse> {
+  return (await fundsOf(ctx, link)).slots
+}
+
+function fundsOf(ctx: BotContext, link: Membership | undefined): Promise<Funds> {
+  return readFunds((operation, input) => ctx.call(operation, input, link))
+}
+
+/** Says what can be done without a free slot. @param resume a draft that waits for one */
+export async function showNoSlot(ctx: BotContext, resume: Draft | undefined): Promise<void> {
+  const link = resume === undefined ? ctx.links[0] : linkOf(ctx, resume)
+  const [{ balanceCredits, slots }, { trial }] = await Promise.all([
+    fundsOf(ctx, link),
+    ctx.call(listSubscriptions, { query: { limit: '1' } }, link),
+  ])
+  const view = views.noSlot(ctx.reader, {
+    slots,
+    slotsMax: SLOTS_MAX,
+    slotPriceCredits: SLOT_PRICE_CREDITS,
+    balanceCredits,
+    canSpend: link?.caller.scopes.includes('spend') === true,
+    terms: trial.available ? termsMark(ctx.app.billing.terms.version) : undefined,
+    resume,
+  })
+  await show(ctx, view, 'wizard')
+}
+
+/** The link a draft was begun with; its wallet may have been taken from the chat meanwhile. */
+export function linkOf(ctx: BotContext, { wallet }: Draft): Membership {
+  const link = ctx.links.find((one) => one.wallet === wallet)
+  if (link === undefined) throw new AppError('not_found', 'not_found')
+  return link
+}
+
+/** The step a draft waits at. */
+export async function stepView(ctx: BotContext, draft: Draft) {
+  const { values } = draft
+  const now = ctx.app.clock.now()
+  const { reader } = ctx
+  const link = linkOf(ctx, draft)
+  switch (values.step) {
+    case 'target': {
+      const isList = values.asking === 'list'
+      const names = await listedNames(ctx, draft)
+      const offered = isList ? pageOf(names, values) : await candidatesOf(ctx, draft, names)
+      const kept = await changeDraft(ctx, draft, { offered: [...offered] })
+      const assets = assetsOf(ctx, draft)
+      return steps.targetStep(reader, kept, { assets, listed: names.length, isList })
+    }
+    case 'rule':
+      return ruleStep(reader, draft, { now, watched: await sameTarget(ctx, draft, link) })
+    case 'choose':
+      return chooseStep(reader, draft)
+    case 'people':
+    case 'check':
+    case 'done': {
+      const people = await peopleOf(ctx, link)
+      const told = toldBy(values.recipientIds, people)
+      const tells = told.filter(isReachable).map((one) => personName(reader, one))
+      if (values.step !== 'people') {
+        const slots = await slotsOf(ctx, link)
+        return steps.checkStep(reader, draft, { now, tells, slots })
+      }
+      const offered = people.recipients.map((one) => ({
+        id: one.id,
+        name: one.id === people.hereId ? ctx.t('bot:people.here') : one.name,
+        isChosen: told.some(({ id }) => id === one.id),
+      }))
+      return steps.peopleStep(reader, draft, { people: offered, tells })
+    }
+    default:
+      return values.step satisfies never
+  }
+}
+
+function pageOf(names: Awaited<ReturnType<typeof listedNames>>, { type, page }: DraftValues) {
+  const size = steps.pageSizeOf(type)
+  const pages = Math.max(1, Math.ceil(names.length / size))
+  const at = Math.min(page, pages) - 1
+  return names.slice(at * size, (at + 1) * size)
+}

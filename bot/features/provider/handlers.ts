@@ -1,0 +1,163 @@
+import { Composer } from 'grammy'
+import { z } from 'zod'
+import { shortAddress } from '#src/i18n/format.ts'
+import { Address } from '#src/kernel/units.ts'
+import type { App } from '#src/operations/define.ts'
+import { drawProvider, type PictureRounds } from '#src/pictures/provider-picture.ts'
+import type { Watch } from '#src/watches/model.ts'
+import type { NamedProvider } from '#src/watches/provider-names.ts'
+import type { BotContext } from '../../core/context.ts'
+import { defineFeature, onPress } from '../../core/feature.ts'
+import { defineQuestion, type Refusal } from '../../core/session.ts'
+import { show } from '../../core/show.ts'
+import { allWatches, hasButtons } from '../../views/screens.ts'
+import { propertyOf } from '../../views/watch-facts.ts'
+import { showStatus } from '../status/handlers.ts'
+import { providerMeant, providersNamed, readProvider, unknownProvider } from './search.ts'
+import { showPicture } from './show-picture.ts'
+import { providerButtons, providerCaption, providerQuestion, providerText } from './view.ts'
+
+const composer = new Composer<BotContext>()
+
+/** Of what is near at hand, each so many. */
+const OWN_MAX = 6
+const RECENT_MAX = 5
+
+composer.command('status', async (ctx, next) => {
+  const text = ctx.match.trim()
+  if (text === '' || ctx.links.length === 0) return next()
+  const refusal = await showNamed(ctx, text)
+  if (refusal !== undefined) await pick.open(ctx, {}, refusal)
+})
+
+composer.command('start', async (ctx, next) => {
+  const digits = /^p([0-9a-f]{40})$/i.exec(ctx.match.trim())?.[1]
+  const address = Address.safeParse(`0x${digits?.toLowerCase()}`)
+  if (!address.success || ctx.links.length === 0) return next()
+  await showOrAsk(ctx, address.data, 20)
+})
+
+onPress(composer, 'status.pick', (ctx) => pick.open(ctx, {}))
+onPress(composer, 'status.provider', (ctx, { address, count }) =>
+  showOrAsk(ctx, address, count === 100 ? 100 : 20),
+)
+
+/** Which provider to show. */
+const pick = defineQuestion({
+  kind: 'status.pick',
+  task: 'status',
+  about: z.object({}),
+  ask: async (ctx) => providerQuestion(ctx.reader, await nearAtHand(ctx)),
+  answer: (ctx, _about, text) => showNamed(ctx, text),
+  cancel: (ctx) => showStatus(ctx),
+})
+
+/** Shows the provider a text names, by address or by a part of its name. @returns why it cannot */
+async function showNamed(ctx: BotContext, text: string): Promise<Refusal | undefined> {
+  const meant = await providerMeant(ctx, text)
+  if (!meant.ok) {
+    const rows = meant.several.length === 0 ? {} : { rows: providerButtons(meant.several) }
+    return { ...meant.refusal, ...rows }
+  }
+  const isShown = await showProvider(ctx, meant.provider, 20)
+  return isShown ? undefined : unknownProvider(ctx, text)
+}
+
+/** Shows it, or asks for another when nobody knows of it. */
+async function showOrAsk(ctx: BotContext, address: Address, rounds: PictureRounds): Promise<void> {
+  if (await showProvider(ctx, address, rounds)) return
+  await pick.open(ctx, {}, unknownProvider(ctx, shortAddress(address)))
+}
+
+/** Fewer characters fit too many names. */
+const NAME_MIN = 3
+
+/**
+ * Shows the provider whose public name somebody wrote, or those it may be.
+ *
+ * @returns false when no name fits
+ */
+export async function offerNamed(ctx: BotContext, text: string): Promise<boolean> {
+  const name = text.trim()
+  if (name.length < NAME_MIN || (await providersNamed(ctx, name)).length === 0) return false
+  const refusal = await showNamed(ctx, name)
+  if (refusal !== undefined) await pick.open(ctx, {}, refusal)
+  return true
+}
+
+/** @returns false when nobody knows of such a provider, and the wallet does not watch it */
+async function showProvider(
+  ctx: BotContext,
+  address: Address,
+  rounds: PictureRounds,
+): Promise<boolean> {
+  const { view, name, isKnown } = await readProvider(ctx, address, rounds)
+  const watch = (await ownWatches(ctx)).find(({ provider }) => provider === view.provider)
+  if (!isKnown && watch === undefined) return false
+  const shown = {
+    view,
+    rounds,
+    name: (ctx.reader.isGroup ? undefined : watch?.name) ?? name,
+    watchId: watch?.isOnRounds ? watch.id : undefined,
+  }
+  remember(ctx, { provider: view.provider, name: shown.name ?? shortAddress(view.provider) })
+  const how = {
+    now: ctx.app.clock.now(),
+    buttons: hasButtons(ctx),
+    canShare: ctx.me.supports_inline_queries,
+  }
+  const svg = drawProvider(view, { rounds, palette: 'dark' })
+  const caption = providerCaption(ctx.reader, shown, how)
+  const isShown = await showPicture(ctx, svg, caption, 'status')
+  if (!isShown) await show(ctx, providerText(ctx.reader, shown, how), 'status')
+  return true
+}
+
+interface OwnProvider extends NamedProvider {
+  readonly id: number
+  /** It looks at every round. */
+  readonly isOnRounds: boolean
+}
+
+/** Providers the chat's wallet watches, by the names of its watches; those on rounds first. */
+async function ownWatches(ctx: BotContext): Promise<readonly OwnProvider[]> {
+  const own = (await allWatches(ctx)).flatMap((watch: Watch): OwnProvider[] => {
+    const address = Address.safeParse(propertyOf(watch.target, 'provider'))
+    if (!address.success) return []
+    const isOnRounds = watch.type === 'provider-fsp'
+    return [{ provider: address.data, name: watch.label, id: watch.id, isOnRounds }]
+  })
+  return own.toSorted((a, b) => Number(b.isOnRounds) - Number(a.isOnRounds))
+}
+
+/** Chats of which is remembered what they looked at; the one that looked longest ago goes first. */
+const CHATS_REMEMBERED_MAX = 1000
+
+/** What was looked at last, the newest first, by chat; a restart forgets it. */
+const recent = new WeakMap<App, Map<number, readonly NamedProvider[]>>()
+
+function remember({ app, known }: BotContext, one: NamedProvider): void {
+  const chats = recent.get(app) ?? new Map<number, readonly NamedProvider[]>()
+  recent.set(app, chats)
+  const others = (chats.get(known.id) ?? []).filter(({ provider }) => provider !== one.provider)
+  chats.delete(known.id)
+  chats.set(known.id, [one, ...others].slice(0, RECENT_MAX))
+  const [oldest] = chats.keys()
+  if (chats.size > CHATS_REMEMBERED_MAX && oldest !== undefined) chats.delete(oldest)
+}
+
+/** The wallet's own providers and those looked at last, each once. */
+async function nearAtHand(ctx: BotContext): Promise<readonly NamedProvider[]> {
+  const own = ctx.reader.isGroup ? [] : await ownWatches(ctx)
+  const seen = recent.get(ctx.app)?.get(ctx.known.id) ?? []
+  const all = [...distinct(own).slice(0, OWN_MAX), ...seen]
+  return distinct(all)
+}
+
+function distinct(all: readonly NamedProvider[]): readonly NamedProvider[] {
+  return all.filter(
+    ({ provider }, index) => all.findIndex((one) => one.provider === provider) === index,
+  )
+}
+
+export const providerFeature = defineFeature({ commands: [], composer, questions: [pick] })

@@ -1,0 +1,81 @@
+/** Data providers as people mean them: by one of their addresses, or by their public name. */
+import { typed } from '#src/i18n/translate.ts'
+import type { Address } from '#src/kernel/units.ts'
+import { searchProviders } from '#src/operations/previews.ts'
+import { getProviderFsp } from '#src/operations/providers.ts'
+import type { PictureRounds } from '#src/pictures/provider-picture.ts'
+import type { NamedProvider } from '#src/watches/provider-names.ts'
+import type { ProviderView } from '#src/watches/provider-view.ts'
+import type { BotContext } from '../../core/context.ts'
+import type { Refusal } from '../../core/session.ts'
+import { readAddress } from '../../core/typed-input.ts'
+import { cut } from '../../views/fields.ts'
+
+/** Of several that a name fits so many are offered. */
+const OFFERED_MAX = 4
+/** Longest text that is looked for. */
+const TEXT_LENGTH_MAX = 200
+
+/** Which provider somebody means, or why that cannot be told, with those it may be. */
+export type Meant =
+  | { readonly ok: true; readonly provider: Address }
+  | { readonly ok: false; readonly refusal: Refusal; readonly several: readonly NamedProvider[] }
+
+/** The provider a text names, by an address in it or by a part of its public name. */
+export async function providerMeant(ctx: BotContext, text: string): Promise<Meant> {
+  const { t } = ctx
+  const address = readAddress(text)
+  if (address.ok) return { ok: true, provider: address.value }
+  if (address.reason !== 'no_address') {
+    return { ok: false, refusal: { html: t.html(`bot:typed.${address.reason}`) }, several: [] }
+  }
+  const found = await providersNamed(ctx, text)
+  const [only] = found
+  if (only === undefined) return { ok: false, refusal: unknownProvider(ctx, text), several: [] }
+  const isSure = found.length === 1 || only.name.toLowerCase() === text.trim().toLowerCase()
+  if (isSure) return { ok: true, provider: only.provider }
+  const refusal = { html: t.html('bot:provider.several', { input: typed(cut(text)) }) }
+  return { ok: false, refusal, several: found.slice(0, OFFERED_MAX) }
+}
+
+/** Nobody knows of such a provider. */
+export function unknownProvider({ t }: BotContext, text: string): Refusal {
+  return { html: t.html('bot:typed.noProvider', { input: typed(cut(text)) }) }
+}
+
+/** Providers with the text in their public name, six at most. */
+export async function providersNamed(
+  ctx: BotContext,
+  text: string,
+): Promise<readonly NamedProvider[]> {
+  const query = { text: text.slice(0, TEXT_LENGTH_MAX) }
+  return (await ctx.call(searchProviders, { query })).data
+}
+
+/** The public name of a provider, by its identity; undefined where it has none. */
+export async function providerName(
+  ctx: BotContext,
+  provider: Address,
+): Promise<string | undefined> {
+  return (await providersNamed(ctx, provider))[0]?.name
+}
+
+/** How a provider stands, and whether anybody knows of it. While that cannot be told, it is known. */
+export async function readProvider(
+  ctx: BotContext,
+  provider: Address,
+  rounds: PictureRounds,
+): Promise<{
+  readonly view: ProviderView
+  readonly name: string | undefined
+  readonly isKnown: boolean
+}> {
+  const query = { provider, rounds: String(rounds) }
+  const view = await ctx.call(getProviderFsp, { query })
+  const isSeen = view.rounds.some(({ ftso }) =>
+    Object.values(ftso).some((cell) => cell !== 'unknown'),
+  )
+  const isThere = isSeen || view.registered || view.inPolicy || view.registeredNext === true
+  const name = await providerName(ctx, view.provider)
+  return { view, name, isKnown: isThere || view.stale || name !== undefined }
+}

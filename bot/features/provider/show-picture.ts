@@ -1,0 +1,126 @@
+import { GrammyError, InputFile } from 'grammy'
+import type { App } from '#src/operations/define.ts'
+import { describe } from '../../core/api.ts'
+import type { BotContext } from '../../core/context.ts'
+import { keepLiving, keyboard, remove } from '../../core/show.ts'
+import type { Task } from '../../core/store.ts'
+import type { View } from '../../views/view.ts'
+import { drawPng } from './picture.ts'
+
+/** Pictures that Telegram has already, by what is drawn: each bot knows its own. */
+const sent = new WeakMap<App, Map<string, string>>()
+const SENT_MAX = 200
+
+/**
+ * Shows a drawing with a caption: in the picture whose button was pressed, else as a message of its own,
+ * for a text cannot become a picture. One that Telegram has already is not sent again.
+ *
+ * @param svg as `drawPng` takes it
+ * @returns false when it cannot be drawn or Telegram does not take it: nothing has been shown then
+ */
+export async function showPicture(
+  ctx: BotContext,
+  svg: string,
+  view: View,
+  task: Task,
+): Promise<boolean> {
+  try {
+    const messageId = (await replacePicture(ctx, svg, view)) ?? (await sendPicture(ctx, svg, view))
+    await keepLiving(ctx, messageId, view, task)
+    return true
+  } catch (error) {
+    if (error instanceof GrammyError && error.error_code !== 400) throw error
+    const fields = { updateId: ctx.update.update_id, error: describe(error) }
+    ctx.app.log.warn(fields, 'picture not shown')
+    return false
+  }
+}
+
+/** Puts it into the pressed picture. @returns undefined when no picture was pressed, or it is gone */
+async function replacePicture(
+  ctx: BotContext,
+  svg: string,
+  view: View,
+): Promise<number | undefined> {
+  const pressed = ctx.callbackQuery?.message
+  if (pressed === undefined || !('photo' in pressed) || pressed.photo === undefined)
+    return undefined
+  const messageId = pressed.message_id
+  await ctx.takeOver()
+  try {
+    await withFile(ctx, svg, async (media) => {
+      const changed = await ctx.api.editMessageMedia(
+        ctx.known.id,
+        messageId,
+        { type: 'photo', media, caption: view.html, parse_mode: 'HTML' },
+        { reply_markup: keyboard(view.rows) },
+      )
+      return changed === true ? undefined : changed.photo
+    })
+  } catch (error) {
+    const isGone =
+      error instanceof GrammyError && /not found|can't be edited/.test(error.description)
+    const isSame = error instanceof GrammyError && /not modified/.test(error.description)
+    if (!isGone && !isSame) throw error
+    if (isGone) return undefined
+  }
+  return messageId
+}
+
+async function sendPicture(ctx: BotContext, svg: string, view: View): Promise<number> {
+  await upload(ctx)
+  const { msg, answering } = ctx
+  const topic = msg?.is_topic_message === true ? msg.message_thread_id : undefined
+  let messageId = 0
+  await withFile(ctx, svg, async (photo) => {
+    const message = await ctx.api.sendPhoto(ctx.known.id, photo, {
+      caption: view.html,
+      parse_mode: 'HTML',
+      reply_markup: keyboard(view.rows),
+      ...(topic !== undefined && { message_thread_id: topic }),
+    })
+    messageId = message.message_id
+    return message.photo
+  })
+  // The question is answered: it and what was typed make room.
+  if (answering !== undefined) {
+    await remove(ctx, answering.messageId)
+    if (ctx.message !== undefined) await remove(ctx, ctx.message.message_id)
+  }
+  return messageId
+}
+
+/** Shows that a picture comes. That it cannot be shown is no failure. */
+async function upload(ctx: BotContext): Promise<void> {
+  try {
+    await ctx.replyWithChatAction('upload_photo')
+  } catch (error) {
+    ctx.app.log.debug({ error: describe(error) }, 'waiting not shown')
+  }
+}
+
+/** Runs a call with the picture Telegram has, or with a new one if it has none or lost it. */
+async function withFile(
+  { app }: BotContext,
+  svg: string,
+  run: (file: string | InputFile) => Promise<readonly { readonly file_id: string }[] | undefined>,
+): Promise<void> {
+  const known = sent.get(app) ?? new Map<string, string>()
+  sent.set(app, known)
+  const fileId = known.get(svg)
+  if (fileId !== undefined) {
+    try {
+      await run(fileId)
+      return
+    } catch (error) {
+      if (!(error instanceof GrammyError) || !/file/.test(error.description)) throw error
+      known.delete(svg)
+    }
+  }
+  const photo = await run(new InputFile(await drawPng(svg), 'rounds.png'))
+  const added = photo?.at(-1)?.file_id
+  if (added === undefined) return
+  const [oldest] = known.keys()
+  if (known.size >= SENT_MAX && oldest !== undefined) known.delete(oldest)
+  known.set(svg, added)
+}

@@ -1,0 +1,297 @@
+import { formatAmount, formatDuration, formatPercent } from '#src/i18n/format.ts'
+import { builtKey, escapeHtml, id, type Translate, typed } from '#src/i18n/translate.ts'
+import { hoursToRegistration, type PictureRounds } from '#src/pictures/provider-picture.ts'
+import type { NamedProvider } from '#src/watches/provider-names.ts'
+import type { ProviderView, RoundCell } from '#src/watches/provider-view.ts'
+import { lowSeverity } from '#src/watches/types/provider-fsp/transactions.ts'
+import { packed } from '../../core/callback-data.ts'
+import { clockTime } from '../../views/time.ts'
+import {
+  act,
+  type Button,
+  back,
+  inRows,
+  labelWithName,
+  menuButton,
+  type Reader,
+  type Rows,
+  screen,
+  type View,
+  wholeAddress,
+} from '../../views/view.ts'
+
+/** A provider as a chat shows it. */
+export interface ShownProvider {
+  readonly view: ProviderView
+  /** As it is called publicly, or by the chat's own watch. */
+  readonly name: string | undefined
+  /** A watch of the chat's wallet on all its rounds. */
+  readonly watchId: number | undefined
+  readonly rounds: PictureRounds
+}
+
+/** What the chat can do with it. */
+interface Options {
+  readonly now: Date
+  readonly buttons: boolean
+  readonly canShare: boolean
+}
+
+type Round = ProviderView['rounds'][number]
+
+const DUTIES = ['commit', 'reveal', 'signature', 'bitvote', 'fdcSignature'] as const
+type Duty = (typeof DUTIES)[number]
+
+/** Protocol names, as the picture has them: the same in every language. */
+const NAMES: Readonly<Record<Duty, string>> = {
+  commit: 'commit',
+  reveal: 'reveal',
+  signature: 'sign',
+  bitvote: 'bitvote',
+  fdcSignature: 'fdcsign',
+}
+
+/** Marks of a duty in text, each of another shape, as in the picture. @see screens, 5.3 */
+const MARKS: Readonly<Record<RoundCell, string>> = {
+  ok: '✓',
+  late: '▸',
+  early: '◂',
+  missing: '✕',
+  mismatch: '≠',
+  offence: '!',
+  unknown: '○',
+}
+
+/** Rounds of a grid in text: as wide as a phone. */
+const TEXT_ROUNDS = 20
+/** Longest caption of a picture, in UTF-16 units without markup. */
+const CAPTION_MAX = 1024
+/** Marks of balances that are too low to send with for long. */
+const LOW_MARKS = { warning: '🟠', critical: '🔴' } as const
+/** Silence less likely than that is no chance. @see specification, "Parameters" */
+const SILENT = 1e-7
+/** Beside the picture: how the provider stands, in the reader's language. */
+export function providerCaption(reader: Reader, shown: ShownProvider, options: Options): View {
+  const [head = '', ...rest] = linesOf(reader, shown, options)
+  const lines = [head]
+  for (const line of rest) {
+    if (visibleLength([...lines, line]) <= CAPTION_MAX) lines.push(line)
+  }
+  return screen(lines, rowsOf(reader, shown, options))
+}
+
+/** The same where no picture can be had: a grid in text above it. */
+export function providerText(reader: Reader, shown: ShownProvider, options: Options): View {
+  const [head, ...rest] = linesOf(reader, shown, options)
+  const rounds = shown.view.rounds.slice(0, TEXT_ROUNDS)
+  const named = DUTIES.map((duty) => [duty, NAMES[duty]] as const)
+  const grid = rounds.length === 0 ? undefined : textGrid(rounds, named)
+  return screen([head, grid, ...rest], rowsOf(reader, shown, options))
+}
+
+function visibleLength(lines: readonly string[]): number {
+  return lines.join('\n').replaceAll(/<[^>]*>/g, '').length
+}
+
+function linesOf(reader: Reader, { view, name }: ShownProvider, { now }: Options): string[] {
+  const { t } = reader
+  const address = wholeAddress(view.provider)
+  return [
+    name === undefined ? address.html : t.html('bot:provider.head', { name: typed(name), address }),
+    ...badLines(reader, view),
+    validatorsLine(reader, view),
+    roundsLine(reader, view),
+    epochLine(reader, view),
+    nextLine(reader, view),
+    fastLine(reader, view),
+    conditionsLine(reader, view),
+    balancesLine(reader, view),
+    ageLine(reader, view, now),
+  ].filter((line) => line !== undefined)
+}
+
+function cellOf({ ftso, fdc }: Round, duty: Duty): RoundCell {
+  if (duty === 'bitvote') return fdc.bitvote
+  return duty === 'fdcSignature' ? fdc.signature : ftso[duty]
+}
+
+const isBad = (cell: RoundCell) => cell !== 'ok' && cell !== 'unknown'
+
+/** A duty that went wrong, in words. */
+interface Wrong {
+  readonly duty: string
+  readonly state: string
+  /** Early or late, not missing or false. */
+  readonly isMild: boolean
+  readonly since: Date
+  /** Rounds in a row. */
+  readonly count: number
+}
+
+/** What was wrong in the last round, and since when. */
+export function wrongIn(t: Translate, { rounds }: ProviderView): readonly Wrong[] {
+  const [last] = rounds
+  if (last === undefined) return []
+  return DUTIES.flatMap((duty) => {
+    const cell = cellOf(last, duty)
+    if (!isBad(cell)) return []
+    const good = rounds.findIndex((round) => !isBad(cellOf(round, duty)))
+    const count = good === -1 ? rounds.length : good
+    return [
+      {
+        duty: t(builtKey(`pages:alert.duty.${duty}`)),
+        state: t(builtKey(`pages:alert.cell.${cell}`)),
+        isMild: cell === 'late' || cell === 'early',
+        since: rounds[count - 1]?.startsAt ?? last.startsAt,
+        count,
+      },
+    ]
+  })
+}
+
+function badLines(reader: Reader, view: ProviderView): readonly string[] {
+  return wrongIn(reader.t, view).map(({ duty, state, isMild, since, count }) => {
+    const time = clockTime(reader, since)
+    return `${isMild ? '🟠' : '🔴'} ${reader.t.html('bot:provider.bad', { duty, state, time, count })}`
+  })
+}
+
+function roundsLine({ t }: Reader, { rounds }: ProviderView): string {
+  const seen = rounds.filter((round) => DUTIES.some((duty) => cellOf(round, duty) !== 'unknown'))
+  const bad = seen.filter((round) => DUTIES.some((duty) => isBad(cellOf(round, duty)))).length
+  const count = seen.length
+  if (count === 0) return `⚪ ${t.html('bot:provider.unseen')}`
+  if (bad === 0) return `🟢 ${t.html('bot:provider.allFine', { count })}`
+  return t.html('bot:provider.rounds', { count, fine: count - bad, bad })
+}
+
+function epochLine({ t }: Reader, view: ProviderView): string | undefined {
+  const { rewardEpoch, registered, inPolicy, weight } = view
+  if (rewardEpoch === null) return undefined
+  const epoch = id(rewardEpoch)
+  if (inPolicy && weight !== null) {
+    return t.html('bot:provider.epoch.member', { epoch, weight: formatPercent(weight, t.locale) })
+  }
+  return `🔴 ${t.html(`bot:provider.epoch.${registered ? 'registered' : 'absent'}`, { epoch })}`
+}
+
+function nextLine({ t }: Reader, view: ProviderView): string | undefined {
+  const { rewardEpoch, registeredNext } = view
+  if (rewardEpoch === null) return undefined
+  const epoch = id(rewardEpoch + 1)
+  if (registeredNext !== null) {
+    return t.html(`bot:provider.next.${registeredNext ? 'registered' : 'open'}`, { epoch })
+  }
+  const hours = hoursToRegistration(view)
+  if (hours === undefined) return undefined
+  const duration = formatDuration(hours * 3600, t.locale, 'long')
+  return t.html('bot:provider.next.soon', { epoch, duration })
+}
+
+function fastLine({ t }: Reader, { fastUpdates }: ProviderView): string | undefined {
+  if (fastUpdates === null) return undefined
+  const { blocksSinceUpdate: count, probabilityOfSilence } = fastUpdates
+  if (probabilityOfSilence > SILENT) return t.html('bot:provider.fast', { count })
+  const chance = id(probabilityOfSilence.toExponential(1))
+  return `🔴 ${t.html('bot:provider.silent', { count, chance })}`
+}
+
+function conditionsLine({ t }: Reader, { minimalConditions }: ProviderView): string | undefined {
+  const list = Object.entries(minimalConditions).flatMap(([name, condition]) => {
+    if (condition === null) return []
+    const rate = formatPercent(condition.rate, t.locale)
+    return [t(builtKey(`bot:provider.condition.${name}`), { rate })]
+  })
+  return list.length === 0
+    ? undefined
+    : t.html('bot:provider.conditions', { list: list.join(' · ') })
+}
+
+/** Validators that the P-chain does not list. */
+function validatorsLine({ t }: Reader, { validators }: ProviderView): string | undefined {
+  const gone = (validators ?? []).filter(({ listed }) => !listed)
+  const [first] = gone
+  if (first === undefined) return undefined
+  return `🔴 ${t.html('bot:provider.notListed', { count: gone.length, node: id(first.nodeId) })}`
+}
+
+function balancesLine({ t }: Reader, { balances }: ProviderView): string | undefined {
+  const list = balances.map(({ role, balanceWei }) => {
+    const amount = formatAmount({ units: balanceWei, decimals: 18, symbol: 'FLR' }, t.locale)
+    const text = t(builtKey(`bot:provider.balance.${role}`), { amount })
+    const severity = lowSeverity(balanceWei)
+    return severity === undefined ? text : `${LOW_MARKS[severity]} ${text}`
+  })
+  return list.length === 0 ? undefined : t.html('bot:provider.balances', { list: list.join(' · ') })
+}
+
+function ageLine(reader: Reader, { asOf, stale }: ProviderView, now: Date): string | undefined {
+  if (asOf === null) return undefined
+  const { t } = reader
+  const time = clockTime(reader, asOf, { seconds: true })
+  if (!stale) return t.html('bot:provider.asOf', { time })
+  const seconds = Math.max(0, (now.getTime() - asOf.getTime()) / 1000)
+  const duration = formatDuration(seconds, t.locale, 'long')
+  return `⚪ ${t.html('bot:watch.stale', { time, duration })}`
+}
+
+/** Rounds in marks, a line for each named duty, the newest at the right in every language: HTML. */
+export function textGrid(
+  rounds: ProviderView['rounds'],
+  duties: readonly (readonly [Duty, string])[],
+): string {
+  const width = Math.max(...duties.map(([, name]) => [...name].length))
+  const oldestFirst = rounds.toReversed()
+  const lines = duties.map(([duty, name]) => {
+    const marks = oldestFirst.map((round) => MARKS[cellOf(round, duty)]).join('')
+    return `${name.padEnd(width)} ${marks}`
+  })
+  return `<pre>${escapeHtml(lines.join('\n'))}</pre>`
+}
+
+function rowsOf({ t }: Reader, shown: ShownProvider, options: Options): Rows {
+  if (!options.buttons) return []
+  const { view, watchId, rounds } = shown
+  const address = view.provider
+  const open = (count: PictureRounds) => packed('status.provider', { address, count })
+  const choice = (count: PictureRounds): Button => {
+    const label = t('bot:button.rounds', { count })
+    return act(count === rounds ? `✓ ${label}` : label, open(count))
+  }
+  const watch =
+    watchId === undefined
+      ? act(
+          t('bot:button.watchProvider'),
+          packed('new.type', { type: 'provider-fsp', address }),
+          'primary',
+        )
+      : act(t('bot:button.openWatch'), packed('watch.card', { id: watchId }), 'primary')
+  const share: Button = { label: `${t('bot:button.share')} ↪`, share: `p ${address}` }
+  return [
+    [watch],
+    [act(t('bot:button.refresh'), open(rounds)), choice(20), choice(100)],
+    [back(t('bot:button.status'), packed('status')), ...(options.canShare ? [share] : [])],
+  ]
+}
+
+const CHOICES_IN_ROW = 2
+
+/** Asks for a provider, with those that are near at hand. */
+export function providerQuestion({ t, isGroup }: Reader, known: readonly NamedProvider[]): View {
+  const status = back(t('bot:button.status'), packed('status'))
+  return screen(
+    [t.html('bot:provider.ask')],
+    [...providerButtons(known), [status, ...(isGroup ? [] : [menuButton(t)])]],
+  )
+}
+
+/** A button for each of some providers. */
+export function providerButtons(known: readonly NamedProvider[]): Rows {
+  const buttons = known.map(({ provider, name }) =>
+    act(
+      labelWithName(name, (label) => label),
+      packed('status.provider', { address: provider, count: 20 }),
+    ),
+  )
+  return inRows(buttons, CHOICES_IN_ROW)
+}

@@ -1,0 +1,167 @@
+import { Composer } from 'grammy'
+import { z } from 'zod'
+import { CHANNEL_KEYS, type ChannelKey } from '#src/channels/define.ts'
+import { isOpenLink } from '#src/channels/wording.ts'
+import { LABEL_LENGTH_MAX } from '#src/kernel/label.ts'
+import { cleanOutsideText } from '#src/kernel/outside-text.ts'
+import { listChannels } from '#src/operations/channels.ts'
+import { changeDestination, listDestinations } from '#src/operations/chat-lists.ts'
+import { createRecipient, createTelegramLink } from '#src/operations/recipients.ts'
+import { RECIPIENTS_MAX } from '#src/recipients/model.ts'
+import type { BotContext } from '../../core/context.ts'
+import { defineFeature, onPress } from '../../core/feature.ts'
+import { defineQuestion } from '../../core/session.ts'
+import { show } from '../../core/show.ts'
+import { walletName } from '../../views/view.ts'
+import { putFollowUp } from './follow-up-store.ts'
+import { showRecipients } from './handlers.ts'
+import { addChoice, addQuestion, chatLink, chatRights, mailAsked } from './list-view.ts'
+import { endFollowUp, findRecipient, sendTest, showRecipient, testLine } from './recipients.ts'
+import { rotateQuestion, secretHidden, secretShown } from './secret-view.ts'
+
+const composer = new Composer<BotContext>()
+
+onPress(composer, 'rec.add', (ctx) => showChoice(ctx))
+
+async function showChoice(ctx: BotContext): Promise<void> {
+  const [all, channels] = await Promise.all([ctx.call(listDestinations), ctx.call(listChannels)])
+  if (all.filter(({ own }) => !own).length >= RECIPIENTS_MAX) {
+    const notice = `⚠️ ${ctx.t.html('bot:rec.full', { max: RECIPIENTS_MAX })}`
+    return showRecipients(ctx, { notice })
+  }
+  const open = channels.data.filter(({ available }) => available).map(({ key }) => key)
+  await show(ctx, addChoice(ctx.reader, { channels: open }))
+}
+
+onPress(composer, 'rec.kind', async (ctx, { type }) => {
+  if (type === 'chat-read' || type === 'chat-write') return showChatLink(ctx, type)
+  if (type === 'telegram') {
+    await show(ctx, chatRights(ctx.reader))
+    return
+  }
+  const channel = TYPED.find((key) => key === type)
+  await (channel === undefined ? showChoice(ctx) : addressQuestion.open(ctx, { channel }))
+})
+
+/** What another chat may do, to be chosen before there is a link for it. */
+export async function showChatChoice(ctx: BotContext): Promise<void> {
+  await show(ctx, chatRights(ctx.reader))
+}
+
+async function showChatLink(ctx: BotContext, type: 'chat-read' | 'chat-write'): Promise<void> {
+  const scopes = type === 'chat-read' ? ['read'] : ['read', 'write']
+  const [membership] = ctx.links
+  if (membership === undefined) return
+  const link = await ctx.call(createTelegramLink, { body: { scopes } })
+  const options = { wallet: walletName(membership.wallet), now: ctx.app.clock.now() }
+  await show(ctx, chatLink(ctx.reader, link, options))
+}
+
+/** Channels whose destinations are typed in. */
+type TypedChannel = Exclude<ChannelKey, 'telegram'>
+const TYPED = CHANNEL_KEYS.filter((key): key is TypedChannel => key !== 'telegram')
+
+/** Where a new recipient is. */
+const addressQuestion = defineQuestion({
+  kind: 'rec.add',
+  about: z.object({ channel: z.enum(TYPED) }),
+  ask: async (ctx, { channel }) => addQuestion(ctx.reader, channel),
+  answer: async (ctx, { channel }, text) => {
+    await add(ctx, channel, text.trim())
+    return undefined
+  },
+  cancel: (ctx) => showRecipients(ctx),
+})
+
+async function add(ctx: BotContext, channel: TypedChannel, text: string): Promise<void> {
+  const { t, reader } = ctx
+  const place = channel === 'email' ? { address: text } : { url: text }
+  const made = await ctx.call(createRecipient, {
+    body: {
+      channel,
+      name: nameFor(ctx, channel, text),
+      ...place,
+      locale: t.locale,
+      timezone: reader.timezone,
+      default: true,
+    },
+  })
+  const { id, secret } = made
+  if (secret !== undefined) return showSecret(ctx, id, secret)
+  if (channel === 'email') {
+    const messageId = await show(ctx, mailAsked(reader, made))
+    return follow(ctx, id, messageId, 'confirmation')
+  }
+  const found = await findRecipient(ctx, id)
+  await showRecipient(ctx, id, testLine(ctx, found, await sendTest(ctx, found)))
+}
+
+/** What a destination is called until somebody names it. */
+function nameFor({ t }: BotContext, channel: TypedChannel, text: string): string {
+  const name = channel === 'email' ? text : (URL.parse(text)?.hostname ?? '')
+  const usual = channel === 'email' || channel === 'webhook' ? name : t(`bot:channel.${channel}`)
+  return cleanOutsideText(usual, LABEL_LENGTH_MAX) || t(`bot:channel.${channel}`)
+}
+
+onPress(composer, 'rec.rotate', async (ctx, { id }) => {
+  const found = await findRecipient(ctx, id)
+  if (found.destination.key === null) return showRecipient(ctx, id)
+  await show(ctx, rotateQuestion(ctx.reader, found))
+})
+
+onPress(composer, 'rec.rotateYes', async (ctx, { id }) => {
+  const { link } = await findRecipient(ctx, id)
+  const changes = { rotateSecret: true }
+  const { secret } = await ctx.call(changeDestination, { body: { id, changes } }, link)
+  await (secret === undefined ? showRecipient(ctx, id) : showSecret(ctx, id, secret))
+})
+
+/** Shows a signing secret, the only time; it goes from the chat by itself. */
+async function showSecret(ctx: BotContext, id: number, secret: string): Promise<void> {
+  const found = await findRecipient(ctx, id)
+  const url = `${ctx.app.publicUrl}/docs/webhooks`
+  const verifyUrl = isOpenLink(url) ? url : undefined
+  const messageId = await show(ctx, secretShown(ctx.reader, found, { secret, verifyUrl }))
+  await follow(ctx, id, messageId, 'secret')
+}
+
+onPress(composer, 'rec.saved', async (ctx, { id }) => {
+  const now = ctx.app.clock.now()
+  const shownAt = (await endFollowUp(ctx)) ?? now
+  await show(ctx, secretHidden(ctx.reader, await findRecipient(ctx, id), { shownAt, now }))
+})
+
+/** How long a secret stands in a chat, and a question to a mailbox is waited for. */
+const FOLLOWED_MS = { secret: 10 * 60_000, confirmation: 24 * 3_600_000 } as const
+const SOON_MS = 5000
+const DAY_MS = 86_400_000
+
+/** Writes down that a message is to change by itself. */
+async function follow(
+  ctx: BotContext,
+  recipientId: number,
+  messageId: number,
+  kind: keyof typeof FOLLOWED_MS,
+): Promise<void> {
+  const { app, known } = ctx
+  const { link } = await findRecipient(ctx, recipientId)
+  const shownAt = app.clock.now()
+  const after = (ms: number) => new Date(shownAt.getTime() + ms)
+  await putFollowUp(app.db, {
+    chatId: known.id,
+    messageId,
+    kind,
+    wallet: link.wallet,
+    recipientId,
+    shownAt,
+    dueAt: after(kind === 'secret' ? FOLLOWED_MS.secret : SOON_MS),
+    // A secret is hidden however long that takes.
+    expiresAt: after(kind === 'secret' ? 2 * DAY_MS : FOLLOWED_MS.confirmation),
+  })
+}
+
+export const recipientAddFeature = defineFeature({
+  commands: [],
+  composer,
+  questions: [addressQuestion],
+})

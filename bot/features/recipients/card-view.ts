@@ -1,0 +1,243 @@
+import { isolate } from '#src/i18n/isolates.ts'
+import { hasText, id, type TextKey, typed } from '#src/i18n/translate.ts'
+import { LOCALE_NAMES } from '#src/kernel/locale.ts'
+import { names } from '#src/notices/words.ts'
+import type { Destination } from '#src/recipients/directory.ts'
+import { OFF_BY_MOVE, OFF_BY_OWNER, OFF_BY_READER } from '#src/recipients/model.ts'
+import { packed } from '../../core/callback-data.ts'
+import { channelName, destinationName } from '../../views/destination.ts'
+import { nearTime } from '../../views/time.ts'
+import {
+  act,
+  type Button,
+  labelWithName,
+  type Reader,
+  type Rows,
+  screen,
+  type View,
+} from '../../views/view.ts'
+import { rightsText } from '../start/link-view.ts'
+import { backToList } from './list-view.ts'
+
+/** What a card shows of a destination. */
+export interface RecipientFacts {
+  readonly destination: Destination
+  /** Alerts that are kept for it. */
+  readonly kept: number
+  /** Deliveries of the last day that failed. */
+  readonly failures: number
+  /** Labels of the watches that name it. */
+  readonly namedBy: readonly string[]
+}
+
+interface CardOptions {
+  readonly now: Date
+  readonly hereId: number | undefined
+  readonly canWrite: boolean
+  /** A line about what has just happened: HTML. */
+  readonly notice?: string | undefined
+}
+
+/** One destination: where it is, how it does, what it hears. */
+export function recipientCard(reader: Reader, facts: RecipientFacts, options: CardOptions): View {
+  const { t } = reader
+  const { destination } = facts
+  const { hereId, canWrite, notice } = options
+  const name = typed(destinationName(t, destination, hereId))
+  const lines = [
+    t.html('bot:rec.cardTitle', { name, channel: channelName(t, destination.channel) }),
+    // A chat's address is a number nobody knows.
+    destination.chat === null
+      ? t.html('bot:rec.target', { target: typed(destination.target) })
+      : undefined,
+    destination.chat === null
+      ? undefined
+      : t.html('bot:rec.rights', { rights: rightsText(t, destination.chat.scopes) }),
+    ...stateLines(reader, facts, options.now),
+    toldLine(reader, facts),
+    destination.own
+      ? t.html('bot:rec.defaultOwn')
+      : t.html(`bot:rec.isDefault.${yesNo(destination.default)}`),
+    settingsLine(reader, destination),
+    keyLine(reader, destination, options.now),
+    canWrite ? undefined : t.html('bot:chat.receiveOnly'),
+    ...(notice === undefined ? [] : ['', notice]),
+  ]
+  return screen(lines, [
+    ...(canWrite ? changes(reader, facts) : looks(reader, facts)),
+    [backToList(t)],
+  ])
+}
+
+function yesNo(value: boolean): 'yes' | 'no' {
+  return value ? 'yes' : 'no'
+}
+
+function stateLines(reader: Reader, facts: RecipientFacts, now: Date): readonly string[] {
+  const { t } = reader
+  const { destination, kept, failures } = facts
+  const { status, statusReason, lastSuccessAt, switchedAt } = destination
+  const keptLine = kept === 0 ? [] : [t.html('bot:rec.kept', { count: kept })]
+  if (status === 'pending') {
+    const target = typed(destination.target)
+    return [
+      `⚠️ ${t.html('bot:rec.pending', { target })}`,
+      ...reasonLines(reader, destination),
+      ...keptLine,
+    ]
+  }
+  if (status !== 'active') {
+    const off = t.html('bot:rec.off', { time: nearTime(reader, switchedAt, now) })
+    return [`⚠️ ${off}`, ...reasonLines(reader, destination), ...keptLine]
+  }
+  const parts = [
+    t.html('bot:rec.onSince', { time: nearTime(reader, switchedAt, now) }),
+    lastSuccessAt === null
+      ? t.html('bot:rec.noSuccess')
+      : t.html('bot:rec.lastSuccess', { time: nearTime(reader, lastSuccessAt, now) }),
+    ...(failures === 0 ? [] : [t.html('bot:rec.failures', { count: failures })]),
+  ]
+  const ask = kept === 0 ? [] : [t.html('bot:rec.keptAsk', { count: kept })]
+  return [parts.join(' · '), ...reasonLines(reader, { statusReason }), ...ask]
+}
+
+/** Sentences about reasons that need values of their own. */
+const WITH_VALUES: readonly TextKey[] = [
+  'notices:reason.failing',
+  'notices:reason.status',
+  'notices:reason.other',
+]
+
+/** Why it is off, as far as that is known. */
+function reasonLines(
+  { t }: Reader,
+  { statusReason }: Pick<Destination, 'statusReason'>,
+): readonly string[] {
+  if (statusReason === null) return []
+  if (statusReason === OFF_BY_OWNER) return [t.html('bot:rec.offByOwner')]
+  if (statusReason === OFF_BY_MOVE) return [t.html('bot:rec.offByMove')]
+  const key = `notices:reason.${statusReason}`
+  if (hasText(key) && !WITH_VALUES.includes(key)) return [t.html(key)]
+  const status = /^status_(\d{3})$/.exec(statusReason)?.[1]
+  return [t.html('bot:rec.lastAnswer', { reason: id(status ?? statusReason) })]
+}
+
+function toldLine({ t }: Reader, { destination, namedBy }: RecipientFacts): string | undefined {
+  if (destination.own) return undefined
+  const watches = names(t, namedBy)
+  return watches === undefined
+    ? t.html('bot:rec.namedByNone')
+    : t.html('bot:rec.namedBy', { names: watches })
+}
+
+function settingsLine({ t }: Reader, destination: Destination): string {
+  const { minSeverity, locale, timezone, channel, own } = destination
+  const severity = t.html('bot:rec.severity', { severity: t(`bot:severity.${minSeverity}`) })
+  if (own || !isRead(channel)) return severity
+  const reads = t.html('bot:rec.reader', { language: LOCALE_NAMES[locale], zone: id(timezone) })
+  return `${severity} · ${reads}`
+}
+
+/** Whether people read there, in a language and by a clock of their own. */
+function isRead(channel: Destination['channel']): boolean {
+  return channel !== 'webhook'
+}
+
+function keyLine(reader: Reader, { key }: Destination, now: Date): string | undefined {
+  if (key === null) return undefined
+  const since = nearTime(reader, key.since, now)
+  return reader.t.html('bot:rec.secret', { ending: id(key.ending), since })
+}
+
+function looks({ t }: Reader, { destination }: RecipientFacts): Rows {
+  const log = packed('rec.log', { id: destination.id, cursor: undefined })
+  return [[act(t('bot:button.log'), log)]]
+}
+
+function changes(reader: Reader, facts: RecipientFacts): Rows {
+  const { t } = reader
+  const { destination } = facts
+  const { channel, own } = destination
+  const params = { id: destination.id }
+  const isHook = channel === 'webhook'
+  return [
+    firstRow(reader, facts),
+    [
+      act(t('bot:button.test'), packed('rec.test', params)),
+      act(t('bot:button.log'), packed('rec.log', { ...params, cursor: undefined })),
+      ...(isHook ? [act(t('bot:button.secret'), packed('rec.rotate', params))] : []),
+      ...(isHook || own ? [] : [act(t('bot:button.language'), packed('rec.lang', params))]),
+    ],
+    [
+      act(t('bot:button.severity'), packed('rec.sev', { ...params, level: 'ask' })),
+      ...(own ? [] : [act(t('bot:button.rename'), packed('rec.ask', params))]),
+      ...(isHook || own ? [] : [act(t('bot:button.zone'), packed('rec.zone', params))]),
+    ],
+    own
+      ? []
+      : [
+          act(
+            t(`bot:button.isDefault.${yesNo(destination.default)}`),
+            packed('rec.default', { ...params, on: !destination.default }),
+          ),
+        ],
+    [act(t('bot:button.delete'), packed('rec.delete', params), 'danger')],
+  ]
+}
+
+/** What its state asks for. */
+function firstRow({ t }: Reader, { destination, kept }: RecipientFacts): readonly Button[] {
+  const { status, statusReason, channel } = destination
+  const params = { id: destination.id }
+  if (status === 'pending') {
+    return [act(t('bot:button.sendAgain'), packed('rec.resend', params), 'primary')]
+  }
+  if (status === 'disabled' && channel === 'email' && statusReason === OFF_BY_READER) {
+    return [act(t('bot:button.sendConfirmation'), packed('rec.resend', params))]
+  }
+  if (status === 'disabled') {
+    return [act(t('bot:button.revive'), packed('rec.revive', params), 'primary')]
+  }
+  if (status !== 'active' || kept === 0) return []
+  return [
+    act(t('bot:button.sendKept', { count: kept }), packed('rec.kept', params), 'primary'),
+    act(t('bot:button.dropKept'), packed('rec.keptDrop', params)),
+  ]
+}
+
+/** Back to a destination, by its name. */
+export function backToRecipient(
+  { t }: Reader,
+  destination: Pick<Destination, 'id' | 'own' | 'channel' | 'name'>,
+  hereId: number | undefined,
+): Button {
+  const name = destinationName(t, destination, hereId)
+  return act(
+    labelWithName(name, (text) => `‹ ${isolate(text)}`),
+    packed('rec.card', { id: destination.id }),
+  )
+}
+
+/** What a screen about one destination needs beside it. */
+export interface About {
+  readonly destination: Destination
+  readonly hereId: number | undefined
+}
+
+/** The same where only its name is told. */
+export interface Named {
+  readonly destination: Pick<Destination, 'id' | 'own' | 'channel' | 'name' | 'key'>
+  readonly hereId: number | undefined
+}
+
+/** A mailbox whose reader has agreed. */
+export function recipientConfirmed(reader: Reader, { destination, hereId }: Named): View {
+  const name = typed(destinationName(reader.t, destination, hereId))
+  return screen(
+    [`✅ ${reader.t.html('bot:rec.confirmed', { name })}`],
+    [
+      [act(reader.t('bot:button.test'), packed('rec.test', { id: destination.id }))],
+      [backToRecipient(reader, destination, hereId)],
+    ],
+  )
+}

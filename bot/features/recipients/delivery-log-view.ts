@@ -1,0 +1,74 @@
+import { cut } from '#src/channels/wording.ts'
+import type { LogEntry } from '#src/delivery/log.ts'
+import type { DeliveryStatus } from '#src/delivery/model.ts'
+import { typed } from '#src/i18n/translate.ts'
+import { packed } from '../../core/callback-data.ts'
+import { destinationName } from '../../views/destination.ts'
+import { nearTime } from '../../views/time.ts'
+import { act, type Reader, screen, type View } from '../../views/view.ts'
+import { deliveryText } from '../alerts/card-view.ts'
+import { type About, backToRecipient } from './card-view.ts'
+
+/** Deliveries on one page. */
+export const LOG_PAGE = 10
+
+const TITLE_MAX = 60
+
+const MARKS: Readonly<Record<DeliveryStatus, string>> = {
+  pending: '⏳',
+  retrying: '⏳',
+  delivered: '✅',
+  failed: '✕',
+  held: '⏸',
+  muted: '🔕',
+  throttled: '⏸',
+  disabled: '📪',
+}
+
+interface LogOptions {
+  readonly now: Date
+  /** The place of the next page. */
+  readonly nextCursor: string | null
+  readonly canWrite: boolean
+}
+
+/** What was sent to a destination, the newest first. */
+export function deliveryLog(
+  reader: Reader,
+  about: About,
+  entries: readonly LogEntry[],
+  options: LogOptions,
+): View {
+  const { t } = reader
+  const { destination, hereId } = about
+  const { now, nextCursor, canWrite } = options
+  const params = { id: destination.id }
+  const isEmpty = entries.length === 0
+  const lines = [
+    t.html('bot:log.title', { name: typed(destinationName(t, destination, hereId)) }),
+    ...entries.map((entry) => {
+      const values = {
+        time: nearTime(reader, entry.createdAt, now),
+        event: cut(entry.title, TITLE_MAX),
+        what: deliveryText(reader, entry, now),
+      }
+      return `${MARKS[entry.status]}${entry.test ? ' 🧪' : ''} ${t.html('bot:log.line', values)}`
+    }),
+    isEmpty ? t.html('bot:log.none') : undefined,
+  ]
+  return screen(lines, [
+    [
+      ...(nextCursor === null
+        ? []
+        : [
+            act(`${t('bot:button.older')} ›`, packed('rec.log', { ...params, cursor: nextCursor })),
+          ]),
+      ...(isEmpty
+        ? canWrite
+          ? [act(t('bot:button.test'), packed('rec.test', params))]
+          : []
+        : [act(t('bot:button.refresh'), packed('rec.log', { ...params, cursor: undefined }))]),
+    ],
+    [backToRecipient(reader, destination, hereId)],
+  ])
+}

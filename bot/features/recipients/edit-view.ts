@@ -1,0 +1,99 @@
+import { id, typed } from '#src/i18n/translate.ts'
+import type { Severity } from '#src/kernel/facts.ts'
+import { LOCALE_NAMES, LOCALES } from '#src/kernel/locale.ts'
+import { packed } from '../../core/callback-data.ts'
+import { destinationName } from '../../views/destination.ts'
+import { act, inRows, labelWithName, type Reader, screen, type View } from '../../views/view.ts'
+import { suggestedZones, zoneButton } from '../../views/zones.ts'
+import { type About, backToRecipient } from './card-view.ts'
+
+/** The short names of severities on buttons. */
+export const LEVELS: Readonly<Record<string, Severity>> = {
+  inf: 'info',
+  war: 'warning',
+  cri: 'critical',
+}
+
+/** From which severity on it is told. */
+export function severityChoice(reader: Reader, { destination, hereId }: About): View {
+  const { t } = reader
+  const { minSeverity } = destination
+  const name = typed(destinationName(t, destination, hereId))
+  const choices = Object.entries(LEVELS).map(([level, severity]) => {
+    const label = t(`bot:button.from.${severity}`)
+    const data = packed('rec.sev', { id: destination.id, level })
+    return [act(severity === minSeverity ? `✓ ${label}` : label, data)]
+  })
+  return screen(
+    [t.html('bot:rec.severityQuestion', { name }), t.html('bot:rec.severityHelp')],
+    [...choices, [backToRecipient(reader, destination, hereId)]],
+  )
+}
+
+/** In which language it is told. */
+export function languageOf(reader: Reader, { destination, hereId }: About): View {
+  const { t } = reader
+  const name = typed(destinationName(t, destination, hereId))
+  const choices = LOCALES.map((locale) => {
+    const label = LOCALE_NAMES[locale]
+    const data = packed('rec.langSet', { id: destination.id, locale })
+    return act(locale === destination.locale ? `✓ ${label}` : label, data)
+  })
+  return screen(
+    [t.html('bot:rec.languageQuestion', { name })],
+    [...inRows(choices, 2), [backToRecipient(reader, destination, hereId)]],
+  )
+}
+
+/** By which clock it is told. */
+export function zoneOf(
+  reader: Reader,
+  { destination, hereId }: About,
+  options: { readonly now: Date },
+): View {
+  const { t } = reader
+  const { id: recipientId, timezone } = destination
+  const name = typed(destinationName(t, destination, hereId))
+  const offered = new Set([reader.timezone, ...suggestedZones(t.locale, timezone)])
+  offered.delete(timezone)
+  const choices = [...offered].map((zone) =>
+    zoneButton(reader, zone, options.now, packed('rec.zoneSet', { id: recipientId, zone })),
+  )
+  return screen(
+    [t.html('bot:rec.zoneQuestion', { name, zone: id(timezone) }), t.html('bot:zone.send')],
+    [...inRows(choices, 2), [backToRecipient(reader, destination, hereId)]],
+  )
+}
+
+/** What it is to be called. */
+export function nameQuestion(reader: Reader, { destination, hereId }: About): View {
+  const value = typed(destination.name)
+  return screen(
+    [reader.t.html('bot:new.askName', { value })],
+    [[backToRecipient(reader, destination, hereId)]],
+  )
+}
+
+/** Asks once, with what follows. @param alone how many watches tell nobody else by name */
+export function deleteRecipient(
+  reader: Reader,
+  { destination, hereId }: About,
+  options: { readonly alone: number },
+): View {
+  const { t } = reader
+  const name = destinationName(t, destination, hereId)
+  const lines = [
+    t.html('bot:rec.deleteQuestion', { name: typed(name) }),
+    options.alone === 0 ? undefined : t.html('bot:rec.deleteEffect', { count: options.alone }),
+  ]
+  return screen(lines, [
+    [
+      act(
+        labelWithName(name, (text) => t('bot:button.deleteWatch', { label: typed(text) })),
+        packed('rec.deleteYes', { id: destination.id }),
+        'danger',
+      ),
+    ],
+    [act(`‹ ${t('bot:button.keep')}`, packed('rec.card', { id: destination.id }))],
+  ])
+}

@@ -1,0 +1,49 @@
+import { and, eq, lte, sql } from 'drizzle-orm'
+import type { Db } from '#src/db/connection.ts'
+import { followUps } from '../../core/tables.ts'
+
+export type FollowUpRow = typeof followUps.$inferSelect
+type MessageName = Pick<FollowUpRow, 'chatId' | 'messageId'>
+
+/** Writes down that a message is to be changed, in the place of what was to become of it before. */
+export async function putFollowUp(db: Db, row: FollowUpRow): Promise<void> {
+  await db
+    .insert(followUps)
+    .values(row)
+    .onConflictDoUpdate({ target: [followUps.chatId, followUps.messageId], set: row })
+}
+
+/** The message shows something else now, or is done with. @returns what was to become of it */
+export async function takeFollowUp(db: Db, message: MessageName): Promise<FollowUpRow | undefined> {
+  const [row] = await db.delete(followUps).where(isMessage(message)).returning()
+  return row
+}
+
+/** Looks at a message again, later. */
+export async function postponeFollowUp(db: Db, message: MessageName, dueAt: Date): Promise<void> {
+  await db.update(followUps).set({ dueAt }).where(isMessage(message))
+}
+
+/** Takes what is due, so that nobody else looks at it before `nextAt`. What has expired is forgotten. */
+export async function claimFollowUps(
+  db: Db,
+  { now, nextAt, limit }: { readonly now: Date; readonly nextAt: Date; readonly limit: number },
+): Promise<FollowUpRow[]> {
+  await db.delete(followUps).where(lte(followUps.expiresAt, now))
+  const due = db
+    .select({ chatId: followUps.chatId, messageId: followUps.messageId })
+    .from(followUps)
+    .where(lte(followUps.dueAt, now))
+    .orderBy(followUps.dueAt)
+    .limit(limit)
+    .for('update', { skipLocked: true })
+  return await db
+    .update(followUps)
+    .set({ dueAt: nextAt })
+    .where(sql`(${followUps.chatId}, ${followUps.messageId}) in ${due}`)
+    .returning()
+}
+
+function isMessage({ chatId, messageId }: MessageName) {
+  return and(eq(followUps.chatId, chatId), eq(followUps.messageId, messageId))
+}

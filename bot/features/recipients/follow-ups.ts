@@ -1,0 +1,143 @@
+/**
+ * Changes messages by themselves: a secret is hidden ten minutes after it was shown, a mailbox that was
+ * asked says when its reader has agreed. What is to be done is in the database, so a restart loses nothing.
+ */
+import { type Api, GrammyError } from 'grammy'
+import { translator } from '#src/i18n/translate.ts'
+import { AppError } from '#src/kernel/errors.ts'
+import { getDestination } from '#src/operations/chat-lists.ts'
+import type { App } from '#src/operations/define.ts'
+import { invoke } from '#src/operations/invoke.ts'
+import { type ChatLink, chatLinks } from '#src/recipients/chats.ts'
+import type { Destination } from '#src/recipients/directory.ts'
+import { describe } from '../../core/api.ts'
+import { keyboard } from '../../core/show.ts'
+import { findChat } from '../../core/store.ts'
+import { pause } from '../../core/waker.ts'
+import type { Reader, View } from '../../views/view.ts'
+import { recipientConfirmed } from './card-view.ts'
+import {
+  claimFollowUps,
+  type FollowUpRow,
+  postponeFollowUp,
+  takeFollowUp,
+} from './follow-up-store.ts'
+import { secretHidden } from './secret-view.ts'
+
+const LOOK_MS = 5000
+/** Nobody else looks at a message for so long. */
+const LEASE_MS = 60_000
+const AT_ONCE_MAX = 20
+/** Waits between two looks at a mailbox: the longer, the longer it takes. */
+const ASKED_MS_MIN = 5000
+const ASKED_MS_MAX = 300_000
+
+/** Who changes messages: the application, and the bot's own way to Telegram. */
+export interface Changer {
+  readonly app: App
+  readonly api: Api
+  /** Without `@`. */
+  readonly username: string
+}
+
+/** Changes messages until the signal. Never rejects. */
+export async function runFollowUps(changer: Changer, signal: AbortSignal): Promise<void> {
+  while (!signal.aborted) {
+    try {
+      await followUp(changer, signal)
+    } catch (error) {
+      changer.app.log.warn({ error: describe(error) }, 'messages not followed up')
+    }
+    await pause(LOOK_MS, signal)
+  }
+}
+
+/** Changes every message that is due, until the signal: those left are due again when their lease ends. */
+export async function followUp(changer: Changer, signal?: AbortSignal): Promise<void> {
+  const { app } = changer
+  const now = app.clock.now()
+  const nextAt = new Date(now.getTime() + LEASE_MS)
+  const due = await claimFollowUps(app.db, { now, nextAt, limit: AT_ONCE_MAX })
+  for (const row of due) {
+    if (signal?.aborted) return
+    try {
+      await followOne(changer, row)
+    } catch (error) {
+      // It is due again when the lease ends.
+      app.log.warn({ chatId: row.chatId, error: describe(error) }, 'message not followed up')
+    }
+  }
+}
+
+async function followOne(changer: Changer, row: FollowUpRow): Promise<void> {
+  const { app } = changer
+  const link = (await chatLinks(app, row.chatId)).find(({ wallet }) => wallet === row.wallet)
+  const destination = link && (await findDestination(app, row, link))
+  const reader = await readerOf(changer, row, link)
+  const now = app.clock.now()
+  if (row.kind === 'confirmation') {
+    if (destination?.status === 'pending') {
+      const waitedMs = now.getTime() - row.shownAt.getTime()
+      const waitMs = Math.min(Math.max(waitedMs / 10, ASKED_MS_MIN), ASKED_MS_MAX)
+      return postponeFollowUp(app.db, row, new Date(now.getTime() + waitMs))
+    }
+    if (destination?.status === 'active') {
+      await edit(
+        changer,
+        row,
+        recipientConfirmed(reader, { destination, hereId: link?.recipientId }),
+      )
+    }
+  } else {
+    const about = { destination: destination ?? GONE, hereId: link?.recipientId }
+    await edit(changer, row, secretHidden(reader, about, { shownAt: row.shownAt, now }))
+  }
+  await takeFollowUp(app.db, row)
+}
+
+/** A destination that is there no more: what stood about it goes all the same. */
+const GONE = { id: 1, own: false, channel: 'webhook', name: '…', key: null } as const
+
+async function findDestination(
+  app: App,
+  { wallet, recipientId }: FollowUpRow,
+  link: ChatLink,
+): Promise<Destination | undefined> {
+  const caller = { wallet: link.wallet, scopes: ['read'], via: 'telegram' } as const
+  if (link.wallet !== wallet) return undefined
+  try {
+    const { output } = await invoke(app, getDestination, caller, { body: { id: recipientId } })
+    return output.destination
+  } catch (error) {
+    if (error instanceof AppError && error.kind === 'not_found') return undefined
+    throw error
+  }
+}
+
+async function readerOf(
+  { app, username }: Changer,
+  { chatId }: FollowUpRow,
+  link: ChatLink | undefined,
+): Promise<Reader> {
+  const known = await findChat(app.db, chatId)
+  return {
+    t: translator(known?.locale ?? 'en'),
+    timezone: link?.timezone ?? 'UTC',
+    isGroup: false,
+    isFree: !app.billing.enabled,
+    bot: username,
+  }
+}
+
+/** Messages that are gone need no change. */
+async function edit({ api }: Changer, row: FollowUpRow, { html, rows }: View): Promise<void> {
+  try {
+    await api.editMessageText(row.chatId, row.messageId, html, {
+      parse_mode: 'HTML',
+      link_preview_options: { is_disabled: true },
+      reply_markup: keyboard(rows),
+    })
+  } catch (error) {
+    if (!(error instanceof GrammyError) || ![400, 403].includes(error.error_code)) throw error
+  }
+}

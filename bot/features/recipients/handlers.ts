@@ -1,0 +1,178 @@
+import { Composer } from 'grammy'
+import { z } from 'zod'
+import { id as bare, typed } from '#src/i18n/translate.ts'
+import { LOCALE_NAMES } from '#src/kernel/locale.ts'
+import {
+  changeDestination,
+  listDestinations,
+  removeDestination,
+} from '#src/operations/chat-lists.ts'
+import type { RecipientChanges } from '#src/recipients/model.ts'
+import { packed } from '../../core/callback-data.ts'
+import type { BotContext } from '../../core/context.ts'
+import { defineFeature, onCommand, onPress } from '../../core/feature.ts'
+import { defineQuestion } from '../../core/session.ts'
+import { show } from '../../core/show.ts'
+import { destinationName } from '../../views/destination.ts'
+import { allWatches } from '../../views/screens.ts'
+import { inRows } from '../../views/view.ts'
+import { findZones, zoneButton } from '../../views/zones.ts'
+import { showStop } from '../stop/handlers.ts'
+import {
+  deleteRecipient,
+  LEVELS,
+  languageOf,
+  nameQuestion,
+  severityChoice,
+  zoneOf,
+} from './edit-view.ts'
+import { recipientList } from './list-view.ts'
+import { endFollowUp, type FoundRecipient, findRecipient, showRecipient } from './recipients.ts'
+
+const composer = new Composer<BotContext>()
+
+/** Whatever is pressed on it, a message that was to change by itself has something else to show. */
+composer.use(async (ctx, next) => {
+  const { press } = ctx
+  // Saving a secret says when it was shown.
+  if (press?.verb.startsWith('rec.') && press.verb !== 'rec.saved') await endFollowUp(ctx)
+  await next()
+})
+
+onCommand(composer, 'recipients', (ctx) => showRecipients(ctx), { privately: 'menu' })
+onPress(composer, 'rec.list', (ctx) => showRecipients(ctx))
+onPress(composer, 'rec.page', (ctx, { page }) => showRecipients(ctx, { page }))
+onPress(composer, 'rec.card', (ctx, { id }) => showRecipient(ctx, id))
+
+/** Everybody the chat's first wallet can tell. */
+export async function showRecipients(
+  ctx: BotContext,
+  options: { readonly page?: number; readonly notice?: string } = {},
+): Promise<void> {
+  const [link] = ctx.links
+  const all = await ctx.call(listDestinations)
+  const view = recipientList(ctx.reader, all, {
+    page: 1,
+    ...options,
+    now: ctx.app.clock.now(),
+    hereId: link?.recipientId,
+    canWrite: link?.caller.scopes.includes('write') === true,
+  })
+  await show(ctx, view)
+}
+
+/** Changes a destination and shows its card with a line about it. @param done HTML */
+async function change(
+  ctx: BotContext,
+  { destination: { id }, link }: FoundRecipient,
+  changes: RecipientChanges,
+  done: string,
+): Promise<void> {
+  await ctx.call(changeDestination, { body: { id, changes } }, link)
+  await showRecipient(ctx, id, `✓ ${done}`)
+}
+
+onPress(composer, 'rec.sev', async (ctx, { id, level }) => {
+  const found = await findRecipient(ctx, id)
+  const minSeverity = LEVELS[level]
+  if (minSeverity === undefined) {
+    await show(ctx, severityChoice(ctx.reader, found))
+    return
+  }
+  const severity = ctx.t(`bot:severity.${minSeverity}`)
+  await change(ctx, found, { minSeverity }, ctx.t.html('bot:rec.severity', { severity }))
+})
+
+onPress(composer, 'rec.default', async (ctx, { id, on }) => {
+  const found = await findRecipient(ctx, id)
+  const done = ctx.t.html(on ? 'bot:rec.isDefault.yes' : 'bot:rec.isDefault.no')
+  await change(ctx, found, { default: on }, done)
+})
+
+onPress(composer, 'rec.lang', async (ctx, { id }) => {
+  await show(ctx, languageOf(ctx.reader, await findRecipient(ctx, id)))
+})
+
+onPress(composer, 'rec.langSet', async (ctx, { id, locale }) => {
+  const done = ctx.t.html('bot:rec.languageSet', { language: LOCALE_NAMES[locale] })
+  await change(ctx, await findRecipient(ctx, id), { locale }, done)
+})
+
+const about = z.object({ id: z.int() })
+
+/** The time zone of a destination. */
+const zoneQuestion = defineQuestion({
+  kind: 'rec.zone',
+  about,
+  ask: async (ctx, { id }) => {
+    const options = { now: ctx.app.clock.now() }
+    return zoneOf(ctx.reader, await findRecipient(ctx, id), options)
+  },
+  answer: async (ctx, { id }, text) => {
+    const [zone, ...others] = findZones(text)
+    if (zone === undefined) {
+      return { html: ctx.t.html('bot:zone.unknown', { input: typed(text.slice(0, INPUT_SHOWN)) }) }
+    }
+    if (others.length === 0) {
+      await setZone(ctx, id, zone)
+      return undefined
+    }
+    const now = ctx.app.clock.now()
+    const buttons = [zone, ...others].map((one) =>
+      zoneButton(ctx.reader, one, now, packed('rec.zoneSet', { id, zone: one })),
+    )
+    return { html: ctx.t.html('bot:zone.several'), rows: inRows(buttons, 2) }
+  },
+  cancel: (ctx, { id }) => showRecipient(ctx, id),
+})
+
+/** Most characters of an input that is repeated. */
+const INPUT_SHOWN = 40
+
+onPress(composer, 'rec.zone', (ctx, { id }) => zoneQuestion.open(ctx, { id }))
+onPress(composer, 'rec.zoneSet', (ctx, { id, zone }) => setZone(ctx, id, zone))
+
+async function setZone(ctx: BotContext, id: number, timezone: string): Promise<void> {
+  const done = ctx.t.html('bot:rec.zoneSet', { zone: bare(timezone) })
+  await change(ctx, await findRecipient(ctx, id), { timezone }, done)
+}
+
+/** The name of a destination. */
+const renameQuestion = defineQuestion({
+  kind: 'rec.name',
+  about,
+  ask: async (ctx, { id }) => nameQuestion(ctx.reader, await findRecipient(ctx, id)),
+  answer: async (ctx, { id }, text) => {
+    const done = ctx.t.html('bot:edit.renamed', { label: typed(text) })
+    await change(ctx, await findRecipient(ctx, id), { name: text }, done)
+    return undefined
+  },
+  cancel: (ctx, { id }) => showRecipient(ctx, id),
+})
+
+onPress(composer, 'rec.ask', (ctx, { id }) => renameQuestion.open(ctx, { id }))
+
+onPress(composer, 'rec.delete', async (ctx, { id }) => {
+  const found = await findRecipient(ctx, id)
+  // The chat leaves by itself, which says what that means.
+  if (id === found.hereId) return showStop(ctx)
+  const watches = await allWatches(ctx, found.link)
+  const alone = watches.filter(
+    ({ recipientIds }) => recipientIds?.length === 1 && recipientIds[0] === id,
+  ).length
+  await show(ctx, deleteRecipient(ctx.reader, found, { alone }))
+})
+
+onPress(composer, 'rec.deleteYes', async (ctx, { id }) => {
+  const { destination, link, hereId } = await findRecipient(ctx, id)
+  await ctx.call(removeDestination, { body: { id } }, link)
+  const name = typed(destinationName(ctx.t, destination, hereId))
+  const notice = `✓ ${ctx.t.html('bot:rec.deleted', { name })}`
+  await showRecipients(ctx, { notice })
+})
+
+export const recipientsFeature = defineFeature({
+  commands: [{ name: 'recipients', menus: ['private'] }],
+  composer,
+  questions: [zoneQuestion, renameQuestion],
+})

@@ -1,0 +1,174 @@
+import { isolate } from '#src/i18n/isolates.ts'
+import { html, id, typed } from '#src/i18n/translate.ts'
+import type { Destination } from '#src/recipients/directory.ts'
+import { RECIPIENTS_MAX } from '#src/recipients/model.ts'
+import { packed } from '../../core/callback-data.ts'
+import { channelName, destinationName, isOn } from '../../views/destination.ts'
+import { nearTime } from '../../views/time.ts'
+import {
+  act,
+  type Button,
+  inRows,
+  labelWithName,
+  menuButton,
+  pageRow,
+  type Reader,
+  screen,
+  type View,
+} from '../../views/view.ts'
+
+const PAGE_SIZE = 8
+
+interface ListOptions {
+  /** Counts from 1; pages that are not there any more become the last one. */
+  readonly page: number
+  readonly now: Date
+  /** The recipient that is the chat of the reader. */
+  readonly hereId: number | undefined
+  /** Destinations may be added and changed. */
+  readonly canWrite: boolean
+  /** A line about what has just happened: HTML. */
+  readonly notice?: string
+}
+
+/** Everybody a wallet can tell. */
+export function recipientList(
+  reader: Reader,
+  all: readonly Destination[],
+  options: ListOptions,
+): View {
+  const { t } = reader
+  const { hereId, notice, canWrite } = options
+  const inOrder = all.toSorted((a, b) => Number(b.id === hereId) - Number(a.id === hereId))
+  const pages = Math.max(1, Math.ceil(inOrder.length / PAGE_SIZE))
+  const page = Math.min(options.page, pages)
+  const shown = inOrder.slice((page - 1) * PAGE_SIZE, page * PAGE_SIZE)
+  const named = all.filter(({ own }) => !own).length
+  const lines = [
+    notice,
+    t.html('bot:rec.title', { count: id(named), max: id(RECIPIENTS_MAX) }),
+    ...shown.map((one) => destinationLine(reader, one, options)),
+    all.length === 0 ? t.html('bot:rec.none') : undefined,
+    canWrite ? undefined : t.html('bot:chat.receiveOnly'),
+  ]
+  return screen(lines, [
+    ...inRows(
+      shown.map((one) => cardButton(reader, one, hereId)),
+      2,
+    ),
+    pageRow(page, pages, (to) => packed('rec.page', { page: to })),
+    canWrite ? [act(t('bot:button.addRecipient'), packed('rec.add'))] : [],
+    [menuButton(t)],
+  ])
+}
+
+function destinationLine(reader: Reader, one: Destination, options: ListOptions): string {
+  const { t } = reader
+  const name = typed(destinationName(t, one, options.hereId))
+  const mark = isOn(one) ? '✓' : '⚠️'
+  const what = isOn(one) ? activeParts(reader, one) : [offText(reader, one, options.now)]
+  return `${mark} ${t.html('bot:rec.line', { name, what: html(what.join(' · ')) })}`
+}
+
+function activeParts({ t }: Reader, one: Destination): readonly string[] {
+  const { own, channel, chat, minSeverity } = one
+  return [
+    chat?.isGroup ? t.html('bot:rec.group') : t.html(`bot:channel.${channel}`),
+    ...(one.default || own ? [t.html('bot:rec.default')] : []),
+    ...(minSeverity === 'info' ? [] : [t.html(`bot:rec.from.${minSeverity}`)]),
+  ]
+}
+
+function offText(reader: Reader, one: Destination, now: Date): string {
+  const { t } = reader
+  if (one.status !== 'disabled') return t.html(`bot:status.${one.status}`)
+  return t.html('bot:rec.offSince', { time: nearTime(reader, one.switchedAt, now) })
+}
+
+function cardButton({ t }: Reader, one: Destination, hereId: number | undefined): Button {
+  const mark = isOn(one) ? '' : '⚠️ '
+  const name = destinationName(t, one, hereId)
+  const label = labelWithName(name, (text) => `${mark}${isolate(text)}`, 2)
+  return act(label, packed('rec.card', { id: one.id }))
+}
+
+interface AddOptions {
+  /** Channels that work on this service. */
+  readonly channels: readonly Destination['channel'][]
+}
+
+/** What can be added. */
+export function addChoice({ t }: Reader, { channels }: AddOptions): View {
+  const typedIn = channels.filter((channel) => channel !== 'telegram')
+  const kind = (type: Destination['channel']) =>
+    act(t(`bot:button.add.${type}`), packed('rec.kind', { type }))
+  const missing = (['email'] as const).filter((channel) => !channels.includes(channel))
+  return screen(
+    [
+      t.html('bot:rec.addQuestion'),
+      ...missing.map((channel) =>
+        t.html('bot:rec.unavailable', { channel: channelName(t, channel) }),
+      ),
+    ],
+    [
+      ...inRows(typedIn.map(kind), 2),
+      channels.includes('telegram') ? [kind('telegram')] : [],
+      [backToList(t)],
+    ],
+  )
+}
+
+/** The button that leads to the list. */
+export function backToList(t: Reader['t']): Button {
+  return act(`‹ ${t('bot:button.recipients')}`, packed('rec.list'))
+}
+
+/** What is asked for a channel that is typed in. */
+export function addQuestion(
+  { t }: Reader,
+  channel: Exclude<Destination['channel'], 'telegram'>,
+): View {
+  return screen([t.html(`bot:rec.ask.${channel}`)], [[backToList(t)]])
+}
+
+/** What another chat may do. */
+export function chatRights({ t }: Reader): View {
+  return screen(
+    [t.html('bot:rec.chatQuestion')],
+    [
+      [act(t('bot:button.onlyReceive'), packed('rec.kind', { type: 'chat-read' }))],
+      [act(t('bot:button.receiveManage'), packed('rec.kind', { type: 'chat-write' }))],
+      [backToList(t)],
+    ],
+  )
+}
+
+/** A link that brings the wallet's alerts to another chat. */
+export function chatLink(
+  reader: Reader,
+  link: { readonly url: string; readonly groupUrl: string; readonly expiresAt: Date },
+  options: { readonly wallet: string; readonly now: Date },
+): View {
+  const { t } = reader
+  const lines = [
+    t.html('bot:rec.link'),
+    t.html('bot:rec.linkOnce', { time: nearTime(reader, link.expiresAt, options.now) }),
+    t.html('bot:rec.linkShown', { wallet: id(options.wallet) }),
+  ]
+  return screen(lines, [
+    [{ label: t('bot:button.addToGroup'), url: link.groupUrl }],
+    [{ label: t('bot:button.copyPersonLink'), copy: link.url }],
+    [backToList(t)],
+  ])
+}
+
+/** A mailbox that was added: its reader is asked first. */
+export function mailAsked(
+  { t }: Reader,
+  { id: recipientId, name }: Pick<Destination, 'id' | 'name'>,
+): View {
+  return screen(
+    [`📨 ${t.html('bot:rec.confirmAsked', { target: typed(name) })}`],
+    [[act(t('bot:button.sendAgain'), packed('rec.resend', { id: recipientId }))], [backToList(t)]],
+  )
+}

@@ -1,0 +1,98 @@
+/** Destinations behind buttons: whose they are, and what their cards show. */
+import type { TestResult } from '#src/delivery/model.ts'
+import { AppError } from '#src/kernel/errors.ts'
+import { getDestination, testDestination } from '#src/operations/chat-lists.ts'
+import type { Destination } from '#src/recipients/directory.ts'
+import type { BotContext, Membership } from '../../core/context.ts'
+import { show } from '../../core/show.ts'
+import { takeTestTurn } from '../../core/turns.ts'
+import { destinationName } from '../../views/destination.ts'
+import { allWatches } from '../../views/screens.ts'
+import { outcomeLine, type TestOutcome } from '../watches/test-view.ts'
+import { recipientCard } from './card-view.ts'
+import { takeFollowUp } from './follow-up-store.ts'
+
+/** A destination of one of the chat's wallets. */
+export interface FoundRecipient {
+  readonly destination: Destination
+  readonly kept: number
+  readonly failures: number
+  readonly link: Membership
+  /** The recipient that is the chat. */
+  readonly hereId: number
+}
+
+/**
+ * The destination with this number, whichever of the chat's wallets it belongs to.
+ *
+ * @throws AppError not_found
+ */
+export async function findRecipient(ctx: BotContext, id: number): Promise<FoundRecipient> {
+  for (const link of ctx.links) {
+    try {
+      const found = await ctx.call(getDestination, { body: { id } }, link)
+      return { ...found, link, hereId: link.recipientId }
+    } catch (error) {
+      if (!(error instanceof AppError) || error.kind !== 'not_found') throw error
+    }
+  }
+  throw new AppError('not_found', 'not_found')
+}
+
+/** Shows the card of a destination. @param notice HTML @throws AppError not_found */
+export async function showRecipient(ctx: BotContext, id: number, notice?: string): Promise<void> {
+  const found = await findRecipient(ctx, id)
+  const { link, hereId } = found
+  const watches = await allWatches(ctx, link)
+  const namedBy = watches
+    .filter(({ recipientIds }) => recipientIds?.includes(id))
+    .map(({ label }) => label)
+  const canWrite = link.caller.scopes.includes('write')
+  const options = { now: ctx.app.clock.now(), hereId, canWrite, notice }
+  await show(ctx, recipientCard(ctx.reader, { ...found, namedBy }, options))
+}
+
+/**
+ * Sends one test. What cannot be tested now is an outcome as well.
+ *
+ * @param evenIfOff also to a destination that is switched off, to find out whether it works again
+ */
+export async function sendTest(
+  ctx: BotContext,
+  { destination: { id }, link }: Pick<FoundRecipient, 'destination' | 'link'>,
+  { evenIfOff = false } = {},
+): Promise<TestOutcome> {
+  const nextAt = takeTestTurn(`${link.wallet} ${id}`, ctx.app.clock.now())
+  if (nextAt !== undefined) return { kind: 'tooMany', nextAt }
+  return await testOutcome(() => ctx.call(testDestination, { body: { id, evenIfOff } }, link))
+}
+
+/** What came of a test that is sent now. @throws whatever is not about the destination */
+export async function testOutcome(send: () => Promise<TestResult>): Promise<TestOutcome> {
+  try {
+    const result = await send()
+    if (result.status === 'queued') return { kind: 'queued' }
+    const { statusCode, latencyMs } = result
+    return { kind: result.status, statusCode, latencyMs }
+  } catch (error) {
+    if (!(error instanceof AppError)) throw error
+    if (error.code === 'recipient_not_active' || error.kind === 'upstream') return { kind: 'off' }
+    throw error
+  }
+}
+
+/** What came of a test, as a line: HTML. */
+export function testLine(
+  { reader, t }: BotContext,
+  { destination, hereId }: Pick<FoundRecipient, 'destination' | 'hereId'>,
+  outcome: TestOutcome,
+): string {
+  return outcomeLine(reader, destinationName(t, destination, hereId), outcome)
+}
+
+/** The pressed message is to show something else: nothing is to become of it any more by itself. */
+export async function endFollowUp(ctx: BotContext): Promise<Date | undefined> {
+  const messageId = ctx.callbackQuery?.message?.message_id
+  if (messageId === undefined) return undefined
+  return (await takeFollowUp(ctx.app.db, { chatId: ctx.known.id, messageId }))?.shownAt
+}

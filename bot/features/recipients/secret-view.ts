@@ -1,0 +1,72 @@
+import { escapeHtml, html, id, typed } from '#src/i18n/translate.ts'
+import { packed } from '../../core/callback-data.ts'
+import { destinationName } from '../../views/destination.ts'
+import { nearTime } from '../../views/time.ts'
+import { act, type Reader, screen, type View } from '../../views/view.ts'
+import { type About, backToRecipient, type Named } from './card-view.ts'
+import { backToList } from './list-view.ts'
+
+/** Asks once before the signing secret is another one. */
+export function rotateQuestion(reader: Reader, { destination, hereId }: About): View {
+  const { t } = reader
+  const name = typed(destinationName(t, destination, hereId))
+  return screen(
+    [t.html('bot:rec.rotateQuestion', { name }), t.html('bot:rec.rotateEffect')],
+    [
+      [act(t('bot:button.newSecret'), packed('rec.rotateYes', { id: destination.id }), 'danger')],
+      [act(`‹ ${t('bot:button.keep')}`, packed('rec.card', { id: destination.id }))],
+    ],
+  )
+}
+
+/** A signing secret, shown once. @param verifyUrl where it is told how to verify */
+export function secretShown(
+  reader: Reader,
+  { destination, hereId }: About,
+  options: { readonly secret: string; readonly verifyUrl: string | undefined },
+): View {
+  const { t } = reader
+  const { secret, verifyUrl } = options
+  const name = typed(destinationName(t, destination, hereId))
+  const params = { id: destination.id }
+  return screen(
+    [
+      `✅ ${t.html('bot:rec.ready', { name })}`,
+      t.html('bot:rec.secretOnce'),
+      t.html('bot:rec.secretText', {
+        // Code inside of a spoiler would not be hidden: Telegram keeps only the code.
+        secret: html(`<tg-spoiler>${escapeHtml(secret)}</tg-spoiler>`),
+      }),
+    ],
+    [
+      [{ label: t('bot:button.copySecret'), copy: secret, style: 'primary' }],
+      [
+        act(t('bot:button.saved'), packed('rec.saved', params)),
+        act(t('bot:button.test'), packed('rec.test', params)),
+      ],
+      verifyUrl === undefined ? [] : [{ label: t('bot:button.verify'), url: verifyUrl }],
+      [backToList(t)],
+    ],
+  )
+}
+
+/** What is left of a secret that was shown. */
+export function secretHidden(
+  reader: Reader,
+  { destination, hereId }: Named,
+  options: { readonly shownAt: Date; readonly now: Date },
+): View {
+  const { t } = reader
+  const values = {
+    name: typed(destinationName(t, destination, hereId)),
+    ending: id(destination.key?.ending ?? ''),
+    time: nearTime(reader, options.shownAt, options.now),
+  }
+  return screen(
+    [`✅ ${t.html('bot:rec.secretHidden', values)}`],
+    [
+      [act(t('bot:button.test'), packed('rec.test', { id: destination.id }))],
+      [backToRecipient(reader, destination, hereId)],
+    ],
+  )
+}

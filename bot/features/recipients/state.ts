@@ -1,0 +1,114 @@
+import { Composer } from 'grammy'
+import { AppError } from '#src/kernel/errors.ts'
+import { dropKept, sendKept } from '#src/operations/chat.ts'
+import {
+  changeDestination,
+  listDeliveries,
+  resendConfirmation,
+} from '#src/operations/chat-lists.ts'
+import type { BotContext } from '../../core/context.ts'
+import { defineFeature, onPress } from '../../core/feature.ts'
+import { show } from '../../core/show.ts'
+import { deepLink } from '../../views/view.ts'
+import { comeBack, returningScreen } from '../start/returning.ts'
+import { deliveryLog, LOG_PAGE } from './delivery-log-view.ts'
+import {
+  type FoundRecipient,
+  findRecipient,
+  sendTest,
+  showRecipient,
+  testLine,
+} from './recipients.ts'
+
+const composer = new Composer<BotContext>()
+
+onPress(composer, 'rec.test', async (ctx, { id }) => {
+  const found = await findRecipient(ctx, id)
+  await showRecipient(ctx, id, testLine(ctx, found, await sendTest(ctx, found)))
+})
+
+onPress(composer, 'rec.revive', async (ctx, { id }) => {
+  if (ctx.reader.isGroup) return reviveGroup(ctx, id)
+  const found = await findRecipient(ctx, id)
+  if (found.destination.status === 'active') return showRecipient(ctx, id)
+  await showRecipient(ctx, id, await revive(ctx, found))
+})
+
+/** Lets alerts come to the group again; other destinations are nobody's business there. */
+async function reviveGroup(ctx: BotContext, id: number): Promise<void> {
+  if (!ctx.links.some(({ recipientId }) => recipientId === id)) {
+    return ctx.answer(undefined, { url: deepLink(ctx.reader, `r${id}`) })
+  }
+  await comeBack(ctx)
+  await show(ctx, await returningScreen(ctx, []))
+}
+
+/** Switches a destination on; a webhook only if it answers well. @returns what to say: HTML */
+async function revive(ctx: BotContext, found: FoundRecipient): Promise<string> {
+  const { destination, link } = found
+  const isHook = destination.channel === 'webhook'
+  const tried = isHook ? await sendTest(ctx, found, { evenIfOff: true }) : undefined
+  if (tried !== undefined && tried.kind !== 'delivered') {
+    return `${testLine(ctx, found, tried)}\n${ctx.t.html('bot:rec.staysOff')}`
+  }
+  const body = { id: destination.id, changes: { status: 'active' } }
+  const changed = await ctx.call(changeDestination, { body }, link)
+  if (changed.status !== 'active') return `✓ ${ctx.t.html('bot:rec.confirmationSent')}`
+  const outcome = tried ?? (await sendTest(ctx, found))
+  return `✓ ${ctx.t.html('bot:rec.onAgain')}\n${testLine(ctx, found, outcome)}`
+}
+
+onPress(composer, 'rec.resend', async (ctx, { id }) => {
+  const { link } = await findRecipient(ctx, id)
+  try {
+    await ctx.call(resendConfirmation, { body: { id } }, link)
+  } catch (error) {
+    if (!(error instanceof AppError) || error.code !== 'rate_limited') throw error
+    const seconds = error.details.retryAfterSeconds ?? 0
+    const count = Math.max(1, Math.ceil(seconds / 60))
+    return showRecipient(ctx, id, `⚠️ ${ctx.t.html('bot:rec.resendLater', { count })}`)
+  }
+  await showRecipient(ctx, id, `✓ ${ctx.t.html('bot:rec.confirmationSent')}`)
+})
+
+onPress(composer, 'rec.kept', async (ctx, { id }) => {
+  const { link } = await findRecipient(ctx, id)
+  const count = await ctx.call(sendKept, { body: { recipientId: id } }, link)
+  await showRecipient(ctx, id, `✓ ${ctx.t.html('bot:rec.keptSent', { count })}`)
+})
+
+onPress(composer, 'rec.keptDrop', async (ctx, { id }) => {
+  const { link } = await findRecipient(ctx, id)
+  const count = await ctx.call(dropKept, { body: { recipientId: id } }, link)
+  await showRecipient(ctx, id, `✓ ${ctx.t.html('bot:rec.keptDropped', { count })}`)
+})
+
+onPress(composer, 'rec.log', async (ctx, { id, cursor }) => {
+  const found = await findRecipient(ctx, id)
+  const { data, nextCursor } = await pageOf(ctx, found, cursor)
+  const view = deliveryLog(ctx.reader, found, data, {
+    now: ctx.app.clock.now(),
+    nextCursor,
+    canWrite: found.link.caller.scopes.includes('write'),
+  })
+  await show(ctx, view)
+})
+
+/** A page; the first one where the place is not of this list. */
+async function pageOf(
+  ctx: BotContext,
+  { destination: { id: recipientId }, link }: FoundRecipient,
+  cursor: string | undefined,
+) {
+  const body = { recipientId, limit: LOG_PAGE }
+  try {
+    const place = cursor === undefined ? {} : { cursor }
+    return await ctx.call(listDeliveries, { body: { ...body, ...place } }, link)
+  } catch (error) {
+    if (cursor === undefined || !(error instanceof AppError) || error.kind !== 'invalid')
+      throw error
+    return await ctx.call(listDeliveries, { body }, link)
+  }
+}
+
+export const recipientStateFeature = defineFeature({ commands: [], composer })

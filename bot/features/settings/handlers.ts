@@ -1,0 +1,211 @@
+import { Composer } from 'grammy'
+import { z } from 'zod'
+import { id as bare, typed } from '#src/i18n/translate.ts'
+import { AppError } from '#src/kernel/errors.ts'
+import { updateChat } from '#src/operations/chat.ts'
+import { getSettings, replaceSettings } from '#src/operations/settings.ts'
+import type { Settings } from '#src/recipients/settings.ts'
+import { packed } from '../../core/callback-data.ts'
+import type { BotContext } from '../../core/context.ts'
+import { defineFeature, onCommand, onPress } from '../../core/feature.ts'
+import { identifyAgain } from '../../core/middleware/identify.ts'
+import { defineQuestion } from '../../core/session.ts'
+import { isDelivered, show } from '../../core/show.ts'
+import { readTime } from '../../core/typed-input.ts'
+import { inRows, type Reader, type View } from '../../views/view.ts'
+import { cityList, findZones, zoneButton } from '../../views/zones.ts'
+import { LEVELS } from '../recipients/edit-view.ts'
+import {
+  digestScreen,
+  quietScreen,
+  REMINDERS,
+  type RemindChoice,
+  remindScreen,
+  settingsScreen,
+  timeQuestion,
+  unpackedTime,
+  zoneScreen,
+} from './view.ts'
+
+const composer = new Composer<BotContext>()
+
+onCommand(composer, 'settings', (ctx) => showSettings(ctx), { privately: 'menu' })
+onPress(composer, 'settings', (ctx) => showSettings(ctx))
+
+/** Everything that can be set. @param notice a line about what has just happened: HTML */
+async function showSettings(ctx: BotContext, notice?: string): Promise<void> {
+  const [link] = ctx.links
+  const canWrite = link?.caller.scopes.includes('write') === true
+  const wallet =
+    link === undefined || !canWrite
+      ? undefined
+      : { address: link.wallet, settings: await ctx.call(getSettings) }
+  await show(ctx, settingsScreen(ctx.reader, wallet, { now: ctx.app.clock.now(), notice }))
+}
+
+type ScreenOf = (
+  reader: Reader,
+  settings: Settings,
+  options: { readonly notice?: string | undefined },
+) => View
+
+/**
+ * Changes the wallet's settings as they were just read, and shows them. Where somebody else was quicker,
+ * they are shown as they are now with a word about it.
+ */
+async function change(
+  ctx: BotContext,
+  changes: (settings: Settings) => Partial<Settings>,
+  draw?: ScreenOf,
+): Promise<void> {
+  const { version, ...before } = await ctx.call(getSettings)
+  const current = { ...before, version }
+  const body = { ...before, ...changes(current) }
+  try {
+    await ctx.call(replaceSettings, { body, ifMatch: replaceSettings.etag?.(current) })
+  } catch (error) {
+    if (!(error instanceof AppError) || error.kind !== 'stale') throw error
+    return draw === undefined
+      ? showSettings(ctx, `⚠️ ${ctx.t.html('bot:error.changed')}`)
+      : showPart(ctx, draw, `⚠️ ${ctx.t.html('bot:error.changed')}`)
+  }
+  await (draw === undefined ? showSettings(ctx) : showPart(ctx, draw))
+}
+
+async function showPart(ctx: BotContext, draw: ScreenOf, notice?: string): Promise<void> {
+  await show(ctx, draw(ctx.reader, await ctx.call(getSettings), { notice }))
+}
+
+onPress(composer, 'settings.severity', async (ctx, { level }) => {
+  const minSeverity = LEVELS[level]
+  await (minSeverity === undefined ? showSettings(ctx) : change(ctx, () => ({ minSeverity })))
+})
+
+onPress(composer, 'settings.recoveries', (ctx, { on }) => change(ctx, () => ({ recoveries: on })))
+
+onPress(composer, 'settings.quiet', async (ctx, { field, value }) => {
+  const set = (changes: Partial<Settings['quietHours']>) =>
+    change(ctx, ({ quietHours }) => ({ quietHours: { ...quietHours, ...changes } }), quietScreen)
+  const time = unpackedTime(value)
+  switch (field) {
+    case 'on':
+      return set({ enabled: value === '1' })
+    case 'crit':
+      return set({ criticalBypass: value === '1' })
+    case 'from':
+      return time === undefined ? showPart(ctx, quietScreen) : setQuietTime(ctx, 'from', time)
+    case 'to':
+      return time === undefined ? showPart(ctx, quietScreen) : setQuietTime(ctx, 'to', time)
+    case 'ask':
+      return timeAsked.open(ctx, { what: value === 'to' ? 'to' : 'from' })
+    default:
+      return showPart(ctx, quietScreen)
+  }
+})
+
+/** Sets a bound of the quiet hours, which are on from then. Both bounds at one time would be no hours. */
+async function setQuietTime(ctx: BotContext, bound: 'from' | 'to', time: string): Promise<void> {
+  const { quietHours } = await ctx.call(getSettings)
+  const other = bound === 'from' ? quietHours.to : quietHours.from
+  if (other === time) {
+    return showPart(ctx, quietScreen, `⚠️ ${ctx.t.html('bot:quiet.same')}`)
+  }
+  await change(
+    ctx,
+    (settings) => ({ quietHours: { ...settings.quietHours, enabled: true, [bound]: time } }),
+    quietScreen,
+  )
+}
+
+onPress(composer, 'settings.digest', async (ctx, { value }) => {
+  if (value === 'ask') return timeAsked.open(ctx, { what: 'digest' })
+  const time = unpackedTime(value.replace(/^at/, ''))
+  if (time !== undefined) return setDigestTime(ctx, time)
+  const digest = z.enum(['off', '15m', '1h', 'daily']).safeParse(value).data
+  await (digest === undefined
+    ? showPart(ctx, digestScreen)
+    : change(ctx, () => ({ digest }), digestScreen))
+})
+
+function setDigestTime(ctx: BotContext, digestAt: string): Promise<void> {
+  return change(ctx, () => ({ digest: 'daily', digestAt }), digestScreen)
+}
+
+/** A time of day. */
+const timeAsked = defineQuestion({
+  kind: 'settings.time',
+  about: z.object({ what: z.enum(['from', 'to', 'digest']) }),
+  ask: async (ctx, { what }) => timeQuestion(ctx.reader, what),
+  answer: async (ctx, { what }, text) => {
+    const time = readTime(text)
+    if (time === undefined) {
+      const input = typed(text.slice(0, INPUT_SHOWN))
+      return { html: ctx.t.html('bot:ask.notTime', { input }) }
+    }
+    await (what === 'digest' ? setDigestTime(ctx, time) : setQuietTime(ctx, what, time))
+    return undefined
+  },
+  cancel: (ctx, { what }) => showPart(ctx, what === 'digest' ? digestScreen : quietScreen),
+})
+
+/** Most characters of an input that is repeated. */
+const INPUT_SHOWN = 40
+
+onPress(composer, 'settings.remind', async (ctx, { choice }) => {
+  if (!isChoice(choice)) return showPart(ctx, remindScreen)
+  const repeat = { critical: [...REMINDERS[choice]] }
+  // Below a reminder the press is answered, and the reminder stays.
+  if (!(await isDelivered(ctx))) return change(ctx, () => ({ repeat }), remindScreen)
+  const { version, ...before } = await ctx.call(getSettings)
+  await ctx.call(replaceSettings, {
+    body: { ...before, repeat },
+    ifMatch: replaceSettings.etag?.({ ...before, version }),
+  })
+  await ctx.answer(ctx.t('bot:toast.remindersOff'))
+})
+
+function isChoice(text: string): text is RemindChoice {
+  return Object.hasOwn(REMINDERS, text)
+}
+
+/** The time zone of the chat. */
+const zoneAsked = defineQuestion({
+  kind: 'settings.zone',
+  about: z.object({}),
+  ask: async (ctx) => zoneScreen(ctx.reader, { now: ctx.app.clock.now() }),
+  answer: async (ctx, _about, text) => {
+    const [zone, ...others] = findZones(text)
+    if (zone === undefined) {
+      return { html: ctx.t.html('bot:zone.unknown', { input: typed(text.slice(0, INPUT_SHOWN)) }) }
+    }
+    if (others.length === 0) {
+      await setZone(ctx, zone)
+      return undefined
+    }
+    const now = ctx.app.clock.now()
+    const buttons = [zone, ...others].map((one) =>
+      zoneButton(ctx.reader, one, now, packed('settings.zoneSet', { zone: one })),
+    )
+    return { html: ctx.t.html('bot:zone.several'), rows: inRows(buttons, 2) }
+  },
+  cancel: (ctx) => showSettings(ctx),
+})
+
+onPress(composer, 'settings.zone', async (ctx, { region, page }) => {
+  const list = cityList(ctx.reader, region, { page, now: ctx.app.clock.now() })
+  await (list === undefined ? zoneAsked.open(ctx, {}) : show(ctx, list))
+})
+
+onPress(composer, 'settings.zoneSet', (ctx, { zone }) => setZone(ctx, zone))
+
+async function setZone(ctx: BotContext, timezone: string): Promise<void> {
+  await ctx.call(updateChat, { body: { chatId: ctx.known.id, timezone } })
+  await identifyAgain(ctx)
+  await showSettings(ctx, `✓ ${ctx.t.html('bot:zone.set', { zone: bare(timezone) })}`)
+}
+
+export const settingsFeature = defineFeature({
+  commands: [{ name: 'settings', menus: ['private'] }],
+  composer,
+  questions: [timeAsked, zoneAsked],
+})

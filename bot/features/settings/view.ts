@@ -1,0 +1,285 @@
+import { id } from '#src/i18n/translate.ts'
+import type { Severity } from '#src/kernel/facts.ts'
+import { LOCALE_NAMES } from '#src/kernel/locale.ts'
+import type { Settings } from '#src/recipients/settings.ts'
+import { packed } from '../../core/callback-data.ts'
+import { clockTime } from '../../views/time.ts'
+import {
+  act,
+  type Button,
+  back,
+  inRows,
+  menuButton,
+  type Reader,
+  screen,
+  type View,
+  walletName,
+} from '../../views/view.ts'
+import { regionRows, suggestedZones, zoneButton } from '../../views/zones.ts'
+
+interface SettingsOptions {
+  readonly now: Date
+  /** A line about what has just happened: HTML. */
+  readonly notice?: string | undefined
+}
+
+/** What is set for the chat, and for all of its wallet where the chat may change that. */
+export function settingsScreen(
+  reader: Reader,
+  wallet: { readonly address: string; readonly settings: Settings } | undefined,
+  { now, notice }: SettingsOptions,
+): View {
+  const { t, timezone } = reader
+  const chat = {
+    language: LOCALE_NAMES[t.locale],
+    zone: id(timezone),
+    time: clockTime(reader, now),
+  }
+  const lines = [notice, t.html('bot:settings.title'), t.html('bot:settings.chat', chat)]
+  const own = [
+    act(`🌐 ${t('bot:button.language')}`, packed('settings.lang')),
+    act(t('bot:button.zone'), packed('settings.zone', { region: 'all', page: 1 })),
+  ]
+  if (wallet === undefined) {
+    return screen([...lines, t.html('bot:chat.receiveOnly')], [own, [menuButton(t)]])
+  }
+  const { address, settings } = wallet
+  const { minSeverity, recoveries } = settings
+  return screen(
+    [
+      ...lines,
+      t.html('bot:settings.wallet', { wallet: id(walletName(address)) }),
+      quietLine(reader, settings),
+      digestLine(reader, settings),
+      remindLine(reader, settings),
+      t.html('bot:settings.severity', { severity: t(`bot:severity.${minSeverity}`) }),
+      t.html(`bot:settings.recoveries.${onOff(recoveries)}`),
+    ],
+    [
+      own,
+      [
+        act(t('bot:button.quiet'), quietData('show', '1')),
+        act(t('bot:button.digest'), packed('settings.digest', { value: 'show' })),
+        act(t('bot:button.reminders'), packed('settings.remind', { choice: 'ask' })),
+      ],
+      [
+        act(
+          t(`bot:button.from.${minSeverity}`),
+          packed('settings.severity', { level: nextLevel(minSeverity) }),
+        ),
+        act(
+          t(`bot:button.recoveries.${onOff(recoveries)}`),
+          packed('settings.recoveries', { on: !recoveries }),
+        ),
+      ],
+      [menuButton(t)],
+    ],
+  )
+}
+
+function onOff(value: boolean): 'on' | 'off' {
+  return value ? 'on' : 'off'
+}
+
+const NEXT: Readonly<Record<Severity, string>> = { info: 'war', warning: 'cri', critical: 'inf' }
+
+/** The severity a press goes on to, by its short name. */
+function nextLevel(severity: Severity): string {
+  return NEXT[severity]
+}
+
+function quietLine({ t }: Reader, { quietHours }: Settings): string {
+  const { enabled, from, to, criticalBypass } = quietHours
+  if (!enabled) return t.html('bot:settings.quiet.off')
+  const times = { from: id(from), to: id(to) }
+  return t.html(criticalBypass ? 'bot:settings.quiet.bypass' : 'bot:settings.quiet.all', times)
+}
+
+function digestLine({ t }: Reader, { digest, digestAt }: Settings): string {
+  return t.html(`bot:settings.digest.${digest}`, { time: id(digestAt) })
+}
+
+function remindLine({ t }: Reader, { repeat }: Settings): string {
+  const choice = remindChoice(repeat.critical)
+  if (choice !== undefined) return t.html(`bot:settings.remind.${choice}`)
+  return t.html('bot:settings.remind.other', { minutes: id(repeat.critical.join(', ')) })
+}
+
+/** The data of a button about quiet hours. */
+function quietData(field: QuietField, value: string): string {
+  return packed('settings.quiet', { field, value })
+}
+
+/** What a button about quiet hours sets; `show` opens the screen, `ask` a question. */
+export const QUIET_FIELDS = ['show', 'on', 'from', 'to', 'crit', 'ask'] as const
+export type QuietField = (typeof QUIET_FIELDS)[number]
+
+const FROM_TIMES = ['21:00', '22:00', '23:00', '00:00'] as const
+const TO_TIMES = ['06:00', '07:00', '08:00', '09:00'] as const
+
+/** A time of day as buttons carry it: `2200`. */
+function packedTime(time: string): string {
+  return time.replace(':', '')
+}
+
+/** The time of day that a button carries; undefined when it is none. */
+export function unpackedTime(text: string): string | undefined {
+  return /^(?:[01]\d|2[0-3])[0-5]\d$/.test(text)
+    ? `${text.slice(0, 2)}:${text.slice(2)}`
+    : undefined
+}
+
+/** Quiet hours: whether, from when to when, and what comes through. */
+export function quietScreen(
+  reader: Reader,
+  settings: Settings,
+  options: { readonly notice?: string | undefined } = {},
+): View {
+  const { t } = reader
+  const { enabled, from, to, criticalBypass } = settings.quietHours
+  const time = (field: 'from' | 'to', current: string) => (value: string) =>
+    act(tick(value, value === current), quietData(field, packedTime(value)))
+  const other = (field: 'from' | 'to'): Button =>
+    act(t('bot:button.other'), quietData('ask', field))
+  const lines = [
+    options.notice,
+    t.html('bot:quiet.title'),
+    t.html('bot:quiet.help'),
+    quietLine(reader, settings),
+    criticalBypass ? undefined : `⚠️ ${t.html('bot:quiet.nothing')}`,
+    t.html('bot:quiet.rows'),
+  ]
+  return screen(lines, [
+    [
+      act(tick(t('bot:value.on'), enabled), quietData('on', '1')),
+      act(tick(t('bot:value.off'), !enabled), quietData('on', '0')),
+    ],
+    ...inRows([...FROM_TIMES.map(time('from', from)), other('from')], 3),
+    ...inRows([...TO_TIMES.map(time('to', to)), other('to')], 3),
+    [
+      act(
+        tick(t('bot:button.bypass'), criticalBypass),
+        quietData('crit', criticalBypass ? '0' : '1'),
+      ),
+    ],
+    [backToSettings(t)],
+  ])
+}
+
+function tick(label: string, isChosen: boolean): string {
+  return isChosen ? `✓ ${label}` : label
+}
+
+/** The button that leads back. */
+function backToSettings(t: Reader['t']): Button {
+  return back(t('bot:button.settings'), packed('settings'))
+}
+
+const DIGEST_TIMES = ['07:00', '08:00', '09:00', '18:00'] as const
+
+/** Digest: how often, and when the daily one comes. */
+export function digestScreen(
+  reader: Reader,
+  settings: Settings,
+  options: { readonly notice?: string | undefined } = {},
+): View {
+  const { t } = reader
+  const { digest, digestAt } = settings
+  const choice = (value: Settings['digest']) =>
+    act(
+      tick(t(`bot:button.digest.${value}`), value === digest),
+      packed('settings.digest', { value }),
+    )
+  const times =
+    digest === 'daily'
+      ? [
+          ...DIGEST_TIMES.map((time) =>
+            act(
+              tick(time, time === digestAt),
+              packed('settings.digest', { value: `at${packedTime(time)}` }),
+            ),
+          ),
+          act(t('bot:button.other'), packed('settings.digest', { value: 'ask' })),
+        ]
+      : []
+  const lines = [
+    options.notice,
+    t.html('bot:digest.title'),
+    t.html('bot:digest.help'),
+    digestLine(reader, settings),
+  ]
+  return screen(lines, [
+    [choice('off'), choice('15m'), choice('1h')],
+    [choice('daily')],
+    ...inRows(times, 3),
+    [backToSettings(t)],
+  ])
+}
+
+/** When an alert that nobody acknowledges is told again, in minutes, by the short name of the choice. */
+export const REMINDERS = {
+  off: [],
+  std: [15, 60, 240],
+  fst: [5, 15, 60],
+  hr: Array.from({ length: 24 }, (_, hour) => (hour + 1) * 60),
+} as const satisfies Readonly<Record<string, readonly number[]>>
+export type RemindChoice = keyof typeof REMINDERS
+const REMIND_CHOICES = ['off', 'std', 'fst', 'hr'] as const satisfies readonly RemindChoice[]
+
+/** The choice that these minutes are; undefined for others, which programs can set. */
+function remindChoice(minutes: readonly number[]): RemindChoice | undefined {
+  return REMIND_CHOICES.find((choice) => REMINDERS[choice].join() === minutes.join())
+}
+
+/** Reminders of critical alerts. */
+export function remindScreen(
+  reader: Reader,
+  settings: Settings,
+  options: { readonly notice?: string | undefined } = {},
+): View {
+  const { t } = reader
+  const chosen = remindChoice(settings.repeat.critical)
+  const lines = [
+    options.notice,
+    t.html('bot:remind.title'),
+    t.html('bot:remind.help'),
+    remindLine(reader, settings),
+  ]
+  return screen(lines, [
+    ...REMIND_CHOICES.map((choice) => [
+      act(
+        tick(t(`bot:button.remind.${choice}`), choice === chosen),
+        packed('settings.remind', { choice }),
+      ),
+    ]),
+    [backToSettings(t)],
+  ])
+}
+
+/** A time of day that is typed. */
+export function timeQuestion({ t }: Reader, what: 'from' | 'to' | 'digest'): View {
+  const data =
+    what === 'digest' ? packed('settings.digest', { value: 'show' }) : quietData('show', '1')
+  return screen(
+    [t.html(`bot:ask.${what}`)],
+    [[back(t(what === 'digest' ? 'bot:button.digest' : 'bot:button.quiet'), data)]],
+  )
+}
+
+/** The time zone of the chat: regions to go through, and what may be meant. */
+export function zoneScreen(
+  reader: Reader,
+  options: { readonly now: Date; readonly notice?: string | undefined },
+): View {
+  const { t, timezone } = reader
+  const { now, notice } = options
+  const lines = [
+    notice,
+    t.html('bot:zone.title', { zone: id(timezone), time: clockTime(reader, now) }),
+    t.html('bot:zone.send'),
+  ]
+  const guesses = suggestedZones(t.locale, timezone).map((zone) =>
+    zoneButton(reader, zone, now, packed('settings.zoneSet', { zone })),
+  )
+  return screen(lines, [guesses, ...regionRows(t), [backToSettings(t)]])
+}

@@ -1,0 +1,256 @@
+import { formatDuration } from '#src/i18n/format.ts'
+import { isolate } from '#src/i18n/isolates.ts'
+import { builtKey, escapeHtml, hasText, id, type Translate, typed } from '#src/i18n/translate.ts'
+import type { Parameter, SignalDefinition } from '#src/watches/define.ts'
+import type { Watch } from '#src/watches/model.ts'
+import { findWatchType } from '#src/watches/types/index.ts'
+import { type HelpPart, packed } from '../../core/callback-data.ts'
+import { nearTime } from '../../views/time.ts'
+import {
+  act,
+  type Button,
+  back,
+  inRows,
+  labelWithName,
+  type Reader,
+  type Rows,
+  screen,
+  type View,
+} from '../../views/view.ts'
+import { backToCard } from '../watches/edit-view.ts'
+import { markOf, OFF, ON, type SignalView, signalShort } from './view.ts'
+
+function signalLabel(t: Translate, type: string, signal: string): string {
+  return t(builtKey(`signals:${type}.${signal}.label`))
+}
+
+interface SignalOptions {
+  readonly now: Date
+  /** The part of the help that is open. */
+  readonly help?: HelpPart
+  /** A line about what has just happened: HTML. */
+  readonly notice?: string
+}
+
+const HELP: Readonly<Record<HelpPart, readonly string[]>> = {
+  w: ['checked', 'why'],
+  c: ['causes'],
+  d: ['action'],
+}
+const HELP_PARTS = ['w', 'c', 'd'] as const
+
+/** One signal: what it looks for, how it is set, how it stands, and its help. */
+export function signalCard(
+  reader: Reader,
+  watch: Watch,
+  signal: SignalView,
+  options: SignalOptions,
+): View {
+  const { t } = reader
+  const { definition, setting } = signal
+  const { now, help, notice } = options
+  const key = `signals:${watch.type}.${definition.id}`
+  const { parameters } = definition
+  const lines = [
+    t.html('bot:signal.title', {
+      signal: signalLabel(t, watch.type, definition.id),
+      group: t(`signals:group.${definition.group}.label`),
+      label: typed(watch.label),
+    }),
+    ...stateLine(reader, signal, now),
+    '',
+    t.html(builtKey(`${key}.description`)),
+    '',
+    setting.enabled ? onLine(t, signal) : t.html('bot:signal.off'),
+    ...(setting.enabled
+      ? parameters.flatMap((parameter) => parameterLines(reader, watch, signal, parameter))
+      : []),
+    help === undefined ? undefined : helpQuote(t, key, help),
+    notice,
+  ]
+  return screen(lines, [
+    ...switchRows(reader, watch, signal),
+    ...(setting.enabled
+      ? parameters.flatMap((parameter) => parameterRows(reader, watch, signal, parameter))
+      : []),
+    helpRow(reader, watch, definition.id, help),
+    [backFrom(reader, watch, definition)],
+  ])
+}
+
+function onLine(t: Translate, { setting }: SignalView): string {
+  if (setting.recovery === undefined) return t.html('bot:signal.on')
+  return t.html(setting.recovery.enabled ? 'bot:signal.onRecovery' : 'bot:signal.onNoRecovery')
+}
+
+function stateLine(reader: Reader, signal: SignalView, now: Date): readonly string[] {
+  const { t } = reader
+  const { state, setting } = signal
+  if (!setting.enabled || state === undefined || state.since === null) return []
+  const seconds = (now.getTime() - state.since.getTime()) / 1000
+  const values = {
+    duration: formatDuration(seconds, t.locale, 'short'),
+    streak: state.streak ?? 0,
+    since: nearTime(reader, state.lastEvidenceAt ?? state.since, now),
+  }
+  const key = `bot:signal.state.${state.state}${state.streak === undefined ? '' : 'Streak'}`
+  return hasText(key) ? [`${markOf(signal)} ${t.html(key, values)}`] : []
+}
+
+function parameterLines(
+  { t }: Reader,
+  watch: Watch,
+  { definition, setting }: SignalView,
+  parameter: Parameter,
+): readonly string[] {
+  const key = `signals:${watch.type}.${definition.id}.${parameter.key}`
+  const value = setting.parameters[parameter.key] ?? parameter.default
+  const label = t(builtKey(`${key}.label`))
+  const line =
+    parameter.type === 'boolean'
+      ? t.html('bot:signal.switch', { label, value: switchText(t, value === true) })
+      : t.html('bot:signal.parameter', {
+          label,
+          value: parameterText(value),
+          min: parameterText(parameter.min),
+          max: parameterText(parameter.max),
+          default: parameterText(parameter.default),
+        })
+  return [line, `<i>${t.html(builtKey(`${key}.help`))}</i>`]
+}
+
+function switchText(t: Translate, isOn: boolean): string {
+  return t(isOn ? 'bot:value.on' : 'bot:value.off')
+}
+
+/** Parameters are settings of a machine: the same in every language, small ones with an exponent. */
+export function parameterText(value: number | boolean) {
+  const isSmall = typeof value === 'number' && value > 0 && value < SMALL
+  return id(isSmall ? value.toExponential() : String(value))
+}
+
+const SMALL = 0.01
+
+function switchRows({ t }: Reader, watch: Watch, { definition, setting }: SignalView): Rows {
+  const params = { id: watch.id, signal: definition.id }
+  if (!setting.enabled) return [[act(t('bot:value.on'), packed('signal.flip', params), 'primary')]]
+  const recovery =
+    setting.recovery === undefined
+      ? []
+      : [
+          act(
+            t(setting.recovery.enabled ? 'bot:button.recoveryOn' : 'bot:button.recoveryOff'),
+            packed('signal.recovery', params),
+          ),
+        ]
+  const reset =
+    definition.parameters.length === 0
+      ? []
+      : [act(t('bot:button.default'), packed('signal.reset', params))]
+  return [[act(t('bot:button.off'), packed('signal.flip', params)), ...recovery, ...reset]]
+}
+
+function parameterRows(
+  { t }: Reader,
+  watch: Watch,
+  { definition, setting }: SignalView,
+  parameter: Parameter,
+): Rows {
+  const params = { id: watch.id, signal: definition.id, parameter: parameter.key }
+  const value = setting.parameters[parameter.key] ?? parameter.default
+  if (parameter.type === 'boolean') {
+    const label = t(builtKey(`signals:${watch.type}.${definition.id}.${parameter.key}.label`))
+    const mark = value === true ? ON : OFF
+    const text = labelWithName(label, (name) => `${mark} ${isolate(name)}`)
+    return [[act(text, packed('signal.set', { ...params, value: value === true ? '0' : '1' }))]]
+  }
+  const presets = parameterPresets(parameter).map((preset) => {
+    const text = parameterText(preset).text
+    return act(
+      preset === value ? `${ON} ${text}` : text,
+      packed('signal.set', { ...params, value: text }),
+    )
+  })
+  const other = act(t('bot:button.other'), packed('signal.ask', params))
+  return inRows([...presets, other], 3)
+}
+
+const WHOLE_NUMBERS = [1, 2, 3, 5, 10, 15, 20, 25, 50, 100, 250, 500, 1000, 2500, 5000, 10_000]
+const POWERS = [5, 2, 0, -2, -4]
+const PRESETS_MAX = 5
+
+/**
+ * What is offered for a number: the default and its neighbours inside of the bounds, rising for whole
+ * numbers, falling for chances.
+ */
+function parameterPresets(
+  parameter: Extract<Parameter, { readonly type: 'integer' | 'number' }>,
+): readonly number[] {
+  const { min, max, default: usual } = parameter
+  const fits = (value: number) => value >= min && value <= max
+  if (parameter.type === 'number') {
+    const power = Math.round(Math.log10(usual))
+    const powers = POWERS.map((shift) => power - shift).filter((one) => fits(10 ** one))
+    return powers.toSorted((a, b) => b - a).map((one) => Number(`1e${one}`))
+  }
+  const far = (value: number) => Math.abs(Math.log(value / usual))
+  return [...new Set([usual, ...WHOLE_NUMBERS])]
+    .filter(fits)
+    .toSorted((a, b) => far(a) - far(b))
+    .slice(0, PRESETS_MAX)
+    .toSorted((a, b) => a - b)
+}
+
+function helpQuote(t: Translate, key: string, part: HelpPart): string {
+  const texts = HELP[part].map((name) => t(builtKey(`${key}.help.${name}`)))
+  return `<blockquote expandable>${escapeHtml(texts.join('\n\n'))}</blockquote>`
+}
+
+function helpRow(
+  { t }: Reader,
+  watch: Watch,
+  signal: string,
+  open: HelpPart | undefined,
+): readonly Button[] {
+  const params = { id: watch.id, signal }
+  return HELP_PARTS.map((part) => {
+    const label = t(`bot:button.help.${part}`)
+    return part === open
+      ? act(`${ON} ${label}`, packed('signal.card', params))
+      : act(label, packed('signal.help', { ...params, part }))
+  })
+}
+
+function backFrom({ t }: Reader, watch: Watch, { group }: SignalDefinition): Button {
+  if ((findWatchType(watch.type)?.signals ?? []).length === 1) return backToCard(watch)
+  const label = t(`signals:group.${group}.label`)
+  return back(isolate(label), packed('signal.group', { id: watch.id, group }))
+}
+
+/** A parameter of a signal that is typed. */
+export function parameterEditor(
+  { t }: Reader,
+  watch: Watch,
+  { definition, setting }: SignalView,
+  parameter: Extract<Parameter, { readonly type: 'integer' | 'number' }>,
+): View {
+  const key = `signals:${watch.type}.${definition.id}.${parameter.key}`
+  const lines = [
+    `✏️ ${t.html('bot:edit.title', {
+      field: t(builtKey(`${key}.label`)),
+      label: typed(watch.label),
+    })}`,
+    '',
+    t.html(builtKey(`${key}.help`)),
+    t.html('bot:edit.current', {
+      value: parameterText(setting.parameters[parameter.key] ?? parameter.default),
+    }),
+    '',
+    t.html('bot:edit.sendBetween', {
+      min: parameterText(parameter.min),
+      max: parameterText(parameter.max),
+    }),
+  ]
+  const card = packed('signal.card', { id: watch.id, signal: definition.id })
+  return screen(lines, [[back(isolate(signalShort(t, watch.type, definition.id)), card)]])
+}

@@ -1,0 +1,206 @@
+import { Composer } from 'grammy'
+import { z } from 'zod'
+import { typed } from '#src/i18n/translate.ts'
+import type { Parameter } from '#src/watches/define.ts'
+import type { Watch } from '#src/watches/model.ts'
+import type { HelpPart } from '../../core/callback-data.ts'
+import type { BotContext, Membership } from '../../core/context.ts'
+import { defineFeature, onPress } from '../../core/feature.ts'
+import { defineQuestion, type Refusal } from '../../core/session.ts'
+import { show } from '../../core/show.ts'
+import { readParameter } from '../../core/typed-input.ts'
+import { cut } from '../../views/fields.ts'
+import { cardOf, findWatch, showCard } from '../../views/screens.ts'
+import { hasSignals } from '../watches/card-view.ts'
+import { changeWatch, withManaged } from '../watches/manage.ts'
+import { parameterEditor, parameterText, signalCard } from './card-view.ts'
+import { chosenSignals, type SignalView, signalGroup, signalList, signalsOf } from './view.ts'
+
+const composer = new Composer<BotContext>()
+
+type NumberParameter = Extract<Parameter, { readonly type: 'integer' | 'number' }>
+
+onPress(composer, 'signal.list', (ctx, { id }) =>
+  withManaged(ctx, id, (watch) => show(ctx, signalList(ctx.reader, watch))),
+)
+
+onPress(composer, 'signal.group', (ctx, { id, group }) =>
+  withManaged(ctx, id, (watch) => show(ctx, signalGroup(ctx.reader, watch, group))),
+)
+
+onPress(composer, 'signal.card', (ctx, { id, signal }) =>
+  withSignal(ctx, id, signal, (watch, _link, view) => showSignal(ctx, watch, view)),
+)
+
+onPress(composer, 'signal.help', (ctx, { id, signal, part }) =>
+  withSignal(ctx, id, signal, (watch, _link, view) => showSignal(ctx, watch, view, { part })),
+)
+
+onPress(composer, 'signal.all', (ctx, { id, signals }) =>
+  withManaged(ctx, id, (watch, link) => {
+    const definitions = signalsOf(watch).map(({ definition }) => definition)
+    const changes = { signals: chosenSignals(definitions, signals) }
+    return changeWatch(ctx, { watch, link }, changes, (changed) =>
+      show(ctx, signalList(ctx.reader, changed)),
+    )
+  }),
+)
+
+onPress(composer, 'signal.flip', (ctx, { id, signal }) =>
+  withSignal(ctx, id, signal, (watch, link, { setting, state }) => {
+    const isClosing = setting.enabled && state?.state === 'firing'
+    const notice = isClosing ? ctx.t.html('bot:signal.closed') : undefined
+    return set(ctx, watch, link, { id: signal, enabled: !setting.enabled }, notice)
+  }),
+)
+
+onPress(composer, 'signal.recovery', (ctx, { id, signal }) =>
+  withSignal(ctx, id, signal, async (watch, link, { setting }) => {
+    if (setting.recovery === undefined) return showCard(ctx, id)
+    const change = { id: signal, recovery: { enabled: !setting.recovery.enabled } }
+    if (hasSignals(watch)) return set(ctx, watch, link, change)
+    const key = setting.recovery.enabled ? 'bot:signal.nowQuiet' : 'bot:signal.nowTold'
+    await changeWatch(ctx, { watch, link }, { signals: [change] }, async (changed) =>
+      show(ctx, await cardOf(ctx, changed, link, `✓ ${ctx.t.html(key)}`)),
+    )
+  }),
+)
+
+onPress(composer, 'signal.reset', (ctx, { id, signal }) =>
+  withSignal(ctx, id, signal, (watch, link, { definition }) => {
+    const parameters = Object.fromEntries(definition.parameters.map((p) => [p.key, p.default]))
+    return set(ctx, watch, link, { id: signal, parameters }, ctx.t.html('bot:signal.wasReset'))
+  }),
+)
+
+onPress(composer, 'signal.set', (ctx, { id, signal, parameter, value }) =>
+  withSignal(ctx, id, signal, (watch, link, view) => {
+    const known = view.definition.parameters.find(({ key }) => key === parameter)
+    if (known === undefined) return showSignal(ctx, watch, view)
+    const given = known.type === 'boolean' ? value === '1' : Number(value)
+    return set(ctx, watch, link, { id: signal, parameters: { [parameter]: given } })
+  }),
+)
+
+onPress(composer, 'signal.ask', (ctx, { id, signal, parameter }) =>
+  withSignal(ctx, id, signal, (watch, _link, view) =>
+    numberParameter(view, parameter) === undefined
+      ? showSignal(ctx, watch, view)
+      : parameterQuestion.open(ctx, { id, signal, parameter }),
+  ),
+)
+
+/** A parameter that is typed. */
+const parameterQuestion = defineQuestion({
+  kind: 'signal.ask',
+  about: z.object({ id: z.int(), signal: z.string(), parameter: z.string() }),
+  ask: async (ctx, { id, signal, parameter }) => {
+    const { watch } = await findWatch(ctx, id)
+    const view = requireSignal(watch, signal)
+    return parameterEditor(ctx.reader, watch, view, requireNumber(view, parameter))
+  },
+  answer: async (ctx, { id, signal, parameter }, text) => {
+    const { watch, link } = await findWatch(ctx, id)
+    const known = requireNumber(requireSignal(watch, signal), parameter)
+    const read = readParameter(text, known, ctx.t.locale)
+    if (!read.ok) return refusalOf(ctx, known, read.reason, text)
+    await set(ctx, watch, link, { id: signal, parameters: { [parameter]: read.value } })
+    return undefined
+  },
+  cancel: async (ctx, { id, signal }) => {
+    const { watch } = await findWatch(ctx, id)
+    await showSignal(ctx, watch, requireSignal(watch, signal))
+  },
+})
+
+function refusalOf(
+  { t }: BotContext,
+  parameter: NumberParameter,
+  reason: Extract<ReturnType<typeof readParameter>, { ok: false }>['reason'],
+  input: string,
+): Refusal {
+  const values = {
+    input: typed(cut(input)),
+    min: parameterText(parameter.min),
+    max: parameterText(parameter.max),
+  }
+  const example = parameterText(parameter.default)
+  switch (reason) {
+    case 'not_understood':
+      return { html: t.html('bot:typed.notNumber', { ...values, example }) }
+    case 'too_small':
+      return { html: t.html('bot:typed.tooSmall', values) }
+    case 'too_big':
+      return { html: t.html('bot:typed.tooBig', values) }
+    case 'too_many_decimals':
+      return { html: t.html('bot:typed.decimals', { count: 0, example }) }
+    default:
+      return reason satisfies never
+  }
+}
+
+/** Changes one signal and shows its card. @param notice HTML */
+async function set(
+  ctx: BotContext,
+  watch: Watch,
+  link: Membership,
+  change: Readonly<Record<string, unknown>> & { readonly id: string },
+  notice?: string,
+): Promise<void> {
+  await changeWatch(ctx, { watch, link }, { signals: [change] }, (changed) =>
+    showSignal(ctx, changed, requireSignal(changed, change.id), {
+      ...(notice !== undefined && { notice: `✓ ${notice}` }),
+    }),
+  )
+}
+
+async function showSignal(
+  ctx: BotContext,
+  watch: Watch,
+  view: SignalView,
+  options: { readonly part?: HelpPart; readonly notice?: string } = {},
+): Promise<void> {
+  const { part, notice } = options
+  const card = signalCard(ctx.reader, watch, view, {
+    now: ctx.app.clock.now(),
+    ...(part !== undefined && { help: part }),
+    ...(notice !== undefined && { notice }),
+  })
+  await show(ctx, card)
+}
+
+/** Does something about a signal; one that the watch has not leads to its card. */
+async function withSignal(
+  ctx: BotContext,
+  id: number,
+  signal: string,
+  act: (watch: Watch, link: Membership, view: SignalView) => Promise<unknown>,
+): Promise<void> {
+  await withManaged(ctx, id, async (watch, link) => {
+    const view = signalsOf(watch).find(({ definition }) => definition.id === signal)
+    await (view === undefined ? showCard(ctx, id) : act(watch, link, view))
+  })
+}
+
+function requireSignal(watch: Watch, signal: string): SignalView {
+  const view = signalsOf(watch).find(({ definition }) => definition.id === signal)
+  if (view === undefined) throw new Error(`${watch.type} has no signal ${signal}`)
+  return view
+}
+
+function numberParameter({ definition }: SignalView, key: string): NumberParameter | undefined {
+  const found = definition.parameters.find((one) => one.key === key)
+  return found === undefined || found.type === 'boolean' ? undefined : found
+}
+
+function requireNumber(view: SignalView, key: string): NumberParameter {
+  const found = numberParameter(view, key)
+  if (found === undefined) throw new Error(`${view.definition.id} has no number ${key}`)
+  return found
+}
+
+export const signalsFeature = defineFeature({
+  commands: [],
+  composer,
+  questions: [parameterQuestion],
+})

@@ -1,0 +1,177 @@
+import { builtKey, type Translate, typed } from '#src/i18n/translate.ts'
+import { SIGNAL_GROUPS, type SignalDefinition, type SignalGroup } from '#src/watches/define.ts'
+import type { SignalSetting, SignalState, Watch } from '#src/watches/model.ts'
+import { findWatchType } from '#src/watches/types/index.ts'
+import { packed } from '../../core/callback-data.ts'
+import { act, type Button, back, inRows, type Reader, screen, type View } from '../../views/view.ts'
+import { GLYPHS, SEVERITY_GLYPHS } from '../../views/watch-state.ts'
+import { backToCard } from '../watches/edit-view.ts'
+
+/** One signal of a watch: what it is, how it is set, how it stands. */
+export interface SignalView {
+  readonly definition: SignalDefinition
+  readonly setting: SignalSetting
+  readonly state: SignalState | undefined
+}
+
+/** The signals of a watch in their order. */
+export function signalsOf(watch: Watch): readonly SignalView[] {
+  const definitions = findWatchType(watch.type)?.signals ?? []
+  return definitions.flatMap((definition) => {
+    const setting = watch.signals.find((one) => one.id === definition.id)
+    const state = watch.signalStates.find((one) => one.id === definition.id)
+    return setting === undefined ? [] : [{ definition, setting, state }]
+  })
+}
+
+/** The marks of what is on, ticked or open, and of what is off. */
+export const ON = '✓'
+export const OFF = '○'
+
+/** The one mark of a signal. */
+export function markOf({ setting, state }: SignalView): string {
+  if (!setting.enabled) return OFF
+  if (state?.state === 'firing') return SEVERITY_GLYPHS[state.severity ?? 'warning']
+  return state?.state === 'pending' ? GLYPHS.pending : ON
+}
+
+function isNoticeable({ setting, state }: SignalView): boolean {
+  return setting.enabled && (state?.state === 'firing' || state?.state === 'pending')
+}
+
+/** The short name of a signal, for lists and buttons. */
+export function signalShort(t: Translate, type: string, signal: string): string {
+  return t(builtKey(`signals:${type}.${signal}.short`))
+}
+
+/** How many are on, and which of them are not quiet: one line of a card. */
+export function signalsSummary({ t }: Reader, watch: Watch): string {
+  const all = signalsOf(watch)
+  const on = all.filter(({ setting }) => setting.enabled).length
+  const loud = all.filter(isNoticeable).map((signal) => {
+    return `${markOf(signal)} ${signalShort(t, watch.type, signal.definition.id)}`
+  })
+  const values = { on, total: all.length }
+  return loud.length === 0
+    ? t.html('bot:signals.summary', values)
+    : t.html('bot:signals.summaryLoud', { ...values, loud: loud.join(' · ') })
+}
+
+/** Most signals with a button of their own above the groups, and most named in a line of a group. */
+const LOUD_MAX = 2
+const NAMED_MAX = 3
+
+/** All signals of a watch, by groups. */
+export function signalList(reader: Reader, watch: Watch): View {
+  const { t } = reader
+  const all = signalsOf(watch)
+  const groups = SIGNAL_GROUPS.flatMap((group) => {
+    const members = all.filter(({ definition }) => definition.group === group)
+    return members.length === 0 ? [] : [{ group, members }]
+  })
+  const values = {
+    label: typed(watch.label),
+    on: all.filter(({ setting }) => setting.enabled).length,
+    total: all.length,
+  }
+  const loud = all.filter(isNoticeable).slice(0, LOUD_MAX)
+  const params = { id: watch.id }
+  const lines = [
+    t.html('bot:signals.title', values),
+    '',
+    ...groups.map(({ group, members }) => groupLine(t, watch.type, group, members)),
+  ]
+  const several = all.length > 1
+  return screen(lines, [
+    loud.map((signal) => signalButton(reader, watch, signal)),
+    ...inRows(
+      groups.map(({ group, members }) => groupButton(reader, watch, group, members)),
+      2,
+    ),
+    several
+      ? [
+          act(t('bot:button.allOn'), packed('signal.all', { ...params, signals: 'all' })),
+          act(t('bot:button.criticalOnly'), packed('signal.all', { ...params, signals: 'crt' })),
+          act(t('bot:button.default'), packed('signal.all', { ...params, signals: 'def' })),
+        ]
+      : [],
+    [backToCard(watch)],
+  ])
+}
+
+function groupLine(
+  t: Translate,
+  type: string,
+  group: SignalGroup,
+  members: readonly SignalView[],
+): string {
+  const shown = members.filter(({ setting }) => setting.enabled).slice(0, NAMED_MAX)
+  const rest = members.length - shown.length
+  const names = shown.map(
+    (signal) => `${markOf(signal)} ${signalShort(t, type, signal.definition.id)}`,
+  )
+  const more = rest > 0 ? [t('bot:signals.more', { count: rest })] : []
+  return t.html('bot:signals.line', {
+    group: t(`signals:group.${group}.label`),
+    names: [...names, ...more].join(' · '),
+  })
+}
+
+function groupButton(
+  { t }: Reader,
+  watch: Watch,
+  group: SignalGroup,
+  members: readonly SignalView[],
+): Button {
+  const on = members.filter(({ setting }) => setting.enabled).length
+  const label = `${t(`signals:group.${group}.label`)} ${on}/${members.length}`
+  return act(label, packed('signal.group', { id: watch.id, group }))
+}
+
+function signalButton({ t }: Reader, watch: Watch, signal: SignalView): Button {
+  const { id: signalId } = signal.definition
+  const label = `${markOf(signal)} ${signalShort(t, watch.type, signalId)}`
+  return act(label, packed('signal.card', { id: watch.id, signal: signalId }))
+}
+
+/** The signals of one group, with what each looks for. */
+export function signalGroup(reader: Reader, watch: Watch, group: SignalGroup): View {
+  const { t } = reader
+  const members = signalsOf(watch).filter(({ definition }) => definition.group === group)
+  const values = {
+    group: t(`signals:group.${group}.label`),
+    label: typed(watch.label),
+    on: members.filter(({ setting }) => setting.enabled).length,
+    total: members.length,
+  }
+  const lines = [
+    t.html('bot:signals.groupTitle', values),
+    t.html(`signals:group.${group}.help`),
+    '',
+    ...members.map((signal) => {
+      const text = t.html('bot:signals.member', {
+        signal: signalShort(t, watch.type, signal.definition.id),
+        description: t(builtKey(`signals:${watch.type}.${signal.definition.id}.description`)),
+      })
+      return `${markOf(signal)} ${text}`
+    }),
+  ]
+  return screen(lines, [
+    ...inRows(
+      members.map((signal) => signalButton(reader, watch, signal)),
+      2,
+    ),
+    [back(t('bot:button.signals'), packed('signal.list', { id: watch.id }))],
+  ])
+}
+
+/** Signals that stay on when only the worst is of interest. */
+export function chosenSignals(
+  definitions: readonly SignalDefinition[],
+  choice: 'all' | 'crt' | 'def',
+): readonly { readonly id: string; readonly enabled: boolean }[] {
+  return definitions.map(({ id: signal, defaultEnabled, canBeCritical }) => ({
+    id: signal,
+    enabled: choice === 'all' || (choice === 'crt' ? canBeCritical : defaultEnabled),
+  }))
+}

@@ -1,0 +1,178 @@
+import { Composer } from 'grammy'
+import { SLOTS_MAX } from '#src/billing/price-list.ts'
+import type { SlotQuote } from '#src/billing/subscriptions/model.ts'
+import { id as bare, escapeHtml } from '#src/i18n/translate.ts'
+import { AppError } from '#src/kernel/errors.ts'
+import { getAccount } from '#src/operations/account.ts'
+import {
+  createSubscription,
+  listSubscriptions,
+  quoteSubscription,
+  updateSubscriptions,
+} from '#src/operations/subscriptions.ts'
+import type { ArgumentsOf } from '../../core/callback-data.ts'
+import type { BotContext } from '../../core/context.ts'
+import { defineFeature, onCommand, onPress } from '../../core/feature.ts'
+import { sentenceOf } from '../../core/refusals.ts'
+import { show } from '../../core/show.ts'
+import type { Task } from '../../core/store.ts'
+import { freeOfCharge } from '../../views/notices.ts'
+import { allWatches } from '../../views/screens.ts'
+import { continueDraft, waitingDraft } from '../new/handlers.ts'
+import { hasTerms, isTermsRefusal, showTerms } from '../terms/card.ts'
+import { termsMark } from '../terms/terms.ts'
+import {
+  boughtScreen,
+  boughtValues,
+  quoteScreen,
+  type SlotState,
+  slotsScreen,
+  subscriptionList,
+} from './view.ts'
+
+const composer = new Composer<BotContext>()
+
+onCommand(composer, 'slots', showSlots, { privately: 'slots' })
+onPress(composer, 'slots', showSlots)
+
+/** Shows how many slots the wallet has, and what pays for them. */
+export async function showSlots(ctx: BotContext): Promise<void> {
+  if (!ctx.app.billing.enabled) {
+    await show(ctx, freeOfCharge(ctx.reader))
+    return
+  }
+  const state = await slotState(ctx)
+  const watches = await allWatches(ctx)
+  const view = slotsScreen(ctx.reader, state, {
+    ...rightsOf(ctx),
+    terms: termsMark(ctx.app.billing.terms.version),
+    now: ctx.app.clock.now(),
+    waiting: watches.filter(({ status }) => status === 'suspended').map(({ label }) => label),
+  })
+  await show(ctx, view)
+}
+
+async function slotState(ctx: BotContext): Promise<SlotState> {
+  const [{ data, capacity, trial }, { balanceCredits }] = await Promise.all([
+    ctx.call(listSubscriptions, { query: { limit: PAGE_LIMIT } }),
+    ctx.call(getAccount, { query: { limit: '1' } }),
+  ])
+  const subscriptions = data.filter(({ status }) => status !== 'expired')
+  return { subscriptions, capacity, trial, balanceCredits }
+}
+
+const PAGE_LIMIT = '250'
+
+function rightsOf({ links: [link] }: BotContext) {
+  const scopes = link?.caller.scopes ?? []
+  return { canSpend: scopes.includes('spend'), canWrite: scopes.includes('write') }
+}
+
+onPress(composer, 'slots.quote', async (ctx, asked) => {
+  // Who cannot buy here accepts nothing first.
+  if (!rightsOf(ctx).canSpend || (await hasTerms(ctx, asked))) await showQuote(ctx, asked)
+})
+
+type Asked = ArgumentsOf<'slots.quote'>
+
+/** Shows what slots would cost. More than there is room for become as many as there is. */
+export async function showQuote(ctx: BotContext, asked: Asked, notice?: string): Promise<void> {
+  const { slots } = await ctx.call(getAccount, { query: { limit: '1' } })
+  const room = Math.max(0, SLOTS_MAX - slots.purchased - slots.trial)
+  const quantity = Math.max(1, Math.min(asked.quantity, room))
+  const view = quoteScreen(ctx.reader, await quoteOf(ctx, { ...asked, quantity }), {
+    ...rightsOf(ctx),
+    renew: asked.renew,
+    room,
+    max: SLOTS_MAX,
+    ...(notice !== undefined && { notice }),
+  })
+  await show(ctx, view, taskOf(ctx))
+}
+
+function quoteOf(ctx: BotContext, { quantity, periods }: Asked): Promise<SlotQuote> {
+  const query = { quantity: String(quantity), periods: String(periods) }
+  return ctx.call(quoteSubscription, { query })
+}
+
+/** Slots that a form waits for are bought in its message, which then goes on. */
+function taskOf({ callbackQuery, known }: BotContext): Task {
+  const messageId = callbackQuery?.message?.message_id
+  return messageId !== undefined && messageId === known.living.wizard ? 'wizard' : 'navigation'
+}
+
+onPress(composer, 'slots.buy', async (ctx, { credits, ...asked }) => {
+  const idempotencyKey = purchaseKey(ctx)
+  if (idempotencyKey === undefined) return showSlots(ctx)
+  const waiting = (await allWatches(ctx)).filter(({ status }) => status === 'suspended')
+  const { quantity, periods, renew } = asked
+  const body = { quantity, periods, autoRenew: renew, expectedCredits: credits }
+  try {
+    const bought = await ctx.call(createSubscription, { body, idempotencyKey })
+    const { balanceCredits } = await ctx.call(getAccount, { query: { limit: '1' } })
+    const values = boughtValues(ctx.reader, { ...bought, balanceCredits })
+    await ctx.answer(ctx.t('bot:slots.bought', values))
+    if (taskOf(ctx) === 'wizard' && (await continueDraft(ctx))) return
+    const resuming = waiting
+      .toSorted((a, b) => a.id - b.id)
+      .slice(0, quantity)
+      .map(({ label }) => label)
+    const open = await waitingDraft(ctx)
+    const draft = open && { type: open.values.type, rev: open.rev }
+    await show(ctx, boughtScreen(ctx.reader, bought, { balanceCredits, resuming, draft }))
+  } catch (error) {
+    if (isTermsRefusal(error)) return showTerms(ctx, asked)
+    if (!(error instanceof AppError) || !REDRAWN.has(error.code)) throw error
+    const why =
+      error.code === 'price_changed' ? await priceNow(ctx, asked) : sentenceOf(ctx.t, error)
+    await showQuote(ctx, asked, `⚠️ ${escapeHtml(why)}`)
+  }
+})
+
+/**
+ * One purchase for each time a quote is shown, however often its button is pressed; undefined when the
+ * message has gone on to something else.
+ */
+function purchaseKey({ callbackQuery: query, known }: BotContext): string | undefined {
+  const message = query?.message
+  const buttons = message?.reply_markup?.inline_keyboard.flat() ?? []
+  const isShown = buttons.some((one) => 'callback_data' in one && one.callback_data === query?.data)
+  if (message === undefined || !isShown) return undefined
+  const shownAt = message.edit_date ?? message.date
+  return `telegram ${known.id} ${message.message_id} ${shownAt} ${query?.data}`
+}
+
+/** Refusals after which the quote is drawn as it is now. */
+const REDRAWN: ReadonlySet<string> = new Set([
+  'price_changed',
+  'insufficient_credits',
+  'slot_limit_reached',
+])
+
+async function priceNow(ctx: BotContext, asked: Asked): Promise<string> {
+  const { totalCredits } = await quoteOf(ctx, asked)
+  const credits = ctx.t('units:credits', { count: totalCredits })
+  return ctx.t('bot:slots.priceChanged', { credits })
+}
+
+onPress(composer, 'slots.list', (ctx) => showSubscriptions(ctx))
+
+onPress(composer, 'slots.renew', async (ctx, { id, on }) => {
+  const isAllowed = !on || rightsOf(ctx).canSpend
+  if (!isAllowed) return showSubscriptions(ctx, `⚠️ ${ctx.t.html('bot:slots.noSpend')}`)
+  await ctx.call(updateSubscriptions, { body: { id, autoRenew: on } })
+  const key = on ? 'bot:slots.nowRenews' : 'bot:slots.nowEnds'
+  await showSubscriptions(ctx, `✓ ${ctx.t.html(key, { number: bare(id) })}`)
+})
+
+async function showSubscriptions(ctx: BotContext, notice?: string): Promise<void> {
+  const { subscriptions } = await slotState(ctx)
+  const { canSpend } = rightsOf(ctx)
+  const shown = { canSpend, ...(notice !== undefined && { notice }) }
+  await show(ctx, subscriptionList(ctx.reader, subscriptions, shown))
+}
+
+export const slotsFeature = defineFeature({
+  commands: [{ name: 'slots', menus: ['private'], isBilled: true }],
+  composer,
+})

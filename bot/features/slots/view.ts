@@ -1,0 +1,303 @@
+import { PERIOD_DAYS, SLOT_PRICE_CREDITS, UI_DURATIONS } from '#src/billing/price-list.ts'
+import type { SlotQuote, Subscription, SubscriptionList } from '#src/billing/subscriptions/model.ts'
+import { goneAt, priceSlots } from '#src/billing/subscriptions/rules.ts'
+import { formatDate, formatDuration, formatList, formatPercent } from '#src/i18n/format.ts'
+import { id, type Translate } from '#src/i18n/translate.ts'
+import { names } from '#src/notices/words.ts'
+import { type ArgumentsOf, packed } from '../../core/callback-data.ts'
+import { slotUse } from '../../views/slot-use.ts'
+import {
+  act,
+  type Button,
+  back,
+  inRows,
+  menuButton,
+  type Reader,
+  screen,
+  type View,
+} from '../../views/view.ts'
+import { resumeButton } from '../start/resume-view.ts'
+
+const BPS = 10_000
+const DAY_S = 86_400
+
+/** The slots of a wallet, and what pays for them. */
+export interface SlotState extends Pick<SubscriptionList, 'capacity' | 'trial'> {
+  /** Those that are not over. */
+  readonly subscriptions: readonly Subscription[]
+  readonly balanceCredits: number
+}
+
+/** What the chat may do about it. */
+export interface SlotRights {
+  readonly canSpend: boolean
+  readonly canWrite: boolean
+}
+
+/** Slots at a glance. @param terms what a button carries of the terms in force */
+export function slotsScreen(
+  reader: Reader,
+  state: SlotState,
+  options: SlotRights & {
+    readonly terms: string
+    readonly now: Date
+    /** Labels of the watches that wait for a slot, oldest first. */
+    readonly waiting: readonly string[]
+  },
+): View {
+  const { t } = reader
+  const { capacity, trial, subscriptions, balanceCredits } = state
+  const { used, total } = slotUse(capacity)
+  const { endsAt } = trial
+  const waiting = names(t, options.waiting)
+  const lines = [
+    `🎟 ${t.html('bot:slots.title', { used, total })}`,
+    waiting === undefined ? undefined : t.html('notices:suspended.now', { watches: waiting }),
+    capacity.trial > 0 && endsAt !== null
+      ? t.html('bot:slots.trial', {
+          slots: slots(t, capacity.trial),
+          date: date(reader, endsAt),
+        })
+      : undefined,
+    ...subscriptions.slice(0, LINES_MAX).map((one) => subscriptionLine(reader, one)),
+    t.html('bot:slots.balance', { balance: credits(t, balanceCredits) }),
+    t.html('bot:slots.price', {
+      price: credits(t, SLOT_PRICE_CREDITS),
+      duration: periods(t, 1),
+    }),
+  ]
+  const isFull = total >= capacity.max
+  const add = packed('slots.quote', { quantity: 1, periods: 1, renew: false })
+  const startTrial = packed('trial.start', { next: 'slots', terms: options.terms })
+  return screen(lines, [
+    isFull ? [] : [act(t('bot:button.addSlots'), add, 'primary')],
+    trial.available && options.canWrite && !isFull
+      ? [act(t('bot:button.startTrial'), startTrial)]
+      : [],
+    [
+      ...(subscriptions.length === 0
+        ? []
+        : [act(t('bot:button.subscriptions'), packed('slots.list'))]),
+      act(t('bot:button.topUp'), packed('topup')),
+    ],
+    [menuButton(t)],
+  ])
+}
+
+/** Subscriptions named on one screen; the others stand on the list of all. */
+const LINES_MAX = 5
+
+function subscriptionLine(reader: Reader, subscription: Subscription): string {
+  const { t } = reader
+  const { id: number, quantity, status, endsAt, autoRenew, nextRenewalAt } = subscription
+  const values = {
+    number: id(number),
+    slots: slots(t, quantity),
+    date: date(reader, endsAt),
+    credits: credits(t, priceSlots(quantity, subscription.periods).totalCredits),
+  }
+  if (status === 'grace') {
+    const end = goneAt({ ...subscription, failedRenewals: 0 }) ?? endsAt
+    const next = nextRenewalAt === null ? 'bot:slots.grace' : 'bot:slots.graceRenews'
+    return t.html(next, { ...values, date: date(reader, end) })
+  }
+  return t.html(autoRenew ? 'bot:slots.renews' : 'bot:slots.ends', values)
+}
+
+/** What slots would cost, and for how long. */
+export function quoteScreen(
+  reader: Reader,
+  quote: SlotQuote,
+  options: SlotRights & {
+    readonly renew: boolean
+    /** Slots that can be added at most. */
+    readonly room: number
+    readonly max: number
+    readonly notice?: string
+  },
+): View {
+  const { t } = reader
+  const { renew, room, max } = options
+  const { quantity, periods: count, totalCredits, balanceCredits, shortfallCredits } = quote
+  const toSlots = back(t('bot:button.slots'), packed('slots'))
+  if (room < 1) {
+    return screen([options.notice, t.html('bot:noSlot.full', { max })], [[toSlots]])
+  }
+  const asked = { quantity, periods: count, renew }
+  const lines = [
+    options.notice,
+    `🎟 ${t.html('bot:slots.addTitle')}`,
+    t.html('bot:slots.term', {
+      slots: slots(t, quantity),
+      duration: periods(t, count),
+      date: date(reader, quote.endsAt),
+    }),
+    priceLine(t, quote),
+    shortfallCredits > 0
+      ? `⚠️ ${t.html('bot:slots.short', {
+          balance: credits(t, balanceCredits),
+          missing: credits(t, shortfallCredits),
+        })}`
+      : t.html('bot:slots.after', { balance: credits(t, balanceCredits - totalCredits) }),
+    quantity >= room ? t.html('bot:slots.room', { max, room }) : undefined,
+    options.canSpend ? undefined : t.html('bot:slots.noSpend'),
+  ]
+  const buy = act(
+    t('bot:button.buyFor', { credits: credits(t, totalCredits) }),
+    packed('slots.buy', { ...asked, credits: totalCredits }),
+    'primary',
+  )
+  const isShort = shortfallCredits > 0
+  const first = waysToBuy(t, buy, { canSpend: options.canSpend, isShort, asked })
+  const change = (label: string, over: Partial<typeof asked>) =>
+    act(label, packed('slots.quote', { ...asked, ...over }))
+  return screen(lines, [
+    [
+      ...(quantity > 1 ? [change('−', { quantity: quantity - 1 })] : []),
+      act(t('bot:button.slotCount', { count: quantity }), packed('none')),
+      ...(quantity < room ? [change('+', { quantity: quantity + 1 })] : []),
+    ],
+    UI_DURATIONS.map((one) =>
+      change(one === count ? `✓ ${periods(t, one)}` : periods(t, one), { periods: one }),
+    ),
+    [change(t(renew ? 'bot:button.renewOn' : 'bot:button.renewOff'), { renew: !renew })],
+    first,
+    [toSlots],
+  ])
+}
+
+/** What comes before a purchase, while something is lacking for it; else the purchase. */
+export function waysToBuy(
+  t: Translate,
+  buy: Button,
+  options: {
+    readonly canSpend: boolean
+    /** There are not enough credits. */
+    readonly isShort: boolean
+    /** The quote that is shown again once the chat may spend. */
+    readonly asked: ArgumentsOf<'slots.quote'>
+  },
+): readonly Button[] {
+  const { canSpend, isShort, asked } = options
+  const topUp = { label: t('bot:button.topUp'), data: packed('topup') }
+  const allow = { label: t('bot:button.allowSpending'), data: packed('slots.allow', asked) }
+  const lacking = [...(isShort ? [topUp] : []), ...(canSpend ? [] : [allow])]
+  const [first, ...others] = lacking
+  return first === undefined ? [buy] : [{ ...first, style: 'primary' }, ...others]
+}
+
+/** The price, and why it is lower than the full one. */
+function priceLine(t: Translate, quote: SlotQuote): string {
+  const { listCredits, totalCredits, durationDiscountBps, volumeDiscountBps } = quote
+  const total = credits(t, totalCredits)
+  const discounts = [durationDiscountBps, volumeDiscountBps]
+    .filter((bps) => bps > 0)
+    .map((bps) => formatPercent(-bps / BPS, t.locale))
+  if (discounts.length === 0) return t.html('bot:slots.total', { credits: total })
+  return t.html('bot:slots.discounted', {
+    credits: total,
+    list: credits(t, listCredits),
+    discounts: formatList(discounts, t.locale),
+  })
+}
+
+/** Slots were bought. @param resuming names of watches that have waited for them */
+export function boughtScreen(
+  reader: Reader,
+  subscription: Subscription,
+  options: {
+    readonly balanceCredits: number
+    readonly resuming: readonly string[]
+    /** A watch that somebody has begun. */
+    readonly draft: { readonly type: string; readonly rev: number } | undefined
+  },
+): View {
+  const { t } = reader
+  const { resuming, draft } = options
+  const waited = names(t, resuming)
+  const lines = [
+    `✅ ${boughtLine(reader, subscription, options.balanceCredits)}`,
+    waited === undefined ? undefined : t.html('bot:slots.resuming', { names: waited }),
+  ]
+  const next =
+    draft === undefined
+      ? act(t('bot:button.newWatch'), packed('new.start'), 'primary')
+      : resumeButton(t, draft, 'primary')
+  return screen(lines, [[next], [back(t('bot:button.slots'), packed('slots'))]])
+}
+
+/** What was bought, and what is left. */
+function boughtLine(
+  reader: Reader,
+  { quantity, endsAt, totalCredits }: Subscription,
+  balanceCredits: number,
+): string {
+  return reader.t.html(
+    'bot:slots.bought',
+    boughtValues(reader, { quantity, endsAt, totalCredits, balanceCredits }),
+  )
+}
+
+/** The values of the sentence about what was bought. */
+export function boughtValues(
+  reader: Reader,
+  bought: Pick<Subscription, 'quantity' | 'endsAt' | 'totalCredits'> & {
+    readonly balanceCredits: number
+  },
+) {
+  const { t } = reader
+  return {
+    slots: slots(t, bought.quantity),
+    date: date(reader, bought.endsAt),
+    credits: credits(t, bought.totalCredits),
+    balance: credits(t, bought.balanceCredits),
+  }
+}
+
+/** Every subscription that is not over, and switches for renewing it. */
+export function subscriptionList(
+  reader: Reader,
+  subscriptions: readonly Subscription[],
+  options: { readonly canSpend: boolean; readonly notice?: string },
+): View {
+  const { t } = reader
+  const lines = [
+    options.notice,
+    `🎟 ${t.html('bot:slots.listTitle')}`,
+    ...(subscriptions.length === 0
+      ? [t.html('bot:slots.listNone')]
+      : subscriptions.map((one) => subscriptionLine(reader, one))),
+    ...(subscriptions.length === 0 ? [] : ['', t.html('bot:slots.listHelp')]),
+  ]
+  return screen(lines, [
+    ...inRows(subscriptions.slice(0, SWITCHES_MAX).map(renewSwitch), 3),
+    options.canSpend || subscriptions.length === 0
+      ? []
+      : [act(t('bot:button.allowSpending'), packed('connect', { spend: true }))],
+    [back(t('bot:button.slots'), packed('slots'))],
+  ])
+}
+
+/** As many as fit on six rows; the others are switched once these are over. */
+const SWITCHES_MAX = 18
+
+function renewSwitch({ id: number, autoRenew }: Subscription): Button {
+  const data = packed('slots.renew', { id: number, on: !autoRenew })
+  return act(`${autoRenew ? '✓' : '○'} ${number}`, data)
+}
+
+function periods(t: Translate, count: number): string {
+  return formatDuration(count * PERIOD_DAYS * DAY_S, t.locale, 'short')
+}
+
+function date({ t, timezone }: Reader, at: Date): string {
+  return formatDate(at, t.locale, timezone)
+}
+
+function slots(t: Translate, count: number): string {
+  return t('units:slots', { count })
+}
+
+function credits(t: Translate, count: number): string {
+  return t('units:credits', { count })
+}

@@ -1,0 +1,122 @@
+import { Composer } from 'grammy'
+import { AppError } from '#src/kernel/errors.ts'
+import {
+  claimTelegramLink,
+  LinkCode,
+  peekTelegramLink,
+  refuseTelegramLink,
+} from '#src/operations/chat.ts'
+import type { BotContext } from '../../core/context.ts'
+import { defineFeature, onCommand, onPress } from '../../core/feature.ts'
+import { identifyAgain } from '../../core/middleware/identify.ts'
+import { ask, send, show } from '../../core/show.ts'
+import { changeChat } from '../../core/store.ts'
+import { anonymousNotice, blockedLinks, homeScreen, showCard } from '../../views/screens.ts'
+import { showAlert } from '../alerts/alerts.ts'
+import { showConnect } from '../connect/handlers.ts'
+import { helpMenu } from '../help/view.ts'
+import { openWizard } from '../new/handlers.ts'
+import { showChatChoice } from '../recipients/add.ts'
+import { showRecipient } from '../recipients/recipients.ts'
+import { showSlots } from '../slots/handlers.ts'
+import { openTopup } from '../topup/handlers.ts'
+import { linkCard, linkOver, linkRefused, rightsText } from './link-view.ts'
+import { comeBack, returningScreen } from './returning.ts'
+
+const composer = new Composer<BotContext>()
+
+composer.command('start', async (ctx) => {
+  const payload = ctx.match.trim()
+  if (LinkCode.safeParse(payload).success) return offerLink(ctx, payload)
+  if (payload === 'connect') return showConnect(ctx)
+  // Who writes does not block us any more, whatever was heard before; in groups anybody may write.
+  const blocked = ctx.reader.isGroup ? [] : blockedLinks(ctx)
+  if (blocked.length > 0) await comeBack(ctx)
+  const watchId = /^w(\d{1,9})$/.exec(payload)?.[1]
+  const isLinked = ctx.links.length > 0
+  if (watchId !== undefined && isLinked) return showCard(ctx, Number(watchId))
+  const alertId = /^a(\d{1,9})$/.exec(payload)?.[1]
+  if (alertId !== undefined && isLinked) return showAlert(ctx, Number(alertId))
+  const recipientId = /^r(\d{1,9})$/.exec(payload)?.[1]
+  const isPrivate = !ctx.reader.isGroup
+  if (recipientId !== undefined && isLinked && isPrivate) {
+    return showRecipient(ctx, Number(recipientId))
+  }
+  if (payload === 'group' && isPrivate) {
+    return isLinked ? showChatChoice(ctx) : showConnect(ctx)
+  }
+  const type = /^new(?:-([a-z-]{1,20}))?$/.exec(payload)
+  if (type !== null && isLinked && !ctx.reader.isGroup) return openWizard(ctx, type[1] ?? '')
+  if (payload === 'topup' && isLinked && isPrivate) return openTopup(ctx)
+  if (payload === 'slots' && isLinked && isPrivate) return showSlots(ctx)
+  if (payload === 'help' && isPrivate) {
+    await send(ctx, helpMenu(ctx.reader))
+    return
+  }
+  if (blocked.length > 0) {
+    await send(ctx, await returningScreen(ctx, blocked))
+    return
+  }
+  const isPlain = payload === '' || payload === 'menu'
+  const notice = isPlain || isLinked ? anonymousNotice(ctx) : ctx.t.html('bot:start.needsLink')
+  await send(ctx, await homeScreen(ctx, notice))
+})
+
+onCommand(composer, 'menu', async (ctx) => {
+  await send(ctx, await homeScreen(ctx, anonymousNotice(ctx)))
+})
+
+onPress(composer, 'home', async (ctx) => show(ctx, await homeScreen(ctx)))
+
+onPress(composer, 'link.yes', async (ctx, { code }) => {
+  const { known } = ctx
+  const { msg, from } = ctx
+  if (from === undefined) return
+  const threadId = msg?.is_topic_message === true ? msg.message_thread_id : undefined
+  const chat = { id: known.id, title: known.title, ...(threadId !== undefined && { threadId }) }
+  const body = { code, chat, by: { id: from.id }, locale: known.locale }
+  const linked = await whileValid(ctx, () => ctx.call(claimTelegramLink, { body }))
+  if (linked === undefined) return
+  await changeChat(ctx.app.db, known.id, { wallet: linked.wallet }, ctx.app.clock.now())
+  await identifyAgain(ctx)
+  const rights = rightsText(ctx.t, linked.scopes)
+  const key = linked.again ? 'bot:link.again' : 'bot:link.done'
+  await show(ctx, await homeScreen(ctx, `✅ ${ctx.t.html(key, { rights })}`))
+})
+
+onPress(composer, 'link.no', async (ctx, { code }) => {
+  await ctx.call(refuseTelegramLink, { body: { code, chat: { id: ctx.known.id } } })
+  await show(ctx, linkRefused(ctx.reader, { isLinked: ctx.links.length > 0 }))
+})
+
+/** Shows whose alerts a code would bring here. */
+async function offerLink(ctx: BotContext, code: string): Promise<void> {
+  const { msg, chat, known } = ctx
+  const body = { code, chat: { id: known.id } }
+  const offer = await whileValid(ctx, () => ctx.call(peekTelegramLink, { body }))
+  if (offer === undefined) return
+  const isTopic = msg?.is_topic_message === true
+  const inGroup = chat?.is_forum === true ? (isTopic ? 'topic' : 'forum') : 'group'
+  const asked = {
+    title: known.title,
+    username: chat?.type === 'private' ? chat.username : undefined,
+    place: known.kind === 'private' ? 'private' : inGroup,
+  } as const
+  await ask(ctx, linkCard(ctx.reader, offer, asked, code))
+}
+
+/** Runs a step with a link code. One that is used, over or unknown is told so; then undefined. */
+async function whileValid<T>(ctx: BotContext, step: () => Promise<T>): Promise<T | undefined> {
+  try {
+    return await step()
+  } catch (error) {
+    if (!(error instanceof AppError) || error.code !== 'link_not_valid') throw error
+    await show(ctx, linkOver(ctx.reader, { isLinked: ctx.links.length > 0 }))
+    return undefined
+  }
+}
+
+export const startFeature = defineFeature({
+  commands: [{ name: 'menu', menus: ['private'] }],
+  composer,
+})

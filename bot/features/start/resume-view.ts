@@ -1,0 +1,14 @@
+import type { Translate } from '#src/i18n/translate.ts'
+import { packed } from '../../core/callback-data.ts'
+import { act, type Button } from '../../views/view.ts'
+import { typeName } from '../../views/watch-facts.ts'
+
+/** Leads back to a watch that somebody has begun to make. */
+export function resumeButton(
+  t: Translate,
+  { type, rev }: { readonly type: string; readonly rev: number },
+  style?: 'primary',
+): Button {
+  const label = t('bot:button.resumeDraft', { type: typeName(t, type) })
+  return act(label, packed('new.next', { rev }), style)
+}

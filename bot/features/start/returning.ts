@@ -1,0 +1,47 @@
+/** A chat that blocked the bot, or threw it out, and is back. */
+import { getDestination } from '#src/operations/chat-lists.ts'
+import { unblockChat } from '#src/recipients/chats.ts'
+import { packed } from '../../core/callback-data.ts'
+import type { BotContext, Membership } from '../../core/context.ts'
+import { identifyAgain } from '../../core/middleware/identify.ts'
+import { homeScreen } from '../../views/screens.ts'
+import { act, type Rows, type View } from '../../views/view.ts'
+
+/** Lets alerts come again. */
+export async function comeBack(ctx: BotContext): Promise<void> {
+  await unblockChat(ctx.app.db, ctx.known.id, ctx.app.clock.now())
+  await identifyAgain(ctx)
+}
+
+/**
+ * The start of everything for a chat that is back, with what was kept for it meanwhile.
+ *
+ * @param were the links that had been blocked
+ */
+export async function returningScreen(ctx: BotContext, were: readonly Membership[]): Promise<View> {
+  const { reader, t } = ctx
+  const again = t.html('bot:home.again')
+  // Who is told what is nobody's business in a group.
+  if (reader.isGroup) return homeScreen(ctx, again)
+  for (const link of were) {
+    const id = link.recipientId
+    const { kept } = await ctx.call(getDestination, { body: { id } }, link)
+    if (kept === 0) continue
+    const notice = `${again} ${t.html('bot:home.kept', { count: kept })}`
+    return homeScreen(
+      ctx,
+      notice,
+      link.caller.scopes.includes('write') ? keptRows(ctx, id, kept) : [],
+    )
+  }
+  return homeScreen(ctx, again)
+}
+
+function keptRows({ t }: BotContext, id: number, count: number): Rows {
+  return [
+    [
+      act(t('bot:button.sendKept', { count }), packed('rec.kept', { id }), 'primary'),
+      act(t('bot:button.dropKept'), packed('rec.keptDrop', { id })),
+    ],
+  ]
+}

@@ -1,0 +1,103 @@
+import { Composer, GrammyError } from 'grammy'
+import type { BotContext } from '../../core/context.ts'
+import { defineFeature, onCommand, onPress } from '../../core/feature.ts'
+import { deleteLive, findLive, putLive } from '../../core/live-store.ts'
+import { send, show } from '../../core/show.ts'
+import { anonymousNotice, hasButtons, homeScreen } from '../../views/screens.ts'
+import { OVERVIEW_KIND, readOverview } from './overview.ts'
+import type { Overview } from './view.ts'
+import { overviewKey, statusScreen } from './view.ts'
+
+const composer = new Composer<BotContext>()
+
+onCommand(composer, 'status', showStatus)
+onPress(composer, 'status', showStatus)
+
+/** Shows how everything stands. In a message that is pinned it stays so. */
+export async function showStatus(ctx: BotContext): Promise<void> {
+  await draw(ctx, await isPinned(ctx))
+}
+
+async function isPinned(ctx: BotContext): Promise<boolean> {
+  const messageId = ctx.callbackQuery?.message?.message_id
+  if (messageId === undefined) return false
+  const live = await findLive(ctx.app.db, { chatId: ctx.known.id, messageId })
+  return live?.kind === OVERVIEW_KIND
+}
+
+/** @param pinned the message is pinned, and follows what changes */
+async function draw(ctx: BotContext, pinned: boolean): Promise<void> {
+  const { app, reader, links } = ctx
+  const [link] = links
+  if (link === undefined) {
+    await send(ctx, await homeScreen(ctx))
+    return
+  }
+  const now = app.clock.now()
+  const of = { ...link, isGroup: reader.isGroup }
+  const overview = await readOverview((operation, input) => ctx.call(operation, input), of)
+  const options = {
+    now,
+    buttons: hasButtons(ctx),
+    isPinned: pinned,
+    notice: anonymousNotice(ctx),
+  }
+  const messageId = await show(ctx, statusScreen(reader, overview, options), 'status')
+  if (pinned) await follow(ctx, messageId, overview)
+}
+
+/** A pinned message is looked at so often. */
+const LOOK_MS = 60_000
+
+async function follow(
+  { app, known }: BotContext,
+  messageId: number,
+  overview: Overview,
+): Promise<void> {
+  const now = app.clock.now()
+  await putLive(app.db, {
+    chatId: known.id,
+    messageId,
+    kind: OVERVIEW_KIND,
+    wallet: overview.wallet,
+    handle: null,
+    stage: null,
+    shown: overviewKey(overview, now),
+    news: 0,
+    dueAt: new Date(now.getTime() + LOOK_MS),
+    leasedUntil: null,
+    expiresAt: null,
+    createdAt: now,
+  })
+}
+
+onPress(composer, 'status.pin', async (ctx, { on }) => {
+  const messageId = ctx.callbackQuery?.message?.message_id
+  if (messageId === undefined) return
+  const chatId = ctx.known.id
+  const isDone = await allowed(() =>
+    on
+      ? ctx.api.pinChatMessage(chatId, messageId, { disable_notification: true })
+      : ctx.api.unpinChatMessage(chatId, messageId),
+  )
+  if (!isDone) return ctx.answer(ctx.t('bot:overview.noRight'))
+  if (!on) await deleteLive(ctx.app.db, { chatId, messageId })
+  await ctx.answer(ctx.t(on ? 'bot:overview.pinned' : 'bot:overview.unpinned'))
+  await draw(ctx, on)
+})
+
+/** @returns false when Telegram does not let the bot pin there */
+async function allowed(run: () => Promise<unknown>): Promise<boolean> {
+  try {
+    await run()
+    return true
+  } catch (error) {
+    if (error instanceof GrammyError && error.error_code === 400) return false
+    throw error
+  }
+}
+
+export const statusFeature = defineFeature({
+  commands: [{ name: 'status', menus: ['private', 'group', 'administrators'] }],
+  composer,
+})

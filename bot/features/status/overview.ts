@@ -1,0 +1,25 @@
+/** How everything of a wallet stands, for whoever shows it: a handler, or what changes it later. */
+import { listDestinations } from '#src/operations/chat-lists.ts'
+import { getTip } from '#src/operations/chat-status.ts'
+import type { ChatLink } from '#src/recipients/chats.ts'
+import { readFunds, readWatches } from '../../views/wallet.ts'
+import type { Ask } from '../topup/topups.ts'
+import type { Overview } from './view.ts'
+
+/** The kind of the live message that shows it. */
+export const OVERVIEW_KIND = 'status'
+
+/** Reads it as a chat may see it: in a group nothing of the wallet's own. */
+export async function readOverview(
+  ask: Ask,
+  of: Pick<ChatLink, 'wallet' | 'recipientId' | 'mutedUntil'> & { readonly isGroup: boolean },
+): Promise<Overview> {
+  const { wallet, recipientId: hereId, mutedUntil, isGroup } = of
+  const [watches, tip, funds, destinations] = await Promise.all([
+    readWatches(ask),
+    ask(getTip, {}),
+    isGroup ? undefined : readFunds(ask),
+    isGroup ? [] : ask(listDestinations, {}),
+  ])
+  return { wallet, watches, tip, funds, destinations, hereId, mutedUntil }
+}

@@ -1,0 +1,146 @@
+import { formatDuration } from '#src/i18n/format.ts'
+import { builtKey, id, typed } from '#src/i18n/translate.ts'
+import type { Destination } from '#src/recipients/directory.ts'
+import type { Watch } from '#src/watches/model.ts'
+import type { TipState } from '#src/watches/observe/tip.ts'
+import { packed } from '../../core/callback-data.ts'
+import { destinationName, isOn } from '../../views/destination.ts'
+import { type Funds, mutedLine, slotsText, summary } from '../../views/home.ts'
+import { clockTime } from '../../views/time.ts'
+import {
+  act,
+  labelWithName,
+  menuButton,
+  type Reader,
+  screen,
+  type View,
+  walletName,
+} from '../../views/view.ts'
+import { inOrder, standingOf } from '../../views/watch-state.ts'
+import { watchLine } from '../watches/list-view.ts'
+
+/** How everything of a wallet stands. */
+export interface Overview {
+  readonly wallet: string
+  readonly watches: readonly Watch[]
+  /** undefined: that is nobody's business here. */
+  readonly funds: Funds | undefined
+  /** Everything the wallet can tell; none where that is nobody's business. */
+  readonly destinations: readonly Destination[]
+  /** The recipient that is this chat. */
+  readonly hereId: number
+  /** Until when this chat hears nothing; in the past: it is not muted. */
+  readonly mutedUntil: Date | null
+  readonly tip: TipState
+}
+
+const WATCHES_MAX = 20
+const OFF_MAX = 5
+/** Of watches that are not fine so many have a button. */
+const OPENED_MAX = 2
+
+/** Everything that is watched, the worst first, and what may be in the way. */
+export function statusScreen(
+  reader: Reader,
+  overview: Overview,
+  options: {
+    readonly now: Date
+    readonly buttons: boolean
+    readonly isPinned: boolean
+    /** A line above it: HTML. */
+    readonly notice?: string | undefined
+  },
+): View {
+  const { t } = reader
+  const { watches, funds, tip } = overview
+  const { now, buttons, isPinned } = options
+  const shown = inOrder(watches, now).slice(0, WATCHES_MAX)
+  const hidden = watches.length - shown.length
+  const off = overview.destinations.filter((one) => !isOn(one)).slice(0, OFF_MAX)
+  const lines = [
+    options.notice,
+    ...summary(reader, watches, now),
+    mutedLine(reader, overview.mutedUntil, now),
+    headLine(reader, overview),
+    funds && reader.isFree !== true
+      ? [
+          `💳 ${t.html('units:credits', { count: funds.balanceCredits })}`,
+          slotsText(t, funds.slots),
+        ].join(' · ')
+      : undefined,
+    ...(shown.length === 0 ? [] : ['']),
+    ...shown.map((watch) => watchLine(reader, watch, now)),
+    hidden === 0 ? undefined : t.html('bot:watches.more', { count: hidden }),
+    ...(off.length === 0 ? [] : ['']),
+    ...off.map((one) => {
+      const name = destinationName(t, one, overview.hereId)
+      const reason = t(builtKey(`bot:status.${one.status}`))
+      return `📪 ${t.html('bot:overview.off', { name: typed(name), reason })}`
+    }),
+    ...tipLines(reader, tip, now),
+  ]
+  const loud = shown.filter((watch) => LOUD.has(standingOf(watch, now))).slice(0, OPENED_MAX)
+  const pin = packed('status.pin', { on: !isPinned })
+  const rows = [
+    watches.length === 0 ? [act(t('bot:button.newWatch'), packed('new.start'), 'primary')] : [],
+    [
+      act(t('bot:button.refresh'), packed('status')),
+      act(`📌 ${t(isPinned ? 'bot:button.unpin' : 'bot:button.pin')}`, pin),
+      ...(reader.isGroup ? [] : [act(t('bot:button.provider'), packed('status.pick'))]),
+    ],
+    ...loud.map(({ id: watchId, label }) => [
+      act(
+        labelWithName(label, (name) => name),
+        packed('watch.card', { id: watchId }),
+      ),
+    ]),
+    [menuButton(t)],
+  ]
+  return screen(lines, buttons ? rows : [])
+}
+
+/** Ways to stand that need somebody. */
+const LOUD: ReadonlySet<string> = new Set(['firing', 'noData', 'suspended'])
+
+function headLine(reader: Reader, { wallet, watches }: Overview): string {
+  const { t } = reader
+  const checked = watches.flatMap(({ lastEvaluatedAt }) => lastEvaluatedAt?.getTime() ?? [])
+  const values = { wallet: walletName(wallet) }
+  if (checked.length === 0) return t.html('bot:overview.unchecked', values)
+  const time = clockTime(reader, new Date(Math.max(...checked)), { seconds: true })
+  return t.html('bot:overview.title', { ...values, time })
+}
+
+/** How old what is known of the chain is. */
+function tipLines(reader: Reader, { block, failingSince }: TipState, now: Date): readonly string[] {
+  const { t } = reader
+  if (block === null) return []
+  const seconds = Math.max(0, (now.getTime() - block.at.getTime()) / 1000)
+  const line = t.html('bot:overview.chain', {
+    block: id(block.number),
+    duration: formatDuration(seconds, t.locale, 'short'),
+  })
+  const isOffline = failingSince !== null && now.getTime() - failingSince.getTime() >= OFFLINE_MS
+  if (!isOffline) return ['', line]
+  return [
+    '',
+    line,
+    `⚪ ${t.html('bot:overview.offline', { time: clockTime(reader, failingSince) })}`,
+  ]
+}
+
+/** A shorter silence is none. */
+const OFFLINE_MS = 90_000
+
+/** What of an overview is worth telling when it changes, in one text. */
+export function overviewKey(
+  { watches, destinations, tip, mutedUntil }: Overview,
+  now: Date,
+): string {
+  const states = watches.map((watch) => [watch.id, watch.label, standingOf(watch, now)])
+  const off = destinations.filter((one) => !isOn(one)).map(({ id: one, status }) => [one, status])
+  const { failingSince } = tip
+  const isOffline = failingSince !== null && now.getTime() - failingSince.getTime() >= OFFLINE_MS
+  const muted = mutedUntil !== null && mutedUntil > now ? mutedUntil : null
+  return JSON.stringify([states, off, isOffline, muted])
+}

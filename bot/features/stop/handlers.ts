@@ -1,0 +1,75 @@
+import { Composer } from 'grammy'
+import { deleteChatData, unlinkChat } from '#src/operations/chat.ts'
+import { listDestinations } from '#src/operations/chat-lists.ts'
+import type { BotContext, Membership } from '../../core/context.ts'
+import { defineFeature, onCommand, onPress } from '../../core/feature.ts'
+import { identifyAgain } from '../../core/middleware/identify.ts'
+import { remove, send, show } from '../../core/show.ts'
+import { forgetChat } from '../../core/store.ts'
+import { isOn } from '../../views/destination.ts'
+import { allWatches, hasButtons, homeScreen } from '../../views/screens.ts'
+import { nameOf } from '../alerts/actions.ts'
+import { dataDeleted, dataQuestion, type LeavingWallet, left, stopScreen } from './view.ts'
+
+const composer = new Composer<BotContext>()
+
+onCommand(composer, 'stop', (ctx) => showStop(ctx), { unlinked: true })
+onPress(composer, 'stop', (ctx) => showStop(ctx))
+
+/** Shows what leaving means. */
+export async function showStop(ctx: BotContext): Promise<void> {
+  const { links, reader, isAnonymous, t } = ctx
+  if (reader.isGroup && links.length === 0) {
+    await show(ctx, await homeScreen(ctx))
+    return
+  }
+  const own = links.filter(({ manages }) => manages)
+  const shown = own.length > 0 ? own : links
+  const wallets = await Promise.all(shown.map((link) => leaving(ctx, link)))
+  const notice = isAnonymous ? { notice: t.html('bot:group.anonymous') } : {}
+  await show(ctx, stopScreen(reader, wallets, { buttons: hasButtons(ctx), ...notice }))
+}
+
+async function leaving(ctx: BotContext, link: Membership): Promise<LeavingWallet> {
+  const [watches, all] = await Promise.all([
+    allWatches(ctx, link),
+    ctx.call(listDestinations, {}, link),
+  ])
+  const others = all.filter((one) => one.id !== link.recipientId && isOn(one))
+  return {
+    recipientId: link.recipientId,
+    address: link.wallet,
+    watches: watches.length,
+    isLast: others.length === 0,
+  }
+}
+
+onPress(composer, 'stop.unlink', async (ctx, { id }) => {
+  const link = ctx.links.find(({ recipientId }) => recipientId === id)
+  if (link === undefined) return showStop(ctx)
+  if (!link.manages) return ctx.answer(ctx.t('bot:group.linkersOnly'), { box: true })
+  const { reader } = ctx
+  await ctx.call(unlinkChat, { body: { chatId: ctx.known.id } }, link)
+  await identifyAgain(ctx)
+  await show(ctx, left(reader, { address: link.wallet, isLinked: ctx.links.length > 0 }))
+})
+
+onPress(composer, 'stop.data', async (ctx) => {
+  await show(ctx, dataQuestion(ctx.reader))
+})
+
+onPress(composer, 'stop.dataYes', async (ctx) => {
+  const { from, known, reader, app } = ctx
+  if (from === undefined || reader.isGroup) return
+  const who = { chatId: known.id, personId: from.id }
+  await ctx.call(deleteChatData, { body: { ...who, name: nameOf(ctx) } })
+  const messageId = ctx.callbackQuery?.message?.message_id
+  if (messageId !== undefined) await remove(ctx, messageId)
+  await send(ctx, dataDeleted(reader))
+  await forgetChat(app.db, who)
+})
+
+export const stopFeature = defineFeature({
+  commands: [{ name: 'stop', menus: ['private', 'administrators'] }],
+  composer,
+})

@@ -1,0 +1,25 @@
+import { AppError } from '#src/kernel/errors.ts'
+import { getTerms } from '#src/operations/account.ts'
+import type { BotContext } from '../../core/context.ts'
+import { show } from '../../core/show.ts'
+import { termsMark } from './terms.ts'
+import { type AfterTerms, termsCard } from './view.ts'
+
+/** Shows the terms in force, with a button that accepts them. */
+export async function showTerms(ctx: BotContext, next: AfterTerms): Promise<void> {
+  const { terms } = ctx.app.billing
+  await show(ctx, termsCard(ctx.reader, { ...terms, mark: termsMark(terms.version) }, next))
+}
+
+/** Whether the wallet has accepted the terms; one that has not is shown them. */
+export async function hasTerms(ctx: BotContext, next: AfterTerms): Promise<boolean> {
+  if (!ctx.app.billing.enabled) return true
+  const { accepted } = await ctx.call(getTerms)
+  if (!accepted) await showTerms(ctx, next)
+  return accepted
+}
+
+/** Whether a verb was refused because the terms have changed meanwhile. */
+export function isTermsRefusal(error: unknown): boolean {
+  return error instanceof AppError && error.code === 'terms_not_accepted'
+}

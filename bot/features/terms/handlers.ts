@@ -1,0 +1,37 @@
+import { Composer } from 'grammy'
+import { AppError } from '#src/kernel/errors.ts'
+import { acceptTerms } from '#src/operations/account.ts'
+import type { BotContext } from '../../core/context.ts'
+import { defineFeature, onPress } from '../../core/feature.ts'
+import { showQuote, showSlots } from '../slots/handlers.ts'
+import { openTopup } from '../topup/handlers.ts'
+import { showTerms } from './card.ts'
+import { termsMark } from './terms.ts'
+
+const composer = new Composer<BotContext>()
+
+/** What was waiting goes on by itself. Who was shown other terms is shown those in force. */
+onPress(composer, 'terms.yes', async (ctx, { next, terms }) => {
+  const isTopup = next === 'topup'
+  if (!(await accept(ctx, terms))) return showTerms(ctx, isTopup ? 'topup' : 'slots')
+  await (isTopup ? openTopup(ctx) : showSlots(ctx))
+})
+
+onPress(composer, 'slots.agree', async (ctx, { terms, ...quote }) => {
+  await ((await accept(ctx, terms)) ? showQuote(ctx, quote) : showTerms(ctx, quote))
+})
+
+/** @returns false when other terms are in force than those shown */
+async function accept(ctx: BotContext, shown: string): Promise<boolean> {
+  const { version } = ctx.app.billing.terms
+  if (shown !== termsMark(version)) return false
+  try {
+    await ctx.call(acceptTerms, { body: { version } })
+    return true
+  } catch (error) {
+    if (error instanceof AppError && error.code === 'terms_version_changed') return false
+    throw error
+  }
+}
+
+export const termsFeature = defineFeature({ commands: [], composer })

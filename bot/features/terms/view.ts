@@ -1,0 +1,35 @@
+import { html, id } from '#src/i18n/translate.ts'
+import { type ArgumentsOf, packed } from '../../core/callback-data.ts'
+import { act, back, type Reader, screen, type View } from '../../views/view.ts'
+
+/** The terms in force, as they are shown before something is bought. */
+export interface ShownTerms {
+  readonly version: string
+  readonly url: string
+  /** What a button carries of the version. */
+  readonly mark: string
+}
+
+/** What goes on after the terms are accepted. */
+export type AfterTerms = 'topup' | 'slots' | ArgumentsOf<'slots.quote'>
+
+/**
+ * The terms, to be accepted before anything is bought.
+ *
+ * @param next what goes on afterwards: by its short name, or the quote that is shown
+ */
+export function termsCard({ t }: Reader, terms: ShownTerms, next: AfterTerms): View {
+  const read = html(`<a href="${terms.url}">${t.html('bot:terms.read')}</a>`)
+  const lines = [
+    `📄 ${t.html('bot:terms.title', { version: id(terms.version) })}`,
+    t.html('bot:terms.needed', { terms: read }),
+  ]
+  const accept =
+    typeof next === 'string'
+      ? packed('terms.yes', { next, terms: terms.mark })
+      : packed('slots.agree', { ...next, terms: terms.mark })
+  return screen(lines, [
+    [act(t('bot:button.acceptTerms'), accept, 'primary')],
+    [back(t('bot:button.back'), packed('home'))],
+  ])
+}

@@ -1,0 +1,76 @@
+import { Composer, GrammyError } from 'grammy'
+import type { ForumTopic } from 'grammy/types'
+import { withoutIsolates } from '#src/i18n/isolates.ts'
+import { updateChat } from '#src/operations/chat.ts'
+import type { BotContext } from '../../core/context.ts'
+import { defineFeature, onPress } from '../../core/feature.ts'
+import { identifyAgain } from '../../core/middleware/identify.ts'
+import { send, show } from '../../core/show.ts'
+import { refusal } from '../../views/notices.ts'
+import { topicOf } from '../../views/screens.ts'
+import { comeBack } from '../start/returning.ts'
+import { topicChoice } from './view.ts'
+
+const composer = new Composer<BotContext>()
+
+composer.command('here', async (ctx) => {
+  const { reader, t, links } = ctx
+  if (!reader.isGroup || links.length === 0) return
+  const key = ctx.isAnonymous ? 'bot:group.anonymous' : 'bot:group.linkersOnly'
+  if (!links.some(({ manages }) => manages)) {
+    await send(ctx, refusal(reader, t(key), { buttons: false }))
+    return
+  }
+  await comeBack(ctx)
+  await setTopic(ctx, topicOf(ctx) ?? null)
+  await send(ctx, { html: t.html('bot:topic.now'), rows: [] })
+})
+
+onPress(composer, 'group.topic', async (ctx, { choice }) => {
+  if (ctx.chat?.is_forum !== true) return ctx.answer(ctx.t('bot:topic.none'), { box: true })
+  switch (choice) {
+    case 'gen':
+      return setAndShow(ctx, null)
+    case 'her':
+      return setAndShow(ctx, topicOf(ctx) ?? null)
+    case 'new': {
+      const made = await makeTopic(ctx)
+      if (made !== undefined) await setAndShow(ctx, made.message_thread_id, made.name)
+      return
+    }
+    default:
+      return showChoice(ctx)
+  }
+})
+
+async function setTopic(ctx: BotContext, threadId: number | null): Promise<void> {
+  await ctx.call(updateChat, { body: { chatId: ctx.known.id, threadId } })
+  await identifyAgain(ctx)
+}
+
+/** @param made what the topic is called, where it is a new one */
+async function setAndShow(ctx: BotContext, threadId: number | null, made?: string): Promise<void> {
+  await setTopic(ctx, threadId)
+  await showChoice(ctx, { isNew: true, made })
+}
+
+async function showChoice(
+  ctx: BotContext,
+  what: { readonly isNew: boolean; readonly made?: string | undefined } = { isNew: false },
+): Promise<void> {
+  const place = { current: ctx.links[0]?.threadId ?? null, here: topicOf(ctx) }
+  await show(ctx, topicChoice(ctx.reader, { ...place, ...what }))
+}
+
+/** Opens a topic for the alerts; undefined where the bot may not, which is said. */
+async function makeTopic(ctx: BotContext): Promise<ForumTopic | undefined> {
+  try {
+    return await ctx.createForumTopic(withoutIsolates(ctx.t('bot:topic.name')))
+  } catch (error) {
+    if (!(error instanceof GrammyError) || ![400, 403].includes(error.error_code)) throw error
+    await ctx.answer(ctx.t('bot:topic.noRights'), { box: true })
+    return undefined
+  }
+}
+
+export const topicFeature = defineFeature({ commands: [], composer })

@@ -1,0 +1,68 @@
+import type { z } from 'zod'
+import { type AssetKey, PAYMENT_ASSETS } from '#src/billing/price-list.ts'
+import { assetOf, symbolOf } from '#src/billing/topups/rules.ts'
+import { ZERO_ADDRESS } from '#src/kernel/units.ts'
+import type { App } from '#src/operations/define.ts'
+import { getPricing } from '#src/operations/discovery.ts'
+import { PricingDocument } from '#src/operations/pricing-document.ts'
+import type { BotContext } from '../../core/context.ts'
+import type { OfferedAsset } from './asset-view.ts'
+
+/** In the order people are shown them. */
+const ORDER: readonly AssetKey[] = ['service', 'WFLR', 'FLR', 'FXRP', 'XRP']
+
+/** Every way to pay as it stands now. */
+export async function offeredAssets(ctx: BotContext): Promise<readonly OfferedAsset[]> {
+  const pricing = Pricing.parse(await ctx.call(getPricing))
+  return ORDER.map((key) => offered(ctx, pricing, key))
+}
+
+const Pricing = PricingDocument.pick({ assets: true, nativeFlr: true, nativeXrp: true })
+type Pricing = z.output<typeof Pricing>
+
+type Terms = Pick<
+  Pricing['nativeFlr'],
+  'available' | 'paused' | 'amountPer1000Credits' | 'capPerTopup'
+> & { readonly place: string }
+
+function offered({ app }: BotContext, pricing: Pricing, key: AssetKey): OfferedAsset {
+  const { decimals, bonusBps } = assetOf(key)
+  const symbol = symbolOf(key, app.billing.serviceTokenSymbol)
+  const terms = termsOf(pricing, key, symbol)
+  const { capPerTopup } = terms
+  return {
+    key,
+    symbol,
+    decimals,
+    bonusBps,
+    state: stateOf(terms),
+    per1000Units: BigInt(terms.amountPer1000Credits),
+    capUnits: capPerTopup === null ? undefined : BigInt(capPerTopup) * 10n ** BigInt(decimals),
+  }
+}
+
+function termsOf({ assets, nativeFlr, nativeXrp }: Pricing, key: AssetKey, symbol: string): Terms {
+  if (key === 'FLR') return { ...nativeFlr, place: nativeFlr.payTo }
+  if (key === 'XRP') return { ...nativeXrp, place: nativeXrp.address }
+  const token = assets.find((one) => one.symbol === symbol)
+  if (token === undefined) throw new Error(`${symbol} has no price`)
+  return { ...token, place: token.address }
+}
+
+function stateOf({ place, available, paused }: Terms): OfferedAsset['state'] {
+  if (place === '' || place === ZERO_ADDRESS) return 'off'
+  if (paused) return 'paused'
+  return available ? 'open' : 'unpriced'
+}
+
+/** The key of an asset by its name on a button; undefined for what is none. */
+export function assetKey(name: string): AssetKey | undefined {
+  return PAYMENT_ASSETS.find(({ key }) => key === name)?.key
+}
+
+/** The key of an asset by its ticker. */
+export function assetKeyOf({ billing }: Pick<App, 'billing'>, symbol: string): AssetKey {
+  const key = assetKey(symbol === billing.serviceTokenSymbol ? 'service' : symbol)
+  if (key === undefined) throw new Error(`nothing is paid with ${symbol}`)
+  return key
+}

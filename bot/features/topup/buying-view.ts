@@ -1,0 +1,222 @@
+import { MIN_TOPUP_CREDITS, PERIOD_DAYS, SLOT_PRICE_CREDITS } from '#src/billing/price-list.ts'
+import {
+  formatAmount,
+  formatDate,
+  formatDuration,
+  formatNumber,
+  formatPercent,
+} from '#src/i18n/format.ts'
+import { builtKey, html, id, type Translate } from '#src/i18n/translate.ts'
+import { packed } from '../../core/callback-data.ts'
+import {
+  act,
+  type Button,
+  back,
+  inRows,
+  menuButton,
+  type Reader,
+  screen,
+  type View,
+} from '../../views/view.ts'
+import { creditsMax, type OfferedAsset, unitsOf } from './asset-view.ts'
+import { amountText, usdText } from './view.ts'
+
+/** What prices are shown for. */
+const SHOWN_CREDITS = 10_000
+const BPS = 10_000
+/** Credits that are offered. */
+const AMOUNTS = [10_000, 25_000, 50_000, 100_000] as const
+const EXAMPLE_CREDITS = 25_000
+const DAY_S = 86_400
+
+/** Nothing is bought in a chat that may only receive; how that is allowed. */
+export function onlyReceives({ t }: Reader): View {
+  const connect = packed('connect', { spend: false })
+  return screen(
+    [t.html('bot:chat.receiveOnly')],
+    [[act(t('bot:button.connect'), connect, 'primary')], [menuButton(t)]],
+  )
+}
+
+/** With what credits are bought. @param open a quote that can still be paid */
+export function assetChoice(
+  { t }: Reader,
+  assets: readonly OfferedAsset[],
+  options: {
+    readonly balanceCredits: number
+    /** How many, where that is known. */
+    readonly credits?: number
+    readonly open:
+      | { readonly handle: `0x${string}`; readonly amount: string; readonly left: string }
+      | undefined
+    readonly notice?: string
+  },
+): View {
+  const { open, credits: wanted } = options
+  const usable = assets.filter(({ state }) => state === 'open')
+  const offer =
+    usable.length === 0
+      ? [t.html('bot:topup.allOff')]
+      : [
+          t.html('bot:topup.price', { credits: credits(t, 1000), price: usdText(t, 1000) }),
+          ...assets.map((asset) => assetLine(t, asset, wanted ?? SHOWN_CREDITS)),
+        ]
+  const lines = [
+    options.notice,
+    `💳 ${t.html('bot:topup.title', { balance: credits(t, options.balanceCredits) })}`,
+    ...offer,
+    ...(open === undefined
+      ? []
+      : ['', `⏳ ${t.html('bot:topup.open', { amount: open.amount, duration: open.left })}`]),
+  ]
+  const goOn =
+    open === undefined
+      ? []
+      : [act(t('bot:button.openQuote'), packed('topup.check', { handle: open.handle }), 'primary')]
+  const buttons = usable
+    .filter((asset) => (wanted ?? 0) <= (creditsMax(asset) ?? Number.POSITIVE_INFINITY))
+    .map((asset, index) => {
+      const { key } = asset
+      const data =
+        wanted === undefined
+          ? packed('topup.asset', { asset: key })
+          : packed('topup.quote', { asset: key, credits: wanted })
+      return act(assetLabel(t, asset), data, index === 0 && !open ? 'primary' : undefined)
+    })
+  return screen(lines, [
+    goOn,
+    ...inRows(buttons, 3),
+    [act(t('bot:button.pastTopups'), packed('topup.history', { cursor: undefined }))],
+    [menuButton(t)],
+  ])
+}
+
+function assetLine(t: Translate, asset: OfferedAsset, wanted: number): string {
+  const { symbol, state, bonusBps, capUnits } = asset
+  const values = { asset: id(symbol) }
+  if (state !== 'open') return t.html(`bot:topup.${state}`, values)
+  const priced = {
+    ...values,
+    amount: shownAmount(t, asset, unitsOf(asset, wanted)),
+    credits: credits(t, wanted),
+  }
+  if (bonusBps > 0) {
+    const bonus = credits(t, Math.floor((wanted * bonusBps) / BPS))
+    return t.html('bot:topup.assetBonus', { ...priced, bonus })
+  }
+  if (capUnits === undefined) return t.html('bot:topup.asset', priced)
+  return t.html('bot:topup.assetCap', { ...priced, cap: shownAmount(t, asset, capUnits) })
+}
+
+function assetLabel(t: Translate, { symbol, bonusBps }: OfferedAsset): string {
+  if (bonusBps === 0) return symbol
+  return `${symbol} ${formatPercent(bonusBps / BPS, t.locale, { signed: true })}`
+}
+
+function shownAmount(t: Translate, { symbol, decimals }: OfferedAsset, units: bigint): string {
+  return amountText(t, { asset: symbol, decimals }, units)
+}
+
+/** How many credits. @param neededCredits what the wallet's slots need next, if it has less */
+export function amountChoice(
+  { t }: Reader,
+  asset: OfferedAsset,
+  neededCredits: number | undefined,
+): View {
+  const most = creditsMax(asset) ?? Number.POSITIVE_INFINITY
+  const periods = Math.floor(SHOWN_CREDITS / SLOT_PRICE_CREDITS)
+  const lines = [
+    `💳 ${t.html('bot:topup.askAmount', { asset: id(asset.symbol) })}`,
+    t.html('bot:topup.worth', {
+      credits: credits(t, SHOWN_CREDITS),
+      duration: formatDuration(periods * PERIOD_DAYS * DAY_S, t.locale, 'long'),
+    }),
+    asset.capUnits === undefined ? undefined : capLine(t, asset),
+    t.html('bot:topup.sendAmount', {
+      min: formatNumber(MIN_TOPUP_CREDITS, t.locale),
+      example: formatNumber(EXAMPLE_CREDITS, t.locale),
+    }),
+  ]
+  const amounts = AMOUNTS.filter((amount) => amount <= most).map((amount) =>
+    quoteButton(asset, amount, `${formatNumber(amount, t.locale)} · ${usdText(t, amount)}`),
+  )
+  const needed =
+    neededCredits === undefined || neededCredits > most
+      ? []
+      : [
+          quoteButton(
+            asset,
+            neededCredits,
+            t('bot:button.mySlots', { credits: formatNumber(neededCredits, t.locale) }),
+          ),
+        ]
+  return screen(lines, [
+    ...inRows(amounts, 2),
+    needed,
+    [back(t('bot:button.asset'), packed('topup')), menuButton(t)],
+  ])
+}
+
+/** Most of one top-up, in the asset and in credits. */
+export function capLine(t: Translate, asset: OfferedAsset): string {
+  return t.html('bot:topup.capped', {
+    amount: shownAmount(t, asset, asset.capUnits ?? 0n),
+    credits: credits(t, creditsMax(asset) ?? 0),
+  })
+}
+
+function quoteButton({ key }: OfferedAsset, amount: number, label: string): Button {
+  return act(label, packed('topup.quote', { asset: key, credits: amount }))
+}
+
+/** One line of the ledger. */
+export interface HistoryEntry {
+  readonly type: 'topup' | 'bonus' | 'usage' | 'subscription' | 'refund' | 'adjustment'
+  readonly deltaCredits: number
+  readonly createdAt: Date
+  /** Of a top-up: what it was paid with. */
+  readonly paid: string | undefined
+}
+
+/** A page of the ledger. @param next where the page after it begins */
+export function history(
+  { t, timezone }: Reader,
+  entries: readonly HistoryEntry[],
+  options: { readonly isFirst: boolean; readonly next: string | undefined },
+): View {
+  const { isFirst, next } = options
+  const line = ({ type, deltaCredits, createdAt, paid }: HistoryEntry) => {
+    const values = {
+      date: formatDate(createdAt, t.locale, timezone),
+      delta: formatAmountOfCredits(t, deltaCredits),
+      what: t(builtKey(`bot:ledger.${type}`)),
+    }
+    if (paid === undefined) return t.html('bot:ledger.line', values)
+    return t.html('bot:ledger.linePaid', { ...values, paid })
+  }
+  const lines = [
+    `🧾 ${t.html('bot:ledger.title')}`,
+    ...(entries.length === 0 ? [t.html('bot:ledger.none')] : entries.map(line)),
+  ]
+  const turn = (cursor: string | undefined) => packed('topup.history', { cursor })
+  return screen(lines, [
+    [
+      ...(next === undefined ? [] : [act(`${t('bot:button.older')} ›`, turn(next))]),
+      ...(isFirst ? [] : [act(`« ${t('bot:button.newest')}`, turn(undefined))]),
+    ],
+    [back(t('bot:button.topUp'), packed('topup'))],
+  ])
+}
+
+/** With its sign, bold: what came and what went. */
+function formatAmountOfCredits(t: Translate, deltaCredits: number) {
+  const number = formatAmount(
+    { units: BigInt(deltaCredits), decimals: 0, symbol: '', signed: true },
+    t.locale,
+  )
+  return html(`<b>${number.trim()}</b>`)
+}
+
+function credits(t: Translate, count: number): string {
+  return t('units:credits', { count })
+}

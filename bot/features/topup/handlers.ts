@@ -1,0 +1,344 @@
+import { Composer, InputFile } from 'grammy'
+import qrcode from 'qrcode'
+import { z } from 'zod'
+import { type AssetKey, MIN_TOPUP_CREDITS } from '#src/billing/price-list.ts'
+import { listReceipts } from '#src/billing/topups/receipt.ts'
+import { formatNumber } from '#src/i18n/format.ts'
+import { escapeHtml, typed } from '#src/i18n/translate.ts'
+import { AppError } from '#src/kernel/errors.ts'
+import { Hash } from '#src/kernel/units.ts'
+import { getAccount } from '#src/operations/account.ts'
+import { findOpenTopup } from '#src/operations/chat-status.ts'
+import { listSubscriptions } from '#src/operations/subscriptions.ts'
+import { confirmTopup, createTopup, getTopup } from '#src/operations/topups.ts'
+import type { BotContext, Membership } from '../../core/context.ts'
+import { defineFeature, onCommand, onPress } from '../../core/feature.ts'
+import { deleteLive, findLive, listLive } from '../../core/live-store.ts'
+import { sentenceOf } from '../../core/refusals.ts'
+import { defineQuestion, type Refusal } from '../../core/session.ts'
+import { keyboard, remove, show } from '../../core/show.ts'
+import { readNumber } from '../../core/typed-input.ts'
+import { cut } from '../../views/fields.ts'
+import { freeOfCharge } from '../../views/notices.ts'
+import { homeScreen } from '../../views/screens.ts'
+import { clockTime } from '../../views/time.ts'
+import type { View } from '../../views/view.ts'
+import { hasTerms, isTermsRefusal, showTerms } from '../terms/card.ts'
+import { creditsMax, type OfferedAsset } from './asset-view.ts'
+import { assetKey, offeredAssets } from './assets.ts'
+import {
+  amountChoice,
+  assetChoice,
+  capLine,
+  type HistoryEntry,
+  history,
+  onlyReceives,
+} from './buying-view.ts'
+import { type Ask, followTopup, readTopup, TOPUP_KINDS } from './topups.ts'
+import {
+  amountText,
+  BUTTON_CREDITS_MAX,
+  hashQuestion,
+  leftText,
+  qrCaption,
+  type ShownTopup,
+  topupScreen,
+} from './view.ts'
+
+const composer = new Composer<BotContext>()
+
+onCommand(composer, 'topup', openTopup, { privately: 'topup' })
+onPress(composer, 'topup', (ctx) => openTopup(ctx))
+
+/** Begins to buy. @param text how many credits, where that is known */
+export async function openTopup(ctx: BotContext, text = ''): Promise<void> {
+  if (!ctx.app.billing.enabled) {
+    await show(ctx, freeOfCharge(ctx.reader))
+    return
+  }
+  if (ctx.links[0]?.caller.scopes.includes('write') !== true) {
+    await show(ctx, onlyReceives(ctx.reader))
+    return
+  }
+  if (!(await hasTerms(ctx, 'topup'))) return
+  const amount = readNumber(text, AMOUNT, ctx.t.locale)
+  await showAssets(ctx, amount.ok ? { credits: Number(amount.value) } : {})
+}
+
+/** What can be typed as an amount. */
+const AMOUNT = { min: String(MIN_TOPUP_CREDITS), max: String(BUTTON_CREDITS_MAX), decimals: 0 }
+
+/** Asks what is paid with. @param options `credits`: how many, where that is known */
+async function showAssets(
+  ctx: BotContext,
+  options: { readonly credits?: number; readonly notice?: string } = {},
+): Promise<void> {
+  await show(ctx, await assetsView(ctx, options), 'topup')
+}
+
+async function assetsView(
+  ctx: BotContext,
+  options: { readonly credits?: number; readonly notice?: string },
+): Promise<View> {
+  const [assets, { balanceCredits }, open] = await Promise.all([
+    offeredAssets(ctx),
+    ctx.call(getAccount, { query: { limit: '1' } }),
+    ctx.call(findOpenTopup),
+  ])
+  const { t } = ctx
+  const now = ctx.app.clock.now()
+  const quote = open && {
+    handle: open.handle,
+    amount: amountText(t, open, open.amount),
+    left: leftText(t, open, now),
+  }
+  return assetChoice(ctx.reader, assets, { ...options, balanceCredits, open: quote ?? undefined })
+}
+
+onPress(composer, 'topup.asset', async (ctx, { asset }) => {
+  const key = assetKey(asset)
+  const offered = key && (await openAsset(ctx, key))
+  if (offered === undefined) return showAssets(ctx)
+  await amountQuestion.open(ctx, { asset: offered.key })
+})
+
+/** A way to pay that can be had now. */
+async function openAsset(ctx: BotContext, key: AssetKey): Promise<OfferedAsset | undefined> {
+  const assets = await offeredAssets(ctx)
+  return assets.find((one) => one.key === key && one.state === 'open')
+}
+
+/** How many credits, typed or pressed. */
+const amountQuestion = defineQuestion({
+  kind: 'topup.amount',
+  task: 'topup',
+  about: z.object({ asset: z.string() }),
+  ask: async (ctx, { asset }) => {
+    const key = assetKey(asset)
+    const offered = key && (await openAsset(ctx, key))
+    if (offered === undefined) return assetsView(ctx, {})
+    return amountChoice(ctx.reader, offered, await neededCredits(ctx))
+  },
+  answer: async (ctx, { asset }, text) => {
+    const key = assetKey(asset)
+    const offered = key && (await openAsset(ctx, key))
+    if (offered === undefined) {
+      await showAssets(ctx)
+      return undefined
+    }
+    const read = readNumber(text, AMOUNT, ctx.t.locale)
+    const most = creditsMax(offered) ?? BUTTON_CREDITS_MAX
+    if (!read.ok) return { html: amountProblem(ctx, offered, read.reason, text) }
+    if (Number(read.value) > most) return { html: capLine(ctx.t, offered) }
+    return quoted(ctx, offered.key, Number(read.value))
+  },
+  cancel: (ctx) => showAssets(ctx),
+})
+
+function amountProblem(
+  { t }: BotContext,
+  asset: OfferedAsset,
+  problem: 'not_understood' | 'too_small' | 'too_big' | 'too_many_decimals',
+  input: string,
+): string {
+  const number = (value: number) => formatNumber(value, t.locale)
+  const credits = (count: number) => t('units:credits', { count })
+  switch (problem) {
+    case 'not_understood':
+      return t.html('bot:typed.notNumber', {
+        input: typed(cut(input)),
+        min: number(MIN_TOPUP_CREDITS),
+        max: number(creditsMax(asset) ?? BUTTON_CREDITS_MAX),
+        example: number(EXAMPLE_CREDITS),
+      })
+    case 'too_small':
+      return t.html('bot:topup.tooFew', { credits: credits(MIN_TOPUP_CREDITS) })
+    case 'too_big':
+      if (asset.capUnits !== undefined) return capLine(t, asset)
+      return t.html('bot:topup.tooMany', { credits: credits(BUTTON_CREDITS_MAX) })
+    case 'too_many_decimals':
+      return t.html('bot:topup.whole')
+    default:
+      return problem satisfies never
+  }
+}
+
+const EXAMPLE_CREDITS = 25_000
+
+/** What the next renewals need beyond the balance, in the least that can be bought; undefined: nothing. */
+async function neededCredits(ctx: BotContext): Promise<number | undefined> {
+  const [{ data }, { balanceCredits }] = await Promise.all([
+    ctx.call(listSubscriptions, { query: { limit: '250' } }),
+    ctx.call(getAccount, { query: { limit: '1' } }),
+  ])
+  const renewing = data.filter(({ nextRenewalAt }) => nextRenewalAt !== null)
+  const needed = renewing.reduce((sum, { totalCredits }) => sum + totalCredits, 0)
+  const missing = needed - balanceCredits
+  if (missing <= 0) return undefined
+  return Math.ceil(missing / MIN_TOPUP_CREDITS) * MIN_TOPUP_CREDITS
+}
+
+onPress(composer, 'topup.quote', async (ctx, { asset, credits }) => {
+  const key = assetKey(asset)
+  const refusal = key && (await quoted(ctx, key, credits))
+  if (key === undefined) return showAssets(ctx)
+  if (refusal !== undefined) await showAssets(ctx, { notice: `⚠️ ${refusal.html}` })
+})
+
+/** Makes a quote and shows it. @returns why there is none */
+async function quoted(
+  ctx: BotContext,
+  key: AssetKey,
+  credits: number,
+): Promise<Refusal | undefined> {
+  const asset = key === 'service' ? ctx.app.billing.serviceTokenSymbol : key
+  try {
+    const { handle } = await ctx.call(createTopup, { body: { asset, credits } })
+    await showTopup(ctx, handle)
+    return undefined
+  } catch (error) {
+    if (isTermsRefusal(error)) {
+      await showTerms(ctx, 'topup')
+      return undefined
+    }
+    if (!(error instanceof AppError) || error.kind !== 'conflict') throw error
+    return { html: escapeHtml(sentenceOf(ctx.t, error)) }
+  }
+}
+
+/** Shows a top-up in a message that follows it. @throws AppError not_found */
+async function showTopup(ctx: BotContext, handle: Hash): Promise<void> {
+  const messageId = ctx.callbackQuery?.message?.message_id
+  const chatId = ctx.known.id
+  const before = messageId && (await findLive(ctx.app.db, { chatId, messageId }))
+  const stage = before && before.handle === handle ? before.stage : null
+  const shown = await findShown(ctx, handle, stage)
+  const view = topupScreen(ctx.reader, shown, ctx.app.clock.now())
+  const living = { chatId, messageId: await show(ctx, view, 'topup') }
+  await followTopup(ctx.app, { ...living, kind: TOPUP_KINDS.screen }, shown, view)
+}
+
+/**
+ * A top-up of one of the chat's wallets.
+ *
+ * @throws AppError not_found
+ */
+async function findShown(
+  ctx: BotContext,
+  handle: Hash,
+  stage: string | null = null,
+): Promise<ShownTopup> {
+  const { app, known } = ctx
+  const link = await linkOf(ctx, handle)
+  return await readTopup(app, askAs(ctx, link), { handle, chatId: known.id, stage })
+}
+
+function askAs(ctx: BotContext, link: Membership): Ask {
+  return (operation, input) => ctx.call(operation, input, link)
+}
+
+/** The link whose wallet a top-up belongs to. @throws AppError not_found */
+async function linkOf(ctx: BotContext, handle: Hash): Promise<Membership> {
+  for (const link of ctx.links) {
+    try {
+      await ctx.call(getTopup, { params: { handle } }, link)
+      return link
+    } catch (error) {
+      if (!(error instanceof AppError) || error.kind !== 'not_found') throw error
+    }
+  }
+  throw new AppError('not_found', 'not_found')
+}
+
+onPress(composer, 'topup.check', (ctx, { handle }) => showTopup(ctx, handle))
+
+onPress(composer, 'topup.qr', async (ctx, { handle }) => {
+  const { topup, ...shown } = await findShown(ctx, handle)
+  if (topup.status !== 'draft') return showTopup(ctx, handle)
+  const chatId = ctx.known.id
+  const kind = TOPUP_KINDS.qr
+  const png = await qrcode.toBuffer(topup.pageQr, QR_OPTIONS)
+  const { html, rows } = qrCaption(ctx.reader, topup)
+  const sent = await ctx.api.sendPhoto(chatId, new InputFile(png, 'payment.png'), {
+    caption: html,
+    parse_mode: 'HTML',
+    reply_markup: keyboard(rows),
+  })
+  for (const before of await listLive(ctx.app.db, { chatId, kind })) {
+    if (before.handle === handle) await forget(ctx, before.messageId)
+  }
+  await followTopup(ctx.app, { chatId, messageId: sent.message_id, kind }, { topup, ...shown })
+})
+
+/** @see screens, 9.3 */
+const QR_OPTIONS = { type: 'png', errorCorrectionLevel: 'M', margin: 4, width: 640 } as const
+
+async function forget(ctx: BotContext, messageId: number): Promise<void> {
+  await deleteLive(ctx.app.db, { chatId: ctx.known.id, messageId })
+  await remove(ctx, messageId)
+}
+
+onPress(composer, 'topup.hash', (ctx, { handle }) => hashAnswer.open(ctx, { handle }))
+
+/** The transaction that pays a top-up, typed or pasted, alone or in a link. */
+const hashAnswer = defineQuestion({
+  kind: 'topup.hash',
+  task: 'topup',
+  about: z.object({ handle: Hash }),
+  ask: async (ctx, { handle }) => hashQuestion(ctx.reader, { handle }),
+  answer: async (ctx, { handle }, text) => {
+    const txHash = /(?<![0-9a-z])(?:0x)?[0-9a-f]{64}(?![0-9a-z])/i.exec(text)?.[0]
+    if (txHash === undefined) return { html: ctx.t.html('bot:topup.noHash') }
+    const link = await linkOf(ctx, handle)
+    try {
+      await ctx.call(confirmTopup, { params: { handle }, body: { txHash } }, link)
+    } catch (error) {
+      if (!(error instanceof AppError) || error.kind !== 'conflict') throw error
+      // One that failed or was rejected is shown with its reason.
+      if (error.code !== 'topup_state') return { html: escapeHtml(sentenceOf(ctx.t, error)) }
+    }
+    await showTopup(ctx, handle)
+    return undefined
+  },
+  cancel: (ctx, { handle }) => showTopup(ctx, handle),
+})
+
+onPress(composer, 'topup.drop', async (ctx, { handle }) => {
+  const { topup } = await findShown(ctx, handle)
+  const isOpen = topup.status === 'draft'
+  const notice = isOpen
+    ? ctx.t.html('bot:topup.closed', { time: clockTime(ctx.reader, topup.expiresAt) })
+    : undefined
+  await show(ctx, await homeScreen(ctx, notice))
+})
+
+onPress(composer, 'topup.history', async (ctx, { cursor }) => {
+  const query = { limit: HISTORY_PAGE, ...(cursor !== undefined && { cursor }) }
+  const { ledger } = await ctx.call(getAccount, { query })
+  const entries = await Promise.all(
+    ledger.data.map(async ({ type, deltaCredits, createdAt, reference }): Promise<HistoryEntry> => {
+      const paid = type === 'topup' ? await paidText(ctx, reference) : undefined
+      return { type, deltaCredits, createdAt, paid }
+    }),
+  )
+  const next = ledger.nextCursor ?? undefined
+  await show(ctx, history(ctx.reader, entries, { isFirst: cursor === undefined, next }), 'topup')
+})
+
+const HISTORY_PAGE = '10'
+
+/** What was paid, for an entry of the ledger that a payment made. */
+async function paidText(ctx: BotContext, reference: string): Promise<string | undefined> {
+  const [, text, txHash] = reference.split(':')
+  const handle = Hash.safeParse(text)
+  if (!handle.success) return undefined
+  const topup = await ctx.call(getTopup, { params: { handle: handle.data } })
+  const receipt = (await listReceipts(ctx.app, topup.handle)).find((one) => one.txHash === txHash)
+  return receipt && amountText(ctx.t, topup, receipt.amountUnits)
+}
+
+export const topupFeature = defineFeature({
+  commands: [{ name: 'topup', menus: ['private'], isBilled: true }],
+  composer,
+  questions: [amountQuestion, hashAnswer],
+})

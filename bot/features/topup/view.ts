@@ -1,0 +1,398 @@
+import { formatUnits } from 'viem/utils'
+import { type AssetKey, MIN_TOPUP_CREDITS } from '#src/billing/price-list.ts'
+import { NOT_FOUND, type Topup } from '#src/billing/topups/model.ts'
+import { payerProblem } from '#src/billing/topups/rules.ts'
+import { isOpenLink } from '#src/channels/wording.ts'
+import { formatAmount, formatDuration, formatPrice, shortAddress } from '#src/i18n/format.ts'
+import {
+  builtKey,
+  escapeHtml,
+  type Html,
+  hasText,
+  html,
+  id,
+  type Translate,
+} from '#src/i18n/translate.ts'
+import { packed } from '../../core/callback-data.ts'
+import { clockTime } from '../../views/time.ts'
+import {
+  act,
+  type Button,
+  back,
+  menuButton,
+  type Reader,
+  type Rows,
+  screen,
+  type View,
+  walletName,
+  wholeAddress,
+} from '../../views/view.ts'
+import { resumeButton } from '../start/resume-view.ts'
+import { contractWalletLine } from './asset-view.ts'
+
+/** A top-up, and what is known beside its record. */
+export interface ShownTopup {
+  readonly topup: Topup
+  readonly asset: AssetKey
+  /** What the wallet had after its newest credit; undefined: nothing is credited, or long ago. */
+  readonly balanceCredits: number | undefined
+  /** A payment came after the end of the quote. */
+  readonly isLate: boolean
+  /** What is left of one that was paid in part, as long as it can be paid. */
+  readonly rest: Topup | undefined
+  /** A payment was seen before, and its block is another one now. */
+  readonly isBack: boolean
+  /** A form that waits to be gone on with. */
+  readonly resume: { readonly rev: number; readonly type: string } | undefined
+}
+
+/** A quote, and what becomes of it. */
+export function topupScreen(reader: Reader, shown: ShownTopup, now: Date): View {
+  switch (shown.topup.status) {
+    case 'draft':
+      return quote(reader, shown, now)
+    case 'submitted':
+    case 'confirming':
+      return onItsWay(reader, shown)
+    case 'credited':
+      return credited(reader, shown)
+    case 'expired':
+      return expired(reader, shown)
+    case 'failed':
+    case 'rejected':
+      return notPaid(reader, shown)
+    default:
+      return shown.topup.status satisfies never
+  }
+}
+
+function quote(reader: Reader, { topup, isBack }: ShownTopup, now: Date): View {
+  const { t } = reader
+  const lines = [
+    `💳 ${payLine(t, topup)}`,
+    priceLine(t, topup),
+    t.html('bot:topup.locked', {
+      time: clockTime(reader, topup.expiresAt),
+      duration: leftText(t, topup, now),
+    }),
+    '',
+    howLine(t, topup),
+    ...byHand(t, topup),
+    isOpenLink(topup.page) ? undefined : id(topup.page).text,
+    '',
+    isBack || topup.reason !== NOT_FOUND
+      ? `⏳ ${t.html(isBack ? 'bot:topup.replaced' : 'bot:topup.waiting')}`
+      : notFoundLine(t, topup),
+  ]
+  return screen(lines, quoteRows(t, topup))
+}
+
+/** The transaction that was named is known to nobody: it may be mistyped. */
+function notFoundLine(t: Translate, { txHash }: Topup): string {
+  return `🔎 ${t.html('pages:pay.notFound', { hash: hashText(txHash ?? '') })}`
+}
+
+/** How much, and for what. */
+function payLine(t: Translate, { amount, asset, decimals, credits, bonusCredits }: Topup): string {
+  const values = { amount: amountText(t, { asset, decimals }, amount), credits: count(t, credits) }
+  if (bonusCredits === 0) return t.html('bot:topup.pay', values)
+  return t.html('bot:topup.payBonus', { ...values, bonus: count(t, bonusCredits) })
+}
+
+/** Whose credits, what they cost in all and by the unit. */
+function priceLine(t: Translate, { wallet, credits, amount, asset, decimals }: Topup): string {
+  const perUnit = credits / 1000 / Number(formatUnits(amount, decimals))
+  return t.html('bot:topup.to', {
+    wallet: walletName(wallet),
+    price: usdText(t, credits),
+    asset: id(asset),
+    unit: formatPrice({ value: perUnit.toFixed(12), symbol: 'USD' }, t.locale),
+  })
+}
+
+/** How to pay. */
+function howLine(t: Translate, { approval, transaction }: Topup): string {
+  if (approval !== null) return t.html('bot:topup.howToken')
+  return t.html(transaction === null ? 'bot:topup.howXrp' : 'bot:topup.howNative')
+}
+
+/** Its payment carries its reference as data: nobody can tell whose it is without. */
+function isNative({ approval, transaction }: Topup): boolean {
+  return approval === null && transaction !== null
+}
+
+/** What a payment by hand needs; a token cannot be paid so. */
+function byHand(t: Translate, topup: Topup): readonly string[] {
+  const { amount, decimals, asset, payTo, approval, destinationTag, contractWallet } = topup
+  if (approval !== null) return []
+  const exact = html(`<code>${formatUnits(amount, decimals)}</code>`)
+  return [
+    t.html('bot:topup.exact', { amount: exact, asset: id(asset) }),
+    t.html('bot:topup.address', { address: wholeAddress(payTo) }),
+    ...(destinationTag === null
+      ? []
+      : [t.html('bot:topup.tag', { tag: html(`<code>${destinationTag}</code>`) })]),
+    ...(isNative(topup) ? [contractWalletLine(t, contractWallet)] : []),
+  ]
+}
+
+function quoteRows(t: Translate, topup: Topup): Rows {
+  const { handle } = topup
+  return [
+    ...payRows(t, topup),
+    [act(t('bot:button.qr'), packed('topup.qr', { handle })), paidAlready(t, topup)],
+    [menuButton(t), act(t('bot:button.close'), packed('topup.drop', { handle }))],
+  ]
+}
+
+function paidAlready(t: Translate, { handle }: Topup): Button {
+  return act(t('bot:button.paidAlready'), packed('topup.hash', { handle }))
+}
+
+/** Where to pay, and what to copy for it. */
+function payRows(t: Translate, topup: Topup): Rows {
+  const { handle, page, pageQr, amount, decimals, payTo, approval, transaction } = topup
+  const { destinationTag } = topup
+  const isXrp = destinationTag !== null
+  const copyAmount = copy(t('bot:button.copyAmount'), formatUnits(amount, decimals))
+  const copyAddress = copy(t('bot:button.copyAddress'), payTo)
+  const copyLink = copy(t('bot:button.copyLink'), page)
+  const ways = [
+    ...(isOpenLink(page) ? [link(t('bot:button.payInBrowser'), page, 'primary')] : []),
+    ...(isXrp ? [link(t('bot:button.openXaman'), pageQr)] : []),
+  ]
+  const copies = isXrp
+    ? [
+        [copyAddress, copy(t('bot:button.copyTag'), String(destinationTag))],
+        [copyAmount, copyLink],
+      ]
+    : approval !== null
+      ? [[copyAmount, copyLink]]
+      : [
+          [copyAmount, copyAddress],
+          [copy(t('bot:button.copyData'), transaction?.data ?? handle), copyLink],
+        ]
+  return [ways, ...copies]
+}
+
+/** A payment was seen and is not deep enough yet. */
+function onItsWay({ t }: Reader, { topup, isBack }: ShownTopup): View {
+  const { status, handle, txHash, confirmations, requiredConfirmations } = topup
+  const state =
+    status === 'submitted'
+      ? `👀 ${t.html(isBack ? 'bot:topup.replaced' : 'bot:topup.seen')}`
+      : `⏳ ${t.html('bot:topup.confirming', {
+          number: Math.min(confirmations, requiredConfirmations),
+          total: requiredConfirmations,
+        })}`
+  const lines = [
+    `💳 ${payLine(t, topup)}`,
+    state,
+    txHash === null ? undefined : t.html('bot:topup.transaction', { hash: hashText(txHash) }),
+  ]
+  return screen(lines, [
+    [act(t('bot:button.refresh'), packed('topup.check', { handle }))],
+    [menuButton(t)],
+  ])
+}
+
+function credited(reader: Reader, shown: ShownTopup): View {
+  const { t } = reader
+  const { topup, rest, balanceCredits, resume } = shown
+  const { creditedCredits, paidAmount, page } = topup
+  const receipt = isOpenLink(page)
+    ? html(`<a href="${page}">${t.html('bot:topup.receipt')}</a>`)
+    : undefined
+  const paid = amountText(t, topup, paidAmount ?? topup.amount)
+  const lines = [
+    `✅ ${t.html('bot:topup.credited', { credits: count(t, creditedCredits) })}`,
+    balanceCredits === undefined
+      ? undefined
+      : t.html('bot:topup.balance', { balance: count(t, balanceCredits) }),
+    receipt === undefined
+      ? t.html('bot:topup.paid', { paid })
+      : t.html('bot:topup.paidReceipt', { paid, receipt }),
+    remark(t, shown),
+    ...(rest === undefined ? [] : restLines(reader, rest)),
+  ]
+  const isNext = rest === undefined ? 'primary' : undefined
+  const goOn =
+    resume === undefined
+      ? act(t('bot:button.slots'), packed('slots'), isNext)
+      : resumeButton(t, resume, isNext)
+  const rows =
+    rest === undefined
+      ? [[goOn], [againButton(t, shown)]]
+      : [...payRows(t, rest), [paidAlready(t, rest)], [goOn]]
+  return screen(lines, [...rows, [menuButton(t)]])
+}
+
+/** How to pay what is left. */
+function restLines(reader: Reader, rest: Topup): readonly string[] {
+  const { t } = reader
+  const values = { rest: amountText(t, rest, rest.amount), time: clockTime(reader, rest.expiresAt) }
+  return [
+    '',
+    t.html('pages:pay.rest', values),
+    ...byHand(t, rest),
+    ...(isOpenLink(rest.page) ? [] : [id(rest.page).text]),
+  ]
+}
+
+/** What is particular about what was paid. */
+function remark(t: Translate, { topup, isLate }: ShownTopup): string | undefined {
+  const { paidAmount, amount } = topup
+  if (isLate) return t.html('bot:topup.late')
+  if (paidAmount === null || paidAmount === amount) return undefined
+  if (paidAmount > amount) return t.html('bot:topup.more')
+  return t.html('bot:topup.less', {
+    paid: amountText(t, topup, paidAmount),
+    amount: amountText(t, topup, amount),
+  })
+}
+
+/** Once more; of a quote that was paid in part and is over, the rest, as far as that can be bought. */
+function againButton(t: Translate, { topup, asset }: ShownTopup): Button {
+  const missing = topup.credits + topup.bonusCredits - topup.creditedCredits
+  if (missing < MIN_TOPUP_CREDITS) return act(t('bot:button.topUpAgain'), packed('topup'))
+  return act(t('bot:button.topUpRest'), quoteData(asset, missing))
+}
+
+/** Most credits that a button can name. */
+export const BUTTON_CREDITS_MAX = 999_999_999
+
+function quoteData(asset: AssetKey, credits: number): string {
+  return packed('topup.quote', { asset, credits: Math.min(credits, BUTTON_CREDITS_MAX) })
+}
+
+function expired({ t }: Reader, { topup, asset }: ShownTopup): View {
+  const lines = [
+    `⌛ ${t.html('bot:topup.expired')}`,
+    payLine(t, topup),
+    '',
+    t.html('bot:topup.expiredHelp'),
+    topup.reason === NOT_FOUND ? notFoundLine(t, topup) : undefined,
+  ]
+  return screen(lines, [
+    [act(t('bot:button.newQuote'), quoteData(asset, topup.credits), 'primary')],
+    [paidAlready(t, topup)],
+    [menuButton(t)],
+  ])
+}
+
+/** The transaction failed, or what was paid is not credited. */
+function notPaid(reader: Reader, shown: ShownTopup): View {
+  const { t } = reader
+  const { topup, asset } = shown
+  const { status, page, reason, txHash } = topup
+  const isFailed = status === 'failed'
+  const lines = [
+    `⚠️ ${isFailed ? failedText(t, reason) : t.html('bot:topup.rejected', { reason: reasonText(t, reason) })}`,
+    txHash === null ? undefined : t.html('bot:topup.transaction', { hash: hashText(txHash) }),
+    isFailed ? undefined : afterRejection(t, topup),
+  ]
+  const retry =
+    isFailed && isOpenLink(page) ? [link(t('bot:button.payInBrowser'), page, 'primary')] : []
+  return screen(lines, [
+    retry,
+    [act(t('bot:button.newQuote'), quoteData(asset, topup.credits))],
+    reason === 'wrong_recipient' ? [paidAlready(t, topup)] : [],
+    [menuButton(t)],
+  ])
+}
+
+/** What can be done about it; of what has not reached us nothing is recorded. */
+function afterRejection(t: Translate, { reason, handle }: Topup): string {
+  if (reason === 'wrong_recipient') return t.html('pages:pay.elsewhere')
+  const reference = html(`<code>${shortAddress(handle)}</code>`)
+  return t.html('bot:topup.recorded', { reference })
+}
+
+function failedText(t: Translate, reason: string | null): string {
+  if (reason === null) return t.html('bot:topup.failed')
+  return t.html('bot:topup.failedReason', { reason: reasonText(t, reason) })
+}
+
+/** Our own reasons and what a payer can help in words; what else a contract said as it said it. */
+function reasonText(t: Translate, reason: string | null) {
+  const key = `pages:pay.reason.${payerProblem(reason ?? '') ?? reason}`
+  return hasText(key) ? t(builtKey(key)) : id(reason ?? '')
+}
+
+/** What stands below the QR code: the same to read. */
+export function qrCaption(reader: Reader, topup: Topup): View {
+  const { t } = reader
+  const lines = [
+    payLine(t, topup),
+    t.html('bot:topup.lockedUntil', { time: clockTime(reader, topup.expiresAt) }),
+    ...byHand(t, topup),
+    isNative(topup) ? howLine(t, topup) : undefined,
+    t.html(topup.destinationTag === null ? 'bot:topup.scan' : 'bot:topup.scanXrp'),
+  ]
+  return screen(lines, [[act(t('bot:button.hide'), packed('close'))]])
+}
+
+/** Asks for the transaction that pays a top-up. */
+export function hashQuestion({ t }: Reader, { handle }: Pick<Topup, 'handle'>): View {
+  return screen(
+    [t.html('bot:topup.askHash')],
+    [[back(t('bot:button.payment'), packed('topup.check', { handle }))]],
+  )
+}
+
+const MINUTE_S = 60
+/** In its last minute the time that is left is told so often. */
+const LAST_STEP_S = 15
+
+/** The time that is left, in the steps it is told in. */
+export function leftText(t: Translate, { expiresAt }: Topup, now: Date): string {
+  const seconds = secondsTo(expiresAt, now)
+  const step = stepOf(seconds)
+  return formatDuration(Math.ceil(seconds / step) * step, t.locale, 'short')
+}
+
+/** When the time that is left reads otherwise. */
+export function nextStepAt({ expiresAt }: Pick<Topup, 'expiresAt'>, now: Date): Date {
+  const seconds = secondsTo(expiresAt, now)
+  const step = stepOf(seconds)
+  const shown = Math.ceil(seconds / step) * step
+  return new Date(expiresAt.getTime() - (shown - step) * 1000)
+}
+
+function secondsTo(at: Date, now: Date): number {
+  return Math.max(0, (at.getTime() - now.getTime()) / 1000)
+}
+
+function stepOf(seconds: number): number {
+  return seconds > MINUTE_S ? MINUTE_S : LAST_STEP_S
+}
+
+function hashText(hash: string): Html {
+  return html(`<code>${escapeHtml(hash)}</code>`)
+}
+
+/** An amount to read, rounded. */
+export function amountText(
+  t: Translate,
+  { asset, decimals }: Pick<Topup, 'asset' | 'decimals'>,
+  units: bigint,
+): string {
+  return formatAmount({ units, decimals, symbol: asset }, t.locale)
+}
+
+/** What credits cost in US dollars. */
+export function usdText(t: Translate, credits: number): string {
+  return formatAmount({ units: BigInt(credits), decimals: 3, symbol: 'USD' }, t.locale)
+}
+
+function count(t: Translate, credits: number): string {
+  return t('units:credits', { count: credits })
+}
+
+function link(label: string, url: string, style?: 'primary'): Button {
+  return { label, url, ...(style !== undefined && { style }) }
+}
+
+function copy(label: string, text: string): Button {
+  return { label, copy: text }
+}

@@ -1,0 +1,82 @@
+import { id, type Translate } from '#src/i18n/translate.ts'
+import type { Scope } from '#src/kernel/caller.ts'
+import { packed } from '../../core/callback-data.ts'
+import {
+  act,
+  inRows,
+  menuButton,
+  pageRow,
+  type Reader,
+  screen,
+  type View,
+  walletName,
+} from '../../views/view.ts'
+
+/** A wallet the chat is linked to. */
+export interface LinkedWallet {
+  readonly recipientId: number
+  readonly address: string
+  readonly scopes: readonly Scope[]
+  readonly watches: number
+  /** The chat's screens are about this one. */
+  readonly isChosen: boolean
+}
+
+/** As many as a screen has room for. */
+export const WALLETS_PER_PAGE = 8
+const IN_ROW = 2
+
+/**
+ * A page of the wallets whose alerts come here, and which of all of them the screens are about. What the
+ * chat may do with each, and links to more of them, are nobody's business in a group.
+ */
+export function walletsScreen(
+  { t, isGroup }: Reader,
+  shown: readonly LinkedWallet[],
+  { page, pages }: { readonly page: number; readonly pages: number },
+): View {
+  const isOne = pages === 1 && shown.length === 1
+  const lines = [
+    t.html('bot:wallets.title'),
+    ...shown.map((one) => walletLine(t, one, isGroup)),
+    ...(isOne ? [] : ['', t.html('bot:wallets.help')]),
+  ]
+  const choices = shown.map(({ recipientId, address, isChosen }) =>
+    act(ticked(walletName(address), isChosen), packed('wallet.use', { id: recipientId })),
+  )
+  return screen(lines, [
+    ...(isOne ? [] : inRows(choices, IN_ROW)),
+    pageRow(page, pages, (to) => packed('wallet.page', { page: to })),
+    [
+      ...(isGroup
+        ? []
+        : [act(t('bot:button.connectAnother'), packed('connect', { spend: false }))]),
+      act(t('bot:button.unlinkGroup'), packed('stop')),
+    ],
+    [menuButton(t)],
+  ])
+}
+
+function walletLine(
+  t: Translate,
+  { address, watches, scopes, isChosen }: LinkedWallet,
+  isGroup: boolean,
+): string {
+  const values = {
+    wallet: id(walletName(address)),
+    watches: t('units:watches', { count: watches }),
+  }
+  const line = isGroup
+    ? t.html('bot:wallets.lineGroup', values)
+    : t.html('bot:wallets.line', { ...values, rights: rightsOf(t, scopes) })
+  return ticked(line, isChosen)
+}
+
+function rightsOf(t: Translate, scopes: readonly Scope[]): string {
+  if (!scopes.includes('write')) return t('bot:wallets.receives')
+  return t(scopes.includes('spend') ? 'bot:wallets.spends' : 'bot:wallets.manages')
+}
+
+function ticked(text: string, isChosen: boolean): string {
+  return isChosen ? `✓ ${text}` : text
+}

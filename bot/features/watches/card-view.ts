@@ -1,0 +1,348 @@
+import { formatDuration } from '#src/i18n/format.ts'
+import { escapeHtml, html, id, typed } from '#src/i18n/translate.ts'
+import type { Watch } from '#src/watches/model.ts'
+import { findWatchType } from '#src/watches/types/index.ts'
+import { packed } from '../../core/callback-data.ts'
+import { fieldLabel, fieldsOf, findField, valueText } from '../../views/fields.ts'
+import { clockTime, nearTime } from '../../views/time.ts'
+import {
+  act,
+  type Button,
+  back,
+  deepLink,
+  inRows,
+  labelWithName,
+  nameList,
+  type Reader,
+  type Rows,
+  screen,
+  type View,
+} from '../../views/view.ts'
+import { factsOf, typeLine, typeName } from '../../views/watch-facts.ts'
+import { GLYPHS, glyphOf, isMuted, SEVERITY_GLYPHS, severityOf } from '../../views/watch-state.ts'
+import { signalsSummary } from '../signals/view.ts'
+import { backToCard } from './edit-view.ts'
+
+/** The newest alert of a watch, as its card names it. */
+export interface LastAlert {
+  readonly id: number
+  readonly title: string
+  readonly firedAt: Date
+  /** Its episode is open. */
+  readonly isOpen: boolean
+}
+
+/** What a card shows beside the watch itself. */
+export interface CardData {
+  readonly watch: Watch
+  /** Names of those it tells, this chat first; undefined where that is nobody's business. */
+  readonly tells: readonly string[] | undefined
+  readonly lastAlert: LastAlert | undefined
+  /** The public name of the provider it looks at. */
+  readonly providerName: string | undefined
+}
+
+interface CardOptions {
+  readonly now: Date
+  /** What the reader may press: nothing at all, only what looks, or also what changes. */
+  readonly rights: 'none' | 'read' | 'write'
+  /** A line about what has just happened: HTML. */
+  readonly notice?: string
+}
+
+/** Evidence as old as this is no longer taken for how things stand. */
+const STALE_MS = 90_000
+
+/** One watch: what it looks at, when it alerts, how it stands. */
+export function watchCard(reader: Reader, data: CardData, options: CardOptions): View {
+  const { t } = reader
+  const { watch } = data
+  const { now, rights, notice } = options
+  const lines = [
+    titleLine(reader, watch, now),
+    headLine(reader, watch),
+    typeLine(reader, { ...watch, providerName: data.providerName }, 'target', now),
+    typeLine(reader, watch, 'now', now),
+    typeLine(reader, watch, 'rule', now),
+    hasSignals(watch) ? signalsSummary(reader, watch) : undefined,
+    ...stateLines(reader, watch, now),
+    tellsLine(reader, data),
+    lastAlertLine(reader, data, now),
+    staleLine(reader, watch, now),
+    notice,
+    rights === 'read' ? t.html('bot:chat.receiveOnly') : undefined,
+  ]
+  const last: readonly Button[] = [
+    back(t('bot:button.watches'), packed('watch.list', { page: 1 })),
+    act(t('bot:button.refresh'), packed('watch.card', { id: watch.id })),
+  ]
+  const rows = rights === 'write' ? [...changes(reader, data, now), last] : [last]
+  return screen(lines, rights === 'none' ? [] : rows)
+}
+
+/** Whether its signals have a screen of their own: several, or with something to tune. */
+export function hasSignals(watch: Pick<Watch, 'type'>): boolean {
+  const signals = findWatchType(watch.type)?.signals ?? []
+  return signals.length > 1 || signals.some(({ parameters }) => parameters.length > 0)
+}
+
+function titleLine(reader: Reader, watch: Watch, now: Date): string {
+  const { t } = reader
+  const glyph = glyphOf(watch, now)
+  const title = t.html('bot:watch.title', { label: typed(watch.label) })
+  const since = firingSince(watch)
+  if (since === undefined) return `${glyph} ${title}`
+  const duration = durationSince(reader, since, now)
+  return `${glyph} ${t.html('bot:watch.titleFiring', { label: typed(watch.label), duration })}`
+}
+
+/** Since when the worst of what fires does. */
+function firingSince(watch: Watch): Date | undefined {
+  const worst = severityOf(watch)
+  const open = watch.signalStates.filter(
+    ({ state, severity }) => state === 'firing' && (severity ?? 'warning') === worst,
+  )
+  const starts = open.flatMap(({ since }) => (since === null ? [] : [since.getTime()]))
+  return starts.length === 0 ? undefined : new Date(Math.min(...starts))
+}
+
+function durationSince({ t }: Reader, since: Date, now: Date): string {
+  return formatDuration((now.getTime() - since.getTime()) / 1000, t.locale, 'short')
+}
+
+function headLine(reader: Reader, watch: Watch): string {
+  const { t } = reader
+  const values = { type: typeName(t, watch.type), number: id(`#${watch.id}`) }
+  if (watch.lastEvaluatedAt === null) return t.html('bot:watch.headUnchecked', values)
+  const time = clockTime(reader, watch.lastEvaluatedAt, { seconds: true })
+  return t.html('bot:watch.head', { ...values, time })
+}
+
+/** One line for everything that is not as usual, each with its sign. */
+function stateLines(reader: Reader, watch: Watch, now: Date): readonly string[] {
+  const { t } = reader
+  const lines: string[] = []
+  const add = (glyph: string, text: string) => lines.push(`${glyph} ${text}`)
+  const since = firingSince(watch)
+  if (since !== undefined) {
+    const severity = severityOf(watch)
+    const values = { severity: t(`bot:severity.${severity}`), since: nearTime(reader, since, now) }
+    add(SEVERITY_GLYPHS[severity], t.html('bot:watch.firing', values))
+  }
+  if (watch.status === 'active' && watch.health === 'no_data') {
+    add(GLYPHS.noData, noData(reader, watch, now))
+  } else if (isBaseline(watch)) {
+    add(GLYPHS.fine, t.html('bot:watch.baseline', { time: baselineTime(reader, watch, now) }))
+  }
+  if (watch.status === 'suspended') add(GLYPHS.suspended, t.html('bot:watch.suspended'))
+  if (watch.status === 'paused') add(GLYPHS.paused, t.html('bot:watch.paused'))
+  if (isMuted(watch, now) && watch.mutedUntil !== null) {
+    const until = nearTime(reader, watch.mutedUntil, now)
+    add(GLYPHS.muted, t.html('bot:watch.muted', { until }))
+  }
+  return lines
+}
+
+/** Judged once and never after: what was seen is what later values are compared with. */
+function isBaseline({ status, signalStates, createdAt, lastEvaluatedAt }: Watch): boolean {
+  if (status !== 'active' || lastEvaluatedAt === null) return false
+  const isFirst = signalStates.every(
+    ({ state, since, lastEvidenceAt }) =>
+      state === 'ok' && since !== null && since.getTime() === lastEvidenceAt?.getTime(),
+  )
+  return isFirst && lastEvaluatedAt.getTime() - createdAt.getTime() < BASELINE_MS
+}
+
+/** For so long a new watch says that its first value is the one to compare with. */
+const BASELINE_MS = 10 * 60_000
+
+function baselineTime(reader: Reader, watch: Watch, now: Date) {
+  const [first] = watch.signalStates
+  return nearTime(reader, first?.since ?? watch.createdAt, now)
+}
+
+function noData(reader: Reader, watch: Watch, now: Date): string {
+  const since = watch.lastEvaluatedAt
+  return since === null
+    ? reader.t.html('bot:watch.noDataYet')
+    : reader.t.html('bot:watch.noData', { since: nearTime(reader, since, now) })
+}
+
+function tellsLine({ t }: Reader, { tells }: CardData): string | undefined {
+  if (tells === undefined) return undefined
+  if (tells.length === 0) return `⚠️ ${t.html('bot:watch.tellsNobody')}`
+  return t.html('bot:watch.tells', { names: nameList(tells, t.locale) })
+}
+
+function lastAlertLine(reader: Reader, { lastAlert }: CardData, now: Date): string | undefined {
+  if (lastAlert === undefined) return undefined
+  const link = escapeHtml(deepLink(reader, `a${lastAlert.id}`))
+  return reader.t.html('bot:watch.lastAlert', {
+    time: nearTime(reader, lastAlert.firedAt, now),
+    title: html(`<a href="${link}">${escapeHtml(lastAlert.title)}</a>`),
+  })
+}
+
+/** That what stands above is not from now, while nothing else says so. */
+function staleLine(reader: Reader, watch: Watch, now: Date): string | undefined {
+  const { lastEvaluatedAt, status, health } = watch
+  if (lastEvaluatedAt === null || status !== 'active' || health === 'no_data') return undefined
+  const isChain = findWatchType(watch.type)?.reads === 'chain'
+  const behindMs = now.getTime() - lastEvaluatedAt.getTime()
+  if (!isChain || behindMs < STALE_MS) return undefined
+  const values = {
+    time: nearTime(reader, lastEvaluatedAt, now),
+    duration: formatDuration(behindMs / 1000, reader.t.locale, 'short'),
+  }
+  return `${GLYPHS.noData} ${reader.t.html('bot:watch.stale', values)}`
+}
+
+function changes(reader: Reader, data: CardData, now: Date): Rows {
+  const { t } = reader
+  const { watch, lastAlert, tells } = data
+  const { id: watchId } = watch
+  const remove = act(t('bot:button.delete'), packed('watch.delete', { id: watchId }))
+  if (watch.status === 'suspended') {
+    return [[act(t('bot:button.getSlot'), packed('slots'), 'primary'), remove]]
+  }
+  const first =
+    tells?.length === 0
+      ? [act(t('bot:button.choose'), packed('watch.who', { id: watchId, page: 1 }), 'primary')]
+      : []
+  const open = lastAlert?.isOpen
+    ? [
+        act(t('bot:button.acknowledge'), packed('alert.ack', { id: lastAlert.id })),
+        act(t('bot:button.openAlert'), packed('alert.card', { id: lastAlert.id })),
+      ]
+    : []
+  const filter = { state: 'all', severity: 'all', time: 'all', watchId } as const
+  return [
+    first,
+    open,
+    [
+      pauseButton(reader, watch),
+      isMuted(watch, now)
+        ? act(t('bot:button.unmute'), packed('watch.unmute', { id: watchId }))
+        : act(t('bot:button.mute'), packed('watch.mute', { id: watchId })),
+      act(t('bot:button.test'), packed('watch.test', { id: watchId })),
+    ],
+    settingButtons(reader, watch).slice(0, ROW_MAX),
+    [
+      act(t('bot:button.recipients'), packed('watch.who', { id: watchId, page: 1 })),
+      act(t('bot:button.alerts'), packed('alert.list', { filter, cursor: undefined })),
+      act(t('bot:button.more'), packed('watch.more', { id: watchId })),
+    ],
+  ]
+}
+
+const ROW_MAX = 3
+
+function pauseButton({ t }: Reader, { id: watchId, status }: Watch): Button {
+  return status === 'paused'
+    ? act(t('bot:button.resume'), packed('watch.resume', { id: watchId }), 'primary')
+    : act(t('bot:button.pause'), packed('watch.pause', { id: watchId }))
+}
+
+/** What can be set of a watch: signals or settings, recovery messages, its name. What has no room is in More. */
+function settingButtons(reader: Reader, watch: Watch): readonly Button[] {
+  const { t } = reader
+  const { id: watchId } = watch
+  const [signal, ...others] = watch.signals
+  const recovery =
+    others.length === 0 && signal?.recovery !== undefined
+      ? [
+          act(
+            t(signal.recovery.enabled ? 'bot:button.recoveryOn' : 'bot:button.recoveryOff'),
+            packed('signal.recovery', { id: watchId, signal: signal.id }),
+          ),
+        ]
+      : []
+  return [
+    ...(hasSignals(watch)
+      ? [act(t('bot:button.signals'), packed('signal.list', { id: watchId }))]
+      : []),
+    ...fieldsOf(watch.type).map((owned) =>
+      act(fieldLabel(t, owned), packed('watch.edit', { id: watchId, field: owned.field.code })),
+    ),
+    ...(hasSignals(watch) ? [] : recovery),
+    act(t('bot:button.name'), packed('watch.ask', { id: watchId, field: 'lab' })),
+  ]
+}
+
+/** What is seldom changed, and what removes. */
+export function moreCard(reader: Reader, watch: Watch, options: { readonly now: Date }): View {
+  const { t } = reader
+  const facts = factsOf(watch)
+  const general = ['sev', 'cool'].flatMap((code) => findField(watch.type, code) ?? [])
+  const values = general.map((owned) => {
+    const value = owned.field.code === 'sev' ? watch.minSeverity : String(watch.cooldownSeconds)
+    return t.html('bot:more.value', {
+      field: fieldLabel(t, owned),
+      value: valueText(reader, owned, value, facts),
+    })
+  })
+  const since = nearTime(reader, watch.createdAt, options.now)
+  const lines = [
+    t.html('bot:more.title', { label: typed(watch.label) }),
+    ...values,
+    t.html('bot:more.since', { since }),
+  ]
+  const params = { id: watch.id }
+  return screen(lines, [
+    ...inRows(settingButtons(reader, watch).slice(ROW_MAX), ROW_MAX),
+    general.map((owned) =>
+      act(fieldLabel(t, owned), packed('watch.edit', { ...params, field: owned.field.code })),
+    ),
+    [
+      { label: t('bot:button.copyLink'), copy: deepLink(reader, `w${watch.id}`) },
+      act(t('bot:button.rawRecord'), packed('watch.raw', params)),
+      act(t('bot:button.likeThis'), packed('new.like', params)),
+    ],
+    [act(t('bot:button.delete'), packed('watch.delete', params), 'danger')],
+    [backToCard(watch)],
+  ])
+}
+
+const RAW_MAX = 3500
+
+/** The record as programs get it. @param json indented */
+export function rawCard({ t }: Reader, watch: Pick<Watch, 'id'>, json: string): View {
+  const shown = json.length <= RAW_MAX ? json : `${json.slice(0, RAW_MAX).toWellFormed()}…`
+  const more = back(t('bot:button.more'), packed('watch.more', { id: watch.id }))
+  return screen([`<pre>${escapeHtml(shown)}</pre>`], [[more]])
+}
+
+/** For how long. */
+export function muteChoice(reader: Reader, watch: Watch): View {
+  const { t } = reader
+  const lines = [
+    `${GLYPHS.muted} ${t.html('bot:mute.title', { label: typed(watch.label) })}`,
+    '',
+    t.html('bot:mute.effect'),
+  ]
+  const choice = (duration: '1h' | '8h' | '24h' | '8am' | '7d') =>
+    act(t(`bot:mute.${duration}`), packed('watch.muteFor', { id: watch.id, duration }))
+  return screen(lines, [
+    [choice('1h'), choice('8h'), choice('24h')],
+    [choice('8am'), choice('7d')],
+    [backToCard(watch)],
+  ])
+}
+
+/** Asks once, with the name of what goes. */
+export function deleteQuestion({ t }: Reader, watch: Watch): View {
+  const lines = [
+    t.html('bot:delete.question', { label: typed(watch.label) }),
+    t.html('bot:delete.effect'),
+  ]
+  return screen(lines, [
+    [
+      act(
+        labelWithName(watch.label, (name) => t('bot:button.deleteWatch', { label: typed(name) })),
+        packed('watch.deleteYes', { id: watch.id }),
+        'danger',
+      ),
+    ],
+    [back(t('bot:button.keep'), packed('watch.card', { id: watch.id }))],
+  ])
+}

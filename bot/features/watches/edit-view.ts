@@ -1,0 +1,95 @@
+import { isolate } from '#src/i18n/isolates.ts'
+import { typed } from '#src/i18n/translate.ts'
+import type { Watch } from '#src/watches/model.ts'
+import { packed } from '../../core/callback-data.ts'
+import {
+  fieldLabel,
+  fieldText,
+  type OwnedField,
+  presetsOf,
+  sendKey,
+  valueText,
+} from '../../views/fields.ts'
+import {
+  act,
+  type Button,
+  deepLink,
+  inRows,
+  labelWithName,
+  type Reader,
+  type Rows,
+  screen,
+  type View,
+} from '../../views/view.ts'
+import { factsOf, propertyOf, typeLine } from '../../views/watch-facts.ts'
+
+/** One setting of a watch: what it means, what it is, and what it can be. */
+export function valueEditor(
+  reader: Reader,
+  watch: Watch,
+  owned: OwnedField,
+  options: { readonly now: Date },
+): View {
+  const { t } = reader
+  const { field } = owned
+  const facts = factsOf(watch)
+  const current = currentValue(watch, owned)
+  const title = t.html('bot:edit.title', {
+    field: fieldLabel(t, owned),
+    label: typed(watch.label),
+  })
+  const isTyped = field.kind !== 'choice'
+  const lines = [
+    `✏️ ${title}`,
+    '',
+    fieldText(t, owned, 'help'),
+    t.html('bot:edit.current', { value: valueText(reader, owned, current, facts) }),
+    field.kind === 'choice' ? undefined : typeLine(reader, watch, 'now', options.now),
+    ...(isTyped && !reader.isGroup ? ['', reader.t.html(sendKey(owned.field))] : []),
+  ]
+  const presets = presetsOf(reader, owned, facts).map(({ value, label }) =>
+    act(
+      value === current ? `✓ ${label}` : label,
+      packed('watch.set', { id: watch.id, field: field.code, value }),
+    ),
+  )
+  const elsewhere: Rows =
+    isTyped && reader.isGroup
+      ? [[{ label: t('bot:button.typeValue'), url: deepLink(reader, `w${watch.id}`) }]]
+      : []
+  return screen(lines, [...inRows(presets, 3), ...elsewhere, [backToCard(watch)]])
+}
+
+/** A setting as the record has it, as text. */
+function currentValue(watch: Watch, { owner, field }: OwnedField): string {
+  const record = owner === 'watch' ? watch : watch.settings
+  return String(propertyOf(record, field.key) ?? field.suggested)
+}
+
+/** The name of a watch. @param suggestion what it would be called by itself */
+export function nameEditor(reader: Reader, watch: Watch, suggestion: string): View {
+  const { t } = reader
+  const lines = [
+    `✏️ ${t.html('bot:edit.title', { field: t('bot:edit.name'), label: typed(watch.label) })}`,
+    '',
+    t.html(reader.isGroup ? 'bot:edit.current' : 'bot:edit.askName', {
+      value: typed(watch.label),
+    }),
+  ]
+  const suggested: readonly Button[] =
+    suggestion === watch.label
+      ? []
+      : [
+          act(
+            labelWithName(suggestion, isolate),
+            packed('watch.set', { id: watch.id, field: 'lab', value: 'own' }),
+          ),
+        ]
+  return screen(lines, [suggested, [backToCard(watch)]])
+}
+
+/** Back to the card, by the watch's name. */
+export function backToCard(watch: Pick<Watch, 'id' | 'label'>): Button {
+  const label = labelWithName(watch.label, (name) => `‹ ${isolate(name)}`)
+  return act(label, packed('watch.card', { id: watch.id }))
+}

@@ -1,0 +1,120 @@
+import { Composer } from 'grammy'
+import { z } from 'zod'
+import { typed } from '#src/i18n/translate.ts'
+import { settingValue } from '#src/watches/guide.ts'
+import type { Watch } from '#src/watches/model.ts'
+import { getWatchType } from '#src/watches/types/index.ts'
+import type { BotContext, Membership } from '../../core/context.ts'
+import { defineFeature, onPress } from '../../core/feature.ts'
+import { defineQuestion } from '../../core/session.ts'
+import { show } from '../../core/show.ts'
+import { fieldLabel, findField, type OwnedField, readValue, valueText } from '../../views/fields.ts'
+import { cardOf, findWatch, showCard } from '../../views/screens.ts'
+import { factsOf } from '../../views/watch-facts.ts'
+import { nameEditor, valueEditor } from './edit-view.ts'
+import { changeWatch, withManaged } from './manage.ts'
+
+const composer = new Composer<BotContext>()
+
+/** The short name of a watch's own name. */
+const NAME = 'lab'
+/** On a button: the name a watch has by itself. */
+const OWN_NAME = 'own'
+
+const about = z.object({ id: z.int(), field: z.string() })
+
+/** A value of a watch that is typed. */
+const valueQuestion = defineQuestion({
+  kind: 'watch.edit',
+  about,
+  ask: async (ctx, { id, field }) => {
+    const { watch } = await findWatch(ctx, id)
+    if (field === NAME) return nameEditor(ctx.reader, watch, ownName(watch))
+    const options = { now: ctx.app.clock.now() }
+    return valueEditor(ctx.reader, watch, requireField(watch, field), options)
+  },
+  answer: async (ctx, { id, field }, text) => {
+    const { watch, link } = await findWatch(ctx, id)
+    if (field === NAME) {
+      await rename(ctx, watch, link, text)
+      return undefined
+    }
+    const owned = requireField(watch, field)
+    const read = readValue(ctx.reader, owned, text, factsOf(watch))
+    if (!read.ok) return { html: read.html }
+    await setValue(ctx, watch, link, owned, read.value)
+    return undefined
+  },
+  cancel: (ctx, { id }) => showCard(ctx, id),
+})
+
+onPress(composer, 'watch.edit', (ctx, args) => edit(ctx, args))
+onPress(composer, 'watch.ask', (ctx, args) => edit(ctx, args))
+
+async function edit(ctx: BotContext, { id, field }: z.output<typeof about>): Promise<void> {
+  await withManaged(ctx, id, async (watch) => {
+    const isKnown = field === NAME || findField(watch.type, field) !== undefined
+    await (isKnown ? valueQuestion.open(ctx, { id, field }) : showCard(ctx, id))
+  })
+}
+
+onPress(composer, 'watch.set', (ctx, { id, field, value }) =>
+  withManaged(ctx, id, async (watch, link) => {
+    const owned = findField(watch.type, field)
+    if (field === NAME && value === OWN_NAME) return rename(ctx, watch, link, ownName(watch))
+    if (owned === undefined) return showCard(ctx, id)
+    await setValue(ctx, watch, link, owned, value)
+  }),
+)
+
+/** Settings are checked where they are kept; what a button says need not be true. */
+async function setValue(
+  ctx: BotContext,
+  watch: Watch,
+  link: Membership,
+  owned: OwnedField,
+  value: string,
+): Promise<void> {
+  const { owner, field } = owned
+  const given = settingValue(field, value)
+  const changes = owner === 'watch' ? { [field.key]: given } : { settings: { [field.key]: given } }
+  const done = (changed: Watch) =>
+    ctx.t.html('bot:edit.done', {
+      field: fieldLabel(ctx.t, owned),
+      value: valueText(ctx.reader, owned, value, factsOf(changed)),
+    })
+  await changeWatch(ctx, { watch, link }, changes, async (changed) =>
+    show(ctx, await cardOf(ctx, changed, link, `✓ ${done(changed)}`)),
+  )
+}
+
+async function rename(
+  ctx: BotContext,
+  watch: Watch,
+  link: Membership,
+  label: string,
+): Promise<void> {
+  const done = ctx.t.html('bot:edit.renamed', { label: typed(label) })
+  await changeWatch(ctx, { watch, link }, { label }, async (changed) =>
+    show(ctx, await cardOf(ctx, changed, link, `✓ ${done}`)),
+  )
+}
+
+/** What a watch would be called that was given no name. */
+function ownName(watch: Watch): string {
+  const type = getWatchType(watch.type)
+  const target = type.target.safeParse(watch.target)
+  return target.success ? type.defaultLabel(target.data) : watch.label
+}
+
+function requireField(watch: Watch, code: string): OwnedField {
+  const owned = findField(watch.type, code)
+  if (owned === undefined) throw new Error(`${watch.type} has no setting ${code}`)
+  return owned
+}
+
+export const watchEditFeature = defineFeature({
+  commands: [],
+  composer,
+  questions: [valueQuestion],
+})

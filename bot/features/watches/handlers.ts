@@ -1,0 +1,157 @@
+import { Composer } from 'grammy'
+import { z } from 'zod'
+import { typed } from '#src/i18n/translate.ts'
+import { AppError } from '#src/kernel/errors.ts'
+import { deleteWatch } from '#src/operations/watches.ts'
+import { digestPeriodAt } from '#src/recipients/timing.ts'
+import { Watch } from '#src/watches/model.ts'
+import type { MuteDuration } from '../../core/callback-data.ts'
+import type { BotContext } from '../../core/context.ts'
+import { defineFeature, onCommand, onPress } from '../../core/feature.ts'
+import { show } from '../../core/show.ts'
+import { allWatches, cardOf, showCard, showList } from '../../views/screens.ts'
+import { nearTime } from '../../views/time.ts'
+import { deleteQuestion, moreCard, muteChoice, rawCard } from './card-view.ts'
+import { changeWatch, withManaged } from './manage.ts'
+
+const composer = new Composer<BotContext>()
+
+onCommand(composer, 'watches', async (ctx, text) => {
+  const id = /^\d{1,9}$/.exec(text)?.[0]
+  if (id !== undefined && Number(id) > 0) return showCard(ctx, Number(id))
+  const notice = ctx.isAnonymous ? { notice: ctx.t.html('bot:group.anonymous') } : {}
+  await showList(ctx, { page: 1, ...notice })
+})
+
+onPress(composer, 'none', (ctx) => ctx.answer())
+onPress(composer, 'watch.list', (ctx, { page }) => showList(ctx, { page }))
+onPress(composer, 'watch.card', (ctx, { id }) => showCard(ctx, id))
+
+onPress(composer, 'watch.pause', (ctx, { id }) => setStatus(ctx, id, 'paused'))
+onPress(composer, 'watch.resume', (ctx, { id }) => setStatus(ctx, id, 'active'))
+
+async function setStatus(ctx: BotContext, id: number, status: 'active' | 'paused'): Promise<void> {
+  const key = status === 'paused' ? 'bot:watch.nowPaused' : 'bot:watch.nowActive'
+  await change(ctx, id, { status }, ctx.t.html(key))
+}
+
+/** Changes a watch and shows its card with a line about it. */
+async function change(
+  ctx: BotContext,
+  id: number,
+  changes: Readonly<Record<string, unknown>>,
+  done: string,
+): Promise<void> {
+  await withManaged(ctx, id, (before, link) =>
+    changeWatch(ctx, { watch: before, link }, changes, async (watch) =>
+      show(ctx, await cardOf(ctx, watch, link, `✓ ${done}`)),
+    ),
+  )
+}
+
+onPress(composer, 'watch.mute', (ctx, { id }) =>
+  withManaged(ctx, id, (watch) => show(ctx, muteChoice(ctx.reader, watch))),
+)
+
+onPress(composer, 'watch.muteFor', async (ctx, { id, duration }) => {
+  const now = ctx.app.clock.now()
+  const until = muteEnd(duration, ctx.reader.timezone, now)
+  if (until === undefined) return unmute(ctx, id)
+  const done = ctx.t.html('bot:watch.nowMuted', { until: nearTime(ctx.reader, until, now) })
+  await change(ctx, id, { mutedUntil: until.toISOString() }, done)
+})
+
+onPress(composer, 'watch.unmute', (ctx, { id }) => unmute(ctx, id))
+
+async function unmute(ctx: BotContext, id: number): Promise<void> {
+  await change(ctx, id, { mutedUntil: null }, ctx.t.html('bot:watch.nowHeard'))
+}
+
+const HOUR_MS = 3_600_000
+
+/** When a mute ends; undefined for none, and for one that ends with an episode. */
+export function muteEnd(duration: MuteDuration, timezone: string, now: Date): Date | undefined {
+  const after = (hours: number) => new Date(now.getTime() + hours * HOUR_MS)
+  switch (duration) {
+    case '1h':
+      return after(1)
+    case '8h':
+      return after(8)
+    case '24h':
+      return after(24)
+    case '7d':
+      return after(7 * 24)
+    case '8am':
+      return digestPeriodAt('daily', '08:00', timezone, now).to
+    case 'rec':
+    case '0':
+      return undefined
+    default:
+      return duration satisfies never
+  }
+}
+
+onPress(composer, 'watch.more', (ctx, { id }) =>
+  withManaged(ctx, id, (watch) =>
+    show(ctx, moreCard(ctx.reader, watch, { now: ctx.app.clock.now() })),
+  ),
+)
+
+onPress(composer, 'watch.raw', (ctx, { id }) =>
+  withManaged(ctx, id, (watch) => {
+    const json = JSON.stringify(z.encode(Watch, watch), null, 2)
+    return show(ctx, rawCard(ctx.reader, watch, json))
+  }),
+)
+
+onPress(composer, 'watch.delete', (ctx, { id }) =>
+  withManaged(ctx, id, (watch) => show(ctx, deleteQuestion(ctx.reader, watch))),
+)
+
+onPress(composer, 'watch.deleteYes', async (ctx, { id }) => {
+  try {
+    await withManaged(ctx, id, async (watch, link) => {
+      const waiting = (await allWatches(ctx, link)).filter(({ status }) => status === 'suspended')
+      await ctx.call(deleteWatch, { params: { id: String(id) } }, link)
+      const after = await allWatches(ctx, link)
+      const runs = waiting.find((one) =>
+        after.some((other) => other.id === one.id && other.status !== 'suspended'),
+      )
+      await showDeleted(ctx, watch.label, runs?.label)
+    })
+  } catch (error) {
+    if (!(error instanceof AppError) || error.kind !== 'not_found') throw error
+    const label = labelInQuestion(ctx)
+    if (label !== undefined) await showDeleted(ctx, label)
+  }
+})
+
+/** @param runs label of a watch that has the slot now */
+async function showDeleted(ctx: BotContext, label: string, runs?: string): Promise<void> {
+  const done =
+    runs === undefined
+      ? ctx.t.html('bot:delete.done', { label: typed(label) })
+      : ctx.t.html('bot:delete.doneNext', { label: typed(label), next: typed(runs) })
+  await showList(ctx, { page: 1, notice: `✓ ${done}` })
+}
+
+/**
+ * The name in the question whose button was pressed, for a second press that finds nothing left to
+ * delete; undefined when the message has gone on to something else.
+ */
+function labelInQuestion({ callbackQuery: query }: BotContext): string | undefined {
+  const { text, entities, reply_markup: markup } = query?.message ?? {}
+  const buttons = markup?.inline_keyboard.flat() ?? []
+  const isAsked = buttons.some((one) => 'callback_data' in one && one.callback_data === query?.data)
+  const bold = entities?.find(({ type }) => type === 'bold')
+  if (!isAsked || bold === undefined) return undefined
+  return text?.slice(bold.offset, bold.offset + bold.length).replace(ISOLATES, '')
+}
+
+/** What stands around a typed name in a text. */
+const ISOLATES = /^\u2068|\u2069$/g
+
+export const watchesFeature = defineFeature({
+  commands: [{ name: 'watches', menus: ['private', 'group', 'administrators'] }],
+  composer,
+})

@@ -1,0 +1,131 @@
+import { formatDuration } from '#src/i18n/format.ts'
+import { isolate } from '#src/i18n/isolates.ts'
+import { builtKey, html, typed } from '#src/i18n/translate.ts'
+import type { Watch } from '#src/watches/model.ts'
+import { packed } from '../../core/callback-data.ts'
+import type { SlotUse } from '../../views/slot-use.ts'
+import { nearTime } from '../../views/time.ts'
+import {
+  act,
+  type Button,
+  inRows,
+  labelWithName,
+  menuButton,
+  pageRow,
+  type Reader,
+  type Rows,
+  screen,
+  type View,
+} from '../../views/view.ts'
+import { isOwnMatter, typeLine, typeName } from '../../views/watch-facts.ts'
+import { GLYPHS, glyphOf, inOrder, severityOf, standingOf } from '../../views/watch-state.ts'
+import { typeButtons } from '../new/view.ts'
+import { signalShort } from '../signals/view.ts'
+
+/** Watches on one page, and on the only one there is without buttons. */
+const PAGE_SIZE = 5
+const PLAIN_SIZE = 20
+/** Types offered to somebody who watches nothing. */
+const TYPES_OFFERED = 3
+
+interface ListOptions {
+  /** Counts from 1; pages that are not there any more become the last one. */
+  readonly page: number
+  readonly now: Date
+  /** Without, the same text and nothing to press. */
+  readonly buttons: boolean
+  /** A line about what has just happened, or about what the reader may not do: HTML. */
+  readonly notice?: string
+  /** Slots of the wallet; undefined where that is nobody's business. */
+  readonly slots: SlotUse | undefined
+  /** Watches can be made from here. */
+  readonly canCreate?: boolean
+}
+
+/** The wallet's watches, five a page, the worst first. */
+export function watchList(reader: Reader, watches: readonly Watch[], options: ListOptions): View {
+  const { t } = reader
+  const { now, buttons, notice } = options
+  if (watches.length === 0) {
+    const empty = t.html('bot:watches.nothing')
+    const first = options.canCreate ? typeButtons(reader, TYPES_OFFERED) : []
+    return screen([notice, empty], buttons ? [...inRows(first, 2), [menuButton(t)]] : [])
+  }
+  const size = buttons ? PAGE_SIZE : PLAIN_SIZE
+  const pages = Math.ceil(watches.length / size)
+  const page = buttons ? Math.min(Math.max(options.page, 1), pages) : 1
+  const shown = inOrder(watches, now).slice((page - 1) * size, page * size)
+  const hidden = watches.length - shown.length
+  const lines = [
+    notice,
+    ...titleLines(reader, watches.length, options.slots),
+    ...shown.map((watch) => watchLine(reader, watch, now)),
+    buttons || hidden === 0 ? undefined : t.html('bot:watches.more', { count: hidden }),
+  ]
+  const rows: Rows = [
+    ...shown.map((watch) => [cardButton(watch, now)]),
+    pageRow(page, pages, (to) => packed('watch.list', { page: to })),
+    options.canCreate ? [act(t('bot:button.newWatch'), packed('new.start'))] : [],
+    [menuButton(t)],
+  ]
+  return screen(lines, buttons ? rows : [])
+}
+
+function titleLines(
+  { t, isFree }: Reader,
+  total: number,
+  slots: SlotUse | undefined,
+): readonly (string | undefined)[] {
+  if (slots === undefined || isFree === true) return [t.html('bot:watches.title', { total })]
+  const { used, waiting } = slots
+  return [
+    t.html('bot:watches.titleSlots', { used, slots: slots.total }),
+    waiting === 0
+      ? undefined
+      : `${GLYPHS.suspended} ${t.html('bot:count.suspended', { count: waiting })}`,
+  ]
+}
+
+/** A watch in one line: its sign, name, type, and how it stands or what was seen last. */
+export function watchLine(reader: Reader, watch: Watch, now: Date): string {
+  const { t } = reader
+  const standing = standingOf(watch, now)
+  const glyph = glyphOf(watch, now)
+  const values = {
+    label: typed(watch.label),
+    type: typeName(t, watch.type),
+  }
+  const state = standing === 'fine' ? valueLine(reader, watch, now) : stateText(reader, watch, now)
+  if (state === undefined) return `${glyph} ${t.html('bot:watches.line', values)}`
+  return `${glyph} ${t.html('bot:watches.lineState', { ...values, state: html(state) })}`
+}
+
+function valueLine(reader: Reader, watch: Watch, now: Date): string | undefined {
+  if (reader.isGroup && isOwnMatter(watch.type)) return undefined
+  return typeLine(reader, watch, 'value', now)
+}
+
+/** What is not as usual: of what fires, which signal and for how long. */
+function stateText(reader: Reader, watch: Watch, now: Date): string {
+  const { t } = reader
+  const standing = standingOf(watch, now)
+  const worst = severityOf(watch)
+  const open = watch.signalStates.find(
+    ({ state, severity }) => state === 'firing' && (severity ?? 'warning') === worst,
+  )
+  if (standing === 'firing' && open?.since) {
+    const seconds = (now.getTime() - open.since.getTime()) / 1000
+    return t.html('bot:state.firingSignal', {
+      signal: signalShort(t, watch.type, open.id),
+      duration: formatDuration(seconds, t.locale, 'short'),
+    })
+  }
+  const until = watch.mutedUntil === null ? '' : nearTime(reader, watch.mutedUntil, now)
+  return t.html(builtKey(`bot:state.${standing}`), { until })
+}
+
+function cardButton(watch: Watch, now: Date): Button {
+  const glyph = glyphOf(watch, now)
+  const label = labelWithName(watch.label, (name) => `${glyph} ${isolate(name)}`)
+  return { label, data: packed('watch.card', { id: watch.id }) }
+}

@@ -1,0 +1,57 @@
+import { AppError } from '#src/kernel/errors.ts'
+import { updateWatch } from '#src/operations/watches.ts'
+import type { Watch } from '#src/watches/model.ts'
+import type { BotContext, Membership } from '../../core/context.ts'
+import { findWatch, isHidden, leadAway, showCard } from '../../views/screens.ts'
+
+/**
+ * Does something about a watch as its wallet; who did not link that wallet to the group is told so.
+ *
+ * @throws AppError not_found
+ */
+export async function withManaged(
+  ctx: BotContext,
+  id: number,
+  act: (watch: Watch, link: Membership) => Promise<unknown>,
+): Promise<void> {
+  const { watch, link } = await findWatch(ctx, id)
+  if (!link.manages) return ctx.answer(ctx.t('bot:group.linkersOnly'), { box: true })
+  if (isHidden(ctx, watch)) return leadAway(ctx, `w${id}`)
+  await act(watch, link)
+}
+
+/** What changes of a watch, as the operation takes it. */
+export type ChangesOf = Readonly<Record<string, unknown>>
+
+/**
+ * Changes a watch as it was just read, and shows what comes of it. Where somebody else was quicker, the
+ * card is drawn anew with a word about it.
+ */
+export async function changeWatch(
+  ctx: BotContext,
+  found: { readonly watch: Watch; readonly link: Membership },
+  changes: ChangesOf,
+  shown: (watch: Watch) => Promise<unknown>,
+): Promise<void> {
+  const { watch, link } = found
+  const input = {
+    params: { id: String(watch.id) },
+    body: changes,
+    ifMatch: updateWatch.etag?.(watch),
+  }
+  const changed = await unlessStale(() => ctx.call(updateWatch, input, link))
+  if (changed !== undefined) {
+    await shown(changed)
+    return
+  }
+  await showCard(ctx, watch.id, `⚠️ ${ctx.t.html('bot:error.changed')}`)
+}
+
+async function unlessStale<T>(run: () => Promise<T>): Promise<T | undefined> {
+  try {
+    return await run()
+  } catch (error) {
+    if (error instanceof AppError && error.kind === 'stale') return undefined
+    throw error
+  }
+}

@@ -1,0 +1,28 @@
+/** Who of a group may press what changes something. */
+import { GrammyError } from 'grammy'
+import { chatLinks } from '#src/recipients/chats.ts'
+import type { BotContext } from '../../core/context.ts'
+import { isLinker } from '../../core/middleware/identify.ts'
+
+/** First names of the group's administrators who are linked to one of its wallets; none in private. */
+export async function managerNames(ctx: BotContext): Promise<readonly string[]> {
+  if (!ctx.reader.isGroup || ctx.links.length === 0) return []
+  const people = (await administratorsOf(ctx)).filter(({ is_bot: isBot }) => !isBot)
+  const names = await Promise.all(
+    people.map(async ({ id, first_name: name }) => {
+      const own = await chatLinks(ctx.app, id)
+      return ctx.links.some((link) => isLinker(link, id, own)) ? [name] : []
+    }),
+  )
+  return names.flat()
+}
+
+async function administratorsOf(ctx: BotContext) {
+  try {
+    return (await ctx.getChatAdministrators()).map(({ user }) => user)
+  } catch (error) {
+    // Telegram does not tell: then nobody is named.
+    if (error instanceof GrammyError && [400, 403].includes(error.error_code)) return []
+    throw error
+  }
+}

@@ -1,0 +1,158 @@
+import { isolate } from '#src/i18n/isolates.ts'
+import { builtKey, typed } from '#src/i18n/translate.ts'
+import type { ChannelState, Recipient } from '#src/recipients/model.ts'
+import type { Watch } from '#src/watches/model.ts'
+import { packed } from '../../core/callback-data.ts'
+import {
+  act,
+  type Button,
+  inRows,
+  labelWithName,
+  nameList,
+  pageRow,
+  type Reader,
+  screen,
+  type View,
+} from '../../views/view.ts'
+import { backToCard } from './edit-view.ts'
+
+/** Everybody a wallet can tell. */
+export interface People {
+  readonly recipients: readonly Recipient[]
+  /** The wallet's own destinations, told by watches that name nobody. */
+  readonly channels: readonly ChannelState[]
+  /** The recipient that is the chat of the reader. */
+  readonly hereId: number | undefined
+}
+
+/** Somebody a watch can tell. */
+export interface Person {
+  /** undefined: the wallet's own destination of a channel, which no watch can name. */
+  readonly id: number | undefined
+  readonly channel: Recipient['channel']
+  readonly name: string
+  readonly status: Recipient['status']
+  readonly statusReason: string | null
+  readonly isHere: boolean
+}
+
+/** Those a watch tells that names nobody, and who could be told, this chat first. */
+function defaultsOf(people: People): readonly Person[] {
+  const own = people.channels.flatMap((state): Person[] =>
+    state.configured && state.key !== 'telegram' && state.status !== null
+      ? [
+          {
+            id: undefined,
+            channel: state.key,
+            name: state.target ?? state.key,
+            status: state.status,
+            statusReason: state.statusReason,
+            isHere: false,
+          },
+        ]
+      : [],
+  )
+  const marked = people.recipients.filter((one) => one.default)
+  return hereFirst([...marked.map((one) => toPerson(one, people)), ...own])
+}
+
+/** Those a watch with these names tells. Names of recipients that are gone do not count. */
+export function toldBy(recipientIds: readonly number[] | null, people: People): readonly Person[] {
+  const named = namedBy(recipientIds, people)
+  return named.length > 0 ? named : defaultsOf(people)
+}
+
+function namedBy(recipientIds: readonly number[] | null, people: People): readonly Person[] {
+  const named = people.recipients.filter(({ id }) => recipientIds?.includes(id))
+  return hereFirst(named.map((one) => toPerson(one, people)))
+}
+
+function toPerson(
+  { id, channel, name, status, statusReason }: Recipient,
+  { hereId }: People,
+): Person {
+  return { id, channel, name, status, statusReason, isHere: id === hereId }
+}
+
+function hereFirst(all: readonly Person[]): readonly Person[] {
+  return [...all.filter(({ isHere }) => isHere), ...all.filter(({ isHere }) => !isHere)]
+}
+
+/** What somebody is called on a screen; in a group only by what they are reached. */
+export function personName({ t, isGroup }: Reader, { isHere, name, channel }: Person): string {
+  if (isHere) return t('bot:people.here')
+  return isGroup ? t(`bot:channel.${channel}`) : name
+}
+
+/** Whether something can be sent there now. */
+export function isReachable({ status }: Person): boolean {
+  return status === 'active'
+}
+
+const PAGE_SIZE = 8
+
+interface PeopleOptions {
+  /** Counts from 1; pages that are not there any more become the last one. */
+  readonly page: number
+  /** A line about what has just happened: HTML. */
+  readonly notice?: string
+}
+
+/** Who is told by a watch. */
+export function watchPeople(
+  reader: Reader,
+  watch: Watch,
+  people: People,
+  options: PeopleOptions,
+): View {
+  const { t } = reader
+  const ticked = watch.recipientIds ?? []
+  const all = hereFirst(people.recipients.map((one) => toPerson(one, people)))
+  const pages = Math.max(1, Math.ceil(all.length / PAGE_SIZE))
+  const page = Math.min(options.page, pages)
+  const shown = all.slice((page - 1) * PAGE_SIZE, page * PAGE_SIZE)
+  const isTicked = ({ id }: Person) => id !== undefined && ticked.includes(id)
+  const defaults = defaultsOf(people).map((one) => personName(reader, one))
+  const lines = [
+    t.html('bot:people.title', { label: typed(watch.label) }),
+    options.notice,
+    ...shown.map((one) => personLine(reader, one, isTicked(one))),
+    all.length === 0 ? t.html('bot:people.none') : undefined,
+    '',
+    defaults.length === 0
+      ? t.html('bot:people.noDefaults')
+      : t.html('bot:people.defaults', { names: nameList(defaults, t.locale) }),
+  ]
+  const params = { id: watch.id }
+  return screen(lines, [
+    ...inRows(
+      shown.flatMap((one) => toggle(reader, watch, one, isTicked(one))),
+      2,
+    ),
+    pageRow(page, pages, (to) => packed('watch.who', { ...params, page: to })),
+    [
+      ...(ticked.length === 0
+        ? []
+        : [act(t('bot:button.defaults'), packed('watch.whoAll', params))]),
+      act(t('bot:button.addRecipient'), packed('rec.add')),
+    ],
+    [backToCard(watch)],
+  ])
+}
+
+function personLine(reader: Reader, person: Person, isTicked: boolean): string {
+  const { t } = reader
+  const name = person.isHere ? t('bot:people.here') : typed(person.name)
+  const mark = isTicked ? '✓' : '○'
+  if (isReachable(person)) return `${mark} ${t.html('bot:people.person', { name })}`
+  const reason = t(builtKey(`bot:status.${person.status}`))
+  return `${mark} ⚠️ ${t.html('bot:people.off', { name, reason })}`
+}
+
+function toggle(reader: Reader, watch: Watch, person: Person, isTicked: boolean): Button[] {
+  if (person.id === undefined) return []
+  const mark = `${isTicked ? '✓' : '○'}${isReachable(person) ? '' : ' ⚠️'}`
+  // Two in a row, so that a page of eight has room below its screen.
+  const label = labelWithName(personName(reader, person), (name) => `${mark} ${isolate(name)}`, 2)
+  return [act(label, packed('watch.whoFlip', { id: watch.id, recipient: person.id }))]
+}

@@ -1,0 +1,52 @@
+import { Composer } from 'grammy'
+import type { Watch } from '#src/watches/model.ts'
+import type { BotContext, Membership } from '../../core/context.ts'
+import { defineFeature, onPress } from '../../core/feature.ts'
+import { show } from '../../core/show.ts'
+import { changeWatch, withManaged } from './manage.ts'
+import { watchPeople } from './people-view.ts'
+import { peopleOf } from './recipient-choice.ts'
+
+const composer = new Composer<BotContext>()
+
+onPress(composer, 'watch.who', (ctx, { id, page }) =>
+  withManaged(ctx, id, (watch, link) => showPeople(ctx, watch, link, { page })),
+)
+
+onPress(composer, 'watch.whoFlip', (ctx, { id, recipient }) =>
+  withManaged(ctx, id, async (watch, link) => {
+    const { recipients } = await peopleOf(ctx, link)
+    const exists = (one: number) => recipients.some((other) => other.id === one)
+    if (!exists(recipient)) await ctx.answer(ctx.t('bot:error.gone'), { box: true })
+    const before = (watch.recipientIds ?? []).filter(exists)
+    const isTicked = before.includes(recipient)
+    const after = isTicked ? before.filter((one) => one !== recipient) : [...before, recipient]
+    const wanted = after.filter(exists)
+    const isLast = isTicked && wanted.length === 0
+    const notice = isLast ? { notice: `⚠️ ${ctx.t.html('bot:people.last')}` } : {}
+    const changes = { recipientIds: wanted.length === 0 ? null : wanted }
+    const at = recipients.findIndex((one) => one.id === recipient)
+    await changeWatch(ctx, { watch, link }, changes, (changed) =>
+      showPeople(ctx, changed, link, { page: Math.floor(Math.max(at, 0) / 8) + 1, ...notice }),
+    )
+  }),
+)
+
+onPress(composer, 'watch.whoAll', (ctx, { id }) =>
+  withManaged(ctx, id, (watch, link) =>
+    changeWatch(ctx, { watch, link }, { recipientIds: null }, (changed) =>
+      showPeople(ctx, changed, link, { page: 1 }),
+    ),
+  ),
+)
+
+async function showPeople(
+  ctx: BotContext,
+  watch: Watch,
+  link: Membership,
+  options: { readonly page: number; readonly notice?: string },
+): Promise<void> {
+  await show(ctx, watchPeople(ctx.reader, watch, await peopleOf(ctx, link), options))
+}
+
+export const watchPeopleFeature = defineFeature({ commands: [], composer })

@@ -1,0 +1,16 @@
+import { listChannels } from '#src/operations/channels.ts'
+import { listRecipients } from '#src/operations/recipients.ts'
+import type { BotContext, Membership } from '../../core/context.ts'
+import type { People } from './people-view.ts'
+
+/** Everybody the wallet of a link can tell. */
+export async function peopleOf(ctx: BotContext, link: Membership): Promise<People> {
+  const [recipients, channels] = await Promise.all([
+    ctx.call(listRecipients, { query: { limit: PAGE_LIMIT } }, link),
+    ctx.call(listChannels, {}, link),
+  ])
+  return { recipients: recipients.data, channels: channels.data, hereId: link.recipientId }
+}
+
+/** More than a wallet can have. */
+const PAGE_LIMIT = '250'

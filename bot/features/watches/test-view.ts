@@ -1,0 +1,66 @@
+import { typed } from '#src/i18n/translate.ts'
+import type { Watch } from '#src/watches/model.ts'
+import { packed } from '../../core/callback-data.ts'
+import { clockTime } from '../../views/time.ts'
+import { act, type Reader, screen, type View } from '../../views/view.ts'
+import { backToCard } from './edit-view.ts'
+import { type Person, personName } from './people-view.ts'
+
+/** What came of a test message to one place. */
+export type TestOutcome =
+  | { readonly kind: 'queued' }
+  | { readonly kind: 'delivered'; readonly statusCode: number | null; readonly latencyMs: number }
+  | { readonly kind: 'failed'; readonly statusCode: number | null; readonly latencyMs: number }
+  /** It is off, or waits for its reader's consent. */
+  | { readonly kind: 'off' }
+  | { readonly kind: 'tooMany'; readonly nextAt: Date }
+
+/** What came of a test message to everybody a watch tells. */
+export function testResults(
+  reader: Reader,
+  watch: Watch,
+  results: readonly { readonly person: Person; readonly outcome: TestOutcome }[],
+): View {
+  const { t } = reader
+  const lines = [
+    `🧪 ${t.html('bot:test.title', { label: typed(watch.label) })}`,
+    '',
+    ...results.map(({ person, outcome }) =>
+      outcomeLine(reader, personName(reader, person), outcome),
+    ),
+    results.length === 0 ? t.html('bot:test.nobody') : undefined,
+  ]
+  return screen(lines, [
+    [
+      act(t('bot:button.again'), packed('watch.test', { id: watch.id })),
+      act(t('bot:button.recipients'), packed('watch.who', { id: watch.id, page: 1 })),
+    ],
+    [backToCard(watch)],
+  ])
+}
+
+/** What came of a test message to one place, as a line: HTML. */
+export function outcomeLine(reader: Reader, place: string, outcome: TestOutcome): string {
+  const { t } = reader
+  const name = typed(place)
+  switch (outcome.kind) {
+    case 'queued':
+      return `✓ ${t.html('bot:test.queued', { name })}`
+    case 'delivered': {
+      const { statusCode, latencyMs } = outcome
+      return `✓ ${t.html('bot:test.delivered', { name, status: statusCode ?? '', ms: latencyMs })}`
+    }
+    case 'failed': {
+      const { statusCode, latencyMs } = outcome
+      return statusCode === null
+        ? `✕ ${t.html('bot:test.noAnswer', { name, ms: latencyMs })}`
+        : `✕ ${t.html('bot:test.failed', { name, status: statusCode, ms: latencyMs })}`
+    }
+    case 'off':
+      return `✕ ${t.html('bot:test.off', { name })}`
+    case 'tooMany':
+      return `✕ ${t.html('bot:test.tooMany', { name, time: clockTime(reader, outcome.nextAt) })}`
+    default:
+      return outcome satisfies never
+  }
+}

@@ -1,0 +1,39 @@
+import { Composer } from 'grammy'
+import { testChannel } from '#src/operations/channels.ts'
+import { testRecipient } from '#src/operations/recipients.ts'
+import type { BotContext, Membership } from '../../core/context.ts'
+import { defineFeature, onPress } from '../../core/feature.ts'
+import { show } from '../../core/show.ts'
+import { takeTestTurn } from '../../core/turns.ts'
+import { testOutcome } from '../recipients/recipients.ts'
+import { withManaged } from './manage.ts'
+import { type Person, toldBy } from './people-view.ts'
+import { peopleOf } from './recipient-choice.ts'
+import { type TestOutcome, testResults } from './test-view.ts'
+
+const composer = new Composer<BotContext>()
+
+onPress(composer, 'watch.test', (ctx, { id }) =>
+  withManaged(ctx, id, async (watch, link) => {
+    const told = toldBy(watch.recipientIds, await peopleOf(ctx, link))
+    const results = await Promise.all(
+      told.map(async (person) => ({ person, outcome: await test(ctx, link, person) })),
+    )
+    await show(ctx, testResults(ctx.reader, watch, results))
+  }),
+)
+
+/** Sends one test. What cannot be tested now is an outcome as well. */
+async function test(ctx: BotContext, link: Membership, person: Person): Promise<TestOutcome> {
+  const now = ctx.app.clock.now()
+  const target = `${link.wallet} ${person.id ?? person.channel}`
+  const nextAt = takeTestTurn(target, now)
+  if (nextAt !== undefined) return { kind: 'tooMany', nextAt }
+  return await testOutcome(() =>
+    person.id === undefined
+      ? ctx.call(testChannel, { params: { key: person.channel } }, link)
+      : ctx.call(testRecipient, { params: { id: String(person.id) } }, link),
+  )
+}
+
+export const watchTestFeature = defineFeature({ commands: [], composer })

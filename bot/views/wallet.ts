@@ -1,0 +1,29 @@
+/** What screens tell of a wallet, read through the gate: for a handler, or for what changes them later. */
+import { getAccount } from '#src/operations/account.ts'
+import { listWatches } from '#src/operations/watches.ts'
+import type { Watch } from '#src/watches/model.ts'
+import type { Ask } from '../features/topup/topups.ts'
+import type { Funds } from './home.ts'
+import { slotUse } from './slot-use.ts'
+
+/** Most rows the gate gives at once. */
+export const PAGE_LIMIT = '250'
+
+/** Credits and slots of the wallet. */
+export async function readFunds(ask: Ask): Promise<Funds> {
+  const { balanceCredits, slots } = await ask(getAccount, { query: { limit: '1' } })
+  return { balanceCredits, slots: slotUse(slots) }
+}
+
+/** All watches of the wallet. */
+export async function readWatches(ask: Ask): Promise<readonly Watch[]> {
+  const all: Watch[] = []
+  let cursor: string | null | undefined
+  while (cursor !== null) {
+    const query = { limit: PAGE_LIMIT, ...(cursor !== undefined && { cursor }) }
+    const page = await ask(listWatches, { query })
+    all.push(...page.data)
+    cursor = page.nextCursor
+  }
+  return all
+}
