@@ -2,7 +2,7 @@
 // of the service is used here, so that it can disagree with the service.
 
 import { z } from 'zod'
-import type { Person } from './devnet/people.ts'
+import type { Person } from './devnet/accounts.ts'
 
 /** What a request is to be answered with. */
 interface Wanted<Body extends z.ZodType> {

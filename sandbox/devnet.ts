@@ -1,11 +1,11 @@
 import { createTestClient, http, publicActions, rpcSchema, walletActions } from 'viem'
 import { flare } from '#src/chain/flare.ts'
 import type { Address } from '#src/kernel/units.ts'
+import { PEOPLE } from './devnet/accounts.ts'
 import { startAnvil } from './devnet/anvil.ts'
 import { type DevnetContracts, useContracts } from './devnet/contracts.ts'
 import { deployContracts } from './devnet/deployment.ts'
 import { MULTICALL3_ADDRESS, multicall3CreationCode } from './devnet/multicall.ts'
-import { PEOPLE } from './devnet/people.ts'
 import { createSender, type Mined, type Send } from './devnet/sending.ts'
 
 /** How a local chain is started. */

@@ -8,7 +8,7 @@ import { createClient, createWalletClient, http, isHex } from 'viem'
 import { z } from 'zod'
 import { flare } from '#src/chain/flare.ts'
 import { Address } from '#src/kernel/units.ts'
-import { PEOPLE, type Person } from './devnet/people.ts'
+import { PEOPLE, type Person } from './devnet/accounts.ts'
 
 /** What the page's part of the wallet asks for, once its user has agreed. */
 export interface SandboxWallet {

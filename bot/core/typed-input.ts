@@ -4,7 +4,7 @@ import { parseAmount } from '#src/i18n/parse.ts'
 import type { Locale } from '#src/kernel/locale.ts'
 import type { Address } from '#src/kernel/units.ts'
 import type { Parameter } from '#src/watches/define.ts'
-import type { DurationField, NumberField } from '#src/watches/guide.ts'
+import type { DurationField, NumberField } from '#src/watches/form.ts'
 
 /** A value out of a text, or why there is none. */
 export type Typed<Value> =

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { hasText, translator } from '#src/i18n/translate.ts'
-import { suggestedSettings } from '#src/watches/guide.ts'
+import { suggestedSettings } from '#src/watches/form.ts'
 import { REGISTRY } from '#src/watches/types/index.ts'
 import { readNumber } from '../core/typed-input.ts'
 import { findField, presetsOf, valueText } from './fields.ts'

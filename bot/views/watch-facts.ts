@@ -7,8 +7,8 @@ import {
   type Translate,
   typed,
 } from '#src/i18n/translate.ts'
-import type { Fact, Facts } from '#src/kernel/facts.ts'
-import type { Guide } from '#src/watches/guide.ts'
+import type { Fact, Facts } from '#src/kernel/display-values.ts'
+import type { Guide } from '#src/watches/form.ts'
 import { findWatchType } from '#src/watches/types/index.ts'
 import { nearTime } from './time.ts'
 import { type Reader, wholeAddress } from './view.ts'

@@ -1,4 +1,4 @@
-import { SEVERITIES, type Severity } from '#src/kernel/facts.ts'
+import { SEVERITIES, type Severity } from '#src/kernel/display-values.ts'
 import type { Watch } from '#src/watches/model.ts'
 
 /** How a watch stands, in the order lists show it. */

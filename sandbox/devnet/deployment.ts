@@ -19,7 +19,7 @@ import feeds from '../contracts/PriceFeeds.json' with { type: 'json' }
 import token from '../contracts/Token.json' with { type: 'json' }
 import wrapped from '../contracts/WrappedCoin.json' with { type: 'json' }
 import type { DevnetClient } from '../devnet.ts'
-import { PEOPLE } from './people.ts'
+import { PEOPLE } from './accounts.ts'
 import { createSender, type Outgoing } from './sending.ts'
 
 /** Where everything is that payments need. */

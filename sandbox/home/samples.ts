@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import type { Desk } from '../desk.ts'
+import type { Desk } from '../control-panel.ts'
 import { confirmLinkOf, type Mail, oneClickUrlOf } from '../inbox/mail.ts'
 import type { WorldParts } from '../world.ts'
 

@@ -7,7 +7,7 @@ import { nodeIdText } from '../devnet/fsp/encode.ts'
 import type { KnownPolicy } from '../devnet/fsp/policy.ts'
 import { drawnHash } from '../devnet/fsp/provider.ts'
 import { claimsOf } from '../devnet/fsp/votes.ts'
-import type { Player } from '../devnet/player.ts'
+import type { Player } from '../devnet/provider-script.ts'
 import { listen, stopListening } from '../loopback.ts'
 
 /** A server of what is published about reward epochs beside the chain, and of the P-chain's API. */

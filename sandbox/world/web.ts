@@ -1,10 +1,10 @@
 import Fastify from 'fastify'
 import { hooksPage } from '../chat-hooks/page.ts'
-import { happenPage } from '../happen/page.ts'
 import { homePage } from '../home/page.ts'
 import { inboxPage } from '../inbox/page.ts'
 import { serveLayout, topBar } from '../layout.ts'
 import { receiverPage } from '../receiver/page.ts'
+import { happenPage } from '../scenarios/page.ts'
 import { chatPages } from '../telegram-chat.ts'
 import type { WorldParts } from '../world.ts'
 

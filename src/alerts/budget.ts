@@ -14,9 +14,9 @@ import type { Address } from '#src/kernel/units.ts'
 import * as recipients from '#src/recipients/service.ts'
 import { DEFAULT_SETTINGS, listSettings, type Settings } from '#src/recipients/settings.ts'
 import { timingOf } from '#src/recipients/timing.ts'
-import { listTold } from '#src/watches/told.ts'
+import { listTold } from '#src/watches/notification-view.ts'
 import * as store from './budget-store.ts'
-import type { TellDeps } from './tell.ts'
+import type { TellDeps } from './notify.ts'
 
 /** Alerts that one watch sends one recipient in an hour: people, and programs. */
 const PEOPLE_MAX = 120

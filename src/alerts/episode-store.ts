@@ -1,7 +1,7 @@
 import { and, eq, gt, isNull, sql } from 'drizzle-orm'
 import { z } from 'zod'
 import type { Db } from '#src/db/connection.ts'
-import { SEVERITIES, type Severity } from '#src/kernel/facts.ts'
+import { SEVERITIES, type Severity } from '#src/kernel/display-values.ts'
 import { type Address, Instant, JsonObject, storedAddress } from '#src/kernel/units.ts'
 import type { Closing, OpenAlert } from './episodes.ts'
 import { alerts } from './tables.ts'

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import type { Severity } from '#src/kernel/facts.ts'
+import type { Severity } from '#src/kernel/display-values.ts'
 import { findEventSource } from '#src/watches/events.ts'
 import { type Change, followEpisodes, type OpenAlert, worstOf } from './episodes.ts'
 

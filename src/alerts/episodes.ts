@@ -2,7 +2,7 @@
  * What firings do to the open alerts of their signals: they open an episode, make it worse or close it.
  * Pure.
  */
-import { SEVERITIES, type Severity } from '#src/kernel/facts.ts'
+import { SEVERITIES, type Severity } from '#src/kernel/display-values.ts'
 import type { Address, JsonObject } from '#src/kernel/units.ts'
 import { endsEpisode, episodeOf } from './rules.ts'
 

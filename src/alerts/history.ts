@@ -4,8 +4,8 @@ import type { Db } from '#src/db/connection.ts'
 import type { DeliveryEntry } from '#src/delivery/model.ts'
 import * as delivery from '#src/delivery/service.ts'
 import type { Caller } from '#src/kernel/caller.ts'
+import { SEVERITIES } from '#src/kernel/display-values.ts'
 import { AppError } from '#src/kernel/errors.ts'
-import { SEVERITIES } from '#src/kernel/facts.ts'
 import { cutPage, PAGE_LIMIT_DEFAULT, type Page, readCursor } from '#src/kernel/query.ts'
 import type { SecretBox } from '#src/kernel/secret-box.ts'
 import { ID_MAX, INSTANT_MS_MAX, JsonObject } from '#src/kernel/units.ts'
@@ -19,7 +19,7 @@ import {
   type AlertSelection,
   type AlertState,
 } from './model.ts'
-import { messageOf } from './record.ts'
+import { messageOf } from './recorded-alert.ts'
 import type { Reader } from './render.ts'
 import * as store from './store.ts'
 

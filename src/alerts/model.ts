@@ -6,7 +6,7 @@
  */
 import { z } from 'zod'
 import { DeliveryEntry } from '#src/delivery/model.ts'
-import { SEVERITIES } from '#src/kernel/facts.ts'
+import { SEVERITIES } from '#src/kernel/display-values.ts'
 import { LOCALES } from '#src/kernel/locale.ts'
 import { pageOf, pageQuery, textInteger } from '#src/kernel/query.ts'
 import { Id, Instant, JsonObject } from '#src/kernel/units.ts'

@@ -6,7 +6,7 @@
 import { type Db, transact } from '#src/db/connection.ts'
 import { isolateEach, isSharedFailure } from '#src/db/isolate.ts'
 import * as delivery from '#src/delivery/service.ts'
-import { SEVERITIES, type Severity } from '#src/kernel/facts.ts'
+import { SEVERITIES, type Severity } from '#src/kernel/display-values.ts'
 import { DEFAULT_SETTINGS, listSettings } from '#src/recipients/settings.ts'
 import {
   type EndedMute,
@@ -14,16 +14,16 @@ import {
   listEndedMutes,
   listTold,
   type ToldWatch,
-} from '#src/watches/told.ts'
+} from '#src/watches/notification-view.ts'
 import { closeAlerts } from './episode-store.ts'
 import { beganAt } from './episodes.ts'
-import { notesOf, recordedOf } from './record.ts'
-import { releaseForgotten } from './release.ts'
+import { type TellDeps, type Telling, tell } from './notify.ts'
+import { notesOf, recordedOf } from './recorded-alert.ts'
 import { stepFor } from './reminder-rules.ts'
 import * as reminderStore from './reminder-store.ts'
 import { episodeOf, isMuted } from './rules.ts'
 import * as store from './store.ts'
-import { type TellDeps, type Telling, tell } from './tell.ts'
+import { releaseForgotten } from './uninhibit.ts'
 
 /** Alerts or watches of one transaction. */
 const AT_ONCE = 200

@@ -9,7 +9,7 @@ import {
 } from '#src/i18n/format.ts'
 import { withoutDirections } from '#src/i18n/isolates.ts'
 import { builtKey, hasText, type Translate, translator, typed } from '#src/i18n/translate.ts'
-import type { Fact, Severity } from '#src/kernel/facts.ts'
+import type { Fact, Severity } from '#src/kernel/display-values.ts'
 import type { Locale } from '#src/kernel/locale.ts'
 import type { JsonObject } from '#src/kernel/units.ts'
 import { findEventSource } from '#src/watches/events.ts'

@@ -5,7 +5,7 @@ import type { Raised } from '#src/watches/evaluate/evaluate.ts'
 import * as episodes from './episode-store.ts'
 import { beganAt, type Change, type Episodes, followEpisodes, type OpenAlert } from './episodes.ts'
 import { findCause } from './inhibition.ts'
-import { liveCauses, release } from './release.ts'
+import { recordOf, type TellDeps, type Telling, tell } from './notify.ts'
 import type { Note } from './render.ts'
 import {
   episodeOf,
@@ -16,7 +16,7 @@ import {
   nextReminder,
 } from './rules.ts'
 import * as store from './store.ts'
-import { recordOf, type TellDeps, type Telling, tell } from './tell.ts'
+import { liveCauses, release } from './uninhibit.ts'
 
 /** A firing and its record, if it has one. */
 type Fired = Change & { readonly raised: Raised }

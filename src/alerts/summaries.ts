@@ -9,7 +9,7 @@ import { isolateEach } from '#src/db/isolate.ts'
 import * as delivery from '#src/delivery/service.ts'
 import { formatDateTime, formatTime } from '#src/i18n/format.ts'
 import { type Translate, translator } from '#src/i18n/translate.ts'
-import { SEVERITIES, type Severity } from '#src/kernel/facts.ts'
+import { SEVERITIES, type Severity } from '#src/kernel/display-values.ts'
 import { storedAddress } from '#src/kernel/units.ts'
 import * as recipients from '#src/recipients/service.ts'
 import { DEFAULT_SETTINGS, listSettings, type Settings } from '#src/recipients/settings.ts'
@@ -20,9 +20,9 @@ import {
   type TimingReader,
   timingOf,
 } from '#src/recipients/timing.ts'
-import * as held from './held-store.ts'
+import * as held from './deferred-store.ts'
+import type { TellDeps } from './notify.ts'
 import type { Reader } from './render.ts'
-import type { TellDeps } from './tell.ts'
 
 /** Recipients looked for at once. */
 const AT_ONCE = 200

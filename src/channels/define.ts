@@ -1,6 +1,6 @@
 import { z } from 'zod'
+import { SEVERITIES, type Severity } from '#src/kernel/display-values.ts'
 import type { FieldError } from '#src/kernel/errors.ts'
-import { SEVERITIES, type Severity } from '#src/kernel/facts.ts'
 import { LOCALES, type Locale } from '#src/kernel/locale.ts'
 import { JsonObject } from '#src/kernel/units.ts'
 

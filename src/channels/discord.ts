@@ -10,7 +10,7 @@ import {
 } from './define.ts'
 import { type HookDestination, type HookService, hookForm, isHookOf } from './hook-url.ts'
 import { floodError, refusalOf, retryAfterSeconds } from './http-answer.ts'
-import { createPace, type Pace } from './pace.ts'
+import { createPace, type Pace } from './rate-limiter.ts'
 import type { SafeAnswer, SafePost } from './safe-fetch.ts'
 import { cut, fitPieces, isOpenLink, isSilent } from './wording.ts'
 

@@ -4,7 +4,7 @@ import { type Card, type CardItem, cardOf } from './card.ts'
 import { type Channel, defineChannel, type Envelope, type MessageField } from './define.ts'
 import { type HookDestination, type HookService, hookForm, isHookOf } from './hook-url.ts'
 import { floodError, refusalOf, retryAfterSeconds } from './http-answer.ts'
-import { createPace } from './pace.ts'
+import { createPace } from './rate-limiter.ts'
 import type { SafePost } from './safe-fetch.ts'
 import { cut, fitPieces, isOpenLink } from './wording.ts'
 

@@ -1,6 +1,6 @@
 import { type Api, GrammyError, HttpError } from 'grammy'
 import { z } from 'zod'
-import { SEVERITIES } from '#src/kernel/facts.ts'
+import { SEVERITIES } from '#src/kernel/display-values.ts'
 import {
   type Channel,
   DeliveryError,
@@ -10,7 +10,7 @@ import {
   type SendContext,
 } from './define.ts'
 import { floodError } from './http-answer.ts'
-import { createPace, type Pace } from './pace.ts'
+import { createPace, type Pace } from './rate-limiter.ts'
 import { type AlertView, type AlertViewOptions, alertView } from './telegram-alert.ts'
 import { judgeRefusal, type Verdict } from './telegram-errors.ts'
 import { isRecovery, isSilent, worstOf } from './wording.ts'

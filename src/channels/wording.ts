@@ -11,7 +11,7 @@ import {
   translator,
   typed,
 } from '#src/i18n/translate.ts'
-import { SEVERITIES, type Severity } from '#src/kernel/facts.ts'
+import { SEVERITIES, type Severity } from '#src/kernel/display-values.ts'
 import { directionOf, type Locale } from '#src/kernel/locale.ts'
 import { REGISTRY as WATCH_TYPES } from '#src/watches/types/index.ts'
 import type { Envelope, HelpPart, Message, MessageField, MessageState } from './define.ts'

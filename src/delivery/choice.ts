@@ -1,6 +1,7 @@
 /** What is taken of what is due. */
+
+import type { Lanes } from './concurrency-limiter.ts'
 import type { Candidate } from './due-store.ts'
-import type { Lanes } from './lanes.ts'
 
 /** The share of the free places that is kept for what waits in backlogs, while there is more than that. */
 const BACKLOG_SHARE = 1 / 4

@@ -14,11 +14,11 @@ import {
   type StoppedDestination,
   type SwitchNews,
 } from '#src/recipients/destinations.ts'
-import type { StateReader } from './chats.ts'
+import type { StateReader } from './chat-batches.ts'
 import * as due from './due-store.ts'
-import * as kept from './kept-store.ts'
 import * as messages from './message-store.ts'
 import { KEPT_DAYS } from './model.ts'
+import * as kept from './retained-store.ts'
 import { afterFailure, isUnanswered, outcomesOf, RETRY_SECONDS } from './rules.ts'
 import * as store from './store.ts'
 import type { Ended, Task } from './task.ts'

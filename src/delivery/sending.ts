@@ -1,6 +1,6 @@
 /** What a process remembers of its deliveries from one run to the next. */
 import { CHANNEL_KEYS, type ChannelKey, type Channels } from '#src/channels/define.ts'
-import { createLanes, type Lanes } from './lanes.ts'
+import { createLanes, type Lanes } from './concurrency-limiter.ts'
 import type { Ended } from './task.ts'
 
 export interface Sending {

@@ -3,7 +3,7 @@ import { CHANNEL_KEYS, type ChannelKey } from '#src/channels/define.ts'
 import { isRecovery } from '#src/channels/wording.ts'
 import { jsonTexts } from '#src/db/arrays.ts'
 import type { Db } from '#src/db/connection.ts'
-import { SEVERITIES } from '#src/kernel/facts.ts'
+import { SEVERITIES } from '#src/kernel/display-values.ts'
 import {
   type DeliveryEntry,
   type DeliveryStatus,

@@ -1,5 +1,5 @@
 import { formatUnits } from 'viem/utils'
-import type { Fact, Facts } from '#src/kernel/facts.ts'
+import type { Fact, Facts } from '#src/kernel/display-values.ts'
 import type { Locale } from '#src/kernel/locale.ts'
 import { agoFormat, durationFormat, listFormat, numberFormat, plain, timeFormat } from './intl.ts'
 import { isolate, withoutIsolates } from './isolates.ts'

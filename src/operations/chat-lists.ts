@@ -1,11 +1,11 @@
 /** What a chat shows as lists and cards beyond the published table: operations without a route. */
 import { z } from 'zod'
-import * as lines from '#src/alerts/lines.ts'
+import * as lines from '#src/alerts/history-view.ts'
 import { ALERT_STATES } from '#src/alerts/model.ts'
 import { sendTest } from '#src/alerts/test-send.ts'
 import * as log from '#src/delivery/log.ts'
 import * as delivery from '#src/delivery/service.ts'
-import { SEVERITIES } from '#src/kernel/facts.ts'
+import { SEVERITIES } from '#src/kernel/display-values.ts'
 import { LOCALES } from '#src/kernel/locale.ts'
 import { Id } from '#src/kernel/units.ts'
 import { resendConfirmation as askAgain } from '#src/recipients/confirmations.ts'

@@ -3,13 +3,13 @@
  * and are part of no document.
  */
 import { z } from 'zod'
-import * as acting from '#src/alerts/acting.ts'
+import * as acting from '#src/alerts/acknowledge.ts'
 import {
   getAlert as readAlert,
   findMessage as readMessage,
   openHelp as showHelp,
 } from '#src/alerts/card.ts'
-import { deleteChatData as forgetChat, muteChat } from '#src/alerts/changes.ts'
+import { deleteChatData as forgetChat, muteChat } from '#src/alerts/settings-changes.ts'
 import { HELP_PARTS } from '#src/channels/define.ts'
 import * as delivery from '#src/delivery/service.ts'
 import { LOCALES } from '#src/kernel/locale.ts'

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { Offer, resourceEntry } from '#src/billing/metering/offers.ts'
 import * as prices from '#src/billing/price-list.ts'
-import type { AssetState } from '#src/billing/topups/market.ts'
+import type { AssetState } from '#src/billing/topups/payment-options.ts'
 import { rateOf, symbolOf, unitsFor } from '#src/billing/topups/rules.ts'
 import { builtKey, translate } from '#src/i18n/translate.ts'
 import { ZERO_ADDRESS } from '#src/kernel/units.ts'

@@ -1,4 +1,4 @@
-import { replaceSettings as replace } from '#src/alerts/changes.ts'
+import { replaceSettings as replace } from '#src/alerts/settings-changes.ts'
 import { getSettings as get, NewSettings, Settings } from '#src/recipients/settings.ts'
 import { defineOperation } from './define.ts'
 import { tagOfVersion, versionsOf } from './etag.ts'

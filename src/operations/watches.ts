@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { deleteWatch as deleteAndClose } from '#src/alerts/changes.ts'
+import { deleteWatch as deleteAndClose } from '#src/alerts/settings-changes.ts'
 import type { Caller } from '#src/kernel/caller.ts'
 import { AppError } from '#src/kernel/errors.ts'
 import { IdParam, pageOf, pageQuery } from '#src/kernel/query.ts'

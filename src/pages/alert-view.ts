@@ -1,4 +1,4 @@
-import type { AlertPage } from '#src/alerts/linked.ts'
+import type { AlertPage } from '#src/alerts/public-view.ts'
 import { glyphOf, isCode, isRecovery, severityWord, TEST_GLYPH } from '#src/channels/wording.ts'
 import { formatDateTime, formatDuration, formatTime } from '#src/i18n/format.ts'
 import { builtKey, id, type Translate, typed } from '#src/i18n/translate.ts'

@@ -5,7 +5,7 @@ import {
   isAlertLink,
   type LinkedActor,
   readLinked,
-} from '#src/alerts/linked.ts'
+} from '#src/alerts/public-view.ts'
 import { AppError } from '#src/kernel/errors.ts'
 import { isLocale } from '#src/kernel/locale.ts'
 import { Instant } from '#src/kernel/units.ts'

@@ -5,9 +5,9 @@ import { id, type Translate, typed } from '#src/i18n/translate.ts'
 import { AppError } from '#src/kernel/errors.ts'
 import type { App } from '#src/operations/define.ts'
 import { type Consent, confirmEmail, findConsent, refuseEmail } from '#src/recipients/consent.ts'
+import { sendQuestion } from './confirm-form.ts'
 import { formOf } from './form.ts'
 import { sendPage } from './layout.ts'
-import { sendQuestion } from './question.ts'
 
 type Outcome = 'done' | 'already' | 'refused' | 'over' | 'gone'
 

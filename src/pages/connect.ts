@@ -13,7 +13,7 @@ import { botUrl } from './home.ts'
 import { localeOf, sendPage } from './layout.ts'
 import type { PageLimits } from './limits.ts'
 import { qrImage } from './qr.ts'
-import { answerScript, isScript, refusalOf, type ToldRefusal } from './refusal.ts'
+import { answerScript, isScript, refusalOf, type ToldRefusal } from './refusal-page.ts'
 import { walletApps } from './wallet-apps.ts'
 
 interface Route {

@@ -2,7 +2,7 @@
 import { exampleEnvelope } from '#src/alerts/example.ts'
 import type { Message } from '#src/channels/define.ts'
 import { builtKey, type Translate } from '#src/i18n/translate.ts'
-import type { Severity } from '#src/kernel/facts.ts'
+import type { Severity } from '#src/kernel/display-values.ts'
 import type { App } from '#src/operations/define.ts'
 import {
   type Parameter,

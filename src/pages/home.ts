@@ -6,7 +6,7 @@ import {
   TRIAL_DAYS,
   USD_PER_1000_CREDITS_MICROS,
 } from '#src/billing/price-list.ts'
-import type { AssetState } from '#src/billing/topups/market.ts'
+import type { AssetState } from '#src/billing/topups/payment-options.ts'
 import { symbolOf } from '#src/billing/topups/rules.ts'
 import { glyphOf, severityWord } from '#src/channels/wording.ts'
 import {

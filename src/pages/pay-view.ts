@@ -14,7 +14,7 @@ import { builtKey, hasText, html, id, type Translate } from '#src/i18n/translate
 import type { App } from '#src/operations/define.ts'
 import { CHAIN_NAME, chainParams, explorerLink } from './chain-params.ts'
 import { botUrl } from './home.ts'
-import type { ToldRefusal } from './refusal.ts'
+import type { ToldRefusal } from './refusal-page.ts'
 import { walletApps } from './wallet-apps.ts'
 
 /** What the pay page is made of. */

@@ -1,8 +1,8 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import type { Topup } from '#src/billing/topups/model.ts'
 import { hasOpenPayment, listReceipts } from '#src/billing/topups/receipt.ts'
+import { restOf } from '#src/billing/topups/remainder.ts'
 import { isRenewable, renewTopup } from '#src/billing/topups/renewal.ts'
-import { restOf } from '#src/billing/topups/rest.ts'
 import { symbolOf } from '#src/billing/topups/rules.ts'
 import { findLinkedTopup } from '#src/billing/topups/service.ts'
 import { type Translate, translator } from '#src/i18n/translate.ts'
@@ -16,7 +16,7 @@ import { localeOf, sendPage } from './layout.ts'
 import type { PageLimits } from './limits.ts'
 import { type PayPage, payView, statusLine } from './pay-view.ts'
 import { qrImage } from './qr.ts'
-import { answerScript, refusalOf, type ToldRefusal } from './refusal.ts'
+import { answerScript, refusalOf, type ToldRefusal } from './refusal-page.ts'
 
 interface Route {
   Params: { handle: string }

@@ -1,7 +1,7 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { shortAddress } from '#src/i18n/format.ts'
 import { id, type Translate, typed } from '#src/i18n/translate.ts'
-import { SEVERITIES, type Severity } from '#src/kernel/facts.ts'
+import { SEVERITIES, type Severity } from '#src/kernel/display-values.ts'
 import type { App } from '#src/operations/define.ts'
 import {
   findSubscription,
@@ -10,9 +10,9 @@ import {
   type Subscription,
   unsubscribe,
 } from '#src/recipients/consent.ts'
+import { sendQuestion } from './confirm-form.ts'
 import { formOf } from './form.ts'
 import { sendPage } from './layout.ts'
-import { sendQuestion } from './question.ts'
 
 type Outcome = 'stopped' | 'limited' | 'undone'
 

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import type { SEVERITIES } from '#src/kernel/facts.ts'
+import type { SEVERITIES } from '#src/kernel/display-values.ts'
 import { OFF_BY_OWNER, OFF_BY_READER } from './model.ts'
 import {
   type Candidate,

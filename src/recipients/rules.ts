@@ -1,6 +1,6 @@
 import type { ChannelKey } from '#src/channels/define.ts'
 import { SCOPES, type Scope } from '#src/kernel/caller.ts'
-import { isAtLeast, type Severity } from '#src/kernel/facts.ts'
+import { isAtLeast, type Severity } from '#src/kernel/display-values.ts'
 import type { Address } from '#src/kernel/units.ts'
 import {
   CONFIRMATION_GAP_MINUTES,

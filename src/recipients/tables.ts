@@ -12,7 +12,7 @@ import {
 } from 'drizzle-orm/pg-core'
 import type { ChannelKey } from '#src/channels/define.ts'
 import type { Scope } from '#src/kernel/caller.ts'
-import type { Severity } from '#src/kernel/facts.ts'
+import type { Severity } from '#src/kernel/display-values.ts'
 import type { Locale } from '#src/kernel/locale.ts'
 import type { Address } from '#src/kernel/units.ts'
 import type { RecipientStatus } from './model.ts'

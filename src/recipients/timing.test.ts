@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { formatTime } from '#src/i18n/format.ts'
-import { SEVERITIES } from '#src/kernel/facts.ts'
+import { SEVERITIES } from '#src/kernel/display-values.ts'
 import { DEFAULT_SETTINGS, type Settings } from './settings.ts'
 import { digestPeriodAt, quietPeriodAt, type TimingSettings, timingOf } from './timing.ts'
 

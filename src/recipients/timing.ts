@@ -4,7 +4,7 @@
  */
 import type { EnvelopeKind } from '#src/channels/define.ts'
 import { formatOffset } from '#src/i18n/format.ts'
-import type { Severity } from '#src/kernel/facts.ts'
+import type { Severity } from '#src/kernel/display-values.ts'
 import type { Settings } from './settings.ts'
 
 const MINUTE_MS = 60_000

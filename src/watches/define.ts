@@ -2,11 +2,11 @@ import { z } from 'zod'
 import type { BlockRef } from '#src/chain/chain.ts'
 import type { Fence } from '#src/db/lock.ts'
 import type { FspChain } from '#src/fsp/chain.ts'
+import type { Presentation, Severity } from '#src/kernel/display-values.ts'
 import type { FieldError } from '#src/kernel/errors.ts'
-import type { Presentation, Severity } from '#src/kernel/facts.ts'
 import { Instant, type JsonObject } from '#src/kernel/units.ts'
 import type { Facts } from './facts.ts'
-import type { Guide } from './guide.ts'
+import type { Guide } from './form.ts'
 
 /** Groups of signals, in the order they are shown. */
 export const SIGNAL_GROUPS = [

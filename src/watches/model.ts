@@ -4,7 +4,7 @@
  * or not. Equal targets of one type share one row and one observation, whoever watches.
  */
 import { z } from 'zod'
-import { SEVERITIES } from '#src/kernel/facts.ts'
+import { SEVERITIES } from '#src/kernel/display-values.ts'
 import { Label } from '#src/kernel/label.ts'
 import { type Address, Id, Instant } from '#src/kernel/units.ts'
 import type { Phase, Signal } from './define.ts'

@@ -4,7 +4,6 @@ import { checkOf, type ProviderObservation } from '#src/fsp/indexer/observation.
 import { expectedEpochStart } from '#src/fsp/protocol/epochs.ts'
 import type { Clock } from '#src/kernel/clock.ts'
 import { Address, Instant, Units } from '#src/kernel/units.ts'
-import { unlessAway } from './away.ts'
 import type { Facts } from './facts.ts'
 import {
   ANCHOR,
@@ -15,6 +14,7 @@ import {
   shareOf,
   UPTIME_MINIMUM,
 } from './types/provider-fsp/conditions.ts'
+import { unlessAway } from './unavailable.ts'
 
 /** How one duty of a round went. */
 export const ROUND_CELLS = [

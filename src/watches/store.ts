@@ -2,7 +2,7 @@ import { and, count, desc, eq, gt, isNull, ne, notInArray, or, sql } from 'drizz
 import { z } from 'zod'
 import { jsonTexts } from '#src/db/arrays.ts'
 import type { Db } from '#src/db/connection.ts'
-import { SEVERITIES } from '#src/kernel/facts.ts'
+import { SEVERITIES } from '#src/kernel/display-values.ts'
 import { type Address, storedAddress } from '#src/kernel/units.ts'
 import { type EvaluatedWatch, SignalChoice, type StoredState } from './model.ts'
 import { signalStates, targets, watches } from './tables.ts'

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
-import { muteChat } from '#src/alerts/changes.ts'
+import { muteChat } from '#src/alerts/settings-changes.ts'
 import { DEFAULT_SETTINGS } from '#src/recipients/settings.ts'
 import { type AlertRoom, alertRoom } from './room.ts'
 

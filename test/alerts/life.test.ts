@@ -5,9 +5,9 @@ import {
   muteEpisode,
   muteWatchOf,
   unacknowledgeAlert,
-} from '#src/alerts/acting.ts'
-import { findLinkedActor, readLinked } from '#src/alerts/linked.ts'
-import { alertUrl } from '#src/alerts/links.ts'
+} from '#src/alerts/acknowledge.ts'
+import { alertUrl } from '#src/alerts/alert-urls.ts'
+import { findLinkedActor, readLinked } from '#src/alerts/public-view.ts'
 import { listReaders } from '#src/recipients/service.ts'
 import { DEFAULT_SETTINGS } from '#src/recipients/settings.ts'
 import type { Alert } from '../generated/api.ts'

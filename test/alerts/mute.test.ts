@@ -1,6 +1,6 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
-import { muteEpisode } from '#src/alerts/acting.ts'
-import { muteChat } from '#src/alerts/changes.ts'
+import { muteEpisode } from '#src/alerts/acknowledge.ts'
+import { muteChat } from '#src/alerts/settings-changes.ts'
 import { DEFAULT_SETTINGS } from '#src/recipients/settings.ts'
 import { type AlertRoom, alertRoom } from './room.ts'
 

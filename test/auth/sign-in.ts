@@ -1,5 +1,5 @@
 import type { z } from 'zod'
-import type { Person } from '#sandbox/devnet/people.ts'
+import type { Person } from '#sandbox/devnet/accounts.ts'
 import { ChallengeRequest, type IssuedToken } from '#src/auth/model.ts'
 import { createChallenge, exchangeToken, type SignInDeps } from '#src/auth/service.ts'
 

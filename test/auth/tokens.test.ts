@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
-import { PEOPLE, type Person } from '#sandbox/devnet/people.ts'
+import { PEOPLE, type Person } from '#sandbox/devnet/accounts.ts'
 import { TokenList } from '#src/auth/model.ts'
 import {
   authenticate,

@@ -1,7 +1,7 @@
 import { chmod, mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { PEOPLE } from '#sandbox/devnet/people.ts'
+import { PEOPLE } from '#sandbox/devnet/accounts.ts'
 import { retainAlerts } from '#src/alerts/retention.ts'
 import { type Connection, connect } from '#src/db/connection.ts'
 import { startEmbedded } from '#src/db/embedded/embedded.ts'

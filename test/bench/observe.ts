@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { createInterface } from 'node:readline'
-import { PEOPLE } from '#sandbox/devnet/people.ts'
+import { PEOPLE } from '#sandbox/devnet/accounts.ts'
 import { startRpcProxy } from '#sandbox/devnet/rpc-proxy.ts'
 import { type FurnishedDevnet, startDevnet } from '#sandbox/devnet.ts'
 import { connect } from '#src/db/connection.ts'

@@ -1,4 +1,4 @@
-import { PEOPLE } from '#sandbox/devnet/people.ts'
+import { PEOPLE } from '#sandbox/devnet/accounts.ts'
 import { fillWatches, withDatabase } from './database.ts'
 import { requestsPerSecond } from './load.ts'
 import { startServer } from './process.ts'

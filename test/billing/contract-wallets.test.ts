@@ -1,7 +1,7 @@
 import { encodeDeployData, getContractAddress, parseAbi } from 'viem'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { PEOPLE } from '#sandbox/devnet/accounts.ts'
 import { bytecodeOf } from '#sandbox/devnet/deployment.ts'
-import { PEOPLE } from '#sandbox/devnet/people.ts'
 import type { Address } from '#src/kernel/units.ts'
 import olderRouter from '../chain/router-1.json' with { type: 'json' }
 import type { TopupDraft } from '../generated/api.ts'

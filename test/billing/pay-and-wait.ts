@@ -1,6 +1,6 @@
 import { once } from 'node:events'
 import { settleDeposits } from '#src/billing/topups/deposits.ts'
-import { createMarket } from '#src/billing/topups/market.ts'
+import { createMarket } from '#src/billing/topups/payment-options.ts'
 import { confirmTopup } from '#src/billing/topups/service.ts'
 import { createChain } from '#src/chain/client.ts'
 import { connect } from '#src/db/connection.ts'

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { packed } from '#bot/core/callback-data.ts'
 import { providerCaption, providerText } from '#bot/features/provider/view.ts'
-import { createPlayer, type Player } from '#sandbox/devnet/player.ts'
+import { createPlayer, type Player } from '#sandbox/devnet/provider-script.ts'
 import { type FurnishedDevnet, startDevnet } from '#sandbox/devnet.ts'
 import { type ProtocolData, startProtocolData } from '#sandbox/world/protocol-data.ts'
 import { translator } from '#src/i18n/translate.ts'

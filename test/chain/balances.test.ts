@@ -1,6 +1,6 @@
 import { type Address, getAddress, numberToHex, pad, stringToHex } from 'viem'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
-import { PEOPLE } from '#sandbox/devnet/people.ts'
+import { PEOPLE } from '#sandbox/devnet/accounts.ts'
 import { type RpcProxy, startRpcProxy } from '#sandbox/devnet/rpc-proxy.ts'
 import { type Devnet, startDevnet } from '#sandbox/devnet.ts'
 import type { BalanceQuery, BlockRef, Chain } from '#src/chain/chain.ts'

@@ -1,8 +1,8 @@
 import { encodeDeployData, encodeFunctionData, getAddress, parseAbi } from 'viem'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import feeds from '#sandbox/contracts/PriceFeeds.json' with { type: 'json' }
+import { PEOPLE } from '#sandbox/devnet/accounts.ts'
 import { bytecodeOf, setFeedData } from '#sandbox/devnet/deployment.ts'
-import { PEOPLE } from '#sandbox/devnet/people.ts'
 import { type RpcProxy, startRpcProxy } from '#sandbox/devnet/rpc-proxy.ts'
 import { type FurnishedDevnet, startDevnet } from '#sandbox/devnet.ts'
 import type { Chain } from '#src/chain/chain.ts'

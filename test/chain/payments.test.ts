@@ -12,9 +12,9 @@ import {
   toHex,
 } from 'viem'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { PEOPLE } from '#sandbox/devnet/accounts.ts'
 import { bytecodeOf, mintData, setAllowedData, TOKEN_ABI } from '#sandbox/devnet/deployment.ts'
 import { MULTICALL3_ADDRESS } from '#sandbox/devnet/multicall.ts'
-import { PEOPLE } from '#sandbox/devnet/people.ts'
 import { type RpcProxy, startRpcProxy } from '#sandbox/devnet/rpc-proxy.ts'
 import type { Mined, Outgoing } from '#sandbox/devnet/sending.ts'
 import { type FurnishedDevnet, startDevnet } from '#sandbox/devnet.ts'

@@ -19,8 +19,8 @@ import callingToken from '#sandbox/contracts/CallingToken.json' with { type: 'js
 import falseToken from '#sandbox/contracts/FalseToken.json' with { type: 'json' }
 import feeToken from '#sandbox/contracts/FeeToken.json' with { type: 'json' }
 import silentToken from '#sandbox/contracts/SilentToken.json' with { type: 'json' }
+import { PEOPLE } from '#sandbox/devnet/accounts.ts'
 import { bytecodeOf } from '#sandbox/devnet/deployment.ts'
-import { PEOPLE } from '#sandbox/devnet/people.ts'
 import { type FurnishedDevnet, startDevnet } from '#sandbox/devnet.ts'
 import router from '#src/chain/router/PrepaidRouter.json' with { type: 'json' }
 import { CONTRACT_WALLET_ABI, deployContractWallet, execute } from '../support/contract-wallet.ts'

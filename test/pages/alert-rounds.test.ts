@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { readLinked } from '#src/alerts/linked.ts'
+import { readLinked } from '#src/alerts/public-view.ts'
 import { translator } from '#src/i18n/translate.ts'
 import { alertView } from '#src/pages/alert-view.ts'
 import { type ProviderView, ROUND_CELLS, type RoundCell } from '#src/watches/provider-view.ts'

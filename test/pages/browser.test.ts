@@ -1,6 +1,6 @@
 import type { Browser, BrowserContext, Page } from 'playwright-core'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
-import { PEOPLE } from '#sandbox/devnet/people.ts'
+import { PEOPLE } from '#sandbox/devnet/accounts.ts'
 import { createConnectCode } from '#src/recipients/connect.ts'
 import { findRecipient } from '#src/recipients/service.ts'
 import { openBrowser } from '../support/browser.ts'

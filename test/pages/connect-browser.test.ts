@@ -1,6 +1,6 @@
 import type { Browser, BrowserContext, Page } from 'playwright-core'
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
-import { PEOPLE } from '#sandbox/devnet/people.ts'
+import { PEOPLE } from '#sandbox/devnet/accounts.ts'
 import { type RpcProxy, startRpcProxy } from '#sandbox/devnet/rpc-proxy.ts'
 import { type Devnet, startDevnet } from '#sandbox/devnet.ts'
 import { createChallenge } from '#src/auth/service.ts'

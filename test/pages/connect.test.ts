@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { PEOPLE } from '#sandbox/devnet/people.ts'
+import { PEOPLE } from '#sandbox/devnet/accounts.ts'
 import { LOCALES } from '#src/kernel/locale.ts'
 import { createConnectCode, peekConnectCode } from '#src/recipients/connect.ts'
 import { openSite, type Site } from './site.ts'

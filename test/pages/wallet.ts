@@ -1,5 +1,5 @@
 import type { Page } from 'playwright-core'
-import { PEOPLE } from '#sandbox/devnet/people.ts'
+import { PEOPLE } from '#sandbox/devnet/accounts.ts'
 import { createSandboxWallet } from '#sandbox/wallet.ts'
 
 /** What a wallet in a browser is like. */

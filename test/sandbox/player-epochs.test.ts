@@ -2,7 +2,7 @@ import { parseAbi, parseEventLogs } from 'viem'
 import { afterEach, describe, expect, test } from 'vitest'
 import type { Behaviour } from '#sandbox/devnet/fsp/behaviours.ts'
 import { FSP } from '#sandbox/devnet/fsp/places.ts'
-import { createPlayer, type Player, type PlayerOptions } from '#sandbox/devnet/player.ts'
+import { createPlayer, type Player, type PlayerOptions } from '#sandbox/devnet/provider-script.ts'
 import { type FurnishedDevnet, startDevnet } from '#sandbox/devnet.ts'
 
 /** What happens once in a reward epoch, in the events of the contracts. */

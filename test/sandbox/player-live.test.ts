@@ -1,7 +1,7 @@
 import { decodeErrorResult, parseAbi } from 'viem'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { FSP } from '#sandbox/devnet/fsp/places.ts'
-import { createPlayer, type Player } from '#sandbox/devnet/player.ts'
+import { createPlayer, type Player } from '#sandbox/devnet/provider-script.ts'
 import { type RpcProxy, startRpcProxy } from '#sandbox/devnet/rpc-proxy.ts'
 import { type FurnishedDevnet, startDevnet } from '#sandbox/devnet.ts'
 

@@ -17,7 +17,7 @@ import {
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { Behaviour } from '#sandbox/devnet/fsp/behaviours.ts'
 import { FSP, NAMED_PLACES } from '#sandbox/devnet/fsp/places.ts'
-import { createPlayer, type Player } from '#sandbox/devnet/player.ts'
+import { createPlayer, type Player } from '#sandbox/devnet/provider-script.ts'
 import { type FurnishedDevnet, startDevnet } from '#sandbox/devnet.ts'
 import selectors from '../fixtures/fsp-selectors.json' with { type: 'json' }
 

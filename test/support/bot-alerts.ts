@@ -1,10 +1,10 @@
 import { raise } from '#src/alerts/service.ts'
 import { deliverDue } from '#src/jobs/deliver-due.ts'
-import type { Severity } from '#src/kernel/facts.ts'
+import type { Severity } from '#src/kernel/display-values.ts'
 import type { JsonObject } from '#src/kernel/units.ts'
 import type { Raised } from '#src/watches/evaluate/evaluate.ts'
 import { findEventSource } from '#src/watches/events.ts'
-import { listTold } from '#src/watches/told.ts'
+import { listTold } from '#src/watches/notification-view.ts'
 import type { BotWorld } from './bot.ts'
 
 /** What a watch notices, as its evaluator would say it. */

@@ -1,4 +1,4 @@
-import { PEOPLE, type Person } from '#sandbox/devnet/people.ts'
+import { PEOPLE, type Person } from '#sandbox/devnet/accounts.ts'
 import type { Service } from '#src/app.ts'
 import type { Caller, Scope } from '#src/kernel/caller.ts'
 import { requireDocumented } from './documented.ts'

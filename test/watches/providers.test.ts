@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, test } from 'vitest'
-import type { PlayerOptions } from '#sandbox/devnet/player.ts'
+import type { PlayerOptions } from '#sandbox/devnet/provider-script.ts'
 import { type Told, type WatchWorld, watchWorld } from './world.ts'
 
 /** Watches of data providers while whole reward epochs are played on a local chain. */

@@ -1,5 +1,5 @@
 import type { Behaviour } from '#sandbox/devnet/fsp/behaviours.ts'
-import type { PlayerOptions } from '#sandbox/devnet/player.ts'
+import type { PlayerOptions } from '#sandbox/devnet/provider-script.ts'
 import { fetchPublications } from '#src/jobs/fetch-publications.ts'
 import { pollValidators } from '#src/jobs/poll-validators.ts'
 import type { Logger } from '#src/kernel/logger.ts'

@@ -1,4 +1,4 @@
-import { createPlayer, type Player, type PlayerOptions } from '#sandbox/devnet/player.ts'
+import { createPlayer, type Player, type PlayerOptions } from '#sandbox/devnet/provider-script.ts'
 import { startRpcProxy } from '#sandbox/devnet/rpc-proxy.ts'
 import { startDevnet } from '#sandbox/devnet.ts'
 import { startProtocolData } from '#sandbox/world/protocol-data.ts'

@@ -1,5 +1,5 @@
 import { Composer } from 'grammy'
-import type { ActedAlert } from '#src/alerts/acting.ts'
+import type { ActedAlert } from '#src/alerts/acknowledge.ts'
 import { formatTime } from '#src/i18n/format.ts'
 import { typed } from '#src/i18n/translate.ts'
 import { AppError } from '#src/kernel/errors.ts'

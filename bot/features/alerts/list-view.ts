@@ -1,4 +1,4 @@
-import type { AlertLine } from '#src/alerts/lines.ts'
+import type { AlertLine } from '#src/alerts/history-view.ts'
 import { cut, lineStart } from '#src/channels/wording.ts'
 import { formatDuration } from '#src/i18n/format.ts'
 import { withoutDirections } from '#src/i18n/isolates.ts'

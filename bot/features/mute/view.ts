@@ -1,4 +1,4 @@
-import type { AlertLine } from '#src/alerts/lines.ts'
+import type { AlertLine } from '#src/alerts/history-view.ts'
 import { cut } from '#src/channels/wording.ts'
 import { isolate } from '#src/i18n/isolates.ts'
 import { typed } from '#src/i18n/translate.ts'

@@ -5,7 +5,7 @@
  */
 import { randomInt, randomUUID } from 'node:crypto'
 import { z } from 'zod'
-import { SEVERITIES } from '#src/kernel/facts.ts'
+import { SEVERITIES } from '#src/kernel/display-values.ts'
 import { Id } from '#src/kernel/units.ts'
 import type { BotContext } from '../../core/context.ts'
 import { placeOf, SESSION_MS } from '../../core/session.ts'

@@ -1,6 +1,6 @@
 /** How the choices of the wizard follow each other: pure. */
-import { SEVERITIES } from '#src/kernel/facts.ts'
-import { settingValue } from '#src/watches/guide.ts'
+import { SEVERITIES } from '#src/kernel/display-values.ts'
+import { settingValue } from '#src/watches/form.ts'
 import { getWatchType } from '#src/watches/types/index.ts'
 import { fieldsOf } from '../../views/fields.ts'
 import { guideOf } from '../../views/watch-facts.ts'

@@ -1,5 +1,5 @@
 import { builtKey, html, type Translate, typed } from '#src/i18n/translate.ts'
-import { settingValue } from '#src/watches/guide.ts'
+import { settingValue } from '#src/watches/form.ts'
 import type { Watch } from '#src/watches/model.ts'
 import { REGISTRY } from '#src/watches/types/index.ts'
 import { packed } from '../../core/callback-data.ts'

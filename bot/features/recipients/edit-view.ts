@@ -1,5 +1,5 @@
 import { id, typed } from '#src/i18n/translate.ts'
-import type { Severity } from '#src/kernel/facts.ts'
+import type { Severity } from '#src/kernel/display-values.ts'
 import { LOCALE_NAMES, LOCALES } from '#src/kernel/locale.ts'
 import { packed } from '../../core/callback-data.ts'
 import { destinationName } from '../../views/destination.ts'

@@ -1,5 +1,5 @@
 import { id } from '#src/i18n/translate.ts'
-import type { Severity } from '#src/kernel/facts.ts'
+import type { Severity } from '#src/kernel/display-values.ts'
 import { LOCALE_NAMES } from '#src/kernel/locale.ts'
 import type { Settings } from '#src/recipients/settings.ts'
 import { packed } from '../../core/callback-data.ts'

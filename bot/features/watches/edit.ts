@@ -1,7 +1,7 @@
 import { Composer } from 'grammy'
 import { z } from 'zod'
 import { typed } from '#src/i18n/translate.ts'
-import { settingValue } from '#src/watches/guide.ts'
+import { settingValue } from '#src/watches/form.ts'
 import type { Watch } from '#src/watches/model.ts'
 import { getWatchType } from '#src/watches/types/index.ts'
 import type { BotContext, Membership } from '../../core/context.ts'

@@ -1,6 +1,6 @@
 import { setTimeout as wait } from 'node:timers/promises'
 import type { Clock } from '#src/kernel/clock.ts'
-import type { Course } from './course.ts'
+import type { Course } from './price-path.ts'
 import type { BlockWriter } from './writer.ts'
 
 /** How often it is looked whether something is to happen. */

@@ -10,8 +10,8 @@ import {
   resourcePath,
   USD_PER_1000_CREDITS_MICROS,
 } from '../price-list.ts'
-import type { AssetState } from '../topups/market.ts'
 import { SETTLEMENTS } from '../topups/model.ts'
+import type { AssetState } from '../topups/payment-options.ts'
 import { capUnits, rateOf, symbolOf, unitsFor } from '../topups/rules.ts'
 
 /** Ours alone: credits are bought beforehand, a call carries no payment. */

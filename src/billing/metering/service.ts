@@ -12,8 +12,8 @@ import {
   settleTogether,
   type TokenCall,
 } from './charging.ts'
+import { createNews } from './listeners.ts'
 import * as model from './model.ts'
-import { createNews } from './news.ts'
 import { createDebts, giveBack } from './refunds.ts'
 import { freeLeft, utcDay } from './rules.ts'
 import { countFreeCalls, deleteFreeCallsBefore } from './store.ts'

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { z } from 'zod'
-import type { Severity } from '#src/kernel/facts.ts'
+import type { Severity } from '#src/kernel/display-values.ts'
 import { defineSignal, defineWatchType, type Firing, type Observed } from '../define.ts'
 import type { EvaluatedWatch, StoredState } from '../model.ts'
 import { evaluateWatch } from './evaluate.ts'

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { isAtLeast, type Severity } from '#src/kernel/facts.ts'
+import { isAtLeast, type Severity } from '#src/kernel/display-values.ts'
 import type { Firing, Observed, Signal, SignalGroup, WatchType } from '../define.ts'
 import { completeSignals, type EvaluatedWatch, type StoredState } from '../model.ts'
 

@@ -4,11 +4,11 @@ import type { FspChain } from '#src/fsp/chain.ts'
 import type { FieldError } from '#src/kernel/errors.ts'
 import type { Address } from '#src/kernel/units.ts'
 import { validationErrors } from '#src/kernel/validation.ts'
-import { unlessAway } from '../away.ts'
 import type { WatchType } from '../define.ts'
 import { completeSignals, type SignalChoice, type WatchChanges } from '../model.ts'
 import * as store from '../store.ts'
 import { CHAIN_TYPES } from '../types/index.ts'
+import { unlessAway } from '../unavailable.ts'
 import { targetKey } from './rules.ts'
 
 /**

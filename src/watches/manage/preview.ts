@@ -8,11 +8,11 @@ import type { Caller } from '#src/kernel/caller.ts'
 import type { Clock } from '#src/kernel/clock.ts'
 import { AppError } from '#src/kernel/errors.ts'
 import { validationErrors } from '#src/kernel/validation.ts'
-import { unlessAway } from '../away.ts'
 import { Balance, type ChainWatchType, type WatchType } from '../define.ts'
 import type { Facts } from '../facts.ts'
-import { suggestedSettings } from '../guide.ts'
+import { suggestedSettings } from '../form.ts'
 import { CHAIN_TYPES, findWatchType } from '../types/index.ts'
+import { unlessAway } from '../unavailable.ts'
 
 export interface PreviewDeps {
   readonly db: Db

@@ -4,7 +4,7 @@
  * @see product decisions, 8 and 13.29
  */
 import { z } from 'zod'
-import type { Presentation, Severity } from '#src/kernel/facts.ts'
+import type { Presentation, Severity } from '#src/kernel/display-values.ts'
 import { Instant, type JsonObject } from '#src/kernel/units.ts'
 
 /** The events, which no signal emits. */

@@ -1,7 +1,7 @@
 import { sql } from 'drizzle-orm'
 import { z } from 'zod'
 import type { Db } from '#src/db/connection.ts'
-import { SEVERITIES, type Severity } from '#src/kernel/facts.ts'
+import { SEVERITIES, type Severity } from '#src/kernel/display-values.ts'
 import { storedAddress } from '#src/kernel/units.ts'
 import type { EvaluatedWatch, StoredState } from '../model.ts'
 import { NO_SIGNAL, StoredStates } from '../store.ts'

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import type { Presentation } from '#src/kernel/facts.ts'
+import type { Presentation } from '#src/kernel/display-values.ts'
 import { Credits, Instant, type JsonObject } from '#src/kernel/units.ts'
 import {
   type Balance,

@@ -1,7 +1,7 @@
 import { parseUnits } from 'viem/utils'
 import { z } from 'zod'
 import { feedName, findFeed, nearestFeeds } from '#src/chain/feed-names.ts'
-import type { Presentation } from '#src/kernel/facts.ts'
+import type { Presentation } from '#src/kernel/display-values.ts'
 import { Instant, type JsonObject, Units } from '#src/kernel/units.ts'
 import {
   defineSignal,
@@ -10,7 +10,7 @@ import {
   type Guard,
   type WatchView,
 } from '../define.ts'
-import type { Guide } from '../guide.ts'
+import type { Guide } from '../form.ts'
 
 const PERCENT_MIN = 0.01
 const PERCENT_MAX = 1000

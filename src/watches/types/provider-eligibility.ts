@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import type { Facts, Presentation } from '#src/kernel/facts.ts'
+import type { Facts, Presentation } from '#src/kernel/display-values.ts'
 import { Address, Instant, type JsonObject } from '#src/kernel/units.ts'
 import { defineSignal, defineWatchType, type Evaluation, type Firing } from '../define.ts'
 import {

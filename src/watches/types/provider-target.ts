@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import type { FspChain } from '#src/fsp/chain.ts'
 import { shortAddress } from '#src/i18n/format.ts'
-import type { Fact } from '#src/kernel/facts.ts'
+import type { Fact } from '#src/kernel/display-values.ts'
 import { Address } from '#src/kernel/units.ts'
 
 /** A data provider, by its identity address; any of its other addresses is understood. */

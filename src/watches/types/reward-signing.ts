@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { canonicalJson } from '#src/kernel/canonical-json.ts'
-import type { Facts, Presentation } from '#src/kernel/facts.ts'
+import type { Facts, Presentation } from '#src/kernel/display-values.ts'
 import { Instant, type JsonObject } from '#src/kernel/units.ts'
 import { defineSignal, defineWatchType, type Guard } from '../define.ts'
 import {

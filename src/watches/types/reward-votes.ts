@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import type { Severity } from '#src/kernel/facts.ts'
+import type { Severity } from '#src/kernel/display-values.ts'
 import { Address, Instant, type JsonObject } from '#src/kernel/units.ts'
 import type { Evaluation, Firing } from '../define.ts'
 

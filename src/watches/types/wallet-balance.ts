@@ -1,7 +1,7 @@
 import { parseUnits } from 'viem/utils'
 import { z } from 'zod'
 import { shortAddress } from '#src/i18n/format.ts'
-import type { Presentation } from '#src/kernel/facts.ts'
+import type { Presentation } from '#src/kernel/display-values.ts'
 import { Address, Instant, type JsonObject, Units } from '#src/kernel/units.ts'
 import { defineSignal, defineWatchType, type Evaluation, type WatchView } from '../define.ts'
 

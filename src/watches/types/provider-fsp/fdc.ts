@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import type { Facts } from '#src/kernel/facts.ts'
+import type { Facts } from '#src/kernel/display-values.ts'
 import type { JsonObject } from '#src/kernel/units.ts'
 import { EXAMPLE, roundSignal } from './round-streak.ts'
 

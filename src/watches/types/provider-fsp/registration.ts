@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import type { ProviderObservation } from '#src/fsp/indexer/observation.ts'
-import type { Presentation } from '#src/kernel/facts.ts'
+import type { Presentation } from '#src/kernel/display-values.ts'
 import { Address, Instant, type JsonObject } from '#src/kernel/units.ts'
 import {
   defineSignal,

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { type Check, checkOf, type ProviderObservation } from '#src/fsp/indexer/observation.ts'
 import { ROUND_CHECKS, type RoundCheck } from '#src/fsp/protocol/verdicts.ts'
-import type { Facts, Presentation, Severity } from '#src/kernel/facts.ts'
+import type { Facts, Presentation, Severity } from '#src/kernel/display-values.ts'
 import { Address, Instant, type JsonObject } from '#src/kernel/units.ts'
 import {
   defineSignal,

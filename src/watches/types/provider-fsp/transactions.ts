@@ -1,7 +1,7 @@
 import { parseEther } from 'viem/utils'
 import { z } from 'zod'
 import type { ProviderObservation, TransactionPart } from '#src/fsp/indexer/observation.ts'
-import type { Presentation } from '#src/kernel/facts.ts'
+import type { Presentation } from '#src/kernel/display-values.ts'
 import { Address, Hash, Instant, type JsonObject, Units } from '#src/kernel/units.ts'
 import {
   defineSignal,

@@ -1,7 +1,7 @@
 /** Alerts as a chat lists them: each once, its recovery being a part of it. */
 import { and, count, desc, eq, gte, isNotNull, isNull, lt, type SQL, sql } from 'drizzle-orm'
 import type { Db } from '#src/db/connection.ts'
-import type { Severity } from '#src/kernel/facts.ts'
+import type { Severity } from '#src/kernel/display-values.ts'
 import type { AlertState } from './model.ts'
 import { type AlertPlace, type AlertRow, listNewest } from './store.ts'
 import { alerts } from './tables.ts'

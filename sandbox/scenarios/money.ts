@@ -1,6 +1,6 @@
 import { setTimeout as wait } from 'node:timers/promises'
 import { formatUnits } from 'viem/utils'
-import type { Desk } from '../desk.ts'
+import type { Desk } from '../control-panel.ts'
 import type { AskedTopup } from '../world/topups.ts'
 import type { WorldParts } from '../world.ts'
 import { type Happening, type HappeningGroup, INDEX, type Look, secondsSince } from './define.ts'

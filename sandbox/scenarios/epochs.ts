@@ -1,5 +1,5 @@
 import type { Behaviour } from '../devnet/fsp/behaviours.ts'
-import type { PlayedRounds } from '../devnet/fsp/travel.ts'
+import type { PlayedRounds } from '../devnet/fsp/time-travel.ts'
 import type { WorldParts } from '../world.ts'
 import { thenAlerts } from './alerts.ts'
 import { CHAT, type Happening, type HappeningGroup, INBOX, INDEX, RECEIVER } from './define.ts'

@@ -7,7 +7,7 @@
  * and the lines `bot:type.<type>.target`, `.now` and `.rule`, the last with the chosen options instead of
  * `rule` where there are any.
  */
-import type { Facts } from '#src/kernel/facts.ts'
+import type { Facts } from '#src/kernel/display-values.ts'
 
 /** A part of the target: what is observed. */
 export interface TargetField {

@@ -1,5 +1,5 @@
 import { formatEther } from 'viem/utils'
-import type { Person } from '../devnet/people.ts'
+import type { Person } from '../devnet/accounts.ts'
 import type { WorldParts } from '../world.ts'
 import { thenAlerts } from './alerts.ts'
 import { CHAT, type Happening, type HappeningGroup, INBOX, RECEIVER } from './define.ts'

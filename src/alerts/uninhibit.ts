@@ -3,12 +3,12 @@ import { type Db, transact } from '#src/db/connection.ts'
 import { isolateEach } from '#src/db/isolate.ts'
 import type { Address } from '#src/kernel/units.ts'
 import { DEFAULT_SETTINGS, listSettings, type Settings } from '#src/recipients/settings.ts'
-import { listTold } from '#src/watches/told.ts'
+import { listTold } from '#src/watches/notification-view.ts'
 import * as episodes from './episode-store.ts'
 import type { OpenAlert } from './episodes.ts'
 import { findCause, isCause } from './inhibition.ts'
+import { recordOf, type TellDeps, type Telling, tell } from './notify.ts'
 import { isMuted, nextReminder } from './rules.ts'
-import { recordOf, type TellDeps, type Telling, tell } from './tell.ts'
 
 /** Wallets looked at in one pass. */
 const AT_ONCE = 200

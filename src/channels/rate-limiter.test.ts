@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
-import { createPace } from './pace.ts'
+import { createPace } from './rate-limiter.ts'
 
 const { signal } = new AbortController()
 

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { createTravel } from './travel.ts'
+import { createTravel } from './time-travel.ts'
 
 test('a journey ends with an error when what is due makes no block, instead of never', async () => {
   const head = { number: 7, timestamp: 1_795_000_000 }

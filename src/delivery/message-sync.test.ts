@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { envelopeOf } from '../../test/support/envelopes.ts'
-import { together } from './shown.ts'
+import { together } from './message-sync.ts'
 
 test('alerts that fired at once stand in one message in the order of their numbers', () => {
   const parts = [5, 3, 4].map((alertId) => ({

@@ -1,6 +1,6 @@
 import { sql } from 'drizzle-orm'
 import type { Db } from '#src/db/connection.ts'
-import type { EndedMute, ToldWatch } from './told.ts'
+import type { EndedMute, ToldWatch } from './notification-view.ts'
 
 /** A watch that is not deleted, as those who tell of it need it. */
 export interface ToldRow extends Omit<ToldWatch, 'off'>, Record<string, unknown> {

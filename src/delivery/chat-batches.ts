@@ -13,7 +13,7 @@ import {
   type Recent,
 } from './grouping.ts'
 import * as messages from './message-store.ts'
-import { alertsIn, isOpenIn, type ShownPart, shownAs, together } from './shown.ts'
+import { alertsIn, isOpenIn, type ShownPart, shownAs, together } from './message-sync.ts'
 import type { Task } from './task.ts'
 
 /** Reads what became of alerts; those that are unknown by now are missing. */

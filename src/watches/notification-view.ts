@@ -2,7 +2,7 @@
 import { z } from 'zod'
 import type { Db } from '#src/db/connection.ts'
 import { completeSignals, type EvaluatedWatch, SignalChoice } from './model.ts'
-import * as store from './told-store.ts'
+import * as store from './notification-store.ts'
 import { findWatchType } from './types/index.ts'
 
 /** A watch and how its signals stand. */

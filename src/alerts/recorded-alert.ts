@@ -1,12 +1,12 @@
 /** A recorded alert in words. */
 import { z } from 'zod'
 import type { Message } from '#src/channels/define.ts'
-import { SEVERITIES } from '#src/kernel/facts.ts'
+import { SEVERITIES } from '#src/kernel/display-values.ts'
 import type { SecretBox } from '#src/kernel/secret-box.ts'
 import { JsonObject } from '#src/kernel/units.ts'
+import { type Recorded, renderable } from './notify.ts'
 import { type Note, type Reader, renderMessage } from './render.ts'
 import type { AlertRow } from './store.ts'
-import { type Recorded, renderable } from './tell.ts'
 
 /** What a row says happened. */
 export function recordedOf(row: AlertRow): Recorded {

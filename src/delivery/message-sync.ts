@@ -1,7 +1,7 @@
 /** What a message shows: what came in it, and what became of that. Pure. */
 import type { Envelope, MessageState } from '#src/channels/define.ts'
 import { canRecover, hasEnded, isRecovery } from '#src/channels/wording.ts'
-import { SEVERITIES } from '#src/kernel/facts.ts'
+import { SEVERITIES } from '#src/kernel/display-values.ts'
 import type { SentMessage } from './message-store.ts'
 
 /** A delivery in a message. */

@@ -1,5 +1,5 @@
-import type { Course } from './course.ts'
-import type { Keeper } from './keeper.ts'
+import type { Keeper } from './epoch-daemon.ts'
+import type { Course } from './price-path.ts'
 import { epochStart, roundStart, type Timing } from './timing.ts'
 import type { BlockWriter } from './writer.ts'
 

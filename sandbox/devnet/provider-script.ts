@@ -3,7 +3,7 @@ import type { Clock } from '#src/kernel/clock.ts'
 import type { FurnishedDevnet } from '../devnet.ts'
 import { PRICES } from './deployment.ts'
 import { type Behaviour, begin } from './fsp/behaviours.ts'
-import { createCourse } from './fsp/course.ts'
+import { createKeeper } from './fsp/epoch-daemon.ts'
 import {
   entityTx,
   expectSuccess,
@@ -13,13 +13,13 @@ import {
   installFsp,
   PLAYER,
 } from './fsp/install.ts'
-import { createKeeper } from './fsp/keeper.ts'
 import { keepUp, LIVE_LOOK_MS } from './fsp/live.ts'
 import type { KnownPolicy, ProviderState } from './fsp/policy.ts'
+import { createCourse } from './fsp/price-path.ts'
 import { type ProviderAccounts, providerAccounts } from './fsp/provider.ts'
 import { planRound } from './fsp/round.ts'
+import { createTravel, type PlayedRounds } from './fsp/time-travel.ts'
 import { epochAt, FLARE_TIMING, type Timing } from './fsp/timing.ts'
-import { createTravel, type PlayedRounds } from './fsp/travel.ts'
 import { createBlockWriter, type Receipt, readReceipts, type Tx } from './fsp/writer.ts'
 
 /** A provider as it is asked for. */

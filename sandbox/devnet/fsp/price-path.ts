@@ -1,5 +1,5 @@
+import type { Keeper } from './epoch-daemon.ts'
 import { fastUpdates } from './fast-updates.ts'
-import type { Keeper } from './keeper.ts'
 import type { Act } from './round.ts'
 import { roundAt, roundStart, type Timing } from './timing.ts'
 import type { BlockWriter, Tx } from './writer.ts'

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { createLanes, type Lanes } from './lanes.ts'
+import { createLanes, type Lanes } from './concurrency-limiter.ts'
 
 const CHAT = { room: 30, laneStart: 1, laneMax: 1 }
 const HOOK = { room: 256, laneStart: 8, laneMax: 64 }

@@ -1,4 +1,4 @@
-import type { Desk } from '../desk.ts'
+import type { Desk } from '../control-panel.ts'
 import type { WorldParts } from '../world.ts'
 import { thenAlerts } from './alerts.ts'
 import { CHAT, type Happening, type HappeningGroup, INBOX, INDEX, RECEIVER } from './define.ts'

@@ -13,7 +13,7 @@ import {
   type Settings,
 } from '#src/recipients/settings.ts'
 import { deleteWatch as remove } from '#src/watches/manage/service.ts'
-import * as acting from './acting-store.ts'
+import * as acting from './acknowledge-store.ts'
 import * as episodes from './episode-store.ts'
 import { nextReminder } from './rules.ts'
 

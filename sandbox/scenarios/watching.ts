@@ -1,4 +1,4 @@
-import type { Desk, NewWatch } from '../desk.ts'
+import type { Desk, NewWatch } from '../control-panel.ts'
 import { CHAT, type Happening, INDEX } from './define.ts'
 
 /** Lets Alice watch something; what she watches already she does not watch twice. */

@@ -1,4 +1,4 @@
-import type { Desk } from '../desk.ts'
+import type { Desk } from '../control-panel.ts'
 import { BEHAVIOURS, type Behaviour } from '../devnet/fsp/behaviours.ts'
 import type { WorldParts } from '../world.ts'
 import { thenAlerts } from './alerts.ts'
