@@ -7,7 +7,7 @@ import { createTokenLookup } from '#src/auth/service.ts'
 import { findLastProof } from '#src/billing/account/proof.ts'
 import { createMetering } from '#src/billing/metering/service.ts'
 import { RESOURCES } from '#src/billing/price-list.ts'
-import { createMarket } from '#src/billing/topups/payment-options.ts'
+import { createPaymentOptions } from '#src/billing/topups/payment-options.ts'
 import { createChain } from '#src/chain/client.ts'
 import { createPChain, type PChain } from '#src/chain/pchain.ts'
 import { createPublished } from '#src/chain/published.ts'
@@ -143,7 +143,7 @@ export function createApp(
     chain,
     facts: createFacts({ db, ...factSource }),
     xrpl,
-    market: createMarket({ chain, xrpl, clock, log, billing }),
+    market: createPaymentOptions({ chain, xrpl, clock, log, billing }),
     metering: createMetering({ ...metered, tokens: createTokenLookup(metered) }),
     channels,
     notices: createNotices({ clock, publicUrl, botUsername, billing }),
@@ -168,7 +168,7 @@ export function createApp(
     db: jobsDb,
     chain: jobsChain,
     facts: createFacts({ db: jobsDb, ...factSource, chain: jobsChain }),
-    market: createMarket({ chain: jobsChain, xrpl, clock, log, billing }),
+    market: createPaymentOptions({ chain: jobsChain, xrpl, clock, log, billing }),
   }
   const server = createServer(app, config.http)
   const bot =

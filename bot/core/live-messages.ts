@@ -17,12 +17,12 @@ import { type ChatLink, chatLinks } from '#src/recipients/chats.ts'
 import { OVERVIEW_KIND, readOverview } from '../features/status/overview.ts'
 import { overviewKey, statusScreen } from '../features/status/view.ts'
 import {
-  type Ask,
   digestOf,
   nextLookAt,
   readTopup,
   stageOf,
   TOPUP_KINDS,
+  type AskOperation,
 } from '../features/topup/topups.ts'
 import { topupScreen } from '../features/topup/view.ts'
 import type { Reader, View } from '../views/view.ts'
@@ -170,16 +170,16 @@ interface Seen {
   readonly reader: Reader
   readonly known: KnownChat
   readonly link: ChatLink
-  readonly ask: Ask
+  readonly ask: AskOperation
 }
 
-function askAs(app: App, { locale }: KnownChat, { wallet, scopes }: ChatLink): Ask {
+function askAs(app: App, { locale }: KnownChat, { wallet, scopes }: ChatLink): AskOperation {
   const caller: Caller = { wallet, scopes, via: 'telegram' }
   return async (operation, input) =>
     (await invoke(app, operation, caller, { ...input, locale })).output
 }
 
-async function readShown({ app }: Teller, { chatId, handle, stage }: LiveRow, ask: Ask) {
+async function readShown({ app }: Teller, { chatId, handle, stage }: LiveRow, ask: AskOperation) {
   return await readTopup(app, ask, { handle: Hash.parse(handle), chatId, stage })
 }
 

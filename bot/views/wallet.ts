@@ -2,7 +2,7 @@
 import { getAccount } from '#src/operations/account.ts'
 import { listWatches } from '#src/operations/watches.ts'
 import type { Watch } from '#src/watches/model.ts'
-import type { Ask } from '../features/topup/topups.ts'
+import type { AskOperation } from '../features/topup/topups.ts'
 import type { Funds } from './home.ts'
 import { slotUse } from './slot-use.ts'
 
@@ -10,13 +10,13 @@ import { slotUse } from './slot-use.ts'
 export const PAGE_LIMIT = '250'
 
 /** Credits and slots of the wallet. */
-export async function readFunds(ask: Ask): Promise<Funds> {
+export async function readFunds(ask: AskOperation): Promise<Funds> {
   const { balanceCredits, slots } = await ask(getAccount, { query: { limit: '1' } })
   return { balanceCredits, slots: slotUse(slots) }
 }
 
 /** All watches of the wallet. */
-export async function readWatches(ask: Ask): Promise<readonly Watch[]> {
+export async function readWatches(ask: AskOperation): Promise<readonly Watch[]> {
   const all: Watch[] = []
   let cursor: string | null | undefined
   while (cursor !== null) {

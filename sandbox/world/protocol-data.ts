@@ -25,7 +25,7 @@ const PASSES_MAX = 3
 const VALIDATOR_DAYS = 60
 const DAY_S = 86_400
 
-const Ask = z.object({
+const TopupQuestion = z.object({
   id: z.unknown(),
   method: z.string(),
   params: z.object({ nodeIDs: z.array(z.string()).optional() }).optional(),
@@ -116,7 +116,7 @@ function rewardsOf({ epoch, members }: KnownPolicy) {
 }
 
 async function askPChain(request: IncomingMessage, player: Player, clock: Clock): Promise<Answer> {
-  const asked = Ask.safeParse(parseJson(await text(request)))
+  const asked = TopupQuestion.safeParse(parseJson(await text(request)))
   if (!asked.success) return { status: 400, body: { error: 'not a call' } }
   const { id, method, params } = asked.data
   if (method !== 'platform.getCurrentValidators') {

@@ -197,7 +197,7 @@ async function act(
 /** These alerts, and those whose messages tell of them. */
 async function withAnchors(tx: Db, ids: readonly number[]): Promise<readonly number[]> {
   const rows = await store.listByIds(tx, ids)
-  return [...new Set([...ids, ...rows.flatMap(({ flapOf }) => flapOf ?? [])])]
+  return [...new Set([...ids, ...rows.flatMap(({ flappingAlertId }) => flappingAlertId ?? [])])]
 }
 
 async function goOnReminding(
@@ -210,14 +210,14 @@ async function goOnReminding(
   const now = deps.clock.now()
   const rows = await store.listByIds(tx, ids)
   const critical = rows.filter(
-    ({ severity, isEpisode, acknowledgedAt, mutedAt, toldAt }) =>
-      severity === 'critical' && isEpisode && !acknowledgedAt && !mutedAt && toldAt,
+    ({ severity, isEpisode, acknowledgedAt, mutedAt, notifiedAt }) =>
+      severity === 'critical' && isEpisode && !acknowledgedAt && !mutedAt && notifiedAt,
   )
   await acting.remindAgain(
     tx,
-    critical.map(({ id, toldAt }) => ({
+    critical.map(({ id, notifiedAt }) => ({
       id,
-      remindAt: nextReminder(repeat.critical, toldAt ?? now, now) ?? null,
+      remindAt: nextReminder(repeat.critical, notifiedAt ?? now, now) ?? null,
     })),
   )
 }

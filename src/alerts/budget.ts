@@ -16,7 +16,7 @@ import { DEFAULT_SETTINGS, listSettings, type Settings } from '#src/recipients/s
 import { timingOf } from '#src/recipients/timing.ts'
 import { listTold } from '#src/watches/notification-view.ts'
 import * as store from './budget-store.ts'
-import type { TellDeps } from './notify.ts'
+import type { NotifyDeps } from './notify.ts'
 
 /** Alerts that one watch sends one recipient in an hour: people, and programs. */
 const PEOPLE_MAX = 120
@@ -73,7 +73,7 @@ export async function applyBudget(
     const free = left.get(key) ?? 0
     left.set(key, free - 1)
     if (free > 0) return row
-    const { heldUntil: _heldUntil, ...rest } = row
+    const { deferredUntil: _heldUntil, ...rest } = row
     return { ...rest, status: 'throttled' }
   })
   return { rows, first: spent.filter(({ isFirst }) => isFirst) }
@@ -100,7 +100,7 @@ interface Reader {
 
 /** The message that announces to a recipient that further alerts of a watch are not sent this hour. */
 export function announcement(
-  deps: Pick<TellDeps, 'publicUrl'>,
+  deps: Pick<NotifyDeps, 'publicUrl'>,
   about: {
     readonly watch: { readonly id: number; readonly label: string }
     readonly reader: Reader
@@ -116,7 +116,7 @@ export function announcement(
 
 /** Sends the hourly summaries that are due, one for each watch and recipient. */
 export async function sendThrottleSummaries(
-  deps: TellDeps & { readonly db: Db },
+  deps: NotifyDeps & { readonly db: Db },
   signal: AbortSignal,
 ): Promise<void> {
   const { quarantine } = deps
@@ -132,7 +132,7 @@ export async function sendThrottleSummaries(
   }
 }
 
-async function summarize(deps: TellDeps, tx: Db, due: store.DueSummary): Promise<void> {
+async function summarize(deps: NotifyDeps, tx: Db, due: store.DueSummary): Promise<void> {
   const now = deps.clock.now()
   const taken = await store.takeSummary(tx, due, now)
   if (taken === undefined) return
@@ -158,7 +158,7 @@ async function summarize(deps: TellDeps, tx: Db, due: store.DueSummary): Promise
 }
 
 function messageFor(
-  { publicUrl }: Pick<TellDeps, 'publicUrl'>,
+  { publicUrl }: Pick<NotifyDeps, 'publicUrl'>,
   about: Parameters<typeof announcement>[1],
   write: (t: Translate) => Pick<Envelope['message'], 'title' | 'body'>,
 ): delivery.NewDelivery {
@@ -202,12 +202,12 @@ function messageFor(
     },
     createdAt: now,
     ...(timing.act === 'hold'
-      ? { status: 'held', heldUntil: timing.until }
+      ? { status: 'held', deferredUntil: timing.until }
       : { status: 'pending' }),
   }
 }
 
 /** Deletes the counts of watches and recipients that have been quiet for some hours. */
-export async function pruneBudgets({ db, clock }: Pick<TellDeps, 'clock'> & { readonly db: Db }) {
+export async function pruneBudgets({ db, clock }: Pick<NotifyDeps, 'clock'> & { readonly db: Db }) {
   await store.deleteIdle(db, new Date(clock.now().getTime() - 3 * HOUR_MS))
 }

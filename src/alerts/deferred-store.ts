@@ -6,7 +6,7 @@ import type { Db } from '#src/db/connection.ts'
 const ROWS_MAX = 5000
 
 /** What is due of the alerts that are deferred for a recipient, in figures. */
-export interface HeldCounts extends Record<string, unknown> {
+export interface DeferredCounts extends Record<string, unknown> {
   /** Messages, recoveries too. */
   readonly messages: number
   /** Alerts among them. */
@@ -20,7 +20,7 @@ export interface HeldCounts extends Record<string, unknown> {
 }
 
 /** A deferred delivery; `envelope` as it is stored. */
-export interface HeldRow extends Record<string, unknown> {
+export interface DeferredRow extends Record<string, unknown> {
   readonly id: string
   readonly alertId: number | null
   readonly firedAt: Date
@@ -64,8 +64,8 @@ function isDue({ recipientId, until, onlyCritical }: Due) {
 }
 
 /** Counts deferred alerts. */
-export async function countHeld(tx: Db, due: Due): Promise<HeldCounts> {
-  const [counted] = await tx.execute<HeldCounts>(sql`
+export async function countDeferred(tx: Db, due: Due): Promise<DeferredCounts> {
+  const [counted] = await tx.execute<DeferredCounts>(sql`
     select count(*)::int as messages,
       (count(*) filter (where not d.recovery))::int as alerts,
       (count(*) filter (where a.is_episode and a.state = 'recovered'))::int as recovered,
@@ -79,8 +79,12 @@ export async function countHeld(tx: Db, due: Due): Promise<HeldCounts> {
 }
 
 /** Deferred alerts: those still open first, and each time the newest. */
-export async function listNewestHeld(tx: Db, due: Due, limit: number): Promise<readonly HeldRow[]> {
-  return await tx.execute<HeldRow>(sql`
+export async function listNewestDeferred(
+  tx: Db,
+  due: Due,
+  limit: number,
+): Promise<readonly DeferredRow[]> {
+  return await tx.execute<DeferredRow>(sql`
     select d.id, d.alert_id as "alertId", d.fired_at as "firedAt", d.envelope,
       coalesce(a.is_episode and a.recovered_at is null, false) as "isFiring"
     from deliveries d
@@ -91,13 +95,13 @@ export async function listNewestHeld(tx: Db, due: Due, limit: number): Promise<r
 }
 
 /** Notices that are deferred for a recipient until then, the oldest first. */
-export async function listHeldNotices(
+export async function listDeferredNotices(
   tx: Db,
   recipientId: number,
   until: Date,
   limit: number,
-): Promise<readonly HeldRow[]> {
-  return await tx.execute<HeldRow>(sql`
+): Promise<readonly DeferredRow[]> {
+  return await tx.execute<DeferredRow>(sql`
     select id, alert_id as "alertId", fired_at as "firedAt", envelope, false as "isFiring"
     from deliveries
     where recipient_id = ${recipientId} and held_until <= ${until} and kind = 'notice'
@@ -105,10 +109,10 @@ export async function listHeldNotices(
 }
 
 /** Notes that deferred alerts are told in one delivery. */
-export async function markToldIn(tx: Db, due: Due, toldIn: string): Promise<void> {
+export async function markSummarized(tx: Db, due: Due, summaryDeliveryId: string): Promise<void> {
   for (;;) {
     const marked = await tx.execute(sql`
-      update deliveries set held_until = null, told_in = ${toldIn}
+      update deliveries set held_until = null, told_in = ${summaryDeliveryId}
       where id = any(array(select d.id from deliveries d where ${isDue(due)} limit ${ROWS_MAX}))
       returning 1`)
     if (marked.length < ROWS_MAX) return
@@ -116,7 +120,7 @@ export async function markToldIn(tx: Db, due: Due, toldIn: string): Promise<void
 }
 
 /** Ends deferred deliveries that cannot be read. */
-export async function failHeld(tx: Db, ids: readonly string[]): Promise<void> {
+export async function failDeferred(tx: Db, ids: readonly string[]): Promise<void> {
   if (ids.length === 0) return
   await tx.execute(sql`
     update deliveries set status = 'failed', held_until = null, last_error = 'unreadable'
@@ -124,7 +128,7 @@ export async function failHeld(tx: Db, ids: readonly string[]): Promise<void> {
 }
 
 /** Until when what is deferred for a recipient waits. */
-export interface HeldUntil {
+export interface DeferredUntil {
   /** Deliveries whose time had come by then keep it; null: they wait again, too. */
   readonly keepDueAt: Date | null
   readonly notices: Date
@@ -138,10 +142,10 @@ export interface HeldUntil {
  *
  * @returns the id to go on after; undefined when there are no more
  */
-export async function rescheduleHeld(
+export async function rescheduleDeferred(
   tx: Db,
   recipientId: number,
-  until: HeldUntil,
+  until: DeferredUntil,
   after: string | undefined,
 ): Promise<string | undefined> {
   const { keepDueAt, notices, critical, others } = until

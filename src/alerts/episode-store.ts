@@ -35,11 +35,11 @@ export async function listOpen(db: Db, wallets: readonly Address[]): Promise<Ope
 }
 
 /** Wallets above `after` with open alerts that others hold back, in order. */
-export async function listHeldBack(db: Db, after: string, limit: number): Promise<Address[]> {
+export async function listInhibited(db: Db, after: string, limit: number): Promise<Address[]> {
   const rows = await db
     .selectDistinct({ wallet: alerts.wallet })
     .from(alerts)
-    .where(and(gt(alerts.wallet, after), isNull(alerts.toldAt), isNull(alerts.recoveredAt)))
+    .where(and(gt(alerts.wallet, after), isNull(alerts.notifiedAt), isNull(alerts.recoveredAt)))
     .orderBy(alerts.wallet)
     .limit(limit)
   return rows.map(({ wallet }) => storedAddress(wallet))
@@ -66,19 +66,19 @@ export interface Mark {
   readonly raises?: number
   readonly episodeSeverity?: Severity
   /** Null: another alert holds it back. */
-  readonly toldAt?: Date | null
+  readonly notifiedAt?: Date | null
   readonly mutedAt?: Date | undefined
-  readonly flapOf?: number | undefined
+  readonly flappingAlertId?: number | undefined
   readonly remindAt?: Date | undefined
 }
 
 /** Writes what new alerts turned out to be, in one statement. */
 export async function markAlerts(db: Db, marks: readonly Mark[]): Promise<void> {
   if (marks.length === 0) return
-  const rows = marks.map(({ toldAt, ...mark }) => ({
+  const rows = marks.map(({ notifiedAt, ...mark }) => ({
     ...mark,
-    toldAt,
-    untold: toldAt === null,
+    notifiedAt,
+    untold: notifiedAt === null,
   }))
   await db.execute(sql`
     update alerts a set
@@ -86,13 +86,13 @@ export async function markAlerts(db: Db, marks: readonly Mark[]): Promise<void> 
       started_at = coalesce(r."startedAt", a.started_at),
       raises = coalesce(r.raises, a.raises),
       episode_severity = coalesce(r."episodeSeverity", a.episode_severity),
-      told_at = case when r.untold then null else coalesce(r."toldAt", a.told_at) end,
+      told_at = case when r.untold then null else coalesce(r."notifiedAt", a.told_at) end,
       muted_at = coalesce(r."mutedAt", a.muted_at),
-      flap_of = coalesce(r."flapOf", a.flap_of),
+      flap_of = coalesce(r."flappingAlertId", a.flap_of),
       remind_at = coalesce(r."remindAt", a.remind_at)
     from jsonb_to_recordset(${JSON.stringify(rows)}::jsonb) as r(id int, "recoveryOf" int,
-      "startedAt" timestamptz, raises int, "episodeSeverity" text, untold boolean, "toldAt" timestamptz,
-      "mutedAt" timestamptz, "flapOf" int, "remindAt" timestamptz)
+      "startedAt" timestamptz, raises int, "episodeSeverity" text, untold boolean, "notifiedAt" timestamptz,
+      "mutedAt" timestamptz, "flappingAlertId" int, "remindAt" timestamptz)
     where a.id = r.id`)
 }
 
@@ -101,14 +101,14 @@ export async function markReleased(
   db: Db,
   rows: readonly {
     readonly id: number
-    readonly toldAt: Date
+    readonly notifiedAt: Date
     readonly remindAt: Date | undefined
   }[],
 ): Promise<number[]> {
   if (rows.length === 0) return []
   const marked = await db.execute<{ id: number }>(sql`
-    update alerts a set told_at = r."toldAt", remind_at = r."remindAt"
-    from jsonb_to_recordset(${JSON.stringify(rows)}::jsonb) as r(id int, "toldAt" timestamptz,
+    update alerts a set told_at = r."notifiedAt", remind_at = r."remindAt"
+    from jsonb_to_recordset(${JSON.stringify(rows)}::jsonb) as r(id int, "notifiedAt" timestamptz,
       "remindAt" timestamptz)
     where a.id = r.id and a.told_at is null and a.recovered_at is null
     returning a.id`)
@@ -194,7 +194,7 @@ export async function saveFlapping(db: Db, id: number, flapping: Flapping): Prom
 }
 
 /** Notes in what a message tells of such a signal that it has recovered. */
-export async function restFlapping(db: Db, id: number, recoveredAt: Date): Promise<void> {
+export async function settleFlapping(db: Db, id: number, recoveredAt: Date): Promise<void> {
   const at = sql`to_jsonb(${recoveredAt.toISOString()}::text)`
   await db
     .update(alerts)

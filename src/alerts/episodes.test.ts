@@ -22,10 +22,10 @@ function openAlert(id: number, over: Partial<OpenAlert> = {}): OpenAlert {
     position,
     firedAt: at(position),
     startedAt: null,
-    toldAt: at(position),
+    notifiedAt: at(position),
     acknowledgedAt: null,
     mutedAt: null,
-    flapOf: null,
+    flappingAlertId: null,
     ...over,
   }
 }

@@ -22,12 +22,12 @@ export interface OpenAlert {
   /** Of an alert that raises another: when their episode began. */
   readonly startedAt: Date | null
   /** Null while another alert holds it back. */
-  readonly toldAt: Date | null
+  readonly notifiedAt: Date | null
   readonly acknowledgedAt: Date | null
   /** Since when chats and mailboxes hear nothing of it until it recovers. */
   readonly mutedAt: Date | null
   /** The alert whose message tells of this one too. */
-  readonly flapOf: number | null
+  readonly flappingAlertId: number | null
 }
 
 /** A firing that was recorded; a recovery nobody wants to hear of has no alert of its own. */

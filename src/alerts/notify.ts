@@ -11,14 +11,14 @@ import type { Told } from '#src/recipients/model.ts'
 import * as recipients from '#src/recipients/service.ts'
 import { DEFAULT_SETTINGS, listSettings, type Settings } from '#src/recipients/settings.ts'
 import { type Timing, timingOf } from '#src/recipients/timing.ts'
-import type { ToldWatch } from '#src/watches/notification-view.ts'
+import type { WatchForNotification } from '#src/watches/notification-view.ts'
 import { findWatchType } from '#src/watches/types/index.ts'
 import { alertUrl } from './alert-urls.ts'
 import { announcement, applyBudget, type Planned } from './budget.ts'
 import type { OpenAlert } from './episodes.ts'
 import { createRenderer, type Note, type Renderable, remind, type renderMessage } from './render.ts'
 
-export interface TellDeps {
+export interface NotifyDeps {
   readonly clock: Clock
   /** Where an alert goes that cannot be put into words; the others of its batch are sent. */
   readonly quarantine: Quarantine
@@ -40,8 +40,8 @@ export interface Recorded {
 }
 
 /** An alert that is told, and how. */
-export interface Telling extends Recorded {
-  readonly watch: Omit<ToldWatch, 'isJudged' | 'firing' | 'off'>
+export interface Notification extends Recorded {
+  readonly watch: Omit<WatchForNotification, 'isJudged' | 'firing' | 'off'>
   readonly kind: Extract<EnvelopeKind, 'alert' | 'raised' | 'reminder'>
   /** The recipients that get it, of those it is for; all of them without this. */
   readonly only?: ReadonlySet<number>
@@ -64,37 +64,39 @@ export interface Telling extends Recorded {
 const REMINDER_GAP_MS = 1
 
 /** One delivery per alert and recipient, in the language and on the clock of each. */
-export async function tell(deps: TellDeps, tx: Db, all: readonly Telling[]): Promise<void> {
-  const tellings = all.filter(({ weight, watch }) => isAtLeast(weight, watch.minSeverity))
-  if (tellings.length === 0) return
-  const requests = tellings.map(({ watch, weight }) => ({
+export async function tell(deps: NotifyDeps, tx: Db, all: readonly Notification[]): Promise<void> {
+  const notifications = all.filter(({ weight, watch }) => isAtLeast(weight, watch.minSeverity))
+  if (notifications.length === 0) return
+  const requests = notifications.map(({ watch, weight }) => ({
     wallet: watch.wallet,
     recipientIds: watch.recipientIds,
     severity: weight,
   }))
-  const settings = await listSettings(tx, [...new Set(tellings.map(({ watch }) => watch.wallet))])
+  const settings = await listSettings(tx, [
+    ...new Set(notifications.map(({ watch }) => watch.wallet)),
+  ])
   const told = await recipients.recipientsFor(tx, requests)
-  const untold = await listUntold(tx, tellings)
+  const untold = await listUntold(tx, notifications)
   const createdAt = deps.clock.now()
   const timings = createTimings(createdAt)
   const render = createRenderer()
-  const planned = tellings.flatMap((telling, index) => {
+  const planned = notifications.flatMap((telling, index) => {
     const own = settings.get(telling.watch.wallet) ?? DEFAULT_SETTINGS
     return attempt(deps, telling, () =>
       (told[index] ?? []).flatMap((recipient): Planned[] => {
         if (!isFor(telling, recipient)) return []
         const plan = planFor(telling, recipient, own, timings)
         if (plan === undefined) return []
-        const wasHeld = untold.get(telling.answers?.alertId ?? 0)?.has(recipient.id) ?? false
-        const row = deliveryOf(deps, telling, recipient, { plan, createdAt, render, wasHeld })
+        const wasDeferred = untold.get(telling.answers?.alertId ?? 0)?.has(recipient.id) ?? false
+        const row = deliveryOf(deps, telling, recipient, { plan, createdAt, render, wasDeferred })
         return [{ watchId: telling.watch.id, row, counts: countsFor(telling, plan) }]
       }),
     )
   })
   const { rows, first } = await applyBudget(tx, planned, createdAt)
   const announced = first.flatMap(({ watchId, recipientId }) => {
-    const telling = tellings.findIndex(({ watch }) => watch.id === watchId)
-    const watch = tellings[telling]?.watch
+    const telling = notifications.findIndex(({ watch }) => watch.id === watchId)
+    const watch = notifications[telling]?.watch
     const reader = told[telling]?.find(({ id }) => id === recipientId)
     if (watch === undefined || reader === undefined || reader.channel === 'webhook') return []
     if (reader.off) return []
@@ -110,8 +112,8 @@ export async function tell(deps: TellDeps, tx: Db, all: readonly Telling[]): Pro
  * deliveries.
  */
 function attempt(
-  { quarantine }: TellDeps,
-  { alertId }: Telling,
+  { quarantine }: NotifyDeps,
+  { alertId }: Notification,
   plan: () => readonly Planned[],
 ): readonly Planned[] {
   try {
@@ -123,28 +125,28 @@ function attempt(
 }
 
 /** Whether a recipient gets it: what a wallet has here is not for groups, whose members manage nothing. */
-function isFor({ type, only, except }: Telling, { id, isGroup }: Told): boolean {
+function isFor({ type, only, except }: Notification, { id, isGroup }: Told): boolean {
   if (only?.has(id) === false || except?.has(id) === true) return false
   return !isGroup || findWatchType(type)?.reads !== 'ledger'
 }
 
 /** Whether a delivery counts against the hour of its watch: an alert that is sent, now or later. */
-function countsFor({ kind, isRecovery }: Telling, { status }: Plan): boolean {
+function countsFor({ kind, isRecovery }: Notification, { status }: Plan): boolean {
   return kind !== 'reminder' && !isRecovery && status !== 'muted'
 }
 
 function deliveryOf(
-  deps: TellDeps,
-  telling: Telling,
+  deps: NotifyDeps,
+  telling: Notification,
   recipient: Told,
   how: {
     readonly plan: Plan
     readonly createdAt: Date
     readonly render: typeof renderMessage
-    readonly wasHeld: boolean
+    readonly wasDeferred: boolean
   },
 ): delivery.NewDelivery {
-  const { plan, createdAt, render, wasHeld } = how
+  const { plan, createdAt, render, wasDeferred } = how
   const { watch, alertId, signal, firedAt, reminder, position } = telling
   const id = delivery.newDeliveryId(createdAt)
   return {
@@ -158,19 +160,19 @@ function deliveryOf(
     orderKey: `${recipient.id} ${watch.id} ${signal}`,
     firedAt: new Date(firedAt.getTime() + (reminder?.number ?? 0) * REMINDER_GAP_MS),
     position,
-    envelope: envelopeOf(deps, telling, recipient, { render, deliveryId: id, wasHeld }),
+    envelope: envelopeOf(deps, telling, recipient, { render, deliveryId: id, wasDeferred }),
     createdAt,
   }
 }
 
-type Plan = Pick<delivery.NewDelivery, 'status' | 'heldUntil'>
+type Plan = Pick<delivery.NewDelivery, 'status' | 'deferredUntil'>
 
 /** Settings, mutes and time hold for chats and mailboxes; programs get everything but reminders. */
 function planFor(
-  telling: Telling,
+  telling: Notification,
   recipient: Told,
   settings: Settings,
-  timings: (telling: Telling, recipient: Told, settings: Settings) => Timing,
+  timings: (telling: Notification, recipient: Told, settings: Settings) => Timing,
 ): Plan | undefined {
   const { kind, weight, isRecovery, isQuiet } = telling
   if (kind === 'reminder' && recipient.off) return undefined
@@ -184,13 +186,15 @@ function planFor(
   const timing = timings(telling, recipient, settings)
   if (timing.act === 'drop') return undefined
   if (recipient.off) return { status: 'disabled' }
-  return timing.act === 'hold' ? { status: 'held', heldUntil: timing.until } : { status: 'pending' }
+  return timing.act === 'hold'
+    ? { status: 'held', deferredUntil: timing.until }
+    : { status: 'pending' }
 }
 
 /** `timingOf` for one moment, asked once for readers who share settings and clock. */
 function createTimings(now: Date) {
   const known = new Map<Settings, Map<string, Timing>>()
-  return ({ kind, weight: severity }: Telling, reader: Told, settings: Settings): Timing => {
+  return ({ kind, weight: severity }: Notification, reader: Told, settings: Settings): Timing => {
     const ofSettings = known.get(settings) ?? new Map<string, Timing>()
     known.set(settings, ofSettings)
     const key = [kind, severity, reader.timezone, reader.mutedUntil?.getTime()].join(' ')
@@ -203,29 +207,29 @@ function createTimings(now: Date) {
 /** Who has had no message of the alerts that recoveries answer, by alert. */
 async function listUntold(
   tx: Db,
-  tellings: readonly Telling[],
+  notifications: readonly Notification[],
 ): Promise<ReadonlyMap<number, ReadonlySet<number>>> {
-  const ids = tellings.flatMap(({ isRecovery, answers }) =>
+  const ids = notifications.flatMap(({ isRecovery, answers }) =>
     isRecovery && answers !== undefined ? [answers.alertId] : [],
   )
   return await delivery.listUntold(tx, [...new Set(ids)])
 }
 
 function envelopeOf(
-  deps: TellDeps,
-  telling: Telling,
+  deps: NotifyDeps,
+  telling: Notification,
   recipient: Told,
   how: {
     readonly render: typeof renderMessage
     readonly deliveryId: string
-    readonly wasHeld: boolean
+    readonly wasDeferred: boolean
   },
 ): Envelope {
   const { locale, timezone } = recipient
   const { type, signal, group, data, kind, answers, startedAt, reminder, watch } = telling
   const reader = { locale, timezone }
   const held: readonly Note[] =
-    how.wasHeld && answers !== undefined ? [{ kind: 'held', firedAt: answers.firedAt }] : []
+    how.wasDeferred && answers !== undefined ? [{ kind: 'held', firedAt: answers.firedAt }] : []
   const render = (alert: Recorded, notes: readonly Note[]) =>
     how.render(renderable(deps, alert, watch, { recipientId: recipient.id, notes }), reader)
   const message = render(telling, [...held, ...(telling.notes ?? [])])
@@ -256,7 +260,7 @@ export function recordOf(alert: OpenAlert): Recorded {
 
 /** The title of an alert that another one answers; empty where it cannot be put into words. */
 function titleOf(
-  { quarantine }: TellDeps,
+  { quarantine }: NotifyDeps,
   answers: Recorded,
   write: (alert: Recorded) => string,
 ): string {
@@ -270,7 +274,7 @@ function titleOf(
 
 /** An alert of a watch, with the link that this recipient gets. */
 export function renderable(
-  deps: Pick<TellDeps, 'box' | 'publicUrl'>,
+  deps: Pick<NotifyDeps, 'box' | 'publicUrl'>,
   alert: Recorded,
   watch: { readonly id: number; readonly label: string },
   { recipientId, notes = [] }: { recipientId: number | null; notes?: readonly Note[] },

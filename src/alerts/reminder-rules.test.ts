@@ -1,11 +1,11 @@
 import { describe, expect, test } from 'vitest'
-import type { ToldWatch } from '#src/watches/notification-view.ts'
+import type { WatchForNotification } from '#src/watches/notification-view.ts'
 import { stepFor } from './reminder-rules.ts'
 
 const TOLD = new Date('2026-11-20T12:00:00.000Z')
 const minute = (minutes: number) => new Date(TOLD.getTime() + minutes * 60_000)
 
-const WATCH: ToldWatch = {
+const WATCH: WatchForNotification = {
   id: 1,
   wallet: '0x3f12B8ac9D2e7f4B6a1C5D8E0F9A7B3c2d1ea91C',
   label: 'Node A',
@@ -23,15 +23,15 @@ const ALERT = {
   recoveredAt: null,
   acknowledgedAt: null,
   mutedAt: null,
-  toldAt: TOLD,
-  flapOf: null,
+  notifiedAt: TOLD,
+  flappingAlertId: null,
 } as const
 
 type About = Parameters<typeof stepFor>[1]
 const step = (
   alert: Partial<Parameters<typeof stepFor>[0]> = {},
   about: Partial<About> = {},
-  watch: Partial<ToldWatch> = {},
+  watch: Partial<WatchForNotification> = {},
 ) =>
   stepFor(
     { ...ALERT, ...alert },
@@ -55,7 +55,7 @@ describe('an alert that is due', () => {
     [{ acknowledgedAt: TOLD }, {}],
     [{ mutedAt: TOLD }, {}],
     [{ recoveredAt: TOLD }, {}],
-    [{ toldAt: null }, {}],
+    [{ notifiedAt: null }, {}],
   ])('is left alone when it is %j, its watch %j', (alert, watch) => {
     expect(step(alert, {}, watch)).toEqual({ act: 'none' })
   })
@@ -91,14 +91,14 @@ describe('an alert that is due', () => {
 
 describe('a signal at rest after it came and went', () => {
   test('is told as firing, whatever its severity', () => {
-    const warning = { severity: 'warning', flapOf: 7 }
+    const warning = { severity: 'warning', flappingAlertId: 7 }
     expect(step(warning, { now: minute(30) })).toEqual({ act: 'remind', counts: false })
   })
 
   test('is told as recovered, unless it changed again', () => {
-    const recovery = { isEpisode: false, flapOf: 7, recoveredAt: TOLD }
+    const recovery = { isEpisode: false, flappingAlertId: 7, recoveredAt: TOLD }
     expect(step(recovery)).toEqual({ act: 'recovered' })
     expect(step(recovery, { isOvertaken: true })).toEqual({ act: 'none' })
-    expect(step({ ...recovery, flapOf: null })).toEqual({ act: 'none' })
+    expect(step({ ...recovery, flappingAlertId: null })).toEqual({ act: 'none' })
   })
 })

@@ -1,5 +1,5 @@
 import type { Settings } from '#src/recipients/settings.ts'
-import type { ToldWatch } from '#src/watches/notification-view.ts'
+import type { WatchForNotification } from '#src/watches/notification-view.ts'
 import { FLAPPING_WINDOW_MS, isMuted, nextReminder } from './rules.ts'
 import type { AlertRow } from './store.ts'
 
@@ -26,11 +26,11 @@ export function stepFor(
     | 'recoveredAt'
     | 'acknowledgedAt'
     | 'mutedAt'
-    | 'toldAt'
-    | 'flapOf'
+    | 'notifiedAt'
+    | 'flappingAlertId'
   >,
   about: {
-    readonly watch: ToldWatch | undefined
+    readonly watch: WatchForNotification | undefined
     readonly settings: Pick<Settings, 'repeat'>
     /** Its signal has changed again since. */
     readonly isOvertaken: boolean
@@ -42,30 +42,30 @@ export function stepFor(
   const { watch, settings, isOvertaken, isUnsent, now } = about
   if (watch === undefined) return { act: 'none' }
   if (!row.isEpisode) {
-    return row.flapOf !== null && !isOvertaken ? { act: 'recovered' } : { act: 'none' }
+    return row.flappingAlertId !== null && !isOvertaken ? { act: 'recovered' } : { act: 'none' }
   }
-  const isAnswered = row.acknowledgedAt !== null || row.mutedAt !== null || row.toldAt === null
+  const isAnswered = row.acknowledgedAt !== null || row.mutedAt !== null || row.notifiedAt === null
   if (row.recoveredAt !== null || isAnswered) return { act: 'none' }
   const isCritical = row.severity === 'critical'
   const minutes = isCritical ? settings.repeat.critical : []
-  const toldAt = row.toldAt ?? now
+  const notifiedAt = row.notifiedAt ?? now
   // Its signal is frozen: its watch is paused or suspended, or the signal is off. The alert goes on with it.
   const isFrozen = !watch.isJudged || (row.signal !== null && watch.off.includes(row.signal))
   if (isFrozen) {
     const restsAt = new Date(now.getTime() + FLAPPING_WINDOW_MS)
     return {
       act: 'wait',
-      nextAt: row.flapOf === null ? nextReminder(minutes, toldAt, now) : restsAt,
+      nextAt: row.flappingAlertId === null ? nextReminder(minutes, notifiedAt, now) : restsAt,
     }
   }
   if (row.signal !== null && !watch.firing.includes(row.signal)) return { act: 'close' }
   if (isMuted(watch, now)) {
     // The end of the mute tells of it; afterwards its reminders go on.
-    return { act: 'wait', nextAt: nextReminder(minutes, toldAt, watch.mutedUntil ?? now) }
+    return { act: 'wait', nextAt: nextReminder(minutes, notifiedAt, watch.mutedUntil ?? now) }
   }
-  const nextAt = nextReminder(minutes, toldAt, now)
+  const nextAt = nextReminder(minutes, notifiedAt, now)
   // The settings may have changed since it was planned.
-  const counts = minutes.some((one) => toldAt.getTime() + one * MINUTE_MS <= now.getTime())
-  if (row.flapOf === null && !counts && !isUnsent) return { act: 'wait', nextAt }
+  const counts = minutes.some((one) => notifiedAt.getTime() + one * MINUTE_MS <= now.getTime())
+  if (row.flappingAlertId === null && !counts && !isUnsent) return { act: 'wait', nextAt }
   return { act: 'remind', counts, nextAt }
 }

@@ -73,9 +73,9 @@ export function listOnce(
         gte(alerts.firedAt, firedAfter),
         gte(alerts.createdAt, since),
         eq(alerts.isEpisode, false),
-        isNotNull(alerts.toldAt),
+        isNotNull(alerts.notifiedAt),
         isNull(alerts.acknowledgedAt),
-        isNull(alerts.flapOf),
+        isNull(alerts.flappingAlertId),
       ),
     )
     .orderBy(desc(alerts.firedAt), desc(alerts.id))

@@ -13,11 +13,11 @@ import {
   endMutes,
   listEndedMutes,
   listTold,
-  type ToldWatch,
+  type WatchForNotification,
 } from '#src/watches/notification-view.ts'
 import { closeAlerts } from './episode-store.ts'
 import { beganAt } from './episodes.ts'
-import { type TellDeps, type Telling, tell } from './notify.ts'
+import { type Notification, type NotifyDeps, tell } from './notify.ts'
 import { notesOf, recordedOf } from './recorded-alert.ts'
 import { stepFor } from './reminder-rules.ts'
 import * as reminderStore from './reminder-store.ts'
@@ -30,7 +30,7 @@ const AT_ONCE = 200
 /** Alerts without an episode that are sent after a mute, the newest of each watch. */
 const ONCE_MAX = 100
 
-type Deps = TellDeps & { readonly db: Db }
+type Deps = NotifyDeps & { readonly db: Db }
 
 /** Work that is due, in batches. */
 interface Pass {
@@ -113,7 +113,7 @@ async function afterMutes(deps: Deps, tx: Db, watchIds: readonly number[]): Prom
   const unsent = await delivery.listMutedOnly(tx, [...new Set(rows.map(({ id }) => id))])
   const unsentOf = (id: number) => unsent.get(id) ?? NOBODY
   await tell(deps, tx, [
-    ...readableOnce.toReversed().flatMap((row): readonly Telling[] => {
+    ...readableOnce.toReversed().flatMap((row): readonly Notification[] => {
       const only = unsentOf(row.id)
       if (row.recoveryOf === null) return alertOf(row, watches, only)
       const unheard = unsentOf(row.recoveryOf)
@@ -204,7 +204,7 @@ async function remindDue(deps: Deps, tx: Db, ids: readonly number[]): Promise<nu
         step.act === 'remind' && step.counts ? row.remindersSent + 1 : row.remindersSent,
     })),
   )
-  const tellings = decided.flatMap(({ row, step }): readonly Telling[] => {
+  const notifications = decided.flatMap(({ row, step }): readonly Notification[] => {
     if (step.act === 'recovered') return recoveryOf(row, watches, answered, now)
     if (step.act !== 'remind') return []
     const number = step.counts ? row.remindersSent + 1 : undefined
@@ -217,11 +217,14 @@ async function remindDue(deps: Deps, tx: Db, ids: readonly number[]): Promise<nu
       })),
     ]
   })
-  await tell(deps, tx, tellings)
+  await tell(deps, tx, notifications)
   return all.length
 }
 
-function isFiring(row: store.AlertRow, watches: ReadonlyMap<number, ToldWatch>): boolean {
+function isFiring(
+  row: store.AlertRow,
+  watches: ReadonlyMap<number, WatchForNotification>,
+): boolean {
   const watch = watches.get(row.watchId)
   if (watch === undefined || !watch.isJudged) return false
   return row.signal === null || watch.firing.includes(row.signal)
@@ -230,9 +233,9 @@ function isFiring(row: store.AlertRow, watches: ReadonlyMap<number, ToldWatch>):
 /** An alert for those that were never sent it. */
 function alertOf(
   row: store.AlertRow,
-  watches: ReadonlyMap<number, ToldWatch>,
+  watches: ReadonlyMap<number, WatchForNotification>,
   only: ReadonlySet<number>,
-): readonly Telling[] {
+): readonly Notification[] {
   const watch = watches.get(row.watchId)
   if (watch === undefined || only.size === 0) return []
   const record = recordedOf(row)
@@ -252,10 +255,10 @@ function alertOf(
 
 function reminderOf(
   row: store.AlertRow,
-  watches: ReadonlyMap<number, ToldWatch>,
+  watches: ReadonlyMap<number, WatchForNotification>,
   reminder: { readonly number: number | undefined; readonly nextAt: Date | undefined },
   now: Date,
-): readonly Telling[] {
+): readonly Notification[] {
   const watch = watches.get(row.watchId)
   if (watch === undefined) return []
   const record = recordedOf(row)
@@ -277,10 +280,10 @@ function reminderOf(
 
 function recoveryOf(
   row: store.AlertRow,
-  watches: ReadonlyMap<number, ToldWatch>,
+  watches: ReadonlyMap<number, WatchForNotification>,
   answered: ReadonlyMap<number, store.AlertRow>,
   now: Date,
-): readonly Telling[] {
+): readonly Notification[] {
   const watch = watches.get(row.watchId)
   const alert = answered.get(row.recoveryOf ?? 0)
   if (watch === undefined || alert === undefined) return []

@@ -4,13 +4,13 @@ import type { Clock } from '#src/kernel/clock.ts'
 import type { Logger } from '#src/kernel/logger.ts'
 
 /** What happened is kept so long. */
-const KEPT_DAYS = 400
+const RETENTION_DAYS = 400
 const PARTITION_DAYS = 50
 
 const TABLE: TimedTable = {
   name: 'alerts',
   days: PARTITION_DAYS,
-  keptDays: KEPT_DAYS,
+  retentionDays: RETENTION_DAYS,
   key: 'fired_at',
   lowest: (at) => at.toISOString(),
   age: 'created_at',

@@ -61,10 +61,10 @@ export function isFlapping(changes: number): boolean {
  */
 export function nextReminder(
   minutes: readonly number[],
-  toldAt: Date,
+  notifiedAt: Date,
   after: Date,
 ): Date | undefined {
-  const times = minutes.map((one) => new Date(toldAt.getTime() + one * MINUTE_MS))
+  const times = minutes.map((one) => new Date(notifiedAt.getTime() + one * MINUTE_MS))
   return times.find((time) => time > after)
 }
 

@@ -5,7 +5,7 @@ import type { Raised } from '#src/watches/evaluate/evaluate.ts'
 import * as episodes from './episode-store.ts'
 import { beganAt, type Change, type Episodes, followEpisodes, type OpenAlert } from './episodes.ts'
 import { findCause } from './inhibition.ts'
-import { recordOf, type TellDeps, type Telling, tell } from './notify.ts'
+import { type Notification, type NotifyDeps, recordOf, tell } from './notify.ts'
 import type { Note } from './render.ts'
 import {
   episodeOf,
@@ -27,7 +27,7 @@ type Fresh = Fired & { readonly alertId: number }
  * Records firings as alerts and puts their deliveries into the outbox, in the transaction that caused
  * them. A firing that is recorded already (a replayed observation) is passed over.
  */
-export async function raise(deps: TellDeps, tx: Db, raised: readonly Raised[]): Promise<void> {
+export async function raise(deps: NotifyDeps, tx: Db, raised: readonly Raised[]): Promise<void> {
   const now = deps.clock.now()
   const recorded = raised.filter(({ isTold }) => isTold)
   const inserted = await store.insertAlerts(tx, recorded, now)
@@ -41,15 +41,19 @@ export async function raise(deps: TellDeps, tx: Db, raised: readonly Raised[]): 
   const isEpisode = ({ isRecovery, event }: Fired) => isRecovery || hasRecovery(event)
   const alone = fired.filter((one) => !isEpisode(one)).filter(isFresh)
   const following = fired.filter((one) => isEpisode(one) && (isFresh(one) || one.isRecovery))
-  const tellings = following.length === 0 ? [] : await follow(tx, following, now)
+  const notifications = following.length === 0 ? [] : await follow(tx, following, now)
   await tell(deps, tx, [
-    ...alone.map((one) => tellingOf(one, { kind: 'alert', weight: one.severity }, now)),
-    ...tellings,
+    ...alone.map((one) => notificationOf(one, { kind: 'alert', weight: one.severity }, now)),
+    ...notifications,
   ])
 }
 
 /** Opens, raises and closes episodes. Gives what is to be told of them. */
-async function follow(tx: Db, fired: readonly Fired[], now: Date): Promise<readonly Telling[]> {
+async function follow(
+  tx: Db,
+  fired: readonly Fired[],
+  now: Date,
+): Promise<readonly Notification[]> {
   const wallets = [...new Set(fired.map(({ raised }) => raised.watch.wallet))]
   const before = await episodes.listOpen(tx, wallets)
   const followed = followEpisodes(fired, before)
@@ -64,9 +68,9 @@ async function follow(tx: Db, fired: readonly Fired[], now: Date): Promise<reado
   const ids = fresh.map(({ alertId }) => alertId)
   const causes = await liveCauses(tx, followed.open, ids)
   const held = followed.open.filter((alert) => findCause(alert, causes) !== undefined)
-  const heldBack = new Set(fresh.filter((one) => held.some(({ id }) => id === one.alertId)))
+  const inhibited = new Set(fresh.filter((one) => held.some(({ id }) => id === one.alertId)))
   const marks = fresh.flatMap((one) => {
-    const isHeld = heldBack.has(one)
+    const isHeld = inhibited.has(one)
     const anchor = flaps.get(one)
     const mark = markOf(one, followed)
     const own = settings.get(one.raised.watch.wallet) ?? DEFAULT_SETTINGS
@@ -74,8 +78,8 @@ async function follow(tx: Db, fired: readonly Fired[], now: Date): Promise<reado
     return [
       {
         ...mark,
-        ...(isHeld && { toldAt: null }),
-        ...(anchor !== undefined && !isHeld && { flapOf: anchor.id }),
+        ...(isHeld && { notifiedAt: null }),
+        ...(anchor !== undefined && !isHeld && { flappingAlertId: anchor.id }),
         remindAt: isHeld || isMuted ? undefined : remindAt(one, anchor !== undefined, own, now),
       },
     ]
@@ -87,7 +91,7 @@ async function follow(tx: Db, fired: readonly Fired[], now: Date): Promise<reado
     ...rested,
     ...[...flaps.values()].map(({ id }) => id),
   ])
-  const told = fresh.filter((one) => !heldBack.has(one) && !isUnheard(one, followed))
+  const told = fresh.filter((one) => !inhibited.has(one) && !isUnheard(one, followed))
   return [
     ...told.map((one) => followingOf(one, followed, { isFlap: flaps.has(one), now })),
     ...released,
@@ -102,7 +106,9 @@ function isRaise(one: Fired, { meanings }: Episodes<Fired>): boolean {
 /** A recovery of what nobody was told of. */
 function isUnheard(one: Fresh, { meanings }: Episodes<Fired>): boolean {
   const episode = meanings.get(one)?.episode ?? []
-  return one.isRecovery && episode.length > 0 && episode.every(({ toldAt }) => toldAt === null)
+  return (
+    one.isRecovery && episode.length > 0 && episode.every(({ notifiedAt }) => notifiedAt === null)
+  )
 }
 
 /** What an alert's row says of its episode. */
@@ -131,11 +137,11 @@ async function rest(
   { closings }: Episodes<Fired>,
 ): Promise<readonly number[]> {
   const rested = closings.flatMap(({ alertIds, at }) =>
-    before.flatMap(({ id, flapOf }) =>
-      flapOf !== null && alertIds.includes(id) ? [{ id: flapOf, at }] : [],
+    before.flatMap(({ id, flappingAlertId }) =>
+      flappingAlertId !== null && alertIds.includes(id) ? [{ id: flappingAlertId, at }] : [],
     ),
   )
-  for (const { id, at } of rested) await episodes.restFlapping(tx, id, at)
+  for (const { id, at } of rested) await episodes.settleFlapping(tx, id, at)
   return rested.map(({ id }) => id)
 }
 
@@ -181,12 +187,12 @@ function followingOf(
   one: Fresh,
   { meanings, open }: Episodes<Fired>,
   { isFlap, now }: { readonly isFlap: boolean; readonly now: Date },
-): Telling {
+): Notification {
   const { episode, weight } = meanings.get(one) ?? { episode: [], weight: one.severity }
-  const answered = episode.find(({ toldAt }) => toldAt !== null)
+  const answered = episode.find(({ notifiedAt }) => notifiedAt !== null)
   const isRaised = !one.isRecovery && episode.length > 0
   const isEpisodeMuted = !one.isRecovery && episode.some(({ mutedAt }) => mutedAt !== null)
-  const telling = tellingOf(one, { kind: isRaised ? 'raised' : 'alert', weight }, now)
+  const telling = notificationOf(one, { kind: isRaised ? 'raised' : 'alert', weight }, now)
   return {
     ...telling,
     ...(answered !== undefined && { answers: recordOf(answered) }),
@@ -202,7 +208,9 @@ function recoveryNotes(
   open: readonly OpenAlert[],
 ): readonly Note[] {
   const secondsSince = (at: Date) => (one.firedAt.getTime() - at.getTime()) / 1000
-  const still = open.filter(({ watchId, toldAt }) => watchId === one.watchId && toldAt !== null)
+  const still = open.filter(
+    ({ watchId, notifiedAt }) => watchId === one.watchId && notifiedAt !== null,
+  )
   // Of an episode that became worse the newest alert speaks.
   const others = [
     ...new Map(still.map((alert) => [`${alert.signal} ${episodeOf(alert)}`, alert])).values(),
@@ -227,11 +235,11 @@ function recoveryNotes(
   ]
 }
 
-function tellingOf(
+function notificationOf(
   { alertId, raised }: Fresh,
-  how: Pick<Telling, 'kind' | 'weight'>,
+  how: Pick<Notification, 'kind' | 'weight'>,
   now: Date,
-): Telling {
+): Notification {
   const { type, signal, group, event, severity, data, firedAt, position, isRecovery } = raised
   const record = { alertId, type, signal, group, event, severity, data, firedAt, position }
   const { watch } = raised

@@ -105,14 +105,18 @@ async function replanReminders(
   const now = deps.clock.now()
   const open = await episodes.listOpen(tx, [wallet])
   const waiting = open.filter(
-    ({ severity, toldAt, mutedAt, acknowledgedAt, flapOf }) =>
-      severity === 'critical' && toldAt && !mutedAt && !acknowledgedAt && flapOf === null,
+    ({ severity, notifiedAt, mutedAt, acknowledgedAt, flappingAlertId }) =>
+      severity === 'critical' &&
+      notifiedAt &&
+      !mutedAt &&
+      !acknowledgedAt &&
+      flappingAlertId === null,
   )
   await acting.remindAgain(
     tx,
-    waiting.map(({ id, toldAt }) => ({
+    waiting.map(({ id, notifiedAt }) => ({
       id,
-      remindAt: nextReminder(repeat.critical, toldAt ?? now, now) ?? null,
+      remindAt: nextReminder(repeat.critical, notifiedAt ?? now, now) ?? null,
     })),
   )
 }

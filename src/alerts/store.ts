@@ -202,7 +202,7 @@ export function listOpenOfWatches(db: Db, watchIds: readonly number[]): Promise<
         sql`${alerts.watchId} = any(${sql.param([...watchIds])}::int[])`,
         sql`${alerts.isEpisode}`,
         isNull(alerts.recoveredAt),
-        isNotNull(alerts.toldAt),
+        isNotNull(alerts.notifiedAt),
       ),
     )
     .orderBy(asc(alerts.position), asc(alerts.id))

@@ -21,7 +21,7 @@ import {
   timingOf,
 } from '#src/recipients/timing.ts'
 import * as held from './deferred-store.ts'
-import type { TellDeps } from './notify.ts'
+import type { NotifyDeps } from './notify.ts'
 import type { Reader } from './render.ts'
 
 /** Recipients looked for at once. */
@@ -32,7 +32,7 @@ const ITEMS_MAX = 20
 const NOTICES_MAX = 100
 const DAY_MS = 86_400_000
 
-type Deps = TellDeps & { readonly db: Db }
+type Deps = NotifyDeps & { readonly db: Db }
 
 /** Why messages were held, which the title says. */
 export type Reason = 'quiet' | 'digest' | 'muted'
@@ -109,7 +109,7 @@ async function reschedule(
   const now = deps.clock.now()
   const until = { ...timesFor(settings, reader, now), keepDueAt: keepDue ? now : null }
   for (let after: string | undefined; ; ) {
-    after = await transact(deps.db, (tx) => held.rescheduleHeld(tx, recipientId, until, after))
+    after = await transact(deps.db, (tx) => held.rescheduleDeferred(tx, recipientId, until, after))
     if (after === undefined) break
   }
   await recipients.endReschedule(deps.db, recipientId, rescheduleAt)
@@ -122,7 +122,7 @@ async function summarize(deps: Deps, tx: Db, recipientId: number): Promise<boole
   const reader = await recipients.lockReader(tx, recipientId)
   if (reader === undefined) {
     // Nobody is left to be told: what was held is over.
-    await delivery.dropHeld(tx, recipientId)
+    await delivery.cancelDeferred(tx, recipientId)
     return false
   }
   const { wallet, channel, lane, mutedUntil: wakes } = reader
@@ -134,15 +134,15 @@ async function summarize(deps: Deps, tx: Db, recipientId: number): Promise<boole
   const due = { recipientId, until: now, onlyCritical: isLater }
   const notices = isLater ? [] : await readNotices(deps, tx, recipientId, now)
   const summary = await summaryOf(deps, tx, { due, reader, settings, wakes, now })
-  if (summary !== undefined) await held.markToldIn(tx, due, summary.deliveryId)
-  await delivery.noteTold(
+  if (summary !== undefined) await held.markSummarized(tx, due, summary.deliveryId)
+  await delivery.recordSummarized(
     tx,
-    notices.map(({ id, toldIn }) => ({ id, toldIn })),
+    notices.map(({ id, summaryDeliveryId }) => ({ id, summaryDeliveryId })),
   )
   const about = { wallet, recipientId, channel, lane, alertId: null, position: 0 }
   const plain = { ...about, createdAt: now, status: 'pending' } as const
   await delivery.enqueue(tx, [
-    ...notices.map(({ envelope, firedAt, toldIn: id }) => ({
+    ...notices.map(({ envelope, firedAt, summaryDeliveryId: id }) => ({
       ...plain,
       id,
       orderKey: `${recipientId} held ${id}`,
@@ -164,29 +164,29 @@ async function summarize(deps: Deps, tx: Db, recipientId: number): Promise<boole
   return isLater
 }
 
-interface Readable extends held.HeldRow {
+interface Readable extends held.DeferredRow {
   readonly envelope: Envelope
 }
 
 /** Notices whose time has come. Each has buttons of its own, so it comes by itself. */
 async function readNotices(deps: Deps, tx: Db, recipientId: number, now: Date) {
-  const rows = await held.listHeldNotices(tx, recipientId, now, NOTICES_MAX)
+  const rows = await held.listDeferredNotices(tx, recipientId, now, NOTICES_MAX)
   const notices = await readable(deps, tx, rows)
-  return notices.map((notice) => ({ ...notice, toldIn: delivery.newDeliveryId(now) }))
+  return notices.map((notice) => ({ ...notice, summaryDeliveryId: delivery.newDeliveryId(now) }))
 }
 
 /** The rows that can be read; the others have failed and are put into quarantine. */
 async function readable(
   { quarantine }: Deps,
   tx: Db,
-  rows: readonly held.HeldRow[],
+  rows: readonly held.DeferredRow[],
 ): Promise<readonly Readable[]> {
   const read = rows.map((row) => ({ row, parsed: Envelope.safeParse(row.envelope) }))
   const broken = read.flatMap(({ row: { id }, parsed }) =>
     parsed.success ? [] : [{ id, error: parsed.error }],
   )
   for (const { id, error } of broken) quarantine.add('delivery', id, error)
-  await held.failHeld(
+  await held.failDeferred(
     tx,
     broken.map(({ id }) => id),
   )
@@ -198,7 +198,7 @@ async function readable(
 /** The alerts that a summary names. Rows that cannot be read make room for the next. */
 async function listItems(deps: Deps, tx: Db, due: held.Due): Promise<readonly Readable[]> {
   for (;;) {
-    const rows = await held.listNewestHeld(tx, due, ITEMS_MAX)
+    const rows = await held.listNewestDeferred(tx, due, ITEMS_MAX)
     const items = await readable(deps, tx, rows)
     if (items.length === rows.length) return items
   }
@@ -220,7 +220,7 @@ async function summaryOf(
   const { due, reader, settings, wakes, now } = input
   const rows = await listItems(deps, tx, due)
   if (rows.length === 0) return undefined
-  const counts = await held.countHeld(tx, due)
+  const counts = await held.countDeferred(tx, due)
   const about = { settings, wakes, now, firstAt: counts.firstAt ?? now }
   const reason = reasonOf(about)
   const lastAt = counts.lastAt ?? now
@@ -290,7 +290,7 @@ function wording(
   about: {
     readonly reason: Reason
     readonly period: Period
-    readonly counts: held.HeldCounts
+    readonly counts: held.DeferredCounts
     readonly reader: Reader
   },
 ): Pick<Message, 'title' | 'body'> {

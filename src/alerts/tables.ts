@@ -75,7 +75,7 @@ export const alerts = pgTable(
     /** The alert whose severity this one raises. */
     raises: integer('raises'),
     /** When it was given to those who are told; null while another alert holds it back. */
-    toldAt: timestamp('told_at', { withTimezone: true }),
+    notifiedAt: timestamp('told_at', { withTimezone: true }),
     acknowledgedAt: timestamp('acknowledged_at', { withTimezone: true }),
     /** Who acknowledged it, as they are called where they did. */
     acknowledgedBy: text('acknowledged_by'),
@@ -85,7 +85,7 @@ export const alerts = pgTable(
     /** When it is told once more, if it is still as it was. */
     remindAt: timestamp('remind_at', { withTimezone: true }),
     /** The alert whose message tells of this change too, while the signal comes and goes. */
-    flapOf: integer('flap_of'),
+    flappingAlertId: integer('flap_of'),
     /** What became of the signal since this message began to tell of its changes. */
     flapping: jsonb('flapping').$type<unknown>(),
     createdAt: timestamp('created_at', { withTimezone: true }).notNull(),

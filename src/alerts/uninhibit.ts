@@ -7,7 +7,7 @@ import { listTold } from '#src/watches/notification-view.ts'
 import * as episodes from './episode-store.ts'
 import type { OpenAlert } from './episodes.ts'
 import { findCause, isCause } from './inhibition.ts'
-import { recordOf, type TellDeps, type Telling, tell } from './notify.ts'
+import { type Notification, type NotifyDeps, recordOf, tell } from './notify.ts'
 import { isMuted, nextReminder } from './rules.ts'
 
 /** Wallets looked at in one pass. */
@@ -45,9 +45,9 @@ export async function release(
     readonly settings: ReadonlyMap<string, Settings>
     readonly now: Date
   },
-): Promise<readonly Telling[]> {
+): Promise<readonly Notification[]> {
   const { open, causes, settings, now } = about
-  const free = open.filter((one) => one.toldAt === null && findCause(one, causes) === undefined)
+  const free = open.filter((one) => one.notifiedAt === null && findCause(one, causes) === undefined)
   const watches = await listTold(
     tx,
     free.map(({ watchId }) => watchId),
@@ -62,7 +62,7 @@ export async function release(
       const { repeat } = settings.get(watch.wallet) ?? DEFAULT_SETTINGS
       const isReminded = alert.severity === 'critical' && alert.mutedAt === null
       const next = isReminded ? nextReminder(repeat.critical, now, now) : undefined
-      return { id: alert.id, toldAt: now, remindAt: next }
+      return { id: alert.id, notifiedAt: now, remindAt: next }
     }),
   )
   const mine = told.filter(({ alert }) => ids.includes(alert.id))
@@ -82,11 +82,11 @@ export async function release(
  * deleted from the history.
  */
 export async function releaseForgotten(
-  deps: TellDeps & { readonly db: Db },
+  deps: NotifyDeps & { readonly db: Db },
   signal: AbortSignal,
 ): Promise<void> {
   for (let after = ''; ; ) {
-    const wallets = await episodes.listHeldBack(deps.db, after, AT_ONCE)
+    const wallets = await episodes.listInhibited(deps.db, after, AT_ONCE)
     const { quarantine } = deps
     const options = { quarantine, kind: 'held-back', idOf: (wallet: Address) => wallet }
     await isolateEach(wallets, options, async (wallet) => {
@@ -99,7 +99,7 @@ export async function releaseForgotten(
   }
 }
 
-async function releaseOf(deps: TellDeps, tx: Db, wallet: Address): Promise<void> {
+async function releaseOf(deps: NotifyDeps, tx: Db, wallet: Address): Promise<void> {
   const open = await episodes.listOpen(tx, [wallet])
   const causes = await liveCauses(tx, open)
   const settings = await listSettings(tx, [wallet])

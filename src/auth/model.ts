@@ -60,7 +60,7 @@ export const Challenge = z
 export type Challenge = z.output<typeof Challenge>
 
 /** A challenge as it is kept. */
-export interface KeptChallenge {
+export interface StoredChallenge {
   readonly nonce: string
   readonly wallet: Address
   readonly scopes: readonly Scope[]

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import type { KeptChallenge } from './model.ts'
+import type { StoredChallenge } from './model.ts'
 import {
   challengeExpiry,
   grantedScopes,
@@ -15,7 +15,7 @@ const AT = new Date('2026-11-20T15:00:00.000Z')
 const plus = (ms: number) => new Date(AT.getTime() + ms)
 const MINUTE_MS = 60_000
 
-const challenge: KeptChallenge = {
+const challenge: StoredChallenge = {
   nonce: '0123456789abcdef',
   wallet: '0xf39Fd6e51aad88F6F4ce6aB8827279cffFb92266',
   scopes: ['read'],

@@ -2,8 +2,8 @@ import { SCOPES, type Scope } from '#src/kernel/caller.ts'
 import {
   ACTIVE_TOKENS_MAX,
   CHALLENGE_LIFETIME_MS,
-  type KeptChallenge,
   LAST_USE_PRECISION_MS,
+  type StoredChallenge,
   TOKEN_LIFETIME_MS,
   type TokenStatus,
 } from './model.ts'
@@ -17,11 +17,11 @@ export type ChallengeRefusal = 'message_mismatch' | 'nonce_used' | 'nonce_expire
  * The message must be the kept one byte for byte. Used says more than expired: it stays true.
  */
 export function judgeChallenge(
-  challenge: KeptChallenge | undefined,
+  challenge: StoredChallenge | undefined,
   message: string,
   now: Date,
 ):
-  | { readonly ok: true; readonly challenge: KeptChallenge }
+  | { readonly ok: true; readonly challenge: StoredChallenge }
   | { readonly ok: false; readonly reason: ChallengeRefusal } {
   if (challenge === undefined || challenge.message !== message) {
     return { ok: false, reason: 'message_mismatch' }

@@ -13,8 +13,8 @@ import {
   type Challenge,
   type ChallengeRequest,
   type IssuedToken,
-  type KeptChallenge,
   LAST_USE_PRECISION_MS,
+  type StoredChallenge,
   type TokenList,
   type TokenMetadata,
   type TokenRequest,
@@ -42,7 +42,7 @@ export interface SignInDeps extends Deps {
 }
 
 /** Who signed in, and to what they consented. */
-export type SignedIn = Pick<KeptChallenge, 'wallet' | 'scopes' | 'label'>
+export type SignedIn = Pick<StoredChallenge, 'wallet' | 'scopes' | 'label'>
 
 const NONCE_BYTES = 16
 const DAY_MS = 24 * 60 * 60 * 1000
@@ -116,7 +116,7 @@ async function afterAnother(running: Promise<unknown>): Promise<never> {
 async function finishSignIn<T>(
   deps: SignInDeps,
   { message, signature }: TokenRequest,
-  challenge: KeptChallenge,
+  challenge: StoredChallenge,
   then: (tx: Db, signedIn: SignedIn) => Promise<T>,
 ): Promise<T> {
   const now = deps.clock.now()
@@ -184,9 +184,9 @@ export async function authenticate(deps: Deps, token: string): Promise<Caller> {
 /** What `authenticate` does, for a statement of another room that does it on the way. */
 export interface TokenLookup {
   /** Selects `id`, `wallet` and `last_used_at` of the token with this SHA-256 if it is active then. */
-  selectActive(hash: SQL, now: Date): SQL
+  activeTokenQuery(hash: SQL, now: Date): SQL
   /** Writes down, at most once a minute, a use that the statement found. Never rejects. */
-  noteUse(
+  recordUse(
     token: { readonly id: number; readonly lastUsedAt: Date | null },
     now: Date,
   ): Promise<void>
@@ -195,8 +195,8 @@ export interface TokenLookup {
 /** Finds tokens in statements of this database. */
 export function createTokenLookup(deps: { readonly db: Db; readonly log: Logger }): TokenLookup {
   return {
-    selectActive: store.selectActiveToken,
-    async noteUse({ id, lastUsedAt }, now) {
+    activeTokenQuery: store.selectActiveToken,
+    async recordUse({ id, lastUsedAt }, now) {
       if (!isUseNews(lastUsedAt, now)) return
       try {
         await store.saveLastUse(deps.db, id, { usedAt: now, staleBefore: lastNews(now) })

@@ -4,7 +4,7 @@ import { lockKey } from '#src/db/lock.ts'
 import { deleteInBatches } from '#src/db/prune.ts'
 import type { Scope } from '#src/kernel/caller.ts'
 import { type Address, storedAddress } from '#src/kernel/units.ts'
-import { type KeptChallenge, LISTED_TOKENS_MAX } from './model.ts'
+import { LISTED_TOKENS_MAX, type StoredChallenge } from './model.ts'
 import { grantedScopes } from './rules.ts'
 import { challenges, tokens } from './tables.ts'
 
@@ -13,7 +13,7 @@ export type TokenRow = typeof tokens.$inferSelect
 /** Keeps a challenge that has just been made. */
 export async function insertChallenge(
   db: Db,
-  challenge: KeptChallenge & { readonly issuedAt: Date },
+  challenge: StoredChallenge & { readonly issuedAt: Date },
 ): Promise<void> {
   await db.insert(challenges).values({
     nonce: challenge.nonce,
@@ -27,7 +27,7 @@ export async function insertChallenge(
 }
 
 /** The challenge with this nonce, used or not. */
-export async function findChallenge(db: Db, nonce: string): Promise<KeptChallenge | undefined> {
+export async function findChallenge(db: Db, nonce: string): Promise<StoredChallenge | undefined> {
   const [found] = await db.select().from(challenges).where(eq(challenges.nonce, nonce))
   if (found === undefined) return undefined
   return {

@@ -72,4 +72,4 @@ export const PAYMENT_ASSETS = [
 /** One way to pay. Caps are in whole units. */
 export type PaymentAsset = (typeof PAYMENT_ASSETS)[number]
 export type AssetKey = PaymentAsset['key']
-export type TokenKey = Extract<PaymentAsset, { way: 'router' }>['key']
+export type PaymentTokenKey = Extract<PaymentAsset, { way: 'router' }>['key']

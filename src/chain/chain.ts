@@ -98,7 +98,7 @@ export interface FeedPrice {
 export interface FeedReading extends FeedPrice, FeedEntry {}
 
 /** What a payment router says of itself. */
-export interface RouterState {
+export interface PaymentRouterState {
   readonly paused: boolean
   /** Whether it has `payNative`; older ones have not. */
   readonly takesCoins: boolean
@@ -202,5 +202,5 @@ export interface Chain {
     router: Address,
     tokens: readonly Address[],
     signal?: AbortSignal,
-  ): Promise<RouterState | undefined>
+  ): Promise<PaymentRouterState | undefined>
 }

@@ -156,12 +156,12 @@ export function createEndpoints({
     throw new EndpointError('another chain')
   }
 
-  function noteAnswer(endpoint: Endpoint): void {
+  function recordAnswer(endpoint: Endpoint): void {
     if (endpoint.restsUntilMs !== 0) log.info(endpoint.name, 'rpc endpoint answers again')
     endpoint.restsUntilMs = 0
   }
 
-  function noteFailure(endpoint: Endpoint, reason: string): void {
+  function recordFailure(endpoint: Endpoint, reason: string): void {
     const nowMs = clock.now().getTime()
     if (endpoint.restsUntilMs <= nowMs) {
       log.warn({ ...endpoint.name, reason, restSeconds: REST_MS / 1000 }, 'rpc endpoint failed')
@@ -183,7 +183,7 @@ export function createEndpoints({
       signal?.throwIfAborted()
       try {
         const answer = await attempt(endpoint, read, signal, Math.min(limitMs, timeoutMs))
-        noteAnswer(endpoint)
+        recordAnswer(endpoint)
         if (isEnough(answer)) return { answer, isSure: true }
         poor = { answer }
       } catch (error) {
@@ -192,7 +192,7 @@ export function createEndpoints({
         const reason = describeFailure(error, endpoint.url)
         failures.push(`endpoint ${endpoint.name.endpoint}: ${reason}`)
         if (endpoint.chain === 'wrong') continue
-        noteFailure(endpoint, reason)
+        recordFailure(endpoint, reason)
         isSure = false
       }
     }
@@ -221,13 +221,13 @@ export function createEndpoints({
         (well.length > 0 ? well : usable).map(async (endpoint) => {
           try {
             const answer = await attempt(endpoint, read, signal, timeoutMs)
-            noteAnswer(endpoint)
+            recordAnswer(endpoint)
             return [answer]
           } catch (error) {
             signal?.throwIfAborted()
             if (!isEndpointFailure(error)) throw error
             if (endpoint.chain !== 'wrong')
-              noteFailure(endpoint, describeFailure(error, endpoint.url))
+              recordFailure(endpoint, describeFailure(error, endpoint.url))
             return []
           }
         }),

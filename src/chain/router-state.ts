@@ -1,6 +1,6 @@
 import { encodeFunctionData, getAddress, type Hex, slice } from 'viem'
 import type { Address } from '#src/kernel/units.ts'
-import type { RouterState } from './chain.ts'
+import type { PaymentRouterState } from './chain.ts'
 import { ROUTER_ABI } from './contracts.ts'
 import type { RpcClient } from './endpoints.ts'
 import { isExecutionFailure } from './failures.ts'
@@ -20,7 +20,7 @@ export async function readRouterState(
   router: Address,
   tokens: readonly Address[],
   multicallAddress: Address,
-): Promise<RouterState | undefined> {
+): Promise<PaymentRouterState | undefined> {
   const abi = ROUTER_ABI
   const calls = [
     encodeFunctionData({ abi, functionName: 'paused' }),

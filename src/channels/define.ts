@@ -269,9 +269,9 @@ export interface DestinationForm<Destination> {
 export interface SendingLimits {
   readonly room: number
   /** To a lane of which nothing is known yet. */
-  readonly laneStart: number
+  readonly initialLimit: number
   /** To a lane that answers quickly. */
-  readonly laneMax: number
+  readonly limitMax: number
 }
 
 /** How to speak to one kind of destination. */

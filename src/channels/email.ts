@@ -64,7 +64,7 @@ export function createEmail(deps: MailDeps): Channel<unknown> {
           ? undefined
           : { destination: { address }, moved: true },
     },
-    limits: { room: MAIL_CONNECTIONS, laneStart: 2, laneMax: MAIL_CONNECTIONS - 1 },
+    limits: { room: MAIL_CONNECTIONS, initialLimit: 2, limitMax: MAIL_CONNECTIONS - 1 },
     isOneService: true,
     available: () => deps.mailer !== undefined,
     mask: ({ address }) =>

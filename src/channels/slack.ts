@@ -49,7 +49,7 @@ export function createSlack(deps: {
     kind: 'input',
     destination: Destination.refine(({ url }) => isHookOf(SERVICE, url, deps.allowPrivate)),
     form: hookForm(SERVICE, deps.allowPrivate),
-    limits: { room: 16, laneStart: 1, laneMax: 1 },
+    limits: { room: 16, initialLimit: 1, limitMax: 1 },
     isOneService: true,
     available: () => true,
     mask: ({ url }) => `slack …${hookOf(url).slice(-4)}`,

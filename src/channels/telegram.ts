@@ -70,7 +70,7 @@ export function createTelegram({
     key: 'telegram',
     kind: 'link',
     destination: TelegramDestination,
-    limits: { room: 30, laneStart: 1, laneMax: 1 },
+    limits: { room: 30, initialLimit: 1, limitMax: 1 },
     isOneService: true,
     available: () => api !== undefined,
     mask: ({ chatId }) => `chat …${String(chatId).slice(-4)}`,

@@ -102,7 +102,7 @@ export function createWebhook(deps: {
     kind: 'input',
     destination: WebhookDestination,
     form: webhookForm(deps.allowPrivate),
-    limits: { room: 256, laneStart: 8, laneMax: 64 },
+    limits: { room: 256, initialLimit: 8, limitMax: 64 },
     available: () => true,
     mask: ({ url }) => maskUrl(url),
     lane: ({ url }) => URL.parse(url)?.host ?? url,

@@ -11,7 +11,7 @@ export interface TimedTable {
   /** Length of a partition. */
   readonly days: number
   /** Rows are kept so long at least, and the length of a partition longer at most. */
-  readonly keptDays: number
+  readonly retentionDays: number
   /** The partition key. */
   readonly key: string
   /** The lowest value of the key at an instant. */
@@ -45,7 +45,7 @@ export async function arrangePartitions(
   table: TimedTable,
 ): Promise<void> {
   const now = clock.now()
-  const keptFrom = new Date(now.getTime() - table.keptDays * DAY_MS)
+  const keptFrom = new Date(now.getTime() - table.retentionDays * DAY_MS)
   const parts = await listParts(db, table)
   const made: string[] = []
   for (const part of missingParts(table, parts, now)) {
@@ -75,13 +75,13 @@ async function listParts(db: Db, { name }: TimedTable): Promise<readonly Part[]>
 }
 
 function missingParts(table: TimedTable, parts: readonly Part[], now: Date): readonly Part[] {
-  const { name, days, keptDays } = table
+  const { name, days, retentionDays } = table
   const length = days * DAY_MS
   const startOf = (ms: number) => Math.floor(ms / length) * length
   const end = startOf(now.getTime()) + 2 * length
   const known = parts.map(({ to }) => to.getTime())
   const missed = known.length === 0 ? startOf(now.getTime()) : Math.max(...known)
-  let from = Math.max(missed, startOf(now.getTime() - keptDays * DAY_MS))
+  let from = Math.max(missed, startOf(now.getTime() - retentionDays * DAY_MS))
   const missing: Part[] = []
   while (from < end) {
     const part = { from: new Date(from), to: new Date(startOf(from) + length) }

@@ -13,7 +13,7 @@ import {
   type Recent,
 } from './grouping.ts'
 import * as messages from './message-store.ts'
-import { alertsIn, isOpenIn, type ShownPart, shownAs, together } from './message-sync.ts'
+import { alertsIn, isOpenIn, messageFate, type ShownPart, together } from './message-sync.ts'
 import type { Task } from './task.ts'
 
 /** Reads what became of alerts; those that are unknown by now are missing. */
@@ -183,7 +183,7 @@ async function take(
     } else {
       // Somebody else took some of them: what is planned next knows of that.
       if (all.length > 0) await due.release(db, all.map(toAttempt))
-      if (target) await messages.noteNoChange(db, target, { ...target, at: look.now })
+      if (target) await messages.recordNoChange(db, target, { ...target, at: look.now })
     }
   }
   return { tasks, needless }
@@ -232,7 +232,7 @@ async function build(
     return read.success ? [{ ...row, envelope: read.data }] : []
   })
   if (parts.length < rows.length) {
-    if (target) await messages.noteNoChange(db, target, { ...target, at: look.now })
+    if (target) await messages.recordNoChange(db, target, { ...target, at: look.now })
     const isRead = ({ id }: due.ClaimedRow) => parts.some((part) => part.id === id)
     const broken = rows.find((row) => !isRead(row))
     const alone = rows.find(({ orderKey }) => orderKey === broken?.orderKey)
@@ -327,7 +327,7 @@ export async function claimStale(
   for (const message of stale) {
     const own = parts.filter(({ carriedBy }) => carriedBy === message.id)
     const built = changeTask(channel, message, own, states, [])
-    if (built.length === 0) await messages.noteGone(db, message.id)
+    if (built.length === 0) await messages.markGone(db, message.id)
     tasks.push(...built)
   }
   return tasks
@@ -341,7 +341,7 @@ function changeTask(
   rows: readonly ReadRow[],
 ): Task[] {
   const { id, messageId, version, leasedUntil, revisions } = message
-  const shown = shownAs(message, parts, states)
+  const shown = messageFate(message, parts, states)
   if (shown === undefined || messageId === null || leasedUntil === null) return []
   const { recipientId, wallet, lane, kind, watchId, recovery, loud, openedAt } = message
   return [
@@ -362,9 +362,9 @@ function changeTask(
 export async function readMessage(
   { db, stateOf }: ClaimDeps,
   message: messages.SentMessage,
-): Promise<ReturnType<typeof shownAs>> {
+): Promise<ReturnType<typeof messageFate>> {
   const parts = readParts(await messages.listParts(db, [message.id]))
-  return shownAs(message, parts, await stateOf(db, alertsIn(parts)))
+  return messageFate(message, parts, await stateOf(db, alertsIn(parts)))
 }
 
 function readParts(parts: readonly messages.Part[]): readonly (ShownPart & messages.Part)[] {

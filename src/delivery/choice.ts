@@ -1,6 +1,6 @@
 /** What is taken of what is due. */
 
-import type { Lanes } from './concurrency-limiter.ts'
+import type { ConcurrencyLimiter } from './concurrency-limiter.ts'
 import type { Candidate } from './due-store.ts'
 
 /** The share of the free places that is kept for what waits in backlogs, while there is more than that. */
@@ -32,7 +32,11 @@ interface Offered {
  */
 export function chooseAmong(
   { front, backlog }: Offered,
-  by: { readonly lanes: Lanes; readonly inHand: ReadonlySet<string>; readonly isEach: boolean },
+  by: {
+    readonly lanes: ConcurrencyLimiter
+    readonly inHand: ReadonlySet<string>
+    readonly isEach: boolean
+  },
 ): Chosen {
   const { lanes, inHand, isEach } = by
   const choice = lanes.choose()

@@ -1,26 +1,26 @@
 import { describe, expect, test } from 'vitest'
-import { createLanes, type Lanes } from './concurrency-limiter.ts'
+import { type ConcurrencyLimiter, createConcurrencyLimiter } from './concurrency-limiter.ts'
 
-const CHAT = { room: 30, laneStart: 1, laneMax: 1 }
-const HOOK = { room: 256, laneStart: 8, laneMax: 64 }
+const CHAT = { room: 30, initialLimit: 1, limitMax: 1 }
+const HOOK = { room: 256, initialLimit: 8, limitMax: 64 }
 const SUSPECTS = 64
 const UNPROVED = 192
 const OF_GROUP = 8
 
 describe('a lane', () => {
   test('has one message on its way to a chat, and eight to a host that is not known', () => {
-    expect(granted(createLanes(CHAT), 'chat', 20)).toBe(1)
-    expect(granted(createLanes(HOOK), 'a.example', 20)).toBe(8)
+    expect(granted(createConcurrencyLimiter(CHAT), 'chat', 20)).toBe(1)
+    expect(granted(createConcurrencyLimiter(HOOK), 'a.example', 20)).toBe(8)
   })
 
   test('widens while its recipients answer quickly, up to 64', () => {
-    const lanes = createLanes(HOOK)
+    const lanes = createConcurrencyLimiter(HOOK)
     answer(lanes, 'a.example', 100, 20)
     expect(atOnce(lanes, 'a.example', 80)).toBe(64)
   })
 
   test('lets twice as many more wait where it has proved quick, and calls them in order', async () => {
-    const lanes = createLanes(HOOK)
+    const lanes = createConcurrencyLimiter(HOOK)
     answer(lanes, 'a.example', 2, 20)
     const called: number[] = []
     const places = Array.from({ length: 22 }, () => lanes.enter(to('a.example')))
@@ -35,14 +35,14 @@ describe('a lane', () => {
   })
 
   test('keeps its width where answers take a while', () => {
-    const lanes = createLanes(HOOK)
+    const lanes = createConcurrencyLimiter(HOOK)
     answer(lanes, 'a.example', 4, 20)
     answer(lanes, 'a.example', 10, 3000)
     expect(atOnce(lanes, 'a.example', 80)).toBe(12)
   })
 
   test('is not narrowed by a slow recipient for the others on its host', () => {
-    const lanes = createLanes(HOOK)
+    const lanes = createConcurrencyLimiter(HOOK)
     answer(lanes, 'shared.example', 20, 20, 1)
     answer(lanes, 'shared.example', 20, 'none', 2)
     answer(lanes, 'shared.example', 20, 14_000, 3)
@@ -52,7 +52,7 @@ describe('a lane', () => {
   })
 
   test('is forgotten when it is as it began', () => {
-    const lanes = createLanes(HOOK)
+    const lanes = createConcurrencyLimiter(HOOK)
     answer(lanes, 'a.example', 1, 3000)
     expect(lanes.full()).toEqual({ lanes: [], recipients: [] })
     expect(lanes.free()).toBe(256)
@@ -61,7 +61,7 @@ describe('a lane', () => {
 
 describe('recipients that did not answer last time', () => {
   test('have one place each until they answer', () => {
-    const lanes = createLanes(HOOK)
+    const lanes = createConcurrencyLimiter(HOOK)
     answer(lanes, 'a.example', 1, 'none')
     expect(granted(lanes, 'a.example', 20)).toBe(1)
     expect(lanes.isSuspect(recipientOf('a.example'))).toBe(true)
@@ -71,20 +71,20 @@ describe('recipients that did not answer last time', () => {
   })
 
   test('have a quarter of the room together, however many they are', () => {
-    const lanes = createLanes(HOOK)
+    const lanes = createConcurrencyLimiter(HOOK)
     for (const host of hosts(300)) answer(lanes, host, 1, 'none')
     expect(hosts(300).filter((host) => take(lanes, host)).length).toBe(SUSPECTS)
     expect(granted(lanes, 'healthy.example', 1)).toBe(1)
   })
 
   test('count as such also where they answer, but only after many seconds', () => {
-    const lanes = createLanes(HOOK)
+    const lanes = createConcurrencyLimiter(HOOK)
     for (const host of hosts(300)) answer(lanes, host, 1, 14_900)
     expect(hosts(300).filter((host) => take(lanes, host)).length).toBe(SUSPECTS)
   })
 
   test('have a small share of that for all of one registrable domain or address', () => {
-    const lanes = createLanes(HOOK, () => ['evil.example'])
+    const lanes = createConcurrencyLimiter(HOOK, () => ['evil.example'])
     for (const host of hosts(100)) answer(lanes, host, 1, 'none')
     expect(hosts(100).filter((host) => take(lanes, host)).length).toBe(OF_GROUP)
     answer(lanes, 'healthy.example', 1, 20)
@@ -92,7 +92,7 @@ describe('recipients that did not answer last time', () => {
   })
 
   test('include those of whom only a failure is stored', () => {
-    const lanes = createLanes(HOOK)
+    const lanes = createConcurrencyLimiter(HOOK)
     const taken = hosts(300).filter((host) => {
       const destination = { ...to(host), backlog: true }
       if (!lanes.choose().take(destination)) return false
@@ -103,7 +103,7 @@ describe('recipients that did not answer last time', () => {
   })
 
   test('get less time after three attempts without any answer, but now and then the whole', () => {
-    const lanes = createLanes(HOOK)
+    const lanes = createConcurrencyLimiter(HOOK)
     const id = recipientOf('a.example')
     const short: boolean[] = []
     for (let count = 0; count < 9; count += 1) {
@@ -117,7 +117,7 @@ describe('recipients that did not answer last time', () => {
 })
 
 test('the backlog of a recipient that let three attempts hang rests, until it answers', () => {
-  const lanes = createLanes(HOOK)
+  const lanes = createConcurrencyLimiter(HOOK)
   const id = recipientOf('a.example')
   answer(lanes, 'a.example', 2, 'none')
   expect(lanes.resting()).toEqual([])
@@ -129,7 +129,7 @@ test('the backlog of a recipient that let three attempts hang rests, until it an
 
 describe('recipients of whom nothing is known', () => {
   test('leave a quarter of the room to those that answered', () => {
-    const lanes = createLanes(HOOK)
+    const lanes = createConcurrencyLimiter(HOOK)
     answer(lanes, 'proved.example', 100, 20)
     expect(hosts(300).filter((host) => take(lanes, host)).length).toBe(UNPROVED)
     expect(granted(lanes, 'proved.example', 64)).toBe(64)
@@ -137,7 +137,7 @@ describe('recipients of whom nothing is known', () => {
 })
 
 test('nobody who waits takes room from others, and never is more sent than there is room for', async () => {
-  const lanes = createLanes(HOOK)
+  const lanes = createConcurrencyLimiter(HOOK)
   const all = hosts(28)
   for (const host of all) answer(lanes, host, 1, 20)
   let called = 0
@@ -160,7 +160,7 @@ test('nobody who waits takes room from others, and never is more sent than there
 })
 
 test('what says nothing about a recipient changes nothing about it', () => {
-  const lanes = createLanes(HOOK)
+  const lanes = createConcurrencyLimiter(HOOK)
   answer(lanes, 'a.example', 5, undefined)
   expect(lanes.isSuspect(recipientOf('a.example'))).toBe(false)
   expect(granted(lanes, 'a.example', 20)).toBe(8)
@@ -180,21 +180,26 @@ function to(lane: string, recipientId = recipientOf(lane)) {
 }
 
 /** How many of so many find a place, waiting places included. */
-function granted(lanes: Lanes, lane: string, count: number, recipientId?: number): number {
+function granted(
+  lanes: ConcurrencyLimiter,
+  lane: string,
+  count: number,
+  recipientId?: number,
+): number {
   const choice = lanes.choose()
   return Array.from({ length: count }, () => choice.take(to(lane, recipientId))).filter(Boolean)
     .length
 }
 
 /** How many of so many that enter are on their way at once. */
-function atOnce(lanes: Lanes, lane: string, count: number): number {
+function atOnce(lanes: ConcurrencyLimiter, lane: string, count: number): number {
   const before = lanes.free()
   for (let index = 0; index < count; index += 1) lanes.enter(to(lane))
   return before - lanes.free()
 }
 
 /** Takes a place to stay, where there is one. */
-function take(lanes: Lanes, lane: string): boolean {
+function take(lanes: ConcurrencyLimiter, lane: string): boolean {
   const isFree = lanes.choose().take(to(lane))
   if (isFree) lanes.enter(to(lane))
   return isFree
@@ -205,7 +210,7 @@ function settle(): Promise<void> {
 }
 
 function answer(
-  lanes: Lanes,
+  lanes: ConcurrencyLimiter,
   lane: string,
   times: number,
   result: number | 'none' | undefined,

@@ -71,7 +71,7 @@ export interface Choice {
 }
 
 /** Counts what is on its way in one channel, and remembers how recipients answer. */
-export interface Lanes {
+export interface ConcurrencyLimiter {
   /** Places free in all. */
   free(): number
   choose(): Choice
@@ -114,10 +114,10 @@ interface Counts {
  *
  * @param groupsOf what lanes have in common with others: registrable domain, addresses
  */
-export function createLanes(
-  { room, laneStart, laneMax }: SendingLimits,
+export function createConcurrencyLimiter(
+  { room, initialLimit, limitMax }: SendingLimits,
   groupsOf: (lane: string) => readonly string[] = () => [],
-): Lanes {
+): ConcurrencyLimiter {
   const hosts = new Map<string, Host>()
   const recipients = new Map<number, Recipient>()
   const rests: Rests = new Map()
@@ -134,7 +134,7 @@ export function createLanes(
 
   function recipientOf(id: number): Recipient {
     const known = recipients.get(id)
-    const recipient = known ?? { taken: 0, limit: laneStart, standing: 'unknown', hangs: 0 }
+    const recipient = known ?? { taken: 0, limit: initialLimit, standing: 'unknown', hangs: 0 }
     recipients.delete(id)
     recipients.set(id, recipient)
     if (recipients.size > REMEMBERED_MAX) forgetOne()
@@ -158,8 +158,8 @@ export function createLanes(
 
   function placesOf({ recipientId }: Destination, standing: Standing): number {
     if (standing === 'suspect') return 1
-    const limit = recipients.get(recipientId)?.limit ?? laneStart
-    return placesIn(limit, laneStart)
+    const limit = recipients.get(recipientId)?.limit ?? initialLimit
+    return placesIn(limit, initialLimit)
   }
 
   function count(standing: Standing, groups: readonly string[], change: 1 | -1): void {
@@ -189,7 +189,7 @@ export function createLanes(
           const host = hosts.get(lane)
           const hostKey = `lane ${lane}`
           const ownKey = `recipient ${recipientId}`
-          const hostPlaces = placesIn(host?.limit ?? laneStart, laneStart)
+          const hostPlaces = placesIn(host?.limit ?? initialLimit, initialLimit)
           const own = recipients.get(recipientId)?.taken ?? 0
           const hasPlace =
             left > 0 &&
@@ -215,7 +215,7 @@ export function createLanes(
       const { recipientId, lane } = destination
       const standing = standingOf(destination)
       const groups = standing === 'suspect' ? groupsOf(lane) : []
-      const host = hosts.get(lane) ?? { used: 0, limit: laneStart, waiting: [] }
+      const host = hosts.get(lane) ?? { used: 0, limit: initialLimit, waiting: [] }
       hosts.set(lane, host)
       const recipient = recipientOf(recipientId)
       recipient.taken += 1
@@ -232,31 +232,31 @@ export function createLanes(
           count(standing, groups, -1)
           // No wider while the channel is full: what waits in it would come on top.
           const isRoom = free() > 0
-          if (result !== undefined) judge(recipient, result, isRoom ? laneMax : recipient.limit)
+          if (result !== undefined) judge(recipient, result, isRoom ? limitMax : recipient.limit)
           if (recipient.hangs >= HANGS_FOR_RECORD)
             rests.set(recipientId, restUntil(recipient.hangs))
           else rests.delete(recipientId)
           const isQuick = result !== undefined && result !== 'none' && result <= QUICK_MS
           if (result !== undefined && (isQuick || standing === 'answers')) {
             // Its own places keep a slow recipient from the others of its host.
-            const next = nextLimit(host.limit, result, isRoom ? laneMax : host.limit)
-            host.limit = Math.max(next, Math.min(laneStart, host.limit))
+            const next = nextLimit(host.limit, result, isRoom ? limitMax : host.limit)
+            host.limit = Math.max(next, Math.min(initialLimit, host.limit))
           }
           while (host.used < host.limit && host.waiting.length > 0) {
             host.used += 1
             host.waiting.shift()?.()
           }
-          if (inHost(host) === 0 && host.limit === laneStart) hosts.delete(lane)
+          if (inHost(host) === 0 && host.limit === initialLimit) hosts.delete(lane)
         },
       }
     },
     full() {
       return {
         lanes: [...hosts].flatMap(([lane, host]) =>
-          inHost(host) >= placesIn(host.limit, laneStart) ? [lane] : [],
+          inHost(host) >= placesIn(host.limit, initialLimit) ? [lane] : [],
         ),
         recipients: [...recipients].flatMap(([id, { taken, limit, standing }]) =>
-          standing !== 'suspect' && taken >= placesIn(limit, laneStart) ? [id] : [],
+          standing !== 'suspect' && taken >= placesIn(limit, initialLimit) ? [id] : [],
         ),
       }
     },
@@ -287,8 +287,8 @@ function inHost(host: Host): number {
   return host.used + host.waiting.length
 }
 
-function placesIn(limit: number, laneStart: number): number {
-  return limit > laneStart ? QUICK_SHARE * limit : limit
+function placesIn(limit: number, initialLimit: number): number {
+  return limit > initialLimit ? QUICK_SHARE * limit : limit
 }
 
 function nextLimit(limit: number, result: number | 'none', max: number): number {

@@ -45,7 +45,7 @@ export async function nextRound<T extends { readonly last: number | undefined },
  * Notes what a look came to. While something is found the next look is at once, else a little later, and at
  * more recipients. A round is quiet when nothing was found from its first recipient to its last.
  */
-export function noteEnd(
+export function recordEnd(
   round: Round,
   { looked, isEnd }: LookedAt,
   { found, now }: { readonly found: boolean; readonly now: Date },

@@ -209,7 +209,7 @@ export async function insertMessage(tx: Db, message: SentMessage): Promise<void>
  * Notes that a message shows what it was given, with so many more deliveries in it. What changed since
  * it was taken, or another worker that had taken it over, leaves it out of date.
  */
-export async function noteChange(
+export async function recordChange(
   tx: Db,
   taken: Pick<SentMessage, 'id' | 'version' | 'leasedUntil'>,
   change: { readonly kind: EnvelopeKind; readonly parts: number; readonly at: Date },
@@ -224,7 +224,7 @@ export async function noteChange(
 }
 
 /** Notes that a message could not be changed, and when that is tried again; null: not any more. */
-export async function noteNoChange(
+export async function recordNoChange(
   tx: Db,
   taken: Pick<SentMessage, 'id' | 'leasedUntil'>,
   again: { readonly at: Date | null; readonly revisions: number },
@@ -236,7 +236,7 @@ export async function noteNoChange(
 }
 
 /** The message is gone from its destination, or cannot be changed there any more. */
-export async function noteGone(tx: Db, id: string): Promise<void> {
+export async function markGone(tx: Db, id: string): Promise<void> {
   await tx.execute(sql`
     update sent_messages m set message_id = null, revise_at = null, leased_until = null
     where m.id = ${id}`)

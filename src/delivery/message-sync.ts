@@ -50,7 +50,7 @@ function followUpOf({ kind }: Envelope): Envelope['of'] {
 }
 
 /** A message as it is to stand there now; undefined when nothing of it can be read. */
-export function shownAs(
+export function messageFate(
   { id, kind, help }: Pick<SentMessage, 'id' | 'kind' | 'help'>,
   parts: readonly ShownPart[],
   states: States,

@@ -30,7 +30,7 @@ export type DeliveryStatus = (typeof DELIVERY_STATUSES)[number]
 export const LEASE_SECONDS = 60
 
 /** What could not be sent to a destination that is off is kept so long, and so many of the newest. */
-export const KEPT_DAYS = 7
+export const RETENTION_DAYS = 7
 export const KEPT_MAX = 100
 
 /** A delivery to be written. */
@@ -54,15 +54,15 @@ export interface NewDelivery {
   /** `disabled`: its destination is off; it is kept for when that is back. */
   readonly status: Extract<DeliveryStatus, 'pending' | 'held' | 'muted' | 'throttled' | 'disabled'>
   /** Of a held one: when it is to be told in a summary. */
-  readonly heldUntil?: Date
+  readonly deferredUntil?: Date
 }
 
 /** A delivery that its destination missed while it was off. */
-export interface KeptDelivery {
+export interface RetainedDelivery {
   readonly deliveryId: string
   readonly alertId: number | null
   readonly message: Message
-  readonly keptUntil: Date
+  readonly retainedUntil: Date
 }
 
 /** A delivery as an alert's record shows it. */

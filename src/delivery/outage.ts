@@ -40,22 +40,22 @@ export function watchOutage(
   { key, isOneService = false }: Channel<unknown>,
   outage: Outage,
 ): OutageWatch {
-  const isAway = () => isOneService || outage.failed.size >= FAILED_HOSTS
+  const isUnavailable = () => isOneService || outage.failed.size >= FAILED_HOSTS
   return {
     async recall() {
       if (outage.isRecalled) return
-      const lanes = await store.listUnansweredLanes(db, key)
+      const lanes = await store.listUnansweredPartitions(db, key)
       for (const lane of lanes) outage.failed.add(lane)
       outage.isWaking = lanes.length > 0
       outage.isRecalled = true
     },
     note(ending, { lane, hasAnswered }) {
       if (ending.kind === 'delivered') {
-        if (isAway()) outage.isWaking = true
+        if (isUnavailable()) outage.isWaking = true
         outage.failed.clear()
       } else if (ending.kind === 'failed' && isUnanswered(ending.error)) {
         if (hasAnswered) outage.failed.add(lane)
-        if (isAway()) outage.isWaking = false
+        if (isUnavailable()) outage.isWaking = false
       }
     },
     async resume(batch) {
@@ -71,7 +71,7 @@ export function watchOutage(
     async probe() {
       const now = clock.now()
       outage.probedAt ??= now
-      if (!isAway() || Math.abs(now.getTime() - outage.probedAt.getTime()) < PROBE_MS) return
+      if (!isUnavailable() || Math.abs(now.getTime() - outage.probedAt.getTime()) < PROBE_MS) return
       outage.probedAt = now
       await store.probeUnanswered(db, key, { now, random: randomInt(RANDOM_STEPS) / RANDOM_STEPS })
     },

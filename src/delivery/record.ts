@@ -12,12 +12,12 @@ import { type ChatLink, chatLinks } from '#src/recipients/chats.ts'
 import {
   recordOutcomes,
   type StoppedDestination,
-  type SwitchNews,
+  type SwitchListener,
 } from '#src/recipients/destinations.ts'
 import type { StateReader } from './chat-batches.ts'
 import * as due from './due-store.ts'
 import * as messages from './message-store.ts'
-import { KEPT_DAYS } from './model.ts'
+import { RETENTION_DAYS } from './model.ts'
 import * as kept from './retained-store.ts'
 import { afterFailure, isUnanswered, outcomesOf, RETRY_SECONDS } from './rules.ts'
 import * as store from './store.ts'
@@ -33,7 +33,7 @@ export interface RecordDeps {
   readonly stateOf: StateReader
   readonly quarantine: Quarantine
   /** Told of destinations that this switched off or moved, in the transaction that did. */
-  readonly notices: SwitchNews & TopicNews
+  readonly notices: SwitchListener & TopicListener
 }
 
 /** A chat whose topic is gone: its alerts go to General from now on. */
@@ -47,7 +47,7 @@ export interface TopicGone {
 }
 
 /** Who tells a chat, in the transaction that moves it, that its topic is gone. */
-export interface TopicNews {
+export interface TopicListener {
   topicGone(tx: Db, gone: TopicGone): Promise<void>
 }
 
@@ -96,7 +96,7 @@ async function recordBare(deps: RecordDeps, one: Ended): Promise<boolean> {
     await transact(deps.db, async (tx) => {
       if (rows.length > 0) await store.finish(tx, rows, deps.clock.now())
       // It shows what it showed before, which nobody can bring up to date.
-      if (change !== undefined) await messages.noteNoChange(tx, change, { ...change, at: null })
+      if (change !== undefined) await messages.recordNoChange(tx, change, { ...change, at: null })
     })
     return true
   } catch (error) {
@@ -109,7 +109,7 @@ async function recordBare(deps: RecordDeps, one: Ended): Promise<boolean> {
 /** In one transaction. What was broken off is given back before. */
 async function recordTogether(deps: RecordDeps, all: readonly Ended[]): Promise<void> {
   const undone = all.filter(isUndone)
-  if (undone.length > 0) await giveBack(deps, undone)
+  if (undone.length > 0) await refund(deps, undone)
   const over = all.filter((one) => !isUndone(one))
   if (over.length === 0) return
   const rows = over.flatMap(finishedRows)
@@ -119,7 +119,7 @@ async function recordTogether(deps: RecordDeps, all: readonly Ended[]): Promise<
     await forgetIdsOfMoved(tx, over)
     await recordMessages(deps, tx, over)
     if (outcomes.length === 0) return []
-    await tellTopicsGone(deps, tx, over)
+    await notifyTopicsGone(deps, tx, over)
     const off = await recordOutcomes({ ...deps, db: tx }, outcomes)
     await keepWaiting(deps, tx, off)
     return off
@@ -138,7 +138,7 @@ async function forgetIdsOfMoved(tx: Db, over: readonly Ended[]): Promise<void> {
 }
 
 /** Only of a chat that still has its topic stored: whoever found out first has told it. */
-async function tellTopicsGone(deps: RecordDeps, tx: Db, over: readonly Ended[]): Promise<void> {
+async function notifyTopicsGone(deps: RecordDeps, tx: Db, over: readonly Ended[]): Promise<void> {
   for (const { task, ending } of over) {
     if (ending.kind !== 'delivered' || ending.receipt.moved !== 'topic_gone') continue
     const { chatId } = TelegramDestination.parse(ending.receipt.movedTo)
@@ -153,7 +153,7 @@ async function tellTopicsGone(deps: RecordDeps, tx: Db, over: readonly Ended[]):
 
 /** Keeps what waits for destinations that have just been switched off, and tells whoever is to know. */
 export async function keepWaiting(
-  deps: { readonly clock: Clock; readonly notices: SwitchNews },
+  deps: { readonly clock: Clock; readonly notices: SwitchListener },
   tx: Db,
   off: readonly StoppedDestination[],
 ): Promise<void> {
@@ -170,7 +170,7 @@ function isUndone({ ending, task }: Ended): boolean {
   return ending.kind === 'failed' && ending.error.permanent && task.change !== undefined
 }
 
-async function giveBack({ db, clock }: RecordDeps, undone: readonly Ended[]): Promise<void> {
+async function refund({ db, clock }: RecordDeps, undone: readonly Ended[]): Promise<void> {
   const rows = undone.flatMap(({ task }) =>
     task.rows.map(({ id, attempts }) => ({ id, attempt: attempts })),
   )
@@ -178,8 +178,8 @@ async function giveBack({ db, clock }: RecordDeps, undone: readonly Ended[]): Pr
     if (task.change === undefined) continue
     const { change } = task
     if (ending.kind === 'broken_off') {
-      await messages.noteNoChange(db, change, { ...change, at: clock.now() })
-    } else await messages.noteGone(db, change.id)
+      await messages.recordNoChange(db, change, { ...change, at: clock.now() })
+    } else await messages.markGone(db, change.id)
   }
   if (rows.length > 0) await due.release(db, rows)
 }
@@ -194,7 +194,7 @@ function outcomesIn({ task, at, ending }: Ended) {
 function finishedRows({ task, isTest, at, ending, isSuspect = false }: Ended): store.FinishedRow[] {
   // One for all of them, so that what failed together comes back together.
   const random = randomInt(RANDOM_STEPS) / RANDOM_STEPS
-  const keptUntil = new Date(at.getTime() + KEPT_DAYS * DAY_MS)
+  const retainedUntil = new Date(at.getTime() + RETENTION_DAYS * DAY_MS)
   return task.rows.map(({ id, orderKey, recipientId, attempts: attempt, plannedAt }) => {
     const plain = {
       id,
@@ -207,7 +207,7 @@ function finishedRows({ task, isTest, at, ending, isSuspect = false }: Ended): s
       statusCode: null,
       error: null,
       deliveredAt: null,
-      keptUntil: null,
+      retainedUntil: null,
       messageId: null,
       carriedBy: null,
       unanswered: false,
@@ -221,7 +221,7 @@ function finishedRows({ task, isTest, at, ending, isSuspect = false }: Ended): s
         return { ...plain, ...arrived, status: 'delivered' }
       }
       case 'off':
-        return { ...plain, attempts: attempt - 1, status: 'disabled', keptUntil }
+        return { ...plain, attempts: attempt - 1, status: 'disabled', retainedUntil }
       case 'needless':
         return { ...plain, attempts: attempt - 1, status: 'muted' }
       case 'failed': {
@@ -233,7 +233,7 @@ function finishedRows({ task, isTest, at, ending, isSuspect = false }: Ended): s
           ...plain,
           ...about,
           ...next,
-          keptUntil: next.status === 'failed' ? keptUntil : null,
+          retainedUntil: next.status === 'failed' ? retainedUntil : null,
           unanswered: stillUnanswered && (error.ours || !isSuspect),
           stillUnanswered,
         }
@@ -271,14 +271,14 @@ async function recordChange(
 ): Promise<void> {
   if (ending.kind === 'delivered') {
     const kind = task.keep?.kind ?? 'alert'
-    await messages.noteChange(tx, change, { kind, parts: task.rows.length, at })
+    await messages.recordChange(tx, change, { kind, parts: task.rows.length, at })
     return
   }
   const { revisions } = change
   const step = RETRY_SECONDS[revisions]
   const again = ending.kind === 'failed' && step !== undefined
   const waitSeconds = again ? Math.max(step, ending.error.retryAfterSeconds ?? 0) : 0
-  await messages.noteNoChange(tx, change, {
+  await messages.recordNoChange(tx, change, {
     at: again ? new Date(at.getTime() + waitSeconds * 1000) : null,
     revisions: revisions + 1,
   })

@@ -24,7 +24,7 @@ export async function keepUnsent(
 }
 
 /** The newest that are kept for a recipient of the wallet. */
-function keptOf(wallet: string, recipientId: number, now: Date) {
+function retainedOf(wallet: string, recipientId: number, now: Date) {
   return sql`(
     select * from deliveries d
     where d.wallet = ${wallet} and d.recipient_id = ${recipientId} and d.kept_until > ${now}
@@ -32,23 +32,23 @@ function keptOf(wallet: string, recipientId: number, now: Date) {
     limit ${KEPT_MAX})`
 }
 
-export interface KeptRow extends Record<string, unknown> {
+export interface RetainedRow extends Record<string, unknown> {
   readonly id: string
   readonly alertId: number | null
   readonly envelope: unknown
-  readonly keptUntil: Date
+  readonly retainedUntil: Date
 }
 
 /** What is kept for a recipient of the wallet, newest first. */
-export async function listKept(
+export async function listRetained(
   db: Db,
   wallet: string,
   recipientId: number,
   now: Date,
-): Promise<KeptRow[]> {
-  return await db.execute<KeptRow>(sql`
-    select id, alert_id as "alertId", envelope, kept_until as "keptUntil"
-    from ${keptOf(wallet, recipientId, now)} d
+): Promise<RetainedRow[]> {
+  return await db.execute<RetainedRow>(sql`
+    select id, alert_id as "alertId", envelope, kept_until as "retainedUntil"
+    from ${retainedOf(wallet, recipientId, now)} d
     order by fired_at desc, position desc, id desc`)
 }
 
@@ -57,7 +57,7 @@ export async function listKept(
  *
  * @returns how many
  */
-export async function reviveKept(
+export async function reviveRetained(
   tx: Db,
   wallet: string,
   {
@@ -72,17 +72,17 @@ export async function reviveKept(
       next_attempt_at = ${now}::timestamptz - k.place * interval '1 millisecond'
     from (
       select id, row_number() over (order by fired_at desc, position desc, id desc) as place
-      from ${keptOf(wallet, recipientId, now)} k
+      from ${retainedOf(wallet, recipientId, now)} k
     ) k
     where d.id = k.id
     returning d.id`)
-  await dropKept(tx, wallet, recipientId)
+  await dropRetained(tx, wallet, recipientId)
   if (revived.length > 0) await tx.execute(sql`select pg_notify('deliveries', '')`)
   return revived.length
 }
 
 /** Lets go of what is kept. @returns how many */
-export async function dropKept(tx: Db, wallet: string, recipientId: number): Promise<number> {
+export async function dropRetained(tx: Db, wallet: string, recipientId: number): Promise<number> {
   const dropped = await tx.execute(sql`
     update deliveries set kept_until = null
     where wallet = ${wallet} and recipient_id = ${recipientId} and kept_until is not null
@@ -91,18 +91,18 @@ export async function dropKept(tx: Db, wallet: string, recipientId: number): Pro
 }
 
 /** Notes which delivery tells each of these that were held. */
-export async function noteTold(
+export async function recordSummarized(
   tx: Db,
-  told: readonly { readonly id: string; readonly toldIn: string }[],
+  told: readonly { readonly id: string; readonly summaryDeliveryId: string }[],
 ): Promise<void> {
   await tx.execute(sql`
-    update deliveries d set told_in = r."toldIn"
-    from json_to_recordset(${JSON.stringify(told)}::json) as r(id uuid, "toldIn" uuid)
+    update deliveries d set told_in = r."summaryDeliveryId"
+    from json_to_recordset(${JSON.stringify(told)}::json) as r(id uuid, "summaryDeliveryId" uuid)
     where d.id = r.id`)
 }
 
 /** What is held for a recipient that is gone will not be sent. */
-export async function dropHeld(tx: Db, recipientId: number): Promise<void> {
+export async function cancelDeferred(tx: Db, recipientId: number): Promise<void> {
   await tx.execute(sql`
     update deliveries set status = 'disabled', held_until = null
     where recipient_id = ${recipientId} and held_until is not null`)

@@ -5,13 +5,13 @@ import type { Logger } from '#src/kernel/logger.ts'
 import { lowestDeliveryId } from './delivery-id.ts'
 
 /** What was sent, and what stands in chats because of it, is kept so long. */
-const KEPT_DAYS = 30
+const RETENTION_DAYS = 30
 /** Few enough that a claim looks at all of them. */
 const PARTITION_DAYS = 7
 
 const common = {
   days: PARTITION_DAYS,
-  keptDays: KEPT_DAYS,
+  retentionDays: RETENTION_DAYS,
   key: 'id',
   lowest: lowestDeliveryId,
 } as const

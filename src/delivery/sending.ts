@@ -1,6 +1,6 @@
 /** What a process remembers of its deliveries from one run to the next. */
 import { CHANNEL_KEYS, type ChannelKey, type Channels } from '#src/channels/define.ts'
-import { createLanes, type Lanes } from './concurrency-limiter.ts'
+import { type ConcurrencyLimiter, createConcurrencyLimiter } from './concurrency-limiter.ts'
 import type { Ended } from './task.ts'
 
 export interface Sending {
@@ -11,7 +11,7 @@ export interface Sending {
 
 /** The part of one channel. */
 export interface ChannelSending {
-  readonly lanes: Lanes
+  readonly lanes: ConcurrencyLimiter
   /** Deliveries that this process has taken and not yet recorded. */
   readonly inHand: Set<string>
   /** Results that could not be written for a reason of their own: written again while their leases last. */
@@ -71,7 +71,7 @@ export function createSending(channels: Channels): Sending {
       return [
         key,
         {
-          lanes: createLanes(limits, groupsOf),
+          lanes: createConcurrencyLimiter(limits, groupsOf),
           inHand: new Set(),
           unwritten: [],
           backlog: newRound(),

@@ -8,7 +8,7 @@ import { openDestinations } from '#src/recipients/destinations.ts'
 import { readMessage as readSent, type StateReader } from './chat-batches.ts'
 import { catchUp, catchUpRetries } from './due-store.ts'
 import * as messages from './message-store.ts'
-import type { DeliveryEntry, KeptDelivery, NewDelivery } from './model.ts'
+import type { DeliveryEntry, NewDelivery, RetainedDelivery } from './model.ts'
 import * as kept from './retained-store.ts'
 import { createSending, type Sending } from './sending.ts'
 import * as store from './store.ts'
@@ -220,38 +220,38 @@ export function listHolding(
 }
 
 /** Notes which delivery tells each of those that were held: its fate is theirs from now on. */
-export function noteTold(
+export function recordSummarized(
   tx: Db,
-  told: readonly { readonly id: string; readonly toldIn: string }[],
+  told: readonly { readonly id: string; readonly summaryDeliveryId: string }[],
 ): Promise<void> {
-  return kept.noteTold(tx, told)
+  return kept.recordSummarized(tx, told)
 }
 
 /** What is held for a recipient that is gone will not be sent. */
-export function dropHeld(tx: Db, recipientId: number): Promise<void> {
-  return kept.dropHeld(tx, recipientId)
+export function cancelDeferred(tx: Db, recipientId: number): Promise<void> {
+  return kept.cancelDeferred(tx, recipientId)
 }
 
 /** What a recipient of the wallet missed while it was off, newest first: at most 100 of 7 days. */
-export async function listKept(
+export async function listRetained(
   deps: { readonly db: Db; readonly clock: Clock },
   caller: Caller,
   recipientId: number,
-): Promise<readonly KeptDelivery[]> {
-  const rows = await kept.listKept(deps.db, caller.wallet, recipientId, deps.clock.now())
-  return rows.map(({ id, alertId, envelope, keptUntil }) => {
+): Promise<readonly RetainedDelivery[]> {
+  const rows = await kept.listRetained(deps.db, caller.wallet, recipientId, deps.clock.now())
+  return rows.map(({ id, alertId, envelope, retainedUntil }) => {
     const { message } = Envelope.parse(envelope)
-    return { deliveryId: id, alertId, message, keptUntil }
+    return { deliveryId: id, alertId, message, retainedUntil }
   })
 }
 
 /**
- * Sends what `listKept` shows, the oldest first and after everything new.
+ * Sends what `listRetained` shows, the oldest first and after everything new.
  *
  * @returns how many
  * @throws AppError not_found; conflict `recipient_not_active` while it is off
  */
-export async function sendKept(
+export async function sendRetained(
   deps: Pick<TestDeps, 'db' | 'clock' | 'box' | 'channels'>,
   caller: Caller,
   recipientId: number,
@@ -262,13 +262,13 @@ export async function sendKept(
   const lane = deps.channels[opened.channel].lane(opened.destination)
   const now = deps.clock.now()
   return await transact(deps.db, (tx) =>
-    kept.reviveKept(tx, caller.wallet, { recipientId, lane, now }),
+    kept.reviveRetained(tx, caller.wallet, { recipientId, lane, now }),
   )
 }
 
-/** Lets go of what `listKept` shows. @returns how many there were */
-export function dropKept(db: Db, caller: Caller, recipientId: number): Promise<number> {
-  return kept.dropKept(db, caller.wallet, recipientId)
+/** Lets go of what `listRetained` shows. @returns how many there were */
+export function dropRetained(db: Db, caller: Caller, recipientId: number): Promise<number> {
+  return kept.dropRetained(db, caller.wallet, recipientId)
 }
 
 /** How many messages of each recipient wait for its destination: unsent, or kept while it is off. */

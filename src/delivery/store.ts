@@ -7,16 +7,16 @@ import { SEVERITIES } from '#src/kernel/display-values.ts'
 import {
   type DeliveryEntry,
   type DeliveryStatus,
-  KEPT_DAYS,
   KEPT_MAX,
   type NewDelivery,
+  RETENTION_DAYS,
 } from './model.ts'
 import { deliveries } from './tables.ts'
 
 /** Rows written by one statement. */
 const ROWS_MAX = 1000
 /** How long what could not be sent is kept. */
-export const KEPT = sql.raw(`interval '${KEPT_DAYS} days'`)
+export const KEPT = sql.raw(`interval '${RETENTION_DAYS} days'`)
 
 /** Writes deliveries, a thousand a statement, and wakes whoever sends. */
 export async function insertDeliveries(db: Db, all: readonly NewDelivery[]): Promise<void> {
@@ -43,7 +43,7 @@ export async function insertDeliveries(db: Db, all: readonly NewDelivery[]): Pro
         string_to_array(${jsonTexts(rows.map(({ envelope }) => envelope))}, e'\\x1f')::json[],
         ${column(({ status }) => status)}::text[],
         ${column(({ createdAt }) => createdAt)}::timestamptz[],
-        ${column(({ heldUntil }) => heldUntil ?? null)}::timestamptz[],
+        ${column(({ deferredUntil }) => deferredUntil ?? null)}::timestamptz[],
         ${column(({ envelope }) => envelope.message.watchId)}::int[],
         ${column(({ envelope }) => envelope.kind ?? 'alert')}::text[],
         ${column(({ envelope }) => envelope.answers ?? null)}::int[],
@@ -64,7 +64,7 @@ function urgencyOf({ envelope }: Pick<NewDelivery, 'envelope'>): number {
 /** Writes a delivery that is over already: a test that was sent at once. */
 export async function insertFinished(
   db: Db,
-  row: Omit<NewDelivery, 'status' | 'heldUntil'> & {
+  row: Omit<NewDelivery, 'status' | 'deferredUntil'> & {
     readonly status: DeliveryStatus
     readonly statusCode: number | null
     readonly error: string | null
@@ -106,7 +106,7 @@ export interface FinishedRow {
   readonly error: string | null
   readonly deliveredAt: Date | null
   /** Until then it can be sent again on request, when its destination works again. */
-  readonly keptUntil: Date | null
+  readonly retainedUntil: Date | null
   /** The attempt got no answer, from a destination not known to be away, or on this side's account. */
   readonly unanswered: boolean
   /** The attempt got no answer; what was `unanswered` before still is. */
@@ -133,13 +133,13 @@ export async function finish(tx: Db, rows: readonly FinishedRow[], now: Date): P
     update deliveries d set status = r.status, attempts = r.attempts, leased_until = null,
       next_attempt_at = r."nextAttemptAt", planned_at = r."plannedAt",
       last_status_code = r."statusCode", last_error = r.error, delivered_at = r."deliveredAt",
-      kept_until = case when d.test or d.kind = 'notice' then null else r."keptUntil" end,
+      kept_until = case when d.test or d.kind = 'notice' then null else r."retainedUntil" end,
       message_id = r."messageId", carried_by = r."carriedBy",
       backlog = d.backlog or r.status = 'retrying',
       unanswered = r.unanswered or (d.unanswered and r."stillUnanswered")
     from json_to_recordset(${JSON.stringify(rows)}::json) as r(id uuid, attempt int, status text,
       attempts int, "nextAttemptAt" timestamptz, "plannedAt" timestamptz, "statusCode" int,
-      error text, "deliveredAt" timestamptz, "keptUntil" timestamptz, "messageId" text,
+      error text, "deliveredAt" timestamptz, "retainedUntil" timestamptz, "messageId" text,
       "carriedBy" uuid, unanswered boolean, "stillUnanswered" boolean)
     where d.id = r.id and d.status in ('pending', 'retrying')
       and (d.attempts = r.attempt or r.status = 'delivered')`)
@@ -213,7 +213,10 @@ export async function resumeUnanswered(db: Db, channel: ChannelKey, now: Date): 
 const RECALLED_MAX = 1000
 
 /** Lanes of deliveries of a channel that got no answer and are to be tried again, of a bounded number of them. */
-export async function listUnansweredLanes(db: Db, channel: ChannelKey): Promise<readonly string[]> {
+export async function listUnansweredPartitions(
+  db: Db,
+  channel: ChannelKey,
+): Promise<readonly string[]> {
   const rows = await db.execute<{ lane: string }>(sql`
     select distinct lane from (
       select d.lane from deliveries d

@@ -57,11 +57,11 @@ export const deliveries = pgTable(
     /** When it is due by the table, while it is tried earlier; also what must not be tried earlier. */
     plannedAt: timestamp('planned_at', { withTimezone: true }),
     /** Of a held one: when it is told, in a summary; null once one was written that tells it. */
-    heldUntil: timestamp('held_until', { withTimezone: true }),
+    deferredUntil: timestamp('held_until', { withTimezone: true }),
     /** Of a held one: the delivery that tells it instead. What becomes of that is what became of it. */
-    toldIn: uuid('told_in'),
+    summaryDeliveryId: uuid('told_in'),
     /** Until then it can still be sent to a destination that was off. */
-    keptUntil: timestamp('kept_until', { withTimezone: true }),
+    retainedUntil: timestamp('kept_until', { withTimezone: true }),
     /** While a worker holds it; another may take it afterwards. */
     leasedUntil: timestamp('leased_until', { withTimezone: true }),
     lastStatusCode: integer('last_status_code'),
@@ -96,7 +96,7 @@ export const deliveries = pgTable(
       .on(table.recipientId, table.nextAttemptAt)
       .where(sql`status = 'retrying' and planned_at is null`),
     index('deliveries_held')
-      .on(table.recipientId, table.heldUntil)
+      .on(table.recipientId, table.deferredUntil)
       .where(sql`held_until is not null`),
     index('deliveries_kept')
       .on(table.recipientId, table.firedAt)

@@ -17,7 +17,7 @@ import {
   type OpenDestination,
   openDestinations,
   recordOutcomes,
-  type SwitchNews,
+  type SwitchListener,
 } from '#src/recipients/destinations.ts'
 import { newDeliveryId } from './delivery-id.ts'
 import { LEASE_SECONDS, type NewDelivery, type TestResult } from './model.ts'
@@ -32,7 +32,7 @@ export interface TestDeps {
   readonly box: SecretBox
   readonly channels: Channels
   readonly publicUrl: string
-  readonly notices: SwitchNews
+  readonly notices: SwitchListener
 }
 
 /** What a test shows of an alert. Its title and data say that nothing happened, for receivers that look at nothing else. */

@@ -6,7 +6,7 @@ import { attempt } from './attempt.ts'
 import { claimChats, claimStale, type Look } from './chat-batches.ts'
 import { type Chosen, chooseAmong, idsOf } from './choice.ts'
 import * as due from './due-store.ts'
-import { type LookedAt, nextRound, noteEnd } from './looks.ts'
+import { type LookedAt, nextRound, recordEnd } from './looks.ts'
 import * as messages from './message-store.ts'
 import { LEASE_SECONDS } from './model.ts'
 import { watchOutage } from './outage.ts'
@@ -117,8 +117,8 @@ export function createWorker(
     if (lanes.free() <= 0) return false
     const look = lookNow()
     const isEach = channel.key === 'webhook'
-    const { lanes: fullLanes, recipients } = lanes.full()
-    const full = { lanes: fullLanes, recipients: [...recipients, ...busy.keys()] }
+    const { lanes: fullPartitions, recipients } = lanes.full()
+    const full = { lanes: fullPartitions, recipients: [...recipients, ...busy.keys()] }
     const failures: unknown[] = []
     const [front, backlog] = await Promise.all([
       due.listDue(deps.db, channel.key, { full, now: look.now }),
@@ -139,7 +139,7 @@ export function createWorker(
       : await claimRecipients(chosen, look)
     const inBacklog = new Set(backlog.candidates)
     const isFound = [...chosen.taken, ...chosen.behind].some((one) => inBacklog.has(one))
-    noteEnd(sending.backlog, backlog, { found: isFound, now: look.now })
+    recordEnd(sending.backlog, backlog, { found: isFound, now: look.now })
     await startAll(tasks)
     // What is in nobody's backlog is on its way all the same.
     if (failures.length > 0) throw failures[0]
@@ -224,7 +224,7 @@ export function createWorker(
         : [],
     )
     const tasks = await claimStale(deps, channel.key, ids, look)
-    noteEnd(sending.stale, found, { found: tasks.length > 0, now: look.now })
+    recordEnd(sending.stale, found, { found: tasks.length > 0, now: look.now })
     await startAll(tasks)
     return tasks.length > 0 || !sending.stale.quiet
   }

@@ -81,7 +81,7 @@ async function addProxy(
           // Nothing is wrong with the upstream when the client has gone.
           if (error instanceof errors.RequestAbortedError) return
           app.log.warn({ resource, problem: error.message }, 'upstream broke off')
-          void meter.giveBack(request)
+          void meter.refund(request)
         })
         if (statusCode < 500) return void reply.send(stream)
         stream.destroy()

@@ -26,7 +26,7 @@ export interface Meter {
    */
   meter(resource: ResourceId): (request: FastifyRequest, reply: FastifyReply) => Promise<void>
   /** Gives back what a call took that fails after its head has gone out. Twice is once. */
-  giveBack(request: object): Promise<void>
+  refund(request: object): Promise<void>
 }
 
 /** What x402 clients pay with: version 1 and version 2. Calls here are paid beforehand. */
@@ -43,10 +43,10 @@ type Charged = Outcome & { readonly ok: true }
 export function createMeter(server: FastifyInstance, app: App): Meter {
   const open = new WeakMap<object, Charged>()
 
-  const giveBack = async (request: object) => {
+  const refund = async (request: object) => {
     const charged = open.get(request)
     open.delete(request)
-    return charged && { charged, now: await app.metering.giveBack(charged.charge) }
+    return charged && { charged, now: await app.metering.refund(charged.charge) }
   }
 
   /** Calls that we refused ourselves after they were charged: the upstream was never asked. */
@@ -56,7 +56,7 @@ export function createMeter(server: FastifyInstance, app: App): Meter {
   })
   server.addHook('onSend', async (request, reply) => {
     if (reply.statusCode < 500 && !refused.has(request)) return
-    const returned = await giveBack(request)
+    const returned = await refund(request)
     if (returned?.now.ok) tell(reply, 0, { ...returned.charged, ...returned.now })
   })
 
@@ -85,8 +85,8 @@ export function createMeter(server: FastifyInstance, app: App): Meter {
         throw await refusal(app, request, reply, { resource, error, standing: outcome })
       }
     },
-    giveBack: async (request) => {
-      await giveBack(request)
+    refund: async (request) => {
+      await refund(request)
     },
   }
 }

@@ -178,7 +178,7 @@ async function answer(
   })
   await limits.forgive(limited)
   if (isReplay) reply.header('idempotent-replayed', 'true')
-  const kept = keptAnswer(operation, output)
+  const kept = storedAnswer(operation, output)
   const tag = kept === undefined ? operation.etag?.(output) : kept.tag
   if (tag !== undefined) {
     reply.header('etag', tag)
@@ -201,22 +201,22 @@ function textOf(operation: AnyOperation, output: unknown): string | undefined {
   return body === undefined ? undefined : JSON.stringify(body)
 }
 
-interface KeptAnswer {
+interface StoredAnswer {
   readonly text: string | undefined
   readonly tag: string | undefined
 }
 
-const keptAnswers = new WeakMap<object, KeptAnswer>()
+const storedAnswers = new WeakMap<object, StoredAnswer>()
 
 /** Text and tag of an output that stays the same, made once; undefined for all others. */
-function keptAnswer(operation: AnyOperation, output: unknown): KeptAnswer | undefined {
+function storedAnswer(operation: AnyOperation, output: unknown): StoredAnswer | undefined {
   if (operation.isConstant !== true || typeof output !== 'object' || output === null) {
     return undefined
   }
-  const known = keptAnswers.get(output)
+  const known = storedAnswers.get(output)
   if (known !== undefined) return known
   const made = { text: textOf(operation, output), tag: operation.etag?.(output) }
-  keptAnswers.set(output, made)
+  storedAnswers.set(output, made)
   return made
 }
 

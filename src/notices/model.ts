@@ -72,4 +72,4 @@ export type Notice =
     >)
 
 /** How long it is kept who was given what: longer than any cause can be seen again. */
-export const KEPT_DAYS = 90
+export const RETENTION_DAYS = 90

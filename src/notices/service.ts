@@ -17,7 +17,7 @@ import { DEFAULT_SETTINGS, listSettings } from '#src/recipients/settings.ts'
 import { timingOf } from '#src/recipients/timing.ts'
 import { type Fitted, listBeyond } from '#src/watches/manage/slots.ts'
 import { buttonsOf } from './buttons.ts'
-import { KEPT_DAYS, KINDS, type Notice } from './model.ts'
+import { KINDS, type Notice, RETENTION_DAYS } from './model.ts'
 import { renderNotice } from './render.ts'
 import * as store from './store.ts'
 
@@ -132,14 +132,14 @@ export async function pruneNotices({
   readonly db: Db
   readonly clock: Clock
 }): Promise<void> {
-  const before = clock.now().getTime() - KEPT_DAYS * DAY_MS
+  const before = clock.now().getTime() - RETENTION_DAYS * DAY_MS
   await store.deleteOld(db, new Date(before))
 }
 
 const DAY_MS = 86_400_000
 
 /** A notice and whom it concerns. */
-interface Telling {
+interface Notification {
   readonly wallet: Address
   readonly notice: Notice
   /** What makes it another one than the last of its kind. */
@@ -152,7 +152,7 @@ interface Telling {
 async function tell(
   deps: NoticeDeps,
   tx: Db,
-  { wallet, notice, about, without }: Telling,
+  { wallet, notice, about, without }: Notification,
 ): Promise<void> {
   const { inGroups } = KINDS[notice.kind]
   const all = await listNotified(tx, wallet)
@@ -174,7 +174,7 @@ async function give(
     notice,
     readers,
     at,
-  }: Pick<Telling, 'wallet' | 'notice'> & {
+  }: Pick<Notification, 'wallet' | 'notice'> & {
     readonly readers: readonly Notified[]
     readonly at: Date
   },
@@ -197,7 +197,7 @@ async function give(
       envelope: envelopeOf(deps, notice, { reader, deliveryId: id, at }),
       createdAt: at,
       ...(timing.act === 'hold'
-        ? { status: 'held', heldUntil: timing.until }
+        ? { status: 'held', deferredUntil: timing.until }
         : { status: 'pending' }),
     }
   })

@@ -85,7 +85,7 @@ export const getDestination = defineOperation({
   handle: async ({ app, caller, body }) => {
     const [destination, kept, failures] = await Promise.all([
       directory.getDestination(app, caller, body.id),
-      delivery.listKept(app, caller, body.id),
+      delivery.listRetained(app, caller, body.id),
       log.countFailures(app, caller, body.id),
     ])
     return { destination, kept: kept.length, failures }

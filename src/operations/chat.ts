@@ -221,23 +221,23 @@ export const muteAll = defineOperation({
 })
 
 /** Sends what a recipient missed while its destination was off. Gives how many messages. */
-export const sendKept = defineOperation({
-  id: 'sendKept',
+export const sendRetained = defineOperation({
+  id: 'sendRetained',
   method: 'POST',
   scope: 'write',
   rate: 'write',
   status: 200,
   body: z.strictObject({ recipientId: Id }),
-  handle: ({ app, caller, body }) => delivery.sendKept(app, caller, body.recipientId),
+  handle: ({ app, caller, body }) => delivery.sendRetained(app, caller, body.recipientId),
 })
 
 /** Lets go of it. Gives how many messages. */
-export const dropKept = defineOperation({
-  id: 'dropKept',
+export const dropRetained = defineOperation({
+  id: 'dropRetained',
   method: 'POST',
   scope: 'write',
   rate: 'write',
   status: 200,
   body: z.strictObject({ recipientId: Id }),
-  handle: ({ app, caller, body }) => delivery.dropKept(app.db, caller, body.recipientId),
+  handle: ({ app, caller, body }) => delivery.dropRetained(app.db, caller, body.recipientId),
 })

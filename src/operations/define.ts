@@ -2,7 +2,7 @@ import type { z } from 'zod'
 import type { Metering } from '#src/billing/metering/service.ts'
 import type { ResourceId } from '#src/billing/price-list.ts'
 import type { PaymentSetup } from '#src/billing/topups/model.ts'
-import type { Market } from '#src/billing/topups/payment-options.ts'
+import type { PaymentOptions } from '#src/billing/topups/payment-options.ts'
 import type { Xrpl } from '#src/chain/xrpl.ts'
 import type { Channels } from '#src/channels/define.ts'
 import type { Db } from '#src/db/connection.ts'
@@ -30,7 +30,7 @@ export interface App {
   /** Undefined: XRP is not set up. */
   readonly xrpl: Xrpl | undefined
   /** Prices and availability of the ways to pay. */
-  readonly market: Market
+  readonly market: PaymentOptions
   /** Charges metered calls. */
   readonly metering: Metering
   readonly channels: Channels

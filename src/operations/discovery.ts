@@ -16,13 +16,13 @@ export const getOpenApi = defineOperation({
   output: z.record(z.string(), z.unknown()).meta({ id: 'OpenApiDocument' }),
   isConstant: true,
   etag: tagOfDocument,
-  handle: async ({ app, query, locale }) => keptDocument(app, query.locale ?? locale),
+  handle: async ({ app, query, locale }) => cachedDocument(app, query.locale ?? locale),
 })
 
 /** Made once per service and language: the registry does not change. */
 const documents = new WeakMap<App['operations'], Map<string, Record<string, unknown>>>()
 
-function keptDocument(
+function cachedDocument(
   app: Pick<App, 'publicUrl' | 'operations'>,
   locale: Locale,
 ): Record<string, unknown> {

@@ -83,7 +83,7 @@ async function attempt<Output>(
   }
 }
 
-const KeptRefusal = z.object({
+const StoredRefusal = z.object({
   kind: z.enum(KEPT_KINDS),
   code: z.string(),
   details: z.record(z.string(), z.unknown()),
@@ -100,17 +100,17 @@ function writeAnswer<Output>(app: App, operation: Answering<Output>, kept: Kept<
 function readAnswer<Output>(
   app: App,
   operation: Answering<Output>,
-  found: store.KeptAnswer,
+  found: store.StoredAnswer,
 ): Kept<Output> {
   const value: unknown = JSON.parse(app.box.open('idempotency', found.answer))
   if (found.status < 300) {
     const parsed = operation.output?.safeParse(value)
-    if (parsed?.success === false && isObject(value)) keptAsSent.add(value)
+    if (parsed?.success === false && isObject(value)) storedAsSent.add(value)
     // Safe: the answer was encoded by this schema, or is sent as it was; without a schema it is undefined.
     const output = parsed?.success === false ? value : parsed?.data
     return { status: found.status, output: output as Output, isReplay: true }
   }
-  const { kind, code, details } = KeptRefusal.parse(value)
+  const { kind, code, details } = StoredRefusal.parse(value)
   // Safe: written from an AppError, whose codes never lose their texts.
   const kept: ErrorDetails = { ...details, isReplay: true }
   return { error: new AppError(kind, code as AppError['code'], kept) }
@@ -121,7 +121,7 @@ function refusal({ kind, code, details }: AppError) {
 }
 
 /** Answers of an earlier release whose schema was another: they are repeated as they were sent. */
-const keptAsSent = new WeakSet<object>()
+const storedAsSent = new WeakSet<object>()
 
 function isObject(value: unknown): value is object {
   return typeof value === 'object' && value !== null
@@ -129,7 +129,7 @@ function isObject(value: unknown): value is object {
 
 /** The answer as JSON has it; undefined where the operation answers nothing. */
 export function encodeOutput<Output>(operation: Answering<Output>, output: Output): unknown {
-  if (isObject(output) && keptAsSent.has(output)) return output
+  if (isObject(output) && storedAsSent.has(output)) return output
   return operation.output === undefined ? undefined : z.encode(operation.output, output)
 }
 

@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { Offer, resourceEntry } from '#src/billing/metering/offers.ts'
 import * as prices from '#src/billing/price-list.ts'
 import type { AssetState } from '#src/billing/topups/payment-options.ts'
-import { rateOf, symbolOf, unitsFor } from '#src/billing/topups/rules.ts'
+import { symbolOf, unitsFor, usdRateOf } from '#src/billing/topups/rules.ts'
 import { builtKey, translate } from '#src/i18n/translate.ts'
 import { ZERO_ADDRESS } from '#src/kernel/units.ts'
 import { type Parameter, SIGNAL_GROUPS, type SignalDefinition } from '#src/watches/define.ts'
@@ -168,7 +168,7 @@ function stateOf(states: readonly AssetState[], key: prices.AssetKey): AssetStat
 
 /** An asset that quotes cannot be had for costs nothing here, rather than something unsure. */
 function assetTerms({ asset, available, paused, price }: AssetState) {
-  const amount = available && price ? unitsFor(1000, rateOf(asset.key, price)) : undefined
+  const amount = available && price ? unitsFor(1000, usdRateOf(asset.key, price)) : undefined
   return {
     available: available && amount !== undefined,
     amountPer1000Credits: String(amount ?? 0),

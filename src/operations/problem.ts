@@ -3,7 +3,7 @@ import type { ErrorCode } from '#src/kernel/errors.ts'
 import { statusOf } from '#src/kernel/problems.ts'
 
 /** A refusal as it is told. */
-export interface ToldProblem {
+export interface ProblemView {
   readonly code: ErrorCode
   readonly requestId: string
   /** For the placeholders of its texts. */
@@ -17,7 +17,7 @@ export interface ToldProblem {
 }
 
 /** The body of a refusal, in the reader's language. @see RFC 9457 */
-export function problemBody(t: Translate, publicUrl: string, told: ToldProblem) {
+export function problemBody(t: Translate, publicUrl: string, told: ProblemView) {
   const { code, requestId, values, members, errors } = told
   return {
     type: `${publicUrl}/problems/${code}`,

@@ -2,9 +2,9 @@ import { and, eq, lte, sql } from 'drizzle-orm'
 import type { Db } from '#src/db/connection.ts'
 import { idempotencyKeys } from './tables.ts'
 
-export type KeptAnswer = typeof idempotencyKeys.$inferSelect
+export type StoredAnswer = typeof idempotencyKeys.$inferSelect
 
-type KeyOf = Pick<KeptAnswer, 'wallet' | 'operation' | 'key'>
+type KeyOf = Pick<StoredAnswer, 'wallet' | 'operation' | 'key'>
 
 /** Holds this key until the transaction ends. @returns false while another transaction holds it */
 export async function holdKey(tx: Db, of: KeyOf): Promise<boolean> {
@@ -16,13 +16,17 @@ export async function holdKey(tx: Db, of: KeyOf): Promise<boolean> {
 }
 
 /** The answer kept for this key since `after`, if any. */
-export async function findAnswer(tx: Db, of: KeyOf, after: Date): Promise<KeptAnswer | undefined> {
+export async function findAnswer(
+  tx: Db,
+  of: KeyOf,
+  after: Date,
+): Promise<StoredAnswer | undefined> {
   const [found] = await tx.select().from(idempotencyKeys).where(sameKey(of))
   return found !== undefined && found.createdAt > after ? found : undefined
 }
 
 /** Keeps an answer; one that has grown too old gives way. */
-export async function keepAnswer(tx: Db, answer: KeptAnswer, after: Date): Promise<void> {
+export async function keepAnswer(tx: Db, answer: StoredAnswer, after: Date): Promise<void> {
   await tx
     .delete(idempotencyKeys)
     .where(and(sameKey(answer), lte(idempotencyKeys.createdAt, after)))

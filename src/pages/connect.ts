@@ -13,7 +13,7 @@ import { botUrl } from './home.ts'
 import { localeOf, sendPage } from './layout.ts'
 import type { PageLimits } from './limits.ts'
 import { qrImage } from './qr.ts'
-import { answerScript, isScript, refusalOf, type ToldRefusal } from './refusal-page.ts'
+import { answerScript, isScript, type RefusalView, refusalOf } from './refusal-page.ts'
 import { walletApps } from './wallet-apps.ts'
 
 interface Route {
@@ -26,7 +26,7 @@ interface Elsewhere {
   readonly spend: boolean
   /** The text to be signed, once the wallet is known. */
   readonly message?: string | undefined
-  readonly refusal?: ToldRefusal
+  readonly refusal?: RefusalView
 }
 
 /**

@@ -14,7 +14,7 @@ import { builtKey, hasText, html, id, type Translate } from '#src/i18n/translate
 import type { App } from '#src/operations/define.ts'
 import { CHAIN_NAME, chainParams, explorerLink } from './chain-params.ts'
 import { botUrl } from './home.ts'
-import type { ToldRefusal } from './refusal-page.ts'
+import type { RefusalView } from './refusal-page.ts'
 import { walletApps } from './wallet-apps.ts'
 
 /** What the pay page is made of. */
@@ -35,7 +35,7 @@ export interface PayPage {
   /** Address of the QR code's image. */
   readonly qr: string
   /** Why there is no new quote. */
-  readonly refusal: ToldRefusal | undefined
+  readonly refusal: RefusalView | undefined
 }
 
 /** States in which nothing is on its way that would pay it. */

@@ -16,7 +16,7 @@ import { localeOf, sendPage } from './layout.ts'
 import type { PageLimits } from './limits.ts'
 import { type PayPage, payView, statusLine } from './pay-view.ts'
 import { qrImage } from './qr.ts'
-import { answerScript, refusalOf, type ToldRefusal } from './refusal-page.ts'
+import { answerScript, type RefusalView, refusalOf } from './refusal-page.ts'
 
 interface Route {
   Params: { handle: string }
@@ -130,7 +130,7 @@ async function sendTopup(
   request: FastifyRequest,
   reply: FastifyReply,
   topup: Topup,
-  refusal?: ToldRefusal,
+  refusal?: RefusalView,
 ): Promise<FastifyReply> {
   const now = app.clock.now()
   // While another payment is on its way nobody is asked for what it may have paid.

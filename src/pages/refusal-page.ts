@@ -16,7 +16,7 @@ function sendFacts(reply: FastifyReply, facts: object): FastifyReply {
 }
 
 /** A refusal as a page tells it. */
-export interface ToldRefusal {
+export interface RefusalView {
   readonly code: string
   /** What happened and what to do, in one or two sentences. */
   readonly text: string
@@ -27,7 +27,7 @@ export interface ToldRefusal {
  *
  * @throws whatever is none
  */
-export function refusalOf(error: unknown, locale: Locale): ToldRefusal {
+export function refusalOf(error: unknown, locale: Locale): RefusalView {
   if (!(error instanceof AppError) || error.kind === 'internal') throw error
   return { code: error.code, text: refusalText(translator(locale), error) }
 }

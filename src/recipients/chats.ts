@@ -13,9 +13,9 @@ import type { Address } from '#src/kernel/units.ts'
 import { forgetCodes } from './connect-store.ts'
 import { openDestination, toStored } from './destination-box.ts'
 import { forget, requireRoom } from './destination-change.ts'
-import { moveDestination, type SwitchNews } from './destinations.ts'
+import { moveDestination, type SwitchListener } from './destinations.ts'
 import * as links from './link-store.ts'
-import { isGroup, type LinkNews, toLinked } from './linked.ts'
+import { isGroup, type LinkListener, toLinked } from './linked.ts'
 import type { Recipient, RecipientStatus } from './model.ts'
 import { toRecipient } from './service.ts'
 import { lockWallet } from './settings.ts'
@@ -33,7 +33,7 @@ interface SealingDeps extends Deps {
 
 /** What linking a chat needs. */
 export interface LinkingDeps extends SealingDeps {
-  readonly notices: LinkNews
+  readonly notices: LinkListener
 }
 
 /** A chat that is to be linked, and who confirmed it there. */
@@ -273,7 +273,7 @@ export async function moveChat(
  * recipients are told.
  */
 export async function blockChat(
-  deps: { readonly db: Db; readonly notices: SwitchNews },
+  deps: { readonly db: Db; readonly notices: SwitchListener },
   chatId: number,
   at: Date,
 ): Promise<void> {

@@ -16,8 +16,8 @@ export async function putCode(db: Db, row: ConnectCodeRow): Promise<void> {
 
 /** The message that shows the open code of a chat; undefined when there is none. */
 export async function findShown(db: Db, chatId: number, now: Date): Promise<number | undefined> {
-  const { messageId, usedAt, tellAt, expiresAt } = connectCodes
-  const isOpen = and(isNull(usedAt), isNotNull(tellAt), gt(expiresAt, now))
+  const { messageId, usedAt, notifyAt, expiresAt } = connectCodes
+  const isOpen = and(isNull(usedAt), isNotNull(notifyAt), gt(expiresAt, now))
   const [row] = await db
     .select({ messageId })
     .from(connectCodes)
@@ -49,7 +49,7 @@ export async function spendCode(
   )
   const [row] = await db
     .update(connectCodes)
-    .set({ usedAt: now, wallet, tellAt: now })
+    .set({ usedAt: now, wallet, notifyAt: now })
     .where(isUsable)
     .returning()
   if (row !== undefined) await db.execute(sql`select pg_notify(${CONNECTS_CHANNEL}, '')`)
@@ -58,12 +58,12 @@ export async function spendCode(
 
 /** Notes which message of the chat shows its code; when that expires unused, the chat is told. */
 export async function saveMessage(db: Db, hash: string, messageId: number): Promise<void> {
-  const { usedAt, tellAt, expiresAt } = connectCodes
+  const { usedAt, notifyAt, expiresAt } = connectCodes
   await db
     .update(connectCodes)
     .set({
       messageId,
-      tellAt: sql`case when ${usedAt} is null then ${expiresAt} else ${tellAt} end`,
+      notifyAt: sql`case when ${usedAt} is null then ${expiresAt} else ${notifyAt} end`,
     })
     .where(eq(connectCodes.hash, hash))
 }
@@ -76,12 +76,12 @@ export async function coverMessage(
   const isShown = and(eq(connectCodes.chatId, chatId), eq(connectCodes.messageId, messageId))
   await db
     .update(connectCodes)
-    .set({ tellAt: null })
+    .set({ notifyAt: null })
     .where(and(isShown, isNull(connectCodes.usedAt)))
 }
 
 /** Takes a code whose chat is to be told; nobody else gets it before `leasedUntil`. */
-export async function claimUntold(
+export async function claimUnnotified(
   db: Db,
   { now, leasedUntil }: { readonly now: Date; readonly leasedUntil: Date },
 ): Promise<ConnectCodeRow | undefined> {
@@ -91,23 +91,23 @@ export async function claimUntold(
       db
         .select({ chatId: connectCodes.chatId })
         .from(connectCodes)
-        .where(lte(connectCodes.tellAt, now))
-        .orderBy(asc(connectCodes.tellAt))
+        .where(lte(connectCodes.notifyAt, now))
+        .orderBy(asc(connectCodes.notifyAt))
         .limit(1)
         .for('update', { skipLocked: true }),
     )
   const [row] = await db
     .with(due)
     .update(connectCodes)
-    .set({ tellAt: leasedUntil, tellAttempts: sql`${connectCodes.tellAttempts} + 1` })
+    .set({ notifyAt: leasedUntil, notifyAttempts: sql`${connectCodes.notifyAttempts} + 1` })
     .where(inArray(connectCodes.chatId, db.select({ chatId: due.chatId }).from(due)))
     .returning()
   return row
 }
 
 /** Notes that a chat knows what became of its code. A newer code is not touched. */
-export async function saveTold(db: Db, hash: string): Promise<void> {
-  await db.update(connectCodes).set({ tellAt: null }).where(eq(connectCodes.hash, hash))
+export async function saveNotified(db: Db, hash: string): Promise<void> {
+  await db.update(connectCodes).set({ notifyAt: null }).where(eq(connectCodes.hash, hash))
 }
 
 /** Forgets codes that ended before `before`. */

@@ -106,15 +106,15 @@ export async function createConnectCode(
     usedAt: null,
     wallet: null,
     messageId: null,
-    tellAt: null,
-    tellAttempts: 0,
+    notifyAt: null,
+    notifyAttempts: 0,
   })
   const url = `${deps.publicUrl}/connect/${code}`
   return { url, match: matchOf(code), expiresAt, hash, replaces }
 }
 
 /** Notes which message of the chat shows its code, so that this one changes at its end. */
-export async function noteConnectMessage(
+export async function recordConnectMessage(
   deps: Deps,
   { hash, messageId }: { readonly hash: string; readonly messageId: number },
 ): Promise<void> {
@@ -222,7 +222,7 @@ export interface ConnectNews {
  * Tells chats what became of their codes, one after another, until nothing is left or the signal. Several processes
  * may do this at once; a chat whose teller dies or fails is told later.
  */
-export async function tellConnects(
+export async function notifyConnects(
   deps: Deps,
   tell: (news: ConnectNews) => Promise<void>,
   signal?: AbortSignal,
@@ -230,9 +230,9 @@ export async function tellConnects(
   while (!signal?.aborted) {
     const now = deps.clock.now()
     const leasedUntil = new Date(now.getTime() + LEASE_MS)
-    const row = await codes.claimUntold(deps.db, { now, leasedUntil })
+    const row = await codes.claimUnnotified(deps.db, { now, leasedUntil })
     if (row === undefined) return
-    if (row.tellAttempts <= TELL_TRIES_MAX) {
+    if (row.notifyAttempts <= TELL_TRIES_MAX) {
       await tell({
         chatId: row.chatId,
         by: row.askedBy,
@@ -244,7 +244,7 @@ export async function tellConnects(
         wallet: row.wallet ?? undefined,
       })
     }
-    await codes.saveTold(deps.db, row.hash)
+    await codes.saveNotified(deps.db, row.hash)
   }
 }
 

@@ -8,7 +8,7 @@ import type { Address } from '#src/kernel/units.ts'
 import { callOffConfirmation, recordRefusal } from './confirmations.ts'
 import { openDestination } from './destination-box.ts'
 import { forget } from './destination-change.ts'
-import type { SwitchNews } from './destinations.ts'
+import type { SwitchListener } from './destinations.ts'
 import {
   addressDigest,
   type MailLink,
@@ -27,7 +27,7 @@ interface Deps {
 }
 
 interface EndingDeps extends Deps {
-  readonly notices: SwitchNews
+  readonly notices: SwitchListener
 }
 
 /** A recipient whose reader wants no mails. `name` is null for the wallet's own mailbox. */

@@ -10,7 +10,7 @@ import type { Address } from '#src/kernel/units.ts'
 import { planConfirmation } from './confirmations.ts'
 import { openDestination, toStored } from './destination-box.ts'
 import { changeDestination, forget, requireChannel } from './destination-change.ts'
-import { isGroup, type LinkNews, labelOf, toLinked } from './linked.ts'
+import { isGroup, type LinkListener, labelOf, toLinked } from './linked.ts'
 import {
   type ChannelSetup,
   type ChannelState,
@@ -28,7 +28,7 @@ interface Deps {
   readonly clock: Clock
   readonly box: SecretBox
   readonly channels: Channels
-  readonly notices: LinkNews
+  readonly notices: LinkListener
 }
 
 /**
@@ -180,7 +180,7 @@ export interface StoppedDestination {
 }
 
 /** Who tells the wallet's other people, in the transaction that switches off. */
-export interface SwitchNews {
+export interface SwitchListener {
   switchedOff(tx: Db, stopped: readonly StoppedDestination[]): Promise<void>
 }
 
@@ -202,7 +202,7 @@ export async function recordOutcomes(
   }
   const sums = sumOutcomes(outcomes)
   const failing = sums.filter(({ failingSince }) => failingSince !== null)
-  await store.saveSuccesses(
+  await store.recordDeliverySuccesses(
     deps.db,
     sums.filter(({ successAt }) => successAt !== null),
   )

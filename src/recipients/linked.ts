@@ -25,7 +25,7 @@ export interface LinkedRecipient {
 }
 
 /** Who tells the wallet's other people, in the transaction that adds it. */
-export interface LinkNews {
+export interface LinkListener {
   linked(tx: Db, recipient: LinkedRecipient): Promise<void>
 }
 

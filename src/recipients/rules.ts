@@ -24,7 +24,7 @@ export interface Candidate extends Omit<Told, 'off'> {
 }
 
 /** Something that happened on a wallet's watch: who the watch names, and how bad it is. */
-export interface TellRequest {
+export interface NotificationRequest {
   readonly wallet: Address
   readonly recipientIds: readonly number[] | null
   readonly severity: Severity
@@ -40,7 +40,7 @@ export interface TellRequest {
  */
 export function chooseRecipients(
   candidates: readonly Candidate[],
-  { recipientIds, severity }: Pick<TellRequest, 'recipientIds' | 'severity'>,
+  { recipientIds, severity }: Pick<NotificationRequest, 'recipientIds' | 'severity'>,
 ): readonly Candidate[] {
   const named = recipientIds ? candidates.filter(({ id }) => recipientIds.includes(id)) : []
   const chosen = named.length > 0 ? named : candidates.filter(({ byDefault }) => byDefault)

@@ -9,9 +9,9 @@ import { type Address, ID_MAX } from '#src/kernel/units.ts'
 import { planConfirmation } from './confirmations.ts'
 import { toStored } from './destination-box.ts'
 import { changeDestination, forget, requireChannel, requireRoom } from './destination-change.ts'
-import { type LinkNews, labelOf, toLinked } from './linked.ts'
+import { type LinkListener, labelOf, toLinked } from './linked.ts'
 import type { NewRecipient, Recipient, RecipientChanges, Told } from './model.ts'
-import { type Candidate, chooseRecipients, type TellRequest } from './rules.ts'
+import { type Candidate, chooseRecipients, type NotificationRequest } from './rules.ts'
 import { lockWallet } from './settings.ts'
 import * as store from './store.ts'
 import { newDestination } from './typed-destination.ts'
@@ -32,7 +32,7 @@ interface Deps {
 }
 
 interface CreatingDeps extends Deps {
-  readonly notices: LinkNews
+  readonly notices: LinkListener
 }
 
 /** The wallet's named recipients, by id. @throws AppError invalid `validation_failed` for the cursor */
@@ -242,7 +242,7 @@ const WALLETS_AT_ONCE = 5_000
  */
 export async function recipientsFor(
   db: Db,
-  requests: readonly TellRequest[],
+  requests: readonly NotificationRequest[],
 ): Promise<readonly (readonly Told[])[]> {
   const wallets = [...new Set(requests.map(({ wallet }) => wallet))]
   const byWallet = new Map<Address, readonly store.WalletCandidate[]>()

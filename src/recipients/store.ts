@@ -279,7 +279,7 @@ function records(sums: readonly OutcomeSum[]): SQL {
  * Notes successes, in one statement. A success ends a row of failures that began before it, and shows
  * that a chat is not blocked any more.
  */
-export async function saveSuccesses(db: Db, sums: readonly OutcomeSum[]): Promise<void> {
+export async function recordDeliverySuccesses(db: Db, sums: readonly OutcomeSum[]): Promise<void> {
   if (sums.length === 0) return
   await db.execute(sql`
     with ${locked(sums.map(({ recipientId }) => recipientId))}

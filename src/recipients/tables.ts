@@ -109,10 +109,10 @@ export const connectCodes = pgTable(
     /** The chat's message that shows it. */
     messageId: bigint('message_id', { mode: 'number' }),
     /** When the chat is to be told what came of it, if only that it expired; null: it need not be. */
-    tellAt: timestamp('tell_at', { withTimezone: true }),
-    tellAttempts: integer('tell_attempts').notNull(),
+    notifyAt: timestamp('tell_at', { withTimezone: true }),
+    notifyAttempts: integer('tell_attempts').notNull(),
   },
-  (table) => [index('connect_codes_tell').on(table.tellAt).where(sql`tell_at is not null`)],
+  (table) => [index('connect_codes_tell').on(table.notifyAt).where(sql`tell_at is not null`)],
 )
 
 export const notificationSettings = pgTable('notification_settings', {

@@ -95,7 +95,7 @@ export interface SignalDefinition {
    * Its state says what it has told, so that each of its firings is told, also while an episode is open;
    * one that the cooldown holds back leaves the state as it was and comes again at the next look.
    */
-  readonly tellsOnce: boolean
+  readonly firesOnce: boolean
 }
 
 /**
@@ -280,21 +280,21 @@ export interface LedgerWatchType<Settings = unknown>
 export type EmptyTarget = Readonly<Record<string, never>>
 
 /** A signal as it is written down: what is usual may be left out. */
-type Written<One extends SignalDefinition> = Omit<One, keyof typeof USUAL> &
-  Partial<Pick<One, keyof typeof USUAL>>
+type SignalInput<One extends SignalDefinition> = Omit<One, keyof typeof DEFAULTS> &
+  Partial<Pick<One, keyof typeof DEFAULTS>>
 
-const USUAL = {
+const DEFAULTS = {
   defaultEnabled: true,
   parameters: [],
   canBeCritical: false,
-  tellsOnce: false,
+  firesOnce: false,
 } as const
 
 /** Completes an entry with the usual values: enabled, no parameters, never critical, one open episode. */
 export function defineSignal<Target, Settings, Observation extends Observed, State>(
-  signal: Written<Signal<Target, Settings, Observation, State>>,
+  signal: SignalInput<Signal<Target, Settings, Observation, State>>,
 ): Signal<Target, Settings, Observation, State> {
-  return { ...USUAL, ...signal }
+  return { ...DEFAULTS, ...signal }
 }
 
 /** Completes an entry with what is usual: a state, looked at every tick. */

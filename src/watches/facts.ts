@@ -4,7 +4,7 @@ import type { Published } from '#src/chain/published.ts'
 import type { Db } from '#src/db/connection.ts'
 import type { Fence } from '#src/db/lock.ts'
 import type { FspChain } from '#src/fsp/chain.ts'
-import { createProviderFacts, type ProviderStanding } from '#src/fsp/indexer/providers.ts'
+import { createProviderFacts, type ProviderStatus } from '#src/fsp/indexer/providers.ts'
 import { createPublicationKeeper, type PublicationKeeper } from '#src/fsp/indexer/publications.ts'
 import { createRoundFacts, type RoundFacts } from '#src/fsp/indexer/rounds.ts'
 import { createVoteFacts, type VoteFacts } from '#src/fsp/indexer/votes.ts'
@@ -34,7 +34,7 @@ export interface Facts {
     voters: readonly Address[],
     block: BlockRef,
     signal?: AbortSignal,
-  ): Promise<readonly (ProviderStanding | undefined)[]>
+  ): Promise<readonly (ProviderStatus | undefined)[]>
   /** Names of providers, as the last published calculation has them; none where nothing is published. */
   providerNames(): Promise<ReadonlyMap<Address, string>>
   /** What is published beside the chain. */

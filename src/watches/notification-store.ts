@@ -1,17 +1,22 @@
 import { sql } from 'drizzle-orm'
 import type { Db } from '#src/db/connection.ts'
-import type { EndedMute, ToldWatch } from './notification-view.ts'
+import type { EndedMute, WatchForNotification } from './notification-view.ts'
 
 /** A watch that is not deleted, as those who tell of it need it. */
-export interface ToldRow extends Omit<ToldWatch, 'off'>, Record<string, unknown> {
+export interface NotificationRow
+  extends Omit<WatchForNotification, 'off'>,
+    Record<string, unknown> {
   readonly type: string
   /** The watch's signal choices, encoded. */
   readonly signals: unknown
 }
 
 /** These watches, by id; those that were deleted are missing. Signals that are off count as open, too. */
-export async function listTold(db: Db, ids: readonly number[]): Promise<readonly ToldRow[]> {
-  return await db.execute<ToldRow>(sql`
+export async function listTold(
+  db: Db,
+  ids: readonly number[],
+): Promise<readonly NotificationRow[]> {
+  return await db.execute<NotificationRow>(sql`
     select w.id, w.type, w.signals, w.wallet, w.label, w.recipient_ids as "recipientIds",
       w.min_severity as "minSeverity", w.muted_until as "mutedUntil",
       w.status = 'active' and w.suspended_at is null as "isJudged",

@@ -6,7 +6,7 @@ import * as store from './notification-store.ts'
 import { findWatchType } from './types/index.ts'
 
 /** A watch and how its signals stand. */
-export interface ToldWatch
+export interface WatchForNotification
   extends Pick<
     EvaluatedWatch,
     'id' | 'wallet' | 'label' | 'recipientIds' | 'minSeverity' | 'mutedUntil'
@@ -23,7 +23,7 @@ export interface ToldWatch
 export async function listTold(
   db: Db,
   ids: readonly number[],
-): Promise<ReadonlyMap<number, ToldWatch>> {
+): Promise<ReadonlyMap<number, WatchForNotification>> {
   const rows = ids.length === 0 ? [] : await store.listTold(db, [...new Set(ids)])
   return new Map(
     rows.map(({ type, signals, firing, ...row }) => {

@@ -14,7 +14,7 @@ import {
   shareOf,
   UPTIME_MINIMUM,
 } from './types/provider-fsp/conditions.ts'
-import { unlessAway } from './unavailable.ts'
+import { undefinedIfUnavailable } from './unavailable.ts'
 
 /** How one duty of a round went. */
 export const ROUND_CELLS = [
@@ -104,7 +104,7 @@ interface Deps {
  */
 export async function getProviderView(deps: Deps, query: ProviderQuery): Promise<ProviderView> {
   const { chain, facts, clock } = deps
-  const live = await unlessAway(() => readLive(deps, query.provider))
+  const live = await undefinedIfUnavailable(() => readLive(deps, query.provider))
   const provider = live?.provider ?? query.provider
   const kept = await facts.rounds.newest(provider, Math.max(query.rounds, ROUNDS_KEPT))
   const [last] = kept
@@ -241,7 +241,7 @@ function cellsOf(
 
 /** The minimal conditions over these rounds, where there is evidence enough. */
 function conditionsOf(rounds: readonly ProviderObservation[]): ProviderView['minimalConditions'] {
-  const rateOf = ({ count, protocolMinimum: minimum }: RateCondition) => {
+  const usdRateOf = ({ count, protocolMinimum: minimum }: RateCondition) => {
     const counts = rounds.flatMap((one) => {
       const counted = count(one)
       return counted === undefined ? [] : [counted]
@@ -252,8 +252,8 @@ function conditionsOf(rounds: readonly ProviderObservation[]): ProviderView['min
     .flatMap(({ nodes }) => nodes ?? [])
     .flatMap(({ connectedPolls, polls }) => (polls > 0 ? [[connectedPolls, polls] as const] : []))
   return {
-    anchor: rateOf(ANCHOR),
-    fdc: rateOf(PARTICIPATION),
+    anchor: usdRateOf(ANCHOR),
+    fdc: usdRateOf(PARTICIPATION),
     uptime: polls.length === 0 ? null : { rate: shareOf(polls), minimum: UPTIME_MINIMUM },
   }
 }

@@ -119,7 +119,7 @@ export const observationCursors = pgTable('observation_cursors', {
   /** How bad the watches of this type are being told it is; null: they are not, or that it is over. */
   alarm: text('alarm'),
   /** How bad all of them have been told it is. */
-  alarmTold: text('alarm_told'),
+  outageNotified: text('alarm_told'),
 })
 
 /** Prices of feeds as they were seen, thinned out with their age. */

@@ -93,7 +93,7 @@ test('any interleaving of calls, refunds, debits and credits adds up, with no ba
           }
           expect(outcome.balanceCredits).toBeGreaterThanOrEqual(0)
           if (one.returns > 0) {
-            await giveBack(metering, outcome.charge, one.returns)
+            await refund(metering, outcome.charge, one.returns)
             return { wallet: one.wallet, credits: 0, free: 0 }
           }
           return outcome.charge.kind === 'free'
@@ -116,7 +116,7 @@ test('any interleaving of calls, refunds, debits and credits adds up, with no ba
 })
 
 /** Credits may be given back twice and are once; a free call is asked for back by one process once. */
-async function giveBack(metering: Metering, charge: Charge, times: number): Promise<void> {
+async function refund(metering: Metering, charge: Charge, times: number): Promise<void> {
   const asked = charge.kind === 'paid' ? times : 1
-  await Promise.all(Array.from({ length: asked }, () => metering.giveBack(charge)))
+  await Promise.all(Array.from({ length: asked }, () => metering.refund(charge)))
 }

@@ -86,7 +86,7 @@ test('credits that cannot be given back now are given back later', async () => {
   const alice = await caller()
   const charges = chargesOf(await callMany(metering, alice.payer, 3))
   line.loseQuestion(referenceOf(charges.at(-1)))
-  const returned = await Promise.all(charges.map((charge) => metering.giveBack(charge)))
+  const returned = await Promise.all(charges.map((charge) => metering.refund(charge)))
   // The first one goes alone; the others came meanwhile and go together.
   expect(returned).toEqual([{ ok: true, balanceCredits: 98 }, { ok: false }, { ok: false }])
   line.loseQuestion(referenceOf(charges.at(-1)))
@@ -103,7 +103,7 @@ test('credits that are still owed when the process stops are an error somebody r
   const [charge] = chargesOf(await callMany(metering, alice.payer, 1))
   if (charge === undefined) throw new Error('the call was not charged')
   line.loseQuestion(referenceOf(charge))
-  await metering.giveBack(charge)
+  await metering.refund(charge)
   line.loseQuestion(referenceOf(charge))
   await metering.stop()
   expect(errors).toEqual([{ references: [referenceOf(charge)] }])

@@ -1,6 +1,6 @@
 import { once } from 'node:events'
 import { settleDeposits } from '#src/billing/topups/deposits.ts'
-import { createMarket } from '#src/billing/topups/payment-options.ts'
+import { createPaymentOptions } from '#src/billing/topups/payment-options.ts'
 import { confirmTopup } from '#src/billing/topups/service.ts'
 import { createChain } from '#src/chain/client.ts'
 import { connect } from '#src/db/connection.ts'
@@ -45,7 +45,7 @@ const payments = {
 }
 const terms = { version: '', url: '' }
 const billing = { enabled: true, serviceTokenSymbol: 'WDG', terms, payments }
-const market = createMarket({ chain, xrpl: undefined, clock, log, billing })
+const market = createPaymentOptions({ chain, xrpl: undefined, clock, log, billing })
 const service = { publicUrl: 'http://127.0.0.1', chainId: 14, confirmations: 2, xrpl: undefined }
 const notices = createNotices({ clock, billing, botUsername: () => undefined, ...service })
 const quarantine = createQuarantine({ log })

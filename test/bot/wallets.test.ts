@@ -187,7 +187,7 @@ test.each(LOCALES)('the home fits one screen in %s, whatever it has to say', asy
       mark: '0123abcd',
     },
   }
-  const kept = [['bot:button.sendKept', 'bot:button.dropKept'] as const].map((row) =>
+  const kept = [['bot:button.sendRetained', 'bot:button.dropRetained'] as const].map((row) =>
     row.map((key) => ({ label: reader.t(key, { count: 1000 }), data: packed('home') })),
   )
   const now = new Date('2026-11-20T12:00:00Z')

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { packed } from '#bot/core/callback-data.ts'
 import { deleteWatch, getWatch } from '#src/operations/watches.ts'
 import { chatLinks, unlinkChat } from '#src/recipients/chats.ts'
-import { saveSuccesses } from '#src/recipients/store.ts'
+import { recordDeliverySuccesses } from '#src/recipients/store.ts'
 import { type BotWorld, botWorld, type Chatting } from '../support/bot.ts'
 import { asSomebodyElse } from '../support/transaction-guard.ts'
 
@@ -119,7 +119,7 @@ describe('a typed value', () => {
     world.clock.advance(5)
     const { recipients } = await peopleOf()
     const at = world.app.clock.now()
-    await saveSuccesses(
+    await recordDeliverySuccesses(
       world.app.db,
       recipients.map((recipientId) => ({
         recipientId,

@@ -41,7 +41,7 @@ export async function openChat(outbox: Outbox, { canEdit = true, chatId = 4711 }
     key: 'telegram',
     kind: 'link',
     destination: TelegramDestination,
-    limits: { room: 30, laneStart: 1, laneMax: 1 },
+    limits: { room: 30, initialLimit: 1, limitMax: 1 },
     available: () => true,
     mask: ({ chatId }) => `chat ${chatId}`,
     lane: ({ chatId }) => String(chatId),
@@ -116,7 +116,7 @@ export interface ChatDraft {
   /** It tells that this alert is over. */
   readonly recoveryOf?: number
   readonly status?: NewDelivery['status']
-  readonly heldUntil?: Date
+  readonly deferredUntil?: Date
 }
 
 function deliveryOf(
@@ -124,7 +124,7 @@ function deliveryOf(
   draft: ChatDraft,
   now: Date,
 ): NewDelivery {
-  const { alert, watch = 42, signal = `signal ${alert}`, kind, recoveryOf, heldUntil } = draft
+  const { alert, watch = 42, signal = `signal ${alert}`, kind, recoveryOf, deferredUntil } = draft
   const id = randomUUID()
   const isRecovery = recoveryOf !== undefined
   return {
@@ -154,7 +154,7 @@ function deliveryOf(
     }),
     createdAt: now,
     status: draft.status ?? 'pending',
-    ...(heldUntil !== undefined && { heldUntil }),
+    ...(deferredUntil !== undefined && { deferredUntil }),
   }
 }
 

@@ -5,7 +5,7 @@ import { DeliveryError } from '#src/channels/define.ts'
 import { createDatabaseClock } from '#src/db/clock.ts'
 import type { Db } from '#src/db/connection.ts'
 import { createSending } from '#src/delivery/sending.ts'
-import { deliverDue, listKept, reviseMessages } from '#src/delivery/service.ts'
+import { deliverDue, listRetained, reviseMessages } from '#src/delivery/service.ts'
 import { createQuarantine } from '#src/kernel/quarantine.ts'
 import { CALLER, type Outbox, openOutbox, outboxDeps, serve } from './outbox.ts'
 import { type Answer, openChats } from './sick-chats.ts'
@@ -118,8 +118,8 @@ describe('results', () => {
 
 describe('an outage on our side', () => {
   test('ends with the first success: all that waited goes, in order, whoever it is for', async () => {
-    let isAway = true
-    const chats = openChats(outbox, (): Answer => (isAway ? AWAY : undefined))
+    let isUnavailable = true
+    const chats = openChats(outbox, (): Answer => (isUnavailable ? AWAY : undefined))
     const targets = []
     for (let chat = 1; chat <= 12; chat += 1) targets.push(await chats.link(chat))
     await chats.tell(targets.map((to) => ({ to, alert: to.chatId, severity: 'critical' as const })))
@@ -127,7 +127,7 @@ describe('an outage on our side', () => {
       await chats.deliver()
       outbox.clock.advance(60)
     }
-    isAway = false
+    isUnavailable = false
     await chats.tell(targets.slice(0, 1).map((to) => ({ to, alert: 100, signal: 'other' })))
     await chats.deliver()
     // What is due within ten seconds by itself is left to that.
@@ -141,8 +141,8 @@ describe('an outage on our side', () => {
   })
 
   test('is noticed to be over within a minute, also when nothing else is sent', async () => {
-    let isAway = true
-    const chats = openChats(outbox, (): Answer => (isAway ? AWAY : undefined))
+    let isUnavailable = true
+    const chats = openChats(outbox, (): Answer => (isUnavailable ? AWAY : undefined))
     const only = await chats.link(1)
     await chats.tell([{ to: only, alert: 1, severity: 'critical' }])
     for (let step = 0; step < 240; step += 1) {
@@ -150,7 +150,7 @@ describe('an outage on our side', () => {
       outbox.clock.advance(10)
     }
     expect(chats.tries.length).toBeLessThan(100)
-    isAway = false
+    isUnavailable = false
     for (let step = 0; step < 6 && chats.alertsIn(1).length === 0; step += 1) {
       outbox.clock.advance(10)
       await chats.deliver()
@@ -159,10 +159,10 @@ describe('an outage on our side', () => {
   })
 
   test('is what it is for webhooks when hosts that answered before do not, and no other does', async () => {
-    let isAway = false
+    let isUnavailable = false
     const open = () =>
       serve(async (request, response) => {
-        if (isAway) request.socket.destroy()
+        if (isUnavailable) request.socket.destroy()
         else response.end()
       })
     const servers = await Promise.all([open(), open(), open()])
@@ -174,12 +174,12 @@ describe('an outage on our side', () => {
     for (const server of servers) targets.push(await outbox.recipient(server.url()))
     await outbox.enqueue(...targets.map((to) => ({ to })))
     await deliver()
-    isAway = true
+    isUnavailable = true
     await outbox.enqueue(...targets.map((to) => ({ to })))
     await deliver()
     outbox.clock.advance(7)
     await deliver()
-    isAway = false
+    isUnavailable = false
     await outbox.enqueue(...targets.slice(0, 1).map((to) => ({ to })))
     await deliver()
     outbox.clock.advance(1)
@@ -194,10 +194,10 @@ describe('an outage on our side', () => {
 describe('an outage on our side that a restart falls into', () => {
   /** Webhooks on three hosts fail long enough to wait for half an hour. */
   async function fail() {
-    const world = { isAway: true }
+    const world = { isUnavailable: true }
     const open = () =>
       serve(async (request, response) => {
-        if (world.isAway) request.socket.destroy()
+        if (world.isUnavailable) request.socket.destroy()
         else response.end()
       })
     const servers = await Promise.all([open(), open(), open()])
@@ -225,7 +225,7 @@ describe('an outage on our side that a restart falls into', () => {
 
   test('ends with the first success for every host', async () => {
     const { world, targets, deliver, close } = await fail()
-    world.isAway = false
+    world.isUnavailable = false
     await outbox.enqueue(...targets.slice(0, 1).map((to) => ({ to })))
     await deliver()
     outbox.clock.advance(1)
@@ -237,7 +237,7 @@ describe('an outage on our side that a restart falls into', () => {
   test('is noticed to be over within a minute, also when nothing else is sent', async () => {
     const { world, deliver, close } = await fail()
     await deliver()
-    world.isAway = false
+    world.isUnavailable = false
     for (let step = 0; step < 7; step += 1) {
       outbox.clock.advance(10)
       await deliver()
@@ -392,7 +392,7 @@ test('what is given up after its last attempt is kept, to be sent on request', a
     outbox.clock.advance(43_200)
   }
   expect(await outbox.rows()).toMatchObject([{ status: 'failed' }])
-  const kept = await listKept(outbox.deps, CALLER, target.id)
+  const kept = await listRetained(outbox.deps, CALLER, target.id)
   expect(kept.map(({ deliveryId }) => deliveryId)).toEqual([id])
 })
 

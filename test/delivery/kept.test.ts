@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import type { Db } from '#src/db/connection.ts'
-import { deliverDue, dropKept, listKept, sendKept } from '#src/delivery/service.ts'
+import { deliverDue, dropRetained, listRetained, sendRetained } from '#src/delivery/service.ts'
 import { AppError } from '#src/kernel/errors.ts'
 import type { StoppedDestination } from '#src/recipients/destinations.ts'
 import { updateRecipient } from '#src/recipients/service.ts'
@@ -23,7 +23,7 @@ afterAll(() => outbox.close())
 
 const STRANGER = { ...CALLER, wallet: `0x${'ab'.repeat(20)}` } as const
 const keptTitles = async () =>
-  (await listKept(outbox.deps, CALLER, target.id)).map(({ message }) => message.title)
+  (await listRetained(outbox.deps, CALLER, target.id)).map(({ message }) => message.title)
 const arrivedTitles = () =>
   outbox.receiver.deliveries.map(
     ({ json }) => (json as { rendered: { title: string } }).rendered.title,
@@ -62,17 +62,17 @@ describe('what a destination misses while it is off', () => {
       'disabled',
     ])
     expect(await keptTitles()).toEqual(['while off', 'too late', 'refused', 'failing'])
-    expect(await listKept(outbox.deps, STRANGER, target.id)).toEqual([])
+    expect(await listRetained(outbox.deps, STRANGER, target.id)).toEqual([])
   })
 
   test('is sent on request once it is back, the oldest first, once', async () => {
     await outbox.enqueue(...missed(4))
     await switchTo('disabled')
-    expect(await refusal(sendKept(outbox.deps, CALLER, target.id))).toBe('recipient_not_active')
-    expect(await refusal(sendKept(outbox.deps, STRANGER, target.id))).toBe('not_found')
+    expect(await refusal(sendRetained(outbox.deps, CALLER, target.id))).toBe('recipient_not_active')
+    expect(await refusal(sendRetained(outbox.deps, STRANGER, target.id))).toBe('not_found')
     await switchTo('active')
-    expect(await sendKept(outbox.deps, CALLER, target.id)).toBe(4)
-    expect(await sendKept(outbox.deps, CALLER, target.id)).toBe(0)
+    expect(await sendRetained(outbox.deps, CALLER, target.id)).toBe(4)
+    expect(await sendRetained(outbox.deps, CALLER, target.id)).toBe(0)
     await outbox.deliver()
     expect(arrivedTitles().toSorted()).toEqual(['Missed 0', 'Missed 1', 'Missed 2', 'Missed 3'])
     expect(await keptTitles()).toEqual([])
@@ -82,7 +82,7 @@ describe('what a destination misses while it is off', () => {
     await outbox.enqueue(...missed(105))
     expect(await keptTitles()).toHaveLength(100)
     expect((await keptTitles())[0]).toBe('Missed 104')
-    expect(await sendKept(outbox.deps, CALLER, target.id)).toBe(100)
+    expect(await sendRetained(outbox.deps, CALLER, target.id)).toBe(100)
     expect(await keptTitles()).toEqual([])
     await outbox.enqueue(...missed(1))
     outbox.clock.advance(7 * 86_400 + 1)
@@ -91,8 +91,8 @@ describe('what a destination misses while it is off', () => {
 
   test('can be let go of', async () => {
     await outbox.enqueue(...missed(3))
-    expect(await dropKept(outbox.db, STRANGER, target.id)).toBe(0)
-    expect(await dropKept(outbox.db, CALLER, target.id)).toBe(3)
+    expect(await dropRetained(outbox.db, STRANGER, target.id)).toBe(0)
+    expect(await dropRetained(outbox.db, CALLER, target.id)).toBe(3)
     expect(await keptTitles()).toEqual([])
     expect((await outbox.rows()).map(({ status }) => status)).toEqual(Array(3).fill('disabled'))
   })
@@ -124,7 +124,7 @@ describe('a chat that blocks the bot', () => {
       { id: chat.id, status: 'blocked' },
     ])
     expect(chat.messages).toEqual([])
-    const kept = await listKept(chat.deps, CALLER, chat.id)
+    const kept = await listRetained(chat.deps, CALLER, chat.id)
     expect(kept.map(({ alertId }) => alertId)).toEqual([4, 3, 2, 1])
   })
 
@@ -138,7 +138,7 @@ describe('a chat that blocks the bot', () => {
         status: 'disabled' as const,
       })),
     )
-    expect(await sendKept(chat.deps, CALLER, chat.id)).toBe(3)
+    expect(await sendRetained(chat.deps, CALLER, chat.id)).toBe(3)
     await chat.tell({ alert: 9, watch: 9, severity: 'warning' })
     await chat.deliver()
     expect(chat.shown()).toEqual([[9], [1], [2], [3]])

@@ -100,7 +100,7 @@ describe('deliveries of one key', () => {
       deliveredAt: outbox.clock.now(),
       recipientId: target.id,
       plannedAt: null,
-      keptUntil: null,
+      retainedUntil: null,
       messageId: null,
       carriedBy: null,
       unanswered: false,

@@ -22,7 +22,7 @@ export function openChats(outbox: Outbox, answer: (chatId: number) => Answer | P
     key: 'telegram',
     kind: 'link',
     destination: TelegramDestination,
-    limits: { room: 30, laneStart: 1, laneMax: 1 },
+    limits: { room: 30, initialLimit: 1, limitMax: 1 },
     isOneService: true,
     available: () => true,
     mask: ({ chatId }) => `chat ${chatId}`,

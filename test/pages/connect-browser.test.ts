@@ -248,14 +248,14 @@ describe('with a wallet', () => {
   test('the service away, the reader is told and the signature can be sent again', async () => {
     const { path } = await askedChat()
     await open(path, {})
-    let isAway = true
+    let isUnavailable = true
     await page.route('**/connect/*', (route) => {
       const isClaim = route.request().postData()?.includes('answer=claim') === true
-      return isClaim && isAway ? route.abort() : route.continue()
+      return isClaim && isUnavailable ? route.abort() : route.continue()
     })
     await button(SIGN).click()
     await says('The service does not answer.')
-    isAway = false
+    isUnavailable = false
     await button('Check again').click()
     await page.getByRole('heading', { name: 'Connected' }).waitFor()
   })

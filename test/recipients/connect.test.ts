@@ -11,11 +11,11 @@ import {
   connectScopes,
   coverConnectMessage,
   createConnectCode,
-  noteConnectMessage,
+  notifyConnects,
   peekConnectCode,
   pruneConnectCodes,
+  recordConnectMessage,
   refuseConnectCode,
-  tellConnects,
 } from '#src/recipients/connect.ts'
 import { openRoom, PUBLIC_URL, type Room, refusal } from './room.ts'
 
@@ -62,7 +62,7 @@ async function signed(scopes: readonly Scope[] = connectScopes(false), by = wall
 const links = () => chatLinks(room.deps, chatId)
 async function news(): Promise<ConnectNews[]> {
   const told: ConnectNews[] = []
-  await tellConnects(deps, async (one) => void told.push(one))
+  await notifyConnects(deps, async (one) => void told.push(one))
   return told.filter((one) => one.chatId === chatId)
 }
 
@@ -201,7 +201,7 @@ describe('a signed challenge', () => {
 describe('the chat', () => {
   test('is told once that it is linked, and in which message', async () => {
     const { code, hash } = await makeCode()
-    await noteConnectMessage(deps, { hash, messageId: 77 })
+    await recordConnectMessage(deps, { hash, messageId: 77 })
     expect(await news()).toEqual([])
     await claimConnectCode(deps, { code, ...(await signed()) })
     expect(await news()).toEqual([
@@ -220,7 +220,7 @@ describe('the chat', () => {
 
   test('is told once that its code expired unused, while a message shows it', async () => {
     const { hash } = await makeCode({ spend: true })
-    await noteConnectMessage(deps, { hash, messageId: 77 })
+    await recordConnectMessage(deps, { hash, messageId: 77 })
     room.clock.advance(15 * 60 - 1)
     expect(await news()).toEqual([])
     room.clock.advance(1)
@@ -228,7 +228,7 @@ describe('the chat', () => {
     expect(await news()).toMatchObject([told])
     expect(await news()).toEqual([])
     const covered = await makeCode()
-    await noteConnectMessage(deps, { hash: covered.hash, messageId: 78 })
+    await recordConnectMessage(deps, { hash: covered.hash, messageId: 78 })
     await coverConnectMessage(deps, { chatId, messageId: 78 })
     room.clock.advance(15 * 60)
     expect(await news()).toEqual([])
@@ -237,7 +237,7 @@ describe('the chat', () => {
   test('whose message is noted late hears what came of its code all the same', async () => {
     const { code, hash } = await makeCode()
     await claimConnectCode(deps, { code, ...(await signed()) })
-    await noteConnectMessage(deps, { hash, messageId: 77 })
+    await recordConnectMessage(deps, { hash, messageId: 77 })
     await coverConnectMessage(deps, { chatId, messageId: 77 })
     expect(await news()).toMatchObject([{ messageId: 77, end: 'linked' }])
   })
@@ -253,7 +253,7 @@ describe('the chat', () => {
   test('is told later when that fails, and not for ever', async () => {
     const { code } = await makeCode()
     await claimConnectCode(deps, { code, ...(await signed()) })
-    const failing = () => tellConnects(deps, () => Promise.reject(new Error('Telegram is away')))
+    const failing = () => notifyConnects(deps, () => Promise.reject(new Error('Telegram is away')))
     for (let tries = 1; tries <= 4; tries += 1) {
       await expect(failing()).rejects.toThrow('away')
       expect(await news()).toEqual([])

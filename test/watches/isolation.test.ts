@@ -5,7 +5,7 @@ import * as alerts from '#src/alerts/service.ts'
 import { FenceError, tryLock } from '#src/db/lock.ts'
 import { pruneTargets } from '#src/watches/manage/retention.ts'
 import { type ObserveDeps, observeWatches } from '#src/watches/observe/observe.ts'
-import { raiseAlarms } from '#src/watches/outage/chain-outage.ts'
+import { fireChainOutages } from '#src/watches/outage/chain-outage.ts'
 import { CHAIN_TYPES } from '#src/watches/types/index.ts'
 import { type RoundWorld, roundWorld } from './rounds.ts'
 import { type WatchWorld, watchWorld } from './world.ts'
@@ -432,9 +432,9 @@ describe('two processes', () => {
     const now = new Date(world.clock.now().getTime() - 600_000)
     await world.sql`update observation_cursors set failing_since = ${now}, checked_at = null`
     const deps = { ...depsOf(world), fence: await old() }
-    await expect(raiseAlarms(deps, CHAIN_TYPES)).rejects.toEqual(outdated)
+    await expect(fireChainOutages(deps, CHAIN_TYPES)).rejects.toEqual(outdated)
     expect(await world.events(voting.id)).not.toContain('fsp.monitoring')
-    await raiseAlarms(depsOf(world), CHAIN_TYPES)
+    await fireChainOutages(depsOf(world), CHAIN_TYPES)
     expect(await world.events(voting.id)).toContain('fsp.monitoring')
   })
 })

@@ -2,7 +2,7 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { raise } from '#src/alerts/service.ts'
 import type { Db } from '#src/db/connection.ts'
 import type { Raised } from '#src/watches/evaluate/evaluate.ts'
-import { raiseAlarms } from '#src/watches/outage/chain-outage.ts'
+import { fireChainOutages } from '#src/watches/outage/chain-outage.ts'
 import { failingSince, severityOf } from '#src/watches/outage/monitoring.ts'
 import { CHAIN_TYPES } from '#src/watches/types/index.ts'
 import { type WatchWorld, watchWorld } from './world.ts'
@@ -48,7 +48,7 @@ describe('when no endpoint answers', () => {
     world.clock.advance(3600)
     const { app } = world
     const deps = { ...app, raise: (tx: Db, raised: readonly Raised[]) => raise(app, tx, raised) }
-    await raiseAlarms(deps, CHAIN_TYPES)
+    await fireChainOutages(deps, CHAIN_TYPES)
     expect(await world.events()).toEqual([])
   })
 

@@ -9,7 +9,7 @@ import { createConnectCode } from '#src/operations/connect.ts'
 import { resolveTarget } from '#src/operations/previews.ts'
 import { startTrial } from '#src/operations/subscriptions.ts'
 import { createWatch } from '#src/operations/watches.ts'
-import { noteConnectMessage } from '#src/recipients/connect.ts'
+import { recordConnectMessage } from '#src/recipients/connect.ts'
 import { type ArgumentsOf, packed } from '../../core/callback-data.ts'
 import type { BotContext } from '../../core/context.ts'
 import { defineFeature, onCommand, onPress } from '../../core/feature.ts'
@@ -56,7 +56,7 @@ export async function showConnect(
   const isOpen = isOpenLink(code.url)
   const view = connectScreen(reader, code, { spend, isOpen, isLinked, again })
   const messageId = await show(ctx, view)
-  await noteConnectMessage(app, { hash: code.hash, messageId })
+  await recordConnectMessage(app, { hash: code.hash, messageId })
   const { replaces } = code
   if (replaces !== undefined && replaces !== messageId) {
     await rewrite(ctx, replaces, connectReplaced(reader))

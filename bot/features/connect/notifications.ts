@@ -13,7 +13,7 @@ import type { App } from '#src/operations/define.ts'
 import { invoke } from '#src/operations/invoke.ts'
 import { listSubscriptions } from '#src/operations/subscriptions.ts'
 import { chatLinks } from '#src/recipients/chats.ts'
-import { CONNECTS_CHANNEL, type ConnectNews, tellConnects } from '#src/recipients/connect.ts'
+import { CONNECTS_CHANNEL, type ConnectNews, notifyConnects } from '#src/recipients/connect.ts'
 import { describe } from '../../core/api.ts'
 import { argumentsOf, packed, unpacked } from '../../core/callback-data.ts'
 import { keyboard } from '../../core/show.ts'
@@ -52,7 +52,7 @@ export async function runConnectNews(teller: Teller, sql: Sql, signal: AbortSign
 
 /** Tells every chat that has not been told, until the signal. @throws what Telegram says, to be tried again later */
 export async function tellConnected(teller: Teller, signal?: AbortSignal): Promise<void> {
-  await tellConnects(teller.app, (news) => tellChat(teller, news), signal)
+  await notifyConnects(teller.app, (news) => tellChat(teller, news), signal)
 }
 
 async function tellChat({ app, api, username }: Teller, news: ConnectNews): Promise<void> {

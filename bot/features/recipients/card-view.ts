@@ -77,18 +77,18 @@ function stateLines(reader: Reader, facts: RecipientFacts, now: Date): readonly 
   const { t } = reader
   const { destination, kept, failures } = facts
   const { status, statusReason, lastSuccessAt, switchedAt } = destination
-  const keptLine = kept === 0 ? [] : [t.html('bot:rec.kept', { count: kept })]
+  const retainedLine = kept === 0 ? [] : [t.html('bot:rec.kept', { count: kept })]
   if (status === 'pending') {
     const target = typed(destination.target)
     return [
       `⚠️ ${t.html('bot:rec.pending', { target })}`,
       ...reasonLines(reader, destination),
-      ...keptLine,
+      ...retainedLine,
     ]
   }
   if (status !== 'active') {
     const off = t.html('bot:rec.off', { time: nearTime(reader, switchedAt, now) })
-    return [`⚠️ ${off}`, ...reasonLines(reader, destination), ...keptLine]
+    return [`⚠️ ${off}`, ...reasonLines(reader, destination), ...retainedLine]
   }
   const parts = [
     t.html('bot:rec.onSince', { time: nearTime(reader, switchedAt, now) }),
@@ -200,8 +200,8 @@ function firstRow({ t }: Reader, { destination, kept }: RecipientFacts): readonl
   }
   if (status !== 'active' || kept === 0) return []
   return [
-    act(t('bot:button.sendKept', { count: kept }), packed('rec.kept', params), 'primary'),
-    act(t('bot:button.dropKept'), packed('rec.keptDrop', params)),
+    act(t('bot:button.sendRetained', { count: kept }), packed('rec.kept', params), 'primary'),
+    act(t('bot:button.dropRetained'), packed('rec.keptDrop', params)),
   ]
 }
 

@@ -1,6 +1,6 @@
 import { Composer } from 'grammy'
 import { AppError } from '#src/kernel/errors.ts'
-import { dropKept, sendKept } from '#src/operations/chat.ts'
+import { dropRetained, sendRetained } from '#src/operations/chat.ts'
 import {
   changeDestination,
   listDeliveries,
@@ -73,13 +73,13 @@ onPress(composer, 'rec.resend', async (ctx, { id }) => {
 
 onPress(composer, 'rec.kept', async (ctx, { id }) => {
   const { link } = await findRecipient(ctx, id)
-  const count = await ctx.call(sendKept, { body: { recipientId: id } }, link)
+  const count = await ctx.call(sendRetained, { body: { recipientId: id } }, link)
   await showRecipient(ctx, id, `✓ ${ctx.t.html('bot:rec.keptSent', { count })}`)
 })
 
 onPress(composer, 'rec.keptDrop', async (ctx, { id }) => {
   const { link } = await findRecipient(ctx, id)
-  const count = await ctx.call(dropKept, { body: { recipientId: id } }, link)
+  const count = await ctx.call(dropRetained, { body: { recipientId: id } }, link)
   await showRecipient(ctx, id, `✓ ${ctx.t.html('bot:rec.keptDropped', { count })}`)
 })
 

@@ -40,8 +40,8 @@ export async function returningScreen(ctx: BotContext, were: readonly Membership
 function keptRows({ t }: BotContext, id: number, count: number): Rows {
   return [
     [
-      act(t('bot:button.sendKept', { count }), packed('rec.kept', { id }), 'primary'),
-      act(t('bot:button.dropKept'), packed('rec.keptDrop', { id })),
+      act(t('bot:button.sendRetained', { count }), packed('rec.kept', { id }), 'primary'),
+      act(t('bot:button.dropRetained'), packed('rec.keptDrop', { id })),
     ],
   ]
 }

@@ -3,7 +3,7 @@ import { listDestinations } from '#src/operations/chat-lists.ts'
 import { getTip } from '#src/operations/chat-status.ts'
 import type { ChatLink } from '#src/recipients/chats.ts'
 import { readFunds, readWatches } from '../../views/wallet.ts'
-import type { Ask } from '../topup/topups.ts'
+import type { AskOperation } from '../topup/topups.ts'
 import type { Overview } from './view.ts'
 
 /** The kind of the live message that shows it. */
@@ -11,7 +11,7 @@ export const OVERVIEW_KIND = 'status'
 
 /** Reads it as a chat may see it: in a group nothing of the wallet's own. */
 export async function readOverview(
-  ask: Ask,
+  ask: AskOperation,
   of: Pick<ChatLink, 'wallet' | 'recipientId' | 'mutedUntil'> & { readonly isGroup: boolean },
 ): Promise<Overview> {
   const { wallet, recipientId: hereId, mutedUntil, isGroup } = of

@@ -34,7 +34,7 @@ import {
   history,
   onlyReceives,
 } from './buying-view.ts'
-import { type Ask, followTopup, readTopup, TOPUP_KINDS } from './topups.ts'
+import { type AskOperation, followTopup, readTopup, TOPUP_KINDS } from './topups.ts'
 import {
   amountText,
   BUTTON_CREDITS_MAX,
@@ -233,7 +233,7 @@ async function findShown(
   return await readTopup(app, askAs(ctx, link), { handle, chatId: known.id, stage })
 }
 
-function askAs(ctx: BotContext, link: Membership): Ask {
+function askAs(ctx: BotContext, link: Membership): AskOperation {
   return (operation, input) => ctx.call(operation, input, link)
 }
 

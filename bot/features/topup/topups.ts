@@ -16,7 +16,10 @@ import { assetKeyOf } from './assets.ts'
 import { nextStepAt, type ShownTopup } from './view.ts'
 
 /** A way through the gate. */
-export type Ask = <Output>(operation: Answering<Output>, input: RawInput) => Promise<Output>
+export type AskOperation = <Output>(
+  operation: Answering<Output>,
+  input: RawInput,
+) => Promise<Output>
 
 /** Kinds of live messages that follow a top-up: its screen, its QR code. */
 export const TOPUP_KINDS = { screen: 'topup', qr: 'topup-qr' } as const
@@ -29,7 +32,7 @@ export const TOPUP_KINDS = { screen: 'topup', qr: 'topup-qr' } as const
  */
 export async function readTopup(
   app: App,
-  ask: Ask,
+  ask: AskOperation,
   of: { readonly handle: Hash; readonly chatId: number; readonly stage?: string | null },
 ): Promise<ShownTopup> {
   const { handle, chatId, stage } = of
@@ -58,7 +61,7 @@ export function stageOf({ topup, isBack }: ShownTopup): string {
 }
 
 /** What the wallet had after the newest credit of the top-up, if that is not long ago. */
-async function balanceAfter(ask: Ask, { handle }: Topup): Promise<number | undefined> {
+async function balanceAfter(ask: AskOperation, { handle }: Topup): Promise<number | undefined> {
   const { ledger } = await ask(getAccount, { query: {} })
   return ledger.data.find(({ reference }) => reference.includes(handle))?.balanceAfterCredits
 }

@@ -90,7 +90,7 @@ async function settle(
   { at, isPatient }: { readonly at: Date; readonly isPatient: boolean },
 ): Promise<readonly (readonly Outcome[] | undefined)[]> {
   const day = utcDay(at)
-  const activeToken = (hash: SQL) => deps.tokens.selectActive(hash, at)
+  const activeToken = (hash: SQL) => deps.tokens.activeTokenQuery(hash, at)
   const charged = await store
     .chargeRows(deps.db, rows, { activeToken, at, day, isPatient })
     .catch((error: unknown) => {

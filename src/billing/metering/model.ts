@@ -33,9 +33,9 @@ export const NEWS_EVERY_MS = 50
 /** How a statement finds by a token whose wallet pays. */
 export interface TokenLookup {
   /** Selects `id`, `wallet` and `last_used_at` of the token with this SHA-256 if it is active then. */
-  selectActive(hash: SQL, now: Date): SQL
+  activeTokenQuery(hash: SQL, now: Date): SQL
   /** Notes a use that a statement found. Never rejects. */
-  noteUse(
+  recordUse(
     token: { readonly id: number; readonly lastUsedAt: Date | null },
     now: Date,
   ): Promise<void>

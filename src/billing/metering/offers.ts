@@ -12,7 +12,7 @@ import {
 } from '../price-list.ts'
 import { SETTLEMENTS } from '../topups/model.ts'
 import type { AssetState } from '../topups/payment-options.ts'
-import { capUnits, rateOf, symbolOf, unitsFor } from '../topups/rules.ts'
+import { capUnits, symbolOf, unitsFor, usdRateOf } from '../topups/rules.ts'
 
 /** Ours alone: credits are bought beforehand, a call carries no payment. */
 export const SCHEME = 'flare-watchdog-prepaid' as const
@@ -112,7 +112,7 @@ export function resourceEntry(
 /** Whether the smallest top-up can be quoted and paid in this asset at this moment. */
 function canBePaidNow({ asset, available, paused, price, holdingsUnits }: AssetState): boolean {
   if (!available || paused || price === undefined) return false
-  const smallest = unitsFor(MIN_TOPUP_CREDITS, rateOf(asset.key, price))
+  const smallest = unitsFor(MIN_TOPUP_CREDITS, usdRateOf(asset.key, price))
   if (smallest === undefined) return false
   const cap = capUnits(asset, 'holdingsCap')
   return cap === undefined || (holdingsUnits ?? 0n) + smallest <= cap

@@ -9,7 +9,7 @@ import { credit } from '../account/service.ts'
 import { findEntry } from '../account/store.ts'
 import { type Charge, DEBTS_MAX, type Returned, UNCERTAIN_MS } from './model.ts'
 import { freeLeft, refundReference } from './rules.ts'
-import { giveBackFreeCalls } from './store.ts'
+import { refundFreeCalls } from './store.ts'
 
 interface Deps {
   readonly db: Db
@@ -28,7 +28,7 @@ export interface Debts {
 }
 
 /** No debts. */
-export function createDebts({ db, clock, log }: Deps): Debts {
+export function createPendingRefunds({ db, clock, log }: Deps): Debts {
   const owedSince = new Map<string, Date>()
 
   async function settle(): Promise<void> {
@@ -61,7 +61,7 @@ export function createDebts({ db, clock, log }: Deps): Debts {
  * Gives back charges of one payer, all free calls of one day or all paid. Never rejects: paid ones that
  * cannot be given back now are owed.
  */
-export async function giveBack(
+export async function refund(
   deps: Deps,
   charges: readonly [Charge, ...Charge[]],
   debts: Debts,
@@ -70,7 +70,7 @@ export async function giveBack(
   try {
     if (first.kind === 'free') {
       const { subject, day } = first
-      const counted = await giveBackFreeCalls(deps.db, subject, day, charges.length)
+      const counted = await refundFreeCalls(deps.db, subject, day, charges.length)
       return charges.map(() => ({ ok: true, freeLeft: freeLeft(counted) }))
     }
     const references = referencesOf(charges)

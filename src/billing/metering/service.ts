@@ -14,7 +14,7 @@ import {
 } from './charging.ts'
 import { createNews } from './listeners.ts'
 import * as model from './model.ts'
-import { createDebts, giveBack } from './refunds.ts'
+import { createPendingRefunds, refund } from './refunds.ts'
 import { freeLeft, utcDay } from './rules.ts'
 import { countFreeCalls, deleteFreeCallsBefore } from './store.ts'
 
@@ -39,7 +39,7 @@ export interface Metering {
    * Gives back what a call took: the free call, or the credits with an entry `refund`. Never rejects:
    * credits that cannot be given back now are left to `settleDebts`.
    */
-  giveBack(charge: model.Charge): Promise<model.Returned>
+  refund(charge: model.Charge): Promise<model.Returned>
   /** Gives back what could not be when it was due. @throws Error when the database does not answer */
   settleDebts(): Promise<void>
   /** Waits for what is in hand. */
@@ -58,7 +58,7 @@ const LIMITS = {
 /** Has charged nothing yet. */
 export function createMetering(deps: Deps): Metering {
   const news = createNews(deps)
-  const debts = createDebts(deps)
+  const debts = createPendingRefunds(deps)
   /** Which wallet a token is of, as far as this process has learned; that never changes. */
   const wallets = new Map<string, string>()
   const notes = new Set<Promise<void>>()
@@ -67,7 +67,7 @@ export function createMetering(deps: Deps): Metering {
     found: (token: FoundToken, at: Date) => {
       learn(wallets, token)
       if (token.charge !== undefined && token.charge.paid > 0) news.tell(token.wallet)
-      const note = deps.tokens.noteUse({ id: token.tokenId, lastUsedAt: token.lastUsedAt }, at)
+      const note = deps.tokens.recordUse({ id: token.tokenId, lastUsedAt: token.lastUsedAt }, at)
       notes.add(note)
       void note.then(() => notes.delete(note))
     },
@@ -87,7 +87,7 @@ export function createMetering(deps: Deps): Metering {
   const returns = createBatcher<model.Charge, model.Returned>({
     ...LIMITS,
     waitingPerKeyMax: model.CALLS_MAX,
-    alone: (group) => giveBack(deps, group, debts),
+    alone: (group) => refund(deps, group, debts),
     isAlike: (one, other) => dayOf(one) === dayOf(other),
   })
 
@@ -100,7 +100,7 @@ export function createMetering(deps: Deps): Metering {
       if (outcome !== undefined) return outcome
       throw new AppError('rate_limited', 'rate_limited', { retryAfterSeconds: 1 })
     },
-    async giveBack(charge) {
+    async refund(charge) {
       const returned = returns.add(charge.kind === 'free' ? charge.subject : charge.wallet, charge)
       if (returned !== undefined) return returned
       if (charge.kind === 'paid') debts.owe([charge.reference])

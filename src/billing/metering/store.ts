@@ -171,7 +171,7 @@ export async function takeFreeCalls(
 }
 
 /** Makes so many calls free again. @returns the count after that */
-export async function giveBackFreeCalls(
+export async function refundFreeCalls(
   db: Db,
   subject: string,
   day: string,

@@ -20,7 +20,7 @@ interface Deps {
 const WALLETS_PER_READ = 100
 
 /** Notes that billing is off, from the first time on that it is seen so. */
-export async function noteBillingOff({ db, clock }: Deps): Promise<void> {
+export async function recordBillingOff({ db, clock }: Deps): Promise<void> {
   await store.beginPause(db, clock.now())
 }
 
@@ -28,7 +28,7 @@ export async function noteBillingOff({ db, clock }: Deps): Promise<void> {
  * Notes that billing is on, and moves every term and trial by the time it was off. Each wallet is a
  * transaction of its own; one that fails is put into quarantine and tried again by the next pass.
  */
-export async function noteBillingOn(deps: Deps, signal: AbortSignal): Promise<void> {
+export async function recordBillingOn(deps: Deps, signal: AbortSignal): Promise<void> {
   const { db, clock, log, quarantine } = deps
   const now = clock.now()
   const isOver = await transact(db, async (tx) => {

@@ -8,7 +8,7 @@ import { debit } from '../account/service.ts'
 import * as accounts from '../account/store.ts'
 import { lockSlots } from './capacity.ts'
 import { forEachDue } from './due.ts'
-import { moveForPauses, noteBillingOff, noteBillingOn } from './pauses.ts'
+import { moveForPauses, recordBillingOff, recordBillingOn } from './pauses.ts'
 import {
   dueAt,
   dueStep,
@@ -68,8 +68,8 @@ interface Deps {
  */
 export async function renewDue(deps: Deps, signal: AbortSignal): Promise<void> {
   const { db, log, quarantine } = deps
-  if (!deps.billing.enabled) return noteBillingOff(deps)
-  await noteBillingOn(deps, signal)
+  if (!deps.billing.enabled) return recordBillingOff(deps)
+  await recordBillingOn(deps, signal)
   const now = deps.clock.now()
   const list = (page: Parameters<typeof store.listDueWallets>[2]) =>
     store.listDueWallets(db, now, page)

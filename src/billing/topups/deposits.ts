@@ -4,7 +4,7 @@ import type { AssetKey } from '../price-list.ts'
 import { compareBalance } from './balance.ts'
 import { type CursorRow, findCursor, insertCursor, moveCursor, saveTip } from './cursor-store.ts'
 import { deleteTries } from './gap-store.ts'
-import { noteUnreadable, readGaps } from './gaps.ts'
+import { readGaps, recordUnreadable } from './gaps.ts'
 import { listOpenPayments, notifyOpenOnFlare, type PaymentPlace } from './payment-store.ts'
 import { recordPayments } from './payments.ts'
 import { assetOf } from './rules.ts'
@@ -90,7 +90,7 @@ async function readFlare(deps: FollowDeps, signal: AbortSignal): Promise<void> {
       span = Math.max(1, Math.floor((to - from) / 4))
       if (to > from) continue
       const isDeep = from <= tip - confirmations + 1
-      if (!isDeep || !(await noteUnreadable(deps, from, read.error, signal))) throw read.error
+      if (!isDeep || !(await recordUnreadable(deps, from, read.error, signal))) throw read.error
       from += 1
       continue
     }

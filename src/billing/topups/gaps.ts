@@ -20,7 +20,7 @@ const AGAIN_MAX_MS = 3_600_000
  *
  * @returns whether it is a gap by now
  */
-export async function noteUnreadable(
+export async function recordUnreadable(
   deps: FollowDeps,
   block: number,
   error: unknown,

@@ -9,7 +9,7 @@
  */
 import { z } from 'zod'
 import { Address, Hash, Instant, Units } from '#src/kernel/units.ts'
-import { MIN_TOPUP_CREDITS, type TokenKey } from '../price-list.ts'
+import { MIN_TOPUP_CREDITS, type PaymentTokenKey } from '../price-list.ts'
 
 /** Where it is told whose payments have changed, by the top-up's handle. */
 export const TOPUPS_CHANNEL = 'topups'
@@ -31,7 +31,7 @@ export interface PaymentSetup {
   /** Receives plain transfers of FLR. */
   readonly nativePayTo: Address | undefined
   /** Contracts of the tokens that are paid through the router. */
-  readonly tokens: Readonly<Record<TokenKey, Address | undefined>>
+  readonly tokens: Readonly<Record<PaymentTokenKey, Address | undefined>>
   /** What one of the service's own token is worth. */
   readonly serviceTokenUsdMicros: bigint | undefined
   /** Receives deposits on the XRP Ledger. */

@@ -1,4 +1,4 @@
-import type { Chain, FeedName, RouterState } from '#src/chain/chain.ts'
+import type { Chain, FeedName, PaymentRouterState } from '#src/chain/chain.ts'
 import type { Xrpl } from '#src/chain/xrpl.ts'
 import type { Clock } from '#src/kernel/clock.ts'
 import { AppError } from '#src/kernel/errors.ts'
@@ -12,7 +12,7 @@ import { assetOf, capUnits, type UsdPrice } from './rules.ts'
 export interface AssetState {
   readonly asset: PaymentAsset
   /** Where it is paid to; undefined when this service is not set up for it. */
-  readonly place: AssetPlace | undefined
+  readonly place: PaymentDestination | undefined
   /** Quotes can be had: it is set up, priced, and taken by the router. */
   readonly available: boolean
   /** The chain it is paid on does not answer: payments are found when it does again. */
@@ -28,14 +28,14 @@ export interface AssetState {
 }
 
 /** Where an asset goes: the router, the address for transfers, or the deposit address. */
-export interface AssetPlace {
+export interface PaymentDestination {
   readonly payTo: string
   /** The token's contract; undefined for coins. */
   readonly token: Address | undefined
 }
 
 /** Prices and availability of the ways to pay. */
-export interface Market {
+export interface PaymentOptions {
   /**
    * As it is at this moment.
    *
@@ -49,7 +49,7 @@ export interface Market {
 }
 
 /** What a market is made of. */
-export interface MarketSources {
+export interface PaymentOptionSources {
   readonly chain: Chain
   /** Undefined: XRP is not set up. */
   readonly xrpl: Xrpl | undefined
@@ -64,7 +64,7 @@ const LIST_KEPT_MS = 15_000
 const LIST_TIMEOUT_MS = 4000
 
 /** A market that asks the chain, and remembers only the list. */
-export function createMarket(sources: MarketSources): Market {
+export function createPaymentOptions(sources: PaymentOptionSources): PaymentOptions {
   let kept: { readonly atMs: number; readonly states: Promise<readonly AssetState[]> } | undefined
   return {
     read: (key, signal) => readState(sources, createView(sources, signal), assetOf(key)),
@@ -84,7 +84,7 @@ export function createMarket(sources: MarketSources): Market {
   }
 }
 
-function readAll(sources: MarketSources): Promise<readonly AssetState[]> {
+function readAll(sources: PaymentOptionSources): Promise<readonly AssetState[]> {
   const view = createView(sources, AbortSignal.timeout(LIST_TIMEOUT_MS))
   return Promise.all(
     PAYMENT_ASSETS.map(async (asset) => {
@@ -113,15 +113,15 @@ async function isXrplSilent(view: View): Promise<boolean> {
 /** Answers of the chain, each asked for once. */
 interface View {
   feed(name: FeedName): Promise<UsdPrice | undefined>
-  router(): Promise<RouterState | undefined>
+  router(): Promise<PaymentRouterState | undefined>
   decimals(token: Address): Promise<number | undefined>
   tokenBalance(token: Address, holder: Address): Promise<bigint | undefined>
   xrpBalance(): Promise<bigint>
 }
 
-function createView({ chain, xrpl, billing }: MarketSources, signal?: AbortSignal): View {
+function createView({ chain, xrpl, billing }: PaymentOptionSources, signal?: AbortSignal): View {
   const feeds = new Map<FeedName, Promise<UsdPrice | undefined>>()
-  let router: Promise<RouterState | undefined> | undefined
+  let router: Promise<PaymentRouterState | undefined> | undefined
   const { payments } = billing
   return {
     feed: (name) => {
@@ -150,7 +150,7 @@ function tokensOf({ tokens }: PaymentSetup): readonly Address[] {
 }
 
 async function readState(
-  sources: MarketSources,
+  sources: PaymentOptionSources,
   view: View,
   asset: PaymentAsset,
 ): Promise<AssetState> {
@@ -180,7 +180,7 @@ async function readState(
 }
 
 async function readPrice(
-  { billing }: MarketSources,
+  { billing }: PaymentOptionSources,
   view: View,
   { feed }: PaymentAsset,
 ): Promise<UsdPrice | undefined> {
@@ -197,9 +197,9 @@ interface RouterAnswer {
 }
 
 async function readRouter(
-  { billing, log }: MarketSources,
+  { billing, log }: PaymentOptionSources,
   view: View,
-  { token, payTo }: AssetPlace,
+  { token, payTo }: PaymentDestination,
 ): Promise<RouterAnswer | undefined> {
   if (token === undefined) return undefined
   const [state, decimals] = await Promise.all([view.router(), view.decimals(token)])
@@ -218,7 +218,7 @@ async function readRouter(
 
 /** Undefined where there is no router that takes coins now. Coins can be paid without one all the same. */
 async function readContractPayTo(
-  { billing }: MarketSources,
+  { billing }: PaymentOptionSources,
   view: View,
 ): Promise<Address | undefined> {
   const state = await view.router()
@@ -229,7 +229,7 @@ async function readContractPayTo(
 async function readHoldings(
   view: View,
   asset: PaymentAsset,
-  { token }: AssetPlace,
+  { token }: PaymentDestination,
 ): Promise<bigint | undefined> {
   if (asset.holdingsCap === null) return undefined
   if (token === undefined) return view.xrpBalance()
@@ -239,9 +239,9 @@ async function readHoldings(
 
 /** Where an asset is paid to, if this service is set up for it. */
 function placeOf(
-  { billing, xrpl }: Pick<MarketSources, 'billing' | 'xrpl'>,
+  { billing, xrpl }: Pick<PaymentOptionSources, 'billing' | 'xrpl'>,
   asset: PaymentAsset,
-): AssetPlace | undefined {
+): PaymentDestination | undefined {
   const { router, nativePayTo, tokens, xrpDepositAddress } = billing.payments
   switch (asset.way) {
     case 'router': {
@@ -259,7 +259,11 @@ function placeOf(
   }
 }
 
-function closed(asset: PaymentAsset, place: AssetPlace | undefined, silent = false): AssetState {
+function closed(
+  asset: PaymentAsset,
+  place: PaymentDestination | undefined,
+  silent = false,
+): AssetState {
   return {
     asset,
     place,

@@ -6,10 +6,17 @@ import { type Address, storedAddress } from '#src/kernel/units.ts'
 import { credit } from '../account/service.ts'
 import type { AssetKey } from '../price-list.ts'
 import type { Refusal } from './model.ts'
-import type { Market } from './payment-options.ts'
+import type { PaymentOptions } from './payment-options.ts'
 import type { PaymentRow } from './payment-store.ts'
 import * as payments from './payment-store.ts'
-import { exceedsLock, judgePayment, type Rate, rateOf, type Verdict, type Worth } from './rules.ts'
+import {
+  exceedsLock,
+  judgePayment,
+  type Rate,
+  usdRateOf,
+  type Verdict,
+  type Worth,
+} from './rules.ts'
 import type { TopupRow } from './store.ts'
 import * as store from './store.ts'
 
@@ -29,7 +36,7 @@ export interface CreditedPayment {
 }
 
 /** Who tells a wallet's people, in the transaction that credits. */
-interface PaymentNews {
+interface PaymentListener {
   credited(tx: Db, payment: CreditedPayment): Promise<void>
 }
 
@@ -39,8 +46,8 @@ export interface SettleDeps {
   readonly clock: Clock
   readonly log: Logger
   readonly chain: Chain
-  readonly market: Market
-  readonly notices: PaymentNews
+  readonly market: PaymentOptions
+  readonly notices: PaymentListener
 }
 
 /**
@@ -275,12 +282,12 @@ async function pricingOf(
   const isBeyond = exceedsLock(topup.amountUnits, others + payment.amountUnits)
   if (!isLate && !isBeyond) return { rate: lockedRate(topup), beyond: undefined }
   const price = await market.price(topup.asset, signal)
-  const now = price && rateOf(topup.asset, price)
+  const now = price && usdRateOf(topup.asset, price)
   if (now === undefined) return undefined
   return isLate ? { rate: now, beyond: undefined } : { rate: lockedRate(topup), beyond: now }
 }
 
 function lockedRate({ asset, priceValue, priceDecimals, usdPer1000CreditsMicros }: TopupRow): Rate {
-  const rate = rateOf(asset, { value: priceValue, decimals: priceDecimals })
+  const rate = usdRateOf(asset, { value: priceValue, decimals: priceDecimals })
   return { ...rate, usdPer1000CreditsMicros }
 }

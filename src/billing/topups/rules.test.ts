@@ -8,23 +8,23 @@ import {
   judgePayment,
   payerProblem,
   type Rate,
-  rateOf,
   symbolOf,
   unitsFor,
+  usdRateOf,
   worthOf,
   xrpWalletLink,
 } from './rules.ts'
 
 const UINT256_MAX = 2n ** 256n - 1n
-const FLR_RATE = rateOf('FLR', { value: 200_000n, decimals: 7 })
-const XRP_RATE = rateOf('XRP', { value: 250_000n, decimals: 5 })
+const FLR_RATE = usdRateOf('FLR', { value: 200_000n, decimals: 7 })
+const XRP_RATE = usdRateOf('XRP', { value: 250_000n, decimals: 5 })
 
 const keys = fc.constantFrom(...PAYMENT_ASSETS.map(({ key }) => key))
 const prices = fc.record({
   value: fc.bigInt({ min: 1n, max: 10n ** 18n }),
   decimals: fc.integer({ min: -10, max: 30 }),
 })
-const rates = fc.tuple(keys, prices).map(([key, price]) => rateOf(key, price))
+const rates = fc.tuple(keys, prices).map(([key, price]) => usdRateOf(key, price))
 const amounts = fc.oneof(
   fc.bigInt({ min: 0n, max: 10n ** 24n }),
   fc.bigInt({ min: 0n, max: UINT256_MAX }),
@@ -45,7 +45,7 @@ describe('the amount of a quote', () => {
     ['XRP', 10_000, { value: 3n, decimals: -1 }, 333_334n],
     ['service', 10_000, { value: 50_000n, decimals: 6 }, 200n * 10n ** 18n],
   ] as const)('in %s for %i credits is exact, rounded up at the end', (key, count, price, units) => {
-    expect(unitsFor(count, rateOf(key, price))).toBe(units)
+    expect(unitsFor(count, usdRateOf(key, price))).toBe(units)
   })
 
   test('is the smallest that is worth the credits', () => {
@@ -74,8 +74,8 @@ describe('the amount of a quote', () => {
         prices,
         fc.bigInt({ min: 1n, max: 1000n }),
         (count, key, price, times) => {
-          const now = unitsFor(count, rateOf(key, price))
-          const dearer = unitsFor(count, rateOf(key, { ...price, value: price.value * times }))
+          const now = unitsFor(count, usdRateOf(key, price))
+          const dearer = unitsFor(count, usdRateOf(key, { ...price, value: price.value * times }))
           fc.pre(now !== undefined && dearer !== undefined)
           expect(dearer).toBeLessThanOrEqual(now)
         },
@@ -92,8 +92,10 @@ describe('the amount of a quote', () => {
         expect(units).toBeLessThanOrEqual(UINT256_MAX)
       }),
     )
-    expect(unitsFor(TOPUP_CREDITS_MAX, rateOf('FLR', { value: 1n, decimals: 60 }))).toBeUndefined()
-    expect(unitsFor(10_000, rateOf('FLR', { value: 0n, decimals: 0 }))).toBeUndefined()
+    expect(
+      unitsFor(TOPUP_CREDITS_MAX, usdRateOf('FLR', { value: 1n, decimals: 60 })),
+    ).toBeUndefined()
+    expect(unitsFor(10_000, usdRateOf('FLR', { value: 0n, decimals: 0 }))).toBeUndefined()
   })
 
   test('of 1000 credits at a time is never less than of all at once', () => {
@@ -178,7 +180,12 @@ describe('a payment', () => {
     fc.assert(
       fc.property(amounts, keys, prices, (amountUnits, key, price) => {
         const topup = { asset: key, token: null }
-        const verdict = judgePayment({ asset: key, amountUnits, topup, rate: rateOf(key, price) })
+        const verdict = judgePayment({
+          asset: key,
+          amountUnits,
+          topup,
+          rate: usdRateOf(key, price),
+        })
         if (!verdict.ok) return
         const { credits: base, bonusCredits } = verdict.worth
         expect(Number.isSafeInteger(base) && base >= 1).toBe(true)

@@ -37,7 +37,7 @@ export function symbolOf(key: AssetKey, serviceTokenSymbol: string): string {
 }
 
 /** The rate of an asset at a price, credits costing what they cost today. */
-export function rateOf(key: AssetKey, price: UsdPrice): Rate {
+export function usdRateOf(key: AssetKey, price: UsdPrice): Rate {
   const { decimals } = assetOf(key)
   return { price, decimals, usdPer1000CreditsMicros: USD_PER_1000_CREDITS_MICROS }
 }

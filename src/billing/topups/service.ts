@@ -10,7 +10,7 @@ import * as cursors from './cursor-store.ts'
 import { beginReading, chainOf } from './deposits.ts'
 import { NewTopup, NOT_FOUND, QUOTE_SECONDS, type Topup } from './model.ts'
 import { type Attempt, outcomeOf } from './outcome.ts'
-import type { AssetPlace, AssetState } from './payment-options.ts'
+import type { AssetState, PaymentDestination } from './payment-options.ts'
 import { listPaymentsFor, listPaymentsOf, type PaymentRow } from './payment-store.ts'
 import { type RecordContext, toRecord } from './record.ts'
 import {
@@ -18,9 +18,9 @@ import {
   capUnits,
   fitsHoldings,
   type OpenQuotes,
-  rateOf,
   symbolOf,
   unitsFor,
+  usdRateOf,
   worthOf,
 } from './rules.ts'
 import type { TopupRow } from './store.ts'
@@ -70,7 +70,7 @@ export async function createTopup(
   const { key } = state.asset
   const open = await readOpenQuotes(deps, state, { wallet: caller.wallet, now: createdAt })
   const { place, price, amountUnits } = quote(deps, { ...state, open }, credits)
-  const rate = rateOf(key, price)
+  const rate = usdRateOf(key, price)
   const topup = await insert(deps, {
     wallet: caller.wallet,
     asset: key,
@@ -139,7 +139,7 @@ async function chooseAsset(
 }
 
 interface Quote {
-  readonly place: AssetPlace
+  readonly place: PaymentDestination
   readonly price: NonNullable<AssetState['price']>
   readonly amountUnits: bigint
 }
@@ -162,7 +162,7 @@ function quote(
 ): Quote {
   const { asset, place, price, available, paused, holdingsUnits, open } = state
   const values = { asset: symbolOf(asset.key, billing.serviceTokenSymbol) }
-  const amountUnits = price && unitsFor(credits, rateOf(asset.key, price))
+  const amountUnits = price && unitsFor(credits, usdRateOf(asset.key, price))
   if (!available || place === undefined || price === undefined || amountUnits === undefined) {
     throw new AppError('conflict', 'asset_unavailable', { values })
   }

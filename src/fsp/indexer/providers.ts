@@ -17,7 +17,7 @@ export interface Eligibility {
 }
 
 /** How a provider stands. */
-export interface ProviderStanding {
+export interface ProviderStatus {
   /** The reward epoch in force. */
   readonly rewardEpochId: number
   readonly isRegistered: boolean
@@ -73,7 +73,7 @@ export function createProviderFacts({ db, chain }: { readonly db: Db; readonly c
       voters: readonly Address[],
       block: BlockRef,
       signal?: AbortSignal,
-    ): Promise<readonly (ProviderStanding | undefined)[]> {
+    ): Promise<readonly (ProviderStatus | undefined)[]> {
       const registrations = await chain.protocol.registrations(block, voters, signal)
       if (registrations === undefined || registrations.voters.size === 0) {
         return voters.map(() => undefined)

@@ -330,7 +330,7 @@ export function createRoundKeeper(source: RoundSource): RoundKeeper {
         if (block.isSure === false) {
           log.warn({ block: block.number }, 'endpoints contradict each other: rounds left out')
         }
-        noteFirst(current, roundAt(current.policies.clock, block.at), block.number)
+        recordFirst(current, roundAt(current.policies.clock, block.at), block.number)
         const complete = current.collector.add(block)
         if (block.number > current.countedTo) {
           if (block.isSure === false) addUnsureBlock(current.state)
@@ -372,7 +372,7 @@ export function createRoundKeeper(source: RoundSource): RoundKeeper {
 /** Rounds that are open at a time, and one. */
 const OPEN_ROUNDS = 4
 
-function noteFirst({ firstBlocks }: Session, round: number, block: number): void {
+function recordFirst({ firstBlocks }: Session, round: number, block: number): void {
   if (firstBlocks.has(round)) return
   firstBlocks.set(round, block)
   for (const one of firstBlocks.keys()) if (one <= round - OPEN_ROUNDS) firstBlocks.delete(one)

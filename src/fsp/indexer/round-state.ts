@@ -134,7 +134,7 @@ export function addBlock(state: CarriedState, block: ProtocolBlock, owners: Owne
   for (const { signingPolicy, sender } of block.fastUpdates) {
     const voter = owners.bySigningPolicy.get(signingPolicy)
     if (voter === undefined) continue
-    notePeak(state, voter, block)
+    recordPeak(state, voter, block)
     state.silence[voter] = {
       exponent: 0,
       blocks: 0,
@@ -274,7 +274,7 @@ export function silenceOf(
 }
 
 /** Keeps the silence that an update ends, where it is the longest since the last round. */
-function notePeak(state: CarriedState, voter: Address, { number, at }: ProtocolBlock): void {
+function recordPeak(state: CarriedState, voter: Address, { number, at }: ProtocolBlock): void {
   const ended = state.silence[voter]
   if (ended === undefined) return
   const { exponent, lastUpdateBlock, lastUpdateAt } = ended

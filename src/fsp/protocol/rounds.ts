@@ -60,7 +60,7 @@ export function collectRounds(
   const halted = new Set<number>()
 
   /** Notes which rounds lie in the time between two blocks. */
-  function noteGap(until: number): void {
+  function recordGap(until: number): void {
     if (until - lastAt <= STANDSTILL_SECONDS) return
     for (let round = roundAt(clock, lastAt) - 1; round <= roundAt(clock, until); round += 1) {
       const { start, complete } = windowsOf(clock, round)
@@ -88,7 +88,7 @@ export function collectRounds(
         latest = current
         completeUpTo = current
       }
-      noteGap(block.at)
+      recordGap(block.at)
       lastAt = block.at
       const complete: RoundEvidence[] = []
       while (windowsOf(clock, completeUpTo + 1).complete <= block.at) {

@@ -1,6 +1,6 @@
 import { resourceEntry } from '#src/billing/metering/offers.ts'
 import * as prices from '#src/billing/price-list.ts'
-import { assetOf, rateOf, symbolOf, unitsFor } from '#src/billing/topups/rules.ts'
+import { assetOf, symbolOf, unitsFor, usdRateOf } from '#src/billing/topups/rules.ts'
 import { builtKey, translate } from '#src/i18n/translate.ts'
 import { JsonObject } from '#src/kernel/units.ts'
 import { REGISTRY as WATCH_TYPES } from '#src/watches/types/index.ts'
@@ -91,7 +91,7 @@ const pricing = (publicUrl: string) => ({
   },
 })
 
-function token(key: prices.TokenKey): JsonObject {
+function token(key: prices.PaymentTokenKey): JsonObject {
   const { decimals, bonusBps } = assetOf(key)
   return {
     symbol: symbolOf(key, story.SERVICE_TOKEN),
@@ -107,7 +107,7 @@ function termsOf(key: prices.AssetKey): JsonObject {
   const { capPerTopup, holdingsCap } = assetOf(key)
   return {
     available: true,
-    amountPer1000Credits: String(unitsFor(1000, rateOf(key, story.PRICES[key]))),
+    amountPer1000Credits: String(unitsFor(1000, usdRateOf(key, story.PRICES[key]))),
     capPerTopup: capPerTopup && String(capPerTopup),
     holdingsCap: holdingsCap && String(holdingsCap),
     paused: false,

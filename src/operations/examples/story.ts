@@ -3,7 +3,7 @@
  * slots, has that wallet watched, and hears in the evening that most of it is gone. Nothing in it is
  * anybody's: secrets are placeholders, and what is paid or posted to leads nowhere.
  */
-import type { AssetKey, TokenKey } from '#src/billing/price-list.ts'
+import type { AssetKey, PaymentTokenKey } from '#src/billing/price-list.ts'
 import type { UsdPrice } from '#src/billing/topups/rules.ts'
 import type { Address } from '#src/kernel/units.ts'
 
@@ -42,7 +42,7 @@ export const TOKENS = {
   service: '0x00000000000000000000000000000000000f1A05',
   WFLR: '0x00000000000000000000000000000000000F1a06',
   FXRP: '0x00000000000000000000000000000000000F1A07',
-} as const satisfies Record<TokenKey, Address>
+} as const satisfies Record<PaymentTokenKey, Address>
 export const XRP_ADDRESS = 'rrrrrrrrrrrrrrrrrrrrBZbvji'
 /** What is believed of the chain that day: US dollars for one of each. */
 export const PRICES = {

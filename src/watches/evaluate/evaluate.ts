@@ -64,11 +64,11 @@ export function foldWatch(
     const choice = choices[index]
     if (choice === undefined || !choice.enabled) return []
     const view = { target, settings, parameters: choice.parameters }
-    const isRecoveryTold = choice.recovery?.enabled === true
-    return [startFold({ type: type.name, signal, view, isRecoveryTold }, watch)]
+    const isRecoveryNotified = choice.recovery?.enabled === true
+    return [startFold({ type: type.name, signal, view, isRecoveryNotified }, watch)]
   })
   const raised = observations.flatMap((one) => folds.flatMap(({ add }) => add(one)))
-  const held = folds.flatMap(({ heldUntil }) => heldUntil()?.getTime() ?? [])
+  const held = folds.flatMap(({ deferredUntil }) => deferredUntil()?.getTime() ?? [])
   return {
     states: folds.flatMap(({ stored }) => stored() ?? []),
     raised,
@@ -80,13 +80,13 @@ interface SignalOf {
   readonly type: string
   readonly signal: Signal
   readonly view: Parameters<Signal['evaluate']>[2]
-  readonly isRecoveryTold: boolean
+  readonly isRecoveryNotified: boolean
 }
 
 /** One signal of a watch while observations pass through it; its state is read and written once. */
-function startFold({ type, signal, view, isRecoveryTold }: SignalOf, watch: EvaluatedWatch) {
+function startFold({ type, signal, view, isRecoveryNotified }: SignalOf, watch: EvaluatedWatch) {
   let stored = watch.states.find((state) => state.signal === signal.id)
-  let heldUntil: Date | null = null
+  let deferredUntil: Date | null = null
   let state = stored === undefined ? signal.initial : z.decode(signal.state, stored.state)
   const add = (observation: Observed): readonly Raised[] => {
     if (signal.judges?.(observation) === false) return []
@@ -100,7 +100,7 @@ function startFold({ type, signal, view, isRecoveryTold }: SignalOf, watch: Eval
     const nextPhase = isHeld ? 'pending' : phase
     const episodeSeverity = stored?.phase === 'firing' ? stored.severity : null
     const isUntold =
-      signal.tellsOnce && alert === undefined && firings.some((one) => !isRecoveryOf(signal, one))
+      signal.firesOnce && alert === undefined && firings.some((one) => !isRecoveryOf(signal, one))
     // Where the state stays as it was, a recovery beside an alert held back would come twice.
     const news = isUntold && after.stateIfHeld === undefined ? [] : fresh
     state = isUntold ? (after.stateIfHeld ?? state) : after.state
@@ -114,7 +114,8 @@ function startFold({ type, signal, view, isRecoveryTold }: SignalOf, watch: Eval
       lastEvidenceAt: observation.at,
       lastFiredAt: alert === undefined ? (stored?.lastFiredAt ?? null) : observation.at,
     }
-    heldUntil = isHeld || isUntold ? endOfCooldown(stored.lastFiredAt, watch, observation) : null
+    deferredUntil =
+      isHeld || isUntold ? endOfCooldown(stored.lastFiredAt, watch, observation) : null
     return news.map((firing) => {
       const isRecovery = isRecoveryOf(signal, firing)
       return {
@@ -124,7 +125,7 @@ function startFold({ type, signal, view, isRecoveryTold }: SignalOf, watch: Eval
         signal: signal.id,
         group: signal.group,
         isRecovery,
-        isTold: !isRecovery || isRecoveryTold,
+        isTold: !isRecovery || isRecoveryNotified,
         ...(isRecovery && { episodeSeverity }),
         position: observation.position,
         firedAt: observation.at,
@@ -134,7 +135,7 @@ function startFold({ type, signal, view, isRecoveryTold }: SignalOf, watch: Eval
   return {
     add,
     stored: () => stored && { ...stored, state: z.encode(signal.state, state) },
-    heldUntil: () => heldUntil,
+    deferredUntil: () => deferredUntil,
   }
 }
 
@@ -177,7 +178,7 @@ function isNews(
 ): boolean {
   const isOpen = stored?.phase === 'firing'
   if (isRecoveryOf(signal, firing)) return isOpen
-  if (isOpen && !signal.tellsOnce) {
+  if (isOpen && !signal.firesOnce) {
     const before = stored.severity ?? 'info'
     const isRaised = firing.severity !== before && isAtLeast(firing.severity, before)
     if (signal.events.recovery !== undefined) return isRaised

@@ -8,7 +8,7 @@ import type { WatchType } from '../define.ts'
 import { completeSignals, type SignalChoice, type WatchChanges } from '../model.ts'
 import * as store from '../store.ts'
 import { CHAIN_TYPES } from '../types/index.ts'
-import { unlessAway } from '../unavailable.ts'
+import { undefinedIfUnavailable } from '../unavailable.ts'
 import { targetKey } from './rules.ts'
 
 /**
@@ -43,7 +43,7 @@ export async function checkOnChain(
   target: unknown,
   settings: unknown,
 ): Promise<readonly FieldError[]> {
-  return (await unlessAway(() => type.check(deps, target, settings))) ?? []
+  return (await undefinedIfUnavailable(() => type.check(deps, target, settings))) ?? []
 }
 
 /** What of the settings decides what is observed; undefined where nothing does. */

@@ -12,7 +12,7 @@ import { Balance, type ChainWatchType, type WatchType } from '../define.ts'
 import type { Facts } from '../facts.ts'
 import { suggestedSettings } from '../form.ts'
 import { CHAIN_TYPES, findWatchType } from '../types/index.ts'
-import { unlessAway } from '../unavailable.ts'
+import { undefinedIfUnavailable } from '../unavailable.ts'
 
 export interface PreviewDeps {
   readonly db: Db
@@ -62,7 +62,7 @@ export async function previewTarget(
 
 /** Names of the price feeds that can be watched; none while the chain does not answer. */
 export async function listFeeds({ chain }: Pick<PreviewDeps, 'chain'>): Promise<string[]> {
-  const list = await unlessAway(() => chain.feedList())
+  const list = await undefinedIfUnavailable(() => chain.feedList())
   return (list?.feeds ?? []).map(({ name }) => name).toSorted()
 }
 
@@ -74,7 +74,8 @@ async function requireOnChain(
 ): Promise<void> {
   const settings = type.settings.safeParse(suggestedSettings(type.guide))
   if (!settings.success) return
-  const found = (await unlessAway(() => type.check({ chain }, target, settings.data))) ?? []
+  const found =
+    (await undefinedIfUnavailable(() => type.check({ chain }, target, settings.data))) ?? []
   const errors = found.filter(({ pointer }) => pointer.startsWith('/target'))
   if (errors.length > 0) throw new AppError('invalid', 'validation_failed', { errors })
 }
@@ -97,7 +98,7 @@ async function observeChain(
   type: ChainWatchType,
   target: unknown,
 ): Promise<unknown> {
-  return unlessAway(async () => {
+  return undefinedIfUnavailable(async () => {
     const block = await chain.confirmedBlock(confirmations)
     const settings = type.settings.safeParse(suggestedSettings(type.guide))
     const lens = settings.success ? type.lens?.of(settings.data) : undefined
@@ -114,5 +115,5 @@ export async function resolveTarget(
   type: WatchType,
   target: unknown,
 ): Promise<unknown> {
-  return (await unlessAway(async () => type.resolve?.({ chain }, target))) ?? target
+  return (await undefinedIfUnavailable(async () => type.resolve?.({ chain }, target))) ?? target
 }

@@ -37,7 +37,7 @@ import {
 } from './changes.ts'
 import { resolveTarget } from './preview.ts'
 import { checkSignals, mergeSignals, targetKey } from './rules.ts'
-import { fitWatches, type SlotNews } from './slots.ts'
+import { fitWatches, type SlotListener } from './slots.ts'
 
 /** What a cursor of the list is bound to. */
 const LIST = 'watches'
@@ -239,7 +239,7 @@ async function applyChanges(
  */
 export async function deleteWatch(
   deps: Deps & {
-    readonly notices: SlotNews
+    readonly notices: SlotListener
     readonly billing: { readonly enabled: boolean }
   },
   caller: Caller,

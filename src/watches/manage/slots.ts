@@ -25,7 +25,7 @@ export interface Fitted extends ChangedCapacity {
 }
 
 /** Who tells a wallet's people, in the transaction of what happened. */
-export interface SlotNews {
+export interface SlotListener {
   fitted(tx: Db, fitted: Fitted): Promise<void>
 }
 
@@ -35,7 +35,7 @@ export interface SlotNews {
  * locked.
  */
 export async function fitWatches(
-  { notices }: { readonly notices: SlotNews },
+  { notices }: { readonly notices: SlotListener },
   tx: Db,
   changed: ChangedCapacity,
 ): Promise<Fitted> {
@@ -74,7 +74,7 @@ export async function fitChangedWallets(
     readonly clock: Clock
     readonly log: Logger
     readonly quarantine: Quarantine
-    readonly notices: SlotNews
+    readonly notices: SlotListener
     readonly billing: { readonly enabled: boolean }
   },
   signal: AbortSignal,

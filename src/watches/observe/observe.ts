@@ -9,7 +9,7 @@ import { traceOf } from '#src/kernel/trace.ts'
 import type { ChainWatchType, Look, Span } from '../define.ts'
 import { type JudgeDeps, judgeAlone, newsOf, write } from '../evaluate/judge.ts'
 import type { Facts } from '../facts.ts'
-import { raiseAlarms } from '../outage/chain-outage.ts'
+import { fireChainOutages } from '../outage/chain-outage.ts'
 import { failingSince } from '../outage/monitoring.ts'
 import * as store from '../target-store.ts'
 import { CHAIN_TYPES } from '../types/index.ts'
@@ -41,7 +41,7 @@ export interface ObserveDeps extends JudgeDeps {
  */
 export async function observeWatches(deps: ObserveDeps, signal: AbortSignal): Promise<void> {
   const failures: unknown[] = []
-  const tip = await unlessAway(() => lookAtTip(deps, signal), failures)
+  const tip = await undefinedIfUnavailable(() => lookAtTip(deps, signal), failures)
   let observed = 0
   for (const type of CHAIN_TYPES) {
     if (tip === undefined || signal.aborted) break
@@ -54,7 +54,7 @@ export async function observeWatches(deps: ObserveDeps, signal: AbortSignal): Pr
     }
   }
   if (signal.aborted) return
-  await raiseAlarms(deps, CHAIN_TYPES)
+  await fireChainOutages(deps, CHAIN_TYPES)
   const [failure] = failures
   if (failure !== undefined && observed === 0) throw failure
 }
@@ -107,14 +107,14 @@ async function observeType(
     const now = clock.now()
     const isFirst = cursor?.failingSince == null
     const since = isFirst ? now : failingSince(cursor, now)
-    if (isFirst) noteFailure(deps, type, error)
+    if (isFirst) recordFailure(deps, type, error)
     const failing = { type: type.name, failingSince: since, checkedAt: now }
     await write(deps, (tx) => store.saveCursor(tx, failing))
     throw error
   }
 }
 
-function noteFailure({ log }: ObserveDeps, type: ChainWatchType, error: unknown): void {
+function recordFailure({ log }: ObserveDeps, type: ChainWatchType, error: unknown): void {
   const isUpstream = error instanceof AppError && error.kind === 'upstream'
   const fields = { type: type.name, error: traceOf(isUpstream ? (error.cause ?? error) : error) }
   if (isUpstream) log.warn(fields, 'watch type waits for a dependency')
@@ -243,7 +243,10 @@ function toLook(type: ChainWatchType, row: store.TargetRow): Look {
 }
 
 /** Runs it and keeps the refusal of an endpoint for later. */
-async function unlessAway<T>(run: () => Promise<T>, failures: unknown[]): Promise<T | undefined> {
+async function undefinedIfUnavailable<T>(
+  run: () => Promise<T>,
+  failures: unknown[],
+): Promise<T | undefined> {
   try {
     return await run()
   } catch (error) {

@@ -15,7 +15,7 @@ import * as alarms from './store.ts'
 /** Watches told in one transaction. */
 const WATCHES_PER_WRITE = 1000
 
-export interface AlarmDeps {
+export interface ChainOutageDeps {
   readonly db: Db
   /** The right to write as the one process that observes; without it nobody else does. */
   readonly fence?: Fence | undefined
@@ -33,8 +33,8 @@ export interface AlarmDeps {
  *
  * @throws FenceError when another process took over
  */
-export async function raiseAlarms(
-  deps: AlarmDeps,
+export async function fireChainOutages(
+  deps: ChainOutageDeps,
   types: readonly ChainWatchType[],
 ): Promise<void> {
   const now = deps.clock.now()
@@ -47,11 +47,11 @@ export async function raiseAlarms(
     const alarm = cursor?.alarm ?? null
     if (severity === null && alarm === null) continue
     if (severity === null || since === null) {
-      await endAlarm(deps, type.name, now)
-      await save(deps, { type: type.name, alarm: null, alarmTold: null })
+      await endChainOutage(deps, type.name, now)
+      await save(deps, { type: type.name, alarm: null, outageNotified: null })
       continue
     }
-    if (cursor?.alarmTold === severity) continue
+    if (cursor?.outageNotified === severity) continue
     // What was begun must be ended, so it is written down before anybody is told.
     await save(deps, { type: type.name, failingSince: since, alarm: severity })
     const blindness: Blindness = {
@@ -64,17 +64,17 @@ export async function raiseAlarms(
       until: null,
     }
     const reason = cursor?.failingSince == null ? blindness.reason : 'no_answer'
-    await raiseAlarm(deps, type.name, severity, { ...blindness, reason }, now)
-    await save(deps, { type: type.name, alarmTold: severity })
+    await fireChainOutage(deps, type.name, severity, { ...blindness, reason }, now)
+    await save(deps, { type: type.name, outageNotified: severity })
   }
 }
 
-function save({ db, fence }: AlarmDeps, cursor: Parameters<typeof store.saveCursor>[1]) {
+function save({ db, fence }: ChainOutageDeps, cursor: Parameters<typeof store.saveCursor>[1]) {
   return transactUnder(fence, db, (tx) => store.saveCursor(tx, cursor))
 }
 
-async function raiseAlarm(
-  deps: AlarmDeps,
+async function fireChainOutage(
+  deps: ChainOutageDeps,
   type: string,
   severity: Severity,
   blindness: Blindness,
@@ -104,7 +104,7 @@ async function raiseAlarm(
   deps.log.error({ type, severity, since: data.since, watches: told }, 'the chain cannot be seen')
 }
 
-async function endAlarm(deps: AlarmDeps, type: string, now: Date): Promise<void> {
+async function endChainOutage(deps: ChainOutageDeps, type: string, now: Date): Promise<void> {
   const told = await inBatches(deps, async (tx, after) => {
     const watches = await alarms.listTold(tx, type, after, WATCHES_PER_WRITE)
     await alarms.deleteTold(
@@ -129,7 +129,7 @@ async function endAlarm(deps: AlarmDeps, type: string, now: Date): Promise<void>
 }
 
 /** What is the same for every firing. A recovery comes after its alert, also within one instant. */
-function common(watch: alarms.AlarmWatch, type: string, now: Date) {
+function common(watch: alarms.ChainOutageWatch, type: string, now: Date) {
   const { id, wallet, label, recipientIds, minSeverity, mutedUntil, state } = watch
   const before = state?.lastFiredAt?.getTime() ?? 0
   return {
@@ -163,7 +163,7 @@ function alarmed(
 
 /** Runs batches, each a transaction, until one is empty. @returns how many there were in all */
 async function inBatches(
-  { db, fence }: AlarmDeps,
+  { db, fence }: ChainOutageDeps,
   run: (tx: Db, after: number) => Promise<readonly { readonly id: number }[]>,
 ): Promise<number> {
   let count = 0

@@ -7,7 +7,7 @@ import type { EvaluatedWatch, StoredState } from '../model.ts'
 import { NO_SIGNAL, StoredStates } from '../store.ts'
 
 /** A watch whose people are told that the chain cannot be seen. */
-export interface AlarmWatch
+export interface ChainOutageWatch
   extends Pick<
     EvaluatedWatch,
     'id' | 'wallet' | 'label' | 'recipientIds' | 'minSeverity' | 'mutedUntil'
@@ -16,7 +16,7 @@ export interface AlarmWatch
   readonly state: StoredState | undefined
 }
 
-const AlarmRow = z.object({
+const ChainOutageRow = z.object({
   id: z.int(),
   wallet: z.string().transform(storedAddress),
   label: z.string(),
@@ -41,7 +41,7 @@ export function listUntold(
   severity: Severity,
   after: number,
   limit: number,
-): Promise<AlarmWatch[]> {
+): Promise<ChainOutageWatch[]> {
   return list(
     db,
     sql`
@@ -59,7 +59,7 @@ export function listTold(
   type: string,
   after: number,
   limit: number,
-): Promise<AlarmWatch[]> {
+): Promise<ChainOutageWatch[]> {
   return list(
     db,
     sql`
@@ -78,10 +78,10 @@ export async function deleteTold(db: Db, watchIds: readonly number[]): Promise<v
     where signal = ${NO_SIGNAL} and watch_id = any(${sql.param([...watchIds])}::int[])`)
 }
 
-async function list(db: Db, query: ReturnType<typeof sql>): Promise<AlarmWatch[]> {
+async function list(db: Db, query: ReturnType<typeof sql>): Promise<ChainOutageWatch[]> {
   const rows = await db.execute(query)
   return rows.map((found) => {
-    const { states, ...watch } = AlarmRow.parse(found)
+    const { states, ...watch } = ChainOutageRow.parse(found)
     return { ...watch, state: states[0] }
   })
 }

@@ -249,7 +249,7 @@ const priceMoveSignal = defineSignal<Target, Settings, Observation, State>({
   group: 'alerts',
   events: { alerts: ['feed-move.threshold'] },
   canBeCritical: true,
-  tellsOnce: true,
+  firesOnce: true,
   state: State,
   data: Moved,
   initial: { baseline: null, firedAt: null },

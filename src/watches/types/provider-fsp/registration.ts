@@ -126,7 +126,7 @@ export const registration = defineSignal<
   events: eventsOf('registration'),
   parameters: [MINUTES],
   canBeCritical: true,
-  tellsOnce: true,
+  firesOnce: true,
   episodes: { by: ['rewardEpochId'], isOver: isRegisteredSince },
   state: RegistrationState,
   data: Registration,
