@@ -8,7 +8,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { z } from 'zod'
 import { AlertPage } from '#src/alerts/model.ts'
 import { formatToken, isTokenForm } from '#src/auth/token.ts'
-import { Account } from '#src/billing/account/model.ts'
+import { CreditAccount } from '#src/billing/account/model.ts'
 import { SlotQuote, Subscription } from '#src/billing/subscriptions/model.ts'
 import { Topup } from '#src/billing/topups/model.ts'
 import { translate } from '#src/i18n/translate.ts'
@@ -102,7 +102,7 @@ describe('the story that they tell', () => {
   const watch = Watch.parse(answerOf('getWatch'))
   const recipient = Recipient.parse(answerOf('createRecipient'))
   const topup = Topup.parse(answerOf('getTopup'))
-  const account = Account.parse(answerOf('getAccount'))
+  const account = CreditAccount.parse(answerOf('getAccount'))
 
   test('is of one wallet, one watch and one alert', () => {
     const told = (name: string) => [...new Set(allOf(name, EXAMPLES))]

@@ -17,12 +17,12 @@ import { type ChatLink, chatLinks } from '#src/recipients/chats.ts'
 import { OVERVIEW_KIND, readOverview } from '../features/status/overview.ts'
 import { overviewKey, statusScreen } from '../features/status/view.ts'
 import {
+  type AskOperation,
   digestOf,
   nextLookAt,
   readTopup,
   stageOf,
   TOPUP_KINDS,
-  type AskOperation,
 } from '../features/topup/topups.ts'
 import { topupScreen } from '../features/topup/view.ts'
 import type { Reader, View } from '../views/view.ts'

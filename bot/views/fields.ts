@@ -2,7 +2,7 @@
 import { formatUnits } from 'viem/utils'
 import { formatDecimal, formatDuration, formatNumber, formatPercent } from '#src/i18n/format.ts'
 import { builtKey, hasText, type Translate, typed } from '#src/i18n/translate.ts'
-import { type Facts, SEVERITIES } from '#src/kernel/display-values.ts'
+import { type DisplayValues, SEVERITIES } from '#src/kernel/display-values.ts'
 import type { NumberField, SettingField } from '#src/watches/form.ts'
 import { readDuration, readNumber, type TypedProblem } from '../core/typed-input.ts'
 import type { Reader } from './view.ts'
@@ -68,7 +68,7 @@ export function valueText(
   { t }: Reader,
   { owner, field }: OwnedField,
   value: string,
-  facts: Facts,
+  facts: DisplayValues,
 ): string {
   switch (field.kind) {
     case 'choice':
@@ -83,7 +83,12 @@ export function valueText(
   }
 }
 
-function numberText(t: Translate, { unit }: NumberField, value: string, facts: Facts): string {
+function numberText(
+  t: Translate,
+  { unit }: NumberField,
+  value: string,
+  facts: DisplayValues,
+): string {
   const { locale } = t
   if (unit === 'percent') return formatPercent(Number(value) / 100, locale)
   if (unit === 'credits') return formatNumber(Number(value), locale)
@@ -94,7 +99,7 @@ function numberText(t: Translate, { unit }: NumberField, value: string, facts: F
 }
 
 /** What amounts of a watch are counted in. */
-function symbolIn(facts: Facts): string | undefined {
+function symbolIn(facts: DisplayValues): string | undefined {
   const amount = Object.values(facts).find(({ kind }) => kind === 'amount' || kind === 'decimal')
   if (amount?.kind === 'amount' || amount?.kind === 'decimal') return amount.symbol
   return facts.asset?.kind === 'name' ? facts.asset.text : undefined
@@ -107,7 +112,11 @@ export interface Preset {
 }
 
 /** What is offered for a setting: the usual values, and shares of what there is. */
-export function presetsOf(reader: Reader, owned: OwnedField, facts: Facts): readonly Preset[] {
+export function presetsOf(
+  reader: Reader,
+  owned: OwnedField,
+  facts: DisplayValues,
+): readonly Preset[] {
   const { field } = owned
   const values = field.kind === 'choice' ? field.options : field.presets.map(String)
   const usual = values.map((value) => ({ value, label: valueText(reader, owned, value, facts) }))
@@ -118,7 +127,7 @@ export function presetsOf(reader: Reader, owned: OwnedField, facts: Facts): read
 /** Most characters of a value on a button. */
 const VALUE_LENGTH_MAX = 14
 
-function sharesOf(reader: Reader, owned: OwnedField, facts: Facts): readonly Preset[] {
+function sharesOf(reader: Reader, owned: OwnedField, facts: DisplayValues): readonly Preset[] {
   const { field } = owned
   if (field.kind !== 'decimal' && field.kind !== 'integer') return []
   const { shares, min } = field
@@ -153,7 +162,7 @@ export function readValue(
   reader: Reader,
   owned: OwnedField,
   text: string,
-  facts: Facts,
+  facts: DisplayValues,
 ): ReadValue {
   const { field } = owned
   const { t } = reader
@@ -172,7 +181,7 @@ function problemText(
   owned: OwnedField,
   problem: TypedProblem,
   input: string,
-  facts: Facts,
+  facts: DisplayValues,
 ): string {
   const { t } = reader
   const { field } = owned

@@ -11,7 +11,7 @@ const RESERVED = ['tok', 'rec', 'sev', 'who', 'sig', 'lab', 'cool']
 const reader = { t: translator('en'), timezone: 'UTC', isGroup: false, bot: 'watchdog_bot' }
 
 describe.each(REGISTRY)('the guide of $name', (type) => {
-  const { name, guide } = type
+  const { name, form: guide } = type
   const owned = guide.settings.map((field) => ({ owner: name, field }))
 
   test('suggests settings that the type takes', () => {

@@ -7,8 +7,8 @@ import {
   type Translate,
   typed,
 } from '#src/i18n/translate.ts'
-import type { Fact, Facts } from '#src/kernel/display-values.ts'
-import type { Guide } from '#src/watches/form.ts'
+import type { DisplayValue, DisplayValues } from '#src/kernel/display-values.ts'
+import type { SignalForm } from '#src/watches/form.ts'
 import { findWatchType } from '#src/watches/types/index.ts'
 import { nearTime } from './time.ts'
 import { type Reader, wholeAddress } from './view.ts'
@@ -24,8 +24,8 @@ export interface Described {
 }
 
 /** How people make and read watches of a type; undefined for a name of no type. */
-export function guideOf(type: string): Guide | undefined {
-  return findWatchType(type)?.guide
+export function guideOf(type: string): SignalForm | undefined {
+  return findWatchType(type)?.form
 }
 
 /** Whether watches of a type tell what a wallet has here: in a group that is nobody's business. */
@@ -39,7 +39,7 @@ export function typeName(t: Translate, type: string): string {
 }
 
 /** What is known of a watch. What does not fit its type any more is left out. */
-export function factsOf(watch: Described): Facts {
+export function factsOf(watch: Described): DisplayValues {
   return read(watch)?.facts ?? {}
 }
 
@@ -50,7 +50,7 @@ function read({ type: name, target, settings, lastObservation }: Described) {
   if (type === undefined || seen?.success !== true) return undefined
   const judged = settings === undefined ? undefined : type.settings.safeParse(settings)
   const observed = lastObservation ? type.observation.safeParse(lastObservation) : undefined
-  const facts = type.guide.facts({
+  const facts = type.form.facts({
     target: seen.data,
     settings: judged?.data,
     observation: observed?.data,
@@ -59,7 +59,11 @@ function read({ type: name, target, settings, lastObservation }: Described) {
 }
 
 /** Facts as values for the placeholders of a screen. */
-export function factValues(reader: Reader, facts: Facts, now: Date): Record<string, HtmlValue> {
+export function factValues(
+  reader: Reader,
+  facts: DisplayValues,
+  now: Date,
+): Record<string, HtmlValue> {
   const { t, timezone } = reader
   const plain = sentenceValues(facts, { locale: t.locale, timeZone: timezone })
   return Object.fromEntries(
@@ -70,7 +74,7 @@ export function factValues(reader: Reader, facts: Facts, now: Date): Record<stri
   )
 }
 
-function htmlValue(reader: Reader, fact: Fact, now: Date): HtmlValue | undefined {
+function htmlValue(reader: Reader, fact: DisplayValue, now: Date): HtmlValue | undefined {
   if (fact.kind === 'address') return wholeAddress(fact.address)
   if (fact.kind === 'instant') return nearTime(reader, fact.at, now)
   return fact.kind === 'name' ? typed(fact.text) : undefined

@@ -11,7 +11,7 @@ import type { Clock } from '#src/kernel/clock.ts'
 import { AppError } from '#src/kernel/errors.ts'
 import { getSettings } from '#src/recipients/settings.ts'
 import { updateWatch } from '#src/watches/manage/service.ts'
-import { listTold } from '#src/watches/notification-view.ts'
+import { listForNotification } from '#src/watches/notification-view.ts'
 import * as acting from './acknowledge-store.ts'
 import { episodeKeys, isMuted, nextReminder } from './rules.ts'
 import * as store from './store.ts'
@@ -233,7 +233,7 @@ async function requireAlert(db: Db, caller: Caller, id: number): Promise<store.A
 /** How an alert of the wallet stands. @throws AppError not_found */
 export async function standing(deps: Deps, caller: Caller, id: number): Promise<ActedAlert> {
   const row = await requireAlert(deps.db, caller, id)
-  const watch = (await listTold(deps.db, [row.watchId])).get(row.watchId)
+  const watch = (await listForNotification(deps.db, [row.watchId])).get(row.watchId)
   const until = watch?.mutedUntil ?? null
   const isOpen = row.isEpisode && row.recoveredAt === null
   const watchMuted = isMuted({ mutedUntil: until }, deps.clock.now()) ? until : null

@@ -14,7 +14,7 @@ import type { Address } from '#src/kernel/units.ts'
 import * as recipients from '#src/recipients/service.ts'
 import { DEFAULT_SETTINGS, listSettings, type Settings } from '#src/recipients/settings.ts'
 import { timingOf } from '#src/recipients/timing.ts'
-import { listTold } from '#src/watches/notification-view.ts'
+import { listForNotification } from '#src/watches/notification-view.ts'
 import * as store from './budget-store.ts'
 import type { NotifyDeps } from './notify.ts'
 
@@ -138,7 +138,7 @@ async function summarize(deps: NotifyDeps, tx: Db, due: store.DueSummary): Promi
   if (taken === undefined) return
   const { watchId, recipientId, allowed, throttled } = taken
   const reader = (await recipients.findReaders(tx, [recipientId])).get(recipientId)
-  const watch = (await listTold(tx, [watchId])).get(watchId)
+  const watch = (await listForNotification(tx, [watchId])).get(watchId)
   if (reader?.status !== 'active' || watch === undefined || reader.channel === 'webhook') {
     await store.endSummary(tx, taken, null)
     return

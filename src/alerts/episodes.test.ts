@@ -63,7 +63,7 @@ describe('a recovery', () => {
     ]
     const { meanings, closings, open: rest } = followEpisodes([one], open)
     expect(ids(meanings.get(one)?.episode)).toEqual([1, 5])
-    expect(meanings.get(one)?.weight).toBe('critical')
+    expect(meanings.get(one)?.effectiveSeverity).toBe('critical')
     expect(closings).toEqual([{ alertIds: [1, 5], at: at(9) }])
     expect(ids(rest)).toEqual([2])
   })
@@ -76,12 +76,15 @@ describe('a recovery', () => {
   test('weighs as much as its signal remembers where the alerts are deleted', () => {
     const one = recovery(9, { episodeSeverity: 'critical' })
     const meaning = followEpisodes([one], []).meanings.get(one)
-    expect(meaning).toEqual({ episode: [], weight: 'critical' })
+    expect(meaning).toEqual({ episode: [], effectiveSeverity: 'critical' })
   })
 
   test('of nothing is only info', () => {
     const one = recovery(9)
-    expect(followEpisodes([one], []).meanings.get(one)).toEqual({ episode: [], weight: 'info' })
+    expect(followEpisodes([one], []).meanings.get(one)).toEqual({
+      episode: [],
+      effectiveSeverity: 'info',
+    })
   })
 })
 
@@ -205,7 +208,7 @@ test('whatever comes, an alert is closed at most once and never by what came bef
       for (const closing of closings) {
         for (const id of closing.alertIds) expect(at(id) < closing.at).toBe(true)
       }
-      for (const [one, { episode, weight }] of meanings) {
+      for (const [one, { episode, effectiveSeverity: weight }] of meanings) {
         if (one.isRecovery)
           expect(weight).toBe(worstOf(['info', ...episode.map((e) => e.severity)]))
       }

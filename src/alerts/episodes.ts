@@ -50,7 +50,7 @@ export interface Meaning {
   /** Of a recovery: the alerts it closes, the oldest first. Of an alert: those it raises. */
   readonly episode: readonly OpenAlert[]
   /** How bad it is to whoever heard of the episode: a recovery itself is only info. */
-  readonly weight: Severity
+  readonly effectiveSeverity: Severity
 }
 
 /** The alerts one change closes. */
@@ -103,10 +103,10 @@ export function followEpisodes<One extends Change>(
     const severities = episode.map(({ severity }) => severity)
     // The alerts of the episode may be deleted; its signal remembers how bad it was.
     const remembered = change.episodeSeverity ?? change.severity
-    const weight = change.isRecovery
+    const effectiveSeverity = change.isRecovery
       ? worstOf([change.severity, remembered, ...severities])
       : change.severity
-    meanings.set(change, { episode, weight })
+    meanings.set(change, { episode, effectiveSeverity: effectiveSeverity })
   }
   return { meanings, closings, open: [...rest.values()].flat() }
 }

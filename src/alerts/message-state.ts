@@ -2,7 +2,7 @@
 import type { MessageState } from '#src/channels/define.ts'
 import type { Db } from '#src/db/connection.ts'
 import type { Clock } from '#src/kernel/clock.ts'
-import { listTold } from '#src/watches/notification-view.ts'
+import { listForNotification } from '#src/watches/notification-view.ts'
 import { Flapping } from './episode-store.ts'
 import { isMuted } from './rules.ts'
 import * as store from './store.ts'
@@ -13,7 +13,7 @@ export async function messageStates(
   alertIds: readonly number[],
 ): Promise<ReadonlyMap<number, MessageState>> {
   const rows = await store.listByIds(deps.db, alertIds)
-  const watches = await listTold(
+  const watches = await listForNotification(
     deps.db,
     rows.map(({ watchId }) => watchId),
   )

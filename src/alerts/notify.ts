@@ -7,7 +7,7 @@ import { isAtLeast, type Severity } from '#src/kernel/display-values.ts'
 import type { Quarantine } from '#src/kernel/quarantine.ts'
 import type { SecretBox } from '#src/kernel/secret-box.ts'
 import type { JsonObject } from '#src/kernel/units.ts'
-import type { Told } from '#src/recipients/model.ts'
+import type { NotificationTarget } from '#src/recipients/model.ts'
 import * as recipients from '#src/recipients/service.ts'
 import { DEFAULT_SETTINGS, listSettings, type Settings } from '#src/recipients/settings.ts'
 import { type Timing, timingOf } from '#src/recipients/timing.ts'
@@ -48,7 +48,7 @@ export interface Notification extends Recorded {
   /** Recipients that do not get it. */
   readonly except?: ReadonlySet<number>
   /** How bad it is to whoever heard of the episode: a recovery itself is only info. */
-  readonly weight: Severity
+  readonly effectiveSeverity: Severity
   readonly isRecovery: boolean
   /** The alert this one answers. */
   readonly answers?: Recorded
@@ -64,19 +64,25 @@ export interface Notification extends Recorded {
 const REMINDER_GAP_MS = 1
 
 /** One delivery per alert and recipient, in the language and on the clock of each. */
-export async function tell(deps: NotifyDeps, tx: Db, all: readonly Notification[]): Promise<void> {
-  const notifications = all.filter(({ weight, watch }) => isAtLeast(weight, watch.minSeverity))
+export async function notify(
+  deps: NotifyDeps,
+  tx: Db,
+  all: readonly Notification[],
+): Promise<void> {
+  const notifications = all.filter(({ effectiveSeverity, watch }) =>
+    isAtLeast(effectiveSeverity, watch.minSeverity),
+  )
   if (notifications.length === 0) return
-  const requests = notifications.map(({ watch, weight }) => ({
+  const requests = notifications.map(({ watch, effectiveSeverity }) => ({
     wallet: watch.wallet,
     recipientIds: watch.recipientIds,
-    severity: weight,
+    severity: effectiveSeverity,
   }))
   const settings = await listSettings(tx, [
     ...new Set(notifications.map(({ watch }) => watch.wallet)),
   ])
   const told = await recipients.recipientsFor(tx, requests)
-  const untold = await listUntold(tx, notifications)
+  const untold = await listUnnotified(tx, notifications)
   const createdAt = deps.clock.now()
   const timings = createTimings(createdAt)
   const render = createRenderer()
@@ -125,7 +131,7 @@ function attempt(
 }
 
 /** Whether a recipient gets it: what a wallet has here is not for groups, whose members manage nothing. */
-function isFor({ type, only, except }: Notification, { id, isGroup }: Told): boolean {
+function isFor({ type, only, except }: Notification, { id, isGroup }: NotificationTarget): boolean {
   if (only?.has(id) === false || except?.has(id) === true) return false
   return !isGroup || findWatchType(type)?.reads !== 'ledger'
 }
@@ -138,7 +144,7 @@ function countsFor({ kind, isRecovery }: Notification, { status }: Plan): boolea
 function deliveryOf(
   deps: NotifyDeps,
   telling: Notification,
-  recipient: Told,
+  recipient: NotificationTarget,
   how: {
     readonly plan: Plan
     readonly createdAt: Date
@@ -170,16 +176,16 @@ type Plan = Pick<delivery.NewDelivery, 'status' | 'deferredUntil'>
 /** Settings, mutes and time hold for chats and mailboxes; programs get everything but reminders. */
 function planFor(
   telling: Notification,
-  recipient: Told,
+  recipient: NotificationTarget,
   settings: Settings,
-  timings: (telling: Notification, recipient: Told, settings: Settings) => Timing,
+  timings: (telling: Notification, recipient: NotificationTarget, settings: Settings) => Timing,
 ): Plan | undefined {
-  const { kind, weight, isRecovery, isQuiet } = telling
+  const { kind, effectiveSeverity, isRecovery, isQuiet } = telling
   if (kind === 'reminder' && recipient.off) return undefined
   if (recipient.channel === 'webhook') {
     return kind === 'reminder' ? undefined : { status: recipient.off ? 'disabled' : 'pending' }
   }
-  if (!isAtLeast(weight, settings.minSeverity) || (isRecovery && !settings.recoveries)) {
+  if (!isAtLeast(effectiveSeverity, settings.minSeverity) || (isRecovery && !settings.recoveries)) {
     return undefined
   }
   if (isQuiet) return { status: 'muted' }
@@ -194,7 +200,11 @@ function planFor(
 /** `timingOf` for one moment, asked once for readers who share settings and clock. */
 function createTimings(now: Date) {
   const known = new Map<Settings, Map<string, Timing>>()
-  return ({ kind, weight: severity }: Notification, reader: Told, settings: Settings): Timing => {
+  return (
+    { kind, effectiveSeverity: severity }: Notification,
+    reader: NotificationTarget,
+    settings: Settings,
+  ): Timing => {
     const ofSettings = known.get(settings) ?? new Map<string, Timing>()
     known.set(settings, ofSettings)
     const key = [kind, severity, reader.timezone, reader.mutedUntil?.getTime()].join(' ')
@@ -205,20 +215,20 @@ function createTimings(now: Date) {
 }
 
 /** Who has had no message of the alerts that recoveries answer, by alert. */
-async function listUntold(
+async function listUnnotified(
   tx: Db,
   notifications: readonly Notification[],
 ): Promise<ReadonlyMap<number, ReadonlySet<number>>> {
   const ids = notifications.flatMap(({ isRecovery, answers }) =>
     isRecovery && answers !== undefined ? [answers.alertId] : [],
   )
-  return await delivery.listUntold(tx, [...new Set(ids)])
+  return await delivery.listUnnotified(tx, [...new Set(ids)])
 }
 
 function envelopeOf(
   deps: NotifyDeps,
   telling: Notification,
-  recipient: Told,
+  recipient: NotificationTarget,
   how: {
     readonly render: typeof renderMessage
     readonly deliveryId: string

@@ -12,12 +12,12 @@ import {
   type EndedMute,
   endMutes,
   listEndedMutes,
-  listTold,
+  listForNotification,
   type WatchForNotification,
 } from '#src/watches/notification-view.ts'
 import { closeAlerts } from './episode-store.ts'
 import { beganAt } from './episodes.ts'
-import { type Notification, type NotifyDeps, tell } from './notify.ts'
+import { type Notification, type NotifyDeps, notify } from './notify.ts'
 import { notesOf, recordedOf } from './recorded-alert.ts'
 import { stepFor } from './reminder-rules.ts'
 import * as reminderStore from './reminder-store.ts'
@@ -98,7 +98,7 @@ async function afterMutes(deps: Deps, tx: Db, watchIds: readonly number[]): Prom
   const ended = await endMutes(tx, watchIds, now)
   const ids = ended.map(({ watchId }) => watchId)
   const open = await store.listOpenOfWatches(tx, ids)
-  const watches = await listTold(tx, ids)
+  const watches = await listForNotification(tx, ids)
   const once = await listOnce(tx, ended)
   const readableOnce = readable(deps, once)
   const answered = await listAnswered(tx, readableOnce)
@@ -112,7 +112,7 @@ async function afterMutes(deps: Deps, tx: Db, watchIds: readonly number[]): Prom
   const rows = [...newest.values(), ...readableOnce, ...answered.values()]
   const unsent = await delivery.listMutedOnly(tx, [...new Set(rows.map(({ id }) => id))])
   const unsentOf = (id: number) => unsent.get(id) ?? NOBODY
-  await tell(deps, tx, [
+  await notify(deps, tx, [
     ...readableOnce.toReversed().flatMap((row): readonly Notification[] => {
       const only = unsentOf(row.id)
       if (row.recoveryOf === null) return alertOf(row, watches, only)
@@ -168,7 +168,7 @@ async function remindDue(deps: Deps, tx: Db, ids: readonly number[]): Promise<nu
   const now = deps.clock.now()
   const all = await reminderStore.lockDue(tx, ids, now)
   const rows = readable(deps, all)
-  const watches = await listTold(
+  const watches = await listForNotification(
     tx,
     rows.map(({ watchId }) => watchId),
   )
@@ -217,7 +217,7 @@ async function remindDue(deps: Deps, tx: Db, ids: readonly number[]): Promise<nu
       })),
     ]
   })
-  await tell(deps, tx, notifications)
+  await notify(deps, tx, notifications)
   return all.length
 }
 
@@ -244,7 +244,7 @@ function alertOf(
       ...record,
       watch,
       kind: 'alert',
-      weight: record.severity,
+      effectiveSeverity: record.severity,
       isRecovery: false,
       ...(row.startedAt && { startedAt: row.startedAt }),
       isQuiet: false,
@@ -268,7 +268,7 @@ function reminderOf(
       ...record,
       watch,
       kind: 'reminder',
-      weight: record.severity,
+      effectiveSeverity: record.severity,
       isRecovery: false,
       answers: record,
       ...(row.startedAt && { startedAt: row.startedAt }),
@@ -293,7 +293,7 @@ function recoveryOf(
       ...recordedOf(row),
       watch,
       kind: 'alert',
-      weight: weightOf(row, answers.severity),
+      effectiveSeverity: effectiveSeverityOf(row, answers.severity),
       isRecovery: true,
       answers,
       startedAt: row.startedAt ?? alert.firedAt,
@@ -304,7 +304,7 @@ function recoveryOf(
 }
 
 /** The severity that a recovery has for every filter: the worst of the episode it ended. */
-function weightOf({ episodeSeverity }: store.AlertRow, fallback: Severity): Severity {
+function effectiveSeverityOf({ episodeSeverity }: store.AlertRow, fallback: Severity): Severity {
   return SEVERITIES.find((severity) => severity === episodeSeverity) ?? fallback
 }
 

@@ -9,7 +9,7 @@ import {
 } from '#src/i18n/format.ts'
 import { withoutDirections } from '#src/i18n/isolates.ts'
 import { builtKey, hasText, type Translate, translator, typed } from '#src/i18n/translate.ts'
-import type { Fact, Severity } from '#src/kernel/display-values.ts'
+import type { DisplayValue, Severity } from '#src/kernel/display-values.ts'
 import type { Locale } from '#src/kernel/locale.ts'
 import type { JsonObject } from '#src/kernel/units.ts'
 import { findEventSource } from '#src/watches/events.ts'
@@ -196,7 +196,7 @@ function signalName(t: Translate, type: string, signal: string | null, event: st
   return hasText(key) ? t(key) : t(builtKey(`messages:${event}.title`))
 }
 
-function linkOf(fact: Fact): string | undefined {
+function linkOf(fact: DisplayValue): string | undefined {
   if (fact.kind === 'address') return `${EXPLORER_URL}/address/${fact.address}`
   if (fact.kind === 'transaction') return `${EXPLORER_URL}/tx/${fact.hash}`
   if (fact.kind === 'block') return `${EXPLORER_URL}/block/${fact.number}`

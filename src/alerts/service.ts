@@ -1,11 +1,11 @@
 import type { Db } from '#src/db/connection.ts'
 import * as delivery from '#src/delivery/service.ts'
 import { DEFAULT_SETTINGS, listSettings, type Settings } from '#src/recipients/settings.ts'
-import type { Raised } from '#src/watches/evaluate/evaluate.ts'
+import type { AlertCandidate } from '#src/watches/evaluate/evaluate.ts'
 import * as episodes from './episode-store.ts'
 import { beganAt, type Change, type Episodes, followEpisodes, type OpenAlert } from './episodes.ts'
 import { findCause } from './inhibition.ts'
-import { type Notification, type NotifyDeps, recordOf, tell } from './notify.ts'
+import { type Notification, type NotifyDeps, notify, recordOf } from './notify.ts'
 import type { Note } from './render.ts'
 import {
   episodeOf,
@@ -19,31 +19,37 @@ import * as store from './store.ts'
 import { liveCauses, release } from './uninhibit.ts'
 
 /** A firing and its record, if it has one. */
-type Fired = Change & { readonly raised: Raised }
+type RecordedFiring = Change & { readonly raised: AlertCandidate }
 /** One that was recorded by this. */
-type Fresh = Fired & { readonly alertId: number }
+type Fresh = RecordedFiring & { readonly alertId: number }
 
 /**
  * Records firings as alerts and puts their deliveries into the outbox, in the transaction that caused
  * them. A firing that is recorded already (a replayed observation) is passed over.
  */
-export async function raise(deps: NotifyDeps, tx: Db, raised: readonly Raised[]): Promise<void> {
+export async function raise(
+  deps: NotifyDeps,
+  tx: Db,
+  raised: readonly AlertCandidate[],
+): Promise<void> {
   const now = deps.clock.now()
   const recorded = raised.filter(({ isTold }) => isTold)
   const inserted = await store.insertAlerts(tx, recorded, now)
   const idOf = new Map(inserted.map(({ id, key }) => [key, id]))
-  const fired = raised.map((one): Fired => {
+  const fired = raised.map((one): RecordedFiring => {
     const { signal, event, position } = one
     const watchId = one.watch.id
     const alertId = idOf.get(store.alertKey({ watchId, signal, event, position }))
     return { ...one, raised: one, alertId, watchId }
   })
-  const isEpisode = ({ isRecovery, event }: Fired) => isRecovery || hasRecovery(event)
+  const isEpisode = ({ isRecovery, event }: RecordedFiring) => isRecovery || hasRecovery(event)
   const alone = fired.filter((one) => !isEpisode(one)).filter(isFresh)
   const following = fired.filter((one) => isEpisode(one) && (isFresh(one) || one.isRecovery))
   const notifications = following.length === 0 ? [] : await follow(tx, following, now)
-  await tell(deps, tx, [
-    ...alone.map((one) => notificationOf(one, { kind: 'alert', weight: one.severity }, now)),
+  await notify(deps, tx, [
+    ...alone.map((one) =>
+      notificationOf(one, { kind: 'alert', effectiveSeverity: one.severity }, now),
+    ),
     ...notifications,
   ])
 }
@@ -51,7 +57,7 @@ export async function raise(deps: NotifyDeps, tx: Db, raised: readonly Raised[])
 /** Opens, raises and closes episodes. Gives what is to be told of them. */
 async function follow(
   tx: Db,
-  fired: readonly Fired[],
+  fired: readonly RecordedFiring[],
   now: Date,
 ): Promise<readonly Notification[]> {
   const wallets = [...new Set(fired.map(({ raised }) => raised.watch.wallet))]
@@ -99,12 +105,12 @@ async function follow(
 }
 
 /** An open episode became worse. */
-function isRaise(one: Fired, { meanings }: Episodes<Fired>): boolean {
+function isRaise(one: RecordedFiring, { meanings }: Episodes<RecordedFiring>): boolean {
   return !one.isRecovery && (meanings.get(one)?.episode ?? []).length > 0
 }
 
 /** A recovery of what nobody was told of. */
-function isUnheard(one: Fresh, { meanings }: Episodes<Fired>): boolean {
+function isUnheard(one: Fresh, { meanings }: Episodes<RecordedFiring>): boolean {
   const episode = meanings.get(one)?.episode ?? []
   return (
     one.isRecovery && episode.length > 0 && episode.every(({ notifiedAt }) => notifiedAt === null)
@@ -112,10 +118,11 @@ function isUnheard(one: Fresh, { meanings }: Episodes<Fired>): boolean {
 }
 
 /** What an alert's row says of its episode. */
-function markOf(one: Fresh, { meanings }: Episodes<Fired>): episodes.Mark {
+function markOf(one: Fresh, { meanings }: Episodes<RecordedFiring>): episodes.Mark {
   const id = one.alertId
-  const { episode: [first] = [], weight } = meanings.get(one) ?? {}
-  const ended = one.isRecovery && weight !== undefined ? { episodeSeverity: weight } : {}
+  const { episode: [first] = [], effectiveSeverity } = meanings.get(one) ?? {}
+  const ended =
+    one.isRecovery && effectiveSeverity !== undefined ? { episodeSeverity: effectiveSeverity } : {}
   if (first === undefined) return { id, ...ended }
   const startedAt = beganAt(first)
   if (one.isRecovery) return { id, recoveryOf: first.id, startedAt, ...ended }
@@ -134,7 +141,7 @@ function remindAt(one: Fresh, isFlap: boolean, { repeat }: Settings, now: Date):
 async function rest(
   tx: Db,
   before: readonly OpenAlert[],
-  { closings }: Episodes<Fired>,
+  { closings }: Episodes<RecordedFiring>,
 ): Promise<readonly number[]> {
   const rested = closings.flatMap(({ alertIds, at }) =>
     before.flatMap(({ id, flappingAlertId }) =>
@@ -150,9 +157,9 @@ async function rest(
  */
 async function findFlaps(
   tx: Db,
-  fired: readonly Fired[],
-): Promise<ReadonlyMap<Fired, { readonly id: number }>> {
-  const flaps = new Map<Fired, { readonly id: number }>()
+  fired: readonly RecordedFiring[],
+): Promise<ReadonlyMap<RecordedFiring, { readonly id: number }>> {
+  const flaps = new Map<RecordedFiring, { readonly id: number }>()
   const last = new Map(fired.map((one) => [`${one.watchId} ${one.signal}`, one]))
   const keys = [...last.values()].map(({ watchId, signal, firedAt }) => ({
     watchId,
@@ -185,14 +192,21 @@ async function findFlaps(
 
 function followingOf(
   one: Fresh,
-  { meanings, open }: Episodes<Fired>,
+  { meanings, open }: Episodes<RecordedFiring>,
   { isFlap, now }: { readonly isFlap: boolean; readonly now: Date },
 ): Notification {
-  const { episode, weight } = meanings.get(one) ?? { episode: [], weight: one.severity }
+  const { episode, effectiveSeverity } = meanings.get(one) ?? {
+    episode: [],
+    effectiveSeverity: one.severity,
+  }
   const answered = episode.find(({ notifiedAt }) => notifiedAt !== null)
   const isRaised = !one.isRecovery && episode.length > 0
   const isEpisodeMuted = !one.isRecovery && episode.some(({ mutedAt }) => mutedAt !== null)
-  const telling = notificationOf(one, { kind: isRaised ? 'raised' : 'alert', weight }, now)
+  const telling = notificationOf(
+    one,
+    { kind: isRaised ? 'raised' : 'alert', effectiveSeverity: effectiveSeverity },
+    now,
+  )
   return {
     ...telling,
     ...(answered !== undefined && { answers: recordOf(answered) }),
@@ -237,7 +251,7 @@ function recoveryNotes(
 
 function notificationOf(
   { alertId, raised }: Fresh,
-  how: Pick<Notification, 'kind' | 'weight'>,
+  how: Pick<Notification, 'kind' | 'effectiveSeverity'>,
   now: Date,
 ): Notification {
   const { type, signal, group, event, severity, data, firedAt, position, isRecovery } = raised
@@ -246,7 +260,7 @@ function notificationOf(
   return { ...record, ...how, watch, isRecovery, isQuiet: isMuted(watch, now) }
 }
 
-function isFresh(one: Fired): one is Fresh {
+function isFresh(one: RecordedFiring): one is Fresh {
   return one.alertId !== undefined
 }
 

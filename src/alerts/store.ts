@@ -16,7 +16,7 @@ import {
 import { ANY_LENGTH, jsonTexts } from '#src/db/arrays.ts'
 import type { Db } from '#src/db/connection.ts'
 import type { Address } from '#src/kernel/units.ts'
-import type { Raised } from '#src/watches/evaluate/evaluate.ts'
+import type { AlertCandidate } from '#src/watches/evaluate/evaluate.ts'
 import type { AlertFilter } from './model.ts'
 import { hasRecovery } from './rules.ts'
 import { alerts } from './tables.ts'
@@ -45,11 +45,11 @@ export function alertKey(of: {
  */
 export async function insertAlerts(
   db: Db,
-  raised: readonly Raised[],
+  raised: readonly AlertCandidate[],
   createdAt: Date,
 ): Promise<InsertedAlert[]> {
   if (raised.length === 0) return []
-  const column = <T>(read: (one: Raised) => T) => sql.param(raised.map(read))
+  const column = <T>(read: (one: AlertCandidate) => T) => sql.param(raised.map(read))
   const rows = await db.execute<InsertedRow>(sql`
     insert into alerts (wallet, watch_id, watch_label, type, signal, "group", event, severity, data,
       position, fired_at, state, recovered_at, is_episode, told_at, reminders_sent, created_at)

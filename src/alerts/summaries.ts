@@ -321,7 +321,7 @@ function periodText(t: Translate, { from, to }: Period, { timezone }: Reader): s
 }
 
 /** What the reason for holding and its period are worked out from. */
-interface Held {
+interface DeferredAlerts {
   readonly settings: Settings
   readonly wakes: Date | null
   /** When the first of it fired. */
@@ -329,7 +329,7 @@ interface Held {
   readonly now: Date
 }
 
-function reasonOf({ settings, wakes, firstAt, now }: Held): Reason {
+function reasonOf({ settings, wakes, firstAt, now }: DeferredAlerts): Reason {
   // The mute ended last: its end is what was waited for.
   if (wakes !== null && wakes <= now && wakes > firstAt) return 'muted'
   return settings.digest === 'off' ? 'quiet' : 'digest'
@@ -338,7 +338,7 @@ function reasonOf({ settings, wakes, firstAt, now }: Held): Reason {
 /** What the summary is about: the quiet hours, the time of the digest, or all since the first message. */
 function periodOf(
   reason: Reason,
-  about: Held & { readonly lastAt: Date; readonly timezone: string },
+  about: DeferredAlerts & { readonly lastAt: Date; readonly timezone: string },
 ): Period {
   const { settings, timezone, wakes, now } = about
   const first = about.firstAt < now ? about.firstAt : now

@@ -3,11 +3,11 @@ import { type Db, transact } from '#src/db/connection.ts'
 import { isolateEach } from '#src/db/isolate.ts'
 import type { Address } from '#src/kernel/units.ts'
 import { DEFAULT_SETTINGS, listSettings, type Settings } from '#src/recipients/settings.ts'
-import { listTold } from '#src/watches/notification-view.ts'
+import { listForNotification } from '#src/watches/notification-view.ts'
 import * as episodes from './episode-store.ts'
 import type { OpenAlert } from './episodes.ts'
 import { findCause, isCause } from './inhibition.ts'
-import { type Notification, type NotifyDeps, recordOf, tell } from './notify.ts'
+import { type Notification, type NotifyDeps, notify, recordOf } from './notify.ts'
 import { isMuted, nextReminder } from './rules.ts'
 
 /** Wallets looked at in one pass. */
@@ -25,7 +25,7 @@ export async function liveCauses(
   fresh: readonly number[] = [],
 ): Promise<readonly OpenAlert[]> {
   const causes = open.filter(({ event }) => isCause(event))
-  const watches = await listTold(
+  const watches = await listForNotification(
     tx,
     causes.map(({ watchId }) => watchId),
   )
@@ -48,7 +48,7 @@ export async function release(
 ): Promise<readonly Notification[]> {
   const { open, causes, settings, now } = about
   const free = open.filter((one) => one.notifiedAt === null && findCause(one, causes) === undefined)
-  const watches = await listTold(
+  const watches = await listForNotification(
     tx,
     free.map(({ watchId }) => watchId),
   )
@@ -70,7 +70,7 @@ export async function release(
     ...recordOf(alert),
     watch,
     kind: 'alert',
-    weight: alert.severity,
+    effectiveSeverity: alert.severity,
     isRecovery: false,
     ...(alert.startedAt && { startedAt: alert.startedAt }),
     isQuiet: alert.mutedAt !== null || isMuted(watch, now),
@@ -104,5 +104,5 @@ async function releaseOf(deps: NotifyDeps, tx: Db, wallet: Address): Promise<voi
   const causes = await liveCauses(tx, open)
   const settings = await listSettings(tx, [wallet])
   const now = deps.clock.now()
-  await tell(deps, tx, await release(tx, { open, causes, settings, now }))
+  await notify(deps, tx, await release(tx, { open, causes, settings, now }))
 }

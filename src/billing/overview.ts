@@ -4,7 +4,12 @@ import type { Caller } from '#src/kernel/caller.ts'
 import type { Clock } from '#src/kernel/clock.ts'
 import { cutPage, PAGE_LIMIT_DEFAULT, readCursor } from '#src/kernel/query.ts'
 import { INSTANT_MS_MAX } from '#src/kernel/units.ts'
-import { type Account, type AccountQuery, LEDGER_TYPES, type LedgerEntry } from './account/model.ts'
+import {
+  type AccountQuery,
+  type CreditAccount,
+  LEDGER_TYPES,
+  type LedgerEntry,
+} from './account/model.ts'
 import * as accounts from './account/store.ts'
 import { nextUtcDay, utcDay } from './metering/rules.ts'
 import * as metering from './metering/store.ts'
@@ -16,7 +21,7 @@ export async function getAccount(
   { db, clock, billing }: CapacityDeps & { readonly clock: Clock },
   { wallet }: Caller,
   query: AccountQuery,
-): Promise<Account> {
+): Promise<CreditAccount> {
   const now = clock.now()
   const account = await accounts.findAccount(db, wallet)
   return {
@@ -36,7 +41,7 @@ async function listLedger(
   db: Db,
   wallet: Caller['wallet'],
   { limit = PAGE_LIMIT_DEFAULT, cursor, ...filter }: AccountQuery,
-): Promise<Account['ledger']> {
+): Promise<CreditAccount['ledger']> {
   const [createdAtMs, position] =
     readCursor(cursor, [INSTANT_MS_MAX, Number.MAX_SAFE_INTEGER], filter) ?? []
   const after =

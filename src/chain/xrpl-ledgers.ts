@@ -18,13 +18,13 @@ const ServerInfo = z.object({
     validated_ledger: z.object({ seq: z.int() }).optional(),
   }),
 })
-const Page = z.object({
+const LedgersPage = z.object({
   ledger_index_min: z.int(),
   ledger_index_max: z.int(),
   transactions: z.array(Entry),
   marker: z.unknown().optional(),
 })
-type Page = z.output<typeof Page>
+type LedgersPage = z.output<typeof LedgersPage>
 
 /**
  * Which validated ledgers a server has now.
@@ -62,7 +62,7 @@ export async function readTransactions(
   let marker: unknown
   for (let page = 1; ; page += 1) {
     const parameters = { ...range, forward: true, binary: false, limit: PAGE_SIZE, marker }
-    const call = { method: 'account_tx', parameters, schema: Page }
+    const call = { method: 'account_tx', parameters, schema: LedgersPage }
     const answer = await rpc.find(call, 'actNotFound', signal)
     if (answer === undefined) return { transactions: [], upTo }
     if (answer.ledger_index_min > from) throw rpc.unusable(`lacks ledger ${from}`)
@@ -79,7 +79,7 @@ export async function readTransactions(
   }
 }
 
-function validatedOf(rpc: XrplRpc, { transactions }: Page): readonly Validated[] {
+function validatedOf(rpc: XrplRpc, { transactions }: LedgersPage): readonly Validated[] {
   return transactions.map((transaction) => {
     if (transaction === 'waiting') throw rpc.unusable('a transaction that is not validated')
     return transaction

@@ -55,7 +55,7 @@ export interface XrplOptions {
 }
 
 const TIMEOUT_MS = 5000
-const Account = z.object({
+const AccountInfo = z.object({
   account_data: z.object({ Balance: z.string().regex(/^\d{1,19}$/) }),
   validated: z.literal(true),
 })
@@ -111,7 +111,7 @@ export function createXrpl({ url, address, log, timeoutMs = TIMEOUT_MS }: XrplOp
 
     async balanceUnits(signal) {
       const parameters = { account: address, ledger_index: 'validated' }
-      const call = { method: 'account_info', parameters, schema: Account }
+      const call = { method: 'account_info', parameters, schema: AccountInfo }
       const found = await rpc.find(call, 'actNotFound', signal)
       return BigInt(found?.account_data.Balance ?? 0)
     },

@@ -181,9 +181,9 @@ export class DeliveryError extends Error {
   readonly statusCode: number | undefined
   readonly retryAfterSeconds: number | undefined
   /** `retryAfterSeconds` is an order, not a wish: not a moment earlier, and the attempt does not count. */
-  readonly binding: boolean
+  readonly retryAfterIsMandatory: boolean
   /** Nothing of the destination's doing, such as our mail server being down: not held against it. */
-  readonly ours: boolean
+  readonly isOurFault: boolean
   /** The status the destination gets when it is switched off. */
   readonly becomes: 'disabled' | 'blocked'
 
@@ -193,8 +193,8 @@ export class DeliveryError extends Error {
       readonly permanent?: boolean
       readonly statusCode?: number
       readonly retryAfterSeconds?: number
-      readonly binding?: boolean
-      readonly ours?: boolean
+      readonly retryAfterIsMandatory?: boolean
+      readonly isOurFault?: boolean
       readonly becomes?: 'disabled' | 'blocked'
       readonly cause?: unknown
     } = {},
@@ -205,8 +205,8 @@ export class DeliveryError extends Error {
     this.permanent = options.permanent ?? false
     this.statusCode = options.statusCode
     this.retryAfterSeconds = options.retryAfterSeconds
-    this.binding = options.binding ?? false
-    this.ours = options.ours ?? false
+    this.retryAfterIsMandatory = options.retryAfterIsMandatory ?? false
+    this.isOurFault = options.isOurFault ?? false
     this.becomes = options.becomes ?? 'disabled'
   }
 }

@@ -10,7 +10,7 @@ import {
 } from './define.ts'
 import { type HookDestination, type HookService, hookForm, isHookOf } from './hook-url.ts'
 import { floodError, refusalOf, retryAfterSeconds } from './http-answer.ts'
-import { createPace, type Pace } from './rate-limiter.ts'
+import { createRateLimiter, type RateLimiter } from './rate-limiter.ts'
 import type { SafeAnswer, SafePost } from './safe-fetch.ts'
 import { cut, fitPieces, isOpenLink, isSilent } from './wording.ts'
 
@@ -72,7 +72,7 @@ interface Deps {
 
 /** Writes to Discord channels; what was written can be changed there. */
 export function createDiscord(deps: Deps): Channel<unknown> {
-  const pace = createPace({ allMs: 0, keyMs: HOOK_MS, now: () => performance.now() })
+  const pace = createRateLimiter({ allMs: 0, keyMs: HOOK_MS, now: () => performance.now() })
   return defineChannel<HookDestination>({
     key: 'discord',
     kind: 'input',
@@ -179,7 +179,7 @@ function pieces(text: string): string[] {
 
 async function request(
   deps: Deps,
-  pace: Pace,
+  pace: RateLimiter,
   asked: {
     readonly url: string
     readonly method: 'POST' | 'PATCH'

@@ -186,7 +186,7 @@ async function sendMail(
     readonly signal: AbortSignal
   },
 ): Promise<void> {
-  if (mailer === undefined) throw new DeliveryError('unavailable', { ours: true })
+  if (mailer === undefined) throw new DeliveryError('unavailable', { isOurFault: true })
   const { ancestors } = mail
   const parent = mail.isAnswer ? ancestors.at(-1) : undefined
   const leave = await connectionOf(mailer, mail.signal)

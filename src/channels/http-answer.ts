@@ -25,8 +25,8 @@ export function refusalOf(
 export function floodError(seconds: number, statusCode?: number): DeliveryError {
   return new DeliveryError('flood', {
     retryAfterSeconds: Math.max(1, Math.ceil(seconds)),
-    binding: true,
-    ours: true,
+    retryAfterIsMandatory: true,
+    isOurFault: true,
     ...(statusCode === undefined ? {} : { statusCode }),
   })
 }

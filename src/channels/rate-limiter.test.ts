@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
-import { createPace } from './rate-limiter.ts'
+import { createRateLimiter } from './rate-limiter.ts'
 
 const { signal } = new AbortController()
 
@@ -74,7 +74,7 @@ describe('a pace', () => {
   })
 
   test('gives a key no more than its window holds, and others theirs', async () => {
-    const pace = createPace({
+    const pace = createRateLimiter({
       allMs: 0,
       keyMs: 1000,
       windowOf: (key) => (key.startsWith('-') ? { count: 20, ms: 60_000 } : undefined),
@@ -120,5 +120,5 @@ describe('a pace', () => {
 
 /** A pace of one message a second for each, 34 ms apart in all. */
 function paceOf() {
-  return createPace({ allMs: 34, keyMs: 1000, now: () => performance.now() })
+  return createRateLimiter({ allMs: 34, keyMs: 1000, now: () => performance.now() })
 }

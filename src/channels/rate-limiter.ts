@@ -1,5 +1,5 @@
 /** Spaces sends out: so far apart in all, and so far apart for each key. */
-export interface Pace {
+export interface RateLimiter {
   /**
    * Waits for the key's turn. Of those who wait, the most urgent goes first, then who came first.
    *
@@ -23,7 +23,7 @@ export interface Pace {
 }
 
 /** What a pace keeps to, in milliseconds. */
-interface PaceOptions {
+interface RateLimiterOptions {
   /** Least time between two sends, whoever they are for. */
   readonly allMs: number
   /** Least time between two sends of one key. */
@@ -51,7 +51,12 @@ interface Waiter {
 const KEYS_KEPT = 1000
 
 /** A pace inside this process. */
-export function createPace({ allMs, keyMs, windowOf = () => undefined, now }: PaceOptions): Pace {
+export function createRateLimiter({
+  allMs,
+  keyMs,
+  windowOf = () => undefined,
+  now,
+}: RateLimiterOptions): RateLimiter {
   const keys = new Map<string, Key>()
   let waiting: Waiter[] = []
   let nextAt = 0

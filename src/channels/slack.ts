@@ -4,7 +4,7 @@ import { type Card, type CardItem, cardOf } from './card.ts'
 import { type Channel, defineChannel, type Envelope, type MessageField } from './define.ts'
 import { type HookDestination, type HookService, hookForm, isHookOf } from './hook-url.ts'
 import { floodError, refusalOf, retryAfterSeconds } from './http-answer.ts'
-import { createPace } from './rate-limiter.ts'
+import { createRateLimiter } from './rate-limiter.ts'
 import type { SafePost } from './safe-fetch.ts'
 import { cut, fitPieces, isOpenLink } from './wording.ts'
 
@@ -43,7 +43,7 @@ export function createSlack(deps: {
   readonly userAgent: string
   readonly allowPrivate: boolean
 }): Channel<unknown> {
-  const pace = createPace({ allMs: 0, keyMs: HOOK_MS, now: () => performance.now() })
+  const pace = createRateLimiter({ allMs: 0, keyMs: HOOK_MS, now: () => performance.now() })
   return defineChannel<HookDestination>({
     key: 'slack',
     kind: 'input',

@@ -14,7 +14,7 @@ describe('judgeSmtp', () => {
     expect(judgeSmtp(Object.assign(new Error('refused'), failure))).toMatchObject({
       reason: 'mailbox_unknown',
       permanent: true,
-      ours: false,
+      isOurFault: false,
     })
   })
 
@@ -44,7 +44,7 @@ describe('judgeSmtp', () => {
     expect(judgeSmtp(Object.assign(new Error('failed'), failure))).toMatchObject({
       reason,
       permanent: false,
-      ours,
+      isOurFault: ours,
     })
   })
 })

@@ -31,9 +31,9 @@ const UNKNOWN_ENHANCED = /^5\.(1\.\d{1,3}|2\.1|4\.1)$/
 export function judgeSmtp(error: unknown): DeliveryError {
   const failure = Failure.parse(error)
   const { responseCode: statusCode, code } = failure
-  if (statusCode === undefined) return new DeliveryError(networkReason(code), { ours: true })
+  if (statusCode === undefined) return new DeliveryError(networkReason(code), { isOurFault: true })
   if (statusCode < 500) return new DeliveryError('mail_postponed', { statusCode })
-  if (code === 'EAUTH') return new DeliveryError('mail_login', { statusCode, ours: true })
+  if (code === 'EAUTH') return new DeliveryError('mail_login', { statusCode, isOurFault: true })
   if (isUnknownMailbox(failure, statusCode)) {
     return new DeliveryError('mailbox_unknown', { statusCode, permanent: true })
   }

@@ -47,7 +47,12 @@ describe('judgeRefusal', () => {
     const description = 'Too Many Requests: retry after 35'
     expect(judgeRefusal({ code: 429, description, retryAfterSeconds: 35 })).toMatchObject({
       kind: 'fail',
-      error: { reason: 'flood', retryAfterSeconds: 35, binding: true, ours: true },
+      error: {
+        reason: 'flood',
+        retryAfterSeconds: 35,
+        retryAfterIsMandatory: true,
+        isOurFault: true,
+      },
     })
   })
 
@@ -62,7 +67,7 @@ describe('judgeRefusal', () => {
   ])('tries again later: %i %s', (code, description, reason, ours) => {
     expect(judgeRefusal({ code, description })).toMatchObject({
       kind: 'fail',
-      error: { reason, permanent: false, ours },
+      error: { reason, permanent: false, isOurFault: ours },
     })
   })
 })

@@ -48,7 +48,11 @@ export function judgeRefusal(refusal: ApiRefusal): Verdict {
   }
   if (code === 429) {
     const retryAfterSeconds = refusal.retryAfterSeconds ?? 1
-    return failed('flood', code, { retryAfterSeconds, binding: true, ours: true })
+    return failed('flood', code, {
+      retryAfterSeconds,
+      retryAfterIsMandatory: true,
+      isOurFault: true,
+    })
   }
   if (code === 400 && /can't parse entities/.test(description)) return { kind: 'send_plain' }
   if (code === 400 && UNCHANGED.test(description)) return { kind: 'settled', gone: false }
@@ -63,8 +67,10 @@ export function judgeRefusal(refusal: ApiRefusal): Verdict {
     const known = GONE.find(([pattern]) => pattern.test(description))
     return failed(known?.[1] ?? 'forbidden', code, { permanent: true, becomes: 'blocked' })
   }
-  if (code === 401 || code === 404) return failed('bot_token', code, { ours: true })
-  return code === 400 ? failed('refused', code) : failed(`status_${code}`, code, { ours: true })
+  if (code === 401 || code === 404) return failed('bot_token', code, { isOurFault: true })
+  return code === 400
+    ? failed('refused', code)
+    : failed(`status_${code}`, code, { isOurFault: true })
 }
 
 function failed(

@@ -10,7 +10,7 @@ import {
   type SendContext,
 } from './define.ts'
 import { floodError } from './http-answer.ts'
-import { createPace, type Pace } from './rate-limiter.ts'
+import { createRateLimiter, type RateLimiter } from './rate-limiter.ts'
 import { type AlertView, type AlertViewOptions, alertView } from './telegram-alert.ts'
 import { judgeRefusal, type Verdict } from './telegram-errors.ts'
 import { isRecovery, isSilent, worstOf } from './wording.ts'
@@ -51,7 +51,7 @@ export function createTelegram({
   timeoutMs = TIMEOUT_MS,
   chatMs = CHAT_MS,
 }: TelegramDeps): Channel<unknown> {
-  const pace = createPace({
+  const pace = createRateLimiter({
     allMs: ALL_MS,
     keyMs: chatMs,
     windowOf: (key) => (isGroup(Number(key)) ? GROUP_WINDOW : undefined),
@@ -63,7 +63,7 @@ export function createTelegram({
     botUsername: botUsername?.(),
   })
   const requireApi = () => {
-    if (api === undefined) throw new DeliveryError('unavailable', { ours: true })
+    if (api === undefined) throw new DeliveryError('unavailable', { isOurFault: true })
     return { api, pace, floods, timeoutMs }
   }
   return defineChannel<TelegramDestination>({
@@ -95,7 +95,7 @@ export function createTelegram({
 
 interface Deps {
   readonly api: Api
-  readonly pace: Pace
+  readonly pace: RateLimiter
   readonly floods: Floods
   readonly timeoutMs: number
 }
@@ -113,7 +113,7 @@ interface Floods {
  * same time, the limit is the bot's, and all of its chats wait, as long as the one with the shortest wait: a busy
  * group may have a long wait of its own.
  */
-function createFloods(pace: Pace): Floods {
+function createFloods(pace: RateLimiter): Floods {
   const floods = new Map<string, { readonly at: number; readonly until: number }>()
   return {
     note(chat, ms) {
@@ -232,7 +232,7 @@ async function tryForm(
       return { kind: 'taken', ...(!verdict.gone && { messageId: String(wish.messageId) }) }
     }
     if (verdict.kind !== 'fail') return verdict
-    const { binding, retryAfterSeconds = 0 } = verdict.error
+    const { retryAfterIsMandatory: binding, retryAfterSeconds = 0 } = verdict.error
     if (binding) floods.note(key, retryAfterSeconds * 1000)
     throw verdict.error
   }
@@ -316,7 +316,7 @@ function judge(error: unknown): Verdict {
   if (!isNetwork) throw error
   return {
     kind: 'fail',
-    error: new DeliveryError(isAborted ? 'timeout' : 'unreachable', { ours: true }),
+    error: new DeliveryError(isAborted ? 'timeout' : 'unreachable', { isOurFault: true }),
   }
 }
 

@@ -51,7 +51,7 @@ export async function attempt(
     deps.log.error({ deliveryId, channel: task.channel, error: traceOf(error) }, 'delivery broke')
     return end({
       kind: 'failed',
-      error: new DeliveryError('internal', { ours: true, cause: error }),
+      error: new DeliveryError('internal', { isOurFault: true, cause: error }),
     })
   }
 }
@@ -77,7 +77,7 @@ function checked(
 }
 
 function unreadable(cause: unknown): DeliveryError {
-  return new DeliveryError(UNREADABLE, { permanent: true, ours: true, cause })
+  return new DeliveryError(UNREADABLE, { permanent: true, isOurFault: true, cause })
 }
 
 async function sendOrChange(

@@ -23,12 +23,12 @@ describe('a lane', () => {
     const lanes = createConcurrencyLimiter(HOOK)
     answer(lanes, 'a.example', 2, 20)
     const called: number[] = []
-    const places = Array.from({ length: 22 }, () => lanes.enter(to('a.example')))
+    const places = Array.from({ length: 22 }, () => lanes.acquire(to('a.example')))
     for (const [index, { ready }] of places.entries()) ready.then(() => called.push(index))
     await settle()
     expect(called).toEqual([0, 1, 2, 3, 4, 5, 6, 7, 8, 9])
     expect(granted(lanes, 'a.example', 30)).toBe(8)
-    places[0]?.leave(3000)
+    places[0]?.release(3000)
     await settle()
     expect(called).toEqual([0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10])
     expect(lanes.free()).toBe(256 - 10)
@@ -96,7 +96,7 @@ describe('recipients that did not answer last time', () => {
     const taken = hosts(300).filter((host) => {
       const destination = { ...to(host), backlog: true }
       if (!lanes.choose().take(destination)) return false
-      lanes.enter(destination)
+      lanes.acquire(destination)
       return true
     })
     expect(taken.length).toBe(SUSPECTS)
@@ -143,7 +143,7 @@ test('nobody who waits takes room from others, and never is more sent than there
   let called = 0
   const places = all.map((host) =>
     Array.from({ length: 18 }, () => {
-      const place = lanes.enter(to(host))
+      const place = lanes.acquire(to(host))
       place.ready.then(() => {
         called += 1
       })
@@ -153,7 +153,7 @@ test('nobody who waits takes room from others, and never is more sent than there
   await settle()
   expect(called).toBe(252)
   expect(lanes.free()).toBe(4)
-  for (const [first] of places) first?.leave(20)
+  for (const [first] of places) first?.release(20)
   await settle()
   expect(called - all.length).toBe(256)
   expect(lanes.free()).toBe(0)
@@ -194,14 +194,14 @@ function granted(
 /** How many of so many that enter are on their way at once. */
 function atOnce(lanes: ConcurrencyLimiter, lane: string, count: number): number {
   const before = lanes.free()
-  for (let index = 0; index < count; index += 1) lanes.enter(to(lane))
+  for (let index = 0; index < count; index += 1) lanes.acquire(to(lane))
   return before - lanes.free()
 }
 
 /** Takes a place to stay, where there is one. */
 function take(lanes: ConcurrencyLimiter, lane: string): boolean {
   const isFree = lanes.choose().take(to(lane))
-  if (isFree) lanes.enter(to(lane))
+  if (isFree) lanes.acquire(to(lane))
   return isFree
 }
 
@@ -216,5 +216,5 @@ function answer(
   result: number | 'none' | undefined,
   recipientId?: number,
 ): void {
-  for (let time = 0; time < times; time += 1) lanes.enter(to(lane, recipientId)).leave(result)
+  for (let time = 0; time < times; time += 1) lanes.acquire(to(lane, recipientId)).release(result)
 }

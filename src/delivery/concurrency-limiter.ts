@@ -45,22 +45,22 @@ export interface Destination {
 }
 
 /** A place that is taken, counted at once. */
-export interface Place {
+export interface Permit {
   /** Fulfilled when it is free. */
   readonly ready: Promise<void>
   /** What was known of the recipient when it was taken. */
-  readonly standing: Standing
+  readonly standing: DestinationState
   /**
    * Gives it back.
    *
    * @param result milliseconds until the answer; `none` when no answer came; undefined when it says
    *   nothing about the recipient
    */
-  leave(result: number | 'none' | undefined): void
+  release(result: number | 'none' | undefined): void
 }
 
 /** `suspect`: did not answer last time, or slowly. */
-type Standing = 'answers' | 'unknown' | 'suspect'
+type DestinationState = 'answers' | 'unknown' | 'suspect'
 
 /** What can still be taken, one after another, before any of it is claimed. */
 export interface Choice {
@@ -75,7 +75,7 @@ export interface ConcurrencyLimiter {
   /** Places free in all. */
   free(): number
   choose(): Choice
-  enter(destination: Destination): Place
+  acquire(destination: Destination): Permit
   /** Lanes and recipients without a free place, except suspects. */
   full(): { readonly lanes: readonly string[]; readonly recipients: readonly number[] }
   isSuspect(recipientId: number): boolean
@@ -94,7 +94,7 @@ interface Host {
 interface Recipient {
   taken: number
   limit: number
-  standing: Standing
+  standing: DestinationState
   /** Attempts without an answer, in a row. */
   hangs: number
 }
@@ -127,7 +127,7 @@ export function createConcurrencyLimiter(
   const groupMax = Math.max(1, Math.floor(suspectsMax * GROUP_SHARE))
 
   /** What waits in a backlog has failed before: as long as nothing better is known, that counts. */
-  function standingOf({ recipientId, backlog }: Destination): Standing {
+  function standingOf({ recipientId, backlog }: Destination): DestinationState {
     const known = recipients.get(recipientId)?.standing ?? 'unknown'
     return known === 'unknown' && backlog ? 'suspect' : known
   }
@@ -156,13 +156,13 @@ export function createConcurrencyLimiter(
     return Math.max(0, room - held)
   }
 
-  function placesOf({ recipientId }: Destination, standing: Standing): number {
+  function placesOf({ recipientId }: Destination, standing: DestinationState): number {
     if (standing === 'suspect') return 1
     const limit = recipients.get(recipientId)?.limit ?? initialLimit
     return placesIn(limit, initialLimit)
   }
 
-  function count(standing: Standing, groups: readonly string[], change: 1 | -1): void {
+  function count(standing: DestinationState, groups: readonly string[], change: 1 | -1): void {
     if (standing !== 'answers') counts.unproved += change
     if (standing !== 'suspect') return
     counts.suspects += change
@@ -211,7 +211,7 @@ export function createConcurrencyLimiter(
         },
       }
     },
-    enter(destination) {
+    acquire(destination) {
       const { recipientId, lane } = destination
       const standing = standingOf(destination)
       const groups = standing === 'suspect' ? groupsOf(lane) : []
@@ -226,7 +226,7 @@ export function createConcurrencyLimiter(
       return {
         ready,
         standing,
-        leave(result) {
+        release(result) {
           host.used -= 1
           recipient.taken -= 1
           count(standing, groups, -1)

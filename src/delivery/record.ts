@@ -234,7 +234,7 @@ function finishedRows({ task, isTest, at, ending, isSuspect = false }: Ended): s
           ...about,
           ...next,
           retainedUntil: next.status === 'failed' ? retainedUntil : null,
-          unanswered: stillUnanswered && (error.ours || !isSuspect),
+          unanswered: stillUnanswered && (error.isOurFault || !isSuspect),
           stillUnanswered,
         }
       }

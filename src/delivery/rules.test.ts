@@ -25,7 +25,10 @@ describe('afterFailure', () => {
       nextAttemptAt: plannedAt,
       plannedAt,
     })
-    const flood = new DeliveryError('flood', { retryAfterSeconds: 3600, binding: true })
+    const flood = new DeliveryError('flood', {
+      retryAfterSeconds: 3600,
+      retryAfterIsMandatory: true,
+    })
     const { nextAttemptAt } = afterFailure(flood, early)
     expect(nextAttemptAt?.getTime()).toBeGreaterThanOrEqual(NOW.getTime() + 3_600_000)
     const gone = new DeliveryError('gone', { permanent: true })
@@ -39,7 +42,7 @@ describe('afterFailure', () => {
   })
 
   test('obeys a binding wait without counting the attempt, however often', () => {
-    const flood = new DeliveryError('flood', { retryAfterSeconds: 35, binding: true })
+    const flood = new DeliveryError('flood', { retryAfterSeconds: 35, retryAfterIsMandatory: true })
     for (const attempt of [1, 8, 40]) {
       const { status, attempts } = next(flood, attempt)
       expect({ status, attempts }).toEqual({ status: 'retrying', attempts: attempt - 1 })
@@ -110,7 +113,7 @@ describe('outcomesOf', () => {
   })
 
   test('holds nothing against a destination that was our own fault', () => {
-    expect(outcomesOf(7, NOW, new DeliveryError('mail_login', { ours: true }))).toEqual([])
+    expect(outcomesOf(7, NOW, new DeliveryError('mail_login', { isOurFault: true }))).toEqual([])
   })
 })
 

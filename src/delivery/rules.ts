@@ -31,7 +31,10 @@ export interface Next {
  * @param plannedAt when the attempt was due by the table, where it was made earlier
  */
 export function afterFailure(
-  failure: Pick<DeliveryError, 'permanent' | 'binding' | 'retryAfterSeconds' | 'ours'>,
+  failure: Pick<
+    DeliveryError,
+    'permanent' | 'retryAfterIsMandatory' | 'retryAfterSeconds' | 'isOurFault'
+  >,
   {
     attempt,
     isTest,
@@ -46,13 +49,13 @@ export function afterFailure(
     readonly plannedAt?: Date | null
   },
 ): Next {
-  const { permanent, binding, retryAfterSeconds } = failure
+  const { permanent, retryAfterIsMandatory, retryAfterSeconds } = failure
   const step = RETRY_SECONDS[attempt - 1]
-  const isOrder = binding && retryAfterSeconds !== undefined
+  const isOrder = retryAfterIsMandatory && retryAfterSeconds !== undefined
   if (plannedAt !== null && plannedAt > now && !permanent && !isTest) {
     const orderedMs = isOrder ? now.getTime() + Math.round((retryAfterSeconds + random) * 1000) : 0
     const at = new Date(Math.max(plannedAt.getTime(), orderedMs))
-    const mayBeEarly = failure.ours && !isOrder
+    const mayBeEarly = failure.isOurFault && !isOrder
     return {
       status: 'retrying',
       attempts: attempt - 1,
@@ -96,8 +99,13 @@ const OWN_FAULTS = new Set(['internal', UNREADABLE])
 
 /** Whether a failed attempt may have failed because the channel did not work for anybody. */
 export function isUnanswered(error: DeliveryError): boolean {
-  const { permanent, binding, ours, reason } = error
-  return !permanent && !binding && !OWN_FAULTS.has(reason) && (ours || NO_ANSWER.has(reason))
+  const { permanent, retryAfterIsMandatory, isOurFault, reason } = error
+  return (
+    !permanent &&
+    !retryAfterIsMandatory &&
+    !OWN_FAULTS.has(reason) &&
+    (isOurFault || NO_ANSWER.has(reason))
+  )
 }
 
 /**
@@ -118,7 +126,7 @@ export function outcomesOf(
     const { movedTo } = result
     return [{ recipientId, at, ok: true, ...(movedTo !== undefined && { movedTo }) }]
   }
-  if (result.ours) return []
+  if (result.isOurFault) return []
   const { permanent, becomes, reason } = result
   return [{ recipientId, at, ok: false, reason, ...(permanent && { disable: becomes }) }]
 }

@@ -116,11 +116,11 @@ export async function listForAlerts(
 }
 
 /** Recipients who have had no message about an alert by itself, though it was for them, by alert. */
-export async function listUntold(
+export async function listUnnotified(
   db: Db,
   alertIds: readonly number[],
 ): Promise<ReadonlyMap<number, ReadonlySet<number>>> {
-  const rows = alertIds.length === 0 ? [] : await store.listUntold(db, alertIds)
+  const rows = alertIds.length === 0 ? [] : await store.listUnnotified(db, alertIds)
   return recipientsByAlert(rows, alertIds)
 }
 
@@ -189,7 +189,7 @@ export function openHelp(
 }
 
 /** A message that stands in a chat: whose it is, and what it is to show now. */
-export interface StandingMessage {
+export interface ActiveAlertRef {
   readonly wallet: string
   readonly envelope: Envelope
   readonly state: MessageState
@@ -204,7 +204,7 @@ export async function findMessage(
   deps: { readonly db: Db; readonly stateOf: StateReader },
   recipientIds: readonly number[],
   messageId: string,
-): Promise<StandingMessage | undefined> {
+): Promise<ActiveAlertRef | undefined> {
   const sent = await messages.findByName(deps.db, recipientIds, messageId)
   const shown = sent && (await readSent(deps, sent))
   return sent && shown && { wallet: sent.wallet, ...shown }

@@ -274,7 +274,7 @@ export async function listOfAlerts(db: Db, alertIds: readonly number[]): Promise
 }
 
 /** Which recipients have had no message about which of these alerts by itself, though it was for them. */
-export async function listUntold(
+export async function listUnnotified(
   db: Db,
   alertIds: readonly number[],
 ): Promise<{ readonly alertId: number; readonly recipientId: number }[]> {

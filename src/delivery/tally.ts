@@ -7,14 +7,14 @@ export interface Tally {
   /** Attempts since the process started. */
   read(): readonly {
     readonly channel: ChannelKey
-    readonly outcome: Outcome
+    readonly outcome: AttemptOutcome
     readonly attempts: number
   }[]
 }
 
 /** delivered. temporary, permanent: a failure. off: the destination is. */
 const OUTCOMES = ['delivered', 'temporary', 'permanent', 'off'] as const
-type Outcome = (typeof OUTCOMES)[number]
+type AttemptOutcome = (typeof OUTCOMES)[number]
 
 /** A tally that begins at nothing. */
 export function createTally(): Tally {
@@ -37,7 +37,7 @@ export function createTally(): Tally {
   }
 }
 
-function outcomeOf(ending: Ending): Outcome | undefined {
+function outcomeOf(ending: Ending): AttemptOutcome | undefined {
   switch (ending.kind) {
     case 'delivered':
     case 'off':

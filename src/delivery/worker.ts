@@ -260,7 +260,7 @@ export function createWorker(
   async function sendInTurn(task: Task, destination: Opened | undefined): Promise<Ended> {
     const { recipientId, lane, backlog = false } = task
     const claimedAt = performance.now()
-    const place = lanes.enter({ recipientId, lane, backlog })
+    const place = lanes.acquire({ recipientId, lane, backlog })
     await place.ready
     const startedAt = performance.now()
     const isLate = startedAt - claimedAt > PATIENCE_MS || breakOff.signal.aborted
@@ -268,7 +268,7 @@ export function createWorker(
     const result: Ended = isLate
       ? { task, isTest: false, at: deps.clock.now(), ending: { kind: 'broken_off' } }
       : await attempt(deps, task, destination, { signal: breakOff.signal, isShort })
-    place.leave(judged(result.ending, performance.now() - startedAt))
+    place.release(judged(result.ending, performance.now() - startedAt))
     if (!isLate) deps.tally?.count(channel.key, result.ending)
     outage.note(result.ending, { lane, hasAnswered: place.standing === 'answers' })
     return { ...result, isSuspect: place.standing === 'suspect' }
@@ -331,7 +331,7 @@ export function createWorker(
 function judged(ending: Ending, latencyMs: number): number | 'none' | undefined {
   if (ending.kind === 'delivered') return latencyMs
   if (ending.kind !== 'failed') return undefined
-  const { statusCode, ours } = ending.error
+  const { statusCode, isOurFault } = ending.error
   if (statusCode !== undefined) return latencyMs
-  return ours ? undefined : 'none'
+  return isOurFault ? undefined : 'none'
 }

@@ -3,7 +3,7 @@ import { Counter, collectDefaultMetrics, Gauge, Registry } from 'prom-client'
 import { closePromptly } from './closing.ts'
 
 /** One thing the service needs: its name, and what is wrong with it, if anything. */
-export interface Check {
+export interface HealthCheck {
   readonly name: string
   problem(): Promise<string | undefined>
 }
@@ -30,7 +30,7 @@ export interface LabelledValue {
  * `/livez`: the process turns. `/readyz`: 200, or 503 with what is missing. `/metrics`: Prometheus.
  */
 export function createInternalServer(
-  checks: readonly Check[],
+  checks: readonly HealthCheck[],
   readings: readonly Reading[],
 ): FastifyInstance {
   const server = Fastify({ logger: false })

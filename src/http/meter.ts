@@ -1,6 +1,6 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { readToken } from '#src/auth/service.ts'
-import type { Outcome, Payer, Standing } from '#src/billing/metering/model.ts'
+import type { ChargeOutcome, Payer, QuotaStatus } from '#src/billing/metering/model.ts'
 import {
   type PaymentError,
   paymentRequiredV1,
@@ -8,7 +8,7 @@ import {
   resourceEntry,
 } from '#src/billing/metering/offers.ts'
 import { nextUtcDay } from '#src/billing/metering/rules.ts'
-import { getStanding } from '#src/billing/metering/service.ts'
+import { getQuotaStatus } from '#src/billing/metering/service.ts'
 import { FREE_TIER_DAILY_CALLS, type ResourceId } from '#src/billing/price-list.ts'
 import { AppError } from '#src/kernel/errors.ts'
 import { negotiateLocale } from '#src/kernel/locale.ts'
@@ -32,7 +32,7 @@ export interface Meter {
 /** What x402 clients pay with: version 1 and version 2. Calls here are paid beforehand. */
 const PAYMENT_HEADERS = ['x-payment', 'payment-signature'] as const
 
-type Charged = Outcome & { readonly ok: true }
+type Charged = ChargeOutcome & { readonly ok: true }
 
 /**
  * A meter for routes of this server and of plugins inside it.
@@ -66,7 +66,7 @@ export function createMeter(server: FastifyInstance, app: App): Meter {
       refuseTokenInQuery(request.query as Readonly<Record<string, unknown>>)
       if (PAYMENT_HEADERS.some((name) => request.headers[name] !== undefined)) {
         // Whoever sends a payment means to pay with it, and nothing else is to be taken for the call.
-        const standing = await standingOf(app, request)
+        const standing = await quotaStatusOf(app, request)
         throw await refusal(app, request, reply, {
           resource,
           error: 'unsupported_scheme',
@@ -98,13 +98,13 @@ function payerOf({ headers, ip }: FastifyRequest): Payer {
     : { kind: 'token', hash: readToken(bearerToken(authorization)) }
 }
 
-async function standingOf(app: App, { headers, ip }: FastifyRequest): Promise<Standing> {
+async function quotaStatusOf(app: App, { headers, ip }: FastifyRequest): Promise<QuotaStatus> {
   const caller = await authenticate(app, headers.authorization)
-  return getStanding(app, caller ?? { network: networkOf(ip) })
+  return getQuotaStatus(app, caller ?? { network: networkOf(ip) })
 }
 
 /** What a call took and how its payer stands after it. */
-function tell(reply: FastifyReply, chargedCredits: number, standing: Standing): void {
+function tell(reply: FastifyReply, chargedCredits: number, standing: QuotaStatus): void {
   reply.header('x-credits-charged', String(chargedCredits))
   reply.header('x-credits-balance', String(standing.balanceCredits))
   reply.header('x-free-tier-remaining', String(standing.freeLeft))
@@ -123,7 +123,7 @@ async function refusal(
   refused: {
     readonly resource: ResourceId
     readonly error: PaymentError
-    readonly standing: Standing
+    readonly standing: QuotaStatus
   },
 ): Promise<AppError> {
   const { resource, error, standing } = refused

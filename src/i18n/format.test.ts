@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import type { Fact } from '#src/kernel/display-values.ts'
+import type { DisplayValue } from '#src/kernel/display-values.ts'
 import { LOCALES, type Locale } from '#src/kernel/locale.ts'
 import {
   formatAgo,
@@ -302,7 +302,7 @@ const FACTS = {
   counted: { kind: 'counted', unit: 'credits', count: 2_000 },
   term: { kind: 'term', key: 'errors:no_free_slot.title' },
   name: { kind: 'name', text: 'Alpha Oracle' },
-} satisfies { readonly [Kind in Fact['kind']]: Extract<Fact, { kind: Kind }> }
+} satisfies { readonly [Kind in DisplayValue['kind']]: Extract<DisplayValue, { kind: Kind }> }
 
 describe('facts', () => {
   test('are written whole and short in fields', () => {

@@ -1,5 +1,5 @@
 import { formatUnits } from 'viem/utils'
-import type { Fact, Facts } from '#src/kernel/display-values.ts'
+import type { DisplayValue, DisplayValues } from '#src/kernel/display-values.ts'
 import type { Locale } from '#src/kernel/locale.ts'
 import { agoFormat, durationFormat, listFormat, numberFormat, plain, timeFormat } from './intl.ts'
 import { isolate, withoutIsolates } from './isolates.ts'
@@ -140,7 +140,7 @@ interface FactReader {
  * A fact as the value of a field, for a person or a program: addresses and hashes whole, so that they
  * can be copied, durations short, no isolates.
  */
-export function formatFact(fact: Fact, reader: FactReader): string {
+export function formatFact(fact: DisplayValue, reader: FactReader): string {
   return withoutIsolates(write(fact, reader, { whole: true, duration: 'short' }))
 }
 
@@ -148,7 +148,10 @@ export function formatFact(fact: Fact, reader: FactReader): string {
  * Facts as values for the placeholders of a sentence: addresses and hashes cut, durations in words,
  * names marked as typed.
  */
-export function sentenceValues(facts: Facts, reader: FactReader): Record<string, TextValue> {
+export function sentenceValues(
+  facts: DisplayValues,
+  reader: FactReader,
+): Record<string, TextValue> {
   return Object.fromEntries(
     Object.entries(facts).map(([name, fact]) => {
       const text = write(fact, reader, { whole: false, duration: 'long' })
@@ -174,7 +177,7 @@ export function isTimeZone(name: string): boolean {
 }
 
 function write(
-  fact: Fact,
+  fact: DisplayValue,
   { locale, timeZone }: FactReader,
   how: { readonly whole: boolean; readonly duration: 'long' | 'short' },
 ): string {

@@ -13,7 +13,7 @@ export function isAtLeast(severity: Severity, least: Severity): boolean {
  * One value of an alert before it is written for a reader: what it is, not how it looks. The renderer
  * turns it into text by locale and time zone.
  */
-export type Fact =
+export type DisplayValue =
   /** An amount in the smallest unit. `signed` shows a plus sign too. */
   | {
       readonly kind: 'amount'
@@ -42,11 +42,11 @@ export type Fact =
   /** Text that somebody typed, or a name. */
   | { readonly kind: 'name'; readonly text: string }
 
-export type Facts = Readonly<Record<string, Fact>>
+export type DisplayValues = Readonly<Record<string, DisplayValue>>
 
 /** What an alert shows: values for its title and body, and which of them are fields, in order. */
 export interface Presentation {
-  readonly facts: Facts
+  readonly facts: DisplayValues
   /** Names of facts shown as fields; labels are `messages:field.<name>`. */
   readonly fields: readonly string[]
   /** Value for the plural forms of title and body. */

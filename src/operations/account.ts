@@ -1,4 +1,9 @@
-import { AcceptTerms, Account, AccountQuery, TermsAcceptance } from '#src/billing/account/model.ts'
+import {
+  AcceptTerms,
+  AccountQuery,
+  CreditAccount,
+  TermsAcceptance,
+} from '#src/billing/account/model.ts'
 import * as account from '#src/billing/account/service.ts'
 import * as overview from '#src/billing/overview.ts'
 import { defineOperation } from './define.ts'
@@ -11,7 +16,7 @@ export const getAccount = defineOperation({
   rate: 'read',
   status: 200,
   query: AccountQuery,
-  output: Account,
+  output: CreditAccount,
   handle: ({ app, caller, query }) => overview.getAccount(app, caller, query),
 })
 

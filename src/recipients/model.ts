@@ -178,7 +178,7 @@ export const TelegramLink = z
 export type TelegramLink = z.output<typeof TelegramLink>
 
 /** Somebody who is to be told something. */
-export interface Told {
+export interface NotificationTarget {
   readonly id: number
   readonly channel: ChannelKey
   readonly lane: string

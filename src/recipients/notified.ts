@@ -2,11 +2,11 @@
 import type { Db } from '#src/db/connection.ts'
 import type { Address } from '#src/kernel/units.ts'
 import { isGroup } from './linked.ts'
-import type { Told } from './model.ts'
+import type { NotificationTarget } from './model.ts'
 import * as store from './store.ts'
 
 /** Somebody who is told by default. */
-export type Notified = Omit<Told, 'off'>
+export type Notified = Omit<NotificationTarget, 'off'>
 
 /**
  * The wallet's own channels and its default recipients that are on, by id; webhooks are for alerts

@@ -6,9 +6,9 @@ import {
   CONFIRMATION_GAP_MINUTES,
   CONFIRMATIONS_OF_WALLET_PER_DAY,
   CONFIRMATIONS_PER_DAY,
+  type NotificationTarget,
   OFF_BY_OWNER,
   type RecipientStatus,
-  type Told,
 } from './model.ts'
 
 const MINUTE_MS = 60_000
@@ -16,7 +16,7 @@ const HOUR_MS = 60 * MINUTE_MS
 const DAY_MS = 24 * HOUR_MS
 
 /** A recipient as the choice of who is told sees it. */
-export interface Candidate extends Omit<Told, 'off'> {
+export interface Candidate extends Omit<NotificationTarget, 'off'> {
   readonly status: RecipientStatus
   readonly minSeverity: Severity
   /** The wallet's own channel, or marked as default. */

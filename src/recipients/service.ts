@@ -10,7 +10,7 @@ import { planConfirmation } from './confirmations.ts'
 import { toStored } from './destination-box.ts'
 import { changeDestination, forget, requireChannel, requireRoom } from './destination-change.ts'
 import { type LinkListener, labelOf, toLinked } from './linked.ts'
-import type { NewRecipient, Recipient, RecipientChanges, Told } from './model.ts'
+import type { NewRecipient, NotificationTarget, Recipient, RecipientChanges } from './model.ts'
 import { type Candidate, chooseRecipients, type NotificationRequest } from './rules.ts'
 import { lockWallet } from './settings.ts'
 import * as store from './store.ts'
@@ -243,25 +243,27 @@ const WALLETS_AT_ONCE = 5_000
 export async function recipientsFor(
   db: Db,
   requests: readonly NotificationRequest[],
-): Promise<readonly (readonly Told[])[]> {
+): Promise<readonly (readonly NotificationTarget[])[]> {
   const wallets = [...new Set(requests.map(({ wallet }) => wallet))]
   const byWallet = new Map<Address, readonly store.WalletCandidate[]>()
   for (let from = 0; from < wallets.length; from += WALLETS_AT_ONCE) {
     const some = await store.listCandidates(db, wallets.slice(from, from + WALLETS_AT_ONCE))
     for (const [wallet, all] of Map.groupBy(some, (one) => one.wallet)) byWallet.set(wallet, all)
   }
-  const chosen = new Map<string, readonly Told[]>()
+  const chosen = new Map<string, readonly NotificationTarget[]>()
   return requests.map((request) => {
     const key = `${request.wallet} ${request.severity} ${request.recipientIds?.join() ?? ''}`
     const known = chosen.get(key)
     if (known !== undefined) return known
-    const told = chooseRecipients(byWallet.get(request.wallet) ?? [], request).map(toTold)
+    const told = chooseRecipients(byWallet.get(request.wallet) ?? [], request).map(
+      toNotificationTarget,
+    )
     chosen.set(key, told)
     return told
   })
 }
 
-function toTold({ status, ...candidate }: Candidate): Told {
+function toNotificationTarget({ status, ...candidate }: Candidate): NotificationTarget {
   const { id, channel, lane, locale, timezone, isGroup, mutedUntil } = candidate
   return { id, channel, lane, locale, timezone, isGroup, mutedUntil, off: status !== 'active' }
 }

@@ -6,7 +6,7 @@ import type { Presentation, Severity } from '#src/kernel/display-values.ts'
 import type { FieldError } from '#src/kernel/errors.ts'
 import { Instant, type JsonObject } from '#src/kernel/units.ts'
 import type { Facts } from './facts.ts'
-import type { Guide } from './form.ts'
+import type { SignalForm } from './form.ts'
 
 /** Groups of signals, in the order they are shown. */
 export const SIGNAL_GROUPS = [
@@ -75,7 +75,7 @@ export type Parameter =
 
 export type ParameterValues = Readonly<Record<string, number | boolean>>
 
-/** How one watch looks at its target. */
+/** How one watch requests at its target. */
 export interface WatchView<Target, Settings> {
   readonly target: Target
   readonly settings: Settings
@@ -149,7 +149,7 @@ export interface WatchType<
   Settings = unknown,
   Observation extends Observed = Observed,
 > extends WatchTypeDefinition {
-  /** Where its observations come from, and so who looks: see the two kinds below. */
+  /** Where its observations come from, and so who requests: see the two kinds below. */
   readonly reads: 'chain' | 'ledger'
   /** What is observed. Equal targets share one observation. */
   readonly target: z.ZodType<Target>
@@ -168,15 +168,15 @@ export interface WatchType<
   /** Name of a watch that was given none. The same in every language. */
   defaultLabel(target: Target): string
   /** How people make and read watches of this type. */
-  readonly guide: Guide<Target, Settings, Observation>
+  readonly form: SignalForm<Target, Settings, Observation>
   readonly signals: readonly Signal<Target, Settings, Observation>[]
 }
 
 /** One target to be looked at. */
-export interface Look<Target = unknown, Lens = unknown> {
+export interface ObservationRequest<Target = unknown, KeySettings = unknown> {
   readonly target: Target
-  /** What of its watches' settings decides what is observed; undefined for types without a lens. */
-  readonly lens: Lens
+  /** What of its watches' settings decides what is observed; undefined for types without them. */
+  readonly keySettings: KeySettings
   /** It has never been observed. */
   readonly isNew: boolean
 }
@@ -192,7 +192,7 @@ export interface Span {
  * Keeps many watches from being visited where few can fire: sums up all watches on a target so that an
  * observation can be told to concern none of them.
  */
-export interface Guard<Settings = unknown, Observation = unknown, Summary = unknown> {
+export interface Prefilter<Settings = unknown, Observation = unknown, Summary = unknown> {
   /** Schema of the summary, as it is stored beside the observation. */
   readonly schema: z.ZodType<Summary>
   readonly empty: Summary
@@ -213,31 +213,34 @@ export interface Reach {
   readonly failingSince: Date | null
 }
 
-/** A kind of watch that looks at the chain, at every tick. */
+/** A kind of watch that requests at the chain, at every tick. */
 export interface ChainWatchType<
   Target = unknown,
   Settings = unknown,
   Observation extends Observed = Observed,
-  Lens = unknown,
+  KeySettings = unknown,
   Summary = unknown,
 > extends WatchType<Target, Settings, Observation> {
   readonly reads: 'chain'
-  /** Seconds of the chain's time between looks; 0 looks at every tick. New targets never wait. */
+  /** Seconds of the chain's time between requests; 0 looks at every tick. New targets never wait. */
   readonly everySeconds: number
   /**
    * `state`: an observation says all there is, so the newest one is enough and may be judged again.
    * `history`: each says what happened once; every one is judged, exactly once.
    */
   readonly tells: 'state' | 'history'
-  /** For `history`: the longest span of one look, in blocks; further looks follow until the tip. */
+  /** For `history`: the longest span of one look, in blocks; further requests follow until the tip. */
   readonly blocksPerLook?: number
   /**
    * How far its facts are known, where others read them beforehand: nothing is looked at beyond it.
    * undefined: nothing is known yet.
    */
-  reach?(sources: Sources): Promise<Reach | undefined>
+  watermark?(sources: Sources): Promise<Reach | undefined>
   /** Watches that differ in this part of their settings look at different things: targets of their own. */
-  readonly lens?: { readonly schema: z.ZodType<Lens>; of(settings: Settings): Lens }
+  readonly keySettings?: {
+    readonly schema: z.ZodType<KeySettings>
+    of(settings: Settings): KeySettings
+  }
   /**
    * What there is to see of every target in the span, in the order given and in as few requests as
    * possible: observations with rising positions, none where nothing happened. undefined means no data:
@@ -245,18 +248,18 @@ export interface ChainWatchType<
    */
   observe(
     sources: Sources,
-    looks: readonly Look<Target, Lens>[],
+    requests: readonly ObservationRequest<Target, KeySettings>[],
     span: Span,
     signal?: AbortSignal,
   ): Promise<readonly (readonly Observation[] | undefined)[]>
   /** Whether two observations say the same, so that no watch need be evaluated. */
   isSame?(a: Observation, b: Observation): boolean
-  readonly guard?: Guard<Settings, Observation, Summary>
+  readonly prefilter?: Prefilter<Settings, Observation, Summary>
 }
 
 /** The credits of a wallet after a ledger entry, or as a new or changed watch finds them. */
 export const Balance = z.object({
-  /** Counts the looks at this wallet: a watch that changes looks again at the same entry. */
+  /** Counts the requests at this wallet: a watch that changes looks again at the same entry. */
   position: z.int(),
   at: Instant,
   /** The ledger entry's position; 0 before the first. */
@@ -268,7 +271,7 @@ export const Balance = z.object({
 export type Balance = z.output<typeof Balance>
 
 /**
- * A kind of watch that looks at the owner's own ledger, after every entry. Its target is empty: the
+ * A kind of watch that requests at the owner's own ledger, after every entry. Its target is empty: the
  * wallet is the owner's.
  */
 export interface LedgerWatchType<Settings = unknown>
@@ -276,7 +279,7 @@ export interface LedgerWatchType<Settings = unknown>
   readonly reads: 'ledger'
 }
 
-/** The target of a watch that looks at its owner's own. */
+/** The target of a watch that requests at its owner's own. */
 export type EmptyTarget = Readonly<Record<string, never>>
 
 /** A signal as it is written down: what is usual may be left out. */
@@ -302,19 +305,19 @@ export function defineWatchType<
   Target,
   Settings,
   Observation extends Observed,
-  Lens = unknown,
+  KeySettings = unknown,
   Summary = unknown,
 >(
   type: Omit<
-    ChainWatchType<Target, Settings, Observation, Lens, Summary>,
+    ChainWatchType<Target, Settings, Observation, KeySettings, Summary>,
     'reads' | 'tells' | 'everySeconds'
   > &
     Partial<Pick<ChainWatchType, 'tells' | 'everySeconds'>>,
-): ChainWatchType<Target, Settings, Observation, Lens, Summary> {
+): ChainWatchType<Target, Settings, Observation, KeySettings, Summary> {
   return { everySeconds: 0, tells: 'state', ...type, reads: 'chain' }
 }
 
-/** The same for a type that looks at the ledger. */
+/** The same for a type that requests at the ledger. */
 export function defineLedgerWatchType<Settings>(
   type: Omit<LedgerWatchType<Settings>, 'reads' | 'target' | 'observation' | 'check'>,
 ): LedgerWatchType<Settings> {

@@ -7,7 +7,7 @@
  * and the lines `bot:type.<type>.target`, `.now` and `.rule`, the last with the chosen options instead of
  * `rule` where there are any.
  */
-import type { Facts } from '#src/kernel/display-values.ts'
+import type { DisplayValues } from '#src/kernel/display-values.ts'
 
 /** A part of the target: what is observed. */
 export interface TargetField {
@@ -72,18 +72,18 @@ export interface Seen<Target, Settings, Observation> {
 }
 
 /** How people make and read watches of one type. */
-export interface Guide<Target = unknown, Settings = unknown, Observation = unknown> {
+export interface SignalForm<Target = unknown, Settings = unknown, Observation = unknown> {
   /** One emoji. */
   readonly icon: string
   /** Asked first, in this order. Empty: it looks at its owner's own. */
   readonly target: readonly TargetField[]
   readonly settings: readonly SettingField[]
   /** Values for the type's texts. */
-  facts(seen: Seen<Target, Settings, Observation>): Facts
+  facts(seen: Seen<Target, Settings, Observation>): DisplayValues
 }
 
 /** The settings as they are suggested, encoded. */
-export function suggestedSettings(guide: Pick<Guide, 'settings'>): Record<string, unknown> {
+export function suggestedSettings(guide: Pick<SignalForm, 'settings'>): Record<string, unknown> {
   return Object.fromEntries(
     guide.settings.map((field) => [field.key, settingValue(field, String(field.suggested))]),
   )

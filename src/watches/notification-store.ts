@@ -12,7 +12,7 @@ export interface NotificationRow
 }
 
 /** These watches, by id; those that were deleted are missing. Signals that are off count as open, too. */
-export async function listTold(
+export async function listForNotification(
   db: Db,
   ids: readonly number[],
 ): Promise<readonly NotificationRow[]> {

@@ -20,11 +20,11 @@ export interface WatchForNotification
 }
 
 /** These watches by id; those that were deleted are missing. */
-export async function listTold(
+export async function listForNotification(
   db: Db,
   ids: readonly number[],
 ): Promise<ReadonlyMap<number, WatchForNotification>> {
-  const rows = ids.length === 0 ? [] : await store.listTold(db, [...new Set(ids)])
+  const rows = ids.length === 0 ? [] : await store.listForNotification(db, [...new Set(ids)])
   return new Map(
     rows.map(({ type, signals, firing, ...row }) => {
       const off = switchedOff(type, signals)

@@ -96,7 +96,7 @@ export async function joinTarget(
     readonly type: string
     readonly key: string
     readonly target: unknown
-    readonly lens?: unknown
+    readonly keySettings?: unknown
   },
 ): Promise<number> {
   const [target] = await db

@@ -22,8 +22,8 @@ export const targets = pgTable(
     /** Canonical JSON of the encoded target: equal targets have equal keys. */
     key: text('key').notNull(),
     target: jsonb('target').notNull().$type<unknown>(),
-    /** What of its watches' settings decides what is observed; null for types without a lens. */
-    lens: jsonb('lens').$type<unknown>(),
+    /** What of its watches' settings decides what is observed; null for types without such settings. */
+    keySettings: jsonb('lens').$type<unknown>(),
     /** Watches that are not deleted. A target without any is not observed. */
     watchCount: integer('watch_count').notNull(),
     /** The last observation, encoded by its watch type. */

@@ -8,7 +8,7 @@ export interface TargetRow {
   readonly id: number
   readonly key: string
   readonly target: unknown
-  readonly lens: unknown
+  readonly keySettings: unknown
   readonly observation: unknown
   readonly summary: unknown
   readonly stale: boolean
@@ -20,7 +20,7 @@ const TARGET_ROW = {
   id: targets.id,
   key: targets.key,
   target: targets.target,
-  lens: targets.lens,
+  keySettings: targets.keySettings,
   observation: targets.observation,
   summary: targets.summary,
   stale: targets.stale,

@@ -5,10 +5,10 @@ import { raise } from '#src/alerts/service.ts'
 import { sendSummaries } from '#src/alerts/summaries.ts'
 import type { Severity } from '#src/kernel/display-values.ts'
 import type { JsonObject } from '#src/kernel/units.ts'
-import type { Raised } from '#src/watches/evaluate/evaluate.ts'
+import type { AlertCandidate } from '#src/watches/evaluate/evaluate.ts'
 import { findEventSource } from '#src/watches/events.ts'
 import type { StoredState } from '#src/watches/model.ts'
-import { listTold } from '#src/watches/notification-view.ts'
+import { listForNotification } from '#src/watches/notification-view.ts'
 import { saveStates } from '#src/watches/store.ts'
 import type { Alert, AlertList, Settings } from '../generated/api.ts'
 import { giveCredits } from '../support/credits.ts'
@@ -67,9 +67,9 @@ export async function alertRoom() {
       const place = position
       const at = clock.now()
       await app.db.transaction(async (tx) => {
-        const watch = (await listTold(tx, [watchId])).get(watchId)
+        const watch = (await listForNotification(tx, [watchId])).get(watchId)
         if (watch === undefined) throw new Error('there is no such watch')
-        const raised = all.map((one): Raised => {
+        const raised = all.map((one): AlertCandidate => {
           const source = findEventSource(one.event)
           if (source === undefined) throw new Error(`no signal emits ${one.event}`)
           const { isRecovery } = source

@@ -8,7 +8,7 @@ import { systemClock } from '#src/kernel/clock.ts'
 import { silentLogger } from '#src/kernel/logger.ts'
 import { createQuarantine } from '#src/kernel/quarantine.ts'
 import { createSecretBox } from '#src/kernel/secret-box.ts'
-import type { Raised } from '#src/watches/evaluate/evaluate.ts'
+import type { AlertCandidate } from '#src/watches/evaluate/evaluate.ts'
 import { envelopeOf } from '../support/envelopes.ts'
 import { arrangeYear, withDatabase } from './database.ts'
 import { fillHooks, type Hook } from './delivery-hooks.ts'
@@ -228,7 +228,7 @@ async function measureLatencies(
   return { p50: at(0.5), p99: at(0.99) }
 }
 
-function raisedOf({ wallet }: Hook, position: number): Raised {
+function raisedOf({ wallet }: Hook, position: number): AlertCandidate {
   const at = systemClock.now()
   return {
     watch: {

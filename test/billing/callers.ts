@@ -5,9 +5,9 @@ import * as tokens from '#src/auth/store.ts'
 import { createToken, hashToken, prefixOf } from '#src/auth/token.ts'
 import { credit } from '#src/billing/account/service.ts'
 import { listLedger } from '#src/billing/account/store.ts'
-import type { Charge, Outcome, Payer } from '#src/billing/metering/model.ts'
+import type { Charge, ChargeOutcome, Payer } from '#src/billing/metering/model.ts'
 import { utcDay } from '#src/billing/metering/rules.ts'
-import { createMetering, getStanding, type Metering } from '#src/billing/metering/service.ts'
+import { createMetering, getQuotaStatus, type Metering } from '#src/billing/metering/service.ts'
 import { takeFreeCalls } from '#src/billing/metering/store.ts'
 import type { ResourceId } from '#src/billing/price-list.ts'
 import type { Db } from '#src/db/connection.ts'
@@ -67,12 +67,12 @@ export function callMany(
   payer: Payer,
   calls: number,
   resource: ResourceId = 'ftso-analytics',
-): Promise<readonly Outcome[]> {
+): Promise<readonly ChargeOutcome[]> {
   return Promise.all(Array.from({ length: calls }, () => metering.charge({ resource, payer })))
 }
 
 /** How many of the outcomes were free, paid and refused. */
-export function count(outcomes: readonly Outcome[]) {
+export function count(outcomes: readonly ChargeOutcome[]) {
   const kinds = outcomes.map((one) => (one.ok ? one.charge.kind : one.reason))
   const of = (kind: string) => kinds.filter((one) => one === kind).length
   return {
@@ -84,7 +84,7 @@ export function count(outcomes: readonly Outcome[]) {
 }
 
 /** What the outcomes took. */
-export function chargesOf(outcomes: readonly Outcome[]): readonly Charge[] {
+export function chargesOf(outcomes: readonly ChargeOutcome[]): readonly Charge[] {
   return outcomes.flatMap((one) => (one.ok ? one.charge : []))
 }
 
@@ -99,7 +99,7 @@ export async function provedLedger(db: Db, clock: TestClock, wallet: Address) {
     expect(balance).toBeGreaterThanOrEqual(0)
   }
   expect(new Set(rows.map(({ reference }) => reference)).size).toBe(rows.length)
-  const { balanceCredits } = await getStanding({ db, clock }, { wallet })
+  const { balanceCredits } = await getQuotaStatus({ db, clock }, { wallet })
   expect(balanceCredits).toBe(balance)
   return rows
 }

@@ -160,7 +160,7 @@ describe.each(WALKED)('in %s', (locale) => {
         const url = `https://${'long-'.repeat(12)}example.org:8443/${channel}`
         await world.as('alice', createRecipient, { body: { name: label, channel: 'webhook', url } })
       }
-      for (const { name, guide } of REGISTRY) {
+      for (const { name, form: guide } of REGISTRY) {
         if (guide === undefined || name === 'wallet-balance') continue
         await world.addWatch('alice', { label, type: name, ...EXAMPLES[name] })
       }

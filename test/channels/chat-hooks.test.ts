@@ -118,7 +118,7 @@ describe('in Discord', () => {
   test('a webhook that is deleted is switched off', async () => {
     const destination = world.destination()
     world.gone(destination)
-    const refused = { reason: 'gone', permanent: true, becomes: 'disabled', ours: false }
+    const refused = { reason: 'gone', permanent: true, becomes: 'disabled', isOurFault: false }
     await expect(world.channel.send(destination, envelopeOf(), contextOf())).rejects.toMatchObject(
       refused,
     )
@@ -133,7 +133,12 @@ describe('in Discord', () => {
     const destination = world.destination()
     world.busy()
     const again = () => world.channel.send(destination, envelopeOf(), contextOf())
-    const flood = { reason: 'flood', binding: true, ours: true, retryAfterSeconds: 35 }
+    const flood = {
+      reason: 'flood',
+      retryAfterIsMandatory: true,
+      isOurFault: true,
+      retryAfterSeconds: 35,
+    }
     await expect(again()).rejects.toMatchObject(flood)
     await expect(again()).rejects.toMatchObject(flood)
     expect(world.hooks.messages).toHaveLength(0)
@@ -141,7 +146,10 @@ describe('in Discord', () => {
 
   test('a limit of the network in front of it is read from its header', async () => {
     world.hooks.failNext({ status: 429, headers: { 'Retry-After': '90' }, body: '<html>' })
-    await expect(send(world)).rejects.toMatchObject({ binding: true, retryAfterSeconds: 90 })
+    await expect(send(world)).rejects.toMatchObject({
+      retryAfterIsMandatory: true,
+      retryAfterSeconds: 90,
+    })
   })
 })
 

@@ -58,21 +58,21 @@ describe.each(CHANNEL_KEYS)('%s', (key) => {
     const destination = world.destination()
     world.reset()
     const error = await failure(world.channel.send(destination, envelopeOf(), contextOf()))
-    expect(error).toMatchObject({ permanent: false, binding: false })
+    expect(error).toMatchObject({ permanent: false, retryAfterIsMandatory: false })
   })
 
   test('is to be tried again after a failure of the other side', async () => {
     const destination = world.destination()
     world.fault()
     const error = await failure(world.channel.send(destination, envelopeOf(), contextOf()))
-    expect(error).toMatchObject({ permanent: false, binding: false })
+    expect(error).toMatchObject({ permanent: false, retryAfterIsMandatory: false })
   })
 
   test('says when a destination is gone for good', async () => {
     const destination = world.destination()
     world.gone(destination)
     const error = await failure(world.channel.send(destination, envelopeOf(), contextOf()))
-    expect(error).toMatchObject({ permanent: true, ours: false })
+    expect(error).toMatchObject({ permanent: true, isOurFault: false })
     expect(error.becomes).toBe(key === 'telegram' ? 'blocked' : 'disabled')
     expect(world.arrived().count).toBe(key === 'webhook' ? 1 : 0)
   })
@@ -142,7 +142,7 @@ describe.each(CHANNEL_KEYS)('%s', (key) => {
     if (world.unset === undefined) return
     expect(world.unset.available()).toBe(false)
     const send = world.unset.send(world.destination(), envelopeOf(), contextOf())
-    expect(await failure(send)).toMatchObject({ reason: 'unavailable', ours: true })
+    expect(await failure(send)).toMatchObject({ reason: 'unavailable', isOurFault: true })
   })
 })
 

@@ -124,7 +124,7 @@ describe('a mail', () => {
   test('to a server that is down is tried again and not held against the mailbox', async () => {
     await world.inbox.setMode('down')
     const send = world.channel.send(world.destination(), envelopeOf(), contextOf())
-    await expect(send).rejects.toMatchObject({ permanent: false, ours: true })
+    await expect(send).rejects.toMatchObject({ permanent: false, isOurFault: true })
   })
 
   test('shows a mailbox by its first character and its host', () => {

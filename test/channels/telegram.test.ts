@@ -140,7 +140,7 @@ describe('a message that is changed', () => {
       description: 'Too Many Requests: retry after 7',
       parameters: { retry_after: 7 },
     })
-    const flood = { reason: 'flood', binding: true, retryAfterSeconds: 7 }
+    const flood = { reason: 'flood', retryAfterIsMandatory: true, retryAfterSeconds: 7 }
     await expect(edit(destination, messageId, { acknowledged })).rejects.toMatchObject(flood)
   })
 
@@ -250,11 +250,14 @@ describe('floods', () => {
   test('are waited out without asking again', async () => {
     const destination = world.destination()
     world.busy()
-    await expect(send(destination)).rejects.toMatchObject({ reason: 'flood', binding: true })
+    await expect(send(destination)).rejects.toMatchObject({
+      reason: 'flood',
+      retryAfterIsMandatory: true,
+    })
     const before = calls()
     await expect(send(destination)).rejects.toMatchObject({
       reason: 'flood',
-      binding: true,
+      retryAfterIsMandatory: true,
       retryAfterSeconds: 35,
     })
     expect(calls()).toBe(before)
@@ -278,8 +281,8 @@ describe('floods', () => {
     const before = asked()
     await expect(sendTo(own.destination())).rejects.toMatchObject({
       reason: 'flood',
-      binding: true,
-      ours: true,
+      retryAfterIsMandatory: true,
+      isOurFault: true,
     })
     expect(asked()).toBe(before)
     await own.close()
@@ -300,10 +303,13 @@ describe('floods', () => {
 test('a Bot API that is down is not held against the chat', async () => {
   const destination = world.destination()
   await world.telegram.down()
-  await expect(send(destination)).rejects.toMatchObject({ permanent: false, ours: true })
+  await expect(send(destination)).rejects.toMatchObject({ permanent: false, isOurFault: true })
   await world.telegram.up()
   world.telegram.failNext('sendMessage', 'html')
-  await expect(send(world.destination())).rejects.toMatchObject({ permanent: false, ours: true })
+  await expect(send(world.destination())).rejects.toMatchObject({
+    permanent: false,
+    isOurFault: true,
+  })
 })
 
 async function sent(message: Partial<Message>): Promise<number> {

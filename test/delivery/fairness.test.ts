@@ -93,7 +93,7 @@ test('as many failing chats as a channel has places leave a healthy one its plac
 test('a chat that is told to wait for an hour, with all that comes meanwhile, hides nobody', async () => {
   const flood = new DeliveryError('flood', {
     ...{ statusCode: 429, retryAfterSeconds: 3600 },
-    ...{ binding: true, ours: true },
+    ...{ retryAfterIsMandatory: true, isOurFault: true },
   })
   const chats = openChats(outbox, (chatId) => (chatId === BAD ? flood : undefined))
   const bad = await chats.link(BAD)

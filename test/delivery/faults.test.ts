@@ -24,7 +24,7 @@ const signal = new AbortController().signal
 const dialect = new PgDialect()
 const DAY_MS = 86_400_000
 const NOON = new Date('2026-11-20T12:00:00.000Z')
-const AWAY = new DeliveryError('unreachable', { ours: true })
+const AWAY = new DeliveryError('unreachable', { isOurFault: true })
 
 describe('a destination that cannot be opened', () => {
   test('fails alone and at once, is told to the operator, and is not switched off', async () => {

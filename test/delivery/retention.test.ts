@@ -5,7 +5,7 @@ import { raise } from '#src/alerts/service.ts'
 import { connect } from '#src/db/connection.ts'
 import { newDeliveryId } from '#src/delivery/delivery-id.ts'
 import { retainDeliveries } from '#src/delivery/retention.ts'
-import type { Raised } from '#src/watches/evaluate/evaluate.ts'
+import type { AlertCandidate } from '#src/watches/evaluate/evaluate.ts'
 import { CALLER, type Outbox, openOutbox, type Target } from './outbox.ts'
 
 const DAY_SECONDS = 86_400
@@ -46,7 +46,7 @@ async function rowsIn(table: string): Promise<Record<string, number>> {
 }
 
 /** An alert of a watch on credits, as the observer hands it over. */
-function raisedAt(firedAt: Date, position: number): Raised {
+function raisedAt(firedAt: Date, position: number): AlertCandidate {
   const { wallet } = CALLER
   const watch = { id: 7, wallet, label: 'W', recipientIds: null, mutedUntil: null } as const
   return {
@@ -64,7 +64,7 @@ function raisedAt(firedAt: Date, position: number): Raised {
   }
 }
 
-function record(...raised: Raised[]): Promise<void> {
+function record(...raised: AlertCandidate[]): Promise<void> {
   return outbox.db.transaction((tx) => raise(outbox.deps, tx, raised))
 }
 

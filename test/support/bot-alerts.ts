@@ -2,9 +2,9 @@ import { raise } from '#src/alerts/service.ts'
 import { deliverDue } from '#src/jobs/deliver-due.ts'
 import type { Severity } from '#src/kernel/display-values.ts'
 import type { JsonObject } from '#src/kernel/units.ts'
-import type { Raised } from '#src/watches/evaluate/evaluate.ts'
+import type { AlertCandidate } from '#src/watches/evaluate/evaluate.ts'
 import { findEventSource } from '#src/watches/events.ts'
-import { listTold } from '#src/watches/notification-view.ts'
+import { listForNotification } from '#src/watches/notification-view.ts'
 import type { BotWorld } from './bot.ts'
 
 /** What a watch notices, as its evaluator would say it. */
@@ -24,9 +24,9 @@ export function alertsIn(world: Pick<BotWorld, 'app' | 'service' | 'clock'>) {
   async function notice(watchId: number, ...all: readonly Noticed[]): Promise<void> {
     position += 1
     await app.db.transaction(async (tx) => {
-      const watch = (await listTold(tx, [watchId])).get(watchId)
+      const watch = (await listForNotification(tx, [watchId])).get(watchId)
       if (watch === undefined) throw new Error('there is no such watch')
-      const raised = all.map((one): Raised => {
+      const raised = all.map((one): AlertCandidate => {
         const source = findEventSource(one.event)
         if (source === undefined) throw new Error(`no signal emits ${one.event}`)
         const { isRecovery, signal } = source

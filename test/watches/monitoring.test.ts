@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { raise } from '#src/alerts/service.ts'
 import type { Db } from '#src/db/connection.ts'
-import type { Raised } from '#src/watches/evaluate/evaluate.ts'
+import type { AlertCandidate } from '#src/watches/evaluate/evaluate.ts'
 import { fireChainOutages } from '#src/watches/outage/chain-outage.ts'
 import { failingSince, severityOf } from '#src/watches/outage/monitoring.ts'
 import { CHAIN_TYPES } from '#src/watches/types/index.ts'
@@ -47,7 +47,10 @@ describe('when no endpoint answers', () => {
     await lookFor(30)
     world.clock.advance(3600)
     const { app } = world
-    const deps = { ...app, raise: (tx: Db, raised: readonly Raised[]) => raise(app, tx, raised) }
+    const deps = {
+      ...app,
+      raise: (tx: Db, raised: readonly AlertCandidate[]) => raise(app, tx, raised),
+    }
     await fireChainOutages(deps, CHAIN_TYPES)
     expect(await world.events()).toEqual([])
   })

@@ -62,7 +62,7 @@ export const LedgerEntry = z
 export type LedgerEntry = z.output<typeof LedgerEntry>
 
 /** Answer of `GET /account`. The ledger is newest first. */
-export const Account = z
+export const CreditAccount = z
   .object({
     wallet: Address,
     balanceCredits: z.int(),
@@ -71,7 +71,7 @@ export const Account = z
     ledger: pageOf(LedgerEntry),
   })
   .meta({ id: 'Account' })
-export type Account = z.output<typeof Account>
+export type CreditAccount = z.output<typeof CreditAccount>
 
 /** Query of `GET /account`: which ledger entries. `from` is inclusive, `to` exclusive. */
 export const AccountQuery = z.strictObject({

@@ -111,7 +111,7 @@ export async function proveLedger(deps: Deps, signal: AbortSignal): Promise<Proo
 }
 
 /** The entries of some wallets, added up. */
-interface Page {
+interface LedgerPage {
   readonly entries: number
   readonly sold: number
   readonly spent: number
@@ -126,7 +126,7 @@ async function addUp(
   claims: readonly store.Claim[],
   totalsUntil: Date,
   signal: AbortSignal,
-): Promise<Page | undefined> {
+): Promise<LedgerPage | undefined> {
   const chains = new Map<string, Chain>()
   const sums = { entries: 0, sold: 0, spent: 0, topups: 0 }
   let place = from

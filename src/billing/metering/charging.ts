@@ -9,7 +9,7 @@ import type { Logger } from '#src/kernel/logger.ts'
 import { traceOf } from '#src/kernel/trace.ts'
 import { RESOURCE_PRICES_CREDITS, type ResourceId } from '../price-list.ts'
 import type { Group } from './batcher.ts'
-import type { Outcome, TokenLookup } from './model.ts'
+import type { ChargeOutcome, TokenLookup } from './model.ts'
 import { freeLeft, shareOut, usageReference, utcDay } from './rules.ts'
 import * as store from './store.ts'
 
@@ -46,7 +46,7 @@ const RETRY_AFTER_LOSS_SECONDS = 5
 export async function settleTogether(
   deps: ChargingDeps,
   groups: readonly Group<TokenCall>[],
-): Promise<readonly (readonly Outcome[] | undefined)[]> {
+): Promise<readonly (readonly ChargeOutcome[] | undefined)[]> {
   const rows = groups.map(toRow)
   const at = deps.clock.now()
   try {
@@ -63,7 +63,7 @@ export async function settleTogether(
 export async function settleAlone(
   deps: ChargingDeps,
   group: Group<TokenCall>,
-): Promise<readonly Outcome[]> {
+): Promise<readonly ChargeOutcome[]> {
   const at = deps.clock.now()
   const [outcomes] = await settle(deps, [toRow(group)], { at, isPatient: true })
   if (outcomes === undefined) throw new Error('calls were passed over')
@@ -74,7 +74,7 @@ export async function settleAlone(
 export async function settleNetwork(
   { db, clock }: Pick<ChargingDeps, 'db' | 'clock'>,
   [network, ...others]: Group<string>,
-): Promise<readonly Outcome[]> {
+): Promise<readonly ChargeOutcome[]> {
   const calls = others.length + 1
   const day = utcDay(clock.now())
   const counted = await store.takeFreeCalls(db, network, day, calls)
@@ -88,7 +88,7 @@ async function settle(
   deps: ChargingDeps,
   rows: readonly store.ChargeRow[],
   { at, isPatient }: { readonly at: Date; readonly isPatient: boolean },
-): Promise<readonly (readonly Outcome[] | undefined)[]> {
+): Promise<readonly (readonly ChargeOutcome[] | undefined)[]> {
   const day = utcDay(at)
   const activeToken = (hash: SQL) => deps.tokens.activeTokenQuery(hash, at)
   const charged = await store
@@ -114,7 +114,7 @@ function outcomesOf(
   day: string,
   wallet: string,
   { counted, ...charge }: store.RowCharge,
-): readonly Outcome[] {
+): readonly ChargeOutcome[] {
   const freeLeftBefore = leftBefore(counted, calls)
   return shareOut({ ...charge, subject: wallet, day, priceCredits, batch, freeLeftBefore }, calls)
 }

@@ -64,20 +64,20 @@ export type Charge =
     }
 
 /** How a payer stands after one of its calls: without a wallet the balance is 0. */
-export interface Standing {
+export interface QuotaStatus {
   readonly balanceCredits: number
   /** Free calls left today. */
   readonly freeLeft: number
 }
 
 /** How a call ended at the gate. */
-export type Outcome =
-  | ({ readonly ok: true; readonly charge: Charge } & Standing)
-  | ({ readonly ok: false; readonly reason: 'payment_required' } & Standing)
+export type ChargeOutcome =
+  | ({ readonly ok: true; readonly charge: Charge } & QuotaStatus)
+  | ({ readonly ok: false; readonly reason: 'payment_required' } & QuotaStatus)
   | { readonly ok: false; readonly reason: 'invalid_token' }
 
 /** Whether a charge is given back, and how its payer stands then as far as that has changed. */
-export type Returned = ({ readonly ok: true } & Partial<Standing>) | { readonly ok: false }
+export type Returned = ({ readonly ok: true } & Partial<QuotaStatus>) | { readonly ok: false }
 
 /** How calls of one payer for one resource were settled together. */
 export interface Settlement {

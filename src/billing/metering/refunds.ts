@@ -20,7 +20,7 @@ interface Deps {
 /** Ledger entries whose credits belong to somebody else again. This process keeps them in mind. */
 export interface Debts {
   /** Remembers entries, also such of which nobody knows whether they were written. */
-  owe(references: readonly string[]): void
+  add(references: readonly string[]): void
   /** Gives back what can be. @throws Error when the database does not answer */
   settle(): Promise<void>
   /** Tries once more, and says in the log what is left. */
@@ -41,7 +41,7 @@ export function createPendingRefunds({ db, clock, log }: Deps): Debts {
   }
 
   return {
-    owe(references) {
+    add(references) {
       const free = DEBTS_MAX - owedSince.size
       for (const reference of references.slice(0, free)) owedSince.set(reference, clock.now())
       const lost = references.slice(Math.max(0, free))
@@ -84,7 +84,7 @@ export async function refund(
     })
   } catch (error) {
     deps.log.warn({ calls: charges.length, problem: traceOf(error) }, 'charges not given back yet')
-    debts.owe(referencesOf(charges))
+    debts.add(referencesOf(charges))
     return charges.map(() => ({ ok: false }))
   }
 }

@@ -1,6 +1,6 @@
 import { storedAddress } from '#src/kernel/units.ts'
 import { FREE_TIER_DAILY_CALLS } from '../price-list.ts'
-import type { Outcome, Settlement } from './model.ts'
+import type { ChargeOutcome, Settlement } from './model.ts'
 
 const DAY_MS = 86_400_000
 
@@ -38,9 +38,9 @@ export function refundReference(usage: string): string {
  * What each call of a batch is told, in their order: first those that were free, then those that were
  * paid, each with the balance after its own entry, then those that were refused.
  */
-export function shareOut(settlement: Settlement, calls: number): readonly Outcome[] {
+export function shareOut(settlement: Settlement, calls: number): readonly ChargeOutcome[] {
   const { subject, day, priceCredits, batch, free, paid, balanceBeforeCredits } = settlement
-  return Array.from({ length: calls }, (_, index): Outcome => {
+  return Array.from({ length: calls }, (_, index): ChargeOutcome => {
     const freeLeft = Math.max(0, settlement.freeLeftBefore - index - 1)
     const number = index - free + 1
     if (number < 1) {

@@ -34,7 +34,7 @@ export interface Metering {
    * @throws AppError upstream `dependency_unavailable` when the database was lost meanwhile; what the
    *   call may have paid is given back then
    */
-  charge(call: model.MeteredCall): Promise<model.Outcome>
+  charge(call: model.MeteredCall): Promise<model.ChargeOutcome>
   /**
    * Gives back what a call took: the free call, or the credits with an entry `refund`. Never rejects:
    * credits that cannot be given back now are left to `settleDebts`.
@@ -58,7 +58,7 @@ const LIMITS = {
 /** Has charged nothing yet. */
 export function createMetering(deps: Deps): Metering {
   const news = createNews(deps)
-  const debts = createPendingRefunds(deps)
+  const pendingRefunds = createPendingRefunds(deps)
   /** Which wallet a token is of, as far as this process has learned; that never changes. */
   const wallets = new Map<string, string>()
   const notes = new Set<Promise<void>>()
@@ -71,15 +71,15 @@ export function createMetering(deps: Deps): Metering {
       notes.add(note)
       void note.then(() => notes.delete(note))
     },
-    doubt: debts.owe,
+    doubt: pendingRefunds.add,
   }
-  const tokenCalls = createBatcher<TokenCall, model.Outcome>({
+  const tokenCalls = createBatcher<TokenCall, model.ChargeOutcome>({
     ...LIMITS,
     together: (groups) => settleTogether(charging, groups),
     alone: (group) => settleAlone(charging, group),
     isAlike: (one, other) => one.hash === other.hash && one.resource === other.resource,
   })
-  const networkCalls = createBatcher<string, model.Outcome>({
+  const networkCalls = createBatcher<string, model.ChargeOutcome>({
     ...LIMITS,
     alone: (group) => settleNetwork(deps, group),
     isAlike: () => true,
@@ -87,7 +87,7 @@ export function createMetering(deps: Deps): Metering {
   const returns = createBatcher<model.Charge, model.Returned>({
     ...LIMITS,
     waitingPerKeyMax: model.CALLS_MAX,
-    alone: (group) => refund(deps, group, debts),
+    alone: (group) => refund(deps, group, pendingRefunds),
     isAlike: (one, other) => dayOf(one) === dayOf(other),
   })
 
@@ -103,24 +103,24 @@ export function createMetering(deps: Deps): Metering {
     async refund(charge) {
       const returned = returns.add(charge.kind === 'free' ? charge.subject : charge.wallet, charge)
       if (returned !== undefined) return returned
-      if (charge.kind === 'paid') debts.owe([charge.reference])
+      if (charge.kind === 'paid') pendingRefunds.add([charge.reference])
       return { ok: false }
     },
-    settleDebts: debts.settle,
+    settleDebts: pendingRefunds.settle,
     async stop() {
       await Promise.all([tokenCalls.idle(), networkCalls.idle()])
       await returns.idle()
-      await debts.close()
+      await pendingRefunds.close()
       await Promise.all([news.idle(), ...notes])
     },
   }
 }
 
 /** How a wallet, or a network, stands before a call. */
-export async function getStanding(
+export async function getQuotaStatus(
   { db, clock }: Pick<Deps, 'db' | 'clock'>,
   subject: { readonly wallet: Address } | { readonly network: string },
-): Promise<model.Standing> {
+): Promise<model.QuotaStatus> {
   const isWallet = 'wallet' in subject
   const account = isWallet ? await findAccount(db, subject.wallet) : undefined
   const name = isWallet ? subject.wallet : subject.network

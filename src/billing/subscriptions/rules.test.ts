@@ -14,7 +14,7 @@ import {
   nextRenewal,
   priceSlots,
   type Renewing,
-  type Standing,
+  type SubscriptionStatus,
   slotsLeft,
   termEnd,
   trialEnd,
@@ -113,7 +113,7 @@ describe('the price of slots', () => {
 
 const END = new Date('2026-12-20T12:00:00.000Z')
 const hours = (count: number) => new Date(END.getTime() + count * 3_600_000)
-const standing = (over: Partial<Standing> = {}): Standing => ({
+const standing = (over: Partial<SubscriptionStatus> = {}): SubscriptionStatus => ({
   status: 'active',
   endsAt: END,
   autoRenew: true,

@@ -72,7 +72,7 @@ const GRACE_MS = 72 * HOUR_MS
 const RENEWAL_TRIES_MS = [0, 24 * HOUR_MS, 48 * HOUR_MS]
 
 /** What decides when a subscription changes. */
-export interface Standing {
+export interface SubscriptionStatus {
   readonly status: 'active' | 'grace' | 'expired'
   readonly endsAt: Date
   readonly autoRenew: boolean
@@ -81,7 +81,7 @@ export interface Standing {
 }
 
 /** When the next renewal is tried: undefined when none will be. */
-export function nextRenewal(standing: Standing): Date | undefined {
+export function nextRenewal(standing: SubscriptionStatus): Date | undefined {
   const { status, endsAt, autoRenew, failedRenewals } = standing
   const after = RENEWAL_TRIES_MS[failedRenewals]
   if (status === 'expired' || !autoRenew || after === undefined) return undefined
@@ -94,7 +94,7 @@ export function nextRenewal(standing: Standing): Date | undefined {
  * A term that ends unrenewed by choice ends at once; one whose renewal failed has its grace, and keeps
  * it when renewing is switched off meanwhile.
  */
-export function dueAt(standing: Standing): Date | undefined {
+export function dueAt(standing: SubscriptionStatus): Date | undefined {
   const { status, endsAt } = standing
   if (status === 'expired') return undefined
   if (status === 'active') return endsAt
@@ -102,7 +102,12 @@ export function dueAt(standing: Standing): Date | undefined {
 }
 
 /** When the slots of a subscription are gone as things stand; undefined while it renews itself. */
-export function goneAt({ status, endsAt, autoRenew, failedRenewals }: Standing): Date | undefined {
+export function goneAt({
+  status,
+  endsAt,
+  autoRenew,
+  failedRenewals,
+}: SubscriptionStatus): Date | undefined {
   const hadGrace = status === 'expired' && failedRenewals > 0
   if (status === 'grace' || hadGrace) return new Date(endsAt.getTime() + GRACE_MS)
   if (status === 'expired') return endsAt
@@ -132,7 +137,7 @@ export function pausedMs(
  * A subscription after a pause of billing. Its term goes on where it stood; one that was over by then keeps
  * its slots for 72 hours more.
  */
-export function afterPause<Row extends Standing & { readonly startsAt: Date }>(
+export function afterPause<Row extends SubscriptionStatus & { readonly startsAt: Date }>(
   row: Row,
   pause: Pause,
 ): Row {
@@ -170,7 +175,7 @@ export function nextReminder(
 }
 
 /** A subscription among others of its wallet. */
-export interface Renewing extends Standing {
+export interface Renewing extends SubscriptionStatus {
   readonly id: number
   readonly quantity: number
   readonly periods: number
@@ -207,7 +212,7 @@ export function slotsLeft(all: readonly Renewing[], without: number | undefined,
     .reduce((slots, { quantity }) => slots + quantity, 0)
 }
 
-function isThereAt(standing: Standing, at: Date): boolean {
+function isThereAt(standing: SubscriptionStatus, at: Date): boolean {
   const end = goneAt(standing)
   return end === undefined || end > at
 }
@@ -244,7 +249,7 @@ export function capacitySteps(
 }
 
 /** What has to be done with a subscription at `now`. */
-export function dueStep(standing: Standing, now: Date): 'nothing' | 'renew' | 'expire' {
+export function dueStep(standing: SubscriptionStatus, now: Date): 'nothing' | 'renew' | 'expire' {
   const due = dueAt(standing)
   if (due === undefined || now < due) return 'nothing'
   return nextRenewal(standing) === undefined ? 'expire' : 'renew'

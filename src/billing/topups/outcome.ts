@@ -13,7 +13,7 @@ export interface Attempt {
 }
 
 /** Where a top-up stands. */
-export interface Outcome {
+export interface TopupOutcome {
   readonly status: TopupStatus
   readonly txHash: string | null
   readonly confirmations: number
@@ -37,7 +37,7 @@ export function outcomeOf(
   attempts: readonly Attempt[],
   { expiresAt }: { readonly expiresAt: Date },
   now: Date,
-): Outcome {
+): TopupOutcome {
   const best = RANKING.find((state) => attempts.some((one) => one.state === state))
   const alike = attempts.filter(({ state }) => state === best)
   const amounts = alike.flatMap(({ amountUnits }) => amountUnits ?? [])

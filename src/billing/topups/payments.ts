@@ -12,9 +12,9 @@ import * as payments from './payment-store.ts'
 import {
   exceedsLock,
   judgePayment,
+  type PaymentVerdict,
   type Rate,
   usdRateOf,
-  type Verdict,
   type Worth,
 } from './rules.ts'
 import type { TopupRow } from './store.ts'
@@ -168,7 +168,7 @@ export async function settlePayment(
 interface Settlement {
   readonly payment: PaymentRow
   readonly topup: TopupRow | undefined
-  readonly verdict: Verdict
+  readonly verdict: PaymentVerdict
   readonly confirmations: number
   readonly at: Date
 }
@@ -252,7 +252,7 @@ async function judge(
     readonly topup: TopupRow | undefined
     readonly pricing: Pricing | undefined
   },
-): Promise<Verdict> {
+): Promise<PaymentVerdict> {
   const { asset, amountUnits } = payment
   if (isUnsupported(payment)) {
     return judgePayment({ asset, amountUnits, topup, rate: undefined, isUnsupported: true })

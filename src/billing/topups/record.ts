@@ -6,7 +6,7 @@ import { id, translate } from '#src/i18n/translate.ts'
 import type { Locale } from '#src/kernel/locale.ts'
 import { Hash, storedAddress } from '#src/kernel/units.ts'
 import { SETTLEMENTS, type Topup } from './model.ts'
-import type { Outcome } from './outcome.ts'
+import type { TopupOutcome } from './outcome.ts'
 import { assetOf, symbolOf, xrpWalletLink } from './rules.ts'
 import type { TopupRow } from './store.ts'
 
@@ -30,7 +30,7 @@ export function requiredConfirmations(way: Payment['way'], confirmations: number
 export function toRecord(
   context: RecordContext,
   topup: TopupRow,
-  outcome: Outcome,
+  outcome: TopupOutcome,
   locale: Locale,
 ): Topup {
   const asset = assetOf(topup.asset)

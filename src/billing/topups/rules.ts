@@ -162,7 +162,7 @@ export function fitsHoldings(
   return own + payers + (others < share ? others : share) + amountUnits <= room
 }
 
-export type Verdict =
+export type PaymentVerdict =
   | { readonly ok: true; readonly worth: Worth }
   | { readonly ok: false; readonly reason: Refusal }
 
@@ -170,7 +170,7 @@ export type Verdict =
  * What becomes of a payment: its credits, or why there are none. It is refused as a whole.
  *
  */
-export function judgePayment(payment: Case): Verdict {
+export function judgePayment(payment: Case): PaymentVerdict {
   const { asset, amountUnits, topup, rate, lock } = payment
   if (payment.isUnsupported === true) return refused('unsupported_transfer')
   if (topup === undefined || rate === undefined) return refused('unknown_reference')
@@ -187,7 +187,7 @@ export function judgePayment(payment: Case): Verdict {
   }
 }
 
-function refused(reason: Refusal): Verdict {
+function refused(reason: Refusal): PaymentVerdict {
   return { ok: false, reason }
 }
 

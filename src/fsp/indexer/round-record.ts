@@ -1,10 +1,10 @@
 import { z } from 'zod'
 import { JsonObject } from '#src/kernel/units.ts'
 import {
+  type CheckVerdict,
   type ProviderRound,
   ROUND_CHECKS,
   type RoundCheck,
-  type Verdict,
 } from '../protocol/verdicts.ts'
 import {
   Addresses,
@@ -52,13 +52,13 @@ export const RoundRecord = z.object({
 })
 export type RoundRecord = z.output<typeof RoundRecord>
 
-const LETTERS: Readonly<Record<Verdict, string>> = {
+const LETTERS: Readonly<Record<CheckVerdict, string>> = {
   good: 'g',
   bad: 'b',
   unknown: 'u',
   'not-applicable': 'n',
 }
-const VERDICTS: Readonly<Record<string, Verdict>> = {
+const VERDICTS: Readonly<Record<string, CheckVerdict>> = {
   g: 'good',
   b: 'bad',
   u: 'unknown',

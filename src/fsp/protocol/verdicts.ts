@@ -19,14 +19,14 @@ import { decodeSigned } from './signatures.ts'
  * What the protocol's rules say of a round, provider by provider: `bad` is proven failure, `good`
  * proven correctness, `unknown` neither, `not-applicable` that the round had no such duty. @see protocol reference, 10.3
  */
-export type Verdict = 'good' | 'bad' | 'unknown' | 'not-applicable'
+export type CheckVerdict = 'good' | 'bad' | 'unknown' | 'not-applicable'
 
 /** Why something did not count. */
 export type Reason = 'missing' | 'early' | 'late' | 'malformed' | 'bad-length'
 
 /** One check of one round. `values` say what stands behind a bad one. */
 export interface Check {
-  readonly verdict: Verdict
+  readonly verdict: CheckVerdict
   readonly values?: Readonly<Record<string, string | number | boolean | null | readonly unknown[]>>
 }
 

@@ -39,7 +39,7 @@ const type = defineWatchType<unknown, unknown, Level>({
   observe: async () => [],
   check: async () => [],
   defaultLabel: () => 'test',
-  guide: { icon: '🧪', target: [], settings: [], facts: () => ({}) },
+  form: { icon: '🧪', target: [], settings: [], facts: () => ({}) },
   isSame: (a, b) => a.level === b.level,
   signals: [level],
 })

@@ -4,7 +4,7 @@ import type { Firing, Observed, Signal, SignalGroup, WatchType } from '../define
 import { completeSignals, type EvaluatedWatch, type StoredState } from '../model.ts'
 
 /** A firing with everything an alert needs to know of the watch behind it. */
-export interface Raised extends Firing {
+export interface AlertCandidate extends Firing {
   readonly watch: Pick<
     EvaluatedWatch,
     'id' | 'wallet' | 'label' | 'recipientIds' | 'minSeverity' | 'mutedUntil'
@@ -31,7 +31,7 @@ export interface Raised extends Firing {
 export interface WatchOutcome {
   /** The state of every enabled signal after them. */
   readonly states: readonly StoredState[]
-  readonly raised: readonly Raised[]
+  readonly raised: readonly AlertCandidate[]
   /** When the cooldown of an alert that it holds back ends: then the watch is judged even if nothing moved. */
   readonly recheckAt: Date | null
 }
@@ -88,7 +88,7 @@ function startFold({ type, signal, view, isRecoveryNotified }: SignalOf, watch: 
   let stored = watch.states.find((state) => state.signal === signal.id)
   let deferredUntil: Date | null = null
   let state = stored === undefined ? signal.initial : z.decode(signal.state, stored.state)
-  const add = (observation: Observed): readonly Raised[] => {
+  const add = (observation: Observed): readonly AlertCandidate[] => {
     if (signal.judges?.(observation) === false) return []
     const { phase, streak, firings, ...after } = signal.evaluate(state, observation, view)
     const fresh = firings.filter((firing) =>

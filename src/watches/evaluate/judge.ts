@@ -4,11 +4,11 @@ import type { Db } from '#src/db/connection.ts'
 import { isolateEach, isSharedFailure } from '#src/db/isolate.ts'
 import type { Fence } from '#src/db/lock.ts'
 import type { Quarantine } from '#src/kernel/quarantine.ts'
-import type { ChainWatchType, Look, Observed } from '../define.ts'
+import type { ChainWatchType, ObservationRequest, Observed } from '../define.ts'
 import type { EvaluatedWatch } from '../model.ts'
 import { listEvaluated, saveStates } from '../store.ts'
 import * as store from '../target-store.ts'
-import { foldWatch, type Raised, type WatchOutcome } from './evaluate.ts'
+import { type AlertCandidate, foldWatch, type WatchOutcome } from './evaluate.ts'
 
 /** Watches judged between two writes; bounds memory however many look at one target. */
 const WATCHES_PER_WRITE = 1000
@@ -22,7 +22,7 @@ export interface JudgeDeps {
   /** The right to write as the one process that observes; without it nobody else does. */
   readonly fence?: Fence | undefined
   /** Records firings in the given transaction: `alerts.raise`, a higher room. */
-  readonly raise: (tx: Db, raised: readonly Raised[]) => Promise<void>
+  readonly raise: (tx: Db, raised: readonly AlertCandidate[]) => Promise<void>
 }
 
 /** Writes in a transaction of its own, as the process that may. */
@@ -38,17 +38,17 @@ export async function judgeAlone(
   deps: JudgeDeps,
   type: ChainWatchType,
   targetId: number,
-  look: Look,
+  request: ObservationRequest,
   observations: readonly Observed[],
 ): Promise<void> {
   try {
-    await judge(deps, type, targetId, look, observations, saveTogether)
+    await judge(deps, type, targetId, request, observations, saveTogether)
   } catch (error) {
     if (isSharedFailure(error)) throw error
     deps.quarantine.add('target', targetId, error)
     const options = { quarantine: deps.quarantine, kind: 'target', idOf: (id: number) => id }
     await isolateEach([targetId], options, (id) =>
-      judge(deps, type, id, look, observations, saveApart),
+      judge(deps, type, id, request, observations, saveApart),
     )
   }
 }
@@ -91,10 +91,10 @@ function isQuiet(
   before: Observed,
   observation: Observed,
 ): boolean {
-  const { guard } = type
-  if (guard === undefined) return type.isSame?.(before, observation) ?? false
-  const summary = row.summary === null ? undefined : z.safeDecode(guard.schema, row.summary)
-  return summary?.success === true && guard.isQuiet(summary.data, observation)
+  const { prefilter } = type
+  if (prefilter === undefined) return type.isSame?.(before, observation) ?? false
+  const summary = row.summary === null ? undefined : z.safeDecode(prefilter.schema, row.summary)
+  return summary?.success === true && prefilter.isQuiet(summary.data, observation)
 }
 
 /** What observations did to one watch. */
@@ -113,7 +113,7 @@ async function judge(
   deps: JudgeDeps,
   type: ChainWatchType,
   targetId: number,
-  { target }: Look,
+  { target }: ObservationRequest,
   observations: readonly Observed[],
   save: Save,
 ): Promise<void> {
@@ -244,15 +244,15 @@ function earlier(a: Date | null, b: Date | null): Date | null {
 }
 
 /** Sums up the watches of a target for the type's guard, if it has one. */
-function summing({ guard, settings: schema }: ChainWatchType, observation: Observed) {
-  let summary = guard?.empty
+function summing({ prefilter, settings: schema }: ChainWatchType, observation: Observed) {
+  let summary = prefilter?.empty
   return {
     add: (settings: unknown, states: readonly { signal: string; state: unknown }[]) => {
-      if (guard === undefined) return
+      if (prefilter === undefined) return
       const byId = new Map(states.map(({ signal, state }) => [signal, state]))
       const watch = { settings: z.decode(schema, settings), states: byId }
-      summary = guard.add(summary, watch, observation)
+      summary = prefilter.add(summary, watch, observation)
     },
-    encoded: () => (guard === undefined ? null : z.encode(guard.schema, summary)),
+    encoded: () => (prefilter === undefined ? null : z.encode(prefilter.schema, summary)),
   }
 }

@@ -13,7 +13,7 @@ import type { EvaluatedWatch } from '../model.ts'
 import { listEvaluated, saveStates } from '../store.ts'
 import * as store from '../target-store.ts'
 import { LEDGER_TYPES } from '../types/index.ts'
-import { evaluateWatch, type Raised } from './evaluate.ts'
+import { type AlertCandidate, evaluateWatch } from './evaluate.ts'
 
 /** Targets read at once. */
 const TARGETS_PER_READ = 500
@@ -26,7 +26,7 @@ export interface JudgeDeps {
   /** Where a wallet goes whose watches cannot be judged; the others go on. */
   readonly quarantine: Quarantine
   /** Records firings in the given transaction: `alerts.raise`, a higher room. */
-  readonly raise: (tx: Db, raised: readonly Raised[]) => Promise<void>
+  readonly raise: (tx: Db, raised: readonly AlertCandidate[]) => Promise<void>
 }
 
 /**
@@ -165,7 +165,7 @@ function hasCooled({ states, cooldownSeconds }: EvaluatedWatch, now: Date): bool
 /** The watches of one wallet while observations pass through them. */
 function startFold(type: LedgerWatchType, watches: readonly EvaluatedWatch[]) {
   let folded = watches
-  let raised: readonly Raised[] = []
+  let raised: readonly AlertCandidate[] = []
   return {
     /** @param isMeant which watches it is for; all without it */
     add: (balance: Balance, isMeant: (watch: EvaluatedWatch) => boolean = () => true) => {

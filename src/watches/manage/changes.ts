@@ -47,9 +47,9 @@ export async function checkOnChain(
 }
 
 /** What of the settings decides what is observed; undefined where nothing does. */
-export function lensOf(type: WatchType, settings: unknown): unknown {
-  const lens = CHAIN_TYPES.find(({ name }) => name === type.name)?.lens
-  return lens && z.encode(lens.schema, lens.of(settings))
+export function keySettingsOf(type: WatchType, settings: unknown): unknown {
+  const keySettings = CHAIN_TYPES.find(({ name }) => name === type.name)?.keySettings
+  return keySettings && z.encode(keySettings.schema, keySettings.of(settings))
 }
 
 /**
@@ -64,13 +64,18 @@ export async function lookAnew(
   { settings, wallet }: { readonly settings: unknown; readonly wallet: Address },
 ): Promise<number> {
   const { target, targetId } = row
-  const lens = lensOf(type, z.decode(type.settings, settings))
-  if (lens === undefined) {
+  const keySettings = keySettingsOf(type, z.decode(type.settings, settings))
+  if (keySettings === undefined) {
     await store.markStale(tx, targetId)
     return targetId
   }
-  const key = targetKey(type, target, wallet, lens)
-  const joined = await store.joinTarget(tx, { type: type.name, key, target, lens })
+  const key = targetKey(type, target, wallet, keySettings)
+  const joined = await store.joinTarget(tx, {
+    type: type.name,
+    key,
+    target,
+    keySettings: keySettings,
+  })
   await store.leaveTarget(tx, targetId)
   if (joined !== targetId) await store.updateTarget(tx, row.id, joined)
   return joined

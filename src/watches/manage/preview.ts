@@ -72,7 +72,7 @@ async function requireOnChain(
   type: WatchType,
   target: unknown,
 ): Promise<void> {
-  const settings = type.settings.safeParse(suggestedSettings(type.guide))
+  const settings = type.settings.safeParse(suggestedSettings(type.form))
   if (!settings.success) return
   const found =
     (await undefinedIfUnavailable(() => type.check({ chain }, target, settings.data))) ?? []
@@ -100,10 +100,10 @@ async function observeChain(
 ): Promise<unknown> {
   return undefinedIfUnavailable(async () => {
     const block = await chain.confirmedBlock(confirmations)
-    const settings = type.settings.safeParse(suggestedSettings(type.guide))
-    const lens = settings.success ? type.lens?.of(settings.data) : undefined
-    const look = { target, lens, isNew: true }
-    const [seen] = await type.observe({ chain, facts }, [look], { after: null, upTo: block })
+    const settings = type.settings.safeParse(suggestedSettings(type.form))
+    const keySettings = settings.success ? type.keySettings?.of(settings.data) : undefined
+    const request = { target, keySettings: keySettings, isNew: true }
+    const [seen] = await type.observe({ chain, facts }, [request], { after: null, upTo: block })
     const observation = seen?.at(-1)
     return observation && z.encode(type.observation, observation)
   })

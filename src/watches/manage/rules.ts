@@ -62,15 +62,18 @@ export function mergeSignals(
   return [...merged.values()]
 }
 
-/** What makes two watches of a type look at the same: their target, with their lens if there is one. */
+/**
+ * Key of what a watch observes: its target, with its key settings where the type has them. Watches of a type with
+ * equal keys share one target.
+ */
 export function targetKey(
   type: Pick<WatchType, 'reads'>,
   target: unknown,
   wallet: Address,
-  lens?: unknown,
+  keySettings?: unknown,
 ): string {
   if (type.reads === 'ledger') return keyOfOwn(wallet)
-  return canonicalJson(lens === undefined ? target : { target, lens })
+  return canonicalJson(keySettings === undefined ? target : { target, lens: keySettings })
 }
 
 /** The key of what is a wallet's own. */

@@ -29,7 +29,7 @@ import { getWatchType, LEDGER_TYPES } from '../types/index.ts'
 import {
   askForLook,
   checkOnChain,
-  lensOf,
+  keySettingsOf,
   lookAnew,
   mergeSettings,
   muteOf,
@@ -114,9 +114,14 @@ export async function createWatch(
   const target = z.encode(type.target, meant)
   const id = await deps.db.transaction(async (tx) => {
     await slots.occupySlot({ ...deps, db: tx }, caller.wallet, now)
-    const lens = lensOf(type, input.settings)
-    const key = targetKey(type, target, caller.wallet, lens)
-    const targetId = await store.joinTarget(tx, { type: type.name, key, target, lens })
+    const keySettings = keySettingsOf(type, input.settings)
+    const key = targetKey(type, target, caller.wallet, keySettings)
+    const targetId = await store.joinTarget(tx, {
+      type: type.name,
+      key,
+      target,
+      keySettings: keySettings,
+    })
     await askForLook(tx, type, caller.wallet)
     return store.insertWatch(tx, {
       wallet: caller.wallet,

@@ -6,7 +6,7 @@ import type { Clock } from '#src/kernel/clock.ts'
 import { AppError } from '#src/kernel/errors.ts'
 import type { Logger } from '#src/kernel/logger.ts'
 import { traceOf } from '#src/kernel/trace.ts'
-import type { ChainWatchType, Look, Span } from '../define.ts'
+import type { ChainWatchType, ObservationRequest, Span } from '../define.ts'
 import { type JudgeDeps, judgeAlone, newsOf, write } from '../evaluate/judge.ts'
 import type { Facts } from '../facts.ts'
 import { fireChainOutages } from '../outage/chain-outage.ts'
@@ -97,7 +97,8 @@ async function observeType(
   const { db, clock, log } = deps
   const cursor = await store.findCursor(db, type.name)
   try {
-    const known = type.reach === undefined ? tip : await endOfReach(deps, type, cursor, tip, signal)
+    const known =
+      type.watermark === undefined ? tip : await endOfReach(deps, type, cursor, tip, signal)
     if (known !== undefined) await observeSpans(deps, type, cursor, known, signal)
     if (cursor?.failingSince != null)
       log.info({ type: type.name }, 'watch type can be judged again')
@@ -133,7 +134,7 @@ async function endOfReach(
   tip: BlockRef,
   signal: AbortSignal,
 ): Promise<BlockRef | undefined> {
-  const reach = await type.reach?.({ chain, facts })
+  const reach = await type.watermark?.({ chain, facts })
   const judgedTo = cursor?.blockNumber ?? -1
   if (reach === undefined && judgedTo < 0) return undefined
   if (reach === undefined || reach.block < judgedTo) {
@@ -153,10 +154,10 @@ async function observeSpans(
 ): Promise<void> {
   const { db, chain, clock } = deps
   let after = cursor?.blockNumber ?? null
-  for (let looks = 0; looks < LOOKS_PER_PASS && !signal.aborted; looks++) {
+  for (let requests = 0; requests < LOOKS_PER_PASS && !signal.aborted; requests++) {
     // An endpoint that lags behind says nothing new.
     if (after !== null && tip.number < after) return
-    const isWaiting = after === tip.number || (looks === 0 && !isDue(type, cursor, tip))
+    const isWaiting = after === tip.number || (requests === 0 && !isDue(type, cursor, tip))
     const upTo = isWaiting ? tip : await endOfLook(chain, type, after, tip, signal)
     if (upTo === undefined) return
     const span = { after, upTo }
@@ -211,9 +212,9 @@ async function lookAt(
 ): Promise<void> {
   const { chain, facts, clock, quarantine, fence } = deps
   const options = { quarantine, kind: 'target', idOf: ({ id }: store.TargetRow) => id }
-  const targets = await isolateEach(rows, options, (row) => ({ row, look: toLook(type, row) }))
-  const looks = targets.map(({ look }) => look)
-  const seen = await type.observe({ chain, facts, fence }, looks, span, signal)
+  const targets = await isolateEach(rows, options, (row) => ({ row, request: toLook(type, row) }))
+  const requests = targets.map(({ request }) => request)
+  const seen = await type.observe({ chain, facts, fence }, requests, span, signal)
   const missing = targets.flatMap(({ row }, i) =>
     seen[i] === undefined && row.noDataSince === null ? [row.id] : [],
   )
@@ -226,18 +227,21 @@ async function lookAt(
       await store.markData(tx, nothingNew)
     })
   }
-  for (const [index, { row, look }] of targets.entries()) {
+  for (const [index, { row, request }] of targets.entries()) {
     signal.throwIfAborted()
     const observations = seen[index] ?? []
     if (newsOf(deps, type, row, observations).length === 0) continue
-    await judgeAlone(deps, type, row.id, look, observations)
+    await judgeAlone(deps, type, row.id, request, observations)
   }
 }
 
-function toLook(type: ChainWatchType, row: store.TargetRow): Look {
+function toLook(type: ChainWatchType, row: store.TargetRow): ObservationRequest {
   return {
     target: z.decode(type.target, row.target),
-    lens: type.lens === undefined ? undefined : z.decode(type.lens.schema, row.lens),
+    keySettings:
+      type.keySettings === undefined
+        ? undefined
+        : z.decode(type.keySettings.schema, row.keySettings),
     isNew: row.observation === null,
   }
 }

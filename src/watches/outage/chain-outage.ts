@@ -5,7 +5,7 @@ import type { Clock } from '#src/kernel/clock.ts'
 import type { Severity } from '#src/kernel/display-values.ts'
 import type { Logger } from '#src/kernel/logger.ts'
 import type { ChainWatchType } from '../define.ts'
-import type { Raised } from '../evaluate/evaluate.ts'
+import type { AlertCandidate } from '../evaluate/evaluate.ts'
 import type { StoredState } from '../model.ts'
 import { NO_SIGNAL, saveStates } from '../store.ts'
 import * as store from '../target-store.ts'
@@ -22,7 +22,7 @@ export interface ChainOutageDeps {
   readonly clock: Clock
   readonly log: Logger
   /** Records firings in the given transaction: `alerts.raise`, a higher room. */
-  readonly raise: (tx: Db, raised: readonly Raised[]) => Promise<void>
+  readonly raise: (tx: Db, raised: readonly AlertCandidate[]) => Promise<void>
 }
 
 /**
@@ -82,7 +82,7 @@ async function fireChainOutage(
 ): Promise<void> {
   const data = z.encode(Blindness, blindness)
   const told = await inBatches(deps, async (tx, after) => {
-    const watches = await alarms.listUntold(tx, type, severity, after, WATCHES_PER_WRITE)
+    const watches = await alarms.listUnnotified(tx, type, severity, after, WATCHES_PER_WRITE)
     const states = watches.map(({ id, state }) => ({
       watchId: id,
       state: alarmed(state, severity, blindness, now),
@@ -106,8 +106,8 @@ async function fireChainOutage(
 
 async function endChainOutage(deps: ChainOutageDeps, type: string, now: Date): Promise<void> {
   const told = await inBatches(deps, async (tx, after) => {
-    const watches = await alarms.listTold(tx, type, after, WATCHES_PER_WRITE)
-    await alarms.deleteTold(
+    const watches = await alarms.listNotified(tx, type, after, WATCHES_PER_WRITE)
+    await alarms.deleteNotified(
       tx,
       watches.map(({ id }) => id),
     )

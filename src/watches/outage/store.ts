@@ -35,7 +35,7 @@ const columns = sql`
   )) end as states`
 
 /** Watches of a type that are judged, with an id above `after`, whose people do not know it is that bad. */
-export function listUntold(
+export function listUnnotified(
   db: Db,
   type: string,
   severity: Severity,
@@ -54,7 +54,7 @@ export function listUntold(
 }
 
 /** Watches of a type, with an id above `after`, whose people have been told. */
-export function listTold(
+export function listNotified(
   db: Db,
   type: string,
   after: number,
@@ -71,7 +71,7 @@ export function listTold(
 }
 
 /** Forgets that they have been told. */
-export async function deleteTold(db: Db, watchIds: readonly number[]): Promise<void> {
+export async function deleteNotified(db: Db, watchIds: readonly number[]): Promise<void> {
   if (watchIds.length === 0) return
   await db.execute(sql`
     delete from signal_states

@@ -96,7 +96,7 @@ export const creditsBalance = defineLedgerWatchType({
   name: 'credits-balance',
   settings: Settings,
   defaultLabel: () => 'Credits',
-  guide: {
+  form: {
     icon: '💳',
     target: [],
     settings: [

@@ -214,8 +214,8 @@ describe('watches on one feed', () => {
   })
 
   test('are passed over only when none of them would have fired', () => {
-    const { guard } = feedMove
-    if (guard === undefined) throw new Error('there is no guard')
+    const { prefilter } = feedMove
+    if (prefilter === undefined) throw new Error('there is no guard')
     fc.assert(
       fc.property(
         walk,
@@ -229,9 +229,9 @@ describe('watches on one feed', () => {
               const isStale = watches.some(({ joins }) => joins === index) || index === 0
               const isQuiet =
                 summary !== undefined &&
-                guard.isQuiet(z.decode(guard.schema, summary as never), look)
+                prefilter.isQuiet(z.decode(prefilter.schema, summary as never), look)
               if (isGuarded && isQuiet && !isStale) return []
-              let next = guard.empty
+              let next = prefilter.empty
               const fired = watches.flatMap(({ choice, joins }, place) => {
                 if (joins > index) return []
                 const settings = settingsOf({ ...choice, windowSeconds: 300 })
@@ -239,10 +239,10 @@ describe('watches on one feed', () => {
                 const outcome = evaluateWatch(feedMove, { feed: 'FLR/USD' }, watch, look)
                 states = states.with(place, outcome.states)
                 const byId = new Map(outcome.states.map(({ signal, state }) => [signal, state]))
-                next = guard.add(next, { settings, states: byId }, look)
+                next = prefilter.add(next, { settings, states: byId }, look)
                 return outcome.raised.map(({ data }) => ({ place, index, data }))
               })
-              summary = z.encode(guard.schema, next)
+              summary = z.encode(prefilter.schema, next)
               return fired
             })
           }

@@ -7,10 +7,10 @@ import {
   defineSignal,
   defineWatchType,
   type Evaluation,
-  type Guard,
+  type Prefilter,
   type WatchView,
 } from '../define.ts'
-import type { Guide } from '../form.ts'
+import type { SignalForm } from '../form.ts'
 
 const PERCENT_MIN = 0.01
 const PERCENT_MAX = 1000
@@ -36,8 +36,8 @@ const Settings = z.strictObject({
 })
 type Settings = z.output<typeof Settings>
 
-const Lens = Settings.pick({ windowSeconds: true })
-type Lens = z.output<typeof Lens>
+const KeySettings = Settings.pick({ windowSeconds: true })
+type KeySettings = z.output<typeof KeySettings>
 
 /** A price: `value / 10 ** decimals` US dollars. Decimals may be negative, and differ between two. */
 const Price = z.object({ value: Units, decimals: z.int() })
@@ -180,7 +180,7 @@ type Summary = z.output<typeof Summary>
 /** Prices of baselines are rounded, so one that is so close already counts as reached. */
 const ROUNDING = 1e-9
 
-const guard: Guard<Settings, Observation, Summary> = {
+const prefilter: Prefilter<Settings, Observation, Summary> = {
   schema: Summary,
   empty: { up: null, down: null, above: null, below: null, dueAt: null },
   add(summary, { settings, states }, { at }) {
@@ -272,7 +272,7 @@ const priceMoveSignal = defineSignal<Target, Settings, Observation, State>({
   },
 })
 
-const guide: Guide<Target, Settings, Observation> = {
+const form: SignalForm<Target, Settings, Observation> = {
   icon: '📈',
   target: [{ key: 'feed', kind: 'feed' }],
   settings: [
@@ -325,14 +325,14 @@ const guide: Guide<Target, Settings, Observation> = {
 }
 
 /** Watches the USD price of one feed. */
-export const feedMove = defineWatchType<Target, Settings, Observation, Lens, Summary>({
+export const feedMove = defineWatchType<Target, Settings, Observation, KeySettings, Summary>({
   name: 'feed-move',
   target: Target,
   settings: Settings,
   observation: Observation,
-  lens: { schema: Lens, of: ({ windowSeconds }) => ({ windowSeconds }) },
-  async observe({ facts, fence }, looks, { upTo }, signal) {
-    const windows = looks.map(({ target, lens }) => ({ ...target, ...lens }))
+  keySettings: { schema: KeySettings, of: ({ windowSeconds }) => ({ windowSeconds }) },
+  async observe({ facts, fence }, requests, { upTo }, signal) {
+    const windows = requests.map(({ target, keySettings }) => ({ ...target, ...keySettings }))
     const found = await facts.feedWindows(windows, upTo, signal, fence)
     return found.map((window) => {
       if (window === undefined) return undefined
@@ -361,7 +361,7 @@ export const feedMove = defineWatchType<Target, Settings, Observation, Lens, Sum
     return { feed: isOnly ? found.name : found.id }
   },
   defaultLabel: ({ feed }) => feedName(feed) ?? feed,
-  guide,
-  guard,
+  form: form,
+  prefilter: prefilter,
   signals: [priceMoveSignal],
 })

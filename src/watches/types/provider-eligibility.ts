@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import type { Facts, Presentation } from '#src/kernel/display-values.ts'
+import type { DisplayValues, Presentation } from '#src/kernel/display-values.ts'
 import { Address, Instant, type JsonObject } from '#src/kernel/units.ts'
 import { defineSignal, defineWatchType, type Evaluation, type Firing } from '../define.ts'
 import {
@@ -136,7 +136,7 @@ function presentStatus(event: string, data: JsonObject): Presentation {
   )
   const [first] = status.recovered
   const back = status.recovered.length > 1 ? 'both' : first
-  const facts: Facts = {
+  const facts: DisplayValues = {
     provider: { kind: 'address', address: status.provider },
     who: providerName(status.provider, status.providerName),
     epoch: { kind: 'identifier', value: epoch ?? status.rewardEpochId },
@@ -232,7 +232,7 @@ export const providerEligibility = defineWatchType<ProviderTarget, Settings, Obs
   check: async () => [],
   resolve: resolveProvider,
   defaultLabel: providerLabel,
-  guide: {
+  form: {
     icon: '🪪',
     target: PROVIDER_FIELDS,
     settings: [],

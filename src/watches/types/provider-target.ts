@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import type { FspChain } from '#src/fsp/chain.ts'
 import { shortAddress } from '#src/i18n/format.ts'
-import type { Fact } from '#src/kernel/display-values.ts'
+import type { DisplayValue } from '#src/kernel/display-values.ts'
 import { Address } from '#src/kernel/units.ts'
 
 /** A data provider, by its identity address; any of its other addresses is understood. */
@@ -22,7 +22,7 @@ export function providerLabel({ provider }: ProviderTarget): string {
 }
 
 /** A provider in a sentence: by name if it is known. */
-export function providerName(provider: Address, name: string | null): Fact {
+export function providerName(provider: Address, name: string | null): DisplayValue {
   return name === null ? { kind: 'address', address: provider } : { kind: 'name', text: name }
 }
 

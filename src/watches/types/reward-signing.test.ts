@@ -348,8 +348,8 @@ describe('any course of votes', () => {
   })
 
   test('is passed over only while nothing would be told', () => {
-    const { guard } = rewardSigning
-    if (guard === undefined) throw new Error('there is no guard')
+    const { prefilter } = rewardSigning
+    if (prefilter === undefined) throw new Error('there is no guard')
     fc.assert(
       fc.property(courses, hours, fc.nat({ max: 10 }), (all, times, joins) => {
         const looks = times.map((hour) => observationAt(all, hour))
@@ -359,19 +359,20 @@ describe('any course of votes', () => {
           return looks.flatMap((look, index) => {
             const isStale = index === 0 || index === joins
             const isQuiet =
-              summary !== undefined && guard.isQuiet(z.decode(guard.schema, summary as never), look)
+              summary !== undefined &&
+              prefilter.isQuiet(z.decode(prefilter.schema, summary as never), look)
             if (isGuarded && isQuiet && !isStale) return []
-            let next = guard.empty
+            let next = prefilter.empty
             const fired = [0, 1].flatMap((place) => {
               if (place === 1 && index < joins) return []
               const watch = watchOf({ states: states[place] ?? [] })
               const outcome = evaluateWatch(rewardSigning, { provider }, watch, look)
               states = states.with(place, outcome.states)
               const byId = new Map(outcome.states.map(({ signal, state }) => [signal, state]))
-              next = guard.add(next, { settings: {}, states: byId }, look)
+              next = prefilter.add(next, { settings: {}, states: byId }, look)
               return outcome.raised.map(({ event, position }) => `${place} ${event} ${position}`)
             })
-            summary = z.encode(guard.schema, next)
+            summary = z.encode(prefilter.schema, next)
             return fired
           })
         }

@@ -1,8 +1,8 @@
 import { z } from 'zod'
 import { canonicalJson } from '#src/kernel/canonical-json.ts'
-import type { Facts, Presentation } from '#src/kernel/display-values.ts'
+import type { DisplayValues, Presentation } from '#src/kernel/display-values.ts'
 import { Instant, type JsonObject } from '#src/kernel/units.ts'
-import { defineSignal, defineWatchType, type Guard } from '../define.ts'
+import { defineSignal, defineWatchType, type Prefilter } from '../define.ts'
 import {
   PROVIDER_FIELDS,
   ProviderTarget,
@@ -27,7 +27,7 @@ import {
 const Summary = z.object({ seen: z.string(), dueAt: Instant.nullable() })
 type Summary = z.output<typeof Summary>
 
-const guard: Guard<Settings, Observation, Summary> = {
+const prefilter: Prefilter<Settings, Observation, Summary> = {
   schema: Summary,
   empty: { seen: '', dueAt: null },
   add({ dueAt }, { states }, observation) {
@@ -87,7 +87,7 @@ function presentSigning(event: string, data: JsonObject): Presentation {
     closed: concludedAt,
     signed: signedAt,
   }
-  const facts: Facts = {
+  const facts: DisplayValues = {
     provider: { kind: 'address', address: signing.provider },
     epoch: { kind: 'identifier', value: signing.rewardEpochId },
     vote: { kind: 'term', key: `messages:vote.${signing.vote}` },
@@ -207,7 +207,7 @@ export const rewardSigning = defineWatchType<
   check: async () => [],
   resolve: resolveProvider,
   defaultLabel: providerLabel,
-  guide: {
+  form: {
     icon: '✍️',
     target: PROVIDER_FIELDS,
     settings: [],
@@ -223,6 +223,6 @@ export const rewardSigning = defineWatchType<
       }
     },
   },
-  guard,
+  prefilter: prefilter,
   signals: [rewardSigningSignal],
 })

@@ -161,7 +161,7 @@ export const walletBalance = defineWatchType({
   },
   defaultLabel: ({ address, asset }) =>
     `${asset === 'FLR' ? asset : shortAddress(asset)} · ${shortAddress(address)}`,
-  guide: {
+  form: {
     icon: '💰',
     target: [
       { key: 'address', kind: 'address' },

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import type { Facts } from '#src/kernel/display-values.ts'
+import type { DisplayValues } from '#src/kernel/display-values.ts'
 import type { JsonObject } from '#src/kernel/units.ts'
 import { EXAMPLE, roundSignal } from './round-streak.ts'
 
@@ -60,7 +60,7 @@ export const fdcBitvoteLength = roundSignal({
   example: { sentLength: 4, expectedLength: 5, tx: EXAMPLE.tx },
 })
 
-function lengths(data: JsonObject): Facts {
+function lengths(data: JsonObject): DisplayValues {
   const { sentLength, expectedLength } = z
     .looseObject({ sentLength: z.int().nullable(), expectedLength: z.int() })
     .parse(data)
@@ -90,7 +90,7 @@ export const fdcConsensus = roundSignal({
   },
 })
 
-function lacking(data: JsonObject): Facts {
+function lacking(data: JsonObject): DisplayValues {
   const { missing } = z
     .looseObject({
       missing: z.array(z.looseObject({ attestationType: z.string(), source: z.string() })),

@@ -52,7 +52,7 @@ export const providerFsp = defineWatchType<
   check: async () => [],
   resolve: resolveProvider,
   defaultLabel: providerLabel,
-  guide: {
+  form: {
     icon: '🛰',
     target: PROVIDER_FIELDS,
     settings: [],
@@ -69,7 +69,7 @@ export const providerFsp = defineWatchType<
       }),
     }),
   },
-  reach: ({ facts }) => facts.rounds.reach(),
+  watermark: ({ facts }) => facts.rounds.reach(),
   observe: ({ facts }, looks, { after, upTo }) =>
     facts.rounds.observations(
       looks.map(({ target, isNew }) => ({ provider: target.provider, isNew })),

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import type { Facts } from '#src/kernel/display-values.ts'
+import type { DisplayValues } from '#src/kernel/display-values.ts'
 import { Address, Hash, Instant, type JsonObject } from '#src/kernel/units.ts'
 import { EXAMPLE, roundSignal } from './round-streak.ts'
 
@@ -11,7 +11,7 @@ export const revealOffence = roundSignal({
   isStreak: false,
   severity: 'critical',
   role: 'submit',
-  facts: (data): Facts => {
+  facts: (data): DisplayValues => {
     const { commit, computed, submit1Tx, submit2Tx } = z
       .looseObject({
         commit: Hash,
@@ -46,7 +46,7 @@ export const signatureMismatch = roundSignal({
   isStreak: false,
   severity: 'critical',
   role: 'signingPolicy',
-  facts: (data): Facts => {
+  facts: (data): DisplayValues => {
     const { protocol, recoveredSigner, expectedSigner } = z
       .looseObject({
         protocol: Protocol,
@@ -80,7 +80,7 @@ export const signatureGrace = roundSignal({
   isStreak: false,
   severity: 'warning',
   role: 'submitSignatures',
-  facts: (data: JsonObject): Facts => {
+  facts: (data: JsonObject): DisplayValues => {
     const { protocol, secondsLate, deadlineAt } = z
       .looseObject({ protocol: Protocol, secondsLate: z.int(), deadlineAt: Instant })
       .parse(data)

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { type Check, checkOf, type ProviderObservation } from '#src/fsp/indexer/observation.ts'
 import { ROUND_CHECKS, type RoundCheck } from '#src/fsp/protocol/verdicts.ts'
-import type { Facts, Presentation, Severity } from '#src/kernel/display-values.ts'
+import type { DisplayValues, Presentation, Severity } from '#src/kernel/display-values.ts'
 import { Address, Instant, type JsonObject } from '#src/kernel/units.ts'
 import {
   defineSignal,
@@ -83,9 +83,9 @@ export interface RoundSignal {
   /** The address the reader should look after. */
   readonly role: 'submit' | 'submitSignatures' | 'signingPolicy'
   /** What an alert shows beside the usual. */
-  facts?(data: JsonObject): Facts
+  facts?(data: JsonObject): DisplayValues
   /** What only the sentences of an alert say, and no field of it. */
-  words?(data: JsonObject): Facts
+  words?(data: JsonObject): DisplayValues
   /** Values of a believable alert, beside the usual. */
   readonly example: JsonObject
 }
@@ -227,7 +227,7 @@ function present(one: RoundSignal, event: string, json: JsonObject): Presentatio
   const isRecovery = event.endsWith('.recovered')
   const extra = isRecovery ? {} : (one.facts?.(json) ?? {})
   const count = isRecovery ? data.missedRounds : data.streak
-  const facts: Facts = {
+  const facts: DisplayValues = {
     provider: { kind: 'address', address: data.provider },
     since: { kind: 'instant', at: data.since },
     round: { kind: 'identifier', value: data.votingRoundId },

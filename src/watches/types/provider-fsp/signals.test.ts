@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { z } from 'zod'
 import type { Check, ProviderObservation, TransactionPart } from '#src/fsp/indexer/observation.ts'
-import { ROUND_CHECKS, type RoundCheck, type Verdict } from '#src/fsp/protocol/verdicts.ts'
+import { type CheckVerdict, ROUND_CHECKS, type RoundCheck } from '#src/fsp/protocol/verdicts.ts'
 import type { Evaluation, ParameterValues, Signal } from '../../define.ts'
 import type { ProviderTarget } from '../provider-target.ts'
 import { mcAnchor, mcFdc, mcUptime, validatorNotListed } from './conditions.ts'
@@ -60,7 +60,11 @@ const BAD_VALUES = {
   secondsLate: 3,
 }
 
-function checks(verdict: Verdict, only?: RoundCheck, values = {}): ProviderObservation['checks'] {
+function checks(
+  verdict: CheckVerdict,
+  only?: RoundCheck,
+  values = {},
+): ProviderObservation['checks'] {
   const all = z.record(z.enum(ROUND_CHECKS), z.custom<Check>())
   return all.parse(
     Object.fromEntries(
@@ -588,12 +592,14 @@ describe('minimal conditions', () => {
 })
 
 describe('every signal', () => {
-  const verdict = fc.constantFrom<Verdict>('good', 'bad', 'unknown')
+  const verdict = fc.constantFrom<CheckVerdict>('good', 'bad', 'unknown')
   const history = fc.array(
     fc.record({ verdict, gap: fc.integer({ min: 1, max: 3 }), hasEvidence: fc.boolean() }),
     { maxLength: 30 },
   )
-  const asObservations = (steps: { verdict: Verdict; gap: number; hasEvidence: boolean }[]) => {
+  const asObservations = (
+    steps: { verdict: CheckVerdict; gap: number; hasEvidence: boolean }[],
+  ) => {
     let index = 0
     return steps.map((step) => {
       index += step.gap
