@@ -1,7 +1,24 @@
 import { availableParallelism } from 'node:os'
-import { defineConfig } from 'vitest/config'
+import { defineConfig, type TestProjectInlineConfiguration } from 'vitest/config'
 import { COMPILE_CACHE, QUICK_MODULES } from './test/support/compile-cache.ts'
-import { LongestFirst } from './test/support/longest-first.ts'
+import { needsOf } from './test/support/test-needs.ts'
+
+const { light, heavy, sandbox } = needsOf('test/**/*.test.ts')
+/** `npm run test:fast` leaves out what starts a process: a chain, a browser, a service. */
+const isFast = process.env['FAST'] === '1'
+
+/** Tests with a PostgreSQL of their own, and what else each of them starts. */
+function withDatabase(name: string, include: readonly string[]): TestProjectInlineConfiguration {
+  return {
+    extends: true,
+    test: {
+      name,
+      include: [...include],
+      setupFiles: ['test/support/transaction-guard.ts'],
+      globalSetup: ['test/support/global-setup.ts'],
+    },
+  }
+}
 
 export default defineConfig({
   test: {
@@ -12,27 +29,15 @@ export default defineConfig({
     execArgv: [QUICK_MODULES],
     // Files wait for processes, blocks and time-outs as well as they compute.
     maxWorkers: availableParallelism() + 1,
-    sequence: { sequencer: LongestFirst },
     // Only against hanging: a busy machine may take its time.
     testTimeout: 60_000,
     hookTimeout: 120_000,
     expect: { poll: { timeout: 30_000 } },
-    // A busy machine may break a race of processes once; a fault breaks it every time.
-    retry: process.env.CI === undefined ? 0 : 2,
     projects: [
-      {
-        extends: true,
-        test: { name: 'unit', include: ['{src,bot,sandbox}/**/*.test.ts'] },
-      },
-      {
-        extends: true,
-        test: {
-          name: 'integration',
-          include: ['test/**/*.test.ts'],
-          setupFiles: ['test/support/transaction-guard.ts'],
-          globalSetup: ['test/support/global-setup.ts'],
-        },
-      },
+      { extends: true, test: { name: 'unit', include: ['{src,bot,sandbox}/**/*.test.ts'] } },
+      withDatabase('integration', isFast ? light : [...light, ...heavy]),
+      // The tests of the sandbox itself.
+      withDatabase('sandbox', sandbox),
     ],
   },
 })
