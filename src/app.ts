@@ -143,7 +143,7 @@ export function createApp(
     chain,
     facts: createFacts({ db, ...factSource }),
     xrpl,
-    market: createPaymentOptions({ chain, xrpl, clock, log, billing }),
+    paymentOptions: createPaymentOptions({ chain, xrpl, clock, log, billing }),
     metering: createMetering({ ...metered, tokens: createTokenLookup(metered) }),
     channels,
     notices: createNotices({ clock, publicUrl, botUsername, billing }),
@@ -168,7 +168,7 @@ export function createApp(
     db: jobsDb,
     chain: jobsChain,
     facts: createFacts({ db: jobsDb, ...factSource, chain: jobsChain }),
-    market: createPaymentOptions({ chain: jobsChain, xrpl, clock, log, billing }),
+    paymentOptions: createPaymentOptions({ chain: jobsChain, xrpl, clock, log, billing }),
   }
   const server = createServer(app, config.http)
   const bot =

@@ -50,7 +50,7 @@ const OVERVIEW_LOOK_MS = 60_000
 const ROWS_PER_LOOK = 20
 
 /** What tells: the application, and the bot's own way to Telegram. */
-interface Teller {
+interface LiveMessageDeps {
   readonly app: App
   readonly api: Api
   /** Without `@`. */
@@ -58,7 +58,11 @@ interface Teller {
 }
 
 /** Keeps live messages as they should be until the signal comes. Never rejects. */
-export async function runLiveNews(teller: Teller, sql: Sql, signal: AbortSignal): Promise<void> {
+export async function runLiveNews(
+  teller: LiveMessageDeps,
+  sql: Sql,
+  signal: AbortSignal,
+): Promise<void> {
   const { app } = teller
   const waker = createWaker()
   const heard = new Set<string>()
@@ -88,7 +92,7 @@ export async function runLiveNews(teller: Teller, sql: Sql, signal: AbortSignal)
  * @returns whether there was one
  */
 export async function changeLive(
-  teller: Teller,
+  teller: LiveMessageDeps,
   handles: readonly string[] = [],
   signal?: AbortSignal,
 ): Promise<boolean> {
@@ -112,7 +116,7 @@ type Looked = Pick<LiveRow, 'stage' | 'shown'> & {
   readonly isChanged: boolean
 }
 
-async function look(teller: Teller, row: LiveRow): Promise<void> {
+async function look(teller: LiveMessageDeps, row: LiveRow): Promise<void> {
   const { app } = teller
   try {
     const looked = await lookAt(teller, row)
@@ -140,7 +144,7 @@ function isOver(error: unknown): boolean {
   return error instanceof GrammyError && (error.error_code === 403 || error.error_code === 400)
 }
 
-async function lookAt(teller: Teller, row: LiveRow): Promise<Looked | undefined> {
+async function lookAt(teller: LiveMessageDeps, row: LiveRow): Promise<Looked | undefined> {
   const { app, username } = teller
   const { chatId } = row
   const [known, links] = await Promise.all([findChat(app.db, chatId), chatLinks(app, chatId)])
@@ -179,11 +183,15 @@ function askAs(app: App, { locale }: KnownChat, { wallet, scopes }: ChatLink): A
     (await invoke(app, operation, caller, { ...input, locale })).output
 }
 
-async function readShown({ app }: Teller, { chatId, handle, stage }: LiveRow, ask: AskOperation) {
+async function readShown(
+  { app }: LiveMessageDeps,
+  { chatId, handle, stage }: LiveRow,
+  ask: AskOperation,
+) {
   return await readTopup(app, ask, { handle: Hash.parse(handle), chatId, stage })
 }
 
-async function showTopup(teller: Teller, row: LiveRow, seen: Seen): Promise<Looked> {
+async function showTopup(teller: LiveMessageDeps, row: LiveRow, seen: Seen): Promise<Looked> {
   const now = teller.app.clock.now()
   const topup = await readShown(teller, row, seen.ask)
   const screen = topupScreen(seen.reader, topup, now)
@@ -196,7 +204,11 @@ async function showTopup(teller: Teller, row: LiveRow, seen: Seen): Promise<Look
 }
 
 /** The code goes when there is nothing left to pay, or no time. */
-async function keepQr(teller: Teller, row: LiveRow, { ask }: Seen): Promise<Looked | undefined> {
+async function keepQr(
+  teller: LiveMessageDeps,
+  row: LiveRow,
+  { ask }: Seen,
+): Promise<Looked | undefined> {
   const topup = await readShown(teller, row, ask)
   if (topup.topup.status === 'draft') {
     const nextAt = nextLookAt(topup, teller.app.clock.now())
@@ -206,7 +218,7 @@ async function keepQr(teller: Teller, row: LiveRow, { ask }: Seen): Promise<Look
   return undefined
 }
 
-async function showOverview(teller: Teller, row: LiveRow, seen: Seen): Promise<Looked> {
+async function showOverview(teller: LiveMessageDeps, row: LiveRow, seen: Seen): Promise<Looked> {
   const { reader, link, ask } = seen
   const now = teller.app.clock.now()
   const overview = await readOverview(ask, { ...link, isGroup: reader.isGroup })
@@ -218,7 +230,11 @@ async function showOverview(teller: Teller, row: LiveRow, seen: Seen): Promise<L
 }
 
 /** Changes a message, unless it shows something else by now. @returns whether it was changed */
-async function change({ app, api }: Teller, row: LiveRow, { html, rows }: View): Promise<boolean> {
+async function change(
+  { app, api }: LiveMessageDeps,
+  row: LiveRow,
+  { html, rows }: View,
+): Promise<boolean> {
   const current = await findLive(app.db, row)
   if (current?.createdAt.getTime() !== row.createdAt.getTime()) return false
   try {

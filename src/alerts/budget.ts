@@ -92,7 +92,7 @@ interface Reader {
   readonly id: number
   readonly wallet: Address
   readonly channel: ChannelKey
-  readonly lane: string
+  readonly partitionKey: string
   readonly locale: Locale
   readonly timezone: string
   readonly mutedUntil: Date | null
@@ -163,7 +163,7 @@ function messageFor(
   write: (t: Translate) => Pick<Envelope['message'], 'title' | 'body'>,
 ): delivery.NewDelivery {
   const { watch, reader, settings, now } = about
-  const { id: recipientId, wallet, channel, lane, locale, timezone } = reader
+  const { id: recipientId, wallet, channel, partitionKey, locale, timezone } = reader
   const t = translator(locale)
   const id = delivery.newDeliveryId(now)
   const timing = timingOf(settings, reader, { kind: 'notice', severity: 'warning', now })
@@ -173,7 +173,7 @@ function messageFor(
     alertId: null,
     recipientId,
     channel,
-    lane,
+    partitionKey,
     orderKey: `${recipientId} throttled ${watch.id}`,
     firedAt: now,
     position: 0,

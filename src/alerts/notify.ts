@@ -162,7 +162,7 @@ function deliveryOf(
     alertId,
     recipientId: recipient.id,
     channel: recipient.channel,
-    lane: recipient.lane,
+    partitionKey: recipient.partitionKey,
     orderKey: `${recipient.id} ${watch.id} ${signal}`,
     firedAt: new Date(firedAt.getTime() + (reminder?.number ?? 0) * REMINDER_GAP_MS),
     position,

@@ -125,7 +125,7 @@ async function summarize(deps: Deps, tx: Db, recipientId: number): Promise<boole
     await delivery.cancelDeferred(tx, recipientId)
     return false
   }
-  const { wallet, channel, lane, mutedUntil: wakes } = reader
+  const { wallet, channel, partitionKey, mutedUntil: wakes } = reader
   const settings = (await listSettings(tx, [wallet])).get(wallet) ?? DEFAULT_SETTINGS
   const until = timesFor(settings, reader, now)
   // It was muted since, or its quiet hours changed. What is critical may come all the same.
@@ -139,7 +139,7 @@ async function summarize(deps: Deps, tx: Db, recipientId: number): Promise<boole
     tx,
     notices.map(({ id, summaryDeliveryId }) => ({ id, summaryDeliveryId })),
   )
-  const about = { wallet, recipientId, channel, lane, alertId: null, position: 0 }
+  const about = { wallet, recipientId, channel, partitionKey, alertId: null, position: 0 }
   const plain = { ...about, createdAt: now, status: 'pending' } as const
   await delivery.enqueue(tx, [
     ...notices.map(({ envelope, firedAt, summaryDeliveryId: id }) => ({

@@ -265,12 +265,12 @@ export interface DestinationForm<Destination> {
   ): TypedDestination<Destination> | undefined
 }
 
-/** How many messages a channel has on their way at once: in all, and to one lane (a host, a chat). */
+/** How many messages a channel has on their way at once: in all, and to one partition (a host, a chat). */
 export interface SendingLimits {
   readonly room: number
-  /** To a lane of which nothing is known yet. */
+  /** To a partition of which nothing is known yet. */
   readonly initialLimit: number
-  /** To a lane that answers quickly. */
+  /** To a partition that answers quickly. */
   readonly limitMax: number
 }
 
@@ -291,9 +291,9 @@ export interface Channel<Destination> {
   /** The destination as it may be shown: enough to recognize it, not to use it. */
   mask(destination: Destination): string
   /** Equal for equal destinations: who serves it, for bounded concurrency (host, chat). */
-  lane(destination: Destination): string
-  /** What a lane may have in common with others, such as a registrable domain or an address. */
-  groupsOf?(lane: string): readonly string[]
+  partitionKey(destination: Destination): string
+  /** What a partition may have in common with others, such as a registrable domain or an address. */
+  groupsOf?(partitionKey: string): readonly string[]
   /** @throws DeliveryError for every failure of the other side */
   send(destination: Destination, envelope: Envelope, context: SendContext): Promise<Receipt>
   /**
@@ -331,7 +331,7 @@ export function defineChannel<Destination>(channel: Channel<Destination>): Chann
         edit(parsed(destination), messageId, envelope, state, context),
     }),
     mask: (destination) => channel.mask(parsed(destination)),
-    lane: (destination) => channel.lane(parsed(destination)),
+    partitionKey: (destination) => channel.partitionKey(parsed(destination)),
     send: async (destination, envelope, context) =>
       channel.send(parsed(destination), envelope, context),
   }

@@ -82,7 +82,7 @@ export function createDiscord(deps: Deps): Channel<unknown> {
     isOneService: true,
     available: () => true,
     mask: ({ url }) => `discord …${hookOf(url).id.slice(-4)}`,
-    lane: ({ url }) => `discord ${hookOf(url).id}`,
+    partitionKey: ({ url }) => `discord ${hookOf(url).id}`,
     send: async ({ url }, envelope, context) => {
       const body = discordBody(envelope, { now: context.now })
       const answer = await request(deps, pace, { url, method: 'POST', body, context })

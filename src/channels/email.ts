@@ -69,7 +69,7 @@ export function createEmail(deps: MailDeps): Channel<unknown> {
     available: () => deps.mailer !== undefined,
     mask: ({ address }) =>
       `${address.slice(0, firstLength(address))}…${address.slice(atOf(address))}`,
-    lane: ({ address }) => address.slice(atOf(address) + 1).toLowerCase(),
+    partitionKey: ({ address }) => address.slice(atOf(address) + 1).toLowerCase(),
     send: (destination, envelope, context) => sendAlert(deps, destination, envelope, context),
   })
 }

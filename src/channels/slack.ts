@@ -53,7 +53,7 @@ export function createSlack(deps: {
     isOneService: true,
     available: () => true,
     mask: ({ url }) => `slack …${hookOf(url).slice(-4)}`,
-    lane: ({ url }) => `slack ${hookOf(url)}`,
+    partitionKey: ({ url }) => `slack ${hookOf(url)}`,
     send: async ({ url }, envelope, { now, signal }) => {
       const key = hookOf(url)
       const earlyMs = await pace.turn(key, { patienceMs: PATIENCE_MS, signal })

@@ -74,7 +74,7 @@ export function createTelegram({
     isOneService: true,
     available: () => api !== undefined,
     mask: ({ chatId }) => `chat …${String(chatId).slice(-4)}`,
-    lane: ({ chatId }) => String(chatId),
+    partitionKey: ({ chatId }) => String(chatId),
     send: async (destination, envelope, context) => {
       const options = { ...readerOf(destination), now: context.now }
       const view = (more: AlertViewOptions) => alertView(envelope, {}, { ...options, ...more })

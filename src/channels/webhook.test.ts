@@ -198,7 +198,7 @@ describe('a webhook', () => {
     const channel = createWebhook({ post: answering(200), allowPrivate: false, userAgent: '' })
     const destination = { url: 'https://hooks.example.org:8443/secret/path-1234', secret: OLD }
     expect(channel.mask(destination)).toBe('hooks.example.org:8443/…1234')
-    expect(channel.lane(destination)).toBe('hooks.example.org:8443')
+    expect(channel.partitionKey(destination)).toBe('hooks.example.org:8443')
   })
 })
 

@@ -105,7 +105,7 @@ export function createWebhook(deps: {
     limits: { room: 256, initialLimit: 8, limitMax: 64 },
     available: () => true,
     mask: ({ url }) => maskUrl(url),
-    lane: ({ url }) => URL.parse(url)?.host ?? url,
+    partitionKey: ({ url }) => URL.parse(url)?.host ?? url,
     ...(deps.groupsOf && { groupsOf: deps.groupsOf }),
     send: async (destination, envelope, context) => {
       const { kind = 'alert' } = envelope

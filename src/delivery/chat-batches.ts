@@ -252,8 +252,8 @@ type ReadRow = Omit<due.ClaimedRow, 'envelope'> & { readonly envelope: Envelope 
 function taskOf(channel: ChannelKey, rows: readonly due.ClaimedRow[]) {
   const [first] = rows
   if (first === undefined) throw new Error('a task without deliveries')
-  const { recipientId, wallet, lane } = first
-  return { channel, recipientId, wallet, lane, rows }
+  const { recipientId, wallet, partitionKey } = first
+  return { channel, recipientId, wallet, partitionKey, rows }
 }
 
 /** Recoveries that a group has shown by its lines: told together with the last. */
@@ -343,13 +343,13 @@ function changeTask(
   const { id, messageId, version, leasedUntil, revisions } = message
   const shown = messageFate(message, parts, states)
   if (shown === undefined || messageId === null || leasedUntil === null) return []
-  const { recipientId, wallet, lane, kind, watchId, recovery, loud, openedAt } = message
+  const { recipientId, wallet, partitionKey, kind, watchId, recovery, loud, openedAt } = message
   return [
     {
       channel,
       recipientId,
       wallet,
-      lane,
+      partitionKey,
       rows,
       envelope: shown.envelope,
       keep: { kind, watchId, recovery, loud, openedAt, states },

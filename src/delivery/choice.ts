@@ -33,13 +33,13 @@ interface Offered {
 export function chooseAmong(
   { front, backlog }: Offered,
   by: {
-    readonly lanes: ConcurrencyLimiter
+    readonly limiter: ConcurrencyLimiter
     readonly inHand: ReadonlySet<string>
     readonly isEach: boolean
   },
 ): Chosen {
-  const { lanes, inHand, isEach } = by
-  const choice = lanes.choose()
+  const { limiter, inHand, isEach } = by
+  const choice = limiter.choose()
   const firstOf = firstOfKeys([...front, ...backlog])
   const seen = new Set<number>()
   const taken: Candidate[] = []

@@ -7,143 +7,143 @@ const SUSPECTS = 64
 const UNPROVED = 192
 const OF_GROUP = 8
 
-describe('a lane', () => {
+describe('a partition', () => {
   test('has one message on its way to a chat, and eight to a host that is not known', () => {
     expect(granted(createConcurrencyLimiter(CHAT), 'chat', 20)).toBe(1)
     expect(granted(createConcurrencyLimiter(HOOK), 'a.example', 20)).toBe(8)
   })
 
   test('widens while its recipients answer quickly, up to 64', () => {
-    const lanes = createConcurrencyLimiter(HOOK)
-    answer(lanes, 'a.example', 100, 20)
-    expect(atOnce(lanes, 'a.example', 80)).toBe(64)
+    const limiter = createConcurrencyLimiter(HOOK)
+    answer(limiter, 'a.example', 100, 20)
+    expect(atOnce(limiter, 'a.example', 80)).toBe(64)
   })
 
   test('lets twice as many more wait where it has proved quick, and calls them in order', async () => {
-    const lanes = createConcurrencyLimiter(HOOK)
-    answer(lanes, 'a.example', 2, 20)
+    const limiter = createConcurrencyLimiter(HOOK)
+    answer(limiter, 'a.example', 2, 20)
     const called: number[] = []
-    const places = Array.from({ length: 22 }, () => lanes.acquire(to('a.example')))
+    const places = Array.from({ length: 22 }, () => limiter.acquire(to('a.example')))
     for (const [index, { ready }] of places.entries()) ready.then(() => called.push(index))
     await settle()
     expect(called).toEqual([0, 1, 2, 3, 4, 5, 6, 7, 8, 9])
-    expect(granted(lanes, 'a.example', 30)).toBe(8)
+    expect(granted(limiter, 'a.example', 30)).toBe(8)
     places[0]?.release(3000)
     await settle()
     expect(called).toEqual([0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10])
-    expect(lanes.free()).toBe(256 - 10)
+    expect(limiter.free()).toBe(256 - 10)
   })
 
   test('keeps its width where answers take a while', () => {
-    const lanes = createConcurrencyLimiter(HOOK)
-    answer(lanes, 'a.example', 4, 20)
-    answer(lanes, 'a.example', 10, 3000)
-    expect(atOnce(lanes, 'a.example', 80)).toBe(12)
+    const limiter = createConcurrencyLimiter(HOOK)
+    answer(limiter, 'a.example', 4, 20)
+    answer(limiter, 'a.example', 10, 3000)
+    expect(atOnce(limiter, 'a.example', 80)).toBe(12)
   })
 
   test('is not narrowed by a slow recipient for the others on its host', () => {
-    const lanes = createConcurrencyLimiter(HOOK)
-    answer(lanes, 'shared.example', 20, 20, 1)
-    answer(lanes, 'shared.example', 20, 'none', 2)
-    answer(lanes, 'shared.example', 20, 14_000, 3)
-    expect(granted(lanes, 'shared.example', 20, 2)).toBe(1)
-    expect(granted(lanes, 'shared.example', 20, 3)).toBe(1)
-    expect(granted(lanes, 'shared.example', 20, 1)).toBe(20)
+    const limiter = createConcurrencyLimiter(HOOK)
+    answer(limiter, 'shared.example', 20, 20, 1)
+    answer(limiter, 'shared.example', 20, 'none', 2)
+    answer(limiter, 'shared.example', 20, 14_000, 3)
+    expect(granted(limiter, 'shared.example', 20, 2)).toBe(1)
+    expect(granted(limiter, 'shared.example', 20, 3)).toBe(1)
+    expect(granted(limiter, 'shared.example', 20, 1)).toBe(20)
   })
 
   test('is forgotten when it is as it began', () => {
-    const lanes = createConcurrencyLimiter(HOOK)
-    answer(lanes, 'a.example', 1, 3000)
-    expect(lanes.full()).toEqual({ lanes: [], recipients: [] })
-    expect(lanes.free()).toBe(256)
+    const limiter = createConcurrencyLimiter(HOOK)
+    answer(limiter, 'a.example', 1, 3000)
+    expect(limiter.full()).toEqual({ partitions: [], recipients: [] })
+    expect(limiter.free()).toBe(256)
   })
 })
 
 describe('recipients that did not answer last time', () => {
   test('have one place each until they answer', () => {
-    const lanes = createConcurrencyLimiter(HOOK)
-    answer(lanes, 'a.example', 1, 'none')
-    expect(granted(lanes, 'a.example', 20)).toBe(1)
-    expect(lanes.isSuspect(recipientOf('a.example'))).toBe(true)
-    answer(lanes, 'a.example', 4, 20)
-    expect(granted(lanes, 'a.example', 20)).toBeGreaterThan(4)
-    expect(lanes.isSuspect(recipientOf('a.example'))).toBe(false)
+    const limiter = createConcurrencyLimiter(HOOK)
+    answer(limiter, 'a.example', 1, 'none')
+    expect(granted(limiter, 'a.example', 20)).toBe(1)
+    expect(limiter.isSuspect(recipientOf('a.example'))).toBe(true)
+    answer(limiter, 'a.example', 4, 20)
+    expect(granted(limiter, 'a.example', 20)).toBeGreaterThan(4)
+    expect(limiter.isSuspect(recipientOf('a.example'))).toBe(false)
   })
 
   test('have a quarter of the room together, however many they are', () => {
-    const lanes = createConcurrencyLimiter(HOOK)
-    for (const host of hosts(300)) answer(lanes, host, 1, 'none')
-    expect(hosts(300).filter((host) => take(lanes, host)).length).toBe(SUSPECTS)
-    expect(granted(lanes, 'healthy.example', 1)).toBe(1)
+    const limiter = createConcurrencyLimiter(HOOK)
+    for (const host of hosts(300)) answer(limiter, host, 1, 'none')
+    expect(hosts(300).filter((host) => take(limiter, host)).length).toBe(SUSPECTS)
+    expect(granted(limiter, 'healthy.example', 1)).toBe(1)
   })
 
   test('count as such also where they answer, but only after many seconds', () => {
-    const lanes = createConcurrencyLimiter(HOOK)
-    for (const host of hosts(300)) answer(lanes, host, 1, 14_900)
-    expect(hosts(300).filter((host) => take(lanes, host)).length).toBe(SUSPECTS)
+    const limiter = createConcurrencyLimiter(HOOK)
+    for (const host of hosts(300)) answer(limiter, host, 1, 14_900)
+    expect(hosts(300).filter((host) => take(limiter, host)).length).toBe(SUSPECTS)
   })
 
   test('have a small share of that for all of one registrable domain or address', () => {
-    const lanes = createConcurrencyLimiter(HOOK, () => ['evil.example'])
-    for (const host of hosts(100)) answer(lanes, host, 1, 'none')
-    expect(hosts(100).filter((host) => take(lanes, host)).length).toBe(OF_GROUP)
-    answer(lanes, 'healthy.example', 1, 20)
-    expect(granted(lanes, 'healthy.example', 5)).toBe(5)
+    const limiter = createConcurrencyLimiter(HOOK, () => ['evil.example'])
+    for (const host of hosts(100)) answer(limiter, host, 1, 'none')
+    expect(hosts(100).filter((host) => take(limiter, host)).length).toBe(OF_GROUP)
+    answer(limiter, 'healthy.example', 1, 20)
+    expect(granted(limiter, 'healthy.example', 5)).toBe(5)
   })
 
   test('include those of whom only a failure is stored', () => {
-    const lanes = createConcurrencyLimiter(HOOK)
+    const limiter = createConcurrencyLimiter(HOOK)
     const taken = hosts(300).filter((host) => {
       const destination = { ...to(host), backlog: true }
-      if (!lanes.choose().take(destination)) return false
-      lanes.acquire(destination)
+      if (!limiter.choose().take(destination)) return false
+      limiter.acquire(destination)
       return true
     })
     expect(taken.length).toBe(SUSPECTS)
   })
 
   test('get less time after three attempts without any answer, but now and then the whole', () => {
-    const lanes = createConcurrencyLimiter(HOOK)
+    const limiter = createConcurrencyLimiter(HOOK)
     const id = recipientOf('a.example')
     const short: boolean[] = []
     for (let count = 0; count < 9; count += 1) {
-      short.push(lanes.isShort(id))
-      answer(lanes, 'a.example', 1, 'none')
+      short.push(limiter.isShort(id))
+      answer(limiter, 'a.example', 1, 'none')
     }
     expect(short).toEqual([false, false, false, true, false, true, true, true, false])
-    answer(lanes, 'a.example', 1, 20)
-    expect(lanes.isShort(id)).toBe(false)
+    answer(limiter, 'a.example', 1, 20)
+    expect(limiter.isShort(id)).toBe(false)
   })
 })
 
 test('the backlog of a recipient that let three attempts hang rests, until it answers', () => {
-  const lanes = createConcurrencyLimiter(HOOK)
+  const limiter = createConcurrencyLimiter(HOOK)
   const id = recipientOf('a.example')
-  answer(lanes, 'a.example', 2, 'none')
-  expect(lanes.resting()).toEqual([])
-  answer(lanes, 'a.example', 1, 'none')
-  expect(lanes.resting()).toEqual([id])
-  answer(lanes, 'a.example', 1, 20)
-  expect(lanes.resting()).toEqual([])
+  answer(limiter, 'a.example', 2, 'none')
+  expect(limiter.resting()).toEqual([])
+  answer(limiter, 'a.example', 1, 'none')
+  expect(limiter.resting()).toEqual([id])
+  answer(limiter, 'a.example', 1, 20)
+  expect(limiter.resting()).toEqual([])
 })
 
 describe('recipients of whom nothing is known', () => {
   test('leave a quarter of the room to those that answered', () => {
-    const lanes = createConcurrencyLimiter(HOOK)
-    answer(lanes, 'proved.example', 100, 20)
-    expect(hosts(300).filter((host) => take(lanes, host)).length).toBe(UNPROVED)
-    expect(granted(lanes, 'proved.example', 64)).toBe(64)
+    const limiter = createConcurrencyLimiter(HOOK)
+    answer(limiter, 'proved.example', 100, 20)
+    expect(hosts(300).filter((host) => take(limiter, host)).length).toBe(UNPROVED)
+    expect(granted(limiter, 'proved.example', 64)).toBe(64)
   })
 })
 
 test('nobody who waits takes room from others, and never is more sent than there is room for', async () => {
-  const lanes = createConcurrencyLimiter(HOOK)
+  const limiter = createConcurrencyLimiter(HOOK)
   const all = hosts(28)
-  for (const host of all) answer(lanes, host, 1, 20)
+  for (const host of all) answer(limiter, host, 1, 20)
   let called = 0
   const places = all.map((host) =>
     Array.from({ length: 18 }, () => {
-      const place = lanes.acquire(to(host))
+      const place = limiter.acquire(to(host))
       place.ready.then(() => {
         called += 1
       })
@@ -152,18 +152,18 @@ test('nobody who waits takes room from others, and never is more sent than there
   )
   await settle()
   expect(called).toBe(252)
-  expect(lanes.free()).toBe(4)
+  expect(limiter.free()).toBe(4)
   for (const [first] of places) first?.release(20)
   await settle()
   expect(called - all.length).toBe(256)
-  expect(lanes.free()).toBe(0)
+  expect(limiter.free()).toBe(0)
 })
 
 test('what says nothing about a recipient changes nothing about it', () => {
-  const lanes = createConcurrencyLimiter(HOOK)
-  answer(lanes, 'a.example', 5, undefined)
-  expect(lanes.isSuspect(recipientOf('a.example'))).toBe(false)
-  expect(granted(lanes, 'a.example', 20)).toBe(8)
+  const limiter = createConcurrencyLimiter(HOOK)
+  answer(limiter, 'a.example', 5, undefined)
+  expect(limiter.isSuspect(recipientOf('a.example'))).toBe(false)
+  expect(granted(limiter, 'a.example', 20)).toBe(8)
 })
 
 function hosts(count: number): readonly string[] {
@@ -171,37 +171,41 @@ function hosts(count: number): readonly string[] {
 }
 
 /** One recipient a host, unless given. */
-function recipientOf(lane: string): number {
-  return 100 + [...lane].reduce((sum, letter) => (sum * 31 + letter.charCodeAt(0)) % 1_000_003, 7)
+function recipientOf(partitionKey: string): number {
+  return (
+    100 +
+    [...partitionKey].reduce((sum, letter) => (sum * 31 + letter.charCodeAt(0)) % 1_000_003, 7)
+  )
 }
 
-function to(lane: string, recipientId = recipientOf(lane)) {
-  return { recipientId, lane, backlog: false }
+function to(partitionKey: string, recipientId = recipientOf(partitionKey)) {
+  return { recipientId, partitionKey, backlog: false }
 }
 
 /** How many of so many find a place, waiting places included. */
 function granted(
-  lanes: ConcurrencyLimiter,
-  lane: string,
+  limiter: ConcurrencyLimiter,
+  partitionKey: string,
   count: number,
   recipientId?: number,
 ): number {
-  const choice = lanes.choose()
-  return Array.from({ length: count }, () => choice.take(to(lane, recipientId))).filter(Boolean)
-    .length
+  const choice = limiter.choose()
+  return Array.from({ length: count }, () => choice.take(to(partitionKey, recipientId))).filter(
+    Boolean,
+  ).length
 }
 
 /** How many of so many that enter are on their way at once. */
-function atOnce(lanes: ConcurrencyLimiter, lane: string, count: number): number {
-  const before = lanes.free()
-  for (let index = 0; index < count; index += 1) lanes.acquire(to(lane))
-  return before - lanes.free()
+function atOnce(limiter: ConcurrencyLimiter, partitionKey: string, count: number): number {
+  const before = limiter.free()
+  for (let index = 0; index < count; index += 1) limiter.acquire(to(partitionKey))
+  return before - limiter.free()
 }
 
 /** Takes a place to stay, where there is one. */
-function take(lanes: ConcurrencyLimiter, lane: string): boolean {
-  const isFree = lanes.choose().take(to(lane))
-  if (isFree) lanes.acquire(to(lane))
+function take(limiter: ConcurrencyLimiter, partitionKey: string): boolean {
+  const isFree = limiter.choose().take(to(partitionKey))
+  if (isFree) limiter.acquire(to(partitionKey))
   return isFree
 }
 
@@ -210,11 +214,12 @@ function settle(): Promise<void> {
 }
 
 function answer(
-  lanes: ConcurrencyLimiter,
-  lane: string,
+  limiter: ConcurrencyLimiter,
+  partitionKey: string,
   times: number,
   result: number | 'none' | undefined,
   recipientId?: number,
 ): void {
-  for (let time = 0; time < times; time += 1) lanes.acquire(to(lane, recipientId)).release(result)
+  for (let time = 0; time < times; time += 1)
+    limiter.acquire(to(partitionKey, recipientId)).release(result)
 }

@@ -5,20 +5,20 @@ import type { SendingLimits } from '#src/channels/define.ts'
  * mail server leaves webhooks alone. Inside it there are bounds for
  *
  * - a recipient: its places grow while it answers quickly, and shrink while it does not;
- * - a lane (a host, a chat, a mail domain): as many as its recipients together prove to be quick, whatever
+ * - a partition (a host, a chat, a mail domain): as many as its recipients together prove to be quick, whatever
  *   a slow one of them does;
  * - recipients that did not answer last time, or slowly: one place each, a quarter of the room in all, and
  *   a small share of that for each group of them (a registrable domain, an address), so that many hanging
  *   hosts leave the others their room;
  * - recipients of which nothing is known yet: together with these three quarters of the room.
  *
- * A lane that has proved quick may have twice as many more waiting, so that none of its places stands empty
- * while the next ones are fetched. These take no room from other lanes.
+ * A partition that has proved quick may have twice as many more waiting, so that none of its places stands empty
+ * while the next ones are fetched. These take no room from other partitions.
  */
 
 const QUICK_MS = 1000
 const SLOW_MS = 5000
-/** What a quick lane may have, on its way and waiting, for each that is on its way at most. */
+/** What a quick partition may have, on its way and waiting, for each that is on its way at most. */
 const QUICK_SHARE = 3
 /** The share of the room for recipients that did not answer last time. */
 const SUSPECT_SHARE = 1 / 4
@@ -39,7 +39,7 @@ const REST_MS = { first: 1000, max: 60_000 } as const
 /** Who a place is for. */
 export interface Destination {
   readonly recipientId: number
-  readonly lane: string
+  readonly partitionKey: string
   /** It waits in its recipient's backlog. */
   readonly backlog: boolean
 }
@@ -49,7 +49,7 @@ export interface Permit {
   /** Fulfilled when it is free. */
   readonly ready: Promise<void>
   /** What was known of the recipient when it was taken. */
-  readonly standing: DestinationState
+  readonly state: DestinationState
   /**
    * Gives it back.
    *
@@ -77,7 +77,7 @@ export interface ConcurrencyLimiter {
   choose(): Choice
   acquire(destination: Destination): Permit
   /** Lanes and recipients without a free place, except suspects. */
-  full(): { readonly lanes: readonly string[]; readonly recipients: readonly number[] }
+  full(): { readonly partitions: readonly string[]; readonly recipients: readonly number[] }
   isSuspect(recipientId: number): boolean
   /** Recipients whose backlogs rest: the last attempts got no answer at all. */
   resting(): readonly number[]
@@ -94,7 +94,7 @@ interface Host {
 interface Recipient {
   taken: number
   limit: number
-  standing: DestinationState
+  state: DestinationState
   /** Attempts without an answer, in a row. */
   hangs: number
 }
@@ -110,13 +110,13 @@ interface Counts {
 }
 
 /**
- * The empty lanes of a channel.
+ * The empty partitions of a channel.
  *
- * @param groupsOf what lanes have in common with others: registrable domain, addresses
+ * @param groupsOf what partitions have in common with others: registrable domain, addresses
  */
 export function createConcurrencyLimiter(
   { room, initialLimit, limitMax }: SendingLimits,
-  groupsOf: (lane: string) => readonly string[] = () => [],
+  groupsOf: (partitionKey: string) => readonly string[] = () => [],
 ): ConcurrencyLimiter {
   const hosts = new Map<string, Host>()
   const recipients = new Map<number, Recipient>()
@@ -128,13 +128,13 @@ export function createConcurrencyLimiter(
 
   /** What waits in a backlog has failed before: as long as nothing better is known, that counts. */
   function standingOf({ recipientId, backlog }: Destination): DestinationState {
-    const known = recipients.get(recipientId)?.standing ?? 'unknown'
+    const known = recipients.get(recipientId)?.state ?? 'unknown'
     return known === 'unknown' && backlog ? 'suspect' : known
   }
 
   function recipientOf(id: number): Recipient {
     const known = recipients.get(id)
-    const recipient = known ?? { taken: 0, limit: initialLimit, standing: 'unknown', hangs: 0 }
+    const recipient = known ?? { taken: 0, limit: initialLimit, state: 'unknown', hangs: 0 }
     recipients.delete(id)
     recipients.set(id, recipient)
     if (recipients.size > REMEMBERED_MAX) forgetOne()
@@ -156,15 +156,15 @@ export function createConcurrencyLimiter(
     return Math.max(0, room - held)
   }
 
-  function placesOf({ recipientId }: Destination, standing: DestinationState): number {
-    if (standing === 'suspect') return 1
+  function placesOf({ recipientId }: Destination, state: DestinationState): number {
+    if (state === 'suspect') return 1
     const limit = recipients.get(recipientId)?.limit ?? initialLimit
     return placesIn(limit, initialLimit)
   }
 
-  function count(standing: DestinationState, groups: readonly string[], change: 1 | -1): void {
-    if (standing !== 'answers') counts.unproved += change
-    if (standing !== 'suspect') return
+  function count(state: DestinationState, groups: readonly string[], change: 1 | -1): void {
+    if (state !== 'answers') counts.unproved += change
+    if (state !== 'suspect') return
     counts.suspects += change
     for (const group of groups) {
       const left = (counts.groups.get(group) ?? 0) + change
@@ -183,27 +183,27 @@ export function createConcurrencyLimiter(
       return {
         left: () => left,
         take(destination) {
-          const { recipientId, lane } = destination
-          const standing = standingOf(destination)
-          const groups = standing === 'suspect' ? groupsOf(lane) : []
-          const host = hosts.get(lane)
-          const hostKey = `lane ${lane}`
+          const { recipientId, partitionKey } = destination
+          const state = standingOf(destination)
+          const groups = state === 'suspect' ? groupsOf(partitionKey) : []
+          const host = hosts.get(partitionKey)
+          const hostKey = `partition ${partitionKey}`
           const ownKey = `recipient ${recipientId}`
           const hostPlaces = placesIn(host?.limit ?? initialLimit, initialLimit)
           const own = recipients.get(recipientId)?.taken ?? 0
           const hasPlace =
             left > 0 &&
             (host === undefined ? 0 : inHost(host)) + inChoice(hostKey) < hostPlaces &&
-            own + inChoice(ownKey) < placesOf(destination, standing) &&
-            (standing === 'answers' || counts.unproved + taken.unproved < unprovedMax) &&
-            (standing !== 'suspect' || counts.suspects + taken.suspects < suspectsMax) &&
+            own + inChoice(ownKey) < placesOf(destination, state) &&
+            (state === 'answers' || counts.unproved + taken.unproved < unprovedMax) &&
+            (state !== 'suspect' || counts.suspects + taken.suspects < suspectsMax) &&
             groups.every(
               (group) => (counts.groups.get(group) ?? 0) + inChoice(`group ${group}`) < groupMax,
             )
           if (!hasPlace) return false
           left -= 1
-          if (standing !== 'answers') taken.unproved += 1
-          if (standing === 'suspect') taken.suspects += 1
+          if (state !== 'answers') taken.unproved += 1
+          if (state === 'suspect') taken.suspects += 1
           for (const key of [hostKey, ownKey, ...groups.map((group) => `group ${group}`)]) {
             more.set(key, inChoice(key) + 1)
           }
@@ -212,24 +212,24 @@ export function createConcurrencyLimiter(
       }
     },
     acquire(destination) {
-      const { recipientId, lane } = destination
-      const standing = standingOf(destination)
-      const groups = standing === 'suspect' ? groupsOf(lane) : []
-      const host = hosts.get(lane) ?? { used: 0, limit: initialLimit, waiting: [] }
-      hosts.set(lane, host)
+      const { recipientId, partitionKey } = destination
+      const state = standingOf(destination)
+      const groups = state === 'suspect' ? groupsOf(partitionKey) : []
+      const host = hosts.get(partitionKey) ?? { used: 0, limit: initialLimit, waiting: [] }
+      hosts.set(partitionKey, host)
       const recipient = recipientOf(recipientId)
       recipient.taken += 1
-      count(standing, groups, 1)
+      count(state, groups, 1)
       let ready = Promise.resolve()
       if (host.used < host.limit) host.used += 1
       else ready = new Promise<void>((resolve) => host.waiting.push(resolve))
       return {
         ready,
-        standing,
+        state: state,
         release(result) {
           host.used -= 1
           recipient.taken -= 1
-          count(standing, groups, -1)
+          count(state, groups, -1)
           // No wider while the channel is full: what waits in it would come on top.
           const isRoom = free() > 0
           if (result !== undefined) judge(recipient, result, isRoom ? limitMax : recipient.limit)
@@ -237,7 +237,7 @@ export function createConcurrencyLimiter(
             rests.set(recipientId, restUntil(recipient.hangs))
           else rests.delete(recipientId)
           const isQuick = result !== undefined && result !== 'none' && result <= QUICK_MS
-          if (result !== undefined && (isQuick || standing === 'answers')) {
+          if (result !== undefined && (isQuick || state === 'answers')) {
             // Its own places keep a slow recipient from the others of its host.
             const next = nextLimit(host.limit, result, isRoom ? limitMax : host.limit)
             host.limit = Math.max(next, Math.min(initialLimit, host.limit))
@@ -246,17 +246,17 @@ export function createConcurrencyLimiter(
             host.used += 1
             host.waiting.shift()?.()
           }
-          if (inHost(host) === 0 && host.limit === initialLimit) hosts.delete(lane)
+          if (inHost(host) === 0 && host.limit === initialLimit) hosts.delete(partitionKey)
         },
       }
     },
     full() {
       return {
-        lanes: [...hosts].flatMap(([lane, host]) =>
-          inHost(host) >= placesIn(host.limit, initialLimit) ? [lane] : [],
+        partitions: [...hosts].flatMap(([partitionKey, host]) =>
+          inHost(host) >= placesIn(host.limit, initialLimit) ? [partitionKey] : [],
         ),
-        recipients: [...recipients].flatMap(([id, { taken, limit, standing }]) =>
-          standing !== 'suspect' && taken >= placesIn(limit, initialLimit) ? [id] : [],
+        recipients: [...recipients].flatMap(([id, { taken, limit, state }]) =>
+          state !== 'suspect' && taken >= placesIn(limit, initialLimit) ? [id] : [],
         ),
       }
     },
@@ -265,7 +265,7 @@ export function createConcurrencyLimiter(
       for (const [id, until] of rests) if (until <= now) rests.delete(id)
       return [...rests.keys()]
     },
-    isSuspect: (recipientId) => recipients.get(recipientId)?.standing === 'suspect',
+    isSuspect: (recipientId) => recipients.get(recipientId)?.state === 'suspect',
     isShort(recipientId) {
       const hangs = recipients.get(recipientId)?.hangs ?? 0
       return hangs >= HANGS_FOR_RECORD && hangs % WHOLE_TIME_EVERY !== 0
@@ -276,7 +276,7 @@ export function createConcurrencyLimiter(
 function judge(recipient: Recipient, result: number | 'none', max: number): void {
   recipient.limit = nextLimit(recipient.limit, result, max)
   recipient.hangs = result === 'none' ? recipient.hangs + 1 : 0
-  recipient.standing = result === 'none' || result > SLOW_MS ? 'suspect' : 'answers'
+  recipient.state = result === 'none' || result > SLOW_MS ? 'suspect' : 'answers'
 }
 
 function restUntil(hangs: number): number {

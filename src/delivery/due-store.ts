@@ -27,7 +27,7 @@ export type ClaimedRow = Pick<
   | 'wallet'
   | 'alertId'
   | 'recipientId'
-  | 'lane'
+  | 'partitionKey'
   | 'orderKey'
   | 'envelope'
   | 'attempts'
@@ -40,7 +40,7 @@ export type ClaimedRow = Pick<
 export interface Candidate extends Record<string, unknown> {
   readonly id: string
   readonly recipientId: number
-  readonly lane: string
+  readonly partitionKey: string
   readonly orderKey: string
   readonly urgency: number
   readonly firedAt: Date
@@ -48,7 +48,8 @@ export interface Candidate extends Record<string, unknown> {
   readonly backlog: boolean
 }
 
-const CANDIDATE = sql.raw(`d.id, d.recipient_id as "recipientId", d.lane, d.order_key as "orderKey",
+const CANDIDATE =
+  sql.raw(`d.id, d.recipient_id as "recipientId", d.lane as "partitionKey", d.order_key as "orderKey",
   d.urgency, d.fired_at as "firedAt", d.position::float8 as position, d.backlog`)
 
 /** Nobody holds it. A lease that lasts longer than any can is none. */
@@ -62,14 +63,14 @@ function isDue(now: Date): SQL {
   return sql`d.status in ('pending', 'retrying') and d.next_attempt_at <= ${now} and ${isFree(now)}`
 }
 
-/** What is left out of a look: lanes and recipients that can take nothing now. */
+/** What is left out of a look: partitions and recipients that can take nothing now. */
 export interface Full {
-  readonly lanes: readonly string[]
+  readonly partitions: readonly string[]
   readonly recipients: readonly number[]
 }
 
-function isOpen({ lanes, recipients }: Full): SQL {
-  return sql`d.lane <> all(${sql.param([...lanes])}::text[])
+function isOpen({ partitions, recipients }: Full): SQL {
+  return sql`d.lane <> all(${sql.param([...partitions])}::text[])
     and d.recipient_id <> all(${sql.param([...recipients])}::int[])`
 }
 
@@ -120,7 +121,7 @@ export async function listBacklogs(
       where d.channel = ${channel} and ${IN_BACKLOG} and d.recipient_id = hop.recipient_id
         and hop.recipient_id <> all(${sql.param([...full.recipients])}::int[])
         and d.urgency = ${urgency} and ${isDue(now)}
-        and d.lane <> all(${sql.param([...full.lanes])}::text[])
+        and d.lane <> all(${sql.param([...full.partitions])}::text[])
       order by d.next_attempt_at, d.id limit ${OWN_MAX})`,
   )
   const rows = await db.execute<Candidate & { hop: number }>(sql`
@@ -274,7 +275,7 @@ export async function catchUpRetries(db: Db, now: Date): Promise<void> {
 
 /** What a worker reads of a delivery it holds, beside the id. */
 export const CLAIMED = sql.raw(`d.wallet, d.alert_id as "alertId", d.recipient_id as "recipientId",
-  d.lane, d.order_key as "orderKey", d.envelope, d.attempts, d.planned_at as "plannedAt",
+  d.lane as "partitionKey", d.order_key as "orderKey", d.envelope, d.attempts, d.planned_at as "plannedAt",
   d.created_at as "createdAt", d.kind`)
 
 /**

@@ -113,10 +113,10 @@ export async function lease(
     .returning()
 }
 
-/** A recipient that has a message out of date, and its lane. */
+/** A recipient that has a message out of date, and its partition. */
 export interface StaleRecipient extends Record<string, unknown> {
   readonly recipientId: number
-  readonly lane: string
+  readonly partitionKey: string
 }
 
 /**
@@ -134,14 +134,14 @@ export async function listStale(
     select m.recipient_id from sent_messages m
     where m.channel = ${channel} and m.revise_at is not null and m.recipient_id > ${id}
     order by m.recipient_id limit 1`
-  const rows = await db.execute<{ hop: number; lane: string | null }>(sql`
+  const rows = await db.execute<{ hop: number; partitionKey: string | null }>(sql`
     with recursive hop(recipient_id, place) as (
       select (${nextAbove(sql`${after}::int`)}), 1
       union all
       select (${nextAbove(sql`hop.recipient_id`)}), hop.place + 1
       from hop where hop.recipient_id is not null and hop.place < ${hops}
     )
-    select hop.recipient_id as hop, first.lane
+    select hop.recipient_id as hop, first.lane as "partitionKey"
     from hop left join lateral (
       select m.lane from sent_messages m
       where m.channel = ${channel} and m.recipient_id = hop.recipient_id and ${isStale(now)}
@@ -150,8 +150,8 @@ export async function listStale(
     where hop.recipient_id is not null
     order by hop.place`)
   return {
-    recipients: rows.flatMap(({ hop, lane }) =>
-      lane === null ? [] : [{ recipientId: hop, lane }],
+    recipients: rows.flatMap(({ hop, partitionKey }) =>
+      partitionKey === null ? [] : [{ recipientId: hop, partitionKey }],
     ),
     last: rows.length < hops ? undefined : rows.at(-1)?.hop,
   }

@@ -41,8 +41,8 @@ export interface NewDelivery {
   readonly alertId: number | null
   readonly recipientId: number
   readonly channel: ChannelKey
-  /** Who serves the destination, as the channel's `lane` says. */
-  readonly lane: string
+  /** Who serves the destination, as the channel's `partitionKey` says. */
+  readonly partitionKey: string
   /** Deliveries with the same key are sent in the order they fired in. */
   readonly orderKey: string
   /** When it happened, by its source's time. */

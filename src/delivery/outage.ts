@@ -27,7 +27,7 @@ export interface OutageWatch {
    */
   recall(): Promise<void>
   /** @param of `hasAnswered`: the destination answered the attempt before */
-  note(ending: Ending, of: { readonly lane: string; readonly hasAnswered: boolean }): void
+  note(ending: Ending, of: { readonly partitionKey: string; readonly hasAnswered: boolean }): void
   /** After a success: what got no answer while the channel did not work is due, spaced out. */
   resume(batch: readonly Ended[]): Promise<void>
   /** While nothing succeeds: one delivery that got no answer is tried early, now and then. */
@@ -44,17 +44,17 @@ export function watchOutage(
   return {
     async recall() {
       if (outage.isRecalled) return
-      const lanes = await store.listUnansweredPartitions(db, key)
-      for (const lane of lanes) outage.failed.add(lane)
-      outage.isWaking = lanes.length > 0
+      const partitions = await store.listUnansweredPartitions(db, key)
+      for (const partitionKey of partitions) outage.failed.add(partitionKey)
+      outage.isWaking = partitions.length > 0
       outage.isRecalled = true
     },
-    note(ending, { lane, hasAnswered }) {
+    note(ending, { partitionKey, hasAnswered }) {
       if (ending.kind === 'delivered') {
         if (isUnavailable()) outage.isWaking = true
         outage.failed.clear()
       } else if (ending.kind === 'failed' && isUnanswered(ending.error)) {
-        if (hasAnswered) outage.failed.add(lane)
+        if (hasAnswered) outage.failed.add(partitionKey)
         if (isUnavailable()) outage.isWaking = false
       }
     },

@@ -39,7 +39,7 @@ export interface RecordDeps {
 /** A chat whose topic is gone: its alerts go to General from now on. */
 export interface TopicGone {
   readonly link: ChatLink
-  readonly lane: string
+  readonly partitionKey: string
   /** The topic. */
   readonly threadId: number
   /** All of the chat, one a wallet. */
@@ -146,7 +146,7 @@ async function notifyTopicsGone(deps: RecordDeps, tx: Db, over: readonly Ended[]
     const link = links.find(({ recipientId }) => recipientId === task.recipientId)
     if (link === undefined || link.threadId === null) continue
     const recipientIds = links.map(({ recipientId }) => recipientId)
-    const gone = { link, lane: task.lane, threadId: link.threadId, recipientIds }
+    const gone = { link, partitionKey: task.partitionKey, threadId: link.threadId, recipientIds }
     await deps.notices.topicGone(tx, gone)
   }
 }
@@ -289,7 +289,7 @@ function sentMessage(
   { task, at }: Ended,
   messageId: string | undefined,
 ): messages.SentMessage {
-  const { keep, channel, recipientId, wallet, lane } = task
+  const { keep, channel, recipientId, wallet, partitionKey } = task
   if (keep === undefined) throw new Error('a message that is not kept')
   const { kind, watchId, recovery, loud, openedAt } = keep
   const isChangeable = channels[channel].edit !== undefined
@@ -298,7 +298,7 @@ function sentMessage(
     wallet,
     recipientId,
     channel,
-    lane,
+    partitionKey,
     watchId,
     kind,
     recovery,

@@ -62,12 +62,12 @@ export async function reviveRetained(
   wallet: string,
   {
     recipientId,
-    lane,
+    partitionKey,
     now,
-  }: { readonly recipientId: number; readonly lane: string; readonly now: Date },
+  }: { readonly recipientId: number; readonly partitionKey: string; readonly now: Date },
 ): Promise<number> {
   const revived = await tx.execute(sql`
-    update deliveries d set status = 'pending', attempts = 0, urgency = 0, lane = ${lane},
+    update deliveries d set status = 'pending', attempts = 0, urgency = 0, lane = ${partitionKey},
       kept_until = null, last_error = null, last_status_code = null,
       next_attempt_at = ${now}::timestamptz - k.place * interval '1 millisecond'
     from (

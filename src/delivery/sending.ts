@@ -11,7 +11,7 @@ export interface Sending {
 
 /** The part of one channel. */
 export interface ChannelSending {
-  readonly lanes: ConcurrencyLimiter
+  readonly limiter: ConcurrencyLimiter
   /** Deliveries that this process has taken and not yet recorded. */
   readonly inHand: Set<string>
   /** Results that could not be written for a reason of their own: written again while their leases last. */
@@ -71,7 +71,7 @@ export function createSending(channels: Channels): Sending {
       return [
         key,
         {
-          lanes: createConcurrencyLimiter(limits, groupsOf),
+          limiter: createConcurrencyLimiter(limits, groupsOf),
           inHand: new Set(),
           unwritten: [],
           backlog: newRound(),

@@ -259,10 +259,10 @@ export async function sendRetained(
   const opened = (await openDestinations(deps, [recipientId])).get(recipientId)
   if (opened?.wallet !== caller.wallet) throw new AppError('not_found', 'not_found')
   if (opened.status !== 'active') throw new AppError('conflict', 'recipient_not_active')
-  const lane = deps.channels[opened.channel].lane(opened.destination)
+  const partitionKey = deps.channels[opened.channel].partitionKey(opened.destination)
   const now = deps.clock.now()
   return await transact(deps.db, (tx) =>
-    kept.reviveRetained(tx, caller.wallet, { recipientId, lane, now }),
+    kept.reviveRetained(tx, caller.wallet, { recipientId, partitionKey, now }),
   )
 }
 

@@ -36,7 +36,7 @@ export async function insertDeliveries(db: Db, all: readonly NewDelivery[]): Pro
         ${column(({ alertId }) => alertId)}::int[],
         ${column(({ recipientId }) => recipientId)}::int[],
         ${column(({ channel }) => channel)}::text[],
-        ${column(({ lane }) => lane)}::text[],
+        ${column(({ partitionKey }) => partitionKey)}::text[],
         ${column(({ orderKey }) => orderKey)}::text[],
         ${column(({ firedAt }) => firedAt)}::timestamptz[],
         ${column(({ position }) => position)}::bigint[],
@@ -209,7 +209,7 @@ export async function resumeUnanswered(db: Db, channel: ChannelKey, now: Date): 
   return woken.length === RESUMED_MAX
 }
 
-/** Deliveries in which lanes without an answer are looked for. */
+/** Deliveries in which partitions without an answer are looked for. */
 const RECALLED_MAX = 1000
 
 /** Lanes of deliveries of a channel that got no answer and are to be tried again, of a bounded number of them. */
@@ -217,13 +217,13 @@ export async function listUnansweredPartitions(
   db: Db,
   channel: ChannelKey,
 ): Promise<readonly string[]> {
-  const rows = await db.execute<{ lane: string }>(sql`
-    select distinct lane from (
+  const rows = await db.execute<{ partitionKey: string }>(sql`
+    select distinct lane as "partitionKey" from (
       select d.lane from deliveries d
       where d.channel = ${channel} and d.unanswered and d.status = 'retrying'
       order by d.next_attempt_at limit ${RECALLED_MAX}
     ) waiting`)
-  return rows.map(({ lane }) => lane)
+  return rows.map(({ partitionKey }) => partitionKey)
 }
 
 /** What a look for a delivery to try early chooses from. */

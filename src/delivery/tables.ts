@@ -26,7 +26,7 @@ export const deliveries = pgTable(
     watchId: integer('watch_id'),
     channel: text('channel').notNull().$type<ChannelKey>(),
     /** Who serves the destination: bounds concurrency. */
-    lane: text('lane').notNull(),
+    partitionKey: text('lane').notNull(),
     /** Destination, watch and signal: deliveries of one key go out one after another, in order. */
     orderKey: text('order_key').notNull(),
     /** When the alert fired, by its source's time: the order within a key. */
@@ -117,7 +117,7 @@ export const sentMessages = pgTable(
     wallet: text('wallet').notNull(),
     recipientId: integer('recipient_id').notNull(),
     channel: text('channel').notNull().$type<ChannelKey>(),
-    lane: text('lane').notNull(),
+    partitionKey: text('lane').notNull(),
     /** Null where it is about several watches, or none. */
     watchId: integer('watch_id'),
     kind: text('kind').notNull().$type<EnvelopeKind>(),

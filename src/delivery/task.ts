@@ -13,7 +13,7 @@ export interface Task {
   readonly channel: ChannelKey
   readonly recipientId: number
   readonly wallet: string
-  readonly lane: string
+  readonly partitionKey: string
   /** It waited in its recipient's backlog. */
   readonly backlog?: boolean
   /** The deliveries it brings, in the order they fired; none where a message is only brought up to date. */

@@ -99,7 +99,7 @@ function testDelivery(
     alertId: null,
     recipientId,
     channel: channel.key,
-    lane: channel.lane(destination.destination),
+    partitionKey: channel.partitionKey(destination.destination),
     orderKey: `${recipientId} test ${id}`,
     firedAt: now,
     position: 0,

@@ -67,7 +67,7 @@ export function createWorker(
   stop: AbortSignal,
 ): Worker {
   const deps = { ...given, stateOf: readEach(given.stateOf, given.quarantine) }
-  const { lanes, inHand } = sending
+  const { limiter, inHand } = sending
   const outage = watchOutage(deps, channel, sending.outage)
   const onTheirWay = new Set<Promise<void>>()
   /** How many messages are on their way to each recipient of a chat or mailbox. */
@@ -114,25 +114,26 @@ export function createWorker(
   }
 
   async function claimDue(): Promise<boolean> {
-    if (lanes.free() <= 0) return false
+    if (limiter.free() <= 0) return false
     const look = lookNow()
     const isEach = channel.key === 'webhook'
-    const { lanes: fullPartitions, recipients } = lanes.full()
-    const full = { lanes: fullPartitions, recipients: [...recipients, ...busy.keys()] }
+    const { partitions, recipients } = limiter.full()
+    const full = { partitions, recipients: [...recipients, ...busy.keys()] }
     const failures: unknown[] = []
     const [front, backlog] = await Promise.all([
       due.listDue(deps.db, channel.key, { full, now: look.now }),
-      lookAtBacklogs({ ...full, recipients: [...full.recipients, ...lanes.resting()] }, look).catch(
-        (error: unknown) => {
-          failures.push(error)
-          return NO_LOOK
-        },
-      ),
+      lookAtBacklogs(
+        { ...full, recipients: [...full.recipients, ...limiter.resting()] },
+        look,
+      ).catch((error: unknown) => {
+        failures.push(error)
+        return NO_LOOK
+      }),
     ])
     const held = [...front, ...backlog.candidates].filter(({ id }) => inHand.has(id))
     if (held.length > 0) await due.holdOn(deps.db, idsOf(held), look.leasedUntil)
     const offered = { front, backlog: backlog.candidates }
-    const chosen = chooseAmong(offered, { lanes, inHand, isEach })
+    const chosen = chooseAmong(offered, { limiter, inHand, isEach })
     const tidied = await tidy(front, chosen, look)
     const { tasks, changed } = isEach
       ? await claimEach(chosen, look)
@@ -171,7 +172,7 @@ export function createWorker(
     if (crowded.length === 0) return false
     const inTheWay = left.filter(
       ({ backlog, urgency, recipientId }) =>
-        !backlog && crowded.includes(urgency) && lanes.isSuspect(recipientId),
+        !backlog && crowded.includes(urgency) && limiter.isSuspect(recipientId),
     )
     await due.setAside(deps.db, idsOf(inTheWay))
     let isDeep = false
@@ -191,9 +192,17 @@ export function createWorker(
     if (parked.length > 0) await due.parkBlocked(deps.db, parked)
     const inBacklog = new Set(taken.flatMap(({ id, backlog }) => (backlog ? [id] : [])))
     const tasks = claimed.map((row): Task => {
-      const { id, recipientId, wallet, lane, envelope } = row
+      const { id, recipientId, wallet, partitionKey, envelope } = row
       const backlog = inBacklog.has(id)
-      return { channel: channel.key, recipientId, wallet, lane, backlog, rows: [row], envelope }
+      return {
+        channel: channel.key,
+        recipientId,
+        wallet,
+        partitionKey,
+        backlog,
+        rows: [row],
+        envelope,
+      }
     })
     return { tasks, changed: claimed.length + parked.length > 0 }
   }
@@ -211,15 +220,15 @@ export function createWorker(
   }
 
   async function claimOutOfDate(): Promise<boolean> {
-    if (lanes.free() <= 0) return false
+    if (limiter.free() <= 0) return false
     const look = lookNow()
     const none = { recipients: [], looked: false, isEnd: false } as const
     const found = await nextRound(sending.stale, { now: look.now, none }, ({ after, hops }) =>
       messages.listStale(deps.db, channel.key, { after, hops, now: look.now }),
     )
-    const choice = lanes.choose()
-    const ids = found.recipients.flatMap(({ recipientId, lane }) =>
-      !busy.has(recipientId) && choice.take({ recipientId, lane, backlog: false })
+    const choice = limiter.choose()
+    const ids = found.recipients.flatMap(({ recipientId, partitionKey }) =>
+      !busy.has(recipientId) && choice.take({ recipientId, partitionKey, backlog: false })
         ? [recipientId]
         : [],
     )
@@ -258,20 +267,20 @@ export function createWorker(
   }
 
   async function sendInTurn(task: Task, destination: Opened | undefined): Promise<Ended> {
-    const { recipientId, lane, backlog = false } = task
+    const { recipientId, partitionKey, backlog = false } = task
     const claimedAt = performance.now()
-    const place = lanes.acquire({ recipientId, lane, backlog })
-    await place.ready
+    const permit = limiter.acquire({ recipientId, partitionKey, backlog })
+    await permit.ready
     const startedAt = performance.now()
     const isLate = startedAt - claimedAt > PATIENCE_MS || breakOff.signal.aborted
-    const isShort = lanes.isShort(recipientId)
+    const isShort = limiter.isShort(recipientId)
     const result: Ended = isLate
       ? { task, isTest: false, at: deps.clock.now(), ending: { kind: 'broken_off' } }
       : await attempt(deps, task, destination, { signal: breakOff.signal, isShort })
-    place.release(judged(result.ending, performance.now() - startedAt))
+    permit.release(judged(result.ending, performance.now() - startedAt))
     if (!isLate) deps.tally?.count(channel.key, result.ending)
-    outage.note(result.ending, { lane, hasAnswered: place.standing === 'answers' })
-    return { ...result, isSuspect: place.standing === 'suspect' }
+    outage.note(result.ending, { partitionKey, hasAnswered: permit.state === 'answers' })
+    return { ...result, isSuspect: permit.state === 'suspect' }
   }
 
   /** One message less is on its way to its recipient, and recorded: what comes next knows of it. */

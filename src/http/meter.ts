@@ -66,11 +66,11 @@ export function createMeter(server: FastifyInstance, app: App): Meter {
       refuseTokenInQuery(request.query as Readonly<Record<string, unknown>>)
       if (PAYMENT_HEADERS.some((name) => request.headers[name] !== undefined)) {
         // Whoever sends a payment means to pay with it, and nothing else is to be taken for the call.
-        const standing = await quotaStatusOf(app, request)
+        const quota = await quotaStatusOf(app, request)
         throw await refusal(app, request, reply, {
           resource,
           error: 'unsupported_scheme',
-          standing,
+          quota: quota,
         })
       }
       const outcome = await app.metering.charge({ resource, payer: payerOf(request) })
@@ -82,7 +82,7 @@ export function createMeter(server: FastifyInstance, app: App): Meter {
         throw new AppError('unauthenticated', 'invalid_token')
       } else {
         const { reason: error } = outcome
-        throw await refusal(app, request, reply, { resource, error, standing: outcome })
+        throw await refusal(app, request, reply, { resource, error, quota: outcome })
       }
     },
     refund: async (request) => {
@@ -104,10 +104,10 @@ async function quotaStatusOf(app: App, { headers, ip }: FastifyRequest): Promise
 }
 
 /** What a call took and how its payer stands after it. */
-function tell(reply: FastifyReply, chargedCredits: number, standing: QuotaStatus): void {
+function tell(reply: FastifyReply, chargedCredits: number, quota: QuotaStatus): void {
   reply.header('x-credits-charged', String(chargedCredits))
-  reply.header('x-credits-balance', String(standing.balanceCredits))
-  reply.header('x-free-tier-remaining', String(standing.freeLeft))
+  reply.header('x-credits-balance', String(quota.balanceCredits))
+  reply.header('x-free-tier-remaining', String(quota.freeLeft))
 }
 
 /**
@@ -123,13 +123,13 @@ async function refusal(
   refused: {
     readonly resource: ResourceId
     readonly error: PaymentError
-    readonly standing: QuotaStatus
+    readonly quota: QuotaStatus
   },
 ): Promise<AppError> {
-  const { resource, error, standing } = refused
+  const { resource, error, quota } = refused
   const { publicUrl, chainId, billing } = app
   const place = { publicUrl, chainId, ...billing }
-  const assets = await app.market.list()
+  const assets = await app.paymentOptions.list()
   const inEnglish = resourceEntry(resource, place, assets, 'en')
   reply.header('payment-required', paymentRequiredV2(error, inEnglish, place))
   const locale = negotiateLocale(request.headers['accept-language'])
@@ -139,10 +139,10 @@ async function refusal(
     values: { count: priceCredits },
     members: {
       ...paymentRequiredV1(error, inTheirLanguage),
-      balanceCredits: standing.balanceCredits,
+      balanceCredits: quota.balanceCredits,
       freeTier: {
         limit: FREE_TIER_DAILY_CALLS,
-        used: FREE_TIER_DAILY_CALLS - standing.freeLeft,
+        used: FREE_TIER_DAILY_CALLS - quota.freeLeft,
         resetsAt: nextUtcDay(app.clock.now()).toISOString(),
       },
     },

@@ -122,18 +122,18 @@ interface Waker {
 
 function createWaker(): Waker {
   let payloads = new Set<string>()
-  let alarm: AbortController | undefined
+  let waking: AbortController | undefined
   return {
     wake(payload) {
       // Where the job runs in another process nobody takes them: then it is enough to know of some.
       if (payloads.size >= PAYLOADS_MAX) payloads = new Set([''])
       else payloads.add(payload)
-      alarm?.abort()
+      waking?.abort()
     },
     async sleep(ms, signal) {
       if (payloads.size === 0) {
-        alarm = new AbortController()
-        const either = AbortSignal.any([signal, alarm.signal])
+        waking = new AbortController()
+        const either = AbortSignal.any([signal, waking.signal])
         await wait(ms, undefined, { signal: either }).catch(() => undefined)
       }
       const woken = payloads

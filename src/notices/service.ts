@@ -109,7 +109,7 @@ export function createNotices(deps: NoticeDeps): Notices {
     async refused(tx, { id, wallet, name, target }) {
       await tell(deps, tx, { wallet, notice: { kind: 'refused', name, target }, about: [id] })
     },
-    async topicGone(tx, { link, lane, threadId, recipientIds }) {
+    async topicGone(tx, { link, partitionKey, threadId, recipientIds }) {
       const at = deps.clock.now()
       const { recipientId: id, wallet, locale, timezone, mutedUntil } = link
       const notice = { kind: 'topic-gone' } as const
@@ -118,7 +118,15 @@ export function createNotices(deps: NoticeDeps): Notices {
       const fresh = await store.insertNotices(tx, { key, recipientIds, at })
       if (!fresh.has(id)) return
       const channel = 'telegram'
-      const reader = { id, channel, lane, locale, timezone, mutedUntil, isGroup: true } as const
+      const reader = {
+        id,
+        channel,
+        partitionKey,
+        locale,
+        timezone,
+        mutedUntil,
+        isGroup: true,
+      } as const
       await give(deps, tx, { wallet, notice, readers: [reader], at })
     },
   }
@@ -190,7 +198,7 @@ async function give(
       alertId: null,
       recipientId: reader.id,
       channel: reader.channel,
-      lane: reader.lane,
+      partitionKey: reader.partitionKey,
       orderKey: `${reader.id} notice ${notice.kind}`,
       firedAt: at,
       position: 0,

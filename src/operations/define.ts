@@ -30,7 +30,7 @@ export interface App {
   /** Undefined: XRP is not set up. */
   readonly xrpl: Xrpl | undefined
   /** Prices and availability of the ways to pay. */
-  readonly market: PaymentOptions
+  readonly paymentOptions: PaymentOptions
   /** Charges metered calls. */
   readonly metering: Metering
   readonly channels: Channels

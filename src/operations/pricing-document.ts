@@ -98,10 +98,10 @@ export type PricingDocument = z.output<typeof PricingDocument>
 
 /** Prices, capacity and the signal catalogue, from the market, the price list and the registries. */
 export async function pricingDocument(
-  app: Pick<App, 'billing' | 'chainId' | 'market' | 'publicUrl'>,
+  app: Pick<App, 'billing' | 'chainId' | 'paymentOptions' | 'publicUrl'>,
 ): Promise<PricingDocument> {
   const { billing } = app
-  const states = await app.market.list()
+  const states = await app.paymentOptions.list()
   const place = { publicUrl: app.publicUrl, chainId: app.chainId, ...billing }
   return {
     docs: '/docs',

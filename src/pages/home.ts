@@ -31,7 +31,7 @@ const SAMPLE_EVENT = 'fsp.ftso-commit'
 export function homePage(server: FastifyInstance, app: App): void {
   server.get('/', async (request, reply) => {
     const [assets, stats] = await Promise.all([
-      app.billing.enabled ? app.market.list() : [],
+      app.billing.enabled ? app.paymentOptions.list() : [],
       readStats(app),
     ])
     return sendPage(app, request, reply, {

@@ -142,8 +142,8 @@ async function sendTopup(
     isRenewable(app, topup),
     qrImage((rest ?? topup).pageQr),
   ])
-  const market = { isPaused: paused, isSilent: silent, others }
-  const page: PayPage = { topup, rest, now, ...market, receipts, canRenew, qr, refusal }
+  const paymentOptions = { isPaused: paused, isSilent: silent, others }
+  const page: PayPage = { topup, rest, now, ...paymentOptions, receipts, canRenew, qr, refusal }
   return sendPage(app, request, reply, {
     view: 'pay',
     status: refusal === undefined ? 200 : 409,
@@ -156,13 +156,15 @@ async function sendTopup(
  * What is known of paying with its asset now; what the chain does not say is not held against it. Where it
  * cannot be had, what can.
  */
-async function standing({ market, billing }: App, { asset }: Topup) {
-  const states = (await market.list()).map(({ asset: { key }, available, paused, silent }) => ({
-    symbol: symbolOf(key, billing.serviceTokenSymbol),
-    isOpen: available && !paused,
-    paused,
-    silent,
-  }))
+async function standing({ paymentOptions, billing }: App, { asset }: Topup) {
+  const states = (await paymentOptions.list()).map(
+    ({ asset: { key }, available, paused, silent }) => ({
+      symbol: symbolOf(key, billing.serviceTokenSymbol),
+      isOpen: available && !paused,
+      paused,
+      silent,
+    }),
+  )
   const state = states.find(({ symbol }) => symbol === asset)
   return {
     paused: state?.paused === true,

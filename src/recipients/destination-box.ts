@@ -7,7 +7,7 @@ const PURPOSE = 'destination'
 export interface StoredDestination {
   readonly destination: string
   readonly target: string
-  readonly lane: string
+  readonly partitionKey: string
 }
 
 /** A channel's destination as it is stored. */
@@ -19,7 +19,7 @@ export function toStored(
   return {
     destination: box.seal(PURPOSE, JSON.stringify(channel.destination.parse(destination))),
     target: channel.mask(destination),
-    lane: channel.lane(destination),
+    partitionKey: channel.partitionKey(destination),
   }
 }
 

@@ -181,7 +181,7 @@ export type TelegramLink = z.output<typeof TelegramLink>
 export interface NotificationTarget {
   readonly id: number
   readonly channel: ChannelKey
-  readonly lane: string
+  readonly partitionKey: string
   readonly locale: Locale
   readonly timezone: string
   /** It is a group chat: more people read it than those who manage the wallet. */

@@ -17,7 +17,7 @@ export async function listNotified(db: Db, wallet: Address): Promise<readonly No
   return rows
     .filter(({ channel, status }) => channel !== 'webhook' && status === 'active')
     .map((row) => {
-      const { id, channel, lane, locale, timezone, mutedUntil } = row
-      return { id, channel, lane, locale, timezone, mutedUntil, isGroup: isGroup(row) }
+      const { id, channel, partitionKey, locale, timezone, mutedUntil } = row
+      return { id, channel, partitionKey, locale, timezone, mutedUntil, isGroup: isGroup(row) }
     })
 }

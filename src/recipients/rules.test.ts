@@ -21,7 +21,7 @@ function candidate(over: Partial<Candidate>): Candidate {
   return {
     id: 1,
     channel: 'webhook',
-    lane: 'example.org',
+    partitionKey: 'example.org',
     mutedUntil: null,
     isGroup: false,
     locale: 'en',

@@ -73,7 +73,7 @@ export type ReaderRow = Pick<
   | 'id'
   | 'wallet'
   | 'channel'
-  | 'lane'
+  | 'partitionKey'
   | 'name'
   | 'target'
   | 'locale'
@@ -264,8 +264,17 @@ export async function recipientsFor(
 }
 
 function toNotificationTarget({ status, ...candidate }: Candidate): NotificationTarget {
-  const { id, channel, lane, locale, timezone, isGroup, mutedUntil } = candidate
-  return { id, channel, lane, locale, timezone, isGroup, mutedUntil, off: status !== 'active' }
+  const { id, channel, partitionKey, locale, timezone, isGroup, mutedUntil } = candidate
+  return {
+    id,
+    channel,
+    partitionKey,
+    locale,
+    timezone,
+    isGroup,
+    mutedUntil,
+    off: status !== 'active',
+  }
 }
 
 /** The record callers see. */

@@ -198,7 +198,7 @@ export async function listCandidates(
       id: recipients.id,
       wallet: recipients.wallet,
       channel: recipients.channel,
-      lane: recipients.lane,
+      partitionKey: recipients.partitionKey,
       locale: recipients.locale,
       timezone: recipients.timezone,
       isGroup: sql<boolean>`coalesce(${recipients.chatId} < 0, false)`,

@@ -31,8 +31,8 @@ export const recipients = pgTable(
     destination: text('destination').notNull(),
     /** The destination as it may be shown. */
     target: text('target').notNull(),
-    /** Who serves it, as the channel's `lane` says: bounds concurrency. */
-    lane: text('lane').notNull(),
+    /** Who serves it, as the channel's `partitionKey` says: bounds concurrency. */
+    partitionKey: text('lane').notNull(),
     locale: text('locale').notNull().$type<Locale>(),
     timezone: text('timezone').notNull(),
     status: text('status').notNull().$type<RecipientStatus>(),

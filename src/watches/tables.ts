@@ -117,7 +117,7 @@ export const observationCursors = pgTable('observation_cursors', {
   /** When that was last found so. */
   checkedAt: timestamp('checked_at', { withTimezone: true }),
   /** How bad the watches of this type are being told it is; null: they are not, or that it is over. */
-  alarm: text('alarm'),
+  outageSeverity: text('alarm'),
   /** How bad all of them have been told it is. */
   outageNotified: text('alarm_told'),
 })

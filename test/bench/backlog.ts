@@ -125,14 +125,14 @@ async function sendAll(
     const now = systemClock.now()
     const id = newDeliveryId(now)
     writtenAt.set(id, performance.timeOrigin + dueAt)
-    const { wallet, recipientId, lane } = hook
+    const { wallet, recipientId, partitionKey } = hook
     const row: NewDelivery = {
       id,
       wallet,
       alertId: null,
       recipientId,
       channel: 'webhook',
-      lane,
+      partitionKey,
       orderKey: id,
       firedAt: now,
       position: index,

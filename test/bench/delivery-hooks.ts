@@ -7,7 +7,7 @@ import { type Address, storedAddress } from '#src/kernel/units.ts'
 export interface Hook {
   readonly wallet: Address
   readonly recipientId: number
-  readonly lane: string
+  readonly partitionKey: string
 }
 
 /** Writes wallets whose own webhook is this address. Sealed with the key of the test environment. */
@@ -18,14 +18,18 @@ export async function fillHooks(
 ): Promise<readonly Hook[]> {
   const box = createSecretBox(Buffer.alloc(32, 7))
   const destination = box.seal('destination', JSON.stringify({ url, secret: makeSecret() }))
-  const lane = new URL(url).host
+  const partitionKey = new URL(url).host
   const rows = await sql<{ id: number; wallet: string }[]>`
     insert into recipients (wallet, channel, own, destination, target, lane, locale, timezone, status,
       switched_at, min_severity, is_default, created_at, updated_at)
-    select '0x' || lpad(to_hex(n), 40, '0'), 'webhook', true, ${destination}, '', ${lane}, 'en', 'UTC',
+    select '0x' || lpad(to_hex(n), 40, '0'), 'webhook', true, ${destination}, '', ${partitionKey}, 'en', 'UTC',
       'active', now(), 'info', true, now(), now()
     from generate_series(
       (select count(*) + 1 from recipients), (select count(*) + ${count}::int from recipients)) n
     returning id, wallet`
-  return rows.map(({ id, wallet }) => ({ wallet: storedAddress(wallet), recipientId: id, lane }))
+  return rows.map(({ id, wallet }) => ({
+    wallet: storedAddress(wallet),
+    recipientId: id,
+    partitionKey,
+  }))
 }

@@ -145,7 +145,7 @@ async function fillOutbox({ db, sql }: Connection, hooks: readonly Hook[]): Prom
       alertId: null,
       recipientId: hook.recipientId,
       channel: 'webhook',
-      lane: hook.lane,
+      partitionKey: hook.partitionKey,
       orderKey: id,
       firedAt: now,
       position: index,

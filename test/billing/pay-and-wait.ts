@@ -45,11 +45,21 @@ const payments = {
 }
 const terms = { version: '', url: '' }
 const billing = { enabled: true, serviceTokenSymbol: 'WDG', terms, payments }
-const market = createPaymentOptions({ chain, xrpl: undefined, clock, log, billing })
+const paymentOptions = createPaymentOptions({ chain, xrpl: undefined, clock, log, billing })
 const service = { publicUrl: 'http://127.0.0.1', chainId: 14, confirmations: 2, xrpl: undefined }
 const notices = createNotices({ clock, billing, botUsername: () => undefined, ...service })
 const quarantine = createQuarantine({ log })
-const deps = { db, clock, log, quarantine, chain, market, notices, billing, ...service }
+const deps = {
+  db,
+  clock,
+  log,
+  quarantine,
+  chain,
+  paymentOptions: paymentOptions,
+  notices,
+  billing,
+  ...service,
+}
 
 await db.execute('select 1')
 process.stdout.write('connected\n')

@@ -60,8 +60,8 @@ describe('a Slack address', () => {
   test('is shown without the part that lets one write', () => {
     expect(real.slack.mask({ url: SLACK })).toBe('slack …CDEF')
     expect(real.discord.mask({ url: DISCORD })).toBe('discord …6789')
-    expect(real.slack.lane({ url: SLACK })).not.toContain('aB3dE5fG7hI9')
-    expect(real.discord.lane({ url: DISCORD })).not.toContain('aB3-_')
+    expect(real.slack.partitionKey({ url: SLACK })).not.toContain('aB3dE5fG7hI9')
+    expect(real.discord.partitionKey({ url: DISCORD })).not.toContain('aB3-_')
   })
 })
 

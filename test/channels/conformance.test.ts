@@ -126,7 +126,7 @@ describe.each(CHANNEL_KEYS)('%s', (key) => {
     await expect(send).rejects.toThrow()
     expect(world.arrived().count).toBe(0)
     expect(() => world.channel.mask(world.nonsense)).toThrow()
-    expect(() => world.channel.lane(world.nonsense)).toThrow()
+    expect(() => world.channel.partitionKey(world.nonsense)).toThrow()
   })
 
   test('shows a destination without giving it away', () => {
@@ -134,7 +134,9 @@ describe.each(CHANNEL_KEYS)('%s', (key) => {
     const mask = world.channel.mask(destination)
     expect(mask).toContain('…')
     for (const part of Object.values(destination as object)) expect(mask).not.toContain(part)
-    expect(world.channel.lane(destination)).toBe(world.channel.lane(structuredClone(destination)))
+    expect(world.channel.partitionKey(destination)).toBe(
+      world.channel.partitionKey(structuredClone(destination)),
+    )
   })
 
   test('is off where its outside service is not set up', async () => {

@@ -129,7 +129,7 @@ describe('a mail', () => {
 
   test('shows a mailbox by its first character and its host', () => {
     expect(world.channel.mask({ address: 'ops@example.org' })).toBe('o…@example.org')
-    expect(world.channel.lane({ address: 'ops@EXAMPLE.org' })).toBe('example.org')
+    expect(world.channel.partitionKey({ address: 'ops@EXAMPLE.org' })).toBe('example.org')
   })
 })
 

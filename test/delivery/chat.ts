@@ -44,7 +44,7 @@ export async function openChat(outbox: Outbox, { canEdit = true, chatId = 4711 }
     limits: { room: 30, initialLimit: 1, limitMax: 1 },
     available: () => true,
     mask: ({ chatId }) => `chat ${chatId}`,
-    lane: ({ chatId }) => String(chatId),
+    partitionKey: ({ chatId }) => String(chatId),
     send: async (_destination, envelope, { answersMessageId }) => {
       await answer()
       const id = String(messages.length + 1)
@@ -99,7 +99,7 @@ export async function openChat(outbox: Outbox, { canEdit = true, chatId = 4711 }
     deliver: () => deliverDue(deps, new AbortController().signal),
     tell: async (...drafts: readonly ChatDraft[]): Promise<string[]> => {
       const rows = drafts.map((draft) =>
-        deliveryOf({ id: chat.id, lane: `${chatId}` }, draft, outbox.clock.now()),
+        deliveryOf({ id: chat.id, partitionKey: `${chatId}` }, draft, outbox.clock.now()),
       )
       await outbox.db.transaction((tx) => enqueue(tx, rows))
       return rows.map(({ id }) => id)
@@ -120,7 +120,7 @@ export interface ChatDraft {
 }
 
 function deliveryOf(
-  to: { readonly id: number; readonly lane: string },
+  to: { readonly id: number; readonly partitionKey: string },
   draft: ChatDraft,
   now: Date,
 ): NewDelivery {
@@ -133,7 +133,7 @@ function deliveryOf(
     alertId: kind === 'notice' ? null : alert,
     recipientId: to.id,
     channel: 'telegram',
-    lane: to.lane,
+    partitionKey: to.partitionKey,
     orderKey: `${to.id} ${watch} ${signal}`,
     firedAt: new Date(now.getTime() + alert),
     position: alert,

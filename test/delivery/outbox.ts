@@ -76,7 +76,7 @@ export async function openOutbox() {
       const name = `Hook ${recipients}`
       const caller: Caller = recipients > 15 ? { ...CALLER, wallet: walletOf(recipients) } : CALLER
       const { id } = await createRecipient(deps, caller, { name, channel: 'webhook', url })
-      return { id, lane: new URL(url).host, wallet }
+      return { id, partitionKey: new URL(url).host, wallet }
     },
     /** Puts deliveries into the outbox; gives their ids. */
     enqueue: async (...drafts: Draft[]): Promise<string[]> => {
@@ -113,7 +113,7 @@ export type Outbox = Awaited<ReturnType<typeof openOutbox>>
 
 export interface Target {
   readonly id: number
-  readonly lane: string
+  readonly partitionKey: string
   readonly wallet: string
 }
 
@@ -151,7 +151,7 @@ function deliveryOf(draft: Draft, now: Date): NewDelivery {
     alertId: draft.alertId ?? null,
     recipientId: draft.to.id,
     channel: 'webhook',
-    lane: draft.to.lane,
+    partitionKey: draft.to.partitionKey,
     orderKey: draft.key ?? `${draft.to.id} ${id}`,
     firedAt,
     position: draft.position ?? 0,

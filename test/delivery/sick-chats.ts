@@ -26,7 +26,7 @@ export function openChats(outbox: Outbox, answer: (chatId: number) => Answer | P
     isOneService: true,
     available: () => true,
     mask: ({ chatId }) => `chat ${chatId}`,
-    lane: ({ chatId }) => String(chatId),
+    partitionKey: ({ chatId }) => String(chatId),
     send: async ({ chatId }, envelope) => {
       tries.push(chatId)
       const refusal = await answer(chatId)
@@ -102,7 +102,7 @@ function deliveryOf(draft: SickDraft, now: Date): NewDelivery {
     alertId: alert,
     recipientId: to.id,
     channel: 'telegram',
-    lane: String(to.chatId),
+    partitionKey: String(to.chatId),
     orderKey: `${to.id} 1 ${signal}`,
     firedAt: now,
     position: alert,

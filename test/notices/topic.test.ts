@@ -79,7 +79,7 @@ async function tell(wallet: Address, recipientId: number, title: string): Promis
         alertId: null,
         recipientId,
         channel: 'telegram',
-        lane: `${forum}`,
+        partitionKey: `${forum}`,
         orderKey: `${recipientId} ${id}`,
         firedAt: now,
         position: 0,

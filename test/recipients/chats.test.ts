@@ -242,7 +242,7 @@ describe('a linked chat', () => {
     })
     const request = { wallet: caller.wallet, recipientIds: null, severity: 'info' as const }
     expect(await recipientsFor(room.db, [request])).toMatchObject([
-      [{ id: recipient.id, channel: 'telegram', lane: String(chatId) }],
+      [{ id: recipient.id, channel: 'telegram', partitionKey: String(chatId) }],
     ])
   })
   test('keeps its recipient and gets new rights when it is linked again', async () => {

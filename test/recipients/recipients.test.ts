@@ -298,7 +298,7 @@ describe('who is told', () => {
       {
         id: three.id,
         channel: 'webhook',
-        lane: 'hooks.example.org',
+        partitionKey: 'hooks.example.org',
         locale: 'fr',
         timezone: 'Europe/Paris',
         mutedUntil: null,

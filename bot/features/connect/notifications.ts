@@ -28,7 +28,7 @@ const LOOK_MS = 5000
 const NO_PREVIEW = { link_preview_options: { is_disabled: true } } as const
 
 /** What tells: the application, and the bot's own way to Telegram. */
-interface Teller {
+interface ConnectNotifier {
   readonly app: App
   readonly api: Api
   /** Without `@`. */
@@ -36,14 +36,18 @@ interface Teller {
 }
 
 /** Tells chats until the signal comes. Never rejects. */
-export async function runConnectNews(teller: Teller, sql: Sql, signal: AbortSignal): Promise<void> {
+export async function runConnectNews(
+  notifier: ConnectNotifier,
+  sql: Sql,
+  signal: AbortSignal,
+): Promise<void> {
   const waker = createWaker()
   const stopListening = await listen(sql, CONNECTS_CHANNEL, waker.wake)
   while (!signal.aborted) {
     try {
-      await tellConnected(teller, signal)
+      await tellConnected(notifier, signal)
     } catch (error) {
-      teller.app.log.warn({ error: describe(error) }, 'chat not told of its connection')
+      notifier.app.log.warn({ error: describe(error) }, 'chat not told of its connection')
     }
     await waker.sleep(LOOK_MS, signal)
   }
@@ -51,11 +55,14 @@ export async function runConnectNews(teller: Teller, sql: Sql, signal: AbortSign
 }
 
 /** Tells every chat that has not been told, until the signal. @throws what Telegram says, to be tried again later */
-export async function tellConnected(teller: Teller, signal?: AbortSignal): Promise<void> {
-  await notifyConnects(teller.app, (news) => tellChat(teller, news), signal)
+export async function tellConnected(
+  notifier: ConnectNotifier,
+  signal?: AbortSignal,
+): Promise<void> {
+  await notifyConnects(notifier.app, (news) => tellChat(notifier, news), signal)
 }
 
-async function tellChat({ app, api, username }: Teller, news: ConnectNews): Promise<void> {
+async function tellChat({ app, api, username }: ConnectNotifier, news: ConnectNews): Promise<void> {
   const { chatId, wallet, messageId } = news
   const known = await findChat(app.db, chatId)
   const locale = known?.locale ?? news.locale

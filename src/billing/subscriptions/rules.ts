@@ -81,8 +81,8 @@ export interface SubscriptionStatus {
 }
 
 /** When the next renewal is tried: undefined when none will be. */
-export function nextRenewal(standing: SubscriptionStatus): Date | undefined {
-  const { status, endsAt, autoRenew, failedRenewals } = standing
+export function nextRenewal(subscription: SubscriptionStatus): Date | undefined {
+  const { status, endsAt, autoRenew, failedRenewals } = subscription
   const after = RENEWAL_TRIES_MS[failedRenewals]
   if (status === 'expired' || !autoRenew || after === undefined) return undefined
   return new Date(endsAt.getTime() + after)
@@ -94,11 +94,11 @@ export function nextRenewal(standing: SubscriptionStatus): Date | undefined {
  * A term that ends unrenewed by choice ends at once; one whose renewal failed has its grace, and keeps
  * it when renewing is switched off meanwhile.
  */
-export function dueAt(standing: SubscriptionStatus): Date | undefined {
-  const { status, endsAt } = standing
+export function dueAt(subscription: SubscriptionStatus): Date | undefined {
+  const { status, endsAt } = subscription
   if (status === 'expired') return undefined
   if (status === 'active') return endsAt
-  return nextRenewal(standing) ?? new Date(endsAt.getTime() + GRACE_MS)
+  return nextRenewal(subscription) ?? new Date(endsAt.getTime() + GRACE_MS)
 }
 
 /** When the slots of a subscription are gone as things stand; undefined while it renews itself. */
@@ -212,8 +212,8 @@ export function slotsLeft(all: readonly Renewing[], without: number | undefined,
     .reduce((slots, { quantity }) => slots + quantity, 0)
 }
 
-function isThereAt(standing: SubscriptionStatus, at: Date): boolean {
-  const end = goneAt(standing)
+function isThereAt(subscription: SubscriptionStatus, at: Date): boolean {
+  const end = goneAt(subscription)
   return end === undefined || end > at
 }
 
@@ -249,8 +249,11 @@ export function capacitySteps(
 }
 
 /** What has to be done with a subscription at `now`. */
-export function dueStep(standing: SubscriptionStatus, now: Date): 'nothing' | 'renew' | 'expire' {
-  const due = dueAt(standing)
+export function dueStep(
+  subscription: SubscriptionStatus,
+  now: Date,
+): 'nothing' | 'renew' | 'expire' {
+  const due = dueAt(subscription)
   if (due === undefined || now < due) return 'nothing'
-  return nextRenewal(standing) === undefined ? 'expire' : 'renew'
+  return nextRenewal(subscription) === undefined ? 'expire' : 'renew'
 }

@@ -46,7 +46,7 @@ export interface SettleDeps {
   readonly clock: Clock
   readonly log: Logger
   readonly chain: Chain
-  readonly market: PaymentOptions
+  readonly paymentOptions: PaymentOptions
   readonly notices: PaymentListener
 }
 
@@ -272,7 +272,7 @@ async function judge(
  * of now is needed and there is none.
  */
 async function pricingOf(
-  { db, market }: SettleDeps,
+  { db, paymentOptions }: SettleDeps,
   topup: TopupRow,
   payment: PaymentRow,
   signal?: AbortSignal,
@@ -281,7 +281,7 @@ async function pricingOf(
   const others = isLate ? 0n : await payments.sumPaid(db, payment, topup.expiresAt, 'all')
   const isBeyond = exceedsLock(topup.amountUnits, others + payment.amountUnits)
   if (!isLate && !isBeyond) return { rate: lockedRate(topup), beyond: undefined }
-  const price = await market.price(topup.asset, signal)
+  const price = await paymentOptions.price(topup.asset, signal)
   const now = price && usdRateOf(topup.asset, price)
   if (now === undefined) return undefined
   return isLate ? { rate: now, beyond: undefined } : { rate: lockedRate(topup), beyond: now }

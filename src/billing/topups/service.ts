@@ -130,12 +130,12 @@ function assetNames({ billing }: Pick<TopupDeps, 'billing'>): ReadonlyMap<string
 }
 
 async function chooseAsset(
-  { market }: TopupDeps,
+  { paymentOptions }: TopupDeps,
   named: AssetKey | undefined,
 ): Promise<AssetState> {
-  if (named !== undefined) return market.read(named)
-  const own = await market.read('service')
-  return own.available && !own.paused ? own : market.read('FLR')
+  if (named !== undefined) return paymentOptions.read(named)
+  const own = await paymentOptions.read('service')
+  return own.available && !own.paused ? own : paymentOptions.read('FLR')
 }
 
 interface Quote {

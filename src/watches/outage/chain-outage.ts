@@ -10,7 +10,7 @@ import type { StoredState } from '../model.ts'
 import { NO_SIGNAL, saveStates } from '../store.ts'
 import * as store from '../target-store.ts'
 import { Blindness, severityOf } from './monitoring.ts'
-import * as alarms from './store.ts'
+import * as outages from './store.ts'
 
 /** Watches told in one transaction. */
 const WATCHES_PER_WRITE = 1000
@@ -44,16 +44,16 @@ export async function fireChainOutages(
     const since = earliest(cursor?.failingSince, tip?.failingSince)
     // At the last look: a clock that jumped since then proves nothing.
     const severity = severityOf(since, latest(cursor?.checkedAt, tip?.checkedAt) ?? now)
-    const alarm = cursor?.alarm ?? null
-    if (severity === null && alarm === null) continue
+    const outageSeverity = cursor?.outageSeverity ?? null
+    if (severity === null && outageSeverity === null) continue
     if (severity === null || since === null) {
       await endChainOutage(deps, type.name, now)
-      await save(deps, { type: type.name, alarm: null, outageNotified: null })
+      await save(deps, { type: type.name, outageSeverity: null, outageNotified: null })
       continue
     }
     if (cursor?.outageNotified === severity) continue
     // What was begun must be ended, so it is written down before anybody is told.
-    await save(deps, { type: type.name, failingSince: since, alarm: severity })
+    await save(deps, { type: type.name, failingSince: since, outageSeverity: severity })
     const blindness: Blindness = {
       since,
       lastBlock:
@@ -82,10 +82,10 @@ async function fireChainOutage(
 ): Promise<void> {
   const data = z.encode(Blindness, blindness)
   const told = await inBatches(deps, async (tx, after) => {
-    const watches = await alarms.listUnnotified(tx, type, severity, after, WATCHES_PER_WRITE)
+    const watches = await outages.listUnnotified(tx, type, severity, after, WATCHES_PER_WRITE)
     const states = watches.map(({ id, state }) => ({
       watchId: id,
-      state: alarmed(state, severity, blindness, now),
+      state: openState(state, severity, blindness, now),
     }))
     await saveStates(tx, states)
     await deps.raise(
@@ -106,8 +106,8 @@ async function fireChainOutage(
 
 async function endChainOutage(deps: ChainOutageDeps, type: string, now: Date): Promise<void> {
   const told = await inBatches(deps, async (tx, after) => {
-    const watches = await alarms.listNotified(tx, type, after, WATCHES_PER_WRITE)
-    await alarms.deleteNotified(
+    const watches = await outages.listNotified(tx, type, after, WATCHES_PER_WRITE)
+    await outages.deleteNotified(
       tx,
       watches.map(({ id }) => id),
     )
@@ -129,7 +129,7 @@ async function endChainOutage(deps: ChainOutageDeps, type: string, now: Date): P
 }
 
 /** What is the same for every firing. A recovery comes after its alert, also within one instant. */
-function common(watch: alarms.ChainOutageWatch, type: string, now: Date) {
+function common(watch: outages.ChainOutageWatch, type: string, now: Date) {
   const { id, wallet, label, recipientIds, minSeverity, mutedUntil, state } = watch
   const before = state?.lastFiredAt?.getTime() ?? 0
   return {
@@ -143,7 +143,7 @@ function common(watch: alarms.ChainOutageWatch, type: string, now: Date) {
   } as const
 }
 
-function alarmed(
+function openState(
   before: StoredState | undefined,
   severity: Severity,
   blindness: Blindness,
