@@ -6,7 +6,15 @@ import { type Devnet, startDevnet } from '#sandbox/devnet.ts'
 import type { BalanceQuery, BlockRef, Chain } from '#src/chain/chain.ts'
 import { createChain } from '#src/chain/client.ts'
 import { silentLogger } from '#src/kernel/logger.ts'
-import { GAS_BURNER, REVERTER, respondingCode, text, tokenCode, word } from './contracts.ts'
+import {
+  COSTLY_TOKEN,
+  GAS_BURNER,
+  REVERTER,
+  respondingCode,
+  text,
+  tokenCode,
+  word,
+} from './contracts.ts'
 
 const numbered = (number: number): Address => getAddress(numberToHex(number, { size: 20 }))
 const GOOD = numbered(0x1001)
@@ -16,6 +24,7 @@ const BROKEN = numbered(0x1004)
 const EMPTY = numbered(0x1005)
 const NO_CONTRACT = numbered(0x1006)
 const OLD = numbered(0x1007)
+const COSTLY = numbered(0x1008)
 const alice = PEOPLE.alice.account.address
 const bob = PEOPLE.bob.account.address
 
@@ -45,6 +54,7 @@ beforeAll(async () => {
     [OLD, old],
     [BURNER, GAS_BURNER],
     [BROKEN, REVERTER],
+    [COSTLY, COSTLY_TOKEN],
     [EMPTY, respondingCode({ 'balanceOf(address)': '0x' })],
   ]
   for (const [address, bytecode] of codes) await devnet.client.setCode({ address, bytecode })
@@ -150,6 +160,19 @@ describe('balances', () => {
     expect(balances.at(-1)).toBe(9n)
     expect(balances.slice(0, -1).every((balance) => balance === 0n)).toBe(true)
     expect(proxy.count('eth_call')).toBe(3)
+  })
+
+  test('are all there of a token that needs more gas for many accounts than a request has', async () => {
+    const last = numbered(0x200000 + 499)
+    const asked = Array.from(
+      { length: 500 },
+      (_, place): BalanceQuery => ({ address: numbered(0x200000 + place), asset: COSTLY }),
+    )
+    await give(COSTLY, last, 9n)
+    await devnet.mine()
+    const balances = await chain.balances(asked, await chain.confirmedBlock(1))
+    expect(balances).toEqual([...asked.slice(1).map(() => 0n), 9n])
+    expect(proxy.count('eth_call')).toBeGreaterThan(1)
   })
 
   test('come from the next endpoint when the first lacks the state of the block', async () => {

@@ -21,6 +21,12 @@ export const GAS_BURNER: Hex = '0x5b600056'
 /** Fails whatever it is asked. PUSH1 0; PUSH1 0; REVERT. */
 export const REVERTER: Hex = '0x60006000fd'
 
+/**
+ * Answers like `balanceOf` of a token, after using up about 100,000 gas: 3,846 rounds of 26 gas, then
+ * the number stored for the account that is asked about.
+ */
+export const COSTLY_TOKEN: Hex = '0x610f065b6001900380600357506004355460005260206000f3'
+
 /** An answer: data that never changes, or the number stored for the account that is asked about. */
 type Answer = Hex | 'stored'
 
