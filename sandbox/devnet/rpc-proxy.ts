@@ -26,9 +26,9 @@ export interface RpcProxy {
   counts(): Readonly<Record<string, number>>
   /** Counts from zero again. */
   resetCounts(): void
-  /** Drops every connection and refuses new ones. */
+  /** Drops every connection, and each new one at once. The port stays taken. */
   down(): Promise<void>
-  /** Ends every fault and listens again where it did before. */
+  /** Ends every fault and takes connections again. */
   up(): Promise<void>
   /** Takes requests and never answers them. */
   hang(): void
@@ -77,6 +77,10 @@ export async function startRpcProxy(targetUrl: string, port = 0): Promise<RpcPro
       response.destroy()
     }
   })
+  let isDown = false
+  server.on('connection', (socket) => {
+    if (isDown) socket.destroy()
+  })
   const ownPort = await listen(server, port)
   return {
     url: `http://127.0.0.1:${ownPort}`,
@@ -84,10 +88,15 @@ export async function startRpcProxy(targetUrl: string, port = 0): Promise<RpcPro
     counts: () => Object.fromEntries(counts),
     resetCounts: () => counts.clear(),
     ...controls(faults),
-    down: () => stopListening(server),
-    up: async () => {
+    down: () => {
+      isDown = true
+      server.closeAllConnections()
+      return Promise.resolve()
+    },
+    up: () => {
       clearFaults(faults)
-      if (!server.listening) await listen(server, ownPort)
+      isDown = false
+      return Promise.resolve()
     },
     close: async () => {
       stopping.abort()
