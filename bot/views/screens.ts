@@ -13,7 +13,7 @@ import { providerName } from '../features/provider/search.ts'
 import { type LastAlert, watchCard } from '../features/watches/card-view.ts'
 import { watchList } from '../features/watches/list-view.ts'
 import { managerNames } from '../features/watches/managers.ts'
-import { isReachable, personName, toldBy } from '../features/watches/people-view.ts'
+import { isReachable, notifiedBy, personName } from '../features/watches/people-view.ts'
 import { peopleOf } from '../features/watches/recipient-choice.ts'
 import { firstContact, groupHello, groupHome, groupReturned, home } from './home.ts'
 import { privateMatter } from './notices.ts'
@@ -140,12 +140,12 @@ export async function cardOf(
 ): Promise<View> {
   const mayLook = link.manages ? 'read' : 'none'
   const provider = Address.safeParse(propertyOf(watch.target, 'provider'))
-  const [tells, lastAlert, name] = await Promise.all([
-    toldNames(ctx, watch, link),
+  const [notifies, lastAlert, name] = await Promise.all([
+    notifiedNames(ctx, watch, link),
     newestAlert(ctx, watch, link),
     provider.success ? providerName(ctx, provider.data) : undefined,
   ])
-  const data = { watch, tells, lastAlert, providerName: name }
+  const data = { watch, notifies: notifies, lastAlert, providerName: name }
   return watchCard(ctx.reader, data, {
     now: ctx.app.clock.now(),
     rights: link.caller.scopes.includes('write') ? 'write' : mayLook,
@@ -154,14 +154,14 @@ export async function cardOf(
 }
 
 /** Who hears of a watch; not for everybody in a group. */
-async function toldNames(
+async function notifiedNames(
   ctx: BotContext,
   watch: Watch,
   link: Membership,
 ): Promise<readonly string[] | undefined> {
   if (ctx.reader.isGroup) return undefined
-  const told = toldBy(watch.recipientIds, await peopleOf(ctx, link))
-  return told.filter(isReachable).map((one) => personName(ctx.reader, one))
+  const notified = notifiedBy(watch.recipientIds, await peopleOf(ctx, link))
+  return notified.filter(isReachable).map((one) => personName(ctx.reader, one))
 }
 
 /** The open alert of a watch that fires, else its newest one. */

@@ -89,11 +89,11 @@ export function createActing(backend: Backend): Acting {
       ...content,
       ...placeOf(chat, options.threadId, replied),
     })
-    const isTold = chat.type === 'private' || isForBot(backend, chat, message, replied)
+    const isDelivered = chat.type === 'private' || isForBot(backend, chat, message, replied)
     const wire = messageWire(backend, message)
     return {
       message,
-      updateId: isTold ? updates.add('message', wire, `chat ${chatId}`) : undefined,
+      updateId: isDelivered ? updates.add('message', wire, `chat ${chatId}`) : undefined,
     }
   }
   const pressWith = (chatId: number, messageId: number, data: string, from?: number): Press => {

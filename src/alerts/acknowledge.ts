@@ -152,8 +152,8 @@ async function alertsOf(
   caller: Caller,
   { recipientId, messageId }: { readonly recipientId: number; readonly messageId: string },
 ): Promise<readonly number[]> {
-  const told = await delivery.alertsOfMessage(db, [recipientId], messageId)
-  const rows = await store.listByIds(db, told)
+  const alertIds = await delivery.alertsOfMessage(db, [recipientId], messageId)
+  const rows = await store.listByIds(db, alertIds)
   const ids = rows.flatMap(({ id, wallet }) => (wallet === caller.wallet ? [id] : []))
   if (ids.length === 0) throw new AppError('not_found', 'not_found')
   return ids

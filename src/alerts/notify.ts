@@ -81,29 +81,30 @@ export async function notify(
   const settings = await listSettings(tx, [
     ...new Set(notifications.map(({ watch }) => watch.wallet)),
   ])
-  const told = await recipients.recipientsFor(tx, requests)
-  const untold = await listUnnotified(tx, notifications)
+  const targets = await recipients.recipientsFor(tx, requests)
+  const unnotified = await listUnnotified(tx, notifications)
   const createdAt = deps.clock.now()
   const timings = createTimings(createdAt)
   const render = createRenderer()
-  const planned = notifications.flatMap((telling, index) => {
-    const own = settings.get(telling.watch.wallet) ?? DEFAULT_SETTINGS
-    return attempt(deps, telling, () =>
-      (told[index] ?? []).flatMap((recipient): Planned[] => {
-        if (!isFor(telling, recipient)) return []
-        const plan = planFor(telling, recipient, own, timings)
+  const planned = notifications.flatMap((notification, index) => {
+    const own = settings.get(notification.watch.wallet) ?? DEFAULT_SETTINGS
+    return attempt(deps, notification, () =>
+      (targets[index] ?? []).flatMap((recipient): Planned[] => {
+        if (!isFor(notification, recipient)) return []
+        const plan = planFor(notification, recipient, own, timings)
         if (plan === undefined) return []
-        const wasDeferred = untold.get(telling.answers?.alertId ?? 0)?.has(recipient.id) ?? false
-        const row = deliveryOf(deps, telling, recipient, { plan, createdAt, render, wasDeferred })
-        return [{ watchId: telling.watch.id, row, counts: countsFor(telling, plan) }]
+        const wasDeferred =
+          unnotified.get(notification.answers?.alertId ?? 0)?.has(recipient.id) ?? false
+        const row = deliveryOf(deps, notification, recipient, { plan, createdAt, render, wasDeferred })
+        return [{ watchId: notification.watch.id, row, counts: countsFor(notification, plan) }]
       }),
     )
   })
   const { rows, first } = await applyBudget(tx, planned, createdAt)
   const announced = first.flatMap(({ watchId, recipientId }) => {
-    const telling = notifications.findIndex(({ watch }) => watch.id === watchId)
-    const watch = notifications[telling]?.watch
-    const reader = told[telling]?.find(({ id }) => id === recipientId)
+    const notification = notifications.findIndex(({ watch }) => watch.id === watchId)
+    const watch = notifications[notification]?.watch
+    const reader = targets[notification]?.find(({ id }) => id === recipientId)
     if (watch === undefined || reader === undefined || reader.channel === 'webhook') return []
     if (reader.off) return []
     const own = settings.get(watch.wallet) ?? DEFAULT_SETTINGS
@@ -143,7 +144,7 @@ function countsFor({ kind, isRecovery }: Notification, { status }: Plan): boolea
 
 function deliveryOf(
   deps: NotifyDeps,
-  telling: Notification,
+  notification: Notification,
   recipient: NotificationTarget,
   how: {
     readonly plan: Plan
@@ -153,7 +154,7 @@ function deliveryOf(
   },
 ): delivery.NewDelivery {
   const { plan, createdAt, render, wasDeferred } = how
-  const { watch, alertId, signal, firedAt, reminder, position } = telling
+  const { watch, alertId, signal, firedAt, reminder, position } = notification
   const id = delivery.newDeliveryId(createdAt)
   return {
     ...plan,
@@ -166,7 +167,7 @@ function deliveryOf(
     orderKey: `${recipient.id} ${watch.id} ${signal}`,
     firedAt: new Date(firedAt.getTime() + (reminder?.number ?? 0) * REMINDER_GAP_MS),
     position,
-    envelope: envelopeOf(deps, telling, recipient, { render, deliveryId: id, wasDeferred }),
+    envelope: envelopeOf(deps, notification, recipient, { render, deliveryId: id, wasDeferred }),
     createdAt,
   }
 }
@@ -175,12 +176,12 @@ type Plan = Pick<delivery.NewDelivery, 'status' | 'deferredUntil'>
 
 /** Settings, mutes and time hold for chats and mailboxes; programs get everything but reminders. */
 function planFor(
-  telling: Notification,
+  notification: Notification,
   recipient: NotificationTarget,
   settings: Settings,
-  timings: (telling: Notification, recipient: NotificationTarget, settings: Settings) => Timing,
+  timings: (notification: Notification, recipient: NotificationTarget, settings: Settings) => Timing,
 ): Plan | undefined {
-  const { kind, effectiveSeverity, isRecovery, isQuiet } = telling
+  const { kind, effectiveSeverity, isRecovery, isQuiet } = notification
   if (kind === 'reminder' && recipient.off) return undefined
   if (recipient.channel === 'webhook') {
     return kind === 'reminder' ? undefined : { status: recipient.off ? 'disabled' : 'pending' }
@@ -189,7 +190,7 @@ function planFor(
     return undefined
   }
   if (isQuiet) return { status: 'muted' }
-  const timing = timings(telling, recipient, settings)
+  const timing = timings(notification, recipient, settings)
   if (timing.act === 'drop') return undefined
   if (recipient.off) return { status: 'disabled' }
   return timing.act === 'hold'
@@ -227,7 +228,7 @@ async function listUnnotified(
 
 function envelopeOf(
   deps: NotifyDeps,
-  telling: Notification,
+  notification: Notification,
   recipient: NotificationTarget,
   how: {
     readonly render: typeof renderMessage
@@ -236,13 +237,13 @@ function envelopeOf(
   },
 ): Envelope {
   const { locale, timezone } = recipient
-  const { type, signal, group, data, kind, answers, startedAt, reminder, watch } = telling
+  const { type, signal, group, data, kind, answers, startedAt, reminder, watch } = notification
   const reader = { locale, timezone }
   const held: readonly Note[] =
     how.wasDeferred && answers !== undefined ? [{ kind: 'held', firedAt: answers.firedAt }] : []
   const render = (alert: Recorded, notes: readonly Note[]) =>
     how.render(renderable(deps, alert, watch, { recipientId: recipient.id, notes }), reader)
-  const message = render(telling, [...held, ...(telling.notes ?? [])])
+  const message = render(notification, [...held, ...(notification.notes ?? [])])
   const title = answers === undefined ? '' : titleOf(deps, answers, (one) => render(one, []).title)
   return {
     deliveryId: how.deliveryId,

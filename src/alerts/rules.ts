@@ -16,7 +16,7 @@ export function hasRecovery(event: string): boolean {
 }
 
 /** An alert as far as its episode goes. */
-interface Told {
+interface EpisodeEvent {
   readonly event: string
   readonly data: JsonObject
 }
@@ -27,12 +27,12 @@ export function episodeKeys(event: string): readonly string[] {
 }
 
 /** Which episode of its signal an alert belongs to. */
-export function episodeOf({ event, data }: Told): string {
+export function episodeOf({ event, data }: EpisodeEvent): string {
   return JSON.stringify(episodeKeys(event).map((key) => data[key] ?? null))
 }
 
 /** Whether a recovery of a signal ends an episode of it. @param last of the episode's alerts */
-export function endsEpisode(recovery: Told, last: Told): boolean {
+export function endsEpisode(recovery: EpisodeEvent, last: EpisodeEvent): boolean {
   return findEventSource(recovery.event)?.signal.episodes?.isOver(recovery.data, last) ?? true
 }
 

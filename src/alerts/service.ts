@@ -33,7 +33,7 @@ export async function raise(
   raised: readonly AlertCandidate[],
 ): Promise<void> {
   const now = deps.clock.now()
-  const recorded = raised.filter(({ isTold }) => isTold)
+  const recorded = raised.filter(({ isNotified }) => isNotified)
   const inserted = await store.insertAlerts(tx, recorded, now)
   const idOf = new Map(inserted.map(({ id, key }) => [key, id]))
   const fired = raised.map((one): RecordedFiring => {
@@ -97,9 +97,9 @@ async function follow(
     ...rested,
     ...[...flaps.values()].map(({ id }) => id),
   ])
-  const told = fresh.filter((one) => !inhibited.has(one) && !isUnheard(one, followed))
+  const notified = fresh.filter((one) => !inhibited.has(one) && !isUnheard(one, followed))
   return [
-    ...told.map((one) => followingOf(one, followed, { isFlap: flaps.has(one), now })),
+    ...notified.map((one) => followingOf(one, followed, { isFlap: flaps.has(one), now })),
     ...released,
   ]
 }
@@ -202,17 +202,17 @@ function followingOf(
   const answered = episode.find(({ notifiedAt }) => notifiedAt !== null)
   const isRaised = !one.isRecovery && episode.length > 0
   const isEpisodeMuted = !one.isRecovery && episode.some(({ mutedAt }) => mutedAt !== null)
-  const telling = notificationOf(
+  const notification = notificationOf(
     one,
     { kind: isRaised ? 'raised' : 'alert', effectiveSeverity: effectiveSeverity },
     now,
   )
   return {
-    ...telling,
+    ...notification,
     ...(answered !== undefined && { answers: recordOf(answered) }),
     ...(one.isRecovery && { notes: recoveryNotes(one, episode, open) }),
     ...(episode[0] && { startedAt: beganAt(episode[0]) }),
-    isQuiet: telling.isQuiet || isEpisodeMuted || isFlap,
+    isQuiet: notification.isQuiet || isEpisodeMuted || isFlap,
   }
 }
 

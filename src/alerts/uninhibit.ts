@@ -52,20 +52,20 @@ export async function release(
     tx,
     free.map(({ watchId }) => watchId),
   )
-  const told = free.flatMap((alert) => {
+  const notified = free.flatMap((alert) => {
     const watch = watches.get(alert.watchId)
     return watch === undefined ? [] : [{ alert, watch }]
   })
   const ids = await episodes.markReleased(
     tx,
-    told.map(({ alert, watch }) => {
+    notified.map(({ alert, watch }) => {
       const { repeat } = settings.get(watch.wallet) ?? DEFAULT_SETTINGS
       const isReminded = alert.severity === 'critical' && alert.mutedAt === null
       const next = isReminded ? nextReminder(repeat.critical, now, now) : undefined
       return { id: alert.id, notifiedAt: now, remindAt: next }
     }),
   )
-  const mine = told.filter(({ alert }) => ids.includes(alert.id))
+  const mine = notified.filter(({ alert }) => ids.includes(alert.id))
   return mine.map(({ alert, watch }) => ({
     ...recordOf(alert),
     watch,

@@ -115,10 +115,10 @@ function grow(step: Step): void {
 function shrink(step: Step, error: unknown, blocks: number): boolean {
   const answer = rpcErrorOf(error)
   if (answer === undefined || !TOO_MUCH.test(answer.details)) return false
-  const told = Number(/maximum is set to (\d+)/.exec(answer.details)?.[1] ?? Number.NaN)
-  if (told >= 1 && told < blocks) {
-    step.max = told
-    step.blocks = told
+  const blocksMax = Number(/maximum is set to (\d+)/.exec(answer.details)?.[1] ?? Number.NaN)
+  if (blocksMax >= 1 && blocksMax < blocks) {
+    step.max = blocksMax
+    step.blocks = blocksMax
   } else {
     if (blocks <= STEP_MIN) return false
     step.blocks = Math.max(STEP_MIN, Math.floor(blocks / 2))

@@ -149,12 +149,13 @@ function ancestorsOf(
       ? items.flatMap(({ alertId }) => (alertId === null ? [] : [alertId])).slice(0, THREAD_MAX)
       : []
   const named = [...inGroup, ...(answers === undefined ? [] : [answers])]
-  const told = context.answersMessageId
-  const isName = told !== undefined && answers !== undefined && /^<[^\s<>]+>$/.test(told)
+  const answeredId = context.answersMessageId
+  const isName =
+    answeredId !== undefined && answers !== undefined && /^<[^\s<>]+>$/.test(answeredId)
   return [
     ...new Set([
       ...named.map((alertId) => bracketed(deps, idOfAlert(alertId, address))),
-      ...(isName ? [told] : []),
+      ...(isName ? [answeredId] : []),
     ]),
   ]
 }

@@ -86,7 +86,7 @@ export const WEBHOOK_HEADERS = [
 ] as const
 
 /** Every alert stands alone here; what sums up or is about the service goes to people. */
-const TOLD: readonly EnvelopeKind[] = ['alert', 'raised']
+const SENT_KINDS: readonly EnvelopeKind[] = ['alert', 'raised']
 
 /** Posts signed JSON. */
 export function createWebhook(deps: {
@@ -109,7 +109,7 @@ export function createWebhook(deps: {
     ...(deps.groupsOf && { groupsOf: deps.groupsOf }),
     send: async (destination, envelope, context) => {
       const { kind = 'alert' } = envelope
-      if (!TOLD.includes(kind)) throw new Error(`webhooks are not told of a ${kind}`)
+      if (!SENT_KINDS.includes(kind)) throw new Error(`webhooks are not told of a ${kind}`)
       const body = payload(envelope)
       const answer = await deps.post(destination.url, {
         headers: {

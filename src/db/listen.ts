@@ -82,12 +82,12 @@ async function keepListening(sql: Sql, listener: Listener, signal: AbortSignal):
     const closed = Promise.withResolvers<void>()
     const session = openSession(sql, {
       onclose: closed.resolve,
-      onnotify: (channel, payload) => tell(listener.channels.get(channel), payload),
+      onnotify: (channel, payload) => callHandlers(listener.channels.get(channel), payload),
     })
     try {
       for (const channel of listener.channels.keys()) await startListening(session, channel)
       listener.session.resolve(session)
-      if (wasReady) for (const handlers of listener.channels.values()) tell(handlers, '')
+      if (wasReady) for (const handlers of listener.channels.values()) callHandlers(handlers, '')
       wasReady = true
       retryMs = RETRY_MS_MIN
       await Promise.race([closed.promise, stopped])
@@ -108,6 +108,6 @@ async function startListening(session: Sql, channel: string): Promise<void> {
   await session.unsafe(`listen "${channel.replaceAll('"', '""')}"`)
 }
 
-function tell(handlers: ReadonlySet<OnNotify> | undefined, payload: string): void {
+function callHandlers(handlers: ReadonlySet<OnNotify> | undefined, payload: string): void {
   for (const handler of handlers ?? []) handler(payload)
 }

@@ -243,8 +243,8 @@ async function build(
   if (target !== undefined && plan.how === 'join') {
     return joinTask(deps, channel, target, parts, plan.form)
   }
-  const told = 'ends' in plan && plan.ends ? await recoveriesIn(db, plan.ends) : []
-  return sendTask(channel, [...told, ...parts], parts, plan, scene)
+  const recoveries = 'ends' in plan && plan.ends ? await recoveriesIn(db, plan.ends) : []
+  return sendTask(channel, [...recoveries, ...parts], parts, plan, scene)
 }
 
 type ReadRow = Omit<due.ClaimedRow, 'envelope'> & { readonly envelope: Envelope }

@@ -93,11 +93,11 @@ export async function dropRetained(tx: Db, wallet: string, recipientId: number):
 /** Notes which delivery tells each of these that were held. */
 export async function recordSummarized(
   tx: Db,
-  told: readonly { readonly id: string; readonly summaryDeliveryId: string }[],
+  summarized: readonly { readonly id: string; readonly summaryDeliveryId: string }[],
 ): Promise<void> {
   await tx.execute(sql`
     update deliveries d set told_in = r."summaryDeliveryId"
-    from json_to_recordset(${JSON.stringify(told)}::json) as r(id uuid, "summaryDeliveryId" uuid)
+    from json_to_recordset(${JSON.stringify(summarized)}::json) as r(id uuid, "summaryDeliveryId" uuid)
     where d.id = r.id`)
 }
 

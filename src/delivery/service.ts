@@ -222,9 +222,9 @@ export function listHolding(
 /** Notes which delivery tells each of those that were held: its fate is theirs from now on. */
 export function recordSummarized(
   tx: Db,
-  told: readonly { readonly id: string; readonly summaryDeliveryId: string }[],
+  summarized: readonly { readonly id: string; readonly summaryDeliveryId: string }[],
 ): Promise<void> {
-  return kept.recordSummarized(tx, told)
+  return kept.recordSummarized(tx, summarized)
 }
 
 /** What is held for a recipient that is gone will not be sent. */

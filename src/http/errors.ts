@@ -29,7 +29,7 @@ export function answerError(
   const { details, code } = problem
   const seconds = retryAfterOf(problem)
   const values = { ...details.values, ...(seconds !== undefined && { seconds }) }
-  const told = { ...details, code, values, requestId: request.id }
+  const view = { ...details, code, values, requestId: request.id }
   const challenge = challengeOf(problem)
   if (seconds !== undefined) reply.header('retry-after', String(seconds))
   if (details.isReplay === true) reply.header('idempotent-replayed', 'true')
@@ -38,7 +38,7 @@ export function answerError(
     .code(ERROR_STATUS[problem.kind])
     .header('content-language', locale)
     .type('application/problem+json; charset=utf-8')
-    .send(JSON.stringify(problemBody(t, app.publicUrl, told)))
+    .send(JSON.stringify(problemBody(t, app.publicUrl, view)))
 }
 
 /** Any failure as a refusal: what is not one is an internal error. */

@@ -66,7 +66,7 @@ export function createLimits(scale = 1): Limits {
   }
   const consume = async (reply: FastifyReply, rate: RateClass, key: string) => {
     const count = await limiterOf(rate).consume(key).catch(refusalOf)
-    tell(reply, rate, count)
+    writeRateHeaders(reply, rate, count)
     if (count.consumedPoints > allowed(rate)) throw tooMany(count)
   }
   return {
@@ -83,7 +83,7 @@ export function createLimits(scale = 1): Limits {
       if (!countsFailuresOnly(rate)) return
       const count = await limiterOf(rate).get(keyOf(limited))
       if (count === null || count.consumedPoints <= 0) return
-      tell(limited.reply, rate, await limiterOf(rate).reward(keyOf(limited)))
+      writeRateHeaders(limited.reply, rate, await limiterOf(rate).reward(keyOf(limited)))
     },
   }
 }
@@ -109,7 +109,11 @@ function keyOf({ caller, request }: LimitedRequest): string {
 }
 
 /** @see draft-ietf-httpapi-ratelimit-headers */
-function tell(reply: FastifyReply, rate: RateClass, count: RateLimiterRes | null): void {
+function writeRateHeaders(
+  reply: FastifyReply,
+  rate: RateClass,
+  count: RateLimiterRes | null,
+): void {
   const { points, seconds } = LIMITS[rate]
   const remaining = Math.max(0, count?.remainingPoints ?? points)
   const reset = Math.ceil((count?.msBeforeNext ?? 0) / 1000)

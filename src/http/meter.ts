@@ -57,7 +57,7 @@ export function createMeter(server: FastifyInstance, app: App): Meter {
   server.addHook('onSend', async (request, reply) => {
     if (reply.statusCode < 500 && !refused.has(request)) return
     const returned = await refund(request)
-    if (returned?.now.ok) tell(reply, 0, { ...returned.charged, ...returned.now })
+    if (returned?.now.ok) writeChargeHeaders(reply, 0, { ...returned.charged, ...returned.now })
   })
 
   return {
@@ -77,7 +77,7 @@ export function createMeter(server: FastifyInstance, app: App): Meter {
       if (outcome.ok) {
         const { charge } = outcome
         open.set(request, outcome)
-        tell(reply, charge.kind === 'paid' ? charge.priceCredits : 0, outcome)
+        writeChargeHeaders(reply, charge.kind === 'paid' ? charge.priceCredits : 0, outcome)
       } else if (outcome.reason === 'invalid_token') {
         throw new AppError('unauthenticated', 'invalid_token')
       } else {
@@ -104,7 +104,7 @@ async function quotaStatusOf(app: App, { headers, ip }: FastifyRequest): Promise
 }
 
 /** What a call took and how its payer stands after it. */
-function tell(reply: FastifyReply, chargedCredits: number, quota: QuotaStatus): void {
+function writeChargeHeaders(reply: FastifyReply, chargedCredits: number, quota: QuotaStatus): void {
   reply.header('x-credits-charged', String(chargedCredits))
   reply.header('x-credits-balance', String(quota.balanceCredits))
   reply.header('x-free-tier-remaining', String(quota.freeLeft))

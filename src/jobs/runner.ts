@@ -74,13 +74,13 @@ async function loop(
 ): Promise<void> {
   let fence: Fence | undefined
   let failures = 0
-  let news: ReadonlySet<string> | undefined
+  let payloads: ReadonlySet<string> | undefined
   let lookedAtAllAt = performance.now()
   while (!signal.aborted) {
     try {
-      if (news === undefined) lookedAtAllAt = performance.now()
+      if (payloads === undefined) lookedAtAllAt = performance.now()
       fence ??= await lock?.drawFence()
-      await job.run(app, signal, news, fence)
+      await job.run(app, signal, payloads, fence)
       if (failures > 0) app.log.info({ job: job.name, failures }, 'job works again')
       failures = 0
     } catch (error) {
@@ -90,9 +90,9 @@ async function loop(
     }
     const everyMs = job.everyMs(app)
     const restMs = failures === 0 ? everyMs : Math.min(2 ** failures * 250, BACKOFF_MS_MAX)
-    const told = await waker.sleep(restMs, signal)
+    const payload = await waker.sleep(restMs, signal)
     const isTime = performance.now() - lookedAtAllAt >= everyMs
-    news = failures > 0 || isTime ? undefined : told
+    payloads = failures > 0 || isTime ? undefined : payload
   }
 }
 

@@ -58,42 +58,42 @@ export function createNotices(deps: NoticeDeps): Notices {
     async slotsEnd(tx, { wallet, id, term, slotsLeft, quantity, endsAt, renewal, at }) {
       const stopping = await listBeyond(tx, wallet, slotsLeft)
       const notice = { kind: 'slots-end', id, quantity, endsAt, renewal, stopping } as const
-      await tell(deps, tx, { wallet, notice, about: [id, term, at.toISOString()] })
+      await notify(deps, tx, { wallet, notice, about: [id, term, at.toISOString()] })
     },
     async trialEnds(tx, { wallet, endsAt, slotsLeft }) {
       const stopping = await listBeyond(tx, wallet, slotsLeft)
       const notice = { kind: 'trial-ends', endsAt, stopping } as const
-      await tell(deps, tx, { wallet, notice, about: [wallet] })
+      await notify(deps, tx, { wallet, notice, about: [wallet] })
     },
     async renewalFailed(tx, { wallet, id, term, tries, slotsLeft, ...failed }) {
       const stopping = await listBeyond(tx, wallet, slotsLeft)
       const notice = { kind: 'renewal-failed', ...failed, stopping } as const
-      await tell(deps, tx, { wallet, notice, about: [id, term, tries] })
+      await notify(deps, tx, { wallet, notice, about: [id, term, tries] })
     },
     async fitted(tx, { wallet, suspended, resumed, trialEndedAt, at, since = at }) {
       const about = [wallet, since.toISOString()]
       if (trialEndedAt !== undefined) {
         const notice = { kind: 'trial-ended', watches: suspended, at: trialEndedAt } as const
-        await tell(deps, tx, { wallet, notice, about: [wallet] })
+        await notify(deps, tx, { wallet, notice, about: [wallet] })
       } else if (suspended.length > 0) {
-        await tell(deps, tx, {
+        await notify(deps, tx, {
           wallet,
           notice: { kind: 'suspended', watches: suspended, at: since },
           about,
         })
       }
       if (resumed.length === 0) return
-      await tell(deps, tx, { wallet, notice: { kind: 'resumed', watches: resumed }, about })
+      await notify(deps, tx, { wallet, notice: { kind: 'resumed', watches: resumed }, about })
     },
     async credited(tx, { wallet, txHash, logIndex, ...payment }) {
       const symbol = symbolOf(payment.asset, deps.billing.serviceTokenSymbol)
       const notice = { kind: 'credited', ...payment, symbol } as const
-      await tell(deps, tx, { wallet, notice, about: [txHash, logIndex] })
+      await notify(deps, tx, { wallet, notice, about: [txHash, logIndex] })
     },
     async linked(tx, recipient) {
       const { id, wallet } = recipient
       const notice = { kind: 'linked', ...recipient } as const
-      await tell(deps, tx, { wallet, notice, about: [id], without: id })
+      await notify(deps, tx, { wallet, notice, about: [id], without: id })
     },
     async switchedOff(tx, stopped) {
       const at = deps.clock.now()
@@ -103,11 +103,11 @@ export function createNotices(deps: NoticeDeps): Notices {
         const { id, wallet } = one
         const count = kept.get(id) ?? 0
         const notice = { kind: 'destination-off', ...one, kept: count, at } as const
-        await tell(deps, tx, { wallet, notice, about: [id, at.toISOString()], without: id })
+        await notify(deps, tx, { wallet, notice, about: [id, at.toISOString()], without: id })
       }
     },
     async refused(tx, { id, wallet, name, target }) {
-      await tell(deps, tx, { wallet, notice: { kind: 'refused', name, target }, about: [id] })
+      await notify(deps, tx, { wallet, notice: { kind: 'refused', name, target }, about: [id] })
     },
     async topicGone(tx, { link, partitionKey, threadId, recipientIds }) {
       const at = deps.clock.now()
@@ -157,7 +157,7 @@ interface Notification {
 }
 
 /** Gives a notice to each recipient of the wallet who is to hear of it and was not given it yet. */
-async function tell(
+async function notify(
   deps: NoticeDeps,
   tx: Db,
   { wallet, notice, about, without }: Notification,

@@ -17,8 +17,8 @@ export interface ProblemView {
 }
 
 /** The body of a refusal, in the reader's language. @see RFC 9457 */
-export function problemBody(t: Translate, publicUrl: string, told: ProblemView) {
-  const { code, requestId, values, members, errors } = told
+export function problemBody(t: Translate, publicUrl: string, problem: ProblemView) {
+  const { code, requestId, values, members, errors } = problem
   return {
     type: `${publicUrl}/problems/${code}`,
     title: t(builtKey(`errors:${code}.title`), values),

@@ -20,7 +20,7 @@ export function confirmPage(server: FastifyInstance, app: App): void {
   server.get<Route>('/confirm/:code', async (request, reply) => {
     const consent = await findConsent(app, request.params.code)
     if (consent?.state === 'waiting') return ask(app, request, reply, consent)
-    return tell(app, request, reply, { consent, outcome: outcomeOf(consent) })
+    return showResult(app, request, reply, { consent, outcome: outcomeOf(consent) })
   })
   server.post<Route>('/confirm/:code', async (request, reply) => {
     const { code } = request.params
@@ -29,17 +29,17 @@ export function confirmPage(server: FastifyInstance, app: App): void {
         const consent = await confirmEmail(app, code)
         if (consent?.first) await sendTestTo(app, consent)
         const outcome = consent?.state === 'confirmed' ? 'done' : outcomeOf(consent)
-        return tell(app, request, reply, { consent, outcome })
+        return showResult(app, request, reply, { consent, outcome })
       }
       case 'no': {
         const consent = await refuseEmail(app, code)
         const outcome = consent?.state === 'waiting' ? 'refused' : outcomeOf(consent)
-        return tell(app, request, reply, { consent, outcome })
+        return showResult(app, request, reply, { consent, outcome })
       }
       default: {
         const consent = await findConsent(app, code)
         if (consent?.state === 'waiting') return ask(app, request, reply, consent, 400)
-        return tell(app, request, reply, { consent, outcome: outcomeOf(consent) })
+        return showResult(app, request, reply, { consent, outcome: outcomeOf(consent) })
       }
     }
   })
@@ -83,7 +83,7 @@ function ask(
   })
 }
 
-function tell(
+function showResult(
   app: App,
   request: FastifyRequest,
   reply: FastifyReply,

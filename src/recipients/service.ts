@@ -255,11 +255,11 @@ export async function recipientsFor(
     const key = `${request.wallet} ${request.severity} ${request.recipientIds?.join() ?? ''}`
     const known = chosen.get(key)
     if (known !== undefined) return known
-    const told = chooseRecipients(byWallet.get(request.wallet) ?? [], request).map(
+    const targets = chooseRecipients(byWallet.get(request.wallet) ?? [], request).map(
       toNotificationTarget,
     )
-    chosen.set(key, told)
-    return told
+    chosen.set(key, targets)
+    return targets
   })
 }
 

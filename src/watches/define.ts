@@ -228,7 +228,7 @@ export interface ChainWatchType<
    * `state`: an observation says all there is, so the newest one is enough and may be judged again.
    * `history`: each says what happened once; every one is judged, exactly once.
    */
-  readonly tells: 'state' | 'history'
+  readonly evidence: 'state' | 'history'
   /** For `history`: the longest span of one look, in blocks; further requests follow until the tip. */
   readonly blocksPerLook?: number
   /**
@@ -310,11 +310,11 @@ export function defineWatchType<
 >(
   type: Omit<
     ChainWatchType<Target, Settings, Observation, KeySettings, Summary>,
-    'reads' | 'tells' | 'everySeconds'
+    'reads' | 'evidence' | 'everySeconds'
   > &
-    Partial<Pick<ChainWatchType, 'tells' | 'everySeconds'>>,
+    Partial<Pick<ChainWatchType, 'evidence' | 'everySeconds'>>,
 ): ChainWatchType<Target, Settings, Observation, KeySettings, Summary> {
-  return { everySeconds: 0, tells: 'state', ...type, reads: 'chain' }
+  return { everySeconds: 0, evidence: 'state', ...type, reads: 'chain' }
 }
 
 /** The same for a type that requests at the ledger. */

@@ -24,7 +24,7 @@ export interface Noticed {
   /** Of a recovery: how bad the episode was, as its signal's state remembers it. */
   readonly episodeSeverity?: Severity
   /** Its recovery is not wanted. */
-  readonly isTold?: boolean
+  readonly isNotified?: boolean
 }
 
 /** A wallet with a chat, a mailbox and a webhook, and watches whose signals fire when a test says so. */
@@ -82,7 +82,7 @@ export async function alertRoom() {
             severity: one.severity ?? (isRecovery ? 'info' : 'warning'),
             data: { ...source.signal.examples[one.event], ...one.data },
             isRecovery,
-            isTold: one.isTold ?? true,
+            isNotified: one.isNotified ?? true,
             episodeSeverity: one.episodeSeverity ?? null,
             position: place,
             firedAt: at,

@@ -258,7 +258,7 @@ function raisedOf({ wallet }: Hook, position: number): AlertCandidate {
       blockNumber: position,
     },
     isRecovery: false,
-    isTold: true,
+    isNotified: true,
     position,
     firedAt: at,
   }

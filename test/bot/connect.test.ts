@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { API_TIMEOUT_SECONDS, createApi } from '#bot/core/api.ts'
 import { packed } from '#bot/core/callback-data.ts'
-import { tellConnected } from '#bot/features/connect/notifications.ts'
+import { notifyConnected } from '#bot/features/connect/notifications.ts'
 import { PEOPLE } from '#sandbox/devnet/accounts.ts'
 import { createChallenge } from '#src/auth/service.ts'
 import { translator } from '#src/i18n/translate.ts'
@@ -45,7 +45,7 @@ async function signOnPage(
 
 async function tell(): Promise<void> {
   const api = createApi({ token: BOT_TOKEN, apiRoot: world.telegram.url }, API_TIMEOUT_SECONDS)
-  await tellConnected({ app: world.app, api, username: BOT_NAME })
+  await notifyConnected({ app: world.app, api, username: BOT_NAME })
 }
 
 describe('/connect', () => {

@@ -58,7 +58,7 @@ function raisedAt(firedAt: Date, position: number): AlertCandidate {
     severity: 'info',
     data: {},
     isRecovery: false,
-    isTold: true,
+    isNotified: true,
     position,
     firedAt,
   }

@@ -39,7 +39,7 @@ export function alertsIn(world: Pick<BotWorld, 'app' | 'service' | 'clock'>) {
           severity: one.severity ?? (isRecovery ? 'info' : 'warning'),
           data: { ...signal.examples[one.event], ...one.data },
           isRecovery,
-          isTold: true,
+          isNotified: true,
           position,
           firedAt: clock.now(),
         }

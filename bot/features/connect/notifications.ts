@@ -45,7 +45,7 @@ export async function runConnectNews(
   const stopListening = await listen(sql, CONNECTS_CHANNEL, waker.wake)
   while (!signal.aborted) {
     try {
-      await tellConnected(notifier, signal)
+      await notifyConnected(notifier, signal)
     } catch (error) {
       notifier.app.log.warn({ error: describe(error) }, 'chat not told of its connection')
     }
@@ -55,14 +55,17 @@ export async function runConnectNews(
 }
 
 /** Tells every chat that has not been told, until the signal. @throws what Telegram says, to be tried again later */
-export async function tellConnected(
+export async function notifyConnected(
   notifier: ConnectNotifier,
   signal?: AbortSignal,
 ): Promise<void> {
-  await notifyConnects(notifier.app, (news) => tellChat(notifier, news), signal)
+  await notifyConnects(notifier.app, (news) => notifyChat(notifier, news), signal)
 }
 
-async function tellChat({ app, api, username }: ConnectNotifier, news: ConnectNews): Promise<void> {
+async function notifyChat(
+  { app, api, username }: ConnectNotifier,
+  news: ConnectNews,
+): Promise<void> {
   const { chatId, wallet, messageId } = news
   const known = await findChat(app.db, chatId)
   const locale = known?.locale ?? news.locale

@@ -14,7 +14,7 @@ import { readAddress } from '../../core/typed-input.ts'
 import { fieldsOf, findField, readValue } from '../../views/fields.ts'
 import { findWatch } from '../../views/screens.ts'
 import { factsOf, guideOf, typeName } from '../../views/watch-facts.ts'
-import { isReachable, toldBy } from '../watches/people-view.ts'
+import { isReachable, notifiedBy } from '../watches/people-view.ts'
 import { peopleOf } from '../watches/recipient-choice.ts'
 import {
   beginDraft,
@@ -121,7 +121,8 @@ onStep('new.who', async (ctx, draft, { id }) => {
   const isThere = people.recipients.some((one) => one.id === id)
   if (!isThere) await ctx.answer(ctx.t('bot:error.gone'), { box: true })
   if (!isThere) return showStep(ctx, draft)
-  const before = draft.values.recipientIds ?? toldBy(null, people).flatMap((one) => one.id ?? [])
+  const before =
+    draft.values.recipientIds ?? notifiedBy(null, people).flatMap((one) => one.id ?? [])
   const after = before.includes(id) ? before.filter((one) => one !== id) : [...before, id]
   if (after.length === 0) await ctx.answer(ctx.t('bot:new.whoLast'), { box: true })
   const recipientIds = after.length === 0 ? null : after
@@ -332,11 +333,11 @@ async function showCreated(ctx: BotContext, draft: Draft): Promise<void> {
   const { watchId } = draft.values
   const link = linkOf(ctx, draft)
   const watch = await ctx.call(getWatch, { params: { id: String(watchId) } }, link)
-  const told = toldBy(watch.recipientIds, await peopleOf(ctx, link))
+  const notified = notifiedBy(watch.recipientIds, await peopleOf(ctx, link))
   const view = views.created(ctx.reader, watch, {
     now: ctx.app.clock.now(),
     seen: await observedNow(ctx, draft, link),
-    isTold: told.some(isReachable),
+    isNotified: notified.some(isReachable),
   })
   await show(ctx, view, 'wizard')
 }

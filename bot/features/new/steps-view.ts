@@ -94,12 +94,12 @@ export function targetStep(
 export function checkStep(
   reader: Reader,
   draft: Draft,
-  options: { readonly now: Date; readonly tells: readonly string[]; readonly slots: SlotUse },
+  options: { readonly now: Date; readonly notifies: readonly string[]; readonly slots: SlotUse },
 ): View {
   const { t } = reader
   const { rev, values } = draft
   const described = describedDraft(draft)
-  const { tells, slots, now } = options
+  const { notifies, slots, now } = options
   const name = values.label ?? values.preview?.label ?? ''
   if (values.asking === 'lab') {
     const lines = [titleLine(reader, draft), t.html('bot:new.askName', { value: typed(name) })]
@@ -110,9 +110,9 @@ export function checkStep(
     t.html('bot:new.name', { name: typed(name) }),
     typeLine(reader, described, 'target', now),
     typeLine(reader, described, 'rule', now) ?? signalsLine(reader, draft),
-    tells.length === 0
+    notifies.length === 0
       ? `⚠️ ${t.html('bot:new.tellsNobody')}`
-      : t.html('bot:watch.tells', { names: nameList(tells, t.locale) }),
+      : t.html('bot:watch.tells', { names: nameList(notifies, t.locale) }),
     reader.isFree === true ? undefined : t.html('bot:new.uses', { available: slots.free }),
   ]
   const severity = t(`bot:button.from.${values.minSeverity}`)
@@ -150,17 +150,17 @@ export interface OfferedPerson {
 export function peopleStep(
   reader: Reader,
   draft: Draft,
-  options: { readonly people: readonly OfferedPerson[]; readonly tells: readonly string[] },
+  options: { readonly people: readonly OfferedPerson[]; readonly notifies: readonly string[] },
 ): View {
   const { t } = reader
   const { rev } = draft
-  const { people, tells } = options
+  const { people, notifies } = options
   const lines = [
     titleLine(reader, draft),
     t.html('bot:new.askPeople'),
-    tells.length === 0
+    notifies.length === 0
       ? `⚠️ ${t.html('bot:new.tellsNobody')}`
-      : t.html('bot:watch.tells', { names: nameList(tells, t.locale) }),
+      : t.html('bot:watch.tells', { names: nameList(notifies, t.locale) }),
   ]
   const toggles = people.map(({ id, name, isChosen }) =>
     act(

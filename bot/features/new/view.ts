@@ -151,7 +151,7 @@ export function isOn(
 export function created(
   reader: Reader,
   watch: Watch,
-  options: { readonly now: Date; readonly seen: unknown; readonly isTold: boolean },
+  options: { readonly now: Date; readonly seen: unknown; readonly isNotified: boolean },
 ): View {
   const { t } = reader
   const described = { ...watch, lastObservation: options.seen }
@@ -160,9 +160,9 @@ export function created(
     `✅ ${t.html('bot:new.created', { label: typed(watch.label) })}`,
     typeLine(reader, described, 'now', options.now),
     typeLine(reader, described, 'rule', options.now),
-    options.isTold ? undefined : `⚠️ ${t.html('bot:new.tellsNobody')}`,
+    options.isNotified ? undefined : `⚠️ ${t.html('bot:new.tellsNobody')}`,
   ]
-  const first = options.isTold
+  const first = options.isNotified
     ? act(t('bot:button.sendTest'), packed('watch.test', { id }), 'primary')
     : act(t('bot:button.choose'), packed('watch.who', { id, page: 1 }), 'primary')
   return screen(lines, [

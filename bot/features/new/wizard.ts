@@ -8,7 +8,7 @@ import type { Funds } from '../../views/home.ts'
 import type { SlotUse } from '../../views/slot-use.ts'
 import { readFunds } from '../../views/wallet.ts'
 import { termsMark } from '../terms/terms.ts'
-import { isReachable, personName, toldBy } from '../watches/people-view.ts'
+import { isReachable, notifiedBy, personName } from '../watches/people-view.ts'
 import { peopleOf } from '../watches/recipient-choice.ts'
 import { changeDraft, type Draft, type DraftValues } from './draft.ts'
 import { chooseStep, ruleStep } from './rule-view.ts'
@@ -74,18 +74,18 @@ export async function stepView(ctx: BotContext, draft: Draft) {
     case 'check':
     case 'done': {
       const people = await peopleOf(ctx, link)
-      const told = toldBy(values.recipientIds, people)
-      const tells = told.filter(isReachable).map((one) => personName(reader, one))
+      const notified = notifiedBy(values.recipientIds, people)
+      const notifies = notified.filter(isReachable).map((one) => personName(reader, one))
       if (values.step !== 'people') {
         const slots = await slotsOf(ctx, link)
-        return steps.checkStep(reader, draft, { now, tells, slots })
+        return steps.checkStep(reader, draft, { now, notifies: notifies, slots })
       }
       const offered = people.recipients.map((one) => ({
         id: one.id,
         name: one.id === people.hereId ? ctx.t('bot:people.here') : one.name,
-        isChosen: told.some(({ id }) => id === one.id),
+        isChosen: notified.some(({ id }) => id === one.id),
       }))
-      return steps.peopleStep(reader, draft, { people: offered, tells })
+      return steps.peopleStep(reader, draft, { people: offered, notifies: notifies })
     }
     default:
       return values.step satisfies never

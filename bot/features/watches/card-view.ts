@@ -36,7 +36,7 @@ export interface LastAlert {
 export interface CardData {
   readonly watch: Watch
   /** Names of those it tells, this chat first; undefined where that is nobody's business. */
-  readonly tells: readonly string[] | undefined
+  readonly notifies: readonly string[] | undefined
   readonly lastAlert: LastAlert | undefined
   /** The public name of the provider it looks at. */
   readonly providerName: string | undefined
@@ -66,7 +66,7 @@ export function watchCard(reader: Reader, data: CardData, options: CardOptions):
     typeLine(reader, watch, 'rule', now),
     hasSignals(watch) ? signalsSummary(reader, watch) : undefined,
     ...stateLines(reader, watch, now),
-    tellsLine(reader, data),
+    notifiesLine(reader, data),
     lastAlertLine(reader, data, now),
     staleLine(reader, watch, now),
     notice,
@@ -168,10 +168,10 @@ function noData(reader: Reader, watch: Watch, now: Date): string {
     : reader.t.html('bot:watch.noData', { since: nearTime(reader, since, now) })
 }
 
-function tellsLine({ t }: Reader, { tells }: CardData): string | undefined {
-  if (tells === undefined) return undefined
-  if (tells.length === 0) return `⚠️ ${t.html('bot:watch.tellsNobody')}`
-  return t.html('bot:watch.tells', { names: nameList(tells, t.locale) })
+function notifiesLine({ t }: Reader, { notifies }: CardData): string | undefined {
+  if (notifies === undefined) return undefined
+  if (notifies.length === 0) return `⚠️ ${t.html('bot:watch.tellsNobody')}`
+  return t.html('bot:watch.tells', { names: nameList(notifies, t.locale) })
 }
 
 function lastAlertLine(reader: Reader, { lastAlert }: CardData, now: Date): string | undefined {
@@ -199,14 +199,14 @@ function staleLine(reader: Reader, watch: Watch, now: Date): string | undefined 
 
 function changes(reader: Reader, data: CardData, now: Date): Rows {
   const { t } = reader
-  const { watch, lastAlert, tells } = data
+  const { watch, lastAlert, notifies } = data
   const { id: watchId } = watch
   const remove = act(t('bot:button.delete'), packed('watch.delete', { id: watchId }))
   if (watch.status === 'suspended') {
     return [[act(t('bot:button.getSlot'), packed('slots'), 'primary'), remove]]
   }
   const first =
-    tells?.length === 0
+    notifies?.length === 0
       ? [act(t('bot:button.choose'), packed('watch.who', { id: watchId, page: 1 }), 'primary')]
       : []
   const open = lastAlert?.isOpen

@@ -57,7 +57,10 @@ function defaultsOf(people: People): readonly Person[] {
 }
 
 /** Those a watch with these names tells. Names of recipients that are gone do not count. */
-export function toldBy(recipientIds: readonly number[] | null, people: People): readonly Person[] {
+export function notifiedBy(
+  recipientIds: readonly number[] | null,
+  people: People,
+): readonly Person[] {
   const named = namedBy(recipientIds, people)
   return named.length > 0 ? named : defaultsOf(people)
 }

@@ -7,7 +7,7 @@ import { show } from '../../core/show.ts'
 import { takeTestTurn } from '../../core/turns.ts'
 import { testOutcome } from '../recipients/recipients.ts'
 import { withManaged } from './manage.ts'
-import { type Person, toldBy } from './people-view.ts'
+import { notifiedBy, type Person } from './people-view.ts'
 import { peopleOf } from './recipient-choice.ts'
 import { type TestOutcome, testResults } from './test-view.ts'
 
@@ -15,7 +15,7 @@ const composer = new Composer<BotContext>()
 
 onPress(composer, 'watch.test', (ctx, { id }) =>
   withManaged(ctx, id, async (watch, link) => {
-    const told = toldBy(watch.recipientIds, await peopleOf(ctx, link))
+    const told = notifiedBy(watch.recipientIds, await peopleOf(ctx, link))
     const results = await Promise.all(
       told.map(async (person) => ({ person, outcome: await test(ctx, link, person) })),
     )

@@ -12,7 +12,7 @@ import { notifyLedger } from './store.ts'
  * the news, not the entries; who listens looks at times without being told.
  */
 export interface News {
-  tell(wallet: string): void
+  notify(wallet: string): void
   /** Fulfilled when everything is told. */
   idle(): Promise<void>
 }
@@ -20,31 +20,31 @@ export interface News {
 /** The first news goes out at once, what follows together every 50 ms. */
 export function createNews({ db, log }: { readonly db: Db; readonly log: Logger }): News {
   const wallets = new Set<string>()
-  let telling: Promise<void> | undefined
+  let running: Promise<void> | undefined
   let hurry = Promise.withResolvers<void>()
 
-  async function tellAll(): Promise<void> {
+  async function notifyAll(): Promise<void> {
     while (wallets.size > 0) {
-      const told = [...wallets]
+      const notified = [...wallets]
       wallets.clear()
       try {
-        await notifyLedger(db, told)
+        await notifyLedger(db, notified)
       } catch (error) {
-        log.warn({ wallets: told.length, problem: traceOf(error) }, 'ledger news not told')
+        log.warn({ wallets: notified.length, problem: traceOf(error) }, 'ledger news not told')
       }
       await Promise.race([pause(), hurry.promise])
     }
-    telling = undefined
+    running = undefined
   }
 
   return {
-    tell(wallet) {
+    notify(wallet) {
       wallets.add(wallet)
-      telling ??= tellAll()
+      running ??= notifyAll()
     },
     async idle() {
       hurry.resolve()
-      await telling
+      await running
       hurry = Promise.withResolvers()
     },
   }

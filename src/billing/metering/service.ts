@@ -66,7 +66,7 @@ export function createMetering(deps: Deps): Metering {
     ...deps,
     found: (token: FoundToken, at: Date) => {
       learn(wallets, token)
-      if (token.charge !== undefined && token.charge.paid > 0) news.tell(token.wallet)
+      if (token.charge !== undefined && token.charge.paid > 0) news.notify(token.wallet)
       const note = deps.tokens.recordUse({ id: token.tokenId, lastUsedAt: token.lastUsedAt }, at)
       notes.add(note)
       void note.then(() => notes.delete(note))

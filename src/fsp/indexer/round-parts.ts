@@ -235,12 +235,12 @@ function registrationOf(
   const { epoch, openedAt } = period
   const next = policies.policies.find(({ rewardEpoch }) => rewardEpoch === epoch)
   const isClosed = next !== undefined && (next.fixedAt ?? 0) <= nowSeconds
-  const told = state.registrations[voter]
+  const registration = state.registrations[voter]
   const isMember = (one: Policy) => one.providers.some((provider) => provider.voter === voter)
   const isRegistered = isClosed
     ? isMember(next)
-    : told?.epoch === epoch
-      ? told.isRegistered
+    : registration?.epoch === epoch
+      ? registration.isRegistered
       : (known?.isRegisteredNext ??
         (state.registrationsSince !== null && state.registrationsSince <= openedAt ? false : null))
   if (isRegistered === null) return undefined

@@ -5,7 +5,7 @@ import { problemBody } from '../problem.ts'
 import { PAID } from './subscriptions.ts'
 
 /** A refusal as it is told: the values of its text, and what its body carries besides. */
-interface Told {
+interface ProblemExample {
   readonly code: ErrorCode
   readonly values?: TextValues
   readonly members?: JsonObject
@@ -17,7 +17,7 @@ interface Told {
 export type ProblemStatus = (typeof ERROR_STATUS)[keyof typeof ERROR_STATUS]
 
 /** One problem of every status there is. */
-const PROBLEMS: Readonly<Record<ProblemStatus, Told>> = {
+const PROBLEMS: Readonly<Record<ProblemStatus, ProblemExample>> = {
   400: {
     code: 'validation_failed',
     errors: [
@@ -49,11 +49,11 @@ const REQUEST_ID = '6f1c2a9e-3b1d-4f0a-9c55-2f8f5d1f7f10'
 
 /** The body of one problem of this status, told in the reader's language. */
 export function problemExample(t: Translate, publicUrl: string, status: ProblemStatus): unknown {
-  const { errors, ...told } = PROBLEMS[status]
+  const { errors, ...problem } = PROBLEMS[status]
   const places = errors?.map(([pointer, code, values]) => ({
     pointer,
     code,
     ...(values && { values }),
   }))
-  return problemBody(t, publicUrl, { ...told, errors: places, requestId: REQUEST_ID })
+  return problemBody(t, publicUrl, { ...problem, errors: places, requestId: REQUEST_ID })
 }

@@ -65,7 +65,11 @@ function fold(levels: readonly number[], over: Partial<EvaluatedWatch> = {}, sta
     const observation = { level: value, position, at: new Date(position * 1000) }
     const outcome = evaluateWatch(type, {}, { ...watch, ...over, states }, observation)
     states = outcome.states
-    return outcome.raised.map(({ event, severity, isTold }) => ({ event, severity, isTold }))
+    return outcome.raised.map(({ event, severity, isNotified }) => ({
+      event,
+      severity,
+      isNotified,
+    }))
   })
   return { raised, states }
 }
@@ -88,7 +92,7 @@ describe('evaluating a watch', () => {
 
   test('closes an episode without a word when recoveries are off', () => {
     const signals = [{ id: 'level', recovery: { enabled: false } }]
-    expect(fold([1, 0], { signals }).raised.map(({ isTold }) => isTold)).toEqual([true, false])
+    expect(fold([1, 0], { signals }).raised.map(({ isNotified }) => isNotified)).toEqual([true, false])
   })
 
   test('judges nothing that is switched off', () => {

@@ -15,7 +15,7 @@ export interface AlertCandidate extends Firing {
   readonly group: SignalGroup | null
   readonly isRecovery: boolean
   /** False for a recovery the watch does not want to hear of: it closes its alert without a message. */
-  readonly isTold: boolean
+  readonly isNotified: boolean
   /**
    * Of a recovery: the worst severity of the episode it ends, as the signal's state remembers it; the
    * alerts of the episode may have been deleted from the history.
@@ -125,7 +125,7 @@ function startFold({ type, signal, view, isRecoveryNotified }: SignalOf, watch: 
         signal: signal.id,
         group: signal.group,
         isRecovery,
-        isTold: !isRecovery || isRecoveryNotified,
+        isNotified: !isRecovery || isRecoveryNotified,
         ...(isRecovery && { episodeSeverity }),
         position: observation.position,
         firedAt: observation.at,

@@ -63,7 +63,7 @@ export function newsOf(
   const newest = observations.at(-1)
   if (newest === undefined) return []
   const before = lastOf(deps, type, row)
-  if (type.tells === 'history') {
+  if (type.evidence === 'history') {
     return observations.filter(({ position }) => before === null || position > before.position)
   }
   if (before !== null && newest.position < before.position) return []

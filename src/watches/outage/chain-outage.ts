@@ -81,7 +81,7 @@ async function fireChainOutage(
   now: Date,
 ): Promise<void> {
   const data = z.encode(Blindness, blindness)
-  const told = await inBatches(deps, async (tx, after) => {
+  const notified = await inBatches(deps, async (tx, after) => {
     const watches = await outages.listUnnotified(tx, type, severity, after, WATCHES_PER_WRITE)
     const states = watches.map(({ id, state }) => ({
       watchId: id,
@@ -100,12 +100,15 @@ async function fireChainOutage(
     )
     return watches
   })
-  if (told === 0) return
-  deps.log.error({ type, severity, since: data.since, watches: told }, 'the chain cannot be seen')
+  if (notified === 0) return
+  deps.log.error(
+    { type, severity, since: data.since, watches: notified },
+    'the chain cannot be seen',
+  )
 }
 
 async function endChainOutage(deps: ChainOutageDeps, type: string, now: Date): Promise<void> {
-  const told = await inBatches(deps, async (tx, after) => {
+  const notified = await inBatches(deps, async (tx, after) => {
     const watches = await outages.listNotified(tx, type, after, WATCHES_PER_WRITE)
     await outages.deleteNotified(
       tx,
@@ -125,7 +128,7 @@ async function endChainOutage(deps: ChainOutageDeps, type: string, now: Date): P
     )
     return watches
   })
-  if (told > 0) deps.log.info({ type, watches: told }, 'the chain can be seen again')
+  if (notified > 0) deps.log.info({ type, watches: notified }, 'the chain can be seen again')
 }
 
 /** What is the same for every firing. A recovery comes after its alert, also within one instant. */
@@ -137,7 +140,7 @@ function common(watch: outages.ChainOutageWatch, type: string, now: Date) {
     type,
     signal: null,
     group: null,
-    isTold: true,
+    isNotified: true,
     position: Math.max(now.getTime(), before + 1),
     firedAt: now,
   } as const

@@ -32,7 +32,7 @@ const prefilter: Prefilter<Settings, Observation, Summary> = {
   empty: { seen: '', dueAt: null },
   add({ dueAt }, { states }, observation) {
     const stored = states.get('reward-signing')
-    const told = stored === undefined ? [] : (State.parse(stored).epochs ?? [])
+    const epochs = stored === undefined ? [] : (State.parse(stored).epochs ?? [])
     const due = [
       ...observation.epochs.flatMap(({ endedAt, publishedAt }) => [
         after(endedAt, OPEN_MS),
@@ -40,7 +40,7 @@ const prefilter: Prefilter<Settings, Observation, Summary> = {
           ? []
           : [after(publishedAt, OPEN_MS), after(publishedAt, REMINDER_MS)]),
       ]),
-      ...told.flatMap(({ openToldAt }) =>
+      ...epochs.flatMap(({ openToldAt }) =>
         openToldAt === null ? [] : [after(openToldAt, AFTER_OPEN_MS)],
       ),
     ].filter((time) => time > observation.at)

@@ -58,19 +58,19 @@ type Stage = z.output<typeof Stage>
 /** There is an alert that no signature has ended. */
 const ALERTED: readonly Stage[] = ['open', 'reminded', 'missed']
 
-const Told = z.object({
+const EpochState = z.object({
   rewardEpochId: z.int(),
   uptime: Stage,
   rewards: Stage,
   /** When the open vote on rewards was told. */
   openToldAt: Instant.nullable(),
 })
-type Told = z.output<typeof Told>
+type EpochState = z.output<typeof EpochState>
 
 /** What is kept between looks. */
 export const State = z.object({
   /** null before the first look. */
-  epochs: z.array(Told).nullable(),
+  epochs: z.array(EpochState).nullable(),
   /** When the first look was; null before it, and where an earlier version did not keep it. */
   since: Instant.nullable().default(null),
   /** The last block judged: none is judged twice, as what is left comes with a later one. */
@@ -120,11 +120,11 @@ export function rewardSigningStatus(previous: State, observation: Observation): 
   }
   const events = new Set<string>()
   const steps = observation.epochs.map((epoch) => {
-    const told = before.find((one) => one.rewardEpochId === epoch.rewardEpochId)
-    return stepEpoch(told, epoch, { at, since, isFirst, events })
+    const state = before.find((one) => one.rewardEpochId === epoch.rewardEpochId)
+    return stepEpoch(state, epoch, { at, since, isFirst, events })
   })
-  const told = steps.map((step) => step.told)
-  const epochs = merge(before, told)
+  const state = steps.map((step) => step.state)
+  const epochs = merge(before, state)
   return {
     state: { epochs, since, position },
     phase: phaseOf(epochs),
@@ -150,35 +150,37 @@ export function isAnswered(signature: JsonObject, last: Pick<Firing, 'event' | '
   return last.event === 'signing.missed' && alerted.rewardEpochId < signed.rewardEpochId
 }
 
-function phaseOf(epochs: readonly Told[]): 'firing' | 'ok' {
-  const isAlerted = (one: Told) => KINDS.some((kind) => ALERTED.includes(one[kind]))
+function phaseOf(epochs: readonly EpochState[]): 'firing' | 'ok' {
+  const isAlerted = (one: EpochState) => KINDS.some((kind) => ALERTED.includes(one[kind]))
   return epochs.some(isAlerted) ? 'firing' : 'ok'
 }
 
 /** The first vote that is newly signed and ends alerts by that. */
-function findAnswer(before: readonly Told[], observation: Observation): Signed | undefined {
+function findAnswer(before: readonly EpochState[], observation: Observation): Signed | undefined {
   const signed = observation.epochs.flatMap((epoch) => {
-    const told = before.find((one) => one.rewardEpochId === epoch.rewardEpochId) ?? untold(epoch)
+    const state =
+      before.find((one) => one.rewardEpochId === epoch.rewardEpochId) ?? newEpochState(epoch)
     const isNew = (kind: Kind) => {
-      const next = nextStage(told[kind], epoch[kind], false, (stage) => stage)
-      return next === 'signed' && told[kind] !== 'signed'
+      const next = nextStage(state[kind], epoch[kind], false, (stage) => stage)
+      return next === 'signed' && state[kind] !== 'signed'
     }
     return KINDS.filter(isNew).map((kind) => ({ kind, epoch }))
   })
-  return signed.find((one) => before.some((told) => endsWith(told, one)))
+  return signed.find((one) => before.some((state) => endsWith(state, one)))
 }
 
 /** Whether a signature ends alerts on an epoch. @see isAnswered */
-function endsWith(told: Told, { kind, epoch }: Signed): boolean {
-  const stage = told[kind]
-  if (told.rewardEpochId === epoch.rewardEpochId) return ALERTED.includes(stage)
-  return stage === 'missed' && told.rewardEpochId < epoch.rewardEpochId
+function endsWith(state: EpochState, { kind, epoch }: Signed): boolean {
+  const stage = state[kind]
+  if (state.rewardEpochId === epoch.rewardEpochId) return ALERTED.includes(stage)
+  return stage === 'missed' && state.rewardEpochId < epoch.rewardEpochId
 }
 
 /** The epochs that a signature changes. */
-function answered(before: readonly Told[], signed: Signed): readonly Told[] {
+function answered(before: readonly EpochState[], signed: Signed): readonly EpochState[] {
   const { kind, epoch } = signed
-  const own = before.find((one) => one.rewardEpochId === epoch.rewardEpochId) ?? untold(epoch)
+  const own =
+    before.find((one) => one.rewardEpochId === epoch.rewardEpochId) ?? newEpochState(epoch)
   const missed = before.filter((one) => one !== own && endsWith(one, signed))
   return [
     ...missed.map((one) => ({ ...one, [kind]: 'over' as const })),
@@ -186,14 +188,14 @@ function answered(before: readonly Told[], signed: Signed): readonly Told[] {
   ]
 }
 
-function merge(before: readonly Told[], changed: readonly Told[]): Told[] {
+function merge(before: readonly EpochState[], changed: readonly EpochState[]): EpochState[] {
   const byEpoch = new Map([...before, ...changed].map((one) => [one.rewardEpochId, one]))
   return [...byEpoch.values()]
     .toSorted((a, b) => a.rewardEpochId - b.rewardEpochId)
     .slice(-EPOCHS_KEPT)
 }
 
-function untold({ rewardEpochId }: Epoch): Told {
+function newEpochState({ rewardEpochId }: Epoch): EpochState {
   return { rewardEpochId, uptime: 'waiting', rewards: 'waiting', openToldAt: null }
 }
 
@@ -206,7 +208,7 @@ interface Signed {
 }
 
 interface Step {
-  readonly told: Told
+  readonly state: EpochState
   readonly alerts: readonly (Signed & { readonly event: string })[]
 }
 
@@ -216,7 +218,7 @@ interface Step {
  * @param events those of this look: each comes once in a look, what is left comes with the next
  */
 function stepEpoch(
-  before: Told | undefined,
+  before: EpochState | undefined,
   epoch: Epoch,
   {
     at,
@@ -226,11 +228,11 @@ function stepEpoch(
   }: { at: Date; since: Date | null; isFirst: boolean; events: Set<string> },
 ): Step {
   const { endedAt, publishedAt } = epoch
-  const told = before ?? untold(epoch)
+  const state = before ?? newEpochState(epoch)
   const inTurn = (kind: Kind, stage: Stage): Stage => {
-    const event = stage === told[kind] ? undefined : eventOf(kind, stage)
+    const event = stage === state[kind] ? undefined : eventOf(kind, stage)
     if (event === undefined) return stage
-    if (events.has(event)) return told[kind]
+    if (events.has(event)) return state[kind]
     events.add(event)
     return stage
   }
@@ -242,32 +244,32 @@ function stepEpoch(
     // The end of an uptime vote is not always known: what ended before, and was never seen open, is past.
     return before === undefined && endedAt <= firstAt
   }
-  const nextUptime = nextStage(told.uptime, epoch.uptime, isPast('uptime'), (stage) =>
+  const nextUptime = nextStage(state.uptime, epoch.uptime, isPast('uptime'), (stage) =>
     stage === 'waiting' && epoch.uptime.openedAt !== null && since(endedAt, at) >= OPEN_MS
       ? 'open'
       : stage,
   )
-  const nextRewards = nextStage(told.rewards, epoch.rewards, isPast('rewards'), (stage) => {
+  const nextRewards = nextStage(state.rewards, epoch.rewards, isPast('rewards'), (stage) => {
     // Before the uptime vote is concluded nobody can sign rewards.
     if (publishedAt === null || !epoch.uptime.isConcluded) return stage
     if (stage === 'waiting') return since(publishedAt, at) >= OPEN_MS ? 'open' : stage
-    if (stage !== 'open' || told.openToldAt === null) return stage
+    if (stage !== 'open' || state.openToldAt === null) return stage
     const isDue =
-      since(publishedAt, at) >= REMINDER_MS && since(told.openToldAt, at) >= AFTER_OPEN_MS
+      since(publishedAt, at) >= REMINDER_MS && since(state.openToldAt, at) >= AFTER_OPEN_MS
     return isDue ? 'reminded' : stage
   })
   const uptime = inTurn('uptime', nextUptime)
   const rewards = inTurn('rewards', nextRewards)
   const changed = [
-    { kind: 'uptime', from: told.uptime, to: uptime } as const,
-    { kind: 'rewards', from: told.rewards, to: rewards } as const,
+    { kind: 'uptime', from: state.uptime, to: uptime } as const,
+    { kind: 'rewards', from: state.rewards, to: rewards } as const,
   ].filter(({ from, to }) => from !== to)
   return {
-    told: {
-      rewardEpochId: told.rewardEpochId,
+    state: {
+      rewardEpochId: state.rewardEpochId,
       uptime,
       rewards,
-      openToldAt: rewards === 'open' && told.rewards !== 'open' ? at : told.openToldAt,
+      openToldAt: rewards === 'open' && state.rewards !== 'open' ? at : state.openToldAt,
     },
     alerts: changed.flatMap(({ kind, to }) => {
       const event = eventOf(kind, to)

@@ -47,7 +47,7 @@ export const providerFsp = defineWatchType<
   target: ProviderTarget,
   settings: Settings,
   observation: ProviderObservation,
-  tells: 'history',
+  evidence: 'history',
   blocksPerLook: BLOCKS_PER_LOOK,
   check: async () => [],
   resolve: resolveProvider,

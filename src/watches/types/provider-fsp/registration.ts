@@ -68,7 +68,7 @@ function registrationMissing(
     preRegistered: part.preRegistered,
     preRegistrationFailed: part.preRegistrationFailed,
   })
-  const isTold = previous.missingFor !== null && previous.missingFor >= part.epoch
+  const isNotified = previous.missingFor !== null && previous.missingFor >= part.epoch
   if (part.isRegistered) {
     // Registered for an epoch before the one that is missing: a round that came late.
     if (isOpen && (previous.missingFor ?? 0) > part.epoch) {
@@ -78,7 +78,7 @@ function registrationMissing(
     return { state: { missingFor: null }, phase: 'ok', firings: [firing] }
   }
   const isDue = at.getTime() / 1000 >= part.openedAt + minutes * 60
-  if (isTold || !(isDue || part.isClosed)) {
+  if (isNotified || !(isDue || part.isClosed)) {
     return { state: previous, phase: isOpen ? 'firing' : 'pending', firings: [] }
   }
   const firing = { event: 'fsp.registration', severity: 'critical', data } as const
