@@ -6,7 +6,7 @@ import { type DisplayValues, SEVERITIES } from '#src/kernel/display-values.ts'
 import type { NumberField, SettingField } from '#src/watches/form.ts'
 import { readDuration, readNumber, type TypedProblem } from '../core/typed-input.ts'
 import type { Reader } from './view.ts'
-import { guideOf } from './watch-facts.ts'
+import { formOf } from './watch-facts.ts'
 
 /** A setting and whose it is: a watch type's, or every watch's (`watch`). */
 export interface OwnedField {
@@ -32,7 +32,7 @@ const WATCH_FIELDS: readonly SettingField[] = [
 
 /** The setting with this short name among those of a type and those of every watch. */
 export function findField(type: string, code: string): OwnedField | undefined {
-  const own = guideOf(type)?.settings.find((field) => field.code === code)
+  const own = formOf(type)?.settings.find((field) => field.code === code)
   if (own !== undefined) return { owner: type, field: own }
   const general = WATCH_FIELDS.find((field) => field.code === code)
   return general && { owner: 'watch', field: general }
@@ -40,7 +40,7 @@ export function findField(type: string, code: string): OwnedField | undefined {
 
 /** The settings of a type, in their order. */
 export function fieldsOf(type: string): readonly OwnedField[] {
-  return (guideOf(type)?.settings ?? []).map((field) => ({ owner: type, field }))
+  return (formOf(type)?.settings ?? []).map((field) => ({ owner: type, field }))
 }
 
 /** A text about a setting; undefined where it has none. */

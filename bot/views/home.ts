@@ -20,7 +20,7 @@ import {
   type View,
   walletName,
 } from './view.ts'
-import { GLYPHS, STANDINGS, standingOf, worstGlyph } from './watch-state.ts'
+import { GLYPHS, WATCH_STATUSES, watchStatusOf, worstGlyph } from './watch-state.ts'
 
 /** The button that leads to the languages, in the reader's own. */
 function languageButton(locale: Locale): Button {
@@ -281,14 +281,14 @@ export function groupHello(reader: Reader, title: string): View {
 /** One line for each way watches stand. */
 export function summary({ t }: Reader, watches: readonly Watch[], now: Date): readonly string[] {
   if (watches.length === 0) return [t.html('bot:home.empty')]
-  const counts = Map.groupBy(watches, (watch) => standingOf(watch, now))
+  const counts = Map.groupBy(watches, (watch) => watchStatusOf(watch, now))
   if (counts.get('fine')?.length === watches.length) {
     return [`${GLYPHS.fine} ${t.html('bot:home.quiet', { count: watches.length })}`]
   }
-  return STANDINGS.flatMap((standing) => {
-    const count = counts.get(standing)?.length ?? 0
+  return WATCH_STATUSES.flatMap((status) => {
+    const count = counts.get(status)?.length ?? 0
     if (count === 0) return []
-    const glyph = standing === 'firing' ? worstGlyph(counts.get(standing)) : GLYPHS[standing]
-    return [`${glyph} ${t.html(builtKey(`bot:count.${standing}`), { count })}`]
+    const glyph = status === 'firing' ? worstGlyph(counts.get(status)) : GLYPHS[status]
+    return [`${glyph} ${t.html(builtKey(`bot:count.${status}`), { count })}`]
   })
 }

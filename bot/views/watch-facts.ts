@@ -24,7 +24,7 @@ export interface Described {
 }
 
 /** How people make and read watches of a type; undefined for a name of no type. */
-export function guideOf(type: string): SignalForm | undefined {
+export function formOf(type: string): SignalForm | undefined {
   return findWatchType(type)?.form
 }
 
@@ -115,7 +115,7 @@ function namedProvider({ t }: Reader, name: string, address: string): HtmlValue 
 
 /** The chosen options, joined, name the sentence; a type without options has one. */
 function ruleOf({ type, settings }: Described): string {
-  const fields = guideOf(type)?.settings ?? []
+  const fields = formOf(type)?.settings ?? []
   const chosen = fields.flatMap((field) =>
     field.kind === 'choice' ? String(propertyOf(settings, field.key) ?? field.suggested) : [],
   )

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import type { Watch } from '#src/watches/model.ts'
-import { glyphOf, inOrder, standingOf } from './watch-state.ts'
+import { glyphOf, inOrder, watchStatusOf } from './watch-state.ts'
 
 const now = new Date('2026-11-20T12:00:00.000Z')
 const later = new Date('2026-11-20T13:00:00.000Z')
@@ -49,7 +49,7 @@ describe('a watch shows the worst that applies', () => {
     ['fine', watch({}, ['unknown'])],
     ['fine', watch({ mutedUntil: now })],
   ] as const)('%s', (standing, one) => {
-    expect(standingOf(one, now)).toBe(standing)
+    expect(watchStatusOf(one, now)).toBe(standing)
   })
 })
 

@@ -2,7 +2,7 @@ import { SEVERITIES, type Severity } from '#src/kernel/display-values.ts'
 import type { Watch } from '#src/watches/model.ts'
 
 /** How a watch stands, in the order lists show it. */
-export const STANDINGS = [
+export const WATCH_STATUSES = [
   'firing',
   'noData',
   'suspended',
@@ -11,10 +11,10 @@ export const STANDINGS = [
   'muted',
   'paused',
 ] as const
-export type Standing = (typeof STANDINGS)[number]
+export type WatchStatus = (typeof WATCH_STATUSES)[number]
 
 /** The sign of each way a watch stands; of what fires, the sign of its severity: `glyphOf`. */
-export const GLYPHS: Readonly<Record<Standing, string>> = {
+export const GLYPHS: Readonly<Record<WatchStatus, string>> = {
   firing: '🔴',
   noData: '⚪',
   suspended: '🎟',
@@ -33,8 +33,8 @@ export const SEVERITY_GLYPHS: Readonly<Record<Severity, string>> = {
 
 /** The one sign a watch shows. */
 export function glyphOf(watch: Watch, now: Date): string {
-  const standing = standingOf(watch, now)
-  return standing === 'firing' ? SEVERITY_GLYPHS[severityOf(watch)] : GLYPHS[standing]
+  const status = watchStatusOf(watch, now)
+  return status === 'firing' ? SEVERITY_GLYPHS[severityOf(watch)] : GLYPHS[status]
 }
 
 /** The sign of the worst that fires on any of these. */
@@ -50,7 +50,7 @@ export function severityOf({ signalStates }: Pick<Watch, 'signalStates'>): Sever
 }
 
 /** How a watch stands at `now`: the worst that applies. What is not judged can only be firing still. */
-export function standingOf(watch: Watch, now: Date): Standing {
+export function watchStatusOf(watch: Watch, now: Date): WatchStatus {
   const isActive = watch.status === 'active'
   const has = (state: string) => watch.signalStates.some((signal) => signal.state === state)
   if (has('firing')) return 'firing'
@@ -68,9 +68,9 @@ export function isMuted(watch: Watch, now: Date): boolean {
 
 /** The worst first, then by name. */
 export function inOrder(watches: readonly Watch[], now: Date): readonly Watch[] {
-  const rank = (watch: Watch) => STANDINGS.indexOf(standingOf(watch, now))
+  const rank = (watch: Watch) => WATCH_STATUSES.indexOf(watchStatusOf(watch, now))
   const loudness = (watch: Watch) =>
-    standingOf(watch, now) === 'firing' ? -SEVERITIES.indexOf(severityOf(watch)) : 0
+    watchStatusOf(watch, now) === 'firing' ? -SEVERITIES.indexOf(severityOf(watch)) : 0
   return watches.toSorted(
     (a, b) =>
       rank(a) - rank(b) ||

@@ -175,7 +175,7 @@ export async function muteWatchOf(
     await updateWatch(inside, caller, { id: row.watchId, changes: { mutedUntil: until } })
     const open = await store.listOpenOfWatches(tx, [row.watchId])
     await delivery.reviseMessages(tx, [...new Set([id, ...open.map((one) => one.id)])])
-    return { ...(await standing(inside, caller, id)), already: false }
+    return { ...(await status(inside, caller, id)), already: false }
   })
 }
 
@@ -190,7 +190,7 @@ async function act(
     const changed = await change(tx, { id, keys: episodeKeys(event) }, deps.clock.now())
     await delivery.reviseMessages(tx, await withAnchors(tx, changed))
     const already = changed.length === 0
-    return { ...(await standing({ ...deps, db: tx }, caller, id)), already }
+    return { ...(await status({ ...deps, db: tx }, caller, id)), already }
   })
 }
 
@@ -231,7 +231,7 @@ async function requireAlert(db: Db, caller: Caller, id: number): Promise<store.A
 }
 
 /** How an alert of the wallet stands. @throws AppError not_found */
-export async function standing(deps: Deps, caller: Caller, id: number): Promise<ActedAlert> {
+export async function status(deps: Deps, caller: Caller, id: number): Promise<ActedAlert> {
   const row = await requireAlert(deps.db, caller, id)
   const watch = (await listForNotification(deps.db, [row.watchId])).get(row.watchId)
   const until = watch?.mutedUntil ?? null

@@ -6,7 +6,7 @@ import * as delivery from '#src/delivery/service.ts'
 import type { Caller } from '#src/kernel/caller.ts'
 import type { Clock } from '#src/kernel/clock.ts'
 import { AppError } from '#src/kernel/errors.ts'
-import { type ActedAlert, standing } from './acknowledge.ts'
+import { type ActedAlert, status } from './acknowledge.ts'
 import { type ReadDeps, toAlert } from './history.ts'
 import { messageStates } from './message-state.ts'
 import type { Alert } from './model.ts'
@@ -17,7 +17,7 @@ import * as store from './store.ts'
 /** One alert with everything a chat shows of it. */
 export interface AlertCard {
   readonly alert: Alert
-  readonly standing: ActedAlert
+  readonly status: ActedAlert
   /** As its message would be sent now, with a link that only reads. */
   readonly envelope: Envelope
   readonly state: MessageState
@@ -41,7 +41,7 @@ export async function getAlert(
   const place = { type, signal, group, data, ...reader, ...(startedAt && { startedAt }) }
   return {
     alert: toAlert(deps, row, reader, deliveries.get(id) ?? []),
-    standing: await standing(deps, caller, id),
+    status: await status(deps, caller, id),
     envelope: { deliveryId: randomUUID(), ...place, message },
     state: states.get(id) ?? {},
   }

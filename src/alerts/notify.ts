@@ -95,7 +95,12 @@ export async function notify(
         if (plan === undefined) return []
         const wasDeferred =
           unnotified.get(notification.answers?.alertId ?? 0)?.has(recipient.id) ?? false
-        const row = deliveryOf(deps, notification, recipient, { plan, createdAt, render, wasDeferred })
+        const row = deliveryOf(deps, notification, recipient, {
+          plan,
+          createdAt,
+          render,
+          wasDeferred,
+        })
         return [{ watchId: notification.watch.id, row, counts: countsFor(notification, plan) }]
       }),
     )
@@ -179,7 +184,11 @@ function planFor(
   notification: Notification,
   recipient: NotificationTarget,
   settings: Settings,
-  timings: (notification: Notification, recipient: NotificationTarget, settings: Settings) => Timing,
+  timings: (
+    notification: Notification,
+    recipient: NotificationTarget,
+    settings: Settings,
+  ) => Timing,
 ): Plan | undefined {
   const { kind, effectiveSeverity, isRecovery, isQuiet } = notification
   if (kind === 'reminder' && recipient.off) return undefined

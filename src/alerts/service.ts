@@ -73,10 +73,12 @@ async function follow(
   )
   const ids = fresh.map(({ alertId }) => alertId)
   const causes = await liveCauses(tx, followed.open, ids)
-  const held = followed.open.filter((alert) => findCause(alert, causes) !== undefined)
-  const inhibited = new Set(fresh.filter((one) => held.some(({ id }) => id === one.alertId)))
+  const inhibitedAlerts = followed.open.filter((alert) => findCause(alert, causes) !== undefined)
+  const inhibited = new Set(
+    fresh.filter((one) => inhibitedAlerts.some(({ id }) => id === one.alertId)),
+  )
   const marks = fresh.flatMap((one) => {
-    const isHeld = inhibited.has(one)
+    const isInhibited = inhibited.has(one)
     const anchor = flaps.get(one)
     const mark = markOf(one, followed)
     const own = settings.get(one.raised.watch.wallet) ?? DEFAULT_SETTINGS
@@ -84,9 +86,10 @@ async function follow(
     return [
       {
         ...mark,
-        ...(isHeld && { notifiedAt: null }),
-        ...(anchor !== undefined && !isHeld && { flappingAlertId: anchor.id }),
-        remindAt: isHeld || isMuted ? undefined : remindAt(one, anchor !== undefined, own, now),
+        ...(isInhibited && { notifiedAt: null }),
+        ...(anchor !== undefined && !isInhibited && { flappingAlertId: anchor.id }),
+        remindAt:
+          isInhibited || isMuted ? undefined : remindAt(one, anchor !== undefined, own, now),
       },
     ]
   })

@@ -20,7 +20,7 @@ import {
   type TimingReader,
   timingOf,
 } from '#src/recipients/timing.ts'
-import * as held from './deferred-store.ts'
+import * as deferred from './deferred-store.ts'
 import type { NotifyDeps } from './notify.ts'
 import type { Reader } from './render.ts'
 
@@ -46,7 +46,7 @@ const GLYPHS: Readonly<Record<Reason, string>> = { quiet: '☀️', digest: '�
 export async function sendSummaries(deps: Deps, signal: AbortSignal): Promise<void> {
   await transact(deps.db, async (tx) => {
     const now = deps.clock.now()
-    const wallets = await held.catchUp(tx, now)
+    const wallets = await deferred.catchUp(tx, now)
     if (wallets.length > 0) {
       await recipients.requestReschedule(tx, wallets.map(storedAddress), now)
     }
@@ -109,7 +109,9 @@ async function reschedule(
   const now = deps.clock.now()
   const until = { ...timesFor(settings, reader, now), keepDueAt: keepDue ? now : null }
   for (let after: string | undefined; ; ) {
-    after = await transact(deps.db, (tx) => held.rescheduleDeferred(tx, recipientId, until, after))
+    after = await transact(deps.db, (tx) =>
+      deferred.rescheduleDeferred(tx, recipientId, until, after),
+    )
     if (after === undefined) break
   }
   await recipients.endReschedule(deps.db, recipientId, rescheduleAt)
@@ -134,7 +136,7 @@ async function summarize(deps: Deps, tx: Db, recipientId: number): Promise<boole
   const due = { recipientId, until: now, onlyCritical: isLater }
   const notices = isLater ? [] : await readNotices(deps, tx, recipientId, now)
   const summary = await summaryOf(deps, tx, { due, reader, settings, wakes, now })
-  if (summary !== undefined) await held.markSummarized(tx, due, summary.deliveryId)
+  if (summary !== undefined) await deferred.markSummarized(tx, due, summary.deliveryId)
   await delivery.recordSummarized(
     tx,
     notices.map(({ id, summaryDeliveryId }) => ({ id, summaryDeliveryId })),
@@ -164,13 +166,13 @@ async function summarize(deps: Deps, tx: Db, recipientId: number): Promise<boole
   return isLater
 }
 
-interface Readable extends held.DeferredRow {
+interface Readable extends deferred.DeferredRow {
   readonly envelope: Envelope
 }
 
 /** Notices whose time has come. Each has buttons of its own, so it comes by itself. */
 async function readNotices(deps: Deps, tx: Db, recipientId: number, now: Date) {
-  const rows = await held.listDeferredNotices(tx, recipientId, now, NOTICES_MAX)
+  const rows = await deferred.listDeferredNotices(tx, recipientId, now, NOTICES_MAX)
   const notices = await readable(deps, tx, rows)
   return notices.map((notice) => ({ ...notice, summaryDeliveryId: delivery.newDeliveryId(now) }))
 }
@@ -179,14 +181,14 @@ async function readNotices(deps: Deps, tx: Db, recipientId: number, now: Date) {
 async function readable(
   { quarantine }: Deps,
   tx: Db,
-  rows: readonly held.DeferredRow[],
+  rows: readonly deferred.DeferredRow[],
 ): Promise<readonly Readable[]> {
   const read = rows.map((row) => ({ row, parsed: Envelope.safeParse(row.envelope) }))
   const broken = read.flatMap(({ row: { id }, parsed }) =>
     parsed.success ? [] : [{ id, error: parsed.error }],
   )
   for (const { id, error } of broken) quarantine.add('delivery', id, error)
-  await held.failDeferred(
+  await deferred.failDeferred(
     tx,
     broken.map(({ id }) => id),
   )
@@ -196,9 +198,9 @@ async function readable(
 }
 
 /** The alerts that a summary names. Rows that cannot be read make room for the next. */
-async function listItems(deps: Deps, tx: Db, due: held.Due): Promise<readonly Readable[]> {
+async function listItems(deps: Deps, tx: Db, due: deferred.Due): Promise<readonly Readable[]> {
   for (;;) {
-    const rows = await held.listNewestDeferred(tx, due, ITEMS_MAX)
+    const rows = await deferred.listNewestDeferred(tx, due, ITEMS_MAX)
     const items = await readable(deps, tx, rows)
     if (items.length === rows.length) return items
   }
@@ -209,7 +211,7 @@ async function summaryOf(
   deps: Deps,
   tx: Db,
   input: {
-    readonly due: held.Due
+    readonly due: deferred.Due
     readonly reader: Reader
     readonly settings: Settings
     /** When the reader was to hear nothing at all before. */
@@ -220,7 +222,7 @@ async function summaryOf(
   const { due, reader, settings, wakes, now } = input
   const rows = await listItems(deps, tx, due)
   if (rows.length === 0) return undefined
-  const counts = await held.countDeferred(tx, due)
+  const counts = await deferred.countDeferred(tx, due)
   const about = { settings, wakes, now, firstAt: counts.firstAt ?? now }
   const reason = reasonOf(about)
   const lastAt = counts.lastAt ?? now
@@ -290,7 +292,7 @@ function wording(
   about: {
     readonly reason: Reason
     readonly period: Period
-    readonly counts: held.DeferredCounts
+    readonly counts: deferred.DeferredCounts
     readonly reader: Reader
   },
 ): Pick<Message, 'title' | 'body'> {

@@ -62,8 +62,17 @@ export async function createChallenge(
   const scopes = grantedScopes(input.scopes)
   const { publicUrl } = deps
   const message = writeMessage({ publicUrl, wallet, scopes, nonce, issuedAt, expiresAt })
-  const kept = { nonce, wallet, scopes, label, message, issuedAt, expiresAt, usedAt: undefined }
-  await store.insertChallenge(deps.db, kept)
+  const challenge = {
+    nonce,
+    wallet,
+    scopes,
+    label,
+    message,
+    issuedAt,
+    expiresAt,
+    usedAt: undefined,
+  }
+  await store.insertChallenge(deps.db, challenge)
   return { wallet, nonce, issuedAt, message }
 }
 

@@ -49,7 +49,7 @@ export function createFeeds({ endpoints, contracts, clock, log }: FeedSource): F
   const silent = new Set<FeedName>()
   /** Feeds that gave no good price with the others, so that they do not spoil theirs. */
   const apart = new Set<Hex>()
-  let kept: { readonly list: FeedList | undefined; readonly untilMs: number } | undefined
+  let cached: { readonly list: FeedList | undefined; readonly untilMs: number } | undefined
 
   async function read(client: RpcClient, name: FeedName): Promise<FeedPrice | undefined> {
     const address = await contracts.find(client, 'FtsoV2')
@@ -63,12 +63,12 @@ export function createFeeds({ endpoints, contracts, clock, log }: FeedSource): F
 
   async function list(signal?: AbortSignal): Promise<FeedList | undefined> {
     const nowMs = clock.now().getTime()
-    if (kept !== undefined && nowMs < kept.untilMs) return kept.list
+    if (cached !== undefined && nowMs < cached.untilMs) return cached.list
     const found = await endpoints.ask(async (client) => {
       const address = await contracts.find(client, 'FtsoV2')
       return address && (await readList(client, address))
     }, signal)
-    kept = { list: found, untilMs: nowMs + (found === undefined ? 0 : LIST_KEPT_MS) }
+    cached = { list: found, untilMs: nowMs + (found === undefined ? 0 : LIST_KEPT_MS) }
     return found
   }
 

@@ -16,12 +16,12 @@ export interface Published {
   /**
    * What is there now.
    *
-   * @param isKept what was read last from there was kept by the caller: it need not be sent again
+   * @param isConditional what was read last from there was kept by the caller: it need not be sent again
    */
   read<T>(
     url: string,
     schema: z.ZodType<T>,
-    options?: { readonly isKept?: boolean; readonly signal?: AbortSignal },
+    options?: { readonly isConditional?: boolean; readonly signal?: AbortSignal },
   ): Promise<Publication<T>>
 }
 
@@ -78,13 +78,13 @@ export function createPublished({
   }
 
   return {
-    async read(url, schema, { isKept = false, signal } = {}) {
+    async read(url, schema, { isConditional = false, signal } = {}) {
       const limit = AbortSignal.timeout(timeoutMs)
       const place = new URL(url)
       const fields = { host: place.host, path: place.pathname }
       try {
         const either = signal === undefined ? limit : AbortSignal.any([signal, limit])
-        const answer = await fetchJson(url, isKept ? tags.get(url) : undefined, either)
+        const answer = await fetchJson(url, isConditional ? tags.get(url) : undefined, either)
         const read =
           answer.is === 'found'
             ? ({ is: 'found', value: schema.parse(answer.value) } as const)

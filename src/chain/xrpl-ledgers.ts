@@ -3,7 +3,7 @@ import type { XrplRpc } from './xrpl-rpc.ts'
 import { Entry, type Validated } from './xrpl-transactions.ts'
 
 /** The validated ledgers that a server has without a gap, up to the newest. */
-export interface HeldLedgers {
+export interface LedgerRange {
   readonly oldest: number
   readonly newest: number
 }
@@ -31,10 +31,10 @@ type LedgersPage = z.output<typeof LedgersPage>
  *
  * @throws AppError upstream `dependency_unavailable` also while it has not found the network
  */
-export async function readHeldLedgers(
+export async function readLedgerRange(
   rpc: XrplRpc,
   signal: AbortSignal | undefined,
-): Promise<HeldLedgers> {
+): Promise<LedgerRange> {
   const call = { method: 'server_info', parameters: {}, schema: ServerInfo }
   const { info } = await rpc.ask(call, signal)
   const [, oldest, end = oldest] = /(\d+)(?:-(\d+))?$/.exec(info.complete_ledgers) ?? []

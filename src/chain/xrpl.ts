@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import type { Logger } from '#src/kernel/logger.ts'
 import type { BlockRef, Payment, TransactionFacts } from './chain.ts'
-import { readHeldLedgers, readTransactions } from './xrpl-ledgers.ts'
+import { readLedgerRange, readTransactions } from './xrpl-ledgers.ts'
 import { createXrplRpc, type XrplRpc } from './xrpl-rpc.ts'
 import {
   Entry,
@@ -82,14 +82,14 @@ export function createXrpl({ url, address, log, timeoutMs = TIMEOUT_MS }: XrplOp
 
   return {
     async deposits(since, signal) {
-      const held = await readHeldLedgers(rpc, signal)
-      if (since !== undefined && since >= held.newest) return { payments: [], upTo: since }
-      const from = since === undefined ? held.oldest : since + 1
-      if (from < held.oldest) {
-        log.error({ since, oldest: held.oldest }, 'xrp ledger server lacks ledgers')
+      const ledgers = await readLedgerRange(rpc, signal)
+      if (since !== undefined && since >= ledgers.newest) return { payments: [], upTo: since }
+      const from = since === undefined ? ledgers.oldest : since + 1
+      if (from < ledgers.oldest) {
+        log.error({ since, oldest: ledgers.oldest }, 'xrp ledger server lacks ledgers')
         throw rpc.unusable(`lacks ledgers after ${since}`)
       }
-      const range = { from, to: held.newest }
+      const range = { from, to: ledgers.newest }
       const { transactions, upTo } = await readTransactions(rpc, address, range, signal)
       const payments: Payment[] = []
       for (const one of transactions) payments.push(...(await paymentsOf(one, signal)))

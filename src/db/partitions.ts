@@ -45,7 +45,7 @@ export async function arrangePartitions(
   table: TimedTable,
 ): Promise<void> {
   const now = clock.now()
-  const keptFrom = new Date(now.getTime() - table.retentionDays * DAY_MS)
+  const retainedFrom = new Date(now.getTime() - table.retentionDays * DAY_MS)
   const parts = await listParts(db, table)
   const made: string[] = []
   for (const part of missingParts(table, parts, now)) {
@@ -54,11 +54,11 @@ export async function arrangePartitions(
   }
   const dropped: string[] = []
   for (const { name, to } of parts) {
-    if (to > keptFrom) continue
+    if (to > retainedFrom) continue
     const drop = sql.raw(`drop table ${quoted(name)}`)
     if (await briefly(db, (tx) => tx.execute(drop))) dropped.push(name)
   }
-  const deleted = await deleteOld(db, table, keptFrom)
+  const deleted = await deleteOld(db, table, retainedFrom)
   if (made.length + dropped.length + deleted === 0) return
   log.info({ table: table.name, made, dropped, deleted }, 'partitions arranged')
 }

@@ -127,7 +127,7 @@ export function createConcurrencyLimiter(
   const groupMax = Math.max(1, Math.floor(suspectsMax * GROUP_SHARE))
 
   /** What waits in a backlog has failed before: as long as nothing better is known, that counts. */
-  function standingOf({ recipientId, backlog }: Destination): DestinationState {
+  function stateOf({ recipientId, backlog }: Destination): DestinationState {
     const known = recipients.get(recipientId)?.state ?? 'unknown'
     return known === 'unknown' && backlog ? 'suspect' : known
   }
@@ -150,10 +150,10 @@ export function createConcurrencyLimiter(
   }
 
   function free(): number {
-    let held = 0
+    let taken = 0
     for (const host of hosts.values())
-      held += Math.max(host.used, Math.min(inHost(host), host.limit))
-    return Math.max(0, room - held)
+      taken += Math.max(host.used, Math.min(inHost(host), host.limit))
+    return Math.max(0, room - taken)
   }
 
   function placesOf({ recipientId }: Destination, state: DestinationState): number {
@@ -184,7 +184,7 @@ export function createConcurrencyLimiter(
         left: () => left,
         take(destination) {
           const { recipientId, partitionKey } = destination
-          const state = standingOf(destination)
+          const state = stateOf(destination)
           const groups = state === 'suspect' ? groupsOf(partitionKey) : []
           const host = hosts.get(partitionKey)
           const hostKey = `partition ${partitionKey}`
@@ -213,7 +213,7 @@ export function createConcurrencyLimiter(
     },
     acquire(destination) {
       const { recipientId, partitionKey } = destination
-      const state = standingOf(destination)
+      const state = stateOf(destination)
       const groups = state === 'suspect' ? groupsOf(partitionKey) : []
       const host = hosts.get(partitionKey) ?? { used: 0, limit: initialLimit, waiting: [] }
       hosts.set(partitionKey, host)

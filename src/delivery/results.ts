@@ -60,8 +60,8 @@ export function createResults(
       recordedAt = performance.now()
       const batch = waiting
       waiting = []
-      const kept = await tryRecord(batch)
-      if (kept === undefined) {
+      const recorded = await tryRecord(batch)
+      if (recorded === undefined) {
         // The database is away: they are kept, in their order, and written as soon as it is back.
         waiting = [...batch, ...waiting]
         await wait(againMs, undefined, { signal: stopped.signal }).catch(() => undefined)
@@ -69,7 +69,7 @@ export function createResults(
         continue
       }
       againMs = REWRITE_MS.first
-      for (const one of batch) if (!kept.includes(one)) on.letGo(one)
+      for (const one of batch) if (!recorded.includes(one)) on.letGo(one)
       recordings += 1
       await on.recorded(batch)
     }
@@ -80,9 +80,9 @@ export function createResults(
   /** @returns those that could not be written; undefined when that is nothing of theirs */
   async function tryRecord(batch: readonly Ended[]): Promise<readonly Ended[] | undefined> {
     try {
-      const kept = await record(deps, batch)
-      keep(kept)
-      return kept
+      const recorded = await record(deps, batch)
+      keep(recorded)
+      return recorded
     } catch (error) {
       const trace = traceOf(error)
       deps.log.warn({ rows: batch.length, error: trace }, 'delivery results not recorded yet')

@@ -9,7 +9,7 @@ import { readMessage as readSent, type StateReader } from './chat-batches.ts'
 import { catchUp, catchUpRetries } from './due-store.ts'
 import * as messages from './message-store.ts'
 import type { DeliveryEntry, NewDelivery, RetainedDelivery } from './model.ts'
-import * as kept from './retained-store.ts'
+import * as retained from './retained-store.ts'
 import { createSending, type Sending } from './sending.ts'
 import * as store from './store.ts'
 import type { TestDeps } from './test-message.ts'
@@ -216,7 +216,7 @@ export function listHolding(
   until: Date,
   page: { readonly after: number; readonly limit: number },
 ): Promise<number[]> {
-  return kept.listHolding(db, until, page)
+  return retained.listHolding(db, until, page)
 }
 
 /** Notes which delivery tells each of those that were held: its fate is theirs from now on. */
@@ -224,12 +224,12 @@ export function recordSummarized(
   tx: Db,
   summarized: readonly { readonly id: string; readonly summaryDeliveryId: string }[],
 ): Promise<void> {
-  return kept.recordSummarized(tx, summarized)
+  return retained.recordSummarized(tx, summarized)
 }
 
 /** What is held for a recipient that is gone will not be sent. */
 export function cancelDeferred(tx: Db, recipientId: number): Promise<void> {
-  return kept.cancelDeferred(tx, recipientId)
+  return retained.cancelDeferred(tx, recipientId)
 }
 
 /** What a recipient of the wallet missed while it was off, newest first: at most 100 of 7 days. */
@@ -238,7 +238,7 @@ export async function listRetained(
   caller: Caller,
   recipientId: number,
 ): Promise<readonly RetainedDelivery[]> {
-  const rows = await kept.listRetained(deps.db, caller.wallet, recipientId, deps.clock.now())
+  const rows = await retained.listRetained(deps.db, caller.wallet, recipientId, deps.clock.now())
   return rows.map(({ id, alertId, envelope, retainedUntil }) => {
     const { message } = Envelope.parse(envelope)
     return { deliveryId: id, alertId, message, retainedUntil }
@@ -262,13 +262,13 @@ export async function sendRetained(
   const partitionKey = deps.channels[opened.channel].partitionKey(opened.destination)
   const now = deps.clock.now()
   return await transact(deps.db, (tx) =>
-    kept.reviveRetained(tx, caller.wallet, { recipientId, partitionKey, now }),
+    retained.reviveRetained(tx, caller.wallet, { recipientId, partitionKey, now }),
   )
 }
 
 /** Lets go of what `listRetained` shows. @returns how many there were */
 export function dropRetained(db: Db, caller: Caller, recipientId: number): Promise<number> {
-  return kept.dropRetained(db, caller.wallet, recipientId)
+  return retained.dropRetained(db, caller.wallet, recipientId)
 }
 
 /** How many messages of each recipient wait for its destination: unsent, or kept while it is off. */

@@ -130,8 +130,8 @@ export function createWorker(
         return NO_LOOK
       }),
     ])
-    const held = [...front, ...backlog.candidates].filter(({ id }) => inHand.has(id))
-    if (held.length > 0) await due.holdOn(deps.db, idsOf(held), look.leasedUntil)
+    const inHandRows = [...front, ...backlog.candidates].filter(({ id }) => inHand.has(id))
+    if (inHandRows.length > 0) await due.holdOn(deps.db, idsOf(inHandRows), look.leasedUntil)
     const offered = { front, backlog: backlog.candidates }
     const chosen = chooseAmong(offered, { limiter, inHand, isEach })
     const tidied = await tidy(front, chosen, look)
@@ -252,8 +252,8 @@ export function createWorker(
   }
 
   function start(task: Task, destination: Opened | undefined): void {
-    const isKept = task.keep !== undefined
-    if (isKept) busy.set(task.recipientId, (busy.get(task.recipientId) ?? 0) + 1)
+    const isRetained = task.keep !== undefined
+    if (isRetained) busy.set(task.recipientId, (busy.get(task.recipientId) ?? 0) + 1)
     const sent = sendInTurn(task, destination).then((result) => {
       onTheirWay.delete(sent)
       end(result)

@@ -178,8 +178,8 @@ async function answer(
   })
   await limits.forgive(limited)
   if (isReplay) reply.header('idempotent-replayed', 'true')
-  const kept = storedAnswer(operation, output)
-  const tag = kept === undefined ? operation.etag?.(output) : kept.tag
+  const stored = storedAnswer(operation, output)
+  const tag = stored === undefined ? operation.etag?.(output) : stored.tag
   if (tag !== undefined) {
     reply.header('etag', tag)
     if (operation.method === 'GET' && matches(request.headers['if-none-match'], tag)) {
@@ -189,7 +189,7 @@ async function answer(
   const location = operation.location?.(output)
   if (location !== undefined) reply.header('location', API_PREFIX + location)
   if (operation.produces !== undefined) return sendPieces(reply.code(status), operation, output)
-  const text = kept === undefined ? textOf(operation, output) : kept.text
+  const text = stored === undefined ? textOf(operation, output) : stored.text
   reply.code(status)
   if (text === undefined) return reply.send()
   return reply.type('application/json; charset=utf-8').send(text)

@@ -83,12 +83,12 @@ export const getDestination = defineOperation({
   status: 200,
   body: ById,
   handle: async ({ app, caller, body }) => {
-    const [destination, kept, failures] = await Promise.all([
+    const [destination, retained, failures] = await Promise.all([
       directory.getDestination(app, caller, body.id),
       delivery.listRetained(app, caller, body.id),
       log.countFailures(app, caller, body.id),
     ])
-    return { destination, kept: kept.length, failures }
+    return { destination, retained: retained.length, failures }
   },
 })
 

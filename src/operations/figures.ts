@@ -173,22 +173,22 @@ async function sumHours<Counts extends Readonly<Record<string, number>>>(
   },
 ): Promise<Counts> {
   const { kind, from, settled } = of
-  const kept = new Map<number, Counts>()
+  const counted = new Map<number, Counts>()
   for (const { hour, counts } of await store.listHours(db, kind, from, settled)) {
     const parsed = of.counts.safeParse(counts)
-    if (parsed.success) kept.set(hour.getTime(), parsed.data)
+    if (parsed.success) counted.set(hour.getTime(), parsed.data)
   }
   const firstMs = Math.max(from.getTime(), settled.getTime() - HOURS_MAX * HOUR_MS)
   for (let ms = firstMs; ms < settled.getTime(); ms += HOUR_MS) {
-    if (kept.has(ms)) continue
+    if (counted.has(ms)) continue
     const hour = new Date(ms)
     const counts = await of.count({ since: hour, until: new Date(ms + HOUR_MS) })
     await store.insertHour(db, { kind, hour, counts })
-    kept.set(ms, counts)
+    counted.set(ms, counts)
   }
   await store.deleteHoursOutside(db, kind, { from, until: settled })
   const live = await of.count({ since: settled > from ? settled : from, until: undefined })
-  const sums = [...kept].flatMap(([ms, counts]) => (ms < firstMs ? [] : [counts]))
+  const sums = [...counted].flatMap(([ms, counts]) => (ms < firstMs ? [] : [counts]))
   if (firstMs > from.getTime()) sums.push(await of.count({ since: from, until: new Date(firstMs) }))
   return sums.reduce(add, live)
 }

@@ -38,7 +38,7 @@ export async function runOnce<Output>(
   const known = await store.findAnswer(app.db, of, oldest)
   // What is refused here is an outcome like any other: it is written below, in the transaction.
   const [prepared] = known === undefined ? await Promise.allSettled([verb.prepare()]) : []
-  const result = await transact(app.db, async (tx): Promise<Kept<Output>> => {
+  const result = await transact(app.db, async (tx): Promise<StoredResult<Output>> => {
     if (!(await store.holdKey(tx, of))) throw inProgress()
     const found = await store.findAnswer(tx, of, oldest)
     if (found !== undefined) {
@@ -49,13 +49,13 @@ export async function runOnce<Output>(
     }
     // The answer was forgotten between the two looks: the next request finds none.
     if (prepared === undefined) throw inProgress()
-    const kept = await attempt(app, operation, async (inside) => {
+    const stored = await attempt(app, operation, async (inside) => {
       if (prepared.status === 'rejected') throw prepared.reason
       return await tx.transaction((t) => verb.run(inside(t), prepared.value))
     })
-    const answer = writeAnswer(app, operation, kept)
+    const answer = writeAnswer(app, operation, stored)
     await store.keepAnswer(tx, { ...of, ...answer, fingerprint, createdAt: now }, oldest)
-    return kept
+    return stored
   })
   if ('error' in result) throw result.error
   return result
@@ -66,13 +66,13 @@ function inProgress(): AppError {
 }
 
 /** A kept refusal is an outcome here: its key must be committed with it. */
-type Kept<Output> = Answer<Output> | { readonly error: AppError }
+type StoredResult<Output> = Answer<Output> | { readonly error: AppError }
 
 async function attempt<Output>(
   app: App,
   operation: Answering<Output>,
   run: (inside: (tx: App['db']) => App) => Promise<Output>,
-): Promise<Kept<Output>> {
+): Promise<StoredResult<Output>> {
   try {
     const output = await run((tx) => ({ ...app, db: tx }))
     return { status: statusOf(operation, output), output, isReplay: false }
@@ -89,11 +89,11 @@ const StoredRefusal = z.object({
   details: z.record(z.string(), z.unknown()),
 })
 
-function writeAnswer<Output>(app: App, operation: Answering<Output>, kept: Kept<Output>) {
+function writeAnswer<Output>(app: App, operation: Answering<Output>, stored: StoredResult<Output>) {
   const { status, value } =
-    'error' in kept
-      ? { status: ERROR_STATUS[kept.error.kind], value: refusal(kept.error) }
-      : { status: kept.status, value: encodeOutput(operation, kept.output) }
+    'error' in stored
+      ? { status: ERROR_STATUS[stored.error.kind], value: refusal(stored.error) }
+      : { status: stored.status, value: encodeOutput(operation, stored.output) }
   return { status, answer: app.box.seal('idempotency', JSON.stringify(value)) }
 }
 
@@ -101,7 +101,7 @@ function readAnswer<Output>(
   app: App,
   operation: Answering<Output>,
   found: store.StoredAnswer,
-): Kept<Output> {
+): StoredResult<Output> {
   const value: unknown = JSON.parse(app.box.open('idempotency', found.answer))
   if (found.status < 300) {
     const parsed = operation.output?.safeParse(value)
@@ -112,8 +112,8 @@ function readAnswer<Output>(
   }
   const { kind, code, details } = StoredRefusal.parse(value)
   // Safe: written from an AppError, whose codes never lose their texts.
-  const kept: ErrorDetails = { ...details, isReplay: true }
-  return { error: new AppError(kind, code as AppError['code'], kept) }
+  const stored: ErrorDetails = { ...details, isReplay: true }
+  return { error: new AppError(kind, code as AppError['code'], stored) }
 }
 
 function refusal({ kind, code, details }: AppError) {

@@ -41,7 +41,7 @@ export function payPage(server: FastifyInstance, app: App, limits: PageLimits): 
     answerScript(request, reply, async () => {
       await limits.admit('status', request)
       const topup = await get(app, request)
-      const { silent } = await standing(app, topup)
+      const { silent } = await paymentStatus(app, topup)
       return { ...publicFacts(translator(localeOf(request)), topup), chainAnswers: !silent }
     }),
   )
@@ -137,7 +137,7 @@ async function sendTopup(
   const isPaying = await hasOpenPayment(app, topup.handle)
   const rest = isPaying ? undefined : restOf(topup, now)
   const [{ paused, silent, others }, receipts, canRenew, qr] = await Promise.all([
-    standing(app, topup),
+    paymentStatus(app, topup),
     listReceipts(app, topup.handle),
     isRenewable(app, topup),
     qrImage((rest ?? topup).pageQr),
@@ -156,7 +156,7 @@ async function sendTopup(
  * What is known of paying with its asset now; what the chain does not say is not held against it. Where it
  * cannot be had, what can.
  */
-async function standing({ paymentOptions, billing }: App, { asset }: Topup) {
+async function paymentStatus({ paymentOptions, billing }: App, { asset }: Topup) {
   const states = (await paymentOptions.list()).map(
     ({ asset: { key }, available, paused, silent }) => ({
       symbol: symbolOf(key, billing.serviceTokenSymbol),

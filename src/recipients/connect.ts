@@ -224,7 +224,7 @@ export interface ConnectNews {
  */
 export async function notifyConnects(
   deps: Deps,
-  tell: (news: ConnectNews) => Promise<void>,
+  notify: (news: ConnectNews) => Promise<void>,
   signal?: AbortSignal,
 ): Promise<void> {
   while (!signal?.aborted) {
@@ -233,7 +233,7 @@ export async function notifyConnects(
     const row = await codes.claimUnnotified(deps.db, { now, leasedUntil })
     if (row === undefined) return
     if (row.notifyAttempts <= TELL_TRIES_MAX) {
-      await tell({
+      await notify({
         chatId: row.chatId,
         by: row.askedBy,
         messageId: row.messageId ?? undefined,

@@ -55,7 +55,7 @@ export interface Evaluation<State> {
    * Of a signal that fires once: the state when the cooldown holds back its alerts, so that they come again
    * and the recoveries beside them do not. Without it both wait and the state stays as it was.
    */
-  readonly stateIfHeld?: State
+  readonly stateIfDeferred?: State
   readonly phase: Phase
   readonly streak?: number
   readonly firings: readonly Firing[]

@@ -106,13 +106,13 @@ export async function getProviderView(deps: Deps, query: ProviderQuery): Promise
   const { chain, facts, clock } = deps
   const live = await undefinedIfUnavailable(() => readLive(deps, query.provider))
   const provider = live?.provider ?? query.provider
-  const kept = await facts.rounds.newest(provider, Math.max(query.rounds, ROUNDS_KEPT))
-  const [last] = kept
+  const rounds = await facts.rounds.newest(provider, Math.max(query.rounds, ROUNDS_KEPT))
+  const [last] = rounds
   const reach = await facts.rounds.reach()
   const asOf = last?.at ?? null
   const isOld = asOf === null || clock.now().getTime() - asOf.getTime() > STALE_MS
-  const nodes = kept.find(({ nodes }) => nodes !== null)?.nodes
-  const silence = kept.find(({ fastUpdates }) => fastUpdates !== null)?.fastUpdates
+  const nodes = rounds.find(({ nodes }) => nodes !== null)?.nodes
+  const silence = rounds.find(({ fastUpdates }) => fastUpdates !== null)?.fastUpdates
   return {
     provider,
     addresses: live?.addresses ?? last?.addresses ?? null,
@@ -123,7 +123,7 @@ export async function getProviderView(deps: Deps, query: ProviderQuery): Promise
     inPolicy: live?.isMember ?? last?.checks != null,
     weight: live?.weight ?? silence?.weightShare ?? null,
     currentRound: live?.currentRound ?? null,
-    rounds: kept.slice(0, query.rounds).map((one) => ({
+    rounds: rounds.slice(0, query.rounds).map((one) => ({
       id: one.round,
       startsAt: new Date(one.startsAt * 1000),
       ...cellsOf(one),
@@ -136,7 +136,7 @@ export async function getProviderView(deps: Deps, query: ProviderQuery): Promise
             blocksSinceUpdate: silence.blocksSinceUpdate,
             probabilityOfSilence: Math.exp(-silence.exponent),
           },
-    minimalConditions: conditionsOf(kept.slice(0, ROUNDS_KEPT)),
+    minimalConditions: conditionsOf(rounds.slice(0, ROUNDS_KEPT)),
     validators: nodes?.map(({ nodeId, isListed: listed }) => ({ nodeId, listed })) ?? null,
     balances: live?.balances ?? balancesOf(last),
     asOf,

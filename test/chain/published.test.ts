@@ -35,7 +35,7 @@ test('what is there is read, and not sent again while it is the same', async () 
   const source = published()
   const found = { is: 'found', value: { epoch: 452 } }
   expect(await source.read(url, Schema)).toEqual(found)
-  expect(await source.read(url, Schema, { isKept: true })).toEqual({ is: 'same' })
+  expect(await source.read(url, Schema, { isConditional: true })).toEqual({ is: 'same' })
   expect(await source.read(url, Schema)).toEqual(found)
   expect(sent).toEqual([200, 304, 200])
 })

@@ -96,7 +96,7 @@ async function mute(
     if (quiet === 0) return t('bot:toast.over')
     return t(acted.length > 1 ? 'bot:toast.quietEpisodes' : 'bot:toast.quietEpisode')
   }
-  await muteWatch(ctx, card.standing, link, until)
+  await muteWatch(ctx, card.status, link, until)
   const time = formatTime(until, t.locale, reader.timezone, { offset: reader.timezone === 'UTC' })
   return t('bot:toast.quietUntil', { label: typed(card.alert.watchLabel), time })
 }
@@ -135,7 +135,7 @@ composer.use(async (ctx, next) => {
   const id = alertOffered(ctx) ?? (await findDelivered(ctx))?.envelope.message.alertId ?? undefined
   if (id === undefined) return next()
   await act(ctx, id, async ({ card, link }) => {
-    await muteWatch(ctx, card.standing, link, null)
+    await muteWatch(ctx, card.status, link, null)
     return ctx.t('bot:watch.nowHeard')
   })
 })

@@ -13,7 +13,7 @@ import { show } from '../../core/show.ts'
 import { readAddress } from '../../core/typed-input.ts'
 import { fieldsOf, findField, readValue } from '../../views/fields.ts'
 import { findWatch } from '../../views/screens.ts'
-import { factsOf, guideOf, typeName } from '../../views/watch-facts.ts'
+import { factsOf, formOf, typeName } from '../../views/watch-facts.ts'
 import { isReachable, notifiedBy } from '../watches/people-view.ts'
 import { peopleOf } from '../watches/recipient-choice.ts'
 import {
@@ -204,7 +204,7 @@ async function begin(
   over: Partial<DraftValues>,
   target?: Readonly<Record<string, unknown>>,
 ): Promise<void> {
-  const hasTarget = (guideOf(type)?.target.length ?? 0) > 0
+  const hasTarget = (formOf(type)?.target.length ?? 0) > 0
   const sole = views.soleNumber(type)
   const settings = Object.fromEntries(
     fieldsOf(type).flatMap(({ field }) =>

@@ -3,7 +3,7 @@ import { SEVERITIES } from '#src/kernel/display-values.ts'
 import { settingValue } from '#src/watches/form.ts'
 import { getWatchType } from '#src/watches/types/index.ts'
 import { fieldsOf } from '../../views/fields.ts'
-import { guideOf } from '../../views/watch-facts.ts'
+import { formOf } from '../../views/watch-facts.ts'
 import { chosenSignals } from '../signals/view.ts'
 import type { Draft, DraftValues } from './draft.ts'
 import { TYPED_TOKEN } from './targets.ts'
@@ -65,7 +65,7 @@ export function stepAfter({ values }: Draft): Partial<DraftValues> {
 
 /** The step before; undefined: the choice of a type. */
 export function stepBefore({ values }: Draft): Partial<DraftValues> | undefined {
-  const hasTarget = (guideOf(values.type)?.target.length ?? 0) > 0
+  const hasTarget = (formOf(values.type)?.target.length ?? 0) > 0
   if (values.asking !== null) return { asking: null, page: 1 }
   switch (values.step) {
     case 'target':

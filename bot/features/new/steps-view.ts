@@ -14,7 +14,7 @@ import {
   screen,
   type View,
 } from '../../views/view.ts'
-import { guideOf, typeLine } from '../../views/watch-facts.ts'
+import { formOf, typeLine } from '../../views/watch-facts.ts'
 import type { Draft } from './draft.ts'
 import { describedDraft, isOn, lastRow, titleLine } from './view.ts'
 
@@ -30,7 +30,7 @@ const PAGE_SIZES = { feed: 18, provider: 8, address: 8, asset: 8 } as const
 
 /** How many targets stand on one page of a list. */
 export function pageSizeOf(type: string): number {
-  return PAGE_SIZES[guideOf(type)?.target[0]?.kind ?? 'address']
+  return PAGE_SIZES[formOf(type)?.target[0]?.kind ?? 'address']
 }
 
 /** What is to be watched. */
@@ -47,7 +47,7 @@ export function targetStep(
 ): View {
   const { t } = reader
   const { rev, values } = draft
-  const kind = guideOf(values.type)?.target[0]?.kind ?? 'address'
+  const kind = formOf(values.type)?.target[0]?.kind ?? 'address'
   const isToken = values.asking === 'tok'
   const ask = isToken ? t.html('bot:new.askToken') : t.html(`bot:new.ask.${kind}`)
   const picks = values.offered.map(({ name }, index) =>

@@ -14,7 +14,7 @@ import type { Refusal } from '../../core/session.ts'
 import { readAddress, readFeed } from '../../core/typed-input.ts'
 import { cut } from '../../views/fields.ts'
 import { allWatches } from '../../views/screens.ts'
-import { guideOf, propertyOf } from '../../views/watch-facts.ts'
+import { formOf, propertyOf } from '../../views/watch-facts.ts'
 import { providerMeant, providersNamed, readProvider } from '../provider/search.ts'
 import { type Candidate, changeDraft, type Draft, type Preview } from './draft.ts'
 import type { OfferedAsset } from './steps-view.ts'
@@ -31,11 +31,11 @@ export const TYPED_TOKEN = 'token'
 const POPULAR = ['FLR/USD', 'BTC/USD', 'ETH/USD', 'XRP/USD', 'SGB/USD', 'DOGE/USD']
 
 function fieldOf({ values }: Draft): TargetField | undefined {
-  return guideOf(values.type)?.target[0]
+  return formOf(values.type)?.target[0]
 }
 
 function assetField({ values }: Draft): TargetField | undefined {
-  return guideOf(values.type)?.target.find(({ kind }) => kind === 'asset')
+  return formOf(values.type)?.target.find(({ kind }) => kind === 'asset')
 }
 
 /** What is offered at first: the own wallet and what the wallet watches already; the usual feeds. */
@@ -74,7 +74,7 @@ async function namesOf(ctx: BotContext, identities: readonly string[]) {
 
 /** The address a watch looks at, under the watch's name, where it is of the same kind. */
 function addressIn(watch: Watch, { kind, key }: TargetField) {
-  const isSame = guideOf(watch.type)?.target.some((one) => one.kind === kind && one.key === key)
+  const isSame = formOf(watch.type)?.target.some((one) => one.kind === kind && one.key === key)
   const address = isSame ? propertyOf(watch.target, key) : undefined
   return typeof address === 'string' ? [{ name: watch.label, address }] : []
 }

@@ -15,7 +15,7 @@ import {
   screen,
   type View,
 } from '../../views/view.ts'
-import { type Described, guideOf, typeLine, typeName } from '../../views/watch-facts.ts'
+import { type Described, formOf, typeLine, typeName } from '../../views/watch-facts.ts'
 import { waysToBuy } from '../slots/view.ts'
 import { resumeButton } from '../start/resume-view.ts'
 import type { Draft, Step } from './draft.ts'
@@ -37,7 +37,7 @@ export function typeButtons(
   const { t } = reader
   return typesFor(reader)
     .slice(0, most)
-    .map((type) => act(`${guideOf(type)?.icon} ${typeName(t, type)}`, newType(type)))
+    .map((type) => act(`${formOf(type)?.icon} ${typeName(t, type)}`, newType(type)))
 }
 
 function newType(type: string): string {
@@ -49,7 +49,7 @@ export function typeLines(reader: Pick<Reader, 't' | 'isFree'>): readonly string
   const { t } = reader
   return typesFor(reader).map(
     (type) =>
-      `${guideOf(type)?.icon} ${t.html('bot:new.type', {
+      `${formOf(type)?.icon} ${t.html('bot:new.type', {
         type: typeName(t, type),
         description: t(builtKey(`signals:type.${type}.description`)),
       })}`,
@@ -100,7 +100,7 @@ export function describedDraft({ values }: Draft): Described {
 
 /** Steps of a type’s wizard that are counted. */
 export function stepsOf(type: string): readonly ('target' | 'rule' | 'check')[] {
-  const hasTarget = (guideOf(type)?.target.length ?? 0) > 0
+  const hasTarget = (formOf(type)?.target.length ?? 0) > 0
   return hasTarget ? ['target', 'rule', 'check'] : ['rule', 'check']
 }
 

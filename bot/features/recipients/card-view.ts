@@ -23,7 +23,7 @@ import { backToList } from './list-view.ts'
 export interface RecipientFacts {
   readonly destination: Destination
   /** Alerts that are kept for it. */
-  readonly kept: number
+  readonly retained: number
   /** Deliveries of the last day that failed. */
   readonly failures: number
   /** Labels of the watches that name it. */
@@ -75,9 +75,9 @@ function yesNo(value: boolean): 'yes' | 'no' {
 
 function stateLines(reader: Reader, facts: RecipientFacts, now: Date): readonly string[] {
   const { t } = reader
-  const { destination, kept, failures } = facts
+  const { destination, retained, failures } = facts
   const { status, statusReason, lastSuccessAt, switchedAt } = destination
-  const retainedLine = kept === 0 ? [] : [t.html('bot:rec.kept', { count: kept })]
+  const retainedLine = retained === 0 ? [] : [t.html('bot:rec.kept', { count: retained })]
   if (status === 'pending') {
     const target = typed(destination.target)
     return [
@@ -97,7 +97,7 @@ function stateLines(reader: Reader, facts: RecipientFacts, now: Date): readonly 
       : t.html('bot:rec.lastSuccess', { time: nearTime(reader, lastSuccessAt, now) }),
     ...(failures === 0 ? [] : [t.html('bot:rec.failures', { count: failures })]),
   ]
-  const ask = kept === 0 ? [] : [t.html('bot:rec.keptAsk', { count: kept })]
+  const ask = retained === 0 ? [] : [t.html('bot:rec.keptAsk', { count: retained })]
   return [parts.join(' · '), ...reasonLines(reader, { statusReason }), ...ask]
 }
 
@@ -186,7 +186,7 @@ function changes(reader: Reader, facts: RecipientFacts): Rows {
 }
 
 /** What its state asks for. */
-function firstRow({ t }: Reader, { destination, kept }: RecipientFacts): readonly Button[] {
+function firstRow({ t }: Reader, { destination, retained }: RecipientFacts): readonly Button[] {
   const { status, statusReason, channel } = destination
   const params = { id: destination.id }
   if (status === 'pending') {
@@ -198,9 +198,9 @@ function firstRow({ t }: Reader, { destination, kept }: RecipientFacts): readonl
   if (status === 'disabled') {
     return [act(t('bot:button.revive'), packed('rec.revive', params), 'primary')]
   }
-  if (status !== 'active' || kept === 0) return []
+  if (status !== 'active' || retained === 0) return []
   return [
-    act(t('bot:button.sendRetained', { count: kept }), packed('rec.kept', params), 'primary'),
+    act(t('bot:button.sendRetained', { count: retained }), packed('rec.kept', params), 'primary'),
     act(t('bot:button.dropRetained'), packed('rec.keptDrop', params)),
   ]
 }

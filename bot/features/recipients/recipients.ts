@@ -15,7 +15,7 @@ import { takeFollowUp } from './follow-up-store.ts'
 /** A destination of one of the chat's wallets. */
 export interface FoundRecipient {
   readonly destination: Destination
-  readonly kept: number
+  readonly retained: number
   readonly failures: number
   readonly link: Membership
   /** The recipient that is the chat. */

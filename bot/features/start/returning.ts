@@ -25,19 +25,19 @@ export async function returningScreen(ctx: BotContext, were: readonly Membership
   if (reader.isGroup) return homeScreen(ctx, again)
   for (const link of were) {
     const id = link.recipientId
-    const { kept } = await ctx.call(getDestination, { body: { id } }, link)
-    if (kept === 0) continue
-    const notice = `${again} ${t.html('bot:home.kept', { count: kept })}`
+    const { retained } = await ctx.call(getDestination, { body: { id } }, link)
+    if (retained === 0) continue
+    const notice = `${again} ${t.html('bot:home.kept', { count: retained })}`
     return homeScreen(
       ctx,
       notice,
-      link.caller.scopes.includes('write') ? keptRows(ctx, id, kept) : [],
+      link.caller.scopes.includes('write') ? retainedRows(ctx, id, retained) : [],
     )
   }
   return homeScreen(ctx, again)
 }
 
-function keptRows({ t }: BotContext, id: number, count: number): Rows {
+function retainedRows({ t }: BotContext, id: number, count: number): Rows {
   return [
     [
       act(t('bot:button.sendRetained', { count }), packed('rec.kept', { id }), 'primary'),

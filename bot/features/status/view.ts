@@ -16,7 +16,7 @@ import {
   type View,
   walletName,
 } from '../../views/view.ts'
-import { inOrder, standingOf } from '../../views/watch-state.ts'
+import { inOrder, watchStatusOf } from '../../views/watch-state.ts'
 import { watchLine } from '../watches/list-view.ts'
 
 /** How everything of a wallet stands. */
@@ -79,7 +79,7 @@ export function statusScreen(
     }),
     ...tipLines(reader, tip, now),
   ]
-  const loud = shown.filter((watch) => LOUD.has(standingOf(watch, now))).slice(0, OPENED_MAX)
+  const loud = shown.filter((watch) => LOUD.has(watchStatusOf(watch, now))).slice(0, OPENED_MAX)
   const pin = packed('status.pin', { on: !isPinned })
   const rows = [
     watches.length === 0 ? [act(t('bot:button.newWatch'), packed('new.start'), 'primary')] : [],
@@ -137,7 +137,7 @@ export function overviewKey(
   { watches, destinations, tip, mutedUntil }: Overview,
   now: Date,
 ): string {
-  const states = watches.map((watch) => [watch.id, watch.label, standingOf(watch, now)])
+  const states = watches.map((watch) => [watch.id, watch.label, watchStatusOf(watch, now)])
   const off = destinations.filter((one) => !isOn(one)).map(({ id: one, status }) => [one, status])
   const { failingSince } = tip
   const isOffline = failingSince !== null && now.getTime() - failingSince.getTime() >= OFFLINE_MS

@@ -18,7 +18,7 @@ import {
   type View,
 } from '../../views/view.ts'
 import { isOwnMatter, typeLine, typeName } from '../../views/watch-facts.ts'
-import { GLYPHS, glyphOf, inOrder, severityOf, standingOf } from '../../views/watch-state.ts'
+import { GLYPHS, glyphOf, inOrder, severityOf, watchStatusOf } from '../../views/watch-state.ts'
 import { typeButtons } from '../new/view.ts'
 import { signalShort } from '../signals/view.ts'
 
@@ -89,13 +89,13 @@ function titleLines(
 /** A watch in one line: its sign, name, type, and how it stands or what was seen last. */
 export function watchLine(reader: Reader, watch: Watch, now: Date): string {
   const { t } = reader
-  const standing = standingOf(watch, now)
+  const status = watchStatusOf(watch, now)
   const glyph = glyphOf(watch, now)
   const values = {
     label: typed(watch.label),
     type: typeName(t, watch.type),
   }
-  const state = standing === 'fine' ? valueLine(reader, watch, now) : stateText(reader, watch, now)
+  const state = status === 'fine' ? valueLine(reader, watch, now) : stateText(reader, watch, now)
   if (state === undefined) return `${glyph} ${t.html('bot:watches.line', values)}`
   return `${glyph} ${t.html('bot:watches.lineState', { ...values, state: html(state) })}`
 }
@@ -108,12 +108,12 @@ function valueLine(reader: Reader, watch: Watch, now: Date): string | undefined 
 /** What is not as usual: of what fires, which signal and for how long. */
 function stateText(reader: Reader, watch: Watch, now: Date): string {
   const { t } = reader
-  const standing = standingOf(watch, now)
+  const status = watchStatusOf(watch, now)
   const worst = severityOf(watch)
   const open = watch.signalStates.find(
     ({ state, severity }) => state === 'firing' && (severity ?? 'warning') === worst,
   )
-  if (standing === 'firing' && open?.since) {
+  if (status === 'firing' && open?.since) {
     const seconds = (now.getTime() - open.since.getTime()) / 1000
     return t.html('bot:state.firingSignal', {
       signal: signalShort(t, watch.type, open.id),
@@ -121,7 +121,7 @@ function stateText(reader: Reader, watch: Watch, now: Date): string {
     })
   }
   const until = watch.mutedUntil === null ? '' : nearTime(reader, watch.mutedUntil, now)
-  return t.html(builtKey(`bot:state.${standing}`), { until })
+  return t.html(builtKey(`bot:state.${status}`), { until })
 }
 
 function cardButton(watch: Watch, now: Date): Button {

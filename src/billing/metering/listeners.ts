@@ -11,14 +11,20 @@ import { notifyLedger } from './store.ts'
  * after the other, and each call would wait for the disk behind all others. A stop in between loses
  * the news, not the entries; who listens looks at times without being told.
  */
-export interface News {
+export interface LedgerNotifier {
   notify(wallet: string): void
   /** Fulfilled when everything is told. */
   idle(): Promise<void>
 }
 
 /** The first news goes out at once, what follows together every 50 ms. */
-export function createNews({ db, log }: { readonly db: Db; readonly log: Logger }): News {
+export function createLedgerNotifier({
+  db,
+  log,
+}: {
+  readonly db: Db
+  readonly log: Logger
+}): LedgerNotifier {
   const wallets = new Set<string>()
   let running: Promise<void> | undefined
   let hurry = Promise.withResolvers<void>()

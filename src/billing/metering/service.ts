@@ -12,7 +12,7 @@ import {
   settleTogether,
   type TokenCall,
 } from './charging.ts'
-import { createNews } from './listeners.ts'
+import { createLedgerNotifier } from './listeners.ts'
 import * as model from './model.ts'
 import { createPendingRefunds, refund } from './refunds.ts'
 import { freeLeft, utcDay } from './rules.ts'
@@ -57,7 +57,7 @@ const LIMITS = {
 
 /** Has charged nothing yet. */
 export function createMetering(deps: Deps): Metering {
-  const news = createNews(deps)
+  const ledgerNotifier = createLedgerNotifier(deps)
   const pendingRefunds = createPendingRefunds(deps)
   /** Which wallet a token is of, as far as this process has learned; that never changes. */
   const wallets = new Map<string, string>()
@@ -66,7 +66,7 @@ export function createMetering(deps: Deps): Metering {
     ...deps,
     found: (token: FoundToken, at: Date) => {
       learn(wallets, token)
-      if (token.charge !== undefined && token.charge.paid > 0) news.notify(token.wallet)
+      if (token.charge !== undefined && token.charge.paid > 0) ledgerNotifier.notify(token.wallet)
       const note = deps.tokens.recordUse({ id: token.tokenId, lastUsedAt: token.lastUsedAt }, at)
       notes.add(note)
       void note.then(() => notes.delete(note))
@@ -111,7 +111,7 @@ export function createMetering(deps: Deps): Metering {
       await Promise.all([tokenCalls.idle(), networkCalls.idle()])
       await returns.idle()
       await pendingRefunds.close()
-      await Promise.all([news.idle(), ...notes])
+      await Promise.all([ledgerNotifier.idle(), ...notes])
     },
   }
 }

@@ -65,21 +65,21 @@ const LIST_TIMEOUT_MS = 4000
 
 /** A market that asks the chain, and remembers only the list. */
 export function createPaymentOptions(sources: PaymentOptionSources): PaymentOptions {
-  let kept: { readonly atMs: number; readonly states: Promise<readonly AssetState[]> } | undefined
+  let cached: { readonly atMs: number; readonly states: Promise<readonly AssetState[]> } | undefined
   return {
     read: (key, signal) => readState(sources, createView(sources, signal), assetOf(key)),
     price: (key, signal) => readPrice(sources, createView(sources, signal), assetOf(key)),
     list: () => {
       const nowMs = sources.clock.now().getTime()
-      if (kept === undefined || nowMs - kept.atMs >= LIST_KEPT_MS) {
+      if (cached === undefined || nowMs - cached.atMs >= LIST_KEPT_MS) {
         const next = { atMs: nowMs, states: readAll(sources) }
-        kept = next
+        cached = next
         // A failure is told to those who wait for it, and to nobody later.
         next.states.catch(() => {
-          if (kept === next) kept = undefined
+          if (cached === next) cached = undefined
         })
       }
-      return kept.states
+      return cached.states
     },
   }
 }

@@ -250,8 +250,8 @@ async function follow(deps: TopupDeps, topup: TopupRow, txHash: string): Promise
   if (isOthers && ours.length === 0) throw new AppError('conflict', 'tx_already_used')
   const now = clock.now()
   await store.renewSubmission(db, { handle: topup.handle, txHash }, now)
-  const isKept = await followTransaction(deps, topup, { txHash, submittedAt: now })
-  if (!isKept) throw new AppError('conflict', 'tx_already_used')
+  const isFollowed = await followTransaction(deps, topup, { txHash, submittedAt: now })
+  if (!isFollowed) throw new AppError('conflict', 'tx_already_used')
 }
 
 /** As the asset's chain writes it. */

@@ -141,7 +141,7 @@ export function createPublicationKeeper(source: PublicationSource): PublicationK
     for (let epoch = current - 1; epoch >= first; epoch--) {
       const url = datasetUrl.replaceAll('{epoch}', `${epoch}`)
       const isKept = epoch === known?.rewardEpochId
-      const answer = await published.read(url, Passes, { isKept, signal })
+      const answer = await published.read(url, Passes, { isConditional: isKept, signal })
       if (answer.is === 'failed') {
         isWorking = false
         break

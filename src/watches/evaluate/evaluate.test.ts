@@ -92,7 +92,10 @@ describe('evaluating a watch', () => {
 
   test('closes an episode without a word when recoveries are off', () => {
     const signals = [{ id: 'level', recovery: { enabled: false } }]
-    expect(fold([1, 0], { signals }).raised.map(({ isNotified }) => isNotified)).toEqual([true, false])
+    expect(fold([1, 0], { signals }).raised.map(({ isNotified }) => isNotified)).toEqual([
+      true,
+      false,
+    ])
   })
 
   test('judges nothing that is switched off', () => {

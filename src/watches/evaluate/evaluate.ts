@@ -68,11 +68,11 @@ export function foldWatch(
     return [startFold({ type: type.name, signal, view, isRecoveryNotified }, watch)]
   })
   const raised = observations.flatMap((one) => folds.flatMap(({ add }) => add(one)))
-  const held = folds.flatMap(({ deferredUntil }) => deferredUntil()?.getTime() ?? [])
+  const deferrals = folds.flatMap(({ deferredUntil }) => deferredUntil()?.getTime() ?? [])
   return {
     states: folds.flatMap(({ stored }) => stored() ?? []),
     raised,
-    recheckAt: held.length === 0 ? null : new Date(Math.min(...held)),
+    recheckAt: deferrals.length === 0 ? null : new Date(Math.min(...deferrals)),
   }
 }
 
@@ -96,14 +96,14 @@ function startFold({ type, signal, view, isRecoveryNotified }: SignalOf, watch: 
     )
     const alert = worstOf(fresh.filter((firing) => !isRecoveryOf(signal, firing)))
     // An alert held back by the cooldown has not opened its episode: it may fire at the next look.
-    const isHeld = phase === 'firing' && alert === undefined && stored?.phase !== 'firing'
-    const nextPhase = isHeld ? 'pending' : phase
+    const isDeferred = phase === 'firing' && alert === undefined && stored?.phase !== 'firing'
+    const nextPhase = isDeferred ? 'pending' : phase
     const episodeSeverity = stored?.phase === 'firing' ? stored.severity : null
-    const isUntold =
+    const isUnnotified =
       signal.firesOnce && alert === undefined && firings.some((one) => !isRecoveryOf(signal, one))
     // Where the state stays as it was, a recovery beside an alert held back would come twice.
-    const news = isUntold && after.stateIfHeld === undefined ? [] : fresh
-    state = isUntold ? (after.stateIfHeld ?? state) : after.state
+    const taken = isUnnotified && after.stateIfDeferred === undefined ? [] : fresh
+    state = isUnnotified ? (after.stateIfDeferred ?? state) : after.state
     stored = {
       signal: signal.id,
       state: undefined,
@@ -115,8 +115,8 @@ function startFold({ type, signal, view, isRecoveryNotified }: SignalOf, watch: 
       lastFiredAt: alert === undefined ? (stored?.lastFiredAt ?? null) : observation.at,
     }
     deferredUntil =
-      isHeld || isUntold ? endOfCooldown(stored.lastFiredAt, watch, observation) : null
-    return news.map((firing) => {
+      isDeferred || isUnnotified ? endOfCooldown(stored.lastFiredAt, watch, observation) : null
+    return taken.map((firing) => {
       const isRecovery = isRecoveryOf(signal, firing)
       return {
         ...firing,

@@ -54,7 +54,7 @@ export async function judgeAlone(
 }
 
 /** Observations that must be judged: not those that concern nobody, nor any that was judged before. */
-export function newsOf(
+export function newObservations(
   deps: JudgeDeps,
   type: ChainWatchType,
   row: store.TargetRow,
@@ -119,8 +119,8 @@ async function judge(
 ): Promise<void> {
   await write(deps, async (tx) => {
     const row = await store.lockTarget(tx, targetId)
-    const news = row === undefined ? [] : newsOf(deps, type, row, observations)
-    const newest = news.at(-1)
+    const observed = row === undefined ? [] : newObservations(deps, type, row, observations)
+    const newest = observed.at(-1)
     if (newest === undefined) return
     const sum = summing(type, newest)
     let recheckAt: Date | null = null
@@ -130,12 +130,12 @@ async function judge(
     await forEachBatch(deps, tx, targetId, save, async (watches) => {
       const judged: Judged[] = []
       for (const watch of watches) {
-        const outcome = judgeWatch(type, target, watch, news, sum, setAside)
+        const outcome = judgeWatch(type, target, watch, observed, sum, setAside)
         if (outcome !== undefined) {
           judged.push(outcome)
           recheckAt = earlier(recheckAt, outcome.recheckAt)
         }
-        folds += news.length
+        folds += observed.length
         if (folds < FOLDS_PER_TURN) continue
         folds = 0
         await nextTurn()
@@ -199,12 +199,12 @@ function judgeWatch(
   type: ChainWatchType,
   target: unknown,
   watch: EvaluatedWatch,
-  news: readonly Observed[],
+  observed: readonly Observed[],
   sum: ReturnType<typeof summing>,
   setAside: (watchId: number, error: unknown) => void,
 ): Judged | undefined {
   try {
-    const outcome = foldWatch(type, target, watch, news)
+    const outcome = foldWatch(type, target, watch, observed)
     sum.add(watch.settings, outcome.states)
     return { watchId: watch.id, ...outcome }
   } catch (error) {

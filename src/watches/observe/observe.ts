@@ -7,7 +7,7 @@ import { AppError } from '#src/kernel/errors.ts'
 import type { Logger } from '#src/kernel/logger.ts'
 import { traceOf } from '#src/kernel/trace.ts'
 import type { ChainWatchType, ObservationRequest, Span } from '../define.ts'
-import { type JudgeDeps, judgeAlone, newsOf, write } from '../evaluate/judge.ts'
+import { type JudgeDeps, judgeAlone, newObservations, write } from '../evaluate/judge.ts'
 import type { Facts } from '../facts.ts'
 import { fireChainOutages } from '../outage/chain-outage.ts'
 import { failingSince } from '../outage/monitoring.ts'
@@ -230,7 +230,7 @@ async function lookAt(
   for (const [index, { row, request }] of targets.entries()) {
     signal.throwIfAborted()
     const observations = seen[index] ?? []
-    if (newsOf(deps, type, row, observations).length === 0) continue
+    if (newObservations(deps, type, row, observations).length === 0) continue
     await judgeAlone(deps, type, row.id, request, observations)
   }
 }

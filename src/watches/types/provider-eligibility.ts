@@ -94,7 +94,7 @@ function providerStatus(previous: State, observation: Observation): Evaluation<S
   const notLostYet = Object.fromEntries(fresh.map((part) => [part, true]))
   return {
     state: { ...now, lost },
-    stateIfHeld: { ...now, ...notLostYet, lost: lost.filter((part) => !fresh.includes(part)) },
+    stateIfDeferred: { ...now, ...notLostYet, lost: lost.filter((part) => !fresh.includes(part)) },
     phase: lost.length > 0 ? 'firing' : 'ok',
     firings: [...recoveries, ...alerts],
   }
@@ -210,9 +210,9 @@ export const providerEligibility = defineWatchType<ProviderTarget, Settings, Obs
     const voters = looks.map(({ target }) => target.provider)
     const found = await facts.providers(voters, upTo, signal)
     return looks.map(({ target }, index) => {
-      const standing = found[index]
-      if (standing === undefined) return undefined
-      const { name, rewardEpochId, isRegistered, eligibility } = standing
+      const status = found[index]
+      if (status === undefined) return undefined
+      const { name, rewardEpochId, isRegistered, eligibility } = status
       return [
         {
           position: upTo.number,

@@ -170,7 +170,7 @@ const Settings = z.strictObject({})
 type Settings = z.output<typeof Settings>
 
 /** How a vote stands for the provider, in a word. */
-function standingOf(vote: Vote | undefined) {
+function statusOf(vote: Vote | undefined) {
   const word = vote === undefined || !vote.isKnown ? 'unknown' : voteWord(vote)
   return { kind: 'term', key: `bot:term.${word}` } as const
 }
@@ -217,8 +217,8 @@ export const rewardSigning = defineWatchType<
         ...providerFacts(target.provider),
         ...(observation && {
           epoch: { kind: 'identifier', value: last?.rewardEpochId ?? observation.rewardEpochId },
-          uptime: standingOf(last?.uptime),
-          rewards: standingOf(last?.rewards),
+          uptime: statusOf(last?.uptime),
+          rewards: statusOf(last?.rewards),
         }),
       }
     },
