@@ -71,7 +71,7 @@ const Watch = z.object({
   signalStates: z.array(z.object({ state: z.string() })),
 })
 const Quote = z.object({ totalCredits: z.int() })
-const Account = z.object({ balanceCredits: z.int() })
+const AccountAnswer = z.object({ balanceCredits: z.int() })
 const Listed = z.object({ data: z.array(z.unknown()) })
 
 /** A desk in a world. */
@@ -186,7 +186,7 @@ async function buySlot(alice: Customer, topups: WorldParts['topups']): Promise<v
   const slots = 'quantity=1&periods=1'
   const quote = { status: 200, body: Quote } as const
   const { totalCredits } = await alice.call('GET', `/subscriptions/quote?${slots}`, quote)
-  const enough = { status: 200, body: Account } as const
+  const enough = { status: 200, body: AccountAnswer } as const
   const { balanceCredits } = await alice.call('GET', '/account', enough)
   if (balanceCredits < totalCredits) await buyCredits(alice, topups)
   const json = { quantity: 1, periods: 1, expectedCredits: totalCredits }

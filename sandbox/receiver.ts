@@ -4,7 +4,12 @@ import { buffer } from 'node:stream/consumers'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { type Clock, systemClock } from '#src/kernel/clock.ts'
 import { type Arrivals, createArrivals } from './arrivals.ts'
-import { type RequestHeaders, type Verdict, verifyStandard, verifyWatchdog } from './verify.ts'
+import {
+  type RequestHeaders,
+  type SignatureVerdict,
+  verifyStandard,
+  verifyWatchdog,
+} from './verify.ts'
 
 /** How a delivery is answered: a status, in full, never, or by breaking the connection. */
 export type Answer = number | 'hang' | 'reset' | FullAnswer
@@ -19,10 +24,10 @@ export interface FullAnswer {
 
 /** The signatures of a delivery, each checked as a customer would with the secret of its hook. */
 export interface Verdicts {
-  readonly watchdog: Verdict
+  readonly watchdog: SignatureVerdict
   /** Only there while a secret is being changed. */
-  readonly watchdogNext: Verdict
-  readonly standard: Verdict
+  readonly watchdogNext: SignatureVerdict
+  readonly standard: SignatureVerdict
 }
 
 /** A request to a hook, as it came. */

@@ -7,7 +7,7 @@ import { createHmac, timingSafeEqual } from 'node:crypto'
 export type RequestHeaders = Readonly<Record<string, string | readonly string[] | undefined>>
 
 /** What checking one signature came to. The age is how old its timestamp is, in seconds. */
-export type Verdict =
+export type SignatureVerdict =
   | { readonly ok: true; readonly ageSeconds: number }
   | {
       readonly ok: false
@@ -30,7 +30,7 @@ export function verifyWatchdog(
   secret: string,
   now: Date,
   header = 'x-watchdog-signature',
-): Verdict {
+): SignatureVerdict {
   const signature = headers[header]
   const timestamp = headers['x-watchdog-timestamp']
   if (typeof signature !== 'string' || typeof timestamp !== 'string') return fail('missing')
@@ -55,7 +55,7 @@ export function verifyStandard(
   body: Uint8Array,
   secret: string,
   now: Date,
-): Verdict {
+): SignatureVerdict {
   const id = headers['webhook-id']
   const timestamp = headers['webhook-timestamp']
   const signatures = headers['webhook-signature']
@@ -88,6 +88,6 @@ function isSame(received: string, expected: string): boolean {
 function fail(
   reason: 'missing' | 'malformed' | 'stale' | 'mismatch',
   ageSeconds?: number,
-): Verdict {
+): SignatureVerdict {
   return { ok: false, reason, ...(ageSeconds === undefined ? {} : { ageSeconds }) }
 }

@@ -105,10 +105,10 @@ describe('the story that they tell', () => {
   const account = CreditAccount.parse(answerOf('getAccount'))
 
   test('is of one wallet, one watch and one alert', () => {
-    const told = (name: string) => [...new Set(allOf(name, EXAMPLES))]
+    const notified = (name: string) => [...new Set(allOf(name, EXAMPLES))]
     const wallet = '0x3f12B8ac9D2e7f4B6a1C5D8E0F9A7B3c2d1ea91C'
-    expect(told('wallet')).toEqual([wallet])
-    expect(told('watchId')).toEqual([42])
+    expect(notified('wallet')).toEqual([wallet])
+    expect(notified('watchId')).toEqual([42])
     expect(watch).toMatchObject({ id: 42, label: 'Treasury', target: { address: wallet } })
     expect(recipient).toMatchObject({ id: 7, name: 'Pager hook' })
     expect(watch.recipientIds).toEqual([recipient.id])

@@ -59,11 +59,11 @@ interface LiveMessageDeps {
 
 /** Keeps live messages as they should be until the signal comes. Never rejects. */
 export async function runLiveNews(
-  teller: LiveMessageDeps,
+  notifier: LiveMessageDeps,
   sql: Sql,
   signal: AbortSignal,
 ): Promise<void> {
-  const { app } = teller
+  const { app } = notifier
   const waker = createWaker()
   const heard = new Set<string>()
   const stopListening = await listen(sql, TOPUPS_CHANNEL, (handle) => {
@@ -75,7 +75,7 @@ export async function runLiveNews(
     try {
       const handles = [...heard]
       heard.clear()
-      isBusy = await changeLive(teller, handles, signal)
+      isBusy = await changeLive(notifier, handles, signal)
     } catch (error) {
       app.log.warn({ error: describe(error) }, 'live messages not looked at')
     }
@@ -92,11 +92,11 @@ export async function runLiveNews(
  * @returns whether there was one
  */
 export async function changeLive(
-  teller: LiveMessageDeps,
+  notifier: LiveMessageDeps,
   handles: readonly string[] = [],
   signal?: AbortSignal,
 ): Promise<boolean> {
-  const { app } = teller
+  const { app } = notifier
   if (handles.length > 0) await wakeLive(app.db, handles, app.clock.now())
   for (let isBusy = false; ; isBusy = true) {
     const now = app.clock.now()
@@ -105,7 +105,7 @@ export async function changeLive(
     if (rows.length === 0) return isBusy
     for (const row of rows) {
       if (signal?.aborted) return isBusy
-      await look(teller, row)
+      await look(notifier, row)
     }
   }
 }
@@ -116,10 +116,10 @@ type Looked = Pick<LiveRow, 'stage' | 'shown'> & {
   readonly isChanged: boolean
 }
 
-async function look(teller: LiveMessageDeps, row: LiveRow): Promise<void> {
-  const { app } = teller
+async function look(notifier: LiveMessageDeps, row: LiveRow): Promise<void> {
+  const { app } = notifier
   try {
-    const looked = await lookAt(teller, row)
+    const looked = await lookAt(notifier, row)
     if (looked === undefined) return await deleteLive(app.db, row)
     const { stage, shown, nextAt: dueAt, isChanged } = looked
     const restsUntil = new Date(app.clock.now().getTime() + REST_MS)
@@ -144,8 +144,8 @@ function isOver(error: unknown): boolean {
   return error instanceof GrammyError && (error.error_code === 403 || error.error_code === 400)
 }
 
-async function lookAt(teller: LiveMessageDeps, row: LiveRow): Promise<Looked | undefined> {
-  const { app, username } = teller
+async function lookAt(notifier: LiveMessageDeps, row: LiveRow): Promise<Looked | undefined> {
+  const { app, username } = notifier
   const { chatId } = row
   const [known, links] = await Promise.all([findChat(app.db, chatId), chatLinks(app, chatId)])
   const link = links.find(({ wallet }) => wallet === row.wallet)
@@ -160,11 +160,11 @@ async function lookAt(teller: LiveMessageDeps, row: LiveRow): Promise<Looked | u
   const seen = { reader, known, link, ask: askAs(app, known, link) }
   switch (row.kind) {
     case TOPUP_KINDS.screen:
-      return showTopup(teller, row, seen)
+      return showTopup(notifier, row, seen)
     case TOPUP_KINDS.qr:
-      return keepQr(teller, row, seen)
+      return keepQr(notifier, row, seen)
     case OVERVIEW_KIND:
-      return showOverview(teller, row, seen)
+      return showOverview(notifier, row, seen)
     default:
       return undefined
   }
@@ -191,40 +191,40 @@ async function readShown(
   return await readTopup(app, ask, { handle: Hash.parse(handle), chatId, stage })
 }
 
-async function showTopup(teller: LiveMessageDeps, row: LiveRow, seen: Seen): Promise<Looked> {
-  const now = teller.app.clock.now()
-  const topup = await readShown(teller, row, seen.ask)
+async function showTopup(notifier: LiveMessageDeps, row: LiveRow, seen: Seen): Promise<Looked> {
+  const now = notifier.app.clock.now()
+  const topup = await readShown(notifier, row, seen.ask)
   const screen = topupScreen(seen.reader, topup, now)
   // Of a chat's messages about top-ups only the newest has buttons.
   const isLiving = seen.known.living.topup === row.messageId
   const view = isLiving ? screen : { ...screen, rows: [] }
   const shown = digestOf(view)
-  const isChanged = shown !== row.shown && (await change(teller, row, view))
+  const isChanged = shown !== row.shown && (await change(notifier, row, view))
   return { stage: stageOf(topup), shown, nextAt: nextLookAt(topup, now), isChanged }
 }
 
 /** The code goes when there is nothing left to pay, or no time. */
 async function keepQr(
-  teller: LiveMessageDeps,
+  notifier: LiveMessageDeps,
   row: LiveRow,
   { ask }: Seen,
 ): Promise<Looked | undefined> {
-  const topup = await readShown(teller, row, ask)
+  const topup = await readShown(notifier, row, ask)
   if (topup.topup.status === 'draft') {
-    const nextAt = nextLookAt(topup, teller.app.clock.now())
+    const nextAt = nextLookAt(topup, notifier.app.clock.now())
     return { stage: null, shown: null, nextAt, isChanged: false }
   }
-  await teller.api.deleteMessage(row.chatId, row.messageId)
+  await notifier.api.deleteMessage(row.chatId, row.messageId)
   return undefined
 }
 
-async function showOverview(teller: LiveMessageDeps, row: LiveRow, seen: Seen): Promise<Looked> {
+async function showOverview(notifier: LiveMessageDeps, row: LiveRow, seen: Seen): Promise<Looked> {
   const { reader, link, ask } = seen
-  const now = teller.app.clock.now()
+  const now = notifier.app.clock.now()
   const overview = await readOverview(ask, { ...link, isGroup: reader.isGroup })
   const shown = overviewKey(overview, now)
   const view = statusScreen(reader, overview, { now, buttons: true, isPinned: true })
-  const isChanged = shown !== row.shown && (await change(teller, row, view))
+  const isChanged = shown !== row.shown && (await change(notifier, row, view))
   const nextAt = new Date(now.getTime() + OVERVIEW_LOOK_MS)
   return { stage: null, shown, nextAt, isChanged }
 }

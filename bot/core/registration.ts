@@ -31,13 +31,13 @@ export async function registerProfile(
   signal: AbortSignal,
 ): Promise<void> {
   const features = deps.billing.enabled ? all : all.map(withoutBilled)
-  const tell = <T>(run: () => Promise<T>) =>
+  const notify = <T>(run: () => Promise<T>) =>
     patiently(deps.log, 'bot profile not written', signal, run)
   for (const language of LANGUAGES) {
     for (const [scope, menu] of SCOPES) {
-      await tell(() => putCommands(api, { scope, ...code(language) }, menu, features, signal))
+      await notify(() => putCommands(api, { scope, ...code(language) }, menu, features, signal))
     }
-    await tell(() => putTexts(api, language, signal))
+    await notify(() => putTexts(api, language, signal))
   }
 }
 

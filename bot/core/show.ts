@@ -1,6 +1,6 @@
 import { GrammyError } from 'grammy'
 import type { InlineKeyboardMarkup } from 'grammy/types'
-import { judgeRefusal, type Verdict } from '#src/channels/telegram-errors.ts'
+import { type EditVerdict, judgeRefusal } from '#src/channels/telegram-errors.ts'
 import { plainOf } from '#src/channels/telegram-html.ts'
 import { hasMessage } from '#src/delivery/service.ts'
 import { coverConnectMessage } from '#src/recipients/connect.ts'
@@ -268,7 +268,7 @@ async function simplified<T>(
   }
 }
 
-function simplerForm(form: Form, verdict: Verdict): Form | undefined {
+function simplerForm(form: Form, verdict: EditVerdict): Form | undefined {
   switch (verdict.kind) {
     case 'send_plain':
       return form.options === NO_PREVIEW
@@ -288,7 +288,7 @@ function simplerForm(form: Form, verdict: Verdict): Form | undefined {
 }
 
 /** What a refusal of Telegram means. */
-export function verdictOf(error: GrammyError): Verdict {
+export function verdictOf(error: GrammyError): EditVerdict {
   const { retry_after: retryAfterSeconds, migrate_to_chat_id: migrateToChatId } = error.parameters
   return judgeRefusal({
     code: error.error_code,

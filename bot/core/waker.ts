@@ -9,16 +9,16 @@ export interface Waker {
 
 export function createWaker(): Waker {
   let isWoken = false
-  let alarm: AbortController | undefined
+  let timer: AbortController | undefined
   return {
     wake() {
       isWoken = true
-      alarm?.abort()
+      timer?.abort()
     },
     async sleep(ms, signal) {
       if (!isWoken) {
-        alarm = new AbortController()
-        await pause(ms, AbortSignal.any([signal, alarm.signal]))
+        timer = new AbortController()
+        await pause(ms, AbortSignal.any([signal, timer.signal]))
       }
       isWoken = false
     },

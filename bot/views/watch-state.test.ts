@@ -48,8 +48,8 @@ describe('a watch shows the worst that applies', () => {
     ['pending', watch({}, ['ok', 'pending'])],
     ['fine', watch({}, ['unknown'])],
     ['fine', watch({ mutedUntil: now })],
-  ] as const)('%s', (standing, one) => {
-    expect(watchStatusOf(one, now)).toBe(standing)
+  ] as const)('%s', (standingState, one) => {
+    expect(watchStatusOf(one, now)).toBe(standingState)
   })
 })
 

@@ -4,7 +4,7 @@ import { z } from 'zod'
 import { acceptForms, renderView, sandboxPage, sendPage, serveLayout } from '../layout.ts'
 import { serveTopic } from '../live.ts'
 import { type Answer, MAIN_HOOK, type Received, type Receiver } from '../receiver.ts'
-import type { Verdict } from '../verify.ts'
+import type { SignatureVerdict } from '../verify.ts'
 
 /** The answers one can choose from, by their label. */
 const ANSWERS: ReadonlyMap<string, Answer> = new Map<string, Answer>([
@@ -16,7 +16,7 @@ const ANSWERS: ReadonlyMap<string, Answer> = new Map<string, Answer>([
   ['reset', 'reset'],
 ])
 
-const REASONS: Readonly<Record<Extract<Verdict, { ok: false }>['reason'], string>> = {
+const REASONS: Readonly<Record<Extract<SignatureVerdict, { ok: false }>['reason'], string>> = {
   missing: 'not sent',
   malformed: 'its timestamp is not a number of seconds',
   stale: 'its timestamp is more than 300 s off',
@@ -37,7 +37,7 @@ const SecretForm = z.object({
 
 const VERIFY_SOURCE = readFileSync(new URL('../verify.ts', import.meta.url), 'utf8')
 
-interface Check {
+interface SignatureCheck {
   readonly state: 'fine' | 'critical' | 'muted'
   readonly text: string
 }
@@ -134,7 +134,7 @@ function verdictOf(delivery: Received) {
 }
 
 /** A line per thing a customer looks at. */
-function checksOf({ verdicts, headers, hook }: Received): readonly Check[] {
+function checksOf({ verdicts, headers, hook }: Received): readonly SignatureCheck[] {
   if (verdicts === undefined) {
     return [{ state: 'muted', text: `Not checked: the hook “${hook}” has no secret` }]
   }
@@ -150,13 +150,13 @@ function checksOf({ verdicts, headers, hook }: Received): readonly Check[] {
   ]
 }
 
-function checkOf(header: string, verdict: Verdict): Check {
+function checkOf(header: string, verdict: SignatureVerdict): SignatureCheck {
   return verdict.ok
     ? { state: 'fine', text: header }
     : { state: 'critical', text: `${header}: ${REASONS[verdict.reason]}` }
 }
 
-function timestampCheck(ageSeconds: number): Check {
+function timestampCheck(ageSeconds: number): SignatureCheck {
   const state = Math.abs(ageSeconds) > TOLERANCE_SECONDS ? 'critical' : 'fine'
   return { state, text: `timestamp ${Math.round(ageSeconds)} s` }
 }

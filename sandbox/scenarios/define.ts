@@ -1,5 +1,5 @@
 /** Where to look for what follows. */
-export interface Look {
+export interface ScenarioReading {
   readonly label: string
   readonly href: string
 }
@@ -19,7 +19,7 @@ export interface Happening {
   readonly label: string
   /** What should follow. */
   readonly follows: string
-  readonly look: readonly Look[]
+  readonly look: readonly ScenarioReading[]
   /** Whether it ends by waiting for what follows, which somebody may get tired of. */
   readonly waits?: boolean
   /** Set while it lasts. */
@@ -39,10 +39,10 @@ export interface HappeningGroup {
   readonly happenings: readonly Happening[]
 }
 
-export const CHAT: Look = { label: 'Chat', href: '/chat?person=ann' }
-export const INBOX: Look = { label: 'Inbox', href: '/inbox' }
-export const RECEIVER: Look = { label: 'Receiver', href: '/receiver' }
-export const INDEX: Look = { label: 'Index', href: '/' }
+export const CHAT: ScenarioReading = { label: 'Chat', href: '/chat?person=ann' }
+export const INBOX: ScenarioReading = { label: 'Inbox', href: '/inbox' }
+export const RECEIVER: ScenarioReading = { label: 'Receiver', href: '/receiver' }
+export const INDEX: ScenarioReading = { label: 'Index', href: '/' }
 
 /** The time since an instant of `performance.now()`, such as `1.4 s`. */
 export function secondsSince(start: number): string {

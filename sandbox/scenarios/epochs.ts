@@ -76,7 +76,7 @@ export function epochHappenings(world: WorldParts): HappeningGroup {
         'late-registration',
         'Alpha registers late',
         'late-registration',
-        `Registration opens; ${LATE_MINUTES} minutes later Alpha is not there yet. Whoever watches that is told, and told again when it comes.`,
+        `Registration opens; ${LATE_MINUTES} minutes later Alpha is not there yet. Whoever watches that is notified, and notified again when it comes.`,
         async () => {
           await player.playToRegistration()
           await player.playTo((player.registrationSince ?? 0) + LATE_MINUTES * 60, { inFull: true })

@@ -3,14 +3,20 @@ import { formatUnits } from 'viem/utils'
 import type { Desk } from '../control-panel.ts'
 import type { AskedTopup } from '../world/topups.ts'
 import type { WorldParts } from '../world.ts'
-import { type Happening, type HappeningGroup, INDEX, type Look, secondsSince } from './define.ts'
+import {
+  type Happening,
+  type HappeningGroup,
+  INDEX,
+  type ScenarioReading,
+  secondsSince,
+} from './define.ts'
 
 const CREDITS = 10_000
 /** How long the credits of a payment are waited for. */
 const PATIENCE_MS = 20_000
 const LOOK_MS = 100
 const DATA = '/ftso-analytics/feeds'
-const PAY_PAGE: Look = { label: 'Pay page, on the index', href: '/#pages-title' }
+const PAY_PAGE: ScenarioReading = { label: 'Pay page, on the index', href: '/#pages-title' }
 
 /** Buying credits and spending them. */
 export function moneyHappenings(world: WorldParts, desk: Desk): HappeningGroup {

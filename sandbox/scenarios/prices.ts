@@ -42,7 +42,7 @@ function move(world: WorldParts, percent: number): Happening {
   return {
     id: `price-${percent}`,
     label: `${FEED} ${sign}${Math.abs(percent)} %`,
-    follows: `Whoever watches ${FEED} by ${Math.abs(percent)} % or less is told within half a minute, at most once per window.`,
+    follows: `Whoever watches ${FEED} by ${Math.abs(percent)} % or less is notified within half a minute, at most once per window.`,
     look: [CHAT, INBOX, RECEIVER],
     waits: true,
     run: async (note, signal) => {

@@ -50,18 +50,18 @@ export function providerHappenings(world: WorldParts, desk: Desk): HappeningGrou
           { type: 'reward-signing', label: 'Alpha’s votes', target, settings: {} },
         ],
       }),
-      misbehave('silent', 'Silent', ['silent'], told('Alpha submits nothing at all.')),
+      misbehave('silent', 'Silent', ['silent'], notified('Alpha submits nothing at all.')),
       misbehave(
         'commits',
         'Commits only',
         ['no-reveal'],
-        told('Alpha never reveals what it commits to.'),
+        notified('Alpha never reveals what it commits to.'),
       ),
       misbehave(
         'late',
         'Late',
         ['late-commit', 'late-reveal', 'grace-signature'],
-        told('Everything comes after its deadline.'),
+        notified('Everything comes after its deadline.'),
       ),
       misbehave(
         'mismatch',
@@ -79,7 +79,7 @@ export function providerHappenings(world: WorldParts, desk: Desk): HappeningGrou
         'fdc',
         'No FDC vote',
         ['no-bit-vote', 'no-fdc-signature'],
-        told('Attestations go without Alpha.'),
+        notified('Attestations go without Alpha.'),
       ),
       misbehave(
         'failing',
@@ -91,7 +91,7 @@ export function providerHappenings(world: WorldParts, desk: Desk): HappeningGrou
         'updates',
         'No fast updates',
         ['no-fast-updates'],
-        `Told when that can be no chance any more: ${ROUNDS_OF_UPDATES} rounds are played.`,
+        `Notified when that can be no chance any more: ${ROUNDS_OF_UPDATES} rounds are played.`,
         ROUNDS_OF_UPDATES,
       ),
       misbehave(
@@ -140,6 +140,6 @@ async function playText({ player }: WorldParts, rounds: number): Promise<string>
   return `rounds ${first} to ${last} played`
 }
 
-function told(what: string): string {
-  return `${what} Told after two rounds of that.`
+function notified(what: string): string {
+  return `${what} Notified after two rounds of that.`
 }

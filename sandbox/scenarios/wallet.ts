@@ -12,7 +12,7 @@ const EVENT = 'wallet-balance.moved'
 export function walletHappenings(world: WorldParts): HappeningGroup {
   const { alice, bob } = world.devnet.people
   const follows = (what: string) =>
-    `${what} Whoever watches a balance by ${AMOUNT_FLR} FLR or less is told within a few seconds.`
+    `${what} Whoever watches a balance by ${AMOUNT_FLR} FLR or less is notified within a few seconds.`
   return {
     title: 'Wallet',
     about: 'Alice’s wallet is the one to watch.',

@@ -84,7 +84,7 @@ export function createPeople(backend: Backend): People {
     if (!first) throw new Error(`nobody is in "${group.title}"`)
     return first.person
   }
-  const tellBot = (chat: Chat, from: Person, before: BotStatus, after: BotStatus) => {
+  const notifyBot = (chat: Chat, from: Person, before: BotStatus, after: BotStatus) => {
     updates.add(
       'my_chat_member',
       {
@@ -102,7 +102,7 @@ export function createPeople(backend: Backend): People {
     if (group.bot === status) return
     const next = chats.put({ ...group, bot: status })
     const from = by === undefined ? owner(group) : (memberOf(group, by)?.person ?? owner(group))
-    tellBot(next, from, group.bot, status)
+    notifyBot(next, from, group.bot, status)
   }
   const setMember = (chatId: number, personId: number, status: MemberStatus) => {
     const group = chats.getGroup(chatId)
@@ -138,7 +138,7 @@ export function createPeople(backend: Backend): People {
     const chat = chats.getPrivate(chatId)
     if (chat.blocked === blocked) return
     chats.put({ ...chat, blocked })
-    tellBot(chat, chat.person, blocked ? 'member' : 'kicked', blocked ? 'kicked' : 'member')
+    notifyBot(chat, chat.person, blocked ? 'member' : 'kicked', blocked ? 'kicked' : 'member')
   }
   const setTopicClosed = (chatId: number, threadId: number, closed: boolean) => {
     const group = chats.getGroup(chatId)

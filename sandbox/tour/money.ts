@@ -29,7 +29,7 @@ const Topup = z.object({ status: z.string(), creditedCredits: z.int() })
 const Quote = z.object({ totalCredits: z.literal(SLOT_CREDITS), shortfallCredits: z.literal(0) })
 const Bought = z.object({ quantity: z.literal(1), totalCredits: z.literal(SLOT_CREDITS) })
 const Data = z.object({ feeds: z.array(z.object({ name: z.string(), value: z.string() })) })
-const Account = z.object({
+const AccountAnswer = z.object({
   balanceCredits: z.int(),
   freeTier: z.object({ used: z.int() }),
   slots: z.object({ purchased: z.int() }),
@@ -161,7 +161,7 @@ async function checkAccount(
     readonly ledger: readonly (readonly [string, number])[]
   },
 ): Promise<void> {
-  const account = await alice.call('GET', '/account', { status: 200, body: Account })
+  const account = await alice.call('GET', '/account', { status: 200, body: AccountAnswer })
   const entries = wanted.ledger.map(([type, deltaCredits], at) => ({
     type,
     deltaCredits,

@@ -1,7 +1,7 @@
 import { Unexpected } from '../customer.ts'
 
 /** How a tour went. */
-interface Outcome {
+interface TourOutcome {
   readonly held: number
   /** The title of the step that did not hold, if one did not. */
   readonly failed: string | undefined
@@ -19,7 +19,7 @@ export interface Steps {
    * @throws StepFailed when it does not hold, after saying what was expected and what came
    */
   take<T>(title: string, work: (note: Note) => Promise<T>): Promise<T>
-  outcome(): Outcome
+  outcome(): TourOutcome
 }
 
 /** A step did not hold, and what went wrong has been said. */

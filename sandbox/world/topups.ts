@@ -76,7 +76,8 @@ export function createTopupDesk(world: {
     },
     state: async (topup) => {
       const response = await fetch(`${pageOf(topup)}/status`)
-      if (!response.ok) throw new Error(`the state of the top-up is not told: ${response.status}`)
+      if (!response.ok)
+        throw new Error(`the state of the top-up is not notified: ${response.status}`)
       return State.parse(await response.json())
     },
     pageOf,

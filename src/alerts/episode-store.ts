@@ -78,7 +78,7 @@ export async function markAlerts(db: Db, marks: readonly Mark[]): Promise<void> 
   const rows = marks.map(({ notifiedAt, ...mark }) => ({
     ...mark,
     notifiedAt,
-    untold: notifiedAt === null,
+    unnotified: notifiedAt === null,
   }))
   await db.execute(sql`
     update alerts a set
@@ -86,12 +86,12 @@ export async function markAlerts(db: Db, marks: readonly Mark[]): Promise<void> 
       started_at = coalesce(r."startedAt", a.started_at),
       raises = coalesce(r.raises, a.raises),
       episode_severity = coalesce(r."episodeSeverity", a.episode_severity),
-      told_at = case when r.untold then null else coalesce(r."notifiedAt", a.told_at) end,
+      told_at = case when r.unnotified then null else coalesce(r."notifiedAt", a.told_at) end,
       muted_at = coalesce(r."mutedAt", a.muted_at),
       flap_of = coalesce(r."flappingAlertId", a.flap_of),
       remind_at = coalesce(r."remindAt", a.remind_at)
     from jsonb_to_recordset(${JSON.stringify(rows)}::jsonb) as r(id int, "recoveryOf" int,
-      "startedAt" timestamptz, raises int, "episodeSeverity" text, untold boolean, "notifiedAt" timestamptz,
+      "startedAt" timestamptz, raises int, "episodeSeverity" text, unnotified boolean, "notifiedAt" timestamptz,
       "mutedAt" timestamptz, "flappingAlertId" int, "remindAt" timestamptz)
     where a.id = r.id`)
 }

@@ -129,7 +129,7 @@ describe('votes of a provider', () => {
       data: { ...example, vote: kind, rewardEpochId: epoch },
     } as const
   }
-  const told = (...all: readonly ReturnType<typeof vote>[]) => {
+  const notified = (...all: readonly ReturnType<typeof vote>[]) => {
     const changes = all.map((one) => change(one.position, one))
     const open = all
       .filter(({ isRecovery }) => !isRecovery)
@@ -149,9 +149,9 @@ describe('votes of a provider', () => {
       vote(2, 'missed', ['rewards', 451]),
       vote(3, 'missed', ['uptime', 452]),
     ]
-    expect(told(...missed)).toEqual({ closed: [], open: [1, 2, 3], raised: [] })
+    expect(notified(...missed)).toEqual({ closed: [], open: [1, 2, 3], raised: [] })
     const done = vote(4, 'done', ['uptime', 453])
-    expect(told(...missed, done)).toMatchObject({ closed: [[1, 3]], open: [2] })
+    expect(notified(...missed, done)).toMatchObject({ closed: [[1, 3]], open: [2] })
   })
 
   test('become worse each by itself', () => {
@@ -160,15 +160,15 @@ describe('votes of a provider', () => {
       vote(2, 'uptime-open', ['uptime', 452]),
     ]
     const missed = vote(3, 'missed', ['uptime', 452])
-    expect(told(...open, missed)).toEqual({ closed: [], open: [1, 2, 3], raised: [3] })
+    expect(notified(...open, missed)).toEqual({ closed: [], open: [1, 2, 3], raised: [3] })
     const done = vote(4, 'done', ['rewards', 451])
-    expect(told(...open, missed, done)).toMatchObject({ closed: [[1]], open: [2, 3] })
+    expect(notified(...open, missed, done)).toMatchObject({ closed: [[1]], open: [2, 3] })
   })
 
   test('that can still be signed stay open when a later one is', () => {
     const open = vote(1, 'rewards-open', ['rewards', 451])
     const done = vote(2, 'done', ['rewards', 452])
-    expect(told(open, done)).toMatchObject({ closed: [], open: [1] })
+    expect(notified(open, done)).toMatchObject({ closed: [], open: [1] })
   })
 })
 

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import type { JsonObject } from '#src/kernel/units.ts'
-import { findCause, isCause, type Standing } from './inhibition.ts'
+import { type ActiveAlertRef, findCause, isCause } from './inhibition.ts'
 
 const ALICE = '0x3f12B8ac9D2e7f4B6a1C5D8E0F9A7B3c2d1ea91C'
 const BOB = '0x00000000000000000000000000000000000F1A03'
@@ -9,10 +9,10 @@ const PROVIDER = '0x12AB4f00000000000000000000000000000Fcd34'
 
 function alert(
   event: string,
-  { wallet = ALICE, watchId = 1, data = {} }: Partial<Omit<Standing, 'event'>> = {},
-): Standing {
+  { wallet = ALICE, watchId = 1, data = {} }: Partial<Omit<ActiveAlertRef, 'event'>> = {},
+): ActiveAlertRef {
   const signal = event === 'fsp.monitoring' ? null : (SIGNALS[event] ?? event.slice(4))
-  return { wallet, watchId, signal, event, data: { provider: PROVIDER, ...data } } as Standing
+  return { wallet, watchId, signal, event, data: { provider: PROVIDER, ...data } } as ActiveAlertRef
 }
 
 const SIGNALS: Readonly<Record<string, string>> = {
@@ -21,7 +21,7 @@ const SIGNALS: Readonly<Record<string, string>> = {
   'wallet-balance.moved': 'balance-change',
 }
 
-const holds = (cause: Standing, consequence: Standing) =>
+const holds = (cause: ActiveAlertRef, consequence: ActiveAlertRef) =>
   findCause(consequence, [cause]) !== undefined
 
 const VOTING = ['ftso-commit', 'ftso-reveal', 'ftso-signature', 'fdc-bitvote', 'fdc-signature']
@@ -78,7 +78,7 @@ const events = fc.constantFrom(
   ...[...STREAKS, ...OTHERS, 'monitoring'].map((name) => `fsp.${name}`),
   ...Object.keys(SIGNALS),
 )
-const standings = fc
+const statuses = fc
   .record({
     event: events,
     wallet: fc.constantFrom(ALICE, BOB),
@@ -88,12 +88,12 @@ const standings = fc
       votingRoundId: fc.integer({ min: 1, max: 3 }),
     }),
   })
-  .map(({ event, ...about }) => alert(event, about as Partial<Standing>))
+  .map(({ event, ...about }) => alert(event, about as Partial<ActiveAlertRef>))
 
 describe('whatever is open', () => {
   test('no alert of another wallet, and nothing but a cause, holds anything back', () => {
     fc.assert(
-      fc.property(standings, fc.array(standings), (one, open) => {
+      fc.property(statuses, fc.array(statuses), (one, open) => {
         const cause = findCause(one, open)
         if (cause === undefined) return
         expect(cause.wallet).toBe(one.wallet)
@@ -104,7 +104,7 @@ describe('whatever is open', () => {
 
   test('a cause is never held back itself, so that somebody is always told', () => {
     fc.assert(
-      fc.property(standings, fc.array(standings), (one, open) => {
+      fc.property(statuses, fc.array(statuses), (one, open) => {
         if (isCause(one.event)) expect(findCause(one, open)).toBeUndefined()
       }),
     )
@@ -112,7 +112,7 @@ describe('whatever is open', () => {
 
   test('more open alerts hold back no less, in whatever order they are', () => {
     fc.assert(
-      fc.property(standings, fc.array(standings), standings, (one, open, more) => {
+      fc.property(statuses, fc.array(statuses), statuses, (one, open, more) => {
         const isHeld = findCause(one, open) !== undefined
         if (isHeld) expect(findCause(one, [...open, more])).toBeDefined()
         expect(findCause(one, open.toReversed()) !== undefined).toBe(isHeld)

@@ -12,7 +12,7 @@ import type { Address, JsonObject } from '#src/kernel/units.ts'
 import { REGISTRY as WATCH_TYPES } from '#src/watches/types/index.ts'
 
 /** An alert as far as cause and consequence go. */
-export interface Standing {
+export interface ActiveAlertRef {
   readonly wallet: Address
   readonly watchId: number
   readonly signal: string | null
@@ -35,7 +35,7 @@ const VOTING: ReadonlySet<string> = new Set([
   'fdc-signature',
 ])
 
-type Rule = (cause: Standing, consequence: Standing) => boolean
+type Rule = (cause: ActiveAlertRef, consequence: ActiveAlertRef) => boolean
 
 const noVoting: Rule = (cause, consequence) =>
   isOneOf(VOTING, consequence) && isSameProvider(cause, consequence)
@@ -57,8 +57,8 @@ export function isCause(event: string): boolean {
 }
 
 /** The open alert that holds this one back, if any does. */
-export function findCause<One extends Standing>(
-  alert: Standing,
+export function findCause<One extends ActiveAlertRef>(
+  alert: ActiveAlertRef,
   open: readonly One[],
 ): One | undefined {
   return open.find(
@@ -66,16 +66,16 @@ export function findCause<One extends Standing>(
   )
 }
 
-function isOneOf(signals: ReadonlySet<string>, { signal }: Standing): boolean {
+function isOneOf(signals: ReadonlySet<string>, { signal }: ActiveAlertRef): boolean {
   return signal !== null && signals.has(signal)
 }
 
-function isSameProvider(one: Standing, other: Standing): boolean {
+function isSameProvider(one: ActiveAlertRef, other: ActiveAlertRef): boolean {
   const provider = providerOf(one)
   return one.watchId === other.watchId || (provider !== undefined && provider === providerOf(other))
 }
 
-function providerOf({ data: { provider } }: Standing): string | undefined {
+function providerOf({ data: { provider } }: ActiveAlertRef): string | undefined {
   return typeof provider === 'string' ? provider.toLowerCase() : undefined
 }
 

@@ -126,7 +126,7 @@ function wordsOf(
       ...notes
         // A text that says how long it took needs no second one.
         .filter(({ kind }) => kind !== 'lasted' || facts.duration === undefined)
-        .map((note) => noteText(t, note, reader)),
+        .map((note) => textOfNote(t, note, reader)),
     ].join('\n'),
     fields: fields.flatMap((key): MessageField[] => {
       const fact = facts[key]
@@ -168,7 +168,7 @@ export function remind(
   return { ...message, title, body: lines.join(' ') }
 }
 
-function noteText(t: Translate, note: Note, { locale, timezone }: Reader): string {
+function textOfNote(t: Translate, note: Note, { locale, timezone }: Reader): string {
   switch (note.kind) {
     case 'lasted':
       return t('messages:recovered.lasted', {

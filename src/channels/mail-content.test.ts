@@ -88,10 +88,10 @@ describe('alertMail', () => {
   })
 
   test('tells what to do about what is open, and not about what is over', () => {
-    const told = (message: Partial<Message>) => alertMail(envelopeOf({ message }), reader).text
-    expect(told({})).toContain('What to do\n1. Look at')
-    expect(told({ event: 'fsp.ftso-commit.recovered' })).not.toContain('What to do')
-    expect(told({ test: true })).not.toContain('What to do')
+    const notified = (message: Partial<Message>) => alertMail(envelopeOf({ message }), reader).text
+    expect(notified({})).toContain('What to do\n1. Look at')
+    expect(notified({ event: 'fsp.ftso-commit.recovered' })).not.toContain('What to do')
+    expect(notified({ test: true })).not.toContain('What to do')
   })
 
   test('answers under the subject of what it answers', () => {

@@ -9,7 +9,7 @@ export interface ApiRefusal {
 }
 
 /** What to do about a refusal: send the same once more in another form, or give up for now or for good. */
-export type Verdict =
+export type EditVerdict =
   | { readonly kind: 'send_plain' }
   | { readonly kind: 'send_without_button' }
   | { readonly kind: 'send_without_thread' }
@@ -41,7 +41,7 @@ const BUTTON_REFUSED = /inline keyboard button|BUTTON_\w+_INVALID|reply markup i
  *
  * @see Bot API server sources; the texts begin with "Bad Request: " or "Forbidden: "
  */
-export function judgeRefusal(refusal: ApiRefusal): Verdict {
+export function judgeRefusal(refusal: ApiRefusal): EditVerdict {
   const { code, description } = refusal
   if (refusal.migrateToChatId !== undefined) {
     return { kind: 'send_to', chatId: refusal.migrateToChatId }
@@ -77,6 +77,6 @@ function failed(
   reason: string,
   statusCode: number,
   options: ConstructorParameters<typeof DeliveryError>[1] = {},
-): Verdict {
+): EditVerdict {
   return { kind: 'fail', error: new DeliveryError(reason, { ...options, statusCode }) }
 }

@@ -12,7 +12,7 @@ import {
 import { floodError } from './http-answer.ts'
 import { createRateLimiter, type RateLimiter } from './rate-limiter.ts'
 import { type AlertView, type AlertViewOptions, alertView } from './telegram-alert.ts'
-import { judgeRefusal, type Verdict } from './telegram-errors.ts'
+import { type EditVerdict, judgeRefusal } from './telegram-errors.ts'
 import { isRecovery, isSilent, worstOf } from './wording.ts'
 
 const TIMEOUT_MS = 15_000
@@ -206,7 +206,7 @@ async function tryForm(
   form: Form,
   wish: Wish,
   call: (call: Call) => Promise<string>,
-): Promise<Taken | Exclude<Verdict, { kind: 'fail' | 'settled' }>> {
+): Promise<Taken | Exclude<EditVerdict, { kind: 'fail' | 'settled' }>> {
   const { destination, isPlain, buttons } = form
   const { view, urgency, context } = wish
   const key = String(destination.chatId)
@@ -301,7 +301,7 @@ function urgencyOf({ message, items = [] }: Envelope): number {
   return 1 + (isRecovery(worst.event) ? 0 : SEVERITIES.indexOf(worst.severity))
 }
 
-function judge(error: unknown): Verdict {
+function judge(error: unknown): EditVerdict {
   if (error instanceof GrammyError) {
     const { retry_after, migrate_to_chat_id } = error.parameters
     return judgeRefusal({
@@ -322,7 +322,7 @@ function judge(error: unknown): Verdict {
 
 function simpler(
   form: Form,
-  verdict: Exclude<Verdict, { kind: 'fail' | 'settled' }>,
+  verdict: Exclude<EditVerdict, { kind: 'fail' | 'settled' }>,
 ): Form | undefined {
   const { chatId, threadId } = form.destination
   switch (verdict.kind) {

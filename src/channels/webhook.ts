@@ -109,7 +109,7 @@ export function createWebhook(deps: {
     ...(deps.groupsOf && { groupsOf: deps.groupsOf }),
     send: async (destination, envelope, context) => {
       const { kind = 'alert' } = envelope
-      if (!SENT_KINDS.includes(kind)) throw new Error(`webhooks are not told of a ${kind}`)
+      if (!SENT_KINDS.includes(kind)) throw new Error(`webhooks are not notified of a ${kind}`)
       const body = payload(envelope)
       const answer = await deps.post(destination.url, {
         headers: {

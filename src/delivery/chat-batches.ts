@@ -28,7 +28,7 @@ export interface ClaimDeps {
 }
 
 /** When a look takes place, and how long what it takes is held. */
-export interface Look {
+export interface ClaimContext {
   readonly now: Date
   readonly leasedUntil: Date
 }
@@ -49,7 +49,7 @@ export async function claimChats(
   deps: ClaimDeps,
   channel: Channel<unknown>,
   recipientIds: readonly number[],
-  look: Look,
+  look: ClaimContext,
 ): Promise<Claimed> {
   const { db } = deps
   if (recipientIds.length === 0) return { tasks: [], needless: [], changed: false }
@@ -152,7 +152,7 @@ async function take(
   channel: ChannelKey,
   planned: readonly Planned[],
   scene: Scene,
-  look: Look,
+  look: ClaimContext,
 ): Promise<{ readonly tasks: readonly Task[]; readonly needless: readonly Task[] }> {
   if (planned.length === 0) return { tasks: [], needless: [] }
   const { db } = deps
@@ -223,7 +223,7 @@ async function build(
     readonly target: messages.SentMessage | undefined
   },
   scene: Scene,
-  look: Look,
+  look: ClaimContext,
 ): Promise<Task[]> {
   const { plan, rows, target } = taken
   const { db } = deps
@@ -315,7 +315,7 @@ export async function claimStale(
   { db, stateOf }: ClaimDeps,
   channel: ChannelKey,
   recipientIds: readonly number[],
-  look: Look,
+  look: ClaimContext,
 ): Promise<readonly Task[]> {
   if (recipientIds.length === 0) return []
   const stale = await messages.leaseStale(db, channel, recipientIds, look)

@@ -133,8 +133,8 @@ describe('what is told next', () => {
         waiting({ id: 'd', kind: 'alert', urgency: 0, watchId: 1 }),
         waiting({ id: 'e', kind, createdAt: at(GROUP_SECONDS + 1) }),
       ]
-      const told = recent({ id: 'm', openedAt: at(0) })
-      const next = planNext(situation({ waiting: [...own, ...others], recent: [told] })).next
+      const notified = recent({ id: 'm', openedAt: at(0) })
+      const next = planNext(situation({ waiting: [...own, ...others], recent: [notified] })).next
       expect(next).toEqual({ how: 'send', form: 'group', ids: ['a', 'b'] })
     }
   })
@@ -293,9 +293,9 @@ describe('whatever waits', () => {
     })
     fc.assert(
       fc.property(fc.array(arrival, { maxLength: 60 }), fc.boolean(), (arrivals, canEdit) => {
-        const { told, sentAt } = run(arrivals, canEdit)
-        expect(told.map(({ id }) => id).sort()).toEqual(arrivals.map((_, i) => `d${i}`).sort())
-        for (const ofKey of Map.groupBy(told, ({ orderKey }) => orderKey).values()) {
+        const { notified, sentAt } = run(arrivals, canEdit)
+        expect(notified.map(({ id }) => id).sort()).toEqual(arrivals.map((_, i) => `d${i}`).sort())
+        for (const ofKey of Map.groupBy(notified, ({ orderKey }) => orderKey).values()) {
           const created = ofKey.map(({ createdAt }) => createdAt.getTime())
           expect(created).toEqual(created.toSorted((a, b) => a - b))
         }
@@ -332,17 +332,17 @@ function run(
       }),
     )
     .sort((a, b) => a.createdAt.getTime() - b.createdAt.getTime())
-  const told: Waiting[] = []
+  const notified: Waiting[] = []
   const sentAt: number[] = []
   let messages: Recent[] = []
-  for (let second = 0; second < 400 && told.length < all.length; second += 1) {
+  for (let second = 0; second < 400 && notified.length < all.length; second += 1) {
     const now = at(second)
-    const open = all.filter((one) => one.createdAt <= now && !told.includes(one))
+    const open = all.filter((one) => one.createdAt <= now && !notified.includes(one))
     const recents = messages.filter((one) => one.sentAt > at(second - RECENT_SECONDS))
     const { next } = planNext(situation({ waiting: open, recent: recents, canEdit, now }))
     if (next === undefined) continue
     const parts = open.filter(({ id }) => next.ids.includes(id))
-    told.push(...parts)
+    notified.push(...parts)
     if (next.how === 'join') {
       messages = messages.map((one) =>
         one.id === next.messageId
@@ -365,5 +365,5 @@ function run(
       }),
     )
   }
-  return { told, sentAt }
+  return { notified, sentAt }
 }

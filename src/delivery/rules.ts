@@ -1,5 +1,5 @@
 import { DeliveryError, type Receipt } from '#src/channels/define.ts'
-import type { Outcome } from '#src/recipients/rules.ts'
+import type { AttemptOutcome } from '#src/recipients/rules.ts'
 import type { DeliveryStatus } from './model.ts'
 
 /** Waits after a failed attempt, in seconds: after the first, the second … The first try is at once. */
@@ -121,7 +121,7 @@ export function outcomesOf(
   recipientId: number,
   at: Date,
   result: Receipt | DeliveryError,
-): readonly Outcome[] {
+): readonly AttemptOutcome[] {
   if (!(result instanceof DeliveryError)) {
     const { movedTo } = result
     return [{ recipientId, at, ok: true, ...(movedTo !== undefined && { movedTo }) }]

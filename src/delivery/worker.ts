@@ -3,7 +3,7 @@ import type { Channel } from '#src/channels/define.ts'
 import type { Clock } from '#src/kernel/clock.ts'
 import { type Opened, openEach } from '#src/recipients/destinations.ts'
 import { attempt } from './attempt.ts'
-import { claimChats, claimStale, type Look } from './chat-batches.ts'
+import { type ClaimContext, claimChats, claimStale } from './chat-batches.ts'
 import { type Chosen, chooseAmong, idsOf } from './choice.ts'
 import * as due from './due-store.ts'
 import { type LookedAt, nextRound, recordEnd } from './looks.ts'
@@ -108,7 +108,7 @@ export function createWorker(
     return onTheirWay.size === 0 && results.isIdle()
   }
 
-  function lookNow(): Look {
+  function lookNow(): ClaimContext {
     const now = deps.clock.now()
     return { now, leasedUntil: new Date(now.getTime() + LEASE_SECONDS * 1000) }
   }
@@ -150,7 +150,7 @@ export function createWorker(
   /** The next part of the round over the recipients with a backlog. */
   async function lookAtBacklogs(
     full: due.Full,
-    look: Look,
+    look: ClaimContext,
   ): Promise<LookedAt & { readonly candidates: readonly due.Candidate[] }> {
     const now = look.now
     return await nextRound(sending.backlog, { now, none: NO_LOOK }, async ({ after, hops }) => {
@@ -164,7 +164,7 @@ export function createWorker(
   async function tidy(
     front: readonly due.Candidate[],
     { left }: Chosen,
-    look: Look,
+    look: ClaimContext,
   ): Promise<boolean> {
     const crowded = [0, 1, 2].filter(
       (urgency) => front.filter((one) => one.urgency === urgency).length >= due.SCAN_MAX,
@@ -186,7 +186,7 @@ export function createWorker(
   }
 
   /** Each delivery by itself. */
-  async function claimEach({ taken, behind }: Chosen, look: Look) {
+  async function claimEach({ taken, behind }: Chosen, look: ClaimContext) {
     const { claimed, blocked } = await due.claimDue(deps.db, idsOf(taken), look)
     const parked = [...blocked, ...idsOf(behind)]
     if (parked.length > 0) await due.parkBlocked(deps.db, parked)
@@ -208,7 +208,7 @@ export function createWorker(
   }
 
   /** One message a recipient. */
-  async function claimRecipients({ taken }: Chosen, look: Look) {
+  async function claimRecipients({ taken }: Chosen, look: ClaimContext) {
     const ids = taken.map(({ recipientId }) => recipientId)
     const { tasks, needless, changed } = await claimChats(deps, channel, ids, look)
     for (const task of needless) {

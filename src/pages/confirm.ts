@@ -9,7 +9,7 @@ import { sendQuestion } from './confirm-form.ts'
 import { formOf } from './form.ts'
 import { sendPage } from './layout.ts'
 
-type Outcome = 'done' | 'already' | 'refused' | 'over' | 'gone'
+type ConfirmOutcome = 'done' | 'already' | 'refused' | 'over' | 'gone'
 
 interface Route {
   Params: { code: string }
@@ -57,7 +57,7 @@ async function sendTestTo(app: App, { recipientId, reader }: Consent): Promise<v
 }
 
 /** What a request that no longer waits for an answer has come to. */
-function outcomeOf(consent: Consent | undefined): Outcome {
+function outcomeOf(consent: Consent | undefined): ConfirmOutcome {
   if (consent === undefined) return 'gone'
   return consent.state === 'over' ? 'over' : 'already'
 }
@@ -87,7 +87,7 @@ function showResult(
   app: App,
   request: FastifyRequest,
   reply: FastifyReply,
-  { consent, outcome }: { readonly consent: Consent | undefined; readonly outcome: Outcome },
+  { consent, outcome }: { readonly consent: Consent | undefined; readonly outcome: ConfirmOutcome },
 ): FastifyReply {
   return sendPage(app, request, reply, {
     view: 'notice',

@@ -14,7 +14,7 @@ import { sendQuestion } from './confirm-form.ts'
 import { formOf } from './form.ts'
 import { sendPage } from './layout.ts'
 
-type Outcome = 'stopped' | 'limited' | 'undone'
+type UnsubscribeOutcome = 'stopped' | 'limited' | 'undone'
 
 interface Route {
   Params: { code: string }
@@ -48,7 +48,7 @@ export function unsubscribePage(server: FastifyInstance, app: App): void {
 
 type Form = Readonly<Record<string, unknown>>
 
-function outcomeOf(form: Form): Outcome | undefined {
+function outcomeOf(form: Form): UnsubscribeOutcome | undefined {
   if (form['List-Unsubscribe'] === 'One-Click') return 'stopped'
   switch (form.answer) {
     case 'stop':
@@ -65,7 +65,7 @@ function outcomeOf(form: Form): Outcome | undefined {
 function change(
   app: App,
   code: string,
-  outcome: Outcome,
+  outcome: UnsubscribeOutcome,
   form: Form,
 ): Promise<Subscription | undefined> {
   switch (outcome) {
@@ -112,7 +112,7 @@ function done(
   reply: FastifyReply,
   result: {
     readonly subscription: Subscription
-    readonly outcome: Outcome
+    readonly outcome: UnsubscribeOutcome
     /** What a limit goes back to. */
     readonly undo?: Severity | undefined
   },

@@ -53,14 +53,14 @@ export async function changeDestination(
   const changed = changedDestination(deps.channels[row.channel], before, input, now)
   if (changed === undefined && wanted === undefined) return { row }
   const moved = changed?.moved ?? false
-  const { ask, ...standing } = standAfter(row, { moved, wanted })
+  const { ask, ...state } = standAfter(row, { moved, wanted })
   const channel =
     changed || ask ? requireChannel(deps.channels, row.channel) : deps.channels[row.channel]
   if (moved || wanted === 'disabled') await callOffConfirmation(tx, row.id)
-  const isFresh = moved || (standing.status === 'active' && row.status !== 'active')
+  const isFresh = moved || (state.status === 'active' && row.status !== 'active')
   const saved = await store.updateRow(tx, row.id, {
     ...(changed && toStored(deps.box, channel, changed.destination)),
-    ...standing,
+    ...state,
     ...(isFresh && { failingSince: null }),
     updatedAt: now,
   })

@@ -18,7 +18,7 @@ import {
   OFF_BY_MOVE,
   type RecipientStatus,
 } from './model.ts'
-import { type Outcome, sumOutcomes } from './rules.ts'
+import { type AttemptOutcome, sumOutcomes } from './rules.ts'
 import { lockWallet } from './settings.ts'
 import * as store from './store.ts'
 import { newDestination } from './typed-destination.ts'
@@ -193,7 +193,7 @@ export interface SwitchListener {
  */
 export async function recordOutcomes(
   deps: { readonly db: Db; readonly box: SecretBox; readonly channels: Channels },
-  outcomes: readonly Outcome[],
+  outcomes: readonly AttemptOutcome[],
 ): Promise<readonly StoppedDestination[]> {
   for (const { recipientId, movedTo, at } of outcomes) {
     if (movedTo === undefined) continue

@@ -3,13 +3,13 @@ import { describe, expect, test } from 'vitest'
 import type { SEVERITIES } from '#src/kernel/display-values.ts'
 import { OFF_BY_OWNER, OFF_BY_READER } from './model.ts'
 import {
+  type AttemptOutcome,
   type Candidate,
   chooseRecipients,
   linkScopes,
   nextConfirmationAt,
-  type Outcome,
   retryConfirmationAt,
-  type Standing,
+  type StatusFields,
   standAfter,
   sumOutcomes,
 } from './rules.ts'
@@ -96,7 +96,7 @@ describe('how a recipient stands after a change', () => {
       }),
     )
   })
-  test.each<[string, 'email' | 'webhook', Standing, boolean, Standing & { ask: boolean }]>([
+  test.each<[string, 'email' | 'webhook', StatusFields, boolean, StatusFields & { ask: boolean }]>([
     [
       'a mailbox with another address waits for its reader',
       'email',
@@ -185,8 +185,12 @@ describe('confirmation mails', () => {
 })
 
 describe('outcomes in one', () => {
-  const ok = (minutes: number): Outcome => ({ recipientId: 7, at: minute(minutes), ok: true })
-  const failed = (minutes: number, over: Partial<Outcome> = {}): Outcome => ({
+  const ok = (minutes: number): AttemptOutcome => ({
+    recipientId: 7,
+    at: minute(minutes),
+    ok: true,
+  })
+  const failed = (minutes: number, over: Partial<AttemptOutcome> = {}): AttemptOutcome => ({
     recipientId: 7,
     at: minute(minutes),
     ok: false,

@@ -48,7 +48,7 @@ export function chooseRecipients(
 }
 
 /** How a recipient stands. */
-export interface Standing {
+export interface StatusFields {
   readonly status: RecipientStatus
   readonly statusReason: string | null
   readonly verifiedAt: Date | null
@@ -61,9 +61,9 @@ export interface Standing {
  * to go out. Another place is another try, unless the owner had switched the recipient off.
  */
 export function standAfter(
-  before: Standing & { readonly channel: ChannelKey },
+  before: StatusFields & { readonly channel: ChannelKey },
   change: { readonly moved: boolean; readonly wanted: 'active' | 'disabled' | undefined },
-): Standing & { readonly ask: boolean } {
+): StatusFields & { readonly ask: boolean } {
   const needsConsent = before.channel === 'email'
   const verifiedAt = change.moved && needsConsent ? null : before.verifiedAt
   if (change.wanted === 'disabled') {
@@ -128,7 +128,7 @@ export function retryConfirmationAt(attempts: number, dueAt: Date, now: Date): D
 }
 
 /** What one attempt to reach a recipient came to. */
-export interface Outcome {
+export interface AttemptOutcome {
   readonly recipientId: number
   readonly at: Date
   readonly ok: boolean
@@ -153,7 +153,7 @@ export interface OutcomeSum {
 }
 
 /** Joins outcomes to one sum a recipient, whatever order they came in. Ordered by recipient. */
-export function sumOutcomes(outcomes: readonly Outcome[]): readonly OutcomeSum[] {
+export function sumOutcomes(outcomes: readonly AttemptOutcome[]): readonly OutcomeSum[] {
   const byRecipient = Map.groupBy(outcomes, ({ recipientId }) => recipientId)
   return [...byRecipient]
     .map(([recipientId, all]) => {

@@ -13,19 +13,20 @@ export interface EventSource {
   readonly event: string
   /** null: it can come from every type that reads the chain. */
   readonly type: string | null
-  readonly signal: EventTeller
+  readonly signal: EventDefinition
   readonly isRecovery: boolean
 }
 
 /** What an event comes from, as far as telling of it goes. */
-export interface EventTeller extends Pick<Signal, 'data' | 'present' | 'examples' | 'episodes'> {
+export interface EventDefinition
+  extends Pick<Signal, 'data' | 'present' | 'examples' | 'episodes'> {
   /** null: no signal. */
   readonly id: string | null
   readonly group: SignalGroup | null
 }
 
 /** That the chain cannot be seen is no signal's matter. */
-const monitoring: EventTeller = {
+const monitoring: EventDefinition = {
   id: null,
   group: null,
   data: Blindness,

@@ -79,7 +79,7 @@ export function createFacts(source: FactSource): Facts {
   })
   return {
     feedWindows: (windows, block, signal, fence) => feeds.windows(windows, block, signal, fence),
-    providers: (voters, block, signal) => providers.standings(voters, block, signal),
+    providers: (voters, block, signal) => providers.statuses(voters, block, signal),
     providerNames: () => providers.names(),
     publications: createPublicationKeeper(source),
     votes: (voters, block, signal, fence) => votes.of(voters, block, signal, fence),

@@ -92,8 +92,10 @@ describe('quiet hours', () => {
     await room.notice(watchId, { event: LOW })
     const fates = async () => {
       const [low] = await room.alerts()
-      const told = low?.deliveries.filter(({ channel }) => channel !== 'webhook') ?? []
-      return told.map(({ channel, status, attempts }) => `${channel} ${status} ${attempts}`).sort()
+      const notified = low?.deliveries.filter(({ channel }) => channel !== 'webhook') ?? []
+      return notified
+        .map(({ channel, status, attempts }) => `${channel} ${status} ${attempts}`)
+        .sort()
     }
     at('2026-11-25T07:00:00.000Z')
     await room.summarize()

@@ -30,7 +30,7 @@ describe.skipIf(isAnnounced)('an alert that another one explains', () => {
   })
   afterAll(() => room.close())
 
-  const told = async () => {
+  const notified = async () => {
     await room.remind()
     await room.deliver()
     return room.hooks()
@@ -41,7 +41,7 @@ describe.skipIf(isAnnounced)('an alert that another one explains', () => {
     await room.notice(status, { ...UNREGISTERED, ...of(PROVIDER) })
     room.clock.advance(90)
     await room.notice(node, { event: COMMIT, ...of(PROVIDER) })
-    expect(await told()).toEqual([UNREGISTERED.event])
+    expect(await notified()).toEqual([UNREGISTERED.event])
     expect(room.chatTexts()).toHaveLength(1)
     expect(await newest()).toMatchObject({ event: COMMIT, state: 'firing', deliveries: [] })
   })
@@ -52,52 +52,52 @@ describe.skipIf(isAnnounced)('an alert that another one explains', () => {
       { event: COMMIT, ...of(PROVIDER) },
       { ...UNREGISTERED, ...of(PROVIDER) },
     )
-    expect(await told()).toEqual([UNREGISTERED.event])
+    expect(await notified()).toEqual([UNREGISTERED.event])
   })
 
   test('is sent when that one ends and it still fires', async () => {
     await room.notice(status, { ...UNREGISTERED, ...of(PROVIDER) })
     await room.notice(node, { event: COMMIT, severity: 'critical', ...of(PROVIDER) })
-    await told()
+    await notified()
     room.forget()
     room.clock.advance(600)
     await room.notice(status, { event: 'provider.recovered', ...of(PROVIDER) })
-    expect((await told()).toSorted()).toEqual([COMMIT, 'provider.recovered'])
+    expect((await notified()).toSorted()).toEqual([COMMIT, 'provider.recovered'])
     expect(room.chatTexts()).toHaveLength(2)
     room.forget()
     // It counts from now on, not from when it fired.
     room.clock.advance(14 * 60)
-    await told()
+    await notified()
     expect(room.chatTexts()).toEqual([])
     room.clock.advance(60)
-    await told()
+    await notified()
     expect(room.chatTexts()).toHaveLength(1)
   })
 
   test('says nothing when it recovers before', async () => {
     await room.notice(status, { ...UNREGISTERED, ...of(PROVIDER) })
     await room.notice(node, { event: COMMIT, ...of(PROVIDER) })
-    await told()
+    await notified()
     room.forget()
     room.clock.advance(90)
     await room.notice(node, { event: `${COMMIT}.recovered`, ...of(PROVIDER) })
     room.clock.advance(90)
     await room.notice(status, { event: 'provider.recovered', ...of(PROVIDER) })
-    expect(await told()).toEqual(['provider.recovered'])
+    expect(await notified()).toEqual(['provider.recovered'])
   })
 
   test('is sent when the watch of that one is deleted', async () => {
     await room.notice(status, { ...UNREGISTERED, ...of(PROVIDER) })
     await room.notice(node, { event: COMMIT, ...of(PROVIDER) })
-    await told()
+    await notified()
     room.forget()
     await room.alice.request('DELETE', `/watches/${status}`)
-    expect(await told()).toEqual([COMMIT])
+    expect(await notified()).toEqual([COMMIT])
   })
 
   test('about another provider is sent', async () => {
     await room.notice(status, { ...UNREGISTERED, ...of(OTHER) })
     await room.notice(node, { event: COMMIT, ...of(PROVIDER) })
-    expect((await told()).toSorted()).toEqual([COMMIT, UNREGISTERED.event])
+    expect((await notified()).toSorted()).toEqual([COMMIT, UNREGISTERED.event])
   })
 })

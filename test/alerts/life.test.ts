@@ -56,17 +56,17 @@ const oneLine = (text = '') => text.replaceAll(/\s+/g, ' ')
 describe('a critical alert that nobody acknowledges', () => {
   test('is told again after 15, 60 and 240 minutes, to people only', async () => {
     await room.notice(watchId, critical)
-    const told: number[] = []
+    const notified: number[] = []
     await pass()
     room.forget()
     for (let minute = 1; minute <= 300; minute++) {
       minutes(1)
       await room.remind()
       if ([15, 60, 240].includes(minute)) await room.deliver()
-      if (room.chatTexts().length > told.length) told.push(minute)
+      if (room.chatTexts().length > notified.length) notified.push(minute)
     }
     await room.deliver()
-    expect(told).toEqual([15, 60, 240])
+    expect(notified).toEqual([15, 60, 240])
     expect(room.hooks()).toEqual([])
     expect(room.subjects()).toHaveLength(3)
     const [first, second, third] = room.chatTexts().map(oneLine)
@@ -320,8 +320,8 @@ describe('a recovery', () => {
     expect(text).toContain('Still firing: No data from the chain (12 min).')
     expect(text).toMatch(/Recovered · .* · [\d:]+ to [\d:]+ UTC /)
     expect(text).not.toContain('since')
-    for (const told of [text, room.inbox.mails.at(-1)?.text]) {
-      expect(told?.match(/10 min/g)).toHaveLength(1)
+    for (const notified of [text, room.inbox.mails.at(-1)?.text]) {
+      expect(notified?.match(/10 min/g)).toHaveLength(1)
     }
     const recovery = await newest()
     expect(recovery.rendered.body).toContain('Duration: 10 minutes.')

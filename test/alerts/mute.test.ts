@@ -52,7 +52,7 @@ async function pass(): Promise<void> {
   await room.summarize()
   await room.deliver()
 }
-const told = () => [room.chatTexts().length, room.subjects().length]
+const notified = () => [room.chatTexts().length, room.subjects().length]
 
 describe('what was never sent because its watch was muted', () => {
   test.each([
@@ -67,10 +67,10 @@ describe('what was never sent because its watch was muted', () => {
     await pass()
     at('04:00', 1)
     await pass()
-    expect(told()).toEqual([0, 0])
+    expect(notified()).toEqual([0, 0])
     at('07:00', 1)
     await pass()
-    expect(told()).toEqual([1, 1])
+    expect(notified()).toEqual([1, 1])
     expect(room.chatTexts()[0]).toContain('Only 420 credits left')
   })
 
@@ -78,15 +78,15 @@ describe('what was never sent because its watch was muted', () => {
     await mute(instant('12:00', 7))
     await room.notice(watchId, { event: LOW })
     await pass()
-    expect(told()).toEqual([0, 0])
+    expect(notified()).toEqual([0, 0])
     at('13:00')
     const { body } = await mute(null)
     expect(body.mutedUntil).toBeNull()
     await pass()
-    expect(told()).toEqual([1, 1])
+    expect(notified()).toEqual([1, 1])
     expect(room.chatTexts()[0]).toMatch(/^🟠 Only 420 credits left\n/)
     await pass()
-    expect(told()).toEqual([1, 1])
+    expect(notified()).toEqual([1, 1])
   })
 
   test('comes once, however many look at once and however often the watch is muted', async () => {
@@ -95,7 +95,7 @@ describe('what was never sent because its watch was muted', () => {
     at('13:00')
     await Promise.all([room.remind(), room.remind(), room.remind()])
     await pass()
-    expect(told()).toEqual([1, 1])
+    expect(notified()).toEqual([1, 1])
     room.forget()
     await mute(instant('14:00'))
     await pass()
@@ -111,7 +111,7 @@ describe('what was never sent because its watch was muted', () => {
     await pass()
     at('13:00')
     await pass()
-    expect(told()).toEqual([1, 1])
+    expect(notified()).toEqual([1, 1])
   })
 
   test('is the recovery, where the alert was sent before the mute', async () => {
@@ -122,7 +122,7 @@ describe('what was never sent because its watch was muted', () => {
     at('13:00')
     await room.notice(watchId, { event: BACK })
     await pass()
-    expect(told()).toEqual([0, 0])
+    expect(notified()).toEqual([0, 0])
     at('14:00')
     await pass()
     expect(room.subjects()).toHaveLength(1)
@@ -136,7 +136,7 @@ describe('what was never sent because its watch was muted', () => {
     await room.notice(watchId, { event: BACK })
     at('14:00')
     await pass()
-    expect(told()).toEqual([0, 0])
+    expect(notified()).toEqual([0, 0])
   })
 
   test('waits for a watch that is paused to run again', async () => {
@@ -145,10 +145,10 @@ describe('what was never sent because its watch was muted', () => {
     await room.alice.request('PATCH', `/watches/${watchId}`, { status: 'paused' })
     at('13:00')
     await pass()
-    expect(told()).toEqual([0, 0])
+    expect(notified()).toEqual([0, 0])
     await room.alice.request('PATCH', `/watches/${watchId}`, { status: 'active' })
     await pass()
-    expect(told()).toEqual([1, 1])
+    expect(notified()).toEqual([1, 1])
   })
 
   test('is what became worse while its episode was silenced, when that is taken back', async () => {
@@ -159,7 +159,7 @@ describe('what was never sent because its watch was muted', () => {
     await room.notice(watchId, { event: LOW, severity: 'critical' })
     at('12:05')
     await pass()
-    expect(told()).toEqual([1, 1])
+    expect(notified()).toEqual([1, 1])
     room.forget()
     await muteEpisode(room.app, room.alice.caller, { id: first?.id ?? 0, muted: false })
     await pass()
@@ -178,7 +178,7 @@ test('an alert that nothing ends is reminded of by nobody, however bad it is', a
     at(time)
     await pass()
   }
-  expect(told()).toEqual([0, 0])
+  expect(notified()).toEqual([0, 0])
 })
 
 test('a recovery weighs as much as its alert, also when the history was deleted meanwhile', async () => {
@@ -190,7 +190,7 @@ test('a recovery weighs as much as its alert, also when the history was deleted 
   at('13:00')
   await room.notice(watchId, { event: BACK, episodeSeverity: 'critical' })
   await pass()
-  expect(told()).toEqual([1, 1])
+  expect(notified()).toEqual([1, 1])
 })
 
 test('a signal that comes to rest in quiet hours is told after them', async () => {
@@ -204,10 +204,10 @@ test('a signal that comes to rest in quiet hours is told after them', async () =
   room.forget()
   at('22:30')
   await pass()
-  expect(told()).toEqual([0, 0])
+  expect(notified()).toEqual([0, 0])
   at('07:00', 1)
   await pass()
-  expect(told()).toEqual([1, 1])
+  expect(notified()).toEqual([1, 1])
 })
 
 describe('a chat whose mute is taken back', () => {

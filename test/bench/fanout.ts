@@ -112,7 +112,7 @@ function createWorld({ db }: Connection) {
   const published = createPublished({ log: silentLogger })
   const facts = createFacts({ ...source, published, datasetUrl: undefined, rewardDataUrls: [] })
   const box = createSecretBox(Buffer.alloc(32, 7))
-  const telling = { clock, box, quarantine, publicUrl: 'https://watchdog.example.org' }
+  const notification = { clock, box, quarantine, publicUrl: 'https://watchdog.example.org' }
   const look = () =>
     observeWatches(
       {
@@ -120,7 +120,7 @@ function createWorld({ db }: Connection) {
         facts,
         confirmations: 1,
         raise: async (tx, raised) => {
-          await alerts.raise(telling, tx, raised)
+          await alerts.raise(notification, tx, raised)
           afterBatch()
         },
       },

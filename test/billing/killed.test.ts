@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { chatOf, notices } from '../notices/told.ts'
+import { chatOf, notices } from '../notices/notified.ts'
 import { PROCESS_ENVIRONMENT } from '../support/environment.ts'
 import {
   buyer,

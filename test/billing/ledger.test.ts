@@ -247,11 +247,11 @@ describe('under any interleaving', () => {
           expect(balanceCredits).toBe(balance)
           expect(new Set(chain.map(({ reference }) => reference)).size).toBe(chain.length)
           // What callers were told happened is what the ledger holds: each new change once.
-          const told = outcomes.filter(
+          const notified = outcomes.filter(
             (one) => one.wallet === wallet && 'isNew' in one.outcome && one.outcome.isNew,
           )
-          expect(new Set(told.map(({ name }) => name)).size).toBe(told.length)
-          expect(told.reduce((sum, { delta }) => sum + delta, 0)).toBe(balance)
+          expect(new Set(notified.map(({ name }) => name)).size).toBe(notified.length)
+          expect(notified.reduce((sum, { delta }) => sum + delta, 0)).toBe(balance)
         }
       }),
       { numRuns: 40 },

@@ -104,10 +104,10 @@ test('any interleaving of calls, refunds, debits and credits adds up, with no ba
         for (const [index, { wallet }] of owners.entries()) {
           await provedLedger(db, clock, wallet)
           const own = changes.filter((change) => change.wallet === index)
-          const standing = await getQuotaStatus({ db, clock }, { wallet })
+          const status = await getQuotaStatus({ db, clock }, { wallet })
           const credits = own.reduce((sum, change) => sum + change.credits, 20)
           const free = own.reduce((sum, change) => sum + change.free, freeUsed)
-          expect(standing).toEqual({ balanceCredits: credits, freeLeft: 50 - free })
+          expect(status).toEqual({ balanceCredits: credits, freeLeft: 50 - free })
         }
       },
     ),

@@ -91,12 +91,12 @@ test('a process killed under load leaves every ledger whole, and every answered 
     await expect.poll(() => busyWith(database)).toBe(0)
     let answered = 0
     let charged = 0
-    for (const [one, told] of balances) {
+    for (const [one, notified] of balances) {
       const entries = (await usageOf(one)).slice(before.get(one))
       const written = new Set(entries.map(({ balanceAfterCredits }) => balanceAfterCredits))
-      expect(new Set(told).size).toBe(told.length)
-      expect(told.filter((balance) => !written.has(balance))).toEqual([])
-      answered += told.length
+      expect(new Set(notified).size).toBe(notified.length)
+      expect(notified.filter((balance) => !written.has(balance))).toEqual([])
+      answered += notified.length
       charged += entries.length
     }
     expect(answered).toBeGreaterThan(0)

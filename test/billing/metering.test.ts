@@ -43,7 +43,7 @@ afterAll(async () => {
 
 const caller = (has?: Parameters<typeof newCaller>[2]) => newCaller(db, clock, has)
 const ledgerOf = ({ wallet }: Caller) => provedLedger(db, clock, wallet)
-const standing = ({ wallet }: Caller) => getQuotaStatus({ db, clock }, { wallet })
+const state = ({ wallet }: Caller) => getQuotaStatus({ db, clock }, { wallet })
 function newNetwork() {
   networks += 1
   return { kind: 'network', network: `192.0.2.${networks}` } as const
@@ -55,7 +55,7 @@ describe('a metered call', () => {
     const [outcome] = await callMany(metering, alice.payer, 1, 'providers-rewards')
     const charge = { kind: 'free', subject: alice.wallet, day: '2026-11-20' }
     expect(outcome).toEqual({ ok: true, charge, balanceCredits: 100, freeLeft: 49 })
-    expect(await standing(alice)).toEqual({ balanceCredits: 100, freeLeft: 49 })
+    expect(await state(alice)).toEqual({ balanceCredits: 100, freeLeft: 49 })
     expect(await ledgerOf(alice)).toHaveLength(1)
   })
 
@@ -126,7 +126,7 @@ describe('a metered call', () => {
     await revokeToken(db, alice.wallet, { id: token?.['id'], revokedAt: clock.now() })
     const after = await Promise.all([metering, other].map((one) => callMany(one, spare, 2)))
     expect(count(after.flat())).toMatchObject({ unknown: 4 })
-    expect(await standing(alice)).toEqual({ balanceCredits: 100, freeLeft: 48 })
+    expect(await state(alice)).toEqual({ balanceCredits: 100, freeLeft: 48 })
   })
 
   test('is refused from the moment its token has expired', async () => {
@@ -171,7 +171,7 @@ describe('calls at the same time', () => {
       const all = await Promise.all([metering, other].map((one) => callMany(one, payer, 40)))
       expect(count(all.flat())).toMatchObject({ free: 5, paid: 0, refused: 75 })
     }
-    expect(await standing(alice)).toEqual({ balanceCredits: 0, freeLeft: 0 })
+    expect(await state(alice)).toEqual({ balanceCredits: 0, freeLeft: 0 })
   })
 
   test('take the first free call of a day once', async () => {
@@ -209,9 +209,9 @@ describe('calls at the same time', () => {
     expect(count(all.flat())).toMatchObject({ paid: 120 })
     const rows = await ledgerOf(alice)
     expect(rows).toHaveLength(121)
-    expect((await standing(alice)).balanceCredits).toBe(1000 - 40 * (1 + 2 + 10))
-    const told = chargesOf(all.flat()).map((one) => (one.kind === 'paid' ? one.reference : ''))
-    expect(told.toSorted()).toEqual(
+    expect((await state(alice)).balanceCredits).toBe(1000 - 40 * (1 + 2 + 10))
+    const notified = chargesOf(all.flat()).map((one) => (one.kind === 'paid' ? one.reference : ''))
+    expect(notified.toSorted()).toEqual(
       rows
         .slice(1)
         .map(({ reference }) => reference)
@@ -274,8 +274,8 @@ describe('calls at the same time', () => {
     isHeld = false
     await holding
     expect(count(await slowCalls)).toMatchObject({ paid: 5 })
-    expect((await standing(slow)).balanceCredits).toBe(4)
-    expect((await standing(quick)).balanceCredits).toBe(1)
+    expect((await state(slow)).balanceCredits).toBe(4)
+    expect((await state(quick)).balanceCredits).toBe(1)
   })
 
   test('of one wallet whose ledger is broken fail, and nobody else’s', async () => {
@@ -293,8 +293,8 @@ describe('calls at the same time', () => {
     expect(calls.map(({ status }) => status)).toEqual(
       Array.from({ length: 5 }, () => ['rejected', 'fulfilled']).flat(),
     )
-    expect((await standing(sound)).balanceCredits).toBe(5)
-    expect((await standing(broken)).balanceCredits).toBe(10)
+    expect((await state(sound)).balanceCredits).toBe(5)
+    expect((await state(broken)).balanceCredits).toBe(10)
   })
 
   test('are refused, not kept, when a wallet has too many', async () => {
@@ -361,7 +361,7 @@ describe('a call that failed', () => {
     const outcomes = await callMany(metering, alice.payer, 250)
     const returned = await Promise.all(chargesOf(outcomes).map((one) => metering.refund(one)))
     expect(returned.every(({ ok }) => ok)).toBe(true)
-    expect(await standing(alice)).toEqual({ balanceCredits: 300, freeLeft: 20 })
+    expect(await state(alice)).toEqual({ balanceCredits: 300, freeLeft: 20 })
     expect(await ledgerOf(alice)).toHaveLength(1 + 2 * 230)
   })
 })
@@ -404,8 +404,8 @@ describe('the ledger', () => {
     ])
     const { paid } = count(outcomes)
     const bought = taken.filter(({ ok }) => ok).length
-    expect(paid + 2 * bought).toBe(60 - (await standing(alice)).balanceCredits)
-    expect((await standing(alice)).balanceCredits).toBeLessThan(2)
+    expect(paid + 2 * bought).toBe(60 - (await state(alice)).balanceCredits)
+    expect((await state(alice)).balanceCredits).toBeLessThan(2)
     await ledgerOf(alice)
   })
 })

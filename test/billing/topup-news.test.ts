@@ -20,7 +20,7 @@ afterEach(() => {
 afterAll(() => world.close())
 
 /** Everything told until now: what is sent last is heard last. */
-async function told(): Promise<string[]> {
+async function notified(): Promise<string[]> {
   const end = `end ${heard.length} ${world.clock.now().getTime()}`
   await world.sql.notify('topups', end)
   await vi.waitFor(() => expect(heard).toContain(end))
@@ -31,22 +31,22 @@ test('a payment is told when it is seen, with each block on top of it, and when 
   const draft = await draftOf(alice, { asset: 'WFLR' })
   await world.pay(draft)
   await world.settle()
-  expect(new Set(await told())).toEqual(new Set([draft.handle]))
+  expect(new Set(await notified())).toEqual(new Set([draft.handle]))
   await world.settle()
-  expect(await told()).toEqual([])
+  expect(await notified()).toEqual([])
   await world.devnet.mine(1)
   await world.settle()
-  expect(new Set(await told())).toEqual(new Set([draft.handle]))
+  expect(new Set(await notified())).toEqual(new Set([draft.handle]))
   await world.devnet.mine(1)
   await world.settle()
-  expect(await told()).toEqual([])
+  expect(await notified()).toEqual([])
 })
 
 test('a deposit on the XRP Ledger is told when it is found', async () => {
   const draft = await draftOf(alice, { asset: 'XRP' })
   await world.pay(draft)
   await world.settle()
-  expect(new Set(await told())).toEqual(new Set([draft.handle]))
+  expect(new Set(await notified())).toEqual(new Set([draft.handle]))
 })
 
 test('a transaction that is named is told, also when it pays nothing', async () => {
@@ -55,12 +55,12 @@ test('a transaction that is named is told, also when it pays nothing', async () 
   const bob = devnet.people.bob.account.address
   const { hash: txHash } = await contracts.sendNative(bob, bob, 1n)
   await alice.request('POST', `/topup/${draft.handle}/confirm`, { txHash })
-  expect(new Set(await told())).toEqual(new Set([draft.handle]))
+  expect(new Set(await notified())).toEqual(new Set([draft.handle]))
 })
 
 test('a payment that names no top-up is told to nobody', async () => {
   const { devnet, contracts } = world
   await contracts.sendNative(devnet.people.bob.account.address, contracts.payTo, 1n)
   await world.confirmAll()
-  expect(await told()).toEqual([])
+  expect(await notified()).toEqual([])
 })

@@ -40,10 +40,10 @@ async function signOnPage(
   const { message } = await createChallenge(world.app, asked)
   const signature = await account.signMessage({ message })
   await claimConnectCode(world.app, { code, message, signature, timezone })
-  await tell()
+  await notify()
 }
 
-async function tell(): Promise<void> {
+async function notify(): Promise<void> {
   const api = createApi({ token: BOT_TOKEN, apiRoot: world.telegram.url }, API_TIMEOUT_SECONDS)
   await notifyConnected({ app: world.app, api, username: BOT_NAME })
 }
@@ -121,7 +121,7 @@ describe('a signature on the page', () => {
     expect(ann.last().text).toContain('receive alerts, manage watches')
     expect(ann.last().text).toContain('Times are shown for Europe/Berlin')
     const count = ann.all().length
-    await tell()
+    await notify()
     expect(ann.all()).toHaveLength(count)
   })
 
@@ -178,7 +178,7 @@ describe('a signature on the page', () => {
     await ann.press('Renews by itself: off')
     await ann.press('Allow spending')
     await refuseConnectCode(world.app, shown(ann).code)
-    await tell()
+    await notify()
     await ann.press('Retry')
     await ann.press('New code')
     await signOnPage(shown(ann).code, 'carol', { spend: true })
@@ -206,7 +206,7 @@ describe('a signature on the page', () => {
     const ann = world.person()
     await ann.say('/connect')
     await refuseConnectCode(world.app, shown(ann).code)
-    await tell()
+    await notify()
     expect(ann.last().text).toContain('Nothing was linked.')
     await ann.press('Retry')
     expect(shown(ann).code).toMatch(/^[\w-]{22}$/)
@@ -229,13 +229,13 @@ describe('a code that nobody uses', () => {
     const ann = world.person()
     await ann.say('/connect')
     const { id, count } = { id: ann.last().id, count: ann.all().length }
-    await tell()
+    await notify()
     expect(ann.last().text).toMatch(FORMAT)
     overdue()
-    await tell()
+    await notify()
     expect(ann.last()).toMatchObject({ id, text: 'This code is over. Nothing was linked.' })
     expect(ann.labels()).toEqual([['New code'], ['‹ Menu']])
-    await tell()
+    await notify()
     expect(ann.all()).toHaveLength(count)
     await ann.press('New code')
     expect(ann.last().id).toBe(id)
@@ -249,7 +249,7 @@ describe('a code that nobody uses', () => {
     await ann.press('‹ Back')
     const before = ann.last()
     overdue()
-    await tell()
+    await notify()
     expect(ann.last()).toEqual(before)
   })
 
@@ -259,7 +259,7 @@ describe('a code that nobody uses', () => {
     await ann.say('/start')
     const before = ann.all()
     overdue()
-    await tell()
+    await notify()
     expect(ann.all()).toEqual(before)
   })
 
@@ -270,7 +270,7 @@ describe('a code that nobody uses', () => {
     await ann.press('New code')
     const { code } = shown(ann)
     world.clock.advance(10 * 60)
-    await tell()
+    await notify()
     expect(shown(ann).code).toBe(code)
   })
 
@@ -278,7 +278,7 @@ describe('a code that nobody uses', () => {
     const ann = world.person(locale === 'zh' ? 'zh-hans' : locale)
     await ann.say('/connect')
     overdue()
-    await tell()
+    await notify()
     expect(ann.last().text).toBe(translator(locale)('bot:connect.expired'))
   })
 })

@@ -121,7 +121,7 @@ describe('the contract of the feeds', () => {
     await chain.feedPrice('FLR/USD')
     expect(proxy.count('eth_call')).toBe(3)
     const moved = await deployFeeds()
-    await tell(moved, setFeedData({ name: 'FLR/USD', value: 9n, decimals: 1 }))
+    await notify(moved, setFeedData({ name: 'FLR/USD', value: 9n, decimals: 1 }))
     await name(moved)
     expect(await chain.feedPrice('FLR/USD')).toMatchObject({ value: 200_000n })
     clock.advance(600)
@@ -131,7 +131,7 @@ describe('the contract of the feeds', () => {
   test('is looked for again as soon as the one known does not answer', async () => {
     await chain.feedPrice('FLR/USD')
     const moved = await deployFeeds()
-    await tell(moved, setFeedData({ name: 'FLR/USD', value: 9n, decimals: 1 }))
+    await notify(moved, setFeedData({ name: 'FLR/USD', value: 9n, decimals: 1 }))
     await name(moved)
     await devnet.client.setCode({ address: contracts.ftsoV2, bytecode: '0x' })
     expect(await chain.feedPrice('FLR/USD')).toMatchObject({ value: 9n })
@@ -216,9 +216,9 @@ async function deployFeeds() {
 /** Enters a contract as FtsoV2. */
 async function name(address: `0x${string}`): Promise<void> {
   const abi = parseAbi(['function set(string name, address contractAddress)'])
-  await tell(contracts.registry, encodeFunctionData({ abi, args: ['FtsoV2', address] }))
+  await notify(contracts.registry, encodeFunctionData({ abi, args: ['FtsoV2', address] }))
 }
 
-async function tell(to: `0x${string}`, data: `0x${string}`): Promise<void> {
+async function notify(to: `0x${string}`, data: `0x${string}`): Promise<void> {
   expect(await contracts.sendNative(alice, to, 0n, data)).toMatchObject({ status: 'success' })
 }

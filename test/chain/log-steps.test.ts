@@ -70,11 +70,11 @@ describe('events of many blocks', () => {
   })
 
   test('are asked for in steps below 30 only where the endpoint says so', async () => {
-    const told = await startLimited(7, tooMany)
-    const payments = await chainAt(told.url).paymentsBetween(0, tip, places)
+    const notified = await startLimited(7, tooMany)
+    const payments = await chainAt(notified.url).paymentsBetween(0, tip, places)
     expect(payments.map(({ handle }) => handle)).toEqual(HANDLES)
-    expect(Math.max(...told.ranges())).toBe(7)
-    await told.close()
+    expect(Math.max(...notified.ranges())).toBe(7)
+    await notified.close()
   })
 
   test('are not available where fewer than 30 blocks may be asked for and nobody says how many', async () => {

@@ -243,18 +243,18 @@ describe('a payment in coins', () => {
 
   test('is refused as a whole when the treasury does not take it', async () => {
     const { treasury, odd } = await oddTreasury()
-    await tellTreasury(treasury, 'setRefuses', [true])
+    await announceTreasury(treasury, 'setRefuses', [true])
     expect(await refused(7n, odd)).toEqual(['ForwardingFailed', undefined])
-    await tellTreasury(treasury, 'setRefuses', [false])
+    await announceTreasury(treasury, 'setRefuses', [false])
     await payCoins(7n, odd)
     expect(await coins(treasury)).toBe(7n)
   })
 
   test('is refused when the treasury pays once more in between', async () => {
     const { treasury, odd } = await oddTreasury()
-    await tellTreasury(treasury, 'setAnswer', [odd, native])
+    await announceTreasury(treasury, 'setAnswer', [odd, native])
     expect(await refused(7n, odd)).toEqual(['ForwardingFailed', undefined])
-    await tellTreasury(treasury, 'setAnswer', [ZERO, '0x'])
+    await announceTreasury(treasury, 'setAnswer', [ZERO, '0x'])
     await payCoins(7n, odd)
     expect([await coins(treasury), await coins(odd)]).toEqual([7n, 0n])
   })
@@ -264,7 +264,7 @@ describe('a payment in coins', () => {
     return { treasury, odd: await deploy(router, ROUTER, [bob, treasury]) }
   }
 
-  async function tellTreasury(
+  async function announceTreasury(
     to: Address,
     functionName: 'setRefuses' | 'setAnswer',
     args: readonly unknown[],
@@ -340,13 +340,13 @@ describe('the owner', () => {
   })
 
   test('changes only when the next one accepts', async () => {
-    await tell(contracts.operator, 'transferOwnership', [alice])
+    await notify(contracts.operator, 'transferOwnership', [alice])
     expect(await read('owner')).toBe(contracts.operator)
     expect(await read('pendingOwner')).toBe(alice)
     expect(await refusal(alice, call('setPaused', [true]))).toEqual(['NotOwner', undefined])
     expect(await refusal(bob, call('acceptOwnership', []))).toEqual(['NotPendingOwner', undefined])
 
-    const accepted = await tell(alice, 'acceptOwnership', [])
+    const accepted = await notify(alice, 'acceptOwnership', [])
     expect(accepted).toEqual([
       {
         eventName: 'OwnershipTransferred',
@@ -367,26 +367,26 @@ describe('the owner', () => {
   })
 
   test('may offer to somebody else instead, or to nobody', async () => {
-    await tell(contracts.operator, 'transferOwnership', [alice])
-    await tell(contracts.operator, 'transferOwnership', [bob])
+    await notify(contracts.operator, 'transferOwnership', [alice])
+    await notify(contracts.operator, 'transferOwnership', [bob])
     expect(await refusal(alice, call('acceptOwnership', []))).toEqual([
       'NotPendingOwner',
       undefined,
     ])
-    await tell(contracts.operator, 'transferOwnership', [ZERO])
+    await notify(contracts.operator, 'transferOwnership', [ZERO])
     expect(await refusal(bob, call('acceptOwnership', []))).toEqual(['NotPendingOwner', undefined])
     expect(await read('owner')).toBe(contracts.operator)
   })
 
   test('leaves a trace of every decision', async () => {
     const { operator, wflr } = contracts
-    expect(await tell(operator, 'setAllowed', [wflr, false])).toEqual([
+    expect(await notify(operator, 'setAllowed', [wflr, false])).toEqual([
       { eventName: 'AllowedSet', args: { token: wflr, on: false } },
     ])
-    expect(await tell(operator, 'setPaused', [true])).toEqual([
+    expect(await notify(operator, 'setPaused', [true])).toEqual([
       { eventName: 'PausedSet', args: { on: true } },
     ])
-    expect(await tell(operator, 'transferOwnership', [bob])).toEqual([
+    expect(await notify(operator, 'transferOwnership', [bob])).toEqual([
       { eventName: 'OwnershipTransferStarted', args: { owner: operator, pendingOwner: bob } },
     ])
     expect(await read('allowed', [wflr])).toBe(false)
@@ -443,7 +443,7 @@ async function refusal(
 }
 
 /** The events of a call of the router that is made. */
-async function tell(from: Address, functionName: string, args: readonly unknown[]) {
+async function notify(from: Address, functionName: string, args: readonly unknown[]) {
   const hash = await devnet.client.sendTransaction({
     account: from,
     to: contracts.router,

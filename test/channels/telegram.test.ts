@@ -89,7 +89,7 @@ describe('a message that is changed', () => {
   const acknowledged = { at: new Date('2026-11-20T13:05:00Z'), by: 'Ann' }
 
   test('says what became of its alert', async () => {
-    const { destination, messageId } = await told()
+    const { destination, messageId } = await notified()
     const receipt = await edit(destination, messageId, { acknowledged })
     expect(receipt).toEqual({ messageId })
     const message = world.telegram.lastMessage(chatOf(destination))
@@ -108,7 +108,7 @@ describe('a message that is changed', () => {
   })
 
   test('may look so already, or be gone', async () => {
-    const { destination, messageId } = await told()
+    const { destination, messageId } = await notified()
     await edit(destination, messageId, {})
     expect(await edit(destination, messageId, {})).toEqual({ messageId })
     expect(await edit(destination, '999', { acknowledged })).toEqual({})
@@ -127,14 +127,14 @@ describe('a message that is changed', () => {
   })
 
   test('ends with the chat', async () => {
-    const { destination, messageId } = await told()
+    const { destination, messageId } = await notified()
     world.gone(destination)
     const refused = { reason: 'blocked', permanent: true, becomes: 'blocked' }
     await expect(edit(destination, messageId, { acknowledged })).rejects.toMatchObject(refused)
   })
 
   test('waits as long as the Bot API says', async () => {
-    const { destination, messageId } = await told()
+    const { destination, messageId } = await notified()
     world.telegram.failNext('editMessageText', {
       error_code: 429,
       description: 'Too Many Requests: retry after 7',
@@ -144,7 +144,7 @@ describe('a message that is changed', () => {
     await expect(edit(destination, messageId, { acknowledged })).rejects.toMatchObject(flood)
   })
 
-  async function told() {
+  async function notified() {
     const destination = world.destination()
     const { messageId = '' } = await world.channel.send(destination, envelopeOf(), contextOf())
     return { destination, messageId }

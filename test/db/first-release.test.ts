@@ -234,8 +234,8 @@ test('what waited is sent as that release had written it, what was held waits fo
   clock.advance(600)
   const count = alice.all().length
   await deliver()
-  const told = alice.all().slice(count)
-  expect(told.filter(({ text }) => text.includes('Reason: too late'))).toHaveLength(1)
+  const notified = alice.all().slice(count)
+  expect(notified.filter(({ text }) => text.includes('Reason: too late'))).toHaveLength(1)
   const subjects = inbox.mails
     .filter(({ to }) => to === 'ops@example.org')
     .map(({ subject }) => subject)

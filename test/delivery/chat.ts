@@ -97,7 +97,7 @@ export async function openChat(outbox: Outbox, { canEdit = true, chatId = 4711 }
       gate = until
     },
     deliver: () => deliverDue(deps, new AbortController().signal),
-    tell: async (...drafts: readonly ChatDraft[]): Promise<string[]> => {
+    notify: async (...drafts: readonly ChatDraft[]): Promise<string[]> => {
       const rows = drafts.map((draft) =>
         deliveryOf({ id: chat.id, partitionKey: `${chatId}` }, draft, outbox.clock.now()),
       )

@@ -33,7 +33,7 @@ function revise(...alerts: readonly number[]): Promise<void> {
 
 describe('alerts of one watch within five seconds', () => {
   test('that wait together are one message', async () => {
-    await chat.tell({ alert: 1 }, { alert: 2, severity: 'critical' }, { alert: 3, watch: 7 })
+    await chat.notify({ alert: 1 }, { alert: 2, severity: 'critical' }, { alert: 3, watch: 7 })
     await chat.deliver()
     expect(chat.shown()).toEqual([[1, 2], [3]])
     expect(chat.messages[0]?.envelope).toMatchObject({
@@ -45,19 +45,19 @@ describe('alerts of one watch within five seconds', () => {
 
   test('join the message that was sent, in as many steps as they come', async () => {
     for (const alert of [1, 2, 3]) {
-      await chat.tell({ alert })
+      await chat.notify({ alert })
       await chat.deliver()
       outbox.clock.advance(2)
     }
     expect(chat.shown()).toEqual([[1, 2, 3]])
     outbox.clock.advance(2)
-    await chat.tell({ alert: 4 })
+    await chat.notify({ alert: 4 })
     await chat.deliver()
     expect(chat.shown()).toEqual([[1, 2, 3], [4]])
   })
 
   test('of one signal keep their order in it', async () => {
-    await chat.tell(...[1, 2, 3].map((alert) => ({ alert, signal: 'balance' })))
+    await chat.notify(...[1, 2, 3].map((alert) => ({ alert, signal: 'balance' })))
     await chat.deliver()
     expect(chat.shown()).toEqual([[1, 2, 3]])
     expect(await statuses()).toEqual(['delivered', 'delivered', 'delivered'])
@@ -65,7 +65,7 @@ describe('alerts of one watch within five seconds', () => {
 
   test('that fail together come back together', async () => {
     chat.refuse(DOWN)
-    await chat.tell({ alert: 1 }, { alert: 2 })
+    await chat.notify({ alert: 1 }, { alert: 2 })
     await chat.deliver()
     expect(await statuses()).toEqual(['retrying', 'retrying'])
     outbox.clock.advance(6)
@@ -74,24 +74,24 @@ describe('alerts of one watch within five seconds', () => {
   })
 
   test('are sent anew when the message they were to join is gone, or cannot be changed', async () => {
-    await chat.tell({ alert: 1 })
+    await chat.notify({ alert: 1 })
     await chat.deliver()
     chat.clear()
-    await chat.tell({ alert: 2 })
+    await chat.notify({ alert: 2 })
     await chat.deliver()
     expect(chat.shown()).toEqual([[1], [2]])
     chat.refuse(new DeliveryError('refused', { permanent: true }))
-    await chat.tell({ alert: 3 })
+    await chat.notify({ alert: 3 })
     await chat.deliver()
     expect(chat.shown()).toEqual([[1], [2], [3]])
     expect(await statuses()).toEqual(['delivered', 'delivered', 'delivered'])
   })
 
   test('are not lost when changing the message fails for a while', async () => {
-    await chat.tell({ alert: 1 })
+    await chat.notify({ alert: 1 })
     await chat.deliver()
     chat.refuse(DOWN)
-    await chat.tell({ alert: 2 })
+    await chat.notify({ alert: 2 })
     await chat.deliver()
     expect(await statuses()).toEqual(['delivered', 'retrying'])
     outbox.clock.advance(6)
@@ -103,7 +103,7 @@ describe('alerts of one watch within five seconds', () => {
   })
 
   test('get past one that cannot be read', async () => {
-    const [broken] = await chat.tell({ alert: 1 }, { alert: 2 }, { alert: 3 })
+    const [broken] = await chat.notify({ alert: 1 }, { alert: 2 }, { alert: 3 })
     await outbox.db.execute(sql`update deliveries set envelope = '{}' where id = ${broken}`)
     await chat.deliver()
     expect(chat.shown()).toEqual([[2, 3]])
@@ -112,10 +112,10 @@ describe('alerts of one watch within five seconds', () => {
 
   test('wait for the end of them where messages cannot be changed', async () => {
     const mailbox = await openChat(outbox, { canEdit: false })
-    await mailbox.tell({ alert: 1 })
+    await mailbox.notify({ alert: 1 })
     await mailbox.deliver()
     outbox.clock.advance(1)
-    await mailbox.tell({ alert: 2 }, { alert: 3 })
+    await mailbox.notify({ alert: 2 }, { alert: 3 })
     await mailbox.deliver()
     expect(mailbox.shown()).toEqual([[1]])
     outbox.clock.advance(4)
@@ -136,26 +136,26 @@ describe('more than six messages a minute', () => {
     Array.from({ length: count }, (_, index) => ({ alert: from + index, watch: from + index }))
 
   test('become one that is changed until it is quieter', async () => {
-    await chat.tell(...storm(1, 9))
+    await chat.notify(...storm(1, 9))
     await chat.deliver()
     expect(chat.shown()).toEqual([[1], [2], [3], [4], [5], [6], [7, 8, 9]])
     expect(chat.messages[6]?.envelope.kind).toBe('rollup')
-    await chat.tell(...storm(10, 2))
+    await chat.notify(...storm(10, 2))
     await chat.deliver()
     expect(chat.shown()[6]).toEqual([7, 8, 9, 10, 11])
     outbox.clock.advance(61)
-    await chat.tell(...storm(12, 2))
+    await chat.notify(...storm(12, 2))
     await chat.deliver()
     expect(chat.shown().slice(7)).toEqual([[12], [13]])
     expect(new Set(await statuses())).toEqual(new Set(['delivered']))
   })
 
   test('are counted wherever the worker runs, and name critical ones in time', async () => {
-    await chat.tell(...storm(1, 6))
+    await chat.notify(...storm(1, 6))
     await chat.deliver()
-    await chat.tell({ alert: 20, watch: 20, severity: 'info' })
+    await chat.notify({ alert: 20, watch: 20, severity: 'info' })
     await deliverDue(chat.deps, new AbortController().signal)
-    await chat.tell({ alert: 21, watch: 21, severity: 'critical' })
+    await chat.notify({ alert: 21, watch: 21, severity: 'critical' })
     await deliverDue(chat.deps, new AbortController().signal)
     expect(chat.shown().slice(6)).toEqual([[20], [21]])
     expect(chat.messages[7]?.envelope).toMatchObject({
@@ -165,7 +165,7 @@ describe('more than six messages a minute', () => {
   })
 
   test('let critical alerts of other signals go first', async () => {
-    await chat.tell(
+    await chat.notify(
       { alert: 1, watch: 1, severity: 'info' },
       { alert: 2, watch: 2 },
       { alert: 3, watch: 3, severity: 'critical' },
@@ -177,10 +177,10 @@ describe('more than six messages a minute', () => {
 
 describe('a recovery', () => {
   test('answers the message of its alert', async () => {
-    await chat.tell({ alert: 1, signal: 'commit' })
+    await chat.notify({ alert: 1, signal: 'commit' })
     await chat.deliver()
     outbox.clock.advance(600)
-    await chat.tell({ alert: 2, signal: 'commit', recoveryOf: 1 })
+    await chat.notify({ alert: 2, signal: 'commit', recoveryOf: 1 })
     await chat.deliver()
     expect(chat.messages[1]).toMatchObject({ id: '2', answers: '1' })
     const row = await outbox.db.execute(sql`select message_id from deliveries order by fired_at`)
@@ -188,11 +188,11 @@ describe('a recovery', () => {
   })
 
   test('of one of a group turns its line; the last brings one reply for all', async () => {
-    await chat.tell({ alert: 1, signal: 'a' }, { alert: 2, signal: 'b' })
+    await chat.notify({ alert: 1, signal: 'a' }, { alert: 2, signal: 'b' })
     await chat.deliver()
     outbox.clock.advance(60)
     recovered(1)
-    await chat.tell({ alert: 3, signal: 'a', recoveryOf: 1 })
+    await chat.notify({ alert: 3, signal: 'a', recoveryOf: 1 })
     await revise(1)
     await chat.deliver()
     expect(chat.shown()).toEqual([[1, 2]])
@@ -200,7 +200,7 @@ describe('a recovery', () => {
     expect(chat.messages[0]?.state.recoveredAt).toBeUndefined()
     outbox.clock.advance(60)
     recovered(2)
-    await chat.tell({ alert: 4, signal: 'b', recoveryOf: 2 })
+    await chat.notify({ alert: 4, signal: 'b', recoveryOf: 2 })
     await revise(2)
     await chat.deliver()
     expect(chat.shown()).toEqual([
@@ -215,7 +215,7 @@ describe('a recovery', () => {
 
 describe('a message that was sent', () => {
   test('is changed when its alert is acknowledged, in every chat, once', async () => {
-    await chat.tell({ alert: 1 })
+    await chat.notify({ alert: 1 })
     await chat.deliver()
     const acknowledged = { at: outbox.clock.now(), by: 'Ann' }
     outbox.states.set(1, { acknowledged })
@@ -227,7 +227,7 @@ describe('a message that was sent', () => {
   })
 
   test('is changed again until that works, and shows the latest state then', async () => {
-    await chat.tell({ alert: 1 })
+    await chat.notify({ alert: 1 })
     await chat.deliver()
     outbox.states.set(1, { acknowledged: { at: outbox.clock.now(), by: 'Ann' } })
     await revise(1)
@@ -245,7 +245,7 @@ describe('a message that was sent', () => {
   test('shows what happened while it was on its way', async () => {
     const gate = Promise.withResolvers<void>()
     chat.hold(gate.promise)
-    await chat.tell({ alert: 1 })
+    await chat.notify({ alert: 1 })
     const sending = chat.deliver()
     while (chat.calls() === 0) await wait(2)
     recovered(1)
@@ -257,7 +257,7 @@ describe('a message that was sent', () => {
   })
 
   test('is made good when a worker dies while it changes it', async () => {
-    await chat.tell({ alert: 1 })
+    await chat.notify({ alert: 1 })
     await chat.deliver()
     outbox.states.set(1, { acknowledged: { at: outbox.clock.now(), by: 'Ann' } })
     await revise(1)
@@ -271,7 +271,7 @@ describe('a message that was sent', () => {
   })
 
   test('is left alone when it is gone', async () => {
-    await chat.tell({ alert: 1 })
+    await chat.notify({ alert: 1 })
     await chat.deliver()
     chat.clear()
     await revise(1)
@@ -290,7 +290,7 @@ test('many workers at once tell everything once and in order', async () => {
     watch: index % 4,
     signal: `signal ${index % 8}`,
   }))
-  await chat.tell(...alerts)
+  await chat.notify(...alerts)
   await Promise.all(Array.from({ length: 4 }, () => chat.deliver()))
   await chat.deliver()
   const shown = chat.shown().flat()

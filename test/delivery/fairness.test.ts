@@ -43,12 +43,12 @@ describe('a chat that refuses everything', () => {
     const bad = await chats.link(BAD)
     const good = await chats.link(GOOD)
     for (let hour = 0; hour < 3; hour += 1) {
-      await chats.tell(backlogOf(bad, 500, severity, keys))
+      await chats.notify(backlogOf(bad, 500, severity, keys))
       await chats.deliver()
       outbox.clock.advance(3600)
     }
     for (const [index, severityOfGood] of (['info', 'critical'] as const).entries()) {
-      await chats.tell([{ to: good, alert: 9000 + index, severity: severityOfGood }])
+      await chats.notify([{ to: good, alert: 9000 + index, severity: severityOfGood }])
       await chats.deliver()
       expect(chats.alertsIn(GOOD)).toEqual([9000, 9001].slice(0, index + 1))
     }
@@ -59,7 +59,7 @@ describe('a chat that refuses everything', () => {
     const chats = openChats(outbox, () => (isOff ? NO_RIGHTS : undefined))
     const bad = await chats.link(BAD)
     for (let part = 0; part < 3; part += 1) {
-      await chats.tell(
+      await chats.notify(
         backlogOf(bad, 900, 'info', 1).map((one) => ({ ...one, alert: one.alert + part * 900 })),
       )
       await chats.deliver()
@@ -81,11 +81,11 @@ test('as many failing chats as a channel has places leave a healthy one its plac
   for (let chat = 1; chat <= 30; chat += 1) bad.push(await chats.link(-chat))
   const good = await chats.link(GOOD)
   for (let part = 0; part < 2; part += 1) {
-    await chats.tell(bad.flatMap((to) => backlogOf(to, 255, 'critical', 255)))
+    await chats.notify(bad.flatMap((to) => backlogOf(to, 255, 'critical', 255)))
     await chats.deliver()
     outbox.clock.advance(7200)
   }
-  await chats.tell([{ to: good, alert: 1, severity: 'info' }])
+  await chats.notify([{ to: good, alert: 1, severity: 'info' }])
   await chats.deliver()
   expect(chats.alertsIn(GOOD)).toEqual([1])
 })
@@ -99,11 +99,11 @@ test('a chat that is told to wait for an hour, with all that comes meanwhile, hi
   const bad = await chats.link(BAD)
   const good = await chats.link(GOOD)
   for (let minute = 0; minute < 4; minute += 1) {
-    await chats.tell(backlogOf(bad, 400, 'critical', 400))
+    await chats.notify(backlogOf(bad, 400, 'critical', 400))
     await chats.deliver()
     outbox.clock.advance(60)
   }
-  await chats.tell([{ to: good, alert: 1 }])
+  await chats.notify([{ to: good, alert: 1 }])
   await chats.deliver()
   expect(chats.alertsIn(GOOD)).toEqual([1])
 })
@@ -113,14 +113,14 @@ test('chats whose next message waits for a change that a dead worker holds take 
   const waiting = []
   for (let chat = 1; chat <= 30; chat += 1) waiting.push(await chats.link(-chat))
   const good = await chats.link(GOOD)
-  await chats.tell(waiting.map((to) => ({ to, alert: 1, severity: 'critical' as const })))
+  await chats.notify(waiting.map((to) => ({ to, alert: 1, severity: 'critical' as const })))
   await chats.deliver()
   const leasedUntil = new Date(outbox.clock.now().getTime() + 60_000)
   await outbox.db.execute(sql`update sent_messages set leased_until = ${leasedUntil}`)
-  await chats.tell(
+  await chats.notify(
     waiting.map((to) => ({ to, alert: 2, severity: 'critical' as const, signal: 'b' })),
   )
-  await chats.tell([{ to: good, alert: 3 }])
+  await chats.notify([{ to: good, alert: 3 }])
   await chats.deliver()
   expect(chats.alertsIn(GOOD)).toEqual([3])
   outbox.clock.advance(61)
@@ -133,7 +133,7 @@ test('a thousand messages out of date in one chat leave others theirs', async ()
   const chats = openChats(outbox, () => undefined)
   const many = await chats.link(BAD)
   const few = await chats.link(GOOD)
-  await chats.tell([
+  await chats.notify([
     { to: many, alert: 1 },
     { to: few, alert: 2 },
   ])

@@ -101,7 +101,7 @@ describe('results', () => {
   test('are written when the state of one alert cannot be read', async () => {
     const chats = openChats(outbox, () => undefined)
     const [bad, good] = [await chats.link(1), await chats.link(2)]
-    await chats.tell([
+    await chats.notify([
       { to: bad, alert: 1 },
       { to: good, alert: 2 },
     ])
@@ -122,13 +122,15 @@ describe('an outage on our side', () => {
     const chats = openChats(outbox, (): Answer => (isUnavailable ? AWAY : undefined))
     const targets = []
     for (let chat = 1; chat <= 12; chat += 1) targets.push(await chats.link(chat))
-    await chats.tell(targets.map((to) => ({ to, alert: to.chatId, severity: 'critical' as const })))
+    await chats.notify(
+      targets.map((to) => ({ to, alert: to.chatId, severity: 'critical' as const })),
+    )
     for (let minute = 0; minute < 40; minute += 1) {
       await chats.deliver()
       outbox.clock.advance(60)
     }
     isUnavailable = false
-    await chats.tell(targets.slice(0, 1).map((to) => ({ to, alert: 100, signal: 'other' })))
+    await chats.notify(targets.slice(0, 1).map((to) => ({ to, alert: 100, signal: 'other' })))
     await chats.deliver()
     // What is due within ten seconds by itself is left to that.
     outbox.clock.advance(10)
@@ -144,7 +146,7 @@ describe('an outage on our side', () => {
     let isUnavailable = true
     const chats = openChats(outbox, (): Answer => (isUnavailable ? AWAY : undefined))
     const only = await chats.link(1)
-    await chats.tell([{ to: only, alert: 1, severity: 'critical' }])
+    await chats.notify([{ to: only, alert: 1, severity: 'critical' }])
     for (let step = 0; step < 240; step += 1) {
       await chats.deliver()
       outbox.clock.advance(10)
@@ -280,7 +282,7 @@ describe('a clock that jumps', () => {
     const chats = openChats(outbox, () => undefined)
     const { sending } = chats.deps
     outbox.clock.advance(DAY_MS / 1000)
-    await chats.tell([{ to: await chats.link(1), alert: 1 }])
+    await chats.notify([{ to: await chats.link(1), alert: 1 }])
     await chats.deliver()
     outbox.clock.advance(-DAY_MS / 1000)
     if (sending.time !== undefined) sending.time = { ...sending.time, ms: sending.time.ms - 10_000 }
@@ -358,17 +360,17 @@ describe('a reminder that waits in the outbox', () => {
   ])('does not leave when its alert is %s by then', async (_what, state) => {
     const chats = openChats(outbox, () => undefined)
     const chat = await chats.link(1)
-    await chats.tell([{ to: chat, alert: 1, severity: 'critical' }])
+    await chats.notify([{ to: chat, alert: 1, severity: 'critical' }])
     await chats.deliver()
     outbox.states.set(1, state)
-    await chats.tell([{ to: chat, alert: 1, severity: 'critical', kind: 'reminder' }])
+    await chats.notify([{ to: chat, alert: 1, severity: 'critical', kind: 'reminder' }])
     await chats.deliver()
     expect(chats.alertsIn(1)).toEqual([1])
     const statuses = async () => (await outbox.rows()).map(({ status }) => status).toSorted()
     expect(await statuses()).toEqual(['delivered', 'muted'])
     // What comes after it in its order is not held up by it.
     outbox.clock.advance(60)
-    await chats.tell([{ to: chat, alert: 2 }])
+    await chats.notify([{ to: chat, alert: 2 }])
     await chats.deliver()
     expect(await statuses()).toEqual(['delivered', 'delivered', 'muted'])
   })
@@ -377,7 +379,7 @@ describe('a reminder that waits in the outbox', () => {
     const chats = openChats(outbox, () => undefined)
     const chat = await chats.link(1)
     outbox.states.set(1, {})
-    await chats.tell([{ to: chat, alert: 1, severity: 'critical', kind: 'reminder' }])
+    await chats.notify([{ to: chat, alert: 1, severity: 'critical', kind: 'reminder' }])
     await chats.deliver()
     expect(chats.alertsIn(1)).toEqual([1])
   })
@@ -415,7 +417,7 @@ test('a channel whose claims fail holds up no other channel', async () => {
   const chats = openChats(outbox, () => undefined)
   const chat = await chats.link(1)
   const hook = await outbox.recipient()
-  await chats.tell([{ to: chat, alert: 1 }])
+  await chats.notify([{ to: chat, alert: 1 }])
   await outbox.enqueue({ to: hook })
   const stateOf = () => Promise.reject(Object.assign(new Error('lost'), { code: '08006' }))
   const stop = new AbortController()

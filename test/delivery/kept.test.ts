@@ -116,9 +116,9 @@ describe('a chat that blocks the bot', () => {
   test('is told elsewhere once, and gets what it missed when it is back', async () => {
     const send = () => deliverDue({ ...chat.deps, notices }, new AbortController().signal)
     chat.refuse(BLOCKED)
-    await chat.tell({ alert: 1, watch: 1 }, { alert: 2, watch: 2 }, { alert: 3, watch: 3 })
+    await chat.notify({ alert: 1, watch: 1 }, { alert: 2, watch: 2 }, { alert: 3, watch: 3 })
     await send()
-    await chat.tell({ alert: 4, watch: 4 }, { alert: 5, kind: 'notice' })
+    await chat.notify({ alert: 4, watch: 4 }, { alert: 5, kind: 'notice' })
     await send()
     expect(stopped.map(({ id, status }) => ({ id, status }))).toEqual([
       { id: chat.id, status: 'blocked' },
@@ -130,7 +130,7 @@ describe('a chat that blocks the bot', () => {
 
   test('hears what it missed in the order it fired', async () => {
     const severities = ['info', 'critical', 'warning'] as const
-    await chat.tell(
+    await chat.notify(
       ...severities.map((severity, index) => ({
         alert: index + 1,
         watch: index + 1,
@@ -139,7 +139,7 @@ describe('a chat that blocks the bot', () => {
       })),
     )
     expect(await sendRetained(chat.deps, CALLER, chat.id)).toBe(3)
-    await chat.tell({ alert: 9, watch: 9, severity: 'warning' })
+    await chat.notify({ alert: 9, watch: 9, severity: 'warning' })
     await chat.deliver()
     expect(chat.shown()).toEqual([[9], [1], [2], [3]])
   })

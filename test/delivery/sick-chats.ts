@@ -70,7 +70,7 @@ export function openChats(outbox: Outbox, answer: (chatId: number) => Answer | P
       })
       return { id, wallet, chatId }
     },
-    tell: async (drafts: readonly SickDraft[]): Promise<string[]> => {
+    notify: async (drafts: readonly SickDraft[]): Promise<string[]> => {
       const rows = drafts.map((draft) => deliveryOf(draft, outbox.clock.now()))
       await outbox.db.transaction((tx) => enqueue(tx, rows))
       return rows.map(({ id }) => id)

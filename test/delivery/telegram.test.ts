@@ -34,17 +34,17 @@ test('a group is one message that grows, turns green line by line, and is answer
     allowPrivateUrls: true,
   })
   const deliver = () => deliverDue({ ...outbox.deps, channels }, new AbortController().signal)
-  const tell = async (...drafts: readonly ChatDraft[]) => {
-    await chat.tell(...drafts)
+  const notify = async (...drafts: readonly ChatDraft[]) => {
+    await chat.notify(...drafts)
     await deliver()
   }
   const messages = () => telegram.messages(person.id).filter(({ from }) => from === telegram.bot.id)
 
-  await tell({ alert: 1, signal: 'a' }, { alert: 2, signal: 'b', severity: 'critical' })
+  await notify({ alert: 1, signal: 'a' }, { alert: 2, signal: 'b', severity: 'critical' })
   expect(messages()).toHaveLength(1)
   expect(messages()[0]?.text).toContain('2 alerts')
   outbox.clock.advance(1)
-  await tell({ alert: 3, signal: 'c' })
+  await notify({ alert: 3, signal: 'c' })
   expect(messages()).toHaveLength(1)
   expect(messages()[0]?.text).toMatch(/3 alerts[\s\S]*🟠 Alert 1[\s\S]*🔴 Alert 2[\s\S]*🟠 Alert 3/)
 
@@ -52,7 +52,7 @@ test('a group is one message that grows, turns green line by line, and is answer
     outbox.clock.advance(60)
     outbox.states.set(alert, { recoveredAt: outbox.clock.now() })
     await transact(outbox.db, (tx) => reviseMessages(tx, [alert]))
-    await tell({ alert: alert + 10, signal, recoveryOf: alert })
+    await notify({ alert: alert + 10, signal, recoveryOf: alert })
   }
   await recover(2, 'b')
   expect(messages()).toHaveLength(1)

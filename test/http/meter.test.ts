@@ -70,7 +70,7 @@ async function call(path: string, { token, from, headers = {} }: Asked = {}) {
     status: response.statusCode,
     headers: response.headers,
     body: isJson ? JSON.parse(response.payload) : response.payload,
-    told: [charged, balance, response.headers['x-free-tier-remaining']],
+    notified: [charged, balance, response.headers['x-free-tier-remaining']],
   }
 }
 
@@ -92,14 +92,18 @@ const balanceOf = async (client: Client) =>
 describe('a guarded route', () => {
   test('is free 50 times a day with a token, then costs its price', async () => {
     const { token } = alice
-    expect((await call('ftso-analytics', { token })).told).toEqual(['0', '0', '49'])
+    expect((await call('ftso-analytics', { token })).notified).toEqual(['0', '0', '49'])
     await useFreeCalls(alice.caller.wallet, 48)
-    expect((await call('ftso-analytics', { token })).told).toEqual(['0', '0', '0'])
+    expect((await call('ftso-analytics', { token })).notified).toEqual(['0', '0', '0'])
     expect(await call('ftso-analytics', { token })).toMatchObject({ status: 402 })
     await give(alice, 25)
-    expect((await call('rewards-intelligence-reports', { token })).told).toEqual(['10', '15', '0'])
-    expect((await call('providers-rewards', { token })).told).toEqual(['2', '13', '0'])
-    expect((await call('ftso-analytics', { token })).told).toEqual(['1', '12', '0'])
+    expect((await call('rewards-intelligence-reports', { token })).notified).toEqual([
+      '10',
+      '15',
+      '0',
+    ])
+    expect((await call('providers-rewards', { token })).notified).toEqual(['2', '13', '0'])
+    expect((await call('ftso-analytics', { token })).notified).toEqual(['1', '12', '0'])
     const { body } = await alice.request<Account>('GET', '/account')
     expect(body).toMatchObject({ balanceCredits: 12, freeTier: { limit: 50, used: 50 } })
     expect(body.ledger.data.map(({ type, note }) => note ?? type)).toEqual([
@@ -112,15 +116,15 @@ describe('a guarded route', () => {
 
   test('is free 50 times a day without a token, per network, then asks for payment', async () => {
     const from = '2001:db8:1:2::7'
-    expect((await call('ftso-analytics', { from })).told).toEqual(['0', '0', '49'])
+    expect((await call('ftso-analytics', { from })).notified).toEqual(['0', '0', '49'])
     await useFreeCalls('2001:db8:1:2::/64', 48)
     const last = await call('ftso-analytics', { from: '2001:db8:1:2:ffff::1' })
-    expect(last).toMatchObject({ status: 200, told: ['0', '0', '0'] })
+    expect(last).toMatchObject({ status: 200, notified: ['0', '0', '0'] })
     expect(await call('ftso-analytics', { from })).toMatchObject({ status: 402 })
     const neighbour = await call('ftso-analytics', { from: '2001:db8:1:3::7' })
-    expect(neighbour.told).toEqual(['0', '0', '49'])
-    expect((await call('ftso-analytics', { from: '192.0.2.1' })).told).toEqual(['0', '0', '49'])
-    expect((await call('ftso-analytics', { from: '::ffff:192.0.2.1' })).told[2]).toBe('48')
+    expect(neighbour.notified).toEqual(['0', '0', '49'])
+    expect((await call('ftso-analytics', { from: '192.0.2.1' })).notified).toEqual(['0', '0', '49'])
+    expect((await call('ftso-analytics', { from: '::ffff:192.0.2.1' })).notified[2]).toBe('48')
   })
 
   test('runs nothing before it is charged', async () => {
@@ -145,8 +149,8 @@ describe('a guarded route', () => {
     const answer = await call('ftso-analytics', { from, headers: { authorization } })
     expect(answer).toMatchObject({ status: 401, body: { code: 'invalid_token' } })
     expect(answer.headers['www-authenticate']).toBe('Bearer error="invalid_token"')
-    expect(answer.told).toEqual([undefined, undefined, undefined])
-    expect((await call('ftso-analytics', { from })).told[2]).toBe('49')
+    expect(answer.notified).toEqual([undefined, undefined, undefined])
+    expect((await call('ftso-analytics', { from })).notified[2]).toBe('49')
   })
 
   test('refuses a token as soon as it is revoked', async () => {
@@ -165,7 +169,7 @@ describe('a guarded route', () => {
     const from = '192.0.2.94'
     const answer = await call(`ftso-analytics?access_token=${alice.token}`, { from })
     expect(answer).toMatchObject({ status: 400, body: { code: 'validation_failed' } })
-    expect((await call('ftso-analytics', { from })).told[2]).toBe('49')
+    expect((await call('ftso-analytics', { from })).notified[2]).toBe('49')
   })
 })
 
@@ -180,7 +184,7 @@ describe('a handler that fails', () => {
   ])('gives its price back: %s', async (path, status) => {
     const before = await balanceOf(bob)
     const answer = await call(path, { token: bob.token })
-    expect(answer).toMatchObject({ status, told: ['0', String(before), '0'] })
+    expect(answer).toMatchObject({ status, notified: ['0', String(before), '0'] })
     const { body } = await bob.request<Account>('GET', '/account?limit=2')
     const [refund, usage] = body.ledger.data
     expect(refund).toMatchObject({ type: 'refund', deltaCredits: 2, balanceAfterCredits: before })
@@ -190,8 +194,11 @@ describe('a handler that fails', () => {
 
   test('gives a free call back, with a token and without', async () => {
     const from = '192.0.2.93'
-    expect(await call('throws', { from })).toMatchObject({ status: 500, told: ['0', '0', '50'] })
-    expect((await call('ftso-analytics', { from })).told).toEqual(['0', '0', '49'])
+    expect(await call('throws', { from })).toMatchObject({
+      status: 500,
+      notified: ['0', '0', '50'],
+    })
+    expect((await call('ftso-analytics', { from })).notified).toEqual(['0', '0', '49'])
   })
 
   test.each([
@@ -200,7 +207,7 @@ describe('a handler that fails', () => {
     'answers?status=301',
   ])('keeps its price when it answers: %s', async (path) => {
     const answer = await call(path, { token: bob.token })
-    expect(answer.told[0]).toBe('2')
+    expect(answer.notified[0]).toBe('2')
     const { body } = await bob.request<Account>('GET', '/account?limit=1')
     expect(body.ledger.data).toMatchObject([{ type: 'usage', deltaCredits: -2 }])
   })
@@ -385,7 +392,7 @@ describe('402', () => {
     const from = '198.51.100.8'
     const answer = await call('ftso-analytics', { from, headers: { 'x-payment': 'e30=' } })
     expect(answer.body.freeTier).toMatchObject({ used: 0 })
-    expect((await call('ftso-analytics', { from })).told[2]).toBe('49')
+    expect((await call('ftso-analytics', { from })).notified[2]).toBe('49')
   })
 })
 

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
 import { buyer, draftOf, type PayWorld, payWorld } from '../support/pay-world.ts'
 import type { Client } from '../support/people.ts'
-import { chatOf, notices, titles } from './told.ts'
+import { chatOf, notices, titles } from './notified.ts'
 
 let world: PayWorld
 let alice: Client

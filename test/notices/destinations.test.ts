@@ -4,14 +4,14 @@ import { blockChat } from '#src/recipients/chats.ts'
 import { refuseEmail, resubscribe, unsubscribe } from '#src/recipients/consent.ts'
 import { configureChannel, openDestinations, recordOutcomes } from '#src/recipients/destinations.ts'
 import { addressDigest, confirmationUrl, unsubscribeUrl } from '#src/recipients/mail-links.ts'
-import type { Outcome } from '#src/recipients/rules.ts'
+import type { AttemptOutcome } from '#src/recipients/rules.ts'
 import { createRecipient, updateRecipient } from '#src/recipients/service.ts'
 import { DEFAULT_SETTINGS, replaceSettings } from '#src/recipients/settings.ts'
 import { openRoom, PUBLIC_URL, type Room, stranger } from '../recipients/room.ts'
-import { chatOf, mailboxOf, notices, titles } from './told.ts'
+import { chatOf, mailboxOf, notices, titles } from './notified.ts'
 
 let room: Room
-let told: { app: Room['deps']; sql: Room['database']['sql'] }
+let notified: { app: Room['deps']; sql: Room['database']['sql'] }
 let owner: { caller: Caller }
 
 const NOON = new Date('2026-11-20T12:00:00.000Z')
@@ -20,10 +20,10 @@ const URL_A = 'https://hooks.example.org/a'
 
 beforeAll(async () => {
   room = await openRoom()
-  told = { app: room.deps, sql: room.database.sql }
+  notified = { app: room.deps, sql: room.database.sql }
 })
 beforeEach(async () => {
-  await told.sql`truncate deliveries, notices, recipients`
+  await notified.sql`truncate deliveries, notices, recipients`
   owner = { caller: stranger() }
   room.clock.set(NOON)
 })
@@ -37,18 +37,18 @@ async function hook(name = 'Pager hook'): Promise<number> {
 
 /** Forgets what was told so far. */
 async function forget(): Promise<void> {
-  await told.sql`truncate deliveries, notices`
+  await notified.sql`truncate deliveries, notices`
 }
 
 /** What attempts came to, and whoever hears of it, as the outbox records them. */
-async function record(...outcomes: Outcome[]): Promise<void> {
+async function record(...outcomes: AttemptOutcome[]): Promise<void> {
   await room.db.transaction(async (tx) => {
     const stopped = await recordOutcomes({ ...room.deps, db: tx }, outcomes)
     await room.deps.notices.switchedOff(tx, stopped)
   })
 }
 
-const failed = (recipientId: number, over: Partial<Outcome> = {}): Outcome => ({
+const failed = (recipientId: number, over: Partial<AttemptOutcome> = {}): AttemptOutcome => ({
   recipientId,
   at: room.clock.now(),
   ok: false,
@@ -61,14 +61,14 @@ describe('a mailbox whose reader refused', () => {
     const address = 'night@example.org'
     const input = { name: 'Night shift', channel: 'email', address } as const
     const { id, target } = await createRecipient(room.deps, owner.caller, input)
-    const chat = await chatOf(told, owner)
+    const chat = await chatOf(notified, owner)
     await forget()
     const link = { recipientId: id, addressDigest: addressDigest(address) }
     const url = confirmationUrl(room.deps, link, new Date(NOON.getTime() + 24 * HOUR_MS))
     const code = url.replace(`${PUBLIC_URL}/confirm/`, '')
     expect(await refuseEmail(room.deps, code)).toMatchObject({ state: 'waiting' })
     expect(await refuseEmail(room.deps, code)).toBeUndefined()
-    expect(await notices(told)).toMatchObject([
+    expect(await notices(notified)).toMatchObject([
       {
         recipientId: chat,
         kind: 'refused',
@@ -82,11 +82,11 @@ describe('a mailbox whose reader refused', () => {
 
 describe('a destination that was added', () => {
   test('is told to the wallet’s others, with its rights and its maker, and not to itself', async () => {
-    const mailbox = await mailboxOf(told, owner)
+    const mailbox = await mailboxOf(notified, owner)
     await forget()
-    const chat = await chatOf(told, owner)
+    const chat = await chatOf(notified, owner)
     const wallet = owner.caller.wallet
-    expect(await notices(told)).toMatchObject([
+    expect(await notices(notified)).toMatchObject([
       {
         recipientId: mailbox,
         kind: 'linked',
@@ -103,14 +103,14 @@ describe('a destination that was added', () => {
   })
 
   test('is told once, also when the same chat is linked again', async () => {
-    await chatOf(told, owner)
-    await chatOf(told, owner, { id: 1002 })
-    await chatOf(told, owner, { id: 1002 })
-    expect(await titles(told)).toHaveLength(1)
+    await chatOf(notified, owner)
+    await chatOf(notified, owner, { id: 1002 })
+    await chatOf(notified, owner, { id: 1002 })
+    expect(await titles(notified)).toHaveLength(1)
   })
 
   test('and is called by its own address is named once', async () => {
-    await chatOf(told, owner)
+    await chatOf(notified, owner)
     const address = 'Alice@Example.org'
     for (const input of [
       { channel: 'email', name: address, address },
@@ -118,7 +118,7 @@ describe('a destination that was added', () => {
     ] as const) {
       await forget()
       await createRecipient(room.deps, owner.caller, input)
-      const [notice] = await notices(told)
+      const [notice] = await notices(notified)
       expect(notice?.body.split('\n')[0]).toBe(`\u2068${input.name}\u2069.`)
     }
   })
@@ -137,10 +137,10 @@ describe('a destination that was added', () => {
       '\u2068Pager\u2069, \u2068hooks.example.org',
     ],
   ] as const)('as %s is told with its channel’s words', async (channel, place, title, words) => {
-    const chat = await chatOf(told, owner)
+    const chat = await chatOf(notified, owner)
     const input = { name: 'Pager', channel, ...place }
     const { id } = await createRecipient(room.deps, owner.caller, input)
-    expect(await notices(told)).toMatchObject([
+    expect(await notices(notified)).toMatchObject([
       {
         recipientId: chat,
         title: expect.stringContaining(title),
@@ -156,44 +156,44 @@ describe('a destination that was added', () => {
   })
 
   test('as the wallet’s own channel is told, and not again when it is set once more', async () => {
-    await chatOf(told, owner)
+    await chatOf(notified, owner)
     const setup = { key: 'webhook', setup: { url: URL_A } }
     await configureChannel(room.deps, owner.caller, setup)
     await configureChannel(room.deps, owner.caller, setup)
-    expect((await notices(told)).map(({ body }) => body.split('\n')[0])).toEqual([
+    expect((await notices(notified)).map(({ body }) => body.split('\n')[0])).toEqual([
       expect.stringMatching(/for all watches that name no recipients\.$/),
     ])
   })
 
   test('is told to nobody but the wallet’s defaults that are on, never to webhooks or groups', async () => {
-    const ann = await chatOf(told, owner)
-    const bob = await chatOf(told, owner, { id: 1002 })
-    await chatOf(told, owner, { id: -1003 })
+    const ann = await chatOf(notified, owner)
+    const bob = await chatOf(notified, owner, { id: 1002 })
+    await chatOf(notified, owner, { id: -1003 })
     await hook()
     const setup = { key: 'webhook', setup: { url: URL_A } }
     await configureChannel(room.deps, owner.caller, setup)
-    await chatOf(told, { caller: stranger() }, { id: 1004 })
+    await chatOf(notified, { caller: stranger() }, { id: 1004 })
     const changes = { default: false }
-    const carol = await chatOf(told, owner, { id: 1005 })
+    const carol = await chatOf(notified, owner, { id: 1005 })
     await updateRecipient(room.deps, owner.caller, { id: carol, changes })
     const off = { status: 'disabled' } as const
-    const dave = await chatOf(told, owner, { id: 1006 })
+    const dave = await chatOf(notified, owner, { id: 1006 })
     await updateRecipient(room.deps, owner.caller, { id: dave, changes: off })
     await forget()
     await hook('Another')
-    expect((await notices(told)).map(({ recipientId }) => recipientId)).toEqual([ann, bob])
+    expect((await notices(notified)).map(({ recipientId }) => recipientId)).toEqual([ann, bob])
   })
 
   test('is told whatever the lowest severity of alerts is', async () => {
-    const chat = await chatOf(told, owner)
+    const chat = await chatOf(notified, owner)
     const changes = { minSeverity: 'critical' } as const
     await updateRecipient(room.deps, owner.caller, { id: chat, changes })
     await hook()
-    expect(await titles(told)).toHaveLength(1)
+    expect(await titles(notified)).toHaveLength(1)
   })
 
   test('is not told when it is not added after all', async () => {
-    await chatOf(told, owner)
+    await chatOf(notified, owner)
     const work = room.db.transaction(async (tx) => {
       await createRecipient({ ...room.deps, db: tx }, owner.caller, {
         name: 'Pager',
@@ -203,22 +203,22 @@ describe('a destination that was added', () => {
       throw new Error('called off')
     })
     await expect(work).rejects.toThrow('called off')
-    expect(await titles(told)).toEqual([])
+    expect(await titles(notified)).toEqual([])
   })
 })
 
 describe('a destination that is off', () => {
   test('after days of failures is told elsewhere, with the last answer and what is kept', async () => {
-    const chat = await chatOf(told, owner)
+    const chat = await chatOf(notified, owner)
     const id = await hook()
     await forget()
     await record(failed(id))
-    expect(await titles(told)).toEqual([])
+    expect(await titles(notified)).toEqual([])
     room.clock.advance(120 * 3600)
     await record(failed(id, { reason: 'status_503' }))
     await record(failed(id))
     const b36 = id.toString(36)
-    expect(await notices(told)).toMatchObject([
+    expect(await notices(notified)).toMatchObject([
       {
         recipientId: chat,
         kind: 'destination-off',
@@ -240,15 +240,17 @@ describe('a destination that is off', () => {
   })
 
   test('because it is gone is told in words', async () => {
-    await chatOf(told, owner)
+    await chatOf(notified, owner)
     const id = await hook()
     await forget()
     await record(failed(id, { reason: 'gone', disable: 'disabled' }))
-    expect((await notices(told))[0]?.body).toContain('It answered that it is gone for good (410).')
+    expect((await notices(notified))[0]?.body).toContain(
+      'It answered that it is gone for good (410).',
+    )
   })
 
   test('for a reason without words is told with the reason itself', async () => {
-    await chatOf(told, owner)
+    await chatOf(notified, owner)
     const id = await hook()
     await forget()
     for (const reason of ['odd {{reason}}', 'failing']) {
@@ -257,18 +259,18 @@ describe('a destination that is off', () => {
       await updateRecipient(room.deps, owner.caller, { id, changes })
       room.clock.advance(1)
     }
-    expect((await notices(told)).map(({ body }) => body.split('\n')[0])).toEqual([
+    expect((await notices(notified)).map(({ body }) => body.split('\n')[0])).toEqual([
       'It refused for good. Reason: odd {{reason}}.',
       'It refused for good. Reason: failing.',
     ])
   })
 
   test('as a chat that blocked the bot is told to the others, once', async () => {
-    const mailbox = await mailboxOf(told, owner)
-    await chatOf(told, owner)
+    const mailbox = await mailboxOf(notified, owner)
+    await chatOf(notified, owner)
     await forget()
     await Promise.all(Array.from({ length: 3 }, () => blockChat(room.deps, 1001, room.clock.now())))
-    expect(await notices(told)).toMatchObject([
+    expect(await notices(notified)).toMatchObject([
       {
         recipientId: mailbox,
         title: 'The chat “\u2068Ann\u2069” is off',
@@ -278,8 +280,8 @@ describe('a destination that is off', () => {
   })
 
   test('because its reader unsubscribed is told to the others, once', async () => {
-    const chat = await chatOf(told, owner)
-    const mailbox = await mailboxOf(told, owner)
+    const chat = await chatOf(notified, owner)
+    const mailbox = await mailboxOf(notified, owner)
     await forget()
     const opened = (await openDestinations(room.deps, [mailbox])).get(mailbox)
     const url = opened && unsubscribeUrl(room.deps, opened)
@@ -287,7 +289,7 @@ describe('a destination that is off', () => {
     await unsubscribe(room.deps, code)
     await unsubscribe(room.deps, code)
     await resubscribe(room.deps, code)
-    expect(await notices(told)).toMatchObject([
+    expect(await notices(notified)).toMatchObject([
       {
         recipientId: chat,
         title: '\u2068Ops\u2069 is off',
@@ -303,24 +305,24 @@ describe('a destination that is off', () => {
   })
 
   test('and is the only one is told to nobody', async () => {
-    await chatOf(told, owner)
+    await chatOf(notified, owner)
     await blockChat(room.deps, 1001, room.clock.now())
-    expect(await titles(told)).toEqual([])
+    expect(await titles(notified)).toEqual([])
   })
 })
 
 describe('a reader', () => {
   test('is told in the reader’s language, on the reader’s clock', async () => {
-    await chatOf(told, owner, { locale: 'en', timezone: 'Asia/Kathmandu' })
+    await chatOf(notified, owner, { locale: 'en', timezone: 'Asia/Kathmandu' })
     await hook()
-    expect((await notices(told))[0]).toMatchObject({
+    expect((await notices(notified))[0]).toMatchObject({
       locale: 'en',
       body: expect.stringContaining('Nov 20, 2026, 17:45\u00a0UTC+5:45'),
     })
   })
 
   test('is told at once, in quiet hours too, that somebody added a destination', async () => {
-    await chatOf(told, owner, { timezone: 'Asia/Tokyo' })
+    await chatOf(notified, owner, { timezone: 'Asia/Tokyo' })
     const quietHours = { enabled: true, from: '22:00', to: '07:00', criticalBypass: true }
     const { version: _, ...settings } = { ...DEFAULT_SETTINGS, quietHours }
     await replaceSettings(room.deps, owner.caller, { settings })
@@ -328,6 +330,6 @@ describe('a reader', () => {
     await hook('a')
     room.clock.advance(0.001)
     await hook('b')
-    expect((await notices(told)).map(({ status }) => status)).toEqual(['pending', 'pending'])
+    expect((await notices(notified)).map(({ status }) => status)).toEqual(['pending', 'pending'])
   })
 })

@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
 import { CALLER, type Outbox, openOutbox } from '../delivery/outbox.ts'
-import { chatOf, notices } from './told.ts'
+import { chatOf, notices } from './notified.ts'
 
 let outbox: Outbox
 const owner = { caller: CALLER }
-const told = () => ({ app: outbox.deps, sql: outbox.database.sql })
+const notified = () => ({ app: outbox.deps, sql: outbox.database.sql })
 
 beforeAll(async () => {
   outbox = await openOutbox()
@@ -16,14 +16,14 @@ beforeEach(async () => {
 afterAll(() => outbox.close())
 
 test('a webhook that says it is gone is told with what is kept for it, once', async () => {
-  const chat = await chatOf(told(), owner)
+  const chat = await chatOf(notified(), owner)
   const hook = await outbox.recipient()
   await outbox.database.sql`truncate deliveries, notices`
   outbox.receiver.answerAlways({ status: 410 })
   for (const key of ['a', 'b', 'c']) await outbox.enqueue({ to: hook, key: `${hook.id} ${key}` })
   await outbox.deliver()
   await outbox.deliver()
-  const all = await notices(told())
+  const all = await notices(notified())
   expect(all).toMatchObject([{ recipientId: chat, kind: 'destination-off' }])
   expect(all[0]?.body).toContain('It answered that it is gone for good (410).')
   expect(all[0]?.body).toContain('alerts are kept.')

@@ -5,7 +5,7 @@ import { fitChangedWallets } from '#src/watches/manage/slots.ts'
 import { giveCredits, spendCredits } from '../support/credits.ts'
 import { serviceOnly } from '../support/harness.ts'
 import { type Client, signIn } from '../support/people.ts'
-import { chatOf, notices, titles } from './told.ts'
+import { chatOf, notices, titles } from './notified.ts'
 
 let service: Awaited<ReturnType<typeof serviceOnly>>
 let alice: Client
@@ -384,8 +384,10 @@ describe('the trial', () => {
     await watchNew('a', 'b', 'c', 'd')
     await day(10)
     await day(11)
-    const told = (await notices(service)).map(({ kind, body }) => `${kind}: ${body.split('\n')[0]}`)
-    expect(told.toSorted()).toEqual([
+    const notified = (await notices(service)).map(
+      ({ kind, body }) => `${kind}: ${body.split('\n')[0]}`,
+    )
+    expect(notified.toSorted()).toEqual([
       'suspended: No slot since Dec 20, 2026, 12:00\u00a0UTC: \u2068b\u2069 and \u2068c\u2069.',
       'suspended: No slot since Dec 20, 2026, 12:01\u00a0UTC: \u2068a\u2069.',
       'trial-ended: No slot since Dec 4, 2026, 12:00\u00a0UTC: \u2068d\u2069.',

@@ -66,7 +66,7 @@ async function link(wallet: Address, locale: Locale = 'en'): Promise<number> {
 }
 
 /** An alert for a recipient, and a run of the worker. */
-async function tell(wallet: Address, recipientId: number, title: string): Promise<void> {
+async function notify(wallet: Address, recipientId: number, title: string): Promise<void> {
   outbox.clock.advance(60)
   const now = outbox.clock.now()
   const id = newDeliveryId(now)
@@ -98,11 +98,11 @@ const words = () => written().map(({ text }) => text.split('\n')[0])
 
 test('a chat whose topic was deleted is told where its alerts go now, and how to change that', async () => {
   const id = await link(CALLER.wallet)
-  await tell(CALLER.wallet, id, 'First')
+  await notify(CALLER.wallet, id, 'First')
   expect(written()[0]?.threadId).toBe(threadId)
   telegram.deleteTopic(forum, threadId)
-  await tell(CALLER.wallet, id, 'Second')
-  await tell(CALLER.wallet, id, 'Third')
+  await notify(CALLER.wallet, id, 'Second')
+  await notify(CALLER.wallet, id, 'Third')
   expect(words()).toEqual([
     expect.stringContaining('Second'),
     '📪 Alerts go to General now',
@@ -120,8 +120,8 @@ test('a chat of two wallets is told once, in its language', async () => {
   const other = stranger().wallet
   const [own, others] = [await link(CALLER.wallet, 'de'), await link(other, 'de')]
   telegram.closeTopic(forum, threadId)
-  await tell(CALLER.wallet, own, 'First')
-  await tell(other, others, 'Second')
+  await notify(CALLER.wallet, own, 'First')
+  await notify(other, others, 'Second')
   const notices = words().filter((line) => line?.startsWith('📪'))
   expect(notices).toEqual(['📪 Alarme gehen jetzt in das Thema Allgemein'])
 })
@@ -129,7 +129,7 @@ test('a chat of two wallets is told once, in its language', async () => {
 test('two workers that find out at once tell it once', async () => {
   const id = await link(CALLER.wallet)
   telegram.deleteTopic(forum, threadId)
-  await Promise.all([tell(CALLER.wallet, id, 'First'), tell(CALLER.wallet, id, 'Second')])
-  await tell(CALLER.wallet, id, 'Third')
+  await Promise.all([notify(CALLER.wallet, id, 'First'), notify(CALLER.wallet, id, 'Second')])
+  await notify(CALLER.wallet, id, 'Third')
   expect(words().filter((line) => line?.startsWith('📪'))).toHaveLength(1)
 })

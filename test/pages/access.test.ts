@@ -114,13 +114,13 @@ async function payments(): Promise<Record<string, string>> {
   )
 }
 
-interface Look {
+interface PageLook {
   readonly dark?: boolean
   readonly wallet?: boolean
 }
 
 /** A window of the browser, and what it asked for from elsewhere, complained about and received. */
-async function openWindow({ dark = false, wallet = false }: Look = {}) {
+async function openWindow({ dark = false, wallet = false }: PageLook = {}) {
   const context = await browser.newContext({
     viewport: { width: 360, height: 780 },
     colorScheme: dark ? 'dark' : 'light',

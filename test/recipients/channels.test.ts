@@ -12,7 +12,7 @@ import {
   removeChannel,
 } from '#src/recipients/destinations.ts'
 import { ChannelSetup } from '#src/recipients/model.ts'
-import type { Outcome } from '#src/recipients/rules.ts'
+import type { AttemptOutcome } from '#src/recipients/rules.ts'
 import { createRecipient, findRecipient, recipientsFor } from '#src/recipients/service.ts'
 import {
   DEFAULT_SETTINGS,
@@ -38,7 +38,7 @@ afterAll(() => room.close())
 const URL_A = 'https://hooks.example.org/a/f3a1'
 const put = (key: string, setup: ChannelSetup) =>
   configureChannel(room.deps, caller, { key, setup })
-const told = async (recipientIds: number[] | null = null) => {
+const notified = async (recipientIds: number[] | null = null) => {
   const request = { wallet: caller.wallet, recipientIds, severity: 'info' as const }
   const [all] = await recipientsFor(room.db, [request])
   return all?.flatMap(({ channel, off }) => (off ? [] : [channel]))
@@ -92,11 +92,11 @@ describe('the wallet’s channels', () => {
   test('tell by default; a mailbox once its reader agreed', async () => {
     await put('webhook', { url: URL_A })
     expect(await put('email', { address: 'own@example.org' })).toMatchObject({ status: 'pending' })
-    expect(await told()).toEqual(['webhook'])
+    expect(await notified()).toEqual(['webhook'])
     await room.sendMails()
     await confirmEmail(room.deps, room.newestCode())
-    expect(await told()).toEqual(['webhook', 'email'])
-    expect(await told([123])).toEqual(['webhook', 'email'])
+    expect(await notified()).toEqual(['webhook', 'email'])
+    expect(await notified([123])).toEqual(['webhook', 'email'])
   })
   test('are no named recipients', async () => {
     await put('webhook', { url: URL_A })
@@ -114,7 +114,7 @@ describe('the wallet’s channels', () => {
   test('can be removed once', async () => {
     await put('webhook', { url: URL_A })
     await removeChannel(room.deps, caller, { key: 'webhook' })
-    expect(await told()).toEqual([])
+    expect(await notified()).toEqual([])
     const gone = { kind: 'not_found', code: 'not_found' }
     for (const key of ['webhook', 'email', 'telegram', 'fax', 'toString']) {
       expect(await refusal(removeChannel(room.deps, caller, { key }))).toMatchObject(gone)
@@ -157,19 +157,23 @@ describe('the wallet’s channels', () => {
 
 const HOUR_MS = 3_600_000
 const at = (hours: number) => new Date(Date.UTC(2026, 10, 1) + hours * HOUR_MS)
-const ok = (recipientId: number, hours: number): Outcome => ({
+const ok = (recipientId: number, hours: number): AttemptOutcome => ({
   recipientId,
   at: at(hours),
   ok: true,
 })
-const failed = (recipientId: number, hours: number, over: Partial<Outcome> = {}): Outcome => ({
+const failed = (
+  recipientId: number,
+  hours: number,
+  over: Partial<AttemptOutcome> = {},
+): AttemptOutcome => ({
   recipientId,
   at: at(hours),
   ok: false,
   reason: 'timeout',
   ...over,
 })
-const record = (outcomes: readonly Outcome[]) => recordOutcomes(room.deps, outcomes)
+const record = (outcomes: readonly AttemptOutcome[]) => recordOutcomes(room.deps, outcomes)
 
 describe('outcomes', () => {
   const hook = () =>

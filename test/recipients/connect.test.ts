@@ -61,9 +61,9 @@ async function signed(scopes: readonly Scope[] = connectScopes(false), by = wall
 
 const links = () => chatLinks(room.deps, chatId)
 async function news(): Promise<ConnectNews[]> {
-  const told: ConnectNews[] = []
-  await notifyConnects(deps, async (one) => void told.push(one))
-  return told.filter((one) => one.chatId === chatId)
+  const notified: ConnectNews[] = []
+  await notifyConnects(deps, async (one) => void notified.push(one))
+  return notified.filter((one) => one.chatId === chatId)
 }
 
 describe('a code', () => {
@@ -224,8 +224,8 @@ describe('the chat', () => {
     room.clock.advance(15 * 60 - 1)
     expect(await news()).toEqual([])
     room.clock.advance(1)
-    const told = { messageId: 77, end: 'expired', spend: true, wallet: undefined }
-    expect(await news()).toMatchObject([told])
+    const notified = { messageId: 77, end: 'expired', spend: true, wallet: undefined }
+    expect(await news()).toMatchObject([notified])
     expect(await news()).toEqual([])
     const covered = await makeCode()
     await recordConnectMessage(deps, { hash: covered.hash, messageId: 78 })

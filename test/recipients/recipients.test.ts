@@ -95,8 +95,8 @@ describe('a webhook recipient', () => {
     const settings = { ...DEFAULT_SETTINGS, locale: 'de', timezone: 'Europe/Berlin' } as const
     await replaceSettings(room.deps, caller, { settings })
     expect(await hook(caller)).toMatchObject({ locale: 'de', timezone: 'Europe/Berlin' })
-    const told = await hook(caller, { locale: 'ar', timezone: 'Asia/Dubai' })
-    expect(told).toMatchObject({ locale: 'ar', timezone: 'Asia/Dubai' })
+    const notified = await hook(caller, { locale: 'ar', timezone: 'Asia/Dubai' })
+    expect(notified).toMatchObject({ locale: 'ar', timezone: 'Asia/Dubai' })
   })
   test('lets both secrets sign after a rotation', async () => {
     const caller = stranger()
@@ -280,21 +280,21 @@ describe('who is told', () => {
     const one = await hook(alice, { default: true })
     const two = await hook(alice, { minSeverity: 'critical' })
     const three = await hook(bob, { default: true, locale: 'fr', timezone: 'Europe/Paris' })
-    const told = await recipientsFor(room.db, [
+    const notified = await recipientsFor(room.db, [
       { wallet: bob.wallet, recipientIds: null, severity: 'info' },
       { wallet: alice.wallet, recipientIds: [two.id], severity: 'critical' },
       { wallet: alice.wallet, recipientIds: [two.id], severity: 'info' },
       { wallet: alice.wallet, recipientIds: [three.id], severity: 'info' },
       { wallet: stranger().wallet, recipientIds: null, severity: 'critical' },
     ])
-    expect(told.map((all) => all.map(({ id }) => id))).toEqual([
+    expect(notified.map((all) => all.map(({ id }) => id))).toEqual([
       [three.id],
       [two.id],
       [],
       [one.id],
       [],
     ])
-    expect(told[0]).toEqual([
+    expect(notified[0]).toEqual([
       {
         id: three.id,
         channel: 'webhook',
@@ -323,9 +323,9 @@ describe('who is told', () => {
         return Reflect.get(target, name, receiver)
       },
     })
-    const told = await recipientsFor(counted, requests)
+    const notified = await recipientsFor(counted, requests)
     expect(queries).toBe(1)
-    expect(told[0]).toHaveLength(1)
-    expect(told.at(-1)).toBe(told[0])
+    expect(notified[0]).toHaveLength(1)
+    expect(notified.at(-1)).toBe(notified[0])
   })
 })

@@ -221,15 +221,15 @@ test('whoever watches a provider is told what is wrong with it, and that it is o
   await press('10 rounds')
   await logged('10 rounds → rounds')
   const seen = world.receiver.deliveries.length
-  const told = (event: string) =>
+  const notified = (event: string) =>
     world.receiver.waitFor(
       ({ id, headers }) => id > seen && headers['x-watchdog-event'] === event,
       EVENT_PATIENCE_MS,
     )
   await press('Silent')
-  await told('fsp.ftso-commit')
+  await notified('fsp.ftso-commit')
   await press('Healthy again')
-  await told('fsp.ftso-commit.recovered')
+  await notified('fsp.ftso-commit.recovered')
 })
 
 test('whoever watches a price is told of its move', async () => {

@@ -33,7 +33,7 @@ describe('a watch of a feed', () => {
     expect(await world.events(five.id)).toEqual([])
     await price('XRP/USD', 262_500)
     await world.pass(30)
-    const [alert] = await world.told(five.id)
+    const [alert] = await world.notified(five.id)
     expect(alert).toMatchObject({
       event: 'feed-move.threshold',
       severity: 'warning',
@@ -54,7 +54,7 @@ describe('a watch of a feed', () => {
     expect(await world.events(five.id)).toHaveLength(1)
     await price('XRP/USD', 400_000)
     await world.pass(30)
-    expect((await world.told(five.id)).map(({ severity }) => severity)).toEqual([
+    expect((await world.notified(five.id)).map(({ severity }) => severity)).toEqual([
       'warning',
       'critical',
     ])
@@ -161,7 +161,7 @@ describe('a watch of a feed', () => {
     await price('XRP/USD', 510_000)
     await world.pass(3600)
     expect(await world.events(watch.id)).toEqual(['feed-move.threshold'])
-    const [alert] = await world.told(watch.id)
+    const [alert] = await world.notified(watch.id)
     expect(alert?.data).toMatchObject({ fromPrice: '4.2', toPrice: '5.1' })
   })
 })

@@ -64,7 +64,7 @@ describe('when no endpoint answers', () => {
     expect(await world.events()).toEqual([])
     await lookFor(45)
     for (const { id } of watches) {
-      const [alert, ...more] = await world.told(id)
+      const [alert, ...more] = await world.notified(id)
       expect(more).toEqual([])
       expect(alert).toMatchObject({
         event: 'fsp.monitoring',
@@ -82,9 +82,12 @@ describe('when no endpoint answers', () => {
     world.clock.advance(30)
     await world.see()
     for (const { id } of watches) {
-      const told = await world.told(id)
-      expect(told.map(({ event }) => event)).toEqual(['fsp.monitoring', 'fsp.monitoring.recovered'])
-      expect(told.map((alert) => (alert as never)['state'])).toEqual(['recovered', 'recovered'])
+      const notified = await world.notified(id)
+      expect(notified.map(({ event }) => event)).toEqual([
+        'fsp.monitoring',
+        'fsp.monitoring.recovered',
+      ])
+      expect(notified.map((alert) => (alert as never)['state'])).toEqual(['recovered', 'recovered'])
       expect(await health(id)).toBe('ok')
     }
     await lookFor(60)
@@ -96,7 +99,10 @@ describe('when no endpoint answers', () => {
     await world.see()
     await Promise.all([world.primary.down(), world.secondary.down()])
     await lookFor(690)
-    expect((await world.told(id)).map(({ severity }) => severity)).toEqual(['warning', 'critical'])
+    expect((await world.notified(id)).map(({ severity }) => severity)).toEqual([
+      'warning',
+      'critical',
+    ])
     await bothUp()
     await world.see()
     expect(await world.events(id)).toEqual([
@@ -159,7 +165,7 @@ describe('when no new block comes', () => {
     await lookFor(75)
     expect(await world.events(id)).toEqual([])
     await lookFor(45)
-    expect(await world.told(id)).toMatchObject([
+    expect(await world.notified(id)).toMatchObject([
       { event: 'fsp.monitoring', severity: 'warning', data: { reason: 'no_block' } },
     ])
     world.clock.advance(1)

@@ -31,7 +31,7 @@ async function view(name: string) {
 }
 
 /** Of the service that runs now. */
-async function standing(name: string) {
+async function state(name: string) {
   const { app } = world
   const running = world.running()
   const signal = new AbortController().signal
@@ -49,8 +49,8 @@ test('after a restart between the move and the next epoch providers are known by
   await world.scan()
   const kept = await world.sql`select round from fsp_rounds where round > ${before}`
   expect(kept.length).toBeGreaterThan(0)
-  expect(await standing('Healthy')).toMatchObject({ rewardEpochId: EPOCH, isRegistered: true })
-  expect(await standing('Unregistered')).toMatchObject({ rewardEpochId: EPOCH, isRegistered: true })
+  expect(await state('Healthy')).toMatchObject({ rewardEpochId: EPOCH, isRegistered: true })
+  expect(await state('Unregistered')).toMatchObject({ rewardEpochId: EPOCH, isRegistered: true })
   expect(await view('Healthy')).toMatchObject({
     rewardEpoch: EPOCH,
     registered: true,

@@ -68,8 +68,8 @@ test.each([
 ] as const)('what %s sent and failed for %s is told with its reason', async (name, _what, change, error) => {
   await relay(name, change)
   await play(2)
-  const [told, ...more] = await world.alerts(name)
-  expect(told).toMatchObject({
+  const [notified, ...more] = await world.alerts(name)
+  expect(notified).toMatchObject({
     event: 'fsp.tx-failed',
     data: { contract: 'Relay', function: 'relay', reason: toFunctionSelector(error) },
   })

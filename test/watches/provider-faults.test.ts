@@ -138,11 +138,11 @@ describe('a provider that misses its commits', () => {
   }
 
   test('is told of nothing when all of it is read again', async () => {
-    const before = await world.told()
+    const before = await world.notified()
     await world.sql`update fsp_progress set resume_from = 0`
     world.restart()
     await world.scan()
-    expect(await world.told()).toEqual(before)
+    expect(await world.notified()).toEqual(before)
     expect(await gaps()).toBe(0)
   })
 })

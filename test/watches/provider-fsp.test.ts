@@ -49,8 +49,8 @@ async function scan(): Promise<void> {
   await world.look()
 }
 
-async function told(name: string): Promise<string[]> {
-  const alerts = await world.told(watchOf.get(name) ?? 0)
+async function notified(name: string): Promise<string[]> {
+  const alerts = await world.notified(watchOf.get(name) ?? 0)
   return alerts.map(({ event, severity }) => `${event} ${severity}`)
 }
 
@@ -70,7 +70,7 @@ describe('providers on a chain', () => {
   test('all are quiet while everybody does everything right', async () => {
     await world.player().playRounds(5)
     await scan()
-    for (const [name] of CASES) expect([name, await told(name)]).toEqual([name, []])
+    for (const [name] of CASES) expect([name, await notified(name)]).toEqual([name, []])
   })
 
   test('each tells of what it does wrong, with its severity, and of nothing else', async () => {
@@ -81,7 +81,9 @@ describe('providers on a chain', () => {
     for (const [name, behaviour] of CASES) await player.behave(name, behaviour)
     await player.playRounds(3, 60)
     await scan()
-    const found = await Promise.all(CASES.map(async ([name]) => [name, (await told(name)).sort()]))
+    const found = await Promise.all(
+      CASES.map(async ([name]) => [name, (await notified(name)).sort()]),
+    )
     expect(found).toEqual(CASES.map(([name, , events]) => [name, [...events].sort()]))
   })
 
@@ -91,7 +93,10 @@ describe('providers on a chain', () => {
     await player.playRounds(24)
     await scan()
     const found = await Promise.all(
-      CASES.map(async ([name, , events]) => [name, (await told(name)).slice(events.length).sort()]),
+      CASES.map(async ([name, , events]) => [
+        name,
+        (await notified(name)).slice(events.length).sort(),
+      ]),
     )
     const recovered = (event: string) => `${event.split(' ')[0]}.recovered info`
     expect(found).toEqual(CASES.map(([name, , events]) => [name, events.map(recovered).sort()]))

@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, test } from 'vitest'
 import type { PlayerOptions } from '#sandbox/devnet/provider-script.ts'
-import { type Told, type WatchWorld, watchWorld } from './world.ts'
+import { type Notified, type WatchWorld, watchWorld } from './world.ts'
 
 /** Watches of data providers while whole reward epochs are played on a local chain. */
 
@@ -28,7 +28,7 @@ async function lookUntil(hours: number, from = 0): Promise<void> {
   }
 }
 
-const when = ({ firedAt }: Told) => (new Date(firedAt).getTime() / 1000 - ends()) / HOUR
+const when = ({ firedAt }: Notified) => (new Date(firedAt).getTime() / 1000 - ends()) / HOUR
 
 describe('a watch of eligibility', () => {
   test('tells when registration is lost at the switch of the epoch, and when it is back', async () => {
@@ -39,7 +39,7 @@ describe('a watch of eligibility', () => {
     await world.see()
     await world.player().playToEpochEnd()
     await world.see()
-    const [alert] = await world.told(alpha.id)
+    const [alert] = await world.notified(alpha.id)
     expect(alert).toMatchObject({
       event: 'provider.unregistered',
       severity: 'critical',
@@ -61,7 +61,7 @@ describe('a watch of eligibility', () => {
     await world.player().playToEpochEnd()
     await world.player().playToPublication()
     await world.pass(700)
-    const [alert] = await world.told(alpha.id)
+    const [alert] = await world.notified(alpha.id)
     expect(alert).toMatchObject({
       event: 'provider.eligibility-lost',
       severity: 'critical',
@@ -112,18 +112,18 @@ describe('a watch of reward signing', () => {
     await world.see()
     await world.player().playToEpochEnd()
     await lookUntil(4, 0.5)
-    const told = await world.told(alpha.id)
-    expect(told.map(({ event, severity }) => `${event} ${severity}`)).toEqual([
+    const notified = await world.notified(alpha.id)
+    expect(notified.map(({ event, severity }) => `${event} ${severity}`)).toEqual([
       'signing.missed critical',
     ])
-    expect(told[0]?.data).toMatchObject({
+    expect(notified[0]?.data).toMatchObject({
       provider: identity('Alpha'),
       rewardEpochId: EPOCH,
       vote: 'uptime',
       signedOtherHash: false,
     })
     // The vote was opened and concluded between two looks.
-    const { openedAt, concludedAt } = told[0]?.data ?? {}
+    const { openedAt, concludedAt } = notified[0]?.data ?? {}
     const opened = new Date(String(openedAt)).getTime()
     const concluded = new Date(String(concludedAt)).getTime()
     expect(concluded).toBeGreaterThan(opened)
@@ -148,7 +148,7 @@ describe('a watch of reward signing', () => {
     await world.see()
     await world.player().playToEpochEnd()
     await lookUntil(3, 0.5)
-    const [open] = await world.told(alpha.id)
+    const [open] = await world.notified(alpha.id)
     expect(open).toMatchObject({ event: 'signing.uptime-open', severity: 'warning' })
     expect(open && when(open)).toBeGreaterThanOrEqual(2)
     expect(open && when(open)).toBeLessThan(2.6)
@@ -166,12 +166,12 @@ describe('a watch of reward signing', () => {
     await world.see()
     await world.player().playToEpochEnd()
     await lookUntil(16, 0.5)
-    const told = await world.told(alpha.id)
-    expect(told.map(({ event }) => event)).toEqual([
+    const notified = await world.notified(alpha.id)
+    expect(notified.map(({ event }) => event)).toEqual([
       'signing.rewards-open',
       'signing.rewards-reminder',
     ])
-    const [open, reminder] = told.map(when)
+    const [open, reminder] = notified.map(when)
     // Published after two hours and a half, and seen within half an hour.
     expect(open).toBeGreaterThanOrEqual(4.5)
     expect(open).toBeLessThan(5.1)
@@ -213,7 +213,7 @@ describe('a watch of reward signing', () => {
     await world.see()
     await world.pass(60)
     expect(
-      (await world.told(alpha.id)).map(({ event, data }) => `${event} ${data['vote']}`),
+      (await world.notified(alpha.id)).map(({ event, data }) => `${event} ${data['vote']}`),
     ).toEqual(['signing.missed uptime', 'signing.missed rewards'])
     world.restart()
     await world.pass(120)

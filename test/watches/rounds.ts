@@ -71,10 +71,10 @@ export async function roundWorld(
     behave: (name: string, behaviour: Behaviour) => player.behave(name, behaviour),
     /** What a provider's watch has told, oldest first, such as `fsp.ftso-commit warning`. */
     events: async (name: string): Promise<string[]> => {
-      const told = await world.told(watchOf.get(name) ?? 0)
-      return told.map(({ event, severity }) => `${event} ${severity}`)
+      const notified = await world.notified(watchOf.get(name) ?? 0)
+      return notified.map(({ event, severity }) => `${event} ${severity}`)
     },
-    alerts: (name: string) => world.told(watchOf.get(name) ?? 0),
+    alerts: (name: string) => world.notified(watchOf.get(name) ?? 0),
   }
 }
 

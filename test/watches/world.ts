@@ -20,7 +20,7 @@ import { type Client, signIn, withTrial } from '../support/people.ts'
 const AT = new Date('2026-11-20T12:00:00Z')
 
 /** What a watch raised, in short. */
-export interface Told {
+export interface Notified {
   readonly event: string
   readonly severity: string
   readonly firedAt: string
@@ -122,7 +122,7 @@ export async function watchWorld(
       return made.body as { readonly id: number; readonly target: { readonly provider: Address } }
     },
     /** What was raised, oldest first. */
-    told: async (watchId?: number): Promise<readonly Told[]> => {
+    notified: async (watchId?: number): Promise<readonly Notified[]> => {
       const filter = watchId === undefined ? '' : `&watchId=${watchId}`
       const { body } = await alice.request('GET', `/alerts?limit=250${filter}`)
       return body.data.toReversed()
@@ -130,7 +130,7 @@ export async function watchWorld(
     events: async (watchId?: number): Promise<readonly string[]> => {
       const filter = watchId === undefined ? '' : `&watchId=${watchId}`
       const { body } = await alice.request('GET', `/alerts?limit=250${filter}`)
-      return body.data.toReversed().map(({ event }: Told) => event)
+      return body.data.toReversed().map(({ event }: Notified) => event)
     },
     close: async () => {
       for (const other of others) await other.stop()

@@ -36,11 +36,11 @@ async function withRefusals(ctx: BotContext, next: () => Promise<void>): Promise
     await next()
   } catch (error) {
     if (!(error instanceof AppError)) throw error
-    await tell(ctx, error)
+    await notify(ctx, error)
   }
 }
 
-async function tell(ctx: BotContext, error: AppError): Promise<void> {
+async function notify(ctx: BotContext, error: AppError): Promise<void> {
   const { reader, t } = ctx
   const isPress = ctx.callbackQuery !== undefined
   const options = { buttons: !reader.isGroup }

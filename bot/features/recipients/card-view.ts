@@ -54,7 +54,7 @@ export function recipientCard(reader: Reader, facts: RecipientFacts, options: Ca
       ? undefined
       : t.html('bot:rec.rights', { rights: rightsText(t, destination.chat.scopes) }),
     ...stateLines(reader, facts, options.now),
-    toldLine(reader, facts),
+    notifiedLine(reader, facts),
     destination.own
       ? t.html('bot:rec.defaultOwn')
       : t.html(`bot:rec.isDefault.${yesNo(destination.default)}`),
@@ -122,7 +122,7 @@ function reasonLines(
   return [t.html('bot:rec.lastAnswer', { reason: id(status ?? statusReason) })]
 }
 
-function toldLine({ t }: Reader, { destination, namedBy }: RecipientFacts): string | undefined {
+function notifiedLine({ t }: Reader, { destination, namedBy }: RecipientFacts): string | undefined {
   if (destination.own) return undefined
   const watches = names(t, namedBy)
   return watches === undefined

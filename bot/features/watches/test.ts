@@ -15,9 +15,9 @@ const composer = new Composer<BotContext>()
 
 onPress(composer, 'watch.test', (ctx, { id }) =>
   withManaged(ctx, id, async (watch, link) => {
-    const told = notifiedBy(watch.recipientIds, await peopleOf(ctx, link))
+    const notified = notifiedBy(watch.recipientIds, await peopleOf(ctx, link))
     const results = await Promise.all(
-      told.map(async (person) => ({ person, outcome: await test(ctx, link, person) })),
+      notified.map(async (person) => ({ person, outcome: await test(ctx, link, person) })),
     )
     await show(ctx, testResults(ctx.reader, watch, results))
   }),

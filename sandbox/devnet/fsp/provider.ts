@@ -3,7 +3,7 @@ import { privateKeyToAddress } from 'viem/accounts'
 import type { Address, Hash } from '#src/kernel/units.ts'
 
 /** An account whose key everybody knows. */
-export interface Account {
+export interface ProviderAccount {
   readonly address: Address
   readonly privateKey: Hash
 }
@@ -12,13 +12,13 @@ export interface Account {
 export interface ProviderAccounts {
   readonly name: string
   /** The identity, also called voter. */
-  readonly identity: Account
-  readonly submit: Account
-  readonly submitSignatures: Account
-  readonly signingPolicy: Account
-  readonly delegation: Account
+  readonly identity: ProviderAccount
+  readonly submit: ProviderAccount
+  readonly submitSignatures: ProviderAccount
+  readonly signingPolicy: ProviderAccount
+  readonly delegation: ProviderAccount
   /** Send fast updates; registered nowhere. */
-  readonly fastUpdates: readonly Account[]
+  readonly fastUpdates: readonly ProviderAccount[]
   /** Its validators, of 20 bytes. */
   readonly nodeIds: readonly Hex[]
   /** For the drawing of fast updates. */
@@ -34,7 +34,7 @@ const FAST_UPDATE_ACCOUNTS = 2
  */
 export function providerAccounts(name: string, submitVersion = 1): ProviderAccounts {
   const secret = (what: string): Hash => keccak256(stringToHex(`sandbox provider ${name}: ${what}`))
-  const account = (role: string): Account => {
+  const account = (role: string): ProviderAccount => {
     const privateKey = secret(role)
     return { privateKey, address: privateKeyToAddress(privateKey) }
   }

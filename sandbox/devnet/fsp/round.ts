@@ -318,10 +318,10 @@ function relayTxs(
   }
   const bytes = policyBytes(policy)
   const random = relay.chainId === undefined ? undefined : BigInt(drawnHash('sum', plan.round))
-  const tx = (message: Hex, signatures: readonly IndexedSignature[], told?: bigint): Tx => ({
+  const tx = (message: Hex, signatures: readonly IndexedSignature[], notified?: bigint): Tx => ({
     from: finaliser.accounts.signingPolicy.address,
     to: relay.address,
-    data: relayData(bytes, message, signatures, told),
+    data: relayData(bytes, message, signatures, notified),
     gas: RELAY_GAS_BASE + RELAY_GAS_PER_SIGNATURE * (signatures.length + policy.voters.length),
   })
   const ftso = collect(({ ftso, counts }) => (counts ? ftso : undefined))

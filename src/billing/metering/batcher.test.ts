@@ -142,8 +142,8 @@ describe('a batcher', () => {
       },
     })
     const failing = ['a', 'b'].map((key) => batcher.add(key, { name: key }))
-    const told = await Promise.allSettled(failing)
-    expect(told.map(({ status }) => status)).toEqual(['rejected', 'rejected'])
+    const notified = await Promise.allSettled(failing)
+    expect(notified.map(({ status }) => status)).toEqual(['rejected', 'rejected'])
     isBroken = false
     expect(await batcher.add('a', { name: 'again' })).toEqual({ of: 'again' })
   })

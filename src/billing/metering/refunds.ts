@@ -64,7 +64,7 @@ export function createPendingRefunds({ db, clock, log }: Deps): Debts {
 export async function refund(
   deps: Deps,
   charges: readonly [Charge, ...Charge[]],
-  debts: Debts,
+  pendingRefunds: Debts,
 ): Promise<readonly Returned[]> {
   const [first] = charges
   try {
@@ -84,7 +84,7 @@ export async function refund(
     })
   } catch (error) {
     deps.log.warn({ calls: charges.length, problem: traceOf(error) }, 'charges not given back yet')
-    debts.add(referencesOf(charges))
+    pendingRefunds.add(referencesOf(charges))
     return charges.map(() => ({ ok: false }))
   }
 }

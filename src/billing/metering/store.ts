@@ -199,5 +199,5 @@ export async function deleteFreeCallsBefore(db: Db, day: string): Promise<void> 
 /** Tells the channel `ledger` of wallets whose entries are written. */
 export async function notifyLedger(db: Db, wallets: readonly string[]): Promise<void> {
   await db.execute(sql`
-    select pg_notify('ledger', wallet) from unnest(${sql.param(wallets)}::text[]) as told(wallet)`)
+    select pg_notify('ledger', wallet) from unnest(${sql.param(wallets)}::text[]) as notified(wallet)`)
 }

@@ -113,7 +113,7 @@ describe('the price of slots', () => {
 
 const END = new Date('2026-12-20T12:00:00.000Z')
 const hours = (count: number) => new Date(END.getTime() + count * 3_600_000)
-const standing = (over: Partial<SubscriptionStatus> = {}): SubscriptionStatus => ({
+const state = (over: Partial<SubscriptionStatus> = {}): SubscriptionStatus => ({
   status: 'active',
   endsAt: END,
   autoRenew: true,
@@ -129,52 +129,42 @@ describe('a subscription', () => {
   })
 
   test.each([
-    ['active, a moment before its end', standing(), -0.001, 'nothing'],
-    ['active, at its end', standing(), 0, 'renew'],
-    ['active, long after its end', standing(), 500, 'renew'],
-    ['active, not to be renewed, before its end', standing({ autoRenew: false }), -1, 'nothing'],
-    ['active, not to be renewed, at its end', standing({ autoRenew: false }), 0, 'expire'],
-    ['in grace, after one try', standing({ status: 'grace', failedRenewals: 1 }), 23.9, 'nothing'],
-    ['in grace, after a day', standing({ status: 'grace', failedRenewals: 1 }), 24, 'renew'],
-    [
-      'in grace, after two tries',
-      standing({ status: 'grace', failedRenewals: 2 }),
-      47.9,
-      'nothing',
-    ],
-    ['in grace, after two days', standing({ status: 'grace', failedRenewals: 2 }), 48, 'renew'],
-    [
-      'in grace, after all tries',
-      standing({ status: 'grace', failedRenewals: 3 }),
-      71.9,
-      'nothing',
-    ],
-    ['in grace, after three days', standing({ status: 'grace', failedRenewals: 3 }), 72, 'expire'],
-    ['expired', standing({ status: 'expired', failedRenewals: 3 }), 1000, 'nothing'],
+    ['active, a moment before its end', state(), -0.001, 'nothing'],
+    ['active, at its end', state(), 0, 'renew'],
+    ['active, long after its end', state(), 500, 'renew'],
+    ['active, not to be renewed, before its end', state({ autoRenew: false }), -1, 'nothing'],
+    ['active, not to be renewed, at its end', state({ autoRenew: false }), 0, 'expire'],
+    ['in grace, after one try', state({ status: 'grace', failedRenewals: 1 }), 23.9, 'nothing'],
+    ['in grace, after a day', state({ status: 'grace', failedRenewals: 1 }), 24, 'renew'],
+    ['in grace, after two tries', state({ status: 'grace', failedRenewals: 2 }), 47.9, 'nothing'],
+    ['in grace, after two days', state({ status: 'grace', failedRenewals: 2 }), 48, 'renew'],
+    ['in grace, after all tries', state({ status: 'grace', failedRenewals: 3 }), 71.9, 'nothing'],
+    ['in grace, after three days', state({ status: 'grace', failedRenewals: 3 }), 72, 'expire'],
+    ['expired', state({ status: 'expired', failedRenewals: 3 }), 1000, 'nothing'],
   ] as const)('%s, needs what it should', (_name, given, atHour, step) => {
     expect(dueStep(given, hours(atHour))).toBe(step)
   })
 
   test('keeps its grace when renewing is switched off in it, and is tried no more', () => {
-    const given = standing({ status: 'grace', failedRenewals: 1, autoRenew: false })
+    const given = state({ status: 'grace', failedRenewals: 1, autoRenew: false })
     expect(nextRenewal(given)).toBeUndefined()
     expect(dueStep(given, hours(71.9))).toBe('nothing')
     expect(dueStep(given, hours(72))).toBe('expire')
   })
 
   test('says when it is tried next', () => {
-    expect(nextRenewal(standing())).toEqual(END)
-    expect(nextRenewal(standing({ status: 'grace', failedRenewals: 1 }))).toEqual(hours(24))
-    expect(nextRenewal(standing({ status: 'grace', failedRenewals: 2 }))).toEqual(hours(48))
-    expect(nextRenewal(standing({ status: 'grace', failedRenewals: 3 }))).toBeUndefined()
-    expect(nextRenewal(standing({ autoRenew: false }))).toBeUndefined()
-    expect(nextRenewal(standing({ status: 'expired' }))).toBeUndefined()
+    expect(nextRenewal(state())).toEqual(END)
+    expect(nextRenewal(state({ status: 'grace', failedRenewals: 1 }))).toEqual(hours(24))
+    expect(nextRenewal(state({ status: 'grace', failedRenewals: 2 }))).toEqual(hours(48))
+    expect(nextRenewal(state({ status: 'grace', failedRenewals: 3 }))).toBeUndefined()
+    expect(nextRenewal(state({ autoRenew: false }))).toBeUndefined()
+    expect(nextRenewal(state({ status: 'expired' }))).toBeUndefined()
   })
 
   test('has a time at which it is due until it is over', () => {
-    expect(dueAt(standing())).toEqual(END)
-    expect(dueAt(standing({ status: 'grace', failedRenewals: 3 }))).toEqual(hours(72))
-    expect(dueAt(standing({ status: 'expired' }))).toBeUndefined()
+    expect(dueAt(state())).toEqual(END)
+    expect(dueAt(state({ status: 'grace', failedRenewals: 3 }))).toEqual(hours(72))
+    expect(dueAt(state({ status: 'expired' }))).toBeUndefined()
   })
 })
 

@@ -183,7 +183,7 @@ export async function notifyTopups(
   if (handles.size === 0) return
   await db.execute(sql`
     select pg_notify(${TOPUPS_CHANNEL}, handle)
-    from unnest(${sql.param([...handles])}::text[]) as told(handle)`)
+    from unnest(${sql.param([...handles])}::text[]) as notified(handle)`)
 }
 
 /** Tells that payments on Flare that are not settled have one more block on top. */

@@ -4,7 +4,7 @@ import { promisify } from 'node:util'
 const run = promisify(execFile)
 
 /** The unprivileged user a server runs as when we are root; undefined: as we are ourselves. */
-export interface Account {
+export interface UnixAccount {
   readonly uid: number
   readonly gid: number
 }
@@ -26,7 +26,7 @@ const MAKERS: readonly (readonly (readonly string[])[])[] = [
  *
  * @throws Error when we are root and can neither find nor make that user
  */
-export async function findAccount(): Promise<Account | undefined> {
+export async function findAccount(): Promise<UnixAccount | undefined> {
   if (process.getuid?.() !== 0) return undefined
   const found = await lookUp()
   if (found !== undefined) return found
@@ -40,7 +40,7 @@ export async function findAccount(): Promise<Account | undefined> {
   )
 }
 
-async function lookUp(): Promise<Account | undefined> {
+async function lookUp(): Promise<UnixAccount | undefined> {
   try {
     const uid = await run('id', ['-u', NAME])
     const gid = await run('id', ['-g', NAME])
@@ -56,7 +56,7 @@ async function lookUp(): Promise<Account | undefined> {
  * @throws Error with what the program wrote to its standard error
  */
 export async function runAs(
-  account: Account | undefined,
+  account: UnixAccount | undefined,
   command: string,
   args: readonly string[],
 ): Promise<string> {
@@ -68,7 +68,7 @@ export async function runAs(
 export const PLAIN_ENVIRONMENT = { PATH: '/usr/local/bin:/usr/bin:/bin', LC_ALL: 'C' }
 
 /** Whether the account can reach a folder, all the way from the root. */
-export async function canEnter(account: Account | undefined, folder: string): Promise<boolean> {
+export async function canEnter(account: UnixAccount | undefined, folder: string): Promise<boolean> {
   try {
     await runAs(account, '/bin/sh', ['-c', 'cd -- "$1"', 'sh', folder])
     return true

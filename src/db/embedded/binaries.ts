@@ -4,7 +4,7 @@ import { createRequire } from 'node:module'
 import { dirname, join } from 'node:path'
 import { z } from 'zod'
 import type { Logger } from '#src/kernel/logger.ts'
-import { type Account, runAs } from './account.ts'
+import { runAs, type UnixAccount } from './account.ts'
 
 /** Paths of PostgreSQL's programs, in a place where the account can run them. */
 export interface Binaries {
@@ -22,7 +22,7 @@ export interface Binaries {
  * @throws Error when there is none for this machine, or it cannot be run
  */
 export async function findBinaries(
-  account: Account | undefined,
+  account: UnixAccount | undefined,
   sharedDir: string,
   logger: Logger,
 ): Promise<Binaries> {
@@ -62,7 +62,7 @@ function programsIn(native: string): Binaries {
   return { initdb: join(native, 'bin/initdb'), postgres: join(native, 'bin/postgres') }
 }
 
-async function tryPrograms(account: Account | undefined, native: string): Promise<unknown> {
+async function tryPrograms(account: UnixAccount | undefined, native: string): Promise<unknown> {
   try {
     const { initdb, postgres } = programsIn(native)
     await runAs(account, postgres, ['--version'])

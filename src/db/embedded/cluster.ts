@@ -13,14 +13,14 @@ import {
 } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
 import type { Logger } from '#src/kernel/logger.ts'
-import { type Account, canEnter, findAccount, runAs } from './account.ts'
+import { canEnter, findAccount, runAs, type UnixAccount } from './account.ts'
 import { type Binaries, findBinaries, makeOpenDir } from './binaries.ts'
 
 /** A folder of PostgreSQL's files that a server can be started on. */
 export interface Cluster {
   /** Without symbolic links. */
   readonly path: string
-  readonly account: Account | undefined
+  readonly account: UnixAccount | undefined
   readonly binaries: Binaries
   /** Of the superuser `postgres`, kept inside the cluster where only its account reads. */
   readonly password: string
@@ -36,7 +36,7 @@ interface ClusterOptions {
 }
 
 interface NewCluster extends ClusterOptions {
-  readonly account: Account | undefined
+  readonly account: UnixAccount | undefined
   readonly binaries: Binaries
 }
 
@@ -83,7 +83,7 @@ async function exists(path: string): Promise<boolean> {
   return (await lstat(path).catch(() => undefined)) !== undefined
 }
 
-async function ownerOf(path: string): Promise<Account | undefined> {
+async function ownerOf(path: string): Promise<UnixAccount | undefined> {
   if (process.getuid?.() !== 0) return undefined
   const { uid, gid } = await stat(path)
   if (uid !== 0) return { uid, gid }

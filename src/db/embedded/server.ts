@@ -3,7 +3,7 @@ import { once } from 'node:events'
 import { createInterface } from 'node:readline'
 import { setTimeout as wait } from 'node:timers/promises'
 import type { Logger } from '#src/kernel/logger.ts'
-import { type Account, PLAIN_ENVIRONMENT } from './account.ts'
+import { PLAIN_ENVIRONMENT, type UnixAccount } from './account.ts'
 import type { Cluster } from './cluster.ts'
 import { findPostmaster, stopPostmaster } from './postmaster.ts'
 
@@ -112,7 +112,7 @@ function isRunning(child: ChildProcess): boolean {
  */
 function startGuard(
   pid: number,
-  account: Account | undefined,
+  account: UnixAccount | undefined,
 ): { readonly ended: Promise<void>; release(): void } {
   const script = 'read -r line || kill -INT "$1"'
   const child = spawn('/bin/sh', ['-c', script, 'sh', String(pid)], {

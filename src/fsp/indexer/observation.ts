@@ -7,11 +7,11 @@ import { ROUND_CHECKS, type RoundCheck } from '../protocol/verdicts.ts'
  * Instants inside parts are epoch seconds, amounts wei as decimal text.
  */
 
-const Check = z.object({
+const StoredCheck = z.object({
   verdict: z.enum(['good', 'bad', 'unknown', 'not-applicable']),
   values: JsonObject.exactOptional(),
 })
-export type Check = z.output<typeof Check>
+export type StoredCheck = z.output<typeof StoredCheck>
 
 const Seconds = z.int()
 const Wei = z.string().regex(/^\d+$/)
@@ -130,7 +130,7 @@ export const ProviderObservation = z.object({
   rewardEpoch: z.int(),
   /** Null: not in the signing policy of the round. */
   addresses: Addresses.nullable(),
-  checks: z.record(z.enum(ROUND_CHECKS), Check).nullable(),
+  checks: z.record(z.enum(ROUND_CHECKS), StoredCheck).nullable(),
   anchors: z.object({ hits: z.int(), possible: z.int() }).nullable(),
   policy: PolicyPart.nullable(),
   registration: RegistrationPart.nullable(),
@@ -147,6 +147,9 @@ export const ProviderObservation = z.object({
 export type ProviderObservation = z.output<typeof ProviderObservation>
 
 /** How a check of the round went; unknown where nothing is known of the round. */
-export function checkOf({ checks }: Pick<ProviderObservation, 'checks'>, name: RoundCheck): Check {
+export function checkOf(
+  { checks }: Pick<ProviderObservation, 'checks'>,
+  name: RoundCheck,
+): StoredCheck {
   return checks?.[name] ?? { verdict: 'unknown' }
 }

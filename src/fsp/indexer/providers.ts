@@ -69,7 +69,7 @@ export function createProviderFacts({ db, chain }: { readonly db: Db; readonly c
   }
 
   return {
-    async standings(
+    async statuses(
       voters: readonly Address[],
       block: BlockRef,
       signal?: AbortSignal,

@@ -105,12 +105,12 @@ export function silenceIn(
     weightShare: member.weight / policy.weightSum,
   })
   const before = peakOf(state, voter, sortitionWeight, sampleSize)
-  const isTelling =
+  const isNotifying =
     before !== undefined &&
     (isSilent(before.exponent, PROBABILITY_MAX) || before.blocks >= onePercentBlocks)
   return {
     part: partOf(now),
-    peak: isTelling
+    peak: isNotifying
       ? { block: before.block - 1, at: before.at, fastUpdates: partOf(before) }
       : undefined,
   }

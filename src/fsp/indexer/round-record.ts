@@ -9,12 +9,12 @@ import {
 import {
   Addresses,
   BalancePart,
-  type Check,
   FastUpdatesPart,
   NodePart,
   PolicyPart,
   RegistrationPart,
   RewardsPart,
+  type StoredCheck,
   TransactionPart,
 } from './observation.ts'
 
@@ -81,12 +81,12 @@ export function recordOf({ checks, anchors }: ProviderRound): RoundRecord {
 }
 
 /** Reads it back; null for a provider that was not in the signing policy. */
-export function checksOf({ c, v }: RoundRecord): Readonly<Record<RoundCheck, Check>> | null {
+export function checksOf({ c, v }: RoundRecord): Readonly<Record<RoundCheck, StoredCheck>> | null {
   if (c === undefined) return null
-  const entries = ROUND_CHECKS.map((name, place): [RoundCheck, Check] => {
+  const entries = ROUND_CHECKS.map((name, place): [RoundCheck, StoredCheck] => {
     const values = v?.[name]
     const verdict = VERDICTS[c[place] ?? 'u'] ?? 'unknown'
     return [name, values === undefined ? { verdict } : { verdict, values }]
   })
-  return Object.fromEntries(entries) as Record<RoundCheck, Check>
+  return Object.fromEntries(entries) as Record<RoundCheck, StoredCheck>
 }

@@ -25,7 +25,7 @@ export type CheckVerdict = 'good' | 'bad' | 'unknown' | 'not-applicable'
 export type Reason = 'missing' | 'early' | 'late' | 'malformed' | 'bad-length'
 
 /** One check of one round. `values` say what stands behind a bad one. */
-export interface Check {
+export interface RoundCheckVerdict {
   readonly verdict: CheckVerdict
   readonly values?: Readonly<Record<string, string | number | boolean | null | readonly unknown[]>>
 }
@@ -51,16 +51,16 @@ export type RoundCheck = (typeof ROUND_CHECKS)[number]
 
 /** A provider's round. */
 export interface ProviderRound {
-  readonly checks: Readonly<Record<RoundCheck, Check>>
+  readonly checks: Readonly<Record<RoundCheck, RoundCheckVerdict>>
   /** Anchor prices within 0.5 % of the median, of those there was a median for; absent: not judged. */
   readonly anchors?: { readonly hits: number; readonly possible: number }
 }
 
-const GOOD: Check = { verdict: 'good' }
-const UNKNOWN: Check = { verdict: 'unknown' }
-const NOT_APPLICABLE: Check = { verdict: 'not-applicable' }
+const GOOD: RoundCheckVerdict = { verdict: 'good' }
+const UNKNOWN: RoundCheckVerdict = { verdict: 'unknown' }
+const NOT_APPLICABLE: RoundCheckVerdict = { verdict: 'not-applicable' }
 /** Every check of the FDC in a round in which nothing was requested. */
-const NOTHING_REQUESTED: Readonly<Record<FdcCheck, Check>> = {
+const NOTHING_REQUESTED: Readonly<Record<FdcCheck, RoundCheckVerdict>> = {
   bitVote: NOT_APPLICABLE,
   bitVoteLength: NOT_APPLICABLE,
   consensus: NOT_APPLICABLE,
@@ -120,7 +120,7 @@ function judgeProvider(
   common: Common,
   provider: PolicyProvider,
   place: number,
-  revealOffence: Check,
+  revealOffence: RoundCheckVerdict,
 ): ProviderRound {
   const sent = common.evidence.providers.get(place)
   const anchors = anchorsOf(common, place)
@@ -144,7 +144,7 @@ function judgeProvider(
   }
 }
 
-function bad(values: NonNullable<Check['values']>): Check {
+function bad(values: NonNullable<RoundCheckVerdict['values']>): RoundCheckVerdict {
   return { verdict: 'bad', values }
 }
 
@@ -154,7 +154,7 @@ function absence({ early, late }: Seen): { readonly reason: Reason; readonly tx:
   return early === undefined ? { reason: 'missing', tx: null } : { reason: 'early', tx: early.tx }
 }
 
-function judgeCommit(sent: ProviderEvidence | undefined): Check {
+function judgeCommit(sent: ProviderEvidence | undefined): RoundCheckVerdict {
   const commit = sent?.commit ?? {}
   if (commit.inTime === undefined) return bad(absence(commit))
   const { payload, tx } = commit.inTime
@@ -162,7 +162,7 @@ function judgeCommit(sent: ProviderEvidence | undefined): Check {
   return bad({ reason: 'bad-length', tx, length: payload.length })
 }
 
-function judgeRevealSent(sent: ProviderEvidence | undefined): Check {
+function judgeRevealSent(sent: ProviderEvidence | undefined): RoundCheckVerdict {
   const reveal = sent?.reveal ?? {}
   const commitPresent = sent?.commit.inTime !== undefined
   const about = { commitPresent, penalised: commitPresent }
@@ -176,7 +176,7 @@ function judgeReveal(
   { submit }: PolicyProvider,
   round: number,
   sent: ProviderEvidence | undefined,
-): { readonly offence: Check; readonly values?: readonly (number | null)[] } {
+): { readonly offence: RoundCheckVerdict; readonly values?: readonly (number | null)[] } {
   const committed = sent?.commit.inTime
   const revealed = sent?.reveal.inTime
   const commit = committed && decodeCommit(committed.payload)
@@ -192,7 +192,7 @@ function judgeSignatureSent(
   { evidence, signed }: Common,
   place: number,
   protocol: typeof FTSO | typeof FDC,
-): Check {
+): RoundCheckVerdict {
   if (signed[protocol].get(place)?.any !== undefined) return GOOD
   const sent = evidence.providers.get(place)
   const malformed = sent?.signatures[protocol][0]
@@ -207,7 +207,7 @@ function judgeMismatch(
   { signingPolicy }: PolicyProvider,
   place: number,
   protocol: typeof FTSO | typeof FDC,
-): Check {
+): RoundCheckVerdict {
   const result = evidence.finalised[protocol]
   const judged = signed[protocol].get(place)
   if (result === undefined || judged === undefined) return UNKNOWN
@@ -236,7 +236,7 @@ function judgeGrace(
   { clock, evidence, signed }: Common,
   place: number,
   protocol: typeof FTSO | typeof FDC,
-): Check {
+): RoundCheckVerdict {
   const result = evidence.finalised[protocol]
   const judged = signed[protocol].get(place)
   const first = result === undefined ? judged?.any : judged?.valid?.sent
@@ -289,7 +289,7 @@ function judgeFdc(
   common: Common,
   provider: PolicyProvider,
   place: number,
-): Readonly<Record<FdcCheck, Check>> {
+): Readonly<Record<FdcCheck, RoundCheckVerdict>> {
   const { evidence, requests, consensus, signed } = common
   if (requests.length === 0) return NOTHING_REQUESTED
   const seen = evidence.providers.get(place)?.bitVote ?? {}
@@ -340,7 +340,11 @@ function judgeFdc(
 }
 
 /** Which requests of the consensus a vote does not confirm. */
-function lacking(requests: readonly string[], vote: BitVote, consensus: BitVote): Check {
+function lacking(
+  requests: readonly string[],
+  vote: BitVote,
+  consensus: BitVote,
+): RoundCheckVerdict {
   const missing = requests.flatMap((data, index) => {
     const bit = 1n << BigInt(index)
     const isMissing = (consensus.bits & bit) !== 0n && (vote.bits & bit) === 0n

@@ -291,14 +291,14 @@ describe('watches on one feed', () => {
     }))
     let states: readonly StoredState[] = []
     const settings = settingsOf({ windowSeconds: 3600 })
-    const told = observations(seen, 3600).flatMap((look, index) => {
+    const notified = observations(seen, 3600).flatMap((look, index) => {
       const before = index === 1 ? states.map((one) => ({ ...one, lastFiredAt: at(0) })) : states
       const watch = { ...watchOf(settings, before), cooldownSeconds: 600 }
       const outcome = evaluateWatch(feedMove, { feed: 'FLR/USD' }, watch, look)
       states = outcome.states
       return outcome.raised.map(({ firedAt }) => firedAt)
     })
-    expect(told).toEqual([at(600)])
+    expect(notified).toEqual([at(600)])
   })
 })
 

@@ -84,9 +84,9 @@ const watchOf = (over: Partial<EvaluatedWatch>): EvaluatedWatch => ({
   ...over,
 })
 
-type Look = ReturnType<typeof observationAt>
+type Observed = ReturnType<typeof observationAt>
 
-function fold(looks: readonly Look[], over: Partial<EvaluatedWatch> = {}) {
+function fold(looks: readonly Observed[], over: Partial<EvaluatedWatch> = {}) {
   let states: readonly StoredState[] = over.states ?? []
   const raised = looks.flatMap((look) => {
     const stored = states.map((one) => ({ ...one, state: JSON.parse(JSON.stringify(one.state)) }))
@@ -106,7 +106,7 @@ const quarters = (from: number, to: number) =>
   Array.from({ length: Math.round((to - from) * 4) + 1 }, (_, index) => from + index / 4)
 
 /** What is told over the hours, looked at every quarter of an hour. */
-function told(courses: readonly Course[], from = -1, to = 60) {
+function notified(courses: readonly Course[], from = -1, to = 60) {
   return fold(quarters(from, to).map((hour) => observationAt(courses, hour))).raised.map(
     ({ event, severity, firedAt, data }) => {
       const hour = (firedAt.getTime() - END) / HOUR / 1000
@@ -119,15 +119,19 @@ const never: VoteCourse = { opened: 0.2, concluded: null, signed: null }
 
 describe('reward-signing (evaluation rule 5)', () => {
   test('says nothing while everything is signed in time', () => {
-    expect(told([usual])).toEqual([])
+    expect(notified([usual])).toEqual([])
   })
 
   test('reports a missing uptime vote two hours after the end of the epoch', () => {
-    expect(told([{ ...usual, uptime: never }])).toEqual(['2 h signing.uptime-open uptime warning'])
+    expect(notified([{ ...usual, uptime: never }])).toEqual([
+      '2 h signing.uptime-open uptime warning',
+    ])
   })
 
   test('reports missing rewards two hours after their publication, and reminds after twelve', () => {
-    expect(told([{ ...usual, rewards: { opened: 4.1, concluded: null, signed: null } }])).toEqual([
+    expect(
+      notified([{ ...usual, rewards: { opened: 4.1, concluded: null, signed: null } }]),
+    ).toEqual([
       '6 h signing.rewards-open rewards warning',
       '16 h signing.rewards-reminder rewards warning',
     ])
@@ -135,7 +139,7 @@ describe('reward-signing (evaluation rule 5)', () => {
 
   test('reminds ten hours after a first alert that came late', () => {
     const open = { ...usual, rewards: { opened: 4.1, concluded: null, signed: null } }
-    expect(told([open], 15, 60)).toEqual([
+    expect(notified([open], 15, 60)).toEqual([
       '15 h signing.rewards-open rewards warning',
       '25 h signing.rewards-reminder rewards warning',
     ])
@@ -143,20 +147,20 @@ describe('reward-signing (evaluation rule 5)', () => {
 
   test('does not ask for rewards before they are published, or can be signed', () => {
     const rewards = { opened: null, concluded: null, signed: null }
-    expect(told([{ ...usual, published: null, rewards }])).toEqual([])
+    expect(notified([{ ...usual, published: null, rewards }])).toEqual([])
     const late = { opened: 0.2, concluded: 30, signed: 0.25 }
-    expect(told([{ ...usual, uptime: late, rewards }])).toEqual([
+    expect(notified([{ ...usual, uptime: late, rewards }])).toEqual([
       '30 h signing.rewards-open rewards warning',
       '40 h signing.rewards-reminder rewards warning',
     ])
   })
 
   test('is critical when a vote is concluded without the signature', () => {
-    expect(told([{ ...usual, uptime: { opened: 0.2, concluded: 0.3, signed: null } }])).toEqual([
-      '0.5 h signing.missed uptime critical',
-    ])
+    expect(notified([{ ...usual, uptime: { opened: 0.2, concluded: 0.3, signed: null } }])).toEqual(
+      ['0.5 h signing.missed uptime critical'],
+    )
     const rewards = { opened: 4.1, concluded: 20, signed: null }
-    expect(told([{ ...usual, rewards }])).toEqual([
+    expect(notified([{ ...usual, rewards }])).toEqual([
       '6 h signing.rewards-open rewards warning',
       '16 h signing.rewards-reminder rewards warning',
       '20 h signing.missed rewards critical',
@@ -173,7 +177,7 @@ describe('reward-signing (evaluation rule 5)', () => {
 
   test('recovers once when the provider signs after an alert', () => {
     const rewards = { opened: 4.1, concluded: 30, signed: 17 }
-    expect(told([{ ...usual, rewards }])).toEqual([
+    expect(notified([{ ...usual, rewards }])).toEqual([
       '6 h signing.rewards-open rewards warning',
       '16 h signing.rewards-reminder rewards warning',
       '17 h signing.done rewards info',
@@ -183,7 +187,7 @@ describe('reward-signing (evaluation rule 5)', () => {
   test('recovers from a missed vote when the next one of its kind is signed', () => {
     const missed = { ...usual, uptime: { opened: 0.2, concluded: 0.3, signed: null } }
     const next = { ...usual, epoch: 452, ended: 84 }
-    expect(told([missed, next], -1, 100)).toEqual([
+    expect(notified([missed, next], -1, 100)).toEqual([
       '0.5 h signing.missed uptime critical',
       '84.25 h signing.done uptime info',
     ])
@@ -197,7 +201,7 @@ describe('reward-signing (evaluation rule 5)', () => {
       { ...usual, epoch: 452, ended: 84, uptime: signed, rewards },
       { ...usual, epoch: 453, ended: 168 },
     ]
-    expect(told(all, -1, 200)).toEqual([
+    expect(notified(all, -1, 200)).toEqual([
       '0.5 h signing.missed uptime critical',
       '5 h signing.missed rewards critical',
       '84.25 h signing.done uptime info',
@@ -225,7 +229,7 @@ describe('reward-signing (evaluation rule 5)', () => {
 
   test('says nothing of votes that were concluded before the first look', () => {
     const missed = { ...usual, uptime: { opened: 0.2, concluded: 0.3, signed: null } }
-    expect(told([missed], 1, 60)).toEqual([])
+    expect(notified([missed], 1, 60)).toEqual([])
   })
 
   test('says nothing of votes that were concluded before the first look and could be read only later', () => {
@@ -239,7 +243,7 @@ describe('reward-signing (evaluation rule 5)', () => {
   })
 
   test('judges an open vote at the first look', () => {
-    expect(told([{ ...usual, uptime: never }], 5, 6)).toEqual([
+    expect(notified([{ ...usual, uptime: never }], 5, 6)).toEqual([
       '5 h signing.uptime-open uptime warning',
     ])
   })

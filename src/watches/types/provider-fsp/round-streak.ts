@@ -1,5 +1,9 @@
 import { z } from 'zod'
-import { type Check, checkOf, type ProviderObservation } from '#src/fsp/indexer/observation.ts'
+import {
+  checkOf,
+  type ProviderObservation,
+  type StoredCheck,
+} from '#src/fsp/indexer/observation.ts'
 import { ROUND_CHECKS, type RoundCheck } from '#src/fsp/protocol/verdicts.ts'
 import type { DisplayValues, Presentation, Severity } from '#src/kernel/display-values.ts'
 import { Address, Instant, type JsonObject } from '#src/kernel/units.ts'
@@ -79,7 +83,7 @@ export interface RoundSignal {
   readonly isStreak: boolean
   readonly severity: Severity
   /** Makes an alert of a streak critical whatever its length. */
-  isCritical?(check: Check): boolean
+  isCritical?(check: StoredCheck): boolean
   /** The address the reader should look after. */
   readonly role: 'submit' | 'submitSignatures' | 'signingPolicy'
   /** What an alert shows beside the usual. */
@@ -190,7 +194,7 @@ function combined(
   names: readonly RoundCheck[],
   before: readonly RoundCheck[],
   observation: ProviderObservation,
-): { readonly check: Check; readonly bad: RoundCheck[] } {
+): { readonly check: StoredCheck; readonly bad: RoundCheck[] } {
   if (observation.isPast) return { check: { verdict: 'unknown' }, bad: [...before] }
   const checks = names
     .map((name) => ({ name, ...checkOf(observation, name) }))

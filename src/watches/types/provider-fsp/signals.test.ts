@@ -1,7 +1,11 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { z } from 'zod'
-import type { Check, ProviderObservation, TransactionPart } from '#src/fsp/indexer/observation.ts'
+import type {
+  ProviderObservation,
+  StoredCheck,
+  TransactionPart,
+} from '#src/fsp/indexer/observation.ts'
 import { type CheckVerdict, ROUND_CHECKS, type RoundCheck } from '#src/fsp/protocol/verdicts.ts'
 import type { Evaluation, ParameterValues, Signal } from '../../define.ts'
 import type { ProviderTarget } from '../provider-target.ts'
@@ -65,7 +69,7 @@ function checks(
   only?: RoundCheck,
   values = {},
 ): ProviderObservation['checks'] {
-  const all = z.record(z.enum(ROUND_CHECKS), z.custom<Check>())
+  const all = z.record(z.enum(ROUND_CHECKS), z.custom<StoredCheck>())
   return all.parse(
     Object.fromEntries(
       ROUND_CHECKS.map((name) => {
@@ -84,14 +88,14 @@ function fold(
   signal: FspSignal,
   observations: readonly ProviderObservation[],
   given: ParameterValues = {},
-): { readonly told: string[]; readonly steps: Evaluation<unknown>[] } {
+): { readonly notified: string[]; readonly steps: Evaluation<unknown>[] } {
   const parameters = {
     ...Object.fromEntries(signal.parameters.map((one) => [one.key, one.default])),
     ...given,
   }
   let state = signal.initial
   let open: string | undefined
-  const told: string[] = []
+  const notified: string[] = []
   const steps = observations.map((one, index) => {
     const watch = { target: { provider: PROVIDER }, settings: {}, parameters } as const
     const step = signal.evaluate(z.decode(signal.state, z.encode(signal.state, state)), one, watch)
@@ -99,16 +103,16 @@ function fold(
     for (const { event, severity, data } of step.firings) {
       signal.present(event, JSON.parse(JSON.stringify(data)))
       if (event === signal.events.recovery) {
-        if (open !== undefined) told.push(`${index} recovered`)
+        if (open !== undefined) notified.push(`${index} recovered`)
         open = undefined
       } else if (open === undefined || (open === 'warning' && severity === 'critical')) {
-        told.push(`${index} ${severity}`)
+        notified.push(`${index} ${severity}`)
         open = severity
       }
     }
     return step
   })
-  return { told, steps }
+  return { notified, steps }
 }
 
 function find(id: string): FspSignal {
@@ -156,14 +160,14 @@ describe.each(STREAKS)('%s', (id, check) => {
     ['BBUUBBG', ['1 warning', '6 recovered']],
     ['GGG', []],
     ['UUU', []],
-  ])('with two rounds asked for, %s tells %j', (pattern, told) => {
+  ])('with two rounds asked for, %s tells %j', (pattern, notified) => {
     // Gaps leave the indexes of later rounds as they are.
-    const found = fold(find(id), rounds(pattern, check)).told
-    expect(found).toEqual(told)
+    const found = fold(find(id), rounds(pattern, check)).notified
+    expect(found).toEqual(notified)
   })
 
   test('alerts at once where one round is asked for', () => {
-    expect(fold(find(id), rounds('GBG', check), { rounds: 1 }).told).toEqual([
+    expect(fold(find(id), rounds('GBG', check), { rounds: 1 }).notified).toEqual([
       '1 warning',
       '2 recovered',
     ])
@@ -182,14 +186,17 @@ test.each([
 })
 
 test('a reveal that is missing after its commit is critical', () => {
-  const told = fold(find('ftso-reveal'), rounds('BB', 'reveal', { commitPresent: true })).told
-  expect(told).toEqual(['1 critical'])
+  const notified = fold(
+    find('ftso-reveal'),
+    rounds('BB', 'reveal', { commitPresent: true }),
+  ).notified
+  expect(notified).toEqual(['1 critical'])
 })
 
 test.each(
   EPISODES,
 )('%s fires at the first bad %s and recovers with the next good one', (id, check, severity) => {
-  expect(fold(find(id), rounds('GBBUG', check)).told).toEqual([`1 ${severity}`, '4 recovered'])
+  expect(fold(find(id), rounds('GBBUG', check)).notified).toEqual([`1 ${severity}`, '4 recovered'])
 })
 
 test('a mismatch of one protocol is not over with a signature of the other', () => {
@@ -198,7 +205,7 @@ test('a mismatch of one protocol is not over with a signature of the other', () 
     observation(1, { checks: checks('unknown', 'mismatch') }),
     observation(2, { checks: checks('good') }),
   ]
-  expect(fold(find('signature-mismatch'), seen).told).toEqual(['0 critical', '2 recovered'])
+  expect(fold(find('signature-mismatch'), seen).notified).toEqual(['0 critical', '2 recovered'])
 })
 
 test.each(
@@ -244,7 +251,7 @@ describe('fast-updates', () => {
       fold(
         fastUpdates,
         seen.map((part, i) => observation(i, part)),
-      ).told,
+      ).notified,
     ).toEqual(['1 critical', '3 recovered'])
   })
 
@@ -277,8 +284,8 @@ describe('fast-updates', () => {
     const seen = [silent(8, 2600), silent(16.2, 2700), silent(0, 1, 900)].map((part, i) =>
       observation(i, part),
     )
-    expect(fold(fastUpdates, seen).told).toEqual(['1 critical', '2 recovered'])
-    expect(fold(fastUpdates, seen, { warningEnabled: true }).told).toEqual([
+    expect(fold(fastUpdates, seen).notified).toEqual(['1 critical', '2 recovered'])
+    expect(fold(fastUpdates, seen, { warningEnabled: true }).notified).toEqual([
       '0 warning',
       '1 critical',
       '2 recovered',
@@ -313,7 +320,7 @@ test('silence of a provider whose last update was forgotten ends with an update 
   })
   const seen = [silent(17, 99), silent(null, 1), silent(18, 1)]
   const observations = seen.map((part, index) => observation(index, part))
-  expect(fold(fastUpdates, observations).told).toEqual(['0 critical', '2 recovered'])
+  expect(fold(fastUpdates, observations).notified).toEqual(['0 critical', '2 recovered'])
 })
 
 test.each([
@@ -327,16 +334,16 @@ test.each([
       observation(index, { checks: checks(verdictOf[letter as 'B'], check) }),
     )
   }
-  expect(fold(find(id), seen('GBNNB')).told).toEqual(['4 warning'])
-  expect(fold(find(id), seen('GBNN')).told).toEqual([])
-  expect(fold(find(id), seen('GBNUB')).told).toEqual([])
-  expect(fold(find(id), seen('BBNNG')).told).toEqual(['1 warning', '4 recovered'])
+  expect(fold(find(id), seen('GBNNB')).notified).toEqual(['4 warning'])
+  expect(fold(find(id), seen('GBNN')).notified).toEqual([])
+  expect(fold(find(id), seen('GBNUB')).notified).toEqual([])
+  expect(fold(find(id), seen('BBNNG')).notified).toEqual(['1 warning', '4 recovered'])
 })
 
 test('a round that is handed in twice counts once', () => {
   const [first] = rounds('B', 'commit')
   if (first === undefined) throw new Error('no round')
-  expect(fold(find('ftso-commit'), [first, first, first]).told).toEqual([])
+  expect(fold(find('ftso-commit'), [first, first, first]).notified).toEqual([])
 })
 
 describe('registration', () => {
@@ -363,17 +370,17 @@ describe('registration', () => {
       observation(2, open(opened)),
       observation(3, open(opened, { isRegistered: true })),
     ]
-    expect(fold(registration, seen).told).toEqual(['1 critical', '3 recovered'])
+    expect(fold(registration, seen).notified).toEqual(['1 critical', '3 recovered'])
   })
 
   test('alerts at the snapshot whatever the minutes', () => {
     const seen = [observation(0, open(at - 60, { isClosed: true }))]
-    expect(fold(registration, seen, { minutes: 1440 }).told).toEqual(['0 critical'])
+    expect(fold(registration, seen, { minutes: 1440 }).notified).toEqual(['0 critical'])
   })
 
   test('alerts a provider that is not registered for the epoch in force either', () => {
     const seen = [observation(0, open(at - 3600, { wasRegistered: false, isClosed: true }))]
-    expect(fold(registration, seen).told).toEqual(['0 critical'])
+    expect(fold(registration, seen).notified).toEqual(['0 critical'])
   })
 
   test('every reward epoch without a registration is an episode of its own', () => {
@@ -436,10 +443,10 @@ test('not-in-policy fires for the newest policy and recovers with one that has t
     fold(
       notInPolicy,
       seen.map((part, i) => observation(i, part)),
-    ).told,
+    ).notified,
   ).toEqual(['1 critical', '4 recovered'])
   const first = fold(notInPolicy, [observation(0, policy(false, null))])
-  expect(first.told).toEqual(['0 critical'])
+  expect(first.notified).toEqual(['0 critical'])
   // Round 1,518,720 began then, and reward epoch 452 with it.
   expect(first.steps[0]?.firings[0]?.data).toMatchObject({
     rewardEpochId: 452,
@@ -469,21 +476,21 @@ describe('tx-failed', () => {
 
   test('fires on a revert and recovers when the same call succeeds', () => {
     const other = tx({ ok: true, selector: '0x6c532fae' })
-    expect(fold(txFailed, seen([tx()], [other], [], [tx({ ok: true })])).told).toEqual([
+    expect(fold(txFailed, seen([tx()], [other], [], [tx({ ok: true })])).notified).toEqual([
       '0 warning',
       '3 recovered',
     ])
   })
 
   test('a revert that is made good within one round is told, and its end in the next', () => {
-    expect(fold(txFailed, seen([tx(), tx({ ok: true })], [])).told).toEqual([
+    expect(fold(txFailed, seen([tx(), tx({ ok: true })], [])).notified).toEqual([
       '0 warning',
       '1 recovered',
     ])
   })
 
   test('a lost race is no failure', () => {
-    expect(fold(txFailed, seen([tx({ isBenign: true })], [])).told).toEqual([])
+    expect(fold(txFailed, seen([tx({ isBenign: true })], [])).notified).toEqual([])
   })
 })
 
@@ -502,11 +509,11 @@ describe('balance-low', () => {
 
   test('warns below the minimum, is critical at 5 FLR, recovers at 1.2 times the minimum', () => {
     const seen = [25, 24.9, 26, 5, 29.9, 30].map((flr, index) => holds(flr, index))
-    expect(fold(balanceLow, seen).told).toEqual(['1 warning', '3 critical', '5 recovered'])
+    expect(fold(balanceLow, seen).notified).toEqual(['1 warning', '3 critical', '5 recovered'])
   })
 
   test('a balance that could not be read says nothing', () => {
-    expect(fold(balanceLow, [holds(3), observation(1)]).told).toEqual(['0 critical'])
+    expect(fold(balanceLow, [holds(3), observation(1)]).notified).toEqual(['0 critical'])
   })
 })
 
@@ -534,10 +541,10 @@ describe('minimal conditions', () => {
     const seen = Array.from({ length: 140 }, (_, index) =>
       observation(index, { anchors: { hits: index < 60 ? 40 : 63, possible: 63 } }),
     )
-    const { told } = fold(mcAnchor, seen)
-    expect(told).toHaveLength(2)
-    expect(told[0]).toBe('39 warning')
-    expect(told[1]).toMatch(/recovered$/)
+    const { notified } = fold(mcAnchor, seen)
+    expect(notified).toHaveLength(2)
+    expect(notified[0]).toBe('39 warning')
+    expect(notified[1]).toMatch(/recovered$/)
   })
 
   test('mc-fdc counts rounds with bit vote and signature, and leaves out those without evidence', () => {
@@ -546,8 +553,8 @@ describe('minimal conditions', () => {
         checks: checks(index % 3 === 0 ? 'unknown' : index % 4 === 0 ? 'bad' : 'good', 'bitVote'),
       }),
     )
-    const { told } = fold(mcFdc, seen)
-    expect(told).toEqual(['59 warning'])
+    const { notified } = fold(mcFdc, seen)
+    expect(notified).toEqual(['59 warning'])
   })
 
   test.each(['mc-anchor', 'mc-fdc'])('%s says its own limit and over how many rounds', (id) => {
@@ -570,18 +577,18 @@ describe('minimal conditions', () => {
 
   test('mc-uptime looks at the worst node, from 30 polls on', () => {
     const seen = Array.from({ length: 15 }, (_, index) => observation(index, nodes(0)))
-    const { told, steps } = fold(mcUptime, seen)
-    expect(told).toEqual(['14 warning'])
+    const { notified, steps } = fold(mcUptime, seen)
+    expect(notified).toEqual(['14 warning'])
     expect(steps[14]?.firings[0]?.data).toMatchObject({ nodeId: 'NodeID-B', rate: 0 })
   })
 
   test('validator-not-listed names the node that is gone, and recovers when it is back', () => {
     const seen = [nodes(2), nodes(0, false), nodes(0, false), nodes(2)]
-    const { told, steps } = fold(
+    const { notified, steps } = fold(
       validatorNotListed,
       seen.map((part, i) => observation(i, part)),
     )
-    expect(told).toEqual(['1 critical', '3 recovered'])
+    expect(notified).toEqual(['1 critical', '3 recovered'])
     expect(steps[1]?.firings[0]?.data).toEqual({
       provider: PROVIDER,
       nodeIds: ['NodeID-B'],
@@ -612,7 +619,7 @@ describe('every signal', () => {
   )('%s recovers only after an alert', (_id, signal) => {
     fc.assert(
       fc.property(history, (steps) => {
-        const kinds = fold(signal, asObservations(steps)).told.map((one) => one.split(' ')[1])
+        const kinds = fold(signal, asObservations(steps)).notified.map((one) => one.split(' ')[1])
         expect(kinds[0]).not.toBe('recovered')
         expect(kinds.join(' ')).not.toContain('recovered recovered')
       }),
@@ -626,13 +633,13 @@ describe('every signal', () => {
     fc.assert(
       fc.property(history, fc.nat({ max: 30 }), (steps, place) => {
         const seen = asObservations(steps)
-        const without = fold(signal, seen).told.length
+        const without = fold(signal, seen).notified.length
         const blank = seen.map((one, i) =>
           i === place ? observation(one.round - FIRST_ROUND) : one,
         )
-        const { steps: judged, told } = fold(signal, blank)
+        const { steps: judged, notified } = fold(signal, blank)
         expect(judged[place]?.firings ?? []).toEqual([])
-        expect(told.length).toBeLessThanOrEqual(without + 1)
+        expect(notified.length).toBeLessThanOrEqual(without + 1)
       }),
       { numRuns: 50 },
     )

@@ -7,7 +7,7 @@ import { type LinkingDeps, linkChat } from '#src/recipients/chats.ts'
 import { createRecipient } from '#src/recipients/service.ts'
 
 /** Something whose outbox can be read, and who belongs to it. */
-interface Told {
+interface Notified {
   readonly app: LinkingDeps
   readonly sql: Sql
 }
@@ -30,7 +30,7 @@ export interface Notice {
 }
 
 /** Every notice in the outbox, in the order it was written. */
-export async function notices({ sql }: Told): Promise<Notice[]> {
+export async function notices({ sql }: Notified): Promise<Notice[]> {
   return await sql<Notice[]>`
     select recipient_id as "recipientId", status, envelope->'message'->>'title' as title,
       replace(envelope->'message'->>'event', 'notice.', '') as kind,
@@ -41,13 +41,13 @@ export async function notices({ sql }: Told): Promise<Notice[]> {
 }
 
 /** Kind and title of every notice. */
-export async function titles(told: Told): Promise<string[]> {
-  return (await notices(told)).map(({ kind, title }) => `${kind}: ${title}`)
+export async function titles(notified: Notified): Promise<string[]> {
+  return (await notices(notified)).map(({ kind, title }) => `${kind}: ${title}`)
 }
 
 /** A chat of the wallet, linked without anybody being asked. @returns the recipient's id */
 export async function chatOf(
-  { app }: Told,
+  { app }: Notified,
   { caller }: Owner,
   over: { readonly id?: number; readonly locale?: Locale; readonly timezone?: string } = {},
 ): Promise<number> {
@@ -66,7 +66,7 @@ export async function chatOf(
 }
 
 /** A mailbox of the wallet that is told by default, confirmed. @returns the recipient's id */
-export async function mailboxOf({ app, sql }: Told, { caller }: Owner): Promise<number> {
+export async function mailboxOf({ app, sql }: Notified, { caller }: Owner): Promise<number> {
   const input = {
     name: 'Ops',
     channel: 'email',
