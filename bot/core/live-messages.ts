@@ -43,7 +43,7 @@ import { createWaker } from './waker.ts'
 const LOOK_MS = 5000
 /** Longest one message may take; then somebody else may look at it. */
 const LEASE_MS = 60_000
-/** Between two changes of one message. @see domain, telegram: one message a second for a chat */
+/** Between two changes of one message. */
 const REST_MS = 1000
 const RETRY_MS = 30_000
 const OVERVIEW_LOOK_MS = 60_000

@@ -29,8 +29,8 @@ function createTurns({
 
 const HOUR_MS = 3_600_000
 
-/** Tests of one destination in an hour. @see product decisions, 2 */
+/** Tests of one destination in an hour. */
 export const takeTestTurn = createTurns({ max: 10, windowMs: HOUR_MS })
 
-/** Files of one wallet's history in an hour. @see product decisions, 2 */
+/** Files of one wallet's history in an hour. */
 export const takeExportTurn = createTurns({ max: 6, windowMs: HOUR_MS })

@@ -1,4 +1,4 @@
-/** What people type, as values: pure. @see screens, section 2.4 */
+/** What people type, as values: pure. */
 import { getAddress, isAddress, parseUnits } from 'viem/utils'
 import { parseAmount } from '#src/i18n/parse.ts'
 import type { Locale } from '#src/kernel/locale.ts'

@@ -162,7 +162,6 @@ function letterOf(names: Readonly<Record<string, string>>, name: string): string
   return entry[0]
 }
 
-/** @see screens, section 12 */
 export const VERBS = {
   home: {},
   none: {},

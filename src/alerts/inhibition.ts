@@ -6,7 +6,6 @@
  * is the watch's own matter; what is wrong with a provider is the same for every watch on it, which is
  * told by the `provider` in the data of both.
  *
- * @see product decisions, 9
  */
 import type { Address, JsonObject } from '#src/kernel/units.ts'
 import { REGISTRY as WATCH_TYPES } from '#src/watches/types/index.ts'

@@ -18,7 +18,7 @@ import type { AlertState } from './model.ts'
 import { messageOf } from './recorded-alert.ts'
 import * as store from './store.ts'
 
-/** How long a link may act, from when the alert was recorded. @see screens, 8.1 and 14 */
+/** How long a link may act, from when the alert was recorded. */
 const ACTING_MS = 7 * 86_400_000
 
 type Deps = ReadDeps & { readonly clock: Clock }

@@ -2,7 +2,6 @@ import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { type FeedList, feedId, feedName, findFeed, nearestFeeds } from './feed-names.ts'
 
-/** @see protocol reference, 8.1 */
 const KNOWN = [
   ['FLR/USD', '0x01464c522f55534400000000000000000000000000'],
   ['XRP/USD', '0x015852502f55534400000000000000000000000000'],

@@ -43,7 +43,7 @@ const Answer = z.object({
 })
 
 /**
- * Asks a node's P-chain API. @see protocol reference, 9.3
+ * Asks a node's P-chain API.
  *
  * @param url the node, without the path of the API
  */

@@ -41,7 +41,6 @@ const DOUBTED_MS = 60_000
 /**
  * Looks contracts up in the FlareContractRegistry, all of them in one request.
  *
- * @see protocol reference, 1.2
  */
 export function createContractAddresses({
   registry,

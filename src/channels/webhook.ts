@@ -36,7 +36,6 @@ export type WebhookDestination = z.output<typeof WebhookDestination>
  * A webhook's body, version 2. All of it is always there; receivers must tolerate more inside `data` and
  * `renderedMessage`. Descriptions are keys of texts, as in every published schema.
  *
- * @see specification, "Webhook payload, version 2"
  */
 export const WebhookPayload = z
   .strictObject({
@@ -194,7 +193,6 @@ export function payload(envelope: Envelope): string {
  * `sha256=` and the lowercase hex HMAC-SHA256 of `<timestamp>.<raw body>`, keyed with the secret as
  * shown (UTF-8). Timestamp in epoch seconds.
  *
- * @see specification, "Signature verification of a delivery"
  */
 export function sign(secret: string, timestampSeconds: number, rawBody: string): string {
   const hmac = createHmac('sha256', secret).update(`${timestampSeconds}.${rawBody}`)

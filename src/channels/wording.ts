@@ -29,7 +29,7 @@ const LATE_SECONDS = 60
 /** Stands before a test message. */
 export const TEST_GLYPH = '🧪'
 
-/** Whether the event closes an alert. @see specification, "Events" */
+/** Whether the event closes an alert. */
 export function isRecovery(event: string): boolean {
   return event.endsWith('.recovered') || event === 'signing.done'
 }

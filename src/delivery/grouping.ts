@@ -9,7 +9,6 @@
  * order key nothing overtakes, whatever is urgent. Raised severities and reminders that are written
  * together are one message as well, in answer to the one that told of their alerts.
  *
- * @see product decisions, section 9, "Storm control"; screens, 8.4 and 8.5
  */
 import type { EnvelopeKind } from '#src/channels/define.ts'
 

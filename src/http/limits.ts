@@ -8,7 +8,7 @@ import type { AnyOperation, RateClass } from '#src/operations/define.ts'
 const MINUTE = 60
 const HOUR = 3600
 
-/** Requests a class allows in so many seconds. @see product decisions, 2 */
+/** Requests a class allows in so many seconds. */
 const LIMITS: Readonly<Record<RateClass, { readonly points: number; readonly seconds: number }>> = {
   challenge: { points: 10, seconds: MINUTE },
   token: { points: 10, seconds: MINUTE },
@@ -88,7 +88,7 @@ export function createLimits(scale = 1): Limits {
   }
 }
 
-/** Signing in may be done often; guessing may not. @see product decisions, 13.24 */
+/** Signing in may be done often; guessing may not. */
 function countsFailuresOnly(rate: RateClass): boolean {
   return rate === 'token'
 }

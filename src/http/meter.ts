@@ -114,7 +114,6 @@ function writeChargeHeaders(reply: FastifyReply, chargedCredits: number, quota: 
  * 402 in both forms of x402: version 1 in the body beside the problem and in its language, version 2 in a
  * header, in English always: other scripts would make it larger than proxies take.
  *
- * @see product decisions, 6
  */
 async function refusal(
   app: App,

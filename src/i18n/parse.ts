@@ -9,7 +9,6 @@ import { formatNumber } from './format.ts'
  * one is read as the locale writes numbers, if that makes sense, else as the decimal sign. Words and
  * letters that multiply (`5 million`, `1k`, `1e5`) are refused rather than ignored.
  *
- * @see screens, "Typed input"
  */
 export function parseAmount(text: string, locale: Locale): string | undefined {
   if (text.length > INPUT_MAX) return undefined

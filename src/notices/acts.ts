@@ -1,6 +1,6 @@
 /** What the buttons of notices do in a chat: data of the bot's codec, which reads it again. */
 
-/** The data of a button: its verb and arguments. @see screens, section 12 */
+/** The data of a button: its verb and arguments. */
 function act(verb: string, ...args: readonly Argument[]): string {
   return ['1', verb, ...args.map(written)].join(':')
 }

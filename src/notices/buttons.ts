@@ -38,7 +38,7 @@ interface Choice {
   readonly start?: string
 }
 
-/** The buttons of a notice, in one row. @see screens, 8.9 */
+/** The buttons of a notice, in one row. */
 export function buttonsOf(
   t: Translate,
   notice: Notice,

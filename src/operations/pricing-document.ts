@@ -68,7 +68,7 @@ const SignalEntry = z
   })
   .meta({ id: 'SignalDefinition' })
 
-/** Answer of `GET /pricing`. @see specification, "Pricing document" */
+/** Answer of `GET /pricing`. */
 export const PricingDocument = z
   .object({
     docs: z.string(),

@@ -26,7 +26,6 @@ export const SCRIPTS = fileURLToPath(new URL('./browser', import.meta.url))
 /**
  * Nothing but our own files, and no page of ours in a frame.
  *
- * @see screens, 15.0
  */
 export const CONTENT_SECURITY_POLICY = {
   defaultSrc: ["'none'"],

@@ -3,7 +3,7 @@ import { RateLimiterMemory, RateLimiterRes } from 'rate-limiter-flexible'
 import { AppError } from '#src/kernel/errors.ts'
 import { networkOf } from '#src/kernel/network.ts'
 
-/** What pages let their readers do, and how often a minute. @see product decisions, 2 */
+/** What pages let their readers do, and how often a minute. */
 const LIMITS = { challenge: 10, claim: 10, payment: 10, quote: 10, status: 120, act: 60 } as const
 
 export type PageAct = keyof typeof LIMITS

@@ -36,7 +36,6 @@ export interface NotificationRequest {
  * Those the watch names, if any of them still exists; else the wallet's own channels and defaults. Of
  * these only those whose lowest severity lets it through; also those that are off, for whom it is kept.
  *
- * @see product decisions, 13.2
  */
 export function chooseRecipients(
   candidates: readonly Candidate[],

@@ -71,7 +71,7 @@ export type NewSettings = z.output<typeof NewSettings>
 
 const FIRST_VERSION = 1
 
-/** What holds for a wallet that never changed anything. @see product decisions, 13.33 */
+/** What holds for a wallet that never changed anything. */
 export const DEFAULT_SETTINGS: Settings = {
   locale: 'en',
   timezone: 'UTC',

@@ -43,7 +43,6 @@ export interface Period {
  * A reminder is never held: by the time it came it would say nothing new.
  *
  * @param severity of a recovery: of the alert it closes
- * @see product decisions, 9 and 13.16; screens, 8.8 and 11
  */
 export function timingOf(
   settings: TimingSettings,

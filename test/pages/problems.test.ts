@@ -11,7 +11,6 @@ beforeAll(async () => {
 })
 afterAll(() => site.close())
 
-/** @see product decisions, 2 and 13.9 */
 const PUBLISHED: Readonly<Record<number, string>> = {
   400: 'malformed_json validation_failed invalid_idempotency_key',
   401: 'missing_token invalid_token invalid_signature message_mismatch nonce_expired nonce_used',

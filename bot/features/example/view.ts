@@ -25,7 +25,7 @@ const ALERT_ID = 4711
 const WATCH_ID = 42
 /** An example is first seen when it has lasted so long: two voting rounds, and until both can be judged. */
 const AGE_MS = 5 * 60_000
-/** A voting round. @see protocol reference, 2 */
+/** A voting round. */
 const ROUND_MS = 90_000
 const MUTE_MS = 3_600_000
 

@@ -51,7 +51,7 @@ const NAMES: Readonly<Record<Duty, string>> = {
   fdcSignature: 'fdcsign',
 }
 
-/** Marks of a duty in text, each of another shape, as in the picture. @see screens, 5.3 */
+/** Marks of a duty in text, each of another shape, as in the picture. */
 const MARKS: Readonly<Record<RoundCell, string>> = {
   ok: '✓',
   late: '▸',
@@ -68,7 +68,7 @@ const TEXT_ROUNDS = 20
 const CAPTION_MAX = 1024
 /** Marks of balances that are too low to send with for long. */
 const LOW_MARKS = { warning: '🟠', critical: '🔴' } as const
-/** Silence less likely than that is no chance. @see specification, "Parameters" */
+/** Silence less likely than that is no chance. */
 const SILENT = 1e-7
 /** Beside the picture: how the provider stands, in the reader's language. */
 export function providerCaption(reader: Reader, shown: ShownProvider, options: Options): View {

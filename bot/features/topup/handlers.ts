@@ -270,7 +270,6 @@ onPress(composer, 'topup.qr', async (ctx, { handle }) => {
   await followTopup(ctx.app, { chatId, messageId: sent.message_id, kind }, { topup, ...shown })
 })
 
-/** @see screens, 9.3 */
 const QR_OPTIONS = { type: 'png', errorCorrectionLevel: 'M', margin: 4, width: 640 } as const
 
 async function forget(ctx: BotContext, messageId: number): Promise<void> {

@@ -29,7 +29,7 @@ export interface OfferPlace {
   readonly serviceTokenSymbol: string
 }
 
-/** One way to pay for a resource. @see specification, "Paid resource offers" */
+/** One way to pay for a resource. */
 export const Offer = z
   .object({
     scheme: z.literal(SCHEME),

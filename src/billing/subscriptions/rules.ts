@@ -36,7 +36,6 @@ const FULL_BPS = 10_000n
  * The price of `quantity` slots for `periods` of 30 days. Both discounts multiply; rounded up once, at
  * the end.
  *
- * @see product decisions, 7
  */
 export function priceSlots(quantity: number, periods: number): SlotPrice {
   const duration = DURATION_DISCOUNTS.find(({ minPeriods }) => periods >= minPeriods)

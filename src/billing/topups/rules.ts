@@ -168,7 +168,6 @@ export type PaymentVerdict =
 
 /**
  * What becomes of a payment: its credits, or why there are none. It is refused as a whole.
- *
  */
 export function judgePayment(payment: Case): PaymentVerdict {
   const { asset, amountUnits, topup, rate, lock } = payment

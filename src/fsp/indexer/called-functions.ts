@@ -1,6 +1,6 @@
 import type { ProtocolBlock } from '../reader/round-reader.ts'
 
-/** What contracts say when a race was lost that providers lose every day. @see protocol reference, 10.5 */
+/** What contracts say when a race was lost that providers lose every day. */
 const BENIGN = [
   /already relayed/i,
   /AlreadyRelayed/,

@@ -66,7 +66,6 @@ export type StoredPasses = z.output<typeof StoredPasses>
 /**
  * One row of `passes.json` for each provider that had a part in the reward epoch.
  *
- * @see protocol reference, 9.1
  */
 const PassesRow = z.looseObject({
   rewardEpochId: z.coerce.number().int(),
@@ -83,7 +82,7 @@ const PassesRow = z.looseObject({
 const ROWS_MAX = 2000
 const Passes = z.array(z.unknown()).min(1).max(ROWS_MAX)
 
-/** `reward-distribution-data.json`. @see protocol reference, 7.4 */
+/** `reward-distribution-data.json`. */
 const RewardData = z.looseObject({
   rewardEpochId: z.int(),
   merkleRoot: z.string(),

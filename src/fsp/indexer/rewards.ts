@@ -32,7 +32,7 @@ const GRACE_SECONDS = 86_400
 /** Rewards expire 90 days after their reward epoch, which is so many of them. */
 const EPOCHS_KEPT = 26
 
-/** Own rewards as the tables have them, published less claimed. @see protocol reference, 10.4 */
+/** Own rewards as the tables have them, published less claimed. */
 export function createRewardFacts({
   db,
   chain,

@@ -52,7 +52,7 @@ export interface RoundWindows {
   readonly complete: number
 }
 
-/** The windows of a voting round. @see protocol reference, 2.3 */
+/** The windows of a voting round. */
 export function windowsOf(clock: EpochClock, round: number): RoundWindows {
   const start = roundStart(clock, round)
   const end = start + clock.roundSeconds

@@ -45,7 +45,6 @@ export function submitFunctionOf(input: string): SubmitFunction | undefined {
  * @param input 0x-hex
  * @returns undefined when it calls something else, or when a frame runs past the end, which makes the
  *   whole transaction worthless
- * @see protocol reference, 3.2
  */
 export function decodeSubmission(input: string): Submission | undefined {
   const name = submitFunctionOf(input)

@@ -65,7 +65,6 @@ export interface WeightedValue {
  *
  * Where the weights split exactly in half it lies between both values, rounded down.
  *
- * @see protocol reference, 10.3 `fsp.mc-anchor`
  */
 export function weightedMedian(votes: readonly WeightedValue[]): number | undefined {
   const sorted = votes.toSorted((a, b) => a.value - b.value)

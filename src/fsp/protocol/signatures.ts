@@ -26,7 +26,7 @@ export interface SignedResult {
   readonly unsigned: Uint8Array
 }
 
-/** Takes a submitSignatures payload apart; undefined when it cannot be one. @see protocol reference, 4.5 */
+/** Takes a submitSignatures payload apart; undefined when it cannot be one. */
 export function decodeSigned(payload: Uint8Array): SignedResult | undefined {
   const type = payload[0]
   if (type !== 0 && type !== 1) return undefined

@@ -2,7 +2,6 @@
  * How likely it is that an active provider sends no fast update for a while. Every block draws each of
  * the 4096 virtual providers independently; a provider stands for some of them by its weight.
  *
- * @see protocol reference, 5.2
  */
 
 const VIRTUAL_PROVIDERS = 4096

@@ -17,7 +17,7 @@ import { decodeSigned } from './signatures.ts'
 
 /**
  * What the protocol's rules say of a round, provider by provider: `bad` is proven failure, `good`
- * proven correctness, `unknown` neither, `not-applicable` that the round had no such duty. @see protocol reference, 10.3
+ * proven correctness, `unknown` neither, `not-applicable` that the round had no such duty.
  */
 export type CheckVerdict = 'good' | 'bad' | 'unknown' | 'not-applicable'
 

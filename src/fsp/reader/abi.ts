@@ -3,7 +3,7 @@ import { parseAbi } from 'viem'
 /**
  * What is read of the signing protocol's contracts.
  *
- * @see protocol reference, 11; flare-foundation/flare-smart-contracts-v2
+ * @see flare-foundation/flare-smart-contracts-v2
  */
 
 /** FlareSystemsManager: reward epochs, and the votes on each. */

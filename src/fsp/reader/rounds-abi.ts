@@ -4,7 +4,6 @@ import { parseAbi } from 'viem'
  * What is read to judge providers, beside `abi.ts`. Both generations of a contract that changed its
  * interface answer the same questions here; where they differ, both forms are listed.
  *
- * @see protocol reference, 11
  */
 
 /** FlareSystemsManager: time, registration, policies. */

@@ -1,7 +1,6 @@
 /**
  * That the chain cannot be seen: since when, how bad that is, and what is said of it. Pure.
  *
- * @see product decisions, 8 and 13.29
  */
 import { z } from 'zod'
 import type { Presentation, Severity } from '#src/kernel/display-values.ts'

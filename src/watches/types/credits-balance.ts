@@ -30,7 +30,6 @@ const Threshold = z.object({
  * Fires when the credits are strictly below the limit; recovers at the limit and above it. It judges
  * the first balance it sees too.
  *
- * @see specification, "Evaluation rules", 4
  */
 export function creditsThreshold(
   _previous: State,

@@ -88,7 +88,6 @@ const Moved = z.object({
  *
  * The first price only sets the baseline, and nothing before it counts.
  *
- * @see specification, "Evaluation rules", 2; product decisions 13.14
  */
 export function priceMove(
   previous: State,

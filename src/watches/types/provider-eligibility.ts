@@ -11,7 +11,7 @@ import {
   resolveProvider,
 } from './provider-target.ts'
 
-/** Conditions by the id of their failure in the published calculation. @see protocol reference, 9.1 */
+/** Conditions by the id of their failure in the published calculation. */
 const CONDITIONS: Readonly<Record<string, string>> = {
   FTSO_SCALING_FAILURE: 'conditionAnchor',
   FAST_UPDATES_FAILURE: 'conditionFastUpdates',
@@ -74,7 +74,6 @@ const LOSSES = {
  * Fires when registration or eligibility is lost, each once, and recovers with each that is back.
  * The first look is the baseline of both; eligibility has its own where it becomes known later.
  *
- * @see specification, "Evaluation rules", 3
  */
 function providerStatus(previous: State, observation: Observation): Evaluation<State> {
   const now: Readonly<Record<Part, boolean | null>> = {

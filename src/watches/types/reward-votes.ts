@@ -101,7 +101,6 @@ export const Signing = z.object({
  * Votes that were concluded before the first look are not told. A look tells either one recovery or
  * alerts, of each event one; what is left comes with the next.
  *
- * @see specification, "Evaluation rules", 5
  */
 export function rewardSigningStatus(previous: State, observation: Observation): Evaluation<State> {
   const { at, position } = observation

@@ -58,7 +58,6 @@ const Moved = z.object({
  * Fires when the balance moved by at least the threshold since the last observation, in the chosen
  * direction. The first observation only sets the baseline.
  *
- * @see specification, "Evaluation rules", 1
  */
 export function balanceChange(
   previous: State,

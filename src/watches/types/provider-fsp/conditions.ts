@@ -9,7 +9,7 @@ import { EXAMPLE } from './round-streak.ts'
 
 /**
  * The minimal conditions of a reward epoch, watched over the last rounds with evidence: what falls here
- * will fall over the epoch. @see protocol reference, 9.1, 10.3
+ * will fall over the epoch.
  */
 
 /** Rounds with evidence that count: two hours where none is left out. */

@@ -13,7 +13,7 @@ import type { ProviderTarget } from '../provider-target.ts'
 import { eventsOf } from './events.ts'
 import { EXAMPLE } from './round-streak.ts'
 
-/** How unlikely the silence must be for a provider that works. @see specification, "Parameters" */
+/** How unlikely the silence must be for a provider that works. */
 const PROBABILITY: Parameter = {
   key: 'probability',
   type: 'number',
@@ -66,7 +66,6 @@ const Silence = z.object({
  * Fires when chance does not explain the silence, or at 1 % of a reward epoch's blocks where that is
  * wanted; recovers with the first update. Blocks that were not read say nothing.
  *
- * @see specification, "Evaluation rules", 7; protocol reference, 5
  */
 function fastUpdateSilence(
   previous: State,

@@ -36,7 +36,6 @@ function isRoundEnd({ isBetween }: ProviderObservation): boolean {
  * Watches a data provider in every voting round and reward epoch. First the signals of the published
  * table, then those that are off by default.
  *
- * @see product decisions, 8
  */
 export const providerFsp = defineWatchType<
   ProviderTarget,

@@ -3,7 +3,7 @@ import type { DisplayValues } from '#src/kernel/display-values.ts'
 import { Address, Hash, Instant, type JsonObject } from '#src/kernel/units.ts'
 import { EXAMPLE, roundSignal } from './round-streak.ts'
 
-/** A reveal that does not match its commit. @see specification, "Evaluation rules", 6 */
+/** A reveal that does not match its commit. */
 export const revealOffence = roundSignal({
   id: 'reveal-offence',
   group: 'offences',

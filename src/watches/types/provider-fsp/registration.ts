@@ -13,7 +13,7 @@ import type { ProviderTarget } from '../provider-target.ts'
 import { eventsOf } from './events.ts'
 import { EXAMPLE } from './round-streak.ts'
 
-/** Minutes from the opening of registration to the alert. @see specification, "Parameters" */
+/** Minutes from the opening of registration to the alert. */
 const MINUTES: Parameter = {
   key: 'minutes',
   type: 'integer',
@@ -46,7 +46,6 @@ const Registration = z.object({
  * latest when the signing policy is fixed; recovers when the provider is registered, for that epoch or
  * a later one. It makes no difference whether the provider is registered for the epoch in force.
  *
- * @see specification, "Evaluation rules", 8; product decisions 13.38, 15.2
  */
 function registrationMissing(
   previous: RegistrationState,

@@ -18,7 +18,7 @@ import {
 import type { ProviderTarget } from '../provider-target.ts'
 import { eventsOf } from './events.ts'
 
-/** Bad voting rounds in a row before an alert. @see specification, "Parameters" */
+/** Bad voting rounds in a row before an alert. */
 const ROUNDS: Parameter = {
   key: 'rounds',
   type: 'integer',
@@ -100,7 +100,6 @@ export interface RoundSignal {
  * without the duty neither continue nor reset it, and rounds judged before are passed over; one
  * that was over before anybody watched is no evidence.
  *
- * @see product decisions 8, 13.15; protocol reference, 10.1
  */
 export function roundSignal(
   one: RoundSignal,

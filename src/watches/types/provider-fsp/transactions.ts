@@ -45,7 +45,6 @@ const NOTHING_FAILED: FailedState = { failing: [], isTold: false, repaired: null
  * Fires when a transaction to a protocol contract was reverted, races that are lost every day apart;
  * recovers when everything that failed has succeeded again.
  *
- * @see protocol reference, 10.5
  */
 function transactionFailed(
   previous: FailedState,
@@ -131,7 +130,7 @@ export const txFailed = defineSignal<ProviderTarget, unknown, ProviderObservatio
   },
 })
 
-/** Whole FLR below which an address counts as low. @see product decisions, 13.7 */
+/** Whole FLR below which an address counts as low. */
 const MINIMUM_FLR: Parameter = {
   key: 'minimumFlr',
   type: 'integer',
