@@ -2,7 +2,7 @@
 import { sql } from 'drizzle-orm'
 import type { Db } from '#src/db/connection.ts'
 import { KEPT_MAX } from './model.ts'
-import { KEPT } from './store.ts'
+import { KEPT, notifyWorkers } from './store.ts'
 
 /**
  * Keeps everything unsent of destinations that were switched off, except what is on its way. Tests and
@@ -77,7 +77,7 @@ export async function reviveRetained(
     where d.id = k.id
     returning d.id`)
   await dropRetained(tx, wallet, recipientId)
-  if (revived.length > 0) await tx.execute(sql`select pg_notify('deliveries', '')`)
+  if (revived.length > 0) await notifyWorkers(tx)
   return revived.length
 }
 

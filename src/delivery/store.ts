@@ -53,8 +53,12 @@ export async function insertDeliveries(db: Db, all: readonly NewDelivery[]): Pro
       ) as r(id, wallet, alert_id, recipient_id, channel, lane, order_key, fired_at, position,
         envelope, status, created_at, held_until, watch_id, kind, answers, recovery, test, urgency)`)
   }
-  const isAnyDue = all.some(({ status }) => status === 'pending')
-  if (isAnyDue) await db.execute(sql`select pg_notify('deliveries', '')`)
+  if (all.some(({ status }) => status === 'pending')) await notifyWorkers(db)
+}
+
+/** Wakes the workers once the transaction is committed. */
+export async function notifyWorkers(db: Db): Promise<void> {
+  await db.execute(sql`select pg_notify('deliveries', '')`)
 }
 
 function urgencyOf({ envelope }: Pick<NewDelivery, 'envelope'>): number {
@@ -146,25 +150,8 @@ export async function finish(tx: Db, rows: readonly FinishedRow[], now: Date): P
   const keys = rows.filter(({ status }) => status !== 'retrying').map(({ orderKey }) => orderKey)
   if (keys.length === 0) return
   const answering = rows.filter(({ status }) => status === 'delivered')
-  const ids = [...new Set(answering.map(({ recipientId }) => recipientId))]
+  await wakeRetries(tx, [...new Set(answering.map(({ recipientId }) => recipientId))], now)
   await tx.execute(sql`
-    with waking as (
-      select d.id from deliveries d
-      where d.recipient_id = any(${sql.param(ids)}::int[])
-        and d.status = 'retrying' and d.planned_at is null
-        and d.next_attempt_at > ${now}::timestamptz + ${WOKEN_WAIT}
-        and (d.leased_until is null or d.leased_until <= ${now})
-      order by d.next_attempt_at, d.id
-      limit ${WOKEN_MAX}
-      for update skip locked
-    ),
-    woken as (
-      update deliveries d
-      set planned_at = d.next_attempt_at,
-        next_attempt_at = ${now}::timestamptz + w.place * ${WOKEN_GAP}
-      from (select id, row_number() over (order by id) - 1 as place from waking) w
-      where d.id = w.id
-    )
     update deliveries d set next_attempt_at = ${now}
     from unnest(${sql.param(keys)}::text[]) as freed(order_key)
     cross join lateral (
@@ -174,6 +161,38 @@ export async function finish(tx: Db, rows: readonly FinishedRow[], now: Date): P
       limit 1
     ) head
     where d.id = head.id and d.next_attempt_at is null`)
+}
+
+/**
+ * Makes due what failed before to recipients that have just taken a message, spaced out, so many at once. What was
+ * tried early in this step of the table, and what the other side told to wait, keeps its time.
+ *
+ * @returns whether there was anything
+ */
+export async function wakeRetries(
+  tx: Db,
+  recipientIds: readonly number[],
+  now: Date,
+): Promise<boolean> {
+  if (recipientIds.length === 0) return false
+  const woken = await tx.execute(sql`
+    with waking as (
+      select d.id from deliveries d
+      where d.recipient_id = any(${sql.param([...recipientIds])}::int[])
+        and d.status = 'retrying' and d.planned_at is null
+        and d.next_attempt_at > ${now}::timestamptz + ${WOKEN_WAIT}
+        and (d.leased_until is null or d.leased_until <= ${now})
+      order by d.next_attempt_at, d.id
+      limit ${WOKEN_MAX}
+      for update skip locked
+    )
+    update deliveries d
+    set planned_at = d.next_attempt_at,
+      next_attempt_at = ${now}::timestamptz + w.place * ${WOKEN_GAP}
+    from (select id, row_number() over (order by id) - 1 as place from waking) w
+    where d.id = w.id
+    returning d.id`)
+  return woken.length > 0
 }
 
 /** What got no answer is tried again so many at once, once the channel works. */
@@ -250,14 +269,19 @@ export async function probeUnanswered(
 }
 
 /**
- * What became of a delivery `d`; of one that was held, of the summary that tells it, `s`. The join is
- * `FATE_JOIN`.
+ * What became of a delivery `d`; of one that was held, of the summary that tells it, `s`. One behind an unfinished
+ * delivery of its key has that one's next attempt. The join is `FATE_JOIN`.
  */
 export const FATE = sql.raw(`coalesce(s.status, d.status) as status,
   coalesce(s.attempts, d.attempts) as attempts,
   coalesce(s.last_status_code, d.last_status_code) as "lastStatusCode",
   coalesce(s.last_error, d.last_error) as "lastError",
-  coalesce(s.next_attempt_at, d.next_attempt_at) as "nextAttemptAt",
+  coalesce(s.next_attempt_at, d.next_attempt_at,
+    case when coalesce(s.status, d.status) in ('pending', 'retrying') then (
+      select e.next_attempt_at from deliveries e
+      where e.order_key = coalesce(s.order_key, d.order_key) and e.status in ('pending', 'retrying')
+      order by e.fired_at, e.position, e.id limit 1
+    ) end) as "nextAttemptAt",
   coalesce(s.delivered_at, d.delivered_at) as "deliveredAt"`)
 export const FATE_JOIN = sql.raw('left join deliveries s on s.id = d.told_in')
 

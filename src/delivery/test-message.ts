@@ -139,6 +139,8 @@ async function sendNow(
       error: error?.reason ?? null,
       deliveredAt: error === undefined ? at : null,
     })
+    const isWoken = error === undefined && (await store.wakeRetries(tx, [recipientId], at))
+    if (isWoken) await store.notifyWorkers(tx)
     const outcomes = outcomesOf(recipientId, at, result)
     await keepWaiting(deps, tx, await recordOutcomes({ ...deps, db: tx }, outcomes))
   })

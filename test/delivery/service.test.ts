@@ -75,6 +75,41 @@ describe('a test of a webhook', () => {
     expect(recipient?.lastFailureAt).not.toBeNull()
   })
 
+  test('that arrives makes due what waits for the recipient, but not what was told to wait', async () => {
+    outbox.receiver.answerNext(500, { status: 429, headers: { 'Retry-After': '600' } })
+    await outbox.enqueue({ to: target })
+    await outbox.deliver()
+    outbox.clock.advance(7)
+    await outbox.deliver()
+    const key = 'one key'
+    outbox.receiver.answerNext(500, 500)
+    await outbox.enqueue({ to: target, key, firedAt: 1 })
+    await outbox.deliver()
+    outbox.clock.advance(7)
+    await outbox.deliver()
+    await outbox.enqueue({ to: target, key, firedAt: 2 })
+    await outbox.deliver()
+    const [told, head, behind] = await outbox.rows()
+    expect(told).toMatchObject({ status: 'retrying', attempts: 2 })
+    expect(head).toMatchObject({ status: 'retrying', attempts: 2 })
+    expect(behind).toMatchObject({ status: 'pending', attempts: 0, nextAttemptAt: null })
+    outbox.clock.advance(20)
+    outbox.receiver.answerNext(500)
+    await sendTest(outbox.deps, CALLER, target.id)
+    expect((await outbox.rows()).slice(0, 3)).toEqual([told, head, behind])
+    const rung: string[] = []
+    const listening = await outbox.database.sql.listen('deliveries', () => rung.push('rung'))
+    await sendTest(outbox.deps, CALLER, target.id)
+    await expect.poll(() => rung).toEqual(['rung'])
+    await listening.unlisten()
+    await outbox.deliver()
+    expect((await outbox.rows()).slice(0, 3)).toMatchObject([
+      { ...told },
+      { status: 'delivered', attempts: 3 },
+      { status: 'delivered', attempts: 1 },
+    ])
+  })
+
   test('that learns the endpoint is gone switches it off', async () => {
     outbox.receiver.answerNext(410)
     await sendTest(outbox.deps, CALLER, target.id)
