@@ -230,6 +230,22 @@ describe('the deliveries of alerts', () => {
       },
     ])
   })
+
+  test('have the next attempt of the one they wait for', async () => {
+    const key = 'one key'
+    outbox.receiver.answerNext(503)
+    await outbox.enqueue({ to: target, alertId: 1, key })
+    await outbox.deliver()
+    const ids = await outbox.enqueue({ to: target, alertId: 2, key, firedAt: 1 })
+    await outbox.deliver()
+    const [head, behind] = await outbox.rows()
+    expect(behind).toMatchObject({ id: ids[0], status: 'pending', nextAttemptAt: null })
+    const entries = await listForAlerts(outbox.db, [1, 2])
+    const nextAttemptAt = head?.nextAttemptAt
+    expect(nextAttemptAt).toBeInstanceOf(Date)
+    expect(entries.get(1)).toMatchObject([{ status: 'retrying', nextAttemptAt }])
+    expect(entries.get(2)).toMatchObject([{ status: 'pending', attempts: 0, nextAttemptAt }])
+  })
 })
 
 async function refusal(work: Promise<unknown>): Promise<string> {
