@@ -1,7 +1,7 @@
 import { setTimeout as wait } from 'node:timers/promises'
 import { z } from 'zod'
 import { ANY_BODY, type Customer, type DataCall, signIn, Unexpected } from './customer.ts'
-import type { WorldParts } from './world.ts'
+import type { WorldParts } from './world/parts.ts'
 
 /** How far Alice has come. */
 export interface DeskState {

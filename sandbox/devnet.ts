@@ -1,8 +1,8 @@
-import { createTestClient, http, publicActions, rpcSchema, walletActions } from 'viem'
 import { flare } from '#src/chain/flare.ts'
 import type { Address } from '#src/kernel/units.ts'
 import { PEOPLE } from './devnet/accounts.ts'
 import { startAnvil } from './devnet/anvil.ts'
+import { connectClient, type DevnetClient, type SnapshotId } from './devnet/client.ts'
 import { type DevnetContracts, useContracts } from './devnet/contracts.ts'
 import { deployContracts } from './devnet/deployment.ts'
 import { MULTICALL3_ADDRESS, multicall3CreationCode } from './devnet/multicall.ts'
@@ -23,9 +23,6 @@ export interface DevnetOptions {
   /** Deploys the payment router, tokens and stand-ins for Flare's contracts. */
   readonly contracts?: boolean
 }
-
-/** Reads, writes and bends the chain: viem's public, wallet and test actions in one client. */
-export type DevnetClient = ReturnType<typeof connect>
 
 /** A Flare of our own (chain id 14), with Multicall3 where Flare has it. */
 export interface Devnet {
@@ -57,9 +54,6 @@ export interface FurnishedDevnet extends Devnet {
   readonly contracts: DevnetContracts
 }
 
-/** Names a state of the chain to go back to. */
-export type SnapshotId = `0x${string}`
-
 /** What each person owns at the start: 10,000 FLR. */
 const START_BALANCE_WEI = 10_000n * 10n ** 18n
 /** Room for everything that a world begins with. */
@@ -86,7 +80,7 @@ export async function startDevnet(options?: DevnetOptions): Promise<Devnet>
 export async function startDevnet(options: DevnetOptions = {}): Promise<Devnet> {
   const anvil = await startAnvil(options.anvilPath, anvilOptions(options))
   try {
-    const client = connect(anvil.url)
+    const client = connectClient(anvil.url)
     await furnish(client, options)
     const isAutomined = options.blockTimeSeconds === undefined
     const send = createSender(client, !isAutomined)
@@ -114,25 +108,6 @@ function anvilOptions({ port, blockTimeSeconds, startsAt }: DevnetOptions): read
     ...(blockTimeSeconds === undefined ? [] : ['--block-time', `${blockTimeSeconds}`]),
     ...(startsAt === undefined ? [] : ['--timestamp', `${Math.floor(startsAt.getTime() / 1000)}`]),
   ]
-}
-
-function connect(url: string) {
-  return createTestClient({
-    mode: 'anvil',
-    chain: { ...flare, rpcUrls: { default: { http: [url] } } },
-    transport: http(url, { retryCount: 0 }),
-    cacheTime: 0,
-    pollingInterval: 20,
-    rpcSchema:
-      rpcSchema<
-        [
-          { Method: 'anvil_reorg'; Parameters: [number, []]; ReturnType: null },
-          { Method: 'evm_revert'; Parameters: [SnapshotId]; ReturnType: boolean },
-        ]
-      >(),
-  })
-    .extend(publicActions)
-    .extend(walletActions)
 }
 
 async function furnish(client: DevnetClient, { accounts = [] }: DevnetOptions): Promise<void> {

@@ -8,7 +8,7 @@ import { priceHappenings } from './scenarios/prices.ts'
 import { providerHappenings } from './scenarios/providers.ts'
 import { timeHappenings } from './scenarios/time.ts'
 import { walletHappenings } from './scenarios/wallet.ts'
-import type { WorldParts } from './world.ts'
+import type { WorldParts } from './world/parts.ts'
 
 /** Everything that can be let happen to a world, and what has. */
 export interface Happenings {

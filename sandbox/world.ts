@@ -1,26 +1,26 @@
 import { createApp } from '#src/app.ts'
 import { startEmbedded } from '#src/db/embedded/embedded.ts'
-import type { Clock } from '#src/kernel/clock.ts'
 import type { Logger } from '#src/kernel/logger.ts'
-import { type ChatHooks, startChatHooks } from './chat-hooks.ts'
+import { startChatHooks } from './chat-hooks.ts'
 import { createPlayer, type Player } from './devnet/provider-script.ts'
 import { type RpcProxy, startRpcProxy } from './devnet/rpc-proxy.ts'
 import { type FurnishedDevnet, startDevnet } from './devnet.ts'
-import { type Inbox, startInbox } from './inbox.ts'
-import { type Receiver, startReceiver } from './receiver.ts'
-import { addCast, type Cast } from './telegram/cast.ts'
-import { startTelegramApi, type TelegramApi } from './telegram-api.ts'
+import { startInbox } from './inbox.ts'
+import { startReceiver } from './receiver.ts'
+import { addCast } from './telegram/cast.ts'
+import { startTelegramApi } from './telegram-api.ts'
 import { serveWallet } from './wallet.ts'
 import { createWorldClock, type WorldClock } from './world/clock.ts'
 import { makeDataDir } from './world/data-dir.ts'
 import { startDataUpstream } from './world/data-upstream.ts'
+import type { WorldParts } from './world/parts.ts'
 import { expectFree, findPort } from './world/ports.ts'
 import { startProtocolData } from './world/protocol-data.ts'
 import { BOT_USERNAME, configFor, makeBotToken } from './world/settings.ts'
 import { openLinksInChat } from './world/telegram-links.ts'
-import { createTopupDesk, type TopupDesk } from './world/topups.ts'
+import { createTopupDesk } from './world/topups.ts'
 import { startWeb } from './world/web.ts'
-import { startXrpl, type XrplServer } from './xrpl.ts'
+import { startXrpl } from './xrpl.ts'
 
 /** Ports that are named are taken or the start fails; others have a usual one, or else any free one. */
 export interface WorldOptions {
@@ -35,38 +35,6 @@ export interface WorldOptions {
   readonly anvilPath?: string | undefined
   /** Breaks the start off: it undoes what it has done and fails. */
   readonly signal?: AbortSignal
-}
-
-/** What there is in a world besides its pages. */
-export interface WorldParts {
-  /** Address of the sandbox's pages, without a slash at the end. */
-  readonly url: string
-  readonly service: {
-    readonly publicUrl: string
-    /** Health and metrics. */
-    readonly internalUrl: string
-  }
-  /** Host and port of PostgreSQL. */
-  readonly database: string
-  /** The time of everything in this world. */
-  readonly clock: Clock
-  /** The chain itself, with the payment router, tokens and price feeds, which are always fresh. */
-  readonly devnet: FurnishedDevnet
-  /** Data providers on that chain, in its rounds and reward epochs. */
-  readonly player: Player
-  /** A server of the XRP Ledger. */
-  readonly xrpl: XrplServer
-  readonly topups: TopupDesk
-  /** What stands between the service and the chain. */
-  readonly rpc: RpcProxy
-  readonly telegram: TelegramApi
-  readonly cast: Cast
-  readonly inbox: Inbox
-  readonly receiver: Receiver
-  /** Discord and Slack. */
-  readonly hooks: ChatHooks
-  /** Lets time pass at once, for the chain and everybody else. */
-  skip(seconds: number): Promise<void>
 }
 
 /** A running sandbox. */

@@ -1,4 +1,5 @@
 import { globSync, readFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 
 /** Who may import whom: lower floors only. The first pattern that fits names a file's floor and room. */
@@ -108,6 +109,25 @@ describe('the source tree', () => {
         .map((name) => `${path} imports ${name}`)
     })
     expect(wrong).toEqual([])
+  })
+
+  test('has no circle between files, not even of types', () => {
+    const byPath = new Map(sources.map((source) => [source.path, source]))
+    const importsOf = (path: string) =>
+      (byPath.get(path)?.imports ?? []).map((name) =>
+        name.startsWith('#') ? name.slice(1) : join(dirname(path), name),
+      )
+    const isDone = new Set<string>()
+    const circles: string[] = []
+    const visit = (path: string, trail: readonly string[]) => {
+      if (trail.includes(path))
+        circles.push([...trail.slice(trail.indexOf(path)), path].join(' → '))
+      if (isDone.has(path) || trail.includes(path)) return
+      for (const next of importsOf(path)) visit(next, [...trail, path])
+      isDone.add(path)
+    }
+    for (const { path } of sources) visit(path, [])
+    expect(circles).toEqual([])
   })
 
   test.each(Object.entries(PACKAGES))('imports %s in its own places only', (name, allowed) => {

@@ -18,8 +18,8 @@ import registry from '../contracts/ContractRegistry.json' with { type: 'json' }
 import feeds from '../contracts/PriceFeeds.json' with { type: 'json' }
 import token from '../contracts/Token.json' with { type: 'json' }
 import wrapped from '../contracts/WrappedCoin.json' with { type: 'json' }
-import type { DevnetClient } from '../devnet.ts'
 import { PEOPLE } from './accounts.ts'
+import type { DevnetClient } from './client.ts'
 import { createSender, type Outgoing } from './sending.ts'
 
 /** Where everything is that payments need. */

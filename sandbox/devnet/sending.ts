@@ -1,6 +1,6 @@
 import type { Hex } from 'viem'
 import type { Address, Hash } from '#src/kernel/units.ts'
-import type { DevnetClient } from '../devnet.ts'
+import type { DevnetClient } from './client.ts'
 
 /** A transaction to be sent; without `to` it creates a contract. */
 export interface Outgoing {

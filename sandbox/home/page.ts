@@ -5,7 +5,7 @@ import { createDesk, type Desk, type DeskState, MAILBOX } from '../control-panel
 import { acceptForms, renderView, sandboxPage, sendPage, serveLayout } from '../layout.ts'
 import { serveTopic } from '../live.ts'
 import { flr } from '../scenarios/page.ts'
-import type { WorldParts } from '../world.ts'
+import type { WorldParts } from '../world/parts.ts'
 import { checkParts } from './parts.ts'
 import { createSamples, type Link, type Sample } from './samples.ts'
 

@@ -1,7 +1,7 @@
 import { once } from 'node:events'
 import { connect } from 'node:net'
 import { createPublicClient, http } from 'viem'
-import type { WorldParts } from '../world.ts'
+import type { WorldParts } from '../world/parts.ts'
 
 /** One thing that runs, as the page shows it. */
 export interface Part {

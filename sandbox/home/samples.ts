@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import type { Desk } from '../control-panel.ts'
 import { confirmLinkOf, type Mail, oneClickUrlOf } from '../inbox/mail.ts'
-import type { WorldParts } from '../world.ts'
+import type { WorldParts } from '../world/parts.ts'
 
 /** A link of the page. */
 export interface Link {

@@ -1,6 +1,6 @@
 import type { Behaviour } from '../devnet/fsp/behaviours.ts'
 import type { PlayedRounds } from '../devnet/fsp/time-travel.ts'
-import type { WorldParts } from '../world.ts'
+import type { WorldParts } from '../world/parts.ts'
 import { thenAlerts } from './alerts.ts'
 import { CHAT, type Happening, type HappeningGroup, INBOX, INDEX, RECEIVER } from './define.ts'
 import { alertsOf } from './providers.ts'

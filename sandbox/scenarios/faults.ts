@@ -1,7 +1,7 @@
 import { setTimeout as wait } from 'node:timers/promises'
 import { tooMany } from '../telegram/faults.ts'
 import type { Change } from '../telegram/model.ts'
-import type { WorldParts } from '../world.ts'
+import type { WorldParts } from '../world/parts.ts'
 import { CHAT, type Happening, type HappeningGroup, INBOX, INDEX, secondsSince } from './define.ts'
 
 const RPC_DOWN_MS = 120_000

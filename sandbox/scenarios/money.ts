@@ -1,8 +1,8 @@
 import { setTimeout as wait } from 'node:timers/promises'
 import { formatUnits } from 'viem/utils'
 import type { Desk } from '../control-panel.ts'
+import type { WorldParts } from '../world/parts.ts'
 import type { AskedTopup } from '../world/topups.ts'
-import type { WorldParts } from '../world.ts'
 import {
   type Happening,
   type HappeningGroup,

@@ -4,7 +4,7 @@ import { formatEther } from 'viem/utils'
 import { acceptForms, renderView, sandboxPage, sendPage, serveLayout } from '../layout.ts'
 import { serveTopic } from '../live.ts'
 import { createHappenings, type Happenings } from '../scenarios.ts'
-import type { WorldParts } from '../world.ts'
+import type { WorldParts } from '../world/parts.ts'
 import type { Happening } from './define.ts'
 import type { Entry } from './log.ts'
 

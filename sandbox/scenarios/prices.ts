@@ -1,5 +1,5 @@
 import type { Desk } from '../control-panel.ts'
-import type { WorldParts } from '../world.ts'
+import type { WorldParts } from '../world/parts.ts'
 import { thenAlerts } from './alerts.ts'
 import { CHAT, type Happening, type HappeningGroup, INBOX, INDEX, RECEIVER } from './define.ts'
 import { watch } from './watching.ts'

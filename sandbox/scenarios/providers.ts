@@ -1,6 +1,6 @@
 import type { Desk } from '../control-panel.ts'
 import { BEHAVIOURS, type Behaviour } from '../devnet/fsp/behaviours.ts'
-import type { WorldParts } from '../world.ts'
+import type { WorldParts } from '../world/parts.ts'
 import { thenAlerts } from './alerts.ts'
 import { CHAT, type Happening, type HappeningGroup, INBOX, RECEIVER } from './define.ts'
 import { watch } from './watching.ts'

@@ -1,4 +1,4 @@
-import type { WorldParts } from '../world.ts'
+import type { WorldParts } from '../world/parts.ts'
 import { CHAT, type Happening, type HappeningGroup, INDEX } from './define.ts'
 
 const MINUTE = 60

@@ -1,6 +1,6 @@
 import { formatEther } from 'viem/utils'
 import type { Person } from '../devnet/accounts.ts'
-import type { WorldParts } from '../world.ts'
+import type { WorldParts } from '../world/parts.ts'
 import { thenAlerts } from './alerts.ts'
 import { CHAT, type Happening, type HappeningGroup, INBOX, RECEIVER } from './define.ts'
 

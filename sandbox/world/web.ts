@@ -6,7 +6,7 @@ import { serveLayout, topBar } from '../layout.ts'
 import { receiverPage } from '../receiver/page.ts'
 import { happenPage } from '../scenarios/page.ts'
 import { chatPages } from '../telegram-chat.ts'
-import type { WorldParts } from '../world.ts'
+import type { WorldParts } from './parts.ts'
 
 /** The sandbox's pages. */
 export interface Web {

@@ -16,7 +16,7 @@ import { DEFAULT_SETTINGS, listSettings, type Settings } from '#src/recipients/s
 import { timingOf } from '#src/recipients/timing.ts'
 import { listForNotification } from '#src/watches/notification-view.ts'
 import * as store from './budget-store.ts'
-import type { NotifyDeps } from './notify.ts'
+import type { NotifyDeps } from './notify-deps.ts'
 
 /** Alerts that one watch sends one recipient in an hour: people, and programs. */
 const PEOPLE_MAX = 120

@@ -2,29 +2,19 @@
 import type { Envelope, EnvelopeKind } from '#src/channels/define.ts'
 import type { Db } from '#src/db/connection.ts'
 import * as delivery from '#src/delivery/service.ts'
-import type { Clock } from '#src/kernel/clock.ts'
 import { isAtLeast, type Severity } from '#src/kernel/display-values.ts'
-import type { Quarantine } from '#src/kernel/quarantine.ts'
-import type { SecretBox } from '#src/kernel/secret-box.ts'
 import type { JsonObject } from '#src/kernel/units.ts'
 import type { NotificationTarget } from '#src/recipients/model.ts'
 import * as recipients from '#src/recipients/service.ts'
 import { DEFAULT_SETTINGS, listSettings, type Settings } from '#src/recipients/settings.ts'
 import { type Timing, timingOf } from '#src/recipients/timing.ts'
-import type { WatchForNotification } from '#src/watches/notification-view.ts'
+import type { WatchForNotification } from '#src/watches/notification-model.ts'
 import { findWatchType } from '#src/watches/types/index.ts'
 import { alertUrl } from './alert-urls.ts'
 import { announcement, applyBudget, type Planned } from './budget.ts'
 import type { OpenAlert } from './episodes.ts'
+import type { NotifyDeps } from './notify-deps.ts'
 import { createRenderer, type Note, type Renderable, remind, type renderMessage } from './render.ts'
-
-export interface NotifyDeps {
-  readonly clock: Clock
-  /** Where an alert goes that cannot be put into words; the others of its batch are sent. */
-  readonly quarantine: Quarantine
-  readonly box: SecretBox
-  readonly publicUrl: string
-}
 
 /** An alert as it was recorded. */
 export interface Recorded {

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import type { WatchForNotification } from '#src/watches/notification-view.ts'
+import type { WatchForNotification } from '#src/watches/notification-model.ts'
 import { stepFor } from './reminder-rules.ts'
 
 const TOLD = new Date('2026-11-20T12:00:00.000Z')

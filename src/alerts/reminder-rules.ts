@@ -1,5 +1,5 @@
 import type { Settings } from '#src/recipients/settings.ts'
-import type { WatchForNotification } from '#src/watches/notification-view.ts'
+import type { WatchForNotification } from '#src/watches/notification-model.ts'
 import { FLAPPING_WINDOW_MS, isMuted, nextReminder } from './rules.ts'
 import type { AlertRow } from './store.ts'
 

@@ -8,16 +8,12 @@ import { isolateEach, isSharedFailure } from '#src/db/isolate.ts'
 import * as delivery from '#src/delivery/service.ts'
 import { SEVERITIES, type Severity } from '#src/kernel/display-values.ts'
 import { DEFAULT_SETTINGS, listSettings } from '#src/recipients/settings.ts'
-import {
-  type EndedMute,
-  endMutes,
-  listEndedMutes,
-  listForNotification,
-  type WatchForNotification,
-} from '#src/watches/notification-view.ts'
+import type { EndedMute, WatchForNotification } from '#src/watches/notification-model.ts'
+import { endMutes, listEndedMutes, listForNotification } from '#src/watches/notification-view.ts'
 import { closeAlerts } from './episode-store.ts'
 import { beganAt } from './episodes.ts'
-import { type Notification, type NotifyDeps, notify } from './notify.ts'
+import { type Notification, notify } from './notify.ts'
+import type { NotifyDeps } from './notify-deps.ts'
 import { notesOf, recordedOf } from './recorded-alert.ts'
 import { stepFor } from './reminder-rules.ts'
 import * as reminderStore from './reminder-store.ts'

@@ -21,7 +21,7 @@ import {
   timingOf,
 } from '#src/recipients/timing.ts'
 import * as deferred from './deferred-store.ts'
-import type { NotifyDeps } from './notify.ts'
+import type { NotifyDeps } from './notify-deps.ts'
 import type { Reader } from './render.ts'
 
 /** Recipients looked for at once. */

@@ -7,7 +7,8 @@ import { listForNotification } from '#src/watches/notification-view.ts'
 import * as episodes from './episode-store.ts'
 import type { OpenAlert } from './episodes.ts'
 import { findCause, isCause } from './inhibition.ts'
-import { type Notification, type NotifyDeps, notify, recordOf } from './notify.ts'
+import { type Notification, notify, recordOf } from './notify.ts'
+import type { NotifyDeps } from './notify-deps.ts'
 import { isMuted, nextReminder } from './rules.ts'
 
 /** Wallets looked at in one pass. */

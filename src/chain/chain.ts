@@ -1,7 +1,6 @@
 import type { Address, Hash } from '#src/kernel/units.ts'
 import type { Endpoints } from './endpoints.ts'
 import type { FeedEntry, FeedList } from './feed-names.ts'
-import type { BalanceSpan, ComparedSpan } from './internal-transfers.ts'
 import type { LogReader } from './logs.ts'
 import type { ContractAddresses } from './registry.ts'
 
@@ -105,6 +104,31 @@ export interface PaymentRouterState {
   readonly treasury: Address
   /** Per token asked about, in that order. */
   readonly allowed: readonly boolean[]
+}
+
+/** A stretch of blocks and the holder's balance around it. */
+export interface BalanceSpan {
+  readonly from: number
+  readonly to: number
+  /** At the end of the block before `from`. */
+  readonly before: bigint
+  /**
+   * `before` is what transactions explain, as the state of that block could not be read: a difference may
+   * come from blocks before `from`.
+   */
+  readonly isAssumed?: boolean
+  /** At the end of `to`; undefined where its state is pruned. */
+  readonly after: bigint | undefined
+  /** What else explains a balance, by block: payments that an event tells of. */
+  readonly explained?: ReadonlyMap<number, bigint>
+}
+
+/** What a stretch of blocks brought. */
+export interface ComparedSpan {
+  readonly transfers: readonly Payment[]
+  /** At the end of the stretch; where its state is pruned, what transactions explain. */
+  readonly balance: bigint
+  readonly isAssumed: boolean
 }
 
 /** What a reader of a protocol reads the chain with, its contracts found through the registry. */

@@ -3,37 +3,13 @@ import { z } from 'zod'
 import { AppError } from '#src/kernel/errors.ts'
 import { type Address, Hash } from '#src/kernel/units.ts'
 import { requireBlock } from './blocks.ts'
-import { OTHER_LOG_INDEX, type Payment } from './chain.ts'
+import { type BalanceSpan, type ComparedSpan, OTHER_LOG_INDEX, type Payment } from './chain.ts'
 import type { Endpoints, RpcClient } from './endpoints.ts'
 import { isPruned } from './failures.ts'
 import { Transaction } from './payments.ts'
 import { Quantity } from './quantity.ts'
-import { BLOCKS_PER_STEP, readBlocks, type SpanBlock } from './spans.ts'
-
-/** A stretch of blocks and the holder's balance around it. */
-export interface BalanceSpan {
-  readonly from: number
-  readonly to: number
-  /** At the end of the block before `from`. */
-  readonly before: bigint
-  /**
-   * `before` is what transactions explain, as the state of that block could not be read: a difference may
-   * come from blocks before `from`.
-   */
-  readonly isAssumed?: boolean
-  /** At the end of `to`; undefined where its state is pruned. */
-  readonly after: bigint | undefined
-  /** What else explains a balance, by block: payments that an event tells of. */
-  readonly explained?: ReadonlyMap<number, bigint>
-}
-
-/** What a stretch of blocks brought. */
-export interface ComparedSpan {
-  readonly transfers: readonly Payment[]
-  /** At the end of the stretch; where its state is pruned, what transactions explain. */
-  readonly balance: bigint
-  readonly isAssumed: boolean
-}
+import type { SpanBlock } from './span-block.ts'
+import { BLOCKS_PER_STEP, readBlocks } from './spans.ts'
 
 const Receipt = z.object({ status: Quantity, gasUsed: Quantity, effectiveGasPrice: Quantity })
 

@@ -13,8 +13,9 @@ import {
   routerPayment,
   Transaction,
 } from './payments.ts'
+import type { SpanBlock } from './span-block.ts'
 import { askForLogs, doubtfulBlocks } from './span-events.ts'
-import { BLOCKS_PER_STEP, readBlocks, type SpanBlock } from './spans.ts'
+import { BLOCKS_PER_STEP, readBlocks } from './spans.ts'
 
 /** What a scan needs besides its range. */
 export interface ScanSource {

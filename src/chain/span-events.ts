@@ -5,7 +5,7 @@ import type { BlockRef } from './chain.ts'
 import type { Endpoints } from './endpoints.ts'
 import { type Log, type LogFilter, readLogsOfBlock } from './logs.ts'
 import { readReceiptLogs } from './receipts.ts'
-import type { SpanBlock } from './spans.ts'
+import type { SpanBlock } from './span-block.ts'
 
 /** What endpoints said of the events of some blocks. */
 export interface Heard {

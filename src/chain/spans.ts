@@ -3,11 +3,11 @@ import { z } from 'zod'
 import { AppError } from '#src/kernel/errors.ts'
 import { Hash } from '#src/kernel/units.ts'
 import { requireBlock, toBlockRef } from './blocks.ts'
-import type { BlockRef } from './chain.ts'
 import type { Endpoints, RpcClient } from './endpoints.ts'
 import { EndpointError } from './failures.ts'
 import { HexData, type Log, type LogFilter, type LogReader } from './logs.ts'
 import { forEachAtOnce } from './parallel.ts'
+import type { SpanBlock } from './span-block.ts'
 import { type Heard, settleEvents } from './span-events.ts'
 import { transactionsRootOf } from './transactions-root.ts'
 
@@ -15,17 +15,6 @@ import { transactionsRootOf } from './transactions-root.ts'
 export interface SpanSource {
   readonly endpoints: Endpoints
   readonly logs: LogReader
-}
-
-/** A block of a span. */
-export interface SpanBlock {
-  readonly ref: BlockRef
-  readonly logsBloom: Hex
-  readonly receiptsRoot: Hash
-  /** As JSON-RPC answers them, in their order; only their hashes in a span without transactions. */
-  readonly transactions: readonly unknown[]
-  /** false: endpoints contradict each other about what it has, so that it proves nothing. */
-  readonly isSure: boolean
 }
 
 /** Blocks of the chain without a gap, and their events. */

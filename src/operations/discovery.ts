@@ -3,7 +3,6 @@ import { LOCALES, type Locale } from '#src/kernel/locale.ts'
 import { type App, defineOperation } from './define.ts'
 import { tagOfDocument } from './etag.ts'
 import { openApiDocument } from './openapi.ts'
-import { PricingDocument, pricingDocument } from './pricing-document.ts'
 
 export const getOpenApi = defineOperation({
   id: 'getOpenApi',
@@ -33,15 +32,3 @@ function cachedDocument(
   ofService.set(key, document)
   return document
 }
-
-export const getPricing = defineOperation({
-  id: 'getPricing',
-  method: 'GET',
-  path: '/pricing',
-  scope: 'none',
-  rate: 'public',
-  status: 200,
-  output: PricingDocument,
-  etag: tagOfDocument,
-  handle: async ({ app }) => pricingDocument(app),
-})

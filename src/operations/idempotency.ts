@@ -4,8 +4,8 @@ import { transact } from '#src/db/connection.ts'
 import { canonicalJson } from '#src/kernel/canonical-json.ts'
 import { AppError, ERROR_STATUS, type ErrorDetails } from '#src/kernel/errors.ts'
 import type { Address } from '#src/kernel/units.ts'
+import { type Answer, statusOf } from './answer.ts'
 import type { Answering, App } from './define.ts'
-import { type Answer, statusOf } from './invoke.ts'
 import * as store from './store.ts'
 
 /** How long an answer is kept, in milliseconds. */

@@ -3,8 +3,9 @@ import { deleteAlert, deleteAlerts, exportAlerts, listAlerts } from './alerts.ts
 import { createChallenge, exchangeToken, listTokens, revokeToken } from './auth.ts'
 import { configureChannel, listChannels, removeChannel, testChannel } from './channels.ts'
 import type { AnyOperation } from './define.ts'
-import { getOpenApi, getPricing } from './discovery.ts'
+import { getOpenApi } from './discovery.ts'
 import { previewMessage } from './messages.ts'
+import { getPricing } from './pricing.ts'
 import { getProviderFsp } from './providers.ts'
 import {
   createRecipient,

@@ -4,6 +4,7 @@ import { AppError, type FieldError } from '#src/kernel/errors.ts'
 import { inputErrors } from '#src/kernel/input-limits.ts'
 import type { Locale } from '#src/kernel/locale.ts'
 import { validationErrors } from '#src/kernel/validation.ts'
+import { type Answer, statusOf } from './answer.ts'
 import type { Answering, App } from './define.ts'
 import { runOnce } from './idempotency.ts'
 
@@ -19,13 +20,6 @@ export interface RawInput {
   readonly admit?: () => Promise<void>
   /** Runs once the target of an operation with `targetRate` is found: rate limits per target. */
   readonly admitTarget?: (target: string) => Promise<void>
-}
-
-/** An operation's answer, and whether it is the kept answer of an earlier request. */
-export interface Answer<Output> {
-  readonly status: number
-  readonly output: Output
-  readonly isReplay: boolean
 }
 
 /**
@@ -78,11 +72,6 @@ export async function invoke<Output>(
   }
   const input = { params: raw.params ?? null, body: raw.body ?? null }
   return runOnce(app, operation, { wallet: caller.wallet, key, input }, { prepare, run })
-}
-
-/** The status an operation answers with. */
-export function statusOf<Output>(operation: Answering<Output>, output: Output): number {
-  return operation.queued?.when(output) === true ? operation.queued.status : operation.status
 }
 
 function requireScope(caller: Caller | undefined, scope: Scope | 'none'): void {

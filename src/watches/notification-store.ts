@@ -1,6 +1,6 @@
 import { sql } from 'drizzle-orm'
 import type { Db } from '#src/db/connection.ts'
-import type { EndedMute, WatchForNotification } from './notification-view.ts'
+import type { EndedMute, WatchForNotification } from './notification-model.ts'
 
 /** A watch that is not deleted, as those who tell of it need it. */
 export interface NotificationRow

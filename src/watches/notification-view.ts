@@ -1,23 +1,10 @@
 /** Watches as those who tell of them see them: whom to tell, whether it still fires, whether it is muted. */
 import { z } from 'zod'
 import type { Db } from '#src/db/connection.ts'
-import { completeSignals, type EvaluatedWatch, SignalChoice } from './model.ts'
+import { completeSignals, SignalChoice } from './model.ts'
+import type { EndedMute, WatchForNotification } from './notification-model.ts'
 import * as store from './notification-store.ts'
 import { findWatchType } from './types/index.ts'
-
-/** A watch and how its signals stand. */
-export interface WatchForNotification
-  extends Pick<
-    EvaluatedWatch,
-    'id' | 'wallet' | 'label' | 'recipientIds' | 'minSeverity' | 'mutedUntil'
-  > {
-  /** Neither paused nor suspended. */
-  readonly isJudged: boolean
-  /** Signals that are switched on and whose episode is open. */
-  readonly firing: readonly string[]
-  /** Signals that are switched off: their states are frozen. */
-  readonly off: readonly string[]
-}
 
 /** These watches by id; those that were deleted are missing. */
 export async function listForNotification(
@@ -46,13 +33,6 @@ function switchedOff(typeName: string, signals: unknown): ReadonlySet<string> {
 }
 
 const Choices = z.array(SignalChoice)
-
-/** A mute that is over, and since when it held. */
-export interface EndedMute {
-  readonly watchId: number
-  /** Null for a mute that was set before this was kept. */
-  readonly since: Date | null
-}
 
 /** Watches that are judged and whose mutes are over, at most `limit`, the longest over first. */
 export function listEndedMutes(db: Db, now: Date, limit: number): Promise<readonly number[]> {

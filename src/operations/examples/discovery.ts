@@ -4,12 +4,16 @@ import { assetOf, symbolOf, unitsFor, usdRateOf } from '#src/billing/topups/rule
 import { builtKey, translate } from '#src/i18n/translate.ts'
 import { JsonObject } from '#src/kernel/units.ts'
 import { REGISTRY as WATCH_TYPES } from '#src/watches/types/index.ts'
-import type * as operations from '../discovery.ts'
-import type { ExamplesOf } from './define.ts'
+import type * as pricingOperations from '../pricing.ts'
+import type { ExamplesOf, OperationExample } from './define.ts'
 import * as story from './story.ts'
 
+type DiscoveryExamples = ExamplesOf<typeof pricingOperations> & {
+  readonly getOpenApi: OperationExample
+}
+
 /** The documents themselves, cut short: one operation, the signals of one watch type. */
-export function discoveryExamples(publicUrl: string): ExamplesOf<typeof operations> {
+export function discoveryExamples(publicUrl: string): DiscoveryExamples {
   return {
     getOpenApi: { response: description(publicUrl) },
     getPricing: { response: pricing(publicUrl) },

@@ -1,0 +1,28 @@
+import { createTestClient, http, publicActions, rpcSchema, walletActions } from 'viem'
+import { flare } from '#src/chain/flare.ts'
+
+/** Names a state of the chain to go back to. */
+export type SnapshotId = `0x${string}`
+
+/** Reads, writes and bends the chain: viem's public, wallet and test actions in one client. */
+export type DevnetClient = ReturnType<typeof connectClient>
+
+/** A client of the chain at this address. */
+export function connectClient(url: string) {
+  return createTestClient({
+    mode: 'anvil',
+    chain: { ...flare, rpcUrls: { default: { http: [url] } } },
+    transport: http(url, { retryCount: 0 }),
+    cacheTime: 0,
+    pollingInterval: 20,
+    rpcSchema:
+      rpcSchema<
+        [
+          { Method: 'anvil_reorg'; Parameters: [number, []]; ReturnType: null },
+          { Method: 'evm_revert'; Parameters: [SnapshotId]; ReturnType: boolean },
+        ]
+      >(),
+  })
+    .extend(publicActions)
+    .extend(walletActions)
+}

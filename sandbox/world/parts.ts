@@ -1,0 +1,43 @@
+import type { Clock } from '#src/kernel/clock.ts'
+import type { ChatHooks } from '../chat-hooks.ts'
+import type { Player } from '../devnet/provider-script.ts'
+import type { RpcProxy } from '../devnet/rpc-proxy.ts'
+import type { FurnishedDevnet } from '../devnet.ts'
+import type { Inbox } from '../inbox.ts'
+import type { Receiver } from '../receiver.ts'
+import type { Cast } from '../telegram/cast.ts'
+import type { TelegramApi } from '../telegram-api.ts'
+import type { XrplServer } from '../xrpl.ts'
+import type { TopupDesk } from './topups.ts'
+
+/** What there is in a world besides its pages. */
+export interface WorldParts {
+  /** Address of the sandbox's pages, without a slash at the end. */
+  readonly url: string
+  readonly service: {
+    readonly publicUrl: string
+    /** Health and metrics. */
+    readonly internalUrl: string
+  }
+  /** Host and port of PostgreSQL. */
+  readonly database: string
+  /** The time of everything in this world. */
+  readonly clock: Clock
+  /** The chain itself, with the payment router, tokens and price feeds, which are always fresh. */
+  readonly devnet: FurnishedDevnet
+  /** Data providers on that chain, in its rounds and reward epochs. */
+  readonly player: Player
+  /** A server of the XRP Ledger. */
+  readonly xrpl: XrplServer
+  readonly topups: TopupDesk
+  /** What stands between the service and the chain. */
+  readonly rpc: RpcProxy
+  readonly telegram: TelegramApi
+  readonly cast: Cast
+  readonly inbox: Inbox
+  readonly receiver: Receiver
+  /** Discord and Slack. */
+  readonly hooks: ChatHooks
+  /** Lets time pass at once, for the chain and everybody else. */
+  skip(seconds: number): Promise<void>
+}
