@@ -57,11 +57,14 @@ export function createContractAddresses({
   /** Endpoints, by address, that gave an empty list where one is known. */
   const emptyAt = new Set<string>()
   let readUntilMs = 0
+  /** The last look at what earlier processes saw, which contracts of today do not wait for. */
+  let recalled = Promise.resolve()
 
   async function look(client: RpcClient): Promise<void> {
     const nowMs = clock.now().getTime()
     if (nowMs < readUntilMs) return
-    const [listed] = await Promise.all([readRegistry(client, registry), recall()])
+    recalled = recall()
+    const listed = await readRegistry(client, registry)
     if (listed.size === 0 && known.size > 0) {
       doubt(client.transport.url ?? '')
       readUntilMs = nowMs + DOUBTED_MS
@@ -119,6 +122,7 @@ export function createContractAddresses({
     },
     all: async (client, name) => {
       await look(client)
+      await recalled
       return allOf(name)
     },
     remember,

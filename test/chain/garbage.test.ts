@@ -102,6 +102,33 @@ describe('the list of contracts', () => {
   })
 })
 
+describe('a contract of today', () => {
+  test('is found while what earlier processes saw cannot be read', async () => {
+    const { registry } = devnet.contracts
+    const stored = Promise.withResolvers<Record<string, `0x${string}`[]>>()
+    const names = createContractAddresses({
+      registry,
+      endpointCount: 1,
+      stored: () => stored.promise,
+      clock,
+      log: silentLogger,
+    })
+    const endpoints = createEndpoints({
+      rpcUrls: [primary.url],
+      chainId: 14,
+      log: silentLogger,
+      clock,
+      timeoutMs: 2000,
+    })
+    const now = await endpoints.ask((client) => names.find(client, 'FtsoV2'), undefined)
+    expect(now).toBeDefined()
+    const all = endpoints.ask((client) => names.all(client, 'FtsoV2'), undefined)
+    const former = `0x${'22'.repeat(20)}` as const
+    stored.resolve({ FtsoV2: [former] })
+    expect(await all).toEqual([now, former])
+  })
+})
+
 describe('a validator', () => {
   test.each([
     ['a fraction', '1790000000.5'],
