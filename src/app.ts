@@ -63,14 +63,16 @@ export interface Service {
 const MIGRATIONS = new URL('../migrations', import.meta.url).pathname
 /** How long a start waits for a database that does not answer. */
 const DATABASE_DEADLINE_MS = 60_000
+/** No request waits longer for a database that does not answer. */
+const ANSWER_MS = 10_000
 /** Requests of all front doors: who waits behind others is told so, and soon. */
-const REQUESTS_POOL = { max: 10, waitMs: 5000, lockMs: 3000 }
+const REQUESTS_POOL = { max: 10, waitMs: 5000, lockMs: 3000, answerMs: ANSWER_MS }
 /** Questions to the chain of all front doors. */
 const REQUESTS_ASK = { atOnce: 16, waitingMax: 200, waitMs: 5000 }
 /** Jobs and delivery. */
 const JOBS_POOL = { max: 10 }
 /** Metered calls, which are settled in few statements. */
-const METERING_POOL = { max: 5, waitMs: 5000, lockMs: 3000 }
+const METERING_POOL = { max: 5, waitMs: 5000, lockMs: 3000, answerMs: ANSWER_MS }
 /** Work in hand at a stop, and then closing: together less than the 15 s after which a stop must be over. */
 const STOP_MS = 10_000
 const SETTLE_MS = 2000
@@ -320,8 +322,7 @@ async function endAll(
 
 async function problemOf(check: PromiseLike<unknown>): Promise<string | undefined> {
   try {
-    await check
-    return undefined
+    return (await bounded(Promise.resolve(check), ANSWER_MS)) ? undefined : 'does not answer'
   } catch {
     return 'does not answer'
   }

@@ -45,6 +45,11 @@ interface PoolOptions {
   readonly waitMs?: number
   /** Whoever waits for a row for this long is refused; without it only a statement's time counts. */
   readonly lockMs?: number
+  /**
+   * A statement fails after this long, the wait for a connection included, also when the server is frozen; 15
+   * seconds after its time on the server without it.
+   */
+  readonly answerMs?: number
 }
 
 /** Of the first pool. Listening and locks take one more connection each. */
@@ -58,6 +63,8 @@ const WAIT_MS = 30_000
 const CLOSE_DEADLINE_MS = 10_000
 const CONNECT_TIMEOUT_SECONDS = 10
 const IDLE_MS = 300_000
+/** Share of the time of a statement after which the server cancels it. */
+const CANCEL_SHARE = 0.9
 const LIFETIME_MS = 3_600_000
 
 /** Type numbers of PostgreSQL's own types, the same in every database. */
@@ -87,10 +94,16 @@ export function connect(url: string, options: ConnectOptions = {}): Connection {
       TimeZone: 'UTC',
     },
   })
-  const answerMs = statementTimeoutMs === 0 ? 0 : statementTimeoutMs + 15_000
+  const longestMs = statementTimeoutMs === 0 ? 0 : statementTimeoutMs + 15_000
   const pools: ReturnType<typeof openDb>[] = []
-  const openPool = ({ max = CONNECTIONS_MAX, waitMs = WAIT_MS, lockMs = 0 }: PoolOptions = {}) => {
-    const pool = openDb(sql, { max, waitMs, answerMs, settings: { lock_timeout: lockMs } })
+  const openPool = (of: PoolOptions = {}) => {
+    const { max = CONNECTIONS_MAX, waitMs = WAIT_MS, lockMs = 0, answerMs } = of
+    const settings = {
+      lock_timeout: lockMs,
+      // The server cancels first, where it can: that costs no connection.
+      ...(answerMs !== undefined && { statement_timeout: Math.ceil(answerMs * CANCEL_SHARE) }),
+    }
+    const pool = openDb(sql, { max, waitMs, answerMs: answerMs ?? longestMs, settings })
     pools.push(pool)
     return pool.db
   }

@@ -41,7 +41,10 @@ interface PoolOptions {
   readonly idleMs: number
   /** A connection is not given out again after this long. */
   readonly lifetimeMs: number
-  /** A connection that owes an answer for this long counts as lost; 0: never. */
+  /**
+   * A connection that owes an answer for this long counts as lost; 0: never. What its user waited for it is part of
+   * this for the first statement.
+   */
   readonly answerMs: number
   /** Whoever waits for a connection for this long is refused. */
   readonly waitMs: number
@@ -67,6 +70,7 @@ export function createPool(base: Sql, options: PoolOptions): Pool {
       }),
       prepared: new Set(),
       answerMs: options.answerMs,
+      waitedMs: 0,
       lost: false,
       retired: false,
       onLost: undefined,
@@ -139,7 +143,9 @@ export function createPool(base: Sql, options: PoolOptions): Pool {
   }
 
   async function use<T>(work: (slot: Slot) => Promise<T>): Promise<T> {
+    const askedAt = performance.now()
     const slot = await acquire()
+    slot.waitedMs = performance.now() - askedAt
     try {
       return await work(slot)
     } finally {

@@ -22,6 +22,8 @@ export interface Slot {
   readonly prepared: Set<string>
   /** Owing an answer for this long counts as lost; 0: never. */
   readonly answerMs: number
+  /** How long its user waited for it, until the first statement is sent. */
+  waitedMs: number
   lost: boolean
   /** To be closed when it comes back. */
   retired: boolean
@@ -41,12 +43,13 @@ export async function send(
   options: QueryOptions & { readonly raw?: boolean } = {},
 ): Promise<unknown> {
   if (slot.lost) throw connectionLost()
-  const stopWatching = watchForAnswer(slot)
+  const late = Promise.withResolvers<never>()
+  const stopWatching = watchForAnswer(slot, late.reject)
   try {
     const prepare = options.prepare === true || keepsPrepared(slot, text, values)
     const sent = values.map((value) => (Array.isArray(value) ? arrayText(value) : value))
     const query = slot.client.unsafe(text, sent, { prepare })
-    return options.raw === true ? await query.values() : await query
+    return await Promise.race([options.raw === true ? query.values() : query, late.promise])
   } catch (error) {
     // Anything but a plain error of the server leaves open what the connection will do next.
     if (postgresError(error)?.severity !== 'ERROR') slot.lose(error)
@@ -67,9 +70,16 @@ export function statement(run: (raw: boolean) => Promise<unknown>): Statement {
   return Object.assign(rows, { values })
 }
 
-function watchForAnswer(slot: Slot): () => void {
+/** Closing a connection takes a while when the server is frozen: `fail` is told at once. */
+function watchForAnswer(slot: Slot, fail: (error: unknown) => void): () => void {
   if (slot.answerMs === 0) return () => undefined
-  const timer = setTimeout(() => slot.lose(connectionLost()), slot.answerMs)
+  const giveUp = () => {
+    const error = connectionLost()
+    fail(error)
+    slot.lose(error)
+  }
+  const timer = setTimeout(giveUp, slot.answerMs - slot.waitedMs)
+  slot.waitedMs = 0
   return () => clearTimeout(timer)
 }
 

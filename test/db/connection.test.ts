@@ -12,6 +12,7 @@ import {
 } from '#src/db/connection.ts'
 import { isConnectionFailure } from '#src/db/session.ts'
 import { type FreshDatabase, freshDatabase } from '../support/database.ts'
+import { startSeveringProxy } from '../support/severing-proxy.ts'
 import { asSomebodyElse } from '../support/transaction-guard.ts'
 
 const things = pgTable('things', {
@@ -249,6 +250,34 @@ describe('the pool', () => {
       cause: { code: '57014' },
     })
     await close()
+  })
+})
+
+describe('a server that is frozen', () => {
+  test('fails a statement in its time, and who waited for the connection no later', async () => {
+    const { hostname, port } = new URL(database.url)
+    const proxy = await startSeveringProxy({ host: hostname, port: Number(port) })
+    const url = new URL(database.url)
+    url.host = `127.0.0.1:${proxy.port}`
+    const { db, close } = connect(url.href, { max: 1, waitMs: 1900, answerMs: 2000 })
+    const [set] = await db.execute(query`show statement_timeout`)
+    expect(set).toEqual({ statement_timeout: '1800ms' })
+    proxy.watch(1, () => proxy.watch(1))
+    const failed = async () => {
+      const startedAt = performance.now()
+      const error = await db.execute(query`select 1`).catch((reason: unknown) => reason)
+      return { isLoss: isConnectionFailure(error), ms: performance.now() - startedAt }
+    }
+    const first = failed()
+    await wait(300)
+    const ended = await Promise.all([first, failed()])
+    for (const { isLoss, ms } of ended) {
+      expect(isLoss).toBe(true)
+      expect(ms).toBeGreaterThan(1800)
+      expect(ms).toBeLessThan(2600)
+    }
+    await close()
+    await proxy.close()
   })
 })
 

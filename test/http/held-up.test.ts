@@ -109,6 +109,11 @@ describe('a database that cannot serve a request', () => {
     headers: { 'retry-after': expect.stringMatching(/^\d+$/) },
   }
 
+  test('is given up before ten seconds are over', async () => {
+    const [set] = await service.app.db.execute(query`show statement_timeout`)
+    expect(set).toEqual({ statement_timeout: '9s' })
+  })
+
   test('because its row is held by somebody else is a 503 with Retry-After', async () => {
     const { body } = await alice.request('GET', '/watches')
     const [{ id }] = body.data
