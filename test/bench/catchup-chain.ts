@@ -1,5 +1,5 @@
 import type { Hex } from 'viem'
-import type { ProtocolBlock } from '#src/fsp/reader/round-reader.ts'
+import type { ProtocolBlock } from '#src/fsp/reader/round-blocks.ts'
 import { benchBlocks, benchPolicy } from './fsp-blocks.ts'
 
 /** The chain of `catchup`: the same for the endpoint's process and the reader's. */

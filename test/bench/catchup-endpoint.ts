@@ -11,7 +11,7 @@ import {
 } from 'viem'
 import { listen } from '#sandbox/loopback.ts'
 import { transactionsRootOf } from '#src/chain/transactions-root.ts'
-import type { ProtocolBlock } from '#src/fsp/reader/round-reader.ts'
+import type { ProtocolBlock } from '#src/fsp/reader/round-blocks.ts'
 import { ROUND_EVENTS_ABI } from '#src/fsp/reader/rounds-abi.ts'
 import { BLOCK_SECONDS, catchupBlocks, LATENCY_MS, PLACES } from './catchup-chain.ts'
 

@@ -5,7 +5,8 @@ import { FDC, FTSO } from '#src/fsp/protocol/framing.ts'
 import { commitHash } from '#src/fsp/protocol/ftso.ts'
 import { policyOfRound } from '#src/fsp/protocol/policy.ts'
 import { digestsOf } from '#src/fsp/protocol/signatures.ts'
-import type { LoadedPolicy, ProtocolBlock } from '#src/fsp/reader/round-reader.ts'
+import type { LoadedPolicy } from '#src/fsp/reader/policies.ts'
+import type { ProtocolBlock } from '#src/fsp/reader/round-blocks.ts'
 
 /** Blocks of voting rounds with up to a hundred providers, as the reader gives them. */
 

@@ -1,7 +1,8 @@
 import { decodeSubmission, FTSO } from '#src/fsp/protocol/framing.ts'
 import { commitHash, decodeReveal } from '#src/fsp/protocol/ftso.ts'
 import { decodeSigned, digestsOf, recoverSigner } from '#src/fsp/protocol/signatures.ts'
-import type { LoadedPolicy, ProtocolBlock } from '#src/fsp/reader/round-reader.ts'
+import type { LoadedPolicy } from '#src/fsp/reader/policies.ts'
+import type { ProtocolBlock } from '#src/fsp/reader/round-blocks.ts'
 import type { Address } from '#src/kernel/units.ts'
 
 /**

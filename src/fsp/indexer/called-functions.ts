@@ -1,4 +1,4 @@
-import type { ProtocolBlock } from '../reader/round-reader.ts'
+import type { ProtocolBlock } from '../reader/round-blocks.ts'
 
 /** What contracts say when a race was lost that providers lose every day. */
 const BENIGN = [

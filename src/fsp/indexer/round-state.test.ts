@@ -1,7 +1,7 @@
 import { getAddress } from 'viem/utils'
 import { expect, test } from 'vitest'
 import type { Address } from '#src/kernel/units.ts'
-import type { ProtocolBlock } from '../reader/round-reader.ts'
+import type { ProtocolBlock } from '../reader/round-blocks.ts'
 import {
   addBlock,
   addPoll,

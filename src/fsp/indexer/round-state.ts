@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { Address } from '#src/kernel/units.ts'
 import { silenceExponent } from '../protocol/silence.ts'
-import type { ProtocolBlock } from '../reader/round-reader.ts'
+import type { ProtocolBlock } from '../reader/round-blocks.ts'
 import { functionNameOf, isBenign } from './called-functions.ts'
 import { TransactionPart } from './observation.ts'
 

@@ -2,8 +2,9 @@ import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { Db } from '#src/db/connection.ts'
 import type { Address } from '#src/kernel/units.ts'
 import type { ProviderObservation } from './observation.ts'
-import { createRoundKeeper, type RoundKeeper, type RoundSource } from './round-keeper.ts'
+import { createRoundKeeper, type RoundKeeper } from './round-keeper.ts'
 import { checksOf, RoundRecord } from './round-record.ts'
+import type { RoundSource } from './round-session.ts'
 import * as store from './round-store.ts'
 
 /** Kept rounds as watches and pages need them. */

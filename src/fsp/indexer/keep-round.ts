@@ -1,0 +1,151 @@
+import { z } from 'zod'
+import type { BlockRef } from '#src/chain/chain.ts'
+import { transactUnder } from '#src/db/lock.ts'
+import type { Address } from '#src/kernel/units.ts'
+import { roundAt, roundStart } from '../protocol/epochs.ts'
+import { nodeIdOf } from '../protocol/node-id.ts'
+import { policyOfRound } from '../protocol/policy.ts'
+import type { RoundEvidence } from '../protocol/round-evidence.ts'
+import { judgeRound } from '../protocol/verdicts.ts'
+import type { SystemState } from '../reader/provider-states.ts'
+import type { createRewardFacts } from './rewards.ts'
+import { type Moment, partsOf, silenceIn } from './round-parts.ts'
+import { type RoundRecord, recordOf } from './round-record.ts'
+import type { RoundSource, Session } from './round-session.ts'
+import { CarriedState, forget, sendersOf } from './round-state.ts'
+import * as store from './round-store.ts'
+
+/** What is read at the end of a block is only asked for while the block is young. */
+const STATE_AGE_MS = 600_000
+
+/** Judges a complete round, keeps it and moves progress past it. */
+export async function keepRound(
+  source: RoundSource,
+  rewards: ReturnType<typeof createRewardFacts>,
+  current: Session,
+  evidence: RoundEvidence,
+  block: BlockRef,
+  tip: BlockRef,
+  signal: AbortSignal,
+): Promise<void> {
+  const { db, chain, chainId } = source
+  const { state, policies } = current
+  const { round } = evidence
+  const isYoung = tip.at.getTime() - block.at.getTime() < STATE_AGE_MS
+  const system = isYoung ? await readSystem(source, current, block, signal) : undefined
+  state.sampleSize =
+    system?.sampleSize ?? state.sampleSize ?? (await readSampleSize(source, tip, signal))
+  const judged = judgeRound(policies.clock, chainId, evidence)
+  const records = new Map<Address, RoundRecord>(
+    evidence.policy.providers.flatMap(({ voter }, place) => {
+      const one = judged[place]
+      return one === undefined ? [] : [[voter, recordOf(one)] as const]
+    }),
+  )
+  const policy = policyOfRound(policies.policies, round)
+  const peaks = new Map<Address, Moment>()
+  for (const [voter, record] of records) {
+    const silence = silenceIn(current, policy, voter, system)
+    if (silence !== undefined) records.set(voter, { ...record, fastUpdates: silence.part })
+    if (silence?.peak !== undefined) peaks.set(voter, silence.peak)
+  }
+  // Read twice after a stop, a claim is the same.
+  await transactUnder(current.fence, db, (tx) => store.saveClaims(tx, current.claims))
+  current.claims = []
+  const waiting = isYoung
+    ? await rewards.waiting(
+        current.watched,
+        { policies, readSince: state.readSince, block },
+        signal,
+        current.fence,
+      )
+    : undefined
+  for (const voter of current.watched) {
+    const parts = partsOf(current, voter, {
+      block,
+      system,
+      policy,
+      rewards: waiting?.get(voter),
+      peak: peaks.get(voter),
+    })
+    records.set(voter, { ...records.get(voter), ...parts })
+  }
+  state.peaks = {}
+  state.registrationMoments = {}
+  state.contracts = Object.fromEntries(
+    Object.entries(chain.rounds.contracts()).map(([name, all]) => [name, [...all]]),
+  )
+  forget(state, {
+    members: new Set(policies.policies.flatMap((one) => one.providers.map(({ voter }) => voter))),
+    active: new Set(evidence.policy.providers.map(({ voter }) => voter)),
+    watched: new Set(current.watched),
+    nodeIds: system && nodesOf(system),
+    nowSeconds: block.at.getTime() / 1000,
+  })
+  await storeRound(source, current, evidence, block, records)
+  current.savedTo = Math.max(block.number, current.savedTo ?? 0)
+  current.isFailing = false
+}
+
+/** Writes the round and, unless it has been counted before a restore, the progress past it. */
+async function storeRound(
+  { db }: RoundSource,
+  current: Session,
+  evidence: RoundEvidence,
+  block: BlockRef,
+  records: ReadonlyMap<Address, RoundRecord>,
+): Promise<void> {
+  const { state, policies } = current
+  const { round } = evidence
+  await transactUnder(current.fence, db, async (tx) => {
+    await store.insertRound(tx, {
+      round,
+      rewardEpoch: evidence.policy.rewardEpoch,
+      startsAt: new Date(roundStart(policies.clock, round) * 1000),
+      blockNumber: block.number,
+      blockAt: block.at,
+      providers: Object.fromEntries(records),
+    })
+    if (block.number < (current.savedTo ?? 0)) return
+    await store.saveProgress(tx, {
+      blockNumber: block.number,
+      blockAt: block.at,
+      resumeFrom: Math.max(0, (current.firstBlocks.get(round + 1) ?? block.number) - 1),
+      state: z.encode(CarriedState, state),
+      failingSince: null,
+    })
+  })
+}
+
+/** Updates expected a block at the tip: the chain keeps no history of it that every node answers. */
+async function readSampleSize(
+  { chain }: RoundSource,
+  tip: BlockRef,
+  signal: AbortSignal,
+): Promise<number | null> {
+  const query = { currentEpoch: 0, voters: [], members: new Map(), extra: new Map(), block: tip }
+  return (await chain.rounds.states(query, signal)).sampleSize
+}
+
+function readSystem(
+  { chain }: RoundSource,
+  { policies, watched, state }: Session,
+  block: BlockRef,
+  signal: AbortSignal,
+): Promise<SystemState> {
+  const nowSeconds = block.at.getTime() / 1000
+  const extra = new Map(watched.map((voter) => [voter, sendersOf(state, voter, nowSeconds)]))
+  const round = roundAt(policies.clock, nowSeconds)
+  const inForce = policyOfRound(policies.policies, round)
+  const currentEpoch = inForce?.rewardEpoch ?? policies.currentEpoch
+  const members = new Map(inForce?.providers.map((one) => [one.voter, one]))
+  const query = { currentEpoch, voters: watched, members, extra, block }
+  return chain.rounds.states(query, signal)
+}
+
+/** The validators of those we look at; undefined when they are not known of all. */
+function nodesOf({ providers }: SystemState): ReadonlySet<string> | undefined {
+  const all = [...providers.values()].map(({ nodeIds }) => nodeIds)
+  if (all.includes(null)) return undefined
+  return new Set(all.flatMap((nodeIds) => nodeIds ?? []).map(nodeIdOf))
+}

@@ -1,0 +1,178 @@
+import type { BlockRef } from '#src/chain/chain.ts'
+import type { Db } from '#src/db/connection.ts'
+import type { Fence } from '#src/db/lock.ts'
+import type { Clock } from '#src/kernel/clock.ts'
+import type { Logger } from '#src/kernel/logger.ts'
+import type { Address, Hash } from '#src/kernel/units.ts'
+import type { FspChain } from '../chain.ts'
+import { roundAt } from '../protocol/epochs.ts'
+import { indexPolicy, policyOfRound } from '../protocol/policy.ts'
+import { collectRounds, type RoundCollector } from '../protocol/rounds.ts'
+import type { Policies } from '../reader/policies.ts'
+import type { RewardClaim } from '../reader/round-events.ts'
+import { type KnownPolicies, ownersOf } from './round-parts.ts'
+import { CarriedState, EMPTY_STATE, type Owners, sendersOf } from './round-state.ts'
+import * as store from './round-store.ts'
+
+/** Where rounds are read from. */
+export interface RoundSource {
+  readonly db: Db
+  readonly chain: FspChain
+  readonly clock: Clock
+  readonly log: Logger
+  readonly chainId: number
+  /** Where the rewards of a reward epoch are published; none: nothing is said of them. */
+  readonly rewardDataUrls: readonly string[]
+  /** Identities of the providers that somebody watches in every round. */
+  readonly watchedProviders: () => Promise<readonly Address[]>
+}
+
+/** Blocks read before the first round that is judged, at the very first start. */
+const BLOCKS_BACK = 400
+/** A longer pause than that is left out: a gap in every streak. */
+const BACKFILL_MAX = 150_000
+const PACE_BLOCKS = 20_000
+
+/** What is open while reading goes on. It ends with the lock it was opened under. */
+export interface Session {
+  readonly fence: Fence | undefined
+  /** The block up to which progress is stored; undefined before the first round. */
+  savedTo: number | undefined
+  readonly state: CarriedState
+  readonly collector: RoundCollector
+  policies: KnownPolicies
+  /** The round of the tip that the policies, and who is watched, were asked for at. */
+  knownAt: number
+  watched: readonly Address[]
+  owners: Owners
+  /** First block of each open round. */
+  readonly firstBlocks: Map<number, number>
+  /** Rewards claimed since the last round that was kept. */
+  claims: RewardClaim[]
+  from: number
+  /** Up to here everything but the open rounds has been counted before a stop. */
+  readonly countedTo: number
+  after: Hash | undefined
+  blockSeconds: number
+  /** Something has been noted as unreadable since, and that it can be read again has not. */
+  isFailing: boolean
+}
+
+/** Opens a session that goes on where progress was stored; undefined where there is no such protocol. */
+export async function openSession(
+  source: RoundSource,
+  tip: BlockRef,
+  signal: AbortSignal,
+  fence: Fence | undefined,
+): Promise<Session | undefined> {
+  const { db, chain, log } = source
+  const progress = await store.findProgress(db)
+  const oldest = Math.max(0, tip.number - (progress === undefined ? BLOCKS_BACK : BACKFILL_MAX))
+  const from = Math.max(oldest, progress?.resumeFrom ?? 0)
+  const first = await chain.blockAt(from, signal)
+  const policies = await loadPolicies(source, tip, signal, { since: first?.at ?? tip.at })
+  if (policies === undefined) return undefined
+  const state = CarriedState.parse(progress?.state ?? structuredClone(EMPTY_STATE))
+  if (progress !== undefined && from > progress.resumeFrom) {
+    log.warn({ from: progress.resumeFrom, to: from }, 'rounds left out after a long pause')
+    state.readSince = null
+    state.registrationsSince = null
+    state.registrations = {}
+  }
+  const opened: Session = {
+    fence,
+    savedTo: progress?.blockNumber,
+    state,
+    policies,
+    knownAt: roundAt(policies.clock, tip.at.getTime() / 1000),
+    collector: collectRounds(policies.clock, (round) =>
+      policyOfRound(opened.policies.policies, round),
+    ),
+    watched: [],
+    owners: { bySigningPolicy: new Map(), byAccount: new Map() },
+    firstBlocks: new Map(),
+    claims: [],
+    from,
+    countedTo: progress?.blockNumber ?? -1,
+    after: undefined,
+    blockSeconds: await readPace(source, tip, signal),
+    isFailing: progress?.failingSince != null,
+  }
+  await refresh(source, opened, tip)
+  return opened
+}
+
+/**
+ * Once in a round of the tip, before a block of it is looked at: a block is never judged by a policy
+ * that was replaced before it, however long nobody has looked.
+ */
+export async function renewSession(
+  source: RoundSource,
+  current: Session,
+  tip: BlockRef,
+  signal: AbortSignal,
+): Promise<void> {
+  const round = roundAt(current.policies.clock, tip.at.getTime() / 1000)
+  if (round <= current.knownAt) return
+  const { currentEpoch } = current.policies
+  const known = current.policies
+  const first =
+    current.from <= tip.number ? await source.chain.blockAt(current.from, signal) : undefined
+  const since = first?.at ?? tip.at
+  current.policies = (await loadPolicies(source, tip, signal, { since, known })) ?? current.policies
+  if (current.policies.currentEpoch !== currentEpoch) {
+    current.blockSeconds = await readPace(source, tip, signal)
+  }
+  await refresh(source, current, tip)
+  current.knownAt = round
+}
+
+async function loadPolicies(
+  source: RoundSource,
+  tip: BlockRef,
+  signal: AbortSignal,
+  { since, known }: { readonly since?: Date; readonly known?: KnownPolicies },
+): Promise<KnownPolicies | undefined> {
+  const found = await readPolicies(source, tip, signal, { since, known })
+  return (
+    found && {
+      ...found,
+      policies: found.policies.map((one) => ({ ...one, ...indexPolicy(one) })),
+    }
+  )
+}
+
+/** The policies of every round from `since` on. */
+async function readPolicies(
+  { chain }: RoundSource,
+  tip: BlockRef,
+  signal: AbortSignal,
+  { since, known }: { readonly since: Date | undefined; readonly known: KnownPolicies | undefined },
+): Promise<Policies | undefined> {
+  const found = await chain.rounds.policies(tip, signal, known && { known })
+  if (found === undefined || since === undefined) return found
+  const sinceRound = roundAt(found.clock, since.getTime() / 1000)
+  if ((found.policies[0]?.startRound ?? 0) <= sinceRound) return found
+  return chain.rounds.policies(tip, signal, { known: found, sinceRound })
+}
+
+/** Seconds from block to block of late. */
+async function readPace(
+  { chain }: RoundSource,
+  tip: BlockRef,
+  signal: AbortSignal,
+): Promise<number> {
+  const back = await chain.blockAt(Math.max(0, tip.number - PACE_BLOCKS), signal)
+  const blocks = tip.number - (back?.number ?? tip.number)
+  const seconds = (tip.at.getTime() - (back?.at ?? tip.at).getTime()) / 1000
+  return blocks > 0 && seconds > 0 ? seconds / blocks : 1.2
+}
+
+/** Who is watched now, and whose the accounts are. */
+async function refresh(source: RoundSource, current: Session, at: BlockRef): Promise<void> {
+  current.watched = await source.watchedProviders()
+  const nowSeconds = at.at.getTime() / 1000
+  current.owners = ownersOf(current.policies, new Set(current.watched), (voter) =>
+    sendersOf(current.state, voter, nowSeconds),
+  )
+}

@@ -1,0 +1,245 @@
+import type { BlockRef, ChainAccess } from '#src/chain/chain.ts'
+import type { RpcClient } from '#src/chain/endpoints.ts'
+import { EndpointError } from '#src/chain/failures.ts'
+import { askViews, view } from '#src/chain/views.ts'
+import type { Address } from '#src/kernel/units.ts'
+import type { EpochClock } from '../protocol/epochs.ts'
+import type { Policy } from '../protocol/policy.ts'
+import { SYSTEMS_MANAGER_ABI, VOTER_REGISTRY_ABI } from './abi.ts'
+import { MANAGER_ABI, REGISTRY_ABI } from './rounds-abi.ts'
+
+/** A signing policy with what fast updates need. */
+export interface LoadedPolicy extends Policy {
+  readonly weightSum: number
+  /** Of those that have a key for fast updates. */
+  readonly weightSumWithKeys: number
+  /** When it was fixed, epoch seconds; null where the chain does not say. */
+  readonly fixedAt: number | null
+}
+
+/** Registration for a reward epoch. */
+export interface RegistrationPeriod {
+  readonly epoch: number
+  /** Epoch seconds. */
+  readonly openedAt: number
+}
+
+/** The policies around the reward epoch in force. */
+export interface Policies {
+  readonly clock: EpochClock
+  readonly currentEpoch: number
+  /** Oldest first: those from the round that was asked for on, the one in force, the next once it is fixed. */
+  readonly policies: readonly LoadedPolicy[]
+  /** Registration for these epochs, as far as it has opened. */
+  readonly registrations: readonly RegistrationPeriod[]
+  readonly schedule: {
+    /** Registration stays open for so long at least. */
+    readonly registrationSeconds: number
+    /** Before the end of a reward epoch, the next one is prepared from then on. */
+    readonly preparationSeconds: number
+    /** After the end of their reward epoch rewards can be claimed for so long; null: the chain does not say. */
+    readonly rewardExpirySeconds: number | null
+  }
+}
+
+/** What was read before, so that it need not be read again. */
+export interface PoliciesQuery {
+  /** The oldest voting round whose policy is needed; without it the one before the present is enough. */
+  readonly sinceRound?: number
+  readonly known?: Policies
+}
+
+/** Reads signing policies and how the chain counts time. */
+export interface PolicyReader {
+  /** undefined where there is no such protocol. */
+  read(block: BlockRef, signal?: AbortSignal, query?: PoliciesQuery): Promise<Policies | undefined>
+}
+
+/** Reads the policies around the reward epoch in force, the contracts found through the registry. */
+export function createPolicyReader(source: ChainAccess): PolicyReader {
+  const { endpoints, contracts, multicallAddress } = source
+  let times: Times | undefined
+
+  /** Governance may change the schedule: it is read anew for each epoch. */
+  async function timesFor(
+    client: RpcClient,
+    manager: Address,
+    epoch: number,
+    block: number,
+  ): Promise<Times> {
+    if (times?.readFor !== epoch) times = await readTimes(source, client, manager, { epoch, block })
+    return times
+  }
+
+  return {
+    read: (block, signal, { sinceRound, known } = {}) =>
+      endpoints.ask(async (client) => {
+        const manager = await contracts.find(client, 'FlareSystemsManager')
+        if (manager === undefined) return undefined
+        const one = view(SYSTEMS_MANAGER_ABI, 'getCurrentRewardEpochId', [])
+        const [answer] = await askViews(client, multicallAddress, [[manager, one]], block.number)
+        const currentEpoch = one.of(answer)
+        if (currentEpoch === undefined) return undefined
+        // A policy that is fixed does not change.
+        const read = async (epoch: number) =>
+          known?.policies.find(({ rewardEpoch }) => rewardEpoch === epoch) ??
+          (await readPolicy(source, client, manager, epoch, block.number))
+        const current = await read(currentEpoch)
+        // By an older one its rounds would be judged wrongly.
+        if (current === undefined) throw new EndpointError('no signing policy in force')
+        const next = await read(currentEpoch + 1)
+        const policies: LoadedPolicy[] = [current, ...(next === undefined ? [] : [next])]
+        for (let epoch = currentEpoch - 1; epoch >= 0; epoch -= 1) {
+          const policy = await read(epoch)
+          if (policy === undefined) break
+          policies.unshift(policy)
+          if (policy.startRound <= (sinceRound ?? policy.startRound)) break
+        }
+        const oldest = policies[0]?.rewardEpoch ?? currentEpoch
+        const epochs = Array.from(
+          { length: currentEpoch + 2 - oldest },
+          (_, index) => oldest + index,
+        )
+        const registrations = await readRegistration(source, client, manager, epochs, block.number)
+        const { clock, schedule } = await timesFor(client, manager, currentEpoch, block.number)
+        return { clock, schedule, currentEpoch, policies, registrations }
+      }, signal),
+  }
+}
+
+/** How the chain counts time, as read for a reward epoch. */
+type Times = Pick<Policies, 'clock' | 'schedule'> & { readonly readFor: number }
+
+async function readTimes(
+  { multicallAddress }: ChainAccess,
+  client: RpcClient,
+  manager: Address,
+  { epoch: epochInForce, block }: { readonly epoch: number; readonly block: number },
+): Promise<Times> {
+  const views = [
+    view(MANAGER_ABI, 'firstVotingRoundStartTs', []),
+    view(MANAGER_ABI, 'votingEpochDurationSeconds', []),
+    view(MANAGER_ABI, 'firstRewardEpochStartTs', []),
+    view(MANAGER_ABI, 'rewardEpochDurationSeconds', []),
+    view(MANAGER_ABI, 'voterRegistrationMinDurationSeconds', []),
+    view(MANAGER_ABI, 'newSigningPolicyInitializationStartSeconds', []),
+  ]
+  const expiry = view(MANAGER_ABI, 'rewardExpiryOffsetSeconds', [])
+  const answers = await askViews(
+    client,
+    multicallAddress,
+    [...views, expiry].map((one) => [manager, one] as const),
+    block,
+  )
+  const [first, round, firstEpoch, epoch, registrationSeconds, preparationSeconds] = views.map(
+    (one, i) => Number(one.of(answers[i])),
+  )
+  if (!first || !round || !firstEpoch || !epoch || !registrationSeconds || !preparationSeconds) {
+    throw new EndpointError('the systems manager does not say how it counts time')
+  }
+  return {
+    readFor: epochInForce,
+    clock: {
+      firstRoundAtSeconds: first,
+      roundSeconds: round,
+      firstEpochRound: (firstEpoch - first) / round,
+      roundsPerEpoch: epoch / round,
+    },
+    schedule: {
+      registrationSeconds,
+      preparationSeconds,
+      rewardExpirySeconds: expiry.of(answers[views.length]) ?? null,
+    },
+  }
+}
+
+async function readPolicy(
+  source: ChainAccess,
+  client: RpcClient,
+  manager: Address,
+  epoch: number,
+  block: number,
+): Promise<LoadedPolicy | undefined> {
+  const { multicallAddress } = source
+  const id = [BigInt(epoch)] as const
+  const start = view(MANAGER_ABI, 'getStartVotingRoundId', id)
+  const voters = view(VOTER_REGISTRY_ABI, 'getRegisteredVotersAndNormalisedWeights', id)
+  const submit = view(REGISTRY_ABI, 'getRegisteredSubmitAddresses', id)
+  const submitSignatures = view(REGISTRY_ABI, 'getRegisteredSubmitSignaturesAddresses', id)
+  const signingPolicy = view(REGISTRY_ABI, 'getRegisteredSigningPolicyAddresses', id)
+  const sums = view(REGISTRY_ABI, 'getWeightsSums', id)
+  const fixed = view(MANAGER_ABI, 'getSigningPolicySignInfo', [epoch])
+  // Each registry knows its own reward epochs only: one that answers with nobody does not know this one.
+  for (const registry of await registriesOf(source, client, manager, block)) {
+    const questions = [
+      [manager, start],
+      [manager, fixed],
+      ...[voters, submit, submitSignatures, signingPolicy, sums].map(
+        (one) => [registry, one] as const,
+      ),
+    ] as const
+    const answers = await askViews(client, multicallAddress, questions, block)
+    const found = voters.of(answers[2])
+    const [submits, signatures, policies] = [submit, submitSignatures, signingPolicy].map(
+      (one, i) => one.of(answers[3 + i]),
+    )
+    const startRound = start.of(answers[0])
+    if (!found || !submits || !signatures || !policies || startRound === undefined) continue
+    if (found[0].length === 0) continue
+    const total = found[1].reduce((sum, one) => sum + one, 0)
+    const [, sum = total, sumWithKeys = sum] = sums.of(answers[6]) ?? []
+    const [fixedAt = 0n] = fixed.of(answers[1]) ?? []
+    return {
+      rewardEpoch: epoch,
+      startRound,
+      weightSum: sum,
+      weightSumWithKeys: sumWithKeys === 0 ? sum : sumWithKeys,
+      fixedAt: fixedAt === 0n ? null : Number(fixedAt),
+      providers: found[0].map((voter, place) => ({
+        voter,
+        submit: submits[place] ?? voter,
+        submitSignatures: signatures[place] ?? voter,
+        signingPolicy: policies[place] ?? voter,
+        weight: found[1][place] ?? 0,
+      })),
+    }
+  }
+  return undefined
+}
+
+/** The registry in use by the manager, and those the list of contracts has or had. */
+async function registriesOf(
+  { contracts, multicallAddress }: ChainAccess,
+  client: RpcClient,
+  manager: Address,
+  block: number,
+): Promise<readonly Address[]> {
+  const registry = view(MANAGER_ABI, 'voterRegistry', [])
+  const relay = view(MANAGER_ABI, 'relay', [])
+  const questions = [
+    [manager, registry],
+    [manager, relay],
+  ] as const
+  const [registryAnswer, relayAnswer] = await askViews(client, multicallAddress, questions, block)
+  const [registryInUse, relayInUse] = [registry.of(registryAnswer), relay.of(relayAnswer)]
+  if (registryInUse !== undefined) contracts.remember('VoterRegistry', registryInUse)
+  if (relayInUse !== undefined) contracts.remember('Relay', relayInUse)
+  return contracts.all(client, 'VoterRegistry')
+}
+
+async function readRegistration(
+  { multicallAddress }: ChainAccess,
+  client: RpcClient,
+  manager: Address,
+  epochs: readonly number[],
+  block: number,
+): Promise<readonly RegistrationPeriod[]> {
+  const views = epochs.map((epoch) => view(MANAGER_ABI, 'getRandomAcquisitionInfo', [epoch]))
+  const questions = views.map((one) => [manager, one] as const)
+  const answers = await askViews(client, multicallAddress, questions, block)
+  return views.flatMap((one, index) => {
+    const epoch = epochs[index]
+    const [, , endTs = 0n] = one.of(answers[index]) ?? []
+    return endTs === 0n || epoch === undefined ? [] : [{ epoch, openedAt: Number(endTs) }]
+  })
+}

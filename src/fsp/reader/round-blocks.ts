@@ -1,0 +1,157 @@
+import { z } from 'zod'
+import type { BlockRef, ChainAccess } from '#src/chain/chain.ts'
+import { isEndpointFailure } from '#src/chain/failures.ts'
+import type { Log, LogFilter } from '#src/chain/logs.ts'
+import { readSpan } from '#src/chain/spans.ts'
+import { AppError } from '#src/kernel/errors.ts'
+import { type Hash, ZERO_ADDRESS } from '#src/kernel/units.ts'
+import { SUBMIT_AND_PASS_SELECTOR, submitFunctionOf } from '../protocol/framing.ts'
+import type { SubmissionTransaction } from '../protocol/round-evidence.ts'
+import type { RoundBlock } from '../protocol/rounds.ts'
+import { createCallReader, type ProtocolCall, Transaction } from './round-calls.ts'
+import { eventsOf, NO_EVENTS, type ProtocolEvents, RARE, TOPICS } from './round-events.ts'
+
+/** A block of a span, as far as the protocol is concerned. */
+export interface ProtocolBlock extends RoundBlock, ProtocolEvents {
+  readonly ref: BlockRef
+  readonly calls: readonly ProtocolCall[]
+}
+
+/** Contracts whose calls are looked at. */
+const CALLED = [
+  'Submission',
+  'Relay',
+  'FlareSystemsManager',
+  'VoterRegistry',
+  'VoterPreRegistry',
+  'EntityManager',
+  'FastUpdater',
+] as const
+
+/** Reads blocks with what the protocol has in them. */
+export interface BlockReader {
+  /** As `RoundReader.span`. */
+  read(
+    range: { readonly from: number; readonly to: number; readonly after?: Hash | undefined },
+    watched: ReadonlySet<string>,
+    signal?: AbortSignal,
+  ): Promise<{ readonly blocks: readonly ProtocolBlock[]; readonly upTo: number }>
+}
+
+/** Reads blocks, the contracts found through the registry. */
+export function createBlockReader(source: ChainAccess): BlockReader {
+  const { endpoints, contracts } = source
+  const readCalls = createCallReader(endpoints)
+
+  return {
+    async read(range, watched, signal) {
+      const places = await endpoints.ask(async (client) => {
+        const named = await Promise.all(
+          CALLED.map(async (name) => [name, await contracts.all(client, name)] as const),
+        )
+        return {
+          called: new Map(
+            named.flatMap(([name, all]) => all.map((one) => [one.toLowerCase(), name] as const)),
+          ),
+          relays: await contracts.all(client, 'Relay'),
+          registries: await contracts.all(client, 'VoterRegistry'),
+          hubs: await contracts.all(client, 'FdcHub'),
+          updaters: await contracts.all(client, 'FastUpdater'),
+          rewards: await contracts.all(client, 'RewardManager'),
+        }
+      }, signal)
+      const emitting = [places.relays, places.hubs, places.updaters, places.rewards].flat()
+      const address = [...emitting, ...places.registries]
+      // Nodes read an empty list as any contract.
+      const filter: LogFilter = {
+        address: address.length === 0 ? [ZERO_ADDRESS] : address,
+        topics: [Object.values(TOPICS)],
+      }
+      const asked = { ...range, withTransactions: true, rare: RARE }
+      const span = await readSpan(source, filter, asked, signal)
+      const logsOf = Map.groupBy(span.logs, ({ blockNumber }) => Number(blockNumber))
+      const seenIn = span.blocks.map((block) => ({
+        ...block,
+        seen: transactionsTo(block.transactions, places.called),
+      }))
+      const found = await Promise.all(
+        seenIn.map(async ({ ref, seen, isSure }): Promise<ProtocolBlock | AppError> => {
+          const own = z
+            .array(Transaction)
+            .safeParse(seen.filter(({ from }) => watched.has(from)).map(({ raw }) => raw))
+          const events = readEvents(logsOf.get(ref.number) ?? [], seen)
+          try {
+            const calls = await readCalls(own.data ?? [], ref, places.called, signal)
+            const failed = new Set<string>(calls.filter(({ ok }) => !ok).map(({ tx }) => tx))
+            return {
+              ref,
+              number: ref.number,
+              at: ref.at.getTime() / 1000,
+              isSure: isSure && own.success && events !== undefined,
+              submissions: seen.filter(
+                ({ hash, isSubmission }) => isSubmission && !failed.has(hash),
+              ),
+              ...(events ?? NO_EVENTS),
+              calls,
+            }
+          } catch (error) {
+            if (error instanceof AppError && error.kind === 'upstream') return error
+            throw error
+          }
+        }),
+      )
+      // What came before a block whose receipts cannot be had is kept.
+      const blocks: ProtocolBlock[] = []
+      for (const block of found) {
+        if (!(block instanceof AppError)) blocks.push(block)
+        else if (blocks.length === 0) throw block
+        else break
+      }
+      return { blocks, upTo: blocks.at(-1)?.number ?? span.upTo }
+    },
+  }
+}
+
+/** A transaction to one of our contracts, read without checking each of a block's hundreds. */
+interface Seen extends SubmissionTransaction {
+  readonly raw: unknown
+  readonly isSubmission: boolean
+  readonly isFastUpdate: boolean
+}
+
+function transactionsTo(
+  transactions: readonly unknown[],
+  called: ReadonlyMap<string, string>,
+): Seen[] {
+  return transactions.flatMap((raw): Seen[] => {
+    if (typeof raw !== 'object' || raw === null) return []
+    const { hash, from, to, input } = raw as Record<string, unknown>
+    if (typeof hash !== 'string' || typeof from !== 'string') return []
+    if (typeof to !== 'string' || typeof input !== 'string') return []
+    const contract = called.get(to.toLowerCase())
+    if (contract === undefined) return []
+    return [
+      {
+        raw,
+        hash,
+        from: from.toLowerCase(),
+        input,
+        isSubmission: contract === 'Submission' && submitFunctionOf(input) !== undefined,
+        isFastUpdate:
+          contract === 'Submission' &&
+          input.slice(2, 10).toLowerCase() === SUBMIT_AND_PASS_SELECTOR,
+      },
+    ]
+  })
+}
+
+/** The events of a block; undefined when one of them is not what its topic says. */
+function readEvents(logs: readonly Log[], seen: readonly Seen[]): ProtocolEvents | undefined {
+  const updates = seen.filter(({ isFastUpdate }) => isFastUpdate)
+  try {
+    return eventsOf(logs, new Map(updates.map(({ hash, from }) => [hash, from])))
+  } catch (error) {
+    if (isEndpointFailure(error)) return undefined
+    throw error
+  }
+}
