@@ -118,6 +118,24 @@ describe('quiet hours', () => {
     ])
   })
 
+  test('follow a clock that changes by half an hour', () => {
+    // On Lord Howe Island 02:30 follows 01:59 on 4 October 2026, and 01:30 follows 01:59 on 5 April.
+    expect(around(quiet('22:00', '02:15'), 'Australia/Lord_Howe', '2026-10-03T15:29:59Z')).toEqual([
+      '2026-10-03T11:30:00.000Z',
+      '2026-10-03T15:30:00.000Z',
+    ])
+    expect(
+      around(quiet('22:00', '02:15'), 'Australia/Lord_Howe', '2026-10-03T15:30:00Z'),
+    ).toBeUndefined()
+    expect(around(quiet('22:00', '01:45'), 'Australia/Lord_Howe', '2026-04-04T14:44:59Z')).toEqual([
+      '2026-04-04T11:00:00.000Z',
+      '2026-04-04T14:45:00.000Z',
+    ])
+    expect(
+      around(quiet('22:00', '01:45'), 'Australia/Lord_Howe', '2026-04-04T15:15:00Z'),
+    ).toBeUndefined()
+  })
+
   test('hold what is not critical until their end', () => {
     const at = '2026-11-21T01:00:00Z'
     const end = '2026-11-21T06:00:00.000Z'
@@ -152,6 +170,8 @@ describe('a digest', () => {
     ['daily', 'Pacific/Auckland', '2026-11-20T12:00:00Z', '2026-11-20T20:00:00.000Z'],
     // Clocks go forward in the night before: 09:00 comes an hour earlier.
     ['daily', 'Europe/Berlin', '2026-03-28T12:00:00Z', '2026-03-29T07:00:00.000Z'],
+    ['1h', 'Australia/Lord_Howe', '2026-11-20T12:07:00Z', '2026-11-20T13:00:00.000Z'],
+    ['1h', 'Australia/Lord_Howe', '2026-07-20T12:07:00Z', '2026-07-20T12:30:00.000Z'],
   ] as const)('%s in %s at %s comes at %s', (digest, timezone, at, until) => {
     expect(timing({ digest }, at, { timezone })).toBe(until)
   })

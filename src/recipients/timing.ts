@@ -2,15 +2,13 @@
  * When a message goes to a chat or mailbox: at once, later, or not at all. Quiet hours and digests are
  * the wallet's, the clock they go by is the reader's. Pure.
  */
+import { Temporal } from 'temporal-polyfill'
 import type { EnvelopeKind } from '#src/channels/define.ts'
-import { formatOffset } from '#src/i18n/format.ts'
 import type { Severity } from '#src/kernel/display-values.ts'
 import type { Settings } from './settings.ts'
 
 const MINUTE_MS = 60_000
 const HOUR_MS = 60 * MINUTE_MS
-const DAY_MS = 24 * HOUR_MS
-const DAY_MINUTES = 1440
 
 /** What is to be done with a message now. */
 export type Timing =
@@ -80,13 +78,15 @@ export function quietPeriodAt(
   at: Date,
 ): Period | undefined {
   if (!quietHours.enabled) return undefined
-  const from = minutesOf(quietHours.from)
-  const to = minutesOf(quietHours.to)
-  const today = dayOf(at, timezone)
-  for (const day of [today - 1, today]) {
+  const from = Temporal.PlainTime.from(quietHours.from)
+  const to = Temporal.PlainTime.from(quietHours.to)
+  const isWithinDay = Temporal.PlainTime.compare(from, to) < 0
+  const today = zonedAt(at, timezone).toPlainDate()
+  for (const day of [today.subtract({ days: 1 }), today]) {
+    const lastDay = isWithinDay ? day : day.add({ days: 1 })
     const period = {
-      from: instantOf(day, from, timezone),
-      to: instantOf(from < to ? day : day + 1, to, timezone),
+      from: instantOf(day.toPlainDateTime(from), timezone),
+      to: instantOf(lastDay.toPlainDateTime(to), timezone),
     }
     if (period.from <= at && at < period.to) return period
   }
@@ -100,10 +100,11 @@ export function digestPeriodAt(
   timezone: string,
   at: Date,
 ): Period {
+  const zoned = zonedAt(at, timezone)
   if (digest === 'daily') {
-    const today = dayOf(at, timezone)
+    const today = zoned.toPlainDate()
     const starts = [-1, 0, 1, 2].map((days) =>
-      instantOf(today + days, minutesOf(digestAt), timezone),
+      instantOf(today.add({ days }).toPlainDateTime(digestAt), timezone),
     )
     const next = starts.findIndex((start) => start > at)
     const [from, to] = [starts[next - 1], starts[next]]
@@ -111,7 +112,7 @@ export function digestPeriodAt(
     return { from, to }
   }
   const stepMs = digest === '1h' ? HOUR_MS : 15 * MINUTE_MS
-  const offsetMs = offsetMinutes(at, timezone) * MINUTE_MS
+  const offsetMs = zoned.offsetNanoseconds / 1e6
   const fromMs = Math.floor((at.getTime() + offsetMs) / stepMs) * stepMs - offsetMs
   return { from: new Date(fromMs), to: new Date(fromMs + stepMs) }
 }
@@ -125,49 +126,14 @@ function digestAfter(
   return digestPeriodAt(digest, digestAt, timezone, at).to
 }
 
-function minutesOf(time: string): number {
-  const [hours = 0, minutes = 0] = time.split(':').map(Number)
-  return hours * 60 + minutes
+function zonedAt(at: Date, timezone: string): Temporal.ZonedDateTime {
+  return Temporal.Instant.fromEpochMilliseconds(at.getTime()).toZonedDateTimeISO(timezone)
 }
 
-/** The wall clock as milliseconds, as if it were UTC. */
-function wallMs(at: Date, timezone: string): number {
-  return at.getTime() + offsetMinutes(at, timezone) * MINUTE_MS
-}
-
-/** The day on the wall, counted from 1 January 1970. */
-function dayOf(at: Date, timezone: string): number {
-  return Math.floor(wallMs(at, timezone) / DAY_MS)
-}
-
-/** The first instant at which the wall clock shows this time of this day, or has skipped it. */
-function instantOf(day: number, minutes: number, timezone: string): Date {
-  const wall = (day * DAY_MINUTES + minutes) * MINUTE_MS
-  const offsets = [wall - DAY_MS, wall + DAY_MS].map(
-    (ms) => offsetMinutes(new Date(ms), timezone) * MINUTE_MS,
-  )
-  const shown = offsets
-    .map((offset) => wall - offset)
-    .filter((ms) => wallMs(new Date(ms), timezone) === wall)
-  if (shown.length > 0) return new Date(Math.min(...shown))
-  return skipBetween(wall - Math.max(...offsets), wall - Math.min(...offsets), wall, timezone)
-}
-
-/** The moment between two instants at which the wall clock jumps over `wall`. */
-function skipBetween(beforeMs: number, afterMs: number, wall: number, timezone: string): Date {
-  let before = Math.floor(beforeMs / MINUTE_MS)
-  let after = Math.ceil(afterMs / MINUTE_MS)
-  while (after - before > 1) {
-    const middle = Math.floor((before + after) / 2)
-    if (wallMs(new Date(middle * MINUTE_MS), timezone) >= wall) after = middle
-    else before = middle
-  }
-  return new Date(after * MINUTE_MS)
-}
-
-/** How far the zone's wall clock is ahead of UTC at an instant. */
-function offsetMinutes(at: Date, timezone: string): number {
-  const [, sign, hours = '0', minutes = '0'] =
-    /^UTC([+-])(\d+)(?::(\d+))?/.exec(formatOffset(at, timezone)) ?? []
-  return (sign === '-' ? -1 : 1) * (Number(hours) * 60 + Number(minutes))
+/** The first instant at which the clock of the zone shows `wall`; if it skips `wall`, the instant of the skip. */
+function instantOf(wall: Temporal.PlainDateTime, timezone: string): Date {
+  const earlier = wall.toZonedDateTime(timezone, { disambiguation: 'earlier' })
+  const isSkipped = !earlier.toPlainDateTime().equals(wall)
+  const first = isSkipped ? (earlier.getTimeZoneTransition('next') ?? earlier) : earlier
+  return new Date(first.epochMilliseconds)
 }
