@@ -1,4 +1,4 @@
-import { isIP } from 'node:net'
+import ipaddr from 'ipaddr.js'
 import { z } from 'zod'
 import { RESOURCES } from '#src/billing/price-list.ts'
 import { isClassicAddress } from '#src/chain/xrpl-address.ts'
@@ -218,12 +218,12 @@ function shape(env: z.output<typeof Environment>) {
 /** A number, or a list of addresses and networks such as `10.0.0.0/8`. */
 function isTrustProxy(text: string): boolean {
   if (/^\d{1,2}$/.test(text)) return true
+  const { IPv4, IPv6 } = ipaddr
   return text.split(',').every((part) => {
-    const [ip = '', bits, ...rest] = part.trim().split('/')
-    const isMask =
-      bits === undefined ||
-      (/^\d{1,3}$/.test(bits) && Number(bits) <= 8 * (isIP(ip) === 4 ? 4 : 16))
-    return isIP(ip) !== 0 && isMask && rest.length === 0
+    const range = part.trim()
+    return range.includes(':')
+      ? IPv6.isValid(range) || IPv6.isValidCIDR(range)
+      : IPv4.isValidFourPartDecimal(range) || IPv4.isValidCIDRFourPartDecimal(range)
   })
 }
 

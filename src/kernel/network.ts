@@ -1,15 +1,11 @@
-import { isIPv6 } from 'node:net'
+import { isIP } from 'node:net'
+import ipaddr from 'ipaddr.js'
 
-/** An IPv4 address, or the /64 of an IPv6 address: one customer's network. */
+/** An IPv4 address, or the /64 of an IPv6 address: one customer's network. Other text stays as it is. */
 export function networkOf(address: string): string {
-  const mapped = /^::ffff:(\d+\.\d+\.\d+\.\d+)$/i.exec(address)?.[1]
-  if (mapped !== undefined) return mapped
-  if (!isIPv6(address)) return address
-  const [head = '', tail = ''] = address.split('%')[0]?.split('::') ?? []
-  const before = head === '' ? [] : head.split(':')
-  const after = tail === '' ? [] : tail.split(':')
-  const isShort = address.includes('::')
-  const zeros = isShort ? Array(Math.max(0, 8 - before.length - after.length)).fill('0') : []
-  const groups = [...before, ...zeros, ...after].slice(0, 4)
-  return `${groups.map((group) => Number.parseInt(group, 16).toString(16)).join(':')}::/64`
+  if (isIP(address) === 0) return address
+  const ip = ipaddr.process(address.replace(/%.*/, ''))
+  if (ip instanceof ipaddr.IPv4) return ip.toString()
+  const prefix = ip.parts.slice(0, 4).map((part) => part.toString(16))
+  return `${prefix.join(':')}::/64`
 }
