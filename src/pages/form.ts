@@ -1,3 +1,4 @@
+import formBody from '@fastify/formbody'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 
 const FORM_BYTES_MAX = 8192
@@ -5,17 +6,10 @@ const FORM_BYTES_MAX = 8192
 /** Lets the server read forms: what browsers post, and what mail programs post for one click. */
 export function readForms(server: FastifyInstance): void {
   server.removeAllContentTypeParsers()
-  const options = { parseAs: 'string', bodyLimit: FORM_BYTES_MAX } as const
-  server.addContentTypeParser(
-    'application/x-www-form-urlencoded',
-    options,
-    (_request, text, done) => {
-      done(null, Object.fromEntries(new URLSearchParams(text.toString())))
-    },
-  )
+  server.register(formBody, { bodyLimit: FORM_BYTES_MAX })
   server.addContentTypeParser(
     'multipart/form-data',
-    options,
+    { parseAs: 'string', bodyLimit: FORM_BYTES_MAX },
     async ({ headers }: FastifyRequest, text: string | Buffer) =>
       multipartFields(text.toString(), headers['content-type'] ?? ''),
   )
