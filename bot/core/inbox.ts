@@ -7,6 +7,7 @@ import type { Update } from 'grammy/types'
 import { z } from 'zod'
 import type { Sql } from '#src/db/connection.ts'
 import { listen } from '#src/db/listen.ts'
+import { HOUR_MS } from '#src/kernel/durations.ts'
 import { storableJson } from '#src/kernel/outside-text.ts'
 import type { App } from '#src/operations/define.ts'
 import { describe, floodWaitMs, isPassing } from './api.ts'
@@ -21,8 +22,8 @@ const LEASE_MS = 30_000
 /** Look this often when nothing wakes us. */
 const LOOK_MS = 1000
 /** Handled updates are remembered this long; Telegram repeats them for a day. */
-const KEPT_MS = 72 * 3_600_000
-const PRUNE_MS = 3_600_000
+const KEPT_MS = 72 * HOUR_MS
+const PRUNE_MS = HOUR_MS
 /** How long a stop waits for updates in hand. */
 const STOP_MS = 10_000
 /** Tries after a bug, and while Telegram or the database is away. */

@@ -4,6 +4,7 @@
  * that asks, and any command, closes it; so does a day.
  */
 import type { z } from 'zod'
+import { DAY_MS } from '#src/kernel/durations.ts'
 import { withRefusal } from '../views/notices.ts'
 import type { Rows, View } from '../views/view.ts'
 import type { BotContext } from './context.ts'
@@ -12,7 +13,7 @@ import { show } from './show.ts'
 import type { Task } from './store.ts'
 
 /** How long a question waits for its answer, and a draft for its next step. */
-export const SESSION_MS = 24 * 3_600_000
+export const SESSION_MS = DAY_MS
 
 /** Why an answer cannot be taken: what is wrong, what is allowed, an example. */
 export interface Refusal {

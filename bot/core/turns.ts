@@ -1,3 +1,5 @@
+import { HOUR_MS } from '#src/kernel/durations.ts'
+
 /** Keys remembered before those that are free again are forgotten. */
 const KEYS_KEPT = 1000
 
@@ -26,8 +28,6 @@ function createTurns({
     return undefined
   }
 }
-
-const HOUR_MS = 3_600_000
 
 /** Tests of one destination in an hour. */
 export const takeTestTurn = createTurns({ max: 10, windowMs: HOUR_MS })

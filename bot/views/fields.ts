@@ -3,6 +3,7 @@ import { formatUnits } from 'viem/utils'
 import { formatDecimal, formatDuration, formatNumber, formatPercent } from '#src/i18n/format.ts'
 import { builtKey, hasText, type Translate, typed } from '#src/i18n/translate.ts'
 import { type DisplayValues, SEVERITIES } from '#src/kernel/display-values.ts'
+import { DAY_SECONDS } from '#src/kernel/durations.ts'
 import type { NumberField, SettingField } from '#src/watches/form.ts'
 import { readDuration, readNumber, type TypedProblem } from '../core/typed-input.ts'
 import type { Reader } from './view.ts'
@@ -14,7 +15,7 @@ export interface OwnedField {
   readonly field: SettingField
 }
 
-const COOLDOWN_MAX_SECONDS = 30 * 86_400
+const COOLDOWN_MAX_SECONDS = 30 * DAY_SECONDS
 
 /** What every watch has beside the settings of its type. */
 const WATCH_FIELDS: readonly SettingField[] = [

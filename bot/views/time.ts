@@ -1,8 +1,7 @@
 import { formatDateTime, formatTime } from '#src/i18n/format.ts'
 import { escapeHtml, type Html, html } from '#src/i18n/translate.ts'
+import { DAY_MS } from '#src/kernel/durations.ts'
 import type { Reader } from './view.ts'
-
-const DAY_MS = 86_400_000
 
 /**
  * The wall time of an instant, such as `14:05:12`. In groups each member sees their own; where the

@@ -9,6 +9,7 @@ import { type Db, transact } from '#src/db/connection.ts'
 import { isolateEach } from '#src/db/isolate.ts'
 import * as delivery from '#src/delivery/service.ts'
 import { type Translate, translator, typed } from '#src/i18n/translate.ts'
+import { HOUR_MS } from '#src/kernel/durations.ts'
 import type { Locale } from '#src/kernel/locale.ts'
 import type { Address } from '#src/kernel/units.ts'
 import * as recipients from '#src/recipients/service.ts'
@@ -23,7 +24,6 @@ const PEOPLE_MAX = 120
 const WEBHOOK_MAX = 1200
 /** Summaries looked for at once. */
 const AT_ONCE = 200
-const HOUR_MS = 3_600_000
 const GLYPH = '🚧'
 
 /** A delivery that is about to be written, and the watch that it is about. */

@@ -4,6 +4,7 @@ import type { Db } from '#src/db/connection.ts'
 import type { Caller } from '#src/kernel/caller.ts'
 import type { Clock } from '#src/kernel/clock.ts'
 import { SEVERITIES, type Severity } from '#src/kernel/display-values.ts'
+import { HOUR_MS } from '#src/kernel/durations.ts'
 import { cutPage, type Page, readCursor } from '#src/kernel/query.ts'
 import { ID_MAX, INSTANT_MS_MAX } from '#src/kernel/units.ts'
 import { durationOf, type ReadDeps, recoveredAtOf, stateOf } from './history.ts'
@@ -39,8 +40,6 @@ export interface LinesWanted {
 
 /** Counting ends here. */
 const COUNTED_MAX = 10_000
-
-const HOUR_MS = 3_600_000
 
 interface Deps extends ReadDeps {
   readonly clock: Clock

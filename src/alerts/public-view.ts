@@ -6,6 +6,7 @@ import * as delivery from '#src/delivery/service.ts'
 import { hasText, translator } from '#src/i18n/translate.ts'
 import type { Caller } from '#src/kernel/caller.ts'
 import type { Clock } from '#src/kernel/clock.ts'
+import { DAY_MS } from '#src/kernel/durations.ts'
 import type { Locale } from '#src/kernel/locale.ts'
 import type { SecretBox } from '#src/kernel/secret-box.ts'
 import { Address, storedAddress } from '#src/kernel/units.ts'
@@ -19,7 +20,7 @@ import { messageOf } from './recorded-alert.ts'
 import * as store from './store.ts'
 
 /** How long a link may act, from when the alert was recorded. */
-const ACTING_MS = 7 * 86_400_000
+const ACTING_MS = 7 * DAY_MS
 
 type Deps = ReadDeps & { readonly clock: Clock }
 

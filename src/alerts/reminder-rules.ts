@@ -1,9 +1,8 @@
+import { MINUTE_MS } from '#src/kernel/durations.ts'
 import type { Settings } from '#src/recipients/settings.ts'
 import type { WatchForNotification } from '#src/watches/notification-model.ts'
 import { FLAPPING_WINDOW_MS, isMuted, nextReminder } from './rules.ts'
 import type { AlertRow } from './store.ts'
-
-const MINUTE_MS = 60_000
 
 /** What follows for an alert that is due. */
 export type Step =

@@ -1,6 +1,7 @@
 /** Alerts that are told again. */
 import { and, asc, desc, eq, gte, isNotNull, isNull, lte, sql } from 'drizzle-orm'
 import type { Db } from '#src/db/connection.ts'
+import { DAY_MS } from '#src/kernel/durations.ts'
 import type { AlertRow } from './store.ts'
 import { alerts } from './tables.ts'
 
@@ -83,7 +84,7 @@ export function listOnce(
 }
 
 /** An observation is recorded within a day of its time, also after an outage. */
-const RECORDING_LAG_MS = 86_400_000
+const RECORDING_LAG_MS = DAY_MS
 
 /** How an alert goes on after it was due. */
 export interface Reminded {

@@ -1,3 +1,4 @@
+import { MINUTE_MS } from '#src/kernel/durations.ts'
 import type { JsonObject } from '#src/kernel/units.ts'
 import { EVENTS, findEventSource } from '#src/watches/events.ts'
 import { REGISTRY as WATCH_TYPES } from '#src/watches/types/index.ts'
@@ -35,8 +36,6 @@ export function episodeOf({ event, data }: EpisodeEvent): string {
 export function endsEpisode(recovery: EpisodeEvent, last: EpisodeEvent): boolean {
   return findEventSource(recovery.event)?.signal.episodes?.isOver(recovery.data, last) ?? true
 }
-
-const MINUTE_MS = 60_000
 
 /** More changes than this within the window, and a signal comes and goes. */
 const FLAPPING_CHANGES_MAX = 5

@@ -10,6 +10,7 @@ import * as delivery from '#src/delivery/service.ts'
 import { formatDateTime, formatTime } from '#src/i18n/format.ts'
 import { type Translate, translator } from '#src/i18n/translate.ts'
 import { SEVERITIES, type Severity } from '#src/kernel/display-values.ts'
+import { DAY_MS } from '#src/kernel/durations.ts'
 import { storedAddress } from '#src/kernel/units.ts'
 import * as recipients from '#src/recipients/service.ts'
 import { DEFAULT_SETTINGS, listSettings, type Settings } from '#src/recipients/settings.ts'
@@ -30,7 +31,6 @@ const AT_ONCE = 200
 const ITEMS_MAX = 20
 /** Notices that are sent at once; the others follow with the next run. */
 const NOTICES_MAX = 100
-const DAY_MS = 86_400_000
 
 type Deps = NotifyDeps & { readonly db: Db }
 

@@ -9,13 +9,14 @@
  */
 import { z } from 'zod'
 import { SCOPES, type Scope } from '#src/kernel/caller.ts'
+import { DAY_MS } from '#src/kernel/durations.ts'
 import { LABEL_LENGTH_MAX, Label } from '#src/kernel/label.ts'
 import { Address, Id, Instant } from '#src/kernel/units.ts'
 
 /** How long a challenge can be exchanged. */
 export const CHALLENGE_LIFETIME_MS = 5 * 60 * 1000
 /** How long a token is good for, used or not. */
-export const TOKEN_LIFETIME_MS = 30 * 24 * 60 * 60 * 1000
+export const TOKEN_LIFETIME_MS = 30 * DAY_MS
 /** Most tokens of a wallet that are neither expired nor revoked. */
 export const ACTIVE_TOKENS_MAX = 10
 /** Most tokens that a list shows. */

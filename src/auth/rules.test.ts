@@ -1,5 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
+import { MINUTE_MS } from '#src/kernel/durations.ts'
 import type { StoredChallenge } from './model.ts'
 import {
   challengeExpiry,
@@ -13,7 +14,6 @@ import {
 
 const AT = new Date('2026-11-20T15:00:00.000Z')
 const plus = (ms: number) => new Date(AT.getTime() + ms)
-const MINUTE_MS = 60_000
 
 const challenge: StoredChallenge = {
   nonce: '0123456789abcdef',

@@ -3,6 +3,7 @@ import type { Chain } from '#src/chain/chain.ts'
 import type { Db, SQL } from '#src/db/connection.ts'
 import type { Caller } from '#src/kernel/caller.ts'
 import type { Clock } from '#src/kernel/clock.ts'
+import { DAY_MS } from '#src/kernel/durations.ts'
 import { AppError } from '#src/kernel/errors.ts'
 import type { Logger } from '#src/kernel/logger.ts'
 import { traceOf } from '#src/kernel/trace.ts'
@@ -45,7 +46,6 @@ export interface SignInDeps extends Deps {
 export type SignedIn = Pick<StoredChallenge, 'wallet' | 'scopes' | 'label'>
 
 const NONCE_BYTES = 16
-const DAY_MS = 24 * 60 * 60 * 1000
 /** After that a late exchange is told `message_mismatch` instead of `nonce_expired`. */
 const CHALLENGES_KEPT_MS = DAY_MS
 const ENDED_TOKENS_KEPT_MS = 90 * DAY_MS

@@ -3,6 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { type Client, createClient, type HttpTransport, http } from 'viem'
 import { z } from 'zod'
 import type { Clock } from '#src/kernel/clock.ts'
+import { HOUR_MS } from '#src/kernel/durations.ts'
 import { AppError } from '#src/kernel/errors.ts'
 import type { Logger } from '#src/kernel/logger.ts'
 import { checkAnswer } from './answers.ts'
@@ -96,7 +97,7 @@ interface Endpoint {
 
 const REST_MS = 30_000
 /** How long what an endpoint said of its chain is believed. */
-const CHECK_MS = 3_600_000
+const CHECK_MS = HOUR_MS
 const RETRY_AFTER_SECONDS = 10
 
 /** Watches over endpoints; connects to none before the first question. */

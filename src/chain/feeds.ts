@@ -1,5 +1,6 @@
 import { decodeFunctionResult, encodeFunctionData, type Hex } from 'viem'
 import type { Clock } from '#src/kernel/clock.ts'
+import { MINUTE_MS } from '#src/kernel/durations.ts'
 import type { Logger } from '#src/kernel/logger.ts'
 import type { Address } from '#src/kernel/units.ts'
 import { readCall } from './calls.ts'
@@ -37,9 +38,9 @@ export interface Feeds {
 }
 
 /** Feeds are updated every few seconds; one as old as this has stopped. */
-const AGE_MAX_MS = 10 * 60_000
+const AGE_MAX_MS = 10 * MINUTE_MS
 /** How long the list of feeds is used before it is read again. */
-const LIST_KEPT_MS = 10 * 60_000
+const LIST_KEPT_MS = 10 * MINUTE_MS
 const APART_AT_ONCE = 4
 /** The last second of the year 9999: a later one is no time. */
 const SECONDS_MAX = 253_402_300_799n

@@ -1,5 +1,6 @@
 import { decodeFunctionResult, encodeFunctionData } from 'viem'
 import type { Clock } from '#src/kernel/clock.ts'
+import { MINUTE_MS } from '#src/kernel/durations.ts'
 import type { Logger } from '#src/kernel/logger.ts'
 import { type Address, ZERO_ADDRESS } from '#src/kernel/units.ts'
 import { readCall } from './calls.ts'
@@ -34,7 +35,7 @@ export interface RegistrySource {
 }
 
 /** How long the list is used before it is read again. */
-const KEPT_MS = 10 * 60_000
+const KEPT_MS = 10 * MINUTE_MS
 /** How long a list is used on after an empty answer. */
 const DOUBTED_MS = 60_000
 

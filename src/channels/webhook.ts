@@ -1,6 +1,7 @@
 import { createHmac, randomBytes } from 'node:crypto'
 import { z } from 'zod'
 import { SEVERITIES } from '#src/kernel/display-values.ts'
+import { HOUR_MS } from '#src/kernel/durations.ts'
 import { LOCALES } from '#src/kernel/locale.ts'
 import { JsonObject } from '#src/kernel/units.ts'
 import {
@@ -17,7 +18,6 @@ import { checkWebhookUrl, type SafePost } from './safe-fetch.ts'
 
 /** How long both secrets sign after a rotation. */
 const ROTATION_OVERLAP_HOURS = 24
-const HOUR_MS = 3_600_000
 const SECRET_BYTES = 32
 const SECRET_PREFIX = 'whsec_'
 

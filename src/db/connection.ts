@@ -3,6 +3,7 @@ import { setTimeout as wait } from 'node:timers/promises'
 import { type PgDatabase, PgTransaction, type PgTransactionConfig } from 'drizzle-orm/pg-core'
 import { drizzle, type PostgresJsQueryResultHKT } from 'drizzle-orm/postgres-js'
 import postgres, { type Sql } from 'postgres'
+import { HOUR_MS } from '#src/kernel/durations.ts'
 import type { Logger } from '#src/kernel/logger.ts'
 import { arrayParsers } from './arrays.ts'
 import { createPool, type PoolClient } from './pool.ts'
@@ -65,7 +66,7 @@ const CONNECT_TIMEOUT_SECONDS = 10
 const IDLE_MS = 300_000
 /** Share of the time of a statement after which the server cancels it. */
 const CANCEL_SHARE = 0.9
-const LIFETIME_MS = 3_600_000
+const LIFETIME_MS = HOUR_MS
 
 /** Type numbers of PostgreSQL's own types, the same in every database. */
 const TIMESTAMPTZ = 1184

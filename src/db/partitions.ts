@@ -1,6 +1,7 @@
 import { setTimeout as wait } from 'node:timers/promises'
 import { sql } from 'drizzle-orm'
 import type { Clock } from '#src/kernel/clock.ts'
+import { DAY_MS } from '#src/kernel/durations.ts'
 import type { Logger } from '#src/kernel/logger.ts'
 import { type Db, isOtherPartition, transact } from './connection.ts'
 import { postgresError } from './session.ts'
@@ -26,7 +27,6 @@ interface Part {
   readonly to: Date
 }
 
-const DAY_MS = 86_400_000
 /** How long everybody else may have to wait behind a lock that somebody holds up. */
 const LOCK_MS = 500
 const LOCK_ATTEMPTS = 3

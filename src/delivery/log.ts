@@ -2,6 +2,7 @@
 import { type Db, transact } from '#src/db/connection.ts'
 import type { Caller } from '#src/kernel/caller.ts'
 import type { Clock } from '#src/kernel/clock.ts'
+import { DAY_MS } from '#src/kernel/durations.ts'
 import { type Page, readCursor, writeCursor } from '#src/kernel/query.ts'
 import { ID_MAX, INSTANT_MS_MAX } from '#src/kernel/units.ts'
 import { moveChat as moveRecipients } from '#src/recipients/chats.ts'
@@ -13,7 +14,6 @@ export type LogEntry = store.LogRow
 
 /** What a cursor of the log is bound to. */
 const LIST = 'deliveries'
-const DAY_MS = 86_400_000
 
 /**
  * Deliveries to a recipient of the wallet, newest first; none for anybody else's.

@@ -4,6 +4,7 @@ import { TelegramDestination } from '#src/channels/telegram.ts'
 import { type Db, transact } from '#src/db/connection.ts'
 import { isSharedFailure } from '#src/db/isolate.ts'
 import type { Clock } from '#src/kernel/clock.ts'
+import { DAY_MS } from '#src/kernel/durations.ts'
 import type { Logger } from '#src/kernel/logger.ts'
 import type { Quarantine } from '#src/kernel/quarantine.ts'
 import type { SecretBox } from '#src/kernel/secret-box.ts'
@@ -52,7 +53,6 @@ export interface TopicListener {
 }
 
 const RANDOM_STEPS = 2 ** 32
-const DAY_MS = 86_400_000
 
 /**
  * Writes what attempts came to: the deliveries, the messages they came in, how their destinations do. All in

@@ -1,12 +1,12 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { RateLimiterMemory, RateLimiterRes } from 'rate-limiter-flexible'
 import type { Caller } from '#src/kernel/caller.ts'
+import { HOUR_SECONDS } from '#src/kernel/durations.ts'
 import { AppError } from '#src/kernel/errors.ts'
 import { networkOf } from '#src/kernel/network.ts'
 import type { AnyOperation, RateClass } from '#src/operations/define.ts'
 
 const MINUTE = 60
-const HOUR = 3600
 
 /** Requests a class allows in so many seconds. */
 const LIMITS: Readonly<Record<RateClass, { readonly points: number; readonly seconds: number }>> = {
@@ -14,9 +14,9 @@ const LIMITS: Readonly<Record<RateClass, { readonly points: number; readonly sec
   token: { points: 10, seconds: MINUTE },
   read: { points: 600, seconds: MINUTE },
   write: { points: 120, seconds: MINUTE },
-  test: { points: 10, seconds: HOUR },
+  test: { points: 10, seconds: HOUR_SECONDS },
   preview: { points: 60, seconds: MINUTE },
-  export: { points: 6, seconds: HOUR },
+  export: { points: 6, seconds: HOUR_SECONDS },
   public: { points: 120, seconds: MINUTE },
 }
 

@@ -2,6 +2,7 @@ import { pruneBudgets } from '#src/alerts/budget.ts'
 import { pruneSignIns } from '#src/auth/service.ts'
 import { pruneFreeCalls } from '#src/billing/metering/service.ts'
 import { pruneTopups } from '#src/billing/topups/retention.ts'
+import { HOUR_MS } from '#src/kernel/durations.ts'
 import { pruneNotices } from '#src/notices/service.ts'
 import { pruneAnswers } from '#src/operations/idempotency.ts'
 import { pruneConfirmations } from '#src/recipients/confirmations.ts'
@@ -10,8 +11,6 @@ import { pruneLinkCodes } from '#src/recipients/telegram-link.ts'
 import { pruneTargets } from '#src/watches/manage/retention.ts'
 import type { Job } from './define.ts'
 import { byTrueClock } from './true-clock.ts'
-
-const HOUR_MS = 3_600_000
 
 /** Forgets what nothing asks for any more. By a clock that is wrong nothing is forgotten. */
 export const prune: Job = {

@@ -1,3 +1,4 @@
+import { HOUR_MS } from './durations.ts'
 import type { Logger } from './logger.ts'
 import { traceOf } from './trace.ts'
 
@@ -18,7 +19,7 @@ export interface Quarantine {
 }
 
 /** A row that stays unreadable is met again on every run; it is logged once in this many milliseconds. */
-const LOG_AGAIN_MS = 3_600_000
+const LOG_AGAIN_MS = HOUR_MS
 /** Most rows whose last log line is remembered. */
 const REMEMBERED_MAX = 10_000
 

@@ -8,6 +8,7 @@ import type { TopicGone } from '#src/delivery/record.ts'
 import * as delivery from '#src/delivery/service.ts'
 import { translator } from '#src/i18n/translate.ts'
 import type { Clock } from '#src/kernel/clock.ts'
+import { DAY_MS } from '#src/kernel/durations.ts'
 import type { Address } from '#src/kernel/units.ts'
 import type { RefusedRecipient } from '#src/recipients/consent.ts'
 import type { StoppedDestination } from '#src/recipients/destinations.ts'
@@ -143,8 +144,6 @@ export async function pruneNotices({
   const before = clock.now().getTime() - RETENTION_DAYS * DAY_MS
   await store.deleteOld(db, new Date(before))
 }
-
-const DAY_MS = 86_400_000
 
 /** A notice and whom it concerns. */
 interface Notification {

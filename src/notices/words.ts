@@ -3,6 +3,7 @@ import { PERIOD_DAYS, SLOT_PRICE_CREDITS } from '#src/billing/price-list.ts'
 import { formatDate, formatDateTime, formatDuration, formatList } from '#src/i18n/format.ts'
 import { isolate, withoutDirections } from '#src/i18n/isolates.ts'
 import type { Translate } from '#src/i18n/translate.ts'
+import { DAY_SECONDS } from '#src/kernel/durations.ts'
 import type { Notice } from './model.ts'
 
 /** Names of watches in one sentence; the rest is counted. */
@@ -35,7 +36,7 @@ export function names(t: Translate, labels: readonly string[]): string | undefin
 
 /** The sentence about what a slot costs. */
 export function slotPrice(t: Translate): string {
-  const duration = formatDuration(PERIOD_DAYS * 86_400, t.locale, 'long')
+  const duration = formatDuration(PERIOD_DAYS * DAY_SECONDS, t.locale, 'long')
   return t('notices:slotPrice', { price: credits(t, SLOT_PRICE_CREDITS), duration })
 }
 

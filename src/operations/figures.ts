@@ -9,6 +9,7 @@ import { settledHour } from '#src/billing/account/proof.ts'
 import { type BillingTotals, findBillingBase, sumBilling } from '#src/billing/stats.ts'
 import type { Db } from '#src/db/connection.ts'
 import { countDeliveries } from '#src/delivery/service.ts'
+import { HOUR_MS } from '#src/kernel/durations.ts'
 import { Instant } from '#src/kernel/units.ts'
 import { countActiveWatches } from '#src/watches/manage/service.ts'
 import type { App } from './define.ts'
@@ -34,7 +35,6 @@ export type Stats = z.output<typeof Stats>
 
 type Deps = Pick<App, 'db' | 'clock'>
 
-const HOUR_MS = 3_600_000
 const DAY_HOURS = 24
 /** How old the figures may be when they are shown. */
 const FRESH_MS = 60_000

@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto'
 import { z } from 'zod'
 import { transact } from '#src/db/connection.ts'
 import { canonicalJson } from '#src/kernel/canonical-json.ts'
+import { DAY_MS } from '#src/kernel/durations.ts'
 import { AppError, ERROR_STATUS, type ErrorDetails } from '#src/kernel/errors.ts'
 import type { Address } from '#src/kernel/units.ts'
 import { type Answer, statusOf } from './answer.ts'
@@ -9,7 +10,7 @@ import type { Answering, App } from './define.ts'
 import * as store from './store.ts'
 
 /** How long an answer is kept, in milliseconds. */
-const KEPT_MS = 24 * 3_600_000
+const KEPT_MS = DAY_MS
 /** Refusals that are kept beside successes: repeating the request cannot change them. */
 const KEPT_KINDS = ['payment_required', 'conflict'] as const
 

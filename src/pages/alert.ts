@@ -6,6 +6,7 @@ import {
   type LinkedActor,
   readLinked,
 } from '#src/alerts/public-view.ts'
+import { HOUR_MS } from '#src/kernel/durations.ts'
 import { AppError } from '#src/kernel/errors.ts'
 import { isLocale } from '#src/kernel/locale.ts'
 import { Instant } from '#src/kernel/units.ts'
@@ -22,7 +23,6 @@ interface Route {
   Params: { code: string }
 }
 
-const HOUR_MS = 3_600_000
 const ROUNDS = 20
 
 /**

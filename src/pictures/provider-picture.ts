@@ -2,6 +2,7 @@
  * The last rounds of a provider as a drawing. Pure. It holds protocol names, digits and drawn marks only,
  * so that one drawing serves every language.
  */
+import { HOUR_SECONDS } from '#src/kernel/durations.ts'
 import type { ProviderView, RoundCell } from '#src/watches/provider-view.ts'
 
 /** Rounds a picture can have: with marks, or as narrow bars. */
@@ -315,7 +316,7 @@ export function hoursToRegistration({
 }: ProviderView): number | undefined {
   if (registrationOpensAt === null || asOf === null) return undefined
   const seconds = (registrationOpensAt.getTime() - asOf.getTime()) / 1000
-  return seconds <= 0 ? undefined : Math.ceil(seconds / 3600)
+  return seconds <= 0 ? undefined : Math.ceil(seconds / HOUR_SECONDS)
 }
 
 function rounded(value: number): number {

@@ -5,6 +5,7 @@ import { TelegramDestination } from '#src/channels/telegram.ts'
 import { type Db, transact } from '#src/db/connection.ts'
 import type { Scope } from '#src/kernel/caller.ts'
 import type { Clock } from '#src/kernel/clock.ts'
+import { MINUTE_MS } from '#src/kernel/durations.ts'
 import { LABEL_LENGTH_MAX } from '#src/kernel/label.ts'
 import type { Locale } from '#src/kernel/locale.ts'
 import { cleanOutsideText } from '#src/kernel/outside-text.ts'
@@ -246,7 +247,7 @@ export async function muteChat(
 ): Promise<{ readonly mutedUntil: Date | null; readonly wallets: readonly Address[] }> {
   const { chatId, minutes } = input
   const now = deps.clock.now()
-  const mutedUntil = minutes === 0 ? null : new Date(now.getTime() + minutes * 60_000)
+  const mutedUntil = minutes === 0 ? null : new Date(now.getTime() + minutes * MINUTE_MS)
   const rows = await links.updateChatRows(deps.db, chatId, { mutedUntil, updatedAt: now })
   return { mutedUntil, wallets: rows.map(({ wallet }) => wallet) }
 }

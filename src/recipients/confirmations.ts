@@ -10,6 +10,7 @@ import { type Db, transact } from '#src/db/connection.ts'
 import { isSharedFailure } from '#src/db/isolate.ts'
 import type { Caller } from '#src/kernel/caller.ts'
 import type { Clock } from '#src/kernel/clock.ts'
+import { DAY_MS, HOUR_MS } from '#src/kernel/durations.ts'
 import { AppError } from '#src/kernel/errors.ts'
 import type { Logger } from '#src/kernel/logger.ts'
 import type { Quarantine } from '#src/kernel/quarantine.ts'
@@ -24,8 +25,6 @@ import { lockWallet } from './settings.ts'
 import * as store from './store.ts'
 import { addressOf } from './typed-destination.ts'
 
-const HOUR_MS = 3_600_000
-const DAY_MS = 24 * HOUR_MS
 const KEPT_MS = 2 * DAY_MS
 /** Longer than the mail server is waited for. */
 const LEASE_MS = 120_000

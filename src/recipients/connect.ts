@@ -10,6 +10,7 @@ import { type SignInDeps, signIn } from '#src/auth/service.ts'
 import { type Db, transact } from '#src/db/connection.ts'
 import type { Scope } from '#src/kernel/caller.ts'
 import type { Clock } from '#src/kernel/clock.ts'
+import { DAY_MS, MINUTE_MS } from '#src/kernel/durations.ts'
 import { AppError } from '#src/kernel/errors.ts'
 import type { Locale } from '#src/kernel/locale.ts'
 import type { Address } from '#src/kernel/units.ts'
@@ -23,8 +24,6 @@ interface Deps {
 }
 
 const CODE_BYTES = 16
-const MINUTE_MS = 60_000
-const DAY_MS = 24 * 60 * MINUTE_MS
 /** Longer than Telegram is waited for. */
 const LEASE_MS = 60_000
 /** A chat that cannot be told in this many tries finds out when it asks. */

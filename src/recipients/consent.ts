@@ -2,6 +2,7 @@
 import { type Db, transact } from '#src/db/connection.ts'
 import type { Clock } from '#src/kernel/clock.ts'
 import type { Severity } from '#src/kernel/display-values.ts'
+import { HOUR_MS } from '#src/kernel/durations.ts'
 import type { Locale } from '#src/kernel/locale.ts'
 import type { SecretBox } from '#src/kernel/secret-box.ts'
 import type { Address } from '#src/kernel/units.ts'
@@ -37,8 +38,6 @@ export type RefusedRecipient = Pick<store.RecipientRow, 'id' | 'wallet' | 'name'
 interface RefusalNews {
   refused(tx: Db, recipient: RefusedRecipient): Promise<void>
 }
-
-const HOUR_MS = 3_600_000
 
 /** Who reads a mailbox, and whose alerts it gets. */
 interface MailReader {

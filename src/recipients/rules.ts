@@ -1,6 +1,7 @@
 import type { ChannelKey } from '#src/channels/define.ts'
 import { SCOPES, type Scope } from '#src/kernel/caller.ts'
 import { isAtLeast, type Severity } from '#src/kernel/display-values.ts'
+import { DAY_MS, HOUR_MS, MINUTE_MS } from '#src/kernel/durations.ts'
 import type { Address } from '#src/kernel/units.ts'
 import {
   CONFIRMATION_GAP_MINUTES,
@@ -10,10 +11,6 @@ import {
   OFF_BY_OWNER,
   type RecipientStatus,
 } from './model.ts'
-
-const MINUTE_MS = 60_000
-const HOUR_MS = 60 * MINUTE_MS
-const DAY_MS = 24 * HOUR_MS
 
 /** A recipient as the choice of who is told sees it. */
 export interface Candidate extends Omit<NotificationTarget, 'off'> {

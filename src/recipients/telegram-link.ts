@@ -8,6 +8,7 @@ import { createHash, randomBytes } from 'node:crypto'
 import { type Db, transact } from '#src/db/connection.ts'
 import type { Caller } from '#src/kernel/caller.ts'
 import type { Clock } from '#src/kernel/clock.ts'
+import { DAY_MS, MINUTE_MS } from '#src/kernel/durations.ts'
 import { AppError } from '#src/kernel/errors.ts'
 import { type ChatOwner, findLinked, type LinkedChat, type LinkingDeps, linkChat } from './chats.ts'
 import * as links from './link-store.ts'
@@ -26,8 +27,6 @@ interface Deps {
 }
 
 const CODE_BYTES = 16
-const MINUTE_MS = 60_000
-const DAY_MS = 24 * 60 * MINUTE_MS
 
 /**
  * Makes a link that lets one chat receive the wallet's alerts, and manage it within `scopes`.

@@ -5,10 +5,8 @@
 import { Temporal } from 'temporal-polyfill'
 import type { EnvelopeKind } from '#src/channels/define.ts'
 import type { Severity } from '#src/kernel/display-values.ts'
+import { HOUR_MS, MINUTE_MS } from '#src/kernel/durations.ts'
 import type { Settings } from './settings.ts'
-
-const MINUTE_MS = 60_000
-const HOUR_MS = 60 * MINUTE_MS
 
 /** What is to be done with a message now. */
 export type Timing =

@@ -1,13 +1,13 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
 import { sendReminders } from '#src/jobs/send-reminders.ts'
 import { sendSummaries } from '#src/jobs/send-summaries.ts'
+import { MINUTE_MS } from '#src/kernel/durations.ts'
 import { DEFAULT_SETTINGS } from '#src/recipients/settings.ts'
 import { type AlertRoom, alertRoom } from './room.ts'
 
 /** Reminders and deferred messages where a clock is wrong. */
 
 const LOW = 'credits.low-balance'
-const MINUTE_MS = 60_000
 const DAY_MINUTES = 1440
 const NIGHT = { enabled: true, from: '22:00', to: '07:00', criticalBypass: true }
 

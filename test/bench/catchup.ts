@@ -9,6 +9,7 @@ import type { FspChain } from '#src/fsp/chain.ts'
 import { createRoundFacts } from '#src/fsp/indexer/rounds.ts'
 import { createRoundReader } from '#src/fsp/reader/round-reader.ts'
 import { systemClock } from '#src/kernel/clock.ts'
+import { DAY_SECONDS } from '#src/kernel/durations.ts'
 import { silentLogger } from '#src/kernel/logger.ts'
 import { type Address, ZERO_ADDRESS } from '#src/kernel/units.ts'
 import {
@@ -25,7 +26,6 @@ import { FLARE_CLOCK, PROVIDERS } from './fsp-blocks.ts'
 import { startServer } from './process.ts'
 import type { Measurement } from './report.ts'
 
-const DAY_SECONDS = 86_400
 const MINUTES_GOAL = 30
 /** Requests that one endpoint is sent at a time at most. @see src/chain/pace.ts */
 const AT_ONCE = 48

@@ -7,9 +7,9 @@ import { type Connection, connect } from '#src/db/connection.ts'
 import { startEmbedded } from '#src/db/embedded/embedded.ts'
 import { migrate } from '#src/db/migrate.ts'
 import { retainDeliveries } from '#src/delivery/retention.ts'
+import { DAY_MS } from '#src/kernel/durations.ts'
 import { silentLogger } from '#src/kernel/logger.ts'
 
-const DAY_MS = 86_400_000
 const YEAR_DAYS = 380
 
 /**

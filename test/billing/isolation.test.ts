@@ -2,6 +2,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import { remindDue } from '#src/billing/subscriptions/reminders.ts'
 import { renewDue } from '#src/billing/subscriptions/renewal.ts'
 import { settleDeposits } from '#src/billing/topups/deposits.ts'
+import { DAY_MS } from '#src/kernel/durations.ts'
 import type { Address } from '#src/kernel/units.ts'
 import { fitChangedWallets } from '#src/watches/manage/slots.ts'
 import { giveCredits, spendCredits } from '../support/credits.ts'
@@ -14,7 +15,6 @@ let world: PayWorld
 let alice: Client
 let bob: Client
 
-const DAY_MS = 86_400_000
 const signal = new AbortController().signal
 
 beforeAll(async () => {

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
 import { remindDue } from '#src/billing/subscriptions/reminders.ts'
 import { renewDue } from '#src/billing/subscriptions/renewal.ts'
+import { DAY_MS } from '#src/kernel/durations.ts'
 import type { Address } from '#src/kernel/units.ts'
 import { createWatch } from '#src/watches/manage/service.ts'
 import { fitChangedWallets } from '#src/watches/manage/slots.ts'
@@ -16,7 +17,6 @@ let alice: Client
 let bob: Client
 
 const START = new Date('2026-11-20T12:00:00.000Z')
-const DAY_MS = 86_400_000
 const signal = new AbortController().signal
 
 beforeAll(async () => {

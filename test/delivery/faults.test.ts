@@ -6,6 +6,7 @@ import { createDatabaseClock } from '#src/db/clock.ts'
 import type { Db } from '#src/db/connection.ts'
 import { createSending } from '#src/delivery/sending.ts'
 import { deliverDue, listRetained, reviseMessages } from '#src/delivery/service.ts'
+import { DAY_MS } from '#src/kernel/durations.ts'
 import { createQuarantine } from '#src/kernel/quarantine.ts'
 import { CALLER, type Outbox, openOutbox, outboxDeps, serve } from './outbox.ts'
 import { type Answer, openChats } from './sick-chats.ts'
@@ -22,7 +23,6 @@ afterAll(() => outbox.close())
 
 const signal = new AbortController().signal
 const dialect = new PgDialect()
-const DAY_MS = 86_400_000
 const NOON = new Date('2026-11-20T12:00:00.000Z')
 const AWAY = new DeliveryError('unreachable', { isOurFault: true })
 

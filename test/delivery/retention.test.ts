@@ -5,10 +5,9 @@ import { raise } from '#src/alerts/service.ts'
 import { connect } from '#src/db/connection.ts'
 import { newDeliveryId } from '#src/delivery/delivery-id.ts'
 import { retainDeliveries } from '#src/delivery/retention.ts'
+import { DAY_SECONDS } from '#src/kernel/durations.ts'
 import type { AlertCandidate } from '#src/watches/evaluate/evaluate.ts'
 import { CALLER, type Outbox, openOutbox, type Target } from './outbox.ts'
-
-const DAY_SECONDS = 86_400
 
 let outbox: Outbox
 let target: Target

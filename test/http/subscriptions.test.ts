@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { DAY_SECONDS } from '#src/kernel/durations.ts'
 import { giveCredits } from '../support/credits.ts'
 import { serviceOnly } from '../support/harness.ts'
 import { type Client, signIn, withTrial } from '../support/people.ts'
@@ -6,8 +7,6 @@ import { type Client, signIn, withTrial } from '../support/people.ts'
 let service: Awaited<ReturnType<typeof serviceOnly>>
 let alice: Client
 let bob: Client
-
-const DAY_SECONDS = 86_400
 
 beforeAll(async () => {
   service = await serviceOnly()

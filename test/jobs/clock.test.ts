@@ -5,6 +5,7 @@ import { proveLedger } from '#src/jobs/prove-ledger.ts'
 import { prune } from '#src/jobs/prune.ts'
 import { renewSubscriptions } from '#src/jobs/renew-subscriptions.ts'
 import { retain } from '#src/jobs/retain.ts'
+import { DAY_MS } from '#src/kernel/durations.ts'
 import { type Logger, silentLogger } from '#src/kernel/logger.ts'
 import { testClock } from '../support/clock.ts'
 import { giveCredits } from '../support/credits.ts'
@@ -15,7 +16,6 @@ import { type Client, signIn } from '../support/people.ts'
 
 const FORGETFUL = [prune, retain, proveLedger, countPublicFigures]
 const signal = new AbortController().signal
-const DAY_MS = 86_400_000
 const errors: string[] = []
 const log: Logger = { ...silentLogger, error: (_fields, message) => void errors.push(message) }
 const clock = testClock()

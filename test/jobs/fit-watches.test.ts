@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { renewDue } from '#src/billing/subscriptions/renewal.ts'
+import { DAY_SECONDS } from '#src/kernel/durations.ts'
 import { fitChangedWallets } from '#src/watches/manage/slots.ts'
 import { giveCredits } from '../support/credits.ts'
 import { serviceOnly } from '../support/harness.ts'
@@ -9,7 +10,6 @@ let service: Awaited<ReturnType<typeof serviceOnly>>
 let alice: Client
 
 const START = new Date('2026-11-20T12:00:00.000Z')
-const DAY_SECONDS = 86_400
 const signal = new AbortController().signal
 
 beforeAll(async () => {

@@ -4,6 +4,7 @@ import { renewDue } from '#src/billing/subscriptions/renewal.ts'
 import { transact } from '#src/db/connection.ts'
 import { judgeLedgers as job } from '#src/jobs/judge-ledgers.ts'
 import { startJobs } from '#src/jobs/runner.ts'
+import { DAY_SECONDS, HOUR_SECONDS } from '#src/kernel/durations.ts'
 import { judgeLedgers } from '#src/watches/evaluate/ledger.ts'
 import { fitChangedWallets } from '#src/watches/manage/slots.ts'
 import { giveCredits, spendCredits } from '../support/credits.ts'
@@ -16,7 +17,6 @@ let alice: Client
 let bob: Client
 
 const START = new Date('2026-11-20T12:00:00.000Z')
-const DAY_SECONDS = 86_400
 const signal = new AbortController().signal
 const LOW = 'credits.low-balance'
 const AGAIN = 'credits.recovered'
@@ -375,7 +375,6 @@ test('a process killed at any moment loses and repeats no alert', async () => {
   expect(await events()).toEqual(Array.from({ length: ROUNDS }, () => [LOW, AGAIN]).flat())
 }, 180_000)
 
-const HOUR_SECONDS = 3600
 const change = (id: number, changes: object) => alice.request('PATCH', `/watches/${id}`, changes)
 const stateOf = async (id: number) =>
   (await alice.request('GET', `/watches/${id}`)).body.signalStates[0].state

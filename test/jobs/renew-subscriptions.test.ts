@@ -2,6 +2,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { acceptTerms } from '#src/billing/account/service.ts'
 import { renewDue } from '#src/billing/subscriptions/renewal.ts'
 import { createSubscription } from '#src/billing/subscriptions/service.ts'
+import { DAY_MS } from '#src/kernel/durations.ts'
 import type { Address } from '#src/kernel/units.ts'
 import { fitChangedWallets } from '#src/watches/manage/slots.ts'
 import { giveCredits, spendCredits } from '../support/credits.ts'
@@ -15,7 +16,6 @@ let alice: Client
 const START = new Date('2026-11-20T12:00:00.000Z')
 const END = new Date('2026-12-20T12:00:00.000Z')
 const NEXT_END = '2027-01-19T12:00:00.000Z'
-const DAY_MS = 86_400_000
 const signal = new AbortController().signal
 
 beforeAll(async () => {

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import type { Caller } from '#src/kernel/caller.ts'
+import { HOUR_MS } from '#src/kernel/durations.ts'
 import { blockChat } from '#src/recipients/chats.ts'
 import { refuseEmail, resubscribe, unsubscribe } from '#src/recipients/consent.ts'
 import { configureChannel, openDestinations, recordOutcomes } from '#src/recipients/destinations.ts'
@@ -15,7 +16,6 @@ let notified: { app: Room['deps']; sql: Room['database']['sql'] }
 let owner: { caller: Caller }
 
 const NOON = new Date('2026-11-20T12:00:00.000Z')
-const HOUR_MS = 3_600_000
 const URL_A = 'https://hooks.example.org/a'
 
 beforeAll(async () => {

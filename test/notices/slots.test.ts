@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { remindDue } from '#src/billing/subscriptions/reminders.ts'
 import { renewDue } from '#src/billing/subscriptions/renewal.ts'
+import { DAY_MS } from '#src/kernel/durations.ts'
 import { fitChangedWallets } from '#src/watches/manage/slots.ts'
 import { giveCredits, spendCredits } from '../support/credits.ts'
 import { serviceOnly } from '../support/harness.ts'
@@ -13,7 +14,6 @@ let alice: Client
 const START = new Date('2026-11-20T12:00:00.000Z')
 const END = new Date('2026-12-20T12:00:00.000Z')
 const TRIAL_END = new Date('2026-12-04T12:00:00.000Z')
-const DAY_MS = 86_400_000
 const signal = new AbortController().signal
 
 beforeAll(async () => {

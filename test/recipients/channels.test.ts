@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { WebhookDestination } from '#src/channels/webhook.ts'
 import type { Caller } from '#src/kernel/caller.ts'
+import { HOUR_MS } from '#src/kernel/durations.ts'
 import { linkChat } from '#src/recipients/chats.ts'
 import { confirmEmail } from '#src/recipients/consent.ts'
 import {
@@ -155,7 +156,6 @@ describe('the wallet’s channels', () => {
   })
 })
 
-const HOUR_MS = 3_600_000
 const at = (hours: number) => new Date(Date.UTC(2026, 10, 1) + hours * HOUR_MS)
 const ok = (recipientId: number, hours: number): AttemptOutcome => ({
   recipientId,

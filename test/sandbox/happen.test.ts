@@ -4,6 +4,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import { confirmLinkOf } from '#sandbox/inbox/mail.ts'
 import { startWorld, type World } from '#sandbox/world.ts'
 import { feedId } from '#src/chain/feed-names.ts'
+import { HOUR_MS } from '#src/kernel/durations.ts'
 import { silentLogger } from '#src/kernel/logger.ts'
 import { openBrowser } from '../support/browser.ts'
 
@@ -13,7 +14,6 @@ const EVENT_PATIENCE_MS = 60_000
 const FTSO_V2 = parseAbi([
   'function getFeedById(bytes21 id) view returns (uint256 value, int8 decimals, uint64 timestamp)',
 ])
-const HOUR_MS = 3_600_000
 const CLOCKS_APART_MS_MAX = 5000
 
 let world: World

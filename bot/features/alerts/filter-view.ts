@@ -1,5 +1,6 @@
 import { isolate } from '#src/i18n/isolates.ts'
 import { typed } from '#src/i18n/translate.ts'
+import { HOUR_MS } from '#src/kernel/durations.ts'
 import { packed } from '../../core/callback-data.ts'
 import type { AlertFilter } from '../../core/verbs.ts'
 import {
@@ -49,7 +50,7 @@ export function wantedOf({ state, severity, time, watchId }: AlertFilter) {
 /** The beginning of what a filter shows; undefined: there is none. */
 export function filterStart({ time }: AlertFilter, now: Date): Date | undefined {
   const hours = HOURS[time]
-  return hours === undefined ? undefined : new Date(now.getTime() - hours * 3_600_000)
+  return hours === undefined ? undefined : new Date(now.getTime() - hours * HOUR_MS)
 }
 
 /** The list with a filter, from its beginning. */

@@ -3,6 +3,7 @@ import type { Envelope, MessageState } from '#src/channels/define.ts'
 import { alertView } from '#src/channels/telegram-alert.ts'
 import type { ChatButton } from '#src/channels/telegram-keyboard.ts'
 import { TEST_GLYPH } from '#src/channels/wording.ts'
+import { HOUR_MS, MINUTE_MS } from '#src/kernel/durations.ts'
 import type { JsonObject } from '#src/kernel/units.ts'
 import { findEventSource } from '#src/watches/events.ts'
 import { argumentsOf, packed, unpacked } from '../../core/callback-data.ts'
@@ -24,10 +25,10 @@ const EVENT = 'fsp.ftso-commit'
 const ALERT_ID = 4711
 const WATCH_ID = 42
 /** An example is first seen when it has lasted so long: two voting rounds, and until both can be judged. */
-const AGE_MS = 5 * 60_000
+const AGE_MS = 5 * MINUTE_MS
 /** A voting round. */
 const ROUND_MS = 90_000
-const MUTE_MS = 3_600_000
+const MUTE_MS = HOUR_MS
 
 /** What became of an example: its buttons carry it, nothing else keeps it. */
 export interface ExampleState {

@@ -2,6 +2,7 @@ import { PERIOD_DAYS, SLOT_PRICE_CREDITS, SLOTS_MAX, TRIAL_DAYS } from '#src/bil
 import { isOpenLink } from '#src/channels/wording.ts'
 import { formatDuration } from '#src/i18n/format.ts'
 import { builtKey, id, type Translate } from '#src/i18n/translate.ts'
+import { DAY_SECONDS } from '#src/kernel/durations.ts'
 import { packed } from '../../core/callback-data.ts'
 import {
   act,
@@ -42,8 +43,6 @@ export interface HelpOptions {
   /** The chat may change what its wallet has. */
   readonly canWrite: boolean
 }
-
-const DAY_S = 86_400
 
 /** What this is, and what there is to read about. */
 export function helpMenu({ t, isFree }: Reader): View {
@@ -97,7 +96,7 @@ function bodyOf(
   { commands, pages }: HelpOptions,
 ): readonly string[] {
   const { t, isFree } = reader
-  const days = (count: number) => formatDuration(count * DAY_S, t.locale, 'long')
+  const days = (count: number) => formatDuration(count * DAY_SECONDS, t.locale, 'long')
   switch (page) {
     case 'first':
       if (isFree === true) return [t.html('bot:help.firstFree')]

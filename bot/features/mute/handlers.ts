@@ -1,6 +1,7 @@
 import { Composer } from 'grammy'
 import { formatTime } from '#src/i18n/format.ts'
 import { typed } from '#src/i18n/translate.ts'
+import { DAY_SECONDS, MINUTE_MS } from '#src/kernel/durations.ts'
 import { muteAll, muteEpisode } from '#src/operations/chat.ts'
 import { listMutedAlerts } from '#src/operations/chat-lists.ts'
 import type { MuteDuration } from '../../core/callback-data.ts'
@@ -18,9 +19,6 @@ import { changeWatch } from '../watches/manage.ts'
 import { muteScreen } from './view.ts'
 
 const composer = new Composer<BotContext>()
-
-const MINUTE_MS = 60_000
-const DAY_SECONDS = 86_400
 
 onCommand(composer, 'mute', async (ctx, text) => {
   if (ctx.isAnonymous) return showMuted(ctx, ctx.t.html('bot:group.anonymous'))

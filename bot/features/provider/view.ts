@@ -1,5 +1,6 @@
 import { formatAmount, formatDuration, formatPercent } from '#src/i18n/format.ts'
 import { builtKey, escapeHtml, id, type Translate, typed } from '#src/i18n/translate.ts'
+import { HOUR_SECONDS } from '#src/kernel/durations.ts'
 import { hoursToRegistration, type PictureRounds } from '#src/pictures/provider-picture.ts'
 import type { NamedProvider } from '#src/watches/provider-names.ts'
 import type { ProviderView, RoundCell } from '#src/watches/provider-view.ts'
@@ -184,7 +185,7 @@ function nextLine({ t }: Reader, view: ProviderView): string | undefined {
   }
   const hours = hoursToRegistration(view)
   if (hours === undefined) return undefined
-  const duration = formatDuration(hours * 3600, t.locale, 'long')
+  const duration = formatDuration(hours * HOUR_SECONDS, t.locale, 'long')
   return t.html('bot:provider.next.soon', { epoch, duration })
 }
 

@@ -2,6 +2,7 @@ import { Composer } from 'grammy'
 import { z } from 'zod'
 import { CHANNEL_KEYS, type ChannelKey } from '#src/channels/define.ts'
 import { isOpenLink } from '#src/channels/wording.ts'
+import { DAY_MS, MINUTE_MS } from '#src/kernel/durations.ts'
 import { LABEL_LENGTH_MAX } from '#src/kernel/label.ts'
 import { cleanOutsideText } from '#src/kernel/outside-text.ts'
 import { listChannels } from '#src/operations/channels.ts'
@@ -132,9 +133,8 @@ onPress(composer, 'rec.saved', async (ctx, { id }) => {
 })
 
 /** How long a secret stands in a chat, and a question to a mailbox is waited for. */
-const FOLLOWED_MS = { secret: 10 * 60_000, confirmation: 24 * 3_600_000 } as const
+const FOLLOWED_MS = { secret: 10 * MINUTE_MS, confirmation: DAY_MS } as const
 const SOON_MS = 5000
-const DAY_MS = 86_400_000
 
 /** Writes down that a message is to change by itself. */
 async function follow(

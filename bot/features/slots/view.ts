@@ -3,6 +3,7 @@ import type { SlotQuote, Subscription, SubscriptionList } from '#src/billing/sub
 import { goneAt, priceSlots } from '#src/billing/subscriptions/rules.ts'
 import { formatDate, formatDuration, formatList, formatPercent } from '#src/i18n/format.ts'
 import { id, type Translate } from '#src/i18n/translate.ts'
+import { DAY_SECONDS } from '#src/kernel/durations.ts'
 import { names } from '#src/notices/words.ts'
 import { type ArgumentsOf, packed } from '../../core/callback-data.ts'
 import { slotUse } from '../../views/slot-use.ts'
@@ -19,7 +20,6 @@ import {
 import { resumeButton } from '../start/resume-view.ts'
 
 const BPS = 10_000
-const DAY_S = 86_400
 
 /** The slots of a wallet, and what pays for them. */
 export interface SlotState extends Pick<SubscriptionList, 'capacity' | 'trial'> {
@@ -287,7 +287,7 @@ function renewSwitch({ id: number, autoRenew }: Subscription): Button {
 }
 
 function periods(t: Translate, count: number): string {
-  return formatDuration(count * PERIOD_DAYS * DAY_S, t.locale, 'short')
+  return formatDuration(count * PERIOD_DAYS * DAY_SECONDS, t.locale, 'short')
 }
 
 function date({ t, timezone }: Reader, at: Date): string {

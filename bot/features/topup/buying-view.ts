@@ -7,6 +7,7 @@ import {
   formatPercent,
 } from '#src/i18n/format.ts'
 import { builtKey, html, id, type Translate } from '#src/i18n/translate.ts'
+import { DAY_SECONDS } from '#src/kernel/durations.ts'
 import { packed } from '../../core/callback-data.ts'
 import {
   act,
@@ -27,7 +28,6 @@ const BPS = 10_000
 /** Credits that are offered. */
 const AMOUNTS = [10_000, 25_000, 50_000, 100_000] as const
 const EXAMPLE_CREDITS = 25_000
-const DAY_S = 86_400
 
 /** Nothing is bought in a chat that may only receive; how that is allowed. */
 export function onlyReceives({ t }: Reader): View {
@@ -129,7 +129,7 @@ export function amountChoice(
     `💳 ${t.html('bot:topup.askAmount', { asset: id(asset.symbol) })}`,
     t.html('bot:topup.worth', {
       credits: credits(t, SHOWN_CREDITS),
-      duration: formatDuration(periods * PERIOD_DAYS * DAY_S, t.locale, 'long'),
+      duration: formatDuration(periods * PERIOD_DAYS * DAY_SECONDS, t.locale, 'long'),
     }),
     asset.capUnits === undefined ? undefined : capLine(t, asset),
     t.html('bot:topup.sendAmount', {

@@ -4,6 +4,7 @@ import { z } from 'zod'
 import type { Topup } from '#src/billing/topups/model.ts'
 import { hasOpenPayment, listReceipts } from '#src/billing/topups/receipt.ts'
 import { restOf } from '#src/billing/topups/remainder.ts'
+import { DAY_MS } from '#src/kernel/durations.ts'
 import type { Hash } from '#src/kernel/units.ts'
 import { getAccount } from '#src/operations/account.ts'
 import type { Answering, App } from '#src/operations/define.ts'
@@ -86,7 +87,7 @@ const FIRST_LOOK_MS = 2000
 const OPEN_LOOK_MS = 30_000
 const CLOSE_LOOK_MS = 5000
 /** A late payment changes the message for so long. */
-const KEPT_MS = 7 * 86_400_000
+const KEPT_MS = 7 * DAY_MS
 
 /** Lets a message follow a top-up from now on. @param view what the message shows, if it is a screen */
 export async function followTopup(

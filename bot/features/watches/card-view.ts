@@ -1,5 +1,6 @@
 import { formatDuration } from '#src/i18n/format.ts'
 import { escapeHtml, html, id, typed } from '#src/i18n/translate.ts'
+import { MINUTE_MS } from '#src/kernel/durations.ts'
 import type { Watch } from '#src/watches/model.ts'
 import { findWatchType } from '#src/watches/types/index.ts'
 import { packed } from '../../core/callback-data.ts'
@@ -154,7 +155,7 @@ function isBaseline({ status, signalStates, createdAt, lastEvaluatedAt }: Watch)
 }
 
 /** For so long a new watch says that its first value is the one to compare with. */
-const BASELINE_MS = 10 * 60_000
+const BASELINE_MS = 10 * MINUTE_MS
 
 function baselineTime(reader: Reader, watch: Watch, now: Date) {
   const [first] = watch.signalStates

@@ -1,6 +1,7 @@
 import { Composer } from 'grammy'
 import { z } from 'zod'
 import { typed } from '#src/i18n/translate.ts'
+import { HOUR_MS } from '#src/kernel/durations.ts'
 import { AppError } from '#src/kernel/errors.ts'
 import { deleteWatch } from '#src/operations/watches.ts'
 import { digestPeriodAt } from '#src/recipients/timing.ts'
@@ -66,8 +67,6 @@ onPress(composer, 'watch.unmute', (ctx, { id }) => unmute(ctx, id))
 async function unmute(ctx: BotContext, id: number): Promise<void> {
   await change(ctx, id, { mutedUntil: null }, ctx.t.html('bot:watch.nowHeard'))
 }
-
-const HOUR_MS = 3_600_000
 
 /** When a mute ends; undefined for none, and for one that ends with an episode. */
 export function muteEnd(duration: MuteDuration, timezone: string, now: Date): Date | undefined {

@@ -1,6 +1,7 @@
 /** The nightly proof that every balance is the sum of its entries. */
 import type { Db } from '#src/db/connection.ts'
 import type { Clock } from '#src/kernel/clock.ts'
+import { HOUR_MS } from '#src/kernel/durations.ts'
 import type { Logger } from '#src/kernel/logger.ts'
 import * as store from './proof-store.ts'
 import { type Chain, EMPTY_CHAIN, extendChain, proofDay, proves } from './rules.ts'
@@ -40,7 +41,6 @@ export interface Totals {
  * end after 30 seconds, and clocks of our machines do not differ by minutes.
  */
 const SETTLED_AFTER_MS = 600_000
-const HOUR_MS = 3_600_000
 
 /** The newest full hour before which nothing is written any more. */
 export function settledHour(now: Date): Date {

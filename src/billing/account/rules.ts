@@ -1,3 +1,5 @@
+import { HOUR_MS } from '#src/kernel/durations.ts'
+
 /** Some consecutive entries of one wallet, added up. */
 export interface Link {
   /** Positions of the first and the last. */
@@ -50,7 +52,6 @@ export function proves(
   )
 }
 
-const HOUR_MS = 3_600_000
 /** The hour of the UTC day at which the ledger is proved. */
 const PROOF_HOUR = 2
 

@@ -1,8 +1,7 @@
+import { DAY_MS } from '#src/kernel/durations.ts'
 import { storedAddress } from '#src/kernel/units.ts'
 import { FREE_TIER_DAILY_CALLS } from '../price-list.ts'
 import type { ChargeOutcome, Settlement } from './model.ts'
-
-const DAY_MS = 86_400_000
 
 /** The UTC day of an instant, `YYYY-MM-DD`. */
 export function utcDay(at: Date): string {

@@ -1,5 +1,6 @@
 import type { Db } from '#src/db/connection.ts'
 import type { Clock } from '#src/kernel/clock.ts'
+import { DAY_MS } from '#src/kernel/durations.ts'
 import { AppError } from '#src/kernel/errors.ts'
 import type { Logger } from '#src/kernel/logger.ts'
 import type { Address } from '#src/kernel/units.ts'
@@ -129,7 +130,7 @@ export async function getQuotaStatus(
 }
 
 /** Days whose counts are kept: today's, and yesterday's for calls begun before midnight. */
-const DAYS_KEPT_MS = 86_400_000
+const DAYS_KEPT_MS = DAY_MS
 
 /** Forgets the free calls of days that are over. */
 export async function pruneFreeCalls({ db, clock }: Pick<Deps, 'db' | 'clock'>): Promise<void> {

@@ -1,3 +1,4 @@
+import { DAY_MS, HOUR_MS } from '#src/kernel/durations.ts'
 import {
   DURATION_DISCOUNTS,
   PERIOD_DAYS,
@@ -6,9 +7,6 @@ import {
   TRIAL_SLOTS,
   VOLUME_DISCOUNTS,
 } from '../price-list.ts'
-
-const HOUR_MS = 3_600_000
-const DAY_MS = 24 * HOUR_MS
 
 /** When a trial started now will end: 14 days of 24 hours later. */
 export function trialEnd(startedAt: Date): Date {
@@ -68,7 +66,7 @@ export function termReference(id: number, term: number): string {
 /** After the end of a term: how long its slots stay while renewals fail. */
 const GRACE_MS = 72 * HOUR_MS
 /** After the end of a term: when a renewal is tried. */
-const RENEWAL_TRIES_MS = [0, 24 * HOUR_MS, 48 * HOUR_MS]
+const RENEWAL_TRIES_MS = [0, DAY_MS, 2 * DAY_MS]
 
 /** What decides when a subscription changes. */
 export interface SubscriptionStatus {

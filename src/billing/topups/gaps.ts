@@ -1,5 +1,6 @@
 /** Blocks that nobody can read: the scan goes on behind them, and they are read again until they can be. */
 import { transact } from '#src/db/connection.ts'
+import { HOUR_MS } from '#src/kernel/durations.ts'
 import { lockCursor, moveCursor } from './cursor-store.ts'
 import * as store from './gap-store.ts'
 import { recordPayments } from './payments.ts'
@@ -11,7 +12,7 @@ const TRIES = 10
 const GAPS_PER_PASS = 20
 /** When a gap is read again: twice as long after each time. */
 const AGAIN_MIN_MS = 10_000
-const AGAIN_MAX_MS = 3_600_000
+const AGAIN_MAX_MS = HOUR_MS
 
 /**
  * Counts that a block that is deep enough could not be read, where that is the block's own fault. After ten

@@ -8,6 +8,7 @@
  * the transactions that were named for it, and from the clock.
  */
 import { z } from 'zod'
+import { DAY_SECONDS } from '#src/kernel/durations.ts'
 import { Address, Hash, Instant, Units } from '#src/kernel/units.ts'
 import { MIN_TOPUP_CREDITS, type PaymentTokenKey } from '../price-list.ts'
 
@@ -23,7 +24,7 @@ export const NOT_FOUND = 'transaction_not_found'
 /** How long a transaction that no endpoint knows is asked for again. */
 export const UNKNOWN_TRANSACTION_SECONDS = 600
 /** The same for one that waits to get into a block. */
-export const PENDING_TRANSACTION_SECONDS = 86_400
+export const PENDING_TRANSACTION_SECONDS = DAY_SECONDS
 
 /** Where payments go, as far as this service is set up for them. */
 export interface PaymentSetup {

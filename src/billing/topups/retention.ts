@@ -1,8 +1,8 @@
 import type { Db } from '#src/db/connection.ts'
 import type { Clock } from '#src/kernel/clock.ts'
+import { DAY_MS } from '#src/kernel/durations.ts'
 import * as store from './store.ts'
 
-const DAY_MS = 86_400_000
 /** How long it is kept what a named transaction came to. */
 const SUBMISSIONS_KEPT_DAYS = 30
 /** How long a quote that nobody paid is kept; a payment after that is kept as unmatched. */

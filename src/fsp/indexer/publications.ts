@@ -6,6 +6,7 @@ import type { Published } from '#src/chain/published.ts'
 import type { Db } from '#src/db/connection.ts'
 import { type Fence, transactUnder } from '#src/db/lock.ts'
 import type { Clock } from '#src/kernel/clock.ts'
+import { DAY_MS, HOUR_MS, MINUTE_MS } from '#src/kernel/durations.ts'
 import type { Logger } from '#src/kernel/logger.ts'
 import { cleanOutsideText } from '#src/kernel/outside-text.ts'
 import { Address } from '#src/kernel/units.ts'
@@ -107,12 +108,12 @@ const VOTERS_PER_MISSING = 5
 const EPOCHS_BACK = 4
 /** Reward epochs whose rewards are fetched: a vote can go on while the next epoch ends. */
 const REWARD_EPOCHS = 2
-const PASSES_EVERY_MS = 10 * 60_000
-const REWARDS_EVERY_MS = 5 * 60_000
+const PASSES_EVERY_MS = 10 * MINUTE_MS
+const REWARDS_EVERY_MS = 5 * MINUTE_MS
 const POLL_EVERY_MS = 60_000
 const RETRY_MS = 60_000
-const RETRY_MS_MAX = 60 * 60_000
-const POLLS_KEPT_MS = 86_400_000
+const RETRY_MS_MAX = HOUR_MS
+const POLLS_KEPT_MS = DAY_MS
 /** Claims read before other work of the process has its turn. */
 const CLAIMS_PER_TURN = 1000
 

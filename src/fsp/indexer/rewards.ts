@@ -2,6 +2,7 @@ import type { BlockRef } from '#src/chain/chain.ts'
 import type { Db } from '#src/db/connection.ts'
 import { type Fence, transactUnder } from '#src/db/lock.ts'
 import type { Clock } from '#src/kernel/clock.ts'
+import { DAY_SECONDS, MINUTE_MS } from '#src/kernel/durations.ts'
 import type { Address } from '#src/kernel/units.ts'
 import type { FspChain } from '../chain.ts'
 import type { Policies } from '../reader/policies.ts'
@@ -26,9 +27,9 @@ interface Known {
 
 /** Noted as a publication: since when claims can be made. */
 const CLAIMABLE = 'claimable'
-const LOOK_MS = 5 * 60_000
+const LOOK_MS = 5 * MINUTE_MS
 /** Rewards can be claimed for so long before they count as waiting. */
-const GRACE_SECONDS = 86_400
+const GRACE_SECONDS = DAY_SECONDS
 /** Rewards expire 90 days after their reward epoch, which is so many of them. */
 const EPOCHS_KEPT = 26
 

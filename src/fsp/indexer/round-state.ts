@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { DAY_SECONDS } from '#src/kernel/durations.ts'
 import { Address } from '#src/kernel/units.ts'
 import { silenceExponent } from '../protocol/silence.ts'
 import type { ProtocolBlock } from '../reader/round-blocks.ts'
@@ -97,7 +98,7 @@ export const EMPTY_STATE: CarriedState = {
 }
 
 /** Accounts that sent fast updates within a day count as the provider's. */
-const SENDER_SECONDS = 86_400
+const SENDER_SECONDS = DAY_SECONDS
 /**
  * Anybody can send a provider's signed update before the provider does. An account that sent fewer than
  * these, or a smaller share of the updates of late, is a stranger's.

@@ -1,6 +1,7 @@
 import type { BlockRef } from '#src/chain/chain.ts'
 import type { Db } from '#src/db/connection.ts'
 import { type Fence, transactUnder } from '#src/db/lock.ts'
+import { HOUR_MS } from '#src/kernel/durations.ts'
 import type { Logger } from '#src/kernel/logger.ts'
 import type { Address } from '#src/kernel/units.ts'
 import type { FspChain } from '../chain.ts'
@@ -49,7 +50,7 @@ export interface VoteFacts {
 /** Reward epochs looked at: a vote can go on while the next epoch ends. */
 const EPOCHS = 2
 /** Rewards whose publication cannot be read so long after the first vote on them count as published then. */
-const UNREADABLE_MS = 2 * 60 * 60_000
+const UNREADABLE_MS = 2 * HOUR_MS
 /** Steps of blocks read for one reward epoch in one look. */
 const STEPS_PER_LOOK = 40
 /** Signatures are kept for so many reward epochs. */

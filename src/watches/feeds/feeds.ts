@@ -3,6 +3,7 @@ import type { Db } from '#src/db/connection.ts'
 import { type Fence, transactUnder } from '#src/db/lock.ts'
 import { deleteInBatches } from '#src/db/prune.ts'
 import type { Clock } from '#src/kernel/clock.ts'
+import { DAY_MS, HOUR_MS, MINUTE_MS } from '#src/kernel/durations.ts'
 import * as store from './store.ts'
 
 /** A price as it was seen: `value / 10 ** decimals` US dollars. */
@@ -19,9 +20,6 @@ export interface FeedWindow {
   readonly oldest: FeedPoint
 }
 
-const MINUTE_MS = 60_000
-const HOUR_MS = 60 * MINUTE_MS
-
 /**
  * How prices are thinned out, coarsest first: the first of every so many minutes is kept so long, and windows
  * up to that length compare with those alone. So the same window sees the same prices, whatever was forgotten
@@ -29,8 +27,8 @@ const HOUR_MS = 60 * MINUTE_MS
  * minutes had it, which is one of five minutes, too.
  */
 const GRADES = [
-  { grade: 1, stepMs: 5 * MINUTE_MS, windowMsMax: 7 * 24 * HOUR_MS },
-  { grade: 2, stepMs: 0, windowMsMax: 24 * HOUR_MS },
+  { grade: 1, stepMs: 5 * MINUTE_MS, windowMsMax: 7 * DAY_MS },
+  { grade: 2, stepMs: 0, windowMsMax: DAY_MS },
 ] as const
 const FORMER_GRADE = 0
 /** Kept beyond their time, as the chain's clock may be behind ours. */

@@ -2,6 +2,7 @@ import { parseEther } from 'viem/utils'
 import { z } from 'zod'
 import type { ProviderObservation, TransactionPart } from '#src/fsp/indexer/observation.ts'
 import type { Presentation } from '#src/kernel/display-values.ts'
+import { DAY_SECONDS } from '#src/kernel/durations.ts'
 import { Address, Hash, Instant, type JsonObject, Units } from '#src/kernel/units.ts'
 import {
   defineSignal,
@@ -244,7 +245,7 @@ export const balanceLow = defineSignal<ProviderTarget, unknown, ProviderObservat
 })
 
 /** So long before the oldest expires, unclaimed rewards are a warning. */
-const NEAR_EXPIRY_SECONDS = 14 * 86_400
+const NEAR_EXPIRY_SECONDS = 14 * DAY_SECONDS
 
 /** `data` of both events of `rewards-unclaimed`. */
 const Unclaimed = z.object({
