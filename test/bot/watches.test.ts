@@ -4,7 +4,7 @@ import { packed } from '#bot/core/callback-data.ts'
 import { invoke } from '#src/operations/invoke.ts'
 import { getWatch, listWatches } from '#src/operations/watches.ts'
 import { unlinkChat, updateChat } from '#src/recipients/chats.ts'
-import { saveStates } from '#src/watches/store.ts'
+import { saveStates } from '#src/watches/state-store.ts'
 import { type BotWorld, botWorld, type Chatting, walletOf } from '../support/bot.ts'
 import { BOT_NAME } from '../support/harness.ts'
 

@@ -19,8 +19,8 @@ import {
   screen,
   type View,
 } from '../../views/view.ts'
+import { amountText, usdText } from './amounts-view.ts'
 import { creditsMax, type OfferedAsset, unitsOf } from './asset-view.ts'
-import { amountText, usdText } from './view.ts'
 
 /** What prices are shown for. */
 const SHOWN_CREDITS = 10_000

@@ -24,6 +24,7 @@ import { homeScreen } from '../../views/screens.ts'
 import { clockTime } from '../../views/time.ts'
 import type { View } from '../../views/view.ts'
 import { hasTerms, isTermsRefusal, showTerms } from '../terms/card.ts'
+import { amountText, leftText } from './amounts-view.ts'
 import { creditsMax, type OfferedAsset } from './asset-view.ts'
 import { assetKey, offeredAssets } from './assets.ts'
 import {
@@ -36,10 +37,8 @@ import {
 } from './buying-view.ts'
 import { type AskOperation, followTopup, readTopup, TOPUP_KINDS } from './topups.ts'
 import {
-  amountText,
   BUTTON_CREDITS_MAX,
   hashQuestion,
-  leftText,
   qrCaption,
   type ShownTopup,
   topupScreen,

@@ -13,8 +13,9 @@ import { getTopup } from '#src/operations/topups.ts'
 import { type LiveRow, putLive } from '../../core/live-store.ts'
 import { findDraft } from '../../core/session-store.ts'
 import type { View } from '../../views/view.ts'
+import { nextStepAt } from './amounts-view.ts'
 import { assetKeyOf } from './assets.ts'
-import { nextStepAt, type ShownTopup } from './view.ts'
+import type { ShownTopup } from './view.ts'
 
 /** A way through the gate. */
 export type AskOperation = <Output>(

@@ -3,16 +3,8 @@ import { type AssetKey, MIN_TOPUP_CREDITS } from '#src/billing/price-list.ts'
 import { NOT_FOUND, type Topup } from '#src/billing/topups/model.ts'
 import { payerProblem } from '#src/billing/topups/rules.ts'
 import { isOpenLink } from '#src/channels/wording.ts'
-import { formatAmount, formatDuration, formatPrice, shortAddress } from '#src/i18n/format.ts'
-import {
-  builtKey,
-  escapeHtml,
-  type Html,
-  hasText,
-  html,
-  id,
-  type Translate,
-} from '#src/i18n/translate.ts'
+import { formatPrice, shortAddress } from '#src/i18n/format.ts'
+import { builtKey, hasText, html, id, type Translate } from '#src/i18n/translate.ts'
 import { packed } from '../../core/callback-data.ts'
 import { clockTime } from '../../views/time.ts'
 import {
@@ -28,6 +20,7 @@ import {
   wholeAddress,
 } from '../../views/view.ts'
 import { resumeButton } from '../start/resume-view.ts'
+import { amountText, copy, count, hashText, leftText, link, usdText } from './amounts-view.ts'
 import { contractWalletLine } from './asset-view.ts'
 
 /** A top-up, and what is known beside its record. */
@@ -338,61 +331,4 @@ export function hashQuestion({ t }: Reader, { handle }: Pick<Topup, 'handle'>): 
     [t.html('bot:topup.askHash')],
     [[back(t('bot:button.payment'), packed('topup.check', { handle }))]],
   )
-}
-
-const MINUTE_S = 60
-/** In its last minute the time that is left is told so often. */
-const LAST_STEP_S = 15
-
-/** The time that is left, in the steps it is told in. */
-export function leftText(t: Translate, { expiresAt }: Topup, now: Date): string {
-  const seconds = secondsTo(expiresAt, now)
-  const step = stepOf(seconds)
-  return formatDuration(Math.ceil(seconds / step) * step, t.locale, 'short')
-}
-
-/** When the time that is left reads otherwise. */
-export function nextStepAt({ expiresAt }: Pick<Topup, 'expiresAt'>, now: Date): Date {
-  const seconds = secondsTo(expiresAt, now)
-  const step = stepOf(seconds)
-  const shown = Math.ceil(seconds / step) * step
-  return new Date(expiresAt.getTime() - (shown - step) * 1000)
-}
-
-function secondsTo(at: Date, now: Date): number {
-  return Math.max(0, (at.getTime() - now.getTime()) / 1000)
-}
-
-function stepOf(seconds: number): number {
-  return seconds > MINUTE_S ? MINUTE_S : LAST_STEP_S
-}
-
-function hashText(hash: string): Html {
-  return html(`<code>${escapeHtml(hash)}</code>`)
-}
-
-/** An amount to read, rounded. */
-export function amountText(
-  t: Translate,
-  { asset, decimals }: Pick<Topup, 'asset' | 'decimals'>,
-  units: bigint,
-): string {
-  return formatAmount({ units, decimals, symbol: asset }, t.locale)
-}
-
-/** What credits cost in US dollars. */
-export function usdText(t: Translate, credits: number): string {
-  return formatAmount({ units: BigInt(credits), decimals: 3, symbol: 'USD' }, t.locale)
-}
-
-function count(t: Translate, credits: number): string {
-  return t('units:credits', { count: credits })
-}
-
-function link(label: string, url: string, style?: 'primary'): Button {
-  return { label, url, ...(style !== undefined && { style }) }
-}
-
-function copy(label: string, text: string): Button {
-  return { label, copy: text }
 }

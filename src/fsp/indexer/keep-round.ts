@@ -8,11 +8,12 @@ import { policyOfRound } from '../protocol/policy.ts'
 import type { RoundEvidence } from '../protocol/round-evidence.ts'
 import { judgeRound } from '../protocol/verdicts.ts'
 import type { SystemState } from '../reader/provider-states.ts'
+import { CarriedState } from './carried-state.ts'
 import type { createRewardFacts } from './rewards.ts'
 import { type Moment, partsOf, silenceIn } from './round-parts.ts'
 import { type RoundRecord, recordOf } from './round-record.ts'
 import type { RoundSource, Session } from './round-session.ts'
-import { CarriedState, forget, sendersOf } from './round-state.ts'
+import { forget, sendersOf } from './round-state.ts'
 import * as store from './round-store.ts'
 
 /** What is read at the end of a block is only asked for while the block is young. */

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { Address, Instant, JsonObject } from '#src/kernel/units.ts'
-import { ROUND_CHECKS, type RoundCheck } from '../protocol/verdicts.ts'
+import { ROUND_CHECKS, type RoundCheck } from '../protocol/verdict.ts'
 
 /**
  * What is known of a provider when a voting round is complete. Every part may be null: no evidence.

@@ -3,7 +3,7 @@ import type { Db } from '#src/db/connection.ts'
 import type { Address } from '#src/kernel/units.ts'
 import type { FspChain } from '../chain.ts'
 import type { Registrations } from '../reader/system.ts'
-import { PASSES, StoredPasses } from './publications.ts'
+import { PASSES, StoredPasses } from './publication-data.ts'
 import * as store from './store.ts'
 
 /** What the last published reward calculation says of a provider. */

@@ -1,7 +1,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { z } from 'zod'
 import type { BlockRef } from '#src/chain/chain.ts'
-import type { PChain, Validator } from '#src/chain/pchain.ts'
+import type { PChain } from '#src/chain/pchain.ts'
 import type { Published } from '#src/chain/published.ts'
 import type { Db } from '#src/db/connection.ts'
 import { type Fence, transactUnder } from '#src/db/lock.ts'
@@ -9,9 +9,20 @@ import type { Clock } from '#src/kernel/clock.ts'
 import { DAY_MS, HOUR_MS, MINUTE_MS } from '#src/kernel/durations.ts'
 import type { Logger } from '#src/kernel/logger.ts'
 import { cleanOutsideText } from '#src/kernel/outside-text.ts'
-import { Address } from '#src/kernel/units.ts'
+import type { Address } from '#src/kernel/units.ts'
 import type { FspChain } from '../chain.ts'
 import { OWN_CLAIM_TYPES } from '../reader/round-events.ts'
+import {
+  CLAIMS,
+  PASSES,
+  Passes,
+  REWARDS,
+  RewardClaim,
+  RewardData,
+  readPasses,
+  StoredPasses,
+  toAnswer,
+} from './publication-data.ts'
 import * as progress from './round-store.ts'
 import * as store from './store.ts'
 
@@ -46,64 +57,7 @@ export interface PublicationSource {
   readonly pChain: PChain | undefined
 }
 
-/** Kinds of publications in the table. */
-export const PASSES = 'passes'
-export const REWARDS = 'rewards'
-export const CLAIMS = 'claims'
-
-/** The last published reward calculation as it is stored. */
-export const StoredPasses = z.array(
-  z.object({
-    voter: Address,
-    /** null: its row could not be read. */
-    isEligible: z.boolean().nullable(),
-    passes: z.number().nullable(),
-    name: z.string().nullable(),
-    failures: z.array(z.string()),
-  }),
-)
-export type StoredPasses = z.output<typeof StoredPasses>
-
-/**
- * One row of `passes.json` for each provider that had a part in the reward epoch.
- *
- */
-const PassesRow = z.looseObject({
-  rewardEpochId: z.coerce.number().int(),
-  voterAddress: Address,
-  eligibleForReward: z.boolean(),
-  passes: z.number().nullish().catch(null),
-  dataProviderName: z.string().nullish().catch(null),
-  failures: z
-    .array(z.looseObject({ failureId: z.string() }))
-    .nullish()
-    .catch(null),
-})
-/** The registry holds at most 100 voters. */
-const ROWS_MAX = 2000
-const Passes = z.array(z.unknown()).min(1).max(ROWS_MAX)
-
-/** `reward-distribution-data.json`. */
-const RewardData = z.looseObject({
-  rewardEpochId: z.int(),
-  merkleRoot: z.string(),
-  rewardClaims: z.array(z.unknown()).default([]),
-})
-/** Only a provider's own claims matter. */
-const RewardClaim = z.looseObject({
-  body: z.looseObject({
-    beneficiary: Address,
-    amount: z.string().regex(/^\d{1,77}$/),
-    claimType: z.int(),
-  }),
-})
-
-const NAME_LENGTH_MAX = 40
-const FAILURE_LENGTH_MAX = 64
-const FAILURES_MAX = 20
 const ROOT_LENGTH_MAX = 66
-/** One of so many registered voters may be without a row, else the calculation is only half published. */
-const VOTERS_PER_MISSING = 5
 /** How far back the last calculation is looked for at first, in reward epochs. */
 const EPOCHS_BACK = 4
 /** Reward epochs whose rewards are fetched: a vote can go on while the next epoch ends. */
@@ -291,53 +245,6 @@ export function createPublicationKeeper(source: PublicationSource): PublicationK
         await progress.deletePolls(tx, new Date(polledAt.getTime() - POLLS_KEPT_MS))
       })
     },
-  }
-}
-
-/** A stake's end in whole seconds; null where it is not a time. */
-function toAnswer(validator: Validator | undefined) {
-  if (validator === undefined) return null
-  const { connected, endsAt } = validator
-  const seconds = endsAt === null ? Number.NaN : Math.trunc(endsAt.getTime() / 1000)
-  return { connected, endsAt: Number.isSafeInteger(seconds) ? seconds : null }
-}
-
-/**
- * The rows of a calculation as they are stored; undefined where it is not to be believed: of another reward
- * epoch, or with far fewer rows than there were voters.
- *
- * @param voters registered for the reward epoch; where none is known, `before` says how many there are
- */
-function readPasses(
-  epoch: number,
-  values: readonly unknown[],
-  voters: readonly Address[],
-  before: StoredPasses | undefined,
-): StoredPasses | undefined {
-  const parsed = values.map((value) => PassesRow.safeParse(value))
-  const rows = parsed.flatMap(({ data }) => (data === undefined ? [] : [data]))
-  if (rows.length === 0 || rows.some(({ rewardEpochId }) => rewardEpochId !== epoch)) return
-  const byVoter = new Map(rows.map((row) => [row.voterAddress, toStored(row)]))
-  const expected = voters.length > 0 ? voters : (before ?? []).map(({ voter }) => voter)
-  const missing = expected.filter((voter) => !byVoter.has(voter))
-  if (missing.length * VOTERS_PER_MISSING > expected.length) return
-  // Whose row cannot be read is not known not to be eligible.
-  const isEach = rows.length === values.length
-  const unknown = isEach ? [] : missing.map((voter) => ({ ...NOTHING_KNOWN, voter }))
-  return [...byVoter.values(), ...unknown]
-}
-
-const NOTHING_KNOWN = { isEligible: null, passes: null, name: null, failures: [] }
-
-function toStored(row: z.output<typeof PassesRow>): StoredPasses[number] {
-  return {
-    voter: row.voterAddress,
-    isEligible: row.eligibleForReward,
-    passes: row.passes ?? null,
-    name: cleanOutsideText(row.dataProviderName ?? '', NAME_LENGTH_MAX) || null,
-    failures: (row.failures ?? [])
-      .slice(0, FAILURES_MAX)
-      .map(({ failureId }) => cleanOutsideText(failureId, FAILURE_LENGTH_MAX)),
   }
 }
 

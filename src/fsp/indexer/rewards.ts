@@ -6,7 +6,7 @@ import { DAY_SECONDS, MINUTE_MS } from '#src/kernel/durations.ts'
 import type { Address } from '#src/kernel/units.ts'
 import type { FspChain } from '../chain.ts'
 import type { Policies } from '../reader/policies.ts'
-import { CLAIMS } from './publications.ts'
+import { CLAIMS } from './publication-data.ts'
 import * as rounds from './round-store.ts'
 import * as store from './store.ts'
 

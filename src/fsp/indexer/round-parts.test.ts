@@ -2,8 +2,8 @@ import { getAddress } from 'viem/utils'
 import { expect, test } from 'vitest'
 import type { Address } from '#src/kernel/units.ts'
 import { indexPolicy } from '../protocol/policy.ts'
+import { EMPTY_STATE } from './carried-state.ts'
 import { type KnownPolicies, partsOf, silenceIn } from './round-parts.ts'
-import { EMPTY_STATE } from './round-state.ts'
 
 const [ALPHA, BRAVO] = [1, 2].map((n) => getAddress(`0x${`${n}`.repeat(40)}`)) as [Address, Address]
 const FIRST = 1_519_400

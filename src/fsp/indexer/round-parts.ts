@@ -6,18 +6,11 @@ import { type IndexedPolicy, policyOfRound } from '../protocol/policy.ts'
 import { isSilent, onePercentOfEpoch, sortitionWeightOf } from '../protocol/silence.ts'
 import type { LoadedPolicy, Policies } from '../reader/policies.ts'
 import type { ProviderState, SystemState } from '../reader/provider-states.ts'
+import type { CarriedState } from './carried-state.ts'
 import type { ProviderObservation, TransactionPart } from './observation.ts'
 import type { Waiting } from './rewards.ts'
 import type { RoundRecord } from './round-record.ts'
-import {
-  type CarriedState,
-  type Owners,
-  passOver,
-  peakOf,
-  silenceOf,
-  takeCalls,
-  takePolls,
-} from './round-state.ts'
+import { type Owners, passOver, peakOf, silenceOf, takeCalls, takePolls } from './round-state.ts'
 
 /** The largest chance that a watch may take for silence. */
 const PROBABILITY_MAX = 0.1

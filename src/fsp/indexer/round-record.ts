@@ -5,7 +5,7 @@ import {
   type ProviderRound,
   ROUND_CHECKS,
   type RoundCheck,
-} from '../protocol/verdicts.ts'
+} from '../protocol/verdict.ts'
 import {
   Addresses,
   BalancePart,

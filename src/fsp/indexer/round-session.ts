@@ -10,8 +10,9 @@ import { indexPolicy, policyOfRound } from '../protocol/policy.ts'
 import { collectRounds, type RoundCollector } from '../protocol/rounds.ts'
 import type { Policies } from '../reader/policies.ts'
 import type { RewardClaim } from '../reader/round-events.ts'
+import { CarriedState, EMPTY_STATE } from './carried-state.ts'
 import { type KnownPolicies, ownersOf } from './round-parts.ts'
-import { CarriedState, EMPTY_STATE, type Owners, sendersOf } from './round-state.ts'
+import { type Owners, sendersOf } from './round-state.ts'
 import * as store from './round-store.ts'
 
 /** Where rounds are read from. */

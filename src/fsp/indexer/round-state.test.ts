@@ -2,12 +2,11 @@ import { getAddress } from 'viem/utils'
 import { expect, test } from 'vitest'
 import type { Address } from '#src/kernel/units.ts'
 import type { ProtocolBlock } from '../reader/round-blocks.ts'
+import { CarriedState, EMPTY_STATE } from './carried-state.ts'
 import {
   addBlock,
   addPoll,
   addUnsureBlock,
-  CarriedState,
-  EMPTY_STATE,
   forget,
   type Owners,
   peakOf,

@@ -4,7 +4,7 @@ import type { Db } from '#src/db/connection.ts'
 import type { Address } from '#src/kernel/units.ts'
 import type { RewardClaim } from '../reader/round-events.ts'
 import { fspProgress, fspRewards, fspRounds, validatorPolls } from '../tables.ts'
-import { CarriedState } from './round-state.ts'
+import { CarriedState } from './carried-state.ts'
 
 /** There is one row of progress. */
 const ONLY = 1

@@ -12,7 +12,7 @@ import {
   type Vote,
   type VoteKind,
 } from '../reader/system.ts'
-import { REWARDS } from './publications.ts'
+import { REWARDS } from './publication-data.ts'
 import { addRange, gapsIn } from './ranges.ts'
 import * as store from './store.ts'
 

@@ -8,7 +8,8 @@ import { commitHash } from './ftso.ts'
 import { indexPolicy } from './policy.ts'
 import { collectRounds, type RoundBlock } from './rounds.ts'
 import { digestsOf } from './signatures.ts'
-import { judgeRound, type ProviderRound, type Reason } from './verdicts.ts'
+import type { ProviderRound, Reason } from './verdict.ts'
+import { judgeRound } from './verdicts.ts'
 
 /** Flare mainnet's. */
 const FLARE_CLOCK = {

@@ -6,7 +6,7 @@ import type { Fence } from '#src/db/lock.ts'
 import type { Quarantine } from '#src/kernel/quarantine.ts'
 import type { ChainWatchType, ObservationRequest, Observed } from '../define.ts'
 import type { EvaluatedWatch } from '../model.ts'
-import { listEvaluated, saveStates } from '../store.ts'
+import { listEvaluated, saveStates } from '../state-store.ts'
 import * as store from '../target-store.ts'
 import { type AlertCandidate, foldWatch, type WatchOutcome } from './evaluate.ts'
 

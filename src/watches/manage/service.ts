@@ -15,15 +15,7 @@ import {
   readCursor,
 } from '#src/kernel/query.ts'
 import { type Address, ID_MAX } from '#src/kernel/units.ts'
-import {
-  completeSignals,
-  type NewWatch,
-  SignalChoice,
-  SignalState,
-  Watch,
-  type WatchChanges,
-} from '../model.ts'
-import { BLIND_MS } from '../outage/monitoring.ts'
+import type { NewWatch, Watch, WatchChanges } from '../model.ts'
 import * as store from '../store.ts'
 import { getWatchType, LEDGER_TYPES } from '../types/index.ts'
 import {
@@ -38,6 +30,7 @@ import {
 import { resolveTarget } from './preview.ts'
 import { checkSignals, mergeSignals, targetKey } from './rules.ts'
 import { fitWatches, type SlotListener } from './slots.ts'
+import { SignalChoices, toWatch } from './watch-view.ts'
 
 /** What a cursor of the list is bound to. */
 const LIST = 'watches'
@@ -296,61 +289,3 @@ export async function forgetRecipient(tx: Db, wallet: Address, recipientId: numb
 function refuse(errors: readonly FieldError[]): void {
   if (errors.length > 0) throw new AppError('invalid', 'validation_failed', { errors })
 }
-
-function toWatch(row: store.WatchRow, now: Date): Watch {
-  const type = getWatchType(row.type)
-  const isQuiet = row.noDataSince !== null && now.getTime() - row.noDataSince.getTime() >= BLIND_MS
-  const known = StateRows.parse(row.states)
-  const states = type.signals.map(
-    ({ id }): SignalState =>
-      known.find((state) => state.id === id) ?? {
-        id,
-        state: 'unknown',
-        since: null,
-        severity: null,
-        lastEvidenceAt: null,
-      },
-  )
-  return {
-    ...Chosen.parse(row),
-    id: row.id,
-    type: row.type,
-    label: row.label,
-    target: row.target,
-    settings: row.settings,
-    signals: completeSignals(type.signals, SignalChoices.parse(row.signals)),
-    recipientIds: row.recipientIds,
-    cooldownSeconds: row.cooldownSeconds,
-    mutedUntil: row.mutedUntil !== null && row.mutedUntil > now ? row.mutedUntil : null,
-    health: isQuiet ? 'no_data' : 'ok',
-    signalStates: states,
-    createdAt: row.createdAt,
-    updatedAt: row.updatedAt,
-    lastEvaluatedAt: lastEvaluated(row, known.length > 0),
-    lastObservation: row.observation,
-    version: row.version,
-  }
-}
-
-/** A quiet look judges too: nothing moved. A paused watch, or one not yet looked at, is not judged. */
-function lastEvaluated(row: store.WatchRow, isJudged: boolean): Date | null {
-  if (!isJudged) return null
-  return row.status === 'active' ? (row.lookedAt ?? row.observedAt) : row.observedAt
-}
-
-/** A state as the query builds it: streak is null where the signal counts none. */
-const StateRow = z
-  .object({
-    id: z.string(),
-    state: SignalState.shape.state,
-    since: z.coerce.date(),
-    severity: SignalState.shape.severity,
-    streak: z.int().nullable(),
-    lastEvidenceAt: z.coerce.date(),
-  })
-  .transform(({ streak, ...state }) => (streak === null ? state : { ...state, streak }))
-
-// Made once: building a schema costs more than using it.
-const StateRows = z.array(StateRow)
-const SignalChoices = z.array(SignalChoice)
-const Chosen = Watch.pick({ minSeverity: true, status: true })

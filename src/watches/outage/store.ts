@@ -4,7 +4,8 @@ import type { Db } from '#src/db/connection.ts'
 import { SEVERITIES, type Severity } from '#src/kernel/display-values.ts'
 import { storedAddress } from '#src/kernel/units.ts'
 import type { EvaluatedWatch, StoredState } from '../model.ts'
-import { NO_SIGNAL, StoredStates } from '../store.ts'
+import { StoredStates } from '../state-store.ts'
+import { NO_SIGNAL } from '../store.ts'
 
 /** A watch whose people are told that the chain cannot be seen. */
 export interface ChainOutageWatch

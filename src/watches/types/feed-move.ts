@@ -2,7 +2,7 @@ import { parseUnits } from 'viem/utils'
 import { z } from 'zod'
 import { feedName, findFeed, nearestFeeds } from '#src/chain/feed-names.ts'
 import type { Presentation } from '#src/kernel/display-values.ts'
-import { Instant, type JsonObject, Units } from '#src/kernel/units.ts'
+import { Instant, type JsonObject } from '#src/kernel/units.ts'
 import {
   defineSignal,
   defineWatchType,
@@ -11,6 +11,7 @@ import {
   type WatchView,
 } from '../define.ts'
 import type { SignalForm } from '../form.ts'
+import { comparable, decimalOf, movePercent, Point, Price } from './feed-prices.ts'
 
 const PERCENT_MIN = 0.01
 const PERCENT_MAX = 1000
@@ -38,12 +39,6 @@ type Settings = z.output<typeof Settings>
 
 const KeySettings = Settings.pick({ windowSeconds: true })
 type KeySettings = z.output<typeof KeySettings>
-
-/** A price: `value / 10 ** decimals` US dollars. Decimals may be negative, and differ between two. */
-const Price = z.object({ value: Units, decimals: z.int() })
-type Price = z.output<typeof Price>
-
-const Point = Price.extend({ at: Instant })
 
 const Observation = z.object({
   position: z.int(),
@@ -142,27 +137,6 @@ function reaches(
 }
 
 /** Two prices in one unit. */
-function comparable(one: Price, other: Price): readonly [bigint, bigint] {
-  const decimals = Math.max(one.decimals, other.decimals)
-  const scaled = (price: Price) => price.value * 10n ** BigInt(decimals - price.decimals)
-  return [scaled(one), scaled(other)]
-}
-
-/** The move in percent, 4 decimals. */
-function movePercent(from: Price, to: Price): number {
-  const [before, after] = comparable(from, to)
-  if (before === 0n) return 0
-  return Number(((after - before) * 1_000_000n) / before) / 10_000
-}
-
-/** A price as decimal text. */
-function decimalOf({ value, decimals }: Price): string {
-  if (decimals <= 0) return `${value * 10n ** BigInt(-decimals)}`
-  const digits = value.toString().padStart(decimals + 1, '0')
-  const fraction = digits.slice(-decimals).replace(/0+$/, '')
-  return `${digits.slice(0, -decimals)}${fraction === '' ? '' : `.${fraction}`}`
-}
-
 /** All watches on a feed and window, summed up: the nearest prices and times at which one could fire. */
 const Summary = z.object({
   /** Smallest percentages, upwards and downwards, of those that compare with the window's oldest price. */

@@ -4,7 +4,7 @@ import {
   type ProviderObservation,
   type StoredCheck,
 } from '#src/fsp/indexer/observation.ts'
-import { ROUND_CHECKS, type RoundCheck } from '#src/fsp/protocol/verdicts.ts'
+import { ROUND_CHECKS, type RoundCheck } from '#src/fsp/protocol/verdict.ts'
 import type { DisplayValues, Presentation, Severity } from '#src/kernel/display-values.ts'
 import { Address, Instant, type JsonObject } from '#src/kernel/units.ts'
 import {

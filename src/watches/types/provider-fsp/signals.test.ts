@@ -6,7 +6,7 @@ import type {
   StoredCheck,
   TransactionPart,
 } from '#src/fsp/indexer/observation.ts'
-import { type CheckVerdict, ROUND_CHECKS, type RoundCheck } from '#src/fsp/protocol/verdicts.ts'
+import { type CheckVerdict, ROUND_CHECKS, type RoundCheck } from '#src/fsp/protocol/verdict.ts'
 import type { Evaluation, ParameterValues, Signal } from '../../define.ts'
 import type { ProviderTarget } from '../provider-target.ts'
 import { mcAnchor, mcFdc, mcUptime, validatorNotListed } from './conditions.ts'

@@ -1,0 +1,61 @@
+import type { Topup } from '#src/billing/topups/model.ts'
+import { formatAmount, formatDuration } from '#src/i18n/format.ts'
+import { escapeHtml, type Html, html, type Translate } from '#src/i18n/translate.ts'
+import type { Button } from '../../views/view.ts'
+
+const MINUTE_S = 60
+/** In its last minute the time that is left is told so often. */
+const LAST_STEP_S = 15
+
+/** The time that is left, in the steps it is told in. */
+export function leftText(t: Translate, { expiresAt }: Topup, now: Date): string {
+  const seconds = secondsTo(expiresAt, now)
+  const step = stepOf(seconds)
+  return formatDuration(Math.ceil(seconds / step) * step, t.locale, 'short')
+}
+
+/** When the time that is left reads otherwise. */
+export function nextStepAt({ expiresAt }: Pick<Topup, 'expiresAt'>, now: Date): Date {
+  const seconds = secondsTo(expiresAt, now)
+  const step = stepOf(seconds)
+  const shown = Math.ceil(seconds / step) * step
+  return new Date(expiresAt.getTime() - (shown - step) * 1000)
+}
+
+function secondsTo(at: Date, now: Date): number {
+  return Math.max(0, (at.getTime() - now.getTime()) / 1000)
+}
+
+function stepOf(seconds: number): number {
+  return seconds > MINUTE_S ? MINUTE_S : LAST_STEP_S
+}
+
+export function hashText(hash: string): Html {
+  return html(`<code>${escapeHtml(hash)}</code>`)
+}
+
+/** An amount to read, rounded. */
+export function amountText(
+  t: Translate,
+  { asset, decimals }: Pick<Topup, 'asset' | 'decimals'>,
+  units: bigint,
+): string {
+  return formatAmount({ units, decimals, symbol: asset }, t.locale)
+}
+
+/** What credits cost in US dollars. */
+export function usdText(t: Translate, credits: number): string {
+  return formatAmount({ units: BigInt(credits), decimals: 3, symbol: 'USD' }, t.locale)
+}
+
+export function count(t: Translate, credits: number): string {
+  return t('units:credits', { count: credits })
+}
+
+export function link(label: string, url: string, style?: 'primary'): Button {
+  return { label, url, ...(style !== undefined && { style }) }
+}
+
+export function copy(label: string, text: string): Button {
+  return { label, copy: text }
+}

@@ -1,0 +1,82 @@
+import type { EpochClock } from './epochs.ts'
+import type { BitVote } from './fdc.ts'
+import type { FDC, FTSO } from './framing.ts'
+import type { JudgedSignatures } from './judged-signatures.ts'
+import type { RoundEvidence } from './round-evidence.ts'
+
+/**
+ * What the protocol's rules say of a round, provider by provider: `bad` is proven failure, `good`
+ * proven correctness, `unknown` neither, `not-applicable` that the round had no such duty.
+ */
+export type CheckVerdict = 'good' | 'bad' | 'unknown' | 'not-applicable'
+
+/** Why something did not count. */
+export type Reason = 'missing' | 'early' | 'late' | 'malformed' | 'bad-length'
+
+/** One check of one round. `values` say what stands behind a bad one. */
+export interface RoundCheckVerdict {
+  readonly verdict: CheckVerdict
+  readonly values?: Readonly<Record<string, string | number | boolean | null | readonly unknown[]>>
+}
+
+/** The checks a round has, each a signal of its own. */
+export const ROUND_CHECKS = [
+  'commit',
+  'reveal',
+  'revealOffence',
+  'signature',
+  'fdcSignature',
+  'bitVote',
+  'bitVoteLength',
+  'consensus',
+  'fdcOffence',
+  'strayCommit',
+  'mismatch',
+  'fdcMismatch',
+  'grace',
+  'fdcGrace',
+] as const
+export type RoundCheck = (typeof ROUND_CHECKS)[number]
+
+/** A provider's round. */
+export interface ProviderRound {
+  readonly checks: Readonly<Record<RoundCheck, RoundCheckVerdict>>
+  /** Anchor prices within 0.5 % of the median, of those there was a median for; absent: not judged. */
+  readonly anchors?: { readonly hits: number; readonly possible: number }
+}
+
+export const GOOD: RoundCheckVerdict = { verdict: 'good' }
+export const UNKNOWN: RoundCheckVerdict = { verdict: 'unknown' }
+const NOT_APPLICABLE: RoundCheckVerdict = { verdict: 'not-applicable' }
+/** Every check of the FDC in a round in which nothing was requested. */
+export const NOTHING_REQUESTED: Readonly<Record<FdcCheck, RoundCheckVerdict>> = {
+  bitVote: NOT_APPLICABLE,
+  bitVoteLength: NOT_APPLICABLE,
+  consensus: NOT_APPLICABLE,
+  fdcSignature: NOT_APPLICABLE,
+  fdcOffence: NOT_APPLICABLE,
+  fdcMismatch: NOT_APPLICABLE,
+  fdcGrace: NOT_APPLICABLE,
+}
+export const ANCHOR_BAND = 0.005
+
+/** What is the same for all providers of a round. */
+export interface Common {
+  readonly clock: EpochClock
+  readonly evidence: RoundEvidence
+  readonly requests: readonly string[]
+  readonly signed: Readonly<Record<typeof FTSO | typeof FDC, ReadonlyMap<number, JudgedSignatures>>>
+  readonly consensus: BitVote | undefined
+  readonly medians: readonly (number | undefined)[]
+  /** Places whose reveal belongs to their commit. */
+  readonly matched: ReadonlyMap<number, readonly (number | null)[]>
+}
+
+export type FdcCheck =
+  | 'bitVote'
+  | 'bitVoteLength'
+  | 'consensus'
+  | 'fdcSignature'
+  | 'fdcOffence'
+  | 'fdcMismatch'
+  | 'fdcGrace'

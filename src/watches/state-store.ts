@@ -1,0 +1,135 @@
+import { and, eq, gt, isNull, sql } from 'drizzle-orm'
+import { z } from 'zod'
+import { jsonTexts } from '#src/db/arrays.ts'
+import type { Db } from '#src/db/connection.ts'
+import { SEVERITIES } from '#src/kernel/display-values.ts'
+import { storedAddress } from '#src/kernel/units.ts'
+import { type EvaluatedWatch, SignalChoice, type StoredState } from './model.ts'
+import { signalStates, watches } from './tables.ts'
+
+export const Choices = z.array(SignalChoice)
+const Phase = z.enum(['unknown', 'ok', 'pending', 'firing'])
+const Worst = z.enum(SEVERITIES).nullable()
+/** States as the queries build them. */
+export const StoredStates = z.array(
+  z.object({
+    signal: z.string(),
+    state: z.unknown(),
+    phase: Phase,
+    since: z.coerce.date(),
+    streak: z.int().nullable(),
+    severity: Worst,
+    lastEvidenceAt: z.coerce.date(),
+    lastFiredAt: z.coerce.date().nullable(),
+  }),
+)
+
+/**
+ * Watches on a target that are neither paused nor suspended, with an id above `after`, by id, with their
+ * states. One that cannot be read is left out.
+ *
+ * @param onUnreadable is told of it
+ */
+export async function listEvaluated(
+  db: Db,
+  targetId: number,
+  after: number,
+  limit: number,
+  onUnreadable?: (watchId: number, error: unknown) => void,
+): Promise<EvaluatedWatch[]> {
+  const rows = await db
+    .select({
+      id: watches.id,
+      wallet: watches.wallet,
+      label: watches.label,
+      settings: watches.settings,
+      signals: watches.signals,
+      recipientIds: watches.recipientIds,
+      minSeverity: watches.minSeverity,
+      cooldownSeconds: watches.cooldownSeconds,
+      mutedUntil: watches.mutedUntil,
+    })
+    .from(watches)
+    .where(and(eq(watches.targetId, targetId), gt(watches.id, after), isJudged()))
+    .orderBy(watches.id)
+    .limit(limit)
+  const states = await listStates(
+    db,
+    rows.map(({ id }) => id),
+  )
+  return rows.flatMap((found) => {
+    try {
+      return [
+        {
+          ...found,
+          wallet: storedAddress(found.wallet),
+          signals: Choices.parse(found.signals),
+          minSeverity: z.enum(SEVERITIES).parse(found.minSeverity),
+          states: (states.get(found.id) ?? []).map(toState),
+        },
+      ]
+    } catch (error) {
+      if (onUnreadable === undefined) throw error
+      onUnreadable(found.id, error)
+      return []
+    }
+  })
+}
+
+/** The states of watches, by watch. A query of its own: building JSON for each watch costs more. */
+async function listStates(
+  db: Db,
+  watchIds: readonly number[],
+): Promise<ReadonlyMap<number, StateRow[]>> {
+  if (watchIds.length === 0) return new Map()
+  const rows = await db
+    .select()
+    .from(signalStates)
+    .where(sql`${signalStates.watchId} = any(${sql.param([...watchIds])}::int[])`)
+  const states = new Map<number, StateRow[]>()
+  for (const { watchId, ...row } of rows) {
+    const others = states.get(watchId)
+    if (others === undefined) states.set(watchId, [row])
+    else others.push(row)
+  }
+  return states
+}
+
+type StateRow = Omit<typeof signalStates.$inferSelect, 'watchId'>
+
+function toState(row: StateRow): StoredState {
+  return { ...row, phase: Phase.parse(row.phase), severity: Worst.parse(row.severity) }
+}
+
+/** Writes states after an evaluation, all in one statement. A watch deleted meanwhile is passed over. */
+export async function saveStates(
+  db: Db,
+  rows: readonly { readonly watchId: number; readonly state: StoredState }[],
+): Promise<void> {
+  if (rows.length === 0) return
+  const column = <T>(read: (state: StoredState) => T) =>
+    sql.param(rows.map((row) => read(row.state)))
+  await db.execute(sql`
+    insert into signal_states (watch_id, signal, state, phase, since, streak, severity,
+      last_evidence_at, last_fired_at)
+    select r.* from unnest(
+      ${sql.param(rows.map(({ watchId }) => watchId))}::int[],
+      ${column(({ signal }) => signal)}::text[],
+      string_to_array(${jsonTexts(rows.map(({ state }) => state.state))}, e'\\x1f')::jsonb[],
+      ${column(({ phase }) => phase)}::text[],
+      ${column(({ since }) => since)}::timestamptz[],
+      ${column(({ streak }) => streak)}::int[],
+      ${column(({ severity }) => severity)}::text[],
+      ${column(({ lastEvidenceAt }) => lastEvidenceAt)}::timestamptz[],
+      ${column(({ lastFiredAt }) => lastFiredAt)}::timestamptz[]
+    ) as r(watch_id, signal, state, phase, since, streak, severity, last_evidence_at, last_fired_at)
+    -- One look into the index for each; a join may be planned as a scan of all watches.
+    cross join lateral (select from watches w where w.id = r.watch_id limit 1) w
+    on conflict (watch_id, signal) do update set state = excluded.state, phase = excluded.phase,
+      since = excluded.since, streak = excluded.streak, severity = excluded.severity,
+      last_evidence_at = excluded.last_evidence_at, last_fired_at = excluded.last_fired_at`)
+}
+
+export function isJudged() {
+  return and(eq(watches.status, 'active'), isNull(watches.suspendedAt))
+}

@@ -1,0 +1,31 @@
+import { z } from 'zod'
+import { Instant, Units } from '#src/kernel/units.ts'
+
+/** A price: `value / 10 ** decimals` US dollars. Decimals may be negative, and differ between two. */
+export const Price = z.object({ value: Units, decimals: z.int() })
+export type Price = z.output<typeof Price>
+
+/** A price with the time of the block it was read at. */
+export const Point = Price.extend({ at: Instant })
+
+/** Both values at the larger number of decimals of the two. */
+export function comparable(one: Price, other: Price): readonly [bigint, bigint] {
+  const decimals = Math.max(one.decimals, other.decimals)
+  const scaled = (price: Price) => price.value * 10n ** BigInt(decimals - price.decimals)
+  return [scaled(one), scaled(other)]
+}
+
+/** The move in percent, 4 decimals. */
+export function movePercent(from: Price, to: Price): number {
+  const [before, after] = comparable(from, to)
+  if (before === 0n) return 0
+  return Number(((after - before) * 1_000_000n) / before) / 10_000
+}
+
+/** A price as decimal text. */
+export function decimalOf({ value, decimals }: Price): string {
+  if (decimals <= 0) return `${value * 10n ** BigInt(-decimals)}`
+  const digits = value.toString().padStart(decimals + 1, '0')
+  const fraction = digits.slice(-decimals).replace(/0+$/, '')
+  return `${digits.slice(0, -decimals)}${fraction === '' ? '' : `.${fraction}`}`
+}
