@@ -10,7 +10,7 @@ import {
   muteEpisode,
   muteMessage,
   muteWatchOf,
-} from '#src/operations/chat.ts'
+} from '#src/operations/chat-alerts.ts'
 import type { MuteDuration } from '../../core/callback-data.ts'
 import type { BotContext, Membership } from '../../core/context.ts'
 import { defineFeature, onPress } from '../../core/feature.ts'

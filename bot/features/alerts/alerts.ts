@@ -2,7 +2,7 @@
 import type { AlertCard } from '#src/alerts/card.ts'
 import type { HelpTopic } from '#src/channels/wording.ts'
 import { AppError } from '#src/kernel/errors.ts'
-import { findMessage, getAlert, openHelp } from '#src/operations/chat.ts'
+import { findMessage, getAlert, openHelp } from '#src/operations/chat-alerts.ts'
 import { argumentsOf, type Press, unpacked, type Verb } from '../../core/callback-data.ts'
 import type { BotContext, Membership } from '../../core/context.ts'
 import { isDelivered, redraw, show } from '../../core/show.ts'

@@ -5,7 +5,7 @@
 import { type Api, GrammyError } from 'grammy'
 import { translator } from '#src/i18n/translate.ts'
 import { AppError } from '#src/kernel/errors.ts'
-import { getDestination } from '#src/operations/chat-lists.ts'
+import { getDestination } from '#src/operations/chat-destinations.ts'
 import type { App } from '#src/operations/define.ts'
 import { invoke } from '#src/operations/invoke.ts'
 import { type ChatLink, chatLinks } from '#src/recipients/chats.ts'

@@ -6,7 +6,7 @@ import {
   changeDestination,
   listDestinations,
   removeDestination,
-} from '#src/operations/chat-lists.ts'
+} from '#src/operations/chat-destinations.ts'
 import type { RecipientChanges } from '#src/recipients/model.ts'
 import { packed } from '../../core/callback-data.ts'
 import type { BotContext } from '../../core/context.ts'

@@ -1,7 +1,7 @@
 /** Destinations behind buttons: whose they are, and what their cards show. */
 import type { TestResult } from '#src/delivery/model.ts'
 import { AppError } from '#src/kernel/errors.ts'
-import { getDestination, testDestination } from '#src/operations/chat-lists.ts'
+import { getDestination, testDestination } from '#src/operations/chat-destinations.ts'
 import type { Destination } from '#src/recipients/directory.ts'
 import type { BotContext, Membership } from '../../core/context.ts'
 import { show } from '../../core/show.ts'

@@ -1,11 +1,12 @@
 import { Composer } from 'grammy'
 import { AppError } from '#src/kernel/errors.ts'
-import { dropRetained, sendRetained } from '#src/operations/chat.ts'
 import {
   changeDestination,
+  dropRetained,
   listDeliveries,
   resendConfirmation,
-} from '#src/operations/chat-lists.ts'
+  sendRetained,
+} from '#src/operations/chat-destinations.ts'
 import type { BotContext } from '../../core/context.ts'
 import { defineFeature, onPress } from '../../core/feature.ts'
 import { show } from '../../core/show.ts'

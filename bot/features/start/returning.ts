@@ -1,5 +1,5 @@
 /** A chat that blocked the bot, or threw it out, and is back. */
-import { getDestination } from '#src/operations/chat-lists.ts'
+import { getDestination } from '#src/operations/chat-destinations.ts'
 import { unblockChat } from '#src/recipients/chats.ts'
 import { packed } from '../../core/callback-data.ts'
 import type { BotContext, Membership } from '../../core/context.ts'

@@ -1,5 +1,5 @@
 /** How everything of a wallet stands, for whoever shows it: a handler, or what changes it later. */
-import { listDestinations } from '#src/operations/chat-lists.ts'
+import { listDestinations } from '#src/operations/chat-destinations.ts'
 import { getTip } from '#src/operations/chat-status.ts'
 import type { ChatLink } from '#src/recipients/chats.ts'
 import { readFunds, readWatches } from '../../views/wallet.ts'

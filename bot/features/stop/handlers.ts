@@ -1,6 +1,6 @@
 import { Composer } from 'grammy'
 import { deleteChatData, unlinkChat } from '#src/operations/chat.ts'
-import { listDestinations } from '#src/operations/chat-lists.ts'
+import { listDestinations } from '#src/operations/chat-destinations.ts'
 import type { BotContext, Membership } from '../../core/context.ts'
 import { defineFeature, onCommand, onPress } from '../../core/feature.ts'
 import { identifyAgain } from '../../core/middleware/identify.ts'

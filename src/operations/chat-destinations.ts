@@ -1,66 +1,19 @@
-/** What a chat shows as lists and cards beyond the published table: operations without a route. */
+/** Destinations of any kind as a chat lists, changes, tests and removes them: operations without a route. */
 import { z } from 'zod'
-import * as lines from '#src/alerts/history-view.ts'
-import { ALERT_STATES } from '#src/alerts/model.ts'
 import { sendTest } from '#src/alerts/test-send.ts'
 import * as log from '#src/delivery/log.ts'
 import * as delivery from '#src/delivery/service.ts'
-import { SEVERITIES } from '#src/kernel/display-values.ts'
-import { LOCALES } from '#src/kernel/locale.ts'
 import { Id } from '#src/kernel/units.ts'
 import { resendConfirmation as askAgain } from '#src/recipients/confirmations.ts'
 import * as directory from '#src/recipients/directory.ts'
-import { RecipientChanges, TimeZone } from '#src/recipients/model.ts'
+import { RecipientChanges } from '#src/recipients/model.ts'
 import { defineOperation } from './define.ts'
 
-const Reader = z.strictObject({ locale: z.enum(LOCALES), timezone: TimeZone })
 const Cursor = z.string().max(24).optional()
+
 const LIMIT_MAX = 50
 
-const wanted = z.strictObject({
-  state: z.enum(ALERT_STATES).optional(),
-  severity: z.enum(SEVERITIES).optional(),
-  watchId: Id.optional(),
-  hours: z.int().positive().optional(),
-})
-
-/** A page of the wallet's alerts in the chat's language, recoveries left out, and how many there are. */
-export const listAlertLines = defineOperation({
-  id: 'listAlertLines',
-  method: 'POST',
-  scope: 'read',
-  rate: 'read',
-  status: 200,
-  body: z.strictObject({
-    wanted,
-    limit: z.int().min(1).max(LIMIT_MAX),
-    cursor: Cursor,
-    reader: Reader,
-  }),
-  handle: ({ app, caller, body }) => lines.listAlertLines(app, caller, body),
-})
-
-/** How many alerts are older than `hours`, or there are at all. */
-export const countOlderAlerts = defineOperation({
-  id: 'countOlderAlerts',
-  method: 'POST',
-  scope: 'read',
-  rate: 'read',
-  status: 200,
-  body: wanted,
-  handle: ({ app, caller, body }) => lines.countOlder(app, caller, body),
-})
-
-/** Open alerts that are silenced until they recover. */
-export const listMutedAlerts = defineOperation({
-  id: 'listMutedAlerts',
-  method: 'POST',
-  scope: 'read',
-  rate: 'read',
-  status: 200,
-  body: z.strictObject({ limit: z.int().min(1).max(LIMIT_MAX), reader: Reader }),
-  handle: ({ app, caller, body }) => lines.listMutedLines(app, caller, body),
-})
+const ById = z.strictObject({ id: Id })
 
 /** Everything the wallet can tell, its own channels too. */
 export const listDestinations = defineOperation({
@@ -71,8 +24,6 @@ export const listDestinations = defineOperation({
   status: 200,
   handle: ({ app, caller }) => directory.listDestinations(app, caller),
 })
-
-const ById = z.strictObject({ id: Id })
 
 /** One destination, what waits for it, and how often it failed in a day. */
 export const getDestination = defineOperation({
@@ -149,4 +100,26 @@ export const resendConfirmation = defineOperation({
   status: 204,
   body: ById,
   handle: ({ app, caller, body }) => askAgain(app, caller, body.id),
+})
+
+/** Sends what a recipient missed while its destination was off. Gives how many messages. */
+export const sendRetained = defineOperation({
+  id: 'sendRetained',
+  method: 'POST',
+  scope: 'write',
+  rate: 'write',
+  status: 200,
+  body: z.strictObject({ recipientId: Id }),
+  handle: ({ app, caller, body }) => delivery.sendRetained(app, caller, body.recipientId),
+})
+
+/** Lets go of it. Gives how many messages. */
+export const dropRetained = defineOperation({
+  id: 'dropRetained',
+  method: 'POST',
+  scope: 'write',
+  rate: 'write',
+  status: 200,
+  body: z.strictObject({ recipientId: Id }),
+  handle: ({ app, caller, body }) => delivery.dropRetained(app.db, caller, body.recipientId),
 })

@@ -1,0 +1,168 @@
+/** Alerts as a chat lists, shows, acknowledges and mutes them: operations without a route. */
+import { z } from 'zod'
+import * as acting from '#src/alerts/acknowledge.ts'
+import {
+  getAlert as readAlert,
+  findMessage as readMessage,
+  openHelp as showHelp,
+} from '#src/alerts/card.ts'
+import * as lines from '#src/alerts/history-view.ts'
+import { ALERT_STATES } from '#src/alerts/model.ts'
+import { HELP_PARTS } from '#src/channels/define.ts'
+import { SEVERITIES } from '#src/kernel/display-values.ts'
+import { LOCALES } from '#src/kernel/locale.ts'
+import { Id, Instant } from '#src/kernel/units.ts'
+import { TimeZone } from '#src/recipients/model.ts'
+import { defineOperation } from './define.ts'
+
+/** Longest name of a person that is kept with what they did. */
+const PERSON_LENGTH_MAX = 64
+
+const LIMIT_MAX = 50
+
+const Reader = z.strictObject({ locale: z.enum(LOCALES), timezone: TimeZone })
+
+const Cursor = z.string().max(24).optional()
+
+/** Who acts, as the chat or the link calls them. */
+const By = z.string().trim().min(1).max(PERSON_LENGTH_MAX).nullable()
+
+const wanted = z.strictObject({
+  state: z.enum(ALERT_STATES).optional(),
+  severity: z.enum(SEVERITIES).optional(),
+  watchId: Id.optional(),
+  hours: z.int().positive().optional(),
+})
+
+/** A page of the wallet's alerts in the chat's language, recoveries left out, and how many there are. */
+export const listAlertLines = defineOperation({
+  id: 'listAlertLines',
+  method: 'POST',
+  scope: 'read',
+  rate: 'read',
+  status: 200,
+  body: z.strictObject({
+    wanted,
+    limit: z.int().min(1).max(LIMIT_MAX),
+    cursor: Cursor,
+    reader: Reader,
+  }),
+  handle: ({ app, caller, body }) => lines.listAlertLines(app, caller, body),
+})
+
+/** How many alerts are older than `hours`, or there are at all. */
+export const countOlderAlerts = defineOperation({
+  id: 'countOlderAlerts',
+  method: 'POST',
+  scope: 'read',
+  rate: 'read',
+  status: 200,
+  body: wanted,
+  handle: ({ app, caller, body }) => lines.countOlder(app, caller, body),
+})
+
+/** Open alerts that are silenced until they recover. */
+export const listMutedAlerts = defineOperation({
+  id: 'listMutedAlerts',
+  method: 'POST',
+  scope: 'read',
+  rate: 'read',
+  status: 200,
+  body: z.strictObject({ limit: z.int().min(1).max(LIMIT_MAX), reader: Reader }),
+  handle: ({ app, caller, body }) => lines.listMutedLines(app, caller, body),
+})
+
+/** One alert with everything a chat shows of it. */
+export const getAlert = defineOperation({
+  id: 'getAlert',
+  method: 'POST',
+  scope: 'read',
+  rate: 'read',
+  status: 200,
+  body: z.strictObject({ id: Id, ...Reader.shape }),
+  handle: ({ app, caller, body: { id, ...reader } }) => readAlert(app, caller, { id, reader }),
+})
+
+/** What a message of the chat is to show now; undefined when it is none of the wallet's. */
+export const findMessage = defineOperation({
+  id: 'findMessage',
+  method: 'POST',
+  scope: 'read',
+  rate: 'read',
+  status: 200,
+  body: z.strictObject({ recipientId: Id, messageId: z.string() }),
+  handle: ({ app, caller, body }) => readMessage(app, caller, body),
+})
+
+/** Opens a part of the help below a message of the chat, or closes it, and gives the message. */
+export const openHelp = defineOperation({
+  id: 'openHelp',
+  method: 'POST',
+  scope: 'read',
+  rate: 'read',
+  status: 200,
+  body: z.strictObject({
+    recipientId: Id,
+    messageId: z.string(),
+    help: z.enum(HELP_PARTS).nullable(),
+  }),
+  handle: ({ app, caller, body }) => showHelp(app, caller, body),
+})
+
+/** Acknowledges an alert and the episode it belongs to, or takes that back. */
+export const acknowledgeAlert = defineOperation({
+  id: 'acknowledgeAlert',
+  method: 'POST',
+  scope: 'write',
+  rate: 'write',
+  status: 200,
+  body: z.strictObject({ id: Id, acknowledged: z.boolean(), by: By }),
+  handle: ({ app, caller, body: { id, acknowledged, by } }) =>
+    acknowledged
+      ? acting.acknowledgeAlert(app, caller, { id, by })
+      : acting.unacknowledgeAlert(app, caller, { id }),
+})
+
+/** Acknowledges every alert that one message of a chat tells of. */
+export const acknowledgeMessage = defineOperation({
+  id: 'acknowledgeMessage',
+  method: 'POST',
+  scope: 'write',
+  rate: 'write',
+  status: 200,
+  body: z.strictObject({ recipientId: Id, messageId: z.string(), by: By }),
+  handle: ({ app, caller, body }) => acting.acknowledgeMessage(app, caller, body),
+})
+
+/** Silences an alert's episode until it recovers, or ends that. */
+export const muteEpisode = defineOperation({
+  id: 'muteEpisode',
+  method: 'POST',
+  scope: 'write',
+  rate: 'write',
+  status: 200,
+  body: z.strictObject({ id: Id, muted: z.boolean() }),
+  handle: ({ app, caller, body }) => acting.muteEpisode(app, caller, body),
+})
+
+/** Silences every alert that one message of a chat tells of until it recovers, or ends that. */
+export const muteMessage = defineOperation({
+  id: 'muteMessage',
+  method: 'POST',
+  scope: 'write',
+  rate: 'write',
+  status: 200,
+  body: z.strictObject({ recipientId: Id, messageId: z.string(), muted: z.boolean() }),
+  handle: ({ app, caller, body }) => acting.muteMessage(app, caller, body),
+})
+
+/** Silences the watch of an alert until an instant; null ends that. */
+export const muteWatchOf = defineOperation({
+  id: 'muteWatchOf',
+  method: 'POST',
+  scope: 'write',
+  rate: 'write',
+  status: 200,
+  body: z.strictObject({ id: Id, until: Instant.nullable() }),
+  handle: ({ app, caller, body }) => acting.muteWatchOf(app, caller, body),
+})
