@@ -37,6 +37,7 @@ import { createSecretBox } from '#src/kernel/secret-box.ts'
 import { traceOf } from '#src/kernel/trace.ts'
 import { createNotices } from '#src/notices/service.ts'
 import { REGISTRY as OPERATIONS } from '#src/operations/index.ts'
+import { createLimits } from '#src/operations/limits.ts'
 import { registerPages } from '#src/pages/index.ts'
 import { createFacts } from '#src/watches/facts.ts'
 
@@ -154,6 +155,7 @@ export function createApp(
     publicUrl,
     botUsername,
     operations: OPERATIONS,
+    limits: createLimits(),
     chainId,
     confirmations: config.chain.confirmations,
     evaluationIntervalMs: config.chain.evaluationIntervalMs,

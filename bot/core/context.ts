@@ -38,7 +38,7 @@ export interface BotState {
    */
   call<Output>(
     operation: Operation<Output>,
-    input?: Omit<RawInput, 'locale' | 'admit'>,
+    input?: Omit<RawInput, 'locale'>,
     link?: Membership,
   ): Promise<Output>
 }

@@ -1,6 +1,7 @@
 import { refusalText } from '#src/i18n/refusal.ts'
 import type { Translate } from '#src/i18n/translate.ts'
-import type { AppError } from '#src/kernel/errors.ts'
+import { AppError } from '#src/kernel/errors.ts'
+import type { App } from '#src/operations/define.ts'
 
 /** A refusal of the gate as one sentence for somebody in a chat: plain text. */
 export function sentenceOf(t: Translate, error: AppError): string {
@@ -12,4 +13,14 @@ export function sentenceOf(t: Translate, error: AppError): string {
     default:
       return refusalText(t, error)
   }
+}
+
+/** When the operation may be asked for again; undefined: it was not refused for its rate. */
+export function nextAllowedAt(
+  { app }: { readonly app: Pick<App, 'clock'> },
+  error: unknown,
+): Date | undefined {
+  if (!(error instanceof AppError) || error.code !== 'rate_limited') return undefined
+  const { retryAfterSeconds = 0 } = error.details
+  return new Date(app.clock.now().getTime() + retryAfterSeconds * 1000)
 }

@@ -14,7 +14,7 @@ import { closePromptly } from './closing.ts'
 import { limitConnections } from './connections.ts'
 import { registerData, type Upstreams } from './data.ts'
 import { answerError } from './errors.ts'
-import { createLimits, type Limits } from './limits.ts'
+import { limitKeyOf, writeRateHeaders } from './limits.ts'
 import { answerMalformed } from './malformed.ts'
 import { collectMethods } from './methods.ts'
 import { cutSlowBodies } from './slow-bodies.ts'
@@ -53,7 +53,6 @@ export function createServer(
   options: {
     readonly trustProxy: number | readonly string[]
     readonly upstreams: Upstreams
-    readonly limits?: Limits
     readonly times?: ServerTimes
     /** Most connections open at once from one address; any number without it. */
     readonly connectionsPerAddress?: number | undefined
@@ -105,8 +104,7 @@ export function createServer(
   })
   server.setErrorHandler((error, request, reply) => answerError(app, error, request, reply))
   server.setNotFoundHandler(refuseUnknown)
-  const limits = options.limits ?? createLimits()
-  for (const operation of REGISTRY) addRoute(server, { app, limits }, operation)
+  for (const operation of REGISTRY) addRoute(server, app, operation)
   server.register(registerData, { app, upstreams: options.upstreams })
   return server
 }
@@ -137,23 +135,16 @@ function acceptJson(server: FastifyInstance): void {
   })
 }
 
-/** What every route works with. */
-interface Front {
-  readonly app: App
-  readonly limits: Limits
-}
-
-function addRoute(server: FastifyInstance, front: Front, operation: AnyOperation): void {
-  if (operation.path === undefined) return
+function addRoute(server: FastifyInstance, app: App, operation: AnyOperation): void {
   server.route({
     method: operation.method,
     url: API_PREFIX + operation.path.replaceAll(/\{(\w+)\}/g, ':$1'),
-    handler: (request, reply) => answer(front, operation, request, reply),
+    handler: (request, reply) => answer(app, operation, request, reply),
   })
 }
 
 async function answer(
-  { app, limits }: Front,
+  app: App,
   operation: AnyOperation,
   request: FastifyRequest,
   reply: FastifyReply,
@@ -165,7 +156,6 @@ async function answer(
   if (operation.rate === 'public') reply.header('access-control-allow-origin', '*')
   const needsCaller = operation.scope !== 'none'
   const caller = needsCaller ? await authenticate(app, request.headers.authorization) : undefined
-  const limited = { operation, caller, request, reply }
   const { status, output, isReplay } = await invoke(app, operation, caller, {
     params: request.params,
     query,
@@ -173,10 +163,9 @@ async function answer(
     locale: negotiateLocale(request.headers['accept-language']),
     ifMatch: request.headers['if-match'],
     idempotencyKey: headerText(request.headers['idempotency-key']),
-    admit: () => limits.admit(limited),
-    admitTarget: (target) => limits.admitTarget(limited, target),
+    limitKey: limitKeyOf(request, caller),
+    reportCount: (count) => writeRateHeaders(reply, count),
   })
-  await limits.forgive(limited)
   if (isReplay) reply.header('idempotent-replayed', 'true')
   const stored = storedAnswer(operation, output)
   const tag = stored === undefined ? operation.etag?.(output) : stored.tag

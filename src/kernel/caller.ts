@@ -16,3 +16,18 @@ export interface Caller {
   /** The person's Telegram account, for requests from a chat. */
   readonly telegramUserId?: number
 }
+
+/** The links that pages open by. Each kind allows the operations of that kind and nothing else. */
+export const LINK_KINDS = ['confirm', 'unsubscribe', 'pay', 'alert', 'connect'] as const
+
+export type LinkKind = (typeof LINK_KINDS)[number]
+
+/** The right that a link of a kind has. */
+export type LinkScope = `link:${LinkKind}`
+
+/** A reader without a token, who holds a link. */
+export interface LinkCaller {
+  readonly link: LinkKind
+  /** The secret part of the link, as sent; the verb judges it. */
+  readonly code: string
+}

@@ -7,7 +7,8 @@ export interface Answer<Output> {
   readonly isReplay: boolean
 }
 
-/** The status an operation answers with. */
+/** The status an operation answers with; 200 without a route. */
 export function statusOf<Output>(operation: Answering<Output>, output: Output): number {
-  return operation.queued?.when(output) === true ? operation.queued.status : operation.status
+  const { queued, status = 200 } = operation
+  return queued?.when(output) === true ? queued.status : status
 }

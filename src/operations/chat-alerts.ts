@@ -13,7 +13,7 @@ import { SEVERITIES } from '#src/kernel/display-values.ts'
 import { LOCALES } from '#src/kernel/locale.ts'
 import { Id, Instant } from '#src/kernel/units.ts'
 import { TimeZone } from '#src/recipients/model.ts'
-import { defineOperation } from './define.ts'
+import { defineChatOperation } from './define.ts'
 
 /** Longest name of a person that is kept with what they did. */
 const PERSON_LENGTH_MAX = 64
@@ -35,12 +35,9 @@ const wanted = z.strictObject({
 })
 
 /** A page of the wallet's alerts in the chat's language, recoveries left out, and how many there are. */
-export const listAlertLines = defineOperation({
+export const listAlertLines = defineChatOperation({
   id: 'listAlertLines',
-  method: 'POST',
   scope: 'read',
-  rate: 'read',
-  status: 200,
   body: z.strictObject({
     wanted,
     limit: z.int().min(1).max(LIMIT_MAX),
@@ -51,56 +48,41 @@ export const listAlertLines = defineOperation({
 })
 
 /** How many alerts are older than `hours`, or there are at all. */
-export const countOlderAlerts = defineOperation({
+export const countOlderAlerts = defineChatOperation({
   id: 'countOlderAlerts',
-  method: 'POST',
   scope: 'read',
-  rate: 'read',
-  status: 200,
   body: wanted,
   handle: ({ app, caller, body }) => lines.countOlder(app, caller, body),
 })
 
 /** Open alerts that are silenced until they recover. */
-export const listMutedAlerts = defineOperation({
+export const listMutedAlerts = defineChatOperation({
   id: 'listMutedAlerts',
-  method: 'POST',
   scope: 'read',
-  rate: 'read',
-  status: 200,
   body: z.strictObject({ limit: z.int().min(1).max(LIMIT_MAX), reader: Reader }),
   handle: ({ app, caller, body }) => lines.listMutedLines(app, caller, body),
 })
 
 /** One alert with everything a chat shows of it. */
-export const getAlert = defineOperation({
+export const getAlert = defineChatOperation({
   id: 'getAlert',
-  method: 'POST',
   scope: 'read',
-  rate: 'read',
-  status: 200,
   body: z.strictObject({ id: Id, ...Reader.shape }),
   handle: ({ app, caller, body: { id, ...reader } }) => readAlert(app, caller, { id, reader }),
 })
 
 /** What a message of the chat is to show now; undefined when it is none of the wallet's. */
-export const findMessage = defineOperation({
+export const findMessage = defineChatOperation({
   id: 'findMessage',
-  method: 'POST',
   scope: 'read',
-  rate: 'read',
-  status: 200,
   body: z.strictObject({ recipientId: Id, messageId: z.string() }),
   handle: ({ app, caller, body }) => readMessage(app, caller, body),
 })
 
 /** Opens a part of the help below a message of the chat, or closes it, and gives the message. */
-export const openHelp = defineOperation({
+export const openHelp = defineChatOperation({
   id: 'openHelp',
-  method: 'POST',
   scope: 'read',
-  rate: 'read',
-  status: 200,
   body: z.strictObject({
     recipientId: Id,
     messageId: z.string(),
@@ -110,12 +92,9 @@ export const openHelp = defineOperation({
 })
 
 /** Acknowledges an alert and the episode it belongs to, or takes that back. */
-export const acknowledgeAlert = defineOperation({
+export const acknowledgeAlert = defineChatOperation({
   id: 'acknowledgeAlert',
-  method: 'POST',
   scope: 'write',
-  rate: 'write',
-  status: 200,
   body: z.strictObject({ id: Id, acknowledged: z.boolean(), by: By }),
   handle: ({ app, caller, body: { id, acknowledged, by } }) =>
     acknowledged
@@ -124,45 +103,33 @@ export const acknowledgeAlert = defineOperation({
 })
 
 /** Acknowledges every alert that one message of a chat tells of. */
-export const acknowledgeMessage = defineOperation({
+export const acknowledgeMessage = defineChatOperation({
   id: 'acknowledgeMessage',
-  method: 'POST',
   scope: 'write',
-  rate: 'write',
-  status: 200,
   body: z.strictObject({ recipientId: Id, messageId: z.string(), by: By }),
   handle: ({ app, caller, body }) => acting.acknowledgeMessage(app, caller, body),
 })
 
 /** Silences an alert's episode until it recovers, or ends that. */
-export const muteEpisode = defineOperation({
+export const muteEpisode = defineChatOperation({
   id: 'muteEpisode',
-  method: 'POST',
   scope: 'write',
-  rate: 'write',
-  status: 200,
   body: z.strictObject({ id: Id, muted: z.boolean() }),
   handle: ({ app, caller, body }) => acting.muteEpisode(app, caller, body),
 })
 
 /** Silences every alert that one message of a chat tells of until it recovers, or ends that. */
-export const muteMessage = defineOperation({
+export const muteMessage = defineChatOperation({
   id: 'muteMessage',
-  method: 'POST',
   scope: 'write',
-  rate: 'write',
-  status: 200,
   body: z.strictObject({ recipientId: Id, messageId: z.string(), muted: z.boolean() }),
   handle: ({ app, caller, body }) => acting.muteMessage(app, caller, body),
 })
 
 /** Silences the watch of an alert until an instant; null ends that. */
-export const muteWatchOf = defineOperation({
+export const muteWatchOf = defineChatOperation({
   id: 'muteWatchOf',
-  method: 'POST',
   scope: 'write',
-  rate: 'write',
-  status: 200,
   body: z.strictObject({ id: Id, until: Instant.nullable() }),
   handle: ({ app, caller, body }) => acting.muteWatchOf(app, caller, body),
 })

@@ -7,7 +7,7 @@ import { Id } from '#src/kernel/units.ts'
 import { resendConfirmation as askAgain } from '#src/recipients/confirmations.ts'
 import * as directory from '#src/recipients/directory.ts'
 import { RecipientChanges } from '#src/recipients/model.ts'
-import { defineOperation } from './define.ts'
+import { defineChatOperation } from './define.ts'
 
 const Cursor = z.string().max(24).optional()
 
@@ -16,22 +16,16 @@ const LIMIT_MAX = 50
 const ById = z.strictObject({ id: Id })
 
 /** Everything the wallet can tell, its own channels too. */
-export const listDestinations = defineOperation({
+export const listDestinations = defineChatOperation({
   id: 'listDestinations',
-  method: 'POST',
   scope: 'read',
-  rate: 'read',
-  status: 200,
   handle: ({ app, caller }) => directory.listDestinations(app, caller),
 })
 
 /** One destination, what waits for it, and how often it failed in a day. */
-export const getDestination = defineOperation({
+export const getDestination = defineChatOperation({
   id: 'getDestination',
-  method: 'POST',
   scope: 'read',
-  rate: 'read',
-  status: 200,
   body: ById,
   handle: async ({ app, caller, body }) => {
     const [destination, retained, failures] = await Promise.all([
@@ -44,45 +38,38 @@ export const getDestination = defineOperation({
 })
 
 /** Changes a destination, named or the wallet's own. */
-export const changeDestination = defineOperation({
+export const changeDestination = defineChatOperation({
   id: 'changeDestination',
-  method: 'POST',
   scope: 'write',
-  rate: 'write',
-  status: 200,
   body: z.strictObject({ id: Id, changes: RecipientChanges }),
   handle: ({ app, caller, body }) => directory.changeDestination(app, caller, body),
 })
 
 /** Deletes a destination, named or the wallet's own. */
-export const removeDestination = defineOperation({
+export const removeDestination = defineChatOperation({
   id: 'removeDestination',
-  method: 'POST',
   scope: 'write',
-  rate: 'write',
-  status: 204,
   body: ById,
   handle: ({ app, caller, body }) => directory.removeDestination(app, caller, body.id),
 })
 
 /** Sends a test to a destination, named or the wallet's own; `evenIfOff` to find out whether it works. */
-export const testDestination = defineOperation({
+export const testDestination = defineChatOperation({
   id: 'testDestination',
-  method: 'POST',
   scope: 'write',
-  rate: 'test',
-  status: 200,
+  targetRate: {
+    rate: 'test',
+    find: async ({ app, caller, body }) =>
+      `recipient ${(await directory.getDestination(app, caller, body.id)).id}`,
+  },
   body: z.strictObject({ id: Id, evenIfOff: z.boolean().exactOptional() }),
   handle: ({ app, caller, body: { id, ...options } }) => sendTest(app, caller, id, options),
 })
 
 /** What was sent to a destination, newest first. */
-export const listDeliveries = defineOperation({
+export const listDeliveries = defineChatOperation({
   id: 'listDeliveries',
-  method: 'POST',
   scope: 'read',
-  rate: 'read',
-  status: 200,
   body: z.strictObject({
     recipientId: Id,
     limit: z.int().min(1).max(LIMIT_MAX),
@@ -92,34 +79,25 @@ export const listDeliveries = defineOperation({
 })
 
 /** Writes to a mailbox once more that has not agreed yet. */
-export const resendConfirmation = defineOperation({
+export const resendConfirmation = defineChatOperation({
   id: 'resendConfirmation',
-  method: 'POST',
   scope: 'write',
-  rate: 'write',
-  status: 204,
   body: ById,
   handle: ({ app, caller, body }) => askAgain(app, caller, body.id),
 })
 
 /** Sends what a recipient missed while its destination was off. Gives how many messages. */
-export const sendRetained = defineOperation({
+export const sendRetained = defineChatOperation({
   id: 'sendRetained',
-  method: 'POST',
   scope: 'write',
-  rate: 'write',
-  status: 200,
   body: z.strictObject({ recipientId: Id }),
   handle: ({ app, caller, body }) => delivery.sendRetained(app, caller, body.recipientId),
 })
 
 /** Lets go of it. Gives how many messages. */
-export const dropRetained = defineOperation({
+export const dropRetained = defineChatOperation({
   id: 'dropRetained',
-  method: 'POST',
   scope: 'write',
-  rate: 'write',
-  status: 200,
   body: z.strictObject({ recipientId: Id }),
   handle: ({ app, caller, body }) => delivery.dropRetained(app.db, caller, body.recipientId),
 })

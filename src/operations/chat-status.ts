@@ -4,26 +4,20 @@ import { Topup } from '#src/billing/topups/model.ts'
 import { findOpenTopup as findOpen } from '#src/billing/topups/open.ts'
 import { Instant } from '#src/kernel/units.ts'
 import { readTip } from '#src/watches/observe/tip.ts'
-import { defineOperation } from './define.ts'
+import { defineChatOperation } from './define.ts'
 
 /** The wallet's newest quote that waits for its payment; null: there is none. */
-export const findOpenTopup = defineOperation({
+export const findOpenTopup = defineChatOperation({
   id: 'findOpenTopup',
-  method: 'GET',
   scope: 'read',
-  rate: 'read',
-  status: 200,
   output: Topup.nullable(),
   handle: ({ app, caller, locale }) => findOpen(app, caller, { locale }),
 })
 
 /** How far the chain has been read, and since when it cannot be. */
-export const getTip = defineOperation({
+export const getTip = defineChatOperation({
   id: 'getTip',
-  method: 'GET',
   scope: 'read',
-  rate: 'read',
-  status: 200,
   output: z.object({
     block: z.object({ number: z.int(), at: Instant }).nullable(),
     failingSince: Instant.nullable(),

@@ -8,7 +8,7 @@ import { LOCALES } from '#src/kernel/locale.ts'
 import { updateChat as changeChat, unlinkChat as unlink } from '#src/recipients/chats.ts'
 import { TimeZone } from '#src/recipients/model.ts'
 import * as links from '#src/recipients/telegram-link.ts'
-import { defineOperation } from './define.ts'
+import { defineChatOperation } from './define.ts'
 
 /** A one-time link code: 128 bits in base64url. */
 export const LinkCode = z.string().regex(/^[\w-]{22}$/)
@@ -23,23 +23,17 @@ const LocaleCode = z.enum(LOCALES)
 const CodeInChat = z.strictObject({ code: LinkCode, chat: z.strictObject({ id: ChatId }) })
 
 /** What a link code offers in this chat. */
-export const peekTelegramLink = defineOperation({
+export const peekTelegramLink = defineChatOperation({
   id: 'peekTelegramLink',
-  method: 'POST',
   scope: 'none',
-  rate: 'read',
-  status: 200,
   body: CodeInChat,
   handle: ({ app, body }) => links.peekTelegramLink(app, body),
 })
 
 /** Links a chat with a code: the code is the proof of the wallet's will, the front door of the chat's. */
-export const claimTelegramLink = defineOperation({
+export const claimTelegramLink = defineChatOperation({
   id: 'claimTelegramLink',
-  method: 'POST',
   scope: 'none',
-  rate: 'write',
-  status: 200,
   body: z.strictObject({
     code: LinkCode,
     chat: z.strictObject({
@@ -54,23 +48,17 @@ export const claimTelegramLink = defineOperation({
 })
 
 /** Uses a code up without linking anything. */
-export const refuseTelegramLink = defineOperation({
+export const refuseTelegramLink = defineChatOperation({
   id: 'refuseTelegramLink',
-  method: 'POST',
   scope: 'none',
-  rate: 'write',
-  status: 204,
   body: CodeInChat,
   handle: ({ app, body }) => links.refuseTelegramLink(app, body),
 })
 
 /** Changes what belongs to a linked chat itself, whatever its rights are. */
-export const updateChat = defineOperation({
+export const updateChat = defineChatOperation({
   id: 'updateChat',
-  method: 'PATCH',
   scope: 'read',
-  rate: 'write',
-  status: 204,
   body: z.strictObject({
     chatId: ChatId,
     locale: LocaleCode.exactOptional(),
@@ -82,34 +70,25 @@ export const updateChat = defineOperation({
 })
 
 /** Holds everything for a chat for so many minutes, a day at most; 0 ends that. Gives until when. */
-export const muteAll = defineOperation({
+export const muteAll = defineChatOperation({
   id: 'muteAll',
-  method: 'POST',
   scope: 'read',
-  rate: 'write',
-  status: 200,
   body: z.strictObject({ chatId: ChatId, minutes: z.int().min(0).max(DAY_MINUTES) }),
   handle: ({ app, body }) => muteChat(app, body),
 })
 
 /** Ends the chat's link to the wallet. Gives how many there were. */
-export const unlinkChat = defineOperation({
+export const unlinkChat = defineChatOperation({
   id: 'unlinkChat',
-  method: 'POST',
   scope: 'read',
-  rate: 'write',
-  status: 200,
   body: z.strictObject({ chatId: ChatId }),
   handle: ({ app, caller, body }) => unlink(app, { ...body, wallet: caller.wallet }),
 })
 
 /** Deletes what is kept of a chat and its person. Needs no link: it is theirs. */
-export const deleteChatData = defineOperation({
+export const deleteChatData = defineChatOperation({
   id: 'deleteChatData',
-  method: 'POST',
   scope: 'none',
-  rate: 'write',
-  status: 204,
   body: z.strictObject({ chatId: ChatId, personId: z.int(), name: z.string().nullable() }),
   handle: ({ app, body }) => forgetChat(app, body),
 })

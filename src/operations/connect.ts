@@ -8,17 +8,14 @@ import { LOCALES } from '#src/kernel/locale.ts'
 import * as connect from '#src/recipients/connect.ts'
 import { TimeZone } from '#src/recipients/model.ts'
 import { LinkCode } from './chat.ts'
-import { defineOperation } from './define.ts'
+import { defineChatOperation } from './define.ts'
 
 const CodeBody = z.strictObject({ code: LinkCode })
 
 /** Makes a private chat's code for the connect page. */
-export const createConnectCode = defineOperation({
+export const createConnectCode = defineChatOperation({
   id: 'createConnectCode',
-  method: 'POST',
   scope: 'none',
-  rate: 'write',
-  status: 201,
   body: z.strictObject({
     chat: z.strictObject({
       id: z.int(),
@@ -34,23 +31,18 @@ export const createConnectCode = defineOperation({
 })
 
 /** What a code is for. Nothing is spent. */
-export const peekConnectCode = defineOperation({
+export const peekConnectCode = defineChatOperation({
   id: 'peekConnectCode',
-  method: 'POST',
   scope: 'none',
-  rate: 'read',
-  status: 200,
   body: CodeBody,
   handle: ({ app, body }) => connect.peekConnectCode(app, body.code),
 })
 
 /** Links a code's chat: the signed challenge is the wallet's consent, its scopes are the chat's. */
-export const claimConnectCode = defineOperation({
+export const claimConnectCode = defineChatOperation({
   id: 'claimConnectCode',
-  method: 'POST',
   scope: 'none',
   rate: 'token',
-  status: 200,
   body: z.strictObject({
     code: LinkCode,
     ...TokenRequest.shape,
@@ -60,12 +52,9 @@ export const claimConnectCode = defineOperation({
 })
 
 /** Uses a code up without linking anything. */
-export const refuseConnectCode = defineOperation({
+export const refuseConnectCode = defineChatOperation({
   id: 'refuseConnectCode',
-  method: 'POST',
   scope: 'none',
-  rate: 'write',
-  status: 204,
   body: CodeBody,
   handle: ({ app, body }) => connect.refuseConnectCode(app, body.code),
 })

@@ -7,7 +7,7 @@ import type { Xrpl } from '#src/chain/xrpl.ts'
 import type { Channels } from '#src/channels/define.ts'
 import type { Db } from '#src/db/connection.ts'
 import type { FspChain } from '#src/fsp/chain.ts'
-import type { Caller, Scope } from '#src/kernel/caller.ts'
+import type { Caller, LinkCaller, LinkScope, Scope } from '#src/kernel/caller.ts'
 import type { Clock } from '#src/kernel/clock.ts'
 import type { FieldError } from '#src/kernel/errors.ts'
 import type { Locale } from '#src/kernel/locale.ts'
@@ -16,6 +16,7 @@ import type { Quarantine } from '#src/kernel/quarantine.ts'
 import type { SecretBox } from '#src/kernel/secret-box.ts'
 import type { Notices } from '#src/notices/service.ts'
 import type { Facts } from '#src/watches/facts.ts'
+import type { Limits, RateClass } from './limits.ts'
 
 /** Everything a verb may need, built once in `app.ts`. Verbs name only the parts they use. */
 export interface App {
@@ -37,6 +38,8 @@ export interface App {
   /** Tells a wallet's people about the service itself. */
   readonly notices: Notices
   readonly box: SecretBox
+  /** Counts requests at all front doors of this process. */
+  readonly limits: Limits
   /** The service's public address, without a trailing slash. */
   readonly publicUrl: string
   /** The bot's username without `@`; undefined while Telegram is not set up or not reached yet. */
@@ -72,39 +75,78 @@ export interface OperationInput<Params, Query, Body, C> {
   readonly ifMatch: string | undefined
 }
 
-/** One thing a caller may ask for: route, checks, explanation and OpenAPI all come from this entry. */
-export interface Operation<
+/** What an operation asks of its caller: a scope, a link of one kind, or nothing. */
+export type Access = Scope | LinkScope | 'none'
+
+/** The caller that the handler of an operation finds. */
+type CallerOf<S extends Access> = S extends 'none'
+  ? undefined
+  : S extends LinkScope
+    ? LinkCaller
+    : Caller
+
+/** One thing a caller may ask for, by any front door: its checks and its handler. */
+export interface Operation<Params, Query, Body, Output, S extends Access, Prepared = unknown> {
+  /** Unique among all operations. */
+  readonly id: string
+  readonly scope: S
+  /** Another scope instead of `scope`, when the body says so. */
+  readonly otherScope?: { readonly scope: Scope; when(body: Body): boolean }
+  readonly params?: z.ZodType<Params>
+  readonly query?: z.ZodType<Query>
+  readonly body?: z.ZodType<Body>
+  /** What else is wrong with a body, as sent, that only the running service can tell. */
+  wrong?(app: App, body: unknown): readonly FieldError[]
+  /** Without a body the request may also send none at all. */
+  readonly bodyOptional?: boolean
+  readonly output?: z.ZodType<Output>
+  /** The rate limit per caller; counted where the front door names who is counted. */
+  readonly rate?: RateClass
+  /** A rate limit per wallet and target at all front doors, counted once the target is known to exist. */
+  readonly targetRate?: {
+    readonly rate: RateClass
+    /** A name of the target that no other target of the wallet has. @throws AppError not_found */
+    find(
+      input: Pick<
+        OperationInput<Params, Query, Body, CallerOf<S>>,
+        'app' | 'caller' | 'params' | 'body'
+      >,
+    ): Promise<string>
+  }
+  /**
+   * Asks what lies outside the database. It runs before `handle`, which of an idempotent operation runs inside
+   * a transaction.
+   */
+  prepare?(input: OperationInput<Params, Query, Body, CallerOf<S>>): Promise<Prepared>
+  handle(
+    input: OperationInput<Params, Query, Body, CallerOf<S>>,
+    prepared: Prepared,
+  ): Promise<Output>
+}
+
+/** An operation of the REST API: route, explanation and OpenAPI come from this entry, too. */
+export interface RoutedOperation<
   Params,
   Query,
   Body,
   Output,
   S extends Scope | 'none',
   Prepared = unknown,
-> {
+> extends Operation<Params, Query, Body, Output, S, Prepared> {
   /** Also the OpenAPI operationId and the key of its texts in operations.json. */
   readonly id: string
   readonly method: Method
-  /** Below `/api/x402`, parameters in braces. undefined: exists only inside the service, never routed. */
-  readonly path?: string
-  readonly scope: S
-  /** Another scope instead of `scope`, when the body says so. */
-  readonly otherScope?: { readonly scope: Scope; when(body: Body): boolean }
+  /** Below `/api/x402`, parameters in braces. */
+  readonly path: string
+  readonly rate: RateClass
   /** Accepts `Idempotency-Key`. */
   readonly idempotent?: boolean
   /** The status of success. */
   readonly status: number
   /** Another status for some answers: 202 for what is only queued. */
   readonly queued?: { readonly status: number; when(output: Output): boolean }
-  readonly params?: z.ZodType<Params>
-  readonly query?: z.ZodType<Query>
-  readonly body?: z.ZodType<Body>
-  /** What else is wrong with a body, as sent, that only the running service can tell. */
-  wrong?(app: App, body: unknown): readonly FieldError[]
   /** The body can name a row that is not there: answers 404, as operations with a path parameter do. */
   readonly namesRow?: boolean
-  /** Without a body the request may also send none at all. */
-  readonly bodyOptional?: boolean
-  readonly output?: z.ZodType<Output>
   /** The answer's media type where it is not JSON; the handler then gives the text in pieces. */
   readonly produces?: 'text/csv'
   /** Answers `Cache-Control: no-store`. True for all whose answer may show a secret. */
@@ -118,49 +160,22 @@ export interface Operation<
   etag?(output: Output): string
   /** `Location` of what was created. */
   location?(output: Output): string
-  /** The rate limit per caller. */
-  readonly rate: RateClass
-  /** A second rate limit per target, counted once the target is known to exist. */
-  readonly targetRate?: {
-    readonly rate: RateClass
-    /** A name of the target that no other target of the wallet has. @throws AppError not_found */
-    find(
-      input: Pick<
-        OperationInput<Params, Query, Body, S extends 'none' ? undefined : Caller>,
-        'app' | 'caller' | 'params'
-      >,
-    ): Promise<string>
-  }
-  /**
-   * Asks what lies outside the database. It runs before `handle`, which of an idempotent operation runs inside
-   * a transaction.
-   */
-  prepare?(
-    input: OperationInput<Params, Query, Body, S extends 'none' ? undefined : Caller>,
-  ): Promise<Prepared>
-  handle(
-    input: OperationInput<Params, Query, Body, S extends 'none' ? undefined : Caller>,
-    prepared: Prepared,
-  ): Promise<Output>
 }
 
-export type RateClass =
-  | 'challenge'
-  | 'token'
-  | 'read'
-  | 'write'
-  | 'test'
-  | 'preview'
-  | 'export'
-  | 'public'
-
-/** Any entry that answers with `Output`. Inputs pass its own schemas before its own handler sees them. */
-export type Answering<Output> = Operation<unknown, unknown, unknown, Output, Scope | 'none'>
+/**
+ * Any entry that answers with `Output`. Inputs pass its own schemas before its own handler sees them. The facts of
+ * a route are there only where it has one.
+ */
+export type Answering<Output> = Operation<unknown, unknown, unknown, Output, Access> &
+  Pick<
+    Partial<RoutedOperation<unknown, unknown, unknown, Output, Scope>>,
+    'idempotent' | 'status' | 'queued'
+  >
 
 /** Any entry of the registry. */
-export type AnyOperation = Answering<unknown>
+export type AnyOperation = RoutedOperation<unknown, unknown, unknown, unknown, Scope | 'none'>
 
-/** Gives the entry back with its types joined. */
+/** An operation with a route. Gives the entry back with its types joined. */
 export function defineOperation<
   Params = undefined,
   Query = undefined,
@@ -169,7 +184,20 @@ export function defineOperation<
   S extends Scope | 'none' = 'read',
   Prepared = undefined,
 >(
-  operation: Operation<Params, Query, Body, Output, S, Prepared>,
+  operation: RoutedOperation<Params, Query, Body, Output, S, Prepared>,
+): RoutedOperation<Params, Query, Body, Output, S> {
+  return operation
+}
+
+/** An operation of the bot that the REST API does not have; no document names it. */
+export function defineChatOperation<
+  Params = undefined,
+  Query = undefined,
+  Body = undefined,
+  Output = undefined,
+  S extends Scope | 'none' = 'read',
+>(
+  operation: Operation<Params, Query, Body, Output, S, undefined>,
 ): Operation<Params, Query, Body, Output, S> {
   return operation
 }

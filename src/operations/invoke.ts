@@ -1,12 +1,13 @@
 import { z } from 'zod'
-import type { Caller, Scope } from '#src/kernel/caller.ts'
+import type { Caller, LinkCaller } from '#src/kernel/caller.ts'
 import { AppError, type FieldError } from '#src/kernel/errors.ts'
 import { inputErrors } from '#src/kernel/input-limits.ts'
 import type { Locale } from '#src/kernel/locale.ts'
 import { validationErrors } from '#src/kernel/validation.ts'
 import { type Answer, statusOf } from './answer.ts'
-import type { Answering, App } from './define.ts'
+import type { Access, Answering, App } from './define.ts'
 import { runOnce } from './idempotency.ts'
+import type { RateCount } from './limits.ts'
 
 /** What a front door hands over: still encoded, as JSON and text have it. */
 export interface RawInput {
@@ -16,15 +17,15 @@ export interface RawInput {
   readonly locale?: Locale
   readonly ifMatch?: string | undefined
   readonly idempotencyKey?: string | undefined
-  /** Runs once scope and input hold, before anything is looked up: rate limits per caller. */
-  readonly admit?: () => Promise<void>
-  /** Runs once the target of an operation with `targetRate` is found: rate limits per target. */
-  readonly admitTarget?: (target: string) => Promise<void>
+  /** Who is counted by the operation's rate; undefined: the front door limits its callers otherwise. */
+  readonly limitKey?: string
+  /** Is told each count of this request. */
+  readonly reportCount?: (count: RateCount) => void
 }
 
 /**
- * The gate every front door passes: scope, then input, then the front door's limits, then the verb. Limits
- * per target count once the target is known to exist.
+ * The gate every front door passes: rights, then input, then limits, then the verb. Limits per target count
+ * at every front door, once the target is known to exist.
  *
  * An idempotency key counts only where the entry says `idempotent`.
  *
@@ -34,7 +35,7 @@ export interface RawInput {
 export async function invoke<Output>(
   app: App,
   operation: Answering<Output>,
-  caller: Caller | undefined,
+  caller: Caller | LinkCaller | undefined,
   raw: RawInput,
 ): Promise<Answer<Output>> {
   if (operation.scope !== 'none' && caller === undefined) {
@@ -42,8 +43,8 @@ export async function invoke<Output>(
   }
   const otherScope = operation.otherScope
   // Which of two scopes it takes is in the body; without either nobody reads it.
-  const mayBeEnough = otherScope !== undefined && caller?.scopes.includes(otherScope.scope)
-  if (mayBeEnough !== true) requireScope(caller, operation.scope)
+  const mayBeEnough = otherScope !== undefined && rightsOf(caller).includes(otherScope.scope)
+  if (!mayBeEnough) requireScope(caller, operation.scope)
   refuse([raw.params, raw.query, raw.body].flatMap(inputErrors))
   const params = decode(operation.params, raw.params)
   const query = decode(operation.query, raw.query ?? {})
@@ -54,11 +55,14 @@ export async function invoke<Output>(
     requireScope(caller, otherScope.when(body) ? otherScope.scope : operation.scope)
   }
   const key = operation.idempotent === true ? checkKey(raw.idempotencyKey) : undefined
-  await raw.admit?.()
-  if (operation.targetRate !== undefined && raw.admitTarget !== undefined) {
+  const { limitKey, reportCount } = raw
+  const { rate, targetRate } = operation
+  const counted = rate !== undefined && limitKey !== undefined ? { rate, limitKey } : undefined
+  if (counted !== undefined) await app.limits.admit(counted.rate, counted.limitKey, reportCount)
+  if (targetRate !== undefined && caller !== undefined && 'wallet' in caller) {
     // Safe: as for `handle` below.
-    const about = { app, caller: caller as never, params }
-    await raw.admitTarget(await operation.targetRate.find(about))
+    const target = await targetRate.find({ app, caller: caller as never, params, body })
+    await app.limits.admit(targetRate.rate, `${caller.wallet} ${target}`, reportCount)
   }
   const request = { params, query, body, locale: raw.locale ?? 'en', ifMatch: raw.ifMatch } as const
   // Safe: a caller was required above unless the scope is `none`, where the handler expects none.
@@ -66,16 +70,27 @@ export async function invoke<Output>(
     await operation.prepare?.({ app, caller: caller as never, ...request })
   const run = (inside: App, prepared: unknown) =>
     operation.handle({ app: inside, caller: caller as never, ...request }, prepared)
-  if (key === undefined || caller === undefined) {
-    const output = await run(app, await prepare())
-    return { status: statusOf(operation, output), output, isReplay: false }
+  const answer = async (): Promise<Answer<Output>> => {
+    if (key === undefined || caller === undefined || !('wallet' in caller)) {
+      const output = await run(app, await prepare())
+      return { status: statusOf(operation, output), output, isReplay: false }
+    }
+    const input = { params: raw.params ?? null, body: raw.body ?? null }
+    return await runOnce(app, operation, { wallet: caller.wallet, key, input }, { prepare, run })
   }
-  const input = { params: raw.params ?? null, body: raw.body ?? null }
-  return runOnce(app, operation, { wallet: caller.wallet, key, input }, { prepare, run })
+  const answered = await answer()
+  if (counted !== undefined) await app.limits.forgive(counted.rate, counted.limitKey, reportCount)
+  return answered
 }
 
-function requireScope(caller: Caller | undefined, scope: Scope | 'none'): void {
-  if (scope === 'none' || caller?.scopes.includes(scope)) return
+/** What a caller may ask for. A link has the one right of its kind. */
+function rightsOf(caller: Caller | LinkCaller | undefined): readonly Access[] {
+  if (caller === undefined) return ['none']
+  return 'link' in caller ? [`link:${caller.link}`] : ['none', ...caller.scopes]
+}
+
+function requireScope(caller: Caller | LinkCaller | undefined, scope: Access): void {
+  if (rightsOf(caller).includes(scope)) return
   throw new AppError('forbidden', 'insufficient_scope', { values: { scope }, members: { scope } })
 }
 

@@ -2,38 +2,29 @@
 import { z } from 'zod'
 import * as previews from '#src/watches/manage/preview.ts'
 import * as names from '#src/watches/provider-names.ts'
-import { defineOperation } from './define.ts'
+import { defineChatOperation } from './define.ts'
 
 /** A target as a watch would have it, and how it stands now. */
-export const resolveTarget = defineOperation({
+export const resolveTarget = defineChatOperation({
   id: 'resolveTarget',
-  method: 'POST',
   scope: 'read',
-  rate: 'read',
-  status: 200,
   body: z.strictObject({ type: z.string(), target: z.unknown() }),
   output: previews.TargetPreview,
   handle: ({ app, caller, body }) => previews.previewTarget(app, caller, body),
 })
 
 /** Names of the chain’s price feeds, in alphabetical order; none while the chain does not list them. */
-export const listFeeds = defineOperation({
+export const listFeeds = defineChatOperation({
   id: 'listFeeds',
-  method: 'GET',
   scope: 'read',
-  rate: 'read',
-  status: 200,
   output: z.object({ data: z.array(z.string()) }),
   handle: async ({ app }) => ({ data: await previews.listFeeds(app) }),
 })
 
 /** Providers by a part of their name, or by their identity: six at most. */
-export const searchProviders = defineOperation({
+export const searchProviders = defineChatOperation({
   id: 'searchProviders',
-  method: 'GET',
   scope: 'read',
-  rate: 'read',
-  status: 200,
   query: names.ProviderSearch,
   output: z.object({ data: z.array(names.NamedProvider) }),
   handle: async ({ app, query }) => ({ data: await names.searchProviders(app, query) }),

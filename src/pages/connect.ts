@@ -72,10 +72,8 @@ async function makeMessage(app: App, limits: PageLimits, request: FastifyRequest
   const { params } = request
   await invoke(app, peekConnectCode, undefined, { body: params })
   const scopes = connectScopes(spend === 'on')
-  const { output } = await invoke(app, createChallenge, undefined, {
-    body: { wallet, scopes },
-    admit: () => limits.admit('challenge', request),
-  })
+  await limits.admit('challenge', request)
+  const { output } = await invoke(app, createChallenge, undefined, { body: { wallet, scopes } })
   return { message: output.message, wallet: output.wallet }
 }
 

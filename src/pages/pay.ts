@@ -48,13 +48,13 @@ export function payPage(server: FastifyInstance, app: App, limits: PageLimits): 
   server.post<Route>('/pay/:handle/confirm', (request, reply) =>
     answerScript(request, reply, async () => {
       const { handle, wallet } = await get(app, request)
+      await limits.admit('payment', request)
       // Who knows the handle may name a transaction that pays it: what pays is public on the chain.
       const owner = { wallet, scopes: ['read', 'write'], via: 'page' } as const
       const { output } = await invoke(app, confirmTopup, owner, {
         params: { handle },
         body: { txHash: formOf(request).txHash },
         locale: localeOf(request),
-        admit: () => limits.admit('payment', request),
       })
       return publicFacts(translator(localeOf(request)), output)
     }),

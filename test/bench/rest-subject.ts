@@ -1,8 +1,8 @@
 import { createApp } from '#src/app.ts'
 import { loadConfig } from '#src/config.ts'
-import { createLimits } from '#src/http/limits.ts'
 import { createServer } from '#src/http/server.ts'
 import { silentLogger } from '#src/kernel/logger.ts'
+import { createLimits } from '#src/operations/limits.ts'
 import { testEnvironment } from '../support/environment.ts'
 
 /**
@@ -11,6 +11,6 @@ import { testEnvironment } from '../support/environment.ts'
  */
 const config = loadConfig(testEnvironment())
 const { app } = createApp(config, { databaseUrl: process.argv[2] ?? '', log: silentLogger })
-const server = createServer(app, { ...config.http, limits: createLimits(1e6) })
+const server = createServer({ ...app, limits: createLimits(1e6) }, config.http)
 const address = await server.listen({ host: '127.0.0.1', port: 0 })
 process.stdout.write(`${address}\n`)

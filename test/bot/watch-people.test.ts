@@ -1,7 +1,7 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest'
 import { type Receiver, startReceiver } from '#sandbox/receiver.ts'
 import { configureChannel } from '#src/operations/channels.ts'
-import { createRecipient, updateRecipient } from '#src/operations/recipients.ts'
+import { createRecipient, testRecipient, updateRecipient } from '#src/operations/recipients.ts'
 import { getWatch } from '#src/operations/watches.ts'
 import { type BotWorld, botWorld, type Chatting } from '../support/bot.ts'
 
@@ -133,8 +133,16 @@ describe('a test', () => {
     await ann.press('Again')
     expect(ann.last().text).toMatch(/✕ \u2068Many\u2069: 10 tests this hour; next at \d\d:\d\d/)
     expect(receiver.deliveries).toHaveLength(before)
+    await expect(
+      world.as('alice', testRecipient, { params: { id: String(many) } }),
+    ).rejects.toMatchObject({ code: 'rate_limited' })
     world.clock.advance(3601)
-    await ann.press('Again')
+    vi.useFakeTimers({ toFake: ['Date'], now: Date.now() + 3_601_000 })
+    try {
+      await ann.press('Again')
+    } finally {
+      vi.useRealTimers()
+    }
     expect(ann.last().text).toContain('✓ \u2068Many\u2069')
   })
 })

@@ -6,8 +6,8 @@ import { countOlderAlerts, listAlertLines } from '#src/operations/chat-alerts.ts
 import { listDestinations } from '#src/operations/chat-destinations.ts'
 import type { BotContext, Membership } from '../../core/context.ts'
 import { defineFeature, onCommand, onPress } from '../../core/feature.ts'
+import { nextAllowedAt } from '../../core/refusals.ts'
 import { show } from '../../core/show.ts'
-import { takeExportTurn } from '../../core/turns.ts'
 import type { AlertFilter } from '../../core/verbs.ts'
 import { destinationName } from '../../views/destination.ts'
 import { allWatches, findWatch, hasButtons } from '../../views/screens.ts'
@@ -169,12 +169,11 @@ onPress(composer, 'alert.csv', async (ctx, { filter }) => {
   const { link } = await chosen(ctx, filter)
   if (link === undefined) return
   const now = app.clock.now()
-  const nextAt = takeExportTurn(link.wallet, now)
-  if (nextAt !== undefined) {
-    const time = formatTime(nextAt, t.locale, reader.timezone, { offset: true })
+  const file = await exported(ctx, link, exportQuery(filter, now))
+  if (file instanceof Date) {
+    const time = formatTime(file, t.locale, reader.timezone, { offset: true })
     return ctx.answer(t('bot:toast.exports', { time }), { box: true })
   }
-  const file = await fileOf(await ctx.call(exportAlerts, { query: exportQuery(filter, now) }, link))
   if (file === undefined) return ctx.answer(t('bot:toast.exportTooLarge'), { box: true })
   const name = `alerts-${now.toISOString().slice(0, 10)}.csv`
   await ctx.api.sendDocument(known.id, new InputFile(file, name), {
@@ -182,6 +181,18 @@ onPress(composer, 'alert.csv', async (ctx, { filter }) => {
       msg.message_thread_id !== undefined && { message_thread_id: msg.message_thread_id }),
   })
 })
+
+/** The history as a file, undefined when it is too large; when there may be one again, after too many. */
+async function exported(ctx: BotContext, link: Membership, query: object) {
+  try {
+    const limitKey = `chats of ${link.wallet}`
+    return await fileOf(await ctx.call(exportAlerts, { query, limitKey }, link))
+  } catch (error) {
+    const nextAt = nextAllowedAt(ctx, error)
+    if (nextAt === undefined) throw error
+    return nextAt
+  }
+}
 
 function exportQuery(filter: AlertFilter, now: Date) {
   const { hours: _, watchId, ...wanted } = wantedOf(filter)

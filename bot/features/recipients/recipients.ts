@@ -4,8 +4,8 @@ import { AppError } from '#src/kernel/errors.ts'
 import { getDestination, testDestination } from '#src/operations/chat-destinations.ts'
 import type { Destination } from '#src/recipients/directory.ts'
 import type { BotContext, Membership } from '../../core/context.ts'
+import { nextAllowedAt } from '../../core/refusals.ts'
 import { show } from '../../core/show.ts'
-import { takeTestTurn } from '../../core/turns.ts'
 import { destinationName } from '../../views/destination.ts'
 import { allWatches } from '../../views/screens.ts'
 import { outcomeLine, type TestOutcome } from '../watches/test-view.ts'
@@ -62,13 +62,14 @@ export async function sendTest(
   { destination: { id }, link }: Pick<FoundRecipient, 'destination' | 'link'>,
   { evenIfOff = false } = {},
 ): Promise<TestOutcome> {
-  const nextAt = takeTestTurn(`${link.wallet} ${id}`, ctx.app.clock.now())
-  if (nextAt !== undefined) return { kind: 'tooMany', nextAt }
-  return await testOutcome(() => ctx.call(testDestination, { body: { id, evenIfOff } }, link))
+  return await testOutcome(ctx, () => ctx.call(testDestination, { body: { id, evenIfOff } }, link))
 }
 
 /** What came of a test that is sent now. @throws whatever is not about the destination */
-export async function testOutcome(send: () => Promise<TestResult>): Promise<TestOutcome> {
+export async function testOutcome(
+  ctx: BotContext,
+  send: () => Promise<TestResult>,
+): Promise<TestOutcome> {
   try {
     const result = await send()
     if (result.status === 'queued') return { kind: 'queued' }
@@ -76,6 +77,8 @@ export async function testOutcome(send: () => Promise<TestResult>): Promise<Test
     return { kind: result.status, statusCode, latencyMs }
   } catch (error) {
     if (!(error instanceof AppError)) throw error
+    const nextAt = nextAllowedAt(ctx, error)
+    if (nextAt !== undefined) return { kind: 'tooMany', nextAt }
     if (error.code === 'recipient_not_active' || error.kind === 'upstream') return { kind: 'off' }
     throw error
   }

@@ -4,7 +4,6 @@ import { testRecipient } from '#src/operations/recipients.ts'
 import type { BotContext, Membership } from '../../core/context.ts'
 import { defineFeature, onPress } from '../../core/feature.ts'
 import { show } from '../../core/show.ts'
-import { takeTestTurn } from '../../core/turns.ts'
 import { testOutcome } from '../recipients/recipients.ts'
 import { withManaged } from './manage.ts'
 import { notifiedBy, type Person } from './people-view.ts'
@@ -25,11 +24,7 @@ onPress(composer, 'watch.test', (ctx, { id }) =>
 
 /** Sends one test. What cannot be tested now is an outcome as well. */
 async function test(ctx: BotContext, link: Membership, person: Person): Promise<TestOutcome> {
-  const now = ctx.app.clock.now()
-  const target = `${link.wallet} ${person.id ?? person.channel}`
-  const nextAt = takeTestTurn(target, now)
-  if (nextAt !== undefined) return { kind: 'tooMany', nextAt }
-  return await testOutcome(() =>
+  return await testOutcome(ctx, () =>
     person.id === undefined
       ? ctx.call(testChannel, { params: { key: person.channel } }, link)
       : ctx.call(testRecipient, { params: { id: String(person.id) } }, link),

@@ -1,0 +1,99 @@
+import { RateLimiterMemory, RateLimiterRes } from 'rate-limiter-flexible'
+import { HOUR_SECONDS } from '#src/kernel/durations.ts'
+import { AppError } from '#src/kernel/errors.ts'
+
+const MINUTE_SECONDS = 60
+
+/** Requests that a class allows in so many seconds. */
+export const RATE_CLASSES = {
+  challenge: { points: 10, seconds: MINUTE_SECONDS },
+  token: { points: 10, seconds: MINUTE_SECONDS },
+  read: { points: 600, seconds: MINUTE_SECONDS },
+  write: { points: 120, seconds: MINUTE_SECONDS },
+  test: { points: 10, seconds: HOUR_SECONDS },
+  preview: { points: 60, seconds: MINUTE_SECONDS },
+  export: { points: 6, seconds: HOUR_SECONDS },
+  public: { points: 120, seconds: MINUTE_SECONDS },
+  payment: { points: 10, seconds: MINUTE_SECONDS },
+  quote: { points: 10, seconds: MINUTE_SECONDS },
+  status: { points: 120, seconds: MINUTE_SECONDS },
+  act: { points: 60, seconds: MINUTE_SECONDS },
+} as const satisfies Readonly<Record<string, { readonly points: number; readonly seconds: number }>>
+
+export type RateClass = keyof typeof RATE_CLASSES
+
+/** How a counter stands after a request. */
+export interface RateCount {
+  readonly rate: RateClass
+  readonly remaining: number
+  /** Until the counter begins anew. */
+  readonly resetMs: number
+}
+
+/** Counts requests and refuses those that are too many. The counts are this process's own. */
+export interface Limits {
+  /**
+   * Counts one request of a class under a key. The count is reported before the request is refused.
+   *
+   * @throws AppError rate_limited `rate_limited`
+   */
+  admit(rate: RateClass, key: string, report?: (count: RateCount) => void): Promise<void>
+  /** Takes back the count of a request that succeeded, where only failures count. */
+  forgive(rate: RateClass, key: string, report?: (count: RateCount) => void): Promise<void>
+}
+
+/**
+ * One counter per class and key.
+ *
+ * @param scale how many times the published limits are allowed: above 1 in benchmarks only
+ */
+export function createLimits(scale = 1): Limits {
+  const limiters = new Map(
+    Object.entries(RATE_CLASSES).map(([name, { points, seconds }]) => [
+      name,
+      new RateLimiterMemory({ keyPrefix: name, points: points * scale, duration: seconds }),
+    ]),
+  )
+  const limiterOf = (name: RateClass): RateLimiterMemory => {
+    const limiter = limiters.get(name)
+    if (limiter === undefined) throw new Error(`no limit is called ${name}`)
+    return limiter
+  }
+  return {
+    async admit(rate, key, report) {
+      const count = await limiterOf(rate).consume(key).catch(refusalOf)
+      report?.(countOf(rate, count))
+      if (count.consumedPoints > RATE_CLASSES[rate].points * scale) throw tooMany(count)
+    },
+    async forgive(rate, key, report) {
+      // What is in hand counts as a failure until it has succeeded: waiting costs as much as failing.
+      if (!countsFailuresOnly(rate)) return
+      const count = await limiterOf(rate).get(key)
+      if (count === null || count.consumedPoints <= 0) return
+      report?.(countOf(rate, await limiterOf(rate).reward(key)))
+    },
+  }
+}
+
+/** Signing in may be done often; guessing may not. */
+function countsFailuresOnly(rate: RateClass): boolean {
+  return rate === 'token'
+}
+
+/** The limiter rejects with its count when it is exceeded; anything else is a fault. */
+function refusalOf(reason: unknown): RateLimiterRes {
+  if (reason instanceof RateLimiterRes) return reason
+  throw reason
+}
+
+function countOf(rate: RateClass, { remainingPoints, msBeforeNext }: RateLimiterRes): RateCount {
+  return { rate, remaining: Math.max(0, remainingPoints), resetMs: msBeforeNext }
+}
+
+function tooMany({ msBeforeNext }: RateLimiterRes): AppError {
+  const retryAfterSeconds = Math.max(1, Math.ceil(msBeforeNext / 1000))
+  return new AppError('rate_limited', 'rate_limited', {
+    retryAfterSeconds,
+    values: { seconds: retryAfterSeconds },
+  })
+}
