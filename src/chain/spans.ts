@@ -2,9 +2,9 @@ import { type Hex, numberToHex } from 'viem'
 import { z } from 'zod'
 import { AppError } from '#src/kernel/errors.ts'
 import { Hash } from '#src/kernel/units.ts'
-import { requireBlock, toBlockRef } from './blocks.ts'
+import { readConfirmedBlock, requireBlock, toBlockRef } from './blocks.ts'
 import type { Endpoints, RpcClient } from './endpoints.ts'
-import { EndpointError } from './failures.ts'
+import { EndpointError, isEndpointFailure, isRefusal } from './failures.ts'
 import { HexData, type Log, type LogFilter, type LogReader } from './logs.ts'
 import { forEachAtOnce } from './parallel.ts'
 import type { SpanBlock } from './span-block.ts'
@@ -37,8 +37,9 @@ const REQUESTS_AT_ONCE = 6
 class BlockError extends EndpointError {}
 
 /**
- * Whether a block cannot be had from anybody, though somebody answers who has later ones: it is not there, or
- * its transactions do not match the root in its head. False when nobody answers.
+ * Whether a block cannot be had from anybody, though somebody answers who has later ones: it is not there,
+ * its transactions do not match the root in its head, or it is answered with an error or in another shape by
+ * an endpoint that gives its newest block. False when nobody answers.
  */
 export async function isUnreadable(
   endpoints: Endpoints,
@@ -51,7 +52,9 @@ export async function isUnreadable(
       return (await readOne(client, number, true)).proof !== 'none'
     } catch (error) {
       if (error instanceof BlockError) return false
-      throw error
+      if (!isEndpointFailure(error) || isRefusal(error, true)) throw error
+      await readConfirmedBlock(client, 1)
+      return false
     }
   }, signal)
   return answers.length > 0 && !answers.includes(true)

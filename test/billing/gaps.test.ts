@@ -149,6 +149,36 @@ test('an outage of the endpoints makes no gap, however long it is', async () => 
   expect(await statuses(draft)).toEqual(['credited'])
 }, 120_000)
 
+test('a gap that was written by a clock far ahead is read again once the clock is right', async () => {
+  const draft = await draftOf(alice, { asset: 'FLR' })
+  const block = await payIn(draft)
+  spoil(block)
+  await look(TRIES)
+  const rightNow = world.clock.now()
+  world.clock.advance(365 * 86_400)
+  await look()
+  expect(await gaps()).toEqual([{ block, tries: TRIES + 1, recorded: true }])
+  world.clock.set(rightNow)
+  await world.rpc.up()
+  for (let time = 0; time < 3; time += 1) await lookLater()
+  expect([await gaps(), await statuses(draft)]).toEqual([[], ['credited']])
+}, 120_000)
+
+test('a block that every endpoint gives without a usable head holds up no later payment', async () => {
+  const [lost, later] = [await draftOf(alice, { asset: 'FLR' }), await draftOf(alice)]
+  const block = await payIn(lost)
+  await payIn(later)
+  world.rpc.rewrite('eth_getBlockByNumber', (answer, params) =>
+    Array.isArray(params) && Number(params[0]) === block ? {} : answer,
+  )
+  await look(TRIES + 2)
+  expect(logged()).toEqual([block])
+  expect(await statuses(later)).toEqual(['credited'])
+  await world.rpc.up()
+  for (let time = 0; time < 2; time += 1) await lookLater()
+  expect(await statuses(lost)).toEqual(['credited'])
+}, 120_000)
+
 test('a process killed at any step of recording a gap loses neither the gap nor its payment', async () => {
   const { hostname, port } = new URL(world.database.url)
   const database = await startSeveringProxy({ host: hostname, port: Number(port) })

@@ -1,4 +1,4 @@
-import { and, asc, eq, isNotNull, isNull, lte, min, sql } from 'drizzle-orm'
+import { and, asc, eq, gt, isNotNull, isNull, lte, min, or, sql } from 'drizzle-orm'
 import type { Db } from '#src/db/connection.ts'
 import { paymentGaps } from './tables.ts'
 
@@ -34,13 +34,20 @@ export async function deferGap(db: Db, blockNumber: number, nextTryAt: Date): Pr
     .where(eq(paymentGaps.blockNumber, blockNumber))
 }
 
-/** Recorded gaps that are to be read again by `now`, the longest due first. */
-export function listDueGaps(db: Db, now: Date, limit: number): Promise<GapRow[]> {
+/**
+ * Recorded gaps that are to be read again by `now`, the longest due first. One that is due after `latest` was
+ * written before the clock was put back, and is due now.
+ */
+export function listDueGaps(
+  db: Db,
+  { now, latest }: { readonly now: Date; readonly latest: Date },
+  limit: number,
+): Promise<GapRow[]> {
   const { nextTryAt, blockNumber } = paymentGaps
   return db
     .select()
     .from(paymentGaps)
-    .where(lte(nextTryAt, now))
+    .where(or(lte(nextTryAt, now), gt(nextTryAt, latest)))
     .orderBy(asc(nextTryAt), asc(blockNumber))
     .limit(limit)
 }

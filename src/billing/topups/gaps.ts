@@ -51,7 +51,9 @@ export async function recordUnreadable(
 export async function readGaps(deps: FollowDeps, signal: AbortSignal): Promise<void> {
   const { db, chain, clock, log, quarantine } = deps
   const { router, nativePayTo: payTo } = deps.billing.payments
-  for (const { blockNumber, tries } of await store.listDueGaps(db, clock.now(), GAPS_PER_PASS)) {
+  const now = clock.now()
+  const due = { now, latest: new Date(now.getTime() + AGAIN_MAX_MS) }
+  for (const { blockNumber, tries } of await store.listDueGaps(db, due, GAPS_PER_PASS)) {
     if (signal.aborted) return
     try {
       const found = await chain.paymentsBetween(blockNumber, blockNumber, { router, payTo }, signal)
