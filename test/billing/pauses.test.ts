@@ -192,3 +192,46 @@ test('a wallet that cannot be moved keeps nobody else from it, and is moved and 
   expect(await only(alice)).toMatchObject({ endsAt: at(80).toISOString() })
   expect(await charges(alice)).toBe(1)
 })
+
+test('a trial that stood still loses no watch and is reminded of no end, whichever job looks first', async () => {
+  expect((await alice.request('POST', '/subscriptions/trial')).status).toBe(201)
+  const target = { address: alice.caller.wallet, asset: 'FLR' }
+  const input = { type: 'wallet-balance', target, settings: { threshold: '1' } }
+  await createWatch(service.app, alice.caller, NewWatch.parse(input))
+  await day(4, 'off')
+  const endings: unknown[] = []
+  const app = {
+    ...service.app,
+    notices: {
+      ...service.app.notices,
+      trialEnds: async (_: unknown, ending: unknown) => void endings.push(ending),
+    },
+  }
+  const state = async () => (await alice.request('GET', '/watches')).body.data[0].status
+  // The service was down meanwhile, and comes back with billing on.
+  for (const days of [13, 20]) {
+    service.clock.set(at(days))
+    await remindDue(app, signal)
+    await fitChangedWallets(app, signal)
+    expect([await state(), endings]).toEqual(['active', []])
+  }
+  await day(20, 'on', app)
+  expect([await state(), endings]).toEqual(['active', []])
+  await day(28.5, 'on', app)
+  expect([await state(), endings.length]).toEqual(['active', 1])
+  await day(30, 'on', app)
+  expect(await state()).toBe('suspended')
+})
+
+test('a trial that is not moved yet when its watches are fitted is moved by that', async () => {
+  expect((await alice.request('POST', '/subscriptions/trial')).status).toBe(201)
+  const target = { address: alice.caller.wallet, asset: 'FLR' }
+  const input = { type: 'wallet-balance', target, settings: { threshold: '1' } }
+  await createWatch(service.app, alice.caller, NewWatch.parse(input))
+  await day(4, 'off')
+  service.clock.set(at(20))
+  await service.sql`update billing_pauses set on_at = ${at(20)}`
+  await fitChangedWallets(service.app, signal)
+  expect((await alice.request('GET', '/watches')).body.data[0].status).toBe('active')
+  expect(await held(alice)).toMatchObject({ trial: { endsAt: at(30).toISOString() } })
+})

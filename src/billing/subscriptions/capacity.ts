@@ -8,6 +8,7 @@ import * as accounts from '../account/store.ts'
 import { FREE_WATCHES_MAX, SLOTS_MAX, TRIAL_SLOTS } from '../price-list.ts'
 import { forEachDue } from './due.ts'
 import type { Capacity } from './model.ts'
+import { moveForPauses } from './pauses.ts'
 import { capacitySteps, goneAt, type LostSlots, trialSlots } from './rules.ts'
 import * as store from './store.ts'
 
@@ -96,7 +97,8 @@ export interface ChangedCapacity {
  * a stop of the service, each has its own, the earliest first.
  *
  * Each wallet is a transaction of its own, in which the change is forgotten: what `adjust` does there
- * happens with it or not at all. A wallet that fails is put into quarantine; the others go on.
+ * happens with it or not at all. A wallet that fails is put into quarantine; the others go on. Nothing is
+ * called before it is noted that billing is on again: until then trials have ended that stood still.
  */
 export async function fitChanged(
   {
@@ -108,12 +110,14 @@ export async function fitChanged(
   adjust: (tx: Db, changed: ChangedCapacity) => Promise<void>,
   signal: AbortSignal,
 ): Promise<void> {
+  if (billing.enabled && (await store.isPaused(db))) return
   const now = clock.now()
   const list = (page: Parameters<typeof store.listChangedWallets>[2]) =>
     store.listChangedWallets(db, now, page)
   await forEachDue({ quarantine, kind: 'capacity-change', signal, list }, (wallet) =>
     transact(db, async (tx) => {
       await lockSlots(tx, wallet)
+      if (billing.enabled) await moveForPauses(tx, wallet, now)
       const changes = await store.deleteCapacityChanges(tx, wallet, now)
       if (changes.length === 0) return
       const endsAt = (await store.findTrial(tx, wallet))?.endsAt

@@ -5,7 +5,7 @@ import type { Clock } from '#src/kernel/clock.ts'
 import type { Logger } from '#src/kernel/logger.ts'
 import type { Quarantine } from '#src/kernel/quarantine.ts'
 import type { Address } from '#src/kernel/units.ts'
-import { lockSlots } from './capacity.ts'
+import { lockAccount } from '../account/store.ts'
 import { afterPause, dueAt, nextReminder, pausedMs } from './rules.ts'
 import * as store from './store.ts'
 
@@ -50,7 +50,7 @@ export async function recordBillingOn(deps: Deps, signal: AbortSignal): Promise<
     })
     const done = await isolateEach(wallets, options, (wallet) =>
       transact(db, async (tx) => {
-        await lockSlots(tx, wallet)
+        await lockAccount(tx, wallet)
         await moveForPauses(tx, wallet, now)
       }),
     )

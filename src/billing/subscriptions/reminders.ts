@@ -58,7 +58,7 @@ interface Deps {
  */
 export async function remindDue(deps: Deps, signal: AbortSignal): Promise<void> {
   const { db, quarantine } = deps
-  if (!deps.billing.enabled) return
+  if (!deps.billing.enabled || (await store.isPaused(db))) return
   const now = deps.clock.now()
   const list = (page: Parameters<typeof store.listWalletsToRemind>[2]) =>
     store.listWalletsToRemind(db, now, page)

@@ -74,6 +74,16 @@ export async function beginPause(db: Db, offAt: Date): Promise<void> {
     on conflict do nothing`)
 }
 
+/** Whether billing was off when it was looked at last. */
+export async function isPaused(db: Db): Promise<boolean> {
+  const found = await db
+    .select({ number: billingPauses.number })
+    .from(billingPauses)
+    .where(isNull(billingPauses.onAt))
+    .limit(1)
+  return found.length > 0
+}
+
 /** Notes that billing is on again. @returns since when it was off; undefined: it was on */
 export async function endPause(db: Db, onAt: Date): Promise<Date | undefined> {
   const [ended] = await db
