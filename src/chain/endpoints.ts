@@ -7,7 +7,14 @@ import { HOUR_MS } from '#src/kernel/durations.ts'
 import { AppError } from '#src/kernel/errors.ts'
 import type { Logger } from '#src/kernel/logger.ts'
 import { checkAnswer } from './answers.ts'
-import { describeFailure, EndpointError, isEndpointFailure, isRefusal } from './failures.ts'
+import {
+  CallFailure,
+  describeFailure,
+  EndpointError,
+  EndpointTimeout,
+  isEndpointFailure,
+  isRefusal,
+} from './failures.ts'
 import { createPace, type Pace } from './pace.ts'
 import { Quantity } from './quantity.ts'
 import type { Turns } from './turns.ts'
@@ -193,7 +200,7 @@ export function createEndpoints({
         const reason = describeFailure(error, endpoint.url)
         failures.push(`endpoint ${endpoint.name.endpoint}: ${reason}`)
         if (endpoint.chain === 'wrong') continue
-        recordFailure(endpoint, reason)
+        if (!(error instanceof CallFailure)) recordFailure(endpoint, reason)
         isSure = false
       }
     }
@@ -299,7 +306,7 @@ async function send<T>(url: string, connection: Connection, args: Parameters<Sen
     } catch (error) {
       pace.end(isRefusal(error, false) ? 'refused' : 'failed')
       signal.throwIfAborted()
-      if (limit.aborted) throw new EndpointError('timeout')
+      if (limit.aborted) throw new EndpointTimeout()
       const pauseMs = PAUSES_MS[tries]
       if (pauseMs === undefined || !isRefusal(error, isWell)) throw error
       // Those that were refused together do not come back together.

@@ -9,6 +9,19 @@ export class EndpointError extends Error {
   }
 }
 
+/** An endpoint did not answer in time. */
+export class EndpointTimeout extends EndpointError {
+  constructor() {
+    super('timeout')
+  }
+}
+
+/**
+ * A call of a contract that anybody may name was not carried out. That may be the contract's fault: another
+ * endpoint is asked, and this one is not taken for unwell.
+ */
+export class CallFailure extends EndpointError {}
+
 /** What nodes say when the contract itself failed, as opposed to the node. */
 const EXECUTION_FAILED =
   /revert|out of ?gas|gas required exceeds|invalid ?opcode|opcode .+ not defined|invalid ?fe ?opcode|invalid ?jump|stack ?(under|over)flow|stack limit|write protection|returndata|return data out of bounds|max (init)?code size|initcode size|contract address collision|^EVM error/i

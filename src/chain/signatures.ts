@@ -11,7 +11,14 @@ import {
 } from 'viem'
 import type { Address } from '#src/kernel/units.ts'
 import type { Endpoints, RpcClient } from './endpoints.ts'
-import { EndpointError, isExecutionFailure } from './failures.ts'
+import {
+  CallFailure,
+  EndpointError,
+  EndpointTimeout,
+  isExecutionFailure,
+  isRefusal,
+  rpcErrorOf,
+} from './failures.ts'
 import type { Turns } from './turns.ts'
 
 /** Who is said to have signed what. */
@@ -115,6 +122,9 @@ async function isContractSigner(
     if (answer === '0x00') return false
   } catch (error) {
     if (isExecutionFailure(error)) return false
+    if (error instanceof EndpointTimeout) throw new CallFailure('call not carried out in time')
+    const answer = isRefusal(error, true) ? undefined : rpcErrorOf(error)
+    if (answer !== undefined) throw new CallFailure(`call not carried out: rpc ${answer.code}`)
     throw error
   }
   throw new EndpointError('answer is neither yes nor no')

@@ -176,6 +176,37 @@ describe('when no endpoint answers', () => {
 })
 
 describe('contracts that take their time', () => {
+  test.each([
+    ['answers too late', (rpc: RpcProxy) => rpc.hang()],
+    [
+      'breaks the call off',
+      (rpc: RpcProxy) =>
+        rpc.failNext(9, { code: -32000, message: 'execution aborted (timeout = 5s)' }, 'eth_call'),
+    ],
+  ])('do not pass over an endpoint afterwards that %s', async (_, fail) => {
+    const other = await startRpcProxy(devnet.rpcUrl)
+    try {
+      const rpcUrls = [proxy.url, other.url]
+      const two = createChain({ rpcUrls, chainId: 14, log: silentLogger, timeoutMs: 10_000 })
+      await two.confirmedBlock(1)
+      fail(proxy)
+      // Not deployed yet: the call is the first request.
+      const signature = serializeErc6492Signature({
+        address: FACTORY,
+        data: '0x01',
+        signature: await bob.account.signMessage({ message: MESSAGE }),
+      })
+      const address = factory.deploys
+      expect(await two.verifyMessage({ address, message: MESSAGE, signature })).toBe(true)
+      await proxy.up()
+      proxy.resetCounts()
+      await two.routerState(TOKEN, []).catch(() => undefined)
+      expect(proxy.counts()['eth_call'] ?? 0).toBeGreaterThan(0)
+    } finally {
+      await other.close()
+    }
+  })
+
   test('hold up no more than fifteen callers, and no plain account', async () => {
     await proxy.hang()
     const signature = await alice.account.signMessage({ message: MESSAGE })
