@@ -119,6 +119,18 @@ describe('a transaction that pays', () => {
     expect((await confirm(alice, draft, hash)).status).toBe(200)
   })
 
+  test('is still what a credited one shows when a transaction is named that nobody knows', async () => {
+    const draft = await draftOf(alice, { asset: 'FLR' })
+    const hash = await world.pay(draft)
+    await world.devnet.mine()
+    const { body: credited } = await confirm(alice, draft, hash)
+    expect(credited).toMatchObject({ status: 'credited', creditedCredits: 10_000, reason: null })
+    expect(await confirm(alice, draft, UNKNOWN)).toMatchObject({
+      status: 200,
+      body: { ...credited, reason: 'transaction_not_found' },
+    })
+  })
+
   test('is credited once, however many confirm and look at the same time', async () => {
     const draft = await draftOf(alice, { asset: 'WDG' })
     const hash = await world.pay(draft)

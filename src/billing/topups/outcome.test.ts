@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { type Attempt, outcomeOf } from './outcome.ts'
+import { type Attempt, outcomeOf, outcomeOfNamed } from './outcome.ts'
 
 const NOW = new Date('2026-11-20T12:00:00Z')
 const LATER = { expiresAt: new Date('2026-11-20T12:00:01Z') }
@@ -60,5 +60,19 @@ describe('a top-up', () => {
       txHash: '0x2',
       reason: 'transaction_not_found',
     })
+  })
+
+  test('is told by a transaction that nobody knows as it stands, with the reason of that one', () => {
+    const reason = 'transaction_not_found'
+    const paid = attempt('credited', { txHash: '0x1', amountUnits: 5n, credits: 50 })
+    const unknown = attempt('unknown', { txHash: '0x2', reason })
+    const named = (tried: readonly Attempt[], txHash: string) =>
+      outcomeOfNamed(tried, { txHash, expiresAt: LATER.expiresAt }, NOW)
+    expect(named([paid, unknown], '0x2')).toEqual({ ...outcomeOf([paid], LATER, NOW), reason })
+    expect(named([paid, unknown], '0x1')).toEqual(outcomeOf([paid], LATER, NOW))
+    const refused = attempt('rejected', { txHash: '0x1', reason: 'too_small' })
+    expect(named([refused, unknown], '0x2')).toEqual(outcomeOf([unknown], LATER, NOW))
+    const second = attempt('confirming', { txHash: '0x3', amountUnits: 7n })
+    expect(named([paid, second], '0x3').status).toBe('confirming')
   })
 })

@@ -22,6 +22,9 @@ export interface TopupOutcome {
   readonly reason: string | null
 }
 
+/** States in which money has arrived or is on its way. */
+const PAYING = new Set<TopupStatus>(['credited', 'confirming', 'submitted'])
+
 /** Best first. */
 const RANKING = ['credited', 'confirming', 'submitted', 'rejected', 'failed', 'unknown'] as const
 
@@ -51,4 +54,22 @@ export function outcomeOf(
     creditedCredits: alike.reduce((sum, { credits }) => sum + credits, 0),
     reason: named?.reason ?? null,
   }
+}
+
+/**
+ * What one named transaction came to. Where nobody knows it and others pay the top-up, this is the state of the top-up
+ * with the reason of the named transaction.
+ *
+ * @param attempts all of the top-up, oldest first
+ */
+export function outcomeOfNamed(
+  attempts: readonly Attempt[],
+  { txHash, expiresAt }: { readonly txHash: string; readonly expiresAt: Date },
+  now: Date,
+): TopupOutcome {
+  const own = attempts.filter((one) => one.txHash === txHash)
+  const named = outcomeOf(own, { expiresAt }, now)
+  if (own.some(({ state }) => state !== 'unknown')) return named
+  const whole = outcomeOf(attempts, { expiresAt }, now)
+  return PAYING.has(whole.status) ? { ...whole, reason: named.reason } : named
 }

@@ -9,7 +9,7 @@ import { type AssetKey, MIN_TOPUP_CREDITS, PAYMENT_ASSETS } from '../price-list.
 import * as cursors from './cursor-store.ts'
 import { beginReading, chainOf } from './deposits.ts'
 import { NewTopup, NOT_FOUND, QUOTE_SECONDS, type Topup } from './model.ts'
-import { type Attempt, outcomeOf } from './outcome.ts'
+import { type Attempt, outcomeOf, outcomeOfNamed } from './outcome.ts'
 import type { AssetState, PaymentDestination } from './payment-options.ts'
 import { listPaymentsFor, listPaymentsOf, type PaymentRow } from './payment-store.ts'
 import { type RecordContext, toRecord } from './record.ts'
@@ -274,8 +274,13 @@ async function show(
   txHash?: string,
 ): Promise<Topup> {
   const attempts = await listAttempts(deps, topup)
-  const shown = txHash === undefined ? attempts : attempts.filter((one) => one.txHash === txHash)
-  return toRecord(deps, topup, outcomeOf(shown, topup, deps.clock.now()), locale)
+  const { expiresAt } = topup
+  const now = deps.clock.now()
+  const outcome =
+    txHash === undefined
+      ? outcomeOf(attempts, { expiresAt }, now)
+      : outcomeOfNamed(attempts, { txHash, expiresAt }, now)
+  return toRecord(deps, topup, outcome, locale)
 }
 
 async function listAttempts({ db }: TopupDeps, topup: TopupRow): Promise<readonly Attempt[]> {
