@@ -45,12 +45,12 @@ export const ProviderView = z
       .object({ submit: Address, submitSignatures: Address, signingPolicy: Address })
       .nullable(),
     rewardEpoch: z.int().nullable(),
-    registered: z.boolean(),
+    registered: z.boolean().nullable().meta({ description: 'operations:field.registered' }),
     registeredNext: z.boolean().nullable().meta({ description: 'operations:field.registeredNext' }),
     registrationOpensAt: Instant.nullable().meta({
       description: 'operations:field.registrationOpensAt',
     }),
-    inPolicy: z.boolean(),
+    inPolicy: z.boolean().nullable().meta({ description: 'operations:field.inPolicy' }),
     weight: z.number().nullable().meta({ description: 'operations:field.weight' }),
     currentRound: z.int().nullable(),
     rounds: z
@@ -100,7 +100,8 @@ interface Deps {
 
 /**
  * A provider as pages, chats and programs see it: its last rounds and how it stands. A provider that is
- * not registered is answered too; without the chain what is stored is given, and called stale.
+ * not registered is answered too; without the chain what is stored is given, and called stale. What cannot be
+ * known is null.
  */
 export async function getProviderView(deps: Deps, query: ProviderQuery): Promise<ProviderView> {
   const { chain, facts, clock } = deps
@@ -108,6 +109,8 @@ export async function getProviderView(deps: Deps, query: ProviderQuery): Promise
   const provider = live?.provider ?? query.provider
   const rounds = await facts.rounds.newest(provider, Math.max(query.rounds, ROUNDS_KEPT))
   const [last] = rounds
+  // That somebody is missing from a stored round says nothing of now, nor of an address that is no identity.
+  const wasMember = last?.checks != null || null
   const reach = await facts.rounds.reach()
   const asOf = last?.at ?? null
   const isOld = asOf === null || clock.now().getTime() - asOf.getTime() > STALE_MS
@@ -117,10 +120,10 @@ export async function getProviderView(deps: Deps, query: ProviderQuery): Promise
     provider,
     addresses: live?.addresses ?? last?.addresses ?? null,
     rewardEpoch: live?.rewardEpoch ?? last?.rewardEpoch ?? null,
-    registered: live?.isRegistered ?? last?.checks != null,
+    registered: live?.isRegistered ?? wasMember,
     registeredNext: live?.isRegisteredNext ?? null,
     registrationOpensAt: live?.registrationOpensAt ?? null,
-    inPolicy: live?.isMember ?? last?.checks != null,
+    inPolicy: live?.isMember ?? wasMember,
     weight: live?.weight ?? silence?.weightShare ?? null,
     currentRound: live?.currentRound ?? null,
     rounds: rounds.slice(0, query.rounds).map((one) => ({
@@ -165,14 +168,14 @@ export async function getProviderView(deps: Deps, query: ProviderQuery): Promise
       provider: identity,
       rewardEpoch: currentEpoch,
       addresses: member ?? state?.addresses ?? null,
-      isRegistered: state?.isRegistered ?? false,
-      isRegisteredNext: registration === null ? null : (state?.isRegisteredNext ?? false),
+      isRegistered: state?.isRegistered ?? null,
+      isRegisteredNext: registration === null ? null : (state?.isRegisteredNext ?? null),
       registrationOpensAt: new Date(
         (expectedEpochStart(policies.clock, currentEpoch + 1) -
           policies.schedule.preparationSeconds) *
           1000,
       ),
-      isMember: member !== undefined,
+      isMember: policy === undefined ? null : member !== undefined,
       weight:
         member === undefined || policy === undefined ? null : member.weight / policy.weightSum,
       currentRound: Math.floor((block.at.getTime() / 1000 - firstRoundAtSeconds) / roundSeconds),
@@ -188,9 +191,9 @@ export async function getProviderView(deps: Deps, query: ProviderQuery): Promise
 /** What is asked of the chain at the moment. */
 interface Live extends Pick<ProviderView, 'provider' | 'addresses' | 'weight' | 'balances'> {
   readonly rewardEpoch: number
-  readonly isRegistered: boolean
+  readonly isRegistered: boolean | null
   readonly isRegisteredNext: boolean | null
-  readonly isMember: boolean
+  readonly isMember: boolean | null
   readonly registrationOpensAt: Date
   readonly currentRound: number
 }

@@ -845,7 +845,8 @@ export interface ProviderView {
     lastUpdateBlock: number | null;
     probabilityOfSilence: number;
   } | null;
-  inPolicy: boolean;
+  /** In the current signing policy; null while that is not known. */
+  inPolicy: boolean | null;
   minimalConditions: {
     /** Over the last 80 rounds; null without enough evidence. */
     anchor: {
@@ -871,7 +872,8 @@ export interface ProviderView {
   };
   /** @pattern ^0x[0-9a-fA-F]{40}$ */
   provider: string;
-  registered: boolean;
+  /** Registered for the current reward epoch; null while that is not known. */
+  registered: boolean | null;
   /** Null before registration for the next reward epoch opens. */
   registeredNext: boolean | null;
   /** When the registration for the next reward epoch is prepared; voters register soon after. Null without the chain. */

@@ -164,4 +164,12 @@ describe('GET /provider-fsp', () => {
     expect(body).toMatchObject({ stale: true, registered: true })
     expect(body.rounds).toHaveLength(30)
   })
+
+  test('says of nobody that he is not registered while the chain does not answer', async () => {
+    await Promise.all([world.primary.down(), world.secondary.down()])
+    const path = `/provider-fsp?provider=0x${'12'.repeat(20)}`
+    const { body } = await world.alice.request('GET', path)
+    await Promise.all([world.primary.up(), world.secondary.up()])
+    expect(body).toMatchObject({ stale: true, registered: null, inPolicy: null })
+  })
 })

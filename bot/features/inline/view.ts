@@ -33,7 +33,8 @@ export function providerResult(
   const { view } = shown
   const name = shown.name ?? shortAddress(view.provider)
   const [wrong] = wrongIn(t, view)
-  const yes = (value: boolean) => t(value ? 'bot:term.yes' : 'bot:term.no')
+  const yes = (value: boolean | null) =>
+    t(value === null ? 'bot:term.unknown' : value ? 'bot:term.yes' : 'bot:term.no')
   const values = {
     epoch: view.rewardEpoch === null ? t('bot:term.unknown') : String(view.rewardEpoch),
     registered: yes(view.registered),

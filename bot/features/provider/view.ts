@@ -173,6 +173,7 @@ function epochLine({ t }: Reader, view: ProviderView): string | undefined {
   if (inPolicy && weight !== null) {
     return t.html('bot:provider.epoch.member', { epoch, weight: formatPercent(weight, t.locale) })
   }
+  if (registered === null || inPolicy === null) return undefined
   return `🔴 ${t.html(`bot:provider.epoch.${registered ? 'registered' : 'absent'}`, { epoch })}`
 }
 
