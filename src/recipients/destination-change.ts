@@ -62,6 +62,7 @@ export async function changeDestination(
     ...(changed && toStored(deps.box, channel, changed.destination)),
     ...state,
     ...(isFresh && { failingSince: null }),
+    ...(moved && { lastSuccessAt: null, lastFailureAt: null }),
     updatedAt: now,
   })
   if (ask) await planConfirmation(tx, saved, changed?.destination ?? before, now)

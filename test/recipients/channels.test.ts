@@ -190,6 +190,17 @@ describe('outcomes', () => {
       lastFailureAt: at(1),
     })
   })
+  test('of an address are not shown for the next one', async () => {
+    await put('webhook', { url: URL_A })
+    const id = await getChannelRecipientId(room.deps, caller, { key: 'webhook' })
+    await record([failed(id, 1), ok(id, 2)])
+    const shown = async () =>
+      (await listChannels(room.deps, caller)).find(({ key }) => key === 'webhook')
+    await put('webhook', { url: URL_A, rotateSecret: true })
+    expect(await shown()).toMatchObject({ lastSuccessAt: at(2), lastFailureAt: at(1) })
+    await put('webhook', { url: `${URL_A}/next` })
+    expect(await shown()).toMatchObject({ lastSuccessAt: null, lastFailureAt: null })
+  })
   test('switch off after 120 hours of nothing but failures, and say so once', async () => {
     const { id } = await hook()
     expect(await record([failed(id, 0), failed(id, 119)])).toEqual([])
