@@ -1,4 +1,5 @@
 import { setTimeout as wait } from 'node:timers/promises'
+import type { ChatMessage } from '../telegram/model.ts'
 import type { WorldParts } from '../world/parts.ts'
 import { secondsSince } from './define.ts'
 
@@ -47,6 +48,17 @@ export async function thenAlerts(
   if (seen.size === 0) note('no alert came: nobody watches this, or something is down')
 }
 
+/** Data of the buttons that only messages of alerts have: the help of one, the acknowledgement of several. */
+const ALERT_BUTTON = /^1:alert\.(help|ackAll)\b/
+
+/** Whether the bot sent it of its own accord about an alert. A recovery has no buttons and answers its alert. */
+function isAlert({ keyboard, replyTo }: Pick<ChatMessage, 'keyboard' | 'replyTo'>): boolean {
+  const isPressable = keyboard
+    .flat()
+    .some(({ callback_data: data = '' }) => ALERT_BUTTON.test(data))
+  return isPressable || replyTo !== undefined
+}
+
 /** Calls back with the place of every alert that comes in, until the returned function is called. */
 function listenForAlerts(
   { telegram, inbox, receiver }: WorldParts,
@@ -59,8 +71,10 @@ function listenForAlerts(
   const ends = [
     telegram.onChange((change) => {
       if (change.kind !== 'message') return
-      const { chatId, from, text, editedAt } = change.message
-      if (from !== telegram.bot.id || editedAt !== undefined || !isAbout(text)) return
+      const { message } = change
+      const { chatId, from, text, editedAt } = message
+      if (from !== telegram.bot.id || editedAt !== undefined) return
+      if (!isAbout(text) || !isAlert(message)) return
       const chat = telegram.chat(chatId)
       found(chat.type === 'private' ? `in ${chat.person.firstName}’s chat` : `in “${chat.title}”`)
     }),

@@ -2,6 +2,7 @@ import type { Browser, Page } from 'playwright-core'
 import { parseAbi } from 'viem'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { confirmLinkOf } from '#sandbox/inbox/mail.ts'
+import { thenAlerts } from '#sandbox/scenarios/alerts.ts'
 import { startWorld, type World } from '#sandbox/world.ts'
 import { feedId } from '#src/chain/feed-names.ts'
 import { HOUR_MS } from '#src/kernel/durations.ts'
@@ -94,6 +95,32 @@ test('a move leads to alerts in chat, mailbox and webhook, and the log says when
   expect(new URL(page.url()).pathname).toBe('/happen')
   expect(await page.locator('#wallets').textContent()).toContain('Bob has 10,500.00 FLR')
   expect(world.receiver.deliveries.every(({ answer }) => answer === 200)).toBe(true)
+})
+
+test('an answer to a person in the chat is not counted as an alert', async () => {
+  const ann = world.cast.people.get('ann')?.id ?? 0
+  const notes: string[] = []
+  const over = new AbortController()
+  const isAnswer = ({ chatId, from, text }: { chatId: number; from: number; text: string }) =>
+    chatId === ann && from === world.telegram.bot.id && text.includes('FLR')
+  const counted = thenAlerts(
+    world,
+    { words: ['FLR'], events: [] },
+    { note: (text) => notes.push(text), signal: over.signal },
+    async () => {
+      const { promise, resolve } = Promise.withResolvers<void>()
+      const end = world.telegram.onChange((change) => {
+        if (change.kind === 'message' && isAnswer(change.message)) resolve()
+      })
+      world.telegram.send(ann, '/status')
+      await promise
+      end()
+    },
+  )
+  await new Promise((resolve) => setTimeout(resolve, 2000))
+  over.abort()
+  await counted
+  expect(notes).toEqual(['no alert came: nobody watches this, or something is down'])
 })
 
 test('the next message is refused with 429, unless that is taken back', async () => {
