@@ -64,7 +64,7 @@ const alertFilter = {
   signal: z.string().max(64).optional(),
   event: z.enum([...EVENTS]).optional(),
   severity: z.enum(SEVERITIES).optional(),
-  state: z.enum(ALERT_STATES).optional(),
+  state: z.enum(ALERT_STATES).optional().meta({ description: 'operations:field.alertState' }),
   from: Instant.optional(),
   to: Instant.optional(),
 }

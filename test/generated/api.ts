@@ -200,6 +200,7 @@ export interface AlertSelection {
   severity?: "info" | "warning" | "critical";
   /** @maxLength 64 */
   signal?: string;
+  /** An alert of a signal without a recovery stays `firing` until it is acknowledged. */
   state?: "firing" | "recovered" | "acknowledged" | "closed";
   /** @format date-time */
   to?: string;
