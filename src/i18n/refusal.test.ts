@@ -8,6 +8,9 @@ test('a refusal is told by its code, with its values and when to try again', () 
   expect(
     refusalText(t, new AppError('rate_limited', 'rate_limited', { retryAfterSeconds: 40 })),
   ).toBe(t('errors:rate_limited.detail', { seconds: 40 }))
+  const down = new AppError('upstream', 'dependency_unavailable')
+  expect(refusalText(t, down)).toBe(t('errors:dependency_unavailable.detail', { seconds: 30 }))
+  expect(refusalText(t, down)).toContain('30 s')
   const full = new AppError('conflict', 'slot_limit_reached', { values: { count: 20 } })
   expect(refusalText(t, full)).toBe(t('errors:slot_limit_reached.detail', { count: 20 }))
 })

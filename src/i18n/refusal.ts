@@ -1,11 +1,12 @@
-import type { AppError } from '#src/kernel/errors.ts'
+import { type AppError, retryAfterOf } from '#src/kernel/errors.ts'
 import { builtKey, type Translate } from './translate.ts'
 
 /** A refusal in one or two sentences: what happened and what to do; of a wrong input its first mistake. */
-export function refusalText(t: Translate, { code, details }: AppError): string {
+export function refusalText(t: Translate, refusal: AppError): string {
+  const { code, details } = refusal
   const [wrong] = details.errors ?? []
   if (wrong !== undefined) return t(builtKey(`errors:field.${wrong.code}`), { ...wrong.values })
-  const seconds = details.retryAfterSeconds
+  const seconds = retryAfterOf(refusal)
   const values = { ...details.values, ...(seconds !== undefined && { seconds }) }
   return t(builtKey(`errors:${code}.detail`), values)
 }

@@ -33,7 +33,9 @@ export function answerFailure(
 }
 
 /** What happened and what to do. A page belongs to no wallet: it is there or it is not. */
-function words(t: Translate, { code, details: { values } }: AppError) {
+function words(t: Translate, problem: AppError) {
+  const { code, details } = problem
+  const values = { ...details.values, seconds: retryAfterOf(problem) ?? 0 }
   if (code === 'not_found') {
     return { title: t('pages:nowhere.title'), text: t('pages:nowhere.text') }
   }

@@ -120,7 +120,9 @@ describe('a database that cannot serve a request', () => {
     await service.database.db.transaction(async (tx) => {
       await tx.execute(query`select from watches where id = ${id} for update`)
       const change = () => alice.request('PATCH', `/watches/${id}`, { label: 'Waits' })
-      expect(await asSomebodyElse(change)).toMatchObject(refusal)
+      const answer = await asSomebodyElse(change)
+      expect(answer).toMatchObject(refusal)
+      expect(answer.body.detail).toContain(` ${answer.headers['retry-after']} s.`)
     })
     expect((await alice.request('PATCH', `/watches/${id}`, { label: 'Done' })).status).toBe(200)
   })

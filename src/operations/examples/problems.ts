@@ -42,7 +42,7 @@ const PROBLEMS: Readonly<Record<ProblemStatus, ProblemExample>> = {
   422: { code: 'idempotency_key_reused' },
   429: { code: 'rate_limited', values: { seconds: 40 } },
   500: { code: 'internal' },
-  503: { code: 'dependency_unavailable' },
+  503: { code: 'dependency_unavailable', values: { seconds: 10 } },
 }
 
 const REQUEST_ID = '6f1c2a9e-3b1d-4f0a-9c55-2f8f5d1f7f10'
