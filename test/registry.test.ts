@@ -2,8 +2,8 @@ import { describe, expect, test } from 'vitest'
 import { z } from 'zod'
 import { builtKey, hasText, translate } from '#src/i18n/translate.ts'
 import { LOCALES } from '#src/kernel/locale.ts'
+import { SIGNAL_GROUPS } from '#src/kernel/signal-group.ts'
 import { REGISTRY } from '#src/operations/index.ts'
-import { SIGNAL_GROUPS } from '#src/watches/define.ts'
 import { REGISTRY as WATCH_TYPES } from '#src/watches/types/index.ts'
 import texts from '../locales/en/signals.json' with { type: 'json' }
 import table from './fixtures/operations.json' with { type: 'json' }

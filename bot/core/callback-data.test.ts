@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import { getAddress } from 'viem/utils'
 import { describe, expect, test } from 'vitest'
 import { LOCALES } from '#src/kernel/locale.ts'
-import { SIGNAL_GROUPS } from '#src/watches/define.ts'
+import { SIGNAL_GROUPS } from '#src/kernel/signal-group.ts'
 import { packed, unpacked, VERB_NAMES, type Verb, watchBehind } from './callback-data.ts'
 import { VERBS } from './verbs.ts'
 

@@ -2,11 +2,12 @@
  * Every verb a button can carry, with its arguments in order. A changed meaning gets a new verb; a
  * changed list of arguments raises the version in `callback-data.ts`.
  */
+
 import { getAddress } from 'viem/utils'
 import { z } from 'zod'
 import { LOCALES } from '#src/kernel/locale.ts'
+import { SIGNAL_GROUPS } from '#src/kernel/signal-group.ts'
 import type { Address, Hash } from '#src/kernel/units.ts'
-import { SIGNAL_GROUPS } from '#src/watches/define.ts'
 
 type Argument = z.ZodType<unknown, string>
 

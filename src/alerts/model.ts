@@ -4,13 +4,14 @@
  * ends. History can be deleted, an open
  * episode stays open.
  */
+
 import { z } from 'zod'
 import { DeliveryEntry } from '#src/delivery/model.ts'
 import { SEVERITIES } from '#src/kernel/display-values.ts'
 import { LOCALES } from '#src/kernel/locale.ts'
 import { pageOf, pageQuery, textInteger } from '#src/kernel/query.ts'
+import { SIGNAL_GROUPS } from '#src/kernel/signal-group.ts'
 import { Id, Instant, JsonObject } from '#src/kernel/units.ts'
-import { SIGNAL_GROUPS } from '#src/watches/define.ts'
 import { EVENTS } from '#src/watches/events.ts'
 import { REGISTRY as WATCH_TYPES } from '#src/watches/types/index.ts'
 

@@ -1,15 +1,12 @@
 /** Watch types, their signals and events as the docs show them. */
+
 import { exampleEnvelope } from '#src/alerts/example.ts'
 import type { Message } from '#src/channels/define.ts'
 import { builtKey, type Translate } from '#src/i18n/translate.ts'
 import type { Severity } from '#src/kernel/display-values.ts'
+import { SIGNAL_GROUPS } from '#src/kernel/signal-group.ts'
 import type { App } from '#src/operations/define.ts'
-import {
-  type Parameter,
-  SIGNAL_GROUPS,
-  type SignalDefinition,
-  type WatchTypeDefinition,
-} from '#src/watches/define.ts'
+import type { Parameter, SignalDefinition, WatchTypeDefinition } from '#src/watches/define.ts'
 import { EVENTS, findEventSource } from '#src/watches/events.ts'
 import { REGISTRY as WATCH_TYPES } from '#src/watches/types/index.ts'
 

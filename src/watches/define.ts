@@ -4,21 +4,10 @@ import type { Fence } from '#src/db/lock.ts'
 import type { FspChain } from '#src/fsp/chain.ts'
 import type { Presentation, Severity } from '#src/kernel/display-values.ts'
 import type { FieldError } from '#src/kernel/errors.ts'
+import type { SignalGroup } from '#src/kernel/signal-group.ts'
 import { Instant, type JsonObject } from '#src/kernel/units.ts'
 import type { Facts } from './facts.ts'
 import type { SignalForm } from './form.ts'
-
-/** Groups of signals, in the order they are shown. */
-export const SIGNAL_GROUPS = [
-  'alerts',
-  'ftso',
-  'fdc',
-  'offences',
-  'transactions',
-  'fast-updates',
-  'registration',
-] as const
-export type SignalGroup = (typeof SIGNAL_GROUPS)[number]
 
 /** A fact about a target at a moment of its source. */
 export interface Observed {

@@ -1,5 +1,6 @@
 import { z } from 'zod'
-import type { Signal, SignalDefinition, SignalGroup } from './define.ts'
+import type { SignalGroup } from '#src/kernel/signal-group.ts'
+import type { Signal, SignalDefinition } from './define.ts'
 import {
   Blindness,
   MONITORING_EVENTS,

@@ -1,5 +1,6 @@
 import { builtKey, type Translate, typed } from '#src/i18n/translate.ts'
-import { SIGNAL_GROUPS, type SignalDefinition, type SignalGroup } from '#src/watches/define.ts'
+import { SIGNAL_GROUPS, type SignalGroup } from '#src/kernel/signal-group.ts'
+import type { SignalDefinition } from '#src/watches/define.ts'
 import type { SignalSetting, SignalState, Watch } from '#src/watches/model.ts'
 import { findWatchType } from '#src/watches/types/index.ts'
 import { packed } from '../../core/callback-data.ts'

@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { isAtLeast, type Severity } from '#src/kernel/display-values.ts'
-import type { Firing, Observed, Signal, SignalGroup, WatchType } from '../define.ts'
+import type { SignalGroup } from '#src/kernel/signal-group.ts'
+import type { Firing, Observed, Signal, WatchType } from '../define.ts'
 import { completeSignals, type EvaluatedWatch, type StoredState } from '../model.ts'
 
 /** A firing with everything an alert needs to know of the watch behind it. */

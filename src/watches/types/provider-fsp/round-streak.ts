@@ -6,6 +6,7 @@ import {
 } from '#src/fsp/indexer/observation.ts'
 import { ROUND_CHECKS, type RoundCheck } from '#src/fsp/protocol/verdict.ts'
 import type { DisplayValues, Presentation, Severity } from '#src/kernel/display-values.ts'
+import type { SignalGroup } from '#src/kernel/signal-group.ts'
 import { Address, Instant, type JsonObject } from '#src/kernel/units.ts'
 import {
   defineSignal,
@@ -13,7 +14,6 @@ import {
   type Parameter,
   type ParameterValues,
   type Signal,
-  type SignalGroup,
 } from '../../define.ts'
 import type { ProviderTarget } from '../provider-target.ts'
 import { eventsOf } from './events.ts'

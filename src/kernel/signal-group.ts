@@ -1,0 +1,11 @@
+/** Groups of signals, in the order they are shown. */
+export const SIGNAL_GROUPS = [
+  'alerts',
+  'ftso',
+  'fdc',
+  'offences',
+  'transactions',
+  'fast-updates',
+  'registration',
+] as const
+export type SignalGroup = (typeof SIGNAL_GROUPS)[number]
