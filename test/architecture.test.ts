@@ -24,6 +24,7 @@ const FLOORS: readonly (readonly [RegExp, number, string])[] = [
   [/^src\/db\//, 1, 'db'],
   [/^src\/chain\//, 1, 'chain'],
   [/^src\/i18n\//, 1, 'i18n'],
+  [/^src\/actions\//, 1, 'actions'],
   [/^src\/kernel\//, 0, 'kernel'],
 ]
 

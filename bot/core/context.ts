@@ -1,11 +1,11 @@
 import type { Context } from 'grammy'
+import type { Press } from '#src/actions/codec.ts'
 import type { Translate } from '#src/i18n/translate.ts'
 import type { Caller } from '#src/kernel/caller.ts'
 import type { App, Answering as Operation } from '#src/operations/define.ts'
 import type { RawInput } from '#src/operations/invoke.ts'
 import type { ChatLink } from '#src/recipients/chats.ts'
 import type { Reader } from '../views/view.ts'
-import type { Press } from './callback-data.ts'
 import type { KnownChat } from './store.ts'
 
 /** A wallet the chat is linked to, and what the person behind the update may do with it here. */

@@ -17,11 +17,11 @@
  *    administrator who linked the wallet; the wallet is the one that owns the object (`findWatch`).
  */
 import type { Composer } from 'grammy'
+import type { ArgumentsOf, Verb } from '#src/actions/codec.ts'
+import { argumentsOf } from '#src/actions/codec.ts'
 import { privateMatter } from '../views/notices.ts'
 import { homeScreen } from '../views/screens.ts'
 import { deepLink } from '../views/view.ts'
-import type { ArgumentsOf, Verb } from './callback-data.ts'
-import { argumentsOf } from './callback-data.ts'
 import type { BotContext } from './context.ts'
 import { handleVerb } from './handled.ts'
 import type { Question } from './session.ts'

@@ -2,7 +2,7 @@
  * Which verbs somebody handles. A button that nobody handles is left out of every screen, so a part of
  * the bot takes its buttons with it.
  */
-import { unpacked, type Verb } from './callback-data.ts'
+import { unpacked, type Verb } from '#src/actions/codec.ts'
 
 const verbs = new Set<Verb>()
 

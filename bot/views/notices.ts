@@ -1,6 +1,6 @@
+import { packed } from '#src/actions/codec.ts'
 import { escapeHtml, id, type Translate } from '#src/i18n/translate.ts'
 import type { Address } from '#src/kernel/units.ts'
-import { packed } from '../core/callback-data.ts'
 import { listData, USUAL_FILTER } from '../features/alerts/filter-view.ts'
 import {
   act,

@@ -1,8 +1,8 @@
+import { packed } from '#src/actions/codec.ts'
 import { formatList, shortAddress } from '#src/i18n/format.ts'
 import { isolate, withoutDirections } from '#src/i18n/isolates.ts'
 import { escapeHtml, type Html, html, type Translate } from '#src/i18n/translate.ts'
 import type { Locale } from '#src/kernel/locale.ts'
-import { packed } from '../core/callback-data.ts'
 
 /** One button below a message. */
 export type Button = {

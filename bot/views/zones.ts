@@ -1,9 +1,10 @@
 /** Time zones as people choose them: by region and city, or by typing a part of the name. Pure. */
+
+import { packed } from '#src/actions/codec.ts'
 import { cut } from '#src/channels/wording.ts'
 import { formatTime } from '#src/i18n/format.ts'
 import { builtKey, type Translate } from '#src/i18n/translate.ts'
 import type { Locale } from '#src/kernel/locale.ts'
-import { packed } from '../core/callback-data.ts'
 import {
   act,
   type Button,

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { packed, VERB_NAMES } from '#bot/core/callback-data.ts'
 import { isVerbHandled } from '#bot/core/handled.ts'
+import { packed, VERB_NAMES } from '#src/actions/codec.ts'
 import { updateSubscriptions } from '#src/operations/subscriptions.ts'
 import { type Chatting, walletOf } from '../support/bot.ts'
 import { type MoneyWorld, moneyWorld } from '../support/bot-money.ts'

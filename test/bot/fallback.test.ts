@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { packed } from '#bot/core/callback-data.ts'
+import { packed } from '#src/actions/codec.ts'
 import { type BotWorld, botWorld, walletOf } from '../support/bot.ts'
 
 let world: BotWorld

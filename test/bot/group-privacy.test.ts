@@ -1,7 +1,7 @@
 /** What a group never reads: credits and their alerts, and where else a wallet's people are told. */
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { packed } from '#bot/core/callback-data.ts'
 import { REGISTRY } from '#bot/features/index.ts'
+import { packed } from '#src/actions/codec.ts'
 import { judgeLedgers } from '#src/jobs/judge-ledgers.ts'
 import { createRecipient, updateRecipient } from '#src/operations/recipients.ts'
 import { createWatch } from '#src/operations/watches.ts'

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { packed } from '#bot/core/callback-data.ts'
 import { findChat } from '#bot/core/store.ts'
+import { packed } from '#src/actions/codec.ts'
 import { alertsOfMessage } from '#src/delivery/service.ts'
 import { invoke } from '#src/operations/invoke.ts'
 import { getWatch } from '#src/operations/watches.ts'

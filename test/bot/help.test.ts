@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { packed } from '#bot/core/callback-data.ts'
 import { HELP_PAGES } from '#bot/features/help/view.ts'
+import { packed } from '#src/actions/codec.ts'
 import { translate } from '#src/i18n/translate.ts'
 import { LOCALES } from '#src/kernel/locale.ts'
 import { type BotWorld, botWorld, menuNames } from '../support/bot.ts'

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { packed } from '#bot/core/callback-data.ts'
+import { packed } from '#src/actions/codec.ts'
 import { translate } from '#src/i18n/translate.ts'
 import { LOCALE_NAMES, LOCALES } from '#src/kernel/locale.ts'
 import { chatLinks } from '#src/recipients/chats.ts'

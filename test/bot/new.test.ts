@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
-import { packed } from '#bot/core/callback-data.ts'
 import { deleteDraft } from '#bot/core/session-store.ts'
 import { type FurnishedDevnet, startDevnet } from '#sandbox/devnet.ts'
+import { packed } from '#src/actions/codec.ts'
 import { createSubscription } from '#src/operations/subscriptions.ts'
 import { deleteWatch, listWatches } from '#src/operations/watches.ts'
 import { type BotWorld, botWorld, type Chatting, walletOf } from '../support/bot.ts'

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { packed } from '#bot/core/callback-data.ts'
+import { packed } from '#src/actions/codec.ts'
 import type { Scope } from '#src/kernel/caller.ts'
 import { invoke } from '#src/operations/invoke.ts'
 import { getSettings, replaceSettings } from '#src/operations/settings.ts'

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
-import { packed } from '#bot/core/callback-data.ts'
+import { packed } from '#src/actions/codec.ts'
 import { getWatch, updateWatch } from '#src/operations/watches.ts'
 import { saveStates } from '#src/watches/state-store.ts'
 import { type BotWorld, botWorld, type Chatting, walletOf } from '../support/bot.ts'

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { API_TIMEOUT_SECONDS, createApi } from '#bot/core/api.ts'
-import { packed } from '#bot/core/callback-data.ts'
 import { termsMark } from '#bot/features/terms/terms.ts'
+import { packed } from '#src/actions/codec.ts'
 import { LOCALES } from '#src/kernel/locale.ts'
 import { getAccount } from '#src/operations/account.ts'
 import { listSubscriptions, updateSubscriptions } from '#src/operations/subscriptions.ts'

@@ -1,6 +1,6 @@
 import { sql } from 'drizzle-orm'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { packed } from '#bot/core/callback-data.ts'
+import { packed } from '#src/actions/codec.ts'
 import { translate } from '#src/i18n/translate.ts'
 import { LOCALES } from '#src/kernel/locale.ts'
 import { updateSubscriptions } from '#src/operations/subscriptions.ts'

@@ -1,6 +1,6 @@
 import { sql } from 'drizzle-orm'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
-import { packed } from '#bot/core/callback-data.ts'
+import { packed } from '#src/actions/codec.ts'
 import { deleteWatch, getWatch } from '#src/operations/watches.ts'
 import { chatLinks, unlinkChat } from '#src/recipients/chats.ts'
 import { recordDeliverySuccesses } from '#src/recipients/store.ts'

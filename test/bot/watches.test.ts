@@ -1,6 +1,6 @@
 import { sql } from 'drizzle-orm'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
-import { packed } from '#bot/core/callback-data.ts'
+import { packed } from '#src/actions/codec.ts'
 import { invoke } from '#src/operations/invoke.ts'
 import { getWatch, listWatches } from '#src/operations/watches.ts'
 import { unlinkChat, updateChat } from '#src/recipients/chats.ts'

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { unpacked } from '#bot/core/callback-data.ts'
+import { unpacked } from '#src/actions/codec.ts'
 import { ENVELOPE_KINDS, type MessageState } from '#src/channels/define.ts'
 import { alertView } from '#src/channels/telegram-alert.ts'
 import { REGISTRY as WATCH_TYPES } from '#src/watches/types/index.ts'

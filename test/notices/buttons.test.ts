@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { unpacked } from '#bot/core/callback-data.ts'
+import { unpacked } from '#src/actions/codec.ts'
 import { ACTS } from '#src/notices/acts.ts'
 
 const ID_MAX = 2_147_483_647

@@ -1,8 +1,8 @@
 import { GrammyError, type Middleware } from 'grammy'
 import type { InlineKeyboardMarkup } from 'grammy/types'
+import { packed } from '#src/actions/codec.ts'
 import type { App } from '#src/operations/define.ts'
 import { describe } from '../api.ts'
-import { packed } from '../callback-data.ts'
 import type { BotContext, PressAnswer } from '../context.ts'
 
 /** After this long a press is answered without a word, and the chat shows that work goes on. */

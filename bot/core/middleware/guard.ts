@@ -1,7 +1,7 @@
 import type { Middleware } from 'grammy'
+import { argumentsOf, type Press, type Verb } from '#src/actions/codec.ts'
 import { unlinked } from '../../views/notices.ts'
 import { deepLink } from '../../views/view.ts'
-import { argumentsOf, type Press, type Verb } from '../callback-data.ts'
 import type { BotContext } from '../context.ts'
 import { show } from '../show.ts'
 

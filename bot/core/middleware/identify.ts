@@ -1,11 +1,11 @@
 import { GrammyError, type Middleware } from 'grammy'
 import type { Chat, User } from 'grammy/types'
+import { unpacked } from '#src/actions/codec.ts'
 import { translator } from '#src/i18n/translate.ts'
 import { localeOfTag } from '#src/kernel/locale.ts'
 import type { App } from '#src/operations/define.ts'
 import { invoke } from '#src/operations/invoke.ts'
 import { type ChatLink, chatLinks } from '#src/recipients/chats.ts'
-import { unpacked } from '../callback-data.ts'
 import type { BotContext, BotState, Membership } from '../context.ts'
 import { CHAT_KINDS, type ChatKind, findChat, type KnownChat, keepChat } from '../store.ts'
 

@@ -1,4 +1,5 @@
 import { Composer } from 'grammy'
+import type { MuteDuration } from '#src/actions/codec.ts'
 import type { ActedAlert } from '#src/alerts/acknowledge.ts'
 import { formatTime } from '#src/i18n/format.ts'
 import { typed } from '#src/i18n/translate.ts'
@@ -11,7 +12,6 @@ import {
   muteMessage,
   muteWatchOf,
 } from '#src/operations/chat-alerts.ts'
-import type { MuteDuration } from '../../core/callback-data.ts'
 import type { BotContext, Membership } from '../../core/context.ts'
 import { defineFeature, onPress } from '../../core/feature.ts'
 import { sentenceOf } from '../../core/refusals.ts'

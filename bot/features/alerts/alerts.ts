@@ -1,9 +1,10 @@
 /** Alerts behind buttons: whose they are, and what the pressed message is. */
+
+import { argumentsOf, type Press, unpacked, type Verb } from '#src/actions/codec.ts'
 import type { AlertCard } from '#src/alerts/card.ts'
 import type { HelpTopic } from '#src/channels/wording.ts'
 import { AppError } from '#src/kernel/errors.ts'
 import { findMessage, getAlert, openHelp } from '#src/operations/chat-alerts.ts'
-import { argumentsOf, type Press, unpacked, type Verb } from '../../core/callback-data.ts'
 import type { BotContext, Membership } from '../../core/context.ts'
 import { isDelivered, redraw, show } from '../../core/show.ts'
 import { findWatch, hasButtons, isHidden, leadAway, showCard } from '../../views/screens.ts'

@@ -1,8 +1,8 @@
+import { packed } from '#src/actions/codec.ts'
+import type { AlertFilter } from '#src/actions/verbs.ts'
 import { isolate } from '#src/i18n/isolates.ts'
 import { typed } from '#src/i18n/translate.ts'
 import { HOUR_MS } from '#src/kernel/durations.ts'
-import { packed } from '../../core/callback-data.ts'
-import type { AlertFilter } from '../../core/verbs.ts'
 import {
   act,
   type Button,

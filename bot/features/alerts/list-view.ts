@@ -1,10 +1,10 @@
+import { packed } from '#src/actions/codec.ts'
+import type { AlertFilter } from '#src/actions/verbs.ts'
 import type { AlertLine } from '#src/alerts/history-view.ts'
 import { cut, lineStart } from '#src/channels/wording.ts'
 import { formatDuration } from '#src/i18n/format.ts'
 import { withoutDirections } from '#src/i18n/isolates.ts'
 import { escapeHtml, html, typed } from '#src/i18n/translate.ts'
-import { packed } from '../../core/callback-data.ts'
-import type { AlertFilter } from '../../core/verbs.ts'
 import { nearTime } from '../../views/time.ts'
 import {
   act,

@@ -4,6 +4,7 @@
  * unused changes it too, as long as it is shown there.
  */
 import { type Api, GrammyError } from 'grammy'
+import { argumentsOf, packed, unpacked } from '#src/actions/codec.ts'
 import type { Sql } from '#src/db/connection.ts'
 import { listen } from '#src/db/listen.ts'
 import { translator } from '#src/i18n/translate.ts'
@@ -15,7 +16,6 @@ import { listSubscriptions } from '#src/operations/subscriptions.ts'
 import { chatLinks } from '#src/recipients/chats.ts'
 import { CONNECTS_CHANNEL, type ConnectNews, notifyConnects } from '#src/recipients/connect.ts'
 import { describe } from '../../core/api.ts'
-import { argumentsOf, packed, unpacked } from '../../core/callback-data.ts'
 import { keyboard } from '../../core/show.ts'
 import { changeChat, findChat } from '../../core/store.ts'
 import { createWaker } from '../../core/waker.ts'

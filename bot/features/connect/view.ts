@@ -1,7 +1,7 @@
+import { packed } from '#src/actions/codec.ts'
 import { html, id, type Translate } from '#src/i18n/translate.ts'
 import type { Scope } from '#src/kernel/caller.ts'
 import type { ConnectCode } from '#src/recipients/connect.ts'
-import { packed } from '../../core/callback-data.ts'
 import { clockTime } from '../../views/time.ts'
 import {
   act,

@@ -1,3 +1,5 @@
+import { argumentsOf, packed, unpacked } from '#src/actions/codec.ts'
+import type { HelpPart } from '#src/actions/verbs.ts'
 import { exampleEnvelope } from '#src/alerts/example.ts'
 import type { Envelope, MessageState } from '#src/channels/define.ts'
 import { alertView } from '#src/channels/telegram-alert.ts'
@@ -6,8 +8,6 @@ import { TEST_GLYPH } from '#src/channels/wording.ts'
 import { HOUR_MS, MINUTE_MS } from '#src/kernel/durations.ts'
 import type { JsonObject } from '#src/kernel/units.ts'
 import { findEventSource } from '#src/watches/events.ts'
-import { argumentsOf, packed, unpacked } from '../../core/callback-data.ts'
-import type { HelpPart } from '../../core/verbs.ts'
 import {
   act,
   type Button,

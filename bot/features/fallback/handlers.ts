@@ -1,6 +1,6 @@
 import { Composer } from 'grammy'
+import { watchBehind } from '#src/actions/codec.ts'
 import { AppError } from '#src/kernel/errors.ts'
-import { watchBehind } from '../../core/callback-data.ts'
 import type { BotContext } from '../../core/context.ts'
 import { defineFeature } from '../../core/feature.ts'
 import { removeButtons, send } from '../../core/show.ts'

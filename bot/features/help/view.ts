@@ -1,9 +1,9 @@
+import { packed } from '#src/actions/codec.ts'
 import { PERIOD_DAYS, SLOT_PRICE_CREDITS, SLOTS_MAX, TRIAL_DAYS } from '#src/billing/price-list.ts'
 import { isOpenLink } from '#src/channels/wording.ts'
 import { formatDuration } from '#src/i18n/format.ts'
 import { builtKey, id, type Translate } from '#src/i18n/translate.ts'
 import { DAY_SECONDS } from '#src/kernel/durations.ts'
-import { packed } from '../../core/callback-data.ts'
 import {
   act,
   type Button,

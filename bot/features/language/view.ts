@@ -1,5 +1,5 @@
+import { packed } from '#src/actions/codec.ts'
 import { LOCALE_NAMES, LOCALES, type Locale } from '#src/kernel/locale.ts'
-import { packed } from '../../core/callback-data.ts'
 import { type Button, menuButton, type Reader, screen, type View } from '../../views/view.ts'
 
 /**

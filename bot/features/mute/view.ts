@@ -1,9 +1,9 @@
+import { packed } from '#src/actions/codec.ts'
 import type { AlertLine } from '#src/alerts/history-view.ts'
 import { cut } from '#src/channels/wording.ts'
 import { isolate } from '#src/i18n/isolates.ts'
 import { typed } from '#src/i18n/translate.ts'
 import type { Watch } from '#src/watches/model.ts'
-import { packed } from '../../core/callback-data.ts'
 import { nearTime } from '../../views/time.ts'
 import {
   act,

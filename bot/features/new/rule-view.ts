@@ -1,8 +1,8 @@
+import { packed } from '#src/actions/codec.ts'
 import { builtKey, type Translate, typed } from '#src/i18n/translate.ts'
 import { SIGNAL_GROUPS } from '#src/kernel/signal-group.ts'
 import type { Watch } from '#src/watches/model.ts'
 import { findWatchType } from '#src/watches/types/index.ts'
-import { packed } from '../../core/callback-data.ts'
 import {
   fieldLabel,
   fieldsOf,

@@ -1,8 +1,8 @@
+import { packed } from '#src/actions/codec.ts'
 import { isolate } from '#src/i18n/isolates.ts'
 import { builtKey, typed } from '#src/i18n/translate.ts'
 import { SEVERITIES } from '#src/kernel/display-values.ts'
 import { findWatchType } from '#src/watches/types/index.ts'
-import { packed } from '../../core/callback-data.ts'
 import type { SlotUse } from '../../views/slot-use.ts'
 import {
   act,

@@ -1,8 +1,8 @@
+import { packed } from '#src/actions/codec.ts'
 import { builtKey, html, type Translate, typed } from '#src/i18n/translate.ts'
 import { settingValue } from '#src/watches/form.ts'
 import type { Watch } from '#src/watches/model.ts'
 import { REGISTRY } from '#src/watches/types/index.ts'
-import { packed } from '../../core/callback-data.ts'
 import { fieldsOf, type OwnedField } from '../../views/fields.ts'
 import type { SlotUse } from '../../views/slot-use.ts'
 import {

@@ -1,3 +1,4 @@
+import { packed } from '#src/actions/codec.ts'
 import { formatAmount, formatDuration, formatPercent } from '#src/i18n/format.ts'
 import { builtKey, escapeHtml, id, type Translate, typed } from '#src/i18n/translate.ts'
 import { HOUR_SECONDS } from '#src/kernel/durations.ts'
@@ -5,7 +6,6 @@ import { hoursToRegistration, type PictureRounds } from '#src/pictures/provider-
 import type { NamedProvider } from '#src/watches/provider-names.ts'
 import type { ProviderView, RoundCell } from '#src/watches/provider-view.ts'
 import { lowSeverity } from '#src/watches/types/provider-fsp/transactions.ts'
-import { packed } from '../../core/callback-data.ts'
 import { clockTime } from '../../views/time.ts'
 import {
   act,

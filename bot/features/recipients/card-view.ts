@@ -1,10 +1,10 @@
+import { packed } from '#src/actions/codec.ts'
 import { isolate } from '#src/i18n/isolates.ts'
 import { hasText, id, type TextKey, typed } from '#src/i18n/translate.ts'
 import { LOCALE_NAMES } from '#src/kernel/locale.ts'
 import { names } from '#src/notices/words.ts'
 import type { Destination } from '#src/recipients/directory.ts'
 import { OFF_BY_MOVE, OFF_BY_OWNER, OFF_BY_READER } from '#src/recipients/model.ts'
-import { packed } from '../../core/callback-data.ts'
 import { channelName, destinationName } from '../../views/destination.ts'
 import { nearTime } from '../../views/time.ts'
 import {

@@ -1,7 +1,7 @@
+import { packed } from '#src/actions/codec.ts'
 import { id, typed } from '#src/i18n/translate.ts'
 import type { Severity } from '#src/kernel/display-values.ts'
 import { LOCALE_NAMES, LOCALES } from '#src/kernel/locale.ts'
-import { packed } from '../../core/callback-data.ts'
 import { destinationName } from '../../views/destination.ts'
 import { act, inRows, labelWithName, type Reader, screen, type View } from '../../views/view.ts'
 import { suggestedZones, zoneButton } from '../../views/zones.ts'

@@ -1,5 +1,6 @@
 import { Composer } from 'grammy'
 import { z } from 'zod'
+import { packed } from '#src/actions/codec.ts'
 import { id as bare, typed } from '#src/i18n/translate.ts'
 import { LOCALE_NAMES } from '#src/kernel/locale.ts'
 import {
@@ -8,7 +9,6 @@ import {
   removeDestination,
 } from '#src/operations/chat-destinations.ts'
 import type { RecipientChanges } from '#src/recipients/model.ts'
-import { packed } from '../../core/callback-data.ts'
 import type { BotContext } from '../../core/context.ts'
 import { defineFeature, onCommand, onPress } from '../../core/feature.ts'
 import { defineQuestion } from '../../core/session.ts'

@@ -1,8 +1,8 @@
+import { packed } from '#src/actions/codec.ts'
 import { isolate } from '#src/i18n/isolates.ts'
 import { html, id, typed } from '#src/i18n/translate.ts'
 import type { Destination } from '#src/recipients/directory.ts'
 import { RECIPIENTS_MAX } from '#src/recipients/model.ts'
-import { packed } from '../../core/callback-data.ts'
 import { channelName, destinationName, isOn } from '../../views/destination.ts'
 import { nearTime } from '../../views/time.ts'
 import {

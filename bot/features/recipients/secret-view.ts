@@ -1,5 +1,5 @@
+import { packed } from '#src/actions/codec.ts'
 import { escapeHtml, html, id, typed } from '#src/i18n/translate.ts'
-import { packed } from '../../core/callback-data.ts'
 import { destinationName } from '../../views/destination.ts'
 import { nearTime } from '../../views/time.ts'
 import { act, type Reader, screen, type View } from '../../views/view.ts'

@@ -1,8 +1,8 @@
+import { packed } from '#src/actions/codec.ts'
 import { id } from '#src/i18n/translate.ts'
 import type { Severity } from '#src/kernel/display-values.ts'
 import { LOCALE_NAMES } from '#src/kernel/locale.ts'
 import type { Settings } from '#src/recipients/settings.ts'
-import { packed } from '../../core/callback-data.ts'
 import { clockTime } from '../../views/time.ts'
 import {
   act,

@@ -1,10 +1,10 @@
+import { type HelpPart, packed } from '#src/actions/codec.ts'
 import { formatDuration } from '#src/i18n/format.ts'
 import { isolate } from '#src/i18n/isolates.ts'
 import { builtKey, escapeHtml, hasText, id, type Translate, typed } from '#src/i18n/translate.ts'
 import type { Parameter, SignalDefinition } from '#src/watches/define.ts'
 import type { Watch } from '#src/watches/model.ts'
 import { findWatchType } from '#src/watches/types/index.ts'
-import { type HelpPart, packed } from '../../core/callback-data.ts'
 import { nearTime } from '../../views/time.ts'
 import {
   act,

@@ -1,4 +1,5 @@
 import { Composer } from 'grammy'
+import type { ArgumentsOf } from '#src/actions/codec.ts'
 import { SLOTS_MAX } from '#src/billing/price-list.ts'
 import type { SlotQuote } from '#src/billing/subscriptions/model.ts'
 import { id as bare, escapeHtml } from '#src/i18n/translate.ts'
@@ -10,7 +11,6 @@ import {
   quoteSubscription,
   updateSubscriptions,
 } from '#src/operations/subscriptions.ts'
-import type { ArgumentsOf } from '../../core/callback-data.ts'
 import type { BotContext } from '../../core/context.ts'
 import { defineFeature, onCommand, onPress } from '../../core/feature.ts'
 import { sentenceOf } from '../../core/refusals.ts'

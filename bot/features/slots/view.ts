@@ -1,3 +1,4 @@
+import { type ArgumentsOf, packed } from '#src/actions/codec.ts'
 import { PERIOD_DAYS, SLOT_PRICE_CREDITS, UI_DURATIONS } from '#src/billing/price-list.ts'
 import type { SlotQuote, Subscription, SubscriptionList } from '#src/billing/subscriptions/model.ts'
 import { goneAt, priceSlots } from '#src/billing/subscriptions/rules.ts'
@@ -5,7 +6,6 @@ import { formatDate, formatDuration, formatList, formatPercent } from '#src/i18n
 import { id, type Translate } from '#src/i18n/translate.ts'
 import { DAY_SECONDS } from '#src/kernel/durations.ts'
 import { names } from '#src/notices/words.ts'
-import { type ArgumentsOf, packed } from '../../core/callback-data.ts'
 import { slotUse } from '../../views/slot-use.ts'
 import {
   act,

@@ -1,7 +1,7 @@
+import { packed } from '#src/actions/codec.ts'
 import { type TextKey, type Translate, typed } from '#src/i18n/translate.ts'
 import type { Scope } from '#src/kernel/caller.ts'
 import type { TelegramLinkOffer } from '#src/recipients/model.ts'
-import { packed } from '../../core/callback-data.ts'
 import { clockTime } from '../../views/time.ts'
 import {
   act,

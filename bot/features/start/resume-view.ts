@@ -1,5 +1,5 @@
+import { packed } from '#src/actions/codec.ts'
 import type { Translate } from '#src/i18n/translate.ts'
-import { packed } from '../../core/callback-data.ts'
 import { act, type Button } from '../../views/view.ts'
 import { typeName } from '../../views/watch-facts.ts'
 

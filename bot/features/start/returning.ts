@@ -1,7 +1,8 @@
 /** A chat that blocked the bot, or threw it out, and is back. */
+
+import { packed } from '#src/actions/codec.ts'
 import { getDestination } from '#src/operations/chat-destinations.ts'
 import { unblockChat } from '#src/recipients/chats.ts'
-import { packed } from '../../core/callback-data.ts'
 import type { BotContext, Membership } from '../../core/context.ts'
 import { identifyAgain } from '../../core/middleware/identify.ts'
 import { homeScreen } from '../../views/screens.ts'

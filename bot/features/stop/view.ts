@@ -1,5 +1,5 @@
+import { packed } from '#src/actions/codec.ts'
 import { id } from '#src/i18n/translate.ts'
-import { packed } from '../../core/callback-data.ts'
 import {
   act,
   back,

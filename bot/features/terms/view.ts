@@ -1,5 +1,5 @@
+import { type ArgumentsOf, packed } from '#src/actions/codec.ts'
 import { html, id } from '#src/i18n/translate.ts'
-import { type ArgumentsOf, packed } from '../../core/callback-data.ts'
 import { act, back, type Reader, screen, type View } from '../../views/view.ts'
 
 /** The terms in force, as they are shown before something is bought. */

@@ -1,5 +1,5 @@
+import { packed } from '#src/actions/codec.ts'
 import { typed } from '#src/i18n/translate.ts'
-import { packed } from '../../core/callback-data.ts'
 import { act, back, type Reader, screen, type View } from '../../views/view.ts'
 
 /** Where alerts go, as seen from a topic. */

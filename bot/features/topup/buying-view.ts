@@ -1,3 +1,4 @@
+import { packed } from '#src/actions/codec.ts'
 import { MIN_TOPUP_CREDITS, PERIOD_DAYS, SLOT_PRICE_CREDITS } from '#src/billing/price-list.ts'
 import {
   formatAmount,
@@ -8,7 +9,6 @@ import {
 } from '#src/i18n/format.ts'
 import { builtKey, html, id, type Translate } from '#src/i18n/translate.ts'
 import { DAY_SECONDS } from '#src/kernel/durations.ts'
-import { packed } from '../../core/callback-data.ts'
 import {
   act,
   type Button,

@@ -1,11 +1,11 @@
 import { formatUnits } from 'viem/utils'
+import { packed } from '#src/actions/codec.ts'
 import { type AssetKey, MIN_TOPUP_CREDITS } from '#src/billing/price-list.ts'
 import { NOT_FOUND, type Topup } from '#src/billing/topups/model.ts'
 import { payerProblem } from '#src/billing/topups/rules.ts'
 import { isOpenLink } from '#src/channels/wording.ts'
 import { formatPrice, shortAddress } from '#src/i18n/format.ts'
 import { builtKey, hasText, html, id, type Translate } from '#src/i18n/translate.ts'
-import { packed } from '../../core/callback-data.ts'
 import { clockTime } from '../../views/time.ts'
 import {
   act,

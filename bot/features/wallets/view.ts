@@ -1,6 +1,6 @@
+import { packed } from '#src/actions/codec.ts'
 import { id, type Translate } from '#src/i18n/translate.ts'
 import type { Scope } from '#src/kernel/caller.ts'
-import { packed } from '../../core/callback-data.ts'
 import {
   act,
   inRows,

@@ -1,9 +1,9 @@
+import { packed } from '#src/actions/codec.ts'
 import { formatDuration } from '#src/i18n/format.ts'
 import { escapeHtml, html, id, typed } from '#src/i18n/translate.ts'
 import { MINUTE_MS } from '#src/kernel/durations.ts'
 import type { Watch } from '#src/watches/model.ts'
 import { findWatchType } from '#src/watches/types/index.ts'
-import { packed } from '../../core/callback-data.ts'
 import { fieldLabel, fieldsOf, findField, valueText } from '../../views/fields.ts'
 import { clockTime, nearTime } from '../../views/time.ts'
 import {

@@ -1,7 +1,7 @@
+import { packed } from '#src/actions/codec.ts'
 import { isolate } from '#src/i18n/isolates.ts'
 import { typed } from '#src/i18n/translate.ts'
 import type { Watch } from '#src/watches/model.ts'
-import { packed } from '../../core/callback-data.ts'
 import {
   fieldLabel,
   fieldText,

@@ -1,8 +1,8 @@
+import { packed } from '#src/actions/codec.ts'
 import { formatDuration } from '#src/i18n/format.ts'
 import { isolate } from '#src/i18n/isolates.ts'
 import { builtKey, html, typed } from '#src/i18n/translate.ts'
 import type { Watch } from '#src/watches/model.ts'
-import { packed } from '../../core/callback-data.ts'
 import type { SlotUse } from '../../views/slot-use.ts'
 import { nearTime } from '../../views/time.ts'
 import {

@@ -1,8 +1,8 @@
+import { packed } from '#src/actions/codec.ts'
 import { isolate } from '#src/i18n/isolates.ts'
 import { builtKey, typed } from '#src/i18n/translate.ts'
 import type { ChannelState, Recipient } from '#src/recipients/model.ts'
 import type { Watch } from '#src/watches/model.ts'
-import { packed } from '../../core/callback-data.ts'
 import {
   act,
   type Button,

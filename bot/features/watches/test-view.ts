@@ -1,6 +1,6 @@
+import { packed } from '#src/actions/codec.ts'
 import { typed } from '#src/i18n/translate.ts'
 import type { Watch } from '#src/watches/model.ts'
-import { packed } from '../../core/callback-data.ts'
 import { clockTime } from '../../views/time.ts'
 import { act, type Reader, screen, type View } from '../../views/view.ts'
 import { backToCard } from './edit-view.ts'

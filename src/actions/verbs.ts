@@ -1,6 +1,6 @@
 /**
  * Every verb a button can carry, with its arguments in order. A changed meaning gets a new verb; a
- * changed list of arguments raises the version in `callback-data.ts`.
+ * changed list of arguments raises the version in `codec.ts`.
  */
 
 import { getAddress } from 'viem/utils'

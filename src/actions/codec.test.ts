@@ -3,7 +3,7 @@ import { getAddress } from 'viem/utils'
 import { describe, expect, test } from 'vitest'
 import { LOCALES } from '#src/kernel/locale.ts'
 import { SIGNAL_GROUPS } from '#src/kernel/signal-group.ts'
-import { packed, unpacked, VERB_NAMES, type Verb, watchBehind } from './callback-data.ts'
+import { packed, unpacked, VERB_NAMES, type Verb, watchBehind } from './codec.ts'
 import { VERBS } from './verbs.ts'
 
 const id = fc.integer({ min: 1, max: 2_147_483_647 })
