@@ -2,7 +2,7 @@
  * How a feature is added:
  *
  * 1. `bot/features/<name>.ts`: a `Composer`, what it answers to, and one `defineFeature`. Commands by
- *    `onCommand`, presses by `onPress` (verbs with their arguments stand in `bot/verbs.ts`), typed
+ *    `onCommand`, presses by `onPress` (verbs with their arguments stand in `src/actions/verbs.ts`), typed
  *    answers by `defineQuestion` of `bot/session.ts`, listed in the feature's `questions`.
  * 2. One line in `bot/features/index.ts`. Features are tried in that order; the last takes what is left.
  * 3. `bot/views/<screen>.ts`: pure functions `(reader, data, options) => View`; texts in `bot.json`.
