@@ -20,7 +20,8 @@ interface Presses {
 
 /**
  * Slows a person down who presses, writes or asks inline faster than anybody reads: what is too much is
- * dropped before anything is looked up for it, and the person is told. Each process counts for itself.
+ * dropped before anything is looked up for it, and the person is told. Each process counts for itself. Written
+ * here because the fixed windows of rate-limiter-flexible would take 60 presses in ten seconds around their edge.
  */
 export function flood({ clock }: { readonly clock: Clock }): Middleware<BotContext> {
   const people = new Map<string, Presses>()
