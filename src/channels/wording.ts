@@ -56,9 +56,12 @@ export function hasEnded({ recoveredAt, closedAt }: MessageState): boolean {
 
 /** The worst of several messages; the first of equals, and recoveries last. */
 export function worstOf(messages: readonly Message[]): Message | undefined {
-  const rank = ({ event, severity }: Message) =>
-    isRecovery(event) ? -1 : SEVERITIES.indexOf(severity)
-  return messages.toSorted((a, b) => rank(b) - rank(a))[0]
+  return messages.toSorted((a, b) => rankOf(b) - rankOf(a))[0]
+}
+
+/** The place of a message by severity, worst highest; a recovery is below all. */
+export function rankOf({ event, severity }: Message): number {
+  return isRecovery(event) ? -1 : SEVERITIES.indexOf(severity)
 }
 
 /** Whether a message arrives without a sound. What sums up quiet hours is quiet itself. */

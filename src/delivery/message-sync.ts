@@ -1,7 +1,6 @@
 /** What a message shows: what came in it, and what became of that. Pure. */
 import type { Envelope, MessageState } from '#src/channels/define.ts'
-import { canRecover, hasEnded, isRecovery } from '#src/channels/wording.ts'
-import { SEVERITIES } from '#src/kernel/display-values.ts'
+import { canRecover, hasEnded, isRecovery, rankOf } from '#src/channels/wording.ts'
 import type { SentMessage } from './message-store.ts'
 
 /** A delivery in a message. */
@@ -25,7 +24,7 @@ export function together(
         compare(a.message.firedAt, b.message.firedAt) ||
         (a.message.alertId ?? 0) - (b.message.alertId ?? 0),
     )
-  const [worst] = inOrder.toSorted((a, b) => rankOf(b) - rankOf(a))
+  const [worst] = inOrder.toSorted((a, b) => rankOf(b.message) - rankOf(a.message))
   if (worst === undefined) throw new Error('a group of nothing')
   const { type, signal, group, data, locale, timezone, message, answers } = worst
   const of = inOrder.every((one) => one.kind === worst.kind) ? followUpOf(worst) : undefined
@@ -119,10 +118,6 @@ function mutedIn(parts: readonly ShownPart[], states: States): Pick<MessageState
 
 function endOf(muted: MessageState['muted']): number {
   return muted?.until instanceof Date ? muted.until.getTime() : Number.MAX_SAFE_INTEGER
-}
-
-function rankOf({ message }: Envelope): number {
-  return isRecovery(message.event) ? -1 : SEVERITIES.indexOf(message.severity)
 }
 
 function compare(a: string, b: string): number {
