@@ -1,5 +1,6 @@
 import type { Clock } from '#src/kernel/clock.ts'
 import { AppError } from '#src/kernel/errors.ts'
+import { frameworkRefusal } from '#src/kernel/framework-errors.ts'
 import type { Logger } from '#src/kernel/logger.ts'
 import { traceOf } from '#src/kernel/trace.ts'
 import { isConnectionFailure, postgresError } from './session.ts'
@@ -13,13 +14,20 @@ const RETRY_AFTER_SECONDS = 5
 const PASSING = /^(40001|40P01|25006|55P03|53|57|58)/
 
 /** The refusal to give when the database cannot serve a request right now; undefined for every other failure. */
-export function databaseRefusal(error: unknown): AppError | undefined {
+function databaseRefusal(error: unknown): AppError | undefined {
   const known = postgresError(error)
   // FATAL: it lets nobody in, or has closed this connection.
   const isPassing = known !== undefined && (known.severity === 'FATAL' || PASSING.test(known.code))
   if (!isPassing && !isConnectionFailure(error)) return undefined
   const details = { retryAfterSeconds: RETRY_AFTER_SECONDS }
   return new AppError('upstream', 'dependency_unavailable', details, { cause: error })
+}
+
+/** Any failure of a request as a refusal: what neither Fastify nor the database explains is `internal`. */
+export function toAppError(error: unknown): AppError {
+  if (error instanceof AppError) return error
+  const refusal = frameworkRefusal(error) ?? databaseRefusal(error)
+  return refusal ?? new AppError('internal', 'internal', {}, { cause: error })
 }
 
 const REPORT_EVERY_MS = 10_000

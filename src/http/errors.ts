@@ -1,8 +1,7 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import { databaseRefusal, reportRefusal } from '#src/db/refusal.ts'
+import { reportRefusal, toAppError } from '#src/db/refusal.ts'
 import { translator } from '#src/i18n/translate.ts'
-import { AppError, ERROR_STATUS, retryAfterOf } from '#src/kernel/errors.ts'
-import { frameworkRefusal } from '#src/kernel/framework-errors.ts'
+import { type AppError, ERROR_STATUS, retryAfterOf } from '#src/kernel/errors.ts'
 import { negotiateLocale } from '#src/kernel/locale.ts'
 import { traceOf } from '#src/kernel/trace.ts'
 import type { App } from '#src/operations/define.ts'
@@ -39,14 +38,6 @@ export function answerError(
     .header('content-language', locale)
     .type('application/problem+json; charset=utf-8')
     .send(JSON.stringify(problemBody(t, app.publicUrl, view)))
-}
-
-/** Any failure as a refusal: what is not one is an internal error. */
-function toAppError(error: unknown): AppError {
-  if (error instanceof AppError) return error
-  const refusal = frameworkRefusal(error) ?? databaseRefusal(error)
-  if (refusal !== undefined) return refusal
-  return new AppError('internal', 'internal', {}, { cause: error })
 }
 
 /** @see RFC 6750, section 3 */

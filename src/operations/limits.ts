@@ -1,6 +1,6 @@
-import { RateLimiterMemory, RateLimiterRes } from 'rate-limiter-flexible'
+import { RateLimiterMemory, type RateLimiterRes } from 'rate-limiter-flexible'
 import { HOUR_SECONDS } from '#src/kernel/durations.ts'
-import { AppError } from '#src/kernel/errors.ts'
+import { countOne, tooManyRequests } from '#src/kernel/rate-limit.ts'
 
 const MINUTE_SECONDS = 60
 
@@ -61,9 +61,9 @@ export function createLimits(scale = 1): Limits {
   }
   return {
     async admit(rate, key, report) {
-      const count = await limiterOf(rate).consume(key).catch(refusalOf)
+      const count = await countOne(limiterOf(rate), key)
       report?.(countOf(rate, count))
-      if (count.consumedPoints > RATE_CLASSES[rate].points * scale) throw tooMany(count)
+      if (count.consumedPoints > RATE_CLASSES[rate].points * scale) throw tooManyRequests(count)
     },
     async forgive(rate, key, report) {
       // What is in hand counts as a failure until it has succeeded: waiting costs as much as failing.
@@ -80,20 +80,6 @@ function countsFailuresOnly(rate: RateClass): boolean {
   return rate === 'token'
 }
 
-/** The limiter rejects with its count when it is exceeded; anything else is a fault. */
-function refusalOf(reason: unknown): RateLimiterRes {
-  if (reason instanceof RateLimiterRes) return reason
-  throw reason
-}
-
 function countOf(rate: RateClass, { remainingPoints, msBeforeNext }: RateLimiterRes): RateCount {
   return { rate, remaining: Math.max(0, remainingPoints), resetMs: msBeforeNext }
-}
-
-function tooMany({ msBeforeNext }: RateLimiterRes): AppError {
-  const retryAfterSeconds = Math.max(1, Math.ceil(msBeforeNext / 1000))
-  return new AppError('rate_limited', 'rate_limited', {
-    retryAfterSeconds,
-    values: { seconds: retryAfterSeconds },
-  })
 }

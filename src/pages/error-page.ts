@@ -1,8 +1,7 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import { databaseRefusal, reportRefusal } from '#src/db/refusal.ts'
+import { reportRefusal, toAppError } from '#src/db/refusal.ts'
 import { builtKey, escapeHtml, html, type Translate } from '#src/i18n/translate.ts'
-import { AppError, ERROR_STATUS, retryAfterOf } from '#src/kernel/errors.ts'
-import { frameworkRefusal } from '#src/kernel/framework-errors.ts'
+import { type AppError, ERROR_STATUS, retryAfterOf } from '#src/kernel/errors.ts'
 import { traceOf } from '#src/kernel/trace.ts'
 import type { App } from '#src/operations/define.ts'
 import { sendPage } from './layout.ts'
@@ -48,10 +47,4 @@ function words(t: Translate, problem: AppError) {
 function referenceHtml(t: Translate, requestId: string): string {
   const reference = html(`<code><bdi dir="ltr">${escapeHtml(requestId)}</bdi></code>`)
   return t.html('pages:failed.reference', { reference })
-}
-
-function toAppError(error: unknown): AppError {
-  if (error instanceof AppError) return error
-  const refusal = frameworkRefusal(error) ?? databaseRefusal(error)
-  return refusal ?? new AppError('internal', 'internal', {}, { cause: error })
 }

@@ -1,7 +1,7 @@
 import type { FastifyRequest } from 'fastify'
-import { RateLimiterMemory, RateLimiterRes } from 'rate-limiter-flexible'
-import { AppError } from '#src/kernel/errors.ts'
+import { RateLimiterMemory } from 'rate-limiter-flexible'
 import { networkOf } from '#src/kernel/network.ts'
+import { countOne, tooManyRequests } from '#src/kernel/rate-limit.ts'
 
 /** What pages let their readers do, and how often a minute. */
 const LIMITS = { challenge: 10, claim: 10, payment: 10, quote: 10, status: 120, act: 60 } as const
@@ -36,8 +36,8 @@ export function createPageLimits(): PageLimits {
     return limiter
   }
   async function admit(act: PageAct, request: FastifyRequest): Promise<void> {
-    const count = await limiterOf(act).consume(networkOf(request.ip)).catch(asCount)
-    if (count.consumedPoints > LIMITS[act]) throw tooMany(count)
+    const count = await countOne(limiterOf(act), networkOf(request.ip))
+    if (count.consumedPoints > LIMITS[act]) throw tooManyRequests(count)
   }
   return {
     admit,
@@ -51,18 +51,4 @@ export function createPageLimits(): PageLimits {
       return done
     },
   }
-}
-
-/** The limiter rejects with its count when it is exceeded; anything else is a fault. */
-function asCount(reason: unknown): RateLimiterRes {
-  if (reason instanceof RateLimiterRes) return reason
-  throw reason
-}
-
-function tooMany({ msBeforeNext }: RateLimiterRes): AppError {
-  const retryAfterSeconds = Math.max(1, Math.ceil(msBeforeNext / 1000))
-  return new AppError('rate_limited', 'rate_limited', {
-    retryAfterSeconds,
-    values: { seconds: retryAfterSeconds },
-  })
 }
