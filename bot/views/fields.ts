@@ -1,10 +1,11 @@
 /** Settings that people choose or type: what they are called, how values look, what is refused. */
+
 import { formatUnits } from 'viem/utils'
 import { formatDecimal, formatDuration, formatNumber, formatPercent } from '#src/i18n/format.ts'
 import { builtKey, hasText, type Translate, typed } from '#src/i18n/translate.ts'
 import { type DisplayValues, SEVERITIES } from '#src/kernel/display-values.ts'
-import { DAY_SECONDS } from '#src/kernel/durations.ts'
 import type { NumberField, SettingField } from '#src/watches/form.ts'
+import { COOLDOWN_SECONDS_MAX } from '#src/watches/model.ts'
 import { readDuration, readNumber, type TypedProblem } from '../core/typed-input.ts'
 import type { Reader } from './view.ts'
 import { formOf } from './watch-facts.ts'
@@ -15,8 +16,6 @@ export interface OwnedField {
   readonly field: SettingField
 }
 
-const COOLDOWN_MAX_SECONDS = 30 * DAY_SECONDS
-
 /** What every watch has beside the settings of its type. */
 const WATCH_FIELDS: readonly SettingField[] = [
   { key: 'minSeverity', code: 'sev', kind: 'choice', options: SEVERITIES, suggested: 'info' },
@@ -25,7 +24,7 @@ const WATCH_FIELDS: readonly SettingField[] = [
     code: 'cool',
     kind: 'duration',
     min: 0,
-    max: COOLDOWN_MAX_SECONDS,
+    max: COOLDOWN_SECONDS_MAX,
     presets: [0, 600, 3600, 21_600],
     suggested: 0,
   },

@@ -1,3 +1,4 @@
+import { flare } from '#src/chain/flare.ts'
 import type { Message, MessageField } from '#src/channels/define.ts'
 import {
   formatDateTime,
@@ -54,7 +55,7 @@ export type Note =
   | { readonly kind: 'stillFiring'; readonly alerts: readonly StillFiring[] }
 
 /** Where a person can look a public fact up. */
-const EXPLORER_URL = 'https://flare-explorer.flare.network'
+const EXPLORER_URL = flare.blockExplorers.default.url
 
 /** What a message says, whichever watch it is about. */
 type Words = Pick<Message, 'title' | 'body' | 'fields'>

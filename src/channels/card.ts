@@ -17,6 +17,9 @@ import {
   written,
 } from './wording.ts'
 
+/** Fields of a message that a chat shows; more would hide its text. */
+export const CARD_FIELDS_MAX = 6
+
 /** The colours a message can have. */
 export type Tone = 'critical' | 'warning' | 'fine' | 'info'
 

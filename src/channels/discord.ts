@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { withoutDirections } from '#src/i18n/isolates.ts'
-import { type Card, type CardItem, cardOf, type Tone } from './card.ts'
+import { CARD_FIELDS_MAX, type Card, type CardItem, cardOf, type Tone } from './card.ts'
 import {
   type Channel,
   defineChannel,
@@ -10,7 +10,7 @@ import {
 } from './define.ts'
 import { type HookDestination, type HookService, hookForm, isHookOf } from './hook-url.ts'
 import { floodError, refusalOf, retryAfterSeconds } from './http-answer.ts'
-import { createRateLimiter, type RateLimiter } from './rate-limiter.ts'
+import { createRateLimiter, type RateLimiter, TURN_WAIT_MS_MAX } from './rate-limiter.ts'
 import type { SafeAnswer, SafePost } from './safe-fetch.ts'
 import { cut, fitPieces, isOpenLink, isSilent } from './wording.ts'
 
@@ -30,7 +30,6 @@ const API = '/api/v10'
 
 /** Five messages in two seconds to one webhook. */
 const HOOK_MS = 400
-const PATIENCE_MS = 5000
 
 /** Gone for good: no such webhook, a wrong token, no right any more. */
 const GONE = [401, 403, 404, 410]
@@ -48,7 +47,6 @@ const COLORS: Readonly<Record<Tone, number>> = {
 /** Discord's own are 256, 4096, 25, 256, 1024 and 6000 for all together; these add up to less. */
 const TITLE_MAX = 256
 const DESCRIPTION_MAX = 2600
-const FIELDS_MAX = 6
 const LABEL_MAX = 80
 const VALUE_MAX = 280
 const ITEM_MAX = 100
@@ -120,7 +118,7 @@ export function discordBody(
         ...(link !== undefined && { url: link }),
         description: fitted(describe(card), DESCRIPTION_MAX),
         color: COLORS[card.tone],
-        fields: card.fields.slice(0, FIELDS_MAX).map(({ label, value }) => ({
+        fields: card.fields.slice(0, CARD_FIELDS_MAX).map(({ label, value }) => ({
           name: fitted(label, LABEL_MAX) || NOTHING,
           value: fitted(withoutDirections(value), VALUE_MAX) || NOTHING,
           inline: value.length <= 24,
@@ -190,7 +188,7 @@ async function request(
 ): Promise<SafeAnswer> {
   const { context } = asked
   const { id, root, thread } = hookOf(asked.url)
-  const earlyMs = await pace.turn(id, { patienceMs: PATIENCE_MS, signal: context.signal })
+  const earlyMs = await pace.turn(id, { patienceMs: TURN_WAIT_MS_MAX, signal: context.signal })
   if (earlyMs !== undefined) throw floodError(earlyMs / 1000)
   const isNew = asked.messageId === undefined
   const path = isNew ? '' : `/messages/${asked.messageId}`

@@ -1,3 +1,6 @@
+/** A turn further away than this is left to the outbox, so that no worker waits long. */
+export const TURN_WAIT_MS_MAX = 5000
+
 /** Spaces sends out: so far apart in all, and so far apart for each key. */
 export interface RateLimiter {
   /**

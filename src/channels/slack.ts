@@ -1,10 +1,10 @@
 import { z } from 'zod'
 import { withoutDirections } from '#src/i18n/isolates.ts'
-import { type Card, type CardItem, cardOf } from './card.ts'
+import { CARD_FIELDS_MAX, type Card, type CardItem, cardOf } from './card.ts'
 import { type Channel, defineChannel, type Envelope, type MessageField } from './define.ts'
 import { type HookDestination, type HookService, hookForm, isHookOf } from './hook-url.ts'
 import { floodError, refusalOf, retryAfterSeconds } from './http-answer.ts'
-import { createRateLimiter } from './rate-limiter.ts'
+import { createRateLimiter, TURN_WAIT_MS_MAX } from './rate-limiter.ts'
 import type { SafePost } from './safe-fetch.ts'
 import { cut, fitPieces, isOpenLink } from './wording.ts'
 
@@ -22,7 +22,6 @@ const SERVICE: HookService = {
 
 /** One message a second to one webhook. */
 const HOOK_MS = 1000
-const PATIENCE_MS = 5000
 
 /** Gone for good: forbidden, no such webhook or channel, the channel is archived. */
 const GONE = [403, 404, 410]
@@ -31,7 +30,6 @@ const GONE = [403, 404, 410]
 const HEADER_MAX = 150
 const TEXT_MAX = 3000
 const FIELD_MAX = 600
-const FIELDS_MAX = 6
 const ITEM_MAX = 200
 const NOTHING = '\u2013'
 
@@ -56,7 +54,7 @@ export function createSlack(deps: {
     partitionKey: ({ url }) => `slack ${hookOf(url)}`,
     send: async ({ url }, envelope, { now, signal }) => {
       const key = hookOf(url)
-      const earlyMs = await pace.turn(key, { patienceMs: PATIENCE_MS, signal })
+      const earlyMs = await pace.turn(key, { patienceMs: TURN_WAIT_MS_MAX, signal })
       if (earlyMs !== undefined) throw floodError(earlyMs / 1000)
       const answer = await deps.post(url, {
         headers: { 'Content-Type': 'application/json', 'User-Agent': deps.userAgent },
@@ -85,7 +83,7 @@ export function slackBody(envelope: Envelope, now?: Date): string {
   const glyph = card.glyph === '' ? [] : [card.glyph]
   const title = [...glyph, card.title].join(' ')
   const lines = [...card.lines, ...(card.number === undefined ? [] : [card.number])]
-  const fields = card.fields.slice(0, FIELDS_MAX)
+  const fields = card.fields.slice(0, CARD_FIELDS_MAX)
   return JSON.stringify({
     text: fitted([title, ...card.lines].join('\n'), TEXT_MAX),
     blocks: [

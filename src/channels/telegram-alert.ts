@@ -1,5 +1,5 @@
 import { escapeHtml, translator } from '#src/i18n/translate.ts'
-import { type Card, type CardItem, cardOf } from './card.ts'
+import { CARD_FIELDS_MAX, type Card, type CardItem, cardOf } from './card.ts'
 import type { Envelope, MessageState } from './define.ts'
 import { asFlapping } from './flapping.ts'
 import { asReminded } from './reminder.ts'
@@ -29,8 +29,6 @@ export interface AlertViewOptions extends ChatReader {
   /** Of the first telling: how long it has lasted is said from a minute on. */
   readonly now?: Date
 }
-
-const FIELDS_MAX = 6
 
 /**
  * A message of the chat channel as it looks in a state: text and buttons, in the language of the
@@ -77,8 +75,8 @@ function alertParts(
   return {
     headHtml: headOf(card, message.test),
     body: message.body,
-    linesHtml: message.fields.slice(0, FIELDS_MAX).map((field) => fieldLine(t, field)),
-    hidden: Math.max(0, message.fields.length - FIELDS_MAX),
+    linesHtml: message.fields.slice(0, CARD_FIELDS_MAX).map((field) => fieldLine(t, field)),
+    hidden: Math.max(0, message.fields.length - CARD_FIELDS_MAX),
     moreHtml: t.html('messages:moreInDetails'),
     tailHtml: card.number === undefined ? [] : [lineStart(envelope.locale) + card.number],
     linksHtml: linkLines(card, options),

@@ -10,7 +10,7 @@ import {
   type SendContext,
 } from './define.ts'
 import { floodError } from './http-answer.ts'
-import { createRateLimiter, type RateLimiter } from './rate-limiter.ts'
+import { createRateLimiter, type RateLimiter, TURN_WAIT_MS_MAX } from './rate-limiter.ts'
 import { type AlertView, type AlertViewOptions, alertView } from './telegram-alert.ts'
 import { type EditVerdict, judgeRefusal } from './telegram-errors.ts'
 import { isRecovery, isSilent, worstOf } from './wording.ts'
@@ -20,8 +20,6 @@ const TIMEOUT_MS = 15_000
 const CHAT_MS = 1000
 const GROUP_WINDOW = { count: 20, ms: 60_000 }
 const ALL_MS = 34
-/** A turn further away than this is left to the outbox, so that no worker waits long. */
-const PATIENCE_MS = 5000
 /** Plain text, no links on buttons, no buttons, no topic, another chat: each once. */
 const FORMS_MAX = 6
 
@@ -211,7 +209,7 @@ async function tryForm(
   const { view, urgency, context } = wish
   const key = String(destination.chatId)
   const { signal } = context
-  const earlyMs = await pace.turn(key, { patienceMs: PATIENCE_MS, urgency, signal })
+  const earlyMs = await pace.turn(key, { patienceMs: TURN_WAIT_MS_MAX, urgency, signal })
   if (earlyMs !== undefined) throw floodError(earlyMs / 1000)
   const shown = view({ linksAsText: buttons !== 'all' })
   const either = asApiSignal(AbortSignal.any([signal, AbortSignal.timeout(timeoutMs)]))

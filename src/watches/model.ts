@@ -3,8 +3,10 @@
  * signals how that is judged. It belongs to one wallet and takes one slot until it is deleted, paused
  * or not. Equal targets of one type share one row and one observation, whoever watches.
  */
+
 import { z } from 'zod'
 import { SEVERITIES } from '#src/kernel/display-values.ts'
+import { DAY_SECONDS } from '#src/kernel/durations.ts'
 import { Label } from '#src/kernel/label.ts'
 import { type Address, Id, Instant } from '#src/kernel/units.ts'
 import type { Phase, Signal } from './define.ts'
@@ -13,7 +15,7 @@ import { REGISTRY } from './types/index.ts'
 /** Most recipients a watch can name. */
 const RECIPIENTS_MAX = 20
 /** Longest quiet time between two alerts, in seconds: 30 days. */
-const COOLDOWN_SECONDS_MAX = 2_592_000
+export const COOLDOWN_SECONDS_MAX = 30 * DAY_SECONDS
 
 const MinSeverity = z.enum(SEVERITIES)
 const CooldownSeconds = z.int().min(0).max(COOLDOWN_SECONDS_MAX)

@@ -3,6 +3,7 @@ import { formatDuration } from '#src/i18n/format.ts'
 import { escapeHtml, html, id, typed } from '#src/i18n/translate.ts'
 import { MINUTE_MS } from '#src/kernel/durations.ts'
 import type { Watch } from '#src/watches/model.ts'
+import { BLIND_MS } from '#src/watches/outage/monitoring.ts'
 import { findWatchType } from '#src/watches/types/index.ts'
 import { fieldLabel, fieldsOf, findField, valueText } from '../../views/fields.ts'
 import { clockTime, nearTime } from '../../views/time.ts'
@@ -50,9 +51,6 @@ interface CardOptions {
   /** A line about what has just happened: HTML. */
   readonly notice?: string
 }
-
-/** Evidence as old as this is no longer taken for how things stand. */
-const STALE_MS = 90_000
 
 /** One watch: what it looks at, when it alerts, how it stands. */
 export function watchCard(reader: Reader, data: CardData, options: CardOptions): View {
@@ -190,7 +188,7 @@ function staleLine(reader: Reader, watch: Watch, now: Date): string | undefined 
   if (lastEvaluatedAt === null || status !== 'active' || health === 'no_data') return undefined
   const isChain = findWatchType(watch.type)?.reads === 'chain'
   const behindMs = now.getTime() - lastEvaluatedAt.getTime()
-  if (!isChain || behindMs < STALE_MS) return undefined
+  if (!isChain || behindMs < BLIND_MS) return undefined
   const values = {
     time: nearTime(reader, lastEvaluatedAt, now),
     duration: formatDuration(behindMs / 1000, reader.t.locale, 'short'),
