@@ -6,7 +6,10 @@ import type { Logger } from '#src/kernel/logger.ts'
 import { type Db, isOtherPartition, transact } from './connection.ts'
 import { postgresError } from './session.ts'
 
-/** A table that is partitioned by time, with a default partition for what fits nowhere else. */
+/**
+ * A table that is partitioned by time, with a default partition for what fits nowhere else. Dropping a partition
+ * frees the disk at once; deleting millions of rows would leave as many dead ones to vacuum in tables and indexes.
+ */
 export interface TimedTable {
   readonly name: string
   /** Length of a partition. */

@@ -179,7 +179,8 @@ export interface Span {
 
 /**
  * Keeps many watches from being visited where few can fire: sums up all watches on a target so that an
- * observation can be told to concern none of them.
+ * observation can be told to concern none of them. For types whose targets many share and whose observations
+ * seldom fire: without it every price of a feed would be judged for each of its watches.
  */
 export interface Prefilter<Settings = unknown, Observation = unknown, Summary = unknown> {
   /** Schema of the summary, as it is stored beside the observation. */
@@ -225,7 +226,10 @@ export interface ChainWatchType<
    * undefined: nothing is known yet.
    */
   watermark?(sources: Sources): Promise<Reach | undefined>
-  /** Watches that differ in this part of their settings look at different things: targets of their own. */
+  /**
+   * Watches that differ in this part of their settings look at different things: targets of their own.
+   * So the moves of a feed over different windows are observed apart.
+   */
   readonly keySettings?: {
     readonly schema: z.ZodType<KeySettings>
     of(settings: Settings): KeySettings
@@ -261,7 +265,8 @@ export type Balance = z.output<typeof Balance>
 
 /**
  * A kind of watch that requests at the owner's own ledger, after every entry. Its target is empty: the
- * wallet is the owner's.
+ * wallet is the owner's. A kind of its own, though of one type, because it has no block
+ * and no target to observe: it is judged by the balance after each entry of its owner's ledger.
  */
 export interface LedgerWatchType<Settings = unknown>
   extends WatchType<EmptyTarget, Settings, Balance> {

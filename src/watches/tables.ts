@@ -28,7 +28,7 @@ export const targets = pgTable(
     watchCount: integer('watch_count').notNull(),
     /** The last observation, encoded by its watch type. */
     observation: jsonb('observation').$type<unknown>(),
-    /** All its watches summed up by the type's guard, as of that observation. */
+    /** All its watches summed up by the type's prefilter, as of that observation. */
     summary: jsonb('summary').$type<unknown>(),
     observedAt: timestamp('observed_at', { withTimezone: true }),
     /** When it is judged again even if nothing moved: a watch holds an alert back until then. */

@@ -243,7 +243,7 @@ function earlier(a: Date | null, b: Date | null): Date | null {
   return a < b ? a : b
 }
 
-/** Sums up the watches of a target for the type's guard, if it has one. */
+/** Sums up the watches of a target for the type's prefilter, if it has one. */
 function summing({ prefilter, settings: schema }: ChainWatchType, observation: Observed) {
   let summary = prefilter?.empty
   return {

@@ -215,7 +215,7 @@ describe('watches on one feed', () => {
 
   test('are passed over only when none of them would have fired', () => {
     const { prefilter } = feedMove
-    if (prefilter === undefined) throw new Error('there is no guard')
+    if (prefilter === undefined) throw new Error('there is no prefilter')
     fc.assert(
       fc.property(
         walk,

@@ -353,7 +353,7 @@ describe('any course of votes', () => {
 
   test('is passed over only while nothing would be told', () => {
     const { prefilter } = rewardSigning
-    if (prefilter === undefined) throw new Error('there is no guard')
+    if (prefilter === undefined) throw new Error('there is no prefilter')
     fc.assert(
       fc.property(courses, hours, fc.nat({ max: 10 }), (all, times, joins) => {
         const looks = times.map((hour) => observationAt(all, hour))
