@@ -373,7 +373,7 @@ describe('the recipients of a new watch', () => {
     await ann.press('500')
     await ann.press('Recipients')
     const { text, box } = await ann.press(`✓ ${iso('this chat')}`)
-    expect(text).toMatch(/^Somebody has to be told/)
+    expect(text).toContain('Somebody has to be told')
     expect(box).toBe(true)
     expect(ann.labels().flat()).toContain(`✓ ${iso('this chat')}`)
   })

@@ -89,14 +89,14 @@ describe('a test of a webhook', () => {
     await outbox.deliver()
     await outbox.enqueue({ to: target, key, firedAt: 2 })
     await outbox.deliver()
-    const [told, head, behind] = await outbox.rows()
-    expect(told).toMatchObject({ status: 'retrying', attempts: 2 })
+    const [first, head, behind] = await outbox.rows()
+    expect(first).toMatchObject({ status: 'retrying', attempts: 2 })
     expect(head).toMatchObject({ status: 'retrying', attempts: 2 })
     expect(behind).toMatchObject({ status: 'pending', attempts: 0, nextAttemptAt: null })
     outbox.clock.advance(20)
     outbox.receiver.answerNext(500)
     await sendTest(outbox.deps, CALLER, target.id)
-    expect((await outbox.rows()).slice(0, 3)).toEqual([told, head, behind])
+    expect((await outbox.rows()).slice(0, 3)).toEqual([first, head, behind])
     const rung: string[] = []
     const listening = await outbox.database.sql.listen('deliveries', () => rung.push('rung'))
     await sendTest(outbox.deps, CALLER, target.id)
@@ -104,7 +104,7 @@ describe('a test of a webhook', () => {
     await listening.unlisten()
     await outbox.deliver()
     expect((await outbox.rows()).slice(0, 3)).toMatchObject([
-      { ...told },
+      { ...first },
       { status: 'delivered', attempts: 3 },
       { status: 'delivered', attempts: 1 },
     ])
