@@ -1,0 +1,40 @@
+import { existsSync, globSync, readFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import { expect, test } from 'vitest'
+
+const DOCUMENTS = [...globSync('*.md'), ...globSync('docs/**/*.md')].filter(
+  (path) => path !== 'CHANGELOG.md',
+)
+/** Every module, with a slash before it, so that the end of its path can be compared. */
+const MODULES = globSync('{src,bot,sandbox,test,examples}/**/*.ts').map((path) => `/${path}`)
+/** A file or folder by its whole path, in a code span. */
+const PLACE = /`((?:src|bot|sandbox|test|locales|examples|docs)\/[\w./-]*\w\/?)(?=[`:])/g
+/** A module by the end of its path, in a code span. */
+const MODULE = /`([\w./-]*\w\.ts)(?=[`:])/g
+
+function isModule(name: string): boolean {
+  return existsSync(name) || MODULES.some((path) => path.endsWith(`/${name}`))
+}
+
+/** Targets of the document's links to files. */
+function linksOf(text: string): readonly string[] {
+  return [...text.matchAll(/\]\(([^)\s#]*)(?:#[^)]*)?\)/g)]
+    .map(([, target = '']) => target)
+    .filter((target) => target !== '' && !/^\w+:/.test(target))
+}
+
+function namesIn(text: string, pattern: RegExp): readonly string[] {
+  return [...text.matchAll(pattern)].map(([, name = '']) => name)
+}
+
+test.each(DOCUMENTS)('%s links to files that exist', (path) => {
+  const links = linksOf(readFileSync(path, 'utf8'))
+  expect(links.filter((target) => !existsSync(join(dirname(path), target)))).toEqual([])
+})
+
+test.each(DOCUMENTS)('%s names files that exist', (path) => {
+  const text = readFileSync(path, 'utf8')
+  const places = namesIn(text, PLACE).filter((name) => !existsSync(name))
+  const modules = namesIn(text, MODULE).filter((name) => !isModule(name))
+  expect([...places, ...modules]).toEqual([])
+})
