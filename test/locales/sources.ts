@@ -1,0 +1,106 @@
+import { createHash } from 'node:crypto'
+import { existsSync, readFileSync, writeFileSync } from 'node:fs'
+import { NAMESPACES } from '#src/i18n/catalogue.ts'
+import type { Locale } from '#src/kernel/locale.ts'
+
+/**
+ * Which English text each translation was made from: `locales/sources/<locale>.json` holds a hash of it by
+ * key. Where the English text has another hash now, the translation is stale.
+ */
+
+/** Texts of one locale by `<file>:<key>`, plural forms with their endings. */
+export type Catalogue = Readonly<Record<string, string>>
+
+/** Hashes of English texts by `<file>:<key>`, without plural endings. */
+export type Stamps = Readonly<Record<string, string>>
+
+/** A translation to look at again. */
+export interface StaleText {
+  /** Without plural ending. */
+  readonly key: string
+  readonly why: 'the English text has changed' | 'not translated yet' | 'not in English'
+}
+
+const ENDING = /_(?:zero|one|two|few|many|other)$/
+const HASH_LENGTH = 12
+
+/** A key without its plural ending. */
+function baseOf(key: string): string {
+  return key.replace(ENDING, '')
+}
+
+/** A text with all its plural forms, by ending; `''` is the one without. */
+export function formsOf(texts: Catalogue, base: string): Readonly<Record<string, string>> {
+  const endings = ['', '_zero', '_one', '_two', '_few', '_many', '_other']
+  return Object.fromEntries(
+    endings.flatMap((ending) => {
+      const text = texts[base + ending]
+      return text === undefined ? [] : [[ending, text]]
+    }),
+  )
+}
+
+/** The hash that stands beside a translation of this English text. */
+export function stampOf(english: Catalogue, base: string): string {
+  const forms = JSON.stringify(formsOf(english, base))
+  return createHash('sha256').update(forms).digest('hex').slice(0, HASH_LENGTH)
+}
+
+/** The keys of a catalogue in its order, without plural endings. */
+export function basesOf(texts: Catalogue): readonly string[] {
+  return [...new Set(Object.keys(texts).map(baseOf))]
+}
+
+/** Keys whose translation was not made from the English text of now. */
+export function staleTexts(english: Catalogue, stamps: Stamps): readonly StaleText[] {
+  const bases = basesOf(english)
+  const gone = Object.keys(stamps).filter((key) => !bases.includes(key))
+  return [
+    ...bases.flatMap((key): StaleText[] => {
+      if (stamps[key] === stampOf(english, key)) return []
+      const isNew = stamps[key] === undefined
+      return [{ key, why: isNew ? 'not translated yet' : 'the English text has changed' }]
+    }),
+    ...gone.map((key): StaleText => ({ key, why: 'not in English' })),
+  ]
+}
+
+/** Stamps after these keys were translated from the English text of now, in the order of the catalogue. */
+export function stamped(english: Catalogue, stamps: Stamps, keys: readonly string[]): Stamps {
+  return Object.fromEntries(
+    basesOf(english).flatMap((key) => {
+      const stamp = keys.includes(key) ? stampOf(english, key) : stamps[key]
+      return stamp === undefined ? [] : [[key, stamp]]
+    }),
+  )
+}
+
+/** The texts of a locale as its files hold them. */
+export function readCatalogue(locale: Locale): Catalogue {
+  return Object.assign({}, ...NAMESPACES.map((name) => readFileTexts(locale, name)))
+}
+
+function readFileTexts(locale: Locale, name: string): Catalogue {
+  const path = new URL(`../../locales/${locale}/${name}.json`, import.meta.url)
+  return existsSync(path) ? withFile(name, readFileSync(path, 'utf8')) : {}
+}
+
+/** The texts of one file, its name before each key. */
+export function withFile(name: string, raw: string): Catalogue {
+  const texts: Record<string, string> = JSON.parse(raw)
+  return Object.fromEntries(Object.entries(texts).map(([key, text]) => [`${name}:${key}`, text]))
+}
+
+/** The stamps of a locale. */
+export function readStamps(locale: Locale): Stamps {
+  const path = stampsPath(locale)
+  return existsSync(path) ? JSON.parse(readFileSync(path, 'utf8')) : {}
+}
+
+export function writeStamps(locale: Locale, stamps: Stamps): void {
+  writeFileSync(stampsPath(locale), `${JSON.stringify(stamps, null, 2)}\n`)
+}
+
+function stampsPath(locale: Locale): URL {
+  return new URL(`../../locales/sources/${locale}.json`, import.meta.url)
+}
