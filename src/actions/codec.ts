@@ -40,6 +40,12 @@ export function packed<V extends Verb>(
   return write(verb, { ...args })
 }
 
+/** The data of a button that lists the alerts of the last 24 hours. @param watchId of this watch only */
+export function alertsOfTheDay(watchId?: number): string {
+  const filter = { state: 'all', severity: 'all', time: '24h', watchId } as const
+  return packed('alert.list', { filter, cursor: undefined })
+}
+
 /** The verb and arguments of a button's data; undefined for anything `packed` did not write. */
 export function unpacked(data: string): Press | undefined {
   const [version, verb, ...texts] = data.split(':')

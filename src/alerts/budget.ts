@@ -3,7 +3,9 @@
  * that is recorded as `throttled`: one message announces it, and one summary an hour counts it. Recoveries
  * and reminders do not count and are always sent. Programs are told by the status of the delivery alone.
  */
+
 import { randomUUID } from 'node:crypto'
+import { alertsOfTheDay } from '#src/actions/codec.ts'
 import type { ChannelKey, Envelope } from '#src/channels/define.ts'
 import { type Db, transact } from '#src/db/connection.ts'
 import { isolateEach } from '#src/db/isolate.ts'
@@ -198,7 +200,7 @@ function messageFor(
         firedAt: now.toISOString(),
         test: false,
       },
-      buttons: [[{ label: t('messages:button.open'), act: '1:alert.list:aad:' }]],
+      buttons: [[{ label: t('messages:button.open'), act: alertsOfTheDay() }]],
     },
     createdAt: now,
     ...(timing.act === 'hold'

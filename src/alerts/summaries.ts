@@ -3,6 +3,7 @@
  * is held and writing the summary are one transaction: each message is told once, whatever dies, and
  * after a stop by the first who looks.
  */
+import { alertsOfTheDay, packed } from '#src/actions/codec.ts'
 import { Envelope, type Message, type MessageButton } from '#src/channels/define.ts'
 import { type Db, transact } from '#src/db/connection.ts'
 import { isolateEach } from '#src/db/isolate.ts'
@@ -361,7 +362,7 @@ function periodOf(
 function buttons(t: Translate, reason: Reason): readonly (readonly MessageButton[])[] {
   const second =
     reason === 'digest'
-      ? { label: t('messages:button.settings'), act: '1:settings' }
-      : { label: t('messages:button.menu'), act: '1:home' }
-  return [[{ label: t('messages:button.open'), act: '1:alert.list:aad:' }], [second]]
+      ? { label: t('messages:button.settings'), act: packed('settings') }
+      : { label: t('messages:button.menu'), act: packed('home') }
+  return [[{ label: t('messages:button.open'), act: alertsOfTheDay() }], [second]]
 }

@@ -1,3 +1,4 @@
+import { alertsOfTheDay, type HelpPart, type MuteDuration, packed } from '#src/actions/codec.ts'
 import { type TextKey, translator } from '#src/i18n/translate.ts'
 import type { Envelope, Message, MessageState } from './define.ts'
 import {
@@ -10,10 +11,7 @@ import {
   worstOf,
 } from './wording.ts'
 
-/**
- * The buttons below a message of the chat channel. What a button of the bot carries is written as the
- * bot's codec has it: `1:<verb>[:<argument>…]`, numbers in base 36.
- */
+/** The buttons below a message of the chat channel. */
 
 /** One button, as the Bot API takes it. */
 export type ChatButton =
@@ -22,8 +20,8 @@ export type ChatButton =
 
 export type ChatKeyboard = readonly (readonly ChatButton[])[]
 
-/** Which part of the help each button opens, as its data says it. */
-const HELP_PARTS: Readonly<Record<HelpTopic, string>> = {
+/** Which part of the help each button opens. */
+const HELP_PARTS: Readonly<Record<HelpTopic, HelpPart>> = {
   why: 'w',
   causes: 'c',
   action: 'd',
@@ -54,7 +52,7 @@ function drawn(envelope: Envelope, state: MessageState): ChatKeyboard {
       return groupButtons(envelope, items.length === 0 ? [message] : items, state)
     case 'rollup': {
       const { open, press } = pressesOf(envelope)
-      return [[open], [press('messages:button.muteAll1h', 'mute.all', '1h')]]
+      return [[open], [press('messages:button.muteAll1h', packed('mute.all', { duration: '1h' }))]]
     }
     case 'summary':
       return buttons === undefined ? [[pressesOf(envelope).open]] : givenButtons(envelope)
@@ -71,18 +69,18 @@ function alertButtons(envelope: Envelope, state: MessageState): ChatKeyboard {
   const { alertId, event } = message
   const isOver = isRecovery(event) || hasEnded(state)
   if (alertId === null || message.test || isOver) return [details(message.link)]
-  const id = base36(alertId)
+  const id = alertId
   const acknowledge =
     state.acknowledged === undefined
-      ? press('messages:button.acknowledge', 'alert.ack', id)
-      : press('messages:button.undo', 'alert.unack', id)
+      ? press('messages:button.acknowledge', packed('alert.ack', { id }))
+      : press('messages:button.undo', packed('alert.unack', { id }))
   return [
     ...(event === 'credits.low-balance'
-      ? [[{ ...press('messages:button.topUp', 'topup'), style: 'primary' as const }]]
+      ? [[{ ...press('messages:button.topUp', packed('topup')), style: 'primary' as const }]]
       : []),
     [acknowledge, ...details(message.link)],
     ...(event === 'fsp.monitoring'
-      ? [[press('messages:button.status', 'status')]]
+      ? [[press('messages:button.status', packed('status'))]]
       : muteButtons(envelope, message, state)),
     ...(kind === 'reminder' ? [[remindersOff(envelope)]] : []),
     helpButtons(envelope, id, state.help),
@@ -93,17 +91,15 @@ function muteButtons(envelope: Envelope, message: Message, { muted }: MessageSta
   const { press } = pressesOf(envelope)
   const { alertId, watchId } = message
   if (alertId === null || watchId === null) return []
-  const id = base36(alertId)
+  const mute = (label: TextKey, duration: MuteDuration) =>
+    press(label, packed('alert.mute', { id: alertId, duration }))
   if (muted !== undefined) {
     return muted.until === 'recovered'
-      ? [[press('messages:button.unmute', 'alert.mute', id, '0')]]
-      : [[press('messages:button.unmute', 'watch.unmute', base36(watchId))]]
+      ? [[mute('messages:button.unmute', '0')]]
+      : [[press('messages:button.unmute', packed('watch.unmute', { id: watchId }))]]
   }
-  const untilRecovered = press('messages:button.muteRecovered', 'alert.mute', id, 'rec')
-  const hours = [
-    press('messages:button.mute1h', 'alert.mute', id, '1h'),
-    press('messages:button.mute8h', 'alert.mute', id, '8h'),
-  ]
+  const untilRecovered = mute('messages:button.muteRecovered', 'rec')
+  const hours = [mute('messages:button.mute1h', '1h'), mute('messages:button.mute8h', '8h')]
   const canBeOver = canRecover({ ...envelope, message })
   if (envelope.kind === 'reminder' || envelope.of === 'reminder')
     return canBeOver ? [[untilRecovered]] : []
@@ -113,13 +109,13 @@ function muteButtons(envelope: Envelope, message: Message, { muted }: MessageSta
 /** Why, causes, what to do, as far as the signal has them; pressed ones carry a tick. */
 function helpButtons(
   envelope: Envelope,
-  id: string,
+  id: number,
   open: HelpTopic | undefined,
 ): readonly ChatButton[] {
   const { press } = pressesOf(envelope)
   return HELP_LABELS.flatMap(([topic, label]) => {
     if (helpOf(envelope, topic) === undefined) return []
-    const button = press(label, 'alert.help', id, HELP_PARTS[topic])
+    const button = press(label, packed('alert.help', { id, part: HELP_PARTS[topic] }))
     return [topic === open ? { ...button, text: `✓ ${button.text}` } : button]
   })
 }
@@ -139,7 +135,7 @@ function groupButtons(
   if (worst === undefined || hasEnded(state)) return [[alerts]]
   const acknowledge =
     state.acknowledged === undefined
-      ? [press('messages:button.acknowledgeAll', 'alert.ackAll')]
+      ? [press('messages:button.acknowledgeAll', packed('alert.ackAll'))]
       : []
   return [
     [...acknowledge, alerts],
@@ -149,7 +145,10 @@ function groupButtons(
 }
 
 function remindersOff(envelope: Envelope): ChatButton {
-  return pressesOf(envelope).press('messages:button.remindersOff', 'settings.remind', 'off')
+  return pressesOf(envelope).press(
+    'messages:button.remindersOff',
+    packed('settings.remind', { choice: 'off' }),
+  )
 }
 
 /** Those the envelope carries; a page that cannot be on a button is left out here and told as text. */
@@ -164,13 +163,10 @@ function givenButtons({ buttons = [] }: Envelope): ChatKeyboard {
 
 function pressesOf({ locale }: Envelope) {
   const t = translator(locale)
-  const press = (label: TextKey, ...words: readonly string[]) => ({
-    text: t(label),
-    callback_data: ['1', ...words].join(':'),
-  })
+  const press = (label: TextKey, data: string) => ({ text: t(label), callback_data: data })
   /** The alerts of the last day, of one watch or of all. */
   const list = (label: TextKey, watchId: number | null = null) =>
-    press(label, 'alert.list', `aad${watchId === null ? '' : base36(watchId)}`, '')
+    press(label, alertsOfTheDay(watchId ?? undefined))
   return {
     press,
     list,
@@ -199,8 +195,4 @@ function layout(rows: ChatKeyboard): ChatKeyboard {
 function fits(buttons: readonly ChatButton[], size: number): boolean {
   const budget = LABEL_BUDGETS[size - 1] ?? 0
   return buttons.length === size && buttons.every(({ text }) => [...text].length <= budget)
-}
-
-function base36(number: number): string {
-  return number.toString(36)
 }

@@ -1,7 +1,7 @@
+import { packed } from '#src/actions/codec.ts'
 import { SLOTS_MAX } from '#src/billing/price-list.ts'
 import type { MessageButton } from '#src/channels/define.ts'
 import type { Translate } from '#src/i18n/translate.ts'
-import { ACTS } from './acts.ts'
 import type { Notice } from './model.ts'
 
 /** Where a button can be pressed. */
@@ -53,16 +53,23 @@ export function buttonsOf(
   return row.length === 0 ? [] : [row]
 }
 
-const SLOTS: Choice = { text: 'slots', act: ACTS.slots(), start: 'slots' }
-const TOPUP: Choice = { text: 'topup', act: ACTS.topup(), start: 'topup' }
-const WATCHES: Choice = { text: 'watches', act: ACTS.watches(), start: 'menu' }
-const MENU: Choice = { text: 'menu', act: ACTS.home(), start: 'menu' }
+const SLOTS: Choice = { text: 'slots', act: packed('slots'), start: 'slots' }
+const TOPUP: Choice = { text: 'topup', act: packed('topup'), start: 'topup' }
+const WATCHES: Choice = { text: 'watches', act: packed('watch.list', { page: 1 }), start: 'menu' }
+const MENU: Choice = { text: 'menu', act: packed('home'), start: 'menu' }
 
 function choicesOf(notice: Notice): readonly Choice[] {
   switch (notice.kind) {
     case 'slots-end':
       return notice.renewal === null
-        ? [{ text: 'renew', act: ACTS.renew(notice.id), start: 'slots' }, SLOTS]
+        ? [
+            {
+              text: 'renew',
+              act: packed('slots.renew', { id: notice.id, on: true }),
+              start: 'slots',
+            },
+            SLOTS,
+          ]
         : [TOPUP, SLOTS]
     case 'renewal-failed':
       return [TOPUP, SLOTS]
@@ -71,20 +78,20 @@ function choicesOf(notice: Notice): readonly Choice[] {
     case 'resumed':
       return [WATCHES]
     case 'trial-ends':
-      return [getSlots(1), { text: 'later', act: ACTS.close() }]
+      return [getSlots(1), { text: 'later', act: packed('close') }]
     case 'trial-ended':
       return [getSlots(Math.max(1, notice.watches.length)), WATCHES]
     case 'destination-off':
       return repairs(notice)
     case 'refused':
-      return [{ text: 'recipients', act: ACTS.recipients(), start: 'menu' }]
+      return [{ text: 'recipients', act: packed('rec.list'), start: 'menu' }]
     case 'topic-gone':
-      return [{ text: 'topic', act: ACTS.topic(), ofChat: true }]
+      return [{ text: 'topic', act: packed('group.topic', { choice: 'ask' }), ofChat: true }]
     case 'linked': {
       const start = `r${notice.id}`
       return [
-        { text: 'fine', act: ACTS.close() },
-        { text: 'remove', act: ACTS.remove(notice.id), start },
+        { text: 'fine', act: packed('close') },
+        { text: 'remove', act: packed('rec.delete', { id: notice.id }), start },
       ]
     }
     case 'credited':
@@ -95,21 +102,22 @@ function choicesOf(notice: Notice): readonly Choice[] {
 }
 
 function getSlots(count: number): Choice {
-  const act = ACTS.quoteSlots(Math.min(count, SLOTS_MAX))
+  const quantity = Math.min(count, SLOTS_MAX)
+  const act = packed('slots.quote', { quantity, periods: 1, renew: false })
   return { text: count === 1 ? 'getSlot' : 'getSlots', act, start: 'slots' }
 }
 
 function repairs({ id, channel }: Extract<Notice, { kind: 'destination-off' }>): readonly Choice[] {
   const start = `r${id}`
   if (channel === 'telegram') {
-    return [{ text: 'recipients', act: ACTS.recipients(), start }]
+    return [{ text: 'recipients', act: packed('rec.list'), start }]
   }
   if (channel === 'email') {
-    const status: Choice = { text: 'status', act: ACTS.status(), start: 'menu' }
-    return [{ text: 'repair', act: ACTS.recipient(id), start }, status]
+    const status: Choice = { text: 'status', act: packed('status'), start: 'menu' }
+    return [{ text: 'repair', act: packed('rec.card', { id }), start }, status]
   }
   return [
-    { text: 'revive', act: ACTS.revive(id), start },
-    { text: 'log', act: ACTS.log(id), start },
+    { text: 'revive', act: packed('rec.revive', { id }), start },
+    { text: 'log', act: packed('rec.log', { id, cursor: undefined }), start },
   ]
 }

@@ -1,4 +1,4 @@
-import { packed } from '#src/actions/codec.ts'
+import { packed, unpacked } from '#src/actions/codec.ts'
 import type { HelpPart } from '#src/actions/verbs.ts'
 import type { AlertCard } from '#src/alerts/card.ts'
 import type { Envelope } from '#src/channels/define.ts'
@@ -81,7 +81,7 @@ export function alertCard(reader: Reader, card: AlertCard, options: CardOptions)
 
 /** Pages and help: nothing that changes anything. */
 function isLooking(button: Rows[number][number]): boolean {
-  return !('data' in button) || button.data.startsWith('1:alert.help:')
+  return !('data' in button) || unpacked(button.data)?.verb === 'alert.help'
 }
 
 /** Asks once. */
