@@ -1,9 +1,10 @@
-/** Time zones as people choose them: by region and city, or by typing a part of the name. Pure. */
+/** Time zones as people choose them: by region and city, or by typing a place. Pure. */
 
 import { packed } from '#src/actions/codec.ts'
 import { cut } from '#src/channels/wording.ts'
 import { formatTime } from '#src/i18n/format.ts'
 import { builtKey, type Translate } from '#src/i18n/translate.ts'
+import { cityOf, findZones, modernZone, ZONE_NAMES } from '#src/i18n/zones.ts'
 import type { Locale } from '#src/kernel/locale.ts'
 import {
   act,
@@ -27,26 +28,6 @@ const REGIONS = {
 } as const satisfies Readonly<Record<string, readonly string[]>>
 type Region = keyof typeof REGIONS
 
-/** Names the world uses by now, where the list of the runtime has older ones. */
-const RENAMED: Readonly<Record<string, string>> = {
-  'Africa/Asmera': 'Africa/Asmara',
-  'America/Godthab': 'America/Nuuk',
-  'Asia/Calcutta': 'Asia/Kolkata',
-  'Asia/Katmandu': 'Asia/Kathmandu',
-  'Asia/Rangoon': 'Asia/Yangon',
-  'Asia/Saigon': 'Asia/Ho_Chi_Minh',
-  'Atlantic/Faeroe': 'Atlantic/Faroe',
-  'Europe/Kiev': 'Europe/Kyiv',
-}
-
-/** Every zone that can be chosen. */
-const ZONES: readonly string[] = [
-  'UTC',
-  ...Intl.supportedValuesOf('timeZone')
-    .filter((zone) => zone.includes('/'))
-    .map((zone) => RENAMED[zone] ?? zone),
-].sort()
-
 /** Where most readers of a language live; none for one that is spoken everywhere. */
 const GUESSES: Readonly<Partial<Record<Locale, string>>> = {
   de: 'Europe/Berlin',
@@ -60,33 +41,16 @@ const GUESSES: Readonly<Partial<Record<Locale, string>>> = {
 /** Zones offered before anything is typed: what the language suggests, and UTC; not the current one. */
 export function suggestedZones(locale: Locale, current: string): readonly string[] {
   return [GUESSES[locale], 'UTC'].filter(
-    (zone): zone is string => zone !== undefined && zone !== current,
+    (zone): zone is string => zone !== undefined && zone !== modernZone(current),
   )
 }
 
 /** Most zones offered for what was typed. */
 const MATCHES_MAX = 6
 
-/** The zones a text may mean, the likeliest first; none: it means none. */
-export function findZones(text: string): readonly string[] {
-  const wanted = plain(text)
-  if (wanted.length < 2) return []
-  const exact = ZONES.filter((zone) => [zone, cityOf(zone)].some((name) => plain(name) === wanted))
-  if (exact.length > 0) return exact.slice(0, MATCHES_MAX)
-  const starts = ZONES.filter((zone) => plain(cityOf(zone)).startsWith(wanted))
-  const others = ZONES.filter((zone) => plain(zone).includes(wanted) && !starts.includes(zone))
-  return [...starts, ...others].slice(0, MATCHES_MAX)
-}
-
-function plain(text: string): string {
-  return text
-    .normalize('NFKD')
-    .toLowerCase()
-    .replace(/[^a-z0-9/+]+/g, '')
-}
-
-function cityOf(zone: string): string {
-  return (zone.split('/').at(-1) ?? zone).replaceAll('_', ' ')
+/** The zones to offer for a typed text, the likeliest first; none: it means none. */
+export function zonesFor(text: string): readonly string[] {
+  return findZones(text).slice(0, MATCHES_MAX)
 }
 
 /** Most characters of a city on a button beside another. */
@@ -94,7 +58,7 @@ const CITY_MAX = 10
 
 /** A button that sets a zone, with its city and what time it is there. */
 export function zoneButton({ t }: Reader, zone: string, now: Date, data: string): Button {
-  return act(`${cut(cityOf(zone), CITY_MAX)} ${formatTime(now, t.locale, zone)}`, data)
+  return act(`${cut(cityOf(zone, t.locale), CITY_MAX)} ${formatTime(now, t.locale, zone)}`, data)
 }
 
 /** Regions, for a row of buttons each. */
@@ -116,8 +80,10 @@ export function cityList(
 ): View | undefined {
   const { t } = reader
   if (!isRegion(region)) return undefined
-  const zones = ZONES.filter((zone) => REGIONS[region].some((start) => zone.startsWith(start)))
-  const inOrder = zones.toSorted((a, b) => (cityOf(a) < cityOf(b) ? -1 : 1))
+  const zones = ZONE_NAMES.filter((zone) => REGIONS[region].some((start) => zone.startsWith(start)))
+  const inOrder = zones.toSorted((a, b) =>
+    cityOf(a, t.locale).localeCompare(cityOf(b, t.locale), t.locale),
+  )
   const pages = Math.ceil(inOrder.length / PAGE_SIZE)
   const page = Math.min(Math.max(options.page, 1), pages)
   const shown = inOrder.slice((page - 1) * PAGE_SIZE, page * PAGE_SIZE)

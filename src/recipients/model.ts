@@ -8,6 +8,7 @@
 import { z } from 'zod'
 import { CHANNEL_KEYS, type ChannelKey } from '#src/channels/define.ts'
 import { isTimeZone } from '#src/i18n/format.ts'
+import { modernZone } from '#src/i18n/zones.ts'
 import { SCOPES, type Scope } from '#src/kernel/caller.ts'
 import { SEVERITIES } from '#src/kernel/display-values.ts'
 import { Label } from '#src/kernel/label.ts'
@@ -66,10 +67,11 @@ const WebhookUrl = z
   .max(URL_LENGTH_MAX)
   .meta({ format: 'uri', examples: ['https://example.org/hook'] })
 
-/** An IANA time zone name this machine knows. */
+/** An IANA time zone name this machine knows, kept by its modern name. */
 export const TimeZone = z
   .string()
   .refine((name) => isTimeZone(name), { params: { code: 'timezone' } })
+  .overwrite(modernZone)
   .meta({ examples: ['Europe/Berlin'] })
 
 const changeable = {

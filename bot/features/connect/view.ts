@@ -1,5 +1,6 @@
 import { packed } from '#src/actions/codec.ts'
 import { html, id, type Translate } from '#src/i18n/translate.ts'
+import { modernZone } from '#src/i18n/zones.ts'
 import type { Scope } from '#src/kernel/caller.ts'
 import type { ConnectCode } from '#src/recipients/connect.ts'
 import { clockTime } from '../../views/time.ts'
@@ -73,7 +74,7 @@ export function connected(
   const lines = [
     `✅ ${t.html('bot:connect.done', { address: wholeAddress(link.wallet) })}`,
     t.html('bot:connect.rights', { rights: rightsText(t, link.scopes) }),
-    t.html('bot:connect.zone', { zone: id(timezone) }),
+    t.html('bot:connect.zone', { zone: id(modernZone(timezone)) }),
     ...(trial === undefined ? [] : ['', trialText(t, trial)]),
   ]
   const start = (label: string, next: string, mark: string, style?: 'primary') =>

@@ -1,6 +1,7 @@
 import { packed } from '#src/actions/codec.ts'
 import { isolate } from '#src/i18n/isolates.ts'
 import { hasText, id, type TextKey, typed } from '#src/i18n/translate.ts'
+import { modernZone } from '#src/i18n/zones.ts'
 import { LOCALE_NAMES } from '#src/kernel/locale.ts'
 import { names } from '#src/notices/words.ts'
 import type { Destination } from '#src/recipients/directory.ts'
@@ -134,7 +135,10 @@ function settingsLine({ t }: Reader, destination: Destination): string {
   const { minSeverity, locale, timezone, channel, own } = destination
   const severity = t.html('bot:rec.severity', { severity: t(`bot:severity.${minSeverity}`) })
   if (own || !isRead(channel)) return severity
-  const reads = t.html('bot:rec.reader', { language: LOCALE_NAMES[locale], zone: id(timezone) })
+  const reads = t.html('bot:rec.reader', {
+    language: LOCALE_NAMES[locale],
+    zone: id(modernZone(timezone)),
+  })
   return `${severity} · ${reads}`
 }
 

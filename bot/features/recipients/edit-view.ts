@@ -1,5 +1,6 @@
 import { packed } from '#src/actions/codec.ts'
 import { id, typed } from '#src/i18n/translate.ts'
+import { modernZone } from '#src/i18n/zones.ts'
 import type { Severity } from '#src/kernel/display-values.ts'
 import { LOCALE_NAMES, LOCALES } from '#src/kernel/locale.ts'
 import { destinationName } from '../../views/destination.ts'
@@ -60,7 +61,10 @@ export function zoneOf(
     zoneButton(reader, zone, options.now, packed('rec.zoneSet', { id: recipientId, zone })),
   )
   return screen(
-    [t.html('bot:rec.zoneQuestion', { name, zone: id(timezone) }), t.html('bot:zone.send')],
+    [
+      t.html('bot:rec.zoneQuestion', { name, zone: id(modernZone(timezone)) }),
+      t.html('bot:zone.send'),
+    ],
     [...inRows(choices, 2), [backToRecipient(reader, destination, hereId)]],
   )
 }

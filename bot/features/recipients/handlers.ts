@@ -2,6 +2,7 @@ import { Composer } from 'grammy'
 import { z } from 'zod'
 import { packed } from '#src/actions/codec.ts'
 import { id as bare, typed } from '#src/i18n/translate.ts'
+import { modernZone } from '#src/i18n/zones.ts'
 import { LOCALE_NAMES } from '#src/kernel/locale.ts'
 import {
   changeDestination,
@@ -16,7 +17,7 @@ import { show } from '../../core/show.ts'
 import { destinationName } from '../../views/destination.ts'
 import { allWatches } from '../../views/screens.ts'
 import { inRows } from '../../views/view.ts'
-import { findZones, zoneButton } from '../../views/zones.ts'
+import { zoneButton, zonesFor } from '../../views/zones.ts'
 import { showStop } from '../stop/handlers.ts'
 import {
   deleteRecipient,
@@ -109,7 +110,7 @@ const zoneQuestion = defineQuestion({
     return zoneOf(ctx.reader, await findRecipient(ctx, id), options)
   },
   answer: async (ctx, { id }, text) => {
-    const [zone, ...others] = findZones(text)
+    const [zone, ...others] = zonesFor(text)
     if (zone === undefined) {
       return { html: ctx.t.html('bot:zone.unknown', { input: typed(text.slice(0, INPUT_SHOWN)) }) }
     }
@@ -133,7 +134,7 @@ onPress(composer, 'rec.zone', (ctx, { id }) => zoneQuestion.open(ctx, { id }))
 onPress(composer, 'rec.zoneSet', (ctx, { id, zone }) => setZone(ctx, id, zone))
 
 async function setZone(ctx: BotContext, id: number, timezone: string): Promise<void> {
-  const done = ctx.t.html('bot:rec.zoneSet', { zone: bare(timezone) })
+  const done = ctx.t.html('bot:rec.zoneSet', { zone: bare(modernZone(timezone)) })
   await change(ctx, await findRecipient(ctx, id), { timezone }, done)
 }
 

@@ -2,6 +2,7 @@ import { Composer } from 'grammy'
 import { z } from 'zod'
 import { packed } from '#src/actions/codec.ts'
 import { id as bare, typed } from '#src/i18n/translate.ts'
+import { modernZone } from '#src/i18n/zones.ts'
 import { AppError } from '#src/kernel/errors.ts'
 import { updateChat } from '#src/operations/chat.ts'
 import { getSettings, replaceSettings } from '#src/operations/settings.ts'
@@ -13,7 +14,7 @@ import { defineQuestion } from '../../core/session.ts'
 import { isDelivered, show } from '../../core/show.ts'
 import { readTime } from '../../core/typed-input.ts'
 import { inRows, type Reader, type View } from '../../views/view.ts'
-import { cityList, findZones, zoneButton } from '../../views/zones.ts'
+import { cityList, zoneButton, zonesFor } from '../../views/zones.ts'
 import { LEVELS } from '../recipients/edit-view.ts'
 import {
   digestScreen,
@@ -174,7 +175,7 @@ const zoneAsked = defineQuestion({
   about: z.object({}),
   ask: async (ctx) => zoneScreen(ctx.reader, { now: ctx.app.clock.now() }),
   answer: async (ctx, _about, text) => {
-    const [zone, ...others] = findZones(text)
+    const [zone, ...others] = zonesFor(text)
     if (zone === undefined) {
       return { html: ctx.t.html('bot:zone.unknown', { input: typed(text.slice(0, INPUT_SHOWN)) }) }
     }
@@ -201,7 +202,7 @@ onPress(composer, 'settings.zoneSet', (ctx, { zone }) => setZone(ctx, zone))
 async function setZone(ctx: BotContext, timezone: string): Promise<void> {
   await ctx.call(updateChat, { body: { chatId: ctx.known.id, timezone } })
   await identifyAgain(ctx)
-  await showSettings(ctx, `✓ ${ctx.t.html('bot:zone.set', { zone: bare(timezone) })}`)
+  await showSettings(ctx, `✓ ${ctx.t.html('bot:zone.set', { zone: bare(modernZone(timezone)) })}`)
 }
 
 export const settingsFeature = defineFeature({

@@ -1,5 +1,6 @@
 import { packed } from '#src/actions/codec.ts'
 import { id } from '#src/i18n/translate.ts'
+import { modernZone } from '#src/i18n/zones.ts'
 import type { Severity } from '#src/kernel/display-values.ts'
 import { LOCALE_NAMES } from '#src/kernel/locale.ts'
 import type { Settings } from '#src/recipients/settings.ts'
@@ -32,7 +33,7 @@ export function settingsScreen(
   const { t, timezone } = reader
   const chat = {
     language: LOCALE_NAMES[t.locale],
-    zone: id(timezone),
+    zone: id(modernZone(timezone)),
     time: clockTime(reader, now),
   }
   const lines = [notice, t.html('bot:settings.title'), t.html('bot:settings.chat', chat)]
@@ -275,7 +276,7 @@ export function zoneScreen(
   const { now, notice } = options
   const lines = [
     notice,
-    t.html('bot:zone.title', { zone: id(timezone), time: clockTime(reader, now) }),
+    t.html('bot:zone.title', { zone: id(modernZone(timezone)), time: clockTime(reader, now) }),
     t.html('bot:zone.send'),
   ]
   const guesses = suggestedZones(t.locale, timezone).map((zone) =>

@@ -1,0 +1,130 @@
+import { LOCALES, type Locale } from '#src/kernel/locale.ts'
+import { LARGE_CITIES } from './large-cities.ts'
+import data from './zone-names.json' with { type: 'json' }
+
+/**
+ * Time zones by the names people have for them: the city of a zone, another large city or its country, in
+ * any of our languages, and its IANA name.
+ */
+
+interface Zone {
+  readonly name: string
+  /** ISO 3166 codes. */
+  readonly countries: readonly string[]
+  /** By place in `LOCALES`. */
+  readonly cities: readonly string[]
+}
+
+const UTC: Zone = { name: 'UTC', countries: [], cities: LOCALES.map(() => 'UTC') }
+
+const ZONES: readonly Zone[] = [
+  ...Object.entries(data.zones).map(([name, row]) => {
+    const [countries = '', ...cities] = row.split('|')
+    return { name, countries: countries.split(' ').filter(Boolean), cities }
+  }),
+  UTC,
+]
+
+const RENAMED: ReadonlyMap<string, string> = new Map(Object.entries(data.renamed))
+
+/** The IANA names of all zones that can be chosen, in their order. */
+export const ZONE_NAMES: readonly string[] = ZONES.map(({ name }) => name)
+
+/**
+ * The IANA name the world uses by now, in its own spelling: `Asia/Kolkata` for `asia/calcutta`. Names that
+ * are no zone stay as they are.
+ */
+export function modernZone(name: string): string {
+  try {
+    const known = new Intl.DateTimeFormat('en', { timeZone: name }).resolvedOptions().timeZone
+    return RENAMED.get(known) ?? known
+  } catch {
+    return name
+  }
+}
+
+/** The city of a zone as a locale writes it. */
+export function cityOf(zone: string, locale: Locale): string {
+  const known = ZONES.find(({ name }) => name === zone)
+  return (
+    known?.cities[LOCALES.indexOf(locale)] ?? zone.split('/').at(-1)?.replaceAll('_', ' ') ?? zone
+  )
+}
+
+/** The zones a text may mean, the likeliest first; none: it means none. */
+export function findZones(text: string): readonly string[] {
+  const wanted = plain(text)
+  if (wanted.length < 2) return []
+  const exact = named(({ places }) => places.includes(wanted))
+  if (exact.length > 0) return exact
+  const inCountry = named(({ countries }) => countries.includes(wanted))
+  if (inCountry.length > 0) return inCountry
+  const starts = named(({ places }) => places.some((place) => place.startsWith(wanted)))
+  const others = named(
+    ({ places, countries }) =>
+      places.some((place) => place.includes(wanted)) ||
+      countries.some((country) => country.startsWith(wanted)),
+  )
+  return [...new Set([...starts, ...others])]
+}
+
+/** What a zone may be called, ready to be compared. */
+interface Names {
+  readonly zone: string
+  /** Cities, and the IANA name with its older forms. */
+  readonly places: readonly string[]
+  readonly countries: readonly string[]
+}
+
+function named(fits: (names: Names) => boolean): readonly string[] {
+  return allNames().flatMap((names) => (fits(names) ? [names.zone] : []))
+}
+
+let names: readonly Names[] | undefined
+
+/** Made at the first search: it asks for the name of each country in each language. */
+function allNames(): readonly Names[] {
+  names ??= ZONES.map(({ name, countries, cities }) => {
+    const older = [...RENAMED].flatMap(([old, modern]) => (modern === name ? [old] : []))
+    const others = LARGE_CITIES[name]?.flatMap((row) => row.split('|')) ?? []
+    const own = [name, ...older].flatMap((each) => [each, each.split('/').at(-1) ?? each])
+    return {
+      zone: name,
+      places: unique([...own, ...cities, ...others].map(plain)),
+      countries: unique(countries.flatMap(countryNames).map(plain)),
+    }
+  })
+  return names
+}
+
+function countryNames(country: string): readonly string[] {
+  return LOCALES.flatMap((locale) => countryFormat(locale).of(country) ?? [])
+}
+
+const formats = new Map<Locale, Intl.DisplayNames>()
+
+function countryFormat(locale: Locale): Intl.DisplayNames {
+  const format =
+    formats.get(locale) ?? new Intl.DisplayNames(locale, { type: 'region', fallback: 'none' })
+  formats.set(locale, format)
+  return format
+}
+
+function unique(texts: readonly string[]): readonly string[] {
+  return [...new Set(texts)].filter((text) => text !== '')
+}
+
+/**
+ * A name without what is written differently by habit: case, accents, the nukta, Arabic vowel signs and
+ * forms of alef, spaces and signs.
+ */
+function plain(text: string): string {
+  return text
+    .normalize('NFKD')
+    .toLowerCase()
+    .replace(/[\u0300-\u036f\u064b-\u065f\u0670\u093c\u09bc\u0640]/g, '')
+    .replaceAll('ß', 'ss')
+    .replaceAll('ى', 'ي')
+    .replaceAll('ة', 'ه')
+    .replace(/[^\p{L}\p{M}\p{N}/+]+/gu, '')
+}
