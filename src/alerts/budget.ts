@@ -199,6 +199,8 @@ function messageFor(
         link: `${publicUrl}/`,
         firedAt: now.toISOString(),
         test: false,
+        isRecovery: false,
+        canRecover: false,
       },
       buttons: [[{ label: t('messages:button.open'), act: alertsOfTheDay() }]],
     },

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { z } from 'zod'
-import { CHANNEL_KEYS, type Envelope } from '#src/channels/define.ts'
+import { CHANNEL_KEYS, type Envelope, Message } from '#src/channels/define.ts'
 import { PREVIEWS } from '#src/channels/previews.ts'
 import { SEVERITIES } from '#src/kernel/display-values.ts'
 import { AppError } from '#src/kernel/errors.ts'
@@ -80,7 +80,7 @@ export function previewMessage(
   const wanted = CHANNEL_KEYS.filter((channel) => (request.channel ?? channel) === channel)
   return {
     rendered: { locale, title: message.title, body: message.body },
-    renderedMessage: JSON.parse(JSON.stringify(message)),
+    renderedMessage: JSON.parse(JSON.stringify(Message.parse(message))),
     ...Object.fromEntries(wanted.map((key) => [key, PREVIEWS[key].write(envelope, about.wallet)])),
   }
 }

@@ -1,6 +1,6 @@
 /** An alert behind a signed link: what its page shows, and what whoever holds the link may do there. */
 import { z } from 'zod'
-import type { Message, MessageState } from '#src/channels/define.ts'
+import type { EnvelopeMessage, MessageState } from '#src/channels/define.ts'
 import type { DeliveryEntry } from '#src/delivery/model.ts'
 import * as delivery from '#src/delivery/service.ts'
 import { hasText, translator } from '#src/i18n/translate.ts'
@@ -34,7 +34,7 @@ export interface SignalHelp {
 
 /** An alert as its own page shows it. */
 export interface AlertPage {
-  readonly message: Message
+  readonly message: EnvelopeMessage
   readonly locale: Locale
   readonly timezone: string
   readonly state: AlertState

@@ -1,6 +1,6 @@
 /** A recorded alert in words. */
 import { z } from 'zod'
-import type { Message } from '#src/channels/define.ts'
+import type { EnvelopeMessage } from '#src/channels/define.ts'
 import { SEVERITIES } from '#src/kernel/display-values.ts'
 import type { SecretBox } from '#src/kernel/secret-box.ts'
 import { JsonObject } from '#src/kernel/units.ts'
@@ -36,7 +36,7 @@ export function messageOf(
   row: AlertRow,
   { locale, timezone }: Reader,
   recipientId: number | null = null,
-): Message {
+): EnvelopeMessage {
   const notes = notesOf(row)
   const watch = { id: row.watchId, label: row.watchLabel }
   const about = renderable(deps, recordedOf(row), watch, { recipientId, notes })

@@ -1,5 +1,5 @@
 import { flare } from '#src/chain/flare.ts'
-import type { Message, MessageField } from '#src/channels/define.ts'
+import type { EnvelopeMessage, Message, MessageField } from '#src/channels/define.ts'
 import {
   formatDateTime,
   formatDuration,
@@ -13,7 +13,7 @@ import { builtKey, hasText, type Translate, translator, typed } from '#src/i18n/
 import type { DisplayValue, Severity } from '#src/kernel/display-values.ts'
 import type { Locale } from '#src/kernel/locale.ts'
 import type { JsonObject } from '#src/kernel/units.ts'
-import { findEventSource } from '#src/watches/events.ts'
+import { findEventSource, roleOf } from '#src/watches/events.ts'
 
 /** Who reads: language and clock. */
 export interface Reader {
@@ -68,7 +68,7 @@ const LABEL = '\ufdd0'
  *
  * Pure: the same alert and reader give the same message.
  */
-export function renderMessage(alert: Renderable, reader: Reader): Message {
+export function renderMessage(alert: Renderable, reader: Reader): EnvelopeMessage {
   return createRenderer()(alert, reader)
 }
 
@@ -95,6 +95,7 @@ export function createRenderer(): typeof renderMessage {
       link: alert.link,
       firedAt: alert.firedAt.toISOString(),
       test: alert.test,
+      ...roleOf(event),
     }
   }
 }
@@ -145,7 +146,7 @@ function wordsOf(
  * @param message the alert's
  */
 export function remind(
-  message: Message,
+  message: EnvelopeMessage,
   reminder: {
     readonly openSeconds: number
     /** Counts from 1; undefined: it is told again for another reason than that nobody acknowledged it. */
@@ -153,7 +154,7 @@ export function remind(
     readonly nextAt: Date | undefined
   },
   { locale, timezone }: Reader,
-): Message {
+): EnvelopeMessage {
   const t = translator(locale)
   const { openSeconds, number, nextAt } = reminder
   const duration = formatDuration(openSeconds, locale, 'long')

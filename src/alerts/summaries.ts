@@ -4,10 +4,11 @@
  * after a stop by the first who looks.
  */
 import { alertsOfTheDay, packed } from '#src/actions/codec.ts'
-import { Envelope, type Message, type MessageButton } from '#src/channels/define.ts'
+import type { Envelope, EnvelopeMessage, MessageButton } from '#src/channels/define.ts'
 import { type Db, transact } from '#src/db/connection.ts'
 import { isolateEach } from '#src/db/isolate.ts'
 import * as delivery from '#src/delivery/service.ts'
+import { DecodedEnvelope } from '#src/delivery/stored-envelope.ts'
 import { formatDateTime, formatTime } from '#src/i18n/format.ts'
 import { type Translate, translator } from '#src/i18n/translate.ts'
 import { SEVERITIES, type Severity } from '#src/kernel/display-values.ts'
@@ -184,7 +185,7 @@ async function readable(
   tx: Db,
   rows: readonly deferred.DeferredRow[],
 ): Promise<readonly Readable[]> {
-  const read = rows.map((row) => ({ row, parsed: Envelope.safeParse(row.envelope) }))
+  const read = rows.map((row) => ({ row, parsed: DecodedEnvelope.safeParse(row.envelope) }))
   const broken = read.flatMap(({ row: { id }, parsed }) =>
     parsed.success ? [] : [{ id, error: parsed.error }],
   )
@@ -261,6 +262,8 @@ async function summaryOf(
       link: newest(all)?.link ?? `${deps.publicUrl}/`,
       firedAt: now.toISOString(),
       test: false,
+      isRecovery: false,
+      canRecover: false,
     },
     items: items.map((item) => ({ ...item, body: '', fields: [] })),
     ...(more > 0 && { more }),
@@ -269,20 +272,20 @@ async function summaryOf(
 }
 
 /** Whose page a summary leads to. */
-function newest(messages: readonly Message[]): Message | undefined {
+function newest(messages: readonly EnvelopeMessage[]): EnvelopeMessage | undefined {
   return messages.toSorted((a, b) => a.firedAt.localeCompare(b.firedAt)).at(-1)
 }
 
 /** Still firing first, then as it happened; a digest puts what is of one watch together. */
 function inOrder(
-  messages: readonly Message[],
+  messages: readonly EnvelopeMessage[],
   firing: ReadonlySet<number | null>,
   byWatch: boolean,
-): readonly Message[] {
-  const isFiring = ({ alertId }: Message) => alertId !== null && firing.has(alertId)
+): readonly EnvelopeMessage[] {
+  const isFiring = ({ alertId }: EnvelopeMessage) => alertId !== null && firing.has(alertId)
   const place = new Map<number | null, number>()
   for (const { watchId } of messages) place.set(watchId, place.get(watchId) ?? place.size)
-  const watch = ({ watchId }: Message) => (byWatch ? (place.get(watchId) ?? 0) : 0)
+  const watch = ({ watchId }: EnvelopeMessage) => (byWatch ? (place.get(watchId) ?? 0) : 0)
   return messages.toSorted(
     (a, b) => Number(isFiring(b)) - Number(isFiring(a)) || watch(a) - watch(b),
   )
@@ -296,7 +299,7 @@ function wording(
     readonly counts: deferred.DeferredCounts
     readonly reader: Reader
   },
-): Pick<Message, 'title' | 'body'> {
+): Pick<EnvelopeMessage, 'title' | 'body'> {
   const { reason } = about
   const { alerts: count, recovered: over } = about.counts
   const period = periodText(t, about.period, about.reader)

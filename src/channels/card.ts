@@ -1,12 +1,11 @@
 import { isolate, withoutDirections } from '#src/i18n/isolates.ts'
 import { builtKey, type HtmlValue, type Translate, translator, typed } from '#src/i18n/translate.ts'
 import { SEVERITIES } from '#src/kernel/display-values.ts'
-import type { Envelope, Message, MessageField, MessageState } from './define.ts'
+import type { Envelope, EnvelopeMessage, MessageField, MessageState } from './define.ts'
 import {
   cut,
   glyphOf,
   hasEnded,
-  isRecovery,
   type LineWriter,
   lineStart,
   plainLines,
@@ -29,7 +28,7 @@ export interface CardItem {
   readonly glyph: string
   readonly time: string | undefined
   readonly text: string
-  readonly message: Message
+  readonly message: EnvelopeMessage
 }
 
 /** A message of any kind, as every channel for people shows it: plain text, not cut to any limit yet. */
@@ -109,13 +108,13 @@ function alertCard(
 /** Several alerts of one watch: the worst speaks for all, each has a line. */
 function groupCard(
   envelope: Envelope,
-  items: readonly Message[],
+  items: readonly EnvelopeMessage[],
   { state = {}, writer = plainLines(envelope) }: CardOptions,
 ): Card {
   const t = translator(envelope.locale)
-  const stateOf = ({ alertId }: Message) =>
+  const stateOf = ({ alertId }: EnvelopeMessage) =>
     (alertId === null ? undefined : state.items?.get(alertId)) ?? {}
-  const open = items.filter((item) => !isRecovery(item.event) && !hasEnded(stateOf(item)))
+  const open = items.filter((item) => !item.isRecovery && !hasEnded(stateOf(item)))
   const worst = worstOf(open.length === 0 ? items : open) ?? envelope.message
   const isOver = open.length === 0 || hasEnded(state)
   const count = items.length
@@ -159,16 +158,16 @@ function groupCard(
 /** Many alerts of a minute, counted. */
 function rollupCard(
   envelope: Envelope,
-  items: readonly Message[],
+  items: readonly EnvelopeMessage[],
   { writer = plainLines(envelope) }: CardOptions,
 ): Card {
   const t = translator(envelope.locale)
   const worst = worstOf(items) ?? envelope.message
-  const recovered = items.filter(({ event }) => isRecovery(event))
+  const recovered = items.filter(({ isRecovery }) => isRecovery)
   const counts = [
     ...SEVERITIES.toReversed().map((severity) => ({
       key: severity as string,
-      count: items.filter((item) => item.severity === severity && !isRecovery(item.event)).length,
+      count: items.filter((item) => item.severity === severity && !item.isRecovery).length,
     })),
     { key: 'recovered', count: recovered.length },
   ].filter(({ count }) => count > 0)
@@ -240,9 +239,9 @@ function plainCard(envelope: Envelope): Card {
 /** @param more messages beyond the items */
 function listed(
   t: Translate,
-  items: readonly Message[],
+  items: readonly EnvelopeMessage[],
   more: number | undefined,
-  write: (item: Message) => CardItem,
+  write: (item: EnvelopeMessage) => CardItem,
 ) {
   const rest = Math.max(0, items.length - ITEMS_MAX) + (more ?? 0)
   return {
@@ -262,12 +261,12 @@ export function itemLine(
 }
 
 /** For how long they have all been open; empty where that differs. */
-function sharedBody([first, ...others]: readonly Message[]): string {
+function sharedBody([first, ...others]: readonly EnvelopeMessage[]): string {
   return first !== undefined && others.every(({ body }) => body === first.body) ? first.body : ''
 }
 
 /** What all of them share: a sender, a round. At most one. */
-function sharedField(items: readonly Message[]): readonly MessageField[] {
+function sharedField(items: readonly EnvelopeMessage[]): readonly MessageField[] {
   if (items.length < 2) return []
   for (const key of SHARED_FIELDS) {
     const values = items.map(({ fields }) => fields.find((field) => field.key === key))
@@ -291,16 +290,16 @@ function watchCounts(
   return lineStart(locale) + named.join(' · ') + (counts.length > WATCHES_MAX ? ' · …' : '')
 }
 
-function toneOf({ event, severity }: Message, state: MessageState): Tone {
-  return isRecovery(event) || state.recoveredAt !== undefined ? 'fine' : severity
+function toneOf({ isRecovery, severity }: EnvelopeMessage, state: MessageState): Tone {
+  return isRecovery || state.recoveredAt !== undefined ? 'fine' : severity
 }
 
 /** How a group that is over ended. */
-function endOf({ firedAt }: Message, { closedAt }: MessageState): MessageState {
+function endOf({ firedAt }: EnvelopeMessage, { closedAt }: MessageState): MessageState {
   return closedAt === undefined ? { recoveredAt: new Date(firedAt) } : { closedAt }
 }
 
-function lastRecovery(items: readonly Message[], state: MessageState): Date | undefined {
+function lastRecovery(items: readonly EnvelopeMessage[], state: MessageState): Date | undefined {
   const times = items.flatMap(({ alertId }) => {
     const at = alertId === null ? undefined : state.items?.get(alertId)?.recoveredAt
     return at === undefined ? [] : [at.getTime()]

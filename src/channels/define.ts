@@ -33,6 +33,14 @@ export interface Message {
   readonly test: boolean
 }
 
+/** A message in an envelope: also says what its event does to an alert. Webhooks do not carry that. */
+export interface EnvelopeMessage extends Message {
+  /** The event closes an alert. */
+  readonly isRecovery: boolean
+  /** The event opens an alert that a recovery can close. */
+  readonly canRecover: boolean
+}
+
 /**
  * What a message is for. alert: something fired, or recovered. raised: an open alert became worse.
  * reminder: an open alert nobody has acknowledged. group: several alerts of one watch. rollup: many
@@ -69,7 +77,7 @@ export interface Envelope {
   readonly locale: Locale
   /** IANA name of the reader's time zone. */
   readonly timezone: string
-  readonly message: Message
+  readonly message: EnvelopeMessage
   /** `alert` where it is not said. */
   readonly kind?: EnvelopeKind
   /** The alert this one answers: a recovery, a reminder, a raised severity. */
@@ -81,15 +89,14 @@ export interface Envelope {
   /** Of a group that tells more of alerts that were told before: what of them. */
   readonly of?: 'raised' | 'reminder'
   /** Of a group, roll-up or summary: the messages in it, in their order. */
-  readonly items?: readonly Message[]
+  readonly items?: readonly EnvelopeMessage[]
   /** Of a summary: how many messages it is about beyond its items. */
   readonly more?: number
   /** Rows of buttons of a notice or summary; those of an alert follow from the alert. */
   readonly buttons?: readonly (readonly MessageButton[])[]
 }
 
-/** `Message` as JSON; what it does not name is dropped. */
-export const Message: z.ZodType<Message> = z.object({
+const MessageShape = z.object({
   alertId: z.int().nullable(),
   watchId: z.int().nullable(),
   watchLabel: z.string().nullable(),
@@ -110,8 +117,16 @@ export const Message: z.ZodType<Message> = z.object({
   test: z.boolean(),
 })
 
-/** `Envelope` as the outbox stores it. */
-export const Envelope: z.ZodType<Envelope> = z.object({
+/** `Message` as JSON; what it does not name is dropped. */
+export const Message: z.ZodType<Message> = MessageShape
+
+const StoredMessage = MessageShape.extend({
+  isRecovery: z.boolean().exactOptional(),
+  canRecover: z.boolean().exactOptional(),
+})
+
+/** `Envelope` as JSON. Messages of older envelopes lack `isRecovery` and `canRecover`. */
+export const StoredEnvelope = z.object({
   deliveryId: z.uuid(),
   type: z.string().nullable(),
   signal: z.string().nullable(),
@@ -119,13 +134,13 @@ export const Envelope: z.ZodType<Envelope> = z.object({
   data: JsonObject,
   locale: z.enum(LOCALES),
   timezone: z.string(),
-  message: Message,
+  message: StoredMessage,
   kind: z.enum(ENVELOPE_KINDS).exactOptional(),
   answers: z.int().exactOptional(),
   answered: z.object({ severity: z.enum(SEVERITIES), title: z.string() }).exactOptional(),
   startedAt: z.iso.datetime().exactOptional(),
   of: z.enum(['raised', 'reminder']).exactOptional(),
-  items: z.array(Message).exactOptional(),
+  items: z.array(StoredMessage).exactOptional(),
   more: z.int().exactOptional(),
   buttons: z
     .array(

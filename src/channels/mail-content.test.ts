@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { LOCALES } from '#src/kernel/locale.ts'
 import { envelopeOf, HOSTILE_TEXTS } from '../../test/support/envelopes.ts'
-import { ENVELOPE_KINDS, type Message } from './define.ts'
+import { ENVELOPE_KINDS, type EnvelopeMessage } from './define.ts'
 import { confirmationMail } from './mail-confirmation.ts'
 import { alertMail } from './mail-content.ts'
 
@@ -88,7 +88,8 @@ describe('alertMail', () => {
   })
 
   test('tells what to do about what is open, and not about what is over', () => {
-    const notified = (message: Partial<Message>) => alertMail(envelopeOf({ message }), reader).text
+    const notified = (message: Partial<EnvelopeMessage>) =>
+      alertMail(envelopeOf({ message }), reader).text
     expect(notified({})).toContain('What to do\n1. Look at')
     expect(notified({ event: 'fsp.ftso-commit.recovered' })).not.toContain('What to do')
     expect(notified({ test: true })).not.toContain('What to do')
@@ -241,7 +242,7 @@ describe('confirmationMail', () => {
   })
 })
 
-function itemsOf(count: number): Message[] {
+function itemsOf(count: number): EnvelopeMessage[] {
   return Array.from({ length: count }, (_, index) => {
     const severity = index === 2 ? 'critical' : 'warning'
     const link = `https://watchdog.example.org/a/${100 + index}`

@@ -18,7 +18,6 @@ import {
   helpOf,
   isCode,
   isForeign,
-  isRecovery,
   plainLines,
   severityWord,
   shownLabel,
@@ -205,7 +204,7 @@ function pageOf({ message }: CardItem): readonly string[] {
 function actionOf(envelope: Envelope): readonly string[] {
   const { kind = 'alert', message } = envelope
   const isOpen = (kind === 'alert' || kind === 'raised' || kind === 'reminder') && !message.test
-  if (!isOpen || isRecovery(message.event)) return []
+  if (!isOpen || message.isRecovery) return []
   const lines = helpOf(envelope, 'action')?.split('\n') ?? []
   return lines.slice(0, HELP_LINES).map((line) => cut(line, HELP_MAX))
 }

@@ -5,7 +5,7 @@ import { translate } from '#src/i18n/translate.ts'
 import { LOCALES } from '#src/kernel/locale.ts'
 import { REGISTRY as WATCH_TYPES } from '#src/watches/types/index.ts'
 import { envelopeOf, HOSTILE_TEXTS } from '../../test/support/envelopes.ts'
-import type { Envelope, Message, MessageField, MessageState } from './define.ts'
+import type { Envelope, EnvelopeMessage, MessageField, MessageState } from './define.ts'
 import { type AlertViewOptions, alertView } from './telegram-alert.ts'
 import { TEXT_MAX } from './telegram-html.ts'
 
@@ -463,8 +463,12 @@ describe('every view', () => {
 
 function groupOf(): Envelope {
   const sender = { key: 'sender', label: 'Sender', value: '0x52c1…07ae' }
-  const of = (alertId: number, severity: Message['severity'], title: string, second: number) =>
-    itemOf(alertId, { severity, title, fields: [sender] }, second)
+  const of = (
+    alertId: number,
+    severity: EnvelopeMessage['severity'],
+    title: string,
+    second: number,
+  ) => itemOf(alertId, { severity, title, fields: [sender] }, second)
   return envelopeOf({
     ...commit,
     kind: 'group',
@@ -476,7 +480,7 @@ function groupOf(): Envelope {
   })
 }
 
-function itemOf(alertId: number, over: Partial<Message>, second = 0): Message {
+function itemOf(alertId: number, over: Partial<EnvelopeMessage>, second = 0): EnvelopeMessage {
   const firedAt = new Date(Date.UTC(2026, 10, 20, 13, 2, 31 + second)).toISOString()
   const title = 'FTSO commit missing'
   return envelopeOf({

@@ -1,15 +1,7 @@
 import { alertsOfTheDay, type HelpPart, type MuteDuration, packed } from '#src/actions/codec.ts'
 import { type TextKey, translator } from '#src/i18n/translate.ts'
-import type { Envelope, Message, MessageState } from './define.ts'
-import {
-  canRecover,
-  type HelpTopic,
-  hasEnded,
-  helpOf,
-  isOpenLink,
-  isRecovery,
-  worstOf,
-} from './wording.ts'
+import type { Envelope, EnvelopeMessage, MessageState } from './define.ts'
+import { type HelpTopic, hasEnded, helpOf, isOpenLink, worstOf } from './wording.ts'
 
 /** The buttons below a message of the chat channel. */
 
@@ -67,7 +59,7 @@ function alertButtons(envelope: Envelope, state: MessageState): ChatKeyboard {
   const { kind, message } = envelope
   const { press, details } = pressesOf(envelope)
   const { alertId, event } = message
-  const isOver = isRecovery(event) || hasEnded(state)
+  const isOver = message.isRecovery || hasEnded(state)
   if (alertId === null || message.test || isOver) return [details(message.link)]
   const id = alertId
   const acknowledge =
@@ -87,7 +79,11 @@ function alertButtons(envelope: Envelope, state: MessageState): ChatKeyboard {
   ]
 }
 
-function muteButtons(envelope: Envelope, message: Message, { muted }: MessageState): ChatKeyboard {
+function muteButtons(
+  envelope: Envelope,
+  message: EnvelopeMessage,
+  { muted }: MessageState,
+): ChatKeyboard {
   const { press } = pressesOf(envelope)
   const { alertId, watchId } = message
   if (alertId === null || watchId === null) return []
@@ -100,7 +96,7 @@ function muteButtons(envelope: Envelope, message: Message, { muted }: MessageSta
   }
   const untilRecovered = mute('messages:button.muteRecovered', 'rec')
   const hours = [mute('messages:button.mute1h', '1h'), mute('messages:button.mute8h', '8h')]
-  const canBeOver = canRecover({ ...envelope, message })
+  const canBeOver = message.canRecover
   if (envelope.kind === 'reminder' || envelope.of === 'reminder')
     return canBeOver ? [[untilRecovered]] : []
   return [hours, ...(canBeOver ? [[untilRecovered]] : [])]
@@ -122,13 +118,13 @@ function helpButtons(
 
 function groupButtons(
   envelope: Envelope,
-  items: readonly Message[],
+  items: readonly EnvelopeMessage[],
   state: MessageState,
 ): ChatKeyboard {
   const { press, list } = pressesOf(envelope)
   const open = items.filter(
-    ({ event, alertId }) =>
-      !isRecovery(event) && (alertId === null || !hasEnded(state.items?.get(alertId) ?? {})),
+    ({ isRecovery, alertId }) =>
+      !isRecovery && (alertId === null || !hasEnded(state.items?.get(alertId) ?? {})),
   )
   const worst = worstOf(open)
   const alerts = list('messages:button.alerts', worst?.watchId ?? envelope.message.watchId)

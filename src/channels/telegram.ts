@@ -13,7 +13,7 @@ import { floodError } from './http-answer.ts'
 import { createRateLimiter, type RateLimiter, TURN_WAIT_MS_MAX } from './rate-limiter.ts'
 import { type AlertView, type AlertViewOptions, alertView } from './telegram-alert.ts'
 import { type EditVerdict, judgeRefusal } from './telegram-errors.ts'
-import { isRecovery, isSilent, worstOf } from './wording.ts'
+import { isSilent, worstOf } from './wording.ts'
 
 const TIMEOUT_MS = 15_000
 /** Telegram's limits: one message a second to a chat, 20 a minute to a group, 30 a second in all. */
@@ -296,7 +296,7 @@ function isGroup(chatId: number): boolean {
 /** Critical messages go first, then warnings; a recovery is as urgent as info, a changed message less. */
 function urgencyOf({ message, items = [] }: Envelope): number {
   const worst = worstOf([message, ...items]) ?? message
-  return 1 + (isRecovery(worst.event) ? 0 : SEVERITIES.indexOf(worst.severity))
+  return 1 + (worst.isRecovery ? 0 : SEVERITIES.indexOf(worst.severity))
 }
 
 function judge(error: unknown): EditVerdict {

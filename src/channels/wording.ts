@@ -13,8 +13,7 @@ import {
 } from '#src/i18n/translate.ts'
 import { SEVERITIES, type Severity } from '#src/kernel/display-values.ts'
 import { directionOf, type Locale } from '#src/kernel/locale.ts'
-import { REGISTRY as WATCH_TYPES } from '#src/watches/types/index.ts'
-import type { Envelope, HelpPart, Message, MessageField, MessageState } from './define.ts'
+import type { Envelope, EnvelopeMessage, HelpPart, MessageField, MessageState } from './define.ts'
 
 /** What channels for people say alike about a message: glyph, severity line, how values stand in a text. */
 
@@ -29,22 +28,9 @@ const LATE_SECONDS = 60
 /** Stands before a test message. */
 export const TEST_GLYPH = '🧪'
 
-/** Whether the event closes an alert. */
-export function isRecovery(event: string): boolean {
-  return event.endsWith('.recovered') || event === 'signing.done'
-}
-
-/** Whether what happened can be over, so that a recovery follows it. */
-export function canRecover({ type, signal, message }: Envelope): boolean {
-  if (isRecovery(message.event)) return false
-  if (message.event === 'fsp.monitoring') return true
-  const signals = WATCH_TYPES.find(({ name }) => name === type)?.signals ?? []
-  return signals.find(({ id }) => id === signal)?.events.recovery !== undefined
-}
-
 /** How bad it is or was, as a sign. The severity word always follows it. */
-export function glyphOf(message: Message, state: MessageState = {}): string {
-  const isOver = isRecovery(message.event) || state.recoveredAt !== undefined
+export function glyphOf(message: EnvelopeMessage, state: MessageState = {}): string {
+  const isOver = message.isRecovery || state.recoveredAt !== undefined
   if (isOver) return RECOVERED_GLYPH
   return state.closedAt === undefined ? GLYPHS[message.severity] : CLOSED_GLYPH
 }
@@ -55,25 +41,29 @@ export function hasEnded({ recoveredAt, closedAt }: MessageState): boolean {
 }
 
 /** The worst of several messages; the first of equals, and recoveries last. */
-export function worstOf(messages: readonly Message[]): Message | undefined {
+export function worstOf(messages: readonly EnvelopeMessage[]): EnvelopeMessage | undefined {
   return messages.toSorted((a, b) => rankOf(b) - rankOf(a))[0]
 }
 
 /** The place of a message by severity, worst highest; a recovery is below all. */
-export function rankOf({ event, severity }: Message): number {
-  return isRecovery(event) ? -1 : SEVERITIES.indexOf(severity)
+export function rankOf({ isRecovery, severity }: EnvelopeMessage): number {
+  return isRecovery ? -1 : SEVERITIES.indexOf(severity)
 }
 
 /** Whether a message arrives without a sound. What sums up quiet hours is quiet itself. */
 export function isSilent({ kind = 'alert', message, items = [] }: Envelope): boolean {
   if (kind === 'summary') return true
   const loudest = (kind === 'group' || kind === 'rollup' ? worstOf(items) : undefined) ?? message
-  return loudest.severity === 'info' || isRecovery(loudest.event)
+  return loudest.severity === 'info' || loudest.isRecovery
 }
 
 /** How bad it is, as a word. */
-export function severityWord(t: Translate, message: Message, state: MessageState = {}): string {
-  const isOver = isRecovery(message.event) || state.recoveredAt !== undefined
+export function severityWord(
+  t: Translate,
+  message: EnvelopeMessage,
+  state: MessageState = {},
+): string {
+  const isOver = message.isRecovery || state.recoveredAt !== undefined
   return t(isOver ? 'messages:recovered' : `messages:severity.${message.severity}`)
 }
 
@@ -128,7 +118,7 @@ export function severityLine<Value extends HtmlValue>(
       to: writer.time(to, { offset: true }),
     })
     // A recovery says in its body how long it took.
-    if (isRecovery(message.event)) return line
+    if (message.isRecovery) return line
     return `${line} · ${writer.text(written(locale, formatDuration(seconds, locale, 'short')))}`
   }
   const isRaised = envelope.kind === 'raised' && message.severity !== 'info'
@@ -138,7 +128,7 @@ export function severityLine<Value extends HtmlValue>(
   const time = writer.time(firedAt, { seconds: true, offset: true })
   const parts = [writer.write(`messages:line${noWatch}`, { ...watch, severity, time })]
   const seconds = now === undefined ? 0 : (now.getTime() - firedAt.getTime()) / 1000
-  if (seconds >= LATE_SECONDS && canRecover(envelope) && !hasEnded(state)) {
+  if (seconds >= LATE_SECONDS && message.canRecover && !hasEnded(state)) {
     parts.push(writer.text(written(locale, formatDuration(seconds, locale, 'short'))))
   }
   if (acknowledged !== undefined) {
@@ -173,7 +163,7 @@ function overOf(
   const firedAt = new Date(message.firedAt)
   const from = startedAt === undefined ? firedAt : new Date(startedAt)
   if (recoveredAt !== undefined) return { from, to: recoveredAt }
-  if (startedAt === undefined || !isRecovery(message.event)) return undefined
+  if (startedAt === undefined || !message.isRecovery) return undefined
   return { from, to: firedAt }
 }
 

@@ -1,4 +1,4 @@
-import { type Channels, DeliveryError, Envelope } from '#src/channels/define.ts'
+import { type Channels, DeliveryError, type Envelope } from '#src/channels/define.ts'
 import type { Clock } from '#src/kernel/clock.ts'
 import type { Logger } from '#src/kernel/logger.ts'
 import type { Quarantine } from '#src/kernel/quarantine.ts'
@@ -7,6 +7,7 @@ import { traceOf } from '#src/kernel/trace.ts'
 import type { OpenDestination, Opened } from '#src/recipients/destinations.ts'
 import { unsubscribeUrl } from '#src/recipients/mail-links.ts'
 import { canBeSentTo, UNREADABLE } from './rules.ts'
+import { DecodedEnvelope } from './stored-envelope.ts'
 import type { Ended, Ending, Task } from './task.ts'
 
 interface Deps {
@@ -58,7 +59,7 @@ export async function attempt(
 
 /** @throws DeliveryError when the envelope is not one */
 function read({ quarantine }: Deps, { envelope, rows, change }: Task): Envelope {
-  const result = Envelope.safeParse(envelope)
+  const result = DecodedEnvelope.safeParse(envelope)
   if (result.success) return result.data
   quarantine.add('delivery', rows[0]?.id ?? change?.id ?? '', result.error)
   throw unreadable(result.error)

@@ -1,6 +1,6 @@
 /** Takes what is due to chats and mailboxes, one message a recipient, as storm control plans it. */
-import { type Channel, type ChannelKey, Envelope, type MessageState } from '#src/channels/define.ts'
-import { hasEnded, isRecovery, isSilent } from '#src/channels/wording.ts'
+import type { Channel, ChannelKey, Envelope, MessageState } from '#src/channels/define.ts'
+import { hasEnded, isSilent } from '#src/channels/wording.ts'
 import type { Db } from '#src/db/connection.ts'
 import * as chatStore from './chat-store.ts'
 import * as due from './due-store.ts'
@@ -14,6 +14,7 @@ import {
 } from './grouping.ts'
 import * as messages from './message-store.ts'
 import { alertsIn, isOpenIn, messageFate, type ShownPart, together } from './message-sync.ts'
+import { DecodedEnvelope } from './stored-envelope.ts'
 import type { Task } from './task.ts'
 
 /** Reads what became of alerts; those that are unknown by now are missing. */
@@ -228,7 +229,7 @@ async function build(
   const { plan, rows, target } = taken
   const { db } = deps
   const parts = rows.flatMap((row): ReadRow[] => {
-    const read = Envelope.safeParse(row.envelope)
+    const read = DecodedEnvelope.safeParse(row.envelope)
     return read.success ? [{ ...row, envelope: read.data }] : []
   })
   if (parts.length < rows.length) {
@@ -259,7 +260,7 @@ function taskOf(channel: ChannelKey, rows: readonly due.ClaimedRow[]) {
 /** Recoveries that a group has shown by its lines: told together with the last. */
 async function recoveriesIn(db: Db, messageId: string): Promise<readonly ShownPart[]> {
   const parts = await messages.listParts(db, [messageId])
-  return readParts(parts).filter(({ envelope }) => isRecovery(envelope.message.event))
+  return readParts(parts).filter(({ envelope }) => envelope.message.isRecovery)
 }
 
 function sendTask(
@@ -287,7 +288,7 @@ function sendTask(
       keep: {
         kind: isMany ? kind : (first.envelope.kind ?? 'alert'),
         watchId: kind === 'rollup' ? null : message.watchId,
-        recovery: rows.every((row) => isRecovery(row.envelope.message.event)),
+        recovery: rows.every((row) => row.envelope.message.isRecovery),
         loud: !isSilent(envelope),
         openedAt: new Date(Math.min(...rows.map(({ createdAt }) => createdAt.getTime()))),
         states: new Map(),
@@ -369,7 +370,7 @@ export async function readMessage(
 
 function readParts(parts: readonly messages.Part[]): readonly (ShownPart & messages.Part)[] {
   return parts.flatMap((part) => {
-    const read = Envelope.safeParse(part.envelope)
+    const read = DecodedEnvelope.safeParse(part.envelope)
     return read.success ? [{ ...part, envelope: read.data }] : []
   })
 }

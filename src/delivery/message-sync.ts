@@ -1,6 +1,6 @@
 /** What a message shows: what came in it, and what became of that. Pure. */
 import type { Envelope, MessageState } from '#src/channels/define.ts'
-import { canRecover, hasEnded, isRecovery, rankOf } from '#src/channels/wording.ts'
+import { hasEnded, rankOf } from '#src/channels/wording.ts'
 import type { SentMessage } from './message-store.ts'
 
 /** A delivery in a message. */
@@ -61,7 +61,7 @@ export function messageFate(
     return { envelope: first.envelope, state }
   }
   // In a group of alerts a recovery turns its alert's line and has none of its own.
-  const alerts = parts.filter(({ envelope }) => !isRecovery(envelope.message.event))
+  const alerts = parts.filter(({ envelope }) => !envelope.message.isRecovery)
   const lines = kind === 'group' && alerts.length > 0 ? alerts : parts
   const envelope = together(kind, id, lines)
   const items = new Map(
@@ -76,18 +76,18 @@ export function messageFate(
 /** The alerts whose state a message shows. */
 export function alertsIn(parts: readonly ShownPart[]): number[] {
   return parts.flatMap(({ alertId, envelope }) =>
-    alertId === null || isRecovery(envelope.message.event) ? [] : [alertId],
+    alertId === null || envelope.message.isRecovery ? [] : [alertId],
   )
 }
 
 /** Whether it can be over and is not. */
 export function isOpenIn(states: States, part: ShownPart): boolean {
-  return canRecover(part.envelope) && !hasEnded(stateIn(states, part) ?? {})
+  return part.envelope.message.canRecover && !hasEnded(stateIn(states, part) ?? {})
 }
 
 /** A recovery is told once and stays as it is. */
 function stateIn(states: States, { alertId, envelope }: ShownPart): MessageState | undefined {
-  return alertId === null || isRecovery(envelope.message.event) ? undefined : states.get(alertId)
+  return alertId === null || envelope.message.isRecovery ? undefined : states.get(alertId)
 }
 
 /** What holds for all of a group: the last to acknowledge, the last to recover, the first mute to end. */

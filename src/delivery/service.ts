@@ -1,4 +1,4 @@
-import { Envelope, type HelpPart, type MessageState } from '#src/channels/define.ts'
+import type { Envelope, HelpPart, MessageState } from '#src/channels/define.ts'
 import { type Db, transact } from '#src/db/connection.ts'
 import type { Caller } from '#src/kernel/caller.ts'
 import type { Clock } from '#src/kernel/clock.ts'
@@ -12,6 +12,7 @@ import type { DeliveryEntry, NewDelivery, RetainedDelivery } from './model.ts'
 import * as retained from './retained-store.ts'
 import { createSending, type Sending } from './sending.ts'
 import * as store from './store.ts'
+import { DecodedEnvelope } from './stored-envelope.ts'
 import type { TestDeps } from './test-message.ts'
 import { createWorker, type Worker, type WorkerDeps } from './worker.ts'
 
@@ -240,7 +241,7 @@ export async function listRetained(
 ): Promise<readonly RetainedDelivery[]> {
   const rows = await retained.listRetained(deps.db, caller.wallet, recipientId, deps.clock.now())
   return rows.map(({ id, alertId, envelope, retainedUntil }) => {
-    const { message } = Envelope.parse(envelope)
+    const { message } = DecodedEnvelope.parse(envelope)
     return { deliveryId: id, alertId, message, retainedUntil }
   })
 }

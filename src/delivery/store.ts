@@ -1,6 +1,5 @@
 import { and, gte, lt, sql } from 'drizzle-orm'
 import { CHANNEL_KEYS, type ChannelKey } from '#src/channels/define.ts'
-import { isRecovery } from '#src/channels/wording.ts'
 import { jsonTexts } from '#src/db/arrays.ts'
 import type { Db } from '#src/db/connection.ts'
 import { SEVERITIES } from '#src/kernel/display-values.ts'
@@ -47,7 +46,7 @@ export async function insertDeliveries(db: Db, all: readonly NewDelivery[]): Pro
         ${column(({ envelope }) => envelope.message.watchId)}::int[],
         ${column(({ envelope }) => envelope.kind ?? 'alert')}::text[],
         ${column(({ envelope }) => envelope.answers ?? null)}::int[],
-        ${column(({ envelope }) => isRecovery(envelope.message.event))}::bool[],
+        ${column(({ envelope }) => envelope.message.isRecovery)}::bool[],
         ${column(({ envelope }) => envelope.message.test)}::bool[],
         ${column(urgencyOf)}::smallint[]
       ) as r(id, wallet, alert_id, recipient_id, channel, lane, order_key, fired_at, position,
@@ -80,7 +79,7 @@ export async function insertFinished(
     ...row,
     watchId: message.watchId,
     kind,
-    recovery: isRecovery(message.event),
+    recovery: message.isRecovery,
     test: message.test,
     urgency: urgencyOf(row),
     attempts: 1,

@@ -3,7 +3,7 @@ import {
   type Channels,
   DeliveryError,
   type Envelope,
-  type Message,
+  type EnvelopeMessage,
   type Receipt,
 } from '#src/channels/define.ts'
 import { type Db, transact } from '#src/db/connection.ts'
@@ -38,7 +38,7 @@ export interface TestDeps {
 /** What a test shows of an alert. Its title and data say that nothing happened, for receivers that look at nothing else. */
 export interface TestExample extends Pick<Envelope, 'type' | 'signal' | 'group' | 'data'> {
   /** The example in the reader's words, marked as a test. */
-  readonly message: Message
+  readonly message: EnvelopeMessage
 }
 
 /**

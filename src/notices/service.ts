@@ -246,6 +246,8 @@ function envelopeOf(
       link: `${deps.publicUrl}/`,
       firedAt: at.toISOString(),
       test: false,
+      isRecovery: false,
+      canRecover: false,
     },
     buttons: buttonsOf(t, notice, { inChat, botUsername: deps.botUsername() }),
   }

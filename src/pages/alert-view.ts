@@ -1,5 +1,5 @@
 import type { AlertPage } from '#src/alerts/public-view.ts'
-import { glyphOf, isCode, isRecovery, severityWord, TEST_GLYPH } from '#src/channels/wording.ts'
+import { glyphOf, isCode, severityWord, TEST_GLYPH } from '#src/channels/wording.ts'
 import { formatDateTime, formatDuration, formatTime } from '#src/i18n/format.ts'
 import { builtKey, id, type Translate, typed } from '#src/i18n/translate.ts'
 import type { App } from '#src/operations/define.ts'
@@ -33,7 +33,7 @@ export function alertView(app: App, t: Translate, facts: AlertFacts) {
   const { page, provider, now } = facts
   const { message, timezone } = page
   const { alertId, watchId } = message
-  const isFiring = page.isOpen && !isRecovery(message.event)
+  const isFiring = page.isOpen && !message.isRecovery
   const lasted = (now.getTime() - new Date(message.firedAt).getTime()) / 1000
   return {
     title: message.title,
@@ -71,7 +71,7 @@ interface Chip {
 /** How bad it is or was, as glyph and word; colour says nothing alone. */
 function chips(t: Translate, page: AlertPage): readonly Chip[] {
   const { message, state, muted } = page
-  const isOver = state === 'recovered' || isRecovery(message.event)
+  const isOver = state === 'recovered' || message.isRecovery
   const end = page.closedAt === null ? {} : { closedAt: page.closedAt }
   const severity = isOver
     ? { tone: 'fine', text: `🟢 ${t('messages:recovered')}` }

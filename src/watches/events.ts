@@ -16,6 +16,8 @@ export interface EventSource {
   readonly type: string | null
   readonly signal: EventDefinition
   readonly isRecovery: boolean
+  /** A recovery can follow it. */
+  readonly canRecover: boolean
 }
 
 /** What an event comes from, as far as telling of it goes. */
@@ -44,13 +46,19 @@ export const EVENTS: readonly string[] = [
 const SOURCES: ReadonlyMap<string, EventSource> = new Map([
   ...MONITORING_EVENTS.map((event): [string, EventSource] => [
     event,
-    { event, type: null, signal: monitoring, isRecovery: event.endsWith('.recovered') },
+    {
+      event,
+      type: null,
+      signal: monitoring,
+      isRecovery: event === 'fsp.monitoring.recovered',
+      canRecover: event !== 'fsp.monitoring.recovered',
+    },
   ]),
   ...REGISTRY.flatMap((type) =>
     type.signals.flatMap((signal) =>
       eventsOf(signal).map((event): [string, EventSource] => [
         event,
-        { event, type: type.name, signal, isRecovery: event === signal.events.recovery },
+        { event, type: type.name, signal, ...roleIn(signal, event) },
       ]),
     ),
   ),
@@ -59,6 +67,17 @@ const SOURCES: ReadonlyMap<string, EventSource> = new Map([
 /** @returns undefined for a name that no signal emits, or none yet */
 export function findEventSource(event: string): EventSource | undefined {
   return SOURCES.get(event)
+}
+
+/** What an event does to an alert; both are false for an event that is not in the catalogue. */
+export function roleOf(event: string): Pick<EventSource, 'isRecovery' | 'canRecover'> {
+  const { isRecovery = false, canRecover = false } = SOURCES.get(event) ?? {}
+  return { isRecovery, canRecover }
+}
+
+function roleIn({ events: { recovery } }: SignalDefinition, event: string) {
+  const isRecovery = event === recovery
+  return { isRecovery, canRecover: !isRecovery && recovery !== undefined }
 }
 
 function eventsOf({ events }: SignalDefinition): readonly string[] {

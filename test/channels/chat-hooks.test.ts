@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
-import type { Channel, Envelope, Message } from '#src/channels/define.ts'
+import type { Channel, Envelope, EnvelopeMessage } from '#src/channels/define.ts'
 import { createChannels } from '#src/channels/index.ts'
 import { envelopeOf } from '../support/envelopes.ts'
 import { contextOf, discordWorld, type HookWorld, NOW, slackWorld } from './worlds.ts'
@@ -203,7 +203,7 @@ describe.each([
   })
 })
 
-function itemOf(index: number): Message {
+function itemOf(index: number): EnvelopeMessage {
   return envelopeOf({
     message: {
       alertId: 100 + index,
@@ -215,7 +215,7 @@ function itemOf(index: number): Message {
   }).message
 }
 
-async function send(world: HookWorld, message: Partial<Message> = {}): Promise<void> {
+async function send(world: HookWorld, message: Partial<EnvelopeMessage> = {}): Promise<void> {
   await sendEnvelope(world.channel, world.destination(), envelopeOf({ message }))
 }
 

@@ -1,10 +1,13 @@
-import type { Envelope, Message } from '#src/channels/define.ts'
+import type { Envelope, EnvelopeMessage } from '#src/channels/define.ts'
+import { roleOf } from '#src/watches/events.ts'
 
 /** An alert as the outbox holds it; give what matters to the test. */
 export function envelopeOf({
   message = {},
   ...over
-}: Partial<Omit<Envelope, 'message'>> & { readonly message?: Partial<Message> } = {}): Envelope {
+}: Partial<Omit<Envelope, 'message'>> & {
+  readonly message?: Partial<EnvelopeMessage>
+} = {}): Envelope {
   return {
     deliveryId: '0b8c6a4e-6f0e-4f0e-9a43-0d9b1f3c2a11',
     type: 'wallet-balance',
@@ -34,6 +37,7 @@ export function envelopeOf({
       link: 'https://watchdog.example.org/a/abc123',
       firedAt: '2026-11-20T13:02:31.000Z',
       test: false,
+      ...roleOf(message.event ?? 'wallet-balance.moved'),
       ...message,
     },
   }

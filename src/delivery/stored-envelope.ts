@@ -1,0 +1,16 @@
+import type { z } from 'zod'
+import { type Envelope, StoredEnvelope } from '#src/channels/define.ts'
+import { roleOf } from '#src/watches/events.ts'
+
+/** An envelope read from the outbox. Where a message lacks `isRecovery` and `canRecover`, the catalogue of events gives them. */
+export const DecodedEnvelope: z.ZodType<Envelope> = StoredEnvelope.transform(
+  ({ message, items, ...envelope }) => ({
+    ...envelope,
+    message: withRole(message),
+    ...(items && { items: items.map(withRole) }),
+  }),
+)
+
+function withRole(message: z.output<typeof StoredEnvelope>['message']) {
+  return { ...roleOf(message.event), ...message }
+}
