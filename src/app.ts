@@ -3,6 +3,7 @@ import { Api } from 'grammy'
 import { createTransport } from 'nodemailer'
 import type { Sql } from 'postgres'
 import { type BotService, createBotService } from '#bot/core/service.ts'
+import { listChatsShowing } from '#bot/features/topup/topups.ts'
 import { createTokenLookup } from '#src/auth/service.ts'
 import { findLastProof } from '#src/billing/account/proof.ts'
 import { createMetering } from '#src/billing/metering/service.ts'
@@ -149,7 +150,7 @@ export function createApp(
     paymentOptions: createPaymentOptions({ chain, xrpl, clock, log, billing }),
     metering: createMetering({ ...metered, tokens: createTokenLookup(metered) }),
     channels,
-    notices: createNotices({ clock, publicUrl, botUsername, billing }),
+    notices: createNotices({ clock, publicUrl, botUsername, billing, listChatsShowing }),
     mail,
     box: createSecretBox(config.secretKey),
     publicUrl,

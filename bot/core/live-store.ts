@@ -42,6 +42,30 @@ export function listLive(
     .orderBy(desc(createdAt), desc(messageId))
 }
 
+/** Private chats with a message that has followed a top-up since `since`. */
+export async function listChatsFollowing(
+  db: Db,
+  {
+    handle,
+    kind,
+    since,
+  }: Pick<LiveRow, 'kind'> & { readonly handle: string; readonly since: Date },
+): Promise<number[]> {
+  const { chatId, createdAt } = liveMessages
+  const rows = await db
+    .selectDistinct({ chatId })
+    .from(liveMessages)
+    .where(
+      and(
+        eq(liveMessages.handle, handle),
+        eq(liveMessages.kind, kind),
+        gt(chatId, 0),
+        gt(createdAt, since),
+      ),
+    )
+  return rows.map((row) => row.chatId)
+}
+
 /** Something was heard of these top-ups: their messages are looked at now. */
 export async function wakeLive(db: Db, handles: readonly string[], now: Date): Promise<void> {
   await db

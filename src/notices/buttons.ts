@@ -71,6 +71,9 @@ function choicesOf(notice: Notice): readonly Choice[] {
             SLOTS,
           ]
         : [TOPUP, SLOTS]
+    case 'renewal-ahead':
+    case 'renewed':
+      return [SLOTS]
     case 'renewal-failed':
       return [TOPUP, SLOTS]
     case 'suspended':

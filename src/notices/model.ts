@@ -1,13 +1,16 @@
 /**
- * A notice tells a wallet's people about the service itself, not about the chain: slots that end,
- * credits that came, a destination that is off. It goes to the wallet's own channels and to those who
- * are told by default, never to webhooks, whatever the lowest severity of alerts is; in groups only what
- * is about watches is said. Each recipient is given each notice once: what was given is noted in the
- * transaction of what caused it.
+ * A notice is about the service itself, not about the chain: slots that end, credits that arrived, a
+ * destination that is off. Readers are the private chats of the wallet, or its mailboxes where it has none;
+ * only the loss of a topic is said in the group that had it. Each reader gets each notice once: what was
+ * given is recorded in the transaction of what caused it.
  */
 
-import type { EndingSlots, EndingTrial } from '#src/billing/subscriptions/reminders.ts'
-import type { FailedRenewal } from '#src/billing/subscriptions/renewal.ts'
+import type {
+  ComingRenewal,
+  EndingSlots,
+  EndingTrial,
+} from '#src/billing/subscriptions/reminders.ts'
+import type { FailedRenewal, PaidRenewal } from '#src/billing/subscriptions/renewal.ts'
 import type { CreditedPayment } from '#src/billing/topups/payments.ts'
 import type { Severity } from '#src/kernel/display-values.ts'
 import type { RefusedRecipient } from '#src/recipients/consent.ts'
@@ -15,28 +18,29 @@ import type { StoppedDestination } from '#src/recipients/destinations.ts'
 import type { LinkedRecipient } from '#src/recipients/linked.ts'
 
 /**
- * How each kind of notice is told: its sign, how bad it is, whether groups are told too, and whether it is
- * about the safety of the account, which does not wait for quiet hours.
+ * How each kind of notice is shown: its sign, its severity, and whether it is about the safety of the
+ * account, which does not wait for quiet hours.
  */
 export const KINDS = {
-  'slots-end': { glyph: '🎟', severity: 'warning', inGroups: false, security: false },
-  'renewal-failed': { glyph: '🎟', severity: 'warning', inGroups: false, security: false },
-  suspended: { glyph: '🎟', severity: 'warning', inGroups: true, security: false },
-  resumed: { glyph: '🎟', severity: 'info', inGroups: true, security: false },
-  'trial-ends': { glyph: '🎟', severity: 'warning', inGroups: false, security: false },
-  'trial-ended': { glyph: '🎟', severity: 'warning', inGroups: false, security: false },
-  'destination-off': { glyph: '📪', severity: 'warning', inGroups: false, security: true },
-  refused: { glyph: '📪', severity: 'warning', inGroups: false, security: false },
-  'topic-gone': { glyph: '📪', severity: 'warning', inGroups: true, security: false },
-  linked: { glyph: '🔗', severity: 'warning', inGroups: false, security: true },
-  credited: { glyph: '💳', severity: 'info', inGroups: false, security: false },
+  'slots-end': { glyph: '🎟️', severity: 'warning', security: false },
+  'renewal-ahead': { glyph: '🎟️', severity: 'info', security: false },
+  renewed: { glyph: '🎟️', severity: 'info', security: false },
+  'renewal-failed': { glyph: '🎟️', severity: 'warning', security: false },
+  suspended: { glyph: '🎟️', severity: 'warning', security: false },
+  resumed: { glyph: '🎟️', severity: 'info', security: false },
+  'trial-ends': { glyph: '🎟️', severity: 'warning', security: false },
+  'trial-ended': { glyph: '🎟️', severity: 'warning', security: false },
+  'destination-off': { glyph: '📪', severity: 'warning', security: true },
+  refused: { glyph: '📪', severity: 'warning', security: false },
+  'topic-gone': { glyph: '📪', severity: 'warning', security: false },
+  linked: { glyph: '🔗', severity: 'warning', security: true },
+  credited: { glyph: '💳', severity: 'info', security: false },
 } as const satisfies Readonly<
   Record<
     string,
     {
       readonly glyph: string
       readonly severity: Severity
-      readonly inGroups: boolean
       readonly security: boolean
     }
   >
@@ -50,6 +54,14 @@ export type Notice =
   | ({ readonly kind: 'slots-end'; readonly stopping: Watches } & Pick<
       EndingSlots,
       'id' | 'quantity' | 'endsAt' | 'renewal'
+    >)
+  | ({ readonly kind: 'renewal-ahead' } & Pick<
+      ComingRenewal,
+      'quantity' | 'endsAt' | 'credits' | 'balanceCredits'
+    >)
+  | ({ readonly kind: 'renewed' } & Pick<
+      PaidRenewal,
+      'quantity' | 'endsAt' | 'credits' | 'balanceCredits'
     >)
   | ({ readonly kind: 'renewal-failed'; readonly stopping: Watches } & Pick<
       FailedRenewal,

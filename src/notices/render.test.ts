@@ -20,6 +20,13 @@ const instant = fc.date({
 })
 const maybe = <T>(value: fc.Arbitrary<T>) => fc.option(value, { nil: null })
 
+const renewal = {
+  quantity: fc.integer({ min: 1, max: 20 }),
+  endsAt: instant,
+  credits: amount,
+  balanceCredits: amount,
+}
+
 const ANY: { readonly [Kind in Notice['kind']]: fc.Arbitrary<Extract<Notice, { kind: Kind }>> } = {
   'slots-end': fc.record({
     kind: fc.constant('slots-end'),
@@ -29,6 +36,8 @@ const ANY: { readonly [Kind in Notice['kind']]: fc.Arbitrary<Extract<Notice, { k
     renewal: maybe(fc.record({ credits: amount, missingCredits: amount })),
     stopping: labels,
   }),
+  'renewal-ahead': fc.record({ kind: fc.constant('renewal-ahead'), ...renewal }),
+  renewed: fc.record({ kind: fc.constant('renewed'), ...renewal }),
   'renewal-failed': fc.record({
     kind: fc.constant('renewal-failed'),
     quantity: fc.integer({ min: 1, max: 20 }),
@@ -69,6 +78,7 @@ const ANY: { readonly [Kind in Notice['kind']]: fc.Arbitrary<Extract<Notice, { k
         isGroup: fc.boolean(),
       }),
     ),
+    accountId: fc.constant(null),
     madeBy: maybe(label),
     at: instant,
   }),

@@ -18,6 +18,10 @@ export function renderNotice(notice: Notice, reader: NoticeReader): NoticeText {
   switch (notice.kind) {
     case 'slots-end':
       return slotsEnd(notice, reader)
+    case 'renewal-ahead':
+      return renewalAhead(notice, reader)
+    case 'renewed':
+      return renewed(notice, reader)
     case 'renewal-failed':
       return renewalFailed(notice, reader)
     case 'suspended':
@@ -61,6 +65,29 @@ function slotsEnd(notice: Of<'slots-end'>, reader: NoticeReader): NoticeText {
       ...(price === null ? [] : [t('notices:slots-end.missing', price)]),
       watches === undefined ? t('notices:slots-end.nothing') : t(`notices:${stops}`, { watches }),
     ],
+  }
+}
+
+function renewalAhead(notice: Of<'renewal-ahead'>, reader: NoticeReader): NoticeText {
+  const { t } = reader
+  const { quantity, endsAt, balanceCredits } = notice
+  const price = credits(t, notice.credits)
+  return {
+    title: t('notices:renewal-ahead.title', { count: quantity, date: day(reader, endsAt) }),
+    lines: [
+      t('notices:renewal-ahead.price', { price, balance: credits(t, balanceCredits) }),
+      t('notices:renewal-ahead.nothing'),
+    ],
+  }
+}
+
+function renewed(notice: Of<'renewed'>, reader: NoticeReader): NoticeText {
+  const { t } = reader
+  const { quantity, endsAt, balanceCredits } = notice
+  const price = credits(t, notice.credits)
+  return {
+    title: t('notices:renewed.title', { count: quantity, date: day(reader, endsAt) }),
+    lines: [t('notices:renewed.paid', { price, balance: credits(t, balanceCredits) })],
   }
 }
 

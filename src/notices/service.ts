@@ -1,5 +1,9 @@
-import type { EndingSlots, EndingTrial } from '#src/billing/subscriptions/reminders.ts'
-import type { FailedRenewal } from '#src/billing/subscriptions/renewal.ts'
+import type {
+  ComingRenewal,
+  EndingSlots,
+  EndingTrial,
+} from '#src/billing/subscriptions/reminders.ts'
+import type { FailedRenewal, PaidRenewal } from '#src/billing/subscriptions/renewal.ts'
 import type { CreditedPayment } from '#src/billing/topups/payments.ts'
 import { symbolOf } from '#src/billing/topups/rules.ts'
 import type { Envelope } from '#src/channels/define.ts'
@@ -29,6 +33,8 @@ export interface NoticeDeps {
   /** Of the bot, without `@`; undefined while it is not known. */
   readonly botUsername: () => string | undefined
   readonly billing: { readonly serviceTokenSymbol: string }
+  /** Private chats with a message that shows at this time what becomes of a top-up. */
+  readonly listChatsShowing: (db: Db, handle: string, at: Date) => Promise<readonly number[]>
 }
 
 /**
@@ -39,13 +45,17 @@ export interface Notices {
   /** Slots end soon, and nothing pays for them. */
   slotsEnd(tx: Db, ending: EndingSlots): Promise<void>
   trialEnds(tx: Db, ending: EndingTrial): Promise<void>
+  /** Slots renew soon, and the balance covers it. */
+  slotsRenew(tx: Db, coming: ComingRenewal): Promise<void>
+  /** Slots were renewed. */
+  renewed(tx: Db, renewal: PaidRenewal): Promise<void>
   renewalFailed(tx: Db, failed: FailedRenewal): Promise<void>
   /** Watches were suspended or run again, or the trial has ended. */
   fitted(tx: Db, fitted: Fitted): Promise<void>
   credited(tx: Db, payment: CreditedPayment): Promise<void>
-  /** Told to the wallet's other recipients. */
+  /** For the wallet's other recipients, except the person who added it. */
   linked(tx: Db, recipient: LinkedRecipient): Promise<void>
-  /** Told to the wallet's other recipients. */
+  /** For the wallet's other recipients. */
   switchedOff(tx: Db, stopped: readonly StoppedDestination[]): Promise<void>
   /** The reader of a mailbox wants no mails: the recipient is gone. */
   refused(tx: Db, recipient: RefusedRecipient): Promise<void>
@@ -65,6 +75,14 @@ export function createNotices(deps: NoticeDeps): Notices {
       const stopping = await listBeyond(tx, wallet, slotsLeft)
       const notice = { kind: 'trial-ends', endsAt, stopping } as const
       await notify(deps, tx, { wallet, notice, about: [wallet] })
+    },
+    async slotsRenew(tx, { wallet, id, term, ...coming }) {
+      const notice = { kind: 'renewal-ahead', ...coming } as const
+      await notify(deps, tx, { wallet, notice, about: [id, term] })
+    },
+    async renewed(tx, { wallet, id, term, ...renewal }) {
+      const notice = { kind: 'renewed', ...renewal } as const
+      await notify(deps, tx, { wallet, notice, about: [id, term] })
     },
     async renewalFailed(tx, { wallet, id, term, tries, slotsLeft, ...failed }) {
       const stopping = await listBeyond(tx, wallet, slotsLeft)
@@ -86,15 +104,17 @@ export function createNotices(deps: NoticeDeps): Notices {
       if (resumed.length === 0) return
       await notify(deps, tx, { wallet, notice: { kind: 'resumed', watches: resumed }, about })
     },
-    async credited(tx, { wallet, txHash, logIndex, ...payment }) {
+    async credited(tx, { wallet, handle, txHash, logIndex, ...payment }) {
       const symbol = symbolOf(payment.asset, deps.billing.serviceTokenSymbol)
       const notice = { kind: 'credited', ...payment, symbol } as const
-      await notify(deps, tx, { wallet, notice, about: [txHash, logIndex] })
+      const accountIds = await deps.listChatsShowing(tx, handle, payment.at)
+      await notify(deps, tx, { wallet, notice, about: [txHash, logIndex], accountIds })
     },
     async linked(tx, recipient) {
-      const { id, wallet } = recipient
+      const { id, wallet, accountId } = recipient
       const notice = { kind: 'linked', ...recipient } as const
-      await notify(deps, tx, { wallet, notice, about: [id], without: id })
+      const accountIds = accountId === null ? [] : [accountId]
+      await notify(deps, tx, { wallet, notice, about: [id], without: id, accountIds })
     },
     async switchedOff(tx, stopped) {
       const at = deps.clock.now()
@@ -126,7 +146,8 @@ export function createNotices(deps: NoticeDeps): Notices {
         locale,
         timezone,
         mutedUntil,
-        isGroup: true,
+        // The chat is a group.
+        accountId: null,
       } as const
       await give(deps, tx, { wallet, notice, readers: [reader], at })
     },
@@ -151,19 +172,22 @@ interface Notification {
   readonly notice: Notice
   /** What makes it another one than the last of its kind. */
   readonly about: readonly (string | number)[]
-  /** The recipient it is about, who is not told. */
+  /** The recipient it is about, which does not get it. */
   readonly without?: number
+  /** Telegram accounts whose private chats show it already. */
+  readonly accountIds?: readonly number[]
 }
 
-/** Gives a notice to each recipient of the wallet who is to hear of it and was not given it yet. */
+/** Gives a notice to each reader of the wallet's notices who was not given it yet. */
 async function notify(
   deps: NoticeDeps,
   tx: Db,
-  { wallet, notice, about, without }: Notification,
+  { wallet, notice, about, without, accountIds = [] }: Notification,
 ): Promise<void> {
-  const { inGroups } = KINDS[notice.kind]
-  const all = await listNotified(tx, wallet)
-  const wanted = all.filter(({ id, isGroup }) => id !== without && (inGroups || !isGroup))
+  const readers = await listNotified(tx, wallet, without)
+  const wanted = readers.filter(
+    ({ accountId }) => accountId === null || !accountIds.includes(accountId),
+  )
   if (wanted.length === 0) return
   const at = deps.clock.now()
   const key = [notice.kind, ...about].join(' ')
@@ -220,11 +244,11 @@ function envelopeOf(
     at,
   }: { readonly reader: Notified; readonly deliveryId: string; readonly at: Date },
 ): Envelope {
-  const { channel, isGroup, locale, timezone } = reader
+  const { accountId, locale, timezone } = reader
   const t = translator(locale)
   const { glyph, severity } = KINDS[notice.kind]
   const { title, lines } = renderNotice(notice, { t, timezone })
-  const inChat = channel === 'telegram' && !isGroup
+  const inChat = accountId !== null
   return {
     deliveryId,
     type: null,

@@ -116,7 +116,10 @@ export async function linkChat(
     chatId: chat.id,
     createdAt: now,
   })
-  await deps.notices.linked(deps.db, toLinked(row, link.madeBy ?? null))
+  await deps.notices.linked(
+    deps.db,
+    toLinked(row, { madeBy: link.madeBy ?? null, accountId: link.by.id }),
+  )
   return { recipient: toRecipient(row), wallet, scopes, again: false }
 }
 

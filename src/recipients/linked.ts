@@ -21,6 +21,8 @@ export interface LinkedRecipient {
   readonly chat: { readonly scopes: readonly Scope[]; readonly isGroup: boolean } | null
   /** Label of the API token it was made with. */
   readonly madeBy: string | null
+  /** The Telegram account that made it in a chat; null where it was not made in one. */
+  readonly accountId: number | null
   readonly at: Date
 }
 
@@ -29,11 +31,14 @@ export interface LinkListener {
   linked(tx: Db, recipient: LinkedRecipient): Promise<void>
 }
 
-/** A row that was just inserted, as it is told. */
-export function toLinked(row: RecipientRow, madeBy: string | null): LinkedRecipient {
+/** A row that was just inserted, and who made it. */
+export function toLinked(
+  row: RecipientRow,
+  { madeBy, accountId }: Pick<LinkedRecipient, 'madeBy' | 'accountId'>,
+): LinkedRecipient {
   const { id, wallet, channel, name, target, status, chatId, chatScopes, createdAt: at } = row
   const chat = chatId === null ? null : { scopes: chatScopes ?? [], isGroup: isGroup(row) }
-  return { id, wallet, channel, name, target, status, chat, madeBy, at }
+  return { id, wallet, channel, name, target, status, chat, madeBy, accountId, at }
 }
 
 /** Whether a recipient is a Telegram group: those have negative ids. */
@@ -41,12 +46,13 @@ export function isGroup({ chatId }: Pick<RecipientRow, 'chatId'>): boolean {
   return chatId !== null && chatId < 0
 }
 
-/** The label of the caller's token; null for callers without one. */
-export async function labelOf(
+/** Who makes a recipient: the label of the caller's token, the caller's Telegram account. */
+export async function makerOf(
   deps: { readonly db: Db; readonly clock: Clock },
   caller: Caller,
-): Promise<string | null> {
-  if (caller.tokenId === undefined) return null
+): Promise<Pick<LinkedRecipient, 'madeBy' | 'accountId'>> {
+  const accountId = caller.telegramUserId ?? null
+  if (caller.tokenId === undefined) return { madeBy: null, accountId }
   const { data } = await listTokens(deps, caller)
-  return data.find(({ id }) => id === caller.tokenId)?.label ?? null
+  return { madeBy: data.find(({ id }) => id === caller.tokenId)?.label ?? null, accountId }
 }

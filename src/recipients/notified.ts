@@ -1,23 +1,42 @@
-/** Who hears of what concerns the service itself. */
+/** Who gets notices about the service itself. */
 import type { Db } from '#src/db/connection.ts'
 import type { Address } from '#src/kernel/units.ts'
-import { isGroup } from './linked.ts'
 import type { NotificationTarget } from './model.ts'
 import * as store from './store.ts'
 
-/** Somebody who is told by default. */
-export type Notified = Omit<NotificationTarget, 'off'>
+/** A reader of notices. */
+export type Notified = Omit<NotificationTarget, 'off' | 'isGroup'> & {
+  /** The Telegram account whose private chat it is; null for a mailbox. */
+  readonly accountId: number | null
+}
 
 /**
- * The wallet's own channels and its default recipients that are on, by id; webhooks are for alerts
- * alone. Their lowest severity is about alerts and does not count here.
+ * The default private chats of the wallet that are on, by id; else its other private chats; else its own
+ * and default mailboxes. Notices are about the account, which groups, Discord, Slack and programs have no part
+ * in. The minimum severity is about alerts and does not count here.
+ *
+ * @param without a recipient that is left out, as if it did not exist
  */
-export async function listNotified(db: Db, wallet: Address): Promise<readonly Notified[]> {
-  const rows = await store.listByDefault(db, wallet)
-  return rows
-    .filter(({ channel, status }) => channel !== 'webhook' && status === 'active')
-    .map((row) => {
-      const { id, channel, partitionKey, locale, timezone, mutedUntil } = row
-      return { id, channel, partitionKey, locale, timezone, mutedUntil, isGroup: isGroup(row) }
-    })
+export async function listNotified(
+  db: Db,
+  wallet: Address,
+  without?: number,
+): Promise<readonly Notified[]> {
+  const active = await store.listNoticeReaders(db, wallet)
+  const readers = active.filter(({ id }) => id !== without)
+  const chats = readers.filter(({ channel }) => channel === 'telegram')
+  const defaults = chats.filter(({ isDefault }) => isDefault)
+  const [chosen = []] = [defaults, chats, readers].filter(({ length }) => length > 0)
+  return chosen.map(
+    ({ id, channel, partitionKey, locale, timezone, mutedUntil, chatId: accountId }) => ({
+      id,
+      channel,
+      partitionKey,
+      locale,
+      timezone,
+      mutedUntil,
+      // The id of a private chat is that of its person.
+      accountId,
+    }),
+  )
 }

@@ -9,7 +9,7 @@ import { type Address, ID_MAX } from '#src/kernel/units.ts'
 import { planConfirmation } from './confirmations.ts'
 import { toStored } from './destination-box.ts'
 import { changeDestination, forget, requireChannel, requireRoom } from './destination-change.ts'
-import { type LinkListener, labelOf, toLinked } from './linked.ts'
+import { type LinkListener, makerOf, toLinked } from './linked.ts'
 import type { NewRecipient, NotificationTarget, Recipient, RecipientChanges } from './model.ts'
 import { type Candidate, chooseRecipients, type NotificationRequest } from './rules.ts'
 import { lockWallet } from './settings.ts'
@@ -159,7 +159,7 @@ export async function createRecipient(
       updatedAt: now,
     })
     if (key === 'email') await planConfirmation(tx, created, made.destination, now)
-    await deps.notices.linked(tx, toLinked(created, await labelOf({ ...deps, db: tx }, caller)))
+    await deps.notices.linked(tx, toLinked(created, await makerOf({ ...deps, db: tx }, caller)))
     return created
   })
   return toRecipient(row, made.secret)

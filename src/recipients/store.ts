@@ -94,13 +94,23 @@ export function listForChannels(db: Db, wallet: Address): Promise<RecipientRow[]
     .orderBy(desc(sql`${recipients.status} = 'active'`), asc(recipients.id))
 }
 
-/** The wallet's own destinations and its default recipients, on or off, by id. */
-export function listByDefault(db: Db, wallet: Address): Promise<RecipientRow[]> {
-  const byDefault = or(eq(recipients.own, true), eq(recipients.isDefault, true))
+/** Active private chats of the wallet, and its active mailboxes that are its own or a default, by id. */
+export function listNoticeReaders(db: Db, wallet: Address): Promise<RecipientRow[]> {
+  const isPrivateChat = and(eq(recipients.channel, 'telegram'), gt(recipients.chatId, 0))
+  const isMailbox = and(
+    eq(recipients.channel, 'email'),
+    or(eq(recipients.own, true), eq(recipients.isDefault, true)),
+  )
   return db
     .select()
     .from(recipients)
-    .where(and(eq(recipients.wallet, wallet), byDefault))
+    .where(
+      and(
+        eq(recipients.wallet, wallet),
+        eq(recipients.status, 'active'),
+        or(isPrivateChat, isMailbox),
+      ),
+    )
     .orderBy(asc(recipients.id))
 }
 

@@ -12,7 +12,7 @@ import { DAY_MS, MINUTE_MS } from '#src/kernel/durations.ts'
 import { AppError } from '#src/kernel/errors.ts'
 import { type ChatOwner, findLinked, type LinkedChat, type LinkingDeps, linkChat } from './chats.ts'
 import * as links from './link-store.ts'
-import { isGroup, labelOf } from './linked.ts'
+import { isGroup, makerOf } from './linked.ts'
 import {
   LINK_MINUTES,
   type TelegramLink,
@@ -56,7 +56,7 @@ export async function createTelegramLink(
     wallet: caller.wallet,
     name: name ?? null,
     scopes: granted.scopes,
-    madeBy: await labelOf(deps, caller),
+    madeBy: (await makerOf(deps, caller)).madeBy,
     createdAt,
     expiresAt,
     usedAt: null,

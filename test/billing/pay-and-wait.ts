@@ -47,7 +47,13 @@ const terms = { version: '', url: '' }
 const billing = { enabled: true, serviceTokenSymbol: 'WDG', terms, payments }
 const paymentOptions = createPaymentOptions({ chain, xrpl: undefined, clock, log, billing })
 const service = { publicUrl: 'http://127.0.0.1', chainId: 14, confirmations: 2, xrpl: undefined }
-const notices = createNotices({ clock, billing, botUsername: () => undefined, ...service })
+const notices = createNotices({
+  clock,
+  billing,
+  botUsername: () => undefined,
+  listChatsShowing: () => Promise.resolve([]),
+  ...service,
+})
 const quarantine = createQuarantine({ log })
 const deps = {
   db,

@@ -328,6 +328,20 @@ describe('a payment', () => {
     expect(ann.all()).toHaveLength(count)
   })
 
+  test('is said once in a chat that shows it, and is a notice in the wallet’s other chats', async () => {
+    const other = await world.linked('alice')
+    const { ann, quote } = await quoted('FLR')
+    await world.sql`delete from deliveries`
+    await world.pay(quote)
+    await world.confirmAll()
+    const readers = await world.sql<{ chatId: number }[]>`
+      select chat_id::int as "chatId" from deliveries join recipients on recipients.id = recipient_id
+      where envelope->>'kind' = 'notice'`
+    const chatIds = readers.map(({ chatId }) => chatId)
+    expect(chatIds).toContain(other.id)
+    expect(chatIds).not.toContain(ann.id)
+  })
+
   test('is followed after a restart, by whatever process', async () => {
     const { ann, quote } = await quoted('FLR')
     await world.restart()

@@ -47,7 +47,13 @@ export function outboxDeps(
     quarantine: createQuarantine({ log }),
     box: createSecretBox(Buffer.alloc(32, 7)),
     channels,
-    notices: createNotices({ clock, publicUrl, botUsername: () => undefined, billing }),
+    notices: createNotices({
+      clock,
+      publicUrl,
+      botUsername: () => undefined,
+      listChatsShowing: () => Promise.resolve([]),
+      billing,
+    }),
     publicUrl,
     allowPrivateUrls: true,
     /** What became of alerts, as a test says. */

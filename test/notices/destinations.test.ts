@@ -23,7 +23,7 @@ beforeAll(async () => {
   notified = { app: room.deps, sql: room.database.sql }
 })
 beforeEach(async () => {
-  await notified.sql`truncate deliveries, notices, recipients`
+  await notified.sql`truncate deliveries, notices, recipients, confirmation_mails`
   owner = { caller: stranger() }
   room.clock.set(NOON)
 })
@@ -165,7 +165,7 @@ describe('a destination that was added', () => {
     ])
   })
 
-  test('is told to nobody but the wallet’s defaults that are on, never to webhooks or groups', async () => {
+  test('is notified to the wallet’s default private chats that are on, and to nothing else', async () => {
     const ann = await chatOf(notified, owner)
     const bob = await chatOf(notified, owner, { id: 1002 })
     await chatOf(notified, owner, { id: -1003 })
@@ -331,5 +331,46 @@ describe('a reader', () => {
     room.clock.advance(0.001)
     await hook('b')
     expect((await notices(notified)).map(({ status }) => status)).toEqual(['pending', 'pending'])
+  })
+})
+
+describe('a wallet’s readers of notices', () => {
+  const webhook = { name: 'Pager', channel: 'webhook', url: URL_A } as const
+
+  test('are its mailboxes where it has no private chat, and never Discord, Slack or a group', async () => {
+    const mailbox = await mailboxOf(notified, owner)
+    await chatOf(notified, owner, { id: -1003 })
+    const discord = { name: 'Crew', channel: 'discord', default: true } as const
+    const url = 'https://discord.com/api/webhooks/123456789012345678/abcdefghijklmnopqrstuvwxyz'
+    await createRecipient(room.deps, owner.caller, { ...discord, url })
+    await forget()
+    await createRecipient(room.deps, owner.caller, webhook)
+    expect((await notices(notified)).map(({ recipientId }) => recipientId)).toEqual([mailbox])
+  })
+
+  test('are its mailboxes when the first private chat is linked, so that no stranger links one unseen', async () => {
+    const mailbox = await mailboxOf(notified, owner)
+    await forget()
+    await chatOf(notified, owner)
+    expect((await notices(notified)).map(({ recipientId }) => recipientId)).toEqual([mailbox])
+  })
+
+  test('are without the person who added the destination in the chat', async () => {
+    await chatOf(notified, owner)
+    const bob = await chatOf(notified, owner, { id: 1002 })
+    await mailboxOf(notified, owner)
+    await forget()
+    const caller = { ...owner.caller, via: 'telegram', telegramUserId: 1001 } as const
+    await createRecipient(room.deps, caller, webhook)
+    expect((await notices(notified)).map(({ recipientId }) => recipientId)).toEqual([bob])
+  })
+
+  test('are nobody when the only person with a chat added the destination', async () => {
+    await chatOf(notified, owner)
+    await mailboxOf(notified, owner)
+    await forget()
+    const caller = { ...owner.caller, via: 'telegram', telegramUserId: 1001 } as const
+    await createRecipient(room.deps, caller, webhook)
+    expect(await notices(notified)).toEqual([])
   })
 })

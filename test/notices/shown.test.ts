@@ -35,7 +35,7 @@ test('a chat that was linked is shown in the mailbox, with a way to remove it', 
   expect(mail?.html).not.toContain('rec.delete')
 })
 
-test('slots that end are shown in chat and mailbox, and never sent to the webhook', async () => {
+test('slots that end are shown in the chat, in the mailbox once the chat is off, and never by the webhook', async () => {
   await giveCredits(world.app, alice.caller.wallet, 1500)
   await alice.request('POST', '/subscriptions', { quantity: 3, periods: 1 })
   world.inbox.clear()
@@ -45,10 +45,10 @@ test('slots that end are shown in chat and mailbox, and never sent to the webhoo
   await world.deliver()
   const message = await world.telegram.waitFor(() => {
     const last = world.telegram.lastMessage(ann.chat)
-    return last?.text?.startsWith('🎟') === true ? last : undefined
+    return last?.text?.startsWith('🎟️') === true ? last : undefined
   })
   expect(message.text).toBe(
-    '🎟 3 slots end on Dec 20, 2026\n\nNo watch stops: the other slots are enough.',
+    '🎟️ 3 slots end on Dec 20, 2026\n\nNo watch stops: the other slots are enough.',
   )
   expect(message.keyboard.map((row) => row.map(({ text }) => text))).toEqual([['Renew', 'Slots']])
   expect(message.keyboard.flat().map(({ callback_data }) => callback_data)).toEqual([
@@ -56,6 +56,11 @@ test('slots that end are shown in chat and mailbox, and never sent to the webhoo
     '1:slots',
   ])
   expect(message.silent).toBe(false)
+  expect(world.inbox.mails).toEqual([])
+  await world.sql`update recipients set status = 'disabled' where channel = 'telegram'`
+  world.clock.advance(6 * 86_400)
+  await remindDue(world.app, new AbortController().signal)
+  await world.deliver()
   expect(world.inbox.mails).toMatchObject([
     {
       to: 'ops@example.org',

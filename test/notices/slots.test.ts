@@ -80,7 +80,7 @@ describe('slots that end', () => {
     expect(await titles(service)).toHaveLength(2)
     expect((await notices(service))[0]).toMatchObject({
       severity: 'warning',
-      glyph: '🎟',
+      glyph: '🎟️',
       status: 'pending',
       body: 'Without renewal these watches stop: \u2068a\u2069, \u2068b\u2069, and \u2068c\u2069.',
     })
@@ -131,13 +131,64 @@ describe('slots that end', () => {
     )
   })
 
-  test('are not told while they renew themselves and the balance covers that', async () => {
+  test('are announced 3 days before when their renewal is covered, and receipted afterwards', async () => {
+    await give(1500)
+    await buy(3, true)
+    await give(1600)
+    await day(-7)
+    await day(-3 - 1 / DAY_MS)
+    expect(await titles(service)).toEqual([])
+    await day(-3)
+    await runJobs()
+    await day(-1)
+    const announced = 'renewal-ahead: 3 slots renew on Dec 20, 2026'
+    expect(await titles(service)).toEqual([announced])
+    await day(0)
+    await runJobs()
+    expect(await titles(service)).toEqual([
+      announced,
+      'renewed: 3 slots renewed until Jan 19, 2027',
+    ])
+    expect((await notices(service)).map(({ body }) => body)).toEqual([
+      'The renewal costs 1,500 credits. Balance: 1,600 credits.\n' +
+        'No action needed. To let the slots expire, switch off auto-renew under Slots.',
+      'Paid: 1,500 credits. Balance: 100 credits.',
+    ])
+  })
+
+  test('are not announced 3 days before when they do not renew, or the balance is short', async () => {
+    await give(2500)
+    await buy(3)
+    await buy(2, true)
+    await day(-7)
+    const reminded = await titles(service)
+    expect(reminded).toHaveLength(2)
+    await day(-3)
+    expect(await titles(service)).toEqual(reminded)
+    await day(-1)
+    expect(await titles(service)).toHaveLength(4)
+  })
+
+  test('are announced once when the service was stopped on the third day', async () => {
     await give(1500)
     await buy(3, true)
     await give(1500)
-    await day(-7)
-    await day(-1)
-    expect(await titles(service)).toEqual([])
+    await day(-0.5)
+    await runJobs()
+    expect(await titles(service)).toEqual(['renewal-ahead: 3 slots renew on Dec 20, 2026'])
+  })
+
+  test('renewed for several terms after a long stop are receipted together', async () => {
+    await give(1500)
+    await buy(3, true)
+    await give(3000)
+    await day(31)
+    expect(await notices(service)).toMatchObject([
+      {
+        title: '3 slots renewed until Feb 18, 2027',
+        body: 'Paid: 3,000 credits. Balance: 0 credits.',
+      },
+    ])
   })
 
   test('are told with what is missing when the balance does not cover their renewal', async () => {
@@ -160,7 +211,9 @@ describe('slots that end', () => {
     ])
     await give(1080)
     await day(-1)
-    expect(await titles(service)).toHaveLength(1)
+    expect((await titles(service)).slice(1)).toEqual([
+      'renewal-ahead: 3 slots renew on Dec 20, 2026',
+    ])
   })
 
   test('count what earlier renewals will take', async () => {
@@ -192,7 +245,9 @@ describe('slots that end', () => {
     expect(await titles(service)).toHaveLength(1)
     await alice.request('PATCH', '/subscriptions', { autoRenew: true })
     await day(-1)
-    expect(await titles(service)).toHaveLength(1)
+    expect((await titles(service)).slice(1)).toEqual([
+      'renewal-ahead: 3 slots renew on Dec 20, 2026',
+    ])
   })
 
   test('are told again in the next term', async () => {
@@ -201,9 +256,8 @@ describe('slots that end', () => {
     await day(0)
     await day(23)
     await day(29)
-    expect(await titles(service)).toEqual(
-      Array.from({ length: 2 }, () => 'slots-end: 3 slots end on Jan 19, 2027'),
-    )
+    const reminded = 'slots-end: 3 slots end on Jan 19, 2027'
+    expect((await titles(service)).slice(1)).toEqual([reminded, reminded])
   })
 
   test('lead to renewing: in a private chat by a button', async () => {

@@ -37,6 +37,7 @@ export async function openRoom() {
     channels: createChannels({ ...mail, telegram: undefined, allowPrivateUrls: false }),
     botUsername,
     notices: createNotices({
+      listChatsShowing: () => Promise.resolve([]),
       clock,
       publicUrl: PUBLIC_URL,
       botUsername,

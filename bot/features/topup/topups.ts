@@ -4,13 +4,14 @@ import { z } from 'zod'
 import type { Topup } from '#src/billing/topups/model.ts'
 import { hasOpenPayment, listReceipts } from '#src/billing/topups/receipt.ts'
 import { restOf } from '#src/billing/topups/remainder.ts'
-import { DAY_MS } from '#src/kernel/durations.ts'
+import type { Db } from '#src/db/connection.ts'
+import { DAY_MS, HOUR_MS } from '#src/kernel/durations.ts'
 import type { Hash } from '#src/kernel/units.ts'
 import { getAccount } from '#src/operations/account.ts'
 import type { Answering, App } from '#src/operations/define.ts'
 import type { RawInput } from '#src/operations/invoke.ts'
 import { getTopup } from '#src/operations/topups.ts'
-import { type LiveRow, putLive } from '../../core/live-store.ts'
+import { type LiveRow, listChatsFollowing, putLive } from '../../core/live-store.ts'
 import { findDraft } from '../../core/session-store.ts'
 import type { View } from '../../views/view.ts'
 import { nextStepAt } from './amounts-view.ts'
@@ -89,6 +90,12 @@ const OPEN_LOOK_MS = 30_000
 const CLOSE_LOOK_MS = 5000
 /** A late payment changes the message for so long. */
 const KEPT_MS = 7 * DAY_MS
+
+/** Private chats in which a message began to follow a top-up in the last hour. */
+export function listChatsShowing(db: Db, handle: string, at: Date): Promise<readonly number[]> {
+  const since = new Date(at.getTime() - HOUR_MS)
+  return listChatsFollowing(db, { handle, kind: TOPUP_KINDS.screen, since })
+}
 
 /** Lets a message follow a top-up from now on. @param view what the message shows, if it is a screen */
 export async function followTopup(

@@ -7,7 +7,14 @@ import * as accounts from '../account/store.ts'
 import { lockSlots } from './capacity.ts'
 import { forEachDue } from './due.ts'
 import { moveForPauses } from './pauses.ts'
-import { missingCredits, nextReminder, priceSlots, slotsLeft, trialSlots } from './rules.ts'
+import {
+  dueReminders,
+  missingCredits,
+  nextReminder,
+  priceSlots,
+  slotsLeft,
+  trialSlots,
+} from './rules.ts'
 import * as store from './store.ts'
 
 /** Slots that end soon. */
@@ -25,6 +32,17 @@ export interface EndingSlots {
   readonly at: Date
 }
 
+/** Slots that renew soon, and the balance covers it. */
+export interface ComingRenewal {
+  readonly wallet: Address
+  readonly id: number
+  readonly term: number
+  readonly quantity: number
+  readonly endsAt: Date
+  readonly credits: number
+  readonly balanceCredits: number
+}
+
 /** A trial that ends soon. */
 export interface EndingTrial {
   readonly wallet: Address
@@ -37,6 +55,7 @@ export interface EndingTrial {
 /** Who tells a wallet's people, in the transaction that notes that they were told. */
 interface ReminderNews {
   slotsEnd(tx: Db, ending: EndingSlots): Promise<void>
+  slotsRenew(tx: Db, renewal: ComingRenewal): Promise<void>
   trialEnds(tx: Db, ending: EndingTrial): Promise<void>
 }
 
@@ -49,8 +68,8 @@ interface Deps {
 }
 
 /**
- * Reminds of every end that is due to be told: of a term 7 days and 1 day before, unless it renews
- * itself and the balance covers that; of the trial 2 days before.
+ * Reminds of every end that is due: of a term 7 days and 1 day before, unless its renewal is switched on
+ * and the balance covers it, which is announced 3 days before; of the trial 2 days before.
  *
  * Each once, however many processes look: what was told is noted in the transaction that tells it, under
  * the lock of the wallet's account. What a stopped service has missed is told as one, and not at all
@@ -78,12 +97,20 @@ async function remindOfTerms(deps: Deps, tx: Db, wallet: Address, now: Date): Pr
   if (due.length === 0) return
   const trial = await store.findTrial(tx, wallet)
   const balanceCredits = (await accounts.findAccount(tx, wallet))?.balanceCredits ?? 0
-  for (const { id, term, quantity, periods, endsAt, autoRenew } of due) {
+  for (const { id, term, quantity, periods, endsAt, autoRenew, ...row } of due) {
+    const reminders = dueReminders({ endsAt, remindAt: row.remindAt ?? now }, now)
     const remindAt = nextReminder('term', endsAt, now) ?? null
     await store.updateSubscription(tx, id, { remindAt })
+    if (now >= endsAt) continue
     const missing = missingCredits(rows, id, balanceCredits)
-    if (now >= endsAt || (autoRenew && missing === 0)) continue
     const { totalCredits: credits } = priceSlots(quantity, periods)
+    if (autoRenew && missing === 0) {
+      if (!reminders.ofRenewal) continue
+      const coming = { wallet, id, term, quantity, endsAt, credits, balanceCredits }
+      await deps.notices.slotsRenew(tx, coming)
+      continue
+    }
+    if (!reminders.ofEnd) continue
     await deps.notices.slotsEnd(tx, {
       wallet,
       id,

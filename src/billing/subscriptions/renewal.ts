@@ -43,8 +43,22 @@ export interface FailedRenewal {
   readonly at: Date
 }
 
-/** Who tells a wallet's people, in the transaction of what happened. */
+/** Slots that were renewed, for one term or, after a pause of the service, several. */
+export interface PaidRenewal {
+  readonly wallet: Address
+  readonly id: number
+  /** The last term that was paid. */
+  readonly term: number
+  readonly quantity: number
+  readonly endsAt: Date
+  /** Of all the terms together. */
+  readonly credits: number
+  readonly balanceCredits: number
+}
+
+/** Notifies a wallet's owner, in the transaction of what happened. */
 interface RenewalNews {
+  renewed(tx: Db, renewal: PaidRenewal): Promise<void>
   renewalFailed(tx: Db, failed: FailedRenewal): Promise<void>
 }
 
@@ -91,6 +105,7 @@ async function settleWallet(
   await lockSlots(tx, wallet)
   await moveForPauses(tx, wallet, now)
   const settled: store.SubscriptionRow[] = []
+  const renewed: Omit<PaidRenewal, 'balanceCredits'>[] = []
   for (const row of await store.lockRunning(tx, wallet)) {
     const next = await settle(tx, wallet, row, now)
     if (next === row) {
@@ -105,6 +120,16 @@ async function settleWallet(
     const remindAt = next.status === 'active' ? firstReminder('term', next.endsAt) : null
     await store.updateSubscription(tx, id, { ...columns, dueAt: dueAt(next) ?? null, remindAt })
     settled.push(next)
+    const terms = next.term - row.term
+    if (terms > 0) {
+      const { term, quantity, endsAt } = next
+      const credits = terms * next.totalCredits
+      renewed.push({ wallet, id, term, quantity, endsAt, credits })
+    }
+  }
+  if (renewed.length > 0) {
+    const { balanceCredits = 0 } = (await accounts.findAccount(tx, wallet)) ?? {}
+    for (const renewal of renewed) await notices.renewed(tx, { ...renewal, balanceCredits })
   }
   for (const row of settled.filter(({ status }) => status === 'grace')) {
     await notices.renewalFailed(tx, await describeFailure(tx, wallet, row, now))

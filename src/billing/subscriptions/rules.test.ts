@@ -184,14 +184,14 @@ describe('a reminder', () => {
   const endsAt = new Date('2026-12-20T12:00:00.000Z')
   const daysBefore = (days: number) => new Date(endsAt.getTime() - days * 86_400_000)
 
-  test('of a term is due 7 days and 1 day before its end, of a trial 2 days', () => {
+  test('of a term is first due 7 days before its end, of a trial 2 days', () => {
     expect(firstReminder('term', endsAt)).toEqual(daysBefore(7))
     expect(firstReminder('trial', endsAt)).toEqual(daysBefore(2))
   })
 
   test.each([
     [30, 7],
-    [7, 1],
+    [7, 3],
     [3, 1],
     [1, undefined],
     [0.5, undefined],

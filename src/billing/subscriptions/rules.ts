@@ -152,8 +152,10 @@ export function lastRenewalTry(endsAt: Date): Date {
   return new Date(endsAt.getTime() + Math.max(...RENEWAL_TRIES_MS))
 }
 
+/** How long before its renewal a term's owner is told that and what will be charged. */
+const ANNOUNCED_MS = 3 * DAY_MS
 /** Before an end: when its owner is reminded of it, the earliest first. */
-const REMINDERS_MS = { term: [7 * DAY_MS, DAY_MS], trial: [2 * DAY_MS] } as const
+const REMINDERS_MS = { term: [7 * DAY_MS, ANNOUNCED_MS, DAY_MS], trial: [2 * DAY_MS] } as const
 
 /** When the owner of something is reminded first that it ends. */
 export function firstReminder(of: keyof typeof REMINDERS_MS, endsAt: Date): Date {
@@ -169,6 +171,21 @@ export function nextReminder(
   return REMINDERS_MS[of]
     .map((before) => new Date(endsAt.getTime() - before))
     .find((at) => at > now)
+}
+
+/** What is due of the reminders of a term since `remindAt`: of its end, of its renewal. */
+export function dueReminders(
+  { endsAt, remindAt }: { readonly endsAt: Date; readonly remindAt: Date },
+  now: Date,
+): { readonly ofEnd: boolean; readonly ofRenewal: boolean } {
+  const passed = REMINDERS_MS.term.filter((before) => {
+    const at = new Date(endsAt.getTime() - before)
+    return remindAt <= at && at <= now
+  })
+  return {
+    ofEnd: passed.some((before) => before !== ANNOUNCED_MS),
+    ofRenewal: passed.includes(ANNOUNCED_MS),
+  }
 }
 
 /** A subscription among others of its wallet. */
