@@ -6,9 +6,12 @@
  *     stamp <locale> --edited [commit]    those that differ from a commit, else from main
  *     stamp <locale> --all
  *
+ *     check <locale>                      what the rules of test/locales find in its texts
+ *
  * A key is `<file>:<key>` without plural ending; `*` at its end stands for any rest.
  */
 import { LOCALES, type Locale } from '#src/kernel/locale.ts'
+import { faultsOfLocale } from './faults.ts'
 import { catalogueAt, englishByStamp } from './history.ts'
 import {
   basesOf,
@@ -22,12 +25,20 @@ import {
 } from './sources.ts'
 
 const [command, name, ...words] = process.argv.slice(2)
-const locale = LOCALES.find((each) => each === name && each !== 'en')
+const locale = LOCALES.find((each) => each === name)
 
-if (locale === undefined) fail('which locale? de, fr, bn, zh, hi or ar')
+if (locale === undefined) fail('which locale?')
+else if (command === 'check') check(locale)
+else if (locale === 'en') fail('English is not translated')
 else if (command === 'stale') listStale(locale)
 else if (command === 'stamp') stamp(locale)
-else fail('stale or stamp?')
+else fail('stale, stamp or check?')
+
+function check(of: Locale): void {
+  const faults = faultsOfLocale(of)
+  for (const fault of faults) print(fault)
+  print(`${faults.length} faults in ${of}`)
+}
 
 function listStale(of: Locale): void {
   const english = readCatalogue('en')

@@ -1,0 +1,123 @@
+import { z } from 'zod'
+import { readAddress, readDuration, readFeed, readNumber, readTime } from '#bot/core/typed-input.ts'
+import { isTimeZone } from '#src/i18n/format.ts'
+import { findZones } from '#src/i18n/zones.ts'
+import type { Locale } from '#src/kernel/locale.ts'
+
+/** What the service makes of a typed text, to be compared; undefined if it refuses it. */
+type Reader = (text: string, locale: Locale) => string | number | undefined
+
+const DAY = 86_400
+const FEEDS = ['FLR/USD', 'SOL/USD', 'BTC/USD']
+
+function readBy(decimals: number): Reader {
+  return (text, locale) => {
+    const read = readNumber(text, { min: '0', max: '1000000', decimals }, locale)
+    return read.ok ? read.value : undefined
+  }
+}
+
+const duration: Reader = (text, locale) => {
+  const read = readDuration(text.replace(/^\/mute\s+/, ''), { min: 60, max: DAY }, locale)
+  return read.ok ? read.value : undefined
+}
+
+const address: Reader = (text) => {
+  const read = readAddress(text)
+  return read.ok ? read.value : undefined
+}
+
+const feed: Reader = (text) => {
+  const read = readFeed(text, FEEDS)
+  return FEEDS.includes(read) ? read : undefined
+}
+
+const zone: Reader = (text) => {
+  const found = findZones(text)
+  return found.length === 1 ? found[0] : undefined
+}
+
+/** How the input that a text asks for is read. */
+const READERS: Readonly<Record<string, Reader>> = {
+  'bot:typed.notDuration': duration,
+  'bot:edit.sendDuration': duration,
+  'bot:edit.typeDuration': duration,
+  'bot:muted.notUnderstood': duration,
+  'bot:edit.sendNumber': readBy(4),
+  'bot:edit.typeNumber': readBy(4),
+  'bot:edit.sendWhole': readBy(0),
+  'bot:edit.typeWhole': readBy(0),
+  'bot:typed.no_address': address,
+  'bot:new.ask.address': address,
+  'bot:new.ask.feed': feed,
+  'bot:rec.ask.email': (text) => z.email().safeParse(text).data,
+  'bot:rec.ask.webhook': (text) => z.url({ protocol: /^https$/ }).safeParse(text).data,
+  'bot:ask.from': readTime,
+  'bot:ask.to': readTime,
+  'bot:ask.digest': readTime,
+  'bot:ask.notTime': readTime,
+  'bot:zone.send': zone,
+  'bot:zone.unknown': zone,
+  'errors:field.timezone': (text) => (isTimeZone(text) ? text : undefined),
+}
+
+/** Texts whose answer is read elsewhere, or whose example is shortened by “…”. */
+const EXEMPT = /^bot:(?:topup\.askHash)$/
+const ASKS = /^bot:(?:typed|edit|new\.ask|rec\.ask|muted|ask|zone|topup)\.|^errors:field\./
+
+const BEFORE: Readonly<Record<Locale, string>> = {
+  en: 'such as|for example|like|e\\.g\\.',
+  de: 'zum Beispiel|beispielsweise|etwa|wie|z\\.[ \\u00a0]B\\.',
+  fr: 'par exemple|comme|tel que|telle que|p\\. ex\\.',
+  bn: 'যেমন',
+  zh: '例如|比如',
+  hi: 'जैसे',
+  ar: 'مثلًا|مثل|على سبيل المثال',
+}
+const AND = / (?:or|oder|ou|বা|অথবা|या|أو) | ?或 ?|、|, |، /
+
+/** The pieces of input that a text gives as examples. */
+export function examplesIn(text: string, locale: Locale): readonly string[] {
+  const bare = text
+    .replace(/<[^>]*>|[\u2066-\u2069\u200f]/g, '')
+    // “…, or choose:” asks for a press.
+    .replace(/[,，،]?\s*(?:\b(?:or|oder|ou)\b|অথবা|বা|或|या|أو)[^,，،()]*[:：]$/u, '')
+  const before = new RegExp(
+    `(?<!\\p{Script=Latin}|[ঀ-৿ऀ-ॣ])(?:${BEFORE[locale]})(?![a-z])[:：,，]?`,
+    'giu',
+  )
+  const [, ...after] = bare.split(before)
+  return after.flatMap((part) => {
+    const ending = /[)）。।;；]|[.](?=\s|$)|，/.exec(part)
+    const examples = part.slice(0, ending?.index ?? part.length)
+    return examples
+      .split(AND)
+      .map((example) => example.replace(/^[\s“„«]+|[\s”“».]+$/g, ''))
+      .filter((example) => example !== '' && !example.includes('{{') && isInput(example))
+  })
+}
+
+/** Words of the sentence itself, such as “or a name” before the next example, are none. */
+function isInput(text: string): boolean {
+  return !/^(?:or|a|oder|einen|ou|un|une|أو)\s|\s(?:নাম|नाम)$|^(?:নাম|नाम|اسم)$/.test(text)
+}
+
+/** Examples of typed input that the service would not take, or would take for something else than English has. */
+export function faultsOfExamples(
+  locale: Locale,
+  key: string,
+  text: string,
+  english: string,
+): readonly string[] {
+  const read = READERS[key]
+  const originals = examplesIn(english, 'en')
+  if (read === undefined) {
+    const isAsked = ASKS.test(key) && !EXEMPT.test(key) && originals.length > 0
+    return isAsked ? [`has an example that no parser is named for: ${originals.join(' | ')}`] : []
+  }
+  const examples = examplesIn(text, locale)
+  if (examples.length === 0) return ['has no example of what to type']
+  return examples.flatMap((example) =>
+    read(example, locale) === undefined ? [`“${example}” is refused when it is typed`] : [],
+  )
+}

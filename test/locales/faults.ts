@@ -1,0 +1,28 @@
+import type { Locale } from '#src/kernel/locale.ts'
+import { faultsOfExamples } from './examples.ts'
+import { faultsOfValues } from './placeholder-rules.ts'
+import { type Catalogue, readCatalogue } from './sources.ts'
+
+/** What is wrong with one text of a locale beyond the rules for single texts. @param key without endings */
+function faultsOf(
+  locale: Locale,
+  key: string,
+  text: string,
+  english: string,
+): readonly string[] {
+  return [...faultsOfValues(locale, key, text), ...faultsOfExamples(locale, key, text, english)]
+}
+
+/** The same of every text of a locale, a line each. */
+export function faultsOfLocale(
+  locale: Locale,
+  texts: Catalogue = readCatalogue(locale),
+): readonly string[] {
+  const english = readCatalogue('en')
+  return Object.entries(texts).flatMap(([place, text]) => {
+    const base = place.replace(/_(?:zero|one|two|few|many|other)$/, '')
+    const key = base.replace(/_(?:critical|warning|info)$/, '')
+    const original = english[`${base}_other`] ?? english[base] ?? ''
+    return faultsOf(locale, key, text, original).map((fault) => `${place}: ${fault}`)
+  })
+}
