@@ -1,16 +1,16 @@
 import type { Locale } from '#src/kernel/locale.ts'
+import { faultsOfWords } from './banned-words.ts'
 import { faultsOfExamples } from './examples.ts'
 import { faultsOfValues } from './placeholder-rules.ts'
 import { type Catalogue, readCatalogue } from './sources.ts'
 
 /** What is wrong with one text of a locale beyond the rules for single texts. @param key without endings */
-function faultsOf(
-  locale: Locale,
-  key: string,
-  text: string,
-  english: string,
-): readonly string[] {
-  return [...faultsOfValues(locale, key, text), ...faultsOfExamples(locale, key, text, english)]
+function faultsOf(locale: Locale, key: string, text: string, english: string): readonly string[] {
+  return [
+    ...faultsOfValues(locale, key, text),
+    ...faultsOfExamples(locale, key, text, english),
+    ...faultsOfWords(locale, key, text),
+  ]
 }
 
 /** The same of every text of a locale, a line each. */
