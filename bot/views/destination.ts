@@ -1,4 +1,4 @@
-import type { ChannelKey } from '#src/channels/define.ts'
+import type { ChannelKey } from '#src/channels/index.ts'
 import { cut } from '#src/channels/wording.ts'
 import { builtKey, type Translate } from '#src/i18n/translate.ts'
 import type { Destination } from '#src/recipients/directory.ts'

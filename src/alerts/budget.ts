@@ -1,3 +1,4 @@
+import { REGISTRY as CHANNELS } from '#src/channels/index.ts'
 /**
  * A watch sends a recipient so many alerts an hour and no more, so that nobody is flooded. What comes beyond
  * that is recorded as `throttled`: one message announces it, and one summary an hour counts it. Recoveries
@@ -6,7 +7,8 @@
 
 import { randomUUID } from 'node:crypto'
 import { alertsOfTheDay } from '#src/actions/codec.ts'
-import type { ChannelKey, Envelope } from '#src/channels/define.ts'
+import type { Envelope } from '#src/channels/define.ts'
+import type { ChannelKey } from '#src/channels/index.ts'
 import { type Db, transact } from '#src/db/connection.ts'
 import { isolateEach } from '#src/db/isolate.ts'
 import * as delivery from '#src/delivery/service.ts'
@@ -23,7 +25,7 @@ import type { NotifyDeps } from './notify-deps.ts'
 
 /** Alerts that one watch sends one recipient in an hour: people, and programs. */
 const PEOPLE_MAX = 120
-const WEBHOOK_MAX = 1200
+const PROGRAM_MAX = 1200
 /** Summaries looked for at once. */
 const AT_ONCE = 200
 const GLYPH = '🚧'
@@ -86,7 +88,7 @@ function keyOf(watchId: number, recipientId: number): string {
 }
 
 function allowedFor(channel: ChannelKey): number {
-  return channel === 'webhook' ? WEBHOOK_MAX : PEOPLE_MAX
+  return CHANNELS[channel].isProgrammatic ? PROGRAM_MAX : PEOPLE_MAX
 }
 
 /** A recipient of a message about the budget. */
@@ -141,7 +143,11 @@ async function summarize(deps: NotifyDeps, tx: Db, due: store.DueSummary): Promi
   const { watchId, recipientId, allowed, throttled } = taken
   const reader = (await recipients.findReaders(tx, [recipientId])).get(recipientId)
   const watch = (await listForNotification(tx, [watchId])).get(watchId)
-  if (reader?.status !== 'active' || watch === undefined || reader.channel === 'webhook') {
+  if (
+    reader?.status !== 'active' ||
+    watch === undefined ||
+    CHANNELS[reader.channel].isProgrammatic
+  ) {
     await store.endSummary(tx, taken, null)
     return
   }

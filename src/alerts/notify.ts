@@ -1,5 +1,6 @@
 /** From a recorded alert to the outbox: who is told, in which words, now, later or not at all. */
 import type { Envelope, EnvelopeKind } from '#src/channels/define.ts'
+import { REGISTRY as CHANNELS } from '#src/channels/index.ts'
 import type { Db } from '#src/db/connection.ts'
 import * as delivery from '#src/delivery/service.ts'
 import { isAtLeast, type Severity } from '#src/kernel/display-values.ts'
@@ -100,7 +101,8 @@ export async function notify(
     const notification = notifications.findIndex(({ watch }) => watch.id === watchId)
     const watch = notifications[notification]?.watch
     const reader = targets[notification]?.find(({ id }) => id === recipientId)
-    if (watch === undefined || reader === undefined || reader.channel === 'webhook') return []
+    if (watch === undefined || reader === undefined || CHANNELS[reader.channel].isProgrammatic)
+      return []
     if (reader.off) return []
     const own = settings.get(watch.wallet) ?? DEFAULT_SETTINGS
     const about = { watch, settings: own, now: createdAt }
@@ -182,7 +184,7 @@ function planFor(
 ): Plan | undefined {
   const { kind, effectiveSeverity, isRecovery, isQuiet } = notification
   if (kind === 'reminder' && recipient.off) return undefined
-  if (recipient.channel === 'webhook') {
+  if (CHANNELS[recipient.channel].isProgrammatic) {
     return kind === 'reminder' ? undefined : { status: recipient.off ? 'disabled' : 'pending' }
   }
   if (!isAtLeast(effectiveSeverity, settings.minSeverity) || (isRecovery && !settings.recoveries)) {

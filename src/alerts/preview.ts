@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { z } from 'zod'
-import { CHANNEL_KEYS, type Envelope, Message } from '#src/channels/define.ts'
-import { PREVIEWS } from '#src/channels/previews.ts'
+import { type Envelope, Message } from '#src/channels/define.ts'
+import { CHANNEL_KEYS, REGISTRY as CHANNELS, type ChannelKey } from '#src/channels/index.ts'
 import { SEVERITIES } from '#src/kernel/display-values.ts'
 import { AppError } from '#src/kernel/errors.ts'
 import { LOCALES } from '#src/kernel/locale.ts'
@@ -24,16 +24,17 @@ export const PreviewRequest = z
   .meta({ id: 'PreviewRequest' })
 export type PreviewRequest = z.output<typeof PreviewRequest>
 
+/** What each channel shows, by its key. */
+const FORMS = Object.fromEntries(
+  CHANNEL_KEYS.map((key) => [key, CHANNELS[key].preview.form.optional()]),
+) as { readonly [Key in ChannelKey]: z.ZodOptional<(typeof CHANNELS)[Key]['preview']['form']> }
+
 /** A message as each channel would send it; with `channel` asked for, that one's form alone. */
 export const Preview = z
   .object({
     rendered: Rendered,
     renderedMessage: JsonObject,
-    telegram: PREVIEWS.telegram.form.optional(),
-    email: PREVIEWS.email.form.optional(),
-    webhook: PREVIEWS.webhook.form.optional(),
-    discord: PREVIEWS.discord.form.optional(),
-    slack: PREVIEWS.slack.form.optional(),
+    ...FORMS,
   })
   .meta({ id: 'Preview' })
 export type Preview = z.output<typeof Preview>
@@ -81,7 +82,9 @@ export function previewMessage(
   return {
     rendered: { locale, title: message.title, body: message.body },
     renderedMessage: JSON.parse(JSON.stringify(Message.parse(message))),
-    ...Object.fromEntries(wanted.map((key) => [key, PREVIEWS[key].write(envelope, about.wallet)])),
+    ...Object.fromEntries(
+      wanted.map((key) => [key, CHANNELS[key].preview.write(envelope, about.wallet)]),
+    ),
   }
 }
 

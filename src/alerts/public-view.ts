@@ -1,6 +1,7 @@
 /** An alert behind a signed link: what its page shows, and what whoever holds the link may do there. */
 import { z } from 'zod'
 import type { EnvelopeMessage, MessageState } from '#src/channels/define.ts'
+import { REGISTRY as CHANNELS } from '#src/channels/index.ts'
 import type { DeliveryEntry } from '#src/delivery/model.ts'
 import * as delivery from '#src/delivery/service.ts'
 import { hasText, translator } from '#src/i18n/translate.ts'
@@ -151,10 +152,10 @@ function mayAct(row: store.AlertRow, recipient: ReaderRow | undefined, now: Date
   return isFresh && recipient.status === 'active' && isPersonal(recipient)
 }
 
-/** One person's own: a mailbox, or a private chat that may change things. Groups have negative ids. */
+/** One person's own, and not a chat that may only read. */
 function isPersonal({ channel, chatId, chatScopes }: ReaderRow): boolean {
-  if (channel === 'email') return true
-  return chatId !== null && chatId > 0 && (chatScopes ?? []).includes('write')
+  const mayWrite = chatId === null || (chatScopes ?? []).includes('write')
+  return mayWrite && CHANNELS[channel].isPersonal(chatId)
 }
 
 async function listDeliveries(

@@ -4,10 +4,6 @@ import type { FieldError } from '#src/kernel/errors.ts'
 import { LOCALES, type Locale } from '#src/kernel/locale.ts'
 import { JsonObject } from '#src/kernel/units.ts'
 
-/** The channels there are, in the order they are shown. Everything that names channels follows it. */
-export const CHANNEL_KEYS = ['telegram', 'email', 'webhook', 'discord', 'slack'] as const
-export type ChannelKey = (typeof CHANNEL_KEYS)[number]
-
 /** One labelled value of a message. `value` is formatted for the message's locale, without isolates. */
 export interface MessageField {
   readonly key: string
@@ -289,11 +285,49 @@ export interface SendingLimits {
   readonly limitMax: number
 }
 
-/** How to speak to one kind of destination. */
-export interface Channel<Destination> {
-  readonly key: ChannelKey
+/** What holds for a channel whatever it is connected to. Other rooms ask this, not which channel it is. */
+export interface ChannelTraits {
   /** `input`: typed in by the user; `link`: made by a handshake. */
   readonly kind: 'input' | 'link'
+  /** Nothing but the question is sent to a destination until its reader has agreed. */
+  readonly needsConsent: boolean
+  /** The bot answers there, so that buttons can act and not only lead to a page. */
+  readonly isChat: boolean
+  /** Programs read it: alerts only, at once, in no language and by no clock. Tests are answered at once too. */
+  readonly isProgrammatic: boolean
+  /** A message can tell several alerts. */
+  readonly groups: boolean
+  /** Whether one person alone reads there. @param chatId of a chat */
+  isPersonal(chatId: number | null): boolean
+  /** The newest key that signs what is sent. `since` is undefined if it is the destination's first. */
+  signingKey?(destination: unknown): { readonly key: string; readonly since: Date | undefined }
+}
+
+/** What most channels are: people read there, and an address is typed in. */
+export const USUAL_TRAITS = {
+  kind: 'input',
+  needsConsent: false,
+  isChat: false,
+  isProgrammatic: false,
+  groups: true,
+  isPersonal: (_chatId: number | null): boolean => false,
+} as const satisfies ChannelTraits
+
+/** A message in the form a channel would send it. */
+export interface Preview<Form> {
+  readonly form: z.ZodType<Form>
+  /** @param wallet who wants this told */
+  write(envelope: Envelope, wallet: string): Form
+}
+
+/** A channel as its file describes it to the registry. */
+export interface ChannelDefinition<Form, Deps> extends ChannelTraits {
+  readonly preview: Preview<Form>
+  readonly create: (deps: Deps) => Channel<unknown>
+}
+
+/** How to speak to one kind of destination. */
+export interface Channel<Destination> {
   /** What is stored (encrypted) per destination. */
   readonly destination: z.ZodType<Destination>
   /** For those that are typed in. */
@@ -325,9 +359,6 @@ export interface Channel<Destination> {
     context: SendContext,
   ): Promise<Receipt>
 }
-
-/** The channels of a running service, by key. Built once, in `app.ts`. */
-export type Channels = Readonly<Record<ChannelKey, Channel<unknown>>>
 
 /** A channel whose destination type is known inside its file only; every destination passes its schema. */
 export function defineChannel<Destination>(channel: Channel<Destination>): Channel<unknown> {

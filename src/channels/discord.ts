@@ -3,15 +3,24 @@ import { withoutDirections } from '#src/i18n/isolates.ts'
 import { CARD_FIELDS_MAX, type Card, type CardItem, cardOf, type Tone } from './card.ts'
 import {
   type Channel,
+  type ChannelDefinition,
   defineChannel,
   type Envelope,
   type MessageState,
   type SendContext,
+  USUAL_TRAITS,
 } from './define.ts'
-import { type HookDestination, type HookService, hookForm, isHookOf } from './hook-url.ts'
+import {
+  BodyPreview,
+  type HookDeps,
+  type HookDestination,
+  type HookService,
+  hookForm,
+  isHookOf,
+} from './hook-url.ts'
 import { floodError, refusalOf, retryAfterSeconds } from './http-answer.ts'
 import { createRateLimiter, type RateLimiter, TURN_WAIT_MS_MAX } from './rate-limiter.ts'
-import type { SafeAnswer, SafePost } from './safe-fetch.ts'
+import type { SafeAnswer } from './safe-fetch.ts'
 import { cut, fitPieces, isOpenLink, isSilent } from './wording.ts'
 
 /**
@@ -62,18 +71,16 @@ const Answer = z.object({
   retry_after: z.number().optional().catch(undefined),
 })
 
-interface Deps {
-  readonly post: SafePost
-  readonly userAgent: string
-  readonly allowPrivate: boolean
-}
+/** Discord channels; what was written can be changed there. */
+export const discord = {
+  ...USUAL_TRAITS,
+  preview: { form: BodyPreview, write: (envelope) => ({ body: discordBody(envelope) }) },
+  create: createDiscord,
+} as const satisfies ChannelDefinition<BodyPreview, HookDeps>
 
-/** Writes to Discord channels; what was written can be changed there. */
-export function createDiscord(deps: Deps): Channel<unknown> {
+function createDiscord(deps: HookDeps): Channel<unknown> {
   const pace = createRateLimiter({ allMs: 0, keyMs: HOOK_MS, now: () => performance.now() })
   return defineChannel<HookDestination>({
-    key: 'discord',
-    kind: 'input',
     destination: Destination.refine(({ url }) => isHookOf(SERVICE, url, deps.allowPrivate)),
     form: hookForm(SERVICE, deps.allowPrivate),
     limits: { room: 16, initialLimit: 1, limitMax: 1 },
@@ -176,7 +183,7 @@ function pieces(text: string): string[] {
 }
 
 async function request(
-  deps: Deps,
+  deps: HookDeps,
   pace: RateLimiter,
   asked: {
     readonly url: string

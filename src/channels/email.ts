@@ -3,11 +3,13 @@ import type { Transporter } from 'nodemailer'
 import { z } from 'zod'
 import {
   type Channel,
+  type ChannelDefinition,
   DeliveryError,
   defineChannel,
   type Envelope,
   type Receipt,
   type SendContext,
+  USUAL_TRAITS,
 } from './define.ts'
 import { floodError } from './http-answer.ts'
 import { type ConfirmationRequest, confirmationMail } from './mail-confirmation.ts'
@@ -48,11 +50,27 @@ export interface MailDeps {
   readonly timeoutMs?: number
 }
 
-/** Writes mails; without a mail server the channel is off. */
-export function createEmail(deps: MailDeps): Channel<unknown> {
+const MailPreview = z.object({ subject: z.string(), html: z.string(), text: z.string() })
+type MailPreview = z.output<typeof MailPreview>
+
+/** Mails; without a mail server the channel is off. */
+export const email = {
+  ...USUAL_TRAITS,
+  needsConsent: true,
+  isPersonal: () => true,
+  preview: {
+    form: MailPreview,
+    write: (envelope, wallet) => {
+      const reader = { address: 'you@example.org', wallet, unsubscribeUrl: undefined }
+      const { subject, html, text } = alertMail(envelope, reader)
+      return { subject, html, text }
+    },
+  },
+  create: createEmail,
+} as const satisfies ChannelDefinition<MailPreview, MailDeps>
+
+function createEmail(deps: MailDeps): Channel<unknown> {
   return defineChannel<EmailDestination>({
-    key: 'email',
-    kind: 'input',
     destination: EmailDestination,
     form: {
       parts: ['address'],

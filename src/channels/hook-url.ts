@@ -1,6 +1,7 @@
+import { z } from 'zod'
 import type { FieldError } from '#src/kernel/errors.ts'
 import type { DestinationForm } from './define.ts'
-import { checkWebhookUrl } from './safe-fetch.ts'
+import { checkWebhookUrl, type SafePost } from './safe-fetch.ts'
 
 /** Where an incoming webhook of a chat service lives. */
 export interface HookDestination {
@@ -50,3 +51,17 @@ export function hookForm(
 function isHostOf({ hosts }: HookService, { hostname }: URL): boolean {
   return hosts.includes(hostname)
 }
+
+/** What channels that post to an address speak through. */
+export interface HookDeps {
+  readonly post: SafePost
+  readonly userAgent: string
+  /** http and private addresses may be set: tests and sandbox only. */
+  readonly allowPrivate: boolean
+}
+
+/** The exact body that would be posted. */
+export const BodyPreview = z.object({
+  body: z.string().meta({ description: 'operations:field.exactBody' }),
+})
+export type BodyPreview = z.output<typeof BodyPreview>

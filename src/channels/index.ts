@@ -1,11 +1,33 @@
-import type { Channels } from './define.ts'
-import { createDiscord } from './discord.ts'
-import { createEmail, type MailDeps } from './email.ts'
+import type { Channel } from './define.ts'
+import { discord } from './discord.ts'
+import { email, type MailDeps } from './email.ts'
 import { createHostGroups } from './host-groups.ts'
 import { createSafePost } from './safe-fetch.ts'
-import { createSlack } from './slack.ts'
-import { createTelegram, type TelegramDeps } from './telegram.ts'
-import { createWebhook } from './webhook.ts'
+import { slack } from './slack.ts'
+import { type TelegramDeps, telegram } from './telegram.ts'
+import { webhook } from './webhook.ts'
+
+/** The channels there are, in the order they are shown. Everything that names channels follows it. */
+export const REGISTRY = { telegram, email, webhook, discord, slack } as const
+
+export type ChannelKey = keyof typeof REGISTRY
+export const CHANNEL_KEYS = Object.keys(REGISTRY) as [ChannelKey, ...ChannelKey[]]
+
+/** Channels whose destinations are typed in. */
+export type TypedChannel = {
+  [Key in ChannelKey]: (typeof REGISTRY)[Key]['kind'] extends 'input' ? Key : never
+}[ChannelKey]
+export const TYPED_CHANNELS = CHANNEL_KEYS.filter(
+  (key): key is TypedChannel => REGISTRY[key].kind === 'input',
+)
+
+/** A channel of a running service. */
+export interface ServiceChannel extends Channel<unknown> {
+  readonly key: ChannelKey
+}
+
+/** The channels of a running service. Built once, in `app.ts`. */
+export type Channels = Readonly<Record<ChannelKey, ServiceChannel>>
 
 /** What the channels speak through. */
 export interface ChannelDeps extends MailDeps, TelegramDeps {
@@ -13,17 +35,12 @@ export interface ChannelDeps extends MailDeps, TelegramDeps {
   readonly allowPrivateUrls: boolean
 }
 
-/** The registry of channels, in the order they are shown. */
 export function createChannels(deps: ChannelDeps): Channels {
   const { allowPrivateUrls: allowPrivate, timeoutMs, publicUrl } = deps
   const groups = createHostGroups()
   const post = createSafePost({ allowPrivate, timeoutMs, onResolved: groups.note })
-  const hooks = { post, allowPrivate, userAgent: `flare-watchdog (+${publicUrl})` }
-  return {
-    telegram: createTelegram(deps),
-    email: createEmail(deps),
-    webhook: createWebhook({ ...hooks, groupsOf: groups.of }),
-    discord: createDiscord(hooks),
-    slack: createSlack(hooks),
-  }
+  const userAgent = `flare-watchdog (+${publicUrl})`
+  const all = { ...deps, post, allowPrivate, userAgent, groupsOf: groups.of }
+  const made = CHANNEL_KEYS.map((key) => [key, { key, ...REGISTRY[key].create(all) }])
+  return Object.fromEntries(made)
 }

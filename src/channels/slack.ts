@@ -1,11 +1,24 @@
 import { z } from 'zod'
 import { withoutDirections } from '#src/i18n/isolates.ts'
 import { CARD_FIELDS_MAX, type Card, type CardItem, cardOf } from './card.ts'
-import { type Channel, defineChannel, type Envelope, type MessageField } from './define.ts'
-import { type HookDestination, type HookService, hookForm, isHookOf } from './hook-url.ts'
+import {
+  type Channel,
+  type ChannelDefinition,
+  defineChannel,
+  type Envelope,
+  type MessageField,
+  USUAL_TRAITS,
+} from './define.ts'
+import {
+  BodyPreview,
+  type HookDeps,
+  type HookDestination,
+  type HookService,
+  hookForm,
+  isHookOf,
+} from './hook-url.ts'
 import { floodError, refusalOf, retryAfterSeconds } from './http-answer.ts'
 import { createRateLimiter, TURN_WAIT_MS_MAX } from './rate-limiter.ts'
-import type { SafePost } from './safe-fetch.ts'
 import { cut, fitPieces, isOpenLink } from './wording.ts'
 
 /**
@@ -35,16 +48,16 @@ const NOTHING = '\u2013'
 
 const Destination = z.strictObject({ url: z.string() })
 
-/** Writes to Slack channels. */
-export function createSlack(deps: {
-  readonly post: SafePost
-  readonly userAgent: string
-  readonly allowPrivate: boolean
-}): Channel<unknown> {
+/** Slack channels; what was written cannot be changed. */
+export const slack = {
+  ...USUAL_TRAITS,
+  preview: { form: BodyPreview, write: (envelope) => ({ body: slackBody(envelope) }) },
+  create: createSlack,
+} as const satisfies ChannelDefinition<BodyPreview, HookDeps>
+
+function createSlack(deps: HookDeps): Channel<unknown> {
   const pace = createRateLimiter({ allMs: 0, keyMs: HOOK_MS, now: () => performance.now() })
   return defineChannel<HookDestination>({
-    key: 'slack',
-    kind: 'input',
     destination: Destination.refine(({ url }) => isHookOf(SERVICE, url, deps.allowPrivate)),
     form: hookForm(SERVICE, deps.allowPrivate),
     limits: { room: 16, initialLimit: 1, limitMax: 1 },

@@ -3,11 +3,13 @@ import { z } from 'zod'
 import { SEVERITIES } from '#src/kernel/display-values.ts'
 import {
   type Channel,
+  type ChannelDefinition,
   DeliveryError,
   defineChannel,
   type Envelope,
   type Receipt,
   type SendContext,
+  USUAL_TRAITS,
 } from './define.ts'
 import { floodError } from './http-answer.ts'
 import { createRateLimiter, type RateLimiter, TURN_WAIT_MS_MAX } from './rate-limiter.ts'
@@ -42,8 +44,20 @@ export interface TelegramDeps {
   readonly chatMs?: number
 }
 
-/** Writes to chats through the bot; without a bot the channel is off. */
-export function createTelegram({
+const HtmlPreview = z.object({ html: z.string() })
+type HtmlPreview = z.output<typeof HtmlPreview>
+
+/** Chats of the bot; without a bot the channel is off. */
+export const telegram = {
+  ...USUAL_TRAITS,
+  kind: 'link',
+  isChat: true,
+  isPersonal: (chatId) => chatId !== null && !isGroup(chatId),
+  preview: { form: HtmlPreview, write: (envelope) => ({ html: alertView(envelope).html }) },
+  create: createTelegram,
+} as const satisfies ChannelDefinition<HtmlPreview, TelegramDeps>
+
+function createTelegram({
   telegram: api,
   botUsername,
   timeoutMs = TIMEOUT_MS,
@@ -65,8 +79,6 @@ export function createTelegram({
     return { api, pace, floods, timeoutMs }
   }
   return defineChannel<TelegramDestination>({
-    key: 'telegram',
-    kind: 'link',
     destination: TelegramDestination,
     limits: { room: 30, initialLimit: 1, limitMax: 1 },
     isOneService: true,

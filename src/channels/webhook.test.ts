@@ -4,7 +4,6 @@ import { envelopeOf, HOSTILE_TEXTS } from '../../test/support/envelopes.ts'
 import type { SendContext } from './define.ts'
 import { retryAfterSeconds } from './http-answer.ts'
 import {
-  createWebhook,
   makeSecret,
   maskUrl,
   payload,
@@ -12,6 +11,7 @@ import {
   sign,
   signStandard,
   WebhookDestination,
+  webhook,
 } from './webhook.ts'
 
 const OLD = 'whsec_AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8='
@@ -196,7 +196,7 @@ describe('a webhook', () => {
   })
 
   test('shows its host and the end of its path', () => {
-    const channel = createWebhook({ post: answering(200), allowPrivate: false, userAgent: '' })
+    const channel = webhook.create({ post: answering(200), allowPrivate: false, userAgent: '' })
     const destination = { url: 'https://hooks.example.org:8443/secret/path-1234', secret: OLD }
     expect(channel.mask(destination)).toBe('hooks.example.org:8443/…1234')
     expect(channel.partitionKey(destination)).toBe('hooks.example.org:8443')
@@ -226,7 +226,7 @@ interface Sent {
 
 async function sent(destination: WebhookDestination): Promise<Sent> {
   const requests: Sent[] = []
-  const channel = createWebhook({
+  const channel = webhook.create({
     allowPrivate: false,
     userAgent: 'watchdog test',
     post: async (url, { headers, body }) => {
@@ -241,7 +241,7 @@ async function sent(destination: WebhookDestination): Promise<Sent> {
 }
 
 function answered(statusCode: number, retryAfter?: string) {
-  const channel = createWebhook({
+  const channel = webhook.create({
     allowPrivate: false,
     userAgent: '',
     post: answering(statusCode, retryAfter),

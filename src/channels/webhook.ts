@@ -6,15 +6,18 @@ import { LOCALES } from '#src/kernel/locale.ts'
 import { JsonObject } from '#src/kernel/units.ts'
 import {
   type Channel,
+  type ChannelDefinition,
   type DestinationForm,
   defineChannel,
   type Envelope,
   type EnvelopeKind,
   Message,
   type SendContext,
+  USUAL_TRAITS,
 } from './define.ts'
+import { BodyPreview, type HookDeps } from './hook-url.ts'
 import { refusalOf } from './http-answer.ts'
-import { checkWebhookUrl, type SafePost } from './safe-fetch.ts'
+import { checkWebhookUrl } from './safe-fetch.ts'
 
 /** How long both secrets sign after a rotation. */
 const ROTATION_OVERLAP_HOURS = 24
@@ -87,18 +90,26 @@ export const WEBHOOK_HEADERS = [
 /** Every alert stands alone here; what sums up or is about the service goes to people. */
 const SENT_KINDS: readonly EnvelopeKind[] = ['alert', 'raised']
 
-/** Posts signed JSON. */
-export function createWebhook(deps: {
-  readonly post: SafePost
-  readonly userAgent: string
-  /** http and private addresses may be set: tests and sandbox only. */
-  readonly allowPrivate: boolean
+interface Deps extends HookDeps {
   /** What hosts have in common. */
   readonly groupsOf?: (host: string) => readonly string[]
-}): Channel<unknown> {
+}
+
+/** Signed JSON, posted. */
+export const webhook = {
+  ...USUAL_TRAITS,
+  isProgrammatic: true,
+  groups: false,
+  signingKey: (destination) => {
+    const { secret, nextSecret, rotatedAt } = WebhookDestination.parse(destination)
+    return { key: nextSecret ?? secret, since: rotatedAt ? new Date(rotatedAt) : undefined }
+  },
+  preview: { form: BodyPreview, write: (envelope) => ({ body: payload(envelope) }) },
+  create: createWebhook,
+} as const satisfies ChannelDefinition<BodyPreview, Deps>
+
+function createWebhook(deps: Deps): Channel<unknown> {
   return defineChannel<WebhookDestination>({
-    key: 'webhook',
-    kind: 'input',
     destination: WebhookDestination,
     form: webhookForm(deps.allowPrivate),
     limits: { room: 256, initialLimit: 8, limitMax: 64 },

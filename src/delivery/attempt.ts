@@ -1,4 +1,5 @@
-import { type Channels, DeliveryError, type Envelope } from '#src/channels/define.ts'
+import { DeliveryError, type Envelope } from '#src/channels/define.ts'
+import type { Channels } from '#src/channels/index.ts'
 import type { Clock } from '#src/kernel/clock.ts'
 import type { Logger } from '#src/kernel/logger.ts'
 import type { Quarantine } from '#src/kernel/quarantine.ts'

@@ -1,5 +1,6 @@
 /** Takes what is due to chats and mailboxes, one message a recipient, as storm control plans it. */
-import type { Channel, ChannelKey, Envelope, MessageState } from '#src/channels/define.ts'
+import type { Envelope, MessageState } from '#src/channels/define.ts'
+import type { ChannelKey, ServiceChannel } from '#src/channels/index.ts'
 import { hasEnded, isSilent } from '#src/channels/wording.ts'
 import type { Db } from '#src/db/connection.ts'
 import * as chatStore from './chat-store.ts'
@@ -48,7 +49,7 @@ interface Claimed {
 /** Takes the next message of each of these recipients that has one. */
 export async function claimChats(
   deps: ClaimDeps,
-  channel: Channel<unknown>,
+  channel: ServiceChannel,
   recipientIds: readonly number[],
   look: ClaimContext,
 ): Promise<Claimed> {
@@ -83,7 +84,7 @@ interface Scene {
 
 async function observe(
   { db, stateOf }: ClaimDeps,
-  channel: Channel<unknown>,
+  channel: ServiceChannel,
   recipientIds: readonly number[],
   now: Date,
 ): Promise<Scene> {

@@ -1,6 +1,6 @@
 /** Taking what is due, and giving it back. */
 import { type SQL, sql } from 'drizzle-orm'
-import type { ChannelKey } from '#src/channels/define.ts'
+import type { ChannelKey } from '#src/channels/index.ts'
 import { ANY_LENGTH } from '#src/db/arrays.ts'
 import type { Db } from '#src/db/connection.ts'
 import { SEVERITIES } from '#src/kernel/display-values.ts'

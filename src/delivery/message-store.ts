@@ -1,6 +1,7 @@
 /** What stands in chats and mailboxes, and what it is to show. */
 import { type SQL, sql } from 'drizzle-orm'
-import type { ChannelKey, EnvelopeKind, HelpPart } from '#src/channels/define.ts'
+import type { EnvelopeKind, HelpPart } from '#src/channels/define.ts'
+import type { ChannelKey } from '#src/channels/index.ts'
 import type { Db } from '#src/db/connection.ts'
 import { lowestDeliveryId } from './delivery-id.ts'
 import { sentMessages } from './tables.ts'

@@ -6,7 +6,8 @@
  * takes over.
  */
 import { z } from 'zod'
-import { CHANNEL_KEYS, type ChannelKey, type Envelope, type Message } from '#src/channels/define.ts'
+import type { Envelope, Message } from '#src/channels/define.ts'
+import { CHANNEL_KEYS, type ChannelKey } from '#src/channels/index.ts'
 import { Id, Instant } from '#src/kernel/units.ts'
 
 /**

@@ -1,6 +1,6 @@
 /** Whether a channel works at all, and what is tried again as soon as it does. */
 import { randomInt } from 'node:crypto'
-import type { Channel } from '#src/channels/define.ts'
+import type { ServiceChannel } from '#src/channels/index.ts'
 import type { Db } from '#src/db/connection.ts'
 import type { Clock } from '#src/kernel/clock.ts'
 import type { Logger } from '#src/kernel/logger.ts'
@@ -37,7 +37,7 @@ export interface OutageWatch {
 /** Watches a channel. What is known is kept in `outage`. */
 export function watchOutage(
   { db, clock, log }: { readonly db: Db; readonly clock: Clock; readonly log: Logger },
-  { key, isOneService = false }: Channel<unknown>,
+  { key, isOneService = false }: ServiceChannel,
   outage: Outage,
 ): OutageWatch {
   const isUnavailable = () => isOneService || outage.failed.size >= FAILED_HOSTS

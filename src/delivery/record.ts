@@ -1,5 +1,6 @@
 import { randomInt } from 'node:crypto'
-import type { Channels, MessageState } from '#src/channels/define.ts'
+import type { MessageState } from '#src/channels/define.ts'
+import type { Channels } from '#src/channels/index.ts'
 import { TelegramDestination } from '#src/channels/telegram.ts'
 import { type Db, transact } from '#src/db/connection.ts'
 import { isSharedFailure } from '#src/db/isolate.ts'

@@ -1,5 +1,5 @@
 /** What a process remembers of its deliveries from one run to the next. */
-import { CHANNEL_KEYS, type ChannelKey, type Channels } from '#src/channels/define.ts'
+import { CHANNEL_KEYS, type ChannelKey, type Channels } from '#src/channels/index.ts'
 import { type ConcurrencyLimiter, createConcurrencyLimiter } from './concurrency-limiter.ts'
 import type { Ended } from './task.ts'
 

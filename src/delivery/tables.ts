@@ -11,7 +11,8 @@ import {
   timestamp,
   uuid,
 } from 'drizzle-orm/pg-core'
-import type { ChannelKey, EnvelopeKind, HelpPart } from '#src/channels/define.ts'
+import type { EnvelopeKind, HelpPart } from '#src/channels/define.ts'
+import type { ChannelKey } from '#src/channels/index.ts'
 import type { DeliveryStatus } from './model.ts'
 
 /** The outbox: one envelope for one destination. Partitioned by id, which begins with the time. */

@@ -1,4 +1,4 @@
-import { CHANNEL_KEYS, type ChannelKey } from '#src/channels/define.ts'
+import { CHANNEL_KEYS, type ChannelKey } from '#src/channels/index.ts'
 import type { Ending } from './task.ts'
 
 /** Counts attempts of this process by what came of them, for the operator. */

@@ -1,11 +1,6 @@
 /** One message on its way to one recipient, and what became of it. */
-import type {
-  ChannelKey,
-  DeliveryError,
-  EnvelopeKind,
-  MessageState,
-  Receipt,
-} from '#src/channels/define.ts'
+import type { DeliveryError, EnvelopeKind, MessageState, Receipt } from '#src/channels/define.ts'
+import type { ChannelKey } from '#src/channels/index.ts'
 import type { ClaimedRow } from './due-store.ts'
 
 /** A message that is sent, or one that is there and is changed. */

@@ -1,11 +1,11 @@
 import {
-  type Channel,
-  type Channels,
   DeliveryError,
   type Envelope,
   type EnvelopeMessage,
   type Receipt,
 } from '#src/channels/define.ts'
+import type { Channels, ServiceChannel } from '#src/channels/index.ts'
+import { REGISTRY as CHANNELS } from '#src/channels/index.ts'
 import { type Db, transact } from '#src/db/connection.ts'
 import { shortAddress } from '#src/i18n/format.ts'
 import { id as bare, translator } from '#src/i18n/translate.ts'
@@ -64,13 +64,14 @@ export async function sendTest(
   }
   const channel = deps.channels[destination.channel]
   if (!channel.available()) throw new AppError('upstream', 'channel_unavailable')
-  const isTried = options.evenIfOff === true && destination.channel === 'webhook'
+  const { isProgrammatic } = CHANNELS[destination.channel]
+  const isTried = options.evenIfOff === true && isProgrammatic
   if (!isTried && !canBeSentTo(destination.status, true)) {
     throw new AppError('conflict', 'recipient_not_active')
   }
   const example = await options.example(destination)
   const test = testDelivery(deps, destination, channel, example)
-  if (destination.channel === 'webhook') return await sendNow(deps, destination, test)
+  if (isProgrammatic) return await sendNow(deps, destination, test)
   await transact(deps.db, (tx) => store.insertDeliveries(tx, [test]))
   return { deliveryId: test.id, status: 'queued' }
 }
@@ -78,7 +79,7 @@ export async function sendTest(
 function testDelivery(
   { clock }: TestDeps,
   destination: OpenDestination,
-  channel: Channel<unknown>,
+  channel: ServiceChannel,
   { message: shown, data, ...about }: TestExample,
 ): NewDelivery {
   const { id: recipientId, wallet, locale, timezone } = destination

@@ -1,5 +1,7 @@
 import { setTimeout as wait } from 'node:timers/promises'
-import type { Channel } from '#src/channels/define.ts'
+import type { ServiceChannel } from '#src/channels/index.ts'
+import { REGISTRY as CHANNELS } from '#src/channels/index.ts'
+
 import type { Clock } from '#src/kernel/clock.ts'
 import { type Opened, openEach } from '#src/recipients/destinations.ts'
 import { attempt } from './attempt.ts'
@@ -62,7 +64,7 @@ export interface Worker {
 /** A worker of a channel with nothing to do yet. */
 export function createWorker(
   given: WorkerDeps,
-  channel: Channel<unknown>,
+  channel: ServiceChannel,
   sending: ChannelSending,
   stop: AbortSignal,
 ): Worker {
@@ -116,7 +118,7 @@ export function createWorker(
   async function claimDue(): Promise<boolean> {
     if (limiter.free() <= 0) return false
     const look = lookNow()
-    const isEach = channel.key === 'webhook'
+    const isEach = !CHANNELS[channel.key].groups
     const { partitions, recipients } = limiter.full()
     const full = { partitions, recipients: [...recipients, ...busy.keys()] }
     const failures: unknown[] = []

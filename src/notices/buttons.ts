@@ -1,6 +1,7 @@
 import { packed } from '#src/actions/codec.ts'
 import { SLOTS_MAX } from '#src/billing/price-list.ts'
 import type { MessageButton } from '#src/channels/define.ts'
+import { REGISTRY as CHANNELS } from '#src/channels/index.ts'
 import type { Translate } from '#src/i18n/translate.ts'
 import type { Notice } from './model.ts'
 
@@ -112,10 +113,10 @@ function getSlots(count: number): Choice {
 
 function repairs({ id, channel }: Extract<Notice, { kind: 'destination-off' }>): readonly Choice[] {
   const start = `r${id}`
-  if (channel === 'telegram') {
+  if (CHANNELS[channel].isChat) {
     return [{ text: 'recipients', act: packed('rec.list'), start }]
   }
-  if (channel === 'email') {
+  if (CHANNELS[channel].needsConsent) {
     const status: Choice = { text: 'status', act: packed('status'), start: 'menu' }
     return [{ text: 'repair', act: packed('rec.card', { id }), start }, status]
   }

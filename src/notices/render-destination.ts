@@ -1,3 +1,4 @@
+import { REGISTRY as CHANNELS } from '#src/channels/index.ts'
 import { formatDuration, shortAddress } from '#src/i18n/format.ts'
 import {
   builtKey,
@@ -15,7 +16,9 @@ import { type NoticeReader, type NoticeText, type Of, time } from './words.ts'
 export function destinationOff(notice: Of<'destination-off'>, reader: NoticeReader): NoticeText {
   const { t } = reader
   const name = typed(notice.name ?? notice.target)
-  const key = notice.channel === 'telegram' ? 'destination-off.titleChat' : 'destination-off.title'
+  const key = CHANNELS[notice.channel].isChat
+    ? 'destination-off.titleChat'
+    : 'destination-off.title'
   const since = notice.failingSince ?? notice.at
   return {
     title: t(`notices:${key}`, { name }),

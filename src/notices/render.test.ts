@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { CHANNEL_KEYS } from '#src/channels/define.ts'
+import { CHANNEL_KEYS } from '#src/channels/index.ts'
 import { translator } from '#src/i18n/translate.ts'
 import { LOCALES } from '#src/kernel/locale.ts'
 import { KINDS, type Notice } from './model.ts'

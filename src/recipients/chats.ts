@@ -1,6 +1,6 @@
 /** Linked Telegram chats: which wallets they belong to, what they may do, and how they go. */
 import { recordLinkedAccount } from '#src/billing/subscriptions/service.ts'
-import type { Channels } from '#src/channels/define.ts'
+import type { Channels } from '#src/channels/index.ts'
 import { TelegramDestination } from '#src/channels/telegram.ts'
 import { type Db, transact } from '#src/db/connection.ts'
 import type { Scope } from '#src/kernel/caller.ts'

@@ -6,6 +6,7 @@
  */
 import { DeliveryError } from '#src/channels/define.ts'
 import { type MailDeps, sendConfirmation } from '#src/channels/email.ts'
+import { REGISTRY as CHANNELS } from '#src/channels/index.ts'
 import { type Db, transact } from '#src/db/connection.ts'
 import { isSharedFailure } from '#src/db/isolate.ts'
 import type { Caller } from '#src/kernel/caller.ts'
@@ -113,9 +114,8 @@ export async function resendConfirmation(
   await transact(deps.db, async (tx) => {
     await lockWallet(tx, caller.wallet, now)
     const row = await store.findRow(tx, id)
-    if (row === undefined || row.wallet !== caller.wallet || row.channel !== 'email') {
-      throw new AppError('not_found', 'not_found')
-    }
+    const isAsked = row?.wallet === caller.wallet && CHANNELS[row.channel].needsConsent
+    if (!isAsked) throw new AppError('not_found', 'not_found')
     if (row.verifiedAt !== null) return
     const destination = openDestination(deps.box, row.destination)
     const address = addressOf(destination) ?? ''

@@ -1,5 +1,6 @@
 /** What named recipients and the wallet's own channels have in common when they change. */
-import type { Channel, ChannelKey, Channels, TypedInput } from '#src/channels/define.ts'
+import type { Channel, TypedInput } from '#src/channels/define.ts'
+import type { ChannelKey, Channels } from '#src/channels/index.ts'
 import type { Db } from '#src/db/connection.ts'
 import { AppError } from '#src/kernel/errors.ts'
 import type { SecretBox } from '#src/kernel/secret-box.ts'

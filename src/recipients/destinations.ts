@@ -1,4 +1,9 @@
-import type { ChannelKey, Channels } from '#src/channels/define.ts'
+import {
+  CHANNEL_KEYS,
+  REGISTRY as CHANNELS,
+  type ChannelKey,
+  type Channels,
+} from '#src/channels/index.ts'
 import { type Db, transact } from '#src/db/connection.ts'
 import type { Caller } from '#src/kernel/caller.ts'
 import type { Clock } from '#src/kernel/clock.ts'
@@ -40,7 +45,7 @@ export async function listChannels(
   caller: Caller,
 ): Promise<ChannelState[]> {
   const rows = await store.listForChannels(deps.db, caller.wallet)
-  return Object.values(deps.channels).map(({ key }) =>
+  return CHANNEL_KEYS.map((key) =>
     toChannelState(
       deps.channels,
       key,
@@ -61,7 +66,7 @@ export async function configureChannel(
   caller: Caller,
   input: { readonly key: string; readonly setup: ChannelSetup },
 ): Promise<ChannelState> {
-  const key = requireKey(deps.channels, input.key)
+  const key = requireKey(input.key)
   const made = newDestination(deps.channels[key], input.setup)
   const channel = requireChannel(deps.channels, key)
   const now = deps.clock.now()
@@ -81,13 +86,13 @@ export async function configureChannel(
       ...toStored(deps.box, channel, made.destination),
       locale: settings.locale,
       timezone: settings.timezone,
-      status: key === 'email' ? 'pending' : 'active',
+      status: CHANNELS[key].needsConsent ? 'pending' : 'active',
       minSeverity: 'info',
       isDefault: true,
       createdAt: now,
       updatedAt: now,
     })
-    if (key === 'email') await planConfirmation(tx, row, made.destination, now)
+    if (CHANNELS[key].needsConsent) await planConfirmation(tx, row, made.destination, now)
     await deps.notices.linked(tx, toLinked(row, await makerOf({ ...deps, db: tx }, caller)))
     return toChannelState(deps.channels, key, row, made.secret)
   })
@@ -99,7 +104,7 @@ export async function removeChannel(
   caller: Caller,
   input: { readonly key: string },
 ): Promise<void> {
-  const key = requireKey(deps.channels, input.key)
+  const key = requireKey(input.key)
   await transact(deps.db, async (tx) => {
     await lockWallet(tx, caller.wallet, deps.clock.now())
     await forget(tx, await requireShown(tx, caller.wallet, key))
@@ -112,7 +117,7 @@ export async function getChannelRecipientId(
   caller: Caller,
   input: { readonly key: string },
 ): Promise<number> {
-  const key = requireKey(deps.channels, input.key)
+  const key = requireKey(input.key)
   const row = await requireShown(deps.db, caller.wallet, key)
   return row.id
 }
@@ -240,10 +245,10 @@ function chatIdOf(destination: unknown): number | null {
   return isChat && typeof destination.chatId === 'number' ? destination.chatId : null
 }
 
-function requireKey(channels: Channels, text: string): ChannelKey {
-  const channel = Object.values(channels).find(({ key }) => key === text)
-  if (channel === undefined) throw new AppError('not_found', 'not_found')
-  return channel.key
+function requireKey(text: string): ChannelKey {
+  const key = CHANNEL_KEYS.find((one) => one === text)
+  if (key === undefined) throw new AppError('not_found', 'not_found')
+  return key
 }
 
 async function requireShown(db: Db, wallet: Address, key: ChannelKey): Promise<store.RecipientRow> {
@@ -278,7 +283,7 @@ function toChannelState(
   const channel = channels[key]
   return {
     key,
-    kind: channel.kind,
+    kind: CHANNELS[key].kind,
     available: channel.available(),
     configured: row !== undefined,
     target: row?.target ?? null,

@@ -2,8 +2,9 @@
  * Everything a wallet can tell, in one list: named recipients, linked chats, and the wallet's own
  * channels, which have no name, tell by default and follow the wallet's language and clock.
  */
-import type { Channels } from '#src/channels/define.ts'
-import { WebhookDestination } from '#src/channels/webhook.ts'
+import type { ChannelTraits } from '#src/channels/define.ts'
+import type { Channels } from '#src/channels/index.ts'
+import { REGISTRY as CHANNELS } from '#src/channels/index.ts'
 import type { Db } from '#src/db/connection.ts'
 import type { Caller, Scope } from '#src/kernel/caller.ts'
 import type { Clock } from '#src/kernel/clock.ts'
@@ -105,15 +106,13 @@ function toDestination(box: SecretBox, row: store.RecipientRow): Destination {
     chat: chatId === null ? null : { id: chatId, isGroup: isGroup(row), scopes: chatScopes ?? [] },
     failingSince,
     switchedAt,
-    key: row.channel === 'webhook' ? keyOf(box, row) : null,
+    key: keyOf(box, row),
   }
 }
 
 function keyOf(box: SecretBox, row: store.RecipientRow): Destination['key'] {
-  const { secret, nextSecret, rotatedAt } = WebhookDestination.parse(
-    openDestination(box, row.destination),
-  )
-  const newest = nextSecret ?? secret
-  const since = rotatedAt === undefined ? row.createdAt : new Date(rotatedAt)
-  return { ending: newest.slice(-ENDING_LENGTH), since }
+  const { signingKey }: ChannelTraits = CHANNELS[row.channel]
+  if (signingKey === undefined) return null
+  const { key, since } = signingKey(openDestination(box, row.destination))
+  return { ending: key.slice(-ENDING_LENGTH), since: since ?? row.createdAt }
 }

@@ -1,6 +1,6 @@
 /** New destinations of a wallet, whose other recipients are to hear of them. */
 import { listTokens } from '#src/auth/service.ts'
-import type { ChannelKey } from '#src/channels/define.ts'
+import type { ChannelKey } from '#src/channels/index.ts'
 import type { Db } from '#src/db/connection.ts'
 import type { Caller, Scope } from '#src/kernel/caller.ts'
 import type { Clock } from '#src/kernel/clock.ts'

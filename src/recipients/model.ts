@@ -6,7 +6,7 @@
  * agreed; a chat is linked by a code that works once.
  */
 import { z } from 'zod'
-import { CHANNEL_KEYS, type ChannelKey } from '#src/channels/define.ts'
+import { CHANNEL_KEYS, type ChannelKey } from '#src/channels/index.ts'
 import { isTimeZone } from '#src/i18n/format.ts'
 import { modernZone } from '#src/i18n/zones.ts'
 import { SCOPES, type Scope } from '#src/kernel/caller.ts'

@@ -1,4 +1,4 @@
-/** Who gets notices about the service itself. */
+import { REGISTRY as CHANNELS } from '#src/channels/index.ts'
 import type { Db } from '#src/db/connection.ts'
 import type { Address } from '#src/kernel/units.ts'
 import type { NotificationTarget } from './model.ts'
@@ -24,7 +24,7 @@ export async function listNotified(
 ): Promise<readonly Notified[]> {
   const active = await store.listNoticeReaders(db, wallet)
   const readers = active.filter(({ id }) => id !== without)
-  const chats = readers.filter(({ channel }) => channel === 'telegram')
+  const chats = readers.filter(({ channel }) => CHANNELS[channel].isChat)
   const defaults = chats.filter(({ isDefault }) => isDefault)
   const [chosen = []] = [defaults, chats, readers].filter(({ length }) => length > 0)
   return chosen.map(

@@ -1,4 +1,4 @@
-import type { ChannelKey } from '#src/channels/define.ts'
+import { REGISTRY as CHANNELS, type ChannelKey } from '#src/channels/index.ts'
 import { SCOPES, type Scope } from '#src/kernel/caller.ts'
 import { isAtLeast, type Severity } from '#src/kernel/display-values.ts'
 import { DAY_MS, HOUR_MS, MINUTE_MS } from '#src/kernel/durations.ts'
@@ -60,7 +60,7 @@ export function standAfter(
   before: StatusFields & { readonly channel: ChannelKey },
   change: { readonly moved: boolean; readonly wanted: 'active' | 'disabled' | undefined },
 ): StatusFields & { readonly ask: boolean } {
-  const needsConsent = before.channel === 'email'
+  const needsConsent = CHANNELS[before.channel].needsConsent
   const verifiedAt = change.moved && needsConsent ? null : before.verifiedAt
   if (change.wanted === 'disabled') {
     return { status: 'disabled', statusReason: OFF_BY_OWNER, verifiedAt, ask: false }

@@ -1,4 +1,4 @@
-import type { Channels } from '#src/channels/define.ts'
+import { REGISTRY as CHANNELS, type Channels } from '#src/channels/index.ts'
 import { type Db, transact } from '#src/db/connection.ts'
 import type { Caller } from '#src/kernel/caller.ts'
 import type { Clock } from '#src/kernel/clock.ts'
@@ -152,13 +152,13 @@ export async function createRecipient(
       ...toStored(deps.box, channel, made.destination),
       locale: input.locale ?? settings.locale,
       timezone: input.timezone ?? settings.timezone,
-      status: key === 'email' ? 'pending' : 'active',
+      status: CHANNELS[key].needsConsent ? 'pending' : 'active',
       minSeverity: input.minSeverity ?? 'info',
       isDefault: input.default ?? false,
       createdAt: now,
       updatedAt: now,
     })
-    if (key === 'email') await planConfirmation(tx, created, made.destination, now)
+    if (CHANNELS[key].needsConsent) await planConfirmation(tx, created, made.destination, now)
     await deps.notices.linked(tx, toLinked(created, await makerOf({ ...deps, db: tx }, caller)))
     return created
   })

@@ -1,5 +1,5 @@
-import { and, asc, count, desc, eq, gt, isNotNull, or, type SQL, sql } from 'drizzle-orm'
-import type { ChannelKey } from '#src/channels/define.ts'
+import { and, asc, count, desc, eq, gt, inArray, isNotNull, or, type SQL, sql } from 'drizzle-orm'
+import { CHANNEL_KEYS, REGISTRY as CHANNELS, type ChannelKey } from '#src/channels/index.ts'
 import type { Db } from '#src/db/connection.ts'
 import type { Locale } from '#src/kernel/locale.ts'
 import type { Address } from '#src/kernel/units.ts'
@@ -80,6 +80,8 @@ async function findOne(db: Db, where: SQL | undefined): Promise<RecipientRow | u
   return row
 }
 
+const LINKED = CHANNEL_KEYS.filter((key) => CHANNELS[key].kind === 'link')
+
 /** The wallet's own destinations and its linked chats: what works first, then the oldest. */
 export function listForChannels(db: Db, wallet: Address): Promise<RecipientRow[]> {
   return db
@@ -88,7 +90,7 @@ export function listForChannels(db: Db, wallet: Address): Promise<RecipientRow[]
     .where(
       and(
         eq(recipients.wallet, wallet),
-        or(eq(recipients.own, true), eq(recipients.channel, 'telegram')),
+        or(eq(recipients.own, true), inArray(recipients.channel, LINKED)),
       ),
     )
     .orderBy(desc(sql`${recipients.status} = 'active'`), asc(recipients.id))
@@ -96,7 +98,7 @@ export function listForChannels(db: Db, wallet: Address): Promise<RecipientRow[]
 
 /** Active private chats of the wallet, and its active mailboxes that are its own or a default, by id. */
 export function listNoticeReaders(db: Db, wallet: Address): Promise<RecipientRow[]> {
-  const isPrivateChat = and(eq(recipients.channel, 'telegram'), gt(recipients.chatId, 0))
+  const isPrivateChat = and(inArray(recipients.channel, LINKED), gt(recipients.chatId, 0))
   const isMailbox = and(
     eq(recipients.channel, 'email'),
     or(eq(recipients.own, true), eq(recipients.isDefault, true)),

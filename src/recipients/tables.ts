@@ -10,7 +10,7 @@ import {
   timestamp,
   uniqueIndex,
 } from 'drizzle-orm/pg-core'
-import type { ChannelKey } from '#src/channels/define.ts'
+import type { ChannelKey } from '#src/channels/index.ts'
 import type { Scope } from '#src/kernel/caller.ts'
 import type { Severity } from '#src/kernel/display-values.ts'
 import type { Locale } from '#src/kernel/locale.ts'

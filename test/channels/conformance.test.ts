@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
-import { CHANNEL_KEYS, type ChannelKey, DeliveryError } from '#src/channels/define.ts'
+import { DeliveryError } from '#src/channels/define.ts'
+import { CHANNEL_KEYS, type ChannelKey } from '#src/channels/index.ts'
 import { LOCALES } from '#src/kernel/locale.ts'
 import { envelopeOf, HOSTILE_TEXTS } from '../support/envelopes.ts'
 import {

@@ -2,12 +2,7 @@ import { createTransport } from 'nodemailer'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { headerOf, type Mail, oneClickUrlOf } from '#sandbox/inbox/mail.ts'
 import type { Message, SendContext } from '#src/channels/define.ts'
-import {
-  createEmail,
-  MAIL_CONNECTIONS,
-  type MailDeps,
-  sendConfirmation,
-} from '#src/channels/email.ts'
+import { email, MAIL_CONNECTIONS, type MailDeps, sendConfirmation } from '#src/channels/email.ts'
 import { envelopeOf } from '../support/envelopes.ts'
 import { contextOf, type EmailWorld, emailWorld, NOW, WALLET } from './worlds.ts'
 
@@ -142,7 +137,7 @@ test('the time for a mail begins when a connection is free for it, not while it 
       await release.promise
     },
   } as unknown as NonNullable<MailDeps['mailer']>
-  const channel = createEmail({
+  const channel = email.create({
     ...{ mailer, from: 'a@example.org', timeoutMs: 50 },
     publicUrl: 'https://example.org',
   })

@@ -6,8 +6,8 @@ import { type ChatHooks, type HookFault, startChatHooks } from '#sandbox/chat-ho
 import { type Inbox, startInbox } from '#sandbox/inbox.ts'
 import { type Receiver, startReceiver } from '#sandbox/receiver.ts'
 import { startTelegramApi, type TelegramApi } from '#sandbox/telegram-api.ts'
-import type { Channel, ChannelKey, SendContext } from '#src/channels/define.ts'
-import { createChannels } from '#src/channels/index.ts'
+import type { Channel, SendContext } from '#src/channels/define.ts'
+import { type ChannelKey, createChannels } from '#src/channels/index.ts'
 import { makeSecret } from '#src/channels/webhook.ts'
 
 export const NOW = new Date('2026-11-20T12:00:00.000Z')

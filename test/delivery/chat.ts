@@ -37,9 +37,7 @@ export async function openChat(outbox: Outbox, { canEdit = true, chatId = 4711 }
     await gate
     if (refusal !== undefined) throw refusal
   }
-  const base = defineChannel<TelegramDestination>({
-    key: 'telegram',
-    kind: 'link',
+  const defined = defineChannel<TelegramDestination>({
     destination: TelegramDestination,
     limits: { room: 30, initialLimit: 1, limitMax: 1 },
     available: () => true,
@@ -59,6 +57,7 @@ export async function openChat(outbox: Outbox, { canEdit = true, chatId = 4711 }
       return { messageId }
     },
   })
+  const base = { key: 'telegram', ...defined } as const
   const { edit: _, ...withoutEdit } = base
   const telegram = canEdit ? base : withoutEdit
   const deps = { ...outbox.deps, channels: { ...outbox.channels, telegram } }

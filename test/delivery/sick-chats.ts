@@ -18,9 +18,7 @@ export function openChats(outbox: Outbox, answer: (chatId: number) => Answer | P
   const got = new Map<number, Envelope[]>()
   const tries: number[] = []
   const edits: string[] = []
-  const telegram = defineChannel<TelegramDestination>({
-    key: 'telegram',
-    kind: 'link',
+  const defined = defineChannel<TelegramDestination>({
     destination: TelegramDestination,
     limits: { room: 30, initialLimit: 1, limitMax: 1 },
     isOneService: true,
@@ -39,6 +37,7 @@ export function openChats(outbox: Outbox, answer: (chatId: number) => Answer | P
       return { messageId }
     },
   })
+  const telegram = { key: 'telegram', ...defined } as const
   const channels = { ...outbox.channels, telegram }
   const deps = { ...outbox.deps, channels, sending: createSending(channels) }
   return {

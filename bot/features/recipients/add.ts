@@ -1,6 +1,11 @@
 import { Composer } from 'grammy'
 import { z } from 'zod'
-import { CHANNEL_KEYS, type ChannelKey } from '#src/channels/define.ts'
+import {
+  CHANNEL_KEYS,
+  REGISTRY as CHANNELS,
+  TYPED_CHANNELS,
+  type TypedChannel,
+} from '#src/channels/index.ts'
 import { isOpenLink } from '#src/channels/wording.ts'
 import { DAY_MS, MINUTE_MS } from '#src/kernel/durations.ts'
 import { LABEL_LENGTH_MAX } from '#src/kernel/label.ts'
@@ -36,11 +41,9 @@ async function showChoice(ctx: BotContext): Promise<void> {
 
 onPress(composer, 'rec.kind', async (ctx, { type }) => {
   if (type === 'chat-read' || type === 'chat-write') return showChatLink(ctx, type)
-  if (type === 'telegram') {
-    await show(ctx, chatRights(ctx.reader))
-    return
-  }
-  const channel = TYPED.find((key) => key === type)
+  const isLinked = CHANNEL_KEYS.some((key) => key === type && CHANNELS[key].kind === 'link')
+  if (isLinked) return showChatChoice(ctx)
+  const channel = TYPED_CHANNELS.find((key) => key === type)
   await (channel === undefined ? showChoice(ctx) : addressQuestion.open(ctx, { channel }))
 })
 
@@ -58,14 +61,10 @@ async function showChatLink(ctx: BotContext, type: 'chat-read' | 'chat-write'): 
   await show(ctx, chatLink(ctx.reader, link, options))
 }
 
-/** Channels whose destinations are typed in. */
-type TypedChannel = Exclude<ChannelKey, 'telegram'>
-const TYPED = CHANNEL_KEYS.filter((key): key is TypedChannel => key !== 'telegram')
-
 /** Where a new recipient is. */
 const addressQuestion = defineQuestion({
   kind: 'rec.add',
-  about: z.object({ channel: z.enum(TYPED) }),
+  about: z.object({ channel: z.enum(TYPED_CHANNELS) }),
   ask: async (ctx, { channel }) => addQuestion(ctx.reader, channel),
   answer: async (ctx, { channel }, text) => {
     await add(ctx, channel, text.trim())
@@ -76,12 +75,11 @@ const addressQuestion = defineQuestion({
 
 async function add(ctx: BotContext, channel: TypedChannel, text: string): Promise<void> {
   const { t, reader } = ctx
-  const place = channel === 'email' ? { address: text } : { url: text }
   const made = await ctx.call(createRecipient, {
     body: {
       channel,
       name: nameFor(ctx, channel, text),
-      ...place,
+      [ctx.app.channels[channel].form?.required ?? 'url']: text,
       locale: t.locale,
       timezone: reader.timezone,
       default: true,
@@ -89,7 +87,7 @@ async function add(ctx: BotContext, channel: TypedChannel, text: string): Promis
   })
   const { id, secret } = made
   if (secret !== undefined) return showSecret(ctx, id, secret)
-  if (channel === 'email') {
+  if (CHANNELS[channel].needsConsent) {
     const messageId = await show(ctx, mailAsked(reader, made))
     return follow(ctx, id, messageId, 'confirmation')
   }
@@ -98,10 +96,11 @@ async function add(ctx: BotContext, channel: TypedChannel, text: string): Promis
 }
 
 /** What a destination is called until somebody names it. */
-function nameFor({ t }: BotContext, channel: TypedChannel, text: string): string {
-  const name = channel === 'email' ? text : (URL.parse(text)?.hostname ?? '')
-  const usual = channel === 'email' || channel === 'webhook' ? name : t(`bot:channel.${channel}`)
-  return cleanOutsideText(usual, LABEL_LENGTH_MAX) || t(`bot:channel.${channel}`)
+function nameFor({ t, app }: BotContext, channel: TypedChannel, text: string): string {
+  const { form, isOneService } = app.channels[channel]
+  const host = isOneService ? '' : (URL.parse(text)?.hostname ?? '')
+  const name = form?.required === 'address' ? text : host
+  return cleanOutsideText(name, LABEL_LENGTH_MAX) || t(`bot:channel.${channel}`)
 }
 
 onPress(composer, 'rec.rotate', async (ctx, { id }) => {

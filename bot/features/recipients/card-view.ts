@@ -1,4 +1,5 @@
 import { packed } from '#src/actions/codec.ts'
+import { REGISTRY as CHANNELS } from '#src/channels/index.ts'
 import { isolate } from '#src/i18n/isolates.ts'
 import { hasText, id, type TextKey, typed } from '#src/i18n/translate.ts'
 import { modernZone } from '#src/i18n/zones.ts'
@@ -144,7 +145,7 @@ function settingsLine({ t }: Reader, destination: Destination): string {
 
 /** Whether people read there, in a language and by a clock of their own. */
 function isRead(channel: Destination['channel']): boolean {
-  return channel !== 'webhook'
+  return !CHANNELS[channel].isProgrammatic
 }
 
 function keyLine(reader: Reader, { key }: Destination, now: Date): string | undefined {
@@ -161,21 +162,21 @@ function looks({ t }: Reader, { destination }: RecipientFacts): Rows {
 function changes(reader: Reader, facts: RecipientFacts): Rows {
   const { t } = reader
   const { destination } = facts
-  const { channel, own } = destination
+  const { channel, own, key } = destination
   const params = { id: destination.id }
-  const isHook = channel === 'webhook'
+  const { isProgrammatic } = CHANNELS[channel]
   return [
     firstRow(reader, facts),
     [
       act(t('bot:button.test'), packed('rec.test', params)),
       act(t('bot:button.log'), packed('rec.log', { ...params, cursor: undefined })),
-      ...(isHook ? [act(t('bot:button.secret'), packed('rec.rotate', params))] : []),
-      ...(isHook || own ? [] : [act(t('bot:button.language'), packed('rec.lang', params))]),
+      ...(key !== null ? [act(t('bot:button.secret'), packed('rec.rotate', params))] : []),
+      ...(isProgrammatic || own ? [] : [act(t('bot:button.language'), packed('rec.lang', params))]),
     ],
     [
       act(t('bot:button.severity'), packed('rec.sev', { ...params, level: 'ask' })),
       ...(own ? [] : [act(t('bot:button.rename'), packed('rec.ask', params))]),
-      ...(isHook || own ? [] : [act(t('bot:button.zone'), packed('rec.zone', params))]),
+      ...(isProgrammatic || own ? [] : [act(t('bot:button.zone'), packed('rec.zone', params))]),
     ],
     own
       ? []
@@ -196,7 +197,7 @@ function firstRow({ t }: Reader, { destination, retained }: RecipientFacts): rea
   if (status === 'pending') {
     return [act(t('bot:button.sendAgain'), packed('rec.resend', params), 'primary')]
   }
-  if (status === 'disabled' && channel === 'email' && statusReason === OFF_BY_READER) {
+  if (status === 'disabled' && CHANNELS[channel].needsConsent && statusReason === OFF_BY_READER) {
     return [act(t('bot:button.sendConfirmation'), packed('rec.resend', params))]
   }
   if (status === 'disabled') {

@@ -1,4 +1,5 @@
 import { packed } from '#src/actions/codec.ts'
+import { CHANNEL_KEYS, REGISTRY as CHANNELS, type TypedChannel } from '#src/channels/index.ts'
 import { isolate } from '#src/i18n/isolates.ts'
 import { html, id, typed } from '#src/i18n/translate.ts'
 import type { Destination } from '#src/recipients/directory.ts'
@@ -99,10 +100,11 @@ interface AddOptions {
 
 /** What can be added. */
 export function addChoice({ t }: Reader, { channels }: AddOptions): View {
-  const typedIn = channels.filter((channel) => channel !== 'telegram')
-  const kind = (type: Destination['channel']) =>
+  const ofKind = (kind: 'input' | 'link') =>
+    channels.filter((channel) => CHANNELS[channel].kind === kind)
+  const add = (type: Destination['channel']) =>
     act(t(`bot:button.add.${type}`), packed('rec.kind', { type }))
-  const missing = (['email'] as const).filter((channel) => !channels.includes(channel))
+  const missing = CHANNEL_KEYS.filter((channel) => !channels.includes(channel))
   return screen(
     [
       t.html('bot:rec.addQuestion'),
@@ -110,11 +112,7 @@ export function addChoice({ t }: Reader, { channels }: AddOptions): View {
         t.html('bot:rec.unavailable', { channel: channelName(t, channel) }),
       ),
     ],
-    [
-      ...inRows(typedIn.map(kind), 2),
-      channels.includes('telegram') ? [kind('telegram')] : [],
-      [backToList(t)],
-    ],
+    [...inRows(ofKind('input').map(add), 2), ofKind('link').map(add), [backToList(t)]],
   )
 }
 
@@ -124,10 +122,7 @@ export function backToList(t: Reader['t']): Button {
 }
 
 /** What is asked for a channel that is typed in. */
-export function addQuestion(
-  { t }: Reader,
-  channel: Exclude<Destination['channel'], 'telegram'>,
-): View {
+export function addQuestion({ t }: Reader, channel: TypedChannel): View {
   return screen([t.html(`bot:rec.ask.${channel}`)], [[backToList(t)]])
 }
 

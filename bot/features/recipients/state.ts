@@ -1,4 +1,5 @@
 import { Composer } from 'grammy'
+import { REGISTRY as CHANNELS } from '#src/channels/index.ts'
 import { AppError } from '#src/kernel/errors.ts'
 import {
   changeDestination,
@@ -47,8 +48,8 @@ async function reviveGroup(ctx: BotContext, id: number): Promise<void> {
 /** Switches a destination on; a webhook only if it answers well. @returns what to say: HTML */
 async function revive(ctx: BotContext, found: FoundRecipient): Promise<string> {
   const { destination, link } = found
-  const isHook = destination.channel === 'webhook'
-  const tried = isHook ? await sendTest(ctx, found, { evenIfOff: true }) : undefined
+  const { isProgrammatic } = CHANNELS[destination.channel]
+  const tried = isProgrammatic ? await sendTest(ctx, found, { evenIfOff: true }) : undefined
   if (tried !== undefined && tried.kind !== 'delivered') {
     return `${testLine(ctx, found, tried)}\n${ctx.t.html('bot:rec.staysOff')}`
   }

@@ -39,7 +39,7 @@ export interface Person {
 /** Those a watch tells that names nobody, and who could be told, this chat first. */
 function defaultsOf(people: People): readonly Person[] {
   const own = people.channels.flatMap((state): Person[] =>
-    state.configured && state.key !== 'telegram' && state.status !== null
+    state.configured && state.kind === 'input' && state.status !== null
       ? [
           {
             id: undefined,
