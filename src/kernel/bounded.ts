@@ -1,10 +1,10 @@
 import { setTimeout as wait } from 'node:timers/promises'
 
 /**
- * Waits for work, and no longer than `ms` milliseconds: work that hangs is left to itself.
+ * Waits for work for at most `ms` milliseconds; work that takes longer is abandoned.
  *
  * @returns whether the work ended in time
- * @throws what the work throws in time; what it throws later is dropped
+ * @throws the error of work that failed in time; later errors are dropped
  */
 export async function bounded(work: Promise<unknown> | undefined, ms: number): Promise<boolean> {
   const over = new AbortController()

@@ -1,6 +1,6 @@
 import type { Address } from './units.ts'
 
-/** What a token may do. `read` is always among a token's scopes. */
+/** Rights of a token. `read` is always among them. */
 export const SCOPES = ['read', 'write', 'spend'] as const
 
 export type Scope = (typeof SCOPES)[number]
@@ -9,7 +9,7 @@ export type Scope = (typeof SCOPES)[number]
 export interface Caller {
   readonly wallet: Address
   readonly scopes: readonly Scope[]
-  /** Which front door the request came through. */
+  /** The front door that the request came through. */
   readonly via: 'http' | 'telegram' | 'page'
   /** The API token's id, for requests over HTTP. */
   readonly tokenId?: number
@@ -17,17 +17,17 @@ export interface Caller {
   readonly telegramUserId?: number
 }
 
-/** The links that pages open by. Each kind allows the operations of that kind and nothing else. */
+/** Kinds of links to pages. Each allows the operations of its kind and no others. */
 export const LINK_KINDS = ['confirm', 'unsubscribe', 'pay', 'alert', 'connect'] as const
 
 export type LinkKind = (typeof LINK_KINDS)[number]
 
-/** The right that a link of a kind has. */
+/** The right of a link of this kind. */
 export type LinkScope = `link:${LinkKind}`
 
-/** A reader without a token, who holds a link. */
+/** A reader without a token, authorized by a link. */
 export interface LinkCaller {
   readonly link: LinkKind
-  /** The secret part of the link, as sent; the verb judges it. */
+  /** The secret part of the link, as sent; the operation's verb verifies it. */
   readonly code: string
 }

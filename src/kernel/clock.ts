@@ -1,8 +1,8 @@
-/** Where a verb learns what time it is. Tests hand in a clock that moves only when told. */
+/** Source of the current time for verbs. Tests pass a clock that moves only when set. */
 export interface Clock {
   /** The present instant. */
   now(): Date
 }
 
-/** The machine's own clock: the only place that reads it. */
+/** The machine's clock. No other place reads it. */
 export const systemClock: Clock = { now: () => new Date() }

@@ -1,4 +1,4 @@
-/** Lengths of time in milliseconds and in seconds. A day here is always 24 hours. */
+/** Durations in milliseconds and in seconds. A day is always 24 hours. */
 export const MINUTE_MS = 60_000
 export const HOUR_MS = 60 * MINUTE_MS
 export const DAY_MS = 24 * HOUR_MS

@@ -1,6 +1,6 @@
 import type texts from '../../locales/en/errors.json'
 
-/** Each kind of refusal and the HTTP status it becomes. */
+/** Kinds of refusals with their HTTP status. */
 export const ERROR_STATUS = {
   invalid: 400,
   unauthenticated: 401,
@@ -23,10 +23,12 @@ export type ErrorKind = keyof typeof ERROR_STATUS
 
 type TitleKey<Key> = Key extends `${infer Code}.title` ? Code : never
 
-/** Every named problem. Derived from the English texts, so a code without a text does not compile. */
+/** Every error code. Derived from the English texts, so a code without a text does not compile. */
 export type ErrorCode = TitleKey<keyof typeof texts>
 
-/** One wrong place in an input. `pointer` is an RFC 6901 JSON pointer, `code` a text key `field.<code>`. */
+/**
+ * One invalid place in an input. `pointer` is an RFC 6901 JSON pointer, `code` a text key `field.<code>`.
+ */
 export interface FieldError {
   readonly pointer: string
   readonly code: string
@@ -36,9 +38,9 @@ export interface FieldError {
 export interface ErrorDetails {
   readonly errors?: readonly FieldError[]
   readonly retryAfterSeconds?: number
-  /** The stored refusal of an earlier request with the same idempotency key. */
+  /** Whether this is the stored refusal of an earlier request with the same idempotency key. */
   readonly isReplay?: boolean
-  /** Members added to the problem body as they are, such as `shortfallCredits`. */
+  /** Members added unchanged to the problem body, such as `shortfallCredits`. */
   readonly members?: Readonly<Record<string, unknown>>
   /** Values for the placeholders of the code's text. */
   readonly values?: Readonly<Record<string, string | number>>
@@ -47,7 +49,7 @@ export interface ErrorDetails {
 /**
  * A refusal that a person or program can act on.
  *
- * The kind decides the status, the code names the problem and its text, the details carry values.
+ * The kind decides the HTTP status, the code names the problem and its text, the details carry values.
  */
 export class AppError extends Error {
   readonly kind: ErrorKind
@@ -68,10 +70,10 @@ export class AppError extends Error {
   }
 }
 
-/** When a client may ask again after a 503 that names no time, in seconds. */
+/** `Retry-After` of a 503 without a time of its own, in seconds. */
 const UPSTREAM_RETRY_SECONDS = 30
 
-/** The `Retry-After` of a refusal in seconds; every 503 has one. */
+/** The `Retry-After` of a refusal in seconds; defined for every 503. */
 export function retryAfterOf({ kind, details }: AppError): number | undefined {
   return details.retryAfterSeconds ?? (kind === 'upstream' ? UPSTREAM_RETRY_SECONDS : undefined)
 }

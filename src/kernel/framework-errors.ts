@@ -1,6 +1,9 @@
 import { AppError, type ErrorCode, type ErrorKind } from './errors.ts'
 
-/** Refusals the HTTP framework makes before a route runs, by its error code where the status does not say enough. */
+/**
+ * Refusals of the HTTP framework before a route runs, by error code where the status is not specific
+ * enough.
+ */
 const BY_CODE: Readonly<Record<string, readonly [ErrorKind, ErrorCode]>> = {
   FST_ERR_CTP_INVALID_JSON_BODY: ['invalid', 'malformed_json'],
   FST_ERR_CTP_EMPTY_JSON_BODY: ['invalid', 'malformed_json'],
@@ -13,15 +16,15 @@ const BY_STATUS: Readonly<Record<number, readonly [ErrorKind, ErrorCode]>> = {
   405: ['method_not_allowed', 'method_not_allowed'],
   406: ['not_acceptable', 'not_acceptable'],
   413: ['too_large', 'payload_too_large'],
-  // A path longer than any of ours.
+  // A path longer than any route.
   414: ['not_found', 'not_found'],
   415: ['unsupported_media_type', 'unsupported_media_type'],
   429: ['rate_limited', 'rate_limited'],
 }
 
 /**
- * The refusal that an error of the HTTP framework or one of its plugins stands for: every error that carries
- * a 4xx `statusCode` is the client's. undefined for all others, which are faults.
+ * Converts an error of the HTTP framework or one of its plugins into a refusal: every error with a 4xx
+ * `statusCode` is the client's. undefined for all others, which are faults.
  */
 export function frameworkRefusal(error: unknown): AppError | undefined {
   if (!(error instanceof Error) || !('statusCode' in error)) return undefined

@@ -1,16 +1,16 @@
 import type { FieldError } from './errors.ts'
 import { escapePointer } from './pointer.ts'
 
-/** Deepest nesting of a JSON input; the outermost object or array is level 1. */
+/** Upper limit of the nesting of a JSON input; the outermost object or array is level 1. */
 export const INPUT_DEPTH_MAX = 32
-/** Most problems that are reported of one input. */
+/** Upper limit of the errors reported for one input. */
 const PROBLEMS_MAX = 20
 
 /**
- * What is wrong with a decoded JSON input whatever its schema says: nested deeper than `INPUT_DEPTH_MAX`,
- * or text that PostgreSQL cannot store (NUL, lone surrogates), in values and in property names.
+ * Errors of a decoded JSON input that no schema checks: nested deeper than `INPUT_DEPTH_MAX`, or text that
+ * PostgreSQL cannot store (NUL, lone surrogates), in values and in property names.
  *
- * @returns at most 20 errors, none for a good input
+ * @returns at most 20 errors, empty for a valid input
  */
 export function inputErrors(value: unknown): readonly FieldError[] {
   const errors: FieldError[] = []

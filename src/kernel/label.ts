@@ -1,15 +1,18 @@
 import { z } from 'zod'
 import { countGraphemes, UNITS_PER_GRAPHEME } from './outside-text.ts'
 
-/** Most graphemes of a name that somebody types. */
+/** Upper limit of the graphemes of a typed name. */
 export const LABEL_LENGTH_MAX = 40
 
-/** Controls, lone surrogates, line and paragraph separators, and marks that change the reading direction. */
+/**
+ * Controls, lone surrogates, line and paragraph separators, and characters that change the reading
+ * direction.
+ */
 const UNWANTED = /[\p{Cc}\p{Cs}\p{Zl}\p{Zp}\p{Bidi_Control}]/u
 
-/** A name that somebody types: 1 to 40 graphemes, no control or direction characters. */
+/** A typed name: 1 to 40 graphemes, no control or direction characters. */
 export const Label = z.string().check((context) => {
-  // A letter can carry any number of marks.
+  // A letter can carry any number of combining marks.
   const isLong = context.value.length > LABEL_LENGTH_MAX * UNITS_PER_GRAPHEME
   const issue = (code: string, values: Record<string, number> = {}) =>
     context.issues.push({ code: 'custom', input: context.value, params: { code, ...values } })

@@ -1,9 +1,9 @@
-/** The languages everything is written in. English is the fallback. */
+/** All locales. English is the fallback. */
 export const LOCALES = ['en', 'de', 'fr', 'bn', 'zh', 'hi', 'ar'] as const
 
 export type Locale = (typeof LOCALES)[number]
 
-/** Each language in its own name, for menus. */
+/** Each language by its own name, for menus. */
 export const LOCALE_NAMES: Readonly<Record<Locale, string>> = {
   en: 'English',
   de: 'Deutsch',
@@ -14,7 +14,7 @@ export const LOCALE_NAMES: Readonly<Record<Locale, string>> = {
   ar: 'العربية',
 }
 
-/** Writing direction, as the HTML `dir` attribute has it. */
+/** Writing direction, in the values of the HTML `dir` attribute. */
 export function directionOf(locale: Locale): 'ltr' | 'rtl' {
   return locale === 'ar' ? 'rtl' : 'ltr'
 }
@@ -23,17 +23,20 @@ export function isLocale(value: unknown): value is Locale {
   return LOCALES.some((locale) => locale === value)
 }
 
-/** The locale of one language tag by its primary subtag (`zh-Hans-CN` gives `zh`), if we speak it. */
+/**
+ * Locale of a language tag by its primary subtag (`zh-Hans-CN` gives `zh`); undefined for an unsupported
+ * language.
+ */
 export function localeOfTag(tag: string | undefined): Locale | undefined {
   const primary = tag?.trim().toLowerCase().split(/[-_]/)[0]
   return isLocale(primary) ? primary : undefined
 }
 
 /**
- * The best of our locales for an `Accept-Language` header.
+ * Best supported locale for an `Accept-Language` header.
  *
- * Highest quality first, ties in the order given; `*` and unknown languages are passed over; `en` if
- * nothing fits.
+ * Highest quality first, ties in the given order; `*` and unsupported languages are skipped; `en` if none
+ * fits.
  *
  * @see RFC 9110, section 12.5.4
  */

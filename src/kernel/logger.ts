@@ -1,10 +1,10 @@
 type LogMethod = (fields: Record<string, unknown>, message: string) => void
 
 /**
- * The few log methods a room may use. The message is a fixed phrase, the values are fields.
+ * The log methods a room may use. The message is a fixed phrase, the values are fields.
  *
- * `error`: someone must act. `warn`: we will retry. `info`: a state changed. `debug`: the rest.
- * Messages sent to people are never logged.
+ * `error`: an operator must act. `warn`: the service retries. `info`: a state changed. `debug`: everything
+ * else. Messages sent to people are never logged.
  */
 export interface Logger {
   readonly error: LogMethod
@@ -15,5 +15,5 @@ export interface Logger {
 
 const ignore: LogMethod = () => undefined
 
-/** A logger that says nothing. */
+/** A logger that discards everything. */
 export const silentLogger: Logger = { error: ignore, warn: ignore, info: ignore, debug: ignore }

@@ -1,7 +1,10 @@
 import { isIP } from 'node:net'
 import ipaddr from 'ipaddr.js'
 
-/** An IPv4 address, or the /64 of an IPv6 address: one customer's network. Other text stays as it is. */
+/**
+ * An IPv4 address, or the /64 prefix of an IPv6 address: one customer's network. Other text is returned
+ * unchanged.
+ */
 export function networkOf(address: string): string {
   if (isIP(address) === 0) return address
   const ip = ipaddr.process(address.replace(/%.*/, ''))

@@ -1,25 +1,30 @@
 /**
- * The one place that text from outside passes before it is stored or shown: provider names, token symbols,
- * labels, memos.
+ * Sanitizing of text from outside before it is stored or shown: provider names, token symbols, labels,
+ * memos.
  */
 
-/** What is not seen or changes how the rest is seen: controls, lone surrogates, separators, direction marks, invisible fillers. */
+/**
+ * Characters that are invisible or change how the rest is displayed: controls, lone surrogates, separators,
+ * direction marks, invisible fillers.
+ */
 const UNSEEN = /[\p{C}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}\ufffd]/gu
 /** Joiners and variation selectors that emoji and several scripts need inside a grapheme. */
 const JOINERS = new Set(['\u200c', '\u200d', '\ufe0e', '\ufe0f'])
 
-/** Most UTF-16 units read for one grapheme: a letter can carry any number of marks. */
+/**
+ * Upper limit of the UTF-16 units read for one grapheme: a letter can carry any number of combining marks.
+ */
 export const UNITS_PER_GRAPHEME = 32
 
 const graphemes = new Intl.Segmenter('en', { granularity: 'grapheme' })
 
 /**
- * The text without anything invisible, its white space collapsed, cut to a number of graphemes.
+ * Removes invisible characters, collapses white space, and cuts the text to a number of graphemes.
  *
  * The result is well-formed UTF-16 without NUL, so PostgreSQL stores it as text and as JSON.
  *
- * @param maxGraphemes most user-perceived characters that are kept
- * @returns an empty string when nothing visible is left
+ * @param maxGraphemes upper limit of user-perceived characters
+ * @returns an empty string when no visible character is left
  */
 export function cleanOutsideText(text: string, maxGraphemes: number): string {
   const visible = text
@@ -35,7 +40,7 @@ export function cleanOutsideText(text: string, maxGraphemes: number): string {
     count += 1
   }
   kept = kept.trim()
-  // Joiners alone are nothing to see.
+  // A text of joiners alone is invisible.
   return [...kept].every((character) => JOINERS.has(character)) ? '' : kept
 }
 
@@ -47,8 +52,8 @@ export function countGraphemes(text: string): number {
 }
 
 /**
- * A JSON value that PostgreSQL can store as `jsonb`: NUL and lone surrogates in its texts, keys included,
- * become U+FFFD.
+ * Replaces NUL and lone surrogates in the texts and keys of a JSON value by U+FFFD, so that PostgreSQL can
+ * store it as `jsonb`.
  */
 export function storableJson(value: unknown): unknown {
   if (typeof value === 'string') return storableText(value)
@@ -59,7 +64,7 @@ export function storableJson(value: unknown): unknown {
   )
 }
 
-/** A text that PostgreSQL can store: NUL and lone surrogates become U+FFFD. */
+/** Replaces NUL and lone surrogates by U+FFFD, so that PostgreSQL can store the text. */
 export function storableText(text: string): string {
   return text.toWellFormed().replaceAll('\0', '\ufffd')
 }

@@ -2,8 +2,8 @@ import texts from '../../locales/en/errors.json' with { type: 'json' }
 import { ERROR_STATUS, type ErrorCode, type ErrorKind } from './errors.ts'
 
 /**
- * The kind a named problem is always thrown with, where that is not `conflict`. A test compares it with
- * every place that throws.
+ * The kind each error code is thrown with, where that is not `conflict`. A test compares it with every
+ * place that throws.
  */
 const KINDS: { readonly [Code in ErrorCode]?: ErrorKind } = {
   malformed_json: 'invalid',
@@ -33,24 +33,24 @@ const KINDS: { readonly [Code in ErrorCode]?: ErrorKind } = {
   channel_unavailable: 'upstream',
 }
 
-/** Every named problem, by status. */
+/** Every error code, ordered by status. */
 export const ERROR_CODES: readonly ErrorCode[] = Object.keys(texts)
   .filter((key) => key.endsWith('.title'))
   .map((key) => key.slice(0, -'.title'.length))
   .filter(isErrorCode)
   .sort((a, b) => statusOf(a) - statusOf(b))
 
-/** Whether there is a problem of this name. */
+/** Whether an error code with this name exists. */
 export function isErrorCode(name: string): name is ErrorCode {
   return Object.hasOwn(texts, `${name}.title`)
 }
 
-/** The kind a named problem is thrown with. */
+/** The kind an error code is thrown with. */
 export function kindOf(code: ErrorCode): ErrorKind {
   return KINDS[code] ?? 'conflict'
 }
 
-/** The HTTP status of a named problem. */
+/** The HTTP status of an error code. */
 export function statusOf(code: ErrorCode): number {
   return ERROR_STATUS[kindOf(code)]
 }

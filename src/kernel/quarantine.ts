@@ -4,13 +4,13 @@ import { traceOf } from './trace.ts'
 
 /**
  * Counts and logs the rows that were set aside because they could not be read or processed, so that the
- * other rows of their batch go on.
+ * other rows of their batch are processed.
  */
 export interface Quarantine {
   /**
    * Logs the row at `error` and counts it.
    *
-   * @param kind what the row is, such as `delivery`; also a Prometheus label, so it is a fixed word
+   * @param kind kind of the row, such as `delivery`; also a Prometheus label, so it is a fixed word
    * @param id the row's key
    */
   add(kind: string, id: string | number, error: unknown): void
@@ -18,12 +18,12 @@ export interface Quarantine {
   read(): readonly { readonly kind: string; readonly rows: number }[]
 }
 
-/** A row that stays unreadable is met again on every run; it is logged once in this many milliseconds. */
+/** Interval between two log lines of one row, since an unreadable row is read again on every run. */
 const LOG_AGAIN_MS = HOUR_MS
-/** Most rows whose last log line is remembered. */
+/** Upper limit of the rows whose last log line is remembered. */
 const REMEMBERED_MAX = 10_000
 
-/** A quarantine that counts in this process and logs with `log`. */
+/** Creates a quarantine that counts in this process and logs with `log`. */
 export function createQuarantine({ log }: { readonly log: Logger }): Quarantine {
   const counts = new Map<string, number>()
   const loggedAtMs = new Map<string, number>()

@@ -5,9 +5,9 @@ import { AppError } from './errors.ts'
 import { ID_MAX } from './units.ts'
 
 /**
- * A whole number in a path or query, where everything is text.
+ * A whole number in a path or query, where every value is text.
  *
- * The JSON Schema shows the number it stands for.
+ * The JSON Schema shows the number.
  */
 export function textInteger(min: number, max: number) {
   return z.codec(
@@ -20,26 +20,26 @@ export function textInteger(min: number, max: number) {
   )
 }
 
-/** `{id}` in a path. */
+/** The parameter `{id}` of a path. */
 export const IdParam = z.strictObject({ id: textInteger(1, ID_MAX) })
 
-/** Most rows of one page, and how many there are when nothing is said. */
+/** Upper limit of the rows of a page, also the default. */
 const PAGE_LIMIT_MAX = 250
 export const PAGE_LIMIT_DEFAULT = 50
 
-/** `limit` and `cursor` of every list. */
+/** The parameters `limit` and `cursor` of every list. */
 export const pageQuery = {
   limit: textInteger(1, PAGE_LIMIT_MAX).optional(),
   cursor: z.string().max(24).optional(),
 }
 
-/** The same, decoded. */
+/** The decoded parameters of a list. */
 export interface PageQuery {
   readonly limit?: number | undefined
   readonly cursor?: string | undefined
 }
 
-/** One page of a list. */
+/** Schema of one page of a list. */
 export function pageOf<Row extends z.ZodType>(row: Row) {
   return z.object({ data: z.array(row), nextCursor: z.string().nullable() })
 }
@@ -50,10 +50,10 @@ export interface Page<Row> {
 }
 
 /**
- * Cuts a page out of one row more than asked for.
+ * Cuts a page out of one row more than requested.
  *
  * @param rows at most `limit + 1`, in order
- * @param keys what the next page starts after: whole numbers of the last row shown
+ * @param keys whole numbers of the last row shown, after which the next page starts
  */
 export function cutPage<Row>(
   rows: readonly Row[],
@@ -67,18 +67,19 @@ export function cutPage<Row>(
   return { data, nextCursor: hasMore ? writeCursor(keys(last), filter) : null }
 }
 
-/** An opaque place in a list, at most 24 characters, good for the same filter only. */
+/** An opaque position in a list, at most 24 characters, valid for the same filter only. */
 export function writeCursor(keys: readonly number[], filter: unknown): string {
   return [...keys.map((key) => key.toString(36)), digest(filter)].join('.')
 }
 
 /**
- * The numbers a cursor was written with; undefined without a cursor.
+ * The numbers of a cursor; undefined without a cursor.
  *
  * Anybody can compute a cursor, so its numbers are bounded like any other input.
  *
  * @param maxima largest value of each number, in the order they were written
- * @throws AppError invalid `validation_failed` at `/cursor` for anything we did not write for this filter
+ * @throws AppError invalid `validation_failed` at `/cursor` for a cursor that was not written for this
+ * filter
  */
 export function readCursor(
   cursor: string | undefined,

@@ -9,9 +9,12 @@ import {
   timingSafeEqual,
 } from 'node:crypto'
 
-/** Encrypts what must be read again, and signs links. Both keys come from `SECRET_KEY` by HKDF. */
+/**
+ * Encrypts values that must be read again, and signs links. Both keys are derived from `SECRET_KEY` by
+ * HKDF.
+ */
 export interface SecretBox {
-  /** AES-256-GCM; `purpose` is authenticated, so a text sealed for one use opens for no other. */
+  /** AES-256-GCM; `purpose` is authenticated, so a text sealed for one purpose opens for no other. */
   seal(purpose: string, text: string): string
   /** @throws Error when the text was altered, or sealed with another key or purpose */
   open(purpose: string, sealed: string): string
@@ -71,7 +74,7 @@ export function createSecretBox(secretKey: Uint8Array): SecretBox {
   }
 }
 
-/** As an object that is made once: given as bytes, every signature would make it anew. */
+/** Derives a key as a `KeyObject`, which is built once: from bytes, every signature would build it anew. */
 function deriveKey(secretKey: Uint8Array, use: string): KeyObject {
   if (secretKey.length !== 32) throw new Error('the secret key must have 32 bytes')
   const key = hkdfSync('sha256', secretKey, '', `flare-watchdog ${use}`, 32)

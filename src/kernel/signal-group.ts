@@ -1,4 +1,4 @@
-/** Groups of signals, in the order they are shown. */
+/** Groups of signals, in display order. */
 export const SIGNAL_GROUPS = [
   'alerts',
   'ftso',

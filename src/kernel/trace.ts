@@ -1,9 +1,10 @@
 const CALL = /^ {4}at .*:\d+:\d+\)?$/
 
 /**
- * What a log says of an error: the name, code and message of what broke first, and the calls that led there.
+ * The part of an error that is logged: name, code and message of its first cause, and the stack.
  *
- * Messages put around it are left out: that of a failed query repeats its parameters, which may be secret.
+ * Messages of wrapping errors are omitted: that of a failed query repeats its parameters, which may be
+ * secret.
  */
 export function traceOf(error: unknown): string {
   if (!(error instanceof Error)) return String(error)

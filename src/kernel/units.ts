@@ -1,20 +1,17 @@
 import { getAddress, isAddress } from 'viem/utils'
 import { z } from 'zod'
 
-/**
- * What crosses JSON as text and is a value inside: one codec per unit, `z.decode` on the way in,
- * `z.encode` on the way out.
- */
+/** Codecs of values that are text in JSON and typed inside: `z.decode` on input, `z.encode` on output. */
 
 /**
- * An account, checksummed (EIP-55). On the way in all lower case, all upper case (also `0X`) and the correct
- * checksum are accepted; any other mix of cases is a typing error.
+ * An address, checksummed (EIP-55). Input may be all lower case, all upper case (also `0X`) or correctly
+ * checksummed; any other mix of cases is a typing error.
  */
 export const Address = z.codec(
   z
     .string()
     .regex(/^0[xX][0-9a-fA-F]{40}$/)
-    // Published as it is answered.
+    // The published schema is that of the output.
     .meta({
       pattern: '^0x[0-9a-fA-F]{40}$',
       examples: ['0x3f12B8ac9D2e7f4B6a1C5D8E0F9A7B3c2d1ea91C'],
@@ -50,7 +47,7 @@ export const Units = z.codec(z.string().regex(/^(0|[1-9]\d{0,77})$/), z.bigint()
 })
 export type Units = z.output<typeof Units>
 
-/** First and last millisecond of the years that instants may have, 1970 to 9999. */
+/** First and last millisecond of the accepted years, 1970 to 9999. */
 const INSTANT_MS_MIN = 0
 export const INSTANT_MS_MAX = Date.UTC(9999, 11, 31, 23, 59, 59, 999)
 
@@ -70,10 +67,10 @@ export type Instant = z.output<typeof Instant>
 /** A whole number of credits. */
 export const Credits = z.int()
 
-/** Largest number of a row. */
+/** Largest id of a row. */
 export const ID_MAX = 2_147_483_647
 
-/** A row's number, as the interface shows it. */
+/** Id of a row. */
 export const Id = z.int().min(1).max(ID_MAX)
 
 /** JSON as PostgreSQL and webhooks carry it. */
@@ -82,7 +79,7 @@ export interface JsonObject {
   readonly [key: string]: Json
 }
 
-/** A JSON object of any shape, out of our own tables or messages. */
+/** A JSON object of any shape, from our own tables or messages. */
 export const JsonObject = z
   .custom<JsonObject>((value) => value?.constructor === Object)
   .meta({ type: 'object', additionalProperties: true })
@@ -92,12 +89,12 @@ function isPlainCase(text: string): boolean {
   return digits === digits.toLowerCase() || digits === digits.toUpperCase()
 }
 
-/** The pattern above has already proved the form. */
+/** Casts a text whose form the pattern above has checked. */
 function asHex(text: string): `0x${string}` {
   return `0x${text.slice(2)}`
 }
 
-/** An address out of our own tables: it was checksummed by the codec before it was written. */
+/** An address from our own tables: the codec checksummed it before it was written. */
 export function storedAddress(text: string): Address {
   return asHex(text)
 }

@@ -3,9 +3,9 @@ import { AppError, type FieldError } from './errors.ts'
 import { escapePointer } from './pointer.ts'
 
 /**
- * A zod refusal as the problem `validation_failed`: one error per wrong place.
+ * Converts a zod error into the problem `validation_failed`, with one error per invalid place.
  *
- * @param prefix JSON pointer of what was parsed, such as `/settings`
+ * @param prefix JSON pointer of the parsed value, such as `/settings`
  */
 export function validationErrors(error: z.ZodError, prefix = ''): AppError {
   const errors = error.issues.flatMap((issue) => fieldErrors(issue, prefix))
@@ -47,7 +47,10 @@ function fieldErrors(issue: z.core.$ZodIssue, prefix: string): FieldError[] {
   }
 }
 
-/** A wrong discriminator names the choices; of several forms, the one that got furthest speaks. */
+/**
+ * Errors of a union: a wrong discriminator lists the choices; of several forms, the errors of the one that
+ * matched furthest.
+ */
 function unionErrors(issue: z.core.$ZodIssueInvalidUnion, pointer: string): FieldError[] {
   if ('options' in issue && issue.options !== undefined) {
     return [{ pointer, code: 'choice', values: { options: issue.options.join(', ') } }]
