@@ -2,7 +2,7 @@ import { existsSync, readFileSync } from 'node:fs'
 import { z } from 'zod'
 import { LOCALES, type Locale } from '#src/kernel/locale.ts'
 
-/** The files of `locales/<locale>/`, without their ending. */
+/** The files of `locales/<locale>/`, without extension. */
 export const NAMESPACES = [
   'bot',
   'errors',
@@ -15,10 +15,10 @@ export const NAMESPACES = [
   'units',
 ] as const
 
-/** Texts by key, as one file holds them. */
+/** Texts by key, as in one file. */
 type Texts = Readonly<Record<string, string>>
 
-/** Every text by locale, file and key, read once when the process starts. */
+/** Every text by locale, file and key, loaded when the process starts. */
 export const TEXTS: Readonly<Record<string, Record<string, Texts>>> = Object.fromEntries(
   LOCALES.map((locale) => [
     locale,
@@ -26,7 +26,7 @@ export const TEXTS: Readonly<Record<string, Record<string, Texts>>> = Object.fro
   ]),
 )
 
-/** Every English key, `<file>:<key>`, without plural ending; with and without its context. */
+/** Every English key, `<file>:<key>`, without plural suffix; with and without its context. */
 export const KEYS: ReadonlySet<string> = new Set(
   Object.entries(TEXTS.en ?? {}).flatMap(([name, texts]) =>
     Object.keys(texts).flatMap((ending) => {
@@ -36,7 +36,7 @@ export const KEYS: ReadonlySet<string> = new Set(
   ),
 )
 
-/** One file of texts; empty where it is not translated yet. */
+/** Reads one file of texts; empty if the file does not exist for the locale. */
 function readTexts(locale: Locale, name: string): Texts {
   const file = new URL(`../../locales/${locale}/${name}.json`, import.meta.url)
   if (!existsSync(file)) return {}

@@ -6,8 +6,8 @@ import { isolate, withoutIsolates } from './isolates.ts'
 import { builtKey, type TextValue, translate, typed } from './translate.ts'
 
 /**
- * Numbers, amounts, dates and durations as a reader of a locale writes them, from `Intl`, with Latin
- * digits everywhere. Pure. Results hold no direction marks; `translate` isolates them where needed.
+ * Numbers, amounts, dates and durations in the notation of a locale, from `Intl`, with Latin digits
+ * everywhere. Pure. Results contain no direction marks; `translate` isolates them where needed.
  */
 
 const NO_BREAK_SPACE = '\u00a0'
@@ -33,7 +33,7 @@ export function formatAmount(
 /**
  * An amount in whole units, as decimal text, with its symbol: at most 4 decimals.
  *
- * What would round to 0 and is not 0 is shown with its first two significant digits.
+ * A value that would round to 0 and is not 0 keeps its first two significant digits.
  */
 export function formatDecimal(
   amount: { readonly value: string; readonly symbol: string; readonly signed?: boolean },
@@ -54,7 +54,7 @@ export function formatPrice(
   return withSymbol(numberFormat(locale, 'price').format(numeric(price.value)), price.symbol)
 }
 
-/** A share as percent: 0.05 is 5 %. `signed` shows a plus sign too. */
+/** A ratio as percent: 0.05 is 5 %. `signed` shows a plus sign too. */
 export function formatPercent(
   share: number,
   locale: Locale,
@@ -63,7 +63,7 @@ export function formatPercent(
   return plain(numberFormat(locale, options.signed ? 'move' : 'percent').format(share))
 }
 
-/** Date and wall time in a zone; carries the zone's offset unless told otherwise. */
+/** Date and wall-clock time in a zone, by default with the zone's offset. */
 export function formatDateTime(
   at: Date,
   locale: Locale,
@@ -80,7 +80,7 @@ export function formatDate(at: Date, locale: Locale, timeZone: string): string {
   return plain(timeFormat(locale, 'date', timeZone).format(at))
 }
 
-/** Wall time in a zone: `22:04`, with seconds and the zone's offset on demand. */
+/** Wall-clock time in a zone: `22:04`, with seconds and the zone's offset on demand. */
 export function formatTime(
   at: Date,
   locale: Locale,
@@ -92,7 +92,7 @@ export function formatTime(
   return options.offset ? withOffset(wall, at, timeZone) : wall
 }
 
-/** The zone's distance from UTC at an instant: `UTC`, `UTC+1`, `UTC-3:30`. The same in every locale. */
+/** Offset of a zone from UTC at an instant: `UTC`, `UTC+1`, `UTC-3:30`. The same in every locale. */
 export function formatOffset(at: Date, timeZone: string): string {
   const parts = timeFormat('en', 'offset', timeZone).formatToParts(at)
   const name = parts.find((part) => part.type === 'timeZoneName')?.value ?? 'GMT'
@@ -100,7 +100,7 @@ export function formatOffset(at: Date, timeZone: string): string {
 }
 
 /**
- * A length of time in its largest unit and the next smaller one, which is left out when it is 0.
+ * A duration in its largest unit and the next smaller one, which is omitted when it is 0.
  *
  * @param style `long` in sentences, `short` in fields and lists
  */
@@ -116,36 +116,36 @@ export function formatDuration(seconds: number, locale: Locale, style: 'long' | 
   return plain(durationFormat(locale, style, whole === 0 ? 'always' : 'auto').format(duration))
 }
 
-/** How long ago something happened, in its largest unit: `3 minutes ago`. */
+/** Time since an event, in its largest unit: `3 minutes ago`. */
 export function formatAgo(seconds: number, locale: Locale): string {
   const whole = Math.max(0, Math.floor(seconds))
   const unit = unitFor(whole)
-  // Minus zero is past, zero would be future.
+  // Minus zero is formatted as past, zero as future.
   return plain(agoFormat(locale).format(-Math.floor(whole / unit.seconds), unit.name))
 }
 
-/** Words joined by commas and "and". In Arabic each of them is isolated. */
+/** Words joined by commas and "and". In Arabic each word is isolated. */
 export function formatList(items: readonly string[], locale: Locale): string {
   return listFormat(locale).format(locale === 'ar' ? items.map(isolate) : items)
 }
 
-/** Who reads a fact. */
+/** Language and time zone of the reader of a value. */
 interface FactReader {
   readonly locale: Locale
-  /** IANA name. */
+  /** IANA name of a time zone. */
   readonly timeZone: string
 }
 
 /**
- * A fact as the value of a field, for a person or a program: addresses and hashes whole, so that they
- * can be copied, durations short, no isolates.
+ * A display value as the value of a field, for a person or a program: addresses and hashes in full, so that
+ * they can be copied, durations short, no isolates.
  */
 export function formatFact(fact: DisplayValue, reader: FactReader): string {
   return withoutIsolates(write(fact, reader, { whole: true, duration: 'short' }))
 }
 
 /**
- * Facts as values for the placeholders of a sentence: addresses and hashes cut, durations in words,
+ * Display values for the placeholders of a sentence: addresses and hashes shortened, durations in words,
  * names marked as typed.
  */
 export function sentenceValues(
@@ -160,12 +160,12 @@ export function sentenceValues(
   )
 }
 
-/** An address or hash cut to its first 6 and last 4 characters: `0x3f12…A91c`. */
+/** An address or hash shortened to its first 6 and last 4 characters: `0x3f12…A91c`. */
 export function shortAddress(address: string): string {
   return `${address.slice(0, 6)}…${address.slice(-4)}`
 }
 
-/** Whether a text is the IANA name of a time zone, in any case. Offsets such as `+01:00` are not. */
+/** Whether a text is the IANA name of a time zone, in any case. Offsets such as `+01:00` are not names. */
 export function isTimeZone(name: string): boolean {
   if (!/^[A-Za-z][A-Za-z0-9_+/-]{1,63}$/.test(name)) return false
   try {
@@ -234,7 +234,7 @@ function withSymbol(number: string, symbol: string): string {
   return `${plain(number)}${NO_BREAK_SPACE}${symbol}`
 }
 
-/** Decimal text as `Intl` takes it, which formats it exactly; a `Number` would lose digits. */
+/** Decimal text in the type of `Intl`, which formats it exactly; a `Number` would lose digits. */
 function numeric(text: string): `${number}` {
   if (!isNumeric(text)) throw new Error(`not a decimal number: ${text}`)
   return text

@@ -1,10 +1,10 @@
 import type { Locale } from '#src/kernel/locale.ts'
 
-/**
- * The `Intl` objects of every locale, made once: they are slow to build and safe to share.
- */
+/** The `Intl` objects of every locale, cached: they are slow to build and safe to share. */
 
-/** What `Intl` is asked for: a bare `bn` would give Bengali digits, `ar` and `hi` depend on the build. */
+/**
+ * Language tags passed to `Intl`: a bare `bn` would give Bengali digits, `ar` and `hi` depend on the build.
+ */
 const TAGS: Readonly<Record<Locale, string>> = {
   en: 'en',
   de: 'de',
@@ -36,35 +36,38 @@ const TIME_STYLES = {
   offset: { timeZoneName: 'shortOffset' },
 } as const satisfies Record<string, Intl.DateTimeFormatOptions>
 
-/** Numbers in one of our styles. */
+/** Number formats, cached by locale and style. */
 export const numberFormat = remembered(
   (locale: Locale, style: keyof typeof NUMBER_STYLES) =>
     new Intl.NumberFormat(TAGS[locale], NUMBER_STYLES[style]),
 )
 
-/** Instants in one of our styles, in a time zone. */
+/** Time formats, cached by locale, style and time zone. */
 export const timeFormat = remembered(
   (locale: Locale, style: keyof typeof TIME_STYLES, timeZone: string) =>
     new Intl.DateTimeFormat(TAGS[locale], { ...TIME_STYLES[style], timeZone }),
 )
 
-/** Lengths of time. `always` writes 0 seconds too, which is otherwise nothing at all. */
+/** Duration formats. `always` writes 0 seconds, which `Intl` otherwise leaves empty. */
 export const durationFormat = remembered(
   (locale: Locale, style: 'long' | 'short', secondsDisplay: 'auto' | 'always') =>
     new Intl.DurationFormat(TAGS[locale], { style, secondsDisplay }),
 )
 
-/** How long ago. */
+/** Relative time formats, for the past. */
 export const agoFormat = remembered(
   (locale: Locale) => new Intl.RelativeTimeFormat(TAGS[locale], { numeric: 'always' }),
 )
 
-/** Words joined by commas and "and". */
+/** List formats: words joined by commas and "and". */
 export const listFormat = remembered(
   (locale: Locale) => new Intl.ListFormat(TAGS[locale], { type: 'conjunction' }),
 )
 
-/** Keeps what was made per arguments. Starts over when full: zone names come from outside, in any case. */
+/**
+ * Caches the results of a constructor by its arguments. Emptied when full: zone names come from users, in
+ * any case.
+ */
 function remembered<Arguments extends readonly string[], Made>(
   make: (...values: Arguments) => Made,
 ): (...values: Arguments) => Made {
@@ -80,7 +83,7 @@ function remembered<Arguments extends readonly string[], Made>(
   }
 }
 
-/** The marks `Intl` puts around signs in Arabic; isolates do their work. */
+/** Removes the marks that `Intl` puts around signs in Arabic; isolates replace them. */
 export function plain(text: string): string {
   return text.replace(/[\u200e\u200f\u061c]/g, '')
 }

@@ -1,6 +1,6 @@
 /**
- * Large cities that no time zone is named after, by the zone they are in, as readers of the seven languages
- * write them. The names of zones themselves are in `zone-names.json`.
+ * Large cities that no time zone is named after, by their zone, in the spelling of the seven languages. The
+ * names of the zones are in `zone-names.json`.
  */
 export const LARGE_CITIES: Readonly<Record<string, readonly string[]>> = {
   'Asia/Kolkata': [

@@ -2,13 +2,12 @@ import type { Locale } from '#src/kernel/locale.ts'
 import { formatNumber } from './format.ts'
 
 /**
- * A number that somebody typed, as decimal text (`1250.5`), or undefined if it is not one.
+ * Parses a typed number into decimal text (`1250.5`); undefined if it is not a number.
  *
- * Understands the digits of every script, a sign, spaces and apostrophes between groups, and one unit
- * or percent sign behind. With a point and a comma present the last one is the decimal sign; a single
- * one is read as the locale writes numbers, if that makes sense, else as the decimal sign. Words and
- * letters that multiply (`5 million`, `1k`, `1e5`) are refused rather than ignored.
- *
+ * Understands the digits of every script, a sign, spaces and apostrophes between groups, and one unit or
+ * percent sign at the end. With a point and a comma present the last one is the decimal sign; a single one
+ * is read as the locale writes numbers, if that makes sense, else as the decimal sign. Words and letters
+ * that multiply (`5 million`, `1k`, `1e5`) are refused, not ignored.
  */
 export function parseAmount(text: string, locale: Locale): string | undefined {
   if (text.length > INPUT_MAX) return undefined
@@ -21,10 +20,12 @@ export function parseAmount(text: string, locale: Locale): string | undefined {
   return sign === '-' && /[1-9]/.test(decimal) ? `-${decimal}` : decimal
 }
 
-/** Longest input that is looked at, in UTF-16 units. */
+/** Longest input that is parsed, in UTF-16 units. */
 const INPUT_MAX = 100
 
-/** Latin digits, plain spaces, signs, points, commas and apostrophes; no direction marks. */
+/**
+ * Converts to Latin digits, plain spaces, signs, points, commas and apostrophes; removes direction marks.
+ */
 function simplified(text: string): string {
   return text
     .normalize('NFC')
@@ -38,7 +39,10 @@ function simplified(text: string): string {
     .trim()
 }
 
-/** Digits of a script stand in runs of ten, zero first; runs of one script may follow each other. */
+/**
+ * Value of a digit in any script. Digits of a script form runs of ten, zero first; runs of one script may
+ * be adjacent.
+ */
 function digitValue(digit: string): number {
   const point = digit.codePointAt(0) ?? 0
   let before = 0
@@ -57,7 +61,7 @@ function decimalOf(body: string, locale: Locale): string | undefined {
   return decimals === '' ? digits : `${digits}.${decimals}`
 }
 
-/** Where the decimal sign stands: the length if there is none, undefined if the signs make no sense. */
+/** Index of the decimal sign: the length if there is none, undefined if the signs make no sense. */
 function decimalSignAt(body: string, locale: Locale): number | undefined {
   const last = Math.max(body.lastIndexOf('.'), body.lastIndexOf(','))
   const arabic = body.indexOf('٫')
@@ -72,7 +76,7 @@ function decimalSignAt(body: string, locale: Locale): number | undefined {
   return groups && !/[^\d.,]/.test(body) && ungrouped(body) !== undefined ? body.length : last
 }
 
-/** Whole digits without the signs between groups: of three, or Indian with groups of two before. */
+/** Removes the separators between groups of three digits, or Indian groups of two before the last three. */
 function ungrouped(whole: string): string | undefined {
   if (/^\d*$/.test(whole)) return whole
   const isGrouped =
@@ -81,7 +85,7 @@ function ungrouped(whole: string): string | undefined {
   return isGrouped ? whole.replace(/\D/g, '') : undefined
 }
 
-/** Whether what stands behind a number says what it counts and leaves its size alone. */
+/** Whether the text behind a number is a unit that does not change its size. */
 function isUnit(text: string): boolean {
   if (/^(?:[%٪％]|\p{Sc})?$/u.test(text)) return true
   const word = text.toLowerCase()

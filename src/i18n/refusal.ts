@@ -1,7 +1,7 @@
 import { type AppError, retryAfterOf } from '#src/kernel/errors.ts'
 import { builtKey, type Translate } from './translate.ts'
 
-/** A refusal in one or two sentences: what happened and what to do; of a wrong input its first mistake. */
+/** A refusal in one or two sentences: the problem and the remedy; for invalid input, the first error. */
 export function refusalText(t: Translate, refusal: AppError): string {
   const { code, details } = refusal
   const [wrong] = details.errors ?? []

@@ -121,7 +121,7 @@ describe('a key', () => {
 
   test('is known to the compiler', () => {
     const keys: TextKey[] = ['units:slots', 'errors:no_free_slot.title', 'errors:field.too_small']
-    // @ts-expect-error a plural ending is chosen by count
+    // @ts-expect-error the plural suffix is chosen by `count`
     keys.push('units:slots_one')
     // @ts-expect-error there is no such text
     keys.push('errors:no_such_code.title')

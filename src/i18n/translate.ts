@@ -36,45 +36,45 @@ type Counted<Key extends string> = WithoutEnding<Key, PluralForm>
 type KeyOf<Texts> = Counted<keyof Texts & string>
 
 /**
- * Every text there is, `<file>:<key>`, without the ending that `count` or `context` choose. Derived
- * from the English files, so a literal key without a text does not compile.
+ * Every text key, `<file>:<key>`, without the suffix that `count` or `context` choose. Derived from the
+ * English files, so a literal key without a text does not compile.
  */
 export type TextKey = {
   readonly [Name in keyof English]: `${Name}:${KeyOf<English[Name]> | WithoutEnding<KeyOf<English[Name]>, Context>}`
 }[keyof English]
 
-/** An identifier: a round, an epoch, a block, a row's number. Printed bare, without grouping. */
+/** An identifier: a round, an epoch, a block, a row's id. Printed without grouping. */
 interface Bare {
   readonly kind: 'bare'
   readonly text: string
 }
 
-/** Text or markup that somebody typed, or a name from outside. */
+/** Text or markup typed by a user, or a name from outside. */
 interface Typed<Content = string> {
   readonly kind: 'typed'
   readonly content: Content
 }
 
-/** Markup whose values are escaped already. */
+/** Markup whose values are already escaped. */
 export interface Html {
   readonly kind: 'html'
   readonly html: string
 }
 
-/** A value for a placeholder. Numbers are written as the locale writes them. */
+/** A value for a placeholder. Numbers are formatted for the locale. */
 export type TextValue = string | number | Bare | Typed
 
 /** A value for a placeholder of a text that becomes HTML. */
 export type HtmlValue = TextValue | Html | Typed<Html>
 
-/** Marks an identifier, so that it is printed as it is. */
+/** Marks an identifier, so that it is printed unchanged. */
 export function id(value: number | string): Bare {
   return { kind: 'bare', text: String(value) }
 }
 
 /**
- * Marks what a user typed (a name, a label, echoed input) so that it keeps its own direction in every
- * locale and cannot turn the text around it.
+ * Marks user input (a name, a label, echoed input) so that it keeps its own direction in every locale and
+ * cannot reorder the text around it.
  */
 export function typed(content: string): Typed
 export function typed(content: Html): Typed<Html>
@@ -82,12 +82,12 @@ export function typed(content: string | Html): Typed<string | Html> {
   return { kind: 'typed', content }
 }
 
-/** Marks ready markup, such as `<code>…</code>`, whose values went through `escapeHtml`. */
+/** Marks safe markup, such as `<code>…</code>`, whose values went through `escapeHtml`. */
 export function html(markup: string): Html {
   return { kind: 'html', html: markup }
 }
 
-/** A text as it may stand in HTML, in an element or a quoted attribute. */
+/** Escapes a text for HTML, for an element or a quoted attribute. */
 export function escapeHtml(text: string): string {
   return text
     .replaceAll('&', '&amp;')
@@ -102,22 +102,22 @@ export function escapeHtml(text: string): string {
  */
 export type TextValues = Readonly<Record<string, TextValue>>
 
-/** The same for texts that become HTML, where ready markup is a value too. */
+/** Values for texts that become HTML; they may include safe markup. */
 export type HtmlValues = Readonly<Record<string, HtmlValue>>
 
-/** `translate` for one reader. */
+/** `translate` bound to the locale of one reader. */
 export interface Translate {
   (key: TextKey, values?: TextValues): string
-  /** `translateHtml` for the same reader. */
+  /** `translateHtml` for the same locale. */
   html(key: TextKey, values?: HtmlValues): string
   readonly locale: Locale
 }
 
 /**
- * The text of a key in a locale, in English where it is not translated.
+ * Returns the text of a key in a locale, in English where it is not translated.
  *
- * Numbers among the values are written as the locale writes them; amounts, dates and durations are
- * formatted before they are passed in.
+ * Numbers among the values are formatted for the locale; amounts, dates and durations are formatted by the
+ * caller.
  *
  * @throws Error when the key has no text or a placeholder no value
  */
@@ -126,8 +126,8 @@ export function translate(locale: Locale, key: TextKey, values: TextValues = {})
 }
 
 /**
- * The text of a key as HTML: values are escaped, tags of the text and of values marked with `html`
- * stay. Isolates stand outside of `<code>`, where they would be copied.
+ * Returns the text of a key as HTML: values are escaped; tags of the text and of values marked with `html`
+ * stay. Isolates are put outside of `<code>`, where they would be copied.
  *
  * @throws Error when the key has no text or a placeholder no value
  */
@@ -136,7 +136,7 @@ export function translateHtml(locale: Locale, key: TextKey, values: HtmlValues =
   return isolatesOutside(textOf(locale, key, Object.fromEntries(safe), values))
 }
 
-/** `translate` with the reader's locale filled in. */
+/** Binds `translate` to a locale. */
 export function translator(locale: Locale): Translate {
   return Object.assign((key: TextKey, values?: TextValues) => translate(locale, key, values), {
     html: (key: TextKey, values?: HtmlValues) => translateHtml(locale, key, values),
@@ -144,13 +144,13 @@ export function translator(locale: Locale): Translate {
   })
 }
 
-/** Whether there is a text for this key, `<file>:<key>`. */
+/** Whether a text exists for this key, `<file>:<key>`. */
 export function hasText(key: string): key is TextKey {
   return KEYS.has(key)
 }
 
 /**
- * A key made from an entry of a registry: `builtKey(`errors:${code}.title`)`. Literal keys need no
+ * Checks a key built from an entry of a registry: `builtKey(`errors:${code}.title`)`. Literal keys need no
  * such check, the compiler knows them.
  *
  * @throws Error when there is no such text
@@ -169,12 +169,12 @@ function textOf(locale: Locale, key: TextKey, replace: HtmlValues, choice: HtmlV
     replace,
     ...(typeof count === 'number' && { count }),
     ...(typeof context === 'string' && { context }),
-    // A value may hold what looks like a nested key.
+    // A value may contain text that looks like a nested key.
     nest: false,
   })
 }
 
-/** The same value for a text that becomes HTML. */
+/** Escapes a value for a text that becomes HTML. */
 function escaped(value: HtmlValue): HtmlValue {
   if (typeof value === 'number') return value
   if (typeof value === 'string') return html(escapeHtml(value))
@@ -184,8 +184,8 @@ function escaped(value: HtmlValue): HtmlValue {
 }
 
 /**
- * A value as it is put into a text: formatted, and isolated where its direction may differ. Arabic
- * isolates every value, the others what was typed.
+ * Formats a value for a text, and isolates it where its direction may differ: in Arabic every value,
+ * elsewhere typed ones.
  */
 function written(value: HtmlValue, locale: Locale): string {
   if (typeof value === 'object' && value.kind === 'typed') {
@@ -202,7 +202,7 @@ function bareText(value: string | number | Bare | Html, locale: Locale): string 
   return value.kind === 'bare' ? value.text : value.html
 }
 
-/** What i18next calls for every value, found or not. */
+/** Formatter that i18next calls for every value, present or missing. */
 const formatter = {
   type: 'formatter' as const,
   init() {},
@@ -218,7 +218,7 @@ const formatter = {
 }
 
 const engine = createInstance()
-// Complete when it returns: the texts are in memory.
+// `init` completes synchronously, because the texts are in memory.
 engine.use(formatter).init({
   resources: TEXTS,
   ns: [...NAMESPACES],

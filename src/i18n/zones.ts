@@ -3,15 +3,15 @@ import { LARGE_CITIES } from './large-cities.ts'
 import data from './zone-names.json' with { type: 'json' }
 
 /**
- * Time zones by the names people have for them: the city of a zone, another large city or its country, in
- * any of our languages, and its IANA name.
+ * Search for time zones by city, by large cities without a zone of their own, by country, in all seven
+ * languages, and by IANA name.
  */
 
 interface Zone {
   readonly name: string
-  /** ISO 3166 codes. */
+  /** ISO 3166 country codes. */
   readonly countries: readonly string[]
-  /** By place in `LOCALES`. */
+  /** City names, indexed like `LOCALES`. */
   readonly cities: readonly string[]
 }
 
@@ -27,12 +27,12 @@ const ZONES: readonly Zone[] = [
 
 const RENAMED: ReadonlyMap<string, string> = new Map(Object.entries(data.renamed))
 
-/** The IANA names of all zones that can be chosen, in their order. */
+/** The IANA names of all zones a user can choose, in order. */
 export const ZONE_NAMES: readonly string[] = ZONES.map(({ name }) => name)
 
 /**
- * The IANA name the world uses by now, in its own spelling: `Asia/Kolkata` for `asia/calcutta`. Names that
- * are no zone stay as they are.
+ * The current IANA name of a zone in its canonical spelling: `Asia/Kolkata` for `asia/calcutta`. Unknown
+ * names are returned unchanged.
  */
 export function modernZone(name: string): string {
   try {
@@ -43,7 +43,7 @@ export function modernZone(name: string): string {
   }
 }
 
-/** The city of a zone as a locale writes it. */
+/** The city of a zone in a locale. */
 export function cityOf(zone: string, locale: Locale): string {
   const known = ZONES.find(({ name }) => name === zone)
   return (
@@ -51,7 +51,7 @@ export function cityOf(zone: string, locale: Locale): string {
   )
 }
 
-/** The zones a text may mean, the likeliest first; none: it means none. */
+/** Zones that match a text, best match first; empty if none does. */
 export function findZones(text: string): readonly string[] {
   const wanted = plain(text)
   if (wanted.length < 2) return []
@@ -68,10 +68,10 @@ export function findZones(text: string): readonly string[] {
   return [...new Set([...starts, ...others])]
 }
 
-/** What a zone may be called, ready to be compared. */
+/** Names of a zone, normalized for comparison. */
 interface Names {
   readonly zone: string
-  /** Cities, and the IANA name with its older forms. */
+  /** Cities, and the IANA name with its former names. */
   readonly places: readonly string[]
   readonly countries: readonly string[]
 }
@@ -82,7 +82,7 @@ function named(fits: (names: Names) => boolean): readonly string[] {
 
 let names: readonly Names[] | undefined
 
-/** Made at the first search: it asks for the name of each country in each language. */
+/** Builds the index at the first search, because it needs the name of each country in each language. */
 function allNames(): readonly Names[] {
   names ??= ZONES.map(({ name, countries, cities }) => {
     const older = [...RENAMED].flatMap(([old, modern]) => (modern === name ? [old] : []))
@@ -115,8 +115,8 @@ function unique(texts: readonly string[]): readonly string[] {
 }
 
 /**
- * A name without what is written differently by habit: case, accents, the nukta, Arabic vowel signs and
- * forms of alef, spaces and signs.
+ * Normalizes a name: removes case, accents, the nukta, Arabic vowel signs and forms of alef, spaces and
+ * signs.
  */
 function plain(text: string): string {
   return text
