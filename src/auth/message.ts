@@ -4,26 +4,25 @@ import { SCOPES, type Scope } from '#src/kernel/caller.ts'
 import { Address, Instant } from '#src/kernel/units.ts'
 import { MESSAGE_LENGTH_MAX } from './model.ts'
 
-/** What a sign-in message says. */
+/** The fields of a sign-in message. */
 export interface SignInMessage {
-  /** The service that is signed in to: an origin, perhaps with a path. */
+  /** Origin of the service that the wallet signs in to, optionally with a path. */
   readonly publicUrl: string
   readonly wallet: Address
   readonly scopes: readonly Scope[]
-  /** At least 8 letters and digits. */
+  /** At least 8 letters and digits (EIP-4361). */
   readonly nonce: string
   readonly issuedAt: Date
   readonly expiresAt: Date
 }
 
-/** The chain that the interface names for signing in: Flare. */
+/** Chain id that sign-in messages name: Flare mainnet. */
 const CHAIN_ID = 14
 const SCOPE_URN = 'urn:flare-watchdog:scope:'
 
 /**
- * The text that a wallet shows and signs. The same input gives the same bytes.
- *
- * @throws Error when the public address cannot be written into such a text
+ * Writes the EIP-4361 text that a wallet shows and signs. Deterministic: equal inputs give equal bytes.
+ * @throws Error when `publicUrl` cannot be written into an EIP-4361 text
  * @see EIP-4361
  */
 export function writeMessage(input: SignInMessage): string {
@@ -42,9 +41,9 @@ export function writeMessage(input: SignInMessage): string {
 }
 
 /**
- * What a sign-in message says; undefined for any text that is none of ours.
+ * Parses a sign-in message; undefined for any text this service did not write in this form.
  *
- * Proves nothing: anybody can write such a text.
+ * Parsing proves nothing about the sender: only the signature does.
  */
 export function readMessage(text: string): SignInMessage | undefined {
   if (text.length > MESSAGE_LENGTH_MAX) return undefined
@@ -79,7 +78,7 @@ function parse(text: string): unknown {
   try {
     return new SiweMessage(text)
   } catch {
-    // Whatever does not parse is no message of ours; the parser's reasons help nobody.
+    // A text that does not parse is not a sign-in message; the parser's reason is of no use to the client.
     return undefined
   }
 }

@@ -13,24 +13,24 @@ import { DAY_MS } from '#src/kernel/durations.ts'
 import { LABEL_LENGTH_MAX, Label } from '#src/kernel/label.ts'
 import { Address, Id, Instant } from '#src/kernel/units.ts'
 
-/** How long a challenge can be exchanged. */
+/** Time within which a challenge can be exchanged. */
 export const CHALLENGE_LIFETIME_MS = 5 * 60 * 1000
-/** How long a token is good for, used or not. */
+/** Lifetime of a token, whether it is used or not. */
 export const TOKEN_LIFETIME_MS = 30 * DAY_MS
-/** Most tokens of a wallet that are neither expired nor revoked. */
+/** Upper limit of a wallet's active tokens (neither expired nor revoked). */
 export const ACTIVE_TOKENS_MAX = 10
-/** Most tokens that a list shows. */
+/** Upper limit of the tokens in a list. */
 export const LISTED_TOKENS_MAX = 50
-/** A token's last use is written at most this often. */
+/** Shortest time between two writes of a token's last use. */
 export const LAST_USE_PRECISION_MS = 60 * 1000
-/** Longest message that is looked at; ours are far shorter. */
+/** Upper limit of a message's length in UTF-16 units; messages of this service are far shorter. */
 export const MESSAGE_LENGTH_MAX = 4096
 /** `0x` and two digits for each of at most 4096 bytes. */
 const SIGNATURE_LENGTH_MAX = 2 + 2 * 4096
 
 const Scopes = z.array(z.enum(SCOPES)).describe('operations:field.scopes')
 
-/** What is asked for before signing in. */
+/** Request for a challenge, before signing in. */
 export const ChallengeRequest = z
   .strictObject({
     wallet: Address.describe('operations:field.willSign'),
@@ -46,7 +46,7 @@ export const ChallengeRequest = z
   .meta({ id: 'ChallengeRequest' })
 export type ChallengeRequest = z.output<typeof ChallengeRequest>
 
-/** What is to be signed. */
+/** A challenge as it is answered: the message to sign and its expiry. */
 export const Challenge = z
   .object({
     wallet: Address.describe('operations:field.mustSign'),
@@ -60,7 +60,7 @@ export const Challenge = z
   .meta({ id: 'Challenge' })
 export type Challenge = z.output<typeof Challenge>
 
-/** A challenge as it is kept. */
+/** A challenge as it is stored. */
 export interface StoredChallenge {
   readonly nonce: string
   readonly wallet: Address
@@ -72,7 +72,7 @@ export interface StoredChallenge {
   readonly usedAt: Date | undefined
 }
 
-/** A signed challenge. */
+/** A signed challenge, sent in exchange for a token. */
 export const TokenRequest = z
   .strictObject({
     message: z
@@ -85,7 +85,7 @@ export const TokenRequest = z
   .meta({ id: 'TokenRequest' })
 export type TokenRequest = z.output<typeof TokenRequest>
 
-/** A new token. The only time it is shown. */
+/** A new token. The answer to its creation is the only one that carries the secret. */
 export const IssuedToken = z
   .object({
     token: z
@@ -99,11 +99,11 @@ export const IssuedToken = z
   .meta({ id: 'IssuedToken' })
 export type IssuedToken = z.output<typeof IssuedToken>
 
-/** Whether a token opens anything. */
+/** States of a token; only `active` authenticates. */
 const TOKEN_STATUSES = ['active', 'expired', 'revoked'] as const
 export type TokenStatus = (typeof TOKEN_STATUSES)[number]
 
-/** What is shown of a token: never itself or its hash. */
+/** A token as it is listed: without its secret and without its hash. */
 export const TokenMetadata = z
   .object({
     id: Id,

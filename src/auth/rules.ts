@@ -8,13 +8,14 @@ import {
   type TokenStatus,
 } from './model.ts'
 
-/** Why a challenge cannot be exchanged. */
+/** Reason why a challenge cannot be exchanged. */
 export type ChallengeRefusal = 'message_mismatch' | 'nonce_used' | 'nonce_expired'
 
 /**
- * Whether a challenge can be exchanged now, for this message.
+ * Checks whether a challenge can be exchanged now, for this message.
  *
- * The message must be the kept one byte for byte. Used says more than expired: it stays true.
+ * The message must equal the stored one byte for byte. `nonce_used` takes precedence over `nonce_expired`,
+ * because it stays true.
  */
 export function judgeChallenge(
   challenge: StoredChallenge | undefined,
@@ -31,22 +32,22 @@ export function judgeChallenge(
   return { ok: true, challenge }
 }
 
-/** What a token may do when these scopes are asked for: each once, `read` always. */
+/** Scopes of a new token: the requested ones without duplicates, and always `read`. */
 export function grantedScopes(asked: readonly string[]): readonly Scope[] {
   return SCOPES.filter((scope) => scope === 'read' || asked.includes(scope))
 }
 
-/** When a challenge issued now expires. */
+/** Expiry of a challenge that is issued now. */
 export function challengeExpiry(issuedAt: Date): Date {
   return new Date(issuedAt.getTime() + CHALLENGE_LIFETIME_MS)
 }
 
-/** When a token made now expires. */
+/** Expiry of a token that is created now. */
 export function tokenExpiry(createdAt: Date): Date {
   return new Date(createdAt.getTime() + TOKEN_LIFETIME_MS)
 }
 
-/** Whether a token opens anything now. Revoked says more than expired. */
+/** Status of a token now. `revoked` takes precedence over `expired`. */
 export function tokenStatus(
   token: { readonly expiresAt: Date; readonly revokedAt: Date | null },
   now: Date,
@@ -55,12 +56,12 @@ export function tokenStatus(
   return now >= token.expiresAt ? 'expired' : 'active'
 }
 
-/** Whether a wallet with this many active tokens can have one more. */
+/** Whether a wallet with this many active tokens may have another. */
 export function hasRoomForToken(activeTokens: number): boolean {
   return activeTokens < ACTIVE_TOKENS_MAX
 }
 
-/** Whether a use at `now` is worth writing down. */
+/** Whether a use at `now` is recorded: at most one per `LAST_USE_PRECISION_MS`. */
 export function isUseNews(lastUsedAt: Date | null, now: Date): boolean {
   return lastUsedAt === null || now.getTime() - lastUsedAt.getTime() >= LAST_USE_PRECISION_MS
 }

@@ -37,20 +37,20 @@ interface Deps {
   readonly clock: Clock
 }
 
-/** What is needed to check a signed challenge. */
+/** Dependencies of checking a signed challenge. */
 export interface SignInDeps extends Deps {
   readonly chain: Pick<Chain, 'verifyMessage'>
 }
 
-/** Who signed in, and to what they consented. */
+/** The wallet that signed in, and the scopes and label it consented to. */
 export type SignedIn = Pick<StoredChallenge, 'wallet' | 'scopes' | 'label'>
 
 const NONCE_BYTES = 16
-/** After that a late exchange is told `message_mismatch` instead of `nonce_expired`. */
+/** Retention of expired challenges. Later exchanges get `message_mismatch` instead of `nonce_expired`. */
 const CHALLENGES_KEPT_MS = DAY_MS
 const ENDED_TOKENS_KEPT_MS = 90 * DAY_MS
 
-/** Makes the text that the wallet is to sign. Gives nobody any right yet. */
+/** Makes the challenge that the wallet is to sign. It grants no right before it is signed. */
 export async function createChallenge(
   deps: Deps & { readonly publicUrl: string },
   input: ChallengeRequest,
@@ -77,11 +77,10 @@ export async function createChallenge(
 }
 
 /**
- * Spends a signed challenge and does what it was signed for, in one transaction, once the signature is known
- * to be good or wrong.
+ * Verifies a signed challenge, spends it, and runs `then` in the same transaction.
  *
- * A wrong signature spends the challenge too. When the chain does not answer, or `then` throws, nothing
- * has happened and the challenge can be sent again.
+ * A wrong signature spends the challenge too. If the chain does not answer or `then` throws, the
+ * transaction is rolled back and the challenge can be sent again.
  *
  * @param deps its `db` must not be a transaction, or a refusal could not spend the challenge
  * @throws AppError unauthenticated `message_mismatch`, `nonce_used`, `nonce_expired`, `invalid_signature`
@@ -109,10 +108,16 @@ export async function signIn<T>(
   }
 }
 
-/** Sign-ins that this process checks right now, by nonce: the chain is asked once for all that come meanwhile. */
+/**
+ * Verifications in progress in this process, by nonce: concurrent requests with one nonce share a single
+ * call to the chain.
+ */
 const inHand = new Map<string, Promise<unknown>>()
 
-/** What somebody hears whose challenge another request was spending: that it is spent, or why it could not be. */
+/**
+ * Refuses a request whose challenge another request is verifying: `nonce_used`, or the error of that
+ * verification.
+ */
 async function afterAnother(running: Promise<unknown>): Promise<never> {
   try {
     await running
@@ -130,13 +135,14 @@ async function finishSignIn<T>(
 ): Promise<T> {
   const now = deps.clock.now()
   const address = challenge.wallet
-  // Before the transaction: whoever asks the chain may wait long, and holds neither row nor connection.
+  // Verified before the transaction begins: the chain may take long to answer, and must hold neither row
+  // nor connection.
   const isSigned = await deps.chain.verifyMessage({ address, message, signature })
 
   const outcome = await deps.db.transaction(async (tx) => {
     const isOurs = await store.spendChallenge(tx, challenge.nonce, now)
     if (!isOurs) return { ok: false, reason: 'nonce_used' } as const
-    // A value, not an exception: the challenge stays spent.
+    // Returned instead of thrown, so that the transaction commits and the challenge stays spent.
     if (!isSigned) return { ok: false, reason: 'invalid_signature' } as const
     return { ok: true, value: await then(tx, challenge) } as const
   })
@@ -145,7 +151,7 @@ async function finishSignIn<T>(
 }
 
 /**
- * Exchanges a signed challenge for a token. The token is in the answer and nowhere else.
+ * Exchanges a signed challenge for a token. Only this answer carries the token.
  *
  * @throws AppError as `signIn` does
  * @throws AppError conflict `token_limit_reached`; the challenge can be sent again after a revocation
@@ -167,9 +173,9 @@ export async function exchangeToken(deps: SignInDeps, input: TokenRequest): Prom
 }
 
 /**
- * Who a token speaks for. One indexed read; at most once a minute the use is written down.
+ * Caller that a token authenticates. One indexed read; records the use at most once a minute.
  *
- * @throws AppError unauthenticated `invalid_token` for what is no token, unknown, expired or revoked
+ * @throws AppError unauthenticated `invalid_token` for a malformed, unknown, expired or revoked token
  */
 export async function authenticate(deps: Deps, token: string): Promise<Caller> {
   const found = isTokenForm(token)
@@ -190,18 +196,20 @@ export async function authenticate(deps: Deps, token: string): Promise<Caller> {
   }
 }
 
-/** What `authenticate` does, for a statement of another room that does it on the way. */
+/** The parts of `authenticate`, for a statement of another room that looks up the token itself. */
 export interface TokenLookup {
-  /** Selects `id`, `wallet` and `last_used_at` of the token with this SHA-256 if it is active then. */
+  /**
+   * Query for `id`, `wallet` and `last_used_at` of the token with this SHA-256, if it is active at `now`.
+   */
   activeTokenQuery(hash: SQL, now: Date): SQL
-  /** Writes down, at most once a minute, a use that the statement found. Never rejects. */
+  /** Records, at most once a minute, the use of a token that the statement found. Never rejects. */
   recordUse(
     token: { readonly id: number; readonly lastUsedAt: Date | null },
     now: Date,
   ): Promise<void>
 }
 
-/** Finds tokens in statements of this database. */
+/** Creates the token lookup for statements of this database. */
 export function createTokenLookup(deps: { readonly db: Db; readonly log: Logger }): TokenLookup {
   return {
     activeTokenQuery: store.selectActiveToken,
@@ -217,9 +225,9 @@ export function createTokenLookup(deps: { readonly db: Db; readonly log: Logger 
 }
 
 /**
- * The SHA-256 by which such a statement finds a token.
+ * SHA-256 by which such a statement finds a token.
  *
- * @throws AppError unauthenticated `invalid_token` for what is no token
+ * @throws AppError unauthenticated `invalid_token` for a malformed token
  */
 export function readToken(token: string): string {
   if (!isTokenForm(token)) throw new AppError('unauthenticated', 'invalid_token')
@@ -234,7 +242,7 @@ export async function listTokens(deps: Deps, caller: Caller): Promise<TokenList>
 }
 
 /**
- * Revokes a token of the caller's wallet, from the next request on. Twice is fine.
+ * Revokes a token of the caller's wallet, effective with the next request. Idempotent.
  *
  * @throws AppError not_found
  */
@@ -248,14 +256,14 @@ export async function revokeToken(
   if (!isThere) throw new AppError('not_found', 'not_found')
 }
 
-/** Forgets challenges a day after they expired, and tokens 90 days after they ended. */
+/** Deletes challenges a day after they expired, and tokens 90 days after they ended. */
 export async function pruneSignIns(deps: Deps): Promise<void> {
   const ago = (ms: number) => new Date(deps.clock.now().getTime() - ms)
   await store.deleteChallengesExpiredBefore(deps.db, ago(CHALLENGES_KEPT_MS))
   await store.deleteTokensEndedBefore(deps.db, ago(ENDED_TOKENS_KEPT_MS))
 }
 
-/** A use before this is old enough for another to be written down at `now`. */
+/** Latest recorded use that still makes a use at `now` worth recording. */
 function lastNews(now: Date): Date {
   return new Date(now.getTime() - LAST_USE_PRECISION_MS)
 }

@@ -10,7 +10,7 @@ import { challenges, tokens } from './tables.ts'
 
 export type TokenRow = typeof tokens.$inferSelect
 
-/** Keeps a challenge that has just been made. */
+/** Stores a new challenge. */
 export async function insertChallenge(
   db: Db,
   challenge: StoredChallenge & { readonly issuedAt: Date },
@@ -42,9 +42,9 @@ export async function findChallenge(db: Db, nonce: string): Promise<StoredChalle
 }
 
 /**
- * Marks a challenge used if it is not, and keeps others waiting until the transaction ends.
+ * Marks an unused challenge as used, locking its row until the transaction ends.
  *
- * @returns whether it did
+ * @returns false if it was already used
  */
 export async function spendChallenge(db: Db, nonce: string, usedAt: Date): Promise<boolean> {
   const spent = await db
@@ -55,7 +55,7 @@ export async function spendChallenge(db: Db, nonce: string, usedAt: Date): Promi
   return spent.length > 0
 }
 
-/** Forgets challenges that expired before then. */
+/** Deletes challenges that expired before the instant. */
 export async function deleteChallengesExpiredBefore(db: Db, instant: Date): Promise<void> {
   await deleteInBatches(async (limit) => {
     const ended = db
@@ -72,13 +72,15 @@ export async function deleteChallengesExpiredBefore(db: Db, instant: Date): Prom
   })
 }
 
-/** Lets only this transaction count and make tokens of the wallet, until it ends. */
+/**
+ * Takes a lock under which only this transaction counts and creates tokens of the wallet, until it ends.
+ */
 export async function lockTokensOfWallet(db: Db, wallet: Address): Promise<void> {
   const key = lockKey(`tokens ${wallet}`)
   await db.execute(sql`select pg_advisory_xact_lock(${key}::bigint)`)
 }
 
-/** How many tokens of the wallet are neither revoked nor expired. */
+/** Number of the wallet's tokens that are neither revoked nor expired. */
 export async function countActiveTokens(db: Db, wallet: Address, now: Date): Promise<number> {
   const [row] = await db
     .select({ active: count() })
@@ -87,7 +89,7 @@ export async function countActiveTokens(db: Db, wallet: Address, now: Date): Pro
   return row?.active ?? 0
 }
 
-/** Keeps what is known of a new token. */
+/** Stores a new token without its secret. */
 export async function insertToken(
   db: Db,
   token: {
@@ -105,7 +107,7 @@ export async function insertToken(
     .values({ ...token, label: token.label ?? null, scopes: [...token.scopes] })
 }
 
-/** The token with this SHA-256, whatever became of it. */
+/** The token with this SHA-256, in any status. */
 export async function findTokenByHash(db: Db, hash: string): Promise<TokenRow | undefined> {
   // Plain SQL: this query is part of every request, and building it from tables costs more than it.
   const [found] = await db.execute<TokenRow & Record<string, unknown>>(sql`
@@ -115,13 +117,13 @@ export async function findTokenByHash(db: Db, hash: string): Promise<TokenRow | 
   return found
 }
 
-/** Selects `id`, `wallet` and `last_used_at` of the token with this SHA-256 if it is active at `now`. */
+/** Query for `id`, `wallet` and `last_used_at` of the token with this SHA-256, if it is active at `now`. */
 export function selectActiveToken(hash: SQL, now: Date): SQL {
   return sql`select id, wallet, last_used_at from tokens
     where hash = ${hash} and revoked_at is null and expires_at > ${now}::timestamptz`
 }
 
-/** Writes a token's last use, unless there is one after `staleBefore`. */
+/** Records a token's last use, unless one after `staleBefore` is recorded. */
 export async function saveLastUse(
   db: Db,
   id: number,
@@ -134,7 +136,7 @@ export async function saveLastUse(
     .where(and(eq(tokens.id, id), isStale))
 }
 
-/** The wallet's tokens, active ones first, then the newest; no more than are listed. */
+/** The wallet's tokens, active ones first, then the newest; at most `LISTED_TOKENS_MAX`. */
 export async function listTokens(db: Db, wallet: Address, now: Date): Promise<readonly TokenRow[]> {
   const isActive = sql`(${and(isNull(tokens.revokedAt), gt(tokens.expiresAt, now))})`
   return db
@@ -146,9 +148,9 @@ export async function listTokens(db: Db, wallet: Address, now: Date): Promise<re
 }
 
 /**
- * Revokes a token of the wallet; one that is revoked keeps its first time.
+ * Revokes a token of the wallet; a revoked token keeps the time of its first revocation.
  *
- * @returns whether the wallet has such a token
+ * @returns false if the wallet has no such token
  */
 export async function revokeToken(
   db: Db,
@@ -163,7 +165,7 @@ export async function revokeToken(
   return revoked.length > 0
 }
 
-/** Forgets tokens that ended, by expiry or revocation, before then. */
+/** Deletes tokens that expired or were revoked before the instant. */
 export async function deleteTokensEndedBefore(db: Db, instant: Date): Promise<void> {
   for (const column of [tokens.expiresAt, tokens.revokedAt]) {
     await deleteInBatches(async (limit) => {

@@ -2,8 +2,8 @@ import { createHash, randomBytes } from 'node:crypto'
 import { crc32 } from 'node:zlib'
 
 /**
- * A token is `fwd_`, 256 random bits in 43 base62 characters, and the CRC-32 of all that in 6 more: a
- * mistyped one is recognized without asking the database.
+ * A token is `fwd_`, 256 random bits in 43 base62 characters, and the CRC-32 of both in 6 more: a mistyped
+ * one is recognized without a query.
  */
 const TOKEN_START = 'fwd_'
 const SECRET_BYTES = 32
@@ -11,34 +11,36 @@ const SECRET_LENGTH = 43
 const CHECKSUM_LENGTH = 6
 const TOKEN_FORM = /^fwd_[0-9A-Za-z]{49}$/
 const BASE62 = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz'
-/** How much of a token is kept to be shown. */
+/** Length of the stored prefix, for display. */
 const PREFIX_LENGTH = 8
 
-/** A new token, from the system's random source. */
+/** Creates a token from the system's random source. */
 export function createToken(): string {
   return formatToken(randomBytes(SECRET_BYTES))
 }
 
-/** The token that carries these 32 bytes. */
+/** Formats 32 random bytes as a token. */
 export function formatToken(secret: Uint8Array): string {
   const number = BigInt(`0x${Buffer.from(secret).toString('hex')}`)
   const body = `${TOKEN_START}${toBase62(number, SECRET_LENGTH)}`
   return `${body}${checksumOf(body)}`
 }
 
-/** Whether it could be a token: the right form, and the checksum fits. Says nothing about its being one. */
+/**
+ * Whether the text has the form of a token and its checksum fits. Does not prove that such a token exists.
+ */
 export function isTokenForm(text: string): boolean {
   if (!TOKEN_FORM.test(text)) return false
   const body = text.slice(0, -CHECKSUM_LENGTH)
   return text.slice(-CHECKSUM_LENGTH) === checksumOf(body)
 }
 
-/** SHA-256 in hex: all that is stored of a token's secret. */
+/** SHA-256 of a token in hex, stored in place of the token. */
 export function hashToken(token: string): string {
   return createHash('sha256').update(token).digest('hex')
 }
 
-/** The first characters, to tell a token from others. */
+/** The first 8 characters, by which people recognize a token in a list. */
 export function prefixOf(token: string): string {
   return token.slice(0, PREFIX_LENGTH)
 }
