@@ -1,28 +1,28 @@
 /**
- * PostgreSQL's text form of arrays. postgres.js would ask each server for its array types first, in
- * a query whose failure nobody can catch; the types we use are the same in every database.
+ * PostgreSQL's text form of arrays. postgres.js would query each server for its array types first, and an
+ * error of that query cannot be caught; the built-in types have the same numbers in every database.
  */
 
 import { sql } from 'drizzle-orm'
 
 /**
- * Stands beside `unnest` in `rows from (…)` and gives no rows. PostgreSQL expects 100 of it, however many the
- * arrays have, and so keeps one plan for all lengths. Without it a statement over many partitions is planned
- * anew each time, which takes longer than to run it.
+ * A function that returns no rows, to stand beside `unnest` in `rows from (…)`. PostgreSQL estimates 100
+ * rows for it, whatever the length of the arrays, and so keeps one plan for all lengths. Without it a
+ * statement over many partitions is planned anew each time, which takes longer than running it.
  */
 export const ANY_LENGTH = sql.raw(`json_array_elements('[]'::json)`)
 
-/** How a scalar of a built-in type is read, by the type number of its array. */
+/** Parsers of the elements of built-in array types, by the type number of the array. */
 const ARRAY_ELEMENTS: readonly (readonly [number, (text: string) => unknown])[] = [
-  [1000, (text) => text === 't'], // boolean
+  [1000, (text) => text === 't'], // bool
   [1005, Number], // smallint
   [1007, Number], // integer
   [1021, Number], // real
   [1022, Number], // double precision
   [1009, String], // text
   [1015, String], // varchar
-  [1016, String], // bigint: text, as its scalar
-  [1231, String], // numeric: text, as its scalar
+  [1016, String], // bigint, as text like its scalar
+  [1231, String], // numeric, as text like its scalar
   [2951, String], // uuid
   [1182, String], // date
   [1185, (text) => new Date(text)], // timestamptz
@@ -30,12 +30,12 @@ const ARRAY_ELEMENTS: readonly (readonly [number, (text: string) => unknown])[] 
   [3807, (text) => JSON.parse(text)], // jsonb
 ]
 
-/** A reader per array type number. */
+/** Parser of each array type, by type number. */
 export function arrayParsers(): readonly (readonly [number, (text: string) => unknown])[] {
   return ARRAY_ELEMENTS.map(([type, read]) => [type, (text) => parseArray(text, read)])
 }
 
-/** The text PostgreSQL reads as this array, of whatever element type the statement says. */
+/** PostgreSQL's text form of this array; the statement casts it to the element type. */
 export function arrayText(values: readonly unknown[]): string {
   return `{${values.map(elementText).join(',')}}`
 }
@@ -54,16 +54,16 @@ function scalarText(value: unknown): string {
 }
 
 /**
- * JSON values as one text, for `string_to_array(…, e'\\x1f')`. JSON never holds that character, so that
- * nothing needs to be quoted, which for large values costs more than writing them.
+ * JSON values joined into one text, for `string_to_array(…, e'\\x1f')`. JSON never contains that character,
+ * so no value is quoted; quoting large values costs more than writing them.
  */
 export function jsonTexts(values: readonly unknown[]): string {
   return values.map((value) => JSON.stringify(value)).join('\x1f')
 }
 
-/** Reads an array of any depth; `read` gets every element but nulls. */
+/** Parses an array of any depth; `read` parses every element except nulls. */
 export function parseArray(text: string, read: (element: string) => unknown): unknown[] {
-  // A quoted element, a bare one, or a mark. Before the first brace may stand the array's bounds.
+  // A quoted element, a bare one, or a delimiter. The array's bounds may stand before the first brace.
   const tokens = text.slice(text.indexOf('{')).matchAll(/"((?:[^"\\]|\\.)*)"|([^{},"]+)|([{}])/gs)
   const open: unknown[][] = [[]]
   for (const [, quoted, bare, brace] of tokens) {

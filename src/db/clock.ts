@@ -4,16 +4,18 @@ import type { Logger } from '#src/kernel/logger.ts'
 import { traceOf } from '#src/kernel/trace.ts'
 import type { Db } from './connection.ts'
 
-/** How far the clocks of this host and of the database may be apart. */
+/** Largest accepted difference between the clocks of this host and the database. */
 const TOLERANCE_MS = 300_000
-/** How often a database clock asks for the time. */
+/** Interval between two reads of the database's time. */
 const SYNC_MS = 10_000
-/** It is not set anew for less, so that times do not waver by what a query takes. */
+/**
+ * Smallest difference that adjusts the clock, so that times do not jitter with the duration of the query.
+ */
 const STEP_MS = 1000
 
 /**
- * Whether this host's clock agrees with the database's to within five minutes; logged as an error where not.
- * A clock that jumps ahead would have time pass that has not: terms that are charged, slots that end.
+ * Whether this host's clock agrees with the database's to within five minutes; logs an error if not. A
+ * clock that jumps ahead would charge terms and end slots before their time.
  */
 export async function agreesWithDatabase({
   db,
@@ -30,16 +32,18 @@ export async function agreesWithDatabase({
   return false
 }
 
-/** A clock that is set by another one now and then. */
+/** A clock that is synchronized with another one from time to time. */
 export interface SyncedClock extends Clock {
-  /** Sets it, if that was not done in the last ten seconds. Outside of transactions. */
+  /**
+   * Synchronizes the clock, unless that happened in the last ten seconds. Call it outside of transactions.
+   */
   sync(): Promise<void>
 }
 
 /**
- * The database's clock, which all processes share: leases and times in common tables go by it, whatever the
- * hosts' clocks do. Between two syncs it goes on by the time that passes in this process. Before the first one, it
- * is the host's.
+ * Creates the clock that all processes share: leases and times in common tables follow the database,
+ * whatever the hosts' clocks show. Between two syncs it advances by the time elapsed in this process.
+ * Before the first sync it shows the host's time.
  */
 export function createDatabaseClock({
   db,
@@ -47,7 +51,7 @@ export function createDatabaseClock({
   log,
 }: {
   readonly db: Db
-  /** The host's. */
+  /** The host's clock. */
   readonly clock: Clock
   readonly log: Logger
 }): SyncedClock {

@@ -9,53 +9,59 @@ import { arrayParsers } from './arrays.ts'
 import { createPool, type PoolClient } from './pool.ts'
 import { endAttached, isConnectionFailure, openSession, postgresError } from './session.ts'
 
-/** A part of a statement, made in a room's store. */
+/** A fragment of a statement, built in a room's store. */
 export type { SQL } from 'drizzle-orm'
 export type { Sql } from 'postgres'
 
 /**
- * Where a store sends its queries: the database, or a transaction of it.
+ * The database, or a transaction of it, as stores use it.
  *
- * A `timestamptz` is a `Date`, also in `db.execute`. A `jsonb` column holds an object or an array at
- * its top: Drizzle would parse a bare string twice.
+ * A `timestamptz` is a `Date`, also in `db.execute`. A `jsonb` column holds an object or an array at its
+ * top level: Drizzle would parse a bare string twice.
  */
 export type Db = PgDatabase<PostgresJsQueryResultHKT>
 
-/** An open database. It connects when it is first used. */
+/** An open database. It connects with its first query. */
 export interface Connection {
   readonly db: Db
   /**
-   * The same database as postgres.js, for `listen`, the locks, migrations and COPY. Never for
-   * transactions: those are `db.transaction`, which alone is safe against lost connections.
+   * The same database as a postgres.js client, for `listen`, locks, migrations and COPY. Transactions go
+   * through `db.transaction`, which alone is safe against lost connections.
    */
   readonly sql: Sql
-  /** Another pool on the same database, so that its users wait for nobody else. `close` closes it too. */
+  /**
+   * Opens another pool on the same database, so that its users do not queue behind those of the first.
+   * `close` closes it too.
+   */
   openPool(options?: PoolOptions): Db
   /**
-   * Waits for queries and transactions in hand, then closes every connection.
+   * Waits for running queries and transactions, then closes every connection.
    *
-   * @param deadlineMs how long it waits; ten seconds without it
+   * @param deadlineMs longest wait; ten seconds by default
    */
   close(deadlineMs?: number): Promise<void>
 }
 
 interface PoolOptions {
-  /** Most connections used at once for queries; 10 without it. */
+  /** Most connections open at once for queries; 10 by default. */
   readonly max?: number
-  /** Whoever waits for a connection for this long is refused; 30 seconds without it. */
+  /** Longest wait for a connection, after which the query fails; 30 seconds by default. */
   readonly waitMs?: number
-  /** Whoever waits for a row for this long is refused; without it only a statement's time counts. */
+  /**
+   * Longest wait for a row lock, after which the statement fails; by default only the statement timeout
+   * applies.
+   */
   readonly lockMs?: number
   /**
-   * A statement fails after this long, the wait for a connection included, also when the server is frozen; 15
-   * seconds after its time on the server without it.
+   * Time after which a statement fails, including the wait for a connection, also when the server is
+   * frozen; by default 15 seconds after its statement timeout.
    */
   readonly answerMs?: number
 }
 
-/** Of the first pool. Listening and locks take one more connection each. */
+/** Options of the first pool. Listening and locks take one more connection each. */
 interface ConnectOptions extends PoolOptions {
-  /** A statement is cancelled after this long; 0: never. */
+  /** Time after which the server cancels a statement; 0 disables it. */
   readonly statementTimeoutMs?: number
 }
 
@@ -64,7 +70,7 @@ const WAIT_MS = 30_000
 const CLOSE_DEADLINE_MS = 10_000
 const CONNECT_TIMEOUT_SECONDS = 10
 const IDLE_MS = 300_000
-/** Share of the time of a statement after which the server cancels it. */
+/** Share of `answerMs` after which the server cancels a statement. */
 const CANCEL_SHARE = 0.9
 const LIFETIME_MS = HOUR_MS
 
@@ -76,9 +82,10 @@ const JSON_TYPE = 114
 const JSONB = 3802
 
 /**
- * The database at `url`.
+ * Opens the database at `url`.
  *
- * A lost connection fails what was running on it, and nothing else; the next query opens another.
+ * A lost connection fails the statements running on it and no others; the next query opens another
+ * connection.
  */
 export function connect(url: string, options: ConnectOptions = {}): Connection {
   const { statementTimeoutMs = 30_000, ...first } = options
@@ -101,7 +108,7 @@ export function connect(url: string, options: ConnectOptions = {}): Connection {
     const { max = CONNECTIONS_MAX, waitMs = WAIT_MS, lockMs = 0, answerMs } = of
     const settings = {
       lock_timeout: lockMs,
-      // The server cancels first, where it can: that costs no connection.
+      // The server's own cancellation comes first, because it keeps the connection.
       ...(answerMs !== undefined && { statement_timeout: Math.ceil(answerMs * CANCEL_SHARE) }),
     }
     const pool = openDb(sql, { max, waitMs, answerMs: answerMs ?? longestMs, settings })
@@ -120,7 +127,7 @@ export function connect(url: string, options: ConnectOptions = {}): Connection {
   }
 }
 
-/** A pool beside others on the same database, with `max` connections. */
+/** Opens a pool beside others on the same database, with at most `max` connections. */
 export function openDb(
   sql: Sql,
   options: Omit<Parameters<typeof createPool>[1], 'idleMs' | 'lifetimeMs'>,
@@ -132,7 +139,7 @@ export function openDb(
   }
 }
 
-/** Drizzle takes the parsers of dates away and hands out text; plain queries get theirs back here. */
+/** Drizzle replaces the parsers of dates and returns text; plain queries get the parsers back here. */
 function openDrizzle(client: PoolClient): Db {
   // The pool offers exactly what Drizzle's driver uses of a postgres.js client.
   const db = drizzle({ client: client as unknown as Sql })
@@ -147,10 +154,9 @@ function openDrizzle(client: PoolClient): Db {
 }
 
 /**
- * Waits until the database answers, for a start that must be patient.
+ * Waits until the database answers, at the start of a process.
  *
- * Says once that it waits. A refusal that waiting cannot heal, such as a wrong password, throws at
- * once.
+ * Logs once that it waits. Throws at once on a permanent refusal, such as a wrong password.
  *
  * @throws Error when `deadlineMs` has passed without an answer
  */
@@ -187,37 +193,37 @@ async function tryOnce(sql: Sql): Promise<Error | undefined> {
   }
 }
 
-/** Whether a statement failed because something must be unique; `constraint` is its index's name. */
+/** Whether a statement failed on a unique index or constraint, named `constraint` if given. */
 export function isUniqueViolation(error: unknown, constraint?: string): boolean {
   const known = postgresError(error)
   if (known?.code !== '23505') return false
   return constraint === undefined || known.constraint_name === constraint
 }
 
-/** Whether a transaction lost against a concurrent one and may succeed when it is tried again. */
+/**
+ * Whether a transaction failed because of a concurrent one (serialization failure or deadlock) and may
+ * succeed when retried.
+ */
 export function isSerializationFailure(error: unknown): boolean {
   const code = postgresError(error)?.code
   return code === '40001' || code === '40P01'
 }
 
-/**
- * Whether a row fits its partition no longer, because another one was attached meanwhile: a row on its way
- * to the default partition, or one that was found there when that was done.
- */
+/** Whether a row no longer fits its partition because another partition was attached meanwhile. */
 export function isOtherPartition(error: unknown): boolean {
   const known = postgresError(error)
-  // A check that a table names itself has the same code, and the constraint's name.
+  // A violated check constraint has the same code, but also the name of the constraint.
   return known?.code === '23514' && known.constraint_name === undefined
 }
 
 const ATTEMPTS_MAX = 5
 
 /**
- * Runs `work` in a transaction, and again if it lost against a concurrent one or a row of it has another
- * partition since; at most five times.
+ * Runs `work` in a transaction, and retries after a serialization failure, a deadlock or a change of
+ * partitions; five attempts at most.
  *
- * `work` must do nothing outside the transaction that may not happen twice. Inside a transaction it
- * is a savepoint and tried once: only the whole transaction can be repeated.
+ * `work` must have no effects outside the transaction that may not happen twice. Inside a transaction it
+ * runs once in a savepoint: only the whole transaction can be repeated.
  */
 export async function transact<T>(
   db: Db,

@@ -6,20 +6,21 @@ import { isConnectionFailure } from './session.ts'
 
 interface IsolateOptions<Item> {
   readonly quarantine: Quarantine
-  /** What an item is, such as `delivery`. */
+  /** Kind of the items, such as `delivery`. */
   readonly kind: string
   readonly idOf: (item: Item) => string | number
 }
 
 /**
- * Runs `work` for each item in turn. An item whose work throws is put into quarantine, and the next goes on.
+ * Runs `work` for each item in turn. An item whose work throws is put into quarantine, and the next
+ * follows.
  *
- * Call it outside a transaction, with one transaction per item: a failed statement would spoil the
+ * Call it outside a transaction, with one transaction per item: a failed statement would abort the
  * transaction of the others.
  *
  * @returns the results of the items that worked, in order
- * @throws what is not the item's fault and would befall every item: a lost database connection, a
- *   dependency that is down, a stop
+ * @throws a failure that would affect every item: a lost database connection, an unavailable dependency, a
+ * stop
  */
 export async function isolateEach<Item, Result>(
   items: readonly Item[],
@@ -38,7 +39,7 @@ export async function isolateEach<Item, Result>(
   return results
 }
 
-/** Whether an error says nothing about the item at hand: the database, a dependency, or a stop caused it. */
+/** Whether an error has a cause that every item shares: the database, a dependency, or a stop. */
 export function isSharedFailure(error: unknown): boolean {
   if (error instanceof AppError) return error.kind === 'upstream'
   if (error instanceof FenceError) return true

@@ -7,7 +7,7 @@ type OnNotify = (payload: string) => void
 /** One connection beside the pool that listens on every channel asked for. */
 interface Listener {
   readonly channels: Map<string, Set<OnNotify>>
-  /** The connection once it listens on all channels; replaced when it is lost. */
+  /** Connection that listens on all channels; replaced when it is lost. */
   session: PromiseWithResolvers<Sql>
   end(): Promise<void>
 }
@@ -17,11 +17,11 @@ const RETRY_MS_MIN = 50
 const RETRY_MS_MAX = 5000
 
 /**
- * Calls `onNotify` with the payload of every NOTIFY on the channel, from when the promise is
- * fulfilled until the function it gives is called.
+ * Calls `onNotify` with the payload of every NOTIFY on the channel, from when the promise resolves until
+ * the returned function is called.
  *
- * A lost connection is opened again. What was sent meanwhile is lost, so `onNotify` is then called
- * once with an empty payload: something may have happened, look. It must not throw.
+ * A lost connection is opened again. Notifications sent meanwhile are lost, so `onNotify` is then called
+ * once with an empty payload and should look for changes itself. It must not throw.
  */
 export async function listen(
   sql: Sql,
@@ -40,7 +40,7 @@ export async function listen(
   }
 }
 
-/** Listening twice on one connection is the same as once. */
+/** Subscribes the connection to a channel; LISTEN is idempotent. */
 async function subscribe(listener: Listener, channel: string): Promise<void> {
   for (;;) {
     const session = await listener.session.promise
@@ -93,7 +93,7 @@ async function keepListening(sql: Sql, listener: Listener, signal: AbortSignal):
       await Promise.race([closed.promise, stopped])
       listener.session = Promise.withResolvers()
     } catch {
-      // Whatever the reason, listening only shortens the wait of those who look anyway.
+      // Retried whatever the reason: notifications only shorten the intervals of pollers.
       retryMs = Math.min(retryMs * 2, RETRY_MS_MAX)
     } finally {
       await session.end({ timeout: 1 })

@@ -12,47 +12,47 @@ import {
   postgresError,
 } from './session.ts'
 
-/** A named lock that this process holds, and nobody else on the same database. */
+/** A named lock that this process holds exclusively on a database. */
 export interface Lock {
-  /** Aborted when the lock was lost with its connection: another process may hold it soon. */
+  /** Aborted when the lock was lost with its connection: another process may soon hold it. */
   readonly signal: AbortSignal
   /**
-   * Draws a fencing number for what is written under this lock. Every call draws a new one, so draw once.
+   * Draws a new fencing number for writes under this lock; draw once.
    *
    * @throws Error when the lock is lost or the database does not answer
    */
   drawFence(): Promise<Fence>
-  /** Gives the lock back. A second call does nothing. */
+  /** Releases the lock. Idempotent. */
   release(): Promise<void>
 }
 
 /**
- * The right to write under a lock. A process can believe for seconds that it holds a lock that was taken from
- * it, after a pause of the process for one; the number tells its writes from those of the new holder.
+ * The right to write under a lock. After a pause a process can believe for seconds that it still holds a
+ * lock that another process has taken; the number distinguishes its writes from those of the new holder.
  *
  * @see Martin Kleppmann, "How to do distributed locking": fencing tokens
  */
 export interface Fence {
-  /** Greater than the number of every earlier holder of the lock. */
+  /** Greater than the number of every earlier holder. */
   readonly number: number
   /** Aborted when the lock is lost. */
   readonly signal: AbortSignal
   /**
-   * `transact`, in a transaction that is refused when a newer number was drawn, and whose connection is closed
-   * as soon as the lock is lost. A newer number is drawn only after it has ended.
+   * Runs `transact`; the transaction is refused when a newer number was drawn, and its connection is closed
+   * as soon as the lock is lost. A newer number is drawn only after the transaction has ended.
    *
    * @throws FenceError when a newer number was drawn
    */
   transact<T>(db: Db, work: (tx: Db) => Promise<T>): Promise<T>
 }
 
-/** A write was refused because another holder of the lock drew a newer fencing number. */
+/** Thrown when a write is refused because another holder of the lock drew a newer fencing number. */
 export class FenceError extends Error {
   override readonly name = 'FenceError'
 }
 
 /**
- * Writes in a transaction of its own under a lock; without a fence, as where nobody else writes.
+ * Writes in a transaction under a lock; without a fence, for a single writer, in a plain transaction.
  *
  * @throws FenceError when another holder of the lock has drawn a newer number
  */
@@ -64,13 +64,13 @@ export function transactUnder<T>(
   return fence === undefined ? transact(db, work) : fence.transact(db, work)
 }
 
-/** The one connection beside the pool on which this process holds its locks. */
+/** The connection beside the pool on which this process holds its locks. */
 interface LockSession {
   readonly client: Sql
-  /** What is held or asked for, by name. */
+  /** Held and requested locks, by name. */
   readonly locks: Map<string, AbortController>
   lost: boolean
-  /** Closes the connection, which gives back every lock. */
+  /** Closes the connection, which releases every lock. */
   lose(): Promise<void>
   lingerTimer: NodeJS.Timeout | undefined
 }
@@ -80,23 +80,25 @@ const sessions = new WeakMap<Sql, LockSession>()
 const RETRY_MS = 1000
 const LINGER_MS = 5000
 const HEARTBEAT_MS = 2000
-/** We give the locks up after this many beats without an answer, before the server does. */
+/**
+ * Heartbeats without an answer after which this process gives the locks up, earlier than the server does.
+ */
 const MISSED_BEATS_MAX = 3
-/** The server takes the locks from a process that is frozen or cut off for this long. */
+/** Time after which the server releases the locks of a process that is frozen or cut off. */
 const SILENCE_MS_MAX = 10_000
-/** A row is waited for this long at a time: heartbeats and other locks share the connection. */
+/** Longest wait for a row at a time, because heartbeats and other locks share the connection. */
 const ROW_MS_MAX = 200
-/** What PostgreSQL says when a row was waited for too long. */
+/** PostgreSQL's error code `lock_not_available`. */
 const LOCK_NOT_AVAILABLE = '55P03'
 
 /**
  * Runs `work` while holding the named lock, so that only one process at a time does.
  *
- * Waits for the lock, and has it within about a second when its holder stops or dies. The signal
- * `work` gets is aborted when `signal` is, or when the lock is lost with its connection; `work` must
- * then stop at once. After a loss it is started again as soon as the lock is back.
+ * Waits for the lock, and gets it within about a second after its holder stops or dies. The signal passed
+ * to `work` is aborted with `signal`, or when the lock is lost with its connection; `work` must then stop
+ * at once. After a loss it is started again as soon as the lock is held again.
  *
- * @returns what `work` gave, or undefined when `signal` was aborted first
+ * @returns the result of `work`, or undefined when `signal` was aborted first
  */
 export async function whileHolding<T>(
   sql: Sql,
@@ -124,9 +126,9 @@ export async function whileHolding<T>(
 }
 
 /**
- * The lock, or undefined while somebody else holds it, in this process or another.
+ * Takes the lock; undefined while another holder has it, in this process or another.
  *
- * It is a session lock of PostgreSQL, so the server gives it back when this process dies.
+ * It is a session lock of PostgreSQL, so the server releases it when this process dies.
  */
 export async function tryLock(sql: Sql, name: string): Promise<Lock | undefined> {
   const session = sessions.get(sql) ?? startLockSession(sql)
@@ -165,7 +167,7 @@ async function tryLockIfReachable(sql: Sql, name: string): Promise<Lock | undefi
   }
 }
 
-/** The same number for the same name in every process and version. */
+/** Lock number of a name, the same in every process and version. */
 export function lockKey(name: string): string {
   return createHash('sha256').update(name).digest().readBigInt64BE().toString()
 }
@@ -179,7 +181,7 @@ async function callServer(session: LockSession, call: LockFunction, name: string
   return row?.done === true
 }
 
-/** On the connection that holds the lock: whoever lost it draws nothing. */
+/** Draws on the connection that holds the lock, so that a process that lost the lock cannot draw. */
 async function drawFence(session: LockSession, name: string, signal: AbortSignal): Promise<Fence> {
   let number: number | undefined
   while (number === undefined) {
@@ -207,7 +209,7 @@ async function drawFence(session: LockSession, name: string, signal: AbortSignal
   }
 }
 
-/** Undefined while a transaction of the holder before goes on. */
+/** Draws a number; undefined while a transaction of the previous holder is running. */
 async function tryDraw({ client }: LockSession, name: string): Promise<number | undefined> {
   try {
     const [row] = await client<{ number: string }[]>`
@@ -221,7 +223,10 @@ async function tryDraw({ client }: LockSession, name: string): Promise<number | 
   }
 }
 
-/** Under a share lock: the next number waits until the transaction has ended. */
+/**
+ * Checks the number under a share lock: a newer one can only be drawn after the transaction has ended.
+ * @throws FenceError
+ */
 async function assertNewest(tx: Db, name: string, number: number): Promise<void> {
   const [newest] = await tx.execute<{ number: string }>(
     query`select number from lock_fences where name = ${name} for share`,

@@ -9,29 +9,29 @@ import { type Db, openDb } from './connection.ts'
 import { lockKey } from './lock.ts'
 import { postgresError } from './session.ts'
 
-/** How long a statement waits for a table: whoever comes behind it waits as long. */
+/** Longest wait of a statement for a table: all statements queued behind it wait as long. */
 const LOCK_MS = 2000
 const TRIES_MAX = 150
 const PAUSE_MS = 2000
-/** How long the server is given to end a migration that is given up. */
+/** Time granted to the server to end an abandoned migration. */
 const TERMINATE_MS = 1000
 
 interface MigrateOptions {
-  /** How long a statement waits for a table. */
+  /** Longest wait of a statement for a table. */
   readonly lockMs?: number
-  /** Gives up, also in the middle of a statement: what was not committed is undone. */
+  /** Aborts the migration, also in the middle of a statement; it is rolled back. */
   readonly signal?: AbortSignal | undefined
 }
 
 /**
- * Brings the database to the newest migration of the folder, in one transaction.
+ * Migrates the database to the newest migration of the folder, in one transaction.
  *
- * Processes that start at once wait for each other. What is already applied stays. While another process
- * works on a table, everybody waits behind a change of it: so the change gives up soon and is tried again,
+ * Processes that start at once wait for each other. Applied migrations are skipped. While another process
+ * works on a table, all statements wait behind a change of it: so the change gives up soon and is retried,
  * for ten minutes.
  *
- * @throws Error when a migration of the folder is not among those applied, because it was edited
- *   afterwards or is older than the newest one the database knew; the signal's reason when it gives up
+ * @throws Error when a migration of the folder was edited after it was applied, or is older than the newest
+ * applied one; the signal's reason when aborted
  */
 export async function migrate(
   sql: Sql,
@@ -43,7 +43,7 @@ export async function migrate(
   let backend: number | undefined
   let terminated: Promise<unknown> | undefined
   const giveUp = () => {
-    // Without that the server would go on waiting, and then change tables for nobody.
+    // Otherwise the server would go on waiting, and change tables after this process has ended.
     terminated = terminate(sql, backend)
     void end(0)
   }
@@ -67,10 +67,10 @@ export async function migrate(
   }
 }
 
-/** Ends a session of ours on the server, which undoes its transaction. */
+/** Terminates a session of this process on the server, which rolls back its transaction. */
 async function terminate(sql: Sql, backend: number | undefined): Promise<void> {
   if (backend === undefined) return
-  // A server that does not answer notices by itself that its client has gone.
+  // A server that does not answer notices the end of its client by itself.
   await sql`select pg_terminate_backend(${backend})`.catch(() => undefined)
 }
 
@@ -89,7 +89,7 @@ async function migrateOnce(
     if (session !== undefined) runsOn(session.pid)
     await tx.execute(query`select pg_advisory_xact_lock(${lockKey('migrations')}::bigint)`)
     await tx.execute(query`select set_config('lock_timeout', ${String(lockMs)}, true)`)
-    // Of what it is given the migrator uses the dialect and the session, which a transaction has.
+    // The migrator uses only the dialect and the session, which a transaction has too.
     const migrated = tx as unknown as PostgresJsDatabase
     await applyMigrations(migrated, { migrationsFolder: folder })
     await checkApplied(tx, folder)

@@ -7,20 +7,20 @@ import { type Db, isOtherPartition, transact } from './connection.ts'
 import { postgresError } from './session.ts'
 
 /**
- * A table that is partitioned by time, with a default partition for what fits nowhere else. Dropping a partition
- * frees the disk at once; deleting millions of rows would leave as many dead ones to vacuum in tables and indexes.
+ * A table partitioned by time, with a default partition for rows outside of all others. Dropping a
+ * partition frees the disk at once; deleting millions of rows would leave as many dead ones to vacuum.
  */
 export interface TimedTable {
   readonly name: string
-  /** Length of a partition. */
+  /** Length of a partition in days. */
   readonly days: number
-  /** Rows are kept so long at least, and the length of a partition longer at most. */
+  /** Shortest retention of a row in days; the longest is one partition length more. */
   readonly retentionDays: number
-  /** The partition key. */
+  /** Column of the partition key. */
   readonly key: string
-  /** The lowest value of the key at an instant. */
+  /** Lowest value of the key at an instant. */
   lowest(at: Date): string
-  /** The column that says how old a row of the default partition is. */
+  /** Column with the age of a row, for the default partition. */
   readonly age: string
 }
 
@@ -30,18 +30,18 @@ interface Part {
   readonly to: Date
 }
 
-/** How long everybody else may have to wait behind a lock that somebody holds up. */
+/** Longest wait for a lock, because all other statements queue behind it. */
 const LOCK_MS = 500
 const LOCK_ATTEMPTS = 3
 /** Rows deleted by one statement. */
 const ROWS_MAX = 1000
 
 /**
- * Makes the partitions of this period and the next, and of those missed since the last one; drops those in
- * which everything is older than is kept, and deletes such rows from the default partition.
+ * Creates the partitions of this period and the next, and those missed since the last run; drops partitions
+ * past their retention, and deletes such rows from the default partition.
  *
- * Rows of a new partition's period that are in the default partition already move. Where a long
- * transaction is in the way, what it holds up is left to the next time.
+ * Rows of the default partition that belong into a new partition are moved. Steps blocked by a long
+ * transaction are left to the next run.
  */
 export async function arrangePartitions(
   { db, clock, log }: { readonly db: Db; readonly clock: Clock; readonly log: Logger },
@@ -94,7 +94,10 @@ function missingParts(table: TimedTable, parts: readonly Part[], now: Date): rea
   return missing
 }
 
-/** Attaching a table that is there takes no lock on the others, unlike making it as a partition. */
+/**
+ * Creates a table and attaches it: unlike creating it as a partition, that takes no lock on the other
+ * partitions.
+ */
 async function addPart(tx: Db, table: TimedTable, { name, from, to }: Part): Promise<void> {
   const all = quoted(table.name)
   const rest = quoted(`${table.name}_default`)
@@ -126,7 +129,10 @@ async function deleteOld(db: Db, { name, age }: TimedTable, before: Date): Promi
   }
 }
 
-/** Runs what needs a lock that everybody else waits behind. @returns false: it was not to be had */
+/**
+ * Runs a step that needs an exclusive lock.
+ * @returns false if the lock was not available in time
+ */
 async function briefly(db: Db, work: (tx: Db) => Promise<unknown>): Promise<boolean> {
   for (let attempt = 1; ; attempt++) {
     try {
@@ -143,7 +149,7 @@ async function briefly(db: Db, work: (tx: Db) => Promise<unknown>): Promise<bool
   }
 }
 
-/** A lock was held too long, or a row came into the default partition before it was closed. */
+/** Whether a lock was held too long, or a row was added to the default partition before it was closed. */
 function isInTheWay(error: unknown): boolean {
   return postgresError(error)?.code === '55P03' || isOtherPartition(error)
 }

@@ -1,11 +1,11 @@
 /**
  * A pool of single postgres.js connections, under Drizzle.
  *
- * postgres.js 3.4.9 speaks the protocol well, but its own pool must not carry money: when a server
- * drops a connection it can stop the process with an uncatchable TypeError, run the rest of a
- * transaction on a new connection, or wait forever (its issues 1154, 1155 and 1208); and a waiting
- * transaction can starve behind pipelined queries. Here every connection has one user at a time, a
- * lost one is thrown away, and nothing is sent for a transaction after its connection was lost.
+ * The pool of postgres.js 3.4.9 is not safe for transactions: when a server drops a connection it can stop
+ * the process with an uncatchable TypeError, run the rest of a transaction on a new connection, or wait
+ * forever (its issues 1154, 1155 and 1208); and a waiting transaction can starve behind pipelined queries.
+ * In this pool every connection has one user at a time, a lost one is discarded, and no statement of a
+ * transaction is sent after its connection was lost.
  */
 import type { Sql } from 'postgres'
 import { asksForConnection } from './scope.ts'
@@ -20,39 +20,39 @@ import {
 } from './slot.ts'
 import { runTransaction, type TransactionClient } from './transaction.ts'
 
-/** What Drizzle asks of a postgres.js client. */
+/** The part of a postgres.js client that Drizzle uses. */
 export interface PoolClient {
   readonly options: Sql['options']
   unsafe(text: string, values?: Value[], options?: QueryOptions): Statement
   begin<T>(work: (client: TransactionClient) => Promise<T>): Promise<T>
 }
 
-/** Connections that are opened when needed, and used by one query or transaction at a time. */
+/** Connections that are opened on demand, each used by one query or transaction at a time. */
 export interface Pool {
   readonly client: PoolClient
-  /** Refuses new and waiting work, gives running work until the deadline, closes everything. */
+  /** Refuses new and waiting work, lets running work finish until the deadline, then closes everything. */
   end(deadlineMs: number): Promise<void>
 }
 
 interface PoolOptions {
   /** Most connections open at once. */
   readonly max: number
-  /** An unused connection is closed after this long. */
+  /** Time after which an unused connection is closed. */
   readonly idleMs: number
-  /** A connection is not given out again after this long. */
+  /** Age after which a connection is no longer given out. */
   readonly lifetimeMs: number
   /**
-   * A connection that owes an answer for this long counts as lost; 0: never. What its user waited for it is part of
-   * this for the first statement.
+   * Time without an answer after which a connection counts as lost; 0 disables it. For the first statement
+   * it includes the wait for the connection.
    */
   readonly answerMs: number
-  /** Whoever waits for a connection for this long is refused. */
+  /** Longest wait for a connection, after which the request for it fails. */
   readonly waitMs: number
-  /** Settings of the server for each connection, beside those of `base`. */
+  /** Session settings of the server, in addition to those of `base`. */
   readonly settings?: Readonly<Record<string, string | number>>
 }
 
-/** A pool whose connections are set up like `base`, with its parsers and serializers. */
+/** Creates a pool whose connections have the settings, parsers and serializers of `base`. */
 export function createPool(base: Sql, options: PoolOptions): Pool {
   const slots = new Set<Slot>()
   const free: { readonly slot: Slot; readonly idleTimer: NodeJS.Timeout }[] = []

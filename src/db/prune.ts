@@ -1,11 +1,11 @@
-/** Rows deleted by one statement: few enough to stay far below the statement time-out. */
+/** Rows deleted by one statement: few enough to stay far below the statement timeout. */
 const ROWS_PER_BATCH = 1000
 
 /**
- * Deletes old rows in statements of their own, so that a backlog of any size is worked off and a failure
- * loses no more than one batch.
+ * Deletes old rows in separate statements, so that a backlog of any size is worked off and a failure loses
+ * at most one batch.
  *
- * @param deleteBatch deletes at most so many rows, found by an index; answers how many
+ * @param deleteBatch deletes at most `limit` rows, found by an index; returns their number
  */
 export async function deleteInBatches(
   deleteBatch: (limit: number) => Promise<number>,

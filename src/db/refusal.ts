@@ -8,22 +8,25 @@ import { isConnectionFailure, postgresError } from './session.ts'
 const RETRY_AFTER_SECONDS = 5
 
 /**
- * 40001, 40P01: lost against others. 53: no memory, disk or connection left. 55P03: waited too long for a
- * lock. 57: cancelled, stopping, starting. 58: its disk fails. 25006: it only reads, after a failover.
+ * 40001, 40P01: serialization failure, deadlock. 53: no memory, disk or connection left. 55P03: lock
+ * timeout. 57: cancelled, stopping, starting. 58: disk failure. 25006: read-only after a failover.
  */
 const PASSING = /^(40001|40P01|25006|55P03|53|57|58)/
 
-/** The refusal to give when the database cannot serve a request right now; undefined for every other failure. */
+/** The refusal for a database that cannot serve a request right now; undefined for every other failure. */
 function databaseRefusal(error: unknown): AppError | undefined {
   const known = postgresError(error)
-  // FATAL: it lets nobody in, or has closed this connection.
+  // FATAL: the server accepts no connections, or has closed this one.
   const isPassing = known !== undefined && (known.severity === 'FATAL' || PASSING.test(known.code))
   if (!isPassing && !isConnectionFailure(error)) return undefined
   const details = { retryAfterSeconds: RETRY_AFTER_SECONDS }
   return new AppError('upstream', 'dependency_unavailable', details, { cause: error })
 }
 
-/** Any failure of a request as a refusal: what neither Fastify nor the database explains is `internal`. */
+/**
+ * Turns any failure of a request into a refusal; failures that neither Fastify nor the database explains
+ * become `internal`.
+ */
 export function toAppError(error: unknown): AppError {
   if (error instanceof AppError) return error
   const refusal = frameworkRefusal(error) ?? databaseRefusal(error)
@@ -31,10 +34,10 @@ export function toAppError(error: unknown): AppError {
 }
 
 const REPORT_EVERY_MS = 10_000
-/** When each log heard of it last, as epoch milliseconds. */
+/** Time of the last report in each log, in epoch milliseconds. */
 const reportedAt = new WeakMap<Logger, number>()
 
-/** Logs why requests are refused for the database's sake: the first, then one every ten seconds. */
+/** Logs a refusal caused by the database, at most once every ten seconds per log. */
 export function reportRefusal(
   { log, clock }: { readonly log: Logger; readonly clock: Clock },
   { kind, cause }: AppError,

@@ -1,25 +1,25 @@
-/** What belongs to the transaction whose work is going on, wherever that work calls. */
+/** State of the running transaction, available in every function that its work calls. */
 import { AsyncLocalStorage } from 'node:async_hooks'
 import { channel } from 'node:diagnostics_channel'
 
-/** Signals that end the transactions begun below them. */
+/** Abort signals that end the transactions begun in their scope. */
 const ends = new AsyncLocalStorage<AbortSignal>()
 
-/** Runs `work`; transactions that it begins lose their connection when the signal is aborted. */
+/** Runs `work`; transactions begun in it lose their connection when the signal is aborted. */
 export function boundTo<T>(signal: AbortSignal, work: () => Promise<T>): Promise<T> {
   return ends.run(signal, work)
 }
 
-/** The signal that ends a transaction begun here, if there is one. */
+/** The signal that ends a transaction begun here; undefined outside of `boundTo`. */
 export function endSignal(): AbortSignal | undefined {
   return ends.getStore()
 }
 
-/** A transaction at work. */
+/** State of a running transaction. */
 interface TransactionScope {
-  /** Its work has come to an end. What it left running belongs to nobody. */
+  /** Set when the work has ended. Calls it left running no longer belong to the transaction. */
   over: boolean
-  /** Why it must not be committed, whatever its work says. */
+  /** Reason why the transaction must not be committed, whatever the result of its work. */
   violation: Error | undefined
 }
 
@@ -28,7 +28,7 @@ const transactions = new AsyncLocalStorage<TransactionScope>()
 /**
  * Runs the work of a transaction.
  *
- * @throws what `forbidInTransaction` was told meanwhile
+ * @throws the error that `forbidInTransaction` recorded meanwhile
  */
 export async function asTransaction<T>(work: () => Promise<T>): Promise<T> {
   const scope: TransactionScope = { over: false, violation: undefined }
@@ -41,7 +41,10 @@ export async function asTransaction<T>(work: () => Promise<T>): Promise<T> {
   }
 }
 
-/** Fails the transaction at whose work this is called. @returns the error; undefined outside of any */
+/**
+ * Fails the transaction in whose work it is called.
+ * @returns the error; undefined outside of transactions
+ */
 export function forbidInTransaction(what: string): Error | undefined {
   const scope = transactions.getStore()
   if (scope === undefined || scope.over) return undefined
@@ -49,11 +52,11 @@ export function forbidInTransaction(what: string): Error | undefined {
   return scope.violation
 }
 
-/** Published on whenever somebody asks a pool for a connection. */
+/** Diagnostics channel with a message for each connection requested from a pool. */
 export const CONNECTION_CHANNEL = 'flare-watchdog:db:connection'
 const asked = channel(CONNECTION_CHANNEL)
 
-/** Says that somebody asks a pool for a connection. */
+/** Publishes that a connection of a pool was requested. */
 export function asksForConnection(): void {
   if (asked.hasSubscribers) asked.publish({})
 }

@@ -1,18 +1,19 @@
 import postgres, { type Sql } from 'postgres'
 
 interface SessionOptions {
-  /** Told synchronously when the connection has gone, whatever the reason. */
+  /** Called synchronously when the connection has closed, for any reason. */
   readonly onclose: () => void
   readonly onnotify?: (channel: string, payload: string) => void
-  /** Session settings added to those of `base`. */
+  /** Session settings in addition to those of `base`. */
   readonly connection?: Readonly<Record<string, string | number>>
 }
 
 /**
- * A client with exactly one connection, set up like `base`; it connects with its first query.
+ * Opens a client with exactly one connection, with the settings of `base`; it connects with its first
+ * query.
  *
- * Use it until `onclose`, then never again: a query after that would open a new connection, without
- * the locks, the transaction and the channels of the old one.
+ * Do not use it after `onclose`: a query would open a new connection, without the locks, the transaction
+ * and the channels of the old one.
  */
 export function openSession(base: Sql, options: SessionOptions): Sql {
   const settings = {
@@ -23,11 +24,11 @@ export function openSession(base: Sql, options: SessionOptions): Sql {
     idle_timeout: null,
     max_lifetime: null,
   }
-  // postgres.js takes options it has parsed before as they are, which its types do not say.
+  // postgres.js accepts options that it has parsed before, which its types do not say.
   return postgres(settings as unknown as postgres.Options<Record<string, never>>)
 }
 
-/** The error of a connection that went away while it was in use. */
+/** The error of a connection that was lost while in use. */
 export function connectionLost(): Error {
   const error = new Error('the connection to the database was lost')
   return Object.assign(error, { code: 'CONNECTION_CLOSED' })
@@ -35,13 +36,13 @@ export function connectionLost(): Error {
 
 const NONE_FREE = 'NO_CONNECTION_FREE'
 
-/** The error of whoever waited too long for a connection of a pool. */
+/** The error of a request that waited too long for a connection of a pool. */
 export function noConnectionFree(): Error {
   const error = new Error('no connection to the database came free in time')
   return Object.assign(error, { code: NONE_FREE })
 }
 
-/** The server's own error behind whatever Drizzle or a caller wrapped around it. */
+/** The server's own error inside the errors that Drizzle or a caller wrapped around it. */
 export function postgresError(error: unknown): postgres.PostgresError | undefined {
   for (let at = error; at instanceof Error; at = at.cause) {
     if (at instanceof postgres.PostgresError) return at
@@ -66,7 +67,7 @@ const UNREACHABLE = new Set([
   'ENOENT',
 ])
 
-/** Whether the server could not be reached, went away, is only just starting, or has no connection free. */
+/** Whether the server was unreachable, closed the connection, is starting, or has no connection free. */
 export function isConnectionFailure(error: unknown): boolean {
   const known = postgresError(error)
   if (known !== undefined) {
@@ -82,7 +83,9 @@ export function isConnectionFailure(error: unknown): boolean {
 
 const attached = new WeakMap<Sql, Set<() => Promise<void>>>()
 
-/** Has `end` run when the connection of `base` is closed. Gives what takes it back. */
+/**
+ * Registers `end` to run when the connection of `base` is closed. Returns a function that unregisters it.
+ */
 export function attach(base: Sql, end: () => Promise<void>): () => void {
   const ends = attached.get(base) ?? new Set()
   attached.set(base, ends.add(end))

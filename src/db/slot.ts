@@ -2,10 +2,10 @@ import type { Sql } from 'postgres'
 import { arrayText } from './arrays.ts'
 import { connectionLost, postgresError } from './session.ts'
 
-/** A value of a statement, as postgres.js takes it. */
+/** A parameter of a statement, as postgres.js accepts it. */
 export type Value = NonNullable<Parameters<Sql['unsafe']>[1]>[number]
 
-/** `prepare`: kept prepared even beyond the bounds below. */
+/** `prepare`: stays prepared beyond the limits below. */
 export interface QueryOptions {
   readonly prepare?: boolean
 }
@@ -15,19 +15,19 @@ export interface Statement extends Promise<unknown> {
   values(): Promise<unknown>
 }
 
-/** One connection of the pool, held by one user at a time. Once `lost` it is never used again. */
+/** One connection of the pool, held by one user at a time. Never used again once `lost`. */
 export interface Slot {
   readonly client: Sql
-  /** Texts the server keeps prepared on this connection. */
+  /** Statements that the server keeps prepared on this connection. */
   readonly prepared: Set<string>
-  /** Owing an answer for this long counts as lost; 0: never. */
+  /** Time without an answer after which the connection counts as lost; 0 disables it. */
   readonly answerMs: number
-  /** How long its user waited for it, until the first statement is sent. */
+  /** Time its user waited for it; 0 after the first statement. */
   waitedMs: number
   lost: boolean
-  /** To be closed when it comes back. */
+  /** Whether the connection is closed when it is returned. */
   retired: boolean
-  /** Told synchronously, before any promise of the lost connection is settled. */
+  /** Called synchronously, before any promise of the lost connection settles. */
   onLost: ((error: unknown) => void) | undefined
   lose(error: unknown): void
 }
@@ -51,7 +51,7 @@ export async function send(
     const query = slot.client.unsafe(text, sent, { prepare })
     return await Promise.race([options.raw === true ? query.values() : query, late.promise])
   } catch (error) {
-    // Anything but a plain error of the server leaves open what the connection will do next.
+    // After any error but a plain one of the server the state of the connection is unknown.
     if (postgresError(error)?.severity !== 'ERROR') slot.lose(error)
     throw error
   } finally {
@@ -59,7 +59,7 @@ export async function send(
   }
 }
 
-/** Runs after the caller had its turn to ask for arrays, as queries of postgres.js do. */
+/** Runs a query after the caller could ask for arrays with `values()`, like queries of postgres.js. */
 export function statement(run: (raw: boolean) => Promise<unknown>): Statement {
   let raw = false
   const rows = Promise.resolve().then(() => run(raw))
@@ -70,7 +70,10 @@ export function statement(run: (raw: boolean) => Promise<unknown>): Statement {
   return Object.assign(rows, { values })
 }
 
-/** Closing a connection takes a while when the server is frozen: `fail` is told at once. */
+/**
+ * Fails a statement at the deadline without waiting for the connection to close, which takes a while when
+ * the server is frozen.
+ */
 function watchForAnswer(slot: Slot, fail: (error: unknown) => void): () => void {
   if (slot.answerMs === 0) return () => undefined
   const giveUp = () => {
@@ -83,7 +86,10 @@ function watchForAnswer(slot: Slot, fail: (error: unknown) => void): () => void 
   return () => clearTimeout(timer)
 }
 
-/** Prepared statements save a round trip each; bounded, so that built texts cannot pile up. */
+/**
+ * Whether a statement is prepared, which saves a round trip; bounded, so that generated texts cannot pile
+ * up.
+ */
 function keepsPrepared(slot: Slot, text: string, values: readonly Value[]): boolean {
   if (values.length === 0 || text.length > PREPARED_TEXT_MAX) return false
   if (slot.prepared.has(text)) return true

@@ -9,12 +9,12 @@ import {
   type Value,
 } from './slot.ts'
 
-/** What Drizzle asks of the client of a transaction. */
+/** The client of a transaction, as far as Drizzle uses it. */
 export interface TransactionClient {
   readonly options: Sql['options']
   unsafe(text: string, values?: Value[], options?: QueryOptions): Statement
   savepoint<T>(work: (client: TransactionClient) => Promise<T>): Promise<T>
-  /** A savepoint too, for Drizzle's migrator, which begins a transaction wherever it runs. */
+  /** Opens a savepoint, for Drizzle's migrator, which begins a transaction wherever it runs. */
   begin<T>(work: (client: TransactionClient) => Promise<T>): Promise<T>
 }
 
@@ -25,9 +25,9 @@ interface Context {
 }
 
 /**
- * One transaction on one connection, committed when `work` is done.
+ * Runs one transaction on one connection, committed when `work` resolves.
  *
- * It fails as a whole the moment the connection is lost, and when a statement of it failed, even if
+ * It fails as a whole the moment the connection is lost, and when one of its statements failed, even if
  * `work` caught that error: PostgreSQL would turn such a commit into a silent rollback.
  */
 export async function runTransaction<T>(
@@ -56,7 +56,7 @@ export async function runTransaction<T>(
   }
 }
 
-/** The transaction itself, or what happens since a savepoint: undone as a whole when it fails. */
+/** Runs the transaction, or the part since a savepoint; rolls it back as a whole on an error. */
 async function runScope<T>(
   context: Context,
   undo: string,
@@ -99,7 +99,7 @@ async function runScope<T>(
   }
 }
 
-/** A connection that cannot even roll back is not used again; the first error is the one to tell. */
+/** Rolls back; a connection that cannot is discarded, and the first error stays the reported one. */
 async function rollBack(slot: Slot, undo: string): Promise<void> {
   try {
     await send(slot, undo)

@@ -3,7 +3,10 @@ import { promisify } from 'node:util'
 
 const run = promisify(execFile)
 
-/** The unprivileged user a server runs as when we are root; undefined: as we are ourselves. */
+/**
+ * The unprivileged user that a server runs as when this process is root; undefined: this process's own
+ * user.
+ */
 export interface UnixAccount {
   readonly uid: number
   readonly gid: number
@@ -11,7 +14,7 @@ export interface UnixAccount {
 
 const NAME = 'postgres'
 
-/** Every way of making a system user that the common systems have. */
+/** Commands that create a system user, one for each family of systems. */
 const MAKERS: readonly (readonly (readonly string[])[])[] = [
   [['useradd', '--system', '--user-group', '--no-create-home', '--shell', '/bin/false', NAME]],
   [
@@ -21,10 +24,10 @@ const MAKERS: readonly (readonly (readonly string[])[])[] = [
 ]
 
 /**
- * Who a new server runs as, since PostgreSQL refuses to run as root: the user `postgres`, made if
- * there is none.
+ * Finds the user that a new server runs as, because PostgreSQL refuses to run as root: `postgres`, created
+ * if missing.
  *
- * @throws Error when we are root and can neither find nor make that user
+ * @throws Error when this process is root and can neither find nor create that user
  */
 export async function findAccount(): Promise<UnixAccount | undefined> {
   if (process.getuid?.() !== 0) return undefined
@@ -51,9 +54,9 @@ async function lookUp(): Promise<UnixAccount | undefined> {
 }
 
 /**
- * Runs a program as that account, with an environment that holds nothing of ours.
+ * Runs a program as that account, with an environment that holds no variable of this process.
  *
- * @throws Error with what the program wrote to its standard error
+ * @throws Error with the program's standard error
  */
 export async function runAs(
   account: UnixAccount | undefined,
@@ -64,10 +67,10 @@ export async function runAs(
   return stdout
 }
 
-/** Enough for PostgreSQL's programs; our own environment holds secrets. */
+/** Environment of PostgreSQL's programs; that of this process holds secrets. */
 export const PLAIN_ENVIRONMENT = { PATH: '/usr/local/bin:/usr/bin:/bin', LC_ALL: 'C' }
 
-/** Whether the account can reach a folder, all the way from the root. */
+/** Whether the account can reach a folder, with every folder on the way from the root. */
 export async function canEnter(account: UnixAccount | undefined, folder: string): Promise<boolean> {
   try {
     await runAs(account, '/bin/sh', ['-c', 'cd -- "$1"', 'sh', folder])

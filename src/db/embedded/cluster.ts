@@ -16,21 +16,21 @@ import type { Logger } from '#src/kernel/logger.ts'
 import { canEnter, findAccount, runAs, type UnixAccount } from './account.ts'
 import { type Binaries, findBinaries, makeOpenDir } from './binaries.ts'
 
-/** A folder of PostgreSQL's files that a server can be started on. */
+/** A data directory of PostgreSQL on which a server can be started. */
 export interface Cluster {
-  /** Without symbolic links. */
+  /** Real path, without symbolic links. */
   readonly path: string
   readonly account: UnixAccount | undefined
   readonly binaries: Binaries
-  /** Of the superuser `postgres`, kept inside the cluster where only its account reads. */
+  /** Password of the superuser `postgres`, stored inside the cluster where only its account can read it. */
   readonly password: string
 }
 
 interface ClusterOptions {
   readonly dataDir: string
-  /** Where root puts what its server's user cannot reach elsewhere. */
+  /** Folder for files that the server's user cannot reach elsewhere, when this process is root. */
   readonly sharedDir: string
-  /** Whether new files are flushed to disk. */
+  /** Whether files are flushed to disk (fsync). */
   readonly durable: boolean
   readonly logger: Logger
 }
@@ -41,7 +41,7 @@ interface NewCluster extends ClusterOptions {
 }
 
 const PASSWORD_FILE = 'superuser-password'
-/** The rules of C.UTF-8 are PostgreSQL's own, so indexes do not depend on the machine's libraries. */
+/** C.UTF-8 is PostgreSQL's own collation, so indexes do not depend on the machine's libraries. */
 const INITDB_ARGS = [
   '--username=postgres',
   '--auth=scram-sha-256',
@@ -53,11 +53,11 @@ const INITDB_ARGS = [
 ]
 
 /**
- * The cluster `postgres` in the data directory, made at the first start.
+ * Opens the cluster `postgres` in the data directory, and creates it at the first start.
  *
- * As root, an existing one is run by the user who owns it; a new one by `postgres`. If that user
- * cannot reach the data directory, the cluster is put below `sharedDir`, and the data directory
- * holds a symbolic link to it.
+ * As root, an existing cluster is run by the user who owns it, and a new one by `postgres`. If that user
+ * cannot reach the data directory, the cluster is put below `sharedDir`, and the data directory holds a
+ * symbolic link to it.
  *
  * @throws Error when an existing cluster cannot be reached by its user
  */
@@ -87,7 +87,7 @@ async function ownerOf(path: string): Promise<UnixAccount | undefined> {
   if (process.getuid?.() !== 0) return undefined
   const { uid, gid } = await stat(path)
   if (uid !== 0) return { uid, gid }
-  // Such as after root copied a backup back.
+  // For example after root restored a backup.
   const account = await findAccount()
   if (account !== undefined) {
     await runAs(undefined, 'chown', ['-R', `${account.uid}:${account.gid}`, path])
@@ -95,7 +95,7 @@ async function ownerOf(path: string): Promise<UnixAccount | undefined> {
   return account
 }
 
-/** Whole or not at all: two processes may do this at once, and either may be killed. */
+/** Creates a cluster atomically: two processes may do so at once, and either may be killed. */
 async function createCluster(dataDir: string, link: string, options: NewCluster): Promise<void> {
   const isReachable = await canEnter(options.account, dataDir)
   if (!isReachable) await makeOpenDir(options.sharedDir)
@@ -105,7 +105,7 @@ async function createCluster(dataDir: string, link: string, options: NewCluster)
     if (isReachable) await rename(made, link)
     else await placeElsewhere(made, link, options)
   } catch (error) {
-    // Somebody else may have been faster, and theirs is as good.
+    // A cluster that another process created meanwhile is used instead.
     if (!(await exists(link))) throw error
   } finally {
     await rm(draft, { recursive: true, force: true })

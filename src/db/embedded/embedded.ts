@@ -7,23 +7,27 @@ import { type Cluster, openCluster } from './cluster.ts'
 import { findPostmaster, removeStaleFile, stopPostmaster } from './postmaster.ts'
 import { type Server, startServer } from './server.ts'
 
-/** A PostgreSQL of our own, on this machine. */
+/** A PostgreSQL server that this process runs on this machine. */
 export interface EmbeddedDatabase {
-  /** Where its database is, for its superuser, over TCP from this machine only. Holds a password. */
+  /** URL of its database for its superuser, over TCP from this machine only. Contains a password. */
   readonly url: string
-  /** Stops the server in order and waits until it has gone. A second call does nothing more. */
+  /** Shuts the server down and waits for its end. Idempotent. */
   stop(): Promise<void>
 }
 
 interface EmbeddedOptions {
-  /** Made if it is not there. Everything is kept in its folder `postgres`. */
+  /** Data directory, created if missing. Everything is kept in its folder `postgres`. */
   readonly dataDir: string
   readonly logger: Logger
-  /** A free one by default. */
+  /** TCP port; a free one by default. */
   readonly port?: number
-  /** False is faster, and a crash of the machine may destroy the data: for tests and sandbox. */
+  /**
+   * False skips fsync: faster, and a crash of the machine may destroy the data. For tests and the sandbox.
+   */
   readonly durable?: boolean
-  /** Where root puts what the server's unprivileged user cannot reach elsewhere. */
+  /**
+   * Folder for files that the server's unprivileged user cannot reach elsewhere, when this process is root.
+   */
   readonly sharedDir?: string
 }
 
@@ -31,11 +35,14 @@ const DATABASE = 'watchdog'
 const SHARED_DIR = '/var/lib/flare-watchdog'
 const RETRY_MS = 100
 const START_ATTEMPTS_MAX = 200
-/** A server needs a moment to notice that the service which had claimed it is dead. */
+/**
+ * Attempts to claim a server: it takes a moment to notice that the service which had claimed it is dead.
+ */
 const CLAIM_ATTEMPTS_MAX = 20
 
 /**
- * Starts the PostgreSQL that comes with npm on the data directory, which is filled at first start.
+ * Starts the PostgreSQL that comes with npm on the data directory, and creates the cluster at the first
+ * start.
  *
  * A server that a killed service left behind there is stopped first.
  *
@@ -84,7 +91,7 @@ async function createDatabase({ connection }: Claim): Promise<void> {
   if (found === undefined) await sql`create database ${sql(DATABASE)}`
 }
 
-/** Two services may start at once, and what a dead one left may take a moment to go. */
+/** Retries the start: two services may start at once, and an orphaned server takes a moment to end. */
 async function startWhenFree(
   cluster: Cluster,
   options: EmbeddedOptions & { readonly durable: boolean },
@@ -110,7 +117,7 @@ async function startWhenFree(
   }
 }
 
-/** Stops a server that nobody has claimed. One that is just starting or stopping is `unreachable`. */
+/** Stops an orphaned server. A server that is starting or stopping is `unreachable`. */
 async function clear(cluster: Cluster, logger: Logger): Promise<'free' | 'taken' | 'unreachable'> {
   const postmaster = await findPostmaster(cluster.path)
   if (postmaster === undefined) return 'free'
@@ -123,7 +130,10 @@ async function clear(cluster: Cluster, logger: Logger): Promise<'free' | 'taken'
   return 'free'
 }
 
-/** Another server came first, one is still ending, or somebody took the port we had found free. */
+/**
+ * Whether a retry may succeed: another server was first, one is still ending, or the free port was taken
+ * meanwhile.
+ */
 function isPassing(failure: string, fixedPort: number | undefined): boolean {
   if (/lock file|shared memory block/.test(failure)) return true
   return fixedPort === undefined && /could not create any TCP/.test(failure)

@@ -3,16 +3,16 @@ import { join } from 'node:path'
 import { setTimeout as wait } from 'node:timers/promises'
 import { runAs } from './account.ts'
 
-/** What a PostgreSQL server says of itself in the `postmaster.pid` of its cluster. */
+/** State of a PostgreSQL server, from the `postmaster.pid` of its cluster. */
 export interface Postmaster {
   readonly pid: number
   readonly port: number
-  /** Whether it takes connections, as far as the file says. */
+  /** Whether the file says that the server accepts connections. */
   readonly ready: boolean
 }
 
 /**
- * The server that runs on the cluster, if there is one.
+ * The server that runs on the cluster; undefined if none does.
  *
  * @param cluster its real path, without symbolic links
  */
@@ -24,9 +24,9 @@ export async function findPostmaster(cluster: string): Promise<Postmaster | unde
 }
 
 /**
- * Removes a `postmaster.pid` that names no server of the cluster, because the process id belongs to
- * another program by now or was never written. Only for when a server has refused to start because
- * of it: one that is starting may not have written its own yet.
+ * Removes a stale `postmaster.pid`: its process id was never written or belongs to another program. Only
+ * for a server that refused to start because of the file, since a server that is starting may not have
+ * written its process id yet.
  */
 export async function removeStaleFile(cluster: string): Promise<void> {
   if ((await findPostmaster(cluster)) === undefined) await rm(fileIn(cluster), { force: true })
@@ -36,7 +36,7 @@ function fileIn(cluster: string): string {
   return join(cluster, 'postmaster.pid')
 }
 
-/** Whether the process is alive and a server of this cluster, where it has its working directory. */
+/** Whether the process is alive and a server of this cluster, which is then its working directory. */
 async function runsOn(pid: number, cluster: string): Promise<boolean> {
   if (process.platform === 'linux') {
     return (await readlink(`/proc/${pid}/cwd`).catch(() => undefined)) === cluster
@@ -52,10 +52,10 @@ const IMMEDIATE_SHUTDOWN_MS_MAX = 5000
 const LOOK_EVERY_MS = 20
 
 /**
- * Stops the server and waits until it has gone: in order, which ends its connections, and without a
- * checkpoint if that takes too long.
+ * Stops the server and waits for its end: a fast shutdown, which ends its connections, then an immediate
+ * one if that takes too long.
  *
- * @throws Error when it is still there after that
+ * @throws Error when it still runs after both
  */
 export async function stopPostmaster(pid: number, cluster: string): Promise<void> {
   const steps = [
@@ -73,7 +73,7 @@ export async function stopPostmaster(pid: number, cluster: string): Promise<void
   throw new Error(`the PostgreSQL server ${pid} on ${cluster} does not stop`)
 }
 
-/** It may have gone by itself since we looked. */
+/** Sends a signal; a process that has already ended is not an error. */
 function interrupt(pid: number, signal: NodeJS.Signals): void {
   try {
     process.kill(pid, signal)

@@ -7,9 +7,9 @@ import { PLAIN_ENVIRONMENT, type UnixAccount } from './account.ts'
 import type { Cluster } from './cluster.ts'
 import { findPostmaster, stopPostmaster } from './postmaster.ts'
 
-/** A PostgreSQL server that is our child. */
+/** A PostgreSQL server that is a child of this process. */
 export interface Server {
-  /** Stops it in order and waits until it has gone. A second call does nothing more. */
+  /** Shuts the server down and waits for its end. Idempotent. */
   stop(): Promise<void>
 }
 
@@ -32,7 +32,7 @@ const SETTINGS = {
   jit: 'off',
   timezone: 'UTC',
   log_timezone: 'UTC',
-  // What is logged names no values: statements and their details can hold what people wrote.
+  // The log contains no values: statements and their details can contain people's texts.
   log_min_messages: 'log',
   log_min_error_statement: 'panic',
   log_error_verbosity: 'terse',
@@ -45,13 +45,13 @@ const LOOK_EVERY_MS = 10
 const LINES_KEPT = 5
 
 /**
- * Starts a server on the cluster and waits until it takes connections, however long it has to
- * recover from a crash.
+ * Starts a server on the cluster and waits until it accepts connections, however long a recovery from a
+ * crash takes.
  *
- * It has a session of its own, so that Ctrl-C in a terminal reaches us and not it; and when we die
- * without a word, it is stopped.
+ * It has a session of its own, so that Ctrl-C in a terminal reaches this process only; if this process
+ * dies, the server is stopped.
  *
- * @returns the last lines it wrote if it ended instead
+ * @returns the last lines of its log if it ended instead
  */
 export async function startServer(
   cluster: Cluster,
@@ -107,8 +107,8 @@ function isRunning(child: ChildProcess): boolean {
 }
 
 /**
- * A shell that waits for us: its input ends without a line when we die, and then it stops the
- * server, which would otherwise outlive us.
+ * Starts a shell that reads from this process: if its input ends without a line, this process died, and the
+ * shell stops the server, which would otherwise outlive it.
  */
 function startGuard(
   pid: number,
@@ -122,7 +122,7 @@ function startGuard(
     detached: true,
     stdio: ['pipe', 'ignore', 'ignore'],
   })
-  // If somebody ended the shell, there is nobody left to write to.
+  // If the shell was ended by another process, writing to it fails; that is not an error.
   child.stdin.on('error', () => undefined)
   const ended = once(child, 'close').then(
     () => undefined,
