@@ -16,7 +16,7 @@ import * as metering from './metering/store.ts'
 import { FREE_TIER_DAILY_CALLS } from './price-list.ts'
 import { type CapacityDeps, getCapacity } from './subscriptions/capacity.ts'
 
-/** Balance, free calls, slots and ledger of the caller's wallet: everything the sub-rooms know of it. */
+/** Balance, free calls, slots and ledger of the caller's wallet, collected from the sub-rooms. */
 export async function getAccount(
   { db, clock, billing }: CapacityDeps & { readonly clock: Clock },
   { wallet }: Caller,

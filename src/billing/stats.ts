@@ -2,12 +2,12 @@ import type { Db } from '#src/db/connection.ts'
 import { findLastProof } from './account/proof.ts'
 import { findFirst, sumSpan } from './account/store.ts'
 
-/** Public totals over all wallets. Spent credits are those not given back. */
+/** Public totals over all wallets. Refunded credits do not count as spent. */
 export type BillingTotals = {
   readonly wallets: number
   readonly creditsSold: number
   readonly creditsSpent: number
-  /** Payments that were credited. */
+  /** Credited payments. */
   readonly topups: number
 }
 
@@ -20,8 +20,8 @@ export interface BillingBase {
 const NOTHING: BillingTotals = { wallets: 0, creditsSold: 0, creditsSpent: 0, topups: 0 }
 
 /**
- * The totals that the last proof of the ledger kept; before the first proof none, until the first account
- * was made. undefined: there is nothing at all.
+ * The totals of the last proof of the ledger; before the first proof zero totals, up to the creation of the
+ * first account; undefined while there are no accounts.
  */
 export async function findBillingBase(db: Db): Promise<BillingBase | undefined> {
   const proof = await findLastProof(db)
@@ -38,7 +38,7 @@ export async function findBillingBase(db: Db): Promise<BillingBase | undefined> 
   return first && { until: first, totals: NOTHING }
 }
 
-/** Adds up what was made in a span of time; up to now without an end. */
+/** Sums accounts, credits and payments in a time span; without an end up to now. */
 export function sumBilling(
   db: Db,
   { since, until }: { readonly since: Date; readonly until: Date | undefined },

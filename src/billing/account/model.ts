@@ -7,7 +7,7 @@ import { pageOf, pageQuery } from '#src/kernel/query.ts'
 import { Address, Instant } from '#src/kernel/units.ts'
 import { Capacity } from '../subscriptions/model.ts'
 
-/** What the wallet has accepted of the terms. */
+/** The terms in force and the version the wallet accepted. */
 export const TermsAcceptance = z
   .object({
     currentVersion: z.string(),
@@ -35,13 +35,13 @@ export const LEDGER_TYPES = [
 ] as const
 export type LedgerType = (typeof LEDGER_TYPES)[number]
 
-/** One change of a balance, asked for. */
+/** Input of one change of a balance. */
 export interface LedgerInput {
   readonly wallet: Address
   readonly type: LedgerType
-  /** Whole and above 0; whether it is added or taken is the verb's. */
+  /** Whole and above 0; the verb decides whether it is added or taken. */
   readonly amountCredits: number
-  /** What causes it, once in the whole ledger: the same one again changes nothing. */
+  /** Unique cause of the change: a second change with the same reference has no effect. */
   readonly reference: string
   readonly note?: string
   readonly at: Date
@@ -73,7 +73,7 @@ export const CreditAccount = z
   .meta({ id: 'Account' })
 export type CreditAccount = z.output<typeof CreditAccount>
 
-/** Query of `GET /account`: which ledger entries. `from` is inclusive, `to` exclusive. */
+/** Query of `GET /account`: filter of the ledger entries. `from` is inclusive, `to` exclusive. */
 export const AccountQuery = z.strictObject({
   ...pageQuery,
   type: z.enum(LEDGER_TYPES).optional(),

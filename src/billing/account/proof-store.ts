@@ -3,7 +3,7 @@ import type { Db } from '#src/db/connection.ts'
 import type { Link } from './rules.ts'
 import { accounts, ledgerProofs } from './tables.ts'
 
-/** What an account says of its ledger. */
+/** The state of an account that its ledger entries must prove. */
 export interface Claim {
   readonly wallet: string
   readonly balanceCredits: number
@@ -11,7 +11,7 @@ export interface Claim {
   readonly createdAt: Date
 }
 
-/** Accounts of wallets above `after`, in order. */
+/** Accounts of wallets above `after`, ordered by wallet. */
 export function listClaims(db: Db, after: string, limit: number): Promise<Claim[]> {
   const { wallet, balanceCredits, entryCount, createdAt } = accounts
   return db
@@ -22,7 +22,7 @@ export function listClaims(db: Db, after: string, limit: number): Promise<Claim[
     .limit(limit)
 }
 
-/** What the wallet's account says, if it has one. */
+/** State of the wallet's account; undefined if it has none. */
 export async function findClaim(db: Db, wallet: string): Promise<Claim | undefined> {
   const { balanceCredits, entryCount, createdAt } = accounts
   const [found] = await db
@@ -32,16 +32,16 @@ export async function findClaim(db: Db, wallet: string): Promise<Claim | undefin
   return found
 }
 
-/** A place in the ledger: all entries of earlier wallets, and of this one up to the position. */
+/** A position in the ledger: all entries of earlier wallets, and of this one up to the position. */
 export interface Place {
   readonly wallet: string
   readonly position: number
 }
 
-/** Some entries of a wallet, added up. */
+/** Sum of some consecutive entries of a wallet. */
 export type WalletLink = Link & {
   readonly wallet: string
-  /** Of those made before the time that was asked for. */
+  /** Credits sold, in entries before the requested time. */
   readonly sold: number
   readonly spent: number
   readonly topups: number
@@ -62,10 +62,10 @@ interface LinkRow extends Record<string, unknown> {
 }
 
 /**
- * The next `limit` entries after a place, added up per wallet in order, up to the wallet `upTo`
- * (undefined: to the end). Of the claimed wallets only entries that their claim knew.
+ * Sums of the next `limit` entries after a place, per wallet in order, up to the wallet `upTo` (undefined:
+ * to the end). Of each wallet only entries up to the position in its claim.
  *
- * @param totalsUntil what was sold and spent is added up of entries made before this time
+ * @param totalsUntil sold and spent credits are summed over entries before this time
  */
 export async function addUpEntries(
   db: Db,
@@ -120,12 +120,12 @@ export async function addUpEntries(
   }))
 }
 
-/** Credits that were bought, and given on top. */
+/** SQL condition: credits that were bought, or granted as a bonus. */
 export function isSold(type: SQL): SQL {
   return sql`${type} in ('topup', 'bonus')`
 }
 
-/** Credits that were used; what was given back counts against it. */
+/** SQL condition: credits that were spent; refunds are subtracted. */
 export function isSpent(type: SQL): SQL {
   return sql`${type} in ('usage', 'subscription', 'refund')`
 }
@@ -140,7 +140,7 @@ export async function hasProof(db: Db, on: string): Promise<boolean> {
   return found.length > 0
 }
 
-/** Keeps a proof; one of the same day stays. */
+/** Stores a proof; an existing one of the same day stays. */
 export async function insertProof(db: Db, proof: ProofRow): Promise<void> {
   await db.insert(ledgerProofs).values(proof).onConflictDoNothing()
 }

@@ -1,4 +1,4 @@
-/** The nightly proof that every balance is the sum of its entries. */
+/** The nightly proof that every balance is the sum of its ledger entries. */
 import type { Db } from '#src/db/connection.ts'
 import type { Clock } from '#src/kernel/clock.ts'
 import { HOUR_MS } from '#src/kernel/durations.ts'
@@ -14,10 +14,10 @@ interface Deps {
 
 /** Accounts proved together; bounds memory. */
 const WALLETS_PER_PAGE = 500
-/** Entries added up by one statement; bounds how long it runs. */
+/** Entries summed by one statement; bounds its duration. */
 const ENTRIES_PER_BATCH = 20_000
 
-/** What a proof found. */
+/** Result of a proof. */
 export interface Proof {
   readonly wallets: number
   readonly entries: number
@@ -25,11 +25,11 @@ export interface Proof {
   readonly totals: Totals
 }
 
-/** What all entries made before a time add up to. */
+/** Sums of all entries before a time. */
 export interface Totals {
-  /** A full hour. */
+  /** A full hour (UTC). */
   readonly until: Date
-  /** Accounts made before it. */
+  /** Number of accounts created before `until`. */
   readonly wallets: number
   readonly creditsSold: number
   readonly creditsSpent: number
@@ -38,18 +38,18 @@ export interface Totals {
 
 /**
  * Entries carry the time at which their transaction began. After this long they are committed: statements
- * end after 30 seconds, and clocks of our machines do not differ by minutes.
+ * end after 30 seconds, and our machines' clocks do not differ by minutes.
  */
 const SETTLED_AFTER_MS = 600_000
 
-/** The newest full hour before which nothing is written any more. */
+/** The newest full hour before which no entry is written any more. */
 export function settledHour(now: Date): Date {
   return new Date(Math.floor((now.getTime() - SETTLED_AFTER_MS) / HOUR_MS) * HOUR_MS)
 }
 
 /**
- * Proves the ledger once a UTC day, in the night, and keeps how it went. Every wallet that does not add
- * up is an error in the log.
+ * Proves the ledger once per UTC day, at night, and stores the result. Every wallet with a difference is
+ * logged as an error.
  */
 export async function proveNightly(deps: Deps, signal: AbortSignal): Promise<void> {
   const on = proofDay(deps.clock.now())
@@ -69,16 +69,16 @@ export async function proveNightly(deps: Deps, signal: AbortSignal): Promise<voi
   deps.log.info({ on, wallets, entries, wrongWallets: wrong.length }, 'ledger proved')
 }
 
-/** How the last proof went; undefined before the first. */
+/** The newest stored proof; undefined before the first. */
 export function findLastProof(db: Db): Promise<store.ProofRow | undefined> {
   return store.findLastProof(db)
 }
 
 /**
- * Adds up every wallet's entries and compares them with its balance and with each other.
+ * Sums every wallet's entries and compares them with its balance and with each other.
  *
- * It reads in short statements and locks nothing. An account is read before its entries, of which only
- * those are taken that it knew: entries made meanwhile belong to the next proof.
+ * It reads in short statements and takes no locks. An account is read before its entries, and only entries
+ * up to its position are included: later ones belong to the next proof.
  *
  * @returns undefined when it was stopped
  */
@@ -92,7 +92,7 @@ export async function proveLedger(deps: Deps, signal: AbortSignal): Promise<Proo
     if (signal.aborted) return undefined
     const claims: readonly store.Claim[] = await store.listClaims(deps.db, after, WALLETS_PER_PAGE)
     const upTo = claims.length < WALLETS_PER_PAGE ? undefined : claims.at(-1)?.wallet
-    // No position is above this one: the page begins behind the wallet that ended the last page.
+    // No position is above this one: the page begins after the last wallet of the previous page.
     const from = { wallet: after, position: Number.MAX_SAFE_INTEGER }
     const page = await addUp(deps.db, from, upTo, claims, until, signal)
     if (page === undefined) return undefined
@@ -110,7 +110,7 @@ export async function proveLedger(deps: Deps, signal: AbortSignal): Promise<Proo
   return { wallets, entries, wrong, totals }
 }
 
-/** The entries of some wallets, added up. */
+/** Sums of the entries of some wallets. */
 interface LedgerPage {
   readonly entries: number
   readonly sold: number
@@ -146,7 +146,7 @@ async function addUp(
   }
 }
 
-/** Wallets whose account and entries differ, also those that have entries and no account. */
+/** Wallets whose account and entries differ, including those that have entries and no account. */
 function findWrong(
   claims: readonly store.Claim[],
   chains: ReadonlyMap<string, Chain>,
@@ -158,7 +158,7 @@ function findWrong(
   return new Set([...wrong, ...[...chains.keys()].filter((wallet) => !claimed.has(wallet))])
 }
 
-/** Looks again at one wallet: its account may have been made while its page was read. */
+/** Proves one wallet again: its account may have been created while its page was read. */
 async function isProved(deps: Deps, wallet: string): Promise<boolean> {
   const claim = await store.findClaim(deps.db, wallet)
   const claims = claim === undefined ? [] : [claim]

@@ -1,20 +1,20 @@
 import { HOUR_MS } from '#src/kernel/durations.ts'
 
-/** Some consecutive entries of one wallet, added up. */
+/** Sum of some consecutive entries of one wallet. */
 export interface Link {
-  /** Positions of the first and the last. */
+  /** Positions of the first and the last entry. */
   readonly first: number
   readonly last: number
   readonly entries: number
   readonly totalCredits: number
-  /** Balance before the first and after the last, as they say. */
+  /** Balance before the first entry and after the last, as recorded in them. */
   readonly startCredits: number
   readonly endCredits: number
-  /** Entries that do not follow from the one before. */
+  /** Number of entries that do not follow from the one before. */
   readonly broken: number
 }
 
-/** What is known of a wallet's chain of entries so far. */
+/** Sum of a wallet's entries from the first one on, as far as they have been read. */
 export interface Chain {
   readonly last: number
   readonly totalCredits: number
@@ -25,7 +25,7 @@ export interface Chain {
 /** The chain of a wallet without entries. */
 export const EMPTY_CHAIN: Chain = { last: 0, totalCredits: 0, endCredits: 0, isWhole: true }
 
-/** The chain with its next entries; not whole when they do not follow. */
+/** Extends the chain by its next entries; `isWhole` becomes false if they do not follow. */
 export function extendChain(chain: Chain, link: Link): Chain {
   const follows = link.first === chain.last + 1 && link.startCredits === chain.endCredits
   const hasAll = link.entries === link.last - link.first + 1
@@ -37,7 +37,10 @@ export function extendChain(chain: Chain, link: Link): Chain {
   }
 }
 
-/** Whether the chain accounts for the balance: every entry there, each following, and their sum it. */
+/**
+ * Whether the chain proves the balance: all entries are present, each follows from the one before, and
+ * their sum equals it.
+ */
 export function proves(
   { last, totalCredits, endCredits, isWhole }: Chain,
   account: { readonly entryCount: number; readonly balanceCredits: number },
@@ -55,7 +58,10 @@ export function proves(
 /** The hour of the UTC day at which the ledger is proved. */
 const PROOF_HOUR = 2
 
-/** The UTC day (`YYYY-MM-DD`) whose proof is due at `now`: today's from two o'clock on. */
+/**
+ * The UTC day (`YYYY-MM-DD`) whose proof is due at `now`: from two o'clock on today's, before that
+ * yesterday's.
+ */
 export function proofDay(now: Date): string {
   return new Date(now.getTime() - PROOF_HOUR * HOUR_MS).toISOString().slice(0, 10)
 }

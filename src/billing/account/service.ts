@@ -17,7 +17,7 @@ interface TermsDeps {
   readonly billing: { readonly terms: Terms }
 }
 
-/** Which terms are in force and what the wallet has accepted of them. */
+/** The terms in force and the version the wallet accepted. */
 export async function getTerms(deps: TermsDeps, caller: Caller): Promise<TermsAcceptance> {
   const { terms } = deps.billing
   const account = await store.findAccount(deps.db, caller.wallet)
@@ -31,7 +31,7 @@ export async function getTerms(deps: TermsDeps, caller: Caller): Promise<TermsAc
 }
 
 /**
- * Accepts the terms in force. Twice is fine and keeps the first time.
+ * Accepts the terms in force. Idempotent: the first acceptance of a version keeps its time.
  *
  * @throws AppError conflict `terms_version_changed` when another version is in force
  */
@@ -48,12 +48,18 @@ export async function acceptTerms(
   return getTerms(deps, caller)
 }
 
-/** @throws AppError conflict `billing_disabled` where this service charges nothing */
+/**
+ * Refuses the operation if billing is disabled.
+ * @throws AppError conflict `billing_disabled`
+ */
 export function requireBilling({ enabled }: { readonly enabled: boolean }): void {
   if (!enabled) throw new AppError('conflict', 'billing_disabled')
 }
 
-/** @throws AppError forbidden `terms_not_accepted` unless the wallet accepted the terms in force */
+/**
+ * Refuses the operation unless the wallet accepted the terms in force.
+ * @throws AppError forbidden `terms_not_accepted`
+ */
 export async function requireTerms(deps: TermsDeps, wallet: Address): Promise<void> {
   const { version } = deps.billing.terms
   const account = await store.findAccount(deps.db, wallet)
@@ -61,18 +67,17 @@ export async function requireTerms(deps: TermsDeps, wallet: Address): Promise<vo
   throw new AppError('forbidden', 'terms_not_accepted', { values: { version } })
 }
 
-/** How a credit ended. */
+/** Result of a credit. */
 export interface Credited {
   readonly balanceCredits: number
-  /** False when the reference had been credited before: nothing changed now. */
+  /** False when the reference was credited before, and nothing was changed. */
   readonly isNew: boolean
 }
 
 /**
- * Adds credits, once per reference. The account is made if there is none.
+ * Adds credits, once per reference. Creates the account if there is none.
  *
- * Whoever changes several wallets in one transaction does it in the order of the wallets, or may lose
- * against a concurrent one.
+ * A transaction that changes several wallets must do so in the order of the wallets to avoid deadlocks.
  *
  * @throws Error when the reference belongs to another change
  */
@@ -90,13 +95,13 @@ export async function credit(tx: Db, input: LedgerInput): Promise<Credited> {
   return { balanceCredits: posted.beforeCredits, isNew: false }
 }
 
-/** How a debit ended. `ok: false`: there is less than that, and nothing was taken. */
+/** Result of a debit. `ok: false`: the balance is too low, and no credits were taken. */
 export type Debited =
   | { readonly ok: true; readonly balanceCredits: number; readonly isNew: boolean }
   | { readonly ok: false; readonly balanceCredits: number }
 
 /**
- * Takes credits, once per reference and never more than there are.
+ * Takes credits, once per reference and never more than the balance.
  *
  * @throws Error when the reference belongs to another change
  */
@@ -128,7 +133,7 @@ async function wasPosted(tx: Db, entry: store.NewEntry): Promise<boolean> {
   return true
 }
 
-/** The wallet's balance, and the position of the ledger entry that made it; 0 before the first. */
+/** The wallet's balance, and the position of its newest ledger entry; 0 before the first. */
 export async function readBalance(
   db: Db,
   wallet: Address,
@@ -137,7 +142,7 @@ export async function readBalance(
   return { balanceCredits: account?.balanceCredits ?? 0, entry: account?.entryCount ?? 0 }
 }
 
-/** Up to `limit` entries of the wallet after a position, in their order. */
+/** Up to `limit` entries of the wallet after a position, ordered by position. */
 export function listEntriesAfter(
   db: Db,
   wallet: Address,
@@ -147,7 +152,7 @@ export function listEntriesAfter(
   return store.listEntriesAfter(db, wallet, position, limit)
 }
 
-/** Those of the wallets whose ledger has gone on since the position known of each. */
+/** The wallets whose ledger has entries after the given positions. */
 export function listMoved(
   db: Db,
   known: readonly { readonly wallet: Address; readonly position: number }[],

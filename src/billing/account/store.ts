@@ -10,13 +10,13 @@ const EMPTY = { balanceCredits: 0, occupiedSlots: 0, entryCount: 0 } as const
 
 export type AccountRow = typeof accounts.$inferSelect
 
-/** The wallet's account, if it has one. */
+/** The wallet's account; undefined if it has none. */
 export async function findAccount(db: Db, wallet: Address): Promise<AccountRow | undefined> {
   const [found] = await db.select().from(accounts).where(eq(accounts.wallet, wallet))
   return found
 }
 
-/** Keeps the wallet's account as it is for everybody else until the transaction ends. */
+/** Locks the wallet's account until the transaction ends. */
 export async function lockAccount(db: Db, wallet: Address): Promise<void> {
   await db
     .select({ wallet: accounts.wallet })
@@ -25,7 +25,7 @@ export async function lockAccount(db: Db, wallet: Address): Promise<void> {
     .for('update')
 }
 
-/** Makes the account if it is missing. */
+/** Creates the account if it is missing. */
 export async function ensureAccount(db: Db, wallet: Address, createdAt: Date): Promise<void> {
   await db
     .insert(accounts)
@@ -33,7 +33,7 @@ export async function ensureAccount(db: Db, wallet: Address, createdAt: Date): P
     .onConflictDoNothing()
 }
 
-/** Writes which terms the wallet accepted, and when; the same version keeps its first time. */
+/** Records the accepted terms with the time; a version that is accepted again keeps its first time. */
 export async function saveTerms(
   db: Db,
   wallet: Address,
@@ -56,7 +56,10 @@ export async function saveTerms(
     })
 }
 
-/** Takes one slot if fewer than `capacity` are taken. @returns whether it did */
+/**
+ * Takes one slot if fewer than `capacity` are taken.
+ * @returns false if none was free
+ */
 export async function occupySlot(db: Db, wallet: Address, capacity: number): Promise<boolean> {
   const taken = await db
     .update(accounts)
@@ -66,7 +69,7 @@ export async function occupySlot(db: Db, wallet: Address, capacity: number): Pro
   return taken.length > 0
 }
 
-/** Gives one slot back. */
+/** Frees one slot. */
 export async function releaseSlot(db: Db, wallet: Address): Promise<void> {
   await db
     .update(accounts)
@@ -74,11 +77,11 @@ export async function releaseSlot(db: Db, wallet: Address): Promise<void> {
     .where(eq(accounts.wallet, wallet))
 }
 
-/** A change of a balance before it is written. */
+/** A ledger entry before it is written. */
 export interface NewEntry {
   readonly wallet: Address
   readonly type: LedgerType
-  /** Positive adds, negative takes. */
+  /** Positive: added; negative: taken. */
   readonly deltaCredits: number
   readonly reference: string
   readonly note: string | undefined
@@ -86,10 +89,10 @@ export interface NewEntry {
 }
 
 /**
- * Changes the balance and writes its entry, in one statement, and tells the channel `ledger` on commit.
+ * Changes the balance and writes its entry, in one statement, and notifies the channel `ledger` on commit.
  *
- * Nothing happens when the reference has an entry, or the balance would become negative. It waits for
- * whoever is changing the same account.
+ * No change when the reference has an entry, or the balance would become negative. Waits for a concurrent
+ * change of the account.
  *
  * @returns the balance before, and after if it changed; undefined when there is no account
  */
@@ -126,7 +129,7 @@ export async function postEntry(
   )
 }
 
-/** Entries of the wallet after a position, in their order. */
+/** Entries of the wallet after a position, ordered by position. */
 export function listEntriesAfter(
   db: Db,
   wallet: Address,
@@ -141,7 +144,7 @@ export function listEntriesAfter(
     .limit(limit)
 }
 
-/** Those of the wallets that have an entry after the position. */
+/** The wallets that have entries after the given positions. */
 export async function listMoved(
   db: Db,
   known: readonly { readonly wallet: Address; readonly position: number }[],
@@ -155,7 +158,7 @@ export async function listMoved(
   return rows.map(({ wallet }) => storedAddress(wallet))
 }
 
-/** The entry of a reference, if it was written. */
+/** The entry of a reference; undefined if there is none. */
 export async function findEntry(db: Db, reference: string): Promise<LedgerRow | undefined> {
   const [found] = await db
     .select()
@@ -166,7 +169,7 @@ export async function findEntry(db: Db, reference: string): Promise<LedgerRow | 
 
 export type LedgerRow = typeof ledgerEntries.$inferSelect
 
-/** Entries of the wallet, newest first, after the given place. */
+/** Entries of the wallet, newest first, after the given position. */
 export function listLedger(
   db: Db,
   wallet: Address,
@@ -182,7 +185,7 @@ export function listLedger(
       and(
         eq(ledgerEntries.wallet, wallet),
         type && eq(ledgerEntries.type, type),
-        // Says what the index of the rare types needs to know, whatever the plan.
+        // Repeats the condition of the partial index, so that any plan can use it.
         type && type !== 'usage' ? ne(ledgerEntries.type, 'usage') : undefined,
         from && gte(createdAt, from),
         to && lt(createdAt, to),
@@ -197,7 +200,7 @@ export function listLedger(
     .limit(limit)
 }
 
-/** What was made in a span of time, over all wallets, for the public figures. */
+/** Sums over all wallets in a time span, for the public figures. */
 export async function sumSpan(db: Db, since: Date, until: Date | undefined) {
   const isWithin = (column: PgColumn) =>
     and(gte(column, since), until === undefined ? undefined : lt(column, until))
@@ -224,7 +227,7 @@ export async function sumSpan(db: Db, since: Date, until: Date | undefined) {
   }
 }
 
-/** When the first account or entry was made; undefined while there is none. */
+/** Time of the first account or entry; undefined while there is none. */
 export async function findFirst(db: Db): Promise<Date | undefined> {
   const [account] = await db.select({ at: min(accounts.createdAt) }).from(accounts)
   const [entry] = await db.select({ at: min(ledgerEntries.createdAt) }).from(ledgerEntries)

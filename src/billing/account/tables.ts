@@ -18,9 +18,9 @@ export const accounts = pgTable(
     balanceCredits: bigint('balance_credits', { mode: 'number' }).notNull(),
     /** Slots taken by watches; changed in the transaction that creates or deletes a watch. */
     occupiedSlots: integer('occupied_slots').notNull(),
-    /** How many ledger entries there are: the position of the newest. */
+    /** Number of ledger entries: the position of the newest. */
     entryCount: bigint('entry_count', { mode: 'number' }).notNull(),
-    /** When the newest ledger entry was made. */
+    /** Time of the newest ledger entry. */
     lastEntryAt: timestamp('last_entry_at', { withTimezone: true }),
     termsVersion: text('terms_version'),
     termsAcceptedAt: timestamp('terms_accepted_at', { withTimezone: true }),
@@ -29,17 +29,17 @@ export const accounts = pgTable(
   (table) => [
     index('accounts_created').on(table.createdAt),
     check('accounts_balance_not_negative', sql`${table.balanceCredits} >= 0`),
-    // Numbers above this are not exact outside the database.
+    // Larger numbers are not exact in JavaScript.
     check('accounts_balance_exact', sql`${table.balanceCredits} <= 9007199254740991`),
     check('accounts_slots_not_negative', sql`${table.occupiedSlots} >= 0`),
   ],
 )
 
 /**
- * Every change of a balance, never edited: the sum of a wallet's deltas is its balance.
+ * Every change of a balance, append-only: the sum of a wallet's deltas is its balance.
  *
- * The order of a wallet's entries is their position, given while its account is locked; identity
- * numbers and clocks of several processes give none.
+ * A wallet's entries are ordered by position, which is assigned while the account is locked; identity
+ * numbers and the clocks of several processes give no order.
  */
 export const ledgerEntries = pgTable(
   'ledger_entries',
@@ -50,18 +50,18 @@ export const ledgerEntries = pgTable(
     type: text('type').notNull(),
     deltaCredits: bigint('delta_credits', { mode: 'number' }).notNull(),
     balanceAfterCredits: bigint('balance_after_credits', { mode: 'number' }).notNull(),
-    /** What caused it; an entry of one reference is written once. */
+    /** Unique cause of the entry. */
     reference: text('reference').notNull().unique(),
     note: text('note'),
-    /** Never before that of the entry at the position before. */
+    /** Never earlier than that of the previous position. */
     createdAt: timestamp('created_at', { withTimezone: true }).notNull(),
   },
   (table) => [
     primaryKey({ columns: [table.wallet, table.position] }),
     index('ledger_entries_wallet').on(table.wallet, table.createdAt, table.position),
-    // What came since the last proof, for the public figures.
+    // Entries since the last proof, for the public figures.
     index('ledger_entries_created').on(table.createdAt),
-    // Metered calls are nearly all entries: without them an entry more costs a call nothing.
+    // Metered calls are nearly all entries; they are left out, so that they do not pay for this index.
     index('ledger_entries_rare')
       .on(table.wallet, table.type, table.createdAt, table.position)
       .where(sql`type <> 'usage'`),
@@ -78,7 +78,7 @@ export const ledgerProofs = pgTable('ledger_proofs', {
   /** Wallets whose entries do not add up to their balance. */
   wrongWallets: bigint('wrong_wallets', { mode: 'number' }).notNull(),
   provedAt: timestamp('proved_at', { withTimezone: true }).notNull(),
-  /** The totals below are of what was made before this hour; null in proofs that kept none. */
+  /** The totals below cover entries before this hour; null in proofs without totals. */
   totalsUntil: timestamp('totals_until', { withTimezone: true }),
   totalWallets: bigint('total_wallets', { mode: 'number' }),
   totalCreditsSold: bigint('total_credits_sold', { mode: 'number' }),

@@ -20,7 +20,7 @@ const LIMITS = {
 const isAlike = (one: Item, other: Item) => one.kind === other.kind
 const answers = (group: Group<Item>): readonly Result[] => group.map(({ name }) => ({ of: name }))
 
-/** A batcher whose work waits until it is let go, one piece after the other. */
+/** A batcher whose work waits until it is released, one piece after the other. */
 function held(over: Partial<typeof LIMITS> = {}) {
   const begun: string[][][] = []
   const gates: PromiseWithResolvers<void>[] = []
@@ -61,7 +61,7 @@ describe('a batcher', () => {
     const names = ['a1', 'a2', 'b1', 'a3', 'c1', 'b2']
     const results = names.map((name) => batcher.add(name.slice(0, 1), { name }))
     await letGo()
-    // The key that has just had a turn goes behind those that wait.
+    // The key that was just served is queued behind the waiting ones.
     expect(begun.slice(1)).toEqual([[['b1', 'b2'], ['c1'], ['a2', 'a3']]])
     await letGo()
     expect(await Promise.all(results)).toEqual(names.map((name) => ({ of: name })))

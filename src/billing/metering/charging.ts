@@ -1,4 +1,4 @@
-/** Settling calls that came together: one statement for all of them, whoever pays. */
+/** Settles concurrent calls of several payers in one statement. */
 
 import { randomUUID } from 'node:crypto'
 import type { Db, SQL } from '#src/db/connection.ts'
@@ -20,18 +20,22 @@ export interface TokenCall {
   readonly resource: ResourceId
 }
 
-/** A token that a statement found active, and what was charged for it. */
+/** An active token that a statement found, and the charge of its calls. */
 export type FoundToken = store.ChargedRow & { readonly hash: string }
 
-/** What settling needs, and whom it tells. */
+/** Dependencies of settling calls, and the listeners that hear of the results. */
 export interface ChargingDeps {
   readonly db: Db
   readonly clock: Clock
   readonly log: Logger
   readonly tokens: TokenLookup
-  /** Which wallet a token turned out to be of, and whether its ledger has new entries. */
+  /**
+   * Called with a token whose wallet a statement found, and whether the wallet's ledger has new entries.
+   */
   found(token: FoundToken, at: Date): void
-  /** Nobody knows whether these ledger entries were written; their calls have failed. */
+  /**
+   * Called with ledger entries of which it is unknown whether they were written; their calls have failed.
+   */
   doubt(references: readonly string[]): void
 }
 
@@ -40,8 +44,8 @@ const RETRY_AFTER_LOSS_SECONDS = 5
 /**
  * Settles calls of several tokens, alike in each group.
  *
- * @returns for each group what its calls are told; undefined: nothing was done, settle it alone
- * @throws AppError upstream `dependency_unavailable` when the database was lost meanwhile
+ * @returns for each group the outcomes of its calls; undefined: nothing was changed, settle it alone
+ * @throws AppError upstream `dependency_unavailable` when the database connection was lost meanwhile
  */
 export async function settleTogether(
   deps: ChargingDeps,
@@ -53,13 +57,16 @@ export async function settleTogether(
     return await settle(deps, rows, { at, isPatient: false })
   } catch (error) {
     if (error instanceof AppError) throw error
-    // Whatever is wrong with one of them is not to hurt the others.
+    // An error of one payer's row must not fail the others: each is settled alone.
     deps.log.warn({ payers: rows.length, problem: traceOf(error) }, 'calls not settled together')
     return []
   }
 }
 
-/** Settles calls of one token, as long as others may be at the same account. @throws as above */
+/**
+ * Settles calls of one token, waiting for its account to be unlocked.
+ * @throws AppError as `settleTogether`
+ */
 export async function settleAlone(
   deps: ChargingDeps,
   group: Group<TokenCall>,
@@ -70,7 +77,7 @@ export async function settleAlone(
   return outcomes
 }
 
-/** Settles calls from one network, where all there is to take is free calls. */
+/** Settles calls of a client network, which has only free calls. */
 export async function settleNetwork(
   { db, clock }: Pick<ChargingDeps, 'db' | 'clock'>,
   [network, ...others]: Group<string>,
@@ -129,7 +136,10 @@ function referencesOf({ batch, calls }: store.ChargeRow): readonly string[] {
   return Array.from({ length: calls }, (_, index) => usageReference(batch, index + 1))
 }
 
-/** @param counted free calls counted with these; nothing when none were left */
+/**
+ * Free calls left before these.
+ * @param counted free calls counted, including these; null or undefined when none were left
+ */
 function leftBefore(counted: number | null | undefined, calls: number): number {
   return counted === null || counted === undefined ? 0 : freeLeft(counted - calls)
 }

@@ -5,19 +5,19 @@ import { NEWS_EVERY_MS } from './model.ts'
 import { notifyLedger } from './store.ts'
 
 /**
- * Says on the channel `ledger` whose ledgers have new entries.
+ * Notifies the channel `ledger` of wallets with new ledger entries.
  *
- * Not in the statement that writes them: PostgreSQL lets transactions that notify commit only one
- * after the other, and each call would wait for the disk behind all others. A stop in between loses
- * the news, not the entries; who listens looks at times without being told.
+ * Not in the statement that writes them: PostgreSQL commits notifying transactions one after the other, and
+ * each call would wait for the disk behind all others. A stop in between loses the notification, not the
+ * entries; listeners also poll.
  */
 export interface LedgerNotifier {
   notify(wallet: string): void
-  /** Fulfilled when everything is told. */
+  /** Resolves when every notification is sent. */
   idle(): Promise<void>
 }
 
-/** The first news goes out at once, what follows together every 50 ms. */
+/** Sends the first notification at once, and the following ones together every 50 ms. */
 export function createLedgerNotifier({
   db,
   log,

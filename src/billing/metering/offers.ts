@@ -1,4 +1,4 @@
-/** How a payer is told what a call costs and how to get credits: the offers, in both forms of x402. */
+/** Offers that tell a payer the price of a call and how to get credits, in both versions of x402. */
 import { z } from 'zod'
 import { builtKey, translate } from '#src/i18n/translate.ts'
 import type { Locale } from '#src/kernel/locale.ts'
@@ -14,14 +14,14 @@ import { SETTLEMENTS } from '../topups/model.ts'
 import type { AssetState } from '../topups/payment-options.ts'
 import { capUnits, symbolOf, unitsFor, usdRateOf } from '../topups/rules.ts'
 
-/** Ours alone: credits are bought beforehand, a call carries no payment. */
+/** A scheme of this service: credits are bought in advance, and a call carries no payment. */
 export const SCHEME = 'flare-watchdog-prepaid' as const
 const MAX_TIMEOUT_SECONDS = 600
 const MIME_TYPE = 'application/json'
-/** Prepaid: nothing is due with the call itself. */
+/** Prepaid: no amount is due with the call itself. */
 const NOTHING_DUE = '0'
 
-/** Where the offers are made. */
+/** Addresses and contracts that the offers name. */
 export interface OfferPlace {
   readonly publicUrl: string
   readonly chainId: number
@@ -62,7 +62,7 @@ export const Offer = z
   .meta({ id: 'PaymentOffer' })
 export type Offer = z.output<typeof Offer>
 
-/** A metered resource as it is offered. */
+/** A metered resource with its price and offers. */
 export interface ResourceEntry {
   readonly resource: ResourceId
   readonly priceCredits: number
@@ -70,7 +70,7 @@ export interface ResourceEntry {
   readonly accepts: Offer[]
 }
 
-/** What a resource costs, and an offer for each way to pay on the EVM chain that can be used now. */
+/** Price of a resource, with an offer for each asset of the EVM chain that can pay now. */
 export function resourceEntry(
   resource: ResourceId,
   place: OfferPlace,
@@ -127,15 +127,15 @@ const PATHS = {
   pricingEndpoint: '/api/x402/pricing',
 } as const
 
-/** Why a call is to be paid, in the words of x402. */
+/** Error of an unpaid call, in the words of x402. */
 export type PaymentError = 'payment_required' | 'unsupported_scheme'
 
-/** The members of a 402 body that x402 version 1 reads, and the rest of the resource's entry. */
+/** The members of a 402 body for x402 version 1, and the rest of the resource's entry. */
 export function paymentRequiredV1(error: PaymentError, entry: ResourceEntry) {
   return { x402Version: 1, error, ...entry } as const
 }
 
-/** The value of the header `PAYMENT-REQUIRED`: x402 version 2 in base64. */
+/** Value of the header `PAYMENT-REQUIRED`: x402 version 2 in base64. */
 export function paymentRequiredV2(
   error: PaymentError,
   { resource, accepts, description }: ResourceEntry,

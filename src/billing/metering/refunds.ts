@@ -1,4 +1,4 @@
-/** Giving back what a call took, also when that is not possible at once. */
+/** Refunds of charges, also when the database is not available at once. */
 
 import { type Db, transact } from '#src/db/connection.ts'
 import type { Clock } from '#src/kernel/clock.ts'
@@ -17,17 +17,20 @@ interface Deps {
   readonly log: Logger
 }
 
-/** Ledger entries whose credits belong to somebody else again. This process keeps them in mind. */
+/** Ledger entries that must still be refunded, in the memory of this process. */
 export interface Debts {
-  /** Remembers entries, also such of which nobody knows whether they were written. */
+  /** Adds entries, including those of which it is unknown whether they were written. */
   add(references: readonly string[]): void
-  /** Gives back what can be. @throws Error when the database does not answer */
+  /**
+   * Refunds the entries it can.
+   * @throws Error when the database does not answer
+   */
   settle(): Promise<void>
-  /** Tries once more, and says in the log what is left. */
+  /** Tries once more, and logs the remaining entries. */
   close(): Promise<void>
 }
 
-/** No debts. */
+/** Creates an empty list of pending refunds. */
 export function createPendingRefunds({ db, clock, log }: Deps): Debts {
   const owedSince = new Map<string, Date>()
 
@@ -58,8 +61,8 @@ export function createPendingRefunds({ db, clock, log }: Deps): Debts {
 }
 
 /**
- * Gives back charges of one payer, all free calls of one day or all paid. Never rejects: paid ones that
- * cannot be given back now are owed.
+ * Refunds charges of one payer, all free calls of one day or all paid. Never rejects: paid ones that cannot
+ * be refunded now are added to the pending refunds.
  */
 export async function refund(
   deps: Deps,

@@ -8,17 +8,17 @@ export function utcDay(at: Date): string {
   return at.toISOString().slice(0, 10)
 }
 
-/** When the free calls begin anew: the next midnight in UTC. */
+/** The next midnight in UTC, when the free calls are renewed. */
 export function nextUtcDay(at: Date): Date {
   return new Date((Math.floor(at.getTime() / DAY_MS) + 1) * DAY_MS)
 }
 
-/** Free calls left when so many were counted. A count may be above the limit: it is not cut off. */
+/** Free calls left after `countedCalls`, which may be above the limit. */
 export function freeLeft(countedCalls: number): number {
   return Math.max(0, FREE_TIER_DAILY_CALLS - countedCalls)
 }
 
-/** What the references of a batch's ledger entries begin with; the number of the paid call follows. */
+/** Prefix of the references of a batch's ledger entries; the number of the paid call follows. */
 export function usageStart(batch: string): string {
   return `usage:${batch}:`
 }
@@ -28,14 +28,14 @@ export function usageReference(batch: string, number: number): string {
   return `${usageStart(batch)}${number}`
 }
 
-/** Reference of the entry that gives back what the entry `usage` took. */
+/** Reference of the entry that refunds the entry `usage`. */
 export function refundReference(usage: string): string {
   return `refund:${usage}`
 }
 
 /**
- * What each call of a batch is told, in their order: first those that were free, then those that were
- * paid, each with the balance after its own entry, then those that were refused.
+ * Outcomes of the calls of a batch, in their order: the free ones, then the paid ones with the balance
+ * after their own entry, then the refused ones.
  */
 export function shareOut(settlement: Settlement, calls: number): readonly ChargeOutcome[] {
   const { subject, day, priceCredits, batch, free, paid, balanceBeforeCredits } = settlement

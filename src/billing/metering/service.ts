@@ -26,24 +26,27 @@ interface Deps {
   readonly tokens: model.TokenLookup
 }
 
-/** Charges metered calls. Calls that come at the same time to this process are settled together. */
+/** Charges metered calls. Concurrent calls to this process are settled together. */
 export interface Metering {
   /**
    * Settles a call: free, paid, or refused.
    *
    * @throws AppError rate_limited `rate_limited` when too many calls are waiting
-   * @throws AppError upstream `dependency_unavailable` when the database was lost meanwhile; what the
-   *   call may have paid is given back then
+   * @throws AppError upstream `dependency_unavailable` when the database connection was lost meanwhile; a
+   * charge that was written is then refunded
    */
   charge(call: model.MeteredCall): Promise<model.ChargeOutcome>
   /**
-   * Gives back what a call took: the free call, or the credits with an entry `refund`. Never rejects:
-   * credits that cannot be given back now are left to `settleDebts`.
+   * Refunds a charge: the free call, or the credits with an entry `refund`. Never rejects: credits that
+   * cannot be refunded now are left to `settleDebts`.
    */
   refund(charge: model.Charge): Promise<model.Returned>
-  /** Gives back what could not be when it was due. @throws Error when the database does not answer */
+  /**
+   * Retries the pending refunds.
+   * @throws Error when the database does not answer
+   */
   settleDebts(): Promise<void>
-  /** Waits for what is in hand. */
+  /** Waits for the work in progress. */
   stop(): Promise<void>
 }
 
@@ -56,11 +59,11 @@ const LIMITS = {
   itemsMax: model.CALLS_MAX,
 } as const
 
-/** Has charged nothing yet. */
+/** Creates the metering of this process. */
 export function createMetering(deps: Deps): Metering {
   const ledgerNotifier = createLedgerNotifier(deps)
   const pendingRefunds = createPendingRefunds(deps)
-  /** Which wallet a token is of, as far as this process has learned; that never changes. */
+  /** Wallets of known tokens; the wallet of a token never changes. */
   const wallets = new Map<string, string>()
   const notes = new Set<Promise<void>>()
   const charging = {
@@ -117,7 +120,7 @@ export function createMetering(deps: Deps): Metering {
   }
 }
 
-/** How a wallet, or a network, stands before a call. */
+/** Quota of a wallet or client network before a call. */
 export async function getQuotaStatus(
   { db, clock }: Pick<Deps, 'db' | 'clock'>,
   subject: { readonly wallet: Address } | { readonly network: string },
@@ -129,10 +132,10 @@ export async function getQuotaStatus(
   return { balanceCredits: account?.balanceCredits ?? 0, freeLeft: freeLeft(counted) }
 }
 
-/** Days whose counts are kept: today's, and yesterday's for calls begun before midnight. */
+/** Retention of the counts: today's, and yesterday's for calls begun before midnight. */
 const DAYS_KEPT_MS = DAY_MS
 
-/** Forgets the free calls of days that are over. */
+/** Deletes the counts of past days. */
 export async function pruneFreeCalls({ db, clock }: Pick<Deps, 'db' | 'clock'>): Promise<void> {
   await deleteFreeCallsBefore(db, utcDay(new Date(clock.now().getTime() - DAYS_KEPT_MS)))
 }

@@ -5,7 +5,7 @@ import { FREE_TIER_DAILY_CALLS } from '../price-list.ts'
 import { usageStart } from './rules.ts'
 import { freeCalls } from './tables.ts'
 
-/** A constant of ours as it stands in a statement. */
+/** A constant, inlined into a statement. */
 const LIMIT = sql.raw(String(FREE_TIER_DAILY_CALLS))
 
 /** Free calls made on a UTC day (`YYYY-MM-DD`). */
@@ -23,25 +23,28 @@ export interface ChargeRow {
   readonly hash: string
   readonly calls: number
   readonly priceCredits: number
-  /** Names them in the references of their ledger entries. @see usageStart */
+  /**
+   * Id of the batch, part of the references of its ledger entries.
+   * @see usageStart
+   */
   readonly batch: string
   /** Note of their ledger entries. */
   readonly note: string
 }
 
-/** What became of a row. */
+/** Result of a row. */
 export interface ChargedRow {
   readonly tokenId: number
   readonly lastUsedAt: Date | null
   readonly wallet: string
-  /** Undefined: the account was in other hands, and nothing was done. */
+  /** Undefined: the account was locked elsewhere, and nothing was changed. */
   readonly charge: RowCharge | undefined
 }
 
 /** How the calls of a row were settled. */
 export interface RowCharge {
   readonly balanceBeforeCredits: number
-  /** Free calls counted, these included; null when none were left. */
+  /** Free calls counted, including these; null when none were left. */
   readonly counted: number | null
   readonly free: number
   readonly paid: number
@@ -59,21 +62,21 @@ interface FoundRow extends Record<string, unknown> {
 }
 
 /**
- * Settles rows in one statement. For each: finds the wallet by the token, takes free calls while there
- * are any, pays the rest as far as the balance goes, with one ledger entry per paid call.
+ * Settles rows in one statement. For each row: finds the wallet by the token, takes free calls while there
+ * are any, and pays the rest as far as the balance allows, with one ledger entry per paid call.
  *
- * An account is locked before anything is done for it, and what is done goes by how it is then: free
- * calls and credits are taken once, whoever else is at it. With `isPatient` it waits for accounts that
- * others have locked, otherwise it passes them over. Of two rows of one wallet it passes over the
- * second. Rows of free calls are locked in the order of their wallets, so that nobody waits in a circle.
+ * An account is locked before it is read, so free calls and credits are taken once, whatever runs
+ * concurrently. With `isPatient` the statement waits for locked accounts, otherwise it skips them. Of two
+ * rows of one wallet it skips the second. Rows of free calls are locked in the order of their wallets,
+ * which excludes deadlocks.
  *
- * @returns one for each row, undefined where the token opens nothing
+ * @returns one result for each row, undefined where the token is not active
  */
 export async function chargeRows(
   db: Db,
   rows: readonly ChargeRow[],
   options: {
-    /** Selects `id`, `wallet` and `last_used_at` of the active token with a hash. */
+    /** Builds the query for `id`, `wallet` and `last_used_at` of the active token with a hash. */
     readonly activeToken: (hash: SQL) => SQL
     readonly at: Date
     readonly day: string
@@ -83,7 +86,7 @@ export async function chargeRows(
   const { activeToken, day, isPatient } = options
   const at = sql`${options.at}::timestamptz`
   const column = (values: readonly unknown[]) => sql.param(values)
-  // Plain SQL: this is the query of every metered call. Tokens are found one by one, so that the plan
+  // Plain SQL: this is the query of every metered call. Tokens are looked up one by one, so that the plan
   // is the same for few and for many and is made once.
   const found = await db.execute<FoundRow>(sql`
     with asked as (
@@ -151,7 +154,7 @@ function toCharged({ id, used_at, wallet, balance, counted, free, paid }: FoundR
 /**
  * Takes free calls of a subject while there are any.
  *
- * @returns what is counted now, these calls included; undefined when none were left
+ * @returns the new count, including these calls; undefined when none were left
  */
 export async function takeFreeCalls(
   db: Db,
@@ -170,7 +173,10 @@ export async function takeFreeCalls(
   return counted?.calls
 }
 
-/** Makes so many calls free again. @returns the count after that */
+/**
+ * Takes calls off the count of free calls.
+ * @returns the new count
+ */
 export async function refundFreeCalls(
   db: Db,
   subject: string,
@@ -185,7 +191,7 @@ export async function refundFreeCalls(
   return counted?.calls ?? 0
 }
 
-/** Forgets the counts of the days before that one. */
+/** Deletes the counts of days before `day`. */
 export async function deleteFreeCallsBefore(db: Db, day: string): Promise<void> {
   await deleteInBatches(async (limit) => {
     const gone = await db.execute(sql`
@@ -196,7 +202,7 @@ export async function deleteFreeCallsBefore(db: Db, day: string): Promise<void> 
   })
 }
 
-/** Tells the channel `ledger` of wallets whose entries are written. */
+/** Notifies the channel `ledger` of wallets with new entries. */
 export async function notifyLedger(db: Db, wallets: readonly string[]): Promise<void> {
   await db.execute(sql`
     select pg_notify('ledger', wallet) from unnest(${sql.param(wallets)}::text[]) as notified(wallet)`)

@@ -1,7 +1,7 @@
 import { sql } from 'drizzle-orm'
 import { check, date, index, integer, pgTable, primaryKey, text } from 'drizzle-orm/pg-core'
 
-/** Free calls made, per UTC day and per wallet or client network. */
+/** Free calls used, per UTC day and per wallet or client network. */
 export const freeCalls = pgTable(
   'free_calls',
   {
@@ -9,8 +9,8 @@ export const freeCalls = pgTable(
     subject: text('subject').notNull(),
     day: date('day', { mode: 'string' }).notNull(),
     /**
-     * Calls that came while there were free ones left. Those that came together with the last free
-     * one are counted too, so that the count before them is known from the count after.
+     * Free calls used. Calls settled together with the last free one are counted too, so that the count
+     * before them follows from the count after.
      */
     calls: integer('calls').notNull(),
   },

@@ -1,4 +1,4 @@
-/** How many slots a wallet may fill and does, and who has to be told when that changes. */
+/** Counts of a wallet's slots, and the notification of changes. */
 import { type Db, transact } from '#src/db/connection.ts'
 import type { Clock } from '#src/kernel/clock.ts'
 import { AppError } from '#src/kernel/errors.ts'
@@ -12,13 +12,16 @@ import { moveForPauses } from './pauses.ts'
 import { capacitySteps, goneAt, type LostSlots, trialSlots } from './rules.ts'
 import * as store from './store.ts'
 
-/** What counting slots needs. */
+/** Dependencies of counting slots. */
 export interface CapacityDeps {
   readonly db: Db
   readonly billing: { readonly enabled: boolean }
 }
 
-/** The wallet's slots at `now`. Where nothing is charged slots are not counted, and watches have one limit. */
+/**
+ * The wallet's slots at `now`. Where billing is disabled slots are not counted, and a single limit applies
+ * to watches.
+ */
 export async function getCapacity(
   { db, billing }: CapacityDeps,
   wallet: Address,
@@ -36,22 +39,25 @@ export async function getCapacity(
   return { purchased, trial, used, available, max: SLOTS_MAX }
 }
 
-/** How many watches of the wallet may run at `now`. */
+/** Number of the wallet's watches that may run at `now`. */
 export async function countSlots(deps: CapacityDeps, wallet: Address, now: Date): Promise<number> {
   if (!deps.billing.enabled) return FREE_WATCHES_MAX
   const { purchased, trial } = await getCapacity(deps, wallet, now)
   return purchased + trial
 }
 
-/** @throws AppError conflict `slot_limit_reached` when `more` slots were too many for one wallet */
+/**
+ * Refuses `more` slots beyond the limit of one wallet.
+ * @throws AppError conflict `slot_limit_reached`
+ */
 export function requireRoom({ purchased, trial, max }: Capacity, more: number): void {
   if (purchased + trial + more <= max) return
   throw new AppError('conflict', 'slot_limit_reached', { values: { count: max } })
 }
 
 /**
- * Keeps the wallet's slots as they are for everybody else until the transaction ends. Taken before any
- * watch or subscription of the wallet is touched, so that nobody waits in a circle.
+ * Locks the wallet's slots until the transaction ends. Taken before any watch or subscription of the wallet
+ * is touched, which excludes deadlocks.
  */
 export async function lockSlots(tx: Db, wallet: Address): Promise<void> {
   await accounts.lockAccount(tx, wallet)
@@ -60,7 +66,7 @@ export async function lockSlots(tx: Db, wallet: Address): Promise<void> {
 /**
  * Takes one slot for a new watch, in the watch's transaction.
  *
- * @throws AppError conflict `no_free_slot`, or `watch_limit_reached` where nothing is charged
+ * @throws AppError conflict `no_free_slot`, or `watch_limit_reached` where billing is disabled
  */
 export async function occupySlot(deps: CapacityDeps, wallet: Address, now: Date): Promise<void> {
   const { db: tx, billing } = deps
@@ -75,30 +81,31 @@ export async function occupySlot(deps: CapacityDeps, wallet: Address, now: Date)
   throw new AppError('conflict', 'no_free_slot', { values: { count: capacity } })
 }
 
-/** Gives a deleted watch's slot back, in the watch's transaction. */
+/** Frees a deleted watch's slot, in the watch's transaction. */
 export async function releaseSlot(tx: Db, wallet: Address): Promise<void> {
   await accounts.releaseSlot(tx, wallet)
 }
 
-/** A wallet's capacity after it has changed. */
+/** A wallet's capacity after a change. */
 export interface ChangedCapacity {
   readonly wallet: Address
-  /** How many of its watches may run. */
+  /** Number of its watches that may run. */
   readonly capacity: number
-  /** When its trial ended, if that is what changed it. */
+  /** End of the trial, if that caused the change. */
   readonly trialEndedAt: Date | undefined
-  /** When that was, where it was noticed later. */
+  /** Time of the change, if it was processed later. */
   readonly since?: Date
   readonly at: Date
 }
 
 /**
- * Calls `adjust` for every change of a wallet's capacity, once. Of several that were not noticed, after
- * a stop of the service, each has its own, the earliest first.
+ * Calls `adjust` once for every change of a wallet's capacity. After a stop of the service each missed
+ * change has a call of its own, the earliest first.
  *
- * Each wallet is a transaction of its own, in which the change is forgotten: what `adjust` does there
- * happens with it or not at all. A wallet that fails is put into quarantine; the others go on. Nothing is
- * called before it is noted that billing is on again: until then trials have ended that stood still.
+ * Each wallet has a transaction of its own, which also deletes the change: effects of `adjust` in it are
+ * committed with the deletion or not at all. A wallet that fails is put into quarantine; the others follow.
+ * No call is made before the return of billing is recorded, because trials that stood still meanwhile would
+ * seem to have ended.
  */
 export async function fitChanged(
   {
@@ -135,7 +142,7 @@ export async function fitChanged(
   )
 }
 
-/** What the end of its trial and of its subscriptions takes from a wallet. */
+/** The slots a wallet loses by the end of its trial and of its subscriptions. */
 async function listLosses(tx: Db, wallet: Address, trialEndsAt: Date | undefined) {
   const expired = await store.listExpired(tx, wallet)
   return [

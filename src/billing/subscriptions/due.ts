@@ -3,21 +3,20 @@ import type { Quarantine } from '#src/kernel/quarantine.ts'
 import type { Address } from '#src/kernel/units.ts'
 import type { DuePlace } from './store.ts'
 
-/** Wallets read at once. */
+/** Wallets read by one query. */
 const WALLETS_PER_READ = 100
 
 /**
- * Calls `work` for every wallet of a list of due things, in its order. A wallet whose work throws is put
- * into quarantine and the next goes on; it is tried again by the next pass. A wallet that is due at several
- * times comes once for each.
+ * Calls `work` for every wallet of a list of due rows, in its order. A wallet whose work throws is put into
+ * quarantine, and is retried by the next pass. A wallet that is due at several times has one call for each.
  *
- * @param list the next places after one, in order; empty at the end
+ * @param list the next rows after a place, in order; empty at the end
  * @throws a failure that is not the wallet's own, such as a lost connection
  */
 export async function forEachDue(
   options: {
     readonly quarantine: Quarantine
-    /** What failed, for the quarantine, such as `renewal`. */
+    /** Kind of the failed row for the quarantine, such as `renewal`. */
     readonly kind: string
     readonly signal: AbortSignal
     readonly list: (page: {

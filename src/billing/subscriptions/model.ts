@@ -1,17 +1,17 @@
 /**
- * Capacity is how many slots a wallet may fill now: the running trial's one, and the slots of its
- * subscriptions, in their grace too. Every watch that is not deleted takes one.
+ * Capacity is the number of slots a wallet may fill now: that of the running trial, and those of its
+ * subscriptions, also during their grace. Every watch that is not deleted takes one.
  *
  * A subscription is slots paid for a term of periods. At its end it is renewed for the same slots and
- * periods at the price of that day, or it is over. A renewal that fails is tried again after 24 and 48
- * hours; the slots stay for 72.
+ * periods at the price of that day, or it ends. A renewal that fails is retried after 24 and 48 hours; the
+ * slots stay for 72.
  */
 import { z } from 'zod'
 import { pageOf, pageQuery, textInteger } from '#src/kernel/query.ts'
 import { Credits, Id, Instant } from '#src/kernel/units.ts'
 import { SLOTS_MAX } from '../price-list.ts'
 
-/** Most periods bought at once: ten years. */
+/** Upper limit of the periods bought at once: ten years. */
 export const PERIODS_MAX = 120
 
 /** Answer of `POST /subscriptions/trial`. */
@@ -27,7 +27,7 @@ export const SlotQuoteQuery = z.strictObject({
 })
 export type SlotQuoteQuery = z.output<typeof SlotQuoteQuery>
 
-/** What slots would cost now. Answer of `GET /subscriptions/quote`. */
+/** Price of slots now. Answer of `GET /subscriptions/quote`. */
 export const SlotQuote = z
   .object({
     quantity: z.int(),
@@ -61,7 +61,10 @@ export type NewSubscription = z.output<typeof NewSubscription>
 export const SUBSCRIPTION_STATUSES = ['active', 'grace', 'expired'] as const
 export type SubscriptionStatus = (typeof SUBSCRIPTION_STATUSES)[number]
 
-/** A subscription as callers see it. `startsAt`, `endsAt` and `totalCredits` are those of its last paid term. */
+/**
+ * A subscription as callers see it. `startsAt`, `endsAt` and `totalCredits` are those of its last paid
+ * term.
+ */
 export const Subscription = z
   .object({
     id: Id,
@@ -107,7 +110,7 @@ export const SubscriptionList = pageOf(Subscription)
   .meta({ id: 'SubscriptionList' })
 export type SubscriptionList = z.output<typeof SubscriptionList>
 
-/** Body of `PATCH /subscriptions`: of one subscription, or of all that are not over. */
+/** Body of `PATCH /subscriptions`: changes one subscription, or all that have not ended. */
 export const SubscriptionChanges = z
   .strictObject({ autoRenew: z.boolean(), id: Id.optional() })
   .meta({ id: 'SubscriptionChanges' })

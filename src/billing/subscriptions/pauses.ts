@@ -1,4 +1,4 @@
-/** Times in which billing was off: terms and trials stand still in them. */
+/** Pauses of billing, in which terms and trials stand still. */
 import { type Db, transact } from '#src/db/connection.ts'
 import { isolateEach } from '#src/db/isolate.ts'
 import type { Clock } from '#src/kernel/clock.ts'
@@ -16,24 +16,25 @@ interface Deps {
   readonly quarantine: Quarantine
 }
 
-/** Wallets read at once. */
+/** Wallets read by one query. */
 const WALLETS_PER_READ = 100
 
-/** Notes that billing is off, from the first time on that it is seen so. */
+/** Records that billing is off. Idempotent: the first record keeps its time. */
 export async function recordBillingOff({ db, clock }: Deps): Promise<void> {
   await store.beginPause(db, clock.now())
 }
 
 /**
- * Notes that billing is on, and moves every term and trial by the time it was off. Each wallet is a
- * transaction of its own; one that fails is put into quarantine and tried again by the next pass.
+ * Records that billing is on, and moves every term and trial by the time it was off. Each wallet has a
+ * transaction of its own; one that fails is put into quarantine and retried by the next pass.
  */
 export async function recordBillingOn(deps: Deps, signal: AbortSignal): Promise<void> {
   const { db, clock, log, quarantine } = deps
   const now = clock.now()
   const isOver = await transact(db, async (tx) => {
     const offAt = await store.endPause(tx, now)
-    // Who watched for free needs slots from now on; terms and trials are fitted once they have been moved.
+    // Owners of watches that were free need slots from now on; capacities are adjusted after terms and
+    // trials have been moved.
     if (offAt !== undefined) await store.insertFreeCapacityChanges(tx, { offAt, at: now })
     return offAt !== undefined
   })
@@ -65,7 +66,7 @@ export async function recordBillingOn(deps: Deps, signal: AbortSignal): Promise<
 }
 
 /**
- * Moves the terms and the trial of a wallet by the pauses that were not counted yet, in the caller's
+ * Moves the terms and the trial of a wallet by the pauses that were not applied yet, in the caller's
  * transaction, which has locked the wallet's slots.
  */
 export async function moveForPauses(tx: Db, wallet: Address, now: Date): Promise<void> {
@@ -90,7 +91,10 @@ export async function moveForPauses(tx: Db, wallet: Address, now: Date): Promise
   if (isMoved) await store.insertCapacityChange(tx, wallet, now)
 }
 
-/** @returns whether there was something to move */
+/**
+ * Moves the end of a trial.
+ * @returns false if there was nothing to move
+ */
 async function moveTrial(
   tx: Db,
   wallet: Address,
@@ -102,7 +106,7 @@ async function moveTrial(
   if (trial === undefined || startedAt === undefined || endsAt === undefined) return false
   for (const pause of pauses.filter(({ number }) => number > trial.movedForPause)) {
     movedForPause = pause.number
-    // One that was over before billing went off is over.
+    // A trial that ended before billing was switched off has ended.
     if (endsAt <= pause.offAt) continue
     const ms = pausedMs({ startsAt: startedAt, dueAt: endsAt }, pause)
     startedAt = new Date(startedAt.getTime() + ms)

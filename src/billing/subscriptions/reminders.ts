@@ -1,4 +1,4 @@
-/** Ends that owners are reminded of: of paid terms and of the trial. */
+/** Reminders of the end of paid terms and of the trial. */
 import { type Db, transact } from '#src/db/connection.ts'
 import type { Clock } from '#src/kernel/clock.ts'
 import type { Quarantine } from '#src/kernel/quarantine.ts'
@@ -17,17 +17,17 @@ import {
 } from './rules.ts'
 import * as store from './store.ts'
 
-/** Slots that end soon. */
+/** Slots whose term ends soon. */
 export interface EndingSlots {
   readonly wallet: Address
-  /** The subscription and its term. */
+  /** Ids of the subscription and of its term. */
   readonly id: number
   readonly term: number
   readonly quantity: number
   readonly endsAt: Date
-  /** What its renewal costs and what is missing for it; null where it does not renew itself. */
+  /** Price of its renewal and the missing credits; null without automatic renewal. */
   readonly renewal: { readonly credits: number; readonly missingCredits: number } | null
-  /** Slots the wallet has left then. */
+  /** Slots of the wallet after that end. */
   readonly slotsLeft: number
   readonly at: Date
 }
@@ -47,12 +47,12 @@ export interface ComingRenewal {
 export interface EndingTrial {
   readonly wallet: Address
   readonly endsAt: Date
-  /** Slots the wallet has left then. */
+  /** Slots of the wallet after that end. */
   readonly slotsLeft: number
   readonly at: Date
 }
 
-/** Who tells a wallet's people, in the transaction that notes that they were told. */
+/** Listener that notifies the wallet's owner, in the transaction that records the reminder. */
 interface ReminderNews {
   slotsEnd(tx: Db, ending: EndingSlots): Promise<void>
   slotsRenew(tx: Db, renewal: ComingRenewal): Promise<void>
@@ -68,12 +68,12 @@ interface Deps {
 }
 
 /**
- * Reminds of every end that is due: of a term 7 days and 1 day before, unless its renewal is switched on
- * and the balance covers it, which is announced 3 days before; of the trial 2 days before.
+ * Sends every due reminder: 7 days and 1 day before the end of a term, unless it renews automatically and
+ * the balance suffices, which is announced 3 days before; 2 days before the end of the trial.
  *
- * Each once, however many processes look: what was told is noted in the transaction that tells it, under
- * the lock of the wallet's account. What a stopped service has missed is told as one, and not at all
- * when the end is past. A wallet that fails is put into quarantine; the others go on.
+ * Each is sent once, whatever the number of processes: the transaction that sends it also records it, under
+ * the lock of the wallet's account. Reminders missed by a stopped service are sent as one, and not after
+ * the end. A wallet that fails is put into quarantine; the others follow.
  */
 export async function remindDue(deps: Deps, signal: AbortSignal): Promise<void> {
   const { db, quarantine } = deps

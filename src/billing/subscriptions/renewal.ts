@@ -1,4 +1,4 @@
-/** What time does to subscriptions: renewed, in grace, over. */
+/** Renewal, grace and end of subscriptions. */
 import { type Db, transact } from '#src/db/connection.ts'
 import type { Clock } from '#src/kernel/clock.ts'
 import type { Logger } from '#src/kernel/logger.ts'
@@ -24,21 +24,21 @@ import {
 } from './rules.ts'
 import * as store from './store.ts'
 
-/** A renewal that failed for want of credits, after however many tries. */
+/** A renewal that failed for lack of credits, after one or more tries. */
 export interface FailedRenewal {
   readonly wallet: Address
-  /** The subscription, which term is unpaid, and how often that was tried. */
+  /** Ids of the subscription and of the unpaid term, and the number of tries. */
   readonly id: number
   readonly term: number
   readonly tries: number
   readonly quantity: number
   readonly missingCredits: number
-  /** undefined: this was the last one. */
+  /** Time of the next try; undefined after the last. */
   readonly nextTryAt: Date | undefined
   readonly lastTryAt: Date
-  /** Until when the slots stay. */
+  /** Time until which the slots stay. */
   readonly goneAt: Date
-  /** Slots the wallet has left then. */
+  /** Slots of the wallet after that time. */
   readonly slotsLeft: number
   readonly at: Date
 }
@@ -47,16 +47,16 @@ export interface FailedRenewal {
 export interface PaidRenewal {
   readonly wallet: Address
   readonly id: number
-  /** The last term that was paid. */
+  /** The last paid term. */
   readonly term: number
   readonly quantity: number
   readonly endsAt: Date
-  /** Of all the terms together. */
+  /** Sum over all the terms. */
   readonly credits: number
   readonly balanceCredits: number
 }
 
-/** Notifies a wallet's owner, in the transaction of what happened. */
+/** Listener that notifies the wallet's owner, in the transaction of the change. */
 interface RenewalNews {
   renewed(tx: Db, renewal: PaidRenewal): Promise<void>
   renewalFailed(tx: Db, failed: FailedRenewal): Promise<void>
@@ -74,11 +74,11 @@ interface Deps {
 /**
  * Renews or ends every subscription that is due.
  *
- * A wallet's subscriptions are one transaction, payment and notices included, and each term has one
- * ledger reference: whenever the process dies, a term is paid once or not at all. A wallet that fails is
- * put into quarantine and tried again by the next pass; the others go on. After a pause of the
- * service the tries that were missed are made up for, and told as one; a renewed term begins where the
- * last one ended. Where nothing is charged, nothing is renewed, and terms stand still.
+ * A wallet's subscriptions share one transaction, with payment and notices, and each term has one ledger
+ * reference: even if the process dies, a term is paid once or not at all. A wallet that fails is put into
+ * quarantine and retried by the next pass; the others follow. After a pause of the service the missed tries
+ * are made up for with one notice; a renewed term begins where the last one ended. Where billing is
+ * disabled nothing is renewed, and terms stand still.
  */
 export async function renewDue(deps: Deps, signal: AbortSignal): Promise<void> {
   const { db, log, quarantine } = deps
@@ -95,7 +95,10 @@ export async function renewDue(deps: Deps, signal: AbortSignal): Promise<void> {
   })
 }
 
-/** @returns the subscriptions that changed, as they are now */
+/**
+ * Renews or ends a wallet's due subscriptions.
+ * @returns those that changed, in their new state
+ */
 async function settleWallet(
   { notices }: Deps,
   tx: Db,
@@ -110,7 +113,7 @@ async function settleWallet(
     const next = await settle(tx, wallet, row, now)
     if (next === row) {
       const due = dueAt(row) ?? null
-      // A release may have changed the rule since the row was written.
+      // A release may have changed the rules since the row was written.
       if (due?.getTime() !== row.dueAt?.getTime()) {
         await store.updateSubscription(tx, row.id, { dueAt: due })
       }
@@ -152,7 +155,7 @@ async function settle(
   return settle(tx, wallet, await renew(tx, wallet, row, now), now)
 }
 
-/** The next term, paid; or the same one in grace. */
+/** Pays the next term, or puts the subscription into grace. */
 async function renew(
   tx: Db,
   wallet: Address,
@@ -184,7 +187,7 @@ async function renew(
   }
 }
 
-/** As it stands when everything of the wallet is settled. */
+/** Describes a failed renewal after all subscriptions of the wallet are settled. */
 async function describeFailure(
   tx: Db,
   wallet: Address,
@@ -210,13 +213,15 @@ async function describeFailure(
   }
 }
 
-/** When credits are needed next to keep slots, and how many. */
+/** The next renewal that needs credits, with its time and price. */
 export interface NextRenewal {
   readonly at: Date
   readonly credits: number
 }
 
-/** The next renewal of any of the wallet's subscriptions, at today's price; undefined when there is none. */
+/**
+ * The next renewal of any of the wallet's subscriptions, at today's price; undefined when there is none.
+ */
 export async function findNextRenewal(db: Db, wallet: Address): Promise<NextRenewal | undefined> {
   const rows = await store.listRunning(db, wallet)
   return rows

@@ -275,7 +275,7 @@ describe('several subscriptions', () => {
     const losses = [
       { at: second, slots: 1 },
       { at: third, slots: 2 },
-      // Settled before, or to come.
+      // Settled before, or still to come.
       { at: later(-1), slots: 5 },
       { at: later(9), slots: 5 },
     ]

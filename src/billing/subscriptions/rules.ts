@@ -8,32 +8,30 @@ import {
   VOLUME_DISCOUNTS,
 } from '../price-list.ts'
 
-/** When a trial started now will end: 14 days of 24 hours later. */
+/** End of a trial that starts now: 14 days of 24 hours later. */
 export function trialEnd(startedAt: Date): Date {
   return new Date(startedAt.getTime() + TRIAL_DAYS * DAY_MS)
 }
 
-/** Slots the trial gives at `now`: none before it is started and after it has ended. */
+/** Slots of the trial at `now`: none before its start and after its end. */
 export function trialSlots(trial: { readonly endsAt: Date } | undefined, now: Date): number {
   return trial !== undefined && now < trial.endsAt ? TRIAL_SLOTS : 0
 }
 
-/** What slots cost, and why. */
+/** Price of slots with the discounts applied. */
 export interface SlotPrice {
-  /** Without discounts. */
+  /** Before discounts. */
   readonly listCredits: number
   readonly durationDiscountBps: number
   readonly volumeDiscountBps: number
-  /** What is paid. */
+  /** After discounts. */
   readonly totalCredits: number
 }
 
 const FULL_BPS = 10_000n
 
 /**
- * The price of `quantity` slots for `periods` of 30 days. Both discounts multiply; rounded up once, at
- * the end.
- *
+ * Price of `quantity` slots for `periods` of 30 days. Both discounts multiply; rounded up once, at the end.
  */
 export function priceSlots(quantity: number, periods: number): SlotPrice {
   const duration = DURATION_DISCOUNTS.find(({ minPeriods }) => periods >= minPeriods)
@@ -45,7 +43,9 @@ export function priceSlots(quantity: number, periods: number): SlotPrice {
   return { listCredits, durationDiscountBps, volumeDiscountBps, totalCredits }
 }
 
-/** Credits after discounts in basis points, each on what the one before left; rounded up once. */
+/**
+ * Credits after discounts in basis points, each applied to the result of the previous one; rounded up once.
+ */
 export function discounted(listCredits: number, discountsBps: readonly number[]): number {
   const shares = discountsBps.map((bps) => FULL_BPS - BigInt(bps))
   const amount = shares.reduce((left, share) => left * share, BigInt(listCredits))
@@ -53,7 +53,7 @@ export function discounted(listCredits: number, discountsBps: readonly number[])
   return Number((amount + divisor - 1n) / divisor)
 }
 
-/** When so many periods that start then are over: periods of 30 days of 24 hours. */
+/** End of a term: `periods` of 30 days of 24 hours after its start. */
 export function termEnd(startsAt: Date, periods: number): Date {
   return new Date(startsAt.getTime() + periods * PERIOD_DAYS * DAY_MS)
 }
@@ -63,21 +63,21 @@ export function termReference(id: number, term: number): string {
   return `subscription:${id}:${term}`
 }
 
-/** After the end of a term: how long its slots stay while renewals fail. */
+/** Time after the end of a term in which its slots stay while renewals fail. */
 const GRACE_MS = 72 * HOUR_MS
-/** After the end of a term: when a renewal is tried. */
+/** Times of the tries to renew, after the end of a term. */
 const RENEWAL_TRIES_MS = [0, DAY_MS, 2 * DAY_MS]
 
-/** What decides when a subscription changes. */
+/** The part of a subscription that decides when it changes. */
 export interface SubscriptionStatus {
   readonly status: 'active' | 'grace' | 'expired'
   readonly endsAt: Date
   readonly autoRenew: boolean
-  /** Renewals tried in vain since the term ended. */
+  /** Failed renewals since the term ended. */
   readonly failedRenewals: number
 }
 
-/** When the next renewal is tried: undefined when none will be. */
+/** Time of the next try to renew; undefined when none follows. */
 export function nextRenewal(subscription: SubscriptionStatus): Date | undefined {
   const { status, endsAt, autoRenew, failedRenewals } = subscription
   const after = RENEWAL_TRIES_MS[failedRenewals]
@@ -86,10 +86,10 @@ export function nextRenewal(subscription: SubscriptionStatus): Date | undefined 
 }
 
 /**
- * When something will have to be done with a subscription: undefined when it is over.
+ * Time of the next change of a subscription; undefined after its end.
  *
- * A term that ends unrenewed by choice ends at once; one whose renewal failed has its grace, and keeps
- * it when renewing is switched off meanwhile.
+ * A term without automatic renewal ends at once; one whose renewal failed has its grace, and keeps it when
+ * automatic renewal is switched off meanwhile.
  */
 export function dueAt(subscription: SubscriptionStatus): Date | undefined {
   const { status, endsAt } = subscription
@@ -98,7 +98,10 @@ export function dueAt(subscription: SubscriptionStatus): Date | undefined {
   return nextRenewal(subscription) ?? new Date(endsAt.getTime() + GRACE_MS)
 }
 
-/** When the slots of a subscription are gone as things stand; undefined while it renews itself. */
+/**
+ * Time at which the slots of a subscription end in its present state; undefined while it renews
+ * automatically.
+ */
 export function goneAt({
   status,
   endsAt,
@@ -111,16 +114,15 @@ export function goneAt({
   return autoRenew ? undefined : endsAt
 }
 
-/** A time in which billing was off. */
+/** A time span in which billing was off. */
 export interface Pause {
   readonly offAt: Date
   readonly onAt: Date
 }
 
 /**
- * By how many milliseconds a pause of billing moves the end of something that runs by time: by as long as
- * the pause lasted while it ran. What was due before billing went off is due when it comes on, so that
- * nothing is owed for the past.
+ * Milliseconds by which a pause of billing moves an end: the part of the pause in which the term or trial
+ * ran. An end that was due before the pause is due after it, so that no past time is charged.
  */
 export function pausedMs(
   { startsAt, dueAt: due }: { readonly startsAt: Date; readonly dueAt: Date },
@@ -131,8 +133,8 @@ export function pausedMs(
 }
 
 /**
- * A subscription after a pause of billing. Its term goes on where it stood; one that was over by then keeps
- * its slots for 72 hours more.
+ * Applies a pause of billing to a subscription. A term goes on where it stood; one that had ended keeps its
+ * slots for 72 hours more.
  */
 export function afterPause<Row extends SubscriptionStatus & { readonly startsAt: Date }>(
   row: Row,
@@ -147,22 +149,22 @@ export function afterPause<Row extends SubscriptionStatus & { readonly startsAt:
   return { ...next, endsAt: new Date(next.endsAt.getTime() + GRACE_MS) }
 }
 
-/** When the last of the tries to renew a term is made. */
+/** Time of the last try to renew a term. */
 export function lastRenewalTry(endsAt: Date): Date {
   return new Date(endsAt.getTime() + Math.max(...RENEWAL_TRIES_MS))
 }
 
-/** How long before its renewal a term's owner is told that and what will be charged. */
+/** Time before a renewal at which it is announced with its price. */
 const ANNOUNCED_MS = 3 * DAY_MS
-/** Before an end: when its owner is reminded of it, the earliest first. */
+/** Times of the reminders, before an end, the earliest first. */
 const REMINDERS_MS = { term: [7 * DAY_MS, ANNOUNCED_MS, DAY_MS], trial: [2 * DAY_MS] } as const
 
-/** When the owner of something is reminded first that it ends. */
+/** Time of the first reminder of an end. */
 export function firstReminder(of: keyof typeof REMINDERS_MS, endsAt: Date): Date {
   return new Date(endsAt.getTime() - REMINDERS_MS[of][0])
 }
 
-/** The next reminder after `now`; undefined when there is none any more. */
+/** The next reminder after `now`; undefined after the last. */
 export function nextReminder(
   of: keyof typeof REMINDERS_MS,
   endsAt: Date,
@@ -196,8 +198,8 @@ export interface Renewing extends SubscriptionStatus {
 }
 
 /**
- * Credits that the balance is short of when a subscription renews itself, if nothing changes: the
- * renewals before it are paid first, as far as they can be. 0 when it is covered.
+ * Credits missing for the automatic renewal of a subscription, unless something changes: earlier renewals
+ * are paid first, as far as the balance allows. 0 if it suffices.
  */
 export function missingCredits(
   all: readonly Renewing[],
@@ -219,7 +221,9 @@ export function missingCredits(
   return 0
 }
 
-/** Slots of subscriptions that are left at an instant, as things stand; without the one named. */
+/**
+ * Slots of subscriptions that remain at an instant if nothing changes, without the subscription `without`.
+ */
 export function slotsLeft(all: readonly Renewing[], without: number | undefined, at: Date): number {
   return all
     .filter((one) => one.id !== without && isThereAt(one, at))
@@ -244,10 +248,10 @@ export interface CapacityStep {
 }
 
 /**
- * What a wallet had after each of its changes, the earliest first: what a later one of them took was
- * there still.
+ * Capacity after each of several changes, the earliest first: the slots lost by a later change are still
+ * included before it.
  *
- * @param capacity what it has now
+ * @param capacity capacity after the last change
  */
 export function capacitySteps(
   changes: readonly Date[],
@@ -262,7 +266,7 @@ export function capacitySteps(
   })
 }
 
-/** What has to be done with a subscription at `now`. */
+/** The step due for a subscription at `now`. */
 export function dueStep(
   subscription: SubscriptionStatus,
   now: Date,

@@ -34,9 +34,9 @@ interface Deps {
   readonly clock: Clock
 }
 
-/** Telegram accounts that are linked to a wallet: known by a higher room. */
+/** Lookup of the Telegram accounts linked to a wallet, provided by a higher room. */
 interface LinkedAccounts {
-  /** Nobody links another one until the transaction ends. */
+  /** Returns the linked accounts and locks the links until the transaction ends. */
   lock(tx: Db, wallet: Address, now: Date): Promise<readonly number[]>
   list(db: Db, wallet: Address): Promise<readonly number[]>
 }
@@ -53,15 +53,15 @@ interface ListingDeps extends Deps, TrialDeps {
   readonly billing: { readonly enabled: boolean }
 }
 
-/** What a cursor of the list is bound to. */
+/** Name that binds a cursor to this list. */
 const LIST = 'subscriptions'
 
 /**
- * Starts the free trial: one slot for 14 days, once per wallet and once per Telegram account that is
- * linked to it, whatever door the caller comes through.
+ * Starts the free trial: one slot for 14 days, once per wallet and once per Telegram account that is linked
+ * to it, through any front door.
  *
  * @throws AppError forbidden `terms_not_accepted`, conflict `billing_disabled`, `trial_already_used` or
- *   `slot_limit_reached`
+ * `slot_limit_reached`
  */
 export async function startTrial(deps: BuyingDeps & TrialDeps, caller: Caller): Promise<Trial> {
   const { wallet } = caller
@@ -93,8 +93,8 @@ export async function startTrial(deps: BuyingDeps & TrialDeps, caller: Caller): 
 }
 
 /**
- * Records that a Telegram account is linked to a wallet, in the transaction that links it: where the wallet
- * had its trial, the account had it too.
+ * Records that a Telegram account is linked to a wallet, in the transaction that links it: if the wallet
+ * had its trial, the account counts as having had it too.
  */
 export async function recordLinkedAccount(
   tx: Db,
@@ -105,7 +105,7 @@ export async function recordLinkedAccount(
   if (trial !== undefined) await store.insertTrialAccounts(tx, wallet, [telegramUserId])
 }
 
-/** What slots would cost the caller now. */
+/** Price of slots for the caller now. */
 export async function quoteSlots(
   { db, clock }: Deps,
   { wallet }: Caller,
@@ -127,10 +127,10 @@ export async function quoteSlots(
 }
 
 /**
- * Buys slots from the wallet's credits.
+ * Buys slots with the wallet's credits.
  *
  * @throws AppError forbidden `terms_not_accepted`, payment_required `insufficient_credits`, conflict
- *   `billing_disabled`, `price_changed` or `slot_limit_reached`
+ * `billing_disabled`, `price_changed` or `slot_limit_reached`
  */
 export async function createSubscription(
   deps: BuyingDeps,
@@ -176,7 +176,7 @@ export async function createSubscription(
   return toSubscription(row)
 }
 
-/** The wallet's subscriptions by id, those that are over too, its slots and its trial. */
+/** The wallet's subscriptions by id, including ended ones, its slots and its trial. */
 export async function listSubscriptions(
   { db, clock, billing, linkedAccounts }: ListingDeps,
   caller: Caller,
@@ -203,8 +203,8 @@ export async function listSubscriptions(
 }
 
 /**
- * Switches renewing on or off, for one subscription or for all that are not over. One that is over
- * stays as it is.
+ * Switches automatic renewal on or off, for one subscription or for all that have not ended. An ended one
+ * stays unchanged.
  *
  * @throws AppError not_found
  */

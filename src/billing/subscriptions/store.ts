@@ -8,13 +8,13 @@ export type TrialRow = typeof trials.$inferSelect
 export type SubscriptionRow = typeof subscriptions.$inferSelect
 export type NewTrial = Omit<TrialRow, 'movedForPause'>
 
-/** The wallet's trial, running or over. */
+/** The wallet's trial, running or ended. */
 export async function findTrial(db: Db, wallet: Address): Promise<TrialRow | undefined> {
   const [found] = await db.select().from(trials).where(eq(trials.wallet, wallet))
   return found
 }
 
-/** Whether one of these Telegram accounts has had a trial, for whichever wallet. */
+/** Whether one of these Telegram accounts has had a trial, for any wallet. */
 export async function hadTrial(db: Db, telegramUserIds: readonly number[]): Promise<boolean> {
   if (telegramUserIds.length === 0) return false
   const found = await db
@@ -25,7 +25,10 @@ export async function hadTrial(db: Db, telegramUserIds: readonly number[]): Prom
   return found.length > 0
 }
 
-/** Records that these Telegram accounts have a trial by this wallet. @returns false when one of them had one */
+/**
+ * Records that these Telegram accounts had the trial of this wallet.
+ * @returns false when one of them had one before
+ */
 export async function insertTrialAccounts(
   db: Db,
   wallet: Address,
@@ -40,7 +43,10 @@ export async function insertTrialAccounts(
   return inserted.length === telegramUserIds.length
 }
 
-/** @returns false when this wallet or Telegram account has had its trial */
+/**
+ * Stores a trial.
+ * @returns false when this wallet or Telegram account has had one
+ */
 export async function insertTrial(db: Db, trial: NewTrial): Promise<boolean> {
   const inserted = await db
     .insert(trials)
@@ -50,12 +56,12 @@ export async function insertTrial(db: Db, trial: NewTrial): Promise<boolean> {
   return inserted.length > 0
 }
 
-/** Notes that the owner of a trial needs no more reminders. */
+/** Ends the reminders of a trial. */
 export async function endTrialReminders(db: Db, wallet: Address): Promise<void> {
   await db.update(trials).set({ remindAt: null }).where(eq(trials.wallet, wallet))
 }
 
-/** Writes the named columns of a wallet's trial. */
+/** Updates the given columns of a wallet's trial. */
 export async function updateTrial(
   db: Db,
   wallet: Address,
@@ -64,9 +70,9 @@ export async function updateTrial(
   await db.update(trials).set(changes).where(eq(trials.wallet, wallet))
 }
 
-/** Notes that billing is off since then, unless that is noted already. */
+/** Records the start of a pause of billing, unless one is open. */
 export async function beginPause(db: Db, offAt: Date): Promise<void> {
-  // Of two that come at once the second has the number of the first, and is left out.
+  // Of two concurrent inserts the second has the number of the first, and is skipped.
   await db.execute(sql`
     insert into ${billingPauses} (number, off_at)
     select coalesce(max(number), 0) + 1, ${offAt.toISOString()}::timestamptz from ${billingPauses}
@@ -74,7 +80,7 @@ export async function beginPause(db: Db, offAt: Date): Promise<void> {
     on conflict do nothing`)
 }
 
-/** Whether billing was off when it was looked at last. */
+/** Whether a pause of billing is open. */
 export async function isPaused(db: Db): Promise<boolean> {
   const found = await db
     .select({ number: billingPauses.number })
@@ -84,7 +90,10 @@ export async function isPaused(db: Db): Promise<boolean> {
   return found.length > 0
 }
 
-/** Notes that billing is on again. @returns since when it was off; undefined: it was on */
+/**
+ * Ends the open pause of billing.
+ * @returns its start; undefined if none was open
+ */
 export async function endPause(db: Db, onAt: Date): Promise<Date | undefined> {
   const [ended] = await db
     .update(billingPauses)
@@ -94,7 +103,10 @@ export async function endPause(db: Db, onAt: Date): Promise<Date | undefined> {
   return ended?.offAt
 }
 
-/** Notes at `at` a change of capacity for wallets with watches and neither a running term nor, at `offAt`, a trial. */
+/**
+ * Records a change of capacity at `at` for wallets with watches and neither a running term nor, at `offAt`,
+ * a trial.
+ */
 export async function insertFreeCapacityChanges(
   db: Db,
   { offAt, at }: { readonly offAt: Date; readonly at: Date },
@@ -110,14 +122,14 @@ export async function insertFreeCapacityChanges(
     on conflict do nothing`)
 }
 
-/** A pause that is over. */
+/** A pause that has ended. */
 export interface EndedPause {
   readonly number: number
   readonly offAt: Date
   readonly onAt: Date
 }
 
-/** Pauses that are over and for which not everything has been moved, in their order. */
+/** Ended pauses that are not applied to everything yet, in order. */
 export async function listUnsettledPauses(db: Db): Promise<EndedPause[]> {
   const rows = await db
     .select()
@@ -127,7 +139,7 @@ export async function listUnsettledPauses(db: Db): Promise<EndedPause[]> {
   return rows.flatMap(({ number, offAt, onAt }) => (onAt === null ? [] : [{ number, offAt, onAt }]))
 }
 
-/** Notes that everything has been moved for the pauses up to this one. */
+/** Marks the pauses up to this one as applied to everything. */
 export async function settlePauses(db: Db, upTo: number, settledAt: Date): Promise<void> {
   await db
     .update(billingPauses)
@@ -135,7 +147,9 @@ export async function settlePauses(db: Db, upTo: number, settledAt: Date): Promi
     .where(and(lte(billingPauses.number, upTo), isNull(billingPauses.settledAt)))
 }
 
-/** Wallets after `after` with a subscription or a trial that was not moved for a pause, by address. */
+/**
+ * Wallets after `after` with a subscription or a trial that a pause was not applied to, ordered by address.
+ */
 export async function listUnmovedWallets(
   db: Db,
   pause: number,
@@ -154,14 +168,14 @@ export async function listUnmovedWallets(
   return rows.map(({ wallet }) => storedAddress(wallet))
 }
 
-/** A place in a list of wallets with something due. */
+/** A position in a list of wallets with due rows. */
 export interface DuePlace {
-  /** When it was due, as PostgreSQL writes it: exact to the microsecond. */
+  /** Due time as PostgreSQL writes it, exact to the microsecond. */
   readonly at: string
   readonly wallet: Address
 }
 
-/** Wallets to be reminded of an end by `now`, in order after `after`; at most one row per wallet and time. */
+/** Wallets with a reminder due by `now`, in order after `after`; at most one row per wallet and time. */
 export async function listWalletsToRemind(
   db: Db,
   now: Date,
@@ -179,7 +193,7 @@ export async function listWalletsToRemind(
   return rows.map(toPlace)
 }
 
-/** Slots of the wallet's subscriptions that are not over. */
+/** Slots of the wallet's subscriptions that have not ended. */
 export async function sumPurchased(db: Db, wallet: Address): Promise<number> {
   const [row] = await db
     .select({ slots: sql`coalesce(sum(${subscriptions.quantity}), 0)`.mapWith(Number) })
@@ -197,7 +211,7 @@ export async function insertSubscription(
   return inserted
 }
 
-/** Subscriptions of the wallet with an id above `after`, by id, those that are over too. */
+/** Subscriptions of the wallet with an id above `after`, ordered by id, including ended ones. */
 export function listSubscriptions(
   db: Db,
   wallet: Address,
@@ -212,7 +226,7 @@ export function listSubscriptions(
     .limit(limit)
 }
 
-/** Subscriptions of the wallet that are not over, by id. */
+/** Subscriptions of the wallet that have not ended, ordered by id. */
 export function listRunning(db: Db, wallet: Address): Promise<SubscriptionRow[]> {
   return db
     .select()
@@ -221,7 +235,7 @@ export function listRunning(db: Db, wallet: Address): Promise<SubscriptionRow[]>
     .orderBy(asc(subscriptions.id))
 }
 
-/** Subscriptions of the wallet that are over. */
+/** Subscriptions of the wallet that have ended. */
 export function listExpired(db: Db, wallet: Address): Promise<SubscriptionRow[]> {
   return db
     .select()
@@ -229,7 +243,7 @@ export function listExpired(db: Db, wallet: Address): Promise<SubscriptionRow[]>
     .where(and(eq(subscriptions.wallet, wallet), eq(subscriptions.status, 'expired')))
 }
 
-/** Subscriptions of the wallet that are not over, by id, locked until the transaction ends. */
+/** Subscriptions of the wallet that have not ended, ordered by id, locked until the transaction ends. */
 export function lockRunning(db: Db, wallet: Address): Promise<SubscriptionRow[]> {
   return db
     .select()
@@ -239,7 +253,7 @@ export function lockRunning(db: Db, wallet: Address): Promise<SubscriptionRow[]>
     .for('update')
 }
 
-/** Whether the wallet has this subscription, over or not. */
+/** Whether the wallet has this subscription, ended or not. */
 export async function hasSubscription(db: Db, wallet: Address, id: number): Promise<boolean> {
   const found = await db
     .select({ id: subscriptions.id })
@@ -261,7 +275,7 @@ export async function listDueWallets(
   return rows.map(toPlace)
 }
 
-/** Writes the named columns. */
+/** Updates the given columns. */
 export async function updateSubscription(
   db: Db,
   id: number,
@@ -270,7 +284,7 @@ export async function updateSubscription(
   await db.update(subscriptions).set(changes).where(eq(subscriptions.id, id))
 }
 
-/** Notes that the wallet's capacity changes then, and wakes who fits its watches to it. */
+/** Records a change of the wallet's capacity at an instant, and wakes the job that adjusts its watches. */
 export async function insertCapacityChange(db: Db, wallet: Address, at: Date): Promise<void> {
   await db.insert(capacityChanges).values({ wallet, at }).onConflictDoNothing()
   await db.execute(sql`select pg_notify('capacity', '')`)
@@ -289,7 +303,10 @@ export async function listChangedWallets(
   return rows.map(toPlace)
 }
 
-/** Removes the wallet's changes up to then. @returns when they were */
+/**
+ * Deletes the wallet's changes up to an instant.
+ * @returns their times
+ */
 export async function deleteCapacityChanges(db: Db, wallet: Address, upTo: Date): Promise<Date[]> {
   const gone = await db
     .delete(capacityChanges)

@@ -15,13 +15,13 @@ export const trials = pgTable(
   'trials',
   {
     wallet: text('wallet').primaryKey(),
-    /** The Telegram account that started it, if one did; each may start one trial. */
+    /** The Telegram account that started it, if any; each may start one trial. */
     telegramUserId: bigint('telegram_user_id', { mode: 'number' }).unique(),
     startedAt: timestamp('started_at', { withTimezone: true }).notNull(),
     endsAt: timestamp('ends_at', { withTimezone: true }).notNull(),
-    /** When its owner is reminded of the end; null afterwards. */
+    /** Time of the next reminder of the end; null after the last. */
     remindAt: timestamp('remind_at', { withTimezone: true }),
-    /** The number of the last pause of billing that its end was moved for. */
+    /** Number of the last pause of billing that was applied to its end. */
     movedForPause: integer('moved_for_pause').notNull().default(0),
   },
   (table) => [index('trials_remind').on(table.remindAt).where(sql`remind_at is not null`)],
@@ -42,22 +42,22 @@ export const subscriptions = pgTable(
     quantity: integer('quantity').notNull(),
     periods: integer('periods').notNull(),
     status: text('status').notNull().$type<SubscriptionStatus>(),
-    /** Terms paid: 1, 2, 3 … The ledger reference of each names it. */
+    /** Number of the paid term: 1, 2, 3 … Part of its ledger reference. */
     term: integer('term').notNull(),
     startsAt: timestamp('starts_at', { withTimezone: true }).notNull(),
     endsAt: timestamp('ends_at', { withTimezone: true }).notNull(),
-    /** What the term cost. */
+    /** Price of the term. */
     totalCredits: bigint('total_credits', { mode: 'number' }).notNull(),
     autoRenew: boolean('auto_renew').notNull(),
-    /** Renewals tried in vain since the term ended. */
+    /** Failed renewals since the term ended. */
     failedRenewals: integer('failed_renewals').notNull(),
     lastRenewalError: text('last_renewal_error'),
-    /** When something has to be done with it; null once it is over. */
+    /** Time of the next change; null after the end. */
     dueAt: timestamp('due_at', { withTimezone: true }),
-    /** When its owner is reminded next of the end of the term; null when that is over. */
+    /** Time of the next reminder of the end of the term; null after the last. */
     remindAt: timestamp('remind_at', { withTimezone: true }),
     createdAt: timestamp('created_at', { withTimezone: true }).notNull(),
-    /** The number of the last pause of billing that its term was moved for. */
+    /** Number of the last pause of billing that was applied to its term. */
     movedForPause: integer('moved_for_pause').notNull().default(0),
   },
   (table) => [
@@ -67,21 +67,21 @@ export const subscriptions = pgTable(
   ],
 )
 
-/** Times in which billing was off: what runs by time stands still in them. */
+/** Pauses of billing, in which terms and trials stand still. */
 export const billingPauses = pgTable('billing_pauses', {
-  /** 1, 2, 3 … in their order. */
+  /** 1, 2, 3 … in order. */
   number: integer('number').primaryKey(),
-  /** When billing was first seen off. */
+  /** Time at which billing was first seen off. */
   offAt: timestamp('off_at', { withTimezone: true }).notNull(),
-  /** When it was first seen on again; null while it is off. */
+  /** Time at which it was first seen on again; null while it is off. */
   onAt: timestamp('on_at', { withTimezone: true }),
-  /** When every term and trial had been moved; null before. */
+  /** Time at which the pause had been applied to every term and trial; null before. */
   settledAt: timestamp('settled_at', { withTimezone: true }),
 })
 
 /**
- * Wallets whose capacity changes, and when: written in the transaction that causes it, removed in the
- * one that has fitted their watches to it.
+ * Coming changes of wallets' capacities: written in the transaction that causes them, deleted in the one
+ * that adjusts the watches.
  */
 export const capacityChanges = pgTable(
   'capacity_changes',

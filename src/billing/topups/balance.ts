@@ -1,4 +1,7 @@
-/** Coins that reached us without a transaction to us, as from a contract wallet: the balance tells of them. */
+/**
+ * Detection of coins received without a transaction to the service's address, as from a contract wallet:
+ * only the balance shows them.
+ */
 import type { Payment } from '#src/chain/chain.ts'
 import { type Db, transact } from '#src/db/connection.ts'
 import { type Address, storedAddress } from '#src/kernel/units.ts'
@@ -13,19 +16,19 @@ interface Deps extends SettleDeps {
   readonly billing: { readonly payments: PaymentSetup }
 }
 
-/** Blocks compared in one step while the balance is as expected; and while it is not. */
+/** Blocks compared in one step: the most, and the fewest when the balance differs. */
 const STEP_MAX = 1000
 const STEP_MIN = 30
-/** Most steps before everything else has its turn. */
+/** Upper limit of the steps of one pass. */
 const STEPS_PER_PASS = 40
 
 /**
- * Compares the balance of the address for plain transfers with the payments that were found, over the blocks
- * read since the last comparison. What transactions do not explain is recorded as a payment of way
- * `internal`, which settles as unmatched. Begins with the balance it finds.
+ * Compares the balance of the address for plain transfers with the recorded payments, over the blocks read
+ * since the last comparison. A surplus is recorded as a payment of way `internal`, which settles as
+ * unmatched. The first comparison starts with the present balance.
  *
- * Each step is saved with what it recorded; the next pass goes on from there. Blocks whose state is pruned
- * are compared together with those after them. While an endpoint refuses, the comparison waits.
+ * Each step is saved with its payments; the next pass continues after it. Blocks whose state is pruned are
+ * compared together with those after them. While an endpoint refuses, the comparison waits.
  *
  * @throws AppError upstream `dependency_unavailable`
  */
@@ -38,7 +41,10 @@ export async function compareBalance(deps: Deps, signal: AbortSignal): Promise<v
   }
 }
 
-/** @returns `odd`: nothing was saved, as so many blocks are too many to look at one by one */
+/**
+ * Compares one step.
+ * @returns `odd`: nothing was saved, because the range is too large to look at its blocks one by one
+ */
 async function compareStep(
   deps: Deps,
   size: number,
@@ -53,7 +59,7 @@ async function compareStep(
     await beginAt(deps, payTo, cursor.position, signal)
     return 'done'
   }
-  // A block that cannot be read explains nothing: the comparison waits before it.
+  // An unreadable block may contain payments: the comparison waits before it.
   const gap = await firstGap(db)
   const last = gap === undefined ? cursor.position : Math.min(cursor.position, gap - 1)
   if (last <= after) return 'done'
@@ -77,7 +83,7 @@ async function compareStep(
   const found = await chain.internalTransfers(payTo, { ...span, isAssumed: balanceAssumed }, signal)
   const saved = { balanceUnits: found.balance, balanceAssumed: found.isAssumed }
   await saveStep(deps, after, { ...balance, ...saved }, async (tx) => {
-    // What somebody has named meanwhile is recorded already: then the next pass compares anew.
+    // Payments of transactions named meanwhile are recorded already: then the next pass compares again.
     const now = await listCoinPayments(tx, 'internal', { after, upTo })
     if (now.length !== known.length || sum(now) !== sum(known)) return false
     await recordPayments(deps, tx, found.transfers, clock.now())
@@ -86,7 +92,7 @@ async function compareStep(
   return 'saved'
 }
 
-/** Saves a step, unless somebody else has or `record` says no. */
+/** Saves a step, unless another process has or `record` returns false. */
 async function saveStep(
   { db }: Deps,
   after: number,
@@ -100,7 +106,7 @@ async function saveStep(
   })
 }
 
-/** The first look: at `position`, or at the oldest block after it that has a state still. */
+/** Sets the start of the comparison: `position`, or the oldest block after it whose state is available. */
 async function beginAt(
   deps: Deps,
   payTo: Address,
@@ -130,8 +136,8 @@ async function beginAt(
 }
 
 /**
- * Records coins that reached us by a transaction that was named, in the caller's transaction. Of a block whose
- * balance was compared already everything is recorded, perhaps together with what came in the blocks around it.
+ * Records coins received by a transaction that was named, in the caller's transaction. Payments of a block
+ * whose balance was compared are already recorded, perhaps together with those of neighbouring blocks.
  */
 export async function recordNamed(
   deps: Pick<SettleDeps, 'log' | 'clock'>,
@@ -148,7 +154,9 @@ function isCompared(cursor: CursorRow | undefined, payTo: Address, block: number
   return cursor?.balanceOf === payTo && block <= (cursor.balanceBlock ?? -1)
 }
 
-/** Coins that reached an address in one block without a transaction to it; none where the state is gone. */
+/**
+ * Coins that an address received in one block without a transaction to it; none where the state is pruned.
+ */
 export async function internalTransfersAt(
   deps: Deps,
   payTo: Address,
@@ -181,7 +189,7 @@ function byBlock(rows: readonly CoinPayment[]): ReadonlyMap<number, bigint> {
   return totals
 }
 
-/** What the router forwarded to the address: its events tell of that. */
+/** Coins that the router forwarded to the address, according to its events. */
 async function readForwarded(
   { db, chain, billing }: Deps,
   payTo: Address,

@@ -5,20 +5,20 @@ import { paymentCursors } from './tables.ts'
 export type CursorRow = typeof paymentCursors.$inferSelect
 export type PaymentChain = CursorRow['chain']
 
-/** How far a chain was read, if it ever was. */
+/** Read position of a chain; undefined before the first reading. */
 export async function findCursor(db: Db, chain: PaymentChain): Promise<CursorRow | undefined> {
   const [found] = await db.select().from(paymentCursors).where(eq(paymentCursors.chain, chain))
   return found
 }
 
-/** The same, kept as it is for everybody else until the transaction ends. */
+/** As `findCursor`, locking the row (`FOR UPDATE`). */
 export async function lockCursor(tx: Db, chain: PaymentChain): Promise<CursorRow | undefined> {
   const { chain: name } = paymentCursors
   const [found] = await tx.select().from(paymentCursors).where(eq(name, chain)).for('update')
   return found
 }
 
-/** Begins to read a chain, unless somebody has. */
+/** Stores the first read position of a chain, unless there is one. */
 export async function insertCursor(
   db: Db,
   cursor: typeof paymentCursors.$inferInsert,
@@ -26,7 +26,7 @@ export async function insertCursor(
   await db.insert(paymentCursors).values(cursor).onConflictDoNothing()
 }
 
-/** Everything up to here was read; never goes back. */
+/** Moves the read position forward; never back. */
 export async function moveCursor(db: Db, chain: PaymentChain, position: number): Promise<void> {
   await db
     .update(paymentCursors)
@@ -34,7 +34,10 @@ export async function moveCursor(db: Db, chain: PaymentChain, position: number):
     .where(eq(paymentCursors.chain, chain))
 }
 
-/** Notes the newest block that was seen. @returns whether it is another one than before */
+/**
+ * Stores the newest block seen.
+ * @returns whether it changed
+ */
 export async function saveTip(db: Db, chain: PaymentChain, tip: number): Promise<boolean> {
   const isOther = sql`${paymentCursors.tip} is distinct from ${tip}::bigint`
   const changed = await db
@@ -45,7 +48,7 @@ export async function saveTip(db: Db, chain: PaymentChain, tip: number): Promise
   return changed.length > 0
 }
 
-/** Records an address's balance at the end of a block, up to which all of it is accounted for. */
+/** Stores an address's balance at the end of a block; all of it is explained by payments. */
 export async function saveBalance(
   db: Db,
   balance: {

@@ -11,20 +11,23 @@ import { assetOf } from './rules.ts'
 import { findTopup, listWaitingSubmissions, type SubmissionRow } from './store.ts'
 import { type FollowDeps, followTransaction, isUpstream, startSettling } from './transactions.ts'
 
-/** Most blocks read in one go: fewer while the chain does not answer for so many, then more again. */
+/**
+ * Upper limit of the blocks read in one go; halved while the chain fails for so many, then raised again.
+ */
 const SPAN_MAX = 1000
-/** Most readings before everything else has its turn, after a long pause. */
+/** Upper limit of the readings of one pass, for example after a long stop. */
 const READINGS_PER_PASS = 10
 const SUBMISSIONS_PER_PASS = 50
 const PAYMENTS_PER_PAGE = 100
-/** Clocks of ours and of the XRP Ledger may differ by this much. */
+/** Accepted difference between our clocks and the XRP Ledger's. */
 const CLOCK_TOLERANCE_MS = 600_000
 
 /**
- * One pass: reads what was paid since the last one, settles what is deep enough, and then compares balances;
- * what that finds is settled by the next pass. Whatever stops it, the next pass goes on from what is written.
+ * One pass: reads payments since the last one, settles those deep enough, and then compares balances;
+ * payments found by that are settled by the next pass. After a failure the next pass continues from the
+ * stored state.
  *
- * @throws the first failure, when everything has had its turn
+ * @throws the first failure, after every step has run
  */
 export async function settleDeposits(deps: FollowDeps, signal: AbortSignal): Promise<void> {
   const failures: unknown[] = []
@@ -33,7 +36,7 @@ export async function settleDeposits(deps: FollowDeps, signal: AbortSignal): Pro
     try {
       await turn(deps, signal)
     } catch (error) {
-      // Without a database no other turn can succeed.
+      // Without a database no other step can succeed.
       if (isSharedFailure(error) && !isUpstream(error)) throw error
       failures.push(error)
     }
@@ -42,13 +45,13 @@ export async function settleDeposits(deps: FollowDeps, signal: AbortSignal): Pro
   throw failures.find((error) => !isUpstream(error)) ?? failures[0]
 }
 
-/** The first balance is that of before anything is read. */
+/** Stores the first balance before any block is read. */
 async function beginComparing(deps: FollowDeps, signal: AbortSignal): Promise<void> {
   const cursor = await findCursor(deps.db, 'flare')
   if (cursor?.balanceOf !== deps.billing.payments.nativePayTo) await compareBalance(deps, signal)
 }
 
-/** Begins to look for payments on a chain, before the first of them can be made. */
+/** Starts reading payments of a chain, before the first of them can be made. */
 export async function beginReading(
   { db, chain, clock, confirmations }: FollowDeps,
   which: CursorRow['chain'],
@@ -65,8 +68,8 @@ export async function beginReading(
 }
 
 /**
- * Reads blocks up to the tip. A block that cannot be read is waited for, and left behind as a gap after ten
- * times; one that may still be replaced is no gap. The cursor stays behind it by the confirmations, so that blocks that may
+ * Reads blocks up to the tip. An unreadable block is retried, and recorded as a gap after ten tries unless
+ * it may still be replaced. The cursor stays behind the tip by the confirmations, so that blocks that may
  * still be replaced are read again.
  */
 async function readFlare(deps: FollowDeps, signal: AbortSignal): Promise<void> {
@@ -107,7 +110,7 @@ async function readFlare(deps: FollowDeps, signal: AbortSignal): Promise<void> {
   if (await saveTip(db, 'flare', tip)) await notifyOpenOnFlare(db)
 }
 
-/** Reads validated ledgers, which stay. Deposits of before the service's first day are none of ours. */
+/** Reads validated ledgers, which are final. Deposits before the service's first day are ignored. */
 async function readXrpl(deps: FollowDeps, signal: AbortSignal): Promise<void> {
   const { db, xrpl, clock } = deps
   if (xrpl === undefined) return
@@ -127,10 +130,10 @@ async function readXrpl(deps: FollowDeps, signal: AbortSignal): Promise<void> {
 }
 
 /**
- * Looks for transactions that were named for a top-up and are in no block yet. Every wallet has its turn
- * before any has a second; a chain that is down is asked once.
+ * Looks for transactions that were named for a top-up and are in no block yet. Every wallet has one before
+ * any has a second; a chain that is down is asked once.
  *
- * @throws AppError upstream `dependency_unavailable` when everything has had its turn
+ * @throws AppError upstream `dependency_unavailable` after all others were looked for
  */
 export async function followSubmissions(deps: FollowDeps, signal: AbortSignal): Promise<void> {
   const down = new Map<CursorRow['chain'], unknown>()
@@ -151,7 +154,7 @@ export async function followSubmissions(deps: FollowDeps, signal: AbortSignal): 
   for (const error of down.values()) throw error
 }
 
-/** Which chain an asset is paid on. */
+/** The chain on which an asset is paid. */
 export function chainOf(asset: AssetKey): CursorRow['chain'] {
   return assetOf(asset).way === 'xrpl' ? 'xrpl' : 'flare'
 }

@@ -4,7 +4,10 @@ import { paymentGaps } from './tables.ts'
 
 export type GapRow = typeof paymentGaps.$inferSelect
 
-/** Counts a reading of a block in vain. @returns how many there were, this one included */
+/**
+ * Counts a failed reading of a block.
+ * @returns the number of failed readings, including this one
+ */
 export async function countTry(db: Db, blockNumber: number, at: Date): Promise<number> {
   const [row] = await db
     .insert(paymentGaps)
@@ -17,7 +20,7 @@ export async function countTry(db: Db, blockNumber: number, at: Date): Promise<n
   return row?.tries ?? 1
 }
 
-/** Records that the scan goes on behind a block, and when that is read again. */
+/** Records a gap: the scan continues after the block, which is read again at `nextTryAt`. */
 export async function recordGap(
   db: Db,
   blockNumber: number,
@@ -26,7 +29,7 @@ export async function recordGap(
   await db.update(paymentGaps).set(times).where(eq(paymentGaps.blockNumber, blockNumber))
 }
 
-/** Notes when a recorded gap is read again. */
+/** Sets the next reading of a recorded gap. */
 export async function deferGap(db: Db, blockNumber: number, nextTryAt: Date): Promise<void> {
   await db
     .update(paymentGaps)
@@ -35,8 +38,8 @@ export async function deferGap(db: Db, blockNumber: number, nextTryAt: Date): Pr
 }
 
 /**
- * Recorded gaps that are to be read again by `now`, the longest due first. One that is due after `latest` was
- * written before the clock was put back, and is due now.
+ * Recorded gaps due by `now`, the longest due first. One that is due after `latest` was written before the
+ * clock was set back, and is due now.
  */
 export function listDueGaps(
   db: Db,
@@ -52,7 +55,7 @@ export function listDueGaps(
     .limit(limit)
 }
 
-/** The lowest block that the scan left behind; undefined when there is none. */
+/** The lowest recorded gap; undefined when there is none. */
 export async function firstGap(db: Db): Promise<number | undefined> {
   const { blockNumber, recordedAt } = paymentGaps
   const [row] = await db
@@ -62,12 +65,12 @@ export async function firstGap(db: Db): Promise<number | undefined> {
   return row?.first ?? undefined
 }
 
-/** Forgets a gap: it has been read. */
+/** Deletes a gap that has been read. */
 export async function deleteGap(db: Db, blockNumber: number): Promise<void> {
   await db.delete(paymentGaps).where(eq(paymentGaps.blockNumber, blockNumber))
 }
 
-/** Forgets the tries of blocks up to here that were read after all. */
+/** Deletes the counts of failed readings of blocks up to `upTo` that have been read. */
 export async function deleteTries(db: Db, upTo: number): Promise<void> {
   const { blockNumber, recordedAt } = paymentGaps
   await db.delete(paymentGaps).where(and(lte(blockNumber, upTo), isNull(recordedAt)))

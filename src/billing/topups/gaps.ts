@@ -1,4 +1,7 @@
-/** Blocks that nobody can read: the scan goes on behind them, and they are read again until they can be. */
+/**
+ * Blocks that no endpoint can read: the scan continues after them, and they are retried until they can be
+ * read.
+ */
 import { transact } from '#src/db/connection.ts'
 import { HOUR_MS } from '#src/kernel/durations.ts'
 import { lockCursor, moveCursor } from './cursor-store.ts'
@@ -6,20 +9,20 @@ import * as store from './gap-store.ts'
 import { recordPayments } from './payments.ts'
 import { type FollowDeps, isUpstream } from './transactions.ts'
 
-/** How often a block is read in vain before the scan goes on behind it. */
+/** Failed readings after which a block becomes a gap. */
 const TRIES = 10
-/** Gaps read again in one pass. */
+/** Upper limit of the gaps retried in one pass. */
 const GAPS_PER_PASS = 20
-/** When a gap is read again: twice as long after each time. */
+/** Bounds of the interval between two readings of a gap, which doubles each time. */
 const AGAIN_MIN_MS = 10_000
 const AGAIN_MAX_MS = HOUR_MS
 
 /**
- * Counts that a block that is deep enough could not be read, where that is the block's own fault. After ten
- * times it becomes a gap, in the transaction that moves the cursor behind it: it is logged and counted as
- * set aside.
+ * Counts a failed reading of a block that is deep enough, where the block itself is the cause. After ten it
+ * becomes a gap, in the transaction that moves the cursor behind it: it is logged and counted in the
+ * quarantine.
  *
- * @returns whether it is a gap by now
+ * @returns whether it is a gap now
  */
 export async function recordUnreadable(
   deps: FollowDeps,
@@ -47,7 +50,7 @@ export async function recordUnreadable(
   return outcome !== 'waits'
 }
 
-/** Reads gaps again that are due. What was paid in one that can be read is recorded like anything else. */
+/** Retries due gaps. Payments of a block that can be read are recorded as usual. */
 export async function readGaps(deps: FollowDeps, signal: AbortSignal): Promise<void> {
   const { db, chain, clock, log, quarantine } = deps
   const { router, nativePayTo: payTo } = deps.billing.payments

@@ -1,41 +1,41 @@
 /**
  * A top-up is a wallet's quote to buy credits: an asset, an amount and a price that is locked for ten
- * minutes. Its handle is what a payment names it by: a parameter of the router, the data of a plain
- * transfer, or, by the destination tag that stands for it, a deposit on the XRP Ledger.
+ * minutes. A payment names it by its handle: in a parameter of the router, in the data of a plain transfer,
+ * or by a destination tag on the XRP Ledger.
  *
- * A payment is a fact of a chain. Each is judged once, when it is deep enough, and either credited or
- * kept among the unmatched. The state of a top-up is never written: it follows from the payments and
- * the transactions that were named for it, and from the clock.
+ * A payment is a fact of a chain. Each is judged once, when it is deep enough, and either credited or kept
+ * among the unmatched. The state of a top-up is not stored: it follows from its payments, the transactions
+ * that were named for it, and the clock.
  */
 import { z } from 'zod'
 import { DAY_SECONDS } from '#src/kernel/durations.ts'
 import { Address, Hash, Instant, Units } from '#src/kernel/units.ts'
 import { MIN_TOPUP_CREDITS, type PaymentTokenKey } from '../price-list.ts'
 
-/** Where it is told whose payments have changed, by the top-up's handle. */
+/** Channel that notifies of changed payments, with the top-up's handle. */
 export const TOPUPS_CHANNEL = 'topups'
 
-/** How long a quote is good. */
+/** Validity of a quote. */
 export const QUOTE_SECONDS = 600
-/** Most credits that one top-up or payment can bring: a thousand million US dollars. */
+/** Upper limit of the credits of one top-up or payment: a thousand million US dollars. */
 export const TOPUP_CREDITS_MAX = 1_000_000_000_000
-/** The reason of a transaction that no endpoint has known so far. */
+/** Reason of a transaction that no endpoint has known so far. */
 export const NOT_FOUND = 'transaction_not_found'
-/** How long a transaction that no endpoint knows is asked for again. */
+/** Time for which a transaction that no endpoint knows is looked for. */
 export const UNKNOWN_TRANSACTION_SECONDS = 600
-/** The same for one that waits to get into a block. */
+/** Time for which a pending transaction is looked for. */
 export const PENDING_TRANSACTION_SECONDS = DAY_SECONDS
 
-/** Where payments go, as far as this service is set up for them. */
+/** Addresses and tokens of payments, as configured. */
 export interface PaymentSetup {
   readonly router: Address | undefined
-  /** Receives plain transfers of FLR. */
+  /** Address for plain transfers of FLR. */
   readonly nativePayTo: Address | undefined
   /** Contracts of the tokens that are paid through the router. */
   readonly tokens: Readonly<Record<PaymentTokenKey, Address | undefined>>
-  /** What one of the service's own token is worth. */
+  /** Price of one of the service's own token, in micro-dollars. */
   readonly serviceTokenUsdMicros: bigint | undefined
-  /** Receives deposits on the XRP Ledger. */
+  /** Address for deposits on the XRP Ledger. */
   readonly xrpDepositAddress: string | undefined
 }
 
@@ -56,19 +56,19 @@ export const SETTLEMENTS = {
   xrpl: 'xrpl_tag_prepaid',
 } as const
 
-/** Why a payment is not credited, or a named transaction brought none. */
+/** Reasons why a payment is not credited, or a named transaction had none. */
 export const REFUSALS = [
-  /** It names no top-up of ours. */
+  /** It names no known top-up. */
   'unknown_reference',
   'wrong_asset',
-  /** It came by a contract's internal call, an escrow or a payment channel. */
+  /** It was an internal call of a contract, an escrow or a payment channel. */
   'unsupported_transfer',
-  /** The transaction paid nothing to our addresses. */
+  /** The transaction paid nothing to the service's addresses. */
   'wrong_recipient',
   'over_cap',
   /** Worth less than one credit. */
   'too_small',
-  /** Worth more credits than can be counted. */
+  /** Worth more credits than `TOPUP_CREDITS_MAX`. */
   'too_large',
 ] as const
 export type Refusal = (typeof REFUSALS)[number]

@@ -6,10 +6,10 @@ import type { Topup } from './model.ts'
 import { getTopup, type TopupDeps } from './service.ts'
 import { listOpenQuotes } from './store.ts'
 
-/** So many of the newest quotes are looked at. */
+/** Number of the newest quotes that are looked at. */
 const QUOTES_MAX = 5
 
-/** The caller's newest quote that can still be paid and for which nothing was paid yet, or null. */
+/** The caller's newest quote that can still be paid and has no payment yet, or null. */
 export async function findOpenTopup(
   deps: TopupDeps,
   caller: Caller,

@@ -4,15 +4,15 @@ import type { TopupStatus } from './model.ts'
 export interface Attempt {
   readonly txHash: string
   readonly state: 'credited' | 'confirming' | 'submitted' | 'rejected' | 'failed' | 'unknown'
-  /** What arrived; null while no payment of it is known. */
+  /** Amount received; null while no payment of it is known. */
   readonly amountUnits: bigint | null
-  /** Credits it brought, bonus included. */
+  /** Credits of the payment, including the bonus. */
   readonly credits: number
   readonly confirmations: number
   readonly reason: string | null
 }
 
-/** Where a top-up stands. */
+/** State of a top-up, with amounts and credits. */
 export interface TopupOutcome {
   readonly status: TopupStatus
   readonly txHash: string | null
@@ -29,10 +29,11 @@ const PAYING = new Set<TopupStatus>(['credited', 'confirming', 'submitted'])
 const RANKING = ['credited', 'confirming', 'submitted', 'rejected', 'failed', 'unknown'] as const
 
 /**
- * The state that follows from what was tried: the best of it, or else whether there is still time.
+ * The state that follows from the attempts: the best of them, or without any `open` or `expired` by the
+ * clock.
  *
- * Amounts and credits are those of all attempts that came as far as the best. Of transactions that
- * nobody knows the last one is named: it corrects those before it.
+ * Amounts and credits are those of all attempts in the best state. Of unknown transactions the last one is
+ * named: it corrects those before it.
  *
  * @param attempts oldest first
  */
@@ -57,8 +58,8 @@ export function outcomeOf(
 }
 
 /**
- * What one named transaction came to. Where nobody knows it and others pay the top-up, this is the state of the top-up
- * with the reason of the named transaction.
+ * Outcome of one named transaction. If it is unknown and others pay the top-up, this is the state of the
+ * top-up with the reason of the named transaction.
  *
  * @param attempts all of the top-up, oldest first
  */

@@ -8,62 +8,68 @@ import { type AssetKey, PAYMENT_ASSETS, type PaymentAsset } from '../price-list.
 import type { PaymentSetup } from './model.ts'
 import { assetOf, capUnits, type UsdPrice } from './rules.ts'
 
-/** What can be said now of one way to pay. */
+/** Present state of one payment asset. */
 export interface AssetState {
   readonly asset: PaymentAsset
-  /** Where it is paid to; undefined when this service is not set up for it. */
+  /** Destination of its payments; undefined when it is not configured. */
   readonly place: PaymentDestination | undefined
-  /** Quotes can be had: it is set up, priced, and taken by the router. */
+  /** Whether quotes are possible: it is configured, priced, and accepted by the router. */
   readonly available: boolean
-  /** The chain it is paid on does not answer: payments are found when it does again. */
+  /** Whether its chain is unreachable: payments are found when it answers again. */
   readonly silent: boolean
   readonly routerAllowlisted: boolean
-  /** By the router's owner, or because we hold as much as we may. */
+  /** Paused by the router's owner, or because holdings reached their cap. */
   readonly paused: boolean
   readonly price: UsdPrice | undefined
-  /** The router, where contract wallets can pay coins through it now. */
+  /** The router, if contract wallets can pay coins through it now. */
   readonly contractPayTo: Address | undefined
-  /** What we hold of it, where that has a cap. */
+  /** Holdings of the asset, where they have a cap. */
   readonly holdingsUnits: bigint | undefined
 }
 
-/** Where an asset goes: the router, the address for transfers, or the deposit address. */
+/** Destination of an asset's payments: the router, the address for transfers, or the deposit address. */
 export interface PaymentDestination {
   readonly payTo: string
-  /** The token's contract; undefined for coins. */
+  /** Contract of the token; undefined for coins. */
   readonly token: Address | undefined
 }
 
-/** Prices and availability of the ways to pay. */
+/** Prices and availability of the payment assets. */
 export interface PaymentOptions {
   /**
-   * As it is at this moment.
+   * State of an asset, read now.
    *
    * @throws AppError upstream `dependency_unavailable`
    */
   read(key: AssetKey, signal?: AbortSignal): Promise<AssetState>
-  /** What one whole unit is worth; undefined while nobody knows. @throws as `read` */
+  /**
+   * Price of one whole unit; undefined while none is available.
+   * @throws as `read`
+   */
   price(key: AssetKey, signal?: AbortSignal): Promise<UsdPrice | undefined>
-  /** All of them in the order of the price list, at most 15 s old. What cannot be read is not available. */
+  /**
+   * All assets in the order of the price list, at most 15 s old. Assets that cannot be read are not
+   * available.
+   */
   list(): Promise<readonly AssetState[]>
 }
 
-/** What a market is made of. */
+/** Dependencies of the payment options. */
 export interface PaymentOptionSources {
   readonly chain: Chain
-  /** Undefined: XRP is not set up. */
+  /** Undefined: XRP is not configured. */
   readonly xrpl: Xrpl | undefined
   readonly clock: Clock
   readonly log: Logger
   readonly billing: { readonly enabled: boolean; readonly payments: PaymentSetup }
 }
 
-/** How old the list may be: a public reading must not cost calls to the chain each time. */
+/** Time for which the list is cached: a public request must not call the chain each time. */
 const LIST_KEPT_MS = 15_000
-/** How long the list waits for the chain. */
+/** Longest wait of the list for the chain. */
 const LIST_TIMEOUT_MS = 4000
 
-/** A market that asks the chain, and remembers only the list. */
+/** Creates payment options that ask the chain, and cache only the list. */
 export function createPaymentOptions(sources: PaymentOptionSources): PaymentOptions {
   let cached: { readonly atMs: number; readonly states: Promise<readonly AssetState[]> } | undefined
   return {
@@ -74,7 +80,7 @@ export function createPaymentOptions(sources: PaymentOptionSources): PaymentOpti
       if (cached === undefined || nowMs - cached.atMs >= LIST_KEPT_MS) {
         const next = { atMs: nowMs, states: readAll(sources) }
         cached = next
-        // A failure is told to those who wait for it, and to nobody later.
+        // A failure rejects the present waiters and is not cached.
         next.states.catch(() => {
           if (cached === next) cached = undefined
         })
@@ -102,7 +108,7 @@ function readAll(sources: PaymentOptionSources): Promise<readonly AssetState[]> 
   )
 }
 
-/** What XRP is priced by is on another chain than what it is paid on. */
+/** Whether the XRP Ledger is unreachable. XRP is priced on Flare and paid on the XRP Ledger. */
 async function isXrplSilent(view: View): Promise<boolean> {
   return await view.xrpBalance().then(
     () => false,
@@ -110,7 +116,7 @@ async function isXrplSilent(view: View): Promise<boolean> {
   )
 }
 
-/** Answers of the chain, each asked for once. */
+/** Answers of the chain, each requested once. */
 interface View {
   feed(name: FeedName): Promise<UsdPrice | undefined>
   router(): Promise<PaymentRouterState | undefined>
@@ -192,7 +198,10 @@ async function readPrice(
 interface RouterAnswer {
   readonly isAllowed: boolean
   readonly isPaused: boolean
-  /** Allowed, and counted as the price list says: anything else would be priced wrongly. */
+  /**
+   * Whether the router accepts the token with the decimals of the price list; with others it would be
+   * priced wrongly.
+   */
   readonly isTaken: boolean
 }
 
@@ -216,7 +225,10 @@ async function readRouter(
   return { isAllowed, isPaused: state.paused, isTaken: isAllowed && isSound }
 }
 
-/** Undefined where there is no router that takes coins now. Coins can be paid without one all the same. */
+/**
+ * The router that takes coins from contract wallets; undefined if there is none now. Plain transfers work
+ * without one.
+ */
 async function readContractPayTo(
   { billing }: PaymentOptionSources,
   view: View,
@@ -225,7 +237,7 @@ async function readContractPayTo(
   return state?.takesCoins === true && !state.paused ? billing.payments.router : undefined
 }
 
-/** Only what has a cap is looked at. */
+/** Reads the holdings of an asset with a cap. */
 async function readHoldings(
   view: View,
   asset: PaymentAsset,
@@ -237,7 +249,7 @@ async function readHoldings(
   return router && view.tokenBalance(token, router.treasury)
 }
 
-/** Where an asset is paid to, if this service is set up for it. */
+/** Payment destination of an asset, if it is configured. */
 function placeOf(
   { billing, xrpl }: Pick<PaymentOptionSources, 'billing' | 'xrpl'>,
   asset: PaymentAsset,

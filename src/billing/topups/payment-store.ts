@@ -9,10 +9,10 @@ export type NewPayment = Omit<
   'settledAt' | 'confirmations' | 'credits' | 'bonusCredits'
 >
 
-/** Which payment: a transaction and the place of its event. */
+/** Key of a payment: its transaction and the index of its event. */
 type PaymentId = Pick<PaymentRow, 'txHash' | 'logIndex'>
 
-/** Writes a payment down. One that is known and not settled moves to the given block. */
+/** Stores a payment. One that is known and not settled moves to the given block. */
 export async function savePayment(db: Db, payment: NewPayment): Promise<void> {
   const { seenAt: _, txHash: _hash, logIndex: _index, ...facts } = payment
   await db
@@ -25,7 +25,7 @@ export async function savePayment(db: Db, payment: NewPayment): Promise<void> {
     })
 }
 
-/** Payments of a transaction, settled or not, in their order. */
+/** Payments of a transaction, settled or not, in order. */
 export function listPaymentsOf(db: Db, txHash: string): Promise<PaymentRow[]> {
   return db
     .select()
@@ -34,7 +34,7 @@ export function listPaymentsOf(db: Db, txHash: string): Promise<PaymentRow[]> {
     .orderBy(asc(topupPayments.logIndex))
 }
 
-/** Payments of a top-up, oldest first, with the reason where they are among the unmatched. */
+/** Payments of a top-up, oldest first, with the reason of unmatched ones. */
 export function listPaymentsFor(
   db: Db,
   handle: string,
@@ -54,9 +54,9 @@ export function listPaymentsFor(
 }
 
 /**
- * What was paid for a top-up in blocks up to `until`, other than by the given payment.
+ * Sum of the payments of a top-up in blocks up to `until`, without the given one.
  *
- * @param only `credited`: settled with credits; `all`: whatever may still be
+ * @param only `credited`: settled with credits; `all`: also those not settled yet
  */
 export async function sumPaid(
   db: Db,
@@ -80,7 +80,7 @@ export async function sumPaid(
   return BigInt(found?.units ?? 0)
 }
 
-/** Payments in FLR of a way in the blocks after `after`, up to `upTo`: block and amount. */
+/** Block and amount of the FLR payments of a way in the blocks after `after`, up to `upTo`. */
 export function listCoinPayments(
   db: Db,
   way: Exclude<PaymentRow['way'], 'xrpl'>,
@@ -100,10 +100,10 @@ export function listCoinPayments(
     )
 }
 
-/** Where a payment stands among those seen. */
+/** Position of a payment in the order in which they were seen. */
 export type PaymentPlace = PaymentId & Pick<PaymentRow, 'seenAt'>
 
-/** Payments that are not settled, seen longest ago first, after the given one. */
+/** Payments that are not settled, in the order in which they were seen, after the given one. */
 export function listOpenPayments(
   db: Db,
   after: PaymentPlace | undefined,
@@ -122,7 +122,7 @@ export function listOpenPayments(
     .limit(limit)
 }
 
-/** Forgets payments of a transaction that are not settled and in no such block any more. */
+/** Deletes open payments of a transaction that are not in the given blocks any more. */
 export async function deleteMovedPayments(
   db: Db,
   txHash: string,
@@ -140,7 +140,7 @@ export async function deleteMovedPayments(
     .returning()
 }
 
-/** Forgets payments of a transaction that are not settled. */
+/** Deletes the payments of a transaction that are not settled. */
 export async function deleteOpenPayments(db: Db, txHash: string): Promise<PaymentRow[]> {
   return await db
     .delete(topupPayments)
@@ -149,9 +149,9 @@ export async function deleteOpenPayments(db: Db, txHash: string): Promise<Paymen
 }
 
 /**
- * Settles a payment as it is in that block, once; whoever comes second waits for the first.
+ * Settles a payment as it is in that block, once; a concurrent call waits.
  *
- * @returns false when it is settled, or in another block by now
+ * @returns false when it is settled, or has moved to another block
  */
 export async function settlePayment(
   db: Db,
@@ -174,7 +174,7 @@ export async function settlePayment(
   return changed.length > 0
 }
 
-/** Tells that something has changed about the payments of these top-ups, on commit. */
+/** Notifies of changed payments of these top-ups, on commit. */
 export async function notifyTopups(
   db: Db,
   changed: readonly { readonly handle: string | null }[],
@@ -186,7 +186,7 @@ export async function notifyTopups(
     from unnest(${sql.param([...handles])}::text[]) as notified(handle)`)
 }
 
-/** Tells that payments on Flare that are not settled have one more block on top. */
+/** Notifies of another confirmation of the open payments on Flare. */
 export async function notifyOpenOnFlare(db: Db): Promise<void> {
   const { handle, settledAt, way } = topupPayments
   const open = await db

@@ -30,17 +30,17 @@ export interface CreditedPayment {
   readonly amountUnits: bigint
   readonly credits: number
   readonly bonusCredits: number
-  /** The wallet's, bonus included. */
+  /** Balance of the wallet, including the bonus. */
   readonly balanceCredits: number
   readonly at: Date
 }
 
-/** Who tells a wallet's people, in the transaction that credits. */
+/** Listener that notifies the wallet's owner, in the transaction that credits. */
 interface PaymentListener {
   credited(tx: Db, payment: CreditedPayment): Promise<void>
 }
 
-/** What settling a payment needs. */
+/** Dependencies of settling a payment. */
 export interface SettleDeps {
   readonly db: Db
   readonly clock: Clock
@@ -51,10 +51,10 @@ export interface SettleDeps {
 }
 
 /**
- * Writes payments down, each once, as they stand in their blocks. Those of the same transaction that
- * stood in another block have moved with it.
+ * Stores payments with their present blocks, each once. Known ones of the same transaction that were in
+ * another block move with it.
  *
- * A payment that is settled stays so: it is not another one when its block is replaced afterwards.
+ * A settled payment stays settled, even if its block is replaced afterwards.
  */
 export async function recordPayments(
   { log }: Pick<SettleDeps, 'log'>,
@@ -92,13 +92,13 @@ function isListed(rows: ReadonlySet<payments.PaymentRow>, row: payments.PaymentR
   )
 }
 
-/** Whether a stored payment of a transaction is this one: their places in a block may differ. */
+/** Whether a stored payment of a transaction is this one: their index in the block may differ. */
 function isSame(row: payments.PaymentRow, { handle, tag, asset, amountUnits }: Payment): boolean {
   const reference = handle ?? (tag === null ? null : String(tag))
   return row.reference === reference && row.asset === asset && row.amountUnits === amountUnits
 }
 
-/** The top-up that a payment names, if it is one of ours. */
+/** The top-up that a payment names; undefined if there is none. */
 export async function findNamed(
   db: Db,
   { handle, tag }: Pick<Payment, 'handle' | 'tag'>,
@@ -129,11 +129,11 @@ function toRow(
 }
 
 /**
- * Credits a payment, or keeps it among the unmatched: once, whatever happens at the same time. The
- * caller has made sure that its block is deep enough and still there.
+ * Credits a payment, or stores it as unmatched: once, whatever runs concurrently. The caller has made sure
+ * that its block is deep enough and still part of the chain.
  *
- * A late one is counted at the price of now, and so is what goes far beyond its quote; while there is no
- * price it waits.
+ * A late payment, or the part far above the quote, is credited at the present price; while there is no
+ * price it stays open.
  */
 export async function settlePayment(
   deps: SettleDeps,
@@ -173,7 +173,7 @@ interface Settlement {
   readonly at: Date
 }
 
-/** All of it or nothing: the payment, its ledger entries and notice, or its place among the unmatched. */
+/** Writes in one transaction: the payment with its ledger entries and notice, or the unmatched payment. */
 async function write(
   { notices }: SettleDeps,
   tx: Db,
@@ -203,7 +203,7 @@ async function keepUnmatched(
   await store.insertUnmatched(tx, { txHash, logIndex, reason, foundAt })
 }
 
-/** What was paid, and its bonus as an entry of its own. */
+/** Credits the paid amount, and the bonus as an entry of its own. */
 async function addCredits(
   tx: Db,
   settled: {
@@ -228,19 +228,21 @@ async function addCredits(
   return { wallet, handle, txHash, logIndex, asset, amountUnits, ...worth, balanceCredits, at }
 }
 
-/** Whether it reached us without the event or transfer that a payment is known by. */
+/** Whether it arrived without the event or transfer that identifies a payment. */
 function isUnsupported({ logIndex }: Pick<PaymentRow, 'logIndex'>): boolean {
   return logIndex === OTHER_LOG_INDEX
 }
 
-/** What a payment is counted at. */
+/** Rates at which a payment is credited. */
 interface Pricing {
   readonly rate: Rate
-  /** Undefined where all of it is counted at `rate`. */
+  /** Rate of the part beyond the locked amount; undefined where `rate` applies to all of it. */
   readonly beyond: Rate | undefined
 }
 
-/** Under the lock of the top-up where payments share the amount that the locked price is good for. */
+/**
+ * Judges a payment under the lock of its top-up if several payments share the amount at the locked price.
+ */
 async function judge(
   tx: Db,
   {
@@ -268,8 +270,8 @@ async function judge(
 }
 
 /**
- * The locked rate of a payment that got into its block in time, or else the one of now. Undefined while one
- * of now is needed and there is none.
+ * The locked rate of a payment whose block was in time, or else the present one. Undefined while a present
+ * rate is needed and unavailable.
  */
 async function pricingOf(
   { db, paymentOptions }: SettleDeps,

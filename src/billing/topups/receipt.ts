@@ -4,24 +4,24 @@ import { listPaymentsFor } from './payment-store.ts'
 
 /** A payment that was credited. */
 export interface Receipt {
-  /** As its chain writes it. */
+  /** In the notation of its chain. */
   readonly txHash: string
   readonly blockNumber: number
-  /** The time of its block. */
+  /** Time of its block. */
   readonly paidAt: Date
   /** In the smallest unit of the top-up's asset. */
   readonly amountUnits: bigint
-  /** Bonus included. */
+  /** Including the bonus. */
   readonly credits: number
 }
 
-/** Whether a payment of a top-up was seen that is not settled yet. */
+/** Whether a top-up has a payment that is not settled yet. */
 export async function hasOpenPayment({ db }: { readonly db: Db }, handle: Hash): Promise<boolean> {
   const payments = await listPaymentsFor(db, handle)
   return payments.some(({ payment }) => payment.settledAt === null)
 }
 
-/** The payments of a top-up that were credited, oldest first. */
+/** The credited payments of a top-up, oldest first. */
 export async function listReceipts(
   { db }: { readonly db: Db },
   handle: Hash,

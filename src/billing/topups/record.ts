@@ -10,7 +10,7 @@ import type { TopupOutcome } from './outcome.ts'
 import { assetOf, symbolOf, xrpWalletLink } from './rules.ts'
 import type { TopupRow } from './store.ts'
 
-/** What a record tells of the service. */
+/** The service's settings that a record shows. */
 export interface RecordContext {
   readonly publicUrl: string
   readonly chainId: number
@@ -21,12 +21,12 @@ export interface RecordContext {
 /** A validated ledger is final. */
 export const XRPL_CONFIRMATIONS = 1
 
-/** How many confirmations a payment needs before it is credited. */
+/** Confirmations that a payment needs before it is credited. */
 export function requiredConfirmations(way: Payment['way'], confirmations: number): number {
   return way === 'xrpl' ? XRPL_CONFIRMATIONS : confirmations
 }
 
-/** A top-up as the interface shows it: how to pay it, and where it stands. */
+/** A top-up as the interface shows it: payment instructions and state. */
 export function toRecord(
   context: RecordContext,
   topup: TopupRow,
@@ -66,7 +66,7 @@ export function toRecord(
   }
 }
 
-/** What a wallet signs. */
+/** The transaction that a wallet signs. */
 function payment(
   { asset, token, payTo, contractPayTo, amountUnits }: TopupRow,
   handle: Hash,
@@ -99,7 +99,7 @@ function instructions(
 ): string {
   const { way, decimals } = assetOf(asset)
   const symbol = symbolOf(asset, billing.serviceTokenSymbol)
-  // The exact amount, whatever its length: it is what has to be paid.
+  // All digits of the amount, because exactly this amount has to be paid.
   const amount = id(`${formatUnits(amountUnits, decimals)}\u00a0${symbol}`)
   const said = translate(locale, `operations:instructions.${way}`, {
     amount,

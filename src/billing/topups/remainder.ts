@@ -4,9 +4,8 @@ import type { Topup } from './model.ts'
 import { xrpWalletLink } from './rules.ts'
 
 /**
- * What is left to pay of a quote that was paid in part, as a quote of its own with the same place and
- * reference: it is credited at the same price while the quote runs. Undefined when nothing is left, or
- * no time.
+ * The remainder of a partly paid quote, as a quote with the same destination and reference: it is credited
+ * at the same price until the quote expires. Undefined when no amount or time is left.
  */
 export function restOf(topup: Topup, now: Date): Topup | undefined {
   const { status, paidAmount, expiresAt, handle, transaction, contractWallet, approval } = topup

@@ -8,17 +8,17 @@ import { symbolOf } from './rules.ts'
 import { createTopup, findLinkedTopup, readOffer, type TopupDeps } from './service.ts'
 import * as store from './store.ts'
 
-/** How often one request to buy is quoted anew by whoever holds its link. */
+/** Upper limit of the renewals of one quote by holders of its link. */
 const RENEWALS_MAX = 3
 
 /**
- * A new quote for the same wallet and credits, in the place of one that is over and unpaid. For whoever
- * knows the handle; asked again, the same new quote.
+ * Creates a new quote for the same wallet and credits, in place of an expired unpaid one, for a holder of
+ * the handle. Idempotent: a second call returns the same new quote.
  *
- * @param request `asset`: the symbol of another one, where the first cannot be had any more
+ * @param request `asset`: symbol of another asset, if the first is no longer available
  * @returns undefined when there is no such top-up
- * @throws AppError conflict `topup_state` when it is not over, or was quoted anew too often; and what
- *   `createTopup` throws
+ * @throws AppError conflict `topup_state` when it has not expired, or was renewed too often; the errors of
+ * `createTopup`
  */
 export async function renewTopup(
   deps: TopupDeps,
@@ -29,7 +29,7 @@ export async function renewTopup(
   if (found === undefined) return undefined
   const known = await findRenewed(deps, found, locale)
   if (known !== undefined) return known
-  // What a quote says of itself never changes, so it is read before its row is locked.
+  // Quotes are immutable, so this one is read before its row is locked.
   const asset = request.asset ?? symbolOf(found.asset, deps.billing.serviceTokenSymbol)
   const input = { asset, credits: found.credits }
   const caller = { wallet: storedAddress(found.wallet) }
@@ -45,9 +45,9 @@ export async function renewTopup(
 }
 
 /**
- * The quote that has taken the place of this one, if there is one.
+ * The quote that replaced this one; undefined if it can be replaced now.
  *
- * @throws AppError conflict `topup_state` when there is none and there cannot be
+ * @throws AppError conflict `topup_state` when there is none and it cannot be renewed
  */
 async function findRenewed(
   deps: TopupDeps,
@@ -68,7 +68,7 @@ async function findRenewed(
   return undefined
 }
 
-/** Whether a quote is over and can be had anew by its link. */
+/** Whether a quote has expired and can be renewed by its link. */
 export async function isRenewable(
   { db, clock }: Pick<TopupDeps, 'db' | 'clock'>,
   topup: Pick<Topup, 'handle' | 'status' | 'expiresAt'>,
@@ -78,12 +78,12 @@ export async function isRenewable(
   return row !== undefined && (await countRenewals(db, row)) < RENEWALS_MAX
 }
 
-/** Nothing was paid for it, and nothing is on its way. */
+/** Whether it has no payment, and none is on its way. */
 function isUnpaid({ status }: Pick<Topup, 'status'>): boolean {
   return status === 'expired' || status === 'failed' || status === 'rejected'
 }
 
-/** How many quotes this one has taken the place of, as far as that matters. */
+/** Number of quotes that this one replaced, counted up to `RENEWALS_MAX`. */
 async function countRenewals(db: Db, topup: store.TopupRow): Promise<number> {
   let count = 0
   let current: store.TopupRow | undefined = topup

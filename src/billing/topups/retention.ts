@@ -3,12 +3,14 @@ import type { Clock } from '#src/kernel/clock.ts'
 import { DAY_MS } from '#src/kernel/durations.ts'
 import * as store from './store.ts'
 
-/** How long it is kept what a named transaction came to. */
+/** Retention of named transactions without a payment. */
 const SUBMISSIONS_KEPT_DAYS = 30
-/** How long a quote that nobody paid is kept; a payment after that is kept as unmatched. */
+/** Retention of unpaid quotes; a later payment is stored as unmatched. */
 const QUOTES_KEPT_DAYS = 90
 
-/** Forgets named transactions and quotes that came to nothing long ago. Payments are never forgotten. */
+/**
+ * Deletes named transactions and quotes without payments after their retention. Payments are kept forever.
+ */
 export async function pruneTopups({
   db,
   clock,

@@ -39,9 +39,9 @@ describe('the amount of a quote', () => {
     // 10 USD at 2.50 USD, six decimals.
     ['XRP', 10_000, { value: 250_000n, decimals: 5 }, 4_000_000n],
     ['FXRP', 12_345, { value: 250_000n, decimals: 5 }, 4_938_000n],
-    // 10 USD at 3 USD does not come out even: up.
+    // 10 USD at 3 USD is not a whole amount: rounded up.
     ['XRP', 10_000, { value: 3n, decimals: 0 }, 3_333_334n],
-    // Decimals may be negative: 30 USD.
+    // Decimals may be negative: the price is 30 USD.
     ['XRP', 10_000, { value: 3n, decimals: -1 }, 333_334n],
     ['service', 10_000, { value: 50_000n, decimals: 6 }, 200n * 10n ** 18n],
   ] as const)('in %s for %i credits is exact, rounded up at the end', (key, count, price, units) => {

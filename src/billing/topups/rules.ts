@@ -13,10 +13,10 @@ export interface UsdPrice {
   readonly decimals: number
 }
 
-/** A price and what it is counted in. */
+/** A price and the unit it refers to. */
 export interface Rate {
   readonly price: UsdPrice
-  /** Of the asset's smallest unit. */
+  /** Decimals of the asset's smallest unit. */
   readonly decimals: number
   readonly usdPer1000CreditsMicros: number
 }
@@ -24,27 +24,27 @@ export interface Rate {
 const UINT256_MAX = 2n ** 256n - 1n
 const BPS = 10_000n
 
-/** The price list's entry. */
+/** The entry of the price list. */
 export function assetOf(key: AssetKey): PaymentAsset {
   const asset = PAYMENT_ASSETS.find((one) => one.key === key)
   if (asset === undefined) throw new Error(`no payment asset ${key}`)
   return asset
 }
 
-/** What people call an asset: its ticker. */
+/** Ticker of an asset. */
 export function symbolOf(key: AssetKey, serviceTokenSymbol: string): string {
   return key === 'service' ? serviceTokenSymbol : key
 }
 
-/** The rate of an asset at a price, credits costing what they cost today. */
+/** Rate of an asset at a price, with today's price of credits. */
 export function usdRateOf(key: AssetKey, price: UsdPrice): Rate {
   const { decimals } = assetOf(key)
   return { price, decimals, usdPer1000CreditsMicros: USD_PER_1000_CREDITS_MICROS }
 }
 
 /**
- * What credits cost in the asset's smallest unit, rounded up once; undefined when there is no such
- * amount on the chain.
+ * Price of credits in the asset's smallest unit, rounded up once; undefined when it exceeds the amounts of
+ * the chain.
  */
 export function unitsFor(credits: number, rate: Rate): bigint | undefined {
   const { units, credits: per } = exactRate(rate)
@@ -53,24 +53,24 @@ export function unitsFor(credits: number, rate: Rate): bigint | undefined {
   return amount <= UINT256_MAX ? amount : undefined
 }
 
-/** Whole credits that an amount is worth, rounded down; the remainder is not kept. */
+/** Whole credits for an amount, rounded down; the remainder is dropped. */
 export function creditsFor(amountUnits: bigint, rate: Rate): bigint {
   const { units, credits } = exactRate(rate)
   return units <= 0n ? 0n : (amountUnits * credits) / units
 }
 
-/** Credits on top, rounded down. */
+/** Bonus credits, rounded down. */
 export function bonusFor(credits: bigint, key: AssetKey): bigint {
   return (credits * BigInt(assetOf(key).bonusBps)) / BPS
 }
 
-/** So many units are worth so many credits, without any rounding. */
+/** A rate as units and the credits they are worth, without rounding. */
 function exactRate({ price, decimals, usdPer1000CreditsMicros }: Rate) {
   const { value, decimals: places } = price
   const scale = 10n ** BigInt(Math.abs(places))
   return {
     units: BigInt(usdPer1000CreditsMicros) * 10n ** BigInt(decimals) * (places > 0 ? scale : 1n),
-    // 1000 credits, and a million micro-dollars to the dollar.
+    // 1000 credits, times a million micro-dollars per dollar.
     credits: 1_000_000_000n * value * (places < 0 ? scale : 1n),
   }
 }
@@ -81,46 +81,46 @@ export function capUnits(asset: PaymentAsset, cap: 'capPerTopup' | 'holdingsCap'
   return whole === null ? undefined : BigInt(whole) * 10n ** BigInt(asset.decimals)
 }
 
-/** How a quote or a payment is worth its credits. */
+/** Credits and bonus of a quote or payment. */
 export interface Worth {
   readonly credits: number
   readonly bonusCredits: number
 }
 
-/** Bonus and all, for a quote of so many credits. */
+/** Credits and bonus of a quote. */
 export function worthOf(credits: number, key: AssetKey): Worth {
   return { credits, bonusCredits: Number(bonusFor(BigInt(credits), key)) }
 }
 
-/** What a judge needs of a payment and of the top-up it names. */
+/** Input of judging a payment: the payment and the top-up it names. */
 export interface Case {
   readonly asset: string
   readonly amountUnits: bigint
-  /** It came in a way that we do not credit. */
+  /** Whether it was made in a way that is not credited. */
   readonly isUnsupported?: boolean
-  /** Undefined when the payment names none of ours. */
+  /** Undefined when the payment names no known top-up. */
   readonly topup: { readonly asset: AssetKey; readonly token: string | null } | undefined
   readonly rate: Rate | undefined
-  /** Of a payment at the locked price: how far that reaches. */
+  /** Limit of the locked price, for a payment at that price. */
   readonly lock?: Lock | undefined
 }
 
-/** How far the locked price of a quote reaches. */
+/** Limit of a quote's locked price. */
 export interface Lock {
-  /** The quote's amount. */
+  /** Amount of the quote. */
   readonly quoteUnits: bigint
-  /** What was credited of the quote at its locked price before. */
+  /** Amount of the quote that was credited at its locked price before. */
   readonly usedUnits: bigint
-  /** The price of the moment. */
+  /** The present rate. */
   readonly beyond: Rate
 }
 
-/** What may be paid at the locked price: so many fourths of the quote. */
+/** Limit of the amount at the locked price, in quarters of the quote. */
 const LOCK_FOURTHS = 5n
 
 /**
- * Whether payments come to more than 1.25 times their quote: then the locked price is good up to the quote
- * alone, or a small quote would be an option on any amount.
+ * Whether payments exceed 1.25 times their quote: then the locked price applies up to the quote only, or a
+ * small quote would be an option on any amount.
  */
 export function exceedsLock(quoteUnits: bigint, paidUnits: bigint): boolean {
   return paidUnits * 4n > quoteUnits * LOCK_FOURTHS
@@ -135,22 +135,22 @@ function creditsAt(amountUnits: bigint, rate: Rate, lock: Lock | undefined): big
   return creditsFor(locked, rate) + creditsFor(amountUnits - locked, lock.beyond)
 }
 
-/** What open quotes of a capped asset may still bring, in its smallest unit. */
+/** Amounts that open quotes of a capped asset may still bring, in its smallest unit. */
 export interface OpenQuotes {
-  /** Of the asking wallet. */
+  /** Of the requesting wallet. */
   readonly own: bigint
   /** Of other wallets that have paid before. */
   readonly payers: bigint
-  /** Of all others together. */
+  /** Of all other wallets. */
   readonly others: bigint
 }
 
-/** The part of the room that quotes of wallets which never paid can hold together. */
+/** Divisor: quotes of wallets that never paid share this part of the free holdings. */
 const ROOM_SHARE = 5n
 
 /**
- * Whether we may hold a quote's amount when what is open is paid. Wallets cost nothing: quotes of other
- * wallets that never paid hold a fifth of the room at most, all together.
+ * Whether holdings stay below their cap if this quote and the open ones are paid. Wallets cost nothing to
+ * create: quotes of other wallets that never paid take a fifth of the free holdings at most, all together.
  */
 export function fitsHoldings(
   amountUnits: bigint,
@@ -166,9 +166,7 @@ export type PaymentVerdict =
   | { readonly ok: true; readonly worth: Worth }
   | { readonly ok: false; readonly reason: Refusal }
 
-/**
- * What becomes of a payment: its credits, or why there are none. It is refused as a whole.
- */
+/** Verdict on a payment: its credits, or the reason of a refusal. It is refused as a whole. */
 export function judgePayment(payment: Case): PaymentVerdict {
   const { asset, amountUnits, topup, rate, lock } = payment
   if (payment.isUnsupported === true) return refused('unsupported_transfer')
@@ -190,7 +188,7 @@ function refused(reason: Refusal): PaymentVerdict {
   return { ok: false, reason }
 }
 
-/** What contracts say of failures that a payer can do something about. */
+/** Revert reasons of contracts that a payer can act on. */
 const PAYER_PROBLEMS = [
   ['allowance', /allowance/i],
   ['balance', /insufficient ?balance|exceeds balance|^tecUNFUNDED/i],
@@ -199,8 +197,8 @@ const PAYER_PROBLEMS = [
 ] as const
 
 /**
- * What the reason of a failed payment comes to for its payer; undefined where only the words of the
- * contract say something.
+ * Classifies the reason of a failed payment for its payer; undefined where only the contract's own words
+ * explain it.
  *
  * @see OpenZeppelin, `ERC20`, `Pausable`; `router/PrepaidRouter.sol`; the XRP Ledger's `tec` codes
  */
@@ -208,7 +206,10 @@ export function payerProblem(reason: string): (typeof PAYER_PROBLEMS)[number][0]
   return PAYER_PROBLEMS.find(([, said]) => said.test(reason))?.[0]
 }
 
-/** What a wallet on the XRP Ledger opens to pay. @see Xaman, "Payment Request Link" */
+/**
+ * Link that opens a payment in a wallet on the XRP Ledger.
+ * @see Xaman, "Payment Request Link"
+ */
 export function xrpWalletLink(address: string, tag: number, drops: bigint): string {
   const query = new URLSearchParams({
     amount: formatUnits(drops, 6),

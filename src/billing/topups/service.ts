@@ -27,29 +27,29 @@ import type { TopupRow } from './store.ts'
 import * as store from './store.ts'
 import { type FollowDeps, followTransaction } from './transactions.ts'
 
-/** What top-ups need. */
+/** Dependencies of top-ups. */
 export interface TopupDeps extends FollowDeps, RecordContext {
   readonly billing: FollowDeps['billing'] &
     RecordContext['billing'] & { readonly enabled: boolean; readonly terms: Terms }
 }
 
-/** Which top-up, and the language of its instructions. */
+/** Handle of a top-up, and the language of its instructions. */
 interface Asked {
   readonly handle: Hash
   readonly locale: Locale
 }
 
 const TAG_MAX = 2 ** 32 - 1
-/** Two top-ups in four thousand million have the same tag: more than one try is luck, five a mistake. */
+/** Attempts to find a free destination tag; out of four thousand million a random one is rarely taken. */
 const TAG_ATTEMPTS = 5
 
 /**
- * A quote for credits, locked for ten minutes. Without an asset it is the service's own token, or FLR
- * where that is not to be had.
+ * Creates a quote for credits, locked for ten minutes. Without an asset it is in the service's own token,
+ * or FLR if that is not available.
  *
- * @throws AppError invalid `validation_failed` for an asset there is not, forbidden
- *   `terms_not_accepted`, conflict `billing_disabled`, `asset_unavailable`, `asset_paused` or `cap_exceeded`, upstream
- *   `dependency_unavailable`
+ * @throws AppError invalid `validation_failed` for an unknown asset, forbidden `terms_not_accepted`,
+ * conflict `billing_disabled`, `asset_unavailable`, `asset_paused` or `cap_exceeded`, upstream
+ * `dependency_unavailable`
  */
 export async function createTopup(
   deps: TopupDeps,
@@ -57,9 +57,9 @@ export async function createTopup(
   request: {
     readonly input: NewTopup
     readonly locale: Locale
-    /** The quote it takes the place of. */
+    /** The quote it replaces. */
     readonly renews?: Hash
-    /** What `readOffer` gave; needed inside a transaction, where nobody else is asked. */
+    /** Result of `readOffer`, required inside a transaction, where the chain must not be called. */
     readonly offer?: AssetState
   },
 ): Promise<Topup> {
@@ -90,8 +90,7 @@ export async function createTopup(
 }
 
 /**
- * How the asset stands that a top-up would be paid in; never inside a transaction. Payments in it are looked
- * for from now on.
+ * State of the asset of a new top-up; never inside a transaction. Starts looking for payments in it.
  *
  * @throws AppError as `createTopup` does
  */
@@ -110,7 +109,7 @@ export async function readOffer(
 
 const Named = z.looseObject({ asset: NewTopup.shape.asset })
 
-/** What is wrong with the asset that a body names, beside its shape. */
+/** Validation errors of the asset that a body names, beside those of its schema. */
 export function wrongAsset(deps: Pick<TopupDeps, 'billing'>, body: unknown): readonly FieldError[] {
   const named = Named.safeParse(body).data?.asset
   const names = assetNames(deps)
@@ -118,7 +117,10 @@ export function wrongAsset(deps: Pick<TopupDeps, 'billing'>, body: unknown): rea
   return [{ pointer: '/asset', code: 'choice', values: { options: [...names.keys()].join(', ') } }]
 }
 
-/** @throws AppError invalid `validation_failed` at `/asset` */
+/**
+ * Parses an asset's symbol.
+ * @throws AppError invalid `validation_failed` at `/asset`
+ */
 function readAsset(deps: TopupDeps, text: string): AssetKey {
   const key = assetNames(deps).get(text)
   if (key !== undefined) return key
@@ -144,7 +146,7 @@ interface Quote {
   readonly amountUnits: bigint
 }
 
-/** Only what has a cap is looked at. */
+/** Reads the open quotes of an asset with a cap. */
 async function readOpenQuotes(
   { db }: TopupDeps,
   { asset }: AssetState,
@@ -154,7 +156,10 @@ async function readOpenQuotes(
   return await store.sumOpenQuotes(db, { asset: asset.key, ...by })
 }
 
-/** What so many credits cost, if they can be had for this asset now. */
+/**
+ * Prices credits in an asset.
+ * @throws AppError conflict if it is unavailable, paused or capped
+ */
 function quote(
   { billing }: TopupDeps,
   state: AssetState & { readonly open: OpenQuotes | undefined },
@@ -197,7 +202,7 @@ async function insert(
 }
 
 /**
- * A top-up of the caller's wallet and where it stands.
+ * A top-up of the caller's wallet with its state.
  *
  * @throws AppError not_found `not_found`
  */
@@ -209,7 +214,7 @@ export async function getTopup(
   return show(deps, await requireTopup(deps, caller, handle), locale)
 }
 
-/** Any top-up by its handle, for whoever knows it; undefined when there is none. */
+/** Any top-up, for a holder of its handle; undefined when there is none. */
 export async function findLinkedTopup(
   deps: TopupDeps,
   { handle, locale }: Asked,
@@ -219,11 +224,11 @@ export async function findLinkedTopup(
 }
 
 /**
- * Names the transaction that pays a top-up, and says where that transaction stands. Named again it has
- * the same answer; once credited, without asking the chain.
+ * Names the transaction that pays a top-up, and returns its state. Idempotent; once the payment is
+ * credited, the chain is not called.
  *
  * @throws AppError not_found `not_found`, conflict `tx_already_used` when it pays another top-up,
- *   `topup_state` when it failed or was rejected, upstream `dependency_unavailable`
+ * `topup_state` when it failed or was rejected, upstream `dependency_unavailable`
  */
 export async function confirmTopup(
   deps: TopupDeps,
@@ -254,7 +259,7 @@ async function follow(deps: TopupDeps, topup: TopupRow, txHash: string): Promise
   if (!isFollowed) throw new AppError('conflict', 'tx_already_used')
 }
 
-/** As the asset's chain writes it. */
+/** A transaction hash in the notation of the asset's chain. */
 function hashOf({ asset }: TopupRow, text: string): string {
   const digits = text.replace(/^0x/, '')
   return assetOf(asset).way === 'xrpl' ? digits.toUpperCase() : `0x${digits.toLowerCase()}`
@@ -266,7 +271,10 @@ async function requireTopup(deps: TopupDeps, { wallet }: Caller, handle: Hash): 
   return topup
 }
 
-/** @param txHash only what this transaction came to */
+/**
+ * Reads a top-up's record.
+ * @param txHash limits the outcome to this transaction
+ */
 async function show(
   deps: TopupDeps,
   topup: TopupRow,
@@ -305,7 +313,7 @@ async function listAttempts({ db }: TopupDeps, topup: TopupRow): Promise<readonl
   ]
 }
 
-/** What nobody knows has not been seen, whether it is still looked for or given up. */
+/** A transaction that no endpoint knows is `unknown`, whether it is still looked for or given up. */
 function namedState({ state, reason }: store.SubmissionRow): Attempt['state'] {
   return state === 'dropped' || reason === NOT_FOUND ? 'unknown' : state
 }
@@ -315,7 +323,7 @@ function stateOf({ settledAt, credits }: PaymentRow): Attempt['state'] {
   return credits === null ? 'rejected' : 'credited'
 }
 
-/** Counted when it was settled, so that it does not change any more. */
+/** Confirmations of a payment; fixed when it is settled. */
 function confirmationsOf({ confirmations, blockNumber }: PaymentRow, tip: number | null): number {
   return confirmations ?? Math.max(1, (tip ?? blockNumber) - blockNumber + 1)
 }

@@ -10,7 +10,10 @@ import { topupPayments, topupSubmissions, topups, unmatchedPayments } from './ta
 export type TopupRow = typeof topups.$inferSelect
 export type SubmissionRow = typeof topupSubmissions.$inferSelect
 
-/** @returns false when the handle or the destination tag is taken */
+/**
+ * Stores a quote.
+ * @returns false when the handle or the destination tag is taken
+ */
 export async function insertTopup(db: Db, topup: TopupRow): Promise<boolean> {
   const inserted = await db
     .insert(topups)
@@ -20,7 +23,7 @@ export async function insertTopup(db: Db, topup: TopupRow): Promise<boolean> {
   return inserted.length > 0
 }
 
-/** The top-up of a handle, of whatever wallet or of the given one. */
+/** The top-up of a handle, optionally only if it belongs to the given wallet. */
 export async function findTopup(
   db: Db,
   handle: string,
@@ -33,13 +36,13 @@ export async function findTopup(
   return found
 }
 
-/** The same, and nobody else gets this one until the transaction ends. */
+/** As `findTopup`, locking the row (`FOR UPDATE`). */
 export async function lockTopup(tx: Db, handle: string): Promise<TopupRow | undefined> {
   const [found] = await tx.select().from(topups).where(eq(topups.handle, handle)).for('update')
   return found
 }
 
-/** Quotes of a wallet that are not over at `now`, the newest first. */
+/** Quotes of a wallet that have not expired at `now`, newest first. */
 export function listOpenQuotes(
   db: Db,
   { wallet, now, limit }: { readonly wallet: Address; readonly now: Date; readonly limit: number },
@@ -52,16 +55,15 @@ export function listOpenQuotes(
     .limit(limit)
 }
 
-/** The quote that took the place of another. */
+/** The quote that replaced another one. */
 export async function findRenewal(db: Db, handle: string): Promise<TopupRow | undefined> {
   const [found] = await db.select().from(topups).where(eq(topups.renews, handle))
   return found
 }
 
 /**
- * What open quotes of an asset may still bring: of this wallet all of them, of every other one the
- * largest, so that nobody keeps others from buying by asking often. Quotes that something was paid for
- * are among what we hold.
+ * Amounts that open quotes of an asset may still bring: of this wallet all of them, of every other one the
+ * largest, so that no wallet can exhaust the cap by many quotes. Quotes with payments count as holdings.
  */
 export async function sumOpenQuotes(
   db: Db,
@@ -94,13 +96,13 @@ export async function sumOpenQuotes(
   }
 }
 
-/** The top-up that a destination tag stands for. */
+/** The top-up of a destination tag. */
 export async function findTopupByTag(db: Db, tag: number): Promise<TopupRow | undefined> {
   const [found] = await db.select().from(topups).where(eq(topups.destinationTag, tag))
   return found
 }
 
-/** What was named for a top-up and brought no payment, oldest first. */
+/** Named transactions of a top-up without a payment, oldest first. */
 export function listSubmissions(db: Db, handle: string): Promise<SubmissionRow[]> {
   return db
     .select()
@@ -109,7 +111,7 @@ export function listSubmissions(db: Db, handle: string): Promise<SubmissionRow[]
     .orderBy(asc(topupSubmissions.submittedAt), asc(topupSubmissions.txHash))
 }
 
-/** A transaction that was named for a top-up and has brought no payment, or not yet. */
+/** A named transaction of a top-up without a payment so far. */
 export async function findSubmission(
   db: Db,
   of: Pick<SubmissionRow, 'handle' | 'txHash'>,
@@ -118,7 +120,7 @@ export async function findSubmission(
   return found
 }
 
-/** What has become of a transaction that was named. One that is named again keeps its first time. */
+/** Stores the state of a named transaction. One that is named again keeps its first time. */
 export async function saveSubmission(db: Db, submission: SubmissionRow): Promise<void> {
   const { state, reason, checkedAt } = submission
   await db
@@ -132,11 +134,11 @@ export async function saveSubmission(db: Db, submission: SubmissionRow): Promise
   await notifyTopups(db, [submission])
 }
 
-/** Most rows of transactions that nobody has seen or that brought nothing: of a top-up, of a wallet. */
+/** Upper limits of named transactions that are unknown or without a payment: per top-up, per wallet. */
 const IDLE_PER_HANDLE = 10
 const IDLE_PER_WALLET = 50
 
-/** Forgets the oldest ones beyond the limits; those on their way to a block and the given one stay. */
+/** Deletes the oldest beyond the limits; pending ones and the given one stay. */
 async function deleteExcess(
   db: Db,
   { handle, wallet, txHash }: Pick<SubmissionRow, 'handle' | 'wallet' | 'txHash'>,
@@ -154,7 +156,7 @@ async function deleteExcess(
   }
 }
 
-/** Forgets what was named before then. */
+/** Deletes transactions named before the instant. */
 export async function deleteSubmissionsBefore(db: Db, instant: Date): Promise<void> {
   const before = sql`${instant.toISOString()}::timestamptz`
   await deleteInBatches(async (limit) => {
@@ -167,7 +169,7 @@ export async function deleteSubmissionsBefore(db: Db, instant: Date): Promise<vo
   })
 }
 
-/** Forgets quotes that ended before then and for which nothing was paid. */
+/** Deletes quotes that expired before the instant and have no payments. */
 export async function deleteDeadQuotes(db: Db, instant: Date): Promise<void> {
   const before = sql`${instant.toISOString()}::timestamptz`
   await deleteInBatches(async (limit) => {
@@ -183,7 +185,7 @@ export async function deleteDeadQuotes(db: Db, instant: Date): Promise<void> {
   })
 }
 
-/** Names a transaction once more that was given up. */
+/** Resumes looking for a named transaction that was given up. */
 export async function renewSubmission(
   db: Db,
   of: Pick<SubmissionRow, 'handle' | 'txHash'>,
@@ -195,7 +197,7 @@ export async function renewSubmission(
     .where(and(sameSubmission(of), eq(topupSubmissions.state, 'dropped')))
 }
 
-/** Forgets a transaction whose payments speak for it. */
+/** Deletes a named transaction whose payments are stored. */
 export async function deleteSubmission(
   db: Db,
   of: Pick<SubmissionRow, 'handle' | 'txHash'>,
@@ -203,7 +205,7 @@ export async function deleteSubmission(
   await db.delete(topupSubmissions).where(sameSubmission(of))
 }
 
-/** Transactions that wait to be found: first one of each wallet, each looked for longest ago first. */
+/** Named transactions to look for: one of each wallet first, the longest unchecked first. */
 export async function listWaitingSubmissions(db: Db, limit: number): Promise<SubmissionRow[]> {
   const waiting = db.$with('waiting').as(
     db
@@ -225,7 +227,7 @@ export async function listWaitingSubmissions(db: Db, limit: number): Promise<Sub
     .limit(limit)
 }
 
-/** Keeps a payment that nobody is credited for. */
+/** Stores an unmatched payment. */
 export async function insertUnmatched(
   db: Db,
   payment: typeof unmatchedPayments.$inferInsert,

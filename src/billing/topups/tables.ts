@@ -17,7 +17,7 @@ import type { Refusal } from './model.ts'
 const units = (name: string) => numeric(name, { precision: 78, scale: 0, mode: 'bigint' })
 const instant = (name: string) => timestamp(name, { withTimezone: true })
 
-/** Quotes, never changed: what was asked for and at what price. */
+/** Quotes, immutable: requested credits, amount and price. */
 export const topups = pgTable(
   'topups',
   {
@@ -25,12 +25,12 @@ export const topups = pgTable(
     handle: text('handle').primaryKey(),
     wallet: text('wallet').notNull(),
     asset: text('asset').$type<AssetKey>().notNull(),
-    /** The contract of a token; null for coins. */
+    /** Contract of a token; null for coins. */
     token: text('token'),
     payTo: text('pay_to').notNull(),
     /** The router through which contract wallets pay coins; null where there is none. */
     contractPayTo: text('contract_pay_to'),
-    /** Stands for the handle on the XRP Ledger. */
+    /** Replaces the handle on the XRP Ledger. */
     destinationTag: bigint('destination_tag', { mode: 'number' }).unique(),
     credits: bigint('credits', { mode: 'number' }).notNull(),
     bonusCredits: bigint('bonus_credits', { mode: 'number' }).notNull(),
@@ -39,7 +39,7 @@ export const topups = pgTable(
     priceValue: units('price_value').notNull(),
     priceDecimals: integer('price_decimals').notNull(),
     usdPer1000CreditsMicros: integer('usd_per_1000_credits_micros').notNull(),
-    /** The quote that this one takes the place of, made on the page of that one. */
+    /** The quote that this one replaces, renewed by its link. */
     renews: text('renews').unique(),
     createdAt: instant('created_at').notNull(),
     expiresAt: instant('expires_at').notNull(),
@@ -51,7 +51,7 @@ export const topups = pgTable(
   ],
 )
 
-/** Every payment that was ever seen. Settled: it is credited, or among the unmatched. */
+/** Every payment seen. Settled: credited, or unmatched. */
 export const topupPayments = pgTable(
   'topup_payments',
   {
@@ -60,7 +60,7 @@ export const topupPayments = pgTable(
     way: text('way').$type<Payment['way']>().notNull(),
     /** The top-up it names; null when there is none. */
     handle: text('handle'),
-    /** The handle or tag as the payer gave it; null when there was none. */
+    /** Handle or tag as the payer gave it; null without one. */
     reference: text('reference'),
     payer: text('payer').notNull(),
     /** A token contract, FLR or XRP. */
@@ -71,7 +71,7 @@ export const topupPayments = pgTable(
     blockAt: instant('block_at').notNull(),
     seenAt: instant('seen_at').notNull(),
     settledAt: instant('settled_at'),
-    /** Counted when it was settled. */
+    /** Fixed when it was settled. */
     confirmations: integer('confirmations'),
     credits: bigint('credits', { mode: 'number' }),
     bonusCredits: bigint('bonus_credits', { mode: 'number' }),
@@ -84,7 +84,7 @@ export const topupPayments = pgTable(
   ],
 )
 
-/** Payments that nobody was credited for: somebody must look at each. */
+/** Payments that were not credited; an operator looks at each. */
 export const unmatchedPayments = pgTable(
   'unmatched_payments',
   {
@@ -96,16 +96,16 @@ export const unmatchedPayments = pgTable(
   (table) => [primaryKey({ columns: [table.txHash, table.logIndex] })],
 )
 
-/** Transactions named for a top-up that have brought no payment, or not yet. */
+/** Transactions named for a top-up without a payment so far. */
 export const topupSubmissions = pgTable(
   'topup_submissions',
   {
     handle: text('handle').notNull(),
     txHash: text('tx_hash').notNull(),
-    /** The top-up's. */
+    /** Wallet of the top-up. */
     wallet: text('wallet').notNull(),
     state: text('state').$type<'submitted' | 'rejected' | 'failed' | 'dropped'>().notNull(),
-    /** Of a submitted one: that no endpoint has known it so far; null once one has. */
+    /** `transaction_not_found` for a submitted one that no endpoint has known so far; null afterwards. */
     reason: text('reason'),
     submittedAt: instant('submitted_at').notNull(),
     checkedAt: instant('checked_at').notNull(),
@@ -118,22 +118,22 @@ export const topupSubmissions = pgTable(
   ],
 )
 
-/** How far each chain was read for payments. */
+/** Read position of each chain in the search for payments. */
 export const paymentCursors = pgTable('payment_cursors', {
   chain: text('chain').$type<'flare' | 'xrpl'>().primaryKey(),
-  /** Everything up to this block or ledger was read; null before the first reading. */
+  /** Last block or ledger of those read completely; null before the first reading. */
   position: bigint('position', { mode: 'number' }),
-  /** The newest block that was seen. */
+  /** Newest block seen. */
   tip: bigint('tip', { mode: 'number' }),
-  /** Payments of before are none of ours. */
+  /** Earlier payments are ignored. */
   sinceAt: instant('since_at').notNull(),
-  /** Flare: the address whose balance is compared with the payments; null before the first look. */
+  /** Flare: the address whose balance is compared with the payments; null before the first comparison. */
   balanceOf: text('balance_of'),
-  /** The block up to which it was compared. */
+  /** Block up to which it was compared. */
   balanceBlock: bigint('balance_block', { mode: 'number' }),
-  /** The balance at the end of that block. */
+  /** Balance at the end of that block. */
   balanceUnits: units('balance_units'),
-  /** That balance is what payments explain, as the state of the block was pruned. */
+  /** Whether the balance was computed from payments, because the state of the block was pruned. */
   balanceAssumed: boolean('balance_assumed').notNull().default(false),
 })
 
@@ -142,12 +142,12 @@ export const paymentGaps = pgTable(
   'payment_gaps',
   {
     blockNumber: bigint('block_number', { mode: 'number' }).primaryKey(),
-    /** How often it was read in vain. */
+    /** Number of failed readings. */
     tries: integer('tries').notNull(),
     firstFailedAt: instant('first_failed_at').notNull(),
-    /** When the scan went on behind it; null while it waits for it. */
+    /** Time at which the scan continued after it; null while it waits for the block. */
     recordedAt: instant('recorded_at'),
-    /** Recorded: when it is read again. */
+    /** Time of the next reading of a recorded gap. */
     nextTryAt: instant('next_try_at'),
   },
   (table) => [index('payment_gaps_due').on(table.nextTryAt)],

@@ -25,7 +25,7 @@ import { assetOf } from './rules.ts'
 import type { SubmissionRow, TopupRow } from './store.ts'
 import * as store from './store.ts'
 
-/** What following transactions needs. */
+/** Dependencies of following transactions. */
 export interface FollowDeps extends SettleDeps {
   readonly quarantine: Quarantine
   readonly xrpl: Xrpl | undefined
@@ -34,10 +34,10 @@ export interface FollowDeps extends SettleDeps {
 }
 
 /**
- * Finds out what became of a transaction that was named for a top-up, writes it down, and settles what
- * it paid as far as that is deep enough.
+ * Reads the state of a transaction that was named for a top-up, stores it, and settles its payments that
+ * are deep enough.
  *
- * @returns false when it pays another top-up: nothing is kept of it for this one
+ * @returns false when it pays another top-up: nothing is stored for this one
  * @throws AppError upstream `dependency_unavailable`
  */
 export async function followTransaction(
@@ -73,7 +73,7 @@ export async function followTransaction(
       const reached = internal.filter(
         (one) => one.txHash === txHash || one.txHash === one.block.hash,
       )
-      // What has reached us is logged when it is deep enough, with the others that are not matched.
+      // Payments that arrived are logged when they are deep enough, with the other unmatched ones.
       if (reached.length > 0) {
         const payTo = storedAddress(topup.payTo)
         await transact(db, (tx) => recordNamed(deps, tx, payTo, reached))
@@ -85,7 +85,7 @@ export async function followTransaction(
   } else if (facts.status === 'reverted') {
     await save('failed', facts.reason ?? 'reverted')
   } else if ((await listPaymentsOf(db, txHash)).length === 0) {
-    // Otherwise it was seen already, by an endpoint that is ahead of this one.
+    // Otherwise an endpoint that is ahead of this one has seen it.
     const isOver = isGivenUp(facts.status, submittedAt, checkedAt)
     const isSeen = facts.status === 'pending' || (await wasSeen(db, topup, txHash))
     if (isOver) await save('dropped', NOT_FOUND)
@@ -94,7 +94,7 @@ export async function followTransaction(
   return true
 }
 
-/** What a contract sent us in the block of a transaction that was named for FLR. */
+/** Coins that a contract sent in the block of a transaction that was named for FLR. */
 async function readInternal(
   deps: FollowDeps,
   { asset, payTo }: TopupRow,
@@ -105,13 +105,13 @@ async function readInternal(
   return await internalTransfersAt(deps, storedAddress(payTo), block.number, signal)
 }
 
-/** Whether an endpoint has known it before: then it is on its way, and should not be paid again. */
+/** Whether an endpoint has known it before: then it is pending, and should not be paid again. */
 async function wasSeen(db: Db, { handle }: TopupRow, txHash: string): Promise<boolean> {
   const known = await store.findSubmission(db, { handle, txHash })
   return known?.state === 'submitted' && known.reason === null
 }
 
-/** Whether nobody waits any more for a transaction that is in no block. */
+/** Whether the search for a transaction that is in no block has ended. */
 function isGivenUp(status: 'unknown' | 'pending', submittedAt: Date, now: Date): boolean {
   const seconds = status === 'unknown' ? UNKNOWN_TRANSACTION_SECONDS : PENDING_TRANSACTION_SECONDS
   return now.getTime() - submittedAt.getTime() > seconds * 1000
@@ -122,7 +122,7 @@ function names(topup: TopupRow, { handle, tag }: Payment): boolean {
   return tag !== null && tag === topup.destinationTag
 }
 
-/** Whether any of them names a top-up of ours. */
+/** Whether any of them names a known top-up. */
 async function nameOurs(db: Db, payments: readonly Payment[]): Promise<boolean> {
   const named = await Promise.all(payments.map((payment) => findNamed(db, payment)))
   return named.some((topup) => topup !== undefined)
@@ -137,7 +137,7 @@ async function readFacts(
   const { way } = assetOf(topup.asset)
   if (way === 'xrpl') return readLedger(xrpl, txHash, signal)
   const { router, nativePayTo } = billing.payments
-  // Where the quote said, should the service be set up otherwise by now.
+  // The destination of the quote, because the configuration may have changed since.
   const to = storedAddress(topup.payTo)
   const through = topup.contractPayTo === null ? router : storedAddress(topup.contractPayTo)
   const places =
@@ -155,10 +155,10 @@ function readLedger(
 }
 
 /**
- * Settles payments that are deep enough, each after another look at its block. What stood in a block
- * that was replaced is looked for again. One that fails stops none of the others.
+ * Settles payments that are deep enough, each after another check of its block. Payments whose block was
+ * replaced are looked for again. A failure of one does not stop the others.
  *
- * @throws AppError upstream when a chain does not answer, when all have had their turn
+ * @throws AppError upstream when a chain does not answer, after all others were settled
  */
 async function settleOpen(deps: FollowDeps, rows: readonly PaymentRow[], signal?: AbortSignal) {
   const settling = startSettling(deps)
@@ -204,7 +204,7 @@ export function startSettling(deps: FollowDeps): {
   }
 }
 
-/** Whether it is a chain that does not answer. */
+/** Whether the error is an unreachable chain. */
 export function isUpstream(error: unknown): boolean {
   return error instanceof AppError && error.kind === 'upstream'
 }
@@ -229,7 +229,7 @@ async function settleOnFlare(
   await settlePayment(deps, row, confirmations, signal)
 }
 
-/** Looks for a transaction whose block was replaced; without a payment it is one that was named. */
+/** Looks for a transaction whose block was replaced, by its payment or as a named one. */
 async function relocate(deps: FollowDeps, row: PaymentRow, signal?: AbortSignal): Promise<void> {
   const { db, clock, log, billing } = deps
   const topup = row.handle === null ? undefined : await store.findTopup(db, row.handle)
@@ -260,7 +260,7 @@ function stateOf(facts: TransactionFacts): Pick<SubmissionRow, 'state' | 'reason
   return { state: 'submitted', reason: null }
 }
 
-/** A hash out of our own tables: it was checked before it was written. */
+/** A hash from our own tables: it was validated before it was written. */
 function storedHash(text: string): `0x${string}` {
   return `0x${text.slice(2)}`
 }
