@@ -4,9 +4,9 @@ import { createSigningProtocol, type SigningProtocol } from './reader/system.ts'
 
 /** The chain, with readers of the Flare Systems Protocol on it. */
 export interface FspChain extends Chain {
-  /** Reward epochs, voters and votes. */
+  /** Reader of reward epochs, voters and votes. */
   readonly protocol: SigningProtocol
-  /** Voting rounds: blocks, policies, how providers stand. */
+  /** Reader of voting rounds: blocks, policies, states of providers. */
   readonly rounds: RoundReader
 }
 

@@ -11,7 +11,7 @@ import {
   timestamp,
 } from 'drizzle-orm/pg-core'
 
-/** What others publish about a reward epoch, as it was seen last. */
+/** Published data about a reward epoch, as last seen. */
 export const publications = pgTable(
   'publications',
   {
@@ -24,35 +24,35 @@ export const publications = pgTable(
   (table) => [primaryKey({ columns: [table.kind, table.rewardEpochId] })],
 )
 
-/** Answers of the P-chain about the validators of watched providers; the newest day. */
+/** Answers of the P-chain about the validators of watched providers, of the last day. */
 export const validatorPolls = pgTable('validator_polls', {
-  /** By the service's clock. */
+  /** Time by the service's clock. */
   polledAt: timestamp('polled_at', { withTimezone: true }).primaryKey(),
-  /** What was asked for, by `NodeID-…`: `{ connected, endsAt }`, or null where it is no validator. */
+  /** Requested validators by `NodeID-…`: `{ connected, endsAt }`, or null if it is not a validator. */
   validators: jsonb('validators').notNull().$type<unknown>(),
 })
 
-/** Signatures on the votes about a reward epoch, out of events. */
+/** Signatures of the votes about a reward epoch, from events. */
 export const voteSignatures = pgTable(
   'vote_signatures',
   {
     rewardEpochId: integer('reward_epoch_id').notNull(),
-    /** uptime or rewards. */
+    /** `uptime` or `rewards`. */
     kind: text('kind').notNull(),
     voter: text('voter').notNull(),
     hash: text('hash').notNull(),
     signedAt: timestamp('signed_at', { withTimezone: true }).notNull(),
-    /** It was the one that concluded the vote. */
+    /** Whether it concluded the vote. */
     isLast: boolean('is_last').notNull(),
   },
   (table) => [primaryKey({ columns: [table.rewardEpochId, table.kind, table.voter, table.hash] })],
 )
 
-/** Blocks whose events have been read and stored, as ranges; what lies between them is still to be read. */
+/** Ranges of blocks whose events have been read and stored; the gaps are still to be read. */
 export const readRanges = pgTable(
   'read_ranges',
   {
-    /** What was looked for. */
+    /** Purpose of reading. */
     name: text('name').notNull(),
     fromBlock: integer('from_block').notNull(),
     toBlock: integer('to_block').notNull(),
@@ -60,30 +60,30 @@ export const readRanges = pgTable(
   (table) => [primaryKey({ columns: [table.name, table.fromBlock] })],
 )
 
-/** Voting rounds as they were judged, every provider of the signing policy in one row. */
+/** Judged voting rounds, with every provider of the signing policy in one row. */
 export const fspRounds = pgTable(
   'fsp_rounds',
   {
     round: integer('round').primaryKey(),
     rewardEpoch: integer('reward_epoch').notNull(),
     startsAt: timestamp('starts_at', { withTimezone: true }).notNull(),
-    /** The block that completed it. */
+    /** Number of the block that completed it. */
     blockNumber: integer('block_number').notNull(),
     blockAt: timestamp('block_at', { withTimezone: true }).notNull(),
-    /** By identity address, as `indexer/round-record.ts` writes it. */
+    /** By identity address, encoded by `indexer/round-record.ts`. */
     providers: jsonb('providers').notNull().$type<unknown>(),
   },
   (table) => [index('fsp_rounds_block').on(table.blockNumber)],
 )
 
-/** A provider's own rewards of a reward epoch, by claim: as published, and whether claimed since. */
+/** A provider's own rewards of a reward epoch, by claim: published amount, and whether claimed. */
 export const fspRewards = pgTable(
   'fsp_rewards',
   {
     rewardEpoch: integer('reward_epoch').notNull(),
     beneficiary: text('beneficiary').notNull(),
     claimType: integer('claim_type').notNull(),
-    /** Whose it is, by identity; null while only the claim is known. */
+    /** Identity of the provider; null while only the claim is known. */
     voter: text('voter'),
     /** Null while only the claim is known. */
     amountWei: numeric('amount_wei', { precision: 78, scale: 0 }),
@@ -95,16 +95,16 @@ export const fspRewards = pgTable(
   ],
 )
 
-/** How far voting rounds have been read; one row. */
+/** Progress of reading voting rounds; one row. */
 export const fspProgress = pgTable('fsp_progress', {
   id: integer('id').primaryKey(),
-  /** Up to this block everything has been counted. */
+  /** Block up to which everything has been counted. */
   blockNumber: integer('block_number').notNull(),
   blockAt: timestamp('block_at', { withTimezone: true }).notNull(),
-  /** Where reading begins again after a stop: before the first block of the oldest open round. */
+  /** Block at which reading starts again after a stop: before the first block of the oldest open round. */
   resumeFrom: integer('resume_from').notNull(),
-  /** What goes on from round to round, as `indexer/round-keeper.ts` writes it. */
+  /** State carried from round to round, encoded by `indexer/carried-state.ts`. */
   state: jsonb('state').notNull().$type<unknown>(),
-  /** Since when nothing could be read; null while it can. */
+  /** Time since which reading fails; null while it works. */
   failingSince: timestamp('failing_since', { withTimezone: true }),
 })

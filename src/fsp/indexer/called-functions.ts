@@ -1,6 +1,6 @@
 import type { ProtocolBlock } from '../reader/round-blocks.ts'
 
-/** What contracts say when a race was lost that providers lose every day. */
+/** Revert reasons of races that every provider loses daily. */
 const BENIGN = [
   /already relayed/i,
   /AlreadyRelayed/,
@@ -16,10 +16,10 @@ const BENIGN = [
   /already provided/i,
 ] as const
 
-/** Contracts where a failure that cannot be made again was a race. */
+/** Contracts whose failures count as lost races if they cannot be replayed. */
 const RACING: readonly string[] = ['Relay', 'FlareSystemsManager']
 
-/** Whether a failed call was a lost race, or proves nothing. */
+/** Whether a failed call was a lost race, or proves nothing against the provider. */
 export function isBenign({
   ok,
   reason,
@@ -27,7 +27,7 @@ export function isBenign({
   replay,
 }: ProtocolBlock['calls'][number]): boolean {
   if (ok) return false
-  // Endpoints that contradict each other prove nothing.
+  // Contradicting endpoints prove nothing.
   if (replay === 'contradicted') return true
   if (reason === null) return replay !== 'failed' && RACING.includes(contract)
   return BENIGN.some((pattern) => pattern.test(reason))
@@ -47,7 +47,7 @@ const FUNCTIONS: Readonly<Record<string, string>> = {
   '0x8f7d0957': 'registerVoter',
 }
 
-/** The name of a function of the protocol; its selector where there is none. */
+/** Name of a function of the protocol; its selector if it is unknown. */
 export function functionNameOf(selector: string): string {
   return FUNCTIONS[selector.toLowerCase()] ?? selector
 }

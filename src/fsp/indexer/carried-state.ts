@@ -2,15 +2,15 @@ import { z } from 'zod'
 import { Address } from '#src/kernel/units.ts'
 import { TransactionPart } from './observation.ts'
 
-/** What goes on from round to round, stored with how far rounds have been read. */
+/** State carried from round to round, stored with the progress of reading. */
 export const CarriedState = z.object({
-  /** Blocks read so far: the clock of silence, which stands still while nothing is read. */
+  /** Number of blocks read so far: the clock of silence, which stands still while no block is read. */
   blocksRead: z.int(),
-  /** The first block since when none was left out, epoch seconds; null before it. */
+  /** Time of the first block from which on no block was skipped, epoch seconds; null before it. */
   readSince: z.int().nullable().default(null),
-  /** The first block since when every registration was read, epoch seconds; null before it. */
+  /** Time of the first block from which on every registration was read, epoch seconds; null before it. */
   registrationsSince: z.int().nullable().default(null),
-  /** By identity: the last reward epoch it was registered for, or removed from. */
+  /** By identity: the last reward epoch for which it was registered or removed. */
   registrations: z
     .record(Address, z.object({ epoch: z.int(), isRegistered: z.boolean() }))
     .default({}),
@@ -18,51 +18,51 @@ export const CarriedState = z.object({
   registrationMoments: z
     .record(Address, z.object({ epoch: z.int(), block: z.int(), at: z.int() }))
     .default({}),
-  /** Addresses that registries of voters and Relays have or had, by registry name. */
+  /** Present and former addresses of voter registries and Relays, by registry name. */
   contracts: z.record(z.string(), z.array(Address)).default({}),
-  /** Fast updates expected a block, as last read; null: never read. */
+  /** Expected fast updates per block, as last read; null before the first reading. */
   sampleSize: z.number().nullable().default(null),
-  /** By identity: the longest silence that an update ended since the last round. */
+  /** By identity: the longest silence ended by an update since the last round. */
   peaks: z
     .record(
       Address,
       z.object({
         exponent: z.number(),
         blocks: z.int(),
-        /** Blocks of it that are not in the exponent yet. */
+        /** Blocks of the silence that are not in the exponent yet. */
         pending: z.int(),
         lastUpdateBlock: z.int().nullable(),
         lastUpdateAt: z.int().nullable(),
-        /** The block of the update. */
+        /** Block number of the update. */
         block: z.int(),
         at: z.int(),
       }),
     )
     .default({}),
-  /** By identity: silence of fast updates up to the last round, and when the last one came. */
+  /** By identity: silence of fast updates up to the last round, and time of the last update. */
   silence: z.record(
     Address,
     z.object({
       exponent: z.number(),
       blocks: z.int(),
       lastUpdateBlock: z.int().nullable(),
-      /** When that was, epoch seconds. */
+      /** Time of the last update, epoch seconds. */
       lastUpdateAt: z.int().nullable().default(null),
-      /** `blocksRead` up to which blocks are in the sum. */
+      /** Value of `blocksRead` up to which blocks are in the sum. */
       countedTo: z.int(),
     }),
   ),
-  /** By identity: its accounts for fast updates, and when each sent the last one, epoch seconds. */
+  /** By identity: its accounts for fast updates with the time of their last update, epoch seconds. */
   senders: z.record(Address, z.record(Address, z.int())),
-  /** By identity: its fast updates of late, and how many of them each account sent. */
+  /** By identity: its recent fast updates, and their number by account. */
   updates: z
     .record(Address, z.object({ total: z.int(), byAccount: z.record(Address, z.int()) }))
     .default({}),
-  /** By identity: what was called since the last round. */
+  /** By identity: calls since the last round. */
   calls: z.record(Address, z.array(TransactionPart)),
-  /** Up to which time polls of validators are counted; null before the first. */
+  /** Time up to which polls of validators are counted; null before the first. */
   pollsTo: z.iso.datetime().nullable().default(null),
-  /** By node: polls since the last round. `absentPolls` counts those in a row. */
+  /** By node: polls since the last round. `absentPolls` counts the latest consecutive ones. */
   polls: z.record(
     z.string(),
     z.object({
@@ -75,7 +75,7 @@ export const CarriedState = z.object({
 })
 export type CarriedState = z.output<typeof CarriedState>
 
-/** Nothing read yet. */
+/** State before the first block. */
 export const EMPTY_STATE: CarriedState = {
   blocksRead: 0,
   readSince: null,

@@ -16,10 +16,10 @@ import type { RoundSource, Session } from './round-session.ts'
 import { forget, sendersOf } from './round-state.ts'
 import * as store from './round-store.ts'
 
-/** What is read at the end of a block is only asked for while the block is young. */
+/** Limit of a block's age for reading the state at its end, which endpoints keep for recent blocks only. */
 const STATE_AGE_MS = 600_000
 
-/** Judges a complete round, keeps it and moves progress past it. */
+/** Judges a complete round, stores it and moves the progress past it. */
 export async function keepRound(
   source: RoundSource,
   rewards: ReturnType<typeof createRewardFacts>,
@@ -50,7 +50,7 @@ export async function keepRound(
     if (silence !== undefined) records.set(voter, { ...record, fastUpdates: silence.part })
     if (silence?.peak !== undefined) peaks.set(voter, silence.peak)
   }
-  // Read twice after a stop, a claim is the same.
+  // Reading a claim again after a stop is idempotent.
   await transactUnder(current.fence, db, (tx) => store.saveClaims(tx, current.claims))
   current.claims = []
   const waiting = isYoung
@@ -88,7 +88,7 @@ export async function keepRound(
   current.isFailing = false
 }
 
-/** Writes the round and, unless it has been counted before a restore, the progress past it. */
+/** Writes the round and the progress past it, unless they were counted before a restore. */
 async function storeRound(
   { db }: RoundSource,
   current: Session,
@@ -118,7 +118,7 @@ async function storeRound(
   })
 }
 
-/** Updates expected a block at the tip: the chain keeps no history of it that every node answers. */
+/** Reads the expected updates per block at the tip, because not every node has the historical state. */
 async function readSampleSize(
   { chain }: RoundSource,
   tip: BlockRef,
@@ -144,7 +144,7 @@ function readSystem(
   return chain.rounds.states(query, signal)
 }
 
-/** The validators of those we look at; undefined when they are not known of all. */
+/** Validators of the watched providers; undefined when they are not known of all. */
 function nodesOf({ providers }: SystemState): ReadonlySet<string> | undefined {
   const all = [...providers.values()].map(({ nodeIds }) => nodeIds)
   if (all.includes(null)) return undefined

@@ -3,8 +3,8 @@ import { Address, Instant, JsonObject } from '#src/kernel/units.ts'
 import { ROUND_CHECKS, type RoundCheck } from '../protocol/verdict.ts'
 
 /**
- * What is known of a provider when a voting round is complete. Every part may be null: no evidence.
- * Instants inside parts are epoch seconds, amounts wei as decimal text.
+ * Observation of a provider at the end of a voting round. A part is null without evidence. Instants inside
+ * parts are epoch seconds, amounts wei as decimal text.
  */
 
 const StoredCheck = z.object({
@@ -23,14 +23,14 @@ export const Addresses = z.object({
   signingPolicy: Address,
 })
 
-/** The signing policies that matter now: the one in force and, once it is fixed, the next one. */
+/** The signing policy in force and, once it is fixed, the next one. */
 export const PolicyPart = z.object({
   current: z.object({
     epoch: z.int(),
     isMember: z.boolean(),
     voters: z.int(),
     startRound: z.int(),
-    /** Start of its first round; null in rounds that an earlier version kept. */
+    /** Start of its first round; null in rounds stored by an earlier version. */
     startsAt: Seconds.nullable().default(null),
   }),
   next: z
@@ -44,33 +44,33 @@ export const PolicyPart = z.object({
     .nullable(),
 })
 
-/** Registration for the next reward epoch, from its opening on. */
+/** Registration for the next reward epoch, once it has opened. */
 export const RegistrationPart = z.object({
   epoch: z.int(),
   openedAt: Seconds,
-  /** Until when registration stays open at least; null in rounds that an earlier version kept. */
+  /** Earliest time at which registration closes; null in rounds stored by an earlier version. */
   closesAtEarliest: Seconds.nullable().default(null),
-  /** The signing policy is fixed: nobody can register any more. */
+  /** Whether the signing policy is fixed, which closes the registration. */
   isClosed: z.boolean(),
   isRegistered: z.boolean(),
-  /** Whether it is registered for the epoch in force. */
+  /** Whether the provider is registered for the epoch in force. */
   wasRegistered: z.boolean(),
   preRegistered: z.boolean().nullable(),
   preRegistrationFailed: z.boolean(),
 })
 
-/** Silence of fast updates since the last one, over the blocks that were read. */
+/** Silence of fast updates since the last one, in blocks that were read. */
 export const FastUpdatesPart = z.object({
-  /** `exp(-exponent)` is the chance of the silence for a provider that works. */
+  /** `exp(-exponent)` is the probability of this silence for a provider that works. */
   exponent: z.number(),
   blocksSinceUpdate: z.int(),
   lastUpdateBlock: z.int().nullable(),
-  /** When that was; null: none was seen, or by a version that did not keep it. */
+  /** Time of the last update; null if none was seen, or in rounds stored by an earlier version. */
   lastUpdateAt: Seconds.nullable().default(null),
   sortitionWeight: z.int(),
   sampleSize: z.number(),
   onePercentBlocks: z.int(),
-  /** Normalised weight as a share of all. */
+  /** Normalised weight as a share of the total. */
   weightShare: z.number(),
 })
 
@@ -78,7 +78,7 @@ export const FastUpdatesPart = z.object({
 export const TransactionPart = z.object({
   tx: z.string(),
   ok: z.boolean(),
-  /** A lost race, as providers lose them every day. */
+  /** Whether it is a lost race, as every provider has daily. */
   isBenign: z.boolean(),
   from: Address,
   to: Address,
@@ -99,28 +99,28 @@ export const BalancePart = z.object({
   balanceWei: Wei,
 })
 
-/** A validator of the provider over the polls since the observation before. */
+/** A validator of the provider, by the polls since the previous observation. */
 export const NodePart = z.object({
   /** `NodeID-…`. */
   nodeId: z.string(),
   polls: z.int(),
   connectedPolls: z.int(),
-  /** In none of the last two answers. */
+  /** False if it is missing in the last two answers. */
   isListed: z.boolean(),
-  /** End of its stake, as it was last listed. */
+  /** End of its stake, as last listed. */
   endsAt: Seconds.nullable(),
 })
 
 export const RewardsPart = z.object({
   epochs: z.array(z.int()),
   amountWei: Wei,
-  /** When the oldest expires. */
+  /** Expiry of the oldest. */
   expiresAt: Seconds.nullable(),
 })
 
-/** A provider at the end of one voting round. */
+/** State of a provider at the end of one voting round. */
 export const ProviderObservation = z.object({
-  /** The block that completed the round. */
+  /** Number of the block that completed the round. */
   position: z.int(),
   at: Instant,
   provider: Address,
@@ -139,14 +139,14 @@ export const ProviderObservation = z.object({
   balances: z.array(BalancePart).nullable(),
   nodes: z.array(NodePart).nullable(),
   rewards: RewardsPart.nullable(),
-  /** The round was over when the provider was first looked at: shown, and not judged. */
+  /** Whether the round was over before the provider was first watched: it is shown, and not judged. */
   isPast: z.literal(true).exactOptional(),
-  /** A block between two round ends: registration and fast updates alone are judged by it. */
+  /** Whether the block lies between two round ends: only registration and fast updates are judged. */
   isBetween: z.literal(true).exactOptional(),
 })
 export type ProviderObservation = z.output<typeof ProviderObservation>
 
-/** How a check of the round went; unknown where nothing is known of the round. */
+/** Verdict of a check of the round; unknown without evidence. */
 export function checkOf(
   { checks }: Pick<ProviderObservation, 'checks'>,
   name: RoundCheck,

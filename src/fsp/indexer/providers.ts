@@ -6,41 +6,45 @@ import type { Registrations } from '../reader/system.ts'
 import { PASSES, StoredPasses } from './publication-data.ts'
 import * as store from './store.ts'
 
-/** What the last published reward calculation says of a provider. */
+/** Eligibility of a provider in the last published reward calculation. */
 export interface Eligibility {
   readonly rewardEpochId: number
   readonly isEligible: boolean
-  /** Passes it holds; null when the calculation does not say. */
+  /** Passes it holds; null when the calculation does not name them. */
   readonly passes: number | null
-  /** Conditions that failed, as the calculation names them. */
+  /** Failed conditions, in the words of the calculation. */
   readonly failures: readonly string[]
 }
 
-/** How a provider stands. */
+/** Present status of a provider. */
 export interface ProviderStatus {
   /** The reward epoch in force. */
   readonly rewardEpochId: number
   readonly isRegistered: boolean
-  /** null: nothing has been published yet that could say. */
+  /** null: no calculation has been published yet. */
   readonly eligibility: Eligibility | null
   readonly name: string | null
 }
 
-/** Above every reward epoch. */
+/** Above the number of every reward epoch. */
 const EPOCH_MAX = 2 ** 31 - 1
-/** So long a registration must be missing, on the chain, when not every endpoint could be asked. */
+/**
+ * Time for which a registration must be missing, on the chain's clock, when not every endpoint answered.
+ */
 const DOUBT_MS = 90_000
 interface Calculation {
   readonly rewardEpochId: number
   readonly rows: ReadonlyMap<Address, StoredPasses[number]>
 }
 
-/** Registration out of the chain, eligibility out of the table of what is published. */
+/**
+ * Creates the facts about providers: registration from the chain, eligibility from the stored publications.
+ */
 export function createProviderFacts({ db, chain }: { readonly db: Db; readonly chain: FspChain }) {
-  /** Since when a registration is missing without every endpoint having said so. */
+  /** Time since which a registration is missing without confirmation by every endpoint. */
   const doubts = new Map<Address, Date>()
 
-  /** The newest calculation about a reward epoch up to this one. */
+  /** The newest calculation of a reward epoch up to `upToEpoch`. */
   async function newest(upToEpoch: number): Promise<Calculation | undefined> {
     const found = await store.findPublication(db, PASSES, upToEpoch)
     return (
@@ -51,7 +55,7 @@ export function createProviderFacts({ db, chain }: { readonly db: Db; readonly c
     )
   }
 
-  /** undefined while it is not sure. */
+  /** Whether a provider is registered; undefined while that is uncertain. */
   function isRegistered(
     voter: Address,
     { voters, isSure }: Registrations,
@@ -101,7 +105,7 @@ export function createProviderFacts({ db, chain }: { readonly db: Db; readonly c
       })
     },
 
-    /** Names that providers have in the last published calculation. */
+    /** Names of providers in the last published calculation. */
     async names(): Promise<ReadonlyMap<Address, string>> {
       const known = await newest(EPOCH_MAX)
       const named = [...(known?.rows ?? [])].flatMap(([voter, { name }]) =>

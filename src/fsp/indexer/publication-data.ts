@@ -3,19 +3,19 @@ import type { Validator } from '#src/chain/pchain.ts'
 import { cleanOutsideText } from '#src/kernel/outside-text.ts'
 import { Address } from '#src/kernel/units.ts'
 
-/** One of so many registered voters may be without a row, else the calculation is only half published. */
+/** A calculation with more than one registered voter in five missing counts as half published. */
 const VOTERS_PER_MISSING = 5
 
-/** Kinds of publications in the table. */
+/** Kinds of stored publications. */
 export const PASSES = 'passes'
 export const REWARDS = 'rewards'
 export const CLAIMS = 'claims'
 
-/** The last published reward calculation as it is stored. */
+/** The last published reward calculation, in its stored form. */
 export const StoredPasses = z.array(
   z.object({
     voter: Address,
-    /** null: its row could not be read. */
+    /** null: its row could not be parsed. */
     isEligible: z.boolean().nullable(),
     passes: z.number().nullable(),
     name: z.string().nullable(),
@@ -24,10 +24,7 @@ export const StoredPasses = z.array(
 )
 export type StoredPasses = z.output<typeof StoredPasses>
 
-/**
- * One row of `passes.json` for each provider that had a part in the reward epoch.
- *
- */
+/** One row of `passes.json`, for each provider of the reward epoch. */
 const PassesRow = z.looseObject({
   rewardEpochId: z.coerce.number().int(),
   voterAddress: Address,
@@ -39,7 +36,7 @@ const PassesRow = z.looseObject({
     .nullish()
     .catch(null),
 })
-/** The registry holds at most 100 voters. */
+/** Upper limit of the rows; the registry holds at most 100 voters. */
 const ROWS_MAX = 2000
 export const Passes = z.array(z.unknown()).min(1).max(ROWS_MAX)
 
@@ -49,7 +46,7 @@ export const RewardData = z.looseObject({
   merkleRoot: z.string(),
   rewardClaims: z.array(z.unknown()).default([]),
 })
-/** Only a provider's own claims matter. */
+/** Claims of delegators are skipped. */
 export const RewardClaim = z.looseObject({
   body: z.looseObject({
     beneficiary: Address,
@@ -62,7 +59,7 @@ const NAME_LENGTH_MAX = 40
 const FAILURE_LENGTH_MAX = 64
 const FAILURES_MAX = 20
 
-/** A stake's end in whole seconds; null where it is not a time. */
+/** Stored form of a poll's answer: the end of the stake in whole seconds; null where it is not a time. */
 export function toAnswer(validator: Validator | undefined) {
   if (validator === undefined) return null
   const { connected, endsAt } = validator
@@ -71,10 +68,10 @@ export function toAnswer(validator: Validator | undefined) {
 }
 
 /**
- * The rows of a calculation as they are stored; undefined where it is not to be believed: of another reward
- * epoch, or with far fewer rows than there were voters.
+ * Parses a calculation into its stored form; undefined if it is not plausible: of another reward epoch, or
+ * with far fewer rows than voters.
  *
- * @param voters registered for the reward epoch; where none is known, `before` says how many there are
+ * @param voters registered for the reward epoch; if none is known, `before` gives the expected number
  */
 export function readPasses(
   epoch: number,
@@ -89,7 +86,7 @@ export function readPasses(
   const expected = voters.length > 0 ? voters : (before ?? []).map(({ voter }) => voter)
   const missing = expected.filter((voter) => !byVoter.has(voter))
   if (missing.length * VOTERS_PER_MISSING > expected.length) return
-  // Whose row cannot be read is not known not to be eligible.
+  // A provider whose row cannot be parsed has unknown eligibility.
   const isEach = rows.length === values.length
   const unknown = isEach ? [] : missing.map((voter) => ({ ...NOTHING_KNOWN, voter }))
   return [...byVoter.values(), ...unknown]

@@ -27,40 +27,40 @@ import * as progress from './round-store.ts'
 import * as store from './store.ts'
 
 /**
- * What is published beside the chain, fetched into tables. Watches and chats read the tables alone, so that
- * no data host holds them up.
+ * Fetcher of data published beside the chain into tables. Watches and chats read only the tables, so that
+ * no data host delays them.
  */
 export interface PublicationKeeper {
   /**
-   * Fetches what is due of eligibility and rewards. A host that fails is asked again after longer and longer
-   * waits.
+   * Fetches due publications of eligibility and rewards. A failing host is retried with exponential
+   * back-off.
    *
-   * @throws AppError upstream when the chain does not say which reward epoch it is
+   * @throws AppError upstream when the chain does not give the present reward epoch
    */
   fetch(block: BlockRef, signal: AbortSignal, fence?: Fence): Promise<void>
-  /** Asks the P-chain for the validators of watched providers, where that is due. */
+  /** Polls the P-chain for the validators of watched providers, if due. */
   pollValidators(signal: AbortSignal, fence?: Fence): Promise<void>
 }
 
-/** Where publications come from. */
+/** Dependencies and addresses of publications. */
 export interface PublicationSource {
   readonly db: Db
   readonly chain: FspChain
   readonly clock: Clock
   readonly log: Logger
   readonly published: Published
-  /** Where `passes.json` of a reward epoch is, `{epoch}` in it; undefined: eligibility is unknown. */
+  /** URL of `passes.json` of a reward epoch, with `{epoch}`; undefined: eligibility is unknown. */
   readonly datasetUrl: string | undefined
-  /** Where the rewards of a reward epoch are published. */
+  /** URLs of the rewards of a reward epoch. */
   readonly rewardDataUrls: readonly string[]
-  /** undefined: nothing is known of validators. */
+  /** undefined: validators are unknown. */
   readonly pChain: PChain | undefined
 }
 
 const ROOT_LENGTH_MAX = 66
-/** How far back the last calculation is looked for at first, in reward epochs. */
+/** Number of reward epochs searched back for the last calculation at first. */
 const EPOCHS_BACK = 4
-/** Reward epochs whose rewards are fetched: a vote can go on while the next epoch ends. */
+/** Number of reward epochs whose rewards are fetched: a vote can go on while the next epoch ends. */
 const REWARD_EPOCHS = 2
 const PASSES_EVERY_MS = 10 * MINUTE_MS
 const REWARDS_EVERY_MS = 5 * MINUTE_MS
@@ -68,10 +68,10 @@ const POLL_EVERY_MS = 60_000
 const RETRY_MS = 60_000
 const RETRY_MS_MAX = HOUR_MS
 const POLLS_KEPT_MS = DAY_MS
-/** Claims read before other work of the process has its turn. */
+/** Claims read before control returns to the event loop. */
 const CLAIMS_PER_TURN = 1000
 
-/** Fetches publications into tables. One fetch of each is in progress at a time. */
+/** Creates the fetcher of publications. At most one fetch of each kind is in progress. */
 export function createPublicationKeeper(source: PublicationSource): PublicationKeeper {
   const { db, chain, clock, log, published, datasetUrl, rewardDataUrls, pChain } = source
   const passesPace = createPace(clock, PASSES_EVERY_MS)
@@ -148,7 +148,7 @@ export function createPublicationKeeper(source: PublicationSource): PublicationK
           const answer = await published.read(placeOf(url, epoch), RewardData, { signal })
           isWorking = answer.is !== 'failed'
           if (!isWorking) break
-          // What another address gave meanwhile need not be written again.
+          // An answer that another address gave meanwhile is not written again.
           if (answer.is !== 'found' || answer.value.rewardEpochId !== epoch) continue
           if (!missing.delete(epoch)) continue
           await saveRewards(epoch, answer.value, owners.get(epoch), block, fence)
@@ -158,7 +158,7 @@ export function createPublicationKeeper(source: PublicationSource): PublicationK
     )
   }
 
-  /** Identity by beneficiary, for each of these reward epochs whose signing policy is known. */
+  /** Identity by beneficiary, for those of these reward epochs whose signing policy is known. */
   async function ownersOf(
     epochs: readonly number[],
     block: BlockRef,
@@ -248,13 +248,13 @@ export function createPublicationKeeper(source: PublicationSource): PublicationK
   }
 }
 
-/** Where the rewards of a reward epoch are, as the reference client asks for them. */
+/** URL of the rewards of a reward epoch, as the reference client builds it. */
 function placeOf(url: string, epoch: number): string {
   if (url.includes('{epoch}')) return url.replaceAll('{epoch}', `${epoch}`)
   return `${url.replace(/\/$/, '')}/${epoch}/reward-distribution-data.json`
 }
 
-/** When something is asked for next: regularly while it works, after longer and longer waits while not. */
+/** Schedules requests: at regular intervals after a success, with exponential back-off after failures. */
 function createPace(clock: Clock, everyMs: number) {
   let askedAtMs: number | undefined
   let failures = 0
@@ -263,7 +263,7 @@ function createPace(clock: Clock, everyMs: number) {
       const waitMs =
         failures === 0 ? everyMs : Math.min(RETRY_MS * 2 ** (failures - 1), RETRY_MS_MAX)
       const sinceMs = askedAtMs === undefined ? waitMs : clock.now().getTime() - askedAtMs
-      // A clock that was set back says nothing.
+      // A negative difference means that the clock was set back.
       return sinceMs >= waitMs || sinceMs < 0
     },
     note(isWorking: boolean): void {

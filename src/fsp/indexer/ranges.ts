@@ -1,4 +1,4 @@
-/** Which blocks have been read, as ranges that do not touch, rising. Pure. */
+/** Sets of blocks that have been read, as sorted ranges that do not touch. Pure. */
 
 /** Blocks from one to another, both included. */
 export interface Range {
@@ -6,7 +6,7 @@ export interface Range {
   readonly toBlock: number
 }
 
-/** The ranges with one more, joined where they touch. */
+/** Adds a range and joins those that touch. */
 export function addRange(ranges: readonly Range[], added: Range): readonly Range[] {
   const touches = (one: Range) =>
     one.fromBlock <= added.toBlock + 1 && one.toBlock >= added.fromBlock - 1
@@ -22,7 +22,7 @@ export function addRange(ranges: readonly Range[], added: Range): readonly Range
   )
 }
 
-/** What of a range has not been read, rising. */
+/** The parts of a range that have not been read, in rising order. */
 export function gapsIn(ranges: readonly Range[], wanted: Range): readonly Range[] {
   let gaps: readonly Range[] = wanted.fromBlock > wanted.toBlock ? [] : [wanted]
   for (const { fromBlock, toBlock } of ranges) {

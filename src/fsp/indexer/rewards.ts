@@ -10,30 +10,30 @@ import { CLAIMS } from './publication-data.ts'
 import * as rounds from './round-store.ts'
 import * as store from './store.ts'
 
-/** Rewards of a provider itself that nobody has claimed within a day. */
+/** A provider's own rewards that are still unclaimed after a day. */
 export interface Waiting {
-  /** Reward epochs they are of, oldest first. */
+  /** Their reward epochs, oldest first. */
   readonly epochs: readonly number[]
   readonly amountWei: bigint
 }
 
-/** What is known when a round is kept. */
+/** Inputs available when a round is stored. */
 interface Known {
   readonly policies: Policies
-  /** Since when no claim can have been missed, epoch seconds. */
+  /** Time from which on no claim was missed, epoch seconds. */
   readonly readSince: number | null
   readonly block: BlockRef
 }
 
-/** Noted as a publication: since when claims can be made. */
+/** Kind of the publication that stores the time from which on rewards can be claimed. */
 const CLAIMABLE = 'claimable'
 const LOOK_MS = 5 * MINUTE_MS
-/** Rewards can be claimed for so long before they count as waiting. */
+/** Time in which rewards can be claimed before they count as waiting. */
 const GRACE_SECONDS = DAY_SECONDS
-/** Rewards expire 90 days after their reward epoch, which is so many of them. */
+/** Number of reward epochs in the 90 days after which rewards expire. */
 const EPOCHS_KEPT = 26
 
-/** Own rewards as the tables have them, published less claimed. */
+/** Creates the facts about own rewards: published minus claimed. */
 export function createRewardFacts({
   db,
   chain,
@@ -47,7 +47,7 @@ export function createRewardFacts({
 }) {
   let lookAtMs = 0
 
-  /** Notes since when the rewards of the last reward epoch can be claimed. */
+  /** Records the time from which on the rewards of the last reward epoch can be claimed. */
   async function learn(
     { policies, block }: Known,
     signal: AbortSignal,
@@ -70,8 +70,8 @@ export function createRewardFacts({
 
   return {
     /**
-     * What waits for each of some providers, of those reward epochs whose claims have all been seen;
-     * undefined while there is no such epoch.
+     * Waiting rewards of each provider, in those of the reward epochs whose claims have all been read;
+     * undefined if there is no such epoch.
      */
     async waiting(
       voters: readonly Address[],

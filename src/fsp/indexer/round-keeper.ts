@@ -7,31 +7,31 @@ import { openSession, type RoundSource, renewSession, type Session } from './rou
 import { addBlock, addPoll, addUnsureBlock } from './round-state.ts'
 import * as store from './round-store.ts'
 
-/** Reads on, round after round. */
+/** Reader that stores round after round. */
 export interface RoundKeeper {
   /**
-   * Reads every block up to `tip` and keeps the rounds that are complete, with what is known of each
-   * provider. A stop anywhere loses and repeats nothing.
+   * Reads every block up to `tip` and stores the complete rounds, with the observations of each provider. A
+   * stop at any point loses and repeats nothing.
    *
-   * @param fence the right to write as the one process that reads; without it nobody else does
-   * @throws AppError upstream `dependency_unavailable` when blocks cannot be read: the next call goes on;
-   *   FenceError when another process took over
+   * @param fence the right to write as the only reader; omitted where there is a single process
+   * @throws AppError upstream `dependency_unavailable` when blocks cannot be read, the next call continues;
+   * FenceError when another process took over
    */
   advance(tip: BlockRef, signal: AbortSignal, fence?: Fence): Promise<void>
 }
 
-/** Reads and keeps voting rounds, from wherever the last process stopped. */
+/** Creates a reader that continues where the last process stopped. */
 export function createRoundKeeper(source: RoundSource): RoundKeeper {
   const { db, chain, clock, log } = source
   const rewards = createRewardFacts(source)
   let session: Session | undefined
 
-  /** Whether the session can go on: under the same lock, and nobody else has stored progress since. */
+  /** Whether the session is still valid: under the same lock, without progress of another process. */
   async function isCurrent(current: Session, fence: Fence | undefined): Promise<boolean> {
     return current.fence === fence && (await store.findBlock(db)) === current.savedTo
   }
 
-  /** Counts what the P-chain has answered since it was counted last. */
+  /** Counts the answers of the P-chain since the last count. */
   async function countPolls({ state }: Session): Promise<void> {
     const after = state.pollsTo === null ? undefined : new Date(state.pollsTo)
     for (const { polledAt, validators } of await store.listPolls(db, after)) {
@@ -90,7 +90,7 @@ export function createRoundKeeper(source: RoundSource): RoundKeeper {
   }
 }
 
-/** Rounds that are open at a time, and one. */
+/** Largest number of rounds open at a time, and one. */
 const OPEN_ROUNDS = 4
 
 function recordFirst({ firstBlocks }: Session, round: number, block: number): void {

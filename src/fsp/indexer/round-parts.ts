@@ -12,29 +12,29 @@ import type { Waiting } from './rewards.ts'
 import type { RoundRecord } from './round-record.ts'
 import { type Owners, passOver, peakOf, silenceOf, takeCalls, takePolls } from './round-state.ts'
 
-/** The largest chance that a watch may take for silence. */
+/** Largest probability that a watch can set for silence. */
 const PROBABILITY_MAX = 0.1
 
 type Policy = LoadedPolicy & IndexedPolicy
 
-/** The signing policies that are known, the addresses in them indexed. */
+/** The known signing policies, with their addresses indexed. */
 export interface KnownPolicies extends Policies {
   readonly policies: readonly Policy[]
 }
 
-/** What goes on while rounds are read. */
+/** Inputs of judging while rounds are read. */
 interface Going {
   readonly state: CarriedState
   readonly policies: KnownPolicies
   readonly owners: Owners
-  /** Seconds from block to block. */
+  /** Average time between blocks, in seconds. */
   readonly blockSeconds: number
 }
 
 /**
- * Whose the accounts in these policies are. Calls are looked at of those in `watched` alone.
+ * Owners of the accounts in these policies. Calls are recorded for those in `watched` only.
  *
- * @param sendersOf accounts that sent a provider's fast updates of late
+ * @param sendersOf accounts that recently sent a provider's fast updates
  */
 export function ownersOf(
   { policies }: KnownPolicies,
@@ -47,7 +47,7 @@ export function ownersOf(
     .flatMap(({ voter, submit, submitSignatures, signingPolicy }) => {
       const own = (role: TransactionPart['role'], account: Address) =>
         [account.toLowerCase(), { voter, role }] as const
-      // The last of several roles of an account counts.
+      // An account with several roles has the last of them.
       return [
         ...sendersOf(voter).map((one) => own('fastUpdates', one)),
         own('identity', voter),
@@ -63,7 +63,7 @@ export function ownersOf(
 }
 
 /**
- * Silence of a member of the policy; a watched one's weight is the contract's own. Blocks in which it
+ * Silence of a member of the policy; a watched one's weight is read from the contract. Blocks in which it
  * cannot take part do not count.
  */
 export function silenceIn(
@@ -109,11 +109,14 @@ export function silenceIn(
   }
 }
 
-/** A provider between two round ends, in the block before something ended. */
+/** State of a provider between two round ends, in the block before a silence or registration ended. */
 export type Moment = NonNullable<RoundRecord['between']>[number]
 type FastUpdates = NonNullable<RoundRecord['fastUpdates']>
 
-/** What only watched providers have. */
+/**
+ * The parts of an observation that only watched providers have. Long because each part takes a few lines
+ * and all share one input.
+ */
 export function partsOf(
   { state, policies, owners }: Going,
   voter: Address,
@@ -205,9 +208,9 @@ export function partsOf(
 }
 
 /**
- * Registration for the reward epoch after the one in force, from its opening on, by the events of the
- * blocks that were read. Where the opening was not read the chain's present state says, or the signing
- * policy once it is fixed; undefined where nothing does.
+ * Registration for the reward epoch after the one in force, once it has opened, from the events of the
+ * blocks that were read. If the opening was not read, the chain's present state decides, or the signing
+ * policy once it is fixed; undefined without any.
  */
 function registrationOf(
   { state, policies }: Pick<Going, 'state' | 'policies'>,
@@ -263,7 +266,7 @@ function roleOf(
   return role === 'identity' ? 'signingPolicy' : role
 }
 
-/** When the rewards of a reward epoch expire, epoch seconds, as the chain has it. */
+/** Expiry of the rewards of a reward epoch, epoch seconds, from the chain's schedule. */
 function expiryOf(epoch: number | undefined, { clock, schedule }: Policies): number | null {
   if (epoch === undefined || schedule.rewardExpirySeconds === null) return null
   return expectedEpochStart(clock, epoch + 1) + schedule.rewardExpirySeconds

@@ -19,13 +19,13 @@ import {
 } from './observation.ts'
 
 /**
- * A provider's round as it is stored: a letter a check, and words only where something is wrong. What
- * only watched providers have is left out for the others.
+ * A provider's round in its stored form: one letter per check, and values of bad ones only. Parts of
+ * watched providers are omitted for the others.
  */
 export const RoundRecord = z.object({
   /** One letter for each of `ROUND_CHECKS`: g, b, u or n. Absent: not in the signing policy. */
   c: z.string().exactOptional(),
-  /** Values of the bad ones. */
+  /** Values of the bad checks. */
   v: z.record(z.string(), JsonObject).exactOptional(),
   /** Anchor prices: hits and possible hits. */
   a: z.tuple([z.int(), z.int()]).exactOptional(),
@@ -33,7 +33,10 @@ export const RoundRecord = z.object({
   policy: PolicyPart.exactOptional(),
   registration: RegistrationPart.exactOptional(),
   fastUpdates: FastUpdatesPart.exactOptional(),
-  /** What ended between the last round and this one, as it was in the block before, oldest first. */
+  /**
+   * States in blocks between the last round and this one, each before a silence or registration ended,
+   * oldest first.
+   */
   between: z
     .array(
       z.object({
@@ -65,7 +68,7 @@ const VERDICTS: Readonly<Record<string, CheckVerdict>> = {
   n: 'not-applicable',
 }
 
-/** Writes what was judged of a provider's round. */
+/** Encodes the verdicts of a provider's round. */
 export function recordOf({ checks, anchors }: ProviderRound): RoundRecord {
   const bad = ROUND_CHECKS.flatMap((name) => {
     const { verdict, values } = checks[name]
@@ -80,7 +83,7 @@ export function recordOf({ checks, anchors }: ProviderRound): RoundRecord {
   }
 }
 
-/** Reads it back; null for a provider that was not in the signing policy. */
+/** Decodes the verdicts; null for a provider that was not in the signing policy. */
 export function checksOf({ c, v }: RoundRecord): Readonly<Record<RoundCheck, StoredCheck>> | null {
   if (c === undefined) return null
   const entries = ROUND_CHECKS.map((name, place): [RoundCheck, StoredCheck] => {

@@ -15,51 +15,51 @@ import { type KnownPolicies, ownersOf } from './round-parts.ts'
 import { type Owners, sendersOf } from './round-state.ts'
 import * as store from './round-store.ts'
 
-/** Where rounds are read from. */
+/** Dependencies of reading rounds. */
 export interface RoundSource {
   readonly db: Db
   readonly chain: FspChain
   readonly clock: Clock
   readonly log: Logger
   readonly chainId: number
-  /** Where the rewards of a reward epoch are published; none: nothing is said of them. */
+  /** URLs of the rewards of a reward epoch; empty: rewards are not judged. */
   readonly rewardDataUrls: readonly string[]
-  /** Identities of the providers that somebody watches in every round. */
+  /** Identities of the watched providers, read in every round. */
   readonly watchedProviders: () => Promise<readonly Address[]>
 }
 
-/** Blocks read before the first round that is judged, at the very first start. */
+/** Blocks read before the first judged round, at the very first start. */
 const BLOCKS_BACK = 400
-/** A longer pause than that is left out: a gap in every streak. */
+/** Longest backlog of blocks that is read; a longer one is skipped, which breaks every streak. */
 const BACKFILL_MAX = 150_000
 const PACE_BLOCKS = 20_000
 
-/** What is open while reading goes on. It ends with the lock it was opened under. */
+/** State of reading, valid as long as the lock it was opened under. */
 export interface Session {
   readonly fence: Fence | undefined
-  /** The block up to which progress is stored; undefined before the first round. */
+  /** Block up to which progress is stored; undefined before the first round. */
   savedTo: number | undefined
   readonly state: CarriedState
   readonly collector: RoundCollector
   policies: KnownPolicies
-  /** The round of the tip that the policies, and who is watched, were asked for at. */
+  /** Round of the tip at which the policies and watched providers were read. */
   knownAt: number
   watched: readonly Address[]
   owners: Owners
   /** First block of each open round. */
   readonly firstBlocks: Map<number, number>
-  /** Rewards claimed since the last round that was kept. */
+  /** Rewards claimed since the last stored round. */
   claims: RewardClaim[]
   from: number
-  /** Up to here everything but the open rounds has been counted before a stop. */
+  /** Block up to which everything except the open rounds was counted before a stop. */
   readonly countedTo: number
   after: Hash | undefined
   blockSeconds: number
-  /** Something has been noted as unreadable since, and that it can be read again has not. */
+  /** Whether a failure to read is recorded whose end is not recorded yet. */
   isFailing: boolean
 }
 
-/** Opens a session that goes on where progress was stored; undefined where there is no such protocol. */
+/** Opens a session at the stored progress; undefined on a chain without the protocol. */
 export async function openSession(
   source: RoundSource,
   tip: BlockRef,
@@ -104,8 +104,8 @@ export async function openSession(
 }
 
 /**
- * Once in a round of the tip, before a block of it is looked at: a block is never judged by a policy
- * that was replaced before it, however long nobody has looked.
+ * Reads policies once per round of the tip, before a block of the round is processed: a block is never
+ * judged by a replaced policy, even after a long pause.
  */
 export async function renewSession(
   source: RoundSource,
@@ -143,7 +143,7 @@ async function loadPolicies(
   )
 }
 
-/** The policies of every round from `since` on. */
+/** Reads the policies of every round from `since` on. */
 async function readPolicies(
   { chain }: RoundSource,
   tip: BlockRef,
@@ -157,7 +157,7 @@ async function readPolicies(
   return chain.rounds.policies(tip, signal, { known: found, sinceRound })
 }
 
-/** Seconds from block to block of late. */
+/** Recent average time between blocks, in seconds. */
 async function readPace(
   { chain }: RoundSource,
   tip: BlockRef,
@@ -169,7 +169,7 @@ async function readPace(
   return blocks > 0 && seconds > 0 ? seconds / blocks : 1.2
 }
 
-/** Who is watched now, and whose the accounts are. */
+/** Reads the watched providers and the owners of accounts. */
 async function refresh(source: RoundSource, current: Session, at: BlockRef): Promise<void> {
   current.watched = await source.watchedProviders()
   const nowSeconds = at.at.getTime() / 1000

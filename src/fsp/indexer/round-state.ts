@@ -7,31 +7,31 @@ import { functionNameOf, isBenign } from './called-functions.ts'
 import type { CarriedState } from './carried-state.ts'
 import { TransactionPart } from './observation.ts'
 
-/** Accounts that sent fast updates within a day count as the provider's. */
+/** An account that sent fast updates within this time counts as the provider's. */
 const SENDER_SECONDS = DAY_SECONDS
 /**
- * Anybody can send a provider's signed update before the provider does. An account that sent fewer than
- * these, or a smaller share of the updates of late, is a stranger's.
+ * Anybody can submit a provider's signed update before the provider does. An account with fewer updates
+ * than this, or a smaller share of the recent ones, counts as a stranger's.
  */
 const SENDER_UPDATES_MIN = 3
 const SENDER_SHARE_MIN = 0.2
-/** Beyond so many updates all counts are halved: what is old weighs less and less. */
+/** Number of updates beyond which all counts are halved, so that old ones lose weight. */
 const UPDATES_COUNTED_MAX = 200
-/** A node is gone when it is absent from so many answers in a row. */
+/** Consecutive answers without a node after which it counts as gone. */
 const ABSENT_POLLS = 2
 
-/** Whose an account is. */
+/** Owners of accounts. */
 export interface Owners {
   /** Identity by signing policy address. */
   readonly bySigningPolicy: ReadonlyMap<Address, Address>
-  /** Identity and role by any account, lower case. */
+  /** Identity and role by account, lower case. */
   readonly byAccount: ReadonlyMap<
     string,
     { readonly voter: Address; readonly role: TransactionPart['role'] }
   >
 }
 
-/** Adds a block: who sent fast updates, and what those we look at called. */
+/** Adds a block: senders of fast updates, and calls of watched providers. */
 export function addBlock(state: CarriedState, block: ProtocolBlock, owners: Owners): void {
   state.blocksRead += 1
   state.readSince ??= block.at
@@ -69,8 +69,8 @@ export function addBlock(state: CarriedState, block: ProtocolBlock, owners: Owne
 /**
  * Counts a fast update of a provider.
  *
- * @param sender null where it is not known
- * @returns whether the sender sends so many of them that it is the provider's account
+ * @param sender null where it is unknown
+ * @returns whether the sender has enough updates to count as the provider's account
  */
 function countUpdate(state: CarriedState, voter: Address, sender: Address | null): boolean {
   const before = state.updates[voter] ?? { total: 0, byAccount: {} }
@@ -91,8 +91,8 @@ function halved({ total, byAccount }: CarriedState['updates'][Address]) {
 }
 
 /**
- * Adds a block of which nothing is believed: what could have happened in it is not held against anybody,
- * so that silences begin anew, and who is registered is not known by what was read.
+ * Adds a block whose content is uncertain: silences start anew, and registrations are no longer known from
+ * events, so that nothing in it counts against a provider.
  */
 export function addUnsureBlock(state: CarriedState): void {
   for (const voter of addressesIn(state.silence)) {
@@ -105,7 +105,7 @@ export function addUnsureBlock(state: CarriedState): void {
   state.registrations = {}
 }
 
-/** What a poll said of a validator; null: it is none. */
+/** A validator in a poll's answer; null: not listed. */
 export type PolledValidator = {
   readonly connected: boolean | null
   readonly endsAt: number | null
@@ -124,17 +124,19 @@ export function addPoll(
       endsAt: null,
     }
     state.polls[nodeId] = {
-      // Where the node does not say whether it is connected, nothing is known.
+      // Without the node's connection state the poll counts for nothing.
       polls: before.polls + (found === null || found.connected === null ? 0 : 1),
       connectedPolls: before.connectedPolls + (found?.connected === true ? 1 : 0),
       absentPolls: found === null ? before.absentPolls + 1 : 0,
-      // Of one that is gone the last end that was known: it may be why.
+      // A node that is gone keeps its last known end of stake, which may be the reason.
       endsAt: found === null ? before.endsAt : found.endsAt,
     }
   }
 }
 
-/** Polls of a provider's nodes since the last round; null without any. Begins to count anew. */
+/**
+ * Returns the polls of a provider's nodes since the last round and resets the counters; null without any.
+ */
 export function takePolls(state: CarriedState, nodeIds: readonly string[]) {
   const nodes = nodeIds.flatMap((nodeId) => {
     const poll = state.polls[nodeId]
@@ -146,7 +148,7 @@ export function takePolls(state: CarriedState, nodeIds: readonly string[]) {
   return nodes.length === 0 ? null : nodes
 }
 
-/** What was called since the last round. Begins to count anew. */
+/** Returns the calls since the last round and resets the list. */
 export function takeCalls(state: CarriedState, voter: Address): TransactionPart[] {
   const calls = state.calls[voter] ?? []
   delete state.calls[voter]
@@ -154,8 +156,8 @@ export function takeCalls(state: CarriedState, voter: Address): TransactionPart[
 }
 
 /**
- * The silence of a provider up to now, by its present weight and the present number of updates a block.
- * A provider seen for the first time is silent from now on.
+ * Silence of a provider up to now, by its present weight and the present number of updates per block. A
+ * provider seen for the first time starts with none.
  */
 export function silenceOf(
   state: CarriedState,
@@ -184,12 +186,12 @@ export function silenceOf(
   return after
 }
 
-/** Keeps the silence that an update ends, where it is the longest since the last round. */
+/** Records the silence that an update ends, if it is the longest since the last round. */
 function recordPeak(state: CarriedState, voter: Address, { number, at }: ProtocolBlock): void {
   const ended = state.silence[voter]
   if (ended === undefined) return
   const { exponent, lastUpdateBlock, lastUpdateAt } = ended
-  // The block of the update is none of the silence.
+  // The block of the update is not part of the silence.
   const pending = Math.max(0, state.blocksRead - 1 - ended.countedTo)
   const blocks = ended.blocks + pending
   if (blocks <= (state.peaks[voter]?.blocks ?? 0)) return
@@ -204,7 +206,7 @@ function recordPeak(state: CarriedState, voter: Address, { number, at }: Protoco
   }
 }
 
-/** The longest silence that ended since the last round, by the present weight; undefined: none. */
+/** The longest silence that ended since the last round, by the present weight; undefined if none did. */
 export function peakOf(
   state: CarriedState,
   voter: Address,
@@ -218,7 +220,7 @@ export function peakOf(
   return { ...rest, exponent: exponent + added }
 }
 
-/** Takes the blocks since the last round out of a provider's silence: it could not take part. */
+/** Takes the blocks since the last round out of a provider's silence, because it could not take part. */
 export function passOver(state: CarriedState, voter: Address): void {
   const before = state.silence[voter]
   if (before !== undefined) state.silence[voter] = { ...before, countedTo: state.blocksRead }
@@ -231,20 +233,20 @@ export function sendersOf(state: CarriedState, voter: Address, nowSeconds: numbe
     .map(([account]) => z.decode(Address, account))
 }
 
-/** Who is still of interest when a round has been kept. */
+/** Providers and nodes whose state is kept after a round is stored. */
 export interface Remembered {
-  /** Members of any signing policy that is known. */
+  /** Members of any known signing policy. */
   readonly members: ReadonlySet<Address>
   /** Members of the policy of the round. */
   readonly active: ReadonlySet<Address>
-  /** Those we look at. */
+  /** Watched providers. */
   readonly watched: ReadonlySet<Address>
-  /** Their validators; undefined: not known this time. */
+  /** Their validators; undefined: unknown this time. */
   readonly nodeIds: ReadonlySet<string> | undefined
   readonly nowSeconds: number
 }
 
-/** Forgets what concerns nobody any more, so that the state stays small. */
+/** Deletes the state of all others, so that it stays small. */
 export function forget(state: CarriedState, remembered: Remembered): void {
   const { members, active, watched, nodeIds, nowSeconds } = remembered
   for (const voter of addressesIn(state.silence)) {

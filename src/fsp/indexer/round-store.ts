@@ -6,35 +6,38 @@ import type { RewardClaim } from '../reader/round-events.ts'
 import { fspProgress, fspRewards, fspRounds, validatorPolls } from '../tables.ts'
 import { CarriedState } from './carried-state.ts'
 
-/** There is one row of progress. */
+/** Key of the only row of progress. */
 const ONLY = 1
 
 export type RoundRow = typeof fspRounds.$inferSelect
 export type Progress = Omit<typeof fspProgress.$inferSelect, 'id'>
 
-/** How far rounds have been read; undefined before the first block. */
+/** Progress of reading; undefined before the first block. */
 export async function findProgress(db: Db): Promise<Progress | undefined> {
   const [found] = await db.select().from(fspProgress)
   return found
 }
 
-/** Addresses that contracts of the protocol have or had, by registry name, as stored with the last round. */
+/**
+ * Present and former addresses of the protocol's contracts, by registry name, as stored with the last
+ * round.
+ */
 export async function listContracts(db: Db): Promise<Readonly<Record<string, readonly Address[]>>> {
   const contracts = sql<unknown>`${fspProgress.state} -> 'contracts'`
   const [found] = await db.select({ contracts }).from(fspProgress)
   return CarriedState.shape.contracts.parse(found?.contracts ?? {})
 }
 
-/** The block up to which everything has been counted; undefined before the first round. */
+/** Block up to which everything has been counted; undefined before the first round. */
 export async function findBlock(db: Db): Promise<number | undefined> {
   const [found] = await db.select({ block: fspProgress.blockNumber }).from(fspProgress)
   return found?.block
 }
 
 /**
- * Writes how far rounds have been read. It never goes backwards.
+ * Writes the progress of reading, which never goes back.
  *
- * @throws Error when more has been read already: another process reads, too
+ * @throws Error when the stored progress is further: another process reads too
  */
 export async function saveProgress(db: Db, progress: Progress): Promise<void> {
   const row = { id: ONLY, ...progress }
@@ -44,24 +47,24 @@ export async function saveProgress(db: Db, progress: Progress): Promise<void> {
     .onConflictDoUpdate({
       target: fspProgress.id,
       set: row,
-      // Several rounds can be complete with the same block.
+      // One block can complete several rounds.
       setWhere: lte(fspProgress.blockNumber, progress.blockNumber),
     })
     .returning({ id: fspProgress.id })
   if (written.length === 0) throw new Error('rounds have been read further by another process')
 }
 
-/** Notes since when nothing can be read, and that it can again. */
+/** Records the time since which reading fails; null when it works again. */
 export async function saveFailing(db: Db, failingSince: Date | null): Promise<void> {
   await db.update(fspProgress).set({ failingSince })
 }
 
-/** Keeps a judged round; one that is known stays as it is. */
+/** Stores a judged round; a known one stays unchanged. */
 export async function insertRound(db: Db, row: RoundRow): Promise<void> {
   await db.insert(fspRounds).values(row).onConflictDoNothing()
 }
 
-/** A round with the records of some providers only. */
+/** A round with the records of the requested providers. */
 export interface ProvidersRow extends Omit<RoundRow, 'providers'> {
   readonly providers: Readonly<Record<string, unknown>>
 }
@@ -116,7 +119,7 @@ export async function listPolledNodes(db: Db): Promise<string[]> {
   return rows.map(({ node }) => node)
 }
 
-/** Writes an answer of the P-chain. */
+/** Stores an answer of the P-chain. */
 export async function insertPoll(db: Db, poll: typeof validatorPolls.$inferInsert): Promise<void> {
   await db.insert(validatorPolls).values(poll).onConflictDoNothing()
 }
@@ -126,7 +129,7 @@ const Polled = z.record(
   z.object({ connected: z.boolean().nullable(), endsAt: z.int().nullable() }).nullable(),
 )
 
-/** Answers after a time, oldest first; without one the newest alone. */
+/** Answers after a time, oldest first; without a time only the newest. */
 export async function listPolls(db: Db, after: Date | undefined) {
   const { polledAt } = validatorPolls
   const rows =
@@ -136,17 +139,17 @@ export async function listPolls(db: Db, after: Date | undefined) {
   return rows.map((row) => ({ ...row, validators: Polled.parse(row.validators) }))
 }
 
-/** Deletes answers from before then. */
+/** Deletes answers before a time. */
 export async function deletePolls(db: Db, before: Date): Promise<void> {
   await db.delete(validatorPolls).where(lt(validatorPolls.polledAt, before))
 }
 
-/** Forgets rounds before one. */
+/** Deletes rounds before `before`. */
 export async function deleteRounds(db: Db, before: number): Promise<void> {
   await db.delete(fspRounds).where(lt(fspRounds.round, before))
 }
 
-/** Notes what was claimed, also where its amount is not known yet. */
+/** Marks rewards as claimed, including those whose amount is not known yet. */
 export async function saveClaims(db: Db, claims: readonly RewardClaim[]): Promise<void> {
   if (claims.length === 0) return
   const rows = claims.map((claim) => ({ ...claim, voter: null, amountWei: null, claimed: true }))
@@ -162,13 +165,13 @@ function keyOf({ rewardEpoch, beneficiary, claimType }: RewardClaim): string {
   return `${rewardEpoch} ${beneficiary} ${claimType}`
 }
 
-/** A reward as it was published. */
+/** A published reward. */
 export interface PublishedReward extends RewardClaim {
   readonly voter: Address
   readonly amountWei: bigint
 }
 
-/** Writes rewards down as published, the first of equal claims; what was claimed stays claimed. */
+/** Stores published rewards, the first of equal claims; claimed ones stay claimed. */
 export async function saveRewards(db: Db, rewards: readonly PublishedReward[]): Promise<void> {
   if (rewards.length === 0) return
   const distinct = new Map(rewards.toReversed().map((one) => [keyOf(one), one]))
@@ -187,7 +190,7 @@ export async function saveRewards(db: Db, rewards: readonly PublishedReward[]): 
     })
 }
 
-/** What is not claimed, per provider and reward epoch, of these epochs, oldest first. */
+/** Unclaimed rewards of these reward epochs, by provider and epoch, oldest first. */
 export async function listWaiting(
   db: Db,
   voters: readonly Address[],
@@ -215,7 +218,7 @@ export async function listWaiting(
   return rows.map((row) => ({ ...row, amountWei: BigInt(row.amountWei) }))
 }
 
-/** Forgets rewards of reward epochs before one. */
+/** Deletes rewards of reward epochs before `before`. */
 export async function deleteRewards(db: Db, before: number): Promise<void> {
   await db.delete(fspRewards).where(lt(fspRewards.rewardEpoch, before))
 }

@@ -7,13 +7,15 @@ import { checksOf, RoundRecord } from './round-record.ts'
 import type { RoundSource } from './round-session.ts'
 import * as store from './round-store.ts'
 
-/** Kept rounds as watches and pages need them. */
+/** Stored rounds, for watches and pages. */
 export interface RoundFacts extends RoundKeeper {
-  /** How far rounds are known, and since when nothing can be read; undefined before the first. */
+  /**
+   * Last block whose rounds are stored, and the time since which reading fails; undefined before the first.
+   */
   reach(): Promise<{ readonly block: number; readonly failingSince: Date | null } | undefined>
   /**
-   * Per provider, what was seen of it in the rounds completed in a span, oldest first; of one that was
-   * never looked at only the newest, which was over by then.
+   * Observations of each provider in the rounds completed in a span, oldest first; of a newly watched
+   * provider only the newest, marked as past.
    */
   observations(
     looks: readonly { readonly provider: Address; readonly isNew: boolean }[],
@@ -24,17 +26,20 @@ export interface RoundFacts extends RoundKeeper {
   prune(): Promise<void>
 }
 
-/** Rounds kept: two reward epochs. */
+/** Retention of rounds: two reward epochs. */
 const ROUNDS_KEPT = 2 * 3360
-/** Records decoded before other work of the process has its turn: some ten milliseconds of work. */
+/** Records decoded before control returns to the event loop: about ten milliseconds of work. */
 const RECORDS_PER_TURN = 200
 
-/** Addresses that contracts of the protocol have or had, by registry name, as stored with the last round. */
+/**
+ * Present and former addresses of the protocol's contracts, by registry name, as stored with the last
+ * round.
+ */
 export function storedContracts(db: Db): Promise<Readonly<Record<string, readonly Address[]>>> {
   return store.listContracts(db)
 }
 
-/** Reads, keeps and gives voting rounds. */
+/** Creates the reader and store of voting rounds. */
 export function createRoundFacts(source: RoundSource): RoundFacts {
   const { db } = source
   return {
@@ -78,7 +83,7 @@ export function createRoundFacts(source: RoundSource): RoundFacts {
   }
 }
 
-/** The round, after what ended since the round before it. */
+/** The observations between the previous round and this one, then that of the round. */
 function observationsOf(
   row: store.ProvidersRow,
   provider: Address,

@@ -2,10 +2,10 @@ import { and, desc, eq, inArray, lt, lte } from 'drizzle-orm'
 import type { Db } from '#src/db/connection.ts'
 import { publications, readRanges, voteSignatures } from '../tables.ts'
 
-/** What was published about a reward epoch. */
+/** A stored publication about a reward epoch. */
 export type Publication = typeof publications.$inferSelect
 
-/** The newest publication of a kind about a reward epoch up to this one. */
+/** The newest publication of a kind about a reward epoch up to `upToEpoch`. */
 export async function findPublication(
   db: Db,
   kind: string,
@@ -32,7 +32,7 @@ export function listPublications(
     .where(and(eq(publications.kind, kind), inArray(publications.rewardEpochId, [...epochs])))
 }
 
-/** Keeps what was published; what was seen first stays first seen then. */
+/** Stores a publication; it keeps the time at which it was first seen. */
 export async function savePublication(db: Db, publication: Publication): Promise<void> {
   const { data } = publication
   await db
@@ -44,10 +44,10 @@ export async function savePublication(db: Db, publication: Publication): Promise
     })
 }
 
-/** A signature on a vote. */
+/** A signature of a vote. */
 export type StoredSignature = typeof voteSignatures.$inferSelect
 
-/** Keeps signatures; those known already stay as they are. */
+/** Stores signatures; known ones stay unchanged. */
 export async function insertSignatures(db: Db, rows: readonly StoredSignature[]): Promise<void> {
   if (rows.length > 0)
     await db
@@ -56,7 +56,7 @@ export async function insertSignatures(db: Db, rows: readonly StoredSignature[])
       .onConflictDoNothing()
 }
 
-/** Every signature on the votes about a reward epoch, oldest first. */
+/** All signatures of the votes about a reward epoch, oldest first. */
 export function listSignatures(db: Db, rewardEpochId: number): Promise<StoredSignature[]> {
   return db
     .select()
@@ -65,7 +65,7 @@ export function listSignatures(db: Db, rewardEpochId: number): Promise<StoredSig
     .orderBy(voteSignatures.signedAt, voteSignatures.voter)
 }
 
-/** Blocks read for a purpose, both ends included, rising. */
+/** Block ranges read for a purpose, both ends included, rising. */
 export function listRanges(
   db: Db,
   name: string,
@@ -77,7 +77,7 @@ export function listRanges(
     .orderBy(readRanges.fromBlock)
 }
 
-/** Writes which blocks have been read, in place of what was written before. */
+/** Replaces the block ranges read for a purpose. */
 export async function replaceRanges(
   tx: Db,
   name: string,
@@ -89,12 +89,12 @@ export async function replaceRanges(
   }
 }
 
-/** Forgets signatures on reward epochs before this one. */
+/** Deletes signatures of reward epochs before `beforeEpoch`. */
 export async function deleteSignatures(db: Db, beforeEpoch: number): Promise<void> {
   await db.delete(voteSignatures).where(lt(voteSignatures.rewardEpochId, beforeEpoch))
 }
 
-/** The newest reward epoch that signatures are known of. */
+/** The newest reward epoch with stored signatures. */
 export async function findLastSigned(db: Db): Promise<number | undefined> {
   const [found] = await db
     .select({ epoch: voteSignatures.rewardEpochId })
@@ -104,7 +104,7 @@ export async function findLastSigned(db: Db): Promise<number | undefined> {
   return found?.epoch
 }
 
-/** Forgets which blocks were read for these purposes. */
+/** Deletes the block ranges read for these purposes. */
 export async function deleteRanges(db: Db, names: readonly string[]): Promise<void> {
   await db.delete(readRanges).where(inArray(readRanges.name, [...names]))
 }

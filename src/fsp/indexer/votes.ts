@@ -16,47 +16,53 @@ import { REWARDS } from './publication-data.ts'
 import { addRange, gapsIn } from './ranges.ts'
 import * as store from './store.ts'
 
-/** One vote on a reward epoch, as one provider has a part in it. */
+/** One vote about a reward epoch, from the view of one provider. */
 export interface ProviderVote {
   readonly openedAt: Date | null
-  /** null while it is open, and where the chain does not say when. */
+  /** null while it is open, and where the chain does not give the time. */
   readonly concludedAt: Date | null
   readonly isConcluded: boolean
-  /** When the provider signed what won, or while it is open anything; null: it did not. */
+  /**
+   * Time at which the provider signed the winning result, or any result while the vote is open; null: it
+   * did not.
+   */
   readonly signedAt: Date | null
-  /** It signed something that did not win. */
+  /** Whether it signed another result than the winning one. */
   readonly signedOther: boolean
-  /** False: whether it signed cannot be told from what was read. */
+  /** False: the signatures read so far do not tell whether it signed. */
   readonly isKnown: boolean
   /** Share of the weight that has signed; null where not every signature was read. */
   readonly weightSigned: number | null
 }
 
-/** Both votes on an ended reward epoch, as one provider has a part in them. */
+/** Both votes about an ended reward epoch, from the view of one provider. */
 export interface EpochFacts extends Readonly<Record<VoteKind, ProviderVote>> {
   readonly rewardEpochId: number
   readonly endedAt: Date
-  /** When its rewards were first seen to be published. */
+  /** Time at which its rewards were first seen published. */
   readonly publishedAt: Date | null
 }
 
-/** A provider's votes on the reward epochs that ended last, oldest first: those it had a part in. */
+/** A provider's votes about the last ended reward epochs, oldest first, without those it had no part in. */
 export interface VoteFacts {
   /** The reward epoch in force. */
   readonly rewardEpochId: number
   readonly epochs: readonly EpochFacts[]
 }
 
-/** Reward epochs looked at: a vote can go on while the next epoch ends. */
+/** Number of reward epochs read: a vote can go on while the next epoch ends. */
 const EPOCHS = 2
-/** Rewards whose publication cannot be read so long after the first vote on them count as published then. */
+/**
+ * Rewards whose publication cannot be read for this long after the first vote on them count as published
+ * then.
+ */
 const UNREADABLE_MS = 2 * HOUR_MS
-/** Steps of blocks read for one reward epoch in one look. */
+/** Upper limit of the steps of blocks read for one reward epoch at a time. */
 const STEPS_PER_LOOK = 40
-/** Signatures are kept for so many reward epochs. */
+/** Retention of signatures, in reward epochs. */
 const EPOCHS_KEPT = 6
 
-/** Reads votes: how they stand from the contract, who signed an open one from events. */
+/** Creates the reader of votes: results from the contract, signers of an open vote from events. */
 export function createVoteFacts({
   db,
   chain,
@@ -70,9 +76,11 @@ export function createVoteFacts({
 }) {
   const { protocol } = chain
   const weights = new Map<number, ReadonlyMap<Address, number>>()
-  /** What never changes again: who signed what won. */
+  /** Cache of concluded votes: signers of the winning result. */
   const signings = new Map<string, Map<Address, Date | null>>()
-  /** Reward epochs in which the end of the uptime vote was looked for: the contract does not say when. */
+  /**
+   * Reward epochs in which the end of the uptime vote was searched, because the contract does not give it.
+   */
   const soughtEnds = new Set<number>()
 
   async function weightsOf(epoch: number, block: BlockRef, signal: AbortSignal | undefined) {
@@ -83,10 +91,10 @@ export function createVoteFacts({
   }
 
   /**
-   * Reads what events are still missing.
+   * Reads the missing events.
    *
-   * @param isEnough after such a one no more are wanted
-   * @returns whether all of them are there
+   * @param isEnough signature after which no more are needed
+   * @returns whether all signatures are there
    */
   async function readSignatures(
     epoch: number,
@@ -117,7 +125,7 @@ export function createVoteFacts({
     return gapsIn(await store.listRanges(db, name), wanted).length === 0
   }
 
-  /** Reads the signature that ended the uptime vote, where it came between two looks. Tries once. */
+  /** Reads the signature that ended the uptime vote, if that was between two readings. Tries once. */
   async function seekUptimeEnd(
     epoch: number,
     { uptime: { hash, openedIn } }: EpochVotes,
@@ -159,8 +167,8 @@ export function createVoteFacts({
   }
 
   /**
-   * When the rewards of a reward epoch were first seen to be published. Where nobody could read them for two
-   * hours since the first vote on them, they were published by then.
+   * Time at which the rewards of a reward epoch were first seen published. If they could not be read for
+   * two hours after the first vote on them, they count as published.
    */
   async function publishedAt(
     epoch: number,

@@ -3,7 +3,7 @@
  * whole epoch seconds, all windows half-open.
  */
 
-/** How a network counts time, as its FlareSystemsManager and Relay say. */
+/** The time settings of a network, from its FlareSystemsManager and Relay. */
 export interface EpochClock {
   /** Start of voting round 0, epoch seconds. */
   readonly firstRoundAtSeconds: number
@@ -13,12 +13,15 @@ export interface EpochClock {
   readonly roundsPerEpoch: number
 }
 
-/** After the end of a round, reveals and bit votes count for so long: no contract says it, the protocol does. */
+/**
+ * Time after the end of a round in which reveals and bit votes count; a constant of the protocol that no
+ * contract returns.
+ */
 const REVEAL_SECONDS = 45
-/** After the end of a round, a signature is rewarded without question up to here; of the protocol too. */
+/** Time after the end of a round in which signatures are always rewarded; a constant of the protocol. */
 const SIGNATURE_GRACE_SECONDS = 60
 
-/** The voting round a block of that time lies in. */
+/** The voting round of a block time. */
 export function roundAt(clock: EpochClock, atSeconds: number): number {
   return Math.floor((atSeconds - clock.firstRoundAtSeconds) / clock.roundSeconds)
 }
@@ -28,27 +31,27 @@ export function roundStart(clock: EpochClock, round: number): number {
   return clock.firstRoundAtSeconds + round * clock.roundSeconds
 }
 
-/** First voting round a reward epoch is expected to have; a late signing policy moves the real one. */
+/** Expected first voting round of a reward epoch; a late signing policy delays the real one. */
 export function expectedFirstRound(clock: EpochClock, rewardEpoch: number): number {
   return clock.firstEpochRound + rewardEpoch * clock.roundsPerEpoch
 }
 
-/** Start of a reward epoch as expected, epoch seconds. */
+/** Expected start of a reward epoch, epoch seconds. */
 export function expectedEpochStart(clock: EpochClock, rewardEpoch: number): number {
   return roundStart(clock, expectedFirstRound(clock, rewardEpoch))
 }
 
 /** The windows of one voting round, epoch seconds. Each ends where the next begins. */
 export interface RoundWindows {
-  /** Commits count from here … */
+  /** Commits count from here up to `end`. */
   readonly start: number
-  /** … to here, from where reveals and bit votes count … */
+  /** Reveals and bit votes count from here up to `revealEnd`. */
   readonly end: number
-  /** … to here, from where signatures count … */
+  /** Signatures count from here. */
   readonly revealEnd: number
-  /** … without question to here … */
+  /** Signatures are always rewarded up to here. */
   readonly graceEnd: number
-  /** … and at all to here. From a block of this time on the round is complete. */
+  /** Signatures count up to here. The first block at or after this time completes the round. */
   readonly complete: number
 }
 

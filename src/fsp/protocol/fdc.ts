@@ -8,7 +8,7 @@ export interface BitVote {
 
 const COUNT_BYTES = 2
 
-/** A bit vote as it travels; undefined below two bytes. Leading zero bytes make no difference. */
+/** Decodes a bit vote; undefined below two bytes. Leading zero bytes make no difference. */
 export function decodeBitVote(payload: Uint8Array): BitVote | undefined {
   if (payload.length < COUNT_BYTES) return undefined
   const bytes = Buffer.from(payload.buffer, payload.byteOffset, payload.length)
@@ -21,25 +21,25 @@ export function fits({ count, bits }: BitVote, requests: number): boolean {
   return count === requests && bits >> BigInt(requests) === 0n
 }
 
-/** Whether a vote confirms everything the consensus confirms. */
+/** Whether a vote confirms every request that the consensus confirms. */
 export function dominates(vote: BitVote, consensus: BitVote): boolean {
   return (vote.bits & consensus.bits) === consensus.bits
 }
 
-/** Equal for equal bit votes. */
+/** Key that is equal for equal bit votes. */
 function bitVoteKey({ count, bits }: BitVote): string {
   return `${count}:${bits}`
 }
 
-/** A bit vote that somebody signed for, with the signer's weight. */
+/** A signed bit vote with its signer's weight. */
 export interface WeightedBitVote {
   readonly vote: BitVote
   readonly weight: number
 }
 
 /**
- * The bit vote most weight signed for; undefined without any. Of equal weights the one that comes
- * first as decimal text, as the reward calculation has it.
+ * The bit vote signed by the most weight; undefined without any. Ties are broken by the order of the
+ * decimal texts, as in the reward calculation.
  */
 export function consensusOf(votes: readonly WeightedBitVote[]): BitVote | undefined {
   const sums = new Map<string, { vote: BitVote; weight: number }>()
@@ -53,12 +53,12 @@ export function consensusOf(votes: readonly WeightedBitVote[]): BitVote | undefi
   return first?.vote
 }
 
-/** The requests of a round in their order, equal ones merged into the first. */
+/** The requests of a round in order, equal ones merged into the first. */
 export function mergeRequests(datas: readonly string[]): string[] {
   return [...new Set(datas)]
 }
 
-/** What a request asks for, both as right-padded ASCII in its data. */
+/** Attestation type and source of a request, both right-padded ASCII in its data. */
 export function requestKind(data: string): {
   readonly attestationType: string
   readonly source: string

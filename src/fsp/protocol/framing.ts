@@ -1,6 +1,6 @@
 /**
- * Calldata of the Submission contract: a selector, then frames of protocol, voting round and payload.
- * The contract itself never looks at the frames, so anything may stand there.
+ * Calldata of the Submission contract: a selector, then frames of protocol, voting round and payload. The
+ * contract does not check the frames, so they can contain anything.
  */
 
 /** The FTSO's protocol id. */
@@ -25,7 +25,7 @@ export interface Frame {
   readonly payload: Uint8Array
 }
 
-/** A submission taken apart: at most one frame a protocol, of several the last. */
+/** A decoded submission: at most one frame per protocol, of several the last. */
 export interface Submission {
   readonly function: SubmitFunction
   readonly frames: readonly Frame[]
@@ -33,18 +33,18 @@ export interface Submission {
 
 const HEADER_BYTES = 7
 
-/** Which submit function calldata calls; undefined for every other call. */
+/** The submit function that calldata calls; undefined for every other call. */
 export function submitFunctionOf(input: string): SubmitFunction | undefined {
   const selector = input.slice(2, 10).toLowerCase()
   return selector in SELECTORS ? SELECTORS[selector as keyof typeof SELECTORS] : undefined
 }
 
 /**
- * Takes the calldata of a submit function apart.
+ * Decodes the calldata of a submit function.
  *
  * @param input 0x-hex
- * @returns undefined when it calls something else, or when a frame runs past the end, which makes the
- *   whole transaction worthless
+ * @returns undefined for another function, or when a frame exceeds the data, which invalidates the whole
+ * transaction
  */
 export function decodeSubmission(input: string): Submission | undefined {
   const name = submitFunctionOf(input)

@@ -1,34 +1,34 @@
 import { keccak256 } from 'viem/utils'
 import type { Address, Hash } from '#src/kernel/units.ts'
 
-/** Commit and reveal of the FTSO, as they travel in submissions. */
+/** Encoding of the FTSO's commits and reveals in submissions. */
 
 const WORD_BYTES = 32
 const VALUE_BYTES = 4
-/** A value is written as itself plus this; 0 is no value. */
+/** Offset of encoded values; 0 encodes no value. */
 const VALUE_OFFSET = 2 ** 31
 
-/** What a provider revealed for a round. */
+/** A provider's reveal for a round. */
 export interface Reveal {
   readonly random: Uint8Array
-  /** As sent: the commit's hash is over these bytes. */
+  /** Encoded values as sent; the commit's hash covers these bytes. */
   readonly feedBytes: Uint8Array
 }
 
-/** The commit in a submit1 payload: exactly 32 bytes; else undefined. */
+/** Decodes the commit of a submit1 payload: exactly 32 bytes; else undefined. */
 export function decodeCommit(payload: Uint8Array): Hash | undefined {
   if (payload.length !== WORD_BYTES) return undefined
   return `0x${Buffer.from(payload).toString('hex')}`
 }
 
-/** The reveal in a submit2 payload; undefined when it cannot be one. */
+/** Decodes the reveal of a submit2 payload; undefined when it is malformed. */
 export function decodeReveal(payload: Uint8Array): Reveal | undefined {
   const feedLength = payload.length - WORD_BYTES
   if (feedLength < 0 || feedLength % VALUE_BYTES !== 0) return undefined
   return { random: payload.subarray(0, WORD_BYTES), feedBytes: payload.subarray(WORD_BYTES) }
 }
 
-/** Prices of a reveal in canonical order, scaled by each feed's decimals; null where there is none. */
+/** Prices of a reveal in canonical order, scaled by each feed's decimals; null without a value. */
 export function feedValues({ feedBytes }: Pick<Reveal, 'feedBytes'>): (number | null)[] {
   const words = Buffer.from(feedBytes.buffer, feedBytes.byteOffset, feedBytes.length)
   return Array.from({ length: words.length / VALUE_BYTES }, (_, index) => {
@@ -61,10 +61,9 @@ export interface WeightedValue {
 }
 
 /**
- * The weighted median the protocol uses; undefined without a vote.
+ * The weighted median of the protocol; undefined without a vote.
  *
- * Where the weights split exactly in half it lies between both values, rounded down.
- *
+ * Where the weights split exactly in half it is the mean of both values, rounded down.
  */
 export function weightedMedian(votes: readonly WeightedValue[]): number | undefined {
   const sorted = votes.toSorted((a, b) => a.value - b.value)

@@ -9,14 +9,14 @@ import {
   type SignedResult,
 } from './signatures.ts'
 
-/** What a provider's signatures of one protocol are worth. */
+/** A provider's signatures of one protocol, judged. */
 export interface JudgedSignatures {
   readonly any: Sent | undefined
-  /** Signed from the end of the round on, before or within the time of signatures. */
+  /** Whether it signed after the end of the round and before the end of the window for signatures. */
   readonly isSigned: boolean
-  /** The first that is the provider's, over the finalised result. */
+  /** The first signature by the provider over the finalised result. */
   readonly valid: { readonly sent: Sent; readonly signed: SignedResult } | undefined
-  /** The first that is not, with who made it instead. */
+  /** The first other signature, with its real signer. */
   readonly wrong:
     | {
         readonly sent: Sent
@@ -26,7 +26,7 @@ export interface JudgedSignatures {
     | undefined
 }
 
-/** Judges every provider's signatures of one protocol, by place in the policy. */
+/** Judges every provider's signatures of one protocol, by index in the policy. */
 export function judgeSignatures(
   chainId: number,
   { policy, providers, finalised }: RoundEvidence,

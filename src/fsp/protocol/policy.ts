@@ -1,8 +1,8 @@
 import type { Address } from '#src/kernel/units.ts'
 
-/** A provider as the signing policy of one reward epoch knows it. */
+/** A provider in the signing policy of one reward epoch. */
 export interface PolicyProvider {
-  /** The identity: what watches name. */
+  /** The identity address, which watches name. */
   readonly voter: Address
   /** Sends submit1 and submit2; part of the commit's hash. */
   readonly submit: Address
@@ -10,26 +10,26 @@ export interface PolicyProvider {
   readonly submitSignatures: Address
   /** Signs results. */
   readonly signingPolicy: Address
-  /** Normalised weight; all of a policy sum up to less than 65536. */
+  /** Normalised weight; those of a policy sum to less than 65536. */
   readonly weight: number
 }
 
-/** Who may take part in the rounds of one reward epoch. */
+/** The signing policy of one reward epoch. */
 export interface Policy {
   readonly rewardEpoch: number
-  /** The epoch's first voting round: rounds before it belong to the epoch before. */
+  /** The epoch's first voting round. */
   readonly startRound: number
   readonly providers: readonly PolicyProvider[]
 }
 
 /** A policy with its addresses indexed. */
 export interface IndexedPolicy extends Policy {
-  /** Place of the provider that has a submit address, by the address in lower case. */
+  /** Index of a provider by its submit address in lower case. */
   readonly bySubmit: ReadonlyMap<string, number>
   readonly bySubmitSignatures: ReadonlyMap<string, number>
 }
 
-/** Indexes a policy once, for all rounds of its epoch. */
+/** Indexes a policy, once for all rounds of its epoch. */
 export function indexPolicy(policy: Policy): IndexedPolicy {
   const index = (read: (provider: PolicyProvider) => Address) =>
     new Map(policy.providers.map((provider, place) => [read(provider).toLowerCase(), place]))
@@ -40,7 +40,7 @@ export function indexPolicy(policy: Policy): IndexedPolicy {
   }
 }
 
-/** The policy a voting round belongs to: of those that have begun by then, the last. */
+/** The policy of a voting round: the last of those that have begun by then. */
 export function policyOfRound<P extends Pick<Policy, 'startRound'>>(
   policies: readonly P[],
   round: number,

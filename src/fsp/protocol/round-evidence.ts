@@ -4,11 +4,11 @@ import type { IndexedPolicy } from './policy.ts'
 import type { RoundResult } from './signatures.ts'
 
 /**
- * What was seen of one voting round: who sent which frame when, what was asked of the FDC, what the
- * Relay finalised. No opinion yet; `verdicts.ts` forms it once the round is over.
+ * Evidence of one voting round: submissions, requests to the FDC and finalised results, not judged yet;
+ * `verdicts.ts` judges it when the round is over.
  */
 
-/** A frame with the transaction that brought it. */
+/** A frame with its transaction. */
 export interface Sent {
   readonly payload: Uint8Array
   readonly tx: string
@@ -16,62 +16,65 @@ export interface Sent {
   readonly at: number
 }
 
-/** What one protocol's frame of one function came to: the last one in time, else one out of time. */
+/** Frames of one protocol in one function: the last one in time, else one out of time. */
 export interface Seen {
   inTime?: Sent
   early?: Sent
   late?: Sent
 }
 
-/** All that one provider sent for one round. */
+/** Submissions of one provider for one round. */
 export interface ProviderEvidence {
   readonly commit: Seen
-  /** Frames of the FDC in submit1, where nothing reads them. */
+  /** A frame of the FDC in submit1, which the protocol ignores. */
   strayCommit?: Sent
   readonly reveal: Seen
   readonly bitVote: Seen
   /** Every signature in time, in the order of the chain, by protocol. */
   readonly signatures: Readonly<Record<typeof FTSO | typeof FDC, Sent[]>>
   readonly earlySignature: Partial<Record<typeof FTSO | typeof FDC, Sent>>
-  /** FDC signatures between the end of the round and that of its reveals: no duty done, but no offence. */
+  /**
+   * FDC signatures between the end of the round and the end of its reveals: neither required nor an
+   * offence.
+   */
   readonly signaturesWithReveals: Sent[]
 }
 
-/** A result the Relay took. */
+/** A result that the Relay finalised. */
 export interface Finalised extends RoundResult {
   /** Block time of the first finalisation, epoch seconds. */
   readonly at: number
 }
 
-/** All that was seen of one round. */
+/** Evidence of one round. */
 export interface RoundEvidence {
   readonly round: number
   readonly policy: IndexedPolicy
-  /** By place in the policy; absent: sent nothing. */
+  /** By index in the policy; absent without submissions. */
   readonly providers: Map<number, ProviderEvidence>
-  /** Data of the attestation requests in their order, not yet merged. */
+  /** Data of the attestation requests in order, not merged yet. */
   readonly requests: string[]
   readonly finalised: Partial<Record<typeof FTSO | typeof FDC, Finalised>>
 }
 
-/** A transaction as far as submissions are concerned. Addresses and data as the node writes them. */
+/** The parts of a transaction that submissions need. Addresses and data as the node writes them. */
 export interface SubmissionTransaction {
   readonly hash: string
   readonly from: string
   readonly input: string
 }
 
-/** An empty round. */
+/** Creates the evidence of a round before its first block. */
 export function emptyRound(round: number, policy: IndexedPolicy): RoundEvidence {
   return { round, policy, providers: new Map(), requests: [], finalised: {} }
 }
 
 /**
- * Puts a successful transaction to the Submission contract where it belongs. Frames count for the round
- * they name, whenever they come.
+ * Adds a successful transaction to the Submission contract. Frames count for the round they name, at any
+ * time.
  *
  * @param at block time, epoch seconds
- * @param roundOf what is being collected; undefined for rounds that are not
+ * @param roundOf evidence of a round; undefined for rounds that are not being collected
  */
 export function addSubmission(
   clock: EpochClock,
@@ -85,8 +88,8 @@ export function addSubmission(
     if (frame.protocol !== FTSO && frame.protocol !== FDC) continue
     const isStray = submission.function === 'submit1' && frame.protocol === FDC
     const current = roundAt(clock, at)
-    // A frame that names a round far away was not meant for the round it came in. A stray commit is one
-    // whatever round it names.
+    // A frame that names a distant round was not meant for this one. A stray commit counts whatever round
+    // it names.
     const named = Math.abs(frame.round - current) > 2 ? undefined : roundOf(frame.round)
     const evidence = named ?? (isStray ? roundOf(current) : undefined)
     if (evidence === undefined) continue

@@ -3,7 +3,7 @@ import { roundStart } from './epochs.ts'
 import { indexPolicy } from './policy.ts'
 import { collectRounds, type RoundBlock } from './rounds.ts'
 
-/** Flare mainnet's. */
+/** Clock of Flare mainnet. */
 const FLARE_CLOCK = {
   firstRoundAtSeconds: 1_658_430_000,
   roundSeconds: 90,
@@ -30,7 +30,7 @@ function roundsOf(seconds: readonly number[]): number[] {
   })
 }
 
-/** Every `step` seconds from one to another. */
+/** Times from one to another, every `step` seconds. */
 function every(step: number, from: number, to: number): number[] {
   return Array.from({ length: Math.ceil((to - from) / step) }, (_, index) => from + index * step)
 }
@@ -41,7 +41,7 @@ test('hands out each round that was seen from its beginning, when the next one i
 })
 
 test('says nothing of rounds during which the chain stood still', () => {
-  // From the middle of round 2 to the middle of round 4, which has less than half of its time.
+  // From the middle of round 2 to the middle of round 4, of which less than half remains.
   expect(roundsOf([...every(10, -5, 225), ...every(10, 410, 721)])).toEqual([0, 5, 6])
 })
 

@@ -9,14 +9,14 @@ import {
 } from './round-evidence.ts'
 import type { RoundResult } from './signatures.ts'
 
-/** One block as far as voting rounds are concerned, everything in the order of the chain. */
+/** The parts of one block that voting rounds need, in the order of the chain. */
 export interface RoundBlock {
   readonly number: number
   /** Block time, epoch seconds. */
   readonly at: number
   /** Successful transactions to the Submission contract. */
   readonly submissions: readonly SubmissionTransaction[]
-  /** What Relays of either generation took. */
+  /** Results finalised by Relays of either generation. */
   readonly finalised: readonly RoundResult[]
   /** Data of the FDC's attestation requests. */
   readonly requests: readonly string[]
@@ -24,42 +24,41 @@ export interface RoundBlock {
   readonly isSure?: boolean
 }
 
-/** Without a block for longer than that the chain stood still, and nobody could do anything. */
+/** Time without a block after which the chain counts as halted, and no provider could act. */
 const STANDSTILL_SECONDS = 45
 
-/** Collects blocks into rounds. */
+/** Collector of blocks into rounds. */
 export interface RoundCollector {
   /**
-   * Takes the next block; blocks come without a gap.
+   * Adds the next block, without gaps.
    *
-   * @returns rounds that are complete with it, oldest first
+   * @returns rounds that it completes, oldest first
    */
   add(block: RoundBlock): readonly RoundEvidence[]
 }
 
 /**
- * Sorts blocks into voting rounds and hands each round out when it is over.
+ * Sorts blocks into voting rounds and returns each round when it is over.
  *
- * Only rounds that were seen from before their beginning are handed out: nothing is said of a round
- * with a block missing or not sure, nor of one during which the chain stood still. Holds two to three rounds at a
- * time.
+ * Only complete rounds are returned: not those with a block missing or uncertain, nor those in which the
+ * chain halted. Holds two to three rounds at a time.
  *
- * @param policyOf the policy of a round; undefined where none is known: such a round is passed over
+ * @param policyOf the policy of a round; undefined where none is known: such a round is skipped
  */
 export function collectRounds(
   clock: EpochClock,
   policyOf: (round: number) => IndexedPolicy | undefined,
 ): RoundCollector {
   const open = new Map<number, RoundEvidence>()
-  /** The first round every block of which is seen; undefined before the first block. */
+  /** The first round that is seen from its start; undefined before the first block. */
   let first: number | undefined
   let latest = -1
   let completeUpTo = -1
   let lastAt = Number.POSITIVE_INFINITY
-  /** Rounds of which nothing is said: the chain stood still, or a block is not sure. */
+  /** Rounds that are not judged: the chain halted, or a block is uncertain. */
   const halted = new Set<number>()
 
-  /** Notes which rounds lie in the time between two blocks. */
+  /** Marks the rounds between two blocks. */
   function recordGap(until: number): void {
     if (until - lastAt <= STANDSTILL_SECONDS) return
     for (let round = roundAt(clock, lastAt) - 1; round <= roundAt(clock, until); round += 1) {
@@ -99,7 +98,7 @@ export function collectRounds(
         halted.delete(completeUpTo)
       }
       for (; latest < current; latest += 1) roundOf(latest + 1)
-      // A block belongs to its own round, and to the reveals and signatures of the one before.
+      // A block belongs to its own round, and to the reveals and signatures of the previous one.
       if (block.isSure === false)
         for (const round of [current - 1, current]) {
           if (round > completeUpTo) halted.add(round)

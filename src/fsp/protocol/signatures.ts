@@ -7,7 +7,7 @@ import type { Address, Hash } from '#src/kernel/units.ts'
 const SIGNATURE_BYTES = 65
 const MESSAGE_BYTES = 38
 
-/** A result as providers sign it and the Relay finalises it. */
+/** A result that providers sign and the Relay finalises. */
 export interface RoundResult {
   readonly protocol: number
   readonly round: number
@@ -15,18 +15,18 @@ export interface RoundResult {
   readonly merkleRoot: Hash
 }
 
-/** What a submitSignatures payload carries. */
+/** The content of a submitSignatures payload. */
 export interface SignedResult {
-  /** The result itself, in payloads of type 0 only: 38 bytes. */
+  /** The encoded result, in payloads of type 0 only: 38 bytes. */
   readonly message: Uint8Array | undefined
   readonly recovery: number
   /** r and s, 64 bytes. */
   readonly signature: Uint8Array
-  /** What stands behind the signature: the FDC's consensus bit vote. */
+  /** Data outside the signature: the FDC's consensus bit vote. */
   readonly unsigned: Uint8Array
 }
 
-/** Takes a submitSignatures payload apart; undefined when it cannot be one. */
+/** Decodes a submitSignatures payload; undefined when it is malformed. */
 export function decodeSigned(payload: Uint8Array): SignedResult | undefined {
   const type = payload[0]
   if (type !== 0 && type !== 1) return undefined
@@ -42,7 +42,7 @@ export function decodeSigned(payload: Uint8Array): SignedResult | undefined {
   }
 }
 
-/** The 38 bytes a result is signed as. */
+/** The 38 bytes of a result that are signed. */
 export function messageOf({ protocol, round, isSecureRandom, merkleRoot }: RoundResult): Hash {
   return concat([
     toHex(protocol, { size: 1 }),
@@ -52,13 +52,13 @@ export function messageOf({ protocol, round, isSecureRandom, merkleRoot }: Round
   ])
 }
 
-/** Both digests a result may be signed under: bound to a chain since Relay v2, and as before. */
+/** Digests under which a result may be signed: bound to a chain since Relay v2, and unbound before. */
 export interface ResultDigests {
   readonly chainBound: Uint8Array
   readonly legacy: Uint8Array
 }
 
-/** The digests of a result: each result's are worked out once, however many signed it. */
+/** The digests of a result, cached by result. */
 export function digestsOf(result: RoundResult, chainId: number): ResultDigests {
   const message = messageOf(result)
   const digest = (raw: Hash) => toBytes(hashMessage({ raw: keccak256(raw) }))
@@ -68,7 +68,7 @@ export function digestsOf(result: RoundResult, chainId: number): ResultDigests {
   }
 }
 
-/** Who made a signature over a digest; undefined when nobody can have. */
+/** Address that signed a digest; undefined for an invalid signature. */
 export function recoverSigner(
   { signature, recovery }: Pick<SignedResult, 'signature' | 'recovery'>,
   digest: Uint8Array,

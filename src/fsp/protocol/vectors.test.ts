@@ -14,7 +14,7 @@ import {
   silenceExponent,
 } from './silence.ts'
 
-/** Flare mainnet's. */
+/** Clock of Flare mainnet. */
 const FLARE_CLOCK = {
   firstRoundAtSeconds: 1_658_430_000,
   roundSeconds: 90,

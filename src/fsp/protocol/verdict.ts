@@ -5,21 +5,21 @@ import type { JudgedSignatures } from './judged-signatures.ts'
 import type { RoundEvidence } from './round-evidence.ts'
 
 /**
- * What the protocol's rules say of a round, provider by provider: `bad` is proven failure, `good`
- * proven correctness, `unknown` neither, `not-applicable` that the round had no such duty.
+ * Verdict of a check of a provider in a round: `bad` is proven failure, `good` proven correctness,
+ * `unknown` neither, `not-applicable` that the round had no such duty.
  */
 export type CheckVerdict = 'good' | 'bad' | 'unknown' | 'not-applicable'
 
-/** Why something did not count. */
+/** Reason why a submission did not count. */
 export type Reason = 'missing' | 'early' | 'late' | 'malformed' | 'bad-length'
 
-/** One check of one round. `values` say what stands behind a bad one. */
+/** Verdict of one check of one round. `values` are the evidence of a bad one. */
 export interface RoundCheckVerdict {
   readonly verdict: CheckVerdict
   readonly values?: Readonly<Record<string, string | number | boolean | null | readonly unknown[]>>
 }
 
-/** The checks a round has, each a signal of its own. */
+/** The checks of a round, each a signal of its own. */
 export const ROUND_CHECKS = [
   'commit',
   'reveal',
@@ -38,17 +38,17 @@ export const ROUND_CHECKS = [
 ] as const
 export type RoundCheck = (typeof ROUND_CHECKS)[number]
 
-/** A provider's round. */
+/** Verdicts of a provider's round. */
 export interface ProviderRound {
   readonly checks: Readonly<Record<RoundCheck, RoundCheckVerdict>>
-  /** Anchor prices within 0.5 % of the median, of those there was a median for; absent: not judged. */
+  /** Number of anchor prices within 0.5 % of the median, and of feeds with a median; absent: not judged. */
   readonly anchors?: { readonly hits: number; readonly possible: number }
 }
 
 export const GOOD: RoundCheckVerdict = { verdict: 'good' }
 export const UNKNOWN: RoundCheckVerdict = { verdict: 'unknown' }
 const NOT_APPLICABLE: RoundCheckVerdict = { verdict: 'not-applicable' }
-/** Every check of the FDC in a round in which nothing was requested. */
+/** Verdicts of the FDC in a round without requests. */
 export const NOTHING_REQUESTED: Readonly<Record<FdcCheck, RoundCheckVerdict>> = {
   bitVote: NOT_APPLICABLE,
   bitVoteLength: NOT_APPLICABLE,
@@ -60,7 +60,7 @@ export const NOTHING_REQUESTED: Readonly<Record<FdcCheck, RoundCheckVerdict>> = 
 }
 export const ANCHOR_BAND = 0.005
 
-/** What is the same for all providers of a round. */
+/** Results that all providers of a round share. */
 export interface Common {
   readonly clock: EpochClock
   readonly evidence: RoundEvidence
@@ -68,7 +68,7 @@ export interface Common {
   readonly signed: Readonly<Record<typeof FTSO | typeof FDC, ReadonlyMap<number, JudgedSignatures>>>
   readonly consensus: BitVote | undefined
   readonly medians: readonly (number | undefined)[]
-  /** Places whose reveal belongs to their commit. */
+  /** Prices by index of the provider, for reveals that match their commit. */
   readonly matched: ReadonlyMap<number, readonly (number | null)[]>
 }
 

@@ -11,7 +11,7 @@ import { digestsOf } from './signatures.ts'
 import type { ProviderRound, Reason } from './verdict.ts'
 import { judgeRound } from './verdicts.ts'
 
-/** Flare mainnet's. */
+/** Clock of Flare mainnet. */
 const FLARE_CLOCK = {
   firstRoundAtSeconds: 1_658_430_000,
   roundSeconds: 90,
@@ -40,7 +40,7 @@ const RESULTS = {
 } as const
 const TEN_REQUESTS = Array.from({ length: 10 }, (_, index) => `0x${'00'.repeat(64)}0${index}`)
 
-/** What one provider does in the round; what is left out it does right. */
+/** Actions of one provider in the round; omitted ones are correct. */
 interface Deeds {
   readonly commitAt?: number | null
   readonly commitFor?: number
@@ -53,7 +53,7 @@ interface Deeds {
   readonly malformedSignature?: boolean
 }
 
-/** Plays the round and gives what the rules say of the first provider, the others being faultless. */
+/** Simulates the round and returns the verdicts of the first provider; the others act correctly. */
 function play(
   deeds: Deeds,
   world: {
@@ -85,7 +85,7 @@ function play(
     .toSorted((a, b) => a.at - b.at)
     .flatMap((block) => {
       if (block.at === world.skip) {
-        // What follows a gap is collected anew.
+        // Blocks after a gap start a new collection.
         collector = collectRounds(FLARE_CLOCK, () => policy)
         return []
       }

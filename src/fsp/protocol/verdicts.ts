@@ -91,7 +91,7 @@ function bad(values: NonNullable<RoundCheckVerdict['values']>): RoundCheckVerdic
   return { verdict: 'bad', values }
 }
 
-/** Why there is nothing in time, and the transaction that shows it. */
+/** Reason and transaction of a submission out of time or missing. */
 function absence({ early, late }: Seen): { readonly reason: Reason; readonly tx: string | null } {
   if (late !== undefined) return { reason: 'late', tx: late.tx }
   return early === undefined ? { reason: 'missing', tx: null } : { reason: 'early', tx: early.tx }
@@ -114,7 +114,7 @@ function judgeRevealSent(sent: ProviderEvidence | undefined): RoundCheckVerdict 
   return bad({ reason: 'malformed', tx: reveal.inTime.tx, ...about })
 }
 
-/** Whether commit and reveal belong together, and the prices if they do. */
+/** Whether the reveal matches the commit, and its prices if it does. */
 function judgeReveal(
   { submit }: PolicyProvider,
   round: number,
@@ -170,7 +170,7 @@ function judgeMismatch(
   return judged.valid === undefined ? UNKNOWN : GOOD
 }
 
-/** Signed for the finalised result and for another one. */
+/** Whether the provider signed both the finalised result and another one. */
 function isTwice({ wrong }: JudgedSignatures): boolean {
   return wrong?.reason === 'different-result'
 }
@@ -201,7 +201,7 @@ function instant(seconds: number): string {
   return new Date(seconds * 1000).toISOString()
 }
 
-/** The consensus by weight of valid signatures; where nothing was finalised, the most frequent vote. */
+/** The consensus by weight of valid signatures; without finalisation, the most frequent vote. */
 function findConsensus(
   { policy, finalised, providers }: RoundEvidence,
   signed: ReadonlyMap<number, JudgedSignatures>,
@@ -273,7 +273,7 @@ function judgeFdc(
   }
 }
 
-/** Which requests of the consensus a vote does not confirm. */
+/** Requests of the consensus that a vote does not confirm. */
 function lacking(
   requests: readonly string[],
   vote: BitVote,
@@ -295,7 +295,7 @@ function countBits(bits: bigint): number {
   return bits.toString(2).replaceAll('0', '').length
 }
 
-/** The median of each feed over all reveals that belong to their commits. */
+/** The median of each feed over all reveals that match their commits. */
 function mediansOf(
   providers: readonly PolicyProvider[],
   matched: ReadonlyMap<number, readonly (number | null)[]>,

@@ -1,12 +1,12 @@
 import { parseAbi } from 'viem'
 
 /**
- * What is read of the signing protocol's contracts.
+ * The used functions of the signing protocol's contracts.
  *
  * @see flare-foundation/flare-smart-contracts-v2
  */
 
-/** FlareSystemsManager: reward epochs, and the votes on each. */
+/** FlareSystemsManager: reward epochs, and the votes about each. */
 export const SYSTEMS_MANAGER_ABI = parseAbi([
   'struct NumberOfWeightBasedClaims { uint256 rewardManagerId; uint256 noOfWeightBasedClaims; }',
   'event UptimeVoteSigned(uint24 indexed rewardEpochId, address indexed signingPolicyAddress, address indexed voter, bytes32 uptimeVoteHash, uint64 timestamp, bool thresholdReached)',
@@ -21,13 +21,13 @@ export const SYSTEMS_MANAGER_ABI = parseAbi([
   'function getVoterRewardsSignInfo(uint24 rewardEpochId, address voter) view returns (uint64 signTs, uint64 signBlock)',
 ])
 
-/** VoterRegistry: these are the same in both of its generations. */
+/** VoterRegistry: functions that both of its generations have. */
 export const VOTER_REGISTRY_ABI = parseAbi([
   'function getRegisteredVoters(uint256 rewardEpochId) view returns (address[])',
   'function getRegisteredVotersAndNormalisedWeights(uint256 rewardEpochId) view returns (address[] voters, uint16[] weights)',
 ])
 
-/** EntityManager: whose an address is; the address itself when nobody has it. */
+/** EntityManager: owner of an address; the address itself without an owner. */
 export const ENTITY_MANAGER_ABI = parseAbi([
   'function getVoterForSubmitAddress(address account, uint256 blockNumber) view returns (address)',
   'function getVoterForSubmitSignaturesAddress(address account, uint256 blockNumber) view returns (address)',

@@ -8,12 +8,12 @@ import type { Policy } from '../protocol/policy.ts'
 import { SYSTEMS_MANAGER_ABI, VOTER_REGISTRY_ABI } from './abi.ts'
 import { MANAGER_ABI, REGISTRY_ABI } from './rounds-abi.ts'
 
-/** A signing policy with what fast updates need. */
+/** A signing policy with the data of fast updates. */
 export interface LoadedPolicy extends Policy {
   readonly weightSum: number
-  /** Of those that have a key for fast updates. */
+  /** Sum of the weights of providers with a key for fast updates. */
   readonly weightSumWithKeys: number
-  /** When it was fixed, epoch seconds; null where the chain does not say. */
+  /** Time at which it was fixed, epoch seconds; null where the chain does not give it. */
   readonly fixedAt: number | null
 }
 
@@ -28,39 +28,45 @@ export interface RegistrationPeriod {
 export interface Policies {
   readonly clock: EpochClock
   readonly currentEpoch: number
-  /** Oldest first: those from the round that was asked for on, the one in force, the next once it is fixed. */
+  /** Oldest first: from that of the requested round on, the one in force, the next once it is fixed. */
   readonly policies: readonly LoadedPolicy[]
-  /** Registration for these epochs, as far as it has opened. */
+  /** Registration for these epochs, once it has opened. */
   readonly registrations: readonly RegistrationPeriod[]
   readonly schedule: {
-    /** Registration stays open for so long at least. */
+    /** Shortest time in which registration stays open. */
     readonly registrationSeconds: number
-    /** Before the end of a reward epoch, the next one is prepared from then on. */
+    /** Time before the end of a reward epoch at which the preparation of the next one starts. */
     readonly preparationSeconds: number
-    /** After the end of their reward epoch rewards can be claimed for so long; null: the chain does not say. */
+    /**
+     * Time after the end of a reward epoch in which its rewards can be claimed; null: the chain does not
+     * give it.
+     */
     readonly rewardExpirySeconds: number | null
   }
 }
 
-/** What was read before, so that it need not be read again. */
+/** Earlier results, which are not read again. */
 export interface PoliciesQuery {
-  /** The oldest voting round whose policy is needed; without it the one before the present is enough. */
+  /** The oldest voting round whose policy is needed; by default the one before the present. */
   readonly sinceRound?: number
   readonly known?: Policies
 }
 
-/** Reads signing policies and how the chain counts time. */
+/** Reader of signing policies and of the chain's time settings. */
 export interface PolicyReader {
-  /** undefined where there is no such protocol. */
+  /** Reads the policies; undefined on a chain without the protocol. */
   read(block: BlockRef, signal?: AbortSignal, query?: PoliciesQuery): Promise<Policies | undefined>
 }
 
-/** Reads the policies around the reward epoch in force, the contracts found through the registry. */
+/**
+ * Creates a reader of the policies around the reward epoch in force; it finds the contracts through the
+ * registry.
+ */
 export function createPolicyReader(source: ChainAccess): PolicyReader {
   const { endpoints, contracts, multicallAddress } = source
   let times: Times | undefined
 
-  /** Governance may change the schedule: it is read anew for each epoch. */
+  /** Reads the schedule anew for each epoch, because governance may change it. */
   async function timesFor(
     client: RpcClient,
     manager: Address,
@@ -80,12 +86,12 @@ export function createPolicyReader(source: ChainAccess): PolicyReader {
         const [answer] = await askViews(client, multicallAddress, [[manager, one]], block.number)
         const currentEpoch = one.of(answer)
         if (currentEpoch === undefined) return undefined
-        // A policy that is fixed does not change.
+        // A fixed policy does not change.
         const read = async (epoch: number) =>
           known?.policies.find(({ rewardEpoch }) => rewardEpoch === epoch) ??
           (await readPolicy(source, client, manager, epoch, block.number))
         const current = await read(currentEpoch)
-        // By an older one its rounds would be judged wrongly.
+        // Judging its rounds by an older policy would be wrong.
         if (current === undefined) throw new EndpointError('no signing policy in force')
         const next = await read(currentEpoch + 1)
         const policies: LoadedPolicy[] = [current, ...(next === undefined ? [] : [next])]
@@ -107,7 +113,7 @@ export function createPolicyReader(source: ChainAccess): PolicyReader {
   }
 }
 
-/** How the chain counts time, as read for a reward epoch. */
+/** Time settings of the chain, with the reward epoch they were read for. */
 type Times = Pick<Policies, 'clock' | 'schedule'> & { readonly readFor: number }
 
 async function readTimes(
@@ -169,7 +175,7 @@ async function readPolicy(
   const signingPolicy = view(REGISTRY_ABI, 'getRegisteredSigningPolicyAddresses', id)
   const sums = view(REGISTRY_ABI, 'getWeightsSums', id)
   const fixed = view(MANAGER_ABI, 'getSigningPolicySignInfo', [epoch])
-  // Each registry knows its own reward epochs only: one that answers with nobody does not know this one.
+  // Each registry knows only its own reward epochs: an empty answer means that another one has it.
   for (const registry of await registriesOf(source, client, manager, block)) {
     const questions = [
       [manager, start],
@@ -207,7 +213,7 @@ async function readPolicy(
   return undefined
 }
 
-/** The registry in use by the manager, and those the list of contracts has or had. */
+/** The registry used by the manager, and the present and former ones of the contract registry. */
 async function registriesOf(
   { contracts, multicallAddress }: ChainAccess,
   client: RpcClient,

@@ -16,44 +16,46 @@ import {
   REGISTRY_ABI,
 } from './rounds-abi.ts'
 
-/** How a provider stands at the end of a block. Null: the chain gave no answer. */
+/** State of a provider at the end of a block. Null: the chain gave no answer. */
 export interface ProviderState {
   readonly addresses: Omit<PolicyProvider, 'voter' | 'weight'> | null
   readonly isRegistered: boolean | null
   readonly isRegisteredNext: boolean | null
   readonly isPreRegistered: boolean | null
-  /** Virtual providers it stands for in fast updates; null when it cannot take part. */
+  /** Number of its virtual providers in fast updates; null when it cannot take part. */
   readonly sortitionWeight: number | null
   /** Ids of its validators, 20 bytes each. */
   readonly nodeIds: readonly Hex[] | null
-  /** Native coins by address. */
+  /** Balances in native coins, by address. */
   readonly balancesWei: ReadonlyMap<Address, bigint>
 }
 
-/** What is the same for all providers at the end of a block, and how each stands. */
+/** States at the end of a block: of the system, and of each provider. */
 export interface SystemState {
-  /** Reward epoch that registration is open or over for, and since when; null before it opens. */
+  /** Reward epoch whose registration is open or has closed, with its opening; null before it opens. */
   readonly registration: { readonly epoch: number; readonly openedAt: Date } | null
-  /** Fast updates expected a block. */
+  /** Expected fast updates per block. */
   readonly sampleSize: number | null
   readonly providers: ReadonlyMap<Address, ProviderState>
 }
 
-/** Whose states are asked for, and when. */
+/** Providers and time of a request for states. */
 export interface StatesQuery {
   readonly currentEpoch: number
   readonly voters: readonly Address[]
-  /** Members of the signing policy in force, by identity: their accounts in it pay, and send updates. */
+  /**
+   * Members of the signing policy in force, by identity, with the accounts that pay fees and send updates.
+   */
   readonly members: ReadonlyMap<Address, Omit<PolicyProvider, 'voter' | 'weight'>>
   /** Further accounts of each, whose balances count. */
   readonly extra: ReadonlyMap<Address, readonly Address[]>
   readonly block: BlockRef
 }
 
-/** Providers asked about in one request. */
+/** Providers in one request. */
 const PROVIDERS_AT_ONCE = 50
 
-/** Reads how providers stand, two requests for each 50 of them. */
+/** Reads the states of providers, with two requests for each 50 of them. */
 export async function readStates(
   { endpoints, contracts, multicallAddress }: ChainAccess,
   query: StatesQuery,
@@ -101,12 +103,12 @@ export async function readStates(
   }, signal)
 }
 
-/** Where the contracts are; undefined: not on this chain. */
+/** Addresses of the contracts; undefined: not on this chain. */
 type Places = Readonly<
   Record<'manager' | 'preRegistry' | 'entities' | 'updater' | 'incentives', Address | undefined>
 > & {
   readonly multicall: Address
-  /** The one of today first. */
+  /** The present one first. */
   readonly registries: readonly Address[]
 }
 
@@ -149,7 +151,7 @@ async function readEntities(
   })
 }
 
-/** By reward epoch, the registry that answers for it: the first that has anybody; without one today's. */
+/** By reward epoch, its voter registry: the first with any voter; without one the present. */
 type Holders = ReadonlyMap<number, Address | undefined>
 
 async function readHolders(

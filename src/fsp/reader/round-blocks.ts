@@ -11,13 +11,13 @@ import type { RoundBlock } from '../protocol/rounds.ts'
 import { createCallReader, type ProtocolCall, Transaction } from './round-calls.ts'
 import { eventsOf, NO_EVENTS, type ProtocolEvents, RARE, TOPICS } from './round-events.ts'
 
-/** A block of a span, as far as the protocol is concerned. */
+/** A block of a span, with the protocol's events and submissions. */
 export interface ProtocolBlock extends RoundBlock, ProtocolEvents {
   readonly ref: BlockRef
   readonly calls: readonly ProtocolCall[]
 }
 
-/** Contracts whose calls are looked at. */
+/** Contracts whose calls are recorded. */
 const CALLED = [
   'Submission',
   'Relay',
@@ -28,7 +28,7 @@ const CALLED = [
   'FastUpdater',
 ] as const
 
-/** Reads blocks with what the protocol has in them. */
+/** Reader of blocks with the protocol's content. */
 export interface BlockReader {
   /** As `RoundReader.span`. */
   read(
@@ -38,7 +38,7 @@ export interface BlockReader {
   ): Promise<{ readonly blocks: readonly ProtocolBlock[]; readonly upTo: number }>
 }
 
-/** Reads blocks, the contracts found through the registry. */
+/** Creates a block reader; it finds the contracts through the registry. */
 export function createBlockReader(source: ChainAccess): BlockReader {
   const { endpoints, contracts } = source
   const readCalls = createCallReader(endpoints)
@@ -62,7 +62,7 @@ export function createBlockReader(source: ChainAccess): BlockReader {
       }, signal)
       const emitting = [places.relays, places.hubs, places.updaters, places.rewards].flat()
       const address = [...emitting, ...places.registries]
-      // Nodes read an empty list as any contract.
+      // Nodes treat an empty list as any contract.
       const filter: LogFilter = {
         address: address.length === 0 ? [ZERO_ADDRESS] : address,
         topics: [Object.values(TOPICS)],
@@ -100,7 +100,7 @@ export function createBlockReader(source: ChainAccess): BlockReader {
           }
         }),
       )
-      // What came before a block whose receipts cannot be had is kept.
+      // Blocks before one without available receipts are returned.
       const blocks: ProtocolBlock[] = []
       for (const block of found) {
         if (!(block instanceof AppError)) blocks.push(block)
@@ -112,7 +112,9 @@ export function createBlockReader(source: ChainAccess): BlockReader {
   }
 }
 
-/** A transaction to one of our contracts, read without checking each of a block's hundreds. */
+/**
+ * A transaction to one of the protocol's contracts, parsed without validating each of a block's hundreds.
+ */
 interface Seen extends SubmissionTransaction {
   readonly raw: unknown
   readonly isSubmission: boolean
@@ -145,7 +147,7 @@ function transactionsTo(
   })
 }
 
-/** The events of a block; undefined when one of them is not what its topic says. */
+/** The events of a block; undefined when one of them does not match its topic. */
 function readEvents(logs: readonly Log[], seen: readonly Seen[]): ProtocolEvents | undefined {
   const updates = seen.filter(({ isFastUpdate }) => isFastUpdate)
   try {

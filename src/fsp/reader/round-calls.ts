@@ -8,7 +8,7 @@ import { type Repeatable, type Replay, replay } from '#src/chain/revert-reason.t
 import { AppError } from '#src/kernel/errors.ts'
 import { Address, Hash, ZERO_ADDRESS } from '#src/kernel/units.ts'
 
-/** A transaction of somebody we look at to a contract of the protocol. */
+/** A watched provider's transaction to a contract of the protocol. */
 export interface ProtocolCall {
   readonly tx: Hash
   readonly from: Address
@@ -20,16 +20,16 @@ export interface ProtocolCall {
   readonly ok: boolean
   readonly gasUsed: number
   readonly gasLimit: number
-  /** What the contract said when it was reverted, where that can be learnt. */
+  /** The revert reason, if it is available. */
   readonly reason: string | null
   /**
-   * What it did when it was made once more in the state before its block, by all endpoints that say so;
-   * `contradicted` where they do not say the same. null when it was not reverted.
+   * Result of the replay in the state before its block, by all endpoints that answer; `contradicted` where
+   * they differ. null when it was not reverted.
    */
   readonly replay: Replay['outcome'] | 'contradicted' | null
 }
 
-/** A transaction as its block has it. */
+/** A transaction in a block. */
 export const Transaction = z.object({
   hash: Hash,
   from: Address,
@@ -45,7 +45,7 @@ const Receipt = z.object({
   gasUsed: Quantity,
 })
 
-/** Reads what became of calls. */
+/** Reads the outcomes of calls. */
 export type CallReader = (
   transactions: readonly z.output<typeof Transaction>[],
   ref: BlockRef,
@@ -54,12 +54,12 @@ export type CallReader = (
   signal: AbortSignal | undefined,
 ) => Promise<readonly ProtocolCall[]>
 
-/** Reads receipts, and the reasons of what failed, each from an endpoint that has them. */
+/** Creates a reader of receipts and of the reasons of failed calls, each from an endpoint that has them. */
 export function createCallReader(endpoints: Endpoints): CallReader {
-  /** Endpoints, by address, that do not know `eth_getBlockReceipts`. */
+  /** URLs of endpoints without `eth_getBlockReceipts`. */
   const withoutBlockReceipts = new Set<string>()
 
-  /** What became of the calls of those we look at. */
+  /** Reads the outcomes of watched providers' calls. */
   async function readCalls(
     transactions: readonly z.output<typeof Transaction>[],
     ref: BlockRef,
@@ -99,7 +99,7 @@ export function createCallReader(endpoints: Endpoints): CallReader {
     )
   }
 
-  /** What a failed transaction did once more, by every endpoint that can say so. */
+  /** Replays a failed transaction on every endpoint that can. */
   async function replayEverywhere(
     transaction: Repeatable,
     ref: BlockRef,
@@ -143,7 +143,7 @@ export function createCallReader(endpoints: Endpoints): CallReader {
     return new Map(await Promise.all(apart))
   }
 
-  /** Every receipt of a block in one request; undefined where an endpoint does not know that question. */
+  /** All receipts of a block in one request; undefined if the endpoint lacks the method. */
   async function readBlockReceipts(client: RpcClient, ref: BlockRef) {
     const url = client.transport.url ?? ''
     if (withoutBlockReceipts.has(url)) return undefined
@@ -159,7 +159,7 @@ export function createCallReader(endpoints: Endpoints): CallReader {
         .map((one) => receiptOf(one, ref))
     } catch (error) {
       if (rpcErrorOf(error) === undefined) throw error
-      // Not every node has this method; receipts one by one are the same.
+      // Not every node has this method; individual receipts contain the same.
       withoutBlockReceipts.add(url)
       return undefined
     }

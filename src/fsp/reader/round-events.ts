@@ -5,36 +5,36 @@ import { Address, Hash } from '#src/kernel/units.ts'
 import type { RoundBlock } from '../protocol/rounds.ts'
 import { ROUND_EVENTS_ABI } from './rounds-abi.ts'
 
-/** A provider's own reward that was claimed. */
+/** A provider's own claimed reward. */
 export interface RewardClaim {
   readonly rewardEpoch: number
   readonly beneficiary: Address
   readonly claimType: number
 }
 
-/** An update of feeds. */
+/** A fast update of feeds. */
 export interface FastUpdate {
   readonly signingPolicy: Address
-  /** Null: it did not come straight to the Submission contract, so that its account says nothing. */
+  /** Null: it was not sent directly to the Submission contract, so its account proves nothing. */
   readonly sender: Address | null
 }
 
-/** A provider was registered for a reward epoch, or removed from it. */
+/** Registration or removal of a provider for a reward epoch. */
 export interface Registration {
   readonly voter: Address
   readonly epoch: number
   readonly isRegistered: boolean
 }
 
-/** What the protocol's contracts said in a block. */
+/** Events of the protocol's contracts in a block. */
 export interface ProtocolEvents extends Pick<RoundBlock, 'finalised' | 'requests'> {
-  /** Updates of feeds, whoever sent them. */
+  /** Updates of feeds by any sender. */
   readonly fastUpdates: readonly FastUpdate[]
   readonly registrations: readonly Registration[]
   readonly claims: readonly RewardClaim[]
 }
 
-/** A block in which none of these happened. */
+/** The events of a block without any. */
 export const NO_EVENTS: ProtocolEvents = {
   finalised: [],
   requests: [],
@@ -43,7 +43,7 @@ export const NO_EVENTS: ProtocolEvents = {
   claims: [],
 }
 
-/** First topics of these events, by what they say. */
+/** First topics of the events, by their meaning. */
 export const TOPICS = {
   relayed: toEventSelector('ProtocolMessageRelayed(uint8,uint32,bool,bytes32)'),
   requested: toEventSelector('AttestationRequest(bytes,uint256)'),
@@ -59,16 +59,19 @@ export const TOPICS = {
   claimed: toEventSelector('RewardClaimed(address,address,address,uint24,uint8,uint120)'),
 }
 
-/** Events of which an endpoint alone is not believed that a block has no more of them: they decide for everybody. */
+/**
+ * Events whose absence in a block must be confirmed by a second endpoint, because they decide for all
+ * providers.
+ */
 export const RARE: readonly Hex[] = [TOPICS.relayed, TOPICS.requested]
 
-/** Claims of a provider itself: what it is paid directly, and its fee. Others are of who delegates. */
+/** Types of a provider's own claims: direct rewards and fee. Others belong to delegators. */
 export const OWN_CLAIM_TYPES: readonly number[] = [0, 1]
 
 /**
- * The events of one block.
+ * Decodes the events of one block.
  *
- * @param senders by transaction that came straight to the Submission contract, the account that sent it
+ * @param senders account of each transaction that was sent directly to the Submission contract
  */
 export function eventsOf(
   logs: readonly Log[],

@@ -5,34 +5,38 @@ import { createPolicyReader } from './policies.ts'
 import { readStates, type StatesQuery, type SystemState } from './provider-states.ts'
 import { createBlockReader, type ProtocolBlock } from './round-blocks.ts'
 
-/** Reads voting rounds. Every method rejects as those of `Chain` do. */
+/** Reader of voting rounds. Every method rejects like those of `Chain`. */
 export interface RoundReader {
-  /** undefined where there is no such protocol. */
+  /** The policies; undefined on a chain without the protocol. */
   policies(
     block: BlockRef,
     signal?: AbortSignal,
     query?: PoliciesQuery,
   ): Promise<Policies | undefined>
   /**
-   * Blocks from `from` on, as many as one step may have, complete or not at all.
+   * Blocks from `from` on, as many as one step allows, each complete.
    *
-   * @param watched accounts whose calls are looked at, lower case; others' submissions are believed
+   * @param watched accounts whose calls are recorded, lower case; others' submissions are taken from the
+   * block alone
    */
   span(
     range: { readonly from: number; readonly to: number; readonly after?: Hash | undefined },
     watched: ReadonlySet<string>,
     signal?: AbortSignal,
   ): Promise<{ readonly blocks: readonly ProtocolBlock[]; readonly upTo: number }>
-  /** Addresses that VoterRegistry and Relay have or had, newest first: to be stored for later processes. */
+  /**
+   * Present and former addresses of VoterRegistry and Relay, newest first, to be stored for later
+   * processes.
+   */
   contracts(): Readonly<Record<string, readonly Address[]>>
-  /** How providers stand at the end of a block, in one request. */
+  /** States of providers at the end of a block, in one request. */
   states(query: StatesQuery, signal?: AbortSignal): Promise<SystemState>
 }
 
-/** Contracts whose former addresses go on to matter: for reward epochs, and rounds, that began with them. */
+/** Contracts whose former addresses stay relevant for the reward epochs and rounds that began with them. */
 const MOVING = ['VoterRegistry', 'Relay'] as const
 
-/** Reads voting rounds, the contracts found through the registry. */
+/** Creates a reader of voting rounds; it finds the contracts through the registry. */
 export function createRoundReader(source: ChainAccess): RoundReader {
   const { contracts } = source
   const policies = createPolicyReader(source)

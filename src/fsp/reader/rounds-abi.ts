@@ -1,9 +1,8 @@
 import { parseAbi } from 'viem'
 
 /**
- * What is read to judge providers, beside `abi.ts`. Both generations of a contract that changed its
- * interface answer the same questions here; where they differ, both forms are listed.
- *
+ * The used functions for judging providers, beside `abi.ts`. Both generations of a contract that changed
+ * its interface are covered; where they differ, both forms are listed.
  */
 
 /** FlareSystemsManager: time, registration, policies. */
@@ -22,7 +21,7 @@ export const MANAGER_ABI = parseAbi([
   'function getRandomAcquisitionInfo(uint24 rewardEpochId) view returns (uint64 startTs, uint64 startBlock, uint64 endTs, uint64 endBlock)',
 ])
 
-/** VoterRegistry: who is registered, and once the policy is fixed with which addresses and weight. */
+/** VoterRegistry: registered voters, and once the policy is fixed their addresses and weights. */
 export const REGISTRY_ABI = parseAbi([
   'function isVoterRegistered(address voter, uint256 rewardEpochId) view returns (bool)',
   'function getNumberOfRegisteredVoters(uint256 rewardEpochId) view returns (uint256)',
@@ -53,7 +52,7 @@ export const FAST_UPDATER_ABI = parseAbi([
 ])
 export const INCENTIVE_ABI = parseAbi(['function getExpectedSampleSize() view returns (uint256)'])
 
-/** Multicall3's own view. */
+/** A view of Multicall3 itself. */
 export const BALANCE_ABI = parseAbi([
   'function getEthBalance(address account) view returns (uint256)',
 ])

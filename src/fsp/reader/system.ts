@@ -9,11 +9,11 @@ import { type Address, type Hash, ZERO_ADDRESS } from '#src/kernel/units.ts'
 import { ENTITY_MANAGER_ABI, SYSTEMS_MANAGER_ABI, VOTER_REGISTRY_ABI } from './abi.ts'
 import { MANAGER_ABI, REGISTRY_ABI } from './rounds-abi.ts'
 
-/** The two votes on a reward epoch that has ended. */
+/** The two votes about an ended reward epoch. */
 export const VOTE_KINDS = ['uptime', 'rewards'] as const
 export type VoteKind = (typeof VOTE_KINDS)[number]
 
-/** Who is registered for the reward epoch in force. */
+/** Registered voters of the reward epoch in force. */
 export interface Registrations {
   readonly rewardEpochId: number
   readonly voters: ReadonlySet<Address>
@@ -21,18 +21,18 @@ export interface Registrations {
   readonly isSure: boolean
 }
 
-/** One vote as the contract has it. */
+/** State of one vote, from the contract. */
 export interface VoteState {
-  /** Since when it can be signed (uptime), or was signed first (rewards); null: not yet. */
+  /** Time from which on it can be signed (uptime), or of its first signature (rewards); null: not yet. */
   readonly openedAt: Date | null
   readonly openedIn: number | null
-  /** What won; null while the vote is open. */
+  /** The winning hash; null while the vote is open. */
   readonly hash: Hash | null
-  /** When it was won, where the contract says so. */
+  /** Time at which it was concluded, where the contract gives it. */
   readonly concludedAt: Date | null
 }
 
-/** Both votes on an ended reward epoch. */
+/** Both votes about an ended reward epoch. */
 export interface EpochVotes extends Readonly<Record<VoteKind, VoteState>> {
   readonly endedAt: Date
 }
@@ -46,16 +46,16 @@ export interface Vote {
   readonly isLast: boolean
 }
 
-/** When a voter signed what won a vote: null never; undefined when that is not sure. */
+/** Time at which a voter signed the winning hash: null never; undefined when that is uncertain. */
 export type Signing = Date | null | undefined
 
-/** Facts of the signing protocol. Every method rejects as those of `Chain` do. */
+/** Facts of the signing protocol. Every method rejects like those of `Chain`. */
 export interface SigningProtocol {
-  /** The reward epoch in force at the end of `block`; undefined where there is no such protocol. */
+  /** The reward epoch in force at the end of `block`; undefined on a chain without the protocol. */
   rewardEpoch(block: BlockRef, signal?: AbortSignal): Promise<number | undefined>
   /**
-   * Who is registered for the reward epoch in force. Every endpoint is asked before one of `expected` is
-   * believed to be missing.
+   * Voters of the reward epoch in force. A voter of `expected` counts as missing only after every endpoint
+   * was asked.
    */
   registrations(
     block: BlockRef,
@@ -68,15 +68,15 @@ export interface SigningProtocol {
     block: BlockRef,
     signal?: AbortSignal,
   ): Promise<ReadonlyMap<Address, number> | undefined>
-  /** How both votes on an ended reward epoch stand. */
+  /** States of both votes about an ended reward epoch. */
   votes(
     rewardEpochId: number,
     block: BlockRef,
     signal?: AbortSignal,
   ): Promise<EpochVotes | undefined>
   /**
-   * When each voter signed what won a concluded vote. Every endpoint is asked before one is believed not
-   * to have signed.
+   * Times at which each voter signed the winning hash of a concluded vote. A voter counts as not having
+   * signed only after every endpoint was asked.
    */
   signings(
     rewardEpochId: number,
@@ -85,13 +85,13 @@ export interface SigningProtocol {
     block: BlockRef,
     signal?: AbortSignal,
   ): Promise<readonly Signing[]>
-  /** Signatures on both votes in as many blocks from `from` on as one step may have, none left out. */
+  /** Signatures of both votes in the blocks from `from` on, as many as one step allows, without gaps. */
   signatures(
     rewardEpochId: number,
     range: { readonly from: number; readonly to: number },
     signal?: AbortSignal,
   ): Promise<{ readonly votes: readonly Vote[]; readonly upTo: number }>
-  /** The provider an address belongs to, or the address itself when it is nobody's. */
+  /** The provider that an address belongs to, or the address itself if it belongs to none. */
   identityOf(address: Address, signal?: AbortSignal): Promise<Address>
 }
 
@@ -102,12 +102,12 @@ const TOPICS: Readonly<Record<VoteKind, Hash>> = {
   ),
 }
 
-/** Reads the signing protocol, its contracts found through the registry. */
+/** Creates a reader of the signing protocol; it finds the contracts through the registry. */
 export function createSigningProtocol(source: ChainAccess): SigningProtocol {
   const { endpoints, contracts, multicallAddress } = source
   let lastEpoch: number | undefined
 
-  /** What views of a contract answer at the end of a block; undefined where there is no such contract. */
+  /** Calls views of a contract at the end of a block; undefined where there is no such contract. */
   async function ask(
     client: RpcClient,
     name: string,
@@ -120,7 +120,10 @@ export function createSigningProtocol(source: ChainAccess): SigningProtocol {
     return readBatch(client, calls, { multicallAddress, block })
   }
 
-  /** A view of the first VoterRegistry that knows: each knows its own reward epochs, and answers others with nobody. */
+  /**
+   * Calls a view of the voter registries and returns the first non-empty answer: each knows only its own
+   * reward epochs, and returns no voters for others.
+   */
   async function askRegistries<T>(
     client: RpcClient,
     one: View<T>,
@@ -143,16 +146,18 @@ export function createSigningProtocol(source: ChainAccess): SigningProtocol {
     const answers = await ask(client, MANAGER, [one, registry, relay], block.number)
     const epoch = one.of(answers?.[0])
     const [registryInUse, relayInUse] = [registry.of(answers?.[1]), relay.of(answers?.[2])]
-    // The list of contracts may be ahead of the manager.
+    // The contract registry may be ahead of the manager.
     if (registryInUse !== undefined) contracts.remember(REGISTRY, registryInUse)
     if (relayInUse !== undefined) contracts.remember('Relay', relayInUse)
-    // Contracts are exchanged at the beginning of an epoch.
+    // Contracts are exchanged at the start of an epoch.
     if (epoch !== lastEpoch) contracts.forget()
     lastEpoch = epoch
     return epoch
   }
 
-  /** Whether an address is a voter itself, in the reward epoch in force: then it is nobody else's. */
+  /**
+   * Whether an address is itself a voter of the reward epoch in force, and so belongs to no other provider.
+   */
   async function isVoter(client: RpcClient, address: Address): Promise<boolean> {
     const current = view(SYSTEMS_MANAGER_ABI, 'getCurrentRewardEpochId', [])
     const answers = await ask(client, MANAGER, [current], 'latest')
@@ -283,7 +288,7 @@ const OWNER_VIEWS = [
   'getVoterForDelegationAddress',
 ] as const
 
-/** A contract's time; 0 is none. */
+/** Converts a contract's time; 0 means none. */
 function instant(seconds: bigint | undefined): Date | null {
   return seconds === undefined || seconds === 0n ? null : new Date(Number(seconds) * 1000)
 }
@@ -296,7 +301,7 @@ function hashOf(hash: Hash | undefined): Hash | null {
   return hash === undefined || BigInt(hash) === 0n ? null : hash
 }
 
-/** The signature an event tells of; undefined for any other event. */
+/** Decodes the signature of an event; undefined for any other event. */
 function decodeVote({ topics: [topic, ...rest], data }: Log): Vote | undefined {
   if (topic !== TOPICS.uptime && topic !== TOPICS.rewards) return undefined
   const event = decodeEventLog({ abi: SYSTEMS_MANAGER_ABI, topics: [topic, ...rest], data })
