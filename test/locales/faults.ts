@@ -3,6 +3,7 @@ import { faultsOfWords } from './banned-words.ts'
 import { faultsOfExamples } from './examples.ts'
 import { faultsOfValues } from './placeholder-rules.ts'
 import { type Catalogue, readCatalogue } from './sources.ts'
+import { typeset } from './typeset.ts'
 
 /** What is wrong with one text of a locale beyond the rules for single texts. @param key without endings */
 function faultsOf(locale: Locale, key: string, text: string, english: string): readonly string[] {
@@ -10,7 +11,15 @@ function faultsOf(locale: Locale, key: string, text: string, english: string): r
     ...faultsOfValues(locale, key, text),
     ...faultsOfExamples(locale, key, text, english),
     ...faultsOfWords(locale, key, text),
+    ...(typeset(locale, key, text) === text ? [] : ['is not set as `npm run locales:fix` sets it']),
   ]
+}
+
+const PLURAL = /_(?:zero|one|two|few|many|other)$/
+
+/** A key as rules name it: without the endings that a number and a severity choose. */
+export function ruleKeyOf(place: string): string {
+  return place.replace(PLURAL, '').replace(/_(?:critical|warning|info)$/, '')
 }
 
 /** The same of every text of a locale, a line each. */
@@ -20,9 +29,8 @@ export function faultsOfLocale(
 ): readonly string[] {
   const english = readCatalogue('en')
   return Object.entries(texts).flatMap(([place, text]) => {
-    const base = place.replace(/_(?:zero|one|two|few|many|other)$/, '')
-    const key = base.replace(/_(?:critical|warning|info)$/, '')
+    const base = place.replace(PLURAL, '')
     const original = english[`${base}_other`] ?? english[base] ?? ''
-    return faultsOf(locale, key, text, original).map((fault) => `${place}: ${fault}`)
+    return faultsOf(locale, ruleKeyOf(place), text, original).map((fault) => `${place}: ${fault}`)
   })
 }

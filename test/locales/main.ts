@@ -6,12 +6,13 @@
  *     stamp <locale> --edited [commit]    those that differ from a commit, else from main
  *     stamp <locale> --all
  *
+ *     fix <locale>                        puts spaces, signs and isolates into its texts
  *     check <locale>                      what the rules of test/locales find in its texts
  *
  * A key is `<file>:<key>` without plural ending; `*` at its end stands for any rest.
  */
 import { LOCALES, type Locale } from '#src/kernel/locale.ts'
-import { faultsOfLocale } from './faults.ts'
+import { faultsOfLocale, ruleKeyOf } from './faults.ts'
 import { catalogueAt, englishByStamp } from './history.ts'
 import {
   basesOf,
@@ -22,22 +23,33 @@ import {
   staleTexts,
   stamped,
   writeStamps,
+  writeTexts,
 } from './sources.ts'
+import { typeset } from './typeset.ts'
 
 const [command, name, ...words] = process.argv.slice(2)
 const locale = LOCALES.find((each) => each === name)
 
 if (locale === undefined) fail('which locale?')
 else if (command === 'check') check(locale)
+else if (command === 'fix') fix(locale)
 else if (locale === 'en') fail('English is not translated')
 else if (command === 'stale') listStale(locale)
 else if (command === 'stamp') stamp(locale)
-else fail('stale, stamp or check?')
+else fail('stale, stamp, check or fix?')
 
 function check(of: Locale): void {
   const faults = faultsOfLocale(of)
   for (const fault of faults) print(fault)
   print(`${faults.length} faults in ${of}`)
+}
+
+function fix(of: Locale): void {
+  const texts = Object.entries(readCatalogue(of))
+  const set = texts.map(([key, text]) => [key, typeset(of, ruleKeyOf(key), text)])
+  const written = writeTexts(of, Object.fromEntries(set))
+  for (const key of written) print(key)
+  print(`${written.length} texts mended in ${of}`)
 }
 
 function listStale(of: Locale): void {

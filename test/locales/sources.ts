@@ -91,6 +91,33 @@ export function withFile(name: string, raw: string): Catalogue {
   return Object.fromEntries(Object.entries(texts).map(([key, text]) => [`${name}:${key}`, text]))
 }
 
+/**
+ * Writes texts of a locale into its files, where they differ; nothing else of the files changes.
+ *
+ * @returns the keys that were written
+ */
+export function writeTexts(locale: Locale, texts: Catalogue): readonly string[] {
+  return NAMESPACES.flatMap((name) => {
+    const path = new URL(`../../locales/${locale}/${name}.json`, import.meta.url)
+    const written: string[] = []
+    const lines = readFileSync(path, 'utf8').replace(/^( *"(.+?)": )(".*")(,?)$/gm, (...match) => {
+      const [whole, before = '', key = '', value = '', comma = ''] = match
+      const text = texts[`${name}:${key}`]
+      if (text === undefined || text === JSON.parse(value)) return whole
+      written.push(`${name}:${key}`)
+      return `${before}${escaped(text)}${comma}`
+    })
+    if (written.length > 0) writeFileSync(path, lines)
+    return written
+  })
+}
+
+/** JSON in which characters that cannot be seen are escapes. */
+function escaped(text: string): string {
+  const code = (sign: string) => `\\u${sign.charCodeAt(0).toString(16).padStart(4, '0')}`
+  return JSON.stringify(text).replace(/[\u00a0\u202f\u200e\u200f\u2066-\u2069]/g, code)
+}
+
 /** The stamps of a locale. */
 export function readStamps(locale: Locale): Stamps {
   const path = stampsPath(locale)
