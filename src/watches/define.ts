@@ -9,40 +9,41 @@ import { Instant, type JsonObject } from '#src/kernel/units.ts'
 import type { Facts } from './facts.ts'
 import type { SignalForm } from './form.ts'
 
-/** A fact about a target at a moment of its source. */
+/** Base of an observation of a target. */
 export interface Observed {
-  /** Its place among the observations of the target, rising: on the chain the block's number. */
+  /** Rising number among the observations of the target: on the chain the block number. */
   readonly position: number
-  /** The moment, by the source's own time: the block's, the ledger entry's. */
+  /** Time by the source's own clock: of the block, or of the ledger entry. */
   readonly at: Date
 }
 
-/** Where observations come from. */
+/** Sources of observations. */
 export interface Sources {
   readonly chain: FspChain
-  /** What several types share, and what is remembered of the past. */
+  /** Data that several types share, including stored history. */
   readonly facts: Facts
-  /** The right to write what is remembered of the past as the one process that observes. */
+  /** The right to write stored history, as the only process that observes. */
   readonly fence?: Fence | undefined
 }
 
-/** What an evaluator returns for one event. The recorded form is an alert. */
+/** Result of an evaluator for one event. Its recorded form is an alert. */
 export interface Firing {
   readonly event: string
   readonly severity: Severity
-  /** Event-specific values, as webhooks carry them. */
+  /** Event-specific values, in the form of webhooks. */
   readonly data: JsonObject
 }
 
-/** unknown: nothing judged yet. pending: bad, below the streak. firing: an episode is open. */
+/** unknown: not judged yet. pending: bad, below the streak. firing: an episode is open. */
 export type Phase = 'unknown' | 'ok' | 'pending' | 'firing'
 
-/** One fold step: the next state, how the signal stands, and what fired. */
+/** Result of one fold step: the next state, the phase, and the firings. */
 export interface Evaluation<State> {
   readonly state: State
   /**
-   * Of a signal that fires once: the state when the cooldown holds back its alerts, so that they come again
-   * and the recoveries beside them do not. Without it both wait and the state stays as it was.
+   * For a signal that fires once: the state to store when the cooldown defers its alerts, so that the
+   * alerts repeat and the recoveries beside them do not. Without it both are deferred and the state is
+   * unchanged.
    */
   readonly stateIfDeferred?: State
   readonly phase: Phase
@@ -50,7 +51,7 @@ export interface Evaluation<State> {
   readonly firings: readonly Firing[]
 }
 
-/** A tuning value of a signal: bounds check, catalogue and editor come from this line. */
+/** A parameter of a signal: validation, catalogue and editor are derived from it. */
 export type Parameter =
   | {
       readonly key: string
@@ -64,36 +65,37 @@ export type Parameter =
 
 export type ParameterValues = Readonly<Record<string, number | boolean>>
 
-/** How one watch requests at its target. */
+/** A watch as its evaluators see it. */
 export interface WatchView<Target, Settings> {
   readonly target: Target
   readonly settings: Settings
   readonly parameters: ParameterValues
 }
 
-/** What everybody may know of a signal: what the catalogue says and a watch is checked against. */
+/** The public description of a signal, for the catalogue and the validation of watches. */
 export interface SignalDefinition {
   readonly id: string
   readonly group: SignalGroup
   readonly events: { readonly alerts: readonly string[]; readonly recovery?: string }
   readonly defaultEnabled: boolean
   readonly parameters: readonly Parameter[]
-  /** An alert of it can be critical. */
+  /** Whether one of its alerts can be critical. */
   readonly canBeCritical: boolean
   /**
-   * Its state says what it has told, so that each of its firings is told, also while an episode is open;
-   * one that the cooldown holds back leaves the state as it was and comes again at the next look.
+   * Whether its state says which events were notified: then each firing is notified, also while an episode
+   * is open, and one that the cooldown defers leaves the state unchanged and repeats at the next
+   * observation.
    */
   readonly firesOnce: boolean
 }
 
 /**
- * One thing a watch type can notice.
+ * One thing that a watch type can notice.
  *
  * `evaluate` is a pure fold: previous state, one observation and the watch's view in, next state and
- * firings out. It knows the source's time only, so a replay gives the same answer. It returns what holds at
- * this observation; whether that is news (an episode already open, recovery switched off, cooldown) is
- * decided once for all signals in `evaluate/evaluate.ts`.
+ * firings out. It knows only the source's time, so a replay gives the same result. It returns the condition
+ * at this observation; whether that is news (an episode already open, recovery switched off, cooldown) is
+ * decided for all signals in `evaluate/evaluate.ts`.
  */
 export interface Signal<
   Target = unknown,
@@ -101,7 +103,7 @@ export interface Signal<
   Observation extends Observed = Observed,
   State = unknown,
 > extends SignalDefinition {
-  /** Schema of the state between observations, as it is stored. */
+  /** Schema of the stored state between observations. */
   readonly state: z.ZodType<State>
   readonly initial: State
   evaluate(
@@ -109,101 +111,104 @@ export interface Signal<
     observation: Observation,
     watch: WatchView<Target, Settings>,
   ): Evaluation<State>
-  /** Whether an observation concerns it; without it every one does. Others leave the signal as it was. */
+  /** Whether an observation concerns the signal; by default every one does. Others leave it unchanged. */
   judges?(observation: Observation): boolean
-  /** Schema of the data of all its events. Programs put up with more than it names. */
+  /** Schema of the data of all its events. Consumers ignore unknown properties. */
   readonly data: z.ZodType
-  /** What an alert of this signal shows, from the stored event and data alone. */
+  /** Display values of an alert of this signal, from the stored event and data alone. */
   present(event: string, data: JsonObject): Presentation
-  /** Where its alerts are of several things, each with an episode of its own; without it all are of one. */
+  /** For signals with an episode for each of several subjects; without it the signal has one episode. */
   readonly episodes?: {
-    /** The values of an alert's data that say which thing it is of. */
+    /** Properties of an alert's data that identify its subject. */
     readonly by: readonly string[]
-    /** Whether a recovery is that of an episode, by the data of one and the last alert of the other. */
+    /** Whether a recovery ends an episode, by the recovery's data and the episode's last alert. */
     isOver(recovery: JsonObject, last: Pick<Firing, 'event' | 'data'>): boolean
   }
-  /** Data of a believable example per event, for tests, previews and documents. */
+  /** Example data by event, for tests, previews and documents. */
   readonly examples: Readonly<Record<string, JsonObject>>
 }
 
-/** What everybody may know of a watch type. */
+/** The public description of a watch type. */
 export interface WatchTypeDefinition {
   readonly name: string
   readonly signals: readonly SignalDefinition[]
 }
 
-/** One kind of watch: what it observes and the signals that judge it. */
+/** One kind of watch: its observations and the signals that judge them. */
 export interface WatchType<
   Target = unknown,
   Settings = unknown,
   Observation extends Observed = Observed,
 > extends WatchTypeDefinition {
-  /** Where its observations come from, and so who requests: see the two kinds below. */
+  /** Source of its observations: see the two kinds below. */
   readonly reads: 'chain' | 'ledger'
-  /** What is observed. Equal targets share one observation. */
+  /** Schema of the target. Equal targets share one observation. */
   readonly target: z.ZodType<Target>
-  /** How a watch judges it. */
+  /** Schema of the settings by which a watch judges. */
   readonly settings: z.ZodType<Settings>
-  /** Schema of an observation, as the last one is kept. */
+  /** Schema of the stored observation. */
   readonly observation: z.ZodType<Observation>
-  /** What only the chain can tell about a new watch: wrong places, [] if nothing is wrong. */
+  /**
+   * Validates a new watch against the chain.
+   * @returns errors, [] if valid
+   */
   check(
     sources: Pick<Sources, 'chain'>,
     target: Target,
     settings: Settings,
   ): Promise<readonly FieldError[]>
-  /** The target as the chain knows it, whatever it was called: by name, by another of its addresses. */
+  /** Resolves a target to its canonical form, for example a name or another address of the same thing. */
   resolve?(sources: Pick<Sources, 'chain'>, target: Target): Promise<Target>
-  /** Name of a watch that was given none. The same in every language. */
+  /** Label of a watch without one. The same in every language. */
   defaultLabel(target: Target): string
-  /** How people make and read watches of this type. */
+  /** Form by which people create and read watches of this type. */
   readonly form: SignalForm<Target, Settings, Observation>
   readonly signals: readonly Signal<Target, Settings, Observation>[]
 }
 
-/** One target to be looked at. */
+/** One target to observe. */
 export interface ObservationRequest<Target = unknown, KeySettings = unknown> {
   readonly target: Target
-  /** What of its watches' settings decides what is observed; undefined for types without them. */
+  /** The settings that decide what is observed; undefined for types without them. */
   readonly keySettings: KeySettings
-  /** It has never been observed. */
+  /** Whether it has never been observed. */
   readonly isNew: boolean
 }
 
-/** Which blocks a look covers. */
+/** Blocks that one observation covers. */
 export interface Span {
-  /** The newest block of the last look; null before the first. */
+  /** The newest block of the previous observation; null before the first. */
   readonly after: number | null
   readonly upTo: BlockRef
 }
 
 /**
- * Keeps many watches from being visited where few can fire: sums up all watches on a target so that an
- * observation can be told to concern none of them. For types whose targets many share and whose observations
- * seldom fire: without it every price of a feed would be judged for each of its watches.
+ * Summary of all watches on a target, by which an observation that concerns none of them is skipped. For
+ * types whose targets are shared by many watches and whose observations seldom fire: without it every price
+ * of a feed would be judged for each of its watches.
  */
 export interface Prefilter<Settings = unknown, Observation = unknown, Summary = unknown> {
-  /** Schema of the summary, as it is stored beside the observation. */
+  /** Schema of the summary, which is stored beside the observation. */
   readonly schema: z.ZodType<Summary>
   readonly empty: Summary
-  /** Adds one watch as the observation left it: the states of its signals by id, encoded. */
+  /** Adds one watch after the observation, with the encoded states of its signals by id. */
   add(
     summary: Summary,
     watch: { readonly settings: Settings; readonly states: ReadonlyMap<string, unknown> },
     observation: Observation,
   ): Summary
-  /** Whether the observation can change nothing for any of them. */
+  /** Whether the observation can change none of them. */
   isQuiet(summary: Summary, observation: Observation): boolean
 }
 
-/** How far facts are known. */
+/** Progress of the data that a type needs. */
 export interface Reach {
   readonly block: number
-  /** Since when they cannot be read on; null while they can. */
+  /** Time since which reading fails; null while it works. */
   readonly failingSince: Date | null
 }
 
-/** A kind of watch that requests at the chain, at every tick. */
+/** A kind of watch that observes the chain, at every tick. */
 export interface ChainWatchType<
   Target = unknown,
   Settings = unknown,
@@ -212,32 +217,34 @@ export interface ChainWatchType<
   Summary = unknown,
 > extends WatchType<Target, Settings, Observation> {
   readonly reads: 'chain'
-  /** Seconds of the chain's time between requests; 0 looks at every tick. New targets never wait. */
+  /**
+   * Interval between observations in seconds of the chain's time; 0 for every tick. New targets are
+   * observed at once.
+   */
   readonly everySeconds: number
   /**
-   * `state`: an observation says all there is, so the newest one is enough and may be judged again.
-   * `history`: each says what happened once; every one is judged, exactly once.
+   * `state`: an observation is complete in itself, so the newest one suffices and may be judged again.
+   * `history`: each one is an event; every one is judged, exactly once.
    */
   readonly evidence: 'state' | 'history'
-  /** For `history`: the longest span of one look, in blocks; further requests follow until the tip. */
+  /** For `history`: largest span of one observation, in blocks; further ones follow until the tip. */
   readonly blocksPerLook?: number
   /**
-   * How far its facts are known, where others read them beforehand: nothing is looked at beyond it.
-   * undefined: nothing is known yet.
+   * Block up to which the type's data is stored by another reader; no later block is observed. undefined:
+   * no data yet.
    */
   watermark?(sources: Sources): Promise<Reach | undefined>
   /**
-   * Watches that differ in this part of their settings look at different things: targets of their own.
-   * So the moves of a feed over different windows are observed apart.
+   * Settings by which watches of one target observe different things, and so have targets of their own. For
+   * example the moves of a feed in different windows.
    */
   readonly keySettings?: {
     readonly schema: z.ZodType<KeySettings>
     of(settings: Settings): KeySettings
   }
   /**
-   * What there is to see of every target in the span, in the order given and in as few requests as
-   * possible: observations with rising positions, none where nothing happened. undefined means no data:
-   * nothing is judged then.
+   * Observes the targets in a span, in the given order and with few requests: observations with rising
+   * positions, empty if nothing happened. undefined means no data: then no watch is judged.
    */
   observe(
     sources: Sources,
@@ -245,38 +252,38 @@ export interface ChainWatchType<
     span: Span,
     signal?: AbortSignal,
   ): Promise<readonly (readonly Observation[] | undefined)[]>
-  /** Whether two observations say the same, so that no watch need be evaluated. */
+  /** Whether two observations are equivalent, so that no watch is evaluated. */
   isSame?(a: Observation, b: Observation): boolean
   readonly prefilter?: Prefilter<Settings, Observation, Summary>
 }
 
-/** The credits of a wallet after a ledger entry, or as a new or changed watch finds them. */
+/** The credits of a wallet after a ledger entry, or when a watch is created or changed. */
 export const Balance = z.object({
-  /** Counts the requests at this wallet: a watch that changes looks again at the same entry. */
+  /** Number of the wallet's observations: a changed watch observes the same entry again. */
   position: z.int(),
   at: Instant,
-  /** The ledger entry's position; 0 before the first. */
+  /** Position of the ledger entry; 0 before the first. */
   entry: z.int(),
   balanceCredits: z.int(),
-  /** When credits are needed next to keep slots, and how many. */
+  /** Time and price of the next renewal of slots. */
   nextRenewal: z.object({ at: Instant, credits: z.int() }).nullable(),
 })
 export type Balance = z.output<typeof Balance>
 
 /**
- * A kind of watch that requests at the owner's own ledger, after every entry. Its target is empty: the
- * wallet is the owner's. A kind of its own, though of one type, because it has no block
- * and no target to observe: it is judged by the balance after each entry of its owner's ledger.
+ * A kind of watch that observes its owner's ledger, after every entry. Its target is empty, because the
+ * wallet is the owner's. It is a kind of its own, though with one type, because it has no block and no
+ * target to observe: it is judged by the balance after each entry.
  */
 export interface LedgerWatchType<Settings = unknown>
   extends WatchType<EmptyTarget, Settings, Balance> {
   readonly reads: 'ledger'
 }
 
-/** The target of a watch that requests at its owner's own. */
+/** The target of a watch of its owner's own data. */
 export type EmptyTarget = Readonly<Record<string, never>>
 
-/** A signal as it is written down: what is usual may be left out. */
+/** A signal as types declare it: properties with defaults are optional. */
 type SignalInput<One extends SignalDefinition> = Omit<One, keyof typeof DEFAULTS> &
   Partial<Pick<One, keyof typeof DEFAULTS>>
 
@@ -287,14 +294,14 @@ const DEFAULTS = {
   firesOnce: false,
 } as const
 
-/** Completes an entry with the usual values: enabled, no parameters, never critical, one open episode. */
+/** Completes a signal with the defaults: enabled, no parameters, never critical, one open episode. */
 export function defineSignal<Target, Settings, Observation extends Observed, State>(
   signal: SignalInput<Signal<Target, Settings, Observation, State>>,
 ): Signal<Target, Settings, Observation, State> {
   return { ...DEFAULTS, ...signal }
 }
 
-/** Completes an entry with what is usual: a state, looked at every tick. */
+/** Completes a watch type with the defaults: `state`, observed at every tick. */
 export function defineWatchType<
   Target,
   Settings,
@@ -311,7 +318,7 @@ export function defineWatchType<
   return { everySeconds: 0, evidence: 'state', ...type, reads: 'chain' }
 }
 
-/** The same for a type that requests at the ledger. */
+/** Completes a watch type that observes the ledger. */
 export function defineLedgerWatchType<Settings>(
   type: Omit<LedgerWatchType<Settings>, 'reads' | 'target' | 'observation' | 'check'>,
 ): LedgerWatchType<Settings> {

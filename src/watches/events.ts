@@ -9,10 +9,10 @@ import {
 } from './outage/monitoring.ts'
 import { REGISTRY } from './types/index.ts'
 
-/** Where an event comes from. */
+/** Source of an event: its watch type and signal. */
 export interface EventSource {
   readonly event: string
-  /** null: it can come from every type that reads the chain. */
+  /** null: every type that observes the chain. */
   readonly type: string | null
   readonly signal: EventDefinition
   readonly isRecovery: boolean
@@ -20,7 +20,7 @@ export interface EventSource {
   readonly canRecover: boolean
 }
 
-/** What an event comes from, as far as telling of it goes. */
+/** The properties of an event's signal that notifications need. */
 export interface EventDefinition
   extends Pick<Signal, 'data' | 'present' | 'examples' | 'episodes'> {
   /** null: no signal. */
@@ -28,7 +28,7 @@ export interface EventDefinition
   readonly group: SignalGroup | null
 }
 
-/** That the chain cannot be seen is no signal's matter. */
+/** Chain outages belong to no signal. */
 const monitoring: EventDefinition = {
   id: null,
   group: null,
@@ -37,7 +37,7 @@ const monitoring: EventDefinition = {
   examples: MONITORING_EXAMPLES,
 }
 
-/** Every event name, in the order of the catalogue, those of announced watch types too. */
+/** Every event name, in the order of the catalogue, including those of announced watch types. */
 export const EVENTS: readonly string[] = [
   ...REGISTRY.flatMap(({ signals }) => signals.flatMap(eventsOf)),
   ...MONITORING_EVENTS,
@@ -64,7 +64,7 @@ const SOURCES: ReadonlyMap<string, EventSource> = new Map([
   ),
 ])
 
-/** @returns undefined for a name that no signal emits, or none yet */
+/** Finds the source of an event; undefined for a name that no signal emits. */
 export function findEventSource(event: string): EventSource | undefined {
   return SOURCES.get(event)
 }
@@ -84,7 +84,7 @@ function eventsOf({ events }: SignalDefinition): readonly string[] {
   return events.recovery === undefined ? events.alerts : [...events.alerts, events.recovery]
 }
 
-/** What `data` holds, by event, in Markdown: each property with its JSON types. */
+/** Describes `data` by event, in Markdown: each property with its JSON types. */
 export function describeEventData(): string {
   const lines = [...SOURCES.values()].map(({ event, signal }) => {
     const { properties = {} } = JsonShape.parse(z.toJSONSchema(signal.data, JSON_SIDE))
@@ -94,7 +94,7 @@ export function describeEventData(): string {
   return lines.join('\n')
 }
 
-/** What is stored and sent is the input of every codec. */
+/** The stored and sent form is the input of every codec. */
 const JSON_SIDE = { io: 'input', unrepresentable: 'any' } as const
 
 const JsonShape = z.looseObject({

@@ -15,13 +15,14 @@ import { createFeedFacts, type FeedWindow } from './feeds/feeds.ts'
 import { listWatchedProviders } from './target-store.ts'
 
 /**
- * What several watch types share, and what the past was like. Every method rejects as those of `Chain` do.
- * What a method remembers it writes under the given fence, and rejects with a FenceError when that is outdated.
+ * Data that several watch types share, including stored history. Every method rejects like those of
+ * `Chain`. Methods that store history write under the given fence, and reject with a FenceError when it is
+ * outdated.
  */
 export interface Facts {
   /**
-   * Per feed and window, in the order asked, the price at the end of `block` and the oldest valid one
-   * inside the window; undefined without a valid price now. Prices are remembered as they are read.
+   * For each feed and window, in the given order, the price at the end of `block` and the oldest valid one
+   * inside the window; undefined without a valid price now. Prices are stored as they are read.
    */
   feedWindows(
     windows: readonly { readonly feed: string; readonly windowSeconds: number }[],
@@ -29,17 +30,17 @@ export interface Facts {
     signal?: AbortSignal,
     fence?: Fence,
   ): Promise<readonly (FeedWindow | undefined)[]>
-  /** How providers stand at the end of `block`, in the order asked; undefined where that is not sure. */
+  /** States of providers at the end of `block`, in the given order; undefined where uncertain. */
   providers(
     voters: readonly Address[],
     block: BlockRef,
     signal?: AbortSignal,
   ): Promise<readonly (ProviderStatus | undefined)[]>
-  /** Names of providers, as the last published calculation has them; none where nothing is published. */
+  /** Names of providers from the last published calculation; empty without one. */
   providerNames(): Promise<ReadonlyMap<Address, string>>
-  /** What is published beside the chain. */
+  /** Data published beside the chain. */
   readonly publications: PublicationKeeper
-  /** Votes of providers on the last reward epochs that ended; undefined without data. */
+  /** Votes of providers about the last ended reward epochs; undefined without data. */
   votes(
     voters: readonly Address[],
     block: BlockRef,
@@ -48,27 +49,27 @@ export interface Facts {
   ): Promise<readonly (VoteFacts | undefined)[]>
   /** Voting rounds of every provider. */
   readonly rounds: RoundFacts
-  /** Forgets what nothing asks for any more. */
+  /** Deletes data past its retention. */
   prune(): Promise<void>
 }
 
-/** Where facts come from. */
+/** Dependencies and addresses of the facts. */
 export interface FactSource {
   readonly db: Db
   readonly chain: FspChain
   readonly clock: Clock
   readonly log: Logger
   readonly published: Published
-  /** Where `passes.json` of a reward epoch is, `{epoch}` in it; undefined: eligibility is unknown. */
+  /** URL of `passes.json` of a reward epoch, with `{epoch}`; undefined: eligibility is unknown. */
   readonly datasetUrl: string | undefined
-  /** Where the rewards of a reward epoch are published; none: known by the first vote on them. */
+  /** URLs of the rewards of a reward epoch; empty: publication is known by the first vote on them. */
   readonly rewardDataUrls: readonly string[]
   readonly chainId: number
-  /** undefined: nothing is known of validators. */
+  /** undefined: validators are unknown. */
   readonly pChain: PChain | undefined
 }
 
-/** Facts with their memory in the database, so that any process can go on. */
+/** Creates facts whose history is in the database, so that any process can continue. */
 export function createFacts(source: FactSource): Facts {
   const feeds = createFeedFacts(source)
   const providers = createProviderFacts(source)

@@ -1,7 +1,7 @@
 /**
- * A watch is a standing question about a target: its type says what is observed, its settings and
- * signals how that is judged. It belongs to one wallet and takes one slot until it is deleted, paused
- * or not. Equal targets of one type share one row and one observation, whoever watches.
+ * A watch is a standing question about a target: its type decides what is observed, its settings and
+ * signals how that is judged. It belongs to one wallet and takes one slot until it is deleted, paused or
+ * not. Equal targets of one type share one row and one observation, across all wallets.
  */
 
 import { z } from 'zod'
@@ -12,9 +12,9 @@ import { type Address, Id, Instant } from '#src/kernel/units.ts'
 import type { Phase, Signal } from './define.ts'
 import { REGISTRY } from './types/index.ts'
 
-/** Most recipients a watch can name. */
+/** Upper limit of the recipients that a watch names. */
 const RECIPIENTS_MAX = 20
-/** Longest quiet time between two alerts, in seconds: 30 days. */
+/** Upper limit of the cooldown between two alerts, in seconds: 30 days. */
 export const COOLDOWN_SECONDS_MAX = 30 * DAY_SECONDS
 
 const MinSeverity = z.enum(SEVERITIES)
@@ -22,7 +22,7 @@ const CooldownSeconds = z.int().min(0).max(COOLDOWN_SECONDS_MAX)
 const RecipientIds = z.array(Id).max(RECIPIENTS_MAX)
 const ParameterValue = z.union([z.number(), z.boolean()])
 
-/** How one signal of a watch is set; what is left out has its default. */
+/** Choices for one signal of a watch; omitted ones have their defaults. */
 export const SignalChoice = z
   .strictObject({
     id: z.string(),
@@ -33,7 +33,7 @@ export const SignalChoice = z
   .meta({ id: 'SignalChoice' })
 export type SignalChoice = z.output<typeof SignalChoice>
 
-/** How one signal of a watch is set, complete. */
+/** Complete setting of one signal of a watch. */
 export const SignalSetting = z
   .object({
     id: z.string(),
@@ -56,7 +56,7 @@ const [firstType, ...otherTypes] = REGISTRY.map(({ name, target, settings }) =>
   z.strictObject({
     type: z.literal(name),
     target,
-    // A type that has none asks for none.
+    // Optional for types without required settings.
     settings: settings.safeParse({}).success ? settings.prefault({}) : settings,
     ...common,
   }),
@@ -84,7 +84,7 @@ export const WatchChanges = z
   .meta({ id: 'WatchChanges' })
 export type WatchChanges = z.output<typeof WatchChanges>
 
-/** How a signal stands. */
+/** State of a signal. */
 export const SignalState = z
   .object({
     id: z.string(),
@@ -124,7 +124,7 @@ export const Watch = z
   .meta({ id: 'Watch' })
 export type Watch = z.output<typeof Watch>
 
-/** A watch as an evaluation needs it: settings still encoded. */
+/** A watch as an evaluation needs it, with encoded settings. */
 export interface EvaluatedWatch {
   readonly id: number
   readonly wallet: Address
@@ -138,7 +138,7 @@ export interface EvaluatedWatch {
   readonly states: readonly StoredState[]
 }
 
-/** What is kept of a signal between observations. */
+/** Stored state of a signal between observations. */
 export interface StoredState {
   readonly signal: string
   /** Encoded by the signal's schema. */
@@ -151,7 +151,7 @@ export interface StoredState {
   readonly lastFiredAt: Date | null
 }
 
-/** The complete setting of each signal: the watch's choices over the signal's defaults. */
+/** Completes the setting of each signal: the watch's choices over the signal's defaults. */
 export function completeSignals(
   signals: readonly Signal[],
   choices: readonly SignalChoice[],

@@ -1,6 +1,6 @@
 import type { EvaluatedWatch } from './model.ts'
 
-/** A watch and how its signals stand. */
+/** A watch as notifications need it, with the phases of its signals. */
 export interface WatchForNotification
   extends Pick<
     EvaluatedWatch,
@@ -8,15 +8,15 @@ export interface WatchForNotification
   > {
   /** Neither paused nor suspended. */
   readonly isJudged: boolean
-  /** Signals that are switched on and whose episode is open. */
+  /** Enabled signals with an open episode. */
   readonly firing: readonly string[]
-  /** Signals that are switched off: their states are frozen. */
+  /** Disabled signals, whose states are frozen. */
   readonly off: readonly string[]
 }
 
-/** A mute that is over, and since when it held. */
+/** A mute that has ended, with its start. */
 export interface EndedMute {
   readonly watchId: number
-  /** Null for a mute that was set before this was kept. */
+  /** Null for a mute that an earlier version stored. */
   readonly since: Date | null
 }

@@ -2,7 +2,7 @@ import { sql } from 'drizzle-orm'
 import type { Db } from '#src/db/connection.ts'
 import type { EndedMute, WatchForNotification } from './notification-model.ts'
 
-/** A watch that is not deleted, as those who tell of it need it. */
+/** A watch that is not deleted, as notifications need it. */
 export interface NotificationRow
   extends Omit<WatchForNotification, 'off'>,
     Record<string, unknown> {
@@ -11,7 +11,7 @@ export interface NotificationRow
   readonly signals: unknown
 }
 
-/** These watches, by id; those that were deleted are missing. Signals that are off count as open, too. */
+/** Watches by id; deleted ones are missing. Disabled signals with an open episode are included. */
 export async function listForNotification(
   db: Db,
   ids: readonly number[],
@@ -25,7 +25,7 @@ export async function listForNotification(
     from watches w where w.id = any(${sql.param([...ids])}::int[]) order by w.id`)
 }
 
-/** Watches that are judged and whose mutes are over, the longest over first. */
+/** Running watches whose mutes have ended, the longest ended first. */
 export async function listEndedMutes(db: Db, now: Date, limit: number): Promise<number[]> {
   const rows = await db.execute<{ id: number }>(sql`
     select id from watches
@@ -35,8 +35,8 @@ export async function listEndedMutes(db: Db, now: Date, limit: number): Promise<
 }
 
 /**
- * Takes mutes that are over off these watches. Ones that another transaction is changing are left for the
- * next time.
+ * Removes ended mutes from these watches. Rows that another transaction is changing are left for the next
+ * run.
  */
 export async function endMutes(
   tx: Db,

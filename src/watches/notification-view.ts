@@ -1,4 +1,4 @@
-/** Watches as those who tell of them see them: whom to tell, whether it still fires, whether it is muted. */
+/** Watches as notifications see them: recipients, open episodes, mutes. */
 import { z } from 'zod'
 import type { Db } from '#src/db/connection.ts'
 import { completeSignals, SignalChoice } from './model.ts'
@@ -6,7 +6,7 @@ import type { EndedMute, WatchForNotification } from './notification-model.ts'
 import * as store from './notification-store.ts'
 import { findWatchType } from './types/index.ts'
 
-/** These watches by id; those that were deleted are missing. */
+/** Watches by id; deleted ones are missing. */
 export async function listForNotification(
   db: Db,
   ids: readonly number[],
@@ -23,7 +23,7 @@ export async function listForNotification(
   )
 }
 
-/** Ids of the type's signals that a watch with these choices has switched off. */
+/** Ids of the type's signals that these choices disable. */
 function switchedOff(typeName: string, signals: unknown): ReadonlySet<string> {
   const type = findWatchType(typeName)
   const choices = Choices.safeParse(signals)
@@ -34,12 +34,15 @@ function switchedOff(typeName: string, signals: unknown): ReadonlySet<string> {
 
 const Choices = z.array(SignalChoice)
 
-/** Watches that are judged and whose mutes are over, at most `limit`, the longest over first. */
+/** Running watches whose mutes have ended, at most `limit`, the longest ended first. */
 export function listEndedMutes(db: Db, now: Date, limit: number): Promise<readonly number[]> {
   return store.listEndedMutes(db, now, limit)
 }
 
-/** Ends the mutes of these watches that are over. @returns those that this ended */
+/**
+ * Removes the ended mutes of these watches.
+ * @returns those that this call removed
+ */
 export function endMutes(
   tx: Db,
   watchIds: readonly number[],

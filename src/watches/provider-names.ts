@@ -2,18 +2,18 @@ import { z } from 'zod'
 import { Address } from '#src/kernel/units.ts'
 import type { Facts } from './facts.ts'
 
-/** A provider by name. */
+/** A provider with its name. */
 export const NamedProvider = z.object({ provider: Address, name: z.string() })
 export type NamedProvider = z.output<typeof NamedProvider>
 
-/** What is looked for: a part of a name, or an identity. */
+/** Search text: a part of a name, or an identity. */
 export const ProviderSearch = z.strictObject({ text: z.string().max(200) })
 
 const FOUND_MAX = 6
 
 /**
- * Providers whose name has the text in it, or whose identity it is, those whose name begins with it
- * first; six at most. None without a published list of names.
+ * Providers whose name contains the text, or whose identity it is, those whose name begins with it first;
+ * at most six. Empty without a published list of names.
  */
 export async function searchProviders(
   { facts }: { readonly facts: Facts },

@@ -16,7 +16,7 @@ import {
 } from './types/provider-fsp/conditions.ts'
 import { undefinedIfUnavailable } from './unavailable.ts'
 
-/** How one duty of a round went. */
+/** Result of one duty in a round. */
 export const ROUND_CELLS = [
   'ok',
   'late',
@@ -82,7 +82,7 @@ export const ProviderView = z
   .meta({ id: 'ProviderView' })
 export type ProviderView = z.output<typeof ProviderView>
 
-/** Which provider, and how many rounds of it. */
+/** Identity of a provider, and number of rounds. */
 export const ProviderQuery = z.strictObject({
   provider: Address,
   rounds: z.coerce.number().int().min(1).max(100).default(20),
@@ -99,9 +99,9 @@ interface Deps {
 }
 
 /**
- * A provider as pages, chats and programs see it: its last rounds and how it stands. A provider that is
- * not registered is answered too; without the chain what is stored is given, and called stale. What cannot be
- * known is null.
+ * A provider as pages, chats and programs see it: its last rounds and present state. A provider that is not
+ * registered is answered too; without the chain the answer has stored data, marked stale. Unknown values
+ * are null. Long because the answer joins stored rounds, live state and publications.
  */
 export async function getProviderView(deps: Deps, query: ProviderQuery): Promise<ProviderView> {
   const { chain, facts, clock } = deps
@@ -109,7 +109,7 @@ export async function getProviderView(deps: Deps, query: ProviderQuery): Promise
   const provider = live?.provider ?? query.provider
   const rounds = await facts.rounds.newest(provider, Math.max(query.rounds, ROUNDS_KEPT))
   const [last] = rounds
-  // That somebody is missing from a stored round says nothing of now, nor of an address that is no identity.
+  // Absence in a stored round proves nothing about now, nor about an address that is no identity.
   const wasMember = last?.checks != null || null
   const reach = await facts.rounds.reach()
   const asOf = last?.at ?? null
@@ -188,7 +188,7 @@ export async function getProviderView(deps: Deps, query: ProviderQuery): Promise
   }
 }
 
-/** What is asked of the chain at the moment. */
+/** The parts that are read from the chain now. */
 interface Live extends Pick<ProviderView, 'provider' | 'addresses' | 'weight' | 'balances'> {
   readonly rewardEpoch: number
   readonly isRegistered: boolean | null
@@ -207,7 +207,7 @@ function balancesOf(last: ProviderObservation | undefined): ProviderView['balanc
   return (last?.balances ?? []).map((one) => ({ ...one, balanceWei: BigInt(one.balanceWei) }))
 }
 
-/** A round's duties, each with one word; the worst that can be said of it. */
+/** Duties of a round, each with its worst verdict. */
 function cellsOf(
   one: Pick<ProviderObservation, 'checks'>,
 ): Pick<ProviderView['rounds'][number], 'ftso' | 'fdc'> {
@@ -242,7 +242,7 @@ function cellsOf(
   }
 }
 
-/** The minimal conditions over these rounds, where there is evidence enough. */
+/** The minimal conditions over these rounds, where there is enough evidence. */
 function conditionsOf(rounds: readonly ProviderObservation[]): ProviderView['minimalConditions'] {
   const usdRateOf = ({ count, protocolMinimum: minimum }: RateCondition) => {
     const counts = rounds.flatMap((one) => {

@@ -10,7 +10,7 @@ import { signalStates, watches } from './tables.ts'
 export const Choices = z.array(SignalChoice)
 const Phase = z.enum(['unknown', 'ok', 'pending', 'firing'])
 const Worst = z.enum(SEVERITIES).nullable()
-/** States as the queries build them. */
+/** States as the queries return them. */
 export const StoredStates = z.array(
   z.object({
     signal: z.string(),
@@ -25,10 +25,10 @@ export const StoredStates = z.array(
 )
 
 /**
- * Watches on a target that are neither paused nor suspended, with an id above `after`, by id, with their
- * states. One that cannot be read is left out.
+ * Watches on a target that are neither paused nor suspended, with an id above `after`, ordered by id, with
+ * their states. Rows that cannot be parsed are omitted.
  *
- * @param onUnreadable is told of it
+ * @param onUnreadable called with each omitted row
  */
 export async function listEvaluated(
   db: Db,
@@ -76,7 +76,7 @@ export async function listEvaluated(
   })
 }
 
-/** The states of watches, by watch. A query of its own: building JSON for each watch costs more. */
+/** The states of watches, by watch. A separate query, because building JSON for each watch is slower. */
 async function listStates(
   db: Db,
   watchIds: readonly number[],
@@ -101,7 +101,7 @@ function toState(row: StateRow): StoredState {
   return { ...row, phase: Phase.parse(row.phase), severity: Worst.parse(row.severity) }
 }
 
-/** Writes states after an evaluation, all in one statement. A watch deleted meanwhile is passed over. */
+/** Writes states after an evaluation, in one statement. Watches deleted meanwhile are skipped. */
 export async function saveStates(
   db: Db,
   rows: readonly { readonly watchId: number; readonly state: StoredState }[],

@@ -4,10 +4,10 @@ import type { Address } from '#src/kernel/units.ts'
 import { Choices, isJudged } from './state-store.ts'
 import { signalStates, targets, watches } from './tables.ts'
 
-/** What stands for the signal where an alert has none. */
+/** Signal column of an alert without a signal. */
 export const NO_SIGNAL = ''
 
-/** A watch as it is stored, with what its record shows of target, states and cursor. */
+/** A stored watch, with the data of target, states and cursor that its record shows. */
 export interface WatchRow extends Record<string, unknown> {
   readonly id: number
   readonly type: string
@@ -19,17 +19,17 @@ export interface WatchRow extends Record<string, unknown> {
   readonly recipientIds: number[] | null
   readonly minSeverity: string
   readonly cooldownSeconds: number
-  /** What the owner wants: active or paused. */
+  /** Requested status: active or paused. */
   readonly wanted: string
-  /** How it stands: that, or suspended. */
+  /** Effective status: the requested one, or suspended. */
   readonly status: string
   readonly mutedUntil: Date | null
   readonly version: number
   readonly createdAt: Date
   readonly updatedAt: Date
-  /** When the target was judged last; quiet looks after that change nothing. */
+  /** Time of the last evaluation of the target; quiet observations since then change nothing. */
   readonly observedAt: Date | null
-  /** Block time of the newest look at targets of this type. */
+  /** Block time of the newest observation of this type. */
   readonly lookedAt: Date | null
   readonly noDataSince: Date | null
   /** The last observation, encoded. */
@@ -64,7 +64,7 @@ export async function findWatch(
   return found
 }
 
-/** Watches of the wallet with an id above `after`, by id. */
+/** Watches of the wallet with an id above `after`, ordered by id. */
 export async function listWatches(
   db: Db,
   wallet: Address,
@@ -86,7 +86,7 @@ export async function lockWatch(db: Db, wallet: Address, id: number): Promise<bo
   return found.length > 0
 }
 
-/** Finds or makes the row of a target, counts one more watch on it, and asks for a look at it. */
+/** Finds or creates the row of a target, adds a watch to its count, and requests an observation. */
 export async function joinTarget(
   db: Db,
   input: {
@@ -108,7 +108,7 @@ export async function joinTarget(
   return target.id
 }
 
-/** Counts one watch less on the target; one that nobody watches forgets what it saw last. */
+/** Takes a watch off the count of the target; without watches the target's observation is deleted. */
 export async function leaveTarget(db: Db, targetId: number): Promise<void> {
   await db
     .update(targets)
@@ -123,14 +123,17 @@ export async function leaveTarget(db: Db, targetId: number): Promise<void> {
 
 export type NewWatchRow = typeof watches.$inferInsert
 
-/** @returns the new watch's id */
+/**
+ * Stores a watch.
+ * @returns its id
+ */
 export async function insertWatch(db: Db, values: NewWatchRow): Promise<number> {
   const [inserted] = await db.insert(watches).values(values).returning({ id: watches.id })
   if (inserted === undefined) throw new Error('a watch was not inserted')
   return inserted.id
 }
 
-/** Writes the named columns, and one version more. */
+/** Updates the given columns, and increments the version. */
 export async function updateWatch(
   db: Db,
   id: number,
@@ -142,25 +145,25 @@ export async function updateWatch(
     .where(eq(watches.id, id))
 }
 
-/** Has the watch look at another target. */
+/** Moves the watch to another target. */
 export async function updateTarget(db: Db, id: number, targetId: number): Promise<void> {
   await db.update(watches).set({ targetId }).where(eq(watches.id, id))
 }
 
-/** Asks for the next look at the watch's target to be judged even if nothing moved. */
+/** Marks the watch's target to be judged at the next observation even without a change. */
 export async function markStale(db: Db, targetId: number): Promise<void> {
   await db.update(targets).set({ stale: true }).where(eq(targets.id, targetId))
 }
 
-/** Wakes who looks at the wallet's ledger, as its entries do. */
+/** Wakes the observer of the wallet's ledger, as its entries do. */
 export async function notifyLedger(db: Db, wallet: Address): Promise<void> {
   await db.execute(sql`select pg_notify('ledger', ${wallet})`)
 }
 
 /**
- * Deletes the states of signals of the watch that have no open episode: their next observation is a first
- * one. The state of an open episode stays as it was frozen, so that the next observation ends the episode or
- * continues it. The state of the chain outage belongs to no signal and stays.
+ * Deletes the states of a watch's signals without an open episode: their next observation is a baseline.
+ * The state of an open episode stays frozen, so that the next observation ends or continues the episode.
+ * The state of the chain outage belongs to no signal and stays.
  */
 export async function deleteClosedStates(db: Db, watchId: number, signals?: readonly string[]) {
   const ofWatch = and(
@@ -172,7 +175,10 @@ export async function deleteClosedStates(db: Db, watchId: number, signals?: read
   await db.delete(signalStates).where(named === undefined ? ofWatch : and(ofWatch, named))
 }
 
-/** @returns the target it looked at, or undefined when the wallet has no such watch */
+/**
+ * Deletes a watch.
+ * @returns its target, or undefined when the wallet has no such watch
+ */
 export async function deleteWatch(
   db: Db,
   wallet: Address,
@@ -185,7 +191,9 @@ export async function deleteWatch(
   return gone?.targetId
 }
 
-/** Takes a recipient off every watch of the wallet; a watch left with none has the defaults again. */
+/**
+ * Removes a recipient from every watch of the wallet; a watch without recipients uses the defaults again.
+ */
 export async function removeRecipient(db: Db, wallet: Address, recipientId: number): Promise<void> {
   const rest = sql`array_remove(${watches.recipientIds}, ${recipientId})`
   await db
@@ -198,9 +206,9 @@ export async function removeRecipient(db: Db, wallet: Address, recipientId: numb
 }
 
 /**
- * The newest watch of the wallet that notifies a recipient, paused ones too; undefined without any.
+ * The newest watch of the wallet that notifies a recipient, including paused ones; undefined without any.
  *
- * @param recipient `without`: watch types that it gets nothing of
+ * @param recipient `without`: watch types it gets no alerts of
  */
 export async function findNewestOf(
   db: Db,
@@ -232,7 +240,7 @@ export async function findNewestOf(
   return found && { ...found, signals: Choices.parse(found.signals) }
 }
 
-/** Watches of all wallets that are being judged. */
+/** Number of running watches of all wallets. */
 export async function countActive(db: Db): Promise<number> {
   const [row] = await db.select({ count: count() }).from(watches).where(isJudged())
   return row?.count ?? 0

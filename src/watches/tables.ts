@@ -13,7 +13,7 @@ import {
   uniqueIndex,
 } from 'drizzle-orm/pg-core'
 
-/** One row per distinct thing observed, however many watches look at it. */
+/** One row per distinct target, shared by all its watches. */
 export const targets = pgTable(
   'targets',
   {
@@ -22,20 +22,20 @@ export const targets = pgTable(
     /** Canonical JSON of the encoded target: equal targets have equal keys. */
     key: text('key').notNull(),
     target: jsonb('target').notNull().$type<unknown>(),
-    /** What of its watches' settings decides what is observed; null for types without such settings. */
+    /** The settings of its watches that decide what is observed; null for types without such settings. */
     keySettings: jsonb('lens').$type<unknown>(),
-    /** Watches that are not deleted. A target without any is not observed. */
+    /** Number of watches that are not deleted. A target without any is not observed. */
     watchCount: integer('watch_count').notNull(),
     /** The last observation, encoded by its watch type. */
     observation: jsonb('observation').$type<unknown>(),
-    /** All its watches summed up by the type's prefilter, as of that observation. */
+    /** Summary of all its watches by the type's prefilter, as of that observation. */
     summary: jsonb('summary').$type<unknown>(),
     observedAt: timestamp('observed_at', { withTimezone: true }),
-    /** When it is judged again even if nothing moved: a watch holds an alert back until then. */
+    /** Time of a new evaluation even without a change: the cooldown of a deferred alert ends. */
     recheckAt: timestamp('recheck_at', { withTimezone: true }),
-    /** A watch joined or changed since the last look: evaluate even if nothing moved. */
+    /** Whether a watch joined or changed since the last observation: evaluate even without a change. */
     stale: boolean('stale').notNull(),
-    /** Since when the chain gave no answer for this target. */
+    /** Time since which the chain gave no answer for this target. */
     noDataSince: timestamp('no_data_since', { withTimezone: true }),
   },
   (table) => [
@@ -58,19 +58,19 @@ export const watches = pgTable(
     label: text('label').notNull(),
     /** Encoded by the watch type. */
     settings: jsonb('settings').notNull().$type<unknown>(),
-    /** Only what differs from the defaults: [{ id, enabled?, recovery?, parameters? }]. */
+    /** Differences from the defaults: [{ id, enabled?, recovery?, parameters? }]. */
     signals: jsonb('signals').notNull().$type<unknown>(),
     recipientIds: integer('recipient_ids').array(),
     minSeverity: text('min_severity').notNull(),
     cooldownSeconds: integer('cooldown_seconds').notNull(),
-    /** What the owner wants: active or paused. */
+    /** Requested status: active or paused. */
     status: text('status').notNull(),
-    /** Since when there is no slot for it, whatever the owner wants. */
+    /** Time since which there is no slot for it, whatever the requested status. */
     suspendedAt: timestamp('suspended_at', { withTimezone: true }),
     mutedUntil: timestamp('muted_until', { withTimezone: true }),
-    /** When that mute began; null where it is not muted. */
+    /** Start of the mute; null where it is not muted. */
     mutedSince: timestamp('muted_since', { withTimezone: true }),
-    /** Counts changes; the ETag. */
+    /** Number of changes, used as ETag. */
     version: integer('version').notNull(),
     createdAt: timestamp('created_at', { withTimezone: true }).notNull(),
     updatedAt: timestamp('updated_at', { withTimezone: true }).notNull(),
@@ -103,37 +103,37 @@ export const signalStates = pgTable(
 )
 
 /**
- * How far each watch type has been observed; one row per type keeps quiet ticks cheap. The row `chain`
- * is about the tip of the chain itself.
+ * Progress of observation by watch type; one row per type keeps quiet ticks cheap. The row `chain` is about
+ * the tip of the chain.
  */
 export const observationCursors = pgTable('observation_cursors', {
   type: text('type').primaryKey(),
   blockNumber: integer('block_number'),
   blockAt: timestamp('block_at', { withTimezone: true }),
-  /** When this was last looked at with an answer, by the service's clock. */
+  /** Time of the last successful observation, by the service's clock. */
   observedAt: timestamp('observed_at', { withTimezone: true }),
-  /** Since when the chain gave no answer at all, or no new block; null while it does. */
+  /** Time since which the chain gave no answer, or no new block; null while it does. */
   failingSince: timestamp('failing_since', { withTimezone: true }),
-  /** When that was last found so. */
+  /** Time of the last failed check. */
   checkedAt: timestamp('checked_at', { withTimezone: true }),
-  /** How bad the watches of this type are being told it is; null: they are not, or that it is over. */
+  /** Severity of the outage that is being notified; null: none, or its recovery. */
   outageSeverity: text('alarm'),
-  /** How bad all of them have been told it is. */
+  /** Severity of the outage that all watches were notified of. */
   outageNotified: text('alarm_told'),
 })
 
-/** Prices of feeds as they were seen, thinned out with their age. */
+/** Prices of feeds, thinned out with age. */
 export const feedPoints = pgTable(
   'feed_points',
   {
     /** The feed's id: 21 bytes in hex. */
     feed: text('feed').notNull(),
-    /** Time of the block it was read at. */
+    /** Time of the block of the price. */
     at: timestamp('at', { withTimezone: true }).notNull(),
     /** The price is `value / 10 ** decimals` US dollars. */
     value: numeric('value', { precision: 78, scale: 0 }).notNull(),
     decimals: smallint('decimals').notNull(),
-    /** How coarse a window must be to still use it: 0 is the finest. */
+    /** Retention grade: 0 is the finest. */
     grade: smallint('grade').notNull(),
   },
   (table) => [

@@ -3,7 +3,7 @@ import type { Db } from '#src/db/connection.ts'
 import type { Address } from '#src/kernel/units.ts'
 import { observationCursors, targets } from './tables.ts'
 
-/** A target as the observer needs it; observation still encoded. */
+/** A target as the observer needs it, with the encoded observation. */
 export interface TargetRow {
   readonly id: number
   readonly key: string
@@ -28,7 +28,10 @@ const TARGET_ROW = {
   noDataSince: targets.noDataSince,
 }
 
-/** Watched targets of a type, by id; with `staleOnly` those a watch joined since the last look. */
+/**
+ * Watched targets of a type, ordered by id; with `staleOnly` those that a watch joined since the last
+ * observation.
+ */
 export function listTargets(
   db: Db,
   type: string,
@@ -49,7 +52,7 @@ export function listTargets(
     .limit(page.limit)
 }
 
-/** Watched targets of a type with one of these keys, by id. */
+/** Watched targets of a type with one of these keys, ordered by id. */
 export function listTargetsOf(db: Db, type: string, keys: readonly string[]): Promise<TargetRow[]> {
   return db
     .select(TARGET_ROW)
@@ -58,13 +61,13 @@ export function listTargetsOf(db: Db, type: string, keys: readonly string[]): Pr
     .orderBy(asc(targets.id))
 }
 
-/** Locks the target until the transaction ends and gives it as it is then. */
+/** Locks the target until the transaction ends and returns its current row. */
 export async function lockTarget(db: Db, id: number): Promise<TargetRow | undefined> {
   const [found] = await db.select(TARGET_ROW).from(targets).where(eq(targets.id, id)).for('update')
   return found
 }
 
-/** Writes what was seen last and the sum of its watches; they have been judged by it. */
+/** Writes the last observation and the summary of its watches, after they have been judged. */
 export async function saveObservation(
   db: Db,
   id: number,
@@ -81,7 +84,7 @@ export async function saveObservation(
     .where(eq(targets.id, id))
 }
 
-/** Which of these targets have a judged watch that holds an alert back whose cooldown is over by then. */
+/** Those of the targets with a running watch whose deferred alert has its cooldown over by `now`. */
 export async function listCooled(
   db: Db,
   targetIds: readonly number[],
@@ -98,7 +101,7 @@ export async function listCooled(
   return rows.map(({ id }) => id)
 }
 
-/** Notes that the chain has answers for these targets again, though nothing new. */
+/** Records that the chain answers for these targets again, without new data. */
 export async function markData(db: Db, ids: readonly number[]): Promise<void> {
   if (ids.length === 0) return
   await db
@@ -107,7 +110,7 @@ export async function markData(db: Db, ids: readonly number[]): Promise<void> {
     .where(sql`${targets.id} = any(${sql.param([...ids])}::int[])`)
 }
 
-/** Notes that the chain had no answer for these targets. */
+/** Records that the chain gave no answer for these targets. */
 export async function markNoData(db: Db, ids: readonly number[], since: Date): Promise<void> {
   if (ids.length === 0) return
   await db
@@ -119,12 +122,12 @@ export async function markNoData(db: Db, ids: readonly number[], since: Date): P
 }
 
 /**
- * Deletes targets that no watch looks at.
+ * Deletes targets without watches.
  *
- * @returns how many, at most `limit`
+ * @returns their number, at most `limit`
  */
 export async function deleteUnwatched(db: Db, limit: number): Promise<number> {
-  // A watch that joins meanwhile holds the row, so that it is no longer without one when its turn comes.
+  // A watch that joins meanwhile locks the row and raises its count, so that the target is not deleted.
   const gone = await db.execute(sql`
     delete from targets where watch_count = 0 and id in (
       select t.id from targets t
@@ -136,10 +139,10 @@ export async function deleteUnwatched(db: Db, limit: number): Promise<number> {
 
 export type Cursor = typeof observationCursors.$inferSelect
 
-/** The cursor of the chain's own tip. */
+/** Name of the cursor of the chain's tip. */
 export const TIP = 'chain'
 
-/** How far a type has been observed; undefined before its first look. */
+/** Progress of a type; undefined before its first observation. */
 export async function findCursor(db: Db, type: string): Promise<Cursor | undefined> {
   const [found] = await db
     .select()
@@ -148,7 +151,7 @@ export async function findCursor(db: Db, type: string): Promise<Cursor | undefin
   return found
 }
 
-/** Writes how far a type has been observed; what is not named stays. A block never goes backwards. */
+/** Writes the progress of a type; omitted values stay. The block never goes back. */
 export async function saveCursor(
   db: Db,
   cursor: typeof observationCursors.$inferInsert,
@@ -168,7 +171,7 @@ export async function saveCursor(
     })
 }
 
-/** Identities of the providers that somebody watches in every round. */
+/** Identities of the providers that are watched in every round. */
 export async function listWatchedProviders(db: Db): Promise<Address[]> {
   const rows = await db
     .select({ provider: sql<Address>`${targets.target} ->> 'provider'` })

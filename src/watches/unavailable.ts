@@ -1,6 +1,9 @@
 import { AppError } from '#src/kernel/errors.ts'
 
-/** What the chain says; undefined when it does not answer, where that is an answer too. */
+/**
+ * Result of a call to the chain; undefined when the chain does not answer, for callers that treat that as a
+ * result.
+ */
 export async function undefinedIfUnavailable<T>(ask: () => Promise<T>): Promise<T | undefined> {
   try {
     return await ask()

@@ -57,7 +57,7 @@ const watch: EvaluatedWatch = {
   states: [],
 }
 
-/** Folds levels, one block and one second each; gives what was raised, in order. */
+/** Folds levels, one block and one second each; returns the alerts in order. */
 function fold(levels: readonly number[], over: Partial<EvaluatedWatch> = {}, start = 0) {
   let states: readonly StoredState[] = over.states ?? []
   const raised = levels.flatMap((value, index) => {

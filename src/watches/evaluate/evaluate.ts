@@ -4,40 +4,43 @@ import type { SignalGroup } from '#src/kernel/signal-group.ts'
 import type { Firing, Observed, Signal, WatchType } from '../define.ts'
 import { completeSignals, type EvaluatedWatch, type StoredState } from '../model.ts'
 
-/** A firing with everything an alert needs to know of the watch behind it. */
+/** A firing that is news, with the watch's data that an alert needs. */
 export interface AlertCandidate extends Firing {
   readonly watch: Pick<
     EvaluatedWatch,
     'id' | 'wallet' | 'label' | 'recipientIds' | 'minSeverity' | 'mutedUntil'
   >
   readonly type: string
-  /** null: about the watch as a whole, as that the chain cannot be seen. */
+  /** null: about the watch as a whole, such as a chain outage. */
   readonly signal: string | null
   readonly group: SignalGroup | null
   readonly isRecovery: boolean
-  /** False for a recovery the watch does not want to hear of: it closes its alert without a message. */
+  /** False for a recovery that the watch has switched off: it closes its alert without a message. */
   readonly isNotified: boolean
   /**
-   * Of a recovery: the worst severity of the episode it ends, as the signal's state remembers it; the
-   * alerts of the episode may have been deleted from the history.
+   * Of a recovery: the highest severity of its episode, from the signal's state, because the alerts of the
+   * episode may have been deleted.
    */
   readonly episodeSeverity?: Severity | null
-  /** Of the observation that it comes from. */
+  /** Position of the observation. */
   readonly position: number
-  /** The observation's time. */
+  /** Time of the observation. */
   readonly firedAt: Date
 }
 
-/** What observations did to one watch. */
+/** Result of evaluating one watch. */
 export interface WatchOutcome {
-  /** The state of every enabled signal after them. */
+  /** New states of all enabled signals. */
   readonly states: readonly StoredState[]
   readonly raised: readonly AlertCandidate[]
-  /** When the cooldown of an alert that it holds back ends: then the watch is judged even if nothing moved. */
+  /** End of the cooldown of a deferred alert: the watch is then judged even without a new observation. */
   readonly recheckAt: Date | null
 }
 
-/** One observation. @see foldWatch */
+/**
+ * Evaluates one observation.
+ * @see foldWatch
+ */
 export function evaluateWatch(
   type: WatchType,
   target: unknown,
@@ -50,8 +53,8 @@ export function evaluateWatch(
 /**
  * Folds observations through a watch's enabled signals, one after another.
  *
- * News only: while an episode is open its signal fires again only with a higher severity; a recovery
- * counts only for an open episode; between two alerts of one signal lie `cooldownSeconds` at least.
+ * Returns only news: while an episode is open its signal fires again only with a higher severity; a
+ * recovery counts only for an open episode; two alerts of one signal are at least `cooldownSeconds` apart.
  */
 export function foldWatch(
   type: WatchType,
@@ -84,7 +87,7 @@ interface SignalOf {
   readonly isRecoveryNotified: boolean
 }
 
-/** One signal of a watch while observations pass through it; its state is read and written once. */
+/** Fold of one signal of a watch over several observations; its state is decoded and encoded once. */
 function startFold({ type, signal, view, isRecoveryNotified }: SignalOf, watch: EvaluatedWatch) {
   let stored = watch.states.find((state) => state.signal === signal.id)
   let deferredUntil: Date | null = null
@@ -96,13 +99,13 @@ function startFold({ type, signal, view, isRecoveryNotified }: SignalOf, watch: 
       isNews(signal, firing, stored, observation, watch.cooldownSeconds),
     )
     const alert = worstOf(fresh.filter((firing) => !isRecoveryOf(signal, firing)))
-    // An alert held back by the cooldown has not opened its episode: it may fire at the next look.
+    // An alert deferred by the cooldown has not opened its episode: it may fire at the next observation.
     const isDeferred = phase === 'firing' && alert === undefined && stored?.phase !== 'firing'
     const nextPhase = isDeferred ? 'pending' : phase
     const episodeSeverity = stored?.phase === 'firing' ? stored.severity : null
     const isUnnotified =
       signal.firesOnce && alert === undefined && firings.some((one) => !isRecoveryOf(signal, one))
-    // Where the state stays as it was, a recovery beside an alert held back would come twice.
+    // If the state is unchanged, a recovery beside a deferred alert would repeat.
     const taken = isUnnotified && after.stateIfDeferred === undefined ? [] : fresh
     state = isUnnotified ? (after.stateIfDeferred ?? state) : after.state
     stored = {
@@ -140,7 +143,7 @@ function startFold({ type, signal, view, isRecoveryNotified }: SignalOf, watch: 
   }
 }
 
-/** When the cooldown ends; null where it does not go on. */
+/** End of the cooldown; null if none is running. */
 function endOfCooldown(
   lastFiredAt: Date | null,
   { cooldownSeconds }: EvaluatedWatch,
@@ -151,7 +154,7 @@ function endOfCooldown(
   return end > at ? end : null
 }
 
-/** How bad the open episode is: as its worst alert. */
+/** Severity of the open episode: the highest of its alerts. */
 function openSeverity(stored: StoredState | undefined, alert: Firing | undefined): Severity | null {
   const before = stored?.phase === 'firing' ? stored.severity : null
   if (alert === undefined || before === null) return alert?.severity ?? before
@@ -162,7 +165,7 @@ function isRecoveryOf(signal: Signal, { event }: Firing): boolean {
   return event === signal.events.recovery
 }
 
-/** The worst of several at once; of equals the first. */
+/** The most severe of several firings; of equals the first. */
 function worstOf(firings: readonly Firing[]): Firing | undefined {
   return firings.reduce<Firing | undefined>(
     (worst, one) => (worst === undefined || !isAtLeast(worst.severity, one.severity) ? one : worst),

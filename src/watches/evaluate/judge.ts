@@ -10,29 +10,32 @@ import { listEvaluated, saveStates } from '../state-store.ts'
 import * as store from '../target-store.ts'
 import { type AlertCandidate, foldWatch, type WatchOutcome } from './evaluate.ts'
 
-/** Watches judged between two writes; bounds memory however many look at one target. */
+/**
+ * Upper limit of the watches judged between two writes; bounds memory, whatever the number of watches on
+ * one target.
+ */
 const WATCHES_PER_WRITE = 1000
-/** Observations folded before other work of the process has its turn. */
+/** Observations folded before control returns to the event loop. */
 const FOLDS_PER_TURN = 500
 
 export interface JudgeDeps {
   readonly db: Db
-  /** Where a target or watch goes that cannot be judged; the others go on. */
+  /** Quarantine for targets and watches that cannot be judged. */
   readonly quarantine: Quarantine
-  /** The right to write as the one process that observes; without it nobody else does. */
+  /** The right to write as the only process that observes; omitted where there is a single process. */
   readonly fence?: Fence | undefined
-  /** Records firings in the given transaction: `alerts.raise`, a higher room. */
+  /** Records firings in the given transaction: `alerts.raise` of a higher room. */
   readonly raise: (tx: Db, raised: readonly AlertCandidate[]) => Promise<void>
 }
 
-/** Writes in a transaction of its own, as the process that may. */
+/** Writes in a transaction, under the fence if there is one. */
 export function write<T>({ db, fence }: JudgeDeps, work: (tx: Db) => Promise<T>): Promise<T> {
   return fence === undefined ? db.transaction(work) : fence.transact(db, work)
 }
 
 /**
- * Judges a target. What fails is set aside, a target that cannot be judged as a whole watch by watch: whose
- * alerts cannot be recorded harms nobody beside it.
+ * Judges a target in isolation: if it fails as a whole it is judged watch by watch, and watches that fail
+ * are put into quarantine.
  */
 export async function judgeAlone(
   deps: JudgeDeps,
@@ -53,7 +56,7 @@ export async function judgeAlone(
   }
 }
 
-/** Observations that must be judged: not those that concern nobody, nor any that was judged before. */
+/** Filters the observations that must be judged: neither quiet ones nor those judged before. */
 export function newObservations(
   deps: JudgeDeps,
   type: ChainWatchType,
@@ -72,7 +75,7 @@ export function newObservations(
   return isQuiet(type, row, before, newest) ? [] : [newest]
 }
 
-/** The last observation; null before the first, and where it cannot be read: the next one takes its place. */
+/** The last observation; null before the first, and if it cannot be parsed: the next one replaces it. */
 function lastOf(
   { quarantine }: JudgeDeps,
   type: ChainWatchType,
@@ -97,17 +100,18 @@ function isQuiet(
   return summary?.success === true && prefilter.isQuiet(summary.data, observation)
 }
 
-/** What observations did to one watch. */
+/** Result of evaluating one watch, with the watch. */
 interface Judged extends WatchOutcome {
   readonly watchId: number
 }
 
-/** Writes what came of some watches of a target in its transaction. */
+/** Saves the results of some watches of a target in its transaction. */
 type Save = (deps: JudgeDeps, tx: Db, judged: readonly Judged[]) => Promise<void>
 
 /**
- * Judges every watch on one target and writes the last observation, all in one transaction. What is news is
- * found under the row's lock: another process may have judged since the target was listed.
+ * Judges every watch on one target and writes the last observation, all in one transaction. New
+ * observations are selected under the row's lock, because another process may have judged since the target
+ * was listed.
  */
 async function judge(
   deps: JudgeDeps,
@@ -152,9 +156,9 @@ async function judge(
 }
 
 /**
- * Reads the watches of a target in batches, has each batch judged and saves what came of it. While one batch is
- * written the next is read and judged, unless the batch is saved with savepoints: a statement in between would
- * fail with the one that failed.
+ * Reads the watches of a target in batches, judges each batch and saves the results. While one batch is
+ * written the next is read and judged, unless batches are saved with savepoints: a concurrent statement
+ * would fail with the one that failed.
  */
 async function forEachBatch(
   deps: JudgeDeps,
@@ -173,7 +177,7 @@ async function forEachBatch(
       if (!isAhead) await save(deps, tx, judged)
       next = listBatch(deps, tx, targetId, batch.lastId)
       if (isAhead) saving = save(deps, tx, judged)
-      // Whichever fails first is thrown; the other is waited for below.
+      // The first error is thrown; the other promise is awaited below.
       for (const one of [next, saving]) one.catch(() => undefined)
     }
     await saving
@@ -194,7 +198,7 @@ async function listBatch({ quarantine }: JudgeDeps, tx: Db, targetId: number, af
   return lastId === after ? undefined : { watches, lastId }
 }
 
-/** What observations do to one watch; undefined for one that cannot be judged, which is set aside. */
+/** Evaluates one watch; undefined for one that fails, which is put into quarantine. */
 function judgeWatch(
   type: ChainWatchType,
   target: unknown,
@@ -225,7 +229,7 @@ async function saveTogether(
   )
 }
 
-/** The same with a savepoint for each watch. */
+/** Saves results with a savepoint for each watch. */
 async function saveApart(deps: JudgeDeps, tx: Db, judged: readonly Judged[]): Promise<void> {
   const { quarantine } = deps
   const options = { quarantine, kind: 'watch', idOf: ({ watchId }: Judged) => watchId }
@@ -243,7 +247,7 @@ function earlier(a: Date | null, b: Date | null): Date | null {
   return a < b ? a : b
 }
 
-/** Sums up the watches of a target for the type's prefilter, if it has one. */
+/** Builds the summary of a target's watches for the type's prefilter, if it has one. */
 function summing({ prefilter, settings: schema }: ChainWatchType, observation: Observed) {
   let summary = prefilter?.empty
   return {

@@ -15,27 +15,27 @@ import * as store from '../target-store.ts'
 import { LEDGER_TYPES } from '../types/index.ts'
 import { type AlertCandidate, evaluateWatch } from './evaluate.ts'
 
-/** Targets read at once. */
+/** Targets read by one query. */
 const TARGETS_PER_READ = 500
-/** Ledger entries read at once. */
+/** Ledger entries read by one query. */
 const ENTRIES_PER_READ = 500
 
 export interface JudgeDeps {
   readonly db: Db
   readonly clock: Clock
-  /** Where a wallet goes whose watches cannot be judged; the others go on. */
+  /** Quarantine for wallets whose watches cannot be judged. */
   readonly quarantine: Quarantine
-  /** Records firings in the given transaction: `alerts.raise`, a higher room. */
+  /** Records firings in the given transaction: `alerts.raise` of a higher room. */
   readonly raise: (tx: Db, raised: readonly AlertCandidate[]) => Promise<void>
 }
 
 /**
- * Judges every ledger entry since the last look, one after another, by the watches of its wallet.
+ * Judges every ledger entry since the last run, one after another, by the watches of its wallet.
  *
- * Each wallet's states, alerts and place in its ledger are one transaction, so a stop anywhere loses and
- * repeats nothing.
+ * Each wallet's states, alerts and position in its ledger are one transaction, so a stop at any point loses
+ * and repeats nothing.
  *
- * @param wallets whose ledger may have moved; undefined: look at all
+ * @param wallets with possibly new entries; undefined: all
  */
 export async function judgeLedgers(
   deps: JudgeDeps,
@@ -77,15 +77,15 @@ async function* all(db: Db, type: LedgerWatchType): AsyncGenerator<readonly stor
 }
 
 /**
- * Those where an entry was made, or a watch joined or changed, since the last look, and those where the
- * cooldown of an alert that it held back is over.
+ * Selects targets with a new entry, with a watch that joined or changed since the last run, or with a
+ * deferred alert whose cooldown is over.
  */
 async function withNews(
   { db, clock }: Pick<JudgeDeps, 'db' | 'clock'>,
   targets: readonly store.TargetRow[],
 ): Promise<readonly { readonly id: number; readonly wallet: Address }[]> {
   const known = targets.map(({ id, key, stale, observation }) => {
-    // An unreadable one counts as new, and fails alone when it is judged.
+    // An observation that cannot be parsed counts as new, and fails alone when it is judged.
     const last = observation === null ? undefined : Balance.safeParse(observation)
     const isUnreadable = last?.success === false
     return {
@@ -101,7 +101,7 @@ async function withNews(
   return known.filter(({ id, stale, wallet }) => stale || moved.has(wallet) || cooled.has(id))
 }
 
-/** Judges what is new in one wallet's ledger. */
+/** Judges the new entries of one wallet. */
 async function judge(
   deps: JudgeDeps,
   type: LedgerWatchType,
@@ -126,7 +126,7 @@ async function judge(
       fold.add(balance, who)
       return balance
     }
-    // A watch without states is new or starts afresh: entries from before then are not for it.
+    // A watch without states is new or was reset: earlier entries do not concern it.
     const isNew = new Set(watches.flatMap(({ id, states }) => (states.length === 0 ? [id] : [])))
     let last = target.observation === null ? undefined : Balance.parse(target.observation)
     while (last !== undefined) {
@@ -152,7 +152,7 @@ async function judge(
   })
 }
 
-/** Whether a watch holds an alert back whose cooldown is over. */
+/** Whether the cooldown of a watch's deferred alert is over. */
 function hasCooled({ states, cooldownSeconds }: EvaluatedWatch, now: Date): boolean {
   return states.some(
     ({ phase, lastFiredAt }) =>
@@ -162,12 +162,12 @@ function hasCooled({ states, cooldownSeconds }: EvaluatedWatch, now: Date): bool
   )
 }
 
-/** The watches of one wallet while observations pass through them. */
+/** Fold of one wallet's watches over several observations. */
 function startFold(type: LedgerWatchType, watches: readonly EvaluatedWatch[]) {
   let folded = watches
   let raised: readonly AlertCandidate[] = []
   return {
-    /** @param isMeant which watches it is for; all without it */
+    /** @param isMeant selects the watches that judge it; all by default */
     add: (balance: Balance, isMeant: (watch: EvaluatedWatch) => boolean = () => true) => {
       folded = folded.map((watch) => {
         if (!isMeant(watch)) return watch
@@ -177,7 +177,7 @@ function startFold(type: LedgerWatchType, watches: readonly EvaluatedWatch[]) {
       })
     },
     isAnyCooled: (now: Date) => folded.some((watch) => hasCooled(watch, now)),
-    /** What was raised since this was last asked, in order. */
+    /** Returns the alerts since the last call, in order. */
     takeRaised: () => {
       const taken = raised
       raised = []

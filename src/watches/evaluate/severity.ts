@@ -16,14 +16,14 @@ const CRITICAL = new Set([
 ])
 
 /**
- * The severity an event has where nothing about its size is known, as in previews and tests. Evaluators raise
- * it for long streaks, large moves and low balances.
+ * Severity of an event without further data, for previews and tests. Evaluators raise it for long streaks,
+ * large moves and low balances.
  *
  * @param data of the event, where it decides
  */
 export function usualSeverity(event: string, data: JsonObject = {}): Severity {
   if (findEventSource(event)?.isRecovery === true || INFO.has(event)) return 'info'
   if (CRITICAL.has(event)) return 'critical'
-  // A reveal that is missing after its commit is penalised.
+  // A missing reveal after a commit is penalised.
   return event === 'fsp.ftso-reveal' && data['commitPresent'] === true ? 'critical' : 'warning'
 }

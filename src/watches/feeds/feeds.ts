@@ -6,35 +6,35 @@ import type { Clock } from '#src/kernel/clock.ts'
 import { DAY_MS, HOUR_MS, MINUTE_MS } from '#src/kernel/durations.ts'
 import * as store from './store.ts'
 
-/** A price as it was seen: `value / 10 ** decimals` US dollars. */
+/** A price that was read: `value / 10 ** decimals` US dollars. */
 export interface FeedPoint {
   readonly value: bigint
   readonly decimals: number
   readonly at: Date
 }
 
-/** A price and what it is compared with. */
+/** A price and the one it is compared with. */
 export interface FeedWindow {
   readonly now: FeedReading
-  /** The oldest valid price inside the window: the present one when it is the only one. */
+  /** The oldest valid price inside the window, possibly the present one. */
   readonly oldest: FeedPoint
 }
 
 /**
- * How prices are thinned out, coarsest first: the first of every so many minutes is kept so long, and windows
- * up to that length compare with those alone. So the same window sees the same prices, whatever was forgotten
- * when. Windows up to a day compare with every price. Grade 0 is no longer given: the first of every fifteen
- * minutes had it, which is one of five minutes, too.
+ * Retention of prices by grade, coarsest first: a grade keeps the first price of each interval, and windows
+ * up to its length compare with that grade only. So the same window sees the same prices, whatever was
+ * deleted when. Windows up to a day compare with every price. Grade 0 is no longer assigned: it was the
+ * first price of every fifteen minutes, which is also one of five minutes.
  */
 const GRADES = [
   { grade: 1, stepMs: 5 * MINUTE_MS, windowMsMax: 7 * DAY_MS },
   { grade: 2, stepMs: 0, windowMsMax: DAY_MS },
 ] as const
 const FORMER_GRADE = 0
-/** Kept beyond their time, as the chain's clock may be behind ours. */
+/** Additional retention, because the chain's clock may be behind the service's. */
 const SPARE_MS = HOUR_MS
 
-/** Remembers prices and finds the oldest of a window. */
+/** Creates the store of prices, which finds the oldest of a window. */
 export function createFeedFacts({
   db,
   chain,
@@ -48,7 +48,7 @@ export function createFeedFacts({
     | { readonly block: BlockRef; readonly readings: Map<string, FeedReading | null> }
     | undefined
 
-  /** Readings at a block, each feed read once however many ask. */
+  /** Reads prices at a block, each feed once. */
   async function readingsAt(
     feeds: readonly string[],
     block: BlockRef,

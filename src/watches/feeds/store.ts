@@ -2,7 +2,7 @@ import { sql } from 'drizzle-orm'
 import { z } from 'zod'
 import type { Db } from '#src/db/connection.ts'
 
-/** A price to be remembered. */
+/** A price to store. */
 export interface NewPoint {
   readonly feed: string
   readonly value: bigint
@@ -10,9 +10,10 @@ export interface NewPoint {
 }
 
 /**
- * Remembers prices seen at one time; a time that is known stays as it is.
+ * Stores prices of one time; an existing time stays unchanged.
  *
- * @param grades coarsest first: only the first price of every so long has one; 0: every price
+ * @param grades coarsest first: a grade with an interval keeps only the first price of each; 0 keeps every
+ * price
  */
 export async function insertPoints(
   db: Db,
@@ -56,7 +57,7 @@ const Point = z.object({
   at: z.coerce.date(),
 })
 
-/** The oldest price per question, in their order; undefined where there is none. */
+/** The oldest price for each query, in order; undefined without one. */
 export async function findOldest(
   db: Db,
   questions: readonly { readonly feed: string; readonly from: Date; readonly grade: number }[],
@@ -78,9 +79,9 @@ export async function findOldest(
 }
 
 /**
- * Deletes prices of a grade from before then.
+ * Deletes prices of a grade before a time.
  *
- * @returns how many, at most `limit`
+ * @returns their number, at most `limit`
  */
 export async function deletePoints(
   db: Db,

@@ -12,8 +12,8 @@ import { undefinedIfUnavailable } from '../unavailable.ts'
 import { targetKey } from './rules.ts'
 
 /**
- * The columns of a changed mute. A mute that is taken back is stored as one that ends now, so that whoever
- * ends mutes sends what it kept from chats and mailboxes.
+ * Columns of a changed mute. A mute that is removed is stored as one that ends now, so that the job that
+ * ends mutes sends the deferred messages.
  */
 export function muteOf(
   { mutedUntil: before }: Pick<store.WatchRow, 'mutedUntil'>,
@@ -25,7 +25,10 @@ export function muteOf(
   return { mutedUntil: until ?? (before < now ? before : now) }
 }
 
-/** @throws AppError invalid `validation_failed`, with pointers below `/settings` */
+/**
+ * Merges and validates settings.
+ * @throws AppError invalid `validation_failed`, with pointers below `/settings`
+ */
 export function mergeSettings(
   type: WatchType,
   row: store.WatchRow,
@@ -46,16 +49,16 @@ export async function checkOnChain(
   return (await undefinedIfUnavailable(() => type.check(deps, target, settings))) ?? []
 }
 
-/** What of the settings decides what is observed; undefined where nothing does. */
+/** The settings that decide what is observed; undefined for types without such settings. */
 export function keySettingsOf(type: WatchType, settings: unknown): unknown {
   const keySettings = CHAIN_TYPES.find(({ name }) => name === type.name)?.keySettings
   return keySettings && z.encode(keySettings.schema, keySettings.of(settings))
 }
 
 /**
- * Asks for a look with changed settings: where they decide what is observed, at another target.
+ * Requests an observation with changed settings: if they decide what is observed, at another target.
  *
- * @returns the id of the watch's target from now on
+ * @returns id of the watch's target from now on
  */
 export async function lookAnew(
   tx: Db,
@@ -81,14 +84,15 @@ export async function lookAnew(
   return joined
 }
 
-/** Wakes who looks at ledgers. The chain is looked at anyway. */
+/** Wakes the observer of ledgers. The chain is observed at every tick anyway. */
 export async function askForLook(tx: Db, type: WatchType, wallet: Address): Promise<void> {
   if (type.reads === 'ledger') await store.notifyLedger(tx, wallet)
 }
 
 /**
- * What is switched on again is judged anew: asks for a look at the target and drops the states that have no
- * open episode, so that this look is their baseline. What is switched off keeps its states as they are.
+ * Resets a watch or signal that is switched on again: requests an observation of the target and deletes the
+ * states without an open episode, so that this observation is their baseline. Switched-off ones keep their
+ * states.
  */
 export async function startAfresh(
   tx: Db,

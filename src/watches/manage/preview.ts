@@ -1,4 +1,6 @@
-/** What somebody who is about to make a watch wants to see: the target as understood, and how it stands. */
+/**
+ * Preview of a target for a person who is about to create a watch: its canonical form and last observation.
+ */
 import { z } from 'zod'
 import { readBalance } from '#src/billing/account/service.ts'
 import { findNextRenewal } from '#src/billing/subscriptions/renewal.ts'
@@ -24,17 +26,17 @@ export interface PreviewDeps {
 
 /** A target that can be watched. */
 export const TargetPreview = z.object({
-  /** As a watch of it would have it. */
+  /** In canonical form. */
   target: z.unknown(),
-  /** Name of a watch of it that is given none. */
+  /** Label of a watch without one. */
   label: z.string(),
-  /** What is seen there now, encoded; null when it cannot be read right now. */
+  /** Present observation, encoded; null when it cannot be read now. */
   observation: z.unknown(),
 })
 export type TargetPreview = z.output<typeof TargetPreview>
 
 /**
- * Looks at a target without watching it.
+ * Observes a target without watching it.
  *
  * @throws AppError invalid `validation_failed`, with pointers below `/target`
  */
@@ -60,13 +62,16 @@ export async function previewTarget(
   }
 }
 
-/** Names of the price feeds that can be watched; none while the chain does not answer. */
+/** Names of the price feeds that can be watched; empty while the chain does not answer. */
 export async function listFeeds({ chain }: Pick<PreviewDeps, 'chain'>): Promise<string[]> {
   const list = await undefinedIfUnavailable(() => chain.feedList())
   return (list?.feeds ?? []).map(({ name }) => name).toSorted()
 }
 
-/** @throws AppError invalid where the chain knows better; nothing when it does not answer */
+/**
+ * Validates a target against the chain; skipped when the chain does not answer.
+ * @throws AppError invalid
+ */
 async function requireOnChain(
   { chain }: PreviewDeps,
   type: WatchType,
@@ -109,7 +114,7 @@ async function observeChain(
   })
 }
 
-/** The target as the chain knows it; as it was given while the chain does not answer. */
+/** The canonical form of the target; unchanged while the chain does not answer. */
 export async function resolveTarget(
   { chain }: { readonly chain: FspChain },
   type: WatchType,

@@ -2,7 +2,7 @@ import type { Db } from '#src/db/connection.ts'
 import { deleteInBatches } from '#src/db/prune.ts'
 import { deleteUnwatched } from '../target-store.ts'
 
-/** Deletes targets that no watch looks at any more. */
+/** Deletes targets without watches. */
 export function pruneTargets({ db }: { readonly db: Db }): Promise<void> {
   return deleteInBatches((limit) => deleteUnwatched(db, limit))
 }

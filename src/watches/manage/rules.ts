@@ -5,7 +5,7 @@ import { Address } from '#src/kernel/units.ts'
 import type { Parameter, Signal, WatchType } from '../define.ts'
 import type { SignalChoice } from '../model.ts'
 
-/** Wrong places in a watch's signal choices: unknown signals or parameters, values out of range. */
+/** Errors in a watch's signal choices: unknown signals or parameters, values out of range. */
 export function checkSignals(
   signals: readonly Signal[],
   choices: readonly SignalChoice[],
@@ -48,7 +48,10 @@ function checkParameter(
   return []
 }
 
-/** Choices after a change: each changed signal merged over what it was, parameters by key. */
+/**
+ * Signal choices after a change: each changed signal is merged over its previous choices, parameters by
+ * key.
+ */
 export function mergeSignals(
   before: readonly SignalChoice[],
   changes: readonly SignalChoice[],
@@ -63,8 +66,8 @@ export function mergeSignals(
 }
 
 /**
- * Key of what a watch observes: its target, with its key settings where the type has them. Watches of a type with
- * equal keys share one target.
+ * Key of a watch's observation: its target, with its key settings where the type has them. Watches of a
+ * type with equal keys share one target.
  */
 export function targetKey(
   type: Pick<WatchType, 'reads'>,
@@ -76,12 +79,12 @@ export function targetKey(
   return canonicalJson(keySettings === undefined ? target : { target, lens: keySettings })
 }
 
-/** The key of what is a wallet's own. */
+/** Target key of a wallet's own data. */
 export function keyOfOwn(wallet: string): string {
   return canonicalJson({ wallet })
 }
 
-/** The wallet in such a key. */
+/** The wallet of such a key. */
 export function ownerOfKey(key: string): Address {
   return z.object({ wallet: Address }).parse(JSON.parse(key)).wallet
 }

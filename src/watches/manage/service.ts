@@ -32,7 +32,7 @@ import { checkSignals, mergeSignals, targetKey } from './rules.ts'
 import { fitWatches, type SlotListener } from './slots.ts'
 import { SignalChoices, toWatch } from './watch-view.ts'
 
-/** What a cursor of the list is bound to. */
+/** Name that binds a cursor to this list. */
 const LIST = 'watches'
 
 interface Deps {
@@ -40,7 +40,7 @@ interface Deps {
   readonly clock: Clock
 }
 
-/** The wallet's watches by id. */
+/** The wallet's watches, ordered by id. */
 export async function listWatches(
   deps: Deps,
   caller: Caller,
@@ -52,20 +52,23 @@ export async function listWatches(
   return { ...page, data: page.data.map((row) => toWatch(row, deps.clock.now())) }
 }
 
-/** @throws AppError not_found */
+/**
+ * One watch of the wallet.
+ * @throws AppError not_found
+ */
 export async function getWatch(deps: Deps, caller: Caller, id: number): Promise<Watch> {
   const row = await store.findWatch(deps.db, caller.wallet, id)
   if (row === undefined) throw new AppError('not_found', 'not_found')
   return toWatch(row, deps.clock.now())
 }
 
-/** The target of a new watch as the chain knows it. */
+/** The target of a new watch in canonical form. */
 export interface CheckedTarget {
   readonly meant: unknown
 }
 
 /**
- * What is to be asked of the chain for a new watch; never inside a transaction.
+ * Validates a new watch against the chain; never inside a transaction.
  *
  * @throws AppError as `createWatch` does
  */
@@ -87,12 +90,12 @@ export async function checkNewWatch(
 /**
  * Creates a watch in a free slot. Its first observation is its baseline.
  *
- * What only the chain can tell (is this a token) is checked when the chain answers; when it does not,
- * the watch starts all the same with the first value that is seen.
+ * Checks against the chain (such as whether an address is a token) are skipped when it does not answer; the
+ * watch then starts with the first value observed.
  *
- * @param checked what `checkNewWatch` gave; needed inside a transaction, where the chain is not asked
- * @throws AppError invalid `validation_failed`, conflict `no_free_slot`; where nothing is charged
- *   `watch_limit_reached`, or `billing_disabled` for a watch of credits
+ * @param checked result of `checkNewWatch`; required inside a transaction, where the chain is not called
+ * @throws AppError invalid `validation_failed`, conflict `no_free_slot`; where billing is disabled
+ * `watch_limit_reached`, or `billing_disabled` for a watch of credits
  */
 export async function createWatch(
   deps: Deps & { readonly chain: FspChain; readonly billing: { readonly enabled: boolean } },
@@ -137,9 +140,9 @@ export async function createWatch(
 
 /**
  * Changes a watch. Settings merge by field, signals by id. A watch or signal that is switched on again
- * starts with a fresh baseline; an episode that was open goes on, or ends with the first observation.
+ * starts with a new baseline; an open episode continues, or ends with the first observation.
  *
- * @param ifVersions only if the watch still has one of these versions
+ * @param ifVersions expected versions (ETag)
  * @throws AppError not_found, stale `etag_mismatch`, invalid `validation_failed`, conflict
  */
 export async function updateWatch(
@@ -148,14 +151,14 @@ export async function updateWatch(
   input: WatchUpdate,
 ): Promise<Watch> {
   for (let attempt = 1; attempt <= CHECKS_MAX; attempt += 1) {
-    // Before the transaction, since it asks the chain.
+    // Before the transaction, because it calls the chain.
     const checked = await checkSettings(deps, caller, input)
     if (await applyChanges(deps, caller, input, checked)) return getWatch(deps, caller, input.id)
   }
   throw new AppError('upstream', 'dependency_unavailable', { retryAfterSeconds: 1 })
 }
 
-/** How often settings are checked anew because somebody else changed them meanwhile. */
+/** Upper limit of repeated checks because a concurrent change altered the settings. */
 const CHECKS_MAX = 5
 
 interface WatchUpdate {
@@ -164,7 +167,10 @@ interface WatchUpdate {
   readonly ifVersions?: readonly number[] | undefined
 }
 
-/** @returns the settings it would have, encoded, once the chain has nothing against them; undefined: as they are */
+/**
+ * Validates changed settings against the chain.
+ * @returns the merged settings, encoded; undefined: unchanged
+ */
 async function checkSettings(
   deps: Deps & { readonly chain: FspChain },
   caller: Caller,
@@ -179,7 +185,10 @@ async function checkSettings(
   return z.encode(type.settings, settings)
 }
 
-/** @throws AppError not_found, stale `etag_mismatch`, invalid `validation_failed` */
+/**
+ * Checks that a watch can be changed.
+ * @throws AppError not_found, stale `etag_mismatch`, invalid `validation_failed`
+ */
 function requireUpdatable(
   row: store.WatchRow | undefined,
   { changes, ifVersions }: WatchUpdate,
@@ -189,7 +198,10 @@ function requireUpdatable(
   refuse(checkSignals(getWatchType(row.type).signals, changes.signals ?? []))
 }
 
-/** @returns false when others changed the settings after they were checked: then nothing has happened */
+/**
+ * Applies checked changes in a transaction.
+ * @returns false without any effect when a concurrent change altered the settings after the check
+ */
 async function applyChanges(
   deps: Deps,
   caller: Caller,
@@ -230,8 +242,7 @@ async function applyChanges(
 }
 
 /**
- * Deletes a watch and frees its slot, for the oldest suspended one if there is any; its alerts stay in
- * the history.
+ * Deletes a watch and frees its slot for the oldest suspended one; its alerts stay in the history.
  *
  * @throws AppError not_found
  */
@@ -257,8 +268,8 @@ export async function deleteWatch(
 }
 
 /**
- * The newest watch of the wallet that notifies a recipient, and what it can tell of: the first signal that is
- * switched on, or its first one. A group gets nothing of a watch that reads its owner's ledger. undefined
+ * The newest watch of the wallet that notifies a recipient, with the signal for an example alert: the first
+ * that is enabled, or else its first. A group gets no alerts of a watch of its owner's ledger. undefined
  * without a watch.
  */
 export async function findExampleWatch(
@@ -276,12 +287,12 @@ export async function findExampleWatch(
   return event === undefined ? undefined : { id: row.id, label: row.label, event }
 }
 
-/** Watches of all wallets that are being judged, for the public figures. */
+/** Number of running watches of all wallets, for the public figures. */
 export function countActiveWatches(db: Db): Promise<number> {
   return store.countActive(db)
 }
 
-/** Takes a deleted recipient off the wallet's watches, in the transaction that deletes it. */
+/** Removes a deleted recipient from the wallet's watches, in the transaction that deletes it. */
 export async function forgetRecipient(tx: Db, wallet: Address, recipientId: number): Promise<void> {
   await store.removeRecipient(tx, wallet, recipientId)
 }

@@ -2,23 +2,23 @@ import { sql } from 'drizzle-orm'
 import type { Db } from '#src/db/connection.ts'
 import { type Address, storedAddress } from '#src/kernel/units.ts'
 
-/** The wallet's watches, oldest first, each with its place from 1. */
+/** The wallet's watches, oldest first, each with its ordinal from 1. */
 const inOrder = (wallet: Address) => sql`
   select id, row_number() over (order by created_at, id) as place from watches
   where wallet = ${wallet}`
 
-/** A watch that was suspended or runs again, and its target. */
+/** A watch that was suspended or resumed, with its target. */
 export interface FittedRow extends Record<string, unknown> {
   readonly id: number
   readonly targetId: number
   readonly label: string
-  /** Among the wallet's watches, oldest first, from 1. */
+  /** Ordinal among the wallet's watches, oldest first, from 1. */
   readonly place: number
 }
 
 const fittedColumns = sql`w.id, w.target_id as "targetId", w.label, o.place::int as place`
 
-/** Suspends the wallet's watches that come after the first `capacity`. */
+/** Suspends the wallet's watches beyond the first `capacity`. */
 export async function suspendBeyond(
   db: Db,
   wallet: Address,
@@ -32,7 +32,7 @@ export async function suspendBeyond(
     returning ${fittedColumns}`)
 }
 
-/** Lets the suspended ones among the wallet's first `capacity` watches run again. */
+/** Resumes the suspended ones among the wallet's first `capacity` watches. */
 export async function resumeWithin(
   db: Db,
   wallet: Address,
@@ -59,7 +59,7 @@ export async function listSuspendedWallets(
   return rows.map(({ wallet }) => storedAddress(wallet))
 }
 
-/** Labels of the watches that run and come after the wallet's first `capacity`, oldest first. */
+/** Labels of the running watches beyond the wallet's first `capacity`, oldest first. */
 export async function listLabelsBeyond(
   db: Db,
   wallet: Address,

@@ -1,6 +1,6 @@
 /**
- * Watches and the slots they need. When a wallet has fewer slots than watches, the newest are suspended:
- * they keep their place, are not judged, and run again by themselves when there is a slot.
+ * Suspension of watches. When a wallet has fewer slots than watches, the newest are suspended: they keep
+ * their order, are not judged, and resume when there is a slot.
  */
 import {
   type ChangedCapacity,
@@ -17,22 +17,22 @@ import type { Address } from '#src/kernel/units.ts'
 import * as store from '../store.ts'
 import * as slotStore from './slot-store.ts'
 
-/** What fitting a wallet's watches to its slots did. */
+/** Result of fitting a wallet's watches to its slots. */
 export interface Fitted extends ChangedCapacity {
   /** Labels, oldest watch first. */
   readonly suspended: readonly string[]
   readonly resumed: readonly string[]
 }
 
-/** Who tells a wallet's people, in the transaction of what happened. */
+/** Listener that notifies the wallet's owner, in the transaction of the change. */
 export interface SlotListener {
   fitted(tx: Db, fitted: Fitted): Promise<void>
 }
 
 /**
- * Suspends the wallet's newest watches beyond `capacity`, and lets the oldest suspended ones below it
- * run again, each with a fresh baseline where no episode is open, and has it told. Twice is fine. The wallet's slots must be
- * locked.
+ * Suspends the wallet's newest watches beyond `capacity`, resumes the oldest suspended ones below it, each
+ * with a new baseline where no episode is open, and calls the listener. Idempotent. The wallet's slots must
+ * be locked.
  */
 export async function fitWatches(
   { notices }: { readonly notices: SlotListener },
@@ -56,17 +56,17 @@ function labelsOf(rows: readonly slotStore.FittedRow[]): readonly string[] {
   return rows.toSorted((a, b) => a.place - b.place).map(({ label }) => label)
 }
 
-/** Labels of the wallet's running watches that would be suspended if it had so many slots. */
+/** Labels of the wallet's running watches that a capacity would suspend. */
 export function listBeyond(db: Db, wallet: Address, capacity: number): Promise<string[]> {
   return slotStore.listLabelsBeyond(db, wallet, capacity)
 }
 
-/** Wallets read at once. */
+/** Wallets read by one query. */
 const WALLETS_PER_READ = 100
 
 /**
- * Fits the watches of every wallet whose slots have changed. Where nothing is charged, watches that were
- * suspended while something was run again.
+ * Fits the watches of every wallet whose slots have changed. Where billing is disabled, all suspended
+ * watches resume.
  */
 export async function fitChangedWallets(
   deps: {

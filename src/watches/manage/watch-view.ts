@@ -39,13 +39,16 @@ export function toWatch(row: store.WatchRow, now: Date): Watch {
   }
 }
 
-/** A quiet look judges too: nothing moved. A paused watch, or one not yet looked at, is not judged. */
+/**
+ * Time of the last evaluation: a quiet observation counts too. Null for a paused watch, or one not observed
+ * yet.
+ */
 function lastEvaluated(row: store.WatchRow, isJudged: boolean): Date | null {
   if (!isJudged) return null
   return row.status === 'active' ? (row.lookedAt ?? row.observedAt) : row.observedAt
 }
 
-/** A state as the query builds it: streak is null where the signal counts none. */
+/** A state as the query returns it: streak is null where the signal has none. */
 const StateRow = z
   .object({
     id: z.string(),
@@ -57,7 +60,7 @@ const StateRow = z
   })
   .transform(({ streak, ...state }) => (streak === null ? state : { ...state, streak }))
 
-// Made once: building a schema costs more than using it.
+// Built once, because building a schema is slower than using it.
 const StateRows = z.array(StateRow)
 export const SignalChoices = z.array(SignalChoice)
 const Chosen = Watch.pick({ minSeverity: true, status: true })

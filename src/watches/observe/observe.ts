@@ -14,30 +14,30 @@ import { failingSince } from '../outage/monitoring.ts'
 import * as store from '../target-store.ts'
 import { CHAIN_TYPES } from '../types/index.ts'
 
-/** Targets looked at in one request. */
+/** Targets observed in one request. */
 const TARGETS_PER_LOOK = 500
-/** Looks of one type in one pass; what is left of a long span waits for the next. */
+/** Observations of one type in one pass; the rest of a long span waits for the next. */
 const LOOKS_PER_PASS = 50
 export interface ObserveDeps extends JudgeDeps {
   readonly chain: FspChain
   readonly facts: Facts
   readonly clock: Clock
   readonly log: Logger
-  /** Blocks counted from the tip, itself included, before a block is believed. */
+  /** Confirmations that a block needs before it is observed; 1 is the tip itself. */
   readonly confirmations: number
 }
 
 /**
- * One observation pass: every distinct target of every type that reads the chain looked at once, its
- * watches judged only if something happened there or a watch joined.
+ * Runs one pass: observes every distinct target of every chain type once, and judges its watches only if
+ * the observation changed or a watch joined.
  *
- * Each target's states, alerts and last observation are one transaction, so a stop anywhere loses and
- * repeats nothing. What cannot be read is not judged: the type's cursor stays where it was and says since
- * when, and after a while its watches' people are told. A type that fails, for whatever reason, fails alone;
- * a target or watch that cannot be judged is set aside alone.
+ * Each target's states, alerts and last observation are one transaction, so a stop at any point loses and
+ * repeats nothing. Targets that cannot be read are not judged: the type's cursor stays and records since
+ * when, and after a while the outage is notified. A type that fails, for any reason, fails alone; a target
+ * or watch that cannot be judged is put into quarantine alone.
  *
- * @throws AppError upstream when no block or nothing at all could be read; FenceError when another process
- *   took over; what the database throws when it is lost
+ * @throws AppError upstream when no block or no target could be read; FenceError when another process took
+ * over; database errors
  */
 export async function observeWatches(deps: ObserveDeps, signal: AbortSignal): Promise<void> {
   const failures: unknown[] = []
@@ -59,12 +59,12 @@ export async function observeWatches(deps: ObserveDeps, signal: AbortSignal): Pr
   if (failure !== undefined && observed === 0) throw failure
 }
 
-/** Whether a type failed, and not what every type needs: the database, or the right to write. */
+/** Whether only a type failed, and not a dependency of all types: the database, or the fence. */
 function isOfType(error: unknown): boolean {
   return error instanceof AppError || !isSharedFailure(error)
 }
 
-/** The newest block that is believed. Notes whether there is one, and whether it is a new one. */
+/** Reads the newest confirmed block. Records whether there is one, and whether it is new. */
 async function lookAtTip(deps: ObserveDeps, signal: AbortSignal): Promise<BlockRef> {
   const { db, chain, clock } = deps
   const before = await store.findCursor(db, store.TIP)
@@ -123,9 +123,9 @@ function recordFailure({ log }: ObserveDeps, type: ChainWatchType, error: unknow
 }
 
 /**
- * The last block whose facts are known, the tip or before it.
+ * The last block whose data is stored, at most the tip.
  *
- * @throws AppError upstream when they cannot be read on
+ * @throws AppError upstream when reading fails
  */
 async function endOfReach(
   { chain, facts }: ObserveDeps,
@@ -155,14 +155,14 @@ async function observeSpans(
   const { db, chain, clock } = deps
   let after = cursor?.blockNumber ?? null
   for (let requests = 0; requests < LOOKS_PER_PASS && !signal.aborted; requests++) {
-    // An endpoint that lags behind says nothing new.
+    // An endpoint that lags behind has no new data.
     if (after !== null && tip.number < after) return
     const isWaiting = after === tip.number || (requests === 0 && !isDue(type, cursor, tip))
     const upTo = isWaiting ? tip : await endOfLook(chain, type, after, tip, signal)
     if (upTo === undefined) return
     const span = { after, upTo }
     for (let page = 0; ; ) {
-      // Between two looks only newly watched targets are looked at.
+      // Between two intervals only newly watched targets are observed.
       const listed = { after: page, limit: TARGETS_PER_LOOK, staleOnly: isWaiting }
       const targets = await store.listTargets(db, type.name, listed)
       const last = targets.at(-1)
@@ -191,7 +191,7 @@ function isDue(type: ChainWatchType, cursor: store.Cursor | undefined, tip: Bloc
   return tip.at.getTime() - cursor.blockAt.getTime() >= type.everySeconds * 1000
 }
 
-/** The last block of the next look: the tip, or as far as one look may reach. */
+/** The last block of the next observation: the tip, or the end of the largest span. */
 async function endOfLook(
   chain: FspChain,
   { blocksPerLook = Number.POSITIVE_INFINITY }: ChainWatchType,
@@ -246,7 +246,7 @@ function toLook(type: ChainWatchType, row: store.TargetRow): ObservationRequest 
   }
 }
 
-/** Runs it and keeps the refusal of an endpoint for later. */
+/** Runs a call and records an endpoint's refusal for later. */
 async function undefinedIfUnavailable<T>(
   run: () => Promise<T>,
   failures: unknown[],

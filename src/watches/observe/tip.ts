@@ -1,15 +1,15 @@
 import type { Db } from '#src/db/connection.ts'
 import { findCursor, TIP } from '../target-store.ts'
 
-/** How far the chain has been read. */
+/** State of reading the chain. */
 export interface TipState {
-  /** The newest block that was believed, with its own time; null before the first. */
+  /** The newest confirmed block, with its time; null before the first. */
   readonly block: { readonly number: number; readonly at: Date } | null
-  /** Since when there is no answer or no new block; null while there is. */
+  /** Time since which there is no answer or no new block; null while there is. */
   readonly failingSince: Date | null
 }
 
-/** What watches are judged by now. */
+/** Reads the newest confirmed block and the state of reading. */
 export async function readTip({ db }: { readonly db: Db }): Promise<TipState> {
   const cursor = await findCursor(db, TIP)
   const { blockNumber = null, blockAt = null, failingSince = null } = cursor ?? {}

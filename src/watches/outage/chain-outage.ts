@@ -13,24 +13,24 @@ import * as store from '../target-store.ts'
 import { Blindness, severityOf } from './monitoring.ts'
 import * as outages from './store.ts'
 
-/** Watches told in one transaction. */
+/** Watches notified in one transaction. */
 const WATCHES_PER_WRITE = 1000
 
 export interface ChainOutageDeps {
   readonly db: Db
-  /** The right to write as the one process that observes; without it nobody else does. */
+  /** The right to write as the only process that observes; omitted where there is a single process. */
   readonly fence?: Fence | undefined
   readonly clock: Clock
   readonly log: Logger
-  /** Records firings in the given transaction: `alerts.raise`, a higher room. */
+  /** Records firings in the given transaction: `alerts.raise` of a higher room. */
   readonly raise: (tx: Db, raised: readonly AlertCandidate[]) => Promise<void>
 }
 
 /**
- * Tells the people of every watch that reads the chain when it has not been seen for 90 seconds, again
- * when that becomes critical, and when it is seen again.
+ * Raises an alert for every watch of the chain when the chain was unreachable for 90 seconds, another when
+ * that becomes critical, and a recovery when it is reachable again.
  *
- * Watches are visited only when that changes, in batches; each is told once, whatever is stopped when.
+ * Watches are visited only on such a change, in batches; each gets one alert, whenever the process stops.
  *
  * @throws FenceError when another process took over
  */
@@ -43,7 +43,7 @@ export async function fireChainOutages(
   for (const type of types) {
     const cursor = await store.findCursor(deps.db, type.name)
     const since = earliest(cursor?.failingSince, tip?.failingSince)
-    // At the last look: a clock that jumped since then proves nothing.
+    // By the time of the last observation: a clock that jumped since proves nothing.
     const severity = severityOf(since, latest(cursor?.checkedAt, tip?.checkedAt) ?? now)
     const outageSeverity = cursor?.outageSeverity ?? null
     if (severity === null && outageSeverity === null) continue
@@ -53,7 +53,7 @@ export async function fireChainOutages(
       continue
     }
     if (cursor?.outageNotified === severity) continue
-    // What was begun must be ended, so it is written down before anybody is told.
+    // Stored before the first alert, so that a recovery always follows.
     await save(deps, { type: type.name, failingSince: since, outageSeverity: severity })
     const blindness: Blindness = {
       since,
@@ -132,7 +132,7 @@ async function endChainOutage(deps: ChainOutageDeps, type: string, now: Date): P
   if (notified > 0) deps.log.info({ type, watches: notified }, 'the chain can be seen again')
 }
 
-/** What is the same for every firing. A recovery comes after its alert, also within one instant. */
+/** Common parts of every firing. A recovery is ordered after its alert, also within one instant. */
 function common(watch: outages.ChainOutageWatch, type: string, now: Date) {
   const { id, wallet, label, recipientIds, minSeverity, mutedUntil, state } = watch
   const before = state?.lastFiredAt?.getTime() ?? 0
@@ -165,7 +165,10 @@ function openState(
   }
 }
 
-/** Runs batches, each a transaction, until one is empty. @returns how many there were in all */
+/**
+ * Runs batches, each a transaction, until one is empty.
+ * @returns the total number of rows
+ */
 async function inBatches(
   { db, fence }: ChainOutageDeps,
   run: (tx: Db, after: number) => Promise<readonly { readonly id: number }[]>,

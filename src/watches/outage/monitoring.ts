@@ -1,7 +1,4 @@
-/**
- * That the chain cannot be seen: since when, how bad that is, and what is said of it. Pure.
- *
- */
+/** Chain outages: start, severity and display. Pure. */
 import { z } from 'zod'
 import type { Presentation, Severity } from '#src/kernel/display-values.ts'
 import { Instant, type JsonObject } from '#src/kernel/units.ts'
@@ -9,20 +6,23 @@ import { Instant, type JsonObject } from '#src/kernel/units.ts'
 /** The events, which no signal emits. */
 export const MONITORING_EVENTS = ['fsp.monitoring', 'fsp.monitoring.recovered'] as const
 
-/** Without data for so long, watches say so and their people are told, in milliseconds. */
+/** Time without data, in milliseconds, after which an outage is notified. */
 export const BLIND_MS = 90_000
-/** From here on that is critical. */
+/** Time after which an outage is critical. */
 const CRITICAL_MS = 600_000
-/** Time between two looks counts up to this much: while nobody looked nothing was missing. */
+/**
+ * Upper limit of the time counted between two observations: while the service did not run no data was
+ * missing.
+ */
 const LOOK_MS_MAX = 40_000
 
-/** What is known of a failure that goes on. */
+/** A failure that persists. */
 export interface Failing {
   readonly failingSince: Date | null
   readonly checkedAt: Date | null
 }
 
-/** Since when it fails, at a look that failed: time in which nobody looked does not count. */
+/** Start of a failure, at a failed observation: time in which the service did not run does not count. */
 export function failingSince(before: Failing | undefined, now: Date): Date {
   const checkedAt = before?.checkedAt ?? now
   const since = before?.failingSince ?? checkedAt
@@ -30,7 +30,7 @@ export function failingSince(before: Failing | undefined, now: Date): Date {
   return new Date(Math.min(since.getTime() + unseenMs, now.getTime()))
 }
 
-/** How bad it is that there has been no data since then; null: not bad enough to be told. */
+/** Severity of an outage that began at an instant; null: too short to notify. */
 export function severityOf(since: Date | null, now: Date): Severity | null {
   const ms = since === null ? 0 : now.getTime() - since.getTime()
   if (ms < BLIND_MS) return null
@@ -40,16 +40,16 @@ export function severityOf(since: Date | null, now: Date): Severity | null {
 /** `data` of both events. */
 export const Blindness = z.object({
   since: Instant,
-  /** The last block that was seen; null: none ever. */
+  /** The last block read; null: none ever. */
   lastBlock: z.object({ number: z.int(), at: Instant }).nullable(),
-  /** No new block comes, or the endpoints do not answer. */
+  /** No new block, or no answer of the endpoints. */
   reason: z.enum(['no_block', 'no_answer']),
-  /** Of the recovery: when there was data again. */
+  /** Of the recovery: end of the outage. */
   until: Instant.nullable(),
 })
 export type Blindness = z.output<typeof Blindness>
 
-/** What an alert of it shows. */
+/** Display values of its alerts. */
 export function presentMonitoring(_event: string, data: JsonObject): Presentation {
   const { since, until, lastBlock } = Blindness.parse(data)
   return {
@@ -70,7 +70,7 @@ const example = {
   reason: 'no_answer',
 } as const
 
-/** Data of a believable example per event. */
+/** Example data by event. */
 export const MONITORING_EXAMPLES: Readonly<Record<string, JsonObject>> = {
   'fsp.monitoring': { ...example, until: null },
   'fsp.monitoring.recovered': { ...example, until: '2026-11-20T12:06:30.000Z' },

@@ -7,13 +7,13 @@ import type { EvaluatedWatch, StoredState } from '../model.ts'
 import { StoredStates } from '../state-store.ts'
 import { NO_SIGNAL } from '../store.ts'
 
-/** A watch whose people are told that the chain cannot be seen. */
+/** A watch whose owner is notified of a chain outage. */
 export interface ChainOutageWatch
   extends Pick<
     EvaluatedWatch,
     'id' | 'wallet' | 'label' | 'recipientIds' | 'minSeverity' | 'mutedUntil'
   > {
-  /** What they were told before. */
+  /** State after the last notification. */
   readonly state: StoredState | undefined
 }
 
@@ -35,7 +35,7 @@ const columns = sql`
     'severity', s.severity, 'lastEvidenceAt', s.last_evidence_at, 'lastFiredAt', s.last_fired_at
   )) end as states`
 
-/** Watches of a type that are judged, with an id above `after`, whose people do not know it is that bad. */
+/** Running watches of a type, with an id above `after`, that were not notified of this severity yet. */
 export function listUnnotified(
   db: Db,
   type: string,
@@ -54,7 +54,7 @@ export function listUnnotified(
   )
 }
 
-/** Watches of a type, with an id above `after`, whose people have been told. */
+/** Watches of a type, with an id above `after`, that were notified. */
 export function listNotified(
   db: Db,
   type: string,
@@ -71,7 +71,7 @@ export function listNotified(
   )
 }
 
-/** Forgets that they have been told. */
+/** Deletes the states of notified watches. */
 export async function deleteNotified(db: Db, watchIds: readonly number[]): Promise<void> {
   if (watchIds.length === 0) return
   await db.execute(sql`

@@ -27,7 +27,7 @@ const watch: EvaluatedWatch = {
   states: [],
 }
 
-/** Folds balances one after another; gives the events raised, and the states. */
+/** Folds balances one after another; returns the events and the states. */
 function fold(balances: readonly number[], states: readonly StoredState[] = [], start = 0) {
   let folded = states
   const raised = balances.flatMap((credits, index) => {

@@ -15,7 +15,7 @@ const LIMIT_CREDITS_MAX = 1_000_000_000
 const Settings = z.strictObject({ limit: Credits.min(1).max(LIMIT_CREDITS_MAX) })
 type Settings = z.output<typeof Settings>
 
-/** A balance says all there is: nothing is kept. */
+/** Empty: a balance is complete in itself. */
 const State = z.object({})
 type State = z.output<typeof State>
 
@@ -27,9 +27,8 @@ const Threshold = z.object({
 })
 
 /**
- * Fires when the credits are strictly below the limit; recovers at the limit and above it. It judges
- * the first balance it sees too.
- *
+ * Fires when the credits are strictly below the limit; recovers at the limit and above it. Judges the first
+ * balance too.
  */
 export function creditsThreshold(
   _previous: State,
@@ -90,7 +89,7 @@ const creditsThresholdSignal = defineSignal<EmptyTarget, Settings, Balance, Stat
   },
 })
 
-/** Watches the owner's own credits. */
+/** Watch type of the owner's own credits. */
 export const creditsBalance = defineLedgerWatchType({
   name: 'credits-balance',
   settings: Settings,

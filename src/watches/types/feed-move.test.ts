@@ -14,7 +14,7 @@ interface Seen {
   readonly decimals?: number
 }
 
-/** What facts say at each look: the oldest price inside the window, out of those seen so far. */
+/** Observations: the oldest price inside the window, of those so far. */
 function observations(seen: readonly Seen[], windowSeconds: number) {
   return seen.map(({ seconds, value, decimals = 5 }, index) => {
     const inside = seen.slice(0, index + 1).find((one) => one.seconds >= seconds - windowSeconds)
@@ -41,7 +41,7 @@ function settingsOf({ percent = 5, windowSeconds = 3600, direction = 'any' }: Ch
   return { percent, windowSeconds, direction }
 }
 
-/** Folds looks through the signal alone. */
+/** Folds observations through the signal alone. */
 function fold(seen: readonly Seen[], choice: Choice = {}) {
   const settings = settingsOf(choice)
   let state: Parameters<typeof priceMove>[0] = { baseline: null, firedAt: null }
@@ -175,7 +175,7 @@ describe('price-move (evaluation rule 2)', () => {
   })
 })
 
-/** A price that moves about, looked at in uneven steps. */
+/** A random walk of prices, observed at uneven intervals. */
 const walk = fc
   .array(
     fc.record({
@@ -260,7 +260,7 @@ describe('watches on one feed', () => {
         const run = (all: typeof looks) => {
           let states: readonly StoredState[] = []
           return all.flatMap((look) => {
-            // What is stored comes back as JSON.
+            // Stored states are read back as JSON.
             const watch = watchOf(
               settings,
               states.map((one) => ({ ...one, state: stored(one) })),

@@ -17,9 +17,9 @@ const PERCENT_MIN = 0.01
 const PERCENT_MAX = 1000
 const WINDOW_SECONDS_MIN = 60
 const WINDOW_SECONDS_MAX = 604_800
-/** A price cannot fall by this much. */
+/** The largest possible fall, in percent. */
 const PERCENT_ALL = 100
-/** Percent as whole numbers have so many decimals. */
+/** Decimals of percentages as whole numbers. */
 const PERCENT_DECIMALS = 6
 
 const Target = z.strictObject({
@@ -43,11 +43,11 @@ type KeySettings = z.output<typeof KeySettings>
 const Observation = z.object({
   position: z.int(),
   at: Instant,
-  /** What the feed is called now. */
+  /** Current name of the feed. */
   feed: z.string(),
   feedId: z.string(),
   price: Price,
-  /** When the feed was updated last. */
+  /** Time of the feed's last update. */
   updatedAt: Instant,
   /** The oldest valid price inside the window. */
   oldest: Point,
@@ -55,9 +55,9 @@ const Observation = z.object({
 type Observation = z.output<typeof Observation>
 
 const State = z.object({
-  /** The first price that was seen. */
+  /** The first price observed. */
   baseline: Point.nullable(),
-  /** When it fired last. */
+  /** Time of the last alert. */
   firedAt: Instant.nullable(),
 })
 type State = z.output<typeof State>
@@ -81,8 +81,7 @@ const Moved = z.object({
  * Fires when the price moved by at least the percentage since the oldest valid price inside the window, in
  * the chosen direction, at most once per window; at twice the percentage it is critical.
  *
- * The first price only sets the baseline, and nothing before it counts.
- *
+ * The first price only sets the baseline, and earlier ones do not count.
  */
 export function priceMove(
   previous: State,
@@ -122,7 +121,7 @@ function isInside(point: Date, now: Date, windowMs: number): boolean {
   return now.getTime() - point.getTime() <= windowMs
 }
 
-/** Whether the price moved by `times` the percentage, in the chosen direction. Exact. */
+/** Whether the price moved by `times` the percentage, in the chosen direction. Exact arithmetic. */
 function reaches(
   from: Price,
   to: Price,
@@ -136,21 +135,24 @@ function reaches(
   return far >= before * parseUnits(`${percent}`, PERCENT_DECIMALS) * times
 }
 
-/** Two prices in one unit. */
-/** All watches on a feed and window, summed up: the nearest prices and times at which one could fire. */
+/** Summary of all watches on a feed and window: the nearest prices and times at which one could fire. */
 const Summary = z.object({
-  /** Smallest percentages, upwards and downwards, of those that compare with the window's oldest price. */
+  /**
+   * Smallest percentages, upwards and downwards, of watches that compare with the window's oldest price.
+   */
   up: z.number().nullable(),
   down: z.number().nullable(),
-  /** Prices at which one that compares with its own baseline fires. */
+  /** Nearest prices at which a watch that compares with its own baseline fires. */
   above: z.number().nullable(),
   below: z.number().nullable(),
-  /** When the next one stops cooling, or compares with the window instead of its baseline. */
+  /**
+   * Earliest time at which a cooldown ends, or a watch compares with the window instead of its baseline.
+   */
   dueAt: Instant.nullable(),
 })
 type Summary = z.output<typeof Summary>
 
-/** Prices of baselines are rounded, so one that is so close already counts as reached. */
+/** Tolerance of rounded baseline prices: one this close counts as reached. */
 const ROUNDING = 1e-9
 
 const prefilter: Prefilter<Settings, Observation, Summary> = {
@@ -297,7 +299,7 @@ const form: SignalForm<Target, Settings, Observation> = {
   }),
 }
 
-/** Watches the USD price of one feed. */
+/** Watch type of the USD price of one feed. */
 export const feedMove = defineWatchType<Target, Settings, Observation, KeySettings, Summary>({
   name: 'feed-move',
   target: Target,
@@ -329,7 +331,7 @@ export const feedMove = defineWatchType<Target, Settings, Observation, KeySettin
     const list = await chain.feedList()
     const found = list && findFeed(list, target.feed)
     if (list === undefined || found === undefined) return target
-    // A name that two categories share is no name of either.
+    // A name that two categories share identifies neither feed.
     const isOnly = list.feeds.filter(({ name }) => name === found.name).length === 1
     return { feed: isOnly ? found.name : found.id }
   },

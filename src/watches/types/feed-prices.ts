@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { Instant, Units } from '#src/kernel/units.ts'
 
-/** A price: `value / 10 ** decimals` US dollars. Decimals may be negative, and differ between two. */
+/** A price: `value / 10 ** decimals` US dollars. Decimals may be negative, and differ between prices. */
 export const Price = z.object({ value: Units, decimals: z.int() })
 export type Price = z.output<typeof Price>
 
@@ -15,7 +15,7 @@ export function comparable(one: Price, other: Price): readonly [bigint, bigint] 
   return [scaled(one), scaled(other)]
 }
 
-/** The move in percent, 4 decimals. */
+/** Relative move in percent, 4 decimals. */
 export function movePercent(from: Price, to: Price): number {
   const [before, after] = comparable(from, to)
   if (before === 0n) return 0

@@ -6,7 +6,7 @@ import { providerFsp } from './provider-fsp/index.ts'
 import { rewardSigning } from './reward-signing.ts'
 import { walletBalance } from './wallet-balance.ts'
 
-/** Every watch type, in the order it is shown. */
+/** Every watch type, in display order. */
 export const REGISTRY: readonly WatchType[] = [
   walletBalance,
   feedMove,
@@ -16,10 +16,10 @@ export const REGISTRY: readonly WatchType[] = [
   providerFsp,
 ]
 
-/** Those that look at the chain. */
+/** Watch types that observe the chain. */
 export const CHAIN_TYPES: readonly ChainWatchType[] = REGISTRY.filter(readsChain)
 
-/** Those that look at their owner's ledger. */
+/** Watch types that observe their owner's ledger. */
 export const LEDGER_TYPES: readonly LedgerWatchType[] = REGISTRY.filter(readsLedger)
 
 function readsChain(type: WatchType): type is ChainWatchType {
@@ -30,7 +30,7 @@ function readsLedger(type: WatchType): type is LedgerWatchType {
   return type.reads === 'ledger'
 }
 
-/** @returns undefined for a name of no type */
+/** Finds a watch type; undefined for an unknown name. */
 export function findWatchType(name: string): WatchType | undefined {
   return REGISTRY.find((one) => one.name === name)
 }

@@ -8,7 +8,7 @@ const provider = '0x0Be579444595e122Bc9B236bEFCb598B1CB7F1cE'
 
 interface Seen {
   readonly registered: boolean
-  /** null: nothing published says. */
+  /** null: no publication decides. */
   readonly eligible: boolean | null
 }
 
@@ -41,7 +41,7 @@ function observationOf({ registered, eligible }: Seen, index: number) {
   } as const
 }
 
-/** Folds looks through a watch whose states are stored between them. */
+/** Folds observations through a watch whose states are stored between them. */
 function fold(seen: readonly Seen[], over: Partial<EvaluatedWatch> = {}, start = 0) {
   let states: readonly StoredState[] = over.states ?? []
   const raised = seen.flatMap((one, index) => {

@@ -27,7 +27,7 @@ const Observation = z.object({
   /** The reward epoch in force. */
   rewardEpochId: z.int(),
   registered: z.boolean(),
-  /** null: nothing has been published that says. */
+  /** null: no publication decides. */
   eligible: z.boolean().nullable(),
   eligibilityEpochId: z.int().nullable(),
   passes: z.number().nullable(),
@@ -39,10 +39,10 @@ const PARTS = ['registered', 'eligible'] as const
 type Part = (typeof PARTS)[number]
 
 const State = z.object({
-  /** As it was seen last; null: never. */
+  /** As last observed; null: never. */
   registered: z.boolean().nullable(),
   eligible: z.boolean().nullable(),
-  /** What was reported lost and is not back. */
+  /** Lost parts that were alerted and are not back. */
   lost: z.array(z.enum(PARTS)),
 })
 type State = z.output<typeof State>
@@ -54,13 +54,13 @@ const Status = z.object({
   registered: z.boolean(),
   eligible: z.boolean().nullable(),
   rewardEpochId: z.int(),
-  /** The reward epoch that was calculated; null: none yet. */
+  /** The reward epoch of the calculation; null: none yet. */
   eligibilityEpochId: z.int().nullable(),
   passes: z.number().nullable(),
   failures: z.array(z.string()),
-  /** Of a recovery: what is back. */
+  /** Of a recovery: the parts that are back. */
   recovered: z.array(z.enum(PARTS)),
-  /** Of an alert: what it is about; absent in alerts of earlier versions. */
+  /** Of an alert: its part; absent in alerts of earlier versions. */
   lost: z.enum(PARTS).exactOptional(),
   blockTime: Instant,
 })
@@ -71,9 +71,8 @@ const LOSSES = {
 } as const
 
 /**
- * Fires when registration or eligibility is lost, each once, and recovers with each that is back.
- * The first look is the baseline of both; eligibility has its own where it becomes known later.
- *
+ * Fires when registration or eligibility is lost, each once, and recovers with each that is back. The first
+ * observation is the baseline of both; eligibility has its own if it becomes known later.
  */
 function providerStatus(previous: State, observation: Observation): Evaluation<State> {
   const now: Readonly<Record<Part, boolean | null>> = {
@@ -88,7 +87,7 @@ function providerStatus(previous: State, observation: Observation): Evaluation<S
   const open = [...previous.lost, ...fresh.filter((part) => !previous.lost.includes(part))]
   const back = open.filter((part) => now[part] === true)
   const lost = open.filter((part) => now[part] !== true)
-  // One look has one recovery, which names all that is back.
+  // One observation has one recovery, which names all parts that are back.
   const recoveries = back.length === 0 ? [] : [recoveryOf(observation, back)]
   const notLostYet = Object.fromEntries(fresh.map((part) => [part, true]))
   return {
@@ -103,7 +102,7 @@ function recoveryOf(observation: Observation, parts: readonly Part[]): Firing {
   return { event: 'provider.recovered', severity: 'info', data: dataOf(observation, parts) }
 }
 
-/** Whether a recovery ends the episode of an alert: what the alert is about is back. */
+/** Whether a recovery ends the episode of an alert: the alert's part is back. */
 function isBack(recovery: JsonObject, last: Pick<Firing, 'event' | 'data'>): boolean {
   return Status.parse(recovery).recovered.some((part) => LOSSES[part] === last.event)
 }
@@ -198,7 +197,7 @@ function yesOrNo(value: boolean | null) {
   return { kind: 'term', key: `bot:term.${word}` } as const
 }
 
-/** Watches whether a provider is registered and eligible. */
+/** Watch type of a provider's registration and eligibility. */
 export const providerEligibility = defineWatchType<ProviderTarget, Settings, Observation>({
   name: 'provider-eligibility',
   target: ProviderTarget,

@@ -4,11 +4,11 @@ import { shortAddress } from '#src/i18n/format.ts'
 import type { DisplayValue } from '#src/kernel/display-values.ts'
 import { Address } from '#src/kernel/units.ts'
 
-/** A data provider, by its identity address; any of its other addresses is understood. */
+/** A data provider, by its identity address; any of its other addresses is resolved. */
 export const ProviderTarget = z.strictObject({ provider: Address })
 export type ProviderTarget = z.output<typeof ProviderTarget>
 
-/** The target by the provider's identity. */
+/** Resolves the target to the provider's identity. */
 export async function resolveProvider(
   { chain }: { readonly chain: FspChain },
   { provider }: ProviderTarget,
@@ -16,7 +16,7 @@ export async function resolveProvider(
   return { provider: await chain.protocol.identityOf(provider) }
 }
 
-/** Name of a watch on a provider that was given none. */
+/** Label of a watch on a provider without one. */
 export function providerLabel({ provider }: ProviderTarget): string {
   return shortAddress(provider)
 }
@@ -26,10 +26,10 @@ export function providerName(provider: Address, name: string | null): DisplayVal
   return name === null ? { kind: 'address', address: provider } : { kind: 'name', text: name }
 }
 
-/** How a provider is asked for. */
+/** Form fields for a provider. */
 export const PROVIDER_FIELDS = [{ key: 'provider', kind: 'provider' }] as const
 
-/** The provider in the texts of its watches. */
+/** Display values of the provider in the texts of its watches. */
 export function providerFacts(provider: Address) {
   return { provider: { kind: 'address', address: provider } } as const
 }

@@ -10,10 +10,10 @@ const HOUR = 3600
 const END = new Date('2026-11-20T07:00:00Z').getTime()
 const at = (hours: number) => new Date(END + hours * HOUR * 1000)
 
-/** What happens to one epoch, in hours after its end. */
+/** Events of one epoch, in hours after its end. */
 interface Course {
   readonly epoch: number
-  /** Hours after END that this epoch ended. */
+  /** End of this epoch, in hours after END. */
   readonly ended: number
   readonly published: number | null
   readonly uptime: VoteCourse
@@ -24,7 +24,7 @@ interface VoteCourse {
   readonly opened: number | null
   readonly concluded: number | null
   readonly signed: number | null
-  /** It signed another hash than the one that won. */
+  /** Whether it signed another hash than the winning one. */
   readonly other?: boolean
 }
 
@@ -105,7 +105,7 @@ function fold(looks: readonly Observed[], over: Partial<EvaluatedWatch> = {}) {
 const quarters = (from: number, to: number) =>
   Array.from({ length: Math.round((to - from) * 4) + 1 }, (_, index) => from + index / 4)
 
-/** What is told over the hours, looked at every quarter of an hour. */
+/** Notifications over the hours, observed every quarter of an hour. */
 function notified(courses: readonly Course[], from = -1, to = 60) {
   return fold(quarters(from, to).map((hour) => observationAt(courses, hour))).raised.map(
     ({ event, severity, firedAt, data }) => {
@@ -336,7 +336,7 @@ describe('any course of votes', () => {
   test('is told no more when evidence is missing', () => {
     fc.assert(
       fc.property(courses, hours, fc.func(fc.boolean()), (all, times, isHidden) => {
-        // A look tells one thing of each kind: what is left comes minutes later.
+        // One observation raises one event of each kind: the rest follows minutes later.
         const often = times.flatMap((hour) => [0, 1, 2, 3, 4].map((more) => hour + more / 100))
         const known = fold(often.map((hour) => observationAt(all, hour))).raised
         const hidden = fold(times.map((hour) => observationAt(all, hour, !isHidden(hour)))).raised

@@ -23,7 +23,7 @@ import {
   type Vote,
 } from './reward-votes.ts'
 
-/** What was seen, and when the passing of time alone makes one of the watches fire. */
+/** Last observation, and the earliest time at which time alone makes a watch fire. */
 const Summary = z.object({ seen: z.string(), dueAt: Instant.nullable() })
 type Summary = z.output<typeof Summary>
 
@@ -44,7 +44,7 @@ const prefilter: Prefilter<Settings, Observation, Summary> = {
         openToldAt === null ? [] : [after(openToldAt, AFTER_OPEN_MS)],
       ),
     ].filter((time) => time > observation.at)
-    // What comes with the next look is due at once.
+    // Events left for the next observation are due at once.
     const isLeft = stored !== undefined && hasMore(State.parse(stored), observation)
     const others = [...(isLeft ? [observation.at] : []), ...(dueAt === null ? [] : [dueAt])]
     const times = [...due, ...others].map((time) => time.getTime())
@@ -64,7 +64,7 @@ function after(time: Date, ms: number): Date {
   return new Date(time.getTime() + ms)
 }
 
-/** Everything that counts but the time. */
+/** Everything in the observation except the time. */
 function fingerprint({ epochs }: Observation): string {
   const votes = epochs.map(({ uptime, rewards, ...epoch }) => ({
     ...z.encode(Epoch.pick({ rewardEpochId: true, endedAt: true, publishedAt: true }), epoch),
@@ -169,7 +169,7 @@ const rewardSigningSignal = defineSignal<ProviderTarget, Settings, Observation, 
 const Settings = z.strictObject({})
 type Settings = z.output<typeof Settings>
 
-/** How a vote stands for the provider, in a word. */
+/** The state of a vote for the provider, in one word. */
 function statusOf(vote: Vote | undefined) {
   const word = vote === undefined || !vote.isKnown ? 'unknown' : voteWord(vote)
   return { kind: 'term', key: `bot:term.${word}` } as const
@@ -181,7 +181,7 @@ function voteWord({ signedAt, isConcluded, openedAt }: Vote): string {
   return openedAt === null ? 'notOpen' : 'open'
 }
 
-/** Watches a provider's votes on uptime and rewards. */
+/** Watch type of a provider's votes on uptime and rewards. */
 export const rewardSigning = defineWatchType<
   ProviderTarget,
   Settings,

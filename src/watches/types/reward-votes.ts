@@ -4,24 +4,24 @@ import { HOUR_MS } from '#src/kernel/durations.ts'
 import { Address, Instant, type JsonObject } from '#src/kernel/units.ts'
 import type { Evaluation, Firing } from '../define.ts'
 
-/** From the end of the epoch, or the publication of its rewards, to the first alert. */
+/** Time from the end of the epoch, or the publication of its rewards, to the first alert. */
 export const OPEN_MS = 2 * HOUR_MS
-/** From the publication to the reminder. */
+/** Time from the publication to the reminder. */
 export const REMINDER_MS = 12 * HOUR_MS
-/** The reminder comes so long after the first alert at least, if that was late. */
+/** Least time between the first alert and the reminder, if the alert was late. */
 export const AFTER_OPEN_MS = REMINDER_MS - OPEN_MS
 
 const KINDS = ['uptime', 'rewards'] as const
 type Kind = (typeof KINDS)[number]
 
-/** One vote on an epoch, as the provider has a part in it. */
+/** One vote about an epoch, from the provider's view. */
 const Vote = z.object({
   openedAt: Instant.nullable(),
   concludedAt: Instant.nullable(),
   isConcluded: z.boolean(),
   signedAt: Instant.nullable(),
   signedOther: z.boolean(),
-  /** False: nothing can be said of the signature. */
+  /** False: it is unknown whether the provider signed. */
   isKnown: z.boolean(),
   weightSigned: z.number().nullable(),
 })
@@ -37,43 +37,43 @@ export const Epoch = z.object({
 })
 type Epoch = z.output<typeof Epoch>
 
-/** What is seen of a provider's votes. */
+/** Observation of a provider's votes. */
 export const Observation = z.object({
   position: z.int(),
   at: Instant,
   provider: Address,
   /** The reward epoch in force. */
   rewardEpochId: z.int(),
-  /** The epochs that ended last and in which the provider was registered, oldest first. */
+  /** The last ended epochs in which the provider was registered, oldest first. */
   epochs: z.array(Epoch),
 })
 export type Observation = z.output<typeof Observation>
 
 /**
- * How far one vote has been told. `over`: nothing more is told of it, as it was concluded before the first
- * look, or was missed and a later one of its kind is signed.
+ * Notification stage of one vote. `over`: no more events, because it was concluded before the first
+ * observation, or was missed and a later one of its kind is signed.
  */
 const Stage = z.enum(['waiting', 'open', 'reminded', 'missed', 'signed', 'over'])
 type Stage = z.output<typeof Stage>
-/** There is an alert that no signature has ended. */
+/** Stages with an alert that no signature has ended. */
 const ALERTED: readonly Stage[] = ['open', 'reminded', 'missed']
 
 const EpochState = z.object({
   rewardEpochId: z.int(),
   uptime: Stage,
   rewards: Stage,
-  /** When the open vote on rewards was told. */
+  /** Time of the alert about the open vote on rewards. */
   openToldAt: Instant.nullable(),
 })
 type EpochState = z.output<typeof EpochState>
 
-/** What is kept between looks. */
+/** State between observations. */
 export const State = z.object({
-  /** null before the first look. */
+  /** null before the first observation. */
   epochs: z.array(EpochState).nullable(),
-  /** When the first look was; null before it, and where an earlier version did not keep it. */
+  /** Time of the first observation; null before it, and in states stored by an earlier version. */
   since: Instant.nullable().default(null),
-  /** The last block judged: none is judged twice, as what is left comes with a later one. */
+  /** The last judged block: none is judged twice, and the remaining events follow with a later one. */
   position: z.int(),
 })
 export type State = z.output<typeof State>
@@ -89,18 +89,17 @@ export const Signing = z.object({
   concludedAt: Instant.nullable(),
   signedAt: Instant.nullable(),
   signedOtherHash: z.boolean(),
-  /** Of the weight of all voters; null where it was not counted. */
+  /** Percentage of the weight of all voters; null where it was not counted. */
   weightSignedPercent: z.number().nullable(),
 })
 
 /**
- * Tells of votes on ended epochs that the provider has not signed: two hours after the end (uptime) or
- * after the publication (rewards), once more twelve hours after the publication, and when a vote is
- * concluded without the signature. Recovers with each signature that ends alerts, see `isAnswered`.
+ * Fires for votes on ended epochs that the provider has not signed: two hours after the end (uptime) or
+ * after the publication (rewards), again twelve hours after the publication, and when a vote is concluded
+ * without the signature. Recovers with each signature that ends alerts, see `isAnswered`.
  *
- * Votes that were concluded before the first look are not told. A look tells either one recovery or
- * alerts, of each event one; what is left comes with the next.
- *
+ * Votes concluded before the first observation do not fire. One observation raises either one recovery or
+ * alerts, one of each event; the rest follows with the next.
  */
 export function rewardSigningStatus(previous: State, observation: Observation): Evaluation<State> {
   const { at, position } = observation
@@ -137,8 +136,8 @@ export function rewardSigningStatus(previous: State, observation: Observation): 
 }
 
 /**
- * Whether a signature ends the alerts of a vote: the vote's own, or where the vote was missed, that of
- * a later one of its kind.
+ * Whether a signature ends the alerts of a vote: the vote's own, or if the vote was missed, that of a later
+ * one of its kind.
  *
  * @param last of the vote's alerts
  */
@@ -154,7 +153,7 @@ function phaseOf(epochs: readonly EpochState[]): 'firing' | 'ok' {
   return epochs.some(isAlerted) ? 'firing' : 'ok'
 }
 
-/** The first vote that is newly signed and ends alerts by that. */
+/** The first newly signed vote that ends alerts. */
 function findAnswer(before: readonly EpochState[], observation: Observation): Signed | undefined {
   const signed = observation.epochs.flatMap((epoch) => {
     const state =
@@ -168,7 +167,10 @@ function findAnswer(before: readonly EpochState[], observation: Observation): Si
   return signed.find((one) => before.some((state) => endsWith(state, one)))
 }
 
-/** Whether a signature ends alerts on an epoch. @see isAnswered */
+/**
+ * Whether a signature ends alerts about an epoch.
+ * @see isAnswered
+ */
 function endsWith(state: EpochState, { kind, epoch }: Signed): boolean {
   const stage = state[kind]
   if (state.rewardEpochId === epoch.rewardEpochId) return ALERTED.includes(stage)
@@ -198,7 +200,9 @@ function newEpochState({ rewardEpochId }: Epoch): EpochState {
   return { rewardEpochId, uptime: 'waiting', rewards: 'waiting', openToldAt: null }
 }
 
-/** More than are looked at, so that one whose data is missing for a while is not a new one later. */
+/**
+ * More than are observed, so that an epoch whose data is missing for a while does not count as new later.
+ */
 const EPOCHS_KEPT = 4
 
 interface Signed {
@@ -212,9 +216,9 @@ interface Step {
 }
 
 /**
- * How one epoch goes on.
+ * Advances the state of one epoch.
  *
- * @param events those of this look: each comes once in a look, what is left comes with the next
+ * @param events of this observation: each kind once, the rest follows with the next
  */
 function stepEpoch(
   before: EpochState | undefined,
@@ -235,12 +239,13 @@ function stepEpoch(
     events.add(event)
     return stage
   }
-  /** Concluded before the first look, even where it could not be read then. */
+  /** Whether it was concluded before the first observation, even if it could not be read then. */
   const isPast = (kind: Kind): boolean => {
     if (isFirst || firstAt === null) return isFirst
     const { concludedAt } = epoch[kind]
     if (concludedAt !== null) return concludedAt <= firstAt
-    // The end of an uptime vote is not always known: what ended before, and was never seen open, is past.
+    // The end of an uptime vote is not always known: a vote whose epoch ended before and that was never
+    // seen open counts as past.
     return before === undefined && endedAt <= firstAt
   }
   const nextUptime = nextStage(state.uptime, epoch.uptime, isPast('uptime'), (stage) =>
@@ -249,7 +254,7 @@ function stepEpoch(
       : stage,
   )
   const nextRewards = nextStage(state.rewards, epoch.rewards, isPast('rewards'), (stage) => {
-    // Before the uptime vote is concluded nobody can sign rewards.
+    // Before the uptime vote is concluded rewards cannot be signed.
     if (publishedAt === null || !epoch.uptime.isConcluded) return stage
     if (stage === 'waiting') return since(publishedAt, at) >= OPEN_MS ? 'open' : stage
     if (stage !== 'open' || state.openToldAt === null) return stage

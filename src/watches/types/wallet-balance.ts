@@ -57,7 +57,6 @@ const Moved = z.object({
 /**
  * Fires when the balance moved by at least the threshold since the last observation, in the chosen
  * direction. The first observation only sets the baseline.
- *
  */
 export function balanceChange(
   previous: State,
@@ -133,7 +132,7 @@ const balanceChangeSignal = defineSignal({
   },
 })
 
-/** Watches one balance: the native coin or a token. */
+/** Watch type of one balance: the native coin or a token. */
 export const walletBalance = defineWatchType({
   name: 'wallet-balance',
   target: Target,

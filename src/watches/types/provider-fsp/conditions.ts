@@ -8,16 +8,16 @@ import { eventsOf } from './events.ts'
 import { EXAMPLE } from './round-streak.ts'
 
 /**
- * The minimal conditions of a reward epoch, watched over the last rounds with evidence: what falls here
- * will fall over the epoch.
+ * The minimal conditions of a reward epoch, over the last rounds with evidence: a rate that is too low here
+ * will be too low over the epoch.
  */
 
-/** Rounds with evidence that count: two hours where none is left out. */
+/** Number of rounds with evidence that count: two hours without gaps. */
 export const ROUNDS_KEPT = 80
-/** Below that many there is no rate. */
+/** Least number of rounds for a rate. */
 export const ROUNDS_MIN = 40
 const POLLS_MIN = 30
-/** A rate below it alerts. */
+/** Rate below which an alert fires. */
 const MINIMUM = 0.8
 
 /** Hits and possible hits, oldest first. */
@@ -33,7 +33,7 @@ const Rate = z.object({
   votingRoundId: z.int(),
   rate: z.number(),
   threshold: z.number(),
-  /** What the protocol asks for over the epoch. */
+  /** The protocol's minimum over the epoch. */
   protocolMinimum: z.number(),
   rounds: z.int(),
 })
@@ -42,7 +42,7 @@ const Rate = z.object({
 export interface RateCondition {
   readonly id: 'mc-anchor' | 'mc-fdc'
   readonly protocolMinimum: number
-  /** Hits and possible hits of a round; undefined: no evidence, left out. */
+  /** Hits and possible hits of a round; undefined: no evidence, skipped. */
   count(observation: ProviderObservation): readonly [number, number] | undefined
 }
 
@@ -75,13 +75,13 @@ function lowRate(
   return { state: { kept, isLow }, ...verdictOf(condition.id, isLow, data) }
 }
 
-/** Hits of all that were possible. */
+/** Ratio of hits to possible hits. */
 export function shareOf(counts: readonly (readonly [number, number])[]): number {
   const hits = counts.reduce((sum, [hit]) => sum + hit, 0)
   return hits / counts.reduce((sum, [, possible]) => sum + possible, 0)
 }
 
-/** What a share below its limit, or no longer below it, says. */
+/** Phase and firings of a share that is below its limit, or no longer is. */
 function verdictOf(id: string, isLow: boolean, data: JsonObject) {
   const firing = isLow
     ? ({ event: `fsp.${id}`, severity: 'warning', data } as const)
@@ -131,14 +131,14 @@ function rateSignal(condition: RateCondition, rate: number) {
   })
 }
 
-/** Prices close to the median. */
+/** Condition: prices close to the median. */
 export const ANCHOR: RateCondition = {
   id: 'mc-anchor',
   protocolMinimum: 0.8,
   count: ({ anchors }) => (anchors === null ? undefined : [anchors.hits, anchors.possible]),
 }
 
-/** Participation in the FDC. */
+/** Condition: participation in the FDC. */
 export const PARTICIPATION: RateCondition = {
   id: 'mc-fdc',
   protocolMinimum: 0.6,
@@ -149,7 +149,7 @@ export const PARTICIPATION: RateCondition = {
   },
 }
 
-/** What the protocol asks of the uptime of validators. */
+/** The protocol's minimum of the validators' uptime. */
 export const UPTIME_MINIMUM = 0.8
 
 /** Minimal condition: prices close to the median. */
@@ -159,7 +159,7 @@ export const mcAnchor = rateSignal(ANCHOR, 0.76)
 export const mcFdc = rateSignal(PARTICIPATION, 0.74)
 
 const NodesState = z.object({
-  /** Per node: connected polls and polls of each round, oldest first. */
+  /** Per node: connected polls and all polls of each round, oldest first. */
   kept: z.record(z.string(), Counts),
   isLow: z.boolean(),
 })
@@ -175,7 +175,7 @@ const Uptime = z.object({
   polls: z.int(),
 })
 
-/** Fires while a validator was connected in fewer than 80 % of the polls of the rounds that count. */
+/** Fires while a validator was connected in fewer than 80 % of the polls of the counted rounds. */
 function lowUptime(
   previous: NodesState,
   { provider, nodes }: ProviderObservation,
@@ -248,7 +248,7 @@ export const mcUptime = defineSignal<ProviderTarget, unknown, ProviderObservatio
 })
 
 const ListedState = z.object({
-  /** Nodes that were found missing. */
+  /** Nodes that are missing. */
   missing: z.array(z.string()),
 })
 type ListedState = z.output<typeof ListedState>
@@ -258,7 +258,7 @@ const Listing = z.object({
   provider: Address,
   nodeIds: z.array(z.string()),
   listed: z.int(),
-  /** When the first of their stakes ended or ends, where that is known; of the alert alone. */
+  /** Earliest known end of their stakes; of the alert only. */
   stakeEndsAt: Instant.exactOptional(),
 })
 

@@ -13,7 +13,7 @@ import type { ProviderTarget } from '../provider-target.ts'
 import { eventsOf } from './events.ts'
 import { EXAMPLE } from './round-streak.ts'
 
-/** How unlikely the silence must be for a provider that works. */
+/** Parameter: probability below which a silence is alerted. */
 const PROBABILITY: Parameter = {
   key: 'probability',
   type: 'number',
@@ -22,19 +22,19 @@ const PROBABILITY: Parameter = {
   max: 0.1,
 }
 
-/** Whether 1% of a reward epoch's blocks without an update are worth a warning. */
+/** Parameter: whether silence over 1 % of a reward epoch's blocks is a warning. */
 const WARNING_ENABLED: Parameter = { key: 'warningEnabled', type: 'boolean', default: false }
 
 const Rule = z.enum(['probability', 'one-percent'])
 
 const State = z.object({
-  /** Silent too long, and not heard of since. */
+  /** Whether the silence is too long and continues. */
   isSilent: z.boolean(),
-  /** Block of the last update before that. */
+  /** Block of the last update before the silence. */
   lastUpdateBlock: z.int().nullable(),
-  /** When that update came; where none was seen, when the silence was. */
+  /** Time of that update; if none was seen, start of the observed silence. */
   since: Instant.nullable(),
-  /** What told of the silence last. */
+  /** Rule of the last alert of this silence. */
   rule: Rule.nullable().default(null),
 })
 type State = z.output<typeof State>
@@ -47,25 +47,24 @@ const Silence = z.object({
   rewardEpochId: z.int(),
   blocksSinceUpdate: z.int(),
   lastUpdateBlock: z.int().nullable(),
-  /** The chance of so much silence by luck, such as `3.1e-9`. */
+  /** Probability of such a silence by chance, such as `3.1e-9`. */
   probabilityOfSilence: z.string(),
   threshold: z.number(),
   sortitionWeight: z.int(),
   sampleSize: z.number(),
   onePercentBlocks: z.int(),
   weightShare: z.number(),
-  /** What the alert came from. */
+  /** Rule that fired. */
   rule: Rule,
   /** The last update before the silence. */
   since: Instant,
-  /** From there to now; in a recovery to the update that ended it. */
+  /** Seconds from there to now; in a recovery to the update that ended it. */
   gapSeconds: z.int(),
 })
 
 /**
- * Fires when chance does not explain the silence, or at 1 % of a reward epoch's blocks where that is
- * wanted; recovers with the first update. Blocks that were not read say nothing.
- *
+ * Fires when chance does not explain the silence, or at 1 % of a reward epoch's blocks if that is enabled;
+ * recovers with the first update. Blocks that were not read do not count.
  */
 function fastUpdateSilence(
   previous: State,
@@ -99,7 +98,7 @@ function fastUpdateSilence(
     const state = { isSilent: true, lastUpdateBlock: part.lastUpdateBlock, since, rule }
     return { state, phase: 'firing', firings: [{ event: 'fsp.fast-updates', severity, data }] }
   }
-  // A change of parameters is no update: only one that came ends the silence.
+  // A change of parameters is no update: only a received one ends the silence.
   const isHeard =
     part.lastUpdateBlock !== null && part.lastUpdateBlock > (previous.lastUpdateBlock ?? -1)
   if (previous.isSilent && !isHeard) {

@@ -36,7 +36,7 @@ export const fdcSignature = roundSignal({
   },
 })
 
-/** FDC data in `submit1`, where nothing reads it. */
+/** FDC data in `submit1`, which the protocol ignores. */
 export const fdcSubmit1 = roundSignal({
   id: 'fdc-submit1',
   group: 'fdc',

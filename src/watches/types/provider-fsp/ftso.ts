@@ -11,7 +11,7 @@ export const ftsoCommit = roundSignal({
   example: { reason: 'missing', tx: null },
 })
 
-/** A reveal in the first half of the round that follows. Missing after a commit it is penalised. */
+/** A reveal in the first half of the next round. Missing after a commit it is penalised. */
 export const ftsoReveal = roundSignal({
   id: 'ftso-reveal',
   group: 'ftso',
@@ -27,7 +27,7 @@ export const ftsoReveal = roundSignal({
   example: { reason: 'late', tx: EXAMPLE.tx, commitPresent: true, penalised: true },
 })
 
-/** A signature of the result in the second half of the round that follows. */
+/** A signature of the result in the second half of the next round. */
 export const ftsoSignature = roundSignal({
   id: 'ftso-signature',
   group: 'ftso',

@@ -18,10 +18,13 @@ import { balanceLow, rewardsUnclaimed, txFailed } from './transactions.ts'
 
 const Settings = z.strictObject({})
 
-/** Some twenty rounds of 100 providers are read back in a tenth of a second, between which others get a turn. */
+/**
+ * About twenty rounds of 100 providers are decoded in a tenth of a second, with returns to the event loop
+ * in between.
+ */
 const BLOCKS_PER_LOOK = 1500
 
-/** Checks of a round that a person sees at a glance, and their marks. */
+/** Checks of a round in the summary for people, with their marks. */
 const SHOWN = ['commit', 'reveal', 'signature', 'bitVote', 'fdcSignature'] as const
 const MARKS = { good: '✓', bad: '✕', unknown: '–', 'not-applicable': '–' } as const
 
@@ -33,9 +36,8 @@ function isRoundEnd({ isBetween }: ProviderObservation): boolean {
 }
 
 /**
- * Watches a data provider in every voting round and reward epoch. First the signals of the published
- * table, then those that are off by default.
- *
+ * Watch type of a data provider in every voting round and reward epoch. First the signals of the published
+ * table, then those disabled by default.
  */
 export const providerFsp = defineWatchType<
   ProviderTarget,

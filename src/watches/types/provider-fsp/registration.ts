@@ -24,7 +24,7 @@ const MINUTES: Parameter = {
 }
 
 const RegistrationState = z.object({
-  /** The last reward epoch whose registration was found missing; null while none is. */
+  /** The last reward epoch without registration; null while there is none. */
   missingFor: z.int().nullable(),
 })
 type RegistrationState = z.output<typeof RegistrationState>
@@ -42,10 +42,9 @@ const Registration = z.object({
 })
 
 /**
- * Fires once per reward epoch when registration is still missing `minutes` after it opened, at the
- * latest when the signing policy is fixed; recovers when the provider is registered, for that epoch or
- * a later one. It makes no difference whether the provider is registered for the epoch in force.
- *
+ * Fires once per reward epoch when registration is still missing `minutes` after it opened, at the latest
+ * when the signing policy is fixed; recovers when the provider is registered, for that epoch or a later
+ * one. Registration for the epoch in force makes no difference.
  */
 function registrationMissing(
   previous: RegistrationState,
@@ -53,7 +52,7 @@ function registrationMissing(
   parameters: ParameterValues,
 ): Evaluation<RegistrationState> {
   const isOpen = previous.missingFor !== null
-  // Rounds that an earlier version kept do not say when registration may close.
+  // Rounds stored by an earlier version lack the time at which registration may close.
   if (part === null || part.closesAtEarliest === null)
     return { state: previous, phase: isOpen ? 'firing' : 'unknown', firings: [] }
   const minutes = Number(parameters['minutes'])
@@ -69,7 +68,7 @@ function registrationMissing(
   })
   const isNotified = previous.missingFor !== null && previous.missingFor >= part.epoch
   if (part.isRegistered) {
-    // Registered for an epoch before the one that is missing: a round that came late.
+    // Registered for an earlier epoch than the missing one: a round that was read late.
     if (isOpen && (previous.missingFor ?? 0) > part.epoch) {
       return { state: previous, phase: 'firing', firings: [] }
     }
@@ -140,7 +139,7 @@ export const registration = defineSignal<
 })
 
 const PolicyState = z.object({
-  /** Reward epoch whose policy was found without the provider; null while none is. */
+  /** Reward epoch whose policy lacks the provider; null while none does. */
   absentFrom: z.int().nullable(),
 })
 type PolicyState = z.output<typeof PolicyState>
@@ -151,21 +150,21 @@ const Membership = z.object({
   rewardEpochId: z.int(),
   startVotingRoundId: z.int(),
   voters: z.int(),
-  /** When the epoch starts, or started. */
+  /** Start of the epoch. */
   startsAt: Instant,
-  /** Whether that epoch is in force already. */
+  /** Whether that epoch is already in force. */
   active: z.boolean(),
 })
 
 /**
  * Fires when the signing policy in force, or the next one once it is fixed, lacks the provider; recovers
- * with a policy that has it. Judges the first policy it sees too.
+ * with a policy that contains it. Judges the first policy too.
  */
 function notInSigningPolicy(
   previous: PolicyState,
   { provider, policy }: ProviderObservation,
 ): Evaluation<PolicyState> {
-  // Rounds that an earlier version kept do not say when the epoch in force began.
+  // Rounds stored by an earlier version lack the start of the epoch in force.
   const began = policy?.current.startsAt ?? null
   if (policy === null || (policy.next === null && began === null)) {
     const phase = previous.absentFrom === null ? 'unknown' : 'firing'
@@ -173,7 +172,7 @@ function notInSigningPolicy(
   }
   const { current, next } = policy
   const last = next ?? { ...current, startsAt: began ?? 0 }
-  // The newest policy decides: it says how things will be.
+  // The newest policy decides, because it applies next.
   const data = z.encode(Membership, {
     provider,
     rewardEpochId: last.epoch,

@@ -28,17 +28,17 @@ const ROUNDS: Parameter = {
   step: 1,
 }
 
-/** What is kept between rounds. */
+/** State between rounds. */
 export const StreakState = z.object({
-  /** The last round judged; a gap resets the streak. */
+  /** The last judged round; a gap resets the streak. */
   lastRound: z.int().nullable(),
   streak: z.int(),
-  /** First bad round since the last good one, and its start. */
+  /** First bad round since the last good one, with its start. */
   firstRound: z.int().nullable(),
   firstAt: z.int().nullable(),
-  /** Bad rounds since the last good one. */
+  /** Number of bad rounds since the last good one. */
   missed: z.int(),
-  /** The streak was long enough once and no good round has come since. */
+  /** Whether the streak was long enough and no good round has followed. */
   isBroken: z.boolean(),
   /** Checks that were bad and have not been good since. */
   bad: z.array(z.enum(ROUND_CHECKS)),
@@ -55,7 +55,7 @@ const INITIAL: StreakState = {
   bad: [],
 }
 
-/** What of a round signal's `data` a message needs, alert and recovery alike. */
+/** The properties of a round signal's `data` that messages of alert and recovery share. */
 const RoundData = z.looseObject({
   provider: Address,
   /** The last bad round. */
@@ -72,34 +72,33 @@ const RoundData = z.looseObject({
   address: Address.nullish(),
 })
 
-/** A signal about voting rounds, as it is written down. */
+/** Declaration of a signal about voting rounds. */
 export interface RoundSignal {
   readonly id: string
   readonly group: SignalGroup
   readonly defaultEnabled?: boolean
-  /** Bad when one of them is; good when one is and each that was bad has been good since. */
+  /** Bad when one of them is bad; good when one is good and each that was bad has been good since. */
   readonly checks: readonly RoundCheck[]
-  /** Whether several rounds in a row make the alert; otherwise one does. */
+  /** Whether an alert needs several rounds in a row; otherwise one. */
   readonly isStreak: boolean
   readonly severity: Severity
   /** Makes an alert of a streak critical whatever its length. */
   isCritical?(check: StoredCheck): boolean
-  /** The address the reader should look after. */
+  /** Role of the address that the alert shows. */
   readonly role: 'submit' | 'submitSignatures' | 'signingPolicy'
-  /** What an alert shows beside the usual. */
+  /** Additional display values of an alert. */
   facts?(data: JsonObject): DisplayValues
-  /** What only the sentences of an alert say, and no field of it. */
+  /** Display values for the sentences of an alert that are no fields. */
   words?(data: JsonObject): DisplayValues
-  /** Values of a believable alert, beside the usual. */
+  /** Additional values of the example alert. */
   readonly example: JsonObject
 }
 
 /**
- * A signal that judges every voting round: it alerts after `rounds` bad ones in a row, or after one, and
- * recovers with the first good one. Rounds without evidence reset the streak and prove nothing; rounds
- * without the duty neither continue nor reset it, and rounds judged before are passed over; one
- * that was over before anybody watched is no evidence.
- *
+ * Creates a signal that judges every voting round: it alerts after `rounds` bad ones in a row, or after
+ * one, and recovers with the first good one. Rounds without evidence reset the streak and prove nothing;
+ * rounds without the duty neither continue nor reset it, and rounds judged before are skipped; one that was
+ * over before the watch began is no evidence.
  */
 export function roundSignal(
   one: RoundSignal,
@@ -261,7 +260,7 @@ function asHash(text: string): `0x${string}` {
   return `0x${text.replace(/^0x/, '')}`
 }
 
-/** Addresses of the provider that examples are about. */
+/** Addresses of the provider in examples. */
 export const EXAMPLE = {
   provider: '0x0Be579444595e122Bc9B236bEFCb598B1CB7F1cE',
   address: '0xc4a19715F3Dd209F01E84ABe65De7c2E9C8b6269',

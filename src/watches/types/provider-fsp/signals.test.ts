@@ -83,7 +83,7 @@ function checks(
   )
 }
 
-/** Folds observations as the watch would: state through storage, news only. */
+/** Folds observations as the watch does: state through storage, news only. */
 function fold(
   signal: FspSignal,
   observations: readonly ProviderObservation[],
@@ -161,7 +161,7 @@ describe.each(STREAKS)('%s', (id, check) => {
     ['GGG', []],
     ['UUU', []],
   ])('with two rounds asked for, %s tells %j', (pattern, notified) => {
-    // Gaps leave the indexes of later rounds as they are.
+    // Gaps leave the indexes of later rounds unchanged.
     const found = fold(find(id), rounds(pattern, check)).notified
     expect(found).toEqual(notified)
   })
@@ -447,7 +447,7 @@ test('not-in-policy fires for the newest policy and recovers with one that has t
   ).toEqual(['1 critical', '4 recovered'])
   const first = fold(notInPolicy, [observation(0, policy(false, null))])
   expect(first.notified).toEqual(['0 critical'])
-  // Round 1,518,720 began then, and reward epoch 452 with it.
+  // Round 1,518,720 began then, and with it reward epoch 452.
   expect(first.steps[0]?.firings[0]?.data).toMatchObject({
     rewardEpochId: 452,
     startsAt: '2026-11-19T19:00:00.000Z',

@@ -31,11 +31,11 @@ const Failed = z.object({
 })
 
 const FailedState = z.object({
-  /** What failed last time it was tried: sender, contract and function. */
+  /** Last failures by sender, contract and function, until they succeed. */
   failing: z.array(z.string()),
-  /** Told of a failure, and not yet of its end. */
+  /** Whether a failure was notified whose recovery was not. */
   isTold: z.boolean(),
-  /** The last success of something that had failed. */
+  /** The last success of a failing combination. */
   repaired: Failed.nullable(),
 })
 type FailedState = z.output<typeof FailedState>
@@ -43,9 +43,8 @@ type FailedState = z.output<typeof FailedState>
 const NOTHING_FAILED: FailedState = { failing: [], isTold: false, repaired: null }
 
 /**
- * Fires when a transaction to a protocol contract was reverted, races that are lost every day apart;
- * recovers when everything that failed has succeeded again.
- *
+ * Fires when a transaction to a protocol contract was reverted, except in races lost daily; recovers when
+ * every failing combination has succeeded again.
  */
 function transactionFailed(
   previous: FailedState,
@@ -141,17 +140,17 @@ const MINIMUM_FLR: Parameter = {
   step: 1,
 }
 
-/** At that much and below it is critical. */
+/** Balance up to which an alert is critical. */
 const CRITICAL_WEI = parseEther('5')
 
-/** How low a balance is by the usual limits; undefined where it is not. */
+/** Severity of a low balance by the default limits; undefined if it is not low. */
 export function lowSeverity(balanceWei: bigint): 'warning' | 'critical' | undefined {
   if (balanceWei <= CRITICAL_WEI) return 'critical'
   return balanceWei < parseEther(String(MINIMUM_FLR.default)) ? 'warning' : undefined
 }
 
 const LowState = z.object({
-  /** Addresses that were found low and are not well above the limit again. */
+  /** Low addresses that have not risen well above the limit since. */
   low: z.array(Address),
 })
 type LowState = z.output<typeof LowState>
@@ -166,8 +165,8 @@ const Low = z.object({
 })
 
 /**
- * Fires while an address that pays for the provider's transactions holds less than `minimumFlr`;
- * recovers when all hold 1.2 times as much.
+ * Fires while an address that pays for the provider's transactions holds less than `minimumFlr`; recovers
+ * when all hold 1.2 times as much.
  */
 function balanceTooLow(
   previous: LowState,
@@ -224,7 +223,7 @@ const lowExample = {
   limitWei: '25000000000000000000',
 }
 
-/** An address that pays for transactions and runs out of FLR. */
+/** An address that pays for transactions is low on FLR. */
 export const balanceLow = defineSignal<ProviderTarget, unknown, ProviderObservation, LowState>({
   id: 'balance-low',
   group: 'transactions',
@@ -244,7 +243,7 @@ export const balanceLow = defineSignal<ProviderTarget, unknown, ProviderObservat
   },
 })
 
-/** So long before the oldest expires, unclaimed rewards are a warning. */
+/** Time before the expiry of the oldest at which unclaimed rewards become a warning. */
 const NEAR_EXPIRY_SECONDS = 14 * DAY_SECONDS
 
 /** `data` of both events of `rewards-unclaimed`. */
