@@ -8,7 +8,7 @@ const Bytes = z
 const Amount = z.string().regex(/^0x[0-9a-fA-F]{1,64}$/)
 const Item = z.looseObject({}).nullable()
 
-/** What each method that is asked answers; the parts of an item are checked where they are used. */
+/** Schema of each used method's answer; parts of an item are validated where they are used. */
 const ANSWERS: Readonly<Record<string, z.ZodType>> = {
   eth_blockNumber: Amount,
   eth_call: Bytes,
@@ -24,9 +24,9 @@ const ANSWERS: Readonly<Record<string, z.ZodType>> = {
 }
 
 /**
- * Makes sure that an answer has the shape its method promises, before anything is read from it.
+ * Checks that an answer has the shape of its method, before it is parsed.
  *
- * @throws EndpointError when it has not: the endpoint is at fault, not who asked
+ * @throws EndpointError when it has not: the endpoint is at fault, not the caller
  */
 export function checkAnswer(method: string, answer: unknown): void {
   const fits = ANSWERS[method]?.safeParse(answer).success ?? answer !== undefined

@@ -7,29 +7,32 @@ import { isExecutionFailure } from './failures.ts'
 import { type ContractCall, readBatch, readWord } from './multicall.ts'
 import { forEachAtOnce } from './parallel.ts'
 
-/** Where balances are read. */
+/** Dependencies of reading balances. */
 export interface BalanceSource {
   readonly endpoints: Endpoints
   readonly multicallAddress: Address
 }
 
-/** A question and its place among all that were asked. */
+/** A query and its index among all queries. */
 interface Asked extends BalanceQuery {
   readonly place: number
 }
 
 const BATCH_SIZE = 500
 const BATCHES_AT_ONCE = 4
-/** Batches of one token that spoils them: anybody can deploy one that answers some accounts only. */
+/**
+ * Upper limit of the batches repeated for one token that makes them fail: anybody can deploy one that
+ * answers for some accounts only.
+ */
 const TRIES_PER_TOKEN = 24
 
 /**
- * Balances in the smallest unit at the end of `block`, in the order asked; undefined where a contract
- * gave no number.
+ * Balances in the smallest unit at the end of `block`, in the given order; undefined where a contract
+ * returned no number.
  *
- * A token that burns all gas makes its neighbours in a batch fail too. So whatever failed is asked
- * once more, apart from other tokens: a bad token spoils no answer but its own. A token that needs much gas
- * is asked in smaller batches.
+ * A token that burns all gas makes the other calls of its batch fail too. So failed calls are repeated,
+ * apart from other tokens: a bad token affects no other answer. A token that needs much gas is queried in
+ * smaller batches.
  *
  * @throws AppError upstream `dependency_unavailable`
  */
@@ -67,7 +70,7 @@ export async function readBalances(
       const rest = left.slice(batch.length)
       left = batch.length === 1 ? rest : [...unanswered, ...rest]
       if (unanswered.length === 0) continue
-      // As many as had enough gas, or half of them where none had.
+      // The number of calls that had enough gas, or half of the batch if none had.
       const answered = batch.length - unanswered.length
       size = answered > 0 ? answered : Math.ceil(batch.length / 2)
     }
@@ -75,7 +78,7 @@ export async function readBalances(
   return asked.map(({ place }) => found.get(place))
 }
 
-/** Per question the balance, `failed` when the call failed, `none` when it answered something else. */
+/** For each query the balance, `failed` when the call failed, `none` when it returned something else. */
 function readOneBatch(
   { endpoints, multicallAddress }: BalanceSource,
   batch: readonly Asked[],
@@ -94,7 +97,7 @@ function readOneBatch(
   }, signal)
 }
 
-/** The call that answers one question. */
+/** The contract call of one query. */
 function balanceCall({ address, asset }: BalanceQuery, multicallAddress: Address): ContractCall {
   if (asset === 'FLR') {
     const call = { abi: NATIVE_BALANCE_ABI, args: [address] } as const

@@ -6,7 +6,7 @@ import type { RpcClient } from './endpoints.ts'
 import { EndpointError } from './failures.ts'
 import { Quantity } from './quantity.ts'
 
-/** The last second of the year 9999: what a `Date` and the database hold without doubt. */
+/** The last second of the year 9999, which a `Date` and the database can represent. */
 const SECONDS_MAX = 253_402_300_799n
 const Block = z.object({
   number: Quantity.refine((number) => number <= BigInt(Number.MAX_SAFE_INTEGER)),
@@ -17,10 +17,10 @@ const Block = z.object({
 /**
  * The newest block with `confirmations` blocks counted from this endpoint's tip, itself included.
  *
- * Block 0 while the chain is shorter than that. Endpoints may be behind each other, so both reads
- * use this one.
+ * Block 0 while the chain is shorter than that. Endpoints may be behind each other, so both reads use this
+ * one.
  *
- * @throws EndpointError when the endpoint does not have the block it just counted
+ * @throws EndpointError when the endpoint lacks the block it just counted
  */
 export async function readConfirmedBlock(
   client: RpcClient,
@@ -43,7 +43,8 @@ export async function readBlock(client: RpcClient, number: number): Promise<Bloc
 }
 
 /**
- * Makes sure that an endpoint has all blocks up to `number`: what it knows of later ones is nothing.
+ * Checks that an endpoint has all blocks up to `number`, because its empty answers for later ones mean
+ * nothing.
  *
  * @throws EndpointError when it is behind
  */
@@ -58,9 +59,9 @@ export function confirmedNumber(tip: number, confirmations: number): number {
 }
 
 /**
- * A block as JSON-RPC answers it.
+ * Parses a block of a JSON-RPC answer.
  *
- * @throws ZodError when it is not one
+ * @throws ZodError
  */
 export function toBlockRef(answer: unknown): BlockRef {
   const { number, hash, timestamp } = Block.parse(answer)

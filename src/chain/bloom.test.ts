@@ -8,7 +8,7 @@ const hundred = Array.from({ length: 100 }, (_, n) =>
 
 describe('a bloom filter', () => {
   test('is the known one for a hundred known values', () => {
-    // The same values and the same answer as in go-ethereum, core/types/bloom9_test.go.
+    // The values and the result of go-ethereum's core/types/bloom9_test.go.
     const known = '0xc8d3ca65cdb4874300a9e39475508f23ed6da09fdbc487f89a2dcf50b09eb263'
     expect(keccak256(bloomOf(hundred))).toBe(known)
   })
@@ -30,7 +30,10 @@ describe('a bloom filter', () => {
   })
 })
 
-/** Three bits for each value: eleven of the first, second and third pair of bytes of its hash. */
+/**
+ * Bloom filter of values: three bits each, from eleven bits of the first, second and third pair of bytes of
+ * the hash.
+ */
 function bloomOf(values: readonly Hex[]): Hex {
   let bits = 0n
   for (const value of values) {

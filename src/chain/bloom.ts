@@ -3,9 +3,9 @@ import { type Hex, hexToBytes, keccak256, size } from 'viem'
 const BLOOM_BYTES = 256
 
 /**
- * Whether a block may have an event with this address or topic, by the bloom filter in its head.
+ * Whether a block may contain an event with this address or topic, by the bloom filter of its header.
  *
- * false is certain. true is not: some blocks only look as if.
+ * false is certain; true may be a false positive.
  *
  * @see Ethereum yellow paper, 4.3.1
  */

@@ -3,21 +3,21 @@ import { type Address, ZERO_ADDRESS } from '#src/kernel/units.ts'
 import type { RpcClient } from './endpoints.ts'
 import { isExecutionFailure } from './failures.ts'
 
-/** A question to one contract. */
+/** A call of one contract. */
 export interface Call {
   readonly to: Address
   readonly data: Hex
 }
 
-/** When a contract is asked, and what the question pays. */
+/** Block and value of a call. */
 export interface CallOptions {
-  /** The state at the end of this block; the newest without it. */
+  /** State at the end of this block; by default of the newest. */
   readonly block?: number | undefined
-  /** Paid out of coins that exist for this call alone; 0 without it. */
+  /** Coins paid by the call, which need not exist; 0 by default. */
   readonly value?: bigint
 }
 
-/** What a contract answers; undefined when it fails or is not there. */
+/** Calls a contract; undefined when it reverts or does not exist. */
 export async function readCall(
   client: RpcClient,
   { to, data }: Call,

@@ -18,36 +18,39 @@ import { isUnreadable } from './spans.ts'
 import { readAssetInfo } from './tokens.ts'
 import { createTurns, type TurnLimits } from './turns.ts'
 
-/** How the chain is reached. */
+/** Settings of the chain's client. */
 export interface ChainOptions {
-  /** JSON-RPC endpoints, http or https; the first is the primary one. Credentials never reach the log. */
+  /** JSON-RPC endpoints, http or https; the first is the primary one. Credentials are never logged. */
   readonly rpcUrls: readonly string[]
   readonly chainId: number
   readonly log: Logger
-  /** How long one endpoint may take to answer one request; 5000 without it. */
+  /** Timeout of one request; 5000 by default. */
   readonly timeoutMs?: number
-  /** Multicall3, where it is not at its usual address. */
+  /** Multicall3, if not at its usual address. */
   readonly multicallAddress?: Address
-  /** The FlareContractRegistry, where it is not at its usual address. */
+  /** The FlareContractRegistry, if not at its usual address. */
   readonly contractRegistry?: Address | undefined
-  /** Says when an endpoint that failed is tried again; the machine's clock without it. */
+  /** Decides when a failed endpoint is retried; the machine's clock by default. */
   readonly clock?: Clock
-  /** Addresses that contracts had before, by registry name, as `RoundReader.contracts` says them. */
+  /** Former addresses of contracts, by registry name, as returned by `RoundReader.contracts`. */
   readonly formerContracts?: () => Promise<Readonly<Record<string, readonly Address[]>>>
-  /** How many questions there may be at once; any number without it. */
+  /** Upper limits of concurrent and waiting requests; unlimited by default. */
   readonly limits?: TurnLimits
 }
 
 const TIMEOUT_MS = 5000
-/** Without a new block for so long every endpoint is asked for one. */
+/** Time without a new block after which every endpoint is asked for one. */
 const STANDSTILL_MS = 10_000
-/** Anybody can have a contract asked whether a signature is good, and the contract decides how long that takes. */
+/**
+ * Limits of signature checks: anybody can cause a contract to be called, and the contract decides how long
+ * that takes.
+ */
 const VERIFICATIONS = { atOnce: 3, waitingMax: 12 } as const
-/** Anybody can ask about any address, so what is remembered has a bound. */
+/** Upper limit of the cached tokens, because anybody can request any address. */
 const REMEMBERED_TOKENS_MAX = 10_000
 const NATIVE_ASSET: AssetInfo = { symbol: 'FLR', decimals: NATIVE_DECIMALS }
 
-/** Facts from the chain through JSON-RPC. Connects to nothing before the first question. */
+/** Creates the client of a chain over JSON-RPC. It connects with the first request. */
 export function createChain({
   rpcUrls,
   chainId,
@@ -76,7 +79,7 @@ export function createChain({
   let newest = { number: 0, atMs: 0 }
 
   return {
-    // An endpoint that is behind the others, or stands still, is passed over while one of them does not.
+    // An endpoint that is behind the others, or stands still, is skipped while another has newer blocks.
     confirmedBlock: async (confirmations, signal) => {
       const nowMs = clock.now().getTime()
       const isQuick = nowMs - newest.atMs < STANDSTILL_MS
@@ -87,7 +90,7 @@ export function createChain({
         signal,
       )
       const block = heard.reduce((one, other) => (other.number > one.number ? other : one))
-      // A tip that nobody has any more was named by mistake: it is not waited for.
+      // A tip that no endpoint has any more was reported by mistake: it is not waited for.
       const isGone = !isQuick && block.number < newest.number
       if (block.number > newest.number || isGone) newest = { number: block.number, atMs: nowMs }
       return block
@@ -136,7 +139,7 @@ export function createChain({
   }
 }
 
-/** Keeps one more; beyond the bound the one known longest is forgotten. */
+/** Caches a token; beyond the limit the oldest entry is dropped. */
 function remember(tokens: Map<Address, AssetInfo>, token: Address, info: AssetInfo): void {
   const [oldest] = tokens.keys()
   if (tokens.size >= REMEMBERED_TOKENS_MAX && oldest !== undefined) tokens.delete(oldest)

@@ -2,21 +2,24 @@ import { parseAbi } from 'viem'
 import type { Address } from '#src/kernel/units.ts'
 
 /**
- * Multicall3, at the same address on Flare and Songbird as nearly everywhere.
+ * Multicall3, at the same address on Flare, Songbird and most chains.
  *
  * @see mds1/multicall, `Multicall3.sol`
  */
 export const MULTICALL3_ADDRESS: Address = '0xcA11bde05977b3631167028862bE2a173976CA11'
 
-/** The chain's own coin, FLR. */
+/** Decimals of the chain's own coin, FLR. */
 export const NATIVE_DECIMALS = 18
 
-/** Multicall3's own view of an account's coins; called through `aggregate3` like any other. */
+/** Multicall3's view of an account's coins; called through `aggregate3` like any other. */
 export const NATIVE_BALANCE_ABI = parseAbi([
   'function getEthBalance(address account) view returns (uint256)',
 ])
 
-/** What is read of a token. @see EIP-20 */
+/**
+ * The used functions of a token.
+ * @see EIP-20
+ */
 export const TOKEN_ABI = parseAbi([
   'function balanceOf(address account) view returns (uint256)',
   'function symbol() view returns (string)',
@@ -24,19 +27,19 @@ export const TOKEN_ABI = parseAbi([
 ])
 
 /**
- * Flare's list of its own contracts, at the same address on all its networks.
+ * Flare's registry of its contracts, at the same address on all its networks.
  *
  * @see flare-foundation/flare-smart-contracts-v2, `IFlareContractRegistry`
  */
 export const CONTRACT_REGISTRY_ADDRESS: Address = '0xaD67FE66660Fb8dFE9d6b1b4240d8650e30F6019'
 
-/** What is read of the list: all of it at once. */
+/** The used function of the registry, which returns all entries. */
 export const CONTRACT_REGISTRY_ABI = parseAbi([
   'function getAllContracts() view returns (string[] names, address[] addresses)',
 ])
 
 /**
- * What is read of the price feeds. Reading can cost a fee, which an `eth_call` only has to name.
+ * The used functions of the price feeds. Reading can cost a fee, which an `eth_call` only has to name.
  *
  * @see flare-foundation/flare-smart-contracts-v2, `FtsoV2Interface`
  */
@@ -49,7 +52,10 @@ export const FTSO_V2_ABI = parseAbi([
   'function getFeedIdChanges() view returns (FeedIdChange[] changes)',
 ])
 
-/** What is read of our payment router. @see `router/PrepaidRouter.sol` */
+/**
+ * The used functions of our payment router.
+ * @see `router/PrepaidRouter.sol`
+ */
 export const ROUTER_ABI = parseAbi([
   'event Paid(bytes32 indexed handle, address indexed payer, address indexed token, uint256 amount)',
   'function pay(bytes32 handle, address token, uint256 amount)',
@@ -71,7 +77,10 @@ export const ROUTER_ABI = parseAbi([
   'error Reentered()',
 ])
 
-/** What tokens say when they refuse a transfer. @see EIP-6093 */
+/**
+ * Errors with which tokens refuse a transfer.
+ * @see EIP-6093
+ */
 export const TOKEN_ERRORS_ABI = parseAbi([
   'error ERC20InsufficientBalance(address sender, uint256 balance, uint256 needed)',
   'error ERC20InsufficientAllowance(address spender, uint256 allowance, uint256 needed)',

@@ -20,8 +20,8 @@ import { Quantity } from './quantity.ts'
 import type { Turns } from './turns.ts'
 
 /**
- * One endpoint, good for one question. Each request has the time limit of its own; one that is refused is
- * sent again, alone, a few times. Every answer has the shape that its method promises.
+ * One endpoint, for the requests of one read. Each request has a timeout of its own; a refused one is
+ * retried a few times. Every answer is validated against its method.
  */
 export type RpcClient = Client<HttpTransport>
 
@@ -29,13 +29,13 @@ export type RpcClient = Client<HttpTransport>
 export interface Endpoints {
   readonly count: number
   /**
-   * The answer of the first endpoint on which `read` does not fail; all its requests go to that one.
+   * Runs `read` on one endpoint after another until it succeeds; all requests of a run go to one endpoint.
    *
-   * An endpoint that failed is passed over for a while: the others are asked before it.
+   * An endpoint that failed rests for a while: the others are tried before it.
    *
-   * @param limitMs how long each request may take, if that is less than the usual limit
+   * @param limitMs timeout of each request, if shorter than the usual one
    * @throws AppError upstream `dependency_unavailable` when all of them failed
-   * @throws the signal's reason when the caller gives up
+   * @throws the signal's reason when the caller aborts
    */
   ask<T>(
     read: (client: RpcClient) => Promise<T>,
@@ -43,9 +43,9 @@ export interface Endpoints {
     limitMs?: number,
   ): Promise<T>
   /**
-   * The first answer that is enough, from as many endpoints as it takes; when none is, one of the others.
+   * Runs `read` on endpoints until an answer is sufficient; if none is, returns one of the others.
    *
-   * For questions of absence: what one endpoint has not seen another may have.
+   * For queries whose empty answer proves nothing: another endpoint may have seen more.
    *
    * @throws as `ask` does, when no endpoint gave any answer
    */
@@ -55,8 +55,8 @@ export interface Endpoints {
     signal: AbortSignal | undefined,
   ): Promise<T>
   /**
-   * The same, and whether that is all there is to hear: false when the answer is not enough and one of the
-   * other endpoints, which might have known more, did not answer.
+   * As `askUntil`, with a flag whether the answer is final: false when it is not sufficient and another
+   * endpoint, which might have known more, did not answer.
    *
    * @throws as `ask` does, when no endpoint gave any answer
    */
@@ -66,11 +66,10 @@ export interface Endpoints {
     signal: AbortSignal | undefined,
   ): Promise<{ readonly answer: T; readonly isSure: boolean }>
   /**
-   * The answers of every endpoint that gives one, all asked at the same time; none when nobody answers.
-   * For what must not rest on the word of one. Endpoints that failed a moment ago are asked only while no
-   * other is left.
+   * The answers of all endpoints, asked concurrently; empty when none answers. For facts that must not rest
+   * on a single endpoint. Resting endpoints are asked only while no other is left.
    *
-   * @throws the signal's reason when the caller gives up
+   * @throws the signal's reason when the caller aborts
    */
   askEach<T>(
     read: (client: RpcClient) => Promise<T>,
@@ -78,36 +77,36 @@ export interface Endpoints {
   ): Promise<readonly T[]>
 }
 
-/** What endpoints need to know. */
+/** Settings of the endpoints. */
 export interface EndpointOptions {
   /** The first is the primary one. */
   readonly rpcUrls: readonly string[]
-  /** An endpoint of any other chain is never used. */
+  /** Endpoints of any other chain are never used. */
   readonly chainId: number
   readonly log: Logger
   readonly clock: Clock
-  /** How long one request may take. */
+  /** Timeout of one request. */
   readonly timeoutMs: number
 }
 
 interface Endpoint {
   readonly url: string
-  /** How the log names it: its place in the list and its origin, which hold no credentials. */
+  /** Name in the log: index and origin, which contain no credentials. */
   readonly name: { readonly endpoint: number; readonly origin: string }
   chain: 'unknown' | 'right' | 'wrong'
-  /** When it was asked which chain it serves, as epoch milliseconds. */
+  /** Time at which its chain id was checked, in epoch milliseconds. */
   checkedAtMs: number
-  /** Passed over until then, as epoch milliseconds; 0 when it answered last time. */
+  /** Time until which it rests, in epoch milliseconds; 0 when its last answer succeeded. */
   restsUntilMs: number
   readonly pace: Pace
 }
 
 const REST_MS = 30_000
-/** How long what an endpoint said of its chain is believed. */
+/** Time for which an endpoint's chain id is trusted. */
 const CHECK_MS = HOUR_MS
 const RETRY_AFTER_SECONDS = 10
 
-/** Watches over endpoints; connects to none before the first question. */
+/** Creates the endpoints; connects with the first request. */
 export function createEndpoints({
   rpcUrls,
   chainId,
@@ -132,7 +131,7 @@ export function createEndpoints({
     signal: AbortSignal | undefined,
     limitMs: number,
   ): Promise<T> {
-    // What a read that failed still has under way is of no use to anybody.
+    // Aborts the remaining requests of a read that failed.
     const over = new AbortController()
     const either = signal ? AbortSignal.any([signal, over.signal]) : over.signal
     const isWell = endpoint.restsUntilMs === 0
@@ -152,7 +151,7 @@ export function createEndpoints({
   async function checkChain(endpoint: Endpoint, client: RpcClient): Promise<void> {
     if (endpoint.chain === 'wrong') endpoint.checkedAtMs = clock.now().getTime()
     const found = z.decode(Quantity, await client.request({ method: 'eth_chainId' }))
-    // Several questions may check at once; the first one to know says it.
+    // Several reads may check concurrently; only the first one logs the result.
     const isNews = endpoint.chain !== 'wrong'
     endpoint.checkedAtMs = clock.now().getTime()
     endpoint.chain = found === BigInt(chainId) ? 'right' : 'wrong'
@@ -245,7 +244,7 @@ export function createEndpoints({
   }
 }
 
-/** The same endpoints for questions that anybody can cause: so many at a time, the others wait or are refused. */
+/** Limits the reads that anybody can cause: some at a time, the others wait or are refused. */
 export function takeTurns(endpoints: Endpoints, turns: Turns): Endpoints {
   return {
     count: endpoints.count,
@@ -258,7 +257,7 @@ export function takeTurns(endpoints: Endpoints, turns: Turns): Endpoints {
   }
 }
 
-/** Those that are well in the order given, then the resting ones, the longest rested first. */
+/** Healthy endpoints in the given order, then the resting ones, the longest resting first. */
 function inOrder(endpoints: readonly Endpoint[], nowMs: number): readonly Endpoint[] {
   const restMs = ({ restsUntilMs }: Endpoint) => Math.max(restsUntilMs - nowMs, 0)
   return endpoints.toSorted((one, other) => restMs(one) - restMs(other))
@@ -266,14 +265,14 @@ function inOrder(endpoints: readonly Endpoint[], nowMs: number): readonly Endpoi
 
 interface Connection {
   readonly signal: AbortSignal
-  /** How long one request may take. */
+  /** Timeout of one request. */
   readonly limitMs: number
-  /** It answered last time: a connection that breaks is worth another try. */
+  /** Whether its last answer succeeded: then a broken connection is retried. */
   readonly isWell: boolean
   readonly pace: Pace
 }
 
-/** Pauses before a refused request is sent again. */
+/** Pauses before a refused request is repeated. */
 const PAUSES_MS = [50, 150, 400]
 
 function connect(url: string, connection: Connection): RpcClient {
@@ -283,14 +282,14 @@ function connect(url: string, connection: Connection): RpcClient {
   })
   return createClient({
     transport,
-    // A contract must not be able to send us to a web address of its choice (EIP-3668).
+    // A contract must not be able to make the service call a URL of its choice (EIP-3668).
     ccipRead: false,
   })
 }
 
 type Send = ReturnType<HttpTransport>['request']
 
-/** Sends one request until it is not refused any more, or has been too often. */
+/** Sends one request, and repeats it while it is refused, a few times. */
 async function send<T>(url: string, connection: Connection, args: Parameters<Send>[0]): Promise<T> {
   const { signal, limitMs, isWell, pace } = connection
   for (let tries = 0; ; tries += 1) {
@@ -309,7 +308,7 @@ async function send<T>(url: string, connection: Connection, args: Parameters<Sen
       if (limit.aborted) throw new EndpointTimeout()
       const pauseMs = PAUSES_MS[tries]
       if (pauseMs === undefined || !isRefusal(error, isWell)) throw error
-      // Those that were refused together do not come back together.
+      // Random pauses spread requests that were refused together.
       await sleep(randomInt(pauseMs / 2, pauseMs * 1.5), undefined, { signal })
     }
   }

@@ -1,33 +1,33 @@
 import { type Hex, isHex, size, slice, stringToHex } from 'viem'
 import { paddedText } from './padded-text.ts'
 
-/** A price feed as the chain knows it. */
+/** A price feed of the chain. */
 export interface FeedEntry {
-  /** 21 bytes, lower case: its category, then its name and zeros. */
+  /** 21 bytes, lower case: its category, then its name padded with zeros. */
   readonly id: Hex
-  /** Such as `FLR/USD`. */
+  /** For example `FLR/USD`. */
   readonly name: string
 }
 
-/** The feeds of the chain, and what became of those that were renamed. */
+/** The feeds of the chain, including renamed ones. */
 export interface FeedList {
   readonly feeds: readonly FeedEntry[]
-  /** By the old id, the id it has now. */
+  /** Current id by former id. */
   readonly renamed: ReadonlyMap<Hex, Hex>
 }
 
-/** The first byte of the id of a feed of a pair of crypto assets. */
+/** Category byte of pairs of crypto assets. */
 const CRYPTO = '01'
 const NAME_BYTES = 20
 const ID_BYTES = 1 + NAME_BYTES
 const NEAREST_MAX = 3
 
-/** The 21 bytes that name a feed of a pair of crypto assets. */
+/** The 21-byte id of a feed of a pair of crypto assets. */
 export function feedId(name: string): Hex {
   return `0x${CRYPTO}${stringToHex(name, { size: NAME_BYTES }).slice(2)}`
 }
 
-/** The name in an id, whatever its category; undefined when it is no id of a feed. */
+/** The name in an id, in any category; undefined for a malformed id. */
 export function feedName(id: string): string | undefined {
   if (!isHex(id) || size(id) !== ID_BYTES) return undefined
   const name = paddedText(slice(id, 1))
@@ -35,8 +35,8 @@ export function feedName(id: string): string | undefined {
 }
 
 /**
- * The feed somebody means: by id or by name, in any case, `/USD` added where it is left out, a renamed one
- * by its new name.
+ * Finds a feed by id or name, in any case, with `/USD` optional; a renamed one is resolved to its present
+ * name.
  */
 export function findFeed({ feeds, renamed }: FeedList, text: string): FeedEntry | undefined {
   const id = isHex(text) ? text : undefined
@@ -49,7 +49,7 @@ export function findFeed({ feeds, renamed }: FeedList, text: string): FeedEntry 
   return old === undefined ? undefined : followed(old, { feeds, renamed })
 }
 
-/** The feed that one has become, however often it was renamed. */
+/** The present feed of a former id, after any number of renamings. */
 function followed(old: Hex, { feeds, renamed }: FeedList): FeedEntry | undefined {
   const seen = new Set<Hex>()
   for (let id: Hex | undefined = old; id !== undefined && !seen.has(id); id = renamed.get(id)) {
@@ -60,7 +60,7 @@ function followed(old: Hex, { feeds, renamed }: FeedList): FeedEntry | undefined
   return undefined
 }
 
-/** Names of feeds that look most like a text that names none. */
+/** Feed names most similar to a text that names none. */
 export function nearestFeeds({ feeds }: FeedList, text: string): readonly string[] {
   const [wanted = ''] = namesOf(text)
   return feeds
@@ -75,7 +75,7 @@ function namesOf(text: string): readonly string[] {
   return name.includes('/') ? [name] : [`${name}/usd`, name]
 }
 
-/** Characters to change, swap with the next, add or leave out to come from one text to the other. */
+/** Edit distance: characters to change, swap with the next, add or omit between two texts. */
 function distance(from: string, to: string): number {
   const rows = [Array.from({ length: to.length + 1 }, (_, index) => index)]
   const at = (row: number, column: number) => rows[row]?.[column] ?? 0

@@ -11,7 +11,7 @@ import { type FeedEntry, type FeedList, feedId, feedName, findFeed } from './fee
 import { forEachAtOnce } from './parallel.ts'
 import type { ContractAddresses } from './registry.ts'
 
-/** Where prices are read. */
+/** Dependencies of reading prices. */
 export interface FeedSource {
   readonly endpoints: Endpoints
   readonly contracts: ContractAddresses
@@ -19,17 +19,18 @@ export interface FeedSource {
   readonly log: Logger
 }
 
-/** Prices of feeds. */
+/** Reader of feed prices. */
 export interface Feeds {
   /**
-   * The price now; undefined when the chain has no such feed, or it is zero or older than 10 minutes.
+   * The present price; undefined when the chain has no such feed, or its price is zero or older than 10
+   * minutes.
    *
    * @throws AppError upstream `dependency_unavailable`
    */
   price(name: FeedName, signal?: AbortSignal): Promise<FeedPrice | undefined>
-  /** Every feed the chain has; undefined when it does not say. */
+  /** Every feed of the chain; undefined when it does not list them. */
   list(signal?: AbortSignal): Promise<FeedList | undefined>
-  /** Prices at the end of a block, in the order asked; undefined where there is none worth anything. */
+  /** Prices at the end of a block, in the given order; undefined where none is valid. */
   at(
     texts: readonly string[],
     block: BlockRef,
@@ -37,18 +38,20 @@ export interface Feeds {
   ): Promise<readonly (FeedReading | undefined)[]>
 }
 
-/** Feeds are updated every few seconds; one as old as this has stopped. */
+/** Age at which a price counts as stale, since feeds are updated every few seconds. */
 const AGE_MAX_MS = 10 * MINUTE_MS
-/** How long the list of feeds is used before it is read again. */
+/** Time for which the list of feeds is cached. */
 const LIST_KEPT_MS = 10 * MINUTE_MS
 const APART_AT_ONCE = 4
-/** The last second of the year 9999: a later one is no time. */
+/** The last second of the year 9999; a later value is not a time. */
 const SECONDS_MAX = 253_402_300_799n
 
-/** Prices from FtsoV2, found through the contract registry. */
+/** Creates a reader of prices from FtsoV2, which it finds through the contract registry. */
 export function createFeeds({ endpoints, contracts, clock, log }: FeedSource): Feeds {
   const silent = new Set<FeedName>()
-  /** Feeds that gave no good price with the others, so that they do not spoil theirs. */
+  /**
+   * Feeds without a valid price in a common request, read alone so that the others do not fail with them.
+   */
   const apart = new Set<Hex>()
   let cached: { readonly list: FeedList | undefined; readonly untilMs: number } | undefined
 
@@ -56,7 +59,7 @@ export function createFeeds({ endpoints, contracts, clock, log }: FeedSource): F
     const address = await contracts.find(client, 'FtsoV2')
     const price = address && (await readFeed(client, address, feedId(name)))
     if (price !== undefined) return price
-    // The contract may have moved since.
+    // The contract may have moved.
     contracts.forget()
     const now = await contracts.find(client, 'FtsoV2')
     return now === undefined || now === address ? undefined : readFeed(client, now, feedId(name))
@@ -94,7 +97,7 @@ export function createFeeds({ endpoints, contracts, clock, log }: FeedSource): F
       const price = await readFeed(client, address, id, block.number)
       const isGood = price !== undefined && isFresh(price)
       if (isGood) found.set(id, price)
-      // One that is well again is read with the others from now on.
+      // A feed that works again is read with the others from now on.
       if (isGood) apart.delete(id)
       else remember(apart, id)
     })
@@ -135,7 +138,7 @@ export function createFeeds({ endpoints, contracts, clock, log }: FeedSource): F
   }
 }
 
-/** Where the chain does not list its feeds: an id, or a pair of crypto assets. */
+/** Resolves a feed where the chain does not list its feeds: an id, or a pair of crypto assets. */
 function guess(text: string): FeedEntry | undefined {
   const name = feedName(text)
   if (name !== undefined) return { id: `0x${text.slice(2).toLowerCase()}`, name }
@@ -158,7 +161,7 @@ async function readList(client: RpcClient, ftsoV2: Address): Promise<FeedList | 
   }
 }
 
-/** Several feeds in one request; undefined when one of them spoils it. */
+/** Reads several feeds in one request; undefined when one of them makes it fail. */
 async function readFeeds(
   client: RpcClient,
   ftsoV2: Address,
@@ -190,7 +193,7 @@ async function readFeed(
   return { value, decimals, at: new Date(Number(timestamp) * 1000) }
 }
 
-/** Asks, and once more paid for where reading those feeds costs something. */
+/** Calls, and repeats with a fee if reading these feeds costs one. */
 async function readPayable(
   client: RpcClient,
   to: Address,
@@ -206,10 +209,10 @@ async function readPayable(
   return value === 0n ? undefined : readCall(client, { to, data }, { block, value })
 }
 
-/** Most feeds that are read one by one because they spoiled a common request. */
+/** Upper limit of the feeds that are read alone. */
 const APART_MAX = 1000
 
-/** Adds a feed; the oldest one leaves, and is read with the others again. */
+/** Adds a feed; beyond the limit the oldest is removed, and read with the others again. */
 function remember(apart: Set<Hex>, id: Hex): void {
   const [oldest] = apart
   if (apart.size >= APART_MAX && oldest !== undefined) apart.delete(oldest)

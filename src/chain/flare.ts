@@ -1,7 +1,7 @@
 import { defineChain } from 'viem'
 import { MULTICALL3_ADDRESS } from './contracts.ts'
 
-/** The chain that is paid and signed on. viem's list has it too, among 700 others that would all be loaded. */
+/** The chain of payments and signatures. viem has it too, among 700 others that would all be loaded. */
 export const flare = defineChain({
   id: 14,
   name: 'Flare Mainnet',

@@ -13,7 +13,7 @@ import { BLOCKS_PER_STEP, readBlocks } from './spans.ts'
 
 const Receipt = z.object({ status: Quantity, gasUsed: Quantity, effectiveGasPrice: Quantity })
 
-/** A block, and by how much its own transactions changed the balance. */
+/** A block, with the change of the balance by its own transactions. */
 interface Explained {
   readonly block: SpanBlock
   readonly transactions: readonly z.output<typeof Transaction>[]
@@ -21,16 +21,16 @@ interface Explained {
 }
 
 /**
- * Coins that reached an address without a transaction to it: by an internal call of a contract wallet, a
- * multisender or a reward. They leave no event; the balance tells of them, compared block by block with what
- * the address's own transactions explain. A block of which the state is pruned is compared together with
- * those after it, in a later stretch if need be.
+ * Coins that an address received without a transaction to it: by an internal call of a contract wallet, a
+ * multisender or a reward. They leave no event; they follow from the balance, compared block by block with
+ * the address's own transactions. A block whose state is pruned is compared together with those after it,
+ * in a later range if necessary.
  *
- * A transfer's `txHash` is its transaction where only one of the block can have made it, else the hash of
- * the block; `handle` and `tag` are null.
+ * A transfer's `txHash` is its transaction if only one of the block can have made it, else the hash of the
+ * block; `handle` and `tag` are null.
  *
- * @throws AppError upstream `dependency_unavailable` when no endpoint has all of these blocks, or refuses
- *   to tell a balance
+ * @throws AppError upstream `dependency_unavailable` when no endpoint has all of these blocks, or one
+ * refuses to return a balance
  */
 export async function findInternalTransfers(
   endpoints: Endpoints,
@@ -81,10 +81,10 @@ export async function findInternalTransfers(
 }
 
 /**
- * An address's balance in the smallest unit at the end of a block; undefined where every endpoint says that
- * it keeps the state of that block no more.
+ * An address's balance in the smallest unit at the end of a block; undefined where every endpoint answers
+ * that the state is pruned.
  *
- * @throws AppError upstream `dependency_unavailable` when one of them refuses and none tells it
+ * @throws AppError upstream `dependency_unavailable` when one of them refuses and no other answers
  */
 export async function findBalanceAt(
   endpoints: Endpoints,
@@ -108,7 +108,7 @@ function sum(blocks: readonly Explained[]): bigint {
   return blocks.reduce((total, { units }) => total + units, 0n)
 }
 
-/** What the transactions to and from the holder did to its balance, fees included. */
+/** Change of the holder's balance by the transactions to and from it, including fees. */
 async function explain(client: RpcClient, holder: Address, block: SpanBlock): Promise<Explained> {
   const transactions = block.transactions.map((one) => Transaction.parse(one))
   let units = 0n
@@ -125,7 +125,7 @@ async function explain(client: RpcClient, holder: Address, block: SpanBlock): Pr
   return { block, transactions, units }
 }
 
-/** Undefined where the endpoint says that it keeps the state of that block no more. */
+/** Reads a balance; undefined where the endpoint answers that the state is pruned. */
 async function readBalanceAt(
   client: RpcClient,
   holder: Address,
@@ -140,7 +140,10 @@ async function readBalanceAt(
   }
 }
 
-/** @param holder undefined: it may have come in blocks before these, so that nobody is named as its maker */
+/**
+ * Builds the payment of a difference.
+ * @param holder undefined: it may have come in earlier blocks, so no transaction is named
+ */
 function toPayment(
   blocks: readonly Explained[],
   units: bigint,
@@ -162,7 +165,7 @@ function toPayment(
   }
 }
 
-/** The one transaction of a block that names the holder in its data, or the only one there is. */
+/** The only transaction of a block that has the holder in its data, or the only one at all. */
 function makerOf({ transactions }: Explained, holder: Address) {
   const others = transactions.filter(({ to }) => to === undefined || !isAddressEqual(to, holder))
   const digits = holder.slice(2).toLowerCase()

@@ -5,10 +5,10 @@ import type { RpcClient } from './endpoints.ts'
 import { rpcErrorOf } from './failures.ts'
 import { Quantity } from './quantity.ts'
 
-/** Bytes as JSON-RPC writes them. */
+/** Bytes in the notation of JSON-RPC. */
 export const HexData = z.templateLiteral(['0x', z.string().regex(/^([0-9a-fA-F]{2})*$/)])
 
-/** An event in its block, as JSON-RPC answers it. */
+/** An event in its block, in a JSON-RPC answer. */
 export const Log = z.object({
   address: Address,
   topics: z.array(Hash),
@@ -22,18 +22,18 @@ export const Log = z.object({
 })
 export type Log = z.output<typeof Log>
 
-/** Which events: of one contract or several, by their topics as `eth_getLogs` takes them. */
+/** Filter of events: contracts, and topics in the notation of `eth_getLogs`. */
 export interface LogFilter {
   readonly address: Address | readonly Address[]
   readonly topics: readonly (Hex | readonly Hex[] | null)[]
 }
 
-/** Reads events of many blocks, in steps that the endpoints put up with. */
+/** Reader of events of many blocks, in steps that the endpoints accept. */
 export interface LogReader {
   /**
-   * Events from `fromBlock` on, of as many blocks up to `toBlock` as one request may ask for.
+   * Events from `fromBlock` on, of as many blocks up to `toBlock` as one request may cover.
    *
-   * @throws viem's error of the request when fewer than that would still be too many
+   * @throws viem's error of the request when even fewer blocks would be too many
    */
   read(
     client: RpcClient,
@@ -43,28 +43,34 @@ export interface LogReader {
   ): Promise<{ readonly logs: readonly Log[]; readonly upTo: number }>
 }
 
-/** Blocks asked for at first; many endpoints put up with that. */
+/** Blocks of the first request, which many endpoints accept. */
 const STEP_MAX = 1000
-/** What the public endpoints of Flare allow. @see coreth, `eth/filters/filter.go` */
+/**
+ * Limit of the public endpoints of Flare.
+ * @see coreth, `eth/filters/filter.go`
+ */
 const STEP_MIN = 30
-/** Answers of one size before twice as many blocks are asked for again. */
+/** Successful requests of one size before a request of twice the size is tried. */
 const ANSWERS_TO_GROW = 64
-/** How nodes say that a request covers too much, in many words. */
+/** Words of nodes for a request that covers too much. */
 const TOO_MUCH = /too (many|large|wide)|range|limit|maximum|exceed|more than|timed? ?out/i
 
-/** What one endpoint puts up with. */
+/** Step size of one endpoint. */
 interface Step {
   blocks: number
-  /** Never more than this: the endpoint said so. */
+  /** Upper limit that the endpoint stated. */
   max: number
   answers: number
-  /** Answers before the next try with more; doubled by each try that fails. */
+  /** Successful requests before the next try of a larger step; doubled by each failed try. */
   patience: number
-  /** The last size was a try. */
+  /** Whether the last size was a try. */
   isTry: boolean
 }
 
-/** Remembers for each endpoint the largest step that worked, and tries a larger one from time to time. */
+/**
+ * Creates a reader that remembers the largest working step of each endpoint, and tries a larger one from
+ * time to time.
+ */
 export function createLogReader(): LogReader {
   const steps = new Map<string, Step>()
 
@@ -111,7 +117,9 @@ function grow(step: Step): void {
   step.isTry = true
 }
 
-/** Takes a smaller step after a refusal; false when it was not for being too much, or is small already. */
+/**
+ * Reduces the step after a refusal; false when the error has another cause, or the step is already small.
+ */
 function shrink(step: Step, error: unknown, blocks: number): boolean {
   const answer = rpcErrorOf(error)
   if (answer === undefined || !TOO_MUCH.test(answer.details)) return false
@@ -129,7 +137,7 @@ function shrink(step: Step, error: unknown, blocks: number): boolean {
   return true
 }
 
-/** Events of one block, by its hash: an endpoint that does not know that block fails. */
+/** Events of one block, by its hash, so that an endpoint without that block fails. */
 export function readLogsOfBlock(
   client: RpcClient,
   filter: LogFilter,
@@ -145,7 +153,7 @@ async function readLogs(
   { address, topics }: LogFilter,
   range: Range,
 ): Promise<readonly Log[]> {
-  // Nodes read an empty list as "any contract".
+  // Nodes treat an empty list as "any contract".
   if (typeof address !== 'string' && address.length === 0) return []
   const asked = topics.map((topic) =>
     topic === null || typeof topic === 'string' ? topic : [...topic],

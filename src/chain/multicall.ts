@@ -9,30 +9,30 @@ import type { Address } from '#src/kernel/units.ts'
 import type { RpcClient } from './endpoints.ts'
 import { EndpointError } from './failures.ts'
 
-/** One read of one contract. */
+/** One call of one contract in a batch. */
 export interface ContractCall {
   readonly target: Address
   readonly callData: Hex
 }
 
-/** When and through which contract a batch is read. */
+/** Block, and Multicall3 contract of a batch. */
 export interface BatchOptions {
   readonly multicallAddress: Address
-  /** The state at the end of this block. */
+  /** State at the end of this block. */
   readonly block: number | 'latest'
 }
 
 /**
- * Gas for a whole batch. Bounds what a hostile contract can burn, and the size of what it can answer:
- * memory costs gas quadratically.
+ * Gas of a whole batch. Bounds the gas that a hostile contract can burn, and the size of its answer: memory
+ * costs gas quadratically.
  */
 const BATCH_GAS = 30_000_000
 
 /**
- * What each call returned, in order, all read in one request; undefined for a call that failed.
+ * Results of the calls, in order, all read in one request; undefined for a call that failed.
  *
- * @throws viem's error of the request; `isExecutionFailure` tells when the batch failed as a whole
- * @throws EndpointError when the answer has not one result per call
+ * @throws viem's error of the request; `isExecutionFailure` tells whether the batch failed as a whole
+ * @throws EndpointError when the number of results differs from that of the calls
  */
 export async function readBatch(
   client: RpcClient,

@@ -1,25 +1,28 @@
-/** How many requests one endpoint is sent at a time: more while it answers, fewer when it refuses. */
+/**
+ * Limiter of concurrent requests to one endpoint: raises the limit while it answers, lowers it when it
+ * refuses.
+ */
 export interface Pace {
   /**
-   * Waits for a turn.
+   * Waits for a free slot.
    *
-   * @throws the signal's reason when the caller gives up first
+   * @throws the signal's reason when the caller aborts first
    */
   begin(signal: AbortSignal): Promise<void>
-  /** Gives the turn back. */
+  /** Frees the slot. */
   end(outcome: 'answered' | 'refused' | 'failed'): void
 }
 
 const AT_ONCE_START = 16
 const AT_ONCE_MAX = 48
-/** Some endpoints refuse whatever one does: then it must go on all the same. */
+/** Lower limit: some endpoints refuse at any rate, and must still be used. */
 const AT_ONCE_MIN = 6
-/** Answers before one more is sent at a time. */
+/** Answers before the limit is raised by one. */
 const ANSWERS_TO_GROW = 8
-/** Refusals that come together count once. */
+/** Answers before another refusal counts, because refusals come in groups. */
 const ANSWERS_TO_SHRINK_AGAIN = 24
 
-/** Nothing sent yet. */
+/** Creates a limiter without requests in progress. */
 export function createPace(): Pace {
   const waiting = new Set<() => void>()
   let atOnce = AT_ONCE_START

@@ -17,13 +17,13 @@ import type { SpanBlock } from './span-block.ts'
 import { askForLogs, doubtfulBlocks } from './span-events.ts'
 import { BLOCKS_PER_STEP, readBlocks } from './spans.ts'
 
-/** What a scan needs besides its range. */
+/** Dependencies of a scan. */
 export interface ScanSource {
   readonly endpoints: Endpoints
   readonly logs: LogReader
 }
 
-/** A payment and where its transaction stands in the block. */
+/** A payment with the index of its transaction in the block. */
 interface Found {
   readonly payment: Payment
   readonly transactionIndex: number
@@ -36,9 +36,9 @@ const HEADS_AT_ONCE = 6
 /**
  * Every payment of the blocks from `fromBlock` to `toBlock`, in the order of the chain.
  *
- * Events come by `eth_getLogs`; plain transfers leave none, so blocks are read whole while `payTo` is
- * set, and otherwise their heads. The bloom filters of those tell when an endpoint may have left an event
- * out: all endpoints are asked for that block before it is believed to have none.
+ * Events are read by `eth_getLogs`; plain transfers leave none, so blocks are read whole if `payTo` is set,
+ * and otherwise their headers. The bloom filters of those show when an endpoint may have omitted an event:
+ * then all endpoints are asked for that block before it counts as having none.
  *
  * @throws AppError upstream `dependency_unavailable` when no endpoint has all of these blocks
  */
@@ -67,7 +67,7 @@ export async function scanPayments(
 interface Step {
   readonly found: readonly Found[]
   readonly logs: readonly Log[]
-  /** Blocks that may have a payment by the router, though none was given; undefined: no head was read. */
+  /** Blocks that may have a router payment though none was returned; undefined: no header was read. */
   readonly doubtful: readonly BlockRef[] | undefined
   readonly upTo: number
 }
@@ -97,7 +97,7 @@ async function readStep(
   return { found: [...routed(logs, refs, places), ...native], logs, doubtful, upTo }
 }
 
-/** Blocks that may have a payment by the router by their heads, though none was given. */
+/** Blocks that, by their headers, may have a router payment though none was returned. */
 async function findDoubtful(
   { endpoints }: ScanSource,
   span: { readonly from: number; readonly upTo: number; readonly logs: readonly Log[] },
@@ -115,7 +115,7 @@ async function findDoubtful(
   return doubtful
 }
 
-/** The router's payments in a block, from the first endpoint that knows of any. */
+/** The router's payments in a block, from the first endpoint that returns any. */
 async function ask(
   { endpoints }: ScanSource,
   block: BlockRef,

@@ -21,7 +21,7 @@ import { readRevertReason } from './revert-reason.ts'
 /** The first topic of a payment through the router, in a token or, with the zero address, in coins. */
 export const PAID_TOPIC = toEventSelector('Paid(bytes32,address,address,uint256)')
 
-/** A transaction as JSON-RPC answers it; not in a block yet while its hash is null. */
+/** A transaction in a JSON-RPC answer; pending while its block hash is null. */
 export const Transaction = z.object({
   hash: Hash,
   from: Address,
@@ -44,9 +44,9 @@ const Receipt = z.object({
 const HANDLE_BYTES = 32
 
 /**
- * What one endpoint knows of a transaction and its payments.
+ * State of a transaction and its payments, from one endpoint.
  *
- * @throws EndpointError when its answers do not fit together, as while a block is being replaced
+ * @throws EndpointError when its answers are inconsistent, as while a block is being replaced
  */
 export async function readTransactionFacts(
   client: RpcClient,
@@ -71,7 +71,7 @@ export async function readTransactionFacts(
 }
 
 /**
- * The payment that an event of the router tells of; undefined for any other event.
+ * The payment of a router event; undefined for any other event.
  *
  * @param block the event's own block
  */
@@ -102,7 +102,10 @@ export function routerPayment(
   }
 }
 
-/** The payment that a plain transfer to us is, if it succeeded, with or without a handle as its data. */
+/**
+ * The payment of a plain transfer to the service, provided it succeeded, with or without a handle as its
+ * data.
+ */
 export function nativePayment(
   { hash, from, to, value, input }: Transaction,
   block: BlockRef,
@@ -127,7 +130,7 @@ export function nativePayment(
  * Whether a transaction in a block succeeded.
  *
  * @param block the block it was found in
- * @throws EndpointError when the receipt says another block
+ * @throws EndpointError when the receipt names another block
  */
 export async function hasSucceeded(
   client: RpcClient,
@@ -139,7 +142,7 @@ export async function hasSucceeded(
   return status !== 0n
 }
 
-/** An endpoint answered from two versions of one block. */
+/** The error of an endpoint that answered from two versions of one block. */
 export function replaced(blockNumber: bigint | number): EndpointError {
   return new EndpointError(`block ${blockNumber} was replaced meanwhile`)
 }
@@ -150,7 +153,7 @@ async function readReceipt(client: RpcClient, txHash: Hash): Promise<z.output<ty
   return Receipt.parse(answer)
 }
 
-/** What a failed transaction was to pay. */
+/** The handle that a failed transaction was to pay. */
 function intendedHandle({ to, input }: Transaction, { router, payTo }: PaymentPlaces): Hash | null {
   if (to === undefined) return null
   if (payTo !== undefined && isAddressEqual(to, payTo)) return handleOf(input) ?? null
@@ -159,7 +162,7 @@ function intendedHandle({ to, input }: Transaction, { router, payTo }: PaymentPl
     const { functionName, args } = decodeFunctionData({ abi: ROUTER_ABI, data: input })
     return functionName === 'pay' || functionName === 'payNative' ? args[0] : null
   } catch {
-    // Some other call of the router, or bytes that are none.
+    // Another call of the router, or malformed data.
     return null
   }
 }

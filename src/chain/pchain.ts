@@ -1,19 +1,19 @@
 import { z } from 'zod'
 import type { Logger } from '#src/kernel/logger.ts'
 
-/** A current validator as the queried node sees it. */
+/** A current validator, as the queried node sees it. */
 export interface Validator {
-  /** null: the node does not say. */
+  /** null: the node does not report it. */
   readonly connected: boolean | null
-  /** When its stake ends. */
+  /** End of its stake. */
   readonly endsAt: Date | null
 }
 
-/** The chain on which validators stake. */
+/** Client of the P-chain, on which validators stake. */
 export interface PChain {
   /**
-   * Those of the given nodes that are current validators, by `NodeID-…`; undefined when nobody answers,
-   * which says nothing of any of them.
+   * Those of the given nodes that are current validators, by `NodeID-…`; undefined without an answer, which
+   * says nothing about any of them.
    */
   validators(
     nodeIds: readonly string[],
@@ -22,7 +22,7 @@ export interface PChain {
 }
 
 const TIMEOUT_MS = 10_000
-/** The last second a `Date` and a column of the database can hold without doubt: the year 9999. */
+/** The last second of the year 9999, which a `Date` and the database can represent. */
 const SECONDS_MAX = 253_402_300_799
 /** Epoch seconds, as text or as a number. */
 const Seconds = z.preprocess(
@@ -35,7 +35,7 @@ const Answer = z.object({
       z.looseObject({
         nodeID: z.string(),
         connected: z.boolean().nullish().catch(null),
-        // What is no time is not known; the rest of the answer stands.
+        // A malformed time is unknown; the rest of the answer is valid.
         endTime: Seconds.optional().catch(undefined),
       }),
     ),
@@ -43,7 +43,7 @@ const Answer = z.object({
 })
 
 /**
- * Asks a node's P-chain API.
+ * Creates a client of a node's P-chain API.
  *
  * @param url the node, without the path of the API
  */

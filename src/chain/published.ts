@@ -2,8 +2,8 @@ import { z } from 'zod'
 import type { Logger } from '#src/kernel/logger.ts'
 
 /**
- * What an address has now. `same`: what was read last, not sent again. `absent`: nothing is published there.
- * `failed`: nobody answers in time, or what answers cannot be used.
+ * Content of a URL. `same`: unchanged since the last reading, not sent again. `absent`: not published.
+ * `failed`: no answer in time, or an unusable one.
  */
 export type Publication<T> =
   | { readonly is: 'found'; readonly value: T }
@@ -11,12 +11,12 @@ export type Publication<T> =
   | { readonly is: 'absent' }
   | { readonly is: 'failed' }
 
-/** JSON that others publish beside the chain, such as the rewards of a reward epoch. */
+/** Reader of JSON published beside the chain, such as the rewards of a reward epoch. */
 export interface Published {
   /**
-   * What is there now.
+   * Reads a URL.
    *
-   * @param isConditional what was read last from there was kept by the caller: it need not be sent again
+   * @param isConditional whether the caller has kept the last content, which then need not be sent again
    */
   read<T>(
     url: string,
@@ -25,27 +25,27 @@ export interface Published {
   ): Promise<Publication<T>>
 }
 
-/** How publications are read. */
+/** Settings of reading publications. */
 export interface PublishedOptions {
   readonly log: Logger
-  /** How long one answer may take; 20 seconds without it. */
+  /** Timeout of one answer; 20 seconds by default. */
   readonly timeoutMs?: number
-  /** The longest answer that is read; 32 MiB without it. */
+  /** Upper limit of an answer's size; 32 MiB by default. */
   readonly bytesMax?: number
 }
 
 const TIMEOUT_MS = 20_000
 const BYTES_MAX = 32 * 1024 * 1024
-/** Most addresses whose version is remembered. */
+/** Upper limit of the URLs whose version is remembered. */
 const TAGS_MAX = 100
 
-/** Reads publications at addresses the operator chose. */
+/** Creates a reader of publications at URLs the operator configured. */
 export function createPublished({
   log,
   timeoutMs = TIMEOUT_MS,
   bytesMax = BYTES_MAX,
 }: PublishedOptions): Published {
-  /** Versions of what was read, by address. */
+  /** ETag of the last content, by URL. */
   const tags = new Map<string, string>()
   const failing = new Set<string>()
 
@@ -56,7 +56,7 @@ export function createPublished({
   ): Promise<Publication<unknown>> {
     const response = await fetch(url, {
       headers: { accept: 'application/json', ...(tag !== undefined && { 'if-none-match': tag }) },
-      // The operator chose this host and no other.
+      // The operator allowed this host only.
       redirect: 'manual',
       signal,
     })
@@ -71,7 +71,7 @@ export function createPublished({
     }
     await response.body?.cancel()
     if (response.status === 304 && tag !== undefined) return { is: 'same' }
-    // What is not published yet is no failure.
+    // A missing publication is no failure.
     if (response.status === 404) return { is: 'absent' }
     if (response.headers.has('location')) throw new Error('it redirects: name the final address')
     throw new Error(`status ${response.status}`)

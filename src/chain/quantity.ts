@@ -1,6 +1,6 @@
 import { z } from 'zod'
 
-/** A number as JSON-RPC writes it: hexadecimal outside, a bigint inside. */
+/** A number of JSON-RPC: hexadecimal outside, a bigint inside. */
 export const Quantity = z.codec(z.string().regex(/^0x[0-9a-fA-F]{1,64}$/), z.bigint(), {
   decode: (text) => BigInt(text),
   encode: (quantity) => `0x${quantity.toString(16)}`,

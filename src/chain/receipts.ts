@@ -17,18 +17,18 @@ const Receipt = z.object({
   logs: z.array(Log),
 })
 
-/** Every event of a block, by its receipts. */
+/** All events of a block, from its receipts. */
 export interface ReceiptLogs {
   readonly logs: readonly Log[]
-  /** Whether the root in the head of the block says that these are all of its receipts. */
+  /** Whether the root in the block's header proves that these are all of its receipts. */
   readonly proof: 'full' | 'none'
 }
 
 /**
- * Every event of a block, and whether its head proves that none is missing.
+ * Reads all events of a block, and whether its header proves that none is missing.
  *
- * @param receiptsRoot as the head has it
- * @returns undefined where the endpoint does not answer such a question, or has not these receipts
+ * @param receiptsRoot of the header
+ * @returns undefined where the endpoint lacks the method or these receipts
  */
 export async function readReceiptLogs(
   client: RpcClient,
@@ -62,7 +62,10 @@ async function askForReceipts(client: RpcClient, { number: block }: BlockRef): P
   }
 }
 
-/** The form of a receipt that its block counts. @see EIP-2718, EIP-658 */
+/**
+ * Serialized form of a receipt in its block's trie.
+ * @see EIP-2718, EIP-658
+ */
 function serialize({ type, status, cumulativeGasUsed, logsBloom, logs }: z.output<typeof Receipt>) {
   const entries = logs.map(({ address, topics, data }): [Hex, Hex[], Hex] => [
     address,

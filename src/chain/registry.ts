@@ -8,41 +8,44 @@ import { CONTRACT_REGISTRY_ABI } from './contracts.ts'
 import type { RpcClient } from './endpoints.ts'
 import { EndpointError } from './failures.ts'
 
-/** Where the chain's own contracts are. They move from time to time: nothing is known for ever. */
+/** Addresses of the chain's own contracts. They move from time to time, so every address expires. */
 export interface ContractAddresses {
-  /** The contract of that name now; undefined when the chain has none. Asked for every 10 minutes. */
+  /** Present contract of a name; undefined when the chain has none. Refreshed every 10 minutes. */
   find(client: RpcClient, name: string): Promise<Address | undefined>
-  /** The contract of that name now, then those it had before, as far as this process or an earlier one saw. */
+  /**
+   * The present contract of a name, then its former ones, as far as this process or an earlier one saw
+   * them.
+   */
   all(client: RpcClient, name: string): Promise<readonly Address[]>
-  /** Keeps the address of a contract that another one names; the list may be ahead of it. */
+  /** Stores the address of a contract that another one names; the registry may be behind it. */
   remember(name: string, address: Address): void
-  /** Every address that was seen, by name, the newest first. */
+  /** Every address seen, by name, newest first. */
   seen(): ReadonlyMap<string, readonly Address[]>
-  /** Looks anew at the next question: at a new reward epoch, or when a contract does not answer. */
+  /**
+   * Makes the next lookup read the registry again: at a new reward epoch, or when a contract does not
+   * answer.
+   */
   forget(): void
 }
 
-/** What is needed to look contracts up. */
+/** Dependencies of looking up contracts. */
 export interface RegistrySource {
-  /** The list of the chain's own contracts. */
+  /** Address of the registry of the chain's contracts. */
   readonly registry: Address
-  /** Endpoints that can be asked. */
+  /** Number of endpoints. */
   readonly endpointCount: number
-  /** What earlier processes saw, by name; asked for with each reading of the list. */
+  /** Addresses that earlier processes saw, by name; read with each reading of the registry. */
   readonly stored?: () => Promise<Readonly<Record<string, readonly Address[]>>>
   readonly clock: Clock
   readonly log: Logger
 }
 
-/** How long the list is used before it is read again. */
+/** Time for which the registry's entries are cached. */
 const KEPT_MS = 10 * MINUTE_MS
-/** How long a list is used on after an empty answer. */
+/** Time for which the cached entries are used after an empty answer. */
 const DOUBTED_MS = 60_000
 
-/**
- * Looks contracts up in the FlareContractRegistry, all of them in one request.
- *
- */
+/** Creates lookups in the FlareContractRegistry, whose entries are read in one request. */
 export function createContractAddresses({
   registry,
   endpointCount,
@@ -51,14 +54,14 @@ export function createContractAddresses({
   log,
 }: RegistrySource): ContractAddresses {
   const known = new Map<string, readonly Address[]>()
-  /** Beside those of the list: named by other contracts, or seen by earlier processes. */
+  /** Further addresses: named by other contracts, or seen by earlier processes. */
   const others = new Map<string, ReadonlySet<Address>>()
-  /** Names in the list now: what left it is no contract of today, but one of former times. */
+  /** Names in the registry now; the others are former contracts. */
   let current: ReadonlySet<string> = new Set()
-  /** Endpoints, by address, that gave an empty list where one is known. */
+  /** URLs of endpoints that returned an empty registry although a non-empty one is known. */
   const emptyAt = new Set<string>()
   let readUntilMs = 0
-  /** The last look at what earlier processes saw, which contracts of today do not wait for. */
+  /** The last reading of earlier processes' addresses; lookups of present contracts do not wait for it. */
   let recalled = Promise.resolve()
 
   async function look(client: RpcClient): Promise<void> {
@@ -84,8 +87,8 @@ export function createContractAddresses({
   }
 
   /**
-   * A list that is known is never replaced by an empty one: the next endpoint is asked, and where all say
-   * the same the known list is used on.
+   * Handles an empty registry, which never replaces a known one: the next endpoint is asked, and if all
+   * return the same the known one is used.
    */
   function doubt(url: string): void {
     const isNews = !emptyAt.has(url)
@@ -97,7 +100,7 @@ export function createContractAddresses({
       log.warn({ contracts: known.size }, 'list of contracts is empty: the known one is kept')
   }
 
-  /** Adds what earlier processes saw. Where that cannot be read, what is known goes on to be used. */
+  /** Adds the addresses of earlier processes; if they cannot be read, the known ones are used. */
   async function recall(): Promise<void> {
     try {
       for (const [name, addresses] of Object.entries(await stored())) {
@@ -135,7 +138,7 @@ export function createContractAddresses({
   }
 }
 
-/** Every entry of the list; empty where the chain has no such list. */
+/** Every entry of the registry; empty where the chain has none. */
 async function readRegistry(
   client: RpcClient,
   registry: Address,

@@ -10,7 +10,7 @@ const errorText = (text: string) =>
 
 describe('the reason of a failure', () => {
   test('is the text that a contract gives', () => {
-    // As the protocol's old relay says it.
+    // The text of the protocol's old relay.
     const known =
       '0x08c379a00000000000000000000000000000000000000000000000000000000000000020000000000000000000000000000000000000000000000000000000000000000f416c72656164792072656c617965640000000000000000000000000000000000'
     expect(decodeRevertReason(known)).toBe('Already relayed')

@@ -5,7 +5,7 @@ import type { RpcClient } from './endpoints.ts'
 import { isEndpointFailure, isExecutionFailure, rpcErrorOf } from './failures.ts'
 import { HexData } from './logs.ts'
 
-/** A transaction, enough to make it again. */
+/** The parts of a transaction that a replay needs. */
 export interface Repeatable {
   readonly from: Address
   readonly to: Address | undefined
@@ -14,7 +14,7 @@ export interface Repeatable {
   readonly gas: bigint
 }
 
-/** Most characters of what a contract says; anybody can deploy one that says anything. */
+/** Upper limit of a revert reason's length; anybody can deploy a contract with any text. */
 const REASON_LENGTH_MAX = 120
 const BUILT_IN = parseAbi(['error Error(string reason)', 'error Panic(uint256 code)'])
 const KNOWN_ERRORS = [
@@ -23,15 +23,15 @@ const KNOWN_ERRORS = [
   ...TOKEN_ERRORS_ABI,
 ]
 
-/** What a transaction did when it was made once more in the state of the block before. */
+/** Result of a replay in the state of the block before. */
 export interface Replay {
-  /** `unknown`: the endpoint does not give what the contract said, or has not this state any more. */
+  /** `unknown`: the endpoint does not return the revert data, or has pruned the state. */
   readonly outcome: 'failed' | 'succeeded' | 'unknown'
-  /** What its contract said; the selector of an error that has no name here; null where it said nothing. */
+  /** Revert reason; the selector of an unknown error; null without any. */
   readonly reason: string | null
 }
 
-/** Makes a transaction once more, in the state of the block before its own. */
+/** Replays a transaction in the state of the block before its own. */
 export async function replay(
   client: RpcClient,
   { from, to, value, input, gas }: Repeatable,
@@ -55,7 +55,7 @@ function selectorOf(data: Hex): Hex | null {
   return size(data) < 4 ? null : slice(data, 0, 4)
 }
 
-/** Why a transaction failed, where that can be learnt and has a name; null otherwise. */
+/** Revert reason of a failed transaction, if it is available and has a name; null otherwise. */
 export async function readRevertReason(
   client: RpcClient,
   transaction: Repeatable,
@@ -65,19 +65,19 @@ export async function readRevertReason(
   return reason !== null && /^0x[0-9a-f]{8}$/.test(reason) ? null : reason
 }
 
-/** What a contract said when it failed: its text, or the name of a known error; null otherwise. */
+/** Decodes revert data: its text, or the name of a known error; null otherwise. */
 export function decodeRevertReason(data: Hex): string | null {
   try {
     const { errorName, args } = decodeErrorResult({ abi: KNOWN_ERRORS, data })
     if (errorName === 'Error') return cleanReason(String(args?.[0] ?? ''))
     return errorName === 'Panic' ? `Panic(${args?.[0]})` : errorName
   } catch {
-    // Nothing that we know: no reason, rather than bytes that say nothing to anybody.
+    // Unknown data has no reason, since raw bytes explain nothing.
     return null
   }
 }
 
-/** Printable ASCII only: texts that turn around, hide or break lines say nothing here. */
+/** Restricts to printable ASCII, because other characters can reverse, hide or break lines. */
 function cleanReason(text: string): string | null {
   const clean = text.replace(/[^\x20-\x7e]/g, ' ').trim()
   return clean === '' ? null : clean.slice(0, REASON_LENGTH_MAX)

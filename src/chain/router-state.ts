@@ -7,11 +7,11 @@ import { isExecutionFailure } from './failures.ts'
 import { readBatch, readWord } from './multicall.ts'
 
 const ADDRESS_AT = 12
-/** The first version of the router that has `payNative`; those before have no version. */
+/** The first version of the router with `payNative`; earlier ones have no version. */
 const WITH_COINS = 2n
 
 /**
- * What a payment router says of itself, in one request.
+ * Reads a payment router's state, in one request.
  *
  * @returns undefined when the address is not a router
  */
@@ -44,7 +44,7 @@ export async function readRouterState(
   }
 }
 
-/** An answer that is one whole word. */
+/** An answer of exactly one word; undefined otherwise. */
 function word(data: Hex | undefined): Hex | undefined {
   return data?.length === 66 ? data : undefined
 }

@@ -9,12 +9,12 @@ import {
   verifyLimitMs,
 } from './signatures.ts'
 
-// A key that everybody knows: the first of the phrase that every development chain funds.
+// A public key: the first of the mnemonic that every development chain funds.
 const KEY = '0xac0974bec39a17e36ba4a6b4d238ff944bacb478cbed5efcae784d7bf4f2ff80'
 const account = privateKeyToAccount(KEY)
 const OTHER = '0x70997970C51812dc3A010C7d01b50e0d17dc79C8'
 const MESSAGE = 'hello'
-/** Deterministic (RFC 6979): the same with any library. */
+/** Deterministic (RFC 6979): equal with any library. */
 const SIGNATURE =
   '0xf16ea9a3478698f695fd1401bfe27e9e4a7e8e3da94aa72b021125e31fa899cc573c48ea3fe1d4ab61a9db10c19032026e3ed2dbccba5a178235ac27f94504311c'
 
@@ -47,7 +47,7 @@ describe("a plain account's signature", () => {
     await fc.assert(
       fc.asyncProperty(fc.nat({ max: 64 }), fc.nat({ max: 255 }), async (at, value) => {
         fc.pre(bytes[at] !== value)
-        // v has two spellings, 27 or 28 and 0 or 1; the other spelling is the same signature.
+        // v has two encodings, 27 or 28 and 0 or 1; the other encoding is the same signature.
         fc.pre(at !== 64 || (bytes[at] ?? 0) - 27 !== value)
         expect(await isPlainSigner(account.address, MESSAGE, changedAt(at, value))).toBe(false)
       }),

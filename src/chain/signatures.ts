@@ -21,32 +21,35 @@ import {
 } from './failures.ts'
 import type { Turns } from './turns.ts'
 
-/** Who is said to have signed what. */
+/** A signature with its alleged signer and message. */
 export interface SignedMessage {
   readonly address: Address
   readonly message: string
-  /** Hexadecimal; whatever else it is, it is nobody's signature. */
+  /** Hexadecimal; any other text is an invalid signature. */
   readonly signature: string
 }
 
-/** Most bytes of a signature; contract wallets with many owners have long ones. */
+/** Upper limit of a signature's length in bytes; contract wallets with many owners have long ones. */
 const SIGNATURE_BYTES_MAX = 4096
 
-/** r, s and v of a plain account's signature. */
+/** Length of r, s and v of a plain account's signature. */
 const PLAIN_SIGNATURE_BYTES = 65
-/** The last 32 bytes of a signature for a wallet that is not deployed yet. @see ERC-6492 */
+/**
+ * The last 32 bytes of a signature of a wallet that is not deployed yet.
+ * @see ERC-6492
+ */
 const UNDEPLOYED_SUFFIX = '6492'.repeat(16)
-/** How long a contract wallet may keep us waiting in all, over every endpoint. */
+/** Upper limit of the time to verify a contract wallet's signature, over all endpoints. */
 const VERIFY_LIMIT_MS = 5000
 const VERIFY_GAS = 30_000_000
 
 /**
  * Whether `signature` over `message` (EIP-191) is `address`'s.
  *
- * Plain accounts are recognized locally; v may be 27 or 28, or 0 or 1 as some hardware wallets have it.
- * Contract wallets are asked through the RPC, deployed (ERC-1271) or not yet (ERC-6492), a few at once.
+ * Plain accounts are verified locally; v may be 27 or 28, or 0 or 1 as some hardware wallets have it.
+ * Contract wallets are called through the RPC, deployed (ERC-1271) or not yet (ERC-6492), a few at a time.
  *
- * @throws AppError upstream `dependency_unavailable`; never for a plain account's good signature
+ * @throws AppError upstream `dependency_unavailable`; never for a plain account's valid signature
  */
 export async function verifyMessage(
   { endpoints, turns }: { readonly endpoints: Endpoints; readonly turns: Turns },
@@ -64,17 +67,17 @@ export async function verifyMessage(
   )
 }
 
-/** How long each of that many endpoints may take, so that all of them together keep the limit. */
+/** Timeout of each endpoint, so that all of them together keep the limit. */
 export function verifyLimitMs(endpointCount: number): number {
   return Math.floor(VERIFY_LIMIT_MS / Math.max(endpointCount, 1))
 }
 
-/** Whole bytes in hexadecimal, at least one and not too many. */
+/** Whether the text is whole bytes in hexadecimal, at least one and at most the limit. */
 export function isSignatureText(text: string): text is Hex {
   return text.length <= 2 + 2 * SIGNATURE_BYTES_MAX && /^0x([0-9a-fA-F]{2})+$/.test(text)
 }
 
-/** Whether it is for a wallet that is not deployed yet. */
+/** Whether the signature is of a wallet that is not deployed yet. */
 export function isUndeployedSignature(signature: Hex): boolean {
   return signature.toLowerCase().endsWith(UNDEPLOYED_SUFFIX)
 }
@@ -89,7 +92,7 @@ export async function isPlainSigner(
   try {
     return isAddressEqual(await recoverMessageAddress({ message, signature }), address)
   } catch {
-    // Not a point on the curve: these bytes are nobody's signature.
+    // Not a point on the curve: an invalid signature.
     return false
   }
 }
@@ -97,8 +100,8 @@ export async function isPlainSigner(
 /**
  * Whether the contract at `address` accepts the signature over `hash`.
  *
- * viem's own check takes an endpoint that does not answer for a refusal, so only its validator is used:
- * a contract that is constructed inside the call and never exists.
+ * viem's own check treats an unreachable endpoint as a refusal, so only its validator is used: a contract
+ * that is constructed inside the call and never exists.
  */
 async function isContractSigner(
   client: RpcClient,

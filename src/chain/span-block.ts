@@ -7,8 +7,8 @@ export interface SpanBlock {
   readonly ref: BlockRef
   readonly logsBloom: Hex
   readonly receiptsRoot: Hash
-  /** As JSON-RPC answers them, in their order; only their hashes in a span without transactions. */
+  /** As in the JSON-RPC answer, in order; only their hashes in a span without transactions. */
   readonly transactions: readonly unknown[]
-  /** false: endpoints contradict each other about what it has, so that it proves nothing. */
+  /** false: endpoints contradict each other about its content, so it proves nothing. */
   readonly isSure: boolean
 }

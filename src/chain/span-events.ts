@@ -7,30 +7,30 @@ import { type Log, type LogFilter, readLogsOfBlock } from './logs.ts'
 import { readReceiptLogs } from './receipts.ts'
 import type { SpanBlock } from './span-block.ts'
 
-/** What endpoints said of the events of some blocks. */
+/** Answers of endpoints about the events of some blocks. */
 export interface Heard {
   readonly blocks: readonly SpanBlock[]
   /** By endpoint. */
   readonly heard: readonly (readonly Log[])[]
 }
 
-/** Events, and the blocks they are in. */
+/** Events with their blocks. */
 export interface Settled {
   readonly blocks: readonly SpanBlock[]
   readonly logs: readonly Log[]
 }
 
 /**
- * The events of blocks, none missing as far as that can be proven.
+ * Determines the events of blocks, none missing as far as that can be proven.
  *
- * A block is looked at again where endpoints do not say the same of it, where the bloom filter in its head
- * speaks of events that nobody gave, and, while one endpoint alone was heard, where it has an event of a
- * rare kind, next to which another may have been left out. All its receipts are then asked for: the root in
- * its head proves them, whoever gives them. Where no endpoint gives receipts, every event counts that
- * any of them knows of; where two have another event at the same place, or receipts that are given are not
- * those of the block, the block is not sure.
+ * A block is checked again where endpoints differ, where the bloom filter of its header indicates events
+ * that were not returned, and, while only one endpoint answered, where it has an event of a rare kind,
+ * beside which another may be missing. All its receipts are then read: the root in its header proves them,
+ * whatever endpoint returned them. Without receipts, every event that any endpoint returned counts; if two
+ * have a different event at the same index, or returned receipts do not match the block, the block is
+ * uncertain.
  *
- * @param rare first topics of which one endpoint alone is not believed
+ * @param rare first topics that need a second endpoint's confirmation
  */
 export async function settleEvents(
   endpoints: Endpoints,
@@ -66,7 +66,7 @@ export async function settleEvents(
   return { blocks: all.map(({ block }) => block), logs: all.flatMap((one) => one.logs) }
 }
 
-/** The events of a block by its receipts; undefined where nobody gives them. */
+/** The events of a block from its receipts; undefined where no endpoint returns them. */
 async function proveEvents(
   endpoints: Endpoints,
   filter: LogFilter,
@@ -99,7 +99,7 @@ function isWanted({ address, topics }: Log, filter: LogFilter): boolean {
   return fits(filter.address, address) && filter.topics.every((one, at) => fits(one, topics[at]))
 }
 
-/** Blocks of which endpoints do not have the same events. */
+/** Blocks whose events differ between endpoints. */
 function differingBlocks(heard: readonly (readonly Log[])[]): readonly number[] {
   const listsOf = new Map<number, string[]>()
   for (const [index, logs] of heard.entries()) {
@@ -116,13 +116,13 @@ function textOf({ blockHash, logIndex, address, transactionHash, topics, data }:
   return [blockHash, logIndex, address, transactionHash, ...topics, data].join().toLowerCase()
 }
 
-/** Every event that one of the endpoints has, once. */
+/** The union of all endpoints' events, without duplicates. */
 function unite(heard: readonly (readonly Log[])[]): readonly Log[] {
   const all = new Map(heard.flat().map((log) => [`${log.blockHash} ${log.logIndex}`, log] as const))
   return [...all.values()]
 }
 
-/** Blocks of which endpoints have another event at the same place. */
+/** Blocks in which endpoints have different events at the same index. */
 function disputedBlocks(heard: readonly (readonly Log[])[]): readonly number[] {
   const seen = new Map<string, string>()
   return heard.flat().flatMap((log) => {
@@ -135,8 +135,8 @@ function disputedBlocks(heard: readonly (readonly Log[])[]): readonly number[] {
 }
 
 /**
- * Blocks whose head says that they may have such an event, of which none is there: of any kind, where the
- * filter has several by their first topic.
+ * Blocks whose header indicates such an event while none was returned; with several first topics, of any of
+ * them.
  */
 export function doubtfulBlocks(
   blocks: readonly SpanBlock[],
@@ -164,7 +164,7 @@ function choicesOf(choice: Hex | readonly Hex[]): readonly Hex[] {
   return typeof choice === 'string' ? [choice] : choice
 }
 
-/** The events of one block, from the first endpoint that knows of any. */
+/** The events of one block, from the first endpoint that returns any. */
 export function askForLogs(
   { endpoints }: { readonly endpoints: Endpoints },
   filter: LogFilter,

@@ -11,35 +11,35 @@ import type { SpanBlock } from './span-block.ts'
 import { type Heard, settleEvents } from './span-events.ts'
 import { transactionsRootOf } from './transactions-root.ts'
 
-/** What a span is read with. */
+/** Dependencies of reading a span. */
 export interface SpanSource {
   readonly endpoints: Endpoints
   readonly logs: LogReader
 }
 
-/** Blocks of the chain without a gap, and their events. */
+/** Consecutive blocks of the chain, with their events. */
 export interface Span {
   readonly blocks: readonly SpanBlock[]
   /** In the order of the chain. */
   readonly logs: readonly Log[]
-  /** The last block it holds: as many as one step may have. */
+  /** Its last block, limited by the size of a step. */
   readonly upTo: number
 }
 
-/** Blocks read of one endpoint in one go. */
+/** Blocks read from one endpoint at a time. */
 export const BLOCKS_PER_STEP = 30
-/** Blocks read in one go, each of an endpoint that has it; bounds memory. */
+/** Blocks read at a time, each from an endpoint that has it; bounds memory. */
 const BLOCKS_AT_ONCE = 120
-/** How many requests for blocks one endpoint is sent at a time for one step. */
+/** Concurrent requests for blocks to one endpoint in one step. */
 const REQUESTS_AT_ONCE = 6
 
-/** An endpoint's block is not what the chain has at that place: nothing to do with how the endpoint is reached. */
+/** An endpoint's block is not the chain's block at that height; the connection to the endpoint is fine. */
 class BlockError extends EndpointError {}
 
 /**
- * Whether a block cannot be had from anybody, though somebody answers who has later ones: it is not there,
- * its transactions do not match the root in its head, or it is answered with an error or in another shape by
- * an endpoint that gives its newest block. False when nobody answers.
+ * Whether no endpoint returns a block though one answers and has later blocks: it is missing, its
+ * transactions do not match the root in its header, or it is answered with an error or in another shape by
+ * an endpoint that returns its newest block. False when none answers.
  */
 export async function isUnreadable(
   endpoints: Endpoints,
@@ -68,16 +68,16 @@ const Contents = z.object({
   receiptsRoot: Hash,
 })
 
-/** The root that the head of a block without transactions has. */
+/** Transactions root of a block without transactions. */
 const NO_TRANSACTIONS = '0x56e81f171bcc55a6ff8345e692c0f86e5b48e01b996cadc001622fb5e363b421'
 
 /**
- * The blocks from `from` on, up to `to` and as many as one step may have, with their events: complete, or
- * not at all. What has been read is kept: where a block cannot be had, those before it are given.
+ * The blocks from `from` on, up to `to` and limited by the size of a step, with their events, each
+ * complete. If a block is unavailable, those before it are returned.
  *
- * Every block and every range of events is a request of its own, which another endpoint answers when one
- * does not. A block that lacks a transaction is found out by the root in its head. Events are asked of all
- * endpoints that are well; where they differ, or the head speaks of others, the block's receipts decide.
+ * Every block and every range of events is a request of its own, which another endpoint answers if one
+ * fails. A missing transaction is detected by the root in the header. Events are requested from all healthy
+ * endpoints; where they differ, or the header indicates others, the block's receipts decide.
  *
  * @throws AppError upstream `dependency_unavailable` when no endpoint has the first of these blocks
  */
@@ -87,10 +87,10 @@ export async function readSpan(
   range: {
     readonly from: number
     readonly to: number
-    /** The block before the first, if it is known: the span must follow it. */
+    /** Hash of the block before the first, if known: the span must follow it. */
     readonly after?: Hash | undefined
     readonly withTransactions: boolean
-    /** First topics of events of which one endpoint alone is not believed. */
+    /** First topics that need a second endpoint's confirmation. */
     readonly rare?: readonly Hex[]
   },
   signal?: AbortSignal,
@@ -109,7 +109,10 @@ export async function readSpan(
 
 type Range = Parameters<typeof readSpan>[2]
 
-/** Each part from an endpoint that has it; undefined when they do not fit together, or none can be had. */
+/**
+ * Reads each part from an endpoint that has it; undefined when the parts do not fit together, or one is
+ * unavailable.
+ */
 async function readApart(
   { endpoints, logs: reader }: SpanSource,
   filter: LogFilter,
@@ -155,7 +158,7 @@ async function readApart(
   return { blocks: read, heard: within }
 }
 
-/** All from one endpoint, where endpoints do not have the same chain. */
+/** Reads all parts from one endpoint, where endpoints are on different forks. */
 async function readTogether(
   { endpoints, logs: reader }: SpanSource,
   filter: LogFilter,
@@ -173,8 +176,8 @@ async function readTogether(
 }
 
 /**
- * A block with all its transactions, from the first endpoint that has them. Where none can prove that it
- * has, and they do not give the same ones, the block is not sure.
+ * A block with all its transactions, from the first endpoint that has them. If no answer can be proven
+ * complete, and they differ, the block is uncertain.
  */
 async function readSurely(
   endpoints: Endpoints,
@@ -201,7 +204,7 @@ async function readSurely(
     if (fullest[0] === undefined) throw error
     return { ...fullest[0], isSure: false }
   }
-  // Transactions of a kind whose root cannot be computed: the endpoints must agree.
+  // The root cannot be computed for some transaction types: then the endpoints must agree.
   const all = await endpoints.askEach(read, signal)
   const fullest = all.toSorted((one, other) => other.transactions.length - one.transactions.length)
   if (fullest[0] === undefined) throw new AppError('upstream', 'dependency_unavailable')
@@ -211,7 +214,7 @@ async function readSurely(
   return { ...fullest[0], isSure }
 }
 
-/** Every block of a range, whole or with hashes alone, in order and each the parent of the next. */
+/** Every block of a range, whole or with hashes only, in order and each the parent of the next. */
 export async function readBlocks(
   client: RpcClient,
   range: {
@@ -237,8 +240,8 @@ export async function readBlocks(
 interface ReadBlock extends SpanBlock {
   readonly parentHash: Hash
   /**
-   * Whether the root in its head says that all transactions are there: none when it says otherwise,
-   * unknown when it cannot be computed.
+   * Whether the root in its header proves that all transactions are present: `none` if it does not match,
+   * `unknown` if it cannot be computed.
    */
   readonly proof: 'full' | 'none' | 'unknown'
 }

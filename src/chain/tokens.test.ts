@@ -14,7 +14,7 @@ describe('a symbol', () => {
   test('is read from a string and from 32 bytes', () => {
     expect(decodeSymbol(text('WFLR'))).toBe('WFLR')
     expect(decodeSymbol(stringToHex('MKR', { size: 32 }))).toBe('MKR')
-    // The last byte of this one ends in a zero of its own.
+    // The last byte of this text ends in a zero digit of its own.
     expect(decodeSymbol(stringToHex('XRP', { size: 32 }))).toBe('XRP')
     expect(decodeSymbol(text('USD₮0'))).toBe('USD₮0')
   })
@@ -23,7 +23,7 @@ describe('a symbol', () => {
     expect(decodeSymbol(text(''))).toBe('')
     expect(decodeSymbol('0x')).toBe('')
     expect(decodeSymbol(`0x${'00'.repeat(32)}`)).toBe('')
-    // A string that claims to be longer than the whole answer.
+    // A string whose stated length exceeds the answer.
     expect(decodeSymbol(`0x${'20'.padStart(64, '0')}${'f'.repeat(64)}`)).toBe('')
   })
 

@@ -8,14 +8,14 @@ import { isExecutionFailure } from './failures.ts'
 import { readBatch, readWord } from './multicall.ts'
 import { paddedText } from './padded-text.ts'
 
-/** Most graphemes of a symbol that are shown. */
+/** Upper limit of the graphemes of a symbol. */
 export const SYMBOL_LENGTH_MAX = 16
 
 /** An amount has at most 78 digits, so a token with more decimals has no whole unit. */
 const DECIMALS_MAX = 77n
 
 /**
- * Symbol and decimals of a token contract.
+ * Reads symbol and decimals of a token contract.
  *
  * @returns undefined when there is no contract, or one without a readable symbol and decimals
  */
@@ -37,7 +37,7 @@ export async function readAssetInfo(
   }
 }
 
-/** What a token's answers mean; undefined when it is none. */
+/** Decodes a token's answers; undefined when it is not a token. */
 export function toAssetInfo(
   symbolData: Hex | undefined,
   decimalsData: Hex | undefined,
@@ -49,7 +49,10 @@ export function toAssetInfo(
   return { symbol, decimals: Number(decimals) }
 }
 
-/** A symbol fit to be shown, from a `string` or, with older tokens, a `bytes32`; empty if none is left. */
+/**
+ * Decodes a symbol for display, from a `string` or, with older tokens, a `bytes32`; empty if no visible
+ * character is left.
+ */
 export function decodeSymbol(data: Hex): string {
   if (size(data) === 32) return cleanOutsideText(paddedText(data), SYMBOL_LENGTH_MAX)
   try {

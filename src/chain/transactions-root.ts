@@ -27,10 +27,10 @@ const WithFees = Common.extend({
 const Type = z.object({ type: z.string().default('0x0') })
 
 /**
- * The root that the head of a block with these transactions has, as JSON-RPC answers them, all of them and
- * in their order: the Merkle-Patricia trie of their serialized forms.
+ * Transactions root of a block: the Merkle-Patricia trie over the serialized transactions, in order and
+ * complete, as in a JSON-RPC answer.
  *
- * @returns undefined where one of them is of a type that cannot be written here, or lacks a field
+ * @returns undefined if a transaction has an unsupported type or lacks a field
  * @see Ethereum yellow paper, 4.3.2 and appendix D
  */
 export function transactionsRootOf(transactions: readonly unknown[]): Hex | undefined {
@@ -43,7 +43,7 @@ export function transactionsRootOf(transactions: readonly unknown[]): Hex | unde
   return rootOf(values)
 }
 
-/** The form of a transaction that its block counts; undefined for a type that is not known here. */
+/** Serialized form of a transaction in its block's trie; undefined for an unsupported type. */
 function serialize(transaction: unknown): Hex | undefined {
   const type = Type.safeParse(transaction).data?.type
   switch (type) {

@@ -1,7 +1,7 @@
 import { type Hex, keccak256, toRlp } from 'viem'
 
 /**
- * The root of the Merkle-Patricia trie of values by their place, as the head of a block has it.
+ * Root of the Merkle-Patricia trie of values by index, as in a block header.
  *
  * @see Ethereum yellow paper, appendix D
  */
@@ -13,7 +13,7 @@ export function rootOf(values: readonly Hex[]): Hex {
   return keccak256(toRlp(nodeOf(leaves, 0) as Parameters<typeof toRlp>[0]))
 }
 
-/** As RLP has numbers: without leading zeros, nothing for 0. */
+/** A number in RLP: without leading zeros, empty for 0. */
 export function number(value: bigint): Hex {
   if (value === 0n) return '0x'
   const digits = value.toString(16)
@@ -25,10 +25,10 @@ interface Leaf {
   readonly value: Hex
 }
 
-/** As viem's `toRlp` takes it. */
+/** Input of viem's `toRlp`. */
 type Item = Hex | readonly Item[]
 
-/** The node over leaves that have the same path up to `depth`. */
+/** The node over leaves that share their path up to `depth`. */
 function nodeOf(leaves: readonly Leaf[], depth: number): Item {
   const [first, ...others] = leaves
   if (first === undefined) return '0x'
@@ -43,11 +43,11 @@ function nodeOf(leaves: readonly Leaf[], depth: number): Item {
     const below = byNibble.get(nibble)
     return below === undefined ? '0x' : refTo(nodeOf(below, depth + 1))
   })
-  // No index is the beginning of another one, so that no branch has a value.
+  // No index is a prefix of another one, so no branch has a value.
   return [...branches, '0x']
 }
 
-/** How a node names another: by its hash, or by itself where it is shorter. */
+/** Reference to a node: its hash, or the node itself if shorter. */
 function refTo(node: Item): Item {
   const encoded = toRlp(node as Parameters<typeof toRlp>[0])
   return encoded.length < 2 + 2 * 32 ? node : keccak256(encoded)

@@ -1,24 +1,25 @@
 import { AppError } from '#src/kernel/errors.ts'
 
-/** Lets so many do something at once, and others wait for their turn. */
+/** Limiter of concurrent work, with a queue. */
 export interface Turns {
   /**
-   * Runs `work` when it is its turn.
+   * Runs `work` when a slot is free.
    *
-   * @throws AppError upstream `dependency_unavailable` when too many wait, or the turn does not come in time
-   * @throws the signal's reason when the caller gives up waiting
+   * @throws AppError upstream `dependency_unavailable` when too many are waiting, or no slot is free in
+   * time
+   * @throws the signal's reason when the caller aborts while waiting
    */
   take<T>(work: () => Promise<T>, signal?: AbortSignal): Promise<T>
 }
 
 const RETRY_AFTER_SECONDS = 5
 
-/** How many may do something, and wait for it: a queue must not outlive its callers. */
+/** Limits of concurrent and of waiting work: a queue must not outlive its callers. */
 export interface TurnLimits {
   readonly atOnce: number
-  /** More are refused. */
+  /** Further ones are refused. */
   readonly waitingMax: number
-  /** Whoever waits for longer is refused, in milliseconds; without it they wait as long as it takes. */
+  /** Longest wait in milliseconds, after which the work is refused; unlimited by default. */
   readonly waitMs?: number
 }
 
@@ -53,7 +54,7 @@ export function createTurns(limits: TurnLimits): Turns {
       if (busy < limits.atOnce) busy += 1
       else {
         if (waiting.length >= limits.waitingMax) throw refusal()
-        // Whoever has had a turn hands it on, so `busy` stays as it is.
+        // The finishing work passes its slot on, so `busy` stays unchanged.
         await untilOurs(signal)
       }
       try {

@@ -11,20 +11,20 @@ import type { Address } from '#src/kernel/units.ts'
 import type { RpcClient } from './endpoints.ts'
 import { readBatch } from './multicall.ts'
 
-/** A question to a contract and how its answer is read. */
+/** A call of a contract, with the decoder of its answer. */
 export interface View<T> {
   readonly callData: Hex
-  /** What an answer means; undefined for none, or one that cannot be read. */
+  /** Decodes an answer; undefined without one, or for a malformed one. */
   of(answer: Hex | undefined): T | undefined
 }
 
-/** A view function with its arguments. */
+/** Builds a view from a view function and its arguments. */
 export function view<
   const A extends Abi,
   Name extends ContractFunctionName<A, 'view'>,
   const Args extends ContractFunctionArgs<A, 'view', Name>,
 >(abi: A, functionName: Name, args: Args): View<ContractFunctionReturnType<A, 'view', Name, Args>> {
-  // The types above hold for every function; the compiler can only see it for one at a time.
+  // The types above hold for every function; the compiler checks them only for one at a time.
   const call = { abi: abi as Abi, functionName: functionName as string, args: args as unknown[] }
   return {
     callData: encodeFunctionData(call),
@@ -40,8 +40,8 @@ export function view<
 }
 
 /**
- * What each of many views of many contracts answers at the end of a block, in one request; undefined
- * where there is no such contract or it gave no answer.
+ * Results of many views of many contracts at the end of a block, in one request; undefined for a missing
+ * contract or answer.
  */
 export async function askViews(
   client: RpcClient,

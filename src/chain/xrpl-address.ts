@@ -1,12 +1,15 @@
 import { createHash } from 'node:crypto'
 import { base58xrp } from '@scure/base'
 
-/** The byte before an account's number. */
+/** Prefix byte of an account id. */
 const ACCOUNT_PREFIX = 0
 const ACCOUNT_BYTES = 20
 const CHECKSUM_BYTES = 4
 
-/** Whether a text is a classic address (`r…`), with a right checksum. @see xrpl.org, "Base58 Encodings" */
+/**
+ * Whether a text is a classic address (`r…`) with a valid checksum.
+ * @see xrpl.org, "Base58 Encodings"
+ */
 export function isClassicAddress(text: string): boolean {
   if (!/^r[1-9A-HJ-NP-Za-km-z]{24,34}$/.test(text)) return false
   const bytes = Buffer.from(base58xrp.decode(text))
@@ -16,7 +19,7 @@ export function isClassicAddress(text: string): boolean {
   return checksum(body).equals(bytes.subarray(-CHECKSUM_BYTES))
 }
 
-/** The classic address of an account's 20 bytes. */
+/** The classic address of a 20-byte account id. */
 export function toClassicAddress(account: Buffer): string {
   if (account.length !== ACCOUNT_BYTES) throw new Error('an account has 20 bytes')
   const body = Buffer.concat([Buffer.from([ACCOUNT_PREFIX]), account])

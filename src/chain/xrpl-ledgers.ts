@@ -2,14 +2,14 @@ import { z } from 'zod'
 import type { XrplRpc } from './xrpl-rpc.ts'
 import { Entry, type Validated } from './xrpl-transactions.ts'
 
-/** The validated ledgers that a server has without a gap, up to the newest. */
+/** The contiguous validated ledgers of a server, up to the newest. */
 export interface LedgerRange {
   readonly oldest: number
   readonly newest: number
 }
 
 const PAGE_SIZE = 200
-/** Pages read in one go; what is left is read the next time. */
+/** Upper limit of the pages of one reading; the next reading continues. */
 const PAGES_MAX = 20
 
 const ServerInfo = z.object({
@@ -27,9 +27,9 @@ const LedgersPage = z.object({
 type LedgersPage = z.output<typeof LedgersPage>
 
 /**
- * Which validated ledgers a server has now.
+ * Reads the range of a server's validated ledgers.
  *
- * @throws AppError upstream `dependency_unavailable` also while it has not found the network
+ * @throws AppError upstream `dependency_unavailable`, also while the server is not synchronized
  */
 export async function readLedgerRange(
   rpc: XrplRpc,
@@ -45,10 +45,10 @@ export async function readLedgerRange(
 }
 
 /**
- * Every validated transaction of an account in a range of ledgers, in order, and the ledger up to which
- * that is complete.
+ * Every validated transaction of an account in a range of ledgers, in order, and the ledger up to which the
+ * list is complete.
  *
- * @throws AppError upstream `dependency_unavailable` also when the server did not search all of them
+ * @throws AppError upstream `dependency_unavailable`, also when the server did not search the whole range
  */
 export async function readTransactions(
   rpc: XrplRpc,
@@ -86,7 +86,7 @@ function validatedOf(rpc: XrplRpc, { transactions }: LedgersPage): readonly Vali
   })
 }
 
-/** Pages are in order, but not always what is on one. */
+/** Sorts transactions: pages are in order, but not always the transactions on one. */
 function inOrder(transactions: readonly Validated[]): readonly Validated[] {
   return transactions.toSorted(
     (one, other) =>

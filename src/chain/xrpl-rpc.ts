@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { AppError } from '#src/kernel/errors.ts'
 import type { Logger } from '#src/kernel/logger.ts'
 
-/** One call of a method, and the shape of its answer. */
+/** One call of a method, with the schema of its answer. */
 export interface XrplCall<T> {
   readonly method: string
   readonly parameters: Readonly<Record<string, unknown>>
@@ -10,47 +10,47 @@ export interface XrplCall<T> {
 }
 
 /**
- * JSON-RPC of one server of the XRP Ledger. Rejects with AppError upstream `dependency_unavailable` when
- * it gives no usable answer in time, and with the signal's reason when the caller gives up.
+ * JSON-RPC client of one server of the XRP Ledger. Rejects with AppError upstream `dependency_unavailable`
+ * when it gives no usable answer in time, and with the signal's reason when the caller aborts.
  */
 export interface XrplRpc {
-  /** What a method answers. Any error is the server's failure. */
+  /** Calls a method. Any error is the server's failure. */
   ask<T>(call: XrplCall<T>, signal: AbortSignal | undefined): Promise<T>
   /**
-   * The same for what may not exist.
+   * As `ask`, for objects that may not exist.
    *
-   * @param absent the error that says so, such as `txnNotFound`: then undefined
+   * @param absent error code of a missing object, such as `txnNotFound`, which gives undefined
    */
   find<T>(
     call: XrplCall<T>,
     absent: string,
     signal: AbortSignal | undefined,
   ): Promise<T | undefined>
-  /** What to throw for an answer that cannot be used, though its shape is right. */
+  /** The error to throw for a well-formed answer that is unusable. */
   unusable(reason: string): AppError
 }
 
-/** How the server is reached. */
+/** Settings of the client. */
 export interface XrplRpcOptions {
-  /** http or https. Credentials in it never reach the log. */
+  /** http or https. Credentials in it are never logged. */
   readonly url: string
   readonly log: Logger
-  /** How long one call may take. */
+  /** Timeout of one call. */
   readonly timeoutMs: number
 }
 
-/** A result, or the token of an error. */
+/** A result, or an error code. */
 type Answer = { readonly result: unknown } | { readonly error: string }
 
 const Envelope = z.object({ result: z.looseObject({ error: z.string().optional() }) })
 
-/** The version whose answers name ledgers by hash and say what was delivered. */
+/** The version whose answers contain ledger hashes and delivered amounts. */
 const API_VERSION = 2
 const RETRY_AFTER_SECONDS = 10
-/** Errors are short words; anything longer is not repeated. */
+/** Upper limit of a logged error code; longer texts are not repeated. */
 const TOKEN_LENGTH_MAX = 60
 
-/** Calls one server. Connects to nothing before the first call. */
+/** Creates a client of one server. It connects with the first call. */
 export function createXrplRpc({ url, log, timeoutMs }: XrplRpcOptions): XrplRpc {
   const { origin, address, authorization } = readUrl(url)
   const headers = { 'content-type': 'application/json', ...authorization }
@@ -105,7 +105,7 @@ export function createXrplRpc({ url, log, timeoutMs }: XrplRpcOptions): XrplRpc 
   }
 }
 
-/** An address without its name and password, which `fetch` wants in a header. */
+/** Splits name and password off a URL, because `fetch` takes them in a header. */
 function readUrl(url: string) {
   const address = new URL(url)
   const { origin, username, password } = address
@@ -127,7 +127,7 @@ function jsonOf(text: string): unknown {
   try {
     return JSON.parse(text)
   } catch {
-    // A page of a proxy, perhaps: no answer of a method.
+    // Possibly an error page of a proxy.
     return undefined
   }
 }

@@ -5,10 +5,10 @@ import { type BlockRef, OTHER_LOG_INDEX, type Payment } from './chain.ts'
 
 const Digits = z.string().regex(/^[0-9A-Fa-f]{64}$/)
 
-/** Decimal places in which amounts of other currencies are kept: as many digits as they can have. */
+/** Decimals of stored amounts of other currencies, which have at most that many digits. */
 const OTHER_DECIMALS = 15
 
-/** An amount of another currency or token: kept by its name, to 15 decimal places, rounded down. */
+/** An amount of another currency or token: stored by its name, to 15 decimals, rounded down. */
 const OtherAmount = z
   .union([
     z.object({ currency: z.string(), issuer: z.string(), value: z.string() }),
@@ -20,7 +20,7 @@ const OtherAmount = z
     return { asset: cleanOutsideText(asset, 100), amountUnits: scaled(amount.value) }
   })
 
-/** A decimal number, also with an exponent, in units of 10⁻¹⁵; 0 for what is no such number or too large. */
+/** A decimal number, also with an exponent, in units of 10⁻¹⁵; 0 for a malformed or too large one. */
 function scaled(text: string): bigint {
   const [, whole = '', fraction = '', exponent = '0'] =
     /^(\d{1,40})(?:\.(\d{1,40}))?(?:[eE]([+-]?\d{1,3}))?$/.exec(text) ?? []
@@ -30,7 +30,7 @@ function scaled(text: string): bigint {
   return places >= 0 ? digits * 10n ** BigInt(places) : digits / 10n ** BigInt(-places)
 }
 
-/** Fields of a transaction that matter to whom it pays. */
+/** The used fields of a transaction. */
 const Fields = z.looseObject({
   TransactionType: z.string(),
   Account: z.string(),
@@ -63,7 +63,7 @@ const Node = z.looseObject({
 })
 const Drops = z.string().regex(/^\d{1,19}$/)
 
-/** As `tx` and `account_tx` answer it; servers of the first version of the interface put it elsewhere. */
+/** An entry of `tx` and `account_tx`; version 1 of the API has it in another place. */
 const RawEntry = z.looseObject({
   tx_json: Fields.optional(),
   tx: Fields.optional(),
@@ -75,7 +75,7 @@ const RawEntry = z.looseObject({
   validated: z.boolean().optional(),
 })
 
-/** A ledger's head. */
+/** A ledger's header. */
 export const LedgerHead = z.object({
   ledger: z.object({ close_time: z.int(), ledger_hash: Digits }),
   validated: z.literal(true),
@@ -88,20 +88,20 @@ export interface Validated {
   readonly meta: z.output<typeof Meta>
   readonly txHash: string
   readonly ledgerIndex: number
-  /** What the answer says of the ledger; undefined where it does not say enough. */
+  /** The ledger in the answer; undefined where it is incomplete. */
   readonly block: BlockRef | undefined
 }
 
-/** Why a payment to us counts as none. */
+/** Reason why a payment is ignored. */
 export type Ignored = 'amount not known'
 
 const SUCCESS = 'tesSUCCESS'
-/** An account that is deleted leaves what it has to another, with a tag like any payment. */
+/** Transaction types of payments: a deleted account leaves its XRP to another, with an optional tag. */
 const PAYING_TYPES = ['Payment', 'AccountDelete']
-/** 2000-01-01T00:00:00Z, from which the ledger counts seconds. */
+/** 2000-01-01T00:00:00Z, the epoch of the ledger's seconds. */
 const LEDGER_EPOCH_SECONDS = 946_684_800
 
-/** A transaction: `waiting` while no validated ledger has it. */
+/** Parses a transaction; `waiting` while it is in no validated ledger. */
 export const Entry = RawEntry.transform((raw, context): Validated | 'waiting' => {
   if (raw.validated !== true) return 'waiting'
   const fields = raw.tx_json ?? raw.tx ?? Fields.safeParse(raw).data
@@ -116,18 +116,18 @@ export const Entry = RawEntry.transform((raw, context): Validated | 'waiting' =>
   return z.NEVER
 })
 
-/** A ledger as a block. */
+/** Converts a ledger to a block. */
 export function toBlock(index: number, { ledger }: LedgerHead): BlockRef {
   const at = new Date((ledger.close_time + LEDGER_EPOCH_SECONDS) * 1000)
   return blockOf(index, ledger.ledger_hash, at)
 }
 
-/** What came of a transaction: undefined when it did what it was to do, or why not. */
+/** Failure code of a transaction; undefined when it succeeded. */
 export function failureOf({ meta }: Validated): string | undefined {
   return meta.TransactionResult === SUCCESS ? undefined : meta.TransactionResult
 }
 
-/** Whether a transaction brought something to an address. */
+/** Whether a transaction is a payment to an address. */
 export function isPaymentTo(transaction: Validated, address: string): boolean {
   const { fields } = transaction
   const isTo = fields.Destination === address && fields.Account !== address
@@ -135,9 +135,9 @@ export function isPaymentTo(transaction: Validated, address: string): boolean {
 }
 
 /**
- * What a payment to us is.
+ * Converts a transaction to a payment.
  *
- * Its amount is what was delivered: what it names can be more, when it is a partial payment.
+ * Its amount is the delivered one: the stated amount can be more, for a partial payment.
  *
  * @param block its ledger
  */
@@ -151,9 +151,9 @@ export function toPayment({ fields, meta, txHash }: Validated, block: BlockRef):
 }
 
 /**
- * XRP that an address received by another way than a payment: an escrow, a payment channel, a check. The
- * changes of its account tell of it; a tag is that of the entry that held the amount. Undefined where the
- * transaction brought it nothing.
+ * XRP that an address received in another way than by a payment: an escrow, a payment channel, a check. The
+ * amount follows from the change of its account; the tag is that of the entry that held the amount.
+ * Undefined where it received nothing.
  */
 export function otherReceipt(
   { fields, meta, txHash }: Validated,

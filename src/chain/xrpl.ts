@@ -15,42 +15,42 @@ import {
 } from './xrpl-transactions.ts'
 
 /**
- * Facts read from the XRP Ledger about one deposit address; validated ledgers only. Every method rejects
+ * Facts from the XRP Ledger about one deposit address, from validated ledgers only. Every method rejects
  * with AppError upstream `dependency_unavailable` when the server does not answer in time.
  */
 export interface Xrpl {
   /**
-   * Payments that the deposit address received in validated ledgers after `since`, oldest first, up to
-   * and with ledger `upTo`; ask again from there. Without `since`: from the oldest ledger that the
-   * server has. Reads a bounded number of pages, so `upTo` can be behind the newest ledger.
+   * Payments received in validated ledgers after `since`, oldest first, up to ledger `upTo` included;
+   * continue from there. Without `since`: from the oldest ledger of the server. Reads a bounded number of
+   * pages, so `upTo` can be behind the newest ledger.
    *
-   * Rejects too when the server lacks ledgers after `since`: nothing is passed over.
+   * Rejects too when the server lacks ledgers after `since`: none is skipped.
    */
   deposits(since: number | undefined, signal?: AbortSignal): Promise<Deposits>
   /**
-   * What a transaction paid to the deposit address; `reverted` when it failed in a validated ledger.
+   * Payments of a transaction to the deposit address; `reverted` when it failed in a validated ledger.
    *
    * @param hash 64 hexadecimal digits in any case, without `0x`; anything else is `unknown`
    */
   transaction(hash: string, signal?: AbortSignal): Promise<TransactionFacts>
-  /** What the deposit address holds, in drops; 0 while it is not funded. */
+  /** Balance of the deposit address, in drops; 0 while it is not funded. */
   balanceUnits(signal?: AbortSignal): Promise<bigint>
 }
 
-/** Payments found, and how far. */
+/** Payments, and the ledger up to which they are complete. */
 export interface Deposits {
   readonly payments: readonly Payment[]
   readonly upTo: number
 }
 
-/** How the XRP Ledger is reached. */
+/** Settings of the client of the XRP Ledger. */
 export interface XrplOptions {
-  /** JSON-RPC of a server, http or https. Credentials never reach the log. */
+  /** JSON-RPC of a server, http or https. Credentials are never logged. */
   readonly url: string
   /** The deposit address, a classic one (`r…`). */
   readonly address: string
   readonly log: Logger
-  /** How long one call may take; 5000 without it. */
+  /** Timeout of one call; 5000 by default. */
   readonly timeoutMs?: number
 }
 
@@ -60,11 +60,11 @@ const AccountInfo = z.object({
   validated: z.literal(true),
 })
 
-/** Facts from the XRP Ledger through JSON-RPC. Connects to nothing before the first question. */
+/** Creates a client of the XRP Ledger over JSON-RPC. It connects with the first call. */
 export function createXrpl({ url, address, log, timeoutMs = TIMEOUT_MS }: XrplOptions): Xrpl {
   const rpc = createXrplRpc({ url, log, timeoutMs })
 
-  /** What reached us, or nothing; a payment whose amount is not known is named in the log. */
+  /** The payments of a transaction; one with an unknown amount is logged. */
   async function paymentsOf(
     transaction: Validated,
     signal: AbortSignal | undefined,
@@ -118,7 +118,7 @@ export function createXrpl({ url, address, log, timeoutMs = TIMEOUT_MS }: XrplOp
   }
 }
 
-/** The ledger of a transaction; asked for where the transaction does not say enough of it. */
+/** The ledger of a transaction; requested where the transaction's answer is incomplete. */
 async function ledgerOf(
   rpc: XrplRpc,
   { block, ledgerIndex }: Validated,
