@@ -1,8 +1,5 @@
 import { Api, GrammyError, HttpError } from 'grammy'
-import { isConnectionFailure } from '#src/db/session.ts'
-import type { Logger } from '#src/kernel/logger.ts'
 import { traceOf } from '#src/kernel/trace.ts'
-import { pause } from './waker.ts'
 
 /** Longest an ordinary call to Telegram may take, in seconds. grammY's own limit is 500. */
 export const API_TIMEOUT_SECONDS = 30
@@ -41,44 +38,10 @@ export function isConflict(error: unknown): boolean {
   return error instanceof GrammyError && error.error_code === 409
 }
 
-/** Whether the same may work a little later: Telegram or the database is not there right now. */
+/** Whether Telegram cannot be reached, or asks for a pause: the same call may work a little later. */
 export function isPassing(error: unknown): boolean {
   if (error instanceof HttpError) return true
-  if (error instanceof GrammyError) return error.error_code >= 500 || error.error_code === 429
-  return isConnectionFailure(error)
-}
-
-const BACKOFF_MS_MAX = 60_000
-
-/**
- * Runs a call until Telegram has taken it, however long that is.
- *
- * @param what a fixed phrase for the log, such as `webhook not set`
- * @returns undefined when the signal came first, or Telegram refuses the call or the token for good;
- * that is logged
- */
-export async function patiently<T>(
-  log: Logger,
-  what: string,
-  signal: AbortSignal,
-  run: () => Promise<T>,
-): Promise<T | undefined> {
-  for (let failures = 0; !signal.aborted; failures += 1) {
-    try {
-      return await run()
-    } catch (error) {
-      if (signal.aborted) return undefined
-      const waitMs = floodWaitMs(error)
-      if (!isPassing(error)) {
-        const phrase = isTokenRefused(error) ? 'telegram refuses the bot token' : what
-        log.error({ error: describe(error) }, phrase)
-        return undefined
-      }
-      if (failures === 0) log.warn({ error: describe(error) }, what)
-      await pause(waitMs ?? Math.min(1000 * 2 ** failures, BACKOFF_MS_MAX), signal)
-    }
-  }
-  return undefined
+  return error instanceof GrammyError && (error.error_code >= 500 || error.error_code === 429)
 }
 
 /** An error in one line for a log, with its stack where it is a bug. */

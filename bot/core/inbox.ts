@@ -10,8 +10,9 @@ import { listen } from '#src/db/listen.ts'
 import { HOUR_MS } from '#src/kernel/durations.ts'
 import { storableJson } from '#src/kernel/outside-text.ts'
 import type { App } from '#src/operations/define.ts'
-import { describe, floodWaitMs, isPassing } from './api.ts'
+import { describe, floodWaitMs } from './api.ts'
 import * as store from './inbox-store.ts'
+import { mayPass } from './patiently.ts'
 import { deleteExpired } from './session-store.ts'
 import { createWaker, pause } from './waker.ts'
 
@@ -199,7 +200,7 @@ async function tryUpdate(
     await handler.handle(update)
   } catch (error) {
     const waitMs = floodWaitMs(error)
-    const isOver = attempts >= (isPassing(error) ? PASSING_TRIES_MAX : TRIES_MAX)
+    const isOver = attempts >= (mayPass(error) ? PASSING_TRIES_MAX : TRIES_MAX)
     const fields = { updateId, attempts, error: describe(error) }
     if (waitMs === undefined && isOver) {
       deps.log.error(fields, 'update given up')
@@ -221,7 +222,7 @@ async function close(deps: Deps, updateId: number): Promise<void> {
     try {
       return await store.closeUpdate(deps.db, updateId, deps.clock.now())
     } catch (error) {
-      if (!isPassing(error) || tries === CLOSE_TRIES_MAX) throw error
+      if (!mayPass(error) || tries === CLOSE_TRIES_MAX) throw error
       await wait(100 * 2 ** tries)
     }
   }

@@ -8,9 +8,10 @@ import type { BotCommand, BotCommandScope, LanguageCode } from 'grammy/types'
 import { builtKey, translate } from '#src/i18n/translate.ts'
 import { LOCALES, type Locale, localeOfTag } from '#src/kernel/locale.ts'
 import type { Logger } from '#src/kernel/logger.ts'
-import { apiSignal, describe, patiently } from './api.ts'
+import { apiSignal, describe } from './api.ts'
 import type { BotContext } from './context.ts'
 import type { Feature, Menu } from './feature.ts'
+import { patiently } from './patiently.ts'
 
 /** Whose menu has which commands. Telegram asks the narrow scopes first, so all of them are set. */
 const SCOPES: readonly (readonly [BotCommandScope, Menu])[] = [

@@ -5,18 +5,12 @@ import type { App } from '#src/operations/define.ts'
 import { runConnectNews } from '../features/connect/notifications.ts'
 import { REGISTRY } from '../features/index.ts'
 import { runFollowUps } from '../features/recipients/follow-ups.ts'
-import {
-  API_TIMEOUT_SECONDS,
-  type ApiAccess,
-  apiSignal,
-  createApi,
-  describe,
-  patiently,
-} from './api.ts'
+import { API_TIMEOUT_SECONDS, type ApiAccess, apiSignal, createApi, describe } from './api.ts'
 import { createBot, updateHandler } from './bot.ts'
 import type { BotContext } from './context.ts'
 import { type RunningInbox, startInbox } from './inbox.ts'
 import { runLiveNews } from './live-messages.ts'
+import { patiently } from './patiently.ts'
 import { POLL_SECONDS, pollUpdates } from './poller.ts'
 import { registerProfile } from './registration.ts'
 import { pause } from './waker.ts'

@@ -1,6 +1,6 @@
 import { GrammyError } from 'grammy'
 import type { InlineKeyboardMarkup } from 'grammy/types'
-import { type EditVerdict, judgeRefusal } from '#src/channels/telegram-errors.ts'
+import { type EditVerdict, verdictOf } from '#src/channels/telegram-errors.ts'
 import { plainOf } from '#src/channels/telegram-html.ts'
 import { hasMessage } from '#src/delivery/service.ts'
 import { coverConnectMessage } from '#src/recipients/connect.ts'
@@ -285,17 +285,6 @@ function simplerForm(form: Form, verdict: EditVerdict): Form | undefined {
     default:
       return verdict satisfies never
   }
-}
-
-/** What a refusal of Telegram means. */
-export function verdictOf(error: GrammyError): EditVerdict {
-  const { retry_after: retryAfterSeconds, migrate_to_chat_id: migrateToChatId } = error.parameters
-  return judgeRefusal({
-    code: error.error_code,
-    description: error.description,
-    ...(retryAfterSeconds !== undefined && { retryAfterSeconds }),
-    ...(migrateToChatId !== undefined && { migrateToChatId }),
-  })
 }
 
 /** Rows of buttons as Telegram takes them, without those that lead nowhere. */

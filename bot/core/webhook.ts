@@ -2,8 +2,9 @@ import { createHash, timingSafeEqual } from 'node:crypto'
 import type { FastifyInstance } from 'fastify'
 import type { Api } from 'grammy'
 import type { App } from '#src/operations/define.ts'
-import { apiSignal, patiently } from './api.ts'
+import { apiSignal } from './api.ts'
 import { putUpdates, readUpdate } from './inbox.ts'
+import { patiently } from './patiently.ts'
 import { ALLOWED_UPDATES } from './poller.ts'
 
 /** Where Telegram posts updates, below `PUBLIC_URL`. */

@@ -1,4 +1,4 @@
-import { DeliveryError } from './define.ts'
+import { GrammyError, HttpError } from 'grammy'
 
 /** A refusal as the Bot API words it. */
 export interface ApiRefusal {
@@ -16,7 +16,23 @@ export type EditVerdict =
   | { readonly kind: 'send_to'; readonly chatId: number }
   /** Nothing is left to do: the message to be changed looks so already, or is not there any more. */
   | { readonly kind: 'settled'; readonly gone: boolean }
-  | { readonly kind: 'fail'; readonly error: DeliveryError }
+  | { readonly kind: 'fail'; readonly error: ApiFailure }
+
+/** Why a message cannot be sent now, or ever. */
+export interface ApiFailure {
+  /** A short stable word, such as `blocked`, `no_rights`, `flood`, `timeout`. */
+  readonly reason: string
+  /** Absent where Telegram did not answer. */
+  readonly statusCode?: number
+  /** The chat takes no messages from the bot any more. */
+  readonly permanent: boolean
+  /** How a chat stands that is gone for good. */
+  readonly becomes: 'disabled' | 'blocked'
+  readonly retryAfterSeconds?: number
+  readonly retryAfterIsMandatory: boolean
+  /** Not the chat's doing: Telegram or the bot's token. */
+  readonly isOurFault: boolean
+}
 
 /** Gone for good, with the reason the destination is switched off for. Matched on the description. */
 const GONE: readonly (readonly [RegExp, string])[] = [
@@ -73,10 +89,37 @@ export function judgeRefusal(refusal: ApiRefusal): EditVerdict {
     : failed(`status_${code}`, code, { isOurFault: true })
 }
 
+/**
+ * Judges what a call of the Bot API threw.
+ *
+ * @throws the error itself where it is not about the call
+ */
+export function verdictOf(error: unknown): EditVerdict {
+  if (error instanceof GrammyError) {
+    const { retry_after: retryAfterSeconds, migrate_to_chat_id: migrateToChatId } = error.parameters
+    return judgeRefusal({
+      code: error.error_code,
+      description: error.description,
+      ...(retryAfterSeconds !== undefined && { retryAfterSeconds }),
+      ...(migrateToChatId !== undefined && { migrateToChatId }),
+    })
+  }
+  if (!(error instanceof HttpError)) throw error
+  const isAborted = error.error instanceof Error && error.error.name === 'AbortError'
+  return failed(isAborted ? 'timeout' : 'unreachable', undefined, { isOurFault: true })
+}
+
 function failed(
   reason: string,
-  statusCode: number,
-  options: ConstructorParameters<typeof DeliveryError>[1] = {},
+  statusCode: number | undefined,
+  options: Partial<ApiFailure> = {},
 ): EditVerdict {
-  return { kind: 'fail', error: new DeliveryError(reason, { ...options, statusCode }) }
+  const usual = {
+    permanent: false,
+    becomes: 'disabled',
+    retryAfterIsMandatory: false,
+    isOurFault: false,
+  } as const
+  const error = { reason, ...(statusCode !== undefined && { statusCode }), ...usual, ...options }
+  return { kind: 'fail', error }
 }

@@ -1,4 +1,4 @@
-import { type Api, GrammyError, HttpError } from 'grammy'
+import type { Api } from 'grammy'
 import { z } from 'zod'
 import { SEVERITIES } from '#src/kernel/display-values.ts'
 import {
@@ -14,7 +14,7 @@ import {
 import { floodError } from './http-answer.ts'
 import { createRateLimiter, type RateLimiter, TURN_WAIT_MS_MAX } from './rate-limiter.ts'
 import { type AlertView, type AlertViewOptions, alertView } from './telegram-alert.ts'
-import { type EditVerdict, judgeRefusal } from './telegram-errors.ts'
+import { type EditVerdict, verdictOf } from './telegram-errors.ts'
 import { isSilent, worstOf } from './wording.ts'
 
 const TIMEOUT_MS = 15_000
@@ -237,14 +237,14 @@ async function tryForm(
     return { kind: 'taken', messageId }
   } catch (error) {
     signal.throwIfAborted()
-    const verdict = judge(error)
+    const verdict = verdictOf(error)
     if (verdict.kind === 'settled') {
       return { kind: 'taken', ...(!verdict.gone && { messageId: String(wish.messageId) }) }
     }
     if (verdict.kind !== 'fail') return verdict
     const { retryAfterIsMandatory: binding, retryAfterSeconds = 0 } = verdict.error
     if (binding) floods.note(key, retryAfterSeconds * 1000)
-    throw verdict.error
+    throw new DeliveryError(verdict.error.reason, verdict.error)
   }
 }
 
@@ -309,25 +309,6 @@ function isGroup(chatId: number): boolean {
 function urgencyOf({ message, items = [] }: Envelope): number {
   const worst = worstOf([message, ...items]) ?? message
   return 1 + (worst.isRecovery ? 0 : SEVERITIES.indexOf(worst.severity))
-}
-
-function judge(error: unknown): EditVerdict {
-  if (error instanceof GrammyError) {
-    const { retry_after, migrate_to_chat_id } = error.parameters
-    return judgeRefusal({
-      code: error.error_code,
-      description: error.description,
-      ...(retry_after === undefined ? {} : { retryAfterSeconds: retry_after }),
-      ...(migrate_to_chat_id === undefined ? {} : { migrateToChatId: migrate_to_chat_id }),
-    })
-  }
-  const isNetwork = error instanceof HttpError
-  const isAborted = isNetwork && error.error instanceof Error && error.error.name === 'AbortError'
-  if (!isNetwork) throw error
-  return {
-    kind: 'fail',
-    error: new DeliveryError(isAborted ? 'timeout' : 'unreachable', { isOurFault: true }),
-  }
 }
 
 function simpler(

@@ -1,11 +1,12 @@
 import { GrammyError, type Middleware } from 'grammy'
+import { verdictOf } from '#src/channels/telegram-errors.ts'
 import { AppError } from '#src/kernel/errors.ts'
 import { blockChat } from '#src/recipients/chats.ts'
 import { gone, notAllowed, refusal } from '../../views/notices.ts'
 import { describe } from '../api.ts'
 import type { BotContext } from '../context.ts'
 import { sentenceOf } from '../refusals.ts'
-import { send, show, showAbove, verdictOf } from '../show.ts'
+import { send, show, showAbove } from '../show.ts'
 
 /**
  * Turns a refusal into one sentence in the reader's language, and ends an update whose chat cannot be

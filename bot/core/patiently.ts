@@ -1,0 +1,42 @@
+import { isConnectionFailure } from '#src/db/session.ts'
+import type { Logger } from '#src/kernel/logger.ts'
+import { describe, floodWaitMs, isPassing, isTokenRefused } from './api.ts'
+import { pause } from './waker.ts'
+
+/** Whether the same may work a little later: Telegram or the database is not there right now. */
+export function mayPass(error: unknown): boolean {
+  return isPassing(error) || isConnectionFailure(error)
+}
+
+const BACKOFF_MS_MAX = 60_000
+
+/**
+ * Runs a call until Telegram has taken it, however long that is.
+ *
+ * @param what a fixed phrase for the log, such as `webhook not set`
+ * @returns undefined when the signal came first, or Telegram refuses the call or the token for good;
+ * that is logged
+ */
+export async function patiently<T>(
+  log: Logger,
+  what: string,
+  signal: AbortSignal,
+  run: () => Promise<T>,
+): Promise<T | undefined> {
+  for (let failures = 0; !signal.aborted; failures += 1) {
+    try {
+      return await run()
+    } catch (error) {
+      if (signal.aborted) return undefined
+      const waitMs = floodWaitMs(error)
+      if (!mayPass(error)) {
+        const phrase = isTokenRefused(error) ? 'telegram refuses the bot token' : what
+        log.error({ error: describe(error) }, phrase)
+        return undefined
+      }
+      if (failures === 0) log.warn({ error: describe(error) }, what)
+      await pause(waitMs ?? Math.min(1000 * 2 ** failures, BACKOFF_MS_MAX), signal)
+    }
+  }
+  return undefined
+}
