@@ -14,6 +14,7 @@ import { Hash } from '#src/kernel/units.ts'
 import type { App } from '#src/operations/define.ts'
 import { invoke } from '#src/operations/invoke.ts'
 import { type ChatLink, chatLinks } from '#src/recipients/chats.ts'
+import { describe, floodWaitMs } from '#src/telegram/api.ts'
 import { OVERVIEW_KIND, readOverview } from '../features/status/overview.ts'
 import { overviewKey, statusScreen } from '../features/status/view.ts'
 import {
@@ -26,7 +27,6 @@ import {
 } from '../features/topup/topups.ts'
 import { topupScreen } from '../features/topup/view.ts'
 import type { Reader, View } from '../views/view.ts'
-import { describe, floodWaitMs } from './api.ts'
 import {
   claimLive,
   deleteLive,

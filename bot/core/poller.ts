@@ -2,7 +2,7 @@ import type { Api } from 'grammy'
 import type { Sql } from '#src/db/connection.ts'
 import { whileHolding } from '#src/db/lock.ts'
 import type { App } from '#src/operations/define.ts'
-import { apiSignal, describe, floodWaitMs, isConflict, isTokenRefused } from './api.ts'
+import { apiSignal, describe, floodWaitMs, isConflict, isTokenRefused } from '#src/telegram/api.ts'
 import { putUpdates } from './inbox.ts'
 import { pause } from './waker.ts'
 

@@ -2,10 +2,16 @@ import type { Bot } from 'grammy'
 import type { Sql } from '#src/db/connection.ts'
 import { bounded } from '#src/kernel/bounded.ts'
 import type { App } from '#src/operations/define.ts'
+import {
+  API_TIMEOUT_SECONDS,
+  type ApiAccess,
+  apiSignal,
+  createApi,
+  describe,
+} from '#src/telegram/api.ts'
 import { runConnectNews } from '../features/connect/notifications.ts'
 import { REGISTRY } from '../features/index.ts'
 import { runFollowUps } from '../features/recipients/follow-ups.ts'
-import { API_TIMEOUT_SECONDS, type ApiAccess, apiSignal, createApi, describe } from './api.ts'
 import { createBot, updateHandler } from './bot.ts'
 import type { BotContext } from './context.ts'
 import { type RunningInbox, startInbox } from './inbox.ts'

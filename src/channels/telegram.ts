@@ -1,6 +1,7 @@
 import type { Api } from 'grammy'
 import { z } from 'zod'
 import { SEVERITIES } from '#src/kernel/display-values.ts'
+import { type EditVerdict, verdictOf } from '#src/telegram/errors.ts'
 import {
   type Channel,
   type ChannelDefinition,
@@ -14,7 +15,6 @@ import {
 import { floodError } from './http-answer.ts'
 import { createRateLimiter, type RateLimiter, TURN_WAIT_MS_MAX } from './rate-limiter.ts'
 import { type AlertView, type AlertViewOptions, alertView } from './telegram-alert.ts'
-import { type EditVerdict, verdictOf } from './telegram-errors.ts'
 import { isSilent, worstOf } from './wording.ts'
 
 const TIMEOUT_MS = 15_000

@@ -1,5 +1,4 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { API_TIMEOUT_SECONDS, createApi } from '#bot/core/api.ts'
 import { notifyConnected } from '#bot/features/connect/notifications.ts'
 import { PEOPLE } from '#sandbox/devnet/accounts.ts'
 import { packed } from '#src/actions/codec.ts'
@@ -10,6 +9,7 @@ import { invoke } from '#src/operations/invoke.ts'
 import { listWatches } from '#src/operations/watches.ts'
 import { chatLinks } from '#src/recipients/chats.ts'
 import { claimConnectCode, connectScopes, refuseConnectCode } from '#src/recipients/connect.ts'
+import { API_TIMEOUT_SECONDS, createApi } from '#src/telegram/api.ts'
 import { type BotWorld, botWorld, type Chatting } from '../support/bot.ts'
 import { BOT_NAME, BOT_TOKEN } from '../support/harness.ts'
 

@@ -2,7 +2,7 @@ import { GrammyError, type Middleware } from 'grammy'
 import type { InlineKeyboardMarkup } from 'grammy/types'
 import { packed } from '#src/actions/codec.ts'
 import type { App } from '#src/operations/define.ts'
-import { describe } from '../api.ts'
+import { describe } from '#src/telegram/api.ts'
 import type { BotContext, PressAnswer } from '../context.ts'
 
 /** After this long a press is answered without a word, and the chat shows that work goes on. */

@@ -11,7 +11,7 @@ import { listFeeds, resolveTarget, searchProviders } from '#src/operations/previ
 import { getProviderFsp } from '#src/operations/providers.ts'
 import { listWatches } from '#src/operations/watches.ts'
 import { chatLinks } from '#src/recipients/chats.ts'
-import { describe } from '../../core/api.ts'
+import { describe } from '#src/telegram/api.ts'
 import type { BotContext } from '../../core/context.ts'
 import { keyboard } from '../../core/show.ts'
 import { findChat } from '../../core/store.ts'

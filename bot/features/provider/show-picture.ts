@@ -1,6 +1,6 @@
 import { GrammyError, InputFile } from 'grammy'
 import type { App } from '#src/operations/define.ts'
-import { describe } from '../../core/api.ts'
+import { describe } from '#src/telegram/api.ts'
 import type { BotContext } from '../../core/context.ts'
 import { keepLiving, keyboard, remove } from '../../core/show.ts'
 import type { Task } from '../../core/store.ts'

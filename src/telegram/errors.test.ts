@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { judgeRefusal } from './telegram-errors.ts'
+import { judgeRefusal } from './errors.ts'
 
 describe('judgeRefusal', () => {
   test.each([
