@@ -1,11 +1,11 @@
-/** What people do about alerts. */
+/** Actions of people on alerts. */
 import { type SQL, sql } from 'drizzle-orm'
 import type { Db } from '#src/db/connection.ts'
 import type { Address } from '#src/kernel/units.ts'
 
 /**
- * The rows that an act on alert `c` is about: itself, and while its episode is open (or its message tells
- * of one that comes and goes) every open alert of the same episode of its signal.
+ * Condition: the rows that an action on alert `c` concerns: itself, and while its episode is open (or its
+ * message shows a flapping signal) every open alert of the same episode.
  */
 function ofAlert(wallet: Address, { id, keys }: Chosen): SQL {
   return sql`from alerts c
@@ -17,14 +17,17 @@ function ofAlert(wallet: Address, { id, keys }: Chosen): SQL {
           where a.data -> k is distinct from c.data -> k)))`
 }
 
-/** The alert that somebody acts on. */
+/** The alert that an action names. */
 export interface Chosen {
   readonly id: number
-  /** The values of its data that say which episode it belongs to. */
+  /** Values of its data that identify its episode. */
   readonly keys: readonly string[]
 }
 
-/** Acknowledges what nobody has acknowledged yet. @returns the alerts that were */
+/**
+ * Acknowledges alerts that are not acknowledged yet.
+ * @returns their ids
+ */
 export async function acknowledge(
   db: Db,
   wallet: Address,
@@ -38,7 +41,10 @@ export async function acknowledge(
   return rows.map(({ id }) => id)
 }
 
-/** Takes that back. @returns the alerts that are unacknowledged by this */
+/**
+ * Removes acknowledgements.
+ * @returns ids of the alerts that had one
+ */
 export async function unacknowledge(db: Db, wallet: Address, act: Chosen): Promise<number[]> {
   const rows = await db.execute<{ id: number }>(sql`
     update alerts a set acknowledged_at = null, acknowledged_by = null,
@@ -48,7 +54,10 @@ export async function unacknowledge(db: Db, wallet: Address, act: Chosen): Promi
   return rows.map((row) => row.id)
 }
 
-/** Silences an open episode until it recovers, or ends that: `mutedAt` null. @returns its alerts */
+/**
+ * Mutes an open episode until it recovers; `mutedAt` null unmutes it.
+ * @returns ids of its alerts
+ */
 export async function muteEpisode(
   db: Db,
   wallet: Address,
@@ -62,7 +71,7 @@ export async function muteEpisode(
   return rows.map(({ id }) => id)
 }
 
-/** Sets when open alerts are told again. */
+/** Sets the time of the next reminder of open alerts. */
 export async function remindAgain(
   db: Db,
   rows: readonly { readonly id: number; readonly remindAt: Date | null }[],
@@ -74,7 +83,10 @@ export async function remindAgain(
     where a.id = r.id and a.recovered_at is null`)
 }
 
-/** Closes the open alerts of a watch that is deleted, without a message. @returns their ids */
+/**
+ * Closes the open alerts of a deleted watch, without a message.
+ * @returns their ids
+ */
 export async function closeOfWatch(db: Db, watchId: number, at: Date): Promise<number[]> {
   const rows = await db.execute<{ id: number }>(sql`
     update alerts a set state = 'closed', recovered_at = ${at}, remind_at = null
@@ -83,7 +95,7 @@ export async function closeOfWatch(db: Db, watchId: number, at: Date): Promise<n
   return rows.map(({ id }) => id)
 }
 
-/** Forgets a name with what was done under it. */
+/** Removes a person's name from acknowledgements. */
 export async function forgetName(db: Db, wallets: readonly string[], name: string): Promise<void> {
   await db.execute(sql`
     update alerts set acknowledged_by = null

@@ -1,6 +1,6 @@
 /**
- * What people do about alerts: acknowledge, take that back, silence. Every message about an alert shows
- * it afterwards, in every chat.
+ * Actions of people on alerts: acknowledge, unacknowledge, mute. Every message about an alert is updated
+ * afterwards, in every chat.
  */
 
 import { type Db, transact } from '#src/db/connection.ts'
@@ -21,29 +21,31 @@ interface Deps {
   readonly clock: Clock
 }
 
-/** How an alert stands after somebody acted on it. */
+/** State of an alert after an action. */
 export interface ActedAlert {
   readonly id: number
   readonly watchId: number
   readonly watchLabel: string
   readonly event: string
-  /** It is open until its signal recovers. */
+  /** Whether it stays open until its signal recovers. */
   readonly isEpisode: boolean
   readonly recoveredAt: Date | null
   readonly acknowledged: { readonly at: Date; readonly by: string | null } | null
-  /** Until when chats and mailboxes hear nothing of it. */
+  /** Until when chats and mailboxes get no messages about it. */
   readonly muted: { readonly until: Date | 'recovered' } | null
 }
 
-/** The same, and whether it was so before: somebody else was quicker. */
+/**
+ * State after an action, and whether it was the same before, for example because another person was faster.
+ */
 export interface Acted extends ActedAlert {
   readonly already: boolean
 }
 
 /**
- * Acknowledges an alert and with it the open episode it belongs to: no reminders until it recovers.
+ * Acknowledges an alert and its open episode: no reminders until it recovers.
  *
- * @param by who does it, as the chat or the link calls them
+ * @param by the person's name in the chat or of the link
  * @throws AppError not_found
  */
 export async function acknowledgeAlert(
@@ -56,7 +58,10 @@ export async function acknowledgeAlert(
   )
 }
 
-/** Takes an acknowledgement back; reminders go on. @throws AppError not_found */
+/**
+ * Removes an acknowledgement; reminders continue.
+ * @throws AppError not_found
+ */
 export async function unacknowledgeAlert(
   deps: Deps,
   caller: Caller,
@@ -73,8 +78,8 @@ export async function unacknowledgeAlert(
  * Acknowledges every alert of one message of a chat.
  *
  * @param recipientId the chat, as the wallet's recipient
- * @param messageId its name in the chat
- * @throws AppError not_found when no alert of the wallet came in it
+ * @param messageId id of the message in the chat
+ * @throws AppError not_found when it contains no alert of the wallet
  */
 export async function acknowledgeMessage(
   deps: Deps,
@@ -93,8 +98,8 @@ export async function acknowledgeMessage(
 }
 
 /**
- * Silences an alert's episode in chats and mailboxes until it recovers, which is told; or ends that.
- * Nothing happens to what is over, or never recovers.
+ * Mutes an alert's episode in chats and mailboxes until it recovers, which is notified; or unmutes it. No
+ * effect on alerts that are over or have no recovery.
  *
  * @throws AppError not_found
  */
@@ -114,7 +119,7 @@ export async function muteEpisode(
   })
 }
 
-/** Makes alerts due that somebody was never sent because of a mute. */
+/** Schedules alerts that a recipient was never sent because of a mute. */
 async function sendUnsent(tx: Db, ids: readonly number[], at: Date): Promise<void> {
   const unsent = await delivery.listMutedOnly(tx, ids)
   const due = ids.filter((id) => (unsent.get(id)?.size ?? 0) > 0)
@@ -125,11 +130,11 @@ async function sendUnsent(tx: Db, ids: readonly number[], at: Date): Promise<voi
 }
 
 /**
- * Silences the episode of every alert of one message of a chat until each recovers, or ends that.
+ * Mutes the episode of every alert of one message of a chat until each recovers, or unmutes them.
  *
  * @param recipientId the chat, as the wallet's recipient
- * @param messageId its name in the chat
- * @throws AppError not_found when no alert of the wallet came in it
+ * @param messageId id of the message in the chat
+ * @throws AppError not_found when it contains no alert of the wallet
  */
 export async function muteMessage(
   deps: Deps,
@@ -146,7 +151,10 @@ export async function muteMessage(
   })
 }
 
-/** The wallet's alerts that one message of a chat tells of. @throws AppError not_found without any */
+/**
+ * The wallet's alerts in one message of a chat.
+ * @throws AppError not_found without any
+ */
 async function alertsOf(
   db: Db,
   caller: Caller,
@@ -160,9 +168,9 @@ async function alertsOf(
 }
 
 /**
- * Silences the watch of an alert in chats and mailboxes until an instant; null ends that.
+ * Mutes the watch of an alert in chats and mailboxes until an instant; null unmutes it.
  *
- * @throws AppError not_found, also when the watch is gone
+ * @throws AppError not_found, also when the watch was deleted
  */
 export async function muteWatchOf(
   deps: Deps & { readonly chain: FspChain },
@@ -194,7 +202,7 @@ async function act(
   })
 }
 
-/** These alerts, and those whose messages tell of them. */
+/** The alerts, and those whose messages show them. */
 async function withAnchors(tx: Db, ids: readonly number[]): Promise<readonly number[]> {
   const rows = await store.listByIds(tx, ids)
   return [...new Set([...ids, ...rows.flatMap(({ flappingAlertId }) => flappingAlertId ?? [])])]
@@ -230,7 +238,10 @@ async function requireAlert(db: Db, caller: Caller, id: number): Promise<store.A
   return row
 }
 
-/** How an alert of the wallet stands. @throws AppError not_found */
+/**
+ * State of an alert of the wallet.
+ * @throws AppError not_found
+ */
 export async function status(deps: Deps, caller: Caller, id: number): Promise<ActedAlert> {
   const row = await requireAlert(deps.db, caller, id)
   const watch = (await listForNotification(deps.db, [row.watchId])).get(row.watchId)

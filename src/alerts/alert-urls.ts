@@ -1,15 +1,15 @@
 import type { SecretBox } from '#src/kernel/secret-box.ts'
 
-/** Who may open an alert's page by its link: everybody who holds it, to read. */
+/** The right to open an alert's page by its link: every holder may read. */
 export interface AlertLink {
   readonly alertId: number
-  /** Whose language the page has; null for readers without a recipient of their own. */
+  /** Recipient whose language the page uses; null for readers without a recipient of their own. */
   readonly recipientId: number | null
 }
 
 const PURPOSE = 'alert'
 
-/** The address of an alert's page: signed, no login. */
+/** URL of an alert's page: signed, no login. */
 export function alertUrl(
   deps: { readonly box: SecretBox; readonly publicUrl: string },
   link: AlertLink,
@@ -18,7 +18,7 @@ export function alertUrl(
   return `${deps.publicUrl}/a/${deps.box.signLink(PURPOSE, payload)}`
 }
 
-/** What a link's code stands for; undefined for anything we did not sign. */
+/** Verifies a link's code; undefined if this service did not sign it. */
 export function readAlertLink(box: SecretBox, code: string): AlertLink | undefined {
   const [alert, recipient] = box.readLink(PURPOSE, code)?.split('.') ?? []
   if (alert === undefined) return undefined

@@ -6,28 +6,30 @@ import { alertBudgets } from './tables.ts'
 export interface Spending {
   readonly watchId: number
   readonly recipientId: number
-  /** Alerts that may be sent in an hour. */
+  /** Alerts allowed per hour. */
   readonly allowed: number
   readonly count: number
 }
 
-/** What a count came to. */
+/** Result of counting. */
 export interface Spent extends Record<string, unknown> {
   readonly watchId: number
   readonly recipientId: number
-  /** Alerts of this hour, these too. */
+  /** Alerts of this hour, including these. */
   readonly used: number
-  /** Alerts are not sent from here on, and the recipient has not been told so within the last hours. */
+  /**
+   * Whether these are the first beyond the budget and the recipient was not informed within the last hours.
+   */
   readonly isFirst: boolean
 }
 
 const HOUR = sql.raw(`interval '1 hour'`)
 
 /**
- * Counts alerts, all in one statement. Concurrent counts of one watch and recipient wait for each other, so
- * each alert has a place of its own within the hour.
+ * Counts alerts against the budget, in one statement. Concurrent counts of one watch and recipient wait for
+ * each other, so each alert has its own number within the hour.
  *
- * @param id a random UUID, another one for each call
+ * @param id a random UUID, unique per call
  */
 export async function spend(
   tx: Db,
@@ -36,7 +38,7 @@ export async function spend(
 ): Promise<readonly Spent[]> {
   if (rows.length === 0) return []
   const column = (read: (row: Spending) => number) => sql.param(rows.map(read))
-  // A clock that was set back by more than an hour begins a new hour, too.
+  // A clock that was set back by more than an hour starts a new hour, too.
   const isOver = sql`(b.started_at <= excluded.started_at - ${HOUR}
     or b.started_at > excluded.started_at + ${HOUR})`
   const startedAt = sql`case when ${isOver} then excluded.started_at else b.started_at end`
@@ -72,7 +74,7 @@ export async function spend(
       coalesce(announced_in = ${id}::uuid, false) as "isFirst"`)
 }
 
-/** A summary of alerts that were not sent. */
+/** A due summary of throttled alerts. */
 export interface DueSummary extends Record<string, unknown> {
   readonly watchId: number
   readonly recipientId: number
@@ -80,7 +82,7 @@ export interface DueSummary extends Record<string, unknown> {
   readonly throttled: number
 }
 
-/** The summaries that are due by then, the longest due first. */
+/** The summaries due by `now`, the longest due first. */
 export async function listDueSummaries(
   db: Db,
   now: Date,
@@ -93,9 +95,9 @@ export async function listDueSummaries(
 }
 
 /**
- * Takes one of them, as it is now.
+ * Claims one of them.
  *
- * @returns undefined when another transaction has it
+ * @returns its current row, or undefined when another transaction has it
  */
 export async function takeSummary(
   tx: Db,
@@ -110,7 +112,7 @@ export async function takeSummary(
   return taken
 }
 
-/** Ends the count of a summary; with `until` it goes on and the summary is due then. */
+/** Ends the count of a summary; with `until` it continues and the summary is due then. */
 export async function endSummary(
   tx: Db,
   { watchId, recipientId }: Pick<DueSummary, 'watchId' | 'recipientId'>,
@@ -122,7 +124,7 @@ export async function endSummary(
     where recipient_id = ${recipientId} and watch_id = ${watchId}`)
 }
 
-/** Deletes the rows whose hour began before then and that wait for no summary. */
+/** Deletes rows whose hour began before an instant and that have no pending summary. */
 export async function deleteIdle(db: Db, before: Date): Promise<void> {
   await db.execute(sql`
     delete from ${alertBudgets} where started_at < ${before} and summary_at is null`)

@@ -1,8 +1,8 @@
 import { REGISTRY as CHANNELS } from '#src/channels/index.ts'
 /**
- * A watch sends a recipient so many alerts an hour and no more, so that nobody is flooded. What comes beyond
- * that is recorded as `throttled`: one message announces it, and one summary an hour counts it. Recoveries
- * and reminders do not count and are always sent. Programs are told by the status of the delivery alone.
+ * Alert budgets: a watch sends a recipient a limited number of alerts per hour. Alerts beyond it are
+ * recorded as `throttled`: one message announces that, and one summary per hour counts them. Recoveries and
+ * reminders do not count and are always sent. Webhooks see only the status of the delivery.
  */
 
 import { randomUUID } from 'node:crypto'
@@ -23,22 +23,22 @@ import { listForNotification } from '#src/watches/notification-view.ts'
 import * as store from './budget-store.ts'
 import type { NotifyDeps } from './notify-deps.ts'
 
-/** Alerts that one watch sends one recipient in an hour: people, and programs. */
+/** Alerts of one watch to one recipient per hour: for people, and for webhooks. */
 const PEOPLE_MAX = 120
 const PROGRAM_MAX = 1200
-/** Summaries looked for at once. */
+/** Summaries claimed by one query. */
 const AT_ONCE = 200
 const GLYPH = '🚧'
 
-/** A delivery that is about to be written, and the watch that it is about. */
+/** A delivery that is about to be written, with its watch. */
 export interface Planned {
   readonly watchId: number
   readonly row: delivery.NewDelivery
-  /** It counts: an alert that is sent, now or later. */
+  /** Whether it counts: an alert that is sent, now or later. */
   readonly counts: boolean
 }
 
-/** Somebody whose alerts of a watch are not sent from here on, and who is to be told so. */
+/** A recipient whose alerts of a watch are throttled from now on, to be informed once. */
 export interface FirstThrottled {
   readonly watchId: number
   readonly recipientId: number
@@ -46,7 +46,7 @@ export interface FirstThrottled {
 
 /**
  * Counts the planned deliveries of a batch, in one statement, and marks those beyond the budget as
- * throttled. In each watch the first ones are sent.
+ * throttled. Of each watch the first ones are sent.
  */
 export async function applyBudget(
   tx: Db,
@@ -91,7 +91,7 @@ function allowedFor(channel: ChannelKey): number {
   return CHANNELS[channel].isProgrammatic ? PROGRAM_MAX : PEOPLE_MAX
 }
 
-/** A recipient of a message about the budget. */
+/** Recipient of a message about the budget. */
 interface Reader {
   readonly id: number
   readonly wallet: Address
@@ -102,7 +102,7 @@ interface Reader {
   readonly mutedUntil: Date | null
 }
 
-/** The message that announces to a recipient that further alerts of a watch are not sent this hour. */
+/** The message that further alerts of a watch are not sent this hour. */
 export function announcement(
   deps: Pick<NotifyDeps, 'publicUrl'>,
   about: {
@@ -118,7 +118,7 @@ export function announcement(
   }))
 }
 
-/** Sends the hourly summaries that are due, one for each watch and recipient. */
+/** Sends the due hourly summaries, one for each watch and recipient. */
 export async function sendThrottleSummaries(
   deps: NotifyDeps & { readonly db: Db },
   signal: AbortSignal,
@@ -131,7 +131,7 @@ export async function sendThrottleSummaries(
     const done = await isolateEach(due, options, async (one) => {
       if (!signal.aborted) await transact(deps.db, (tx) => summarize(deps, tx, one))
     })
-    // Those that failed are due again at the next run, not in this one.
+    // Failed ones are retried by the next run, not in this one.
     if (due.length < AT_ONCE || done.length < due.length) return
   }
 }
@@ -217,7 +217,7 @@ function messageFor(
   }
 }
 
-/** Deletes the counts of watches and recipients that have been quiet for some hours. */
+/** Deletes the counts of watches and recipients without alerts for some hours. */
 export async function pruneBudgets({ db, clock }: Pick<NotifyDeps, 'clock'> & { readonly db: Db }) {
   await store.deleteIdle(db, new Date(clock.now().getTime() - 3 * HOUR_MS))
 }

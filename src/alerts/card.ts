@@ -14,16 +14,19 @@ import { messageOf, recordedOf } from './recorded-alert.ts'
 import type { Reader } from './render.ts'
 import * as store from './store.ts'
 
-/** One alert with everything a chat shows of it. */
+/** One alert with everything a chat shows. */
 export interface AlertCard {
   readonly alert: Alert
   readonly status: ActedAlert
-  /** As its message would be sent now, with a link that only reads. */
+  /** As its message would be sent now, with a read-only link. */
   readonly envelope: Envelope
   readonly state: MessageState
 }
 
-/** One alert of the wallet, in the reader's language and on their clock. @throws AppError not_found */
+/**
+ * One alert of the wallet, in the reader's language and time zone.
+ * @throws AppError not_found
+ */
 export async function getAlert(
   deps: ReadDeps & { readonly clock: Clock },
   caller: Caller,
@@ -48,11 +51,11 @@ export async function getAlert(
 }
 
 /**
- * What a message of a chat is to show now, one alert or several; undefined when it is none of the
- * wallet's, or forgotten.
+ * Present content of a message of a chat, with one alert or several; undefined when it contains none of the
+ * wallet's alerts, or is no longer stored.
  *
  * @param recipientId the chat, as the wallet's recipient
- * @param messageId its name in the chat
+ * @param messageId id of the message in the chat
  */
 export async function findMessage(
   deps: { readonly db: Db; readonly clock: Clock },
@@ -64,7 +67,7 @@ export async function findMessage(
   return found?.wallet === caller.wallet ? found : undefined
 }
 
-/** `findMessage` after a part of the help was opened below the message; null: none is open. */
+/** `findMessage` after a part of the help was opened below the message; null closes it. */
 export async function openHelp(
   deps: { readonly db: Db; readonly clock: Clock },
   caller: Caller,

@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { csvLine } from './csv.ts'
 
-/** Reads lines back as RFC 4180 says. */
+/** Parses lines by RFC 4180. */
 function parse(text: string): string[][] {
   const rows: string[][] = []
   let row: string[] = []

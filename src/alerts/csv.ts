@@ -1,11 +1,11 @@
-/** A value of a cell: text, or nothing. */
+/** Value of a cell; null for an empty one. */
 export type Cell = string | number | null
 
-/** Spreadsheets take a cell that begins like this for a formula, and run it. */
+/** Start of a cell that spreadsheets would execute as a formula. */
 const FORMULA = /^[=+\-@\t\r]/
 
 /**
- * One line of CSV. Cells that a spreadsheet would run are prefixed with an apostrophe.
+ * Formats one line of CSV. Cells that a spreadsheet would execute get an apostrophe in front.
  *
  * @see RFC 4180
  */

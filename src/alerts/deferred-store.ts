@@ -1,48 +1,48 @@
-/** What is deferred for a recipient, counted and moved in the database however much it is. */
+/** Deferred deliveries of a recipient, counted and moved in the database, whatever their number. */
 import { sql } from 'drizzle-orm'
 import type { Db } from '#src/db/connection.ts'
 
-/** Rows that one statement moves. */
+/** Rows moved by one statement. */
 const ROWS_MAX = 5000
 
-/** What is due of the alerts that are deferred for a recipient, in figures. */
+/** Counts of the due deferred alerts of a recipient. */
 export interface DeferredCounts extends Record<string, unknown> {
-  /** Messages, recoveries too. */
+  /** Messages, including recoveries. */
   readonly messages: number
   /** Alerts among them. */
   readonly alerts: number
-  /** Alerts among them that have recovered since. */
+  /** Alerts among them that have recovered meanwhile. */
   readonly recovered: number
-  /** The highest urgency: 0 info, 1 warning, 2 critical. */
+  /** Highest urgency: 0 info, 1 warning, 2 critical. */
   readonly urgency: number
   readonly firstAt: Date | null
   readonly lastAt: Date | null
 }
 
-/** A deferred delivery; `envelope` as it is stored. */
+/** A deferred delivery; `envelope` in its stored form. */
 export interface DeferredRow extends Record<string, unknown> {
   readonly id: string
   readonly alertId: number | null
   readonly firedAt: Date
   readonly envelope: unknown
-  /** Its alert is open. */
+  /** Whether its alert is open. */
   readonly isFiring: boolean
 }
 
-/** Which of a recipient's deferred alerts: those whose time has come, and of these all or the critical ones. */
+/** Selects a recipient's due deferred alerts: all or only critical ones. */
 export interface Due {
   readonly recipientId: number
   readonly until: Date
   readonly onlyCritical: boolean
 }
 
-/** What was written this far in the future, in seconds, was written before the clock was put back. */
+/** Rows dated further in the future than this, in seconds, were written before the clock was set back. */
 const AHEAD_SECONDS = 120
 
 /**
- * Has deliveries that were deferred before the clock was put back count as written now.
+ * Moves the times of deliveries deferred before the clock was set back to the present.
  *
- * @returns the wallets whose deferred deliveries are to be rescheduled
+ * @returns wallets whose deferred deliveries must be rescheduled
  */
 export async function catchUp(db: Db, now: Date): Promise<readonly string[]> {
   const ahead = new Date(now.getTime() + AHEAD_SECONDS * 1000)
@@ -53,7 +53,7 @@ export async function catchUp(db: Db, now: Date): Promise<readonly string[]> {
   return [...new Set(rows.map(({ wallet }) => wallet))]
 }
 
-/** Critical alerts, and recoveries of such. */
+/** Critical alerts, and their recoveries. */
 const CRITICAL = sql.raw(`(d.urgency = 2 or d.recovery and exists (select from alerts a
   where a.id = d.alert_id and a.fired_at = d.fired_at and a.episode_severity = 'critical'))`)
 
@@ -78,7 +78,7 @@ export async function countDeferred(tx: Db, due: Due): Promise<DeferredCounts> {
   return counted
 }
 
-/** Deferred alerts: those still open first, and each time the newest. */
+/** Deferred alerts: open ones first, then the newest. */
 export async function listNewestDeferred(
   tx: Db,
   due: Due,
@@ -94,7 +94,7 @@ export async function listNewestDeferred(
     limit ${limit}`)
 }
 
-/** Notices that are deferred for a recipient until then, the oldest first. */
+/** Notices deferred for a recipient up to an instant, oldest first. */
 export async function listDeferredNotices(
   tx: Db,
   recipientId: number,
@@ -108,7 +108,7 @@ export async function listDeferredNotices(
     order by fired_at, position, id limit ${limit}`)
 }
 
-/** Notes that deferred alerts are told in one delivery. */
+/** Marks deferred alerts as contained in a summary delivery. */
 export async function markSummarized(tx: Db, due: Due, summaryDeliveryId: string): Promise<void> {
   for (;;) {
     const marked = await tx.execute(sql`
@@ -119,7 +119,7 @@ export async function markSummarized(tx: Db, due: Due, summaryDeliveryId: string
   }
 }
 
-/** Ends deferred deliveries that cannot be read. */
+/** Marks deferred deliveries that cannot be parsed as failed. */
 export async function failDeferred(tx: Db, ids: readonly string[]): Promise<void> {
   if (ids.length === 0) return
   await tx.execute(sql`
@@ -127,12 +127,12 @@ export async function failDeferred(tx: Db, ids: readonly string[]): Promise<void
     where id = any(${sql.param([...ids])}::uuid[])`)
 }
 
-/** Until when what is deferred for a recipient waits. */
+/** New times for a recipient's deferred deliveries. */
 export interface DeferredUntil {
-  /** Deliveries whose time had come by then keep it; null: they wait again, too. */
+  /** Deliveries due by then keep their time; null: they are rescheduled, too. */
   readonly keepDueAt: Date | null
   readonly notices: Date
-  /** Of critical alerts and of their recoveries. */
+  /** For critical alerts and their recoveries. */
   readonly critical: Date
   readonly others: Date
 }
@@ -140,7 +140,7 @@ export interface DeferredUntil {
 /**
  * Reschedules the next deferred deliveries of a recipient, by id, above `after`.
  *
- * @returns the id to go on after; undefined when there are no more
+ * @returns the last id; undefined when there are no more
  */
 export async function rescheduleDeferred(
   tx: Db,

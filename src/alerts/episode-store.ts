@@ -6,13 +6,13 @@ import { type Address, Instant, JsonObject, storedAddress } from '#src/kernel/un
 import type { Closing, OpenAlert } from './episodes.ts'
 import { alerts } from './tables.ts'
 
-/** A signal of a watch; one without a name is what no signal raised. */
+/** A signal of a watch; without a name for alerts that no signal raised. */
 export interface SignalKey {
   readonly watchId: number
   readonly signal: string | null
 }
 
-/** The open alerts of these wallets' episodes, the oldest first. */
+/** Open alerts of these wallets' episodes, oldest first. */
 export async function listOpen(db: Db, wallets: readonly Address[]): Promise<OpenAlert[]> {
   const rows = await db
     .select()
@@ -28,13 +28,13 @@ export async function listOpen(db: Db, wallets: readonly Address[]): Promise<Ope
   return rows.map((row) => ({
     ...row,
     wallet: storedAddress(row.wallet),
-    // A row that cannot be read must not keep others from being raised and closed.
+    // A row that cannot be parsed must not prevent others from escalating and closing.
     severity: z.enum(SEVERITIES).catch('warning').parse(row.severity),
     data: JsonObject.catch({}).parse(row.data),
   }))
 }
 
-/** Wallets above `after` with open alerts that others hold back, in order. */
+/** Wallets above `after` with inhibited open alerts, in order. */
 export async function listInhibited(db: Db, after: string, limit: number): Promise<Address[]> {
   const rows = await db
     .selectDistinct({ wallet: alerts.wallet })
@@ -45,7 +45,7 @@ export async function listInhibited(db: Db, after: string, limit: number): Promi
   return rows.map(({ wallet }) => storedAddress(wallet))
 }
 
-/** Ends alerts; none of them is told again. */
+/** Closes alerts and ends their reminders. */
 export async function closeAlerts(db: Db, closings: readonly Closing[]): Promise<void> {
   const rows = closings.flatMap(({ alertIds, at }) =>
     alertIds.map((id) => ({ id, at: at.toISOString() })),
@@ -58,21 +58,21 @@ export async function closeAlerts(db: Db, closings: readonly Closing[]): Promise
     where a.id = r.id and a.recovered_at is null`)
 }
 
-/** What a new alert turned out to be. What is left out stays. */
+/** Result of following a new alert's episode. Omitted values stay unchanged. */
 export interface Mark {
   readonly id: number
   readonly recoveryOf?: number
   readonly startedAt?: Date
   readonly raises?: number
   readonly episodeSeverity?: Severity
-  /** Null: another alert holds it back. */
+  /** Null: inhibited by another alert. */
   readonly notifiedAt?: Date | null
   readonly mutedAt?: Date | undefined
   readonly flappingAlertId?: number | undefined
   readonly remindAt?: Date | undefined
 }
 
-/** Writes what new alerts turned out to be, in one statement. */
+/** Writes the results for new alerts, in one statement. */
 export async function markAlerts(db: Db, marks: readonly Mark[]): Promise<void> {
   if (marks.length === 0) return
   const rows = marks.map(({ notifiedAt, ...mark }) => ({
@@ -96,7 +96,10 @@ export async function markAlerts(db: Db, marks: readonly Mark[]): Promise<void> 
     where a.id = r.id`)
 }
 
-/** Notes that alerts held back until now are told. @returns those that nobody else tells */
+/**
+ * Marks inhibited alerts as notified.
+ * @returns those that no concurrent call has marked
+ */
 export async function markReleased(
   db: Db,
   rows: readonly {
@@ -115,14 +118,14 @@ export async function markReleased(
   return marked.map(({ id }) => id)
 }
 
-/** How often a signal came and went. */
+/** Number of changes of a signal. */
 export interface Changes extends SignalKey {
   readonly changes: number
-  /** The first of them. */
+  /** Time of the first change. */
   readonly since: Date
 }
 
-/** How often each of these signals fired or recovered after an instant; raised severities do not count. */
+/** Number of firings and recoveries of each of these signals after an instant; escalations do not count. */
 export async function countChanges(
   db: Db,
   keys: readonly (SignalKey & { readonly after: Date })[],
@@ -139,7 +142,7 @@ export async function countChanges(
     group by a.watch_id, a.signal`)
 }
 
-/** What became of a signal since a message began to tell of all its changes. */
+/** State of a flapping signal since its message shows the changes. */
 export const Flapping = z.object({
   changes: z.int(),
   since: Instant,
@@ -149,8 +152,8 @@ export const Flapping = z.object({
 export type Flapping = z.output<typeof Flapping>
 
 /**
- * The alert whose message speaks for each signal that comes and goes: its newest one after an instant, or the
- * one that speaks for that already. These alerts are left out.
+ * The alert whose message shows the changes of each flapping signal: the one that already does, or the
+ * newest after an instant. The given alerts are excluded.
  */
 export async function findAnchors(
   db: Db,
@@ -185,7 +188,7 @@ export async function findAnchors(
   }))
 }
 
-/** Keeps what a message tells of a signal that comes and goes. */
+/** Stores the flapping state that a message shows. */
 export async function saveFlapping(db: Db, id: number, flapping: Flapping): Promise<void> {
   await db
     .update(alerts)
@@ -193,7 +196,7 @@ export async function saveFlapping(db: Db, id: number, flapping: Flapping): Prom
     .where(eq(alerts.id, id))
 }
 
-/** Notes in what a message tells of such a signal that it has recovered. */
+/** Records in the flapping state of a message that the signal has recovered. */
 export async function settleFlapping(db: Db, id: number, recoveredAt: Date): Promise<void> {
   const at = sql`to_jsonb(${recoveredAt.toISOString()}::text)`
   await db

@@ -1,12 +1,9 @@
-/**
- * What firings do to the open alerts of their signals: they open an episode, make it worse or close it.
- * Pure.
- */
+/** Effect of firings on the open alerts of their signals: open, escalate or close an episode. Pure. */
 import { SEVERITIES, type Severity } from '#src/kernel/display-values.ts'
 import type { Address, JsonObject } from '#src/kernel/units.ts'
 import { endsEpisode, episodeOf } from './rules.ts'
 
-/** An alert that its signal has not recovered from. */
+/** An alert without a recovery so far. */
 export interface OpenAlert {
   readonly id: number
   readonly wallet: Address
@@ -19,18 +16,18 @@ export interface OpenAlert {
   readonly data: JsonObject
   readonly position: number
   readonly firedAt: Date
-  /** Of an alert that raises another: when their episode began. */
+  /** Of an escalation: start of the episode. */
   readonly startedAt: Date | null
-  /** Null while another alert holds it back. */
+  /** Null while another alert inhibits it. */
   readonly notifiedAt: Date | null
   readonly acknowledgedAt: Date | null
-  /** Since when chats and mailboxes hear nothing of it until it recovers. */
+  /** Time since which it is muted until it recovers. */
   readonly mutedAt: Date | null
-  /** The alert whose message tells of this one too. */
+  /** The alert whose message also shows this one. */
   readonly flappingAlertId: number | null
 }
 
-/** A firing that was recorded; a recovery nobody wants to hear of has no alert of its own. */
+/** A recorded firing; a recovery without notification has no alert of its own. */
 export interface Change {
   readonly alertId: number | undefined
   readonly watchId: number
@@ -39,21 +36,21 @@ export interface Change {
   readonly severity: Severity
   readonly data: JsonObject
   readonly isRecovery: boolean
-  /** Of a recovery: the worst severity of the episode it ends, as its signal remembers it. */
+  /** Of a recovery: the highest severity of its episode, from the signal's state. */
   readonly episodeSeverity?: Severity | null
   readonly position: number
   readonly firedAt: Date
 }
 
-/** What a change means beside itself. */
+/** Effect of a change on its episode. */
 export interface Meaning {
-  /** Of a recovery: the alerts it closes, the oldest first. Of an alert: those it raises. */
+  /** Of a recovery: the alerts it closes, oldest first. Of an alert: those it escalates. */
   readonly episode: readonly OpenAlert[]
-  /** How bad it is to whoever heard of the episode: a recovery itself is only info. */
+  /** Severity that decides about delivery: that of the episode, because a recovery itself is only info. */
   readonly effectiveSeverity: Severity
 }
 
-/** The alerts one change closes. */
+/** The alerts that one change closes. */
 export interface Closing {
   readonly alertIds: readonly number[]
   readonly at: Date
@@ -62,19 +59,19 @@ export interface Closing {
 export interface Episodes<One extends Change> {
   readonly meanings: ReadonlyMap<One, Meaning>
   readonly closings: readonly Closing[]
-  /** Those still open afterwards. */
+  /** The alerts that stay open. */
   readonly open: readonly OpenAlert[]
 }
 
 /**
- * Takes changes one after another, each of its watch in the order it happened.
+ * Applies changes one after another, each watch's in order.
  *
- * An alert of an open episode raises it when it is worse than all before. The same event once more, no
- * worse, means that the episode was forgotten (its watch was paused, its signal switched off): it ends
- * where the new one begins. Another event of the signal, and what belongs to another of its episodes,
- * stands beside it.
+ * An alert of an open episode escalates it when it is more severe than all before. A repeated event of
+ * equal or lower severity means that the episode was abandoned (its watch was paused, its signal switched
+ * off): it ends where the new one begins. Another event of the signal, or of another of its episodes, is
+ * independent.
  *
- * @param open every open alert of the changed signals, those of the changes themselves too
+ * @param open every open alert of the changed signals, including those of the changes
  */
 export function followEpisodes<One extends Change>(
   changes: readonly One[],
@@ -101,7 +98,7 @@ export function followEpisodes<One extends Change>(
     }
     const episode = change.isRecovery || raises ? own : []
     const severities = episode.map(({ severity }) => severity)
-    // The alerts of the episode may be deleted; its signal remembers how bad it was.
+    // The alerts of the episode may be deleted; the recovery carries its severity.
     const remembered = change.episodeSeverity ?? change.severity
     const effectiveSeverity = change.isRecovery
       ? worstOf([change.severity, remembered, ...severities])
@@ -111,12 +108,12 @@ export function followEpisodes<One extends Change>(
   return { meanings, closings, open: [...rest.values()].flat() }
 }
 
-/** When the episode of an alert began. */
+/** Start of an alert's episode. */
 export function beganAt({ firedAt, startedAt }: Pick<OpenAlert, 'firedAt' | 'startedAt'>): Date {
   return startedAt ?? firedAt
 }
 
-/** The worst of these; info of none. */
+/** The highest of these severities; info of none. */
 export function worstOf(severities: readonly Severity[]): Severity {
   return SEVERITIES.findLast((severity) => severities.includes(severity)) ?? 'info'
 }

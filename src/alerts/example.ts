@@ -4,13 +4,14 @@ import type { JsonObject } from '#src/kernel/units.ts'
 import { findEventSource } from '#src/watches/events.ts'
 import { type Reader, renderMessage } from './render.ts'
 
-/** What the watch of an example is called. */
+/** Label of the watch in examples. */
 export const EXAMPLE_LABEL = 'Node A'
 
 /**
- * An event as people are told it, in the words of real alerts and with the data of its signal's example.
+ * An example of an event as people receive it, with the texts of real alerts and the data of its signal's
+ * example.
  *
- * @param about `firedAt`: when it would have happened; `data`: what is to be said in the example's place
+ * @param about `firedAt`: time of the example; `data`: replaces the example's data
  */
 export function exampleEnvelope(
   event: string,
@@ -37,7 +38,7 @@ export function exampleEnvelope(
       severity,
       data,
       firedAt,
-      // What is no signal's has no page of its own.
+      // An event without a signal has no page of its own.
       link: signal.id === null ? `${publicUrl}/` : `${publicUrl}/docs/watches/${type}/${signal.id}`,
       test: false,
     },

@@ -1,4 +1,4 @@
-/** Alerts as a chat lists them: each once, its recovery being a part of it. */
+/** Alerts as listed in a chat: each once, with its recovery. */
 import { and, count, desc, eq, gte, isNotNull, isNull, lt, type SQL, sql } from 'drizzle-orm'
 import type { Db } from '#src/db/connection.ts'
 import type { Severity } from '#src/kernel/display-values.ts'
@@ -6,7 +6,7 @@ import type { AlertState } from './model.ts'
 import { type AlertPlace, type AlertRow, listNewest } from './store.ts'
 import { alerts } from './tables.ts'
 
-/** Which alerts; what is not named does not narrow. `from` is inclusive, `before` exclusive. */
+/** Filter of alerts; omitted properties do not restrict. `from` is inclusive, `before` exclusive. */
 export interface LineFilter {
   readonly state?: AlertState | undefined
   readonly severity?: Severity | undefined
@@ -15,7 +15,7 @@ export interface LineFilter {
   readonly before?: Date | undefined
 }
 
-/** Alerts of the wallet that are no recoveries, newest first, after the given place. */
+/** Alerts of the wallet that are no recoveries, newest first, after the given position. */
 export function listLines(
   db: Db,
   wallet: string,
@@ -25,7 +25,7 @@ export function listLines(
   return listNewest(db, fits(wallet, filter), after, limit)
 }
 
-/** How many there are, counted up to `max`. */
+/** Number of such alerts, counted up to `max`. */
 export async function countLines(
   db: Db,
   wallet: string,
@@ -42,7 +42,7 @@ export async function countLines(
   return row?.count ?? 0
 }
 
-/** Open alerts of the wallet that are silenced until they recover, the newest first. */
+/** Open alerts of the wallet that are muted until they recover, newest first. */
 export function listMuted(db: Db, wallet: string, limit: number): Promise<AlertRow[]> {
   return db
     .select()

@@ -1,4 +1,4 @@
-/** A wallet's alerts as a chat lists them: in the chat's language, one line each. */
+/** A wallet's alerts as listed in a chat: in the chat's language, one line each. */
 import { z } from 'zod'
 import type { Db } from '#src/db/connection.ts'
 import type { Caller } from '#src/kernel/caller.ts'
@@ -14,7 +14,7 @@ import { messageOf } from './recorded-alert.ts'
 import type { Reader } from './render.ts'
 import type { AlertRow } from './store.ts'
 
-/** One alert in a list; its recovery is no line of its own. */
+/** One alert in a list; its recovery has no line of its own. */
 export interface AlertLine {
   readonly id: number
   readonly watchId: number
@@ -29,16 +29,16 @@ export interface AlertLine {
   readonly acknowledged: { readonly by: string | null } | null
 }
 
-/** Which alerts a list shows. */
+/** Filter of the list. */
 export interface LinesWanted {
   readonly state?: AlertState | undefined
   readonly severity?: Severity | undefined
   readonly watchId?: number | undefined
-  /** Those of so many hours up to now. */
+  /** Restricts to the last hours. */
   readonly hours?: number | undefined
 }
 
-/** Counting ends here. */
+/** Upper limit of counts. */
 const COUNTED_MAX = 10_000
 
 interface Deps extends ReadDeps {
@@ -46,7 +46,7 @@ interface Deps extends ReadDeps {
 }
 
 /**
- * A page of the wallet's alerts, newest first, and how many there are in all (at most `COUNTED_MAX`).
+ * A page of the wallet's alerts, newest first, with the total count (at most `COUNTED_MAX`).
  *
  * @throws AppError invalid `validation_failed` for a cursor of another filter
  */
@@ -73,10 +73,7 @@ export async function listAlertLines(
   return { ...page, total, data: page.data.map((row) => toLine(deps, row, reader)) }
 }
 
-/**
- * How many alerts are older than those of the last `hours`; of all there are without that. At most
- * `COUNTED_MAX`.
- */
+/** Number of alerts older than the last `hours`; without `hours` of all. At most `COUNTED_MAX`. */
 export function countOlder(
   deps: { readonly db: Db; readonly clock: Clock },
   caller: Caller,
@@ -86,7 +83,7 @@ export function countOlder(
   return lines.countLines(deps.db, caller.wallet, { ...wanted, before }, COUNTED_MAX)
 }
 
-/** The wallet's open alerts that are silenced until they recover, the newest first. */
+/** The wallet's open alerts that are muted until they recover, newest first. */
 export async function listMutedLines(
   deps: Deps,
   caller: Caller,

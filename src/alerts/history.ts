@@ -1,4 +1,4 @@
-/** The alerts a wallet has had, as lists, files and records show them. */
+/** A wallet's past alerts, as lists, files and records. */
 import { z } from 'zod'
 import type { Db } from '#src/db/connection.ts'
 import type { DeliveryEntry } from '#src/delivery/model.ts'
@@ -23,7 +23,7 @@ import { messageOf } from './recorded-alert.ts'
 import type { Reader } from './render.ts'
 import * as store from './store.ts'
 
-/** What reading alerts takes. */
+/** Dependencies of reading alerts. */
 export interface ReadDeps {
   readonly db: Db
   readonly box: SecretBox
@@ -53,13 +53,13 @@ export async function listAlerts(
   }
 }
 
-/** Rows that one statement deletes, so that no lock lasts long. */
+/** Rows deleted by one statement, so that no lock lasts long. */
 const DELETED_AT_ONCE = 5000
 
 /**
- * Deletes history; episodes that are open stay open.
+ * Deletes alerts from the history; open episodes stay open.
  *
- * @returns how many alerts are gone
+ * @returns number of deleted alerts
  * @throws AppError invalid `validation_failed` without `ids`, `before` or `all`
  */
 export async function deleteAlerts(
@@ -90,7 +90,7 @@ export async function deleteAlert(
   if (gone === 0) throw new AppError('not_found', 'not_found')
 }
 
-/** Alerts read at once for an export; bounds its memory. */
+/** Alerts read by one query of an export; bounds memory. */
 const EXPORTED_AT_ONCE = 1000
 
 const COLUMNS = [
@@ -110,7 +110,7 @@ const COLUMNS = [
   'data',
 ] as const
 
-/** The history that fits as CSV, newest first, line by line as it is read. */
+/** The selected history as CSV, newest first, line by line as it is read. */
 export async function* exportAlerts(
   deps: ReadDeps,
   caller: Caller,
@@ -140,7 +140,7 @@ function exportLine(deps: Omit<ReadDeps, 'db'>, row: store.AlertRow, reader: Rea
   return csvLine(COLUMNS.map((column) => cells[column]))
 }
 
-/** The record callers see. */
+/** The record of an alert for callers. */
 export function toAlert(
   deps: Omit<ReadDeps, 'db'>,
   row: store.AlertRow,
@@ -169,12 +169,12 @@ export function toAlert(
   }
 }
 
-/** How an alert stands. */
+/** State of an alert. */
 export function stateOf(row: store.AlertRow): AlertState {
   return z.enum(ALERT_STATES).parse(row.state)
 }
 
-/** When it recovered; null while it is open, and for an alert that its deleted watch closed. */
+/** Time of its recovery; null while it is open, and for an alert closed with its watch. */
 export function recoveredAtOf({
   state,
   recoveredAt,
@@ -183,8 +183,8 @@ export function recoveredAtOf({
 }
 
 /**
- * Seconds from the beginning of an episode to its recovery, of whichever of its alerts; null while it is
- * open, and for one that was closed.
+ * Seconds from the start of an episode to its recovery, for any of its alerts; null while it is open, and
+ * for a closed one.
  */
 export function durationOf(row: store.AlertRow): number | null {
   const { firedAt, startedAt } = row

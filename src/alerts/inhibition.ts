@@ -1,16 +1,14 @@
 /**
- * Which alerts are only consequences of another one. While that one is open they are recorded and not
- * sent, on no channel; if they still hold when it ends they are sent then. Pure.
+ * Inhibition: alerts that are only consequences of another one. While that one is open they are recorded
+ * and not sent, on any channel; if they are still open when it ends they are sent then. Pure.
  *
- * Cause and consequence are looked for among the alerts of one wallet. The chain that cannot be seen
- * is the watch's own matter; what is wrong with a provider is the same for every watch on it, which is
- * told by the `provider` in the data of both.
- *
+ * Cause and consequence belong to one wallet. A chain outage inhibits alerts of the same watch; a failure
+ * of a provider inhibits those of every watch on it, identified by `provider` in the data of both.
  */
 import type { Address, JsonObject } from '#src/kernel/units.ts'
 import { REGISTRY as WATCH_TYPES } from '#src/watches/types/index.ts'
 
-/** An alert as far as cause and consequence go. */
+/** The parts of an alert that inhibition needs. */
 export interface ActiveAlertRef {
   readonly wallet: Address
   readonly watchId: number
@@ -25,7 +23,7 @@ const STREAKS: ReadonlySet<string> = new Set(
     signals.filter(({ parameters }) => parameters.some(({ key }) => key === 'rounds')),
   ).map(({ id }) => id),
 )
-/** What nobody can do who is not registered, or not in the policy. */
+/** Signals that cannot be satisfied without registration or a place in the policy. */
 const VOTING: ReadonlySet<string> = new Set([
   'ftso-commit',
   'ftso-reveal',
@@ -50,12 +48,12 @@ const RULES: Readonly<Record<string, Rule>> = {
     haveCommonRound(cause.data, consequence.data),
 }
 
-/** Whether an alert with this event can hold others back. */
+/** Whether an alert with this event can inhibit others. */
 export function isCause(event: string): boolean {
   return Object.hasOwn(RULES, event)
 }
 
-/** The open alert that holds this one back, if any does. */
+/** The open alert that inhibits this one; undefined without any. */
 export function findCause<One extends ActiveAlertRef>(
   alert: ActiveAlertRef,
   open: readonly One[],
@@ -78,7 +76,7 @@ function providerOf({ data: { provider } }: ActiveAlertRef): string | undefined 
   return typeof provider === 'string' ? provider.toLowerCase() : undefined
 }
 
-/** The voting rounds an alert is about: from the first bad one to the one it fired in. */
+/** The voting rounds of an alert: from the first bad one to the one it fired in. */
 function roundsOf({ votingRoundId: last, firstRoundId: first }: JsonObject): Rounds | undefined {
   if (typeof last !== 'number') return undefined
   return { first: typeof first === 'number' ? first : last, last }

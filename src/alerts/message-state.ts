@@ -1,4 +1,4 @@
-/** What became of alerts, as the messages about them show it. */
+/** States of alerts, as their messages show them. */
 import type { MessageState } from '#src/channels/define.ts'
 import type { Db } from '#src/db/connection.ts'
 import type { Clock } from '#src/kernel/clock.ts'
@@ -7,7 +7,7 @@ import { Flapping } from './episode-store.ts'
 import { isMuted } from './rules.ts'
 import * as store from './store.ts'
 
-/** The state of each of these alerts that still exists, by id. */
+/** The state of each of these alerts that is not deleted, by id. */
 export async function messageStates(
   deps: { readonly db: Db; readonly clock: Clock },
   alertIds: readonly number[],

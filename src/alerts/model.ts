@@ -1,8 +1,7 @@
 /**
- * An alert is a recorded firing. It is `firing` until its signal recovers or somebody acknowledges it, and
+ * An alert is a recorded firing. It is `firing` until its signal recovers or a person acknowledges it, and
  * `closed` when its watch is deleted before that; a recovery is an alert of its own that names the one it
- * ends. History can be deleted, an open
- * episode stays open.
+ * ends. Alerts can be deleted from the history, open episodes stay open.
  */
 
 import { z } from 'zod'
@@ -57,7 +56,7 @@ export type Alert = z.output<typeof Alert>
 
 export const AlertPage = pageOf(Alert).meta({ id: 'AlertList' })
 
-/** What a list of alerts can be narrowed by. `from` is inclusive, `to` exclusive. */
+/** Filters of a list of alerts. `from` is inclusive, `to` exclusive. */
 const alertFilter = {
   watchId: textInteger(1, 2_147_483_647).optional(),
   type: z.enum(WATCH_TYPES.map(({ name }) => name)).optional(),
@@ -89,7 +88,10 @@ const IdList = z.codec(
   },
 )
 
-/** Which alerts to delete, as a query. One of `ids`, `before` or `all` is needed; filters narrow it. */
+/**
+ * Selection of alerts to delete, in a query. One of `ids`, `before` or `all` is required; filters restrict
+ * it.
+ */
 export const AlertSelectionQuery = z.strictObject({
   ...alertFilter,
   ids: IdList.optional(),
@@ -97,7 +99,7 @@ export const AlertSelectionQuery = z.strictObject({
   all: z.literal('true').optional(),
 })
 
-/** The same as a body. */
+/** Selection of alerts to delete, in a body. */
 export const AlertSelection = z
   .strictObject({
     ...alertFilter,
@@ -112,7 +114,7 @@ export type AlertSelection = z.output<typeof AlertSelection>
 /** Answer of `DELETE /alerts`. */
 export const DeletedAlerts = z.object({ deleted: z.int() }).meta({ id: 'DeletedAlerts' })
 
-/** What a list of alerts can be narrowed by, decoded. */
+/** Decoded filters of a list of alerts. */
 export type AlertFilter = Omit<AlertQuery, 'limit' | 'cursor'>
 
 /** Query of `GET /alerts/export`: the filters of the list. */

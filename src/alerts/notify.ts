@@ -1,4 +1,4 @@
-/** From a recorded alert to the outbox: who is told, in which words, now, later or not at all. */
+/** From a recorded alert to the outbox: its recipients, rendered messages and times of delivery. */
 import type { Envelope, EnvelopeKind } from '#src/channels/define.ts'
 import { REGISTRY as CHANNELS } from '#src/channels/index.ts'
 import type { Db } from '#src/db/connection.ts'
@@ -17,7 +17,7 @@ import type { OpenAlert } from './episodes.ts'
 import type { NotifyDeps } from './notify-deps.ts'
 import { createRenderer, type Note, type Renderable, remind, type renderMessage } from './render.ts'
 
-/** An alert as it was recorded. */
+/** A recorded alert. */
 export interface Recorded {
   readonly alertId: number
   readonly type: string
@@ -30,31 +30,31 @@ export interface Recorded {
   readonly position: number
 }
 
-/** An alert that is told, and how. */
+/** An alert to notify, with its options. */
 export interface Notification extends Recorded {
   readonly watch: Omit<WatchForNotification, 'isJudged' | 'firing' | 'off'>
   readonly kind: Extract<EnvelopeKind, 'alert' | 'raised' | 'reminder'>
-  /** The recipients that get it, of those it is for; all of them without this. */
+  /** Restricts to these recipients of those it is for; all of them by default. */
   readonly only?: ReadonlySet<number>
-  /** Recipients that do not get it. */
+  /** Excludes these recipients. */
   readonly except?: ReadonlySet<number>
-  /** How bad it is to whoever heard of the episode: a recovery itself is only info. */
+  /** Severity that decides about delivery: that of the episode, because a recovery itself is only info. */
   readonly effectiveSeverity: Severity
   readonly isRecovery: boolean
-  /** The alert this one answers. */
+  /** The alert that this one follows. */
   readonly answers?: Recorded
-  /** Of a recovery, and of an episode that became worse: when it began. */
+  /** Of a recovery or escalation: start of the episode. */
   readonly startedAt?: Date
   readonly notes?: readonly Note[]
   readonly reminder?: Parameters<typeof remind>[1]
-  /** Recorded for chats and mailboxes and not sent: muted, or the signal comes and goes. */
+  /** Recorded for chats and mailboxes and not sent: muted, or the signal is flapping. */
   readonly isQuiet: boolean
 }
 
-/** Milliseconds between the reminders of an alert, so that they stay in order behind it. */
+/** Milliseconds between the reminders of several alerts, so that they stay in order. */
 const REMINDER_GAP_MS = 1
 
-/** One delivery per alert and recipient, in the language and on the clock of each. */
+/** Writes one delivery per alert and recipient, in the language and time zone of each. */
 export async function notify(
   deps: NotifyDeps,
   tx: Db,
@@ -112,7 +112,7 @@ export async function notify(
 }
 
 /**
- * Runs `plan`, which touches no database. When it fails, the alert is put into quarantine and has no
+ * Runs `plan`, which does not use the database. If it throws, the alert is put into quarantine and has no
  * deliveries.
  */
 function attempt(
@@ -128,13 +128,16 @@ function attempt(
   }
 }
 
-/** Whether a recipient gets it: what a wallet has here is not for groups, whose members manage nothing. */
+/**
+ * Whether a recipient gets it: alerts of the wallet's own data are not sent to groups, whose members do not
+ * manage it.
+ */
 function isFor({ type, only, except }: Notification, { id, isGroup }: NotificationTarget): boolean {
   if (only?.has(id) === false || except?.has(id) === true) return false
   return !isGroup || findWatchType(type)?.reads !== 'ledger'
 }
 
-/** Whether a delivery counts against the hour of its watch: an alert that is sent, now or later. */
+/** Whether a delivery counts against the watch's budget: an alert that is sent, now or later. */
 function countsFor({ kind, isRecovery }: Notification, { status }: Plan): boolean {
   return kind !== 'reminder' && !isRecovery && status !== 'muted'
 }
@@ -171,7 +174,10 @@ function deliveryOf(
 
 type Plan = Pick<delivery.NewDelivery, 'status' | 'deferredUntil'>
 
-/** Settings, mutes and time hold for chats and mailboxes; programs get everything but reminders. */
+/**
+ * Plans a delivery: settings, mutes and quiet hours apply to chats and mailboxes; webhooks get everything
+ * except reminders.
+ */
 function planFor(
   notification: Notification,
   recipient: NotificationTarget,
@@ -199,7 +205,7 @@ function planFor(
     : { status: 'pending' }
 }
 
-/** `timingOf` for one moment, asked once for readers who share settings and clock. */
+/** Caches `timingOf` for one moment, for readers with equal settings and time zone. */
 function createTimings(now: Date) {
   const known = new Map<Settings, Map<string, Timing>>()
   return (
@@ -216,7 +222,7 @@ function createTimings(now: Date) {
   }
 }
 
-/** Who has had no message of the alerts that recoveries answer, by alert. */
+/** Recipients of the alerts that recoveries answer who were sent no message about them, by alert. */
 async function listUnnotified(
   tx: Db,
   notifications: readonly Notification[],
@@ -264,13 +270,13 @@ function envelopeOf(
   }
 }
 
-/** An open alert as its messages need it. */
+/** Converts an open alert for its messages. */
 export function recordOf(alert: OpenAlert): Recorded {
   const { id: alertId, type, signal, group, event, severity, data, firedAt, position } = alert
   return { alertId, type, signal, group, event, severity, data, firedAt, position }
 }
 
-/** The title of an alert that another one answers; empty where it cannot be put into words. */
+/** Title of an alert that another one answers; empty if it cannot be rendered. */
 function titleOf(
   { quarantine }: NotifyDeps,
   answers: Recorded,
@@ -284,7 +290,7 @@ function titleOf(
   }
 }
 
-/** An alert of a watch, with the link that this recipient gets. */
+/** An alert of a watch, with the link for this recipient. */
 export function renderable(
   deps: Pick<NotifyDeps, 'box' | 'publicUrl'>,
   alert: Recorded,

@@ -24,12 +24,12 @@ export const PreviewRequest = z
   .meta({ id: 'PreviewRequest' })
 export type PreviewRequest = z.output<typeof PreviewRequest>
 
-/** What each channel shows, by its key. */
+/** Schema of each channel's form of a message, by channel. */
 const FORMS = Object.fromEntries(
   CHANNEL_KEYS.map((key) => [key, CHANNELS[key].preview.form.optional()]),
 ) as { readonly [Key in ChannelKey]: z.ZodOptional<(typeof CHANNELS)[Key]['preview']['form']> }
 
-/** A message as each channel would send it; with `channel` asked for, that one's form alone. */
+/** A message in the form of each channel; with `channel`, only in that one's. */
 export const Preview = z
   .object({
     rendered: Rendered,
@@ -40,9 +40,9 @@ export const Preview = z
 export type Preview = z.output<typeof Preview>
 
 /**
- * A sample message for an event: its example, with the given data over it.
+ * Renders a sample message for an event: its example, with the given data merged in.
  *
- * @throws AppError invalid `validation_failed` at `/data` when the event cannot be told with it
+ * @throws AppError invalid `validation_failed` at `/data` when the event cannot be rendered with it
  */
 export function previewMessage(
   request: PreviewRequest,

@@ -1,4 +1,4 @@
-/** An alert behind a signed link: what its page shows, and what whoever holds the link may do there. */
+/** The page of an alert behind a signed link: its content, and the actions of the link's holder. */
 import { z } from 'zod'
 import type { EnvelopeMessage, MessageState } from '#src/channels/define.ts'
 import { REGISTRY as CHANNELS } from '#src/channels/index.ts'
@@ -20,12 +20,12 @@ import type { AlertState } from './model.ts'
 import { messageOf } from './recorded-alert.ts'
 import * as store from './store.ts'
 
-/** How long a link may act, from when the alert was recorded. */
+/** Time after the alert in which its link allows actions. */
 const ACTING_MS = 7 * DAY_MS
 
 type Deps = ReadDeps & { readonly clock: Clock }
 
-/** The four texts of a signal's help; those that a signal does not have are missing. */
+/** The four texts of a signal's help; missing ones are omitted. */
 export interface SignalHelp {
   readonly checked?: string
   readonly why?: string
@@ -40,30 +40,30 @@ export interface AlertPage {
   readonly timezone: string
   readonly state: AlertState
   readonly recoveredAt: Date | null
-  /** When its watch was deleted while it was open. */
+  /** Time at which its watch was deleted while it was open. */
   readonly closedAt: Date | null
   readonly durationSeconds: number | null
   readonly acknowledged: { readonly at: Date; readonly by: string | null } | null
-  /** Until when chats and mailboxes hear nothing of it. */
+  /** Until when chats and mailboxes get no messages about it. */
   readonly muted: MessageState['muted'] | null
-  /** It is open until its signal recovers: it can be silenced until then. */
+  /** Whether it is open until its signal recovers, and can be muted until then. */
   readonly isOpen: boolean
   readonly help: SignalHelp
-  /** The data provider it is about, by its identity. */
+  /** Identity of its data provider. */
   readonly provider: Address | null
   /**
-   * How telling it went; to whom, by name or masked destination, only for one person's own link:
-   * recipients are never named to a group.
+   * Its deliveries; recipients are named, by label or masked destination, only in a personal link, never to
+   * a group.
    */
   readonly deliveries: readonly (DeliveryEntry & { readonly to: string | null })[]
-  /** The link may acknowledge and silence, by POST. */
+  /** Whether the link may acknowledge and mute, by POST. */
   readonly mayAct: boolean
 }
 
 /**
- * The alert behind a signed link, in the language of the recipient it was made for.
+ * Reads the alert behind a signed link, in the language of the link's recipient.
  *
- * @returns undefined when the link is not ours or the alert was deleted
+ * @returns undefined for a forged link, or when the alert was deleted
  */
 export async function readLinked(
   deps: Deps,
@@ -101,23 +101,23 @@ export async function readLinked(
   }
 }
 
-/** Whether a link was ours once: its alert may have been deleted since. */
+/** Whether this service signed a link, even if its alert was deleted since. */
 export function isAlertLink(box: SecretBox, code: string): boolean {
   return readAlertLink(box, code) !== undefined
 }
 
-/** On whose behalf a link acts, on which alert. */
+/** The person for whom a link acts, and the alert. */
 export interface LinkedActor {
   readonly caller: Caller
   readonly alertId: number
   readonly watchId: number
-  /** What the recipient is called. */
+  /** Name of the recipient. */
   readonly by: string
 }
 
 /**
- * Who acts with a link; undefined when it may only read: it is a group's, a webhook's or nobody's, its
- * recipient is off, or it is older than seven days.
+ * Finds the actor of a link; undefined when it may only read: it belongs to a group, a webhook or no
+ * recipient, its recipient is off, or it is older than seven days.
  */
 export async function findLinkedActor(deps: Deps, code: string): Promise<LinkedActor | undefined> {
   const found = await follow(deps, code)
@@ -152,7 +152,7 @@ function mayAct(row: store.AlertRow, recipient: ReaderRow | undefined, now: Date
   return isFresh && recipient.status === 'active' && isPersonal(recipient)
 }
 
-/** One person's own, and not a chat that may only read. */
+/** Whether the recipient is one person's own, and no read-only chat. */
 function isPersonal({ channel, chatId, chatScopes }: ReaderRow): boolean {
   const mayWrite = chatId === null || (chatScopes ?? []).includes('write')
   return mayWrite && CHANNELS[channel].isPersonal(chatId)

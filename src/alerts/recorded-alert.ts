@@ -1,4 +1,4 @@
-/** A recorded alert in words. */
+/** Rendering of recorded alerts. */
 import { z } from 'zod'
 import type { EnvelopeMessage } from '#src/channels/define.ts'
 import { SEVERITIES } from '#src/kernel/display-values.ts'
@@ -8,7 +8,7 @@ import { type Recorded, renderable } from './notify.ts'
 import { type Note, type Reader, renderMessage } from './render.ts'
 import type { AlertRow } from './store.ts'
 
-/** What a row says happened. */
+/** Converts a row to a recorded alert. */
 export function recordedOf(row: AlertRow): Recorded {
   return {
     alertId: row.id,
@@ -23,14 +23,14 @@ export function recordedOf(row: AlertRow): Recorded {
   }
 }
 
-/** What is said after the body: of a recovery how long it took. */
+/** Notes after the body: of a recovery, its duration. */
 export function notesOf(row: AlertRow): readonly Note[] {
   const { recoveryOf, startedAt, firedAt } = row
   if (recoveryOf === null || startedAt === null) return []
   return [{ kind: 'lasted', seconds: (firedAt.getTime() - startedAt.getTime()) / 1000 }]
 }
 
-/** The message of an alert; of a recovery it says how long it took. */
+/** Renders the message of an alert; that of a recovery states its duration. */
 export function messageOf(
   deps: { readonly box: SecretBox; readonly publicUrl: string },
   row: AlertRow,

@@ -4,18 +4,18 @@ import type { WatchForNotification } from '#src/watches/notification-model.ts'
 import { FLAPPING_WINDOW_MS, isMuted, nextReminder } from './rules.ts'
 import type { AlertRow } from './store.ts'
 
-/** What follows for an alert that is due. */
+/** Next step for a due alert. */
 export type Step =
-  /** It is over, acknowledged or silenced, or its watch is gone. */
+  /** It is over, acknowledged or muted, or its watch was deleted. */
   | { readonly act: 'none' }
-  /** Its signal does not fire any more, and no recovery was recorded. */
+  /** Its signal no longer fires, and no recovery was recorded. */
   | { readonly act: 'close' }
   | { readonly act: 'wait'; readonly nextAt: Date | undefined }
   | { readonly act: 'remind'; readonly counts: boolean; readonly nextAt: Date | undefined }
-  /** A recovery that was not told while its signal came and went. */
+  /** A recovery that was not notified while its signal was flapping. */
   | { readonly act: 'recovered' }
 
-/** Decides for one alert that is due. Pure. */
+/** Decides the step for one due alert. Pure. */
 export function stepFor(
   row: Pick<
     AlertRow,
@@ -31,9 +31,9 @@ export function stepFor(
   about: {
     readonly watch: WatchForNotification | undefined
     readonly settings: Pick<Settings, 'repeat'>
-    /** Its signal has changed again since. */
+    /** Whether its signal has changed again since. */
     readonly isOvertaken: boolean
-    /** Somebody was never sent it because of a mute. */
+    /** Whether a recipient was never sent it because of a mute. */
     readonly isUnsent: boolean
     readonly now: Date
   },
@@ -48,7 +48,7 @@ export function stepFor(
   const isCritical = row.severity === 'critical'
   const minutes = isCritical ? settings.repeat.critical : []
   const notifiedAt = row.notifiedAt ?? now
-  // Its signal is frozen: its watch is paused or suspended, or the signal is off. The alert goes on with it.
+  // Its signal is frozen: its watch is paused or suspended, or the signal is off. The alert stays open.
   const isFrozen = !watch.isJudged || (row.signal !== null && watch.off.includes(row.signal))
   if (isFrozen) {
     const restsAt = new Date(now.getTime() + FLAPPING_WINDOW_MS)
@@ -59,11 +59,11 @@ export function stepFor(
   }
   if (row.signal !== null && !watch.firing.includes(row.signal)) return { act: 'close' }
   if (isMuted(watch, now)) {
-    // The end of the mute tells of it; afterwards its reminders go on.
+    // The end of the mute notifies of it; afterwards its reminders continue.
     return { act: 'wait', nextAt: nextReminder(minutes, notifiedAt, watch.mutedUntil ?? now) }
   }
   const nextAt = nextReminder(minutes, notifiedAt, now)
-  // The settings may have changed since it was planned.
+  // The settings may have changed since it was scheduled.
   const counts = minutes.some((one) => notifiedAt.getTime() + one * MINUTE_MS <= now.getTime())
   if (row.flappingAlertId === null && !counts && !isUnsent) return { act: 'wait', nextAt }
   return { act: 'remind', counts, nextAt }

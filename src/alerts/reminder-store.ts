@@ -1,11 +1,11 @@
-/** Alerts that are told again. */
+/** Storage of reminders. */
 import { and, asc, desc, eq, gte, isNotNull, isNull, lte, sql } from 'drizzle-orm'
 import type { Db } from '#src/db/connection.ts'
 import { DAY_MS } from '#src/kernel/durations.ts'
 import type { AlertRow } from './store.ts'
 import { alerts } from './tables.ts'
 
-/** Alerts that are due to be sent again, the longest due first. */
+/** Alerts with a due reminder, the longest due first. */
 export async function listDue(db: Db, now: Date, limit: number): Promise<readonly number[]> {
   const rows = await db
     .select({ id: alerts.id })
@@ -16,7 +16,7 @@ export async function listDue(db: Db, now: Date, limit: number): Promise<readonl
   return rows.map(({ id }) => id)
 }
 
-/** Locks those of these alerts that are due; what another transaction has is left for the next time. */
+/** Locks the due ones of these alerts; those locked elsewhere are left for the next run. */
 export function lockDue(tx: Db, ids: readonly number[], now: Date): Promise<AlertRow[]> {
   return tx
     .select()
@@ -26,12 +26,12 @@ export function lockDue(tx: Db, ids: readonly number[], now: Date): Promise<Aler
     .for('update', { skipLocked: true })
 }
 
-/** What was written this far in the future, in seconds, was written before the clock was put back. */
+/** Rows dated further in the future than this, in seconds, were written before the clock was set back. */
 const AHEAD_SECONDS = 120
 
 /**
- * Has the reminders of alerts that were sent before the clock was put back come as long after now as they were to
- * come after the alert.
+ * Moves the reminders of alerts sent before the clock was set back, so that they come as long after now as
+ * they were to come after the alert.
  */
 export async function catchUp(db: Db, now: Date): Promise<void> {
   const ahead = new Date(now.getTime() + AHEAD_SECONDS * 1000)
@@ -45,7 +45,7 @@ function isDue(now: Date) {
   return and(isNotNull(alerts.remindAt), lte(alerts.remindAt, now))
 }
 
-/** Ends the reminders of alerts for which they cannot be worked out. */
+/** Ends the reminders of alerts that cannot be processed. */
 export async function endReminders(db: Db, ids: readonly number[]): Promise<void> {
   if (ids.length === 0) return
   await db
@@ -55,8 +55,7 @@ export async function endReminders(db: Db, ids: readonly number[]): Promise<void
 }
 
 /**
- * The newest alerts and recoveries of a watch without an episode of their own, recorded since then and not
- * acknowledged.
+ * The newest unacknowledged alerts and recoveries of a watch without an episode, recorded since an instant.
  */
 export function listOnce(
   tx: Db,
@@ -83,17 +82,17 @@ export function listOnce(
     .limit(limit)
 }
 
-/** An observation is recorded within a day of its time, also after an outage. */
+/** Longest time between an observation and its record, also after an outage. */
 const RECORDING_LAG_MS = DAY_MS
 
-/** How an alert goes on after it was due. */
+/** Result of a due reminder. */
 export interface Reminded {
   readonly id: number
   readonly remindAt: Date | null
   readonly remindersSent: number
 }
 
-/** Writes how alerts go on. */
+/** Writes the results of due reminders. */
 export async function saveReminded(tx: Db, rows: readonly Reminded[]): Promise<void> {
   if (rows.length === 0) return
   await tx.execute(sql`
@@ -103,7 +102,7 @@ export async function saveReminded(tx: Db, rows: readonly Reminded[]): Promise<v
     where a.id = r.id`)
 }
 
-/** Which of these alerts have a later change of their signal beside them. */
+/** Those of these alerts whose signal has changed later. */
 export async function listOvertaken(tx: Db, ids: readonly number[]): Promise<number[]> {
   const rows = await tx.execute<{ id: number }>(sql`
     select a.id from alerts a

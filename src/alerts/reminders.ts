@@ -1,7 +1,7 @@
 /**
- * Alerts that are told again: critical ones that nobody acknowledges, those of a watch whose mute is over,
- * and signals that came and went and are at rest now. Each in the transaction that says when it is told
- * next, so that whoever takes over after a stop repeats and skips nothing.
+ * Further messages about alerts: reminders of critical ones that nobody acknowledged, alerts after the end
+ * of a mute, and the state of settled flapping signals. Each is sent in the transaction that schedules the
+ * next, so that after a stop none is repeated or skipped.
  */
 import { type Db, transact } from '#src/db/connection.ts'
 import { isolateEach, isSharedFailure } from '#src/db/isolate.ts'
@@ -23,19 +23,22 @@ import { releaseForgotten } from './uninhibit.ts'
 
 /** Alerts or watches of one transaction. */
 const AT_ONCE = 200
-/** Alerts without an episode that are sent after a mute, the newest of each watch. */
+/** Upper limit of the alerts without an episode that are sent after a mute, the newest of each watch. */
 const ONCE_MAX = 100
 
 type Deps = NotifyDeps & { readonly db: Db }
 
-/** Work that is due, in batches. */
+/** Due work, processed in batches. */
 interface Pass {
-  /** What an item is, as the quarantine calls it. */
+  /** Kind of the items for the quarantine. */
   readonly kind: string
   list(db: Db, now: Date, limit: number): Promise<readonly number[]>
-  /** Does these in one transaction. @returns how many there were to do */
+  /**
+   * Processes the items in one transaction.
+   * @returns number of due items
+   */
   run(deps: Deps, tx: Db, ids: readonly number[]): Promise<number>
-  /** Makes sure that one that failed is not due again. */
+  /** Makes a failed item not due again. */
   giveUp(tx: Db, ids: readonly number[], now: Date): Promise<unknown>
 }
 
@@ -54,7 +57,7 @@ const PASSES: readonly Pass[] = [
   },
 ]
 
-/** Tells everything again that is due. */
+/** Sends everything that is due. */
 export async function sendReminders(deps: Deps, signal: AbortSignal): Promise<void> {
   await reminderStore.catchUp(deps.db, deps.clock.now())
   await releaseForgotten(deps, signal)
@@ -67,7 +70,7 @@ export async function sendReminders(deps: Deps, signal: AbortSignal): Promise<vo
   }
 }
 
-/** Runs a batch; when that fails, each item of it alone, so that one item fails by itself. */
+/** Runs a batch; if it fails, runs each item alone, so that only the faulty one fails. */
 async function runPass(deps: Deps, pass: Pass, ids: readonly number[]): Promise<number> {
   try {
     return await transact(deps.db, (tx) => pass.run(deps, tx, ids))
@@ -85,9 +88,9 @@ async function runPass(deps: Deps, pass: Pass, ids: readonly number[]): Promise<
 }
 
 /**
- * Ends mutes. What a recipient was never sent because of them is sent as an alert: what still fires, what
- * happened once, and the recovery of what it was sent before. Of what it was sent and still fires it is
- * reminded.
+ * Ends mutes. Alerts that a recipient was never sent because of them are sent: those still firing, those
+ * without an episode, and recoveries of alerts sent before. Alerts sent before that still fire have a
+ * reminder.
  */
 async function afterMutes(deps: Deps, tx: Db, watchIds: readonly number[]): Promise<number> {
   const now = deps.clock.now()
@@ -101,7 +104,7 @@ async function afterMutes(deps: Deps, tx: Db, watchIds: readonly number[]): Prom
   const firing = readable(deps, open).filter(
     (row) => row.acknowledgedAt === null && row.mutedAt === null && isFiring(row, watches),
   )
-  // Of an episode that became worse the newest alert speaks.
+  // The newest alert of an escalated episode represents it.
   const newest = new Map(
     firing.map((row) => [`${row.watchId} ${row.signal} ${episodeOf(recordedOf(row))}`, row]),
   )
@@ -143,7 +146,7 @@ async function listOnce(tx: Db, ended: readonly EndedMute[]): Promise<readonly s
   return rows
 }
 
-/** Those of these alerts that can be read; the others are put into quarantine. */
+/** Those of these alerts that can be parsed; the others are put into quarantine. */
 function readable(
   { quarantine }: Deps,
   rows: readonly store.AlertRow[],
@@ -159,7 +162,10 @@ function readable(
   })
 }
 
-/** Sends what is due. @returns how many alerts were */
+/**
+ * Sends due reminders.
+ * @returns number of due alerts
+ */
 async function remindDue(deps: Deps, tx: Db, ids: readonly number[]): Promise<number> {
   const now = deps.clock.now()
   const all = await reminderStore.lockDue(tx, ids, now)
@@ -226,7 +232,7 @@ function isFiring(
   return row.signal === null || watch.firing.includes(row.signal)
 }
 
-/** An alert for those that were never sent it. */
+/** An alert for recipients that were never sent it. */
 function alertOf(
   row: store.AlertRow,
   watches: ReadonlyMap<number, WatchForNotification>,
@@ -299,7 +305,7 @@ function recoveryOf(
   ]
 }
 
-/** The severity that a recovery has for every filter: the worst of the episode it ended. */
+/** Severity of a recovery for every filter: the highest of its episode. */
 function effectiveSeverityOf({ episodeSeverity }: store.AlertRow, fallback: Severity): Severity {
   return SEVERITIES.find((severity) => severity === episodeSeverity) ?? fallback
 }

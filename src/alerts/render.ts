@@ -15,14 +15,14 @@ import type { Locale } from '#src/kernel/locale.ts'
 import type { JsonObject } from '#src/kernel/units.ts'
 import { findEventSource, roleOf } from '#src/watches/events.ts'
 
-/** Who reads: language and clock. */
+/** Locale and time zone of the reader. */
 export interface Reader {
   readonly locale: Locale
-  /** IANA name. */
+  /** IANA name of a time zone. */
   readonly timezone: string
 }
 
-/** What a message is made of: an alert as it was recorded, or an example of one. */
+/** Input of a message: a recorded alert, or an example. */
 export interface Renderable {
   readonly alertId: number | null
   readonly watchId: number | null
@@ -33,7 +33,7 @@ export interface Renderable {
   readonly firedAt: Date
   readonly link: string
   readonly test: boolean
-  /** What is said after the body. */
+  /** Notes after the body. */
   readonly notes?: readonly Note[]
 }
 
@@ -42,39 +42,39 @@ export interface StillFiring {
   readonly type: string
   readonly signal: string | null
   readonly event: string
-  /** Since it fired. */
+  /** Seconds since it fired. */
   readonly seconds: number
 }
 
-/** Something about an alert that its signal does not know. */
+/** A note about an alert from outside its signal. */
 export type Note =
-  /** Of a recovery: how long it took. */
+  /** Of a recovery: its duration. */
   | { readonly kind: 'lasted'; readonly seconds: number }
-  /** Of a recovery: its alert was no message of its own. */
+  /** Of a recovery: its alert was not sent separately. */
   | { readonly kind: 'held'; readonly firedAt: Date }
   | { readonly kind: 'stillFiring'; readonly alerts: readonly StillFiring[] }
 
-/** Where a person can look a public fact up. */
+/** Explorer of public chain data. */
 const EXPLORER_URL = flare.blockExplorers.default.url
 
-/** What a message says, whichever watch it is about. */
+/** The texts of a message, independent of the watch. */
 type Words = Pick<Message, 'title' | 'body' | 'fields'>
 
-/** Stands in shared words for what the watch is called: no character of any text. */
+/** Placeholder for the watch's label in shared texts: a noncharacter. */
 const LABEL = '\ufdd0'
 
 /**
- * The complete message of an alert in one language: texts by event, values by what they are.
+ * Renders the complete message of an alert in one language: texts by event, values by kind.
  *
- * Pure: the same alert and reader give the same message.
+ * Pure: equal alerts and readers give equal messages.
  */
 export function renderMessage(alert: Renderable, reader: Reader): EnvelopeMessage {
   return createRenderer()(alert, reader)
 }
 
 /**
- * `renderMessage` for many alerts: what equal ones say to equal readers is put into words once. It
- * remembers all that it said, so it is made anew for each batch.
+ * `renderMessage` for many alerts: equal alerts for equal readers are rendered once. It caches everything,
+ * so create it anew for each batch.
  */
 export function createRenderer(): typeof renderMessage {
   const known = new Map<string, Words>()
@@ -126,7 +126,7 @@ function wordsOf(
     body: [
       t(builtKey(`messages:${event}.body`), values),
       ...notes
-        // A text that says how long it took needs no second one.
+        // A text that states the duration needs no note of it.
         .filter(({ kind }) => kind !== 'lasted' || facts.duration === undefined)
         .map((note) => textOfNote(t, note, reader)),
     ].join('\n'),
@@ -141,15 +141,15 @@ function wordsOf(
 }
 
 /**
- * What a reminder says: the alert again, with how long it has been open.
+ * Message of a reminder: the alert again, with the time it has been open.
  *
- * @param message the alert's
+ * @param message of the alert
  */
 export function remind(
   message: EnvelopeMessage,
   reminder: {
     readonly openSeconds: number
-    /** Counts from 1; undefined: it is told again for another reason than that nobody acknowledged it. */
+    /** Counts from 1; undefined if it is not a reminder of a missing acknowledgement. */
     readonly number: number | undefined
     readonly nextAt: Date | undefined
   },
@@ -192,7 +192,7 @@ function textOfNote(t: Translate, note: Note, { locale, timezone }: Reader): str
   }
 }
 
-/** What a signal is called; an event without one is called by its title. */
+/** Name of a signal; of an event without one, its title. */
 function signalName(t: Translate, type: string, signal: string | null, event: string): string {
   const key = `signals:${type}.${signal}.label`
   return hasText(key) ? t(key) : t(builtKey(`messages:${event}.title`))

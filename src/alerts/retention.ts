@@ -3,7 +3,7 @@ import { arrangePartitions, type TimedTable } from '#src/db/partitions.ts'
 import type { Clock } from '#src/kernel/clock.ts'
 import type { Logger } from '#src/kernel/logger.ts'
 
-/** What happened is kept so long. */
+/** Retention of alerts. */
 const RETENTION_DAYS = 400
 const PARTITION_DAYS = 50
 
@@ -16,7 +16,7 @@ const TABLE: TimedTable = {
   age: 'created_at',
 }
 
-/** Makes room for the alerts to come, and forgets those from more than 400 days ago. */
+/** Creates partitions for coming alerts, and deletes alerts older than 400 days. */
 export async function retainAlerts(deps: {
   readonly db: Db
   readonly clock: Clock

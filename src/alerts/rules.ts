@@ -3,7 +3,9 @@ import type { JsonObject } from '#src/kernel/units.ts'
 import { EVENTS, findEventSource } from '#src/watches/events.ts'
 import { REGISTRY as WATCH_TYPES } from '#src/watches/types/index.ts'
 
-/** Alerts that a recovery closes: of signals with a recovery event, and those with a twin of their own. */
+/**
+ * Alerts that a recovery closes: of signals with a recovery event, and those with a recovery of their own.
+ */
 const EPISODES: ReadonlySet<string> = new Set([
   ...WATCH_TYPES.flatMap(({ signals }) =>
     signals.flatMap(({ events }) => (events.recovery === undefined ? [] : events.alerts)),
@@ -16,34 +18,37 @@ export function hasRecovery(event: string): boolean {
   return EPISODES.has(event)
 }
 
-/** An alert as far as its episode goes. */
+/** The parts of an alert that its episode needs. */
 interface EpisodeEvent {
   readonly event: string
   readonly data: JsonObject
 }
 
-/** The values of its data that say which episode of its signal an alert belongs to. */
+/** Names of the data values that identify the episode of a signal's alert. */
 export function episodeKeys(event: string): readonly string[] {
   return findEventSource(event)?.signal.episodes?.by ?? []
 }
 
-/** Which episode of its signal an alert belongs to. */
+/** Key of an alert's episode within its signal. */
 export function episodeOf({ event, data }: EpisodeEvent): string {
   return JSON.stringify(episodeKeys(event).map((key) => data[key] ?? null))
 }
 
-/** Whether a recovery of a signal ends an episode of it. @param last of the episode's alerts */
+/**
+ * Whether a recovery of a signal ends an episode.
+ * @param last of the episode's alerts
+ */
 export function endsEpisode(recovery: EpisodeEvent, last: EpisodeEvent): boolean {
   return findEventSource(recovery.event)?.signal.episodes?.isOver(recovery.data, last) ?? true
 }
 
-/** More changes than this within the window, and a signal comes and goes. */
+/** Number of changes within the window beyond which a signal is flapping. */
 const FLAPPING_CHANGES_MAX = 5
-/** How far changes are counted back; after as long without any, the signal is told as it stands. */
+/** Window in which changes count; a signal without any for as long has settled. */
 export const FLAPPING_WINDOW_MS = 30 * MINUTE_MS
 
 /**
- * Whether a signal comes and goes, so that its changes are told by the message that is there already.
+ * Whether a signal is flapping, so that the existing message shows its changes.
  *
  * @param changes firings and recoveries within the window
  */
@@ -52,10 +57,10 @@ export function isFlapping(changes: number): boolean {
 }
 
 /**
- * When an alert that nobody acknowledges is told again; undefined: not any more. What was missed while
- * nobody could be told is not made up for.
+ * Time of the next reminder of an alert that nobody acknowledged; undefined after the last. Reminders
+ * missed during an outage are not made up for.
  *
- * @param minutes after the alert was told, rising
+ * @param minutes after the alert was notified, rising
  * @param after only later ones count
  */
 export function nextReminder(
@@ -67,7 +72,7 @@ export function nextReminder(
   return times.find((time) => time > after)
 }
 
-/** Whether chats and mailboxes hear nothing of a watch now. */
+/** Whether a watch is muted now. */
 export function isMuted({ mutedUntil }: { readonly mutedUntil: Date | null }, now: Date): boolean {
   return mutedUntil !== null && mutedUntil > now
 }

@@ -21,12 +21,12 @@ import { liveCauses, release } from './uninhibit.ts'
 
 /** A firing and its record, if it has one. */
 type RecordedFiring = Change & { readonly raised: AlertCandidate }
-/** One that was recorded by this. */
+/** A firing newly recorded by this call. */
 type Fresh = RecordedFiring & { readonly alertId: number }
 
 /**
- * Records firings as alerts and puts their deliveries into the outbox, in the transaction that caused
- * them. A firing that is recorded already (a replayed observation) is passed over.
+ * Records firings as alerts and puts their deliveries into the outbox, in the transaction that caused them.
+ * Already recorded firings (a replayed observation) are skipped.
  */
 export async function raise(
   deps: NotifyDeps,
@@ -55,7 +55,7 @@ export async function raise(
   ])
 }
 
-/** Opens, raises and closes episodes. Gives what is to be told of them. */
+/** Opens, escalates and closes episodes. Returns the notifications. */
 async function follow(
   tx: Db,
   fired: readonly RecordedFiring[],
@@ -108,12 +108,12 @@ async function follow(
   ]
 }
 
-/** An open episode became worse. */
+/** Whether the firing escalates an open episode. */
 function isRaise(one: RecordedFiring, { meanings }: Episodes<RecordedFiring>): boolean {
   return !one.isRecovery && (meanings.get(one)?.episode ?? []).length > 0
 }
 
-/** A recovery of what nobody was told of. */
+/** Whether it is a recovery of an alert that no recipient was sent. */
 function isUnheard(one: Fresh, { meanings }: Episodes<RecordedFiring>): boolean {
   const episode = meanings.get(one)?.episode ?? []
   return (
@@ -121,7 +121,7 @@ function isUnheard(one: Fresh, { meanings }: Episodes<RecordedFiring>): boolean 
   )
 }
 
-/** What an alert's row says of its episode. */
+/** The episode columns of an alert's row. */
 function markOf(one: Fresh, { meanings }: Episodes<RecordedFiring>): episodes.Mark {
   const id = one.alertId
   const { episode: [first] = [], effectiveSeverity } = meanings.get(one) ?? {}
@@ -134,14 +134,17 @@ function markOf(one: Fresh, { meanings }: Episodes<RecordedFiring>): episodes.Ma
   return { id, raises: first.id, startedAt, ...(mutedAt !== null && { mutedAt }) }
 }
 
-/** When it is told again: a critical alert until somebody acknowledges it, a flapping one when it rests. */
+/**
+ * Time of the next reminder: of a critical alert until it is acknowledged, of a flapping one when it may
+ * have settled.
+ */
 function remindAt(one: Fresh, isFlap: boolean, { repeat }: Settings, now: Date): Date | undefined {
   if (isFlap) return new Date(now.getTime() + FLAPPING_WINDOW_MS)
   if (one.isRecovery || one.severity !== 'critical') return undefined
   return nextReminder(repeat.critical, now, now)
 }
 
-/** Messages that told of what is over now too. */
+/** Updates messages whose alerts are over now. */
 async function rest(
   tx: Db,
   before: readonly OpenAlert[],
@@ -156,9 +159,7 @@ async function rest(
   return rested.map(({ id }) => id)
 }
 
-/**
- * Signals that come and go, and the message that tells of it from now on, whose row says so afterwards.
- */
+/** Finds flapping signals and the message that shows their changes from now on, and records it. */
 async function findFlaps(
   tx: Db,
   fired: readonly RecordedFiring[],
@@ -229,7 +230,7 @@ function recoveryNotes(
   const still = open.filter(
     ({ watchId, notifiedAt }) => watchId === one.watchId && notifiedAt !== null,
   )
-  // Of an episode that became worse the newest alert speaks.
+  // The newest alert of an escalated episode represents it.
   const others = [
     ...new Map(still.map((alert) => [`${alert.signal} ${episodeOf(alert)}`, alert])).values(),
   ]
@@ -268,7 +269,10 @@ function isFresh(one: RecordedFiring): one is Fresh {
   return one.alertId !== undefined
 }
 
-/** Alerts of all wallets recorded in a span of time, up to now without an end, for the public figures. */
+/**
+ * Number of alerts of all wallets recorded in a time span, without an end up to now, for the public
+ * figures.
+ */
 export function countAlerts(db: Db, span: Span): Promise<number> {
   return store.countSpan(db, span.since, span.until)
 }

@@ -1,4 +1,4 @@
-/** What else changes when settings, chats and watches do: what is held, what is open. */
+/** Effects of changed settings, chats and watches on deferred deliveries and open alerts. */
 import { type Db, transact } from '#src/db/connection.ts'
 import { forgetMessages } from '#src/delivery/log.ts'
 import * as delivery from '#src/delivery/service.ts'
@@ -23,8 +23,7 @@ interface Deps {
 }
 
 /**
- * Replaces the wallet's settings. What is held goes by the new ones from now on, as do the reminders of
- * what is open.
+ * Replaces the wallet's settings. Deferred deliveries and reminders follow the new ones from now on.
  *
  * @throws AppError as `recipients/settings.ts` does
  */
@@ -42,10 +41,11 @@ export async function replaceSettings(
 }
 
 /**
- * Holds everything for a chat, what is critical too, for so many minutes; 0 ends that, and what was held
- * comes in a summary: what is critical and notices at once, the rest with the digest where there is one.
+ * Mutes a chat completely, including critical alerts, for a number of minutes; 0 unmutes it, and the
+ * deferred deliveries are sent as a summary: critical ones and notices at once, the rest with the digest if
+ * there is one.
  *
- * @returns until when; null: it is not muted any more
+ * @returns end of the mute; null: not muted
  */
 export async function muteChat(
   deps: Deps,
@@ -59,7 +59,7 @@ export async function muteChat(
 }
 
 /**
- * Deletes a watch; its open alerts are closed, which their chat messages say.
+ * Deletes a watch and closes its open alerts, which their chat messages then show.
  *
  * @throws AppError not_found
  */
@@ -76,10 +76,10 @@ export async function deleteWatch(
 }
 
 /**
- * Deletes what there is of a chat and its person: links, messages with their texts, the name under what
- * they did. The wallets with their watches, alerts and ledger stay.
+ * Deletes the data of a chat and its person: links, messages with their texts, and the name beside their
+ * actions. The wallets with their watches, alerts and ledger stay.
  *
- * @param who `name`: what the person is called beside their acts
+ * @param who `name`: the person's name beside their actions
  */
 export async function deleteChatData(
   deps: Deps,

@@ -23,13 +23,13 @@ import { alerts } from './tables.ts'
 
 export type AlertRow = typeof alerts.$inferSelect
 
-/** Which firing an inserted alert came from, by the key that makes it unique. */
+/** An inserted alert's id, with the key that identifies its firing. */
 export interface InsertedAlert {
   readonly id: number
   readonly key: string
 }
 
-/** The key that makes an alert unique: watch, signal, event, position. */
+/** Unique key of an alert: watch, signal, event, position. */
 export function alertKey(of: {
   readonly watchId: number
   readonly signal: string | null
@@ -40,8 +40,7 @@ export function alertKey(of: {
 }
 
 /**
- * Writes alerts, in one statement; those that exist already (a replayed observation) are passed over and
- * not given back.
+ * Inserts alerts, in one statement; existing ones (a replayed observation) are skipped and not returned.
  */
 export async function insertAlerts(
   db: Db,
@@ -93,14 +92,14 @@ interface InsertedRow extends Record<string, unknown> {
   readonly watchId: number
   readonly signal: string | null
   readonly event: string
-  /** A bigint comes as text. */
+  /** A bigint is returned as text. */
   readonly position: string
 }
 
-/** Where a page of alerts ended. */
+/** Position of an alert in a list. */
 export type AlertPlace = Pick<AlertRow, 'firedAt' | 'id'>
 
-/** Alerts of the wallet, newest first, after the given place. */
+/** Alerts of the wallet, newest first, after the given position. */
 export function listAlerts(
   db: Db,
   wallet: Address,
@@ -111,7 +110,7 @@ export function listAlerts(
   return listNewest(db, fits(wallet, filter), after, limit)
 }
 
-/** Alerts of which that holds, newest first, after the given place. */
+/** Alerts that satisfy a condition, newest first, after the given position. */
 export async function listNewest(
   db: Db,
   condition: SQL | undefined,
@@ -132,7 +131,10 @@ export async function listNewest(
     .limit(limit)
 }
 
-/** Deletes up to `limit` of the wallet's alerts that fit. @returns how many */
+/**
+ * Deletes up to `limit` of the wallet's selected alerts.
+ * @returns their number
+ */
 export async function deleteAlerts(
   db: Db,
   wallet: Address,
@@ -177,13 +179,13 @@ function fits(wallet: Address, filter: AlertFilter): SQL | undefined {
   )
 }
 
-/** One alert, whoever owns it: the caller has proved a right to it. */
+/** One alert of any wallet: the caller has verified the right to it. */
 export async function findAlert(db: Db, id: number): Promise<AlertRow | undefined> {
   const [found] = await db.select().from(alerts).where(eq(alerts.id, id))
   return found
 }
 
-/** These alerts, whoever owns them; those that are gone are missing. */
+/** Alerts of any wallet by id; deleted ones are missing. */
 export function listByIds(db: Db, ids: readonly number[]): Promise<AlertRow[]> {
   return db
     .select()
@@ -192,7 +194,7 @@ export function listByIds(db: Db, ids: readonly number[]): Promise<AlertRow[]> {
     .orderBy(asc(alerts.id))
 }
 
-/** The open alerts of these watches' episodes that were told, the oldest first. */
+/** Notified open alerts of these watches' episodes, oldest first. */
 export function listOpenOfWatches(db: Db, watchIds: readonly number[]): Promise<AlertRow[]> {
   return db
     .select()
@@ -208,7 +210,7 @@ export function listOpenOfWatches(db: Db, watchIds: readonly number[]): Promise<
     .orderBy(asc(alerts.position), asc(alerts.id))
 }
 
-/** Alerts of all wallets recorded in a span of time; up to now without an end. */
+/** Number of alerts of all wallets recorded in a time span; without an end up to now. */
 export async function countSpan(db: Db, since: Date, until: Date | undefined): Promise<number> {
   const { createdAt } = alerts
   const isWithin = and(

@@ -1,7 +1,7 @@
 /**
- * What quiet hours, digests and mutes held back, told in one message when its time has come. Taking what
- * is held and writing the summary are one transaction: each message is told once, whatever dies, and
- * after a stop by the first who looks.
+ * Summaries of deliveries deferred by quiet hours, digests and mutes, in one message when their time has
+ * come. Claiming the deliveries and writing the summary are one transaction: each is sent once, and after a
+ * stop the next run continues.
  */
 import { alertsOfTheDay, packed } from '#src/actions/codec.ts'
 import type { Envelope, EnvelopeMessage, MessageButton } from '#src/channels/define.ts'
@@ -27,23 +27,23 @@ import * as deferred from './deferred-store.ts'
 import type { NotifyDeps } from './notify-deps.ts'
 import type { Reader } from './render.ts'
 
-/** Recipients looked for at once. */
+/** Recipients read by one query. */
 const AT_ONCE = 200
-/** Alerts that a summary names; of the others it says how many there are. */
+/** Upper limit of the alerts that a summary names; the others are counted. */
 const ITEMS_MAX = 20
-/** Notices that are sent at once; the others follow with the next run. */
+/** Upper limit of the notices sent at once; the others follow with the next run. */
 const NOTICES_MAX = 100
 
 type Deps = NotifyDeps & { readonly db: Db }
 
-/** Why messages were held, which the title says. */
+/** Reason of the deferral, which the title states. */
 export type Reason = 'quiet' | 'digest' | 'muted'
 
 const GLYPHS: Readonly<Record<Reason, string>> = { quiet: '☀️', digest: '🗂', muted: '🔕' }
 
 /**
- * Sends a summary to everybody for whom something is held that may be told now, after rescheduling what is
- * held for recipients whose mute or settings changed. One recipient that fails does so alone.
+ * Sends a summary to every recipient with due deferred deliveries, after rescheduling those of recipients
+ * whose mute or settings changed. A recipient that fails does so alone.
  */
 export async function sendSummaries(deps: Deps, signal: AbortSignal): Promise<void> {
   await transact(deps.db, async (tx) => {
@@ -81,7 +81,7 @@ export async function sendSummaries(deps: Deps, signal: AbortSignal): Promise<vo
   )
 }
 
-/** When what is held for a recipient may be told, if it came now. */
+/** Times at which deliveries deferred now would be due for a recipient. */
 function timesFor(settings: Settings, reader: TimingReader, now: Date) {
   const at = (kind: 'notice' | 'alert', severity: Severity): Date => {
     const timing = timingOf(settings, reader, { kind, severity, now })
@@ -95,9 +95,9 @@ function timesFor(settings: Settings, reader: TimingReader, now: Date) {
 }
 
 /**
- * Lets what is held for a recipient wait as long as it would if it came now, some at a time.
+ * Reschedules a recipient's deferred deliveries as if they were deferred now, in batches.
  *
- * @param options `keepDue`: what may be told now is told now
+ * @param options `keepDue`: deliveries that are due stay due
  */
 async function reschedule(
   deps: Deps,
@@ -119,20 +119,23 @@ async function reschedule(
   await recipients.endReschedule(deps.db, recipientId, rescheduleAt)
 }
 
-/** @returns true when something whose time had come must wait longer after all */
+/**
+ * Sends one recipient's summary.
+ * @returns true when a due delivery must wait longer after all
+ */
 async function summarize(deps: Deps, tx: Db, recipientId: number): Promise<boolean> {
   const now = deps.clock.now()
-  // Locked, so that two processes never tell the same.
+  // Locked, so that two processes never send the same.
   const reader = await recipients.lockReader(tx, recipientId)
   if (reader === undefined) {
-    // Nobody is left to be told: what was held is over.
+    // The recipient was deleted: its deferred deliveries are cancelled.
     await delivery.cancelDeferred(tx, recipientId)
     return false
   }
   const { wallet, channel, partitionKey, mutedUntil: wakes } = reader
   const settings = (await listSettings(tx, [wallet])).get(wallet) ?? DEFAULT_SETTINGS
   const until = timesFor(settings, reader, now)
-  // It was muted since, or its quiet hours changed. What is critical may come all the same.
+  // It was muted since, or its quiet hours changed. Critical deliveries may be due nevertheless.
   const isLater = until.notices > now
   if (isLater && until.critical > now) return true
   const due = { recipientId, until: now, onlyCritical: isLater }
@@ -172,14 +175,14 @@ interface Readable extends deferred.DeferredRow {
   readonly envelope: Envelope
 }
 
-/** Notices whose time has come. Each has buttons of its own, so it comes by itself. */
+/** Due notices. Each has buttons of its own, so it is sent separately. */
 async function readNotices(deps: Deps, tx: Db, recipientId: number, now: Date) {
   const rows = await deferred.listDeferredNotices(tx, recipientId, now, NOTICES_MAX)
   const notices = await readable(deps, tx, rows)
   return notices.map((notice) => ({ ...notice, summaryDeliveryId: delivery.newDeliveryId(now) }))
 }
 
-/** The rows that can be read; the others have failed and are put into quarantine. */
+/** The rows that can be parsed; the others are marked as failed and put into quarantine. */
 async function readable(
   { quarantine }: Deps,
   tx: Db,
@@ -199,7 +202,7 @@ async function readable(
   )
 }
 
-/** The alerts that a summary names. Rows that cannot be read make room for the next. */
+/** The alerts that a summary names. Rows that cannot be parsed are replaced by the next ones. */
 async function listItems(deps: Deps, tx: Db, due: deferred.Due): Promise<readonly Readable[]> {
   for (;;) {
     const rows = await deferred.listNewestDeferred(tx, due, ITEMS_MAX)
@@ -208,7 +211,7 @@ async function listItems(deps: Deps, tx: Db, due: deferred.Due): Promise<readonl
   }
 }
 
-/** @returns undefined when there is nothing to sum up */
+/** Builds the summary; undefined when it would be empty. */
 async function summaryOf(
   deps: Deps,
   tx: Db,
@@ -216,7 +219,7 @@ async function summaryOf(
     readonly due: deferred.Due
     readonly reader: Reader
     readonly settings: Settings
-    /** When the reader was to hear nothing at all before. */
+    /** End of the reader's mute, if there was one. */
     readonly wakes: Date | null
     readonly now: Date
   },
@@ -271,12 +274,12 @@ async function summaryOf(
   }
 }
 
-/** Whose page a summary leads to. */
+/** The message whose page a summary links to. */
 function newest(messages: readonly EnvelopeMessage[]): EnvelopeMessage | undefined {
   return messages.toSorted((a, b) => a.firedAt.localeCompare(b.firedAt)).at(-1)
 }
 
-/** Still firing first, then as it happened; a digest puts what is of one watch together. */
+/** Sorts open alerts first, then by time; a digest groups the alerts of one watch. */
 function inOrder(
   messages: readonly EnvelopeMessage[],
   firing: ReadonlySet<number | null>,
@@ -316,7 +319,7 @@ function wording(
   }
 }
 
-/** Times of the day; with their days where it is longer than one. */
+/** A period as times of day; with dates if it is longer than a day. */
 function periodText(t: Translate, { from, to }: Period, { timezone }: Reader): string {
   const isShort = to.getTime() - from.getTime() < DAY_MS
   const text = (at: Date) =>
@@ -326,22 +329,22 @@ function periodText(t: Translate, { from, to }: Period, { timezone }: Reader): s
   return t('messages:summary.period', { from: text(from), to: text(to) })
 }
 
-/** What the reason for holding and its period are worked out from. */
+/** Input for the reason of the deferral and its period. */
 interface DeferredAlerts {
   readonly settings: Settings
   readonly wakes: Date | null
-  /** When the first of it fired. */
+  /** Time of the first firing. */
   readonly firstAt: Date
   readonly now: Date
 }
 
 function reasonOf({ settings, wakes, firstAt, now }: DeferredAlerts): Reason {
-  // The mute ended last: its end is what was waited for.
+  // The mute ended last, so it is the reason.
   if (wakes !== null && wakes <= now && wakes > firstAt) return 'muted'
   return settings.digest === 'off' ? 'quiet' : 'digest'
 }
 
-/** What the summary is about: the quiet hours, the time of the digest, or all since the first message. */
+/** The period of a summary: the quiet hours, up to the time of the digest, or since the first message. */
 function periodOf(
   reason: Reason,
   about: DeferredAlerts & { readonly lastAt: Date; readonly timezone: string },
@@ -361,7 +364,7 @@ function periodOf(
   return { from: quiet?.from ?? first, to: quietPeriodAt(quietHours, timezone, last)?.to ?? now }
 }
 
-/** The list of all alerts of the day, and where one changes what is held. */
+/** Buttons: the list of the day's alerts, and the settings of the deferral. */
 function buttons(t: Translate, reason: Reason): readonly (readonly MessageButton[])[] {
   const second =
     reason === 'digest'

@@ -15,26 +15,26 @@ import {
 } from 'drizzle-orm/pg-core'
 
 /**
- * How many alerts a watch sent a recipient in the hour that began at `started_at`. One row for each watch
- * and recipient; deleted when nothing was counted for some hours.
+ * Number of alerts that a watch sent a recipient in the hour that began at `started_at`. One row for each
+ * watch and recipient; deleted after some hours without alerts.
  */
 export const alertBudgets = pgTable(
   'alert_budgets',
   {
     watchId: integer('watch_id').notNull(),
     recipientId: integer('recipient_id').notNull(),
-    /** Alerts that may be sent in an hour. */
+    /** Alerts allowed per hour. */
     allowed: integer('allowed').notNull(),
     startedAt: timestamp('started_at', { withTimezone: true }).notNull(),
-    /** Alerts of this hour, those that were not sent too. */
+    /** Alerts of this hour, including throttled ones. */
     used: integer('used').notNull(),
-    /** Alerts that were not sent and that no summary has counted yet. */
+    /** Throttled alerts that no summary has counted yet. */
     throttled: integer('throttled').notNull(),
-    /** When the summary of those is due; null without any. */
+    /** Time of their summary; null without any. */
     summaryAt: timestamp('summary_at', { withTimezone: true }),
-    /** When an alert was last not sent. */
+    /** Time of the last throttled alert. */
     throttledAt: timestamp('throttled_at', { withTimezone: true }),
-    /** The count that announced to the recipient that alerts are not sent: a random id. */
+    /** Id of the count that announced the throttling to the recipient: a random UUID. */
     announcedIn: uuid('announced_in'),
   },
   (table) => [
@@ -43,13 +43,13 @@ export const alertBudgets = pgTable(
   ],
 )
 
-/** Partitioned by the time they fired at, see `retention.ts`. */
+/** Partitioned by the time of firing, see `retention.ts`. */
 export const alerts = pgTable(
   'alerts',
   {
     id: serial('id').notNull(),
     wallet: text('wallet').notNull(),
-    /** Kept when the watch is deleted: history stays. */
+    /** Stays when the watch is deleted, because alerts are history. */
     watchId: integer('watch_id').notNull(),
     watchLabel: text('watch_label').notNull(),
     type: text('type').notNull(),
@@ -59,41 +59,41 @@ export const alerts = pgTable(
     severity: text('severity').notNull(),
     state: text('state').notNull(),
     data: jsonb('data').notNull().$type<unknown>(),
-    /** Of the observation that raised it: rising for a watch; on the chain the block's number. */
+    /** Position of the observation that raised it: rising within a watch; on the chain the block number. */
     position: bigint('position', { mode: 'number' }).notNull(),
     firedAt: timestamp('fired_at', { withTimezone: true }).notNull(),
-    /** When it ended: its signal recovered, or with the state `closed` its watch was deleted. */
+    /** End: recovery of its signal, or with the state `closed` deletion of its watch. */
     recoveredAt: timestamp('recovered_at', { withTimezone: true }),
     /** The alert this recovery closes. */
     recoveryOf: integer('recovery_of'),
-    /** Of a recovery: the worst severity of the episode it ended. */
+    /** Of a recovery: the highest severity of its episode. */
     episodeSeverity: text('episode_severity'),
-    /** Of a recovery, and of an alert that raises another: when what it is about began. */
+    /** Of a recovery or escalation: start of the episode. */
     startedAt: timestamp('started_at', { withTimezone: true }),
-    /** Its signal has a recovery event: it is open until that comes. */
+    /** Whether its signal has a recovery event, and it is open until then. */
     isEpisode: boolean('is_episode').notNull(),
-    /** The alert whose severity this one raises. */
+    /** The alert that this one escalates. */
     raises: integer('raises'),
-    /** When it was given to those who are told; null while another alert holds it back. */
+    /** Time at which its deliveries were written; null while another alert inhibits it. */
     notifiedAt: timestamp('told_at', { withTimezone: true }),
     acknowledgedAt: timestamp('acknowledged_at', { withTimezone: true }),
-    /** Who acknowledged it, as they are called where they did. */
+    /** Name of the person who acknowledged it, from the channel used. */
     acknowledgedBy: text('acknowledged_by'),
-    /** Since when chats and mailboxes hear nothing of it until it recovers. */
+    /** Time since which it is muted until it recovers. */
     mutedAt: timestamp('muted_at', { withTimezone: true }),
     remindersSent: integer('reminders_sent').notNull(),
-    /** When it is told once more, if it is still as it was. */
+    /** Time of the next reminder, if its state is unchanged. */
     remindAt: timestamp('remind_at', { withTimezone: true }),
-    /** The alert whose message tells of this change too, while the signal comes and goes. */
+    /** The alert whose message also shows this change, while the signal is flapping. */
     flappingAlertId: integer('flap_of'),
-    /** What became of the signal since this message began to tell of its changes. */
+    /** State of the flapping signal since this message shows its changes. */
     flapping: jsonb('flapping').$type<unknown>(),
     createdAt: timestamp('created_at', { withTimezone: true }).notNull(),
   },
   (table) => [
     primaryKey({ columns: [table.id, table.firedAt] }),
-    // Replaying an observation raises nothing twice: its position says when it was. An alert without a
-    // signal has the empty signal here.
+    // A replayed observation inserts nothing twice, because its position is equal. Alerts without a signal
+    // have the empty signal here.
     uniqueIndex('alerts_once').on(
       table.watchId,
       sql`coalesce(${table.signal}, '')`,

@@ -7,11 +7,11 @@ import { findEventSource } from '#src/watches/events.ts'
 import { findExampleWatch } from '#src/watches/manage/service.ts'
 import { renderMessage } from './render.ts'
 
-/** The example for a recipient that no watch notifies yet. */
+/** The example for a recipient without a watch so far. */
 const EXAMPLE_EVENT = 'wallet-balance.moved'
 
 /**
- * Sends a test that carries an example of the recipient's newest watch: its type, one of its events and that
+ * Sends a test with an example from the recipient's newest watch: its type, one of its events and that
  * event's example data.
  *
  * @throws AppError as `sendTest` of the delivery

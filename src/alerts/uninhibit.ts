@@ -1,4 +1,4 @@
-/** Alerts that another one held back, and what is told of them when that is over. */
+/** Alerts that another one inhibited, and their notification when it is over. */
 import { type Db, transact } from '#src/db/connection.ts'
 import { isolateEach } from '#src/db/isolate.ts'
 import type { Address } from '#src/kernel/units.ts'
@@ -11,14 +11,14 @@ import { type Notification, notify, recordOf } from './notify.ts'
 import type { NotifyDeps } from './notify-deps.ts'
 import { isMuted, nextReminder } from './rules.ts'
 
-/** Wallets looked at in one pass. */
+/** Wallets processed in one pass. */
 const AT_ONCE = 200
 
 /**
- * The open alerts that hold others back. One whose watch is gone, paused or suspended, or whose signal
- * does not fire any more, explains nothing.
+ * The open alerts that inhibit others. One whose watch is deleted, paused or suspended, or whose signal no
+ * longer fires, does not.
  *
- * @param fresh alerts of this moment, whose signals are known to fire
+ * @param fresh alerts raised just now, whose signals are known to fire
  */
 export async function liveCauses(
   tx: Db,
@@ -37,7 +37,7 @@ export async function liveCauses(
   })
 }
 
-/** Marks what nothing holds back any more as told, and gives it to be told. */
+/** Marks alerts that are no longer inhibited as notified, and returns them for notification. */
 export async function release(
   tx: Db,
   about: {
@@ -79,8 +79,8 @@ export async function release(
 }
 
 /**
- * Tells what was held back by an alert that nobody will close: its watch was deleted or paused, or it was
- * deleted from the history.
+ * Releases alerts inhibited by one that will not close: its watch was deleted or paused, or it was deleted
+ * from the history.
  */
 export async function releaseForgotten(
   deps: NotifyDeps & { readonly db: Db },
