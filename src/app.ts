@@ -48,48 +48,51 @@ export interface Service {
   readonly sql: Sql
   /** The public server; tests inject requests into it. */
   readonly server: FastifyInstance
-  /** Channels that are not set up. */
+  /** Channels that are not configured. */
   readonly off: readonly string[]
-  /** The bot, if there is a token for one. */
+  /** The bot, if its token is configured. */
   readonly bot: BotService | undefined
   /**
-   * Migrates, listens, starts bot and jobs, each as far as this process has the role.
+   * Migrates, listens, starts bot and jobs, as far as this process has the roles.
    *
-   * @param signal gives up waiting for the database, and the migration in hand
+   * @param signal aborts waiting for the database, and a running migration
    */
   start(signal?: AbortSignal): Promise<void>
-  /** Undoes it in reverse and waits for work in hand. Closes the database also when never started. */
+  /**
+   * Stops everything in reverse order and waits for running work. Closes the database also if the service
+   * was never started.
+   */
   stop(): Promise<void>
 }
 
 const MIGRATIONS = new URL('../migrations', import.meta.url).pathname
-/** How long a start waits for a database that does not answer. */
+/** Longest wait of a start for the database. */
 const DATABASE_DEADLINE_MS = 60_000
-/** No request waits longer for a database that does not answer. */
+/** Longest wait of a request for the database. */
 const ANSWER_MS = 10_000
-/** Requests of all front doors: who waits behind others is told so, and soon. */
+/** Pool for requests of all front doors: those that wait for a connection are refused soon. */
 const REQUESTS_POOL = { max: 10, waitMs: 5000, lockMs: 3000, answerMs: ANSWER_MS }
-/** Questions to the chain of all front doors. */
+/** Limits of calls to the chain by all front doors. */
 const REQUESTS_ASK = { atOnce: 16, waitingMax: 200, waitMs: 5000 }
-/** Jobs and delivery. */
+/** Pool of jobs and delivery. */
 const JOBS_POOL = { max: 10 }
-/** Metered calls, which are settled in few statements. */
+/** Pool of metered calls, which are settled in few statements. */
 const METERING_POOL = { max: 5, waitMs: 5000, lockMs: 3000, answerMs: ANSWER_MS }
-/** Work in hand at a stop, and then closing: together less than the 15 s after which a stop must be over. */
+/** Deadline for running work at a stop; with closing less than the 15 s after which a stop must be over. */
 const STOP_MS = 10_000
 const SETTLE_MS = 2000
 const CLOSE_MS = 1000
 const SMTP_TIMEOUT_MS = 20_000
 const TELEGRAM_TIMEOUT_SECONDS = 30
 
-/** Creates every dependency once. */
+/** Creates every dependency of the service, once. Long because it is the list of all of them. */
 export function createApp(
   config: Config,
   given: {
     readonly databaseUrl: string
     readonly log: Logger
     readonly clock?: Clock
-    /** Least time between two messages to a chat; Telegram's second unless given. */
+    /** Least time between two messages to a chat; Telegram's second by default. */
     readonly chatMs?: number
   },
 ): Service {
@@ -113,7 +116,7 @@ export function createApp(
   })
   const { rpcUrls, contractRegistry, id: chainId } = config.chain
   const chainAccess = { rpcUrls, chainId, contractRegistry, log, clock }
-  // What requests make endpoints refuse must not make the watcher pass over them, nor take its places.
+  // Limits that requests reach at endpoints must not make the watcher skip them, nor take its slots.
   const chain = withFsp(
     createChain({
       ...chainAccess,
@@ -196,7 +199,7 @@ export function createApp(
       const patience = { deadlineMs: DATABASE_DEADLINE_MS, logger: log }
       await waitForDatabase(sql, { ...patience, ...(signal && { signal }) })
       await migrate(sql, MIGRATIONS, { signal })
-      // Rows that come while their partition is made would have to be moved, or written again.
+      // Rows inserted while their partition is missing would have to be moved.
       await runFirst(jobApp, sql, retain)
       signal?.throwIfAborted()
       await internal.listen({ host: config.http.host, port: config.http.internalPort })
@@ -214,17 +217,18 @@ export function createApp(
       )
     },
     async stop() {
-      // Credits owed come first; accepting ends at once; what is in hand has its time, all of it together.
+      // Pending refunds come first; servers stop accepting at once; running work has the deadline, all of
+      // it together.
       const inHand = [app.metering.settleDebts(), server.close(), jobs?.stop(), bot?.stop()]
       await endAll(log, inHand, STOP_MS)
-      // Calls in hand have ended by now, and may have left something to give back.
+      // Running calls have ended by now, and may have left refunds.
       await endAll(log, [app.metering.stop(), internal.close()], SETTLE_MS)
       await connection.close(CLOSE_MS)
     },
   }
 }
 
-/** How the last proof of the ledger went, for the operator. */
+/** Metrics of the last proof of the ledger. */
 function ledgerReadings({ db }: Pick<JobApp, 'db'>): readonly Reading[] {
   return [
     {
@@ -243,7 +247,7 @@ function ledgerReadings({ db }: Pick<JobApp, 'db'>): readonly Reading[] {
   ]
 }
 
-/** Rows that could not be processed, for the operator. */
+/** Metric of quarantined rows. */
 function quarantineReading({ quarantine }: Pick<JobApp, 'quarantine'>): Reading {
   return {
     name: 'watchdog_quarantined_rows_total',
@@ -254,7 +258,7 @@ function quarantineReading({ quarantine }: Pick<JobApp, 'quarantine'>): Reading 
   }
 }
 
-/** How sending does, for the operator. */
+/** Metrics of the delivery. */
 function deliveryReadings({ db, clock, tally }: JobApp): readonly Reading[] {
   const backlog = () => readBacklog(db, clock.now())
   return [
@@ -311,7 +315,7 @@ function mailer({ email: { smtpUrl, from } }: Config) {
   })
 }
 
-/** Waits for all of it, as long as is given. What fails or hangs is told and left behind. */
+/** Waits for all of them until the deadline. Failures and timeouts are logged. */
 async function endAll(
   log: Logger,
   works: readonly (Promise<void> | undefined)[],

@@ -33,12 +33,12 @@ const upstreams = z
     }
   })
   .pipe(z.partialRecord(z.enum(RESOURCES), baseUrl))
-/** Where nothing is said. Many people may share an address, and a browser opens six at most. */
+/** Default limit. Many people may share an address, and a browser opens at most six connections. */
 const CONNECTIONS_PER_ADDRESS = 256
-/** Tickers of the other payment assets, which the service's own token cannot have too. */
+/** Tickers of the other payment assets, which the service's own token must not have. */
 const TAKEN_SYMBOLS = ['FLR', 'WFLR', 'XRP', 'FXRP']
 
-/** The whole environment. Names are fixed; `.env.example` explains each. */
+/** Schema of the whole environment. Names are fixed; `.env.example` explains each. */
 const Environment = z.object({
   DATABASE_URL: z.url({ protocol: /^postgres(ql)?$/ }).optional(),
   DATA_DIR: z.string().default('.data'),
@@ -97,10 +97,10 @@ const Environment = z.object({
   WEBHOOK_ALLOW_PRIVATE: flag.default(false),
 })
 
-/** The service's configuration, nested by room. */
+/** The service's configuration, grouped by room. */
 export type Config = ReturnType<typeof shape>
 
-/** Every problem of an environment, one line each. */
+/** All problems of an environment, one line each. */
 export class ConfigError extends Error {
   readonly problems: readonly string[]
   constructor(problems: readonly string[]) {
@@ -113,7 +113,7 @@ export class ConfigError extends Error {
 /**
  * Reads the configuration. Empty variables count as unset.
  *
- * @throws ConfigError with one line per missing or wrong variable
+ * @throws ConfigError with one line per missing or invalid variable
  */
 export function loadConfig(environment: Readonly<Record<string, string | undefined>>): Config {
   const set = Object.fromEntries(Object.entries(environment).filter(([, value]) => value !== ''))
@@ -136,7 +136,7 @@ const PAIRS = [
   ['XRPL_RPC_URL', 'XRPL_DEPOSIT_ADDRESS'],
 ] as const
 
-/** What was begun and cannot work. What is not named at all is off. */
+/** Problems of partly configured features. Features without any variable are off. */
 function halfSetUp(set: Readonly<Record<string, string | undefined>>): readonly string[] {
   const has = (name: string) => set[name] !== undefined
   const tokens = TOKEN_ADDRESSES.flatMap((name) => set[name]?.toLowerCase() ?? [])
@@ -215,7 +215,7 @@ function shape(env: z.output<typeof Environment>) {
   }
 }
 
-/** A number, or a list of addresses and networks such as `10.0.0.0/8`. */
+/** Whether the text is a number, or a list of addresses and networks such as `10.0.0.0/8`. */
 function isTrustProxy(text: string): boolean {
   if (/^\d{1,2}$/.test(text)) return true
   const { IPv4, IPv6 } = ipaddr
@@ -227,14 +227,17 @@ function isTrustProxy(text: string): boolean {
   })
 }
 
-/** Most connections from one address; undefined is any number. Behind a proxy all come from its address. */
+/**
+ * Upper limit of the connections from one address; undefined: unlimited. Behind a proxy all come from its
+ * address.
+ */
 function connectionsPerAddress(env: z.output<typeof Environment>): number | undefined {
   const isBehindProxy = trustProxy(env.TRUST_PROXY) !== 0
   const most = env.CONNECTIONS_PER_ADDRESS ?? (isBehindProxy ? 0 : CONNECTIONS_PER_ADDRESS)
   return most === 0 ? undefined : most
 }
 
-/** So many hops, or these addresses and CIDRs; unset trusts nobody. */
+/** Trusted proxies: a number of hops, or addresses and CIDRs; unset trusts none. */
 function trustProxy(text: string | undefined): number | string[] {
   if (text === undefined) return 0
   if (/^\d+$/.test(text)) return Number(text)

@@ -3,7 +3,7 @@ import { type DestinationStream, pino } from 'pino'
 import { bounded } from '#src/kernel/bounded.ts'
 import type { Logger } from '#src/kernel/logger.ts'
 
-/** Fields that may never reach a log, wherever they stand in the logged object. */
+/** Names of fields that are removed from the log at any depth. */
 const SECRET_FIELDS = [
   'authorization',
   'token',
@@ -14,7 +14,7 @@ const SECRET_FIELDS = [
   'cookie',
 ]
 
-/** Secrets and mailboxes by their shape, for texts of errors and URLs that other code made. */
+/** Patterns of secrets and mailboxes, for error texts and URLs of other code. */
 const SECRET_SHAPES: readonly (readonly [RegExp, string])[] = [
   [/fwd_[0-9A-Za-z]{10,}/g, 'fwd_…'],
   [/whsec_[0-9A-Za-z+/=]{10,}/g, 'whsec_…'],
@@ -27,20 +27,23 @@ const SECRET_SHAPES: readonly (readonly [RegExp, string])[] = [
   [/0x[0-9a-fA-F]{130,}/g, '[signature]'],
 ]
 
-/** The text without anything that has the shape of a secret. */
+/** Removes secrets by their patterns. */
 function withoutSecrets(text: string): string {
   return SECRET_SHAPES.reduce((rest, [shape, mark]) => rest.replace(shape, mark), text)
 }
 
-/** Standard output for a logger whose process ends by itself, whoever reads what it writes. */
+/** Standard output for a logger, which never keeps the process alive. */
 export interface LogOutput extends DestinationStream {
-  /** Waits until everything is written, so long at most. False: not everything is. */
+  /**
+   * Waits until everything is written, at most `ms`.
+   * @returns false if the deadline passed first
+   */
   written(ms: number): Promise<boolean>
-  /** Ends the process at once. What is not written by now is lost. */
+  /** Ends the process at once. Lines not written yet are lost. */
   exit(code: number): never
 }
 
-/** Opens standard output; lines are written beside the work in hand, in order. */
+/** Opens standard output; lines are written asynchronously, in order. */
 export function openLogOutput(): LogOutput {
   const stream = pino.destination({ dest: process.stdout.fd, sync: false })
   let isWritten = true
@@ -54,7 +57,7 @@ export function openLogOutput(): LogOutput {
     },
     written: async (ms) => isWritten || (await bounded(once(stream, 'drain'), ms)),
     exit: (code) => {
-      // pino writes its last lines when a process exits, and tries for ever where nobody reads them.
+      // pino writes its last lines when a process exits, and would retry forever if they are not read.
       process.removeAllListeners('exit')
       process.exit(code)
     },
@@ -62,9 +65,9 @@ export function openLogOutput(): LogOutput {
 }
 
 /**
- * JSON log lines on standard output, or on the stream that is given.
+ * Creates a logger of JSON lines on standard output, or on the given stream.
  *
- * Secret fields are removed, and whatever looks like one of our secrets is cut out of every line.
+ * Secret fields are removed, and texts that match a secret's pattern are cut out of every line.
  */
 export function createLogger(level: string, stream?: DestinationStream): Logger {
   const options = {

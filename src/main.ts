@@ -5,15 +5,18 @@ import { startEmbedded } from '#src/db/embedded/embedded.ts'
 import { traceOf } from '#src/kernel/trace.ts'
 import { createLogger, openLogOutput } from '#src/log.ts'
 
-/** For the last lines of the log, where nobody reads them or something keeps the process alive. */
+/** Deadline for the last lines of the log, in case their reader or another handle blocks the exit. */
 const LAST_LINES_MS = 500
-/** A stop that takes longer is broken off; one that waits for everything it may wait for takes 15 s. */
+/** Deadline of a stop; one in which every wait reaches its limit takes 15 s. */
 const STOP_MS_MAX = 30_000
 
 const config = readConfig()
 if (config !== undefined) await run(config)
 
-/** One line per problem on standard error, and exit code 1, for an environment that does not do. */
+/**
+ * Reads the configuration; for an invalid environment writes one line per problem on standard error, and
+ * sets exit code 1.
+ */
 function readConfig(): Config | undefined {
   try {
     return loadConfig(process.env)
@@ -25,7 +28,7 @@ function readConfig(): Config | undefined {
   }
 }
 
-/** Runs the service until it is told to stop, also while it is still starting. */
+/** Runs the service until it is told to stop, also during the start. */
 async function run(config: Config): Promise<void> {
   const output = openLogOutput()
   const log = createLogger(config.logLevel, output)
@@ -45,7 +48,7 @@ async function run(config: Config): Promise<void> {
   }
   for (const signal of ['SIGINT', 'SIGTERM']) process.once(signal, stop)
   let isBroken = false
-  // What nobody caught would be printed with all it holds: the parameters of a query, for one.
+  // Node would print an uncaught error with all its properties, such as the parameters of a query.
   process.on('uncaughtException', (error) => {
     if (isBroken) return
     isBroken = true
@@ -69,13 +72,13 @@ async function run(config: Config): Promise<void> {
   }
   log.info({}, 'stopping')
   try {
-    // In reverse: the service, then the database under it, whatever the service says.
+    // In reverse order: the service, then the database, even if the service fails to stop.
     await undo.disposeAsync()
     log.info({}, 'stopped')
   } catch (error) {
     log.error({ error: traceOf(error) }, 'stop failed')
     process.exitCode = 1
   }
-  // Connections to a server that does not answer would keep the process alive for their own time.
+  // Connections to an unresponsive server would keep the process alive until their own timeout.
   setTimeout(() => output.exit(Number(process.exitCode ?? 0)), LAST_LINES_MS).unref()
 }

@@ -1,13 +1,13 @@
 import { enableCompileCache, registerHooks } from 'node:module'
 
 /**
- * Loaded first, with `--import`, in every process that is to start soon. It halves the time `npm start` takes
- * to be ready: with 10 000 watches on 2 busy cores 1.2 s in place of 2.1 s (1.07 s of processor time in place
- * of 1.79 s, of which the compile cache saves 0.50 s and the hook 0.22 s).
+ * Loaded first, with `--import`, in every process that should start fast. It halves the time until `npm
+ * start` is ready: with 10 000 watches on 2 busy cores 1.2 s in place of 2.1 s (1.07 s of processor time in
+ * place of 1.79 s, of which the compile cache saves 0.50 s and the hook 0.22 s).
  *
- * Modules are kept compiled from start to start, in `NODE_COMPILE_CACHE` or the system's folder for such
- * files; where that cannot be written they are compiled anew. The hook resolves what Drizzle's modules import
- * from each other: Node 24 reads all of a package's `exports`, here 180 kB, anew for each of its modules.
+ * Compiled modules are cached from start to start, in `NODE_COMPILE_CACHE` or the system's folder for such
+ * files; if that is not writable they are compiled anew. The hook resolves imports between Drizzle's
+ * modules: Node 24 reads all of a package's `exports`, here 180 kB, anew for each of its modules.
  *
  * `npm start` also limits the young generation of V8 (`--max-semi-space-size=16`): with 10 000 watches the
  * process then uses 259 MB of memory in place of 357 MB, at the same speed.

@@ -3,7 +3,7 @@ import type { Caller } from '#src/kernel/caller.ts'
 import { AppError } from '#src/kernel/errors.ts'
 import type { App } from '#src/operations/define.ts'
 
-/** What an API token looks like, right or wrong. */
+/** Form of an API token, valid or not. */
 const TOKEN_SHAPE = /^fwd_/
 
 /**
@@ -30,7 +30,7 @@ export function bearerToken(header: string): string {
 }
 
 /**
- * Refuses a request that carries a token in its address, where logs and histories keep it.
+ * Refuses a request with a token in its URL, which logs and histories keep.
  *
  * @throws AppError invalid `validation_failed`
  */

@@ -1,17 +1,17 @@
 import type { Socket } from 'node:net'
 import type { FastifyInstance } from 'fastify'
 
-/** How long requests in hand may take once the closing began, in milliseconds. */
+/** Deadline of running requests after closing began, in milliseconds. */
 const GRACE_MS = 10_000
 
 /**
- * Lets a server close as soon as the requests in hand are answered.
+ * Lets a server close as soon as the running requests are answered.
  *
- * Connections that only wait would hold it up until their client goes: those that browsers open in
- * advance, and those kept alive after an answer that was on its way when the closing began.
+ * Idle connections would delay it until their client closes: those that browsers open in advance, and those
+ * kept alive after an answer that was being sent when closing began.
  */
 export function closePromptly(server: FastifyInstance, graceMs = GRACE_MS): void {
-  /** Requests in hand, by connection. */
+  /** Number of running requests, by connection. */
   const open = new Map<Socket, number>()
   let isClosing = false
   const endIfIdle = (socket: Socket) => {
@@ -36,7 +36,7 @@ export function closePromptly(server: FastifyInstance, graceMs = GRACE_MS): void
   server.addHook('preClose', async () => {
     isClosing = true
     for (const socket of open.keys()) endIfIdle(socket)
-    // A request whose body never comes, or a client that does not read, would hold it up for ever.
+    // A request whose body is never sent, or a client that does not read, would delay it forever.
     setTimeout(() => {
       for (const socket of open.keys()) socket.destroy()
     }, graceMs).unref()

@@ -6,13 +6,13 @@ import { rawProblem } from './malformed.ts'
 const RETRY_SECONDS = 10
 
 /**
- * Refuses connections beyond `max` open ones from one IPv4 address or IPv6 /64, so that nobody uses up
- * what all share. It goes by the address of the connection: behind a proxy that is the proxy's.
+ * Refuses connections beyond `max` open ones from one IPv4 address or IPv6 /64, so that no client exhausts
+ * the shared limit. It uses the address of the connection: behind a proxy that is the proxy's.
  */
 export function limitConnections(server: FastifyInstance, max: number): void {
   const open = new Map<string, number>()
   server.server.on('connection', (socket: Socket) => {
-    // One that is gone already has no address.
+    // A closed connection has no address.
     if (socket.remoteAddress === undefined) return
     const network = networkOf(socket.remoteAddress)
     const count = open.get(network) ?? 0

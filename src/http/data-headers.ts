@@ -1,9 +1,12 @@
-/** Which headers pass between a client and an upstream, and which stay behind. */
+/** Headers that pass between a client and an upstream, and those that are removed. */
 
-/** Headers by lower-case name, as Node gives and takes them. */
+/** Headers by lower-case name, as in Node. */
 type Headers = Readonly<Record<string, string | string[] | undefined>>
 
-/** About one connection, not about the message. @see RFC 9110, section 7.6.1 */
+/**
+ * Headers of a single connection.
+ * @see RFC 9110, section 7.6.1
+ */
 const HOP_BY_HOP = [
   'connection',
   'keep-alive',
@@ -17,7 +20,7 @@ const HOP_BY_HOP = [
   'upgrade',
 ]
 
-/** Between the client and us: who it is, how it pays, which way it came. */
+/** Headers between the client and this service: identity, payment, route. */
 const FROM_CLIENT_ONLY = new Set([
   ...HOP_BY_HOP,
   'authorization',
@@ -31,7 +34,7 @@ const FROM_CLIENT_ONLY = new Set([
   'x-request-id',
 ])
 
-/** What is ours to say, or would act on the whole of our origin. */
+/** Headers that only this service may set, or that would apply to its whole origin. */
 const FROM_US_ONLY = new Set([
   ...HOP_BY_HOP,
   'alt-svc',
@@ -50,12 +53,12 @@ const FROM_US_ONLY = new Set([
   'x-request-id',
 ])
 
-/** What Fastify or we have put on an answer that is not the upstream's. */
+/** Whether a header of an answer is set by Fastify or this service, not by the upstream. */
 export function isOurs(name: string): boolean {
   return FROM_US_ONLY.has(name)
 }
 
-/** The headers of a request as an upstream gets them. */
+/** Headers of a request for an upstream. */
 export function headersForUpstream(
   headers: Headers,
   request: { readonly id: string; readonly method: string },
@@ -65,14 +68,14 @@ export function headersForUpstream(
     ([name]) =>
       !FROM_CLIENT_ONLY.has(name) &&
       !name.startsWith('x-forwarded-') &&
-      // Fastify reads no body of these; a length would announce one.
+      // Fastify reads no body of these methods; a length would announce one.
       !(isBodyless && name.startsWith('content-')),
   )
   return { ...defined(passed), 'x-request-id': request.id }
 }
 
 /**
- * The headers of an upstream's answer as the client gets them. Redirects to itself lead to us.
+ * Headers of an upstream's answer for the client. Redirects to the upstream are rewritten to this service.
  */
 export function headersForClient(
   headers: Headers,
@@ -91,7 +94,7 @@ function locationForClient(location: string, upstream: string, prefix: string): 
   const base = new URL(upstream)
   const target = URL.parse(location, base)
   const path = base.pathname.replace(/\/$/, '')
-  // A relative path without a leading slash means the same on both sides.
+  // A relative path without a leading slash is equal on both sides.
   const isAbsolute = location.startsWith('/') || URL.canParse(location)
   if (target === null || !isAbsolute || target.origin !== base.origin) return location
   if (target.pathname !== path && !target.pathname.startsWith(`${path}/`)) return location

@@ -1,7 +1,7 @@
 /**
- * The metered reverse proxy: `/data/<resource>/*` goes to the upstream that is set up for the resource,
- * behind its meter. Bodies stream both ways. What an upstream answers below 500 is the answer, and
- * charged; anything else is a problem of ours, and given back.
+ * The metered reverse proxy: `/data/<resource>/*` is forwarded to the resource's upstream, behind its
+ * meter. Bodies stream both ways. An upstream's answer below 500 is returned and charged; anything else is
+ * a problem of this service, and refunded.
  */
 import proxy from '@fastify/http-proxy'
 import type { FastifyInstance } from 'fastify'
@@ -12,21 +12,21 @@ import type { App } from '#src/operations/define.ts'
 import { headersForClient, headersForUpstream, isOurs } from './data-headers.ts'
 import { createMeter, type Meter } from './meter.ts'
 
-/** The base URL of each resource that is set up, without a slash at the end. */
+/** Base URL of each configured resource, without a trailing slash. */
 export type Upstreams = Readonly<Partial<Record<ResourceId, string>>>
 
 const CONNECT_TIMEOUT_MS = 5000
-/** Until an upstream begins to answer, and between two pieces of its answer. */
+/** Timeout before the first byte of an upstream's answer, and between two parts of it. */
 const SILENCE_MS = 30_000
 const RETRY_AFTER_SECONDS = 60
 
-/** A Fastify plugin with the data routes; other routes of the server are not changed. */
+/** Fastify plugin with the data routes; other routes of the server are unchanged. */
 export async function registerData(
   server: FastifyInstance,
   options: {
     readonly app: App
     readonly upstreams: Upstreams
-    /** Longest silence of an upstream; 30 s unless given. */
+    /** Timeout of a silent upstream; 30 s by default. */
     readonly silenceMs?: number
   },
 ): Promise<void> {
@@ -37,7 +37,7 @@ export async function registerData(
     bodyTimeout: silenceMs,
   })
   server.addHook('onClose', () => agent.destroy())
-  // Bodies pass as they are: any type, any length.
+  // Bodies of any type and length are passed on unparsed.
   server.removeAllContentTypeParsers()
   server.addHook('onRequest', async ({ url }) => {
     if (!isPlainPath(url)) throw new AppError('not_found', 'not_found')
@@ -68,17 +68,18 @@ async function addProxy(
     undici: dispatcherOf(agent),
     disableRequestLogging: true,
     preHandler: meter.meter(resource),
-    // Of an upstream without a path the resource itself is its root. Without this the client's own path is sent.
+    // The resource is the root of an upstream without a path. Otherwise the client's own path would be
+    // sent.
     handler: (_request, reply, destination, replyOptions) =>
       reply.from(destination === '' ? '/' : destination, replyOptions),
     replyOptions: {
-      // One call is asked for once; whether to repeat it is the caller's decision.
+      // A call is sent once; the caller decides about retries.
       retryDelay: () => null,
       rewriteRequestHeaders: (request, headers) => headersForUpstream(headers, request),
       rewriteHeaders: (headers) => headersForClient(headers, { upstream, prefix }),
       onResponse: (request, reply, { statusCode, stream }) => {
         stream.on('error', (error) => {
-          // Nothing is wrong with the upstream when the client has gone.
+          // A client that disconnected is no fault of the upstream.
           if (error instanceof errors.RequestAbortedError) return
           app.log.warn({ resource, problem: error.message }, 'upstream broke off')
           void meter.refund(request)
@@ -99,10 +100,10 @@ async function addProxy(
 type Undici = NonNullable<Parameters<typeof proxy>[1]['undici']>
 
 /**
- * The agent as the proxy takes it.
+ * The agent in the form of the proxy.
  *
- * When a client has gone before the answer, the proxy drops the answer and listens to nothing of it
- * any more; what the stream says then must not end the process.
+ * When a client disconnects before the answer, the proxy drops the answer and removes its listeners; a
+ * later error of the stream must not end the process.
  */
 function dispatcherOf(agent: Agent): Undici {
   const request = (
@@ -114,31 +115,31 @@ function dispatcherOf(agent: Agent): Undici {
       done(error, answer)
     })
   }
-  // The proxy has undici's types of another version; it uses this one function of it.
+  // The proxy has the types of another version of undici; it uses only this function.
   return { request } as unknown as Undici
 }
 
-/** What is used of a reply, of whatever kind of server. */
+/** The used parts of a reply, of any kind of server. */
 interface Reply {
   getHeaders(): object
   removeHeader(name: string): unknown
   send(payload: unknown): unknown
 }
 
-/** Answers in place of an upstream that cannot. */
+/** Answers for an upstream that failed. */
 function refuse(reply: Reply, cause?: Error): void {
   for (const name of Object.keys(reply.getHeaders())) if (!isOurs(name)) reply.removeHeader(name)
   const details = { retryAfterSeconds: RETRY_AFTER_SECONDS }
   reply.send(new AppError('upstream', 'dependency_unavailable', details, { cause }))
 }
 
-/** Whether a path means the same to everybody: nothing in it that could lead out of its resource. */
+/** Whether a path is unambiguous: without parts that could leave its resource. */
 function isPlainPath(url: string): boolean {
   const tail = /^\/data\/[^/?]*([^?]*)/.exec(url)?.[1] ?? ''
   if (tail.startsWith('//')) return false
   try {
     const decoded = decodeURIComponent(tail)
-    // biome-ignore lint/suspicious/noControlCharactersInRegex: these are what is looked for
+    // biome-ignore lint/suspicious/noControlCharactersInRegex: the pattern matches control characters
     return !/\/\.\.|\.\.\/|[\\\u0000-\u001f]/.test(decoded)
   } catch {
     return false

@@ -8,8 +8,8 @@ import type { App } from '#src/operations/define.ts'
 import { problemBody } from '#src/operations/problem.ts'
 
 /**
- * Answers a refusal as `application/problem+json` in the language of `Accept-Language`; anything that
- * is not a refusal is logged with its stack and says `internal` only.
+ * Answers a refusal as `application/problem+json` in the language of `Accept-Language`; any other error is
+ * logged with its stack and answered as `internal`.
  *
  * @see RFC 9457
  */
@@ -40,7 +40,10 @@ export function answerError(
     .send(JSON.stringify(problemBody(t, app.publicUrl, view)))
 }
 
-/** @see RFC 6750, section 3 */
+/**
+ * Value of `WWW-Authenticate` for a refusal; undefined if it needs none.
+ * @see RFC 6750, section 3
+ */
 function challengeOf({ kind, code, details }: AppError): string | undefined {
   if (kind === 'unauthenticated') {
     return code === 'missing_token' ? 'Bearer' : 'Bearer error="invalid_token"'

@@ -2,20 +2,20 @@ import Fastify, { type FastifyInstance } from 'fastify'
 import { Counter, collectDefaultMetrics, Gauge, Registry } from 'prom-client'
 import { closePromptly } from './closing.ts'
 
-/** One thing the service needs: its name, and what is wrong with it, if anything. */
+/** One dependency of the service: its name, and its problem, if any. */
 export interface HealthCheck {
   readonly name: string
   problem(): Promise<string | undefined>
 }
 
-/** What the operator may watch of the service, read when it is asked for. */
+/** A metric for the operator, read on request. */
 export interface Reading {
-  /** Of the metric. A name that ends in `_total` is a counter. */
+  /** Name of the metric. A name that ends in `_total` is a counter. */
   readonly name: string
   readonly help: string
-  /** Names of what tells its values apart; none where there is one value. */
+  /** Prometheus label names; omitted for a single value. */
   readonly labels?: readonly string[]
-  /** One number, or one for each set of labels; undefined: not known. */
+  /** One number, or one for each set of labels; undefined: unknown. */
   read(): Promise<number | readonly LabelledValue[] | undefined>
 }
 
@@ -25,9 +25,10 @@ export interface LabelledValue {
 }
 
 /**
- * Health and metrics for the operator, on a port of its own.
+ * Health and metrics for the operator, on a separate port.
  *
- * `/livez`: the process turns. `/readyz`: 200, or 503 with what is missing. `/metrics`: Prometheus.
+ * `/livez`: the event loop runs. `/readyz`: 200, or 503 with the failing dependencies. `/metrics`:
+ * Prometheus.
  */
 export function createInternalServer(
   checks: readonly HealthCheck[],
@@ -60,7 +61,7 @@ export function createInternalServer(
 function expose(registry: Registry, { name, help, labels = [], read }: Reading): void {
   const about = { name, help, labelNames: [...labels], registers: [registry] }
   const show = async (metric: Gauge | Counter, put: (one: LabelledValue) => void) => {
-    // What cannot be read now is not shown; the other metrics are.
+    // A metric that cannot be read now is omitted.
     const values = await read().catch(() => undefined)
     metric.reset()
     if (values === undefined) metric.remove()

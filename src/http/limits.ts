@@ -3,12 +3,15 @@ import type { Caller } from '#src/kernel/caller.ts'
 import { networkOf } from '#src/kernel/network.ts'
 import { RATE_CLASSES, type RateCount } from '#src/operations/limits.ts'
 
-/** Under which key a request is counted: its token, or the client's network without one. */
+/** Key of a request's rate limit: its token, or the client's network without one. */
 export function limitKeyOf(request: FastifyRequest, caller: Caller | undefined): string {
   return caller?.tokenId === undefined ? networkOf(request.ip) : `token ${caller.tokenId}`
 }
 
-/** @see draft-ietf-httpapi-ratelimit-headers */
+/**
+ * Sets the headers of a rate limit.
+ * @see draft-ietf-httpapi-ratelimit-headers
+ */
 export function writeRateHeaders(
   reply: FastifyReply,
   { rate, remaining, resetMs }: RateCount,

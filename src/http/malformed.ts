@@ -1,12 +1,12 @@
 import { STATUS_CODES } from 'node:http'
 import type { Socket } from 'node:net'
 
-/** What Node says of a request that it cannot read. */
+/** Error of Node's HTTP parser. */
 type ParseError = Error & { readonly code?: string }
 
 /**
- * Answers bytes that are no HTTP request, or not in time: there is no route and no language yet, so the
- * problem names its status alone.
+ * Answers malformed or late requests: there is no route and no language yet, so the problem only has its
+ * status.
  *
  * @see RFC 9457, section 4.2.1
  */
@@ -15,7 +15,7 @@ export function answerMalformed(error: ParseError, socket: Socket): void {
   socket.end(rawProblem(statusOf(error.code)), () => socket.destroy())
 }
 
-/** A whole answer for a connection that is closed after it: a problem that names its status alone. */
+/** A complete answer for a connection that is closed after it: a problem with its status only. */
 export function rawProblem(status: number, headers: readonly string[] = []): string {
   const title = STATUS_CODES[status] ?? ''
   const body = JSON.stringify({ type: 'about:blank', title, status })

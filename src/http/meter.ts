@@ -16,29 +16,29 @@ import { networkOf } from '#src/kernel/network.ts'
 import type { App } from '#src/operations/define.ts'
 import { authenticate, bearerToken, refuseTokenInQuery } from './authenticate.ts'
 
-/** Puts routes of one server behind the metering gate. */
+/** Metering of a server's routes. */
 export interface Meter {
   /**
-   * The gate of a route, as its `preHandler`: a free call or the price, or a refusal.
+   * `preHandler` of a metered route: takes a free call or the price, or refuses.
    *
-   * Its hook throws AppError payment_required `payment_required`, unauthenticated `invalid_token`,
+   * The hook throws AppError payment_required `payment_required`, unauthenticated `invalid_token`,
    * rate_limited `rate_limited`, upstream `dependency_unavailable`.
    */
   meter(resource: ResourceId): (request: FastifyRequest, reply: FastifyReply) => Promise<void>
-  /** Gives back what a call took that fails after its head has gone out. Twice is once. */
+  /** Refunds a call that failed after its header was sent. Idempotent. */
   refund(request: object): Promise<void>
 }
 
-/** What x402 clients pay with: version 1 and version 2. Calls here are paid beforehand. */
+/** Payment headers of x402 clients: version 1 and version 2. This service's calls are prepaid. */
 const PAYMENT_HEADERS = ['x-payment', 'payment-signature'] as const
 
 type Charged = ChargeOutcome & { readonly ok: true }
 
 /**
- * A meter for routes of this server and of plugins inside it.
+ * Creates a meter for routes of this server and of plugins inside it.
  *
- * Every call is charged before its handler runs. An answer of 5xx, and any refusal of our own, gives back
- * what the call took before it goes out, and its headers say so.
+ * Every call is charged before its handler runs. An answer of 5xx, and any refusal by this service, refunds
+ * the call before it is sent, and its headers say so.
  */
 export function createMeter(server: FastifyInstance, app: App): Meter {
   const open = new WeakMap<object, Charged>()
@@ -49,7 +49,7 @@ export function createMeter(server: FastifyInstance, app: App): Meter {
     return charged && { charged, now: await app.metering.refund(charged.charge) }
   }
 
-  /** Calls that we refused ourselves after they were charged: the upstream was never asked. */
+  /** Calls refused by this service after they were charged: the upstream was never called. */
   const refused = new WeakSet<object>()
   server.addHook('onError', async (request) => {
     refused.add(request)
@@ -65,7 +65,7 @@ export function createMeter(server: FastifyInstance, app: App): Meter {
       if (!app.billing.enabled) return
       refuseTokenInQuery(request.query as Readonly<Record<string, unknown>>)
       if (PAYMENT_HEADERS.some((name) => request.headers[name] !== undefined)) {
-        // Whoever sends a payment means to pay with it, and nothing else is to be taken for the call.
+        // A client that sends a payment means to pay with it, so no credits may be taken.
         const quota = await quotaStatusOf(app, request)
         throw await refusal(app, request, reply, {
           resource,
@@ -103,7 +103,7 @@ async function quotaStatusOf(app: App, { headers, ip }: FastifyRequest): Promise
   return getQuotaStatus(app, caller ?? { network: networkOf(ip) })
 }
 
-/** What a call took and how its payer stands after it. */
+/** Sets the headers with a call's charge and the payer's quota after it. */
 function writeChargeHeaders(reply: FastifyReply, chargedCredits: number, quota: QuotaStatus): void {
   reply.header('x-credits-charged', String(chargedCredits))
   reply.header('x-credits-balance', String(quota.balanceCredits))
@@ -111,9 +111,8 @@ function writeChargeHeaders(reply: FastifyReply, chargedCredits: number, quota: 
 }
 
 /**
- * 402 in both forms of x402: version 1 in the body beside the problem and in its language, version 2 in a
- * header, in English always: other scripts would make it larger than proxies take.
- *
+ * Builds a 402 in both versions of x402: version 1 in the body beside the problem and in its language,
+ * version 2 in a header, always in English: other scripts would exceed the header limits of proxies.
  */
 async function refusal(
   app: App,

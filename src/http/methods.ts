@@ -1,10 +1,10 @@
 import type { FastifyInstance } from 'fastify'
 
 /**
- * Which methods a server answers at a path, from the routes that are added after this call.
+ * Collects the methods of each path, from the routes that are added after this call.
  *
- * @returns the methods in the order of their routes; none for a path without a route. HEAD comes with GET and
- *   is not named. A route for every path counts for none.
+ * @returns lookup of a path's methods in the order of their routes; empty without a route. HEAD comes with
+ * GET and is not listed. A route for every path counts for none.
  */
 export function collectMethods(server: FastifyInstance): (path: string) => readonly string[] {
   const routes: { readonly pattern: RegExp; readonly methods: readonly string[] }[] = []
@@ -19,7 +19,7 @@ export function collectMethods(server: FastifyInstance): (path: string) => reado
   }
 }
 
-/** A route's address, with `:name` for one part of the path and `*` for the rest. */
+/** A route's URL as a pattern, with `:name` for one part of the path and `*` for the rest. */
 function patternOf(url: string): RegExp {
   const escaped = url.replaceAll(/[.+?^${}()|[\]\\]/g, '\\$&')
   return new RegExp(`^${escaped.replaceAll(/:\w+/g, '[^/]+').replaceAll('*', '.*')}$`)

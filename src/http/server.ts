@@ -20,15 +20,15 @@ import { collectMethods } from './methods.ts'
 import { cutSlowBodies } from './slow-bodies.ts'
 import { cutSlowReaders } from './slow-readers.ts'
 
-/** Times of the server in milliseconds, after which a connection is cut. */
+/** Timeouts of the server in milliseconds, after which a connection is closed. */
 export interface ServerTimes {
-  /** A request that has not arrived whole by then. */
+  /** For receiving a whole request. */
   readonly requestMs: number
-  /** A request to `/data`, whose body is passed on while it arrives. */
+  /** For receiving a request to `/data`, whose body is streamed. */
   readonly dataRequestMs: number
-  /** A connection on which nothing moves, such as that of a client that does not read its answer. */
+  /** For a connection without any traffic, such as that of a client that does not read its answer. */
   readonly stillMs: number
-  /** What an answer may wait for its reader, beside a second for each 2048 bytes of it. */
+  /** For sending an answer, plus a second for each 2048 bytes of it. */
   readonly readMs: number
 }
 
@@ -44,9 +44,9 @@ const BODY_BYTES_MAX = 65_536
 const REQUEST_ID = /^[\w.-]{1,64}$/
 
 /**
- * The public server: one route per operation, answers encoded by its schema, refusals as problems.
+ * Creates the public server: one route per operation, answers encoded by its schema, refusals as problems.
  *
- * Pages and Telegram's webhook are added to it by `app.ts`; it listens nowhere yet.
+ * `app.ts` adds pages and Telegram's webhook; it does not listen yet.
  */
 export function createServer(
   app: App,
@@ -54,9 +54,9 @@ export function createServer(
     readonly trustProxy: number | readonly string[]
     readonly upstreams: Upstreams
     readonly times?: ServerTimes
-    /** Most connections open at once from one address; any number without it. */
+    /** Upper limit of open connections from one address; unlimited by default. */
     readonly connectionsPerAddress?: number | undefined
-    /** How slowly an answer may be read, beside `readMs`; 2048 without it. */
+    /** Least speed of reading an answer, beyond `readMs`; 2048 by default. */
     readonly readBytesPerSecond?: number
   },
 ): FastifyInstance {
@@ -71,7 +71,7 @@ export function createServer(
       const given = headers['x-request-id']
       return typeof given === 'string' && REQUEST_ID.test(given) ? given : randomUUID()
     },
-    // Addresses that no route is looked up for: no hook runs.
+    // Malformed URLs, for which no route is looked up and no hook runs.
     frameworkErrors: (error, request, reply) => {
       setCommonHeaders(request, reply)
       answerError(app, error, request, reply)
@@ -99,7 +99,7 @@ export function createServer(
     setCommonHeaders(request, reply)
     // The absolute form names another server, and would give one target many names.
     if (!request.url.startsWith('/')) throw new AppError('not_found', 'not_found')
-    // Before the body: what is not there takes none, of whatever type.
+    // Before the body: an unknown path accepts none, of any type.
     if (request.is404) refuseUnknown(request, reply)
   })
   server.setErrorHandler((error, request, reply) => answerError(app, error, request, reply))
@@ -109,20 +109,20 @@ export function createServer(
   return server
 }
 
-/** What every answer carries. */
+/** Sets the headers of every answer. */
 function setCommonHeaders(request: FastifyRequest, reply: FastifyReply): void {
   reply.header('x-request-id', request.id)
   reply.header('x-content-type-options', 'nosniff')
 }
 
-/** Whose word counts on where a request came from: so many hops, or these addresses. */
+/** Trusted proxies: a number of hops, or addresses. */
 function trusted(proxies: number | readonly string[]) {
   return typeof proxies === 'number'
     ? (_address: string, hop: number) => hop < proxies
     : [...proxies]
 }
 
-/** A body of any operation is JSON; none at all is undefined. */
+/** Accepts JSON bodies for every operation; an empty body is undefined. */
 function acceptJson(server: FastifyInstance): void {
   server.removeAllContentTypeParsers()
   const parseAs = { parseAs: 'string' } as const
@@ -184,7 +184,7 @@ async function answer(
   return reply.type('application/json; charset=utf-8').send(text)
 }
 
-/** An output as JSON text; undefined where the operation answers nothing. */
+/** An output as JSON text; undefined if the operation has no output. */
 function textOf(operation: AnyOperation, output: unknown): string | undefined {
   const body = encodeOutput(operation, output)
   return body === undefined ? undefined : JSON.stringify(body)
@@ -197,7 +197,7 @@ interface StoredAnswer {
 
 const storedAnswers = new WeakMap<object, StoredAnswer>()
 
-/** Text and tag of an output that stays the same, made once; undefined for all others. */
+/** Text and ETag of a constant output, cached; undefined for all others. */
 function storedAnswer(operation: AnyOperation, output: unknown): StoredAnswer | undefined {
   if (operation.isConstant !== true || typeof output !== 'object' || output === null) {
     return undefined
@@ -209,7 +209,10 @@ function storedAnswer(operation: AnyOperation, output: unknown): StoredAnswer | 
   return made
 }
 
-/** @throws AppError not_acceptable when `Accept` leaves out the one type the operation answers with */
+/**
+ * Checks that `Accept` admits the operation's only type.
+ * @throws AppError not_acceptable
+ */
 function requireAcceptable(header: string | undefined, operation: AnyOperation): void {
   if (header === undefined) return
   const [type, subtype] = (operation.produces ?? 'application/json').split('/')
@@ -221,7 +224,7 @@ function requireAcceptable(header: string | undefined, operation: AnyOperation):
   if (!fits) throw new AppError('not_acceptable', 'not_acceptable')
 }
 
-/** An answer that is not JSON goes out as it is made. */
+/** Streams an answer that is not JSON. */
 function sendPieces(reply: FastifyReply, operation: AnyOperation, output: unknown): FastifyReply {
   const pieces = z.custom<AsyncIterable<string>>().parse(output)
   return reply
@@ -230,7 +233,10 @@ function sendPieces(reply: FastifyReply, operation: AnyOperation, output: unknow
     .send(Readable.from(pieces))
 }
 
-/** @see RFC 9110, section 13.1.2: weak comparison */
+/**
+ * Whether an `If-None-Match` header contains the tag, by weak comparison.
+ * @see RFC 9110, section 13.1.2
+ */
 function matches(header: string | undefined, tag: string): boolean {
   if (header === undefined) return false
   const tags = header.split(',').map((part) => part.trim().replace(/^W\//, ''))

@@ -1,17 +1,17 @@
 import type { Socket } from 'node:net'
 import type { FastifyInstance } from 'fastify'
 
-/** How slowly an answer may be read. */
+/** Least speed of reading an answer. */
 export interface ReadingPace {
-  /** So long in milliseconds may any answer wait for its reader, all its waiting together. */
+  /** Total time in milliseconds that any answer may wait for its reader. */
   readonly graceMs: number
-  /** And a second more for so many bytes of it. */
+  /** Grants a further second for each of this number of bytes. */
   readonly bytesPerSecond: number
 }
 
 interface Answer {
   readonly socket: Socket
-  /** Bytes of the connection before this answer. */
+  /** Bytes sent on the connection before this answer. */
   readonly bytesBefore: number
   waitedMs: number
 }
@@ -20,10 +20,10 @@ const LOOKS = 10
 const LOOK_MS_MAX = 1000
 
 /**
- * Cuts connections whose client reads an answer more slowly than `pace`.
+ * Closes connections whose client reads an answer more slowly than `pace`.
  *
- * Only the time counts in which bytes wait for the client: who waits for us, or for an upstream, is not
- * slow. A connection on which nothing moves at all is cut by the server's own `connectionTimeout`.
+ * Only time in which bytes wait for the client counts, not waiting for this service or an upstream. A
+ * connection without any traffic is closed by the server's own `connectionTimeout`.
  */
 export function cutSlowReaders(server: FastifyInstance, pace: ReadingPace): void {
   const answers = new Set<Answer>()

@@ -4,7 +4,10 @@ import { byTrueClock } from './true-clock.ts'
 
 const HALF_MINUTE_MS = 30_000
 
-/** Counts the public figures, so that no reader waits for it. By a clock that is wrong none. */
+/**
+ * Counts the public figures in advance, so that requests do not wait for it. Skipped while the clock is
+ * wrong.
+ */
 export const countPublicFigures: Job = {
   name: 'count-figures',
   role: 'watcher',

@@ -6,37 +6,38 @@ import type { Tally } from '#src/delivery/tally.ts'
 import type { Role } from '#src/kernel/role.ts'
 import type { App } from '#src/operations/define.ts'
 
-/** What a job needs beside the verbs' dependencies. */
+/** Dependencies of a job, beyond those of the verbs. */
 export interface JobApp extends App {
-  /** Longest time between two looks at the chain tip. */
+  /** Longest time between two readings of the chain's tip. */
   readonly evaluationIntervalMs: number
   /** For mails that are not alerts. */
   readonly mail: MailDeps
-  /** Counts attempts to send. */
+  /** Counter of attempts to send. */
   readonly tally: Tally
-  /** What is remembered of deliveries from run to run. */
+  /** State of deliveries between runs. */
   readonly sending: Sending
-  /** What deliveries go by: the database's clock, or the one that a test gives. */
+  /** Clock of the deliveries: the database's, or that of a test. */
   readonly deliveryClock: SyncedClock
 }
 
-/** Something that runs every so often. */
+/** A task that runs periodically. */
 export interface Job {
   readonly name: string
-  /** The role of a process that runs it. */
+  /** Role of the processes that run it. */
   readonly role: Role
-  /** Runs in every process at once; otherwise in one at a time, taken over when that one dies. */
+  /** Runs in every process; otherwise in one at a time, taken over when that one dies. */
   readonly everywhere?: boolean
-  /** A NOTIFY channel that starts a run early. */
+  /** Channel whose NOTIFY starts a run early. */
   readonly wakeOn?: string
   /** Milliseconds between the end of one run and the start of the next. */
   everyMs(app: JobApp): number
   /**
-   * One run. A refusal of kind `upstream` is a dependency that is down: the next run tries again.
+   * Runs once. A refusal of kind `upstream` is an unavailable dependency: the next run tries again.
    *
-   * @param news the payloads it was woken with since its last run; undefined when something may have
-   *   happened that nobody told: at the start, when its time has passed, after a failure
-   * @param fence the right to write as the one process that runs the job; undefined where it runs everywhere
+   * @param news payloads of the NOTIFYs since the last run; undefined when some may have been missed: at
+   * the start, when the interval has passed, after a failure
+   * @param fence the right to write as the only process that runs the job; undefined where it runs
+   * everywhere
    */
   run(
     app: JobApp,

@@ -2,7 +2,10 @@ import { messageStates } from '#src/alerts/message-state.ts'
 import * as delivery from '#src/delivery/service.ts'
 import type { Job } from './define.ts'
 
-/** Woken by the commit of what is to be sent; the second is for retries and lost wake-ups. */
+/**
+ * Sends due deliveries. Woken by the commit of new ones; the interval of a second is for retries and missed
+ * wake-ups.
+ */
 export const deliverDue: Job = {
   name: 'deliver-due',
   role: 'delivery',

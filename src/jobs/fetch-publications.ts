@@ -1,6 +1,6 @@
 import type { Job } from './define.ts'
 
-/** Fetches eligibility and rewards into tables; how often each host is asked is decided there. */
+/** Fetches eligibility and rewards into tables; the room decides about the interval of each host. */
 export const fetchPublications: Job = {
   name: 'fetch-publications',
   role: 'watcher',

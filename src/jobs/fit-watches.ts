@@ -3,8 +3,8 @@ import type { Job } from './define.ts'
 import { byTrueClock } from './true-clock.ts'
 
 /**
- * Woken when slots are bought or end; the minute is for trials, whose end is known beforehand. By a clock that
- * is wrong nothing ends.
+ * Fits watches to slots. Woken when slots are bought or end; the interval of a minute is for trials, whose
+ * end is known in advance. Skipped while the clock is wrong.
  */
 export const fitWatches: Job = {
   name: 'fit-watches',

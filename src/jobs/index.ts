@@ -19,7 +19,7 @@ import { sendReminders } from './send-reminders.ts'
 import { sendSummaries } from './send-summaries.ts'
 import { settleDeposits } from './settle-deposits.ts'
 
-/** Everything that runs by the clock. */
+/** Every job. */
 export const REGISTRY: readonly Job[] = [
   fetchPublications,
   pollValidators,

@@ -2,7 +2,10 @@ import * as alerts from '#src/alerts/service.ts'
 import { judgeLedgers as judge } from '#src/watches/evaluate/ledger.ts'
 import type { Job } from './define.ts'
 
-/** Woken by every ledger entry with the wallet; the minute is for lost wake-ups. */
+/**
+ * Judges ledger entries. Woken by every ledger entry with the wallet; the interval of a minute is for
+ * missed wake-ups.
+ */
 export const judgeLedgers: Job = {
   name: 'judge-ledgers',
   role: 'watcher',

@@ -1,6 +1,6 @@
 import type { Job } from './define.ts'
 
-/** Asks the P-chain about validators, beside `fetch-publications`, so that no data host delays it. */
+/** Polls the P-chain for validators, apart from `fetch-publications`, so that no data host delays it. */
 export const pollValidators: Job = {
   name: 'poll-validators',
   role: 'watcher',

@@ -4,7 +4,7 @@ import { byTrueClock } from './true-clock.ts'
 
 const TEN_MINUTES_MS = 600_000
 
-/** Looks whether tonight's proof has been made. By a clock that is wrong none is made. */
+/** Proves the ledger if tonight's proof is missing. Skipped while the clock is wrong. */
 export const proveLedger: Job = {
   name: 'prove-ledger',
   role: 'watcher',

@@ -12,7 +12,7 @@ import { pruneTargets } from '#src/watches/manage/retention.ts'
 import type { Job } from './define.ts'
 import { byTrueClock } from './true-clock.ts'
 
-/** Forgets what nothing asks for any more. By a clock that is wrong nothing is forgotten. */
+/** Deletes data past its retention. Skipped while the clock is wrong. */
 export const prune: Job = {
   name: 'prune',
   role: 'watcher',

@@ -2,7 +2,7 @@ import { renewDue } from '#src/billing/subscriptions/renewal.ts'
 import type { Job } from './define.ts'
 import { byTrueClock } from './true-clock.ts'
 
-/** By a clock that is wrong nothing is charged. */
+/** Renews subscriptions. Skipped while the clock is wrong. */
 export const renewSubscriptions: Job = {
   name: 'renew-subscriptions',
   role: 'watcher',

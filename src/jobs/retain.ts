@@ -4,7 +4,10 @@ import { HOUR_MS } from '#src/kernel/durations.ts'
 import type { Job } from './define.ts'
 import { byTrueClock } from './true-clock.ts'
 
-/** Makes room for the alerts and deliveries to come, and forgets the oldest. By a clock that is wrong neither. */
+/**
+ * Creates partitions for coming alerts and deliveries, and deletes the oldest. Skipped while the clock is
+ * wrong.
+ */
 export const retain: Job = {
   name: 'retain',
   role: 'watcher',

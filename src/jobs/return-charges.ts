@@ -1,6 +1,6 @@
 import type { Job } from './define.ts'
 
-/** Charges of failed calls that could not be given back at once: in the process that made them. */
+/** Retries refunds of failed calls, in the process that charged them. */
 export const returnCharges: Job = {
   name: 'return-charges',
   role: 'api',

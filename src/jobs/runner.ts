@@ -6,22 +6,21 @@ import { AppError } from '#src/kernel/errors.ts'
 import { traceOf } from '#src/kernel/trace.ts'
 import type { Job, JobApp } from './define.ts'
 
-/** Jobs at work. */
+/** Running jobs. */
 export interface RunningJobs {
-  /** Lets runs in hand come to their end, then starts no more. */
+  /** Waits for running runs, and starts no more. */
   stop(): Promise<void>
 }
 
-/** More payloads than this are not told apart. */
+/** Number of pending payloads beyond which they are merged into one empty payload. */
 const PAYLOADS_MAX = 1000
-/** Longest wait after failures in a row, in milliseconds. */
+/** Longest wait after consecutive failures, in milliseconds. */
 const BACKOFF_MS_MAX = 30_000
 
 /**
- * Starts jobs: each runs, waits its time or to be woken, and runs again; never two runs at once.
+ * Starts jobs: each runs, waits for its interval or a wake-up, and runs again; never two runs at once.
  *
- * A failing run is logged and tried again soon, however rarely the job runs, after longer and longer
- * waits while it keeps failing.
+ * A failed run is logged and soon retried, whatever the job's interval, with exponential back-off.
  */
 export async function startJobs(app: JobApp, sql: Sql, jobs: readonly Job[]): Promise<RunningJobs> {
   const stop = new AbortController()
@@ -34,7 +33,7 @@ export async function startJobs(app: JobApp, sql: Sql, jobs: readonly Job[]): Pr
   }
 }
 
-/** Runs a job once before anything else happens; not where another process has it in hand already. */
+/** Runs a job once before the service starts; skipped if another process is running it. */
 export async function runFirst(app: JobApp, sql: Sql, job: Job): Promise<void> {
   const lock = await tryLock(sql, lockOf(job))
   if (lock === undefined) return
@@ -96,7 +95,7 @@ async function loop(
   }
 }
 
-/** A dependency that is down is said once; a bug every time. */
+/** Logs a failure: that of an unavailable dependency once, a bug every time. */
 function report(app: JobApp, job: Job, error: unknown, failures: number): void {
   const isUpstream = error instanceof AppError && error.kind === 'upstream'
   const cause = isUpstream ? error.cause : error
@@ -110,12 +109,12 @@ function report(app: JobApp, job: Job, error: unknown, failures: number): void {
 }
 
 interface Waker {
-  /** An empty payload: something may have been missed. */
+  /** An empty payload: some may have been missed. */
   wake(payload: string): void
   /**
-   * Ends after the time, when woken, or at once if woken since the last sleep.
+   * Resolves after the time, on a wake-up, or at once if there was one since the last sleep.
    *
-   * @returns what it was woken with; undefined when the time has passed or something may have been missed
+   * @returns payloads of the wake-ups; undefined when the time has passed or some may have been missed
    */
   sleep(ms: number, signal: AbortSignal): Promise<ReadonlySet<string> | undefined>
 }
@@ -125,7 +124,7 @@ function createWaker(): Waker {
   let waking: AbortController | undefined
   return {
     wake(payload) {
-      // Where the job runs in another process nobody takes them: then it is enough to know of some.
+      // If the job runs in another process the payloads are never taken: then one empty payload suffices.
       if (payloads.size >= PAYLOADS_MAX) payloads = new Set([''])
       else payloads.add(payload)
       waking?.abort()

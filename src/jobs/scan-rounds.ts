@@ -1,6 +1,6 @@
 import type { Job } from './define.ts'
 
-/** Reads voting rounds of every provider, whoever watches. */
+/** Reads voting rounds of every provider, watched or not. */
 export const scanRounds: Job = {
   name: 'scan-rounds',
   role: 'watcher',

@@ -1,7 +1,7 @@
 import { sendDueConfirmations } from '#src/recipients/confirmations.ts'
 import type { Job } from './define.ts'
 
-/** Woken by the commit of a mailbox that is to be asked. */
+/** Asks the readers of mailboxes for confirmation. Woken by the commit of a new mailbox. */
 export const sendConfirmations: Job = {
   name: 'send-confirmations',
   role: 'delivery',

@@ -1,7 +1,7 @@
 import { remindDue } from '#src/billing/subscriptions/reminders.ts'
 import type { Job } from './define.ts'
 
-/** Reminds of what ends soon. Everything else is told in the transaction in which it happens. */
+/** Sends reminders of coming ends. All other notices are written in the transaction that causes them. */
 export const sendNotices: Job = {
   name: 'send-notices',
   role: 'watcher',

@@ -2,7 +2,7 @@ import { sendReminders as send } from '#src/alerts/reminders.ts'
 import { agreesWithDatabase } from '#src/db/clock.ts'
 import type { Job } from './define.ts'
 
-/** Tells alerts again that nobody acknowledged, and ends mutes. Not by a clock that is wrong. */
+/** Sends reminders of unacknowledged alerts, and ends mutes. Skipped while the clock is wrong. */
 export const sendReminders: Job = {
   name: 'send-reminders',
   role: 'delivery',

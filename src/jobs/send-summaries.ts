@@ -3,7 +3,10 @@ import { sendSummaries as send } from '#src/alerts/summaries.ts'
 import { agreesWithDatabase } from '#src/db/clock.ts'
 import type { Job } from './define.ts'
 
-/** Tells what quiet hours, digests, mutes and hourly limits held back, when they end. Not by a clock that is wrong. */
+/**
+ * Sends the deliveries deferred by quiet hours, digests, mutes and hourly limits when these end. Skipped
+ * while the clock is wrong.
+ */
 export const sendSummaries: Job = {
   name: 'send-summaries',
   role: 'delivery',

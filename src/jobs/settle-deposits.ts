@@ -1,7 +1,7 @@
 import { settleDeposits as settle } from '#src/billing/topups/deposits.ts'
 import type { Job } from './define.ts'
 
-/** Finds payments that nobody confirms, and credits what is deep enough. */
+/** Finds payments, also without a confirmation by the payer, and credits those deep enough. */
 export const settleDeposits: Job = {
   name: 'settle-deposits',
   role: 'watcher',

@@ -2,8 +2,8 @@ import { agreesWithDatabase } from '#src/db/clock.ts'
 import type { Job } from './define.ts'
 
 /**
- * A run that is left out, with an error in the log, while this host's clock differs from the database's: a
- * clock that jumps ahead would end terms, charge for them and delete what is not old.
+ * Wraps a run that is skipped, with an error in the log, while this host's clock differs from the
+ * database's: a clock that jumps ahead would end and charge terms early and delete recent data.
  */
 export function byTrueClock(run: Job['run']): Job['run'] {
   return async (app, signal, news, fence) => {

@@ -5,15 +5,15 @@ import { REGISTRY as CHANNELS } from '#src/channels/index.ts'
 import type { Translate } from '#src/i18n/translate.ts'
 import type { Notice } from './model.ts'
 
-/** Where a button can be pressed. */
+/** Context of a button. */
 export interface ButtonPlace {
   /** A private chat: the bot acts in place. Elsewhere a link opens the chat with the bot. */
   readonly inChat: boolean
-  /** Of the bot, without `@`; undefined: there is none, and no links to it. */
+  /** Username of the bot, without `@`; undefined without a bot: then there are no links to it. */
   readonly botUsername: string | undefined
 }
 
-/** A button before it is put anywhere. */
+/** A button independent of its context. */
 interface Choice {
   readonly text:
     | 'renew'
@@ -33,9 +33,9 @@ interface Choice {
     | 'remove'
     | 'topic'
   readonly act: string
-  /** It is about the chat itself: the bot acts in place, also in a group. */
+  /** It concerns the chat itself: the bot acts in place, also in a group. */
   readonly ofChat?: true
-  /** What the bot is started with; undefined where there is nothing to open. */
+  /** Start parameter of the bot; undefined if there is nothing to open. */
   readonly start?: string
 }
 

@@ -1,8 +1,8 @@
 /**
  * A notice is about the service itself, not about the chain: slots that end, credits that arrived, a
- * destination that is off. Readers are the private chats of the wallet, or its mailboxes where it has none;
- * only the loss of a topic is said in the group that had it. Each reader gets each notice once: what was
- * given is recorded in the transaction of what caused it.
+ * destination that is off. Recipients are the private chats of the wallet, or its mailboxes without any
+ * chat; only the loss of a topic is told to its group. Each recipient gets each notice once: it is recorded
+ * in the transaction of its cause.
  */
 
 import type {
@@ -18,8 +18,8 @@ import type { StoppedDestination } from '#src/recipients/destinations.ts'
 import type { LinkedRecipient } from '#src/recipients/linked.ts'
 
 /**
- * How each kind of notice is shown: its sign, its severity, and whether it is about the safety of the
- * account, which does not wait for quiet hours.
+ * Display of each kind of notice: its emoji, its severity, and whether it concerns the safety of the
+ * account, which ignores quiet hours.
  */
 export const KINDS = {
   'slots-end': { glyph: '🎟️', severity: 'warning', security: false },
@@ -49,7 +49,7 @@ export const KINDS = {
 /** Labels of watches, oldest first. */
 type Watches = readonly string[]
 
-/** What happened, as far as a reader is told. */
+/** A notice with the values its text needs. */
 export type Notice =
   | ({ readonly kind: 'slots-end'; readonly stopping: Watches } & Pick<
       EndingSlots,
@@ -83,5 +83,5 @@ export type Notice =
       'asset' | 'amountUnits' | 'credits' | 'bonusCredits' | 'balanceCredits'
     >)
 
-/** How long it is kept who was given what: longer than any cause can be seen again. */
+/** Retention of sent notices: longer than any cause can recur. */
 export const RETENTION_DAYS = 90

@@ -12,7 +12,7 @@ import {
 import type { Scope } from '#src/kernel/caller.ts'
 import { type NoticeReader, type NoticeText, type Of, time } from './words.ts'
 
-/** A destination is off: why, since when, what is kept for it. Pure. */
+/** Texts of a destination that is off: reason, time, retained deliveries. Pure. */
 export function destinationOff(notice: Of<'destination-off'>, reader: NoticeReader): NoticeText {
   const { t } = reader
   const name = typed(notice.name ?? notice.target)
@@ -30,7 +30,7 @@ export function destinationOff(notice: Of<'destination-off'>, reader: NoticeRead
   }
 }
 
-/** The reader of a mailbox wants no mails. Pure. */
+/** Texts of a mailbox whose reader refused mails. Pure. */
 export function refused({ name, target }: Of<'refused'>, { t }: NoticeReader): NoticeText {
   return {
     title: t('notices:refused.title', { name: typed(name ?? target) }),
@@ -38,7 +38,7 @@ export function refused({ name, target }: Of<'refused'>, { t }: NoticeReader): N
   }
 }
 
-/** Reasons that have a sentence of their own are said in it; of the others the word itself is told. */
+/** A sentence for reasons that have one; for others the reason itself. */
 function reasonLine(
   { statusReason, failingSince, at }: Of<'destination-off'>,
   { t }: NoticeReader,
@@ -55,14 +55,14 @@ function reasonLine(
     : t('notices:reason.status', { duration, status: id(status) })
 }
 
-/** Sentences that need values: never chosen by a reason's name. */
+/** Sentences with placeholders, which are never selected by a reason's name. */
 const VARIABLE: readonly TextKey[] = [
   'notices:reason.failing',
   'notices:reason.status',
   'notices:reason.other',
 ]
 
-/** A destination was added: what it is, what it may do, who made it. Pure. */
+/** Texts of a new destination: its kind, its rights, its creator. Pure. */
 export function linked(notice: Of<'linked'>, reader: NoticeReader): NoticeText {
   const { t } = reader
   const made = { time: time(reader, notice.at) }
@@ -95,7 +95,7 @@ function whoIsLinked(notice: Of<'linked'>, t: Translate): readonly [TextKey, Tex
   return [key, { name: typed(name), rights }]
 }
 
-/** Whether a name is the address itself, which is told with its middle left out. */
+/** Whether a name is the address itself, which is shown shortened. */
 function isNameOf(target: string, name: string): boolean {
   const [start = '', ...rest] = target.split('…')
   return rest.length === 0

@@ -13,7 +13,7 @@ import {
   time,
 } from './words.ts'
 
-/** The words of a notice for one reader. Pure. */
+/** Texts of a notice for one reader. Pure. */
 export function renderNotice(notice: Notice, reader: NoticeReader): NoticeText {
   switch (notice.kind) {
     case 'slots-end':

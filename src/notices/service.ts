@@ -26,23 +26,23 @@ import { KINDS, type Notice, RETENTION_DAYS } from './model.ts'
 import { renderNotice } from './render.ts'
 import * as store from './store.ts'
 
-/** What notices are made with. */
+/** Dependencies of notices. */
 export interface NoticeDeps {
   readonly clock: Clock
   readonly publicUrl: string
-  /** Of the bot, without `@`; undefined while it is not known. */
+  /** Username of the bot, without `@`; undefined while it is unknown. */
   readonly botUsername: () => string | undefined
   readonly billing: { readonly serviceTokenSymbol: string }
-  /** Private chats with a message that shows at this time what becomes of a top-up. */
+  /** Private chats with a message that shows the state of a top-up at this time. */
   readonly listChatsShowing: (db: Db, handle: string, at: Date) => Promise<readonly number[]>
 }
 
 /**
- * What the rooms below call when something happened that a wallet's people should hear of: each in the
- * transaction of what happened, so that both are written or neither is.
+ * Listeners that lower rooms call on events a wallet's owner should hear of: each in the transaction of the
+ * event, so that both are committed or neither is.
  */
 export interface Notices {
-  /** Slots end soon, and nothing pays for them. */
+  /** Slots end soon and are not renewed, or the balance is too low. */
   slotsEnd(tx: Db, ending: EndingSlots): Promise<void>
   trialEnds(tx: Db, ending: EndingTrial): Promise<void>
   /** Slots renew soon, and the balance covers it. */
@@ -57,13 +57,13 @@ export interface Notices {
   linked(tx: Db, recipient: LinkedRecipient): Promise<void>
   /** For the wallet's other recipients. */
   switchedOff(tx: Db, stopped: readonly StoppedDestination[]): Promise<void>
-  /** The reader of a mailbox wants no mails: the recipient is gone. */
+  /** The reader of a mailbox refused mails: the recipient was deleted. */
   refused(tx: Db, recipient: RefusedRecipient): Promise<void>
-  /** Told to the chat itself, once, however many wallets it is linked to. */
+  /** Sent to the chat itself, once, whatever the number of linked wallets. */
   topicGone(tx: Db, gone: TopicGone): Promise<void>
 }
 
-/** The notices of a running service. */
+/** Creates the notices of a running service. */
 export function createNotices(deps: NoticeDeps): Notices {
   return {
     async slotsEnd(tx, { wallet, id, term, slotsLeft, quantity, endsAt, renewal, at }) {
@@ -134,7 +134,7 @@ export function createNotices(deps: NoticeDeps): Notices {
       const at = deps.clock.now()
       const { recipientId: id, wallet, locale, timezone, mutedUntil } = link
       const notice = { kind: 'topic-gone' } as const
-      // The same topic may be opened and chosen again; within a day one word is enough.
+      // The same topic may be opened and chosen again; one notice per day suffices.
       const key = [notice.kind, threadId, at.toISOString().slice(0, 10)].join(' ')
       const fresh = await store.insertNotices(tx, { key, recipientIds, at })
       if (!fresh.has(id)) return
@@ -154,7 +154,7 @@ export function createNotices(deps: NoticeDeps): Notices {
   }
 }
 
-/** Forgets who was given what, when nothing can cause it again. */
+/** Deletes records of notices after their retention. */
 export async function pruneNotices({
   db,
   clock,
@@ -166,19 +166,19 @@ export async function pruneNotices({
   await store.deleteOld(db, new Date(before))
 }
 
-/** A notice and whom it concerns. */
+/** A notice with its readers. */
 interface Notification {
   readonly wallet: Address
   readonly notice: Notice
-  /** What makes it another one than the last of its kind. */
+  /** Parts of its key, which distinguish it from earlier notices of its kind. */
   readonly about: readonly (string | number)[]
-  /** The recipient it is about, which does not get it. */
+  /** The recipient it is about, which is excluded. */
   readonly without?: number
-  /** Telegram accounts whose private chats show it already. */
+  /** Telegram accounts whose private chats already show it. */
   readonly accountIds?: readonly number[]
 }
 
-/** Gives a notice to each reader of the wallet's notices who was not given it yet. */
+/** Sends a notice to each reader of the wallet's notices that was not sent it before. */
 async function notify(
   deps: NoticeDeps,
   tx: Db,
@@ -196,7 +196,7 @@ async function notify(
   await give(deps, tx, { wallet, notice, readers: wanted.filter(({ id }) => fresh.has(id)), at })
 }
 
-/** One delivery for each reader, rendered for its language and clock. */
+/** Writes one delivery for each reader, rendered for its locale and time zone. */
 async function give(
   deps: NoticeDeps,
   tx: Db,

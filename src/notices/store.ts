@@ -2,7 +2,10 @@ import { lt } from 'drizzle-orm'
 import type { Db } from '#src/db/connection.ts'
 import { notices } from './tables.ts'
 
-/** Notes that recipients are given a notice. @returns those who were not given it before */
+/**
+ * Records a notice for recipients.
+ * @returns those for whom it is new
+ */
 export async function insertNotices(
   db: Db,
   {
@@ -24,7 +27,7 @@ export async function insertNotices(
   return new Set(inserted.map(({ recipientId }) => recipientId))
 }
 
-/** Forgets what was given before then. */
+/** Deletes records before an instant. */
 export async function deleteOld(db: Db, before: Date): Promise<void> {
   await db.delete(notices).where(lt(notices.createdAt, before))
 }

@@ -1,4 +1,4 @@
-/** How notices name things: several watches, credits, days and times, each for one reader. Pure. */
+/** Words of notices: lists of watches, credits, days and times, each for one reader. Pure. */
 import { PERIOD_DAYS, SLOT_PRICE_CREDITS } from '#src/billing/price-list.ts'
 import { formatDate, formatDateTime, formatDuration, formatList } from '#src/i18n/format.ts'
 import { isolate, withoutDirections } from '#src/i18n/isolates.ts'
@@ -6,26 +6,26 @@ import type { Translate } from '#src/i18n/translate.ts'
 import { DAY_SECONDS } from '#src/kernel/durations.ts'
 import type { Notice } from './model.ts'
 
-/** Names of watches in one sentence; the rest is counted. */
+/** Upper limit of the watches named in one sentence; the rest is counted. */
 const NAMES_MAX = 5
 
-/** What a notice says: its title, and its sentences, each a line. */
+/** Texts of a notice: its title, and its sentences, one per line. */
 export interface NoticeText {
   readonly title: string
   readonly lines: readonly string[]
 }
 
-/** Who reads, on which clock. */
+/** Locale and time zone of the reader. */
 export interface NoticeReader {
   readonly t: Translate
-  /** IANA name. */
+  /** IANA name of a time zone. */
   readonly timezone: string
 }
 
 /** A notice of one kind. */
 export type Of<Kind extends Notice['kind']> = Extract<Notice, { kind: Kind }>
 
-/** The first names and how many more; undefined when there are none. */
+/** The first names and the number of the others; undefined without any. */
 export function names(t: Translate, labels: readonly string[]): string | undefined {
   if (labels.length === 0) return undefined
   const shown = labels.slice(0, NAMES_MAX).map((label) => isolate(withoutDirections(label)))
@@ -34,23 +34,23 @@ export function names(t: Translate, labels: readonly string[]): string | undefin
   return formatList(all, t.locale)
 }
 
-/** The sentence about what a slot costs. */
+/** Sentence with the price of a slot. */
 export function slotPrice(t: Translate): string {
   const duration = formatDuration(PERIOD_DAYS * DAY_SECONDS, t.locale, 'long')
   return t('notices:slotPrice', { price: credits(t, SLOT_PRICE_CREDITS), duration })
 }
 
-/** Credits, counted. */
+/** Credits with their number. */
 export function credits(t: Translate, count: number): string {
   return t('units:credits', { count })
 }
 
-/** A day on the reader's calendar. */
+/** A date in the reader's time zone. */
 export function day({ t, timezone }: NoticeReader, at: Date): string {
   return formatDate(at, t.locale, timezone)
 }
 
-/** An instant on the reader's clock. */
+/** An instant in the reader's time zone. */
 export function time({ t, timezone }: NoticeReader, at: Date): string {
   return formatDateTime(at, t.locale, timezone)
 }

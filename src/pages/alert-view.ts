@@ -7,28 +7,28 @@ import { drawProvider } from '#src/pictures/provider-picture.ts'
 import type { ProviderView, RoundCell } from '#src/watches/provider-view.ts'
 import { botUrl } from './home.ts'
 
-/** What the alert's page is made of. */
+/** Input of the alert's page. */
 export interface AlertFacts {
   readonly page: AlertPage
-  /** The rounds of the provider it is about. */
+  /** Rounds of its provider. */
   readonly provider: ProviderView | undefined
   readonly now: Date
 }
 
 const ACTS = ['ack', 'unack', 'mute1', 'mute8', 'muteRecovered', 'unmute'] as const
-/** What the page's forms send. */
+/** Actions of the page's forms. */
 export type AlertAct = (typeof ACTS)[number]
 
-/** Whether a form's answer is one of them. */
+/** Whether a form's value is one of them. */
 export function isAlertAct(answer: unknown): answer is AlertAct {
   return ACTS.some((act) => act === answer)
 }
 
 const HELP_PARTS = ['checked', 'why', 'causes', 'action'] as const
-/** What a provider does in a round, as rows. */
+/** Duties of a provider in a round, as rows. */
 const DUTIES = ['commit', 'reveal', 'signature', 'bitvote', 'fdcSignature'] as const
 
-/** What the alert's page shows. */
+/** Template data of the alert's page. */
 export function alertView(app: App, t: Translate, facts: AlertFacts) {
   const { page, provider, now } = facts
   const { message, timezone } = page
@@ -68,7 +68,7 @@ interface Chip {
   readonly text: string
 }
 
-/** How bad it is or was, as glyph and word; colour says nothing alone. */
+/** Severity as glyph and word, so that colour alone carries no meaning. */
 function chips(t: Translate, page: AlertPage): readonly Chip[] {
   const { message, state, muted } = page
   const isOver = state === 'recovered' || message.isRecovery
@@ -96,7 +96,7 @@ function recoveredLine(t: Translate, page: AlertPage): string | undefined {
   })
 }
 
-/** Who has it, and how long it is quiet. */
+/** Lines about acknowledgement and mute. */
 function stateLines(t: Translate, page: AlertPage): readonly string[] {
   const { acknowledged, timezone } = page
   const muted = page.muted ?? null
@@ -137,7 +137,7 @@ function acts(t: Translate, { acknowledged, muted }: AlertPage, isFiring: boolea
   return [...(isFiring || acknowledged !== null ? seen : []), ...quiet]
 }
 
-/** What happened to it, in order. */
+/** Events of the alert, in order. */
 function timeline(t: Translate, page: AlertPage) {
   const { message, timezone, deliveries, acknowledged, recoveredAt, durationSeconds } = page
   const { closedAt } = page
@@ -192,7 +192,7 @@ function deliveryRows(t: Translate, { deliveries, timezone }: AlertPage) {
   })
 }
 
-/** The provider's last rounds: drawn, and the same as a table for whoever hears the page. Oldest first. */
+/** The provider's last rounds: as a picture, and as a table for screen readers. Oldest first. */
 function roundsGrid(t: Translate, provider: ProviderView, timezone: string) {
   const rounds = provider.rounds.toReversed()
   if (rounds.length === 0) return undefined

@@ -26,8 +26,8 @@ interface Route {
 const ROUNDS = 20
 
 /**
- * `/a/<code>`: one alert with all that is known of it, for whoever holds the link. Looking changes
- * nothing; a link of a person's own may also acknowledge and silence, by POST.
+ * `/a/<code>`: one alert with all its data, for holders of the link. GET changes nothing; a personal link
+ * may also acknowledge and mute, by POST.
  */
 export function alertPage(server: FastifyInstance, app: App, limits: PageLimits): void {
   server.get<Route>('/a/:code', async (request, reply) => {
@@ -79,7 +79,7 @@ async function sendAlert(
   })
 }
 
-/** The rounds of the provider an alert is about; without them the page says all the rest. */
+/** Rounds of the alert's provider; without them the page omits this part. */
 async function providerOf(app: App, page: AlertPage): Promise<ProviderView | undefined> {
   const { provider } = page
   if (provider === null) return undefined

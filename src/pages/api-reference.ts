@@ -5,10 +5,10 @@ import { type ApiDocs, apiDocs } from './docs-api.ts'
 
 type Documented = Pick<App, 'publicUrl' | 'operations'>
 
-/** Made once per service and language: the registry does not change. */
+/** Cache by service and locale: the registry is constant. */
 const made = new WeakMap<App['operations'], Map<string, ApiDocs>>()
 
-/** The API reference of a service in a language. */
+/** The API reference of a service in a locale. */
 export function apiReference(app: Documented, locale: Locale): ApiDocs {
   const { operations, publicUrl } = app
   const ofService = made.get(operations) ?? new Map<string, ApiDocs>()

@@ -1,10 +1,13 @@
 import { numberToHex } from 'viem/utils'
 import { flare } from '#src/chain/flare.ts'
 
-/** What people call the chain that is paid and signed on. */
+/** Name of the chain of payments and signatures. */
 export const CHAIN_NAME = 'Flare'
 
-/** The chain as a wallet is told of it. @see EIP-3085, EIP-3326 */
+/**
+ * The chain's parameters for a wallet.
+ * @see EIP-3085, EIP-3326
+ */
 export function chainParams(chainId: number) {
   const hex = numberToHex(chainId)
   if (chainId !== flare.id) return { chainId: hex }
@@ -17,7 +20,7 @@ export function chainParams(chainId: number) {
   }
 }
 
-/** Where a transaction of Flare can be looked at. */
+/** Explorer link of a transaction on Flare. */
 export function explorerLink(txHash: string): string {
   return `${flare.blockExplorers.default.url}/tx/${txHash}`
 }

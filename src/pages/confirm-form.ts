@@ -4,7 +4,7 @@ import type { Locale } from '#src/kernel/locale.ts'
 import type { App } from '#src/operations/define.ts'
 import { sendPage } from './layout.ts'
 
-/** A question to the reader of a mailbox, and the answers there are. */
+/** A question on a page, with its possible answers. */
 export interface Question {
   readonly title: string
   readonly about: readonly string[]
@@ -13,11 +13,13 @@ export interface Question {
     readonly label: string
     readonly isPrimary?: boolean
   }[]
-  /** Sent along with the answer. */
+  /** Hidden field of the form. */
   readonly hidden?: { readonly name: string; readonly value: string } | undefined
 }
 
-/** Asks something on a page of its own. Only the answer, a POST to the same address, changes anything. */
+/**
+ * Answers with a question on a page of its own. Only the answer, a POST to the same URL, changes anything.
+ */
 export function sendQuestion(
   app: App,
   request: FastifyRequest,

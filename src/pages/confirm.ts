@@ -15,7 +15,7 @@ interface Route {
   Params: { code: string }
 }
 
-/** `/confirm/<code>`: the reader of a mailbox is asked for consent. Only the POST changes anything. */
+/** `/confirm/<code>`: asks the reader of a mailbox for consent. Only the POST changes anything. */
 export function confirmPage(server: FastifyInstance, app: App): void {
   server.get<Route>('/confirm/:code', async (request, reply) => {
     const consent = await findConsent(app, request.params.code)
@@ -45,7 +45,7 @@ export function confirmPage(server: FastifyInstance, app: App): void {
   })
 }
 
-/** The first mail shows that alerts arrive. What does not work is told by the next alert. */
+/** Sends a first mail as a test. A failure shows with the next alert. */
 async function sendTestTo(app: App, { recipientId, reader }: Consent): Promise<void> {
   const owner = { wallet: reader.wallet, scopes: ['read', 'write'], via: 'page' } as const
   try {
@@ -56,7 +56,7 @@ async function sendTestTo(app: App, { recipientId, reader }: Consent): Promise<v
   }
 }
 
-/** What a request that no longer waits for an answer has come to. */
+/** Outcome of a request that no longer waits for an answer. */
 function outcomeOf(consent: Consent | undefined): ConfirmOutcome {
   if (consent === undefined) return 'gone'
   return consent.state === 'over' ? 'over' : 'already'

@@ -20,19 +20,19 @@ interface Route {
   Params: { code: string }
 }
 
-/** What a reader has filled in to sign somewhere else. */
+/** Form values of a reader who signs elsewhere. */
 interface Elsewhere {
   readonly wallet: string
   readonly spend: boolean
-  /** The text to be signed, once the wallet is known. */
+  /** The text to sign, once the wallet is known. */
   readonly message?: string | undefined
   readonly refusal?: RefusalView
 }
 
 /**
- * `/connect/<code>`: a wallet signs in and the chat of the code is linked to it. What the chat will be
- * allowed is said first. With a wallet in the browser a script does it; without, the text is signed
- * elsewhere and the signature pasted.
+ * `/connect/<code>`: signs a wallet in and links the code's chat to it. The rights of the chat are shown
+ * first. With a wallet in the browser a script does it; otherwise the text is signed elsewhere and the
+ * signature pasted.
  */
 export function connectPage(server: FastifyInstance, app: App, limits: PageLimits): void {
   server.get<Route>('/connect/:code', async (request, reply) => {
@@ -66,7 +66,7 @@ async function peek(
   }
 }
 
-/** The text for the wallet that is named, with the rights that are chosen. */
+/** Creates the challenge for the given wallet, with the chosen rights. */
 async function makeMessage(app: App, limits: PageLimits, request: FastifyRequest<Route>) {
   const { wallet, spend } = formOf(request)
   const { params } = request
@@ -81,10 +81,10 @@ async function claim(app: App, limits: PageLimits, request: FastifyRequest<Route
   const { message, signature, timezone } = formOf(request)
   const body = {
     code: request.params.code,
-    // Browsers send line ends as CR LF, whatever the text has.
+    // Browsers send line ends as CR LF, whatever the text contains.
     message: typeof message === 'string' ? message.replaceAll('\r\n', '\n') : message,
     signature: typeof signature === 'string' ? signature.trim() : signature,
-    // A zone this machine does not know is no reason to refuse.
+    // An unknown time zone is ignored, not refused.
     ...(isTimeZone(textOf(timezone)) && { timezone }),
   }
   return await limits.guard('claim', request, async () => {
@@ -119,7 +119,7 @@ async function answerForm(
     return await sendOffer(app, request, reply, offer, { ...filled, ...made })
   } catch (error) {
     const refusal = refusalOf(error, localeOf(request, offer.locale))
-    // A text that was refused once is used up; one that could not be checked is not.
+    // A refused challenge is used up; one that could not be checked is not.
     const isKept = ['dependency_unavailable', 'validation_failed'].includes(refusal.code)
     const kept = isKept ? textOf(message).replaceAll('\r\n', '\n') : undefined
     return await sendOffer(app, request, reply, offer, { ...filled, message: kept, refusal })
@@ -143,7 +143,7 @@ function sendOver(app: App, request: FastifyRequest, reply: FastifyReply): Fasti
   })
 }
 
-/** A button that leads to the bot, where there is one. */
+/** A button that opens the bot, if there is one. */
 function bot(app: App, start: string | undefined, label: string) {
   const href = botUrl(app, start)
   return href === undefined ? undefined : { href, label }
@@ -183,7 +183,7 @@ async function sendOffer(
       title: t('pages:connect.title'),
       facts: facts(t, offer),
       match: offer.match,
-      // Only the reader ticks it: the chat may be somebody else's.
+      // Never preselected: the chat may belong to another person.
       spend: elsewhere?.spend ?? false,
       isBilled: app.billing.enabled,
       isSpendAsked: offer.spend,

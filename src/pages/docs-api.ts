@@ -1,4 +1,4 @@
-/** The API reference as its pages show it, from the OpenAPI document alone. Pure. */
+/** The API reference as its pages show it, generated from the OpenAPI document. Pure. */
 import { z } from 'zod'
 
 const Schema = z.looseObject({
@@ -47,11 +47,11 @@ const Document = z.looseObject({
   components: z.looseObject({ schemas: z.record(z.string(), Schema) }),
 })
 
-/** One line of a table of fields. */
+/** One row of a table of fields. */
 export interface FieldRow {
   /** Dotted from the top; `[]` after a list. */
   readonly name: string
-  /** As programmers write it: `string`, `integer | null`, `"a" | "b"`, `object[]`. */
+  /** In programmers' notation: `string`, `integer | null`, `"a" | "b"`, `object[]`. */
   readonly type: string
   readonly required: boolean
   readonly description: string | undefined
@@ -65,22 +65,22 @@ export interface OperationDoc {
   readonly address: string
   readonly summary: string
   readonly description: string
-  /** undefined: anybody may ask. */
+  /** Required scope; undefined for public operations. */
   readonly scope: string | undefined
   readonly isIdempotent: boolean
   readonly parameters: readonly FieldRow[]
   readonly body: readonly FieldRow[]
   readonly answer: readonly FieldRow[]
   readonly status: string
-  /** The answer as JSON or text; undefined where there is none. */
+  /** Example answer as JSON or text; undefined without one. */
   readonly answerExample: string | undefined
-  /** Statuses it refuses with. */
+  /** HTTP statuses of its refusals. */
   readonly refusals: readonly string[]
   readonly curl: string
   readonly typescript: string
 }
 
-/** The reference: what operations are about, and all of them in the order of the registry. */
+/** The reference: tags, and all operations in the order of the registry. */
 export interface ApiDocs {
   readonly tags: readonly { readonly name: string; readonly description: string }[]
   readonly operations: readonly OperationDoc[]
@@ -88,10 +88,13 @@ export interface ApiDocs {
   readonly webhook: readonly FieldRow[]
 }
 
-/** Fields of fields of fields: deeper ones are found in the example. */
+/** Depth of nested fields; deeper ones are in the example. */
 const DEPTH_MAX = 3
 
-/** Reads an OpenAPI document of ours. @throws ZodError when it is none */
+/**
+ * Parses an OpenAPI document of this service.
+ * @throws ZodError
+ */
 export function apiDocs(openApi: unknown): ApiDocs {
   const { servers, tags, paths, webhooks, components } = Document.parse(openApi)
   const [{ url: base }] = servers
@@ -192,7 +195,7 @@ function listIn(context: Context, schema: Schema): Schema | undefined {
   return lists.find((list) => list !== undefined)
 }
 
-/** The object that a schema is, may be, or lists; of several the fields of all of them. */
+/** The object of a schema, of its variants, or of its items; several are merged. */
 function objectIn(context: Context, schema: Schema): Schema | undefined {
   const found = resolve(context, schema)
   if (found.properties !== undefined) return found
@@ -203,7 +206,7 @@ function objectIn(context: Context, schema: Schema): Schema | undefined {
   return among.length < 2 ? among[0] : merged(among)
 }
 
-/** Whatever any of them has; required is what all of them require. */
+/** Merges objects: all properties of any, required if all require them. */
 function merged(objects: readonly Schema[]): Schema {
   const names = new Set(objects.flatMap(({ properties }) => Object.keys(properties ?? {})))
   const properties = [...names].map((name): [string, unknown] => {
@@ -260,7 +263,7 @@ function curlOf({ method, address, isSigned, body }: Call): string {
 
 function typescriptOf({ method, address, isSigned, body }: Call): string {
   const headers = [
-    // biome-ignore lint/suspicious/noTemplateCurlyInString: it is shown
+    // biome-ignore lint/suspicious/noTemplateCurlyInString: shown as code
     ...(isSigned ? ['authorization: `Bearer ${token}`'] : []),
     ...(body === undefined ? [] : ["'content-type': 'application/json'"]),
   ]

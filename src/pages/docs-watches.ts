@@ -1,4 +1,4 @@
-/** Watch types, their signals and events as the docs show them. */
+/** Watch types, signals and events for the docs. */
 
 import { exampleEnvelope } from '#src/alerts/example.ts'
 import type { Message } from '#src/channels/define.ts'
@@ -12,7 +12,7 @@ import { REGISTRY as WATCH_TYPES } from '#src/watches/types/index.ts'
 
 const HELP_PARTS = ['checked', 'why', 'causes', 'action'] as const
 
-/** Every watch type, to choose from. */
+/** Every offered watch type, for the list. */
 export function watchTypes(app: App, t: Translate) {
   return offeredTypes(app).map(({ name }) => ({
     name,
@@ -22,17 +22,17 @@ export function watchTypes(app: App, t: Translate) {
   }))
 }
 
-/** A watch type of the catalogue; undefined when there is none of this name. */
+/** A watch type of the catalogue; undefined for an unknown name. */
 export function findType(app: App, name: string): WatchTypeDefinition | undefined {
   return offeredTypes(app).find((type) => type.name === name)
 }
 
-/** Where nothing is charged, nobody watches credits. */
+/** Without billing there are no credits to watch. */
 function offeredTypes({ billing }: App): readonly WatchTypeDefinition[] {
   return WATCH_TYPES.filter(({ reads }) => reads === 'chain' || billing.enabled)
 }
 
-/** One watch type: its signals by group. */
+/** One watch type, with its signals by group. */
 export function typeDoc(t: Translate, { name, signals }: WatchTypeDefinition) {
   const groups = SIGNAL_GROUPS.filter((group) => signals.some((signal) => signal.group === group))
   return {
@@ -56,7 +56,7 @@ export function typeDoc(t: Translate, { name, signals }: WatchTypeDefinition) {
   }
 }
 
-/** One signal: its help, its tuning, and every event with an example. */
+/** One signal: its help, parameters, and every event with an example. */
 export function signalDoc(
   app: App,
   t: Translate,
@@ -101,7 +101,7 @@ function exampleMessage(app: App, t: Translate, event: string, severity: Severit
   return exampleEnvelope(event, reader, { severity, firedAt: clock.now(), publicUrl }).message
 }
 
-/** How an event reads, and what it carries. */
+/** An event's example message and data. */
 function eventDoc(app: App, t: Translate, event: string) {
   const source = findEventSource(event)
   if (source === undefined) return { event, message: undefined, data: undefined }
@@ -114,7 +114,7 @@ function eventDoc(app: App, t: Translate, event: string) {
   }
 }
 
-/** Every event there is, with where it is explained. */
+/** All events, with links to their documentation. */
 export function eventList(app: App, t: Translate) {
   const typeOf = (event: string, types: readonly WatchTypeDefinition[]) =>
     types.find(({ signals }) => signals.some((one) => emits(one, event)))

@@ -10,9 +10,9 @@ import { eventList, findType, signalDoc, typeDoc, watchTypes } from './docs-watc
 import { botUrl } from './home.ts'
 import { type Page, sendPage } from './layout.ts'
 
-/** The parts of the docs, in the order they are read. */
+/** The parts of the docs, in reading order. */
 const PARTS = ['', '/api', '/webhooks', '/watches', '/events'] as const
-/** Verifiers of webhooks that are tried with the published vector, by what they are written in. */
+/** Verifiers of webhooks by language; tests run them with the published vector. */
 const VERIFIERS = [
   ['TypeScript', 'typescript.ts'],
   ['Python', 'python.py'],
@@ -21,7 +21,7 @@ const VERIFIERS = [
 ] as const
 const EXAMPLES = new URL('../../examples/verify/', import.meta.url)
 
-/** A page of the docs before its frame. */
+/** A page of the docs without its frame. */
 interface DocsPage {
   readonly part: (typeof PARTS)[number]
   readonly view: string
@@ -29,8 +29,8 @@ interface DocsPage {
 }
 
 /**
- * `/docs`: how to begin, the API from the registry that makes the routes, webhooks, watches with the help of
- * every signal, events. Split so that no page is heavy.
+ * `/docs`: first steps, the API from the operations' registry, webhooks, watches with the help of every
+ * signal, events. Split so that no page is heavy. Long because each part of the docs has its routes here.
  */
 export function docsPage(server: FastifyInstance, app: App): void {
   const reference = ({ locale }: Translate) => apiReference(app, locale)

@@ -6,7 +6,7 @@ import { traceOf } from '#src/kernel/trace.ts'
 import type { App } from '#src/operations/define.ts'
 import { sendPage } from './layout.ts'
 
-/** A refusal or a failure as a page: what happened, what to do, and where to go on. */
+/** Answers with a refusal or a failure as a page: what happened, what to do, and links. */
 export function answerFailure(
   app: App,
   error: unknown,
@@ -31,7 +31,7 @@ export function answerFailure(
   })
 }
 
-/** What happened and what to do. A page belongs to no wallet: it is there or it is not. */
+/** Title and text of a problem. For a page, missing rights look like a missing page. */
 function words(t: Translate, problem: AppError) {
   const { code, details } = problem
   const values = { ...details.values, seconds: retryAfterOf(problem) ?? 0 }

@@ -3,7 +3,9 @@ import type { FastifyInstance, FastifyRequest } from 'fastify'
 
 const FORM_BYTES_MAX = 8192
 
-/** Lets the server read forms: what browsers post, and what mail programs post for one click. */
+/**
+ * Registers parsers of forms: those of browsers, and those of mail programs for one-click unsubscription.
+ */
 export function readForms(server: FastifyInstance): void {
   server.removeAllContentTypeParsers()
   server.register(formBody, { bodyLimit: FORM_BYTES_MAX })
@@ -15,15 +17,15 @@ export function readForms(server: FastifyInstance): void {
   )
 }
 
-/** A form's fields; none for a request without a form. */
+/** A form's fields; empty for a request without a form. */
 export function formOf(request: FastifyRequest): Readonly<Record<string, unknown>> {
   const { body } = request
   return typeof body === 'object' && body !== null ? { ...body } : {}
 }
 
 /**
- * Text fields of a small multipart body; files are left out, and a body that cannot be read has no fields. The
- * parser is Node's own, which takes linear time.
+ * Text fields of a small multipart body; files are skipped, and an unparsable body has no fields. Uses
+ * Node's parser, which takes linear time.
  *
  * @see RFC 7578
  */

@@ -24,10 +24,10 @@ import { getStats } from '#src/operations/stats.ts'
 import { REGISTRY } from '#src/watches/types/index.ts'
 import { sendPage } from './layout.ts'
 
-/** What most of those who run a data provider come for. */
+/** The sample event: the most frequent reason why operators of data providers come. */
 const SAMPLE_EVENT = 'fsp.ftso-commit'
 
-/** `/`: what this is, how a message looks, what it costs now, and the ways in. */
+/** `/`: description, sample message, present prices, and entry points. */
 export function homePage(server: FastifyInstance, app: App): void {
   server.get('/', async (request, reply) => {
     const [assets, stats] = await Promise.all([
@@ -49,7 +49,7 @@ export function homePage(server: FastifyInstance, app: App): void {
   })
 }
 
-/** The public figures; undefined while they cannot be had, which keeps nobody from the page. */
+/** The public figures; undefined while they are unavailable: the page is shown without them. */
 async function readStats(app: App) {
   try {
     return (await invoke(app, getStats, undefined, {})).output
@@ -62,14 +62,14 @@ async function readStats(app: App) {
   }
 }
 
-/** The bot's own page, or one place in it; undefined without a bot. */
+/** Link to the bot, optionally with a start parameter; undefined without a bot. */
 export function botUrl(app: App, start?: string): string | undefined {
   const bot = app.botUsername()
   if (bot === undefined) return undefined
   return start === undefined ? `https://t.me/${bot}` : `https://t.me/${bot}?start=${start}`
 }
 
-/** A message as people get it. */
+/** A sample message as people receive it. */
 function sample(app: App, t: Translate) {
   const { message } = exampleEnvelope(
     SAMPLE_EVENT,
@@ -88,7 +88,7 @@ function sample(app: App, t: Translate) {
   }
 }
 
-/** Where nothing costs credits, nobody watches them. */
+/** Watch types; without billing those of credits are omitted. */
 function watchTypes(app: App, t: Translate) {
   const shown = REGISTRY.filter(({ reads }) => reads === 'chain' || app.billing.enabled)
   return shown.map(({ name }) => ({
@@ -122,7 +122,7 @@ function costs(app: App, t: Translate, assets: readonly AssetState[]): readonly 
   ]
 }
 
-/** What can be paid with at this moment, and what brings more. */
+/** Payment assets available now, with bonuses. */
 function payments(
   { billing }: App,
   t: Translate,

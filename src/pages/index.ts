@@ -16,7 +16,7 @@ import { payPage } from './pay.ts'
 import { problemPages } from './problems.ts'
 import { unsubscribePage } from './unsubscribe.ts'
 
-/** Every page, in the order of its address. */
+/** Every page, ordered by path. */
 const PAGES = [
   homePage,
   docsPage,
@@ -30,8 +30,8 @@ const PAGES = [
 ]
 
 /**
- * The web front door: a Fastify plugin with every page, its styles and its security headers. All of it
- * stays inside the plugin; other routes of the server are not changed.
+ * Registers the web front door: a Fastify plugin with every page, its styles and security headers. Other
+ * routes of the server are unchanged.
  */
 export async function registerPages(
   server: FastifyInstance,

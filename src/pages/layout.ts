@@ -1,6 +1,6 @@
 /**
- * The shell of every page: language, direction, styles, menu. Pages work without any script; what they
- * show is rendered here, and everything that is put into a template is escaped.
+ * The frame of every page: language, direction, styles, menu. Pages work without scripts; they are rendered
+ * on the server, and all template values are escaped.
  */
 import { createHash } from 'node:crypto'
 import { readFileSync } from 'node:fs'
@@ -18,15 +18,12 @@ import {
 } from '#src/kernel/locale.ts'
 import type { App } from '#src/operations/define.ts'
 
-/** Where the styles and the mark are. */
+/** Folder of the styles and the logo. */
 export const ASSETS = fileURLToPath(new URL('./assets', import.meta.url))
-/** Where the pages' scripts are. */
+/** Folder of the pages' scripts. */
 export const SCRIPTS = fileURLToPath(new URL('./browser', import.meta.url))
 
-/**
- * Nothing but our own files, and no page of ours in a frame.
- *
- */
+/** Allows only this service's own files, and no page in a frame. */
 export const CONTENT_SECURITY_POLICY = {
   defaultSrc: ["'none'"],
   scriptSrc: ["'self'"],
@@ -38,16 +35,16 @@ export const CONTENT_SECURITY_POLICY = {
   frameAncestors: ["'none'"],
 }
 
-/** One page for the shell. */
+/** One page for the frame. */
 export interface Page {
-  /** What the link is for, if it knows a reader: asked before the browser's languages. */
+  /** Locale of the link's recipient, preferred over the browser's languages. */
   readonly locale?: Locale | undefined
   /** Name of the template in `views/`. */
   readonly view: string
-  /** What the template gets beside `t` and `lang`. */
+  /** Template data in addition to `t` and `lang`. */
   data(t: Translate): { readonly title: string } & Readonly<Record<string, unknown>>
   readonly status?: number
-  /** The address holds a code or a signature: nobody keeps the page. */
+  /** Whether the URL contains a code or a signature: then the page is not cached. */
   readonly secret?: boolean
 }
 
@@ -58,7 +55,7 @@ const styleVersion = createHash('sha256')
   .digest('hex')
   .slice(0, 8)
 
-/** The reader's language: `?lang=`, then what the link knows, then the browser's, then English. */
+/** The reader's locale: `?lang=`, then the link's, then the browser's, then English. */
 export function localeOf(request: FastifyRequest, known?: Locale): Locale {
   const { lang } = queryOf(request)
   if (isLocale(lang)) return lang
@@ -107,7 +104,7 @@ export function sendPage(
     .send(html)
 }
 
-/** Shortened addresses stay on one line, where they stand in a text. */
+/** Keeps shortened addresses in a text on one line. */
 function keepWhole(body: string): string {
   return body.replace(
     /0x[0-9A-Fa-f]{4}…[0-9A-Fa-f]{4}(?=[^<>]*<)/g,
@@ -115,7 +112,7 @@ function keepWhole(body: string): string {
   )
 }
 
-/** Links to our own pages that keep the language the reader chose by hand. */
+/** Builds links to other pages that keep the language the reader chose. */
 function linker(request: FastifyRequest): (path: string) => string {
   const { lang } = queryOf(request)
   return (path) => (isLocale(lang) ? `${path}?lang=${lang}` : path)
@@ -127,12 +124,12 @@ function hrefIn(request: FastifyRequest, locale: Locale): string {
   return `${pathOf(request)}?${new URLSearchParams({ ...others, lang: locale })}`
 }
 
-/** With one slash before it: two would name another host in a link. */
+/** Path with a single leading slash: two would name another host in a link. */
 function pathOf(request: FastifyRequest): string {
   return (request.url.split('?')[0] ?? '').replace(/^[/\\]*/, '/')
 }
 
-/** The parameters of the address that stand there once. */
+/** The query parameters that occur once. */
 export function queryOf(request: FastifyRequest): Readonly<Record<string, string>> {
   const search = request.url.split('?')[1] ?? ''
   return Object.fromEntries(new URLSearchParams(search))

@@ -3,26 +3,29 @@ import { RateLimiterMemory } from 'rate-limiter-flexible'
 import { networkOf } from '#src/kernel/network.ts'
 import { countOne, tooManyRequests } from '#src/kernel/rate-limit.ts'
 
-/** What pages let their readers do, and how often a minute. */
+/** Limits of readers' actions on pages, per minute. */
 const LIMITS = { challenge: 10, claim: 10, payment: 10, quote: 10, status: 120, act: 60 } as const
 
 export type PageAct = keyof typeof LIMITS
 
-/** Counts what a client's network does on pages. The counts are this process's own. */
+/** Rate limiter by client network. The counts are this process's own. */
 export interface PageLimits {
-  /** Counts one. @throws AppError rate_limited `rate_limited` when there were too many */
+  /**
+   * Counts one action.
+   * @throws AppError rate_limited `rate_limited` beyond the limit
+   */
   admit(act: PageAct, request: FastifyRequest): Promise<void>
   /**
-   * Runs what may be done often and may not fail often: it counts until it has succeeded.
+   * Runs an action that may often succeed but not often fail: it is counted until it has succeeded.
    *
-   * @throws AppError rate_limited `rate_limited` when too many failed or are in hand, and what `run` throws
+   * @throws AppError rate_limited `rate_limited` when too many failed or are running; errors of `run`
    */
   guard<T>(act: PageAct, request: FastifyRequest, run: () => Promise<T>): Promise<T>
 }
 
 const WINDOW_SECONDS = 60
 
-/** Limits with nothing counted yet. */
+/** Creates limits without counts. */
 export function createPageLimits(): PageLimits {
   const limiters = new Map(
     Object.entries(LIMITS).map(([act, points]) => [

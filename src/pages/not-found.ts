@@ -1,7 +1,7 @@
 import type { FastifyInstance } from 'fastify'
 import { AppError } from '#src/kernel/errors.ts'
 
-/** Every address that is none: a page for whoever reads HTML, the server's own refusal for programs. */
+/** Answers unknown URLs: a page for browsers, the server's own refusal for programs. */
 export function nowherePage(server: FastifyInstance): void {
   server.get('/*', async (request, reply) => {
     const { url, headers } = request

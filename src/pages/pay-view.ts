@@ -17,35 +17,35 @@ import { botUrl } from './home.ts'
 import type { RefusalView } from './refusal-page.ts'
 import { walletApps } from './wallet-apps.ts'
 
-/** What the pay page is made of. */
+/** Input of the pay page. */
 export interface PayPage {
   readonly topup: Topup
-  /** What is left of one that was paid in part, as long as it can be paid. */
+  /** Remainder of a partly paid top-up, as long as it can be paid. */
   readonly rest: Topup | undefined
   readonly now: Date
-  /** The asset is not taken right now. */
+  /** Whether the asset is paused. */
   readonly isPaused: boolean
-  /** What can be paid with instead, where its own asset cannot be quoted now. */
+  /** Other available assets, if its own cannot be quoted now. */
   readonly others: readonly string[]
-  /** The chain it is paid on does not answer. */
+  /** Whether the chain of the payment is unreachable. */
   readonly isSilent: boolean
   readonly receipts: readonly Receipt[]
-  /** It is over and can be quoted anew. */
+  /** Whether it has expired and can be renewed. */
   readonly canRenew: boolean
-  /** Address of the QR code's image. */
+  /** Data URL of the QR code. */
   readonly qr: string
-  /** Why there is no new quote. */
+  /** Reason why it could not be renewed. */
   readonly refusal: RefusalView | undefined
 }
 
-/** States in which nothing is on its way that would pay it. */
+/** States without a payment on its way. */
 const PAYABLE: readonly TopupStatus[] = ['draft', 'failed', 'rejected']
-/** The way of a payment, in order. */
+/** States of a payment, in order. */
 const PROGRESS = ['submitted', 'confirming', 'credited'] as const
-/** Seconds before the end at which a reader who cannot see the clock is told. */
+/** Remaining seconds at which the time is announced to screen readers. */
 const ANNOUNCED_SECONDS = [300, 60] as const
 
-/** What the pay page shows. */
+/** Template data of the pay page. */
 export function payView(app: App, t: Translate, page: PayPage) {
   const { topup, rest, now, isPaused, canRenew } = page
   const isUnpaid = rest !== undefined || (PAYABLE.includes(topup.status) && now < topup.expiresAt)
@@ -83,7 +83,7 @@ export function payView(app: App, t: Translate, page: PayPage) {
     receipt: receiptRows(t, page),
     qr: page.qr,
     xrpLink: topup.destinationTag === null ? undefined : due.pageQr,
-    // One that nobody knows has not failed: whoever sent it is not asked to pay again.
+    // An unknown transaction has not failed: its sender must not be asked to pay again.
     failedTx: topup.reason === NOT_FOUND ? null : topup.txHash,
     apps: walletApps(topup.page),
     address: topup.page,
@@ -114,7 +114,7 @@ function aboutLine(t: Translate, { credits, bonusCredits, wallet }: Topup): stri
   return t('pages:pay.about.bonus', { ...values, bonus })
 }
 
-/** What it costs in all and by the unit, and how long that holds. */
+/** The price in total and per unit, and its validity. */
 function priceLine(t: Translate, { credits, amount, asset, decimals, expiresAt }: Topup): string {
   const usd = { units: BigInt(credits), decimals: 3, symbol: 'USD' }
   const perUnit = credits / 1000 / Number(formatUnits(amount, decimals))
@@ -126,7 +126,7 @@ function priceLine(t: Translate, { credits, amount, asset, decimals, expiresAt }
   })
 }
 
-/** The time that is left, for the page's script to count. */
+/** Remaining time, counted down by the page's script. */
 function countdown(t: Translate, { expiresAt }: Topup, now: Date) {
   return {
     seconds: Math.max(1, Math.ceil((expiresAt.getTime() - now.getTime()) / 1000)),
@@ -137,7 +137,7 @@ function countdown(t: Translate, { expiresAt }: Topup, now: Date) {
   }
 }
 
-/** Where the payment stands, in one sentence or two. */
+/** State of the payment, in one sentence or two. */
 export function statusLine(t: Translate, topup: Topup): string {
   const { status, wallet, creditedCredits, confirmations, requiredConfirmations } = topup
   if (status === 'draft' && topup.reason === NOT_FOUND) return notFound(t, topup)
@@ -152,19 +152,19 @@ export function statusLine(t: Translate, topup: Topup): string {
   })
 }
 
-/** The transaction that was named is known to nobody: it may be mistyped. */
+/** Text for a named transaction that no endpoint knows: it may be mistyped. */
 function notFound(t: Translate, { txHash }: Topup): string {
   return t('pages:pay.notFound', { hash: id(shortAddress(txHash ?? '')) })
 }
 
-/** Our own reasons and what a payer can help in words; what else a contract said as it said it. */
+/** Known reasons as a sentence; other revert reasons verbatim. */
 function reasonText(t: Translate, reason: string | null) {
   if (reason === null) return ''
   const key = `pages:pay.reason.${payerProblem(reason) ?? reason}`
   return hasText(key) ? t(builtKey(key)) : id(reason)
 }
 
-/** What is particular about what was paid. */
+/** Remarks about the payment. */
 function remarks(t: Translate, { topup, rest, receipts }: PayPage): readonly string[] {
   const { status, paidAmount, amount, expiresAt } = topup
   if (status === 'expired' && topup.reason === NOT_FOUND) return [notFound(t, topup)]
@@ -184,7 +184,7 @@ function restLine(t: Translate, rest: Topup): string {
   return t('pages:pay.rest', { rest: shown(t, rest, rest.amount), time })
 }
 
-/** The way of a payment that has been seen; nothing before. */
+/** Progress of a seen payment; undefined before. */
 function progress(t: Translate, { status, confirmations, requiredConfirmations }: Topup) {
   const order: readonly TopupStatus[] = PROGRESS
   const at = order.indexOf(status)
@@ -199,12 +199,12 @@ function progress(t: Translate, { status, confirmations, requiredConfirmations }
   }))
 }
 
-/** An amount to read, rounded. */
+/** An amount for reading, rounded. */
 function shown(t: Translate, { asset, decimals }: Topup, units: bigint): string {
   return formatAmount({ units, decimals, symbol: asset }, t.locale)
 }
 
-/** An amount to pay, to the last digit. */
+/** An amount for paying, with all digits. */
 function exact({ asset, decimals }: Topup, units: bigint): string {
   return `${formatUnits(units, decimals)}\u00a0${asset}`
 }
@@ -212,15 +212,15 @@ function exact({ asset, decimals }: Topup, units: bigint): string {
 interface Row {
   readonly label: string
   readonly value: string
-  /** What is copied, where that makes sense; the value itself where nothing is said. */
+  /** Text for the copy button, null without one; the value by default. */
   readonly copy?: string | null
   readonly href?: string
   readonly isBig?: boolean
-  /** Words of the reader's language, which run in its direction. */
+  /** Whether the value is prose in the reader's language and direction. */
   readonly isText?: boolean
 }
 
-/** Everything to pay by hand with. */
+/** Rows with all details for a manual payment. */
 function details(t: Translate, topup: Topup): readonly Row[] {
   const { amount, decimals, payTo, approval, transaction, destinationTag, handle } = topup
   const { contractWallet } = topup
@@ -234,7 +234,7 @@ function details(t: Translate, topup: Topup): readonly Row[] {
     ...(isToken
       ? [
           { label: t('pages:pay.details.token'), value: approval.token },
-          // Tokens that are sent straight to it would not count: it is there to be compared.
+          // Tokens sent directly to the contract would be lost: it is shown for comparison only.
           { label: t('pages:pay.details.contract'), value: payTo, copy: null },
           { label: t('pages:pay.details.units'), value: String(amount) },
         ]
@@ -255,7 +255,7 @@ function details(t: Translate, topup: Topup): readonly Row[] {
   ]
 }
 
-/** What was paid and what it brought. A payment that failed is named, too. */
+/** Rows of the payments and their credits, with a failed one. */
 function receiptRows(t: Translate, { topup, receipts }: PayPage): readonly Row[] {
   const isXrp = topup.destinationTag !== null
   const link = (txHash: string) =>
@@ -291,7 +291,7 @@ function receiptRows(t: Translate, { topup, receipts }: PayPage): readonly Row[]
   ])
 }
 
-/** What the page's script hands to a wallet. */
+/** Data that the page's script passes to a wallet. */
 function walletData(topup: Topup) {
   const { asset, decimals, transaction, contractWallet, approval, chainId, amount } = topup
   return JSON.stringify({
@@ -316,7 +316,7 @@ function walletData(topup: Topup) {
   })
 }
 
-/** Sentences of the wallet's part as HTML, with places that its script fills. */
+/** Sentences of the wallet part as HTML, with placeholders that its script fills. */
 function walletTexts(t: Translate, topup: Topup) {
   const place = (name: string) => html(`<bdi data-fill="${name}"></bdi>`)
   const chain = CHAIN_NAME

@@ -23,8 +23,8 @@ interface Route {
 }
 
 /**
- * `/pay/<handle>`: how to pay a top-up and where it stands, for whoever holds the link. A payment is
- * found by itself; naming its transaction only makes that quicker. A quote that is over can be had anew.
+ * `/pay/<handle>`: payment instructions and state of a top-up, for holders of the link. Payments are found
+ * automatically; naming the transaction only speeds that up. An expired quote can be renewed.
  */
 export function payPage(server: FastifyInstance, app: App, limits: PageLimits): void {
   server.get<Route>('/pay/:handle', async (request, reply) => {
@@ -49,7 +49,7 @@ export function payPage(server: FastifyInstance, app: App, limits: PageLimits): 
     answerScript(request, reply, async () => {
       const { handle, wallet } = await get(app, request)
       await limits.admit('payment', request)
-      // Who knows the handle may name a transaction that pays it: what pays is public on the chain.
+      // A holder of the handle may name a transaction that pays it: payments are public on the chain.
       const owner = { wallet, scopes: ['read', 'write'], via: 'page' } as const
       const { output } = await invoke(app, confirmTopup, owner, {
         params: { handle },
@@ -82,7 +82,7 @@ function sendGone(app: App, request: FastifyRequest, reply: FastifyReply): Fasti
   })
 }
 
-/** What the chain shows anyway, and the sentence for it; nothing else of the wallet. */
+/** State of the payment as the chain shows it, with its sentence; no other data of the wallet. */
 function publicFacts(t: Translate, topup: Topup) {
   return {
     status: topup.status,
@@ -102,7 +102,7 @@ function publicFacts(t: Translate, topup: Topup) {
   }
 }
 
-/** A new quote has a page of its own. */
+/** Renews an expired quote and redirects to the new page. */
 async function renew(
   app: App,
   limits: PageLimits,
@@ -133,7 +133,7 @@ async function sendTopup(
   refusal?: RefusalView,
 ): Promise<FastifyReply> {
   const now = app.clock.now()
-  // While another payment is on its way nobody is asked for what it may have paid.
+  // While another payment is on its way the remainder is not requested.
   const isPaying = await hasOpenPayment(app, topup.handle)
   const rest = isPaying ? undefined : restOf(topup, now)
   const [{ paused, silent, others }, receipts, canRenew, qr] = await Promise.all([
@@ -153,8 +153,8 @@ async function sendTopup(
 }
 
 /**
- * What is known of paying with its asset now; what the chain does not say is not held against it. Where it
- * cannot be had, what can.
+ * Availability of the top-up's asset; while the chain does not answer it counts as available. If it is not,
+ * the other available assets.
  */
 async function paymentStatus({ paymentOptions, billing }: App, { asset }: Topup) {
   const states = (await paymentOptions.list()).map(

@@ -7,7 +7,7 @@ import { problemBody } from '#src/operations/problem.ts'
 import { apiReference } from './api-reference.ts'
 import { queryOf, sendPage } from './layout.ts'
 
-/** Believable values where a code's text has placeholders. */
+/** Example values for the placeholders of problem texts. */
 const EXAMPLES: { readonly [Code in ErrorCode]?: TextValues } = {
   insufficient_scope: { scope: 'write' },
   terms_not_accepted: { version: '2026-11' },
@@ -29,7 +29,7 @@ const EXAMPLES: { readonly [Code in ErrorCode]?: TextValues } = {
 }
 const EXAMPLE_REFERENCE = '6f1c2a9e-3b1d-4f0a-9c55-2f8f5d1f7f10'
 
-/** `/problems` and `/problems/<code>`: what `type` of an error leads to. */
+/** `/problems` and `/problems/<code>`: the URLs in an error's `type`. */
 export function problemPages(server: FastifyInstance, app: App): void {
   server.get('/problems', (request, reply) =>
     sendPage(app, request, reply, { view: 'problems', data: (t) => index(t) }),

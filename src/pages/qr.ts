@@ -1,6 +1,6 @@
 import qrcode from 'qrcode'
 
-/** A QR code as the address of an image: its quiet zone and error correction are those of screens 9.3. */
+/** A QR code as a data URL, with quiet zone and medium error correction. */
 export async function qrImage(text: string): Promise<string> {
   const options = { type: 'svg', errorCorrectionLevel: 'M', margin: 4 } as const
   const svg = await qrcode.toString(text, options)

@@ -5,7 +5,7 @@ import { AppError, ERROR_STATUS, retryAfterOf } from '#src/kernel/errors.ts'
 import type { Locale } from '#src/kernel/locale.ts'
 import { localeOf } from './layout.ts'
 
-/** Whether a page's own script asks, which reads an answer itself. */
+/** Whether the request comes from a page's script, which reads JSON. */
 export function isScript({ headers }: FastifyRequest): boolean {
   return headers.accept === 'application/json'
 }
@@ -15,17 +15,17 @@ function sendFacts(reply: FastifyReply, facts: object): FastifyReply {
   return reply.header('cache-control', 'no-store').send(facts)
 }
 
-/** A refusal as a page tells it. */
+/** A refusal in the words of a page. */
 export interface RefusalView {
   readonly code: string
-  /** What happened and what to do, in one or two sentences. */
+  /** The problem and the remedy, in one or two sentences. */
   readonly text: string
 }
 
 /**
- * What a refusal says in the reader's language.
+ * Text of a refusal in the reader's locale.
  *
- * @throws whatever is none
+ * @throws the error if it is not a refusal
  */
 export function refusalOf(error: unknown, locale: Locale): RefusalView {
   if (!(error instanceof AppError) || error.kind === 'internal') throw error
@@ -33,9 +33,9 @@ export function refusalOf(error: unknown, locale: Locale): RefusalView {
 }
 
 /**
- * Runs what a script asked for and answers with its result, or with why it was refused.
+ * Runs a script's request and answers with its result or refusal.
  *
- * @throws whatever is no refusal
+ * @throws errors other than refusals
  */
 export async function answerScript(
   request: FastifyRequest,

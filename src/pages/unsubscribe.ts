@@ -22,7 +22,7 @@ interface Route {
 
 /**
  * `/unsubscribe/<code>`: the reader of a mailbox ends its mail. Only the POST changes anything; a mail
- * program's one click ends all of it without a question.
+ * program's one-click request ends all mail without a question.
  *
  * @see RFC 8058
  */
@@ -113,7 +113,7 @@ function done(
   result: {
     readonly subscription: Subscription
     readonly outcome: UnsubscribeOutcome
-    /** What a limit goes back to. */
+    /** The previous limit, for undoing. */
     readonly undo?: Severity | undefined
   },
 ): FastifyReply {

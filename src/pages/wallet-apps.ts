@@ -1,4 +1,4 @@
-/** Wallet apps that open a page inside themselves, where their wallet is at hand. */
+/** Wallet apps with a browser of their own, which gives pages access to the wallet. */
 const APPS: readonly { readonly name: string; link(url: URL): string }[] = [
   {
     name: 'MetaMask',
@@ -11,7 +11,7 @@ const APPS: readonly { readonly name: string; link(url: URL): string }[] = [
   },
 ]
 
-/** Links that open a page of ours in a wallet app on the same phone. */
+/** Links that open a page in a wallet app on the same phone. */
 export function walletApps(address: string): readonly { name: string; href: string }[] {
   const url = new URL(address)
   return APPS.map(({ name, link }) => ({ name, href: link(url) }))

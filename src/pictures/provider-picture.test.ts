@@ -5,7 +5,7 @@ import { drawProvider } from './provider-picture.ts'
 const LAST = 1_519_400
 const AS_OF = new Date('2026-11-20T14:05:12.000Z')
 
-/** A provider whose cells are given by the round's place from the newest on and its row. */
+/** A provider whose cells are given by the round's index from the newest on and its row. */
 function view(
   rounds: number,
   cellOf: (back: number, row: number) => RoundCell,
@@ -38,9 +38,9 @@ function view(
 }
 
 const dark20 = { rounds: 20, palette: 'dark' } as const
-/** What is written and what is drawn. */
+/** The texts and shapes of a drawing. */
 const texts = (svg: string) => [...svg.matchAll(/<text[^>]*>([^<]*)</g)].map(([, text]) => text)
-/** The shape of the cell with a state: all that is drawn but for colours. */
+/** The shape of a state's cell, without colours. */
 const shapeOf = (state: RoundCell) =>
   drawProvider(
     view(20, () => state),
@@ -91,7 +91,7 @@ describe('the picture of a provider', () => {
     const facts = view(5, () => 'ok')
     const gone = { ...facts, rounds: facts.rounds.filter(({ id }) => id !== LAST - 2) }
     const count = (svg: string) => svg.split('<circle').length - 1
-    // Fifteen rounds and one, five rows each, beside the circle of what is not registered yet.
+    // Fifteen rounds of five rows, beside the circle of the missing registration.
     expect(count(drawProvider(facts, dark20))).toBe(15 * 5 + 1)
     expect(count(drawProvider(gone, dark20))).toBe(16 * 5 + 1)
   })

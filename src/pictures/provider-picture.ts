@@ -1,11 +1,11 @@
 /**
- * The last rounds of a provider as a drawing. Pure. It holds protocol names, digits and drawn marks only,
- * so that one drawing serves every language.
+ * Drawing of a provider's last rounds. Pure. It contains only protocol names, digits and marks, so that one
+ * drawing serves every language.
  */
 import { HOUR_SECONDS } from '#src/kernel/durations.ts'
 import type { ProviderView, RoundCell } from '#src/watches/provider-view.ts'
 
-/** Rounds a picture can have: with marks, or as narrow bars. */
+/** Numbers of rounds: with marks, or as narrow bars. */
 export const PICTURE_ROUNDS = [20, 100] as const
 export type PictureRounds = (typeof PICTURE_ROUNDS)[number]
 
@@ -17,7 +17,7 @@ interface Colours {
   readonly border: string
   readonly text: string
   readonly muted: string
-  /** Of a cell and of the mark in it. */
+  /** Colours of a cell and its mark. */
   readonly cells: Readonly<Record<RoundCell, readonly [cell: string, mark: string, edge?: string]>>
 }
 
@@ -53,7 +53,7 @@ const LIGHT: Colours = {
   },
 }
 
-/** The same as style sheets name them: pages follow the reader's theme. */
+/** Colours as CSS variables, because pages follow the reader's theme. */
 const PAGE: Colours = {
   card: 'none',
   border: 'none',
@@ -77,7 +77,7 @@ function named(state: string): readonly [string, string, string] {
 
 const PALETTES: Readonly<Record<Palette, Colours>> = { dark: DARK, light: LIGHT, page: PAGE }
 
-/** The duties of a round, as rows from above, the FDC's a little apart. */
+/** The duties of a round, as rows from the top, the FDC's a little apart. */
 const ROWS = [
   { label: 'commit', y: 168, of: ({ ftso }: Round) => ftso.commit },
   { label: 'reveal', y: 232, of: ({ ftso }: Round) => ftso.reveal },
@@ -94,7 +94,7 @@ const CELL = 44
 const GRID_X = 260
 const GRID_WIDTH = WIDTH - PADDING - GRID_X
 const STALE_OPACITY = 0.6
-/** Of three digits. */
+/** Width of a tick label with three digits. */
 const TICK_WIDTH = 54
 const FONT = 'DejaVu Sans, sans-serif'
 
@@ -110,10 +110,9 @@ const MARKS: Readonly<Record<RoundCell, string>> = {
 }
 
 /**
- * Draws the rounds of a provider, the newest at the right, and how it stands. The same bytes for the
- * same facts.
+ * Draws a provider's rounds, the newest at the right, and its state. Deterministic.
  *
- * @param rounds how many columns there are; rounds of which nothing is known are empty circles
+ * @param rounds number of columns; rounds without data are empty circles
  */
 export function drawProvider(
   view: ProviderView,
@@ -128,7 +127,7 @@ export function drawProvider(
     `<g${view.stale ? ` opacity="${STALE_OPACITY}"` : ''}>${columns(view, rounds, colours)}</g>`,
     ...(grid === undefined ? [tiles(view, colours)] : []),
   ]
-  // On a page the table beside it says the same in words.
+  // On a page the table beside it has the same content as text.
   const about = grid === undefined ? `font-family="${FONT}"` : 'aria-hidden="true"'
   return `<svg xmlns="http://www.w3.org/2000/svg" viewBox="${box}" ${about}>${parts.join('')}</svg>`
 }
@@ -214,7 +213,7 @@ function wideCell(x: number, y: number, state: RoundCell, { cells }: Colours): s
   return `<g transform="translate(${x} ${y})">${square}${markOf(state, mark)}</g>`
 }
 
-/** A mark in its colour, filled or drawn. */
+/** A mark in its colour, filled or stroked. */
 function markOf(state: RoundCell, colour: string): string {
   const isFilled = MARKS[state].includes('class="f"')
   const drawn = MARKS[state].replace(' class="f"', '')
@@ -223,7 +222,7 @@ function markOf(state: RoundCell, colour: string): string {
   return drawn.replace('/>', ` ${paint}/>`)
 }
 
-/** A bar without room for a mark; below what is not fine stands a dot, so that colour is not alone. */
+/** A bar without room for a mark; a dot below marks a problem, so that colour is not the only sign. */
 function narrowCell(
   x: number,
   y: number,
@@ -304,12 +303,12 @@ function tile(index: number, { border, text: strong, muted }: Colours, content: 
   ].join('')
 }
 
-/** Such as `0.31` or `3.1e-9`. */
+/** A probability such as `0.31` or `3.1e-9`. */
 function chance(probability: number): string {
   return probability >= 0.01 ? probability.toFixed(2) : probability.toExponential(1)
 }
 
-/** Full hours until registration for the next reward epoch opens; undefined when that is not known. */
+/** Full hours until registration for the next reward epoch opens; undefined when unknown. */
 export function hoursToRegistration({
   registrationOpensAt,
   asOf,
