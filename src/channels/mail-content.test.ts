@@ -29,7 +29,7 @@ describe('alertMail', () => {
         'Address: 0x3f12b8aC9d2e7F4b6A1c5D8e0F9a7B3c2d1eA91c',
         'Now: 242.5 FLR',
         '',
-        'See the alert',
+        'View alert',
         'https://watchdog.example.org/a/abc123',
         '',
         'What to do',
@@ -38,8 +38,8 @@ describe('alertMail', () => {
         'wallet.',
         '',
         '---',
-        'Sent to \u2068ops@example.org\u2069 because 0x3f12…A91c chose it.',
-        'Stop these mails',
+        'Sent to \u2068ops@example.org\u2069 at the request of the wallet 0x3f12…A91c.',
+        'Unsubscribe',
         'https://watchdog.example.org/unsubscribe/xyz',
         '',
       ].join('\n'),
@@ -76,7 +76,7 @@ describe('alertMail', () => {
 
   test('offers no way to stop where there is none', () => {
     const { html, text } = alertMail(envelopeOf(), { ...reader, unsubscribeUrl: undefined })
-    expect(html + text).not.toContain('Stop these mails')
+    expect(html + text).not.toContain('Unsubscribe')
   })
 
   test('breaks lines at 72 columns, but no link', () => {
@@ -131,7 +131,7 @@ describe('alertMail', () => {
       expect(text).toContain(`${line}\n${page}\n`)
       expect(html).toContain(`href="${page}"`)
     }
-    expect(html + text).not.toContain('See the alerts')
+    expect(html + text).not.toContain('View alerts')
   })
 
   test('of a summary has its own subject and names at most twenty', () => {
@@ -170,7 +170,7 @@ describe('alertMail', () => {
     )
     expect(subject).toBe('🎟 3 slots end on 20 Jan')
     expect(text).toContain('Open\nhttps://watchdog.example.org/x\n')
-    expect(html + text).not.toMatch(/Renew<|1:slots|See the alert/)
+    expect(html + text).not.toMatch(/Renew<|1:slots|View alert/)
   })
 
   test('keeps subject, size and markup whatever the message holds', () => {
@@ -223,16 +223,16 @@ describe('confirmationMail', () => {
         '',
         'Send Watchdog alerts to \u2068ops@example.org\u2069?',
         '',
-        'Asked for by 0x3f12…A91c on Nov 20, 2026, 14:02\u00a0UTC+1.',
+        'Requested by the wallet 0x3f12…A91c on Nov 20, 2026, 14:02\u00a0UTC+1.',
         '',
-        'Answer',
+        'Confirm or decline',
         'https://watchdog.example.org/confirm/abc',
         '',
-        'The link works for 24 hours, until Nov 21, 2026, 14:02\u00a0UTC+1. Without a',
-        'confirmation no alert is sent.',
+        'The link is valid for 24 hours, until Nov 21, 2026, 14:02\u00a0UTC+1. No alerts',
+        'are sent until you confirm.',
         '',
         '---',
-        'If you do not know this wallet, no action is needed.',
+        'If you do not recognize this wallet, you can ignore this e-mail.',
         '',
       ].join('\n'),
     )

@@ -478,7 +478,7 @@ describe('a watch that is deleted', () => {
     expect(oneLine(room.chatTexts().at(-1))).toMatch(/^⚪ .*: 2 alerts .* · closed 12:00/)
     const code = alertUrl(room.app, { alertId: id, recipientId: null }).split('/').at(-1) ?? ''
     const { body } = await room.server.inject({ url: `/a/${code}` })
-    expect(body).toContain('its watch was deleted')
+    expect(body).toContain('the watch was deleted')
   })
 })
 

@@ -281,7 +281,7 @@ describe('a webhook', () => {
     receiver.answerNext(410)
     await chat.press('Test')
     expect(chat.last().text).toContain('Off since')
-    expect(chat.last().text).toContain('It answered that it is gone for good (410).')
+    expect(chat.last().text).toContain('The endpoint reported that it is gone (HTTP 410).')
     world.clock.advance(60)
     await alerts.fire(watch, { event: COMMIT })
     await chat.say(`/start r${id}`)

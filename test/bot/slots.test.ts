@@ -61,7 +61,7 @@ describe('/slots', () => {
       await ann.say('/start slots')
       expect(says(ann)).toContain('Slots · 2 of 2 used')
       expect(says(ann)).toContain(
-        'Suspended until there is a slot: \u2068Three <b>\u2069 and \u2068Four\u2069',
+        'Suspended until a slot is free: \u2068Three <b>\u2069 and \u2068Four\u2069',
       )
       expect(says(ann)).toContain('Subscription 1: 2 slots until Dec 20, 2026')
       expect(ann.labels()).toContainEqual(['Subscriptions', 'Top up'])

@@ -435,7 +435,7 @@ describe('a payment', () => {
     )
     await world.confirmAll()
     await world.follow()
-    expect(says(ann)).toContain('Not credited. The payment came in another asset.')
+    expect(says(ann)).toContain('Not credited. The payment was made in another asset.')
     expect(says(ann)).toContain(`Payment reference: ${quote.handle.slice(0, 6)}…`)
     expect(ann.labels()).toEqual([['New quote'], ['‹ Menu']])
   })
@@ -548,7 +548,7 @@ describe('Paid already', () => {
     await world.devnet.mine(2, 1)
     await ann.press('Paid already')
     await ann.say(hash)
-    expect(says(ann)).toContain('Not credited. The payment carries no known payment reference.')
+    expect(says(ann)).toContain('Not credited. The payment has no known payment reference.')
     await world.pay(quote)
     await world.confirmAll()
     await world.follow(60)
@@ -562,7 +562,7 @@ describe('Paid already', () => {
     await world.contracts.setPaused(false)
     await ann.press('Paid already')
     await ann.say(hash)
-    expect(says(ann)).toContain('nothing was paid. Reason: payments this way are paused right now.')
+    expect(says(ann)).toContain('nothing was paid. Reason: this payment method is paused.')
     expect(ann.labels()).toEqual([['Pay in browser'], ['New quote'], ['‹ Menu']])
   })
 
@@ -574,7 +574,9 @@ describe('Paid already', () => {
     const elsewhere = await contracts.sendNative(from, carol.account.address, 1n, quote.handle)
     await ann.press('Paid already')
     await ann.say(elsewhere.hash)
-    expect(says(ann)).toContain('Not credited. The transaction paid nothing to this service.')
+    expect(says(ann)).toContain(
+      'Not credited. The transaction contains no payment to this service.',
+    )
     expect(says(ann)).toContain('Nothing has arrived here')
     expect(says(ann)).not.toContain('recorded')
     await ann.press('Paid already')

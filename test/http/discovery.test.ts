@@ -132,7 +132,7 @@ describe('GET /openapi.json', () => {
     for (const name of names) expect(properties[name].description).toMatch(/\.$/)
     for (const open of ['data', 'renderedMessage']) {
       expect(properties[open].additionalProperties).not.toBe(false)
-      expect(properties[open].description).toContain('Accept properties you do not know.')
+      expect(properties[open].description).toContain('Accept unknown properties.')
     }
     expect(post.description).toContain('Receivers must accept properties they do not know')
     expect(WebhookPayload.safeParse(media.example).error).toBeUndefined()

@@ -72,8 +72,8 @@ describe('a mailbox whose reader refused', () => {
       {
         recipientId: chat,
         kind: 'refused',
-        title: '\u2068Night shift\u2069 refuses mails',
-        body: `The reader of \u2068${target}\u2069 does not want them. The recipient was removed; nothing is sent there.`,
+        title: '\u2068Night shift\u2069 declined e-mails',
+        body: `The owner of \u2068${target}\u2069 declined. The recipient was removed, and nothing is sent to this address.`,
         buttons: [[{ label: 'Recipients' }]],
       },
     ])
@@ -93,11 +93,11 @@ describe('a destination that was added', () => {
         glyph: '🔗',
         title: `A chat was linked to ${wallet.slice(0, 6)}…${wallet.slice(-4)}`,
         body: [
-          '\u2068Ann\u2069, private chat. It can: receive alerts, manage watches.',
+          '\u2068Ann\u2069, private chat. The chat can: receive alerts, manage watches.',
           'Made Nov 20, 2026, 12:00\u00a0UTC.',
-          'If you do not recognize this, remove it and revoke your tokens.',
+          'If you do not recognize this change, remove the recipient and revoke your API tokens.',
         ].join('\n'),
-        buttons: [[{ label: 'Remove it…', url: `https://t.me/watchdog_test_bot?start=r${chat}` }]],
+        buttons: [[{ label: 'Remove…', url: `https://t.me/watchdog_test_bot?start=r${chat}` }]],
       },
     ])
   })
@@ -147,8 +147,8 @@ describe('a destination that was added', () => {
         body: expect.stringContaining(words),
         buttons: [
           [
-            { label: 'Fine', act: '1:close' },
-            { label: 'Remove it…', act: `1:rec.delete:${id.toString(36)}` },
+            { label: 'It was me', act: '1:close' },
+            { label: 'Remove…', act: `1:rec.delete:${id.toString(36)}` },
           ],
         ],
       },
@@ -161,7 +161,7 @@ describe('a destination that was added', () => {
     await configureChannel(room.deps, owner.caller, setup)
     await configureChannel(room.deps, owner.caller, setup)
     expect((await notices(notified)).map(({ body }) => body.split('\n')[0])).toEqual([
-      expect.stringMatching(/for all watches that name no recipients\.$/),
+      expect.stringMatching(/for all watches without recipients of their own\.$/),
     ])
   })
 
@@ -226,7 +226,7 @@ describe('a destination that is off', () => {
         severity: 'warning',
         title: '\u2068Pager hook\u2069 is off',
         body: [
-          'It failed for 5 days. Last answer: 503.',
+          'Delivery failed for 5 days. Last response: 503.',
           'Nothing has been delivered since Nov 20, 2026, 12:00\u00a0UTC.',
         ].join('\n'),
         buttons: [
@@ -245,7 +245,7 @@ describe('a destination that is off', () => {
     await forget()
     await record(failed(id, { reason: 'gone', disable: 'disabled' }))
     expect((await notices(notified))[0]?.body).toContain(
-      'It answered that it is gone for good (410).',
+      'The endpoint reported that it is gone (HTTP 410).',
     )
   })
 
@@ -260,8 +260,8 @@ describe('a destination that is off', () => {
       room.clock.advance(1)
     }
     expect((await notices(notified)).map(({ body }) => body.split('\n')[0])).toEqual([
-      'It refused for good. Reason: odd {{reason}}.',
-      'It refused for good. Reason: failing.',
+      'The destination permanently rejected the message. Reason: odd {{reason}}.',
+      'The destination permanently rejected the message. Reason: failing.',
     ])
   })
 
@@ -273,8 +273,8 @@ describe('a destination that is off', () => {
     expect(await notices(notified)).toMatchObject([
       {
         recipientId: mailbox,
-        title: 'The chat “\u2068Ann\u2069” is off',
-        body: expect.stringContaining('The bot was blocked there.'),
+        title: 'Delivery off: “\u2068Ann\u2069”',
+        body: expect.stringContaining('The bot was blocked in this chat.'),
       },
     ])
   })
@@ -293,10 +293,10 @@ describe('a destination that is off', () => {
       {
         recipientId: chat,
         title: '\u2068Ops\u2069 is off',
-        body: expect.stringContaining('The reader ended these mails.'),
+        body: expect.stringContaining('The recipient unsubscribed.'),
         buttons: [
           [
-            { label: 'Repair', act: `1:rec.card:${mailbox.toString(36)}` },
+            { label: 'Fix', act: `1:rec.card:${mailbox.toString(36)}` },
             { label: 'Status', act: '1:status' },
           ],
         ],

@@ -25,6 +25,6 @@ test('a webhook that says it is gone is told with what is kept for it, once', as
   await outbox.deliver()
   const all = await notices(notified())
   expect(all).toMatchObject([{ recipientId: chat, kind: 'destination-off' }])
-  expect(all[0]?.body).toContain('It answered that it is gone for good (410).')
+  expect(all[0]?.body).toContain('The endpoint reported that it is gone (HTTP 410).')
   expect(all[0]?.body).toContain('alerts are kept.')
 })

@@ -29,8 +29,8 @@ test('a chat that was linked is shown in the mailbox, with a way to remove it', 
   expect(world.inbox.mails).toHaveLength(1)
   const [mail] = world.inbox.mails
   expect(mail?.subject).toContain('A chat was linked to 0x')
-  expect(mail?.text).toContain('private chat. It can: receive alerts, manage watches.')
-  expect(mail?.text).toContain('Remove it…')
+  expect(mail?.text).toContain('private chat. The chat can: receive alerts, manage watches.')
+  expect(mail?.text).toContain('Remove…')
   expect(mail?.text).toMatch(new RegExp(`https://t\\.me/${BOT_NAME}\\?start=r\\d+`))
   expect(mail?.html).not.toContain('rec.delete')
 })
@@ -48,7 +48,7 @@ test('slots that end are shown in the chat, in the mailbox once the chat is off,
     return last?.text?.startsWith('🎟️') === true ? last : undefined
   })
   expect(message.text).toBe(
-    '🎟️ 3 slots end on Dec 20, 2026\n\nNo watch stops: the other slots are enough.',
+    '🎟️ 3 slots end on Dec 20, 2026\n\nNo watch will be suspended: your other slots are enough.',
   )
   expect(message.keyboard.map((row) => row.map(({ text }) => text))).toEqual([['Renew', 'Slots']])
   expect(message.keyboard.flat().map(({ callback_data }) => callback_data)).toEqual([

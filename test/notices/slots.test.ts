@@ -82,7 +82,7 @@ describe('slots that end', () => {
       severity: 'warning',
       glyph: '🎟️',
       status: 'pending',
-      body: 'Without renewal these watches stop: \u2068a\u2069, \u2068b\u2069, and \u2068c\u2069.',
+      body: 'Without renewal, these watches will be suspended: \u2068a\u2069, \u2068b\u2069, and \u2068c\u2069.',
     })
   })
 
@@ -116,8 +116,8 @@ describe('slots that end', () => {
     await alice.request('DELETE', `/watches/${(await firstWatch()).id}`)
     await day(-1)
     expect((await notices(service)).map(({ body }) => body)).toEqual([
-      'Without renewal these watches stop: \u2068second\u2069.',
-      'No watch stops: the other slots are enough.',
+      'Without renewal, these watches will be suspended: \u2068second\u2069.',
+      'No watch will be suspended: your other slots are enough.',
     ])
   })
 
@@ -127,7 +127,7 @@ describe('slots that end', () => {
     await watchNew('a', 'b', 'c', 'd', 'e', 'f', 'g')
     await day(-7)
     expect((await notices(service))[0]?.body).toBe(
-      `Without renewal these watches stop: ${isolated('a', 'b', 'c', 'd', 'e')}, and 2 more.`,
+      `Without renewal, these watches will be suspended: ${isolated('a', 'b', 'c', 'd', 'e')}, and 2 more.`,
     )
   })
 
@@ -151,7 +151,7 @@ describe('slots that end', () => {
     ])
     expect((await notices(service)).map(({ body }) => body)).toEqual([
       'The renewal costs 1,500 credits. Balance: 1,600 credits.\n' +
-        'No action needed. To let the slots expire, switch off auto-renew under Slots.',
+        'No action needed. To let the slots expire, turn off auto-renew under Slots.',
       'Paid: 1,500 credits. Balance: 100 credits.',
     ])
   })
@@ -200,7 +200,7 @@ describe('slots that end', () => {
     expect(await notices(service)).toMatchObject([
       {
         title: '3 slots end on Dec 20, 2026',
-        body: 'Renewal costs 1,500 credits; 1,080 credits are missing.\nIf it fails, these watches stop: \u2068a\u2069.',
+        body: 'Renewal costs 1,500 credits; you are 1,080 credits short.\nIf renewal fails, these watches will be suspended: \u2068a\u2069.',
         buttons: [
           [
             { label: 'Top up', act: '1:topup' },
@@ -224,7 +224,7 @@ describe('slots that end', () => {
     await give(700)
     await day(-6)
     expect(await notices(service)).toMatchObject([
-      { body: expect.stringContaining('Renewal costs 500 credits; 300 credits are missing.') },
+      { body: expect.stringContaining('Renewal costs 500 credits; you are 300 credits short.') },
     ])
   })
 
@@ -290,8 +290,8 @@ describe('a renewal that fails', () => {
         kind: 'renewal-failed',
         title: 'Renewal failed: 1,080 credits short',
         body: [
-          'Next try: Dec 21, 2026, 12:00\u00a0UTC, last: Dec 22, 2026, 12:00\u00a0UTC.',
-          `On Dec 23, 2026 these watches are suspended: \u2068a\u2069 and \u2068b\u2069.`,
+          'Next attempt: Dec 21, 2026, 12:00\u00a0UTC. Last attempt: Dec 22, 2026, 12:00\u00a0UTC.',
+          `These watches will be suspended on Dec 23, 2026: \u2068a\u2069 and \u2068b\u2069.`,
         ].join('\n'),
       },
     ])
@@ -304,10 +304,10 @@ describe('a renewal that fails', () => {
       'Renewal failed: 1,100 credits short',
       'Renewal failed: 1,100 credits short',
     ])
-    expect(all[1]?.body).toContain('Next and last try: Dec 22, 2026, 12:00\u00a0UTC.')
-    expect(all[2]?.body).toContain('This was the last try.')
+    expect(all[1]?.body).toContain('Next and final attempt: Dec 22, 2026, 12:00\u00a0UTC.')
+    expect(all[2]?.body).toContain('That was the final attempt.')
     await day(3)
-    expect((await titles(service)).slice(3)).toEqual(['suspended: 2 watches are suspended'])
+    expect((await titles(service)).slice(3)).toEqual(['suspended: 2 watches suspended'])
   })
 
   test('is told as one when tries were missed, and not at all when it is over', async () => {
@@ -315,7 +315,7 @@ describe('a renewal that fails', () => {
     await buy(3, true)
     await day(1.5)
     expect(await notices(service)).toMatchObject([
-      { body: expect.stringContaining('Next and last try') },
+      { body: expect.stringContaining('Next and final attempt') },
     ])
     await service.sql`truncate subscriptions, deliveries, notices`
     service.clock.set(START)
@@ -323,7 +323,7 @@ describe('a renewal that fails', () => {
     await buy(3, true)
     await watchNew('a')
     await day(10)
-    expect(await titles(service)).toEqual(['suspended: 1 watch is suspended'])
+    expect(await titles(service)).toEqual(['suspended: 1 watch suspended'])
   })
 
   test('is told once by processes that try at the same time', async () => {
@@ -349,11 +349,11 @@ describe('watches that lose their slot', () => {
     const both = (await notices(service)).filter(({ kind }) => kind !== 'slots-end')
     expect(both).toMatchObject([
       {
-        title: '2 watches are suspended',
+        title: '2 watches suspended',
         severity: 'warning',
         body: [
-          'No slot since Dec 20, 2026, 12:00\u00a0UTC: \u2068a\u2069 and \u2068b\u2069.',
-          'A suspended watch is kept and resumes by itself when there is a slot.',
+          'Without a slot since Dec 20, 2026, 12:00\u00a0UTC: \u2068a\u2069 and \u2068b\u2069.',
+          'A suspended watch is kept and resumes automatically when a slot is free.',
         ].join('\n'),
         buttons: [
           [
@@ -363,9 +363,9 @@ describe('watches that lose their slot', () => {
         ],
       },
       {
-        title: '1 watch runs again',
+        title: '1 watch resumed',
         severity: 'info',
-        body: 'There is a slot again: \u2068a\u2069.',
+        body: 'Slots are available again. Resumed: \u2068a\u2069.',
       },
     ])
   })
@@ -379,8 +379,10 @@ describe('watches that lose their slot', () => {
     const { id } = await firstWatch()
     service.clock.advance(60)
     expect((await alice.request('DELETE', `/watches/${id}`)).status).toBe(204)
-    expect((await titles(service)).at(-1)).toBe('resumed: 1 watch runs again')
-    expect((await notices(service)).at(-1)?.body).toBe('There is a slot again: \u2068b\u2069.')
+    expect((await titles(service)).at(-1)).toBe('resumed: 1 watch resumed')
+    expect((await notices(service)).at(-1)?.body).toBe(
+      'Slots are available again. Resumed: \u2068b\u2069.',
+    )
   })
 })
 
@@ -397,7 +399,7 @@ describe('the trial', () => {
     expect(await notices(service)).toMatchObject([
       {
         title: 'Your trial ends on Dec 4, 2026',
-        body: 'These watches stop then: \u2068Node A\u2069.\nA slot costs 500 credits for 30 days.',
+        body: 'These watches will then be suspended: \u2068Node A\u2069.\nA slot costs 500 credits per 30 days.',
         buttons: [
           [
             { label: 'Get a slot', act: '1:slots.quote:1:1:0' },
@@ -413,9 +415,9 @@ describe('the trial', () => {
         kind: 'trial-ended',
         title: 'Your trial has ended',
         body: [
-          'No slot since Dec 4, 2026, 12:00\u00a0UTC: \u2068Node A\u2069.',
-          'A suspended watch is kept and resumes by itself when there is a slot.',
-          'A slot costs 500 credits for 30 days.',
+          'Without a slot since Dec 4, 2026, 12:00\u00a0UTC: \u2068Node A\u2069.',
+          'A suspended watch is kept and resumes automatically when a slot is free.',
+          'A slot costs 500 credits per 30 days.',
         ].join('\n'),
       },
     ])
@@ -442,9 +444,9 @@ describe('the trial', () => {
       ({ kind, body }) => `${kind}: ${body.split('\n')[0]}`,
     )
     expect(notified.toSorted()).toEqual([
-      'suspended: No slot since Dec 20, 2026, 12:00\u00a0UTC: \u2068b\u2069 and \u2068c\u2069.',
-      'suspended: No slot since Dec 20, 2026, 12:01\u00a0UTC: \u2068a\u2069.',
-      'trial-ended: No slot since Dec 4, 2026, 12:00\u00a0UTC: \u2068d\u2069.',
+      'suspended: Without a slot since Dec 20, 2026, 12:00\u00a0UTC: \u2068b\u2069 and \u2068c\u2069.',
+      'suspended: Without a slot since Dec 20, 2026, 12:01\u00a0UTC: \u2068a\u2069.',
+      'trial-ended: Without a slot since Dec 4, 2026, 12:00\u00a0UTC: \u2068d\u2069.',
     ])
   })
 
@@ -456,8 +458,8 @@ describe('the trial', () => {
     await day(-2, TRIAL_END)
     await day(0, TRIAL_END)
     expect((await notices(service)).map(({ body }) => body.split('\n')[0])).toEqual([
-      'No watch stops then.',
-      'No watch stopped.',
+      'No watch will be suspended.',
+      'No watch was suspended.',
     ])
   })
 

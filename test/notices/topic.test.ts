@@ -105,12 +105,12 @@ test('a chat whose topic was deleted is told where its alerts go now, and how to
   await notify(CALLER.wallet, id, 'Third')
   expect(words()).toEqual([
     expect.stringContaining('Second'),
-    '📪 Alerts go to General now',
+    '📪 Alerts now go to the General topic',
     expect.stringContaining('Third'),
   ])
   const [second, notice] = written()
   expect([second?.threadId, notice?.threadId]).toEqual([undefined, undefined])
-  expect(notice?.text).toContain('Their topic was closed or deleted.')
+  expect(notice?.text).toContain('The topic for alerts was closed or deleted.')
   expect(notice?.keyboard).toEqual([
     [{ text: 'Choose a topic', callback_data: '1:group.topic:ask' }],
   ])

@@ -52,7 +52,7 @@ test('the rounds of a provider are drawn, and read from the oldest to the newest
   expect(commit?.words).toEqual([
     'unknown',
     'offence',
-    'does not match',
+    'mismatch',
     'missing',
     'early',
     'late',

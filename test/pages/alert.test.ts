@@ -116,7 +116,9 @@ describe('a link of a person’s own', () => {
   test('silences until it recovers, and ends that', async () => {
     const { path } = await own(21)
     await site.post(path, 'answer=muteRecovered')
-    expect((await site.get(path)).text).toContain('Muted in chat and mail until it recovers.')
+    expect((await site.get(path)).text).toContain(
+      'Muted in chat and e-mail until the alert recovers.',
+    )
   })
   test('changes nothing by being looked at, or by an answer that is none', async () => {
     const { path } = await own(22)
@@ -130,7 +132,7 @@ describe('a link of a person’s own', () => {
       update alerts set created_at = '2026-11-01T00:00:00Z' where position = 23`
     const { text, html } = await site.get(path)
     expect(html).not.toContain('<form')
-    expect(text).toContain('This link only reads.')
+    expect(text).toContain('This link is read-only.')
     expect((await site.post(path, 'answer=ack')).status).toBe(403)
   })
 })

@@ -124,7 +124,7 @@ describe('with a wallet', () => {
     await page.getByText(match, { exact: true }).waitFor()
     await button(SIGN).click()
     await page.getByRole('heading', { name: 'Connected' }).waitFor()
-    await says(`${SHORT} now belongs to the chat`)
+    await says(`${SHORT} is now linked to the chat`)
     expect(await links()).toMatchObject([
       { wallet: BOB, scopes: ['read', 'write'], timezone: 'America/New_York', name: 'Ann Lee' },
     ])
@@ -135,7 +135,7 @@ describe('with a wallet', () => {
   test('of which there is one with a name, the chat may also be allowed to spend', async () => {
     const { path } = await askedChat()
     await open(path, { name: 'Test Wallet' })
-    await page.getByLabel('Let it also spend credits on slots').check()
+    await page.getByLabel('Also allow the chat to spend credits on slots').check()
     await button(SIGN).click()
     await page.getByRole('heading', { name: 'Connected' }).waitFor()
     expect((await links())[0]?.scopes).toEqual(['read', 'write', 'spend'])
@@ -164,7 +164,7 @@ describe('with a wallet', () => {
     const { path } = await askedChat({ spend: true })
     await open(path, {})
     expect(await page.getByLabel('Let it also spend').isChecked()).toBe(false)
-    await page.getByText('The chat asks for this permission.').waitFor()
+    await page.getByText('The chat requests this permission.').waitFor()
   })
 
   test('that is elsewhere is moved to Flare, and may also stay', async () => {
@@ -189,7 +189,7 @@ describe('with a wallet', () => {
     const { path } = await askedChat()
     const wallet = await open(path, { declines: [method] })
     await button(SIGN).click()
-    await says('You declined in your wallet. Nothing was linked.')
+    await says('You declined the request in your wallet. Nothing was linked.')
     expect(await links()).toEqual([])
     wallet.decline()
     await button(SIGN).click()
@@ -225,7 +225,7 @@ describe('with a wallet', () => {
       }
     })
     await button(SIGN).click()
-    await says('Please sign once more; the first message was older than 5 minutes.')
+    await says('The first message was older than 5 minutes. Please sign the new message.')
     await button(SIGN).click()
     await page.getByRole('heading', { name: 'Connected' }).waitFor()
   })
@@ -254,7 +254,7 @@ describe('with a wallet', () => {
       return isClaim && isUnavailable ? route.abort() : route.continue()
     })
     await button(SIGN).click()
-    await says('The service does not answer.')
+    await says('The service is not responding.')
     isUnavailable = false
     await button('Check again').click()
     await page.getByRole('heading', { name: 'Connected' }).waitFor()
@@ -268,7 +268,7 @@ test('a wallet that has as many recipients as it may have is told so', async () 
   const { path, code } = await askedChat()
   await open(path, { owner: 'alice' })
   await button(SIGN).click()
-  await says('This wallet already tells as many recipients as it can have.')
+  await says('This wallet has the maximum number of recipients.')
   expect(await links()).toEqual([])
   expect((await peekConnectCode(site.app, code)).state).toBe('open')
 })
@@ -277,7 +277,7 @@ describe('without a wallet in the browser', () => {
   test('the page says so and opens the ways on', async () => {
     await open((await askedChat()).path)
     await button(SIGN).click()
-    await says('No wallet found in this browser.')
+    await says('No wallet was found in this browser.')
     expect(await page.getByRole('link', { name: 'MetaMask' }).isVisible()).toBe(true)
     expect(problems).toEqual([])
   })
@@ -346,7 +346,7 @@ describe('a link', () => {
     await open(path, {})
     site.clock.advance(15 * 60)
     await button(SIGN).click()
-    await says('This link is over')
+    await says('This link has expired')
     expect(await links()).toEqual([])
   })
 
@@ -356,7 +356,7 @@ describe('a link', () => {
     await claimElsewhere(code, 'carol')
     await button(SIGN).click()
     await page.getByRole('heading', { name: 'Connected' }).waitFor()
-    await says(`${shortAddress(PEOPLE.carol.account.address)} now belongs to the chat`)
+    await says(`${shortAddress(PEOPLE.carol.account.address)} is now linked to the chat`)
     expect((await links()).map(({ wallet }) => wallet)).toEqual([PEOPLE.carol.account.address])
   })
 
@@ -365,7 +365,7 @@ describe('a link', () => {
     await open(path, {})
     await button(SIGN).click()
     await page.getByRole('heading', { name: 'Connected' }).waitFor()
-    expect((await site.get(path)).text).toContain(`${SHORT} now belongs to the chat`)
+    expect((await site.get(path)).text).toContain(`${SHORT} is now linked to the chat`)
     site.clock.advance(15 * 60)
     expect((await site.get(path)).text).not.toContain(SHORT)
   })

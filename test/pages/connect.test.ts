@@ -40,7 +40,7 @@ describe('the connect page', () => {
     const { status, headers, text } = await site.get(`/connect/${code}`)
     expect(status).toBe(404)
     expect(headers['cache-control']).toBe('no-store')
-    expect(text).toContain('Links work once, for 15 minutes.')
+    expect(text).toContain('A link works once and expires after 15 minutes.')
   })
 
   test.each([

@@ -13,11 +13,13 @@ test('says what it is, what it watches and what it costs', async () => {
   const { text, html } = await site.get('/')
   expect(text).toContain('Alerts for the Flare network')
   expect(html.match(/<li><a href="\/docs\/watches\//g)).toHaveLength(REGISTRY.length)
-  expect(text).toContain('A slot for one watch: 500 credits for 30 days, which is 0.5 USD.')
-  expect(text).toContain('10% less from 6 months on.')
+  expect(text).toContain(
+    'A slot has room for one watch and costs 500 credits (0.5 USD) for 30 days.',
+  )
+  expect(text).toContain('10% off when you pay for 6 months or more.')
   expect(text).toContain('Example of an alert')
   expect(text).toContain('FTSO commit missing')
-  expect(text).toContain('Price of 1,000 credits: 1 USD.')
+  expect(text).toContain('1,000 credits cost 1 USD.')
   expect(text).toContain('The first slot is free for 14 days.')
 })
 
@@ -34,7 +36,7 @@ test('shows no bot where there is none', async () => {
 
 test('says that a service without billing is free', async () => {
   const { text } = await free.get('/')
-  expect(text).toContain('Free of charge on this service.')
+  expect(text).toContain('This service is free of charge.')
   expect(text).not.toContain('credits')
   expect((await free.get('/')).html).not.toContain('watchdog.example.org/terms')
 })

@@ -23,7 +23,7 @@ describe('/confirm/<code>', () => {
       expect(status).toBe(200)
       expect(text).toContain(`Send Watchdog alerts to ${address}?`)
       expect(text).toContain(
-        `Asked for by ${shortAddress(mailbox.owner.wallet)} on Nov 20, 2026, 12:00 UTC.`,
+        `Requested by the wallet ${shortAddress(mailbox.owner.wallet)} on Nov 20, 2026, 12:00 UTC.`,
       )
     }
     await site.server.inject({ method: 'HEAD', url: path })
@@ -35,7 +35,7 @@ describe('/confirm/<code>', () => {
     const agreed = await site.post(path, 'answer=yes')
     expect(agreed.status).toBe(200)
     expect(agreed.text).toMatch(/^Confirmed /)
-    expect(agreed.text).toContain(`are sent to ${address} from now on`)
+    expect(agreed.text).toContain(`will be sent to ${address}`)
     expect(await statusOf(mailbox)).toBe('active')
     expect((await site.post(path, 'answer=yes')).status).toBe(200)
     expect((await site.get(path)).text).toMatch(/^Already confirmed /)
@@ -63,8 +63,8 @@ describe('/confirm/<code>', () => {
     const mailbox = await site.askedMailbox()
     const { path } = mailbox
     site.clock.advance(86_400)
-    expect((await site.get(path)).text).toMatch(/^This link is over /)
-    expect((await site.post(path, 'answer=yes')).text).toMatch(/^This link is over /)
+    expect((await site.get(path)).text).toMatch(/^This link has expired /)
+    expect((await site.post(path, 'answer=yes')).text).toMatch(/^This link has expired /)
     expect(await statusOf(mailbox)).toBe('pending')
   })
   test('takes no answer from a multipart form that cannot be read', async () => {
@@ -97,17 +97,17 @@ describe('/unsubscribe/<code>', () => {
     const { path, address } = mailbox
     const { status, text } = await site.get(path)
     expect(status).toBe(200)
-    expect(text).toContain(`Stop mail to ${address}?`)
+    expect(text).toContain(`Unsubscribe ${address}?`)
     await site.server.inject({ method: 'HEAD', url: path })
     expect(await statusOf(mailbox)).toBe('active')
   })
   test('stops all mail, and takes it back', async () => {
     const mailbox = await site.mailbox()
     const { path } = mailbox
-    expect((await site.post(path, 'answer=stop')).text).toMatch(/^No more mail /)
+    expect((await site.post(path, 'answer=stop')).text).toMatch(/^Unsubscribed /)
     expect(await read(mailbox)).toMatchObject({ status: 'disabled', statusReason: 'unsubscribed' })
-    expect((await site.get(path)).text).toMatch(/^No more mail /)
-    expect((await site.post(path, 'answer=undo')).text).toMatch(/^As it was before /)
+    expect((await site.get(path)).text).toMatch(/^Unsubscribed /)
+    expect((await site.post(path, 'answer=undo')).text).toMatch(/^Restored /)
     expect(await statusOf(mailbox)).toBe('active')
   })
   test('leaves critical alerts, and takes that back', async () => {

@@ -128,7 +128,7 @@ describe('with a wallet', () => {
     await world.pay(draft, BigInt(draft.amount) / 2n)
     await world.confirmAll()
     const wallet = await open(draft, {})
-    await says(/The rest, 250.FLR, can be paid/)
+    await says(/You can pay the remaining 250.FLR the same way/)
     await button('Connect wallet').click()
     await button(/^Pay 250/).click()
     await says('Sent. You may close this page')
@@ -179,7 +179,7 @@ describe('with a wallet', () => {
   test('that declines to be connected is asked again', async () => {
     const wallet = await open(await draftOf(alice), { declines: ['eth_requestAccounts'] })
     await button('Connect wallet').click()
-    await says('You declined in your wallet. Nothing was paid.')
+    await says('You declined the request in your wallet. Nothing was paid.')
     wallet.decline()
     await button('Connect wallet').click()
     await button(/^Approve/).waitFor()
@@ -190,7 +190,7 @@ describe('with a wallet', () => {
     const wallet = await open(draft, { declines: ['eth_sendTransaction'] })
     await button('Connect wallet').click()
     await button(/^Pay 500/).click()
-    await says('You declined in your wallet. Nothing was paid.')
+    await says('You declined the request in your wallet. Nothing was paid.')
     expect((await topupOf(alice, draft)).status).toBe('draft')
     wallet.decline()
     await button(/^Pay 500/).click()
@@ -260,7 +260,7 @@ describe('with a wallet', () => {
 })
 
 describe('while the chain does not answer', () => {
-  const SILENT = 'The chain cannot be read right now. A payment is safe'
+  const SILENT = 'The chain cannot be read right now. Your payment is safe'
   /** The service looks again this often. */
   const LOOK_SECONDS = 15
   afterEach(() => world.rpc.up())
@@ -330,7 +330,7 @@ describe('without a wallet', () => {
   test('the page says so', async () => {
     await open(await draftOf(alice))
     await button('Connect wallet').click()
-    await says('No wallet found in this browser')
+    await says('No wallet was found in this browser')
     expect(problems).toEqual([])
   })
 
@@ -338,7 +338,7 @@ describe('without a wallet', () => {
     const draft = await draftOf(alice, { asset: 'XRP' })
     await open(draft)
     await says('Waiting for the payment.')
-    await says('Without the destination tag the payment cannot be assigned.')
+    await says('Without the destination tag, the payment cannot be matched.')
     await world.pay(draft)
     await world.settle()
     await says(/10,000 credits added/)
@@ -364,7 +364,7 @@ describe('the time that is left', () => {
     await open(draft, {})
     await says(/^0:0\d$/)
     await world.pass(10)
-    await says('This quote is over')
+    await says('This quote has expired')
     expect(await button('Connect wallet').count()).toBe(0)
   })
 
@@ -381,7 +381,7 @@ describe('the time that is left', () => {
       await world.pass(600)
       await page.reload()
     }
-    await says('This quote is over')
+    await says('This quote has expired')
     expect(await button('New quote').count()).toBe(0)
   })
 

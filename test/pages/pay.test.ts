@@ -139,7 +139,7 @@ describe('the status', () => {
     await world.settle()
     expect(await statusOf(draft)).toMatchObject({
       status: 'confirming',
-      text: 'Payment seen: 200\u00a0WDG. Confirmations: 1 of 2.',
+      text: 'Payment detected: 200\u00a0WDG. Confirmations: 1 of 2.',
       txHash,
     })
     expect((await pageOf(draft)).html).not.toContain('data-wallet=')
@@ -164,7 +164,7 @@ describe('the status', () => {
     await world.confirmAll()
     const offer = 'can be paid the same way at this price'
     const { html } = await pageOf(draft)
-    expect(html).toContain('The rest, ')
+    expect(html).toContain('You can pay the remaining ')
     expect(html).toContain(offer)
     const unit = asset === 'XRP' ? 6 : 18
     expect(html).toContain(`${formatUnits(rest, unit)}\u00a0${asset}`)
@@ -198,7 +198,7 @@ describe('the status', () => {
     const { hash: txHash } = await world.contracts.sendNative(from, to, 1n)
     await alice.request('POST', `/topup/${draft.handle}/confirm`, { txHash })
     const { html } = await pageOf(draft)
-    expect(html).toContain('The transaction paid nothing to this service.')
+    expect(html).toContain('The transaction contains no payment to this service.')
     expect(html).toContain('Nothing has arrived here')
     expect(html).not.toContain('recorded')
   })
@@ -209,9 +209,7 @@ describe('the status', () => {
     const txHash = await world.pay(draft)
     await world.contracts.setPaused(false)
     await alice.request('POST', `/topup/${draft.handle}/confirm`, { txHash })
-    expect((await statusOf(draft)).text).toContain(
-      'Reason: payments this way are paused right now.',
-    )
+    expect((await statusOf(draft)).text).toContain('Reason: this payment method is paused.')
     expect((await pageOf(draft)).html).toContain('data-wallet=')
   })
 
@@ -221,14 +219,14 @@ describe('the status', () => {
     await alice.request('POST', `/topup/${draft.handle}/confirm`, { txHash })
     expect(await statusOf(draft)).toMatchObject({
       status: 'draft',
-      text: expect.stringContaining('Transaction 0x1f1f…1f1f is not found yet.'),
+      text: expect.stringContaining('Transaction 0x1f1f…1f1f has not been found yet.'),
     })
     const { html } = await pageOf(draft)
     expect(html).toContain('data-wallet=')
     expect(html).not.toContain(txHash)
     await world.pass(600)
     await world.settle()
-    const shortened = '<span class="whole">0x1f1f…1f1f</span> is not found yet.'
+    const shortened = '<span class="whole">0x1f1f…1f1f</span> has not been found yet.'
     expect((await pageOf(draft)).html).toContain(shortened)
   })
 
@@ -248,7 +246,7 @@ describe('the status', () => {
     await world.contracts.setFeed('FLR/USD', 200_000n, 7, stale)
     world.clock.advance(16)
     const { html } = await pageOf(draft)
-    expect(html).toContain('Paying in FLR is not possible right now. New quote in:')
+    expect(html).toContain('Payment in FLR is not possible right now. Get a new quote in:')
     const others = [...html.matchAll(/name="asset" value="(\w+)"/g)].map(([, asset]) => asset)
     expect(others).toEqual(['WDG', 'FXRP', 'XRP'])
     const post = (payload: string) =>
@@ -272,7 +270,7 @@ test('a link to no payment says so', async () => {
   for (const handle of [`0x${'ab'.repeat(32)}`, '0xab']) {
     const { status, html } = await get(`/pay/${handle}`)
     expect(status).toBe(404)
-    expect(html).toContain('It is incomplete, or it belongs to no payment.')
+    expect(html).toContain('The link is incomplete or belongs to no payment.')
   }
 })
 
@@ -281,13 +279,13 @@ test('a paused asset is not to be paid, and the page says so', async () => {
   await world.contracts.setPaused(true)
   world.clock.advance(15)
   const { html } = await pageOf(draft)
-  expect(html).toContain('WFLR is paused right now. Do not pay.')
+  expect(html).toContain('Payments in WFLR are paused right now. Do not pay.')
   expect(html).not.toContain('data-wallet=')
   await world.contracts.setPaused(false)
 })
 
 test('a chain that does not answer is told apart, also on pages of its other assets', async () => {
-  const silent = 'The chain cannot be read right now. A payment is safe'
+  const silent = 'The chain cannot be read right now. Your payment is safe'
   const drafts = [await draftOf(alice, { asset: 'FLR' }), await draftOf(alice, { asset: 'WDG' })]
   const ledger = await draftOf(alice, { asset: 'XRP' })
   await world.rpc.down()
@@ -315,5 +313,5 @@ function isShown(html: string, sentence: string): boolean {
 test('the start page names what can be paid with now', async () => {
   world.clock.advance(15)
   const { html } = await get('/')
-  expect(html).toContain('Paid with WDG (+10%), WFLR, FXRP, FLR, and XRP.')
+  expect(html).toContain('Pay with WDG (+10%), WFLR, FXRP, FLR, and XRP.')
 })

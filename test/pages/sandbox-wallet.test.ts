@@ -41,7 +41,7 @@ describe('in a sandbox', () => {
     await page.getByRole('dialog', { name: 'Sandbox wallet' }).waitFor()
     await page.getByLabel('Account').selectOption(PEOPLE.bob.account.address)
     await button('Decline').click()
-    await page.getByText('You declined in your wallet. Nothing was linked.').waitFor()
+    await page.getByText('You declined the request in your wallet. Nothing was linked.').waitFor()
     await button('Yes, sign in with my wallet').click()
     await page.getByLabel('Account').selectOption(PEOPLE.bob.account.address)
     await page.getByLabel('Network').selectOption('0x1')
