@@ -384,7 +384,7 @@ describe('a payment', () => {
       await world.follow()
       expect(says(ann)).toContain('✅ 5,000 credits added')
       expect(says(ann)).toMatch(
-        /The rest, [\d.]+ \w+, can be paid the same way at this price until/,
+        /You can pay the remaining [\d.]+ \w+ the same way, at this price, until/,
       )
       expect(copied(ann, 'Copy amount')).toBe(formatUnits(half, quote.decimals))
       expect(ann.labels().flat()).not.toContain('Top up again')
@@ -392,7 +392,7 @@ describe('a payment', () => {
       await world.confirmAll()
       await world.follow(30)
       expect(says(ann)).toContain('✅ 10,000 credits added')
-      expect(says(ann)).not.toContain('The rest')
+      expect(says(ann)).not.toContain('the remaining')
       expect(ann.labels()).toEqual([['Slots'], ['Top up again'], ['‹ Menu']])
     }
   })
@@ -527,7 +527,7 @@ describe('Paid already', () => {
     const mistyped = `0x${'1f'.repeat(32)}`
     await ann.press('Paid already')
     await ann.say(mistyped)
-    expect(says(ann)).toContain(`Transaction ${mistyped} is not found yet. Check the hash`)
+    expect(says(ann)).toContain(`Transaction ${mistyped} has not been found yet. Check the hash`)
     expect(says(ann)).toContain('Address: ')
     expect(ann.labels()).toEqual(ways)
     await ann.press('QR code')
@@ -577,7 +577,7 @@ describe('Paid already', () => {
     expect(says(ann)).toContain(
       'Not credited. The transaction contains no payment to this service.',
     )
-    expect(says(ann)).toContain('Nothing has arrived here')
+    expect(says(ann)).toContain('No payment has arrived here')
     expect(says(ann)).not.toContain('recorded')
     await ann.press('Paid already')
     await ann.say(await world.pay(quote))

@@ -26,7 +26,7 @@ export interface Account {
 export interface Alert {
   acknowledgedAt: string | null;
   /**
-   * Depends on `event`. More properties may come.
+   * Values of the event, as an object that depends on `event`. More properties may be added.
    *
    * - `fsp.monitoring`: since (string), lastBlock (object or null), reason (string), until (string or null)
    * - `fsp.monitoring.recovered`: since (string), lastBlock (object or null), reason (string), until (string or null)
@@ -200,7 +200,7 @@ export interface AlertSelection {
   severity?: "info" | "warning" | "critical";
   /** @maxLength 64 */
   signal?: string;
-  /** An alert of a signal without a recovery stays `firing` until it is acknowledged. */
+  /** State of the alert. An alert whose signal has no recovery stays `firing` until it is acknowledged. */
   state?: "firing" | "recovered" | "acknowledged" | "closed";
   /** @format date-time */
   to?: string;
@@ -229,12 +229,12 @@ export interface Capacity {
 export interface Challenge {
   /** @format date-time */
   issuedAt: string;
-  /** EIP-4361 text. Sign it exactly as it is (personal_sign), whitespace included. */
+  /** The EIP-4361 text to sign with personal_sign, unchanged, whitespace included. */
   message: string;
-  /** Works once, for five minutes. */
+  /** Single-use value in the message, valid for 5 minutes. */
   nonce: string;
   /**
-   * The wallet that must sign.
+   * Address of the wallet that must sign the message.
    * @pattern ^0x[0-9a-fA-F]{40}$
    */
   wallet: string;
@@ -242,19 +242,19 @@ export interface Challenge {
 
 export interface ChallengeRequest {
   /**
-   * A name for the token in lists.
+   * Name of the token in lists.
    * @minLength 1
    * @maxLength 40
    */
   label?: string;
   /**
-   * What the token may do besides reading: `write`, `spend`. Ask only for what you need.
+   * Scopes of the token in addition to read: `write`, `spend`. Request only what you need.
    * @maxItems 3
    * @default []
    */
   scopes?: ("read" | "write" | "spend")[];
   /**
-   * The wallet that will sign.
+   * Address of the wallet that will sign the message.
    * @pattern ^0x[0-9a-fA-F]{40}$
    */
   wallet: string;
@@ -267,14 +267,14 @@ export interface ChannelList {
 
 export interface ChannelSetup {
   /**
-   * The mailbox, for `email`.
+   * E-mail address, for the channel `email` only.
    * @format email
    * @maxLength 254
    */
   address?: string;
   rotateSecret?: boolean;
   /**
-   * Where messages are posted to, for every other channel.
+   * The URL that messages are posted to, for all other channels.
    * @format uri
    * @maxLength 2048
    */
@@ -288,7 +288,7 @@ export interface ChannelState {
   kind: "input" | "link";
   lastFailureAt: string | null;
   lastSuccessAt: string | null;
-  /** The signing secret. Shown only when it is made or rotated. */
+  /** The signing secret, shown only when it is created or rotated. */
   secret?: string;
   status: "pending" | "active" | "disabled" | "blocked" | null;
   statusReason: string | null;
@@ -297,7 +297,7 @@ export interface ChannelState {
 
 export interface ConfirmTopup {
   /**
-   * 32 bytes in hex, as the chain of the asset writes them.
+   * Transaction hash: 32 bytes in hex, in the format of the asset’s chain.
    * @pattern ^(0x)?[0-9a-fA-F]{64}$
    */
   txHash: string;
@@ -334,13 +334,13 @@ export interface Delivery {
 
 export interface IssuedToken {
   /**
-   * Thirty days after it was issued.
+   * When the token expires: 30 days after it was issued.
    * @format date-time
    */
   expiresAt: string;
-  /** What the token may do. `read` is always included. */
+  /** Scopes of the token; `read` is always included. */
   scopes: ("read" | "write" | "spend")[];
-  /** Send it as `Authorization: Bearer`. It is not shown again. */
+  /** The API token, sent as `Authorization: Bearer`. It is not shown again. */
   token: string;
   /** @pattern ^0x[0-9a-fA-F]{40}$ */
   wallet: string;
@@ -351,7 +351,7 @@ export interface LedgerEntry {
   /** @format date-time */
   createdAt: string;
   deltaCredits: number;
-  /** Counts the entries of this wallet: 1, 2, 3 … */
+  /** Number of the ledger entry, counted per wallet: 1, 2, 3 … */
   id: number;
   note?: string;
   reference: string;
@@ -359,35 +359,35 @@ export interface LedgerEntry {
 }
 
 export interface MeteredResource {
-  /** Ways to pay that can be used now. */
+  /** Payment options that are available now. */
   accepts: PaymentOffer[];
   description: string;
-  /** Credits for one call. */
+  /** Price of one call, in credits. */
   priceCredits: number;
   resource:
     | "rewards-intelligence-reports"
     | "providers-rewards"
     | "ftso-analytics";
-  /** Where it is called, and all paths below; null: this service does not offer it. A request has 300 seconds to arrive whole. */
+  /** Base URL, including all paths below it; null if this service does not offer the resource. A request must arrive in full within 300 seconds. */
   url: string | null;
 }
 
 export interface NewRecipient {
   /**
-   * The mailbox, for `email`.
+   * E-mail address, for the channel `email` only.
    * @format email
    * @maxLength 254
    */
   address?: string;
   channel: "telegram" | "email" | "webhook" | "discord" | "slack";
-  /** Told by watches that name no recipients. */
+  /** Whether this recipient gets alerts from watches without recipients of their own. */
   default?: boolean;
   locale?: "en" | "de" | "fr" | "bn" | "zh" | "hi" | "ar";
   minSeverity?: "info" | "warning" | "critical";
   name: string;
   timezone?: string;
   /**
-   * Where messages are posted to, for every other channel.
+   * The URL that messages are posted to, for all other channels.
    * @format uri
    * @maxLength 2048
    */
@@ -401,7 +401,7 @@ export interface NewSettings {
   locale: "en" | "de" | "fr" | "bn" | "zh" | "hi" | "ar";
   minSeverity: "info" | "warning" | "critical";
   quietHours: {
-    /** Critical alerts come through all the same. */
+    /** Whether critical alerts are sent during quiet hours too. */
     criticalBypass: boolean;
     enabled: boolean;
     /** @pattern ^([01]\d|2[0-3]):[0-5]\d$ */
@@ -412,13 +412,13 @@ export interface NewSettings {
   recoveries: boolean;
   repeat: {
     /**
-     * Minutes after the alert at which an unacknowledged one is told again.
+     * When to repeat an unacknowledged critical alert: minutes after it was triggered.
      * @maxItems 24
      */
     critical: number[];
   };
   timezone: string;
-  /** Counts changes. */
+  /** Version number that increases with every change. */
   version?: number;
 }
 
@@ -426,7 +426,7 @@ export interface NewSubscription {
   /** @default false */
   autoRenew?: boolean;
   /**
-   * Buy at this price only: the `totalCredits` of a quote.
+   * Expected price in credits, the `totalCredits` of a quote. At any other price, nothing is bought.
    * @min 0
    */
   expectedCredits?: number;
@@ -444,7 +444,7 @@ export interface NewSubscription {
 
 export interface NewTopup {
   /**
-   * Symbol of a payment asset, such as FLR.
+   * Symbol of the payment asset, such as FLR.
    * @maxLength 32
    */
   asset?: string;
@@ -658,7 +658,7 @@ export interface PaymentOffer {
 
 export interface Preview {
   discord?: {
-    /** The exact body that would be sent. */
+    /** The exact body that would be sent, as text. */
     body: string;
   };
   email?: {
@@ -669,14 +669,14 @@ export interface Preview {
   rendered: Rendered;
   renderedMessage: Record<string, any>;
   slack?: {
-    /** The exact body that would be sent. */
+    /** The exact body that would be sent, as text. */
     body: string;
   };
   telegram?: {
     html: string;
   };
   webhook?: {
-    /** The exact body that would be sent. */
+    /** The exact body that would be sent, as text. */
     body: string;
   };
 }
@@ -806,18 +806,18 @@ export interface Problem {
     detail: string;
     pointer: string;
   }[];
-  /** Why nothing came of it. */
+  /** Why the top-up did not succeed; null if no reason is known. */
   reason?: string | null;
   requestId: string;
-  /** Which scope is missing. */
+  /** The missing scope. */
   scope?: string;
-  /** How many credits are missing. */
+  /** How many credits the balance is short. */
   shortfallCredits?: number;
   status: number;
   title: string;
-  /** What became of a top-up. */
+  /** Status of the top-up. */
   topupStatus?: string;
-  /** What it costs now. */
+  /** Current price, in credits. */
   totalCredits?: number;
   /** @format uri */
   type: string;
@@ -846,38 +846,38 @@ export interface ProviderView {
     lastUpdateBlock: number | null;
     probabilityOfSilence: number;
   } | null;
-  /** In the current signing policy; null while that is not known. */
+  /** Whether the provider is in the current signing policy; null if unknown. */
   inPolicy: boolean | null;
   minimalConditions: {
-    /** Over the last 80 rounds; null without enough evidence. */
+    /** Rate over the last 80 rounds; null without enough data. */
     anchor: {
-      /** What the protocol asks for over a reward epoch. */
+      /** Minimum share that the protocol requires over a reward epoch, 0 to 1. */
       minimum: number;
-      /** 0 to 1. */
+      /** Rate reached, 0 to 1. */
       rate: number;
     } | null;
-    /** Over the last 80 rounds; null without enough evidence. */
+    /** Rate over the last 80 rounds; null without enough data. */
     fdc: {
-      /** What the protocol asks for over a reward epoch. */
+      /** Minimum share that the protocol requires over a reward epoch, 0 to 1. */
       minimum: number;
-      /** 0 to 1. */
+      /** Rate reached, 0 to 1. */
       rate: number;
     } | null;
-    /** Over the last 80 rounds; null without enough evidence. */
+    /** Rate over the last 80 rounds; null without enough data. */
     uptime: {
-      /** What the protocol asks for over a reward epoch. */
+      /** Minimum share that the protocol requires over a reward epoch, 0 to 1. */
       minimum: number;
-      /** 0 to 1. */
+      /** Rate reached, 0 to 1. */
       rate: number;
     } | null;
   };
   /** @pattern ^0x[0-9a-fA-F]{40}$ */
   provider: string;
-  /** Registered for the current reward epoch; null while that is not known. */
+  /** Whether the provider is registered for the current reward epoch; null if unknown. */
   registered: boolean | null;
-  /** Null before registration for the next reward epoch opens. */
+  /** Whether the provider is registered for the next reward epoch; null before that registration opens. */
   registeredNext: boolean | null;
-  /** When the registration for the next reward epoch is prepared; voters register soon after. Null without the chain. */
+  /** Expected time at which preparation of the registration for the next reward epoch starts; voters register soon after. Null if the chain cannot be read. */
   registrationOpensAt: string | null;
   rewardEpoch: number | null;
   /** Newest first. */
@@ -930,16 +930,16 @@ export interface ProviderView {
     /** @format date-time */
     startsAt: string;
   }[];
-  /** The last judged round is older than 5 minutes, or the chain cannot be read. */
+  /** Whether the last evaluated round is older than 5 minutes or the chain cannot be read. */
   stale: boolean;
-  /** As the P-chain lists them; null where it was not asked. Watched providers only. */
+  /** The provider’s validators as listed on the P-chain; null if it was not queried. Watched providers only. */
   validators:
     | {
         listed: boolean;
         nodeId: string;
       }[]
     | null;
-  /** Share of the weight of the signing policy, 0 to 1. */
+  /** Share of the total weight of the signing policy, 0 to 1; null if the provider is not in it. */
   weight: number | null;
 }
 
@@ -958,11 +958,11 @@ export interface Recipient {
   locale: "en" | "de" | "fr" | "bn" | "zh" | "hi" | "ar";
   minSeverity: "info" | "warning" | "critical";
   name: string;
-  /** The signing secret. Shown only when it is made or rotated. */
+  /** The signing secret, shown only when it is created or rotated. */
   secret?: string;
   status: "pending" | "active" | "disabled" | "blocked";
   statusReason: string | null;
-  /** The destination, masked. */
+  /** Destination, partly masked. */
   target: string;
   timezone: string;
   verifiedAt: string | null;
@@ -970,12 +970,12 @@ export interface Recipient {
 
 export interface RecipientChanges {
   /**
-   * The mailbox, for `email`.
+   * E-mail address, for the channel `email` only.
    * @format email
    * @maxLength 254
    */
   address?: string;
-  /** Told by watches that name no recipients. */
+  /** Whether this recipient gets alerts from watches without recipients of their own. */
   default?: boolean;
   locale?: "en" | "de" | "fr" | "bn" | "zh" | "hi" | "ar";
   minSeverity?: "info" | "warning" | "critical";
@@ -984,7 +984,7 @@ export interface RecipientChanges {
   status?: "active" | "disabled";
   timezone?: string;
   /**
-   * Where messages are posted to, for every other channel.
+   * The URL that messages are posted to, for all other channels.
    * @format uri
    * @maxLength 2048
    */
@@ -1009,7 +1009,7 @@ export interface Settings {
   locale: "en" | "de" | "fr" | "bn" | "zh" | "hi" | "ar";
   minSeverity: "info" | "warning" | "critical";
   quietHours: {
-    /** Critical alerts come through all the same. */
+    /** Whether critical alerts are sent during quiet hours too. */
     criticalBypass: boolean;
     enabled: boolean;
     /** @pattern ^([01]\d|2[0-3]):[0-5]\d$ */
@@ -1020,13 +1020,13 @@ export interface Settings {
   recoveries: boolean;
   repeat: {
     /**
-     * Minutes after the alert at which an unacknowledged one is told again.
+     * When to repeat an unacknowledged critical alert: minutes after it was triggered.
      * @maxItems 24
      */
     critical: number[];
   };
   timezone: string;
-  /** Counts changes. */
+  /** Version number that increases with every change. */
   version: number;
 }
 
@@ -1085,7 +1085,7 @@ export interface SignalSetting {
 export interface SignalState {
   id: string;
   lastEvidenceAt: string | null;
-  /** Of the open alert. */
+  /** Severity of the active alert; null if there is none. */
   severity: "info" | "warning" | "critical" | null;
   since: string | null;
   state: "unknown" | "ok" | "pending" | "firing";
@@ -1100,7 +1100,7 @@ export interface SlotQuote {
   listCredits: number;
   periods: number;
   quantity: number;
-  /** 0 when the balance is enough. */
+  /** How many credits the balance is short; 0 if it is enough. */
   shortfallCredits: number;
   slotPriceCredits: number;
   /** @format date-time */
@@ -1112,7 +1112,7 @@ export interface SlotQuote {
 export interface Stats {
   alerts24h: number;
   deliveries24h: number;
-  /** Delivered of those that are finished, 0 to 1; null when there are none. */
+  /** Share of finished deliveries that were delivered, 0 to 1; null if there are none. */
   deliverySuccessRate24h: number | null;
   /** @format date-time */
   asOf: string;
@@ -1132,7 +1132,7 @@ export interface Subscription {
    * @max 2147483647
    */
   id: number;
-  /** Code of the problem that the last renewal failed with. */
+  /** Problem code of the last failed renewal; null if none failed. */
   lastRenewalError: string | null;
   nextRenewalAt: string | null;
   periods: number;
@@ -1157,7 +1157,7 @@ export interface SubscriptionList {
   data: Subscription[];
   nextCursor: string | null;
   trial: {
-    /** Whether it can still be started. */
+    /** Whether the trial can still be started. */
     available: boolean;
     endsAt: string | null;
     startedAt: string | null;
@@ -1167,24 +1167,24 @@ export interface SubscriptionList {
 export interface TelegramLink {
   /** @format date-time */
   expiresAt: string;
-  /** Adds the bot to a group. */
+  /** Link that adds the bot to a group. */
   groupUrl: string;
-  /** Opens a private chat with the bot. */
+  /** Link that opens a private chat with the bot. */
   url: string;
 }
 
 export interface TelegramLinkRequest {
-  /** Of the recipient; else the chat’s title. */
+  /** Name of the recipient; defaults to the chat’s title. */
   name?: string;
   /**
-   * What the chat may do; `read` and `write` when nothing is said.
+   * What the chat may do; defaults to `read` and `write`.
    * @maxItems 3
    */
   scopes?: ("read" | "write" | "spend")[];
 }
 
 export interface TermsAcceptance {
-  /** Whether the current version is accepted. */
+  /** Whether the wallet has accepted the current version. */
   accepted: boolean;
   acceptedAt: string | null;
   acceptedVersion: string | null;
@@ -1198,7 +1198,7 @@ export type TestResult =
       deliveryId: string;
       latencyMs: number;
       status: "delivered" | "failed";
-      /** Null when nobody answered. */
+      /** HTTP status of the response; null if there was no response. */
       statusCode: number | null;
     }
   | {
@@ -1229,25 +1229,25 @@ export interface TokenMetadata {
    */
   id: number;
   label: string | null;
-  /** To the minute; null when it was never used. */
+  /** When the token was last used, to the minute; null if it was never used. */
   lastUsedAt: string | null;
-  /** The first characters of the token, to tell it from others. */
+  /** First characters of the token, to recognize it in a list. */
   prefix: string;
   revokedAt: string | null;
-  /** What the token may do. `read` is always included. */
+  /** Scopes of the token; `read` is always included. */
   scopes: ("read" | "write" | "spend")[];
   status: "active" | "expired" | "revoked";
 }
 
 export interface TokenRequest {
   /**
-   * The message of the challenge, unchanged.
+   * Message of the challenge, unchanged.
    * @minLength 1
    * @maxLength 4096
    */
   message: string;
   /**
-   * EIP-191 signature of the message, hexadecimal. Of a contract wallet: what ERC-1271 or ERC-6492 asks for.
+   * EIP-191 signature of the message, in hex. For a contract wallet, the bytes that ERC-1271 or ERC-6492 expects.
    * @minLength 1
    * @maxLength 8194
    */
@@ -1256,11 +1256,11 @@ export interface TokenRequest {
 
 export interface Topup {
   /**
-   * In the smallest unit of the asset.
+   * Amount in the smallest unit of the asset, as a string of digits.
    * @pattern ^(0|[1-9]\d{0,77})$
    */
   amount: string;
-  /** What the token contract is told first; null where there is no token. */
+  /** The token approval to send first; null if the asset is not a token. */
   approval: {
     /** @pattern ^(0|[1-9]\d{0,77})$ */
     amount: string;
@@ -1271,10 +1271,10 @@ export interface Topup {
   } | null;
   asset: string;
   bonusCredits: number;
-  /** The chain this service works on. Where a payment goes is in settlement: XRP is paid on the XRP Ledger. */
+  /** Id of the chain this service runs on. `settlement` says where to pay: XRP is paid on the XRP Ledger. */
   chainId: number;
   confirmations: number;
-  /** What a contract wallet (Safe, ERC-4337, multisig) sends instead of transaction: a call of payNative on the router. Null for other assets than FLR, and where the router does not take FLR. */
+  /** Call of payNative on the router that a contract wallet (Safe, ERC-4337, multisig) sends instead of `transaction`. Null for assets other than FLR, and if the router does not accept FLR. */
   contractWallet: {
     data: string;
     /** @pattern ^0x[0-9a-fA-F]{40}$ */
@@ -1295,14 +1295,14 @@ export interface Topup {
   /** @format uri */
   page: string;
   /**
-   * For a QR code: the page, or a wallet link for XRP.
+   * URL to show as a QR code: the payment page, or a wallet link for XRP.
    * @format uri
    */
   pageQr: string;
-  /** What was paid; null before a payment. */
+  /** Amount paid, in the smallest unit of the asset; null before a payment. */
   paidAmount: string | null;
   payTo: string;
-  /** Why it failed or was rejected; transaction_not_found while nobody knows the transaction that was named. */
+  /** Why the top-up failed or was rejected; `transaction_not_found` while the given transaction has not been found. */
   reason: string | null;
   requiredConfirmations: number;
   settlement:
@@ -1317,7 +1317,7 @@ export interface Topup {
     | "expired"
     | "failed"
     | "rejected";
-  /** What the wallet sends; null for XRP. */
+  /** Transaction that the wallet sends; null for XRP. */
   transaction: {
     data: string;
     /** @pattern ^0x[0-9a-fA-F]{40}$ */
@@ -1332,11 +1332,11 @@ export interface Topup {
 
 export interface TopupDraft {
   /**
-   * In the smallest unit of the asset.
+   * Amount in the smallest unit of the asset, as a string of digits.
    * @pattern ^(0|[1-9]\d{0,77})$
    */
   amount: string;
-  /** What the token contract is told first; null where there is no token. */
+  /** The token approval to send first; null if the asset is not a token. */
   approval: {
     /** @pattern ^(0|[1-9]\d{0,77})$ */
     amount: string;
@@ -1347,9 +1347,9 @@ export interface TopupDraft {
   } | null;
   asset: string;
   bonusCredits: number;
-  /** The chain this service works on. Where a payment goes is in settlement: XRP is paid on the XRP Ledger. */
+  /** Id of the chain this service runs on. `settlement` says where to pay: XRP is paid on the XRP Ledger. */
   chainId: number;
-  /** What a contract wallet (Safe, ERC-4337, multisig) sends instead of transaction: a call of payNative on the router. Null for other assets than FLR, and where the router does not take FLR. */
+  /** Call of payNative on the router that a contract wallet (Safe, ERC-4337, multisig) sends instead of `transaction`. Null for assets other than FLR, and if the router does not accept FLR. */
   contractWallet: {
     data: string;
     /** @pattern ^0x[0-9a-fA-F]{40}$ */
@@ -1368,7 +1368,7 @@ export interface TopupDraft {
   /** @format uri */
   page: string;
   /**
-   * For a QR code: the page, or a wallet link for XRP.
+   * URL to show as a QR code: the payment page, or a wallet link for XRP.
    * @format uri
    */
   pageQr: string;
@@ -1385,7 +1385,7 @@ export interface TopupDraft {
     | "expired"
     | "failed"
     | "rejected";
-  /** What the wallet sends; null for XRP. */
+  /** Transaction that the wallet sends; null for XRP. */
   transaction: {
     data: string;
     /** @pattern ^0x[0-9a-fA-F]{40}$ */
@@ -1421,17 +1421,17 @@ export interface Watch {
   id: number;
   label: string;
   lastEvaluatedAt: string | null;
-  /** What was seen last, null before that. Its form depends on `type`. */
+  /** The last observed value; null before the first. The shape depends on `type`. */
   lastObservation: any;
   minSeverity: "info" | "warning" | "critical";
   mutedUntil: string | null;
   recipientIds: number[] | null;
-  /** Its form depends on `type`. */
+  /** Settings of the watch. The shape depends on `type`. */
   settings: any;
   signalStates: SignalState[];
   signals: SignalSetting[];
   status: "active" | "paused" | "suspended";
-  /** As given at creation; its form depends on `type`. */
+  /** What is watched, as given at creation. The shape depends on `type`. */
   target: any;
   type:
     | "wallet-balance"
@@ -1442,7 +1442,7 @@ export interface Watch {
     | "provider-fsp";
   /** @format date-time */
   updatedAt: string;
-  /** Counts changes by the owner. */
+  /** Version number that increases with every change by the owner. */
   version: number;
 }
 
@@ -1469,33 +1469,33 @@ export interface WatchList {
 export interface WebhookPayload {
   /** Number of the alert; null in a test. */
   alertId: number | null;
-  /** Values of the event, which differ from event to event. Accept properties you do not know. */
+  /** Values of the event, as an object that depends on the event. Accept unknown properties. */
   data: Record<string, any>;
   /**
-   * The same on every attempt: drop a delivery you have seen.
+   * UUID of the delivery, the same for every attempt. Use it to discard duplicates.
    * @format uuid
    */
   deliveryId: string;
-  /** Name of the event, one of those in the list of events. */
+  /** Name of the event, one from the list of events. */
   event: string;
   /**
-   * When it happened on the chain.
+   * Time of the event on the chain (ISO 8601, UTC).
    * @format date-time
    */
   firedAt: string;
-  /** Group of the signal; null where there is none. */
+  /** Group of the signal; null if there is none. */
   group: string | null;
   /** Name of the watch; null in a test without a watch. */
   label: string | null;
-  /** Version of this schema: always 2. */
+  /** Version of this schema, always 2. */
   payloadVersion: 2;
-  /** Title and text in the language of the recipient. */
+  /** Title and text in the recipient’s language. */
   rendered: {
     body: string;
     locale: "en" | "de" | "fr" | "bn" | "zh" | "hi" | "ar";
     title: string;
   };
-  /** The complete message in the language of the recipient. Accept properties you do not know. */
+  /** The complete message in the recipient’s language. Accept unknown properties. */
   renderedMessage: {
     alertId: number | null;
     body: string;
@@ -1515,11 +1515,11 @@ export interface WebhookPayload {
     watchId: number | null;
     watchLabel: string | null;
   };
-  /** How bad it is. A recovery has info. */
+  /** Severity of the alert; info for a recovery. */
   severity: "info" | "warning" | "critical";
-  /** Signal of the watch; null where the event comes from no signal. */
+  /** Id of the signal that raised the alert; null if the event has no signal. */
   signal: string | null;
-  /** Type of the watch; null where there is none. */
+  /** Type of the watch; null if there is none. */
   type: string | null;
   /** Number of the watch; null in a test without a watch. */
   watchId: number | null;

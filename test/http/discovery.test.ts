@@ -134,7 +134,7 @@ describe('GET /openapi.json', () => {
       expect(properties[open].additionalProperties).not.toBe(false)
       expect(properties[open].description).toContain('Accept unknown properties.')
     }
-    expect(post.description).toContain('Receivers must accept properties they do not know')
+    expect(post.description).toContain('Receivers must accept unknown properties')
     expect(WebhookPayload.safeParse(media.example).error).toBeUndefined()
     const header = (name: string) =>
       post.parameters.find((one: { name: string }) => one.name === name)

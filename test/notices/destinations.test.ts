@@ -94,7 +94,7 @@ describe('a destination that was added', () => {
         title: `A chat was linked to ${wallet.slice(0, 6)}…${wallet.slice(-4)}`,
         body: [
           '\u2068Ann\u2069, private chat. The chat can: receive alerts, manage watches.',
-          'Made Nov 20, 2026, 12:00\u00a0UTC.',
+          'Added on Nov 20, 2026, 12:00\u00a0UTC.',
           'If you do not recognize this change, remove the recipient and revoke your API tokens.',
         ].join('\n'),
         buttons: [[{ label: 'Remove…', url: `https://t.me/watchdog_test_bot?start=r${chat}` }]],
@@ -128,7 +128,7 @@ describe('a destination that was added', () => {
       'email',
       { address: 'ops@example.org' },
       'A mailbox was added to',
-      'once its reader has agreed',
+      'once the recipient has confirmed',
     ],
     [
       'webhook',
@@ -224,7 +224,7 @@ describe('a destination that is off', () => {
         kind: 'destination-off',
         glyph: '📪',
         severity: 'warning',
-        title: '\u2068Pager hook\u2069 is off',
+        title: 'Delivery off: \u2068Pager hook\u2069',
         body: [
           'Delivery failed for 5 days. Last response: 503.',
           'Nothing has been delivered since Nov 20, 2026, 12:00\u00a0UTC.',
@@ -292,7 +292,7 @@ describe('a destination that is off', () => {
     expect(await notices(notified)).toMatchObject([
       {
         recipientId: chat,
-        title: '\u2068Ops\u2069 is off',
+        title: 'Delivery off: \u2068Ops\u2069',
         body: expect.stringContaining('The recipient unsubscribed.'),
         buttons: [
           [

@@ -26,5 +26,5 @@ test('a webhook that says it is gone is told with what is kept for it, once', as
   const all = await notices(notified())
   expect(all).toMatchObject([{ recipientId: chat, kind: 'destination-off' }])
   expect(all[0]?.body).toContain('The endpoint reported that it is gone (HTTP 410).')
-  expect(all[0]?.body).toContain('alerts are kept.')
+  expect(all[0]?.body).toContain('alerts are kept until delivery is switched on again.')
 })

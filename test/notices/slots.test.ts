@@ -141,7 +141,7 @@ describe('slots that end', () => {
     await day(-3)
     await runJobs()
     await day(-1)
-    const announced = 'renewal-ahead: 3 slots renew on Dec 20, 2026'
+    const announced = 'renewal-ahead: Auto-renew on Dec 20, 2026: 3 slots'
     expect(await titles(service)).toEqual([announced])
     await day(0)
     await runJobs()
@@ -175,7 +175,7 @@ describe('slots that end', () => {
     await give(1500)
     await day(-0.5)
     await runJobs()
-    expect(await titles(service)).toEqual(['renewal-ahead: 3 slots renew on Dec 20, 2026'])
+    expect(await titles(service)).toEqual(['renewal-ahead: Auto-renew on Dec 20, 2026: 3 slots'])
   })
 
   test('renewed for several terms after a long stop are receipted together', async () => {
@@ -212,7 +212,7 @@ describe('slots that end', () => {
     await give(1080)
     await day(-1)
     expect((await titles(service)).slice(1)).toEqual([
-      'renewal-ahead: 3 slots renew on Dec 20, 2026',
+      'renewal-ahead: Auto-renew on Dec 20, 2026: 3 slots',
     ])
   })
 
@@ -246,7 +246,7 @@ describe('slots that end', () => {
     await alice.request('PATCH', '/subscriptions', { autoRenew: true })
     await day(-1)
     expect((await titles(service)).slice(1)).toEqual([
-      'renewal-ahead: 3 slots renew on Dec 20, 2026',
+      'renewal-ahead: Auto-renew on Dec 20, 2026: 3 slots',
     ])
   })
 

@@ -56,7 +56,7 @@ test('the rounds of a provider are drawn, and read from the oldest to the newest
     'missing',
     'early',
     'late',
-    'fine',
+    'OK',
   ])
   expect(rounds?.picture).toMatch(/^<svg .*var\(--picture-missing\).*<\/svg>$/)
   const none = alertView(site.app, translator('en'), { page, provider: view([]), now })

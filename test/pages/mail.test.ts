@@ -54,7 +54,7 @@ describe('/confirm/<code>', () => {
     const mailbox = await site.askedMailbox()
     const { path, address } = mailbox
     const refused = await site.post(path, 'answer=no')
-    expect(refused.text).toMatch(/^Refused /)
+    expect(refused.text).toMatch(/^Declined /)
     expect(refused.text).toContain(`Nothing is sent to ${address}.`)
     expect(await read(mailbox)).toBeUndefined()
     expect((await site.get(path)).status).toBe(404)

@@ -162,7 +162,7 @@ describe('the status', () => {
     const rest = BigInt(draft.amount) / 4n
     await world.pay(draft, BigInt(draft.amount) - rest)
     await world.confirmAll()
-    const offer = 'can be paid the same way at this price'
+    const offer = 'the same way, at this price, until'
     const { html } = await pageOf(draft)
     expect(html).toContain('You can pay the remaining ')
     expect(html).toContain(offer)
@@ -199,7 +199,7 @@ describe('the status', () => {
     await alice.request('POST', `/topup/${draft.handle}/confirm`, { txHash })
     const { html } = await pageOf(draft)
     expect(html).toContain('The transaction contains no payment to this service.')
-    expect(html).toContain('Nothing has arrived here')
+    expect(html).toContain('No payment has arrived here')
     expect(html).not.toContain('recorded')
   })
 
