@@ -163,7 +163,7 @@ describe('with a wallet', () => {
   test('a chat that asks to spend has that said, and not chosen beforehand', async () => {
     const { path } = await askedChat({ spend: true })
     await open(path, {})
-    expect(await page.getByLabel('Let it also spend').isChecked()).toBe(false)
+    expect(await page.getByLabel('Also allow the chat to spend').isChecked()).toBe(false)
     await page.getByText('The chat requests this permission.').waitFor()
   })
 
@@ -286,7 +286,7 @@ describe('without a wallet in the browser', () => {
     const { path } = await askedChat()
     await open(path, undefined, { script })
     if (script) await page.getByText('Sign elsewhere', { exact: true }).click()
-    await page.getByLabel('Let it also spend').check()
+    await page.getByLabel('Also allow the chat to spend').check()
     await page.getByLabel('Address of your wallet').fill(BOB.toLowerCase())
     await button('Show the message').click()
     const message = (await page.locator('#text').textContent()) ?? ''

@@ -235,7 +235,7 @@ describe('with a wallet', () => {
     await world.contracts.setPaused(false)
     read.resolve()
     await world.pass(15)
-    await says('Reason: payments this way are paused')
+    await says('Reason: this payment method is paused')
     await button('Connect wallet').click()
     await button(/^Pay 500/).click()
     await says('Sent. You may close this page')
@@ -404,7 +404,7 @@ describe('the time that is left', () => {
     await world.pay(draft, BigInt(draft.amount) / 2n)
     await world.confirmAll()
     await says('You paid 250\u00a0FLR of 500\u00a0FLR')
-    await says('It came after the end of the quote')
+    await says('The payment arrived after the quote had expired')
   })
 })
 
