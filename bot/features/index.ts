@@ -28,7 +28,7 @@ import { watchesFeature } from './watches/handlers.ts'
 import { watchPeopleFeature } from './watches/people.ts'
 import { watchTestFeature } from './watches/test.ts'
 
-/** Everything the bot can do, in the order it is tried; the last one takes what is left. */
+/** Every feature of the bot, in the order of handling; the last one handles the rest. */
 export const REGISTRY: readonly Feature[] = [
   providerFeature,
   startFeature,

@@ -5,7 +5,7 @@ import type { Destination } from '#src/recipients/directory.ts'
 
 const NAME_MAX = 60
 
-/** What a destination is called: by its name, or what it is to the reader. */
+/** Name of a destination, or its relation to the reader. */
 export function destinationName(
   t: Translate,
   { id, own, channel, name }: Pick<Destination, 'id' | 'own' | 'channel' | 'name'>,
@@ -15,12 +15,12 @@ export function destinationName(
   return own ? t(builtKey(`bot:rec.own.${channel}`)) : cut(name, NAME_MAX)
 }
 
-/** What kind of place a channel reaches. */
+/** Name of a channel. */
 export function channelName(t: Translate, channel: ChannelKey): string {
   return t(`bot:channel.${channel}`)
 }
 
-/** Whether something can be sent there now. */
+/** Whether the destination is active. */
 export function isOn({ status }: Pick<Destination, 'status'>): boolean {
   return status === 'active'
 }

@@ -1,4 +1,4 @@
-/** Settings that people choose or type: what they are called, how values look, what is refused. */
+/** Settings in forms: labels, values, presets, and validation. */
 
 import { formatUnits } from 'viem/utils'
 import { formatDecimal, formatDuration, formatNumber, formatPercent } from '#src/i18n/format.ts'
@@ -10,13 +10,13 @@ import { readDuration, readNumber, type TypedProblem } from '../core/typed-input
 import type { Reader } from './view.ts'
 import { formOf } from './watch-facts.ts'
 
-/** A setting and whose it is: a watch type's, or every watch's (`watch`). */
+/** A setting with its owner: a watch type, or every watch (`watch`). */
 export interface OwnedField {
   readonly owner: string
   readonly field: SettingField
 }
 
-/** What every watch has beside the settings of its type. */
+/** Settings of every watch, beside those of its type. */
 const WATCH_FIELDS: readonly SettingField[] = [
   { key: 'minSeverity', code: 'sev', kind: 'choice', options: SEVERITIES, suggested: 'info' },
   {
@@ -30,7 +30,7 @@ const WATCH_FIELDS: readonly SettingField[] = [
   },
 ]
 
-/** The setting with this short name among those of a type and those of every watch. */
+/** The setting with this short name among those of a type and of every watch. */
 export function findField(type: string, code: string): OwnedField | undefined {
   const own = formOf(type)?.settings.find((field) => field.code === code)
   if (own !== undefined) return { owner: type, field: own }
@@ -38,12 +38,12 @@ export function findField(type: string, code: string): OwnedField | undefined {
   return general && { owner: 'watch', field: general }
 }
 
-/** The settings of a type, in their order. */
+/** The settings of a type, in order. */
 export function fieldsOf(type: string): readonly OwnedField[] {
   return (formOf(type)?.settings ?? []).map((field) => ({ owner: type, field }))
 }
 
-/** A text about a setting; undefined where it has none. */
+/** A text about a setting; undefined without one. */
 export function fieldText(
   t: Translate,
   { owner, field }: OwnedField,
@@ -53,17 +53,17 @@ export function fieldText(
   return hasText(key) ? t(key) : undefined
 }
 
-/** What a setting is called, on buttons and above its editor. */
+/** Label of a setting, on buttons and above its editor. */
 export function fieldLabel(t: Translate, { owner, field }: OwnedField): string {
   return t(builtKey(`bot:field.${owner}.${field.key}.label`))
 }
 
-/** The word for an option of a choice. */
+/** Label of an option of a choice. */
 function optionText(t: Translate, owner: string, key: string, option: string): string {
   return t(builtKey(`bot:option.${owner}.${key}.${option}`))
 }
 
-/** A value of a setting as a reader sees it: `100 FLR`, `5%`, `1 hr`, `Incoming`. */
+/** A setting's value for a reader: `100 FLR`, `5%`, `1 hr`, `Incoming`. */
 export function valueText(
   { t }: Reader,
   { owner, field }: OwnedField,
@@ -98,20 +98,20 @@ function numberText(
     : formatDecimal({ value, symbol }, locale)
 }
 
-/** What amounts of a watch are counted in. */
+/** Symbol of the amounts of a watch. */
 function symbolIn(facts: DisplayValues): string | undefined {
   const amount = Object.values(facts).find(({ kind }) => kind === 'amount' || kind === 'decimal')
   if (amount?.kind === 'amount' || amount?.kind === 'decimal') return amount.symbol
   return facts.asset?.kind === 'name' ? facts.asset.text : undefined
 }
 
-/** A value that is offered, and how its button reads. */
+/** An offered value with the label of its button. */
 export interface Preset {
   readonly value: string
   readonly label: string
 }
 
-/** What is offered for a setting: the usual values, and shares of what there is. */
+/** Offered values of a setting: presets, and fractions of the observed amount. */
 export function presetsOf(
   reader: Reader,
   owned: OwnedField,
@@ -124,7 +124,7 @@ export function presetsOf(
   return [...usual, ...shares]
 }
 
-/** Most characters of a value on a button. */
+/** Upper limit of a value's length on a button. */
 const VALUE_LENGTH_MAX = 14
 
 function sharesOf(reader: Reader, owned: OwnedField, facts: DisplayValues): readonly Preset[] {
@@ -143,7 +143,7 @@ function sharesOf(reader: Reader, owned: OwnedField, facts: DisplayValues): read
   })
 }
 
-/** To three significant digits, as decimal text. */
+/** Rounds to three significant digits, as decimal text. */
 function rounded(amount: number): string {
   if (amount <= 0) return '0'
   const step = Math.floor(Math.log10(amount)) - 2
@@ -152,12 +152,12 @@ function rounded(amount: number): string {
   return decimals === 0 ? value : value.replace(/\.?0+$/, '')
 }
 
-/** A typed value as the setting's text, or why it is refused: HTML. */
+/** A typed value as the setting's text, or the refusal: HTML. */
 export type ReadValue =
   | { readonly ok: true; readonly value: string }
   | { readonly ok: false; readonly html: string }
 
-/** Reads what was typed for a number or a length of time. Choices are pressed. */
+/** Parses a typed number or duration. Choices are pressed, not typed. */
 export function readValue(
   reader: Reader,
   owned: OwnedField,
@@ -209,7 +209,7 @@ function problemText(
 
 const ECHO_MAX = 40
 
-/** What somebody typed, as short as it has to be. */
+/** Shortens repeated input. */
 export function cut(text: string): string {
   const characters = [...text.replace(/\s+/g, ' ')]
   return characters.length <= ECHO_MAX
@@ -217,13 +217,13 @@ export function cut(text: string): string {
     : `${characters.slice(0, ECHO_MAX - 1).join('')}…`
 }
 
-/** What to send for a number or a length of time, where there are also buttons to choose from. */
+/** Key of the prompt for a number or duration, beside buttons with choices. */
 export function sendKey({ kind }: SettingField) {
   if (kind === 'duration') return 'bot:edit.sendDuration'
   return kind === 'integer' ? 'bot:edit.sendWhole' : 'bot:edit.sendNumber'
 }
 
-/** What to send where there is nothing to choose. */
+/** Key of the prompt without buttons. */
 export function typeKey({ kind }: SettingField) {
   if (kind === 'duration') return 'bot:edit.typeDuration'
   return kind === 'integer' ? 'bot:edit.typeWhole' : 'bot:edit.typeNumber'

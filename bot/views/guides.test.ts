@@ -5,7 +5,7 @@ import { REGISTRY } from '#src/watches/types/index.ts'
 import { readNumber } from '../core/typed-input.ts'
 import { findField, presetsOf, valueText } from './fields.ts'
 
-/** Short names that mean something in every form. */
+/** Short names used in every form. */
 const RESERVED = ['tok', 'rec', 'sev', 'who', 'sig', 'lab', 'cool']
 
 const reader = { t: translator('en'), timezone: 'UTC', isGroup: false, bot: 'watchdog_bot' }

@@ -59,7 +59,10 @@ onPress(composer, 'alert.ackAll', (ctx) =>
   }),
 )
 
-/** Every alert of the pressed message, as the wallet it was sent for. @throws AppError not_found */
+/**
+ * Acknowledges every alert of the pressed message, as the wallet it was sent for.
+ * @throws AppError not_found
+ */
 async function acknowledgeAll(ctx: BotContext) {
   const messageId = String(ctx.callbackQuery?.message?.message_id)
   for (const link of ctx.links.filter(({ manages }) => manages)) {
@@ -77,7 +80,10 @@ onPress(composer, 'alert.mute', (ctx, { id, duration }) =>
   act(ctx, id, (found) => mute(ctx, found, duration)),
 )
 
-/** Silences the watch for a while, or the episode until it recovers. @returns what to say */
+/**
+ * Mutes the watch for a while, or the episode until it recovers.
+ * @returns the answer to the press
+ */
 async function mute(
   ctx: BotContext,
   { card, link }: FoundAlert,
@@ -101,7 +107,10 @@ async function mute(
   return t('bot:toast.quietUntil', { label: typed(card.alert.watchLabel), time })
 }
 
-/** Of one alert, or of every alert of the pressed message. @returns how they stand */
+/**
+ * Mutes one alert, or every alert of the pressed message.
+ * @returns their new state
+ */
 async function muteUntilRecovered(
   ctx: BotContext,
   { id, link, muted }: { readonly id: number; readonly link: Membership; readonly muted: boolean },
@@ -129,7 +138,7 @@ async function muteWatch(
   }
 }
 
-/** An alert's own button for the watch's mute: the alert stays what it is, unlike the watch's card. */
+/** An alert's own button for the watch's mute: the message stays an alert, unlike the watch's card. */
 composer.use(async (ctx, next) => {
   if (ctx.press?.verb !== 'watch.unmute') return next()
   const id = alertOffered(ctx) ?? (await findDelivered(ctx))?.envelope.message.alertId ?? undefined
@@ -147,12 +156,12 @@ onPress(composer, 'alert.help', (ctx, { id, part }) =>
 onPress(composer, 'close', async (ctx) => {
   const messageId = ctx.callbackQuery?.message?.message_id
   if (messageId === undefined) return
-  // In a group it is not one person's to take away.
+  // In a group no single person may remove the message.
   if (ctx.reader.isGroup) return removeButtons(ctx, messageId)
   await remove(ctx, messageId)
 })
 
-/** Does something about an alert as its wallet, says so, and shows it on the pressed message. */
+/** Runs an action on an alert as its wallet, answers the press, and updates the pressed message. */
 async function act(
   ctx: BotContext,
   id: number,
@@ -168,10 +177,10 @@ async function act(
   })
 }
 
-/** What a press is refused for, in the reader's words. */
+/** Refusal of a press, in the reader's language. */
 class Refused extends Error {}
 
-/** An alert keeps its text: why something cannot be done is said in a box above it. */
+/** Runs an action on an alert; a refusal is shown in a box, because the alert keeps its text. */
 async function boxed(ctx: BotContext, run: () => Promise<void>): Promise<void> {
   try {
     await run()
@@ -190,7 +199,7 @@ function refusalOf(ctx: BotContext, error: unknown): string | undefined {
 
 const NAME_MAX = 64
 
-/** What the person is called beside what they did; null while they are not to be recognized. */
+/** Name of the person beside their actions; null for an anonymous administrator. */
 export function nameOf({ from, isAnonymous }: BotContext): string | null {
   if (from === undefined || isAnonymous) return null
   return cleanOutsideText(from.first_name, NAME_MAX) || null

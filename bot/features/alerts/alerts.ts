@@ -1,4 +1,4 @@
-/** Alerts behind buttons: whose they are, and what the pressed message is. */
+/** Alerts behind buttons: their wallets, and the pressed messages. */
 
 import { argumentsOf, type Press, unpacked, type Verb } from '#src/actions/codec.ts'
 import type { AlertCard } from '#src/alerts/card.ts'
@@ -17,7 +17,7 @@ export interface FoundAlert {
 }
 
 /**
- * The alert with this number, whichever of the chat's wallets it belongs to, in the chat's language.
+ * Finds an alert by id among the chat's wallets, in the chat's language.
  *
  * @throws AppError not_found
  */
@@ -34,7 +34,10 @@ export async function findAlert(ctx: BotContext, id: number): Promise<FoundAlert
   throw new AppError('not_found', 'not_found')
 }
 
-/** Shows an alert out of the history. @throws AppError not_found */
+/**
+ * Shows an alert of the history.
+ * @throws AppError not_found
+ */
 export async function showAlert(
   ctx: BotContext,
   id: number,
@@ -47,7 +50,7 @@ export async function showAlert(
   await show(ctx, alertCard(ctx.reader, card, { ...options, rights, now: ctx.app.clock.now() }))
 }
 
-/** The presses of one verb, or of all, that the pressed message offers, with their labels. */
+/** Buttons of the pressed message, all or those of one verb, with their labels. */
 function offered(ctx: BotContext): readonly { readonly label: string; readonly press: Press }[] {
   const rows = ctx.callbackQuery?.message?.reply_markup?.inline_keyboard ?? []
   return rows.flat().flatMap((button) => {
@@ -56,14 +59,14 @@ function offered(ctx: BotContext): readonly { readonly label: string; readonly p
   })
 }
 
-/** The number of the alert that a message is about, by its buttons; a group of several has none. */
+/** Id of the alert of a message, from its buttons; undefined for a group of several. */
 export function alertOffered(ctx: BotContext): number | undefined {
   const verbs: readonly Verb[] = ['alert.ack', 'alert.unack', 'alert.mute', 'alert.help']
   const found = offered(ctx).find(({ press }) => verbs.includes(press.verb))
   return found && argumentsOf<'alert.card'>({ verb: 'alert.card', args: found.press.args }).id
 }
 
-/** The part of the help that is open below the pressed card: its button carries a tick. */
+/** The part of the help that is open below the pressed card: its button has a tick. */
 function openTopic(ctx: BotContext): HelpTopic | undefined {
   const found = offered(ctx).find(
     ({ label, press }) => press.verb === 'alert.help' && label.startsWith('✓'),
@@ -72,7 +75,7 @@ function openTopic(ctx: BotContext): HelpTopic | undefined {
   return HELP_TOPICS[argumentsOf<'alert.help'>({ verb: 'alert.help', args: found.press.args }).part]
 }
 
-/** What stands in the pressed message of one of the chat's wallets, if it is an alert that was sent. */
+/** The delivery in the pressed message, if it is an alert that was sent for one of the chat's wallets. */
 export async function findDelivered(ctx: BotContext) {
   const messageId = ctx.callbackQuery?.message?.message_id
   if (messageId === undefined || !(await isDelivered(ctx))) return undefined
@@ -84,7 +87,7 @@ export async function findDelivered(ctx: BotContext) {
   return undefined
 }
 
-/** Opens a part of the help below the pressed message, or closes it where it is open already. */
+/** Opens a part of the help below the pressed message, or closes it. */
 export async function toggleHelp(ctx: BotContext, id: number, topic: HelpTopic): Promise<void> {
   const delivered = await findDelivered(ctx)
   if (delivered === undefined) {
@@ -100,10 +103,10 @@ export async function toggleHelp(ctx: BotContext, id: number, topic: HelpTopic):
 }
 
 /**
- * Brings the pressed message up to date after something was done about an alert: one that was sent, the
- * card of an alert, the card of a watch. Others stay as they are.
+ * Updates the pressed message after an action on an alert: a sent alert, an alert's card, or a watch's
+ * card. Other messages stay unchanged.
  *
- * @param help what is open below a card; one that was sent knows that itself
+ * @param help the open part below a card; a sent alert stores its own
  */
 export async function refresh(
   ctx: BotContext,

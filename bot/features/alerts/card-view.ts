@@ -19,7 +19,7 @@ export const HELP_TOPICS: Readonly<Record<HelpPart, HelpTopic>> = {
   d: 'action',
 }
 
-/** A message of the chat channel as it stands now, in the words it was sent in. */
+/** A delivered message in its present state, in its original language. */
 export function deliveredMessage(reader: Reader, envelope: Envelope, state: AlertViewState): View {
   const { isGroup, bot } = reader
   const view = alertView(envelope, state, { isGroup, botUsername: bot })
@@ -42,14 +42,14 @@ function rowsOf(keyboard: ChatKeyboard): Rows {
 
 interface CardOptions {
   readonly help?: HelpTopic | undefined
-  /** What the reader may press: nothing but the help, only what looks, or also what changes. */
+  /** Buttons for the reader: only the help, read-only ones, or also changing ones. */
   readonly rights: 'none' | 'read' | 'write'
   readonly now: Date
-  /** A line about what has just happened: HTML. */
+  /** Line about the last action: HTML. */
   readonly notice?: string
 }
 
-/** An alert out of the history: as its message would be now, and what can be done with its record. */
+/** An alert of the history: its message in the present state, with the actions on its record. */
 export function alertCard(reader: Reader, card: AlertCard, options: CardOptions): View {
   const { t } = reader
   const { help, rights, now, notice } = options
@@ -79,12 +79,12 @@ export function alertCard(reader: Reader, card: AlertCard, options: CardOptions)
   }
 }
 
-/** Pages and help: nothing that changes anything. */
+/** Whether a button changes nothing, such as pages and help. */
 function isLooking(button: Rows[number][number]): boolean {
   return !('data' in button) || unpacked(button.data)?.verb === 'alert.help'
 }
 
-/** Asks once. */
+/** Asks for confirmation of deleting an alert. */
 export function deleteAlertQuestion({ t }: Reader, { alert }: AlertCard): View {
   const { title } = alert.rendered
   const lines = [t.html('bot:alerts.deleteQuestion', { title }), t.html('bot:alerts.deleteEffect')]
@@ -100,11 +100,14 @@ export function deleteAlertQuestion({ t }: Reader, { alert }: AlertCard): View {
   ])
 }
 
-/** Deliveries shown; a wallet has at most about as many destinations. */
+/** Upper limit of the deliveries shown; a wallet has about as many destinations at most. */
 const DELIVERIES_MAX = 24
 const ERROR_MAX = 60
 
-/** How telling an alert went, one line for each who was told. @param names by recipient */
+/**
+ * Deliveries of an alert, one line for each recipient.
+ * @param names by recipient
+ */
 export function deliveriesCard(
   reader: Reader,
   { alert }: AlertCard,
@@ -128,7 +131,7 @@ export function deliveriesCard(
   return screen(lines, [[back(t('bot:button.alert'), packed('alert.card', { id: alert.id }))]])
 }
 
-/** What became of a delivery, as markup for a text. */
+/** State of a delivery, as markup for a text. */
 export function deliveryText(
   reader: Reader,
   entry: Pick<
@@ -162,7 +165,7 @@ export function deliveryText(
   return { kind: 'html', html: parts.join(' · ') }
 }
 
-/** Why nothing arrived, as HTML; undefined where there are no words for it, only what was answered. */
+/** Reason of a failed delivery, as HTML; undefined where there is no text for it, only the response. */
 function failureText(t: Translate, code: string): string | undefined {
   const key = `bot:deliveries.failure.${code}`
   return hasText(key) ? t.html(key) : undefined

@@ -13,7 +13,7 @@ import {
   type View,
 } from '../../views/view.ts'
 
-/** What a list of alerts shows while nothing else is chosen. */
+/** Default filter of a list of alerts. */
 export const USUAL_FILTER: AlertFilter = {
   state: 'all',
   severity: 'all',
@@ -21,14 +21,14 @@ export const USUAL_FILTER: AlertFilter = {
   watchId: undefined,
 }
 
-/** Every value of each part of a filter, in the order a press goes through them. */
+/** Values of each part of a filter, in the order of presses. */
 const CHOICES = {
   state: ['all', 'firing', 'recovered', 'acknowledged', 'closed'],
   severity: ['all', 'critical', 'warning', 'info'],
   time: ['24h', '7d', '30d', 'all'],
 } as const satisfies Partial<{ [Part in keyof AlertFilter]: readonly AlertFilter[Part][] }>
 
-/** How far a filter looks back. */
+/** Hours of each time range. */
 const HOURS: Readonly<Record<AlertFilter['time'], number | undefined>> = {
   '24h': 24,
   '7d': 7 * 24,
@@ -36,7 +36,7 @@ const HOURS: Readonly<Record<AlertFilter['time'], number | undefined>> = {
   all: undefined,
 }
 
-/** A filter as the operations take it. */
+/** A filter in the form of the operations. */
 export function wantedOf({ state, severity, time, watchId }: AlertFilter) {
   const hours = HOURS[time]
   return {
@@ -47,18 +47,21 @@ export function wantedOf({ state, severity, time, watchId }: AlertFilter) {
   }
 }
 
-/** The beginning of what a filter shows; undefined: there is none. */
+/** Start of a filter's time range; undefined without one. */
 export function filterStart({ time }: AlertFilter, now: Date): Date | undefined {
   const hours = HOURS[time]
   return hours === undefined ? undefined : new Date(now.getTime() - hours * HOUR_MS)
 }
 
-/** The list with a filter, from its beginning. */
+/** Button data of the list with a filter, from its first page. */
 export function listData(filter: AlertFilter): string {
   return packed('alert.list', { filter, cursor: undefined })
 }
 
-/** What a filter shows, in a line: HTML. @param watch the label of the watch it is about */
+/**
+ * Description of a filter, in one line of HTML.
+ * @param watch the label of its watch
+ */
 export function filterText({ t }: Reader, filter: AlertFilter, watch: string | undefined): string {
   const { state, severity, time } = filter
   const parts = [
@@ -73,15 +76,15 @@ export function filterText({ t }: Reader, filter: AlertFilter, watch: string | u
 }
 
 interface FilterOptions {
-  /** Label of the watch that is chosen. */
+  /** Label of the chosen watch. */
   readonly watch: string | undefined
   /** Every watch that can be chosen, in order. */
   readonly watchIds: readonly number[]
-  /** How many alerts it shows. */
+  /** Number of matching alerts. */
   readonly total: number
 }
 
-/** Each part of a filter with a button that goes on to its next value. */
+/** The filter's screen: each part has a button that switches to its next value. */
 export function alertFilter(reader: Reader, filter: AlertFilter, options: FilterOptions): View {
   const { t } = reader
   const { watch, watchIds, total } = options
@@ -109,7 +112,7 @@ export function alertFilter(reader: Reader, filter: AlertFilter, options: Filter
   ])
 }
 
-/** The watch that is chosen; a press goes back to all of them, the arrows to its neighbours. */
+/** Buttons of the chosen watch: one clears the choice, the arrows move to the next watch. */
 function watchRows(
   { t }: Reader,
   { watchId }: AlertFilter,
@@ -134,11 +137,11 @@ function watchRows(
 
 function after<Value>(values: readonly Value[], current: Value): Value {
   const next = values[values.indexOf(current) + 1] ?? values[0]
-  // Safe: the lists above have at least two entries, and `undefined` is one of them where it is given.
+  // Safe: the lists above have at least two entries, and `undefined` is one of them where it is possible.
   return next as Value
 }
 
-/** What is older than a filter reaches back, to be deleted: asks once. */
+/** Asks for confirmation of deleting alerts older than a filter's range. */
 export function clearQuestion(
   reader: Reader,
   filter: AlertFilter,

@@ -30,7 +30,7 @@ onCommand(composer, 'alerts', async (ctx, text) => {
 onPress(composer, 'alert.list', (ctx, { filter, cursor }) => showList(ctx, filter, { cursor }))
 onPress(composer, 'alert.card', (ctx, { id }) => showAlert(ctx, id))
 
-/** Whose alerts a filter is about: the chat's first wallet, unless it names a watch of another. */
+/** The wallet of a filter: the chat's first one, unless it names a watch of another. */
 async function chosen(
   ctx: BotContext,
   { watchId }: AlertFilter,
@@ -40,7 +40,7 @@ async function chosen(
     const { watch, link } = await findWatch(ctx, watchId)
     return { link, watch: watch.label }
   } catch (error) {
-    // Its history is still there.
+    // Its history still exists.
     if (!(error instanceof AppError) || error.kind !== 'not_found') throw error
     return { link: ctx.links[0], watch: `#${watchId}` }
   }
@@ -65,7 +65,7 @@ async function showList(
   await show(ctx, view)
 }
 
-/** A page; the first one where the place is not of this list. */
+/** A page of the list; the first one if the cursor is of another list. */
 async function pageOf(
   ctx: BotContext,
   filter: AlertFilter,
@@ -116,7 +116,7 @@ onPress(composer, 'alert.clearYes', async (ctx, { filter, index: expected }) => 
   if (link?.manages !== true) return refuse(ctx)
   const { hours: _, ...wanted } = wantedOf(filter)
   const count = await ctx.call(countOlderAlerts, { body: wantedOf(filter) }, link)
-  // What was asked about is no longer what would go.
+  // The number of alerts changed since the question was shown.
   if (count !== 0 && count !== expected) return askToClear(ctx, filter)
   const before = filterStart(filter, ctx.app.clock.now())?.toISOString()
   const body = { ...wanted, ...(before === undefined ? { all: true } : { before }) }
@@ -153,7 +153,7 @@ function refuse(ctx: BotContext): Promise<void> {
 }
 
 onPress(composer, 'alert.deliveries', async (ctx, { id }) => {
-  // Who is told is nobody's business in a group.
+  // In a group recipients are not listed.
   if (ctx.reader.isGroup) return ctx.answer(undefined, { url: deepLink(ctx.reader, `a${id}`) })
   const { card, link } = await findAlert(ctx, id)
   const all = await ctx.call(listDestinations, {}, link)
@@ -161,7 +161,7 @@ onPress(composer, 'alert.deliveries', async (ctx, { id }) => {
   await show(ctx, deliveriesCard(ctx.reader, card, names, { now: ctx.app.clock.now() }))
 })
 
-/** Larger files are not sent to a chat. */
+/** Upper limit of a file sent to a chat. */
 const FILE_BYTES_MAX = 20_000_000
 
 onPress(composer, 'alert.csv', async (ctx, { filter }) => {
@@ -182,7 +182,10 @@ onPress(composer, 'alert.csv', async (ctx, { filter }) => {
   })
 })
 
-/** The history as a file, undefined when it is too large; when there may be one again, after too many. */
+/**
+ * The history as a file, undefined when it is too large; beyond the rate limit, the time of the next
+ * export.
+ */
 async function exported(ctx: BotContext, link: Membership, query: object) {
   try {
     const limitKey = `chats of ${link.wallet}`
@@ -204,7 +207,7 @@ function exportQuery(filter: AlertFilter, now: Date) {
   }
 }
 
-/** The pieces as one file; undefined when it grows too large. */
+/** Joins the pieces into one file; undefined beyond the upper limit. */
 async function fileOf(pieces: AsyncIterable<string>): Promise<Buffer | undefined> {
   const kept: Buffer[] = []
   let size = 0

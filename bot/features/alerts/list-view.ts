@@ -22,7 +22,7 @@ import { filterText, listData, USUAL_FILTER } from './filter-view.ts'
 
 /** Alerts on one page. */
 export const ALERTS_PAGE = 8
-/** Most characters of what a line is called. */
+/** Upper limit of a title's length in a line. */
 const TITLE_MAX = 80
 const LABEL_MAX = 40
 const RECOVERED_GLYPH = '🟢'
@@ -31,23 +31,23 @@ const RECOVERED_GLYPH = '🟢'
 export interface AlertsShown {
   readonly lines: readonly AlertLine[]
   readonly nextCursor: string | null
-  /** It is not the first page. */
+  /** Whether it is not the first page. */
   readonly isOlder: boolean
 }
 
 interface ListOptions {
   readonly now: Date
-  /** Label of the watch the filter is about. */
+  /** Label of the filter's watch. */
   readonly watch: string | undefined
-  /** Without, the same text and nothing to press. */
+  /** Whether there are buttons. */
   readonly buttons: boolean
-  /** The history may be deleted from here. */
+  /** Whether the chat may delete alerts. */
   readonly canWrite: boolean
-  /** A line about what has just happened, or about what the reader may not do: HTML. */
+  /** Line about the last action, or about missing rights: HTML. */
   readonly notice?: string
 }
 
-/** What fired, the newest first. */
+/** List of alerts, newest first. */
 export function alertList(
   reader: Reader,
   page: AlertsShown,
@@ -77,7 +77,7 @@ function rowsOf(
   const clear: readonly Button[] = options.canWrite
     ? [act(t('bot:button.clear'), packed('alert.clear', { filter }))]
     : []
-  // A file would tell a group what the list does not.
+  // A file would contain more than a group's list shows.
   const csv = reader.isGroup ? [] : [act(t('bot:button.csv'), packed('alert.csv', { filter }))]
   return [
     [
@@ -105,7 +105,7 @@ function alertLine(reader: Reader, line: AlertLine, now: Date): string {
   const title = escapeHtml(cut(alertTitle(reader, line), TITLE_MAX))
   const values = {
     time: nearTime(reader, line.firedAt, now),
-    // Outside of the link: a name in another script would turn the title around.
+    // Outside of the link: a name in another script would reorder the title.
     label: typed(cut(withoutDirections(line.watchLabel), LABEL_MAX)),
     title: html(`<a href="${link}">${title}</a>`),
   }
@@ -121,12 +121,12 @@ function alertLine(reader: Reader, line: AlertLine, now: Date): string {
   return [start, text, ...acknowledged(reader, line)].join(' ')
 }
 
-/** What an alert says in one line; in a group only the kind of watch, where more is nobody's business. */
+/** Title of an alert in one line; in a group the type of watch if details are private. */
 export function alertTitle({ t, isGroup }: Reader, { type, title }: AlertLine): string {
   return isGroup && isOwnMatter(type) ? typeName(t, type) : title
 }
 
-/** How bad it is, or that it is over. */
+/** Glyph of an alert's severity, or of a recovered one. */
 export function alertGlyph({ state, severity }: Pick<AlertLine, 'state' | 'severity'>): string {
   return state === 'recovered' ? RECOVERED_GLYPH : SEVERITY_GLYPHS[severity]
 }

@@ -28,13 +28,13 @@ onCommand(composer, 'connect', (ctx) => showConnect(ctx), {
 onPress(composer, 'connect', (ctx, { spend }) => showConnect(ctx, { spend }))
 onPress(composer, 'slots.allow', (ctx, quote) => showConnect(ctx, { spend: true, quote }))
 
-/** Shows a new code for the page that signs in. The one before no longer works. */
+/** Shows a new code for the sign-in page, and invalidates the previous one. */
 export async function showConnect(
   ctx: BotContext,
   asked: {
-    /** The right to spend is asked for too. */
+    /** Whether the right to spend is requested too. */
     readonly spend?: boolean
-    /** What is to be bought once the chat may spend. */
+    /** Purchase to continue with once the chat may spend. */
     readonly quote?: ArgumentsOf<'slots.quote'>
   } = {},
 ): Promise<void> {
@@ -66,7 +66,7 @@ export async function showConnect(
 onPress(composer, 'trial.start', async (ctx, { next, terms }) => {
   const offer = trialOffer(ctx.app)
   const { accepted } = await ctx.call(getTerms)
-  // Who was shown these terms with the button has accepted them by it.
+  // The button below the shown terms accepts them.
   const isShowing = next === 'wallet' || next === 'choose' || next === 'agreed'
   if (!accepted && !(isShowing && terms === offer.mark)) {
     await show(ctx, trialTerms(ctx.reader, offer, isShowing ? next : 'agreed'))
@@ -84,9 +84,9 @@ onPress(composer, 'trial.start', async (ctx, { next, terms }) => {
 const Seen = z.object({ balanceUnits: Units, decimals: z.int() })
 
 /**
- * Watches the balance of the wallet itself.
+ * Creates a watch on the balance of the wallet itself.
  *
- * @returns false when that cannot be done right now
+ * @returns false when that is impossible right now
  */
 async function watchOwnWallet(
   ctx: BotContext,
@@ -103,7 +103,7 @@ async function watchOwnWallet(
     await showCard(ctx, id, `✅ ${ctx.t.html('bot:trial.started', trial)}`)
     return true
   } catch (error) {
-    // The trial runs all the same; the wizard says more about what is in the way.
+    // The trial runs nevertheless; the wizard explains the problem.
     if (error instanceof AppError && error.kind !== 'internal') return false
     throw error
   }

@@ -1,7 +1,7 @@
 /**
- * Tells chats what became of their connect codes. The page that ends a code is another front door, perhaps
- * of another process; the chat's message changes as soon as the database says so. A code that expires
- * unused changes it too, as long as it is shown there.
+ * Notifies chats of the outcome of their connect codes. The page that ends a code is another front door,
+ * possibly in another process; the chat's message is updated as soon as the database shows it, and when an
+ * unused code expires.
  */
 import { type Api, GrammyError } from 'grammy'
 import { argumentsOf, packed, unpacked } from '#src/actions/codec.ts'
@@ -23,11 +23,11 @@ import type { Reader, View } from '../../views/view.ts'
 import { trialOffer } from './trial.ts'
 import { connectDeclined, connectExpired, connected } from './view.ts'
 
-/** Look this often when nothing wakes us. */
+/** Polling interval without a wake-up. */
 const LOOK_MS = 5000
 const NO_PREVIEW = { link_preview_options: { is_disabled: true } } as const
 
-/** What tells: the application, and the bot's own way to Telegram. */
+/** Dependencies: the application, and the bot's own client of Telegram. */
 interface ConnectNotifier {
   readonly app: App
   readonly api: Api
@@ -35,7 +35,7 @@ interface ConnectNotifier {
   readonly username: string
 }
 
-/** Tells chats until the signal comes. Never rejects. */
+/** Notifies chats until the signal is aborted. Never rejects. */
 export async function runConnectNews(
   notifier: ConnectNotifier,
   sql: Sql,
@@ -54,7 +54,10 @@ export async function runConnectNews(
   await stopListening()
 }
 
-/** Tells every chat that has not been told, until the signal. @throws what Telegram says, to be tried again later */
+/**
+ * Notifies every pending chat, until the signal is aborted.
+ * @throws Telegram's error, to be retried later
+ */
 export async function notifyConnected(
   notifier: ConnectNotifier,
   signal?: AbortSignal,
@@ -76,7 +79,7 @@ async function notifyChat(
   const isThere = messageId !== undefined && messageId === living
   try {
     if (isThere && (await edit(api, chatId, messageId, view))) return
-    // Whoever went on without the code need not hear that it is over.
+    // A person who went on without the code needs no message about its expiry.
     if (news.end === 'expired') return
     const sent = await api.sendMessage(chatId, view.html, options(view))
     if (known !== undefined) {
@@ -84,7 +87,7 @@ async function notifyChat(
       await changeChat(app.db, chatId, changes, app.clock.now())
     }
   } catch (error) {
-    // Who blocked the bot meanwhile hears nothing; that is heard of elsewhere.
+    // Blocking is handled by the membership updates.
     if (!(error instanceof GrammyError && error.error_code === 403)) throw error
   }
 }
@@ -95,7 +98,7 @@ async function viewOf(app: App, reader: Reader, news: ConnectNews): Promise<View
   return end(reader, again(news))
 }
 
-/** A new code asks for the same rights, and goes on with the same. */
+/** Button data for a new code with the same rights and the same continuation. */
 function again({ spend, goesOn }: ConnectNews): string {
   const press = goesOn === undefined ? undefined : unpacked(goesOn)
   return press?.verb === 'slots.quote'
@@ -129,7 +132,10 @@ async function connectedView(
   )
 }
 
-/** @returns false when there is nothing to edit any more */
+/**
+ * Edits a message.
+ * @returns false when it no longer exists
+ */
 async function edit(api: Api, chatId: number, messageId: number, view: View): Promise<boolean> {
   try {
     await api.editMessageText(chatId, messageId, view.html, options(view))

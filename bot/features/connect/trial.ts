@@ -4,18 +4,18 @@ import type { App } from '#src/operations/define.ts'
 import { termsMark } from '../terms/terms.ts'
 import type { TrialOffer } from './view.ts'
 
-/** The free start as it is offered, with the terms it accepts. */
+/** The free trial with the terms it accepts. */
 export function trialOffer({ billing }: Pick<App, 'billing'>): TrialOffer {
   const { terms } = billing
   return { days: TRIAL_DAYS, terms, mark: termsMark(terms.version) }
 }
 
-/** Nothing smaller is suggested. */
+/** Smallest suggestion, in whole units. */
 const LEAST_WHOLE = 1
 
 /**
- * From how large a change on a balance is worth telling: one percent of it, rounded to 1, 2 or 5 and
- * zeros, at least one whole unit.
+ * Suggested threshold for a balance: one percent of it, rounded to 1, 2 or 5 and zeros, at least one whole
+ * unit.
  *
  * @returns whole units, as decimal text
  */

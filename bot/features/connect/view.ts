@@ -15,24 +15,24 @@ import {
 } from '../../views/view.ts'
 import { rightsText } from '../start/link-view.ts'
 
-/** What connecting goes on with: a slot that is free once. */
+/** The free trial, offered after connecting. */
 export interface TrialOffer {
   readonly days: number
   readonly terms: { readonly version: string; readonly url: string }
-  /** What a button carries of the version. */
+  /** Mark of the terms' version in button data. */
   readonly mark: string
 }
 
-/** How a wallet is connected: the page, the code to compare, and what will be allowed. */
+/** Instructions for connecting a wallet: the page, the code to compare, and the rights. */
 export function connectScreen(
   reader: Reader,
   { url, match, expiresAt }: ConnectCode,
   options: {
     readonly spend: boolean
-    /** The page can be reached from outside: it gets a button. */
+    /** Whether the page is reachable from outside: then it has a button. */
     readonly isOpen: boolean
     readonly isLinked: boolean
-    /** What the button for another code carries. */
+    /** Data of the button for another code. */
     readonly again: string
   },
 ): View {
@@ -56,17 +56,17 @@ export function connectScreen(
   ])
 }
 
-/** The chat is linked. What comes first is one press away. */
+/** Screen of a newly linked chat, with the usual first step as a button. */
 export function connected(
   { t, timezone }: Reader,
   link: { readonly wallet: string; readonly scopes: readonly Scope[] },
   options: {
-    /** Where the wallet has none and may have one. */
+    /** The trial, if the wallet has had none. */
     readonly trial: TrialOffer | undefined
-    /** There is room for another watch. */
+    /** Whether there is a free slot. */
     readonly hasSlot: boolean
     readonly hasWatches: boolean
-    /** The quote that waits for the right to spend, as its button carries it. */
+    /** Button data of the quote that waits for the right to spend. */
     readonly goesOn: string | undefined
   },
 ): View {
@@ -122,7 +122,7 @@ function nextButtons(
     : [[act(t('bot:button.getSlot'), packed('slots'), 'primary')]]
 }
 
-/** What the free start is, and which terms it accepts. */
+/** Description of the trial and the terms it accepts. */
 export function trialText(t: Translate, { days, terms }: TrialOffer): string {
   return t.html('bot:trial.offer', {
     count: days,
@@ -131,7 +131,10 @@ export function trialText(t: Translate, { days, terms }: TrialOffer): string {
   })
 }
 
-/** The page's reader said that the code is another one, or did not want to. @param data what the button for another code carries */
+/**
+ * Message after the page's reader declined, or saw another code.
+ * @param data of the button for another code
+ */
 export function connectDeclined({ t }: Reader, data: string): View {
   return screen(
     [t.html('bot:connect.declined')],
@@ -139,18 +142,21 @@ export function connectDeclined({ t }: Reader, data: string): View {
   )
 }
 
-/** The chat has a newer code, in a message below. */
+/** Message of a code that a newer one replaced. */
 export function connectReplaced({ t }: Reader): View {
   return screen([t.html('bot:connect.replaced')], [])
 }
 
-/** Nobody signed in time. @param data what the button for another code carries */
+/**
+ * Message of an expired code.
+ * @param data of the button for another code
+ */
 export function connectExpired({ t }: Reader, data: string): View {
   const again = act(t('bot:button.newCode'), data, 'primary')
   return screen([t.html('bot:connect.expired')], [[again], [menuButton(t)]])
 }
 
-/** The terms have to be accepted first, or are others by now. */
+/** The terms, if they were not accepted yet or have changed. */
 export function trialTerms({ t }: Reader, trial: TrialOffer, next: string): View {
   const accept = packed('trial.start', { next, terms: trial.mark })
   return screen(

@@ -19,7 +19,7 @@ onPress(composer, 'demo', async (ctx, args) => {
   await show(ctx, exampleAlert(ctx.reader, state, options))
 })
 
-/** The example after a press: each turns on what is off, and off what is on. */
+/** State of the example after a press: each toggles its part. */
 function after({ part, opened, ...before }: ArgumentsOf<'demo'>, now: Date): ExampleState {
   const state = { ...before, openedAt: opened === undefined ? now : new Date(opened * 1000) }
   switch (part) {
@@ -38,7 +38,7 @@ function after({ part, opened, ...before }: ArgumentsOf<'demo'>, now: Date): Exa
   }
 }
 
-/** What a press of the same button of a real alert is answered with. */
+/** Answer to a press of the example's button, in the words of a real alert. */
 function sentenceOf(
   { t, reader }: BotContext,
   part: ArgumentsOf<'demo'>['part'],

@@ -19,36 +19,36 @@ import {
 } from '../../views/view.ts'
 import { HELP_TOPICS } from '../alerts/card-view.ts'
 
-/** What most of those who run a data provider come for. */
+/** The example's event: the most frequent reason why operators of data providers come. */
 const EVENT = 'fsp.ftso-commit'
-/** Made up, as the numbers of real alerts and watches look. */
+/** A made-up id, in the form of real ones. */
 const ALERT_ID = 4711
 const WATCH_ID = 42
-/** An example is first seen when it has lasted so long: two voting rounds, and until both can be judged. */
+/** Age of a new example: two voting rounds, and the time until both can be judged. */
 const AGE_MS = 5 * MINUTE_MS
-/** A voting round. */
+/** Length of a voting round. */
 const ROUND_MS = 90_000
 const MUTE_MS = HOUR_MS
 
-/** What became of an example: its buttons carry it, nothing else keeps it. */
+/** State of an example: stored only in its buttons. */
 export interface ExampleState {
-  /** When it was opened; all its times are counted from then. */
+  /** Time at which it was opened; all its times are relative to it. */
   readonly openedAt: Date
   readonly acknowledged: boolean
   readonly muted: boolean
   readonly help: HelpPart | undefined
 }
 
-/** Until when an example's watch would be muted. */
+/** End of the mute in an example. */
 export function exampleMuteEnd({ openedAt }: Pick<ExampleState, 'openedAt'>): Date {
   return new Date(openedAt.getTime() + MUTE_MS)
 }
 
 /**
- * An alert that nobody has: the words and buttons of real ones, with the data of the signal's example.
- * Nothing is stored; a press shows the example as a real message would be after it.
+ * A made-up alert: texts and buttons of real ones, with the data of the signal's example. Nothing is
+ * stored; a press shows the example as a real message would be after it.
  *
- * @param options `by`: what the reader is called. `pages`: where the service's pages are
+ * @param options `by`: name of the reader. `pages`: URL of the service's pages
  */
 export function exampleAlert(
   reader: Reader,
@@ -62,7 +62,7 @@ export function exampleAlert(
     ...(state.muted && { muted: { until: exampleMuteEnd(state) } }),
     ...(help !== undefined && { help: HELP_TOPICS[help] }),
   }
-  // Without the bot's name: its watch is no link, there is none with this number.
+  // Without the bot's name: its watch has no link, because its id does not exist.
   const view = alertView(envelopeOf(reader, openedAt, options.pages), shown, { now: openedAt })
   const rows = view.keyboard.map((row) => row.flatMap((button) => exampleButton(button, state)))
   const connect = act(t('bot:button.connect'), packed('connect', { spend: false }), 'primary')
@@ -91,14 +91,14 @@ function envelopeOf({ t, timezone }: Reader, openedAt: Date, publicUrl: string):
   )
 }
 
-/** So many rounds after the signal's own example it begins, and when that is. */
+/** Number of rounds between the signal's own example and this one, and its time. */
 function placeOf(openedAt: Date): { readonly rounds: number; readonly firedAt: Date } {
   const own = Date.parse(String(findEventSource(EVENT)?.signal.examples[EVENT]?.['since']))
   const rounds = Math.floor((openedAt.getTime() - AGE_MS - own) / ROUND_MS)
   return { rounds, firedAt: new Date(own + rounds * ROUND_MS) }
 }
 
-/** The data so many voting rounds later: its times, and the numbers of its rounds. */
+/** Shifts the times and round numbers of the data. */
 function moved(data: JsonObject, rounds: number): JsonObject {
   const entries = Object.entries(data).map(([name, value]) => {
     if (ROUND_NUMBERS.has(name)) return [name, Number(value) + rounds]
@@ -115,7 +115,7 @@ function later(instant: string, rounds: number): string {
 const ROUND_NUMBERS: ReadonlySet<string> = new Set(['votingRoundId', 'firstRoundId'])
 const INSTANT = /^\d{4}-\d\d-\d\dT[\d:.]+Z$/
 
-/** A button of a real alert as the example has it; those that would need a real one are left out. */
+/** The example's form of a real alert's button; those that need a real alert are omitted. */
 function exampleButton(button: ChatButton, state: ExampleState): readonly Button[] {
   if ('url' in button) return [{ label: button.text, url: button.url }]
   const part = partOf(button.callback_data)
@@ -124,7 +124,7 @@ function exampleButton(button: ChatButton, state: ExampleState): readonly Button
 
 type ExamplePart = 'a' | 'm' | HelpPart
 
-/** What a press of a real button is about, as far as the example has it. */
+/** The part of the example that a real button toggles. */
 function partOf(data: string): ExamplePart | undefined {
   const press = unpacked(data)
   switch (press?.verb) {

@@ -12,7 +12,7 @@ import { offerNamed } from '../provider/handlers.ts'
 
 const composer = new Composer<BotContext>()
 
-/** An unknown, old or forged button: its message keeps its text, the fresh screen comes below. */
+/** An unknown, old or forged button: its message keeps its text, and a new screen follows below. */
 composer.on('callback_query', async (ctx) => {
   await ctx.answer(ctx.t('bot:toast.oldButton'))
   const messageId = ctx.callbackQuery.message?.message_id
@@ -20,7 +20,7 @@ composer.on('callback_query', async (ctx) => {
   await send(ctx, await freshScreen(ctx))
 })
 
-/** The screen the button belonged to, if that can be told, else the start of everything. */
+/** The screen that the button belonged to, if known, else the home screen. */
 async function freshScreen(ctx: BotContext): Promise<View> {
   const id = watchBehind(ctx.callbackQuery?.data ?? '')
   if (id === undefined) return homeScreen(ctx)
@@ -36,8 +36,8 @@ async function freshScreen(ctx: BotContext): Promise<View> {
 const inPrivate = composer.chatType('private')
 
 /**
- * A text that answers nothing: an address or a provider's name says what it may be about. A command that
- * there is none of leaves an open question open.
+ * Text without a pending question: an address or a provider's name suggests a screen. An unknown command
+ * keeps a pending question open.
  */
 inPrivate.on('message:text', async (ctx) => {
   const { reader, links } = ctx

@@ -5,7 +5,10 @@ import { send, show } from '../../core/show.ts'
 import { nothingOpen } from '../../views/notices.ts'
 import { groupHelp, HELP_PAGES, helpMenu, helpPage } from './view.ts'
 
-/** Help, which names the commands of every feature. @param features asked when help is */
+/**
+ * Help, with the commands of every feature.
+ * @param features called when help is shown
+ */
 export function createHelpFeature(features: () => readonly Feature[]): Feature {
   const composer = new Composer<BotContext>()
   const commandsOf = (ctx: BotContext) =>

@@ -20,7 +20,7 @@ import { GLYPHS } from '../../views/watch-state.ts'
 import { exampleStart } from '../example/view.ts'
 import { typeLines } from '../new/view.ts'
 
-/** The pages of the help, in the order they are offered. */
+/** The pages of the help, in order. */
 export const HELP_PAGES = [
   'first',
   'types',
@@ -33,18 +33,18 @@ export const HELP_PAGES = [
 ] as const
 export type HelpPage = (typeof HELP_PAGES)[number]
 
-/** Who reads the help, and what it has to name. */
+/** Reader's rights and service data for the help. */
 export interface HelpOptions {
-  /** Names of the commands of the reader's menu. */
+  /** Names of the commands in the reader's menu. */
   readonly commands: readonly string[]
-  /** Where the service's pages are. */
+  /** URL of the service's pages. */
   readonly pages: string
   readonly isLinked: boolean
-  /** The chat may change what its wallet has. */
+  /** Whether the chat may change the wallet's data. */
   readonly canWrite: boolean
 }
 
-/** What this is, and what there is to read about. */
+/** Start of the help, with a menu of its pages. */
 export function helpMenu({ t, isFree }: Reader): View {
   const pages = HELP_PAGES.filter((page) => page !== 'credits' || isFree !== true)
   const buttons = pages.map((page) => act(titleOf(t, page), packed('help', { topic: page })))
@@ -54,7 +54,7 @@ export function helpMenu({ t, isFree }: Reader): View {
   )
 }
 
-/** The same for a group, where everybody reads and nobody needs a menu. */
+/** Help for a group, without a menu. */
 export function groupHelp(reader: Reader, commands: readonly string[]): View {
   const { t } = reader
   return screen(
@@ -70,7 +70,7 @@ export function groupHelp(reader: Reader, commands: readonly string[]): View {
   )
 }
 
-/** One page of the help, with the button that does what it explains. */
+/** One page of the help, with a button for its action. */
 export function helpPage(reader: Reader, page: HelpPage, options: HelpOptions): View {
   const { t } = reader
   const toMenu = back(t('bot:button.help'), packed('help', { topic: undefined }))
@@ -122,7 +122,7 @@ function bodyOf(
         }),
       ]
     case 'api':
-      // Told as text where it cannot be on a button.
+      // As text if it is not reachable and cannot be on a button.
       return [t.html('bot:help.api'), ...(isOpenLink(pages) ? [] : ['', id(docsUrl(pages)).text])]
     case 'privacy':
       return [t.html('bot:help.privacy')]
@@ -133,7 +133,7 @@ function bodyOf(
   }
 }
 
-/** What the signs before alerts mean. */
+/** Explains the emojis before alerts. */
 function legend(t: Translate): string {
   const signs = [
     `🔴 ${t.html('bot:severity.critical')}`,
@@ -144,7 +144,7 @@ function legend(t: Translate): string {
   return signs.join(' · ')
 }
 
-/** The buttons of alerts, as they are labelled. */
+/** Labels of the buttons of alerts. */
 function buttonNames(t: Translate) {
   return {
     acknowledge: t('messages:button.acknowledge'),
@@ -169,7 +169,7 @@ function docsUrl(pages: string): string {
   return `${pages}/docs`
 }
 
-/** What a page explains can be done at once, as far as the chat may. */
+/** Buttons for the actions that a page explains, as far as the chat may use them. */
 function actsOf(t: Translate, page: HelpPage, options: HelpOptions): Rows {
   const { isLinked, canWrite, pages } = options
   const connect = act(t('bot:button.connect'), packed('connect', { spend: false }), 'primary')

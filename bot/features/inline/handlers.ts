@@ -1,4 +1,7 @@
-/** The bot's name in any chat: the status of a provider or the price of a feed, to be posted there. */
+/**
+ * Inline queries: the bot's name in any chat finds the status of a provider or the price of a feed, to be
+ * posted there.
+ */
 import { GrammyError, type Middleware } from 'grammy'
 import type { InlineQueryResult } from 'grammy/types'
 import { translator } from '#src/i18n/translate.ts'
@@ -22,12 +25,12 @@ import { feedResult, INLINE_ROUNDS, type InlineResult, providerResult } from './
 
 const PROVIDERS_MAX = 6
 const FEEDS_MAX = 4
-/** How long Telegram gives the same answer again, in seconds. */
+/** Time in seconds for which Telegram caches an answer. */
 const CACHE_SECONDS = 30
-/** A query that could not be answered is asked again soon. */
+/** Cache time of a failed query, which is thereby soon repeated. */
 const RETRY_SECONDS = 1
 
-/** Answers what is typed behind the bot's name. Everything else goes on. */
+/** Answers inline queries. All other updates are passed on. */
 export function inlineQueries(app: App): Middleware<BotContext> {
   return async (ctx, next) => {
     const { inlineQuery } = ctx
@@ -54,7 +57,7 @@ export function inlineQueries(app: App): Middleware<BotContext> {
         is_personal: true,
       })
     } catch (error) {
-      // Whoever types on has asked anew long before a second try.
+      // The query expired, because the person typed on: a newer query has replaced it.
       const isLate = error instanceof GrammyError && error.error_code === 400
       const fields = { updateId: ctx.update.update_id, error: describe(error) }
       app.log[isLate ? 'debug' : 'warn'](fields, 'inline query not answered')
@@ -107,7 +110,7 @@ async function find(
 
 type Call = <Output>(operation: Answering<Output>, input?: RawInput) => Promise<Output>
 
-/** Providers the wallet watches, each once; which watches there are stays its own. */
+/** Providers that the wallet watches, each once; the watches themselves stay private. */
 async function watchedProviders(call: Call): Promise<readonly Address[]> {
   const { data } = await call(listWatches, { query: { limit: '250' } })
   const named = data.flatMap(({ target }) => {
@@ -117,13 +120,13 @@ async function watchedProviders(call: Call): Promise<readonly Address[]> {
   return [...new Set(named)]
 }
 
-/** Providers with the text in their public name. */
+/** Providers whose public name contains the text. */
 async function named(call: Call, text: string): Promise<readonly Address[]> {
   const { data } = await call(searchProviders, { query: { text: text.slice(0, 200) } })
   return data.map(({ provider }) => provider)
 }
 
-/** Feeds whose name begins with the text, then those that hold it. */
+/** Feeds whose name begins with the text, then those that contain it. */
 async function feedsNamed(call: Call, text: string): Promise<readonly string[]> {
   const wanted = feedKey(text)
   if (wanted === '') return []

@@ -6,7 +6,7 @@ import { type Button, deepLink, type Reader } from '../../views/view.ts'
 import { factsOf, factValues } from '../../views/watch-facts.ts'
 import { textGrid, wrongIn } from '../provider/view.ts'
 
-/** Something a person can post into another chat: only what everybody can read on the chain. */
+/** A result that a person can post into another chat: public data only. */
 export interface InlineResult {
   readonly id: string
   readonly title: string
@@ -15,14 +15,14 @@ export interface InlineResult {
   readonly button: Button | undefined
 }
 
-/** Rounds in a grid. */
+/** Number of rounds in a grid. */
 export const INLINE_ROUNDS = 10
 
 const DUTIES = ['commit', 'reveal', 'signature'] as const
 
 /**
- * How a provider stands, and in the title what was wrong in its last round. The reader writes for a group:
- * members have clocks of their own.
+ * Status of a provider, with the failures of its last round in the title. Written for a group, whose
+ * members have different time zones.
  */
 export function providerResult(
   reader: Reader,
@@ -58,13 +58,16 @@ export function providerResult(
   }
 }
 
-/** The last rounds, with the names of duties that a group's members read. */
+/** The last rounds, with the names of duties. */
 function grid({ t }: Reader, { rounds }: ProviderView): string {
   const named = DUTIES.map((duty) => [duty, t(builtKey(`bot:inline.duty.${duty}`))] as const)
   return textGrid(rounds.slice(0, INLINE_ROUNDS), named)
 }
 
-/** What a feed says now. @param observation as a watch of it would see it; null: nothing is known */
+/**
+ * Price of a feed.
+ * @param observation as a watch of it would have; null: unknown
+ */
 export function feedResult(
   reader: Reader,
   feed: string,

@@ -9,7 +9,10 @@ import { send, show } from '../../core/show.ts'
 import { changeChat } from '../../core/store.ts'
 import { languageChoice } from './view.ts'
 
-/** The language of a chat. @param features asked for their commands when a language is chosen */
+/**
+ * The language of a chat.
+ * @param features called for their commands when a language is chosen
+ */
 export function createLanguageFeature(features: () => readonly Feature[]): Feature {
   const composer = new Composer<BotContext>()
 
@@ -35,7 +38,7 @@ export function createLanguageFeature(features: () => readonly Feature[]): Featu
   })
 }
 
-/** From now on the chat's screens, alerts and commands are in this language. */
+/** Sets the language of the chat's screens, alerts and commands. */
 async function setLanguage(
   ctx: BotContext,
   locale: Locale,

@@ -3,9 +3,9 @@ import { LOCALE_NAMES, LOCALES, type Locale } from '#src/kernel/locale.ts'
 import { type Button, menuButton, type Reader, screen, type View } from '../../views/view.ts'
 
 /**
- * All languages in their own names, two a row.
+ * All languages by their own names, two per row.
  *
- * @param options `notice`: why there are no buttons, HTML
+ * @param options `notice`: reason for missing buttons, HTML
  */
 export function languageChoice(
   { t }: Reader,

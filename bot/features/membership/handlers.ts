@@ -11,7 +11,7 @@ import { comeBack, returningScreen } from '../start/returning.ts'
 
 const composer = new Composer<BotContext>()
 
-/** The bot was let in or thrown out: started or blocked in private, added or removed in a group. */
+/** The bot was added or removed: started or blocked in private, added or removed in a group. */
 composer.on('my_chat_member', async (ctx) => {
   const { old_chat_member: before, new_chat_member: after } = ctx.myChatMember
   const isIn = isInside(after)
@@ -19,7 +19,7 @@ composer.on('my_chat_member', async (ctx) => {
   const now = ctx.app.clock.now()
   if (!isIn) return blockChat(ctx.app, ctx.known.id, now)
   const blocked = blockedLinks(ctx)
-  // Who let the bot in need not be who may say what comes there.
+  // The person who added the bot may lack the right to configure the alerts.
   if (ctx.reader.isGroup) {
     if (blocked.length > 0 || ctx.links.length === 0) await send(ctx, await homeScreen(ctx))
     return
@@ -28,7 +28,7 @@ composer.on('my_chat_member', async (ctx) => {
   if (blocked.length > 0) await send(ctx, await returningScreen(ctx, blocked))
 })
 
-/** A group becomes a supergroup: another chat to Telegram, the same to its people. */
+/** A group becomes a supergroup: Telegram gives it another chat id. */
 composer.on('message:migrate_to_chat_id', (ctx) =>
   follow(ctx, ctx.known.id, ctx.message.migrate_to_chat_id),
 )

@@ -28,7 +28,7 @@ onCommand(composer, 'mute', async (ctx, text) => {
   await muteChat(ctx, until)
 })
 
-/** When a typed length of time ends, a day at most; undefined when it is none. */
+/** End of a typed duration, at most a day; undefined if it is malformed. */
 function untilOf(ctx: BotContext, text: string): Date | undefined {
   const bounds = { min: MINUTE_MS / 1000, max: DAY_SECONDS }
   const read = readDuration(text, bounds, ctx.t.locale)
@@ -40,7 +40,7 @@ onPress(composer, 'mute.list', (ctx) => showMuted(ctx))
 
 onPress(composer, 'mute.all', async (ctx, { duration }) => {
   const until = chatEnd(ctx, duration)
-  // Below an alert the press is answered, and the alert stays.
+  // Below an alert only the press is answered, and the alert stays.
   if (!(await isDelivered(ctx))) return muteChat(ctx, until)
   await setMute(ctx, until)
   const { t, reader } = ctx
@@ -55,7 +55,7 @@ onPress(composer, 'mute.all', async (ctx, { duration }) => {
   )
 })
 
-/** When a mute of the chat ends: a day at most. */
+/** End of a mute of the chat: at most a day. */
 function chatEnd(ctx: BotContext, duration: MuteDuration): Date | undefined {
   const now = ctx.app.clock.now()
   const end = muteEnd(duration, ctx.reader.timezone, now)
@@ -95,10 +95,13 @@ onPress(composer, 'mute.off', async (ctx, { kind, id }) => {
   await showMuted(ctx, `✓ ${t.html('bot:muted.heard', { label })}`)
 })
 
-/** Alerts looked at for what is silent. */
+/** Upper limit of the muted alerts read. */
 const ALERTS_MAX = 10
 
-/** @param notice a line about what has just happened: HTML */
+/**
+ * Shows the screen of mutes.
+ * @param notice line about the last action: HTML
+ */
 async function showMuted(ctx: BotContext, notice?: string): Promise<void> {
   const { app, t, reader, links } = ctx
   const now = app.clock.now()

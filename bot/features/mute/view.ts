@@ -17,31 +17,31 @@ import {
 import { GLYPHS } from '../../views/watch-state.ts'
 import { alertTitle } from '../alerts/list-view.ts'
 
-/** What hears nothing, or is not heard of. */
+/** Muted chat, watches and alerts. */
 export interface Muted {
-  /** Until when the chat hears nothing. */
+  /** End of the chat's mute. */
   readonly chatUntil: Date | undefined
   /** Watches that are muted now. */
   readonly watches: readonly Watch[]
-  /** Alerts that are silenced until they recover. */
+  /** Alerts that are muted until they recover. */
   readonly alerts: readonly AlertLine[]
 }
 
 interface MuteOptions {
   readonly now: Date
-  /** Without, the same text and nothing to press. */
+  /** Whether there are buttons. */
   readonly buttons: boolean
-  /** Watches and alerts may be heard of again from here. */
+  /** Whether watches and alerts may be unmuted from here. */
   readonly canWrite: boolean
-  /** A line about what has just happened, or about what the reader may not do: HTML. */
+  /** Line about the last action, or about missing rights: HTML. */
   readonly notice?: string
 }
 
-/** Lines and buttons for what is muted; the rest is in the list of watches. */
+/** Upper limit of lines and buttons for mutes; the rest is in the list of watches. */
 const SHOWN_MAX = 4
 const TITLE_MAX = 60
 
-/** What is silent, and silence for the whole chat. */
+/** All mutes, and buttons to mute the whole chat. */
 export function muteScreen(reader: Reader, muted: Muted, options: MuteOptions): View {
   const { t } = reader
   const { chatUntil, watches, alerts } = muted
@@ -92,7 +92,7 @@ function watchLine(reader: Reader, { label, mutedUntil }: Watch, now: Date): str
   })
 }
 
-/** Most characters of what a button is about; the word before it takes the rest. */
+/** Upper limit of a label's length on a button; the verb before it takes the rest. */
 const LABEL_MAX = 12
 
 function endWatch({ id, label }: Watch) {

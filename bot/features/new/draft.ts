@@ -1,7 +1,6 @@
 /**
- * A watch that somebody is about to create: what has been chosen so far. It is kept in the database, so a
- * restart between two steps changes nothing. A new one takes the place of the one before, and `rev` tells
- * their buttons apart.
+ * Draft of a watch in the wizard: the choices so far. It is stored in the database, so it survives a
+ * restart. A new draft replaces the previous one, and `rev` distinguishes their buttons.
  */
 import { randomInt, randomUUID } from 'node:crypto'
 import { z } from 'zod'
@@ -11,13 +10,13 @@ import type { BotContext } from '../../core/context.ts'
 import { placeOf, SESSION_MS } from '../../core/session.ts'
 import { deleteDraft, findDraft, putDraft } from '../../core/session-store.ts'
 
-/** target: what is watched. rule: when it alerts. choose: which signals. check: everything once more. */
+/** target: what is watched. rule: when it alerts. choose: enabled signals. check: summary of everything. */
 export const STEPS = ['target', 'rule', 'choose', 'check', 'people', 'done'] as const
 export type Step = (typeof STEPS)[number]
 
 const JsonRecord = z.record(z.string(), z.unknown())
 
-/** A target that is offered, or was typed. */
+/** A target that was offered or typed. */
 const Candidate = z.object({ name: z.string(), target: JsonRecord })
 export type Candidate = z.output<typeof Candidate>
 
@@ -25,7 +24,7 @@ const Preview = z.object({
   target: JsonRecord,
   label: z.string(),
   observation: z.unknown(),
-  /** Of a provider: somebody knows of it, or that cannot be told right now. */
+  /** Of a provider: whether it exists; true while that is uncertain. */
   isKnown: z.boolean().default(true),
   /** The public name of a provider. */
   providerName: z.string().nullable().default(null),
@@ -35,33 +34,33 @@ export type Preview = z.output<typeof Preview>
 const DraftValues = z.object({
   type: z.string(),
   step: z.enum(STEPS),
-  /** Parts of the target that are chosen before the rest: the asset of a balance. */
+  /** Parts of the target that are chosen first: the asset of a balance. */
   parts: JsonRecord,
-  /** What `new.pick` points at, as it was shown. */
+  /** Targets that `new.pick` refers to, in the order shown. */
   offered: z.array(Candidate),
   page: z.int(),
-  /** The target as understood, and how it stood then. */
+  /** The target in canonical form, with its observation. */
   preview: Preview.nullable(),
   /** Settings by key, as text. */
   settings: z.record(z.string(), z.string()),
-  /** Signals that are set otherwise than usual. */
+  /** Signals that differ from the default. */
   signals: z.array(z.object({ id: z.string(), enabled: z.boolean() })),
   recovery: z.boolean(),
   label: z.string().nullable(),
   recipientIds: z.array(Id).nullable(),
   minSeverity: z.enum(SEVERITIES),
-  /** What may have been meant, when a name did not say: feeds by name, providers by identity. */
+  /** Suggestions for an unknown name: feeds by name, providers by identity. */
   nearest: z.array(z.string()),
-  /** Everything but the target was taken from another watch. */
+  /** Whether everything except the target was copied from another watch. */
   isLike: z.boolean(),
-  /** What the next text is: a setting by its short name, a token, a name; else the target. */
+  /** Meaning of the next text: a setting by its short name, a token, a name; else the target. */
   asking: z.string().nullable(),
-  /** The watch that came of it. */
+  /** Id of the created watch. */
   watchId: Id.nullable(),
 })
 export type DraftValues = z.output<typeof DraftValues>
 
-/** A draft and what tells it from others. */
+/** A draft with its ids. */
 export interface Draft {
   /** Also the idempotency key of its watch. */
   readonly id: string
@@ -73,8 +72,8 @@ export interface Draft {
 const REV_MAX = 36 ** 4
 
 /**
- * The person’s draft, unless it is over. One that another version of the service wrote, and this one
- * cannot read, counts as over.
+ * The person’s draft; undefined after it expired. One that another version of the service wrote, and this
+ * one cannot parse, counts as expired.
  */
 export async function readDraft(ctx: BotContext): Promise<Draft | undefined> {
   const place = placeOf(ctx)
@@ -87,7 +86,7 @@ export async function readDraft(ctx: BotContext): Promise<Draft | undefined> {
   return undefined
 }
 
-/** Begins a draft in the place of the one before. */
+/** Starts a draft and replaces the previous one. */
 export async function beginDraft(
   ctx: BotContext,
   wallet: string,
@@ -116,7 +115,7 @@ const EMPTY: Omit<DraftValues, 'type' | 'step'> = {
   watchId: null,
 }
 
-/** Writes a draft down for another day. */
+/** Stores a draft for another day. */
 async function keepDraft(ctx: BotContext, draft: Draft): Promise<Draft> {
   const place = placeOf(ctx)
   if (place === undefined) throw new Error('a draft without a person')
@@ -126,7 +125,7 @@ async function keepDraft(ctx: BotContext, draft: Draft): Promise<Draft> {
   return draft
 }
 
-/** Changes what a draft says. */
+/** Changes a draft's choices. */
 export async function changeDraft(
   ctx: BotContext,
   draft: Draft,
@@ -135,12 +134,12 @@ export async function changeDraft(
   return keepDraft(ctx, { ...draft, values: { ...draft.values, ...changes } })
 }
 
-/** Gives a draft another id, after a refusal that is remembered under the one it has. */
+/** Gives a draft another id, because a refusal was stored under its idempotency key. */
 export function renewDraft(ctx: BotContext, draft: Draft): Promise<Draft> {
   return keepDraft(ctx, { ...draft, id: randomUUID() })
 }
 
-/** Drops the person’s draft. */
+/** Deletes the person’s draft. */
 export async function dropDraft(ctx: BotContext): Promise<void> {
   const place = placeOf(ctx)
   if (place !== undefined) await deleteDraft(ctx.app.db, place)

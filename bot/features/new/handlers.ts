@@ -68,7 +68,7 @@ type StepVerb = Exclude<Extract<Verb, `new.${string}`>, 'new.start' | 'new.type'
 
 const Rev = z.looseObject({ rev: z.int() })
 
-/** Handles a press of the wizard, if its draft is still the one. */
+/** Handles a press of the wizard, if its draft is the current one. */
 function onStep<V extends StepVerb>(
   verb: V,
   handle: (ctx: BotContext, draft: Draft, args: ArgumentsOf<V>) => Promise<void>,
@@ -146,7 +146,7 @@ onStep('new.back', async (ctx, draft) => {
 onStep('new.cancel', cancel)
 onStep('new.create', create)
 
-/** The step of a draft as it waits, and what is typed at it. */
+/** The pending step of a draft, and the handler of typed input. */
 const wizardQuestion = defineQuestion({
   kind: 'new',
   task: 'wizard',
@@ -166,19 +166,22 @@ const wizardQuestion = defineQuestion({
   cancel,
 })
 
-/** Asks what is to be watched; of a type that is named, its first question. */
+/** Asks for the type of the watch, or, with a type, its first question. */
 export async function openWizard(ctx: BotContext, text: string): Promise<void> {
   const type = typeNamed(ctx, text)
   await (type === undefined ? showTypes(ctx) : beginType(ctx, type))
 }
 
-/** The person's draft, unless its watch is made. */
+/** The person's draft, unless its watch was created. */
 export async function waitingDraft(ctx: BotContext): Promise<Draft | undefined> {
   const draft = await readDraft(ctx)
   return draft?.values.watchId === null ? draft : undefined
 }
 
-/** Goes on where the person's draft waits, if there is one, as after slots were bought. */
+/**
+ * Shows the pending step of the person's draft, if there is one, for example after slots were bought.
+ * @returns false without a draft
+ */
 export async function continueDraft(ctx: BotContext): Promise<boolean> {
   const draft = await waitingDraft(ctx)
   if (draft === undefined) return false
@@ -186,7 +189,7 @@ export async function continueDraft(ctx: BotContext): Promise<boolean> {
   return true
 }
 
-/** Begins a watch of a type; without room for it says what can be done. */
+/** Starts a watch of a type; without a free slot shows the options. */
 async function beginType(
   ctx: BotContext,
   type: string,
@@ -219,13 +222,13 @@ async function begin(
   await showIfRoom(ctx, await withTarget(ctx, draft, understood.preview))
 }
 
-/** Where a draft waits; without room for its watch, what can be done before it goes on. */
+/** Shows the pending step of a draft; without a free slot, the options. */
 async function showIfRoom(ctx: BotContext, draft: Draft, refusal?: Refusal): Promise<void> {
   const { free } = await slotsOf(ctx, linkOf(ctx, draft))
   await (free === 0 ? showNoSlot(ctx, draft) : showStep(ctx, draft, refusal))
 }
 
-/** The type a word means: its own name or the beginning of it, or a part of what it is called. */
+/** The type of a word: its name or a prefix of it, or a part of its translated name. */
 function typeNamed({ t }: BotContext, text: string): string | undefined {
   const word = text.trim().toLowerCase()
   if (word === '') return undefined
@@ -246,13 +249,13 @@ function isChoosing({ values }: Draft): boolean {
   return values.step === 'choose'
 }
 
-/** The draft, its target chosen. */
+/** The draft with a chosen target. */
 function withTarget(ctx: BotContext, draft: Draft, preview: Preview): Promise<Draft> {
   const step = draft.values.isLike ? 'check' : 'rule'
   return changeDraft(ctx, draft, { preview, step, asking: null, page: 1 })
 }
 
-/** What was typed, at whatever step it was. */
+/** Handles typed input, at any step. */
 async function typed(ctx: BotContext, draft: Draft, text: string): Promise<Refusal | undefined> {
   const { values } = draft
   if (values.asking === 'tok') {
@@ -311,7 +314,7 @@ async function cancel(ctx: BotContext): Promise<void> {
   await show(ctx, views.nothingCreated(ctx.reader), 'wizard')
 }
 
-/** Makes the watch. Pressed twice it is made once, and shown both times. */
+/** Creates the watch. Idempotent: a second press shows the same watch. */
 async function create(ctx: BotContext, draft: Draft): Promise<void> {
   const { values } = draft
   const link = linkOf(ctx, draft)
@@ -342,7 +345,7 @@ async function showCreated(ctx: BotContext, draft: Draft): Promise<void> {
   await show(ctx, view, 'wizard')
 }
 
-/** Shows where a draft waits, and takes what is typed there. */
+/** Shows the pending step of a draft, and waits for typed input. */
 async function showStep(ctx: BotContext, draft: Draft, refusal?: Refusal): Promise<void> {
   if (draft.values.watchId !== null) return showCreated(ctx, draft)
   await wizardQuestion.open(ctx, { rev: draft.rev }, refusal)

@@ -1,4 +1,4 @@
-/** How the choices of the wizard follow each other: pure. */
+/** Transitions between the steps of the wizard. Pure. */
 import { SEVERITIES } from '#src/kernel/display-values.ts'
 import { settingValue } from '#src/watches/form.ts'
 import { getWatchType } from '#src/watches/types/index.ts'
@@ -8,7 +8,7 @@ import { chosenSignals } from '../signals/view.ts'
 import type { Draft, DraftValues } from './draft.ts'
 import { TYPED_TOKEN } from './targets.ts'
 
-/** What the short names mean that are no settings of the type. */
+/** Choices by short name that are no settings of the type. */
 export function choiceBy(
   { values }: Draft,
   code: string,
@@ -37,7 +37,7 @@ export function choiceBy(
   }
 }
 
-/** The settings that are chosen so far, as a watch has them. */
+/** The chosen settings, encoded. */
 export function encodedSettings(type: string, settings: Readonly<Record<string, string>>) {
   return Object.fromEntries(
     fieldsOf(type).flatMap(({ field }) => {
@@ -47,7 +47,7 @@ export function encodedSettings(type: string, settings: Readonly<Record<string, 
   )
 }
 
-/** Where a draft goes on from its step. */
+/** The step after the draft's. */
 export function stepAfter({ values }: Draft): Partial<DraftValues> {
   const isComplete = fieldsOf(values.type).every(
     ({ field }) => values.settings[field.key] !== undefined,
@@ -63,7 +63,7 @@ export function stepAfter({ values }: Draft): Partial<DraftValues> {
   }
 }
 
-/** The step before; undefined: the choice of a type. */
+/** The step before the draft's; undefined: the choice of a type. */
 export function stepBefore({ values }: Draft): Partial<DraftValues> | undefined {
   const hasTarget = (formOf(values.type)?.target.length ?? 0) > 0
   if (values.asking !== null) return { asking: null, page: 1 }
@@ -84,7 +84,7 @@ export function stepBefore({ values }: Draft): Partial<DraftValues> | undefined 
   }
 }
 
-/** The watch, as the operation takes it. */
+/** The watch in the form of the operation. */
 export function bodyOf({ values }: Draft) {
   const { type, preview, settings, label, recipientIds, minSeverity, signals, recovery } = values
   const definitions = getWatchType(type).signals

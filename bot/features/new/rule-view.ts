@@ -27,7 +27,7 @@ import { chosenSignals, signalShort } from '../signals/view.ts'
 import type { Draft } from './draft.ts'
 import { describedDraft, isOn, lastRow, soleNumber, stepsOf, titleLine } from './view.ts'
 
-/** What the target was understood as, and how it stands. */
+/** Lines about the target and its observation. */
 function previewLines(reader: Reader, draft: Draft, now: Date): readonly (string | undefined)[] {
   const described = describedDraft(draft)
   const seen = typeLine(reader, described, 'now', now)
@@ -37,7 +37,10 @@ function previewLines(reader: Reader, draft: Draft, now: Date): readonly (string
   ]
 }
 
-/** When an alert comes. @param watched another watch of the wallet that looks at the same */
+/**
+ * The step of the rule.
+ * @param watched another watch of the wallet with the same target
+ */
 export function ruleStep(
   reader: Reader,
   draft: Draft,
@@ -112,13 +115,13 @@ function fieldRows(
     return act(label, data, isSuggested ? 'primary' : undefined)
   })
   const ask = packed('new.ask', { rev, field: field.code })
-  // A value that was typed stands where another one is typed.
+  // A typed value replaces the label of the button for typing another.
   const label = isTyped ? `✓ ${valueText(reader, owned, chosen, facts)}` : t('bot:button.other')
   const other = isTyped || !(field.kind === 'choice' || isSole) ? [act(label, ask)] : []
   return inRows([...buttons, ...other], 3)
 }
 
-/** What is told, for a type whose rule is its signals. */
+/** Lines about the signals, for a type whose rule is its signals. */
 function signalLines({ t }: Reader, { values }: Draft): readonly string[] {
   const signals = findWatchType(values.type)?.signals ?? []
   if (signals.length === 1) {
@@ -162,7 +165,7 @@ function signalRows({ t }: Reader, { rev, values }: Draft): Rows {
   ]
 }
 
-/** The signals of one group, to be switched on and off before there is a watch; one group a page. */
+/** The signals of one group, to be switched on and off in the draft; one group per page. */
 export function chooseStep(reader: Reader, draft: Draft): View {
   const { t } = reader
   const { rev, values } = draft

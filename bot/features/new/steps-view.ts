@@ -28,20 +28,20 @@ export interface OfferedAsset {
 
 const PAGE_SIZES = { feed: 18, provider: 8, address: 8, asset: 8 } as const
 
-/** How many targets stand on one page of a list. */
+/** Targets on one page of a list. */
 export function pageSizeOf(type: string): number {
   return PAGE_SIZES[formOf(type)?.target[0]?.kind ?? 'address']
 }
 
-/** What is to be watched. */
+/** The step of the target. */
 export function targetStep(
   reader: Reader,
   draft: Draft,
   options: {
     readonly assets: readonly OfferedAsset[]
-    /** How many can be looked through; 0: none but those offered. */
+    /** Number of targets in the list; 0: only the offered ones. */
     readonly listed: number
-    /** All of them are shown, page by page. */
+    /** Whether the whole list is shown, page by page. */
     readonly isList: boolean
   },
 ): View {
@@ -90,7 +90,10 @@ export function targetStep(
   ])
 }
 
-/** Everything once more, before it is made. @param tells names of those who are told */
+/**
+ * The summary before the watch is created.
+ * @param tells names of its recipients
+ */
 export function checkStep(
   reader: Reader,
   draft: Draft,
@@ -139,14 +142,14 @@ function signalsLine({ t }: Reader, { values }: Draft): string {
     .join('\n')
 }
 
-/** Somebody who can be told by the new watch. */
+/** A recipient that the new watch can name. */
 export interface OfferedPerson {
   readonly id: number
   readonly name: string
   readonly isChosen: boolean
 }
 
-/** Who is told by the new watch. */
+/** The step of the recipients. */
 export function peopleStep(
   reader: Reader,
   draft: Draft,

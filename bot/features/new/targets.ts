@@ -1,4 +1,4 @@
-/** What a new watch can look at: what is offered, what is typed, what the service makes of it. */
+/** Targets of a new watch: offered ones, typed ones, and their canonical form. */
 import { shortAddress } from '#src/i18n/format.ts'
 import { escapeHtml, typed } from '#src/i18n/translate.ts'
 import { canonicalJson } from '#src/kernel/canonical-json.ts'
@@ -19,15 +19,15 @@ import { providerMeant, providersNamed, readProvider } from '../provider/search.
 import { type Candidate, changeDraft, type Draft, type Preview } from './draft.ts'
 import type { OfferedAsset } from './steps-view.ts'
 
-/** What came of a choice of a target. */
+/** Result of a choice of a target. */
 export type Understood =
   | { readonly ok: true; readonly preview: Preview }
   | { readonly ok: false; readonly refusal: Refusal }
 
 const CANDIDATES_MAX = 6
-/** On a button: the token that was typed. */
+/** Button value of a typed token. */
 export const TYPED_TOKEN = 'token'
-/** Feeds that many people ask for, in this order, as far as the chain has them. */
+/** Popular feeds, in this order, as far as the chain has them. */
 const POPULAR = ['FLR/USD', 'BTC/USD', 'ETH/USD', 'XRP/USD', 'SGB/USD', 'DOGE/USD']
 
 function fieldOf({ values }: Draft): TargetField | undefined {
@@ -38,7 +38,7 @@ function assetField({ values }: Draft): TargetField | undefined {
   return formOf(values.type)?.target.find(({ kind }) => kind === 'asset')
 }
 
-/** What is offered at first: the own wallet and what the wallet watches already; the usual feeds. */
+/** The first offered targets: the wallet itself and those of its watches; popular feeds. */
 export async function candidatesOf(
   ctx: BotContext,
   draft: Draft,
@@ -66,20 +66,20 @@ export async function candidatesOf(
     .map(({ name, address }) => ({ name, target: { [field.key]: address } }))
 }
 
-/** Providers that may have been meant, by their public names. */
+/** Possible providers, by their public names. */
 async function namesOf(ctx: BotContext, identities: readonly string[]) {
   const found = await Promise.all(identities.map((one) => providersNamed(ctx, one)))
   return found.flat().map(({ provider, name }) => ({ name, address: provider }))
 }
 
-/** The address a watch looks at, under the watch's name, where it is of the same kind. */
+/** The address of a watch's target, under the watch's name, if it is of the same kind. */
 function addressIn(watch: Watch, { kind, key }: TargetField) {
   const isSame = formOf(watch.type)?.target.some((one) => one.kind === kind && one.key === key)
   const address = isSame ? propertyOf(watch.target, key) : undefined
   return typeof address === 'string' ? [{ name: watch.label, address }] : []
 }
 
-/** Everything that can be looked through page by page; none where that is not known. */
+/** The full list of targets, for browsing; empty if it is unavailable. */
 export async function listedNames(ctx: BotContext, draft: Draft): Promise<readonly Candidate[]> {
   const field = fieldOf(draft)
   if (field?.kind !== 'feed') return []
@@ -103,7 +103,7 @@ export function assetsOf(ctx: BotContext, draft: Draft): readonly OfferedAsset[]
   return [...offered, { value: TYPED_TOKEN, label: shortAddress(chosen), isChosen: true }]
 }
 
-/** The whole target, with the parts that were chosen before. */
+/** The whole target, with the parts chosen first. */
 export function targetOf(
   draft: Draft,
   target: Readonly<Record<string, unknown>>,
@@ -114,9 +114,9 @@ export function targetOf(
 }
 
 /**
- * What the service makes of a target, typed or chosen.
+ * Resolves a typed or chosen target.
  *
- * @param input a text, or the first part of the target
+ * @param input a text, or the main part of the target
  */
 export async function understand(
   ctx: BotContext,
@@ -140,7 +140,7 @@ export async function understand(
   }
 }
 
-/** A draft's target as it stands now; as it was seen before where that cannot be read. */
+/** Observes a draft's target now; the previous observation if it cannot be read. */
 export async function observedNow(
   ctx: BotContext,
   { values: { type, preview } }: Draft,
@@ -156,7 +156,7 @@ export async function observedNow(
   }
 }
 
-/** A provider is called by its public name. */
+/** A provider is named by its public name. */
 async function toPreview(
   ctx: BotContext,
   draft: Draft,
@@ -178,7 +178,7 @@ async function toPreview(
   }
 }
 
-/** Parts of the target that are chosen before the rest. */
+/** Parts of the target that are chosen first. */
 function partsOf(ctx: BotContext, draft: Draft): Record<string, unknown> {
   const field = assetField(draft)
   if (field === undefined) return {}
@@ -210,7 +210,7 @@ async function readText(
   return { refusal: { html: ctx.t.html(`bot:typed.${address.reason}`) } }
 }
 
-/** Why a target is refused. What may have been meant instead is offered from now on. */
+/** Refusal of a target. Suggestions are offered from now on. */
 async function refusalOf(
   ctx: BotContext,
   draft: Draft,
@@ -227,7 +227,7 @@ async function refusalOf(
   return { html: ctx.t.html('bot:typed.noFeed', { input: typed(cut(name)) }) }
 }
 
-/** Another watch of the wallet that looks at the same, if there is one. */
+/** Another watch of the wallet with the same target; undefined without one. */
 export async function sameTarget(
   ctx: BotContext,
   { values }: Draft,

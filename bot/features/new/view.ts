@@ -20,16 +20,16 @@ import { waysToBuy } from '../slots/view.ts'
 import { resumeButton } from '../start/resume-view.ts'
 import type { Draft, Step } from './draft.ts'
 
-/** Watch types that can be made, in the order of the catalogue. */
+/** Watch types that can be created, in the order of the catalogue. */
 export const GUIDED_TYPES: readonly string[] = REGISTRY.map(({ name }) => name)
 
-/** Types of a reader's service: where nothing is charged nobody watches credits. */
+/** Watch types offered to a reader: without billing those of credits are omitted. */
 function typesFor({ isFree }: Pick<Reader, 'isFree'>): readonly string[] {
   if (isFree !== true) return GUIDED_TYPES
   return REGISTRY.filter(({ reads }) => reads === 'chain').map(({ name }) => name)
 }
 
-/** One button for each type that can be made. */
+/** One button for each type that can be created. */
 export function typeButtons(
   reader: Pick<Reader, 't' | 'isFree'>,
   most: number = GUIDED_TYPES.length,
@@ -44,7 +44,7 @@ function newType(type: string): string {
   return packed('new.type', { type, address: undefined })
 }
 
-/** What each type watches, one line a type. */
+/** Description of each type, one line per type. */
 export function typeLines(reader: Pick<Reader, 't' | 'isFree'>): readonly string[] {
   const { t } = reader
   return typesFor(reader).map(
@@ -56,7 +56,10 @@ export function typeLines(reader: Pick<Reader, 't' | 'isFree'>): readonly string
   )
 }
 
-/** What to watch. @param resume a draft that waits */
+/**
+ * The choice of a type.
+ * @param resume a pending draft
+ */
 export function typeChoice(
   reader: Reader,
   options: {
@@ -80,7 +83,7 @@ export function typeChoice(
   return screen(lines, [again ? [again] : [], ...inRows(typeButtons(reader), 2), [menuButton(t)]])
 }
 
-/** What a draft looks like so far, in the form of a watch. */
+/** A draft in the form of a watch. */
 export function describedDraft({ values }: Draft): Described {
   const { type, preview, settings } = values
   const encoded = Object.fromEntries(
@@ -98,7 +101,7 @@ export function describedDraft({ values }: Draft): Described {
   }
 }
 
-/** Steps of a type’s wizard that are counted. */
+/** Numbered steps of a type’s wizard. */
 export function stepsOf(type: string): readonly ('target' | 'rule' | 'check')[] {
   const hasTarget = (formOf(type)?.target.length ?? 0) > 0
   return hasTarget ? ['target', 'rule', 'check'] : ['rule', 'check']
@@ -113,7 +116,7 @@ const COUNTED_AS = {
   done: 'check',
 } as const satisfies Readonly<Record<Step, string>>
 
-/** The first line of every step. */
+/** Title line of every step. */
 export function titleLine({ t }: Reader, { values }: Draft): string {
   const steps = stepsOf(values.type)
   const counted = COUNTED_AS[values.step]
@@ -124,7 +127,10 @@ export function titleLine({ t }: Reader, { values }: Draft): string {
   })
 }
 
-/** The way back and out. @param label where back leads */
+/**
+ * Buttons for back and cancel.
+ * @param label of the previous step
+ */
 export function lastRow({ t }: Reader, { rev }: Draft, label: string): readonly Button[] {
   return [
     back(label, packed('new.back', { rev })),
@@ -132,13 +138,13 @@ export function lastRow({ t }: Reader, { rev }: Draft, label: string): readonly 
   ]
 }
 
-/** A setting that is chosen by one press, after which the rule is complete; undefined if several are. */
+/** The only setting of a rule, which a single press completes; undefined if there are several. */
 export function soleNumber(type: string): OwnedField | undefined {
   const numbers = fieldsOf(type).filter(({ field }) => field.kind !== 'choice')
   return numbers.length === 1 ? numbers[0] : undefined
 }
 
-/** Whether a signal of a draft is on. */
+/** Whether a signal of a draft is enabled. */
 export function isOn(
   chosen: Draft['values']['signals'],
   signal: string,
@@ -147,7 +153,7 @@ export function isOn(
   return chosen.find(({ id }) => id === signal)?.enabled ?? defaultEnabled
 }
 
-/** There is a watch now. */
+/** Screen of a created watch. */
 export function created(
   reader: Reader,
   watch: Watch,
@@ -175,7 +181,7 @@ export function created(
   ])
 }
 
-/** The draft was dropped. */
+/** Screen after the draft was deleted. */
 export function nothingCreated({ t }: Reader): View {
   return screen(
     [t.html('bot:new.cancelled')],
@@ -183,7 +189,7 @@ export function nothingCreated({ t }: Reader): View {
   )
 }
 
-/** There is no room for another watch. */
+/** Screen without a free slot. */
 export function noSlot(
   { t }: Reader,
   options: {

@@ -1,4 +1,4 @@
-/** The screens of the wizard, with what they show. */
+/** The screens of the wizard with their data. */
 import { SLOT_PRICE_CREDITS, SLOTS_MAX } from '#src/billing/price-list.ts'
 import { AppError } from '#src/kernel/errors.ts'
 import { listSubscriptions } from '#src/operations/subscriptions.ts'
@@ -16,7 +16,7 @@ import * as steps from './steps-view.ts'
 import { assetsOf, candidatesOf, listedNames, sameTarget } from './targets.ts'
 import * as views from './view.ts'
 
-/** Slots of a wallet: of the chat's first one unless another is named. */
+/** Slots of a wallet: of the chat's first one by default. */
 export async function slotsOf(ctx: BotContext, link?: Membership): Promise<SlotUse> {
   return (await fundsOf(ctx, link)).slots
 }
@@ -25,7 +25,10 @@ function fundsOf(ctx: BotContext, link: Membership | undefined): Promise<Funds> 
   return readFunds((operation, input) => ctx.call(operation, input, link))
 }
 
-/** Says what can be done without a free slot. @param resume a draft that waits for one */
+/**
+ * Shows the options without a free slot.
+ * @param resume a draft that waits for one
+ */
 export async function showNoSlot(ctx: BotContext, resume: Draft | undefined): Promise<void> {
   const link = resume === undefined ? ctx.links[0] : linkOf(ctx, resume)
   const [{ balanceCredits, slots }, { trial }] = await Promise.all([
@@ -44,14 +47,14 @@ export async function showNoSlot(ctx: BotContext, resume: Draft | undefined): Pr
   await show(ctx, view, 'wizard')
 }
 
-/** The link a draft was begun with; its wallet may have been taken from the chat meanwhile. */
+/** The link a draft was started with; its wallet may have been unlinked meanwhile. */
 export function linkOf(ctx: BotContext, { wallet }: Draft): Membership {
   const link = ctx.links.find((one) => one.wallet === wallet)
   if (link === undefined) throw new AppError('not_found', 'not_found')
   return link
 }
 
-/** The step a draft waits at. */
+/** The screen of a draft's step. */
 export async function stepView(ctx: BotContext, draft: Draft) {
   const { values } = draft
   const now = ctx.app.clock.now()

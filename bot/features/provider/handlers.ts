@@ -19,7 +19,7 @@ import { providerButtons, providerCaption, providerQuestion, providerText } from
 
 const composer = new Composer<BotContext>()
 
-/** Of what is near at hand, each so many. */
+/** Upper limit of the offered providers of each kind. */
 const OWN_MAX = 6
 const RECENT_MAX = 5
 
@@ -42,7 +42,7 @@ onPress(composer, 'status.provider', (ctx, { address, count }) =>
   showOrAsk(ctx, address, count === 100 ? 100 : 20),
 )
 
-/** Which provider to show. */
+/** Question for a provider. */
 const pick = defineQuestion({
   kind: 'status.pick',
   task: 'status',
@@ -52,7 +52,10 @@ const pick = defineQuestion({
   cancel: (ctx) => showStatus(ctx),
 })
 
-/** Shows the provider a text names, by address or by a part of its name. @returns why it cannot */
+/**
+ * Shows the provider of a text, by address or part of its name.
+ * @returns the refusal if there is none
+ */
 async function showNamed(ctx: BotContext, text: string): Promise<Refusal | undefined> {
   const meant = await providerMeant(ctx, text)
   if (!meant.ok) {
@@ -63,19 +66,19 @@ async function showNamed(ctx: BotContext, text: string): Promise<Refusal | undef
   return isShown ? undefined : unknownProvider(ctx, text)
 }
 
-/** Shows it, or asks for another when nobody knows of it. */
+/** Shows a provider, or asks again if it is unknown. */
 async function showOrAsk(ctx: BotContext, address: Address, rounds: PictureRounds): Promise<void> {
   if (await showProvider(ctx, address, rounds)) return
   await pick.open(ctx, {}, unknownProvider(ctx, shortAddress(address)))
 }
 
-/** Fewer characters fit too many names. */
+/** Shorter texts match too many names. */
 const NAME_MIN = 3
 
 /**
- * Shows the provider whose public name somebody wrote, or those it may be.
+ * Shows the provider with a typed public name, or the matching ones.
  *
- * @returns false when no name fits
+ * @returns false when no name matches
  */
 export async function offerNamed(ctx: BotContext, text: string): Promise<boolean> {
   const name = text.trim()
@@ -85,7 +88,10 @@ export async function offerNamed(ctx: BotContext, text: string): Promise<boolean
   return true
 }
 
-/** @returns false when nobody knows of such a provider, and the wallet does not watch it */
+/**
+ * Shows a provider.
+ * @returns false when it is unknown, and the wallet does not watch it
+ */
 async function showProvider(
   ctx: BotContext,
   address: Address,
@@ -115,11 +121,11 @@ async function showProvider(
 
 interface OwnProvider extends NamedProvider {
   readonly id: number
-  /** It looks at every round. */
+  /** Whether it watches every round. */
   readonly isOnRounds: boolean
 }
 
-/** Providers the chat's wallet watches, by the names of its watches; those on rounds first. */
+/** Providers that the chat's wallet watches, by the labels of its watches; those on rounds first. */
 async function ownWatches(ctx: BotContext): Promise<readonly OwnProvider[]> {
   const own = (await allWatches(ctx)).flatMap((watch: Watch): OwnProvider[] => {
     const address = Address.safeParse(propertyOf(watch.target, 'provider'))
@@ -130,10 +136,10 @@ async function ownWatches(ctx: BotContext): Promise<readonly OwnProvider[]> {
   return own.toSorted((a, b) => Number(b.isOnRounds) - Number(a.isOnRounds))
 }
 
-/** Chats of which is remembered what they looked at; the one that looked longest ago goes first. */
+/** Upper limit of the chats whose recent providers are remembered; the oldest is dropped. */
 const CHATS_REMEMBERED_MAX = 1000
 
-/** What was looked at last, the newest first, by chat; a restart forgets it. */
+/** Recently shown providers, newest first, by chat; not kept across restarts. */
 const recent = new WeakMap<App, Map<number, readonly NamedProvider[]>>()
 
 function remember({ app, known }: BotContext, one: NamedProvider): void {
@@ -146,7 +152,7 @@ function remember({ app, known }: BotContext, one: NamedProvider): void {
   if (chats.size > CHATS_REMEMBERED_MAX && oldest !== undefined) chats.delete(oldest)
 }
 
-/** The wallet's own providers and those looked at last, each once. */
+/** The wallet's own providers and recently shown ones, each once. */
 async function nearAtHand(ctx: BotContext): Promise<readonly NamedProvider[]> {
   const own = ctx.reader.isGroup ? [] : await ownWatches(ctx)
   const seen = recent.get(ctx.app)?.get(ctx.known.id) ?? []

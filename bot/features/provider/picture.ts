@@ -1,4 +1,4 @@
-/** Drawings as pictures. The fonts come with the service: the same bytes on every machine. */
+/** Rasterizing of drawings. The fonts are part of the service: the same bytes on every machine. */
 import { fileURLToPath } from 'node:url'
 import { renderAsync } from '@resvg/resvg-js'
 
@@ -11,10 +11,10 @@ const fontFiles = [
 ].map((url) => fileURLToPath(url))
 
 /**
- * A drawing as PNG, 1280 pixels wide, made beside the event loop.
+ * Renders a drawing as PNG, 1280 pixels wide, outside of the event loop.
  *
- * @param svg with no text but in DejaVu Sans
- * @throws Error when it cannot be drawn
+ * @param svg with text in DejaVu Sans only
+ * @throws Error when it cannot be rendered
  */
 export async function drawPng(svg: string): Promise<Buffer> {
   const image = await renderAsync(svg, {

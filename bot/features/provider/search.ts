@@ -1,4 +1,4 @@
-/** Data providers as people mean them: by one of their addresses, or by their public name. */
+/** Search for data providers by address or public name. */
 import { typed } from '#src/i18n/translate.ts'
 import type { Address } from '#src/kernel/units.ts'
 import { searchProviders } from '#src/operations/previews.ts'
@@ -11,17 +11,17 @@ import type { Refusal } from '../../core/session.ts'
 import { readAddress } from '../../core/typed-input.ts'
 import { cut } from '../../views/fields.ts'
 
-/** Of several that a name fits so many are offered. */
+/** Upper limit of the suggestions. */
 const OFFERED_MAX = 4
-/** Longest text that is looked for. */
+/** Upper limit of the searched text's length. */
 const TEXT_LENGTH_MAX = 200
 
-/** Which provider somebody means, or why that cannot be told, with those it may be. */
+/** The provider of a text, or the refusal with suggestions. */
 export type Meant =
   | { readonly ok: true; readonly provider: Address }
   | { readonly ok: false; readonly refusal: Refusal; readonly several: readonly NamedProvider[] }
 
-/** The provider a text names, by an address in it or by a part of its public name. */
+/** Finds the provider of a text, by an address in it or by a part of its public name. */
 export async function providerMeant(ctx: BotContext, text: string): Promise<Meant> {
   const { t } = ctx
   const address = readAddress(text)
@@ -38,12 +38,12 @@ export async function providerMeant(ctx: BotContext, text: string): Promise<Mean
   return { ok: false, refusal, several: found.slice(0, OFFERED_MAX) }
 }
 
-/** Nobody knows of such a provider. */
+/** Refusal for an unknown provider. */
 export function unknownProvider({ t }: BotContext, text: string): Refusal {
   return { html: t.html('bot:typed.noProvider', { input: typed(cut(text)) }) }
 }
 
-/** Providers with the text in their public name, six at most. */
+/** Providers whose public name contains the text, at most six. */
 export async function providersNamed(
   ctx: BotContext,
   text: string,
@@ -52,7 +52,7 @@ export async function providersNamed(
   return (await ctx.call(searchProviders, { query })).data
 }
 
-/** The public name of a provider, by its identity; undefined where it has none. */
+/** Public name of a provider, by its identity; undefined without one. */
 export async function providerName(
   ctx: BotContext,
   provider: Address,
@@ -60,7 +60,7 @@ export async function providerName(
   return (await providersNamed(ctx, provider))[0]?.name
 }
 
-/** How a provider stands, and whether anybody knows of it. While that cannot be told, it is known. */
+/** State of a provider, and whether it exists; true while that is uncertain. */
 export async function readProvider(
   ctx: BotContext,
   provider: Address,

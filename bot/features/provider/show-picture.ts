@@ -7,16 +7,16 @@ import type { Task } from '../../core/store.ts'
 import type { View } from '../../views/view.ts'
 import { drawPng } from './picture.ts'
 
-/** Pictures that Telegram has already, by what is drawn: each bot knows its own. */
+/** Telegram's file ids by drawing; they are specific to each bot. */
 const sent = new WeakMap<App, Map<string, string>>()
 const SENT_MAX = 200
 
 /**
- * Shows a drawing with a caption: in the picture whose button was pressed, else as a message of its own,
- * for a text cannot become a picture. One that Telegram has already is not sent again.
+ * Shows a drawing with a caption: in the picture whose button was pressed, else as a new message, because a
+ * text cannot become a picture. A picture that Telegram already has is not uploaded again.
  *
- * @param svg as `drawPng` takes it
- * @returns false when it cannot be drawn or Telegram does not take it: nothing has been shown then
+ * @param svg as for `drawPng`
+ * @returns false when it cannot be rendered or Telegram refuses it: nothing was shown then
  */
 export async function showPicture(
   ctx: BotContext,
@@ -36,7 +36,10 @@ export async function showPicture(
   }
 }
 
-/** Puts it into the pressed picture. @returns undefined when no picture was pressed, or it is gone */
+/**
+ * Replaces the pressed picture.
+ * @returns undefined when no picture was pressed, or it was deleted
+ */
 async function replacePicture(
   ctx: BotContext,
   svg: string,
@@ -82,7 +85,7 @@ async function sendPicture(ctx: BotContext, svg: string, view: View): Promise<nu
     messageId = message.message_id
     return message.photo
   })
-  // The question is answered: it and what was typed make room.
+  // The answered question and the typed text are deleted.
   if (answering !== undefined) {
     await remove(ctx, answering.messageId)
     if (ctx.message !== undefined) await remove(ctx, ctx.message.message_id)
@@ -90,7 +93,7 @@ async function sendPicture(ctx: BotContext, svg: string, view: View): Promise<nu
   return messageId
 }
 
-/** Shows that a picture comes. That it cannot be shown is no failure. */
+/** Shows the upload indicator. A failure is ignored. */
 async function upload(ctx: BotContext): Promise<void> {
   try {
     await ctx.replyWithChatAction('upload_photo')
@@ -99,7 +102,7 @@ async function upload(ctx: BotContext): Promise<void> {
   }
 }
 
-/** Runs a call with the picture Telegram has, or with a new one if it has none or lost it. */
+/** Runs a call with Telegram's file id, or with a new upload if there is none or it expired. */
 async function withFile(
   { app }: BotContext,
   svg: string,

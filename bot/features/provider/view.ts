@@ -21,17 +21,17 @@ import {
   wholeAddress,
 } from '../../views/view.ts'
 
-/** A provider as a chat shows it. */
+/** A provider with the chat's own data. */
 export interface ShownProvider {
   readonly view: ProviderView
-  /** As it is called publicly, or by the chat's own watch. */
+  /** Public name, or the label of the chat's own watch. */
   readonly name: string | undefined
-  /** A watch of the chat's wallet on all its rounds. */
+  /** Watch of the chat's wallet on all its rounds. */
   readonly watchId: number | undefined
   readonly rounds: PictureRounds
 }
 
-/** What the chat can do with it. */
+/** Rights of the chat. */
 interface Options {
   readonly now: Date
   readonly buttons: boolean
@@ -43,7 +43,7 @@ type Round = ProviderView['rounds'][number]
 const DUTIES = ['commit', 'reveal', 'signature', 'bitvote', 'fdcSignature'] as const
 type Duty = (typeof DUTIES)[number]
 
-/** Protocol names, as the picture has them: the same in every language. */
+/** Protocol names, as in the picture: the same in every language. */
 const NAMES: Readonly<Record<Duty, string>> = {
   commit: 'commit',
   reveal: 'reveal',
@@ -52,7 +52,7 @@ const NAMES: Readonly<Record<Duty, string>> = {
   fdcSignature: 'fdcsign',
 }
 
-/** Marks of a duty in text, each of another shape, as in the picture. */
+/** Text marks of a duty, each of another shape, as in the picture. */
 const MARKS: Readonly<Record<RoundCell, string>> = {
   ok: '✓',
   late: '▸',
@@ -63,15 +63,15 @@ const MARKS: Readonly<Record<RoundCell, string>> = {
   unknown: '○',
 }
 
-/** Rounds of a grid in text: as wide as a phone. */
+/** Rounds of a text grid, for the width of a phone. */
 const TEXT_ROUNDS = 20
-/** Longest caption of a picture, in UTF-16 units without markup. */
+/** Upper limit of a caption, in UTF-16 units without markup. */
 const CAPTION_MAX = 1024
-/** Marks of balances that are too low to send with for long. */
+/** Marks of low balances. */
 const LOW_MARKS = { warning: '🟠', critical: '🔴' } as const
-/** Silence less likely than that is no chance. */
+/** Probability below which a silence is shown as a failure. */
 const SILENT = 1e-7
-/** Beside the picture: how the provider stands, in the reader's language. */
+/** Caption of the picture: state of the provider, in the reader's language. */
 export function providerCaption(reader: Reader, shown: ShownProvider, options: Options): View {
   const [head = '', ...rest] = linesOf(reader, shown, options)
   const lines = [head]
@@ -81,7 +81,7 @@ export function providerCaption(reader: Reader, shown: ShownProvider, options: O
   return screen(lines, rowsOf(reader, shown, options))
 }
 
-/** The same where no picture can be had: a grid in text above it. */
+/** Screen without a picture: the state below a text grid. */
 export function providerText(reader: Reader, shown: ShownProvider, options: Options): View {
   const [head, ...rest] = linesOf(reader, shown, options)
   const rounds = shown.view.rounds.slice(0, TEXT_ROUNDS)
@@ -118,18 +118,18 @@ function cellOf({ ftso, fdc }: Round, duty: Duty): RoundCell {
 
 const isBad = (cell: RoundCell) => cell !== 'ok' && cell !== 'unknown'
 
-/** A duty that went wrong, in words. */
+/** A failed duty, in words. */
 interface Wrong {
   readonly duty: string
   readonly state: string
-  /** Early or late, not missing or false. */
+  /** Early or late, as opposed to missing or invalid. */
   readonly isMild: boolean
   readonly since: Date
-  /** Rounds in a row. */
+  /** Number of consecutive rounds. */
   readonly count: number
 }
 
-/** What was wrong in the last round, and since when. */
+/** Failures of the last round, with their streaks. */
 export function wrongIn(t: Translate, { rounds }: ProviderView): readonly Wrong[] {
   const [last] = rounds
   if (last === undefined) return []
@@ -209,7 +209,7 @@ function conditionsLine({ t }: Reader, { minimalConditions }: ProviderView): str
     : t.html('bot:provider.conditions', { list: list.join(' · ') })
 }
 
-/** Validators that the P-chain does not list. */
+/** Line about validators that the P-chain does not list. */
 function validatorsLine({ t }: Reader, { validators }: ProviderView): string | undefined {
   const gone = (validators ?? []).filter(({ listed }) => !listed)
   const [first] = gone
@@ -237,7 +237,7 @@ function ageLine(reader: Reader, { asOf, stale }: ProviderView, now: Date): stri
   return `⚪ ${t.html('bot:watch.stale', { time, duration })}`
 }
 
-/** Rounds in marks, a line for each named duty, the newest at the right in every language: HTML. */
+/** Rounds as marks, a line for each named duty, the newest at the right in every language: HTML. */
 export function textGrid(
   rounds: ProviderView['rounds'],
   duties: readonly (readonly [Duty, string])[],
@@ -278,7 +278,7 @@ function rowsOf({ t }: Reader, shown: ShownProvider, options: Options): Rows {
 
 const CHOICES_IN_ROW = 2
 
-/** Asks for a provider, with those that are near at hand. */
+/** Asks for a provider, with suggestions. */
 export function providerQuestion({ t, isGroup }: Reader, known: readonly NamedProvider[]): View {
   const status = back(t('bot:button.status'), packed('status'))
   return screen(

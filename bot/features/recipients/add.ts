@@ -47,7 +47,7 @@ onPress(composer, 'rec.kind', async (ctx, { type }) => {
   await (channel === undefined ? showChoice(ctx) : addressQuestion.open(ctx, { channel }))
 })
 
-/** What another chat may do, to be chosen before there is a link for it. */
+/** Asks for the rights of another chat, before a link is created. */
 export async function showChatChoice(ctx: BotContext): Promise<void> {
   await show(ctx, chatRights(ctx.reader))
 }
@@ -61,7 +61,7 @@ async function showChatLink(ctx: BotContext, type: 'chat-read' | 'chat-write'): 
   await show(ctx, chatLink(ctx.reader, link, options))
 }
 
-/** Where a new recipient is. */
+/** Question for the address of a new recipient. */
 const addressQuestion = defineQuestion({
   kind: 'rec.add',
   about: z.object({ channel: z.enum(TYPED_CHANNELS) }),
@@ -95,7 +95,7 @@ async function add(ctx: BotContext, channel: TypedChannel, text: string): Promis
   await showRecipient(ctx, id, testLine(ctx, found, await sendTest(ctx, found)))
 }
 
-/** What a destination is called until somebody names it. */
+/** Default name of a destination. */
 function nameFor({ t, app }: BotContext, channel: TypedChannel, text: string): string {
   const { form, isOneService } = app.channels[channel]
   const host = isOneService ? '' : (URL.parse(text)?.hostname ?? '')
@@ -116,7 +116,7 @@ onPress(composer, 'rec.rotateYes', async (ctx, { id }) => {
   await (secret === undefined ? showRecipient(ctx, id) : showSecret(ctx, id, secret))
 })
 
-/** Shows a signing secret, the only time; it goes from the chat by itself. */
+/** Shows a signing secret, once; the message is hidden automatically. */
 async function showSecret(ctx: BotContext, id: number, secret: string): Promise<void> {
   const found = await findRecipient(ctx, id)
   const url = `${ctx.app.publicUrl}/docs/webhooks`
@@ -131,11 +131,11 @@ onPress(composer, 'rec.saved', async (ctx, { id }) => {
   await show(ctx, secretHidden(ctx.reader, await findRecipient(ctx, id), { shownAt, now }))
 })
 
-/** How long a secret stands in a chat, and a question to a mailbox is waited for. */
+/** Time until a secret is hidden, and until a mailbox's confirmation is no longer awaited. */
 const FOLLOWED_MS = { secret: 10 * MINUTE_MS, confirmation: DAY_MS } as const
 const SOON_MS = 5000
 
-/** Writes down that a message is to change by itself. */
+/** Schedules a follow-up of a message. */
 async function follow(
   ctx: BotContext,
   recipientId: number,
@@ -154,7 +154,7 @@ async function follow(
     recipientId,
     shownAt,
     dueAt: after(kind === 'secret' ? FOLLOWED_MS.secret : SOON_MS),
-    // A secret is hidden however long that takes.
+    // A secret is hidden even after a long outage.
     expiresAt: after(kind === 'secret' ? 2 * DAY_MS : FOLLOWED_MS.confirmation),
   })
 }

@@ -21,12 +21,12 @@ import {
 import { rightsText } from '../start/link-view.ts'
 import { backToList } from './list-view.ts'
 
-/** What a card shows of a destination. */
+/** Data of a destination's card. */
 export interface RecipientFacts {
   readonly destination: Destination
-  /** Alerts that are kept for it. */
+  /** Number of alerts retained for it. */
   readonly retained: number
-  /** Deliveries of the last day that failed. */
+  /** Failed deliveries of the last day. */
   readonly failures: number
   /** Labels of the watches that name it. */
   readonly namedBy: readonly string[]
@@ -36,11 +36,11 @@ interface CardOptions {
   readonly now: Date
   readonly hereId: number | undefined
   readonly canWrite: boolean
-  /** A line about what has just happened: HTML. */
+  /** Line about the last action: HTML. */
   readonly notice?: string | undefined
 }
 
-/** One destination: where it is, how it does, what it hears. */
+/** Card of a destination: address, state, filters. */
 export function recipientCard(reader: Reader, facts: RecipientFacts, options: CardOptions): View {
   const { t } = reader
   const { destination } = facts
@@ -48,7 +48,7 @@ export function recipientCard(reader: Reader, facts: RecipientFacts, options: Ca
   const name = typed(destinationName(t, destination, hereId))
   const lines = [
     t.html('bot:rec.cardTitle', { name, channel: channelName(t, destination.channel) }),
-    // A chat's address is a number nobody knows.
+    // A chat's address is a number that people do not know.
     destination.chat === null
       ? t.html('bot:rec.target', { target: typed(destination.target) })
       : undefined,
@@ -103,14 +103,14 @@ function stateLines(reader: Reader, facts: RecipientFacts, now: Date): readonly 
   return [parts.join(' · '), ...reasonLines(reader, { statusReason }), ...ask]
 }
 
-/** Sentences about reasons that need values of their own. */
+/** Sentences with placeholders. */
 const WITH_VALUES: readonly TextKey[] = [
   'notices:reason.failing',
   'notices:reason.status',
   'notices:reason.other',
 ]
 
-/** Why it is off, as far as that is known. */
+/** Lines with the reason why it is off. */
 function reasonLines(
   { t }: Reader,
   { statusReason }: Pick<Destination, 'statusReason'>,
@@ -143,7 +143,7 @@ function settingsLine({ t }: Reader, destination: Destination): string {
   return `${severity} · ${reads}`
 }
 
-/** Whether people read there, in a language and by a clock of their own. */
+/** Whether the channel has readers with a language and time zone. */
 function isRead(channel: Destination['channel']): boolean {
   return !CHANNELS[channel].isProgrammatic
 }
@@ -190,7 +190,7 @@ function changes(reader: Reader, facts: RecipientFacts): Rows {
   ]
 }
 
-/** What its state asks for. */
+/** Buttons for its present state. */
 function firstRow({ t }: Reader, { destination, retained }: RecipientFacts): readonly Button[] {
   const { status, statusReason, channel } = destination
   const params = { id: destination.id }
@@ -210,7 +210,7 @@ function firstRow({ t }: Reader, { destination, retained }: RecipientFacts): rea
   ]
 }
 
-/** Back to a destination, by its name. */
+/** Button back to a destination, labelled with its name. */
 export function backToRecipient(
   { t }: Reader,
   destination: Pick<Destination, 'id' | 'own' | 'channel' | 'name'>,
@@ -223,19 +223,19 @@ export function backToRecipient(
   )
 }
 
-/** What a screen about one destination needs beside it. */
+/** Data of a screen about one destination. */
 export interface About {
   readonly destination: Destination
   readonly hereId: number | undefined
 }
 
-/** The same where only its name is told. */
+/** Data of a screen that only names the destination. */
 export interface Named {
   readonly destination: Pick<Destination, 'id' | 'own' | 'channel' | 'name' | 'key'>
   readonly hereId: number | undefined
 }
 
-/** A mailbox whose reader has agreed. */
+/** Message after a mailbox was confirmed. */
 export function recipientConfirmed(reader: Reader, { destination, hereId }: Named): View {
   const name = typed(destinationName(reader.t, destination, hereId))
   return screen(

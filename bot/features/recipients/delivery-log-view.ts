@@ -27,12 +27,12 @@ const MARKS: Readonly<Record<DeliveryStatus, string>> = {
 
 interface LogOptions {
   readonly now: Date
-  /** The place of the next page. */
+  /** Cursor of the next page. */
   readonly nextCursor: string | null
   readonly canWrite: boolean
 }
 
-/** What was sent to a destination, the newest first. */
+/** Deliveries to a destination, newest first. */
 export function deliveryLog(
   reader: Reader,
   about: About,

@@ -8,14 +8,14 @@ import { act, inRows, labelWithName, type Reader, screen, type View } from '../.
 import { suggestedZones, zoneButton } from '../../views/zones.ts'
 import { type About, backToRecipient } from './card-view.ts'
 
-/** The short names of severities on buttons. */
+/** Severities by their short name on buttons. */
 export const LEVELS: Readonly<Record<string, Severity>> = {
   inf: 'info',
   war: 'warning',
   cri: 'critical',
 }
 
-/** From which severity on it is told. */
+/** Choice of its lowest severity. */
 export function severityChoice(reader: Reader, { destination, hereId }: About): View {
   const { t } = reader
   const { minSeverity } = destination
@@ -31,7 +31,7 @@ export function severityChoice(reader: Reader, { destination, hereId }: About): 
   )
 }
 
-/** In which language it is told. */
+/** Choice of its language. */
 export function languageOf(reader: Reader, { destination, hereId }: About): View {
   const { t } = reader
   const name = typed(destinationName(t, destination, hereId))
@@ -46,7 +46,7 @@ export function languageOf(reader: Reader, { destination, hereId }: About): View
   )
 }
 
-/** By which clock it is told. */
+/** Choice of its time zone. */
 export function zoneOf(
   reader: Reader,
   { destination, hereId }: About,
@@ -69,7 +69,7 @@ export function zoneOf(
   )
 }
 
-/** What it is to be called. */
+/** Question for its name. */
 export function nameQuestion(reader: Reader, { destination, hereId }: About): View {
   const value = typed(destination.name)
   return screen(
@@ -78,7 +78,10 @@ export function nameQuestion(reader: Reader, { destination, hereId }: About): Vi
   )
 }
 
-/** Asks once, with what follows. @param alone how many watches tell nobody else by name */
+/**
+ * Asks for confirmation of its deletion.
+ * @param alone number of watches that name no other recipient
+ */
 export function deleteRecipient(
   reader: Reader,
   { destination, hereId }: About,

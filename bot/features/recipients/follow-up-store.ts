@@ -5,7 +5,7 @@ import { followUps } from '../../core/tables.ts'
 export type FollowUpRow = typeof followUps.$inferSelect
 type MessageName = Pick<FollowUpRow, 'chatId' | 'messageId'>
 
-/** Writes down that a message is to be changed, in the place of what was to become of it before. */
+/** Stores a follow-up of a message, replacing an earlier one. */
 export async function putFollowUp(db: Db, row: FollowUpRow): Promise<void> {
   await db
     .insert(followUps)
@@ -13,18 +13,21 @@ export async function putFollowUp(db: Db, row: FollowUpRow): Promise<void> {
     .onConflictDoUpdate({ target: [followUps.chatId, followUps.messageId], set: row })
 }
 
-/** The message shows something else now, or is done with. @returns what was to become of it */
+/**
+ * Removes the follow-up of a message that shows something else now.
+ * @returns the follow-up
+ */
 export async function takeFollowUp(db: Db, message: MessageName): Promise<FollowUpRow | undefined> {
   const [row] = await db.delete(followUps).where(isMessage(message)).returning()
   return row
 }
 
-/** Looks at a message again, later. */
+/** Postpones a follow-up. */
 export async function postponeFollowUp(db: Db, message: MessageName, dueAt: Date): Promise<void> {
   await db.update(followUps).set({ dueAt }).where(isMessage(message))
 }
 
-/** Takes what is due, so that nobody else looks at it before `nextAt`. What has expired is forgotten. */
+/** Claims due follow-ups until `nextAt`. Expired ones are deleted. */
 export async function claimFollowUps(
   db: Db,
   { now, nextAt, limit }: { readonly now: Date; readonly nextAt: Date; readonly limit: number },

@@ -1,6 +1,7 @@
 /**
- * Changes messages by themselves: a secret is hidden ten minutes after it was shown, a mailbox that was
- * asked says when its reader has agreed. What is to be done is in the database, so a restart loses nothing.
+ * Automatic changes of messages: a secret is hidden ten minutes after it was shown, and the message about a
+ * mailbox is updated when its reader confirms. They are scheduled in the database, so they survive a
+ * restart.
  */
 import { type Api, GrammyError } from 'grammy'
 import { translator } from '#src/i18n/translate.ts'
@@ -25,14 +26,14 @@ import {
 import { secretHidden } from './secret-view.ts'
 
 const LOOK_MS = 5000
-/** Nobody else looks at a message for so long. */
+/** Lease of a claimed follow-up. */
 const LEASE_MS = 60_000
 const AT_ONCE_MAX = 20
-/** Waits between two looks at a mailbox: the longer, the longer it takes. */
+/** Bounds of the interval between two checks of a mailbox, which grows with time. */
 const ASKED_MS_MIN = 5000
 const ASKED_MS_MAX = 300_000
 
-/** Who changes messages: the application, and the bot's own way to Telegram. */
+/** Dependencies: the application, and the bot's own client of Telegram. */
 export interface Changer {
   readonly app: App
   readonly api: Api
@@ -40,7 +41,7 @@ export interface Changer {
   readonly username: string
 }
 
-/** Changes messages until the signal. Never rejects. */
+/** Runs follow-ups until the signal is aborted. Never rejects. */
 export async function runFollowUps(changer: Changer, signal: AbortSignal): Promise<void> {
   while (!signal.aborted) {
     try {
@@ -52,7 +53,7 @@ export async function runFollowUps(changer: Changer, signal: AbortSignal): Promi
   }
 }
 
-/** Changes every message that is due, until the signal: those left are due again when their lease ends. */
+/** Runs every due follow-up, until the signal is aborted: the rest is due again when its lease ends. */
 export async function followUp(changer: Changer, signal?: AbortSignal): Promise<void> {
   const { app } = changer
   const now = app.clock.now()
@@ -95,7 +96,7 @@ async function followOne(changer: Changer, row: FollowUpRow): Promise<void> {
   await takeFollowUp(app.db, row)
 }
 
-/** A destination that is there no more: what stood about it goes all the same. */
+/** Placeholder for a deleted destination: the message is changed nevertheless. */
 const GONE = { id: 1, own: false, channel: 'webhook', name: '…', key: null } as const
 
 async function findDestination(
@@ -129,7 +130,7 @@ async function readerOf(
   }
 }
 
-/** Messages that are gone need no change. */
+/** Edits a message; a deleted one is ignored. */
 async function edit({ api }: Changer, row: FollowUpRow, { html, rows }: View): Promise<void> {
   try {
     await api.editMessageText(row.chatId, row.messageId, html, {

@@ -32,10 +32,10 @@ import { endFollowUp, type FoundRecipient, findRecipient, showRecipient } from '
 
 const composer = new Composer<BotContext>()
 
-/** Whatever is pressed on it, a message that was to change by itself has something else to show. */
+/** Any press on a message cancels its follow-up, because it shows something else afterwards. */
 composer.use(async (ctx, next) => {
   const { press } = ctx
-  // Saving a secret says when it was shown.
+  // The handler of a saved secret needs the time at which it was shown.
   if (press?.verb.startsWith('rec.') && press.verb !== 'rec.saved') await endFollowUp(ctx)
   await next()
 })
@@ -45,7 +45,7 @@ onPress(composer, 'rec.list', (ctx) => showRecipients(ctx))
 onPress(composer, 'rec.page', (ctx, { page }) => showRecipients(ctx, { page }))
 onPress(composer, 'rec.card', (ctx, { id }) => showRecipient(ctx, id))
 
-/** Everybody the chat's first wallet can tell. */
+/** Shows the recipients of the chat's first wallet. */
 export async function showRecipients(
   ctx: BotContext,
   options: { readonly page?: number; readonly notice?: string } = {},
@@ -62,7 +62,10 @@ export async function showRecipients(
   await show(ctx, view)
 }
 
-/** Changes a destination and shows its card with a line about it. @param done HTML */
+/**
+ * Changes a destination and shows its card with a line about it.
+ * @param done HTML
+ */
 async function change(
   ctx: BotContext,
   { destination: { id }, link }: FoundRecipient,
@@ -101,7 +104,7 @@ onPress(composer, 'rec.langSet', async (ctx, { id, locale }) => {
 
 const about = z.object({ id: z.int() })
 
-/** The time zone of a destination. */
+/** Question for the time zone of a destination. */
 const zoneQuestion = defineQuestion({
   kind: 'rec.zone',
   about,
@@ -127,7 +130,7 @@ const zoneQuestion = defineQuestion({
   cancel: (ctx, { id }) => showRecipient(ctx, id),
 })
 
-/** Most characters of an input that is repeated. */
+/** Upper limit of repeated input. */
 const INPUT_SHOWN = 40
 
 onPress(composer, 'rec.zone', (ctx, { id }) => zoneQuestion.open(ctx, { id }))
@@ -138,7 +141,7 @@ async function setZone(ctx: BotContext, id: number, timezone: string): Promise<v
   await change(ctx, await findRecipient(ctx, id), { timezone }, done)
 }
 
-/** The name of a destination. */
+/** Question for the name of a destination. */
 const renameQuestion = defineQuestion({
   kind: 'rec.name',
   about,
@@ -155,7 +158,7 @@ onPress(composer, 'rec.ask', (ctx, { id }) => renameQuestion.open(ctx, { id }))
 
 onPress(composer, 'rec.delete', async (ctx, { id }) => {
   const found = await findRecipient(ctx, id)
-  // The chat leaves by itself, which says what that means.
+  // Removing the chat itself is the screen of leaving, which explains the effects.
   if (id === found.hereId) return showStop(ctx)
   const watches = await allWatches(ctx, found.link)
   const alone = watches.filter(

@@ -21,18 +21,18 @@ import {
 const PAGE_SIZE = 8
 
 interface ListOptions {
-  /** Counts from 1; pages that are not there any more become the last one. */
+  /** Counts from 1; beyond the last page it is the last one. */
   readonly page: number
   readonly now: Date
-  /** The recipient that is the chat of the reader. */
+  /** The recipient that is the reader's chat. */
   readonly hereId: number | undefined
-  /** Destinations may be added and changed. */
+  /** Whether destinations may be added and changed. */
   readonly canWrite: boolean
-  /** A line about what has just happened: HTML. */
+  /** Line about the last action: HTML. */
   readonly notice?: string
 }
 
-/** Everybody a wallet can tell. */
+/** All recipients of a wallet. */
 export function recipientList(
   reader: Reader,
   all: readonly Destination[],
@@ -94,11 +94,11 @@ function cardButton({ t }: Reader, one: Destination, hereId: number | undefined)
 }
 
 interface AddOptions {
-  /** Channels that work on this service. */
+  /** Channels configured on this service. */
   readonly channels: readonly Destination['channel'][]
 }
 
-/** What can be added. */
+/** Choice of a channel for a new destination. */
 export function addChoice({ t }: Reader, { channels }: AddOptions): View {
   const ofKind = (kind: 'input' | 'link') =>
     channels.filter((channel) => CHANNELS[channel].kind === kind)
@@ -116,17 +116,17 @@ export function addChoice({ t }: Reader, { channels }: AddOptions): View {
   )
 }
 
-/** The button that leads to the list. */
+/** Button back to the list. */
 export function backToList(t: Reader['t']): Button {
   return act(`‹ ${t('bot:button.recipients')}`, packed('rec.list'))
 }
 
-/** What is asked for a channel that is typed in. */
+/** Question for the address of a destination. */
 export function addQuestion({ t }: Reader, channel: TypedChannel): View {
   return screen([t.html(`bot:rec.ask.${channel}`)], [[backToList(t)]])
 }
 
-/** What another chat may do. */
+/** Choice of the rights of another chat. */
 export function chatRights({ t }: Reader): View {
   return screen(
     [t.html('bot:rec.chatQuestion')],
@@ -138,7 +138,7 @@ export function chatRights({ t }: Reader): View {
   )
 }
 
-/** A link that brings the wallet's alerts to another chat. */
+/** A link that sends the wallet's alerts to another chat. */
 export function chatLink(
   reader: Reader,
   link: { readonly url: string; readonly groupUrl: string; readonly expiresAt: Date },
@@ -157,7 +157,7 @@ export function chatLink(
   ])
 }
 
-/** A mailbox that was added: its reader is asked first. */
+/** Message about a new mailbox, whose reader is asked first. */
 export function mailAsked(
   { t }: Reader,
   { id: recipientId, name }: Pick<Destination, 'id' | 'name'>,

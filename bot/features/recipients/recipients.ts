@@ -1,4 +1,4 @@
-/** Destinations behind buttons: whose they are, and what their cards show. */
+/** Destinations behind buttons: their wallets and card data. */
 import type { TestResult } from '#src/delivery/model.ts'
 import { AppError } from '#src/kernel/errors.ts'
 import { getDestination, testDestination } from '#src/operations/chat-destinations.ts'
@@ -23,7 +23,7 @@ export interface FoundRecipient {
 }
 
 /**
- * The destination with this number, whichever of the chat's wallets it belongs to.
+ * Finds a destination by id among the chat's wallets.
  *
  * @throws AppError not_found
  */
@@ -39,7 +39,11 @@ export async function findRecipient(ctx: BotContext, id: number): Promise<FoundR
   throw new AppError('not_found', 'not_found')
 }
 
-/** Shows the card of a destination. @param notice HTML @throws AppError not_found */
+/**
+ * Shows the card of a destination.
+ * @param notice HTML
+ * @throws AppError not_found
+ */
 export async function showRecipient(ctx: BotContext, id: number, notice?: string): Promise<void> {
   const found = await findRecipient(ctx, id)
   const { link, hereId } = found
@@ -53,9 +57,9 @@ export async function showRecipient(ctx: BotContext, id: number, notice?: string
 }
 
 /**
- * Sends one test. What cannot be tested now is an outcome as well.
+ * Sends one test. A destination that cannot be tested now has an outcome as well.
  *
- * @param evenIfOff also to a destination that is switched off, to find out whether it works again
+ * @param evenIfOff also to a destination that is off, to check whether it works again
  */
 export async function sendTest(
   ctx: BotContext,
@@ -65,7 +69,10 @@ export async function sendTest(
   return await testOutcome(ctx, () => ctx.call(testDestination, { body: { id, evenIfOff } }, link))
 }
 
-/** What came of a test that is sent now. @throws whatever is not about the destination */
+/**
+ * Outcome of a test.
+ * @throws errors that do not concern the destination
+ */
 export async function testOutcome(
   ctx: BotContext,
   send: () => Promise<TestResult>,
@@ -84,7 +91,7 @@ export async function testOutcome(
   }
 }
 
-/** What came of a test, as a line: HTML. */
+/** Outcome of a test, as a line of HTML. */
 export function testLine(
   { reader, t }: BotContext,
   { destination, hereId }: Pick<FoundRecipient, 'destination' | 'hereId'>,
@@ -93,7 +100,10 @@ export function testLine(
   return outcomeLine(reader, destinationName(t, destination, hereId), outcome)
 }
 
-/** The pressed message is to show something else: nothing is to become of it any more by itself. */
+/**
+ * Cancels the follow-up of the pressed message.
+ * @returns its time
+ */
 export async function endFollowUp(ctx: BotContext): Promise<Date | undefined> {
   const messageId = ctx.callbackQuery?.message?.message_id
   if (messageId === undefined) return undefined

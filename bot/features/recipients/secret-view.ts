@@ -6,7 +6,7 @@ import { act, type Reader, screen, type View } from '../../views/view.ts'
 import { type About, backToRecipient, type Named } from './card-view.ts'
 import { backToList } from './list-view.ts'
 
-/** Asks once before the signing secret is another one. */
+/** Asks for confirmation of a new signing secret. */
 export function rotateQuestion(reader: Reader, { destination, hereId }: About): View {
   const { t } = reader
   const name = typed(destinationName(t, destination, hereId))
@@ -19,7 +19,10 @@ export function rotateQuestion(reader: Reader, { destination, hereId }: About): 
   )
 }
 
-/** A signing secret, shown once. @param verifyUrl where it is told how to verify */
+/**
+ * A signing secret, shown once.
+ * @param verifyUrl documentation of the verification
+ */
 export function secretShown(
   reader: Reader,
   { destination, hereId }: About,
@@ -50,7 +53,7 @@ export function secretShown(
   )
 }
 
-/** What is left of a secret that was shown. */
+/** Message after a secret was hidden. */
 export function secretHidden(
   reader: Reader,
   { destination, hereId }: Named,

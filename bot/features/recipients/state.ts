@@ -36,7 +36,7 @@ onPress(composer, 'rec.revive', async (ctx, { id }) => {
   await showRecipient(ctx, id, await revive(ctx, found))
 })
 
-/** Lets alerts come to the group again; other destinations are nobody's business there. */
+/** Switches the group's alerts on again; other destinations are private there. */
 async function reviveGroup(ctx: BotContext, id: number): Promise<void> {
   if (!ctx.links.some(({ recipientId }) => recipientId === id)) {
     return ctx.answer(undefined, { url: deepLink(ctx.reader, `r${id}`) })
@@ -45,7 +45,10 @@ async function reviveGroup(ctx: BotContext, id: number): Promise<void> {
   await show(ctx, await returningScreen(ctx, []))
 }
 
-/** Switches a destination on; a webhook only if it answers well. @returns what to say: HTML */
+/**
+ * Switches a destination on; a webhook only if a test succeeds.
+ * @returns the result: HTML
+ */
 async function revive(ctx: BotContext, found: FoundRecipient): Promise<string> {
   const { destination, link } = found
   const { isProgrammatic } = CHANNELS[destination.channel]
@@ -96,7 +99,7 @@ onPress(composer, 'rec.log', async (ctx, { id, cursor }) => {
   await show(ctx, view)
 })
 
-/** A page; the first one where the place is not of this list. */
+/** A page of the log; the first one if the cursor is of another list. */
 async function pageOf(
   ctx: BotContext,
   { destination: { id: recipientId }, link }: FoundRecipient,

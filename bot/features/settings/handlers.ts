@@ -33,7 +33,10 @@ const composer = new Composer<BotContext>()
 onCommand(composer, 'settings', (ctx) => showSettings(ctx), { privately: 'menu' })
 onPress(composer, 'settings', (ctx) => showSettings(ctx))
 
-/** Everything that can be set. @param notice a line about what has just happened: HTML */
+/**
+ * Shows all settings.
+ * @param notice line about the last action: HTML
+ */
 async function showSettings(ctx: BotContext, notice?: string): Promise<void> {
   const [link] = ctx.links
   const canWrite = link?.caller.scopes.includes('write') === true
@@ -51,8 +54,8 @@ type ScreenOf = (
 ) => View
 
 /**
- * Changes the wallet's settings as they were just read, and shows them. Where somebody else was quicker,
- * they are shown as they are now with a word about it.
+ * Changes the wallet's settings as last read, and shows them. After a concurrent change they are read again
+ * and shown with a note.
  */
 async function change(
   ctx: BotContext,
@@ -104,7 +107,7 @@ onPress(composer, 'settings.quiet', async (ctx, { field, value }) => {
   }
 })
 
-/** Sets a bound of the quiet hours, which are on from then. Both bounds at one time would be no hours. */
+/** Sets a bound of the quiet hours and enables them. Equal bounds are refused. */
 async function setQuietTime(ctx: BotContext, bound: 'from' | 'to', time: string): Promise<void> {
   const { quietHours } = await ctx.call(getSettings)
   const other = bound === 'from' ? quietHours.to : quietHours.from
@@ -132,7 +135,7 @@ function setDigestTime(ctx: BotContext, digestAt: string): Promise<void> {
   return change(ctx, () => ({ digest: 'daily', digestAt }), digestScreen)
 }
 
-/** A time of day. */
+/** Question for a time of day. */
 const timeAsked = defineQuestion({
   kind: 'settings.time',
   about: z.object({ what: z.enum(['from', 'to', 'digest']) }),
@@ -149,13 +152,13 @@ const timeAsked = defineQuestion({
   cancel: (ctx, { what }) => showPart(ctx, what === 'digest' ? digestScreen : quietScreen),
 })
 
-/** Most characters of an input that is repeated. */
+/** Upper limit of repeated input. */
 const INPUT_SHOWN = 40
 
 onPress(composer, 'settings.remind', async (ctx, { choice }) => {
   if (!isChoice(choice)) return showPart(ctx, remindScreen)
   const repeat = { critical: [...REMINDERS[choice]] }
-  // Below a reminder the press is answered, and the reminder stays.
+  // Below a reminder only the press is answered, and the reminder stays.
   if (!(await isDelivered(ctx))) return change(ctx, () => ({ repeat }), remindScreen)
   const { version, ...before } = await ctx.call(getSettings)
   await ctx.call(replaceSettings, {
@@ -169,7 +172,7 @@ function isChoice(text: string): text is RemindChoice {
   return Object.hasOwn(REMINDERS, text)
 }
 
-/** The time zone of the chat. */
+/** Question for the time zone of the chat. */
 const zoneAsked = defineQuestion({
   kind: 'settings.zone',
   about: z.object({}),

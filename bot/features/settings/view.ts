@@ -20,11 +20,11 @@ import { regionRows, suggestedZones, zoneButton } from '../../views/zones.ts'
 
 interface SettingsOptions {
   readonly now: Date
-  /** A line about what has just happened: HTML. */
+  /** Line about the last action: HTML. */
   readonly notice?: string | undefined
 }
 
-/** What is set for the chat, and for all of its wallet where the chat may change that. */
+/** Settings of the chat, and of its wallet where the chat may change them. */
 export function settingsScreen(
   reader: Reader,
   wallet: { readonly address: string; readonly settings: Settings } | undefined,
@@ -84,7 +84,7 @@ function onOff(value: boolean): 'on' | 'off' {
 
 const NEXT: Readonly<Record<Severity, string>> = { info: 'war', warning: 'cri', critical: 'inf' }
 
-/** The severity a press goes on to, by its short name. */
+/** Short name of the next severity. */
 function nextLevel(severity: Severity): string {
   return NEXT[severity]
 }
@@ -106,31 +106,31 @@ function remindLine({ t }: Reader, { repeat }: Settings): string {
   return t.html('bot:settings.remind.other', { minutes: id(repeat.critical.join(', ')) })
 }
 
-/** The data of a button about quiet hours. */
+/** Data of a button about quiet hours. */
 function quietData(field: QuietField, value: string): string {
   return packed('settings.quiet', { field, value })
 }
 
-/** What a button about quiet hours sets; `show` opens the screen, `ask` a question. */
+/** Fields that a button about quiet hours sets; `show` opens the screen, `ask` a question. */
 export const QUIET_FIELDS = ['show', 'on', 'from', 'to', 'crit', 'ask'] as const
 export type QuietField = (typeof QUIET_FIELDS)[number]
 
 const FROM_TIMES = ['21:00', '22:00', '23:00', '00:00'] as const
 const TO_TIMES = ['06:00', '07:00', '08:00', '09:00'] as const
 
-/** A time of day as buttons carry it: `2200`. */
+/** A time of day in button data: `2200`. */
 function packedTime(time: string): string {
   return time.replace(':', '')
 }
 
-/** The time of day that a button carries; undefined when it is none. */
+/** The time of day of button data; undefined if malformed. */
 export function unpackedTime(text: string): string | undefined {
   return /^(?:[01]\d|2[0-3])[0-5]\d$/.test(text)
     ? `${text.slice(0, 2)}:${text.slice(2)}`
     : undefined
 }
 
-/** Quiet hours: whether, from when to when, and what comes through. */
+/** Quiet hours: whether enabled, bounds, and exceptions. */
 export function quietScreen(
   reader: Reader,
   settings: Settings,
@@ -171,14 +171,14 @@ function tick(label: string, isChosen: boolean): string {
   return isChosen ? `✓ ${label}` : label
 }
 
-/** The button that leads back. */
+/** Button back to the settings. */
 function backToSettings(t: Reader['t']): Button {
   return back(t('bot:button.settings'), packed('settings'))
 }
 
 const DIGEST_TIMES = ['07:00', '08:00', '09:00', '18:00'] as const
 
-/** Digest: how often, and when the daily one comes. */
+/** Digest: frequency, and time of the daily one. */
 export function digestScreen(
   reader: Reader,
   settings: Settings,
@@ -217,7 +217,7 @@ export function digestScreen(
   ])
 }
 
-/** When an alert that nobody acknowledges is told again, in minutes, by the short name of the choice. */
+/** Minutes of the reminders of unacknowledged alerts, by the short name of the choice. */
 export const REMINDERS = {
   off: [],
   std: [15, 60, 240],
@@ -227,7 +227,7 @@ export const REMINDERS = {
 export type RemindChoice = keyof typeof REMINDERS
 const REMIND_CHOICES = ['off', 'std', 'fst', 'hr'] as const satisfies readonly RemindChoice[]
 
-/** The choice that these minutes are; undefined for others, which programs can set. */
+/** The choice with these minutes; undefined for others, which programs can set. */
 function remindChoice(minutes: readonly number[]): RemindChoice | undefined {
   return REMIND_CHOICES.find((choice) => REMINDERS[choice].join() === minutes.join())
 }
@@ -257,7 +257,7 @@ export function remindScreen(
   ])
 }
 
-/** A time of day that is typed. */
+/** Question for a time of day. */
 export function timeQuestion({ t }: Reader, what: 'from' | 'to' | 'digest'): View {
   const data =
     what === 'digest' ? packed('settings.digest', { value: 'show' }) : quietData('show', '1')
@@ -267,7 +267,7 @@ export function timeQuestion({ t }: Reader, what: 'from' | 'to' | 'digest'): Vie
   )
 }
 
-/** The time zone of the chat: regions to go through, and what may be meant. */
+/** The time zone of the chat: regions to browse, and suggestions. */
 export function zoneScreen(
   reader: Reader,
   options: { readonly now: Date; readonly notice?: string | undefined },

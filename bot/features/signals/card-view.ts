@@ -26,9 +26,9 @@ function signalLabel(t: Translate, type: string, signal: string): string {
 
 interface SignalOptions {
   readonly now: Date
-  /** The part of the help that is open. */
+  /** The open part of the help. */
   readonly help?: HelpPart
-  /** A line about what has just happened: HTML. */
+  /** Line about the last action: HTML. */
   readonly notice?: string
 }
 
@@ -39,7 +39,7 @@ const HELP: Readonly<Record<HelpPart, readonly string[]>> = {
 }
 const HELP_PARTS = ['w', 'c', 'd'] as const
 
-/** One signal: what it looks for, how it is set, how it stands, and its help. */
+/** Card of one signal: description, settings, state, and help. */
 export function signalCard(
   reader: Reader,
   watch: Watch,
@@ -123,7 +123,7 @@ function switchText(t: Translate, isOn: boolean): string {
   return t(isOn ? 'bot:value.on' : 'bot:value.off')
 }
 
-/** Parameters are settings of a machine: the same in every language, small ones with an exponent. */
+/** Formats a parameter: the same in every language, small numbers with an exponent. */
 export function parameterText(value: number | boolean) {
   const isSmall = typeof value === 'number' && value > 0 && value < SMALL
   return id(isSmall ? value.toExponential() : String(value))
@@ -180,8 +180,8 @@ const POWERS = [5, 2, 0, -2, -4]
 const PRESETS_MAX = 5
 
 /**
- * What is offered for a number: the default and its neighbours inside of the bounds, rising for whole
- * numbers, falling for chances.
+ * Offered values of a number: the default and its neighbours within the bounds, rising for whole numbers,
+ * falling for probabilities.
  */
 function parameterPresets(
   parameter: Extract<Parameter, { readonly type: 'integer' | 'number' }>,
@@ -227,7 +227,7 @@ function backFrom({ t }: Reader, watch: Watch, { group }: SignalDefinition): But
   return back(isolate(label), packed('signal.group', { id: watch.id, group }))
 }
 
-/** A parameter of a signal that is typed. */
+/** Question for a signal's parameter. */
 export function parameterEditor(
   { t }: Reader,
   watch: Watch,

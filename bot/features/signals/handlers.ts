@@ -90,7 +90,7 @@ onPress(composer, 'signal.ask', (ctx, { id, signal, parameter }) =>
   ),
 )
 
-/** A parameter that is typed. */
+/** Question for a signal's parameter. */
 const parameterQuestion = defineQuestion({
   kind: 'signal.ask',
   about: z.object({ id: z.int(), signal: z.string(), parameter: z.string() }),
@@ -139,7 +139,10 @@ function refusalOf(
   }
 }
 
-/** Changes one signal and shows its card. @param notice HTML */
+/**
+ * Changes one signal and shows its card.
+ * @param notice HTML
+ */
 async function set(
   ctx: BotContext,
   watch: Watch,
@@ -169,7 +172,7 @@ async function showSignal(
   await show(ctx, card)
 }
 
-/** Does something about a signal; one that the watch has not leads to its card. */
+/** Runs an action on a signal; for an unknown one shows the watch's card. */
 async function withSignal(
   ctx: BotContext,
   id: number,

@@ -8,14 +8,14 @@ import { act, type Button, back, inRows, type Reader, screen, type View } from '
 import { GLYPHS, SEVERITY_GLYPHS } from '../../views/watch-state.ts'
 import { backToCard } from '../watches/edit-view.ts'
 
-/** One signal of a watch: what it is, how it is set, how it stands. */
+/** One signal of a watch: definition, setting, state. */
 export interface SignalView {
   readonly definition: SignalDefinition
   readonly setting: SignalSetting
   readonly state: SignalState | undefined
 }
 
-/** The signals of a watch in their order. */
+/** The signals of a watch, in order. */
 export function signalsOf(watch: Watch): readonly SignalView[] {
   const definitions = findWatchType(watch.type)?.signals ?? []
   return definitions.flatMap((definition) => {
@@ -25,11 +25,11 @@ export function signalsOf(watch: Watch): readonly SignalView[] {
   })
 }
 
-/** The marks of what is on, ticked or open, and of what is off. */
+/** Marks of enabled signals, ticked or open, and of disabled ones. */
 export const ON = '✓'
 export const OFF = '○'
 
-/** The one mark of a signal. */
+/** The mark of a signal. */
 export function markOf({ setting, state }: SignalView): string {
   if (!setting.enabled) return OFF
   if (state?.state === 'firing') return SEVERITY_GLYPHS[state.severity ?? 'warning']
@@ -45,7 +45,7 @@ export function signalShort(t: Translate, type: string, signal: string): string 
   return t(builtKey(`signals:${type}.${signal}.short`))
 }
 
-/** How many are on, and which of them are not quiet: one line of a card. */
+/** Number of enabled signals, and those that are not quiet: one line of a card. */
 export function signalsSummary({ t }: Reader, watch: Watch): string {
   const all = signalsOf(watch)
   const on = all.filter(({ setting }) => setting.enabled).length
@@ -58,11 +58,14 @@ export function signalsSummary({ t }: Reader, watch: Watch): string {
     : t.html('bot:signals.summaryLoud', { ...values, loud: loud.join(' · ') })
 }
 
-/** Most signals with a button of their own above the groups, and most named in a line of a group. */
+/**
+ * Upper limit of the signals with a button of their own above the groups, and of those named in a group's
+ * line.
+ */
 const LOUD_MAX = 2
 const NAMED_MAX = 3
 
-/** All signals of a watch, by groups. */
+/** All signals of a watch, by group. */
 export function signalList(reader: Reader, watch: Watch): View {
   const { t } = reader
   const all = signalsOf(watch)
@@ -135,7 +138,7 @@ function signalButton({ t }: Reader, watch: Watch, signal: SignalView): Button {
   return act(label, packed('signal.card', { id: watch.id, signal: signalId }))
 }
 
-/** The signals of one group, with what each looks for. */
+/** The signals of one group, with their descriptions. */
 export function signalGroup(reader: Reader, watch: Watch, group: SignalGroup): View {
   const { t } = reader
   const members = signalsOf(watch).filter(({ definition }) => definition.group === group)
@@ -166,7 +169,7 @@ export function signalGroup(reader: Reader, watch: Watch, group: SignalGroup): V
   ])
 }
 
-/** Signals that stay on when only the worst is of interest. */
+/** Signals that stay enabled when only the worst severities are wanted. */
 export function chosenSignals(
   definitions: readonly SignalDefinition[],
   choice: 'all' | 'crt' | 'def',

@@ -35,7 +35,7 @@ const composer = new Composer<BotContext>()
 onCommand(composer, 'slots', showSlots, { privately: 'slots' })
 onPress(composer, 'slots', showSlots)
 
-/** Shows how many slots the wallet has, and what pays for them. */
+/** Shows the wallet's slots and subscriptions. */
 export async function showSlots(ctx: BotContext): Promise<void> {
   if (!ctx.app.billing.enabled) {
     await show(ctx, freeOfCharge(ctx.reader))
@@ -69,13 +69,13 @@ function rightsOf({ links: [link] }: BotContext) {
 }
 
 onPress(composer, 'slots.quote', async (ctx, asked) => {
-  // Who cannot buy here accepts nothing first.
+  // A person who cannot buy here need not accept terms first.
   if (!rightsOf(ctx).canSpend || (await hasTerms(ctx, asked))) await showQuote(ctx, asked)
 })
 
 type Asked = ArgumentsOf<'slots.quote'>
 
-/** Shows what slots would cost. More than there is room for become as many as there is. */
+/** Shows the price of slots. More than the limit are reduced to it. */
 export async function showQuote(ctx: BotContext, asked: Asked, notice?: string): Promise<void> {
   const { slots } = await ctx.call(getAccount, { query: { limit: '1' } })
   const room = Math.max(0, SLOTS_MAX - slots.purchased - slots.trial)
@@ -95,7 +95,7 @@ function quoteOf(ctx: BotContext, { quantity, periods }: Asked): Promise<SlotQuo
   return ctx.call(quoteSubscription, { query })
 }
 
-/** Slots that a form waits for are bought in its message, which then goes on. */
+/** The task of the message: slots that a form waits for are bought in its message, which then continues. */
 function taskOf({ callbackQuery, known }: BotContext): Task {
   const messageId = callbackQuery?.message?.message_id
   return messageId !== undefined && messageId === known.living.wizard ? 'wizard' : 'navigation'
@@ -130,8 +130,8 @@ onPress(composer, 'slots.buy', async (ctx, { credits, ...asked }) => {
 })
 
 /**
- * One purchase for each time a quote is shown, however often its button is pressed; undefined when the
- * message has gone on to something else.
+ * Idempotency key of a purchase: one for each shown quote, however often its button is pressed; undefined
+ * when the message shows something else.
  */
 function purchaseKey({ callbackQuery: query, known }: BotContext): string | undefined {
   const message = query?.message
@@ -142,7 +142,7 @@ function purchaseKey({ callbackQuery: query, known }: BotContext): string | unde
   return `telegram ${known.id} ${message.message_id} ${shownAt} ${query?.data}`
 }
 
-/** Refusals after which the quote is drawn as it is now. */
+/** Refusals after which the quote is shown again, updated. */
 const REDRAWN: ReadonlySet<string> = new Set([
   'price_changed',
   'insufficient_credits',

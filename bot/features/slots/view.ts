@@ -21,27 +21,30 @@ import { resumeButton } from '../start/resume-view.ts'
 
 const BPS = 10_000
 
-/** The slots of a wallet, and what pays for them. */
+/** The slots of a wallet, and their subscriptions. */
 export interface SlotState extends Pick<SubscriptionList, 'capacity' | 'trial'> {
-  /** Those that are not over. */
+  /** Those that have not ended. */
   readonly subscriptions: readonly Subscription[]
   readonly balanceCredits: number
 }
 
-/** What the chat may do about it. */
+/** Rights of the chat. */
 export interface SlotRights {
   readonly canSpend: boolean
   readonly canWrite: boolean
 }
 
-/** Slots at a glance. @param terms what a button carries of the terms in force */
+/**
+ * Overview of the slots.
+ * @param terms mark of the terms in force for button data
+ */
 export function slotsScreen(
   reader: Reader,
   state: SlotState,
   options: SlotRights & {
     readonly terms: string
     readonly now: Date
-    /** Labels of the watches that wait for a slot, oldest first. */
+    /** Labels of the suspended watches, oldest first. */
     readonly waiting: readonly string[]
   },
 ): View {
@@ -84,7 +87,7 @@ export function slotsScreen(
   ])
 }
 
-/** Subscriptions named on one screen; the others stand on the list of all. */
+/** Upper limit of the subscriptions on one screen; the others are in the list of all. */
 const LINES_MAX = 5
 
 function subscriptionLine(reader: Reader, subscription: Subscription): string {
@@ -104,13 +107,13 @@ function subscriptionLine(reader: Reader, subscription: Subscription): string {
   return t.html(autoRenew ? 'bot:slots.renews' : 'bot:slots.ends', values)
 }
 
-/** What slots would cost, and for how long. */
+/** Price of slots, by duration. */
 export function quoteScreen(
   reader: Reader,
   quote: SlotQuote,
   options: SlotRights & {
     readonly renew: boolean
-    /** Slots that can be added at most. */
+    /** Number of slots that can be added. */
     readonly room: number
     readonly max: number
     readonly notice?: string
@@ -166,13 +169,13 @@ export function quoteScreen(
   ])
 }
 
-/** What comes before a purchase, while something is lacking for it; else the purchase. */
+/** Buttons for missing prerequisites of a purchase; without any, the purchase. */
 export function waysToBuy(
   t: Translate,
   buy: Button,
   options: {
     readonly canSpend: boolean
-    /** There are not enough credits. */
+    /** Whether credits are missing. */
     readonly isShort: boolean
     /** The quote that is shown again once the chat may spend. */
     readonly asked: ArgumentsOf<'slots.quote'>
@@ -186,7 +189,7 @@ export function waysToBuy(
   return first === undefined ? [buy] : [{ ...first, style: 'primary' }, ...others]
 }
 
-/** The price, and why it is lower than the full one. */
+/** The price, with its discounts. */
 function priceLine(t: Translate, quote: SlotQuote): string {
   const { listCredits, totalCredits, durationDiscountBps, volumeDiscountBps } = quote
   const total = credits(t, totalCredits)
@@ -201,14 +204,17 @@ function priceLine(t: Translate, quote: SlotQuote): string {
   })
 }
 
-/** Slots were bought. @param resuming names of watches that have waited for them */
+/**
+ * Screen after a purchase.
+ * @param resuming labels of watches that resume
+ */
 export function boughtScreen(
   reader: Reader,
   subscription: Subscription,
   options: {
     readonly balanceCredits: number
     readonly resuming: readonly string[]
-    /** A watch that somebody has begun. */
+    /** A pending draft of a watch. */
     readonly draft: { readonly type: string; readonly rev: number } | undefined
   },
 ): View {
@@ -226,7 +232,7 @@ export function boughtScreen(
   return screen(lines, [[next], [back(t('bot:button.slots'), packed('slots'))]])
 }
 
-/** What was bought, and what is left. */
+/** Line about the purchase and the remaining balance. */
 function boughtLine(
   reader: Reader,
   { quantity, endsAt, totalCredits }: Subscription,
@@ -238,7 +244,7 @@ function boughtLine(
   )
 }
 
-/** The values of the sentence about what was bought. */
+/** Values of the sentence about a purchase. */
 export function boughtValues(
   reader: Reader,
   bought: Pick<Subscription, 'quantity' | 'endsAt' | 'totalCredits'> & {
@@ -254,7 +260,7 @@ export function boughtValues(
   }
 }
 
-/** Every subscription that is not over, and switches for renewing it. */
+/** Every subscription that has not ended, with switches of automatic renewal. */
 export function subscriptionList(
   reader: Reader,
   subscriptions: readonly Subscription[],
@@ -278,7 +284,7 @@ export function subscriptionList(
   ])
 }
 
-/** As many as fit on six rows; the others are switched once these are over. */
+/** Number of switches on six rows; the others follow when these have ended. */
 const SWITCHES_MAX = 18
 
 function renewSwitch({ id: number, autoRenew }: Subscription): Button {

@@ -29,7 +29,7 @@ composer.command('start', async (ctx) => {
   const payload = ctx.match.trim()
   if (LinkCode.safeParse(payload).success) return offerLink(ctx, payload)
   if (payload === 'connect') return showConnect(ctx)
-  // Who writes does not block us any more, whatever was heard before; in groups anybody may write.
+  // A person who writes has unblocked the bot, whatever was recorded; in groups anybody may write.
   const blocked = ctx.reader.isGroup ? [] : blockedLinks(ctx)
   if (blocked.length > 0) await comeBack(ctx)
   const watchId = /^w(\d{1,9})$/.exec(payload)?.[1]
@@ -89,7 +89,7 @@ onPress(composer, 'link.no', async (ctx, { code }) => {
   await show(ctx, linkRefused(ctx.reader, { isLinked: ctx.links.length > 0 }))
 })
 
-/** Shows whose alerts a code would bring here. */
+/** Shows the wallet whose alerts a code would bring here. */
 async function offerLink(ctx: BotContext, code: string): Promise<void> {
   const { msg, chat, known } = ctx
   const body = { code, chat: { id: known.id } }
@@ -105,7 +105,7 @@ async function offerLink(ctx: BotContext, code: string): Promise<void> {
   await ask(ctx, linkCard(ctx.reader, offer, asked, code))
 }
 
-/** Runs a step with a link code. One that is used, over or unknown is told so; then undefined. */
+/** Runs a step with a link code. A used, expired or unknown code is reported; then undefined. */
 async function whileValid<T>(ctx: BotContext, step: () => Promise<T>): Promise<T | undefined> {
   try {
     return await step()

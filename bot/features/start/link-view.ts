@@ -13,15 +13,15 @@ import {
   wholeAddress,
 } from '../../views/view.ts'
 
-/** The chat a card asks about. */
+/** The chat of a link's card. */
 export interface AskedChat {
   readonly title: string
-  /** `@` and the username, where there is one. */
+  /** `@` and the username, if there is one. */
   readonly username: string | undefined
   readonly place: 'private' | 'group' | 'forum' | 'topic'
 }
 
-/** Shows whose alerts a link would bring here and with which rights, and asks. */
+/** Shows the wallet of a link with the rights, and asks for consent. */
 export function linkCard(
   reader: Reader,
   offer: TelegramLinkOffer,
@@ -58,7 +58,7 @@ function madeBy(reader: Reader, offer: TelegramLinkOffer): string {
     : reader.t.html('bot:link.madeBy', { time, name: typed(offer.madeBy) })
 }
 
-/** What a chat with these scopes may do, in words. */
+/** The rights of a chat with these scopes, in words. */
 export function rightsText(t: Translate, scopes: readonly Scope[]): string {
   const write = scopes.includes('write')
   const spend = scopes.includes('spend')
@@ -72,17 +72,17 @@ export function rightsText(t: Translate, scopes: readonly Scope[]): string {
   return t(key)
 }
 
-/** A link that is used, over or unknown. */
+/** Message of a used, expired or unknown link. */
 export function linkOver(reader: Reader, options: { readonly isLinked: boolean }): View {
   return screen([reader.t.html('bot:link.over')], waysOn(reader, options))
 }
 
-/** After a refusal. */
+/** Screen after a refusal. */
 export function linkRefused(reader: Reader, options: { readonly isLinked: boolean }): View {
   return screen([reader.t.html('bot:link.refused')], waysOn(reader, options))
 }
 
-/** A chat that is not linked can be, by a signature; in a group there is nothing to go on with. */
+/** Buttons for a chat without a link, which can connect by a signature; in a group there are none. */
 function waysOn({ t, isGroup }: Reader, { isLinked }: { readonly isLinked: boolean }): Rows {
   if (isLinked) return [[menuButton(t)]]
   if (isGroup) return []

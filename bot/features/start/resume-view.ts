@@ -3,7 +3,7 @@ import type { Translate } from '#src/i18n/translate.ts'
 import { act, type Button } from '../../views/view.ts'
 import { typeName } from '../../views/watch-facts.ts'
 
-/** Leads back to a watch that somebody has begun to make. */
+/** Button back to a pending draft of a watch. */
 export function resumeButton(
   t: Translate,
   { type, rev }: { readonly type: string; readonly rev: number },

@@ -1,4 +1,4 @@
-/** A chat that blocked the bot, or threw it out, and is back. */
+/** Return of a chat that blocked or removed the bot. */
 
 import { packed } from '#src/actions/codec.ts'
 import { getDestination } from '#src/operations/chat-destinations.ts'
@@ -8,21 +8,21 @@ import { identifyAgain } from '../../core/middleware/identify.ts'
 import { homeScreen } from '../../views/screens.ts'
 import { act, type Rows, type View } from '../../views/view.ts'
 
-/** Lets alerts come again. */
+/** Switches the chat's alerts on again. */
 export async function comeBack(ctx: BotContext): Promise<void> {
   await unblockChat(ctx.app.db, ctx.known.id, ctx.app.clock.now())
   await identifyAgain(ctx)
 }
 
 /**
- * The start of everything for a chat that is back, with what was kept for it meanwhile.
+ * Home screen of a chat that returned, with the number of retained alerts.
  *
  * @param were the links that had been blocked
  */
 export async function returningScreen(ctx: BotContext, were: readonly Membership[]): Promise<View> {
   const { reader, t } = ctx
   const again = t.html('bot:home.again')
-  // Who is told what is nobody's business in a group.
+  // In a group recipients are private.
   if (reader.isGroup) return homeScreen(ctx, again)
   for (const link of were) {
     const id = link.recipientId

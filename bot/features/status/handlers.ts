@@ -13,7 +13,7 @@ const composer = new Composer<BotContext>()
 onCommand(composer, 'status', showStatus)
 onPress(composer, 'status', showStatus)
 
-/** Shows how everything stands. In a message that is pinned it stays so. */
+/** Shows the overview. In a pinned message it stays pinned. */
 export async function showStatus(ctx: BotContext): Promise<void> {
   await draw(ctx, await isPinned(ctx))
 }
@@ -25,7 +25,10 @@ async function isPinned(ctx: BotContext): Promise<boolean> {
   return live?.kind === OVERVIEW_KIND
 }
 
-/** @param pinned the message is pinned, and follows what changes */
+/**
+ * Shows the overview.
+ * @param pinned whether the message is pinned, and follows changes
+ */
 async function draw(ctx: BotContext, pinned: boolean): Promise<void> {
   const { app, reader, links } = ctx
   const [link] = links
@@ -46,7 +49,7 @@ async function draw(ctx: BotContext, pinned: boolean): Promise<void> {
   if (pinned) await follow(ctx, messageId, overview)
 }
 
-/** A pinned message is looked at so often. */
+/** Interval of updating a pinned message. */
 const LOOK_MS = 60_000
 
 async function follow(
@@ -86,7 +89,10 @@ onPress(composer, 'status.pin', async (ctx, { on }) => {
   await draw(ctx, on)
 })
 
-/** @returns false when Telegram does not let the bot pin there */
+/**
+ * Runs an action on pins.
+ * @returns false when Telegram refuses it
+ */
 async function allowed(run: () => Promise<unknown>): Promise<boolean> {
   try {
     await run()

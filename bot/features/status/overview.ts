@@ -1,4 +1,4 @@
-/** How everything of a wallet stands, for whoever shows it: a handler, or what changes it later. */
+/** The overview of a wallet, read by handlers and by the updater of pinned messages. */
 import { listDestinations } from '#src/operations/chat-destinations.ts'
 import { getTip } from '#src/operations/chat-status.ts'
 import type { ChatLink } from '#src/recipients/chats.ts'
@@ -6,10 +6,10 @@ import { readFunds, readWatches } from '../../views/wallet.ts'
 import type { AskOperation } from '../topup/topups.ts'
 import type { Overview } from './view.ts'
 
-/** The kind of the live message that shows it. */
+/** Kind of the live message that shows it. */
 export const OVERVIEW_KIND = 'status'
 
-/** Reads it as a chat may see it: in a group nothing of the wallet's own. */
+/** Reads the overview for a chat: in a group without private data. */
 export async function readOverview(
   ask: AskOperation,
   of: Pick<ChatLink, 'wallet' | 'recipientId' | 'mutedUntil'> & { readonly isGroup: boolean },

@@ -19,27 +19,27 @@ import {
 import { inOrder, watchStatusOf } from '../../views/watch-state.ts'
 import { watchLine } from '../watches/list-view.ts'
 
-/** How everything of a wallet stands. */
+/** Overview of a wallet. */
 export interface Overview {
   readonly wallet: string
   readonly watches: readonly Watch[]
-  /** undefined: that is nobody's business here. */
+  /** undefined: private here. */
   readonly funds: Funds | undefined
-  /** Everything the wallet can tell; none where that is nobody's business. */
+  /** All destinations of the wallet; empty where they are private. */
   readonly destinations: readonly Destination[]
   /** The recipient that is this chat. */
   readonly hereId: number
-  /** Until when this chat hears nothing; in the past: it is not muted. */
+  /** End of this chat's mute; in the past: not muted. */
   readonly mutedUntil: Date | null
   readonly tip: TipState
 }
 
 const WATCHES_MAX = 20
 const OFF_MAX = 5
-/** Of watches that are not fine so many have a button. */
+/** Upper limit of the failing watches with a button. */
 const OPENED_MAX = 2
 
-/** Everything that is watched, the worst first, and what may be in the way. */
+/** All watches, the worst first, and the possible causes of missing alerts. */
 export function statusScreen(
   reader: Reader,
   overview: Overview,
@@ -47,7 +47,7 @@ export function statusScreen(
     readonly now: Date
     readonly buttons: boolean
     readonly isPinned: boolean
-    /** A line above it: HTML. */
+    /** Line above it: HTML. */
     readonly notice?: string | undefined
   },
 ): View {
@@ -99,7 +99,7 @@ export function statusScreen(
   return screen(lines, buttons ? rows : [])
 }
 
-/** Ways to stand that need somebody. */
+/** States that need attention. */
 const LOUD: ReadonlySet<string> = new Set(['firing', 'noData', 'suspended'])
 
 function headLine(reader: Reader, { wallet, watches }: Overview): string {
@@ -111,7 +111,7 @@ function headLine(reader: Reader, { wallet, watches }: Overview): string {
   return t.html('bot:overview.title', { ...values, time })
 }
 
-/** How old what is known of the chain is. */
+/** Lines about the age of the chain's data. */
 function tipLines(reader: Reader, { block, failingSince }: TipState, now: Date): readonly string[] {
   const { t } = reader
   if (block === null) return []
@@ -129,10 +129,10 @@ function tipLines(reader: Reader, { block, failingSince }: TipState, now: Date):
   ]
 }
 
-/** A shorter silence is none. */
+/** Shorter interruptions are not shown. */
 const OFFLINE_MS = 90_000
 
-/** What of an overview is worth telling when it changes, in one text. */
+/** Key of an overview: it changes when the message needs an update. */
 export function overviewKey(
   { watches, destinations, tip, mutedUntil }: Overview,
   now: Date,

@@ -16,7 +16,7 @@ const composer = new Composer<BotContext>()
 onCommand(composer, 'stop', (ctx) => showStop(ctx), { unlinked: true })
 onPress(composer, 'stop', (ctx) => showStop(ctx))
 
-/** Shows what leaving means. */
+/** Shows the effects of leaving. */
 export async function showStop(ctx: BotContext): Promise<void> {
   const { links, reader, isAnonymous, t } = ctx
   if (reader.isGroup && links.length === 0) {

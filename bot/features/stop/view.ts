@@ -10,24 +10,24 @@ import {
   walletName,
 } from '../../views/view.ts'
 
-/** A wallet whose alerts come to the chat. */
+/** A wallet whose alerts are sent to the chat. */
 export interface LeavingWallet {
   readonly recipientId: number
   readonly address: string
-  /** Watches that go on. */
+  /** Number of watches that keep running. */
   readonly watches: number
-  /** Nobody else of it can be told. */
+  /** Whether the wallet has no other recipient. */
   readonly isLast: boolean
 }
 
 interface StopOptions {
-  /** Without, the same text and nothing to press. */
+  /** Whether there are buttons. */
   readonly buttons: boolean
-  /** In a group nobody has data of their own to delete. */
+  /** Reason for missing buttons: HTML. */
   readonly notice?: string
 }
 
-/** What leaving means, and silence instead. Most wallets a screen has room for: four. */
+/** The effects of leaving, and mutes as alternatives. Shows four wallets at most. */
 export function stopScreen(
   reader: Reader,
   wallets: readonly LeavingWallet[],
@@ -72,7 +72,10 @@ export function stopScreen(
 
 const WALLETS_MAX = 4
 
-/** A chat that has left a wallet. @param isLinked it still belongs to another */
+/**
+ * Screen after leaving a wallet.
+ * @param isLinked whether the chat is still linked to another
+ */
 export function left(
   { t, isGroup }: Reader,
   options: { readonly address: string; readonly isLinked: boolean },
@@ -86,7 +89,7 @@ export function left(
   )
 }
 
-/** Asks once before everything that is kept of a person goes. */
+/** Asks for confirmation of deleting all data of a person. */
 export function dataQuestion({ t }: Reader): View {
   return screen(
     [
@@ -102,7 +105,7 @@ export function dataQuestion({ t }: Reader): View {
   )
 }
 
-/** After it. */
+/** Screen after the deletion. */
 export function dataDeleted({ t }: Reader): View {
   return screen([t.html('bot:stop.dataDeleted'), t.html('bot:stop.dataStays')])
 }

@@ -11,7 +11,7 @@ export async function showTerms(ctx: BotContext, next: AfterTerms): Promise<void
   await show(ctx, termsCard(ctx.reader, { ...terms, mark: termsMark(terms.version) }, next))
 }
 
-/** Whether the wallet has accepted the terms; one that has not is shown them. */
+/** Whether the wallet has accepted the terms; if not, they are shown. */
 export async function hasTerms(ctx: BotContext, next: AfterTerms): Promise<boolean> {
   if (!ctx.app.billing.enabled) return true
   const { accepted } = await ctx.call(getTerms)
@@ -19,7 +19,7 @@ export async function hasTerms(ctx: BotContext, next: AfterTerms): Promise<boole
   return accepted
 }
 
-/** Whether a verb was refused because the terms have changed meanwhile. */
+/** Whether an operation was refused because the terms have changed meanwhile. */
 export function isTermsRefusal(error: unknown): boolean {
   return error instanceof AppError && error.code === 'terms_not_accepted'
 }

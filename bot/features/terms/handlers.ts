@@ -10,7 +10,7 @@ import { termsMark } from './terms.ts'
 
 const composer = new Composer<BotContext>()
 
-/** What was waiting goes on by itself. Who was shown other terms is shown those in force. */
+/** The pending action continues by itself. If the terms have changed, those in force are shown. */
 onPress(composer, 'terms.yes', async (ctx, { next, terms }) => {
   const isTopup = next === 'topup'
   if (!(await accept(ctx, terms))) return showTerms(ctx, isTopup ? 'topup' : 'slots')
@@ -21,7 +21,10 @@ onPress(composer, 'slots.agree', async (ctx, { terms, ...quote }) => {
   await ((await accept(ctx, terms)) ? showQuote(ctx, quote) : showTerms(ctx, quote))
 })
 
-/** @returns false when other terms are in force than those shown */
+/**
+ * Accepts the terms.
+ * @returns false when others are in force than those shown
+ */
 async function accept(ctx: BotContext, shown: string): Promise<boolean> {
   const { version } = ctx.app.billing.terms
   if (shown !== termsMark(version)) return false

@@ -2,21 +2,21 @@ import { type ArgumentsOf, packed } from '#src/actions/codec.ts'
 import { html, id } from '#src/i18n/translate.ts'
 import { act, back, type Reader, screen, type View } from '../../views/view.ts'
 
-/** The terms in force, as they are shown before something is bought. */
+/** The terms in force, as shown before a purchase. */
 export interface ShownTerms {
   readonly version: string
   readonly url: string
-  /** What a button carries of the version. */
+  /** Mark of the version in button data. */
   readonly mark: string
 }
 
-/** What goes on after the terms are accepted. */
+/** Continuation after the terms are accepted. */
 export type AfterTerms = 'topup' | 'slots' | ArgumentsOf<'slots.quote'>
 
 /**
- * The terms, to be accepted before anything is bought.
+ * The terms, to be accepted before a purchase.
  *
- * @param next what goes on afterwards: by its short name, or the quote that is shown
+ * @param next continuation: by its short name, or the shown quote
  */
 export function termsCard({ t }: Reader, terms: ShownTerms, next: AfterTerms): View {
   const read = html(`<a href="${terms.url}">${t.html('bot:terms.read')}</a>`)

@@ -48,7 +48,10 @@ async function setTopic(ctx: BotContext, threadId: number | null): Promise<void>
   await identifyAgain(ctx)
 }
 
-/** @param made what the topic is called, where it is a new one */
+/**
+ * Sets the topic and shows the result.
+ * @param made name of a newly created topic
+ */
 async function setAndShow(ctx: BotContext, threadId: number | null, made?: string): Promise<void> {
   await setTopic(ctx, threadId)
   await showChoice(ctx, { isNew: true, made })
@@ -62,7 +65,7 @@ async function showChoice(
   await show(ctx, topicChoice(ctx.reader, { ...place, ...what }))
 }
 
-/** Opens a topic for the alerts; undefined where the bot may not, which is said. */
+/** Creates a topic for the alerts; undefined if the bot lacks the right, which is reported. */
 async function makeTopic(ctx: BotContext): Promise<ForumTopic | undefined> {
   try {
     return await ctx.createForumTopic(withoutIsolates(ctx.t('bot:topic.name')))

@@ -2,28 +2,28 @@ import { packed } from '#src/actions/codec.ts'
 import { typed } from '#src/i18n/translate.ts'
 import { act, back, type Reader, screen, type View } from '../../views/view.ts'
 
-/** Where alerts go, as seen from a topic. */
+/** Destination topic of alerts, and the topic of the command. */
 export interface TopicPlace {
-  /** The topic alerts go to now; null: General. */
+  /** The present topic of alerts; null: General. */
   readonly current: number | null
-  /** The topic this is read in; undefined: General. */
+  /** The topic of the command; undefined: General. */
   readonly here: number | undefined
 }
 
-/** Where the group's alerts go, in words. */
+/** The topic of the group's alerts, in words. */
 export function topicLine({ t }: Reader, { current, here }: TopicPlace): string {
   if (current === null) return t.html('bot:topic.general')
   return t.html(current === here ? 'bot:topic.here' : 'bot:topic.other')
 }
 
 interface TopicOptions extends TopicPlace {
-  /** It was chosen just now. */
+  /** Whether it was chosen just now. */
   readonly isNew: boolean
-  /** What the topic is called, if it was made for that. */
+  /** Name of the topic, if it was newly created. */
   readonly made?: string | undefined
 }
 
-/** Where in a group with topics its alerts go. */
+/** Choice of the topic of a group's alerts. */
 export function topicChoice(reader: Reader, options: TopicOptions): View {
   const { t } = reader
   const { current, here, isNew, made } = options

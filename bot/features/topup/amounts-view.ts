@@ -4,17 +4,17 @@ import { escapeHtml, type Html, html, type Translate } from '#src/i18n/translate
 import type { Button } from '../../views/view.ts'
 
 const MINUTE_S = 60
-/** In its last minute the time that is left is told so often. */
+/** Update interval of the remaining time in its last minute. */
 const LAST_STEP_S = 15
 
-/** The time that is left, in the steps it is told in. */
+/** The remaining time, in the steps of the display. */
 export function leftText(t: Translate, { expiresAt }: Topup, now: Date): string {
   const seconds = secondsTo(expiresAt, now)
   const step = stepOf(seconds)
   return formatDuration(Math.ceil(seconds / step) * step, t.locale, 'short')
 }
 
-/** When the time that is left reads otherwise. */
+/** Time of the next change of the remaining time's text. */
 export function nextStepAt({ expiresAt }: Pick<Topup, 'expiresAt'>, now: Date): Date {
   const seconds = secondsTo(expiresAt, now)
   const step = stepOf(seconds)
@@ -34,7 +34,7 @@ export function hashText(hash: string): Html {
   return html(`<code>${escapeHtml(hash)}</code>`)
 }
 
-/** An amount to read, rounded. */
+/** An amount for reading, rounded. */
 export function amountText(
   t: Translate,
   { asset, decimals }: Pick<Topup, 'asset' | 'decimals'>,
@@ -43,7 +43,7 @@ export function amountText(
   return formatAmount({ units, decimals, symbol: asset }, t.locale)
 }
 
-/** What credits cost in US dollars. */
+/** Price of credits in US dollars. */
 export function usdText(t: Translate, credits: number): string {
   return formatAmount({ units: BigInt(credits), decimals: 3, symbol: 'USD' }, t.locale)
 }

@@ -8,10 +8,10 @@ import { PricingDocument } from '#src/operations/pricing-document.ts'
 import type { BotContext } from '../../core/context.ts'
 import type { OfferedAsset } from './asset-view.ts'
 
-/** In the order people are shown them. */
+/** Display order. */
 const ORDER: readonly AssetKey[] = ['service', 'WFLR', 'FLR', 'FXRP', 'XRP']
 
-/** Every way to pay as it stands now. */
+/** Every payment asset in its present state. */
 export async function offeredAssets(ctx: BotContext): Promise<readonly OfferedAsset[]> {
   const pricing = Pricing.parse(await ctx.call(getPricing))
   return ORDER.map((key) => offered(ctx, pricing, key))
@@ -55,12 +55,12 @@ function stateOf({ place, available, paused }: Terms): OfferedAsset['state'] {
   return available ? 'open' : 'unpriced'
 }
 
-/** The key of an asset by its name on a button; undefined for what is none. */
+/** Key of an asset by its name in button data; undefined for an unknown one. */
 export function assetKey(name: string): AssetKey | undefined {
   return PAYMENT_ASSETS.find(({ key }) => key === name)?.key
 }
 
-/** The key of an asset by its ticker. */
+/** Key of an asset by its ticker. */
 export function assetKeyOf({ billing }: Pick<App, 'billing'>, symbol: string): AssetKey {
   const key = assetKey(symbol === billing.serviceTokenSymbol ? 'service' : symbol)
   if (key === undefined) throw new Error(`nothing is paid with ${symbol}`)

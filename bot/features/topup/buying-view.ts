@@ -22,14 +22,14 @@ import {
 import { amountText, usdText } from './amounts-view.ts'
 import { creditsMax, type OfferedAsset, unitsOf } from './asset-view.ts'
 
-/** What prices are shown for. */
+/** Number of credits in the displayed prices. */
 const SHOWN_CREDITS = 10_000
 const BPS = 10_000
-/** Credits that are offered. */
+/** Offered numbers of credits. */
 const AMOUNTS = [10_000, 25_000, 50_000, 100_000] as const
 const EXAMPLE_CREDITS = 25_000
 
-/** Nothing is bought in a chat that may only receive; how that is allowed. */
+/** Message for a chat without the right to spend, with the way to get it. */
 export function onlyReceives({ t }: Reader): View {
   const connect = packed('connect', { spend: false })
   return screen(
@@ -38,13 +38,16 @@ export function onlyReceives({ t }: Reader): View {
   )
 }
 
-/** With what credits are bought. @param open a quote that can still be paid */
+/**
+ * Choice of the payment asset.
+ * @param open a quote that can still be paid
+ */
 export function assetChoice(
   { t }: Reader,
   assets: readonly OfferedAsset[],
   options: {
     readonly balanceCredits: number
-    /** How many, where that is known. */
+    /** Number of credits, if already chosen. */
     readonly credits?: number
     readonly open:
       | { readonly handle: `0x${string}`; readonly amount: string; readonly left: string }
@@ -117,7 +120,10 @@ function shownAmount(t: Translate, { symbol, decimals }: OfferedAsset, units: bi
   return amountText(t, { asset: symbol, decimals }, units)
 }
 
-/** How many credits. @param neededCredits what the wallet's slots need next, if it has less */
+/**
+ * Choice of the number of credits.
+ * @param neededCredits missing credits of the next renewals
+ */
 export function amountChoice(
   { t }: Reader,
   asset: OfferedAsset,
@@ -157,7 +163,7 @@ export function amountChoice(
   ])
 }
 
-/** Most of one top-up, in the asset and in credits. */
+/** Upper limit of one top-up, in the asset and in credits. */
 export function capLine(t: Translate, asset: OfferedAsset): string {
   return t.html('bot:topup.capped', {
     amount: shownAmount(t, asset, asset.capUnits ?? 0n),
@@ -174,11 +180,14 @@ export interface HistoryEntry {
   readonly type: 'topup' | 'bonus' | 'usage' | 'subscription' | 'refund' | 'adjustment'
   readonly deltaCredits: number
   readonly createdAt: Date
-  /** Of a top-up: what it was paid with. */
+  /** Of a top-up: the paid amount. */
   readonly paid: string | undefined
 }
 
-/** A page of the ledger. @param next where the page after it begins */
+/**
+ * A page of the ledger.
+ * @param next cursor of the next page
+ */
 export function history(
   { t, timezone }: Reader,
   entries: readonly HistoryEntry[],
@@ -208,7 +217,7 @@ export function history(
   ])
 }
 
-/** With its sign, bold: what came and what went. */
+/** A change with its sign, in bold. */
 function formatAmountOfCredits(t: Translate, deltaCredits: number) {
   const number = formatAmount(
     { units: BigInt(deltaCredits), decimals: 0, symbol: '', signed: true },

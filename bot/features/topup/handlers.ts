@@ -49,7 +49,10 @@ const composer = new Composer<BotContext>()
 onCommand(composer, 'topup', openTopup, { privately: 'topup' })
 onPress(composer, 'topup', (ctx) => openTopup(ctx))
 
-/** Begins to buy. @param text how many credits, where that is known */
+/**
+ * Starts a purchase of credits.
+ * @param text number of credits, if given
+ */
 export async function openTopup(ctx: BotContext, text = ''): Promise<void> {
   if (!ctx.app.billing.enabled) {
     await show(ctx, freeOfCharge(ctx.reader))
@@ -64,10 +67,13 @@ export async function openTopup(ctx: BotContext, text = ''): Promise<void> {
   await showAssets(ctx, amount.ok ? { credits: Number(amount.value) } : {})
 }
 
-/** What can be typed as an amount. */
+/** Form of a typed amount. */
 const AMOUNT = { min: String(MIN_TOPUP_CREDITS), max: String(BUTTON_CREDITS_MAX), decimals: 0 }
 
-/** Asks what is paid with. @param options `credits`: how many, where that is known */
+/**
+ * Asks for the payment asset.
+ * @param options `credits`: number of credits, if already chosen
+ */
 async function showAssets(
   ctx: BotContext,
   options: { readonly credits?: number; readonly notice?: string } = {},
@@ -101,13 +107,13 @@ onPress(composer, 'topup.asset', async (ctx, { asset }) => {
   await amountQuestion.open(ctx, { asset: offered.key })
 })
 
-/** A way to pay that can be had now. */
+/** A payment asset that is available now. */
 async function openAsset(ctx: BotContext, key: AssetKey): Promise<OfferedAsset | undefined> {
   const assets = await offeredAssets(ctx)
   return assets.find((one) => one.key === key && one.state === 'open')
 }
 
-/** How many credits, typed or pressed. */
+/** Question for the number of credits, typed or pressed. */
 const amountQuestion = defineQuestion({
   kind: 'topup.amount',
   task: 'topup',
@@ -164,7 +170,7 @@ function amountProblem(
 
 const EXAMPLE_CREDITS = 25_000
 
-/** What the next renewals need beyond the balance, in the least that can be bought; undefined: nothing. */
+/** Credits that the next renewals need beyond the balance, at least the minimum top-up; undefined: none. */
 async function neededCredits(ctx: BotContext): Promise<number | undefined> {
   const [{ data }, { balanceCredits }] = await Promise.all([
     ctx.call(listSubscriptions, { query: { limit: '250' } }),
@@ -184,7 +190,10 @@ onPress(composer, 'topup.quote', async (ctx, { asset, credits }) => {
   if (refusal !== undefined) await showAssets(ctx, { notice: `⚠️ ${refusal.html}` })
 })
 
-/** Makes a quote and shows it. @returns why there is none */
+/**
+ * Creates a quote and shows it.
+ * @returns the refusal if there is none
+ */
 async function quoted(
   ctx: BotContext,
   key: AssetKey,
@@ -205,7 +214,10 @@ async function quoted(
   }
 }
 
-/** Shows a top-up in a message that follows it. @throws AppError not_found */
+/**
+ * Shows a top-up in a live message.
+ * @throws AppError not_found
+ */
 async function showTopup(ctx: BotContext, handle: Hash): Promise<void> {
   const messageId = ctx.callbackQuery?.message?.message_id
   const chatId = ctx.known.id
@@ -236,7 +248,10 @@ function askAs(ctx: BotContext, link: Membership): AskOperation {
   return (operation, input) => ctx.call(operation, input, link)
 }
 
-/** The link whose wallet a top-up belongs to. @throws AppError not_found */
+/**
+ * The link of a top-up's wallet.
+ * @throws AppError not_found
+ */
 async function linkOf(ctx: BotContext, handle: Hash): Promise<Membership> {
   for (const link of ctx.links) {
     try {
@@ -278,7 +293,7 @@ async function forget(ctx: BotContext, messageId: number): Promise<void> {
 
 onPress(composer, 'topup.hash', (ctx, { handle }) => hashAnswer.open(ctx, { handle }))
 
-/** The transaction that pays a top-up, typed or pasted, alone or in a link. */
+/** Question for the transaction that pays a top-up, typed or pasted, alone or in a link. */
 const hashAnswer = defineQuestion({
   kind: 'topup.hash',
   task: 'topup',
@@ -292,7 +307,7 @@ const hashAnswer = defineQuestion({
       await ctx.call(confirmTopup, { params: { handle }, body: { txHash } }, link)
     } catch (error) {
       if (!(error instanceof AppError) || error.kind !== 'conflict') throw error
-      // One that failed or was rejected is shown with its reason.
+      // A failed or rejected top-up is shown with its reason.
       if (error.code !== 'topup_state') return { html: escapeHtml(sentenceOf(ctx.t, error)) }
     }
     await showTopup(ctx, handle)
@@ -325,7 +340,7 @@ onPress(composer, 'topup.history', async (ctx, { cursor }) => {
 
 const HISTORY_PAGE = '10'
 
-/** What was paid, for an entry of the ledger that a payment made. */
+/** The paid amount of a ledger entry of a top-up. */
 async function paidText(ctx: BotContext, reference: string): Promise<string | undefined> {
   const [, text, txHash] = reference.split(':')
   const handle = Hash.safeParse(text)

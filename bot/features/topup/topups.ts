@@ -1,4 +1,4 @@
-/** What a message about a top-up shows, for whoever shows it: a handler, or what changes it later. */
+/** State of a top-up's message, read by handlers and by the updater of live messages. */
 import { createHash } from 'node:crypto'
 import { z } from 'zod'
 import type { Topup } from '#src/billing/topups/model.ts'
@@ -18,19 +18,19 @@ import { nextStepAt } from './amounts-view.ts'
 import { assetKeyOf } from './assets.ts'
 import type { ShownTopup } from './view.ts'
 
-/** A way through the gate. */
+/** Runs an operation through the gate. */
 export type AskOperation = <Output>(
   operation: Answering<Output>,
   input: RawInput,
 ) => Promise<Output>
 
-/** Kinds of live messages that follow a top-up: its screen, its QR code. */
+/** Kinds of live messages of a top-up: its screen, its QR code. */
 export const TOPUP_KINDS = { screen: 'topup', qr: 'topup-qr' } as const
 
 /**
- * A top-up of the wallet, with what is known beside its record.
+ * A top-up of the wallet, with the data beside its record.
  *
- * @param stage how far it was when it was shown last
+ * @param stage the last shown stage
  * @throws AppError not_found
  */
 export async function readTopup(
@@ -48,22 +48,22 @@ export async function readTopup(
     asset: assetKeyOf(app, topup.asset),
     balanceCredits: isCredited ? await balanceAfter(ask, topup) : undefined,
     isLate: isCredited && (await isLate(app, topup)),
-    // While another payment is on its way nobody is asked for what it may have paid.
+    // While another payment is on its way the remainder is not requested.
     rest: (await hasOpenPayment(app, handle)) ? undefined : restOf(topup, app.clock.now()),
     isBack: isOpen && (stage === 'confirming' || stage === BACK),
     resume: isCredited ? await waitingDraft(app, chatId) : undefined,
   }
 }
 
-/** A payment was seen, and its block was replaced. */
+/** Stage of a payment whose block was replaced. */
 const BACK = 'back'
 
-/** How far a top-up is, as it is written down. */
+/** Stage of a top-up, in its stored form. */
 export function stageOf({ topup, isBack }: ShownTopup): string {
   return isBack ? BACK : topup.status
 }
 
-/** What the wallet had after the newest credit of the top-up, if that is not long ago. */
+/** The wallet's balance after the newest credit of the top-up, if that is recent. */
 async function balanceAfter(ask: AskOperation, { handle }: Topup): Promise<number | undefined> {
   const { ledger } = await ask(getAccount, { query: {} })
   return ledger.data.find(({ reference }) => reference.includes(handle))?.balanceAfterCredits
@@ -76,28 +76,31 @@ async function isLate(app: App, { handle, expiresAt }: Topup): Promise<boolean> 
 
 const Waiting = z.object({ type: z.string(), watchId: z.null() })
 
-/** A form that the person of a private chat has not finished. */
+/** A pending draft of the person of a private chat. */
 async function waitingDraft({ db, clock }: App, chatId: number): Promise<ShownTopup['resume']> {
   const draft = await findDraft(db, { chatId, personId: chatId }, clock.now())
   const values = Waiting.safeParse(draft?.values).data
   return draft && values && { rev: draft.rev, type: values.type }
 }
 
-/** A first look comes soon, for what happened while the message was made. */
+/** Delay of the first update, for changes during the creation of the message. */
 const FIRST_LOOK_MS = 2000
-/** Looked at least so often while a payment may come, or is on its way. */
+/** Longest interval of updates while a payment is possible or on its way. */
 const OPEN_LOOK_MS = 30_000
 const CLOSE_LOOK_MS = 5000
-/** A late payment changes the message for so long. */
+/** Time in which a late payment still updates the message. */
 const KEPT_MS = 7 * DAY_MS
 
-/** Private chats in which a message began to follow a top-up in the last hour. */
+/** Private chats with a message that started following a top-up in the last hour. */
 export function listChatsShowing(db: Db, handle: string, at: Date): Promise<readonly number[]> {
   const since = new Date(at.getTime() - HOUR_MS)
   return listChatsFollowing(db, { handle, kind: TOPUP_KINDS.screen, since })
 }
 
-/** Lets a message follow a top-up from now on. @param view what the message shows, if it is a screen */
+/**
+ * Starts updating a message with a top-up's state.
+ * @param view the present content, if it is a screen
+ */
 export async function followTopup(
   { db, clock }: Pick<App, 'db' | 'clock'>,
   message: Pick<LiveRow, 'chatId' | 'messageId'> & { readonly kind: LiveRow['kind'] },
@@ -121,8 +124,8 @@ export async function followTopup(
 }
 
 /**
- * When a top-up is looked at again, if nothing is heard of it before: with each step of what it shows,
- * soon while a payment is on its way, and ever more seldom when it is over.
+ * Time of the next update of a top-up without a notification: at each step of the display, soon while a
+ * payment is on its way, and at growing intervals after its end.
  */
 export function nextLookAt({ topup }: ShownTopup, now: Date): Date {
   const after = (ms: number) => new Date(now.getTime() + ms)
@@ -139,7 +142,7 @@ export function nextLookAt({ topup }: ShownTopup, now: Date): Date {
   }
 }
 
-/** What tells one screen from another. */
+/** Digest of a screen, to detect changes. */
 export function digestOf(view: View): string {
   return createHash('sha256').update(JSON.stringify(view)).digest('base64url')
 }

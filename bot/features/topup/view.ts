@@ -23,23 +23,23 @@ import { resumeButton } from '../start/resume-view.ts'
 import { amountText, copy, count, hashText, leftText, link, usdText } from './amounts-view.ts'
 import { contractWalletLine } from './asset-view.ts'
 
-/** A top-up, and what is known beside its record. */
+/** A top-up with the data beside its record. */
 export interface ShownTopup {
   readonly topup: Topup
   readonly asset: AssetKey
-  /** What the wallet had after its newest credit; undefined: nothing is credited, or long ago. */
+  /** Balance after its newest credit; undefined without a recent one. */
   readonly balanceCredits: number | undefined
-  /** A payment came after the end of the quote. */
+  /** Whether a payment arrived after the quote expired. */
   readonly isLate: boolean
-  /** What is left of one that was paid in part, as long as it can be paid. */
+  /** Remainder of a partly paid one, as long as it can be paid. */
   readonly rest: Topup | undefined
-  /** A payment was seen before, and its block is another one now. */
+  /** Whether a seen payment's block was replaced. */
   readonly isBack: boolean
-  /** A form that waits to be gone on with. */
+  /** A pending draft. */
   readonly resume: { readonly rev: number; readonly type: string } | undefined
 }
 
-/** A quote, and what becomes of it. */
+/** A quote in its present state. */
 export function topupScreen(reader: Reader, shown: ShownTopup, now: Date): View {
   switch (shown.topup.status) {
     case 'draft':
@@ -80,19 +80,19 @@ function quote(reader: Reader, { topup, isBack }: ShownTopup, now: Date): View {
   return screen(lines, quoteRows(t, topup))
 }
 
-/** The transaction that was named is known to nobody: it may be mistyped. */
+/** Line about a named transaction that no endpoint knows: it may be mistyped. */
 function notFoundLine(t: Translate, { txHash }: Topup): string {
   return `🔎 ${t.html('pages:pay.notFound', { hash: hashText(txHash ?? '') })}`
 }
 
-/** How much, and for what. */
+/** Line with the amount and its credits. */
 function payLine(t: Translate, { amount, asset, decimals, credits, bonusCredits }: Topup): string {
   const values = { amount: amountText(t, { asset, decimals }, amount), credits: count(t, credits) }
   if (bonusCredits === 0) return t.html('bot:topup.pay', values)
   return t.html('bot:topup.payBonus', { ...values, bonus: count(t, bonusCredits) })
 }
 
-/** Whose credits, what they cost in all and by the unit. */
+/** Line with the wallet, and the price in total and per unit. */
 function priceLine(t: Translate, { wallet, credits, amount, asset, decimals }: Topup): string {
   const perUnit = credits / 1000 / Number(formatUnits(amount, decimals))
   return t.html('bot:topup.to', {
@@ -103,18 +103,21 @@ function priceLine(t: Translate, { wallet, credits, amount, asset, decimals }: T
   })
 }
 
-/** How to pay. */
+/** Line with the payment instructions. */
 function howLine(t: Translate, { approval, transaction }: Topup): string {
   if (approval !== null) return t.html('bot:topup.howToken')
   return t.html(transaction === null ? 'bot:topup.howXrp' : 'bot:topup.howNative')
 }
 
-/** Its payment carries its reference as data: nobody can tell whose it is without. */
+/**
+ * Whether it is a plain transfer: its payment has the reference as data, without which it cannot be
+ * matched.
+ */
 function isNative({ approval, transaction }: Topup): boolean {
   return approval === null && transaction !== null
 }
 
-/** What a payment by hand needs; a token cannot be paid so. */
+/** Lines for a manual payment; impossible with a token. */
 function byHand(t: Translate, topup: Topup): readonly string[] {
   const { amount, decimals, asset, payTo, approval, destinationTag, contractWallet } = topup
   if (approval !== null) return []
@@ -142,7 +145,7 @@ function paidAlready(t: Translate, { handle }: Topup): Button {
   return act(t('bot:button.paidAlready'), packed('topup.hash', { handle }))
 }
 
-/** Where to pay, and what to copy for it. */
+/** Buttons for paying and copying. */
 function payRows(t: Translate, topup: Topup): Rows {
   const { handle, page, pageQr, amount, decimals, payTo, approval, transaction } = topup
   const { destinationTag } = topup
@@ -168,7 +171,7 @@ function payRows(t: Translate, topup: Topup): Rows {
   return [ways, ...copies]
 }
 
-/** A payment was seen and is not deep enough yet. */
+/** Screen of a seen payment without enough confirmations. */
 function onItsWay({ t }: Reader, { topup, isBack }: ShownTopup): View {
   const { status, handle, txHash, confirmations, requiredConfirmations } = topup
   const state =
@@ -220,7 +223,7 @@ function credited(reader: Reader, shown: ShownTopup): View {
   return screen(lines, [...rows, [menuButton(t)]])
 }
 
-/** How to pay what is left. */
+/** Lines about paying the remainder. */
 function restLines(reader: Reader, rest: Topup): readonly string[] {
   const { t } = reader
   const values = { rest: amountText(t, rest, rest.amount), time: clockTime(reader, rest.expiresAt) }
@@ -232,7 +235,7 @@ function restLines(reader: Reader, rest: Topup): readonly string[] {
   ]
 }
 
-/** What is particular about what was paid. */
+/** Remark about the payment. */
 function remark(t: Translate, { topup, isLate }: ShownTopup): string | undefined {
   const { paidAmount, amount } = topup
   if (isLate) return t.html('bot:topup.late')
@@ -244,14 +247,14 @@ function remark(t: Translate, { topup, isLate }: ShownTopup): string | undefined
   })
 }
 
-/** Once more; of a quote that was paid in part and is over, the rest, as far as that can be bought. */
+/** Button for another top-up; after a partly paid quote expired, for the rest if it can be bought. */
 function againButton(t: Translate, { topup, asset }: ShownTopup): Button {
   const missing = topup.credits + topup.bonusCredits - topup.creditedCredits
   if (missing < MIN_TOPUP_CREDITS) return act(t('bot:button.topUpAgain'), packed('topup'))
   return act(t('bot:button.topUpRest'), quoteData(asset, missing))
 }
 
-/** Most credits that a button can name. */
+/** Upper limit of credits in button data. */
 export const BUTTON_CREDITS_MAX = 999_999_999
 
 function quoteData(asset: AssetKey, credits: number): string {
@@ -273,7 +276,7 @@ function expired({ t }: Reader, { topup, asset }: ShownTopup): View {
   ])
 }
 
-/** The transaction failed, or what was paid is not credited. */
+/** Screen of a failed transaction, or a rejected payment. */
 function notPaid(reader: Reader, shown: ShownTopup): View {
   const { t } = reader
   const { topup, asset } = shown
@@ -294,7 +297,7 @@ function notPaid(reader: Reader, shown: ShownTopup): View {
   ])
 }
 
-/** What can be done about it; of what has not reached us nothing is recorded. */
+/** Line about the remedy; of a payment to another address there is no record. */
 function afterRejection(t: Translate, { reason, handle }: Topup): string {
   if (reason === 'wrong_recipient') return t.html('pages:pay.elsewhere')
   const reference = html(`<code>${shortAddress(handle)}</code>`)
@@ -306,13 +309,13 @@ function failedText(t: Translate, reason: string | null): string {
   return t.html('bot:topup.failedReason', { reason: reasonText(t, reason) })
 }
 
-/** Our own reasons and what a payer can help in words; what else a contract said as it said it. */
+/** Known reasons as a sentence; other revert reasons verbatim. */
 function reasonText(t: Translate, reason: string | null) {
   const key = `pages:pay.reason.${payerProblem(reason ?? '') ?? reason}`
   return hasText(key) ? t(builtKey(key)) : id(reason ?? '')
 }
 
-/** What stands below the QR code: the same to read. */
+/** Caption of the QR code with its data as text. */
 export function qrCaption(reader: Reader, topup: Topup): View {
   const { t } = reader
   const lines = [

@@ -18,17 +18,17 @@ export interface LinkedWallet {
   readonly address: string
   readonly scopes: readonly Scope[]
   readonly watches: number
-  /** The chat's screens are about this one. */
+  /** Whether the chat's screens are about this one. */
   readonly isChosen: boolean
 }
 
-/** As many as a screen has room for. */
+/** Wallets on one page. */
 export const WALLETS_PER_PAGE = 8
 const IN_ROW = 2
 
 /**
- * A page of the wallets whose alerts come here, and which of all of them the screens are about. What the
- * chat may do with each, and links to more of them, are nobody's business in a group.
+ * A page of the wallets whose alerts are sent here, with the chosen one. In a group the rights of the chat
+ * and links to wallets are omitted.
  */
 export function walletsScreen(
   { t, isGroup }: Reader,

@@ -25,34 +25,34 @@ import { GLYPHS, glyphOf, isMuted, SEVERITY_GLYPHS, severityOf } from '../../vie
 import { signalsSummary } from '../signals/view.ts'
 import { backToCard } from './edit-view.ts'
 
-/** The newest alert of a watch, as its card names it. */
+/** The newest alert of a watch on its card. */
 export interface LastAlert {
   readonly id: number
   readonly title: string
   readonly firedAt: Date
-  /** Its episode is open. */
+  /** Whether its episode is open. */
   readonly isOpen: boolean
 }
 
-/** What a card shows beside the watch itself. */
+/** Data of a watch's card. */
 export interface CardData {
   readonly watch: Watch
-  /** Names of those it tells, this chat first; undefined where that is nobody's business. */
+  /** Names of its recipients, this chat first; undefined where they are private. */
   readonly notifies: readonly string[] | undefined
   readonly lastAlert: LastAlert | undefined
-  /** The public name of the provider it looks at. */
+  /** Public name of its provider. */
   readonly providerName: string | undefined
 }
 
 interface CardOptions {
   readonly now: Date
-  /** What the reader may press: nothing at all, only what looks, or also what changes. */
+  /** Buttons for the reader: none, read-only ones, or also changing ones. */
   readonly rights: 'none' | 'read' | 'write'
-  /** A line about what has just happened: HTML. */
+  /** Line about the last action: HTML. */
   readonly notice?: string
 }
 
-/** One watch: what it looks at, when it alerts, how it stands. */
+/** Card of one watch: target, rule, state. */
 export function watchCard(reader: Reader, data: CardData, options: CardOptions): View {
   const { t } = reader
   const { watch } = data
@@ -79,7 +79,7 @@ export function watchCard(reader: Reader, data: CardData, options: CardOptions):
   return screen(lines, rights === 'none' ? [] : rows)
 }
 
-/** Whether its signals have a screen of their own: several, or with something to tune. */
+/** Whether its signals have a screen of their own: several, or with parameters. */
 export function hasSignals(watch: Pick<Watch, 'type'>): boolean {
   const signals = findWatchType(watch.type)?.signals ?? []
   return signals.length > 1 || signals.some(({ parameters }) => parameters.length > 0)
@@ -95,7 +95,7 @@ function titleLine(reader: Reader, watch: Watch, now: Date): string {
   return `${glyph} ${t.html('bot:watch.titleFiring', { label: typed(watch.label), duration })}`
 }
 
-/** Since when the worst of what fires does. */
+/** Start of the most severe firing. */
 function firingSince(watch: Watch): Date | undefined {
   const worst = severityOf(watch)
   const open = watch.signalStates.filter(
@@ -117,7 +117,7 @@ function headLine(reader: Reader, watch: Watch): string {
   return t.html('bot:watch.head', { ...values, time })
 }
 
-/** One line for everything that is not as usual, each with its sign. */
+/** One line for each unusual state, with its emoji. */
 function stateLines(reader: Reader, watch: Watch, now: Date): readonly string[] {
   const { t } = reader
   const lines: string[] = []
@@ -142,7 +142,7 @@ function stateLines(reader: Reader, watch: Watch, now: Date): readonly string[] 
   return lines
 }
 
-/** Judged once and never after: what was seen is what later values are compared with. */
+/** Whether it was evaluated only once: the observation is the baseline of later ones. */
 function isBaseline({ status, signalStates, createdAt, lastEvaluatedAt }: Watch): boolean {
   if (status !== 'active' || lastEvaluatedAt === null) return false
   const isFirst = signalStates.every(
@@ -152,7 +152,7 @@ function isBaseline({ status, signalStates, createdAt, lastEvaluatedAt }: Watch)
   return isFirst && lastEvaluatedAt.getTime() - createdAt.getTime() < BASELINE_MS
 }
 
-/** For so long a new watch says that its first value is the one to compare with. */
+/** Time for which a new watch shows a hint about its baseline. */
 const BASELINE_MS = 10 * MINUTE_MS
 
 function baselineTime(reader: Reader, watch: Watch, now: Date) {
@@ -182,7 +182,7 @@ function lastAlertLine(reader: Reader, { lastAlert }: CardData, now: Date): stri
   })
 }
 
-/** That what stands above is not from now, while nothing else says so. */
+/** Line about outdated data, unless another line says so. */
 function staleLine(reader: Reader, watch: Watch, now: Date): string | undefined {
   const { lastEvaluatedAt, status, health } = watch
   if (lastEvaluatedAt === null || status !== 'active' || health === 'no_data') return undefined
@@ -242,7 +242,9 @@ function pauseButton({ t }: Reader, { id: watchId, status }: Watch): Button {
     : act(t('bot:button.pause'), packed('watch.pause', { id: watchId }))
 }
 
-/** What can be set of a watch: signals or settings, recovery messages, its name. What has no room is in More. */
+/**
+ * Buttons of the watch's settings: signals or settings, recovery messages, its name. The rest is in More.
+ */
 function settingButtons(reader: Reader, watch: Watch): readonly Button[] {
   const { t } = reader
   const { id: watchId } = watch
@@ -268,7 +270,7 @@ function settingButtons(reader: Reader, watch: Watch): readonly Button[] {
   ]
 }
 
-/** What is seldom changed, and what removes. */
+/** Rarely changed settings, and deletion. */
 export function moreCard(reader: Reader, watch: Watch, options: { readonly now: Date }): View {
   const { t } = reader
   const facts = factsOf(watch)
@@ -304,14 +306,17 @@ export function moreCard(reader: Reader, watch: Watch, options: { readonly now: 
 
 const RAW_MAX = 3500
 
-/** The record as programs get it. @param json indented */
+/**
+ * The record in its form for programs.
+ * @param json indented
+ */
 export function rawCard({ t }: Reader, watch: Pick<Watch, 'id'>, json: string): View {
   const shown = json.length <= RAW_MAX ? json : `${json.slice(0, RAW_MAX).toWellFormed()}…`
   const more = back(t('bot:button.more'), packed('watch.more', { id: watch.id }))
   return screen([`<pre>${escapeHtml(shown)}</pre>`], [[more]])
 }
 
-/** For how long. */
+/** Choice of the duration of a mute. */
 export function muteChoice(reader: Reader, watch: Watch): View {
   const { t } = reader
   const lines = [
@@ -328,7 +333,7 @@ export function muteChoice(reader: Reader, watch: Watch): View {
   ])
 }
 
-/** Asks once, with the name of what goes. */
+/** Asks for confirmation of the deletion, with the watch's name. */
 export function deleteQuestion({ t }: Reader, watch: Watch): View {
   const lines = [
     t.html('bot:delete.question', { label: typed(watch.label) }),

@@ -23,7 +23,7 @@ import {
 } from '../../views/view.ts'
 import { factsOf, propertyOf, typeLine } from '../../views/watch-facts.ts'
 
-/** One setting of a watch: what it means, what it is, and what it can be. */
+/** One setting of a watch: description, value, and choices. */
 export function valueEditor(
   reader: Reader,
   watch: Watch,
@@ -60,13 +60,16 @@ export function valueEditor(
   return screen(lines, [...inRows(presets, 3), ...elsewhere, [backToCard(watch)]])
 }
 
-/** A setting as the record has it, as text. */
+/** A setting's value in the record, as text. */
 function currentValue(watch: Watch, { owner, field }: OwnedField): string {
   const record = owner === 'watch' ? watch : watch.settings
   return String(propertyOf(record, field.key) ?? field.suggested)
 }
 
-/** The name of a watch. @param suggestion what it would be called by itself */
+/**
+ * Question for the name of a watch.
+ * @param suggestion its default name
+ */
 export function nameEditor(reader: Reader, watch: Watch, suggestion: string): View {
   const { t } = reader
   const lines = [
@@ -88,7 +91,7 @@ export function nameEditor(reader: Reader, watch: Watch, suggestion: string): Vi
   return screen(lines, [suggested, [backToCard(watch)]])
 }
 
-/** Back to the card, by the watch's name. */
+/** Button back to the card, labelled with the watch's name. */
 export function backToCard(watch: Pick<Watch, 'id' | 'label'>): Button {
   const label = labelWithName(watch.label, (name) => `‹ ${isolate(name)}`)
   return act(label, packed('watch.card', { id: watch.id }))

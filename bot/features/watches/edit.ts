@@ -16,14 +16,14 @@ import { changeWatch, withManaged } from './manage.ts'
 
 const composer = new Composer<BotContext>()
 
-/** The short name of a watch's own name. */
+/** Short name of the watch's name. */
 const NAME = 'lab'
-/** On a button: the name a watch has by itself. */
+/** Button value for the default name. */
 const OWN_NAME = 'own'
 
 const about = z.object({ id: z.int(), field: z.string() })
 
-/** A value of a watch that is typed. */
+/** Question for a value of a watch. */
 const valueQuestion = defineQuestion({
   kind: 'watch.edit',
   about,
@@ -67,7 +67,7 @@ onPress(composer, 'watch.set', (ctx, { id, field, value }) =>
   }),
 )
 
-/** Settings are checked where they are kept; what a button says need not be true. */
+/** Settings are validated where they are stored; button data can be forged. */
 async function setValue(
   ctx: BotContext,
   watch: Watch,
@@ -100,7 +100,7 @@ async function rename(
   )
 }
 
-/** What a watch would be called that was given no name. */
+/** Default name of a watch. */
 function ownName(watch: Watch): string {
   const type = getWatchType(watch.type)
   const target = type.target.safeParse(watch.target)

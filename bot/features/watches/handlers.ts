@@ -68,7 +68,7 @@ async function unmute(ctx: BotContext, id: number): Promise<void> {
   await change(ctx, id, { mutedUntil: null }, ctx.t.html('bot:watch.nowHeard'))
 }
 
-/** When a mute ends; undefined for none, and for one that ends with an episode. */
+/** End of a mute; undefined for none, and for one that ends with an episode. */
 export function muteEnd(duration: MuteDuration, timezone: string, now: Date): Date | undefined {
   const after = (hours: number) => new Date(now.getTime() + hours * HOUR_MS)
   switch (duration) {
@@ -125,7 +125,10 @@ onPress(composer, 'watch.deleteYes', async (ctx, { id }) => {
   }
 })
 
-/** @param runs label of a watch that has the slot now */
+/**
+ * Shows the screen after a deletion.
+ * @param runs label of a watch that resumed in the slot
+ */
 async function showDeleted(ctx: BotContext, label: string, runs?: string): Promise<void> {
   const done =
     runs === undefined
@@ -135,8 +138,8 @@ async function showDeleted(ctx: BotContext, label: string, runs?: string): Promi
 }
 
 /**
- * The name in the question whose button was pressed, for a second press that finds nothing left to
- * delete; undefined when the message has gone on to something else.
+ * The name in the question whose button was pressed, for a second press after the deletion; undefined when
+ * the message shows something else.
  */
 function labelInQuestion({ callbackQuery: query }: BotContext): string | undefined {
   const { text, entities, reply_markup: markup } = query?.message ?? {}
@@ -147,7 +150,7 @@ function labelInQuestion({ callbackQuery: query }: BotContext): string | undefin
   return text?.slice(bold.offset, bold.offset + bold.length).replace(ISOLATES, '')
 }
 
-/** What stands around a typed name in a text. */
+/** Isolates around a typed name in a text. */
 const ISOLATES = /^\u2068|\u2069$/g
 
 export const watchesFeature = defineFeature({

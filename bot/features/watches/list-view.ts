@@ -22,27 +22,27 @@ import { GLYPHS, glyphOf, inOrder, severityOf, watchStatusOf } from '../../views
 import { typeButtons } from '../new/view.ts'
 import { signalShort } from '../signals/view.ts'
 
-/** Watches on one page, and on the only one there is without buttons. */
+/** Watches on one page, and on the only page without buttons. */
 const PAGE_SIZE = 5
 const PLAIN_SIZE = 20
-/** Types offered to somebody who watches nothing. */
+/** Types offered to a wallet without watches. */
 const TYPES_OFFERED = 3
 
 interface ListOptions {
-  /** Counts from 1; pages that are not there any more become the last one. */
+  /** Counts from 1; beyond the last page it is the last one. */
   readonly page: number
   readonly now: Date
-  /** Without, the same text and nothing to press. */
+  /** Whether there are buttons. */
   readonly buttons: boolean
-  /** A line about what has just happened, or about what the reader may not do: HTML. */
+  /** Line about the last action, or about missing rights: HTML. */
   readonly notice?: string
-  /** Slots of the wallet; undefined where that is nobody's business. */
+  /** Slots of the wallet; undefined where they are private. */
   readonly slots: SlotUse | undefined
-  /** Watches can be made from here. */
+  /** Whether watches can be created from here. */
   readonly canCreate?: boolean
 }
 
-/** The wallet's watches, five a page, the worst first. */
+/** The wallet's watches, five per page, the worst first. */
 export function watchList(reader: Reader, watches: readonly Watch[], options: ListOptions): View {
   const { t } = reader
   const { now, buttons, notice } = options
@@ -86,7 +86,7 @@ function titleLines(
   ]
 }
 
-/** A watch in one line: its sign, name, type, and how it stands or what was seen last. */
+/** A watch in one line: emoji, name, type, and state or last observation. */
 export function watchLine(reader: Reader, watch: Watch, now: Date): string {
   const { t } = reader
   const status = watchStatusOf(watch, now)
@@ -105,7 +105,7 @@ function valueLine(reader: Reader, watch: Watch, now: Date): string | undefined 
   return typeLine(reader, watch, 'value', now)
 }
 
-/** What is not as usual: of what fires, which signal and for how long. */
+/** The unusual state: of a firing signal its name and duration. */
 function stateText(reader: Reader, watch: Watch, now: Date): string {
   const { t } = reader
   const status = watchStatusOf(watch, now)

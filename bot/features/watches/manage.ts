@@ -5,7 +5,7 @@ import type { BotContext, Membership } from '../../core/context.ts'
 import { findWatch, isHidden, leadAway, showCard } from '../../views/screens.ts'
 
 /**
- * Does something about a watch as its wallet; who did not link that wallet to the group is told so.
+ * Runs an action on a watch as its wallet; in a group a person who did not link that wallet is refused.
  *
  * @throws AppError not_found
  */
@@ -20,12 +20,12 @@ export async function withManaged(
   await act(watch, link)
 }
 
-/** What changes of a watch, as the operation takes it. */
+/** Changes of a watch in the form of the operation. */
 export type ChangesOf = Readonly<Record<string, unknown>>
 
 /**
- * Changes a watch as it was just read, and shows what comes of it. Where somebody else was quicker, the
- * card is drawn anew with a word about it.
+ * Changes a watch as last read, and shows the result. After a concurrent change the card is read again and
+ * shown with a note.
  */
 export async function changeWatch(
   ctx: BotContext,

@@ -1,10 +1,10 @@
-/** Who of a group may press what changes something. */
+/** Rights of a group's members to press changing buttons. */
 import { GrammyError } from 'grammy'
 import { chatLinks } from '#src/recipients/chats.ts'
 import type { BotContext } from '../../core/context.ts'
 import { isLinker } from '../../core/middleware/identify.ts'
 
-/** First names of the group's administrators who are linked to one of its wallets; none in private. */
+/** First names of the group's administrators who are linked to one of its wallets; empty in private. */
 export async function managerNames(ctx: BotContext): Promise<readonly string[]> {
   if (!ctx.reader.isGroup || ctx.links.length === 0) return []
   const people = (await administratorsOf(ctx)).filter(({ is_bot: isBot }) => !isBot)
@@ -21,7 +21,7 @@ async function administratorsOf(ctx: BotContext) {
   try {
     return (await ctx.getChatAdministrators()).map(({ user }) => user)
   } catch (error) {
-    // Telegram does not tell: then nobody is named.
+    // Telegram refuses the list: then no names are shown.
     if (error instanceof GrammyError && [400, 403].includes(error.error_code)) return []
     throw error
   }

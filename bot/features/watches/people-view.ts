@@ -16,16 +16,16 @@ import {
 } from '../../views/view.ts'
 import { backToCard } from './edit-view.ts'
 
-/** Everybody a wallet can tell. */
+/** All recipients of a wallet. */
 export interface People {
   readonly recipients: readonly Recipient[]
-  /** The wallet's own destinations, told by watches that name nobody. */
+  /** The wallet's channels, used by watches that name no recipient. */
   readonly channels: readonly ChannelState[]
-  /** The recipient that is the chat of the reader. */
+  /** The recipient that is the reader's chat. */
   readonly hereId: number | undefined
 }
 
-/** Somebody a watch can tell. */
+/** A possible recipient of a watch. */
 export interface Person {
   /** undefined: the wallet's own destination of a channel, which no watch can name. */
   readonly id: number | undefined
@@ -36,7 +36,7 @@ export interface Person {
   readonly isHere: boolean
 }
 
-/** Those a watch tells that names nobody, and who could be told, this chat first. */
+/** The default recipients of a watch, and other possible ones, this chat first. */
 function defaultsOf(people: People): readonly Person[] {
   const own = people.channels.flatMap((state): Person[] =>
     state.configured && state.kind === 'input' && state.status !== null
@@ -56,7 +56,7 @@ function defaultsOf(people: People): readonly Person[] {
   return hereFirst([...marked.map((one) => toPerson(one, people)), ...own])
 }
 
-/** Those a watch with these names tells. Names of recipients that are gone do not count. */
+/** The recipients of a watch that names some. Deleted ones are ignored. */
 export function notifiedBy(
   recipientIds: readonly number[] | null,
   people: People,
@@ -81,13 +81,13 @@ function hereFirst(all: readonly Person[]): readonly Person[] {
   return [...all.filter(({ isHere }) => isHere), ...all.filter(({ isHere }) => !isHere)]
 }
 
-/** What somebody is called on a screen; in a group only by what they are reached. */
+/** Name of a recipient on a screen; in a group only its channel. */
 export function personName({ t, isGroup }: Reader, { isHere, name, channel }: Person): string {
   if (isHere) return t('bot:people.here')
   return isGroup ? t(`bot:channel.${channel}`) : name
 }
 
-/** Whether something can be sent there now. */
+/** Whether the recipient is active. */
 export function isReachable({ status }: Person): boolean {
   return status === 'active'
 }
@@ -95,13 +95,13 @@ export function isReachable({ status }: Person): boolean {
 const PAGE_SIZE = 8
 
 interface PeopleOptions {
-  /** Counts from 1; pages that are not there any more become the last one. */
+  /** Counts from 1; beyond the last page it is the last one. */
   readonly page: number
-  /** A line about what has just happened: HTML. */
+  /** Line about the last action: HTML. */
   readonly notice?: string
 }
 
-/** Who is told by a watch. */
+/** Recipients of a watch. */
 export function watchPeople(
   reader: Reader,
   watch: Watch,
@@ -155,7 +155,7 @@ function personLine(reader: Reader, person: Person, isTicked: boolean): string {
 function toggle(reader: Reader, watch: Watch, person: Person, isTicked: boolean): Button[] {
   if (person.id === undefined) return []
   const mark = `${isTicked ? '✓' : '○'}${isReachable(person) ? '' : ' ⚠️'}`
-  // Two in a row, so that a page of eight has room below its screen.
+  // Two per row, so that a page of eight has room below its screen.
   const label = labelWithName(personName(reader, person), (name) => `${mark} ${isolate(name)}`, 2)
   return [act(label, packed('watch.whoFlip', { id: watch.id, recipient: person.id }))]
 }

@@ -3,7 +3,7 @@ import { listRecipients } from '#src/operations/recipients.ts'
 import type { BotContext, Membership } from '../../core/context.ts'
 import type { People } from './people-view.ts'
 
-/** Everybody the wallet of a link can tell. */
+/** All possible recipients of a link's wallet. */
 export async function peopleOf(ctx: BotContext, link: Membership): Promise<People> {
   const [recipients, channels] = await Promise.all([
     ctx.call(listRecipients, { query: { limit: PAGE_LIMIT } }, link),
@@ -12,5 +12,5 @@ export async function peopleOf(ctx: BotContext, link: Membership): Promise<Peopl
   return { recipients: recipients.data, channels: channels.data, hereId: link.recipientId }
 }
 
-/** More than a wallet can have. */
+/** More than the upper limit of a wallet's recipients. */
 const PAGE_LIMIT = '250'

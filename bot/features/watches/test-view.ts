@@ -6,16 +6,16 @@ import { act, type Reader, screen, type View } from '../../views/view.ts'
 import { backToCard } from './edit-view.ts'
 import { type Person, personName } from './people-view.ts'
 
-/** What came of a test message to one place. */
+/** Outcome of a test message to one destination. */
 export type TestOutcome =
   | { readonly kind: 'queued' }
   | { readonly kind: 'delivered'; readonly statusCode: number | null; readonly latencyMs: number }
   | { readonly kind: 'failed'; readonly statusCode: number | null; readonly latencyMs: number }
-  /** It is off, or waits for its reader's consent. */
+  /** It is off, or not confirmed by its reader. */
   | { readonly kind: 'off' }
   | { readonly kind: 'tooMany'; readonly nextAt: Date }
 
-/** What came of a test message to everybody a watch tells. */
+/** Outcomes of test messages to all recipients of a watch. */
 export function testResults(
   reader: Reader,
   watch: Watch,
@@ -39,7 +39,7 @@ export function testResults(
   ])
 }
 
-/** What came of a test message to one place, as a line: HTML. */
+/** Outcome of a test message to one destination, as a line of HTML. */
 export function outcomeLine(reader: Reader, place: string, outcome: TestOutcome): string {
   const { t } = reader
   const name = typed(place)

@@ -22,7 +22,7 @@ onPress(composer, 'watch.test', (ctx, { id }) =>
   }),
 )
 
-/** Sends one test. What cannot be tested now is an outcome as well. */
+/** Sends one test. A destination that cannot be tested now has an outcome as well. */
 async function test(ctx: BotContext, link: Membership, person: Person): Promise<TestOutcome> {
   return await testOutcome(ctx, () =>
     person.id === undefined
