@@ -113,7 +113,8 @@ export function formatDuration(seconds: number, locale: Locale, style: 'long' | 
     ...(rest > 0 && { [next.plural]: rest }),
     [first.plural]: Math.floor(whole / first.seconds),
   }
-  return plain(durationFormat(locale, style, whole === 0 ? 'always' : 'auto').format(duration))
+  const text = durationFormat(locale, style, whole === 0 ? 'always' : 'auto').format(duration)
+  return spaced(plain(text), locale)
 }
 
 /** Time since an event, in its largest unit: `3 minutes ago`. */
@@ -121,12 +122,14 @@ export function formatAgo(seconds: number, locale: Locale): string {
   const whole = Math.max(0, Math.floor(seconds))
   const unit = unitFor(whole)
   // Minus zero is formatted as past, zero as future.
-  return plain(agoFormat(locale).format(-Math.floor(whole / unit.seconds), unit.name))
+  const text = agoFormat(locale).format(-Math.floor(whole / unit.seconds), unit.name)
+  return spaced(plain(text), locale)
 }
 
 /** Words joined by commas and "and". In Arabic each word is isolated. */
 export function formatList(items: readonly string[], locale: Locale): string {
-  return listFormat(locale).format(locale === 'ar' ? items.map(isolate) : items)
+  const text = listFormat(locale).format(locale === 'ar' ? items.map(isolate) : items)
+  return spaced(text, locale)
 }
 
 /** Language and time zone of the reader of a value. */
@@ -159,6 +162,14 @@ export function sentenceValues(
     }),
   )
 }
+
+/** Chinese with spaces between its own characters and Latin ones, which `Intl` leaves out. */
+function spaced(text: string, locale: Locale): string {
+  return locale === 'zh' ? text.replace(BESIDE_HAN, ' ') : text
+}
+
+const BESIDE_HAN =
+  /(?<=\p{Script=Han})(?=\u2068?[A-Za-z0-9])|(?<=[A-Za-z0-9]\u2069?)(?=\p{Script=Han})/gu
 
 /** An address or hash shortened to its first 6 and last 4 characters: `0x3f12…A91c`. */
 export function shortAddress(address: string): string {

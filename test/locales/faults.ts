@@ -2,6 +2,7 @@ import type { Locale } from '#src/kernel/locale.ts'
 import { faultsOfWords } from './banned-words.ts'
 import { faultsOfExamples } from './examples.ts'
 import { faultsOfValues } from './placeholder-rules.ts'
+import { faultsOfRendered } from './rendered.ts'
 import { type Catalogue, readCatalogue } from './sources.ts'
 import { typeset } from './typeset.ts'
 
@@ -28,9 +29,14 @@ export function faultsOfLocale(
   texts: Catalogue = readCatalogue(locale),
 ): readonly string[] {
   const english = readCatalogue('en')
+  const all = readCatalogue(locale)
   return Object.entries(texts).flatMap(([place, text]) => {
     const base = place.replace(PLURAL, '')
     const original = english[`${base}_other`] ?? english[base] ?? ''
-    return faultsOf(locale, ruleKeyOf(place), text, original).map((fault) => `${place}: ${fault}`)
+    const faults = [
+      ...faultsOf(locale, ruleKeyOf(place), text, original),
+      ...faultsOfRendered(locale, place, text, { ...all, ...texts }),
+    ]
+    return faults.map((fault) => `${place}: ${fault}`)
   })
 }

@@ -1,0 +1,74 @@
+import { describe, expect, test } from 'vitest'
+import { hasText } from '#src/i18n/translate.ts'
+import { LOCALES, type Locale } from '#src/kernel/locale.ts'
+import { faultsOfRendered, rendered } from './rendered.ts'
+import { readCatalogue } from './sources.ts'
+
+describe('a text with its values', () => {
+  test('is shown with every word it may have', () => {
+    const texts = {
+      'messages:reason.missing': 'missing',
+      'messages:reason.late': 'late',
+      'messages:reason.early': 'early',
+      'messages:reason.bad-length': 'wrong length',
+    }
+    const place = 'messages:fsp.ftso-commit.title_other'
+    const seen = rendered('en', place, 'FTSO commit {{reason}}, {{count}} rounds', texts)
+    expect(seen).toContain('FTSO commit wrong length, 0 rounds')
+    expect(seen).toContain('FTSO commit late, 0 rounds')
+    expect(seen.length).toBeGreaterThanOrEqual(4)
+  })
+
+  test('is shown with numbers of its plural form', () => {
+    const texts = readCatalogue('ar')
+    expect(rendered('ar', 'units:slots_few', '{{count}}', texts)).toEqual(['3'])
+    expect(rendered('ar', 'units:slots_many', '{{count}}', texts)).toEqual(['11'])
+    expect(rendered('fr', 'bot:a_one', '{{count}}', {})).toEqual(['0', '1'])
+    expect(rendered('fr', 'bot:a_one', '{{count}}', { 'bot:a_zero': '' })).toEqual(['1'])
+  })
+
+  test('is shown as a time of day and as a date where it may be either', () => {
+    const seen = rendered('en', 'bot:rec.off', 'Off since {{time}}.', {})
+    expect(seen).toEqual(['Off since 02:34.', 'Off since Nov 21, 02:34.'])
+  })
+
+  test.each<readonly [Locale, string, string, string]>([
+    ['en', 'bot:home.slots', '{{used}} of {{total}} slots', 'a plural after 1'],
+    ['en', 'bot:a', 'Off.. Again', 'two punctuation marks'],
+    ['en', 'bot:settings.digest.daily', 'Daily at  {{time}}', 'two spaces'],
+    ['de', 'bot:overview.chain', 'Alter: {{duration}}.', 'two punctuation marks'],
+    ['de', 'messages:reminder.open', 'Seit {{duration}} offen', 'a nominative'],
+    ['fr', 'bot:home.slots', '{{used}} emplacements', 'a plural after 0 or 1'],
+    ['fr', 'bot:alerts.ofWatch', 'de {{label}}', 'an elision'],
+    ['bn', 'errors:field.too_big', 'সর্বোচ্চ {{maximum}}।', 'a danda after'],
+    ['zh', 'bot:a', '错过3个轮次', 'no space between'],
+    ['zh', 'bot:a', '甲、乙和另有 3 个', '“和” twice'],
+    ['hi', 'messages:reminder.open', '{{duration}} से खुला', 'a direct case'],
+    ['hi', 'errors:field.too_big', 'सीमा {{maximum}}।', 'a danda after'],
+    ['ar', 'messages:reminder.open', 'مفتوح منذ {{duration}}', 'a dual in the nominative'],
+  ])('is faulty in %s: %s “%s”', (locale, place, text, fault) => {
+    expect(faultsOfRendered(locale, place, text).join()).toContain(fault)
+  })
+
+  test.each<readonly [Locale, string, string]>([
+    ['en', 'bot:home.slots', 'Slots: {{used}} of {{total}}'],
+    ['de', 'messages:reminder.open', 'Offen: {{duration}}.'],
+    ['fr', 'bot:home.slots', 'Emplacements\u00a0: {{used}}'],
+    ['zh', 'messages:reminder.open', '已持续 {{duration}}。自 {{since}} 起'],
+    ['hi', 'messages:reminder.open', 'अवधि: {{duration}}।'],
+    ['ar', 'messages:reminder.open', 'المدة: {{duration}}.'],
+  ])('is let stand in %s: %s “%s”', (locale, place, text) => {
+    expect(faultsOfRendered(locale, place, text)).toEqual([])
+  })
+})
+
+test('every locale has the texts that are words in other texts', () => {
+  for (const locale of LOCALES) {
+    const texts = readCatalogue(locale)
+    const seen = Object.entries(texts).flatMap(([place, text]) =>
+      rendered(locale, place, text, texts).filter((full) => full.includes('{{')),
+    )
+    expect(seen).toEqual([])
+  }
+  expect(hasText('messages:reason.missing')).toBe(true)
+})
