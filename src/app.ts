@@ -137,6 +137,7 @@ export function createApp(
   const botUsername = () => bot?.username()
   const factSource = {
     ...{ chain, clock, log, chainId },
+    pricedTokens: billing.payments.tokens,
     ...config.published,
     pChain: pChain(config, log),
     published: createPublished({ log }),

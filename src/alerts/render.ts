@@ -112,7 +112,8 @@ function wordsOf(
 ): Words {
   const source = findEventSource(event)
   if (source === undefined) throw new Error(`no signal emits ${event}`)
-  const { facts, fields, count } = source.signal.present(event, data)
+  const { facts, fields, count, form } = source.signal.present(event, data)
+  const texts = form === undefined ? event : `${event}.${form}`
   const t = translator(reader.locale)
   const clock = { locale: reader.locale, timeZone: reader.timezone }
   const values = {
@@ -122,9 +123,9 @@ function wordsOf(
     context: severity,
   }
   return {
-    title: t(builtKey(`messages:${event}.title`), values),
+    title: t(builtKey(`messages:${texts}.title`), values),
     body: [
-      t(builtKey(`messages:${event}.body`), values),
+      t(builtKey(`messages:${texts}.body`), values),
       ...notes
         // A text that states the duration needs no note of it.
         .filter(({ kind }) => kind !== 'lasted' || facts.duration === undefined)

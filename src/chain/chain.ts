@@ -27,6 +27,19 @@ export interface BalanceQuery {
   readonly asset: Asset
 }
 
+/** A balance that changed. */
+export interface ChangedBalance extends BalanceQuery {
+  /** In the smallest unit; negative for what went out. */
+  readonly changeUnits: bigint
+}
+
+/** What changed a balance, as far as it is one transaction or one other account. */
+export interface Movement {
+  readonly transactionHash: Hash | null
+  /** Who sent or received. */
+  readonly counterparty: Address | null
+}
+
 /**
  * One payment found on a chain, before it is judged.
  *
@@ -158,6 +171,15 @@ export interface Chain {
     block: BlockRef,
     signal?: AbortSignal,
   ): Promise<readonly (bigint | undefined)[]>
+  /**
+   * What is behind changes of balances in the blocks after `after`, up to `upTo`, in the order asked; nulls
+   * over spans of more than 200 blocks.
+   */
+  movements(
+    changes: readonly ChangedBalance[],
+    span: { readonly after: number; readonly upTo: number },
+    signal?: AbortSignal,
+  ): Promise<readonly Movement[]>
   /** Symbol and decimals; undefined when the address is not a token. Cached, because they never change. */
   assetInfo(asset: Asset, signal?: AbortSignal): Promise<AssetInfo | undefined>
   /**

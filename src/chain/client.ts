@@ -9,6 +9,7 @@ import { createEndpoints, takeTurns } from './endpoints.ts'
 import { createFeeds } from './feeds.ts'
 import { findBalanceAt, findInternalTransfers } from './internal-transfers.ts'
 import { createLogReader } from './logs.ts'
+import { readMovements } from './movements.ts'
 import { scanPayments } from './payment-scan.ts'
 import { readTransactionFacts } from './payments.ts'
 import { createContractAddresses } from './registry.ts'
@@ -97,6 +98,7 @@ export function createChain({
     },
     balances: (queries, block, signal) =>
       readBalances({ endpoints, multicallAddress }, queries, block, signal),
+    movements: (changes, span, signal) => readMovements({ endpoints, logs }, changes, span, signal),
     assetInfo: async (asset, signal) => {
       if (asset === 'FLR') return NATIVE_ASSET
       const known = tokens.get(asset)

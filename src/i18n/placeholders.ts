@@ -233,7 +233,6 @@ export const PLACEHOLDERS: Readonly<Record<string, Entry>> = {
   terms: { 'bot:trial.offer': 'term', otherwise: 'sentence' },
   threshold: 'amount',
   time: {
-    'messages:wallet-balance.*': 'instant',
     'messages:recovered.held': 'instant',
     'messages:*': 'clock',
     'mail:preheader*': 'clock',

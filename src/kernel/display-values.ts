@@ -49,6 +49,8 @@ export interface Presentation {
   readonly facts: DisplayValues
   /** Names of the values shown as fields; labels are `messages:field.<name>`. */
   readonly fields: readonly string[]
+  /** Chooses among several texts of an event: `messages:<event>.<form>.title`; without it `<event>.title`. */
+  readonly form?: string
   /** Value for the plural forms of title and body. */
   readonly count?: number
 }

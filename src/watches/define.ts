@@ -173,6 +173,8 @@ export interface ObservationRequest<Target = unknown, KeySettings = unknown> {
   readonly keySettings: KeySettings
   /** Whether it has never been observed. */
   readonly isNew: boolean
+  /** Its last observation, decoded; null before the first, and where it cannot be read. */
+  readonly last: Observed | null
 }
 
 /** Blocks that one observation covers. */

@@ -1,4 +1,4 @@
-import type { BlockRef } from '#src/chain/chain.ts'
+import type { Asset, BlockRef, FeedName } from '#src/chain/chain.ts'
 import type { PChain } from '#src/chain/pchain.ts'
 import type { Published } from '#src/chain/published.ts'
 import type { Db } from '#src/db/connection.ts'
@@ -38,6 +38,8 @@ export interface Facts {
   ): Promise<readonly (ProviderStatus | undefined)[]>
   /** Names of providers from the last published calculation; empty without one. */
   providerNames(): Promise<ReadonlyMap<Address, string>>
+  /** The feed that says what an asset is worth in US dollars; undefined for tokens that nobody vouches for. */
+  usdFeedOf(asset: Asset): FeedName | undefined
   /** Data published beside the chain. */
   readonly publications: PublicationKeeper
   /** Votes of providers about the last ended reward epochs; undefined without data. */
@@ -65,6 +67,11 @@ export interface FactSource {
   /** URLs of the rewards of a reward epoch; empty: publication is known by the first vote on them. */
   readonly rewardDataUrls: readonly string[]
   readonly chainId: number
+  /** Tokens whose value in US dollars is known: their symbols alone prove nothing. */
+  readonly pricedTokens: {
+    readonly WFLR?: Address | undefined
+    readonly FXRP?: Address | undefined
+  }
   /** undefined: validators are unknown. */
   readonly pChain: PChain | undefined
 }
@@ -78,7 +85,12 @@ export function createFacts(source: FactSource): Facts {
     ...source,
     watchedProviders: () => listWatchedProviders(source.db),
   })
+  const { WFLR, FXRP } = source.pricedTokens
   return {
+    usdFeedOf: (asset) => {
+      if (asset === 'FLR' || asset === WFLR) return 'FLR/USD'
+      return asset === FXRP ? 'XRP/USD' : undefined
+    },
     feedWindows: (windows, block, signal, fence) => feeds.windows(windows, block, signal, fence),
     providers: (voters, block, signal) => providers.statuses(voters, block, signal),
     providerNames: () => providers.names(),

@@ -110,7 +110,13 @@ function createWorld({ db }: Connection) {
   const quarantine = createQuarantine({ log: silentLogger })
   const source = { db, chain, clock, log: silentLogger, chainId: 14, pChain: undefined, quarantine }
   const published = createPublished({ log: silentLogger })
-  const facts = createFacts({ ...source, published, datasetUrl: undefined, rewardDataUrls: [] })
+  const facts = createFacts({
+    pricedTokens: {},
+    ...source,
+    published,
+    datasetUrl: undefined,
+    rewardDataUrls: [],
+  })
   const box = createSecretBox(Buffer.alloc(32, 7))
   const notification = { clock, box, quarantine, publicUrl: 'https://watchdog.example.org' }
   const look = () =>

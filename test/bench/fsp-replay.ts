@@ -75,6 +75,7 @@ export function startReplay(databaseUrl: string, policies: readonly LoadedPolicy
   const quarantine = createQuarantine({ log: silentLogger })
   const source = { db, chain, clock, log: silentLogger, chainId: 14, pChain: undefined, quarantine }
   const facts = createFacts({
+    pricedTokens: {},
     ...source,
     published: createPublished({ log: silentLogger }),
     datasetUrl: undefined,

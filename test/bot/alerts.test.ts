@@ -71,7 +71,7 @@ describe('the history', () => {
     await bob.say('/alerts')
     const lines = linesOf(bob.last().text)
     expect(lines).toHaveLength(3)
-    expect(lines[0]).toMatch(/^🔵 \d\d:\d\d\u00a0UTC Treasury: Balance changed/)
+    expect(lines[0]).toMatch(/^🔵 \d\d:\d\d\u00a0UTC Treasury: 12,500.FLR left the wallet/)
     expect(lines[1]).toMatch(/^🔴 \d\d:\d\d\u00a0UTC Node <b>A: FTSO reveal too late/)
     expect(lines[2]).toMatch(/^🟢 \d\d:\d\d\u00a0UTC Node <b>A: FTSO commit missing.* · 4 min$/)
     expect(bob.labels()).toEqual([['Filter', 'Clear…', 'CSV'], ['‹ Menu']])
@@ -79,7 +79,7 @@ describe('the history', () => {
     const { url } = bob.last().entities.find(({ type }) => type === 'text_link') ?? {}
     const start = new URL(url ?? '').searchParams.get('start')
     await bob.say(`/start ${start}`)
-    expect(bob.last().text).toContain('Balance changed')
+    expect(bob.last().text).toContain('left the wallet')
     await bob.press('Acknowledge')
     await bob.press('‹ Alerts')
     expect(linesOf(bob.last().text)[0]).toMatch(/✓ Ann$/)
@@ -89,10 +89,10 @@ describe('the history', () => {
     const chat = await linked('bob', ['read', 'write'], 'de')
     await chat.say('/alerts')
     expect(chat.last().text).toContain('Node <b>A')
-    expect(linesOf(chat.last().text).join('\n')).not.toContain('Balance changed')
+    expect(linesOf(chat.last().text).join('\n')).not.toContain('left the wallet')
     await chat.say(`/watches ${treasury}`)
     expect(chat.last().text).toContain('Letzter Alarm: ')
-    expect(chat.last().text).not.toContain('Balance changed')
+    expect(chat.last().text).not.toContain('left the wallet')
   })
 
   test('goes back and forth by pages, also after days', async () => {

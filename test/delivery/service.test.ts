@@ -38,7 +38,7 @@ describe('a test of a webhook', () => {
       alertId: null,
       watchId: null,
       event: 'wallet-balance.moved',
-      severity: 'info',
+      severity: 'warning',
       type: 'wallet-balance',
       signal: 'balance-change',
       group: 'alerts',
@@ -47,7 +47,7 @@ describe('a test of a webhook', () => {
       rendered: {
         locale: 'en',
         title: 'Test: alerts arrive here',
-        body: expect.stringMatching(/^This is a test\..*\n\nBalance changed/s),
+        body: expect.stringMatching(/^This is a test\..*\n\n12,500.FLR left the wallet/s),
       },
       renderedMessage: { test: true, link: 'https://watchdog.example.org/' },
     })

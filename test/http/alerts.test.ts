@@ -129,7 +129,7 @@ describe('POST /message-preview', () => {
       watchId: watch.id,
     })
     expect(body).not.toHaveProperty('email')
-    expect(body.rendered.title).toBe('Balance changed: +5\u00a0FLR')
+    expect(body.rendered.title).toBe('5\u00a0FLR arrived')
     expect(body.renderedMessage).toMatchObject({
       watchId: watch.id,
       severity: 'critical',
@@ -153,7 +153,7 @@ describe('POST /message-preview', () => {
     ['provider.unregistered', 'critical'],
     ['fsp.ftso-commit', 'warning'],
     ['credits.low-balance', 'warning'],
-    ['wallet-balance.moved', 'info'],
+    ['wallet-balance.moved', 'warning'],
     ['fsp.ftso-commit.recovered', 'info'],
     ['fsp.registration.recovered', 'info'],
   ])('shows %s as %s', async (event, expected, severity?: string) => {

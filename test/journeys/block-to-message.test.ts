@@ -62,8 +62,12 @@ test('a transfer on the chain arrives in chat, mailbox and webhook, once', async
       previousAmount: (10_000n * FLR).toString(),
       currentAmount: (10_500n * FLR).toString(),
       changeAmount: (500n * FLR).toString(),
+      direction: 'incoming',
+      counterparty: devnet.people.carol.account.address,
+      transactionHash: mined.hash,
+      usd: null,
     },
-    rendered: { locale: 'en', title: 'Balance changed: +500\u00a0FLR' },
+    rendered: { locale: 'en', title: '500\u00a0FLR arrived' },
   })
   expect(alert.data.blockNumber).toBeGreaterThanOrEqual(Number(mined.blockNumber))
   expect(
@@ -87,10 +91,10 @@ test('a transfer on the chain arrives in chat, mailbox and webhook, once', async
     renderedMessage: { alertId: alert.id, test: false },
   })
 
-  const mail = await inbox.waitFor(({ subject }) => subject.includes('Balance changed: +500'))
+  const mail = await inbox.waitFor(({ subject }) => subject.includes('500\u00a0FLR arrived'))
   expect(inbox.mails).toHaveLength(1)
   expect(headerOf(mail, 'auto-submitted')).toBe('auto-generated')
-  expect(telegram.lastMessage(ann.chat)?.text).toContain('Balance changed: +500')
+  expect(telegram.lastMessage(ann.chat)?.text).toContain('500\u00a0FLR arrived')
 })
 
 test('the same blocks again raise nothing again', async () => {

@@ -126,7 +126,7 @@ describe('a person with Telegram and a wallet', () => {
   })
 
   test('is told that the payment left the wallet', async () => {
-    await read('Balance changed: -500 FLR')
+    await read('500 FLR left the wallet')
   })
 
   test('without a slot is led to one, and then watches more', async () => {

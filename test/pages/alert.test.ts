@@ -16,7 +16,7 @@ describe('/a/<code>', () => {
     const { status, text, html } = await site.get(path)
     expect(status).toBe(200)
     expect(text).toContain('🔵 Info')
-    expect(text).toContain('Balance changed: -12,500 FLR')
+    expect(text).toContain('12,500 FLR left the wallet')
     expect(text).toContain('Treasury Nov 20, 2026, 21:04 UTC')
     expect(text).toContain(`Alert ${alertId}`)
     expect(text).toContain('from 12,742.5 FLR to 242.5 FLR')

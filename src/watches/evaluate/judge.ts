@@ -58,14 +58,13 @@ export async function judgeAlone(
 
 /** Filters the observations that must be judged: neither quiet ones nor those judged before. */
 export function newObservations(
-  deps: JudgeDeps,
   type: ChainWatchType,
   row: store.TargetRow,
   observations: readonly Observed[],
+  before: Observed | null,
 ): readonly Observed[] {
   const newest = observations.at(-1)
   if (newest === undefined) return []
-  const before = lastOf(deps, type, row)
   if (type.evidence === 'history') {
     return observations.filter(({ position }) => before === null || position > before.position)
   }
@@ -76,8 +75,8 @@ export function newObservations(
 }
 
 /** The last observation; null before the first, and if it cannot be parsed: the next one replaces it. */
-function lastOf(
-  { quarantine }: JudgeDeps,
+export function lastOf(
+  { quarantine }: Pick<JudgeDeps, 'quarantine'>,
   type: ChainWatchType,
   { id, observation }: store.TargetRow,
 ): Observed | null {
@@ -123,7 +122,8 @@ async function judge(
 ): Promise<void> {
   await write(deps, async (tx) => {
     const row = await store.lockTarget(tx, targetId)
-    const observed = row === undefined ? [] : newObservations(deps, type, row, observations)
+    const observed =
+      row === undefined ? [] : newObservations(type, row, observations, lastOf(deps, type, row))
     const newest = observed.at(-1)
     if (newest === undefined) return
     const sum = summing(type, newest)

@@ -2,7 +2,7 @@ import type { Severity } from '#src/kernel/display-values.ts'
 import type { JsonObject } from '#src/kernel/units.ts'
 import { findEventSource } from '../events.ts'
 
-const INFO = new Set(['wallet-balance.moved', 'fsp.rewards-unclaimed'])
+const INFO = new Set(['fsp.rewards-unclaimed'])
 const CRITICAL = new Set([
   'provider.unregistered',
   'provider.eligibility-lost',
@@ -24,6 +24,9 @@ const CRITICAL = new Set([
 export function usualSeverity(event: string, data: JsonObject = {}): Severity {
   if (findEventSource(event)?.isRecovery === true || INFO.has(event)) return 'info'
   if (CRITICAL.has(event)) return 'critical'
+  if (event === 'wallet-balance.moved') {
+    return data['direction'] === 'incoming' ? 'info' : 'warning'
+  }
   // A missing reveal after a commit is penalised.
   return event === 'fsp.ftso-reveal' && data['commitPresent'] === true ? 'critical' : 'warning'
 }

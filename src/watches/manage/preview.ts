@@ -107,7 +107,7 @@ async function observeChain(
     const block = await chain.confirmedBlock(confirmations)
     const settings = type.settings.safeParse(suggestedSettings(type.form))
     const keySettings = settings.success ? type.keySettings?.of(settings.data) : undefined
-    const request = { target, keySettings: keySettings, isNew: true }
+    const request = { target, keySettings, isNew: true, last: null }
     const [seen] = await type.observe({ chain, facts }, [request], { after: null, upTo: block })
     const observation = seen?.at(-1)
     return observation && z.encode(type.observation, observation)

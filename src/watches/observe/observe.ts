@@ -7,7 +7,7 @@ import { AppError } from '#src/kernel/errors.ts'
 import type { Logger } from '#src/kernel/logger.ts'
 import { traceOf } from '#src/kernel/trace.ts'
 import type { ChainWatchType, ObservationRequest, Span } from '../define.ts'
-import { type JudgeDeps, judgeAlone, newObservations, write } from '../evaluate/judge.ts'
+import { type JudgeDeps, judgeAlone, lastOf, newObservations, write } from '../evaluate/judge.ts'
 import type { Facts } from '../facts.ts'
 import { fireChainOutages } from '../outage/chain-outage.ts'
 import { failingSince } from '../outage/monitoring.ts'
@@ -212,7 +212,10 @@ async function lookAt(
 ): Promise<void> {
   const { chain, facts, clock, quarantine, fence } = deps
   const options = { quarantine, kind: 'target', idOf: ({ id }: store.TargetRow) => id }
-  const targets = await isolateEach(rows, options, (row) => ({ row, request: toLook(type, row) }))
+  const targets = await isolateEach(rows, options, (row) => ({
+    row,
+    request: toLook(deps, type, row),
+  }))
   const requests = targets.map(({ request }) => request)
   const seen = await type.observe({ chain, facts, fence }, requests, span, signal)
   const missing = targets.flatMap(({ row }, i) =>
@@ -230,12 +233,12 @@ async function lookAt(
   for (const [index, { row, request }] of targets.entries()) {
     signal.throwIfAborted()
     const observations = seen[index] ?? []
-    if (newObservations(deps, type, row, observations).length === 0) continue
+    if (newObservations(type, row, observations, request.last).length === 0) continue
     await judgeAlone(deps, type, row.id, request, observations)
   }
 }
 
-function toLook(type: ChainWatchType, row: store.TargetRow): ObservationRequest {
+function toLook(deps: ObserveDeps, type: ChainWatchType, row: store.TargetRow): ObservationRequest {
   return {
     target: z.decode(type.target, row.target),
     keySettings:
@@ -243,6 +246,7 @@ function toLook(type: ChainWatchType, row: store.TargetRow): ObservationRequest 
         ? undefined
         : z.decode(type.keySettings.schema, row.keySettings),
     isNew: row.observation === null,
+    last: lastOf(deps, type, row),
   }
 }
 

@@ -5,8 +5,11 @@ import { balanceChange, walletBalance } from './wallet-balance.ts'
 
 const target = { address: '0x3f12B8ac9D2e7f4B6a1C5D8E0F9A7B3c2d1ea91C', asset: 'FLR' } as const
 
-function observation(balanceUnits: bigint, position = 1) {
+type Movement = z.output<typeof walletBalance.observation>['movement']
+
+function observation(balanceUnits: bigint, position = 1, movement: Movement = null) {
   return {
+    movement,
     position,
     at: new Date(position * 1000),
     balanceUnits,
@@ -68,7 +71,7 @@ describe('balance-change', () => {
     expect(look(100n * FLR, 90n * FLR).firings).toEqual([
       {
         event: 'wallet-balance.moved',
-        severity: 'info',
+        severity: 'warning',
         data: {
           ...target,
           symbol: 'FLR',
@@ -77,12 +80,72 @@ describe('balance-change', () => {
           currentAmount: '90000000000000000000',
           changeAmount: '-10000000000000000000',
           threshold: '1',
-          direction: 'any',
+          direction: 'outgoing',
+          counterparty: null,
+          transactionHash: null,
+          usd: null,
           blockNumber: 1,
           blockTime: '1970-01-01T00:00:01.000Z',
         },
       },
     ])
+  })
+
+  test('is info where money comes in', () => {
+    expect(look(100n * FLR, 110n * FLR).firings).toMatchObject([
+      { severity: 'info', data: { direction: 'incoming' } },
+    ])
+  })
+
+  describe('with what is known of the movement', () => {
+    const movement = {
+      fromUnits: 100n * FLR,
+      transactionHash: '0x9f1c2d3e4b5a69788796a5b4c3d2e1f00f1e2d3c4b5a69788796a5b4c3d2e1f0',
+      counterparty: '0x70997970C51812dc3A010C7d01b50e0d17dc79C8',
+      usdPrice: { value: 21_400n, decimals: 6 },
+    } as const
+    const settings = z.decode(walletBalance.settings, { threshold: '1' })
+    const evaluate = (before: bigint) =>
+      balanceChange({ balanceUnits: before }, observation(90n * FLR, 1, movement), {
+        target,
+        settings,
+      }).firings[0]?.data
+
+    test('says who, which transaction and how much in dollars', () => {
+      const { transactionHash, counterparty } = movement
+      expect(evaluate(100n * FLR)).toMatchObject({ transactionHash, counterparty, usd: '0.21' })
+    })
+
+    test('says neither who nor which of a change that is not that movement', () => {
+      const unknown = { transactionHash: null, counterparty: null, usd: '2.35' }
+      expect(evaluate(200n * FLR)).toMatchObject(unknown)
+    })
+
+    test.each([
+      [1n, 6, 0n, '0.00'],
+      [5_000n, 6, 10n ** 18n, '0.01'],
+      [4_999n, 6, 10n ** 18n, '0.00'],
+      [3n, -2, 2n * 10n ** 18n, '600.00'],
+      [2n ** 64n, 0, 2n ** 200n, /^\d+\.00$|^\d+\.\d\d$/],
+    ])('counts dollars to the cent: price %s / 10^%s', (value, decimals, change, usd) => {
+      const moved = { ...movement, fromUnits: 0n, usdPrice: { value, decimals } }
+      const seen = observation(change + FLR * FLR, 1, moved)
+      const before = { balanceUnits: FLR * FLR }
+      const view = { target, settings: { ...settings, threshold: '0.000001' } }
+      const data = balanceChange(before, seen, view).firings[0]?.data
+      if (change === 0n) return expect(data).toBeUndefined()
+      expect(data?.['usd']).toMatch(usd)
+    })
+
+    test('shows alerts of releases that did not know it', () => {
+      const [signal] = walletBalance.signals
+      const { counterparty, transactionHash, usd, ...data } =
+        signal?.examples['wallet-balance.moved'] ?? {}
+      const old = { ...data, direction: 'any' }
+      const shown = signal?.present('wallet-balance.moved', old)
+      expect(shown?.fields).toEqual(['address'])
+      expect([counterparty, transactionHash, usd]).not.toContain(undefined)
+    })
   })
 
   test('keeps its state through storage', () => {

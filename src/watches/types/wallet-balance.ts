@@ -1,9 +1,18 @@
 import { parseUnits } from 'viem/utils'
 import { z } from 'zod'
+import type { ChangedBalance } from '#src/chain/chain.ts'
 import { shortAddress } from '#src/i18n/format.ts'
 import type { Presentation } from '#src/kernel/display-values.ts'
-import { Address, Instant, type JsonObject, Units } from '#src/kernel/units.ts'
-import { defineSignal, defineWatchType, type Evaluation, type WatchView } from '../define.ts'
+import { AppError } from '#src/kernel/errors.ts'
+import { Address, Hash, Instant, type JsonObject, Units } from '#src/kernel/units.ts'
+import {
+  defineSignal,
+  defineWatchType,
+  type Evaluation,
+  type Sources,
+  type Span,
+  type WatchView,
+} from '../define.ts'
 
 const THRESHOLD_MIN = '0.000001'
 const THRESHOLD_MAX = '1000000000000000'
@@ -27,19 +36,34 @@ const Settings = z.strictObject({
 })
 type Settings = z.output<typeof Settings>
 
+/** What changed the balance since the last observation. */
+const Movement = z.object({
+  /** The balance before it, in the smallest unit. */
+  fromUnits: Units,
+  transactionHash: Hash.nullable(),
+  counterparty: Address.nullable(),
+  /** US dollars for one whole unit: `value / 10 ** decimals`; null without a feed. */
+  usdPrice: z.object({ value: Units, decimals: z.int() }).nullable(),
+})
+
 const Observation = z.object({
   position: z.int(),
   at: Instant,
   balanceUnits: Units,
   symbol: z.string(),
   decimals: z.int(),
+  /** null where nothing changed, and where nothing is known of it. */
+  movement: Movement.nullable().default(null),
 })
 type Observation = z.output<typeof Observation>
 
 const State = z.object({ balanceUnits: Units.nullable() })
 type State = z.output<typeof State>
 
-/** `data` of `wallet-balance.moved`. Amounts are in the asset's smallest unit; `threshold` in whole units. */
+/**
+ * `data` of `wallet-balance.moved`. Amounts are in the asset's smallest unit; `threshold` in whole units. `usd`
+ * is the value of the change in US dollars, without a sign, as decimal text with two decimals.
+ */
 const Moved = z.object({
   address: Address,
   asset: z.union([z.literal('FLR'), Address]),
@@ -49,14 +73,27 @@ const Moved = z.object({
   currentAmount: Units,
   changeAmount: z.string().regex(/^-?\d+$/),
   threshold: z.string(),
-  direction: z.enum(['any', 'up', 'down']),
+  direction: z.enum(['incoming', 'outgoing']),
+  /** null where there are several, or none that is known. */
+  counterparty: Address.nullable(),
+  transactionHash: Hash.nullable(),
+  usd: z
+    .string()
+    .regex(/^\d+\.\d{2}$/)
+    .nullable(),
   blockNumber: z.int(),
   blockTime: Instant,
+})
+/** The same of any release: earlier ones have the watch's direction, and nothing of the cause. */
+const StoredMoved = Moved.extend({ direction: z.string() }).partial({
+  counterparty: true,
+  transactionHash: true,
+  usd: true,
 })
 
 /**
  * Fires when the balance moved by at least the threshold since the last observation, in the chosen
- * direction. The first observation only sets the baseline.
+ * direction: what goes out is a warning, what comes in is info. The first observation only sets the baseline.
  */
 export function balanceChange(
   previous: State,
@@ -70,6 +107,9 @@ export function balanceChange(
   const isFar = change >= threshold || -change >= threshold
   const isWanted = settings.direction === 'any' || (settings.direction === 'up') === change > 0n
   if (change === 0n || !isFar || !isWanted) return { state, phase: 'ok', firings: [] }
+  const isSent = change < 0n
+  const { movement } = observation
+  const cause = movement?.fromUnits === previous.balanceUnits ? movement : null
   const data = z.encode(Moved, {
     ...target,
     symbol: observation.symbol,
@@ -78,31 +118,57 @@ export function balanceChange(
     currentAmount: observation.balanceUnits,
     changeAmount: change.toString(),
     threshold: settings.threshold,
-    direction: settings.direction,
+    direction: isSent ? 'outgoing' : 'incoming',
+    counterparty: cause?.counterparty ?? null,
+    transactionHash: cause?.transactionHash ?? null,
+    usd: usdOf(isSent ? -change : change, observation),
     blockNumber: observation.position,
     blockTime: observation.at,
   })
   return {
     state,
     phase: 'ok',
-    firings: [{ event: 'wallet-balance.moved', severity: 'info', data }],
+    firings: [{ event: 'wallet-balance.moved', severity: isSent ? 'warning' : 'info', data }],
   }
 }
 
+/** The value of an amount in US dollars, rounded to cents; null without a price. */
+function usdOf(units: bigint, { decimals, movement }: Observation): string | null {
+  if (movement?.usdPrice == null) return null
+  const { value, decimals: priceDecimals } = movement.usdPrice
+  const exponent = decimals + priceDecimals - 2
+  const cents =
+    exponent <= 0
+      ? units * value * 10n ** BigInt(-exponent)
+      : (units * value + 10n ** BigInt(exponent) / 2n) / 10n ** BigInt(exponent)
+  return `${cents / 100n}.${(cents % 100n).toString().padStart(2, '0')}`
+}
+
 function presentMoved(_event: string, data: JsonObject): Presentation {
-  const moved = Moved.parse(data)
+  const moved = StoredMoved.parse(data)
   const amount = { kind: 'amount', decimals: moved.decimals, symbol: moved.symbol } as const
+  const change = BigInt(moved.changeAmount)
+  const isSent = change < 0n
+  const { counterparty = null, transactionHash: hash = null, usd = null } = moved
+  const party = isSent ? 'receiver' : 'sender'
   return {
+    ...(!isSent && { form: 'received' }),
     facts: {
-      delta: { ...amount, units: BigInt(moved.changeAmount), signed: true },
+      amount: { ...amount, units: isSent ? -change : change },
+      ...(usd !== null && { usd: { kind: 'decimal', value: usd, symbol: 'USD' } }),
+      ...(counterparty !== null && { [party]: { kind: 'address', address: counterparty } }),
+      ...(hash !== null && { tx: { kind: 'transaction', hash } }),
       before: { ...amount, units: moved.previousAmount },
       after: { ...amount, units: moved.currentAmount },
-      threshold: { kind: 'decimal', value: moved.threshold, symbol: moved.symbol },
       address: { kind: 'address', address: moved.address },
-      time: { kind: 'instant', at: moved.blockTime },
       block: { kind: 'block', number: moved.blockNumber },
     },
-    fields: ['address', 'before', 'after', 'threshold'],
+    fields: [
+      ...(usd === null ? [] : ['usd']),
+      ...(counterparty === null ? [] : [party]),
+      ...(hash === null ? [] : ['tx']),
+      'address',
+    ],
   }
 }
 
@@ -125,7 +191,10 @@ const balanceChangeSignal = defineSignal({
       currentAmount: '242500000000000000000',
       changeAmount: '-12500000000000000000000',
       threshold: '100',
-      direction: 'any',
+      direction: 'outgoing',
+      counterparty: '0x70997970C51812dc3A010C7d01b50e0d17dc79C8',
+      transactionHash: '0x9f1c2d3e4b5a69788796a5b4c3d2e1f00f1e2d3c4b5a69788796a5b4c3d2e1f0',
+      usd: '267.50',
       blockNumber: 41880123,
       blockTime: '2026-11-20T21:04:31.000Z',
     },
@@ -138,15 +207,26 @@ export const walletBalance = defineWatchType({
   target: Target,
   settings: Settings,
   observation: Observation,
-  async observe({ chain }, looks, { upTo }, signal) {
+  async observe(sources, looks, span, signal) {
+    const { chain } = sources
+    const { upTo } = span
     const targets = looks.map(({ target }) => target)
     const assets = await Promise.all(targets.map(({ asset }) => chain.assetInfo(asset, signal)))
     const balances = await chain.balances(targets, upTo, signal)
+    const changes = looks.flatMap(({ target, last }, index): Change[] => {
+      const fromUnits = last === null ? undefined : (last as Observation).balanceUnits
+      const balanceUnits = balances[index]
+      if (fromUnits === undefined || balanceUnits === undefined) return []
+      if (fromUnits === balanceUnits) return []
+      return [{ ...target, index, fromUnits, changeUnits: balanceUnits - fromUnits }]
+    })
+    const movements = await movementsOf(sources, changes, span, signal)
     return targets.map((_target, index) => {
       const balanceUnits = balances[index]
       const asset = assets[index]
       if (balanceUnits === undefined || asset === undefined) return undefined
-      return [{ position: upTo.number, at: upTo.at, balanceUnits, ...asset }]
+      const movement = movements.get(index) ?? null
+      return [{ position: upTo.number, at: upTo.at, balanceUnits, ...asset, movement }]
     })
   },
   async check({ chain }, target, settings) {
@@ -204,6 +284,51 @@ export const walletBalance = defineWatchType({
   isSame: (a, b) => a.balanceUnits === b.balanceUnits,
   signals: [balanceChangeSignal],
 })
+
+/** A balance that is not what it was at the last look, and its place among the targets. */
+interface Change extends ChangedBalance {
+  readonly index: number
+  readonly fromUnits: bigint
+}
+
+/** What is behind the changes, by place. An alert does not wait for it: where nobody tells, it is unknown. */
+async function movementsOf(
+  { chain, facts }: Sources,
+  changes: readonly Change[],
+  { after, upTo }: Span,
+  signal: AbortSignal | undefined,
+): Promise<ReadonlyMap<number, z.output<typeof Movement>>> {
+  if (changes.length === 0 || after === null) return new Map()
+  const feeds = [...new Set(changes.flatMap(({ asset }) => facts.usdFeedOf(asset) ?? []))]
+  const [found, readings] = await Promise.all([
+    noneIfUnavailable(chain.movements(changes, { after, upTo: upTo.number }, signal)),
+    noneIfUnavailable(feeds.length === 0 ? [] : chain.feedPrices(feeds, upTo, signal)),
+  ])
+  return new Map(
+    changes.map(({ index, asset, fromUnits }, place) => {
+      const { transactionHash, counterparty } = found[place] ?? {
+        transactionHash: null,
+        counterparty: null,
+      }
+      const feed = facts.usdFeedOf(asset)
+      const reading = feed === undefined ? undefined : readings[feeds.indexOf(feed)]
+      const usdPrice =
+        reading === undefined ? null : { value: reading.value, decimals: reading.decimals }
+      return [index, { fromUnits, transactionHash, counterparty, usdPrice }]
+    }),
+  )
+}
+
+async function noneIfUnavailable<T>(
+  reading: Promise<readonly T[]> | readonly T[],
+): Promise<readonly T[]> {
+  try {
+    return await reading
+  } catch (error) {
+    if (error instanceof AppError && error.kind === 'upstream') return []
+    throw error
+  }
+}
 
 function isThreshold(text: string): boolean {
   const units = parseUnits(text, 18)

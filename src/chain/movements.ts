@@ -1,0 +1,181 @@
+import { encodeEventTopics, erc20Abi, type Hex, isAddressEqual, numberToHex, pad } from 'viem'
+import { z } from 'zod'
+import { Address, Hash, ZERO_ADDRESS } from '#src/kernel/units.ts'
+import { requireBlock } from './blocks.ts'
+import type { ChangedBalance, Movement } from './chain.ts'
+import type { Endpoints, RpcClient } from './endpoints.ts'
+import { EndpointError } from './failures.ts'
+import type { LogReader } from './logs.ts'
+import { Quantity } from './quantity.ts'
+
+/** Blocks in which the transfers behind a change are looked for; it is unknown over longer spans. */
+const MOVEMENT_BLOCKS_MAX = 200
+
+/** What moved an asset from one account to another. */
+interface Transfer {
+  readonly asset: ChangedBalance['asset']
+  readonly hash: Hash
+  readonly from: Address
+  /** undefined: a contract was made. */
+  readonly to: Address | undefined
+  readonly units: bigint
+  /** What the sender paid for the transaction at most, in coins; 0 for tokens. */
+  readonly feeMaxUnits: bigint
+}
+
+const Block = z.object({
+  transactions: z.array(
+    z.object({
+      hash: Hash,
+      from: Address,
+      to: Address.nullish().transform((to) => to ?? undefined),
+      value: Quantity,
+      gas: Quantity,
+      gasPrice: Quantity.optional(),
+      maxFeePerGas: Quantity.optional(),
+    }),
+  ),
+})
+
+const [TRANSFER] = encodeEventTopics({ abi: erc20Abi, eventName: 'Transfer' })
+const UNKNOWN: Movement = { transactionHash: null, counterparty: null }
+
+/**
+ * The one transaction and the one other account behind each change of a balance, in the order asked; null
+ * where there are several, or where transfers do not add up to the change: coins that a contract sent have
+ * no transaction of their own, and some tokens change balances without an event.
+ *
+ * @param span the blocks after `after`, up to `upTo`
+ * @throws AppError upstream `dependency_unavailable`
+ */
+export async function readMovements(
+  { endpoints, logs }: { readonly endpoints: Endpoints; readonly logs: LogReader },
+  changes: readonly ChangedBalance[],
+  { after, upTo }: { readonly after: number; readonly upTo: number },
+  signal?: AbortSignal,
+): Promise<readonly Movement[]> {
+  if (upTo - after > MOVEMENT_BLOCKS_MAX) return changes.map(() => UNKNOWN)
+  const tokens = changes.flatMap(({ asset }) => (asset === 'FLR' ? [] : [asset]))
+  const holders = changes.flatMap(({ address, asset }) => (asset === 'FLR' ? [] : [address]))
+  const transfers = await endpoints.ask(async (client) => {
+    await requireBlock(client, upTo)
+    const found: Transfer[] = []
+    if (tokens.length > 0) {
+      found.push(...(await readTokenTransfers({ client, logs }, { tokens, holders, after, upTo })))
+    }
+    if (tokens.length < changes.length) {
+      for (let number = after + 1; number <= upTo; number += 1) {
+        found.push(...(await readCoinTransfers(client, number)))
+      }
+    }
+    return found
+  }, signal)
+  return changes.map((change) => explain(change, transfers))
+}
+
+/** Transfers of tokens to or from holders, each once. */
+async function readTokenTransfers(
+  { client, logs }: { readonly client: RpcClient; readonly logs: LogReader },
+  of: {
+    readonly tokens: readonly Address[]
+    readonly holders: readonly Address[]
+    readonly after: number
+    readonly upTo: number
+  },
+): Promise<readonly Transfer[]> {
+  const address = [...new Set(of.tokens)]
+  const topics = [...new Set(of.holders)].map((holder): Hex => pad(holder))
+  const found = new Map<string, Transfer>()
+  for (const places of [
+    [TRANSFER, topics],
+    [TRANSFER, null, topics],
+  ] as const) {
+    for (let next = of.after + 1; next <= of.upTo; ) {
+      const step = await logs.read(client, { address, topics: places }, next, of.upTo)
+      for (const { blockNumber, logIndex, transactionHash: hash, ...log } of step.logs) {
+        const [topic, from, to] = log.topics
+        const units = z.safeDecode(Quantity, log.data)
+        if (topic !== TRANSFER || from === undefined || to === undefined || !units.success) continue
+        found.set(`${blockNumber} ${logIndex}`, {
+          asset: log.address,
+          hash,
+          from: addressIn(from),
+          to: addressIn(to),
+          units: units.data,
+          feeMaxUnits: 0n,
+        })
+      }
+      next = step.upTo + 1
+    }
+  }
+  return [...found.values()]
+}
+
+async function readCoinTransfers(client: RpcClient, number: number): Promise<readonly Transfer[]> {
+  const answer = await client.request({
+    method: 'eth_getBlockByNumber',
+    params: [numberToHex(number), true],
+  })
+  if (answer === null) throw new EndpointError(`block ${number} is not there`)
+  return Block.parse(answer).transactions.map(
+    ({ hash, from, to, value, gas, gasPrice, maxFeePerGas }) => ({
+      asset: 'FLR',
+      hash,
+      from,
+      to,
+      units: value,
+      feeMaxUnits: gas * (gasPrice ?? maxFeePerGas ?? 0n),
+    }),
+  )
+}
+
+function explain(
+  { address, asset, changeUnits }: ChangedBalance,
+  all: readonly Transfer[],
+): Movement {
+  const isSender = ({ from }: Transfer) => isAddressEqual(from, address)
+  const isReceiver = ({ to }: Transfer) => to !== undefined && isAddressEqual(to, address)
+  const touching = all.filter(
+    (transfer) =>
+      (asset === 'FLR' ? transfer.asset === 'FLR' : isToken(transfer.asset, asset)) &&
+      (isSender(transfer) || isReceiver(transfer)),
+  )
+  const net = touching.reduce(
+    (sum, transfer) =>
+      sum +
+      (isReceiver(transfer) ? transfer.units : 0n) -
+      (isSender(transfer) ? transfer.units : 0n),
+    0n,
+  )
+  const feesMax = touching.filter(isSender).reduce((sum, { feeMaxUnits }) => sum + feeMaxUnits, 0n)
+  const unexplained = net - changeUnits
+  if (unexplained < 0n || unexplained > feesMax) return UNKNOWN
+  const isSent = changeUnits < 0n
+  const causes = touching.filter(
+    (transfer) =>
+      transfer.units > 0n &&
+      isSender(transfer) !== isReceiver(transfer) &&
+      isSender(transfer) === isSent,
+  )
+  return {
+    transactionHash: theOne(causes.map(({ hash }) => hash)),
+    counterparty: theOne(
+      causes.map(({ from, to }) => (isSent ? to : from)).map((other) => other ?? ZERO_ADDRESS),
+    ),
+  }
+}
+
+function isToken(asset: ChangedBalance['asset'], token: Address): boolean {
+  return asset !== 'FLR' && isAddressEqual(asset, token)
+}
+
+/** The value that all of them are; null for none, for several, and for the zero address. */
+function theOne<Value extends string>(values: readonly Value[]): Value | null {
+  const [value, ...others] = new Set(values)
+  return value === undefined || others.length > 0 || value === ZERO_ADDRESS ? null : value
+}
+
+/** An address in a topic, which has 32 bytes. */
+function addressIn(topic: Hash): Address {
+  return z.decode(Address, `0x${topic.slice(-40)}`)
+}

@@ -1,0 +1,126 @@
+import { type Address, encodeFunctionData, erc20Abi } from 'viem'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { PEOPLE } from '#sandbox/devnet/accounts.ts'
+import { type RpcProxy, startRpcProxy } from '#sandbox/devnet/rpc-proxy.ts'
+import { type FurnishedDevnet, startDevnet } from '#sandbox/devnet.ts'
+import type { Asset, Chain, Movement } from '#src/chain/chain.ts'
+import { createChain } from '#src/chain/client.ts'
+import { silentLogger } from '#src/kernel/logger.ts'
+
+/** What is behind a change of a balance, read from a real chain. */
+
+const alice = PEOPLE.alice.account.address
+const bob = PEOPLE.bob.account.address
+const carol = PEOPLE.carol.account.address
+const FLR = 10n ** 18n
+const UNKNOWN = { transactionHash: null, counterparty: null }
+
+let devnet: FurnishedDevnet
+let proxy: RpcProxy
+let chain: Chain
+let token: Address
+
+beforeAll(async () => {
+  devnet = await startDevnet({ contracts: true })
+  proxy = await startRpcProxy(devnet.rpcUrl)
+  token = devnet.contracts.serviceToken
+  await devnet.contracts.mint(token, alice, 1000n * FLR)
+  chain = createChain({ rpcUrls: [proxy.url], chainId: 14, log: silentLogger, timeoutMs: 2000 })
+})
+afterAll(async () => {
+  await proxy.close()
+  await devnet.close()
+})
+
+async function send(from: Address, to: Address, units: bigint): Promise<string> {
+  const data = encodeFunctionData({ abi: erc20Abi, functionName: 'transfer', args: [to, units] })
+  const hash = await devnet.client.sendTransaction({ account: from, to: token, data, chain: null })
+  await devnet.client.waitForTransactionReceipt({ hash })
+  return hash
+}
+
+/** What is said of the changes that `work` makes to these accounts. */
+async function behind(
+  accounts: readonly Address[],
+  asset: Asset,
+  work: () => Promise<unknown>,
+): Promise<readonly Movement[]> {
+  const queries = accounts.map((address) => ({ address, asset }))
+  const first = await chain.confirmedBlock(1)
+  const before = await chain.balances(queries, first)
+  await work()
+  const last = await chain.confirmedBlock(1)
+  const after = await chain.balances(queries, last)
+  const changes = queries.map((query, index) => ({
+    ...query,
+    changeUnits: (after[index] ?? 0n) - (before[index] ?? 0n),
+  }))
+  return chain.movements(changes, { after: first.number, upTo: last.number })
+}
+
+test('one transfer of coins has its transaction and the other side, for both', async () => {
+  let hash = ''
+  const found = await behind([alice, bob], 'FLR', async () => {
+    hash = (await devnet.transfer(alice, bob, 500n * FLR)).hash
+  })
+  expect(found).toEqual([
+    { transactionHash: hash, counterparty: bob },
+    { transactionHash: hash, counterparty: alice },
+  ])
+})
+
+test('one transfer of a token has its transaction and the other side, for both', async () => {
+  let hash = ''
+  const found = await behind([alice, bob], token, async () => {
+    await devnet.transfer(alice, carol, FLR)
+    hash = await send(alice, bob, 20n * FLR)
+  })
+  expect(found).toEqual([
+    { transactionHash: hash, counterparty: bob },
+    { transactionHash: hash, counterparty: alice },
+  ])
+})
+
+test('several transfers to one account have that account, and no transaction', async () => {
+  const found = await behind([alice], 'FLR', async () => {
+    await devnet.transfer(alice, bob, FLR)
+    await devnet.transfer(alice, bob, FLR)
+  })
+  expect(found).toEqual([{ transactionHash: null, counterparty: bob }])
+})
+
+test('transfers to several accounts have neither', async () => {
+  const found = await behind([alice], token, async () => {
+    await send(alice, bob, FLR)
+    await send(alice, carol, FLR)
+  })
+  expect(found).toEqual([UNKNOWN])
+})
+
+test('a token from nowhere has its transaction, and nobody who sent it', async () => {
+  const found = await behind([bob], token, () => devnet.contracts.mint(token, bob, FLR))
+  expect(found).toEqual([{ transactionHash: expect.stringMatching(/^0x/), counterparty: null }])
+})
+
+test('coins that no transaction of the account explains are unknown', async () => {
+  const found = await behind([bob], 'FLR', async () => {
+    const balance = await devnet.client.getBalance({ address: bob })
+    await devnet.client.setBalance({ address: bob, value: balance + 77n * FLR })
+    await devnet.transfer(alice, bob, FLR)
+  })
+  expect(found).toEqual([UNKNOWN])
+})
+
+test('fees alone are no transfer', async () => {
+  const found = await behind([alice], 'FLR', () => send(alice, bob, FLR))
+  expect(found).toEqual([UNKNOWN])
+})
+
+test('over many blocks nothing is read, and nothing is known', async () => {
+  const last = await chain.confirmedBlock(1)
+  proxy.resetCounts()
+  const change = { address: alice, asset: 'FLR', changeUnits: -FLR } as const
+  const span = { after: last.number - 201, upTo: last.number }
+  expect(await chain.movements([change], span)).toEqual([UNKNOWN])
+  expect(proxy.counts()).toEqual({})
+})
