@@ -22,15 +22,15 @@ import {
 } from './view.ts'
 import { GLYPHS, WATCH_STATUSES, watchStatusOf, worstGlyph } from './watch-state.ts'
 
-/** The button that leads to the languages, in the reader's own. */
+/** Button to the choice of languages, labelled in the reader's own. */
 function languageButton(locale: Locale): Button {
   return { label: `🌐 ${LOCALE_NAMES[locale]}`, data: packed('settings.lang') }
 }
 
 /**
- * What a private chat shows before it is linked.
+ * Home screen of a private chat before it is linked.
  *
- * @param notice a line about why it is shown: HTML
+ * @param notice line above it: HTML
  */
 export function firstContact({ t }: Reader, notice?: string): View {
   const lines = [
@@ -47,28 +47,28 @@ export function firstContact({ t }: Reader, notice?: string): View {
   ])
 }
 
-/** What the wallet has, for the first lines of its home. */
+/** Credits and slots of the wallet, for the first lines of its home screen. */
 export interface Funds {
   readonly balanceCredits: number
   readonly slots: SlotUse
 }
 
-/** The wallet a private chat's screens are about. */
+/** The wallet of a private chat's screens. */
 interface HomeWallet {
   readonly address: string
   readonly funds: Funds
   readonly canWrite: boolean
-  /** The chat is linked to others too. */
+  /** Whether the chat is linked to others too. */
   readonly isOneOfSeveral: boolean
-  /** Until when the chat hears nothing; in the past: it is not muted. */
+  /** End of the chat's mute; in the past: not muted. */
   readonly mutedUntil: Date | null
-  /** What is renewed next, and what that costs. */
+  /** The next renewal with its price. */
   readonly renewal: { readonly at: Date; readonly credits: number } | undefined
-  /** The free start, while the wallet has no slot and may have it. */
+  /** The free trial, while the wallet has no slot and can have it. */
   readonly trial: TrialOffer | undefined
 }
 
-/** Everything at a glance, for a linked private chat. */
+/** Home screen of a linked private chat. */
 export function home(
   reader: Reader,
   wallet: HomeWallet,
@@ -76,7 +76,7 @@ export function home(
   options: {
     readonly now: Date
     readonly notice?: string
-    /** What the notice leads to. */
+    /** Buttons of the notice. */
     readonly rows?: Rows
   },
 ): View {
@@ -106,25 +106,25 @@ export function home(
   return screen(lines, [...rows, ...trialRow(t, wallet.trial), ...own])
 }
 
-/** Whoever presses it has read the terms in the line above. */
+/** The line above contains the terms that the button accepts. */
 function trialRow(t: Translate, trial: TrialOffer | undefined): Rows {
   if (trial === undefined) return []
   const data = packed('trial.start', { next: 'choose', terms: trial.mark })
   return [[act(t('bot:button.startTrial'), data)]]
 }
 
-/** That the chat hears nothing, and until when; undefined when it does. */
+/** Line about the chat's mute and its end; undefined if it is not muted. */
 export function mutedLine(reader: Reader, until: Date | null, now: Date): string | undefined {
   if (until === null || until <= now) return undefined
   return `🔕 ${reader.t.html('bot:muted.chatUntil', { until: nearTime(reader, until, now) })}`
 }
 
-/** How many slots are used; watches that wait for one are counted where watches are. */
+/** Number of used slots; suspended watches are counted with the watches. */
 export function slotsText(t: Translate, { used, total }: SlotUse): string {
   return `🎟 ${t.html('bot:home.slots', { used, total })}`
 }
 
-/** Credits and slots; what the credits do not reach for is said beside them. */
+/** Lines about credits and slots, with a renewal that the credits do not cover. */
 function fundsLines(
   { t, timezone }: Reader,
   credits: string,
@@ -159,7 +159,7 @@ function managerRows({ t, isFree }: Reader, watchesAny: boolean, last: readonly 
     act(t('bot:button.help'), packed('help', { topic: undefined })),
     ...last,
   ]
-  // One after the other, so that long labels take the least rows.
+  // In one row each, so that long labels take the fewest rows.
   return watchesAny ? [[...first, ...others]] : [first, others]
 }
 
@@ -184,16 +184,16 @@ function alertsData(): string {
   return packed('alert.list', { filter, cursor: undefined })
 }
 
-/** The same for a linked group. Buttons are for those who may manage. */
+/** Home screen of a linked group. The buttons work for its managers. */
 export function groupHome(
   reader: Reader,
   group: {
     readonly title: string
-    /** The one that screens are about is the first. */
+    /** The chosen one is first. */
     readonly wallets: readonly string[]
-    /** Where alerts go; undefined in a group without topics. */
+    /** Topic of the alerts; undefined in a group without topics. */
     readonly topic: TopicPlace | undefined
-    /** First names of those who may press its buttons. */
+    /** First names of the members who may press its buttons. */
     readonly managers: readonly string[]
   },
   watches: readonly Watch[],
@@ -230,10 +230,10 @@ export function groupHome(
 }
 
 /**
- * What a group sees that threw the bot out and let it in again: alerts come when somebody of those who
- * may manage says so. The button is shown to everybody, and works for them.
+ * Screen of a group that removed the bot and added it again: alerts resume when a manager confirms. The
+ * button is shown to all members, and works for managers.
  *
- * @param wallets whose alerts do not come
+ * @param wallets with interrupted alerts
  * @param recipientId of the group, for one of them
  */
 export function groupReturned(
@@ -254,7 +254,7 @@ export function groupReturned(
   )
 }
 
-/** Wallets by their short addresses, as many as a line has room for. */
+/** Wallets by their short addresses, as many as fit into a line. */
 function walletList(t: Translate, wallets: readonly string[]): string {
   const shown = wallets.slice(0, NAMES_MAX).map(walletName)
   return formatList(wallets.length > NAMES_MAX ? [...shown, '…'] : shown, t.locale)
@@ -263,13 +263,13 @@ function walletList(t: Translate, wallets: readonly string[]): string {
 const NAMES_MAX = 5
 const NAME_MAX = 64
 
-/** Names that people gave themselves, each with a direction of its own. */
+/** Names that users chose, each isolated. */
 function namesOf(t: Translate, names: readonly string[]): string {
   const shown = names.slice(0, NAMES_MAX).map((name) => isolate(cut(name, NAME_MAX)))
   return formatList(names.length > NAMES_MAX ? [...shown, '…'] : shown, t.locale)
 }
 
-/** What a group sees that is not linked. */
+/** Home screen of a group that is not linked. */
 export function groupHello(reader: Reader, title: string): View {
   const { t } = reader
   return screen(
@@ -278,7 +278,7 @@ export function groupHello(reader: Reader, title: string): View {
   )
 }
 
-/** One line for each way watches stand. */
+/** One line for each status of watches. */
 export function summary({ t }: Reader, watches: readonly Watch[], now: Date): readonly string[] {
   if (watches.length === 0) return [t.html('bot:home.empty')]
   const counts = Map.groupBy(watches, (watch) => watchStatusOf(watch, now))

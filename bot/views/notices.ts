@@ -13,12 +13,12 @@ import {
   wholeAddress,
 } from './view.ts'
 
-/** `/cancel` while nothing is asked. */
+/** Answer to `/cancel` without a pending question. */
 export function nothingOpen({ t }: Reader): View {
   return screen([t.html('bot:cancel.nothing')], [[menuButton(t)]])
 }
 
-/** A message that means nothing here, and where to read what does. */
+/** Answer to an unknown message, with a link to the help. */
 export function notUnderstood(
   { t }: Reader,
   options: {
@@ -42,7 +42,7 @@ export function notUnderstood(
   )
 }
 
-/** An address that was typed without a word: what can be done with it. */
+/** Answer to an address without a command: its possible uses. */
 export function aboutAddress(
   { t }: Reader,
   address: Address,
@@ -59,18 +59,21 @@ export function aboutAddress(
   )
 }
 
-/** The way in for a chat that is not linked. */
+/** Button that connects a chat without a link. */
 function connectButton(t: Translate): Button {
   return act(t('bot:button.connect'), packed('connect', { spend: false }), 'primary')
 }
 
-/** That the chat lacks a right, and the button to the signature that gives it. @param spend which right */
+/**
+ * Answer to a chat without a right, with a button that requests it.
+ * @param spend which right
+ */
 export function notAllowed({ t }: Reader, spend: boolean) {
   const button = act(t('bot:button.allow'), packed('connect', { spend }), 'primary')
   return { sentence: `${t('bot:error.scope')} ${t('bot:error.allow')}`, button }
 }
 
-/** What was asked for is not there, or not this chat's. */
+/** Answer for an object that does not exist, or belongs to another chat. */
 export function gone({ t }: Reader, options: { readonly buttons: boolean }): View {
   const watches = act(t('bot:button.watches'), packed('watch.list', { page: 1 }))
   const alerts = act(t('bot:button.alerts'), listData(USUAL_FILTER))
@@ -78,12 +81,15 @@ export function gone({ t }: Reader, options: { readonly buttons: boolean }): Vie
   return screen([t.html('bot:error.gone')], options.buttons ? rows : [])
 }
 
-/** A chat whose last link was taken away. */
+/** Screen of a chat whose last link was removed. */
 export function unlinked({ t, isGroup }: Reader): View {
   return screen([t.html('bot:chat.unlinked')], isGroup ? [] : [[connectButton(t)], [menuButton(t)]])
 }
 
-/** A refusal as a screen of its own. @param sentence plain text. `button`: what helps */
+/**
+ * A refusal as a separate screen.
+ * @param sentence plain text. `button`: its remedy
+ */
 export function refusal(
   { t }: Reader,
   sentence: string,
@@ -95,10 +101,10 @@ export function refusal(
   return screen(lines, buttons ? [help, [menuButton(t)]] : [])
 }
 
-/** After so many refused answers the way out is named. */
+/** Number of refused answers after which the way to cancel is shown. */
 const REFUSALS_PATIENT = 3
 
-/** A question asked again: why the answer was refused, and what may have been meant, above it. */
+/** A repeated question below the refusal of the last answer, with suggestions. */
 export function withRefusal(
   { t }: Reader,
   view: View,
@@ -109,7 +115,10 @@ export function withRefusal(
   return screen(lines, [...(refusal.rows ?? []), ...view.rows])
 }
 
-/** Something that is never shown in a group. @param link into the private chat */
+/**
+ * Answer in a group to a private request.
+ * @param link into the private chat
+ */
 export function privateMatter({ t }: Reader, link: string): View {
   return screen(
     [t.html('bot:group.private')],
@@ -117,13 +126,13 @@ export function privateMatter({ t }: Reader, link: string): View {
   )
 }
 
-/** The sign before a refusal. */
+/** Emoji of a refusal. */
 export const WARNING = '⚠️'
 
 /**
- * What is said when an update was given up after several tries.
+ * Message about an update that failed after several attempts.
  *
- * @param reference what a log knows it by
+ * @param reference its id in the log
  * @param retry data of the button that was pressed
  */
 export function apology(
@@ -136,7 +145,7 @@ export function apology(
   return screen(lines, [again, isGroup ? [] : [menuButton(t)]])
 }
 
-/** That there is nothing to buy on this service. */
+/** Answer to a purchase on a service without billing. */
 export function freeOfCharge({ t }: Reader): View {
   return screen([t.html('errors:billing_disabled.detail')], [[menuButton(t)]])
 }

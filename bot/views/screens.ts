@@ -21,26 +21,26 @@ import { deepLink, type Rows, type View } from './view.ts'
 import { PAGE_LIMIT, readFunds, readWatches } from './wallet.ts'
 import { isOwnMatter, propertyOf } from './watch-facts.ts'
 
-/** Whether screens have buttons for this person: in private always, in groups for who may press them. */
+/** Whether screens have buttons for this person: in private always, in groups for managers. */
 export function hasButtons({ reader, links }: BotContext): boolean {
   return !reader.isGroup || links.some(({ manages }) => manages)
 }
 
-/** Why there are no buttons for an administrator who writes in the group's name: HTML. */
+/** Line about missing buttons for an anonymous administrator: HTML. */
 export function anonymousNotice({ isAnonymous, links, t }: BotContext): string | undefined {
   return isAnonymous && links.length > 0 ? t.html('bot:group.anonymous') : undefined
 }
 
-/** The wallets whose alerts do not come because the chat had the bot blocked, or thrown out. */
+/** Links whose alerts are interrupted because the chat blocked or removed the bot. */
 export function blockedLinks({ links }: BotContext): readonly Membership[] {
   return links.filter(({ status }) => status === 'blocked')
 }
 
 /**
- * The screen everything starts from.
+ * The home screen.
  *
- * @param notice a line above it: HTML
- * @param rows what the notice leads to
+ * @param notice line above it: HTML
+ * @param rows buttons of the notice
  */
 export async function homeScreen(ctx: BotContext, notice?: string, rows: Rows = []): Promise<View> {
   const { reader, links, known } = ctx
@@ -88,7 +88,7 @@ export function topicOf({ msg }: BotContext): number | undefined {
   return msg?.is_topic_message === true ? msg.message_thread_id : undefined
 }
 
-/** What is renewed first, and its price. */
+/** The earliest renewal with its price. */
 function nextRenewal({ data }: SubscriptionList) {
   const renewals = data.flatMap(({ nextRenewalAt, quantity, periods }) =>
     nextRenewalAt === null
@@ -112,26 +112,37 @@ export async function showList(
   await show(ctx, watchList(ctx.reader, watches, shown))
 }
 
-/** Shows a watch of one of the chat's wallets. @throws AppError not_found */
+/**
+ * Shows a watch of one of the chat's wallets.
+ * @throws AppError not_found
+ */
 export async function showCard(ctx: BotContext, id: number, notice?: string): Promise<void> {
   const { watch, link } = await findWatch(ctx, id)
   if (isHidden(ctx, watch)) return leadAway(ctx, `w${id}`)
   await show(ctx, await cardOf(ctx, watch, link, notice))
 }
 
-/** Whether a watch, or an alert of one, shows what is never shown where the reader is. */
+/**
+ * Whether a watch, or an alert of one, is hidden from the reader because it shows private data in a group.
+ */
 export function isHidden({ reader }: BotContext, { type }: { readonly type: string }): boolean {
   return reader.isGroup && isOwnMatter(type)
 }
 
-/** Leads from a group to where something private is shown. @param payload of the deep link */
+/**
+ * Answers with a link from a group to the private chat.
+ * @param payload of the deep link
+ */
 export async function leadAway(ctx: BotContext, payload: string): Promise<void> {
   const url = deepLink(ctx.reader, payload)
   if (ctx.callbackQuery !== undefined) return ctx.answer(undefined, { url })
   await send(ctx, privateMatter(ctx.reader, url))
 }
 
-/** The card of a watch, with what the person may do about it. @param notice HTML */
+/**
+ * The card of a watch, with the buttons the person may use.
+ * @param notice HTML
+ */
 export async function cardOf(
   ctx: BotContext,
   watch: Watch,
@@ -153,7 +164,7 @@ export async function cardOf(
   })
 }
 
-/** Who hears of a watch; not for everybody in a group. */
+/** Names of a watch's recipients; undefined where they are private. */
 async function notifiedNames(
   ctx: BotContext,
   watch: Watch,
@@ -164,7 +175,7 @@ async function notifiedNames(
   return notified.filter(isReachable).map((one) => personName(ctx.reader, one))
 }
 
-/** The open alert of a watch that fires, else its newest one. */
+/** The open alert of a firing watch, else its newest one. */
 async function newestAlert(
   ctx: BotContext,
   watch: Watch,
@@ -185,7 +196,7 @@ async function newestAlert(
 }
 
 /**
- * The watch with this number, whichever of the chat's wallets it belongs to.
+ * Finds a watch by id among the chat's wallets.
  *
  * @throws AppError not_found
  */
@@ -209,7 +220,7 @@ async function ownWatch(ctx: BotContext, id: number, link: Membership): Promise<
   }
 }
 
-/** All watches of a wallet: of the chat's first one unless another is named. */
+/** All watches of a wallet: of the chat's first one by default. */
 export function allWatches(ctx: BotContext, link?: Membership): Promise<readonly Watch[]> {
   return readWatches((operation, input) => ctx.call(operation, input, link))
 }

@@ -1,16 +1,16 @@
 import type { Capacity } from '#src/billing/subscriptions/model.ts'
 
-/** Slots of a wallet as every screen counts them. */
+/** Slots of a wallet, as all screens count them. */
 export interface SlotUse {
-  /** Slots with a watch in them. */
+  /** Slots occupied by a watch. */
   readonly used: number
   readonly total: number
   readonly free: number
-  /** Watches beyond the slots: suspended until there is one. */
+  /** Suspended watches, which wait for a slot. */
   readonly waiting: number
 }
 
-/** What the count of watches means: suspended ones keep their place, but there are no slots under them. */
+/** Counts slots from the count of watches, which includes suspended ones. */
 export function slotUse({
   purchased,
   trial,
@@ -18,7 +18,7 @@ export function slotUse({
   available,
 }: Pick<Capacity, 'purchased' | 'trial' | 'used'> & Partial<Capacity>): SlotUse {
   const slots = purchased + trial
-  // Where slots are not counted only the limit of watches is left.
+  // Without counted slots only the limit of watches applies.
   const total =
     slots === 0 && available !== undefined && available > 0 ? watches + available : slots
   const used = Math.min(watches, total)

@@ -4,8 +4,8 @@ import { DAY_MS } from '#src/kernel/durations.ts'
 import type { Reader } from './view.ts'
 
 /**
- * The wall time of an instant, such as `14:05:12`. In groups each member sees their own; where the
- * zone is still UTC, it says so.
+ * Wall-clock time of an instant, such as `14:05:12`. In groups each member sees their own time zone; while
+ * the reader's zone is still UTC, the text says so.
  */
 export function clockTime(reader: Reader, at: Date, options: { seconds?: boolean } = {}): Html {
   const { seconds = false } = options
@@ -15,7 +15,7 @@ export function clockTime(reader: Reader, at: Date, options: { seconds?: boolean
   return html(escapeHtml(formatTime(at, reader.t.locale, timezone, { seconds, offset })))
 }
 
-/** An instant near `now`: the wall time alone within a day, else with its date. */
+/** An instant near `now`: wall-clock time within a day, else with its date. */
 export function nearTime(reader: Reader, at: Date, now: Date): Html {
   if (Math.abs(at.getTime() - now.getTime()) < DAY_MS) return clockTime(reader, at)
   if (reader.isGroup) return groupTime(reader, at, 'dt')
@@ -24,7 +24,10 @@ export function nearTime(reader: Reader, at: Date, now: Date): Html {
   return html(escapeHtml(formatDateTime(at, reader.t.locale, timezone, options)))
 }
 
-/** @see Bot API, HTML style: `tg-time` */
+/**
+ * An instant that each member's client formats.
+ * @see Bot API, HTML style: `tg-time`
+ */
 function groupTime(reader: Reader, at: Date, format: 't' | 'T' | 'dt'): Html {
   const { locale } = reader.t
   const text =

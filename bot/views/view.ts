@@ -10,19 +10,19 @@ export type Button = {
   readonly style?: 'primary' | 'danger'
 } & (
   | {
-      /** What its press carries, as `packed` wrote it. */
+      /** Data of its press, encoded by `packed`. */
       readonly data: string
     }
   | {
-      /** Opens a page. Only hosts with a dot: `isOpenLink` says which. */
+      /** Opens a page. Only reachable hosts, see `isOpenLink`. */
       readonly url: string
     }
   | {
-      /** Copied by the press, at most 256 characters. */
+      /** Text to copy, at most 256 characters. */
       readonly copy: string
     }
   | {
-      /** Put behind the bot's name in a chat that the person chooses. */
+      /** Inline query to share into a chat that the person chooses. */
       readonly share: string
     }
 )
@@ -30,44 +30,47 @@ export type Button = {
 /** Rows of buttons. */
 export type Rows = readonly (readonly Button[])[]
 
-/** One screen: Telegram's HTML and what is below it. */
+/** One screen: text in Telegram's HTML, and rows of buttons. */
 export interface View {
   readonly html: string
   readonly rows: Rows
 }
 
-/** Who looks at a screen. */
+/** Language, time zone and context of a screen's reader. */
 export interface Reader {
   readonly t: Translate
-  /** IANA name. */
+  /** IANA name of a time zone. */
   readonly timezone: string
-  /** In a group every member has a clock of their own. */
+  /** In a group each member has a time zone of their own. */
   readonly isGroup: boolean
   /** The bot's username, without `@`. */
   readonly bot: string
-  /** Nothing is charged on this service: screens speak neither of credits nor of slots. */
+  /** Whether billing is disabled: screens then show neither credits nor slots. */
   readonly isFree?: boolean
 }
 
-/** A button whose press the bot handles. */
+/** A button handled by the bot. */
 export function act(label: string, data: string, style?: 'primary' | 'danger'): Button {
   return { label, data, ...(style !== undefined && { style }) }
 }
 
-/** A screen of lines; those that are undefined are left out, and with them empty rows. */
+/** A screen of lines; undefined lines and empty rows are omitted. */
 export function screen(lines: readonly (string | undefined)[], rows: Rows = []): View {
   const text = lines.filter((line) => line !== undefined).join('\n')
   return { html: text.toWellFormed(), rows: layout(rows) }
 }
 
-/** Widest label by how many buttons share its row, beginning with one; as `labelWidth` measures. */
+/**
+ * Upper limit of a label's width by number of buttons in its row, starting with one; measured by
+ * `labelWidth`.
+ */
 const LABEL_BUDGETS = [24, 16, 10] as const
-/** Most characters of a name in a label; more are cut. As many as `WFLR · 0x3f12…A91c` has. */
+/** Upper limit of the graphemes of a name in a label: the length of `WFLR · 0x3f12…A91c`. */
 const NAME_GRAPHEMES_MAX = 18
 
 /**
- * Rows as they fit: three, two or one button each, in the order drawn. A label that is too long for
- * its row moves its buttons to wider ones.
+ * Arranges rows: three, two or one button each, in the given order. A label that is too long for its row
+ * moves its buttons to wider ones.
  */
 export function layout(drawn: Rows): Rows {
   return drawn.flatMap((row) => {
@@ -82,12 +85,12 @@ export function layout(drawn: Rows): Rows {
   })
 }
 
-/** How much room a label takes: its code points without those that have no width of their own. */
+/** Width of a label: the number of code points with a width of their own. */
 export function labelWidth(label: string): number {
   return [...label.replace(/[\u061c\u200e\u200f\u2066-\u2069\p{Mn}]/gu, '')].length
 }
 
-/** A label as it fits a row of its own. */
+/** Shortens a label to a row of its own. */
 function shortened(label: string): string {
   const [most] = LABEL_BUDGETS
   if (labelWidth(label) <= most) return label
@@ -104,7 +107,10 @@ function fits(buttons: readonly Button[], size: number): boolean {
   return buttons.length === size && buttons.every(({ label }) => labelWidth(label) <= budget)
 }
 
-/** A link into the private chat with the bot. @param payload as screens, section 3.2 */
+/**
+ * A link into the private chat with the bot.
+ * @param payload start parameter
+ */
 export function deepLink({ bot }: Pick<Reader, 'bot'>, payload: string): string {
   return `https://t.me/${bot}?start=${payload}`
 }
@@ -115,7 +121,10 @@ export function inRows(buttons: readonly Button[], size: number): Rows {
   return Array.from({ length: count }, (_, at) => buttons.slice(at * size, (at + 1) * size))
 }
 
-/** The way through pages, round and round; none where there is one page. @param to a page's payload */
+/**
+ * Buttons for the next and previous page, cyclic; empty for a single page.
+ * @param to a page's button data
+ */
 export function pageRow(page: number, pages: number, to: (page: number) => string): Button[] {
   if (pages <= 1) return []
   const before = page <= 1 ? pages : page - 1
@@ -123,22 +132,21 @@ export function pageRow(page: number, pages: number, to: (page: number) => strin
   return [act('‹', to(before)), act(`${page} / ${pages}`, packed('none')), act('›', to(after))]
 }
 
-/** The button that leads back, always the left one of the last row. */
+/** Button back, always the left one of the last row. */
 export function back(label: string, data: string): Button {
   return { label: `‹ ${label}`, data }
 }
 
-/** Back to the start of everything. */
+/** Button to the home screen. */
 export function menuButton(t: Translate): Button {
   return back(t('bot:button.menu'), packed('home'))
 }
 
 /**
- * A label with a name that somebody typed: the name is cut to 18 characters as a reader counts them,
- * and further to what the row has room for.
+ * A label with a user's name, cut to 18 graphemes, and further to the width of the row.
  *
- * @param write puts the name, cut, into the label
- * @param inRow how many such labels share a row
+ * @param write inserts the cut name into the label
+ * @param inRow number of such labels in a row
  */
 export function labelWithName(
   name: string,
@@ -157,7 +165,7 @@ export function labelWithName(
   return write('…')
 }
 
-/** Names that people gave, listed as the locale does; each keeps a direction of its own. */
+/** Users' names, listed in the locale's form, each isolated. */
 export function nameList(names: readonly string[], locale: Locale): string {
   return formatList(
     names.map((name) => isolate(withoutDirections(name))),
@@ -165,12 +173,12 @@ export function nameList(names: readonly string[], locale: Locale): string {
   )
 }
 
-/** An address that can be copied whole. */
+/** An address that can be copied in full. */
 export function wholeAddress(address: string): Html {
   return html(`<code>${escapeHtml(address)}</code>`)
 }
 
-/** An address as a name of a wallet. */
+/** An address as the name of a wallet. */
 export function walletName(address: string): string {
   return shortAddress(address)
 }

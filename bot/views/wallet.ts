@@ -1,4 +1,4 @@
-/** What screens tell of a wallet, read through the gate: for a handler, or for what changes them later. */
+/** Data of a wallet for screens, read through the gate by handlers and by updaters of live messages. */
 import { getAccount } from '#src/operations/account.ts'
 import { listWatches } from '#src/operations/watches.ts'
 import type { Watch } from '#src/watches/model.ts'
@@ -6,7 +6,7 @@ import type { AskOperation } from '../features/topup/topups.ts'
 import type { Funds } from './home.ts'
 import { slotUse } from './slot-use.ts'
 
-/** Most rows the gate gives at once. */
+/** Upper limit of the rows of a page. */
 export const PAGE_LIMIT = '250'
 
 /** Credits and slots of the wallet. */

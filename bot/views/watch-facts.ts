@@ -13,37 +13,40 @@ import { findWatchType } from '#src/watches/types/index.ts'
 import { nearTime } from './time.ts'
 import { type Reader, wholeAddress } from './view.ts'
 
-/** A watch, or one that is about to be made, as its record has it. */
+/** A watch or a draft, in the form of its record. */
 export interface Described {
   readonly type: string
   readonly target: unknown
   readonly settings?: unknown
   readonly lastObservation?: unknown
-  /** The public name of the provider it looks at. */
+  /** Public name of its provider. */
   readonly providerName?: string | undefined
 }
 
-/** How people make and read watches of a type; undefined for a name of no type. */
+/** The form of a watch type; undefined for an unknown type. */
 export function formOf(type: string): SignalForm | undefined {
   return findWatchType(type)?.form
 }
 
-/** Whether watches of a type tell what a wallet has here: in a group that is nobody's business. */
+/** Whether watches of a type show private data of the wallet, which groups do not see. */
 export function isOwnMatter(type: string): boolean {
   return findWatchType(type)?.reads === 'ledger'
 }
 
-/** The name of a watch type, as short as a button has room for. */
+/** Short name of a watch type, for a button. */
 export function typeName(t: Translate, type: string): string {
   return t(builtKey(`bot:button.type.${type}`))
 }
 
-/** What is known of a watch. What does not fit its type any more is left out. */
+/** Display values of a watch. Data that no longer fits its type is omitted. */
 export function factsOf(watch: Described): DisplayValues {
   return read(watch)?.facts ?? {}
 }
 
-/** The facts, and which of what they are made from could be read. */
+/**
+ * Parses a watch's data.
+ * @returns display values, and the parts that could be parsed
+ */
 function read({ type: name, target, settings, lastObservation }: Described) {
   const type = findWatchType(name)
   const seen = type?.target.safeParse(target)
@@ -58,7 +61,7 @@ function read({ type: name, target, settings, lastObservation }: Described) {
   return { facts, isJudged: judged?.success === true, isSeen: observed?.success === true }
 }
 
-/** Facts as values for the placeholders of a screen. */
+/** Display values for the placeholders of a screen. */
 export function factValues(
   reader: Reader,
   facts: DisplayValues,
@@ -80,15 +83,12 @@ function htmlValue(reader: Reader, fact: DisplayValue, now: Date): HtmlValue | u
   return fact.kind === 'name' ? typed(fact.text) : undefined
 }
 
-/**
- * Lines about a watch: what is watched, what was seen last (also as a value alone), when an alert comes,
- * and that nothing can be read right now.
- */
+/** Lines about a watch: target, last observation (also as a value alone), rule, and failure to read. */
 type Line = 'target' | 'now' | 'value' | 'rule' | 'unread'
 
 /**
- * One line about a watch in the words of its type, HTML; undefined where the type has no such line, or
- * what it tells is not known yet.
+ * One line about a watch in the texts of its type, HTML; undefined if the type has no such line, or its
+ * values are unknown.
  */
 export function typeLine(
   reader: Reader,
@@ -113,7 +113,7 @@ function namedProvider({ t }: Reader, name: string, address: string): HtmlValue 
   return html(t.html('bot:provider.head', { name: typed(name), address: wholeAddress(address) }))
 }
 
-/** The chosen options, joined, name the sentence; a type without options has one. */
+/** Key of the rule's sentence: the chosen options, joined; a type without options has one sentence. */
 function ruleOf({ type, settings }: Described): string {
   const fields = formOf(type)?.settings ?? []
   const chosen = fields.flatMap((field) =>
@@ -122,7 +122,7 @@ function ruleOf({ type, settings }: Described): string {
   return chosen.length === 0 ? 'rule' : chosen.join('.')
 }
 
-/** A property of something decoded from JSON. */
+/** A property of a decoded JSON value. */
 export function propertyOf(record: unknown, key: string): unknown {
   return typeof record === 'object' && record !== null
     ? Object.entries(record).find(([name]) => name === key)?.[1]

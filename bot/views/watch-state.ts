@@ -1,7 +1,7 @@
 import { SEVERITIES, type Severity } from '#src/kernel/display-values.ts'
 import type { Watch } from '#src/watches/model.ts'
 
-/** How a watch stands, in the order lists show it. */
+/** Statuses of a watch, in the order of lists. */
 export const WATCH_STATUSES = [
   'firing',
   'noData',
@@ -13,7 +13,7 @@ export const WATCH_STATUSES = [
 ] as const
 export type WatchStatus = (typeof WATCH_STATUSES)[number]
 
-/** The sign of each way a watch stands; of what fires, the sign of its severity: `glyphOf`. */
+/** Emoji of each status; a firing watch has that of its severity: `glyphOf`. */
 export const GLYPHS: Readonly<Record<WatchStatus, string>> = {
   firing: '🔴',
   noData: '⚪',
@@ -24,32 +24,34 @@ export const GLYPHS: Readonly<Record<WatchStatus, string>> = {
   paused: '⏸',
 }
 
-/** The sign of a severity. */
+/** Emoji of a severity. */
 export const SEVERITY_GLYPHS: Readonly<Record<Severity, string>> = {
   critical: '🔴',
   warning: '🟠',
   info: '🔵',
 }
 
-/** The one sign a watch shows. */
+/** The emoji of a watch. */
 export function glyphOf(watch: Watch, now: Date): string {
   const status = watchStatusOf(watch, now)
   return status === 'firing' ? SEVERITY_GLYPHS[severityOf(watch)] : GLYPHS[status]
 }
 
-/** The sign of the worst that fires on any of these. */
+/** Emoji of the most severe firing of these watches. */
 export function worstGlyph(firing: readonly Watch[] = []): string {
   const worst = SEVERITIES.findLast((one) => firing.some((watch) => severityOf(watch) === one))
   return SEVERITY_GLYPHS[worst ?? 'warning']
 }
 
-/** The worst severity among what fires. */
+/** The highest severity of the firing signals. */
 export function severityOf({ signalStates }: Pick<Watch, 'signalStates'>): Severity {
   const open = signalStates.filter(({ state }) => state === 'firing')
   return SEVERITIES.findLast((one) => open.some(({ severity }) => severity === one)) ?? 'warning'
 }
 
-/** How a watch stands at `now`: the worst that applies. What is not judged can only be firing still. */
+/**
+ * Status of a watch at `now`: the worst that applies. A watch that is not judged can only be firing still.
+ */
 export function watchStatusOf(watch: Watch, now: Date): WatchStatus {
   const isActive = watch.status === 'active'
   const has = (state: string) => watch.signalStates.some((signal) => signal.state === state)
@@ -61,12 +63,12 @@ export function watchStatusOf(watch: Watch, now: Date): WatchStatus {
   return has('pending') ? 'pending' : 'fine'
 }
 
-/** Whether the watch is silenced at `now`. */
+/** Whether the watch is muted at `now`. */
 export function isMuted(watch: Watch, now: Date): boolean {
   return watch.mutedUntil !== null && watch.mutedUntil > now
 }
 
-/** The worst first, then by name. */
+/** Sorts watches by status, the worst first, then by name. */
 export function inOrder(watches: readonly Watch[], now: Date): readonly Watch[] {
   const rank = (watch: Watch) => WATCH_STATUSES.indexOf(watchStatusOf(watch, now))
   const loudness = (watch: Watch) =>
@@ -80,7 +82,7 @@ export function inOrder(watches: readonly Watch[], now: Date): readonly Watch[] 
   )
 }
 
-/** The same order in every language, so that pages stay where they are. */
+/** Compares texts independent of the language, so that pages keep their order. */
 function compareText(a: string, b: string): number {
   return a < b ? -1 : a > b ? 1 : 0
 }

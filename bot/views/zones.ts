@@ -1,4 +1,4 @@
-/** Time zones as people choose them: by region and city, or by typing a place. Pure. */
+/** Choice of a time zone: by region and city, or by typing a place. Pure. */
 
 import { packed } from '#src/actions/codec.ts'
 import { cut } from '#src/channels/wording.ts'
@@ -18,7 +18,7 @@ import {
   type View,
 } from './view.ts'
 
-/** Regions by their short names, with the beginnings of the zones in them. */
+/** Regions by short name, with the prefixes of their zones. */
 const REGIONS = {
   eu: ['Europe/', 'Arctic/', 'Atlantic/'],
   as: ['Asia/', 'Indian/'],
@@ -28,7 +28,7 @@ const REGIONS = {
 } as const satisfies Readonly<Record<string, readonly string[]>>
 type Region = keyof typeof REGIONS
 
-/** Where most readers of a language live; none for one that is spoken everywhere. */
+/** Most common zone of a language; none for one that is spoken everywhere. */
 const GUESSES: Readonly<Partial<Record<Locale, string>>> = {
   de: 'Europe/Berlin',
   fr: 'Europe/Paris',
@@ -38,30 +38,30 @@ const GUESSES: Readonly<Partial<Record<Locale, string>>> = {
   ar: 'Africa/Cairo',
 }
 
-/** Zones offered before anything is typed: what the language suggests, and UTC; not the current one. */
+/** Suggested zones: that of the language, and UTC, without the current one. */
 export function suggestedZones(locale: Locale, current: string): readonly string[] {
   return [GUESSES[locale], 'UTC'].filter(
     (zone): zone is string => zone !== undefined && zone !== modernZone(current),
   )
 }
 
-/** Most zones offered for what was typed. */
+/** Upper limit of the zones offered for typed text. */
 const MATCHES_MAX = 6
 
-/** The zones to offer for a typed text, the likeliest first; none: it means none. */
+/** Zones that match a typed text, best match first; empty if none does. */
 export function zonesFor(text: string): readonly string[] {
   return findZones(text).slice(0, MATCHES_MAX)
 }
 
-/** Most characters of a city on a button beside another. */
+/** Upper limit of a city's length on a button beside another. */
 const CITY_MAX = 10
 
-/** A button that sets a zone, with its city and what time it is there. */
+/** A button that sets a zone, with its city and the time there. */
 export function zoneButton({ t }: Reader, zone: string, now: Date, data: string): Button {
   return act(`${cut(cityOf(zone, t.locale), CITY_MAX)} ${formatTime(now, t.locale, zone)}`, data)
 }
 
-/** Regions, for a row of buttons each. */
+/** Buttons of the regions. */
 export function regionRows(t: Translate): Rows {
   const names = Object.keys(REGIONS)
   const buttons = names.map((region) =>
@@ -72,7 +72,7 @@ export function regionRows(t: Translate): Rows {
 
 const PAGE_SIZE = 12
 
-/** The cities of a region, twelve a page; undefined for a region there is not. */
+/** The cities of a region, twelve per page; undefined for an unknown region. */
 export function cityList(
   reader: Reader,
   region: string,

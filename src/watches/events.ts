@@ -69,7 +69,7 @@ export function findEventSource(event: string): EventSource | undefined {
   return SOURCES.get(event)
 }
 
-/** What an event does to an alert; both are false for an event that is not in the catalogue. */
+/** Effect of an event on an alert; both are false for an event that is not in the catalogue. */
 export function roleOf(event: string): Pick<EventSource, 'isRecovery' | 'canRecover'> {
   const { isRecovery = false, canRecover = false } = SOURCES.get(event) ?? {}
   return { isRecovery, canRecover }

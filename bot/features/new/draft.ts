@@ -10,7 +10,7 @@ import type { BotContext } from '../../core/context.ts'
 import { placeOf, SESSION_MS } from '../../core/session.ts'
 import { deleteDraft, findDraft, putDraft } from '../../core/session-store.ts'
 
-/** target: what is watched. rule: when it alerts. choose: enabled signals. check: summary of everything. */
+/** target: target of the watch. rule: when it alerts. choose: enabled signals. check: summary of everything. */
 export const STEPS = ['target', 'rule', 'choose', 'check', 'people', 'done'] as const
 export type Step = (typeof STEPS)[number]
 

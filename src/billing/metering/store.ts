@@ -41,7 +41,7 @@ export interface ChargedRow {
   readonly charge: RowCharge | undefined
 }
 
-/** How the calls of a row were settled. */
+/** Settlement of the calls of a row. */
 export interface RowCharge {
   readonly balanceBeforeCredits: number
   /** Free calls counted, including these; null when none were left. */

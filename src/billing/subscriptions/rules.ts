@@ -175,7 +175,7 @@ export function nextReminder(
     .find((at) => at > now)
 }
 
-/** What is due of the reminders of a term since `remindAt`: of its end, of its renewal. */
+/** Reminders of a term that are due since `remindAt`: of its end, of its renewal. */
 export function dueReminders(
   { endsAt, remindAt }: { readonly endsAt: Date; readonly remindAt: Date },
   now: Date,
