@@ -135,7 +135,7 @@ describe('a person with Telegram and a wallet', () => {
     await tap('Allow spending')
     const connect = await read('also spend credits on slots')
     await open(connect, 'Open the page')
-    await page.getByLabel('Let it also spend').check()
+    await page.getByLabel('Also allow the chat to spend').check()
     await sign()
     await read('spend credits on slots.')
     say('/new')
