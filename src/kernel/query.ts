@@ -29,8 +29,10 @@ export const PAGE_LIMIT_DEFAULT = 50
 
 /** The parameters `limit` and `cursor` of every list. */
 export const pageQuery = {
-  limit: textInteger(1, PAGE_LIMIT_MAX).optional(),
-  cursor: z.string().max(24).optional(),
+  limit: textInteger(1, PAGE_LIMIT_MAX)
+    .optional()
+    .meta({ description: 'operations:field.pageLimit' }),
+  cursor: z.string().max(24).optional().meta({ description: 'operations:field.cursor' }),
 }
 
 /** The decoded parameters of a list. */
@@ -41,7 +43,10 @@ export interface PageQuery {
 
 /** Schema of one page of a list. */
 export function pageOf<Row extends z.ZodType>(row: Row) {
-  return z.object({ data: z.array(row), nextCursor: z.string().nullable() })
+  return z.object({
+    data: z.array(row),
+    nextCursor: z.string().nullable().meta({ description: 'operations:field.nextCursor' }),
+  })
 }
 
 export interface Page<Row> {

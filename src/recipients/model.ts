@@ -72,7 +72,7 @@ export const TimeZone = z
   .string()
   .refine((name) => isTimeZone(name), { params: { code: 'timezone' } })
   .overwrite(modernZone)
-  .meta({ examples: ['Europe/Berlin'] })
+  .meta({ description: 'operations:field.timeZone', examples: ['Europe/Berlin'] })
 
 const changeable = {
   name: Label,
@@ -99,7 +99,7 @@ export const RecipientChanges = z
   .strictObject({
     ...z.strictObject(changeable).partial().shape,
     status: z.enum(['active', 'disabled']).optional(),
-    rotateSecret: z.boolean().optional(),
+    rotateSecret: z.boolean().optional().meta({ description: 'operations:field.rotateSecret' }),
   })
   .meta({ id: 'RecipientChanges' })
 export type RecipientChanges = z.output<typeof RecipientChanges>
@@ -115,7 +115,7 @@ export const Recipient = z
     channel: z.enum(CHANNEL_KEYS),
     target: z.string().meta({ description: 'operations:field.maskedTarget' }),
     locale: LocaleCode,
-    timezone: z.string(),
+    timezone: z.string().meta({ description: 'operations:field.timeZone' }),
     status: z.enum(RECIPIENT_STATUSES),
     statusReason: z.string().nullable(),
     minSeverity: MinSeverity,
@@ -134,7 +134,7 @@ export const ChannelSetup = z
   .strictObject({
     address: changeable.address.optional(),
     url: changeable.url.optional(),
-    rotateSecret: z.boolean().optional(),
+    rotateSecret: z.boolean().optional().meta({ description: 'operations:field.rotateSecret' }),
   })
   .meta({ id: 'ChannelSetup' })
 export type ChannelSetup = z.output<typeof ChannelSetup>

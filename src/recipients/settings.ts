@@ -17,7 +17,7 @@ const REMINDER_MINUTES_MAX = 1440
 const TimeOfDay = z
   .string()
   .regex(/^([01]\d|2[0-3]):[0-5]\d$/)
-  .meta({ examples: ['22:00'] })
+  .meta({ description: 'operations:field.timeOfDay', examples: ['22:00'] })
 
 const QuietHours = z
   .strictObject({
@@ -47,9 +47,9 @@ const fields = {
   locale: z.enum(LOCALES),
   timezone: TimeZone,
   minSeverity: z.enum(SEVERITIES),
-  recoveries: z.boolean(),
+  recoveries: z.boolean().meta({ description: 'operations:field.sendRecoveries' }),
   quietHours: QuietHours,
-  digest: z.enum(['off', '15m', '1h', 'daily']),
+  digest: z.enum(['off', '15m', '1h', 'daily']).meta({ description: 'operations:field.digest' }),
   digestAt: TimeOfDay,
   repeat: z.strictObject({ critical: Reminders }),
 }

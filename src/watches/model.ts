@@ -47,9 +47,9 @@ export type SignalSetting = z.output<typeof SignalSetting>
 const common = {
   label: Label.optional(),
   signals: z.array(SignalChoice).optional(),
-  recipientIds: RecipientIds.nullish(),
+  recipientIds: RecipientIds.nullish().meta({ description: 'operations:field.watchRecipients' }),
   minSeverity: MinSeverity.default('info'),
-  cooldownSeconds: CooldownSeconds.default(0),
+  cooldownSeconds: CooldownSeconds.default(0).meta({ description: 'operations:field.cooldown' }),
 }
 
 const [firstType, ...otherTypes] = REGISTRY.map(({ name, target, settings }) =>
@@ -75,11 +75,11 @@ export const WatchChanges = z
     label: Label.optional(),
     settings: z.record(z.string(), z.unknown()).optional(),
     signals: z.array(SignalChoice).optional(),
-    recipientIds: RecipientIds.nullish(),
+    recipientIds: RecipientIds.nullish().meta({ description: 'operations:field.watchRecipients' }),
     minSeverity: MinSeverity.optional(),
-    cooldownSeconds: CooldownSeconds.optional(),
+    cooldownSeconds: CooldownSeconds.optional().meta({ description: 'operations:field.cooldown' }),
     status: z.enum(['active', 'paused']).optional(),
-    mutedUntil: Instant.nullish(),
+    mutedUntil: Instant.nullish().meta({ description: 'operations:field.mutedUntil' }),
   })
   .meta({ id: 'WatchChanges' })
 export type WatchChanges = z.output<typeof WatchChanges>
@@ -89,10 +89,10 @@ export const SignalState = z
   .object({
     id: z.string(),
     state: z.enum(['unknown', 'ok', 'pending', 'firing'] satisfies Phase[]),
-    since: Instant.nullable(),
+    since: Instant.nullable().meta({ description: 'operations:field.signalSince' }),
     severity: MinSeverity.nullable().meta({ description: 'operations:field.openSeverity' }),
     streak: z.int().optional(),
-    lastEvidenceAt: Instant.nullable(),
+    lastEvidenceAt: Instant.nullable().meta({ description: 'operations:field.lastDataAt' }),
   })
   .meta({ id: 'SignalState' })
 export type SignalState = z.output<typeof SignalState>
@@ -108,12 +108,12 @@ export const Watch = z
     target: z.unknown().meta({ description: 'operations:field.watchTarget' }),
     settings: z.unknown().meta({ description: 'operations:field.byType' }),
     signals: z.array(SignalSetting),
-    recipientIds: z.array(Id).nullable(),
+    recipientIds: z.array(Id).nullable().meta({ description: 'operations:field.watchRecipients' }),
     minSeverity: MinSeverity,
-    cooldownSeconds: CooldownSeconds,
+    cooldownSeconds: CooldownSeconds.meta({ description: 'operations:field.cooldown' }),
     status: z.enum(WATCH_STATUSES),
-    mutedUntil: Instant.nullable(),
-    health: z.enum(['ok', 'no_data']),
+    mutedUntil: Instant.nullable().meta({ description: 'operations:field.mutedUntil' }),
+    health: z.enum(['ok', 'no_data']).meta({ description: 'operations:field.watchHealth' }),
     signalStates: z.array(SignalState),
     createdAt: Instant,
     updatedAt: Instant,

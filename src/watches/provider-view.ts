@@ -27,7 +27,7 @@ export const ROUND_CELLS = [
   'unknown',
 ] as const
 export type RoundCell = (typeof ROUND_CELLS)[number]
-const Cell = z.enum(ROUND_CELLS)
+const Cell = z.enum(ROUND_CELLS).meta({ description: 'operations:field.roundCell' })
 
 const Rate = z
   .object({
@@ -40,11 +40,12 @@ const Rate = z
 /** Answer of `GET /provider-fsp`. */
 export const ProviderView = z
   .object({
-    provider: Address,
+    provider: Address.meta({ description: 'operations:field.providerIdentity' }),
     addresses: z
       .object({ submit: Address, submitSignatures: Address, signingPolicy: Address })
-      .nullable(),
-    rewardEpoch: z.int().nullable(),
+      .nullable()
+      .meta({ description: 'operations:field.providerAddresses' }),
+    rewardEpoch: z.int().nullable().meta({ description: 'operations:field.rewardEpoch' }),
     registered: z.boolean().nullable().meta({ description: 'operations:field.registered' }),
     registeredNext: z.boolean().nullable().meta({ description: 'operations:field.registeredNext' }),
     registrationOpensAt: Instant.nullable().meta({
@@ -52,31 +53,56 @@ export const ProviderView = z
     }),
     inPolicy: z.boolean().nullable().meta({ description: 'operations:field.inPolicy' }),
     weight: z.number().nullable().meta({ description: 'operations:field.weight' }),
-    currentRound: z.int().nullable(),
+    currentRound: z.int().nullable().meta({ description: 'operations:field.currentRound' }),
     rounds: z
       .array(
         z.object({
-          id: z.int(),
-          startsAt: Instant,
-          ftso: z.object({ commit: Cell, reveal: Cell, signature: Cell }),
-          fdc: z.object({ bitvote: Cell, signature: Cell }),
+          id: z.int().meta({ description: 'operations:field.roundNumber' }),
+          startsAt: Instant.meta({ description: 'operations:field.roundStart' }),
+          ftso: z
+            .object({ commit: Cell, reveal: Cell, signature: Cell })
+            .meta({ description: 'operations:field.ftsoDuties' }),
+          fdc: z
+            .object({ bitvote: Cell, signature: Cell })
+            .meta({ description: 'operations:field.fdcDuties' }),
         }),
       )
       .meta({ description: 'operations:field.newestFirst' }),
     fastUpdates: z
       .object({
-        lastUpdateBlock: z.int().nullable(),
-        blocksSinceUpdate: z.int(),
-        probabilityOfSilence: z.number(),
+        lastUpdateBlock: z
+          .int()
+          .nullable()
+          .meta({ description: 'operations:field.lastUpdateBlock' }),
+        blocksSinceUpdate: z.int().meta({ description: 'operations:field.blocksSinceUpdate' }),
+        probabilityOfSilence: z
+          .number()
+          .meta({ description: 'operations:field.silenceProbability' }),
       })
-      .nullable(),
-    minimalConditions: z.object({ anchor: Rate, fdc: Rate, uptime: Rate }),
+      .nullable()
+      .meta({ description: 'operations:field.fastUpdates' }),
+    minimalConditions: z
+      .object({ anchor: Rate, fdc: Rate, uptime: Rate })
+      .meta({ description: 'operations:field.minimalConditions' }),
     validators: z
-      .array(z.object({ nodeId: z.string(), listed: z.boolean() }))
+      .array(
+        z.object({
+          nodeId: z.string().meta({ description: 'operations:field.nodeId' }),
+          listed: z.boolean().meta({ description: 'operations:field.nodeListed' }),
+        }),
+      )
       .nullable()
       .meta({ description: 'operations:field.validators' }),
-    balances: z.array(z.object({ role: z.string(), address: Address, balanceWei: Units })),
-    asOf: Instant.nullable(),
+    balances: z
+      .array(
+        z.object({
+          role: z.string().meta({ description: 'operations:field.balanceRole' }),
+          address: Address,
+          balanceWei: Units.meta({ description: 'operations:field.balanceWei' }),
+        }),
+      )
+      .meta({ description: 'operations:field.providerBalances' }),
+    asOf: Instant.nullable().meta({ description: 'operations:field.asOf' }),
     stale: z.boolean().meta({ description: 'operations:field.stale' }),
   })
   .meta({ id: 'ProviderView' })
@@ -84,8 +110,14 @@ export type ProviderView = z.output<typeof ProviderView>
 
 /** Identity of a provider, and number of rounds. */
 export const ProviderQuery = z.strictObject({
-  provider: Address,
-  rounds: z.coerce.number().int().min(1).max(100).default(20),
+  provider: Address.meta({ description: 'operations:field.providerAsked' }),
+  rounds: z.coerce
+    .number()
+    .int()
+    .min(1)
+    .max(100)
+    .default(20)
+    .meta({ description: 'operations:field.roundsAsked' }),
 })
 export type ProviderQuery = z.output<typeof ProviderQuery>
 

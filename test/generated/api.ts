@@ -16,6 +16,7 @@ export interface Account {
   };
   ledger: {
     data: LedgerEntry[];
+    /** Cursor of the next page; null on the last page. */
     nextCursor: string | null;
   };
   slots: Capacity;
@@ -116,6 +117,7 @@ export interface Alert {
 
 export interface AlertList {
   data: Alert[];
+  /** Cursor of the next page; null on the last page. */
   nextCursor: string | null;
 }
 
@@ -272,6 +274,7 @@ export interface ChannelSetup {
    * @maxLength 254
    */
   address?: string;
+  /** true replaces the signing secret of a webhook. */
   rotateSecret?: boolean;
   /**
    * The URL that messages are posted to, for all other channels.
@@ -350,6 +353,7 @@ export interface LedgerEntry {
   balanceAfterCredits: number;
   /** @format date-time */
   createdAt: string;
+  /** Change of the balance in credits; negative for a charge. */
   deltaCredits: number;
   /** Number of the ledger entry, counted per wallet: 1, 2, 3 … */
   id: number;
@@ -385,6 +389,7 @@ export interface NewRecipient {
   locale?: "en" | "de" | "fr" | "bn" | "zh" | "hi" | "ar";
   minSeverity?: "info" | "warning" | "critical";
   name: string;
+  /** IANA time zone, such as Europe/Berlin. */
   timezone?: string;
   /**
    * The URL that messages are posted to, for all other channels.
@@ -395,8 +400,12 @@ export interface NewRecipient {
 }
 
 export interface NewSettings {
+  /** Interval at which alerts are sent as one digest; off sends each alert at once. */
   digest: "off" | "15m" | "1h" | "daily";
-  /** @pattern ^([01]\d|2[0-3]):[0-5]\d$ */
+  /**
+   * Time of day in the time zone of the settings, as HH:MM.
+   * @pattern ^([01]\d|2[0-3]):[0-5]\d$
+   */
   digestAt: string;
   locale: "en" | "de" | "fr" | "bn" | "zh" | "hi" | "ar";
   minSeverity: "info" | "warning" | "critical";
@@ -404,11 +413,18 @@ export interface NewSettings {
     /** Whether critical alerts are sent during quiet hours too. */
     criticalBypass: boolean;
     enabled: boolean;
-    /** @pattern ^([01]\d|2[0-3]):[0-5]\d$ */
+    /**
+     * Time of day in the time zone of the settings, as HH:MM.
+     * @pattern ^([01]\d|2[0-3]):[0-5]\d$
+     */
     from: string;
-    /** @pattern ^([01]\d|2[0-3]):[0-5]\d$ */
+    /**
+     * Time of day in the time zone of the settings, as HH:MM.
+     * @pattern ^([01]\d|2[0-3]):[0-5]\d$
+     */
     to: string;
   };
+  /** Whether recoveries are sent. */
   recoveries: boolean;
   repeat: {
     /**
@@ -417,13 +433,17 @@ export interface NewSettings {
      */
     critical: number[];
   };
+  /** IANA time zone, such as Europe/Berlin. */
   timezone: string;
   /** Version number that increases with every change. */
   version?: number;
 }
 
 export interface NewSubscription {
-  /** @default false */
+  /**
+   * Whether auto-renew is on.
+   * @default false
+   */
   autoRenew?: boolean;
   /**
    * Expected price in credits, the `totalCredits` of a quote. At any other price, nothing is bought.
@@ -431,6 +451,7 @@ export interface NewSubscription {
    */
   expectedCredits?: number;
   /**
+   * Number of 30-day periods.
    * @min 1
    * @max 120
    */
@@ -458,6 +479,7 @@ export interface NewTopup {
 export type NewWatch =
   | {
       /**
+       * Minimum time between two alerts of a signal, in seconds.
        * @min 0
        * @max 2592000
        * @default 0
@@ -466,6 +488,7 @@ export type NewWatch =
       label?: string;
       /** @default "info" */
       minSeverity?: "info" | "warning" | "critical";
+      /** Ids of the recipients; null for the default recipients. */
       recipientIds?: number[] | null;
       settings: {
         /** @default "any" */
@@ -483,6 +506,7 @@ export type NewWatch =
     }
   | {
       /**
+       * Minimum time between two alerts of a signal, in seconds.
        * @min 0
        * @max 2592000
        * @default 0
@@ -491,6 +515,7 @@ export type NewWatch =
       label?: string;
       /** @default "info" */
       minSeverity?: "info" | "warning" | "critical";
+      /** Ids of the recipients; null for the default recipients. */
       recipientIds?: number[] | null;
       settings: {
         /** @default "any" */
@@ -516,6 +541,7 @@ export type NewWatch =
     }
   | {
       /**
+       * Minimum time between two alerts of a signal, in seconds.
        * @min 0
        * @max 2592000
        * @default 0
@@ -524,6 +550,7 @@ export type NewWatch =
       label?: string;
       /** @default "info" */
       minSeverity?: "info" | "warning" | "critical";
+      /** Ids of the recipients; null for the default recipients. */
       recipientIds?: number[] | null;
       /** @default {} */
       settings?: object;
@@ -536,6 +563,7 @@ export type NewWatch =
     }
   | {
       /**
+       * Minimum time between two alerts of a signal, in seconds.
        * @min 0
        * @max 2592000
        * @default 0
@@ -544,6 +572,7 @@ export type NewWatch =
       label?: string;
       /** @default "info" */
       minSeverity?: "info" | "warning" | "critical";
+      /** Ids of the recipients; null for the default recipients. */
       recipientIds?: number[] | null;
       settings: {
         /**
@@ -558,6 +587,7 @@ export type NewWatch =
     }
   | {
       /**
+       * Minimum time between two alerts of a signal, in seconds.
        * @min 0
        * @max 2592000
        * @default 0
@@ -566,6 +596,7 @@ export type NewWatch =
       label?: string;
       /** @default "info" */
       minSeverity?: "info" | "warning" | "critical";
+      /** Ids of the recipients; null for the default recipients. */
       recipientIds?: number[] | null;
       /** @default {} */
       settings?: object;
@@ -578,6 +609,7 @@ export type NewWatch =
     }
   | {
       /**
+       * Minimum time between two alerts of a signal, in seconds.
        * @min 0
        * @max 2592000
        * @default 0
@@ -586,6 +618,7 @@ export type NewWatch =
       label?: string;
       /** @default "info" */
       minSeverity?: "info" | "warning" | "critical";
+      /** Ids of the recipients; null for the default recipients. */
       recipientIds?: number[] | null;
       /** @default {} */
       settings?: object;
@@ -824,6 +857,7 @@ export interface Problem {
 }
 
 export interface ProviderView {
+  /** Addresses the provider sends and signs from; null if unknown. */
   addresses: {
     /** @pattern ^0x[0-9a-fA-F]{40}$ */
     signingPolicy: string;
@@ -832,22 +866,34 @@ export interface ProviderView {
     /** @pattern ^0x[0-9a-fA-F]{40}$ */
     submitSignatures: string;
   } | null;
+  /** Time of the last evaluated round; null if there is none. */
   asOf: string | null;
+  /** FLR balances of the provider’s addresses. */
   balances: {
     /** @pattern ^0x[0-9a-fA-F]{40}$ */
     address: string;
-    /** @pattern ^(0|[1-9]\d{0,77})$ */
+    /**
+     * Balance in wei, as a string of digits; 10^18 wei are 1 FLR.
+     * @pattern ^(0|[1-9]\d{0,77})$
+     */
     balanceWei: string;
+    /** What the address is used for. */
     role: string;
   }[];
+  /** Number of the current voting round; null if the chain cannot be read. */
   currentRound: number | null;
+  /** Fast updates of the provider; null without data. */
   fastUpdates: {
+    /** Number of blocks since the last fast update. */
     blocksSinceUpdate: number;
+    /** Block of the last fast update; null if none was seen. */
     lastUpdateBlock: number | null;
+    /** Probability that so many blocks without a fast update are chance, 0 to 1. */
     probabilityOfSilence: number;
   } | null;
   /** Whether the provider is in the current signing policy; null if unknown. */
   inPolicy: boolean | null;
+  /** Rates reached, beside the minimums of the protocol. */
   minimalConditions: {
     /** Rate over the last 80 rounds; null without enough data. */
     anchor: {
@@ -871,7 +917,10 @@ export interface ProviderView {
       rate: number;
     } | null;
   };
-  /** @pattern ^0x[0-9a-fA-F]{40}$ */
+  /**
+   * Identity address of the data provider.
+   * @pattern ^0x[0-9a-fA-F]{40}$
+   */
   provider: string;
   /** Whether the provider is registered for the current reward epoch; null if unknown. */
   registered: boolean | null;
@@ -879,10 +928,13 @@ export interface ProviderView {
   registeredNext: boolean | null;
   /** Expected time at which preparation of the registration for the next reward epoch starts; voters register soon after. Null if the chain cannot be read. */
   registrationOpensAt: string | null;
+  /** Number of the current reward epoch; null if unknown. */
   rewardEpoch: number | null;
   /** Newest first. */
   rounds: {
+    /** Duties for the FDC in the round. */
     fdc: {
+      /** Status of this duty in the round. */
       bitvote:
         | "ok"
         | "late"
@@ -891,6 +943,7 @@ export interface ProviderView {
         | "mismatch"
         | "offence"
         | "unknown";
+      /** Status of this duty in the round. */
       signature:
         | "ok"
         | "late"
@@ -900,7 +953,9 @@ export interface ProviderView {
         | "offence"
         | "unknown";
     };
+    /** Duties for the FTSO in the round. */
     ftso: {
+      /** Status of this duty in the round. */
       commit:
         | "ok"
         | "late"
@@ -909,6 +964,7 @@ export interface ProviderView {
         | "mismatch"
         | "offence"
         | "unknown";
+      /** Status of this duty in the round. */
       reveal:
         | "ok"
         | "late"
@@ -917,6 +973,7 @@ export interface ProviderView {
         | "mismatch"
         | "offence"
         | "unknown";
+      /** Status of this duty in the round. */
       signature:
         | "ok"
         | "late"
@@ -926,8 +983,12 @@ export interface ProviderView {
         | "offence"
         | "unknown";
     };
+    /** Number of the voting round. */
     id: number;
-    /** @format date-time */
+    /**
+     * Start of the voting round.
+     * @format date-time
+     */
     startsAt: string;
   }[];
   /** Whether the last evaluated round is older than 5 minutes or the chain cannot be read. */
@@ -935,7 +996,9 @@ export interface ProviderView {
   /** The provider’s validators as listed on the P-chain; null if it was not queried. Watched providers only. */
   validators:
     | {
+        /** Whether the P-chain lists the validator. */
         listed: boolean;
+        /** NodeID of the validator. */
         nodeId: string;
       }[]
     | null;
@@ -964,6 +1027,7 @@ export interface Recipient {
   statusReason: string | null;
   /** Destination, partly masked. */
   target: string;
+  /** IANA time zone, such as Europe/Berlin. */
   timezone: string;
   verifiedAt: string | null;
 }
@@ -980,8 +1044,10 @@ export interface RecipientChanges {
   locale?: "en" | "de" | "fr" | "bn" | "zh" | "hi" | "ar";
   minSeverity?: "info" | "warning" | "critical";
   name?: string;
+  /** true replaces the signing secret of a webhook. */
   rotateSecret?: boolean;
   status?: "active" | "disabled";
+  /** IANA time zone, such as Europe/Berlin. */
   timezone?: string;
   /**
    * The URL that messages are posted to, for all other channels.
@@ -993,6 +1059,7 @@ export interface RecipientChanges {
 
 export interface RecipientList {
   data: Recipient[];
+  /** Cursor of the next page; null on the last page. */
   nextCursor: string | null;
 }
 
@@ -1003,8 +1070,12 @@ export interface Rendered {
 }
 
 export interface Settings {
+  /** Interval at which alerts are sent as one digest; off sends each alert at once. */
   digest: "off" | "15m" | "1h" | "daily";
-  /** @pattern ^([01]\d|2[0-3]):[0-5]\d$ */
+  /**
+   * Time of day in the time zone of the settings, as HH:MM.
+   * @pattern ^([01]\d|2[0-3]):[0-5]\d$
+   */
   digestAt: string;
   locale: "en" | "de" | "fr" | "bn" | "zh" | "hi" | "ar";
   minSeverity: "info" | "warning" | "critical";
@@ -1012,11 +1083,18 @@ export interface Settings {
     /** Whether critical alerts are sent during quiet hours too. */
     criticalBypass: boolean;
     enabled: boolean;
-    /** @pattern ^([01]\d|2[0-3]):[0-5]\d$ */
+    /**
+     * Time of day in the time zone of the settings, as HH:MM.
+     * @pattern ^([01]\d|2[0-3]):[0-5]\d$
+     */
     from: string;
-    /** @pattern ^([01]\d|2[0-3]):[0-5]\d$ */
+    /**
+     * Time of day in the time zone of the settings, as HH:MM.
+     * @pattern ^([01]\d|2[0-3]):[0-5]\d$
+     */
     to: string;
   };
+  /** Whether recoveries are sent. */
   recoveries: boolean;
   repeat: {
     /**
@@ -1025,6 +1103,7 @@ export interface Settings {
      */
     critical: number[];
   };
+  /** IANA time zone, such as Europe/Berlin. */
   timezone: string;
   /** Version number that increases with every change. */
   version: number;
@@ -1084,9 +1163,11 @@ export interface SignalSetting {
 
 export interface SignalState {
   id: string;
+  /** Time of the last data about this signal; null before the first. */
   lastEvidenceAt: string | null;
   /** Severity of the active alert; null if there is none. */
   severity: "info" | "warning" | "critical" | null;
+  /** Start of this state; null before the first evaluation. */
   since: string | null;
   state: "unknown" | "ok" | "pending" | "firing";
   streak?: number;
@@ -1094,10 +1175,12 @@ export interface SignalState {
 
 export interface SlotQuote {
   balanceCredits: number;
+  /** Discount in basis points; 100 are 1%. */
   durationDiscountBps: number;
   /** @format date-time */
   endsAt: string;
   listCredits: number;
+  /** Number of 30-day periods. */
   periods: number;
   quantity: number;
   /** How many credits the balance is short; 0 if it is enough. */
@@ -1106,6 +1189,7 @@ export interface SlotQuote {
   /** @format date-time */
   startsAt: string;
   totalCredits: number;
+  /** Discount in basis points; 100 are 1%. */
   volumeDiscountBps: number;
 }
 
@@ -1124,6 +1208,7 @@ export interface Stats {
 }
 
 export interface Subscription {
+  /** Whether auto-renew is on. */
   autoRenew: boolean;
   /** @format date-time */
   endsAt: string;
@@ -1135,6 +1220,7 @@ export interface Subscription {
   /** Problem code of the last failed renewal; null if none failed. */
   lastRenewalError: string | null;
   nextRenewalAt: string | null;
+  /** Number of 30-day periods. */
   periods: number;
   quantity: number;
   /** @format date-time */
@@ -1155,6 +1241,7 @@ export interface SubscriptionChanges {
 export interface SubscriptionList {
   capacity: Capacity;
   data: Subscription[];
+  /** Cursor of the next page; null on the last page. */
   nextCursor: string | null;
   trial: {
     /** Whether the trial can still be started. */
@@ -1270,6 +1357,7 @@ export interface Topup {
     token: string;
   } | null;
   asset: string;
+  /** Bonus credits on top of the credits bought. */
   bonusCredits: number;
   /** Id of the chain this service runs on. `settlement` says where to pay: XRP is paid on the XRP Ledger. */
   chainId: number;
@@ -1285,11 +1373,19 @@ export interface Topup {
   /** Credits added so far, bonus included. */
   creditedCredits: number;
   credits: number;
+  /** Number of decimals of the asset. */
   decimals: number;
+  /** Destination tag that an XRP payment must carry; null for other assets. */
   destinationTag: number | null;
-  /** @format date-time */
+  /**
+   * End of the locked price.
+   * @format date-time
+   */
   expiresAt: string;
-  /** @pattern ^0x[0-9a-fA-F]{64}$ */
+  /**
+   * Payment reference of the top-up: 32 bytes in hex.
+   * @pattern ^0x[0-9a-fA-F]{64}$
+   */
   handle: string;
   instructions: string;
   /** @format uri */
@@ -1301,6 +1397,7 @@ export interface Topup {
   pageQr: string;
   /** Amount paid, in the smallest unit of the asset; null before a payment. */
   paidAmount: string | null;
+  /** Address to pay to, on the chain of the asset. */
   payTo: string;
   /** Why the top-up failed or was rejected; `transaction_not_found` while the given transaction has not been found. */
   reason: string | null;
@@ -1346,6 +1443,7 @@ export interface TopupDraft {
     token: string;
   } | null;
   asset: string;
+  /** Bonus credits on top of the credits bought. */
   bonusCredits: number;
   /** Id of the chain this service runs on. `settlement` says where to pay: XRP is paid on the XRP Ledger. */
   chainId: number;
@@ -1358,11 +1456,19 @@ export interface TopupDraft {
     value: string;
   } | null;
   credits: number;
+  /** Number of decimals of the asset. */
   decimals: number;
+  /** Destination tag that an XRP payment must carry; null for other assets. */
   destinationTag: number | null;
-  /** @format date-time */
+  /**
+   * End of the locked price.
+   * @format date-time
+   */
   expiresAt: string;
-  /** @pattern ^0x[0-9a-fA-F]{64}$ */
+  /**
+   * Payment reference of the top-up: 32 bytes in hex.
+   * @pattern ^0x[0-9a-fA-F]{64}$
+   */
   handle: string;
   instructions: string;
   /** @format uri */
@@ -1372,6 +1478,7 @@ export interface TopupDraft {
    * @format uri
    */
   pageQr: string;
+  /** Address to pay to, on the chain of the asset. */
   payTo: string;
   settlement:
     | "onchain_router_prepaid"
@@ -1407,12 +1514,14 @@ export interface Trial {
 
 export interface Watch {
   /**
+   * Minimum time between two alerts of a signal, in seconds.
    * @min 0
    * @max 2592000
    */
   cooldownSeconds: number;
   /** @format date-time */
   createdAt: string;
+  /** no_data while the target cannot be read. */
   health: "ok" | "no_data";
   /**
    * @min 1
@@ -1424,7 +1533,9 @@ export interface Watch {
   /** The last observed value; null before the first. The shape depends on `type`. */
   lastObservation: any;
   minSeverity: "info" | "warning" | "critical";
+  /** Chats and e-mail get no messages until this time; null if not muted. */
   mutedUntil: string | null;
+  /** Ids of the recipients; null for the default recipients. */
   recipientIds: number[] | null;
   /** Settings of the watch. The shape depends on `type`. */
   settings: any;
@@ -1448,13 +1559,16 @@ export interface Watch {
 
 export interface WatchChanges {
   /**
+   * Minimum time between two alerts of a signal, in seconds.
    * @min 0
    * @max 2592000
    */
   cooldownSeconds?: number;
   label?: string;
   minSeverity?: "info" | "warning" | "critical";
+  /** Chats and e-mail get no messages until this time; null if not muted. */
   mutedUntil?: string | null;
+  /** Ids of the recipients; null for the default recipients. */
   recipientIds?: number[] | null;
   settings?: Partial<Record<string, any>>;
   signals?: SignalChoice[];
@@ -1463,6 +1577,7 @@ export interface WatchChanges {
 
 export interface WatchList {
   data: Watch[];
+  /** Cursor of the next page; null on the last page. */
   nextCursor: string | null;
 }
 

@@ -52,7 +52,7 @@ export const LedgerEntry = z
   .object({
     id: z.int().meta({ description: 'operations:field.entryNumber' }),
     type: z.enum(LEDGER_TYPES),
-    deltaCredits: z.int(),
+    deltaCredits: z.int().meta({ description: 'operations:field.deltaCredits' }),
     balanceAfterCredits: z.int(),
     reference: z.string(),
     note: z.string().optional(),

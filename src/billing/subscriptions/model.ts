@@ -23,7 +23,7 @@ export type Trial = z.output<typeof Trial>
 /** Query of `GET /subscriptions/quote`. */
 export const SlotQuoteQuery = z.strictObject({
   quantity: textInteger(1, SLOTS_MAX),
-  periods: textInteger(1, PERIODS_MAX),
+  periods: textInteger(1, PERIODS_MAX).meta({ description: 'operations:field.periods' }),
 })
 export type SlotQuoteQuery = z.output<typeof SlotQuoteQuery>
 
@@ -31,11 +31,11 @@ export type SlotQuoteQuery = z.output<typeof SlotQuoteQuery>
 export const SlotQuote = z
   .object({
     quantity: z.int(),
-    periods: z.int(),
+    periods: z.int().meta({ description: 'operations:field.periods' }),
     slotPriceCredits: Credits,
     listCredits: Credits,
-    durationDiscountBps: z.int(),
-    volumeDiscountBps: z.int(),
+    durationDiscountBps: z.int().meta({ description: 'operations:field.discountBps' }),
+    volumeDiscountBps: z.int().meta({ description: 'operations:field.discountBps' }),
     totalCredits: Credits,
     startsAt: Instant,
     endsAt: Instant,
@@ -49,8 +49,8 @@ export type SlotQuote = z.output<typeof SlotQuote>
 export const NewSubscription = z
   .strictObject({
     quantity: z.int().min(1).max(SLOTS_MAX),
-    periods: z.int().min(1).max(PERIODS_MAX),
-    autoRenew: z.boolean().default(false),
+    periods: z.int().min(1).max(PERIODS_MAX).meta({ description: 'operations:field.periods' }),
+    autoRenew: z.boolean().default(false).meta({ description: 'operations:field.autoRenew' }),
     expectedCredits: Credits.min(0)
       .optional()
       .meta({ description: 'operations:field.expectedCredits' }),
@@ -69,11 +69,11 @@ export const Subscription = z
   .object({
     id: Id,
     quantity: z.int(),
-    periods: z.int(),
+    periods: z.int().meta({ description: 'operations:field.periods' }),
     status: z.enum(SUBSCRIPTION_STATUSES),
     startsAt: Instant,
     endsAt: Instant,
-    autoRenew: z.boolean(),
+    autoRenew: z.boolean().meta({ description: 'operations:field.autoRenew' }),
     totalCredits: Credits,
     nextRenewalAt: Instant.nullable(),
     lastRenewalError: z.string().nullable().meta({ description: 'operations:field.renewalError' }),

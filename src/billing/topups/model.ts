@@ -87,16 +87,16 @@ export const NewTopup = z
 export type NewTopup = z.output<typeof NewTopup>
 
 const draft = {
-  handle: Hash,
+  handle: Hash.meta({ description: 'operations:field.paymentReference' }),
   status: z.enum(TOPUP_STATUSES),
   wallet: Address,
   asset: z.string(),
   credits: z.int(),
-  bonusCredits: z.int(),
+  bonusCredits: z.int().meta({ description: 'operations:field.bonusCredits' }),
   amount: Units.meta({ description: 'operations:field.smallestUnit' }),
-  decimals: z.int(),
-  payTo: z.string(),
-  destinationTag: z.int().nullable(),
+  decimals: z.int().meta({ description: 'operations:field.assetDecimals' }),
+  payTo: z.string().meta({ description: 'operations:field.payTo' }),
+  destinationTag: z.int().nullable().meta({ description: 'operations:field.destinationTag' }),
   settlement: z.enum(Object.values(SETTLEMENTS)),
   chainId: z.int().meta({ description: 'operations:field.topupChain' }),
   transaction: z
@@ -113,7 +113,7 @@ const draft = {
     .meta({ description: 'operations:field.approval' }),
   page: z.url(),
   pageQr: z.url().meta({ description: 'operations:field.pageQr' }),
-  expiresAt: Instant,
+  expiresAt: Instant.meta({ description: 'operations:field.quoteEnd' }),
   instructions: z.string(),
 }
 
