@@ -1,5 +1,5 @@
 import { assetOf } from '#src/billing/topups/rules.ts'
-import { formatAmount, formatNumber } from '#src/i18n/format.ts'
+import { formatAmount } from '#src/i18n/format.ts'
 import type { Notice } from './model.ts'
 import { destinationOff, linked, refused } from './render-destination.ts'
 import {
@@ -163,8 +163,7 @@ function credited(notice: Of<'credited'>, { t }: NoticeReader): NoticeText {
   const { asset, amountUnits, symbol, bonusCredits } = notice
   const { decimals } = assetOf(asset)
   const amount = formatAmount({ units: amountUnits, decimals, symbol }, t.locale)
-  const bonus = formatNumber(bonusCredits, t.locale)
-  const parts = { amount, bonus, credits: formatNumber(notice.credits, t.locale) }
+  const parts = { amount, bonus: credits(t, bonusCredits), credits: credits(t, notice.credits) }
   return {
     title: t('notices:credited.title', { count: notice.credits + bonusCredits }),
     lines: [

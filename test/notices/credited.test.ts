@@ -28,7 +28,7 @@ test('a payment is told when it is credited, with its bonus and the balance', as
       glyph: '💳',
       severity: 'info',
       title: '11,000 credits added',
-      body: '10,000 credits plus 1,000 bonus credits for 200\u00a0WDG.\nBalance: 11,000 credits.',
+      body: '10,000 credits plus a bonus of 1,000 credits for 200\u00a0WDG.\nBalance: 11,000 credits.',
       buttons: [
         [
           { label: 'Slots', act: '1:slots' },
