@@ -3,29 +3,21 @@
  * come. Claiming the deliveries and writing the summary are one transaction: each is sent once, and after a
  * stop the next run continues.
  */
-import { alertsOfTheDay, packed } from '#src/actions/codec.ts'
-import type { Envelope, EnvelopeMessage, MessageButton } from '#src/channels/define.ts'
+import type { Envelope } from '#src/channels/define.ts'
 import { type Db, transact } from '#src/db/connection.ts'
 import { isolateEach } from '#src/db/isolate.ts'
 import * as delivery from '#src/delivery/service.ts'
 import { DecodedEnvelope } from '#src/delivery/stored-envelope.ts'
-import { formatDateTime, formatTime } from '#src/i18n/format.ts'
-import { type Translate, translator } from '#src/i18n/translate.ts'
+import { translator } from '#src/i18n/translate.ts'
 import { SEVERITIES, type Severity } from '#src/kernel/display-values.ts'
-import { DAY_MS } from '#src/kernel/durations.ts'
 import { storedAddress } from '#src/kernel/units.ts'
 import * as recipients from '#src/recipients/service.ts'
 import { DEFAULT_SETTINGS, listSettings, type Settings } from '#src/recipients/settings.ts'
-import {
-  digestPeriodAt,
-  type Period,
-  quietPeriodAt,
-  type TimingReader,
-  timingOf,
-} from '#src/recipients/timing.ts'
+import { type TimingReader, timingOf } from '#src/recipients/timing.ts'
 import * as deferred from './deferred-store.ts'
 import type { NotifyDeps } from './notify-deps.ts'
 import type { Reader } from './render.ts'
+import { buttons, GLYPHS, inOrder, newest, periodOf, reasonOf, wording } from './summary-view.ts'
 
 /** Recipients read by one query. */
 const AT_ONCE = 200
@@ -35,11 +27,6 @@ const ITEMS_MAX = 20
 const NOTICES_MAX = 100
 
 type Deps = NotifyDeps & { readonly db: Db }
-
-/** Reason of the deferral, which the title states. */
-export type Reason = 'quiet' | 'digest' | 'muted'
-
-const GLYPHS: Readonly<Record<Reason, string>> = { quiet: '☀️', digest: '🗂', muted: '🔕' }
 
 /**
  * Sends a summary to every recipient with due deferred deliveries, after rescheduling those of recipients
@@ -230,18 +217,17 @@ async function summaryOf(
   const counts = await deferred.countDeferred(tx, due)
   const about = { settings, wakes, now, firstAt: counts.firstAt ?? now }
   const reason = reasonOf(about)
-  const lastAt = counts.lastAt ?? now
-  const period = periodOf(reason, { ...about, lastAt, timezone: reader.timezone })
+  const { locale, timezone } = reader
+  const period = periodOf(reason, { ...about, lastAt: counts.lastAt ?? now, timezone })
   const all = rows
     .toSorted((a, b) => a.firedAt.getTime() - b.firedAt.getTime())
     .map(({ envelope }) => envelope.message)
   const firing = new Set(rows.flatMap(({ alertId, isFiring }) => (isFiring ? [alertId] : [])))
   const items = inOrder(all, firing, reason === 'digest')
-  const t = translator(reader.locale)
-  const deliveryId = delivery.newDeliveryId(now)
+  const t = translator(locale)
   const more = counts.messages - items.length
   return {
-    deliveryId,
+    deliveryId: delivery.newDeliveryId(now),
     type: null,
     signal: null,
     group: null,
@@ -251,8 +237,8 @@ async function summaryOf(
       from: period.from.toISOString(),
       to: period.to.toISOString(),
     },
-    locale: reader.locale,
-    timezone: reader.timezone,
+    locale,
+    timezone,
     kind: 'summary',
     message: {
       alertId: null,
@@ -272,103 +258,4 @@ async function summaryOf(
     ...(more > 0 && { more }),
     buttons: buttons(t, reason),
   }
-}
-
-/** The message whose page a summary links to. */
-function newest(messages: readonly EnvelopeMessage[]): EnvelopeMessage | undefined {
-  return messages.toSorted((a, b) => a.firedAt.localeCompare(b.firedAt)).at(-1)
-}
-
-/** Sorts open alerts first, then by time; a digest groups the alerts of one watch. */
-function inOrder(
-  messages: readonly EnvelopeMessage[],
-  firing: ReadonlySet<number | null>,
-  byWatch: boolean,
-): readonly EnvelopeMessage[] {
-  const isFiring = ({ alertId }: EnvelopeMessage) => alertId !== null && firing.has(alertId)
-  const place = new Map<number | null, number>()
-  for (const { watchId } of messages) place.set(watchId, place.get(watchId) ?? place.size)
-  const watch = ({ watchId }: EnvelopeMessage) => (byWatch ? (place.get(watchId) ?? 0) : 0)
-  return messages.toSorted(
-    (a, b) => Number(isFiring(b)) - Number(isFiring(a)) || watch(a) - watch(b),
-  )
-}
-
-function wording(
-  t: Translate,
-  about: {
-    readonly reason: Reason
-    readonly period: Period
-    readonly counts: deferred.DeferredCounts
-    readonly reader: Reader
-  },
-): Pick<EnvelopeMessage, 'title' | 'body'> {
-  const { reason } = about
-  const { alerts: count, recovered: over } = about.counts
-  const period = periodText(t, about.period, about.reader)
-  const counted = t('units:alerts', { count })
-  return {
-    title:
-      reason === 'digest'
-        ? t('messages:summary.digest', { period, count })
-        : t(`messages:summary.${reason}`, { period }),
-    body:
-      over === 0
-        ? t('messages:summary.count', { alerts: counted })
-        : t('messages:summary.countRecovered', { alerts: counted, count: over }),
-  }
-}
-
-/** A period as times of day; with dates if it is longer than a day. */
-function periodText(t: Translate, { from, to }: Period, { timezone }: Reader): string {
-  const isShort = to.getTime() - from.getTime() < DAY_MS
-  const text = (at: Date) =>
-    isShort
-      ? formatTime(at, t.locale, timezone)
-      : formatDateTime(at, t.locale, timezone, { offset: false, year: false })
-  return t('messages:summary.period', { from: text(from), to: text(to) })
-}
-
-/** Input for the reason of the deferral and its period. */
-interface DeferredAlerts {
-  readonly settings: Settings
-  readonly wakes: Date | null
-  /** Time of the first firing. */
-  readonly firstAt: Date
-  readonly now: Date
-}
-
-function reasonOf({ settings, wakes, firstAt, now }: DeferredAlerts): Reason {
-  // The mute ended last, so it is the reason.
-  if (wakes !== null && wakes <= now && wakes > firstAt) return 'muted'
-  return settings.digest === 'off' ? 'quiet' : 'digest'
-}
-
-/** The period of a summary: the quiet hours, up to the time of the digest, or since the first message. */
-function periodOf(
-  reason: Reason,
-  about: DeferredAlerts & { readonly lastAt: Date; readonly timezone: string },
-): Period {
-  const { settings, timezone, wakes, now } = about
-  const first = about.firstAt < now ? about.firstAt : now
-  const last = about.lastAt > first ? about.lastAt : first
-  if (reason === 'muted') return { from: first, to: wakes ?? now }
-  const { digest, digestAt, quietHours } = settings
-  if (reason === 'digest' && digest !== 'off') {
-    const around = (at: Date) => digestPeriodAt(digest, digestAt, timezone, at)
-    const end = around(new Date(now.getTime() - 1))
-    const to = end.to <= now ? end.to : end.from
-    return { from: around(first).from, to: to > last ? to : now }
-  }
-  const quiet = quietPeriodAt(quietHours, timezone, first)
-  return { from: quiet?.from ?? first, to: quietPeriodAt(quietHours, timezone, last)?.to ?? now }
-}
-
-/** Buttons: the list of the day's alerts, and the settings of the deferral. */
-function buttons(t: Translate, reason: Reason): readonly (readonly MessageButton[])[] {
-  const second =
-    reason === 'digest'
-      ? { label: t('messages:button.settings'), act: packed('settings') }
-      : { label: t('messages:button.menu'), act: packed('home') }
-  return [[{ label: t('messages:button.open'), act: alertsOfTheDay() }], [second]]
 }

@@ -133,10 +133,10 @@ interface Deps {
 /**
  * A provider as pages, chats and programs see it: its last rounds and present state. A provider that is not
  * registered is answered too; without the chain the answer has stored data, marked stale. Unknown values
- * are null. Long because the answer joins stored rounds, live state and publications.
+ * are null.
  */
 export async function getProviderView(deps: Deps, query: ProviderQuery): Promise<ProviderView> {
-  const { chain, facts, clock } = deps
+  const { facts, clock } = deps
   const live = await undefinedIfUnavailable(() => readLive(deps, query.provider))
   const provider = live?.provider ?? query.provider
   const rounds = await facts.rounds.newest(provider, Math.max(query.rounds, ROUNDS_KEPT))
@@ -177,46 +177,46 @@ export async function getProviderView(deps: Deps, query: ProviderQuery): Promise
     asOf,
     stale: isOld || live === undefined || reach?.failingSince != null,
   }
+}
 
-  async function readLive({ confirmations }: Deps, asked: Address): Promise<Live | undefined> {
-    const block = await chain.confirmedBlock(confirmations)
-    const policies = await chain.rounds.policies(block)
-    if (policies === undefined) return undefined
-    const identity = await chain.protocol.identityOf(asked)
-    const { currentEpoch } = policies
-    const inForce = policies.policies.find(({ rewardEpoch }) => rewardEpoch === currentEpoch)
-    const { registration, providers } = await chain.rounds.states({
-      currentEpoch,
-      voters: [identity],
-      members: new Map(inForce?.providers.map((one) => [one.voter, one])),
-      extra: new Map(),
-      block,
-    })
-    const state = providers.get(identity)
-    const policy = inForce
-    const member = policy?.providers.find(({ voter }) => voter === identity)
-    const { firstRoundAtSeconds, roundSeconds } = policies.clock
-    return {
-      provider: identity,
-      rewardEpoch: currentEpoch,
-      addresses: member ?? state?.addresses ?? null,
-      isRegistered: state?.isRegistered ?? null,
-      isRegisteredNext: registration === null ? null : (state?.isRegisteredNext ?? null),
-      registrationOpensAt: new Date(
-        (expectedEpochStart(policies.clock, currentEpoch + 1) -
-          policies.schedule.preparationSeconds) *
-          1000,
-      ),
-      isMember: policy === undefined ? null : member !== undefined,
-      weight:
-        member === undefined || policy === undefined ? null : member.weight / policy.weightSum,
-      currentRound: Math.floor((block.at.getTime() / 1000 - firstRoundAtSeconds) / roundSeconds),
-      balances: [...(state?.balancesWei ?? [])].map(([address, balanceWei]) => ({
-        role: roleOf(state?.addresses ?? null, address),
-        address,
-        balanceWei,
-      })),
-    }
+/** Reads the provider from the chain; undefined on a chain without the protocol. @throws AppError upstream */
+async function readLive({ chain, confirmations }: Deps, asked: Address): Promise<Live | undefined> {
+  const block = await chain.confirmedBlock(confirmations)
+  const policies = await chain.rounds.policies(block)
+  if (policies === undefined) return undefined
+  const identity = await chain.protocol.identityOf(asked)
+  const { currentEpoch } = policies
+  const inForce = policies.policies.find(({ rewardEpoch }) => rewardEpoch === currentEpoch)
+  const { registration, providers } = await chain.rounds.states({
+    currentEpoch,
+    voters: [identity],
+    members: new Map(inForce?.providers.map((one) => [one.voter, one])),
+    extra: new Map(),
+    block,
+  })
+  const state = providers.get(identity)
+  const policy = inForce
+  const member = policy?.providers.find(({ voter }) => voter === identity)
+  const { firstRoundAtSeconds, roundSeconds } = policies.clock
+  return {
+    provider: identity,
+    rewardEpoch: currentEpoch,
+    addresses: member ?? state?.addresses ?? null,
+    isRegistered: state?.isRegistered ?? null,
+    isRegisteredNext: registration === null ? null : (state?.isRegisteredNext ?? null),
+    registrationOpensAt: new Date(
+      (expectedEpochStart(policies.clock, currentEpoch + 1) -
+        policies.schedule.preparationSeconds) *
+        1000,
+    ),
+    isMember: policy === undefined ? null : member !== undefined,
+    weight: member === undefined || policy === undefined ? null : member.weight / policy.weightSum,
+    currentRound: Math.floor((block.at.getTime() / 1000 - firstRoundAtSeconds) / roundSeconds),
+    balances: [...(state?.balancesWei ?? [])].map(([address, balanceWei]) => ({
+      role: roleOf(state?.addresses ?? null, address),
+      address,
+      balanceWei,
+    })),
   }
 }
 

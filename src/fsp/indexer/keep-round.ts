@@ -2,7 +2,7 @@ import { z } from 'zod'
 import type { BlockRef } from '#src/chain/chain.ts'
 import { transactUnder } from '#src/db/lock.ts'
 import type { Address } from '#src/kernel/units.ts'
-import { roundAt, roundStart } from '../protocol/epochs.ts'
+import { type EpochClock, roundAt, roundStart } from '../protocol/epochs.ts'
 import { nodeIdOf } from '../protocol/node-id.ts'
 import { policyOfRound } from '../protocol/policy.ts'
 import type { RoundEvidence } from '../protocol/round-evidence.ts'
@@ -29,21 +29,14 @@ export async function keepRound(
   tip: BlockRef,
   signal: AbortSignal,
 ): Promise<void> {
-  const { db, chain, chainId } = source
+  const { db, chain } = source
   const { state, policies } = current
-  const { round } = evidence
   const isYoung = tip.at.getTime() - block.at.getTime() < STATE_AGE_MS
   const system = isYoung ? await readSystem(source, current, block, signal) : undefined
   state.sampleSize =
     system?.sampleSize ?? state.sampleSize ?? (await readSampleSize(source, tip, signal))
-  const judged = judgeRound(policies.clock, chainId, evidence)
-  const records = new Map<Address, RoundRecord>(
-    evidence.policy.providers.flatMap(({ voter }, place) => {
-      const one = judged[place]
-      return one === undefined ? [] : [[voter, recordOf(one)] as const]
-    }),
-  )
-  const policy = policyOfRound(policies.policies, round)
+  const records = judgedRecords(policies.clock, source.chainId, evidence)
+  const policy = policyOfRound(policies.policies, evidence.round)
   const peaks = new Map<Address, Moment>()
   for (const [voter, record] of records) {
     const silence = silenceIn(current, policy, voter, system)
@@ -86,6 +79,21 @@ export async function keepRound(
   await storeRound(source, current, evidence, block, records)
   current.savedTo = Math.max(block.number, current.savedTo ?? 0)
   current.isFailing = false
+}
+
+/** The judged round of each provider of its policy, in its stored form. */
+function judgedRecords(
+  clock: EpochClock,
+  chainId: number,
+  evidence: RoundEvidence,
+): Map<Address, RoundRecord> {
+  const judged = judgeRound(clock, chainId, evidence)
+  return new Map(
+    evidence.policy.providers.flatMap(({ voter }, place) => {
+      const provider = judged[place]
+      return provider === undefined ? [] : [[voter, recordOf(provider)] as const]
+    }),
+  )
 }
 
 /** Writes the round and the progress past it, unless they were counted before a restore. */

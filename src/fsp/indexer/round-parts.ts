@@ -2,7 +2,7 @@ import type { BlockRef } from '#src/chain/chain.ts'
 import type { Address } from '#src/kernel/units.ts'
 import { expectedEpochStart, roundAt, roundStart } from '../protocol/epochs.ts'
 import { nodeIdOf } from '../protocol/node-id.ts'
-import { type IndexedPolicy, policyOfRound } from '../protocol/policy.ts'
+import { type IndexedPolicy, type PolicyProvider, policyOfRound } from '../protocol/policy.ts'
 import { isSilent, onePercentOfEpoch, sortitionWeightOf } from '../protocol/silence.ts'
 import type { LoadedPolicy, Policies } from '../reader/policies.ts'
 import type { ProviderState, SystemState } from '../reader/provider-states.ts'
@@ -114,8 +114,7 @@ export type Moment = NonNullable<RoundRecord['between']>[number]
 type FastUpdates = NonNullable<RoundRecord['fastUpdates']>
 
 /**
- * The parts of an observation that only watched providers have. Long because each part takes a few lines
- * and all share one input.
+ * The parts of an observation that only watched providers have.
  */
 export function partsOf(
   { state, policies, owners }: Going,
@@ -142,52 +141,18 @@ export function partsOf(
     state.polls[nodeId] ??= { polls: 0, connectedPolls: 0, absentPolls: 0, endsAt: null }
   }
   const nodes = takePolls(state, nodeIds)?.filter(({ polls, isListed }) => polls > 0 || !isListed)
-  const isMember = (one: LoadedPolicy) => one.providers.some((provider) => provider.voter === voter)
   const registration = registrationOf({ state, policies }, voter, { nowSeconds, known, policy })
-  const missed = state.registrationMoments[voter]
-  const between: Moment[] = [
-    ...(peak === undefined ? [] : [peak]),
-    ...(missed === undefined || missed.epoch !== registration?.epoch
-      ? []
-      : [
-          {
-            block: missed.block - 1,
-            at: missed.at,
-            registration: { ...registration, isRegistered: false, isClosed: false },
-          },
-        ]),
-  ]
+  const between = momentsOf(state.registrationMoments[voter], registration, peak)
   return {
-    ...(member && {
-      addresses: {
-        submit: member.submit,
-        submitSignatures: member.submitSignatures,
-        signingPolicy: member.signingPolicy,
-      },
-    }),
+    ...(member && { addresses: addressesOf(member) }),
     ...(policy && {
       policy: {
-        current: {
-          epoch: policy.rewardEpoch,
-          isMember: isMember(policy),
-          voters: policy.providers.length,
-          startRound: policy.startRound,
-          startsAt: roundStart(policies.clock, policy.startRound),
-        },
-        next:
-          next === undefined
-            ? null
-            : {
-                epoch: next.rewardEpoch,
-                isMember: isMember(next),
-                voters: next.providers.length,
-                startRound: next.startRound,
-                startsAt: roundStart(policies.clock, next.startRound),
-              },
+        current: membershipIn(policy, voter, policies),
+        next: next === undefined ? null : membershipIn(next, voter, policies),
       },
     }),
     ...(registration && { registration }),
-    ...(between.length > 0 && { between: between.toSorted((a, b) => a.block - b.block) }),
+    ...(between.length > 0 && { between }),
     ...(transactions.length > 0 && { transactions }),
     ...(known !== undefined && {
       balances: [...known.balancesWei].map(([address, wei]) => ({
@@ -205,6 +170,41 @@ export function partsOf(
       },
     }),
   }
+}
+
+/** The stored addresses of a member of a policy. */
+function addressesOf({ submit, submitSignatures, signingPolicy }: PolicyProvider) {
+  return { submit, submitSignatures, signingPolicy }
+}
+
+/** A provider's membership in a signing policy. */
+function membershipIn(
+  { rewardEpoch, providers, startRound }: LoadedPolicy,
+  voter: Address,
+  { clock }: Policies,
+) {
+  return {
+    epoch: rewardEpoch,
+    isMember: providers.some((provider) => provider.voter === voter),
+    voters: providers.length,
+    startRound,
+    startsAt: roundStart(clock, startRound),
+  }
+}
+
+/** States in blocks before a registration or the end of a silence, oldest first. */
+function momentsOf(
+  missed: CarriedState['registrationMoments'][Address] | undefined,
+  registration: RoundRecord['registration'],
+  peak: Moment | undefined,
+): Moment[] {
+  if (missed === undefined || missed.epoch !== registration?.epoch) return peak ? [peak] : []
+  const before = {
+    block: missed.block - 1,
+    at: missed.at,
+    registration: { ...registration, isRegistered: false, isClosed: false },
+  }
+  return [...(peak ? [peak] : []), before].toSorted((a, b) => a.block - b.block)
 }
 
 /**

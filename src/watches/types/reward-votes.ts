@@ -239,15 +239,8 @@ function stepEpoch(
     events.add(event)
     return stage
   }
-  /** Whether it was concluded before the first observation, even if it could not be read then. */
-  const isPast = (kind: Kind): boolean => {
-    if (isFirst || firstAt === null) return isFirst
-    const { concludedAt } = epoch[kind]
-    if (concludedAt !== null) return concludedAt <= firstAt
-    // The end of an uptime vote is not always known: a vote whose epoch ended before and that was never
-    // seen open counts as past.
-    return before === undefined && endedAt <= firstAt
-  }
+  const isPast = (kind: Kind) =>
+    isFirst || wasConcluded(epoch, kind, { firstAt, isKnown: before !== undefined })
   const nextUptime = nextStage(state.uptime, epoch.uptime, isPast('uptime'), (stage) =>
     stage === 'waiting' && epoch.uptime.openedAt !== null && since(endedAt, at) >= OPEN_MS
       ? 'open'
@@ -280,6 +273,20 @@ function stepEpoch(
       return event === undefined ? [] : [{ kind, epoch, event }]
     }),
   }
+}
+
+/** Whether a vote was concluded before the first observation, even if it could not be read then. */
+function wasConcluded(
+  epoch: Epoch,
+  kind: Kind,
+  { firstAt, isKnown }: { readonly firstAt: Date | null; readonly isKnown: boolean },
+): boolean {
+  if (firstAt === null) return false
+  const { concludedAt } = epoch[kind]
+  if (concludedAt !== null) return concludedAt <= firstAt
+  // The end of an uptime vote is not always known: a vote whose epoch ended before and that was never
+  // seen open counts as past.
+  return !isKnown && epoch.endedAt <= firstAt
 }
 
 function nextStage(

@@ -11,6 +11,7 @@ import { Address, Instant, type JsonObject } from '#src/kernel/units.ts'
 import {
   defineSignal,
   type Evaluation,
+  type Firing,
   type Parameter,
   type ParameterValues,
   type Signal,
@@ -151,15 +152,8 @@ function judge(
   }
   if (check.verdict === 'good') {
     const state = { ...INITIAL, lastRound: round }
-    if (!previous.isBroken) return { state, phase: 'ok', streak: 0, firings: [] }
-    const data: JsonObject = {
-      ...commonData(one, observation),
-      since: instant(startsAt),
-      missedRounds: previous.missed,
-      gapSeconds: startsAt - (previous.firstAt ?? startsAt),
-    }
-    const firing = { event: `fsp.${one.id}.recovered`, severity: 'info', data } as const
-    return { state, phase: 'ok', streak: 0, firings: [firing] }
+    const firings = previous.isBroken ? [recoveryOf(one, previous, observation)] : []
+    return { state, phase: 'ok', streak: 0, firings }
   }
   const streak = follows ? previous.streak + 1 : 1
   const firstRound = previous.firstRound ?? round
@@ -186,6 +180,22 @@ function judge(
     ...check.values,
   }
   return { state, phase: 'firing', streak, firings: [{ event: `fsp.${one.id}`, severity, data }] }
+}
+
+/** The recovery of a streak with the first good round. */
+function recoveryOf(
+  signal: RoundSignal,
+  { missed, firstAt }: StreakState,
+  observation: ProviderObservation,
+): Firing {
+  const { startsAt } = observation
+  const data: JsonObject = {
+    ...commonData(signal, observation),
+    since: instant(startsAt),
+    missedRounds: missed,
+    gapSeconds: startsAt - (firstAt ?? startsAt),
+  }
+  return { event: `fsp.${signal.id}.recovered`, severity: 'info', data }
 }
 
 function combined(

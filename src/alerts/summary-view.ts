@@ -1,0 +1,116 @@
+/** Texts, order and period of a summary. Pure. */
+import { alertsOfTheDay, packed } from '#src/actions/codec.ts'
+import type { EnvelopeMessage, MessageButton } from '#src/channels/define.ts'
+import { formatDateTime, formatTime } from '#src/i18n/format.ts'
+import type { Translate } from '#src/i18n/translate.ts'
+import { DAY_MS } from '#src/kernel/durations.ts'
+import type { Settings } from '#src/recipients/settings.ts'
+import { digestPeriodAt, type Period, quietPeriodAt } from '#src/recipients/timing.ts'
+import type { DeferredCounts } from './deferred-store.ts'
+import type { Reader } from './render.ts'
+
+/** Reason of the deferral, which the title states. */
+export type Reason = 'quiet' | 'digest' | 'muted'
+
+export const GLYPHS: Readonly<Record<Reason, string>> = { quiet: '☀️', digest: '🗂', muted: '🔕' }
+
+/** The message whose page a summary links to. */
+export function newest(messages: readonly EnvelopeMessage[]): EnvelopeMessage | undefined {
+  return messages.toSorted((a, b) => a.firedAt.localeCompare(b.firedAt)).at(-1)
+}
+
+/** Sorts open alerts first, then by time; a digest groups the alerts of one watch. */
+export function inOrder(
+  messages: readonly EnvelopeMessage[],
+  firing: ReadonlySet<number | null>,
+  byWatch: boolean,
+): readonly EnvelopeMessage[] {
+  const isFiring = ({ alertId }: EnvelopeMessage) => alertId !== null && firing.has(alertId)
+  const place = new Map<number | null, number>()
+  for (const { watchId } of messages) place.set(watchId, place.get(watchId) ?? place.size)
+  const watch = ({ watchId }: EnvelopeMessage) => (byWatch ? (place.get(watchId) ?? 0) : 0)
+  return messages.toSorted(
+    (a, b) => Number(isFiring(b)) - Number(isFiring(a)) || watch(a) - watch(b),
+  )
+}
+
+/** Title and body of a summary. */
+export function wording(
+  t: Translate,
+  about: {
+    readonly reason: Reason
+    readonly period: Period
+    readonly counts: DeferredCounts
+    readonly reader: Reader
+  },
+): Pick<EnvelopeMessage, 'title' | 'body'> {
+  const { reason } = about
+  const { alerts: count, recovered: over } = about.counts
+  const period = periodText(t, about.period, about.reader)
+  const counted = t('units:alerts', { count })
+  return {
+    title:
+      reason === 'digest'
+        ? t('messages:summary.digest', { period, count })
+        : t(`messages:summary.${reason}`, { period }),
+    body:
+      over === 0
+        ? t('messages:summary.count', { alerts: counted })
+        : t('messages:summary.countRecovered', { alerts: counted, count: over }),
+  }
+}
+
+/** A period as times of day; with dates if it is longer than a day. */
+function periodText(t: Translate, { from, to }: Period, { timezone }: Reader): string {
+  const isShort = to.getTime() - from.getTime() < DAY_MS
+  const text = (at: Date) =>
+    isShort
+      ? formatTime(at, t.locale, timezone)
+      : formatDateTime(at, t.locale, timezone, { offset: false, year: false })
+  return t('messages:summary.period', { from: text(from), to: text(to) })
+}
+
+/** Input for the reason of the deferral and its period. */
+interface DeferredAlerts {
+  readonly settings: Settings
+  readonly wakes: Date | null
+  /** Time of the first firing. */
+  readonly firstAt: Date
+  readonly now: Date
+}
+
+/** The reason of the deferral: the mute, quiet hours or digest that ended last. */
+export function reasonOf({ settings, wakes, firstAt, now }: DeferredAlerts): Reason {
+  // The mute ended last, so it is the reason.
+  if (wakes !== null && wakes <= now && wakes > firstAt) return 'muted'
+  return settings.digest === 'off' ? 'quiet' : 'digest'
+}
+
+/** The period of a summary: the quiet hours, up to the time of the digest, or since the first message. */
+export function periodOf(
+  reason: Reason,
+  about: DeferredAlerts & { readonly lastAt: Date; readonly timezone: string },
+): Period {
+  const { settings, timezone, wakes, now } = about
+  const first = about.firstAt < now ? about.firstAt : now
+  const last = about.lastAt > first ? about.lastAt : first
+  if (reason === 'muted') return { from: first, to: wakes ?? now }
+  const { digest, digestAt, quietHours } = settings
+  if (reason === 'digest' && digest !== 'off') {
+    const around = (at: Date) => digestPeriodAt(digest, digestAt, timezone, at)
+    const end = around(new Date(now.getTime() - 1))
+    const to = end.to <= now ? end.to : end.from
+    return { from: around(first).from, to: to > last ? to : now }
+  }
+  const quiet = quietPeriodAt(quietHours, timezone, first)
+  return { from: quiet?.from ?? first, to: quietPeriodAt(quietHours, timezone, last)?.to ?? now }
+}
+
+/** Buttons: the list of the day's alerts, and the settings of the deferral. */
+export function buttons(t: Translate, reason: Reason): readonly (readonly MessageButton[])[] {
+  const second =
+    reason === 'digest'
+      ? { label: t('messages:button.settings'), act: packed('settings') }
+      : { label: t('messages:button.menu'), act: packed('home') }
+  return [[{ label: t('messages:button.open'), act: alertsOfTheDay() }], [second]]
+}
