@@ -53,6 +53,7 @@ const FORBIDDEN: readonly (readonly [string, RegExp, RegExp])[] = [
 ]
 
 const LINES_MAX = 400
+const FUNCTION_LINES_MAX = 60
 
 interface Source {
   readonly path: string
@@ -161,8 +162,21 @@ describe('the source tree', () => {
 
   test(`has no file above ${LINES_MAX} lines`, () => {
     const wrong = sources
-      .filter(({ text }) => text.split('\n').length > LINES_MAX)
+      .filter(({ text }) => text.trimEnd().split('\n').length > LINES_MAX)
       .map(({ path }) => path)
+    expect(wrong).toEqual([])
+  })
+
+  test(`says why a function has more than ${FUNCTION_LINES_MAX} lines`, () => {
+    const wrong = sources
+      .filter(({ path }) => !path.startsWith('sandbox/'))
+      .flatMap(({ path, text }) =>
+        longFunctions(text)
+          .filter(
+            ({ docstring }) => !/\bLong because /.test(docstring.replaceAll(/\s+\*?\s*/g, ' ')),
+          )
+          .map(({ name, lines }) => `${path} ${name}: ${lines} lines`),
+      )
     expect(wrong).toEqual([])
   })
 
@@ -173,3 +187,18 @@ describe('the source tree', () => {
     expect(wrong.map(({ path }) => path)).toEqual([])
   })
 })
+
+/** Function declarations above the limit, with the comment directly before them. */
+function longFunctions(text: string) {
+  const lines = text.split('\n')
+  return lines.flatMap((line, start) => {
+    const [, indent, name] = /^(\s*)(?:export )?(?:async )?function\*? (\w+)/.exec(line) ?? []
+    if (indent === undefined || name === undefined) return []
+    const end = lines.indexOf(`${indent}}`, start)
+    const length = end - start + 1
+    if (length <= FUNCTION_LINES_MAX) return []
+    const [docstring = ''] =
+      /\/\*\*(?:(?!\*\/)[\s\S])*\*\/\s*$/.exec(lines.slice(0, start).join('\n')) ?? []
+    return [{ name, lines: length, docstring }]
+  })
+}

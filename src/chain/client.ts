@@ -51,7 +51,10 @@ const VERIFICATIONS = { atOnce: 3, waitingMax: 12 } as const
 const REMEMBERED_TOKENS_MAX = 10_000
 const NATIVE_ASSET: AssetInfo = { symbol: 'FLR', decimals: NATIVE_DECIMALS }
 
-/** Creates the client of a chain over JSON-RPC. It connects with the first request. */
+/**
+ * Creates the client of a chain over JSON-RPC. It connects with the first request. Long because it
+ * assembles every method of the client from its readers.
+ */
 export function createChain({
   rpcUrls,
   chainId,

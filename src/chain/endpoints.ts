@@ -106,7 +106,10 @@ const REST_MS = 30_000
 const CHECK_MS = HOUR_MS
 const RETRY_AFTER_SECONDS = 10
 
-/** Creates the endpoints; connects with the first request. */
+/**
+ * Creates the endpoints; connects with the first request. Long because its four ways of asking share the
+ * health of the endpoints.
+ */
 export function createEndpoints({
   rpcUrls,
   chainId,

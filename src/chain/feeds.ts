@@ -46,7 +46,10 @@ const APART_AT_ONCE = 4
 /** The last second of the year 9999; a later value is not a time. */
 const SECONDS_MAX = 253_402_300_799n
 
-/** Creates a reader of prices from FtsoV2, which it finds through the contract registry. */
+/**
+ * Creates a reader of prices from FtsoV2, which it finds through the contract registry. Long because
+ * reading one, listing all and reading several share the list of feeds and the failing ones.
+ */
 export function createFeeds({ endpoints, contracts, clock, log }: FeedSource): Feeds {
   const silent = new Set<FeedName>()
   /**

@@ -39,7 +39,10 @@ const BYTES_MAX = 32 * 1024 * 1024
 /** Upper limit of the URLs whose version is remembered. */
 const TAGS_MAX = 100
 
-/** Creates a reader of publications at URLs the operator configured. */
+/**
+ * Creates a reader of publications at URLs the operator configured. Long because fetching and reading
+ * share the versions and the failing addresses.
+ */
 export function createPublished({
   log,
   timeoutMs = TIMEOUT_MS,

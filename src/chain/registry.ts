@@ -45,7 +45,10 @@ const KEPT_MS = 10 * MINUTE_MS
 /** Time for which the cached entries are used after an empty answer. */
 const DOUBTED_MS = 60_000
 
-/** Creates lookups in the FlareContractRegistry, whose entries are read in one request. */
+/**
+ * Creates lookups in the FlareContractRegistry, whose entries are read in one request. Long because lookup,
+ * refresh and the handling of empty answers share the known addresses.
+ */
 export function createContractAddresses({
   registry,
   endpointCount,

@@ -73,7 +73,10 @@ export interface MailPieces {
   }): string
 }
 
-/** The pieces for a reader's language and writing direction. */
+/**
+ * The pieces for a reader's language and writing direction. Long because it is the markup of all parts of a
+ * mail, which share fonts and directions.
+ */
 export function mailPieces(locale: Locale): MailPieces {
   const direction = directionOf(locale)
   const start = direction === 'rtl' ? 'right' : 'left'

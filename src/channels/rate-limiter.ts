@@ -53,7 +53,9 @@ interface Waiter {
 /** A key is forgotten when nothing holds it back any more; so many are kept before looking. */
 const KEYS_KEPT = 1000
 
-/** A pace inside this process. */
+/**
+ * A pace inside this process. Long because waiting, sending and cleaning up share the state of the keys.
+ */
 export function createRateLimiter({
   allMs,
   keyMs,

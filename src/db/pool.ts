@@ -52,7 +52,10 @@ interface PoolOptions {
   readonly settings?: Readonly<Record<string, string | number>>
 }
 
-/** Creates a pool whose connections have the settings, parsers and serializers of `base`. */
+/**
+ * Creates a pool whose connections have the settings, parsers and serializers of `base`. Long because
+ * opening, handing out and closing share the pool's connections and waiters.
+ */
 export function createPool(base: Sql, options: PoolOptions): Pool {
   const slots = new Set<Slot>()
   const free: { readonly slot: Slot; readonly idleTimer: NodeJS.Timeout }[] = []

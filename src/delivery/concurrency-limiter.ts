@@ -110,7 +110,8 @@ interface Counts {
 }
 
 /**
- * The empty partitions of a channel.
+ * The empty partitions of a channel. Long because acquiring, releasing and adapting share the counts of the
+ * partitions and groups.
  *
  * @param groupsOf what partitions have in common with others: registrable domain, addresses
  */

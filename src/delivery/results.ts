@@ -30,7 +30,7 @@ export interface Results {
 }
 
 /**
- * Results with nothing in them.
+ * Results with nothing in them. Long because collecting, writing and retrying share the pending results.
  *
  * @param on `recorded`: after each record; `letGo`: of every result that is written, or given up
  */

@@ -61,7 +61,10 @@ export interface Worker {
   finish(): Promise<void>
 }
 
-/** A worker of a channel with nothing to do yet. */
+/**
+ * A worker of a channel with nothing to do yet. Long because claiming, sending, recording and stopping
+ * share the worker's queues and timers.
+ */
 export function createWorker(
   given: WorkerDeps,
   channel: ServiceChannel,

@@ -63,7 +63,7 @@ export interface Notices {
   topicGone(tx: Db, gone: TopicGone): Promise<void>
 }
 
-/** Creates the notices of a running service. */
+/** Creates the notices of a running service. Long because it has one listener for each kind of event. */
 export function createNotices(deps: NoticeDeps): Notices {
   return {
     async slotsEnd(tx, { wallet, id, term, slotsLeft, quantity, endsAt, renewal, at }) {

@@ -55,7 +55,7 @@ interface Taken<Item, Result> {
   readonly entries: readonly [Entry<Item, Result>, ...Entry<Item, Result>[]]
 }
 
-/** Creates an empty batcher. */
+/** Creates an empty batcher. Long because adding, batching and finishing share the queues. */
 export function createBatcher<Item, Result extends object>(
   options: BatcherOptions<Item, Result>,
 ): Batcher<Item, Result> {

@@ -63,7 +63,8 @@ interface FoundRow extends Record<string, unknown> {
 
 /**
  * Settles rows in one statement. For each row: finds the wallet by the token, takes free calls while there
- * are any, and pays the rest as far as the balance allows, with one ledger entry per paid call.
+ * are any, and pays the rest as far as the balance allows, with one ledger entry per paid call. Long
+ * because it is a single SQL statement.
  *
  * An account is locked before it is read, so free calls and credits are taken once, whatever runs
  * concurrently. With `isPatient` the statement waits for locked accounts, otherwise it skips them. Of two

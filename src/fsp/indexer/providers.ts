@@ -39,6 +39,7 @@ interface Calculation {
 
 /**
  * Creates the facts about providers: registration from the chain, eligibility from the stored publications.
+ * Long because registration, eligibility and names share the newest calculation and the doubts.
  */
 export function createProviderFacts({ db, chain }: { readonly db: Db; readonly chain: FspChain }) {
   /** Time since which a registration is missing without confirmation by every endpoint. */

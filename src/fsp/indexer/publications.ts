@@ -71,7 +71,10 @@ const POLLS_KEPT_MS = DAY_MS
 /** Claims read before control returns to the event loop. */
 const CLAIMS_PER_TURN = 1000
 
-/** Creates the fetcher of publications. At most one fetch of each kind is in progress. */
+/**
+ * Creates the fetcher of publications. At most one fetch of each kind is in progress. Long because the
+ * kinds of publications share their schedules and the fetches in progress.
+ */
 export function createPublicationKeeper(source: PublicationSource): PublicationKeeper {
   const { db, chain, clock, log, published, datasetUrl, rewardDataUrls, pChain } = source
   const passesPace = createPace(clock, PASSES_EVERY_MS)

@@ -33,7 +33,10 @@ const GRACE_SECONDS = DAY_SECONDS
 /** Number of reward epochs in the 90 days after which rewards expire. */
 const EPOCHS_KEPT = 26
 
-/** Creates the facts about own rewards: published minus claimed. */
+/**
+ * Creates the facts about own rewards: published minus claimed. Long because learning and reading rewards
+ * share the time of the last look.
+ */
 export function createRewardFacts({
   db,
   chain,

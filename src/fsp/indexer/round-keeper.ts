@@ -20,7 +20,10 @@ export interface RoundKeeper {
   advance(tip: BlockRef, signal: AbortSignal, fence?: Fence): Promise<void>
 }
 
-/** Creates a reader that continues where the last process stopped. */
+/**
+ * Creates a reader that continues where the last process stopped. Long because reading and resuming share
+ * the session.
+ */
 export function createRoundKeeper(source: RoundSource): RoundKeeper {
   const { db, chain, clock, log } = source
   const rewards = createRewardFacts(source)

@@ -62,7 +62,10 @@ const STEPS_PER_LOOK = 40
 /** Retention of signatures, in reward epochs. */
 const EPOCHS_KEPT = 6
 
-/** Creates the reader of votes: results from the contract, signers of an open vote from events. */
+/**
+ * Creates the reader of votes: results from the contract, signers of an open vote from events. Long because
+ * reading, completing and judging votes share the caches of concluded ones.
+ */
 export function createVoteFacts({
   db,
   chain,

@@ -38,7 +38,8 @@ export interface RoundCollector {
 }
 
 /**
- * Sorts blocks into voting rounds and returns each round when it is over.
+ * Sorts blocks into voting rounds and returns each round when it is over. Long because its inner functions
+ * share the open rounds.
  *
  * Only complete rounds are returned: not those with a block missing or uncertain, nor those in which the
  * chain halted. Holds two to three rounds at a time.

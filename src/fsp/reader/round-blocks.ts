@@ -38,7 +38,10 @@ export interface BlockReader {
   ): Promise<{ readonly blocks: readonly ProtocolBlock[]; readonly upTo: number }>
 }
 
-/** Creates a block reader; it finds the contracts through the registry. */
+/**
+ * Creates a block reader; it finds the contracts through the registry. Long because a block is assembled
+ * from transactions, events and calls in one pass.
+ */
 export function createBlockReader(source: ChainAccess): BlockReader {
   const { endpoints, contracts } = source
   const readCalls = createCallReader(endpoints)

@@ -54,7 +54,10 @@ export type CallReader = (
   signal: AbortSignal | undefined,
 ) => Promise<readonly ProtocolCall[]>
 
-/** Creates a reader of receipts and of the reasons of failed calls, each from an endpoint that has them. */
+/**
+ * Creates a reader of receipts and of the reasons of failed calls, each from an endpoint that has them.
+ * Long because receipts, reasons and replays share what is known of the endpoints' methods.
+ */
 export function createCallReader(endpoints: Endpoints): CallReader {
   /** URLs of endpoints without `eth_getBlockReceipts`. */
   const withoutBlockReceipts = new Set<string>()

@@ -102,7 +102,10 @@ const TOPICS: Readonly<Record<VoteKind, Hash>> = {
   ),
 }
 
-/** Creates a reader of the signing protocol; it finds the contracts through the registry. */
+/**
+ * Creates a reader of the signing protocol; it finds the contracts through the registry. Long because each
+ * view of the protocol shares the lookup of the contracts and their generations.
+ */
 export function createSigningProtocol(source: ChainAccess): SigningProtocol {
   const { endpoints, contracts, multicallAddress } = source
   let lastEpoch: number | undefined

@@ -34,7 +34,10 @@ const FORMER_GRADE = 0
 /** Additional retention, because the chain's clock may be behind the service's. */
 const SPARE_MS = HOUR_MS
 
-/** Creates the store of prices, which finds the oldest of a window. */
+/**
+ * Creates the store of prices, which finds the oldest of a window. Long because reading and storing share
+ * the last readings.
+ */
 export function createFeedFacts({
   db,
   chain,
