@@ -5,8 +5,9 @@
  */
 import type { z } from 'zod'
 import { DAY_MS } from '#src/kernel/durations.ts'
+import type { Rows } from '#src/telegram/buttons.ts'
 import { withRefusal } from '../views/notices.ts'
-import type { Rows, View } from '../views/view.ts'
+import type { View } from '../views/view.ts'
 import type { BotContext } from './context.ts'
 import { findQuestion, type Place, putQuestion, type QuestionRow } from './session-store.ts'
 import { show } from './show.ts'

@@ -1,12 +1,13 @@
 import { GrammyError } from 'grammy'
 import type { InlineKeyboardMarkup } from 'grammy/types'
-import { plainOf } from '#src/channels/telegram-html.ts'
 import { hasMessage } from '#src/delivery/service.ts'
 import { coverConnectMessage } from '#src/recipients/connect.ts'
 import { describe } from '#src/telegram/api.ts'
+import { type Button, markupOf, type Rows } from '#src/telegram/buttons.ts'
 import { type EditVerdict, verdictOf } from '#src/telegram/errors.ts'
+import { plainOf } from '#src/telegram/text.ts'
 import { WARNING } from '../views/notices.ts'
-import type { Button, Rows, View } from '../views/view.ts'
+import type { View } from '../views/view.ts'
 import type { BotContext } from './context.ts'
 import { isHandled } from './handled.ts'
 import { deleteLive } from './live-store.ts'
@@ -287,25 +288,7 @@ function simplerForm(form: Form, verdict: EditVerdict): Form | undefined {
   }
 }
 
-/** Rows of buttons as Telegram takes them, without those that lead nowhere. */
+/** Rows of buttons as Telegram takes them, without those that nobody handles. */
 export function keyboard(rows: Rows): InlineKeyboardMarkup {
-  const leading = rows.map((row) => row.filter((one) => !('data' in one) || isHandled(one.data)))
-  return {
-    inline_keyboard: leading
-      .filter((row) => row.length > 0)
-      .map((row) =>
-        row.map((button) => ({
-          text: button.label,
-          ...(button.style !== undefined && { style: button.style }),
-          ...actionOf(button),
-        })),
-      ),
-  }
-}
-
-function actionOf(button: Button) {
-  if ('data' in button) return { callback_data: button.data }
-  if ('url' in button) return { url: button.url }
-  if ('copy' in button) return { copy_text: { text: button.copy } }
-  return { switch_inline_query: button.share }
+  return markupOf(rows.map((row) => row.filter((one) => !('data' in one) || isHandled(one.data))))
 }

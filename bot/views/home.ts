@@ -4,22 +4,14 @@ import { formatDate, formatList } from '#src/i18n/format.ts'
 import { isolate } from '#src/i18n/isolates.ts'
 import { builtKey, type Translate, typed } from '#src/i18n/translate.ts'
 import { LOCALE_NAMES, type Locale } from '#src/kernel/locale.ts'
+import type { Button, Rows } from '#src/telegram/buttons.ts'
 import type { Watch } from '#src/watches/model.ts'
 import { type TrialOffer, trialText } from '../features/connect/view.ts'
 import { exampleStart } from '../features/example/view.ts'
 import { type TopicPlace, topicLine } from '../features/topic/view.ts'
 import type { SlotUse } from './slot-use.ts'
 import { nearTime } from './time.ts'
-import {
-  act,
-  type Button,
-  deepLink,
-  type Reader,
-  type Rows,
-  screen,
-  type View,
-  walletName,
-} from './view.ts'
+import { act, deepLink, type Reader, screen, type View, walletName } from './view.ts'
 import { GLYPHS, WATCH_STATUSES, watchStatusOf, worstGlyph } from './watch-state.ts'
 
 /** Button to the choice of languages, labelled in the reader's own. */

@@ -1,17 +1,9 @@
 import { packed } from '#src/actions/codec.ts'
 import { escapeHtml, id, type Translate } from '#src/i18n/translate.ts'
 import type { Address } from '#src/kernel/units.ts'
+import type { Button, Rows } from '#src/telegram/buttons.ts'
 import { listData, USUAL_FILTER } from '../features/alerts/filter-view.ts'
-import {
-  act,
-  type Button,
-  menuButton,
-  type Reader,
-  type Rows,
-  screen,
-  type View,
-  wholeAddress,
-} from './view.ts'
+import { act, menuButton, type Reader, screen, type View, wholeAddress } from './view.ts'
 
 /** Answer to `/cancel` without a pending question. */
 export function nothingOpen({ t }: Reader): View {

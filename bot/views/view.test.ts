@@ -1,6 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { type Button, labelWithName, layout, screen } from './view.ts'
+import { type Button, layout } from '#src/telegram/buttons.ts'
+import { labelWithName, screen } from './view.ts'
 
 const button = (label: string): Button => ({ label, data: '1:home' })
 const rowsOf = (...labels: readonly string[]) =>

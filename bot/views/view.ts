@@ -3,32 +3,8 @@ import { formatList, shortAddress } from '#src/i18n/format.ts'
 import { isolate, withoutDirections } from '#src/i18n/isolates.ts'
 import { escapeHtml, type Html, html, type Translate } from '#src/i18n/translate.ts'
 import type { Locale } from '#src/kernel/locale.ts'
-
-/** One button below a message. */
-export type Button = {
-  readonly label: string
-  readonly style?: 'primary' | 'danger'
-} & (
-  | {
-      /** Data of its press, encoded by `packed`. */
-      readonly data: string
-    }
-  | {
-      /** Opens a page. Only reachable hosts, see `isOpenLink`. */
-      readonly url: string
-    }
-  | {
-      /** Text to copy, at most 256 characters. */
-      readonly copy: string
-    }
-  | {
-      /** Inline query to share into a chat that the person chooses. */
-      readonly share: string
-    }
-)
-
-/** Rows of buttons. */
-export type Rows = readonly (readonly Button[])[]
+import { type Button, LABEL_BUDGETS, labelWidth, layout, type Rows } from '#src/telegram/buttons.ts'
+import { botLink } from '#src/telegram/links.ts'
 
 /** One screen: text in Telegram's HTML, and rows of buttons. */
 export interface View {
@@ -60,59 +36,15 @@ export function screen(lines: readonly (string | undefined)[], rows: Rows = []):
   return { html: text.toWellFormed(), rows: layout(rows) }
 }
 
-/**
- * Upper limit of a label's width by number of buttons in its row, starting with one; measured by
- * `labelWidth`.
- */
-const LABEL_BUDGETS = [24, 16, 10] as const
 /** Upper limit of the graphemes of a name in a label: the length of `WFLR · 0x3f12…A91c`. */
 const NAME_GRAPHEMES_MAX = 18
-
-/**
- * Arranges rows: three, two or one button each, in the given order. A label that is too long for its row
- * moves its buttons to wider ones.
- */
-export function layout(drawn: Rows): Rows {
-  return drawn.flatMap((row) => {
-    const rows: Button[][] = []
-    let rest = row.map((button) => ({ ...button, label: shortened(button.label) }))
-    while (rest.length > 0) {
-      const count = [3, 2].find((size) => fits(rest.slice(0, size), size)) ?? 1
-      rows.push(rest.slice(0, count))
-      rest = rest.slice(count)
-    }
-    return rows
-  })
-}
-
-/** Width of a label: the number of code points with a width of their own. */
-export function labelWidth(label: string): number {
-  return [...label.replace(/[\u061c\u200e\u200f\u2066-\u2069\p{Mn}]/gu, '')].length
-}
-
-/** Shortens a label to a row of its own. */
-function shortened(label: string): string {
-  const [most] = LABEL_BUDGETS
-  if (labelWidth(label) <= most) return label
-  let kept = ''
-  for (const { segment } of new Intl.Segmenter('en').segment(label)) {
-    if (labelWidth(kept + segment) >= most) break
-    kept += segment
-  }
-  return `${kept.trimEnd()}…`
-}
-
-function fits(buttons: readonly Button[], size: number): boolean {
-  const budget = LABEL_BUDGETS[size - 1] ?? 0
-  return buttons.length === size && buttons.every(({ label }) => labelWidth(label) <= budget)
-}
 
 /**
  * A link into the private chat with the bot.
  * @param payload start parameter
  */
 export function deepLink({ bot }: Pick<Reader, 'bot'>, payload: string): string {
-  return `https://t.me/${bot}?start=${payload}`
+  return botLink(bot, payload)
 }
 
 /** Buttons in rows of at most `size`. */

@@ -6,17 +6,8 @@ import { formatTime } from '#src/i18n/format.ts'
 import { builtKey, type Translate } from '#src/i18n/translate.ts'
 import { cityOf, findZones, modernZone, ZONE_NAMES } from '#src/i18n/zones.ts'
 import type { Locale } from '#src/kernel/locale.ts'
-import {
-  act,
-  type Button,
-  back,
-  inRows,
-  pageRow,
-  type Reader,
-  type Rows,
-  screen,
-  type View,
-} from './view.ts'
+import type { Button, Rows } from '#src/telegram/buttons.ts'
+import { act, back, inRows, pageRow, type Reader, screen, type View } from './view.ts'
 
 /** Regions by short name, with the prefixes of their zones. */
 const REGIONS = {

@@ -3,11 +3,12 @@ import { describe, expect, test } from 'vitest'
 import { parseHtml } from '#sandbox/telegram/html.ts'
 import { translate } from '#src/i18n/translate.ts'
 import { LOCALES } from '#src/kernel/locale.ts'
+import { type Button, labelWidth } from '#src/telegram/buttons.ts'
+import { TEXT_MAX } from '#src/telegram/limits.ts'
 import { REGISTRY as WATCH_TYPES } from '#src/watches/types/index.ts'
 import { envelopeOf, HOSTILE_TEXTS } from '../../test/support/envelopes.ts'
 import type { Envelope, EnvelopeMessage, MessageField, MessageState } from './define.ts'
 import { type AlertViewOptions, alertView } from './telegram-alert.ts'
-import { TEXT_MAX } from './telegram-html.ts'
 
 const commit = {
   type: 'provider-fsp',
@@ -47,7 +48,7 @@ describe('an alert', () => {
   })
 
   test('cannot be muted until it recovers where nothing recovers', () => {
-    expect(JSON.stringify(alertView(envelopeOf()).keyboard)).not.toContain('alert.mute:3mv:rec')
+    expect(JSON.stringify(alertView(envelopeOf()).rows)).not.toContain('alert.mute:3mv:rec')
   })
 
   test('about credits begins with the way to get some', () => {
@@ -57,8 +58,8 @@ describe('an alert', () => {
       signal: 'credits-threshold',
       message: { event, severity: 'warning' },
     })
-    expect(alertView(envelope).keyboard[0]).toEqual([
-      { text: 'Top up', callback_data: '1:topup', style: 'primary' },
+    expect(alertView(envelope).rows[0]).toEqual([
+      { label: 'Top up', data: '1:topup', style: 'primary' },
     ])
   })
 
@@ -102,7 +103,7 @@ describe('an alert', () => {
       'Info · since 14:02:31\u00a0UTC+1',
     ])
     expect(view.html).not.toContain('#')
-    expect(view.keyboard).toHaveLength(1)
+    expect(view.rows).toHaveLength(1)
   })
 
   test('makes links of values that have one, but no code of links', () => {
@@ -121,10 +122,10 @@ describe('an alert', () => {
 
   test('gives the link as text where it cannot be on a button', () => {
     const message = { link: 'http://localhost:8080/a/x' }
-    const { html, keyboard } = alertView(envelopeOf({ message }))
+    const { html, rows } = alertView(envelopeOf({ message }))
     expect(html.endsWith('Details\nhttp://localhost:8080/a/x')).toBe(true)
-    expect(JSON.stringify(keyboard)).not.toContain('localhost')
-    expect(JSON.stringify(keyboard)).toContain('alert.ack')
+    expect(JSON.stringify(rows)).not.toContain('localhost')
+    expect(JSON.stringify(rows)).toContain('alert.ack')
   })
 
   test('shows six fields and says where the others are', () => {
@@ -193,7 +194,7 @@ describe('after a press', () => {
       const text = translate('en', key)
       expect(view.html).toMatch(/<blockquote expandable>[^<]+<\/blockquote>$/)
       expect(view.plain).toContain(text)
-      expect(view.keyboard.flat().map((button) => button.text)).toContain(label)
+      expect(view.rows.flat().map((button) => button.label)).toContain(label)
     }
     const { plain } = alertView(envelopeOf(commit), { help: 'why' })
     expect(plain).toContain(translate('en', 'signals:provider-fsp.ftso-commit.help.checked'))
@@ -219,7 +220,7 @@ describe('other messages', () => {
     } as const
     const view = alertView(envelopeOf({ ...commit, message }))
     expect(view.html).toMatch(/^🟢 .*\nRecovered · /)
-    expect(view.keyboard).toHaveLength(1)
+    expect(view.rows).toHaveLength(1)
   })
 
   test('a raised severity says so and has the buttons of an alert', () => {
@@ -445,16 +446,16 @@ describe('every view', () => {
           const view = alertView(envelope, state, options)
           expect(view.plain.length).toBeLessThanOrEqual(TEXT_MAX)
           expect(view.plain).toContain('b'.repeat(320))
-          for (const row of view.keyboard) {
+          for (const row of view.rows) {
             const budget = [24, 16, 10][row.length - 1] ?? 0
             for (const button of row) {
-              if (row.length > 1) expect([...button.text].length).toBeLessThanOrEqual(budget)
-              if ('callback_data' in button) {
-                expect(Buffer.byteLength(button.callback_data)).toBeLessThanOrEqual(64)
+              if (row.length > 1) expect(labelWidth(button.label)).toBeLessThanOrEqual(budget)
+              if ('data' in button) {
+                expect(Buffer.byteLength(button.data)).toBeLessThanOrEqual(64)
               }
             }
           }
-          expect(view.keyboard.length).toBeLessThanOrEqual(8)
+          expect(view.rows.length).toBeLessThanOrEqual(8)
         }
       }
     }
@@ -488,10 +489,10 @@ function itemOf(alertId: number, over: Partial<EnvelopeMessage>, second = 0): En
   }).message
 }
 
-function buttons({ keyboard }: ReturnType<typeof alertView>): string[][] {
-  return keyboard.map((row) =>
-    row.map((button) => `${button.text} ${'url' in button ? button.url : button.callback_data}`),
-  )
+function buttons({ rows }: ReturnType<typeof alertView>): string[][] {
+  const leadsTo = (button: Button) =>
+    'url' in button ? button.url : 'data' in button && button.data
+  return rows.map((row) => row.map((button) => `${button.label} ${leadsTo(button)}`))
 }
 
 function lineOf(plain: string): string {

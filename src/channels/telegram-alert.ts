@@ -1,10 +1,12 @@
 import { escapeHtml, translator } from '#src/i18n/translate.ts'
+import type { Rows } from '#src/telegram/buttons.ts'
+import { botLink } from '#src/telegram/links.ts'
 import { CARD_FIELDS_MAX, type Card, type CardItem, cardOf } from './card.ts'
 import type { Envelope, MessageState } from './define.ts'
 import { asFlapping } from './flapping.ts'
 import { asReminded } from './reminder.ts'
+import { buttonsOf } from './telegram-buttons.ts'
 import {
-  botLink,
   type ChatParts,
   type ChatReader,
   type ChatText,
@@ -12,12 +14,11 @@ import {
   chatText,
   fieldLine,
 } from './telegram-html.ts'
-import { type ChatKeyboard, keyboardOf } from './telegram-keyboard.ts'
 import { helpOf, isOpenLink, lineStart, written } from './wording.ts'
 
 /** How a message looks in a chat. */
 export interface AlertView extends ChatText {
-  readonly keyboard: ChatKeyboard
+  readonly rows: Rows
 }
 
 /** What became of a message, and which part of the help is open below it. */
@@ -40,16 +41,16 @@ export function alertView(
   options: AlertViewOptions = {},
 ): AlertView {
   const shown = asFlapping(asReminded(envelope, state), state)
-  const keyboard = keyboardOf(shown, state)
+  const rows = buttonsOf(shown, state)
   const { linksAsText = false } = options
   return {
     ...chatText(partsOf(shown, state, options)),
-    keyboard: linksAsText ? withoutLinks(keyboard) : keyboard,
+    rows: linksAsText ? withoutLinks(rows) : rows,
   }
 }
 
-function withoutLinks(keyboard: ChatKeyboard): ChatKeyboard {
-  return keyboard
+function withoutLinks(rows: Rows): Rows {
+  return rows
     .map((row) => row.filter((button) => !('url' in button)))
     .filter((row) => row.length > 0)
 }
@@ -118,7 +119,8 @@ function itemLine(
   { botUsername }: AlertViewOptions,
 ): string {
   const { alertId } = message
-  const target = alertId === null ? undefined : botLink(botUsername, `a${alertId}`)
+  const isLinked = alertId !== null && botUsername !== undefined
+  const target = isLinked ? botLink(botUsername, `a${alertId}`) : undefined
   const page = isOpenLink(message.link) ? escapeHtml(message.link) : undefined
   const href = target ?? page
   const linked = (shown: string) => (href === undefined ? shown : `<a href="${href}">${shown}</a>`)

@@ -8,6 +8,9 @@ import {
   translator,
   typed,
 } from '#src/i18n/translate.ts'
+import { TEXT_MAX } from '#src/telegram/limits.ts'
+import { botLink } from '#src/telegram/links.ts'
+import { plainOf } from '#src/telegram/text.ts'
 import type { Envelope, MessageField } from './define.ts'
 import { cut, isCode, isForeign, isOpenLink, type LineWriter, shownLabel } from './wording.ts'
 
@@ -16,9 +19,6 @@ export interface ChatText {
   readonly html: string
   readonly plain: string
 }
-
-/** Longest text of a message, in UTF-16 units after the markup is taken out. */
-export const TEXT_MAX = 4096
 
 /** A message in the order it is read. What ends in `Html` is markup whose values are escaped. */
 export interface ChatParts {
@@ -87,16 +87,6 @@ function compose(
   return { html: markup, plain: plainOf(markup) }
 }
 
-/** The text a reader sees of HTML that was written here. */
-export function plainOf(markup: string): string {
-  return markup
-    .replace(/<[^>]*>/g, '')
-    .replaceAll('&lt;', '<')
-    .replaceAll('&gt;', '>')
-    .replaceAll('&quot;', '"')
-    .replaceAll('&amp;', '&')
-}
-
 /** Who reads a message, and where. */
 export interface ChatReader {
   /** In a group every member has a clock of their own. */
@@ -117,7 +107,8 @@ export function chatLines(
     text: escapeHtml,
     watch: (label) => {
       const name = escapeHtml(withoutDirections(shownLabel(label)))
-      const link = watchId === null ? undefined : botLink(botUsername, `w${watchId}`)
+      const isLinked = watchId !== null && botUsername !== undefined
+      const link = isLinked ? botLink(botUsername, `w${watchId}`) : undefined
       return link === undefined
         ? typed(shownLabel(label))
         : typed(html(`<a href="${link}">${name}</a>`))
@@ -125,11 +116,6 @@ export function chatLines(
     time: (at, options) =>
       isGroup ? groupTime(at, locale, options) : formatTime(at, locale, timezone, options),
   }
-}
-
-/** A deep link to the bot; undefined while its name is not known. */
-export function botLink(username: string | undefined, start: string): string | undefined {
-  return username === undefined ? undefined : `https://t.me/${username}?start=${start}`
 }
 
 /** @see Bot API, HTML style: `tg-time` */

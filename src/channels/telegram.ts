@@ -1,7 +1,9 @@
 import type { Api } from 'grammy'
 import { z } from 'zod'
 import { SEVERITIES } from '#src/kernel/display-values.ts'
+import { markupOf } from '#src/telegram/buttons.ts'
 import { type EditVerdict, verdictOf } from '#src/telegram/errors.ts'
+import { ALL_MS, CHAT_MS, GROUP_WINDOW } from '#src/telegram/limits.ts'
 import {
   type Channel,
   type ChannelDefinition,
@@ -18,10 +20,6 @@ import { type AlertView, type AlertViewOptions, alertView } from './telegram-ale
 import { isSilent, worstOf } from './wording.ts'
 
 const TIMEOUT_MS = 15_000
-/** Telegram's limits: one message a second to a chat, 20 a minute to a group, 30 a second in all. */
-const CHAT_MS = 1000
-const GROUP_WINDOW = { count: 20, ms: 60_000 }
-const ALL_MS = 34
 /** Plain text, no links on buttons, no buttons, no topic, another chat: each once. */
 const FORMS_MAX = 6
 
@@ -225,12 +223,12 @@ async function tryForm(
   if (earlyMs !== undefined) throw floodError(earlyMs / 1000)
   const shown = view({ linksAsText: buttons !== 'all' })
   const either = asApiSignal(AbortSignal.any([signal, AbortSignal.timeout(timeoutMs)]))
-  const keyboard = buttons === 'none' ? [] : shown.keyboard
+  const rows = buttons === 'none' ? [] : shown.rows
   try {
     const messageId = await call({
       api,
       destination,
-      view: { ...shown, keyboard },
+      view: { ...shown, rows },
       isPlain,
       signal: either,
     })
@@ -264,7 +262,7 @@ async function sendMessage(
       ...(Number.isInteger(answered) && {
         reply_parameters: { message_id: answered, allow_sending_without_reply: true },
       }),
-      ...(view.keyboard.length === 0 ? {} : { reply_markup: markupOf(view) }),
+      ...(view.rows.length === 0 ? {} : { reply_markup: markupOf(view.rows) }),
       link_preview_options: { is_disabled: true },
       disable_notification: isSilent(envelope),
     },
@@ -283,16 +281,12 @@ async function editMessage(
     isPlain ? view.plain : view.html,
     {
       ...(isPlain ? {} : { parse_mode: 'HTML' as const }),
-      reply_markup: markupOf(view),
+      reply_markup: markupOf(view.rows),
       link_preview_options: { is_disabled: true },
     },
     signal,
   )
   return String(messageId)
-}
-
-function markupOf({ keyboard }: AlertView) {
-  return { inline_keyboard: keyboard.map((row) => row.map((button) => ({ ...button }))) }
 }
 
 /** grammY names the type of an older package; what Node makes has all of its members. */

@@ -3,6 +3,7 @@ import { SLOTS_MAX } from '#src/billing/price-list.ts'
 import type { MessageButton } from '#src/channels/define.ts'
 import { REGISTRY as CHANNELS } from '#src/channels/index.ts'
 import type { Translate } from '#src/i18n/translate.ts'
+import { botLink } from '#src/telegram/links.ts'
 import type { Notice } from './model.ts'
 
 /** Context of a button. */
@@ -49,7 +50,7 @@ export function buttonsOf(
     const label = t(`notices:button.${text}`)
     if (inChat || ofChat) return [{ label, act }]
     if (botUsername === undefined || start === undefined) return []
-    return [{ label, url: `https://t.me/${botUsername}?start=${start}` }]
+    return [{ label, url: botLink(botUsername, start) }]
   })
   return row.length === 0 ? [] : [row]
 }

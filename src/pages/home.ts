@@ -21,6 +21,7 @@ import { traceOf } from '#src/kernel/trace.ts'
 import type { App } from '#src/operations/define.ts'
 import { invoke } from '#src/operations/invoke.ts'
 import { getStats } from '#src/operations/stats.ts'
+import { botLink } from '#src/telegram/links.ts'
 import { REGISTRY } from '#src/watches/types/index.ts'
 import { sendPage } from './layout.ts'
 
@@ -66,7 +67,7 @@ async function readStats(app: App) {
 export function botUrl(app: App, start?: string): string | undefined {
   const bot = app.botUsername()
   if (bot === undefined) return undefined
-  return start === undefined ? `https://t.me/${bot}` : `https://t.me/${bot}?start=${start}`
+  return start === undefined ? `https://t.me/${bot}` : botLink(bot, start)
 }
 
 /** A sample message as people receive it. */

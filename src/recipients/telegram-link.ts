@@ -10,6 +10,7 @@ import type { Caller } from '#src/kernel/caller.ts'
 import type { Clock } from '#src/kernel/clock.ts'
 import { DAY_MS, MINUTE_MS } from '#src/kernel/durations.ts'
 import { AppError } from '#src/kernel/errors.ts'
+import { botLink } from '#src/telegram/links.ts'
 import { type ChatOwner, findLinked, type LinkedChat, type LinkingDeps, linkChat } from './chats.ts'
 import * as links from './link-store.ts'
 import { isGroup, makerOf } from './linked.ts'
@@ -62,7 +63,7 @@ export async function createTelegramLink(
     usedAt: null,
   })
   return {
-    url: `https://t.me/${bot}?start=${code}`,
+    url: botLink(bot, code),
     groupUrl: `https://t.me/${bot}?startgroup=${groupCode}`,
     expiresAt,
   }

@@ -1,8 +1,8 @@
 import { expect } from 'vitest'
 import { isHandled } from '#bot/core/handled.ts'
-import { labelWidth } from '#bot/views/view.ts'
 import type { ChatMessage } from '#sandbox/telegram/model.ts'
 import { unpacked, type Verb } from '#src/actions/codec.ts'
+import { labelWidth } from '#src/telegram/buttons.ts'
 import type { BotWorld, Chatting } from './bot.ts'
 
 const ROWS_MAX = 8

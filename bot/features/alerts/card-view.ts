@@ -3,12 +3,12 @@ import type { HelpPart } from '#src/actions/verbs.ts'
 import type { AlertCard } from '#src/alerts/card.ts'
 import type { Envelope } from '#src/channels/define.ts'
 import { type AlertViewState, alertView } from '#src/channels/telegram-alert.ts'
-import type { ChatKeyboard } from '#src/channels/telegram-keyboard.ts'
 import { cut, type HelpTopic } from '#src/channels/wording.ts'
 import type { DeliveryEntry } from '#src/delivery/model.ts'
 import { escapeHtml, hasText, id, type Translate, typed } from '#src/i18n/translate.ts'
+import type { Rows } from '#src/telegram/buttons.ts'
 import { clockTime, nearTime } from '../../views/time.ts'
-import { act, back, type Reader, type Rows, screen, type View } from '../../views/view.ts'
+import { act, back, type Reader, screen, type View } from '../../views/view.ts'
 import { listData, USUAL_FILTER } from './filter-view.ts'
 import { alertGlyph } from './list-view.ts'
 
@@ -22,22 +22,7 @@ export const HELP_TOPICS: Readonly<Record<HelpPart, HelpTopic>> = {
 /** A delivered message in its present state, in its original language. */
 export function deliveredMessage(reader: Reader, envelope: Envelope, state: AlertViewState): View {
   const { isGroup, bot } = reader
-  const view = alertView(envelope, state, { isGroup, botUsername: bot })
-  return { html: view.html, rows: rowsOf(view.keyboard) }
-}
-
-function rowsOf(keyboard: ChatKeyboard): Rows {
-  return keyboard.map((row) =>
-    row.map((button) =>
-      'url' in button
-        ? { label: button.text, url: button.url }
-        : {
-            label: button.text,
-            data: button.callback_data,
-            ...(button.style !== undefined && { style: button.style }),
-          },
-    ),
-  )
+  return alertView(envelope, state, { isGroup, botUsername: bot })
 }
 
 interface CardOptions {
@@ -60,7 +45,7 @@ export function alertCard(reader: Reader, card: AlertCard, options: CardOptions)
     now,
   })
   const params = { id: card.alert.id }
-  const rows = rowsOf(view.keyboard)
+  const { rows } = view
   const record = [
     ...(reader.isGroup
       ? []

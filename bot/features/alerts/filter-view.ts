@@ -3,15 +3,8 @@ import type { AlertFilter } from '#src/actions/verbs.ts'
 import { isolate } from '#src/i18n/isolates.ts'
 import { typed } from '#src/i18n/translate.ts'
 import { HOUR_MS } from '#src/kernel/durations.ts'
-import {
-  act,
-  type Button,
-  back,
-  labelWithName,
-  type Reader,
-  screen,
-  type View,
-} from '../../views/view.ts'
+import type { Button } from '#src/telegram/buttons.ts'
+import { act, back, labelWithName, type Reader, screen, type View } from '../../views/view.ts'
 
 /** Default filter of a list of alerts. */
 export const USUAL_FILTER: AlertFilter = {

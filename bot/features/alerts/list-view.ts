@@ -5,17 +5,9 @@ import { cut, lineStart } from '#src/channels/wording.ts'
 import { formatDuration } from '#src/i18n/format.ts'
 import { withoutDirections } from '#src/i18n/isolates.ts'
 import { escapeHtml, html, typed } from '#src/i18n/translate.ts'
+import type { Button, Rows } from '#src/telegram/buttons.ts'
 import { nearTime } from '../../views/time.ts'
-import {
-  act,
-  type Button,
-  deepLink,
-  menuButton,
-  type Reader,
-  type Rows,
-  screen,
-  type View,
-} from '../../views/view.ts'
+import { act, deepLink, menuButton, type Reader, screen, type View } from '../../views/view.ts'
 import { isOwnMatter, typeName } from '../../views/watch-facts.ts'
 import { SEVERITY_GLYPHS } from '../../views/watch-state.ts'
 import { filterText, listData, USUAL_FILTER } from './filter-view.ts'

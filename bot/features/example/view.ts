@@ -3,20 +3,12 @@ import type { HelpPart } from '#src/actions/verbs.ts'
 import { exampleEnvelope } from '#src/alerts/example.ts'
 import type { Envelope, MessageState } from '#src/channels/define.ts'
 import { alertView } from '#src/channels/telegram-alert.ts'
-import type { ChatButton } from '#src/channels/telegram-keyboard.ts'
 import { TEST_GLYPH } from '#src/channels/wording.ts'
 import { HOUR_MS, MINUTE_MS } from '#src/kernel/durations.ts'
 import type { JsonObject } from '#src/kernel/units.ts'
+import type { Button } from '#src/telegram/buttons.ts'
 import { findEventSource } from '#src/watches/events.ts'
-import {
-  act,
-  type Button,
-  back,
-  menuButton,
-  type Reader,
-  screen,
-  type View,
-} from '../../views/view.ts'
+import { act, back, menuButton, type Reader, screen, type View } from '../../views/view.ts'
 import { HELP_TOPICS } from '../alerts/card-view.ts'
 
 /** The example's event: the most frequent reason why operators of data providers come. */
@@ -64,7 +56,7 @@ export function exampleAlert(
   }
   // Without the bot's name: its watch has no link, because its id does not exist.
   const view = alertView(envelopeOf(reader, openedAt, options.pages), shown, { now: openedAt })
-  const rows = view.keyboard.map((row) => row.flatMap((button) => exampleButton(button, state)))
+  const rows = view.rows.map((row) => row.flatMap((button) => exampleButton(button, state)))
   const connect = act(t('bot:button.connect'), packed('connect', { spend: false }), 'primary')
   return screen(
     [`${TEST_GLYPH} ${t.html('bot:example.title')}`, '', view.html],
@@ -116,10 +108,10 @@ const ROUND_NUMBERS: ReadonlySet<string> = new Set(['votingRoundId', 'firstRound
 const INSTANT = /^\d{4}-\d\d-\d\dT[\d:.]+Z$/
 
 /** The example's form of a real alert's button; those that need a real alert are omitted. */
-function exampleButton(button: ChatButton, state: ExampleState): readonly Button[] {
-  if ('url' in button) return [{ label: button.text, url: button.url }]
-  const part = partOf(button.callback_data)
-  return part === undefined ? [] : [act(button.text, exampleData(part, state))]
+function exampleButton(button: Button, state: ExampleState): readonly Button[] {
+  if (!('data' in button)) return [button]
+  const part = partOf(button.data)
+  return part === undefined ? [] : [act(button.label, exampleData(part, state))]
 }
 
 type ExamplePart = 'a' | 'm' | HelpPart

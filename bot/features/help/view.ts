@@ -4,15 +4,14 @@ import { isOpenLink } from '#src/channels/wording.ts'
 import { formatDuration } from '#src/i18n/format.ts'
 import { builtKey, id, type Translate } from '#src/i18n/translate.ts'
 import { DAY_SECONDS } from '#src/kernel/durations.ts'
+import type { Button, Rows } from '#src/telegram/buttons.ts'
 import {
   act,
-  type Button,
   back,
   deepLink,
   inRows,
   menuButton,
   type Reader,
-  type Rows,
   screen,
   type View,
 } from '../../views/view.ts'

@@ -1,8 +1,9 @@
 import { formatPercent, shortAddress } from '#src/i18n/format.ts'
 import { builtKey, typed } from '#src/i18n/translate.ts'
+import type { Button } from '#src/telegram/buttons.ts'
 import type { ProviderView } from '#src/watches/provider-view.ts'
 import { clockTime } from '../../views/time.ts'
-import { type Button, deepLink, type Reader } from '../../views/view.ts'
+import { deepLink, type Reader } from '../../views/view.ts'
 import { factsOf, factValues } from '../../views/watch-facts.ts'
 import { textGrid, wrongIn } from '../provider/view.ts'
 

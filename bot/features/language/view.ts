@@ -1,6 +1,7 @@
 import { packed } from '#src/actions/codec.ts'
 import { LOCALE_NAMES, LOCALES, type Locale } from '#src/kernel/locale.ts'
-import { type Button, menuButton, type Reader, screen, type View } from '../../views/view.ts'
+import type { Button } from '#src/telegram/buttons.ts'
+import { menuButton, type Reader, screen, type View } from '../../views/view.ts'
 
 /**
  * All languages by their own names, two per row.

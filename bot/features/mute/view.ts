@@ -3,17 +3,10 @@ import type { AlertLine } from '#src/alerts/history-view.ts'
 import { cut } from '#src/channels/wording.ts'
 import { isolate } from '#src/i18n/isolates.ts'
 import { typed } from '#src/i18n/translate.ts'
+import type { Button } from '#src/telegram/buttons.ts'
 import type { Watch } from '#src/watches/model.ts'
 import { nearTime } from '../../views/time.ts'
-import {
-  act,
-  type Button,
-  labelWithName,
-  menuButton,
-  type Reader,
-  screen,
-  type View,
-} from '../../views/view.ts'
+import { act, labelWithName, menuButton, type Reader, screen, type View } from '../../views/view.ts'
 import { GLYPHS } from '../../views/watch-state.ts'
 import { alertTitle } from '../alerts/list-view.ts'
 

@@ -1,6 +1,7 @@
 import { packed } from '#src/actions/codec.ts'
 import { builtKey, type Translate, typed } from '#src/i18n/translate.ts'
 import { SIGNAL_GROUPS } from '#src/kernel/signal-group.ts'
+import type { Rows } from '#src/telegram/buttons.ts'
 import type { Watch } from '#src/watches/model.ts'
 import { findWatchType } from '#src/watches/types/index.ts'
 import {
@@ -13,15 +14,7 @@ import {
   typeKey,
   valueText,
 } from '../../views/fields.ts'
-import {
-  act,
-  inRows,
-  pageRow,
-  type Reader,
-  type Rows,
-  screen,
-  type View,
-} from '../../views/view.ts'
+import { act, inRows, pageRow, type Reader, screen, type View } from '../../views/view.ts'
 import { factsOf, typeLine } from '../../views/watch-facts.ts'
 import { chosenSignals, signalShort } from '../signals/view.ts'
 import type { Draft } from './draft.ts'

@@ -1,20 +1,12 @@
 import { packed } from '#src/actions/codec.ts'
 import { builtKey, html, type Translate, typed } from '#src/i18n/translate.ts'
+import type { Button } from '#src/telegram/buttons.ts'
 import { settingValue } from '#src/watches/form.ts'
 import type { Watch } from '#src/watches/model.ts'
 import { REGISTRY } from '#src/watches/types/index.ts'
 import { fieldsOf, type OwnedField } from '../../views/fields.ts'
 import type { SlotUse } from '../../views/slot-use.ts'
-import {
-  act,
-  type Button,
-  back,
-  inRows,
-  menuButton,
-  type Reader,
-  screen,
-  type View,
-} from '../../views/view.ts'
+import { act, back, inRows, menuButton, type Reader, screen, type View } from '../../views/view.ts'
 import { type Described, formOf, typeLine, typeName } from '../../views/watch-facts.ts'
 import { waysToBuy } from '../slots/view.ts'
 import { resumeButton } from '../start/resume-view.ts'

@@ -3,19 +3,19 @@ import { formatAmount, formatDuration, formatPercent } from '#src/i18n/format.ts
 import { builtKey, escapeHtml, id, type Translate, typed } from '#src/i18n/translate.ts'
 import { HOUR_SECONDS } from '#src/kernel/durations.ts'
 import { hoursToRegistration, type PictureRounds } from '#src/pictures/provider-picture.ts'
+import type { Button, Rows } from '#src/telegram/buttons.ts'
+import { CAPTION_MAX } from '#src/telegram/limits.ts'
 import type { NamedProvider } from '#src/watches/provider-names.ts'
 import type { ProviderView, RoundCell } from '#src/watches/provider-view.ts'
 import { lowSeverity } from '#src/watches/types/provider-fsp/transactions.ts'
 import { clockTime } from '../../views/time.ts'
 import {
   act,
-  type Button,
   back,
   inRows,
   labelWithName,
   menuButton,
   type Reader,
-  type Rows,
   screen,
   type View,
   wholeAddress,
@@ -65,8 +65,6 @@ const MARKS: Readonly<Record<RoundCell, string>> = {
 
 /** Rounds of a text grid, for the width of a phone. */
 const TEXT_ROUNDS = 20
-/** Upper limit of a caption, in UTF-16 units without markup. */
-const CAPTION_MAX = 1024
 /** Marks of low balances. */
 const LOW_MARKS = { warning: '🟠', critical: '🔴' } as const
 /** Probability below which a silence is shown as a failure. */

@@ -7,17 +7,10 @@ import { LOCALE_NAMES } from '#src/kernel/locale.ts'
 import { names } from '#src/notices/words.ts'
 import type { Destination } from '#src/recipients/directory.ts'
 import { OFF_BY_MOVE, OFF_BY_OWNER, OFF_BY_READER } from '#src/recipients/model.ts'
+import type { Button, Rows } from '#src/telegram/buttons.ts'
 import { channelName, destinationName } from '../../views/destination.ts'
 import { nearTime } from '../../views/time.ts'
-import {
-  act,
-  type Button,
-  labelWithName,
-  type Reader,
-  type Rows,
-  screen,
-  type View,
-} from '../../views/view.ts'
+import { act, labelWithName, type Reader, screen, type View } from '../../views/view.ts'
 import { rightsText } from '../start/link-view.ts'
 import { backToList } from './list-view.ts'
 

@@ -4,11 +4,11 @@ import { isolate } from '#src/i18n/isolates.ts'
 import { html, id, typed } from '#src/i18n/translate.ts'
 import type { Destination } from '#src/recipients/directory.ts'
 import { RECIPIENTS_MAX } from '#src/recipients/model.ts'
+import type { Button } from '#src/telegram/buttons.ts'
 import { channelName, destinationName, isOn } from '../../views/destination.ts'
 import { nearTime } from '../../views/time.ts'
 import {
   act,
-  type Button,
   inRows,
   labelWithName,
   menuButton,

@@ -4,10 +4,10 @@ import { modernZone } from '#src/i18n/zones.ts'
 import type { Severity } from '#src/kernel/display-values.ts'
 import { LOCALE_NAMES } from '#src/kernel/locale.ts'
 import type { Settings } from '#src/recipients/settings.ts'
+import type { Button } from '#src/telegram/buttons.ts'
 import { clockTime } from '../../views/time.ts'
 import {
   act,
-  type Button,
   back,
   inRows,
   menuButton,

@@ -2,18 +2,17 @@ import { type HelpPart, packed } from '#src/actions/codec.ts'
 import { formatDuration } from '#src/i18n/format.ts'
 import { isolate } from '#src/i18n/isolates.ts'
 import { builtKey, escapeHtml, hasText, id, type Translate, typed } from '#src/i18n/translate.ts'
+import type { Button, Rows } from '#src/telegram/buttons.ts'
 import type { Parameter, SignalDefinition } from '#src/watches/define.ts'
 import type { Watch } from '#src/watches/model.ts'
 import { findWatchType } from '#src/watches/types/index.ts'
 import { nearTime } from '../../views/time.ts'
 import {
   act,
-  type Button,
   back,
   inRows,
   labelWithName,
   type Reader,
-  type Rows,
   screen,
   type View,
 } from '../../views/view.ts'

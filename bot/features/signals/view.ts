@@ -1,10 +1,11 @@
 import { packed } from '#src/actions/codec.ts'
 import { builtKey, type Translate, typed } from '#src/i18n/translate.ts'
 import { SIGNAL_GROUPS, type SignalGroup } from '#src/kernel/signal-group.ts'
+import type { Button } from '#src/telegram/buttons.ts'
 import type { SignalDefinition } from '#src/watches/define.ts'
 import type { SignalSetting, SignalState, Watch } from '#src/watches/model.ts'
 import { findWatchType } from '#src/watches/types/index.ts'
-import { act, type Button, back, inRows, type Reader, screen, type View } from '../../views/view.ts'
+import { act, back, inRows, type Reader, screen, type View } from '../../views/view.ts'
 import { GLYPHS, SEVERITY_GLYPHS } from '../../views/watch-state.ts'
 import { backToCard } from '../watches/edit-view.ts'
 

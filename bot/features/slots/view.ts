@@ -6,17 +6,9 @@ import { formatDate, formatDuration, formatList, formatPercent } from '#src/i18n
 import { id, type Translate } from '#src/i18n/translate.ts'
 import { DAY_SECONDS } from '#src/kernel/durations.ts'
 import { names } from '#src/notices/words.ts'
+import type { Button } from '#src/telegram/buttons.ts'
 import { slotUse } from '../../views/slot-use.ts'
-import {
-  act,
-  type Button,
-  back,
-  inRows,
-  menuButton,
-  type Reader,
-  screen,
-  type View,
-} from '../../views/view.ts'
+import { act, back, inRows, menuButton, type Reader, screen, type View } from '../../views/view.ts'
 import { resumeButton } from '../start/resume-view.ts'
 
 const BPS = 10_000

@@ -2,16 +2,9 @@ import { packed } from '#src/actions/codec.ts'
 import { type TextKey, type Translate, typed } from '#src/i18n/translate.ts'
 import type { Scope } from '#src/kernel/caller.ts'
 import type { TelegramLinkOffer } from '#src/recipients/model.ts'
+import type { Rows } from '#src/telegram/buttons.ts'
 import { clockTime } from '../../views/time.ts'
-import {
-  act,
-  menuButton,
-  type Reader,
-  type Rows,
-  screen,
-  type View,
-  wholeAddress,
-} from '../../views/view.ts'
+import { act, menuButton, type Reader, screen, type View, wholeAddress } from '../../views/view.ts'
 
 /** The chat of a link's card. */
 export interface AskedChat {

@@ -1,6 +1,7 @@
 import { packed } from '#src/actions/codec.ts'
 import type { Translate } from '#src/i18n/translate.ts'
-import { act, type Button } from '../../views/view.ts'
+import type { Button } from '#src/telegram/buttons.ts'
+import { act } from '../../views/view.ts'
 import { typeName } from '../../views/watch-facts.ts'
 
 /** Button back to a pending draft of a watch. */

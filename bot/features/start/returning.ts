@@ -3,10 +3,11 @@
 import { packed } from '#src/actions/codec.ts'
 import { getDestination } from '#src/operations/chat-destinations.ts'
 import { unblockChat } from '#src/recipients/chats.ts'
+import type { Rows } from '#src/telegram/buttons.ts'
 import type { BotContext, Membership } from '../../core/context.ts'
 import { identifyAgain } from '../../core/middleware/identify.ts'
 import { homeScreen } from '../../views/screens.ts'
-import { act, type Rows, type View } from '../../views/view.ts'
+import { act, type View } from '../../views/view.ts'
 
 /** Switches the chat's alerts on again. */
 export async function comeBack(ctx: BotContext): Promise<void> {

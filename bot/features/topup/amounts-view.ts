@@ -1,7 +1,7 @@
 import type { Topup } from '#src/billing/topups/model.ts'
 import { formatAmount, formatDuration } from '#src/i18n/format.ts'
 import { escapeHtml, type Html, html, type Translate } from '#src/i18n/translate.ts'
-import type { Button } from '../../views/view.ts'
+import type { Button } from '#src/telegram/buttons.ts'
 
 const MINUTE_S = 60
 /** Update interval of the remaining time in its last minute. */

@@ -9,16 +9,8 @@ import {
 } from '#src/i18n/format.ts'
 import { builtKey, html, id, type Translate } from '#src/i18n/translate.ts'
 import { DAY_SECONDS } from '#src/kernel/durations.ts'
-import {
-  act,
-  type Button,
-  back,
-  inRows,
-  menuButton,
-  type Reader,
-  screen,
-  type View,
-} from '../../views/view.ts'
+import type { Button } from '#src/telegram/buttons.ts'
+import { act, back, inRows, menuButton, type Reader, screen, type View } from '../../views/view.ts'
 import { amountText, usdText } from './amounts-view.ts'
 import { creditsMax, type OfferedAsset, unitsOf } from './asset-view.ts'
 

@@ -6,14 +6,13 @@ import { payerProblem } from '#src/billing/topups/rules.ts'
 import { isOpenLink } from '#src/channels/wording.ts'
 import { formatPrice, shortAddress } from '#src/i18n/format.ts'
 import { builtKey, hasText, html, id, type Translate } from '#src/i18n/translate.ts'
+import type { Button, Rows } from '#src/telegram/buttons.ts'
 import { clockTime } from '../../views/time.ts'
 import {
   act,
-  type Button,
   back,
   menuButton,
   type Reader,
-  type Rows,
   screen,
   type View,
   walletName,

@@ -2,6 +2,7 @@ import { packed } from '#src/actions/codec.ts'
 import { formatDuration } from '#src/i18n/format.ts'
 import { escapeHtml, html, id, typed } from '#src/i18n/translate.ts'
 import { MINUTE_MS } from '#src/kernel/durations.ts'
+import type { Button, Rows } from '#src/telegram/buttons.ts'
 import type { Watch } from '#src/watches/model.ts'
 import { BLIND_MS } from '#src/watches/outage/monitoring.ts'
 import { findWatchType } from '#src/watches/types/index.ts'
@@ -9,14 +10,12 @@ import { fieldLabel, fieldsOf, findField, valueText } from '../../views/fields.t
 import { clockTime, nearTime } from '../../views/time.ts'
 import {
   act,
-  type Button,
   back,
   deepLink,
   inRows,
   labelWithName,
   nameList,
   type Reader,
-  type Rows,
   screen,
   type View,
 } from '../../views/view.ts'

@@ -1,6 +1,7 @@
 import { packed } from '#src/actions/codec.ts'
 import { isolate } from '#src/i18n/isolates.ts'
 import { typed } from '#src/i18n/translate.ts'
+import type { Button, Rows } from '#src/telegram/buttons.ts'
 import type { Watch } from '#src/watches/model.ts'
 import {
   fieldLabel,
@@ -12,12 +13,10 @@ import {
 } from '../../views/fields.ts'
 import {
   act,
-  type Button,
   deepLink,
   inRows,
   labelWithName,
   type Reader,
-  type Rows,
   screen,
   type View,
 } from '../../views/view.ts'

@@ -2,18 +2,17 @@ import { packed } from '#src/actions/codec.ts'
 import { formatDuration } from '#src/i18n/format.ts'
 import { isolate } from '#src/i18n/isolates.ts'
 import { builtKey, html, typed } from '#src/i18n/translate.ts'
+import type { Button, Rows } from '#src/telegram/buttons.ts'
 import type { Watch } from '#src/watches/model.ts'
 import type { SlotUse } from '../../views/slot-use.ts'
 import { nearTime } from '../../views/time.ts'
 import {
   act,
-  type Button,
   inRows,
   labelWithName,
   menuButton,
   pageRow,
   type Reader,
-  type Rows,
   screen,
   type View,
 } from '../../views/view.ts'

@@ -2,10 +2,10 @@ import { packed } from '#src/actions/codec.ts'
 import { isolate } from '#src/i18n/isolates.ts'
 import { builtKey, typed } from '#src/i18n/translate.ts'
 import type { ChannelState, Recipient } from '#src/recipients/model.ts'
+import type { Button } from '#src/telegram/buttons.ts'
 import type { Watch } from '#src/watches/model.ts'
 import {
   act,
-  type Button,
   inRows,
   labelWithName,
   nameList,

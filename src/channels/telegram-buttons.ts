@@ -1,16 +1,10 @@
 import { alertsOfTheDay, type HelpPart, type MuteDuration, packed } from '#src/actions/codec.ts'
 import { type TextKey, translator } from '#src/i18n/translate.ts'
+import { type Button, layout, type Rows } from '#src/telegram/buttons.ts'
 import type { Envelope, EnvelopeMessage, MessageState } from './define.ts'
 import { type HelpTopic, hasEnded, helpOf, isOpenLink, worstOf } from './wording.ts'
 
 /** The buttons below a message of the chat channel. */
-
-/** One button, as the Bot API takes it. */
-export type ChatButton =
-  | { readonly text: string; readonly url: string }
-  | { readonly text: string; readonly callback_data: string; readonly style?: 'primary' }
-
-export type ChatKeyboard = readonly (readonly ChatButton[])[]
 
 /** Which part of the help each button opens. */
 const HELP_PARTS: Readonly<Record<HelpTopic, HelpPart>> = {
@@ -25,15 +19,12 @@ const HELP_LABELS: readonly (readonly [HelpTopic, TextKey])[] = [
   ['action', 'messages:button.action'],
 ]
 
-/** Most code points of a label by how many buttons share its row, beginning with one. */
-const LABEL_BUDGETS = [24, 16, 10] as const
-
 /** The buttons of an envelope, as far as a message of its kind has some. */
-export function keyboardOf(envelope: Envelope, state: MessageState): ChatKeyboard {
+export function buttonsOf(envelope: Envelope, state: MessageState): Rows {
   return layout(drawn(envelope, state))
 }
 
-function drawn(envelope: Envelope, state: MessageState): ChatKeyboard {
+function drawn(envelope: Envelope, state: MessageState): Rows {
   const { kind = 'alert', message, items = [], buttons } = envelope
   switch (kind) {
     case 'alert':
@@ -55,7 +46,7 @@ function drawn(envelope: Envelope, state: MessageState): ChatKeyboard {
   }
 }
 
-function alertButtons(envelope: Envelope, state: MessageState): ChatKeyboard {
+function alertButtons(envelope: Envelope, state: MessageState): Rows {
   const { kind, message } = envelope
   const { press, details } = pressesOf(envelope)
   const { alertId, event } = message
@@ -79,11 +70,7 @@ function alertButtons(envelope: Envelope, state: MessageState): ChatKeyboard {
   ]
 }
 
-function muteButtons(
-  envelope: Envelope,
-  message: EnvelopeMessage,
-  { muted }: MessageState,
-): ChatKeyboard {
+function muteButtons(envelope: Envelope, message: EnvelopeMessage, { muted }: MessageState): Rows {
   const { press } = pressesOf(envelope)
   const { alertId, watchId } = message
   if (alertId === null || watchId === null) return []
@@ -107,12 +94,12 @@ function helpButtons(
   envelope: Envelope,
   id: number,
   open: HelpTopic | undefined,
-): readonly ChatButton[] {
+): readonly Button[] {
   const { press } = pressesOf(envelope)
   return HELP_LABELS.flatMap(([topic, label]) => {
     if (helpOf(envelope, topic) === undefined) return []
     const button = press(label, packed('alert.help', { id, part: HELP_PARTS[topic] }))
-    return [topic === open ? { ...button, text: `✓ ${button.text}` } : button]
+    return [topic === open ? { ...button, label: `✓ ${button.label}` } : button]
   })
 }
 
@@ -120,7 +107,7 @@ function groupButtons(
   envelope: Envelope,
   items: readonly EnvelopeMessage[],
   state: MessageState,
-): ChatKeyboard {
+): Rows {
   const { press, list } = pressesOf(envelope)
   const open = items.filter(
     ({ isRecovery, alertId }) =>
@@ -140,7 +127,7 @@ function groupButtons(
   ]
 }
 
-function remindersOff(envelope: Envelope): ChatButton {
+function remindersOff(envelope: Envelope): Button {
   return pressesOf(envelope).press(
     'messages:button.remindersOff',
     packed('settings.remind', { choice: 'off' }),
@@ -148,18 +135,18 @@ function remindersOff(envelope: Envelope): ChatButton {
 }
 
 /** Those the envelope carries; a page that cannot be on a button is left out here and told as text. */
-function givenButtons({ buttons = [] }: Envelope): ChatKeyboard {
+function givenButtons({ buttons = [] }: Envelope): Rows {
   return buttons.map((row) =>
-    row.flatMap((button): ChatButton[] => {
-      if ('act' in button) return [{ text: button.label, callback_data: button.act }]
-      return isOpenLink(button.url) ? [{ text: button.label, url: button.url }] : []
+    row.flatMap((button): Button[] => {
+      if ('act' in button) return [{ label: button.label, data: button.act }]
+      return isOpenLink(button.url) ? [{ label: button.label, url: button.url }] : []
     }),
   )
 }
 
 function pressesOf({ locale }: Envelope) {
   const t = translator(locale)
-  const press = (label: TextKey, data: string) => ({ text: t(label), callback_data: data })
+  const press = (label: TextKey, data: string) => ({ label: t(label), data })
   /** The alerts of the last day, of one watch or of all. */
   const list = (label: TextKey, watchId: number | null = null) =>
     press(label, alertsOfTheDay(watchId ?? undefined))
@@ -167,28 +154,6 @@ function pressesOf({ locale }: Envelope) {
     press,
     list,
     open: { ...list('messages:button.open'), style: 'primary' as const },
-    details: (url: string) => (isOpenLink(url) ? [{ text: t('messages:details'), url }] : []),
+    details: (url: string) => (isOpenLink(url) ? [{ label: t('messages:details'), url }] : []),
   }
-}
-
-/**
- * Rows as they fit: three, two or one button each, in the order drawn. A label that is too long for
- * its row moves its buttons to wider ones.
- */
-function layout(rows: ChatKeyboard): ChatKeyboard {
-  return rows.flatMap((row) => {
-    const fitting: ChatButton[][] = []
-    let rest = [...row]
-    while (rest.length > 0) {
-      const count = [3, 2].find((size) => fits(rest.slice(0, size), size)) ?? 1
-      fitting.push(rest.slice(0, count))
-      rest = rest.slice(count)
-    }
-    return fitting
-  })
-}
-
-function fits(buttons: readonly ChatButton[], size: number): boolean {
-  const budget = LABEL_BUDGETS[size - 1] ?? 0
-  return buttons.length === size && buttons.every(({ text }) => [...text].length <= budget)
 }

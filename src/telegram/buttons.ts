@@ -1,0 +1,94 @@
+import type { InlineKeyboardMarkup } from 'grammy/types'
+
+/** One button below a message. */
+export type Button = {
+  readonly label: string
+  readonly style?: 'primary' | 'danger'
+} & (
+  | {
+      /** Data of its press, at most 64 bytes. */
+      readonly data: string
+    }
+  | {
+      /** Opens a page. Only hosts with a dot. */
+      readonly url: string
+    }
+  | {
+      /** Text to copy, at most 256 characters. */
+      readonly copy: string
+    }
+  | {
+      /** Inline query to share into a chat that the person chooses. */
+      readonly share: string
+    }
+)
+
+/** Rows of buttons. */
+export type Rows = readonly (readonly Button[])[]
+
+/**
+ * Upper limit of a label's width by number of buttons in its row, starting with one; measured by
+ * `labelWidth`.
+ */
+export const LABEL_BUDGETS = [24, 16, 10] as const
+
+/**
+ * Arranges rows: three, two or one button each, in the given order. A label that is too long for its row
+ * moves its buttons to wider ones.
+ */
+export function layout(drawn: Rows): Rows {
+  return drawn.flatMap((row) => {
+    const rows: Button[][] = []
+    let rest = row.map((button) => ({ ...button, label: shortened(button.label) }))
+    while (rest.length > 0) {
+      const count = [3, 2].find((size) => fits(rest.slice(0, size), size)) ?? 1
+      rows.push(rest.slice(0, count))
+      rest = rest.slice(count)
+    }
+    return rows
+  })
+}
+
+/** Width of a label: the number of code points with a width of their own. */
+export function labelWidth(label: string): number {
+  return [...label.replace(/[\u061c\u200e\u200f\u2066-\u2069\p{Mn}]/gu, '')].length
+}
+
+/** Shortens a label to a row of its own. */
+function shortened(label: string): string {
+  const [most] = LABEL_BUDGETS
+  if (labelWidth(label) <= most) return label
+  let kept = ''
+  for (const { segment } of new Intl.Segmenter('en').segment(label)) {
+    if (labelWidth(kept + segment) >= most) break
+    kept += segment
+  }
+  return `${kept.trimEnd()}…`
+}
+
+function fits(buttons: readonly Button[], size: number): boolean {
+  const budget = LABEL_BUDGETS[size - 1] ?? 0
+  return buttons.length === size && buttons.every(({ label }) => labelWidth(label) <= budget)
+}
+
+/** Rows of buttons as the Bot API takes them; empty rows are left out. */
+export function markupOf(rows: Rows): InlineKeyboardMarkup {
+  return {
+    inline_keyboard: rows
+      .filter((row) => row.length > 0)
+      .map((row) =>
+        row.map((button) => ({
+          text: button.label,
+          ...(button.style !== undefined && { style: button.style }),
+          ...actionOf(button),
+        })),
+      ),
+  }
+}
+
+function actionOf(button: Button) {
+  if ('data' in button) return { callback_data: button.data }
+  if ('url' in button) return { url: button.url }
+  if ('copy' in button) return { copy_text: { text: button.copy } }
+  return { switch_inline_query: button.share }
+}
